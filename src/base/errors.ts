@@ -1,0 +1,139 @@
+/**
+ * Every error that Holdfast raises on purpose is a HoldfastError: a stable `code` for programs,
+ * a `kind` that decides how it leaves the process, a `message` for people and a `hint` that says
+ * what to do. Anything else that is thrown is a defect and leaves as kind `internal`.
+ */
+
+/** The one table that maps a kind of failure to what the outside world sees. */
+export const ERROR_KINDS = {
+  usage: { exitCode: 2, httpStatus: 400, rpcCode: "INVALID_REQUEST", retryable: false },
+  "not-found": { exitCode: 3, httpStatus: 404, rpcCode: "NOT_FOUND", retryable: false },
+  conflict: { exitCode: 1, httpStatus: 409, rpcCode: "CONFLICT", retryable: false },
+  forbidden: { exitCode: 1, httpStatus: 403, rpcCode: "FORBIDDEN", retryable: false },
+  locked: { exitCode: 4, httpStatus: 423, rpcCode: "LOCKED", retryable: true },
+  fenced: { exitCode: 4, httpStatus: 409, rpcCode: "FENCED", retryable: false },
+  corrupt: { exitCode: 1, httpStatus: 500, rpcCode: "CORRUPT", retryable: false },
+  unsupported: { exitCode: 1, httpStatus: 501, rpcCode: "UNSUPPORTED", retryable: false },
+  unavailable: { exitCode: 1, httpStatus: 503, rpcCode: "UNAVAILABLE", retryable: true },
+  timeout: { exitCode: 1, httpStatus: 504, rpcCode: "TIMEOUT", retryable: true },
+  degraded: { exitCode: 5, httpStatus: 503, rpcCode: "DEGRADED", retryable: false },
+  interrupted: { exitCode: 130, httpStatus: 499, rpcCode: "INTERRUPTED", retryable: false },
+  internal: { exitCode: 1, httpStatus: 500, rpcCode: "INTERNAL", retryable: false },
+} as const satisfies Record<string, ErrorOutcome>;
+
+export type ErrorKind = keyof typeof ERROR_KINDS;
+
+export interface ErrorOutcome {
+  exitCode: number;
+  httpStatus: number;
+  rpcCode: string;
+  retryable: boolean;
+}
+
+export interface HoldfastErrorOptions {
+  /** What the reader of the message can do about it. */
+  hint?: string | undefined;
+  /** Facts for programs: paths, ids, offending values. Never secrets. */
+  data?: Record<string, unknown> | undefined;
+  cause?: unknown;
+}
+
+export class HoldfastError extends Error {
+  override readonly name = "HoldfastError";
+  readonly kind: ErrorKind;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly data: Record<string, unknown>;
+
+  constructor(kind: ErrorKind, code: string, message: string, options: HoldfastErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.code = code;
+    this.hint = options.hint;
+    this.data = options.data ?? {};
+  }
+}
+
+/** How an error of any origin leaves the process. */
+export function errorOutcome(error: unknown): ErrorOutcome {
+  return ERROR_KINDS[error instanceof HoldfastError ? error.kind : "internal"];
+}
+
+/** The JSON shape of an error, the same on stderr with `--json`, over HTTP and over RPC. */
+export interface ErrorReport {
+  code: string;
+  kind: ErrorKind;
+  message: string;
+  hint?: string;
+  retryable: boolean;
+  data?: Record<string, unknown>;
+}
+
+export function reportError(error: unknown): ErrorReport {
+  if (!(error instanceof HoldfastError)) {
+    return { code: "internal", kind: "internal", message: errorMessage(error), retryable: false };
+  }
+  return {
+    code: error.code,
+    kind: error.kind,
+    message: error.message,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    retryable: ERROR_KINDS[error.kind].retryable,
+    ...(Object.keys(error.data).length === 0 ? {} : { data: error.data }),
+  };
+}
+
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The `code` of a Node system error such as `ENOENT`, if it is one. */
+export function systemErrorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** Turns a failed file operation into an error that says which file and what to do. */
+export function fileError(error: unknown, action: string, path: string): HoldfastError {
+  if (error instanceof HoldfastError) return error;
+  const code = systemErrorCode(error);
+  const advice = code === undefined ? undefined : FILE_ADVICE[code];
+  return new HoldfastError(
+    advice?.kind ?? "unavailable",
+    advice?.code ?? "file-failed",
+    `Cannot ${action} ${path}: ${errorMessage(error)}`,
+    { hint: advice?.hint, data: { path, ...(code === undefined ? {} : { system: code }) }, cause: error },
+  );
+}
+
+const FILE_ADVICE: Record<string, { kind: ErrorKind; code: string; hint: string }> = {
+  EACCES: {
+    kind: "forbidden",
+    code: "file-forbidden",
+    hint: "Check who owns the file and its folder (ls -ld), or point HOLDFAST_HOME elsewhere.",
+  },
+  EPERM: {
+    kind: "forbidden",
+    code: "file-forbidden",
+    hint: "Check who owns the file and its folder (ls -ld), or point HOLDFAST_HOME elsewhere.",
+  },
+  EROFS: {
+    kind: "forbidden",
+    code: "file-system-read-only",
+    hint: "The file system is mounted read-only: remount it, or point HOLDFAST_HOME elsewhere.",
+  },
+  ENOSPC: {
+    kind: "unavailable",
+    code: "disk-full",
+    hint: "Free some disk space and try again; nothing was half written.",
+  },
+  EDQUOT: {
+    kind: "unavailable",
+    code: "disk-full",
+    hint: "The disk quota is used up: free some space and try again; nothing was half written.",
+  },
+  ENOTDIR: {
+    kind: "usage",
+    code: "not-a-folder",
+    hint: "A part of this path is a file where a folder is needed.",
+  },
+};

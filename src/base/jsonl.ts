@@ -1,0 +1,148 @@
+/**
+ * Lines of a JSONL file, read as bytes in either direction with bounded memory. A line longer than
+ * `maxLineBytes` is reported with its place and length but not held; the last line is marked when
+ * its newline is missing, because then nobody knows whether it is whole.
+ */
+import type { FileHandle } from "node:fs/promises";
+
+export interface Line {
+  /** Without the newline. Empty when the line is oversized. */
+  bytes: Buffer;
+  /** Where the line starts in the file. */
+  offset: number;
+  /** Where the next line starts. */
+  end: number;
+  /** False for bytes after the last newline of the range. */
+  terminated: boolean;
+  /** True when the line exceeded `maxLineBytes` and its bytes were dropped. */
+  oversized: boolean;
+}
+
+export interface ReadLinesOptions {
+  start?: number;
+  end?: number;
+  maxLineBytes?: number;
+  chunkBytes?: number;
+}
+
+/** Larger than any line that a model's answer or a tool result can reasonably make. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+const NEWLINE = 0x0a;
+
+/** JSON never contains a raw newline, so one value is one line. */
+export function encodeLine(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+export async function* readLines(handle: FileHandle, options: ReadLinesOptions = {}): AsyncGenerator<Line> {
+  const end = options.end ?? (await handle.stat()).size;
+  const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
+  const chunk = Buffer.allocUnsafe(options.chunkBytes ?? CHUNK_BYTES);
+  let position = options.start ?? 0;
+  let line = startLine(position);
+
+  while (position < end) {
+    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, end - position), position);
+    if (bytesRead === 0) break;
+    let from = 0;
+    while (from < bytesRead) {
+      const newline = chunk.subarray(0, bytesRead).indexOf(NEWLINE, from);
+      const to = newline === -1 ? bytesRead : newline;
+      collect(line, chunk.subarray(from, to), maxLineBytes);
+      if (newline === -1) break;
+      yield finishLine(line, position + newline + 1, true);
+      from = newline + 1;
+      line = startLine(position + from);
+    }
+    position += bytesRead;
+  }
+  if (line.length > 0) yield finishLine(line, line.offset + line.length, false);
+}
+
+interface PendingLine {
+  parts: Buffer[];
+  offset: number;
+  length: number;
+  oversized: boolean;
+}
+
+function startLine(offset: number): PendingLine {
+  return { parts: [], offset, length: 0, oversized: false };
+}
+
+function collect(line: PendingLine, bytes: Buffer, maxLineBytes: number): void {
+  line.length += bytes.length;
+  if (line.length > maxLineBytes) {
+    line.oversized = true;
+    line.parts = [];
+  } else if (bytes.length > 0) {
+    // The chunk buffer is used again for the next read.
+    line.parts.push(Buffer.from(bytes));
+  }
+}
+
+function finishLine(line: PendingLine, end: number, terminated: boolean): Line {
+  const [first] = line.parts;
+  const bytes = line.parts.length === 1 && first !== undefined ? first : Buffer.concat(line.parts);
+  return { bytes, offset: line.offset, end, terminated, oversized: line.oversized };
+}
+
+/** The same lines from the last to the first; reads no more of the file than is consumed. */
+export async function* readLinesBackward(handle: FileHandle, options: ReadLinesOptions = {}): AsyncGenerator<Line> {
+  const start = options.start ?? 0;
+  const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
+  const chunkBytes = options.chunkBytes ?? CHUNK_BYTES;
+  let position = options.end ?? (await handle.stat()).size;
+  // The line being assembled from its end, and whether a newline was seen behind it.
+  let parts: Buffer[] = [];
+  let length = 0;
+  let lineEnd = position;
+  let terminated = false;
+
+  const finish = (offset: number): Line => {
+    const oversized = length > maxLineBytes;
+    return {
+      bytes: oversized ? Buffer.alloc(0) : Buffer.concat(parts.toReversed()),
+      offset,
+      end: lineEnd,
+      terminated,
+      oversized,
+    };
+  };
+  const prepend = (bytes: Buffer): void => {
+    length += bytes.length;
+    if (length > maxLineBytes) parts = [];
+    else if (bytes.length > 0) parts.push(bytes);
+  };
+
+  while (position > start) {
+    const size = Math.min(chunkBytes, position - start);
+    const chunk = Buffer.allocUnsafe(size);
+    await readFully(handle, chunk, position - size);
+    let to = size;
+    while (to > 0) {
+      const newline = chunk.subarray(0, to).lastIndexOf(NEWLINE);
+      prepend(chunk.subarray(newline + 1, to));
+      if (newline === -1) break;
+      const offset = position - size + newline + 1;
+      if (terminated || length > 0) yield finish(offset);
+      parts = [];
+      length = 0;
+      lineEnd = offset;
+      terminated = true;
+      to = newline;
+    }
+    position -= size;
+  }
+  if (terminated || length > 0) yield finish(start);
+}
+
+async function readFully(handle: FileHandle, target: Buffer, position: number): Promise<void> {
+  let done = 0;
+  while (done < target.length) {
+    const { bytesRead } = await handle.read(target, done, target.length - done, position + done);
+    if (bytesRead === 0) throw new Error("the file became shorter while it was read");
+    done += bytesRead;
+  }
+}

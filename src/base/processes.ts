@@ -1,0 +1,67 @@
+/**
+ * Who a process is. A pid alone is no identity, because pids are used again: together with the
+ * moment the process started and the host it names one process for good.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { systemErrorCode } from "./errors.ts";
+
+export interface ProcessIdentity {
+  pid: number;
+  /** An opaque token of the start time; differs between two processes that had the same pid. */
+  startedAt: string;
+  host: string;
+}
+
+let own: ProcessIdentity | undefined;
+
+export function currentProcess(): ProcessIdentity {
+  own ??= { pid: process.pid, startedAt: startToken(process.pid) ?? "unknown", host: hostname() };
+  return own;
+}
+
+/** `unknown` when the process is on another host, where nothing can be seen from here. */
+export function processState(identity: ProcessIdentity): "alive" | "dead" | "unknown" {
+  if (identity.host !== hostname()) return "unknown";
+  if (!isRunning(identity.pid)) return "dead";
+  const token = startToken(identity.pid);
+  if (token === undefined) return isRunning(identity.pid) ? "alive" : "dead";
+  return identity.startedAt === "unknown" || token === identity.startedAt ? "alive" : "dead";
+}
+
+function isRunning(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemErrorCode(error) === "EPERM";
+  }
+}
+
+function startToken(pid: number): string | undefined {
+  return process.platform === "linux" ? linuxStartToken(pid) : portableStartToken(pid);
+}
+
+function linuxStartToken(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The command name is in parentheses and may itself contain spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // A zombie has ended; only its parent has not looked yet.
+    if (fields[0] === "Z" || fields[0] === "X") return "ended";
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
+    return `${boot}:${fields[19]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function portableStartToken(pid: number): string | undefined {
+  try {
+    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+/** Removes what looks like a secret before text is logged, exported, indexed or handed on. */
+
+const REDACTED = "[redacted]";
+
+/** Each pattern's first group, if it has one, is kept: it says what was removed. */
+const SECRET_PATTERNS: readonly RegExp[] = [
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /\b(sk-(?:ant-|proj-|or-)?)[A-Za-z0-9_-]{16,}/g,
+  /\b(gh[pousr]_)[A-Za-z0-9]{20,}/g,
+  /\b(github_pat_)[A-Za-z0-9_]{20,}/g,
+  /\b(glpat-)[A-Za-z0-9_-]{16,}/g,
+  /\b(xox[abeprs]-)[A-Za-z0-9-]{10,}/g,
+  /\b(AIza)[A-Za-z0-9_-]{30,}/g,
+  /\b((?:AKIA|ASIA))[A-Z0-9]{16}\b/g,
+  /\b(npm_)[A-Za-z0-9]{30,}/g,
+  /\b()\d{8,10}:[A-Za-z0-9_-]{35}\b/g,
+  /\b(eyJ)[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
+  /(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/gi,
+  /(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{16,}/gi,
+  /(["']?\b[\w-]*(?:api[_-]?key|secret|passw(?:or)?d|auth[_-]?token|access[_-]?token|refresh[_-]?token)["']?\s*[:=]\s*["']?)[^\s"',;]{6,}/gi,
+];
+
+export function redactText(text: string): string {
+  let result = text;
+  for (const pattern of SECRET_PATTERNS) {
+    result = result.replace(pattern, (_match, kept: unknown) => `${typeof kept === "string" ? kept : ""}${REDACTED}`);
+  }
+  return result;
+}
+
+const SECRET_FIELD = /^(?:authorization|cookie|.*(?:token|secret|passw(?:or)?d|api[_-]?key|credential)s?)$/i;
+
+/** Redacts every string in a JSON value, and whole fields whose names promise a secret. */
+export function redactValue(value: unknown): unknown {
+  if (typeof value === "string") return redactText(value);
+  if (Array.isArray(value)) return value.map(redactValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      typeof inner === "string" && SECRET_FIELD.test(name) ? REDACTED : redactValue(inner),
+    ]),
+  );
+}

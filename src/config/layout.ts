@@ -1,0 +1,45 @@
+/** Where everything lies on disk. No other file joins these names. */
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export const CONFIG_FILE_NAME = "config.json";
+
+/** `$HOLDFAST_HOME`, else `~/.holdfast`. */
+export function resolveHome(env: Environment = process.env): string {
+  const configured = env["HOLDFAST_HOME"]?.trim();
+  return configured === undefined || configured === "" ? join(homedir(), ".holdfast") : resolve(configured);
+}
+
+export interface AgentLayout {
+  root: string;
+  database: string;
+  sessionsFolder: string;
+  sessionsFile: string;
+  /** Transcripts and entries that were taken out of use, each with what is needed to restore it. */
+  archiveFolder: string;
+  workspace: string;
+}
+
+/** The agent id must be normalised: it becomes a folder name. */
+export function agentLayout(home: string, agentId: string): AgentLayout {
+  const root = join(home, "agents", agentId);
+  const sessionsFolder = join(root, "sessions");
+  return {
+    root,
+    database: join(root, "agent.sqlite"),
+    sessionsFolder,
+    sessionsFile: join(sessionsFolder, "sessions.json"),
+    archiveFolder: join(sessionsFolder, "archive"),
+    workspace: join(root, "workspace"),
+  };
+}
+
+export function agentsFolder(home: string): string {
+  return join(home, "agents");
+}
+
+export function cacheFolder(home: string): string {
+  return join(home, "cache");
+}

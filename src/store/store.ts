@@ -1,0 +1,245 @@
+/**
+ * The contract of every store. A store belongs to one agent and cannot name another agent's
+ * sessions: a foreign key is refused with kind `forbidden`. Keys are made canonical on the way in,
+ * so that `main` and `agent:main:main` are one session.
+ *
+ * What holds for every implementation, and is tested for every one by `test/contract`:
+ * - A promise that resolved is durable. A promise that was rejected changed nothing.
+ * - `update` is one atomic read-modify-write; `mutate` is synchronous, has no effects of its own
+ *   and may be called again when another process was faster.
+ * - Every session id that a key has ever pointed at stays among its windows.
+ * - A write that carries a lease is refused with kind `fenced` when the lease's epoch is no longer
+ *   the newest of its key.
+ * - An unreadable store is an error, never an empty store.
+ */
+import type { ProcessIdentity } from "../base/processes.ts";
+import type { ChatType } from "../keys/chat-type.ts";
+import type { SessionEntry } from "./session-entry.ts";
+
+export type StoreKind = "sqlite" | "json";
+
+export interface Store {
+  readonly kind: StoreKind;
+  readonly agentId: string;
+  /** The file that holds the entries. */
+  readonly path: string;
+
+  get(key: string): Promise<SessionEntry | undefined>;
+  list(query?: ListQuery): Promise<ListPage>;
+  /**
+   * Gives `mutate` the current entry, or undefined for a new key, and stores what it returns.
+   * Returning undefined leaves everything as it is. Resolves to the entry as it is afterwards.
+   */
+  update(key: string, mutate: Mutate, options?: UpdateOptions): Promise<SessionEntry | undefined>;
+  /** Removes the entry and its windows; resolves to what was removed. Transcripts are not touched. */
+  delete(key: string, options?: WriteOptions): Promise<DeletedSession | undefined>;
+
+  /** The stretches of a session, oldest first. The last one is open while the key exists. */
+  windows(key: string): Promise<Window[]>;
+  /** The window with this session id, whichever key it belongs to. */
+  findWindow(sessionId: string): Promise<Window | undefined>;
+  /** Adds or replaces a closed window, for restored archives and imported sessions. */
+  putWindow(window: Window): Promise<void>;
+  removeWindow(key: string, sessionId: string): Promise<boolean>;
+
+  readonly leases: Leases;
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+
+  /**
+   * Calls the listener after each change, also those of other processes (within a second or so).
+   * At least once per change; several changes of one key may be told as one. Returns the way to stop.
+   */
+  onChange(listener: (change: StoreChange) => void): () => void;
+
+  /** Finishes what was begun, brings derived files up to date and lets go of every resource. */
+  close(): Promise<void>;
+}
+
+export type Mutate = (entry: SessionEntry | undefined) => SessionEntry | undefined;
+
+export interface WriteOptions {
+  /** Refuse the write when this is no longer the newest lease of the key. Left out: not fenced. */
+  lease?: Lease;
+}
+
+export interface UpdateOptions extends WriteOptions {
+  /** Why the window changes, if `mutate` puts another session id on the key. Left out: `switch`. */
+  windowReason?: WindowReason;
+}
+
+export interface ListQuery {
+  /** Only sessions changed at or after this instant (ms). */
+  activeSince?: number;
+  kind?: SessionKind;
+  channel?: string;
+  label?: string;
+  /** Words that must all occur in key, label, display name, subject or group, whatever their case. */
+  text?: string;
+  /** `updatedAt`: newest first. `key`: alphabetical. Left out: `updatedAt`. */
+  sort?: "updatedAt" | "key";
+  limit?: number;
+  offset?: number;
+  /** Only these fields of each entry, beside `sessionId` and `updatedAt`. Left out: all of them. */
+  fields?: readonly (keyof SessionEntry)[];
+}
+
+export interface ListPage {
+  sessions: ListedSession[];
+  /** How many sessions match without `limit` and `offset`. */
+  total: number;
+}
+
+export interface ListedSession {
+  key: string;
+  kind: SessionKind;
+  entry: SessionEntry;
+}
+
+export type SessionKind = "direct" | "group" | "global" | "unknown";
+
+export type WindowReason = "initial" | "command" | "daily" | "idle" | "fork" | "switch" | "restore";
+
+/** One stretch of a session between resets. */
+export interface Window {
+  key: string;
+  sessionId: string;
+  openedAt: number;
+  /** Why this window was opened. */
+  reason: WindowReason;
+  /** Missing while the window is the current one. */
+  closedAt?: number;
+  /** File name of the transcript inside the agent's sessions folder. */
+  transcript?: string;
+  /** Set when the transcript was moved to the archive; its file name there. */
+  archive?: string;
+}
+
+export interface DeletedSession {
+  key: string;
+  entry: SessionEntry;
+  windows: Window[];
+}
+
+export interface StoreChange {
+  what: "entry" | "lease" | "inbox" | "outbox";
+  key: string;
+}
+
+// Leases
+
+/** The right to write one session. The epoch rises with every new holder and never falls. */
+export interface Lease {
+  key: string;
+  epoch: number;
+  /** Names the holder, unique to this acquisition. */
+  holder: string;
+  process: ProcessIdentity;
+  /** Wall-clock instant (ms) after which anybody may take the lease over. */
+  expiresAt: number;
+}
+
+export interface Leases {
+  /** Takes a free, expired or orphaned lease; `held` tells who has it otherwise. Does not wait. */
+  acquire(key: string, options: { ttlMs: number }): Promise<LeaseAttempt>;
+  /** Extends the lease; undefined when it was taken over meanwhile. */
+  renew(lease: Lease, options: { ttlMs: number }): Promise<Lease | undefined>;
+  /** Gives the lease back; does nothing when it was taken over meanwhile. */
+  release(lease: Lease): Promise<void>;
+  /** The lease that is in force; undefined when the session is free. */
+  current(key: string): Promise<Lease | undefined>;
+  list(): Promise<Lease[]>;
+  /** Rejects with kind `fenced` unless this is still the newest lease of its key. */
+  assertCurrent(lease: Lease): Promise<void>;
+}
+
+export type LeaseAttempt = { acquired: true; lease: Lease } | { acquired: false; held: Lease };
+
+// Inbox and outbox
+
+/** The address of a message on its platform. The same address twice is the same message. */
+export interface MessageAddress {
+  channel: string;
+  accountId: string;
+  chatId: string;
+  messageId: string;
+}
+
+export interface InboxItem {
+  id: number;
+  key: string;
+  address: MessageAddress;
+  /** The message as its channel delivered it; opaque to the store. */
+  payload: unknown;
+  receivedAt: number;
+  state: "queued" | "running" | "done" | "dropped";
+  /** How often a turn was begun for it. */
+  attempts: number;
+  /** Why it was dropped or how it ended, if anybody said so. */
+  note?: string;
+}
+
+export interface Inbox {
+  /** Durable once resolved. `admitted` is false for an address that was admitted before. */
+  admit(message: Admission): Promise<{ admitted: boolean; item: InboxItem }>;
+  /** Items that are neither done nor dropped, in order of admission. */
+  pending(key?: string): Promise<InboxItem[]>;
+  get(id: number): Promise<InboxItem | undefined>;
+  /** The oldest queued items of a key become running, under the lease of that key. */
+  claim(lease: Lease, options?: { limit?: number }): Promise<InboxItem[]>;
+  /** Running items of the lease's key back to the queue: their turn died with its process. */
+  requeue(lease: Lease): Promise<InboxItem[]>;
+  /** Ends items and puts the replies into the outbox, both or neither. */
+  finish(lease: Lease, ids: readonly number[], replies: readonly OutboxDraft[]): Promise<OutboxItem[]>;
+  /** Gives queued items up, visibly. */
+  drop(key: string, ids: readonly number[], note: string): Promise<InboxItem[]>;
+}
+
+export interface Admission {
+  key: string;
+  address: MessageAddress;
+  payload: unknown;
+  receivedAt: number;
+}
+
+export interface OutboxDraft {
+  /** The same key twice is the same delivery. */
+  idempotencyKey: string;
+  target: DeliveryTarget;
+  payload: unknown;
+}
+
+export interface DeliveryTarget {
+  channel: string;
+  accountId: string;
+  to: string;
+  chatType?: ChatType;
+  threadId?: string | number;
+}
+
+export interface OutboxItem extends OutboxDraft {
+  id: number;
+  key: string;
+  createdAt: number;
+  /** `sending` after a crash means that nobody knows whether the platform got it. */
+  state: "pending" | "sending" | "delivered" | "failed";
+  attempts: number;
+  /** Not before this instant (ms). */
+  dueAt: number;
+  /** The platform's id of the delivered message. */
+  deliveredId?: string;
+  note?: string;
+}
+
+export interface Outbox {
+  enqueue(key: string, drafts: readonly OutboxDraft[], options?: WriteOptions): Promise<OutboxItem[]>;
+  /** Pending and sending items in order; of one key only those before the first that is not due. */
+  due(now: number, limit: number): Promise<OutboxItem[]>;
+  get(id: number): Promise<OutboxItem | undefined>;
+  /** Exactly one caller gets true for one attempt. */
+  startSending(id: number, attempts: number): Promise<boolean>;
+  delivered(id: number, deliveredId?: string): Promise<void>;
+  /** Back to pending, to be tried again at `dueAt`. */
+  retry(id: number, dueAt: number, note: string): Promise<void>;
+  failed(id: number, note: string): Promise<void>;
+}
