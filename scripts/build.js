@@ -11,4 +11,4 @@ if (!existsSync(compiler)) {
   process.exit(1);
 }
 rmSync(`${root}dist`, { recursive: true, force: true });
-execFileSync(process.execPath, [compiler, "-p", `${root}tsconfig.json`], { stdio: "inherit" });
+execFileSync(process.execPath, [compiler, "-p", `${root}tsconfig.build.json`], { stdio: "inherit" });

@@ -131,6 +131,11 @@ const FILE_ADVICE: Record<string, { kind: ErrorKind; code: string; hint: string 
     code: "disk-full",
     hint: "The disk quota is used up: free some space and try again; nothing was half written.",
   },
+  EEXIST: {
+    kind: "conflict",
+    code: "file-exists",
+    hint: "Something else has this name already: move it away, or choose another place.",
+  },
   ENOTDIR: {
     kind: "usage",
     code: "not-a-folder",

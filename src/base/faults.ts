@@ -29,6 +29,9 @@ export const FAULT_POINTS = [
   "window.transcript-ready",
   "window.moved",
   "archive.written",
+  "doctor.rebuilt",
+  "doctor.set-aside",
+  "doctor.replaced",
 ] as const;
 
 export type FaultPoint = (typeof FAULT_POINTS)[number];

@@ -13,8 +13,8 @@ import { faultPoint } from "./faults.ts";
 export const PRIVATE_FOLDER = 0o700;
 export const PRIVATE_FILE = 0o600;
 
-/** Writes the whole file durably and atomically. The folder must exist. */
-export async function writeFileDurable(path: string, content: string | Uint8Array): Promise<void> {
+/** Writes the whole file durably and atomically, in one piece or in many. The folder must exist. */
+export async function writeFileDurable(path: string, content: string | Uint8Array | Iterable<string>): Promise<void> {
   const temporary = temporaryPath(path);
   try {
     await using handle = await open(temporary, "wx", PRIVATE_FILE);
@@ -41,7 +41,7 @@ export async function replaceFile(temporary: string, path: string): Promise<void
   await syncFolder(dirname(path));
 }
 
-const TEMPORARY_NAME = /\.\d+\.[0-9a-f]{12}\.tmp$/;
+const TEMPORARY_NAME = /\.(\d+)\.[0-9a-f]{12}\.tmp$/;
 
 /** A name beside `path` that no other process and no other call uses. */
 export function temporaryPath(path: string): string {
@@ -51,6 +51,12 @@ export function temporaryPath(path: string): string {
 /** Whether a file name is one that a crashed durable write left behind. */
 export function isTemporaryName(name: string): boolean {
   return TEMPORARY_NAME.test(name);
+}
+
+/** The pid of the process that chose a temporary name; undefined for other names. */
+export function temporaryNameOwner(name: string): number | undefined {
+  const pid = TEMPORARY_NAME.exec(name)?.[1];
+  return pid === undefined ? undefined : Number(pid);
 }
 
 /** Makes created, renamed and removed names in a folder durable. */

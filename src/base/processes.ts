@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { hostname } from "node:os";
+import { hostname, uptime } from "node:os";
 import { systemErrorCode } from "./errors.ts";
 
 export interface ProcessIdentity {
@@ -13,6 +13,9 @@ export interface ProcessIdentity {
   startedAt: string;
   host: string;
 }
+
+/** The start token of a process that has ended but is still listed. */
+const ENDED = "ended";
 
 let own: ProcessIdentity | undefined;
 
@@ -27,6 +30,7 @@ export function processState(identity: ProcessIdentity): "alive" | "dead" | "unk
   if (!isRunning(identity.pid)) return "dead";
   const token = startToken(identity.pid);
   if (token === undefined) return isRunning(identity.pid) ? "alive" : "dead";
+  if (token === ENDED) return "dead";
   return identity.startedAt === "unknown" || token === identity.startedAt ? "alive" : "dead";
 }
 
@@ -40,6 +44,18 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** The instant (ms, to about a second) at which the process with this pid started, if it can be told. */
+export function processStartTime(pid: number): number | undefined {
+  const token = startToken(pid);
+  if (token === undefined || token === ENDED) return undefined;
+  if (process.platform !== "linux") return Date.parse(token) || undefined;
+  const ticksSinceBoot = Number(token.slice(token.indexOf(":") + 1));
+  return Date.now() - uptime() * 1000 + (ticksSinceBoot * 1000) / LINUX_TICKS_PER_SECOND;
+}
+
+/** USER_HZ, which Linux has fixed at 100 for everything it shows to programs. */
+const LINUX_TICKS_PER_SECOND = 100;
+
 function startToken(pid: number): string | undefined {
   return process.platform === "linux" ? linuxStartToken(pid) : portableStartToken(pid);
 }
@@ -50,7 +66,7 @@ function linuxStartToken(pid: number): string | undefined {
     // The command name is in parentheses and may itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     // A zombie has ended; only its parent has not looked yet.
-    if (fields[0] === "Z" || fields[0] === "X") return "ended";
+    if (fields[0] === "Z" || fields[0] === "X") return ENDED;
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
     return `${boot}:${fields[19]}`;
   } catch {

@@ -4,6 +4,9 @@
  */
 import type { LogLevel } from "../base/log.ts";
 import type { ChatType } from "../keys/chat-type.ts";
+import type { DmScope, SessionScope } from "../keys/scope.ts";
+
+export type { SessionScope } from "../keys/scope.ts";
 
 export interface HoldfastConfig {
   /** The agent that commands mean when none is named. */
@@ -28,10 +31,6 @@ export interface AgentConfig {
 export interface ModelConfig {
   alias?: string;
 }
-
-/** Who shares a conversation in direct messages. */
-export type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
-export type SessionScope = "per-sender" | "global";
 
 export interface SessionConfig {
   scope: SessionScope;

@@ -6,11 +6,21 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const CONFIG_FILE_NAME = "config.json";
 
+/** Settings of one project, found from the working folder upwards. */
+export const PROJECT_FILE_NAME = ".holdfast.json";
+
 /** `$HOLDFAST_HOME`, else `~/.holdfast`. */
 export function resolveHome(env: Environment = process.env): string {
   const configured = env["HOLDFAST_HOME"]?.trim();
   return configured === undefined || configured === "" ? join(homedir(), ".holdfast") : resolve(configured);
 }
+
+export function configFile(home: string): string {
+  return join(home, CONFIG_FILE_NAME);
+}
+
+/** Inside the sessions folder; a fork finds its parent there too. */
+export const ARCHIVE_FOLDER_NAME = "archive";
 
 export interface AgentLayout {
   root: string;
@@ -31,7 +41,7 @@ export function agentLayout(home: string, agentId: string): AgentLayout {
     database: join(root, "agent.sqlite"),
     sessionsFolder,
     sessionsFile: join(sessionsFolder, "sessions.json"),
-    archiveFolder: join(sessionsFolder, "archive"),
+    archiveFolder: join(sessionsFolder, ARCHIVE_FOLDER_NAME),
     workspace: join(root, "workspace"),
   };
 }

@@ -122,3 +122,31 @@ export interface SessionEntry {
   skillsSnapshot?: SkillsSnapshot;
   systemPromptReport?: Record<string, unknown>;
 }
+
+/**
+ * What belongs to one window and not to the person. A reset clears it; the store keeps it with the
+ * closed window, so that going back to that window brings it back.
+ */
+export const WINDOW_STATE_FIELDS = [
+  "sdkSessionId",
+  "cliSessionIds",
+  "claudeCliSessionId",
+  "inputTokens",
+  "outputTokens",
+  "totalTokens",
+  "contextTokens",
+  "compactionCount",
+  "memoryFlushAt",
+  "memoryFlushCompactionCount",
+  "authProfileOverrideCompactionCount",
+  "systemSent",
+  "abortedLastRun",
+] as const satisfies readonly (keyof SessionEntry)[];
+
+export type WindowState = Partial<Pick<SessionEntry, (typeof WINDOW_STATE_FIELDS)[number]>>;
+
+/** Undefined when the entry holds nothing of its window. */
+export function windowStateOf(entry: SessionEntry): WindowState | undefined {
+  const fields = WINDOW_STATE_FIELDS.filter((field) => entry[field] !== undefined);
+  return fields.length === 0 ? undefined : Object.fromEntries(fields.map((field) => [field, entry[field]]));
+}

@@ -9,12 +9,15 @@
  *   and may be called again when another process was faster.
  * - Every session id that a key has ever pointed at stays among its windows.
  * - A write that carries a lease is refused with kind `fenced` when the lease's epoch is no longer
- *   the newest of its key.
+ *   the newest of its key, or when the lease was given back.
+ * - What goes in and out are copies. Only the fields that an update changes are validated, so what
+ *   another tool left in an entry blocks nothing.
  * - An unreadable store is an error, never an empty store.
  */
 import type { ProcessIdentity } from "../base/processes.ts";
 import type { ChatType } from "../keys/chat-type.ts";
-import type { SessionEntry } from "./session-entry.ts";
+import type { SessionKind } from "../keys/session-kind.ts";
+import type { SessionEntry, WindowState } from "./session-entry.ts";
 
 export type StoreKind = "sqlite" | "json";
 
@@ -36,10 +39,11 @@ export interface Store {
 
   /** The stretches of a session, oldest first. The last one is open while the key exists. */
   windows(key: string): Promise<Window[]>;
-  /** The window with this session id, whichever key it belongs to. */
-  findWindow(sessionId: string): Promise<Window | undefined>;
-  /** Adds or replaces a closed window, for restored archives and imported sessions. */
+  /** Windows of any key whose session id starts with this, newest first. The whole id is a prefix too. */
+  findWindows(sessionIdPrefix: string, limit: number): Promise<Window[]>;
+  /** Adds or replaces a closed window, for restored archives and imported sessions. Never the current one. */
   putWindow(window: Window): Promise<void>;
+  /** Whether there was such a window. The current one is refused with kind `conflict`. */
   removeWindow(key: string, sessionId: string): Promise<boolean>;
 
   readonly leases: Leases;
@@ -52,7 +56,10 @@ export interface Store {
    */
   onChange(listener: (change: StoreChange) => void): () => void;
 
-  /** Finishes what was begun, brings derived files up to date and lets go of every resource. */
+  /**
+   * Finishes what was begun, brings derived files up to date and lets go of every resource. Whatever
+   * is asked of the store afterwards is refused with kind `unavailable`, code `store-closed`.
+   */
   close(): Promise<void>;
 }
 
@@ -64,7 +71,7 @@ export interface WriteOptions {
 }
 
 export interface UpdateOptions extends WriteOptions {
-  /** Why the window changes, if `mutate` puts another session id on the key. Left out: `switch`. */
+  /** Why a window opens, if one does. Left out: `initial` for a new key, `switch` for another session id. */
   windowReason?: WindowReason;
 }
 
@@ -72,6 +79,7 @@ export interface ListQuery {
   /** Only sessions changed at or after this instant (ms). */
   activeSince?: number;
   kind?: SessionKind;
+  /** The entry's channel, else the one last used. */
   channel?: string;
   label?: string;
   /** Words that must all occur in key, label, display name, subject or group, whatever their case. */
@@ -80,7 +88,7 @@ export interface ListQuery {
   sort?: "updatedAt" | "key";
   limit?: number;
   offset?: number;
-  /** Only these fields of each entry, beside `sessionId` and `updatedAt`. Left out: all of them. */
+  /** Only these fields of each entry, beside `sessionId` and `updatedAt`. Left out: all of them. Null counts as missing. */
   fields?: readonly (keyof SessionEntry)[];
 }
 
@@ -96,8 +104,6 @@ export interface ListedSession {
   entry: SessionEntry;
 }
 
-export type SessionKind = "direct" | "group" | "global" | "unknown";
-
 export type WindowReason = "initial" | "command" | "daily" | "idle" | "fork" | "switch" | "restore";
 
 /** One stretch of a session between resets. */
@@ -111,6 +117,8 @@ export interface Window {
   closedAt?: number;
   /** File name of the transcript inside the agent's sessions folder. */
   transcript?: string;
+  /** What the entry held of this window alone when it was closed, for going back to it. */
+  state?: WindowState;
   /** Set when the transcript was moved to the archive; its file name there. */
   archive?: string;
 }
@@ -148,6 +156,7 @@ export interface Leases {
   release(lease: Lease): Promise<void>;
   /** The lease that is in force; undefined when the session is free. */
   current(key: string): Promise<Lease | undefined>;
+  /** Leases that were not given back, also expired and orphaned ones. */
   list(): Promise<Lease[]>;
   /** Rejects with kind `fenced` unless this is still the newest lease of its key. */
   assertCurrent(lease: Lease): Promise<void>;
@@ -185,13 +194,13 @@ export interface Inbox {
   /** Items that are neither done nor dropped, in order of admission. */
   pending(key?: string): Promise<InboxItem[]>;
   get(id: number): Promise<InboxItem | undefined>;
-  /** The oldest queued items of a key become running, under the lease of that key. */
+  /** The oldest queued items of a key become running, under the lease of that key. No limit: all of them. */
   claim(lease: Lease, options?: { limit?: number }): Promise<InboxItem[]>;
   /** Running items of the lease's key back to the queue: their turn died with its process. */
   requeue(lease: Lease): Promise<InboxItem[]>;
-  /** Ends items and puts the replies into the outbox, both or neither. */
+  /** Ends running items and puts the replies into the outbox, both or neither. */
   finish(lease: Lease, ids: readonly number[], replies: readonly OutboxDraft[]): Promise<OutboxItem[]>;
-  /** Gives queued items up, visibly. */
+  /** Gives up those items that are queued under the key, visibly; resolves to them. */
   drop(key: string, ids: readonly number[], note: string): Promise<InboxItem[]>;
 }
 
@@ -238,6 +247,7 @@ export interface Outbox {
   get(id: number): Promise<OutboxItem | undefined>;
   /** Exactly one caller gets true for one attempt. */
   startSending(id: number, attempts: number): Promise<boolean>;
+  /** The end of a delivery: `retry` and `failed` are refused from then on. */
   delivered(id: number, deliveredId?: string): Promise<void>;
   /** Back to pending, to be tried again at `dueAt`. */
   retry(id: number, dueAt: number, note: string): Promise<void>;

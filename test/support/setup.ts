@@ -10,9 +10,15 @@ if (Number(process.versions.node.split(".")[0]) < 24) {
   throw new Error(`The tests need Node 24 (this is ${process.version}); run them with \`npm test\`.`);
 }
 
-const scratchHome = mkdtempSync(join(tmpdir(), "holdfast-home-"));
-process.on("exit", () => rmSync(scratchHome, { recursive: true, force: true }));
-process.env["HOME"] = scratchHome;
-process.env["HOLDFAST_HOME"] = join(scratchHome, ".holdfast");
-process.env["CLAUDE_CONFIG_DIR"] = join(scratchHome, ".claude");
-delete process.env["OPENCLAW_STATE_DIR"];
+const MARK = "HOLDFAST_TEST_HOME";
+
+// Test files share a process; the first one makes the folder for all of them.
+if (process.env[MARK] === undefined) {
+  const home = mkdtempSync(join(tmpdir(), "holdfast-home-"));
+  process.on("exit", () => rmSync(home, { recursive: true, force: true }));
+  process.env[MARK] = home;
+  process.env["HOME"] = home;
+  process.env["HOLDFAST_HOME"] = join(home, ".holdfast");
+  process.env["CLAUDE_CONFIG_DIR"] = join(home, ".claude");
+  delete process.env["OPENCLAW_STATE_DIR"];
+}

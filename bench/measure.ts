@@ -1,0 +1,96 @@
+/** Timing and reporting shared by the benchmarks. */
+
+export interface Result {
+  work: string;
+  /** Milliseconds, unless `unit` says otherwise. */
+  ours: number;
+  /** What it is compared with, measured in the same run. */
+  peer: string;
+  theirs: number;
+  /** How the ratio has to be; missing for a row that is only shown. */
+  bar?: { ratio: "ours/theirs" | "theirs/ours"; atMost?: number; atLeast?: number } | { differenceAtMost: number };
+  unit?: string;
+}
+
+/** The median of repeated runs, each timed on its own. */
+export async function median(runs: number, task: (index: number) => Promise<void> | void): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < runs; index++) {
+    const start = performance.now();
+    await task(index);
+    times.push(performance.now() - start);
+  }
+  return middle(times);
+}
+
+/** Medians of two tasks whose runs alternate, so that both see the same disk and the same neighbours. */
+export async function compare(
+  runs: number,
+  first: (index: number) => Promise<void> | void,
+  second: (index: number) => Promise<void> | void,
+): Promise<[number, number]> {
+  const times: [number[], number[]] = [[], []];
+  for (let index = 0; index < runs; index++) {
+    times[0].push(await median(1, () => first(index)));
+    times[1].push(await median(1, () => second(index)));
+  }
+  return [middle(times[0]), middle(times[1])];
+}
+
+function middle(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
+}
+
+export interface Verdict {
+  shown: string;
+  bar: string;
+  ok: boolean | undefined;
+}
+
+export function judge({ ours, theirs, bar }: Result): Verdict {
+  if (bar === undefined) return { shown: `${(ours / theirs).toFixed(2)} ×`, bar: "", ok: undefined };
+  if ("differenceAtMost" in bar) {
+    const difference = ours - theirs;
+    return {
+      shown: `+${difference.toFixed(1)} ms`,
+      bar: `≤ +${bar.differenceAtMost} ms`,
+      ok: difference <= bar.differenceAtMost,
+    };
+  }
+  const ratio = bar.ratio === "ours/theirs" ? ours / theirs : theirs / ours;
+  if (bar.atMost !== undefined) {
+    return { shown: `${ratio.toFixed(2)} ×`, bar: `≤ ${bar.atMost} ×`, ok: ratio <= bar.atMost };
+  }
+  const atLeast = bar.atLeast ?? 0;
+  return { shown: `${ratio.toFixed(0)} × faster`, bar: `≥ ${atLeast} ×`, ok: ratio >= atLeast };
+}
+
+export function printResults(results: readonly Result[]): void {
+  const rows = results.map((result) => {
+    const { shown, bar, ok } = judge(result);
+    return [
+      result.work,
+      format(result.ours, result.unit),
+      `${result.peer}: ${format(result.theirs, result.unit)}`,
+      shown,
+      bar,
+      ok === undefined ? "" : ok ? "ok" : "MISSED",
+    ];
+  });
+  const titles = ["work", "ours", "beside", "ratio", "bar", ""];
+  const widths = titles.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
+  );
+  for (const row of [titles, ...rows]) {
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+  }
+}
+
+function format(value: number, unit = "ms"): string {
+  return `${value < 10 ? value.toFixed(3) : value.toFixed(1)} ${unit}`;
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// Picks the runtime and hands over to dist/cli. Plain JavaScript that Node 18 can run: an older
+// Node re-executes this file under the Node 24 that `npm ci` installed into the checkout.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const NEEDED = 24;
+const root = fileURLToPath(new URL("..", import.meta.url));
+const bundledNode = `${root}node_modules/node/bin/${process.platform === "win32" ? "node.exe" : "node"}`;
+const major = Number(process.versions.node.split(".")[0]);
+
+if (major >= NEEDED) {
+  await start();
+} else if (existsSync(bundledNode) && process.env.HOLDFAST_REEXECUTED === undefined) {
+  reexecute();
+} else {
+  fail(
+    `Holdfast needs Node ${NEEDED} or newer; this is ${process.version}.\n` +
+      "  Install Node 24, or in a checkout run `npm ci` (without --ignore-scripts), which brings one.",
+  );
+}
+
+async function start() {
+  if (!existsSync(`${root}dist/cli/main.js`)) {
+    fail("dist/ is missing: run `npm ci` or `npm run build` in the checkout first.");
+    return;
+  }
+  const { main } = await import("../dist/cli/main.js");
+  process.exitCode = await main(process.argv.slice(2));
+}
+
+function reexecute() {
+  const child = spawn(bundledNode, process.argv.slice(1), {
+    stdio: "inherit",
+    env: { ...process.env, HOLDFAST_REEXECUTED: "1" },
+  });
+  // The terminal sends SIGINT to both; the others reach only this process.
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  process.on("SIGINT", () => undefined);
+  child.on("error", (error) => fail(`could not start ${bundledNode}: ${error.message}`));
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1);
+  });
+}
+
+function fail(message) {
+  console.error(`holdfast: ${message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,235 @@
+import { readFile, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it, vi } from "vitest";
+import { abandonedLock, endedPid, startLockChild } from "../../test/support/run-lock-child.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
+import { HoldfastError } from "./errors.ts";
+import { type FileLockOptions, lockState, withFileLock } from "./lock-file.ts";
+import { currentProcess } from "./processes.ts";
+
+const QUICK: FileLockOptions = { timeoutMs: 200, pollIntervalMs: 5 };
+
+async function isFree(path: string, options = QUICK): Promise<boolean> {
+  try {
+    return await withFileLock(path, options, async () => true);
+  } catch (error) {
+    if (error instanceof HoldfastError && error.kind === "locked") return false;
+    throw error;
+  }
+}
+
+async function age(path: string, seconds: number): Promise<void> {
+  const then = new Date(Date.now() - seconds * 1000);
+  await utimes(path, then, then);
+}
+
+function lockIn(folder: TemporaryFolder): string {
+  return folder.join("sessions.json.lock");
+}
+
+describe("withFileLock", () => {
+  it("says in the file who holds it, and removes the file afterwards, also after a failure", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    const content = await withFileLock(path, {}, async () => await readFile(path, "utf8"));
+    expect(JSON.parse(content)).toMatchObject({ ...currentProcess() });
+    const failing = withFileLock(path, {}, async () => await Promise.reject(new Error("the task failed")));
+    await expect(failing).rejects.toThrow("the task failed");
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  it("lets the tasks of one process in one after the other", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    let inside = 0;
+    const seen: number[] = [];
+    const enter = async () => {
+      inside++;
+      await delay(1);
+      seen.push(inside);
+      inside--;
+    };
+    await Promise.all(Array.from({ length: 20 }, () => withFileLock(path, {}, enter)));
+    expect(seen).toEqual(Array.from({ length: 20 }, () => 1));
+  });
+
+  it("refuses a task that would wait for its own lock, but not what it started and left", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    let later: Promise<string> | undefined;
+    await withFileLock(path, {}, async () => {
+      await expect(withFileLock(path, {}, async () => undefined)).rejects.toMatchObject({ code: "lock-reentered" });
+      expect(await withFileLock(`${path}2`, {}, async () => "another lock")).toBe("another lock");
+      later = delay(20).then(() => withFileLock(path, {}, async () => "afterwards"));
+    });
+    expect(await later).toBe("afterwards");
+  });
+
+  it("gives up after the timeout and names the holder", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await using holder = startLockChild({ task: "hold", path });
+    await holder.held();
+    const error = await withFileLock(path, QUICK, async () => undefined).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ kind: "locked", code: "lock-timeout", data: { pid: holder.pid } });
+    expect((await readdir(folder.path)).toSorted()).toEqual(["sessions.json.lock"]);
+    holder.process.stdin?.end();
+    expect(await withFileLock(path, {}, async () => "free again")).toBe("free again");
+  });
+
+  it("tells whether anybody has the lock", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    expect(await lockState(path)).toBe("free");
+    expect(await withFileLock(path, {}, async () => await lockState(path))).toBe("held");
+    await writeFile(path, abandonedLock(await endedPid(), "holdfast"));
+    expect(await lockState(path)).toBe("abandoned");
+  });
+
+  it("says which folder is missing", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("nowhere", "x.lock");
+    await expect(withFileLock(path, {}, async () => undefined)).rejects.toThrow(path);
+  });
+});
+
+describe("a holder that is alive", () => {
+  it("is not evicted, however old its file looks", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await using holder = startLockChild({ task: "hold", path });
+    await holder.held();
+    await age(path, 3600);
+    expect(await isFree(path)).toBe(false);
+  });
+
+  it("is not evicted while it is paused, and goes on afterwards", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await using holder = startLockChild({ task: "hold", path, options: { staleMs: 100 } });
+    await holder.held();
+    holder.kill("SIGSTOP");
+    await age(path, 3600);
+    expect(await isFree(path, { ...QUICK, staleMs: 100 })).toBe(false);
+    holder.kill("SIGCONT");
+    holder.process.stdin?.end();
+    await holder.ended();
+    expect(await isFree(path)).toBe(true);
+  });
+
+  it("keeps its file young for tools that judge by age alone", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await withFileLock(path, { staleMs: 60 }, async () => {
+      await age(path, 3600);
+      await vi.waitFor(async () => expect(Date.now() - (await stat(path)).mtimeMs).toBeLessThan(60_000));
+    });
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  it("makes room for others when it takes the lock again and again", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await using busy = startLockChild({ task: "hold-often", path, holdMs: 250 });
+    await busy.held();
+    for (let time = 0; time < 3; time++) expect(await isFree(path, { timeoutMs: 5000 })).toBe(true);
+  });
+});
+
+describe("a holder that is dead", () => {
+  it("is evicted at once", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await using holder = startLockChild({ task: "hold", path });
+    await holder.held();
+    expect(await isFree(path)).toBe(false);
+    holder.kill("SIGKILL");
+    await holder.ended();
+    expect(await isFree(path, { timeoutMs: 0 })).toBe(true);
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  it("is evicted at once when it died just after taking the lock, and leaves nothing", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await using victim = startLockChild({ task: "die-at", path, point: "lock.created" });
+    await victim.ended();
+    // As if it had died a moment earlier as well, and one more is just about to take the lock.
+    await writeFile(`${path}.${victim.pid}.0123456789ab.tmp`, abandonedLock(victim.pid, "holdfast"));
+    const living = `sessions.json.lock.${process.pid}.0123456789ab.tmp`;
+    await writeFile(folder.join(living), JSON.stringify({ ...currentProcess(), nonce: "0123456789abcdef" }));
+    expect(await isFree(path, { timeoutMs: 0 })).toBe(true);
+    expect(await readdir(folder.path)).toEqual([living]);
+  });
+
+  it("is evicted by whoever comes next when those who tried died while doing so", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await writeFile(path, abandonedLock(await endedPid(), "holdfast"));
+    for (let time = 0; time < 6; time++) {
+      await using victim = startLockChild({ task: "die-at", path, point: "lock.takeover.claimed" });
+      await victim.ended();
+    }
+    const left = await readdir(folder.path);
+    expect(left.length).toBeGreaterThan(6);
+    // Names that grew with every death would become too long for the file system.
+    expect(Math.max(...left.map((name) => name.length))).toBeLessThan(100);
+    expect(await isFree(path, { timeoutMs: 0 })).toBe(true);
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  it("is replaced by exactly one of many waiters, every time", { timeout: 60_000 }, async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    const deadPid = await endedPid();
+    await writeFile(path, abandonedLock(deadPid, "holdfast"));
+    const marker = folder.join("somebody-is-inside");
+    const children = Array.from({ length: 8 }, () =>
+      startLockChild({ task: "contend", path, marker, times: 15, deadPid }),
+    );
+    const results = await Promise.allSettled(children.map((child) => child.ended()));
+    expect(results.filter((result) => result.status === "rejected")).toEqual([]);
+    expect(await isFree(path)).toBe(true);
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+});
+
+describe("a lock file of another tool", () => {
+  it("counts as abandoned only after 30 s when it names nobody", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    for (const content of ["", "not JSON", "null", "{}", '{"pid":"7"}']) {
+      await writeFile(path, content);
+      await age(path, 25);
+      expect(await isFree(path, { ...QUICK, timeoutMs: 0 })).toBe(false);
+      await age(path, 31);
+      expect(await isFree(path, { ...QUICK, timeoutMs: 0 })).toBe(true);
+    }
+  });
+
+  it("is respected while the process that it names lives", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await writeFile(path, JSON.stringify({ pid: process.pid, startedAt: Date.now() }));
+    expect(await isFree(path)).toBe(false);
+    await writeFile(path, abandonedLock(await endedPid(), "openclaw"));
+    expect(await isFree(path, { timeoutMs: 0 })).toBe(true);
+  });
+
+  it("is abandoned when the process of that pid started after the lock was taken", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await writeFile(path, JSON.stringify({ pid: process.pid, startedAt: Date.now() }));
+    await age(path, process.uptime() + 60);
+    expect(await isFree(path, { timeoutMs: 0 })).toBe(true);
+  });
+
+  it("is judged by its age when its process is on another host", async () => {
+    await using folder = await temporaryFolder();
+    const path = lockIn(folder);
+    await writeFile(path, JSON.stringify({ ...currentProcess(), host: "elsewhere", nonce: "0123456789abcdef" }));
+    expect(await isFree(path)).toBe(false);
+    await age(path, 31);
+    expect(await isFree(path)).toBe(true);
+  });
+});

@@ -1,0 +1,51 @@
+/** `holdfast config`: the effective values, the file behind them, and its schema. */
+import { join } from "node:path";
+import { CONFIG_FILE_NAME, resolveHome } from "../../config/layout.ts";
+import { getConfigValue, setConfigValue, unsetConfigValue } from "../../config/edit.ts";
+import { loadConfig } from "../../config/load.ts";
+import { print, printJson } from "../output.ts";
+
+interface ConfigOptions {
+  json?: boolean;
+}
+
+export async function get(key: string | undefined, options: ConfigOptions): Promise<void> {
+  const { config } = await load();
+  const value = key === undefined ? config : await getConfigValue(config, key);
+  if (options.json === true) printJson(key === undefined ? { value } : { key, value });
+  else print(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
+}
+
+export async function set(key: string, rawValue: string, options: ConfigOptions): Promise<void> {
+  const path = configPath();
+  const value = await setConfigValue({ path, key, rawValue });
+  if (options.json === true) printJson({ ok: true, path, key, value });
+  else print(`${key} = ${JSON.stringify(value)}  (${path})`);
+}
+
+export async function unset(key: string, options: ConfigOptions): Promise<void> {
+  const path = configPath();
+  const removed = await unsetConfigValue({ path, key });
+  if (options.json === true) printJson({ ok: true, path, key, removed });
+  else print(removed ? `${key} is back at its default` : `${key} was not set`);
+}
+
+export async function schema(): Promise<void> {
+  const { jsonSchema } = await import("../../config/schema.ts");
+  printJson(jsonSchema());
+}
+
+export async function check(options: ConfigOptions): Promise<void> {
+  const { sources } = await load();
+  if (options.json === true) return printJson({ ok: true, sources });
+  if (sources.length === 0) print("No configuration file: the defaults apply.");
+  for (const { path } of sources) print(`${path} is valid`);
+}
+
+async function load() {
+  return await loadConfig({ env: process.env, cwd: process.cwd(), home: resolveHome() });
+}
+
+function configPath(): string {
+  return join(resolveHome(), CONFIG_FILE_NAME);
+}

@@ -1,0 +1,136 @@
+/** The commands that change a session. Each prints what is now, as a sentence or as JSON. */
+import { HoldfastError } from "../../base/errors.ts";
+import type { AgentHandle } from "../../session/agent-handle.ts";
+import { archiveSession, deleteSession, listArchives, restoreSession } from "../../session/archive.ts";
+import { compactSession } from "../../session/compaction.ts";
+import { withSessionLease } from "../../session/lease.ts";
+import { type SessionPatch, patchSession } from "../../session/patch.ts";
+import { reopenWindow } from "../../session/reopen-window.ts";
+import { type ResolvedSession, resolveSession } from "../../session/resolve.ts";
+import { resetSession } from "../../session/window.ts";
+import type { Lease } from "../../store/store.ts";
+import { parseAssignments } from "../arguments.ts";
+import { type AgentOptions, confirm, withAgent } from "../context.ts";
+import { formatTime, print, printJson, printTable, talk } from "../output.ts";
+
+type ChangeOptions = AgentOptions & { json?: boolean; yes?: boolean };
+
+export async function patch(
+  reference: string,
+  assignments: readonly string[],
+  options: ChangeOptions & { unset?: string[] },
+): Promise<void> {
+  const unset = Object.fromEntries((options.unset ?? []).map((field) => [field, null]));
+  const changes = { ...parseAssignments(assignments), ...unset } as SessionPatch;
+  if (Object.keys(changes).length === 0) {
+    throw new HoldfastError("usage", "nothing-to-do", "Nothing to set", {
+      hint: "Give assignments such as label=work, or --unset <field>.",
+    });
+  }
+  await withAgent(options, async (agent) => {
+    const { key } = await resolveSession(agent, reference);
+    const entry = await patchSession(agent, key, changes);
+    if (options.json === true) printJson({ ok: true, path: agent.store.path, key, entry });
+    else print(`${key}: ${Object.keys(changes).join(", ")} changed`);
+  });
+}
+
+export async function reset(reference: string, options: ChangeOptions): Promise<void> {
+  await withWritableSession(reference, options, async (agent, { key }, lease) => {
+    const { entry, previous } = await resetSession(agent, key, { lease });
+    if (options.json === true) printJson({ ok: true, key, entry, previousSessionId: previous.sessionId });
+    else print(`${key}: new window ${entry.sessionId}; the previous one is ${previous.sessionId}`);
+  });
+}
+
+export async function compact(reference: string, options: ChangeOptions & { maxLines?: number }): Promise<void> {
+  await withAgent(options, async (agent) => {
+    const { key } = await resolveSession(agent, reference);
+    const result = await compactSession(
+      agent,
+      key,
+      options.maxLines === undefined ? {} : { maxLines: options.maxLines },
+    );
+    if (options.json === true) printJson({ ok: true, ...result });
+    else if (result.compacted) print(`${key}: ${result.kept} entries kept; the whole is in ${result.archived}`);
+    else print(`${key}: short enough already (${result.kept} entries)`);
+  });
+}
+
+export async function archive(reference: string, options: ChangeOptions): Promise<void> {
+  await withWritableSession(reference, options, async (agent, { key }, lease) => {
+    const { id } = await archiveSession(agent, key, { lease });
+    if (options.json === true) printJson({ ok: true, key, archive: id });
+    else print(`${key}: archived as ${id}`);
+  });
+}
+
+export async function remove(reference: string, options: ChangeOptions): Promise<void> {
+  await withWritableSession(reference, options, async (agent, { key }, lease) => {
+    await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
+    const { id, windows } = await deleteSession(agent, key, { lease });
+    const archived = windows.map(({ sessionId }) => sessionId);
+    if (options.json === true) printJson({ ok: true, key, deleted: true, archive: id, archived });
+    else print(`${key}: deleted; \`holdfast sessions restore ${id}\` brings it back`);
+  });
+}
+
+export async function restore(id: string | undefined, options: ChangeOptions): Promise<void> {
+  await withAgent({ ...options, create: true }, async (agent) => {
+    if (id === undefined) return await showArchive(agent, options);
+    const window = await findClosedWindow(agent, id);
+    if (window !== undefined) {
+      const { key } = window;
+      const entry = await withSessionLease(
+        agent,
+        key,
+        {},
+        async ({ lease }) => await reopenWindow(agent, window, { lease }),
+      );
+      if (options.json === true) printJson({ ok: true, key, entry });
+      else print(`${key}: back at window ${entry.sessionId}`);
+      return;
+    }
+    const { key, entry } = await restoreSession(agent, id);
+    if (options.json === true) printJson({ ok: true, key, entry });
+    else print(`${key}: restored`);
+  });
+}
+
+async function showArchive(agent: AgentHandle, options: ChangeOptions): Promise<void> {
+  const archives = await listArchives(agent);
+  if (options.json === true) {
+    const list = archives.map(({ id, key, archivedAt, reason, entry }) => {
+      return { id, key, archivedAt, reason, sessionId: entry.sessionId };
+    });
+    printJson({ count: list.length, archives: list });
+  } else if (archives.length === 0) {
+    talk("The archive is empty.");
+  } else {
+    printTable(
+      [{ title: "ARCHIVE" }, { title: "SESSION", flexible: true }, { title: "WHY" }, { title: "WHEN" }],
+      archives.map(({ id, key, reason, archivedAt }) => [id, key, reason, formatTime(archivedAt)]),
+    );
+  }
+}
+
+/** An earlier window that the reference names, if it names one. */
+async function findClosedWindow(agent: AgentHandle, reference: string) {
+  try {
+    return (await resolveSession(agent, reference)).window;
+  } catch (error) {
+    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
+    throw error;
+  }
+}
+
+async function withWritableSession(
+  reference: string,
+  options: ChangeOptions,
+  task: (agent: AgentHandle, session: ResolvedSession, lease: Lease) => Promise<void>,
+): Promise<void> {
+  await withAgent(options, async (agent) => {
+    const session = await resolveSession(agent, reference);
+    await withSessionLease(agent, session.key, {}, async ({ lease }) => await task(agent, session, lease));
+  });
+}

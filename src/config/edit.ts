@@ -1,0 +1,177 @@
+/**
+ * Reading and changing single values. A change is made under a file lock, from the text that is
+ * there at that moment, and is written only if the whole result is valid: an error changes nothing.
+ * Comments and formatting stay.
+ */
+import { realpath } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../base/errors.ts";
+import { ensurePrivateFolder, writeFileDurable } from "../base/files.ts";
+import { withFileLock } from "../base/lock-file.ts";
+import { readConfigText } from "./config-file.ts";
+import type { HoldfastConfig } from "./config.ts";
+import { formatKeyPath, parseKeyPath } from "./key-path.ts";
+import { schemaAt, suggestKey } from "./known-keys.ts";
+import { invalidConfig } from "./problems.ts";
+import type { FileKind, JsonSchema } from "./schema.ts";
+
+/** The value in effect; undefined when the key exists but is not set. Unknown keys are an error. */
+export async function getConfigValue(config: HoldfastConfig, key: string): Promise<unknown> {
+  const path = parseKeyPath(key);
+  const value = valueAt(config, path);
+  if (value === undefined) await requireKnownKey(path, "user");
+  return value;
+}
+
+export interface ConfigEdit {
+  /** The configuration file; created if it is missing. */
+  path: string;
+  key: string;
+  /** Left out: `user`. */
+  kind?: FileKind;
+}
+
+/** Returns the value: `rawValue` read as JSON5 if it can be, and otherwise the text itself. */
+export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): Promise<unknown> {
+  const path = parseKeyPath(edit.key);
+  const schema = await requireKnownKey(path, edit.kind ?? "user");
+  const value = await parseRawValue(edit.rawValue, schema);
+  const { setInText } = await import("./json5-document.ts");
+  await changeFile(edit, {
+    text: (text) => setInText(text ?? "", path, value),
+    meaning: (before) => withValue(before, path, value),
+  });
+  return value;
+}
+
+/** False when it was not set. */
+export async function unsetConfigValue(edit: ConfigEdit): Promise<boolean> {
+  const path = parseKeyPath(edit.key);
+  const { unsetInText } = await import("./json5-document.ts");
+  const changed = await changeFile(edit, {
+    text: (text) => (text === undefined ? undefined : unsetInText(text, path)),
+    meaning: (before) => withoutValue(before, path),
+  });
+  if (!changed) await requireKnownKey(path, edit.kind ?? "user");
+  return changed;
+}
+
+async function requireKnownKey(path: readonly string[], kind: FileKind): Promise<JsonSchema> {
+  const { jsonSchema } = await import("./schema.ts");
+  const root = jsonSchema(kind);
+  const known = schemaAt(root, path);
+  if (known !== undefined) return known;
+  const name = formatKeyPath(path);
+  throw new HoldfastError("usage", "unknown-config-key", `Unknown key "${name}"${suggestKey(root, path)}`, {
+    hint: "`holdfast config schema` shows every key; nothing was changed.",
+    data: { key: name },
+  });
+}
+
+/** Where text is wanted, `123` and `true` are text as well. */
+async function parseRawValue(raw: string, schema: JsonSchema): Promise<unknown> {
+  const { parseConfigText } = await import("./config-text.ts");
+  const parsed = raw.trim() === "" ? { value: raw } : parseConfigText(raw);
+  const value = "value" in parsed ? parsed.value : raw;
+  return schema.type === "string" && typeof value !== "string" ? raw : value;
+}
+
+interface FileChange {
+  /** The new text, or undefined to leave the file alone. */
+  text(before: string | undefined): string | undefined;
+  /** What the new text has to mean. */
+  meaning(before: unknown): unknown;
+}
+
+async function changeFile({ path, kind = "user" }: ConfigEdit, change: FileChange): Promise<boolean> {
+  const target = await followLink(path);
+  await ensurePrivateFolder(dirname(target));
+  return await withFileLock(`${target}.lock`, {}, async () => {
+    const before = await readConfigText(target);
+    const after = await planChange(target, before, kind, change);
+    if (after === undefined || after === before) return false;
+    await writeFileDurable(target, after);
+    return true;
+  });
+}
+
+/** The checked new text; undefined when there is nothing to do. */
+async function planChange(path: string, before: string | undefined, kind: FileKind, change: FileChange) {
+  const { checkConfigValue, parseConfigText } = await import("./config-text.ts");
+  const fail = (problems: string[]) =>
+    invalidConfig(problems.map((message) => ({ source: basename(path), file: path, message })));
+  const isBlank = before === undefined || before.trim() === "";
+  const old = parseConfigText(before ?? "");
+  if ("problem" in old) throw fail([old.problem]);
+  const after = editText(path, () => change.text(isBlank ? undefined : before));
+  if (after === undefined) return undefined;
+  const meant = change.meaning(old.value);
+  const checked = checkConfigValue(meant, kind);
+  if ("problems" in checked) throw fail(checked.problems);
+  if (!isBlank && isDeepStrictEqual(meant, old.value)) return undefined;
+  const written = parseConfigText(after);
+  if ("problem" in written || !isDeepStrictEqual(written.value, meant)) throw uneditable(path);
+  return after;
+}
+
+function editText(path: string, edit: () => string | undefined): string | undefined {
+  try {
+    return edit();
+  } catch (error) {
+    throw uneditable(path, error);
+  }
+}
+
+function uneditable(path: string, cause?: unknown): HoldfastError {
+  const reason = cause === undefined ? "" : `: ${errorMessage(cause)}`;
+  return new HoldfastError(
+    "unsupported",
+    "config-not-editable",
+    `Cannot change ${path} without rewriting it${reason}`,
+    {
+      hint: "Change it in an editor; nothing was changed.",
+      data: { path },
+      cause,
+    },
+  );
+}
+
+/** A linked file (dotfiles are often linked) is changed in its place, not replaced by a copy. */
+async function followLink(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return path;
+    throw fileError(error, "look at", path);
+  }
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  let current = value;
+  for (const name of path) {
+    const isReadable = isRecord(current) ? Object.hasOwn(current, name) : Array.isArray(current) && /^\d+$/.test(name);
+    if (!isReadable) return undefined;
+    current = (current as Record<string, unknown>)[name];
+  }
+  return current;
+}
+
+function withValue(value: unknown, [name, ...rest]: readonly string[], leaf: unknown): unknown {
+  if (name === undefined) return leaf;
+  const entries = new Map(isRecord(value) ? Object.entries(value) : []);
+  entries.set(name, withValue(entries.get(name), rest, leaf));
+  return Object.fromEntries(entries);
+}
+
+function withoutValue(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined || !isRecord(value)) return value;
+  const entries = new Map(Object.entries(value));
+  if (rest.length === 0) entries.delete(name);
+  else if (entries.has(name)) entries.set(name, withoutValue(entries.get(name), rest));
+  return Object.fromEntries(entries);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,52 @@
+import type { HoldfastConfig } from "./config.ts";
+import type { ConfigLayer } from "./schema.ts";
+
+export interface NamedLayer {
+  /** Where it came from, for `origins`. */
+  source: string;
+  layer: ConfigLayer;
+}
+
+export interface MergedConfig {
+  config: HoldfastConfig;
+  /** Top-level and nested keys that were set, by dotted path, with the source that won. */
+  origins: ReadonlyMap<string, string>;
+}
+
+/** Later layers win. Objects are merged key by key; lists and plain values are replaced whole. */
+export function mergeLayers(defaults: HoldfastConfig, layers: readonly NamedLayer[]): MergedConfig {
+  const origins = new Map<string, string>();
+  let config: PlainObject = mergeObjects({}, { ...defaults }, () => undefined, []);
+  for (const { source, layer } of layers) {
+    config = mergeObjects(config, layer, (path) => origins.set(path.join("."), source), []);
+  }
+  // Complete, because the defaults are and nothing removes a key.
+  return { config: config as unknown as HoldfastConfig, origins };
+}
+
+type PlainObject = Record<string, unknown>;
+
+function mergeObjects(
+  base: PlainObject,
+  layer: PlainObject,
+  onValue: (path: readonly string[]) => void,
+  path: readonly string[],
+): PlainObject {
+  const merged = new Map(Object.entries(base));
+  for (const [key, value] of Object.entries(layer)) {
+    const here = [...path, key];
+    const old = merged.get(key);
+    if (isPlainObject(value)) {
+      merged.set(key, mergeObjects(isPlainObject(old) ? old : {}, value, onValue, here));
+    } else if (value !== undefined) {
+      merged.set(key, Array.isArray(value) ? structuredClone(value) : value);
+      onValue(here);
+    }
+  }
+  // Unlike assignment, this makes an own property of every name.
+  return Object.fromEntries(merged);
+}
+
+function isPlainObject(value: unknown): value is PlainObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

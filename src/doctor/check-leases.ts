@@ -1,0 +1,30 @@
+/**
+ * Leases that nobody will give back. They hold nobody up, but tell of a writer that is gone. The
+ * expired lease of a live process is left alone: it may only be slow, and taking it would fence it.
+ */
+import { processState } from "../base/processes.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import type { Diagnosis } from "./finding.ts";
+
+const MOMENT_MS = 10_000;
+
+export async function* checkLeases({ store, clock }: AgentHandle): AsyncGenerator<Diagnosis> {
+  for (const { key, process, expiresAt } of await store.leases.list()) {
+    const state = processState(process);
+    const isLeft = state === "dead" || (state === "unknown" && expiresAt <= clock.now());
+    if (!isLeft) continue;
+    const why = state === "dead" ? "has ended" : "no longer renews it";
+    yield {
+      finding: {
+        severity: "warning",
+        message: `The lease of process ${process.pid} on ${process.host}, which ${why}`,
+        key,
+        fix: "take the lease over and give it back",
+      },
+      mend: async () => {
+        const attempt = await store.leases.acquire(key, { ttlMs: MOMENT_MS });
+        if (attempt.acquired) await store.leases.release(attempt.lease);
+      },
+    };
+  }
+}

@@ -1,0 +1,100 @@
+/** The public API. Every line is a promise; docs/library.md explains them. */
+
+// Errors
+export { ERROR_KINDS, HoldfastError, errorOutcome, reportError } from "./base/errors.ts";
+export type { ErrorKind, ErrorOutcome, ErrorReport } from "./base/errors.ts";
+
+// Keys
+export { canonicalSessionKey } from "./keys/canonical-key.ts";
+export { normalizeChatType } from "./keys/chat-type.ts";
+export type { ChatType } from "./keys/chat-type.ts";
+export { buildGroupDisplayName } from "./keys/group-display-name.ts";
+export { resolveGroupSessionKey } from "./keys/group.ts";
+export type { GroupKeyResolution } from "./keys/group.ts";
+export { resolveInboundSessionKey, resolveSessionKey } from "./keys/inbound.ts";
+export type { MessageContext } from "./keys/message-context.ts";
+export { normalizeAccountId, normalizeAgentId, normalizeMainKey } from "./keys/names.ts";
+export {
+  buildAgentMainSessionKey,
+  buildAgentPeerSessionKey,
+  isSubagentSessionKey,
+  parseAgentSessionKey,
+  resolveAgentIdFromSessionKey,
+} from "./keys/session-key.ts";
+export { resolveThreadParentSessionKey, resolveThreadSessionKeys } from "./keys/thread.ts";
+
+// Stores
+export type {
+  Inbox,
+  InboxItem,
+  Lease,
+  LeaseAttempt,
+  Leases,
+  ListPage,
+  ListQuery,
+  ListedSession,
+  Outbox,
+  OutboxItem,
+  Store,
+  StoreChange,
+  Window,
+} from "./store/store.ts";
+export type { DeliveryContext, SessionEntry, SessionOrigin, SkillsSnapshot } from "./store/session-entry.ts";
+export {
+  clearSessionStoreCacheForTest,
+  loadSessionStore,
+  saveSessionStore,
+  updateSessionStore,
+  updateSessionStoreEntry,
+  withSessionStoreLock,
+} from "./store/json/session-store-file.ts";
+export {
+  resolveDefaultSessionStorePath,
+  resolveSessionTranscriptsDirForAgent,
+  resolveStorePath,
+} from "./store/store-paths.ts";
+
+// Transcripts
+export type { DraftEntry, TranscriptEntry, TranscriptHeader, TranscriptMessage } from "./transcript/entries.ts";
+export { readContext } from "./transcript/context.ts";
+export { emitSessionTranscriptUpdate, onSessionTranscriptUpdate } from "./transcript/events.ts";
+export { openTranscriptLog } from "./transcript/log.ts";
+export { resolveMirroredTranscriptText } from "./transcript/mirror.ts";
+export { resolveSessionTranscriptPath } from "./transcript/paths.ts";
+export { readTail, readTranscript } from "./transcript/reader.ts";
+
+// Lifecycle
+export type { AgentHandle } from "./session/agent-handle.ts";
+export { archiveSession, deleteSession, listArchives, restoreSession } from "./session/archive.ts";
+export { compactSession } from "./session/compaction.ts";
+export { mergeSessionEntry } from "./session/entry.ts";
+export {
+  evaluateSessionFreshness,
+  resolveDailyResetAtMs,
+  resolveSessionResetPolicy,
+  resolveSessionResetType,
+} from "./session/freshness.ts";
+export { normalizeDeliveryContext } from "./session/inbound-meta.ts";
+export { parseSessionLabel } from "./session/label.ts";
+export { withSessionLease } from "./session/lease.ts";
+export { maintainSessions } from "./session/maintenance.ts";
+export { assertMayAccessSession } from "./session/ownership.ts";
+export { patchSession } from "./session/patch.ts";
+export { reopenWindow } from "./session/reopen-window.ts";
+export { stripStructuralPrefixes } from "./session/reset-trigger.ts";
+export { resolveSession } from "./session/resolve.ts";
+export { normalizeSendPolicy, resolveSendPolicy } from "./session/send-policy.ts";
+export { deriveSessionTitle } from "./session/title.ts";
+export { resetSession } from "./session/window.ts";
+export {
+  appendAssistantMessageToSessionTranscript,
+  applyResetModelOverride,
+  closeDefaultAgents,
+  forkSessionFromParent,
+  incrementCompactionCount,
+  initSessionState,
+  openHoldfastAgent,
+  persistSessionUsageUpdate,
+  recordSessionMetaFromInbound,
+  updateLastRoute,
+} from "./library.ts";

@@ -1,0 +1,127 @@
+/**
+ * A process that contends for one session: it waits for the lease, writes under it again and again,
+ * and tells everything. Once it is refused, it tries the other kind of write as well. Its one argument
+ * is a LeaseTask as JSON; it runs until it is killed.
+ */
+import { writeSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { HoldfastError } from "../base/errors.ts";
+import { silentLogger } from "../base/log.ts";
+import { openAgent } from "../compose.ts";
+import { DEFAULT_CONFIG } from "../config/config.ts";
+import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
+import { type HeldLease, withSessionLease } from "../session/lease.ts";
+import { sessionNotFound } from "../session/window.ts";
+import type { StoreKind } from "../store/store.ts";
+import { openTranscriptLog } from "../transcript/log.ts";
+import type { CountedEntry } from "./operations.ts";
+import { createRandom } from "./random.ts";
+
+export interface LeaseTask {
+  home: string;
+  kind: StoreKind;
+  key: string;
+  seed: string;
+  ttlMs: number;
+}
+
+export type LeaseLine =
+  /** `holds`: it will not give the lease back by itself. */
+  | { say: "acquired"; epoch: number; holds: boolean }
+  | { say: "appended"; epoch: number; text: string }
+  | { say: "updated"; epoch: number }
+  | { say: "refused"; epoch: number; what: "append" | "update" }
+  | { say: "violation"; epoch: number; what: string };
+
+const task = JSON.parse(process.argv[2] ?? "") as LeaseTask;
+const random = createRandom(task.seed);
+const LONG_ENOUGH_MS = 3_600_000;
+const STEPS_BEFORE_RELEASE = 3;
+const PAUSE_MS = 3;
+
+await contend();
+
+async function contend(): Promise<never> {
+  const agent = await openAgent({
+    home: task.home,
+    config: { ...DEFAULT_CONFIG, store: { kind: task.kind, view: false } },
+    logger: silentLogger,
+  });
+  for (;;) {
+    await withSessionLease(agent, task.key, { ttlMs: task.ttlMs, waitMs: LONG_ENOUGH_MS }, async (held) => {
+      const { epoch } = held.lease;
+      const holds = random.chance(0.8);
+      say({ say: "acquired", epoch, holds });
+      const refused = await write(agent, held, holds ? Number.POSITIVE_INFINITY : STEPS_BEFORE_RELEASE);
+      if (refused !== undefined) await tryTheOther(agent, held, refused);
+    });
+    await delay(PAUSE_MS);
+  }
+}
+
+/** Resolves to what was refused, or to nothing when all steps are done. */
+async function write(agent: AgentHandle, held: HeldLease, steps: number): Promise<"append" | "update" | undefined> {
+  for (let step = 0; step < steps; step++) {
+    if (!(await attempt(held, "append", async () => await append(agent, held, step)))) return "append";
+    if (!(await attempt(held, "update", async () => await update(agent, held)))) return "update";
+    await delay(PAUSE_MS);
+  }
+  return undefined;
+}
+
+async function tryTheOther(agent: AgentHandle, held: HeldLease, refused: "append" | "update"): Promise<void> {
+  const { epoch } = held.lease;
+  const accepted =
+    refused === "append"
+      ? await attempt(held, "update", async () => await update(agent, held))
+      : await attempt(held, "append", async () => await append(agent, held, -1));
+  if (accepted) say({ say: "violation", epoch, what: `${refused} was refused, and the other write was accepted` });
+}
+
+async function attempt(held: HeldLease, what: "append" | "update", action: () => Promise<void>): Promise<boolean> {
+  try {
+    await action();
+    return true;
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.kind !== "fenced") throw error;
+    say({ say: "refused", epoch: held.lease.epoch, what });
+    return false;
+  }
+}
+
+/** Opens the log anew each time, as every turn does. */
+async function append(agent: AgentHandle, held: HeldLease, step: number): Promise<void> {
+  const entry = await agent.store.get(task.key);
+  if (entry === undefined) throw sessionNotFound(task.key);
+  const { epoch } = held.lease;
+  const text = `${epoch}.${step}`;
+  await using log = await openTranscriptLog({
+    path: transcriptPath(agent, entry),
+    durability: "none",
+    fence: () => held.fence(),
+    epoch,
+  });
+  await log.append([{ type: "message", message: { role: "user", content: text, timestamp: agent.clock.now() } }]);
+  say({ say: "appended", epoch, text });
+}
+
+/** The entry remembers the epoch of its last writer: it must never be higher than one's own. */
+async function update(agent: AgentHandle, held: HeldLease): Promise<void> {
+  const { epoch } = held.lease;
+  await agent.store.update(
+    task.key,
+    (current: CountedEntry | undefined) => {
+      if (current === undefined) return undefined;
+      const { count = 0 } = current.selftest ?? {};
+      const counted: CountedEntry = { ...current, selftest: { count: count + 1, lastNumber: epoch } };
+      return counted;
+    },
+    { lease: held.lease },
+  );
+  say({ say: "updated", epoch });
+}
+
+/** Written at once and in one piece: what a killed process had buffered would never be said. */
+function say(line: LeaseLine): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
+}

@@ -1,0 +1,142 @@
+/** Carries out one operation with the verbs that every user of the session layer has. */
+import { archiveSession, listArchives, restoreSession } from "../session/archive.ts";
+import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
+import { compactSession } from "../session/compaction.ts";
+import { type HeldLease, withSessionLease } from "../session/lease.ts";
+import { openWindow, resetSession, sessionNotFound } from "../session/window.ts";
+import type { SessionEntry } from "../store/session-entry.ts";
+import type { Lease } from "../store/store.ts";
+import type { DraftEntry } from "../transcript/entries.ts";
+import { openTranscriptLog } from "../transcript/log.ts";
+import {
+  type Answered,
+  type CountedEntry,
+  type Operation,
+  type OperationResult,
+  addressOf,
+  replyKeyOf,
+  textsOf,
+} from "./operations.ts";
+
+export interface Workplace {
+  agent: AgentHandle;
+  /** Closes the agent, which brings the view up to date, and opens it again. */
+  reopen(): Promise<void>;
+  readonly onLease: (lease: Lease) => void;
+}
+
+/** Few enough that a session of some turns has something to remove. */
+const KEPT_ENTRIES = 4;
+
+export async function perform(place: Workplace, operation: Operation): Promise<OperationResult> {
+  return (await PERFORMERS[operation.name](place, operation)) ?? {};
+}
+
+type Performer = (place: Workplace, operation: Operation) => Promise<OperationResult | undefined | void>;
+
+const PERFORMERS: Record<Operation["name"], Performer> = {
+  open: async ({ agent }, { key }) =>
+    await openWindow(agent, { key, previous: undefined, reason: "initial" }).then(windowOf),
+  count: async ({ agent }, operation) => await count(agent, operation),
+  append: async (place, operation) =>
+    await underLease(place, operation.key, async (held) => await append(place.agent, operation, held)),
+  reset: async (place, { key }) =>
+    await underLease(place, key, async ({ lease }) =>
+      windowOf((await resetSession(place.agent, key, { lease })).entry),
+    ),
+  compact: async ({ agent }, { key }) => void (await compactSession(agent, key, { maxLines: KEPT_ENTRIES })),
+  archive: async (place, { key }) =>
+    await underLease(place, key, async ({ lease }) => void (await archiveSession(place.agent, key, { lease }))),
+  restore: async ({ agent }, { key }) => await restore(agent, key),
+  admit: async ({ agent }, operation) => ({ itemId: (await admit(agent, operation)).itemId }),
+  answer: async (place, { key }) =>
+    await underLease(place, key, async ({ lease }) => ({ answered: await answer(place.agent, lease) })),
+  deliver: async ({ agent }) => ({ delivered: await deliver(agent) }),
+  reopen: async (place) => await place.reopen(),
+};
+
+/** Only what the parent needs: the id of the window. */
+function windowOf(entry: SessionEntry | undefined): OperationResult {
+  return entry === undefined ? {} : { sessionId: entry.sessionId };
+}
+
+async function underLease<T>(
+  { agent, onLease }: Workplace,
+  key: string,
+  task: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  return await withSessionLease(agent, key, {}, async (held) => {
+    onLease(held.lease);
+    return await task(held);
+  });
+}
+
+async function count(agent: AgentHandle, { key, number }: Operation): Promise<void> {
+  await agent.store.update(key, (current: CountedEntry | undefined) => {
+    if (current === undefined) return undefined;
+    const counted: CountedEntry = {
+      ...current,
+      updatedAt: agent.clock.now(),
+      selftest: { count: (current.selftest?.count ?? 0) + 1, lastNumber: number },
+    };
+    return counted;
+  });
+}
+
+/** Message by message and then a sync, as a turn does it. */
+async function append(agent: AgentHandle, operation: Operation, held: HeldLease): Promise<OperationResult> {
+  const entry = await agent.store.get(operation.key);
+  if (entry === undefined) throw sessionNotFound(operation.key);
+  await using log = await openTranscriptLog({
+    path: transcriptPath(agent, entry),
+    durability: agent.durability,
+    clock: agent.clock,
+    fence: () => held.fence(),
+    epoch: held.lease.epoch,
+  });
+  for (const text of textsOf(operation)) await log.append([messageDraft(text, agent.clock.now())]);
+  await log.sync();
+  return { sessionId: entry.sessionId };
+}
+
+function messageDraft(text: string, timestamp: number): DraftEntry {
+  return { type: "message", message: { role: "user", content: [{ type: "text", text }], timestamp } };
+}
+
+async function restore(agent: AgentHandle, key: string): Promise<void> {
+  const newest = (await listArchives(agent)).find((record) => record.key === key);
+  if (newest === undefined) throw sessionNotFound(key);
+  await restoreSession(agent, newest.id);
+}
+
+export async function admit(agent: AgentHandle, operation: Operation): Promise<{ itemId: number; admitted: boolean }> {
+  const { item, admitted } = await agent.store.inbox.admit({
+    key: operation.key,
+    address: addressOf(operation),
+    payload: { number: operation.number },
+    receivedAt: agent.clock.now(),
+  });
+  return { itemId: item.id, admitted };
+}
+
+async function answer(agent: AgentHandle, lease: Lease): Promise<Answered[]> {
+  const { inbox } = agent.store;
+  await inbox.requeue(lease);
+  const ids = (await inbox.claim(lease)).map(({ id }) => id);
+  const target = { channel: "test", accountId: "default", to: lease.key };
+  const drafts = ids.map((id) => ({ idempotencyKey: replyKeyOf(id), target, payload: { answers: id } }));
+  const replies = await inbox.finish(lease, ids, drafts);
+  return ids.map((itemId, index) => ({ itemId, replyId: replies[index]?.id ?? 0 }));
+}
+
+const DELIVERED_AT_ONCE = 3;
+
+async function deliver({ store, clock }: AgentHandle): Promise<number[]> {
+  const delivered: number[] = [];
+  for (const { id, attempts } of await store.outbox.due(clock.now(), DELIVERED_AT_ONCE)) {
+    if (!(await store.outbox.startSending(id, attempts))) continue;
+    await store.outbox.delivered(id, `message-${id}`);
+    delivered.push(id);
+  }
+  return delivered;
+}

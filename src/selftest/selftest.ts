@@ -1,0 +1,62 @@
+/** All crash and lease tests together, as a person runs them on the file system that they will use. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
+import { type CrashResult, runCrashRounds } from "./crash-rounds.ts";
+import { type LeaseResult, runLeaseRounds } from "./lease-rounds.ts";
+
+export interface SelftestOptions {
+  /** Everything happens in a fresh folder below this existing one, removed unless something failed. */
+  folder: string;
+  seed: string;
+  minutes: number;
+  /** Left out: no limit but the time. */
+  rounds?: number | undefined;
+  onProgress?: (crashes: Readonly<CrashResult>) => void;
+}
+
+export interface SelftestResult {
+  ok: boolean;
+  seed: string;
+  /** Where it ran; still there only if something failed. */
+  folder: string;
+  crashes: CrashResult;
+  leases: LeaseResult[];
+}
+
+const TAKEOVERS = 8;
+
+export async function runSelftest(options: SelftestOptions): Promise<SelftestResult> {
+  const { seed, minutes, rounds, onProgress } = options;
+  const folder = await freshFolder(resolve(options.folder));
+  const leases = [
+    await runLeaseRounds({ folder, seed, kind: "sqlite", takeovers: TAKEOVERS }),
+    await runLeaseRounds({ folder, seed, kind: "json", takeovers: TAKEOVERS }),
+  ];
+  const crashes = await runCrashRounds({
+    folder,
+    seed,
+    minutes,
+    rounds,
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
+  const ok =
+    leases.every(({ problems }) => problems.length === 0) &&
+    crashes.failures.length === 0 &&
+    // A fault point that nobody comes to is a step that nobody has tested.
+    crashes.unreached.length === 0;
+  if (ok) await rm(folder, { recursive: true, force: true });
+  return { ok, seed, folder, crashes, leases };
+}
+
+async function freshFolder(parent: string): Promise<string> {
+  try {
+    return await mkdtemp(join(parent, "holdfast-selftest-"));
+  } catch (error) {
+    if (systemErrorCode(error) !== "ENOENT") throw fileError(error, "create a folder in", parent);
+    throw new HoldfastError("usage", "folder-missing", `There is no folder ${parent}`, {
+      hint: "Name an existing folder on the file system that you want to test.",
+      cause: error,
+    });
+  }
+}

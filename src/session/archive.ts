@@ -1,0 +1,208 @@
+/**
+ * Taking sessions out of use without losing them. Order: the manifest with the whole entry and all
+ * windows is durable first, then the session leaves the store, then its transcripts move. After a
+ * crash between any two of these, `restore` finds everything: it looks for a transcript in both
+ * folders.
+ */
+import { readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileStamp } from "../base/clock.ts";
+import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
+import { faultPoint } from "../base/faults.ts";
+import { ensurePrivateFolder, fileExists, readFileIfPresent, syncFolder, writeFileDurable } from "../base/files.ts";
+import { canonicalSessionKey } from "../keys/canonical-key.ts";
+import { buildAgentMainSessionKey } from "../keys/session-key.ts";
+import type { SessionEntry } from "../store/session-entry.ts";
+import type { Lease, Window } from "../store/store.ts";
+import type { AgentHandle } from "./agent-handle.ts";
+import { windowTranscriptName } from "./agent-handle.ts";
+import { assertExpected, sessionNotFound } from "./window.ts";
+
+export interface ArchivedSession {
+  version: 1;
+  archivedAt: number;
+  /** `archived` by a person, `deleted` by a person, or the maintenance rule that applied. */
+  reason: string;
+  key: string;
+  entry: SessionEntry;
+  windows: Window[];
+}
+
+export interface ArchiveRecord extends ArchivedSession {
+  /** Names the archive for `restore`: the manifest's file name without `.json`. */
+  id: string;
+}
+
+export interface ArchiveOptions {
+  reason?: string;
+  expectedSessionId?: string;
+  lease?: Lease;
+}
+
+export async function archiveSession(
+  agent: AgentHandle,
+  key: string,
+  options: ArchiveOptions = {},
+): Promise<ArchiveRecord> {
+  const entry = await agent.store.get(key);
+  if (entry === undefined) throw sessionNotFound(key);
+  assertExpected(key, entry, options.expectedSessionId);
+  const record = await writeManifest(agent, {
+    version: 1,
+    archivedAt: agent.clock.now(),
+    reason: options.reason ?? "archived",
+    key: canonicalSessionKey(key, agent),
+    entry,
+    windows: await agent.store.windows(key),
+  });
+  faultPoint("archive.written");
+  await agent.store.delete(key, options.lease === undefined ? {} : { lease: options.lease });
+  for (const window of record.windows) await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder);
+  return record;
+}
+
+/** Refuses the main session: everything that an agent is asked without a channel ends up there. */
+export async function deleteSession(
+  agent: AgentHandle,
+  key: string,
+  options: ArchiveOptions = {},
+): Promise<ArchiveRecord> {
+  if (canonicalSessionKey(key, agent) === buildAgentMainSessionKey(agent)) {
+    throw new HoldfastError(
+      "usage",
+      "main-session",
+      `Cannot delete the main session (${canonicalSessionKey(key, agent)})`,
+      {
+        hint: "Use `holdfast sessions reset` to start it afresh.",
+      },
+    );
+  }
+  return await archiveSession(agent, key, { ...options, reason: "deleted" });
+}
+
+export async function restoreSession(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
+  const record = await readManifest(agent, id);
+  const existing = await agent.store.get(record.key);
+  if (existing !== undefined) {
+    throw new HoldfastError("conflict", "session-exists", `There is a session ${record.key} already`, {
+      hint: "Archive that one first, then restore this one.",
+      data: { key: record.key, sessionId: existing.sessionId },
+    });
+  }
+  for (const window of record.windows) await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder);
+  // The closed windows come first: a session that is there again has all of them.
+  for (const window of record.windows) {
+    if (window.sessionId !== record.entry.sessionId) await agent.store.putWindow(window);
+  }
+  await agent.store.update(record.key, (current) => current ?? record.entry, { windowReason: "restore" });
+  await rm(join(agent.archiveFolder, `${record.id}.json`), { force: true });
+  await syncFolder(agent.archiveFolder);
+  return record;
+}
+
+/** Newest first. */
+export async function listArchives(agent: AgentHandle): Promise<ArchiveRecord[]> {
+  const names = await manifestNames(agent);
+  const records = await Promise.all(names.map((name) => readManifest(agent, name.slice(0, -".json".length))));
+  return records.toSorted((a, b) => b.archivedAt - a.archivedAt);
+}
+
+/** Every manifest that can be read, and the file names of those that cannot. */
+export async function readManifests(
+  agent: Pick<AgentHandle, "archiveFolder">,
+): Promise<{ records: ArchiveRecord[]; unreadable: string[] }> {
+  const records: ArchiveRecord[] = [];
+  const unreadable: string[] = [];
+  for (const name of await manifestNames(agent)) {
+    const content = await readFileIfPresent(join(agent.archiveFolder, name));
+    try {
+      records.push({ ...parseManifest(name, content), id: name.slice(0, -".json".length) });
+    } catch {
+      unreadable.push(name);
+    }
+  }
+  return { records, unreadable };
+}
+
+/** Puts one closed window's transcript away; the window stays listed. */
+export async function archiveWindow(agent: AgentHandle, window: Window): Promise<void> {
+  const transcript = windowTranscriptName(window);
+  await ensurePrivateFolder(agent.archiveFolder);
+  // The window is marked first: a reader looks in both folders while the file moves.
+  await agent.store.putWindow({ ...window, transcript, archive: transcript });
+  await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder);
+}
+
+/** Brings a window's transcript back from the archive, so that it can be written again. */
+export async function unarchiveWindow(agent: AgentHandle, window: Window): Promise<Window> {
+  if (window.archive === undefined) return window;
+  await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder);
+  const { archive: _archive, ...unarchived } = window;
+  await agent.store.putWindow(unarchived);
+  return unarchived;
+}
+
+async function writeManifest(agent: AgentHandle, session: ArchivedSession): Promise<ArchiveRecord> {
+  await ensurePrivateFolder(agent.archiveFolder);
+  const id = `${fileStamp(session.archivedAt)}-${session.entry.sessionId.slice(0, 8)}`;
+  await writeFileDurable(join(agent.archiveFolder, `${id}.json`), `${JSON.stringify(session, undefined, 2)}\n`);
+  return { ...session, id };
+}
+
+async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
+  const matches = (await manifestNames(agent)).filter((name) => name === `${id}.json` || name.includes(id));
+  const [name] = matches;
+  if (name === undefined) {
+    throw new HoldfastError("not-found", "archive-not-found", `No archived session fits "${id}"`, {
+      hint: "Run `holdfast sessions restore` without an id to see the archive.",
+    });
+  }
+  if (matches.length > 1) {
+    throw new HoldfastError(
+      "usage",
+      "ambiguous-prefix",
+      `"${id}" fits several archived sessions: ${matches.join(", ")}`,
+      {
+        hint: "Give more of the name.",
+      },
+    );
+  }
+  const content = await readFileIfPresent(join(agent.archiveFolder, name));
+  return { ...parseManifest(name, content), id: name.slice(0, -".json".length) };
+}
+
+function parseManifest(name: string, content: Buffer | undefined): ArchivedSession {
+  try {
+    const session = JSON.parse(String(content)) as ArchivedSession;
+    if (session.version === 1 && typeof session.key === "string" && Array.isArray(session.windows)) return session;
+  } catch {
+    // Told below, with the file's name.
+  }
+  throw new HoldfastError("corrupt", "archive-unreadable", `The archive manifest ${name} cannot be read`, {
+    hint: "Its transcripts lie beside it untouched; `holdfast doctor` lists them.",
+  });
+}
+
+async function manifestNames(agent: Pick<AgentHandle, "archiveFolder">): Promise<string[]> {
+  try {
+    const names = await readdir(agent.archiveFolder);
+    return names.filter((name) => name.endsWith(".json")).toSorted();
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return [];
+    throw fileError(error, "read folder", agent.archiveFolder);
+  }
+}
+
+/** Does nothing when the file is not there: it may have moved already. */
+export async function moveTranscript(window: Window, from: string, to: string): Promise<void> {
+  const name = windowTranscriptName(window);
+  const source = join(from, name);
+  if (!(await fileExists(source))) return;
+  await ensurePrivateFolder(to);
+  try {
+    await rename(source, join(to, name));
+  } catch (error) {
+    throw fileError(error, "move", source);
+  }
+  await Promise.all([syncFolder(from), syncFolder(to)]);
+}

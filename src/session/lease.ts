@@ -1,0 +1,89 @@
+/**
+ * Holding a session for writing. The lease is renewed in the background; when the process was
+ * paused for too long and somebody took over, the next write is refused by `fence`, and `signal`
+ * tells a running task to stop.
+ */
+import { HoldfastError } from "../base/errors.ts";
+import type { Lease } from "../store/store.ts";
+import type { AgentHandle } from "./agent-handle.ts";
+
+export interface HeldLease {
+  /** The newest state of the lease; pass it to fenced writes. */
+  readonly lease: Lease;
+  /** Rejects with kind `fenced` when the session was taken over. */
+  fence(): Promise<void>;
+  /** Aborted as soon as it is known that the lease is lost. */
+  readonly signal: AbortSignal;
+}
+
+export interface LeaseOptions {
+  /** How long to wait for a session that another process is writing. Left out: 10 s. */
+  waitMs?: number;
+  /** How long the lease outlives a holder that stops renewing it. Left out: 30 s. */
+  ttlMs?: number;
+}
+
+const POLL_MS = 50;
+
+export async function withSessionLease<T>(
+  agent: AgentHandle,
+  key: string,
+  options: LeaseOptions,
+  task: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  const ttlMs = options.ttlMs ?? 30_000;
+  let lease = await waitForLease(agent, key, options.waitMs ?? 10_000, ttlMs);
+  const lost = new AbortController();
+  const renewal = setInterval(() => {
+    agent.store.leases.renew(lease, { ttlMs }).then(
+      (renewed) => {
+        if (renewed === undefined) lost.abort(fencedError(lease));
+        else lease = renewed;
+      },
+      (error: unknown) => agent.logger.warn("could not renew the lease; trying again", { key, error }),
+    );
+  }, ttlMs / 3);
+  renewal.unref();
+
+  try {
+    return await task({
+      get lease() {
+        return lease;
+      },
+      fence: () => agent.store.leases.assertCurrent(lease),
+      signal: lost.signal,
+    });
+  } finally {
+    clearInterval(renewal);
+    await agent.store.leases.release(lease);
+  }
+}
+
+async function waitForLease(agent: AgentHandle, key: string, waitMs: number, ttlMs: number): Promise<Lease> {
+  const startedAt = performance.now();
+  for (;;) {
+    const attempt = await agent.store.leases.acquire(key, { ttlMs });
+    if (attempt.acquired) return attempt.lease;
+    if (performance.now() - startedAt >= waitMs) throw lockedError(attempt.held);
+    await agent.clock.sleep(POLL_MS);
+  }
+}
+
+function lockedError({ key, process, expiresAt }: Lease): HoldfastError {
+  return new HoldfastError(
+    "locked",
+    "session-locked",
+    `Session ${key} is being written by process ${process.pid} on ${process.host}`,
+    {
+      hint: "Wait until that turn is done, or stop that process; its lease then ends by itself.",
+      data: { key, ...process, expiresAt },
+    },
+  );
+}
+
+function fencedError({ key, epoch }: Lease): HoldfastError {
+  return new HoldfastError("fenced", "lease-lost", `The lease on ${key} (epoch ${epoch}) was taken over`, {
+    hint: "Another process continues this session; start again from its present state.",
+    data: { key, epoch },
+  });
+}

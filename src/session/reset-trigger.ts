@@ -1,0 +1,51 @@
+/** Finds `/new` and `/reset` in a message, under whatever structure the channel put around it. */
+import type { MessageContext } from "../keys/message-context.ts";
+
+export interface ResetTrigger {
+  /** The text in one line without wrappers: what commands are looked for in. */
+  triggerBodyNormalized: string;
+  triggered: boolean;
+  /** What stands behind the trigger, with its line breaks. Missing when nothing was triggered. */
+  bodyStripped?: string;
+}
+
+export function detectResetTrigger(params: {
+  ctx: MessageContext;
+  resetTriggers: readonly string[];
+  isGroup: boolean;
+  /** Only these senders may reset; for anybody else the trigger is ordinary text. */
+  authorized: boolean;
+}): ResetTrigger {
+  const { ctx } = params;
+  const unwrapped = unwrap(ctx.BodyForCommands ?? ctx.CommandBody ?? ctx.RawBody ?? ctx.Body ?? "");
+  const text = params.isGroup ? unwrapped.replace(/^(?:@\S+\s+)+/, "") : unwrapped;
+  const triggerBodyNormalized = oneLine(text);
+  if (!params.authorized) return { triggerBodyNormalized, triggered: false };
+
+  for (const trigger of params.resetTriggers.map((word) => word.trim()).filter((word) => word !== "")) {
+    if (text.slice(0, trigger.length).toLowerCase() !== trigger.toLowerCase()) continue;
+    const behind = text.slice(trigger.length);
+    if (behind !== "" && !/^\s/.test(behind)) continue;
+    return { triggerBodyNormalized, triggered: true, bodyStripped: behind.trim() };
+  }
+  return { triggerBodyNormalized, triggered: false };
+}
+
+/** `[Dec 4 17:35] Alice: /new hi` → `/new hi`, in one line. */
+export function stripStructuralPrefixes(text: string): string {
+  return oneLine(unwrap(text));
+}
+
+const CURRENT_MESSAGE = "[Current message - respond to this]";
+const BRACKETED = /^(?:\s*\[[^\]\n]*\])+\s*/;
+const SENDER = /^[\p{L}\p{N}+()_. -]{1,64}:\s+/u;
+
+function unwrap(text: string): string {
+  const marker = text.lastIndexOf(CURRENT_MESSAGE);
+  const current = marker === -1 ? text : text.slice(marker + CURRENT_MESSAGE.length);
+  return current.trim().replace(BRACKETED, "").replace(SENDER, "").trim();
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,30 @@
+/**
+ * What a transcript says about itself: the session that it is a window of. Written when the window
+ * opens, right behind the header, so that transcripts alone are enough to rebuild a lost store.
+ */
+import type { WindowReason } from "../store/store.ts";
+import { type DraftEntry, type TranscriptEntry, isRecord } from "../transcript/entries.ts";
+
+const MARK_TYPE = "holdfast.session";
+
+export interface SessionMark {
+  /** Canonical. */
+  key: string;
+  /** Why the window was opened. */
+  reason: WindowReason;
+}
+
+export function sessionMark(mark: SessionMark): DraftEntry {
+  return { type: "custom", customType: MARK_TYPE, data: mark };
+}
+
+/** Undefined when the entry is none. The content comes from a file: the key may be anything. */
+export function sessionMarkOf(entry: TranscriptEntry): SessionMark | undefined {
+  if (entry.type !== "custom" || entry.customType !== MARK_TYPE || !isRecord(entry.data)) return undefined;
+  const { key } = entry.data;
+  if (typeof key !== "string") return undefined;
+  const reason = REASONS.find((known) => known === (entry.data as { reason?: unknown }).reason);
+  return { key, reason: reason ?? "restore" };
+}
+
+const REASONS: readonly WindowReason[] = ["initial", "command", "daily", "idle", "fork", "switch", "restore"];

@@ -1,0 +1,151 @@
+/**
+ * One JSON file that is read and replaced as a whole. What was read is kept for a while and used
+ * again as long as the file looks the same; what is handed out is shared and must not be changed.
+ * A file that exists and cannot be understood is an error and is never written over: only a file
+ * that does not exist is a new one.
+ */
+import { constants, isUtf8 } from "node:buffer";
+import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
+import { writeFileDurable } from "../../base/files.ts";
+import { type JsonRecord, isRecord, parseJson, shallowCopy } from "./json-value.ts";
+
+export interface JsonDocument {
+  readonly value: Readonly<JsonRecord>;
+  readonly text: string;
+}
+
+interface CachedDocument extends JsonDocument {
+  stamp: FileStamp;
+  readAt: number;
+  /** False when the file was so young that the next change might carry the same time. */
+  settled: boolean;
+}
+
+interface FileStamp {
+  mtimeNs: bigint;
+  size: bigint;
+  ino: bigint;
+}
+
+const cache = new Map<string, CachedDocument>();
+
+/** Undefined when there is no such file. `fresh` looks at the content even if the file looks the same. */
+export function readDocument(path: string, options: { fresh?: boolean } = {}): JsonDocument | undefined {
+  const ttlMs = cacheTtlMs();
+  const cached = ttlMs === 0 ? undefined : cache.get(path);
+  if (cached !== undefined && options.fresh !== true && isCurrent(cached, path, ttlMs)) return cached;
+  const content = readContent(path);
+  if (content === undefined) {
+    cache.delete(path);
+    return undefined;
+  }
+  const value = cached?.text === content.text ? cached.value : parseDocument(path, content.text);
+  return remember(path, { ...content, value });
+}
+
+/** Replaces the file durably. The caller holds the lock and does not change `value` afterwards. */
+export async function writeDocument(path: string, value: Readonly<JsonRecord>): Promise<void> {
+  // The form in which OpenClaw writes its files.
+  const text = JSON.stringify(value, null, 2);
+  cache.delete(path);
+  await writeFileDurable(path, text);
+  remember(path, { value, text, stamp: stampOf(statSync(path, { bigint: true })) });
+}
+
+/** Something that changes whenever the file does, without reading it. */
+export function documentStamp(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? "" : `${stats.mtimeNs}:${stats.size}:${stats.ino}`;
+}
+
+export function forgetDocuments(): void {
+  cache.clear();
+}
+
+const DEFAULT_CACHE_TTL_MS = 45_000;
+
+function cacheTtlMs(): number {
+  const configured = process.env["HOLDFAST_SESSION_CACHE_TTL_MS"] ?? process.env["OPENCLAW_SESSION_CACHE_TTL_MS"];
+  const ttlMs = configured === undefined || configured.trim() === "" ? Number.NaN : Number(configured);
+  return Number.isFinite(ttlMs) && ttlMs >= 0 ? ttlMs : DEFAULT_CACHE_TTL_MS;
+}
+
+function isCurrent(cached: CachedDocument, path: string, ttlMs: number): boolean {
+  if (!cached.settled || performance.now() - cached.readAt > ttlMs) return false;
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  const { mtimeNs, size, ino } = cached.stamp;
+  return stats.mtimeNs === mtimeNs && stats.size === size && stats.ino === ino;
+}
+
+/** File times advance in steps of up to 10 ms; within one step two changes look the same. */
+const FILE_TIME_STEP_MS = 50;
+
+function remember(path: string, document: JsonDocument & { stamp: FileStamp }): JsonDocument {
+  const ttlMs = cacheTtlMs();
+  const readAt = performance.now();
+  for (const [other, { readAt: then }] of cache) if (readAt - then > ttlMs) cache.delete(other);
+  const settled = Date.now() - Number(document.stamp.mtimeNs / 1_000_000n) > FILE_TIME_STEP_MS;
+  if (ttlMs > 0) cache.set(path, { ...document, readAt, settled });
+  return document;
+}
+
+function stampOf({ mtimeNs, size, ino }: BigIntStats): FileStamp {
+  return { mtimeNs, size, ino };
+}
+
+function readContent(path: string): { text: string; stamp: FileStamp } | undefined {
+  try {
+    const descriptor = openSync(path, "r");
+    try {
+      const stamp = stampOf(fstatSync(descriptor, { bigint: true }));
+      if (stamp.size > constants.MAX_STRING_LENGTH) throw tooLarge(path, stamp.size);
+      const bytes = readFileSync(descriptor);
+      if (!isUtf8(bytes)) throw corrupt(path, "it is not text (invalid UTF-8)");
+      return { text: bytes.toString("utf8"), stamp };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw fileError(error, "read", path);
+  }
+}
+
+function parseDocument(path: string, text: string): JsonRecord {
+  if (text.trim() === "") throw corrupt(path, "it is empty");
+  const value = parseTolerantly(path, text);
+  if (!isRecord(value)) throw corrupt(path, "it does not hold an object");
+  return shallowCopy(value);
+}
+
+/** JSON5 is what OpenClaw accepts here; its parser is slow and rarely needed. */
+function parseTolerantly(path: string, text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (strictError) {
+    try {
+      const json5 = createRequire(import.meta.url)("json5") as { parse(text: string): unknown };
+      return json5.parse(text);
+    } catch {
+      throw corrupt(path, errorMessage(strictError), strictError);
+    }
+  }
+}
+
+export function corrupt(path: string, why: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("corrupt", "store-corrupt", `${path} is damaged: ${why}`, {
+    hint: "Nothing was changed. `holdfast doctor` tells what can be saved; a backup can be put in its place.",
+    data: { path },
+    cause,
+  });
+}
+
+function tooLarge(path: string, size: bigint): HoldfastError {
+  return new HoldfastError("unsupported", "store-too-large", `${path} has ${size} bytes, too many for one JSON text`, {
+    hint: "Import it into the `sqlite` store, which has no such limit.",
+    data: { path },
+  });
+}

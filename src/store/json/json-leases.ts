@@ -1,0 +1,70 @@
+/** Leases in the sidecar. Taking one over is a change like any other, so exactly one taker wins. */
+import type { Clock } from "../../base/clock.ts";
+import { faultPoint } from "../../base/faults.ts";
+import type { Ids } from "../../base/ids.ts";
+import { currentProcess, processState } from "../../base/processes.ts";
+import type { Lease, Leases } from "../store.ts";
+import { leaseLost, leaseOfAnotherKey } from "../store-errors.ts";
+import type { StoreAccess } from "./store-access.ts";
+import type { Sidecar } from "./sidecar.ts";
+
+export function createLeases(access: StoreAccess, clock: Clock, ids: Ids): Leases {
+  const heldNow = (sidecar: Sidecar, key: string): Lease | undefined => {
+    const held = sidecar.leases[key]?.held;
+    const isFree = held === undefined || held.expiresAt <= clock.now() || processState(held.process) === "dead";
+    return isFree ? undefined : held;
+  };
+
+  return {
+    async acquire(sessionKey, { ttlMs }) {
+      const key = access.ownKey(sessionKey);
+      return await access.change(({ sidecar }) => {
+        const held = heldNow(sidecar, key);
+        faultPoint("lease.read");
+        if (held !== undefined) return { acquired: false, held: structuredClone(held) };
+        const epoch = (sidecar.leases[key]?.epoch ?? 0) + 1;
+        const lease = { key, epoch, holder: ids.uuid(), process: currentProcess(), expiresAt: clock.now() + ttlMs };
+        sidecar.leases[key] = { epoch, held: lease };
+        faultPoint("lease.taken");
+        return { acquired: true, lease: structuredClone(lease) };
+      });
+    },
+    async renew(lease, { ttlMs }) {
+      return await access.change(({ sidecar }) => {
+        if (!isNewest(sidecar, lease)) return undefined;
+        const renewed = { ...lease, expiresAt: clock.now() + ttlMs };
+        sidecar.leases[lease.key] = { epoch: lease.epoch, held: structuredClone(renewed) };
+        return renewed;
+      });
+    },
+    async release(lease) {
+      await access.change(({ sidecar }) => {
+        if (isNewest(sidecar, lease)) sidecar.leases[lease.key] = { epoch: lease.epoch };
+      });
+    },
+    async current(sessionKey) {
+      const key = access.ownKey(sessionKey);
+      return structuredClone(heldNow(access.read().sidecar, key));
+    },
+    async list() {
+      const records = Object.entries(access.read().sidecar.leases);
+      return records.flatMap(([key, { held }]) => (held && access.owns(key) ? [structuredClone(held)] : []));
+    },
+    async assertCurrent(lease) {
+      if (!isNewest(access.read({ fresh: true }).sidecar, lease)) throw leaseLost(lease);
+    },
+  };
+}
+
+/** Refuses a write under a lease that is not the newest of the key. Without a lease: not fenced. */
+export function assertLease(sidecar: Sidecar, key: string, lease: Lease | undefined): void {
+  if (lease === undefined) return;
+  if (lease.key !== key) throw leaseOfAnotherKey(lease, key);
+  if (!isNewest(sidecar, lease)) throw leaseLost(lease);
+}
+
+/** An expired lease that nobody took is still the newest. */
+function isNewest(sidecar: Sidecar, lease: Lease): boolean {
+  const held = sidecar.leases[lease.key]?.held;
+  return held?.epoch === lease.epoch && held.holder === lease.holder;
+}

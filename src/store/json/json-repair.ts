@@ -1,0 +1,133 @@
+/**
+ * Mending the files of a `json` store. Of the two files only a damaged or missing one is replaced;
+ * a sound sidecar keeps leases, inbox and outbox. The damaged file is copied aside and then replaced
+ * in one step, under the store's lock: nobody ever finds no file, which would be an empty store.
+ */
+import { chmod, constants, copyFile, open, readdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
+import { faultPoint } from "../../base/faults.ts";
+import { PRIVATE_FILE, fileExists, freeName, syncFolder } from "../../base/files.ts";
+import type { SessionEntry } from "../session-entry.ts";
+import type { KeyOwner } from "../store-key.ts";
+import type { SalvagedSession, StoreDamage, StoreRepair } from "../store-repair.ts";
+import { createEntryMap } from "./entry-map.ts";
+import { readDocument, writeDocument } from "./json-document.ts";
+import type { JsonRecord } from "./json-value.ts";
+import { withSessionStoreLock } from "./session-store-file.ts";
+import { type Sidecar, emptySidecar, parseSidecar, sidecarPath, sidecarToJson } from "./sidecar.ts";
+
+export interface JsonRepairOptions {
+  /** The `sessions.json`. */
+  path: string;
+  owner: KeyOwner;
+  clock: Clock;
+}
+
+export function createJsonRepair({ path, owner, clock }: JsonRepairOptions): StoreRepair {
+  const sidecarFile = sidecarPath(path);
+  const readSidecar = (): Sidecar | undefined => {
+    const value = readDocument(sidecarFile, { fresh: true })?.value;
+    return value === undefined ? undefined : parseSidecar(sidecarFile, value);
+  };
+
+  return {
+    kind: "json",
+    path,
+    diagnose: async () => {
+      const damage = damageOf(() => readDocument(path, { fresh: true })) ?? damageOf(readSidecar);
+      if (damage !== undefined || (await fileExists(path))) return damage;
+      const trace = await traceOfSessions(path, sidecarFile);
+      if (trace === undefined) return undefined;
+      const message = `${path} is missing, but ${trace} shows that there were sessions`;
+      return { message, hint: undefined, canRebuild: true };
+    },
+    salvage: async () => {
+      const sidecar = await Promise.resolve(soundOr(readSidecar, emptySidecar()) ?? emptySidecar());
+      const sessions = soundOr(() => readDocument(path, { fresh: true })?.value, undefined) ?? {};
+      const map = createEntryMap(sessions, owner);
+      const entries = [...map.keys()].flatMap((key): [string, SessionEntry][] => {
+        const entry = map.current(key);
+        return entry === undefined ? [] : [[key, entry]];
+      });
+      return {
+        entries: new Map(entries),
+        windows: Object.values(sidecar.windows).flat(),
+        epochs: new Map(Object.entries(sidecar.leases).map(([key, { epoch }]) => [key, epoch])),
+      };
+    },
+    rebuild: async (sessions) =>
+      await withSessionStoreLock(path, async () => {
+        const aside: string[] = [];
+        // In the order of every commit: a window is known before a key points at it.
+        if (damageOf(readSidecar) !== undefined || !(await fileExists(sidecarFile))) {
+          aside.push(...(await copyAside(sidecarFile, clock)));
+          await writeDocument(sidecarFile, sidecarToJson(sidecarOf(sessions)));
+          faultPoint("doctor.set-aside");
+        }
+        if (damageOf(() => readDocument(path, { fresh: true })) !== undefined || !(await fileExists(path))) {
+          aside.push(...(await copyAside(path, clock)));
+          faultPoint("doctor.rebuilt");
+          await writeDocument(path, entriesOf(sessions));
+          faultPoint("doctor.replaced");
+        }
+        return aside;
+      }),
+  };
+}
+
+function damageOf(read: () => unknown): StoreDamage | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    const canRebuild = error.kind === "corrupt";
+    return { message: error.message, hint: canRebuild ? undefined : error.hint, canRebuild };
+  }
+}
+
+function soundOr<T>(read: () => T, otherwise: T): T {
+  return damageOf(read) === undefined ? read() : otherwise;
+}
+
+async function traceOfSessions(path: string, sidecarFile: string): Promise<string | undefined> {
+  if (await fileExists(sidecarFile)) return sidecarFile;
+  try {
+    return (await readdir(dirname(path))).find((name) => name.endsWith(".jsonl"));
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw fileError(error, "read folder", dirname(path));
+  }
+}
+
+async function copyAside(path: string, clock: Clock): Promise<string[]> {
+  if (!(await fileExists(path))) return [];
+  const target = await freeName(path, "corrupt", clock.now());
+  try {
+    await copyFile(path, target, constants.COPYFILE_EXCL);
+    await chmod(target, PRIVATE_FILE);
+    await using copy = await open(target, "r+");
+    await copy.sync();
+  } catch (error) {
+    throw fileError(error, "copy", path);
+  }
+  await syncFolder(dirname(path));
+  return [target];
+}
+
+function sidecarOf(sessions: readonly SalvagedSession[]): Sidecar {
+  const sidecar = emptySidecar();
+  for (const { key, windows, epoch } of sessions) {
+    sidecar.windows[key] = windows;
+    if (epoch > 0) sidecar.leases[key] = { epoch };
+  }
+  return sidecar;
+}
+
+function entriesOf(sessions: readonly SalvagedSession[]): JsonRecord {
+  const entries = Object.create(null) as JsonRecord;
+  for (const { key, entry } of sessions) entries[key] = entry;
+  return entries;
+}

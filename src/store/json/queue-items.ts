@@ -1,0 +1,34 @@
+/** What inbox and outbox have in common. */
+import { HoldfastError, errorMessage } from "../../base/errors.ts";
+
+/**
+ * How many ended items stay, so that the same message or delivery is recognised when it comes
+ * again. The file is rewritten for every message, so it cannot keep them all.
+ */
+const KEPT_WHEN_ENDED = 2000;
+
+/** Lets go of the oldest items that have ended, beyond the number that is kept. */
+export function forgetOldest<Item extends { id: number }>(
+  items: Record<string, Item>,
+  hasEnded: (item: Item) => boolean,
+): void {
+  const ended = Object.values(items).filter(hasEnded);
+  for (const { id } of ended.slice(0, Math.max(0, ended.length - KEPT_WHEN_ENDED))) delete items[id];
+}
+
+/** A copy as the file will hold it; refuses what JSON cannot hold. */
+export function storable<T>(value: T): T {
+  try {
+    return JSON.parse(JSON.stringify(value)) as T;
+  } catch (error) {
+    throw new HoldfastError(
+      "usage",
+      "invalid-payload",
+      `The message cannot be stored as JSON: ${errorMessage(error)}`,
+      {
+        hint: "Nothing was changed. A payload may hold only what JSON can.",
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * The one way from the operations of a `json` store to its files. Reads see the newest state on
+ * disk; changes run under the lock, those of this process that wait at the same time together.
+ * A closed store refuses both.
+ */
+import type { Logger } from "../../base/log.ts";
+import { faultPoint } from "../../base/faults.ts";
+import { isLockHeldHere, lockReentered } from "../../base/lock-file.ts";
+import { storeClosed } from "../store-errors.ts";
+import { type KeyOwner, ownSessionKey } from "../store-key.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { sessionLockPath, withSessionStoreLock } from "./session-store-file.ts";
+import { type StateFiles, type StoreDraft, type StoreState, createDraft } from "./store-state.ts";
+
+export interface StoreAccess {
+  read(options?: { fresh?: boolean }): StoreState;
+  /** Runs `change` on the newest state and resolves when the result is durable. */
+  change<T>(change: (draft: StoreDraft) => T | Promise<T>): Promise<T>;
+  /** The canonical form of a key of this agent; refuses other agents' keys. */
+  ownKey(key: string): string;
+  owns(canonicalKey: string): boolean;
+  /** Finishes the changes that were begun. */
+  close(): Promise<void>;
+}
+
+export interface StoreAccessOptions {
+  path: string;
+  owner: KeyOwner;
+  files: StateFiles;
+  feed: ChangeFeed;
+  logger: Logger;
+}
+
+export function createStoreAccess({ path, owner, files, feed, logger }: StoreAccessOptions): StoreAccess {
+  let closed = false;
+  let damagedReported = "";
+
+  const assertOpen = (): void => {
+    if (closed) throw storeClosed(path);
+  };
+  const read = (options: { fresh?: boolean } = {}): StoreState => {
+    const state = files.read(options);
+    const damaged = state.entries.damaged.join("\n");
+    if (damaged !== damagedReported && damaged !== "") {
+      logger.warn("Values that are no session entries are left alone", { path, keys: state.entries.damaged });
+    }
+    damagedReported = damaged;
+    return state;
+  };
+  const commits = createGroupCommit<StoreDraft>({
+    exclusively: (task) => withSessionStoreLock(path, task),
+    begin: () => {
+      const draft = createDraft(read({ fresh: true }));
+      faultPoint("json.loaded");
+      return draft;
+    },
+    commit: async (draft) => feed.changed(await files.commit(draft)),
+  });
+
+  return {
+    read(options) {
+      assertOpen();
+      return read(options);
+    },
+    async change(change) {
+      assertOpen();
+      if (isLockHeldHere(sessionLockPath(path))) throw lockReentered(sessionLockPath(path));
+      return await commits.run(change);
+    },
+    ownKey(key) {
+      assertOpen();
+      return ownSessionKey(key, owner);
+    },
+    owns: (key) => files.owns(key),
+    async close() {
+      closed = true;
+      await commits.idle();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * The table of changes: how one process learns what another has done. Only the newest are kept; a
+ * reader that fell further behind is told of everything there is.
+ */
+import type { StoreChange } from "../store.ts";
+import type { SqliteDatabase } from "./database.ts";
+
+/** How many changes stay in the table, give or take a tenth. */
+const KEPT_CHANGES = 10_000;
+const PRUNE_EVERY = KEPT_CHANGES / 10;
+
+export function newestChange(database: SqliteDatabase): number {
+  return database.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM changes")?.seq ?? 0;
+}
+
+/** The newest change that the view shows; older than every kept one when there is none of that kind. */
+export function newestEntryChange(database: SqliteDatabase): number {
+  const entry = database.get<{ seq: number }>("SELECT seq FROM changes WHERE what = 'entry' ORDER BY seq DESC LIMIT 1");
+  return entry?.seq ?? oldestChange(database) - 1;
+}
+
+/** Changes after `seq` that other store handles made, oldest first. */
+export function foreignChanges(database: SqliteDatabase, seq: number, writer: string): StoreChange[] {
+  if (oldestChange(database) > seq + 1) return everything(database);
+  const sql = "SELECT what, key FROM changes WHERE seq > ? AND writer <> ? ORDER BY seq";
+  return database.all<StoreChange>(sql, seq, writer).map(({ what, key }) => ({ what, key }));
+}
+
+/** Called inside a write transaction that raised the newest change from `before` to `after`. */
+export function pruneChanges(database: SqliteDatabase, before: number, after: number): void {
+  const isTime = Math.floor(before / PRUNE_EVERY) < Math.floor(after / PRUNE_EVERY);
+  if (isTime) database.run("DELETE FROM changes WHERE seq <= ?", after - KEPT_CHANGES);
+}
+
+function oldestChange(database: SqliteDatabase): number {
+  return database.get<{ seq: number | null }>("SELECT min(seq) AS seq FROM changes")?.seq ?? 1;
+}
+
+function everything(database: SqliteDatabase): StoreChange[] {
+  const rows = database.all<StoreChange>(`
+    SELECT 'entry' AS what, key FROM entries
+    UNION SELECT 'lease', key FROM leases
+    UNION SELECT 'inbox', key FROM inbox WHERE state IN ('queued', 'running')
+    UNION SELECT 'outbox', key FROM outbox WHERE state IN ('pending', 'sending')`);
+  return rows.map(({ what, key }) => ({ what, key }));
+}

@@ -1,0 +1,68 @@
+/**
+ * Where the work of a store is done. `inline` does it in this thread, which suits a process that
+ * lives for one command; `thread` keeps every wait for the disk and every long query off the event
+ * loop of a process that serves many sessions. Both commit together what waits at the same moment.
+ */
+import type { ListPage, ListQuery, StoreChange } from "../store.ts";
+import { type WriteOutcome, applyBatch } from "./batch.ts";
+import type { SqliteDatabase } from "./database.ts";
+import { listSessions } from "./list-query.ts";
+import type { WriteArguments, WriteCommand, WriteName, WriteResult } from "./write-operations.ts";
+
+export interface Executor {
+  /** Durable once resolved. Rejects with what the operation refused, nothing being changed. */
+  write<Name extends WriteName>(name: Name, given: WriteArguments<Name>): Promise<WriteResult<Name>>;
+  list(query: ListQuery): Promise<ListPage>;
+  /** Brings the view up to date, if it is not. */
+  writeView(viewPath: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Called after each commit with what it changed. */
+export type OnCommitted = (changes: readonly StoreChange[]) => void;
+
+export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCommitted): Executor {
+  const batcher = createBatcher((commands) => {
+    const { outcomes, changes } = applyBatch(database, commands);
+    onCommitted(changes);
+    return outcomes;
+  });
+  return {
+    write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
+      (await batcher.add({ name, arguments: given })) as WriteResult<Name>,
+    list: async (query) => await Promise.resolve(listSessions(database, query)),
+    writeView: async (viewPath) => {
+      const { writeView } = await import("./view-file.ts");
+      await writeView(database.path, viewPath);
+    },
+    close: async () => await Promise.resolve(),
+  };
+}
+
+export interface Batcher {
+  add(command: WriteCommand): Promise<unknown>;
+}
+
+/** Collects commands until the event loop has nothing else to do, then applies them together. */
+export function createBatcher(apply: (commands: WriteCommand[]) => WriteOutcome[]): Batcher {
+  let waiting: { command: WriteCommand; settle: (outcome: WriteOutcome) => void }[] = [];
+  const flush = () => {
+    const batch = waiting;
+    waiting = [];
+    const outcomes = apply(batch.map(({ command }) => command));
+    for (const [index, { settle }] of batch.entries()) settle(outcomes[index] ?? NO_OUTCOME);
+  };
+  return {
+    add: async (command) =>
+      await new Promise((resolve, reject) => {
+        if (waiting.length === 0) setImmediate(flush);
+        const settle = (outcome: WriteOutcome) => {
+          if ("error" in outcome) reject(outcome.error);
+          else resolve(outcome.value);
+        };
+        waiting.push({ command, settle });
+      }),
+  };
+}
+
+const NO_OUTCOME: WriteOutcome = { error: new Error("A batch has fewer outcomes than commands") };

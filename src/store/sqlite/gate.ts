@@ -1,0 +1,45 @@
+/**
+ * Every operation of a store passes here. The gate makes keys canonical and refuses those of other
+ * agents, refuses everything once the store is closing, and knows what is still under way.
+ */
+import { type KeyOwner, ownSessionKey } from "../store-key.ts";
+import { storeClosed } from "../store-errors.ts";
+import type { Lease } from "../store.ts";
+
+type Task<T> = () => T | Promise<T>;
+
+export interface Gate {
+  run<T>(task: Task<T>): Promise<T>;
+  /** Hands the canonical form of the key to the task. */
+  withKey<T>(key: string, task: (key: string) => T | Promise<T>): Promise<T>;
+  withLease<T>(lease: Lease, task: Task<T>): Promise<T>;
+  /** Lets nothing more in; resolves when everything inside is done. */
+  close(): Promise<void>;
+}
+
+export function createGate(path: string, owner: KeyOwner): Gate {
+  const inside = new Set<Promise<unknown>>();
+  let isClosed = false;
+
+  const run = async <T>(task: Task<T>): Promise<T> => {
+    if (isClosed) throw storeClosed(path);
+    const operation = Promise.resolve().then(task);
+    inside.add(operation);
+    try {
+      return await operation;
+    } finally {
+      inside.delete(operation);
+    }
+  };
+  const withKey = <T>(key: string, task: (key: string) => T | Promise<T>) => run(() => task(ownSessionKey(key, owner)));
+
+  return {
+    run,
+    withKey,
+    withLease: (lease, task) => withKey(lease.key, task),
+    close: async () => {
+      isClosed = true;
+      await Promise.allSettled(inside);
+    },
+  };
+}

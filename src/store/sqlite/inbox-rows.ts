@@ -1,0 +1,147 @@
+import { inboxItemNotRunning } from "../store-errors.ts";
+import type { InboxItem, Lease, MessageAddress, OutboxItem } from "../store.ts";
+import type { SqliteDatabase } from "./database.ts";
+import { assertLease } from "./lease-rows.ts";
+import { type PackedDraft, insertDrafts } from "./outbox-rows.ts";
+
+export function readInboxItem(database: SqliteDatabase, id: number): InboxItem | undefined {
+  const row = database.get<InboxRow>("SELECT * FROM inbox WHERE id = ?", id);
+  return row === undefined ? undefined : toItem(row);
+}
+
+export function readPending(database: SqliteDatabase, key: string | undefined): InboxItem[] {
+  const pending = "SELECT * FROM inbox WHERE state IN ('queued', 'running')";
+  const rows =
+    key === undefined
+      ? database.all<InboxRow>(`${pending} ORDER BY id`)
+      : database.all<InboxRow>(`${pending} AND key = ? ORDER BY id`, key);
+  return rows.map(toItem);
+}
+
+export interface AdmitMessage {
+  key: string;
+  address: MessageAddress;
+  /** JSON. */
+  payload: string;
+  receivedAt: number;
+}
+
+export function admitMessage(database: SqliteDatabase, message: AdmitMessage): { admitted: boolean; item: InboxItem } {
+  const { channel, accountId, chatId, messageId } = message.address;
+  const address = [channel, accountId, chatId, messageId] as const;
+  const sql = "SELECT * FROM inbox WHERE channel = ? AND account_id = ? AND chat_id = ? AND message_id = ?";
+  const known = database.get<InboxRow>(sql, ...address);
+  if (known !== undefined) return { admitted: false, item: toItem(known) };
+  const { id } = database.run(
+    `INSERT INTO inbox (channel, account_id, chat_id, message_id, key, payload, received_at, state, attempts)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', 0)`,
+    ...address,
+    message.key,
+    message.payload,
+    message.receivedAt,
+  );
+  database.recordChange({ what: "inbox", key: message.key });
+  return { admitted: true, item: toItem(existingRow(database, id)) };
+}
+
+export interface ClaimItems {
+  lease: Lease;
+  limit: number | undefined;
+}
+
+export function claimItems(database: SqliteDatabase, { lease, limit }: ClaimItems): InboxItem[] {
+  assertLease(database, lease, lease.key);
+  const sql = "SELECT * FROM inbox WHERE key = ? AND state = 'queued' ORDER BY id LIMIT ?";
+  const rows = database.all<InboxRow>(sql, lease.key, limit ?? -1);
+  return moveItems(database, lease.key, rows, (row) => ({ ...row, state: "running", attempts: row.attempts + 1 }));
+}
+
+export function requeueItems(database: SqliteDatabase, { lease }: { lease: Lease }): InboxItem[] {
+  assertLease(database, lease, lease.key);
+  const sql = "SELECT * FROM inbox WHERE key = ? AND state = 'running' ORDER BY id";
+  const rows = database.all<InboxRow>(sql, lease.key);
+  return moveItems(database, lease.key, rows, (row) => ({ ...row, state: "queued" }));
+}
+
+export interface FinishItems {
+  lease: Lease;
+  ids: readonly number[];
+  drafts: readonly PackedDraft[];
+  now: number;
+}
+
+export function finishItems(database: SqliteDatabase, { lease, ids, drafts, now }: FinishItems): OutboxItem[] {
+  const { key } = lease;
+  assertLease(database, lease, key);
+  const rows = ids.map((id) => {
+    const row = database.get<InboxRow>("SELECT * FROM inbox WHERE id = ? AND key = ? AND state = 'running'", id, key);
+    if (row === undefined) throw inboxItemNotRunning(id, key);
+    return row;
+  });
+  moveItems(database, key, rows, (row) => ({ ...row, state: "done" }));
+  return insertDrafts(database, { key, drafts, now });
+}
+
+export interface DropItems {
+  key: string;
+  ids: readonly number[];
+  note: string;
+}
+
+export function dropItems(database: SqliteDatabase, { key, ids, note }: DropItems): InboxItem[] {
+  const sql = "SELECT * FROM inbox WHERE id = ? AND key = ? AND state = 'queued'";
+  const rows = ids.flatMap((id) => database.get<InboxRow>(sql, id, key) ?? []);
+  return moveItems(database, key, rows, (row) => ({ ...row, state: "dropped", note }));
+}
+
+function moveItems(
+  database: SqliteDatabase,
+  key: string,
+  rows: readonly InboxRow[],
+  move: (row: InboxRow) => InboxRow,
+): InboxItem[] {
+  if (rows.length > 0) database.recordChange({ what: "inbox", key });
+  return rows.map((row) => {
+    const { id, state, attempts, note } = move(row);
+    database.run("UPDATE inbox SET state = ?, attempts = ?, note = ? WHERE id = ?", state, attempts, note, id);
+    return toItem({ ...row, state, attempts, note });
+  });
+}
+
+function existingRow(database: SqliteDatabase, id: number): InboxRow {
+  const row = database.get<InboxRow>("SELECT * FROM inbox WHERE id = ?", id);
+  if (row === undefined) throw new Error(`Inbox item ${id} vanished inside its own transaction`);
+  return row;
+}
+
+interface InboxRow {
+  id: number;
+  key: string;
+  channel: string;
+  account_id: string;
+  chat_id: string;
+  message_id: string;
+  payload: string;
+  received_at: number;
+  state: InboxItem["state"];
+  attempts: number;
+  note: string | null;
+}
+
+function toItem(row: InboxRow): InboxItem {
+  return {
+    id: row.id,
+    key: row.key,
+    address: {
+      channel: row.channel,
+      accountId: row.account_id,
+      chatId: row.chat_id,
+      messageId: row.message_id,
+    },
+    payload: JSON.parse(row.payload) as unknown,
+    receivedAt: row.received_at,
+    state: row.state,
+    attempts: row.attempts,
+    ...(row.note === null ? {} : { note: row.note }),
+  };
+}

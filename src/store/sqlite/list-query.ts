@@ -1,0 +1,136 @@
+/**
+ * Listing. Whoever lists thousands of sessions asks for the fields of the summary, which stand in a
+ * column of their own; any others are taken out of the entries by SQLite.
+ */
+import type { SessionKind } from "../../keys/session-kind.ts";
+import type { SQLInputValue } from "node:sqlite";
+import { SUMMARY_FIELDS, searchWords } from "../entry-facets.ts";
+import type { SessionEntry } from "../session-entry.ts";
+import type { ListPage, ListQuery, ListedSession } from "../store.ts";
+import { isEverLarge, isSummaryField, readContent, readContents, unpackEntry } from "./content-rows.ts";
+import type { SqliteDatabase } from "./database.ts";
+
+export function listSessions(database: SqliteDatabase, query: ListQuery): ListPage {
+  return database.snapshot(() => {
+    const selection = toSelection(query);
+    const sessions = select(database, selection, query.fields);
+    const isWhole = query.limit === undefined && !query.offset;
+    return { sessions, total: isWhole ? sessions.length : count(database, selection) };
+  });
+}
+
+function select(
+  database: SqliteDatabase,
+  selection: Selection,
+  asked: readonly (keyof SessionEntry)[] | undefined,
+): ListedSession[] {
+  if (asked === undefined) return wholeEntries(database, selection);
+  return asked.every(isSummaryField) ? summaries(database, selection, asked) : someFields(database, selection, asked);
+}
+
+/** Which entries, in which order. */
+interface Selection {
+  condition: string;
+  conditionValues: SQLInputValue[];
+  page: string;
+  pageValues: SQLInputValue[];
+}
+
+function toSelection(query: ListQuery): Selection {
+  const { activeSince, kind, channel, label, text, limit, offset } = query;
+  const terms: [sql: string, value: SQLInputValue | undefined][] = [
+    ["updated_at >= ?", activeSince],
+    ["kind = ?", kind],
+    ["channel = ?", channel],
+    ["label = ?", label],
+    ...searchWords(text).map((word): [string, string] => ["search LIKE ? ESCAPE '\\'", `%${escapeLike(word)}%`]),
+  ];
+  const used = terms.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  const order = query.sort === "key" ? "key" : "updated_at DESC, key";
+  return {
+    condition: ["TRUE", ...used.map(({ sql }) => sql)].join(" AND "),
+    conditionValues: used.map(({ value }) => value),
+    page: `ORDER BY ${order} LIMIT ? OFFSET ?`,
+    pageValues: [limit ?? -1, offset ?? 0],
+  };
+}
+
+function escapeLike(word: string): string {
+  return word.replace(/[\\%_]/g, String.raw`\$&`);
+}
+
+function count(database: SqliteDatabase, { condition, conditionValues }: Selection): number {
+  const sql = `SELECT count(*) AS n FROM entries WHERE ${condition}`;
+  return database.get<{ n: number }>(sql, ...conditionValues)?.n ?? 0;
+}
+
+function wholeEntries(database: SqliteDatabase, selection: Selection): ListedSession[] {
+  const rows = database.all<{ key: string; kind: SessionKind; entry: string }>(
+    `SELECT key, kind, json(entry) AS entry FROM entries WHERE ${selection.condition} ${selection.page}`,
+    ...selection.conditionValues,
+    ...selection.pageValues,
+  );
+  return rows.map(({ key, kind, entry }) => ({
+    key,
+    kind,
+    entry: unpackEntry({ lean: entry, large: readContents(database, key) }),
+  }));
+}
+
+function summaries(
+  database: SqliteDatabase,
+  selection: Selection,
+  asked: readonly (keyof SessionEntry)[],
+): ListedSession[] {
+  const rows = database.all<{ key: string; kind: SessionKind; summary: string }>(
+    `SELECT key, kind, summary FROM entries WHERE ${selection.condition} ${selection.page}`,
+    ...selection.conditionValues,
+    ...selection.pageValues,
+  );
+  const unwanted = SUMMARY_FIELDS.filter((field) => !ALWAYS.has(field) && !asked.includes(field));
+  return rows.map(({ key, kind, summary }) => {
+    const entry = JSON.parse(summary) as Record<string, unknown>;
+    for (const field of unwanted) delete entry[field];
+    return { key, kind, entry: entry as unknown as SessionEntry };
+  });
+}
+
+/** Every listed entry has these. */
+const ALWAYS: ReadonlySet<keyof SessionEntry> = new Set(["sessionId", "updatedAt"]);
+
+function someFields(
+  database: SqliteDatabase,
+  selection: Selection,
+  asked: readonly (keyof SessionEntry)[],
+): ListedSession[] {
+  const fields = [...new Set([...ALWAYS, ...asked])];
+  const paths = fields.map((field) => `$.${JSON.stringify(field)}`);
+  const row = database.get<{ sessions: string }>(
+    `SELECT json_group_array(json_array(key, kind, json_extract(entry, ${paths.map(() => "?").join(", ")}))) AS sessions
+     FROM (SELECT key, kind, entry FROM entries WHERE ${selection.condition} ${selection.page})`,
+    ...paths,
+    ...selection.conditionValues,
+    ...selection.pageValues,
+  );
+  const found = JSON.parse(row?.sessions ?? "[]") as [key: string, kind: SessionKind, values: unknown[]][];
+  const large = fields.filter((field) => isEverLarge(database, field));
+  return found.map(([key, kind, values]) => {
+    const entry = toEntry(fields, values);
+    for (const field of large) {
+      const value = readContent(database, key, field);
+      if (value !== undefined) entry[field] = value;
+    }
+    return { key, kind, entry: entry as unknown as SessionEntry };
+  });
+}
+
+/** A field that the entry does not have comes as null. An index, because this runs for every value listed. */
+function toEntry(fields: readonly string[], values: readonly unknown[]): Record<string, unknown> {
+  const entry: Record<string, unknown> = {};
+  for (let index = 0; index < fields.length; index++) {
+    const field = fields[index];
+    const value = values[index];
+    if (field !== undefined && value !== null) entry[field] = value;
+  }
+  return entry;
+}

@@ -1,0 +1,155 @@
+/**
+ * The tables, one function per version. A published step is never changed: whoever needs another
+ * column writes the next step. Several processes may open an old store at the same moment; the
+ * version is read again inside the write transaction, so each step runs once.
+ *
+ * - `entries.version` is the sequence number of the change that wrote the entry. It never comes
+ *   back, not even when a key is deleted and made again, so comparing it proves that nothing happened.
+ * - `entries.entry` is SQLite's JSONB: taking ten fields out of 10,000 entries needs no parsing.
+ * - `entries.summary` repeats the fields that lists show, as text: listing 10,000 entries reads it
+ *   in half the time that taking the fields out of `entry` takes.
+ * - Large values are kept once, in `contents`; `entry_contents` says which field of which entry is
+ *   which content. They are not in `entries.entry`.
+ * - Leases are never deleted: their epochs must not start again.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { HoldfastError } from "../../base/errors.ts";
+
+const STEPS: readonly ((database: DatabaseSync) => void)[] = [createTables];
+
+/** Refuses a store of a newer version and the database of another program, before anything is written. */
+export function assertSupported(database: DatabaseSync, path: string): void {
+  checkedVersion(database, path);
+}
+
+export function migrate(database: DatabaseSync, path: string): void {
+  if (checkedVersion(database, path) === STEPS.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    for (let version = checkedVersion(database, path); version < STEPS.length; version++) {
+      STEPS[version]?.(database);
+      database.exec(`PRAGMA user_version = ${version + 1}`);
+    }
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function checkedVersion(database: DatabaseSync, path: string): number {
+  const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+  if (version > STEPS.length) throw newerStore(path, version);
+  if (version === 0 && database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined) {
+    throw foreignDatabase(path);
+  }
+  return version;
+}
+
+function createTables(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE entries (
+      key TEXT PRIMARY KEY,
+      version INTEGER NOT NULL,
+      session_id TEXT NOT NULL,
+      updated_at REAL NOT NULL,
+      kind TEXT NOT NULL,
+      channel TEXT,
+      label TEXT,
+      search TEXT NOT NULL,
+      summary TEXT NOT NULL,
+      entry BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX entries_by_update ON entries (updated_at DESC, key);
+    CREATE INDEX entries_by_label ON entries (label) WHERE label IS NOT NULL;
+
+    CREATE TABLE contents (hash TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT;
+    CREATE TABLE entry_contents (
+      key TEXT NOT NULL,
+      field TEXT NOT NULL,
+      hash TEXT NOT NULL,
+      PRIMARY KEY (key, field)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX entry_contents_by_hash ON entry_contents (hash);
+    CREATE INDEX entry_contents_by_field ON entry_contents (field);
+
+    CREATE TABLE windows (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      key TEXT NOT NULL,
+      session_id TEXT NOT NULL,
+      opened_at REAL NOT NULL,
+      closed_at REAL,
+      reason TEXT NOT NULL,
+      transcript TEXT,
+      archive TEXT,
+      state TEXT,
+      UNIQUE (key, session_id)
+    ) STRICT;
+    CREATE INDEX windows_by_session ON windows (session_id);
+
+    CREATE TABLE leases (
+      key TEXT PRIMARY KEY,
+      epoch INTEGER NOT NULL,
+      holder TEXT NOT NULL,
+      process TEXT NOT NULL,
+      expires_at REAL NOT NULL,
+      released INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE inbox (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      key TEXT NOT NULL,
+      channel TEXT NOT NULL,
+      account_id TEXT NOT NULL,
+      chat_id TEXT NOT NULL,
+      message_id TEXT NOT NULL,
+      payload TEXT NOT NULL,
+      received_at REAL NOT NULL,
+      state TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      note TEXT,
+      UNIQUE (channel, account_id, chat_id, message_id)
+    ) STRICT;
+    CREATE INDEX inbox_pending ON inbox (key, id) WHERE state IN ('queued', 'running');
+
+    CREATE TABLE outbox (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      key TEXT NOT NULL,
+      idempotency_key TEXT NOT NULL UNIQUE,
+      target TEXT NOT NULL,
+      payload TEXT NOT NULL,
+      created_at REAL NOT NULL,
+      state TEXT NOT NULL,
+      attempts INTEGER NOT NULL,
+      due_at REAL NOT NULL,
+      delivered_id TEXT,
+      note TEXT
+    ) STRICT;
+    CREATE INDEX outbox_pending ON outbox (key, id) WHERE state IN ('pending', 'sending');
+
+    CREATE TABLE changes (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT,
+      what TEXT NOT NULL,
+      key TEXT NOT NULL,
+      writer TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE view_state (seq INTEGER NOT NULL) STRICT;
+    INSERT INTO view_state (seq) VALUES (0);
+  `);
+}
+
+function newerStore(path: string, version: number): HoldfastError {
+  return new HoldfastError(
+    "unsupported",
+    "store-too-new",
+    `The store ${path} has version ${version}; this Holdfast knows versions up to ${STEPS.length}`,
+    { hint: "Upgrade Holdfast. Nothing was changed.", data: { path, version, supported: STEPS.length } },
+  );
+}
+
+function foreignDatabase(path: string): HoldfastError {
+  return new HoldfastError("unsupported", "not-a-store", `${path} is an SQLite database of another program`, {
+    hint: "Move it elsewhere, or name another store. Nothing was changed.",
+    data: { path },
+  });
+}

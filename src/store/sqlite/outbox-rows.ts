@@ -1,0 +1,126 @@
+import { alreadyDelivered, outboxItemNotFound } from "../store-errors.ts";
+import type { DeliveryTarget, Lease, OutboxItem } from "../store.ts";
+import type { SqliteDatabase } from "./database.ts";
+import { assertLease } from "./lease-rows.ts";
+
+export function readOutboxItem(database: SqliteDatabase, id: number): OutboxItem | undefined {
+  const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE id = ?", id);
+  return row === undefined ? undefined : toItem(row);
+}
+
+export function readDue(database: SqliteDatabase, now: number, limit: number): OutboxItem[] {
+  const sql = `
+    SELECT * FROM outbox AS item
+    WHERE state IN ('pending', 'sending') AND NOT EXISTS (
+      SELECT 1 FROM outbox AS earlier
+      WHERE earlier.key = item.key AND earlier.id <= item.id AND earlier.state IN ('pending', 'sending')
+        AND earlier.due_at > ?
+    )
+    ORDER BY id LIMIT ?`;
+  return database.all<OutboxRow>(sql, now, limit).map(toItem);
+}
+
+/** A draft with its parts as JSON. */
+export interface PackedDraft {
+  idempotencyKey: string;
+  target: string;
+  payload: string;
+}
+
+export interface EnqueueDrafts {
+  key: string;
+  drafts: readonly PackedDraft[];
+  lease?: Lease | undefined;
+  now: number;
+}
+
+export function enqueueDrafts(database: SqliteDatabase, enqueue: EnqueueDrafts): OutboxItem[] {
+  if (enqueue.lease !== undefined) assertLease(database, enqueue.lease, enqueue.key);
+  return insertDrafts(database, enqueue);
+}
+
+export function insertDrafts(database: SqliteDatabase, { key, drafts, now }: EnqueueDrafts): OutboxItem[] {
+  return drafts.map(({ idempotencyKey, target, payload }) => {
+    const { changed } = database.run(
+      `INSERT INTO outbox (key, idempotency_key, target, payload, created_at, due_at, state, attempts)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?5, 'pending', 0) ON CONFLICT (idempotency_key) DO NOTHING`,
+      key,
+      idempotencyKey,
+      target,
+      payload,
+      now,
+    );
+    if (changed > 0) database.recordChange({ what: "outbox", key });
+    const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE idempotency_key = ?", idempotencyKey);
+    if (row === undefined) throw new Error(`Delivery ${idempotencyKey} vanished inside its own transaction`);
+    return toItem(row);
+  });
+}
+
+/** True for the one caller whose idea of the number of attempts was right. */
+export function startSending(database: SqliteDatabase, { id, attempts }: { id: number; attempts: number }): boolean {
+  const row = database.get<{ key: string }>(
+    `UPDATE outbox SET state = 'sending', attempts = attempts + 1
+     WHERE id = ? AND attempts = ? AND state IN ('pending', 'sending') RETURNING key`,
+    id,
+    attempts,
+  );
+  if (row !== undefined) database.recordChange({ what: "outbox", key: row.key });
+  return row !== undefined;
+}
+
+export type Settlement = { id: number } & (
+  | { state: "delivered"; deliveredId: string | undefined }
+  | { state: "pending"; dueAt: number; note: string }
+  | { state: "failed"; note: string }
+);
+
+/** Notes how an attempt ended. Delivered is the end: it stays so whatever is reported later. */
+export function settleDelivery(database: SqliteDatabase, settlement: Settlement): void {
+  const { id, state } = settlement;
+  const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE id = ?", id);
+  if (row === undefined) throw outboxItemNotFound(id);
+  if (row.state === "delivered") {
+    if (state === "delivered") return;
+    throw alreadyDelivered(id);
+  }
+  database.run(
+    "UPDATE outbox SET state = ?, due_at = ?, delivered_id = ?, note = ? WHERE id = ?",
+    state,
+    state === "pending" ? settlement.dueAt : row.due_at,
+    state === "delivered" ? (settlement.deliveredId ?? null) : null,
+    state === "delivered" ? row.note : settlement.note,
+    id,
+  );
+  database.recordChange({ what: "outbox", key: row.key });
+}
+
+interface OutboxRow {
+  id: number;
+  key: string;
+  idempotency_key: string;
+  target: string;
+  payload: string;
+  created_at: number;
+  state: OutboxItem["state"];
+  attempts: number;
+  due_at: number;
+  delivered_id: string | null;
+  note: string | null;
+}
+
+function toItem(row: OutboxRow): OutboxItem {
+  return {
+    id: row.id,
+    key: row.key,
+    idempotencyKey: row.idempotency_key,
+    target: JSON.parse(row.target) as DeliveryTarget,
+    payload: JSON.parse(row.payload) as unknown,
+    createdAt: row.created_at,
+    state: row.state,
+    attempts: row.attempts,
+    dueAt: row.due_at,
+    ...(row.delivered_id === null ? {} : { deliveredId: row.delivered_id }),
+    ...(row.note === null ? {} : { note: row.note }),
+  };
+}

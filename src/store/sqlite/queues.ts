@@ -1,0 +1,79 @@
+/** Inbox and outbox: messages on their way in and replies on their way out. */
+import type { Clock } from "../../base/clock.ts";
+import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import type { Inbox, Outbox, OutboxDraft } from "../store.ts";
+import type { SqliteDatabase } from "./database.ts";
+import type { Executor } from "./executor.ts";
+import type { Gate } from "./gate.ts";
+import { readInboxItem, readPending } from "./inbox-rows.ts";
+import { type PackedDraft, readDue, readOutboxItem } from "./outbox-rows.ts";
+
+export interface QueueParts {
+  database: SqliteDatabase;
+  executor: Executor;
+  gate: Gate;
+  clock: Clock;
+}
+
+export function createInbox({ database, executor, gate, clock }: QueueParts): Inbox {
+  return {
+    admit: (message) =>
+      gate.withKey(message.key, async (key) => {
+        const payload = toJson(message.payload);
+        return await executor.write("admitMessage", { ...message, key, payload });
+      }),
+    pending: (key) =>
+      key === undefined
+        ? gate.run(() => readPending(database, undefined))
+        : gate.withKey(key, (own) => readPending(database, own)),
+    get: (id) => gate.run(() => readInboxItem(database, id)),
+    claim: (lease, { limit } = {}) =>
+      gate.withLease(lease, async () => await executor.write("claimItems", { lease, limit })),
+    requeue: (lease) => gate.withLease(lease, async () => await executor.write("requeueItems", { lease })),
+    finish: (lease, ids, replies) =>
+      gate.withLease(lease, async () => {
+        const drafts = replies.map(packDraft);
+        return await executor.write("finishItems", { lease, ids, drafts, now: clock.now() });
+      }),
+    drop: (key, ids, note) =>
+      gate.withKey(key, async (own) => await executor.write("dropItems", { key: own, ids, note })),
+  };
+}
+
+export function createOutbox({ database, executor, gate, clock }: QueueParts): Outbox {
+  return {
+    enqueue: (key, drafts, { lease } = {}) =>
+      gate.withKey(key, async (own) => {
+        const packed = drafts.map(packDraft);
+        return await executor.write("enqueueDrafts", { key: own, drafts: packed, lease, now: clock.now() });
+      }),
+    due: (now, limit) => gate.run(() => readDue(database, now, limit)),
+    get: (id) => gate.run(() => readOutboxItem(database, id)),
+    startSending: (id, attempts) => gate.run(async () => await executor.write("startSending", { id, attempts })),
+    delivered: (id, deliveredId) =>
+      gate.run(async () => await executor.write("settleDelivery", { id, state: "delivered", deliveredId })),
+    retry: (id, dueAt, note) =>
+      gate.run(async () => await executor.write("settleDelivery", { id, state: "pending", dueAt, note })),
+    failed: (id, note) => gate.run(async () => await executor.write("settleDelivery", { id, state: "failed", note })),
+  };
+}
+
+function packDraft({ idempotencyKey, target, payload }: OutboxDraft): PackedDraft {
+  return { idempotencyKey, target: toJson(target), payload: toJson(payload) };
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (error) {
+    throw new HoldfastError(
+      "usage",
+      "invalid-payload",
+      `The message cannot be stored as JSON: ${errorMessage(error)}`,
+      {
+        hint: "Nothing was changed. A message may hold only what JSON can.",
+        cause: error,
+      },
+    );
+  }
+}

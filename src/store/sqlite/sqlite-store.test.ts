@@ -1,0 +1,110 @@
+/** What the store `sqlite` does beyond the contract that all stores share. */
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, describe, expect, it } from "vitest";
+import { type FaultPoint, installFaultAction } from "../../base/faults.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
+import type { Store, StoreChange } from "../store.ts";
+import { inWriteTransaction } from "./batch.ts";
+import { foreignChanges } from "./change-rows.ts";
+import { connect } from "./database.ts";
+import { createSqliteStore } from "./sqlite-store.ts";
+
+const pathIn = (folder: TemporaryFolder) => folder.join("agent.sqlite");
+const openIn = (folder: TemporaryFolder) => createSqliteStore({ path: pathIn(folder), agentId: "main" });
+
+async function put(store: Store, key: string, more: Record<string, unknown> = {}): Promise<void> {
+  await store.update(key, () => ({ sessionId: `s-${key}`, updatedAt: 1, ...more }));
+}
+
+function countRows(folder: TemporaryFolder, table: string): number {
+  using database = new DatabaseSync(pathIn(folder), { readOnly: true });
+  return Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]);
+}
+
+afterEach(() => installFaultAction(undefined));
+
+describe("sqlite store", () => {
+  it("keeps a large value once, as long as an entry has it", async () => {
+    await using folder = await temporaryFolder();
+    const store = await openIn(folder);
+    const systemPromptReport = { text: "x".repeat(2_000) };
+    for (const key of ["one", "two", "three"]) await put(store, key, { systemPromptReport });
+    expect(countRows(folder, "contents")).toBe(1);
+    await put(store, "one", { systemPromptReport: { text: "y".repeat(2_000) } });
+    expect(countRows(folder, "contents")).toBe(2);
+    await put(store, "one");
+    await store.delete("two");
+    expect(countRows(folder, "contents")).toBe(1);
+    await store.delete("three");
+    expect(countRows(folder, "contents")).toBe(0);
+    expect(countRows(folder, "entry_contents")).toBe(0);
+    await store.close();
+  });
+
+  it("commits together what waits at the same moment", async () => {
+    await using folder = await temporaryFolder();
+    const store = await openIn(folder);
+    await put(store, "first");
+    const points: FaultPoint[] = [];
+    installFaultAction((point) => points.push(point));
+    await Promise.all(Array.from({ length: 50 }, (_, index) => put(store, `k${index}`)));
+    expect(points.filter((point) => point === "sqlite.batch.committed").length).toBeLessThan(5);
+    expect((await store.list()).total).toBe(51);
+    await store.close();
+  });
+
+  it.each(["sqlite.batch.begun", "sqlite.batch.applied"] as const)(
+    "changes nothing and goes on when a batch fails at %s",
+    async (failing) => {
+      await using folder = await temporaryFolder();
+      const store = await openIn(folder);
+      await put(store, "before");
+      installFaultAction((point) => {
+        if (point === failing) throw new Error("injected");
+      });
+      const results = await Promise.allSettled([put(store, "one"), put(store, "two")]);
+      expect(results.map((result) => result.status)).toEqual(["rejected", "rejected"]);
+      installFaultAction(undefined);
+      await put(store, "after");
+      const { sessions } = await store.list({ sort: "key" });
+      expect(sessions.map((session) => session.key)).toEqual(["agent:main:after", "agent:main:before"]);
+      await store.close();
+    },
+  );
+
+  it("makes progress against a process that is always faster", async () => {
+    await using folder = await temporaryFolder();
+    const store = await openIn(folder);
+    const rival = connect(pathIn(folder), "rival");
+    await put(store, "main", { inputTokens: 0 });
+    let calls = 0;
+    const updated = await store.update("main", (current) => {
+      // The rival gets in between reading and writing, unless it is made to wait.
+      if (++calls <= 3) {
+        rival.transaction(() => rival.run("UPDATE entries SET version = version + 1000"));
+      }
+      return current && { ...current, inputTokens: (current.inputTokens ?? 0) + 1 };
+    });
+    expect(calls).toBe(4);
+    expect(updated?.inputTokens).toBe(1);
+    rival.close();
+    await store.close();
+  });
+
+  it("keeps the table of changes short, and tells everything to who fell behind", async () => {
+    await using folder = await temporaryFolder();
+    const store = await openIn(folder);
+    await put(store, "main");
+    const database = connect(pathIn(folder), "other");
+    inWriteTransaction(database, () => {
+      for (let index = 0; index < 15_000; index++) database.recordChange({ what: "lease", key: "agent:main:x" });
+    });
+    await store.leases.acquire("busy", { ttlMs: 1_000 });
+    await put(store, "two");
+    expect(countRows(folder, "changes")).toBeLessThan(12_000);
+    const told = new Set(foreignChanges(database, 5, "nobody").map(({ what, key }: StoreChange) => `${what} ${key}`));
+    expect(told).toEqual(new Set(["entry agent:main:main", "entry agent:main:two", "lease agent:main:busy"]));
+    database.close();
+    await store.close();
+  });
+});

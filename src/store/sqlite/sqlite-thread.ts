@@ -1,0 +1,45 @@
+/**
+ * A worker thread with a connection of its own. A store in `thread` mode runs two: one that writes,
+ * and one for long reads, so that neither waits for the other. Started by `thread-client.ts`.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { createBatcher } from "./executor.ts";
+import { applyBatch } from "./batch.ts";
+import { connect } from "./database.ts";
+import { listSessions } from "./list-query.ts";
+import type { ThreadAnswer, ThreadOptions, ThreadRequest, ThreadTask } from "./thread-client.ts";
+import { writeView } from "./view-file.ts";
+import { toWire } from "./wire-error.ts";
+
+const { path, writer } = workerData as ThreadOptions;
+const database = connect(path, writer);
+
+const batcher = createBatcher((commands) => {
+  const { outcomes, changes } = applyBatch(database, commands);
+  if (changes.length > 0) answer({ changes });
+  return outcomes;
+});
+
+parentPort?.on("message", (request: ThreadRequest) => {
+  if (request === "close") {
+    database.close();
+    parentPort?.close();
+    return;
+  }
+  const { id, task } = request;
+  perform(task).then(
+    (value) => answer({ id, value }),
+    (error: unknown) => answer({ id, error: toWire(error) }),
+  );
+});
+
+async function perform(task: ThreadTask): Promise<unknown> {
+  if (task.do === "write") return await batcher.add(task.command);
+  if (task.do === "list") return listSessions(database, task.query);
+  return await writeView(path, task.viewPath);
+}
+
+function answer(message: ThreadAnswer): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(message);
+}

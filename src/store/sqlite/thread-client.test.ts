@@ -1,0 +1,45 @@
+import { mkdir } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { refusal } from "../../../test/contract/store-fixture.ts";
+import { temporaryFolder } from "../../../test/support/temp-folder.ts";
+import type { StoreChange } from "../store.ts";
+import { connect } from "./database.ts";
+import { createThreadClient } from "./thread-client.ts";
+
+const window = { key: "agent:main:main", sessionId: "s-1", openedAt: 1, closedAt: 2, reason: "restore" };
+
+describe("thread client", () => {
+  it("rejects what a thread that fails was asked, and starts another one for the next request", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("later", "agent.sqlite");
+    const client = createThreadClient({ path, writer: "w" }, () => undefined);
+    const ended = { kind: "unavailable", code: "store-thread-ended" };
+    const list = { do: "list", query: {} } as const;
+    expect(await refusal(client.request(list))).toEqual(ended);
+    await mkdir(folder.join("later"));
+    expect(await client.request(list)).toEqual({ sessions: [], total: 0 });
+    await client.close();
+  });
+
+  it("carries refusals over with their kind and code", async () => {
+    await using folder = await temporaryFolder();
+    const client = createThreadClient({ path: folder.join("agent.sqlite"), writer: "w" }, () => undefined);
+    const settle = { name: "settleDelivery", arguments: { id: 7, state: "failed", note: "" } } as const;
+    const refused = client.request({ do: "write", command: settle });
+    expect(await refusal(refused)).toEqual({ kind: "not-found", code: "outbox-item-not-found" });
+    await client.close();
+  });
+
+  it("tells of changes before it answers, and its writes are there for other connections", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("agent.sqlite");
+    const changes: StoreChange[] = [];
+    const client = createThreadClient({ path, writer: "w" }, (told) => changes.push(...told));
+    await client.request({ do: "write", command: { name: "putWindow", arguments: window } });
+    expect(changes).toEqual([{ what: "entry", key: "agent:main:main" }]);
+    const database = connect(path, "reader");
+    expect(database.get<{ n: number }>("SELECT count(*) AS n FROM windows")?.n).toBe(1);
+    database.close();
+    await client.close();
+  });
+});

@@ -1,0 +1,101 @@
+/** The main thread's end of a worker thread: requests out, answers in, in any order. */
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { HoldfastError } from "../../base/errors.ts";
+import type { ListQuery, StoreChange } from "../store.ts";
+import { type WireError, fromWire } from "./wire-error.ts";
+import type { WriteCommand } from "./write-operations.ts";
+
+export interface ThreadOptions {
+  path: string;
+  writer: string;
+}
+
+export type ThreadTask =
+  | { do: "write"; command: WriteCommand }
+  | { do: "list"; query: ListQuery }
+  | { do: "view"; viewPath: string };
+
+/** `close` has no answer: the thread ends. */
+export type ThreadRequest = { id: number; task: ThreadTask } | "close";
+
+export type ThreadAnswer =
+  | { id: number; value: unknown }
+  | { id: number; error: WireError }
+  | { changes: StoreChange[] };
+
+export interface ThreadClient {
+  request(task: ThreadTask): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Starts the thread with the first request. It keeps the process alive only while a request is open. */
+export function createThreadClient(
+  options: ThreadOptions,
+  onChanges: (changes: readonly StoreChange[]) => void,
+): ThreadClient {
+  const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  let lastId = 0;
+  let worker: Worker | undefined;
+
+  const onAnswer = (answer: ThreadAnswer) => {
+    if ("changes" in answer) {
+      onChanges(answer.changes);
+      return;
+    }
+    const request = open.get(answer.id);
+    open.delete(answer.id);
+    if (open.size === 0) worker?.unref();
+    if ("error" in answer) request?.reject(fromWire(answer.error));
+    else request?.resolve(answer.value);
+  };
+  const onEnd = (ended: Worker, cause: unknown) => {
+    // A thread that failed is replaced by the next request, and ends once more, after its error.
+    if (worker !== ended) return;
+    worker = undefined;
+    for (const request of open.values()) request.reject(threadEnded(options.path, cause));
+    open.clear();
+  };
+  const start = (): Worker => {
+    const started = new Worker(threadFile(), { workerData: options });
+    started.on("message", onAnswer);
+    started.on("error", (error) => onEnd(started, error));
+    started.on("exit", (code) => onEnd(started, code));
+    return started;
+  };
+  const request = async (task: ThreadTask) =>
+    await new Promise((resolve, reject) => {
+      worker ??= start();
+      worker.ref();
+      const id = ++lastId;
+      open.set(id, { resolve, reject });
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      worker.postMessage({ id, task } satisfies ThreadRequest);
+    });
+
+  return {
+    request,
+    close: async () => {
+      if (worker === undefined) return;
+      const ending = worker;
+      const ended = new Promise((resolve) => ending.once("exit", resolve));
+      ending.ref();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      ending.postMessage("close" satisfies ThreadRequest);
+      await ended;
+    },
+  };
+}
+
+/** From source this file is TypeScript and so is the thread; when built, both are JavaScript. */
+function threadFile(): URL {
+  return new URL(`./sqlite-thread${extname(import.meta.url)}`, import.meta.url);
+}
+
+function threadEnded(path: string, cause: unknown): HoldfastError {
+  return new HoldfastError("unavailable", "store-thread-ended", `The thread that works on ${path} has ended`, {
+    hint: "Whether the write was done is not known: read before trying again.",
+    data: { path },
+    cause,
+  });
+}

@@ -1,0 +1,21 @@
+import type { ListPage } from "../store.ts";
+import type { Executor, OnCommitted } from "./executor.ts";
+import { type ThreadOptions, createThreadClient } from "./thread-client.ts";
+import type { WriteArguments, WriteName, WriteResult } from "./write-operations.ts";
+
+/** One thread writes, another one reads what takes long; both start when they are first needed. */
+export function createThreadExecutor(options: ThreadOptions, onCommitted: OnCommitted): Executor {
+  const writer = createThreadClient(options, onCommitted);
+  const reader = createThreadClient(options, onCommitted);
+  return {
+    write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
+      (await writer.request({ do: "write", command: { name, arguments: given } })) as WriteResult<Name>,
+    list: async (query) => (await reader.request({ do: "list", query })) as ListPage,
+    writeView: async (viewPath) => {
+      await reader.request({ do: "view", viewPath });
+    },
+    close: async () => {
+      await Promise.all([writer.close(), reader.close()]);
+    },
+  };
+}

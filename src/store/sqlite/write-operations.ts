@@ -1,0 +1,45 @@
+/**
+ * Everything that changes a store, as functions that take plain data: the same call can be applied
+ * in this thread or sent to another one.
+ */
+import type { SqliteDatabase } from "./database.ts";
+import { deleteEntry, putEntry } from "./entry-rows.ts";
+import { admitMessage, claimItems, dropItems, finishItems, requeueItems } from "./inbox-rows.ts";
+import { releaseLease, renewLease, takeLease } from "./lease-rows.ts";
+import { enqueueDrafts, settleDelivery, startSending } from "./outbox-rows.ts";
+import { putWindow, removeWindow } from "./window-rows.ts";
+
+const WRITE_OPERATIONS = {
+  putEntry,
+  deleteEntry,
+  putWindow,
+  removeWindow,
+  takeLease,
+  renewLease,
+  releaseLease,
+  admitMessage,
+  claimItems,
+  requeueItems,
+  finishItems,
+  dropItems,
+  enqueueDrafts,
+  startSending,
+  settleDelivery,
+};
+
+type WriteOperations = typeof WRITE_OPERATIONS;
+export type WriteName = keyof WriteOperations;
+export type WriteArguments<Name extends WriteName> = Parameters<WriteOperations[Name]>[1];
+export type WriteResult<Name extends WriteName> = ReturnType<WriteOperations[Name]>;
+
+/** A write on its way to whoever applies it. */
+export interface WriteCommand {
+  name: WriteName;
+  arguments: unknown;
+}
+
+/** The arguments must be those of the named operation: `Executor.write` sees to that. */
+export function applyWrite(database: SqliteDatabase, command: WriteCommand): unknown {
+  const operation = WRITE_OPERATIONS[command.name] as (database: SqliteDatabase, given: unknown) => unknown;
+  return operation(database, command.arguments);
+}

@@ -1,0 +1,180 @@
+/**
+ * Two ways to make a transcript smaller. `appendCompaction` records a summary; nothing is removed and
+ * the context becomes shorter. `compactTranscript` shortens the file to its last entries; the original
+ * is archived beside it. A log of the file may stay open meanwhile: it notices the new file at its
+ * next append and goes on there.
+ *
+ * The shortened file is a whole transcript: header, a tree without missing parents, and the entries
+ * that later ones depend on: the reference to a fork's parent, the settings in force, the name, and
+ * the newest summary if no kept compaction supersedes it.
+ */
+import { type Clock, systemClock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { type Fence, withExclusiveAccess } from "./access.ts";
+import { encodeEntry, encodeHeader } from "./codec.ts";
+import type { CompactionEntry, TranscriptEntry } from "./entries.ts";
+import type { TranscriptLog } from "./log.ts";
+import { prepareForWrite } from "./prepare.ts";
+import type { OnProblem } from "./problems.ts";
+import { type Write, copyRange, rewriteTranscript } from "./rewrite.ts";
+import { openForReading, scanEntriesBackward, scanLines } from "./scan.ts";
+import { forkPointOf, walkPath } from "./walk.ts";
+import type { FileHandle } from "node:fs/promises";
+
+export type CompactionDraft = Pick<CompactionEntry, "summary" | "firstKeptEntryId" | "tokensBefore" | "details">;
+
+export async function appendCompaction(log: TranscriptLog, draft: CompactionDraft): Promise<TranscriptEntry> {
+  const [entry] = await log.append([{ type: "compaction", ...draft }]);
+  if (entry === undefined) throw new Error("one draft gives one entry");
+  return entry;
+}
+
+export interface CompactOptions {
+  /** How many of the last entries to keep. */
+  maxEntries: number;
+  clock?: Clock;
+  fence?: Fence | undefined;
+  onProblem?: OnProblem | undefined;
+}
+
+export interface CompactResult {
+  compacted: boolean;
+  /** Path of the original; missing when nothing had to be removed. */
+  archived?: string;
+  /** How many entries were kept, not counting older ones that were carried over. */
+  kept: number;
+}
+
+export async function compactTranscript(path: string, options: CompactOptions): Promise<CompactResult> {
+  const { maxEntries, fence, clock = systemClock } = options;
+  if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
+    throw new HoldfastError("usage", "bad-entry-count", `Cannot keep ${maxEntries} entries`, {
+      hint: "Give a whole number of at least 1.",
+    });
+  }
+  return await withExclusiveAccess(path, { clock, fence }, async () => {
+    const header = await prepareForWrite(path, { clock, onProblem: options.onProblem });
+    await using handle = await openForReading(path);
+    const { cut, kept } = await findCut(handle, maxEntries);
+    if (cut === undefined) return { compacted: false, kept };
+    const survey = await surveyPath(path, cut, options.onProblem ?? (() => undefined));
+    await fence?.();
+    const archived = await rewriteTranscript(path, clock.now(), async (write) => {
+      await write(encodeHeader(header));
+      const roots = await writeCarried(survey, write);
+      await writeKept(handle, cut, roots, survey, write);
+    });
+    return { compacted: true, archived, kept };
+  });
+}
+
+/** Where the kept lines begin; undefined when there is nothing before them to remove. */
+async function findCut(handle: FileHandle, maxEntries: number): Promise<{ cut: number | undefined; kept: number }> {
+  let oldest: number | undefined;
+  let kept = 0;
+  for await (const { offset } of scanEntriesBackward(handle)) {
+    if (kept === maxEntries) return { cut: oldest, kept };
+    oldest = offset;
+    kept++;
+  }
+  return { cut: undefined, kept };
+}
+
+interface Survey {
+  /** Removed entries that the kept ones depend on, oldest first. */
+  carried: TranscriptEntry[];
+  /** Ids of the kept entries on the way from the leaf, newest first. */
+  pathIds: Set<string>;
+  /** Ids of removed entries on the way from which a remaining compaction keeps. */
+  removedFirstKept: Set<string>;
+}
+
+async function surveyPath(path: string, cut: number, onProblem: OnProblem): Promise<Survey> {
+  const survey: Survey = { carried: [], pathIds: new Set(), removedFirstKept: new Set() };
+  const settled = new Set<string>();
+  const firstKept = new Set<string>();
+  for await (const { entry, file, offset } of walkPath(path, { onProblem })) {
+    if (file !== path) break;
+    const topic = topicOf(entry);
+    const isKept = offset >= cut;
+    const isCarried = !isKept && entry.type !== "message" && topic !== undefined && !settled.has(topic);
+    if (isKept) survey.pathIds.add(entry.id);
+    else if (firstKept.has(entry.id)) survey.removedFirstKept.add(entry.id);
+    if (isCarried) survey.carried.push(entry);
+    if (!isKept && !isCarried) continue;
+    if (topic !== undefined) settled.add(topic);
+    if (entry.type === "compaction") firstKept.add(entry.firstKeptEntryId);
+  }
+  survey.carried.reverse();
+  return survey;
+}
+
+const TOPICS: ReadonlySet<string> = new Set(["compaction", "model_change", "thinking_level_change", "session_info"]);
+
+/** What an entry decides for those after it; of each topic only the newest entry counts. */
+function topicOf(entry: TranscriptEntry): string | undefined {
+  if (entry.parentId === null && forkPointOf(entry) !== undefined) return "fork";
+  if (entry.type === "message" && entry.message.role === "assistant") return "model_change";
+  return TOPICS.has(entry.type) ? entry.type : undefined;
+}
+
+interface Roots {
+  /** Parent of the oldest kept entry on the way. */
+  onPath: string | null;
+  /** Parent of kept entries beside the way whose own parent was removed. */
+  beside: string | null;
+}
+
+async function writeCarried({ carried, pathIds, removedFirstKept }: Survey, write: Write): Promise<Roots> {
+  const oldestKept = [...pathIds].at(-1);
+  let parentId: string | null = null;
+  for (const entry of carried) {
+    const placed = { ...entry, parentId };
+    if (placed.type === "compaction" && removedFirstKept.has(placed.firstKeptEntryId)) {
+      placed.firstKeptEntryId = oldestKept ?? placed.id;
+    }
+    await write(encodeEntry(placed));
+    parentId = entry.id;
+  }
+  const fork = carried.find((entry) => forkPointOf(entry) !== undefined);
+  return { onPath: parentId, beside: fork?.id ?? null };
+}
+
+/** Lines that need no change are copied byte for byte, also those that nobody can read. */
+async function writeKept(
+  handle: FileHandle,
+  cut: number,
+  roots: Roots,
+  { pathIds, removedFirstKept }: Survey,
+  write: Write,
+): Promise<void> {
+  // Each kept entry with the oldest kept entry that it descends from.
+  const oldestOf = new Map<string, string>();
+  for await (const { line, located } of scanLines(handle, cut)) {
+    const entry = located?.entry;
+    if (entry === undefined) {
+      await copyRange(handle, line.offset, line.end, write);
+      continue;
+    }
+    const oldest = entry.parentId === null ? undefined : oldestOf.get(entry.parentId);
+    oldestOf.set(entry.id, oldest ?? entry.id);
+    const isOnPath = pathIds.has(entry.id);
+    const root = isOnPath ? roots.onPath : roots.beside;
+    const placed = { ...entry, parentId: oldest === undefined ? root : entry.parentId };
+    if (placed.type === "compaction") {
+      const { firstKeptEntryId } = placed;
+      // On the way an id that is not among the removed ones stands: it may be one of a fork's parent.
+      const isRemoved = isOnPath ? removedFirstKept.has(firstKeptEntryId) : !oldestOf.has(firstKeptEntryId);
+      if (isRemoved) placed.firstKeptEntryId = oldest ?? placed.id;
+    }
+    if (isUnchanged(placed, entry)) await copyRange(handle, line.offset, line.end, write);
+    else await write(encodeEntry(placed));
+  }
+}
+
+function isUnchanged(placed: TranscriptEntry, entry: TranscriptEntry): boolean {
+  if (placed.parentId !== entry.parentId) return false;
+  return (
+    placed.type !== "compaction" || entry.type !== "compaction" || placed.firstKeptEntryId === entry.firstKeptEntryId
+  );
+}

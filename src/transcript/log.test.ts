@@ -1,0 +1,376 @@
+import { appendFile, open, readFile, readdir, rename, stat, truncate, writeFile } from "node:fs/promises";
+import * as fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { createTestClock } from "../../test/support/test-clock.ts";
+import {
+  HEADER,
+  assistantDraft,
+  messageLine,
+  readAll,
+  textOf,
+  userDraft,
+  writeLines,
+} from "../../test/support/transcripts.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { installFaultAction } from "../base/faults.ts";
+import type { DraftEntry } from "./entries.ts";
+import { onSessionTranscriptUpdate } from "./events.ts";
+import { createTranscript, openTranscriptLog } from "./log.ts";
+import type { TranscriptProblem } from "./problems.ts";
+
+afterEach(() => installFaultAction(undefined));
+
+/** The fence of a writer who has the lease. */
+function leaseHeld(): void {}
+
+function fenced(): HoldfastError {
+  return new HoldfastError("fenced", "lease-lost", "the lease was taken over");
+}
+
+describe("createTranscript", () => {
+  test("writes a durable private header and refuses a path that is taken", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("deep", "sid.jsonl");
+    await using log = await createTranscript({ path, sessionId: "sid", cwd: "/ws", clock: createTestClock() });
+    expect(log.leafId).toBeUndefined();
+    expect(await readFile(path, "utf8")).toBe(
+      '{"type":"session","version":3,"id":"sid","timestamp":"2026-11-15T12:00:00.000Z","cwd":"/ws"}\n',
+    );
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(folder.join("deep"))).mode & 0o777).toBe(0o700);
+    await expect(createTranscript({ path, sessionId: "sid", cwd: "/ws" })).rejects.toMatchObject({ kind: "conflict" });
+  });
+
+  test("leaves nothing behind when it fails half way", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    installFaultAction((point) => {
+      if (point === "transcript.created") throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+    });
+    await expect(createTranscript({ path, sessionId: "sid", cwd: "/" })).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+});
+
+describe("append", () => {
+  test("chains entries and continues where the file ends when it is opened again", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    const clock = createTestClock();
+    const log = await createTranscript({ path, sessionId: "sid", cwd: "/ws", clock });
+    const first = await log.append([userDraft("one"), assistantDraft("two")]);
+    clock.advance(5);
+    const second = await log.append([{ type: "session_info", name: "n" }]);
+    await log.close();
+    await using again = await openTranscriptLog({ path, clock });
+    const third = await again.append([userDraft("four")]);
+
+    const { entries, report } = await readAll(path);
+    expect(report.problems).toEqual([]);
+    expect(entries).toEqual([...first, ...second, ...third]);
+    expect(entries.map(({ parentId }) => parentId)).toEqual([null, ...entries.slice(0, -1).map(({ id }) => id)]);
+    expect(entries.every(({ id }) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(4);
+    expect(again.leafId).toBe(entries.at(-1)?.id);
+  });
+
+  test("keeps the order of simultaneous calls", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await using log = await createTranscript({ path, sessionId: "sid", cwd: "/ws" });
+    await Promise.all(Array.from({ length: 40 }, (_, index) => log.append([userDraft(String(index))])));
+    const { entries, report } = await readAll(path);
+    expect(entries.map(textOf)).toEqual(Array.from({ length: 40 }, (_, index) => String(index)));
+    expect(report.problems).toEqual([]);
+  });
+
+  test("tells listeners after the entry is in the file", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await using log = await createTranscript({ path, sessionId: "sid", cwd: "/ws" });
+    const heard: string[] = [];
+    const stop = onSessionTranscriptUpdate(({ sessionFile }) => heard.push(sessionFile));
+    await log.append([]);
+    expect(heard).toEqual([]);
+    await log.append([userDraft("x")]);
+    stop();
+    expect(heard).toEqual([path]);
+  });
+
+  test("syncs as configured", async () => {
+    await using folder = await temporaryFolder();
+    const synced: string[] = [];
+    for (const durability of ["entry", "turn", "none"] as const) {
+      await using log = await createTranscript({
+        path: folder.join(`${durability}.jsonl`),
+        sessionId: "sid",
+        cwd: "/",
+        durability,
+      });
+      installFaultAction((point) => {
+        if (point === "transcript.append.synced") synced.push(durability);
+      });
+      await log.append([userDraft("x")]);
+      synced.push("appended");
+      await log.sync();
+      await log.sync();
+    }
+    expect(synced).toEqual(["entry", "appended", "appended", "turn", "appended"]);
+  });
+
+  test("refuses what cannot be JSON, and a log that was closed", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    const log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
+    const impossible: DraftEntry = { type: "custom", customType: "x", data: 1n };
+    await expect(log.append([impossible])).rejects.toMatchObject({ kind: "usage", code: "entry-not-json" });
+    await log.close();
+    await log.close();
+    await expect(log.append([userDraft("x")])).rejects.toMatchObject({ code: "transcript-closed" });
+  });
+
+  test.each(["transcript.append.written", "transcript.append.synced"] as const)(
+    "a failure at %s is an error and leaves nothing torn; the next append works",
+    async (failing) => {
+      await using folder = await temporaryFolder();
+      const path = folder.join("sid.jsonl");
+      await using log = await createTranscript({ path, sessionId: "sid", cwd: "/", durability: "entry" });
+      await log.append([userDraft("one")]);
+      const before = await readFile(path);
+      installFaultAction((point) => {
+        if (point === failing) throw Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
+      });
+      await expect(log.append([userDraft("lost")])).rejects.toMatchObject({ kind: "unavailable", code: "disk-full" });
+      installFaultAction(undefined);
+      expect(await readFile(path)).toEqual(before);
+      await log.append([userDraft("two")]);
+      const { entries, report } = await readAll(path);
+      expect(entries.map(textOf)).toEqual(["one", "two"]);
+      expect(report.problems).toEqual([]);
+    },
+  );
+
+  test("goes on in the new file when the old one was replaced", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await using log = await createTranscript({ path, sessionId: "sid", cwd: "/", fence: leaseHeld });
+    await log.append([userDraft("one")]);
+    await writeFile(folder.join("new"), await readFile(path));
+    await rename(folder.join("new"), path);
+    await log.append([userDraft("two")]);
+    expect((await readAll(path)).entries.map(textOf)).toEqual(["one", "two"]);
+  });
+
+  test("does not bring back a file that was removed", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
+    await rename(path, folder.join("elsewhere"));
+    await expect(log.append([userDraft("x")])).rejects.toMatchObject({ kind: "not-found" });
+    expect(await readdir(folder.path)).toEqual(["elsewhere"]);
+  });
+});
+
+describe("other writers", () => {
+  test("without a fence the log continues from what somebody else appended", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
+    const [one] = await log.append([userDraft("one")]);
+    await appendFile(path, `${JSON.stringify(messageLine("abcdef01", one?.id ?? null, "foreign"))}\n`);
+    const [two] = await log.append([userDraft("two")]);
+    expect(two?.parentId).toBe("abcdef01");
+  });
+
+  test("without a fence a torn foreign line is moved aside before anything follows it", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await using log = await createTranscript({ path, sessionId: "sid", cwd: "/", clock: createTestClock() });
+    await log.append([userDraft("one")]);
+    await appendFile(path, '{"type":"mess');
+    await log.append([userDraft("two")]);
+    const { entries, report } = await readAll(path);
+    expect(entries.map(textOf)).toEqual(["one", "two"]);
+    expect(report.problems).toEqual([]);
+    expect(await readFile(folder.join("sid.jsonl.torn-2026-11-15T12-00-00.000Z"), "utf8")).toBe('{"type":"mess');
+  });
+
+  test("with a fence the log keeps its own leaf and reports the foreign line", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    const problems: TranscriptProblem[] = [];
+    await using log = await createTranscript({
+      path,
+      sessionId: "sid",
+      cwd: "/",
+      fence: leaseHeld,
+      onProblem: (problem) => problems.push(problem),
+    });
+    const [one] = await log.append([userDraft("one")]);
+    await appendFile(path, `${JSON.stringify(messageLine("abcdef01", one?.id ?? null, "stale"))}\n`);
+    const [two] = await log.append([userDraft("two")]);
+    expect(two?.parentId).toBe(one?.id);
+    expect(problems.map(({ reason }) => reason)).toEqual(["somebody without the lease changed the file"]);
+  });
+
+  test("a fence that fails before the write changes nothing; one that fails after it acknowledges nothing", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    let calls = 0;
+    let failFrom = Number.POSITIVE_INFINITY;
+    const fence = () => {
+      if (++calls >= failFrom) throw fenced();
+    };
+    await using log = await createTranscript({ path, sessionId: "sid", cwd: "/", fence });
+    const [one] = await log.append([userDraft("one")]);
+    failFrom = calls + 2;
+    await expect(log.append([userDraft("too late")])).rejects.toMatchObject({ kind: "fenced" });
+    expect(log.leafId).toBe(one?.id);
+    const size = (await stat(path)).size;
+    await expect(log.append([userDraft("never")])).rejects.toMatchObject({ kind: "fenced" });
+    expect((await stat(path)).size).toBe(size);
+  });
+
+  test("a line that a stale holder wrote last does not become the conversation", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    const options = { path, fence: leaseHeld };
+    await using stale = await createTranscript({ ...options, sessionId: "sid", cwd: "/", epoch: 1 });
+    const [one] = await stale.append([userDraft("one")]);
+    await using holder = await openTranscriptLog({ ...options, epoch: 2 });
+    const [two] = await holder.append([userDraft("two")]);
+    const [late] = await stale.append([userDraft("late"), userDraft("later")]);
+    expect([two?.parentId, late?.parentId]).toEqual([one?.id, one?.id]);
+
+    const problems: TranscriptProblem[] = [];
+    await using next = await openTranscriptLog({
+      ...options,
+      epoch: 3,
+      onProblem: (problem) => problems.push(problem),
+    });
+    expect(next.leafId).toBe(two?.id);
+    expect(problems).toMatchObject([{ reason: expect.stringContaining("lost the lease") }]);
+  });
+});
+
+test("a holder whose store began to count epochs anew is still followed", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("sid.jsonl");
+  await (
+    await createTranscript({
+      path,
+      sessionId: "sid",
+      cwd: "/",
+      fence: leaseHeld,
+      epoch: 57,
+      entries: [userDraft("one")],
+    })
+  ).close();
+  for (const epoch of [1, 2]) {
+    const log = await openTranscriptLog({ path, fence: leaseHeld, epoch });
+    await log.append([userDraft(`epoch ${epoch}`)]);
+    await log.close();
+  }
+  const { entries } = await readAll(path);
+  expect(entries.map(({ parentId }) => parentId)).toEqual([null, ...entries.slice(0, -1).map(({ id }) => id)]);
+});
+
+describe("opening", () => {
+  test("adds the header that OpenClaw's compaction drops, and keeps the original", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await writeLines(path, [messageLine("00000001", null, "one")]);
+    const original = await readFile(path);
+    await using log = await openTranscriptLog({ path, clock: createTestClock() });
+    expect(log.header).toMatchObject({ id: "sid", version: 3 });
+    const { entries, report } = await readAll(path);
+    expect(entries.map(textOf)).toEqual(["one"]);
+    expect(report.problems).toEqual([]);
+    expect(await readFile(folder.join("sid.jsonl.bak.2026-11-15T12-00-00.000Z"))).toEqual(original);
+  });
+
+  test("an empty file gets a header", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await writeFile(path, "");
+    await using log = await openTranscriptLog({ path });
+    await log.append([userDraft("one")]);
+    expect((await readAll(path)).report).toMatchObject({ entries: 1, problemCount: 0, header: { id: "sid" } });
+  });
+
+  test("refuses a file that is no transcript, unchanged", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    const content = Buffer.from([1, 2, 10, 255, 10, 0, 10, 7]);
+    await writeFile(path, content);
+    await expect(openTranscriptLog({ path })).rejects.toMatchObject({ kind: "corrupt", hint: expect.any(String) });
+    expect(await readFile(path)).toEqual(content);
+    expect(await readdir(folder.path)).toEqual(["sid.jsonl"]);
+    await expect(openTranscriptLog({ path: folder.join("none.jsonl") })).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  test("a tail of NUL bytes, as a power cut leaves it, is moved aside", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await writeLines(path, [HEADER, messageLine("00000001", null, "one")]);
+    const { size } = await stat(path);
+    await truncate(path, size + 5000);
+    await using log = await openTranscriptLog({ path, clock: createTestClock() });
+    expect(log.leafId).toBe("00000001");
+    expect((await stat(path)).size).toBe(size);
+    expect(await readFile(folder.join("sid.jsonl.torn-2026-11-15T12-00-00.000Z"))).toEqual(Buffer.alloc(5000));
+  });
+
+  test("reads only the end of a large file", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await writeLines(path, [HEADER]);
+    // A hole of 8 GB: reading it would take far longer than a test may.
+    await using handle = await open(path, "r+");
+    await handle.write(`\n${JSON.stringify(messageLine("00000001", null, "end"))}\n`, 8 * 1024 ** 3);
+    await using log = await openTranscriptLog({ path });
+    const [added] = await log.append([userDraft("next")]);
+    expect(added?.parentId).toBe("00000001");
+  });
+
+  test("any truncation keeps exactly the complete lines; file and tail together are all bytes", async () => {
+    await using folder = await temporaryFolder();
+    const clock = createTestClock();
+    const source = folder.join("source.jsonl");
+    await using log = await createTranscript({ path: source, sessionId: "sid", cwd: "/", clock });
+    await log.append([userDraft("eins ä"), assistantDraft("zwei 👍"), userDraft("drei \u2028")]);
+    const whole = await readFile(source);
+    const header = whole.indexOf(10) + 1;
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: header, max: whole.length }), async (length) => {
+        const path = folder.join(`r${++run}.jsonl`);
+        await writeFile(path, whole.subarray(0, length));
+        const complete = whole.subarray(0, whole.subarray(0, length).lastIndexOf(10) + 1);
+        const { entries, report } = await readAll(path);
+        expect(entries).toHaveLength(complete.filter((byte) => byte === 10).length - 1);
+        expect(report.tornBytes).toBe(length - complete.length);
+
+        await (await openTranscriptLog({ path, clock })).close();
+        const kept = await readFile(path);
+        expect(kept).toEqual(complete);
+        const torn = (await readdir(folder.path)).filter((name) => name.startsWith(`r${run}.jsonl.torn-`));
+        const saved = await Promise.all(torn.map(async (name) => await readFile(folder.join(name))));
+        expect(Buffer.concat([kept, ...saved])).toEqual(whole.subarray(0, length));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("a header cut in half is kept aside and written anew", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("sid.jsonl");
+    await writeFile(path, '{"type":"session","vers');
+    await using log = await openTranscriptLog({ path, clock: createTestClock() });
+    expect(log.header.id).toBe("sid");
+    expect(await readFile(folder.join("sid.jsonl.torn-2026-11-15T12-00-00.000Z"), "utf8")).toBe(
+      '{"type":"session","vers',
+    );
+  });
+});

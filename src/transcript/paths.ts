@@ -1,0 +1,63 @@
+/**
+ * Names of transcript files. Session and topic ids come from outside: an id either is a plain name or
+ * is refused, and two different (session, topic) pairs never share a file.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { HoldfastError } from "../base/errors.ts";
+import { agentLayout, resolveHome } from "../config/layout.ts";
+import { normalizeAgentId } from "../keys/names.ts";
+
+export function resolveSessionTranscriptPath(sessionId: string, agentId?: string, topicId?: string | number): string {
+  const { sessionsFolder } = agentLayout(resolveHome(), normalizeAgentId(agentId));
+  return join(sessionsFolder, transcriptFileName(sessionId, topicId));
+}
+
+const SUFFIX = ".jsonl";
+const TOPIC_MARK = "-topic-";
+const MAX_ID_LENGTH = 128;
+/** Leaves room for the endings of archives, quarantined tails and temporary files within 255 bytes. */
+const MAX_NAME_LENGTH = 180;
+
+export function transcriptFileName(sessionId: string, topicId?: string | number): string {
+  assertSessionId(sessionId);
+  if (topicId === undefined) return `${sessionId}${SUFFIX}`;
+  const stem = `${sessionId}${TOPIC_MARK}`;
+  return `${stem}${encodeTopic(String(topicId), MAX_NAME_LENGTH - stem.length - SUFFIX.length)}${SUFFIX}`;
+}
+
+/** The session that a file name belongs to; undefined when it is not the name of a transcript. */
+export function sessionIdOfTranscript(fileName: string): string | undefined {
+  if (!fileName.endsWith(SUFFIX)) return undefined;
+  const stem = fileName.slice(0, -SUFFIX.length);
+  const mark = stem.indexOf(TOPIC_MARK);
+  const sessionId = mark === -1 ? stem : stem.slice(0, mark);
+  return isSessionId(sessionId) ? sessionId : undefined;
+}
+
+export function isSessionId(value: string): boolean {
+  // The mark would make one name out of two pairs: session `a-topic-b`, and session `a` with topic `b`.
+  return isPlainName(value) && value.length <= MAX_ID_LENGTH && !value.includes(TOPIC_MARK);
+}
+
+/** Whether a name from outside can be joined to a folder without leaving it. */
+export function isPlainName(value: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are exactly what this refuses
+  return value !== "" && !value.startsWith(".") && !/[/\\:\u0000-\u001f\u007f]/.test(value) && value.isWellFormed();
+}
+
+function assertSessionId(value: string): void {
+  if (isSessionId(value)) return;
+  throw new HoldfastError("usage", "bad-session-id", `${JSON.stringify(value)} cannot be a session id`, {
+    hint: `A session id is a plain name of at most ${MAX_ID_LENGTH} characters: no separators, no leading dot, no "${TOPIC_MARK}".`,
+  });
+}
+
+function encodeTopic(topic: string, room: number): string {
+  if (topic.isWellFormed()) {
+    const encoded = encodeURIComponent(topic);
+    if (encoded.length <= room) return encoded;
+  }
+  // "=" never occurs in encoded text, so a hashed topic cannot be mistaken for a written one.
+  return `sha256=${createHash("sha256").update(Buffer.from(topic, "utf16le")).digest("hex").slice(0, 32)}`;
+}

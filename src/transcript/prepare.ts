@@ -1,0 +1,136 @@
+/**
+ * Makes a file fit to be appended to, or refuses it untouched. Fit means: a header of this version,
+ * every line of this version, and a newline at the end.
+ */
+import { type FileHandle, open } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { faultPoint } from "../base/faults.ts";
+import { freeName, syncFolder } from "../base/files.ts";
+import { readLinesBackward } from "../base/jsonl.ts";
+import { encodeEntry, encodeHeader } from "./codec.ts";
+import { TRANSCRIPT_VERSION, type TranscriptHeader } from "./entries.ts";
+import { sessionIdOfTranscript } from "./paths.ts";
+import type { OnProblem } from "./problems.ts";
+import { copyRange, rewriteTranscript, writeNewFile } from "./rewrite.ts";
+import { scanHead, scanLines, scanTailWindow, transcriptError } from "./scan.ts";
+
+export interface PrepareOptions {
+  clock: Clock;
+  onProblem?: OnProblem | undefined;
+}
+
+/** The caller must have write access (access.ts). Resolves to the header of the file. */
+export async function prepareForWrite(path: string, options: PrepareOptions): Promise<TranscriptHeader> {
+  try {
+    await using handle = await open(path, "r+");
+    const { header, recognised } = await scanHead(handle);
+    if (header !== undefined && header.version > TRANSCRIPT_VERSION) throw tooNew(path, header.version);
+    const window = await scanTailWindow(handle);
+    const torn = await tornTail(handle);
+    const isEmpty = torn.offset === 0;
+    if (!recognised && window.length === 0 && !isEmpty) throw notATranscript(path);
+    const current = header === undefined ? newHeader(path, options.clock) : { ...header, version: TRANSCRIPT_VERSION };
+    if (torn.bytes > 0) await quarantineTail(handle, path, torn, options);
+    const isCurrent = header?.version === TRANSCRIPT_VERSION && !window.some(({ migrated }) => migrated);
+    if (!isCurrent) await rewriteAsCurrent(handle, path, current, options);
+    return current;
+  } catch (error) {
+    throw transcriptError(error, "open", path);
+  }
+}
+
+interface TornTail {
+  offset: number;
+  bytes: number;
+}
+
+async function tornTail(handle: FileHandle): Promise<TornTail> {
+  const { size } = await handle.stat();
+  // The bytes themselves do not matter here, so none of a long tail are held.
+  for await (const line of readLinesBackward(handle, { maxLineBytes: 0 })) {
+    return line.terminated ? { offset: size, bytes: 0 } : { offset: line.offset, bytes: line.end - line.offset };
+  }
+  return { offset: size, bytes: 0 };
+}
+
+/** Cuts off what follows the last newline, if anything does, after saving it beside the file. */
+export async function cutTornTail(handle: FileHandle, path: string, options: PrepareOptions): Promise<void> {
+  const torn = await tornTail(handle);
+  if (torn.bytes > 0) await quarantineTail(handle, path, torn, options);
+}
+
+async function quarantineTail(
+  handle: FileHandle,
+  path: string,
+  torn: TornTail,
+  options: PrepareOptions,
+): Promise<void> {
+  const saved = await freeName(path, "torn", options.clock.now());
+  await writeNewFile(saved, (write) => copyRange(handle, torn.offset, torn.offset + torn.bytes, write));
+  await syncFolder(dirname(path));
+  faultPoint("transcript.torn.saved");
+  await handle.truncate(torn.offset);
+  await handle.datasync();
+  faultPoint("transcript.torn.cut");
+  options.onProblem?.({
+    reason: `${torn.bytes} bytes of an unfinished line were moved aside`,
+    offset: torn.offset,
+    file: saved,
+  });
+}
+
+async function rewriteAsCurrent(
+  handle: FileHandle,
+  path: string,
+  header: TranscriptHeader,
+  options: PrepareOptions,
+): Promise<void> {
+  const archive = await rewriteTranscript(path, options.clock.now(), async (write) => {
+    await write(encodeHeader(header));
+    let headerSeen = false;
+    for await (const { line, header: found, located } of scanLines(handle)) {
+      if (found !== undefined && !headerSeen) {
+        headerSeen = true;
+      } else if (located?.migrated === true) {
+        await write(encodeEntry(located.entry));
+      } else {
+        // Also a line that nobody can read is kept: whoever wrote it may know better.
+        await copyRange(handle, line.offset, line.end, write);
+      }
+    }
+  });
+  options.onProblem?.({
+    reason: "the file was in an older form and was rewritten; the original is kept",
+    file: archive,
+  });
+}
+
+function newHeader(path: string, clock: Clock): TranscriptHeader {
+  const id = sessionIdOfTranscript(basename(path));
+  if (id === undefined) throw notATranscript(path);
+  return {
+    type: "session",
+    version: TRANSCRIPT_VERSION,
+    id,
+    timestamp: new Date(clock.now()).toISOString(),
+    cwd: "",
+  };
+}
+
+function tooNew(path: string, version: number): HoldfastError {
+  return new HoldfastError(
+    "unsupported",
+    "transcript-too-new",
+    `${path} has format version ${version}; this program writes version ${TRANSCRIPT_VERSION}`,
+    { hint: "Update Holdfast, or start a new window with /new. The file was not changed.", data: { path, version } },
+  );
+}
+
+function notATranscript(path: string): HoldfastError {
+  return new HoldfastError("corrupt", "not-a-transcript", `${path} holds no readable line of a transcript`, {
+    hint: "Move the file away, or restore it from one of the archives <file>.bak.* beside it. It was not changed.",
+    data: { path },
+  });
+}

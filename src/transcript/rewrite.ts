@@ -1,0 +1,102 @@
+/**
+ * Replacing a whole transcript. The new file is complete and on disk before the old one gets its
+ * second name `<file>.bak.<time>`, and only then takes its place: at every instant the path names a
+ * whole transcript, and the old content is never without a name.
+ */
+import { constants, copyFile, link, open, unlink } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import { fileStamp } from "../base/clock.ts";
+import { systemErrorCode } from "../base/errors.ts";
+import { faultPoint } from "../base/faults.ts";
+import { PRIVATE_FILE, replaceFile, syncFolder, temporaryPath } from "../base/files.ts";
+import { transcriptError } from "./scan.ts";
+
+export type Write = (bytes: string | Uint8Array) => Promise<void>;
+
+/** Resolves to the path of the archived original. */
+export async function rewriteTranscript(
+  path: string,
+  at: number,
+  produce: (write: Write) => Promise<void>,
+): Promise<string> {
+  const temporary = temporaryPath(path);
+  try {
+    await writeNewFile(temporary, produce);
+    const archive = await archiveOriginal(path, at);
+    faultPoint("transcript.rewrite.archived");
+    await replaceFile(temporary, path);
+    faultPoint("transcript.rewrite.replaced");
+    return archive;
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw transcriptError(error, "rewrite", path);
+  }
+}
+
+/** Writes a file that must not exist yet and forces it to disk. */
+export async function writeNewFile(path: string, produce: (write: Write) => Promise<void>): Promise<void> {
+  await using handle = await open(path, "wx", PRIVATE_FILE);
+  const { write, flush } = createBatchedWrite(handle);
+  await produce(write);
+  await flush();
+  await handle.sync();
+}
+
+const BATCH_BYTES = 256 * 1024;
+
+function createBatchedWrite(handle: FileHandle): { write: Write; flush: () => Promise<void> } {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  const flush = async (): Promise<void> => {
+    await handle.writeFile(Buffer.concat(parts));
+    parts = [];
+    length = 0;
+  };
+  const write: Write = async (bytes) => {
+    const part = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+    parts.push(part);
+    length += part.length;
+    if (length >= BATCH_BYTES) await flush();
+  };
+  return { write, flush };
+}
+
+/** Copies bytes of an open file as they are, however many they are. */
+export async function copyRange(source: FileHandle, start: number, end: number, write: Write): Promise<void> {
+  for (let position = start; position < end;) {
+    const { bytesRead, buffer } = await source.read({
+      buffer: Buffer.allocUnsafe(Math.min(BATCH_BYTES, end - position)),
+      position,
+    });
+    if (bytesRead === 0) throw new Error("the file became shorter while it was copied");
+    await write(buffer.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+}
+
+async function archiveOriginal(path: string, at: number): Promise<string> {
+  for (let attempt = 0; ; attempt++) {
+    const archive = `${path}.bak.${fileStamp(at)}${attempt === 0 ? "" : `-${attempt}`}`;
+    try {
+      await linkOrCopy(path, archive);
+      await syncFolder(dirname(path));
+      return archive;
+    } catch (error) {
+      if (systemErrorCode(error) !== "EEXIST") throw error;
+    }
+  }
+}
+
+const NO_LINKS: ReadonlySet<string | undefined> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+async function linkOrCopy(path: string, archive: string): Promise<void> {
+  try {
+    await link(path, archive);
+  } catch (error) {
+    if (!NO_LINKS.has(systemErrorCode(error))) throw error;
+    await copyFile(path, archive, constants.COPYFILE_EXCL);
+    await using handle = await open(archive, "r+");
+    await handle.sync();
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * The way from a leaf to the root, through the parents of forks. Every file is read backward and only
+ * as far as the caller asks: a parent is the nearest entry before its child with the wanted id, so the
+ * walk always goes towards the beginning and a cycle cannot catch it.
+ */
+import { readdir } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { HoldfastError, systemErrorCode } from "../base/errors.ts";
+import { ARCHIVE_FOLDER_NAME } from "../config/layout.ts";
+import { type TranscriptEntry, isRecord } from "./entries.ts";
+import { isPlainName } from "./paths.ts";
+import type { OnProblem } from "./problems.ts";
+import {
+  type LocatedEntry,
+  leafOfWindow,
+  openForReading,
+  scanEntriesBackward,
+  scanTailWindow,
+  transcriptError,
+} from "./scan.ts";
+
+export interface PathEntry extends LocatedEntry {
+  /** The file that holds the entry: the transcript itself, or one that it was forked from. */
+  file: string;
+}
+
+export interface WalkOptions {
+  /** Left out: the newest entry. */
+  leafId?: string | undefined;
+  onProblem: OnProblem;
+}
+
+export const FORK_TYPE = "holdfast.fork";
+
+/** What the first entry of a fork says about where it continues. */
+export interface ForkPoint {
+  /** File name of the parent, in the same folder or its archive. */
+  parentSession: string;
+  parentSessionId: string;
+  /** Missing when the parent had no entries. */
+  leafId?: string;
+  /** Where the line of the leaf ended in the parent. */
+  offset?: number;
+}
+
+export async function* walkPath(path: string, options: WalkOptions): AsyncGenerator<PathEntry> {
+  const visited = new Set<string>();
+  let segment: Segment | undefined = { file: path, leafId: options.leafId };
+  while (segment !== undefined) {
+    visited.add(basename(segment.file));
+    const root: TranscriptEntry | undefined = yield* walkFile(segment, path, options.onProblem);
+    const fork: ForkPoint | undefined = root === undefined ? undefined : forkPointOf(root);
+    if (fork === undefined) return;
+    if (visited.has(fork.parentSession)) {
+      options.onProblem({ reason: `the forks lead back to ${fork.parentSession}`, file: segment.file });
+      return;
+    }
+    segment = await findParent(dirname(path), fork, options.onProblem);
+    visited.add(fork.parentSession);
+  }
+}
+
+/** One file of the way: where to enter it, and the end of that line if it is known. */
+interface Segment {
+  file: string;
+  leafId: string | undefined;
+  end?: number;
+}
+
+async function* walkFile(
+  { file, leafId, end }: Segment,
+  start: string,
+  onProblem: OnProblem,
+): AsyncGenerator<PathEntry, TranscriptEntry | undefined> {
+  await using handle = await openForReading(file);
+  const note: OnProblem = (problem) => onProblem(file === start ? problem : { ...problem, file });
+  const leaf = leafId === undefined ? leafOfWindow(await scanTailWindow(handle)) : undefined;
+  let wanted = leafId ?? leaf?.entry.id;
+  if (wanted === undefined) return undefined;
+  const from = end ?? leaf?.end;
+  let last: TranscriptEntry | undefined;
+  for await (const located of scanEntriesBackward(handle, {
+    ...(from === undefined ? {} : { end: from }),
+    onProblem: note,
+  })) {
+    if (located.entry.id !== wanted) continue;
+    yield { ...located, file };
+    last = located.entry;
+    if (last.parentId === null) return last;
+    wanted = last.parentId;
+  }
+  if (last === undefined) throw noSuchEntry(file, wanted);
+  note({ reason: await whyNoParent(handle, last.id, wanted) });
+  return undefined;
+}
+
+async function whyNoParent(handle: FileHandle, id: string, parentId: string): Promise<string> {
+  const comesLater = (await findEntry(handle, parentId)) !== undefined;
+  return comesLater
+    ? `parent ${parentId} of entry ${id} comes after it: the tree has a cycle`
+    : `parent ${parentId} of entry ${id} is missing`;
+}
+
+/** The last entry with this id. */
+export async function findEntry(handle: FileHandle, id: string): Promise<LocatedEntry | undefined> {
+  for await (const located of scanEntriesBackward(handle)) if (located.entry.id === id) return located;
+  return undefined;
+}
+
+export function forkPointOf(entry: TranscriptEntry): ForkPoint | undefined {
+  if (entry.type !== "custom" || entry.customType !== FORK_TYPE || !isRecord(entry.data)) return undefined;
+  const { parentSession, parentSessionId, leafId, offset } = entry.data;
+  if (typeof parentSession !== "string") return undefined;
+  return {
+    parentSession,
+    parentSessionId: typeof parentSessionId === "string" ? parentSessionId : "",
+    ...(typeof leafId === "string" ? { leafId } : {}),
+    ...(typeof offset === "number" ? { offset } : {}),
+  };
+}
+
+/**
+ * The leaf of a fork in its parent. A line at the very place where it was is taken first, in the
+ * parent and then in its archives: a compacted parent may still hold the leaf but no longer what led
+ * to it. Only then the files are searched.
+ */
+async function findParent(folder: string, fork: ForkPoint, onProblem: OnProblem): Promise<Segment | undefined> {
+  const { parentSession, leafId, offset } = fork;
+  if (leafId === undefined) return undefined;
+  if (!isPlainName(parentSession)) {
+    onProblem({ reason: `the fork names a parent outside its folder: ${JSON.stringify(parentSession)}` });
+    return undefined;
+  }
+  const files = await parentFiles(folder, parentSession);
+  const attempts = [
+    ...(offset === undefined ? [] : files.map((file) => async () => await leafAt(file, leafId, offset))),
+    ...files.map((file) => async () => await leafAnywhere(file, leafId)),
+  ];
+  for (const attempt of attempts) {
+    const segment = await attempt();
+    if (segment !== undefined) return segment;
+  }
+  onProblem({
+    reason: `entry ${leafId} of the parent ${parentSession} is missing; what came before the fork is not shown`,
+  });
+  return undefined;
+}
+
+/** The parent wherever it lies, in use first, and what compactions put aside of it, newest first. */
+async function parentFiles(folder: string, name: string): Promise<string[]> {
+  const root = basename(folder) === ARCHIVE_FOLDER_NAME ? dirname(folder) : folder;
+  const folders = [root, join(root, ARCHIVE_FOLDER_NAME)];
+  return [
+    ...folders.map((place) => join(place, name)),
+    ...(await Promise.all(folders.map(async (place) => await archivesOf(place, name)))).flat(),
+  ];
+}
+
+/** Newest first: their names end in the time. */
+async function archivesOf(folder: string, name: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((candidate) => candidate.startsWith(`${name}.bak.`))
+    .toSorted()
+    .toReversed()
+    .map((candidate) => join(folder, candidate));
+}
+
+async function leafAt(file: string, leafId: string, end: number): Promise<Segment | undefined> {
+  return await inFileIfPresent(file, async (handle) => {
+    if (end > (await handle.stat()).size) return undefined;
+    for await (const located of scanEntriesBackward(handle, { end })) {
+      return located.entry.id === leafId && located.end === end ? { file, leafId, end } : undefined;
+    }
+    return undefined;
+  });
+}
+
+async function leafAnywhere(file: string, leafId: string): Promise<Segment | undefined> {
+  return await inFileIfPresent(file, async (handle) => {
+    const located = await findEntry(handle, leafId);
+    return located === undefined ? undefined : { file, leafId, end: located.end };
+  });
+}
+
+async function inFileIfPresent<T>(
+  file: string,
+  task: (handle: FileHandle) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  try {
+    await using handle = await openForReading(file);
+    return await task(handle);
+  } catch (error) {
+    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw transcriptError(error, "read", file);
+  }
+}
+
+function noSuchEntry(path: string, id: string): HoldfastError {
+  return new HoldfastError("not-found", "entry-missing", `${path} has no entry ${id}`, { data: { path, id } });
+}

@@ -1,0 +1,33 @@
+/** Several real processes on one store at the same time: no update may be lost. */
+import { describe, expect, it } from "vitest";
+import type { StoreKind } from "../../src/store/store.ts";
+import { openStore } from "../support/open-store.ts";
+import { runStoreChild } from "../support/run-store-child.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+
+const PROCESSES = ["a", "b", "c", "d"];
+const UPDATES = 2_000;
+
+export function describeStoreConcurrency(kind: StoreKind): void {
+  describe(`store concurrency: ${kind}`, () => {
+    it(
+      `keeps every one of ${UPDATES} updates of each of ${PROCESSES.length} processes`,
+      { timeout: 180_000 },
+      async () => {
+        await using folder = await temporaryFolder();
+        await Promise.all(
+          PROCESSES.map((name) => runStoreChild({ kind, home: folder.path, task: "count", name, updates: UPDATES })),
+        );
+        const store = await openStore(kind, { home: folder.path });
+        const counted = new Map<string, number>();
+        for (const { key, entry } of (await store.list()).sessions) counted.set(key, entry.inputTokens ?? 0);
+        await store.close();
+        const expected = new Map([["agent:main:shared", (PROCESSES.length * UPDATES) / 2]]);
+        for (const name of PROCESSES) {
+          for (let own = 1; own < 20; own += 2) expected.set(`agent:main:own-${name}-${own}`, UPDATES / 20);
+        }
+        expect(counted).toEqual(expected);
+      },
+    );
+  });
+}

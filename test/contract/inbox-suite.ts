@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest";
+import type { Admission, OutboxDraft, Store } from "../../src/store/store.ts";
+import { acquire } from "./leases-suite.ts";
+import { type MakeStore, refusal } from "./store-fixture.ts";
+
+const KEY = "agent:main:main";
+
+function message(messageId: string, more: Partial<Admission> = {}): Admission {
+  return {
+    key: "main",
+    address: { channel: "telegram", accountId: "default", chatId: "42", messageId },
+    payload: { Body: `text of ${messageId}` },
+    receivedAt: 500,
+    ...more,
+  };
+}
+
+export function draft(idempotencyKey: string): OutboxDraft {
+  return {
+    idempotencyKey,
+    target: { channel: "telegram", accountId: "default", to: "42", chatType: "direct", threadId: 7 },
+    payload: { text: `reply ${idempotencyKey}` },
+  };
+}
+
+async function admitAll(store: Store, ...messageIds: string[]): Promise<number[]> {
+  const ids: number[] = [];
+  for (const messageId of messageIds) ids.push((await store.inbox.admit(message(messageId))).item.id);
+  return ids;
+}
+
+export function describeInbox(makeStore: MakeStore): void {
+  describe("inbox", () => {
+    it("admits a message once, whoever asks and whatever became of it", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const first = await store.inbox.admit(message("m-1"));
+      expect(first).toEqual({
+        admitted: true,
+        item: { ...message("m-1"), key: KEY, id: first.item.id, state: "queued", attempts: 0 },
+      });
+      const second = await fixture.reopen();
+      const again = await second.inbox.admit(message("m-1", { key: "elsewhere", payload: "other" }));
+      expect(again).toEqual({ admitted: false, item: first.item });
+      await store.inbox.drop("main", [first.item.id], "not wanted");
+      expect(await store.inbox.admit(message("m-1"))).toMatchObject({ admitted: false, item: { state: "dropped" } });
+      const twins = await Promise.all([store.inbox.admit(message("m-2")), second.inbox.admit(message("m-2"))]);
+      expect(twins.filter((twin) => twin.admitted)).toHaveLength(1);
+    });
+
+    it("tells messages apart by every part of their address", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const { address } = message("m");
+      const addresses = [
+        address,
+        { ...address, channel: "signal" },
+        { ...address, accountId: "second" },
+        { ...address, chatId: "43" },
+        { ...address, chatId: "4", messageId: "2m" },
+      ];
+      for (const other of addresses) {
+        expect((await store.inbox.admit(message("m", { address: other }))).admitted).toBe(true);
+      }
+      expect(await store.inbox.pending()).toHaveLength(5);
+    });
+
+    it("keeps the order of admission", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      await admitAll(store, "b", "a");
+      await store.inbox.admit(message("x", { key: "elsewhere" }));
+      await admitAll(store, "c");
+      const order = async (key?: string) => (await store.inbox.pending(key)).map((item) => item.address.messageId);
+      expect(await order()).toEqual(["b", "a", "x", "c"]);
+      expect(await order("main")).toEqual(["b", "a", "c"]);
+      expect(await order("elsewhere")).toEqual(["x"]);
+    });
+
+    it("claims the oldest of the lease's key, each once", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const ids = await admitAll(store, "a", "b", "c");
+      await store.inbox.admit(message("x", { key: "elsewhere" }));
+      const lease = await acquire(store);
+      const first = await store.inbox.claim(lease, { limit: 1 });
+      expect(first).toMatchObject([{ id: ids[0], state: "running", attempts: 1 }]);
+      const rest = await store.inbox.claim(lease);
+      expect(rest.map((item) => item.id)).toEqual(ids.slice(1));
+      expect(await store.inbox.claim(lease)).toEqual([]);
+      expect((await store.inbox.pending("main")).map((item) => item.state)).toEqual(["running", "running", "running"]);
+    });
+
+    it("queues again what died with its turn", async () => {
+      await using fixture = await makeStore();
+      const { store, clock } = fixture;
+      const ids = await admitAll(store, "a", "b");
+      await store.inbox.claim(await acquire(store, "main", 1_000), { limit: 1 });
+      clock.advance(1_000);
+      const lease = await acquire(store);
+      expect(await store.inbox.requeue(lease)).toMatchObject([{ id: ids[0], state: "queued", attempts: 1 }]);
+      expect(await store.inbox.claim(lease)).toMatchObject([
+        { id: ids[0], attempts: 2 },
+        { id: ids[1], attempts: 1 },
+      ]);
+    });
+
+    it("ends items and enqueues the replies together", async () => {
+      await using fixture = await makeStore();
+      const { store, clock } = fixture;
+      const ids = await admitAll(store, "a", "b");
+      const lease = await acquire(store);
+      await store.inbox.claim(lease);
+      const replies = await store.inbox.finish(lease, ids, [draft("r-1"), draft("r-2")]);
+      expect(replies.map((reply) => [reply.key, reply.idempotencyKey, reply.state])).toEqual([
+        [KEY, "r-1", "pending"],
+        [KEY, "r-2", "pending"],
+      ]);
+      const second = await fixture.reopen();
+      expect(await second.inbox.pending()).toEqual([]);
+      expect(await second.inbox.get(ids[0] ?? 0)).toMatchObject({ state: "done", attempts: 1 });
+      expect(await second.outbox.due(clock.now(), 10)).toEqual(replies);
+    });
+
+    it("ends nothing when one item cannot be ended", async () => {
+      await using fixture = await makeStore();
+      const { store, clock } = fixture;
+      const ids = await admitAll(store, "a", "b");
+      const { item: foreign } = await store.inbox.admit(message("x", { key: "elsewhere" }));
+      const lease = await acquire(store);
+      await store.inbox.claim(lease, { limit: 1 });
+      for (const id of [ids[1] ?? 0, foreign.id, 9_999]) {
+        const finish = store.inbox.finish(lease, [ids[0] ?? 0, id], [draft("r")]);
+        expect(await refusal(finish)).toEqual({ kind: "conflict", code: "inbox-item-not-running" });
+      }
+      expect((await store.inbox.pending()).map((item) => item.state)).toEqual(["running", "queued", "queued"]);
+      expect(await store.outbox.due(clock.now(), 10)).toEqual([]);
+    });
+
+    it("drops queued items only, with a note", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const ids = await admitAll(store, "a", "b");
+      const { item: foreign } = await store.inbox.admit(message("x", { key: "elsewhere" }));
+      await store.inbox.claim(await acquire(store), { limit: 1 });
+      const dropped = await store.inbox.drop("main", [...ids, foreign.id, 9_999], "queue full");
+      expect(dropped).toMatchObject([{ id: ids[1], state: "dropped", note: "queue full" }]);
+      expect((await store.inbox.pending()).map((item) => item.id)).toEqual([ids[0], foreign.id]);
+      expect(await store.inbox.get(ids[1] ?? 0)).toEqual(dropped[0]);
+      expect(await store.inbox.get(9_999)).toBeUndefined();
+    });
+  });
+}

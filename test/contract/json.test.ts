@@ -1,0 +1,13 @@
+import { agentLayout } from "../../src/config/layout.ts";
+import { createJsonStore } from "../../src/store/json/json-store.ts";
+import { describeStoreConcurrency } from "./concurrency-suite.ts";
+import { createStoreFixture } from "./store-fixture.ts";
+import { describeStoreContract } from "./store-suite.ts";
+
+describeStoreContract("json", () =>
+  createStoreFixture(({ home, agentId, clock }) =>
+    createJsonStore({ path: agentLayout(home, agentId).sessionsFile, agentId, clock }),
+  ),
+);
+
+describeStoreConcurrency("json");

@@ -1,0 +1,27 @@
+/**
+ * The contract of `src/store/store.ts` as tests. Every store implementation calls this once per
+ * way of opening it; whatever is promised there is tested here, and nowhere for one store only.
+ */
+import { describe } from "vitest";
+import { describeChanges } from "./changes-suite.ts";
+import { describeEntries } from "./entries-suite.ts";
+import { describeHostileInput } from "./hostile-suite.ts";
+import { describeInbox } from "./inbox-suite.ts";
+import { describeLeases } from "./leases-suite.ts";
+import { describeListing } from "./listing-suite.ts";
+import { describeOutbox } from "./outbox-suite.ts";
+import type { MakeStore } from "./store-fixture.ts";
+import { describeWindows } from "./windows-suite.ts";
+
+export function describeStoreContract(name: string, makeStore: MakeStore): void {
+  describe(`store contract: ${name}`, () => {
+    describeEntries(makeStore);
+    describeHostileInput(makeStore);
+    describeListing(makeStore);
+    describeWindows(makeStore);
+    describeLeases(makeStore);
+    describeInbox(makeStore);
+    describeOutbox(makeStore);
+    describeChanges(makeStore);
+  });
+}

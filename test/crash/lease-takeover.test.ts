@@ -1,0 +1,90 @@
+/** Leases of real processes that were killed or paused: one successor each, and no way back. */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { Lease, Store, StoreKind } from "../../src/store/store.ts";
+import { openStore } from "../support/open-store.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+import type { LeaseChildTask } from "./lease-child.ts";
+
+const ROUNDS = 3;
+/** Longer than any test: only death gives this lease away. */
+const LONG_MS = 3_600_000;
+
+describe.each(["sqlite", "json"] as const)("lease takeover: %s", (kind) => {
+  it("gives the lease of a killed holder to exactly one", async () => {
+    await using folder = await temporaryFolder();
+    const handles = await openHandles(kind, folder.path);
+    for (let round = 0; round < ROUNDS; round++) {
+      await using holder = await startHolder({ kind, home: folder.path, ttlMs: LONG_MS });
+      expect(await contend(handles)).toEqual([]);
+      holder.child.kill("SIGKILL");
+      await holder.ended;
+      const winners = await contend(handles);
+      expect(winners.map((lease) => lease.epoch)).toEqual([holder.epoch + 1]);
+      await releaseAll(handles, winners);
+    }
+    await Promise.all(handles.map((store) => store.close()));
+  });
+
+  it("gives the lease of a paused holder to exactly one; the holder is refused when it wakes", async () => {
+    await using folder = await temporaryFolder();
+    const handles = await openHandles(kind, folder.path);
+    for (let round = 0; round < ROUNDS; round++) {
+      await using holder = await startHolder({ kind, home: folder.path, ttlMs: 1 });
+      holder.child.kill("SIGSTOP");
+      const winners = await contend(handles);
+      expect(winners.map((lease) => lease.epoch)).toEqual([holder.epoch + 1]);
+      holder.child.kill("SIGCONT");
+      holder.child.stdin.end();
+      expect(await holder.nextLine()).toBe("fenced");
+      expect(await handles[0]?.get("main")).toBeUndefined();
+      await releaseAll(handles, winners);
+    }
+    await Promise.all(handles.map((store) => store.close()));
+  });
+});
+
+async function openHandles(kind: StoreKind, home: string): Promise<Store[]> {
+  return await Promise.all([1, 2, 3].map(() => openStore(kind, { home })));
+}
+
+/** Everybody tries at the same time; gives the leases of those who won. */
+async function contend(handles: readonly Store[]): Promise<Lease[]> {
+  const tries = [...handles, ...handles].map((store) => store.leases.acquire("main", { ttlMs: LONG_MS }));
+  const attempts = await Promise.all(tries);
+  return attempts.flatMap((attempt) => (attempt.acquired ? [attempt.lease] : []));
+}
+
+async function releaseAll([store]: readonly Store[], leases: readonly Lease[]): Promise<void> {
+  for (const lease of leases) await store?.leases.release(lease);
+}
+
+interface Holder extends AsyncDisposable {
+  child: ChildProcessByStdio<Writable, Readable, null>;
+  epoch: number;
+  ended: Promise<unknown>;
+  nextLine(): Promise<string | undefined>;
+}
+
+async function startHolder(task: LeaseChildTask): Promise<Holder> {
+  const script = fileURLToPath(new URL("./lease-child.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify(task)], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const nextLine = async (): Promise<string | undefined> => (await lines.next()).value;
+  const epoch = Number(await nextLine());
+  return {
+    child,
+    epoch,
+    ended,
+    nextLine,
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

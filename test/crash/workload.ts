@@ -1,0 +1,67 @@
+/**
+ * The operations of the crash tests, done in this process, for failures that do not end a process:
+ * each operation either resolves or is refused, and at any time the files can be compared with what
+ * was acknowledged.
+ */
+import type { Clock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/log.ts";
+import { openAgent } from "../../src/compose.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import type { AgentHandle } from "../../src/session/agent-handle.ts";
+import { checkHome } from "../../src/selftest/check-home.ts";
+import { type Choice, chooseOperation } from "../../src/selftest/choose-operation.ts";
+import { createExpectation, expectJournal } from "../../src/selftest/expectation.ts";
+import { type Workplace, perform } from "../../src/selftest/perform.ts";
+import type { Operation } from "../../src/selftest/operations.ts";
+import type { StoreKind } from "../../src/store/store.ts";
+
+export interface WorkloadOptions {
+  home: string;
+  kind: StoreKind;
+  choice: Choice;
+  clock: Clock;
+}
+
+export interface Workload extends AsyncDisposable {
+  readonly agent: AgentHandle;
+  /** The next operation of the mix; rejects when it is refused. */
+  next(): Promise<Operation>;
+  /** What does not fit what was acknowledged; the last operation may be there if it was refused. */
+  problems(options?: { onlyRead?: boolean }): Promise<string[]>;
+}
+
+export async function openWorkload({ home, kind, choice, clock }: WorkloadOptions): Promise<Workload> {
+  const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };
+  const open = async (): Promise<AgentHandle> => await openAgent({ home, config, clock, logger: silentLogger });
+  const expectation = createExpectation();
+  const leases: { key: string; epoch: number }[] = [];
+  let refused: Operation | undefined;
+  const place: Workplace = {
+    agent: await open(),
+    reopen: async () => {
+      await place.agent.store.close();
+      place.agent = await open();
+    },
+    onLease: ({ key, epoch }) => leases.push({ key, epoch }),
+  };
+  return {
+    get agent() {
+      return place.agent;
+    },
+    async next() {
+      const operation = await chooseOperation(place.agent, expectation.nextNumber, choice);
+      refused = operation;
+      try {
+        const result = await perform(place, operation);
+        refused = undefined;
+        expectJournal(expectation, { acknowledged: [{ operation, result }], inFlight: undefined, leases, failed: [] });
+      } finally {
+        expectation.nextNumber = operation.number + 1;
+      }
+      return operation;
+    },
+    problems: async ({ onlyRead = false } = {}) =>
+      await checkHome({ home, kind, expectation, inFlight: refused, onlyRead, clock }),
+    [Symbol.asyncDispose]: async () => await place.agent.store.close(),
+  };
+}

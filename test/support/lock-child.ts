@@ -1,0 +1,47 @@
+/** A process of its own that takes a file lock. Its one argument is a LockChildTask as JSON. */
+import { rename, unlink, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { installFaultAction } from "../../src/base/faults.ts";
+import { withFileLock } from "../../src/base/lock-file.ts";
+import { type LockChildTask, abandonedLock } from "./run-lock-child.ts";
+
+const task = JSON.parse(process.argv[2] ?? "") as LockChildTask;
+
+switch (task.task) {
+  case "hold":
+    await withFileLock(task.path, task.options ?? {}, async () => {
+      process.stdout.write("held\n");
+      process.stdin.resume();
+      await once(process.stdin, "end");
+    });
+    break;
+  case "hold-often":
+    for (let time = 0; ; time++) {
+      await withFileLock(task.path, {}, async () => await delay(task.holdMs));
+      if (time === 0) process.stdout.write("held\n");
+    }
+  case "die-at":
+    installFaultAction((point) => {
+      if (point !== task.point) return;
+      process.kill(process.pid, "SIGKILL");
+      for (;;);
+    });
+    await withFileLock(task.path, {}, async () => undefined);
+    break;
+  case "contend":
+    for (let time = 0; time < task.times; time++)
+      await withFileLock(task.path, { pollIntervalMs: 1 }, () => criticalSection(time));
+    break;
+}
+
+/** Fails when another process is in here, and leaves the lock as a dead holder would. */
+async function criticalSection(time: number): Promise<void> {
+  if (task.task !== "contend") return;
+  await writeFile(task.marker, String(process.pid), { flag: "wx" });
+  await delay(time % 3);
+  await unlink(task.marker);
+  const left = `${task.path}.left-${process.pid}`;
+  await writeFile(left, abandonedLock(task.deadPid, time % 2 === 0 ? "holdfast" : "openclaw"));
+  await rename(left, task.path);
+}
