@@ -3,9 +3,9 @@
  * rename over the target, fsync of the folder. A reader therefore sees the old content or the new,
  * never a mixture, and after a power cut the rename itself is still there.
  */
-import { randomBytes } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { nodeCrypto } from "./builtin.ts";
 import { fileStamp } from "./clock.ts";
 import { fileError, systemErrorCode } from "./errors.ts";
 import { faultPoint } from "./faults.ts";
@@ -45,7 +45,7 @@ const TEMPORARY_NAME = /\.(\d+)\.[0-9a-f]{12}\.tmp$/;
 
 /** A name beside `path` that no other process and no other call uses. */
 export function temporaryPath(path: string): string {
-  return `${path}.${process.pid}.${randomBytes(6).toString("hex")}.tmp`;
+  return `${path}.${process.pid}.${nodeCrypto().randomBytes(6).toString("hex")}.tmp`;
 }
 
 /** Whether a file name is one that a crashed durable write left behind. */
@@ -72,13 +72,30 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** Makes a folder and those above it that are missing, durably. */
 export async function ensurePrivateFolder(folder: string): Promise<void> {
   try {
-    const created = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-    if (created !== undefined) await syncFolder(dirname(created));
+    await makeFolder(folder);
   } catch (error) {
     throw fileError(error, "create folder", folder);
   }
+}
+
+/**
+ * Step by step: Node's recursive mkdir tries for ever where a folder cannot be made, as in /proc.
+ * `ENOENT` with a parent in place may mean that another process made the parent just now.
+ */
+async function makeFolder(folder: string, retries = 3): Promise<void> {
+  try {
+    await mkdir(folder, { mode: PRIVATE_FOLDER });
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
+    if (code !== "ENOENT" || retries === 0) throw error;
+    if (!(await fileExists(dirname(folder)))) await makeFolder(dirname(folder));
+    await makeFolder(folder, retries - 1);
+  }
+  await syncFolder(dirname(folder));
 }
 
 /** The content, or undefined when there is no such file. Every other failure is an error. */

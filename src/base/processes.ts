@@ -2,9 +2,9 @@
  * Who a process is. A pid alone is no identity, because pids are used again: together with the
  * moment the process started and the host it names one process for good.
  */
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { hostname, uptime } from "node:os";
+import { nodeChildProcess } from "./builtin.ts";
 import { systemErrorCode } from "./errors.ts";
 
 export interface ProcessIdentity {
@@ -76,7 +76,11 @@ function linuxStartToken(pid: number): string | undefined {
 
 function portableStartToken(pid: number): string | undefined {
   try {
-    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim() || undefined;
+    return (
+      nodeChildProcess()
+        .execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" })
+        .trim() || undefined
+    );
   } catch {
     return undefined;
   }

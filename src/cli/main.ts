@@ -1,8 +1,9 @@
 /** Runs one command line and resolves to the exit code. Stdout is data, stderr is talk. */
-import { CommanderError } from "commander";
-import { ERROR_KINDS } from "../base/errors.ts";
-import { reportFailure } from "./failure.ts";
-import { buildProgram } from "./program.ts";
+import { readFileSync } from "node:fs";
+import { HoldfastError } from "../base/errors.ts";
+import { closestMatch } from "../base/suggest.ts";
+import type { Command } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
   // A reader that has seen enough (`| head`) is no failure.
@@ -10,18 +11,58 @@ export async function main(args: readonly string[]): Promise<number> {
     process.exit(error.code === "EPIPE" ? 0 : 1);
   });
   try {
-    const program = buildProgram();
-    throwInsteadOfExit(program);
-    await program.parseAsync(args, { from: "user" });
+    await dispatch(args);
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    // Commander has printed its own message already; only help and version end well.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ERROR_KINDS.usage.exitCode;
+    const { reportFailure } = await import("./failure.ts");
     return reportFailure(error, { json: args.includes("--json") });
   }
 }
 
-function throwInsteadOfExit(command: ReturnType<typeof buildProgram>): void {
-  command.exitOverride();
-  for (const child of command.commands) throwInsteadOfExit(child);
+async function dispatch(args: readonly string[]): Promise<void> {
+  const [first, ...rest] = args;
+  if (first === "--version" || first === "-V") return writeLine(packageVersion());
+  if (first === undefined || first === "--help" || first === "-h") return await showHelp([]);
+  if (first === "help") return await showHelp(rest);
+
+  const command = findCommand(args);
+  if (args.includes("--help") || args.includes("-h")) return await showHelp(args);
+  if (command === undefined) throw unknownCommand(args);
+  await command.run(args.slice(command.name.split(" ").length));
+}
+
+/** The longest name that the line begins with: `sessions show` before `sessions`. */
+function findCommand(args: readonly string[]): Command | undefined {
+  const twoWords = args.slice(0, 2).join(" ");
+  return COMMANDS.find(({ name }) => name === twoWords) ?? COMMANDS.find(({ name }) => name === args[0]);
+}
+
+async function showHelp(topic: readonly string[]): Promise<void> {
+  const { commandHelp, programHelp } = await import("./help.ts");
+  const words = topic.filter((word) => !word.startsWith("-"));
+  if (words.length === 0) return writeLine(programHelp(COMMANDS));
+  const isGroup = COMMANDS.some(({ name }) => name.startsWith(`${words[0]} `));
+  const name = findCommand(words)?.name ?? (isGroup ? words[0] : undefined);
+  if (name === undefined) throw unknownCommand(words);
+  writeLine(commandHelp(name, COMMANDS));
+}
+
+function unknownCommand(args: readonly string[]): HoldfastError {
+  const [first = "", second] = args.filter((word) => !word.startsWith("-"));
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+  const wanted = group.length > 0 && second !== undefined ? `${first} ${second}` : first;
+  const names = group.length > 0 ? group.map(({ name }) => name) : COMMANDS.map(({ name }) => name);
+  const suggestion = closestMatch(wanted, names);
+  return new HoldfastError("usage", "unknown-command", `unknown command '${wanted}'`, {
+    hint: `${suggestion === undefined ? "" : `Did you mean ${suggestion}? `}\`holdfast help\` shows all commands.`,
+  });
+}
+
+function writeLine(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function packageVersion(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

@@ -1,5 +1,6 @@
 /** How commands speak: data on stdout, talk on stderr, colour only where a person looks. */
-import { styleText } from "node:util";
+import type { styleText } from "node:util";
+import { nodeUtil } from "../base/builtin.ts";
 import { printable, printableLine } from "../base/printable.ts";
 
 type Style = Parameters<typeof styleText>[0];
@@ -25,7 +26,7 @@ export function talk(text: string): void {
 
 /** `NO_COLOR`, `FORCE_COLOR` and pipes are honoured by `styleText`. */
 export function style(format: Style, text: string): string {
-  return styleText(format, text, { stream: process.stdout });
+  return nodeUtil().styleText(format, text, { stream: process.stdout });
 }
 
 export interface Column {

@@ -4,10 +4,10 @@
  * configuration file; it counts only for exactly the same text and the same version of Holdfast.
  * Every failure is ignored: without the cache the answer is the same, only later.
  */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { nodeCrypto } from "../base/builtin.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, temporaryPath } from "../base/files.ts";
 import { cacheFolder } from "./layout.ts";
 import type { ConfigLayer, FileKind } from "./schema.ts";
@@ -61,5 +61,5 @@ function packageVersion(): string {
 }
 
 function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return nodeCrypto().createHash("sha256").update(text).digest("hex");
 }

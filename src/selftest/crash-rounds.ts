@@ -94,6 +94,7 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashResult
       compileCache: join(folder, "compile-cache"),
       kills: Array.from({ length }, () => plan.kills.next().value),
       expectation: createExpectation(),
+      rounds: 0,
     };
   };
   const lane = async (): Promise<void> => {
@@ -118,6 +119,10 @@ interface Episode {
   compileCache: string;
   kills: Kill[];
   expectation: Expectation;
+  /** How many were run so far. */
+  rounds: number;
+  /** The session that the last child died with. */
+  lastKey?: string | undefined;
 }
 
 interface RoundOutcome {
@@ -130,17 +135,30 @@ interface RoundOutcome {
   problems: string[];
 }
 
+type OnRound = (outcome: RoundOutcome) => void;
+
 /** Ends with the first round that fails; the home then stays as it is. */
-async function runEpisode(episode: Episode, deadline: number, onRound: (outcome: RoundOutcome) => void): Promise<void> {
+async function runEpisode(episode: Episode, deadline: number, onRound: OnRound): Promise<void> {
   await mkdir(episode.home, { recursive: true });
-  const kills = episode.kills.flatMap((kill) => (kill.before === undefined ? [kill] : [kill.before, kill]));
-  for (const [index, kill] of kills.entries()) {
+  for (const kill of episode.kills) {
     if (performance.now() >= deadline) break;
-    const outcome = await runRound(episode, index + 1, kill);
-    onRound(outcome);
-    if (outcome.problems.length > 0) return;
+    if (!(await runUntilKilled(episode, kill, onRound))) return;
   }
   await rm(episode.home, { recursive: true, force: true });
+}
+
+const ATTEMPTS = 3;
+
+/** The random mix may miss a fault point, so it has several attempts. False when a check failed. */
+async function runUntilKilled(episode: Episode, kill: Kill, onRound: OnRound): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (kill.before !== undefined && !(await runUntilKilled(episode, kill.before, onRound))) return false;
+    const outcome = await runRound(episode, ++episode.rounds, kill);
+    onRound(outcome);
+    if (outcome.problems.length > 0) return false;
+    if (outcome.killed) break;
+  }
+  return true;
 }
 
 const MOST_OPERATIONS = 60;
@@ -150,11 +168,13 @@ const HIGHEST_HIT = 4;
 async function runRound(episode: Episode, round: number, kill: Kill): Promise<RoundOutcome> {
   const { home, kind, expectation } = episode;
   const random = createRandom(episode.seed, "round", round);
-  const leanKey = kill.tearFirst ? await tornSession(episode) : undefined;
+  // What the kill before has left lies with the session that it hit.
+  const leanKey = kill.tearFirst ? await tornSession(episode) : kill.before && episode.lastKey;
   const { run, task } = await killChild(episode, kill, random, leanKey);
   await writeFile(join(home, "journal.jsonl"), `${JSON.stringify(task)}\n${run.output}`);
   const journal = parseJournal(run.output);
   expectJournal(expectation, journal);
+  episode.lastKey = journal.inFlight?.key;
   const powerCut = random.chance(0.5) && (await cutPower(home, expectation, journal.inFlight, random));
   const found = await checkHome({
     home,

@@ -12,6 +12,8 @@ export interface SelftestOptions {
   minutes: number;
   /** Left out: no limit but the time. */
   rounds?: number | undefined;
+  /** For each store. Left out: 8. */
+  takeovers?: number;
   onProgress?: (crashes: Readonly<CrashResult>) => void;
 }
 
@@ -24,14 +26,14 @@ export interface SelftestResult {
   leases: LeaseResult[];
 }
 
-const TAKEOVERS = 8;
+const DEFAULT_TAKEOVERS = 8;
 
 export async function runSelftest(options: SelftestOptions): Promise<SelftestResult> {
-  const { seed, minutes, rounds, onProgress } = options;
+  const { seed, minutes, rounds, takeovers = DEFAULT_TAKEOVERS, onProgress } = options;
   const folder = await freshFolder(resolve(options.folder));
   const leases = [
-    await runLeaseRounds({ folder, seed, kind: "sqlite", takeovers: TAKEOVERS }),
-    await runLeaseRounds({ folder, seed, kind: "json", takeovers: TAKEOVERS }),
+    await runLeaseRounds({ folder, seed, kind: "sqlite", takeovers }),
+    await runLeaseRounds({ folder, seed, kind: "json", takeovers }),
   ];
   const crashes = await runCrashRounds({
     folder,

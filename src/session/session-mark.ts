@@ -3,9 +3,7 @@
  * opens, right behind the header, so that transcripts alone are enough to rebuild a lost store.
  */
 import type { WindowReason } from "../store/store.ts";
-import { type DraftEntry, type TranscriptEntry, isRecord } from "../transcript/entries.ts";
-
-const MARK_TYPE = "holdfast.session";
+import { type DraftEntry, SESSION_MARK_TYPE, type TranscriptEntry, isRecord } from "../transcript/entries.ts";
 
 export interface SessionMark {
   /** Canonical. */
@@ -15,12 +13,12 @@ export interface SessionMark {
 }
 
 export function sessionMark(mark: SessionMark): DraftEntry {
-  return { type: "custom", customType: MARK_TYPE, data: mark };
+  return { type: "custom", customType: SESSION_MARK_TYPE, data: mark };
 }
 
 /** Undefined when the entry is none. The content comes from a file: the key may be anything. */
 export function sessionMarkOf(entry: TranscriptEntry): SessionMark | undefined {
-  if (entry.type !== "custom" || entry.customType !== MARK_TYPE || !isRecord(entry.data)) return undefined;
+  if (entry.type !== "custom" || entry.customType !== SESSION_MARK_TYPE || !isRecord(entry.data)) return undefined;
   const { key } = entry.data;
   if (typeof key !== "string") return undefined;
   const reason = REASONS.find((known) => known === (entry.data as { reason?: unknown }).reason);

@@ -29,6 +29,8 @@ export interface Store {
 
   get(key: string): Promise<SessionEntry | undefined>;
   list(query?: ListQuery): Promise<ListPage>;
+  /** The same as text: for whoever passes a long list on without looking inside. */
+  listJson(query?: Omit<ListQuery, "fields">): Promise<JsonPage>;
   /**
    * Gives `mutate` the current entry, or undefined for a new key, and stores what it returns.
    * Returning undefined leaves everything as it is. Resolves to the entry as it is afterwards.
@@ -102,6 +104,16 @@ export interface ListedSession {
   key: string;
   kind: SessionKind;
   entry: SessionEntry;
+}
+
+export interface JsonPage {
+  /**
+   * A JSON array, in UTF-8, of objects with `key`, `kind`, `ageMs` and the fields of `SUMMARY_FIELDS`
+   * that the entry has.
+   */
+  json: Uint8Array;
+  count: number;
+  total: number;
 }
 
 export type WindowReason = "initial" | "command" | "daily" | "idle" | "fork" | "switch" | "restore";

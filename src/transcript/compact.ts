@@ -12,7 +12,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { type Fence, withExclusiveAccess } from "./access.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
-import type { CompactionEntry, TranscriptEntry } from "./entries.ts";
+import { type CompactionEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "./entries.ts";
 import type { TranscriptLog } from "./log.ts";
 import { prepareForWrite } from "./prepare.ts";
 import type { OnProblem } from "./problems.ts";
@@ -59,10 +59,10 @@ export async function compactTranscript(path: string, options: CompactOptions): 
     if (cut === undefined) return { compacted: false, kept };
     const survey = await surveyPath(path, cut, options.onProblem ?? (() => undefined));
     await fence?.();
-    const archived = await rewriteTranscript(path, clock.now(), async (write) => {
+    const archived = await rewriteTranscript({ path, original: handle, at: clock.now() }, async (write) => {
       await write(encodeHeader(header));
       const roots = await writeCarried(survey, write);
-      await writeKept(handle, cut, roots, survey, write);
+      return await writeKept(handle, cut, roots, survey, write);
     });
     return { compacted: true, archived, kept };
   });
@@ -114,6 +114,7 @@ const TOPICS: ReadonlySet<string> = new Set(["compaction", "model_change", "thin
 /** What an entry decides for those after it; of each topic only the newest entry counts. */
 function topicOf(entry: TranscriptEntry): string | undefined {
   if (entry.parentId === null && forkPointOf(entry) !== undefined) return "fork";
+  if (entry.type === "custom" && entry.customType === SESSION_MARK_TYPE) return SESSION_MARK_TYPE;
   if (entry.type === "message" && entry.message.role === "assistant") return "model_change";
   return TOPICS.has(entry.type) ? entry.type : undefined;
 }
@@ -140,18 +141,23 @@ async function writeCarried({ carried, pathIds, removedFirstKept }: Survey, writ
   return { onPath: parentId, beside: fork?.id ?? null };
 }
 
-/** Lines that need no change are copied byte for byte, also those that nobody can read. */
+/**
+ * Lines that need no change are copied byte for byte, also those that nobody can read. Resolves to
+ * the place up to which the original was read.
+ */
 async function writeKept(
   handle: FileHandle,
   cut: number,
   roots: Roots,
   { pathIds, removedFirstKept }: Survey,
   write: Write,
-): Promise<void> {
+): Promise<number> {
+  let end = cut;
   // Each kept entry with the oldest kept entry that it descends from.
   const oldestOf = new Map<string, string>();
   for await (const { line, located } of scanLines(handle, cut)) {
     const entry = located?.entry;
+    end = line.end;
     if (entry === undefined) {
       await copyRange(handle, line.offset, line.end, write);
       continue;
@@ -170,6 +176,7 @@ async function writeKept(
     if (isUnchanged(placed, entry)) await copyRange(handle, line.offset, line.end, write);
     else await write(encodeEntry(placed));
   }
+  return end;
 }
 
 function isUnchanged(placed: TranscriptEntry, entry: TranscriptEntry): boolean {

@@ -6,6 +6,9 @@
 
 export const TRANSCRIPT_VERSION = 3;
 
+/** `customType` of the entry that says which session a transcript is a window of. */
+export const SESSION_MARK_TYPE = "holdfast.session";
+
 export interface TranscriptHeader {
   type: "session";
   version: number;

@@ -158,7 +158,7 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
         assertOpen();
         await catchUp(settings, state);
         const placed = placeEntries(drafts, state.leafId, state.ids, settings);
-        await state.appender.append(encodeEntries(placed));
+        await appendWherePathLeads(settings, state, encodeEntries(placed));
         await fence?.();
         state.leafId = placed.at(-1)?.id;
         return placed;
@@ -184,16 +184,30 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
   return log;
 }
 
+/** Writes again when the file was exchanged meanwhile: what went into the old one may not be in the new one. */
+async function appendWherePathLeads(settings: Settings, state: LogState, bytes: Buffer): Promise<void> {
+  await state.appender.append(bytes);
+  while (state.appender.compare() === "replaced") {
+    await reopen(settings, state);
+    state.appender.settle();
+    await state.appender.append(bytes);
+  }
+}
+
+async function reopen(settings: Settings, state: LogState): Promise<void> {
+  await prepareForWrite(settings.path, settings);
+  const replaced = state.appender;
+  state.appender = await openAppender(settings.path, settings.durability);
+  await replaced.handle.close();
+}
+
 /** Takes note of what others did to the file since our last write. */
 async function catchUp(settings: Settings, state: LogState): Promise<void> {
   const { path, fence, onProblem } = settings;
   const change = state.appender.compare();
   if (change === "unchanged") return;
   if (change === "replaced") {
-    await prepareForWrite(path, settings);
-    const replaced = state.appender;
-    state.appender = await openAppender(path, settings.durability);
-    await replaced.handle.close();
+    await reopen(settings, state);
   } else {
     await cutTornTail(state.appender.handle, path, settings);
     if (fence !== undefined) onProblem?.({ reason: "somebody without the lease changed the file" });

@@ -87,10 +87,13 @@ async function rewriteAsCurrent(
   header: TranscriptHeader,
   options: PrepareOptions,
 ): Promise<void> {
-  const archive = await rewriteTranscript(path, options.clock.now(), async (write) => {
+  const target = { path, original: handle, at: options.clock.now() };
+  const archive = await rewriteTranscript(target, async (write) => {
     await write(encodeHeader(header));
     let headerSeen = false;
+    let end = 0;
     for await (const { line, header: found, located } of scanLines(handle)) {
+      end = line.end;
       if (found !== undefined && !headerSeen) {
         headerSeen = true;
       } else if (located?.migrated === true) {
@@ -100,6 +103,7 @@ async function rewriteAsCurrent(
         await copyRange(handle, line.offset, line.end, write);
       }
     }
+    return end;
   });
   options.onProblem?.({
     reason: "the file was in an older form and was rewritten; the original is kept",

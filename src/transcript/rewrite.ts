@@ -2,6 +2,11 @@
  * Replacing a whole transcript. The new file is complete and on disk before the old one gets its
  * second name `<file>.bak.<time>`, and only then takes its place: at every instant the path names a
  * whole transcript, and the old content is never without a name.
+ *
+ * The old file may still grow: a writer that was paused here and lost its lease wakes up and replaces
+ * a file to which the new holder has appended. So what came late is carried over after the exchange;
+ * and an appender that finds its file exchanged after a write writes again (`log.ts`). One of the two
+ * always sees the other, and a line that both carried over is recognised by its id.
  */
 import { constants, copyFile, link, open, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
@@ -14,24 +19,45 @@ import { transcriptError } from "./scan.ts";
 
 export type Write = (bytes: string | Uint8Array) => Promise<void>;
 
-/** Resolves to the path of the archived original. */
+export interface Rewrite {
+  path: string;
+  /** The open file that `path` names. */
+  original: FileHandle;
+  at: number;
+}
+
+/**
+ * `produce` writes the new content and resolves to the place up to which it has read the original.
+ * Resolves to the path of the archived original.
+ */
 export async function rewriteTranscript(
-  path: string,
-  at: number,
-  produce: (write: Write) => Promise<void>,
+  { path, original, at }: Rewrite,
+  produce: (write: Write) => Promise<number>,
 ): Promise<string> {
   const temporary = temporaryPath(path);
   try {
-    await writeNewFile(temporary, produce);
+    let read = 0;
+    await writeNewFile(temporary, async (write) => {
+      read = await produce(write);
+    });
     const archive = await archiveOriginal(path, at);
     faultPoint("transcript.rewrite.archived");
     await replaceFile(temporary, path);
     faultPoint("transcript.rewrite.replaced");
+    await carryOver(original, read, path);
     return archive;
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw transcriptError(error, "rewrite", path);
   }
+}
+
+async function carryOver(original: FileHandle, read: number, path: string): Promise<void> {
+  const { size } = await original.stat();
+  if (size <= read) return;
+  await using handle = await open(path, constants.O_WRONLY | constants.O_APPEND);
+  await copyRange(original, read, size, async (bytes) => await handle.writeFile(bytes));
+  await handle.sync();
 }
 
 /** Writes a file that must not exist yet and forces it to disk. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SUMMARY_FIELDS } from "../../src/store/entry-facets.ts";
 import type { ListQuery, Store } from "../../src/store/store.ts";
 import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
@@ -33,6 +34,41 @@ export function describeListing(makeStore: MakeStore): void {
       expect(await ids(fixture.store)).toEqual(["s-global", "s-main", "s-group", "s-peer"]);
       expect(await ids(fixture.store, { sort: "updatedAt" })).toEqual(["s-global", "s-main", "s-group", "s-peer"]);
       expect(await ids(fixture.store, { sort: "key" })).toEqual(["s-main", "s-group", "s-peer", "s-global"]);
+    });
+
+    it("gives the same as text: fields that lists show, filtered and paged alike", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      await fill(store);
+      await put(
+        store,
+        "main",
+        entry("s-main", { updatedAt: 3_000, label: "L", totalTokens: 7, execHost: "not shown" }),
+      );
+      fixture.clock.set(5_000);
+      const queries: ListQuery[] = [{}, { sort: "key", limit: 2, offset: 1 }, { kind: "direct" }, { text: "none" }];
+      for (const query of queries) {
+        const { json, count, total } = await store.listJson(query);
+        const expected = await store.list({ ...query, fields: SUMMARY_FIELDS });
+        expect({ count, total }).toEqual({ count: expected.sessions.length, total: expected.total });
+        expect(JSON.parse(Buffer.from(json).toString())).toEqual(
+          expected.sessions.map(({ key, kind, entry: { updatedAt, ...shown } }) => {
+            return { key, kind, ageMs: Math.max(0, 5_000 - updatedAt), updatedAt, ...shown };
+          }),
+        );
+      }
+      const { json } = await store.listJson({ label: "L" });
+      expect(JSON.parse(Buffer.from(json).toString())).toEqual([
+        {
+          key: "agent:main:main",
+          kind: "direct",
+          ageMs: 2_000,
+          sessionId: "s-main",
+          updatedAt: 3_000,
+          label: "L",
+          totalTokens: 7,
+        },
+      ]);
     });
 
     it("filters by activity, kind, channel and label, also together", async () => {

@@ -4,7 +4,7 @@ import { pointsOf } from "../../src/selftest/kill-plan.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/test-agent.ts";
 
-const ROUNDS = 220;
+const ROUNDS = 210;
 const PATIENCE_MS = 180_000;
 
 describe("processes killed in the middle of their work", () => {

@@ -171,7 +171,7 @@ describe("exit codes", () => {
     ["an unknown command", ["sesions"], 2, /unknown command 'sesions'[\s\S]*Did you mean sessions/],
     ["an unknown option", ["sessions", "--jsn"], 2, /unknown option '--jsn'/],
     ["a bad number", ["sessions", "--limit", "none"], 2, /--limit takes a whole number above 0, not "none"/],
-    ["a missing argument", ["sessions", "show"], 2, /missing required argument 'session'/],
+    ["a missing argument", ["sessions", "show"], 2, /missing required argument <session>/],
     [
       "a session that is not there",
       ["sessions", "show", "agent:main:nobody"],

@@ -19,8 +19,7 @@ type Format = (typeof FORMATS)[number];
 export interface ExportOptions extends AgentOptions {
   format?: string;
   output?: string;
-  /** False with --no-redact. */
-  redact?: boolean;
+  noRedact?: boolean;
 }
 
 export async function exportSession(reference: string, options: ExportOptions): Promise<void> {
@@ -28,7 +27,7 @@ export async function exportSession(reference: string, options: ExportOptions): 
   const text = await withAgent(options, async (agent) => {
     const { key, entry, window } = await resolveSession(agent, reference);
     const path = window === undefined ? transcriptPath(agent, entry) : await locateWindowTranscript(agent, window);
-    return await render(path, format, { key, redact: options.redact !== false });
+    return await render(path, format, { key, redact: options.noRedact !== true });
   });
   if (options.output === undefined) {
     process.stdout.write(text);

@@ -1,10 +1,9 @@
 /** `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table. */
-import type { SessionKind } from "../../keys/session-kind.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { listAgentIds, openAgent } from "../../compose.ts";
-import type { AgentHandle } from "../../session/agent-handle.ts";
-import { SUMMARY_FIELDS } from "../../store/entry-facets.ts";
-import type { ListQuery, ListedSession } from "../../store/store.ts";
+import type { SessionKind } from "../../keys/session-kind.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
+import type { JsonPage, ListQuery } from "../../store/store.ts";
 import { type AgentOptions, loadSetup, withAgent } from "../context.ts";
 import { formatAge, formatTokens, printJson, printTable, talk } from "../output.ts";
 
@@ -18,10 +17,17 @@ export interface ListOptions extends AgentOptions {
   limit?: number;
 }
 
-interface Listing {
+interface Listing extends JsonPage {
   path: string;
-  total: number;
-  sessions: (ListedSession & { agentId: string })[];
+}
+
+/** An element of a page's JSON. */
+interface ListedSession extends SessionEntry {
+  key: string;
+  kind: SessionKind;
+  ageMs: number;
+  /** With --all-agents only. */
+  agentId?: string;
 }
 
 const KINDS: readonly SessionKind[] = ["direct", "group", "global", "unknown"];
@@ -30,17 +36,15 @@ const TABLE_LIMIT = 50;
 export async function listSessions(options: ListOptions): Promise<void> {
   const query = toQuery(options);
   const listing = options.allAgents === true ? await listEverywhere(query, options) : await listOne(query, options);
-  if (options.json === true) {
-    printJson(toJson(listing, options));
-  } else {
-    printList(listing, options);
-  }
+  if (options.json === true) printListJson(listing, options);
+  else printList(listing, options);
 }
 
-function toQuery(options: ListOptions): ListQuery {
+type SummaryQuery = Omit<ListQuery, "fields">;
+
+function toQuery(options: ListOptions): SummaryQuery {
   const limit = options.limit ?? (options.json === true ? undefined : TABLE_LIMIT);
   return {
-    fields: SUMMARY_FIELDS,
     ...(limit === undefined ? {} : { limit }),
     ...(options.active === undefined ? {} : { activeSince: Date.now() - options.active * 60_000 }),
     ...(options.kind === undefined ? {} : { kind: parseKind(options.kind) }),
@@ -55,63 +59,54 @@ function parseKind(raw: string): SessionKind {
   throw new HoldfastError("usage", "invalid-option", `--kind takes ${KINDS.join(", ")}, not "${raw}"`);
 }
 
-async function listOne(query: ListQuery, options: ListOptions): Promise<Listing> {
-  return await withAgent(options, async (agent) => await listAgent(agent, query));
+async function listOne(query: SummaryQuery, options: ListOptions): Promise<Listing> {
+  return await withAgent(options, async ({ store }) => ({ path: store.path, ...(await store.listJson(query)) }));
 }
 
-async function listEverywhere(query: ListQuery, options: ListOptions): Promise<Listing> {
+async function listEverywhere(query: SummaryQuery, options: ListOptions): Promise<Listing> {
   if (options.store !== undefined || options.agent !== undefined) {
     throw new HoldfastError("usage", "invalid-option", "--all-agents cannot be used with --agent or --store");
   }
   const setup = await loadSetup();
-  const listings: Listing[] = [];
+  const found: ListedSession[] = [];
+  let total = 0;
   for (const agentId of await listAgentIds(setup.home)) {
-    const agent = await openAgent({ ...setup, agentId, create: false });
+    const { store } = await openAgent({ ...setup, agentId, create: false });
     try {
-      listings.push(await listAgent(agent, query));
+      const page = await store.listJson(query);
+      total += page.total;
+      found.push(...parseSessions(page).map((session) => ({ ...session, agentId })));
     } finally {
-      await agent.store.close();
+      await store.close();
     }
   }
-  return {
-    path: "(multiple)",
-    total: listings.reduce((sum, { total }) => sum + total, 0),
-    sessions: listings
-      .flatMap(({ sessions }) => sessions)
-      .toSorted((a, b) => b.entry.updatedAt - a.entry.updatedAt)
-      .slice(0, query.limit),
-  };
+  const sessions = found.toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, query.limit);
+  return { path: "(multiple)", json: Buffer.from(JSON.stringify(sessions)), count: sessions.length, total };
 }
 
-async function listAgent({ agentId, store }: AgentHandle, query: ListQuery): Promise<Listing> {
-  const { sessions, total } = await store.list(query);
-  return { path: store.path, total, sessions: sessions.map((session) => ({ agentId, ...session })) };
+function parseSessions({ json }: JsonPage): ListedSession[] {
+  return JSON.parse(Buffer.from(json).toString()) as ListedSession[];
 }
 
-function toJson({ path, total, sessions }: Listing, options: ListOptions): unknown {
-  const now = Date.now();
-  return {
-    path,
-    count: sessions.length,
-    total,
-    activeMinutes: options.active ?? null,
-    sessions: sessions.map(({ agentId, key, kind, entry: { updatedAt, ...entry } }) => ({
-      key,
-      kind,
-      ...(options.allAgents === true ? { agentId } : {}),
-      updatedAt,
-      ageMs: Math.max(0, now - updatedAt),
-      ...entry,
-    })),
-  };
+function printListJson(listing: Listing, options: ListOptions): void {
+  const { path, count, total } = listing;
+  const envelope = { path, count, total, activeMinutes: options.active ?? null };
+  if (process.stdout.isTTY) {
+    printJson({ ...envelope, sessions: parseSessions(listing) });
+    return;
+  }
+  // Ten thousand sessions are not parsed just to be written again.
+  process.stdout.write(`${JSON.stringify(envelope).slice(0, -1)},"sessions":`);
+  process.stdout.write(listing.json);
+  process.stdout.write("}\n");
 }
 
-function printList({ total, sessions }: Listing, options: ListOptions): void {
-  if (sessions.length === 0) {
+function printList(listing: Listing, options: ListOptions): void {
+  const { count, total } = listing;
+  if (count === 0) {
     talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session fits.");
     return;
   }
-  const now = Date.now();
   const withAgentColumn = options.allAgents === true;
   printTable(
     [
@@ -124,16 +119,16 @@ function printList({ total, sessions }: Listing, options: ListOptions): void {
       { title: "NAME" },
       { title: "WINDOW" },
     ],
-    sessions.map(({ agentId, key, kind, entry }) => [
-      ...(withAgentColumn ? [agentId] : []),
-      key,
-      kind,
-      formatAge(now - entry.updatedAt),
-      formatTokens(entry.totalTokens),
-      entry.model ?? "",
-      entry.label ?? entry.displayName ?? entry.subject ?? "",
-      entry.sessionId.slice(0, 8),
+    parseSessions(listing).map((session) => [
+      ...(withAgentColumn ? [session.agentId ?? ""] : []),
+      session.key,
+      session.kind,
+      formatAge(session.ageMs),
+      formatTokens(session.totalTokens),
+      session.model ?? "",
+      session.label ?? session.displayName ?? session.subject ?? "",
+      session.sessionId.slice(0, 8),
     ]),
   );
-  if (total > sessions.length) talk(`${total - sessions.length} more; --limit ${total} shows all.`);
+  if (total > count) talk(`${total - count} more; --limit ${total} shows all.`);
 }

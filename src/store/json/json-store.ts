@@ -20,7 +20,7 @@ import { assertLease, createLeases } from "./json-leases.ts";
 import { createOutbox } from "./json-outbox.ts";
 import { documentStamp } from "./json-document.ts";
 import { copyJson, parseJson } from "./json-value.ts";
-import { listSessions } from "./list-sessions.ts";
+import { listAsJson, listSessions } from "./list-sessions.ts";
 import { moveWindows, windowsOf } from "./session-windows.ts";
 import { sidecarPath } from "./sidecar.ts";
 import { type StoreAccess, createStoreAccess } from "./store-access.ts";
@@ -66,6 +66,9 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
     },
     async list(query = {}) {
       return listSessions(access.read().entries, query);
+    },
+    async listJson(query = {}) {
+      return listAsJson(access.read().entries, query, clock.now());
     },
     async update(sessionKey, mutate, updateOptions = {}) {
       const key = access.ownKey(sessionKey);

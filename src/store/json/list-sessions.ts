@@ -1,7 +1,7 @@
 /** Filters, sorts and pages the sessions in memory; only what is given out is copied. */
-import { checkListQuery, entryFacets, searchWords } from "../entry-facets.ts";
+import { SUMMARY_FIELDS, checkListQuery, entryFacets, searchWords } from "../entry-facets.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import type { ListPage, ListQuery, ListedSession } from "../store.ts";
+import type { ListPage, ListQuery, ListedSession, JsonPage } from "../store.ts";
 import { type EntryMap, changedAt } from "./entry-map.ts";
 import { copyJson } from "./json-value.ts";
 
@@ -18,6 +18,14 @@ export function listSessions(entries: EntryMap, query: ListQuery): ListPage {
   found.sort(sort === "key" ? byKey : newestFirst);
   const page = found.slice(offset, offset + limit);
   return { sessions: page.map((session) => copySession(session, query.fields)), total: found.length };
+}
+
+export function listAsJson(entries: EntryMap, query: Omit<ListQuery, "fields">, now: number): JsonPage {
+  const { sessions, total } = listSessions(entries, { ...query, fields: SUMMARY_FIELDS });
+  const listed = sessions.map(({ key, kind, entry }) => {
+    return { key, kind, ageMs: Math.max(0, now - changedAt(entry)), ...entry };
+  });
+  return { json: Buffer.from(JSON.stringify(listed)), count: listed.length, total };
 }
 
 function createFilter(query: ListQuery): (key: string, entry: SessionEntry) => ListedSession | undefined {

@@ -3,8 +3,7 @@
  * and the same prompt report are in most entries of a store. A content that no entry refers to any
  * more goes in the same transaction.
  */
-import { createHash } from "node:crypto";
-import { SUMMARY_FIELDS } from "../entry-facets.ts";
+import { nodeCrypto } from "../../base/builtin.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import type { SqliteDatabase } from "./database.ts";
 
@@ -16,8 +15,6 @@ export interface PackedEntry {
   /** JSON of the entry without its large fields. */
   lean: string;
   large: LargeField[];
-  /** JSON of the fields that lists show. */
-  summary: string;
 }
 
 export interface LargeField {
@@ -28,23 +25,15 @@ export interface LargeField {
 export function packEntry(entry: SessionEntry): PackedEntry {
   const small: string[] = [];
   const large: LargeField[] = [];
-  const listed: string[] = [];
   for (const [field, value] of Object.entries(entry)) {
     const json = JSON.stringify(value);
     if (json.length >= LARGE_FIELD_LENGTH) large.push({ field, json });
     else small.push(member(field, json));
-    if (isSummaryField(field) && value !== null) listed.push(member(field, json));
   }
-  return { lean: `{${small.join(",")}}`, large, summary: `{${listed.join(",")}}` };
+  return { lean: `{${small.join(",")}}`, large };
 }
 
-const SUMMARY: ReadonlySet<string> = new Set(SUMMARY_FIELDS);
-
-export function isSummaryField(field: string): boolean {
-  return SUMMARY.has(field);
-}
-
-export function unpackEntry({ lean, large }: Omit<PackedEntry, "summary">): SessionEntry {
+export function unpackEntry({ lean, large }: PackedEntry): SessionEntry {
   return JSON.parse(joinJson(lean, large)) as SessionEntry;
 }
 
@@ -68,7 +57,7 @@ export function putContents(database: SqliteDatabase, key: string, large: readon
   );
   const replaced = new Set(previous.values());
   for (const { field, json } of large) {
-    const hash = createHash("sha256").update(json).digest("hex");
+    const hash = nodeCrypto().createHash("sha256").update(json).digest("hex");
     if (previous.get(field) !== hash) {
       database.run("INSERT OR IGNORE INTO contents (hash, json) VALUES (?, ?)", hash, json);
       database.run("INSERT OR REPLACE INTO entry_contents (key, field, hash) VALUES (?, ?, ?)", key, field, hash);

@@ -10,6 +10,7 @@ import { inWriteTransaction } from "./batch.ts";
 import { packEntry } from "./content-rows.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { type PutEntry, type StoredEntry, putEntry, readEntry } from "./entry-rows.ts";
+import { toListing } from "./listing.ts";
 import type { Executor, OnCommitted } from "./executor.ts";
 
 /** How often another process may be faster before this one makes everybody else wait. */
@@ -69,13 +70,15 @@ function toPut(
   { lease, windowReason }: UpdateOptions,
   now: number,
 ): PutEntry {
+  const facets = entryFacets(key, entry);
   return {
     key,
     expectedVersion: before?.version,
     packed: packEntry(entry),
     sessionId: entry.sessionId,
     updatedAt: entry.updatedAt,
-    ...entryFacets(key, entry),
+    ...facets,
+    listing: toListing(key, facets.kind, entry),
     labelChanged: before?.entry.label !== entry.label,
     transcript: transcriptName(entry),
     leaving:

@@ -41,6 +41,8 @@ export interface PutEntry {
   /** Whether another session's claim on the label has to be looked for. */
   labelChanged: boolean;
   search: string;
+  /** What lists show of the session; see `listing.ts`. */
+  listing: string;
   transcript: string | undefined;
   /** What the entry held of the window that it leaves. */
   leaving: WindowState | undefined;
@@ -62,11 +64,11 @@ export function putEntry(database: SqliteDatabase, put: PutEntry): boolean {
 
   const version = database.recordChange({ what: "entry", key });
   database.run(
-    `INSERT INTO entries (key, version, session_id, updated_at, kind, channel, label, search, summary, entry)
+    `INSERT INTO entries (key, version, session_id, updated_at, kind, channel, label, search, listing, entry)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?))
-     ON CONFLICT (key) DO UPDATE SET (version, session_id, updated_at, kind, channel, label, search, summary, entry) =
+     ON CONFLICT (key) DO UPDATE SET (version, session_id, updated_at, kind, channel, label, search, listing, entry) =
        (excluded.version, excluded.session_id, excluded.updated_at, excluded.kind, excluded.channel,
-        excluded.label, excluded.search, excluded.summary, excluded.entry)`,
+        excluded.label, excluded.search, excluded.listing, excluded.entry)`,
     key,
     version,
     put.sessionId,
@@ -75,7 +77,7 @@ export function putEntry(database: SqliteDatabase, put: PutEntry): boolean {
     put.channel ?? null,
     label ?? null,
     put.search,
-    packed.summary,
+    put.listing,
     packed.lean,
   );
   putContents(database, key, packed.large);

@@ -3,16 +3,17 @@
  * lives for one command; `thread` keeps every wait for the disk and every long query off the event
  * loop of a process that serves many sessions. Both commit together what waits at the same moment.
  */
-import type { ListPage, ListQuery, StoreChange } from "../store.ts";
-import { type WriteOutcome, applyBatch } from "./batch.ts";
+import type { JsonPage, ListPage, ListQuery, StoreChange } from "../store.ts";
+import type { WriteOutcome } from "./batch.ts";
 import type { SqliteDatabase } from "./database.ts";
-import { listSessions } from "./list-query.ts";
+import { type JsonQuery, listAsJson, listSessions } from "./list-query.ts";
 import type { WriteArguments, WriteCommand, WriteName, WriteResult } from "./write-operations.ts";
 
 export interface Executor {
   /** Durable once resolved. Rejects with what the operation refused, nothing being changed. */
   write<Name extends WriteName>(name: Name, given: WriteArguments<Name>): Promise<WriteResult<Name>>;
   list(query: ListQuery): Promise<ListPage>;
+  listJson(query: JsonQuery): Promise<JsonPage>;
   /** Brings the view up to date, if it is not. */
   writeView(viewPath: string): Promise<void>;
   close(): Promise<void>;
@@ -22,15 +23,21 @@ export interface Executor {
 export type OnCommitted = (changes: readonly StoreChange[]) => void;
 
 export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCommitted): Executor {
-  const batcher = createBatcher((commands) => {
-    const { outcomes, changes } = applyBatch(database, commands);
-    onCommitted(changes);
-    return outcomes;
-  });
+  let batcher: Batcher | undefined;
+  // Loaded with the first write: a command that only reads does without it.
+  const openBatcher = async (): Promise<Batcher> => {
+    const { applyBatch } = await import("./batch.ts");
+    return (batcher ??= createBatcher((commands) => {
+      const { outcomes, changes } = applyBatch(database, commands);
+      onCommitted(changes);
+      return outcomes;
+    }));
+  };
   return {
     write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
-      (await batcher.add({ name, arguments: given })) as WriteResult<Name>,
+      (await (await openBatcher()).add({ name, arguments: given })) as WriteResult<Name>,
     list: async (query) => await Promise.resolve(listSessions(database, query)),
+    listJson: async (query) => await Promise.resolve(listAsJson(database, query)),
     writeView: async (viewPath) => {
       const { writeView } = await import("./view-file.ts");
       await writeView(database.path, viewPath);

@@ -6,8 +6,9 @@
  * - `entries.version` is the sequence number of the change that wrote the entry. It never comes
  *   back, not even when a key is deleted and made again, so comparing it proves that nothing happened.
  * - `entries.entry` is SQLite's JSONB: taking ten fields out of 10,000 entries needs no parsing.
- * - `entries.summary` repeats the fields that lists show, as text: listing 10,000 entries reads it
- *   in half the time that taking the fields out of `entry` takes.
+ * - `entries.listing` repeats what lists show, as the text of a JSON object without its opening brace:
+ *   listing 10,000 entries is then little more than joining texts. It is in the index too, so that a
+ *   list reads nothing but what it shows.
  * - Large values are kept once, in `contents`; `entry_contents` says which field of which entry is
  *   which content. They are not in `entries.entry`.
  * - Leases are never deleted: their epochs must not start again.
@@ -57,10 +58,10 @@ function createTables(database: DatabaseSync): void {
       channel TEXT,
       label TEXT,
       search TEXT NOT NULL,
-      summary TEXT NOT NULL,
+      listing TEXT NOT NULL,
       entry BLOB NOT NULL
     ) STRICT;
-    CREATE INDEX entries_by_update ON entries (updated_at DESC, key);
+    CREATE INDEX entries_by_update ON entries (updated_at DESC, key, listing);
     CREATE INDEX entries_by_label ON entries (label) WHERE label IS NOT NULL;
 
     CREATE TABLE contents (hash TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT;

@@ -14,6 +14,7 @@ import { currentProcess } from "../../base/processes.ts";
 import { entryFacets } from "../entry-facets.ts";
 import type { SalvagedSession, StoreDamage, StoreRepair } from "../store-repair.ts";
 import { transcriptName } from "../window-moves.ts";
+import { toListing } from "./listing.ts";
 import { packEntry } from "./content-rows.ts";
 import { type Queues, openReadOnly, putQueues, readQueues, salvageParts } from "./damaged-database.ts";
 import type { SqliteDatabase } from "./database.ts";
@@ -144,13 +145,15 @@ const REBUILDER = "doctor";
 
 function putSession(database: SqliteDatabase, { key, entry, windows, epoch }: SalvagedSession): void {
   const current = windows.at(-1);
+  const facets = entryFacets(key, entry);
   putEntry(database, {
     key,
     expectedVersion: undefined,
     packed: packEntry(entry),
     sessionId: entry.sessionId,
     updatedAt: entry.updatedAt,
-    ...entryFacets(key, entry),
+    ...facets,
+    listing: toListing(key, facets.kind, entry),
     labelChanged: true,
     transcript: transcriptName(entry),
     leaving: undefined,

@@ -11,7 +11,7 @@ import { checkListQuery } from "../entry-facets.ts";
 import { windowNotClosed } from "../store-errors.ts";
 import type { Store, StoreChange } from "../store.ts";
 import { createChangeFeed } from "./change-feed.ts";
-import { createUpdate } from "./entries.ts";
+import type { UpdateEntry } from "./entries.ts";
 import { readEntry } from "./entry-rows.ts";
 import { type Executor, type OnCommitted, createInlineExecutor } from "./executor.ts";
 import { createGate } from "./gate.ts";
@@ -42,7 +42,8 @@ export interface SqliteStoreOptions {
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, agentId, mainKey, viewPath } = options;
   const { clock = systemClock, ids = randomIds, logger = silentLogger } = options;
-  const writer = ids.uuid();
+  // Tells the changes of this handle from those of others; unique on one machine, and cheaper than a UUID.
+  const writer = `${process.pid}.${process.hrtime.bigint()}`;
   const sessionsFolder = options.sessionsFolder ?? (viewPath === undefined ? undefined : dirname(viewPath));
 
   const database = await openDatabase({ path, writer, sessionsFolder });
@@ -59,7 +60,12 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   const view = viewPath === undefined ? noView : createView(() => executor.writeView(viewPath), logger);
   // A process that was killed may have left an old view behind.
   if (options.execution === "thread") view.touch();
-  const update = createUpdate({ database, executor, onCommitted, clock });
+  // Loaded with the first update: a command that only reads does without it.
+  const update: UpdateEntry = async (...given) => {
+    const { createUpdate } = await import("./entries.ts");
+    return await (updateEntry ??= createUpdate({ database, executor, onCommitted, clock }))(...given);
+  };
+  let updateEntry: UpdateEntry | undefined;
   const close = async () => {
     await gate.close();
     feed.close();
@@ -78,6 +84,11 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
       gate.run(async () => {
         checkListQuery(query);
         return await executor.list(query);
+      }),
+    listJson: (query = {}) =>
+      gate.run(async () => {
+        checkListQuery(query);
+        return await executor.listJson({ ...query, now: clock.now() });
       }),
     update: (key, mutate, updateOptions = {}) => gate.withKey(key, (own) => update(own, mutate, updateOptions)),
     delete: (key, { lease } = {}) =>

@@ -6,7 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createBatcher } from "./executor.ts";
 import { applyBatch } from "./batch.ts";
 import { connect } from "./database.ts";
-import { listSessions } from "./list-query.ts";
+import { listAsJson, listSessions } from "./list-query.ts";
 import type { ThreadAnswer, ThreadOptions, ThreadRequest, ThreadTask } from "./thread-client.ts";
 import { writeView } from "./view-file.ts";
 import { toWire } from "./wire-error.ts";
@@ -36,6 +36,7 @@ parentPort?.on("message", (request: ThreadRequest) => {
 async function perform(task: ThreadTask): Promise<unknown> {
   if (task.do === "write") return await batcher.add(task.command);
   if (task.do === "list") return listSessions(database, task.query);
+  if (task.do === "list-json") return listAsJson(database, task.query);
   return await writeView(path, task.viewPath);
 }
 

@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { HoldfastError } from "../../base/errors.ts";
 import type { ListQuery, StoreChange } from "../store.ts";
+import type { JsonQuery } from "./list-query.ts";
 import { type WireError, fromWire } from "./wire-error.ts";
 import type { WriteCommand } from "./write-operations.ts";
 
@@ -14,6 +15,7 @@ export interface ThreadOptions {
 export type ThreadTask =
   | { do: "write"; command: WriteCommand }
   | { do: "list"; query: ListQuery }
+  | { do: "list-json"; query: JsonQuery }
   | { do: "view"; viewPath: string };
 
 /** `close` has no answer: the thread ends. */

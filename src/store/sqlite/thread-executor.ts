@@ -1,4 +1,4 @@
-import type { ListPage } from "../store.ts";
+import type { JsonPage, ListPage } from "../store.ts";
 import type { Executor, OnCommitted } from "./executor.ts";
 import { type ThreadOptions, createThreadClient } from "./thread-client.ts";
 import type { WriteArguments, WriteName, WriteResult } from "./write-operations.ts";
@@ -11,6 +11,7 @@ export function createThreadExecutor(options: ThreadOptions, onCommitted: OnComm
     write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
       (await writer.request({ do: "write", command: { name, arguments: given } })) as WriteResult<Name>,
     list: async (query) => (await reader.request({ do: "list", query })) as ListPage,
+    listJson: async (query) => (await reader.request({ do: "list-json", query })) as JsonPage,
     writeView: async (viewPath) => {
       await reader.request({ do: "view", viewPath });
     },

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { nodeUtil } from "../../base/builtin.ts";
 import { windowIsCurrent } from "../store-errors.ts";
 import type { WindowState } from "../session-entry.ts";
 import type { Window, WindowReason } from "../store.ts";
@@ -29,7 +29,7 @@ export function moveWindow(database: SqliteDatabase, move: WindowMove): void {
     database.run(sql, now, state, key, from);
   }
   const opened = openedWindow(move, known);
-  if (!isDeepStrictEqual(opened, known)) writeWindow(database, opened);
+  if (!nodeUtil().isDeepStrictEqual(opened, known)) writeWindow(database, opened);
 }
 
 /** Adds or replaces a window that is not the current one. */

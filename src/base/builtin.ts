@@ -1,0 +1,19 @@
+/**
+ * Parts of Node that take milliseconds to load and that most commands never use. A module that
+ * imports them makes every command pay; asked for here, they are loaded when they are needed.
+ */
+import type * as childProcess from "node:child_process";
+import type * as crypto from "node:crypto";
+import type * as util from "node:util";
+
+export function nodeCrypto(): typeof crypto {
+  return process.getBuiltinModule("node:crypto");
+}
+
+export function nodeChildProcess(): typeof childProcess {
+  return process.getBuiltinModule("node:child_process");
+}
+
+export function nodeUtil(): typeof util {
+  return process.getBuiltinModule("node:util");
+}

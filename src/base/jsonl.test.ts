@@ -1,0 +1,67 @@
+import { open, writeFile } from "node:fs/promises";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { type Line, encodeLine, readLines, readLinesBackward } from "./jsonl.ts";
+
+async function collect(path: string, options: object, backward: boolean): Promise<Line[]> {
+  await using handle = await open(path, "r");
+  const lines: Line[] = [];
+  for await (const line of (backward ? readLinesBackward : readLines)(handle, options)) lines.push(line);
+  return backward ? lines.toReversed() : lines;
+}
+
+describe.each([
+  ["forward", false],
+  ["backward", true],
+])("reading %s", (_, backward) => {
+  it("gives every line with its place, whatever the chunks", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("f");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 12 }),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 17 }),
+        async (parts, terminated, chunkBytes) => {
+          const lines = parts.map((part) => Buffer.from(part.filter((byte) => byte !== 10)));
+          const content = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
+          const whole = terminated || content.length === 0 ? content : content.subarray(0, -1);
+          await writeFile(path, whole);
+          const read = await collect(path, { chunkBytes }, backward);
+          expect(
+            Buffer.concat(read.flatMap(({ bytes, terminated: end }) => [bytes, Buffer.from(end ? "\n" : "")])),
+          ).toEqual(whole);
+          for (const { offset, end, bytes, terminated: ended } of read) {
+            expect(end - offset).toBe(bytes.length + (ended ? 1 : 0));
+            expect(whole.subarray(offset, offset + bytes.length)).toEqual(bytes);
+          }
+          expect(read.slice(0, -1).every((line) => line.terminated)).toBe(true);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it("tells of a line that is too long without holding it", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("f");
+    await writeFile(path, `short\n${"x".repeat(1000)}\nlast\n`);
+    const lines = await collect(path, { maxLineBytes: 100, chunkBytes: 64 }, backward);
+    expect(lines.map(({ bytes, oversized, offset, end }) => [String(bytes), oversized, offset, end])).toEqual([
+      ["short", false, 0, 6],
+      ["", true, 6, 1007],
+      ["last", false, 1007, 1012],
+    ]);
+  });
+});
+
+it("one value is one line, whatever is in it", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const line = encodeLine({ text });
+      expect(line.indexOf("\n")).toBe(line.length - 1);
+      expect(JSON.parse(line)).toEqual({ text });
+    }),
+  );
+});

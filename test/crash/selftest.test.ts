@@ -1,0 +1,36 @@
+import { readdir } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { runSelftest } from "../../src/selftest/selftest.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+
+const PATIENCE_MS = 120_000;
+
+test("the selftest refuses a folder that is not there", async () => {
+  await using folder = await temporaryFolder();
+  const run = runSelftest({ folder: folder.join("missing"), seed: "1", minutes: 1 });
+  await expect(run).rejects.toMatchObject({ kind: "usage", code: "folder-missing" });
+});
+
+test(
+  "the selftest runs crash and lease tests and leaves nothing behind",
+  async () => {
+    await using folder = await temporaryFolder();
+    let told = 0;
+    const result = await runSelftest({
+      folder: folder.path,
+      seed: "1",
+      minutes: 1,
+      rounds: 4,
+      takeovers: 2,
+      onProgress: () => told++,
+    });
+    expect(result).toMatchObject({ ok: true, seed: "1", crashes: { failures: [] } });
+    expect(result.leases.map(({ kind, killed, paused }) => ({ kind, killed, paused }))).toEqual([
+      { kind: "sqlite", killed: 1, paused: 1 },
+      { kind: "json", killed: 1, paused: 1 },
+    ]);
+    expect(told).toBeGreaterThanOrEqual(result.crashes.kills);
+    expect(await readdir(folder.path)).toEqual([]);
+  },
+  PATIENCE_MS,
+);
