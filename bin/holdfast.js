@@ -2,7 +2,7 @@
 // Picks the runtime and hands over to dist/cli. Plain JavaScript that Node 18 can run: an older
 // Node re-executes this file under the Node 24 that `npm ci` installed into the checkout.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,14 @@ async function start() {
 /** Saves some milliseconds of every start. Only where Holdfast has a home already: reading must not make one. */
 function keepCompiledCode() {
   const home = process.env.HOLDFAST_HOME?.trim() || join(homedir(), ".holdfast");
-  if (existsSync(join(home, "agents"))) module.enableCompileCache?.(join(home, "cache", "compiled"));
+  const folder = join(home, "cache", "compiled");
+  try {
+    if (!existsSync(join(home, "agents"))) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    return; // A home that cannot be written to works too, only slower.
+  }
+  module.enableCompileCache?.(folder);
 }
 
 function reexecute() {

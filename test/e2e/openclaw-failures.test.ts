@@ -1,0 +1,106 @@
+/**
+ * Five ways in which OpenClaw 2026.1.30 was seen to lose data or settings. Each is tried here on the
+ * real command line and real processes, on both stores.
+ */
+import { spawn } from "node:child_process";
+import { readFile, readdir, truncate, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../support/run-cli.ts";
+import { writeSession } from "../support/seed-session.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+import { STORE_KINDS } from "../support/test-agent.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+
+describe.each(STORE_KINDS)("on %s", (kind) => {
+  const cli = async (home: TemporaryFolder, args: string[], input = "") =>
+    await runCli(args, { home: home.path, input, env: { HOLDFAST_STORE: kind } });
+
+  it("1. a damaged store is refused and left as it is, never taken for an empty one", async () => {
+    await using home = await temporaryFolder();
+    await cli(home, ["chat"], "hello\n");
+    const store = home.join(kind === "json" ? "agents/main/sessions/sessions.json" : "agents/main/agent.sqlite");
+    for (const size of [0, 100]) {
+      const whole = await readFile(store);
+      await truncate(store, size);
+      const damaged = await readFile(store);
+      for (const args of [["sessions", "--json"], ["sessions", "patch", "main", "label=x"], ["chat"]]) {
+        const { code, stderr } = await cli(home, args, "again\n");
+        expect(code).toBe(1);
+        expect(stderr).toContain("holdfast doctor");
+      }
+      expect(await readFile(store)).toEqual(damaged);
+      await writeFile(store, whole);
+    }
+    expect((await cli(home, ["sessions", "--json"])).json()).toMatchObject({ count: 1 });
+
+    await truncate(store, 0);
+    expect((await cli(home, ["doctor", "--fix"])).code).toBe(0);
+    expect((await cli(home, ["sessions", "--json"])).json()).toMatchObject({ count: 1 });
+    expect((await cli(home, ["history"])).stdout).toContain("hello");
+  });
+
+  it("2. compaction keeps the header, and the next turn goes on with what was kept", async () => {
+    await using home = await temporaryFolder();
+    await cli(home, ["chat"], "one\ntwo\nthree\n/label c\n");
+    const compacted = await cli(home, ["sessions", "compact", "c", "--max-lines", "2", "--json"]);
+    expect(compacted.json()).toMatchObject({ compacted: true, kept: 2 });
+    const { stdout } = await cli(home, ["chat"], "four\n");
+    expect(stdout).toBe("[echo] message 2 of this window: four\n");
+    const history = await cli(home, ["history", "c"]);
+    expect(history.stdout).toContain("you      three");
+    expect(history.stdout).toContain("you      four");
+  });
+
+  it("3. what was said in the first turn survives kill -9 during it, and no lock stays behind", async () => {
+    await using home = await temporaryFolder();
+    await killWhenSaid(home, kind, "remember this");
+    expect((await cli(home, ["history"])).stdout).toContain("you      remember this");
+    const { code, stdout } = await cli(home, ["chat"], "and this\n");
+    expect(code).toBe(0);
+    expect(stdout).toContain("and this");
+    expect((await cli(home, ["doctor", "--json"])).json()).toMatchObject({ ok: true });
+  });
+
+  it("4. `main` and `agent:main:main` are one session, through /new as well", async () => {
+    await using home = await temporaryFolder();
+    await writeSession(home.path, kind, "main");
+    for (const session of ["main", "agent:main:main", "MAIN"]) {
+      await cli(home, ["chat", "--session", session], "hi\n/new\nhello again\n");
+    }
+    const { sessions } = (await cli(home, ["sessions", "--json"])).json() as { sessions: { key: string }[] };
+    expect(sessions.map(({ key }) => key)).toEqual(["agent:main:main"]);
+  });
+
+  it("5. /new keeps the thinking level and the send policy", async () => {
+    await using home = await temporaryFolder();
+    await cli(home, ["chat"], "hello\n/label mine\n");
+    await cli(home, ["sessions", "patch", "mine", "thinkingLevel=high", "sendPolicy=deny"]);
+    await cli(home, ["chat"], "/new start afresh\n");
+    const { json } = await cli(home, ["sessions", "show", "mine", "--json"]);
+    expect(json()).toMatchObject({
+      entry: { thinkingLevel: "high", sendPolicy: "deny", label: "mine" },
+      windows: [{ reason: "initial" }, { reason: "command" }],
+    });
+  });
+});
+
+/** Kills the process as soon as the message is in a transcript. */
+async function killWhenSaid(home: TemporaryFolder, kind: string, text: string): Promise<void> {
+  const env = { ...process.env, HOLDFAST_HOME: home.path, HOLDFAST_STORE: kind };
+  const child = spawn(process.execPath, [BIN, "chat"], { env, stdio: ["pipe", "ignore", "ignore"] });
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  child.stdin.write(`${text}\n`);
+  const folder = home.join("agents/main/sessions");
+  for (let tries = 0; tries < 2000; tries++) {
+    const names = await readdir(folder).catch(() => []);
+    const contents = await Promise.all(
+      names.filter((name) => name.endsWith(".jsonl")).map(async (name) => await readFile(`${folder}/${name}`, "utf8")),
+    );
+    if (contents.some((content) => content.includes(text))) break;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  child.kill("SIGKILL");
+  await ended;
+}
