@@ -2,15 +2,15 @@
  * The one place that builds concrete parts. Everything else takes what it needs as arguments.
  * Implementations are loaded when they are chosen, so that a command pays for what it uses.
  */
-import { readdir } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
-import { HoldfastError, fileError, systemErrorCode } from "./base/errors.ts";
-import { ensurePrivateFolder, fileExists } from "./base/files.ts";
+import { HoldfastError } from "./base/errors.ts";
+import { ensurePrivateFolder, fileExists, readFolderIfPresent } from "./base/files.ts";
 import { type Ids, randomIds } from "./base/ids.ts";
 import { type Logger, createLogger } from "./base/log.ts";
 import type { HoldfastConfig } from "./config/config.ts";
 import { ARCHIVE_FOLDER_NAME, agentLayout, agentsFolder } from "./config/layout.ts";
+import type { Engine } from "./engine/engine.ts";
 import { normalizeAgentId } from "./keys/names.ts";
 import type { AgentHandle } from "./session/agent-handle.ts";
 import type { Store } from "./store/store.ts";
@@ -76,23 +76,21 @@ type StoreParts = Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">>;
 async function openStore(options: OpenAgentOptions, agentId: string, parts: StoreParts): Promise<Store> {
   const layout = agentLayout(options.home, agentId);
   const { kind, path } = chooseStore(options, layout);
-  if (options.create === false && !(await fileExists(path))) throw noStore(agentId, path);
-  const common = { agentId, mainKey: options.config.session.mainKey, ...parts };
+  if (options.create === false && !(await fileExists(path))) throw await noStore(options, agentId, path);
+  await ensurePrivateFolder(dirname(path));
+  const common = { path, agentId, mainKey: options.config.session.mainKey, ...parts };
 
   if (kind === "json") {
-    await ensurePrivateFolder(dirname(path));
     const { createJsonStore } = await import("./store/json/json-store.ts");
-    return await createJsonStore({ ...common, path });
+    return await createJsonStore(common);
   }
-  await ensurePrivateFolder(dirname(path));
   const { createSqliteStore } = await import("./store/sqlite/sqlite-store.ts");
+  const isOwn = options.storePath === undefined;
   return await createSqliteStore({
     ...common,
-    path,
-    execution: options.execution ?? "inline",
-    sessionsFolder: options.storePath === undefined ? layout.sessionsFolder : undefined,
-    ...(options.storePath === undefined ? { sessionsFolder: layout.sessionsFolder } : {}),
-    ...(options.storePath === undefined && options.config.store.view ? { viewPath: layout.sessionsFile } : {}),
+    execution: options.execution,
+    sessionsFolder: isOwn ? layout.sessionsFolder : undefined,
+    viewPath: isOwn && options.config.store.view ? layout.sessionsFile : undefined,
   });
 }
 
@@ -105,23 +103,38 @@ function chooseStore(
   return { kind, path: kind === "json" ? layout.sessionsFile : layout.database };
 }
 
-function noStore(agentId: string, path: string): HoldfastError {
+/** A store that was lost is not one that was never there. */
+async function noStore(options: OpenAgentOptions, agentId: string, path: string): Promise<HoldfastError> {
+  if (options.storePath !== undefined) {
+    return new HoldfastError("not-found", "store-not-found", `There is no store ${path}`, {
+      hint: "Give --store the path of a sessions.json or of a .sqlite file.",
+      data: { agentId, path },
+    });
+  }
+  const damage = await (await openStoreRepair({ ...options, agentId })).diagnose();
+  if (damage !== undefined) {
+    return new HoldfastError("corrupt", "store-lost", damage.message, {
+      hint: "Run `holdfast doctor --fix` to rebuild the store from what is left of it. Nothing was changed.",
+      data: { agentId, path },
+    });
+  }
   return new HoldfastError("not-found", "store-not-found", `Agent "${agentId}" has no sessions yet (${path})`, {
     hint: "Start a conversation with `holdfast chat`, or name another agent with --agent.",
     data: { agentId, path },
   });
 }
 
+/** What answers turns. The echo engine needs no configuration. */
+export async function openEngine(): Promise<Engine> {
+  const { createEchoEngine } = await import("./engine/echo/echo.ts");
+  return createEchoEngine();
+}
+
 /** The agents that have a folder, in alphabetical order. */
 export async function listAgentIds(home: string): Promise<string[]> {
-  try {
-    const found = await readdir(agentsFolder(home), { withFileTypes: true });
-    return found
-      .filter((item) => item.isDirectory() && normalizeAgentId(item.name) === item.name)
-      .map((item) => item.name)
-      .toSorted();
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return [];
-    throw fileError(error, "read folder", agentsFolder(home));
-  }
+  const items = await readFolderIfPresent(agentsFolder(home));
+  return items
+    .filter((item) => item.isDirectory() && normalizeAgentId(item.name) === item.name)
+    .map((item) => item.name)
+    .toSorted();
 }

@@ -84,5 +84,5 @@ async function chooseAgent(choice: AgentChoice): Promise<AgentHandle> {
 function withDefaultAgent<Params extends { agent: AgentHandle }, Result>(
   verb: (params: Params) => Promise<Result>,
 ): (params: Omit<Params, "agent"> & AgentChoice) => Promise<Result> {
-  return async (params) => await verb({ ...params, agent: await chooseAgent(params) } as unknown as Params);
+  return async (params) => await verb({ ...params, agent: await chooseAgent(params) } as Params);
 }

@@ -14,6 +14,12 @@ export const systemClock: Clock = {
   },
 };
 
+/** Local time to the second, in a form that sorts: 2026-11-15 20:14:34. */
+export function localTime(at: number): string {
+  // The Swedish way to write a date is this very form.
+  return new Date(at).toLocaleString("sv-SE");
+}
+
 /** An instant as part of a file name: ISO 8601 without the colons that some systems refuse. */
 export function fileStamp(at: number): string {
   return new Date(at).toISOString().replaceAll(":", "-");

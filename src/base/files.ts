@@ -3,7 +3,8 @@
  * rename over the target, fsync of the folder. A reader therefore sees the old content or the new,
  * never a mixture, and after a power cut the rename itself is still there.
  */
-import { chmod, mkdir, open, readFile, rename, stat, unlink } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { chmod, mkdir, open, readFile, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { nodeCrypto } from "./builtin.ts";
 import { fileStamp } from "./clock.ts";
@@ -108,12 +109,26 @@ export async function readFileIfPresent(path: string): Promise<Buffer | undefine
   }
 }
 
-export async function fileExists(path: string): Promise<boolean> {
+/** What lies in the folder, in no particular order; nothing when there is no such folder. */
+export async function readFolderIfPresent(folder: string): Promise<Dirent[]> {
   try {
-    await stat(path);
-    return true;
+    return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return false;
+    if (systemErrorCode(error) === "ENOENT") return [];
+    throw fileError(error, "read folder", folder);
+  }
+}
+
+export async function fileExists(path: string): Promise<boolean> {
+  return (await fileSize(path)) !== undefined;
+}
+
+/** In bytes; undefined when there is no such file. */
+export async function fileSize(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
     throw fileError(error, "look at", path);
   }
 }

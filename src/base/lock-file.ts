@@ -12,9 +12,9 @@
  * - A task that waits for the lock it runs under would wait for ever; that is refused instead.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createHash, randomBytes } from "node:crypto";
 import { link, open, readdir, unlink, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { nodeCrypto } from "./builtin.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { HoldfastError, fileError, systemErrorCode } from "./errors.ts";
 import { faultPoint } from "./faults.ts";
@@ -95,7 +95,7 @@ async function acquireInTurn(path: string, settings: LockSettings): Promise<stri
 
 /** `base` is the lock that is wanted in the end; `path` is it or one of the claims on the way to it. */
 async function acquire(base: string, path: string, settings: LockSettings): Promise<string> {
-  const nonce = randomBytes(8).toString("hex");
+  const nonce = nodeCrypto().randomBytes(8).toString("hex");
   const deadline = performance.now() + settings.timeoutMs;
   for (;;) {
     if (await tryCreate(path, nonce)) return nonce;
@@ -160,7 +160,7 @@ async function readHolder(path: string): Promise<LockHolder | undefined> {
 }
 
 function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return nodeCrypto().createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 function parseHolder(content: string): { nonce: string | undefined; process: ProcessIdentity } | undefined {

@@ -5,6 +5,7 @@ import { openAgent } from "../compose.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { resolveHome } from "../config/layout.ts";
 import { loadConfig } from "../config/load.ts";
+import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 
 export interface Setup {
@@ -29,6 +30,7 @@ export async function withAgent<T>(
   task: (agent: AgentHandle, setup: Setup) => Promise<T>,
 ): Promise<T> {
   const setup = await loadSetup();
+  assertAgentId(options.agent);
   const agent = await openAgent({
     ...setup,
     agentId: options.agent,
@@ -40,6 +42,14 @@ export async function withAgent<T>(
   } finally {
     await agent.store.close();
   }
+}
+
+/** A name that is not one must not quietly become another agent's. */
+function assertAgentId(agentId: string | undefined): void {
+  if (agentId === undefined || normalizeAgentId(agentId) === agentId.trim().toLowerCase()) return;
+  throw new HoldfastError("usage", "invalid-agent", `"${agentId}" is no name of an agent`, {
+    hint: "Agents have names of a–z, 0–9, - and _, up to 64 characters.",
+  });
 }
 
 /** Destructive commands run only when the person said so, by answer or by `--yes`. */

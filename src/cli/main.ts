@@ -1,6 +1,6 @@
 /** Runs one command line and resolves to the exit code. Stdout is data, stderr is talk. */
-import { readFileSync } from "node:fs";
 import { HoldfastError } from "../base/errors.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { closestMatch } from "../base/suggest.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
@@ -26,9 +26,14 @@ async function dispatch(args: readonly string[]): Promise<void> {
   if (first === "help") return await showHelp(rest);
 
   const command = findCommand(args);
-  if (args.includes("--help") || args.includes("-h")) return await showHelp(args);
+  const isBareGroup = command === undefined && rest.length === 0 && hasSubcommands(first);
+  if (isBareGroup || args.includes("--help") || args.includes("-h")) return await showHelp(args);
   if (command === undefined) throw unknownCommand(args);
-  await command.run(args.slice(command.name.split(" ").length));
+  const given = args.slice(command.name.split(" ").length);
+  // `sessions shw x` is no list of sessions with arguments.
+  const isMistyped = hasSubcommands(command.name) && given[0] !== undefined && !given[0].startsWith("-");
+  if (isMistyped) throw unknownCommand(args);
+  await command.run(given);
 }
 
 /** The longest name that the line begins with: `sessions show` before `sessions`. */
@@ -37,12 +42,16 @@ function findCommand(args: readonly string[]): Command | undefined {
   return COMMANDS.find(({ name }) => name === twoWords) ?? COMMANDS.find(({ name }) => name === args[0]);
 }
 
+function hasSubcommands(name: string): boolean {
+  return COMMANDS.some((command) => command.name.startsWith(`${name} `));
+}
+
 async function showHelp(topic: readonly string[]): Promise<void> {
   const { commandHelp, programHelp } = await import("./help.ts");
   const words = topic.filter((word) => !word.startsWith("-"));
   if (words.length === 0) return writeLine(programHelp(COMMANDS));
-  const isGroup = COMMANDS.some(({ name }) => name.startsWith(`${words[0]} `));
-  const name = findCommand(words)?.name ?? (isGroup ? words[0] : undefined);
+  const [group = ""] = words;
+  const name = findCommand(words)?.name ?? (hasSubcommands(group) ? group : undefined);
   if (name === undefined) throw unknownCommand(words);
   writeLine(commandHelp(name, COMMANDS));
 }
@@ -60,9 +69,4 @@ function unknownCommand(args: readonly string[]): HoldfastError {
 
 function writeLine(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-function packageVersion(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

@@ -15,6 +15,12 @@ export function printStyled(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** For output of any length: waits until the reader has taken what was written before. */
+export async function writeOut(text: string | Uint8Array): Promise<void> {
+  if (process.stdout.write(text)) return;
+  await new Promise((resolve) => process.stdout.once("drain", resolve));
+}
+
 /** Indented for a person at a terminal, on one line for a program. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, undefined, process.stdout.isTTY ? 2 : undefined)}\n`);
@@ -78,12 +84,6 @@ export function formatAge(ms: number): string {
     if (ms >= size) return `${Math.floor(ms / size)}${unit}`;
   }
   return "just now";
-}
-
-/** Local time to the second, in a form that sorts. */
-export function formatTime(at: number): string {
-  // The Swedish way to write a date is this very form.
-  return new Date(at).toLocaleString("sv-SE");
 }
 
 export function formatTokens(tokens: number | undefined): string {

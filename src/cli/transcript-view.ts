@@ -1,8 +1,9 @@
 /** How the entries of a transcript look to a person. */
+import { localTime } from "../base/clock.ts";
 import { printable } from "../base/printable.ts";
 import type { TranscriptEntry } from "../transcript/entries.ts";
 import { messageText } from "../transcript/text.ts";
-import { formatTime, style } from "./output.ts";
+import { style } from "./output.ts";
 
 const SPEAKERS: Record<string, string> = { user: "you", assistant: "agent", toolResult: "tool" };
 const MARGIN = " ".repeat("2026-01-01 00:00:00  speaker  ".length);
@@ -11,7 +12,7 @@ const MARGIN = " ".repeat("2026-01-01 00:00:00  speaker  ".length);
 export function renderEntry(entry: TranscriptEntry): string | undefined {
   const spoken = describeEntry(entry);
   if (spoken === undefined) return undefined;
-  const time = style("dim", formatTime(Date.parse(entry.timestamp)));
+  const time = style("dim", localTime(Date.parse(entry.timestamp)));
   const [first = "", ...rest] = printable(spoken.text).split("\n");
   const speaker = style(spoken.speaker === "you" ? "cyan" : "green", spoken.speaker.padEnd(7));
   return [`${time}  ${speaker}  ${first}`, ...rest.map((line) => `${MARGIN}${line}`)].join("\n");

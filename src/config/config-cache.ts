@@ -4,11 +4,11 @@
  * configuration file; it counts only for exactly the same text and the same version of Holdfast.
  * Every failure is ignored: without the cache the answer is the same, only later.
  */
-import { readFileSync } from "node:fs";
 import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, temporaryPath } from "../base/files.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { cacheFolder } from "./layout.ts";
 import type { ConfigLayer, FileKind } from "./schema.ts";
 
@@ -53,11 +53,6 @@ function cachePath(home: string, { path }: ConfigFileContent): string {
 
 function fingerprint({ kind, text }: ConfigFileContent): string {
   return sha256(`${packageVersion()}\n${kind}\n${text}`);
-}
-
-function packageVersion(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 function sha256(text: string): string {

@@ -5,12 +5,12 @@ import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
 /** More than anybody writes by hand, little enough to parse at once. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Undefined when there is no file. Throws an Error whose message says what is wrong with it. */
+/** Undefined when there is no file. */
 export async function readConfigText(path: string): Promise<string | undefined> {
   try {
-    const { size, isRegular } = await stat(path).then((found) => ({ size: found.size, isRegular: found.isFile() }));
-    if (!isRegular) throw unusable(path, "is not a regular file");
-    if (size > MAX_CONFIG_BYTES) throw unusable(path, `is larger than ${MAX_CONFIG_BYTES} bytes (${size})`);
+    const found = await stat(path);
+    if (!found.isFile()) throw unusable(path, "is not a regular file");
+    if (found.size > MAX_CONFIG_BYTES) throw unusable(path, `is larger than ${MAX_CONFIG_BYTES} bytes (${found.size})`);
     return decode(path, await readFile(path));
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return undefined;

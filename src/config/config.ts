@@ -6,8 +6,6 @@ import type { LogLevel } from "../base/log.ts";
 import type { ChatType } from "../keys/chat-type.ts";
 import type { DmScope, SessionScope } from "../keys/scope.ts";
 
-export type { SessionScope } from "../keys/scope.ts";
-
 export interface HoldfastConfig {
   /** The agent that commands mean when none is named. */
   defaultAgent: string;

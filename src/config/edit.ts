@@ -8,6 +8,7 @@ import { basename, dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../base/errors.ts";
 import { ensurePrivateFolder, writeFileDurable } from "../base/files.ts";
+import { isRecord } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { readConfigText } from "./config-file.ts";
 import type { HoldfastConfig } from "./config.ts";
@@ -170,8 +171,4 @@ function withoutValue(value: unknown, [name, ...rest]: readonly string[]): unkno
   if (rest.length === 0) entries.delete(name);
   else if (entries.has(name)) entries.set(name, withoutValue(entries.get(name), rest));
   return Object.fromEntries(entries);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export const CONFIG_FILE_NAME = "config.json";
+const CONFIG_FILE_NAME = "config.json";
 
 /** Settings of one project, found from the working folder upwards. */
 export const PROJECT_FILE_NAME = ".holdfast.json";

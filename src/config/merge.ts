@@ -1,3 +1,4 @@
+import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import type { HoldfastConfig } from "./config.ts";
 import type { ConfigLayer } from "./schema.ts";
 
@@ -16,7 +17,7 @@ export interface MergedConfig {
 /** Later layers win. Objects are merged key by key; lists and plain values are replaced whole. */
 export function mergeLayers(defaults: HoldfastConfig, layers: readonly NamedLayer[]): MergedConfig {
   const origins = new Map<string, string>();
-  let config: PlainObject = mergeObjects({}, { ...defaults }, () => undefined, []);
+  let config: JsonRecord = mergeObjects({}, { ...defaults }, () => undefined, []);
   for (const { source, layer } of layers) {
     config = mergeObjects(config, layer, (path) => origins.set(path.join("."), source), []);
   }
@@ -24,20 +25,18 @@ export function mergeLayers(defaults: HoldfastConfig, layers: readonly NamedLaye
   return { config: config as unknown as HoldfastConfig, origins };
 }
 
-type PlainObject = Record<string, unknown>;
-
 function mergeObjects(
-  base: PlainObject,
-  layer: PlainObject,
+  base: JsonRecord,
+  layer: JsonRecord,
   onValue: (path: readonly string[]) => void,
   path: readonly string[],
-): PlainObject {
+): JsonRecord {
   const merged = new Map(Object.entries(base));
   for (const [key, value] of Object.entries(layer)) {
     const here = [...path, key];
     const old = merged.get(key);
-    if (isPlainObject(value)) {
-      merged.set(key, mergeObjects(isPlainObject(old) ? old : {}, value, onValue, here));
+    if (isRecord(value)) {
+      merged.set(key, mergeObjects(isRecord(old) ? old : {}, value, onValue, here));
     } else if (value !== undefined) {
       merged.set(key, Array.isArray(value) ? structuredClone(value) : value);
       onValue(here);
@@ -45,8 +44,4 @@ function mergeObjects(
   }
   // Unlike assignment, this makes an own property of every name.
   return Object.fromEntries(merged);
-}
-
-function isPlainObject(value: unknown): value is PlainObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -65,7 +65,7 @@ export async function* checkLocks(folders: readonly string[]): AsyncGenerator<Di
           path,
           fix: "take the lock over and give it back",
         },
-        mend: async () => await withFileLock(path, {}, async () => await Promise.resolve()),
+        mend: async () => await withFileLock(path, {}, async () => undefined),
       };
     }
   }

@@ -71,7 +71,7 @@ function damageOf({ header, entries, tornBytes, problemCount }: TranscriptTail):
   if (header !== undefined && header.version > TRANSCRIPT_VERSION) {
     return { message: `Has format version ${header.version}, newer than ${TRANSCRIPT_VERSION}. Update Holdfast` };
   }
-  if (tornBytes > 0) return { message: `Ends in ${tornBytes} bytes of an unfinished line`, fix: "move them aside" };
+  if (tornBytes > 0) return { message: `Ends in ${tornBytes} bytes of an unfinished line`, fix: "set them aside" };
   if (header === undefined) return { message: "Has no header", fix: "write it again with one; the original is kept" };
   return undefined;
 }

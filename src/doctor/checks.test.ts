@@ -56,7 +56,7 @@ describe.each(STORE_KINDS)("doctor on %s", (kind) => {
     expect(await home.doctor()).toMatchObject({ ok: true });
   });
 
-  it("moves a torn tail aside", async () => {
+  it("sets a torn tail aside", async () => {
     await using home = await soundHome();
     const path = join(home.layout.sessionsFolder, `${home.sessionIds[1]}.jsonl`);
     const whole = await readFile(path, "utf8");

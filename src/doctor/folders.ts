@@ -1,18 +1,14 @@
 /** Looking into folders that may not be there. */
 import type { Dirent } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { fileError, systemErrorCode } from "../base/errors.ts";
+import { readFolderIfPresent } from "../base/files.ts";
 import { sessionIdOfTranscript } from "../transcript/paths.ts";
 
 /** In alphabetical order; empty when there is no such folder. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
-  try {
-    const items = await readdir(folder, { withFileTypes: true });
-    return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return [];
-    throw fileError(error, "read folder", folder);
-  }
+  const items = await readFolderIfPresent(folder);
+  return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 export async function listTranscripts(folder: string): Promise<string[]> {

@@ -129,7 +129,7 @@ function finish(draft: Draft, sessionsFolder: string): SalvagedSession[] {
   const closed = inOrder.flatMap((window, index) =>
     window.sessionId === entry.sessionId ? [] : [closeWindow(window, inOrder[index + 1], draft.lastAt)],
   );
-  const current = inOrder.filter(({ sessionId }) => sessionId === entry.sessionId).map(openWindow);
+  const current = inOrder.filter(({ sessionId }) => sessionId === entry.sessionId).map(asCurrent);
   return [{ key: draft.key, entry, windows: [...closed, ...current], epoch: draft.epoch }];
 }
 
@@ -139,7 +139,7 @@ function closeWindow(window: Window, next: Window | undefined, lastAt: ReadonlyM
   return { closedAt, ...window };
 }
 
-function openWindow({ closedAt: _closedAt, archive: _archive, ...window }: Window): Window {
+function asCurrent({ closedAt: _closedAt, archive: _archive, ...window }: Window): Window {
   return window;
 }
 

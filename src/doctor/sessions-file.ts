@@ -1,9 +1,9 @@
 /** `sessions.json` as it stands, whoever wrote it: OpenClaw, the `json` store, or the `sqlite` store as a view. */
 import { HoldfastError, errorMessage } from "../base/errors.ts";
 import { readFileIfPresent } from "../base/files.ts";
+import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import { type KeyOwner, ownSessionKey } from "../store/store-key.ts";
-import { type JsonRecord, isRecord } from "../transcript/entries.ts";
 
 export type SessionsFile =
   | { state: "missing" }

@@ -4,18 +4,25 @@
  * crash between any two of these, `restore` finds everything: it looks for a transcript in both
  * folders.
  */
-import { readdir, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileStamp } from "../base/clock.ts";
-import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
+import { HoldfastError, fileError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
-import { ensurePrivateFolder, fileExists, readFileIfPresent, syncFolder, writeFileDurable } from "../base/files.ts";
+import {
+  ensurePrivateFolder,
+  fileExists,
+  readFileIfPresent,
+  readFolderIfPresent,
+  syncFolder,
+  writeFileDurable,
+} from "../base/files.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Lease, Window } from "../store/store.ts";
-import type { AgentHandle } from "./agent-handle.ts";
-import { windowTranscriptName } from "./agent-handle.ts";
+import { isSessionId } from "../transcript/paths.ts";
+import { type AgentHandle, windowTranscriptName } from "./agent-handle.ts";
 import { assertExpected, sessionNotFound } from "./window.ts";
 
 export interface ArchivedSession {
@@ -100,14 +107,14 @@ export async function restoreSession(agent: AgentHandle, id: string): Promise<Ar
   return record;
 }
 
-/** Newest first. */
+/** Newest first. A manifest that cannot be read hides no other; it is told to the log. */
 export async function listArchives(agent: AgentHandle): Promise<ArchiveRecord[]> {
-  const names = await manifestNames(agent);
-  const records = await Promise.all(names.map((name) => readManifest(agent, name.slice(0, -".json".length))));
-  return records.toSorted((a, b) => b.archivedAt - a.archivedAt);
+  const { records, unreadable } = await readManifests(agent);
+  for (const name of unreadable) agent.logger.warn("an archive manifest cannot be read", { name });
+  return records;
 }
 
-/** Every manifest that can be read, and the file names of those that cannot. */
+/** Every manifest that can be read, newest first, and the file names of those that cannot. */
 export async function readManifests(
   agent: Pick<AgentHandle, "archiveFolder">,
 ): Promise<{ records: ArchiveRecord[]; unreadable: string[] }> {
@@ -121,7 +128,7 @@ export async function readManifests(
       unreadable.push(name);
     }
   }
-  return { records, unreadable };
+  return { records: records.toSorted((a, b) => b.archivedAt - a.archivedAt), unreadable };
 }
 
 /** Puts one closed window's transcript away; the window stays listed. */
@@ -144,13 +151,24 @@ export async function unarchiveWindow(agent: AgentHandle, window: Window): Promi
 
 async function writeManifest(agent: AgentHandle, session: ArchivedSession): Promise<ArchiveRecord> {
   await ensurePrivateFolder(agent.archiveFolder);
-  const id = `${fileStamp(session.archivedAt)}-${session.entry.sessionId.slice(0, 8)}`;
+  const id = await freeArchiveId(agent, session);
   await writeFileDurable(join(agent.archiveFolder, `${id}.json`), `${JSON.stringify(session, undefined, 2)}\n`);
   return { ...session, id };
 }
 
+/** Two sessions may be archived in one millisecond, and ids of other tools may begin alike or hold anything. */
+async function freeArchiveId({ archiveFolder }: AgentHandle, session: ArchivedSession): Promise<string> {
+  const start = session.entry.sessionId.slice(0, 8).replace(/[^\w-]/g, "_");
+  const base = `${fileStamp(session.archivedAt)}-${start}`;
+  for (let attempt = 0; ; attempt++) {
+    const id = attempt === 0 ? base : `${base}-${attempt}`;
+    if (!(await fileExists(join(archiveFolder, `${id}.json`)))) return id;
+  }
+}
+
 async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
-  const matches = (await manifestNames(agent)).filter((name) => name === `${id}.json` || name.includes(id));
+  const names = await manifestNames(agent);
+  const matches = names.includes(`${id}.json`) ? [`${id}.json`] : names.filter((name) => name.includes(id));
   const [name] = matches;
   if (name === undefined) {
     throw new HoldfastError("not-found", "archive-not-found", `No archived session fits "${id}"`, {
@@ -184,17 +202,17 @@ function parseManifest(name: string, content: Buffer | undefined): ArchivedSessi
 }
 
 async function manifestNames(agent: Pick<AgentHandle, "archiveFolder">): Promise<string[]> {
-  try {
-    const names = await readdir(agent.archiveFolder);
-    return names.filter((name) => name.endsWith(".json")).toSorted();
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return [];
-    throw fileError(error, "read folder", agent.archiveFolder);
-  }
+  const items = await readFolderIfPresent(agent.archiveFolder);
+  return items
+    .map(({ name }) => name)
+    .filter((name) => name.endsWith(".json"))
+    .toSorted();
 }
 
 /** Does nothing when the file is not there: it may have moved already. */
 export async function moveTranscript(window: Window, from: string, to: string): Promise<void> {
+  // Another tool may use ids that cannot name a file; a window with one has no transcript.
+  if (window.transcript === undefined && window.archive === undefined && !isSessionId(window.sessionId)) return;
   const name = windowTranscriptName(window);
   const source = join(from, name);
   if (!(await fileExists(source))) return;

@@ -19,6 +19,8 @@ export function entryForNewWindow(
     sessionId: window.sessionId,
     sessionFile: window.sessionFile,
     updatedAt: window.now,
+    // Whoever opens a window, or goes back to an old one, means to speak in it: it starts out fresh.
+    lastInteractionAt: window.now,
     compactionCount: 0,
     systemSent: false,
     abortedLastRun: false,

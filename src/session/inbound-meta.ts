@@ -34,11 +34,8 @@ export function metaPatch(
   const subject = text(ctx.GroupSubject) ?? entry?.subject;
   const groupChannel = text(ctx.GroupChannel) ?? entry?.groupChannel;
   const space = text(ctx.GroupSpace) ?? entry?.space;
-  const displayName = buildGroupDisplayName(
-    defined({ provider: group.channel, subject, groupChannel, space, id: group.id, key: sessionKey }) as {
-      key: string;
-    },
-  );
+  const { channel: provider, id } = group;
+  const displayName = buildGroupDisplayName({ provider, subject, groupChannel, space, id, key: sessionKey });
   return { ...common, ...defined({ groupId: group.id, subject, groupChannel, space, displayName }) };
 }
 

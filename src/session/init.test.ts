@@ -89,6 +89,21 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
     expect((await say(fixture, { Body: "back" }, { cfg: { session } })).windowReason).toBe("idle");
   });
 
+  it("is not kept fresh by heartbeats when another tool wrote its entry", async () => {
+    await using fixture = await testAgent(kind);
+    const session = { ...fixture.config.session, reset: { mode: "idle" as const, idleMinutes: 60 } };
+    const first = await say(fixture, { Body: "hello" }, { cfg: { session } });
+    await fixture.agent.store.update(first.sessionKey, (entry) => {
+      if (entry === undefined) return undefined;
+      const { lastInteractionAt: _unknownToOthers, ...rest } = entry;
+      return rest;
+    });
+    fixture.clock.advance(HOUR * 0.9);
+    await say(fixture, { Body: "HEARTBEAT" }, { cfg: { session }, isHeartbeat: true });
+    fixture.clock.advance(HOUR * 0.2);
+    expect((await say(fixture, { Body: "back" }, { cfg: { session } })).windowReason).toBe("idle");
+  });
+
   it("resets on command and keeps what belongs to the person", async () => {
     await using fixture = await testAgent(kind);
     const first = await say(fixture, { Body: "hello" });

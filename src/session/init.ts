@@ -6,14 +6,15 @@
  * Another process may move the same key meanwhile. Then the decision is made again on what is
  * there now; no process ever overwrites a window it has not seen.
  */
-import type { HoldfastConfig, SessionScope } from "../config/config.ts";
+import { fileExists } from "../base/files.ts";
+import type { HoldfastConfig } from "../config/config.ts";
 import { type GroupKeyResolution, resolveGroupSessionKey } from "../keys/group.ts";
 import { resolveInboundSessionKey } from "../keys/inbound.ts";
 import type { MessageContext } from "../keys/message-context.ts";
+import type { SessionScope } from "../keys/scope.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Lease, WindowReason } from "../store/store.ts";
 import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
-import { inboundRoutePatch, metaPatch } from "./inbound-meta.ts";
 import { mergeSessionEntry } from "./entry.ts";
 import {
   evaluateSessionFreshness,
@@ -21,9 +22,9 @@ import {
   resolveSessionResetPolicy,
   resolveSessionResetType,
 } from "./freshness.ts";
+import { inboundRoutePatch, metaPatch } from "./inbound-meta.ts";
 import { type ResetTrigger, detectResetTrigger } from "./reset-trigger.ts";
 import { ensureTranscript, openWindow } from "./window.ts";
-import { fileExists } from "../base/files.ts";
 
 export interface InitSessionParams {
   agent: AgentHandle;
@@ -158,7 +159,11 @@ async function parentTranscript({ agent, ctx }: InboundMessage): Promise<string 
 
 function withMessage(message: InboundMessage, entry: SessionEntry): SessionEntry {
   const { ctx, sessionKey, agent } = message;
-  if (message.isHeartbeat === true) return mergeSessionEntry(entry, {}, agent.clock.now());
+  if (message.isHeartbeat === true) {
+    // An entry of another tool has only `updatedAt`, which this heartbeat is about to move.
+    const lastInteractionAt = entry.lastInteractionAt ?? entry.updatedAt;
+    return mergeSessionEntry(entry, { lastInteractionAt }, agent.clock.now());
+  }
   const patch = { ...metaPatch(ctx, message.groupResolution, sessionKey, entry), ...inboundRoutePatch(ctx, entry) };
   const now = agent.clock.now();
   return mergeSessionEntry(entry, { ...patch, lastInteractionAt: now }, now);

@@ -4,6 +4,7 @@
  * tells a running task to stop.
  */
 import { HoldfastError } from "../base/errors.ts";
+import { leaseLost } from "../store/store-errors.ts";
 import type { Lease } from "../store/store.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 
@@ -37,7 +38,7 @@ export async function withSessionLease<T>(
   const renewal = setInterval(() => {
     agent.store.leases.renew(lease, { ttlMs }).then(
       (renewed) => {
-        if (renewed === undefined) lost.abort(fencedError(lease));
+        if (renewed === undefined) lost.abort(leaseLost(lease));
         else lease = renewed;
       },
       (error: unknown) => agent.logger.warn("could not renew the lease; trying again", { key, error }),
@@ -55,7 +56,10 @@ export async function withSessionLease<T>(
     });
   } finally {
     clearInterval(renewal);
-    await agent.store.leases.release(lease);
+    // A lease that could not be given back ends by itself; the task's own outcome must not be hidden.
+    await agent.store.leases.release(lease).catch((error: unknown) => {
+      agent.logger.warn("could not give the lease back", { key, error });
+    });
   }
 }
 
@@ -64,12 +68,12 @@ async function waitForLease(agent: AgentHandle, key: string, waitMs: number, ttl
   for (;;) {
     const attempt = await agent.store.leases.acquire(key, { ttlMs });
     if (attempt.acquired) return attempt.lease;
-    if (performance.now() - startedAt >= waitMs) throw lockedError(attempt.held);
+    if (performance.now() - startedAt >= waitMs) throw sessionLocked(attempt.held);
     await agent.clock.sleep(POLL_MS);
   }
 }
 
-function lockedError({ key, process, expiresAt }: Lease): HoldfastError {
+function sessionLocked({ key, process, expiresAt }: Lease): HoldfastError {
   return new HoldfastError(
     "locked",
     "session-locked",
@@ -79,11 +83,4 @@ function lockedError({ key, process, expiresAt }: Lease): HoldfastError {
       data: { key, ...process, expiresAt },
     },
   );
-}
-
-function fencedError({ key, epoch }: Lease): HoldfastError {
-  return new HoldfastError("fenced", "lease-lost", `The lease on ${key} (epoch ${epoch}) was taken over`, {
-    hint: "Another process continues this session; start again from its present state.",
-    data: { key, epoch },
-  });
 }

@@ -85,6 +85,30 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect(windows).toHaveLength(2);
   });
 
+  it("goes on in the window that somebody went back to or opened, also days later", async () => {
+    await using fixture = await testAgent(kind);
+    const { agent, clock } = fixture;
+    const first = await start(fixture, KEY, "one");
+    await resetSession(agent, KEY);
+    clock.advance(3 * DAY);
+    const [window] = await agent.store.windows(KEY);
+    if (window === undefined) throw new Error("no window");
+    await reopenWindow(agent, window);
+    expect((await start(fixture, KEY, "two")).sessionId).toBe(first.sessionId);
+    clock.advance(3 * DAY);
+    const { entry } = await resetSession(agent, KEY);
+    expect((await start(fixture, KEY, "three")).sessionId).toBe(entry.sessionId);
+  });
+
+  it("is kept fresh by what was delivered to the person", async () => {
+    await using fixture = await testAgent(kind);
+    const { agent, clock } = fixture;
+    await start(fixture, KEY, "a");
+    clock.advance(DAY);
+    await appendAssistantMessageToSessionTranscript({ agent, sessionKey: KEY, text: "good morning" });
+    expect((await agent.store.get(KEY))?.lastInteractionAt).toBe(clock.now());
+  });
+
   it("keeps labels unique and checks every patch", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
@@ -112,8 +136,13 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     for (const reference of ["main", "agent:main:main", "home", sessionId, sessionId.slice(0, 8)]) {
       expect((await resolveSession(agent, reference)).key).toBe("agent:main:main");
     }
+    await start(fixture, KEY, "b");
+    await patchSession(agent, KEY, { label: "agent:main:main" });
+    expect((await resolveSession(agent, "agent:main:main")).key, "a label does not hide a key").toBe("agent:main:main");
     await resetSession(agent, "main");
     expect((await resolveSession(agent, sessionId)).window?.sessionId).toBe(sessionId);
+    await agent.store.update("agent:main:twin", () => ({ sessionId, updatedAt: 1 }));
+    await expect(resolveSession(agent, sessionId)).rejects.toMatchObject({ code: "ambiguous-prefix" });
     await expect(resolveSession(agent, "agent:main:mian")).rejects.toMatchObject({ kind: "not-found" });
     await expect(resolveSession(agent, " ")).rejects.toMatchObject({ kind: "usage" });
   });

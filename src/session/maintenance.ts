@@ -1,10 +1,12 @@
 /** Keeps an agent's folder within limits. Everything is off until configured; nothing is deleted. */
 import { stat } from "node:fs/promises";
+import { HoldfastError } from "../base/errors.ts";
 import type { MaintenanceConfig } from "../config/config.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
-import type { ListedSession, Window } from "../store/store.ts";
+import type { Lease, ListedSession, Window } from "../store/store.ts";
 import { type AgentHandle, locateWindowTranscript } from "./agent-handle.ts";
 import { archiveSession, archiveWindow } from "./archive.ts";
+import { withSessionLease } from "./lease.ts";
 
 export interface MaintenanceAction {
   what: "session" | "window";
@@ -21,23 +23,24 @@ export async function maintainSessions(
   limits: MaintenanceConfig,
   options: { dryRun?: boolean } = {},
 ): Promise<MaintenanceAction[]> {
-  const sessions = await sessionsToArchive(agent, limits);
-  const windows = await windowsToArchive(agent, limits);
-  if (options.dryRun === true) return [...sessions, ...windows.map(({ action }) => action)];
-
-  for (const { key, sessionId, reason } of sessions) {
-    // Somebody may have written to it since it was chosen; then it is in use and stays.
-    await archiveSession(agent, key, { reason, expectedSessionId: sessionId });
-  }
-  for (const { window } of windows) await archiveWindow(agent, window);
-  return [...sessions, ...windows.map(({ action }) => action)];
+  const plan = [...(await sessionsToArchive(agent, limits)), ...(await windowsToArchive(agent, limits))];
+  if (options.dryRun === true) return plan.map(({ action }) => action);
+  const done: MaintenanceAction[] = [];
+  for (const step of plan) if (await takeStep(agent, step)) done.push(step.action);
+  return done;
 }
 
-async function sessionsToArchive(agent: AgentHandle, limits: MaintenanceConfig): Promise<MaintenanceAction[]> {
+interface Step {
+  action: MaintenanceAction;
+  /** False when it turns out that what was chosen has been used meanwhile. */
+  archive: (lease: Lease) => Promise<boolean>;
+}
+
+async function sessionsToArchive(agent: AgentHandle, limits: MaintenanceConfig): Promise<Step[]> {
   const { archiveAfterDays, maxSessions } = limits;
   if (archiveAfterDays === undefined && maxSessions === undefined) return [];
   const oldest = archiveAfterDays === undefined ? 0 : agent.clock.now() - archiveAfterDays * DAY_MS;
-  const actions: MaintenanceAction[] = [];
+  const steps: Step[] = [];
   let position = 0;
   for await (const { key, entry } of allSessions(agent)) {
     const isMain = key === buildAgentMainSessionKey(agent);
@@ -45,15 +48,21 @@ async function sessionsToArchive(agent: AgentHandle, limits: MaintenanceConfig):
     const tooMany = maxSessions !== undefined && position >= maxSessions;
     position++;
     if (isMain || (!tooOld && !tooMany)) continue;
-    actions.push({ what: "session", key, sessionId: entry.sessionId, reason: tooOld ? "age" : "count" });
+    const reason = tooOld ? "age" : "count";
+    steps.push({
+      action: { what: "session", key, sessionId: entry.sessionId, reason },
+      archive: async (lease) => {
+        const current = await agent.store.get(key);
+        if (current?.sessionId !== entry.sessionId || current.updatedAt !== entry.updatedAt) return false;
+        await archiveSession(agent, key, { reason, lease });
+        return true;
+      },
+    });
   }
-  return actions;
+  return steps;
 }
 
-async function windowsToArchive(
-  agent: AgentHandle,
-  { maxMegabytes }: MaintenanceConfig,
-): Promise<{ window: Window; action: MaintenanceAction }[]> {
+async function windowsToArchive(agent: AgentHandle, { maxMegabytes }: MaintenanceConfig): Promise<Step[]> {
   if (maxMegabytes === undefined) return [];
   const measured: { window: Window; bytes: number }[] = [];
   for await (const { key } of allSessions(agent)) {
@@ -63,14 +72,23 @@ async function windowsToArchive(
   }
   let excess = measured.reduce((sum, { bytes }) => sum + bytes, 0) - maxMegabytes * 1024 * 1024;
   const closed = measured.filter(({ window }) => window.closedAt !== undefined);
-  const chosen: { window: Window; action: MaintenanceAction }[] = [];
+  const steps: Step[] = [];
   for (const { window, bytes } of closed.toSorted((a, b) => a.window.openedAt - b.window.openedAt)) {
     if (excess <= 0) break;
     excess -= bytes;
     const { key, sessionId } = window;
-    chosen.push({ window, action: { what: "window", key, sessionId, reason: "size" } });
+    steps.push({
+      action: { what: "window", key, sessionId, reason: "size" },
+      archive: async () => {
+        const current = await agent.store.get(key);
+        // Gone with its session just before, or reopened.
+        if (current === undefined || current.sessionId === sessionId) return false;
+        await archiveWindow(agent, window);
+        return true;
+      },
+    });
   }
-  return chosen;
+  return steps;
 }
 
 /** Newest first, a page at a time. */
@@ -87,5 +105,15 @@ async function transcriptSize(agent: AgentHandle, window: Window): Promise<numbe
     return (await stat(await locateWindowTranscript(agent, window))).size;
   } catch {
     return 0;
+  }
+}
+
+/** A session that somebody is writing is in use: it stays, and so do its windows. */
+async function takeStep(agent: AgentHandle, { action, archive }: Step): Promise<boolean> {
+  try {
+    return await withSessionLease(agent, action.key, { waitMs: 0 }, async ({ lease }) => await archive(lease));
+  } catch (error) {
+    if (error instanceof HoldfastError && error.kind === "locked") return false;
+    throw error;
   }
 }

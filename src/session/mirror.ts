@@ -4,6 +4,7 @@ import { openTranscriptLog } from "../transcript/log.ts";
 import { createDeliveryMirrorMessage, resolveMirroredTranscriptText } from "../transcript/mirror.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 import { type HeldLease, withSessionLease } from "./lease.ts";
+import { persistSessionUsageUpdate } from "./usage.ts";
 import { ensureTranscript } from "./window.ts";
 
 export type MirrorResult = { ok: true; sessionFile: string } | { ok: false; reason: string };
@@ -20,10 +21,11 @@ export async function appendAssistantMessageToSessionTranscript(params: {
   if (sessionKey.trim() === "") return { ok: false, reason: "missing sessionKey" };
   const text = resolveMirroredTranscriptText(params);
   if (text === null) return { ok: false, reason: "empty text" };
-  const entry = await agent.store.get(sessionKey);
-  if (entry === undefined) return { ok: false, reason: `unknown sessionKey: ${sessionKey}` };
 
   const append = async (held: HeldLease): Promise<MirrorResult> => {
+    // Read under the lease: the session may have got a new window while this waited.
+    const entry = await agent.store.get(sessionKey);
+    if (entry === undefined) return { ok: false, reason: `unknown sessionKey: ${sessionKey}` };
     const path = await ensureTranscript(agent, sessionKey, entry);
     await using log = await openTranscriptLog({
       path,
@@ -35,6 +37,7 @@ export async function appendAssistantMessageToSessionTranscript(params: {
     });
     await log.append([{ type: "message", message: createDeliveryMirrorMessage(text, agent.clock.now()) }]);
     await log.sync();
+    await persistSessionUsageUpdate({ agent, sessionKey, answeredAt: agent.clock.now(), lease: held.lease });
     return { ok: true, sessionFile: path };
   };
   return params.held === undefined ? await withSessionLease(agent, sessionKey, {}, append) : await append(params.held);

@@ -5,6 +5,7 @@
 import type { MessageContext } from "../keys/message-context.ts";
 import type { ModelConfig } from "../config/config.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
+import type { Lease } from "../store/store.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 
 export interface ModelSelection {
@@ -32,6 +33,7 @@ export async function applyResetModelOverride(params: {
   bodyStripped?: string | undefined;
   /** Its `BodyStripped` and `BodyForCommands` lose the hint too. */
   sessionCtx?: MessageContext;
+  lease?: Lease;
 }): Promise<ResetModelResult> {
   if (!params.resetTriggered || !params.bodyStripped) return {};
   const hint = resolveModelHint(params.bodyStripped, params.models, params.defaultModel);
@@ -42,8 +44,10 @@ export async function applyResetModelOverride(params: {
     params.sessionCtx.BodyStripped = cleanedBody;
     params.sessionCtx.BodyForCommands = cleanedBody;
   }
-  const sessionEntry = await params.agent.store.update(params.sessionKey, (entry) =>
-    entry === undefined ? undefined : withModel(entry, selection, params.agent.clock.now()),
+  const sessionEntry = await params.agent.store.update(
+    params.sessionKey,
+    (entry) => (entry === undefined ? undefined : withModel(entry, selection, params.agent.clock.now())),
+    params.lease === undefined ? {} : { lease: params.lease },
   );
   return { selection, cleanedBody, ...(sessionEntry === undefined ? {} : { sessionEntry }) };
 }

@@ -15,6 +15,7 @@ export async function assertMayAccessSession(agent: AgentHandle, requester: stri
   const to = canonicalSessionKey(target, agent);
   // A person's own session sees all of the agent; a subagent only itself and what it spawned.
   if (from === to || !isSubagentSessionKey(from)) {
+    // Refuses the key of another agent.
     await agent.store.get(to);
     return;
   }

@@ -69,15 +69,17 @@ function checkPatch(patch: SessionPatch): SessionPatch {
   }
   if (patch.label === undefined || patch.label === null) return patch;
   const label = parseSessionLabel(patch.label);
-  if (!label.ok) throw new HoldfastError("usage", "invalid-label", label.error);
+  if (!label.ok) {
+    throw new HoldfastError("usage", "invalid-label", label.error, {
+      hint: "A label is text of 1 to 64 characters; null takes it away.",
+    });
+  }
   return { ...patch, label: label.label };
 }
 
 function applyPatch(entry: SessionEntry, patch: SessionPatch, now: number): SessionEntry {
-  const next: Record<string, unknown> = { ...entry, updatedAt: now };
-  for (const [field, value] of Object.entries(patch)) {
-    if (value === null) delete next[field];
-    else if (value !== undefined) next[field] = value;
-  }
-  return next as unknown as SessionEntry;
+  const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
+  const next: SessionEntry = { ...entry, ...Object.fromEntries(changes), updatedAt: now };
+  for (const [field, value] of changes) if (value === null) delete next[field as PatchableField];
+  return next;
 }

@@ -37,7 +37,8 @@ export function stripStructuralPrefixes(text: string): string {
 }
 
 const CURRENT_MESSAGE = "[Current message - respond to this]";
-const BRACKETED = /^(?:\s*\[[^\]\n]*\])+\s*/;
+// A few are structure; more are text, and would overflow the stack.
+const BRACKETED = /^(?:\s*\[[^\]\n]{0,200}\]){1,8}\s*/;
 const SENDER = /^[\p{L}\p{N}+()_. -]{1,64}:\s+/u;
 
 function unwrap(text: string): string {

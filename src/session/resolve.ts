@@ -1,4 +1,7 @@
-/** Finds the session that a person means: by key, label, session id or the unique start of one. */
+/**
+ * Finds the session that a person means: by key, label, session id or the unique start of one. A key
+ * comes first: a label is whatever somebody typed into a chat, and must not stand in for another session.
+ */
 import { HoldfastError } from "../base/errors.ts";
 import { closestMatch } from "../base/suggest.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
@@ -24,7 +27,14 @@ export async function resolveSession(agent: AgentHandle, reference: string): Pro
       hint: "Run `holdfast sessions` to see which there are.",
     });
   }
-  return (await byLabel(agent, wanted)) ?? (await byId(agent, wanted)) ?? (await byKey(agent, wanted));
+  const found = (await byKey(agent, wanted)) ?? (await byLabel(agent, wanted)) ?? (await byId(agent, wanted));
+  if (found === undefined) throw notFound(wanted, await namesInUse(agent));
+  return found;
+}
+
+async function byKey(agent: AgentHandle, key: string): Promise<ResolvedSession | undefined> {
+  const entry = await agent.store.get(key);
+  return entry === undefined ? undefined : { key: canonicalSessionKey(key, agent), entry };
 }
 
 async function byLabel(agent: AgentHandle, label: string): Promise<ResolvedSession | undefined> {
@@ -37,20 +47,15 @@ async function byId(agent: AgentHandle, prefix: string): Promise<ResolvedSession
   const found = await agent.store.findWindows(prefix, CANDIDATES);
   const exact = found.filter(({ sessionId }) => sessionId === prefix);
   const candidates = exact.length > 0 ? exact : found;
-  const ids = new Set(candidates.map(({ sessionId }) => sessionId));
-  if (ids.size > 1) throw ambiguous(prefix, candidates);
+  // Other tools may have given one id to two sessions.
+  const named = new Set(candidates.map(({ key, sessionId }) => `${sessionId} (${key})`));
+  if (named.size > 1) throw ambiguous(prefix, candidates, [...named]);
 
   const [window] = candidates;
   if (window === undefined) return undefined;
   const entry = await agent.store.get(window.key);
   if (entry === undefined) return undefined;
   return entry.sessionId === window.sessionId ? { key: window.key, entry } : { key: window.key, entry, window };
-}
-
-async function byKey(agent: AgentHandle, key: string): Promise<ResolvedSession> {
-  const entry = await agent.store.get(key);
-  if (entry !== undefined) return { key: canonicalSessionKey(key, agent), entry };
-  throw notFound(key, await namesInUse(agent));
 }
 
 /** Keys and labels of the sessions used last, for "did you mean". */
@@ -62,10 +67,9 @@ async function namesInUse(agent: AgentHandle): Promise<string[]> {
   ]);
 }
 
-function ambiguous(prefix: string, windows: readonly Window[]): HoldfastError {
-  const ids = windows.map(({ sessionId }) => sessionId);
-  return new HoldfastError("usage", "ambiguous-prefix", `"${prefix}" fits several sessions: ${ids.join(", ")}`, {
-    hint: "Give more characters of the id.",
+function ambiguous(prefix: string, windows: readonly Window[], names: readonly string[]): HoldfastError {
+  return new HoldfastError("usage", "ambiguous-prefix", `"${prefix}" fits several sessions: ${names.join(", ")}`, {
+    hint: "Give more characters of the id, or the key.",
     data: { prefix, candidates: windows.map(({ key, sessionId }) => ({ key, sessionId })) },
   });
 }

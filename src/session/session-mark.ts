@@ -2,8 +2,9 @@
  * What a transcript says about itself: the session that it is a window of. Written when the window
  * opens, right behind the header, so that transcripts alone are enough to rebuild a lost store.
  */
+import { isRecord } from "../base/json-record.ts";
 import type { WindowReason } from "../store/store.ts";
-import { type DraftEntry, SESSION_MARK_TYPE, type TranscriptEntry, isRecord } from "../transcript/entries.ts";
+import { type DraftEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "../transcript/entries.ts";
 
 export interface SessionMark {
   /** Canonical. */
@@ -19,10 +20,9 @@ export function sessionMark(mark: SessionMark): DraftEntry {
 /** Undefined when the entry is none. The content comes from a file: the key may be anything. */
 export function sessionMarkOf(entry: TranscriptEntry): SessionMark | undefined {
   if (entry.type !== "custom" || entry.customType !== SESSION_MARK_TYPE || !isRecord(entry.data)) return undefined;
-  const { key } = entry.data;
+  const { key, reason } = entry.data;
   if (typeof key !== "string") return undefined;
-  const reason = REASONS.find((known) => known === (entry.data as { reason?: unknown }).reason);
-  return { key, reason: reason ?? "restore" };
+  return { key, reason: REASONS.find((known) => known === reason) ?? "restore" };
 }
 
 const REASONS: readonly WindowReason[] = ["initial", "command", "daily", "idle", "fork", "switch", "restore"];

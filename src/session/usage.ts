@@ -19,6 +19,8 @@ export async function persistSessionUsageUpdate(params: {
   contextTokensUsed?: number;
   systemPromptReport?: Record<string, unknown>;
   cliSessionId?: string;
+  /** When the agent answered a person. Left out: this was a heartbeat or bookkeeping. */
+  answeredAt?: number;
   lease?: Lease;
 }): Promise<SessionEntry | undefined> {
   const { agent, usage } = params;
@@ -29,6 +31,7 @@ export async function persistSessionUsageUpdate(params: {
     ...(params.contextTokensUsed === undefined ? {} : { contextTokens: params.contextTokensUsed }),
     ...(params.systemPromptReport === undefined ? {} : { systemPromptReport: params.systemPromptReport }),
     ...(params.cliSessionId === undefined ? {} : { sdkSessionId: params.cliSessionId }),
+    ...(params.answeredAt === undefined ? {} : { lastInteractionAt: params.answeredAt }),
   };
   if (Object.keys(patch).length === 0) return await agent.store.get(params.sessionKey);
   return await agent.store.update(

@@ -42,22 +42,22 @@ export async function openWindow(agent: AgentHandle, params: OpenWindowParams): 
   faultPoint("window.transcript-ready");
 
   const complete = params.complete ?? ((entry: SessionEntry) => entry);
-  let moved = false;
+  let unmoved = false;
   try {
     const entry = await agent.store.update(
       key,
       (current) => {
-        moved = current?.sessionId === previous?.sessionId;
-        if (!moved) return undefined;
+        unmoved = current?.sessionId === previous?.sessionId;
+        if (!unmoved) return undefined;
         return complete(entryForNewWindow(current, { sessionId, sessionFile: path, now: agent.clock.now() }));
       },
       { windowReason: params.reason, ...(params.lease === undefined ? {} : { lease: params.lease }) },
     );
     faultPoint("window.moved");
-    return moved ? entry : undefined;
+    return unmoved ? entry : undefined;
   } finally {
     // Nobody points at it and nothing was said in it.
-    if (!moved) await unlink(path).catch(() => undefined);
+    if (!unmoved) await unlink(path).catch(() => undefined);
   }
 }
 

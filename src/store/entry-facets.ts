@@ -5,7 +5,7 @@ import type { SessionEntry } from "./session-entry.ts";
 import type { ListQuery } from "./store.ts";
 
 /** What lists show of an entry. A store answers a query for these fields, or some of them, fastest. */
-export const SUMMARY_FIELDS = [
+export const LISTED_FIELDS = [
   "sessionId",
   "updatedAt",
   "systemSent",
@@ -63,6 +63,7 @@ export function checkListQuery({ limit, offset }: ListQuery): void {
   for (const [name, value] of Object.entries({ limit, offset })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
       throw new HoldfastError("usage", "invalid-query", `${name} must be a whole number from 0 on, not ${value}`, {
+        hint: "Leave it out to get everything.",
         data: { [name]: value },
       });
     }

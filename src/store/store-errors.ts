@@ -1,5 +1,5 @@
 /** The refusals of the store contract, the same from every store. */
-import { HoldfastError } from "../base/errors.ts";
+import { HoldfastError, errorMessage } from "../base/errors.ts";
 import { printableLine } from "../base/printable.ts";
 import type { Lease, Window } from "./store.ts";
 
@@ -36,7 +36,7 @@ export function leaseOfAnotherKey(lease: Lease, key: string): HoldfastError {
     "usage",
     "lease-of-another-key",
     `A lease of ${printableLine(lease.key, 80)} does not allow writing ${printableLine(key, 80)}`,
-    { data: { lease: lease.key, key } },
+    { hint: "Acquire the lease of the session that is written.", data: { lease: lease.key, key } },
   );
 }
 
@@ -57,8 +57,15 @@ export function windowNotClosed(window: Window): HoldfastError {
     "usage",
     "window-not-closed",
     `The window ${printableLine(window.sessionId, 80)} has no closing time; only updating a session opens a window`,
-    { data: { key: window.key, sessionId: window.sessionId } },
+    { hint: "Give it a `closedAt`, or update the session.", data: { key: window.key, sessionId: window.sessionId } },
   );
+}
+
+export function payloadNotJson(error: unknown): HoldfastError {
+  return new HoldfastError("usage", "invalid-payload", `The message cannot be stored as JSON: ${errorMessage(error)}`, {
+    hint: "Nothing was changed. A message may hold only what JSON can.",
+    cause: error,
+  });
 }
 
 export function inboxItemNotRunning(id: number, key: string): HoldfastError {
@@ -71,7 +78,10 @@ export function inboxItemNotRunning(id: number, key: string): HoldfastError {
 }
 
 export function outboxItemNotFound(id: number): HoldfastError {
-  return new HoldfastError("not-found", "outbox-item-not-found", `There is no outbox item ${id}`, { data: { id } });
+  return new HoldfastError("not-found", "outbox-item-not-found", `There is no outbox item ${id}`, {
+    hint: "Settle only what `due` or `enqueue` gave.",
+    data: { id },
+  });
 }
 
 export function alreadyDelivered(id: number): HoldfastError {

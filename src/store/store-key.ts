@@ -35,6 +35,6 @@ function foreignSession(key: string, agentId: string): HoldfastError {
     "forbidden",
     "foreign-session",
     `${printableLine(key, 80)} is not a session of the agent ${agentId}`,
-    { hint: "Open the store of the agent that the session belongs to.", data: { key, agentId } },
+    { hint: `Name its agent: --agent ${resolveAgentIdFromSessionKey(key)}.`, data: { key, agentId } },
   );
 }

@@ -3,6 +3,7 @@
  * has its own implementation beside it. Nothing here ever deletes: files that are replaced are set
  * aside first.
  */
+import { HoldfastError } from "../base/errors.ts";
 import type { SessionEntry } from "./session-entry.ts";
 import type { StoreKind, Window } from "./store.ts";
 
@@ -21,9 +22,9 @@ export interface StoreRepair {
   salvage(): Promise<SalvagedParts>;
   /**
    * Puts a store with these sessions in the place of the damaged one, all of it or nothing, and
-   * resolves to where the damaged files went. Queued
-   * messages, replies and leases that can still be read are taken over. After a crash on the way the store is still
-   * diagnosed as damaged, and this can be called again.
+   * resolves to where the damaged files went. Queued messages, replies and leases that can still be
+   * read are taken over. After a crash on the way the store is still diagnosed as damaged, and this
+   * can be called again.
    */
   rebuild(sessions: readonly SalvagedSession[]): Promise<string[]>;
   /** Brings the view up to date. Left out: the store keeps none. */
@@ -35,6 +36,13 @@ export interface StoreDamage {
   /** What the person can do, where `rebuild` would be wrong: a newer version, missing rights. */
   hint: string | undefined;
   canRebuild: boolean;
+}
+
+/** What an error at opening a store says about its files. Anything else that was thrown is a defect. */
+export function toDamage(error: unknown): StoreDamage {
+  if (!(error instanceof HoldfastError)) throw error;
+  const canRebuild = error.kind === "corrupt";
+  return { message: error.message, hint: canRebuild ? undefined : error.hint, canRebuild };
 }
 
 export interface SalvagedParts {

@@ -108,7 +108,7 @@ export interface ListedSession {
 
 export interface JsonPage {
   /**
-   * A JSON array, in UTF-8, of objects with `key`, `kind`, `ageMs` and the fields of `SUMMARY_FIELDS`
+   * A JSON array, in UTF-8, of objects with `key`, `kind`, `ageMs` and the fields of `LISTED_FIELDS`
    * that the entry has.
    */
   json: Uint8Array;

@@ -3,15 +3,9 @@
  * back as a problem, and an entry whose fields do not fit its type still comes back as an entry, so
  * that its children do not lose their parent.
  */
+import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { type Line, encodeLine } from "../base/jsonl.ts";
-import {
-  type EntryBase,
-  type JsonRecord,
-  type OtherEntry,
-  type TranscriptEntry,
-  type TranscriptHeader,
-  isRecord,
-} from "./entries.ts";
+import type { EntryBase, OtherEntry, TranscriptEntry, TranscriptHeader } from "./entries.ts";
 
 export type ParsedLine =
   | { kind: "header"; header: TranscriptHeader }
@@ -75,7 +69,7 @@ export function decodeEntry(record: JsonRecord): DecodedEntry {
   if (!fits(record)) return { entry: other(place, record), reason: `${type} entry with missing or unreadable fields` };
   // The shape was checked just above; fields that it does not know are carried along.
   const { leaseEpoch: _checked, ...fields } = record;
-  const entry = { ...fields, ...place } as unknown as TranscriptEntry;
+  const entry = { ...fields, ...place } as TranscriptEntry;
   const served = hasKnownRole(entry) ? entry : other(place, record);
   return timestamp === undefined ? { entry: served, reason: "entry without a readable time" } : { entry: served };
 }

@@ -8,6 +8,7 @@
  * that later ones depend on: the reference to a fork's parent, the settings in force, the name, and
  * the newest summary if no kept compaction supersedes it.
  */
+import type { FileHandle } from "node:fs/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { type Fence, withExclusiveAccess } from "./access.ts";
@@ -19,7 +20,6 @@ import type { OnProblem } from "./problems.ts";
 import { type Write, copyRange, rewriteTranscript } from "./rewrite.ts";
 import { openForReading, scanEntriesBackward, scanLines } from "./scan.ts";
 import { forkPointOf, walkPath } from "./walk.ts";
-import type { FileHandle } from "node:fs/promises";
 
 export type CompactionDraft = Pick<CompactionEntry, "summary" | "firstKeptEntryId" | "tokensBefore" | "details">;
 
@@ -48,7 +48,7 @@ export interface CompactResult {
 export async function compactTranscript(path: string, options: CompactOptions): Promise<CompactResult> {
   const { maxEntries, fence, clock = systemClock } = options;
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw new HoldfastError("usage", "bad-entry-count", `Cannot keep ${maxEntries} entries`, {
+    throw new HoldfastError("usage", "invalid-entry-count", `Cannot keep ${maxEntries} entries`, {
       hint: "Give a whole number of at least 1.",
     });
   }

@@ -4,7 +4,7 @@
  */
 import type { CompactionEntry, CompactionSummaryMessage, TranscriptEntry, TranscriptMessage } from "./entries.ts";
 import { isDeliveryMirror } from "./mirror.ts";
-import { type TranscriptProblem, addProblem, createProblemList } from "./problems.ts";
+import { type OnProblem, type TranscriptProblem, addProblem, createProblemList } from "./problems.ts";
 import { walkPath } from "./walk.ts";
 
 export interface TranscriptContext {
@@ -42,11 +42,7 @@ interface Collected {
   compaction: CompactionEntry | undefined;
 }
 
-async function collect(
-  path: string,
-  leafId: string | undefined,
-  onProblem: (problem: TranscriptProblem) => void,
-): Promise<Collected> {
+async function collect(path: string, leafId: string | undefined, onProblem: OnProblem): Promise<Collected> {
   const newestFirst: TranscriptEntry[] = [];
   let compaction: CompactionEntry | undefined;
   let firstKeptSeen = false;

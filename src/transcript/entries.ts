@@ -3,6 +3,7 @@
  * Fields that are not listed here are kept as they are; a line of another type, or one whose fields
  * do not fit its type, becomes an `OtherEntry` and so keeps its place in the tree.
  */
+import type { JsonRecord } from "../base/json-record.ts";
 
 export const TRANSCRIPT_VERSION = 3;
 
@@ -226,10 +227,4 @@ export interface MessageUsage {
   cacheWrite: number;
   totalTokens: number;
   cost: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
-}
-
-export type JsonRecord = Record<string, unknown>;
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -8,7 +8,7 @@ import { fileExists, replaceFile, temporaryPath } from "../base/files.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
 import { TRANSCRIPT_VERSION, type TranscriptEntry } from "./entries.ts";
 import { type CreateTranscriptOptions, type TranscriptLog, createTranscript } from "./log.ts";
-import { type TranscriptProblem, addProblem, createProblemList } from "./problems.ts";
+import { type OnProblem, type TranscriptProblem, addProblem, createProblemList } from "./problems.ts";
 import { writeNewFile } from "./rewrite.ts";
 import {
   type LocatedEntry,
@@ -18,7 +18,7 @@ import {
   scanHead,
   scanTailWindow,
 } from "./scan.ts";
-import { FORK_TYPE, type ForkPoint, type PathEntry, findEntry, forkPointOf, walkPath } from "./walk.ts";
+import { FORK_TYPE, type ForkPoint, type PathEntry, findEntry, forkPointOf, noSuchEntry, walkPath } from "./walk.ts";
 
 export interface ForkOptions extends Omit<CreateTranscriptOptions, "parentSession" | "entries" | "after"> {
   /** Must lie in the folder of the new transcript. It is only read, so no lease on it is needed. */
@@ -31,6 +31,7 @@ export async function forkTranscript(options: ForkOptions): Promise<TranscriptLo
   const { parentPath, leafId, ...create } = options;
   if (dirname(resolve(parentPath)) !== dirname(resolve(options.path))) {
     throw new HoldfastError("usage", "fork-elsewhere", "A fork must lie in the folder of its parent", {
+      hint: "Choose a path beside the parent: the fork names it by its file name alone.",
       data: { parentPath, path: options.path },
     });
   }
@@ -55,9 +56,7 @@ async function findForkLeaf(
   await using handle = await openForReading(path);
   const { header } = await scanHead(handle);
   const leaf = leafId === undefined ? leafOfWindow(await scanTailWindow(handle)) : await findEntry(handle, leafId);
-  if (leafId !== undefined && leaf === undefined) {
-    throw new HoldfastError("not-found", "entry-missing", `${path} has no entry ${leafId}`, { data: { path, leafId } });
-  }
+  if (leafId !== undefined && leaf === undefined) throw noSuchEntry(path, leafId);
   return { sessionId: header?.id ?? "", leaf };
 }
 
@@ -73,7 +72,10 @@ export interface Materialized {
  */
 export async function materializeFork(path: string, target: string): Promise<Materialized> {
   if (await fileExists(target)) {
-    throw new HoldfastError("conflict", "target-exists", `${target} exists already`, { data: { target } });
+    throw new HoldfastError("conflict", "target-exists", `${target} exists already`, {
+      hint: "Choose another target, or move that file away.",
+      data: { target },
+    });
   }
   const list = createProblemList();
   const stops = await placesOnPath(path, (problem) => addProblem(list, problem));
@@ -96,19 +98,20 @@ export async function materializeFork(path: string, target: string): Promise<Mat
 }
 
 /** Only places are held, not entries, because the way is found from its end and written from its beginning. */
-type Place = Pick<PathEntry, "file" | "end">;
+type Place = Pick<PathEntry, "file" | "offset" | "end">;
 
-async function placesOnPath(path: string, onProblem: (problem: TranscriptProblem) => void): Promise<Place[]> {
+async function placesOnPath(path: string, onProblem: OnProblem): Promise<Place[]> {
   const places: Place[] = [];
-  for await (const { file, end } of walkPath(path, { onProblem })) places.push({ file, end });
+  for await (const { file, offset, end } of walkPath(path, { onProblem })) places.push({ file, offset, end });
   return places.reverse();
 }
 
 async function* entriesAt(places: readonly Place[]): AsyncGenerator<TranscriptEntry> {
   for (const file of new Set(places.map((place) => place.file))) {
     await using handle = await openForReading(file);
-    for (const { end } of places.filter((place) => place.file === file)) {
-      for await (const { entry } of scanEntriesBackward(handle, { end })) {
+    for (const { offset, end } of places.filter((place) => place.file === file)) {
+      // From the newline before it: no more than the line itself is read.
+      for await (const { entry } of scanEntriesBackward(handle, { start: Math.max(0, offset - 1), end })) {
         yield entry;
         break;
       }

@@ -183,7 +183,7 @@ describe("other writers", () => {
     expect(two?.parentId).toBe("abcdef01");
   });
 
-  test("without a fence a torn foreign line is moved aside before anything follows it", async () => {
+  test("without a fence a torn foreign line is set aside before anything follows it", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/", clock: createTestClock() });
@@ -310,7 +310,7 @@ describe("opening", () => {
     await expect(openTranscriptLog({ path: folder.join("none.jsonl") })).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  test("a tail of NUL bytes, as a power cut leaves it, is moved aside", async () => {
+  test("a tail of NUL bytes, as a power cut leaves it, is set aside", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeLines(path, [HEADER, messageLine("00000001", null, "one")]);
@@ -363,7 +363,7 @@ describe("opening", () => {
     );
   });
 
-  test("a header cut in half is kept aside and written anew", async () => {
+  test("a header cut in half is set aside and written anew", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeFile(path, '{"type":"session","vers');

@@ -142,7 +142,12 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
   const { path, fence } = settings;
   let closed = false;
   const assertOpen = (): void => {
-    if (closed) throw new HoldfastError("usage", "transcript-closed", `The log of ${path} was closed`);
+    if (closed) {
+      throw new HoldfastError("usage", "transcript-closed", `The log of ${path} was closed`, {
+        hint: "Open the transcript again.",
+        data: { path },
+      });
+    }
   };
 
   const log: TranscriptLog = {
@@ -264,7 +269,10 @@ function encodeOrRefuse(entry: TranscriptEntry): Buffer {
   try {
     return Buffer.from(encodeEntry(entry));
   } catch (error) {
-    throw new HoldfastError("usage", "entry-not-json", "An entry cannot be written as JSON", { cause: error });
+    throw new HoldfastError("usage", "entry-not-json", "An entry cannot be written as JSON", {
+      hint: "An entry may hold only what JSON can: no cycles, no big integers.",
+      cause: error,
+    });
   }
 }
 

@@ -9,8 +9,8 @@
  * A line without an id gets one from its place in the file. The place never changes before the file
  * is rewritten, and rewriting stores the id, so the id of an entry is the same before and after.
  */
+import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { isoTime } from "./codec.ts";
-import { type JsonRecord, isRecord } from "./entries.ts";
 
 /** What a line without an id cannot tell about itself. */
 export interface LinePlace {

@@ -2,8 +2,8 @@
  * Names of transcript files. Session and topic ids come from outside: an id either is a plain name or
  * is refused, and two different (session, topic) pairs never share a file.
  */
-import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { nodeCrypto } from "../base/builtin.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { agentLayout, resolveHome } from "../config/layout.ts";
 import { normalizeAgentId } from "../keys/names.ts";
@@ -16,7 +16,7 @@ export function resolveSessionTranscriptPath(sessionId: string, agentId?: string
 const SUFFIX = ".jsonl";
 const TOPIC_MARK = "-topic-";
 const MAX_ID_LENGTH = 128;
-/** Leaves room for the endings of archives, quarantined tails and temporary files within 255 bytes. */
+/** Leaves room for the endings of archives, tails that were set aside and temporary files within 255 bytes. */
 const MAX_NAME_LENGTH = 180;
 
 export function transcriptFileName(sessionId: string, topicId?: string | number): string {
@@ -48,7 +48,7 @@ export function isPlainName(value: string): boolean {
 
 function assertSessionId(value: string): void {
   if (isSessionId(value)) return;
-  throw new HoldfastError("usage", "bad-session-id", `${JSON.stringify(value)} cannot be a session id`, {
+  throw new HoldfastError("usage", "invalid-session-id", `${JSON.stringify(value)} cannot be a session id`, {
     hint: `A session id is a plain name of at most ${MAX_ID_LENGTH} characters: no separators, no leading dot, no "${TOPIC_MARK}".`,
   });
 }
@@ -59,5 +59,6 @@ function encodeTopic(topic: string, room: number): string {
     if (encoded.length <= room) return encoded;
   }
   // "=" never occurs in encoded text, so a hashed topic cannot be mistaken for a written one.
-  return `sha256=${createHash("sha256").update(Buffer.from(topic, "utf16le")).digest("hex").slice(0, 32)}`;
+  const hash = nodeCrypto().createHash("sha256").update(Buffer.from(topic, "utf16le")).digest("hex");
+  return `sha256=${hash.slice(0, 32)}`;
 }

@@ -32,7 +32,7 @@ export async function prepareForWrite(path: string, options: PrepareOptions): Pr
     const isEmpty = torn.offset === 0;
     if (!recognised && window.length === 0 && !isEmpty) throw notATranscript(path);
     const current = header === undefined ? newHeader(path, options.clock) : { ...header, version: TRANSCRIPT_VERSION };
-    if (torn.bytes > 0) await quarantineTail(handle, path, torn, options);
+    if (torn.bytes > 0) await setTailAside(handle, path, torn, options);
     const isCurrent = header?.version === TRANSCRIPT_VERSION && !window.some(({ migrated }) => migrated);
     if (!isCurrent) await rewriteAsCurrent(handle, path, current, options);
     return current;
@@ -58,15 +58,10 @@ async function tornTail(handle: FileHandle): Promise<TornTail> {
 /** Cuts off what follows the last newline, if anything does, after saving it beside the file. */
 export async function cutTornTail(handle: FileHandle, path: string, options: PrepareOptions): Promise<void> {
   const torn = await tornTail(handle);
-  if (torn.bytes > 0) await quarantineTail(handle, path, torn, options);
+  if (torn.bytes > 0) await setTailAside(handle, path, torn, options);
 }
 
-async function quarantineTail(
-  handle: FileHandle,
-  path: string,
-  torn: TornTail,
-  options: PrepareOptions,
-): Promise<void> {
+async function setTailAside(handle: FileHandle, path: string, torn: TornTail, options: PrepareOptions): Promise<void> {
   const saved = await freeName(path, "torn", options.clock.now());
   await writeNewFile(saved, (write) => copyRange(handle, torn.offset, torn.offset + torn.bytes, write));
   await syncFolder(dirname(path));
@@ -75,7 +70,7 @@ async function quarantineTail(
   await handle.datasync();
   faultPoint("transcript.torn.cut");
   options.onProblem?.({
-    reason: `${torn.bytes} bytes of an unfinished line were moved aside`,
+    reason: `${torn.bytes} bytes of an unfinished line were set aside`,
     offset: torn.offset,
     file: saved,
   });

@@ -109,7 +109,7 @@ describe("readTranscript", () => {
   test("a missing file and a folder are clear errors", async () => {
     await using folder = await temporaryFolder();
     await expect(readAll(folder.join("none.jsonl"))).rejects.toMatchObject({ kind: "not-found" });
-    await expect(readAll(folder.path)).rejects.toMatchObject({ code: "not-a-transcript" });
+    await expect(readAll(folder.path)).rejects.toMatchObject({ code: "not-a-file" });
     await expect(readTail(folder.join("none.jsonl"), 1)).rejects.toMatchObject({ kind: "not-found" });
   });
 

@@ -4,9 +4,8 @@
  * the middle of them. Memory: one line, and a few bytes per entry to recognise repeated ids.
  */
 import { crc32 } from "node:zlib";
-import type { TranscriptEntry, TranscriptHeader } from "./entries.ts";
-import { TRANSCRIPT_VERSION } from "./entries.ts";
-import { type ProblemList, type TranscriptProblem, addProblem, createProblemList } from "./problems.ts";
+import { TRANSCRIPT_VERSION, type TranscriptEntry, type TranscriptHeader } from "./entries.ts";
+import { type OnProblem, type ProblemList, addProblem, createProblemList } from "./problems.ts";
 import { type ScannedLine, openForReading, scanEntriesBackward, scanHead, scanLines, transcriptError } from "./scan.ts";
 
 export type TranscriptItem =
@@ -27,7 +26,7 @@ export interface TranscriptReading extends AsyncIterable<TranscriptItem> {
 }
 
 export interface ReadOptions {
-  onProblem?: (problem: TranscriptProblem) => void;
+  onProblem?: OnProblem;
 }
 
 export function readTranscript(path: string, options: ReadOptions = {}): TranscriptReading {

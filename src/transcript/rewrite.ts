@@ -8,8 +8,7 @@
  * and an appender that finds its file exchanged after a write writes again (`log.ts`). One of the two
  * always sees the other, and a line that both carried over is recognised by its id.
  */
-import { constants, copyFile, link, open, unlink } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, constants, copyFile, link, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileStamp } from "../base/clock.ts";
 import { systemErrorCode } from "../base/errors.ts";

@@ -4,9 +4,10 @@
  */
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
+import type { JsonRecord } from "../base/json-record.ts";
 import { type Line, readLines, readLinesBackward } from "../base/jsonl.ts";
 import { decodeEntry, parseLine } from "./codec.ts";
-import type { JsonRecord, TranscriptEntry, TranscriptHeader } from "./entries.ts";
+import type { TranscriptEntry, TranscriptHeader } from "./entries.ts";
 import { countedFirstKept, idOfPlace, migrateRecord, needsMigration } from "./migrations.ts";
 import type { OnProblem } from "./problems.ts";
 
@@ -186,7 +187,10 @@ export async function openForReading(path: string): Promise<FileHandle> {
   try {
     // Looked at first, because opening a named pipe would wait for its other end.
     if (!(await stat(path)).isFile()) {
-      throw new HoldfastError("usage", "not-a-transcript", `${path} is not a regular file`);
+      throw new HoldfastError("usage", "not-a-file", `${path} is not a regular file`, {
+        hint: "Name the transcript itself, a .jsonl file.",
+        data: { path },
+      });
     }
     return await open(path, "r");
   } catch (error) {

@@ -3,12 +3,12 @@
  * as far as the caller asks: a parent is the nearest entry before its child with the wanted id, so the
  * walk always goes towards the beginning and a cycle cannot catch it.
  */
-import { readdir } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { type FileHandle, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HoldfastError, systemErrorCode } from "../base/errors.ts";
+import { isRecord } from "../base/json-record.ts";
 import { ARCHIVE_FOLDER_NAME } from "../config/layout.ts";
-import { type TranscriptEntry, isRecord } from "./entries.ts";
+import type { TranscriptEntry } from "./entries.ts";
 import { isPlainName } from "./paths.ts";
 import type { OnProblem } from "./problems.ts";
 import {
@@ -198,6 +198,9 @@ async function inFileIfPresent<T>(
   }
 }
 
-function noSuchEntry(path: string, id: string): HoldfastError {
-  return new HoldfastError("not-found", "entry-missing", `${path} has no entry ${id}`, { data: { path, id } });
+export function noSuchEntry(path: string, id: string): HoldfastError {
+  return new HoldfastError("not-found", "entry-missing", `${path} has no entry ${id}`, {
+    hint: "Leave the id out to start from the newest entry.",
+    data: { path, id },
+  });
 }

@@ -2,6 +2,8 @@
  * The commands that a person can type into any conversation. Resets are not here: they belong to
  * the session and are found by `initSessionState`.
  */
+import { localTime } from "../base/clock.ts";
+import { closestMatch } from "../base/suggest.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { patchSession } from "../session/patch.ts";
 import { reopenWindow } from "../session/reopen-window.ts";
@@ -19,8 +21,19 @@ export interface CommandRequest {
 export async function runChatCommand(request: CommandRequest): Promise<string | undefined> {
   const [, name = "", argument = ""] = /^\/(\w+)(?:\s+([\s\S]*))?$/.exec(request.text.trim()) ?? [];
   const command = COMMANDS.get(name.toLowerCase());
-  return command === undefined ? undefined : await command(request, argument.trim());
+  return command === undefined ? didYouMean(request.text) : await command(request, argument.trim());
 }
+
+/** A single mistyped word is hardly meant for the agent. */
+function didYouMean(text: string): string | undefined {
+  const [, word] = /^\/(\w+)$/.exec(text.trim()) ?? [];
+  if (word === undefined || ELSEWHERE.includes(word.toLowerCase())) return undefined;
+  const suggestion = closestMatch(word, [...COMMANDS.keys(), ...ELSEWHERE]);
+  return suggestion === undefined ? undefined : `There is no /${word}. Did you mean /${suggestion}?`;
+}
+
+/** Found by the session or by the channel. */
+const ELSEWHERE = ["new", "reset", "quit"];
 
 type ChatCommand = (request: CommandRequest, argument: string) => Promise<string>;
 
@@ -40,6 +53,7 @@ async function help(): Promise<string> {
     "/back <window>        continue an earlier window",
     "/label <name>         name this session (no name: take it away)",
     "/help                 this list",
+    "/quit                 leave; so does the end of the input",
   ].join("\n");
 }
 
@@ -62,22 +76,24 @@ async function windows({ agent, sessionKey }: CommandRequest): Promise<string> {
   return all.map(describeWindow).join("\n");
 }
 
-/** The Swedish form of a date is the one that sorts: 2026-11-15 20:14:34. */
 function describeWindow(window: Window, index: number): string {
-  const state = window.closedAt === undefined ? "open" : `closed ${new Date(window.closedAt).toLocaleString("sv-SE")}`;
+  const state = window.closedAt === undefined ? "open" : `closed ${localTime(window.closedAt)}`;
   return `${index + 1}. ${window.sessionId.slice(0, 8)}  opened by ${window.reason}, ${state}`;
 }
 
 async function back({ agent, sessionKey }: CommandRequest, wanted: string): Promise<string> {
-  const all = await agent.store.windows(sessionKey);
-  const matches = all.filter(
-    ({ sessionId }, index) => wanted !== "" && (sessionId.startsWith(wanted) || String(index + 1) === wanted),
-  );
-  const [window] = matches;
-  if (window === undefined || matches.length > 1) return "Which window? /windows shows their numbers.";
+  const window = chooseWindow(await agent.store.windows(sessionKey), wanted);
+  if (window === undefined) return "Which window? /windows shows their numbers.";
   if (window.closedAt === undefined) return "That is the window you are in.";
   await withSessionLease(agent, sessionKey, {}, async ({ lease }) => await reopenWindow(agent, window, { lease }));
   return `Back at window ${window.sessionId.slice(0, 8)}.`;
+}
+
+/** By its number in the list, or by the unique start of its id. */
+function chooseWindow(windows: readonly Window[], wanted: string): Window | undefined {
+  if (/^\d{1,3}$/.test(wanted)) return windows[Number(wanted) - 1];
+  const matches = windows.filter(({ sessionId }) => wanted !== "" && sessionId.startsWith(wanted));
+  return matches.length === 1 ? matches[0] : undefined;
 }
 
 async function label({ agent, sessionKey }: CommandRequest, name: string): Promise<string> {

@@ -39,7 +39,7 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   const { agent, config, ctx } = request;
   const key = resolveInboundSessionKey(ctx, { agentId: agent.agentId, session: config.session });
   return await withSessionLease(agent, key, {}, async (held) => {
-    const session = await initSessionState({
+    const opened = await initSessionState({
       agent,
       ctx,
       cfg: config,
@@ -51,10 +51,12 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
       sessionKey: key,
       models: config.models,
       defaultModel: config.agents[agent.agentId]?.model,
-      resetTriggered: session.resetTriggered,
-      bodyStripped: session.bodyStripped,
-      sessionCtx: session.sessionCtx,
+      resetTriggered: opened.resetTriggered,
+      bodyStripped: opened.bodyStripped,
+      sessionCtx: opened.sessionCtx,
+      lease: held.lease,
     });
+    const session = { ...opened, sessionEntry: hint.sessionEntry ?? opened.sessionEntry };
     const text = session.sessionCtx.BodyStripped?.trim() ?? "";
     const described: TurnResult = { session, ...(hint.selection === undefined ? {} : { model: hint.selection }) };
     return text === "" ? described : { ...described, reply: await answer(request, session, held, text) };
@@ -111,6 +113,7 @@ async function answer(
     agent,
     sessionKey: session.sessionKey,
     usage,
+    answeredAt: agent.clock.now(),
     lease: held.lease,
     ...(usage === undefined ? {} : { modelUsed: usage.model, providerUsed: usage.provider }),
   });

@@ -69,7 +69,7 @@ export function describeEntries(makeStore: MakeStore): void {
       const update = store.update("main", () => wrong);
       await expect(update).rejects.toThrow("inputTokens");
       expect(await refusal(update)).toEqual({ kind: "usage", code: "invalid-entry" });
-      const nameless = { updatedAt: 1 } as unknown as SessionEntry;
+      const nameless = { updatedAt: 1 } as SessionEntry;
       expect(await refusal(store.update("new", () => nameless))).toEqual({ kind: "usage", code: "invalid-entry" });
       expect(await store.get("main")).toEqual(entry("s-1"));
       expect(await store.get("new")).toBeUndefined();

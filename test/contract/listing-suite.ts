@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SUMMARY_FIELDS } from "../../src/store/entry-facets.ts";
+import { LISTED_FIELDS } from "../../src/store/entry-facets.ts";
 import type { ListQuery, Store } from "../../src/store/store.ts";
 import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
@@ -49,7 +49,7 @@ export function describeListing(makeStore: MakeStore): void {
       const queries: ListQuery[] = [{}, { sort: "key", limit: 2, offset: 1 }, { kind: "direct" }, { text: "none" }];
       for (const query of queries) {
         const { json, count, total } = await store.listJson(query);
-        const expected = await store.list({ ...query, fields: SUMMARY_FIELDS });
+        const expected = await store.list({ ...query, fields: LISTED_FIELDS });
         expect({ count, total }).toEqual({ count: expected.sessions.length, total: expected.total });
         expect(JSON.parse(Buffer.from(json).toString())).toEqual(
           expected.sessions.map(({ key, kind, entry: { updatedAt, ...shown } }) => {

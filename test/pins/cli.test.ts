@@ -1,5 +1,6 @@
 /** What others see of the command line: JSON shapes, sentences, exit codes. docs/cli.md describes it. */
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../support/run-cli.ts";
@@ -41,6 +42,7 @@ describe("holdfast sessions", () => {
   it("lists the sessions of every agent with --all-agents", async () => {
     await using home = await withConversation();
     await runCli(["chat", "--agent", "other"], { home: home.path, input: "hi\n" });
+    await mkdir(home.join("agents/silent"));
     const { json } = await runCli(["sessions", "--all-agents", "--json"], { home: home.path });
     expect(json()).toMatchObject({
       path: "(multiple)",
@@ -92,6 +94,10 @@ describe("holdfast sessions", () => {
       count: 1,
       archives: [{ id: archived.archive, key, reason: "archived" }],
     });
+    await writeFile(home.join("agents/main/sessions/archive/damaged.json"), "{");
+    const partly = await runCli(["sessions", "restore", "--json"], { home: home.path });
+    expect(partly).toMatchObject({ code: 5, stderr: expect.stringContaining("damaged.json cannot be read") as string });
+    expect(partly.json()).toMatchObject({ count: 1 });
     expect(await run("restore", archived.archive)).toMatchObject({ ok: true, key });
     expect(await run("delete", key, "--yes")).toMatchObject({ ok: true, key, deleted: true });
     expect(await run()).toMatchObject({ count: 0, sessions: [] });
@@ -107,8 +113,36 @@ describe("holdfast sessions", () => {
       expect(stdout).toContain("my key is sk-ant-[redacted]");
       expect(stdout).not.toContain(secret);
     }
+    const asJson = await runCli(["sessions", "export", "x", "--json"], { home: home.path });
+    expect(asJson.json()).toMatchObject({ entries: [{ type: "custom" }, { type: "message" }, { type: "message" }] });
+    await runCli(["sessions", "export", "x", "--json", "--output", "x.json"], { home: home.path });
+    expect(await readFile(home.join("x.json"), "utf8")).toBe(asJson.stdout);
     const plain = await runCli(["sessions", "export", "x", "--no-redact"], { home: home.path });
     expect(plain.stdout).toContain(secret);
+  });
+});
+
+describe("holdfast in a home where nothing was said yet", () => {
+  it("lists nothing, makes nothing, and names what to do", async () => {
+    await using folder = await temporaryFolder();
+    const home = folder.join("new");
+    const { code, json } = await runCli(["sessions", "--json"], { home, cwd: folder.path });
+    expect(code).toBe(0);
+    expect(json()).toMatchObject({ count: 0, total: 0, sessions: [] });
+    const { stderr } = await runCli(["sessions"], { home, cwd: folder.path });
+    expect(stderr).toContain("Start one with `holdfast chat`");
+    expect((await runCli(["history"], { home, cwd: folder.path })).code).toBe(3);
+    expect((await runCli(["doctor"], { home, cwd: folder.path })).code).toBe(0);
+    expect(existsSync(home)).toBe(false);
+  });
+
+  it("shows the commands of a group", async () => {
+    await using folder = await temporaryFolder();
+    for (const args of [["config"], ["config", "--help"], ["help", "config"]]) {
+      const { code, stdout } = await runCli(args, { home: folder.path });
+      expect(code).toBe(0);
+      expect(stdout).toContain("config set <key> <value>");
+    }
   });
 });
 
@@ -169,6 +203,12 @@ describe("holdfast chat", () => {
 describe("exit codes", () => {
   const cases: [title: string, args: string[], code: number, message: RegExp][] = [
     ["an unknown command", ["sesions"], 2, /unknown command 'sesions'[\s\S]*Did you mean sessions/],
+    [
+      "an unknown subcommand",
+      ["sessions", "shw", "x"],
+      2,
+      /unknown command 'sessions shw'[\s\S]*Did you mean sessions show/,
+    ],
     ["an unknown option", ["sessions", "--jsn"], 2, /unknown option '--jsn'/],
     ["a bad number", ["sessions", "--limit", "none"], 2, /--limit takes a whole number above 0, not "none"/],
     ["a missing argument", ["sessions", "show"], 2, /missing required argument <session>/],
@@ -179,6 +219,8 @@ describe("exit codes", () => {
       /No session found: agent:main:nobody/,
     ],
     ["another agent's session", ["sessions", "show", "agent:other:main"], 1, /agent:other:main/],
+    ["a store that is not there", ["sessions", "--store", "none.json"], 3, /There is no store .*none\.json/],
+    ["a name that is no agent's", ["sessions", "--agent", "../../etc"], 2, /"\.\.\/\.\.\/etc" is no name of an agent/],
     ["an agent that is not there", ["sessions", "--agent", "ghost"], 3, /Agent "ghost" has no sessions yet/],
     ["a destructive command without --yes", ["sessions", "delete", "work"], 2, /needs a confirmation[\s\S]*--yes/],
     ["a field that cannot be set", ["sessions", "patch", "work", "lable=x"], 2, /Did you mean "label"/],
@@ -218,6 +260,23 @@ describe("exit codes", () => {
     const { code, stderr } = await runCli(["sessions", "--json"], { home: home.path });
     expect(code).toBe(1);
     expect(JSON.parse(stderr)).toMatchObject({ error: { kind: "unsupported", retryable: false } });
+  });
+
+  it("for a store that was lost, which is not one without sessions", async () => {
+    await using home = await withConversation();
+    await rm(home.join("agents/main/agent.sqlite"));
+    for (const args of [["sessions"], ["sessions", "--all-agents"], ["history"], ["chat"]]) {
+      const { code, stdout, stderr } = await runCli(args, { home: home.path });
+      expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: "" });
+      expect(stderr).toMatch(/agent\.sqlite is missing, but .*holdfast doctor --fix/s);
+    }
+    expect(existsSync(home.join("agents/main/agent.sqlite"))).toBe(false);
+
+    const asJson = { home: home.path, env: { HOLDFAST_STORE: "json" } };
+    await rm(home.join("agents/main/sessions/sessions.json"));
+    const { code, stderr } = await runCli(["sessions"], asJson);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/sessions\.json is missing, but /);
   });
 
   it("for a home that cannot be used", async () => {

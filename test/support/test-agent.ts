@@ -1,4 +1,5 @@
 /** An agent in a temporary folder: `await using fixture = await testAgent("sqlite")`. */
+import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
@@ -18,13 +19,19 @@ export interface TestAgent extends AsyncDisposable {
   another(agentId?: string): Promise<AgentHandle>;
 }
 
-export async function testAgent(kind: StoreKind = "sqlite"): Promise<TestAgent> {
+export interface TestAgentOptions {
+  /** The agent lives in real time; `clock` then moves nothing. For tests in which somebody waits. */
+  realTime?: boolean;
+}
+
+export async function testAgent(kind: StoreKind = "sqlite", options: TestAgentOptions = {}): Promise<TestAgent> {
   const folder = await temporaryFolder();
   const clock = createTestClock();
   const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };
   const opened: AgentHandle[] = [];
   const open = async (agentId?: string): Promise<AgentHandle> => {
-    const agent = await openAgent({ home: folder.path, config, agentId, clock, logger: silentLogger });
+    const time = options.realTime === true ? systemClock : clock;
+    const agent = await openAgent({ home: folder.path, config, agentId, clock: time, logger: silentLogger });
     opened.push(agent);
     return agent;
   };

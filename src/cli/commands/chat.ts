@@ -6,7 +6,8 @@
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline";
 import { HoldfastError } from "../../base/errors.ts";
-import { createEchoEngine } from "../../engine/echo/echo.ts";
+import { openEngine } from "../../compose.ts";
+import type { Engine } from "../../engine/engine.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
@@ -24,7 +25,7 @@ export interface ChatOptions {
 
 export async function chat(options: ChatOptions): Promise<void> {
   await withAgent({ ...options, create: true }, async (agent, { config }) => {
-    const engine = createEchoEngine();
+    const engine = await openEngine();
     const person = await describePerson(agent, options.session);
     const sessionKey = resolveInboundSessionKey(person, { agentId: agent.agentId, session: config.session });
     talk(`Session ${sessionKey}. No model is configured: the echo engine answers. /help shows the commands.`);
@@ -76,7 +77,7 @@ async function* readMessages(interactive: boolean): AsyncGenerator<string> {
 
 interface Saying extends Pick<Setup, "config"> {
   agent: AgentHandle;
-  engine: ReturnType<typeof createEchoEngine>;
+  engine: Engine;
   person: MessageContext;
   text: string;
 }

@@ -1,7 +1,6 @@
 /** `holdfast config`: the effective values, the file behind them, and its schema. */
-import { join } from "node:path";
-import { CONFIG_FILE_NAME, resolveHome } from "../../config/layout.ts";
 import { getConfigValue, setConfigValue, unsetConfigValue } from "../../config/edit.ts";
+import { configFile, resolveHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
 import { print, printJson } from "../output.ts";
 
@@ -17,14 +16,14 @@ export async function get(key: string | undefined, options: ConfigOptions): Prom
 }
 
 export async function set(key: string, rawValue: string, options: ConfigOptions): Promise<void> {
-  const path = configPath();
+  const path = configFile(resolveHome());
   const value = await setConfigValue({ path, key, rawValue });
   if (options.json === true) printJson({ ok: true, path, key, value });
   else print(`${key} = ${JSON.stringify(value)}  (${path})`);
 }
 
 export async function unset(key: string, options: ConfigOptions): Promise<void> {
-  const path = configPath();
+  const path = configFile(resolveHome());
   const removed = await unsetConfigValue({ path, key });
   if (options.json === true) printJson({ ok: true, path, key, removed });
   else print(removed ? `${key} is back at its default` : `${key} was not set`);
@@ -44,8 +43,4 @@ export async function check(options: ConfigOptions): Promise<void> {
 
 async function load() {
   return await loadConfig({ env: process.env, cwd: process.cwd(), home: resolveHome() });
-}
-
-function configPath(): string {
-  return join(resolveHome(), CONFIG_FILE_NAME);
 }

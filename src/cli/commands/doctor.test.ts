@@ -52,7 +52,7 @@ describe("holdfast doctor", () => {
     expect(found.stdout.split("\n")).toEqual([
       "Agent main",
       `  ✗ Ends in 1 bytes of an unfinished line (agent:main:main · ${path})`,
-      "      --fix would move them aside",
+      "      --fix would set them aside",
       "1 problem found (1 agent, 1 session, 1 transcript); `holdfast doctor --fix` mends 1",
       "",
     ]);
@@ -63,7 +63,7 @@ describe("holdfast doctor", () => {
       message: "Ends in 1 bytes of an unfinished line",
       path,
       key: "agent:main:main",
-      fix: "move them aside",
+      fix: "set them aside",
     };
     const asJson = holdfast(home.home, "doctor", "--json");
     expect(asJson.status).toBe(5);

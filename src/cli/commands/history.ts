@@ -1,16 +1,15 @@
 /** `holdfast history`: the end of a conversation, or all of it, or what is added from now on. */
 import { watch } from "node:fs";
-import { stat } from "node:fs/promises";
 import { HoldfastError } from "../../base/errors.ts";
-import { fileExists } from "../../base/files.ts";
-import type { AgentHandle } from "../../session/agent-handle.ts";
-import { locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
+import { type AgentHandle, locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
 import { type ResolvedSession, resolveSession } from "../../session/resolve.ts";
+import { entryToJson } from "../../transcript/codec.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
 import { readEntriesFrom } from "../../transcript/follow.ts";
+import type { TranscriptProblem } from "../../transcript/problems.ts";
 import { readTail, readTranscript } from "../../transcript/reader.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
-import { printJson, printStyled, style, talk } from "../output.ts";
+import { printJson, printStyled, style, talk, writeOut } from "../output.ts";
 import { renderEntry } from "../transcript-view.ts";
 
 export interface HistoryOptions extends AgentOptions {
@@ -32,19 +31,14 @@ export async function showHistory(reference: string | undefined, options: Histor
       path: window === undefined ? transcriptPath(agent, entry) : await locateWindowTranscript(agent, window),
     };
   });
-  if (!(await fileExists(path))) {
-    throw new HoldfastError("not-found", "transcript-missing", `The transcript of ${session.key} is gone: ${path}`, {
-      hint: "Run `holdfast doctor` to see what else is missing.",
-      data: { key: session.key, path },
-    });
-  }
-  const shown = await readShown(path, options);
-  if (options.json === true) printHistoryJson(session, path, shown);
-  else printHistory(session, shown);
-  for (const { line, offset, reason } of shown.problems) {
+  const shown = options.all === true ? readAll(path) : await readEnd(path, options.limit ?? DEFAULT_LIMIT);
+  if (options.json === true) await printHistoryJson(session, path, shown);
+  else await printHistory(session, shown);
+  const { problems, end } = shown.report();
+  for (const { line, offset, reason } of problems) {
     talk(`holdfast: ${path}${line === undefined ? ` at byte ${offset}` : ` line ${line}`}: ${reason}`);
   }
-  if (options.follow === true) await follow(path, options);
+  if (options.follow === true) await follow(path, end, options);
 }
 
 async function newestSession(agent: AgentHandle): Promise<ResolvedSession> {
@@ -56,47 +50,79 @@ async function newestSession(agent: AgentHandle): Promise<ResolvedSession> {
   });
 }
 
+/** What is shown, one entry after the other: a whole transcript may be larger than the memory. */
 interface Shown {
-  entries: TranscriptEntry[];
+  entries: AsyncIterable<TranscriptEntry>;
+  /** False when there is more before the first of them. */
   complete: boolean;
-  problems: readonly { reason: string; line?: number; offset?: number }[];
+  /** What is known when the last entry was read. */
+  report(): ShownReport;
+}
+
+interface ShownReport {
+  problems: readonly TranscriptProblem[];
   problemCount: number;
+  /** Where the last entry ends: what comes behind it is new to whoever follows. */
+  end: number;
 }
 
-async function readShown(path: string, options: HistoryOptions): Promise<Shown> {
-  if (options.all === true) {
-    const reading = readTranscript(path);
-    const entries: TranscriptEntry[] = [];
-    for await (const item of reading) {
-      if (item.kind === "entry") entries.push(item.entry);
-    }
-    return { entries, complete: true, ...pickProblems(reading.report) };
+async function readEnd(path: string, limit: number): Promise<Shown> {
+  const { entries, complete, problems, problemCount } = await readTail(path, limit);
+  const end = entries.at(-1)?.end ?? 0;
+  return {
+    entries: (async function* () {
+      for (const { entry } of entries) yield entry;
+    })(),
+    complete,
+    report: () => ({ problems, problemCount, end }),
+  };
+}
+
+function readAll(path: string): Shown {
+  const reading = readTranscript(path);
+  let end = 0;
+  return {
+    entries: (async function* () {
+      for await (const item of reading) {
+        end = item.end;
+        if (item.kind === "entry") yield item.entry;
+      }
+    })(),
+    complete: true,
+    report: () => ({ problems: reading.report.problems, problemCount: reading.report.problemCount, end }),
+  };
+}
+
+async function printHistoryJson({ key, entry, window }: ResolvedSession, path: string, shown: Shown): Promise<void> {
+  const head = { key, sessionId: window?.sessionId ?? entry.sessionId, path, complete: shown.complete };
+  await writeOut(`${JSON.stringify(head).slice(0, -1)},"entries":[`);
+  let count = 0;
+  for await (const shownEntry of shown.entries) {
+    await writeOut(`${count === 0 ? "" : ","}${JSON.stringify(entryToJson(shownEntry))}`);
+    count++;
   }
-  const tail = await readTail(path, options.limit ?? DEFAULT_LIMIT);
-  return { entries: tail.entries.map(({ entry }) => entry), complete: tail.complete, ...pickProblems(tail) };
+  const { problems, problemCount } = shown.report();
+  await writeOut(`],${JSON.stringify({ count, problems, problemCount }).slice(1)}\n`);
 }
 
-function pickProblems({ problems, problemCount }: Pick<Shown, "problems" | "problemCount">) {
-  return { problems, problemCount };
-}
-
-function printHistoryJson({ key, entry, window }: ResolvedSession, path: string, shown: Shown): void {
-  printJson({ key, sessionId: window?.sessionId ?? entry.sessionId, path, count: shown.entries.length, ...shown });
-}
-
-function printHistory({ key, entry, window }: ResolvedSession, shown: Shown): void {
+async function printHistory({ key, entry, window }: ResolvedSession, shown: Shown): Promise<void> {
   const id = (window?.sessionId ?? entry.sessionId).slice(0, 8);
   const where = window === undefined ? "current window" : "earlier window";
   printStyled(style("bold", `${key}  ${where} ${id}`));
   if (!shown.complete) printStyled(style("dim", "(earlier entries are left out; --all shows them)"));
-  const lines = shown.entries.map(renderEntry).filter((line) => line !== undefined);
-  if (lines.length === 0) printStyled(style("dim", "(nothing was said yet)"));
-  for (const line of lines) printStyled(line);
+  let isEmpty = true;
+  for await (const shownEntry of shown.entries) {
+    const line = renderEntry(shownEntry);
+    if (line === undefined) continue;
+    isEmpty = false;
+    await writeOut(`${line}\n`);
+  }
+  if (isEmpty) printStyled(style("dim", "(nothing was said yet)"));
 }
 
 /** Prints entries as they are appended, until it is interrupted. */
-async function follow(path: string, options: HistoryOptions): Promise<void> {
-  let position = (await stat(path)).size;
+async function follow(path: string, start: number, options: HistoryOptions): Promise<void> {
+  let position = start;
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
@@ -106,7 +132,7 @@ async function follow(path: string, options: HistoryOptions): Promise<void> {
     const { entries, end } = await readEntriesFrom(path, position);
     position = end;
     for (const entry of entries) {
-      if (options.json === true) printJson(entry);
+      if (options.json === true) printJson(entryToJson(entry));
       else {
         const line = renderEntry(entry);
         if (line !== undefined) printStyled(line);

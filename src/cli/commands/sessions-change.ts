@@ -1,7 +1,8 @@
 /** The commands that change a session. Each prints what is now, as a sentence or as JSON. */
-import { HoldfastError } from "../../base/errors.ts";
+import { localTime } from "../../base/clock.ts";
+import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
-import { archiveSession, deleteSession, listArchives, restoreSession } from "../../session/archive.ts";
+import { archiveSession, deleteSession, readManifests, restoreSession } from "../../session/archive.ts";
 import { compactSession } from "../../session/compaction.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { type SessionPatch, patchSession } from "../../session/patch.ts";
@@ -11,7 +12,7 @@ import { resetSession } from "../../session/window.ts";
 import type { Lease } from "../../store/store.ts";
 import { parseAssignments } from "../arguments.ts";
 import { type AgentOptions, confirm, withAgent } from "../context.ts";
-import { formatTime, print, printJson, printTable, talk } from "../output.ts";
+import { print, printJson, printTable, talk } from "../output.ts";
 
 type ChangeOptions = AgentOptions & { json?: boolean; yes?: boolean };
 
@@ -66,9 +67,13 @@ export async function archive(reference: string, options: ChangeOptions): Promis
 }
 
 export async function remove(reference: string, options: ChangeOptions): Promise<void> {
-  await withWritableSession(reference, options, async (agent, { key }, lease) => {
+  await withAgent(options, async (agent) => {
+    const { key } = await resolveSession(agent, reference);
+    // Before the lease is taken: nobody else has to wait for the answer.
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
-    const { id, windows } = await deleteSession(agent, key, { lease });
+    const { id, windows } = await withSessionLease(agent, key, {}, async ({ lease }) => {
+      return await deleteSession(agent, key, { lease });
+    });
     const archived = windows.map(({ sessionId }) => sessionId);
     if (options.json === true) printJson({ ok: true, key, deleted: true, archive: id, archived });
     else print(`${key}: deleted; \`holdfast sessions restore ${id}\` brings it back`);
@@ -76,7 +81,7 @@ export async function remove(reference: string, options: ChangeOptions): Promise
 }
 
 export async function restore(id: string | undefined, options: ChangeOptions): Promise<void> {
-  await withAgent({ ...options, create: true }, async (agent) => {
+  await withAgent(options, async (agent) => {
     if (id === undefined) return await showArchive(agent, options);
     const window = await findClosedWindow(agent, id);
     if (window !== undefined) {
@@ -98,19 +103,25 @@ export async function restore(id: string | undefined, options: ChangeOptions): P
 }
 
 async function showArchive(agent: AgentHandle, options: ChangeOptions): Promise<void> {
-  const archives = await listArchives(agent);
+  const { records: archives, unreadable } = await readManifests(agent);
   if (options.json === true) {
     const list = archives.map(({ id, key, archivedAt, reason, entry }) => {
       return { id, key, archivedAt, reason, sessionId: entry.sessionId };
     });
     printJson({ count: list.length, archives: list });
-  } else if (archives.length === 0) {
+  } else if (archives.length === 0 && unreadable.length === 0) {
     talk("The archive is empty.");
   } else {
     printTable(
       [{ title: "ARCHIVE" }, { title: "SESSION", flexible: true }, { title: "WHY" }, { title: "WHEN" }],
-      archives.map(({ id, key, reason, archivedAt }) => [id, key, reason, formatTime(archivedAt)]),
+      archives.map(({ id, key, reason, archivedAt }) => [id, key, reason, localTime(archivedAt)]),
     );
+  }
+  for (const name of unreadable) {
+    talk(
+      `holdfast: the archive manifest ${name} cannot be read; \`holdfast doctor --fix\` brings its transcripts back`,
+    );
+    process.exitCode = ERROR_KINDS.degraded.exitCode;
   }
 }
 

@@ -1,40 +1,46 @@
 /** `holdfast sessions export`: a conversation as Markdown, JSON lines or JSON, secrets redacted. */
 import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import { HoldfastError } from "../../base/errors.ts";
-import { readFileIfPresent, temporaryPath, writeFileDurable } from "../../base/files.ts";
+import { pipeline } from "node:stream/promises";
+import { localTime } from "../../base/clock.ts";
+import { HoldfastError, fileError } from "../../base/errors.ts";
+import { replaceFile, temporaryPath } from "../../base/files.ts";
+import { encodeLine } from "../../base/jsonl.ts";
 import { redactText, redactValue } from "../../base/redact.ts";
 import { locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
 import { resolveSession } from "../../session/resolve.ts";
-import type { TranscriptEntry } from "../../transcript/entries.ts";
+import { entryToJson } from "../../transcript/codec.ts";
 import { materializeFork } from "../../transcript/fork.ts";
 import { readTranscript } from "../../transcript/reader.ts";
+import { writeNewFile } from "../../transcript/rewrite.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
-import { formatTime, talk } from "../output.ts";
+import { talk } from "../output.ts";
 import { describeEntry } from "../transcript-view.ts";
 
 const FORMATS = ["md", "jsonl", "json"] as const;
 type Format = (typeof FORMATS)[number];
 
 export interface ExportOptions extends AgentOptions {
+  json?: boolean;
   format?: string;
   output?: string;
   noRedact?: boolean;
 }
 
 export async function exportSession(reference: string, options: ExportOptions): Promise<void> {
-  const format = parseFormat(options.format ?? "md");
-  const text = await withAgent(options, async (agent) => {
+  const format = parseFormat(options.format ?? (options.json === true ? "json" : "md"));
+  await withAgent(options, async (agent) => {
     const { key, entry, window } = await resolveSession(agent, reference);
     const path = window === undefined ? transcriptPath(agent, entry) : await locateWindowTranscript(agent, window);
-    return await render(path, format, { key, redact: options.noRedact !== true });
+    // A fork refers to its parent; what is exported has to stand alone.
+    const whole = temporaryPath(path);
+    try {
+      await materializeFork(path, whole);
+      await writeOut(RENDERERS[format](whole, { key, redact: options.noRedact !== true }), options.output);
+    } finally {
+      await rm(whole, { force: true });
+    }
   });
-  if (options.output === undefined) {
-    process.stdout.write(text);
-  } else {
-    await writeFileDurable(resolve(options.output), text);
-    talk(`Written to ${options.output}`);
-  }
 }
 
 function parseFormat(raw: string): Format {
@@ -43,41 +49,60 @@ function parseFormat(raw: string): Format {
   throw new HoldfastError("usage", "invalid-option", `--format takes ${FORMATS.join(", ")}, not "${raw}"`);
 }
 
-async function render(path: string, format: Format, options: { key: string; redact: boolean }): Promise<string> {
-  // A fork refers to its parent; what is exported has to stand alone.
-  const whole = temporaryPath(path);
+async function writeOut(pieces: AsyncIterable<string>, output: string | undefined): Promise<void> {
+  if (output === undefined) {
+    await pipeline(pieces, process.stdout, { end: false });
+    return;
+  }
+  const target = resolve(output);
+  const temporary = temporaryPath(target);
   try {
-    await materializeFork(path, whole);
-    if (format === "jsonl") return await renderLines(whole, options.redact);
-    const entries = await readAll(whole);
-    if (format === "md") return renderMarkdown(options.key, entries, options.redact);
-    return `${JSON.stringify({ key: options.key, entries: options.redact ? redactValue(entries) : entries }, undefined, 2)}\n`;
-  } finally {
-    await rm(whole, { force: true });
+    await writeNewFile(temporary, async (write) => {
+      for await (const piece of pieces) await write(piece);
+    });
+    await replaceFile(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw fileError(error, "write", target);
   }
+  talk(`Written to ${output}`);
 }
 
-async function renderLines(path: string, redact: boolean): Promise<string> {
-  const content = String(await readFileIfPresent(path));
-  if (!redact) return content;
-  const lines = content.split("\n").filter((line) => line !== "");
-  return `${lines.map((line) => JSON.stringify(redactValue(JSON.parse(line)))).join("\n")}\n`;
+interface RenderOptions {
+  key: string;
+  redact: boolean;
 }
 
-async function readAll(path: string): Promise<TranscriptEntry[]> {
-  const entries: TranscriptEntry[] = [];
+/** Piece by piece: a transcript may be larger than what fits into memory, or into one string. */
+type Render = (path: string, options: RenderOptions) => AsyncIterable<string>;
+
+const RENDERERS: Record<Format, Render> = { md: renderMarkdown, jsonl: renderLines, json: renderJson };
+
+async function* renderMarkdown(path: string, { key, redact }: RenderOptions): AsyncGenerator<string> {
+  yield `# ${key}\n`;
   for await (const item of readTranscript(path)) {
-    if (item.kind === "entry") entries.push(item.entry);
+    const spoken = item.kind === "entry" ? describeEntry(item.entry) : undefined;
+    if (item.kind === "header" || spoken === undefined) continue;
+    const text = redact ? redactText(spoken.text) : spoken.text;
+    yield `\n## ${spoken.speaker} · ${localTime(Date.parse(item.entry.timestamp))}\n\n${text}\n`;
   }
-  return entries;
 }
 
-function renderMarkdown(key: string, entries: readonly TranscriptEntry[], redact: boolean): string {
-  const parts = entries.flatMap((entry) => {
-    const spoken = describeEntry(entry);
-    if (spoken === undefined) return [];
-    const text = redact ? redactText(spoken.text) : spoken.text;
-    return [`## ${spoken.speaker} · ${formatTime(Date.parse(entry.timestamp))}\n\n${text}\n`];
-  });
-  return `# ${key}\n\n${parts.join("\n")}`;
+async function* renderLines(path: string, { redact }: RenderOptions): AsyncGenerator<string> {
+  for await (const item of readTranscript(path)) {
+    const line = item.kind === "header" ? item.header : entryToJson(item.entry);
+    yield encodeLine(redact ? redactValue(line) : line);
+  }
+}
+
+async function* renderJson(path: string, { key, redact }: RenderOptions): AsyncGenerator<string> {
+  yield `{\n  "key": ${JSON.stringify(key)},\n  "entries": [`;
+  let separator = "\n";
+  for await (const item of readTranscript(path)) {
+    if (item.kind === "header") continue;
+    const entry = entryToJson(item.entry);
+    yield `${separator}    ${JSON.stringify(redact ? redactValue(entry) : entry)}`;
+    separator = ",\n";
+  }
+  yield "\n  ]\n}\n";
 }

@@ -4,7 +4,7 @@ import { listAgentIds, openAgent } from "../../compose.ts";
 import type { SessionKind } from "../../keys/session-kind.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { JsonPage, ListQuery } from "../../store/store.ts";
-import { type AgentOptions, loadSetup, withAgent } from "../context.ts";
+import { type AgentOptions, type Setup, loadSetup, withAgent } from "../context.ts";
 import { formatAge, formatTokens, printJson, printTable, talk } from "../output.ts";
 
 export interface ListOptions extends AgentOptions {
@@ -17,12 +17,12 @@ export interface ListOptions extends AgentOptions {
   limit?: number;
 }
 
-interface Listing extends JsonPage {
+interface SessionsPage extends JsonPage {
   path: string;
 }
 
 /** An element of a page's JSON. */
-interface ListedSession extends SessionEntry {
+interface PageItem extends SessionEntry {
   key: string;
   kind: SessionKind;
   ageMs: number;
@@ -35,14 +35,14 @@ const TABLE_LIMIT = 50;
 
 export async function listSessions(options: ListOptions): Promise<void> {
   const query = toQuery(options);
-  const listing = options.allAgents === true ? await listEverywhere(query, options) : await listOne(query, options);
-  if (options.json === true) printListJson(listing, options);
-  else printList(listing, options);
+  const page = options.allAgents === true ? await listEverywhere(query, options) : await listOne(query, options);
+  if (options.json === true) printListJson(page, options);
+  else printList(page, options);
 }
 
-type SummaryQuery = Omit<ListQuery, "fields">;
+type PageQuery = Omit<ListQuery, "fields">;
 
-function toQuery(options: ListOptions): SummaryQuery {
+function toQuery(options: ListOptions): PageQuery {
   const limit = options.limit ?? (options.json === true ? undefined : TABLE_LIMIT);
   return {
     ...(limit === undefined ? {} : { limit }),
@@ -59,50 +59,71 @@ function parseKind(raw: string): SessionKind {
   throw new HoldfastError("usage", "invalid-option", `--kind takes ${KINDS.join(", ")}, not "${raw}"`);
 }
 
-async function listOne(query: SummaryQuery, options: ListOptions): Promise<Listing> {
-  return await withAgent(options, async ({ store }) => ({ path: store.path, ...(await store.listJson(query)) }));
+async function listOne(query: PageQuery, options: ListOptions): Promise<SessionsPage> {
+  try {
+    return await withAgent(options, async ({ store }) => ({ path: store.path, ...(await store.listJson(query)) }));
+  } catch (error) {
+    // Nobody has said anything yet. An agent or a store that was named must be there, though.
+    if (!isStoreMissing(error) || options.agent !== undefined || options.store !== undefined) throw error;
+    return { path: String(error.data["path"]), json: Buffer.from("[]"), count: 0, total: 0 };
+  }
 }
 
-async function listEverywhere(query: SummaryQuery, options: ListOptions): Promise<Listing> {
+function isStoreMissing(error: unknown): error is HoldfastError {
+  return error instanceof HoldfastError && error.code === "store-not-found";
+}
+
+async function listEverywhere(query: PageQuery, options: ListOptions): Promise<SessionsPage> {
   if (options.store !== undefined || options.agent !== undefined) {
     throw new HoldfastError("usage", "invalid-option", "--all-agents cannot be used with --agent or --store");
   }
   const setup = await loadSetup();
-  const found: ListedSession[] = [];
+  const found: PageItem[] = [];
   let total = 0;
   for (const agentId of await listAgentIds(setup.home)) {
-    const { store } = await openAgent({ ...setup, agentId, create: false });
-    try {
-      const page = await store.listJson(query);
-      total += page.total;
-      found.push(...parseSessions(page).map((session) => ({ ...session, agentId })));
-    } finally {
-      await store.close();
-    }
+    const page = await listAgent(agentId, query, setup);
+    if (page === undefined) continue;
+    total += page.total;
+    for (const session of parseSessions(page)) found.push({ ...session, agentId });
   }
   const sessions = found.toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, query.limit);
   return { path: "(multiple)", json: Buffer.from(JSON.stringify(sessions)), count: sessions.length, total };
 }
 
-function parseSessions({ json }: JsonPage): ListedSession[] {
-  return JSON.parse(Buffer.from(json).toString()) as ListedSession[];
+/** Undefined when the agent has a folder, but nobody has spoken to it yet. */
+async function listAgent(agentId: string, query: PageQuery, setup: Setup): Promise<JsonPage | undefined> {
+  try {
+    const { store } = await openAgent({ ...setup, agentId, create: false });
+    try {
+      return await store.listJson(query);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (isStoreMissing(error)) return undefined;
+    throw error;
+  }
 }
 
-function printListJson(listing: Listing, options: ListOptions): void {
-  const { path, count, total } = listing;
+function parseSessions({ json }: JsonPage): PageItem[] {
+  return JSON.parse(Buffer.from(json).toString()) as PageItem[];
+}
+
+function printListJson(page: SessionsPage, options: ListOptions): void {
+  const { path, count, total } = page;
   const envelope = { path, count, total, activeMinutes: options.active ?? null };
   if (process.stdout.isTTY) {
-    printJson({ ...envelope, sessions: parseSessions(listing) });
+    printJson({ ...envelope, sessions: parseSessions(page) });
     return;
   }
   // Ten thousand sessions are not parsed just to be written again.
   process.stdout.write(`${JSON.stringify(envelope).slice(0, -1)},"sessions":`);
-  process.stdout.write(listing.json);
+  process.stdout.write(page.json);
   process.stdout.write("}\n");
 }
 
-function printList(listing: Listing, options: ListOptions): void {
-  const { count, total } = listing;
+function printList(page: SessionsPage, options: ListOptions): void {
+  const { count, total } = page;
   if (count === 0) {
     talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session fits.");
     return;
@@ -119,7 +140,7 @@ function printList(listing: Listing, options: ListOptions): void {
       { title: "NAME" },
       { title: "WINDOW" },
     ],
-    parseSessions(listing).map((session) => [
+    parseSessions(page).map((session) => [
       ...(withAgentColumn ? [session.agentId ?? ""] : []),
       session.key,
       session.kind,

@@ -1,10 +1,11 @@
 /** `holdfast sessions show`: one session with its windows and who is writing it. */
+import { localTime } from "../../base/clock.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import { resolveSession } from "../../session/resolve.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { Lease, Window } from "../../store/store.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
-import { formatAge, formatTime, print, printJson, printStyled, printTable, style } from "../output.ts";
+import { formatAge, print, printJson, printStyled, printTable, style } from "../output.ts";
 
 export interface SessionDetails {
   key: string;
@@ -50,9 +51,9 @@ function printDetails({ key, entry, windows, lease }: SessionDetails): void {
     [{ title: "WINDOW" }, { title: "OPENED" }, { title: "BY" }, { title: "CLOSED" }, { title: "TRANSCRIPT" }],
     windows.map((window) => [
       window.sessionId.slice(0, 8),
-      formatTime(window.openedAt),
+      localTime(window.openedAt),
       window.reason,
-      window.closedAt === undefined ? "open" : formatTime(window.closedAt),
+      window.closedAt === undefined ? "open" : localTime(window.closedAt),
       window.archive === undefined ? (window.transcript ?? "") : `archive/${window.archive}`,
     ]),
   );
@@ -61,7 +62,7 @@ function printDetails({ key, entry, windows, lease }: SessionDetails): void {
 function describeValue(field: string, value: unknown): string {
   if (LARGE.has(field)) return `(${JSON.stringify(value).length} characters)`;
   if (typeof value === "number" && field.endsWith("At")) {
-    return `${formatTime(value)} (${formatAge(Date.now() - value)})`;
+    return `${localTime(value)} (${formatAge(Date.now() - value)})`;
   }
   return typeof value === "string" ? value : JSON.stringify(value);
 }

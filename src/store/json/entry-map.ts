@@ -4,10 +4,11 @@
  * windows of it. What belongs to another agent or is no entry stays in the file and is not seen.
  */
 import { HoldfastError } from "../../base/errors.ts";
+import type { JsonRecord } from "../../base/json-record.ts";
 import { printableLine } from "../../base/printable.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import { type KeyOwner, ownSessionKey } from "../store-key.ts";
-import { type JsonRecord, isRecord, shallowCopy } from "./json-value.ts";
+import { isRecord, shallowCopy } from "./json-value.ts";
 
 export interface EntryMap {
   /** What the file holds, with everything that is not seen here. */

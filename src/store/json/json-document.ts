@@ -9,7 +9,8 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, statSyn
 import { createRequire } from "node:module";
 import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
 import { writeFileDurable } from "../../base/files.ts";
-import { type JsonRecord, isRecord, parseJson, shallowCopy } from "./json-value.ts";
+import type { JsonRecord } from "../../base/json-record.ts";
+import { isRecord, parseJson, shallowCopy } from "./json-value.ts";
 
 export interface JsonDocument {
   readonly value: Readonly<JsonRecord>;

@@ -3,19 +3,20 @@
  * a sound sidecar keeps leases, inbox and outbox. The damaged file is copied aside and then replaced
  * in one step, under the store's lock: nobody ever finds no file, which would be an empty store.
  */
-import { chmod, constants, copyFile, open, readdir } from "node:fs/promises";
+import { chmod, constants, copyFile, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
+import { fileError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { PRIVATE_FILE, fileExists, freeName, syncFolder } from "../../base/files.ts";
+import type { JsonRecord } from "../../base/json-record.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import type { KeyOwner } from "../store-key.ts";
-import type { SalvagedSession, StoreDamage, StoreRepair } from "../store-repair.ts";
+import { type SalvagedSession, type StoreDamage, type StoreRepair, toDamage } from "../store-repair.ts";
 import { createEntryMap } from "./entry-map.ts";
 import { readDocument, writeDocument } from "./json-document.ts";
-import type { JsonRecord } from "./json-value.ts";
 import { withSessionStoreLock } from "./session-store-file.ts";
+import { lossOf, traceOfSessions } from "./sessions-file.ts";
 import { type Sidecar, emptySidecar, parseSidecar, sidecarPath, sidecarToJson } from "./sidecar.ts";
 
 export interface JsonRepairOptions {
@@ -38,13 +39,11 @@ export function createJsonRepair({ path, owner, clock }: JsonRepairOptions): Sto
     diagnose: async () => {
       const damage = damageOf(() => readDocument(path, { fresh: true })) ?? damageOf(readSidecar);
       if (damage !== undefined || (await fileExists(path))) return damage;
-      const trace = await traceOfSessions(path, sidecarFile);
-      if (trace === undefined) return undefined;
-      const message = `${path} is missing, but ${trace} shows that there were sessions`;
-      return { message, hint: undefined, canRebuild: true };
+      const trace = await traceOfSessions(path);
+      return trace === undefined ? undefined : { message: lossOf(path, trace), hint: undefined, canRebuild: true };
     },
     salvage: async () => {
-      const sidecar = await Promise.resolve(soundOr(readSidecar, emptySidecar()) ?? emptySidecar());
+      const sidecar = soundOr(readSidecar, undefined) ?? emptySidecar();
       const sessions = soundOr(() => readDocument(path, { fresh: true })?.value, undefined) ?? {};
       const map = createEntryMap(sessions, owner);
       const entries = [...map.keys()].flatMap((key): [string, SessionEntry][] => {
@@ -82,24 +81,12 @@ function damageOf(read: () => unknown): StoreDamage | undefined {
     read();
     return undefined;
   } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error;
-    const canRebuild = error.kind === "corrupt";
-    return { message: error.message, hint: canRebuild ? undefined : error.hint, canRebuild };
+    return toDamage(error);
   }
 }
 
 function soundOr<T>(read: () => T, otherwise: T): T {
   return damageOf(read) === undefined ? read() : otherwise;
-}
-
-async function traceOfSessions(path: string, sidecarFile: string): Promise<string | undefined> {
-  if (await fileExists(sidecarFile)) return sidecarFile;
-  try {
-    return (await readdir(dirname(path))).find((name) => name.endsWith(".jsonl"));
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw fileError(error, "read folder", dirname(path));
-  }
 }
 
 async function copyAside(path: string, clock: Clock): Promise<string[]> {

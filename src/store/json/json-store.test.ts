@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { copyFile, readFile, readdir, utimes, writeFile } from "node:fs/promises";
+import { copyFile, readFile, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
@@ -141,16 +141,17 @@ describe("the sidecar", () => {
 
   it("is left alone when a newer Holdfast wrote it", async () => {
     await using files = await fixture();
+    await files.writeSessions({});
     await writeFile(files.sidecar, '{"version":2,"rooms":{}}');
-    await expect(files.open()).rejects.toMatchObject({ kind: "unsupported", code: "store-newer" });
-    expect(await readdir(files.folder.path)).toEqual(["sessions.holdfast.json"]);
+    await expect(files.open()).rejects.toMatchObject({ kind: "unsupported", code: "store-too-new" });
+    expect(await readdir(files.folder.path)).toEqual(["sessions.holdfast.json", "sessions.json"]);
   });
 
-  it("is not made by reading, nor is sessions.json", async () => {
+  it("is not made by reading", async () => {
     await using files = await fixture();
     const store = await files.open();
     expect(await store.list()).toEqual({ sessions: [], total: 0 });
-    expect(await readdir(files.folder.path)).toEqual([]);
+    expect(await readdir(files.folder.path)).toEqual(["sessions.json"]);
     await files.writeSessions({ [MAIN]: entry("s-1") });
     expect(await windowIds(store)).toEqual(["s-1 open"]);
     expect(await readdir(files.folder.path)).toEqual(["sessions.json"]);
@@ -320,6 +321,19 @@ describe("a write that fails between the two files", () => {
     const second = await files.open();
     expect(await second.windows("main")).toEqual(windows);
     expect(await second.get("main")).toEqual(entry("s-1"));
+  });
+
+  it("refuses a store whose sessions.json was lost, at opening and while it is open", async () => {
+    await using files = await fixture();
+    const store = await files.open();
+    await put(store, "main", entry("s-1", { label: "mine" }));
+    await rm(files.path);
+    await expect(store.get("main")).rejects.toMatchObject({ kind: "corrupt", code: "store-lost" });
+    await expect(put(store, "main", entry("s-2"))).rejects.toMatchObject({ code: "store-lost" });
+    await expect(files.open()).rejects.toMatchObject({ kind: "corrupt", code: "store-lost" });
+    await rm(files.sidecar);
+    await writeFile(files.folder.join("s-1.jsonl"), "{}\n");
+    await expect(files.open()).rejects.toMatchObject({ kind: "corrupt", code: "store-lost" });
   });
 
   it("writes back under the key that the file uses, so that OpenClaw sees the change", async () => {

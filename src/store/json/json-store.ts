@@ -21,6 +21,7 @@ import { createOutbox } from "./json-outbox.ts";
 import { documentStamp } from "./json-document.ts";
 import { copyJson, parseJson } from "./json-value.ts";
 import { listAsJson, listSessions } from "./list-sessions.ts";
+import { ensureSessionsFile } from "./sessions-file.ts";
 import { moveWindows, windowsOf } from "./session-windows.ts";
 import { sidecarPath } from "./sidecar.ts";
 import { type StoreAccess, createStoreAccess } from "./store-access.ts";
@@ -52,6 +53,7 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
     logger,
   });
   const access: StoreAccess = createStoreAccess({ path, owner, files, feed, logger });
+  await ensureSessionsFile(path);
   // A damaged store is told at once, not at the first message.
   access.read();
 
@@ -153,7 +155,7 @@ function applyUpdate({ entries, sidecar }: StoreDraft, update: Update): SessionE
   if (returned === undefined) return copyJson(before);
   const after = storedEntry(returned);
   update.validate(before, after);
-  assertLabelIsFree(entries, key, before, after);
+  assertLabelFree(entries, key, before, after);
   // Refuses by itself what cannot be replaced; from here on nothing is refused any more.
   const windows = windowsOf(key, entries, sidecar);
   entries.put(key, after);
@@ -170,7 +172,7 @@ function storedEntry(entry: SessionEntry): SessionEntry {
   return parseJson(JSON.stringify(entry)) as SessionEntry;
 }
 
-function assertLabelIsFree(
+function assertLabelFree(
   entries: EntryMap,
   key: string,
   before: SessionEntry | undefined,

@@ -3,6 +3,7 @@
  * such ids) and turns 1e400 into infinity; here those numbers stay as they were written, as the raw
  * JSON values of the language, which `JSON.stringify` writes back digit by digit.
  */
+import { type JsonRecord, isRecord as isObject } from "../../base/json-record.ts";
 
 /** Members that the language has and TypeScript's library does not describe yet. */
 const json = JSON as typeof JSON & {
@@ -24,10 +25,9 @@ function keepNumber(_name: string, value: unknown, context: { source?: string })
   return isExact ? value : json.rawJSON(context.source);
 }
 
-export type JsonRecord = Record<string, unknown>;
-
+/** As in `base`, but a number that is kept as it was written is no object. */
 export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !json.isRawJSON(value);
+  return isObject(value) && !json.isRawJSON(value);
 }
 
 /** A copy that shares nothing that can be changed; members that are undefined are left out. */

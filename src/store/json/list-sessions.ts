@@ -1,5 +1,5 @@
 /** Filters, sorts and pages the sessions in memory; only what is given out is copied. */
-import { SUMMARY_FIELDS, checkListQuery, entryFacets, searchWords } from "../entry-facets.ts";
+import { LISTED_FIELDS, checkListQuery, entryFacets, searchWords } from "../entry-facets.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import type { ListPage, ListQuery, ListedSession, JsonPage } from "../store.ts";
 import { type EntryMap, changedAt } from "./entry-map.ts";
@@ -21,7 +21,7 @@ export function listSessions(entries: EntryMap, query: ListQuery): ListPage {
 }
 
 export function listAsJson(entries: EntryMap, query: Omit<ListQuery, "fields">, now: number): JsonPage {
-  const { sessions, total } = listSessions(entries, { ...query, fields: SUMMARY_FIELDS });
+  const { sessions, total } = listSessions(entries, { ...query, fields: LISTED_FIELDS });
   const listed = sessions.map(({ key, kind, entry }) => {
     return { key, kind, ageMs: Math.max(0, now - changedAt(entry)), ...entry };
   });

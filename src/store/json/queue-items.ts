@@ -1,5 +1,5 @@
 /** What inbox and outbox have in common. */
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import { payloadNotJson } from "../store-errors.ts";
 
 /**
  * How many ended items stay, so that the same message or delivery is recognised when it comes
@@ -21,14 +21,6 @@ export function storable<T>(value: T): T {
   try {
     return JSON.parse(JSON.stringify(value)) as T;
   } catch (error) {
-    throw new HoldfastError(
-      "usage",
-      "invalid-payload",
-      `The message cannot be stored as JSON: ${errorMessage(error)}`,
-      {
-        hint: "Nothing was changed. A payload may hold only what JSON can.",
-        cause: error,
-      },
-    );
+    throw payloadNotJson(error);
   }
 }

@@ -5,13 +5,14 @@
  * they like.
  */
 import { dirname, resolve } from "node:path";
-import { ensurePrivateFolder } from "../../base/files.ts";
-import { type FileLockOptions, isLockHeldHere, lockReentered, withFileLock } from "../../base/lock-file.ts";
 import { faultPoint } from "../../base/faults.ts";
+import { ensurePrivateFolder } from "../../base/files.ts";
+import type { JsonRecord } from "../../base/json-record.ts";
+import { type FileLockOptions, isLockHeldHere, lockReentered, withFileLock } from "../../base/lock-file.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import { type GroupCommit, createGroupCommit } from "./group-commit.ts";
 import { forgetDocuments, readDocument, writeDocument } from "./json-document.ts";
-import { type JsonRecord, copyJson, parseJson, shallowCopy } from "./json-value.ts";
+import { copyJson, parseJson, shallowCopy } from "./json-value.ts";
 
 export type SessionMap = Record<string, SessionEntry>;
 

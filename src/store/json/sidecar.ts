@@ -5,9 +5,10 @@
  */
 import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
+import type { JsonRecord } from "../../base/json-record.ts";
 import type { InboxItem, Lease, OutboxItem, Window } from "../store.ts";
 import { corrupt } from "./json-document.ts";
-import { type JsonRecord, isRecord, shallowCopy } from "./json-value.ts";
+import { isRecord, shallowCopy } from "./json-value.ts";
 
 const SIDECAR_VERSION = 1;
 
@@ -94,7 +95,7 @@ function isItem(value: unknown): boolean {
 function newerVersion(path: string, version: number): HoldfastError {
   return new HoldfastError(
     "unsupported",
-    "store-newer",
+    "store-too-new",
     `${path} was written by a newer Holdfast (version ${version})`,
     {
       hint: `This Holdfast reads version ${SIDECAR_VERSION}. Nothing was changed; install the newer one to go on.`,

@@ -10,6 +10,7 @@ import { type KeyOwner, ownSessionKey } from "../store-key.ts";
 import { type EntryMap, createEntryMap } from "./entry-map.ts";
 import { type JsonDocument, readDocument, writeDocument } from "./json-document.ts";
 import { windowsOf } from "./session-windows.ts";
+import { sessionsFileLost } from "./sessions-file.ts";
 import {
   type Sidecar,
   copySidecar,
@@ -45,13 +46,12 @@ export interface StateFiles {
 
 export function openStateFiles(sessionsFile: string, owner: KeyOwner): StateFiles {
   const sidecarFile = sidecarPath(sessionsFile);
-  let entriesRead: { value: object | undefined; entries: EntryMap } | undefined;
+  let entriesRead: { value: object; entries: EntryMap } | undefined;
   let sidecarRead: { value: object | undefined; sidecar: Sidecar } | undefined;
 
-  const entriesOf = (document: JsonDocument | undefined): EntryMap => {
-    const value = document?.value;
+  const entriesOf = ({ value }: JsonDocument): EntryMap => {
     if (entriesRead === undefined || entriesRead.value !== value) {
-      entriesRead = { value, entries: createEntryMap(value ?? {}, owner) };
+      entriesRead = { value, entries: createEntryMap(value, owner) };
     }
     return entriesRead.entries;
   };
@@ -77,7 +77,9 @@ export function openStateFiles(sessionsFile: string, owner: KeyOwner): StateFile
   return {
     read(options = {}) {
       // In the order opposite to the writes, so that a window that is pointed at is always found.
-      const entries = entriesOf(readDocument(sessionsFile, options));
+      const document = readDocument(sessionsFile, options);
+      if (document === undefined) throw sessionsFileLost(sessionsFile, "this store, which was open,");
+      const entries = entriesOf(document);
       return { entries, sidecar: sidecarOf(readDocument(sidecarFile, options)) };
     },
     async commit({ before, entries, sidecar, removedWindows }) {

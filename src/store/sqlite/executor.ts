@@ -36,13 +36,13 @@ export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCo
   return {
     write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
       (await (await openBatcher()).add({ name, arguments: given })) as WriteResult<Name>,
-    list: async (query) => await Promise.resolve(listSessions(database, query)),
-    listJson: async (query) => await Promise.resolve(listAsJson(database, query)),
+    list: async (query) => listSessions(database, query),
+    listJson: async (query) => listAsJson(database, query),
     writeView: async (viewPath) => {
       const { writeView } = await import("./view-file.ts");
       await writeView(database.path, viewPath);
     },
-    close: async () => await Promise.resolve(),
+    close: async () => undefined,
   };
 }
 

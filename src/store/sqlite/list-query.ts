@@ -1,6 +1,6 @@
 /**
  * Listing. Whoever lists thousands of sessions asks for what lists show, which stands in a column of
- * its own; any others are taken out of the entries by SQLite.
+ * its own; other fields are taken out of the entries by SQLite.
  */
 import type { SessionKind } from "../../keys/session-kind.ts";
 import type { SQLInputValue } from "node:sqlite";
@@ -50,7 +50,7 @@ function select(
   asked: readonly (keyof SessionEntry)[] | undefined,
 ): ListedSession[] {
   if (asked === undefined) return wholeEntries(database, selection);
-  return asked.every(isListedField) ? summaries(database, selection, asked) : someFields(database, selection, asked);
+  return asked.every(isListedField) ? fromListings(database, selection, asked) : someFields(database, selection, asked);
 }
 
 /** Which entries, in which order. */
@@ -104,7 +104,7 @@ function wholeEntries(database: SqliteDatabase, selection: Selection): ListedSes
   }));
 }
 
-function summaries(
+function fromListings(
   database: SqliteDatabase,
   selection: Selection,
   asked: readonly (keyof SessionEntry)[],

@@ -5,10 +5,10 @@
  * `sessions.json` that holds anything, are the traces of a store that was lost, and opening is
  * refused with kind `corrupt`.
  */
-import { open, readFile, readdir, stat } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
-import { PRIVATE_FILE, ensurePrivateFolder, syncFolder } from "../../base/files.ts";
+import { HoldfastError, fileError } from "../../base/errors.ts";
+import { PRIVATE_FILE, ensurePrivateFolder, fileSize, readFolderIfPresent, syncFolder } from "../../base/files.ts";
 import { type SqliteDatabase, connect } from "./database.ts";
 
 export interface OpenDatabaseOptions {
@@ -25,15 +25,6 @@ export async function openDatabase({ path, writer, sessionsFolder }: OpenDatabas
     await createEmptyFile(path);
   }
   return connect(path, writer);
-}
-
-async function fileSize(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw fileError(error, "open", path);
-  }
 }
 
 async function refuseIfLost(path: string, sessionsFolder: string | undefined, size: number | undefined): Promise<void> {
@@ -58,21 +49,12 @@ async function traceOfStore(path: string, sessionsFolder: string | undefined): P
 }
 
 export async function traceOfSessions(folder: string): Promise<string | undefined> {
-  const names = await fileNames(folder);
+  const names = (await readFolderIfPresent(folder)).map(({ name }) => name);
   if (names.includes("sessions.json") && !(await holdsNothing(join(folder, "sessions.json")))) {
     return join(folder, "sessions.json");
   }
   const transcript = names.find((name) => name.endsWith(".jsonl"));
   return transcript === undefined ? undefined : join(folder, transcript);
-}
-
-async function fileNames(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return [];
-    throw fileError(error, "read folder", folder);
-  }
 }
 
 /** Whether it is the map without entries that a store without sessions leaves. */

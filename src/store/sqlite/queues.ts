@@ -1,6 +1,6 @@
 /** Inbox and outbox: messages on their way in and replies on their way out. */
 import type { Clock } from "../../base/clock.ts";
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import { payloadNotJson } from "../store-errors.ts";
 import type { Inbox, Outbox, OutboxDraft } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { Executor } from "./executor.ts";
@@ -66,14 +66,6 @@ function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";
   } catch (error) {
-    throw new HoldfastError(
-      "usage",
-      "invalid-payload",
-      `The message cannot be stored as JSON: ${errorMessage(error)}`,
-      {
-        hint: "Nothing was changed. A message may hold only what JSON can.",
-        cause: error,
-      },
-    );
+    throw payloadNotJson(error);
   }
 }

@@ -4,22 +4,22 @@
  * and its log after it, because a database without its log looks sound and is an older state. While
  * the file is missing, `openDatabase` refuses to make an empty one.
  */
-import { rename, rm, stat } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
+import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
-import { ensurePrivateFolder, fileExists, setAside, syncFolder, temporaryPath } from "../../base/files.ts";
+import { ensurePrivateFolder, fileExists, fileSize, setAside, syncFolder, temporaryPath } from "../../base/files.ts";
 import { currentProcess } from "../../base/processes.ts";
 import { entryFacets } from "../entry-facets.ts";
-import type { SalvagedSession, StoreDamage, StoreRepair } from "../store-repair.ts";
+import { type SalvagedSession, type StoreDamage, type StoreRepair, toDamage } from "../store-repair.ts";
 import { transcriptName } from "../window-moves.ts";
-import { toListing } from "./listing.ts";
 import { packEntry } from "./content-rows.ts";
 import { type Queues, openReadOnly, putQueues, readQueues, salvageParts } from "./damaged-database.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { putEntry } from "./entry-rows.ts";
 import { releaseLease, takeLease } from "./lease-rows.ts";
+import { toListing } from "./listing.ts";
 import { assertSupported } from "./migrations.ts";
 import { openDatabase, traceOfSessions } from "./open-database.ts";
 import { sqliteError } from "./sqlite-error.ts";
@@ -84,15 +84,6 @@ async function openReader(path: string): Promise<Disposable> {
 
 const LOG_ENDINGS = ["-wal", "-shm"];
 
-async function fileSize(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw fileError(error, "look at", path);
-  }
-}
-
 async function diagnoseNothing(
   path: string,
   folder: string,
@@ -121,12 +112,6 @@ async function quickCheck(path: string): Promise<void> {
   } finally {
     database.close();
   }
-}
-
-function toDamage(error: unknown): StoreDamage {
-  if (!(error instanceof HoldfastError)) throw error;
-  const canRebuild = error.kind === "corrupt";
-  return { message: error.message, hint: canRebuild ? undefined : error.hint, canRebuild };
 }
 
 async function buildDatabase(path: string, sessions: readonly SalvagedSession[], queues: Queues): Promise<void> {

@@ -15,7 +15,7 @@ export interface View {
   flush(): Promise<void>;
 }
 
-export const noView: View = { touch: () => undefined, flush: async () => await Promise.resolve() };
+export const noView: View = { touch: () => undefined, flush: async () => undefined };
 
 export function createView(write: () => Promise<void>, logger: Logger): View {
   let delay = SHORTEST_DELAY_MS;

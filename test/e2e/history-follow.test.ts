@@ -1,0 +1,29 @@
+/** `history --follow` in a process of its own, while another one goes on with the conversation. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { runCli } from "../support/run-cli.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+
+it("shows what was said, then what is said, each once, until it is interrupted", async () => {
+  await using home = await temporaryFolder();
+  await runCli(["chat"], { home: home.path, input: "one\n" });
+  const child = spawn(process.execPath, [BIN, "history", "--follow"], {
+    env: { ...process.env, HOLDFAST_HOME: home.path, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let shown = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text));
+  const until = async (text: string): Promise<void> => {
+    while (!shown.includes(text)) await once(child.stdout, "data");
+  };
+  await until("message 1 of this window: one");
+  await runCli(["chat"], { home: home.path, input: "two\n" });
+  await until("message 2 of this window: two");
+  child.kill("SIGINT");
+  await once(child, "close");
+  for (const reply of ["message 1 of", "message 2 of"]) expect(shown.split(reply)).toHaveLength(2);
+});
