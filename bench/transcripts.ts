@@ -2,9 +2,11 @@
 import { open, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../src/base/clock.ts";
+import { openAgent } from "../src/compose.ts";
+import { DEFAULT_CONFIG } from "../src/config/config.ts";
+import { withSessionLease } from "../src/session/lease.ts";
 import { createTranscript } from "../src/transcript/log.ts";
 import { readTail, readTranscript } from "../src/transcript/reader.ts";
-import { createSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { type Result, compare, median } from "./measure.ts";
 
 const TEXT = "A message of the usual length, with a question and some context around it. ".repeat(8);
@@ -13,36 +15,38 @@ export async function measureTranscripts(folder: string): Promise<Result[]> {
   return [await measureAppend(folder), await measureTail(folder), await measureTailGrowth(folder)];
 }
 
-/** With the fence that every turn has: two look-ups of the lease in the store. */
+/** Under a lease, with the fence that every turn has. */
 async function measureAppend(folder: string): Promise<Result> {
-  const store = await createSqliteStore({ path: join(folder, "append.sqlite"), agentId: "main", execution: "inline" });
-  const attempt = await store.leases.acquire("agent:main:main", { ttlMs: 600_000 });
-  if (!attempt.acquired) throw new Error("the lease is taken");
-  const { lease } = attempt;
+  const agent = await openAgent({ home: join(folder, "append"), config: DEFAULT_CONFIG });
   const path = join(folder, "append.jsonl");
-  const log = await createTranscript({
-    path,
-    sessionId: "append",
-    cwd: folder,
-    durability: "entry",
-    clock: systemClock,
-    fence: async () => await store.leases.assertCurrent(lease),
+  const [ours, theirs] = await withSessionLease(agent, "main", { ttlMs: 60_000 }, async (held) => {
+    const log = await createTranscript({
+      path,
+      sessionId: "append",
+      cwd: folder,
+      durability: "entry",
+      clock: systemClock,
+      fence: () => held.fence(),
+      epoch: held.lease.epoch,
+    });
+    const draft = { type: "message" as const, message: { role: "user" as const, content: TEXT, timestamp: 0 } };
+    const before = (await stat(path)).size;
+    await log.append([draft]);
+    const line = Buffer.alloc((await stat(path)).size - before, "x");
+    const bare = await open(join(folder, "bare.log"), "a");
+    const times = await compare(
+      1500,
+      async () => void (await log.append([draft])),
+      async () => {
+        await bare.write(line);
+        await bare.datasync();
+      },
+    );
+    await bare.close();
+    await log.close();
+    return times;
   });
-  const draft = { type: "message" as const, message: { role: "user" as const, content: TEXT, timestamp: 0 } };
-  await log.append([draft]);
-  const line = Buffer.alloc((await stat(path)).size / 2, "x");
-  const bare = await open(join(folder, "bare.log"), "a");
-  const [ours, theirs] = await compare(
-    1500,
-    async () => void (await log.append([draft])),
-    async () => {
-      await bare.write(line);
-      await bare.datasync();
-    },
-  );
-  await bare.close();
-  await log.close();
-  await store.close();
+  await agent.store.close();
   return {
     work: "append one entry, durability `entry`",
     ours,

@@ -278,6 +278,21 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect(await withSessionLease(other, KEY, { waitMs: 0 }, async () => "now")).toBe("now");
   });
 
+  it("is refused to a holder whose lease ran out and was taken over", async () => {
+    await using fixture = await testAgent(kind);
+    const { agent, clock } = fixture;
+    const other = await fixture.another();
+    await start(fixture, KEY, "a");
+    await withSessionLease(agent, KEY, { ttlMs: 60_000 }, async (held) => {
+      await held.fence();
+      clock.advance(60_001);
+      await withSessionLease(other, KEY, { waitMs: 0 }, async () => {
+        await expect(held.fence()).rejects.toMatchObject({ kind: "fenced" });
+      });
+      await expect(held.fence()).rejects.toMatchObject({ kind: "fenced" });
+    });
+  });
+
   it("takes a model from the words behind a reset", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
