@@ -41,6 +41,5 @@ async function perform(task: ThreadTask): Promise<unknown> {
 }
 
 function answer(message: ThreadAnswer): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage(message);
 }

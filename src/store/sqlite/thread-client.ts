@@ -71,7 +71,6 @@ export function createThreadClient(
       worker.ref();
       const id = ++lastId;
       open.set(id, { resolve, reject });
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       worker.postMessage({ id, task } satisfies ThreadRequest);
     });
 
@@ -82,7 +81,6 @@ export function createThreadClient(
       const ending = worker;
       const ended = new Promise((resolve) => ending.once("exit", resolve));
       ending.ref();
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       ending.postMessage("close" satisfies ThreadRequest);
       await ended;
     },
