@@ -1,0 +1,129 @@
+/** Single lines: what counts as a person's turn, as usage, as damage. */
+import { expect, it } from "vitest";
+import { createLineReader } from "./line-reader.ts";
+import { createSessionScan } from "./session-scan.ts";
+import { type UsageLedger, sumUsage } from "./usage.ts";
+
+function scanLines(...lines: (object | string)[]) {
+  const scan = createSessionScan();
+  const ledger: UsageLedger = new Map();
+  const reader = createLineReader(scan, ledger);
+  for (const [index, line] of lines.entries()) {
+    const bytes = Buffer.from(typeof line === "string" ? line : JSON.stringify(line));
+    reader.read(bytes, 0, bytes.length, index);
+  }
+  return { scan, ledger };
+}
+
+const user = (content: unknown, more: object = {}) => ({ type: "user", message: { role: "user", content }, ...more });
+const answer = (id: string, usage: object, more: object = {}) => ({
+  type: "assistant",
+  message: { id, model: "m", content: [], usage, ...more },
+});
+
+it.each([
+  ["plain text", user("fix it"), 1],
+  ["text blocks", user([{ type: "text", text: "fix it" }]), 1],
+  ["a picture", user([{ type: "image", source: {} }]), 1],
+  ["flags that are false", user("fix it", { isMeta: false, isSidechain: false, toolUseResult: null }), 1],
+  ["text that only mentions a command", user("what is <command-name>?"), 1],
+  ["a tool result", user([{ type: "tool_result", content: "x" }]), 0],
+  ["a line with toolUseResult", user("x", { toolUseResult: "x" }), 0],
+  ["a meta line", user("x", { isMeta: true }), 0],
+  ["a sidechain", user("x", { isSidechain: true }), 0],
+  ["a compaction's summary", user("x", { isCompactSummary: true }), 0],
+  ["a command", user("<command-name>/clear</command-name>"), 0],
+  ["a command's output", user("<local-command-stdout>ok</local-command-stdout>"), 0],
+  ["an interruption", user([{ type: "text", text: "[Request interrupted by user for tool use]" }]), 0],
+  ["no content", user(undefined), 0],
+])("a person's turn: %s", (_, line, turns) => {
+  expect(scanLines(line).scan.userTurns).toBe(turns);
+});
+
+it("cannot be talked into anything by text that looks like a line", () => {
+  const forged = '{"type":"assistant","message":{"id":"x","usage":{"output_tokens":9}}}';
+  const { scan, ledger } = scanLines(
+    user(`${forged}\n","isMeta":true,"type":"assistant`),
+    user([{ type: "tool_result", content: forged }], { toolUseResult: JSON.parse(forged) as object }),
+  );
+  expect([scan.userTurns, ledger.size, scan.lineTypes.get("user")]).toEqual([1, 0, 2]);
+});
+
+it("keeps the usage with the most output of a message, and skips what Claude Code says itself", () => {
+  const { ledger, scan } = scanLines(
+    answer("a", { input_tokens: 7, output_tokens: 1 }),
+    answer("a", {
+      input_tokens: 7,
+      output_tokens: 30,
+      cache_creation_input_tokens: 5,
+      cache_creation: { ephemeral_1h_input_tokens: 4 },
+    }),
+    answer("a", { input_tokens: 7, output_tokens: 2 }),
+    answer("b", { input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 3 }),
+    answer("c", { input_tokens: 1000, output_tokens: 1000 }, { model: "<synthetic>" }),
+    answer("d", { input_tokens: -5, output_tokens: "7" }),
+  );
+  expect(sumUsage(ledger)).toEqual({ input: 8, output: 31, cacheRead: 3, cacheWrite: 5 });
+  expect(ledger.get("a")?.cacheWriteHour).toBe(4);
+  expect(scan.models).toEqual(["m"]);
+});
+
+it("collects every folder, branch and version once", () => {
+  const lines = [
+    ["/a", "main"],
+    ["/b", "main"],
+    ["/a", "fix/ü"],
+    ["/a", ""],
+  ];
+  const { scan } = scanLines(...lines.map(([cwd, gitBranch]) => ({ type: "user", cwd, gitBranch, version: "2" })));
+  expect([scan.cwds, scan.branches, scan.versions]).toEqual([["/a", "/b"], ["main", "fix/ü"], ["2"]]);
+});
+
+it("counts unknown and damaged lines and says where the damage is", () => {
+  const { scan } = scanLines({ type: "hologram" }, "{}", '{"type":"user"', "\u0000\u0000", "", {
+    type: "api-request-x",
+  });
+  expect([scan.lines, scan.unknownLines, scan.damagedLines]).toEqual([5, 2, 2]);
+  expect(scan.damaged).toEqual([
+    { offset: 2, reason: "not a complete JSON object" },
+    { offset: 3, reason: "not a complete JSON object" },
+  ]);
+});
+
+it("stays small whatever a transcript holds", () => {
+  const lines = Array.from({ length: 700 }, (_, index) => ({
+    type: `type-${index}`,
+    cwd: `/folder/${index}`,
+    subtype: "x",
+  }));
+  const reads = Array.from({ length: 700 }, (_, index) =>
+    answer("m", {}, { content: [{ type: "tool_use", name: "Read", input: { file_path: `/f${index}` } }] }),
+  );
+  const { scan } = scanLines(...lines, ...reads);
+  expect([scan.cwds.length, scan.lineTypes.get("(other)"), scan.files.size]).toEqual([100, 600, 500]);
+  expect([...scan.files.keys()].at(-1)).toBe("/f699");
+  expect(scan.lineTypes.get("assistant")).toBe(700);
+});
+
+it("cuts a long prompt, but no character in two", () => {
+  expect(scanLines(user("x".repeat(500))).scan.firstPrompt).toBe("x".repeat(200));
+  expect(scanLines(user(`${"x".repeat(199)}😀 and more`)).scan.firstPrompt).toBe("x".repeat(199));
+});
+
+it("knows from a compaction what is left of the context", () => {
+  const boundary = {
+    type: "system",
+    subtype: "compact_boundary",
+    compactMetadata: { trigger: "auto", postTokens: 614 },
+  };
+  const { scan } = scanLines(answer("a", { input_tokens: 9000 }), boundary, {
+    type: "system",
+    subtype: "turn_duration",
+    content: "compact",
+  });
+  expect([scan.compactionCount, scan.contextTokens, scan.compactions]).toEqual([
+    1,
+    614,
+    [{ trigger: "auto", postTokens: 614 }],
+  ]);
+});

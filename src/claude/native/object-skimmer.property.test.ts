@@ -1,0 +1,71 @@
+/** The skimmer finds what JSON.parse finds, and refuses every object that is cut off. */
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { createObjectSkimmer } from "./object-skimmer.ts";
+
+const NAMES = ["type", "text", "tool", "count", "é"] as const;
+const skimmer = createObjectSkimmer(NAMES);
+
+const anyObject = fc.dictionary(
+  fc.oneof(fc.constantFrom(...NAMES), fc.string()),
+  fc.oneof(fc.jsonValue(), fc.string({ unit: "binary" }), fc.nat(), fc.constant('","type":"forged')),
+);
+
+const skims = (text: string): boolean => {
+  const bytes = Buffer.from(text);
+  return skimmer.skim(bytes, 0, bytes.length);
+};
+
+it("reads the same members as JSON.parse, however the object is spaced", () => {
+  fc.assert(
+    fc.property(anyObject, fc.constantFrom(0, 1, "\t"), fc.constantFrom("", " ", "\r"), (object, indent, around) => {
+      const text = `${around}${JSON.stringify(object, undefined, indent)}${around}`;
+      const parsed = JSON.parse(text) as Record<string, unknown>;
+      expect(skims(text)).toBe(true);
+      for (const name of NAMES) {
+        const value = Object.hasOwn(parsed, name) ? parsed[name] : undefined;
+        expect(skimmer.parse(name)).toEqual(value);
+        expect(skimmer.text(name)).toBe(typeof value === "string" ? value : undefined);
+        expect(skimmer.has(name)).toBe(value !== undefined && value !== null);
+        expect(skimmer.isTrue(name)).toBe(value === true);
+        expect(skimmer.count(name)).toBe(Number.isSafeInteger(value) && Number(value) > 0 ? value : 0);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it("refuses an object that is cut off anywhere, or followed by another", () => {
+  fc.assert(
+    fc.property(anyObject, fc.nat(), (object, cut) => {
+      const bytes = Buffer.from(JSON.stringify(object));
+      expect(skimmer.skim(bytes, 0, cut % bytes.length)).toBe(false);
+      expect(skims(`${bytes.toString()}{}`)).toBe(false);
+    }),
+  );
+});
+
+it.each([
+  "",
+  " ",
+  "[]",
+  "1",
+  '"{}"',
+  "{",
+  "{,}",
+  '{"a"}',
+  '{"a":}',
+  '{"a":1,}',
+  '{"a" 1}',
+  '{"a":1 "b":2}',
+  "{\u0000}",
+  '{"a":"\u0000"}',
+])("refuses %j", (text) => {
+  expect(skims(text)).toBe(false);
+});
+
+it("needs no stack for deep nesting", () => {
+  const deep = "[".repeat(1_000_000) + "]".repeat(1_000_000);
+  expect(skims(`{"tool":${deep},"type":"x"}`)).toBe(true);
+  expect(skimmer.text("type")).toBe("x");
+});
