@@ -82,7 +82,7 @@ export { assertMayAccessSession } from "./session/ownership.ts";
 export { patchSession } from "./session/patch.ts";
 export { reopenWindow } from "./session/reopen-window.ts";
 export { stripStructuralPrefixes } from "./session/reset-trigger.ts";
-export { resolveSession } from "./session/resolve.ts";
+export { findSession } from "./session/find-session.ts";
 export { normalizeSendPolicy, resolveSendPolicy } from "./session/send-policy.ts";
 export { deriveSessionTitle } from "./session/title.ts";
 export { resetSession } from "./session/window.ts";

@@ -30,6 +30,8 @@ export interface AgentLayout {
   /** Transcripts and entries that were taken out of use, each with what is needed to restore it. */
   archiveFolder: string;
   workspace: string;
+  /** The native sessions that this agent spawned, as OpenClaw writes them. */
+  claudeRegistry: string;
 }
 
 /** The agent id must be normalised: it becomes a folder name. */
@@ -43,7 +45,36 @@ export function agentLayout(home: string, agentId: string): AgentLayout {
     sessionsFile: join(sessionsFolder, "sessions.json"),
     archiveFolder: join(sessionsFolder, ARCHIVE_FOLDER_NAME),
     workspace: join(root, "workspace"),
+    claudeRegistry: join(root, CLAUDE_REGISTRY_NAME),
   };
+}
+
+/** The same name under an OpenClaw folder. */
+export const CLAUDE_REGISTRY_NAME = "claude-code-sessions.json";
+
+/** What is shared by all agents about native sessions. */
+export interface ClaudeLayout {
+  /** Derived from Claude Code's files: deleting it loses nothing. */
+  index: string;
+  /** One lock per native session and per repo in use. */
+  locksFolder: string;
+  /** Copies of transcripts that Claude Code would have deleted. */
+  archiveFolder: string;
+}
+
+export function claudeLayout(home: string): ClaudeLayout {
+  const root = join(home, "claude");
+  return {
+    index: join(cacheFolder(home), "claude-index.sqlite"),
+    locksFolder: join(root, "locks"),
+    archiveFolder: join(root, "archive"),
+  };
+}
+
+/** `$OPENCLAW_STATE_DIR`, else `~/.openclaw`. Only read. */
+export function resolveOpenClawHome(env: Environment = process.env): string {
+  const configured = env["OPENCLAW_STATE_DIR"]?.trim();
+  return configured === undefined || configured === "" ? join(homedir(), ".openclaw") : resolve(configured);
 }
 
 export function agentsFolder(home: string): string {

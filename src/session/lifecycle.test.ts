@@ -17,7 +17,7 @@ import { applyResetModelOverride } from "./model-hint.ts";
 import { assertMayAccessSession } from "./ownership.ts";
 import { patchSession } from "./patch.ts";
 import { reopenWindow } from "./reopen-window.ts";
-import { resolveSession } from "./resolve.ts";
+import { findSession } from "./find-session.ts";
 import { incrementCompactionCount, persistSessionUsageUpdate } from "./usage.ts";
 import { resetSession } from "./window.ts";
 
@@ -134,17 +134,17 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     const { sessionId } = await start(fixture, "main", "a");
     await patchSession(agent, "main", { label: "home" });
     for (const reference of ["main", "agent:main:main", "home", sessionId, sessionId.slice(0, 8)]) {
-      expect((await resolveSession(agent, reference)).key).toBe("agent:main:main");
+      expect((await findSession(agent, reference)).key).toBe("agent:main:main");
     }
     await start(fixture, KEY, "b");
     await patchSession(agent, KEY, { label: "agent:main:main" });
-    expect((await resolveSession(agent, "agent:main:main")).key, "a label does not hide a key").toBe("agent:main:main");
+    expect((await findSession(agent, "agent:main:main")).key, "a label does not hide a key").toBe("agent:main:main");
     await resetSession(agent, "main");
-    expect((await resolveSession(agent, sessionId)).window?.sessionId).toBe(sessionId);
+    expect((await findSession(agent, sessionId)).window?.sessionId).toBe(sessionId);
     await agent.store.update("agent:main:twin", () => ({ sessionId, updatedAt: 1 }));
-    await expect(resolveSession(agent, sessionId)).rejects.toMatchObject({ code: "ambiguous-prefix" });
-    await expect(resolveSession(agent, "agent:main:mian")).rejects.toMatchObject({ kind: "not-found" });
-    await expect(resolveSession(agent, " ")).rejects.toMatchObject({ kind: "usage" });
+    await expect(findSession(agent, sessionId)).rejects.toMatchObject({ code: "ambiguous-prefix" });
+    await expect(findSession(agent, "agent:main:mian")).rejects.toMatchObject({ kind: "not-found" });
+    await expect(findSession(agent, " ")).rejects.toMatchObject({ kind: "usage" });
   });
 
   it("counts tokens of the prompt, and compactions", async () => {

@@ -11,7 +11,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
-import { resolveSession } from "../../session/resolve.ts";
+import { findSession } from "../../session/find-session.ts";
 import { runChatCommand } from "../../turn/commands.ts";
 import { type TurnResult, runTurn } from "../../turn/run-turn.ts";
 import { type Setup, withAgent } from "../context.ts";
@@ -58,7 +58,7 @@ async function describePerson(agent: AgentHandle, session: string | undefined): 
     SenderId: name,
   };
   if (session === undefined) return { ...person, SenderName: name };
-  return { ...person, SenderName: name, SessionKey: (await resolveSession(agent, session)).key };
+  return { ...person, SenderName: name, SessionKey: (await findSession(agent, session)).key };
 }
 
 async function* readMessages(interactive: boolean): AsyncGenerator<string> {

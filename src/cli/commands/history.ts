@@ -2,7 +2,7 @@
 import { watch } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
 import { type AgentHandle, locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
-import { type ResolvedSession, resolveSession } from "../../session/resolve.ts";
+import { type FoundSession, findSession } from "../../session/find-session.ts";
 import { entryToJson } from "../../transcript/codec.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
 import { readEntriesFrom } from "../../transcript/follow.ts";
@@ -24,7 +24,7 @@ const FOLLOW_POLL_MS = 250;
 
 export async function showHistory(reference: string | undefined, options: HistoryOptions): Promise<void> {
   const { session, path } = await withAgent(options, async (agent) => {
-    const found = reference === undefined ? await newestSession(agent) : await resolveSession(agent, reference);
+    const found = reference === undefined ? await newestSession(agent) : await findSession(agent, reference);
     const { window, entry } = found;
     return {
       session: found,
@@ -41,7 +41,7 @@ export async function showHistory(reference: string | undefined, options: Histor
   if (options.follow === true) await follow(path, end, options);
 }
 
-async function newestSession(agent: AgentHandle): Promise<ResolvedSession> {
+async function newestSession(agent: AgentHandle): Promise<FoundSession> {
   const { sessions } = await agent.store.list({ limit: 1 });
   const [newest] = sessions;
   if (newest !== undefined) return newest;
@@ -93,7 +93,7 @@ function readAll(path: string): Shown {
   };
 }
 
-async function printHistoryJson({ key, entry, window }: ResolvedSession, path: string, shown: Shown): Promise<void> {
+async function printHistoryJson({ key, entry, window }: FoundSession, path: string, shown: Shown): Promise<void> {
   const head = { key, sessionId: window?.sessionId ?? entry.sessionId, path, complete: shown.complete };
   await writeOut(`${JSON.stringify(head).slice(0, -1)},"entries":[`);
   let count = 0;
@@ -105,7 +105,7 @@ async function printHistoryJson({ key, entry, window }: ResolvedSession, path: s
   await writeOut(`],${JSON.stringify({ count, problems, problemCount }).slice(1)}\n`);
 }
 
-async function printHistory({ key, entry, window }: ResolvedSession, shown: Shown): Promise<void> {
+async function printHistory({ key, entry, window }: FoundSession, shown: Shown): Promise<void> {
   const id = (window?.sessionId ?? entry.sessionId).slice(0, 8);
   const where = window === undefined ? "current window" : "earlier window";
   printStyled(style("bold", `${key}  ${where} ${id}`));

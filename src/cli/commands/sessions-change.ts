@@ -7,7 +7,7 @@ import { compactSession } from "../../session/compaction.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { type SessionPatch, patchSession } from "../../session/patch.ts";
 import { reopenWindow } from "../../session/reopen-window.ts";
-import { type ResolvedSession, resolveSession } from "../../session/resolve.ts";
+import { type FoundSession, findSession } from "../../session/find-session.ts";
 import { resetSession } from "../../session/window.ts";
 import type { Lease } from "../../store/store.ts";
 import { parseAssignments } from "../arguments.ts";
@@ -29,7 +29,7 @@ export async function patch(
     });
   }
   await withAgent(options, async (agent) => {
-    const { key } = await resolveSession(agent, reference);
+    const { key } = await findSession(agent, reference);
     const entry = await patchSession(agent, key, changes);
     if (options.json === true) printJson({ ok: true, path: agent.store.path, key, entry });
     else print(`${key}: ${Object.keys(changes).join(", ")} changed`);
@@ -46,7 +46,7 @@ export async function reset(reference: string, options: ChangeOptions): Promise<
 
 export async function compact(reference: string, options: ChangeOptions & { maxLines?: number }): Promise<void> {
   await withAgent(options, async (agent) => {
-    const { key } = await resolveSession(agent, reference);
+    const { key } = await findSession(agent, reference);
     const result = await compactSession(
       agent,
       key,
@@ -68,7 +68,7 @@ export async function archive(reference: string, options: ChangeOptions): Promis
 
 export async function remove(reference: string, options: ChangeOptions): Promise<void> {
   await withAgent(options, async (agent) => {
-    const { key } = await resolveSession(agent, reference);
+    const { key } = await findSession(agent, reference);
     // Before the lease is taken: nobody else has to wait for the answer.
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
     const { id, windows } = await withSessionLease(agent, key, {}, async ({ lease }) => {
@@ -128,7 +128,7 @@ async function showArchive(agent: AgentHandle, options: ChangeOptions): Promise<
 /** An earlier window that the reference names, if it names one. */
 async function findClosedWindow(agent: AgentHandle, reference: string) {
   try {
-    return (await resolveSession(agent, reference)).window;
+    return (await findSession(agent, reference)).window;
   } catch (error) {
     if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
     throw error;
@@ -138,10 +138,10 @@ async function findClosedWindow(agent: AgentHandle, reference: string) {
 async function withWritableSession(
   reference: string,
   options: ChangeOptions,
-  task: (agent: AgentHandle, session: ResolvedSession, lease: Lease) => Promise<void>,
+  task: (agent: AgentHandle, session: FoundSession, lease: Lease) => Promise<void>,
 ): Promise<void> {
   await withAgent(options, async (agent) => {
-    const session = await resolveSession(agent, reference);
+    const session = await findSession(agent, reference);
     await withSessionLease(agent, session.key, {}, async ({ lease }) => await task(agent, session, lease));
   });
 }

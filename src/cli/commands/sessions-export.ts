@@ -8,7 +8,7 @@ import { replaceFile, temporaryPath } from "../../base/files.ts";
 import { encodeLine } from "../../base/jsonl.ts";
 import { redactText, redactValue } from "../../base/redact.ts";
 import { locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
-import { resolveSession } from "../../session/resolve.ts";
+import { findSession } from "../../session/find-session.ts";
 import { entryToJson } from "../../transcript/codec.ts";
 import { materializeFork } from "../../transcript/fork.ts";
 import { readTranscript } from "../../transcript/reader.ts";
@@ -30,7 +30,7 @@ export interface ExportOptions extends AgentOptions {
 export async function exportSession(reference: string, options: ExportOptions): Promise<void> {
   const format = parseFormat(options.format ?? (options.json === true ? "json" : "md"));
   await withAgent(options, async (agent) => {
-    const { key, entry, window } = await resolveSession(agent, reference);
+    const { key, entry, window } = await findSession(agent, reference);
     const path = window === undefined ? transcriptPath(agent, entry) : await locateWindowTranscript(agent, window);
     // A fork refers to its parent; what is exported has to stand alone.
     const whole = temporaryPath(path);

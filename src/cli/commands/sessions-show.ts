@@ -1,7 +1,7 @@
 /** `holdfast sessions show`: one session with its windows and who is writing it. */
 import { localTime } from "../../base/clock.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
-import { resolveSession } from "../../session/resolve.ts";
+import { findSession } from "../../session/find-session.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { Lease, Window } from "../../store/store.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
@@ -23,7 +23,7 @@ export async function showSession(reference: string, options: AgentOptions & { j
 }
 
 async function readDetails(agent: AgentHandle, reference: string): Promise<SessionDetails> {
-  const { key, entry } = await resolveSession(agent, reference);
+  const { key, entry } = await findSession(agent, reference);
   const lease = await agent.store.leases.current(key);
   return {
     key,

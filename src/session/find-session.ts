@@ -9,7 +9,7 @@ import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 
-export interface ResolvedSession {
+export interface FoundSession {
   key: string;
   entry: SessionEntry;
   /** Set when the reference named an earlier window of the session. */
@@ -20,7 +20,7 @@ const SHORTEST_PREFIX = 4;
 const CANDIDATES = 6;
 const SUGGESTED_FROM = 200;
 
-export async function resolveSession(agent: AgentHandle, reference: string): Promise<ResolvedSession> {
+export async function findSession(agent: AgentHandle, reference: string): Promise<FoundSession> {
   const wanted = reference.trim();
   if (wanted === "") {
     throw new HoldfastError("usage", "empty-reference", "A session key, id or label is needed", {
@@ -32,17 +32,17 @@ export async function resolveSession(agent: AgentHandle, reference: string): Pro
   return found;
 }
 
-async function byKey(agent: AgentHandle, key: string): Promise<ResolvedSession | undefined> {
+async function byKey(agent: AgentHandle, key: string): Promise<FoundSession | undefined> {
   const entry = await agent.store.get(key);
   return entry === undefined ? undefined : { key: canonicalSessionKey(key, agent), entry };
 }
 
-async function byLabel(agent: AgentHandle, label: string): Promise<ResolvedSession | undefined> {
+async function byLabel(agent: AgentHandle, label: string): Promise<FoundSession | undefined> {
   const { sessions } = await agent.store.list({ label, limit: 1 });
   return sessions[0];
 }
 
-async function byId(agent: AgentHandle, prefix: string): Promise<ResolvedSession | undefined> {
+async function byId(agent: AgentHandle, prefix: string): Promise<FoundSession | undefined> {
   if (prefix.length < SHORTEST_PREFIX || !/^[\w-]+$/.test(prefix)) return undefined;
   const found = await agent.store.findWindows(prefix, CANDIDATES);
   const exact = found.filter(({ sessionId }) => sessionId === prefix);
