@@ -3,11 +3,15 @@
  * against in the same run, and writes them to bench/results.json. Exits with 1 when a bar is missed.
  *
  *   npm run bench                 everything
- *   npm run bench -- transcripts  one part: store, transcripts or commands
+ *   npm run bench -- transcripts  one part: store, transcripts, commands or claude
+ *
+ * The part `claude` installs the programs it compares with into its scratch folder, so it needs npm's
+ * registry, about 2 GB of disk and some minutes. HOLDFAST_BENCH_QUICK=1 makes it smaller.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import { measureClaude } from "./claude-sessions.ts";
 import { measureCommands } from "./cli.ts";
 import { type Result, judge, printResults } from "./measure.ts";
 import { measureStoreUpdates } from "./store-update.ts";
@@ -17,6 +21,7 @@ const PARTS: Record<string, (folder: string) => Promise<Result[]>> = {
   store: measureStoreUpdates,
   transcripts: measureTranscripts,
   commands: measureCommands,
+  claude: measureClaude,
 };
 
 const wanted = process.argv.slice(2);

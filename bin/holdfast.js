@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Picks the runtime and hands over to dist/cli. Plain JavaScript that Node 18 can run: an older
 // Node re-executes this file under the Node 24 that `npm ci` installed into the checkout.
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import module from "node:module";
 import { homedir } from "node:os";
@@ -16,7 +15,7 @@ const major = Number(process.versions.node.split(".")[0]);
 if (major >= NEEDED) {
   await start();
 } else if (existsSync(bundledNode) && process.env.HOLDFAST_REEXECUTED === undefined) {
-  reexecute();
+  await reexecute();
 } else {
   fail(
     `Holdfast needs Node ${NEEDED} or newer; this is ${process.version}.\n` +
@@ -39,15 +38,19 @@ function keepCompiledCode() {
   const home = process.env.HOLDFAST_HOME?.trim() || join(homedir(), ".holdfast");
   const folder = join(home, "cache", "compiled");
   try {
-    if (!existsSync(join(home, "agents"))) return;
+    if (!existsSync(join(home, "agents")) && !existsSync(join(home, "cache"))) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch {
     return; // A home that cannot be written to works too, only slower.
   }
+  // Node makes a folder of its own in there, with whatever mode the umask leaves.
+  const umask = process.umask(0o077);
   module.enableCompileCache?.(folder);
+  process.umask(umask);
 }
 
-function reexecute() {
+async function reexecute() {
+  const { spawn } = await import("node:child_process");
   const child = spawn(bundledNode, process.argv.slice(1), {
     stdio: "inherit",
     env: { ...process.env, HOLDFAST_REEXECUTED: "1" },

@@ -19,16 +19,41 @@ execFileSync(process.execPath, [compiler, "-p", `${root}tsconfig.build.json`], {
 const PROGRAMS = {
   main: "cli/main.js",
   "sqlite-thread": "store/sqlite/sqlite-thread.js",
+  "scan-thread": "claude/index/scan-thread.js",
   "crash-child": "selftest/crash-child.js",
   "lease-child": "selftest/lease-child.js",
 };
+
+const JOINED =
+  /^(?:@modelcontextprotocol\/sdk|zod|zod-to-json-schema|ajv|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse)(?:\/|$)/;
+
+// Files that are loaded together become one: looking for fifty small ones takes longer than what a list does.
+const TOGETHER = [
+  {
+    name: "core",
+    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|json5-document)|\/dist\/cli\/(?:command|arguments|output|text-width|context)\.js$/,
+  },
+  {
+    name: "native-sessions",
+    test: /\/dist\/claude\/(?:attribution|pricing|index\/(?!scan-|fork-groups)|discovery\/(?:discover|known-sessions|repo-locator|session-row)\.|registry\/registry|archive\/(?:catalogue|manifest)|native\/(?:layout|parse-json|running|session-scan|transcripts|usage)\.)|\/dist\/compose-claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|progress-line|session-view|list|list-json)\.js$/,
+  },
+];
 
 const { rolldown } = await import("rolldown");
 const bundle = await rolldown({
   input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, `${root}dist/${file}`])),
   platform: "node",
-  // Dependencies stay what they are: installed packages.
-  external: /^[^./]/,
+  preserveEntrySignatures: "allow-extension",
+  // A part that is loaded on demand in one place may be needed at once in another.
+  checks: { ineffectiveDynamicImport: false },
+  // Dependencies stay what they are, installed packages, but for those that `holdfast mcp` cannot start
+  // without: their hundreds of files take longer to load than a client waits gladly.
+  external: (id) => /^[^./]/.test(id) && !JOINED.test(id),
 });
-await bundle.write({ dir: `${root}dist/bin`, format: "esm", chunkFileNames: "[name]-[hash].js" });
+await bundle.write({
+  dir: `${root}dist/bin`,
+  format: "esm",
+  chunkFileNames: "[name]-[hash].js",
+  codeSplitting: { includeDependenciesRecursively: false, groups: TOGETHER },
+});
 await bundle.close();

@@ -98,3 +98,35 @@ export {
   recordSessionMetaFromInbound,
   updateLastRoute,
 } from "./library.ts";
+
+// Claude Code
+export type { DiscoveredSession } from "./claude/discovered-session.ts";
+export { markTask, readMarker } from "./claude/attribution.ts";
+export { parseJsonlHeader, repoPathToSlug } from "./claude/discovery/jsonl-header.ts";
+export { peekSessionHistory } from "./claude/history-peek.ts";
+export type { ProjectStatus } from "./claude/project-status.ts";
+export { renderProjectStatus } from "./claude/render-project-status.ts";
+export { parseOutboundMessage } from "./claude/protocol/outbound.ts";
+export type { ClaudeCodeResult, LiveSession, RunnerEvent, SpawnOptions } from "./claude/runner/runner-contract.ts";
+export { evaluateCases } from "./claude/selection/evaluate.ts";
+export { keywordFallback } from "./claude/selection/keyword-fallback.ts";
+export { scoreOffline } from "./claude/selection/offline/score-offline.ts";
+export { assessTaskRelevance } from "./claude/selection/relevance.ts";
+export { scoreSession } from "./claude/selection/score.ts";
+export type { SessionScore, SessionSelection, TaskRelevance } from "./claude/selection/selection.ts";
+export {
+  activeSpawns,
+  closeDefaultClaude,
+  discoverSessions,
+  gatherProjectStatus,
+  getAllLiveSessions,
+  killClaudeCode,
+  listAllSessions,
+  resolveSession,
+  saveSession,
+  selectSession,
+  sendFollowUpAndWait,
+  spawnClaudeCode,
+  stopPersistentSession,
+  updateSessionStats,
+} from "./library-claude.ts";

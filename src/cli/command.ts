@@ -81,6 +81,11 @@ function wrongOption(error: unknown, command: string, known: readonly string[]):
   if (!systemErrorCode(error)?.startsWith("ERR_PARSE_ARGS_")) return error;
   const message = error instanceof Error ? error.message : "";
   const [, unknown] = /Unknown option '(--?[^']+)'/.exec(message) ?? [];
+  const [, ambiguous] = /^Option '([^']+)' argument is ambiguous/.exec(message) ?? [];
+  if (ambiguous !== undefined) {
+    const hint = `What starts with a dash is written with an equals sign: ${ambiguous.split(", ").at(-1)}=-value`;
+    return new HoldfastError("usage", "invalid-option", `${ambiguous} has no value`, { hint });
+  }
   if (unknown === undefined) return new HoldfastError("usage", "invalid-option", message, { hint: seeHelp(command) });
   const suggestion = closestMatch(unknown.replace(/^-+/, ""), known);
   return new HoldfastError("usage", "unknown-option", `unknown option '${unknown}'`, {

@@ -1,11 +1,7 @@
 /** Every command with its arguments and options. The code behind a command is loaded when it is called. */
+import { CC_COMMANDS } from "./cc-commands.ts";
 import { type Command, type OptionSpecs, defineCommand } from "./command.ts";
-
-const JSON_OUTPUT = { json: { type: "flag", description: "print JSON" } } as const satisfies OptionSpecs;
-
-const AGENT = {
-  agent: { type: "text", value: "id", description: "the agent (default: the configured one)" },
-} as const satisfies OptionSpecs;
+import { AGENT, JSON_OUTPUT } from "./common-options.ts";
 
 const SESSION_COMMAND = {
   ...JSON_OUTPUT,
@@ -129,6 +125,7 @@ export const COMMANDS: readonly Command[] = [
     },
     run: async (_, options) => await (await import("./commands/chat.ts")).chat(options),
   }),
+  ...CC_COMMANDS,
   defineCommand({
     name: "config get",
     arguments: ["[key]"],
@@ -173,6 +170,18 @@ export const COMMANDS: readonly Command[] = [
       deep: { type: "flag", description: "read every line of every transcript" },
     },
     run: async (_, options) => await (await import("./commands/doctor.ts")).doctor(options),
+  }),
+  defineCommand({
+    name: "mcp",
+    summary: "serve Holdfast's tools to Claude Code or another MCP client, over stdin and stdout",
+    options: {
+      ...AGENT,
+      repo: { type: "text", value: "path", description: "the repo (default: $CLAUDE_PROJECT_DIR, else this folder)" },
+      session: { type: "text", value: "key", description: "the conversation that the task came from" },
+      printConfig: { type: "flag", description: "print what an MCP client has to be told, as JSON" },
+      announcements: { type: "flag", description: "print what tasks have announced and nobody has seen yet" },
+    },
+    run: async (_, options) => await (await import("./commands/mcp.ts")).mcp(options),
   }),
   defineCommand({
     name: "selftest",

@@ -45,7 +45,7 @@ export async function withAgent<T>(
 }
 
 /** A name that is not one must not quietly become another agent's. */
-function assertAgentId(agentId: string | undefined): void {
+export function assertAgentId(agentId: string | undefined): void {
   if (agentId === undefined || normalizeAgentId(agentId) === agentId.trim().toLowerCase()) return;
   throw new HoldfastError("usage", "invalid-agent", `"${agentId}" is no name of an agent`, {
     hint: "Agents have names of a–z, 0–9, - and _, up to 64 characters.",

@@ -1,6 +1,6 @@
 /** Runs one command line and resolves to the exit code. Stdout is data, stderr is talk. */
 import { HoldfastError } from "../base/errors.ts";
-import { packageVersion } from "../base/package-version.ts";
+import { packageVersion } from "../base/package.ts";
 import { closestMatch } from "../base/suggest.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";

@@ -2,6 +2,7 @@
 import type { styleText } from "node:util";
 import { nodeUtil } from "../base/builtin.ts";
 import { printable, printableLine } from "../base/printable.ts";
+import { fitToWidth, textWidth, wrapWords } from "./text-width.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -13,6 +14,24 @@ export function print(text: string): void {
 /** Text that contains our own colour codes; everything foreign in it went through `printable` before. */
 export function printStyled(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/** What does not fit the terminal goes on under its own beginning. The text is made printable. */
+export function printHanging(head: string, text: string, format: { head?: Style; text?: Style } = {}): void {
+  const indent = textWidth(head);
+  const lines = wrapWords(printableLine(text), terminalWidth() - indent);
+  for (const [number, line] of lines.entries()) {
+    const before = number === 0 ? styleIf(format.head, head) : " ".repeat(indent);
+    process.stdout.write(`${before}${styleIf(format.text, line)}\n`);
+  }
+}
+
+function styleIf(format: Style | undefined, text: string): string {
+  return format === undefined ? text : style(format, text);
+}
+
+function terminalWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
 }
 
 /** For output of any length: waits until the reader has taken what was written before. */
@@ -44,30 +63,29 @@ export interface Column {
 
 /** Rows under their titles. Cells are made printable and cut to what fits. */
 export function printTable(columns: readonly Column[], rows: readonly (readonly string[])[]): void {
+  process.stdout.write(`${renderTable(columns, rows).join("\n")}\n`);
+}
+
+/** The lines of the table, the titles first. */
+export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const cells = rows.map((row) => row.map((cell) => printableLine(cell)));
   const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...cells.map((row) => (row[index] ?? "").length)),
+    cells.reduce((widest, row) => Math.max(widest, textWidth(row[index] ?? "")), title.length),
   );
   narrow(columns, widths);
   const line = (row: readonly string[]): string =>
     row
-      .map((cell, index) => {
-        const width = widths[index] ?? 0;
-        const text = printableLine(cell, width);
-        return columns[index]?.align === "right" ? text.padStart(width) : text.padEnd(width);
-      })
+      .map((cell, index) => fitToWidth(cell, widths[index] ?? 0, columns[index]?.align))
       .join("  ")
       .trimEnd();
-  printStyled(style("bold", line(columns.map(({ title }) => title))));
-  for (const row of cells) printStyled(line(row));
+  return [style("bold", line(columns.map(({ title }) => title))), ...cells.map(line)];
 }
 
 const NARROWEST = 12;
 
 function narrow(columns: readonly Column[], widths: number[]): void {
-  const available = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
   const flexible = columns.findIndex((column) => column.flexible === true);
-  const excess = widths.reduce((sum, width) => sum + width + 2, -2) - available;
+  const excess = widths.reduce((sum, width) => sum + width + 2, -2) - terminalWidth();
   const width = widths[flexible];
   if (excess > 0 && width !== undefined) widths[flexible] = Math.max(NARROWEST, width - excess);
 }
@@ -88,5 +106,6 @@ export function formatAge(ms: number): string {
 
 export function formatTokens(tokens: number | undefined): string {
   if (tokens === undefined) return "";
-  return tokens < 10_000 ? String(tokens) : `${Math.round(tokens / 1000)}k`;
+  if (tokens < 10_000) return String(tokens);
+  return tokens < 10_000_000 ? `${Math.round(tokens / 1000)}k` : `${Math.round(tokens / 1_000_000)}M`;
 }

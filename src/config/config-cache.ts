@@ -8,7 +8,7 @@ import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER, temporaryPath } from "../base/files.ts";
-import { packageVersion } from "../base/package-version.ts";
+import { packageVersion } from "../base/package.ts";
 import { cacheFolder } from "./layout.ts";
 import type { ConfigLayer, FileKind } from "./schema.ts";
 

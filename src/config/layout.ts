@@ -54,6 +54,7 @@ export const CLAUDE_REGISTRY_NAME = "claude-code-sessions.json";
 
 /** What is shared by all agents about native sessions. */
 export interface ClaudeLayout {
+  root: string;
   /** Derived from Claude Code's files: deleting it loses nothing. */
   index: string;
   /** One lock per native session and per repo in use. */
@@ -65,6 +66,7 @@ export interface ClaudeLayout {
 export function claudeLayout(home: string): ClaudeLayout {
   const root = join(home, "claude");
   return {
+    root,
     index: join(cacheFolder(home), "claude-index.sqlite"),
     locksFolder: join(root, "locks"),
     archiveFolder: join(root, "archive"),
@@ -83,4 +85,9 @@ export function agentsFolder(home: string): string {
 
 export function cacheFolder(home: string): string {
   return join(home, "cache");
+}
+
+/** The index over memory files and transcripts. Derived: deleting it loses nothing. */
+export function searchIndexFile(home: string): string {
+  return join(cacheFolder(home), "search.sqlite");
 }

@@ -1,5 +1,5 @@
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
-import type { HoldfastConfig } from "./config.ts";
+import type { ClaudeCodeConfig, HoldfastConfig } from "./config.ts";
 import type { ConfigLayer } from "./schema.ts";
 
 export interface NamedLayer {
@@ -23,6 +23,13 @@ export function mergeLayers(defaults: HoldfastConfig, layers: readonly NamedLaye
   }
   // Complete, because the defaults are and nothing removes a key.
   return { config: config as unknown as HoldfastConfig, origins };
+}
+
+/** How Claude Code is used by an agent: the general settings, and what it does differently. */
+export function mergeClaudeConfig(config: HoldfastConfig, agentId: string): ClaudeCodeConfig {
+  const own = config.agents[agentId]?.claudeCode;
+  if (own === undefined) return config.claudeCode;
+  return mergeObjects({ ...config.claudeCode }, { ...own }, () => undefined, []) as unknown as ClaudeCodeConfig;
 }
 
 function mergeObjects(

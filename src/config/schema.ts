@@ -98,7 +98,12 @@ const amount = z.number().min(0);
 const scoring = z.strictObject({
   branchMatch: share.describe("Points for a session of the current branch.").exactOptional(),
   recency: z
-    .array(z.strictObject({ withinHours: positive, points: share }))
+    .array(
+      z.strictObject({
+        withinHours: positive.describe("Hours since the session was last used."),
+        points: share.describe("What such a session earns."),
+      }),
+    )
     .max(50)
     .describe("Points by hours since the session was last used; the first row that fits counts.")
     .exactOptional(),

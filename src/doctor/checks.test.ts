@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { HoldfastError } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
+import { claudeLayout } from "../config/layout.ts";
 import { archiveSession, archiveWindow, restoreSession } from "../session/archive.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
 import { type DoctorHome, doctorHome, fingerprint, reset, say } from "../../test/support/doctor-home.ts";
@@ -54,6 +55,27 @@ describe.each(STORE_KINDS)("doctor on %s", (kind) => {
     expect((await stat(home.layout.sessionsFolder)).mode & 0o777).toBe(0o700);
     expect((await stat(home.layout.sessionsFile)).mode & 0o777).toBe(0o600);
     expect(await home.doctor()).toMatchObject({ ok: true });
+  });
+
+  it("looks at what is kept of Claude Code's sessions as well", async () => {
+    await using home = await soundHome();
+    const { root, locksFolder, archiveFolder } = claudeLayout(home.home);
+    for (const folder of [root, locksFolder, archiveFolder]) await mkdir(folder, { recursive: true, mode: 0o755 });
+    const copy = join(archiveFolder, "copy.json");
+    await writeFile(copy, "{}", { mode: 0o644 });
+    const lock = join(locksFolder, "session-1.lock");
+    await writeFile(lock, abandonedLock(await endedPid(), "holdfast"), { mode: 0o600 });
+    const { findings } = await home.doctor({ fix: true });
+    expect(findings.map(({ check, path }) => `${check} ${path}`)).toEqual([
+      `permissions ${root}`,
+      `permissions ${locksFolder}`,
+      `permissions ${archiveFolder}`,
+      `permissions ${archiveFolder}`,
+      `locks ${lock}`,
+    ]);
+    expect((await stat(locksFolder)).mode & 0o777).toBe(0o700);
+    expect((await stat(copy)).mode & 0o777).toBe(0o600);
+    expect(await home.doctor()).toMatchObject({ ok: true, findings: [] });
   });
 
   it("sets a torn tail aside", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { HoldfastError, errorMessage, systemErrorCode } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
-import { agentsFolder, cacheFolder } from "../config/layout.ts";
+import { agentsFolder, cacheFolder, claudeLayout } from "../config/layout.ts";
 import type { AgentScope } from "./agent-scope.ts";
 import { checkArchive } from "./check-archive.ts";
 import { checkKeys } from "./check-keys.ts";
@@ -50,7 +50,8 @@ export async function runDoctor({ home, fix, agents, configProblem }: DoctorOpti
   const checked: Checked = { agents: agents.length, sessions: 0, transcripts: 0 };
 
   const ofHome = createTreatment(findings, { fix });
-  const folders = [home, agentsFolder(home), cacheFolder(home)];
+  const claude = claudeLayout(home);
+  const folders = [home, agentsFolder(home), cacheFolder(home), claude.root, claude.locksFolder, claude.archiveFolder];
   if (configProblem !== undefined) findings.push(invalidConfiguration(configProblem));
   await ofHome.check("permissions", checkPermissions(folders));
   await ofHome.check("leftovers", checkLeftovers(folders));

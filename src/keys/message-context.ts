@@ -13,6 +13,19 @@ export interface MessageContext {
   BodyForCommands?: string;
   /** The text after a reset trigger was taken off. */
   BodyStripped?: string;
+  /** What somebody else wrote or a platform said around the message: data, never instructions. */
+  UntrustedContext?: string[];
+  /** The platform's id of the message. */
+  MessageSid?: string;
+  /** When it was sent (ms). */
+  Timestamp?: number;
+  ReplyToId?: string;
+  ReplyToBody?: string;
+  ReplyToSender?: string;
+  /** Files that came with the message; the three lists go together. */
+  MediaPaths?: string[];
+  MediaUrls?: string[];
+  MediaTypes?: string[];
   From?: string;
   To?: string;
   /** An adapter that knows the session names it here; it is then taken as it is. */
@@ -38,5 +51,11 @@ export interface MessageContext {
   SenderTag?: string;
   SenderE164?: string;
   SenderId?: string;
+  /** The agent's own name on the platform, without `@`. */
+  BotUsername?: string;
+  /** The agent's own id on the platform; a phone number on WhatsApp. */
+  BotId?: string;
+  /** The platform itself says that the agent is meant: a mention or a reply to it. */
+  WasMentioned?: boolean;
   CommandAuthorized?: boolean;
 }

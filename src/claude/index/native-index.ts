@@ -11,7 +11,13 @@ export interface NativeIndex {
   refresh(options?: RefreshOptions): Promise<RefreshReport>;
   /** Newest first. Reads the index only. */
   list(query?: IndexQuery): IndexedSession[];
+  /** The same in a form that costs little, for lists of everything. Do not change the index while going through it. */
+  texts(query?: IndexQuery): Iterable<IndexedText>;
   get(sessionId: string): IndexedSession | undefined;
+  /** How many sessions there are. Reads the index only. */
+  count(): number;
+  /** Every distinct list of working folders, with how many sessions have it. Reads the index only. */
+  places(): IndexedPlace[];
   /** Ids that start with `prefix`; at most `limit`. */
   findByPrefix(prefix: string, limit: number): string[];
   /** Tokens and cost, each message once, also across forks. */
@@ -54,7 +60,17 @@ export interface IndexQuery {
   limit?: number;
 }
 
-export interface IndexedSession {
+/** Where sessions worked: whoever decides by folder decides once per place, not once per session. */
+export interface IndexedPlace {
+  /** The name of the project folder. */
+  folder: string;
+  /** As `IndexedSession.cwds`. */
+  cwds: string[];
+  sessions: number;
+}
+
+/** What has to be known of a session to make its row. */
+export interface IndexedFile {
   sessionId: string;
   path: string;
   /** The name of the project folder. */
@@ -62,6 +78,26 @@ export interface IndexedSession {
   sizeBytes: number;
   /** In ms. */
   modifiedAt: number;
+  /** The first. */
+  entrypoint?: string;
+  cwds: string[];
+  /** Own messages and those of its subagents, without those that an older session had first. */
+  tokens: { input: number; output: number; cacheRead: number; cacheWrite: number };
+  /** Missing when no model of it has a known price. */
+  costUsd?: number;
+  subagentCount: number;
+  /** The session that this one was forked from, when both are here. */
+  forkedFrom?: string;
+}
+
+export interface IndexedText extends IndexedFile {
+  /** The agent that the first message names. */
+  originMarker?: string;
+  /** A JSON object with the members of `ShownFacts`. */
+  shown: string;
+}
+
+export interface IndexedSession extends IndexedFile {
   createdAt?: number;
   lastAt?: number;
   title?: string;
@@ -74,12 +110,9 @@ export interface IndexedSession {
   permissionMode?: string;
   /** The latest. */
   version?: string;
-  /** The first. */
-  entrypoint?: string;
   branches: string[];
   /** The branch of the last line that names one. */
   lastBranch?: string;
-  cwds: string[];
   models: string[];
   files: TouchedFile[];
   messageCount: number;
@@ -91,13 +124,6 @@ export interface IndexedSession {
   compactionCount: number;
   compactions: Compaction[];
   contextTokens: number;
-  /** Own messages and those of its subagents, without those that an older session had first. */
-  tokens: { input: number; output: number; cacheRead: number; cacheWrite: number };
-  /** Missing when no model of it has a known price. */
-  costUsd?: number;
-  subagentCount: number;
-  /** The session that this one was forked from, when both are here. */
-  forkedFrom?: string;
 }
 
 export interface UsageQuery {

@@ -28,20 +28,22 @@ export async function* readHistory(claudeHome: string, options: ReadHistoryOptio
   await using handle = await openNativeFile(historyFile(claudeHome));
   if (handle === undefined) return;
   const skimmer = createObjectSkimmer(["display", "timestamp", "project", "sessionId"]);
+  const member = skimmer.slots;
+  const isObject = (bytes: Buffer) => skimmer.skim(bytes, 0, bytes.length) !== -1;
   for await (const line of readLines(handle, { start: options.start ?? 0 })) {
     if (!line.terminated || isBlank(line)) continue;
-    if (line.oversized || !skimmer.skim(line.bytes, 0, line.bytes.length)) {
+    if (line.oversized || !isObject(line.bytes)) {
       options.onDamaged?.({ offset: line.offset, reason: line.oversized ? "too long" : "not a JSON object" });
       continue;
     }
-    const display = skimmer.text("display");
+    const display = skimmer.text(member.display);
     if (display === undefined) {
       options.onDamaged?.({ offset: line.offset, reason: "no prompt" });
       continue;
     }
-    const timestamp = skimmer.count("timestamp");
-    const project = skimmer.text("project");
-    const sessionId = skimmer.text("sessionId");
+    const timestamp = skimmer.count(member.timestamp);
+    const project = skimmer.text(member.project);
+    const sessionId = skimmer.text(member.sessionId);
     yield {
       display,
       ...(timestamp === 0 ? {} : { timestamp }),

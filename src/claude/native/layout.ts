@@ -2,7 +2,7 @@
  * Where Claude Code keeps its files. Holdfast only reads there, and only what is named here: other
  * files of that folder may hold credentials. Nothing is opened through a symbolic link with such a name.
  */
-import { constants, type Dirent } from "node:fs";
+import { type Dirent, type Stats, closeSync, constants, fstatSync, openSync } from "node:fs";
 import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -26,6 +26,11 @@ export function runningFolder(claudeHome: string): string {
 
 export function historyFile(claudeHome: string): string {
   return join(claudeHome, "history.jsonl");
+}
+
+/** Of it only the number of days after which transcripts are deleted is looked at; the rest may hold secrets. */
+export function settingsFile(claudeHome: string): string {
+  return join(claudeHome, "settings.json");
 }
 
 /** The folder of the sessions that were started in `path`; symbolic links in the path are followed. */
@@ -67,15 +72,42 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
 export async function openNativeFile(path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {
-    // Without O_NONBLOCK a named pipe would keep us waiting for a writer.
-    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    handle = await open(path, READ_ONLY);
   } catch (error) {
-    if (isAbsent(error) || systemErrorCode(error) === "ELOOP" || systemErrorCode(error) === "ENXIO") return undefined;
+    if (isAbsent(error) || isOtherThanFile(error)) return undefined;
     throw fileError(error, "read", path);
   }
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
   return undefined;
+}
+
+export interface OpenFile extends Disposable {
+  descriptor: number;
+  stats: Stats;
+}
+
+/** The same for threads that do nothing else. */
+export function openNativeFileSync(path: string): OpenFile | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, READ_ONLY);
+  } catch (error) {
+    if (isAbsent(error) || isOtherThanFile(error)) return undefined;
+    throw fileError(error, "read", path);
+  }
+  const stats = fstatSync(descriptor);
+  if (stats.isFile()) return { descriptor, stats, [Symbol.dispose]: () => closeSync(descriptor) };
+  closeSync(descriptor);
+  return undefined;
+}
+
+/** Without O_NONBLOCK a named pipe would keep us waiting for a writer. */
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function isOtherThanFile(error: unknown): boolean {
+  const code = systemErrorCode(error);
+  return code === "ELOOP" || code === "ENXIO";
 }
 
 function isAbsent(error: unknown): boolean {

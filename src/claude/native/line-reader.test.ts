@@ -7,10 +7,11 @@ import { type UsageLedger, sumUsage } from "./usage.ts";
 function scanLines(...lines: (object | string)[]) {
   const scan = createSessionScan();
   const ledger: UsageLedger = new Map();
-  const reader = createLineReader(scan, ledger);
+  const reader = createLineReader();
+  reader.begin(scan, ledger);
   for (const [index, line] of lines.entries()) {
     const bytes = Buffer.from(typeof line === "string" ? line : JSON.stringify(line));
-    reader.read(bytes, 0, bytes.length, index);
+    if (!reader.read(bytes, bytes.toString("latin1"), 0, bytes.length)) reader.reject(index, "damaged");
   }
   return { scan, ledger };
 }
@@ -85,8 +86,8 @@ it("counts unknown and damaged lines and says where the damage is", () => {
   });
   expect([scan.lines, scan.unknownLines, scan.damagedLines]).toEqual([5, 2, 2]);
   expect(scan.damaged).toEqual([
-    { offset: 2, reason: "not a complete JSON object" },
-    { offset: 3, reason: "not a complete JSON object" },
+    { offset: 2, reason: "damaged" },
+    { offset: 3, reason: "damaged" },
   ]);
 });
 
@@ -106,8 +107,53 @@ it("stays small whatever a transcript holds", () => {
 });
 
 it("cuts a long prompt, but no character in two", () => {
-  expect(scanLines(user("x".repeat(500))).scan.firstPrompt).toBe("x".repeat(200));
-  expect(scanLines(user(`${"x".repeat(199)}😀 and more`)).scan.firstPrompt).toBe("x".repeat(199));
+  expect(scanLines(user("x".repeat(500))).scan.prompts[0]).toBe("x".repeat(200));
+  expect(scanLines(user(`${"x".repeat(199)}😀 and more`)).scan.prompts[0]).toBe("x".repeat(199));
+});
+
+it("keeps the first prompts and the last ones", () => {
+  const { scan } = scanLines(...Array.from({ length: 40 }, (_, index) => user(`prompt ${index}`)));
+  const kept = [0, 1, 2, ...Array.from({ length: 12 }, (_, index) => 28 + index)];
+  expect(scan.prompts).toEqual(kept.map((index) => `prompt ${index}`));
+});
+
+const envelope = { userType: "external", cwd: "/a", sessionId: "s", version: "2", gitBranch: "main" };
+const toolResult = (more: object = {}) => ({
+  parentUuid: "p",
+  type: "user",
+  message: { role: "user", content: [{ tool_use_id: "t", type: "tool_result", content: 'say "hi"\n' }] },
+  uuid: "u",
+  timestamp: "2026-11-15T18:13:04.760Z",
+  toolUseResult: { stdout: 'a "quoted" { brace', nested: [{ timestamp: "2030-01-01T00:00:00.000Z" }] },
+  ...envelope,
+  ...more,
+});
+
+it("reads a line whose end it knows from the line before like any other", () => {
+  const moved = { gitBranch: "fix" };
+  const { scan } = scanLines(
+    toolResult(),
+    toolResult(),
+    toolResult(moved),
+    { type: "mode", gitBranch: "x" },
+    toolResult(moved),
+  );
+  expect([scan.lines, scan.damagedLines, scan.userTurns]).toEqual([5, 0, 0]);
+  expect([scan.branches, scan.lastBranch, scan.cwds]).toEqual([["main", "fix", "x"], "fix", ["/a"]]);
+  expect(scan.lastAt).toBe(Date.parse("2026-11-15T18:13:04.760Z"));
+});
+
+it("does not take a transcript in a tool's result for another line", () => {
+  const line = toolResult({ toolUseResult: [{ parentUuid: "x" }] });
+  expect(scanLines(line, line, line).scan).toMatchObject({ lines: 3, damagedLines: 0 });
+});
+
+it("notices a line that ran into another, wherever the first was torn", () => {
+  const whole = JSON.stringify(toolResult());
+  for (let cut = 1; cut < whole.length; cut += 1) {
+    const { scan } = scanLines(toolResult(), `${whole.slice(0, cut)}${whole}`, toolResult());
+    expect([cut, scan.lines, scan.damagedLines]).toEqual([cut, 3, 1]);
+  }
 });
 
 it("knows from a compaction what is left of the context", () => {

@@ -5,17 +5,24 @@
  *
  * Only what is counted gets decoded. Tool output, most of a transcript, is never parsed.
  */
-import { isRecord } from "../../base/json-record.ts";
-import { LINE_MEMBERS, USAGE_MEMBERS, isKnownLineType } from "./line-types.ts";
-import { isRealPrompt, promptText, touchedFiles } from "./message-content.ts";
+import { redactText } from "../../base/redact.ts";
+import { createInstantReader } from "./instant.ts";
+import { createLineTail } from "./line-tail.ts";
+import { LINE_MEMBERS, TOOL_RESULT, isKnownLineType } from "./line-types.ts";
+import { createTouchedFiles, isRealPrompt, promptText } from "./message-content.ts";
 import { createObjectSkimmer } from "./object-skimmer.ts";
-import { PROMPT_LENGTH, type SessionScan } from "./session-scan.ts";
-import { type UsageLedger, recordUsage } from "./usage.ts";
+import { PROMPT_LENGTH, type SessionScan, createSessionScan } from "./session-scan.ts";
+import { type MessageUsage, type UsageLedger, recordUsage } from "./usage.ts";
 
 export interface LineReader {
-  /** Takes in the line that fills `bytes` from `start` to `end`, its newline excluded. */
-  read(bytes: Buffer, start: number, end: number, offset: number): void;
-  /** Takes note of a line that could not even be held. */
+  /** What follows is added, in place, to this scan and this ledger. */
+  begin(scan: SessionScan, ledger: UsageLedger): void;
+  /**
+   * Takes in the line from `start` to `end`, its newline excluded. False when it is no whole JSON object:
+   * then nothing was taken in. `text` is `bytes` as Latin-1.
+   */
+  read(bytes: Buffer, text: string, start: number, end: number): boolean;
+  /** Takes note of a line that could not be read. */
   reject(offset: number, reason: string): void;
 }
 
@@ -24,24 +31,48 @@ const FILE_LIMIT = 500;
 const DAMAGED_LIMIT = 10;
 const COMPACTION_LIMIT = 100;
 const TYPE_LIMIT = 100;
+const FIRST_PROMPTS = 3;
+const PROMPT_LIMIT = 15;
 const TYPE_LENGTH = 80;
 const TITLE_LENGTH = 500;
 const NAME_LENGTH = 4096;
 const OTHER_TYPES = "(other)";
-/** Never crowded out by the others: the count of messages rests on them. */
-const MESSAGE_TYPES = new Set(["user", "assistant"]);
 /** What Claude Code writes in the model's place when it answers itself. */
 const SYNTHETIC_MODEL = "<synthetic>";
-const PATH_MEMBER = Buffer.from('_path"');
 
-/** Adds to `scan` and `ledger` in place. */
-export function createLineReader(scan: SessionScan, ledger: UsageLedger): LineReader {
+/** To be used for one file after the other. */
+export function createLineReader(): LineReader {
   const line = createObjectSkimmer(LINE_MEMBERS);
-  const attachment = createObjectSkimmer(["type"]);
-  const message = createObjectSkimmer(["id", "model", "usage", "content"]);
-  const usage = createObjectSkimmer(USAGE_MEMBERS);
-  const compaction = createObjectSkimmer(["trigger", "preTokens", "postTokens"]);
-  const cacheCreation = createObjectSkimmer(["ephemeral_1h_input_tokens"]);
+  const member = line.slots;
+  const toolResult = { ...TOOL_RESULT, last: member.toolUseResult, inner: member.message };
+  const instants = createInstantReader();
+  const touchedFiles = createTouchedFiles();
+  const tail = createLineTail();
+  /** The branch that the kept tail names. */
+  let tailBranch: string | undefined;
+  let scan: SessionScan = createSessionScan();
+  let ledger: UsageLedger = new Map();
+
+  const read = (bytes: Buffer, text: string, start: number, end: number): boolean => {
+    if (isBlank(bytes, start, end)) return true;
+    const known = tail.find(bytes, start, end);
+    const isKnown = known !== -1 && line.skimUpTo(bytes, start, known, text, toolResult) === known;
+    if (!isKnown) {
+      const objectEnd = line.skim(bytes, start, end, text);
+      if (objectEnd !== end && (objectEnd === -1 || !isBlank(bytes, objectEnd, end))) return false;
+    }
+    scan.lines += 1;
+    const type = line.text(member.type);
+    countType(type);
+    if (isKnown) scan.lastBranch = tailBranch ?? scan.lastBranch;
+    else readEnvelope(bytes, end);
+    const at = readHead(bytes);
+    if (type === "user") readUser();
+    else if (type === "assistant") readAssistant(bytes, text, at);
+    else if (type === "system" && line.text(member.subtype) === "compact_boundary") readCompaction(at);
+    else readNote(type);
+    return true;
+  };
 
   const reject = (offset: number, reason: string): void => {
     scan.lines += 1;
@@ -49,89 +80,77 @@ export function createLineReader(scan: SessionScan, ledger: UsageLedger): LineRe
     if (scan.damaged.length < DAMAGED_LIMIT) scan.damaged.push({ offset, reason });
   };
 
-  const read = (bytes: Buffer, start: number, end: number, offset: number): void => {
-    if (isBlank(bytes, start, end)) return;
-    if (!line.skim(bytes, start, end)) {
-      reject(offset, "not a complete JSON object");
-      return;
-    }
-    scan.lines += 1;
-    const type = line.text("type");
-    countType(type);
-    const at = readEnvelope();
-    if (type === "user") readUser();
-    else if (type === "assistant") readAssistant(at);
-    else if (type === "system" && line.text("subtype") === "compact_boundary") readCompaction(at);
-    else readNote(type);
-  };
-
   const countType = (type = ""): void => {
-    if (!isKnownLineType(type)) scan.unknownLines += 1;
     let detail: string | undefined;
-    if (type === "system") detail = line.text("subtype");
-    else if (type === "attachment" && line.into("attachment", attachment)) detail = attachment.text("type");
+    const isMessage = type === "user" || type === "assistant";
+    if (isMessage) scan.messages += 1;
+    else if (!isKnownLineType(type)) scan.unknownLines += 1;
+    if (type === "system") detail = line.text(member.subtype);
+    else if (type === "attachment") detail = line.text(member["attachment.type"]);
     const name = (detail === undefined ? type : `${type}:${detail}`).slice(0, TYPE_LENGTH);
-    const listed = scan.lineTypes.has(name) || scan.lineTypes.size < TYPE_LIMIT || MESSAGE_TYPES.has(name);
-    const key = listed ? name : OTHER_TYPES;
-    scan.lineTypes.set(key, (scan.lineTypes.get(key) ?? 0) + 1);
+    const count = scan.lineTypes.get(name);
+    const isListed = count !== undefined || isMessage || scan.lineTypes.size < TYPE_LIMIT;
+    if (isListed) scan.lineTypes.set(name, (count ?? 0) + 1);
+    else scan.lineTypes.set(OTHER_TYPES, (scan.lineTypes.get(OTHER_TYPES) ?? 0) + 1);
   };
 
-  /** What stands on lines of every type. Returns the line's instant. */
-  const readEnvelope = (): number | undefined => {
-    scan.sessionId ??= bounded(line.text("sessionId"), NAME_LENGTH);
-    scan.rootUuid ??= bounded(line.text("uuid"), NAME_LENGTH);
-    addOnce(scan.cwds, line.text("cwd"));
-    addOnce(scan.branches, line.text("gitBranch"));
-    addOnce(scan.versions, line.text("version"));
-    addOnce(scan.entrypoints, line.text("entrypoint"));
-    scan.slug = bounded(line.text("slug"), NAME_LENGTH) ?? scan.slug;
-    if (line.isTrue("isSidechain")) scan.sidechainLines += 1;
-    const at = Date.parse(line.text("timestamp") ?? "");
-    if (Number.isNaN(at)) return undefined;
-    scan.firstAt = Math.min(scan.firstAt ?? at, at);
-    scan.lastAt = Math.max(scan.lastAt ?? at, at);
+  /** What rarely changes from line to line. */
+  const readEnvelope = (bytes: Buffer, end: number): void => {
+    scan.sessionId ??= bounded(line.text(member.sessionId), NAME_LENGTH);
+    addOnce(scan.cwds, line.text(member.cwd));
+    addOnce(scan.versions, line.text(member.version));
+    addOnce(scan.entrypoints, line.text(member.entrypoint));
+    const branch = bounded(line.text(member.gitBranch), NAME_LENGTH);
+    addOnce(scan.branches, branch);
+    if (branch !== undefined && branch !== "") scan.lastBranch = branch;
+    scan.slug = bounded(line.text(member.slug), NAME_LENGTH) ?? scan.slug;
+    if (!line.has(member.userType)) return;
+    tail.keep(bytes, line.start(member.userType), end);
+    tailBranch = branch === "" ? undefined : branch;
+  };
+
+  /** What every line has for itself. Returns its instant. */
+  const readHead = (bytes: Buffer): number | undefined => {
+    scan.rootUuid ??= bounded(line.text(member.uuid), NAME_LENGTH);
+    if (line.isTrue(member.isSidechain)) scan.sidechainLines += 1;
+    const at = instants.read(bytes, line.start(member.timestamp), line.end(member.timestamp));
+    if (at === undefined) return undefined;
+    scan.openedAt ??= at;
+    if (scan.firstAt === undefined || at < scan.firstAt) scan.firstAt = at;
+    if (scan.lastAt === undefined || at > scan.lastAt) scan.lastAt = at;
     return at;
   };
 
   const readUser = (): void => {
-    if (line.has("toolUseResult") || line.isTrue("isMeta")) return;
-    if (line.isTrue("isSidechain") || line.isTrue("isCompactSummary")) return;
-    const parsed = line.parse("message");
-    const content = isRecord(parsed) ? parsed["content"] : undefined;
+    if (line.has(member.toolUseResult) || line.isTrue(member.isMeta)) return;
+    if (line.isTrue(member.isSidechain) || line.isTrue(member.isCompactSummary)) return;
+    const content = line.parse(member["message.content"]);
     if (!isRealPrompt(content)) return;
     scan.userTurns += 1;
-    const prompt = bounded(promptText(content), PROMPT_LENGTH);
-    scan.firstPrompt ??= prompt;
-    scan.latestPrompt = prompt;
-    scan.permissionMode = bounded(line.text("permissionMode"), NAME_LENGTH) ?? scan.permissionMode;
+    if (scan.prompts.length === PROMPT_LIMIT) scan.prompts.splice(FIRST_PROMPTS, 1);
+    scan.prompts.push(kept(promptText(content), PROMPT_LENGTH) ?? "");
+    scan.permissionMode = bounded(line.text(member.permissionMode), NAME_LENGTH) ?? scan.permissionMode;
   };
 
-  const readAssistant = (at: number | undefined): void => {
-    if (!line.into("message", message)) return;
-    if (message.mentions("content", PATH_MEMBER)) {
-      for (const { path, edited } of touchedFiles(message.parse("content"))) touchFile(path, edited);
-    }
-    const model = message.text("model");
+  const readAssistant = (bytes: Buffer, text: string, at: number | undefined): void => {
+    const content = line.start(member["message.content"]);
+    touchedFiles.find(bytes, text, content, line.end(member["message.content"]), touchFile);
+    const model = line.text(member["message.model"]);
     if (model === SYNTHETIC_MODEL) return;
     addOnce(scan.models, model);
-    const messageId = message.text("id") ?? line.text("uuid");
-    if (messageId === undefined || !message.into("usage", usage)) return;
-    const tokens = {
-      input: usage.count("input_tokens"),
-      output: usage.count("output_tokens"),
-      cacheRead: usage.count("cache_read_input_tokens"),
-      cacheWrite: usage.count("cache_creation_input_tokens"),
-      cacheWriteHour: 0,
-    };
-    if (tokens.cacheWrite > 0 && usage.into("cache_creation", cacheCreation)) {
-      tokens.cacheWriteHour = Math.min(tokens.cacheWrite, cacheCreation.count("ephemeral_1h_input_tokens"));
-    }
-    recordUsage(ledger, messageId, {
-      ...tokens,
-      ...(model === undefined ? {} : { model }),
-      ...(at === undefined ? {} : { at }),
-    });
-    if (!line.isTrue("isSidechain")) scan.contextTokens = tokens.input + tokens.cacheRead + tokens.cacheWrite;
+    const messageId = line.text(member["message.id"]) ?? line.text(member.uuid);
+    if (messageId === undefined || !line.has(member["message.usage"])) return;
+    const input = line.count(member["message.usage.input_tokens"]);
+    const cacheRead = line.count(member["message.usage.cache_read_input_tokens"]);
+    const cacheWrite = line.count(member["message.usage.cache_creation_input_tokens"]);
+    const hour = line.count(member["message.usage.cache_creation.ephemeral_1h_input_tokens"]);
+    scan.firstMessageId ??= bounded(messageId, NAME_LENGTH);
+    const output = line.count(member["message.usage.output_tokens"]);
+    const usage: MessageUsage = { input, output, cacheRead, cacheWrite, cacheWriteHour: Math.min(cacheWrite, hour) };
+    if (model !== undefined) usage.model = model;
+    if (at !== undefined) usage.at = at;
+    recordUsage(ledger, messageId, usage);
+    if (!line.isTrue(member.isSidechain)) scan.contextTokens = input + cacheRead + cacheWrite;
   };
 
   /** A file that is touched again moves to the end; beyond the limit the one not touched for longest goes. */
@@ -145,36 +164,45 @@ export function createLineReader(scan: SessionScan, ledger: UsageLedger): LineRe
   };
 
   const readCompaction = (at: number | undefined): void => {
-    const known = line.into("compactMetadata", compaction);
-    const trigger = known ? bounded(compaction.text("trigger"), TYPE_LENGTH) : undefined;
-    const postTokens = known && compaction.has("postTokens") ? compaction.count("postTokens") : undefined;
+    const trigger = bounded(line.text(member["compactMetadata.trigger"]), TYPE_LENGTH);
+    const before = member["compactMetadata.preTokens"];
+    const after = member["compactMetadata.postTokens"];
     scan.compactionCount += 1;
     scan.compactions.push({
       ...(trigger === undefined ? {} : { trigger }),
-      ...(known && compaction.has("preTokens") ? { preTokens: compaction.count("preTokens") } : {}),
-      ...(postTokens === undefined ? {} : { postTokens }),
+      ...(line.has(before) ? { preTokens: line.count(before) } : {}),
+      ...(line.has(after) ? { postTokens: line.count(after) } : {}),
       ...(at === undefined ? {} : { at }),
     });
     if (scan.compactions.length > COMPACTION_LIMIT) scan.compactions.shift();
-    scan.contextTokens = postTokens ?? scan.contextTokens;
+    if (line.has(after)) scan.contextTokens = line.count(after);
   };
 
   /** Lines that are about the session; the last of each kind holds. */
   const readNote = (type: string | undefined): void => {
-    if (type === "last-prompt") scan.notedPrompt = noteText("lastPrompt") ?? scan.notedPrompt;
-    else if (type === "custom-title") scan.customTitle = noteText("customTitle") ?? scan.customTitle;
-    else if (type === "ai-title") scan.aiTitle = noteText("aiTitle") ?? scan.aiTitle;
-    else if (type === "summary") scan.summary = noteText("summary") ?? scan.summary;
+    if (type === "last-prompt") scan.notedPrompt = noteText(member.lastPrompt) ?? scan.notedPrompt;
+    else if (type === "custom-title") scan.customTitle = noteText(member.customTitle) ?? scan.customTitle;
+    else if (type === "ai-title") scan.aiTitle = noteText(member.aiTitle) ?? scan.aiTitle;
+    else if (type === "summary") scan.summary = noteText(member.summary) ?? scan.summary;
   };
 
-  const noteText = (name: "lastPrompt" | "customTitle" | "aiTitle" | "summary"): string | undefined =>
-    bounded(line.text(name), TITLE_LENGTH);
+  const noteText = (slot: number): string | undefined => kept(line.text(slot), TITLE_LENGTH);
 
-  return { read, reject };
+  return {
+    begin(nextScan, nextLedger) {
+      tail.forget();
+      scan = nextScan;
+      ledger = nextLedger;
+    },
+    read,
+    reject,
+  };
 }
 
 function isBlank(bytes: Buffer, start: number, end: number): boolean {
-  return end === start || (end === start + 1 && bytes[start] === 0x0d);
+  for (let at = start; at < end; at += 1)
+    if (bytes[at] !== 0x0d && bytes[at] !== 0x20 && bytes[at] !== 0x09) return false;
+  return true;
 }
 
 function addOnce(list: string[], text: string | undefined): void {
@@ -182,6 +210,16 @@ function addOnce(list: string[], text: string | undefined): void {
   const value = text.slice(0, NAME_LENGTH);
   if (!list.includes(value)) list.push(value);
 }
+
+/**
+ * Text that is stored. Secrets are taken out before it is cut: half of one would not be recognised. The
+ * longest secret that is looked for, and what a cut may leave of the next, lie within `SECRET_LENGTH`.
+ */
+function kept(text: string | undefined, length: number): string | undefined {
+  return text === undefined ? undefined : bounded(redactText(text.slice(0, length + SECRET_LENGTH)), length);
+}
+
+const SECRET_LENGTH = 8192;
 
 /** Cut to `length` units, but not through the middle of a character. */
 function bounded(text: string | undefined, length: number): string | undefined {

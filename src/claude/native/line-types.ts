@@ -27,7 +27,17 @@ const KNOWN_TYPES = new Set([
   "worktree-state",
 ]);
 
-/** Of a line of any type. */
+/**
+ * How a line with a tool's result is built: the result stands in its message and again in `toolUseResult`, and
+ * nobody looks into either. `other` is how lines begin: within a line it may show that two have run into
+ * each other.
+ */
+export const TOOL_RESULT = {
+  opening: '{"role":"user","content":[{"tool_use_id":"',
+  next: '},"uuid":"',
+  other: '{"parentUuid":',
+};
+
 export const LINE_MEMBERS = [
   "type",
   "subtype",
@@ -39,25 +49,28 @@ export const LINE_MEMBERS = [
   "version",
   "entrypoint",
   "slug",
+  "userType",
   "isSidechain",
   "isMeta",
   "isCompactSummary",
   "toolUseResult",
   "permissionMode",
-  "message",
-  "attachment",
-  "compactMetadata",
   "lastPrompt",
   "customTitle",
   "aiTitle",
   "summary",
-] as const;
-
-/** Of the `usage` of an assistant's message. */
-export const USAGE_MEMBERS = [
-  "input_tokens",
-  "output_tokens",
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-  "cache_creation",
+  "attachment.type",
+  "compactMetadata.trigger",
+  "compactMetadata.preTokens",
+  "compactMetadata.postTokens",
+  "message",
+  "message.id",
+  "message.model",
+  "message.content",
+  "message.usage",
+  "message.usage.input_tokens",
+  "message.usage.output_tokens",
+  "message.usage.cache_read_input_tokens",
+  "message.usage.cache_creation_input_tokens",
+  "message.usage.cache_creation.ephemeral_1h_input_tokens",
 ] as const;

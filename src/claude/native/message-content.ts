@@ -1,5 +1,7 @@
 /** What the content of a message says: whether a person wrote it, and which files its tool calls name. */
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { COMMA, DAMAGED, OPEN_BRACE, OPEN_BRACKET, skipSpace, skipValue } from "./json-steps.ts";
+import { createObjectSkimmer } from "./object-skimmer.ts";
 
 /** What Claude Code writes in a person's name around its own commands. */
 const NOT_A_PROMPT = ["<command-name>", "<local-command-", "[Request interrupted"];
@@ -20,26 +22,38 @@ export function promptText(content: string | unknown[]): string {
     .join("\n");
 }
 
-export interface TouchedFile {
-  path: string;
-  edited: boolean;
+function blocks(content: unknown): JsonRecord[] {
+  return Array.isArray(content) ? content.filter(isRecord) : [];
+}
+
+export interface TouchedFiles {
+  /** Reports the files that the tool calls in the content from `start` to `end` name. */
+  find(bytes: Buffer, text: string, start: number, end: number, report: (path: string, edited: boolean) => void): void;
 }
 
 const EDITING_TOOLS = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit"]);
 const MAX_PATH_LENGTH = 4096;
 
-/** The files that the tool calls of a message name. */
-export function touchedFiles(content: unknown): TouchedFile[] {
-  const files: TouchedFile[] = [];
-  for (const { type, name, input } of blocks(content)) {
-    if (type !== "tool_use" || !isRecord(input)) continue;
-    const path = input["file_path"] ?? input["notebook_path"];
-    if (typeof path !== "string" || path === "" || path.length > MAX_PATH_LENGTH) continue;
-    files.push({ path, edited: typeof name === "string" && EDITING_TOOLS.has(name) });
-  }
-  return files;
-}
-
-function blocks(content: unknown): JsonRecord[] {
-  return Array.isArray(content) ? content.filter(isRecord) : [];
+export function createTouchedFiles(): TouchedFiles {
+  const block = createObjectSkimmer(["type", "name", "input.file_path", "input.notebook_path"]);
+  const member = block.slots;
+  return {
+    find(bytes, text, start, end, report) {
+      if (end === start || bytes[start] !== OPEN_BRACKET) return;
+      let at = skipSpace(bytes, start + 1, end);
+      while (at < end) {
+        const next = bytes[at] === OPEN_BRACE ? block.skim(bytes, at, end, text) : skipValue(bytes, text, at, end);
+        if (next === DAMAGED) return;
+        if (bytes[at] === OPEN_BRACE && block.text(member.type) === "tool_use") {
+          const path = block.text(member["input.file_path"]) ?? block.text(member["input.notebook_path"]);
+          if (path !== undefined && path !== "" && path.length <= MAX_PATH_LENGTH) {
+            report(path, EDITING_TOOLS.has(block.text(member.name) ?? ""));
+          }
+        }
+        at = skipSpace(bytes, next, end);
+        if (bytes[at] !== COMMA) return;
+        at = skipSpace(bytes, at + 1, end);
+      }
+    },
+  };
 }

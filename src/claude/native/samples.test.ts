@@ -63,7 +63,7 @@ describe("every sample gives its manifest's figures", () => {
       cwds: scan.cwds,
       entrypoints: scan.entrypoints,
       versions: scan.versions,
-      firstPrompt: scan.firstPrompt,
+      firstPrompt: scan.prompts[0],
       lastPrompt: summary.lastPrompt,
       customTitle: scan.customTitle,
       aiTitle: scan.aiTitle,

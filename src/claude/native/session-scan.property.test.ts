@@ -1,14 +1,16 @@
 /** A scan in parts equals a scan at once, and nothing that stands in a file makes it throw. */
 import { readFileSync, readdirSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { appendFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createLineReader } from "./line-reader.ts";
-import { scanTranscript, withUnfinishedLine } from "./scan-file.ts";
-import { createSessionScan, restoreScan, serializeScan } from "./session-scan.ts";
-import { type UsageLedger, mergeUsage } from "./usage.ts";
+import { localDay } from "./usage.ts";
+import { openNativeFileSync } from "./layout.ts";
+import { type FileScan, type FileScannerOptions, type ScanOptions, createFileScanner } from "./scan-file.ts";
+import { restoreScan, serializeScan } from "../index/stored-scan.ts";
+import { type SessionScan, createSessionScan } from "./session-scan.ts";
 
 const fixtures = fileURLToPath(new URL("../../../test/fixtures/claude-code/", import.meta.url));
 const realLines = readdirSync(fixtures, { recursive: true, encoding: "utf8" })
@@ -33,50 +35,36 @@ const anyLine = fc.oneof(
     ),
 );
 
-it("scanning in two parts at any line boundary equals scanning at once", async () => {
+function scanFile(path: string, options: ScanOptions = {}, limits: FileScannerOptions = {}): FileScan | undefined {
+  using file = openNativeFileSync(path);
+  if (file === undefined) throw new Error("the file is there");
+  return createFileScanner(limits).scan(file.descriptor, options);
+}
+
+it("scanning in parts, wherever they end, equals scanning at once", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("session.jsonl");
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyLine, { maxLength: 30 }),
-      fc.nat(),
-      fc.integer({ min: 1, max: 5000 }),
-      async (lines, cut, chunkBytes) => {
+      fc.array(fc.nat(), { maxLength: 4 }),
+      fc.integer({ min: 64, max: 5000 }),
+      async (lines, cuts, chunkBytes) => {
         const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
-        const boundary = Buffer.byteLength(
-          lines
-            .slice(0, cut % (lines.length + 1))
-            .map((line) => `${line}\n`)
-            .join(""),
-        );
         await writeFile(path, bytes);
-        const whole = await scanTranscript(path);
-        const first = await scanTranscript(path, { end: boundary, chunkBytes });
-        if (whole === undefined || first === undefined) throw new Error("the file is there");
-        const second = await scanTranscript(path, { from: restoreScan(serializeScan(first.scan)), chunkBytes });
-        const ledger: UsageLedger = new Map(first.ledger);
-        mergeUsage(ledger, second?.ledger ?? new Map());
-        expect(second?.scan).toEqual(whole.scan);
-        expect(ledger).toEqual(whole.ledger);
-        expect(whole.scan.offset).toBe(bytes.length);
+        const whole = scanFile(path);
+        let scan: SessionScan | undefined;
+        const ends = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
+        for (const end of [...ends, bytes.length]) {
+          const part = scanFile(path, { from: scan, end }, { chunkBytes }) ?? scanFile(path, { end });
+          scan = part === undefined ? undefined : restoreScan(serializeScan(part.scan));
+        }
+        expect(scan).toEqual(whole?.scan);
+        expect(scan?.offset).toBe(bytes.length);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 200 },
   );
-});
-
-it("goes on from a line that was unfinished, wherever it was cut", async () => {
-  await using folder = await temporaryFolder();
-  const path = folder.join("session.jsonl");
-  const bytes = readFileSync(`${fixtures}simple-json/2567e988-bbe2-47b1-88e2-236ca4fc214e.jsonl`);
-  await writeFile(path, bytes);
-  const whole = await scanTranscript(path);
-  for (let cut = 0; cut <= bytes.length; cut += 97) {
-    const first = await scanTranscript(path, { end: cut });
-    expect(first === undefined ? -1 : first.scan.offset + first.unfinishedBytes).toBe(cut);
-    const second = await scanTranscript(path, { from: first?.scan });
-    expect(second?.scan).toEqual(whole?.scan);
-  }
 });
 
 it("never throws, and counts every line once", () => {
@@ -91,10 +79,13 @@ it("never throws, and counts every line once", () => {
       ),
       (lines) => {
         const scan = createSessionScan();
-        const reader = createLineReader(scan, new Map());
-        for (const line of lines) reader.read(line, 0, line.length, 0);
+        const reader = createLineReader();
+        reader.begin(scan, new Map());
+        for (const line of lines) {
+          if (!reader.read(line, line.toString("latin1"), 0, line.length)) reader.reject(0, "damaged");
+        }
         const understood = [...scan.lineTypes.values()].reduce((sum, count) => sum + count, 0);
-        const blank = lines.filter((line) => line.length === 0 || (line.length === 1 && line[0] === 0x0d)).length;
+        const blank = lines.filter((line) => line.every((byte) => [0x09, 0x0d, 0x20].includes(byte))).length;
         expect([understood + scan.damagedLines, scan.lines]).toEqual([scan.lines, lines.length - blank]);
       },
     ),
@@ -108,28 +99,89 @@ it("holds what a whole last line says although its newline is missing, and can s
   await using folder = await temporaryFolder();
   const path = folder.join("session.jsonl");
   await writeFile(path, `${prompt("one")}\n${prompt("two")}`);
-  const file = await scanTranscript(path);
-  if (file === undefined) throw new Error("the file is there");
-  expect([withUnfinishedLine(file).scan.userTurns, file.scan.userTurns]).toEqual([2, 1]);
-  await writeFile(path, `${prompt("one")}\n${prompt("two").slice(0, 20)}`);
-  const torn = await scanTranscript(path);
-  if (torn === undefined) throw new Error("the file is there");
-  expect([withUnfinishedLine(torn).scan.userTurns, withUnfinishedLine(torn).tornBytes]).toEqual([1, 20]);
+  const first = scanFile(path);
+  expect([first?.scan.userTurns, first?.tornBytes]).toEqual([2, 0]);
+  await appendFile(path, `\n${prompt("three")}\n`);
+  expect(scanFile(path, { from: first?.scan })?.scan.prompts).toEqual(["one", "two", "three"]);
+  const torn = prompt("one").length + 1 + 20;
+  expect(scanFile(path, { end: torn })).toMatchObject({ tornBytes: 20, scan: { userTurns: 1, damagedLines: 0 } });
+});
+
+it("does not go on when a last line that seemed whole was none", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("session.jsonl");
+  await writeFile(path, prompt("one"));
+  const first = scanFile(path);
+  await appendFile(path, ` and more\n`);
+  expect(scanFile(path, { from: first?.scan })).toBeUndefined();
+  expect(scanFile(path)?.scan).toMatchObject({ userTurns: 0, damagedLines: 1 });
 });
 
 it("reports a line that is too long to be held, and reads the ones around it", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("session.jsonl");
   await writeFile(path, `${prompt("one")}\n${prompt("x".repeat(5000))}\n${prompt("three")}\n`);
-  const file = await scanTranscript(path, { maxLineBytes: 1000, chunkBytes: 300 });
-  expect([file?.scan.userTurns, file?.scan.lines, file?.scan.latestPrompt]).toEqual([2, 3, "three"]);
+  const file = scanFile(path, {}, { maxLineBytes: 1000, chunkBytes: 300 });
+  expect([file?.scan.userTurns, file?.scan.lines, file?.scan.prompts.at(-1)]).toEqual([2, 3, "three"]);
   expect(file?.scan.damaged).toEqual([{ offset: prompt("one").length + 1, reason: "too long" }]);
-  expect(await scanTranscript(folder.join("missing"))).toBeUndefined();
+});
+
+it("reads a line of 50 MB", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("session.jsonl");
+  await writeFile(path, `${prompt("one")}\n${prompt("x".repeat(50_000_000))}\n${prompt("three")}\n`);
+  expect(scanFile(path)?.scan).toMatchObject({ userTurns: 3, damagedLines: 0 });
+});
+
+it("takes a line that a power cut filled with zeros for damaged", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("session.jsonl");
+  const [start, end] = [prompt("two").slice(0, -4), prompt("two").slice(-4)];
+  await writeFile(path, `${prompt("one")}\n${start}${"\0".repeat(4096)}${end}\n${prompt("three")}\n`);
+  expect(scanFile(path)?.scan).toMatchObject({ userTurns: 2, damagedLines: 1 });
+});
+
+const answer = (id: string, output: number, at: number) =>
+  JSON.stringify({
+    type: "assistant",
+    timestamp: new Date(at).toISOString(),
+    message: { id, model: "m", usage: { input_tokens: 1, output_tokens: output } },
+  });
+
+it("counts a message once although its lines were read at different times", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("session.jsonl");
+  const start = Date.parse("2026-11-15T12:00:00Z");
+  const lines = Array.from({ length: 20 }, (_, index) => answer(`m${index}`, 5, start + index * 1000));
+  await writeFile(path, `${lines.join("\n")}\n`);
+  const first = scanFile(path);
+  await appendFile(path, `${answer("m19", 7, start + 19_500)}\n${answer("new", 5, start + 20_000)}\n`);
+  const second = scanFile(path, { from: first?.scan });
+  expect(second?.scan.usage).toEqual([[localDay(start), "m", 21, 107, 0, 0, 0, 21]]);
+  expect(second?.scan.recent).toHaveLength(5);
+  // A copy of an old line comes again: what it repeats is not remembered any more.
+  await appendFile(path, `${answer("m2", 5, start + 2000)}\n`);
+  expect(scanFile(path, { from: second?.scan })).toBeUndefined();
+  expect(scanFile(path)?.scan.usage).toEqual([[localDay(start), "m", 21, 107, 0, 0, 0, 21]]);
+});
+
+it("sums up very many messages without holding them, unless one comes again", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("session.jsonl");
+  const start = Date.parse("2026-11-15T12:00:00Z");
+  const lines = Array.from({ length: 25_000 }, (_, index) => answer(`m${index}`, 5, start + index));
+  await writeFile(path, `${lines.join("\n")}\n`);
+  const lean = scanFile(path, { keepMessages: false });
+  expect(lean?.ledger.size).toBeLessThan(10_000);
+  expect(lean?.scan).toEqual(scanFile(path)?.scan);
+  await appendFile(path, `${answer("m2", 5, start + 2)}\n`);
+  expect(scanFile(path, { keepMessages: false })).toBeUndefined();
+  expect(scanFile(path)?.scan.usage).toEqual(lean?.scan.usage);
 });
 
 it("a scan stored by another version is not continued", () => {
-  const text = serializeScan(createSessionScan());
-  expect(restoreScan(text)).toEqual(createSessionScan());
-  expect(restoreScan(text.replace('"format":1', '"format":0'))).toBeUndefined();
-  expect(restoreScan("not JSON")).toBeUndefined();
+  const stored = serializeScan(createSessionScan());
+  expect(restoreScan(stored)).toEqual(createSessionScan());
+  expect(restoreScan({ ...stored, state: stored.state.replace(/"format":\d+/, '"format":0') })).toBeUndefined();
+  expect(restoreScan({ ...stored, state: "not JSON" })).toBeUndefined();
 });

@@ -3,40 +3,31 @@
  * later from its offset; the result is the same as that of one scan over everything.
  *
  * Its size does not grow with the transcript: every list has a limit. What does grow, the usage of each
- * message, is kept apart (`UsageLedger`), so that continuing a scan never needs the old messages.
+ * message, is kept apart (`UsageLedger`); of it a scan holds only the sums and the latest messages.
  */
-import { isRecord } from "../../base/json-record.ts";
-import { parseJson } from "./object-skimmer.ts";
+import type { DayUsage, RecentMessage } from "./usage.ts";
 
-export interface SessionScan {
-  /** Everything before this place has been read; a line starts here. */
-  offset: number;
+export interface SessionScan extends SessionFacts, ScanState {}
+
+/** What a list shows of a session. */
+export interface SessionFacts {
   /** Lines that are not blank, damaged ones included. */
   lines: number;
-  /** By type; attachments and system lines by `type:subtype`. */
-  lineTypes: Map<string, number>;
   /** Lines of a type that this version does not know. They are also in `lineTypes`. */
   unknownLines: number;
   damagedLines: number;
   /** The first of them. */
   damaged: DamagedLine[];
-  sidechainLines: number;
+  /** Lines of people, tools and the model. */
+  messages: number;
 
-  /** As the lines say; the file's name is what Claude Code goes by. */
-  sessionId?: string | undefined;
-  /** The first message of all. Forks of one session have it in common. */
-  rootUuid?: string | undefined;
   /** Earliest and latest instant on any line, in ms. */
   firstAt?: number | undefined;
   lastAt?: number | undefined;
 
   userTurns: number;
-  /** What the person wrote first, cut at `PROMPT_LENGTH`. */
-  firstPrompt?: string | undefined;
-  /** What the person wrote last, cut at `PROMPT_LENGTH`. */
-  latestPrompt?: string | undefined;
-  /** What Claude Code notes as the last prompt; after a fork it is that of the other session. */
-  notedPrompt?: string | undefined;
+  /** The first things the person wrote and the last ones, oldest first, each cut; empty for a picture. */
+  prompts: string[];
   customTitle?: string | undefined;
   aiTitle?: string | undefined;
   summary?: string | undefined;
@@ -55,8 +46,36 @@ export interface SessionScan {
   entrypoints: string[];
   versions: string[];
   models: string[];
+  lastBranch?: string | undefined;
   /** Path to whether it was edited (or only read); the file touched last comes last. */
   files: Map<string, boolean>;
+}
+
+/** What only the next lines need, and single sessions. */
+export interface ScanState {
+  /** Everything before this place has been read. A line starts here, unless `lineOpen`. */
+  offset: number;
+  /** The last line is whole, but its newline was missing. Nothing else may follow it. */
+  lineOpen: boolean;
+  /** By type; attachments and system lines by `type:subtype`. */
+  lineTypes: Map<string, number>;
+  sidechainLines: number;
+  /** As the lines say; the file's name is what Claude Code goes by. */
+  sessionId?: string | undefined;
+  /** The first message of all, and the first answer. Forks of one session have them in common. */
+  rootUuid?: string | undefined;
+  firstMessageId?: string | undefined;
+  /** The instant on the first line that has one. A fork is written later than what it copies. */
+  openedAt?: number | undefined;
+  /** What Claude Code notes as the last prompt; after a fork it is that of the other session. */
+  notedPrompt?: string | undefined;
+
+  /** Sums over all messages, each counted once. */
+  usage: DayUsage[];
+  /** The latest messages, which later lines may still be about. */
+  recent: RecentMessage[];
+  /** The latest instant of a message that is not in `recent`; 0 when there is none. */
+  settledAt: number;
 }
 
 export interface DamagedLine {
@@ -76,14 +95,20 @@ export const PROMPT_LENGTH = 200;
 
 export function createSessionScan(): SessionScan {
   return {
-    offset: 0,
     lines: 0,
-    lineTypes: new Map(),
     unknownLines: 0,
     damagedLines: 0,
     damaged: [],
-    sidechainLines: 0,
+    messages: 0,
+    firstAt: undefined,
+    lastAt: undefined,
     userTurns: 0,
+    prompts: [],
+    customTitle: undefined,
+    aiTitle: undefined,
+    summary: undefined,
+    slug: undefined,
+    permissionMode: undefined,
     compactionCount: 0,
     compactions: [],
     contextTokens: 0,
@@ -92,27 +117,31 @@ export function createSessionScan(): SessionScan {
     entrypoints: [],
     versions: [],
     models: [],
+    lastBranch: undefined,
     files: new Map(),
+    offset: 0,
+    lineOpen: false,
+    lineTypes: new Map(),
+    sidechainLines: 0,
+    sessionId: undefined,
+    rootUuid: undefined,
+    firstMessageId: undefined,
+    openedAt: undefined,
+    notedPrompt: undefined,
+    usage: [],
+    recent: [],
+    settledAt: 0,
   };
 }
 
+/** Custom title, else the generated one, else the last summary, else the first prompt. An empty title is none. */
+export function sessionTitle(
+  facts: Pick<SessionFacts, "customTitle" | "aiTitle" | "summary" | "prompts">,
+): string | undefined {
+  return [facts.customTitle, facts.aiTitle, facts.summary, facts.prompts[0]].find(
+    (title) => title !== undefined && title.trim() !== "",
+  );
+}
+
 /** Raised whenever a scan of the same bytes would give something else. */
-const SCAN_FORMAT = 1;
-
-export function serializeScan(scan: SessionScan): string {
-  return JSON.stringify({ format: SCAN_FORMAT, ...scan, lineTypes: [...scan.lineTypes], files: [...scan.files] });
-}
-
-/** Undefined when the text was written by another version: then the file is scanned from its start. */
-export function restoreScan(text: string): SessionScan | undefined {
-  const value = parseJson(text);
-  if (!isRecord(value) || value["format"] !== SCAN_FORMAT) return undefined;
-  const { format: _, ...stored } = value as unknown as StoredScan;
-  return { ...stored, lineTypes: new Map(stored.lineTypes), files: new Map(stored.files) };
-}
-
-type StoredScan = Omit<SessionScan, "lineTypes" | "files"> & {
-  format: number;
-  lineTypes: [string, number][];
-  files: [string, boolean][];
-};
+export const SCAN_FORMAT = 4;

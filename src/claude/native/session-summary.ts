@@ -1,7 +1,8 @@
 /** One session as its transcript and those of its subagents tell it. */
 import { basename } from "node:path";
-import { scanTranscript, withUnfinishedLine } from "./scan-file.ts";
-import type { SessionScan } from "./session-scan.ts";
+import { openNativeFileSync } from "./layout.ts";
+import { type FileScan, createFileScanner } from "./scan-file.ts";
+import { type SessionScan, sessionTitle } from "./session-scan.ts";
 import { type SubagentTranscript, listSubagents } from "./transcripts.ts";
 import { type TokenCount, type UsageLedger, mergeUsage, sumUsage } from "./usage.ts";
 
@@ -34,20 +35,19 @@ export interface SubagentSummary extends SubagentTranscript {
 
 /** Undefined when there is no such transcript. */
 export async function summarizeSession(path: string): Promise<SessionSummary | undefined> {
-  const file = await scanTranscript(path);
+  const file = scanTranscript(path);
   if (file === undefined) return undefined;
-  const { scan, ledger, tornBytes } = withUnfinishedLine(file);
+  const { scan, ledger, tornBytes } = file;
   const all: UsageLedger = new Map(ledger);
   const subagents: SubagentSummary[] = [];
   for (const subagent of await listSubagents(path)) {
-    const subagentFile = await scanTranscript(subagent.path);
-    if (subagentFile === undefined) continue;
-    const read = withUnfinishedLine(subagentFile);
+    const read = scanTranscript(subagent.path);
+    if (read === undefined) continue;
     mergeUsage(all, read.ledger);
     subagents.push({ ...subagent, tokens: sumUsage(read.ledger), scan: read.scan });
   }
   const title = sessionTitle(scan);
-  const lastPrompt = scan.notedPrompt ?? scan.latestPrompt;
+  const lastPrompt = scan.notedPrompt ?? scan.prompts.at(-1);
   return {
     sessionId: basename(path, ".jsonl"),
     path,
@@ -63,9 +63,7 @@ export async function summarizeSession(path: string): Promise<SessionSummary | u
   };
 }
 
-/** An empty title is none. */
-function sessionTitle(scan: SessionScan): string | undefined {
-  return [scan.customTitle, scan.aiTitle, scan.summary, scan.firstPrompt].find(
-    (title) => title !== undefined && title.trim() !== "",
-  );
+function scanTranscript(path: string): FileScan | undefined {
+  using file = openNativeFileSync(path);
+  return file === undefined ? undefined : createFileScanner().scan(file.descriptor);
 }

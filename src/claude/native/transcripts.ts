@@ -2,7 +2,7 @@
 import { basename, dirname, join } from "node:path";
 import { isRecord } from "../../base/json-record.ts";
 import { listFolder, openNativeFile, projectsFolder } from "./layout.ts";
-import { parseJson } from "./object-skimmer.ts";
+import { parseJson } from "./parse-json.ts";
 
 export interface NativeTranscript {
   sessionId: string;
@@ -20,8 +20,10 @@ export interface SubagentTranscript {
   spawnDepth?: number;
 }
 
-const SESSION_FILE = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/i;
-const SUBAGENT_FILE = /^agent-(.+)\.jsonl$/;
+export const SESSION_FILE = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/i;
+/** What belongs to a session beside its transcript. */
+export const SESSION_FOLDER = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const SUBAGENT_FILE = /^agent-(.+)\.jsonl$/;
 const MAX_META_BYTES = 64 * 1024;
 
 /** Every session of every project, folder by folder. */

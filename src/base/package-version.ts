@@ -1,7 +1,0 @@
-/** The version of Holdfast that runs, from source as well as built. */
-import { readFileSync } from "node:fs";
-
-export function packageVersion(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
-}

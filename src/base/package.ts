@@ -1,0 +1,13 @@
+/** What Holdfast knows of its own installation, from source as well as built. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+export function packageVersion(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+/** The file that `holdfast` runs, for starting another one. */
+export function programFile(): string {
+  return fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+}

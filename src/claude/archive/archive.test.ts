@@ -1,0 +1,344 @@
+/** The purge guard: copies that survive the originals, kills and each other. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { type NativeWorld, createNativeWorld, testSessionId } from "../../../test/support/native-world.ts";
+import { createTestClock } from "../../../test/support/test-clock.ts";
+import { claudeLayout } from "../../config/layout.ts";
+import { discover, discoverSessions } from "../discovery/discover.ts";
+import { type ArchiveOptions, type ArchiveReport, archiveNativeSessions } from "./archive-sessions.ts";
+import { readArchive } from "./catalogue.ts";
+import { parseManifest } from "./manifest.ts";
+import { readArchivedTranscript, restoreNativeSession } from "./restore.ts";
+import { readCleanupPeriodDays } from "./retention.ts";
+
+const DAY = 86_400_000;
+const NOW = Date.UTC(2026, 10, 15);
+const OLD = NOW - 25 * DAY;
+
+async function archive(world: NativeWorld, more: Partial<ArchiveOptions> = {}): Promise<ArchiveReport> {
+  await world.index.refresh();
+  const clock = createTestClock(NOW);
+  return await archiveNativeSessions({ ...world, daysBefore: 7, redact: false, clock, ...more });
+}
+
+async function linesOf(world: NativeWorld, letter: string): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of readArchivedTranscript(testSessionId(letter), world)) lines.push(line);
+  return lines;
+}
+
+function archived(world: NativeWorld): string[] {
+  return readdirSync(claudeLayout(world.home).archiveFolder).toSorted();
+}
+
+function touch(path: string, at: number): void {
+  utimesSync(path, at / 1000, at / 1000);
+}
+
+function addSubagent(transcript: string, text: string): string {
+  const folder = join(dirname(transcript), basename(transcript, ".jsonl"), "subagents");
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, "agent-a1.jsonl");
+  writeFileSync(path, text);
+  writeFileSync(join(folder, "agent-a1.meta.json"), '{"agentType":"Explore"}');
+  return path;
+}
+
+describe("archiveNativeSessions", () => {
+  it("copies what would be deleted soon, once, and again when it has grown", async () => {
+    await using world = await createNativeWorld();
+    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    world.session({ id: "b", cwds: [world.root], modifiedAt: NOW - 22 * DAY });
+    expect(await archive(world)).toEqual({
+      cleanupPeriodDays: 30,
+      sessions: 2,
+      due: 1,
+      copied: [testSessionId("a")],
+      unchanged: 0,
+      failed: [],
+    });
+    expect((await linesOf(world, "a")).join("\n")).toBe(readFileSync(path, "utf8").trimEnd());
+    expect(await archive(world)).toMatchObject({ due: 1, copied: [], unchanged: 1 });
+    appendFileSync(path, '{"type":"tag"}\n');
+    touch(path, OLD + DAY / 2);
+    expect(await archive(world)).toMatchObject({ copied: [testSessionId("a")] });
+    expect((await linesOf(world, "a")).at(-1)).toBe('{"type":"tag"}');
+    expect(archived(world)).toEqual([
+      expect.stringMatching(/^aaaaaaaa-.*\.0\.jsonl\.zst$/),
+      `${testSessionId("a")}.json`,
+      "catalogue.jsonl",
+    ]);
+    expect(statSync(join(claudeLayout(world.home).archiveFolder, `${testSessionId("a")}.json`)).mode & 0o777).toBe(
+      0o600,
+    );
+  });
+
+  it("still lists a session when the original is gone, and finds it in its repo", async () => {
+    await using world = await createNativeWorld();
+    const path = world.session({
+      id: "a",
+      cwds: [world.root],
+      modifiedAt: OLD,
+      branch: "feat/x",
+      prompts: ["[openclaw:agent=kyo]\n\nhello"],
+    });
+    world.session({ id: "b", cwds: [world.root], modifiedAt: NOW });
+    await archive(world);
+    expect(await discoverSessions(world.root, world)).toHaveLength(2);
+    rmSync(path);
+    const { sessions, total } = await discover(world.root, { ...world, limit: 5 });
+    expect(total).toBe(2);
+    expect(sessions[1]).toMatchObject({
+      sessionId: testSessionId("a"),
+      archived: true,
+      agentId: "kyo",
+      firstMessage: "hello",
+      branch: "feat/x",
+      lastModified: new Date(OLD),
+      transcriptPath: expect.stringMatching(/\.jsonl\.zst$/) as string,
+    });
+    expect((await discoverSessions(undefined, { ...world, ofAgent: "kyo" })).map(({ archived }) => archived)).toEqual([
+      true,
+    ]);
+    expect(await discoverSessions(world.join("elsewhere"), world)).toEqual([]);
+    // The catalogue is derived: without it, and with one that speaks of other files, nothing is missing.
+    const catalogue = join(claudeLayout(world.home).archiveFolder, "catalogue.jsonl");
+    const text = readFileSync(catalogue, "utf8");
+    for (const content of ["", "{torn", text.replaceAll(/"stamp":"[0-9a-f]+"/g, '"stamp":"0000000000000000"')]) {
+      writeFileSync(catalogue, content);
+      expect((await readArchive(world.home)).get(testSessionId("a"))?.modifiedAt).toBe(OLD);
+    }
+  });
+
+  it("keeps subagents, also those that were deleted before the transcript grew", async () => {
+    await using world = await createNativeWorld();
+    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: NOW });
+    const subagent = addSubagent(path, '{"type":"user"}\n');
+    touch(subagent, OLD);
+    expect((await archive(world)).copied).toHaveLength(1);
+    rmSync(dirname(dirname(subagent)), { recursive: true });
+    appendFileSync(path, '{"type":"tag"}\n');
+    touch(path, OLD);
+    expect((await archive(world)).copied).toHaveLength(1);
+    const to = world.join("restored");
+    const { files, nativeFolder } = await restoreNativeSession(testSessionId("a"), { ...world, to });
+    expect(files.map((file) => file.slice(to.length + 1))).toEqual([
+      `${testSessionId("a")}.jsonl`,
+      `${testSessionId("a")}/subagents/agent-a1.jsonl`,
+      `${testSessionId("a")}/subagents/agent-a1.meta.json`,
+    ]);
+    expect(readFileSync(files[0] ?? "")).toEqual(readFileSync(path));
+    expect(readFileSync(files[1] ?? "", "utf8")).toBe('{"type":"user"}\n');
+    expect(nativeFolder).toBe(dirname(path));
+  });
+
+  it("keeps long output of tools, which the transcript only points to", async () => {
+    await using world = await createNativeWorld();
+    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    const folder = join(dirname(path), basename(path, ".jsonl"), "tool-results");
+    mkdirSync(folder, { recursive: true });
+    const output = Buffer.from("line\r\n\u0000 no JSON\nthe end");
+    writeFileSync(join(folder, "toolu_01.txt"), output);
+    symlinkSync(world.join("elsewhere"), join(folder, "link.txt"));
+    await archive(world);
+    const { files } = await restoreNativeSession(testSessionId("a"), { ...world, to: world.join("restored") });
+    expect(files.slice(1)).toEqual([world.join("restored", testSessionId("a"), "tool-results", "toolu_01.txt")]);
+    expect(readFileSync(files[1] ?? "")).toEqual(output);
+  });
+
+  it("replaces no longer copy by a shorter transcript", async () => {
+    await using world = await createNativeWorld();
+    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    const whole = readFileSync(path, "utf8").trimEnd();
+    await archive(world);
+    truncateSync(path, 10);
+    touch(path, OLD);
+    expect((await archive(world)).failed).toMatchObject([
+      { path, reason: expect.stringContaining("shorter") as string },
+    ]);
+    expect((await linesOf(world, "a")).join("\n")).toBe(whole);
+  });
+
+  it("redacts line by line when asked, in the facts too, and leaves other lines as they are", async () => {
+    await using world = await createNativeWorld();
+    const secret = `sk-ant-${"a1B2".repeat(8)}`;
+    const path = world.session({ id: "a", cwds: [world.root], prompts: [`use ${secret}`] });
+    appendFileSync(path, `{ "odd":   1.50 }\nnot json ${secret}\n{"torn`);
+    touch(path, OLD);
+    await archive(world);
+    expect((await linesOf(world, "a")).join("\n")).toContain(secret);
+    expect((await archive(world, { redact: true })).copied).toHaveLength(1);
+    const lines = await linesOf(world, "a");
+    expect(lines.join("\n")).not.toContain(secret);
+    expect(lines.slice(-3)).toEqual(['{ "odd":   1.50 }', "not json sk-ant-[redacted]", '{"torn']);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ message: { content: "use sk-ant-[redacted]" } });
+    const { archiveFolder } = claudeLayout(world.home);
+    for (const name of archived(world).filter((one) => !one.endsWith(".zst"))) {
+      expect(readFileSync(join(archiveFolder, name), "utf8")).not.toContain(secret);
+    }
+  });
+
+  it("redacts the copies of files that are gone by now, too", async () => {
+    await using world = await createNativeWorld();
+    const secret = `sk-ant-${"a1B2".repeat(8)}`;
+    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    const subagent = addSubagent(path, `{"type":"user","text":"${secret}"}\n`);
+    await archive(world);
+    rmSync(dirname(dirname(subagent)), { recursive: true });
+    expect((await archive(world, { redact: true })).copied).toHaveLength(1);
+    const first = await restoreNativeSession(testSessionId("a"), { ...world, to: world.join("redacted") });
+    expect(first).toMatchObject({ redacted: true, files: { length: 3 } });
+    expect(readFileSync(first.files[1] ?? "", "utf8")).toBe('{"type":"user","text":"sk-ant-[redacted]"}\n');
+    expect(archived(world).filter((name) => name.endsWith(".zst"))).toHaveLength(3);
+    // What was replaced stays replaced, and is told.
+    expect((await archive(world)).copied).toHaveLength(1);
+    const second = await restoreNativeSession(testSessionId("a"), { ...world, to: world.join("mixed") });
+    expect(second).toMatchObject({ redacted: true });
+    expect(readFileSync(second.files[1] ?? "", "utf8")).not.toContain(secret);
+  });
+
+  it("writes nothing below Claude Code's folder", async () => {
+    await using world = await createNativeWorld();
+    world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    const names = () => readdirSync(world.claudeHome, { recursive: true }).map(String).toSorted();
+    const before = names();
+    await archive(world, { daysBefore: Number.POSITIVE_INFINITY });
+    expect(names()).toEqual(before);
+    await expect(
+      restoreNativeSession(testSessionId("a"), { ...world, to: join(world.claudeHome, "projects") }),
+    ).rejects.toMatchObject({ code: "restore-into-claude" });
+  });
+});
+
+describe("archive runs that meet or die", () => {
+  /** Archives in a process of its own, killed when it comes to its n-th step. */
+  const script = `
+    const url = (path) => new URL(path, ${JSON.stringify(import.meta.url)}).href;
+    const { archiveNativeSessions } = await import(url("./archive-sessions.ts"));
+    const { createNativeIndex } = await import(url("../index/create-native-index.ts"));
+    const { installFaultAction } = await import(url("../../base/faults.ts"));
+    const [, claudeHome, home, step] = process.argv;
+    const index = createNativeIndex({ path: home + "/" + process.pid + ".sqlite", claudeHome, threads: 0 });
+    await index.refresh();
+    let left = Number(step);
+    installFaultAction((point) => { if (point !== "lock.takeover.claimed") left -= 1; if (left === 0) process.kill(process.pid, "SIGKILL"); });
+    const report = await archiveNativeSessions({ claudeHome, home, index, daysBefore: 1e6, redact: false });
+    if (report.failed.length > 0) throw new Error(JSON.stringify(report.failed));
+    index.close();
+  `;
+  const run = async (world: NativeWorld, step: number): Promise<unknown[]> => {
+    const args = ["--input-type=module", "-e", script, world.claudeHome, world.home, String(step)];
+    return await once(spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] }), "exit");
+  };
+
+  it("leave the old copy or the new one wherever they are killed", async () => {
+    await using world = await createNativeWorld();
+    const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    addSubagent(path, '{"type":"user"}\n');
+    await archive(world);
+    let finished = false;
+    let kills = 0;
+    for (let step = 1; !finished; step++) {
+      const before = (await linesOf(world, "a")).join("\n");
+      appendFileSync(path, `{"type":"tag","tag":"${step}"}\n`);
+      const after = readFileSync(path, "utf8").trimEnd();
+      const [code] = await run(world, step);
+      finished = code === 0;
+      if (!finished) kills += 1;
+      const now = (await linesOf(world, "a")).join("\n");
+      expect(finished ? [after] : [before, after]).toContain(now);
+      expect((await readArchive(world.home)).get(testSessionId("a"))?.load()?.sessionId).toBe(testSessionId("a"));
+    }
+    expect(kills).toBeGreaterThan(5);
+    // Nothing of the killed ones is left.
+    expect(archived(world).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    expect(archived(world).filter((name) => name.endsWith(".zst"))).toHaveLength(3);
+  });
+
+  it("may run at once", async () => {
+    await using world = await createNativeWorld();
+    for (const id of "abcdef") world.session({ id, cwds: [world.root], modifiedAt: OLD });
+    expect(await Promise.all([run(world, 0), run(world, 0)])).toEqual([
+      [0, null],
+      [0, null],
+    ]);
+    expect([...(await readArchive(world.home)).keys()]).toHaveLength(6);
+    expect(archived(world)).toHaveLength(13);
+    for (const id of "abcdef") expect(await linesOf(world, id)).toHaveLength(2);
+  });
+});
+
+describe("restoreNativeSession", () => {
+  it("overwrites nothing, and writes nothing out of a damaged copy", async () => {
+    await using world = await createNativeWorld();
+    world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
+    await archive(world);
+    const options = { ...world, to: world.join("here") };
+    await restoreNativeSession(testSessionId("a"), options);
+    await expect(restoreNativeSession(testSessionId("a"), options)).rejects.toMatchObject({ code: "file-exists" });
+    const { archiveFolder } = claudeLayout(world.home);
+    const part = join(archiveFolder, archived(world).find((name) => name.endsWith(".zst")) ?? "");
+    const bytes = readFileSync(part);
+    writeFileSync(part, bytes.subarray(0, bytes.length - 20));
+    const elsewhere = { ...world, to: world.join("there") };
+    await expect(restoreNativeSession(testSessionId("a"), elsewhere)).rejects.toMatchObject({ kind: "corrupt" });
+    expect(readdirSync(world.join("there"))).toEqual([]);
+    await expect(restoreNativeSession("../x", elsewhere)).rejects.toMatchObject({ code: "archive-not-found" });
+  });
+
+  it("follows no manifest out of the archive", () => {
+    const sample = fileURLToPath(new URL("../../../test/fixtures/claude-code/manifest.json", import.meta.url));
+    expect(parseManifest(readFileSync(sample, "utf8"))).toBeUndefined();
+    const id = testSessionId("a");
+    const facts = { modifiedAt: 1, tokens: {}, cwds: [], branches: [], prompts: [], models: [], files: [] };
+    const part = { file: `${id}.0123456789abcdef.0.jsonl.zst`, name: `${id}.jsonl`, sha256: "", modifiedAt: 1 };
+    const manifest = (more: object) =>
+      parseManifest(
+        JSON.stringify({ version: 1, sessionId: id, folder: "f", stamp: "s", facts, parts: [{ ...part, ...more }] }),
+      );
+    expect(manifest({})).toBeDefined();
+    expect(manifest({ file: `../${part.file}` })).toBeUndefined();
+    expect(manifest({ name: "../../.bashrc" })).toBeUndefined();
+    expect(manifest({ name: `${id}/subagents/agent-../../x.jsonl` })).toBeUndefined();
+    expect(manifest({ name: `${id}/tool-results/toolu_01.txt` })).toBeDefined();
+    for (const name of ["..", ".", "", "../../x", "a/b"]) {
+      expect(manifest({ name: `${id}/tool-results/${name}` })).toBeUndefined();
+    }
+  });
+});
+
+describe("readCleanupPeriodDays", () => {
+  it("takes one number out of the settings, and the default for anything else", async () => {
+    await using world = await createNativeWorld();
+    const settings = join(world.claudeHome, "settings.json");
+    expect(await readCleanupPeriodDays(world.claudeHome)).toBe(30);
+    const cases: [string, number][] = [
+      ['{\n  "env": { "cleanupPeriodDays": 3, "KEY": "x" },\n  "cleanupPeriodDays": 90\n}\n', 90],
+      ['{"cleanupPeriodDays":0}', 0],
+      ['{"cleanupPeriodDays":-1}', 30],
+      ['{"cleanupPeriodDays":"9"}', 30],
+      ['{"cleanupPeriodDays":', 30],
+      ["[]", 30],
+      ["", 30],
+    ];
+    for (const [text, days] of cases) {
+      writeFileSync(settings, text);
+      expect(await readCleanupPeriodDays(world.claudeHome)).toBe(days);
+    }
+  });
+});

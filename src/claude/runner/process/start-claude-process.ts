@@ -1,0 +1,165 @@
+/**
+ * Starts a `claude` and keeps hold of it: one turn at a time, every turn ends with an outcome, and what
+ * has to end is ended step by step, harder each time.
+ */
+import { statSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { HoldfastError } from "../../../base/errors.ts";
+import { randomIds } from "../../../base/ids.ts";
+import { encodeUserMessage } from "../../protocol/inbound.ts";
+import { claudeArguments } from "./arguments.ts";
+import type { ClaudeExit, ClaudeProcess, ClaudeProcessOptions, ClaudeTurn, GraceTimes } from "./claude-process.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import { createCostMeter } from "./cost-meter.ts";
+import { claudeEnvironment } from "./environment.ts";
+import { createEventChannel } from "./event-channel.ts";
+import { findProgram } from "./find-program.ts";
+import { createMessageEvents } from "./message-events.ts";
+import { type RunningTurn, createTurnKeeper } from "./turn-keeper.ts";
+import type { TurnEnding } from "./turn-record.ts";
+
+const DEFAULT_GRACE: GraceTimes = { interruptMs: 3000, endMs: 5000, terminateMs: 3000 };
+/** Claude Code answers an interrupt that comes before it has begun the turn, but does nothing. */
+const START_MS = 15_000;
+const ASK_AGAIN_MS = 300;
+
+export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess {
+  const env = options.env ?? process.env;
+  const grace = { ...DEFAULT_GRACE, ...options.grace };
+  const channel = createEventChannel();
+  const messageEvents = createMessageEvents();
+  const line = createLine();
+  let exit: ClaudeExit | undefined;
+  let stopping: Promise<ClaudeExit> | undefined;
+
+  const turns = createTurnKeeper({
+    costs: createCostMeter(options.resumedCostUsd),
+    publish: (event) => channel.publish(event),
+    isOpen: () => stopping === undefined && exit === undefined,
+  });
+  const connection = openConnection(
+    {
+      program: findProgram(options.command, env),
+      args: claudeArguments(options),
+      cwd: existingFolder(options.cwd),
+      env: claudeEnvironment(env),
+    },
+    (message) => {
+      for (const event of messageEvents.read(message)) channel.publish(event);
+      turns.take(message);
+    },
+  );
+  const ended = connection.ended.then((how) => {
+    exit = how;
+    turns.breakOff(how);
+    channel.close();
+    return how;
+  });
+
+  const runTurn = async (text: string, timeoutMs: number | undefined): Promise<ClaudeTurn> => {
+    // One that nobody asked for has to end first: Claude Code would mix ours into it.
+    for (let other = turns.current; other !== undefined; other = turns.current) await other.over;
+    if (stopping !== undefined || exit !== undefined) throw hasEnded(turns.sessionId, exit);
+    const uuid = randomIds.uuid();
+    const turn = turns.begin(uuid);
+    connection.write(encodeUserMessage(text, uuid));
+    const timer =
+      timeoutMs === undefined ? undefined : setTimeout(() => void interruptTurn(turn, "timed-out"), timeoutMs);
+    return await turn.over.finally(() => clearTimeout(timer));
+  };
+
+  const interruptTurn = async (turn: RunningTurn, why: TurnEnding): Promise<"answered" | "process-ended"> => {
+    turn.ending ??= why;
+    await happensWithin(START_MS, Promise.race([turn.begun.promise, turn.over]));
+    const deadline = performance.now() + grace.interruptMs;
+    while (performance.now() < deadline) {
+      connection.request({ subtype: "interrupt" }).catch(() => undefined);
+      if (await happensWithin(ASK_AGAIN_MS, turn.over)) return exit === undefined ? "answered" : "process-ended";
+    }
+    await (stopping ??= endBySignals(connection, ended, grace));
+    return "process-ended";
+  };
+
+  const stop = async (): Promise<ClaudeExit> => {
+    if (turns.current !== undefined) turns.current.ending ??= "interrupted";
+    connection.request({ subtype: "end_session" }).catch(() => undefined);
+    connection.closeInput();
+    if (await happensWithin(grace.endMs, ended)) return await ended;
+    return await endBySignals(connection, ended, grace);
+  };
+
+  return {
+    pid: connection.pid,
+    get sessionId() {
+      return turns.sessionId;
+    },
+    get state() {
+      if (exit !== undefined) return "ended";
+      return turns.current === undefined ? "idle" : "busy";
+    },
+    ended,
+    send: async (text, sending = {}) =>
+      await line.run(async () => await runTurn(text, sending.timeoutMs ?? options.turnTimeoutMs)),
+    interrupt: async () => {
+      if (exit !== undefined) return "process-ended";
+      return turns.current === undefined ? "idle" : await interruptTurn(turns.current, "interrupted");
+    },
+    stop: async () => await (stopping ??= stop()),
+    request: async (request) => await connection.request(request),
+    events: () => channel.subscribe(),
+    [Symbol.asyncDispose]: async () => void (await (stopping ??= stop())),
+  };
+}
+
+/** One after the other. The first one begins at once, so that it can be interrupted at once. */
+function createLine(): { run<T>(task: () => Promise<T>): Promise<T> } {
+  let last: Promise<unknown> | undefined;
+  return {
+    async run(task) {
+      const own = last === undefined ? task() : last.then(task, task);
+      last = own;
+      try {
+        return await own;
+      } finally {
+        if (last === own) last = undefined;
+      }
+    },
+  };
+}
+
+/** Soft signals go to Claude Code alone, which then ends what it started in its own order. */
+async function endBySignals(
+  connection: Connection,
+  ended: Promise<ClaudeExit>,
+  grace: GraceTimes,
+): Promise<ClaudeExit> {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    connection.signal(signal);
+    if (await happensWithin(grace.terminateMs, ended)) return await ended;
+  }
+  connection.kill();
+  return await ended;
+}
+
+async function happensWithin(ms: number, event: Promise<unknown>): Promise<boolean> {
+  const timer = new AbortController();
+  const late = delay(ms, false, { signal: timer.signal }).catch(() => false);
+  const inTime = await Promise.race([event.then(() => true), late]);
+  timer.abort();
+  return inTime;
+}
+
+function existingFolder(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
+  throw new HoldfastError("not-found", "claude-no-folder", `There is no folder ${path} to work in.`, {
+    hint: "Name a folder that exists (--repo), or make it first.",
+    data: { path },
+  });
+}
+
+function hasEnded(sessionId: string | undefined, exit: ClaudeExit | undefined): HoldfastError {
+  return new HoldfastError("conflict", "claude-ended", "This claude has ended and takes no more messages.", {
+    hint: "Start another one that resumes the session.",
+    data: { sessionId, ...(exit === undefined ? {} : { code: exit.code, signal: exit.signal }) },
+  });
+}

@@ -1,0 +1,137 @@
+/** Labelled cases: how they are read, how decisions are counted, and what the shipped ones say. */
+import { writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../test/support/temp-folder.ts";
+import { parseCases, readCases } from "./cases.ts";
+import { evaluateCases } from "./evaluate.ts";
+
+const SHIPPED = "examples/selection-cases.jsonl";
+
+describe("a case file", () => {
+  it("is read with usual values for what it leaves out", () => {
+    const [one] = parseCases(
+      '\n// a remark\n{"task":"t","sessions":[{"firstMessage":"f"}],"expected":"fresh"}\n',
+      "x.jsonl",
+    );
+    expect(one).toMatchObject({
+      id: "case-1",
+      kind: "other",
+      agentId: "main",
+      commitSubjects: [],
+      expected: { action: "fresh" },
+    });
+    expect(one?.currentBranch).toBeUndefined();
+    expect(one?.relevance).toBeUndefined();
+    expect(one?.sessions[0]).toMatchObject({
+      sessionId: "s1",
+      branch: "",
+      messageCount: 40,
+      compactionCount: 0,
+      agentId: "main",
+    });
+  });
+
+  it("understands other spellings", () => {
+    const sessions = [
+      { sessionId: "a", prompts: ["p"], age: "2d", files: ["x.ts"], budgetUsedPct: 40 },
+      { id: "b", ageMinutes: 30 },
+    ];
+    const spellings = [
+      { expected: { resume: "a" } },
+      { expect: "resume:a" },
+      { decision: { action: "resume", sessionId: "a" } },
+      { answer: "a" },
+      { action: "resume", sessionId: "a" },
+    ];
+    for (const spelling of spellings) {
+      const [one] = parseCases(JSON.stringify({ task: "t", sessions, ...spelling }), "x");
+      expect(one?.expected).toEqual({ action: "resume", sessionId: "a" });
+    }
+    const status = { projectStatus: { git: { currentBranch: "dev", recentCommits: [{ message: "m" }] } } };
+    const [one] = parseCases(JSON.stringify([{ task: "t", sessions, expected: "fresh", ...status }]), "x");
+    expect(one).toMatchObject({ currentBranch: "dev", commitSubjects: ["m"] });
+    const [old, young] = one?.sessions ?? [];
+    expect(old).toMatchObject({
+      branch: "dev",
+      firstMessage: "p",
+      budgetUsedPct: 0.4,
+      filesTouched: [{ path: "x.ts", edited: true }],
+    });
+    expect((young?.lastModified.getTime() ?? 0) - (old?.lastModified.getTime() ?? 0)).toBe(47.5 * 3_600_000);
+  });
+
+  it.each([
+    ["{", "line 2 is not JSON"],
+    ["[1]", "case 1 is not a JSON object"],
+    ['{"sessions":[],"expected":"fresh"}', 'line 2 has no "task"'],
+    ['{"task":"t","sessions":[]}', "line 2 does not say what is right"],
+    [
+      '{"task":"t","sessions":[],"expected":"resume:z"}',
+      "line 2 expects resume of a session that is not among its sessions: z",
+    ],
+    ["", "holds no case"],
+  ])("says where it is wrong: %s", async (line, message) => {
+    await using folder = await temporaryFolder();
+    await writeFile(folder.join("cases.jsonl"), `\n${line}`);
+    await expect(readCases(folder.join("cases.jsonl"))).rejects.toThrow(message);
+  });
+
+  it("that is not there is named", async () => {
+    await expect(readCases("/no/such/cases.jsonl")).rejects.toThrow("/no/such/cases.jsonl");
+  });
+});
+
+describe("an evaluation", () => {
+  it("counts what went right and how the rest went wrong", async () => {
+    const cases = parseCases(
+      [
+        row("right", { resume: "a" }, 0.9, 0),
+        row("other", { resume: "a" }, 0, 0.9),
+        row("missed", { resume: "a" }, 0, 0),
+        row("wrong", "fresh", 0.9, 0),
+      ].join("\n"),
+      "x",
+    );
+    const { rightRelevance, chance, alwaysFresh, model } = await evaluateCases(cases);
+    expect(rightRelevance).toMatchObject({
+      cases: 4,
+      right: 1,
+      accuracy: 0.25,
+      wrongSession: 1,
+      missedResume: 1,
+      wrongResume: 1,
+    });
+    expect(rightRelevance?.byKind).toEqual({ k: { cases: 4, right: 1, accuracy: 0.25 } });
+    expect(rightRelevance?.decisions.map((decision) => decision.verdict)).toEqual([
+      "right",
+      "wrong-session",
+      "missed-resume",
+      "wrong-resume",
+    ]);
+    expect({ chance, alwaysFresh, model }).toEqual({
+      chance: expect.closeTo(1 / 3),
+      alwaysFresh: 0.25,
+      model: undefined,
+    });
+  });
+
+  it("of the shipped cases: the labels agree with the arithmetic, and the offline scorer is worth having", async () => {
+    const result = await evaluateCases(await readCases(SHIPPED));
+    expect(result.cases).toBeGreaterThanOrEqual(90);
+    expect(result.rightRelevance?.accuracy).toBeGreaterThanOrEqual(0.98);
+    // The scorer's weights were learned from these cases: this pins what it knows, not how it generalises.
+    expect(result.offline.accuracy).toBeGreaterThanOrEqual(0.88);
+    expect(result.offline.accuracy).toBeGreaterThan(
+      Math.max(result.chance, result.alwaysFresh, result.keywords.accuracy) + 0.2,
+    );
+  });
+});
+
+function row(id: string, expected: unknown, a: number, b: number): string {
+  const sessions = [session("a", a), session("b", b)];
+  return JSON.stringify({ id, kind: "k", task: "t", repo: { branch: "main" }, sessions, expected });
+}
+
+function session(id: string, relevance: number) {
+  return { id, firstMessage: id, ageHours: 0.5, relevance };
+}

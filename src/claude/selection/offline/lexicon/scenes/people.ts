@@ -1,0 +1,155 @@
+/** Hospitals, schools, offices, hotels, councils: the trades that software is written for. */
+import type { Topics } from "../topics.ts";
+
+export const PEOPLE_SCENES: Topics = {
+  "patient records": `patient, patients, ehr, emr, electronic health record, health record, medical record, fhir, hl7,
+    adt, observation, chart notes, anamnesis, diagnosis, diagnoses, icd, snomed, loinc, clinical, clinic, hospital,
+    doctor, doctors, physician, epic, cerner, patient header, medical history, discharge, discharge letter`,
+  admission: `admission, admissions, admitted, intake, patient intake, registration desk, reception, receptionist,
+    check-in desk, prefill, pre-filled, re-typing, retype, typing twice, entered already, admission form, bed, beds,
+    ward, bed occupancy, triage, waiting room, emergency room, insurance card`,
+  allergies: `allergy, allergies, allergic, penicillin, intolerance, contraindication, contraindications, warning
+    banner, may not receive, adverse reaction, drug interaction, interactions between drugs`,
+  medication: `medication, medicine, medicines, drug, drugs, drug intake, pill, pills, prescription, prescriptions,
+    dose, dosage, pharmacy, pharmacist, refill, e-prescription, medication chart, administer, infusion, insulin,
+    tablet intake`,
+  "vital signs": `blood pressure, systolic, diastolic, heart rate, pulse, vitals, vital signs, oxygen, spo2,
+    temperature curve, ecg, ekg, respiration, glucose, blood sugar, early warning score, monitor at the bed, fever`,
+  nursing: `nurse, nurses, nursing, ward staff, ward, shift handover, handover, caregiver, caregivers, carer, duty,
+    duties, shift plan, rota, bedside, care plan, wound`,
+  laboratory: `lab, laboratory, lab result, lab results, sample tube, specimen, assay, pathology, microscopy, cell
+    segmentation, t-cells, blood test, reference range, lims, pipette, titration`,
+  "medical images": `dicom, pacs, x-ray, mri, ct scan, radiology, radiologist, ultrasound, scan viewer, tumour, tumor,
+    lesion, hounsfield, slice viewer, anatomy`,
+  "doctor's appointments": `appointment, appointments, appointment slot, doctor visit, reschedule, no-show, waiting
+    list, consultation, video consultation, telemedicine, double booked, double booking, overbooked, opening hours,
+    practice calendar, same slot, slot taken`,
+  fitness: `workout, training session, training plan, coach, coaches, exercise, gym, steps, step counter, heart rate
+    zone, calories, running route, marathon, sleep score, sleep tracking, wearable, apple watch, garmin, health
+    import, healthkit, strava`,
+  "grades and marks": `grade, grades, gradebook, mark, marks, report card, transcript of records, weighted average,
+    weighted averages, gpa, oral, written exam, pupils, pupil, student, students, school reports, certificate of
+    school, class average, semester, assessment, rubric`,
+  "exams and quizzes": `quiz, quizzes, exam, exams, test questions, question bank, multiple choice, answers, correct
+    answer, correct option, solutions, solution, handing in, hand in, submission, attempt, attempts, cheating, cheat,
+    proctoring, deadline for submission, homework, assignment, assignments, plagiarism, peek, peek at, answer key`,
+  courses: `course, courses, lesson, lessons, curriculum, lms, learning management, learning management system,
+    moodle, scorm, canvas course, course material, materials, course copy, e-learning, lecture, lectures, module
+    progress, certificate, enrolment, enrollment, enrol, learner, learners, tutor, syllabus, course zips`,
+  "school life": `school, schools, pupil, pupils, kid, kids, child, children, parent, parents, mother, father,
+    teacher, teachers, principal, headmaster, class roster, roster, timetable, class schedule, attendance, absence,
+    absent, term dates, kindergarten, classroom, seating plan, consent form, school year, substitute teacher`,
+  university: `university, campus, lecture hall, professor, thesis, faculty, semester, exam registration, degree,
+    enrolled, alumni, scholarship, ects, dormitory`,
+  library: `library loans, loan period, borrowed books, overdue book, librarian, isbn, book return, reading room,
+    catalogue search, inter-library`,
+  "leaving staff": `offboarding, offboard, former employee, former employees, ex-employee, old staff, last day,
+    leaver, leavers, left the company, deprovision, deprovisioning, revoke, revoke access, badge access, badge,
+    badges, open the building, door access, access card, key card, deactivate account, terminated employee`,
+  "staff and hr": `employee, employees, staff, hr, human resources, personnel, payroll, salary, salaries, wage, wages,
+    payslip, pay slip, sick leave, vacation, vacation days, holiday request, leave request, time off, absence request,
+    overtime, bonus, onboarding of employees, org chart, workday, bamboohr, personio, working hours, headcount,
+    colleague, colleagues`,
+  "shift planning": `shift, shifts, shift plan, shift planning, rota, roster, duty roster, stand-by, swap shifts,
+    swapping duties, night shift, on duty, staffing, workforce, availability of staff, scheduling staff, rest period`,
+  "time sheets": `timesheet, timesheets, time sheet, time tracking, clock in, clock out, punch clock, hours worked,
+    working time, billable hours, time entry, break time, attendance terminal`,
+  recruiting: `vacancy, vacancies, job posting, job ad, jobs page, job opening, openings, career, careers, career
+    site, applicant, applicants, candidate, candidates, cv, curriculum vitae, resume upload, interview, interviews,
+    hiring, recruiter, ats, job position, filled position, take down, application deadline`,
+  "hotel rooms": `hotel, room, rooms, guest, guests, check-in, check-out, housekeeping, night audit, reservation,
+    reservations, overbooking, ota, online travel agency, booking.com, expedia, agoda, airbnb, channel manager, door
+    lock, room key, minibar, rate plan, occupancy, front desk, concierge`,
+  flights: `flight, flights, airline, airport, boarding, boarding pass, gate, baggage, luggage, check-in, seat map,
+    seat, seats, seat reservation, pilot, aircraft, plane, runway, air traffic, adsb, crew, layover, pnr, amadeus,
+    sabre, itinerary, fare class`,
+  "trains and buses": `train, trains, railway, station, platform, timetable, departure, departures, connection, gtfs,
+    tram, metro, bus stop, bus line, public transport, ticket machine, season ticket, conductor, signal box, delay
+    information, journey planner`,
+  "event tickets": `concert, venue, ticket sale, tickets, seat selection, seating chart, box office, admission ticket,
+    festival, qr ticket, ticket scanner, resale, waiting room, presale, event organiser, entry`,
+  restaurant: `restaurant, menu, dish, dishes, waiter, kitchen, kitchen display, table booking, reservation, food
+    delivery, meal, recipe, recipes, ingredient, ingredients, allergen, cooking, chef, nutrition, portion, takeaway,
+    cookie recipe, oven, shopping list`,
+  "real estate": `real estate, property, properties, apartment, flat, rent, tenant, landlord, lease, listing, viewing,
+    square metres, broker, house numbers, utility bill, facility, facility management, building management, elevator,
+    lift maintenance, caretaker`,
+  construction: `construction site, bim, ifc, floor plan, blueprint, cad, dwg, bridge inspection, inspection form,
+    pillar, girder, surveyor, concrete, crane, excavator, building permit, defect list, punch list, contractor`,
+  government: `citizen, citizens, council, city council, municipality, town hall, authority, public office, permit,
+    application form, tax office, tax return, residence, passport office, parking permit, register office, civil
+    registry, e-government, ministry, subsidy, grant`,
+  elections: `election, elections, vote, voter, voters, voting, ballot, polling, poll worker, polling station,
+    constituency, voter registration, candidate list, turnout, referendum, count votes`,
+  legal: `contract, contracts, clause, clauses, lawyer, lawyers, court, lawsuit, legal, e-signature, docusign, sign
+    contract, terms and conditions, terms of service, case file, law firm, nda, litigation, notary, legal hold,
+    compliance`,
+  police: `police, officer, emergency call, dispatch centre, fire brigade, ambulance, 112, 911, incident report,
+    evidence, crime, patrol, body cam, control room, siren`,
+  telecom: `telecom, roaming, abroad, tariff, prepaid, postpaid, sim, sim card, esim, number porting, porting, call
+    detail record, cdr, cdrs, rating engine, data bundle, roaming bundle, holiday pack, fair use, fair-use, mobile
+    contract, msisdn, imsi, cell tower, cell broadcast, base station, handover statistics, operator, sms centre, ss7,
+    diameter, 5g, lte, radio access, antenna, minutes used, billed extra, mobile data`,
+  energy: `energy, electricity, power grid, grid outage, outages, smart meter, meter reading, kwh, solar,
+    photovoltaic, inverter, wind turbine, turbine, charging station, wallbox, ocpp, ev charging, load curve, tariff,
+    gas meter, heat pump, substation, transformer, grid operator, curtailment, spot price`,
+  "oil and plants": `valve, valves, pressure, pipeline pressure, pump, pumps, boiler, plc, scada, opc, opc-ua, modbus,
+    hmi, process control, alarm threshold, refinery, tank level, flow meter, setpoint, chemical plant, historian,
+    batch recipe`,
+  factory: `factory, production line, machine, machines, cnc, milling, assembly line, mes, work order, downtime, oee,
+    quality control, defect rate, operator panel, tool wear, robot cell, injection moulding, shift report, andon,
+    spare part, maintenance, predictive maintenance, bill of materials, bom`,
+  farming: `farm, farmer, field, crop, crops, harvest, irrigation, soil, soil moisture, tractor, livestock, cow, cows,
+    milk, greenhouse, fertiliser, seeds, seed packets, sowing, plant, plants, pesticide, yield, barn, herd, weed`,
+  nature: `whale, orca, bird, birds, species, sighting, sightings, nature reserve, wildlife, forest, tree inventory,
+    biodiversity, observation form, ranger, habitat, migration of birds, tagging animals`,
+  sports: `match, matches, match results, fixture, fixtures, league, team, teams, goal, goals, referee, score, scores,
+    scoreboard, standings, league table, tournament, bracket, football, soccer, basketball, tennis, player statistics,
+    kick-off, season, weekend games, saturday games, squad, transfer market`,
+  church: `donation, donations, donor, donors, fundraising, charity, volunteer, volunteers, parish, membership fee,
+    association, club, members list, non-profit, ngo, sponsor`,
+  fashion: `fashion, clothing, clothes, shoe, shoes, garment, size advice, fitting, outfit, textile, season
+    collection, jewellery, cosmetics, hairdresser, salon`,
+  "pets and vets": `pet, pets, dog, dogs, cat owner, vet, veterinarian, vaccination, breed, shelter, adoption, leash,
+    kennel`,
+  museum: `museum, exhibition, artwork, painting, audio guide, gallery visit, curator, archive of documents, heritage,
+    collection item, digitisation`,
+  news: `newsroom, editor-in-chief, journalist, article, articles, headline, headlines, breaking news, press release,
+    newspaper, paywall, columnist, teaser, homepage editor, editorial, publish, cms, story, author page, comment
+    section`,
+  "people moving house": `moving company, removal, furniture, house move, storage unit, self storage, van booking`,
+  "cleaning and crafts": `craftsman, plumber, electrician, technician, field service, service technician, job sheet,
+    site visit, visit scheduling, work order, on-site, spare parts, appointment window, dispatch technicians`,
+  parking: `parking, parking lot, parking space, garage, barrier, licence plate, parking ticket, parking fee, park and
+    ride, valet`,
+  waste: `waste, bin collection, rubbish, recycling, garbage truck, collection day, container level, landfill`,
+  water: `water supply, water level, dam, sewage, water meter, pipe burst, leak detection, reservoir, tide`,
+  "fire and safety": `fire alarm, smoke detector, evacuation, extinguisher, safety inspection, hazard, risk
+    assessment, incident form, near miss, ppe, helmet`,
+  "elder care": `care home, resident, residents, care level, relatives, medication round, fall detection, emergency
+    button`,
+  dating: `dating, swipe right, profile match, matches, likes, icebreaker, blocked users, verification selfie`,
+  travel: `trip, itinerary, tour guide, destination, holiday, package tour, visa, travel agency, cruise, rental car,
+    car rental, excursion, luggage, hostel, campsite`,
+  "genealogy and archives": `family tree, ancestor, parish register, archive scan, manuscript, transcription,
+    historical, census`,
+  "banking branches": `branch office, teller, queue ticket, appointment with adviser, safe deposit, cash machine, atm`,
+  lottery: `lottery, jackpot, betting, odds, wager, stake, casino, bookmaker, responsible gambling`,
+  "surveying people": `questionnaire, survey, poll, respondents, likert, response rate, check-up questionnaire, health
+    check-up, anamnesis form, screening form`,
+  "grid of lessons": `seating plan, lesson plan, room plan, substitution plan, timetable clash, exam schedule, class
+    schedule, teacher absent, copy last year's course`,
+  research: `study, clinical trial, trial, participant, consent, randomisation, case report form, edc, redcap, cohort,
+    ethics, investigator`,
+  "waiting in line": `queue number, waiting time, waiting list, waitlist, queue position, call next, ticket number,
+    virtual queue, walk-in, long lines`,
+  "rooms and desks": `meeting room, room booking, desk booking, hot desk, office space, visitor, visitor badge,
+    reception desk, canteen, lunch menu, occupancy sensor`,
+  "machines for sport": `bike, e-bike, cycling, ski, slope, lift pass, climbing, swimming, lap times, race timing, bib
+    number, finish line, pace, gpx, elevation, hiking, trail`,
+  "transport of patients": `ambulance, patient transport, stretcher, rescue, paramedic, hospital transfer, bed
+    transfer, operating room, surgery, theatre list, anaesthesia`,
+  "teeth and eyes": `dentist, dental, tooth, teeth, optician, glasses, prescription glasses, eye test, hearing aid`,
+  babies: `pregnancy, birth, midwife, baby, vaccination plan, vaccinations, vaccine, immunisation, growth chart,
+    paediatric`,
+};

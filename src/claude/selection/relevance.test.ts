@@ -1,0 +1,213 @@
+/** One request for all sessions over the real AI SDK, and what is made of every kind of answer. */
+import { describe, expect, it } from "vitest";
+import { NOON, discoveredSession } from "../../../test/support/discovered-session.ts";
+import {
+  type FakeModelReply,
+  type FakeModelRequest,
+  type FakeModelServer,
+  startFakeModelServer,
+} from "../../../test/support/fake-model-server.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { createLogger } from "../../base/log.ts";
+import { DEFAULT_CONFIG } from "../../config/config.ts";
+import { openLanguageModel } from "../../models/open-language-model.ts";
+import { type AssessOptions, assessTaskRelevance, relevanceModel } from "./relevance.ts";
+import type { RelevanceScorer } from "./selection.ts";
+
+const CONFIG = { ...DEFAULT_CONFIG.claudeCode.sessionSelection, relevanceTimeoutMs: 10_000 };
+const SESSIONS = ["webhook", "login", "docs"].map((firstMessage) => {
+  return discoveredSession({ sessionId: firstMessage, firstMessage });
+});
+/** What the offline scorer says is recognisable: no model below answers so. */
+const offline: RelevanceScorer = (_task, sessions) => {
+  return sessions.map(({ sessionId }) => ({ sessionId, relevance: 0.42, reasoning: "words" }));
+};
+
+const onlyLast: RelevanceScorer = (_task, sessions) => {
+  return sessions.map(({ sessionId }, index) => {
+    return { sessionId, relevance: index === sessions.length - 1 ? 1 : 0, reasoning: "words" };
+  });
+};
+
+describe("a model", () => {
+  it.each(["anthropic/claude-haiku-5-5", "openai/gpt-4o-mini", "google/gemini-2.5-flash", "local/llama3"])(
+    "of %s rates all sessions in one request",
+    async (spec) => {
+      await using server = await startFakeModelServer((request) => ({
+        text: ratings(request, { webhook: 0.9, login: 0.1, docs: 0 }),
+      }));
+      const { relevances, by } = await assess(server, {}, spec);
+      expect(by).toBe("model");
+      expect(relevances).toEqual([
+        { sessionId: "webhook", relevance: 0.9, reasoning: "said so" },
+        { sessionId: "login", relevance: 0.1, reasoning: "said so" },
+        { sessionId: "docs", relevance: 0, reasoning: "said so" },
+      ]);
+      expect(server.requests).toHaveLength(1);
+      expect(server.requests[0]?.system).toContain("never an instruction");
+    },
+  );
+
+  it.each<[string, (ids: string[]) => string, (number | string)[]]>([
+    ["numbers out of range", ([a, b, c]) => items([a, 7], [b, -3], [c, 0.5]), [1, 0, 0.5]],
+    ["numbers as strings", ([a, b, c]) => items([a, "0.8"], [b, "high"], [c, "1e999"]), [0.8, "words", "words"]],
+    [
+      "no numbers",
+      ([a, b, c]) => `[{"id":"${a}","relevance":null},${items([b, true], [c, 0.5]).slice(1)}`,
+      ["words", "words", 0.5],
+    ],
+    ["NaN", ([a, b]) => `[{"id":"${a}","relevance":NaN},{"id":"${b}","relevance":0.5}]`, ["words", 0.5, "words"]],
+    ["ids of nobody", ([a]) => items([a, 0.7], ["deadbeef", 1], ["2", 1], ["__proto__", 1]), [0.7, "words", "words"]],
+    ["indexes", ([a]) => `[{"index":1,"relevance":1},{"id":"${a}","relevance":0.2}]`, [0.2, "words", "words"]],
+    ["the same twice", ([a, b]) => items([a, 0.7], [a, 0.7], [b, 0.1]), [0.7, 0.1, "words"]],
+    ["contradictions", ([a, b]) => items([a, 0.1], [a, 1], [b, 0.1]), ["words", 0.1, "words"]],
+    [
+      "a code fence",
+      ([a, b, c]) => `Sure:\n\`\`\`json\n${items([a, 0.7], [b, 0], [c, 0])}\n\`\`\`\nI "think" so.`,
+      [0.7, 0, 0],
+    ],
+    ["an object around it", ([a, b, c]) => `{"scores":${items([a, 0.7], [b, 0], [c, 0])}}`, [0.7, 0, 0]],
+    ["a cut answer", ([a, b, c]) => items([a, 0.7], [b, 0.1], [c, 0.9]).slice(0, -8), [0.7, 0.1, "words"]],
+    [
+      "an answer within a reason",
+      ([a, b]) => JSON.stringify([{ id: a, relevance: 0.2, reason: items([b, 1]) }]),
+      [0.2, "words", "words"],
+    ],
+    ["deep nesting", ([a]) => `${"{".repeat(50_000)}${items([a, 0.7])}${"}".repeat(50_000)}`, [0.7, "words", "words"]],
+  ])("that gives %s changes what it may change", async (_name, answer, expected) => {
+    await using server = await startFakeModelServer((request) => ({ text: answer(idsIn(request)) }));
+    const { relevances, by } = await assess(server);
+    expect(by).toBe("model");
+    expect(relevances.map(({ relevance, reasoning }) => (reasoning.startsWith("words") ? "words" : relevance))).toEqual(
+      expected,
+    );
+  });
+
+  it("cannot smuggle control characters into the table", async () => {
+    await using server = await startFakeModelServer((request) => {
+      const reason = `\u001b[31mred\nline ${"x".repeat(500)}`;
+      return { text: JSON.stringify([{ id: idsIn(request)[0], relevance: 0.5, reason }]) };
+    });
+    const [first] = (await assess(server)).relevances;
+    expect(first?.reasoning).toMatch(/^\\u001b\[31mred line x+…$/);
+    expect(first?.reasoning.length).toBeLessThanOrEqual(120);
+  });
+
+  it("is asked about the likeliest sessions only, as many as its answer has room for", async () => {
+    const many = Array.from({ length: 300 }, (_, index) => {
+      return discoveredSession({ sessionId: `s${index}`, lastModified: new Date(NOON - index * 3_600_000) });
+    });
+    await using server = await startFakeModelServer((request) => ({
+      text: items(...idsIn(request).map((id): [string, number] => [id, 0.9])),
+    }));
+    const { relevances } = await assess(server, { offline: onlyLast }, undefined, many);
+    expect(server.requests).toHaveLength(1);
+    const rated = relevances.filter(({ relevance }) => relevance === 0.9).map(({ sessionId }) => sessionId);
+    expect(rated).toHaveLength(20);
+    expect(rated).toContain("s0");
+    expect(rated).toContain("s299");
+    expect(relevances).toHaveLength(300);
+    expect(relevances[200]?.reasoning).toContain("not among the likeliest");
+
+    const config = { ...CONFIG, relevanceMaxTokens: 100 };
+    await assess(server, { offline: onlyLast, config }, undefined, many);
+    expect(idsIn(server.requests[1])).toHaveLength(4);
+  });
+});
+
+describe("the offline scorer stands in for", () => {
+  it.each<[string, FakeModelReply, string]>([
+    ["a server that fails", { status: 500, body: "{}" }, "model-server-failed"],
+    ["one that has had enough", { status: 429, body: "{}" }, "model-rate-limited"],
+    ["a wrong key", { status: 401, body: "{}" }, "model-auth"],
+    ["HTML", { status: 200, body: "<html></html>" }, "model-answer-unreadable"],
+    ["10 MB", { status: 200, body: "x".repeat(10_000_000) }, "model-answer-too-large"],
+    ["a broken connection", { reset: "half-way" }, "model-unreachable"],
+    ["a refusal", { text: "", finish: "refusal" }, "model-refused"],
+    ["prose", { text: "They all look relevant to me." }, "model-answer-unreadable"],
+    ["forged ids", { text: '[{"id":"1","relevance":1},{"id":"webhook","relevance":1}]' }, "model-answer-unreadable"],
+    ["an empty list", { text: "[]" }, "model-answer-unreadable"],
+  ])("%s, and says so", async (_name, reply, code) => {
+    await using server = await startFakeModelServer(() => reply);
+    const lines: string[] = [];
+    const logger = createLogger({ write: (line) => lines.push(line) });
+    const { relevances, by } = await assess(server, { logger });
+    expect(by).toBe("offline");
+    expect(relevances.map(({ relevance }) => relevance)).toEqual([0.42, 0.42, 0.42]);
+    expect(relevances[0]?.reasoning).toMatch(/^words; compared offline: /);
+    expect(lines.join("")).toContain(code);
+  });
+
+  it.each<[string, FakeModelReply]>([
+    ["silence", { silent: true }],
+    ["a drip", { endless: " " }],
+  ])("%s after the time limit", async (_name, reply) => {
+    await using server = await startFakeModelServer(() => reply);
+    const config = { ...CONFIG, relevanceTimeoutMs: 100 };
+    const { relevances, by } = await assess(server, { config });
+    expect(by).toBe("offline");
+    expect(relevances[0]?.reasoning).toContain("did not answer in time");
+  });
+
+  it("a model that cannot be opened", async () => {
+    const config = { ...CONFIG, relevanceModel: "claude-haiku" };
+    const model = relevanceModel(config, { providers: {}, env: {} });
+    const { relevances, by } = await assessTaskRelevance("task", SESSIONS, { model, config, offline });
+    expect(by).toBe("offline");
+    expect(relevances[0]?.reasoning).toContain('There is no key for the provider "anthropic"');
+  });
+
+  it("no model, and a model that is switched off", async () => {
+    await using server = await startFakeModelServer(() => ({ text: "[]" }));
+    expect(relevanceModel(CONFIG, { providers: {}, env: {} })).toBeUndefined();
+    expect(await assessTaskRelevance("task", SESSIONS, { config: CONFIG, offline })).toMatchObject({ by: "offline" });
+    const { relevances, by } = await assess(server, { config: { ...CONFIG, enabled: false } });
+    expect({ by, reasoning: relevances[0]?.reasoning }).toEqual({ by: "offline", reasoning: "words" });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+it("asks nobody when there is nothing to compare", async () => {
+  await using server = await startFakeModelServer(() => ({ text: "[]" }));
+  expect(await assess(server, {}, undefined, [])).toEqual({ relevances: [], by: "none" });
+  expect(server.requests).toEqual([]);
+});
+
+it("stops when it is told to, instead of falling back", async () => {
+  await using server = await startFakeModelServer(() => ({ silent: true }));
+  const stop = new AbortController();
+  const asked = assess(server, { signal: stop.signal }).catch((error: unknown) => error);
+  await expect.poll(() => server.requests.length).toBe(1);
+  stop.abort();
+  const error = await asked;
+  expect(error).toBeInstanceOf(HoldfastError);
+  expect(error).toMatchObject({ code: "model-interrupted" });
+});
+
+async function assess(
+  server: FakeModelServer,
+  special: Partial<AssessOptions> = {},
+  spec = "claude-haiku",
+  sessions = SESSIONS,
+) {
+  const at = { baseUrl: server.url };
+  const providers = { anthropic: at, openai: at, google: at, local: at };
+  const env = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o", GEMINI_API_KEY: "g" };
+  const model = openLanguageModel(spec, { providers, env });
+  return assessTaskRelevance("the task", sessions, { model, config: CONFIG, offline, now: NOON, ...special });
+}
+
+/** The ids of the sessions, in the order of the prompt. */
+function idsIn(request: FakeModelRequest | undefined): string[] {
+  return Array.from((request?.prompt ?? "").matchAll(/^\{"id":"([0-9a-f]{8})"/gm), ([, id = ""]) => id);
+}
+
+function items(...rated: [id: string | undefined, relevance: unknown][]): string {
+  return JSON.stringify(rated.map(([id, relevance]) => ({ id, relevance, reason: "said so" })));
+}
+
+/** Ratings by the first message, as a model that reads the document would give them. */
+function ratings(request: FakeModelRequest, wanted: Record<string, number>): string {
+  const found = request.prompt.matchAll(/^\{"id":"([0-9a-f]{8})","first":"(\w+)"/gm);
+  return items(...Array.from(found, ([, id, first = ""]): [string | undefined, unknown] => [id, wanted[first]]));
+}

@@ -1,0 +1,82 @@
+/** `holdfast cc archive`: copies what Claude Code is about to delete, and writes copies out again. */
+import { ERROR_KINDS, HoldfastError } from "../../../base/errors.ts";
+import type { ArchiveReport } from "../../../claude/archive/archive-sessions.ts";
+import type { ClaudeSide } from "../../../compose-claude.ts";
+import { print, printJson, talk } from "../../output.ts";
+import { type ClaudeOptions, withClaude } from "./claude-side.ts";
+import { progressLine } from "./progress-line.ts";
+import { plural, shortId, shortPath } from "./session-view.ts";
+
+export interface ArchiveCommandOptions extends ClaudeOptions {
+  dryRun?: boolean;
+  days?: number;
+  redact?: boolean;
+  restore?: string;
+  to?: string;
+}
+
+export async function archive(options: ArchiveCommandOptions): Promise<void> {
+  checkOptions(options);
+  await withClaude(options, async (side) => {
+    if (options.restore !== undefined) await restore(side, options.restore, options.to ?? "", options);
+    else await copyDue(side, options);
+  });
+}
+
+function checkOptions({ restore: id, to, dryRun, days, redact }: ArchiveCommandOptions): void {
+  if ((id === undefined) !== (to === undefined)) {
+    throw new HoldfastError("usage", "invalid-option", "--restore and --to belong together", {
+      hint: "For example: holdfast cc archive --restore 1a2b3c4d --to ./restored",
+    });
+  }
+  if (id !== undefined && (dryRun === true || redact === true || days !== undefined)) {
+    throw new HoldfastError("usage", "invalid-option", "--restore goes with --to only", {
+      hint: "Copying and restoring are two steps: leave --restore out to copy.",
+    });
+  }
+}
+
+async function copyDue(side: ClaudeSide, options: ArchiveCommandOptions): Promise<void> {
+  const { archiveNativeSessions } = await import("../../../claude/archive/archive-sessions.ts");
+  using progress = progressLine();
+  const index = await side.index();
+  await index.refresh(progress.refresh);
+  const { daysBefore, redact } = side.config.archive;
+  const report = await archiveNativeSessions({
+    claudeHome: side.claudeHome,
+    home: side.home,
+    index,
+    daysBefore: options.days ?? daysBefore,
+    redact: options.redact === true || redact,
+    dryRun: options.dryRun === true,
+    onProgress: (done, due) => progress.tell(`Copying sessions: ${done} of ${due}`),
+  });
+  progress[Symbol.dispose]();
+  if (options.json === true) printJson({ schema: 1, dryRun: options.dryRun === true, ...report });
+  else printReport(report, options);
+  for (const { path, reason } of report.failed) talk(`holdfast: ${path}: ${reason}`);
+  if (report.failed.length > 0) process.exitCode = ERROR_KINDS.degraded.exitCode;
+}
+
+function printReport(report: ArchiveReport, { dryRun }: ArchiveCommandOptions): void {
+  const { sessions, due, copied, unchanged, cleanupPeriodDays } = report;
+  for (const id of copied) print(`${dryRun === true ? "would copy" : "copied"} ${id}`);
+  talk(
+    `${plural(sessions, "session")}, ${due} due: ${copied.length} ${dryRun === true ? "to copy" : "copied"}, ` +
+      `${unchanged} unchanged since. Claude Code deletes after ${cleanupPeriodDays} days.`,
+  );
+}
+
+async function restore(side: ClaudeSide, id: string, to: string, options: ArchiveCommandOptions): Promise<void> {
+  const { restoreNativeSession } = await import("../../../claude/archive/restore.ts");
+  const { sessionId } = await side.find(id);
+  const restored = await restoreNativeSession(sessionId, { home: side.home, claudeHome: side.claudeHome, to });
+  if (options.json === true) {
+    printJson({ schema: 1, ok: true, ...restored });
+    return;
+  }
+  for (const file of restored.files) print(file);
+  const note = restored.redacted ? " Secrets were replaced when it was archived." : "";
+  talk(`${shortId(sessionId)} is restored.${note}`);
+  talk(`To resume it, copy the files to ${shortPath(restored.nativeFolder)}: Holdfast writes nothing there.`);
+}

@@ -1,0 +1,35 @@
+/** One line on stderr while many transcripts are read or copied; only where a person looks. */
+import type { RefreshOptions } from "../../../claude/index/native-index.ts";
+import { formatBytes } from "./session-view.ts";
+
+const PATIENCE_MS = 1000;
+
+export interface ProgressLine extends Disposable {
+  refresh: RefreshOptions;
+  /** Shows how far it is, once that is worth a line. */
+  tell(text: string): void;
+}
+
+/** `using line = progressLine()`: the line is gone when the work is done. */
+export function progressLine(): ProgressLine {
+  const startedAt = performance.now();
+  let isShown = false;
+  const tell = (text: string): void => {
+    if (!process.stderr.isTTY || performance.now() - startedAt < PATIENCE_MS) return;
+    isShown = true;
+    process.stderr.write(`\r\u001b[K${text}`);
+  };
+  return {
+    refresh: {
+      onProgress({ filesDone, filesTotal, bytesDone, bytesTotal }) {
+        const bytes = `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
+        tell(`Reading transcripts: ${filesDone} of ${filesTotal} files, ${bytes}`);
+      },
+    },
+    tell,
+    [Symbol.dispose]: () => {
+      if (isShown) process.stderr.write("\r\u001b[K");
+      isShown = false;
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** `holdfast cc status`: what a project looks like right now, for people. Models get theirs by the MCP bridge. */
+import { printable, printableLine } from "../../../base/printable.ts";
+import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
+import type { ProjectStatus } from "../../../claude/project-status.ts";
+import type { DocsStatus, GitStatus, GithubStatus } from "../../../project/project-status.ts";
+import { formatAge, printHanging, printJson, printStyled, style } from "../../output.ts";
+import { type ClaudeOptions, requireFolder, withClaude } from "./claude-side.ts";
+import { originCell, plural, sessionTitle, shortId, shortPath } from "./session-view.ts";
+
+const MAX_CHANGES = 10;
+const MAX_COMMITS = 5;
+
+export async function showStatus(repo: string | undefined, options: ClaudeOptions): Promise<void> {
+  const folder = requireFolder(repo);
+  const status = await withClaude(options, async (side) => await side.status(folder));
+  if (options.json === true) printJson(status);
+  else printStatus(status);
+}
+
+function printStatus(status: ProjectStatus): void {
+  const { repo, git, github, sessions, docs, problems } = status;
+  printStyled(`${style("bold", printableLine(repo.name))}  ${style("dim", printableLine(shortPath(repo.path)))}`);
+  if (git === undefined) section("Git", [repo.problem ?? "no repository"]);
+  else printGit(git);
+  if (github !== undefined) section("GitHub", githubLines(github));
+  // Each once: what runs may be among the latest, and they may be the agent's own.
+  const shown = new Set<string>();
+  for (const [title, some] of [
+    ["Running", sessions.active],
+    ["Recent sessions", sessions.recent],
+    ["Your agent's sessions", sessions.ownRecent],
+  ] as const) {
+    const others = some.filter(({ sessionId }) => !shown.has(sessionId));
+    section(title, others.map(sessionRow));
+    for (const { sessionId } of others) shown.add(sessionId);
+  }
+  section("Documents", [documentNames(docs).join(", ")]);
+  section("Not known", problems);
+}
+
+function printGit(git: GitStatus): void {
+  const { counts } = git;
+  const changes = [
+    ...git.stagedChanges.map(({ status, path }): Row => [`staged ${status}   `, path]),
+    ...git.unstagedChanges.map(({ status, path }): Row => [`changed ${status}  `, path]),
+    ...git.untrackedFiles.map((path): Row => ["new        ", path]),
+  ];
+  const total = counts.staged + counts.unstaged + counts.untracked;
+  const stashed = git.stashCount === 0 ? [] : [`stashed: ${git.stashCount}`];
+  section("Git", [placeText(git), ...(total === 0 ? ["no changes"] : []), ...stashed]);
+  section("Changes", changes.slice(0, MAX_CHANGES), total);
+  const commits = git.recentCommits
+    .slice(0, MAX_COMMITS)
+    .map(({ sha, message, author, date }): Row => [rowHead(sha, Date.parse(date)), `${message} (${author})`]);
+  section("Commits", commits);
+  const others = git.worktrees.filter(({ isMain }) => !isMain);
+  section(
+    "Worktrees",
+    others.map(
+      ({ path, branch, isGone }) => `${shortPath(path)} on ${branch ?? "no branch"}${isGone ? " (gone)" : ""}`,
+    ),
+  );
+}
+
+function placeText(git: GitStatus): string {
+  const where = git.isDetached ? `detached at ${git.headCommitSha.slice(0, 8)}` : `on ${git.currentBranch}`;
+  const distance =
+    git.upstream === undefined ? "" : `, ${git.ahead ?? 0} ahead and ${git.behind ?? 0} behind ${git.upstream}`;
+  const operation = git.operation === undefined ? "" : `, ${git.operation} under way`;
+  const empty = git.headCommitSha === "" ? ", no commit yet" : "";
+  const kind = [
+    ...(git.isBare ? ["bare"] : []),
+    ...(git.isSubmodule ? ["submodule"] : []),
+    ...(git.isWorktree ? ["linked worktree"] : []),
+  ];
+  const conflicts = git.counts.conflicted === 0 ? "" : `, ${plural(git.counts.conflicted, "conflict")}`;
+  return `${where}${distance}${operation}${conflicts}${empty}${kind.length === 0 ? "" : ` (${kind.join(", ")})`}`;
+}
+
+function githubLines({ openPrs, assignedPrs, recentPrActivity, failingChecks }: GithubStatus): string[] {
+  const prs = new Map([...recentPrActivity, ...assignedPrs, ...openPrs].map((pr) => [pr.number, pr]));
+  const isOwn = new Set(openPrs.map(({ number }) => number));
+  return [
+    ...[...prs.values()].map(
+      (pr) => `#${pr.number} ${pr.state}${isOwn.has(pr.number) ? " (this branch)" : ""} ${pr.title}`,
+    ),
+    ...failingChecks.map(({ name, conclusion }) => `failing: ${name} (${conclusion})`),
+  ];
+}
+
+function sessionRow(session: DiscoveredSession): Row {
+  const about = `${originCell(session)} on ${session.branch}: ${sessionTitle(session)}`;
+  return [rowHead(session.sessionId, session.lastModified.getTime()), about];
+}
+
+/** The start of an id and an age, in columns. */
+function rowHead(id: string, at: number): string {
+  return `${shortId(id).padEnd(8)} ${formatAge(Date.now() - at).padStart(4)}  `;
+}
+
+function documentNames(docs: DocsStatus): string[] {
+  const names = [
+    ...(docs.hasClaudeMd ? ["CLAUDE.md"] : []),
+    ...(docs.hasAgentsMd ? ["AGENTS.md"] : []),
+    ...(docs.hasReadme ? ["README.md"] : []),
+    ...(docs.hasTodo ? ["TODO.md"] : []),
+    ...docs.specFiles.map((name) => `.specs/${name}`),
+  ];
+  return names.length === 0 ? ["none"] : names;
+}
+
+/** Text of any origin; before it, what has columns of its own. */
+type Row = readonly [head: string, text: string];
+
+function section(title: string, rows: readonly (string | Row)[], total = rows.length): void {
+  if (rows.length === 0) return;
+  printStyled(style("bold", title));
+  for (const row of rows) {
+    const [head, text] = typeof row === "string" ? ["", row] : row;
+    printHanging(`  ${printable(head)}`, printableLine(text, 160));
+  }
+  if (total > rows.length) printStyled(style("dim", `  … ${total - rows.length} more`));
+}

@@ -1,0 +1,151 @@
+/**
+ * A frame of the picker: as many lines as the terminal has, none wider. On a wide terminal the preview
+ * stands beside the list, else below it; a small one has none. Text of sessions is hostile: it goes
+ * through `printableLine` before its width is measured.
+ */
+import { basename } from "node:path";
+import { printableLine } from "../../base/printable.ts";
+import type { DiscoveredSession } from "../../claude/discovered-session.ts";
+import { formatAge } from "../output.ts";
+import { cutToWidth, fitToWidth, graphemes, textWidth } from "../text-width.ts";
+import { runningMark, sessionTitle, shortId, spentCell } from "../commands/cc/session-view.ts";
+import { type PickerState, selectedItem } from "./picker-state.ts";
+import { type PreviewPlace, previewLines } from "./preview.ts";
+
+export interface PickerView {
+  state: PickerState;
+  /** What is listed: a repo, or all. */
+  scope: string;
+  /** True: rows say which repo they belong to. */
+  showRepo: boolean;
+  /** What goes on besides, such as reading transcripts. */
+  notice?: string;
+  now: number;
+}
+
+export interface Size {
+  columns: number;
+  rows: number;
+}
+
+export interface Frame {
+  lines: string[];
+  /** Where the next character appears; both from 0. */
+  cursor: { row: number; column: number };
+}
+
+/** `dim` and the like; the same text without colours. */
+export type Paint = (format: "bold" | "dim" | "inverse" | "green", text: string) => string;
+
+interface Layout {
+  list: { width: number; rows: number };
+  preview?: PreviewPlace;
+}
+
+const HEAD_ROWS = 1;
+const FOOT_ROWS = 1;
+const WIDE = 120;
+const MIN_LIST_ROWS = 5;
+const PREVIEW_ROWS = 9;
+
+export function layoutOf({ columns, rows }: Size): Layout {
+  const body = Math.max(1, rows - HEAD_ROWS - FOOT_ROWS);
+  if (columns >= WIDE && body >= MIN_LIST_ROWS) {
+    const width = Math.floor(columns * 0.6);
+    return { list: { width, rows: body }, preview: { width: columns - width - 3, rows: body, beside: true } };
+  }
+  const previewRows = Math.min(PREVIEW_ROWS, body - MIN_LIST_ROWS - 1);
+  if (previewRows < 3) return { list: { width: columns, rows: body } };
+  return {
+    list: { width: columns, rows: body - previewRows - 1 },
+    preview: { width: columns, rows: previewRows, beside: false },
+  };
+}
+
+export function drawPicker(view: PickerView, size: Size, paint: Paint): Frame {
+  const { state } = view;
+  const layout = layoutOf(size);
+  const list = listLines(view, layout.list, paint);
+  const query = cutFromLeft(printableLine(state.query), Math.max(1, size.columns - 30));
+  const lines = [headLine(view, query, size.columns, paint), ...bodyLines(view, layout, list, paint)];
+  lines.push(paint("dim", cutToWidth(footText(view), size.columns)));
+  return { lines: lines.slice(0, size.rows), cursor: { row: 0, column: textWidth(PROMPT) + textWidth(query) } };
+}
+
+const PROMPT = "> ";
+
+function headLine({ state, scope }: PickerView, query: string, width: number, paint: Paint): string {
+  const count = state.query === "" ? String(state.items.length) : `${state.matches.length} of ${state.items.length}`;
+  const left = `${PROMPT}${query}`;
+  const room = width - textWidth(left) - 2;
+  const right = cutToWidth(`${count} in ${printableLine(scope)}`, Math.max(0, room));
+  const gap = " ".repeat(Math.max(0, width - textWidth(left) - textWidth(right)));
+  return `${paint("bold", left)}${gap}${paint("dim", right)}`;
+}
+
+/** What was typed last stays visible. */
+function cutFromLeft(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  const kept = [...graphemes(text)];
+  while (kept.length > 0 && textWidth(kept.join("")) >= width) kept.shift();
+  return `…${kept.join("")}`;
+}
+
+function bodyLines(
+  view: PickerView,
+  { list: { width, rows }, preview }: Layout,
+  list: string[],
+  paint: Paint,
+): string[] {
+  const filled = Array.from({ length: rows }, (_, index) => list[index] ?? " ".repeat(width));
+  if (preview === undefined) return filled;
+  const item = selectedItem(view.state);
+  const shown = item === undefined ? [] : previewLines(item.session, preview, view.now, paint);
+  const beside = Array.from({ length: preview.rows }, (_, index) => shown[index] ?? "");
+  if (preview.beside) return filled.map((line, index) => `${line} ${paint("dim", "│")} ${beside[index] ?? ""}`);
+  return [...filled, paint("dim", "─".repeat(width)), ...beside];
+}
+
+function listLines(
+  { state, showRepo, now, notice }: PickerView,
+  { width, rows }: Layout["list"],
+  paint: Paint,
+): string[] {
+  if (state.matches.length === 0) {
+    const nothing =
+      notice === undefined ? 'No sessions yet. Start one with `claude` or `holdfast cc run "<task>"`.' : "";
+    const text = state.items.length === 0 ? nothing : "No session fits; Ctrl-U clears.";
+    return [" ".repeat(width), fitToWidth(`  ${text}`, width)].slice(0, rows);
+  }
+  return state.matches.slice(state.top, state.top + rows).map(({ session }, index) => {
+    const line = sessionLine(session, { width, showRepo, now });
+    return state.top + index === state.selected ? paint("inverse", line) : line;
+  });
+}
+
+function sessionLine(
+  session: DiscoveredSession,
+  { width, showRepo, now }: { width: number; showRepo: boolean; now: number },
+): string {
+  const place = showRepo ? basename(session.repoPath) : session.branch;
+  const placeWidth = width >= 70 ? 18 : 12;
+  const left = [
+    fitToWidth(runningMark(session), 1),
+    shortId(session.sessionId),
+    fitToWidth(shortAge(now - session.lastModified.getTime()), 4, "right"),
+    ...(width >= 50 ? [fitToWidth(printableLine(place), placeWidth)] : []),
+  ].join(" ");
+  const right = width >= 60 ? ` ${fitToWidth(spentCell(session), 8, "right")} ` : "";
+  const room = Math.max(0, width - textWidth(left) - textWidth(right) - 2);
+  return cutToWidth(`${left}  ${fitToWidth(printableLine(sessionTitle(session).slice(0, 1000)), room)}${right}`, width);
+}
+
+function shortAge(ms: number): string {
+  const age = formatAge(ms);
+  return age === "just now" ? "now" : age;
+}
+
+function footText({ notice }: PickerView): string {
+  const keys = "Enter resume  ^F fork  ^Y id  Tab all/repo  ^U clear  Esc leave";
+  return notice === undefined ? keys : `${notice}  ·  ${keys}`;
+}

@@ -1,0 +1,177 @@
+/** The index's own file: private, free of secrets, rebuilt whenever it cannot be used, shared by processes. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { SESSION, type SearchHome, answer, createSearchHome, prompt } from "../../test/support/search-home.ts";
+import type { SearchIndex } from "./search-index.ts";
+
+const REPO = "/work/shop";
+const count = (index: SearchIndex, text: string): number =>
+  index.search({ text, agentId: "main", repoRoots: [REPO], limit: 500 }).hits.length;
+
+it("keeps no secret, in none of its files", async () => {
+  await using home = await createSearchHome();
+  const key = `sk-ant-${"q7Zx".repeat(8)}`;
+  const token = `ghp_${"aB3d".repeat(9)}`;
+  const pem = `-----BEGIN PRIVATE KEY-----\nMIIEvQ\n\nIBADANBg\n-----END PRIVATE KEY-----`;
+  const text = `otter ${key} and ${token}\npassword: hunter2hunter2\n${pem}\nlast heron`;
+  await home.memory("main", "MEMORY.md", `# Keys\n\n${text}\n`);
+  await home.transcript("main", "s1", [text]);
+  await home.native(REPO, SESSION, [
+    prompt(REPO, text, { uuid: key }),
+    answer(REPO, `${"word ".repeat(297)}${key} end`),
+  ]);
+  const index = await home.refreshed();
+  expect(count(index, "heron")).toBe(3);
+  for (const name of await readdir(dirname(home.indexPath))) {
+    const bytes = await readFile(`${dirname(home.indexPath)}/${name}`, "latin1");
+    for (const secret of [key, token, "q7Zxq7Zx", "aB3daB3d", "hunter2", "MIIEvQ", "IBADANBg"]) {
+      expect(bytes.toLowerCase().includes(secret.toLowerCase()), `${secret} in ${name}`).toBe(false);
+    }
+  }
+  for (const query of [key, "q7Zxq7Zx", "hunter2hunter2", "IBADANBg"]) expect(count(index, query), query).toBe(0);
+  // Lines are those of the file, although redacting took some away.
+  const [hit] = index.search({ text: "heron", agentId: "main", kinds: ["memory"] }).hits;
+  expect(hit).toMatchObject({ line: 1, endLine: 10 });
+});
+
+it("can be read by its owner only", async () => {
+  await using home = await createSearchHome();
+  await home.memory("main", "MEMORY.md", "otter");
+  await home.refreshed();
+  for (const name of await readdir(dirname(home.indexPath))) {
+    expect((await stat(`${dirname(home.indexPath)}/${name}`)).mode & 0o077, name).toBe(0);
+  }
+});
+
+describe("a file that cannot be used", () => {
+  const spoilt: [name: string, spoil: (path: string) => Promise<void> | void][] = [
+    ["empty", async (path) => await writeFile(path, "")],
+    ["text", async (path) => await writeFile(path, "this is not a database ".repeat(500))],
+    ["another program's database", (path) => useDatabase(path, "PRAGMA application_id = 7; CREATE TABLE theirs (a)")],
+    ["an older version", (path) => useDatabase(path, "PRAGMA user_version = 0")],
+    ["a newer version", (path) => useDatabase(path, "PRAGMA user_version = 99")],
+    ["ours without a table", (path) => useDatabase(path, "DROP TABLE words")],
+    [
+      "a folder",
+      async (path) => {
+        await rm(path);
+        await mkdir(path);
+      },
+    ],
+  ];
+  it.each(spoilt)("%s is built anew", async (_name, spoil) => {
+    await using home = await createSearchHome();
+    await home.memory("main", "MEMORY.md", "otter");
+    (await home.refreshed()).close();
+    await spoil(home.indexPath);
+    const index = await home.refreshed();
+    expect(count(index, "otter")).toBe(1);
+  });
+
+  it("is built anew when the damage shows only in use", async () => {
+    await using home = await createSearchHome();
+    const lines = Array.from({ length: 2000 }, (_, number) => answer(REPO, `otter ${number} ${"fill ".repeat(40)}`));
+    await home.native(REPO, SESSION, [prompt(REPO, "go"), ...lines]);
+    const index = await home.refreshed();
+    const database = new DatabaseSync(home.indexPath, { defensive: false });
+    database.exec("UPDATE words_data SET block = zeroblob(50) WHERE id > 1000");
+    database.close();
+    const spoilt = index.search({ text: "otter", agentId: "main", repoRoots: [REPO] });
+    expect(spoilt).toMatchObject({ hits: [], note: expect.stringContaining("built anew") });
+    await index.refresh({ sources: home.sources() });
+    expect(count(index, "otter")).toBe(500);
+  });
+
+  it("is made again when somebody deletes it during use", async () => {
+    await using home = await createSearchHome();
+    await home.memory("main", "MEMORY.md", "otter");
+    const index = await home.refreshed();
+    await rm(home.indexPath);
+    await index.refresh({ sources: home.sources() });
+    expect(count(index, "otter")).toBe(1);
+    expect((await stat(home.indexPath)).size).toBeGreaterThan(0);
+  });
+});
+
+describe("several processes", () => {
+  const SESSIONS = 40;
+
+  async function manySessions(home: SearchHome): Promise<void> {
+    for (let number = 0; number < SESSIONS; number++) {
+      const id = `22222222-0000-4000-8000-${String(number).padStart(12, "0")}`;
+      const words = Array.from({ length: 12 }, (_, turn) =>
+        answer(REPO, `otter s${number}t${turn} ${"fill ".repeat(200)}`),
+      );
+      await home.native(REPO, id, [prompt(REPO, `begin s${number}`), ...words]);
+    }
+  }
+
+  function expectAllOnce(index: SearchIndex): void {
+    expect(count(index, "otter")).toBe(SESSIONS * 12);
+    const { hits } = index.search({ text: "otter", agentId: "main", repoRoots: [REPO], limit: 500 });
+    expect(new Set(hits.map(({ path, line }) => `${path}:${line}`)).size).toBe(SESSIONS * 12);
+  }
+
+  it("index at once and find everything once", async () => {
+    await using home = await createSearchHome();
+    await manySessions(home);
+    const children = Array.from({ length: 3 }, () => startIndexing(home));
+    for (const child of children) expect(await child.ended).toBe(0);
+    expectAllOnce(await home.refreshed());
+  });
+
+  it("lose nothing when one is killed in the middle", async () => {
+    await using home = await createSearchHome();
+    await manySessions(home);
+    for (const wait of [0, 10, 25, 50, 100]) {
+      await rm(home.indexPath, { force: true });
+      const child = startIndexing(home);
+      await child.opened;
+      await delay(wait);
+      child.kill();
+      expect([0, "SIGKILL"]).toContain(await child.ended);
+      const index = await home.open();
+      // Whatever was done can be searched at once, and is whole.
+      const { hits } = index.search({ text: "begin", agentId: "main", repoRoots: [REPO], limit: 500 });
+      expect(new Set(hits.map(({ path }) => path)).size).toBe(hits.length);
+      await index.refresh({ sources: home.sources() });
+      expectAllOnce(index);
+      index.close();
+      expect(integrity(home.indexPath)).toEqual(["ok"]);
+    }
+  });
+});
+
+const CHILD = fileURLToPath(new URL("../../test/support/index-child.ts", import.meta.url));
+
+function startIndexing(home: SearchHome): { opened: Promise<unknown>; ended: Promise<unknown>; kill(): void } {
+  const sources = JSON.stringify(home.sources());
+  const child = spawn(process.execPath, [CHILD, home.indexPath, sources], { stdio: ["ignore", "pipe", "inherit"] });
+  const opened = once(child.stdout, "data");
+  const ended = once(child, "close").then(([code, signal]: unknown[]) => code ?? signal);
+  return { opened, ended, kill: () => void child.kill("SIGKILL") };
+}
+
+function useDatabase(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+}
+
+function integrity(path: string): unknown[] {
+  const database = new DatabaseSync(path);
+  try {
+    return database
+      .prepare("PRAGMA integrity_check")
+      .all()
+      .map((row) => row["integrity_check"]);
+  } finally {
+    database.close();
+  }
+}

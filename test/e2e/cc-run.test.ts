@@ -1,0 +1,230 @@
+/** `cc run`, `send`, `attach` and `kill` through the real command line, with the real `claude` and a model API on loopback. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
+import { apiError, hang, text, toolUse } from "../support/fake-anthropic/reply.ts";
+import { type CliResult, runCli } from "../support/run-cli.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+const ID = expect.stringMatching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string;
+
+let api: FakeAnthropic;
+let claude: ClaudeHome;
+let home: string;
+
+beforeAll(async () => {
+  api = await startFakeAnthropic();
+  claude = await createClaudeHome(api);
+  home = join(claude.home, ".holdfast");
+  await mkdir(home);
+  const claudeCode = { command: claude.command, permissionMode: "bypassPermissions" };
+  await writeFile(join(home, "config.json"), JSON.stringify({ claudeCode }));
+});
+
+afterAll(async () => {
+  await claude[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
+});
+
+async function cc(...args: string[]): Promise<CliResult> {
+  return await runCli(["cc", ...args], { home, cwd: claude.repo, env: claude.env });
+}
+
+interface Started {
+  child: ChildProcess;
+  out: () => string;
+  errors: () => string;
+  ended: Promise<number | null>;
+}
+
+function start(...args: string[]): Started {
+  const child = spawn(process.execPath, [BIN, "cc", ...args], {
+    cwd: claude.repo,
+    env: { ...process.env, ...claude.env, HOLDFAST_HOME: home, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let out = "";
+  let errors = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (out += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (errors += chunk));
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  return { child, out: () => out, errors: () => errors, ended };
+}
+
+async function until(holds: () => boolean, what: () => string): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what()}`);
+    await delay(20);
+  }
+}
+
+async function startSession(task: string): Promise<string> {
+  const { json } = await cc("run", task, "--fresh", "--json");
+  return (json() as { sessionId: string }).sessionId;
+}
+
+describe("holdfast cc run", () => {
+  it("gives the answer on stdout and what happens on stderr, and goes on in the session that is named", async () => {
+    api.script(toolUse("Bash", { command: "echo from the tool" }), text("the answer\u001b[31m"));
+    const first = await cc("run", "say something");
+    expect(first).toMatchObject({ code: 0, stdout: "the answer\\u001b[31m\n" });
+    expect(first.stderr).toMatch(/decision: \S.* fresh/i);
+    expect(first.stderr).toMatch(/started: fresh, session [0-9a-f-]{36}, process \d+/);
+    expect(first.stderr).toMatch(/ {2}Bash .*echo from the tool/);
+    expect(first.stderr).toMatch(/completed: [\d.]+s, \d turns?, [<$]/);
+    const [, sessionId = ""] = /session ([0-9a-f-]{36})/.exec(first.stderr) ?? [];
+
+    const second = await cc("run", "and more", "--resume", sessionId.slice(0, 8), "--json");
+    expect(second.code).toBe(0);
+    expect(second.json()).toEqual({
+      schema: 1,
+      outcome: "completed",
+      sessionId,
+      text: "echo: and more",
+      costUsd: expect.any(Number) as number,
+      turns: 1,
+      durationMs: expect.any(Number) as number,
+      selection: { action: "resume", sessionId, reason: expect.any(String) as string, scores: [], relevanceBy: "none" },
+      denials: [],
+      warnings: [],
+      isLive: false,
+    });
+    const events = second.stderr
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { event: { type: string } }).event.type);
+    expect(events).toEqual(expect.arrayContaining(["selected", "started", "ended"]));
+
+    const { json } = await cc("list", "--json");
+    expect(json()).toMatchObject({
+      total: 1,
+      activeCount: 0,
+      sessions: [{ sessionId, agentId: "main", origin: "this-agent", firstMessage: "say something", userTurns: 2 }],
+    });
+  });
+
+  it("forks, and `spawn` is another name for it", async () => {
+    const original = await startSession("the original");
+    const { json } = await cc("spawn", "on a copy", "--fork", original, "--json");
+    expect(json()).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId: original } });
+    const fork = (json() as { sessionId: string }).sessionId;
+    expect(fork).not.toBe(original);
+    const info = await cc("info", original, "--json");
+    expect(info.json()).toMatchObject({ forks: [fork], resume: { args: ["--resume", original], cwd: claude.repo } });
+  });
+
+  it("tells an API error by the exit code, and what was not allowed by another", async () => {
+    api.script(apiError(400, "no such model"));
+    const refused = await cc("run", "refuse this", "--fresh");
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(/api-error: /);
+    expect(refused.stderr).toMatch(/holdfast: .*no such model/);
+    api.script(toolUse("Bash", { command: "touch forbidden" }), text("could not"));
+    const denied = await cc("run", "touch a file", "--fresh", "--permission-mode", "dontAsk");
+    expect(denied).toMatchObject({ code: 5, stdout: "could not\n" });
+    expect(denied.stderr).toContain("not allowed: Bash");
+  });
+
+  it("starts afresh and says so loudly when the session is gone", async () => {
+    const { code, stderr, stdout } = await cc("run", "who knows", "--resume", "99999999-9999-4999-8999-999999999999");
+    expect(code).toBe(0);
+    expect(stdout).toContain("who knows");
+    expect(stderr.match(/WARNING: Session 99999999-.* could not be resumed/g)).toHaveLength(1);
+    // What is meant for people is not repeated for machines.
+    expect(stderr).not.toContain('"level"');
+  });
+
+  it("is interrupted by Ctrl-C, and leaves nothing behind", async () => {
+    api.script(hang());
+    const before = api.conversation.length;
+    const run = start("run", "never answered", "--fresh");
+    await until(() => api.conversation.length > before, run.errors);
+    run.child.kill("SIGINT");
+    expect(await run.ended).toBe(130);
+    expect(run.errors()).toContain("Ctrl-C again ends Claude Code");
+    expect(run.errors()).toMatch(/interrupted: /);
+    await claude.empty();
+  });
+
+  it("waits for whoever has the repo and says so, or refuses to, until it is interrupted", async () => {
+    api.script(hang());
+    const before = api.conversation.length;
+    const run = start("run", "busy with something", "--fresh");
+    await until(() => api.conversation.length > before, run.errors);
+    const { code, stderr } = await cc("run", "another", "--on-running", "refuse");
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/in use by another Holdfast run \(process \d+\)/);
+    const waiting = start("run", "another");
+    await until(
+      () => waiting.errors().includes("waiting: Another run has this repo. Agent main has it"),
+      waiting.errors,
+    );
+    expect(waiting.errors()).toContain('"busy with something"');
+    waiting.child.kill("SIGINT");
+    expect(await waiting.ended).toBe(130);
+    run.child.kill("SIGTERM");
+    expect(await run.ended).toBe(143);
+    await claude.empty();
+  });
+});
+
+describe("a session that stays open", () => {
+  it("takes follow-ups from elsewhere, is nobody else's to write, and is ended by kill", async () => {
+    const host = start("run", "stay", "--fresh", "--persistent", "--json");
+    await until(() => host.out().endsWith("\n"), host.errors);
+    const { sessionId, isLive } = JSON.parse(host.out()) as { sessionId: string; isLive: boolean };
+    expect(isLive).toBe(true);
+
+    const sent = await cc("send", sessionId.slice(0, 8), "a follow-up");
+    expect(sent).toMatchObject({ code: 0, stdout: "echo: a follow-up\n" });
+    const listed = await cc("list", "--running", "--json");
+    expect(listed.json()).toMatchObject({ total: 1, activeCount: 1, sessions: [{ sessionId, isRunning: true }] });
+
+    const attached = await cc("attach", sessionId);
+    expect(attached.code).toBe(4);
+    expect(attached.stderr).toMatch(/in use by another Holdfast run.*Agent main: stay/);
+    expect(attached.stderr).toContain(`holdfast cc attach ${sessionId.slice(0, 8)} --fork`);
+
+    const killed = await cc("kill", sessionId, "--json");
+    expect(killed.json()).toEqual({
+      schema: 1,
+      ok: true,
+      sessionId,
+      killed: [{ sessionId, pid: expect.any(Number) as number, by: "holdfast" }],
+    });
+    expect(await host.ended).toBe(0);
+    expect(await cc("send", sessionId, "too late")).toMatchObject({ code: 3, stdout: "" });
+    expect(await cc("kill", sessionId)).toMatchObject({ code: 3, stdout: "" });
+    await claude.empty();
+  });
+});
+
+describe("holdfast cc attach", () => {
+  it("hands the terminal to claude in the session's folder, and gives its exit code", async () => {
+    const sessionId = await startSession("to be opened");
+    // Without a terminal Claude Code reads one prompt from stdin.
+    const options = { home, cwd: claude.home, env: claude.env, input: "said by a person" };
+    const { code, stdout } = await runCli(["cc", "attach", sessionId], options);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "echo: said by a person\n" });
+    const lines = await claude.transcript(sessionId);
+    const said = lines.find((line) => JSON.stringify(line["message"] ?? "").includes("said by a person"));
+    expect(said).toMatchObject({ cwd: claude.repo, entrypoint: "sdk-cli" });
+    expect((await cc("list", "--running", "--json")).json()).toMatchObject({ total: 0 });
+  });
+
+  it("opens a copy with --fork", async () => {
+    const sessionId = await startSession("to be copied");
+    const before = await claude.transcript(sessionId);
+    const options = { home, cwd: claude.repo, env: claude.env, input: "in the copy" };
+    expect(await runCli(["cc", "attach", sessionId, "--fork"], options)).toMatchObject({ code: 0 });
+    expect(await claude.transcript(sessionId)).toEqual(before);
+    expect((await cc("info", sessionId, "--json")).json()).toMatchObject({ forks: [ID] });
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * Claude Code's folder belongs to Claude Code. Every command that only looks runs against one in which
+ * credentials lie about, also behind links with the names of transcripts; afterwards nothing there is
+ * different and no secret was read. The time of the last read tells, and `strace` where it is installed.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TOOL_NAMES } from "../../src/mcp/tool-names.ts";
+import { connectMcp } from "../support/connect-mcp.ts";
+import { createTestRepo } from "../support/git-repo.ts";
+import { type NativeWorld, createNativeWorld, testSessionId } from "../support/native-world.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+const CASES = fileURLToPath(new URL("../../examples/selection-cases.jsonl", import.meta.url));
+const DAY = 86_400_000;
+const OWN = testSessionId("a");
+const SECRETS = [
+  ".credentials.json",
+  ".claude.json",
+  "settings.local.json",
+  "sessions/auth.token",
+  "sessions/4242.token",
+  "statsig/key.json",
+];
+const SETTINGS = "settings.json";
+
+const COMMANDS: string[][] = [
+  ["cc"],
+  ["cc", "list", "--all", "--json"],
+  ["cc", "list", "--running"],
+  ["cc", "info", OWN],
+  ["cc", "status"],
+  ["cc", "select", "mend the webhook"],
+  ["cc", "costs", "--by", "session"],
+  ["cc", "eval", CASES],
+  ["sessions", "--json"],
+  ["doctor"],
+];
+
+let world: NativeWorld;
+let repo: string;
+
+beforeAll(async () => {
+  world = await createNativeWorld();
+  repo = createTestRepo(world.join("repo")).path;
+  const old = { cwds: [repo], modifiedAt: Date.now() - 28 * DAY };
+  const path = world.session({ id: "a", prompts: ["[openclaw:agent=main]\nMend the webhook"], ...old });
+  world.session({ id: "b", ...old });
+  for (const name of ["sessions", "statsig"]) mkdirSync(join(world.claudeHome, name));
+  for (const name of [...SECRETS, SETTINGS]) plant(name);
+  const credentials = join(world.claudeHome, ".credentials.json");
+  symlinkSync(credentials, join(path, "..", `${testSessionId("c")}.jsonl`));
+  symlinkSync(credentials, join(world.claudeHome, "sessions", `${process.pid}.json`));
+  symlinkSync(credentials, join(world.claudeHome, "history.jsonl"));
+});
+
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+/** Read last before it was written: then also a file system that notes only the first read notes the next. */
+function plant(name: string): void {
+  const path = join(world.claudeHome, name);
+  writeFileSync(path, JSON.stringify({ env: { ANTHROPIC_API_KEY: "sk-ant-planted" }, cleanupPeriodDays: 30 }));
+  utimesSync(path, UNREAD_S, UNREAD_S + 1000);
+}
+
+const UNREAD_S = Date.UTC(2020, 0, 1) / 1000;
+
+describe("Claude Code's folder", () => {
+  it("is as it was after every command that only looks, and no secret was read", async () => {
+    const before = snapshot();
+    for (const args of COMMANDS) holdfast(args);
+    await callEveryTool();
+    await watchOnce();
+    expect(snapshot()).toEqual(before);
+    expect(readFiles([...SECRETS, SETTINGS])).toEqual([]);
+  });
+
+  it("is as it was after archiving, for which alone the settings are read", () => {
+    const before = snapshot();
+    expect(holdfast(["cc", "archive"])).toContain(`copied ${OWN}`);
+    holdfast(["cc", "archive", "--restore", OWN, "--to", world.join("restored")]);
+    expect(snapshot()).toEqual(before);
+    expect(readFiles(SECRETS)).toEqual([]);
+  });
+
+  it.skipIf(!canTrace())("is opened by its known names only, and for reading only", async () => {
+    const traced: string[] = [];
+    for (const args of COMMANDS) traced.push(...traceOf((under) => void holdfast(args, under)));
+    const log = world.join("mcp.trace");
+    await callEveryTool(strace(log));
+    traced.push(...openedIn(log));
+    expect(traced.length).toBeGreaterThan(0);
+    expect(traced.filter((line) => !ALLOWED.test(line))).toEqual([]);
+    const archiving = traceOf((under) => void holdfast(["cc", "archive", "--days", "20"], under));
+    expect(archiving.filter((line) => !ALLOWED.test(line))).toEqual([
+      expect.stringMatching(/^settings\.json O_RDONLY/),
+    ]);
+  });
+});
+
+const ALLOWED = /^(?:projects|projects\/.*|sessions|sessions\/\d+\.json|history\.jsonl) O_RDONLY\b/;
+
+function holdfast(args: readonly string[], under: readonly string[] = []): string {
+  const [command = "", ...rest] = [...under, process.execPath, BIN, ...args];
+  return execFileSync(command, rest, { cwd: repo, env: environment(), encoding: "utf8", stdio: "pipe" });
+}
+
+function environment(): Record<string, string | undefined> {
+  const { home, claudeHome, openClawHome } = world;
+  return {
+    ...process.env,
+    HOLDFAST_HOME: home,
+    CLAUDE_CONFIG_DIR: claudeHome,
+    OPENCLAW_STATE_DIR: openClawHome,
+    NO_COLOR: "1",
+  };
+}
+
+const ARGUMENTS: Record<string, object> = {
+  openclaw_memory_search: { query: "webhook" },
+  openclaw_announce: { message: "Half done" },
+  openclaw_session_list: { include_native: true },
+  openclaw_session_search: { query: "webhook" },
+  openclaw_decide_session: { task: "Mend the webhook" },
+  openclaw_handoff: { session_id: OWN },
+};
+
+async function callEveryTool(under: readonly string[] = []): Promise<void> {
+  await using mcp = await connectMcp({ cwd: repo, env: environment(), under });
+  for (const name of TOOL_NAMES) {
+    const tool = name.startsWith("openclaw_") ? name : `openclaw_${name}`;
+    const { isError } = await mcp.client.callTool({ name: tool, arguments: { ...ARGUMENTS[tool] } });
+    expect(isError ?? false, tool).toBe(false);
+  }
+}
+
+/** Until it has told how many there are. */
+async function watchOnce(): Promise<void> {
+  const child = spawn(process.execPath, [BIN, "cc", "watch"], {
+    cwd: repo,
+    env: environment(),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = once(child, "close");
+  await once(child.stderr, "data");
+  child.kill("SIGINT");
+  await ended;
+}
+
+/** Names, kinds, modes, sizes and times of everything, folders too. */
+function snapshot(): string[] {
+  const names = readdirSync(world.claudeHome, { recursive: true, encoding: "utf8" }).toSorted();
+  return ["", ...names].map((name) => {
+    const { mode, size, mtimeMs, ctimeMs, ino } = lstatSync(join(world.claudeHome, name));
+    return [name, ino, mode.toString(8), size, mtimeMs, ctimeMs].join(" ");
+  });
+}
+
+function readFiles(names: readonly string[]): string[] {
+  return names.filter((name) => lstatSync(join(world.claudeHome, name)).atimeMs !== UNREAD_S * 1000);
+}
+
+function canTrace(): boolean {
+  try {
+    execFileSync("strace", ["-qq", "-f", "-e", "trace=openat", "-o", "/dev/null", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function strace(log: string): string[] {
+  return ["strace", "-qq", "-f", "-e", "trace=open,openat,openat2,creat", "-o", log];
+}
+
+function traceOf(run: (under: string[]) => void): string[] {
+  const log = world.join("trace");
+  run(strace(log));
+  return openedIn(log);
+}
+
+/** `<path below Claude Code's folder> <flags>` of each attempt. */
+function openedIn(log: string): string[] {
+  const calls = readFileSync(log, "utf8").matchAll(/\b(?:open|openat2?|creat)\((?:\w+, )?"([^"]*)", ([^)]*)/g);
+  return [...calls].flatMap(([, path = "", flags = ""]) => {
+    const below = relative(world.claudeHome, path);
+    return below.startsWith("..") ? [] : [`${below} ${flags}`];
+  });
+}

@@ -1,0 +1,169 @@
+/** `holdfast mcp` as a process, at the other end of a real pipe. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { describe, expect, it } from "vitest";
+import { TOOL_NAMES } from "../../src/mcp/tool-names.ts";
+import { type McpBench, callTool, createMcpBench } from "../support/mcp-bench.ts";
+import { testSessionId } from "../support/native-world.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+const A = testSessionId("a");
+
+describe("holdfast mcp", () => {
+  it("serves every tool to the SDK's client, without a gateway", async () => {
+    await using bench = await createMcpBench();
+    await bench.chat("Mend the webhook, please");
+    await bench.memory("MEMORY.md", "The webhook signs with HMAC.");
+    bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
+    await using connection = await connect(bench, ["mcp"], { CLAUDE_CODE_SESSION_ID: A });
+    const { client } = connection;
+    expect(client.getServerVersion()).toMatchObject({ name: "holdfast" });
+    expect((await client.listTools()).tools).toHaveLength(TOOL_NAMES.length);
+    const call = async (name: string, args?: object) => await callTool(client, `openclaw_${name}`, args);
+    const answers = await Promise.all([
+      call("conversation_context"),
+      call("memory_search", { query: "webhook" }),
+      call("announce", { message: "Half done" }),
+      call("session_info"),
+      call("project_status"),
+      call("session_list"),
+      call("session_search", { query: "webhook" }),
+      call("decide_session", { task: "Mend the webhook" }),
+      call("handoff", { session_id: A }),
+    ]);
+    expect(answers).toMatchObject([
+      { linked: true, messages: [{ text: "Mend the webhook, please" }, {}] },
+      { results: [{ path: "MEMORY.md" }] },
+      { status: "kept", channel: "telegram" },
+      { agent: "main", repo: bench.repo.path, sessionId: A, turns: 1 },
+      { repo: "repo", branch: "main" },
+      { sessions: [{ sessionId: A }], total: 1, activeCount: 0 },
+      { sessions: expect.arrayContaining([expect.objectContaining({ sessionId: A })]) as unknown },
+      { action: "fresh" },
+      { found: true, sessionId: A },
+    ]);
+  });
+
+  it("writes nothing but the protocol to stdout, whatever it is sent", async () => {
+    await using bench = await createMcpBench();
+    await using server = start(bench);
+    server.send("this is no JSON");
+    server.send({ jsonrpc: "2.0", id: 1, method: "no/such" });
+    server.send({ jsonrpc: "2.0", id: 2, method: "ping" });
+    const answers = [await server.next(), await server.next()];
+    expect(answers).toMatchObject([
+      { id: 1, error: { code: -32601 } },
+      { id: 2, result: {} },
+    ]);
+  });
+
+  it.each([["stdin ends"], ["SIGTERM"], ["SIGINT"]])("ends when %s, with what was announced on disk", async (how) => {
+    await using bench = await createMcpBench();
+    await using server = start(bench);
+    server.send({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+    });
+    await server.next();
+    const call = { name: "openclaw_announce", arguments: { message: "still here" } };
+    server.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: call });
+    expect(await server.next()).toMatchObject({ id: 2, result: { structuredContent: { status: "kept" } } });
+    const ended = once(server.child, "exit");
+    if (how === "stdin ends") server.child.stdin.end();
+    else server.child.kill(how as NodeJS.Signals);
+    expect(await ended).toEqual([0, null]);
+    const show = async () => await runCli(["mcp", "--announcements"], { home: bench.home });
+    expect((await show()).stdout).toContain("still here");
+    expect((await show()).stdout).toBe("");
+  });
+
+  it("has nothing announced where nothing was", async () => {
+    await using bench = await createMcpBench();
+    const { code, stdout, stderr } = await runCli(["mcp", "--announcements"], { home: bench.home });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain("Nothing was announced");
+  });
+
+  it("refuses a folder or an agent that cannot be", async () => {
+    await using bench = await createMcpBench();
+    const run = async (...args: string[]) => await runCli(["mcp", ...args], { home: bench.home, cwd: bench.repo.path });
+    expect(await run("--repo", "nowhere")).toMatchObject({ code: 2, stdout: "" });
+    expect(await run("--agent", "../x")).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("prints a configuration with which a client starts it", async () => {
+    await using bench = await createMcpBench();
+    const options = { home: bench.home, cwd: bench.world.root };
+    const args = ["mcp", "--print-config", "--agent", "main", "--repo", "repo", "--session", "agent:main:main"];
+    const { json, stderr } = await runCli(args, options);
+    const { mcpServers } = json() as { mcpServers: { holdfast: { command: string; args: string[]; env: object } } };
+    expect(mcpServers.holdfast).toEqual({
+      type: "stdio",
+      command: process.execPath,
+      args: [BIN, "mcp", "--agent", "main", "--repo", bench.repo.path, "--session", "agent:main:main"],
+      env: { HOLDFAST_HOME: bench.home },
+      alwaysLoad: true,
+    });
+    expect(stderr).toContain("claude mcp add-json");
+    await using connection = await connect(bench, mcpServers.holdfast.args.slice(1));
+    expect(await callTool(connection.client, "openclaw_session_info")).toMatchObject({ repo: bench.repo.path });
+  });
+});
+
+function environment({ home, world }: McpBench): Record<string, string> {
+  const { PATH = "", HOME = "" } = process.env;
+  return {
+    PATH,
+    HOME,
+    HOLDFAST_HOME: home,
+    CLAUDE_CONFIG_DIR: world.claudeHome,
+    OPENCLAW_STATE_DIR: world.openClawHome,
+  };
+}
+
+interface Connection extends AsyncDisposable {
+  client: Client;
+}
+
+async function connect(bench: McpBench, args: string[], env: Record<string, string> = {}): Promise<Connection> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [BIN, ...args],
+    env: { ...environment(bench), ...env },
+    cwd: bench.repo.path,
+    stderr: "ignore",
+  });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(transport);
+  return { client, [Symbol.asyncDispose]: async () => await client.close() };
+}
+
+interface RawServer extends AsyncDisposable {
+  child: ChildProcessWithoutNullStreams;
+  send(message: unknown): void;
+  /** The next line of stdout, which must be JSON. */
+  next(): Promise<unknown>;
+}
+
+function start(bench: McpBench): RawServer {
+  const child = spawn(process.execPath, [BIN, "mcp"], { cwd: bench.repo.path, env: environment(bench) });
+  child.stderr.resume();
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    child,
+    send: (message) => void child.stdin.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
+    next: async () => JSON.parse(String((await lines.next()).value)) as unknown,
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Everything that the real `claude` needs to run in a test and nothing of the person who runs it:
+ *
+ *   await using claude = await createClaudeHome(api);
+ *
+ * A scratch home, a repo to work in, an environment that reaches the fake API only. Every process that
+ * is started with this environment carries its mark, so at the end none of them may be left.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { mkdir, readFile, readdir, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { isRecord } from "../../src/base/json-record.ts";
+import { randomIds } from "../../src/base/ids.ts";
+import type { FakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
+import { temporaryFolder } from "./temp-folder.ts";
+
+export interface ClaudeHome extends AsyncDisposable {
+  /** The pinned CLI. */
+  command: string;
+  /** The scratch home. */
+  home: string;
+  /** CLAUDE_CONFIG_DIR. */
+  configDir: string;
+  /** A git repo with one commit. */
+  repo: string;
+  env: Record<string, string>;
+  /** The lines of a session's transcript, wherever Claude Code has put it. */
+  transcript(sessionId: string): Promise<Record<string, unknown>[]>;
+  /** Pids of what was started in this home and still runs. */
+  processes(): number[];
+  /** Waits until nothing of this home runs any more; fails when something stays. */
+  empty(timeoutMs?: number): Promise<void>;
+}
+
+const CLI = fileURLToPath(new URL("../../node_modules/.bin/claude", import.meta.url));
+const MARK = "HOLDFAST_TEST_MARK";
+
+export async function createClaudeHome(api: Pick<FakeAnthropic, "url">): Promise<ClaudeHome> {
+  if (!existsSync(CLI)) throw new Error("The tests need the real Claude Code: run `npm ci` first.");
+  const folder = await temporaryFolder();
+  const root = await realpath(folder.path);
+  const configDir = join(root, "home", ".claude");
+  const repo = join(root, "repo");
+  await mkdir(configDir, { recursive: true });
+  const mark = randomIds.uuid();
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: join(root, "home"),
+    CLAUDE_CONFIG_DIR: configDir,
+    ANTHROPIC_BASE_URL: api.url,
+    ANTHROPIC_API_KEY: "test-key-without-value",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_AUTOUPDATER: "1",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    // Root may then use bypassPermissions.
+    IS_SANDBOX: "1",
+    [MARK]: mark,
+  };
+  await createRepo(repo, { PATH: env.PATH, HOME: env.HOME });
+
+  const processes = (): number[] => markedProcesses(mark);
+  const empty = async (timeoutMs = 10_000): Promise<void> => {
+    const deadline = Date.now() + timeoutMs;
+    while (processes().length > 0) {
+      if (Date.now() > deadline) throw new Error(`still running: ${processes().map(describeProcess).join("; ")}`);
+      await delay(20);
+    }
+  };
+  return {
+    command: CLI,
+    home: env.HOME,
+    configDir,
+    repo,
+    env,
+    transcript: async (sessionId) => await readTranscript(join(configDir, "projects"), sessionId),
+    processes,
+    empty,
+    [Symbol.asyncDispose]: async () => {
+      try {
+        await empty();
+      } finally {
+        for (const pid of processes()) process.kill(pid, "SIGKILL");
+        await folder[Symbol.asyncDispose]();
+      }
+    },
+  };
+}
+
+async function createRepo(path: string, env: { PATH: string; HOME: string }): Promise<void> {
+  await mkdir(path);
+  await writeFile(join(env.HOME, ".gitconfig"), "[user]\n\tname = Test\n\temail = test@example.invalid\n");
+  await writeFile(join(path, "README.md"), "A repo to work in.\n");
+  const git = (...args: string[]): unknown => execFileSync("git", ["-C", path, ...args], { env, stdio: "ignore" });
+  git("init", "--initial-branch=main");
+  git("add", "README.md");
+  git("commit", "-m", "A first commit");
+}
+
+async function readTranscript(projects: string, sessionId: string): Promise<Record<string, unknown>[]> {
+  for (const folder of await readdir(projects)) {
+    const path = join(projects, folder, `${sessionId}.jsonl`);
+    if (!existsSync(path)) continue;
+    const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+    return lines.map((line) => JSON.parse(line) as unknown).filter(isRecord);
+  }
+  throw new Error(`no transcript of ${sessionId}`);
+}
+
+function markedProcesses(mark: string): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => readQuietly(`/proc/${pid}/environ`).includes(`${MARK}=${mark}`)).map(Number);
+}
+
+function describeProcess(pid: number): string {
+  return `${pid} ${readQuietly(`/proc/${pid}/cmdline`).replaceAll("\0", " ").slice(0, 200)}`;
+}
+
+/** A process may be gone, or be somebody else's. */
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}

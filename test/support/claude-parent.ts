@@ -1,0 +1,16 @@
+/**
+ * A program that holds a `claude`, to be killed by a test: its one argument is the options of
+ * `startClaudeProcess` and a message as JSON. Prints `started`, and the name of each tool that is used.
+ */
+import { writeSync } from "node:fs";
+import type { ClaudeProcessOptions } from "../../src/claude/runner/process/claude-process.ts";
+import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
+
+const { options, message } = JSON.parse(process.argv[2] ?? "") as { options: ClaudeProcessOptions; message: string };
+const claude = startClaudeProcess(options);
+writeSync(1, "started\n");
+const events = claude.events();
+void claude.send(message);
+for await (const event of events) {
+  if (event.type === "tool-use") writeSync(1, `${event.name}\n`);
+}

@@ -1,0 +1,97 @@
+/**
+ * A stage for the real `claude` under Holdfast's control: a model API on loopback, a scratch home, and
+ * the ways in which tests start processes there and wait for what they do.
+ *
+ *   await using stage = await setStage();
+ *   await using claude = stage.start();
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type {
+  ClaudeEvent,
+  ClaudeProcess,
+  ClaudeProcessOptions,
+  ClaudeTurn,
+} from "../../src/claude/runner/process/claude-process.ts";
+import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
+import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
+
+const PARENT = fileURLToPath(new URL("./claude-parent.ts", import.meta.url));
+
+export interface Stage extends AsyncDisposable {
+  api: FakeAnthropic;
+  home: ClaudeHome;
+  options: ClaudeProcessOptions;
+  start(options?: Partial<ClaudeProcessOptions>): ClaudeProcess;
+}
+
+export async function setStage(): Promise<Stage> {
+  const api = await startFakeAnthropic();
+  const home = await createClaudeHome(api);
+  // A slow machine must not look like a claude that does not listen.
+  const grace = { interruptMs: 20_000, endMs: 20_000 };
+  const options = { command: home.command, cwd: home.repo, env: home.env, grace };
+  return {
+    api,
+    home,
+    options,
+    start: (more = {}) => startClaudeProcess({ ...options, ...more }),
+    [Symbol.asyncDispose]: async () => {
+      await home[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Another process that holds a claude and has given it a message. */
+export async function startParent(options: ClaudeProcessOptions): Promise<ChildProcess> {
+  const task = JSON.stringify({ options, message: "go" });
+  const parent = spawn(process.execPath, [PARENT, task], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(parent.stdout, "data");
+  return parent;
+}
+
+export async function runOnce(
+  stage: Stage,
+  options: Partial<ClaudeProcessOptions>,
+  message: string,
+): Promise<ClaudeTurn> {
+  await using claude = stage.start(options);
+  return await claude.send(message);
+}
+
+export async function collect(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
+  return await readAll(claude.events());
+}
+
+export async function readAll(events: AsyncIterable<ClaudeEvent>): Promise<ClaudeEvent[]> {
+  const all: ClaudeEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+export async function eventOf(claude: ClaudeProcess, type: ClaudeEvent["type"]): Promise<void> {
+  for await (const event of claude.events()) if (event.type === type) return;
+}
+
+/** Waits until so many programs of this name run in the home. */
+export async function toolStarted(home: ClaudeHome, name: string, count = 1): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const running = home.processes().filter((pid) => commandName(pid) === name);
+    if (running.length >= count) return;
+    await delay(20);
+  }
+  throw new Error(`no ${name} was started`);
+}
+
+function commandName(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,72 @@
+/** Real git repos in a temporary folder, made the same way whatever the machine's own git settings are. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+export interface TestRepo {
+  path: string;
+  git(...args: string[]): string;
+  write(file: string, content?: string): void;
+  /** Writes the file and commits it. */
+  commit(message: string, file?: string, content?: string): void;
+}
+
+// No housekeeping in the background, which would still write when the folder is removed; no waiting for the disk.
+const SETTINGS = ["protocol.file.allow=always", "gc.auto=0", "maintenance.auto=false", "core.fsync=none"].flatMap(
+  (setting) => ["-c", setting],
+);
+
+/** What the tests' own git commands run with: a fixed person, no settings of the machine. */
+export function gitTestEnv(): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env["PATH"],
+    HOME: process.env["HOME"],
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_AUTHOR_NAME: "Ada",
+    GIT_AUTHOR_EMAIL: "ada@example.org",
+    GIT_COMMITTER_NAME: "Ada",
+    GIT_COMMITTER_EMAIL: "ada@example.org",
+  };
+}
+
+export function runTestGit(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
+  return execFileSync("git", [...SETTINGS, ...args], {
+    cwd,
+    env: { ...gitTestEnv(), ...env },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+export function openTestRepo(path: string): TestRepo {
+  const git = (...args: string[]) => runTestGit(path, args);
+  const write = (file: string, content = `${file}\n`) => {
+    mkdirSync(dirname(join(path, file)), { recursive: true });
+    writeFileSync(join(path, file), content);
+  };
+  return {
+    path,
+    git,
+    write,
+    commit: (message, file = "file.txt", content = `${message}\n`) => {
+      write(file, content);
+      git("add", "--", file);
+      git("commit", "--quiet", "--message", message);
+    },
+  };
+}
+
+/** An empty repo on branch `main`. */
+export function createTestRepo(path: string): TestRepo {
+  mkdirSync(path, { recursive: true });
+  runTestGit(path, ["init", "--quiet", "--initial-branch=main"]);
+  return openTestRepo(path);
+}
+
+/** The real git behind a script that does something first. */
+export function wrapGit(folder: string, first: string): NodeJS.ProcessEnv {
+  const real = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
+  mkdirSync(folder);
+  writeFileSync(join(folder, "git"), `#!/bin/sh\n${first}\nexec ${real} "$@"\n`, { mode: 0o755 });
+  return { ...process.env, PATH: `${folder}:${process.env["PATH"]}` };
+}
