@@ -1,0 +1,68 @@
+/** Where the cuts are; that nothing is lost is the property test's part. */
+import { describe, expect, it } from "vitest";
+import { CHANNEL_TEXT_LIMITS, splitReplyText } from "./split-text.ts";
+
+describe("splitReplyText", () => {
+  it("leaves alone what fits, and gives nothing for nothing", () => {
+    const text = "  as it is \r\n```\nunclosed";
+    expect(splitReplyText(text, CHANNEL_TEXT_LIMITS.telegram)).toEqual([text]);
+    expect(splitReplyText("x".repeat(100_000), CHANNEL_TEXT_LIMITS.web)).toHaveLength(1);
+    expect(splitReplyText(" \n ", { limit: 1 })).toEqual([]);
+  });
+
+  it.each([
+    ["a paragraph", "One two three.\n\nFour. Five\nsix seven", 28, ["One two three.", "Four. Five\nsix seven"]],
+    ["a line", "One. two three\nfour five. six seven", 24, ["One. two three", "four five. six seven"]],
+    ["a sentence", "One two three. Four five six seven", 24, ["One two three.", "Four five six seven"]],
+    ["a sentence without spaces", "日本語です。これは長い文です", 10, ["日本語です。", "これは長い文です"]],
+    ["a word", "One two three four five", 14, ["One two three", "four five"]],
+    ["nothing", "abcdefghij", 4, ["abcd", "efgh", "ij"]],
+    ["CRLF", "one two\r\n\r\nthree four", 14, ["one two", "three four"]],
+  ])("cuts at %s", (_, text, limit, expected) => {
+    expect(splitReplyText(text, { limit })).toEqual(expected);
+  });
+
+  it("closes code and opens it again with its language", () => {
+    const text = "```ts title=a\nconst a = 1;\n  const b = 2;\nconst c = 3;\n```\nThat was it.";
+    expect(splitReplyText(text, { limit: 48 })).toEqual([
+      "```ts title=a\nconst a = 1;\n  const b = 2;\n```",
+      "```ts\nconst c = 3;\n```\nThat was it.",
+    ]);
+  });
+
+  it("keeps code whole where a cut before it allows that", () => {
+    const code = "~~~py\nprint(1)\n\nprint(2)\n~~~";
+    expect(splitReplyText(`So:\n\n${code}\n\nend`, { limit: 31 })).toEqual(["So:", code, "end"]);
+  });
+
+  it("closes code that the agent left open", () => {
+    expect(splitReplyText("```\naaaaaaaaaaaa\nbbbbbbbbbbbb\ncccccccccccc", { limit: 36 })).toEqual([
+      "```\naaaaaaaaaaaa\nbbbbbbbbbbbb\n```",
+      "```\ncccccccccccc\n```",
+    ]);
+  });
+
+  it("makes no fence of backticks inside a line", () => {
+    const pieces = splitReplyText("aaaa bbbb ```cccc dddd", { limit: 12 });
+    expect(pieces.some((piece) => piece.startsWith("```"))).toBe(false);
+  });
+
+  it("counts as the channel does", () => {
+    const ships = "🚢".repeat(8);
+    expect(splitReplyText(ships, { limit: 8 })).toHaveLength(2);
+    expect(splitReplyText(ships, { limit: 8, unit: "code-points" })).toHaveLength(1);
+    expect(splitReplyText(ships, { limit: 8, unit: "utf8" })).toHaveLength(4);
+    // What cannot be cut is sent whole.
+    expect(splitReplyText("🚢🚢", { limit: 1 })).toEqual(["🚢", "🚢"]);
+    expect(splitReplyText("ab", { limit: Number.NaN })).toEqual(["a", "b"]);
+  });
+
+  it.each(["x", "word ", "ab\n", "```ts\nlet a;\n```\n", "`", "👩‍👩‍👧‍👦", "\u0301", "a. "])(
+    "needs time in proportion to the text: %j",
+    (piece) => {
+      // In the square of its length this would take minutes.
+      const text = piece.repeat(Math.floor(1_000_000 / piece.length));
+      expect(splitReplyText(text, CHANNEL_TEXT_LIMITS.discord).length).toBeGreaterThanOrEqual(499);
+    },
+  );
+});

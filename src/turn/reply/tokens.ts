@@ -1,0 +1,62 @@
+/**
+ * The two words by which an agent says that there is nothing to tell a person. Both are matched in
+ * capitals only and as whole words, so that a text that merely resembles them is delivered.
+ */
+
+export const SILENT_REPLY_TOKEN = "NO_REPLY";
+export const HEARTBEAT_TOKEN = "HEARTBEAT_OK";
+
+const WORD = /[\p{L}\p{N}_]/u;
+
+/** The token opens the text, or nothing but punctuation follows its last occurrence: OpenClaw's rule. */
+export function isSilentReplyText(text: string | undefined, token: string = SILENT_REPLY_TOKEN): boolean {
+  if (text === undefined || token === "") return false;
+  const opening = text.trimStart();
+  if (opening.startsWith(token) && !startsWithWord(opening.slice(token.length))) return true;
+
+  const last = text.lastIndexOf(token);
+  if (last === -1 || endsWithWord(text.slice(0, last))) return false;
+  return !WORD.test(text.slice(last + token.length));
+}
+
+/** Takes the token off both ends, with the emphasis around it. In the middle of a text it is a word like any other. */
+export function stripHeartbeatToken(text: string): string {
+  if (!text.includes(HEARTBEAT_TOKEN)) return text;
+  let rest = text;
+  for (let before = ""; before !== rest;) {
+    before = rest;
+    rest = stripEnd(stripStart(rest));
+  }
+  // What is left of `HEARTBEAT_OK.` is no message.
+  return rest !== text && !/[\p{L}\p{N}\p{S}]/u.test(rest) ? "" : rest;
+}
+
+const OPENING_TOKEN = new RegExp(
+  `^\\s*(?:<b>|[*_\`]{1,3})?${HEARTBEAT_TOKEN}(?:</b>|[*_\`]{1,3})?(?![\\p{L}\\p{N}_])`,
+  "u",
+);
+const CLOSING_TOKEN = new RegExp(
+  `(?<![\\p{L}\\p{N}_])(?:<b>|[*_\`]{1,3})?${HEARTBEAT_TOKEN}(?:</b>|[*_\`]{1,3})?$`,
+  "u",
+);
+
+function stripStart(text: string): string {
+  const found = OPENING_TOKEN.exec(text);
+  return found === null ? text : text.slice(found[0].length).trimStart();
+}
+
+function stripEnd(text: string): string {
+  const trimmed = text.trimEnd();
+  const found = CLOSING_TOKEN.exec(trimmed.slice(-HEARTBEAT_TOKEN.length - 16));
+  return found === null ? text : trimmed.slice(0, -found[0].length).trimEnd();
+}
+
+function startsWithWord(text: string): boolean {
+  const first = text.codePointAt(0);
+  return first !== undefined && WORD.test(String.fromCodePoint(first));
+}
+
+function endsWithWord(text: string): boolean {
+  const last = Array.from(text.slice(-2)).at(-1);
+  return last !== undefined && WORD.test(last);
+}
