@@ -5,6 +5,8 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     setupFiles: ["test/support/setup.ts"],
     isolate: false,
+    // Much of the time goes to waiting for other processes; the default leaves one of two cores idle.
+    maxWorkers: "100%",
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -124,7 +124,7 @@ function decide(
 
 function nameOf(session: DiscoveredSession): string {
   const title = printableLine(session.title ?? session.firstMessage, 50);
-  const id = printableLine(session.sessionId, 8);
+  const id = printableLine(session.sessionId.slice(0, 8));
   return title === "" ? `session ${id}` : `"${title}" (${id})`;
 }
 

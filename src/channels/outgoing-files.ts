@@ -1,0 +1,217 @@
+/**
+ * Files on their way to a platform that wants the bytes. An address may come out of a model's answer, so
+ * it is data: only http and https, only hosts on the public network (checked when the connection is made,
+ * for every redirect), never more bytes and never longer than allowed.
+ */
+import type { LookupAddress, LookupOptions } from "node:dns";
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { BlockList, type LookupFunction, isIP } from "node:net";
+import { basename } from "node:path";
+import { HoldfastError, errorMessage, fileError } from "../base/errors.ts";
+import { fileSize } from "../base/files.ts";
+import type { OutboundMedia } from "./channel.ts";
+import { tooLarge } from "./received-files.ts";
+
+export interface OutgoingFile {
+  name: string;
+  content: Buffer;
+  /** A MIME type, as far as the server or the name tells. */
+  type: string;
+}
+
+export interface OutgoingFilesOptions {
+  maxBytes: number;
+  /** Left out: 30 s for the whole of a download. */
+  timeoutMs?: number | undefined;
+  /** Left out: only addresses of the public network. */
+  allowsAddress?: ((address: string) => boolean) | undefined;
+}
+
+const MOST_REDIRECTS = 3;
+
+export async function loadOutgoingFile(media: OutboundMedia, options: OutgoingFilesOptions): Promise<OutgoingFile> {
+  if (media.kind === "url") return await download(media.url, options);
+  const size = await fileSize(media.path);
+  if (size === undefined) {
+    throw new HoldfastError("not-found", "media-not-found", `There is no file ${media.path} to send.`, {
+      hint: "Check the path; it may have been moved or removed since.",
+      data: { path: media.path },
+    });
+  }
+  if (size > options.maxBytes) throw tooLarge(options.maxBytes);
+  try {
+    const content = await readFile(media.path);
+    const name = basename(media.path);
+    return { name, content, type: typeOfName(name) };
+  } catch (error) {
+    throw fileError(error, "read", media.path);
+  }
+}
+
+async function download(address: string, options: OutgoingFilesOptions): Promise<OutgoingFile> {
+  const signal = AbortSignal.timeout(options.timeoutMs ?? 30_000);
+  let url = webAddress(address);
+  for (let redirects = 0; ; redirects++) {
+    const response = await request(url, options, signal);
+    const status = response.statusCode ?? 0;
+    const { location } = response.headers;
+    if (status >= 300 && status < 400 && location !== undefined && redirects < MOST_REDIRECTS) {
+      response.destroy();
+      url = webAddress(location, url);
+      continue;
+    }
+    if (status !== 200) {
+      response.destroy();
+      const kind = status >= 500 || status === 429 ? "unavailable" : "not-found";
+      throw new HoldfastError(kind, "media-not-found", `${url.href} answered ${status} instead of the file.`, {
+        hint: "Check the address.",
+      });
+    }
+    const content = await readBounded(response, options.maxBytes, signal);
+    const name = fileNameOf(url);
+    const type = response.headers["content-type"]?.split(";", 1)[0]?.trim();
+    return { name, content, type: type === undefined || type === "" ? typeOfName(name) : type };
+  }
+}
+
+function webAddress(address: string, base?: URL): URL {
+  const url = URL.parse(address, base?.href);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    throw new HoldfastError("usage", "media-address", `Not an address of a file: ${address}`, {
+      hint: "Give an http or https address, or the path of a file.",
+    });
+  }
+  return url;
+}
+
+async function request(url: URL, options: OutgoingFilesOptions, signal: AbortSignal): Promise<IncomingMessage> {
+  const allows = options.allowsAddress ?? isPublicAddress;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  // Node does not look up what is an address already.
+  if (isIP(host) !== 0 && !allows(host)) throw privateAddress(url.hostname);
+  const { get } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const { lookup } = await import("node:dns");
+  return await new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => reject(downloadError(url, error));
+    get(url, { signal, lookup: guarded(lookup, allows), agent: false }, resolve).on("error", fail);
+  });
+}
+
+type Lookup = (
+  host: string,
+  options: LookupOptions & { all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+function guarded(lookup: Lookup, allows: (address: string) => boolean): LookupFunction {
+  return (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error !== null || first === undefined) {
+        callback(error ?? new Error(`no address for ${host}`), "");
+      } else if (!addresses.every(({ address }) => allows(address))) {
+        callback(privateAddress(host), "");
+      } else if (options.all === true) {
+        callback(null, addresses);
+      } else callback(null, first.address, first.family);
+    });
+  };
+}
+
+async function readBounded(response: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response) {
+      signal.throwIfAborted();
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).byteLength;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+    }
+  } catch (error) {
+    response.destroy();
+    throw error instanceof HoldfastError ? error : downloadError(undefined, error);
+  }
+  return Buffer.concat(chunks);
+}
+
+function downloadError(url: URL | undefined, error: unknown): HoldfastError {
+  if (error instanceof HoldfastError) return error;
+  return new HoldfastError(
+    "unavailable",
+    "media-download-failed",
+    `Cannot fetch ${url?.href ?? "the file"}: ${errorMessage(error)}`,
+    { hint: "The server may be down; try again later.", cause: error },
+  );
+}
+
+function privateAddress(host: string): HoldfastError {
+  return new HoldfastError("forbidden", "media-address-private", `${host} is not on the public network.`, {
+    hint: "Files are only fetched from public servers; give the path of a local file instead.",
+  });
+}
+
+const PRIVATE_NETWORKS = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["224.0.0.0", 3],
+] as const;
+
+/** Only the global unicast range is public; addresses that carry an IPv4 one inside lie outside of it or are named. */
+const GLOBAL_UNICAST = ["2000::", 3] as const;
+const CARRIES_IPV4 = [
+  ["2001::", 32],
+  ["2002::", 16],
+] as const;
+
+function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 4) return !listOf(PRIVATE_NETWORKS, "ipv4").check(address, "ipv4");
+  const isGlobal = listOf([GLOBAL_UNICAST], "ipv6").check(address, "ipv6");
+  return isGlobal && !listOf(CARRIES_IPV4, "ipv6").check(address, "ipv6");
+}
+
+function listOf(networks: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const [network, prefix] of networks) list.addSubnet(network, prefix, family);
+  return list;
+}
+
+function fileNameOf(url: URL): string {
+  const last = url.pathname.split("/").at(-1) ?? "";
+  const name = last.replace(/[^\w.-]+/g, "_");
+  return name === "" || /^\.+$/.test(name) ? "file" : name;
+}
+
+const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
+  aac: "audio/aac",
+  gif: "image/gif",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  json: "application/json",
+  m4a: "audio/mp4",
+  md: "text/markdown",
+  mp3: "audio/mpeg",
+  mp4: "video/mp4",
+  oga: "audio/ogg",
+  ogg: "audio/ogg",
+  opus: "audio/ogg",
+  pdf: "application/pdf",
+  png: "image/png",
+  txt: "text/plain",
+  wav: "audio/wav",
+  webm: "video/webm",
+  webp: "image/webp",
+};
+
+function typeOfName(name: string): string {
+  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
+  return TYPE_OF_EXTENSION[extension] ?? "application/octet-stream";
+}

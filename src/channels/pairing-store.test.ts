@@ -1,0 +1,80 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { createTestClock } from "../../test/support/test-clock.ts";
+import { createPairingStore } from "./pairing-store.ts";
+
+const HOUR = 60 * 60_000;
+
+async function openStore() {
+  const folder = await temporaryFolder();
+  const clock = createTestClock();
+  const options = { folder: folder.join("pairing"), channel: "telegram", accountId: "../evil", clock };
+  const path = folder.join("pairing", "telegram...%2Fevil.json");
+  return { ...folder, clock, path, store: createPairingStore(options) };
+}
+
+describe("the pairing store", () => {
+  it("is private, and stays in its folder whatever the account is called", async () => {
+    await using world = await openStore();
+    await world.store.offer({ id: "7", name: "Eve" });
+    expect((await stat(world.path)).mode & 0o777).toBe(0o600);
+    expect((await stat(world.join("pairing"))).mode & 0o777).toBe(0o700);
+  });
+
+  it("tells the same code again after a minute, not before", async () => {
+    await using world = await openStore();
+    const first = await world.store.offer({ id: "7" });
+    expect(first).toMatchObject({ kind: "told", code: expect.stringMatching(/^[A-HJ-NP-Z2-9]{8}$/) });
+    expect((await world.store.offer({ id: "7" })).kind).toBe("silent");
+    world.clock.advance(61_000);
+    expect(await world.store.offer({ id: "7" })).toEqual(first);
+  });
+
+  it("forgets a code after an hour and after its use", async () => {
+    await using world = await openStore();
+    const first = await world.store.offer({ id: "7" });
+    const code = first.kind === "told" ? first.code : "";
+    world.clock.advance(HOUR + 1);
+    await expect(world.store.approve(code)).rejects.toMatchObject({ kind: "not-found", code: "pairing-code-unknown" });
+    const second = await world.store.offer({ id: "7", username: "eve" });
+    const newCode = second.kind === "told" ? second.code : "";
+    expect(newCode).not.toBe(code);
+    expect(await world.store.approve(newCode)).toMatchObject({ id: "7", username: "eve" });
+    await expect(world.store.approve(newCode)).rejects.toMatchObject({ kind: "not-found" });
+    expect(await world.store.pending()).toEqual([]);
+    expect(await world.store.approved()).toMatchObject([{ id: "7" }]);
+  });
+
+  it("keeps only so many strangers waiting", async () => {
+    await using world = await openStore();
+    for (let id = 0; id < 20; id++) expect((await world.store.offer({ id: String(id) })).kind).toBe("told");
+    expect((await world.store.offer({ id: "one too many" })).kind).toBe("silent");
+    world.clock.advance(HOUR + 1);
+    expect((await world.store.offer({ id: "one too many" })).kind).toBe("told");
+  });
+
+  it("loses nothing when many change it at once", async () => {
+    await using world = await openStore();
+    const offers = await Promise.all(
+      Array.from({ length: 10 }, async (_, id) => await world.store.offer({ id: `p${id}` })),
+    );
+    await Promise.all(offers.map(async (offer) => await world.store.approve(offer.kind === "told" ? offer.code : "")));
+    expect(await world.store.approved()).toHaveLength(10);
+    expect(await world.store.revoke("p3")).toBe(true);
+    expect(await world.store.revoke("p3")).toBe(false);
+    expect(await world.store.approved()).toHaveLength(9);
+  });
+
+  it.each(["", "{", "[]", '{"version":1,"approved":[{}],"pending":[]}', '{"version":2,"approved":[],"pending":[]}'])(
+    "takes an unreadable file (%j) for an error, not for an empty list",
+    async (content) => {
+      await using world = await openStore();
+      await world.store.offer({ id: "7" });
+      await writeFile(world.path, content);
+      await expect(world.store.approved()).rejects.toMatchObject({ kind: "corrupt", code: "pairing-file-corrupt" });
+      await expect(world.store.offer({ id: "8" })).rejects.toMatchObject({ kind: "corrupt" });
+      expect(await readFile(world.path, "utf8")).toBe(content);
+    },
+  );
+});

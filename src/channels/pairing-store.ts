@@ -1,0 +1,182 @@
+/**
+ * The strangers who asked and those the owner let in: one small file per channel account. Invariants:
+ * - It changes under a file lock and is replaced durably: the gateway offers codes while the owner
+ *   approves them from another process.
+ * - A file that cannot be read is an error, never an empty list: nobody is shut out by silence.
+ * - A code is written down before anybody is told it, and is good once and for an hour. Strangers can
+ *   neither fill the disk nor have the agent write to them faster than once a minute.
+ */
+import { join } from "node:path";
+import { nodeCrypto } from "../base/builtin.ts";
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../base/files.ts";
+import { isRecord } from "../base/json-record.ts";
+import { withFileLock } from "../base/lock-file.ts";
+
+export interface PairingStore {
+  approved(): Promise<readonly ApprovedSender[]>;
+  /** Those who have a code that is still good. */
+  pending(): Promise<readonly PairingRequest[]>;
+  /** Silent where telling the code again would be too soon, or too many are waiting already. */
+  offer(sender: PairingSender): Promise<PairingOffer>;
+  /** Fails with `pairing-code-unknown` for a code that is not, or no longer, good. */
+  approve(code: string): Promise<ApprovedSender>;
+  /** False when nobody with this id was approved. */
+  revoke(id: string): Promise<boolean>;
+}
+
+export interface PairingSender {
+  id: string;
+  username?: string | undefined;
+  name?: string | undefined;
+}
+
+export interface ApprovedSender extends PairingSender {
+  approvedAt: number;
+}
+
+export interface PairingRequest extends PairingSender {
+  code: string;
+  expiresAt: number;
+  /** When the sender was last told the code. */
+  toldAt: number;
+}
+
+export type PairingOffer = { kind: "told"; code: string; expiresAt: number } | { kind: "silent"; reason: string };
+
+export interface PairingStoreOptions {
+  /** Made when it is missing. */
+  folder: string;
+  channel: string;
+  accountId: string;
+  clock: Clock;
+}
+
+const CODE_LIFETIME_MS = 60 * 60_000;
+const TELL_AGAIN_MS = 60_000;
+const MOST_PENDING = 20;
+
+export function createPairingStore({ folder, channel, accountId, clock }: PairingStoreOptions): PairingStore {
+  const path = join(folder, `${encodeURIComponent(channel)}.${encodeURIComponent(accountId)}.json`);
+
+  const change = async <T>(edit: (content: PairingFile) => { content: PairingFile; result: T }): Promise<T> => {
+    await ensurePrivateFolder(folder);
+    return await withFileLock(`${path}.lock`, {}, async () => {
+      const before = withoutExpired(await readPairingFile(path), clock.now());
+      const { content, result } = edit(before);
+      if (content !== before) await writeFileDurable(path, `${JSON.stringify(content, undefined, 2)}\n`);
+      return result;
+    });
+  };
+
+  return {
+    approved: async () => (await readPairingFile(path)).approved,
+    pending: async () => withoutExpired(await readPairingFile(path), clock.now()).pending,
+    offer: async (sender) => await change((content) => offerCode(content, sender, clock.now())),
+    approve: async (code) => await change((content) => approveCode(content, code, clock.now())),
+    revoke: async (id) =>
+      await change((content) => {
+        const approved = content.approved.filter((sender) => sender.id !== id);
+        const isChanged = approved.length < content.approved.length;
+        return { content: isChanged ? { ...content, approved } : content, result: isChanged };
+      }),
+  };
+}
+
+interface PairingFile {
+  version: 1;
+  approved: ApprovedSender[];
+  pending: PairingRequest[];
+}
+
+async function readPairingFile(path: string): Promise<PairingFile> {
+  const bytes = await readFileIfPresent(path);
+  if (bytes === undefined) return { version: 1, approved: [], pending: [] };
+  const content = parseJson(bytes.toString("utf8"));
+  if (!isPairingFile(content)) {
+    throw new HoldfastError("corrupt", "pairing-file-corrupt", `${path} is not a list of paired senders`, {
+      hint: "Mend it or move it away; without it only the allow list counts, and people have to pair again.",
+      data: { path },
+    });
+  }
+  return content;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPairingFile(value: unknown): value is PairingFile {
+  if (!isRecord(value) || value["version"] !== 1) return false;
+  const { approved, pending } = value;
+  if (!Array.isArray(approved) || !Array.isArray(pending)) return false;
+  return (
+    approved.every((sender) => isRecord(sender) && typeof sender["id"] === "string") &&
+    pending.every(
+      (request) =>
+        isRecord(request) &&
+        typeof request["id"] === "string" &&
+        typeof request["code"] === "string" &&
+        typeof request["expiresAt"] === "number" &&
+        typeof request["toldAt"] === "number",
+    )
+  );
+}
+
+/** The same object when nothing has expired, so that nothing is written for it. */
+function withoutExpired(content: PairingFile, now: number): PairingFile {
+  const pending = content.pending.filter(({ expiresAt }) => expiresAt > now);
+  return pending.length === content.pending.length ? content : { ...content, pending };
+}
+
+function offerCode(
+  content: PairingFile,
+  sender: PairingSender,
+  now: number,
+): { content: PairingFile; result: PairingOffer } {
+  const known = content.pending.find(({ id }) => id === sender.id);
+  if (known === undefined && content.pending.length >= MOST_PENDING) {
+    return { content, result: { kind: "silent", reason: "too many strangers are waiting to be paired" } };
+  }
+  if (known !== undefined && Math.abs(now - known.toldAt) < TELL_AGAIN_MS) {
+    return { content, result: { kind: "silent", reason: "the sender was told the pairing code a moment ago" } };
+  }
+  const { code, expiresAt } = known ?? { code: newCode(content.pending), expiresAt: now + CODE_LIFETIME_MS };
+  const request: PairingRequest = { ...sender, code, expiresAt, toldAt: now };
+  const pending = [...content.pending.filter(({ id }) => id !== sender.id), request];
+  return { content: { ...content, pending }, result: { kind: "told", code, expiresAt } };
+}
+
+/** Without letters and digits that look alike. */
+const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+function newCode(pending: readonly PairingRequest[]): string {
+  for (;;) {
+    const code = Array.from(nodeCrypto().randomBytes(8), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+    if (!pending.some((request) => request.code === code)) return code;
+  }
+}
+
+function approveCode(
+  content: PairingFile,
+  rawCode: string,
+  now: number,
+): { content: PairingFile; result: ApprovedSender } {
+  const code = rawCode.trim().toUpperCase();
+  const request = content.pending.find((candidate) => candidate.code === code);
+  if (request === undefined) {
+    throw new HoldfastError("not-found", "pairing-code-unknown", "There is no such pairing code, or it has expired", {
+      hint: "A code is good for one hour. Ask the person to write to the agent again; that gives a new one.",
+    });
+  }
+  const { id, username, name } = request;
+  const result: ApprovedSender = { id, username, name, approvedAt: now };
+  const approved = [...content.approved.filter((sender) => sender.id !== id), result];
+  const pending = content.pending.filter((candidate) => candidate !== request);
+  return { content: { ...content, approved, pending }, result };
+}

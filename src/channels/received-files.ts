@@ -1,0 +1,103 @@
+/**
+ * Files that came with a message, kept for the agent. Invariants:
+ * - No name from outside becomes a file name: what is kept of it is an extension of plain letters.
+ * - A file is private, complete and on disk before its message is admitted; one that is too large or
+ *   breaks off leaves nothing behind.
+ */
+import { open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { HoldfastError, fileError } from "../base/errors.ts";
+import { PRIVATE_FILE, ensurePrivateFolder, syncFolder } from "../base/files.ts";
+import { type Ids, randomIds } from "../base/ids.ts";
+
+export interface ReceivedFiles {
+  readonly maxBytes: number;
+  /** Resolves with the path of the finished file. */
+  save(content: AsyncIterable<Uint8Array>, about: FileDescription): Promise<string>;
+}
+
+export interface FileDescription {
+  /** As the sender named it. */
+  name?: string | undefined;
+  /** A MIME type. */
+  type?: string | undefined;
+}
+
+export interface ReceivedFilesOptions {
+  /** Made when it is missing. */
+  folder: string;
+  /** Left out: 20 MB. */
+  maxBytes?: number | undefined;
+  ids?: Ids | undefined;
+}
+
+const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
+
+export function createReceivedFiles(options: ReceivedFilesOptions): ReceivedFiles {
+  const { folder, maxBytes = DEFAULT_MAX_BYTES, ids = randomIds } = options;
+  return {
+    maxBytes,
+    save: async (content, about) => {
+      await ensurePrivateFolder(folder);
+      const path = join(folder, ids.uuid() + fileExtension(about));
+      try {
+        await using handle = await open(path, "wx", PRIVATE_FILE);
+        let size = 0;
+        for await (const chunk of content) {
+          size += chunk.byteLength;
+          if (size > maxBytes) throw tooLarge(maxBytes);
+          await handle.writeFile(chunk);
+        }
+        await handle.sync();
+      } catch (error) {
+        await unlink(path).catch(() => undefined);
+        throw error instanceof Error && "syscall" in error ? fileError(error, "write", path) : error;
+      }
+      await syncFolder(folder);
+      return path;
+    },
+  };
+}
+
+export function tooLarge(maxBytes: number): HoldfastError {
+  return new HoldfastError("usage", "media-too-large", `The file is larger than ${formatMegabytes(maxBytes)}.`, {
+    hint: "Send a smaller file.",
+    data: { maxBytes },
+  });
+}
+
+function formatMegabytes(bytes: number): string {
+  return `${Math.round((bytes / (1024 * 1024)) * 10) / 10} MB`;
+}
+
+const EXTENSION_OF_TYPE: Readonly<Record<string, string>> = {
+  "application/pdf": ".pdf",
+  "audio/aac": ".aac",
+  "audio/mp4": ".m4a",
+  "audio/mpeg": ".mp3",
+  "audio/ogg": ".ogg",
+  "image/gif": ".gif",
+  "image/jpeg": ".jpg",
+  "image/png": ".png",
+  "image/webp": ".webp",
+  "text/plain": ".txt",
+  "video/mp4": ".mp4",
+};
+
+/** Says what a file is to those who go by its name; nothing where nobody knows. */
+function fileExtension({ name = "", type = "" }: FileDescription): string {
+  const own = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0]?.toLowerCase();
+  return own ?? EXTENSION_OF_TYPE[type.split(";", 1)[0]?.trim().toLowerCase() ?? ""] ?? "";
+}
+
+/** What stands for a message that has files and no words, as in OpenClaw. */
+export function mediaPlaceholder(types: readonly string[]): string {
+  const kinds = new Set(types.map(mediaKind));
+  const [kind = "file"] = kinds;
+  return `<media:${kinds.size === 1 ? kind : "file"}>${types.length > 1 ? ` (${types.length} files)` : ""}`;
+}
+
+function mediaKind(type: string): string {
+  const [kind = ""] = type.split("/", 1);
+  return ["audio", "image", "video"].includes(kind) ? kind : "document";
+}

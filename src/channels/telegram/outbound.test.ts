@@ -1,0 +1,255 @@
+import { writeFile } from "node:fs/promises";
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../../../test/support/fake-telegram/fake-telegram.ts";
+import { type TelegramStage, openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
+import { temporaryFolder } from "../../../test/support/temp-folder.ts";
+import type { OutboundMessage } from "../channel.ts";
+
+const refuse = (description: string, parameters = {}) => ({
+  error_code: 400,
+  description: `Bad Request: ${description}`,
+  parameters,
+});
+
+function outbound(parts: Partial<OutboundMessage> & { to?: string; threadId?: string | number }): OutboundMessage {
+  const { to = "telegram:1001", threadId, ...rest } = parts;
+  const target = { channel: "telegram", accountId: "default", to, ...(threadId === undefined ? {} : { threadId }) };
+  return { target, idempotencyKey: "k", ...rest };
+}
+
+async function failureOf(stage: TelegramStage, message: OutboundMessage): Promise<unknown> {
+  return await stage
+    .open()
+    .send(message)
+    .catch((error: unknown) => error);
+}
+
+describe("sending text", () => {
+  it("sends it with markup as ranges and no preview, and tells the id", async () => {
+    await using stage = await openTelegramStage();
+    const { messageId } = await stage.open().send(outbound({ text: "**done**: `ls`" }));
+    const [call] = stage.telegram.sent;
+    expect(call?.params).toEqual({
+      chat_id: 1001,
+      text: "done: ls",
+      entities: [
+        { type: "bold", offset: 0, length: 4 },
+        { type: "code", offset: 6, length: 2 },
+      ],
+      link_preview_options: { is_disabled: true },
+    });
+    expect(call?.result).toMatchObject({ message_id: Number(messageId) });
+  });
+
+  it.each<[{ to: string; threadId?: string | number }, Record<string, unknown>]>([
+    [{ to: "1001" }, { chat_id: 1001 }],
+    [{ to: "telegram:group:-100123" }, { chat_id: -100_123 }],
+    [{ to: "telegram:group:-100123:topic:42" }, { chat_id: -100_123, message_thread_id: 42 }],
+    [
+      { to: "telegram:-100123", threadId: "42" },
+      { chat_id: -100_123, message_thread_id: 42 },
+    ],
+    [{ to: "@public_group" }, { chat_id: "@public_group" }],
+  ])("finds the chat of %j", async (target, expected) => {
+    await using stage = await openTelegramStage();
+    await stage.open().send(outbound({ ...target, text: "x" }));
+    expect(stage.telegram.sent[0]?.params).toMatchObject(expected);
+  });
+
+  it("sends to the General topic of a forum without naming it, but shows typing there", async () => {
+    await using stage = await openTelegramStage();
+    const channel = stage.open();
+    const message = outbound({ to: "telegram:-100123", threadId: 1, text: "x" });
+    await channel.send(message);
+    expect(stage.telegram.sent[0]?.params).not.toHaveProperty("message_thread_id");
+    await channel.showTyping?.(message.target);
+    expect(stage.telegram.calls.at(-1)).toMatchObject({
+      method: "sendChatAction",
+      params: { chat_id: -100_123, message_thread_id: 1, action: "typing" },
+    });
+  });
+
+  it("never fails because typing could not be shown", async () => {
+    await using stage = await openTelegramStage();
+    stage.telegram.fail("sendChatAction", BLOCKED);
+    await expect(stage.open().showTyping?.(outbound({}).target)).resolves.toBeUndefined();
+  });
+
+  it("refers to the message it answers, and does without when that is gone or made up", async () => {
+    await using stage = await openTelegramStage();
+    const channel = stage.open();
+    await channel.send(outbound({ text: "x", replyToId: "55" }));
+    expect(stage.telegram.sent[0]?.params["reply_parameters"]).toEqual({
+      message_id: 55,
+      allow_sending_without_reply: true,
+    });
+    stage.telegram.fail("sendMessage", refuse("message to be replied not found"));
+    await channel.send(outbound({ text: "y", replyToId: "56" }));
+    expect(stage.telegram.sent[1]?.params).toMatchObject({ text: "y" });
+    expect(stage.telegram.sent[1]?.params).not.toHaveProperty("reply_parameters");
+    await channel.send(outbound({ text: "z", replyToId: "the last one" }));
+    expect(stage.telegram.sent[2]?.params).not.toHaveProperty("reply_parameters");
+  });
+
+  it("falls back to the plain text when Telegram cannot read the markup", async () => {
+    await using stage = await openTelegramStage();
+    stage.telegram.fail("sendMessage", refuse("can't parse entities: unexpected end"));
+    await stage.open().send(outbound({ text: "**x**" }));
+    expect(stage.telegram.sent).toHaveLength(1);
+    expect(stage.telegram.sent[0]?.params).toMatchObject({ text: "**x**", entities: [] });
+  });
+
+  it("follows a group to its new id", async () => {
+    await using stage = await openTelegramStage();
+    stage.telegram.fail("sendMessage", refuse("group chat was upgraded", { migrate_to_chat_id: -100_999 }));
+    await stage.open().send(outbound({ to: "telegram:group:-5", text: "x" }));
+    expect(stage.telegram.sent[0]?.params["chat_id"]).toBe(-100_999);
+  });
+});
+
+describe("what goes wrong", () => {
+  it.each([
+    [rateLimited(7), { kind: "unavailable", code: "telegram-rate-limited", data: { retryAfterMs: 7000 } }],
+    [BLOCKED, { kind: "forbidden", code: "telegram-forbidden" }],
+    [refuse("chat not found"), { kind: "not-found", code: "telegram-chat-not-found" }],
+    [refuse("message thread not found"), { kind: "not-found", code: "telegram-topic-not-found" }],
+    [refuse("have no rights to send"), { kind: "usage", message: "Cannot send to Telegram: have no rights to send" }],
+    [UNAUTHORIZED, { kind: "usage", code: "telegram-token-refused" }],
+    [SERVER_ERROR, { kind: "unavailable", data: { maybeDelivered: true } }],
+    ["hang-up" as const, { kind: "unavailable", code: "telegram-unreachable", data: { maybeDelivered: true } }],
+  ])("%j leaves as a kind that says whether to try again", async (failure, expected) => {
+    await using stage = await openTelegramStage();
+    stage.telegram.fail("sendMessage", failure);
+    const error = await failureOf(stage, outbound({ text: "x" }));
+    expect(error).toMatchObject(expected);
+    expect(error).toHaveProperty("hint", expect.any(String));
+    // Nothing is tried twice: the caller knows whether that is harmless.
+    expect(stage.telegram.calls).toHaveLength(1);
+  });
+
+  it("knows that nothing was delivered where no connection stood", async () => {
+    await using stage = await openTelegramStage();
+    await stage.telegram[Symbol.asyncDispose]();
+    expect(await failureOf(stage, outbound({ text: "x" }))).toMatchObject({
+      kind: "unavailable",
+      data: { maybeDelivered: false, system: "ECONNREFUSED" },
+    });
+  });
+
+  it.each([{ text: "x".repeat(4097) }, { text: " " }, { text: "x", to: "somebody" }, { text: "x", to: "discord:1" }])(
+    "refuses %o as a mistake of the caller",
+    async (parts) => {
+      await using stage = await openTelegramStage();
+      expect(await failureOf(stage, outbound(parts))).toMatchObject({ kind: "usage" });
+      expect(stage.telegram.sent).toEqual([]);
+    },
+  );
+
+  it("never shows the token, whatever fails", async () => {
+    await using stage = await openTelegramStage();
+    const secret = stage.telegram.token.split(":")[1] ?? "";
+    stage.telegram.fail("getMe", "hang-up");
+    stage.telegram.fail("getUpdates", "hang-up", SERVER_ERROR);
+    stage.telegram.fail("sendMessage", "hang-up");
+    stage.telegram.fail("sendChatAction", "hang-up");
+    const channel = stage.open();
+    await channel.start(stage.host);
+    const error = await channel.send(outbound({ text: "x" })).catch((reason: unknown) => reason);
+    await channel.showTyping?.(outbound({}).target);
+    await stage.telegram[Symbol.asyncDispose]();
+    const late = await channel.send(outbound({ text: "x" })).catch((reason: unknown) => reason);
+    await channel.stop();
+    const seen = [error, late].map((failure) => inspect(failure, { depth: 9 }));
+    expect(JSON.stringify([seen, stage.host.statuses, stage.log])).not.toContain(secret);
+    expect(stage.log.length).toBeGreaterThan(0);
+  });
+});
+
+describe("sending files", () => {
+  it("uploads a picture with the text under it, in the topic and as an answer", async () => {
+    await using stage = await openTelegramStage();
+    await using folder = await temporaryFolder();
+    const path = folder.join("cat.png");
+    await writeFile(path, "PNG bytes");
+    const media = [{ kind: "file" as const, path }];
+    await stage.open().send(outbound({ text: "a **cat**", media, threadId: 9, replyToId: "4" }));
+    const [call] = stage.telegram.sent;
+    expect(call).toMatchObject({
+      method: "sendPhoto",
+      params: {
+        chat_id: 1001,
+        message_thread_id: 9,
+        caption: "a cat",
+        caption_entities: [{ type: "bold", offset: 2, length: 3 }],
+        reply_parameters: { message_id: 4 },
+      },
+    });
+    expect(call?.files["photo"]?.name).toBe("cat.png");
+    expect(call?.files["photo"]?.bytes.toString()).toBe("PNG bytes");
+  });
+
+  it.each([
+    ["report.pdf", false, "sendDocument"],
+    ["clip.mp4", false, "sendVideo"],
+    ["fun.gif", false, "sendAnimation"],
+    ["note.ogg", true, "sendVoice"],
+    ["note.ogg", false, "sendAudio"],
+    ["note.txt", true, "sendDocument"],
+    ["no-extension", false, "sendDocument"],
+  ])("sends %s (voice: %s) by %s", async (name, asVoice, method) => {
+    await using stage = await openTelegramStage();
+    await using folder = await temporaryFolder();
+    await writeFile(folder.join(name), "bytes");
+    await stage.open().send(outbound({ media: [{ kind: "file", path: folder.join(name) }], asVoice }));
+    expect(stage.telegram.sent.map((call) => call.method)).toEqual([method]);
+    expect(Object.values(stage.telegram.sent[0]?.files ?? {})[0]?.bytes.toString()).toBe("bytes");
+  });
+
+  it("leaves it to Telegram to fetch a URL", async () => {
+    await using stage = await openTelegramStage();
+    await stage.open().send(outbound({ media: [{ kind: "url", url: "https://example.org/a.jpg?size=2" }] }));
+    expect(stage.telegram.sent[0]).toMatchObject({
+      method: "sendPhoto",
+      params: { photo: "https://example.org/a.jpg?size=2" },
+      files: {},
+    });
+  });
+
+  it("sends as a file what Telegram does not take as a picture or a voice", async () => {
+    await using stage = await openTelegramStage();
+    await using folder = await temporaryFolder();
+    await writeFile(folder.join("huge.png"), "bytes");
+    await writeFile(folder.join("note.ogg"), "bytes");
+    stage.telegram.fail("sendPhoto", refuse("PHOTO_INVALID_DIMENSIONS"));
+    stage.telegram.fail("sendVoice", refuse("VOICE_MESSAGES_FORBIDDEN"));
+    const channel = stage.open();
+    await channel.send(outbound({ media: [{ kind: "file", path: folder.join("huge.png") }] }));
+    await channel.send(outbound({ media: [{ kind: "file", path: folder.join("note.ogg") }], asVoice: true }));
+    expect(stage.telegram.sent.map(({ method }) => method)).toEqual(["sendDocument", "sendAudio"]);
+    expect(stage.telegram.sent[0]?.files["document"]?.bytes.toString()).toBe("bytes");
+  });
+
+  it("sends a text that is no caption first, and says what had arrived when a later part fails", async () => {
+    await using stage = await openTelegramStage();
+    await using folder = await temporaryFolder();
+    const files = ["a.txt", "b.txt"].map((name) => folder.join(name));
+    for (const path of files) await writeFile(path, "bytes");
+    stage.telegram.fail("sendDocument", rateLimited(1));
+    const media = files.map((path) => ({ kind: "file" as const, path }));
+    const error = await failureOf(stage, outbound({ text: "long ".repeat(300), media }));
+    const [first] = stage.telegram.sent;
+    expect(first?.method).toBe("sendMessage");
+    expect(error).toMatchObject({
+      kind: "unavailable",
+      data: { retryAfterMs: 1000, deliveredIds: [expect.stringMatching(/^\d+$/)] },
+    });
+  });
+
+  it("says which file is missing", async () => {
+    await using stage = await openTelegramStage();
+    const error = await failureOf(stage, outbound({ media: [{ kind: "file", path: "/nowhere/a.png" }] }));
+    expect(error).toHaveProperty("message", expect.stringContaining("/nowhere/a.png"));
+    expect(stage.telegram.calls).toEqual([]);
+  });
+});

@@ -1,0 +1,262 @@
+import { describe, expect, it, vi } from "vitest";
+import { SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../../../test/support/fake-telegram/fake-telegram.ts";
+import { openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
+import { ADA, BOB, message } from "../../../test/support/fake-telegram/updates.ts";
+import { temporaryFolder } from "../../../test/support/temp-folder.ts";
+import { systemClock } from "../../base/clock.ts";
+import type { InboundMessage } from "../channel.ts";
+import { createPairingStore } from "../pairing-store.ts";
+
+const bodies = (admitted: readonly InboundMessage[]): unknown[] => admitted.map(({ ctx }) => ctx.Body);
+
+async function eventually(check: () => void): Promise<void> {
+  await vi.waitFor(check, { timeout: 10_000, interval: 10 });
+}
+
+describe("polling", () => {
+  it("hands messages to the host and confirms them only afterwards", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    let release: (() => void) | undefined;
+    host.before = async () => await new Promise<void>((resolve) => (release = resolve));
+    await stage.open().start(host);
+    const update = telegram.say("hello");
+    await eventually(() => expect(release).toBeDefined());
+    // While admission is under way nothing has been asked for that would confirm it.
+    expect(telegram.updates.pending).toEqual([update]);
+    expect(telegram.updates.offset).toBe(0);
+    release?.();
+    await eventually(() => expect(telegram.updates.offset).toBe(update.update_id + 1));
+    expect(host.admitted).toMatchObject([
+      {
+        address: { channel: "telegram", accountId: "default", chatId: "1001", messageId: expect.any(String) },
+        ctx: { Body: "hello", From: "telegram:1001", CommandAuthorized: true },
+      },
+    ]);
+    expect(host.statuses.at(-1)).toEqual({
+      state: "connected",
+      text: "Telegram account default is connected as @holdfast_bot",
+    });
+  });
+
+  it("gets an update again whose admission failed, keeps the order of its chat and lets others pass", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    let refusals = 2;
+    host.before = ({ ctx }) => {
+      if (ctx.Body === "one" && refusals-- > 0) throw new Error("disk full");
+    };
+    const first = telegram.say("one");
+    telegram.say("two");
+    const last = telegram.say("other", { from: BOB });
+    await stage.open().start(host);
+    await eventually(() => expect(telegram.updates.offset).toBe(last.update_id + 1));
+    expect(bodies(host.admitted)).toEqual(["other", "one", "two"]);
+    expect(host.statuses.map(({ state }) => state)).toEqual([
+      "starting",
+      "connected",
+      "retrying",
+      "retrying",
+      "connected",
+    ]);
+    expect(host.statuses[2]?.text).toContain("disk full");
+    const offsets = telegram.calls
+      .filter(({ method }) => method === "getUpdates")
+      .map(({ params }) => params["offset"]);
+    expect(offsets.slice(0, 3)).toEqual([0, first.update_id, first.update_id]);
+  });
+
+  it("leaves to the next process what a killed one had not finished", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    const first = stage.open();
+    // Nothing it begins ever comes to an end.
+    let reached = false;
+    await first.start({
+      admit: async () => {
+        reached = true;
+        throw new Error("killed");
+      },
+      report: () => undefined,
+    });
+    const update = telegram.say("important");
+    await eventually(() => expect(reached).toBe(true));
+    await first.stop();
+    expect(telegram.updates.pending).toEqual([update]);
+    await stage.open().start(host);
+    await eventually(() => expect(telegram.updates.pending).toEqual([]));
+    expect(bodies(host.admitted)).toEqual(["important"]);
+  });
+
+  it("passes duplicates on under one address and sorts what comes out of order", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    const updates = ["a", "b", "c"].map((text) => telegram.say(text));
+    telegram.updates.repeat(updates.toReversed());
+    await stage.open().start(host);
+    await eventually(() => expect(telegram.updates.pending).toEqual([]));
+    expect(bodies(host.admitted)).toEqual(["a", "b", "c"]);
+    telegram.updates.repeat(updates.slice(0, 1));
+    await eventually(() => expect(host.admitted).toHaveLength(4));
+    expect(host.admitted[3]?.address).toEqual(host.admitted[0]?.address);
+  });
+
+  it("waits in stop for admissions under way and confirms them", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    let release: (() => void) | undefined;
+    host.before = async () => await new Promise<void>((resolve) => (release = resolve));
+    const channel = stage.open();
+    await channel.start(host);
+    telegram.say("last words");
+    await eventually(() => expect(release).toBeDefined());
+    let hasStopped = false;
+    const stopped = channel.stop().then(() => (hasStopped = true));
+    await Promise.resolve();
+    expect(hasStopped).toBe(false);
+    release?.();
+    await stopped;
+    expect(bodies(host.admitted)).toEqual(["last words"]);
+    expect(telegram.updates.pending).toEqual([]);
+    expect(host.statuses.at(-1)?.state).toBe("stopped");
+  });
+
+  it("rides out hang-ups, server errors and rate limits, and says so", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    telegram.fail("getUpdates", "hang-up", SERVER_ERROR, rateLimited(3));
+    await stage.open().start(host);
+    telegram.say("still here");
+    await eventually(() => expect(bodies(host.admitted)).toEqual(["still here"]));
+    const retries = host.statuses.filter(({ state }) => state === "retrying").map(({ text }) => text);
+    expect(retries).toHaveLength(3);
+    expect(retries[0]).toContain("no answer from Telegram");
+    expect(retries[2]).toContain("retry after 3");
+  });
+
+  it("tells when another program polls with the same token, and both get along", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    await stage.open().start(host);
+    await telegram.waitFor(({ method }) => method === "getUpdates");
+    const second = stage.open({ accountId: "second" });
+    await second.start(host);
+    await eventually(() => expect(host.statuses.some(({ text }) => text.includes("Another program"))).toBe(true));
+    telegram.say("who gets it?");
+    await eventually(() => expect(bodies(host.admitted)).toContain("who gets it?"));
+  });
+
+  it("tells when a webhook keeps messages away that something else has set", async () => {
+    await using stage = await openTelegramStage();
+    stage.telegram.fail("getUpdates", {
+      error_code: 409,
+      description: "Conflict: can't use getUpdates method while webhook is active",
+    });
+    await stage.open().start(stage.host);
+    await eventually(() => expect(stage.host.statuses.at(-1)).toMatchObject({ state: "connected" }));
+    await eventually(() => expect(stage.host.statuses.some(({ text }) => text.includes("webhook"))).toBe(true));
+  });
+
+  it("removes a webhook that would keep messages away", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    await stage.open({ mode: "webhook", webhook: { url: "https://example.org/hook", secretToken: "s" } }).start(host);
+    expect(telegram.webhook).toEqual({ url: "https://example.org/hook", secretToken: "s" });
+    await stage.open().start(host);
+    telegram.say("hello");
+    await eventually(() => expect(bodies(host.admitted)).toEqual(["hello"]));
+  });
+});
+
+describe("starting", () => {
+  it.each(["987654321:AAF-another-token-with-thirty-five-c", "no token at all", ""])(
+    "refuses the token %j with a way out",
+    async (token) => {
+      await using stage = await openTelegramStage();
+      const error: unknown = await stage
+        .open({ token })
+        .start(stage.host)
+        .catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ kind: "usage", code: "telegram-token-refused" });
+      expect(error).toHaveProperty("hint", expect.stringContaining("@BotFather"));
+      expect(JSON.stringify(error)).not.toContain("another-token");
+    },
+  );
+
+  it("does not fail while Telegram cannot be reached, and connects when it can", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    telegram.fail("getMe", "hang-up", SERVER_ERROR);
+    telegram.say("early bird");
+    await stage.open().start(host);
+    expect(host.statuses.map(({ state }) => state)).toEqual(["starting", "retrying"]);
+    await eventually(() => expect(bodies(host.admitted)).toEqual(["early bird"]));
+  });
+
+  it("gives up when the token is revoked later", async () => {
+    await using stage = await openTelegramStage();
+    stage.telegram.fail("getUpdates", UNAUTHORIZED);
+    await stage.open().start(stage.host);
+    await eventually(() => expect(stage.host.statuses.at(-1)).toMatchObject({ state: "failed" }));
+    expect(stage.host.statuses.at(-1)?.text).toContain("@BotFather");
+  });
+
+  it("says that a webhook needs an address, and that it runs already", async () => {
+    await using stage = await openTelegramStage();
+    await expect(stage.open({ mode: "webhook" }).start(stage.host)).rejects.toMatchObject({
+      code: "telegram-webhook-missing",
+    });
+    const channel = stage.open();
+    await channel.start(stage.host);
+    await expect(channel.start(stage.host)).rejects.toMatchObject({ code: "channel-started" });
+  });
+
+  it("stops while it is still trying to connect", async () => {
+    await using stage = await openTelegramStage();
+    await stage.telegram[Symbol.asyncDispose]();
+    const channel = stage.open({ clock: systemClock });
+    await channel.start(stage.host);
+    await channel.stop();
+    expect(stage.host.statuses.map(({ state }) => state)).toEqual(["starting", "retrying", "stopped"]);
+    expect(stage.host.statuses[1]?.text).toContain("ECONNREFUSED");
+  });
+});
+
+describe("who is let in", () => {
+  it("ignores strangers, other bots and service messages, and confirms them", async () => {
+    await using stage = await openTelegramStage();
+    const { telegram, host } = stage;
+    await stage.open({ allowFrom: ["@adal"] }).start(host);
+    telegram.say("stranger", { from: BOB });
+    telegram.say("machine", { from: { ...ADA, is_bot: true } });
+    telegram.deliver(message({ new_chat_members: [BOB] }));
+    telegram.updates.add({ edited_message: { ...message({ text: "edited" }), edit_date: 1 } } as never);
+    telegram.say("friend");
+    await eventually(() => expect(telegram.updates.pending).toEqual([]));
+    expect(bodies(host.admitted)).toEqual(["friend"]);
+    expect(telegram.sent).toEqual([]);
+  });
+
+  it("offers a stranger one code, and lets them in once the owner has approved it", async () => {
+    await using stage = await openTelegramStage();
+    await using folder = await temporaryFolder();
+    const { telegram, host } = stage;
+    const store = createPairingStore({
+      folder: folder.path,
+      channel: "telegram",
+      accountId: "default",
+      clock: systemClock,
+    });
+    await stage.open({ allowFrom: [], pairing: { store, offers: true } }).start(host);
+    telegram.say("let me in");
+    telegram.say("please");
+    await eventually(() => expect(telegram.updates.pending).toEqual([]));
+    const [request] = await store.pending();
+    expect(request).toMatchObject({ id: "1001", username: "AdaL", name: "Ada Lovelace" });
+    expect(telegram.sent.map(({ params }) => params["chat_id"])).toEqual([1001]);
+    expect(telegram.sent[0]?.params["text"]).toContain(request?.code);
+    await store.approve(request?.code ?? "");
+    telegram.say("thanks");
+    await eventually(() => expect(bodies(host.admitted)).toEqual(["thanks"]));
+  });
+});

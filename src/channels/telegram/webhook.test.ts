@@ -1,0 +1,92 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Update } from "grammy/types";
+import { describe, expect, it } from "vitest";
+import { type TelegramStage, openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
+import { message } from "../../../test/support/fake-telegram/updates.ts";
+import type { TelegramChannel } from "./telegram-channel.ts";
+
+const webhook = { url: "https://agent.example.org/telegram", secretToken: "correct-horse" };
+
+async function startWebhook(stage: TelegramStage): Promise<TelegramChannel> {
+  const channel = stage.open({ mode: "webhook", webhook });
+  await channel.start(stage.host);
+  return channel;
+}
+
+function requestFor(text: string): { secretToken: string; body: string } {
+  const update: Update = { update_id: 1, message: message({ text }) as NonNullable<Update["message"]> };
+  return { secretToken: webhook.secretToken, body: JSON.stringify(update) };
+}
+
+describe("the webhook", () => {
+  it("is announced to Telegram with its secret and answers 200 only after admission", async () => {
+    await using stage = await openTelegramStage();
+    const channel = await startWebhook(stage);
+    expect(stage.telegram.webhook).toEqual(webhook);
+    const admission = Promise.withResolvers<void>();
+    stage.host.before = async () => await admission.promise;
+    const answer = channel.handleWebhook(requestFor("hello"));
+    expect(await Promise.race([answer, delay(50, "no answer yet")])).toBe("no answer yet");
+    admission.resolve();
+    expect(await answer).toEqual({ status: 200 });
+    expect(stage.host.admitted[0]?.ctx.Body).toBe("hello");
+  });
+
+  it.each([undefined, "", "correct-hors", "correct-horsE", "correct-horse "])(
+    "refuses the secret %j before it looks at anything",
+    async (secretToken) => {
+      await using stage = await openTelegramStage();
+      const channel = await startWebhook(stage);
+      expect(await channel.handleWebhook({ ...requestFor("x"), secretToken })).toEqual({ status: 401 });
+      expect(stage.host.admitted).toEqual([]);
+    },
+  );
+
+  it("lets Telegram bring again what could not be kept", async () => {
+    await using stage = await openTelegramStage();
+    const channel = await startWebhook(stage);
+    let refusals = 1;
+    stage.host.before = () => {
+      if (refusals-- > 0) throw new Error("store is locked");
+    };
+    const request = requestFor("hello");
+    expect(await channel.handleWebhook(request)).toEqual({ status: 503 });
+    expect(await channel.handleWebhook(request)).toEqual({ status: 200 });
+  });
+
+  it.each(["", "{", "[]", "{}", '{"update_id":"1"}'])("refuses %j", async (body) => {
+    await using stage = await openTelegramStage();
+    const channel = await startWebhook(stage);
+    expect(await channel.handleWebhook({ ...requestFor("x"), body })).toEqual({ status: 400 });
+  });
+
+  it("confirms what is nobody's business and takes nothing when it is stopped", async () => {
+    await using stage = await openTelegramStage();
+    const channel = await startWebhook(stage);
+    const edited = JSON.stringify({ update_id: 3, edited_message: message({ text: "x" }) });
+    expect(await channel.handleWebhook({ ...requestFor(""), body: edited })).toEqual({ status: 200 });
+    await channel.stop();
+    expect(await channel.handleWebhook(requestFor("late"))).toEqual({ status: 503 });
+    expect(stage.host.admitted).toEqual([]);
+  });
+
+  it("takes nothing while polling, whatever the secret", async () => {
+    await using stage = await openTelegramStage();
+    const channel = stage.open();
+    await channel.start(stage.host);
+    expect(await channel.handleWebhook({ ...requestFor("x"), secretToken: "" })).toEqual({ status: 503 });
+  });
+
+  it("says what an address must look like that Telegram refuses", async () => {
+    await using stage = await openTelegramStage();
+    stage.telegram.fail("setWebhook", {
+      error_code: 400,
+      description: "Bad Request: bad webhook: An HTTPS URL must be provided for webhook",
+    });
+    await expect(stage.open({ mode: "webhook", webhook }).start(stage.host)).rejects.toMatchObject({
+      kind: "usage",
+      code: "telegram-webhook-refused",
+      message: expect.stringContaining("An HTTPS URL must be provided"),
+    });
+  });
+});

@@ -1,0 +1,118 @@
+/**
+ * The keys of the linked device. Losing one means scanning the code again, or messages that can no
+ * longer be read: every file is replaced durably, and one that cannot be read is an error, never a new
+ * device. The folder is private.
+ */
+import { chmod, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { AuthenticationState, SignalDataSet, SignalDataTypeMap } from "baileys";
+import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
+import {
+  PRIVATE_FOLDER,
+  ensurePrivateFolder,
+  readFileIfPresent,
+  readFolderIfPresent,
+  syncFolder,
+  writeFileDurable,
+} from "../../base/files.ts";
+import { isRecord } from "../../base/json-record.ts";
+import { createKeyedMutex } from "../../base/mutex.ts";
+import type { Baileys } from "./socket.ts";
+
+export interface AuthState {
+  state: AuthenticationState;
+  saveCreds: () => Promise<void>;
+  /** Forgets the device, after it was logged out. */
+  clear(): Promise<void>;
+}
+
+const CREDS = "creds.json";
+
+export async function openAuthState(folder: string, baileys: Baileys): Promise<AuthState> {
+  const { BufferJSON, initAuthCreds, proto } = baileys;
+  await ensurePrivateFolder(folder);
+  await chmod(folder, PRIVATE_FOLDER);
+  const files = createKeyedMutex();
+
+  const read = async (name: string): Promise<unknown> =>
+    await files.run(name, async () => {
+      const path = join(folder, name);
+      const bytes = await readFileIfPresent(path);
+      if (bytes === undefined) return undefined;
+      try {
+        return JSON.parse(bytes.toString("utf8"), BufferJSON.reviver) as unknown;
+      } catch (error) {
+        throw unreadable(path, error);
+      }
+    });
+  const write = async (name: string, value: unknown): Promise<void> => {
+    await files.run(name, async () => {
+      await writeFileDurable(join(folder, name), JSON.stringify(value, BufferJSON.replacer));
+    });
+  };
+  const remove = async (name: string): Promise<void> => {
+    await files.run(name, async () => {
+      await unlinkIfPresent(join(folder, name));
+    });
+  };
+
+  const creds = ((await read(CREDS)) ?? initAuthCreds()) as AuthenticationState["creds"];
+  const keys: AuthenticationState["keys"] = {
+    get: async <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) => {
+      const found: Record<string, SignalDataTypeMap[T]> = {};
+      await Promise.all(
+        ids.map(async (id) => {
+          const value = await read(keyFile(type, id));
+          if (value === undefined || value === null) return;
+          const isSyncKey = type === "app-state-sync-key";
+          const restored: unknown =
+            isSyncKey && isRecord(value) ? proto.Message.AppStateSyncKeyData.fromObject(value) : value;
+          found[id] = restored as SignalDataTypeMap[T];
+        }),
+      );
+      return found;
+    },
+    set: async (data: SignalDataSet) => {
+      const changes = Object.entries(data).flatMap(([type, values]) =>
+        Object.entries(values ?? {}).map(([id, value]) => ({ name: keyFile(type, id), value: value as unknown })),
+      );
+      await Promise.all(
+        changes.map(async ({ name, value }) => {
+          await (value === null || value === undefined ? remove(name) : write(name, value));
+        }),
+      );
+    },
+  };
+  return {
+    state: { creds, keys },
+    saveCreds: async () => await write(CREDS, creds),
+    clear: async () => {
+      for (const entry of await readFolderIfPresent(folder)) {
+        if (entry.isFile() && entry.name.endsWith(".json")) await remove(entry.name);
+      }
+      await syncFolder(folder);
+    },
+  };
+}
+
+/** Ids come from the network: whatever is not plainly harmless in a file name is written as its code. */
+function keyFile(type: string, id: string): string {
+  const plain = id.replace(/[^\w@.-]/g, (character) => `%${character.codePointAt(0)?.toString(16) ?? ""}`);
+  return `${type}-${plain}.json`;
+}
+
+async function unlinkIfPresent(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (systemErrorCode(error) !== "ENOENT") throw fileError(error, "remove", path);
+  }
+}
+
+function unreadable(path: string, error: unknown): HoldfastError {
+  return new HoldfastError("corrupt", "whatsapp-keys-unreadable", `Cannot read ${path}: ${errorMessage(error)}`, {
+    hint: "Bring it back from a backup, or remove the folder and link the device again (holdfast channels login).",
+    data: { path },
+    cause: error,
+  });
+}

@@ -1,0 +1,277 @@
+/**
+ * Discord on loopback: the REST API and the gateway, as far as a bot that chats needs them.
+ *
+ *   await using discord = await startFakeDiscord();
+ *   const { general } = discord;
+ *   discord.say(general.id, "hello", { author: ada });
+ *
+ * `discord.url` is what discord.js takes for its REST `api`; the gateway's address it asks for there.
+ */
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { isRecord } from "../../../src/base/json-record.ts";
+import { type FakeGateway, createFakeGateway } from "./gateway.ts";
+import {
+  type FakeChannel,
+  type FakeGuild,
+  type FakeMessage,
+  type FakeUser,
+  fakeUser,
+  guildCreate,
+  privateChannel,
+  textChannel,
+  threadChannel,
+} from "./objects.ts";
+
+export interface FakeDiscord extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string;
+  readonly bot: FakeUser;
+  readonly gateway: FakeGateway;
+  readonly guild: FakeGuild;
+  /** A text channel of the server. */
+  readonly general: FakeChannel;
+  readonly requests: readonly RecordedRequest[];
+  /** Everything in a channel, oldest first. */
+  messages(channelId: string): FakeMessage[];
+  addChannel(name: string): FakeChannel;
+  addThread(parent: FakeChannel, name: string): FakeChannel;
+  openPrivateChat(person: FakeUser): FakeChannel;
+  /** Somebody says something; it is told through the gateway. */
+  say(channelId: string, content: string, extra: Partial<FakeMessage> & { author: FakeUser }): FakeMessage;
+  /** A file on Discord's servers; resolves to the attachment object of it. */
+  upload(filename: string, content: Buffer, extra?: Record<string, unknown>): Record<string, unknown>;
+  /** Answers the next request that fits with this instead. */
+  refuse(fits: RegExp, answer: { status: number; body?: unknown; headers?: Record<string, string> }): void;
+  /** Every bot that identifies is sent away with this code. */
+  refuseIdentify(code: number | undefined): void;
+  nextId(): string;
+}
+
+export interface RecordedRequest {
+  /** Such as `POST /channels/1/messages`. */
+  route: string;
+  body: Record<string, unknown>;
+  files: { name: string; text: string }[];
+}
+
+export interface FakeDiscordOptions {
+  /** Left out: 45 s, as the real one. */
+  heartbeatMs?: number;
+}
+
+interface Answer {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
+  // Real ids have 17 digits and more; discord.js sorts its requests by that.
+  let lastId = 1_400_000_000_000_000_000n;
+  const nextId = (): string => String((lastId += 1000n));
+  const token = "fake-token";
+  const bot = fakeUser(nextId(), "holdfast", { bot: true, discriminator: "4242" });
+  const guildId = nextId();
+  const general = textChannel(nextId(), guildId, "general");
+  const guild: FakeGuild = { id: guildId, name: "Harbour", channels: [general], threads: [], botRoleId: nextId() };
+  const privateChats = new Map<string, FakeChannel>();
+  const messages: FakeMessage[] = [];
+  const uploads = new Map<string, Buffer>();
+  const requests: RecordedRequest[] = [];
+  const refusals: { fits: RegExp; answer: Answer }[] = [];
+  let identifyRefusal: number | undefined;
+
+  const channelOf = (id: string): FakeChannel | undefined =>
+    [...guild.channels, ...guild.threads, ...privateChats.values()].find((channel) => channel.id === id);
+
+  const add = (
+    channel: FakeChannel,
+    author: FakeUser,
+    content: string,
+    extra: Record<string, unknown>,
+  ): FakeMessage => {
+    const message: FakeMessage = {
+      id: nextId(),
+      channel_id: channel.id,
+      author,
+      content,
+      timestamp: new Date().toISOString(),
+      edited_timestamp: null,
+      tts: false,
+      mention_everyone: false,
+      mentions: [],
+      mention_roles: [],
+      attachments: [],
+      embeds: [],
+      pinned: false,
+      type: 0,
+      ...extra,
+    };
+    messages.push(message);
+    channel.last_message_id = message.id;
+    const { guild_id: inGuild } = channel;
+    gateway.dispatch("MESSAGE_CREATE", {
+      ...message,
+      channel_type: channel.type,
+      ...(inGuild === undefined
+        ? {}
+        : { guild_id: inGuild, member: { roles: [], ...(isRecord(extra["member"]) ? extra["member"] : undefined) } }),
+    });
+    return message;
+  };
+
+  const openPrivateChat = (person: FakeUser): FakeChannel => {
+    const known = privateChats.get(person.id) ?? privateChannel(nextId(), person);
+    privateChats.set(person.id, known);
+    return known;
+  };
+
+  const createMessage = (channel: FakeChannel, { body, files }: RecordedRequest): Answer => {
+    const { nonce } = body;
+    const twin = messages.find((message) => message.author.id === bot.id && message.nonce === nonce);
+    if (twin !== undefined && body["enforce_nonce"] === true) return { status: 200, body: twin };
+    const reference = body["message_reference"] as { message_id: string; fail_if_not_exists?: boolean } | undefined;
+    const original = messages.find(({ id }) => id === reference?.message_id);
+    if (reference !== undefined && original === undefined && reference.fail_if_not_exists !== false) {
+      const errors = {
+        message_reference: { _errors: [{ code: "REPLIES_UNKNOWN_MESSAGE", message: "Unknown message" }] },
+      };
+      return { status: 400, body: { code: 50_035, message: "Invalid Form Body", errors } };
+    }
+    const attachments = files.map(({ name, text }) => ({ id: nextId(), filename: name, size: text.length }));
+    const extra = { nonce, attachments, ...(original === undefined ? {} : { type: 19, message_reference: reference }) };
+    return { status: 200, body: add(channel, bot, typeof body["content"] === "string" ? body["content"] : "", extra) };
+  };
+
+  const listMessages = (channel: FakeChannel, query: URLSearchParams): Answer => {
+    const after = BigInt(query.get("after") ?? "0");
+    const found = messages.filter(({ id, channel_id: at }) => at === channel.id && BigInt(id) > after);
+    // The oldest after the given one, the newest of them first.
+    const page = found.slice(0, Number(query.get("limit") ?? "50")).reverse();
+    return { status: 200, body: page.map((message) => ({ ...message, member: undefined })) };
+  };
+
+  const answer = (request: RecordedRequest, query: URLSearchParams): Answer => {
+    const index = refusals.findIndex(({ fits }) => fits.test(request.route));
+    if (index !== -1) return refusals.splice(index, 1)[0]?.answer ?? { status: 500 };
+    if (request.route === "GET /gateway/bot") {
+      const limit = { total: 1000, remaining: 999, reset_after: 1000, max_concurrency: 1 };
+      return { status: 200, body: { url: gatewayUrl(), shards: 1, session_start_limit: limit } };
+    }
+    if (request.route === "POST /users/@me/channels") {
+      const id = String(request.body["recipient_id"]);
+      return { status: 200, body: openPrivateChat(fakeUser(id, `user${id}`)) };
+    }
+    const [, method = "", id = "", rest = ""] = /^(\w+) \/channels\/(\d+)(.*)$/.exec(request.route) ?? [];
+    const channel = channelOf(id);
+    if (channel === undefined) return { status: 404, body: { code: 10_003, message: "Unknown Channel" } };
+    if (`${method} ${rest}` === "GET ") return { status: 200, body: channel };
+    if (`${method} ${rest}` === "POST /typing") return { status: 204 };
+    if (`${method} ${rest}` === "POST /messages") return createMessage(channel, request);
+    if (`${method} ${rest}` === "GET /messages") return listMessages(channel, query);
+    return { status: 404, body: { code: 0, message: "404: Not Found" } };
+  };
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const target = new URL(incoming.url ?? "/", "http://localhost");
+    const upload = uploads.get(target.pathname);
+    if (upload !== undefined) {
+      response.end(upload);
+      return;
+    }
+    const request = await recordRequest(incoming, target);
+    requests.push(request);
+    const isKnown = incoming.headers.authorization === `Bot ${token}`;
+    const {
+      status,
+      body,
+      headers = {},
+    } = isKnown
+      ? answer(request, target.searchParams)
+      : { status: 401, body: { code: 0, message: "401: Unauthorized" }, headers: {} };
+    response.writeHead(status, { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers });
+    response.end(body === undefined ? undefined : JSON.stringify(body));
+  };
+
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const gatewayUrl = (): string => `ws://127.0.0.1:${port}/gateway`;
+  const gateway = createFakeGateway({
+    server,
+    url: gatewayUrl,
+    token,
+    heartbeatMs: options.heartbeatMs ?? 45_000,
+    refusal: () => identifyRefusal,
+    world: () => ({ user: bot, guildIds: [guild.id], guilds: [guildCreate(guild, bot)] }),
+  });
+
+  return {
+    url: `http://127.0.0.1:${port}/api`,
+    token,
+    bot,
+    gateway,
+    guild,
+    general,
+    requests,
+    nextId,
+    messages: (channelId) => messages.filter(({ channel_id: id }) => id === channelId),
+    addChannel: (name) => {
+      const channel = textChannel(nextId(), guild.id, name);
+      guild.channels.push(channel);
+      gateway.dispatch("CHANNEL_CREATE", channel);
+      return channel;
+    },
+    addThread: (parent, name) => {
+      const thread = threadChannel(nextId(), parent, name);
+      guild.threads.push(thread);
+      gateway.dispatch("THREAD_CREATE", { ...thread, newly_created: true });
+      return thread;
+    },
+    openPrivateChat,
+    say: (channelId, content, { author, ...extra }) => {
+      const channel = channelOf(channelId);
+      if (channel === undefined) throw new Error(`no channel ${channelId}`);
+      return add(channel, author, content, extra);
+    },
+    upload: (filename, content, extra = {}) => {
+      const id = nextId();
+      const path = `/attachments/${id}/${encodeURIComponent(filename)}`;
+      uploads.set(path, content);
+      return { id, filename, size: content.length, url: `http://127.0.0.1:${port}${path}`, proxy_url: "", ...extra };
+    },
+    refuse: (fits, refusal) => void refusals.push({ fits, answer: refusal }),
+    refuseIdentify: (code) => {
+      identifyRefusal = code;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await gateway.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function recordRequest(incoming: IncomingMessage, target: URL): Promise<RecordedRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const raw = Buffer.concat(chunks);
+  const type = incoming.headers["content-type"] ?? "";
+  const route = `${incoming.method ?? ""} ${target.pathname.replace(/^\/api\/v\d+/, "")}`;
+  if (!type.startsWith("multipart/form-data")) return { route, body: parseBody(raw.toString("utf8")), files: [] };
+  const form = await new Response(raw, { headers: { "content-type": type } }).formData();
+  const files: { name: string; text: string }[] = [];
+  for (const value of form.values()) {
+    if (typeof value !== "string") files.push({ name: value.name, text: await value.text() });
+  }
+  const json = form.get("payload_json");
+  return { route, body: parseBody(typeof json === "string" ? json : ""), files };
+}
+
+function parseBody(text: string): Record<string, unknown> {
+  const parsed: unknown = text === "" ? {} : JSON.parse(text);
+  return isRecord(parsed) ? parsed : {};
+}

@@ -1,0 +1,57 @@
+/** Calls of the Bot API as the server receives them: JSON or multipart, with their files. */
+import type { IncomingMessage } from "node:http";
+import { isRecord } from "../../../src/base/json-record.ts";
+
+export interface BotCall {
+  method: string;
+  params: Record<string, unknown>;
+  /** By the name of the parameter that refers to it. */
+  files: Record<string, { name: string; bytes: Buffer }>;
+  /** The answer, once there is one. */
+  result?: unknown;
+}
+
+/** An error in Telegram's own form. */
+export interface BotFailure {
+  error_code: number;
+  description: string;
+  parameters?: { retry_after?: number; migrate_to_chat_id?: number };
+}
+
+export async function readCall(method: string, incoming: IncomingMessage): Promise<BotCall> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const contentType = incoming.headers["content-type"] ?? "";
+  if (contentType.startsWith("multipart/form-data")) return await readForm(method, body, contentType);
+  const parsed: unknown = body.length === 0 ? {} : JSON.parse(body.toString("utf8"));
+  return { method, params: isRecord(parsed) ? parsed : {}, files: {} };
+}
+
+async function readForm(method: string, body: Buffer, contentType: string): Promise<BotCall> {
+  const form = await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
+  const params: Record<string, unknown> = {};
+  const attached = new Map<string, File>();
+  for (const [name, value] of form) {
+    if (typeof value === "string") params[name] = readField(value);
+    else attached.set(`attach://${name}`, value);
+  }
+  const files: BotCall["files"] = {};
+  for (const [name, value] of Object.entries(params)) {
+    const file = typeof value === "string" ? attached.get(value) : undefined;
+    if (file !== undefined) files[name] = { name: file.name, bytes: Buffer.from(await file.arrayBuffer()) };
+  }
+  return { method, params, files };
+}
+
+/** In a form everything is text, and objects are JSON. */
+function readField(value: string): unknown {
+  if (/^-?\d+$/.test(value)) return Number(value);
+  if (value === "true" || value === "false") return value === "true";
+  if (!/^[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * A Bot API server on loopback that speaks Telegram's protocol, for the real client library:
+ *
+ *   await using telegram = await startFakeTelegram();
+ *   telegram.say("hello");                                 // an update for whoever polls
+ *   telegram.fail("sendMessage", rateLimited(2));          // the next call fails
+ *   await telegram.waitFor((call) => call.method === "sendMessage");
+ *
+ * Updates stay until they are confirmed by an offset, as with Telegram; a client that died gets them
+ * again. Every call is recorded with its parameters and files.
+ */
+import { once } from "node:events";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Message, Update } from "grammy/types";
+import { type BotCall, type BotFailure, readCall } from "./bot-calls.ts";
+import { badRequest, refusalOf } from "./send-rules.ts";
+import { type UpdateQueue, createUpdateQueue } from "./update-queue.ts";
+import { BOT, type MessageParts, message } from "./updates.ts";
+
+export interface FakeTelegram extends AsyncDisposable {
+  readonly url: string;
+  /** The one that is accepted. */
+  readonly token: string;
+  readonly updates: UpdateQueue;
+  /** Every call so far, in order. */
+  readonly calls: readonly BotCall[];
+  /** Those that made a message appear in a chat. */
+  readonly sent: readonly BotCall[];
+  readonly webhook: { url: string; secretToken?: string } | undefined;
+  /** A message from a person, in a private chat unless `parts` says something else. */
+  say(text: string, parts?: MessageParts): Update;
+  deliver(message: Message): Update;
+  /** The next calls of the method, as many as there are failures, get these instead of an answer. */
+  fail(method: string, ...failures: (BotFailure | "hang-up" | "hang-up-after")[]): void;
+  /** Makes bytes available to getFile; `path` is what Telegram would call them. */
+  addFile(fileId: string, bytes: Buffer, path?: string): void;
+  /** The first call, past or future, that fits; it may not have been answered yet. */
+  waitFor(fits: (call: BotCall) => boolean, timeoutMs?: number): Promise<BotCall>;
+}
+
+export const UNAUTHORIZED: BotFailure = { error_code: 401, description: "Unauthorized" };
+export const BLOCKED: BotFailure = { error_code: 403, description: "Forbidden: bot was blocked by the user" };
+export const SERVER_ERROR: BotFailure = { error_code: 502, description: "Bad Gateway" };
+
+export function rateLimited(seconds: number): BotFailure {
+  const description = `Too Many Requests: retry after ${seconds}`;
+  return { error_code: 429, description, parameters: { retry_after: seconds } };
+}
+
+const SENDING = /^send(?!ChatAction)/;
+
+export async function startFakeTelegram(): Promise<FakeTelegram> {
+  const token = "123456789:AAF-fake-token-of-thirty-five-chars";
+  const updates = createUpdateQueue();
+  const calls: BotCall[] = [];
+  const failures = new Map<string, (BotFailure | "hang-up" | "hang-up-after")[]>();
+  const files = new Map<string, { path: string; bytes: Buffer }>();
+  const messageIds = new Set<number>();
+  const watchers = new Set<() => void>();
+  let webhook: FakeTelegram["webhook"];
+  let lastMessageId = 90_000;
+
+  const answer = async (call: BotCall, gone: AbortSignal): Promise<{ result: unknown } | { failure: BotFailure }> => {
+    const { method, params } = call;
+    if (method === "getMe") return { result: BOT };
+    if (method === "getUpdates") {
+      if (webhook !== undefined) return { failure: WEBHOOK_ACTIVE };
+      const polled = await updates.poll(params, gone);
+      return "failure" in polled ? polled : { result: polled.updates };
+    }
+    if (method === "setWebhook" || method === "deleteWebhook") {
+      webhook = method === "setWebhook" ? readWebhook(params) : undefined;
+      return { result: true };
+    }
+    if (method === "getFile") {
+      const file = files.get(String(params["file_id"]));
+      if (file === undefined) return { failure: badRequest("invalid file_id") };
+      return { result: { file_id: params["file_id"], file_path: file.path, file_size: file.bytes.length } };
+    }
+    if (!method.startsWith("send")) return { failure: { error_code: 404, description: "Not Found: method not found" } };
+    const refusal = refusalOf(call, messageIds);
+    if (refusal !== undefined) return { failure: refusal };
+    if (method === "sendChatAction") return { result: true };
+    lastMessageId += 1;
+    messageIds.add(lastMessageId);
+    const chat = { id: params["chat_id"], type: "private" };
+    return { result: { message_id: lastMessageId, date: 1_794_744_000, chat, from: BOT, text: params["text"] } };
+  };
+
+  const handleCall = async (method: string, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const call = await readCall(method, incoming);
+    calls.push(call);
+    for (const look of watchers) look();
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const planned = failures.get(method)?.shift();
+    if (planned === "hang-up") response.destroy();
+    const answered =
+      typeof planned === "object"
+        ? { failure: planned }
+        : planned === "hang-up"
+          ? undefined
+          : await answer(call, gone.signal);
+    if (answered !== undefined && "result" in answered) call.result = answered.result;
+    for (const look of watchers) look();
+    if (planned === "hang-up-after") response.destroy();
+    if (answered === undefined || response.destroyed) return;
+    if ("failure" in answered) sendJson(response, answered.failure.error_code, { ok: false, ...answered.failure });
+    else sendJson(response, 200, { ok: true, result: answered.result });
+  };
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = decodeURIComponent((incoming.url ?? "").replace(/\?.*$/, ""));
+    if (path.startsWith(`/bot${token}/`)) {
+      await handleCall(path.slice(`/bot${token}/`.length), incoming, response);
+    } else if (path.startsWith(`/file/bot${token}/`)) {
+      const wanted = path.slice(`/file/bot${token}/`.length);
+      const planned = failures.get("file")?.shift();
+      const file = [...files.values()].find((candidate) => candidate.path === wanted);
+      if (planned !== undefined) response.destroy();
+      else if (file === undefined) sendJson(response, 404, { ok: false, error_code: 404, description: "Not Found" });
+      else response.end(file.bytes);
+    } else sendJson(response, 401, { ok: false, ...UNAUTHORIZED });
+  };
+
+  const server = createServer((incoming, response) => {
+    // A client that hangs up in the middle is part of the game.
+    handle(incoming, response).catch(() => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+
+  const deliver = (delivered: Message): Update => {
+    messageIds.add(delivered.message_id);
+    return updates.addMessage(delivered);
+  };
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token,
+    updates,
+    calls,
+    get sent() {
+      return calls.filter(({ method, result }) => SENDING.test(method) && result !== undefined);
+    },
+    get webhook() {
+      return webhook;
+    },
+    say: (text, parts = {}) => deliver(message({ text, ...parts })),
+    deliver,
+    fail: (method, ...planned) => {
+      failures.set(method, [...(failures.get(method) ?? []), ...planned]);
+    },
+    addFile: (fileId, bytes, path = `files/${fileId}`) => {
+      files.set(fileId, { path, bytes });
+    },
+    waitFor: async (fits, timeoutMs = 10_000) =>
+      await new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          watchers.delete(look);
+          reject(new Error(`no such call within ${timeoutMs} ms; ${calls.length} others came`));
+        }, timeoutMs);
+        const look = (): void => {
+          const found = calls.find(fits);
+          if (found === undefined) return;
+          clearTimeout(timer);
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        look();
+      }),
+    [Symbol.asyncDispose]: async () => {
+      if (!server.listening) return;
+      updates.release();
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+const WEBHOOK_ACTIVE: BotFailure = {
+  error_code: 409,
+  description: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete it first",
+};
+
+function readWebhook(params: Record<string, unknown>): NonNullable<FakeTelegram["webhook"]> {
+  const secret = params["secret_token"];
+  return { url: String(params["url"]), ...(typeof secret === "string" ? { secretToken: secret } : {}) };
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(value));
+}
