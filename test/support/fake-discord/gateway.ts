@@ -94,6 +94,8 @@ export function createFakeGateway(options: GatewayOptions): FakeGateway {
   };
 
   sockets.on("connection", (socket) => {
+    // The other side may hang up at any moment; that is what some tests are about.
+    socket.on("error", () => undefined);
     if (refused > 0) {
       refused -= 1;
       socket.close(1013);
