@@ -324,7 +324,7 @@ it("adds what subagents used", async () => {
 
 it("filters", async () => {
   await using home = await openHome();
-  const cwds = ["/work/a", "/work/a/deep", "/work/ab", "/work/a/deep/x"];
+  const cwds = ["/code/a", "/code/a/deep", "/code/ab", "/code/a/deep/x"];
   for (const [number, cwd] of cwds.entries()) {
     await write(home.transcript(file(number)), prompt("one", number, { cwd }));
     await utimes(home.transcript(file(number)), 1000 + number, 1000 + number);
@@ -335,8 +335,8 @@ it("filters", async () => {
       .index()
       .list(query)
       .map(({ sessionId }) => sessionId);
-  expect(ids({ under: ["/work/a"] })).toEqual([id(3), id(1), id(0)]);
-  expect(ids({ under: ["/work/a/deep", "/work/ab"], limit: 2 })).toEqual([id(3), id(2)]);
+  expect(ids({ under: ["/code/a"] })).toEqual([id(3), id(1), id(0)]);
+  expect(ids({ under: ["/code/a/deep", "/code/ab"], limit: 2 })).toEqual([id(3), id(2)]);
   expect(ids({ modifiedSince: 1_002_000 })).toEqual([id(3), id(2)]);
   expect(ids({ sessionIds: [id(1), id(9)] })).toEqual([id(1)]);
   expect(home.index().findByPrefix("00000000-0000-4000-8000-00000000000", 2)).toEqual([id(0), id(1)]);
