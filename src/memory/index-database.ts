@@ -12,6 +12,7 @@ import { type ErrorKind, HoldfastError, errorMessage, fileError } from "../base/
 import { PRIVATE_FILE, ensurePrivateFolder } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import type { Logger } from "../base/log.ts";
+import { sqliteResultCode } from "../base/sqlite-error.ts";
 import { APPLICATION_ID, INDEX_VERSION, SCHEMA } from "./index-schema.ts";
 
 export interface IndexDatabase {
@@ -125,7 +126,7 @@ function tryOpen(path: string): Connection | undefined {
       return connection;
     }
   } catch (error) {
-    const isUseless = isDamage(indexError(error, path)) || resultCode(error) === SQL_LOGIC;
+    const isUseless = isDamage(indexError(error, path)) || sqliteResultCode(error) === SQL_LOGIC;
     if (!isUseless) {
       connection?.database.close();
       throw indexError(error, path);
@@ -186,7 +187,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 function indexError(error: unknown, path: string): unknown {
-  const result = resultCode(error);
+  const result = sqliteResultCode(error);
   if (result === undefined) return error;
   const { kind, code, hint } = adviceFor(result);
   return new HoldfastError(kind, code, `The search index ${path} failed: ${errorMessage(error)}`, {
@@ -194,12 +195,6 @@ function indexError(error: unknown, path: string): unknown {
     data: { path, sqlite: result },
     cause: error,
   });
-}
-
-/** SQLite's result code without the extension in its upper bits; undefined for other errors. */
-function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
-  return error.errcode & 0xff;
 }
 
 function adviceFor(code: number): { kind: ErrorKind; code: string; hint: string } {

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
 import { PRIVATE_FILE, PRIVATE_FOLDER } from "../../base/files.ts";
+import { sqliteResultCode } from "../../base/sqlite-error.ts";
 import { SCAN_FORMAT } from "../native/session-scan.ts";
 
 /** Raised with every change of the tables. */
@@ -136,7 +137,7 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 export function isDamagedIndex(error: unknown): boolean {
-  const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
+  const code = sqliteResultCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 

@@ -7,7 +7,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { HoldfastError } from "../../base/errors.ts";
 import type { StoreChange } from "../store.ts";
 import { assertSupported, migrate } from "./migrations.ts";
-import { sqliteError } from "./sqlite-error.ts";
+import { sqliteError } from "../../base/sqlite-error.ts";
+import { STORE_ROLE } from "./store-role.ts";
 
 /** How long a writer waits for another process before it gives up with kind `locked`. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -47,7 +48,7 @@ export function connect(path: string, writer: string): SqliteDatabase {
     try {
       return task();
     } catch (error) {
-      throw sqliteError(error, path);
+      throw sqliteError(error, path, STORE_ROLE);
     }
   };
   const statement = (sql: string): StatementSync => {
@@ -80,7 +81,7 @@ export function connect(path: string, writer: string): SqliteDatabase {
       try {
         for (const row of connection.prepare(sql).iterate(...values)) yield row as Row;
       } catch (error) {
-        throw sqliteError(error, path);
+        throw sqliteError(error, path, STORE_ROLE);
       }
     },
     run: (sql, ...values) =>
@@ -141,7 +142,7 @@ function openConnection(path: string): DatabaseSync {
     return connection;
   } catch (error) {
     connection?.close();
-    throw sqliteError(error, path);
+    throw sqliteError(error, path, STORE_ROLE);
   }
 }
 

@@ -22,7 +22,8 @@ import { releaseLease, takeLease } from "./lease-rows.ts";
 import { toListing } from "./listing.ts";
 import { assertSupported } from "./migrations.ts";
 import { openDatabase, traceOfSessions } from "./open-database.ts";
-import { sqliteError } from "./sqlite-error.ts";
+import { sqliteError } from "../../base/sqlite-error.ts";
+import { STORE_ROLE } from "./store-role.ts";
 import { writeView } from "./view-file.ts";
 import { putWindow } from "./window-rows.ts";
 
@@ -108,7 +109,7 @@ async function quickCheck(path: string): Promise<void> {
     const answer = String(first?.["quick_check"]);
     if (answer !== "ok") throw new HoldfastError("corrupt", "store-corrupt", `The store ${path} is damaged: ${answer}`);
   } catch (error) {
-    throw sqliteError(error, path);
+    throw sqliteError(error, path, STORE_ROLE);
   } finally {
     database.close();
   }

@@ -7,10 +7,11 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
-import { type ErrorKind, HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
+import { HoldfastError, fileError } from "../../base/errors.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, fileExists, setAside, syncFolder } from "../../base/files.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import type { Logger } from "../../base/log.ts";
+import { type DatabaseRole, sqliteError } from "../../base/sqlite-error.ts";
 
 export interface PendingDatabase {
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what it selects
@@ -177,50 +178,14 @@ function prepareTables(connection: DatabaseSync, path: string): void {
 }
 
 function pendingError(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return error;
-  const sqlite = error.errcode & 0xff;
-  const { kind, code, hint } = ADVICE[sqlite] ?? UNEXPECTED;
-  return new HoldfastError(kind, code, `${path} failed: ${errorMessage(error)}`, {
-    hint,
-    data: { path, sqlite },
-    cause: error,
-  });
+  return sqliteError(error, path, PENDING_ROLE);
 }
 
-interface Advice {
-  kind: ErrorKind;
-  code: string;
-  hint: string;
-}
-
-const READ_ONLY: Advice = {
-  kind: "forbidden",
-  code: "pending-read-only",
-  hint: "Check who owns the file and its folder (ls -ld), and whether the file system is mounted read-only.",
-};
-const DAMAGED: Advice = {
-  kind: "corrupt",
-  code: "pending-corrupt",
-  hint: "Start Holdfast again: the file is set aside and a new one begun. It holds only what waits for the next turns.",
-};
-const BUSY: Advice = {
-  kind: "locked",
-  code: "pending-busy",
-  hint: "Another process is writing for very long. Try again, or look for a process that hangs.",
-};
-const UNEXPECTED: Advice = {
-  kind: "unavailable",
-  code: "pending-failed",
-  hint: "Nothing was changed. Try again, and start Holdfast anew if it happens again.",
-};
-const ADVICE: Record<number, Advice> = {
-  3: READ_ONLY,
-  5: BUSY,
-  6: BUSY,
-  8: READ_ONLY,
-  10: { kind: "unavailable", code: "disk-failed", hint: "The disk reports an error; look at the system's log." },
-  11: DAMAGED,
-  13: { kind: "unavailable", code: "disk-full", hint: "Free some disk space and try again; nothing was half written." },
-  14: READ_ONLY,
-  26: DAMAGED,
+const PENDING_ROLE: DatabaseRole = {
+  prefix: "pending",
+  hints: {
+    damaged:
+      "Start Holdfast again: the file is set aside and a new one begun. It holds only what waits for the next turns.",
+    unexpected: "Nothing was changed. Try again, and start Holdfast anew if it happens again.",
+  },
 };
