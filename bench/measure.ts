@@ -38,7 +38,12 @@ export async function compare(
 }
 
 function middle(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
+  return percentile(times, 50);
+}
+
+export function percentile(times: readonly number[], percent: number): number {
+  const place = Math.min(times.length - 1, Math.floor((times.length * percent) / 100));
+  return times.toSorted((a, b) => a - b)[place] ?? Number.NaN;
 }
 
 export interface Verdict {
@@ -62,6 +67,8 @@ export function judge({ ours, theirs, bar }: Result): Verdict {
     return { shown: `${ratio.toFixed(2)} ×`, bar: `≤ ${bar.atMost} ×`, ok: ratio <= bar.atMost };
   }
   const atLeast = bar.atLeast ?? 0;
+  if (bar.ratio === "ours/theirs")
+    return { shown: `${ratio.toFixed(2)} ×`, bar: `≥ ${atLeast} ×`, ok: ratio >= atLeast };
   return { shown: `${ratio.toFixed(0)} × faster`, bar: `≥ ${atLeast} ×`, ok: ratio >= atLeast };
 }
 

@@ -1,6 +1,6 @@
 // Compiles src/ to dist/ (the library), then joins the command line into few files under dist/bin/:
-// loading sixty small modules would take longer than most commands. Runs on `npm ci` too, so that a
-// checkout works at once.
+// loading sixty small modules would take longer than most commands. The page that the gateway serves goes
+// from web/ to dist/web/. Runs on `npm ci` too, so that a checkout works at once.
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -19,10 +19,14 @@ execFileSync(process.execPath, [compiler, "-p", `${root}tsconfig.build.json`], {
 const PROGRAMS = {
   main: "cli/main.js",
   "sqlite-thread": "store/sqlite/sqlite-thread.js",
-  "scan-thread": "claude/index/scan-thread.js",
+  "search-thread": "engine/tools/search-thread.js",
   "crash-child": "selftest/crash-child.js",
   "lease-child": "selftest/lease-child.js",
 };
+
+// Alone in its file: parts shared with a command would bring along what only the command needs, and the
+// first results wait for the thread to be ready.
+const SCAN_THREAD = "claude/index/scan-thread.js";
 
 const JOINED =
   /^(?:@modelcontextprotocol\/sdk|zod|zod-to-json-schema|ajv|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse)(?:\/|$)/;
@@ -31,29 +35,36 @@ const JOINED =
 const TOGETHER = [
   {
     name: "core",
-    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|json5-document)|\/dist\/cli\/(?:command|arguments|output|text-width|context)\.js$/,
+    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|json5-document)|\/dist\/compose\.js$|\/dist\/cli\/(?:command|arguments|output|text-width|context)\.js$/,
   },
   {
     name: "native-sessions",
-    test: /\/dist\/claude\/(?:attribution|pricing|index\/(?!scan-|fork-groups)|discovery\/(?:discover|known-sessions|repo-locator|session-row)\.|registry\/registry|archive\/(?:catalogue|manifest)|native\/(?:layout|parse-json|running|session-scan|transcripts|usage)\.)|\/dist\/compose-claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|progress-line|session-view|list|list-json)\.js$/,
+    test: /\/dist\/claude\/(?:attribution|pricing|index\/(?!scan-|fork-groups)|discovery\/(?:discover|known-sessions|places|repo-locator|session-row)\.|registry\/registry|archive\/(?:catalogue|manifest)|native\/(?:layout|parse-json|running|session-scan|transcripts|usage)\.)|\/dist\/compose-claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|progress-line|session-view|list|list-json)\.js$/,
   },
 ];
 
 const { rolldown } = await import("rolldown");
-const bundle = await rolldown({
-  input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, `${root}dist/${file}`])),
-  platform: "node",
-  preserveEntrySignatures: "allow-extension",
-  // A part that is loaded on demand in one place may be needed at once in another.
-  checks: { ineffectiveDynamicImport: false },
-  // Dependencies stay what they are, installed packages, but for those that `holdfast mcp` cannot start
-  // without: their hundreds of files take longer to load than a client waits gladly.
-  external: (id) => /^[^./]/.test(id) && !JOINED.test(id),
-});
-await bundle.write({
-  dir: `${root}dist/bin`,
-  format: "esm",
-  chunkFileNames: "[name]-[hash].js",
+await joinFiles(Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, `${root}dist/${file}`])), {
   codeSplitting: { includeDependenciesRecursively: false, groups: TOGETHER },
 });
-await bundle.close();
+await joinFiles({ "scan-thread": `${root}dist/${SCAN_THREAD}` }, {});
+
+async function joinFiles(input, output) {
+  const bundle = await rolldown({
+    input,
+    platform: "node",
+    preserveEntrySignatures: "allow-extension",
+    // A part that is loaded on demand in one place may be needed at once in another.
+    checks: { ineffectiveDynamicImport: false },
+    // Dependencies stay what they are, installed packages, but for those that `holdfast mcp` cannot start
+    // without: their hundreds of files take longer to load than a client waits gladly.
+    external: (id) => /^[^./]/.test(id) && !JOINED.test(id),
+  });
+  await bundle.write({ dir: `${root}dist/bin`, format: "esm", chunkFileNames: "[name]-[hash].js", ...output });
+  await bundle.close();
+}
+
+// React decides by this variable whether it is the small and quick one.
+process.env["NODE_ENV"] = "production";
+const { build } = await import("vite");
+await build({ configFile: `${root}web/vite.config.ts` });

@@ -10,7 +10,6 @@ import { type Ids, randomIds } from "./base/ids.ts";
 import { type Logger, createLogger } from "./base/log.ts";
 import type { HoldfastConfig } from "./config/config.ts";
 import { ARCHIVE_FOLDER_NAME, agentLayout, agentsFolder } from "./config/layout.ts";
-import type { Engine } from "./engine/engine.ts";
 import { normalizeAgentId } from "./keys/names.ts";
 import type { AgentHandle } from "./session/agent-handle.ts";
 import type { Store } from "./store/store.ts";
@@ -122,12 +121,6 @@ async function noStore(options: OpenAgentOptions, agentId: string, path: string)
     hint: "Start a conversation with `holdfast chat`, or name another agent with --agent.",
     data: { agentId, path },
   });
-}
-
-/** What answers turns. The echo engine needs no configuration. */
-export async function openEngine(): Promise<Engine> {
-  const { createEchoEngine } = await import("./engine/echo/echo.ts");
-  return createEchoEngine();
 }
 
 /** The agents that have a folder, in alphabetical order. */

@@ -62,6 +62,7 @@ export { openTranscriptLog } from "./transcript/log.ts";
 export { resolveMirroredTranscriptText } from "./transcript/mirror.ts";
 export { resolveSessionTranscriptPath } from "./transcript/paths.ts";
 export { readTail, readTranscript } from "./transcript/reader.ts";
+export { isFlushEntry, saidText } from "./transcript/turn-mark.ts";
 
 // Lifecycle
 export type { AgentHandle } from "./session/agent-handle.ts";
@@ -98,6 +99,47 @@ export {
   recordSessionMetaFromInbound,
   updateLastRoute,
 } from "./library.ts";
+
+// Turns
+export type {
+  Channel,
+  ChannelCapabilities,
+  ChannelHost,
+  ChannelStatus,
+  InboundMessage,
+  OutboundMessage,
+  SentMessage,
+} from "./channels/channel.ts";
+export type { OpenedGateway } from "./compose-gateway.ts";
+export type { Turns } from "./compose-turns.ts";
+export { connectToGateway, openHoldfastGateway, openHoldfastTurns } from "./library-turns.ts";
+export type { AddressedMessage, Admitted, Pipeline, PipelineStatus } from "./turn/pipeline.ts";
+export type { TurnEnd, TurnEvent, TurnEvents, TurnOutcome } from "./turn/turn-events.ts";
+export {
+  appendHistoryEntry,
+  buildHistoryContextFromEntries,
+  buildHistoryContextFromMap,
+  clearHistoryEntries,
+  evictOldHistoryKeys,
+} from "./turn/body/history.ts";
+export type { HistoryEntry } from "./turn/body/history.ts";
+export { finalizeInboundContext, normalizeInboundTextNewlines } from "./turn/body/inbound-context.ts";
+export { stripMentions } from "./turn/body/mentions.ts";
+export { formatInboundBodyWithSenderMeta } from "./turn/body/sender-meta.ts";
+export { prependSystemEvents } from "./turn/body/system-lines.ts";
+export { appendUntrustedContext } from "./turn/body/untrusted-context.ts";
+export { shouldRunMemoryFlush } from "./turn/memory-flush.ts";
+export { buildReplyPayloads } from "./turn/reply/build-payloads.ts";
+export { parseInlineDirectives } from "./turn/reply/inline-directives.ts";
+export type { ReplyPayload } from "./turn/reply/payload.ts";
+export { parseReplyDirectives } from "./turn/reply/reply-directives.ts";
+export { isSilentReplyText } from "./turn/reply/tokens.ts";
+
+// The gateway's clients
+export { connectRpc, createHttpCaller } from "./rpc/client.ts";
+export type { RpcCaller, RpcClient } from "./rpc/client.ts";
+export type { MethodName, ParamsOf, ResultOf } from "./rpc/contract.ts";
+export type { RpcEvent } from "./rpc/events.ts";
 
 // Claude Code
 export type { DiscoveredSession } from "./claude/discovered-session.ts";

@@ -38,8 +38,8 @@ export function encodeLine(value: unknown): string {
 export async function* readLines(handle: FileHandle, options: ReadLinesOptions = {}): AsyncGenerator<Line> {
   const end = options.end ?? (await handle.stat()).size;
   const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
-  const chunk = Buffer.allocUnsafe(options.chunkBytes ?? CHUNK_BYTES);
   let position = options.start ?? 0;
+  const chunk = Buffer.allocUnsafe(Math.min(options.chunkBytes ?? CHUNK_BYTES, Math.max(1, end - position)));
   let line = startLine(position);
 
   while (position < end) {

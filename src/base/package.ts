@@ -11,3 +11,8 @@ export function packageVersion(): string {
 export function programFile(): string {
   return fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 }
+
+/** The page that the gateway serves, where it was built. */
+export function webFolder(): string {
+  return fileURLToPath(new URL("../../dist/web", import.meta.url));
+}

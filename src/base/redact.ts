@@ -17,10 +17,14 @@ const SECRET_PATTERNS: readonly RegExp[] = [
   /\b(AIza)[A-Za-z0-9_-]{30,8192}/g,
   /\b((?:AKIA|ASIA))[A-Z0-9]{16}\b/g,
   /\b(npm_)[A-Za-z0-9]{30,8192}/g,
-  /\b()\d{8,10}:[A-Za-z0-9_-]{35}\b/g,
+  // Telegram's, which stands in every address as `bot<id>:<secret>`, and Discord's.
+  /(?<!\d)()\d{8,12}:[A-Za-z0-9_-]{35,64}(?![A-Za-z0-9_-])/g,
+  /(?<![\w-])()[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,64}(?![\w-])/g,
   /(?<![\w-])(eyJ)[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,8192}/g,
   /(:\/\/[^\s:/@]{1,8192}:)[^\s@/]{1,8192}(?=@)/g,
   /(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{16,8192}/gi,
+  // Such as the gateway's, in the link that signs in.
+  /(\btoken["']?\s?[:=]\s?["']?)[A-Za-z0-9_-]{32,8192}/gi,
   /((?:api[_-]?key|secret|passw(?:or)?d|auth[_-]?token|access[_-]?token|refresh[_-]?token)["']?\s*[:=]\s*["']?)[^\s"',;]{6,8192}/gi,
 ];
 

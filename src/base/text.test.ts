@@ -26,6 +26,13 @@ describe("redactText", () => {
     [`ghp_${"x".repeat(36)}`, "ghp_[redacted]"],
     [`github_pat_${"y".repeat(40)}`, "github_pat_[redacted]"],
     ["AKIAIOSFODNN7EXAMPLE", "AKIA[redacted]"],
+    [
+      `https://api.telegram.org/bot7123456789:${"Ab-_9".repeat(7)}/getMe`,
+      "https://api.telegram.org/bot[redacted]/getMe",
+    ],
+    [`MTk4${"Ab9_".repeat(5)}.Cl2FMQ.${"xY-7".repeat(7)}`, "[redacted]"],
+    [`http://127.0.0.1:7433/#token=${"k".repeat(43)}`, "http://127.0.0.1:7433/#token=[redacted]"],
+    ["token = short-word, 1794765898695:ok", "token = short-word, 1794765898695:ok"],
     ["xoxb-1234567890-abcdef", "xoxb-[redacted]"],
     [`Authorization: Bearer ${"t".repeat(30)}`, "Authorization: Bearer [redacted]"],
     ["postgres://user:hunter2secret@db/app", "postgres://user:[redacted]@db/app"],

@@ -6,8 +6,9 @@
  */
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { nodeCrypto } from "../base/builtin.ts";
 import { HoldfastError, fileError } from "../base/errors.ts";
-import { PRIVATE_FILE, ensurePrivateFolder, syncFolder } from "../base/files.ts";
+import { PRIVATE_FILE, ensurePrivateFolder, replaceFile, temporaryPath } from "../base/files.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
 
 export interface ReceivedFiles {
@@ -17,6 +18,8 @@ export interface ReceivedFiles {
 }
 
 export interface FileDescription {
+  /** Names the file within its account: the same message again replaces its file. Left out: always a new one. */
+  id?: string | undefined;
   /** As the sender named it. */
   name?: string | undefined;
   /** A MIME type. */
@@ -39,24 +42,34 @@ export function createReceivedFiles(options: ReceivedFilesOptions): ReceivedFile
     maxBytes,
     save: async (content, about) => {
       await ensurePrivateFolder(folder);
-      const path = join(folder, ids.uuid() + fileExtension(about));
+      const path = join(folder, (about.id === undefined ? ids.uuid() : digest(about.id)) + fileExtension(about));
+      const temporary = temporaryPath(path);
       try {
-        await using handle = await open(path, "wx", PRIVATE_FILE);
-        let size = 0;
-        for await (const chunk of content) {
-          size += chunk.byteLength;
-          if (size > maxBytes) throw tooLarge(maxBytes);
-          await handle.writeFile(chunk);
-        }
-        await handle.sync();
+        await writeLimited(temporary, content, maxBytes);
+        await replaceFile(temporary, path);
       } catch (error) {
-        await unlink(path).catch(() => undefined);
+        await unlink(temporary).catch(() => undefined);
         throw error instanceof Error && "syscall" in error ? fileError(error, "write", path) : error;
       }
-      await syncFolder(folder);
       return path;
     },
   };
+}
+
+/** What a platform says about a file's size is a claim; this is the limit. */
+async function writeLimited(path: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<void> {
+  await using handle = await open(path, "wx", PRIVATE_FILE);
+  let size = 0;
+  for await (const chunk of content) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    await handle.writeFile(chunk);
+  }
+  await handle.sync();
+}
+
+function digest(id: string): string {
+  return nodeCrypto().createHash("sha256").update(id).digest("hex").slice(0, 32);
 }
 
 export function tooLarge(maxBytes: number): HoldfastError {

@@ -26,6 +26,8 @@ export interface OptionSpec {
   description: string;
   /** What the help calls the value. */
   value?: string;
+  /** One letter: `-m` for `--message`. */
+  short?: string;
 }
 
 type Given<Specs extends OptionSpecs> = { [Name in keyof Specs]?: ValueOf<Specs[Name]["type"]> };
@@ -65,16 +67,40 @@ export function optionName(name: string): string {
 
 function parseLine(command: string, line: readonly string[], specs: OptionSpecs) {
   const options = Object.fromEntries(
-    Object.entries(specs).map(([name, { type }]) => [
+    Object.entries(specs).map(([name, { type, short }]) => [
       optionName(name),
-      { type: type === "flag" ? ("boolean" as const) : ("string" as const), multiple: type === "list" },
+      {
+        type: type === "flag" ? ("boolean" as const) : ("string" as const),
+        multiple: type === "list",
+        ...(short === undefined ? {} : { short }),
+      },
     ]),
   );
   try {
-    return nodeUtil().parseArgs({ args: [...line], options, allowPositionals: true });
+    return nodeUtil().parseArgs({ args: joinNegativeValues(line, specs), options, allowPositionals: true });
   } catch (error) {
     throw wrongOption(error, command, Object.keys(options));
   }
+}
+
+/** `-t -100123` names a group of Telegram, not an option `-1`. */
+function joinNegativeValues(line: readonly string[], specs: OptionSpecs): string[] {
+  const joined: string[] = [];
+  for (const word of line) {
+    const before = joined.includes("--") ? undefined : optionTakingValue(joined.at(-1), specs);
+    const isText = before !== undefined && specs[before]?.type !== "count";
+    if (!isText || !/^-\d/.test(word)) joined.push(word);
+    else joined.splice(-1, 1, `--${optionName(before)}=${word}`);
+  }
+  return joined;
+}
+
+/** The option that the word names, if what follows is its value. */
+export function optionTakingValue(word: string | undefined, specs: OptionSpecs): string | undefined {
+  return Object.entries(specs).find(
+    ([name, { type, short }]) =>
+      type !== "flag" && (word === `--${optionName(name)}` || (short !== undefined && word === `-${short}`)),
+  )?.[0];
 }
 
 function wrongOption(error: unknown, command: string, known: readonly string[]): unknown {

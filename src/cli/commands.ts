@@ -2,6 +2,7 @@
 import { CC_COMMANDS } from "./cc-commands.ts";
 import { type Command, type OptionSpecs, defineCommand } from "./command.ts";
 import { AGENT, JSON_OUTPUT } from "./common-options.ts";
+import { GATEWAY_COMMANDS } from "./gateway-commands.ts";
 
 const SESSION_COMMAND = {
   ...JSON_OUTPUT,
@@ -49,7 +50,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "close the window and open the next; the old one stays listed",
     options: SESSION_COMMAND,
     run: async ([session = ""], options) =>
-      await (await import("./commands/sessions-change.ts")).reset(session, options),
+      await (await import("./commands/sessions-reset.ts")).reset(session, options),
   }),
   defineCommand({
     name: "sessions compact",
@@ -111,20 +112,12 @@ export const COMMANDS: readonly Command[] = [
     options: {
       ...SESSION_COMMAND,
       limit: { type: "count", value: "n", description: "how many entries from the end (default: 50)" },
-      all: { type: "flag", description: "every entry, with those of the transcript's other branches" },
+      all: { type: "flag", description: "every entry: also of other branches, and of turns in which memory was saved" },
       follow: { type: "flag", description: "go on and print what is added" },
     },
     run: async ([session], options) => await (await import("./commands/history.ts")).showHistory(session, options),
   }),
-  defineCommand({
-    name: "chat",
-    summary: "talk to an agent in the terminal, or line by line from stdin",
-    options: {
-      ...AGENT,
-      session: { type: "text", description: "continue this session instead of your own" },
-    },
-    run: async (_, options) => await (await import("./commands/chat.ts")).chat(options),
-  }),
+  ...GATEWAY_COMMANDS,
   ...CC_COMMANDS,
   defineCommand({
     name: "config get",

@@ -32,8 +32,9 @@ function usage({ name, arguments: args }: Command): string {
   return [name, ...args].join(" ");
 }
 
-function flags(name: string, { type, value }: OptionSpec): string {
-  return type === "flag" ? `--${optionName(name)}` : `--${optionName(name)} <${value ?? name}>`;
+function flags(name: string, { type, value, short }: OptionSpec): string {
+  const long = type === "flag" ? `--${optionName(name)}` : `--${optionName(name)} <${value ?? name}>`;
+  return short === undefined ? long : `-${short}, ${long}`;
 }
 
 function columns(rows: readonly [string, string][]): string[] {

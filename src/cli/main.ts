@@ -24,6 +24,7 @@ async function dispatch(args: readonly string[]): Promise<void> {
   if (first === "--version" || first === "-V") return writeLine(packageVersion());
   if (first === undefined || first === "--help" || first === "-h") return await showHelp([]);
   if (first === "help") return await showHelp(rest);
+  if (first === "__complete") return await (await import("./completion/complete.ts")).complete(rest);
 
   const command = findCommand(args);
   const isBareGroup = command === undefined && rest.length === 0 && hasSubcommands(first);

@@ -49,6 +49,11 @@ export function talk(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
 
+/** Talk that contains our own colour codes; everything foreign in it went through `printable` before. */
+export function talkStyled(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
 /** `NO_COLOR`, `FORCE_COLOR` and pipes are honoured by `styleText`. */
 export function style(format: Style, text: string): string {
   return nodeUtil().styleText(format, text, { stream: process.stdout });

@@ -1,8 +1,8 @@
 /** How the entries of a transcript look to a person. */
 import { localTime } from "../base/clock.ts";
 import { printable } from "../base/printable.ts";
-import type { TranscriptEntry } from "../transcript/entries.ts";
-import { messageText } from "../transcript/text.ts";
+import type { MessageEntry, TranscriptEntry } from "../transcript/entries.ts";
+import { isFlushEntry, saidText } from "../transcript/turn-mark.ts";
 import { style } from "./output.ts";
 
 const SPEAKERS: Record<string, string> = { user: "you", assistant: "agent", toolResult: "tool" };
@@ -22,7 +22,7 @@ export function renderEntry(entry: TranscriptEntry): string | undefined {
 export function describeEntry(entry: TranscriptEntry): { speaker: string; text: string } | undefined {
   switch (entry.type) {
     case "message":
-      return { speaker: SPEAKERS[entry.message.role] ?? entry.message.role, text: messageText(entry.message) };
+      return { speaker: speakerOf(entry), text: textOf(entry) };
     case "custom_message":
       return {
         speaker: "note",
@@ -37,4 +37,22 @@ export function describeEntry(entry: TranscriptEntry): { speaker: string; text: 
     default:
       return undefined;
   }
+}
+
+/** What the agent was told and did when it saved its memory was said by nobody. */
+function speakerOf(entry: MessageEntry): string {
+  return isFlushEntry(entry) ? "memory" : (SPEAKERS[entry.message.role] ?? entry.message.role);
+}
+
+/** An answer that failed, or that only calls tools, says so instead of nothing. */
+function textOf(entry: MessageEntry): string {
+  const { message } = entry;
+  const text = saidText(entry);
+  if (message.role !== "assistant") return text;
+  const calls =
+    typeof message.content === "string"
+      ? []
+      : message.content.flatMap((block) => (block.type === "toolCall" ? [`(calls ${block.name})`] : []));
+  const failure = message.stopReason === "error" ? [`(failed: ${message.errorMessage ?? "no reason is known"})`] : [];
+  return [...(text === "" ? [] : [text]), ...calls, ...failure].join("\n");
 }

@@ -18,12 +18,19 @@ export interface HoldfastConfig {
   /** Where models are reached, by provider name. */
   providers: Record<string, ProviderConfig>;
   claudeCode: ClaudeCodeConfig;
+  turns: TurnsConfig;
+  groups: GroupsConfig;
+  memory: MemoryConfig;
+  gateway: GatewayConfig;
+  channels: ChannelsConfig;
   maintenance: MaintenanceConfig;
   log: { level: LogLevel };
 }
 
 export interface AgentConfig {
   name?: string;
+  /** What answers. Left out: `model` when the agent has a model, else `echo`. */
+  engine?: EngineName;
   /** `provider/model`. */
   model?: string;
   workspace?: string;
@@ -31,8 +38,23 @@ export interface AgentConfig {
   claudeCode?: DeepPartial<ClaudeCodeConfig>;
 }
 
+export const ENGINE_NAMES = ["claude-code", "model", "echo"] as const;
+export type EngineName = (typeof ENGINE_NAMES)[number];
+
 export interface ModelConfig {
   alias?: string;
+  /** Tokens that fit into one request. Left out: what is known of the model. */
+  contextWindow?: number;
+  /** US dollars per million tokens. Left out: what is known of the model. */
+  price?: ModelPrice;
+}
+
+/** What is left out costs what is known of the model, else nothing. */
+export interface ModelPrice {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
 }
 
 /** `anthropic`, `openai` and `google` are known by name; any other name speaks OpenAI's protocol. */
@@ -130,6 +152,102 @@ export interface NativeArchiveConfig {
   daysBefore: number;
   /** Replace secrets in the copies. */
   redact: boolean;
+}
+
+/** How turns share the process. */
+export interface TurnsConfig {
+  /** Turns that run at the same time, over all agents and for one agent. */
+  concurrency: number;
+  concurrencyPerAgent: number;
+  /** A turn whose engine takes longer is stopped. */
+  timeoutSeconds: number;
+  /** How long running turns may go on when the process is asked to end. */
+  drainSeconds: number;
+  /** How long finished inbox and outbox items are kept, against the same message coming again. */
+  keepFinishedDays: number;
+  /** What holds for sessions that say nothing else. */
+  queue: QueueConfig;
+}
+
+export const QUEUE_MODES = ["steer", "followup", "collect", "interrupt"] as const;
+export type QueueMode = (typeof QUEUE_MODES)[number];
+
+export const QUEUE_DROPS = ["old", "new", "summarize"] as const;
+export type QueueDrop = (typeof QUEUE_DROPS)[number];
+
+/** What happens to messages that arrive while a turn of their session runs. */
+export interface QueueConfig {
+  mode: QueueMode;
+  /** How long `collect` waits for one more message. */
+  debounceMs: number;
+  /** How many messages may wait. */
+  cap: number;
+  /** Which one goes when there are more. */
+  drop: QueueDrop;
+}
+
+export interface GroupsConfig {
+  /** When the agent answers in a group that says nothing else. */
+  activation: "mention" | "always";
+  /** Regular expressions that count as a mention, besides the platform's own. */
+  mentionPatterns: string[];
+  /** How many messages before a mention the agent is shown. */
+  historyLimit: number;
+}
+
+export interface MemoryConfig {
+  /** Whether the agent is asked to write down what matters before a compaction or a reset. */
+  flush: boolean;
+  /** The person waits so long for it at most. */
+  flushTimeoutSeconds: number;
+}
+
+export interface GatewayConfig {
+  /** On the loopback interface. 0: any free one. */
+  port: number;
+  /** Largest request body and WebSocket frame. */
+  maxBodyBytes: number;
+  /** Requests of one client within a minute. */
+  requestsPerMinute: number;
+}
+
+/** Accounts by a name of one's own; `default` where there is one. */
+export interface ChannelsConfig {
+  telegram: Record<string, TelegramAccountConfig>;
+  discord: Record<string, DiscordAccountConfig>;
+  whatsapp: Record<string, ChannelAccountConfig>;
+}
+
+export interface ChannelAccountConfig {
+  /** Left out: true. */
+  enabled?: boolean;
+  /** The agent that answers. Left out: the default agent. */
+  agent?: string;
+  /** Ids, usernames, ids of groups, or `*`. Left out: nobody. */
+  allowFrom?: string[];
+  /** Strangers get a code that the owner can approve. Left out: true. */
+  pairing?: boolean;
+  /** Whether answers quote the message they answer. Left out: `off`. */
+  replyTo?: "off" | "first" | "all";
+}
+
+export interface TokenConfig {
+  /** The environment variable that holds the token. Left out: the platform's usual one. */
+  tokenEnv?: string;
+  /** A file that holds the token and nothing else. It goes before the variable. */
+  tokenFile?: string;
+}
+
+export interface TelegramAccountConfig extends ChannelAccountConfig, TokenConfig {
+  /** Where Telegram reaches the gateway from outside. Left out: the gateway asks Telegram. */
+  webhookUrl?: string;
+  /** Another Bot API server. */
+  apiRoot?: string;
+}
+
+export interface DiscordAccountConfig extends ChannelAccountConfig, TokenConfig {
+  /** Another REST address. */
+  apiRoot?: string;
 }
 
 /** What a file may leave out: everything, except a name's value in a record. */
@@ -266,6 +384,18 @@ export const DEFAULT_CONFIG: HoldfastConfig = {
     mcp: { exposeMemory: true, exposeConversation: true, projectStatusEnabled: true, sessionListEnabled: true },
     archive: { daysBefore: 7, redact: false },
   },
+  turns: {
+    concurrency: 16,
+    concurrencyPerAgent: 8,
+    timeoutSeconds: 600,
+    drainSeconds: 30,
+    keepFinishedDays: 30,
+    queue: { mode: "followup", debounceMs: 1000, cap: 20, drop: "summarize" },
+  },
+  groups: { activation: "mention", mentionPatterns: [], historyLimit: 50 },
+  memory: { flush: true, flushTimeoutSeconds: 60 },
+  gateway: { port: 7433, maxBodyBytes: 4_194_304, requestsPerMinute: 600 },
+  channels: { telegram: {}, discord: {}, whatsapp: {} },
   maintenance: {},
   log: { level: "warn" },
 };

@@ -25,6 +25,8 @@ export const ARCHIVE_FOLDER_NAME = "archive";
 export interface AgentLayout {
   root: string;
   database: string;
+  /** What the next turns are to be told: group history and system events. */
+  pending: string;
   sessionsFolder: string;
   sessionsFile: string;
   /** Transcripts and entries that were taken out of use, each with what is needed to restore it. */
@@ -41,6 +43,7 @@ export function agentLayout(home: string, agentId: string): AgentLayout {
   return {
     root,
     database: join(root, "agent.sqlite"),
+    pending: join(root, "pending.sqlite"),
     sessionsFolder,
     sessionsFile: join(sessionsFolder, "sessions.json"),
     archiveFolder: join(sessionsFolder, ARCHIVE_FOLDER_NAME),
@@ -77,6 +80,47 @@ export function claudeLayout(home: string): ClaudeLayout {
 export function resolveOpenClawHome(env: Environment = process.env): string {
   const configured = env["OPENCLAW_STATE_DIR"]?.trim();
   return configured === undefined || configured === "" ? join(homedir(), ".openclaw") : resolve(configured);
+}
+
+export interface GatewayLayout {
+  /** What every request to the gateway must show. */
+  tokenFile: string;
+  /** Where the running gateway listens, for commands that look for it. */
+  runtimeFile: string;
+  /** What a gateway that was started in the background prints. */
+  logFile: string;
+}
+
+export function gatewayLayout(home: string): GatewayLayout {
+  return {
+    tokenFile: join(home, "gateway.token"),
+    runtimeFile: join(home, "gateway.json"),
+    logFile: join(home, "gateway.log"),
+  };
+}
+
+/** What a channel account keeps: who was let in, how far it has read, files that people sent. */
+export interface ChannelLayout {
+  root: string;
+  cursorFile: string;
+  authFolder: string;
+  mediaFolder: string;
+}
+
+/** Both names must be checked: they become folder names. */
+export function channelLayout(home: string, channel: string, accountId: string): ChannelLayout {
+  const root = join(channelsFolder(home), channel, accountId);
+  return {
+    root,
+    cursorFile: join(root, "cursors.json"),
+    authFolder: join(root, "auth"),
+    mediaFolder: join(root, "media"),
+  };
+}
+
+/** The pairing files of all channels lie in it. */
+export function channelsFolder(home: string): string {
+  return join(home, "channels");
 }
 
 export function agentsFolder(home: string): string {

@@ -5,17 +5,13 @@
  */
 import { z } from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
-import type { DeepPartial, HoldfastConfig } from "./config.ts";
+import { type DeepPartial, ENGINE_NAMES, type HoldfastConfig } from "./config.ts";
+import { claudeCodeSchema } from "./schema-claude-code.ts";
+import { channelsSchema, gatewaySchema, groupsSchema, memorySchema, turnsSchema } from "./schema-gateway.ts";
+import { agentIdSchema, textSchema as text, variableNameSchema } from "./schema-parts.ts";
 
 const MINUTES_PER_YEAR = 525_600;
 
-const agentId = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9_-]{0,63}$/,
-    "an agent id is made of a-z, 0-9, _ and -, starts with a letter or digit, and has at most 64 characters",
-  );
-const text = z.string().trim().min(1).max(4096);
 const decision = z.enum(["allow", "deny"]);
 
 const resetRule = z.strictObject({
@@ -91,115 +87,12 @@ const session = z.strictObject({
     .exactOptional(),
 });
 
-const share = z.number().min(0).max(1);
-const positive = z.number().positive();
-const amount = z.number().min(0);
-
-const scoring = z.strictObject({
-  branchMatch: share.describe("Points for a session of the current branch.").exactOptional(),
-  recency: z
-    .array(
-      z.strictObject({
-        withinHours: positive.describe("Hours since the session was last used."),
-        points: share.describe("What such a session earns."),
-      }),
-    )
-    .max(50)
-    .describe("Points by hours since the session was last used; the first row that fits counts.")
-    .exactOptional(),
-  relevance: z
-    .strictObject({
-      relatedFrom: share.describe("Relevance that earns the full points.").exactOptional(),
-      relatedPoints: share.describe("The full points.").exactOptional(),
-      partlyFrom: share.describe("Relevance from which points begin to rise.").exactOptional(),
-      partlyPoints: share.describe("Points at partlyFrom.").exactOptional(),
-      unrelatedBelow: share.describe("Relevance below which a session is unrelated.").exactOptional(),
-      unrelatedPenalty: share.describe("What an unrelated session loses.").exactOptional(),
-    })
-    .describe("How near the session's work is to the task.")
-    .exactOptional(),
-  health: z
-    .strictObject({
-      points: share.describe("Points of a small, young session.").exactOptional(),
-      manyMessages: amount.describe("Messages above which a session is large.").exactOptional(),
-      manyMessagesPenalty: share.describe("What such a session loses.").exactOptional(),
-      largeBytes: amount.describe("Transcript size above which a session is large.").exactOptional(),
-      largePenalty: share.describe("What such a session loses.").exactOptional(),
-      oldHours: amount.describe("Hours without use after which a session is old.").exactOptional(),
-      oldPenalty: share.describe("What such a session loses.").exactOptional(),
-    })
-    .describe("Size and age of the session.")
-    .exactOptional(),
-  capacity: z
-    .strictObject({
-      points: share.describe("Points of a session with all its room left.").exactOptional(),
-      oneCompactionPenalty: share.describe("Lost after one compaction.").exactOptional(),
-      twoCompactionsPenalty: share.describe("Lost after two compactions.").exactOptional(),
-      budgetUsed: share.describe("Share of the budget above which points are lost.").exactOptional(),
-      budgetUsedPenalty: share.describe("What is lost there.").exactOptional(),
-      budgetHalf: share.describe("Share of the budget above which more points are lost.").exactOptional(),
-      budgetHalfPenalty: share.describe("What is lost there.").exactOptional(),
-      denseTokensPerMessage: amount.describe("Tokens per message above which a session is dense.").exactOptional(),
-      densePenalty: share.describe("What a dense session loses.").exactOptional(),
-    })
-    .describe("Room left in the session.")
-    .exactOptional(),
-  ceilings: z
-    .strictObject({
-      compactions: z.int().min(1).describe("So many compactions always mean a fresh session.").exactOptional(),
-      budgetUsed: share.describe("So much of the budget always means a fresh session.").exactOptional(),
-      unrelatedMessages: amount.describe("An unrelated session above this is never resumed.").exactOptional(),
-    })
-    .describe("What forces a fresh session whatever the score.")
-    .exactOptional(),
-});
-
-const claudeCode = z.strictObject({
-  command: text.describe("The Claude Code program. Default: claude.").exactOptional(),
-  model: text.describe("Model for spawned sessions. Default: Claude Code's own.").exactOptional(),
-  permissionMode: z
-    .enum(["default", "acceptEdits", "plan", "bypassPermissions"])
-    .describe("Permission mode of spawned sessions.")
-    .exactOptional(),
-  allowedTools: z.array(text).max(1000).describe("Tools that need no permission.").exactOptional(),
-  maxBudgetUsd: positive.describe("What one session may cost. Default: 10.").exactOptional(),
-  maxTurns: z.int().min(1).describe("Model turns that one task may take.").exactOptional(),
-  timeoutMinutes: positive.describe("A task that takes longer is stopped. Default: 60.").exactOptional(),
-  idleTimeoutMinutes: positive
-    .describe("Idle persistent sessions are stopped after this. Default: 30.")
-    .exactOptional(),
-  progressSeconds: positive.describe("How often a running task reports. Default: 30.").exactOptional(),
-  sessionSelection: z
-    .strictObject({
-      enabled: z.boolean().describe("Ask the relevance model at all. Default: true.").exactOptional(),
-      relevanceModel: text
-        .describe("provider/model that compares tasks. Default: none, compared offline.")
-        .exactOptional(),
-      relevanceMaxTokens: z.int().min(1).max(100_000).describe("Longest answer. Default: 500.").exactOptional(),
-      relevanceTimeoutMs: z.int().min(1).max(600_000).describe("Longest wait. Default: 3000.").exactOptional(),
-      resumeThreshold: share.describe("Score from which a session is resumed. Default: 0.6.").exactOptional(),
-      scoring: scoring.describe("The numbers of the score.").exactOptional(),
-    })
-    .describe("Resume or fresh.")
-    .exactOptional(),
-  mcp: z
-    .strictObject({
-      exposeMemory: z.boolean().describe("Offer memory and session search.").exactOptional(),
-      exposeConversation: z.boolean().describe("Offer the chat conversation.").exactOptional(),
-      projectStatusEnabled: z.boolean().describe("Offer the project status.").exactOptional(),
-      sessionListEnabled: z.boolean().describe("Offer the list of sessions.").exactOptional(),
-    })
-    .describe("What the MCP bridge shows to Claude Code.")
-    .exactOptional(),
-  archive: z
-    .strictObject({
-      daysBefore: amount
-        .describe("Copy what Claude Code would delete within so many days. Default: 7.")
-        .exactOptional(),
-      redact: z.boolean().describe("Replace secrets in the copies. Default: false.").exactOptional(),
-    })
-    .describe("The guard against Claude Code's clean-up of old transcripts.")
-    .exactOptional(),
+const price = z.number().min(0);
+const priceSchema = z.strictObject({
+  input: price.describe("Prompt.").exactOptional(),
+  output: price.describe("Answer.").exactOptional(),
+  cacheRead: price.describe("Prompt that was cached.").exactOptional(),
+  cacheWrite: price.describe("Prompt that is being cached.").exactOptional(),
 });
 
 /** Editors find the JSON Schema through it; Holdfast ignores it. */
@@ -208,7 +101,9 @@ const schemaAddress = z.string().describe("Where an editor finds the JSON Schema
 /** Fields that a project may set for those who work in it. */
 const projectFields = {
   $schema: schemaAddress.exactOptional(),
-  defaultAgent: agentId.describe("The agent that commands mean when none is named. Default: main.").exactOptional(),
+  defaultAgent: agentIdSchema
+    .describe("The agent that commands mean when none is named. Default: main.")
+    .exactOptional(),
   session: session.describe("How messages become sessions, and when a session starts afresh.").exactOptional(),
 };
 
@@ -223,12 +118,16 @@ export const userFileSchema = z
     ...projectFields,
     agents: z
       .record(
-        agentId,
+        agentIdSchema,
         z.strictObject({
           name: text.describe("Name shown to people.").exactOptional(),
+          engine: z
+            .enum(ENGINE_NAMES)
+            .describe("What answers. Default: model when the agent has one, else echo.")
+            .exactOptional(),
           model: text.describe("Model as provider/model.").exactOptional(),
           workspace: text.describe("Folder of the agent's own files.").exactOptional(),
-          claudeCode: claudeCode.describe("What this agent does differently with Claude Code.").exactOptional(),
+          claudeCode: claudeCodeSchema.describe("What this agent does differently with Claude Code.").exactOptional(),
         }),
       )
       .describe("Agents by id.")
@@ -252,7 +151,11 @@ export const userFileSchema = z
     models: z
       .record(
         z.string().regex(/^[^/\s]+\/\S+$/, "a model is written as provider/model"),
-        z.strictObject({ alias: text.max(64).describe("Short name for use in chat.").exactOptional() }),
+        z.strictObject({
+          alias: text.max(64).describe("Short name for use in chat.").exactOptional(),
+          contextWindow: z.int().min(1024).describe("Tokens that fit into one request.").exactOptional(),
+          price: priceSchema.describe("US dollars per million tokens.").exactOptional(),
+        }),
       )
       .describe("Known models by provider/model.")
       .exactOptional(),
@@ -264,16 +167,17 @@ export const userFileSchema = z
             .url({ protocol: /^https?$/ })
             .describe("Where its API is.")
             .exactOptional(),
-          apiKeyEnv: z
-            .string()
-            .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of an environment variable, not the key itself")
-            .describe("The environment variable that holds the key.")
-            .exactOptional(),
+          apiKeyEnv: variableNameSchema.describe("The environment variable that holds the key.").exactOptional(),
         }),
       )
       .describe("Where models are reached. Names other than anthropic, openai and google speak OpenAI's protocol.")
       .exactOptional(),
-    claudeCode: claudeCode.describe("How Claude Code is found, chosen and started.").exactOptional(),
+    claudeCode: claudeCodeSchema.describe("How Claude Code is found, chosen and started.").exactOptional(),
+    turns: turnsSchema.describe("How turns share the process, and what happens to messages that wait.").exactOptional(),
+    groups: groupsSchema.describe("When the agent answers in groups.").exactOptional(),
+    memory: memorySchema.describe("What the agent writes down before a conversation is shortened.").exactOptional(),
+    gateway: gatewaySchema.describe("The server on the loopback interface.").exactOptional(),
+    channels: channelsSchema.describe("Where people reach the agents.").exactOptional(),
     maintenance: z
       .strictObject({
         archiveAfterDays: z.int().min(1).max(36_500).describe("Archive sessions unused for so long.").exactOptional(),

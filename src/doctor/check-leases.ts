@@ -4,20 +4,22 @@
  */
 import { processState } from "../base/processes.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
+import { isDeliveryLease } from "../turn/delivery/delivery-lease.ts";
 import type { Diagnosis } from "./finding.ts";
 
 const MOMENT_MS = 10_000;
 
-export async function* checkLeases({ store, clock }: AgentHandle): AsyncGenerator<Diagnosis> {
+export async function* checkLeases({ agentId, store, clock }: AgentHandle): AsyncGenerator<Diagnosis> {
   for (const { key, process, expiresAt } of await store.leases.list()) {
     const state = processState(process);
     const isLeft = state === "dead" || (state === "unknown" && expiresAt <= clock.now());
     if (!isLeft) continue;
     const why = state === "dead" ? "has ended" : "no longer renews it";
+    const what = isDeliveryLease(agentId, key) ? "The lease for deliveries" : "The lease";
     yield {
       finding: {
         severity: "warning",
-        message: `The lease of process ${process.pid} on ${process.host}, which ${why}`,
+        message: `${what} of process ${process.pid} on ${process.host}, which ${why}`,
         key,
         fix: "take the lease over and give it back",
       },

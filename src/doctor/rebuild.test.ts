@@ -89,7 +89,8 @@ describe("rebuilding a lost sqlite store", () => {
     await fill(home, 3);
     const address = { channel: "telegram", accountId: "default", chatId: "1", messageId: "1" };
     await home.use(async ({ store }) => {
-      await store.inbox.admit({ key: "agent:main:telegram:dm:1", address, payload: { text: "hi" }, receivedAt: 1 });
+      const receivedAt = home.clock.now();
+      await store.inbox.admit({ key: "agent:main:telegram:dm:1", address, payload: { text: "hi" }, receivedAt });
     });
     const before = await snapshot(home, { withState: true });
     await breakIndex(home.layout.database);

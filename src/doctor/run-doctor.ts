@@ -7,13 +7,19 @@ import { HoldfastError, errorMessage, systemErrorCode } from "../base/errors.ts"
 import { fileExists } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import { agentsFolder, cacheFolder, claudeLayout } from "../config/layout.ts";
+import { systemClock } from "../base/clock.ts";
+import type { DeliveryRoute } from "../store/store.ts";
 import type { AgentScope } from "./agent-scope.ts";
 import { checkArchive } from "./check-archive.ts";
+import { checkPairing, listChannelFolders } from "./check-channels.ts";
+import { type GatewayFacts, checkGateway } from "./check-gateway.ts";
 import { checkKeys } from "./check-keys.ts";
 import { checkLeases } from "./check-leases.ts";
 import { checkLeftovers, checkLocks } from "./check-leftovers.ts";
 import { checkOrphans } from "./check-orphans.ts";
+import { checkPending } from "./check-pending.ts";
 import { checkPermissions } from "./check-permissions.ts";
+import { type QueueFacts, checkQueues } from "./check-queues.ts";
 import { checkStore } from "./check-store.ts";
 import { checkTranscripts } from "./check-transcripts.ts";
 import { checkView } from "./check-view.ts";
@@ -28,6 +34,10 @@ export interface DoctorOptions {
   agents: readonly AgentScope[];
   /** Why the configuration cannot be used; then nobody knows the stores, and `agents` is empty. */
   configProblem?: string | undefined;
+  /** Left out: there is none, and was none. */
+  gateway?: GatewayFacts;
+  /** Whether a gateway of this configuration would deliver there. Left out: not known. */
+  isConfigured?: (route: DeliveryRoute) => boolean;
 }
 
 export interface DoctorReport {
@@ -45,21 +55,34 @@ interface Checked {
   transcripts: number;
 }
 
-export async function runDoctor({ home, fix, agents, configProblem }: DoctorOptions): Promise<DoctorReport> {
+export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
+  const { home, fix, agents, configProblem, gateway = NO_GATEWAY } = options;
   const findings: Finding[] = [];
   const checked: Checked = { agents: agents.length, sessions: 0, transcripts: 0 };
 
   const ofHome = createTreatment(findings, { fix });
   const claude = claudeLayout(home);
-  const folders = [home, agentsFolder(home), cacheFolder(home), claude.root, claude.locksFolder, claude.archiveFolder];
+  const folders = [
+    home,
+    agentsFolder(home),
+    cacheFolder(home),
+    claude.root,
+    claude.locksFolder,
+    claude.archiveFolder,
+    ...(await listChannelFolders(home)),
+  ];
   if (configProblem !== undefined) findings.push(invalidConfiguration(configProblem));
   await ofHome.check("permissions", checkPermissions(folders));
   await ofHome.check("leftovers", checkLeftovers(folders));
   await ofHome.check("locks", checkLocks(folders));
+  await ofHome.check("gateway", checkGateway(home, gateway));
+  await ofHome.check("channels", checkPairing(home, systemClock));
 
+  const gatewayMayRun = gateway.state === "running" || gateway.state === "elsewhere";
+  const queues: QueueFacts = { gatewayMayRun, isConfigured: options.isConfigured };
   for (const scope of agents) {
     const treatment = createTreatment(findings, { fix, agent: scope.agentId });
-    await exclusively(scope, fix, async () => await examineAgent(scope, { fix, treatment, checked }));
+    await exclusively(scope, fix, async () => await examineAgent(scope, { fix, treatment, checked, queues }));
   }
   return {
     ok: !findings.some(isOpenProblem),
@@ -68,6 +91,8 @@ export async function runDoctor({ home, fix, agents, configProblem }: DoctorOpti
     checked,
   };
 }
+
+const NO_GATEWAY: GatewayFacts = { state: "none" };
 
 function invalidConfiguration(message: string): Finding {
   return { check: "configuration", severity: "error", message: `${message}. Until it is valid, no agent is checked` };
@@ -132,22 +157,24 @@ interface Run {
   fix: boolean;
   treatment: Treatment;
   checked: Checked;
+  queues: QueueFacts;
 }
 
 async function examineAgent(scope: AgentScope, run: Run): Promise<void> {
   const { layout } = scope;
-  const { treatment, checked } = run;
+  const { treatment, checked, queues } = run;
   const folders = [layout.root, layout.sessionsFolder, layout.archiveFolder];
   await treatment.check("permissions", checkPermissions(folders));
   await treatment.check("leftovers", checkLeftovers(folders));
   await treatment.check("locks", checkLocks(folders));
+  await treatment.check("pending", checkPending(scope, queues));
   await treatment.check("store", checkStore(scope));
   await treatment.check("keys", checkKeys(scope));
   checked.transcripts += (await listTranscripts(layout.sessionsFolder)).length;
   await treatment.attempt("store", async () => await examineSessions(scope, run));
 }
 
-async function examineSessions(scope: AgentScope, { fix, treatment, checked }: Run): Promise<void> {
+async function examineSessions(scope: AgentScope, { fix, treatment, checked, queues }: Run): Promise<void> {
   const { repair } = scope;
   if (!(await fileExists(repair.path)) || (await repair.diagnose()) !== undefined) return;
   using _unchanged = fix ? undefined : await repair.preserve?.();
@@ -155,6 +182,7 @@ async function examineSessions(scope: AgentScope, { fix, treatment, checked }: R
   try {
     await treatment.check("view", checkView(scope, agent));
     await treatment.check("leases", checkLeases(agent));
+    await treatment.check("queues", checkQueues(agent, queues));
     await treatment.check("archive", checkArchive(agent));
     await treatment.check("windows", checkWindows(agent));
     await treatment.check("orphans", checkOrphans(agent));

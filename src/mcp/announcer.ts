@@ -129,7 +129,7 @@ export async function showAnnouncements(
 ): Promise<number> {
   const { outbox } = agent.store;
   let shown = 0;
-  for (const item of await outbox.due(agent.clock.now(), LOOKED_AT)) {
+  for (const item of await outbox.due(agent.clock.now(), LOOKED_AT, COMMAND_LINE)) {
     const { payload, target } = item;
     if (target.channel !== COMMAND_LINE.channel || !isAnnouncement(payload)) continue;
     if (!(await outbox.startSending(item.id, item.attempts))) continue;

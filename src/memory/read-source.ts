@@ -6,9 +6,9 @@
 import type { FileHandle } from "node:fs/promises";
 import { type Line, readLines } from "../base/jsonl.ts";
 import { isUnpackingError, readPartLines } from "../claude/archive/read-part.ts";
-import { contentText } from "../transcript/text.ts";
 import { decodeEntry, parseLine } from "../transcript/codec.ts";
 import { idOfPlace, migrateRecord, needsMigration } from "../transcript/migrations.ts";
+import { isFlushEntry, saidText } from "../transcript/turn-mark.ts";
 import { markdownPassages } from "./markdown-passages.ts";
 import { createNativeLineReader } from "./native-line.ts";
 import { entryPassages } from "./passages.ts";
@@ -87,10 +87,11 @@ function createOwnLineReader(folderBefore: string | undefined): LineRole {
     const whereabouts = { id: idOfPlace(line.offset), parentId: null, firstKeptEntryId: undefined };
     const { entry } = decodeEntry(needsMigration(record) ? migrateRecord(record, whereabouts) : record);
     if (entry === undefined) return { damaged: true };
-    if (entry.type !== "message") return {};
+    // What was saved is found in the memory itself.
+    if (entry.type !== "message" || isFlushEntry(entry)) return {};
     const { message } = entry;
     if (message.role !== "user" && message.role !== "assistant") return {};
-    const passages = entryPassages(contentText(message.content), {
+    const passages = entryPassages(saidText(entry), {
       ...place,
       role: message.role,
       entryId: entry.id,

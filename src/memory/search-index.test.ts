@@ -4,7 +4,7 @@ import { cp, readFile, rm, symlink } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { SESSION, SESSION_2, answer, appendLines, createSearchHome, prompt } from "../../test/support/search-home.ts";
-import { assistantDraft } from "../../test/support/transcripts.ts";
+import { assistantDraft, messageLine } from "../../test/support/transcripts.ts";
 import { agentLayout } from "../config/layout.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { SearchQuery } from "./search-query.ts";
@@ -17,6 +17,8 @@ const SAMPLES = fileURLToPath(new URL("../../test/fixtures/claude-code", import.
 interface Manifest {
   samples: { sessionId: string; firstPrompt: string }[];
 }
+
+const line = (id: string, text: string, mark: object) => ({ ...messageLine(id, "e0", text), ...mark });
 
 const found = (index: SearchIndex, text: string, query: Partial<SearchQuery> = {}): string[] =>
   index.search({ text, agentId: "main", repoRoots: [REPO], ...query }).hits.map(({ name }) => name);
@@ -51,6 +53,26 @@ describe("what a hit says", () => {
       { kind: "transcript", sessionId: "s1", entryId: "e9", role: "assistant", path, line: 3, repo: "/ws" },
     ]);
     expect(hits[0]?.at).toBe(Date.UTC(2026, 1, 3));
+  });
+
+  it("knows of our own transcripts what people wrote, not what was put around it or asked of the agent", async () => {
+    await using home = await createSearchHome();
+    await home.transcript(
+      "main",
+      "s1",
+      ["hello"],
+      [
+        line("e1", "System: a walrus came\n\nwhere is the heron", { turnId: "t1", said: "where is the heron" }),
+        line("e2", "and the otter", { turnId: "t1", steered: true }),
+        line("e3", "write down the badger", { turnId: "flush:t1" }),
+      ],
+    );
+    const index = await home.refreshed();
+    const entries = (text: string) => index.search({ text, agentId: "main" }).hits.map(({ entryId }) => entryId);
+    expect(entries("heron")).toEqual(["e1"]);
+    expect(entries("otter")).toEqual(["e2"]);
+    expect(entries("walrus")).toEqual([]);
+    expect(entries("badger")).toEqual([]);
   });
 
   it("names the line of Claude Code's transcripts and their subagents, without output of tools", async () => {

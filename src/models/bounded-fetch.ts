@@ -4,20 +4,31 @@
  */
 import { HoldfastError } from "../base/errors.ts";
 
-export function createBoundedFetch(maxBytes: number): typeof globalThis.fetch {
+export interface BoundedFetchOptions {
+  maxBytes: number;
+  /** Called when the answer begins and for each piece of it. */
+  onBytes?: () => void;
+  /** Left out: the global one. */
+  fetch?: typeof globalThis.fetch;
+}
+
+export function createBoundedFetch(options: BoundedFetchOptions): typeof globalThis.fetch {
+  const send = options.fetch ?? fetch;
   return async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: "error" });
+    const response = await send(input, { ...init, redirect: "error" });
+    options.onBytes?.();
     if (response.body === null) return response;
     const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(byteLimit(maxBytes)), { status, statusText, headers });
+    return new Response(response.body.pipeThrough(byteLimit(options)), { status, statusText, headers });
   };
 }
 
-function byteLimit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+function byteLimit({ maxBytes, onBytes }: BoundedFetchOptions): TransformStream<Uint8Array, Uint8Array> {
   let seen = 0;
   return new TransformStream({
     transform: (chunk, controller) => {
       seen += chunk.byteLength;
+      onBytes?.();
       if (seen > maxBytes) controller.error(tooLarge(maxBytes));
       else controller.enqueue(chunk);
     },

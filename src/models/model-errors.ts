@@ -17,6 +17,7 @@ export type ModelErrorCode =
   | "model-refused"
   | "model-not-found"
   | "model-request-invalid"
+  | "context-too-long"
   | "model-server-failed"
   | "model-answer-too-large"
   | "model-answer-unreadable";
@@ -35,13 +36,25 @@ export function modelError(error: unknown, call: Call): HoldfastError {
   }
   const failed = findInChain(error, (link) => isRecord(link) && typeof link["statusCode"] === "number");
   if (isRecord(failed) && typeof failed["statusCode"] === "number" && failed["statusCode"] >= 400) {
-    return describe(codeOfStatus(failed["statusCode"]), error, call, {
-      status: failed["statusCode"],
-      ...retryAfter(failed["responseHeaders"]),
-    });
+    const code = saysContextTooLong(error) ? "context-too-long" : codeOfStatus(failed["statusCode"]);
+    const status = { status: failed["statusCode"], ...retryAfter(failed["responseHeaders"]) };
+    return describe(code, error, call, status);
   }
-  return describe(isNetworkError(error) ? "model-unreachable" : "model-answer-unreadable", error, call);
+  return describe(codeOfWords(error), error, call);
 }
+
+/** Whether the same request may succeed a little later. */
+export function isTransient(error: HoldfastError): boolean {
+  return TRANSIENT.has(error.code) && !(error.code === "model-timeout" && error.data["status"] === undefined);
+}
+
+/** The program's own time limits are not among them: waiting once more is no better. */
+const TRANSIENT: ReadonlySet<string> = new Set<ModelErrorCode>([
+  "model-rate-limited",
+  "model-server-failed",
+  "model-unreachable",
+  "model-timeout",
+]);
 
 /** A request that succeeded without anything in it. */
 export function emptyAnswerError(call: Call): HoldfastError {
@@ -86,6 +99,11 @@ const KINDS: Record<ModelErrorCode, { kind: ErrorKind; says: string; hint: strin
     says: "does not accept the request",
     hint: "Check that the model takes what is asked of it, such as its number of tokens.",
   },
+  "context-too-long": {
+    kind: "usage",
+    says: "cannot take a conversation of this length",
+    hint: "Shorten it with /compact, begin a new one with /new, or take a model with a larger window.",
+  },
   "model-server-failed": { kind: "unavailable", says: "failed", hint: "Try again; the provider has a problem." },
   "model-answer-too-large": { kind: "unavailable", says: "sent too much", hint: "Check providers.<name>.baseUrl." },
   "model-answer-unreadable": {
@@ -98,7 +116,7 @@ const KINDS: Record<ModelErrorCode, { kind: ErrorKind; says: string; hint: strin
 function describe(code: ModelErrorCode, cause: unknown, call: Call, data: object = {}): HoldfastError {
   const { kind, says, hint } = KINDS[code];
   const aborted = code === "model-timeout" || code === "model-interrupted";
-  const detail = cause === undefined || aborted ? "" : `: ${printableLine(redactText(errorMessage(cause)), 200)}`;
+  const detail = cause === undefined || aborted ? "" : `: ${printableLine(redactText(wordsOf(cause)), 200)}`;
   return new HoldfastError(kind, code, `${call.provider}/${call.model} ${says}${detail}`, {
     hint,
     data: { provider: call.provider, model: call.model, ...data },
@@ -113,9 +131,56 @@ function codeOfStatus(status: number): ModelErrorCode {
   return status < 500 ? "model-request-invalid" : "model-server-failed";
 }
 
+/** Errors within a stream come without a status; their type says the same. */
+function codeOfWords(error: unknown): ModelErrorCode {
+  if (saysContextTooLong(error)) return "context-too-long";
+  const type = isRecord(error) ? `${String(error["type"])} ${String(error["code"])}` : "";
+  if (/rate_limit|quota|RESOURCE_EXHAUSTED/i.test(type)) return "model-rate-limited";
+  if (/authentication|permission|invalid_api_key|UNAUTHENTICATED|PERMISSION_DENIED/i.test(type)) return "model-auth";
+  if (/invalid_request|INVALID_ARGUMENT/i.test(type)) return "model-request-invalid";
+  if (/overloaded|server_error|api_error|UNAVAILABLE|INTERNAL/i.test(type)) return "model-server-failed";
+  return isNetworkError(error) ? "model-unreachable" : "model-answer-unreadable";
+}
+
+/** In the words of each provider, and of the servers that speak OpenAI's protocol. */
+const CONTEXT_TOO_LONG = [
+  /prompt is too long/i,
+  /exceed(?:s|ed)? (?:the )?(?:context (?:limit|window|length)|available context size)/i,
+  /context_length_exceeded|model_context_window_exceeded|request_too_large/i,
+  /maximum context length/i,
+  /input token count.{0,40}exceeds the maximum number of tokens/i,
+  /(?:input|prompt|request).{0,60}(?:larger|longer) than (?:the )?(?:maximum|context)/i,
+];
+
+function saysContextTooLong(error: unknown): boolean {
+  const words: string[] = [];
+  for (let link = error, depth = 0; depth < 8 && isRecord(link); depth++) {
+    const { type, code, responseBody } = link;
+    words.push(wordsOf(link), String(type), String(code), typeof responseBody === "string" ? responseBody : "");
+    link = link["cause"] ?? link["lastError"];
+  }
+  // A page of a proxy may be long; what a provider says is not.
+  const said = words.map((text) => text.slice(0, 4000)).join("\n");
+  return CONTEXT_TOO_LONG.some((pattern) => pattern.test(said));
+}
+
+/** Errors within a stream are plain objects, or just words. */
+function wordsOf(error: unknown): string {
+  if (isRecord(error) && typeof error["message"] === "string") return error["message"];
+  return isRecord(error) ? (JSON.stringify(error) ?? "") : errorMessage(error);
+}
+
+/** In seconds or as a date; OpenAI also says it in milliseconds. */
 function retryAfter(headers: unknown): { retryAfterSeconds?: number } {
-  const seconds = isRecord(headers) ? Number(headers["retry-after"]) : Number.NaN;
-  return Number.isFinite(seconds) && seconds >= 0 ? { retryAfterSeconds: seconds } : {};
+  if (!isRecord(headers)) return {};
+  const { "retry-after": said, "retry-after-ms": saidInMs } = headers;
+  const seconds = [Number(saidInMs ?? Number.NaN) / 1000, Number(said ?? Number.NaN), secondsUntil(said)];
+  const found = seconds.find((value) => Number.isFinite(value));
+  return found === undefined || found < 0 ? {} : { retryAfterSeconds: found };
+}
+
+function secondsUntil(date: unknown): number {
+  return typeof date === "string" ? Math.max(0, Math.ceil((Date.parse(date) - Date.now()) / 1000)) : Number.NaN;
 }
 
 function isTimeout(reason: unknown): boolean {
@@ -127,7 +192,7 @@ function isNetworkError(error: unknown): boolean {
   const found = findInChain(error, (link) => {
     return isRecord(link) && typeof link["code"] === "string" && /^(?:E(?!RR_)[A-Z]|UND_ERR)/.test(link["code"]);
   });
-  return found !== undefined || /fetch failed|cannot connect|terminated/i.test(errorMessage(error));
+  return found !== undefined || /fetch failed|cannot connect|terminated|other side closed/i.test(wordsOf(error));
 }
 
 function findInChain(error: unknown, matches: (link: unknown) => boolean): unknown {

@@ -11,6 +11,7 @@ import type { LanguageModel, TextAnswer, TextRequest } from "./language-model.ts
 import { emptyAnswerError, modelError, refusedError } from "./model-errors.ts";
 import { resolveModelName } from "./model-name.ts";
 import { type ProviderAccess, resolveProvider } from "./provider-access.ts";
+import { type SdkModel, loadSdkModel } from "./sdk-model.ts";
 
 export interface OpenModelOptions {
   providers: Readonly<Record<string, ProviderConfig>>;
@@ -40,36 +41,16 @@ export function openLanguageModel(spec: string, options: OpenModelOptions): Lang
 /** Far more than any text answer; far less than what would hurt. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-type SdkModel = ReturnType<typeof AiSdk.wrapLanguageModel>;
-
 interface Loaded {
   ai: typeof AiSdk;
   model: SdkModel;
 }
 
 async function load(access: ProviderAccess, model: string, logger: Logger): Promise<Loaded> {
-  // A key that is not there is "", never absent: absent, the packages would look for one themselves.
-  const { name, protocol, baseUrl: baseURL, apiKey = "" } = access;
-  const settings = { name, baseURL, apiKey, fetch: createBoundedFetch(MAX_ANSWER_BYTES) };
-  const [ai, loaded] = await Promise.all([import("ai"), LOADERS[protocol](settings, model)]);
+  const fetch = createBoundedFetch({ maxBytes: MAX_ANSWER_BYTES });
+  const [ai, loaded] = await Promise.all([import("ai"), loadSdkModel(access, model, fetch)]);
   return { ai, model: ai.wrapLanguageModel({ model: loaded, middleware: warningsTo(logger) }) };
 }
-
-interface SdkSettings {
-  name: string;
-  baseURL: string;
-  apiKey: string;
-  fetch: typeof globalThis.fetch;
-}
-
-const LOADERS: Record<ProviderAccess["protocol"], (settings: SdkSettings, model: string) => Promise<SdkModel>> = {
-  anthropic: async (settings, model) =>
-    (await import("@ai-sdk/anthropic")).createAnthropic(settings).languageModel(model),
-  openai: async (settings, model) => (await import("@ai-sdk/openai")).createOpenAI(settings).languageModel(model),
-  google: async (settings, model) => (await import("@ai-sdk/google")).createGoogle(settings).languageModel(model),
-  "openai-compatible": async (settings, model) =>
-    (await import("@ai-sdk/openai-compatible")).createOpenAICompatible(settings).languageModel(model),
-};
 
 /** The SDK prints its warnings to the console, where a command's output goes; here they are logged. */
 function warningsTo(logger: Logger): AiSdk.LanguageModelMiddleware {

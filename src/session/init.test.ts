@@ -36,6 +36,20 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
     expect(readFileSync(result.transcriptPath, "utf8")).toContain(`"id":"${result.sessionId}"`);
   });
 
+  it("opens one window for a turn that is begun twice", async () => {
+    await using fixture = await testAgent(kind);
+    await say(fixture, { Body: "hello" });
+    const reset = { Body: "/new hi", CommandAuthorized: true };
+    const closed: string[] = [];
+    const beforeNewWindow = async ({ sessionId }: { sessionId: string }) => void closed.push(sessionId);
+    const first = await say(fixture, reset, { turnId: "t", beforeNewWindow });
+    const again = await say(fixture, reset, { turnId: "t", beforeNewWindow });
+    expect(again).toMatchObject({ sessionId: first.sessionId, windowReason: "command", bodyStripped: "hi" });
+    expect(closed).toEqual([first.previousSessionEntry?.sessionId]);
+    const another = await say(fixture, reset, { turnId: "u" });
+    expect(another.sessionId).not.toBe(first.sessionId);
+  });
+
   it("goes on with the same window while it is fresh", async () => {
     await using fixture = await testAgent(kind);
     const first = await say(fixture, { Body: "hello" });

@@ -4,7 +4,8 @@
  * transcript → thread fork → persist → enriched context.
  *
  * Another process may move the same key meanwhile. Then the decision is made again on what is
- * there now; no process ever overwrites a window it has not seen.
+ * there now; no process ever overwrites a window it has not seen. A session that goes on, as most do,
+ * costs one update: the decision is made inside it.
  */
 import { fileExists } from "../base/files.ts";
 import type { HoldfastConfig } from "../config/config.ts";
@@ -16,14 +17,9 @@ import type { SessionEntry } from "../store/session-entry.ts";
 import type { Lease, WindowReason } from "../store/store.ts";
 import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
 import { mergeSessionEntry } from "./entry.ts";
-import {
-  evaluateSessionFreshness,
-  resolveChannelResetRule,
-  resolveSessionResetPolicy,
-  resolveSessionResetType,
-} from "./freshness.ts";
 import { inboundRoutePatch, metaPatch } from "./inbound-meta.ts";
 import { type ResetTrigger, detectResetTrigger } from "./reset-trigger.ts";
+import { endsConversation, isOwnWindow, whyNewWindow } from "./why-new-window.ts";
 import { ensureTranscript, openWindow } from "./window.ts";
 
 export interface InitSessionParams {
@@ -36,6 +32,17 @@ export interface InitSessionParams {
   isHeartbeat?: boolean;
   /** The lease under which the turn runs; writes are refused once it is lost. */
   lease?: Lease;
+  /** Names the turn, so that it opens no second window when it is begun again. Left out: it never is. */
+  turnId?: string;
+  /** The turn has left something in this session before a crash: no window is opened for it again. */
+  begunBefore?: boolean;
+  /** Adds what the caller knows to the entry that the turn begins with. */
+  complete?: (entry: SessionEntry) => SessionEntry;
+  /**
+   * Called before a window is closed by command, by the day or by idleness, with the entry as it is. It
+   * may write to that window; the session moves when it has resolved.
+   */
+  beforeNewWindow?: (previous: SessionEntry, reason: WindowReason) => Promise<void>;
 }
 
 export interface SessionInitResult {
@@ -74,13 +81,12 @@ export async function initSessionState(params: InitSessionParams): Promise<Sessi
   const message: InboundMessage = { ...params, groupResolution, isGroup, sessionKey, trigger };
 
   for (;;) {
-    const entry = await agent.store.get(sessionKey);
-    const windowReason = whyNewWindow(entry, message);
-    const sessionEntry =
-      windowReason === undefined
-        ? await continueSession(message, entry)
-        : await startWindow(message, entry, windowReason);
-    if (sessionEntry !== undefined) return describe(message, sessionEntry, entry, windowReason);
+    const { entry, continued, windowReason } = await continueSession(message);
+    if (continued !== undefined) return describe(message, continued, entry, await reasonOfOwnWindow(message, entry));
+    if (windowReason === undefined) continue;
+    if (entry !== undefined && endsConversation(windowReason)) await params.beforeNewWindow?.(entry, windowReason);
+    const opened = await startWindow(message, entry, windowReason);
+    if (opened !== undefined) return describe(message, opened, entry, windowReason);
   }
 }
 
@@ -91,46 +97,42 @@ interface InboundMessage extends InitSessionParams {
   trigger: ResetTrigger;
 }
 
-/** Undefined when the session goes on. */
-function whyNewWindow(entry: SessionEntry | undefined, message: InboundMessage): WindowReason | undefined {
-  if (entry === undefined) return message.ctx.ParentSessionKey === undefined ? "initial" : "fork";
-  if (message.trigger.triggered) return "command";
-  if (message.isHeartbeat === true) return undefined;
-
-  const { ctx, cfg } = message;
-  const policy = resolveSessionResetPolicy({
-    sessionCfg: cfg.session,
-    resetType: resolveSessionResetType({
-      sessionKey: message.sessionKey,
-      isGroup: message.isGroup,
-      isThread: ctx.ParentSessionKey !== undefined || ctx.ThreadLabel !== undefined,
-    }),
-    resetOverride: resolveChannelResetRule(cfg.session, message.groupResolution?.channel ?? ctx.Provider),
-  });
-  const now = message.agent.clock.now();
-  const freshness = evaluateSessionFreshness({ updatedAt: entry.lastInteractionAt ?? entry.updatedAt, now, policy });
-  if (freshness.fresh) return undefined;
-  return freshness.idleExpiresAt !== undefined && now > freshness.idleExpiresAt ? "idle" : "daily";
+interface Continued {
+  /** As it was before. */
+  entry: SessionEntry | undefined;
+  /** With what this message adds; undefined when a window has to be opened. */
+  continued?: SessionEntry;
+  windowReason?: WindowReason;
 }
 
-/** The entry with what this message adds; undefined when the key moved meanwhile. */
-async function continueSession(
-  message: InboundMessage,
-  entry: SessionEntry | undefined,
-): Promise<SessionEntry | undefined> {
+async function continueSession(message: InboundMessage): Promise<Continued> {
   const { agent, sessionKey, lease } = message;
-  if (entry === undefined) return undefined;
-  await ensureTranscript(agent, sessionKey, entry);
-  let unmoved = false;
+  let entry: SessionEntry | undefined;
+  let windowReason: WindowReason | undefined;
   const updated = await agent.store.update(
     sessionKey,
     (current) => {
-      unmoved = current?.sessionId === entry.sessionId;
-      return current !== undefined && unmoved ? withMessage(message, current) : undefined;
+      entry = current;
+      windowReason = whyNewWindow(current, message);
+      return current === undefined || windowReason !== undefined ? undefined : withMessage(message, current);
     },
     lease === undefined ? {} : { lease },
   );
-  return unmoved ? updated : undefined;
+  if (windowReason !== undefined || updated === undefined) {
+    return { entry, ...(windowReason === undefined ? {} : { windowReason }) };
+  }
+  await ensureTranscript(agent, sessionKey, updated);
+  return { entry, continued: updated };
+}
+
+/** Why the window was opened that this very turn had opened before it was cut short. */
+async function reasonOfOwnWindow(
+  message: InboundMessage,
+  entry: SessionEntry | undefined,
+): Promise<WindowReason | undefined> {
+  if (entry === undefined || !isOwnWindow(message, entry)) return undefined;
+  const windows = await message.agent.store.windows(message.sessionKey);
+  return windows.find(({ sessionId }) => sessionId === entry.sessionId)?.reason;
 }
 
 async function startWindow(
@@ -138,6 +140,7 @@ async function startWindow(
   previous: SessionEntry | undefined,
   reason: WindowReason,
 ): Promise<SessionEntry | undefined> {
+  const { turnId } = message;
   return await openWindow(message.agent, {
     key: message.sessionKey,
     previous,
@@ -145,7 +148,7 @@ async function startWindow(
     topicId: message.ctx.MessageThreadId,
     forkOf: reason === "fork" ? await parentTranscript(message) : undefined,
     lease: message.lease,
-    complete: (entry) => withMessage(message, entry),
+    complete: (entry) => withMessage(message, turnId === undefined ? entry : { ...entry, openedByTurn: turnId }),
   });
 }
 
@@ -157,15 +160,16 @@ async function parentTranscript({ agent, ctx }: InboundMessage): Promise<string 
   return (await fileExists(path)) ? path : undefined;
 }
 
-function withMessage(message: InboundMessage, entry: SessionEntry): SessionEntry {
+function withMessage(message: InboundMessage, before: SessionEntry): SessionEntry {
   const { ctx, sessionKey, agent } = message;
+  const entry = message.complete?.(before) ?? before;
+  const now = agent.clock.now();
   if (message.isHeartbeat === true) {
     // An entry of another tool has only `updatedAt`, which this heartbeat is about to move.
     const lastInteractionAt = entry.lastInteractionAt ?? entry.updatedAt;
-    return mergeSessionEntry(entry, { lastInteractionAt }, agent.clock.now());
+    return mergeSessionEntry(entry, { lastInteractionAt }, now);
   }
   const patch = { ...metaPatch(ctx, message.groupResolution, sessionKey, entry), ...inboundRoutePatch(ctx, entry) };
-  const now = agent.clock.now();
   return mergeSessionEntry(entry, { ...patch, lastInteractionAt: now }, now);
 }
 
@@ -187,7 +191,9 @@ function describe(
       IsNewSession: String(isNewSession),
     },
     sessionEntry,
-    ...(isNewSession && before !== undefined ? { previousSessionEntry: before } : {}),
+    ...(isNewSession && before !== undefined && before.sessionId !== sessionEntry.sessionId
+      ? { previousSessionEntry: before }
+      : {}),
     sessionKey,
     sessionId: sessionEntry.sessionId,
     transcriptPath: transcriptPath(agent, sessionEntry),
@@ -195,7 +201,8 @@ function describe(
     ...(windowReason === undefined ? {} : { windowReason }),
     resetTriggered: trigger.triggered,
     systemSent: sessionEntry.systemSent ?? false,
-    abortedLastRun: sessionEntry.abortedLastRun ?? false,
+    // What the caller adds may clear it for the turn that begins.
+    abortedLastRun: before?.sessionId === sessionEntry.sessionId && before.abortedLastRun === true,
     storePath: agent.store.path,
     sessionScope: cfg.session.scope,
     ...(groupResolution === undefined ? {} : { groupResolution }),

@@ -32,8 +32,44 @@ export async function withSessionLease<T>(
   options: LeaseOptions,
   task: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
-  const ttlMs = options.ttlMs ?? 30_000;
-  let lease = await waitForLease(agent, key, options.waitMs ?? 10_000, ttlMs);
+  const ttlMs = options.ttlMs ?? DEFAULT_TTL_MS;
+  const taken = keepRenewed(agent, await waitForLease(agent, key, options.waitMs ?? 10_000, ttlMs), ttlMs);
+  try {
+    return await task(taken.held);
+  } finally {
+    // A lease that could not be given back ends by itself; the task's own outcome must not be hidden.
+    await taken.release({ evenIf: "refused" }).catch((error: unknown) => {
+      agent.logger.warn("could not give the lease back", { key, error });
+    });
+  }
+}
+
+export interface TakenLease {
+  held: HeldLease;
+  /**
+   * Gives the lease back. When the store refuses that, it rejects and the lease is still held and renewed,
+   * unless it is to be let go of even then.
+   */
+  release(options?: { evenIf?: "refused" }): Promise<void>;
+  /** The lease was lost, or given back together with something else. */
+  forget(): void;
+}
+
+/** For whoever holds a session over several tasks. Does not wait: resolves to who has it otherwise. */
+export async function takeSessionLease(
+  agent: AgentHandle,
+  key: string,
+  { ttlMs = DEFAULT_TTL_MS }: Pick<LeaseOptions, "ttlMs"> = {},
+): Promise<TakenLease | { heldBy: Lease }> {
+  const attempt = await agent.store.leases.acquire(key, { ttlMs });
+  return attempt.acquired ? keepRenewed(agent, attempt.lease, ttlMs) : { heldBy: attempt.held };
+}
+
+const DEFAULT_TTL_MS = 30_000;
+
+function keepRenewed(agent: AgentHandle, taken: Lease, ttlMs: number): TakenLease {
+  let lease = taken;
+  const { key } = lease;
   const lost = new AbortController();
   const renewal = setInterval(() => {
     agent.store.leases.renew(lease, { ttlMs }).then(
@@ -45,22 +81,21 @@ export async function withSessionLease<T>(
     );
   }, ttlMs / 3);
   renewal.unref();
-
-  try {
-    return await task({
+  return {
+    held: {
       get lease() {
         return lease;
       },
       fence: createFence(agent, () => lease),
       signal: lost.signal,
-    });
-  } finally {
-    clearInterval(renewal);
-    // A lease that could not be given back ends by itself; the task's own outcome must not be hidden.
-    await agent.store.leases.release(lease).catch((error: unknown) => {
-      agent.logger.warn("could not give the lease back", { key, error });
-    });
-  }
+    },
+    forget: () => clearInterval(renewal),
+    release: async ({ evenIf } = {}) => {
+      if (evenIf === "refused") clearInterval(renewal);
+      await agent.store.leases.release(lease);
+      clearInterval(renewal);
+    },
+  };
 }
 
 /** How long the store's answer counts. */

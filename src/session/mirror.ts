@@ -14,6 +14,8 @@ export async function appendAssistantMessageToSessionTranscript(params: {
   sessionKey: string;
   text?: string;
   mediaUrls?: string[];
+  /** Names the delivery: whoever repeats it finds it in the transcript. */
+  turnId?: string;
   /** The lease of the turn that is running. Left out: the session is taken for this append. */
   held?: HeldLease;
 }): Promise<MirrorResult> {
@@ -35,7 +37,8 @@ export async function appendAssistantMessageToSessionTranscript(params: {
       epoch: held.lease.epoch,
       onProblem: (problem) => agent.logger.warn("transcript problem", { file: basename(path), ...problem }),
     });
-    await log.append([{ type: "message", message: createDeliveryMirrorMessage(text, agent.clock.now()) }]);
+    const mark = params.turnId === undefined ? {} : { turnId: params.turnId };
+    await log.append([{ type: "message", ...mark, message: createDeliveryMirrorMessage(text, agent.clock.now()) }]);
     await log.sync();
     await persistSessionUsageUpdate({ agent, sessionKey, answeredAt: agent.clock.now(), lease: held.lease });
     return { ok: true, sessionFile: path };

@@ -52,8 +52,8 @@ export async function applyResetModelOverride(params: {
   return { selection, cleanedBody, ...(sessionEntry === undefined ? {} : { sessionEntry }) };
 }
 
-/** Which model the first one or two words name, and the text behind them. */
-function resolveModelHint(
+/** Which configured model the first one or two words name, and the text behind them. */
+export function resolveModelHint(
   text: string,
   models: Readonly<Record<string, ModelConfig>>,
   defaultModel: string | undefined,

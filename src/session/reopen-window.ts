@@ -12,9 +12,15 @@ import { sessionNotFound } from "./window.ts";
 export async function reopenWindow(
   agent: AgentHandle,
   window: Window,
-  options: { lease?: Lease } = {},
+  options: {
+    lease?: Lease;
+    /** The turn that goes back, for recognising it when it is begun again. Left out: it never is. */
+    turnId?: string;
+  } = {},
 ): Promise<SessionEntry> {
   const { key, sessionId } = window;
+  const { lease, turnId } = options;
+  const openedBy = turnId === undefined ? {} : { openedByTurn: turnId };
   const sessionFile = join(agent.sessionsFolder, windowTranscriptName(window));
   await unarchiveWindow(agent, window);
   if (!(await fileExists(sessionFile))) throw transcriptMissing(window, sessionFile);
@@ -24,8 +30,12 @@ export async function reopenWindow(
     (current) =>
       current === undefined || current.sessionId === sessionId
         ? undefined
-        : { ...entryForNewWindow(current, { sessionId, sessionFile, now: agent.clock.now() }), ...window.state },
-    { windowReason: "restore", ...options },
+        : {
+            ...entryForNewWindow(current, { sessionId, sessionFile, now: agent.clock.now() }),
+            ...window.state,
+            ...openedBy,
+          },
+    { windowReason: "restore", ...(lease === undefined ? {} : { lease }) },
   );
   if (entry === undefined) throw sessionNotFound(key);
   return entry;

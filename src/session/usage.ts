@@ -42,7 +42,7 @@ export async function persistSessionUsageUpdate(params: {
 }
 
 /** What fills the context window is the prompt, cached or not; the answer is counted apart. */
-function tokenFields(usage: TokenUsage): Partial<SessionEntry> {
+export function tokenFields(usage: TokenUsage): Partial<SessionEntry> {
   const input = usage.input ?? 0;
   return {
     inputTokens: input,

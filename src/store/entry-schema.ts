@@ -12,10 +12,15 @@ import type { SessionEntry } from "./session-entry.ts";
 /** Refuses a write that puts an invalid value into a known field; `before` is undefined for a new key. */
 export function validateEntryChanges(before: SessionEntry | undefined, after: SessionEntry): void {
   for (const [field, schema] of Object.entries(FIELD_SCHEMAS) as [keyof SessionEntry, z.ZodType][]) {
-    if (before !== undefined && isDeepStrictEqual(before[field], after[field])) continue;
+    if (before !== undefined && isSame(before[field], after[field])) continue;
     const { error } = schema.safeParse(after[field]);
     if (error !== undefined) throw invalidField(field, error);
   }
+}
+
+/** Most fields are plain values, and most stay as they were. */
+function isSame(before: unknown, after: unknown): boolean {
+  return before === after || (typeof before === "object" && isDeepStrictEqual(before, after));
 }
 
 const text = z.string();
@@ -31,6 +36,7 @@ const FIELD_SCHEMAS = {
   updatedAt: instant,
   lastInteractionAt: instant.optional(),
   sessionFile: name.optional(),
+  openedByTurn: name.optional(),
   spawnedBy: name.optional(),
 
   sdkSessionId: text.optional(),

@@ -40,6 +40,8 @@ export interface SessionEntry {
   /** Last message of a person or of the agent, in ms: what freshness is judged by. */
   lastInteractionAt?: number;
   sessionFile?: string;
+  /** The turn that opened this window: begun again after a crash, it does not open another. */
+  openedByTurn?: string;
   spawnedBy?: string;
 
   // Sessions of other programs that this one continues in
@@ -128,6 +130,7 @@ export interface SessionEntry {
  * closed window, so that going back to that window brings it back.
  */
 export const WINDOW_STATE_FIELDS = [
+  "openedByTurn",
   "sdkSessionId",
   "cliSessionIds",
   "claudeCliSessionId",

@@ -206,14 +206,46 @@ export interface Inbox {
   /** Items that are neither done nor dropped, in order of admission. */
   pending(key?: string): Promise<InboxItem[]>;
   get(id: number): Promise<InboxItem | undefined>;
-  /** The oldest queued items of a key become running, under the lease of that key. No limit: all of them. */
-  claim(lease: Lease, options?: { limit?: number }): Promise<InboxItem[]>;
-  /** Running items of the lease's key back to the queue: their turn died with its process. */
-  requeue(lease: Lease): Promise<InboxItem[]>;
+  /**
+   * The oldest queued items of a key become running, under the lease of that key. No limit: all of them.
+   * With `ids`, only those: for what need not wait for the messages before it.
+   */
+  claim(lease: Lease, options?: { limit?: number; ids?: readonly number[] }): Promise<InboxItem[]>;
+  /** Running items of the lease's key back to the queue: their turn died with its process, or was put off. */
+  requeue(lease: Lease, options?: RequeueOptions): Promise<InboxItem[]>;
   /** Ends running items and puts the replies into the outbox, both or neither. */
-  finish(lease: Lease, ids: readonly number[], replies: readonly OutboxDraft[]): Promise<OutboxItem[]>;
-  /** Gives up those items that are queued under the key, visibly; resolves to them. */
-  drop(key: string, ids: readonly number[], note: string): Promise<InboxItem[]>;
+  finish(
+    lease: Lease,
+    ids: readonly number[],
+    replies: readonly OutboxDraft[],
+    options?: FinishOptions,
+  ): Promise<OutboxItem[]>;
+  /**
+   * Gives up those items that are queued under the key, visibly; resolves to them. A reply goes into the
+   * outbox together with the drop of the item it answers, and not at all when that was not dropped.
+   */
+  drop(key: string, ids: readonly number[], note: string, replies?: readonly DropReply[]): Promise<InboxItem[]>;
+  /** Forgets items that ended and were received before this instant; their addresses can be admitted again. */
+  prune(receivedBefore: number): Promise<number>;
+}
+
+export interface RequeueOptions {
+  /** Left out: all of the key. */
+  ids?: readonly number[];
+  /** Why the attempt does not count; stays as the item's note. Left out: it counts. */
+  excuse?: string;
+}
+
+export interface FinishOptions {
+  /** How they ended. */
+  note?: string;
+  /** Gives the lease back with it, for whoever has nothing more to do. Left out: it is kept. */
+  release?: boolean;
+}
+
+export interface DropReply {
+  itemId: number;
+  draft: OutboxDraft;
 }
 
 export interface Admission {
@@ -238,6 +270,15 @@ export interface DeliveryTarget {
   threadId?: string | number;
 }
 
+/** Which account on which channel delivers. */
+export type DeliveryRoute = Pick<DeliveryTarget, "channel" | "accountId">;
+
+export interface WaitingRoute extends DeliveryRoute {
+  waiting: number;
+  /** When the first of them is due (ms). */
+  dueAt: number;
+}
+
 export interface OutboxItem extends OutboxDraft {
   id: number;
   key: string;
@@ -254,8 +295,15 @@ export interface OutboxItem extends OutboxDraft {
 
 export interface Outbox {
   enqueue(key: string, drafts: readonly OutboxDraft[], options?: WriteOptions): Promise<OutboxItem[]>;
-  /** Pending and sending items in order; of one key only those before the first that is not due. */
-  due(now: number, limit: number): Promise<OutboxItem[]>;
+  /**
+   * Pending and sending items in order; of one key and route only those before the first that is not due.
+   * With a route, only its items: those of other routes neither block nor fill the limit.
+   */
+  due(now: number, limit: number, route?: DeliveryRoute): Promise<OutboxItem[]>;
+  /** Where pending and sending items wait to go. */
+  routes(): Promise<WaitingRoute[]>;
+  /** What was given up, newest first. */
+  failures(limit: number): Promise<OutboxItem[]>;
   get(id: number): Promise<OutboxItem | undefined>;
   /** Exactly one caller gets true for one attempt. */
   startSending(id: number, attempts: number): Promise<boolean>;
@@ -264,4 +312,6 @@ export interface Outbox {
   /** Back to pending, to be tried again at `dueAt`. */
   retry(id: number, dueAt: number, note: string): Promise<void>;
   failed(id: number, note: string): Promise<void>;
+  /** Forgets delivered and failed items made before this instant, with their idempotency keys. */
+  prune(createdBefore: number): Promise<number>;
 }

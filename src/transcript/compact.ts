@@ -155,7 +155,7 @@ async function writeKept(
   let end = cut;
   // Each kept entry with the oldest kept entry that it descends from.
   const oldestOf = new Map<string, string>();
-  for await (const { line, located } of scanLines(handle, cut)) {
+  for await (const { line, located } of scanLines(handle, { start: cut })) {
     const entry = located?.entry;
     end = line.end;
     if (entry === undefined) {

@@ -20,11 +20,38 @@ export interface TranscriptContext {
 export interface ReadContextOptions {
   /** Left out: the newest entry. */
   leafId?: string | undefined;
+  /** Entries that are not for this reader; they say nothing in the context. Left out: all are. */
+  omit?: (entry: TranscriptEntry) => boolean;
 }
 
 export async function readContext(path: string, options: ReadContextOptions = {}): Promise<TranscriptContext> {
+  return contextOf(await readKeptEntries(path, options.leafId), options);
+}
+
+/** What a context is made of; shared by everybody who makes one, so nobody may change it. */
+export interface KeptEntries {
+  entries: TranscriptEntry[];
+  /** The newest compaction on the way. */
+  compaction: CompactionEntry | undefined;
+  problems: TranscriptProblem[];
+}
+
+export async function readKeptEntries(path: string, leafId: string | undefined): Promise<KeptEntries> {
   const list = createProblemList();
-  const { entries, compaction } = await collect(path, options.leafId, (problem) => addProblem(list, problem));
+  const collected = await collect(path, leafId, (problem) => addProblem(list, problem));
+  return { ...collected, problems: list.problems };
+}
+
+/** What follows them in the file; undefined when everything has to be read again. */
+export function withFollowing(kept: KeptEntries, following: readonly TranscriptEntry[]): KeptEntries | undefined {
+  if (following.some(({ type }) => type === "compaction")) return undefined;
+  kept.entries.push(...following);
+  return kept;
+}
+
+export function contextOf(kept: KeptEntries, { omit }: Pick<ReadContextOptions, "omit"> = {}): TranscriptContext {
+  const { compaction, problems } = kept;
+  const entries = kept.entries.filter((entry) => omit?.(entry) !== true);
   return {
     messages: [
       ...(compaction === undefined ? [] : [summaryMessage(compaction)]),
@@ -32,17 +59,15 @@ export async function readContext(path: string, options: ReadContextOptions = {}
     ],
     ...settingsOf(entries),
     entries,
-    problems: list.problems,
+    problems,
   };
 }
 
-interface Collected {
-  entries: TranscriptEntry[];
-  /** The newest compaction on the way. */
-  compaction: CompactionEntry | undefined;
-}
-
-async function collect(path: string, leafId: string | undefined, onProblem: OnProblem): Promise<Collected> {
+async function collect(
+  path: string,
+  leafId: string | undefined,
+  onProblem: OnProblem,
+): Promise<Omit<KeptEntries, "problems">> {
   const newestFirst: TranscriptEntry[] = [];
   let compaction: CompactionEntry | undefined;
   let firstKeptSeen = false;
@@ -80,7 +105,7 @@ function settingsOf(entries: readonly TranscriptEntry[]): Pick<TranscriptContext
 }
 
 /** The message that an entry contributes in its place. A compaction's summary comes first of all instead. */
-function messageOf(entry: TranscriptEntry): TranscriptMessage | undefined {
+export function messageOf(entry: TranscriptEntry): TranscriptMessage | undefined {
   if (entry.type === "message") return entry.message;
   const timestamp = Date.parse(entry.timestamp);
   if (entry.type === "custom_message") {

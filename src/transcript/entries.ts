@@ -32,7 +32,18 @@ export interface EntryBase {
   leaseEpoch?: number;
 }
 
-export interface MessageEntry extends EntryBase {
+/** Which turn wrote a message: a turn that is begun again finds what it had written. */
+export interface TurnMark {
+  turnId?: string;
+  /** What the person wrote, where the message holds more: senders, history, events. Left out: the same. */
+  said?: string;
+  /** A person said it while the turn was running; the message that began the turn stands before it. */
+  steered?: boolean;
+  /** Of such a message: the turn that it would have been, for whoever looks whether it was dealt with. */
+  steeredAs?: string;
+}
+
+export interface MessageEntry extends EntryBase, TurnMark {
   type: "message";
   message: TranscriptMessage;
 }

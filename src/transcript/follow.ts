@@ -15,7 +15,7 @@ export async function readEntriesFrom(
     if (size < position) return { entries: [], end: size };
     const entries: TranscriptEntry[] = [];
     let end = position;
-    for await (const { line, located } of scanLines(handle, position)) {
+    for await (const { line, located } of scanLines(handle, { start: position })) {
       if (!line.terminated) break;
       if (located !== undefined) entries.push(located.entry);
       end = line.end;

@@ -15,15 +15,25 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError, systemErrorCode } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, syncFolder } from "../base/files.ts";
-import { MAX_LINE_BYTES } from "../base/jsonl.ts";
+import type { JsonRecord } from "../base/json-record.ts";
 import type { Durability } from "../config/config.ts";
 import { type Fence, inTurn, withWriteAccess } from "./access.ts";
 import { type Appender, createAppender, openAppender } from "./appender.ts";
-import { encodeEntry, encodeHeader } from "./codec.ts";
+import { decodeEntry, encodeEntry, encodeHeader } from "./codec.ts";
+import {
+  type ReadContextOptions,
+  type TranscriptContext,
+  contextOf,
+  readKeptEntries,
+  withFollowing,
+} from "./context.ts";
 import { type DraftEntry, TRANSCRIPT_VERSION, type TranscriptEntry, type TranscriptHeader } from "./entries.ts";
 import { type EntryIds, createEntryIds } from "./entry-ids.ts";
 import { emitSessionTranscriptUpdate } from "./events.ts";
-import { cutTornTail, prepareForWrite } from "./prepare.ts";
+import type { LogState } from "./log-state.ts";
+import type { ParkedTranscripts } from "./parked-transcripts.ts";
+import { encodeEntries, placeEntries } from "./place-entries.ts";
+import { cutTornTail, openPrepared, prepareForWrite } from "./prepare.ts";
 import type { OnProblem } from "./problems.ts";
 import { type LocatedEntry, leafOfWindow, newestEpoch, scanTailWindow, transcriptError } from "./scan.ts";
 
@@ -37,6 +47,8 @@ export interface TranscriptLogOptions {
   /** Epoch of the lease behind the fence, stored with each entry to tell lines of stale holders. */
   epoch?: number | undefined;
   onProblem?: OnProblem | undefined;
+  /** Where the file stays open when the log is closed. Left out: nowhere. Only for logs with a fence. */
+  parked?: ParkedTranscripts | undefined;
 }
 
 export interface TranscriptLog extends AsyncDisposable {
@@ -46,6 +58,8 @@ export interface TranscriptLog extends AsyncDisposable {
   readonly leafId: string | undefined;
   /** Resolves to the entries as they stand in the file. */
   append(drafts: readonly DraftEntry[]): Promise<TranscriptEntry[]>;
+  /** What `readContext` tells of the leaf; the file is read once. The messages are shared: not to be changed. */
+  context(options?: Pick<ReadContextOptions, "omit">): Promise<TranscriptContext>;
   /** Forces everything appended so far to disk, unless durability is `none`. */
   sync(): Promise<void>;
   /** Syncs and lets go of the file. */
@@ -57,12 +71,15 @@ export async function openTranscriptLog(options: TranscriptLogOptions): Promise<
   const settings = withDefaults(options);
   const { path, durability } = settings;
   return await withWriteAccess(path, settings, async () => {
-    const header = await prepareForWrite(path, settings);
-    const appender = await openAppender(path, durability);
+    const parked = settings.fence === undefined ? undefined : settings.parked?.take(path);
+    if (parked !== undefined) return createLog(withEpoch(settings, parked.newestEpoch), parked);
+    const { header, handle, window } = await openPrepared(path, settings, settings.onProblem ?? (() => undefined));
+    const appender = createAppender(handle, path, durability);
     const ids = createEntryIds();
-    const { leaf, window } = await findLeaf(appender, ids, settings);
-    const epoch = epochAbove(settings.epoch, newestEpoch(window));
-    return createLog({ ...settings, epoch }, { header, appender, ids, leafId: leaf?.entry.id });
+    const leaf = leafIn(window, ids, settings);
+    const newest = newestEpoch(window);
+    const state = { header, appender, ids, leafId: leaf?.entry.id, newestEpoch: newest, kept: undefined };
+    return createLog(withEpoch(settings, newest), state);
   });
 }
 
@@ -96,7 +113,9 @@ export async function createTranscript(options: CreateTranscriptOptions): Promis
     await settings.fence?.();
     const handle = await createFile(path, encodeHeader(header) + entries.map(encodeEntry).join(""));
     const appender = createAppender(handle, path, durability);
-    return createLog(settings, { header, appender, ids, leafId: entries.at(-1)?.id });
+    const newest = settings.epoch ?? Number.NEGATIVE_INFINITY;
+    const state = { header, appender, ids, leafId: entries.at(-1)?.id, newestEpoch: newest, kept: undefined };
+    return createLog(settings, state);
   });
 }
 
@@ -104,8 +123,9 @@ export async function createTranscript(options: CreateTranscriptOptions): Promis
  * A store that was lost and rebuilt counts its epochs from the beginning again. The holder of its lease
  * is the rightful writer nevertheless, and its lines must not look older than those before them.
  */
-function epochAbove(own: number | undefined, newest: number): number | undefined {
-  return own === undefined || own >= newest ? own : newest + 1;
+function withEpoch(settings: Settings, newest: number): Settings {
+  const { epoch } = settings;
+  return epoch === undefined || epoch >= newest ? settings : { ...settings, epoch: newest + 1 };
 }
 
 type Settings = TranscriptLogOptions & { durability: Durability; clock: Clock };
@@ -131,16 +151,10 @@ async function createFile(path: string, content: string): Promise<FileHandle> {
   }
 }
 
-interface LogState {
-  header: TranscriptHeader;
-  appender: Appender;
-  ids: EntryIds;
-  leafId: string | undefined;
-}
-
 function createLog(settings: Settings, state: LogState): TranscriptLog {
   const { path, fence } = settings;
   let closed = false;
+  let failed = false;
   const assertOpen = (): void => {
     if (closed) {
       throw new HoldfastError("usage", "transcript-closed", `The log of ${path} was closed`, {
@@ -161,15 +175,27 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
       if (drafts.length === 0) return [];
       const entries = await withWriteAccess(path, settings, async () => {
         assertOpen();
+        failed = true;
         await catchUp(settings, state);
         const placed = placeEntries(drafts, state.leafId, state.ids, settings);
-        await appendWherePathLeads(settings, state, encodeEntries(placed));
+        const lines = encodeEntries(placed);
+        await appendWherePathLeads(settings, state, Buffer.concat(lines));
         await fence?.();
         state.leafId = placed.at(-1)?.id;
+        state.newestEpoch = Math.max(state.newestEpoch, settings.epoch ?? Number.NEGATIVE_INFINITY);
+        state.kept &&= withFollowing(state.kept, lines.flatMap(readBack));
+        failed = false;
         return placed;
       });
       emitSessionTranscriptUpdate(path);
       return entries;
+    },
+    async context(options) {
+      return await inTurn(path, async () => {
+        assertOpen();
+        state.kept ??= await readKeptEntries(path, state.leafId);
+        return contextOf(state.kept, options);
+      });
     },
     async sync() {
       await inTurn(path, async () => {
@@ -181,12 +207,31 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
       await inTurn(path, async () => {
         if (closed) return;
         closed = true;
-        await state.appender.close();
+        const { parked } = settings;
+        if (parked !== undefined && !failed && (await canPark(settings, state))) parked.park(path, state);
+        else await state.appender.close();
       });
     },
     [Symbol.asyncDispose]: async () => await log.close(),
   };
   return log;
+}
+
+/** What cannot be known to be as we left it, or belongs to nobody's lease, is opened anew. */
+async function canPark({ fence }: Settings, { appender }: LogState): Promise<boolean> {
+  if (fence === undefined) return false;
+  try {
+    await appender.sync();
+    return appender.compare() === "unchanged";
+  } catch {
+    return false;
+  }
+}
+
+/** As a reader of the file gets it. */
+function readBack(line: Buffer): TranscriptEntry[] {
+  const { entry } = decodeEntry(JSON.parse(line.toString()) as JsonRecord);
+  return entry === undefined ? [] : [entry];
 }
 
 /** Writes again when the file was exchanged meanwhile: what went into the old one may not be in the new one. */
@@ -200,6 +245,7 @@ async function appendWherePathLeads(settings: Settings, state: LogState, bytes: 
 }
 
 async function reopen(settings: Settings, state: LogState): Promise<void> {
+  state.kept = undefined;
   await prepareForWrite(settings.path, settings);
   const replaced = state.appender;
   state.appender = await openAppender(settings.path, settings.durability);
@@ -211,6 +257,7 @@ async function catchUp(settings: Settings, state: LogState): Promise<void> {
   const { path, fence, onProblem } = settings;
   const change = state.appender.compare();
   if (change === "unchanged") return;
+  state.kept = undefined;
   if (change === "replaced") {
     await reopen(settings, state);
   } else {
@@ -227,53 +274,19 @@ async function catchUp(settings: Settings, state: LogState): Promise<void> {
 async function findLeaf(
   appender: Appender,
   ids: EntryIds,
-  { onProblem }: Settings,
+  settings: Settings,
 ): Promise<{ leaf: LocatedEntry | undefined; window: LocatedEntry[] }> {
+  const { onProblem } = settings;
   appender.settle();
   const window = await scanTailWindow(appender.handle, onProblem === undefined ? {} : { onProblem });
+  return { leaf: leafIn(window, ids, settings), window };
+}
+
+function leafIn(window: LocatedEntry[], ids: EntryIds, { onProblem }: Settings): LocatedEntry | undefined {
   ids.continueAfter(window.map(({ entry }) => entry));
   const leaf = leafOfWindow(window);
   if (leaf !== window[0]) onProblem?.({ reason: "the last lines come from a writer who had lost the lease" });
-  return { leaf, window };
-}
-
-function placeEntries(
-  drafts: readonly DraftEntry[],
-  leafId: string | undefined,
-  ids: EntryIds,
-  { clock, epoch }: Settings,
-): TranscriptEntry[] {
-  let parentId = leafId ?? null;
-  return drafts.map((draft) => {
-    const now = clock.now();
-    // Type and place first, as other tools write them: the beginning of a line tells what it is.
-    const place = { type: draft.type, id: ids.next(now), parentId, timestamp: new Date(now).toISOString() };
-    parentId = place.id;
-    const entry = { ...place, ...draft, ...(epoch === undefined ? {} : { leaseEpoch: epoch }) };
-    return entry satisfies TranscriptEntry;
-  });
-}
-
-function encodeEntries(entries: readonly TranscriptEntry[]): Buffer {
-  const lines = entries.map(encodeOrRefuse);
-  const longest = Math.max(...lines.map((line) => line.length));
-  if (longest > MAX_LINE_BYTES) {
-    throw new HoldfastError("usage", "entry-too-large", `An entry of ${longest} bytes is too large to be read again`, {
-      hint: `Keep large data in a file and name it in the entry; an entry may have ${MAX_LINE_BYTES} bytes.`,
-    });
-  }
-  return Buffer.concat(lines);
-}
-
-function encodeOrRefuse(entry: TranscriptEntry): Buffer {
-  try {
-    return Buffer.from(encodeEntry(entry));
-  } catch (error) {
-    throw new HoldfastError("usage", "entry-not-json", "An entry cannot be written as JSON", {
-      hint: "An entry may hold only what JSON can: no cycles, no big integers.",
-      cause: error,
-    });
-  }
+  return leaf;
 }
 
 function alreadyThere(path: string, cause: unknown): HoldfastError {

@@ -2,7 +2,7 @@
  * Makes a file fit to be appended to, or refuses it untouched. Fit means: a header of this version,
  * every line of this version, and a newline at the end.
  */
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, constants, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
@@ -14,7 +14,7 @@ import { TRANSCRIPT_VERSION, type TranscriptHeader } from "./entries.ts";
 import { sessionIdOfTranscript } from "./paths.ts";
 import type { OnProblem } from "./problems.ts";
 import { copyRange, rewriteTranscript, writeNewFile } from "./rewrite.ts";
-import { scanHead, scanLines, scanTailWindow, transcriptError } from "./scan.ts";
+import { type LocatedEntry, scanHead, scanLines, scanTailWindow, transcriptError } from "./scan.ts";
 
 export interface PrepareOptions {
   clock: Clock;
@@ -23,22 +23,70 @@ export interface PrepareOptions {
 
 /** The caller must have write access (access.ts). Resolves to the header of the file. */
 export async function prepareForWrite(path: string, options: PrepareOptions): Promise<TranscriptHeader> {
+  const { handle, header } = await openPrepared(path, options, () => undefined);
+  await handle.close();
+  return header;
+}
+
+export interface PreparedFile {
+  header: TranscriptHeader;
+  /** Open for reading and appending. */
+  handle: FileHandle;
+  /** The newest entries, newest first, as `scanTailWindow` finds them. */
+  window: LocatedEntry[];
+}
+
+/** The same, and leaves the file open: a turn then reads its end once. */
+export async function openPrepared(path: string, options: PrepareOptions, onProblem: OnProblem): Promise<PreparedFile> {
+  const handle = await openForAppending(path);
+  let header: TranscriptHeader;
   try {
-    await using handle = await open(path, "r+");
-    const { header, recognised } = await scanHead(handle);
-    if (header !== undefined && header.version > TRANSCRIPT_VERSION) throw tooNew(path, header.version);
-    const window = await scanTailWindow(handle);
-    const torn = await tornTail(handle);
-    const isEmpty = torn.offset === 0;
-    if (!recognised && window.length === 0 && !isEmpty) throw notATranscript(path);
-    const current = header === undefined ? newHeader(path, options.clock) : { ...header, version: TRANSCRIPT_VERSION };
-    if (torn.bytes > 0) await setTailAside(handle, path, torn, options);
-    const isCurrent = header?.version === TRANSCRIPT_VERSION && !window.some(({ migrated }) => migrated);
-    if (!isCurrent) await rewriteAsCurrent(handle, path, current, options);
-    return current;
+    const fit = await makeFit(handle, path, options, onProblem);
+    if (fit.isCurrent) return { header: fit.header, handle, window: fit.window };
+    header = fit.header;
+    await rewriteAsCurrent(handle, path, header, options);
   } catch (error) {
+    await handle.close();
     throw transcriptError(error, "open", path);
   }
+  await handle.close();
+  const rewritten = await openForAppending(path);
+  return { header, handle: rewritten, window: await scanTailWindow(rewritten) };
+}
+
+/** Without O_CREAT: a transcript that vanished must not come back without its header. */
+async function openForAppending(path: string): Promise<FileHandle> {
+  return await open(path, constants.O_RDWR | constants.O_APPEND).catch((error: unknown) => {
+    throw transcriptError(error, "open", path);
+  });
+}
+
+interface FitFile extends Omit<PreparedFile, "handle"> {
+  /** False when lines of an older version have to be rewritten. */
+  isCurrent: boolean;
+}
+
+async function makeFit(
+  handle: FileHandle,
+  path: string,
+  options: PrepareOptions,
+  onProblem: OnProblem,
+): Promise<FitFile> {
+  const { header, recognised } = await scanHead(handle);
+  if (header !== undefined && header.version > TRANSCRIPT_VERSION) throw tooNew(path, header.version);
+  let tornBytes = 0;
+  const onTorn = (bytes: number): void => {
+    tornBytes = bytes;
+  };
+  const window = await scanTailWindow(handle, { onProblem, onTorn });
+  const { size } = await handle.stat();
+  const torn = { offset: size - tornBytes, bytes: tornBytes };
+  const isEmpty = torn.offset === 0;
+  if (!recognised && window.length === 0 && !isEmpty) throw notATranscript(path);
+  const current = header === undefined ? newHeader(path, options.clock) : { ...header, version: TRANSCRIPT_VERSION };
+  if (torn.bytes > 0) await setTailAside(handle, path, torn, options);
+  const isCurrent = header?.version === TRANSCRIPT_VERSION && !window.some(({ migrated }) => migrated);
+  return { header: current, window, isCurrent };
 }
 
 interface TornTail {

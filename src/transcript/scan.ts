@@ -5,7 +5,7 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
 import type { JsonRecord } from "../base/json-record.ts";
-import { type Line, readLines, readLinesBackward } from "../base/jsonl.ts";
+import { type Line, type ReadLinesOptions, readLines, readLinesBackward } from "../base/jsonl.ts";
 import { decodeEntry, parseLine } from "./codec.ts";
 import type { TranscriptEntry, TranscriptHeader } from "./entries.ts";
 import { countedFirstKept, idOfPlace, migrateRecord, needsMigration } from "./migrations.ts";
@@ -29,11 +29,14 @@ export interface ScannedLine {
 }
 
 /** Every complete line in order; the last one may come unterminated and then has nothing but bytes. */
-export async function* scanLines(handle: FileHandle, start = 0): AsyncGenerator<ScannedLine> {
+export async function* scanLines(
+  handle: FileHandle,
+  options: Pick<ReadLinesOptions, "start" | "chunkBytes"> = {},
+): AsyncGenerator<ScannedLine> {
   const offsets: number[] = [];
   let countable = true;
   let previousId: string | null = null;
-  for await (const line of readLines(handle, { start })) {
+  for await (const line of readLines(handle, options)) {
     if (!line.terminated) {
       yield { line };
       continue;
@@ -135,6 +138,8 @@ async function offsetOfCountedLine(handle: FileHandle, index: number): Promise<n
 
 /** How many lines at the beginning are looked at for a header before the file counts as having none. */
 const HEADER_LINES = 64;
+/** A header is short, and every turn looks at it. */
+const HEADER_CHUNK_BYTES = 4096;
 
 export interface FileHead {
   header: TranscriptHeader | undefined;
@@ -145,7 +150,7 @@ export interface FileHead {
 /** The header is the first readable line, if that is a header. */
 export async function scanHead(handle: FileHandle): Promise<FileHead> {
   let count = 0;
-  for await (const { header, located } of scanLines(handle)) {
+  for await (const { header, located } of scanLines(handle, { chunkBytes: HEADER_CHUNK_BYTES })) {
     if (header !== undefined) return { header, recognised: true };
     if (located !== undefined) return { header: undefined, recognised: true };
     if (++count === HEADER_LINES) break;

@@ -1,10 +1,10 @@
 /** The decision's recorded answers are in reply/vectors.test.ts. */
 import { afterEach, expect, it } from "vitest";
+import { resolveContextWindow } from "../models/context-window.ts";
 import {
   memoryFileOf,
   memoryFlushMargins,
   memoryFlushPrompts,
-  resolveContextWindow,
   shouldFlushBeforeReset,
   shouldRunMemoryFlush,
 } from "./memory-flush.ts";

@@ -1,140 +1,132 @@
 /**
- * One turn in this process: from a message to the reply, under the session's lease. What a person
- * said is on disk before the engine sees it, and the whole turn is on disk before the reply is
- * returned (durability `turn`).
+ * One turn, from messages to payloads, under the session's lease. What a person said is on disk before
+ * any engine sees it, what the engine said is on disk before it is asked for more, and the whole turn is
+ * on disk before its payloads are returned. A turn that is begun again after a crash goes on from what
+ * it finds; when five processes have died in it, the person is told instead.
+ *
+ * It resolves for everything that an engine can do. It rejects when the session cannot be written: the
+ * lease is lost, the disk is full, the store is gone. Then nothing was promised to anybody.
  */
-import { basename } from "node:path";
-import type { HoldfastConfig } from "../config/config.ts";
-import type { Engine, EngineUsage } from "../engine/engine.ts";
-import { resolveInboundSessionKey } from "../keys/inbound.ts";
-import type { MessageContext } from "../keys/message-context.ts";
-import type { AgentHandle } from "../session/agent-handle.ts";
-import { type SessionInitResult, initSessionState } from "../session/init.ts";
-import { type HeldLease, withSessionLease } from "../session/lease.ts";
-import { type ModelSelection, applyResetModelOverride } from "../session/model-hint.ts";
-import { persistSessionUsageUpdate } from "../session/usage.ts";
-import { readContext } from "../transcript/context.ts";
-import { openTranscriptLog } from "../transcript/log.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { faultPoint } from "../base/faults.ts";
+import type { TranscriptLog } from "../transcript/log.ts";
+import { flushWords } from "./flush-memory.ts";
+import { answerTurn } from "./run/answer-turn.ts";
+import { createAssistantMessage } from "./run/assistant-message.ts";
+import { type BegunTurn, beginTurn } from "./run/begin-turn.ts";
+import { failureText } from "./run/failure-text.ts";
+import { openTurnLog } from "./run/open-log.ts";
+import { deliverable, settleTurn, textOf } from "./run/settle-turn.ts";
+import { buildTurnBody } from "./run/turn-body.ts";
+import { createTurnRecord } from "./run/turn-record.ts";
+import { type TurnTrace, findTurn } from "./run/turn-trace.ts";
+import { usageOf } from "./run/usage-of.ts";
+import type { TurnRequest, TurnResult } from "./turn.ts";
 
-export interface TurnRequest {
-  agent: AgentHandle;
-  config: HoldfastConfig;
-  engine: Engine;
-  ctx: MessageContext;
-  commandAuthorized?: boolean;
-  /** Called with each piece of the answer as it comes. */
-  onText?: (text: string) => void;
-  signal?: AbortSignal;
-}
-
-export interface TurnResult {
-  session: SessionInitResult;
-  /** Missing when the message was a bare reset and there was nothing to answer. */
-  reply?: string;
-  /** Set when the message named a model for the new window. */
-  model?: ModelSelection;
-}
+/**
+ * How often the engine is asked again for one message. What it said before its process died was paid for,
+ * and it may be what the process died of. An attempt that did not get as far as the engine does not count.
+ */
+const MOST_REPEATS = 4;
 
 export async function runTurn(request: TurnRequest): Promise<TurnResult> {
-  const { agent, config, ctx } = request;
-  const key = resolveInboundSessionKey(ctx, { agentId: agent.agentId, session: config.session });
-  return await withSessionLease(agent, key, {}, async (held) => {
-    const opened = await initSessionState({
-      agent,
-      ctx,
-      cfg: config,
-      lease: held.lease,
-      ...(request.commandAuthorized === undefined ? {} : { commandAuthorized: request.commandAuthorized }),
-    });
-    const hint = await applyResetModelOverride({
-      agent,
-      sessionKey: key,
-      models: config.models,
-      defaultModel: config.agents[agent.agentId]?.model,
-      resetTriggered: opened.resetTriggered,
-      bodyStripped: opened.bodyStripped,
-      sessionCtx: opened.sessionCtx,
-      lease: held.lease,
-    });
-    const session = { ...opened, sessionEntry: hint.sessionEntry ?? opened.sessionEntry };
-    const text = session.sessionCtx.BodyStripped?.trim() ?? "";
-    const described: TurnResult = { session, ...(hint.selection === undefined ? {} : { model: hint.selection }) };
-    return text === "" ? described : { ...described, reply: await answer(request, session, held, text) };
-  });
-}
+  const { parts, held, turnId, attempt } = request;
+  const trace = attempt > 1 ? await findTurn(parts.agent, held.lease.key, turnId) : undefined;
+  const begun = await beginTurn(request, trace);
+  faultPoint("turn.initialised");
+  if (trace?.complete === true) return await deliverAgain(request, begun, trace);
+  if (trace?.steered === true) return { outcome: "silent", session: begun.session, payloads: [] };
 
-async function answer(
-  { agent, config, engine, ...request }: TurnRequest,
-  session: SessionInitResult,
-  held: HeldLease,
-  text: string,
-): Promise<string> {
-  await using log = await openTranscriptLog({
-    path: session.transcriptPath,
-    durability: agent.durability,
-    clock: agent.clock,
-    fence: () => held.fence(),
-    epoch: held.lease.epoch,
-    onProblem: (problem) =>
-      agent.logger.warn("transcript problem", { file: basename(session.transcriptPath), ...problem }),
-  });
-  await log.append([
-    {
-      type: "message",
-      message: { role: "user", content: [{ type: "text", text }], timestamp: agent.clock.now() },
-    },
-  ]);
-  await log.sync();
+  const { sessionKey, isGroup, transcriptPath } = begun.session;
+  const body =
+    trace?.asked === undefined
+      ? await buildTurnBody({ request, sessionKey, isGroup, messages: begun.messages })
+      : { text: trace.asked, said: trace.asked };
+  if (body === undefined) return nothingAsked(request, begun);
 
-  const { messages } = await readContext(session.transcriptPath);
-  const { providerOverride, modelOverride } = session.sessionEntry;
-  const override = modelOverride === undefined ? undefined : `${providerOverride ?? ""}/${modelOverride}`;
-  const turn = {
-    sessionKey: session.sessionKey,
-    sessionId: session.sessionId,
-    text,
-    context: messages,
-    model: override ?? config.agents[agent.agentId]?.model,
-  };
-  let reply = "";
-  let usage: EngineUsage | undefined;
-  const signal = AbortSignal.any([held.signal, ...(request.signal === undefined ? [] : [request.signal])]);
-  for await (const event of engine.run(turn, signal)) {
-    if (event.type === "usage") usage = event.usage;
-    else {
-      reply += event.text;
-      request.onText?.(event.text);
-    }
+  await using log = await openTurnLog(parts, held, transcriptPath);
+  if (trace?.asked === undefined) await writeMessage(request, log, body);
+  faultPoint("turn.message-written");
+  await parts.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
+  if (trace?.asked !== undefined) {
+    if (trace.repeats >= MOST_REPEATS) return await giveUp(request, begun, log, trace);
+    await createTurnRecord(log, turnId).repeated();
   }
-
-  await log.append([{ type: "message", message: assistantMessage(reply, usage, signal.aborted, agent.clock.now()) }]);
-  await log.sync();
-  await persistSessionUsageUpdate({
-    agent,
-    sessionKey: session.sessionKey,
-    usage,
-    answeredAt: agent.clock.now(),
-    lease: held.lease,
-    ...(usage === undefined ? {} : { modelUsed: usage.model, providerUsed: usage.provider }),
-  });
-  return reply;
+  return await answerTurn({ request, begun, log, text: body.text, trace });
 }
 
-function assistantMessage(text: string, usage: EngineUsage | undefined, aborted: boolean, timestamp: number) {
-  const { provider = "holdfast", model = "unknown", ...tokens } = usage ?? {};
-  const counts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...tokens };
-  return {
-    role: "assistant" as const,
+async function writeMessage(
+  { parts, turnId }: TurnRequest,
+  log: TranscriptLog,
+  { text, said }: { text: string; said: string },
+): Promise<void> {
+  const message = {
+    role: "user" as const,
     content: [{ type: "text" as const, text }],
-    api: "holdfast",
-    provider,
-    model,
-    usage: {
-      ...counts,
-      totalTokens: counts.input + counts.output + counts.cacheRead + counts.cacheWrite,
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-    },
-    stopReason: aborted ? ("aborted" as const) : ("stop" as const),
-    timestamp,
+    timestamp: parts.agent.clock.now(),
   };
+  await log.append([{ type: "message", turnId, ...(said === text ? {} : { said }), message }]);
+  await log.sync();
+}
+
+/** The answer was on disk when the process died; only its delivery is missing. */
+async function deliverAgain(request: TurnRequest, begun: BegunTurn, trace: TurnTrace): Promise<TurnResult> {
+  const { words, flush, asked } = trace;
+  const { parts, turnId } = request;
+  await parts.systemEvents.acknowledgeSystemEvents(begun.session.sessionKey, turnId);
+  const flushed = begun.flushed.length > 0 ? begun.flushed : flushWords(flush.messages);
+  return await settleTurn(request, begun, {
+    words,
+    flushed,
+    // The tokens of an answer in an earlier window say nothing about this one.
+    usage: asked === undefined ? undefined : usageOf(words.messages),
+    compactions: 0,
+    aborted: false,
+  });
+}
+
+/** A bare reset, or a message without any content. */
+function nothingAsked(request: TurnRequest, begun: BegunTurn): TurnResult {
+  const { session, model, flushed } = begun;
+  const described = { session, ...(model === undefined ? {} : { model }) };
+  if (!session.resetTriggered) return { ...described, outcome: "silent", payloads: [] };
+  const named = model === undefined ? "" : ` with ${model.provider}/${model.model}`;
+  const payloads = deliverable(request, begun, [...flushed, { text: `A new conversation has begun${named}.` }]);
+  const text = textOf(payloads);
+  return { ...described, outcome: "command", payloads, ...(text === "" ? {} : { text }) };
+}
+
+async function giveUp(
+  request: TurnRequest,
+  begun: BegunTurn,
+  log: TranscriptLog,
+  trace: TurnTrace | undefined,
+): Promise<TurnResult> {
+  const { parts, turnId } = request;
+  const error = new HoldfastError(
+    "unavailable",
+    "turn-cut-short",
+    "Your message could not be answered: the process that was answering it ended unexpectedly, five times.",
+    { hint: "Send it again if you still want an answer.", data: { turnId } },
+  );
+  parts.agent.logger.error("a turn was cut short five times and is given up", {
+    key: begun.session.sessionKey,
+    turnId,
+  });
+  const record = createTurnRecord(log, turnId, trace?.words);
+  const timestamp = parts.agent.clock.now();
+  const errorMessage = failureText(error);
+  await record.say(
+    createAssistantMessage({ text: "", model: undefined, stopReason: "error", errorMessage, timestamp }),
+  );
+  await log.sync();
+  faultPoint("turn.answered");
+  return await settleTurn(request, begun, {
+    words: record.words,
+    flushed: [],
+    usage: undefined,
+    compactions: 0,
+    aborted: false,
+    error,
+  });
 }

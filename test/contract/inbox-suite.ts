@@ -105,6 +105,35 @@ export function describeInbox(makeStore: MakeStore): void {
       ]);
     });
 
+    it("claims by id what need not wait, and nothing that is not queued under the key", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const [a = 0, b = 0, c = 0] = await admitAll(store, "a", "b", "c");
+      const { item: foreign } = await store.inbox.admit(message("x", { key: "elsewhere" }));
+      const lease = await acquire(store);
+      const claimed = await store.inbox.claim(lease, { ids: [c, b, c, foreign.id, 9_999] });
+      expect(claimed.map(({ id, state, attempts }) => ({ id, state, attempts }))).toEqual([
+        { id: b, state: "running", attempts: 1 },
+        { id: c, state: "running", attempts: 1 },
+      ]);
+      expect(await store.inbox.claim(lease, { ids: [b, c] })).toEqual([]);
+      expect(await store.inbox.claim(lease, { ids: [] })).toEqual([]);
+      expect(await store.inbox.claim(lease)).toMatchObject([{ id: a }]);
+      expect(await store.inbox.get(foreign.id)).toMatchObject({ state: "queued" });
+    });
+
+    it("puts single items back, and does not count an attempt that has an excuse", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const [a = 0, b = 0] = await admitAll(store, "a", "b");
+      const lease = await acquire(store);
+      await store.inbox.claim(lease);
+      const [back] = await store.inbox.requeue(lease, { ids: [b], excuse: "the process ended" });
+      expect(back).toMatchObject({ id: b, state: "queued", attempts: 0, note: "the process ended" });
+      expect(await store.inbox.get(a)).toMatchObject({ state: "running", attempts: 1 });
+      expect(await store.inbox.claim(lease)).toMatchObject([{ id: b, attempts: 1, note: "the process ended" }]);
+    });
+
     it("ends items and enqueues the replies together", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
@@ -120,6 +149,20 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await second.inbox.pending()).toEqual([]);
       expect(await second.inbox.get(ids[0] ?? 0)).toMatchObject({ state: "done", attempts: 1 });
       expect(await second.outbox.due(clock.now(), 10)).toEqual(replies);
+    });
+
+    it("notes how an item ended", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const [a = 0, b = 0] = await admitAll(store, "a", "b");
+      const lease = await acquire(store);
+      await store.inbox.claim(lease);
+      await store.inbox.finish(lease, [a], [], { note: "answered" });
+      await store.inbox.finish(lease, [b], [], { release: true });
+      expect(await store.leases.current("main")).toBeUndefined();
+      expect(await refusal(store.inbox.claim(lease))).toEqual({ kind: "fenced", code: "lease-lost" });
+      expect(await store.inbox.get(a)).toMatchObject({ state: "done", note: "answered" });
+      expect(await store.inbox.get(b)).not.toHaveProperty("note");
     });
 
     it("ends nothing when one item cannot be ended", async () => {
@@ -148,6 +191,53 @@ export function describeInbox(makeStore: MakeStore): void {
       expect((await store.inbox.pending()).map((item) => item.id)).toEqual([ids[0], foreign.id]);
       expect(await store.inbox.get(ids[1] ?? 0)).toEqual(dropped[0]);
       expect(await store.inbox.get(9_999)).toBeUndefined();
+    });
+
+    it("tells the senders of those that were dropped, and of no others", async () => {
+      await using fixture = await makeStore();
+      const { store, clock } = fixture;
+      const [a = 0, b = 0] = await admitAll(store, "a", "b");
+      await store.inbox.claim(await acquire(store), { limit: 1 });
+      const replies = [a, b].map((itemId) => ({ itemId, draft: draft(`dropped-${itemId}`) }));
+      expect(await store.inbox.drop("main", [a, b], "queue full", replies)).toMatchObject([{ id: b }]);
+      const due = await store.outbox.due(clock.now(), 10);
+      expect(due.map(({ key, idempotencyKey }) => [key, idempotencyKey])).toEqual([[KEY, `dropped-${b}`]]);
+    });
+
+    it("forgets what ended before an instant, and never what waits", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const admitAt = async (messageId: string, receivedAt: number) =>
+        (await store.inbox.admit(message(messageId, { receivedAt }))).item.id;
+      const ids = [await admitAt("a", 100), await admitAt("b", 101), await admitAt("c", 102)];
+      await admitAt("running", 100);
+      await admitAt("queued", 100);
+      const lease = await acquire(store);
+      await store.inbox.claim(lease, { limit: 4 });
+      await store.inbox.finish(lease, ids, []);
+      expect(await store.inbox.prune(102)).toBe(2);
+      expect(await store.inbox.prune(102)).toBe(0);
+      expect(await store.inbox.get(ids[0] ?? 0)).toBeUndefined();
+      expect(await store.inbox.get(ids[2] ?? 0)).toMatchObject({ state: "done" });
+      const states = (await store.inbox.pending()).map((item) => item.state);
+      expect(states).toEqual(["running", "queued"]);
+      // An id that was used never comes back, so nobody mistakes the new item for the old one.
+      const again = await store.inbox.admit(message("a"));
+      expect(again.admitted).toBe(true);
+      expect(again.item.id).toBeGreaterThan(Math.max(...ids));
+    });
+
+    it("tells of changes after a prune", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const second = await fixture.reopen();
+      const told: string[] = [];
+      second.onChange(({ what, key }) => void told.push(`${what} ${key}`));
+      const [a = 0] = await admitAll(store, "a");
+      await store.inbox.drop("main", [a], "not wanted");
+      await store.inbox.prune(Number.MAX_SAFE_INTEGER);
+      await store.inbox.admit(message("b", { key: "elsewhere" }));
+      await expect.poll(() => told, { timeout: 5_000 }).toContain("inbox agent:main:elsewhere");
     });
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { OutboxItem, Store } from "../../src/store/store.ts";
+import type { OutboxDraft, OutboxItem, Store } from "../../src/store/store.ts";
 import { draft } from "./inbox-suite.ts";
 import { acquire } from "./leases-suite.ts";
 import { type MakeStore, refusal } from "./store-fixture.ts";
@@ -12,6 +12,11 @@ async function enqueueOne(store: Store, idempotencyKey: string): Promise<OutboxI
   const [item] = await enqueue(store, "main", idempotencyKey);
   if (item === undefined) throw new Error("Nothing was enqueued.");
   return item;
+}
+
+function draftTo(idempotencyKey: string, channel: string, accountId: string): OutboxDraft {
+  const plain = draft(idempotencyKey);
+  return { ...plain, target: { ...plain.target, channel, accountId } };
 }
 
 export function describeOutbox(makeStore: MakeStore): void {
@@ -68,6 +73,68 @@ export function describeOutbox(makeStore: MakeStore): void {
       expect(await store.outbox.get(a2?.id ?? 0)).toMatchObject({ state: "failed", note: "gone" });
       expect(await store.outbox.get(a3?.id ?? 0)).toMatchObject({ state: "pending", attempts: 0 });
       expect(await store.outbox.get(9_999)).toBeUndefined();
+    });
+
+    it("gives the items of one route, whatever waits for others", async () => {
+      await using fixture = await makeStore();
+      const { store, clock } = fixture;
+      const now = clock.now();
+      const [cli, t1, d1] = await store.outbox.enqueue("main", [
+        draftTo("cli", "cli", "default"),
+        draftTo("t1", "telegram", "default"),
+        draftTo("d1", "discord", "default"),
+        draftTo("t2", "telegram", "work"),
+        draftTo("t3", "telegram", "default"),
+      ]);
+      const due = async (channel: string, accountId: string, limit = 10) =>
+        (await store.outbox.due(now, limit, { channel, accountId })).map((item) => item.idempotencyKey);
+      expect(await due("telegram", "default")).toEqual(["t1", "t3"]);
+      expect(await due("telegram", "default", 1)).toEqual(["t1"]);
+      expect(await due("telegram", "work")).toEqual(["t2"]);
+      expect(await due("signal", "default")).toEqual([]);
+      await store.outbox.retry(cli?.id ?? 0, now + 1_000, "later");
+      await store.outbox.retry(d1?.id ?? 0, now + 500, "later");
+      expect(await due("telegram", "default")).toEqual(["t1", "t3"]);
+      expect((await store.outbox.due(now, 10)).map((item) => item.idempotencyKey)).toEqual(["t1", "t2", "t3"]);
+      await store.outbox.retry(t1?.id ?? 0, now + 700, "later");
+      expect(await due("telegram", "default")).toEqual([]);
+      expect(await due("telegram", "work")).toEqual(["t2"]);
+      await store.outbox.delivered(d1?.id ?? 0);
+      const routes = await store.outbox.routes();
+      expect(
+        routes.toSorted((a, b) => `${a.channel} ${a.accountId}`.localeCompare(`${b.channel} ${b.accountId}`)),
+      ).toEqual([
+        { channel: "cli", accountId: "default", waiting: 1, dueAt: now + 1_000 },
+        { channel: "telegram", accountId: "default", waiting: 2, dueAt: now },
+        { channel: "telegram", accountId: "work", waiting: 1, dueAt: now },
+      ]);
+    });
+
+    it("tells what was given up, newest first", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      expect(await store.outbox.failures(10)).toEqual([]);
+      const items = await enqueue(store, "main", "a", "b", "c", "pending");
+      for (const { id, idempotencyKey } of items.slice(0, 3)) await store.outbox.failed(id, `no ${idempotencyKey}`);
+      expect(await store.outbox.failures(2)).toMatchObject([
+        { idempotencyKey: "c", state: "failed", note: "no c" },
+        { idempotencyKey: "b", note: "no b" },
+      ]);
+    });
+
+    it("forgets what is settled, and never what waits", async () => {
+      await using fixture = await makeStore();
+      const { store, clock } = fixture;
+      const [a, b] = await enqueue(store, "main", "delivered", "failed", "pending");
+      await store.outbox.delivered(a?.id ?? 0);
+      await store.outbox.failed(b?.id ?? 0, "gone");
+      expect(await store.outbox.prune(clock.now())).toBe(0);
+      expect(await store.outbox.prune(clock.now() + 1)).toBe(2);
+      expect(await store.outbox.get(a?.id ?? 0)).toBeUndefined();
+      expect((await store.outbox.due(clock.now(), 10)).map((item) => item.idempotencyKey)).toEqual(["pending"]);
+      const again = await enqueueOne(store, "delivered");
+      expect(again).toMatchObject({ state: "pending" });
+      expect(again.id).toBeGreaterThan(b?.id ?? 0);
     });
 
     it("starts one attempt once", async () => {

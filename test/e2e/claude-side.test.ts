@@ -10,16 +10,14 @@ import { silentLogger } from "../../src/base/log.ts";
 import { archiveNativeSessions } from "../../src/claude/archive/archive-sessions.ts";
 import type { ClaudeCodeResult, RunnerEvent, SpawnOptions } from "../../src/claude/runner/runner-contract.ts";
 import { type ClaudeSide, openClaudeSide } from "../../src/compose-claude.ts";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
-import { createEchoEngine } from "../../src/engine/echo/echo.ts";
-import { runTurn } from "../../src/turn/run-turn.ts";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { slowly, text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { runTestGit } from "../support/git-repo.ts";
 import { telegram } from "../support/mcp-bench.ts";
+import { say } from "../support/say.ts";
 
 interface Bench extends AsyncDisposable {
   api: FakeAnthropic;
@@ -57,14 +55,9 @@ async function createBench(): Promise<Bench> {
 
 /** Two people write to the agent; answers the key of the first one's conversation. */
 async function chat({ side, config }: Bench): Promise<string> {
-  const agent = await openAgent({ home: side.home, config });
-  const say = async (who: string, body: string): Promise<string> => {
-    const ctx = { ...telegram(who), Body: body };
-    return (await runTurn({ agent, config, engine: createEchoEngine(), ctx })).session.sessionKey;
-  };
-  const key = await say("1", "The customers of the heron shop wait for it");
-  await say("2", "Nobody else's business");
-  await agent.store.close();
+  const saying = { home: side.home, config };
+  const key = await say(saying, { ...telegram("1"), Body: "The customers of the heron shop wait for it" });
+  await say(saying, { ...telegram("2"), Body: "Nobody else's business" });
   return key;
 }
 

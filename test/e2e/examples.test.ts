@@ -31,3 +31,10 @@ it("02 reads an OpenClaw store in place", async () => {
     "2 sessions\nagent:main:discord:channel:123  fake-1  1219 tokens\nagent:main:main  fake-1  0 tokens\n",
   );
 });
+
+it("03 answers through a channel of its own, once", async () => {
+  await using home = await temporaryFolder();
+  expect(run(home.path, "examples/03-a-channel-of-your-own.ts")).toBe(
+    "to ada: [echo] message 1 of this window: hello\n",
+  );
+});

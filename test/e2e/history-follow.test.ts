@@ -10,7 +10,7 @@ const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
 it("shows what was said, then what is said, each once, until it is interrupted", async () => {
   await using home = await temporaryFolder();
-  await runCli(["chat"], { home: home.path, input: "one\n" });
+  await runCli(["chat", "--local"], { home: home.path, input: "one\n" });
   const child = spawn(process.execPath, [BIN, "history", "--follow"], {
     env: { ...process.env, HOLDFAST_HOME: home.path, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "inherit"],
@@ -21,7 +21,7 @@ it("shows what was said, then what is said, each once, until it is interrupted",
     while (!shown.includes(text)) await once(child.stdout, "data");
   };
   await until("message 1 of this window: one");
-  await runCli(["chat"], { home: home.path, input: "two\n" });
+  await runCli(["chat", "--local"], { home: home.path, input: "two\n" });
   await until("message 2 of this window: two");
   child.kill("SIGINT");
   await once(child, "close");

@@ -4,18 +4,16 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
-import { createEchoEngine } from "../../src/engine/echo/echo.ts";
 import { TOOL_NAMES } from "../../src/mcp/tool-names.ts";
-import { runTurn } from "../../src/turn/run-turn.ts";
 import { createClaudeHome } from "../support/claude-home.ts";
 import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { telegram } from "../support/mcp-bench.ts";
 import { runCli } from "../support/run-cli.ts";
+import { say } from "../support/say.ts";
 
 const SESSION = "0b7e4c62-7a0a-4f0e-8a38-2c1c4a3e5d10";
 
@@ -64,10 +62,7 @@ it("answers each tool in the CLI's next request", { timeout: 60_000 }, async () 
 });
 
 async function fillHome(home: string): Promise<void> {
-  const agent = await openAgent({ home, config: DEFAULT_CONFIG });
-  const ctx = { ...telegram("1"), Body: "Please mend the webhook" };
-  await runTurn({ agent, config: DEFAULT_CONFIG, engine: createEchoEngine(), ctx });
-  await agent.store.close();
+  await say({ home, config: DEFAULT_CONFIG }, { ...telegram("1"), Body: "Please mend the webhook" });
   const { workspace } = agentLayout(home, "main");
   await mkdir(workspace, { recursive: true });
   await writeFile(join(workspace, "MEMORY.md"), "The webhook signs with HMAC.\n");

@@ -19,13 +19,17 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
 
   it("1. a damaged store is refused and left as it is, never taken for an empty one", async () => {
     await using home = await temporaryFolder();
-    await cli(home, ["chat"], "hello\n");
+    await cli(home, ["chat", "--local"], "hello\n");
     const store = home.join(kind === "json" ? "agents/main/sessions/sessions.json" : "agents/main/agent.sqlite");
     for (const size of [0, 100]) {
       const whole = await readFile(store);
       await truncate(store, size);
       const damaged = await readFile(store);
-      for (const args of [["sessions", "--json"], ["sessions", "patch", "main", "label=x"], ["chat"]]) {
+      for (const args of [
+        ["sessions", "--json"],
+        ["sessions", "patch", "main", "label=x"],
+        ["chat", "--local"],
+      ]) {
         const { code, stderr } = await cli(home, args, "again\n");
         expect(code).toBe(1);
         expect(stderr).toContain("holdfast doctor");
@@ -43,10 +47,10 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
 
   it("2. compaction keeps the header, and the next turn goes on with what was kept", async () => {
     await using home = await temporaryFolder();
-    await cli(home, ["chat"], "one\ntwo\nthree\n/label c\n");
+    await cli(home, ["chat", "--local"], "one\ntwo\nthree\n/label c\n");
     const compacted = await cli(home, ["sessions", "compact", "c", "--max-lines", "2", "--json"]);
     expect(compacted.json()).toMatchObject({ compacted: true, kept: 2 });
-    const { stdout } = await cli(home, ["chat"], "four\n");
+    const { stdout } = await cli(home, ["chat", "--local"], "four\n");
     expect(stdout).toBe("[echo] message 2 of this window: four\n");
     const history = await cli(home, ["history", "c"]);
     expect(history.stdout).toContain("you      three");
@@ -57,7 +61,7 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
     await using home = await temporaryFolder();
     await killWhenSaid(home, kind, "remember this");
     expect((await cli(home, ["history"])).stdout).toContain("you      remember this");
-    const { code, stdout } = await cli(home, ["chat"], "and this\n");
+    const { code, stdout } = await cli(home, ["chat", "--local"], "and this\n");
     expect(code).toBe(0);
     expect(stdout).toContain("and this");
     expect((await cli(home, ["doctor", "--json"])).json()).toMatchObject({ ok: true });
@@ -67,7 +71,7 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
     await using home = await temporaryFolder();
     await writeSession(home.path, kind, "main");
     for (const session of ["main", "agent:main:main", "MAIN"]) {
-      await cli(home, ["chat", "--session", session], "hi\n/new\nhello again\n");
+      await cli(home, ["chat", "--local", "--session", session], "hi\n/new\nhello again\n");
     }
     const { sessions } = (await cli(home, ["sessions", "--json"])).json() as { sessions: { key: string }[] };
     expect(sessions.map(({ key }) => key)).toEqual(["agent:main:main"]);
@@ -75,9 +79,9 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
 
   it("5. /new keeps the thinking level and the send policy", async () => {
     await using home = await temporaryFolder();
-    await cli(home, ["chat"], "hello\n/label mine\n");
+    await cli(home, ["chat", "--local"], "hello\n/label mine\n");
     await cli(home, ["sessions", "patch", "mine", "thinkingLevel=high", "sendPolicy=deny"]);
-    await cli(home, ["chat"], "/new start afresh\n");
+    await cli(home, ["chat", "--local"], "/new start afresh\n");
     const { json } = await cli(home, ["sessions", "show", "mine", "--json"]);
     expect(json()).toMatchObject({
       entry: { thinkingLevel: "high", sendPolicy: "deny", label: "mine" },
@@ -89,7 +93,7 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
 /** Kills the process as soon as the message is in a transcript. */
 async function killWhenSaid(home: TemporaryFolder, kind: string, text: string): Promise<void> {
   const env = { ...process.env, HOLDFAST_HOME: home.path, HOLDFAST_STORE: kind };
-  const child = spawn(process.execPath, [BIN, "chat"], { env, stdio: ["pipe", "ignore", "ignore"] });
+  const child = spawn(process.execPath, [BIN, "chat", "--local"], { env, stdio: ["pipe", "ignore", "ignore"] });
   const ended = new Promise((resolve) => child.on("close", resolve));
   child.stdin.write(`${text}\n`);
   const folder = home.join("agents/main/sessions");

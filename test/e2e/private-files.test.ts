@@ -31,7 +31,7 @@ it.each(["022", "000"])("are private with umask %s", { timeout: 60_000 }, async 
   try {
     await holdfast(["config", "set", "claudeCode.command", claude.command]);
     await holdfast(["config", "set", "claudeCode.permissionMode", "bypassPermissions"]);
-    await holdfast(["chat"], "hello\n");
+    await holdfast(["chat", "--local"], "hello\n");
     const sessionId = sessionOf(await holdfast(["cc", "run", "a task", "--json"]));
     makeOld(claude, sessionId);
     await holdfast(["cc", "archive"]);

@@ -3,6 +3,10 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/log.ts";
+import { openPendingDatabase } from "../../src/turn/body/pending-database.ts";
+import { createSystemEvents } from "../../src/turn/body/system-events.ts";
 import { runCli } from "../support/run-cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
@@ -32,7 +36,7 @@ describe("holdfast sessions", () => {
           outputTokens: TIME,
           totalTokens: TIME,
           model: "echo",
-          channel: "cli",
+          channel: "web",
           label: "work",
         },
       ],
@@ -41,7 +45,8 @@ describe("holdfast sessions", () => {
 
   it("lists the sessions of every agent with --all-agents", async () => {
     await using home = await withConversation();
-    await runCli(["chat", "--agent", "other"], { home: home.path, input: "hi\n" });
+    await runCli(["agents", "add", "other"], { home: home.path });
+    await runCli(["chat", "--local", "--agent", "other"], { home: home.path, input: "hi\n" });
     await mkdir(home.join("agents/silent"));
     const { json } = await runCli(["sessions", "--all-agents", "--json"], { home: home.path });
     expect(json()).toMatchObject({
@@ -49,6 +54,27 @@ describe("holdfast sessions", () => {
       count: 2,
       sessions: [{ agentId: "other" }, { agentId: "main" }],
     });
+  });
+
+  it("let the agent save its memory before a reset, and forget what waits for a deleted session", async () => {
+    await using home = await withConversation();
+    const { json } = await runCli(["sessions", "--json"], { home: home.path });
+    const { key = "", sessionId = "" } =
+      (json() as { sessions: { key: string; sessionId: string }[] }).sessions[0] ?? {};
+    expect((await runCli(["sessions", "reset", key], { home: home.path })).code).toBe(0);
+    const { stdout } = await runCli(["history", sessionId, "--all"], { home: home.path });
+    expect(stdout).toMatch(/ memory +This conversation is about to end/);
+
+    const options = { path: home.join("agents/main/pending.sqlite"), clock: systemClock, logger: silentLogger };
+    const database = await openPendingDatabase(options);
+    const events = createSystemEvents({ database, now: () => Date.now() });
+    await events.enqueueSystemEvent(key, "rain");
+    await events.enqueueSystemEvent("agent:main:main", "snow");
+    expect((await runCli(["sessions", "delete", key, "--yes"], { home: home.path })).code).toBe(0);
+    const claim = { id: "t", epoch: 1 };
+    expect((await events.drainSystemEvents(key, claim)).events).toEqual([]);
+    expect((await events.drainSystemEvents("agent:main:main", claim)).events).toHaveLength(1);
+    database.close();
   });
 
   it("reads an OpenClaw file in place with --store", async () => {
@@ -106,7 +132,7 @@ describe("holdfast sessions", () => {
   it("exports a conversation without its secrets", async () => {
     await using home = await temporaryFolder();
     const secret = `sk-ant-${"a1".repeat(20)}`;
-    await runCli(["chat"], { home: home.path, input: `my key is ${secret}\n/label x\n` });
+    await runCli(["chat", "--local"], { home: home.path, input: `my key is ${secret}\n/label x\n` });
     for (const format of ["md", "jsonl", "json"]) {
       const { code, stdout } = await runCli(["sessions", "export", "x", "--format", format], { home: home.path });
       expect(code).toBe(0);
@@ -173,28 +199,67 @@ describe("holdfast history", () => {
 
   it("makes escape sequences of a message visible instead of obeying them", async () => {
     await using home = await temporaryFolder();
-    await runCli(["chat"], { home: home.path, input: "red \u001b[31m alert \u0007\n" });
+    await runCli(["chat", "--local"], { home: home.path, input: "red \u001b[31m alert \u0007\n" });
     const { stdout } = await runCli(["history"], { home: home.path });
     expect(stdout).toContain(String.raw`red \u001b[31m alert`);
     expect(stdout).not.toContain("\u001b");
   });
 });
 
+describe("holdfast doctor", () => {
+  it("tells what a gateway left and what waits, in words and as JSON", async () => {
+    await using home = await withConversation();
+    await writeFile(home.join("gateway.json"), "{}", { mode: 0o600 });
+    await writeFile(home.join("gateway.token"), "short", { mode: 0o600 });
+    const { code, json } = await runCli(["doctor", "--json"], { home: home.path });
+    expect(code).toBe(5);
+    expect(json()).toEqual({
+      ok: false,
+      fixed: 0,
+      findings: [
+        {
+          check: "gateway",
+          severity: "error",
+          message: expect.stringContaining("holds no token. Delete the file") as string,
+          path: home.join("gateway.token"),
+        },
+        {
+          check: "gateway",
+          severity: "warning",
+          message: "A gateway that has ended without saying so left a note of where it listened",
+          path: home.join("gateway.json"),
+          fix: "remove the note; the next gateway writes its own",
+        },
+      ],
+      checked: { agents: 1, sessions: 1, transcripts: 2 },
+    });
+    await rm(home.join("gateway.token"));
+    const { stdout } = await runCli(["doctor", "--fix"], { home: home.path });
+    expect(stdout).toContain("1 problem mended. No problems left (1 agent, 1 session, 2 transcripts)");
+  });
+});
+
 describe("holdfast chat", () => {
   it("answers line by line without a terminal, and ends with its input", async () => {
     await using home = await temporaryFolder();
-    const { code, stdout, stderr } = await runCli(["chat"], { home: home.path, input: "one\n\ntwo\n/new\nthree\n" });
+    const { code, stdout, stderr } = await runCli(["chat", "--local"], {
+      home: home.path,
+      input: "one\n\ntwo\n/new\nthree\n",
+    });
     expect(code).toBe(0);
     expect(stdout).toBe(
-      "[echo] message 1 of this window: one\n[echo] message 2 of this window: two\n[echo] message 1 of this window: three\n",
+      "[echo] message 1 of this window: one\n[echo] message 2 of this window: two\nA new conversation has begun.\n[echo] message 1 of this window: three\n",
     );
     expect(stderr).toContain("No model is configured: the echo engine answers.");
-    expect(stderr).toMatch(/New window [0-9a-f]{8}; the previous one \([0-9a-f]{8}\) stays/);
+    expect(stderr).toMatch(/Window [0-9a-f]{8}; the previous one \([0-9a-f]{8}\) stays/);
   });
 
   it("goes back to an earlier window", async () => {
     await using home = await temporaryFolder();
-    const { stdout } = await runCli(["chat"], { home: home.path, input: "one\n/new two\n/back 1\nthree\n/windows\n" });
+    const { stdout } = await runCli(["chat", "--local"], {
+      home: home.path,
+      input: "one\n/new two\n/back 1\nthree\n/windows\n",
+    });
     expect(stdout).toContain("Back at window");
     expect(stdout).toContain("[echo] message 2 of this window: three");
   });
@@ -265,7 +330,7 @@ describe("exit codes", () => {
   it("for a store that was lost, which is not one without sessions", async () => {
     await using home = await withConversation();
     await rm(home.join("agents/main/agent.sqlite"));
-    for (const args of [["sessions"], ["sessions", "--all-agents"], ["history"], ["chat"]]) {
+    for (const args of [["sessions"], ["sessions", "--all-agents"], ["history"], ["chat", "--local"]]) {
       const { code, stdout, stderr } = await runCli(args, { home: home.path });
       expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: "" });
       expect(stderr).toMatch(/agent\.sqlite is missing, but .*holdfast doctor --fix/s);
@@ -282,7 +347,11 @@ describe("exit codes", () => {
   it("for a home that cannot be used", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("file"), "");
-    const { code, stderr } = await runCli(["chat"], { home: home.join("file"), cwd: home.path, input: "hi\n" });
+    const { code, stderr } = await runCli(["chat", "--local"], {
+      home: home.join("file"),
+      cwd: home.path,
+      input: "hi\n",
+    });
     expect(code).toBe(2);
     expect(stderr).toContain("A part of this path is a file where a folder is needed.");
   });
@@ -317,7 +386,10 @@ describe("exit codes", () => {
 
 async function withConversation(): Promise<TemporaryFolder> {
   const home = await temporaryFolder();
-  const { code, stderr } = await runCli(["chat"], { home: home.path, input: "hello\n/label work\n/new again\n" });
+  const { code, stderr } = await runCli(["chat", "--local"], {
+    home: home.path,
+    input: "hello\n/label work\n/new again\n",
+  });
   if (code !== 0) throw new Error(stderr);
   return home;
 }

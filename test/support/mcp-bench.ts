@@ -17,11 +17,10 @@ import { agentLayout } from "../../src/config/layout.ts";
 import type { McpParts } from "../../src/mcp/bridge-parts.ts";
 import { createMcpServer } from "../../src/mcp/create-mcp-server.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
-import { runTurn } from "../../src/turn/run-turn.ts";
-import { createEchoEngine } from "../../src/engine/echo/echo.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
 import { type TestRepo, createTestRepo } from "./git-repo.ts";
 import { type NativeWorld, createNativeWorld } from "./native-world.ts";
+import { say } from "./say.ts";
 
 export interface McpBench extends AsyncDisposable {
   world: NativeWorld;
@@ -67,13 +66,7 @@ export async function createMcpBench(): Promise<McpBench> {
     repo,
     config,
     agent,
-    chat: async (text, from = telegram("1"), agentId) => {
-      const talking = await openAgent({ home, config, agentId });
-      const ctx = { ...from, Body: text };
-      const { session } = await runTurn({ agent: talking, config, engine: createEchoEngine(), ctx });
-      await talking.store.close();
-      return session.sessionKey;
-    },
+    chat: async (text, from = telegram("1"), agentId) => await say({ home, config, agentId }, { ...from, Body: text }),
     memory: async (name, text, agentId = "main") => {
       const path = join(agentLayout(home, agentId).workspace, name);
       await mkdir(dirname(path), { recursive: true });

@@ -47,5 +47,9 @@ async function fetchOne(attachment: Attachment, files: ReceivedFiles, signal: Ab
       hint: "Send the file again.",
     });
   }
-  return await files.save(response.body, { name: attachment.filename, type: attachment.content_type });
+  return await files.save(response.body, {
+    id: attachment.id,
+    name: attachment.filename,
+    type: attachment.content_type,
+  });
 }

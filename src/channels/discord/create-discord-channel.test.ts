@@ -209,7 +209,7 @@ describe("messages from Discord", () => {
     expect(ctx.Body).toBe("<media:image>");
     expect(ctx.MediaTypes).toEqual(["image/png"]);
     const [path = ""] = ctx.MediaPaths ?? [];
-    expect(path).toMatch(/\/media\/[0-9a-f-]{36}\.png$/);
+    expect(path).toMatch(/\/media\/[0-9a-f]{32}\.png$/);
     expect(await readFile(path, "utf8")).toBe("pixels");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(ctx.UntrustedContext).toEqual([

@@ -6,6 +6,7 @@ import type { User } from "grammy/types";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import type { ChannelHost } from "../channel.ts";
 import { pauseAfter } from "../keep-trying.ts";
+import { createReceivedFiles } from "../received-files.ts";
 import { isTokenRefused, refusalOf, telegramError, tokenRefused } from "./api-errors.ts";
 import { type TelegramApi, requestSignal } from "./api.ts";
 import { ALLOWED_UPDATES, type InboundHandler, createInboundHandler } from "./inbound.ts";
@@ -15,21 +16,20 @@ import { pauseUnlessStopped, poll } from "./poller.ts";
 export interface Connection {
   /** Undefined until Telegram has been reached, and after the end. */
   readonly inbound: InboundHandler | undefined;
-  /** Resolves when everything under way has ended. */
+  /** To be called after the signal; resolves when everything under way has ended. */
   close(): Promise<void>;
 }
 
-const MAX_MEDIA_BYTES = 20 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 20_000;
 
-/** Fails for what no retry can mend; what may pass is tried again in the background. */
+/** Fails for what no retry can mend; what may pass is tried again in the background, until the signal. */
 export async function openConnection(
   host: ChannelHost,
   telegram: TelegramApi,
   options: TelegramOptions,
+  signal: AbortSignal,
 ): Promise<Connection> {
   const { accountId, logger } = options;
-  const closing = new AbortController();
   let inbound: InboundHandler | undefined;
 
   const serve = async (bot: User): Promise<void> => {
@@ -38,25 +38,28 @@ export async function openConnection(
       bot,
       host,
       telegram,
+      signal,
       access: options,
-      mediaFolder: options.mediaFolder,
-      maxBytes: options.maxMediaBytes ?? MAX_MEDIA_BYTES,
+      files:
+        options.mediaFolder === undefined
+          ? undefined
+          : createReceivedFiles({ folder: options.mediaFolder, maxBytes: options.maxMediaBytes }),
     });
     const connectedText = `Telegram account ${accountId} is connected as @${bot.username ?? bot.id}`;
     host.report({ state: "connected", text: connectedText });
     if (options.mode === "webhook") return;
     const report = host.report.bind(host);
-    await poll({ ...options, telegram, inbound, report, signal: closing.signal, connectedText });
+    await poll({ ...options, telegram, inbound, report, signal, connectedText });
   };
 
   host.report({ state: "starting", text: `Telegram account ${accountId} is starting` });
-  const bot = await introduce(telegram, options).catch((error: unknown) => {
+  const bot = await introduce(telegram, options, signal).catch((error: unknown) => {
     const known = startError(error, options);
     if (known.kind !== "unavailable") throw known;
-    host.report({ state: "retrying", text: known.message });
+    if (!signal.aborted) host.report({ state: "retrying", text: known.message });
     return undefined;
   });
-  const identified = bot === undefined ? introduceLater(host, telegram, options, closing.signal) : Promise.resolve(bot);
+  const identified = bot === undefined ? introduceLater(host, telegram, options, signal) : Promise.resolve(bot);
   const running = identified
     .then(async (known) => (known === undefined ? undefined : await serve(known)))
     .catch((error: unknown) => {
@@ -69,7 +72,6 @@ export async function openConnection(
       return inbound;
     },
     close: async () => {
-      closing.abort();
       await running;
       inbound = undefined;
       host.report({ state: "stopped", text: `Telegram account ${accountId} is stopped` });
@@ -78,8 +80,12 @@ export async function openConnection(
 }
 
 /** Who the bot is, and how its messages come. What has piled up at Telegram stays there. */
-async function introduce({ api }: TelegramApi, { mode, webhook }: TelegramOptions): Promise<User> {
-  const signal = requestSignal(CONNECT_TIMEOUT_MS);
+async function introduce(
+  { api }: TelegramApi,
+  { mode, webhook }: TelegramOptions,
+  stopped: AbortSignal,
+): Promise<User> {
+  const signal = requestSignal(CONNECT_TIMEOUT_MS, stopped);
   const bot = await api.getMe(signal);
   if (mode === "polling" || webhook === undefined) await api.deleteWebhook({ drop_pending_updates: false }, signal);
   else {
@@ -101,8 +107,9 @@ async function introduceLater(
     await pauseUnlessStopped(options.clock, pauseAfter(lastError, attempt), signal);
     if (signal.aborted) return undefined;
     try {
-      return await introduce(telegram, options);
+      return await introduce(telegram, options, signal);
     } catch (error) {
+      if (signal.aborted) return undefined;
       const known = startError(error, options);
       if (known.kind !== "unavailable") throw known;
       host.report({ state: "retrying", text: known.message });

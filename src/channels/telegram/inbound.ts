@@ -13,6 +13,7 @@ import { type DownloadOptions, fetchMedia } from "./media-download.ts";
 import { buildContext, senderOf } from "./message-context.ts";
 
 export interface InboundOptions extends DownloadOptions {
+  accountId: string;
   bot: User;
   host: ChannelHost;
   access: AccessOptions;

@@ -4,8 +4,8 @@
  * the loop is our own: the client library's moves on after its handler has failed, and confirms what is
  * still under way when it is stopped.
  *
- * One update that cannot be kept does not hold up those after it: they are handled, remembered, and
- * skipped when Telegram sends them again; only the confirmation waits.
+ * One update that cannot be kept, or takes long, does not hold up those of other chats: they are handled,
+ * remembered, and skipped when Telegram sends them again; only the confirmation waits.
  */
 import type { Update } from "grammy/types";
 import type { Clock } from "../../base/clock.ts";
@@ -35,16 +35,24 @@ const POLL_TIMEOUT_MS = (POLL_SECONDS + 15) * 1000;
 /** Every attempt ends the other program's request, so there should not be many. */
 const SHORTEST_CONFLICT_PAUSE_MS = 5000;
 const FAREWELL_TIMEOUT_MS = 1500;
+/** How long one chat may hold up the others, such as with a file that does not come. */
+const SLOW_MS = 2000;
+const AGAIN_MS = 1000;
 
 /** Resolves after `signal`, when every update under way has ended, or when the token is refused. */
 export async function poll(options: PollerOptions): Promise<void> {
   const { signal } = options;
-  const state: PollState = { offset: 0, handled: new Set(), failures: 0 };
+  const state = createPollState();
   while (!signal.aborted) {
     try {
       const updates = await fetchUpdates(state.offset, options);
       const failed = await handleBatch(updates, state, options);
       if (failed !== undefined) throw failed;
+      if (state.chats.size > 0) {
+        // Telegram brings what is not confirmed again at once.
+        await atMost(AGAIN_MS, Promise.all(state.chats.values()), options);
+        continue;
+      }
       if (state.failures > 0) options.report({ state: "connected", text: options.connectedText });
       state.failures = 0;
     } catch (error) {
@@ -52,6 +60,7 @@ export async function poll(options: PollerOptions): Promise<void> {
       if (!(await recover(error, state, options))) return;
     }
   }
+  await Promise.all(state.chats.values());
   await sayFarewell(state, options);
 }
 
@@ -59,7 +68,16 @@ interface PollState {
   offset: number;
   /** Handled, but not to be confirmed yet: one before them was not. */
   handled: Set<number>;
+  /** Those of which something is being handled, and what. */
+  chats: Map<string, Promise<void>>;
+  underWay: Set<number>;
+  /** What could not be kept since it was last told. */
+  failed: { id: number; error: unknown }[];
   failures: number;
+}
+
+function createPollState(): PollState {
+  return { offset: 0, handled: new Set(), chats: new Map(), underWay: new Set(), failed: [], failures: 0 };
 }
 
 async function fetchUpdates(offset: number, { telegram, signal }: PollerOptions): Promise<Update[]> {
@@ -69,42 +87,63 @@ async function fetchUpdates(offset: number, { telegram, signal }: PollerOptions)
   );
 }
 
-/** Moves the offset up to the first update that could not be kept, and gives that one's error. */
-async function handleBatch(updates: readonly Update[], state: PollState, { inbound }: PollerOptions): Promise<unknown> {
-  const ordered = updates.toSorted((a, b) => a.update_id - b.update_id);
-  const chats = Object.values(Object.groupBy(ordered, (update) => String(update.message?.chat.id)));
-  const outcomes = await Promise.all(
-    chats.map(async (ofChat = []) => {
-      for (const update of ofChat) {
-        const failure = await handleOnce(update, state, inbound);
-        // Those behind it in the same chat have to wait, or they would be admitted before it.
-        if (failure !== undefined) return failure;
-      }
-      return undefined;
-    }),
-  );
-  const failures = outcomes.filter((outcome) => outcome !== undefined).toSorted((a, b) => a.id - b.id);
-  const lastId = ordered.at(-1)?.update_id;
-  const confirmed = failures[0]?.id ?? (lastId === undefined ? 0 : lastId + 1);
-  state.offset = Math.max(state.offset, confirmed);
+/**
+ * Moves the offset up to the first update that is not safe yet, and gives the error of one that could not
+ * be kept. A chat whose update takes long is left behind: what comes of it later waits at Telegram.
+ */
+async function handleBatch(updates: readonly Update[], state: PollState, options: PollerOptions): Promise<unknown> {
+  const ordered = updates.toSorted((a, b) => idOf(a) - idOf(b));
+  const open = ordered.filter((update) => !state.handled.has(idOf(update)));
+  const started = [...Map.groupBy(open, chatOf)]
+    .filter(([chat]) => !state.chats.has(chat))
+    .map(async ([chat, ofChat]) => {
+      const ids = ofChat.map(idOf);
+      const work = handleChat(ofChat, state, options.inbound).finally(() => {
+        state.chats.delete(chat);
+        for (const id of ids) state.underWay.delete(id);
+      });
+      state.chats.set(chat, work);
+      for (const id of ids) state.underWay.add(id);
+      await work;
+    });
+  await atMost(SLOW_MS, Promise.all(started), options);
+  const unsafe = [...open.map(idOf), ...state.underWay].filter((id) => !state.handled.has(id));
+  const lastId = ordered.at(-1)?.update_id ?? -1;
+  state.offset = Math.max(state.offset, Math.min(...unsafe, lastId + 1));
   for (const id of state.handled) if (id < state.offset) state.handled.delete(id);
-  return failures[0]?.error;
+  const [failed] = state.failed.splice(0).toSorted((a, b) => a.id - b.id);
+  return failed?.error;
 }
 
-async function handleOnce(
-  update: Update,
-  state: PollState,
-  inbound: InboundHandler,
-): Promise<{ id: number; error: unknown } | undefined> {
-  const id = update.update_id;
-  if (state.handled.has(id)) return undefined;
-  try {
-    await inbound.handle(update);
+function idOf({ update_id: id }: Update): number {
+  return id;
+}
+
+function chatOf({ message }: Update): string {
+  return String(message?.chat.id);
+}
+
+/** Those behind one that could not be kept have to wait, or they would be admitted before it. */
+async function handleChat(updates: readonly Update[], state: PollState, inbound: InboundHandler): Promise<void> {
+  for (const update of updates) {
+    const id = idOf(update);
+    if (state.handled.has(id)) continue;
+    try {
+      await inbound.handle(update);
+    } catch (error) {
+      state.failed.push({ id, error });
+      return;
+    }
     state.handled.add(id);
-    return undefined;
-  } catch (error) {
-    return { id, error };
   }
+}
+
+/** A pause that ends early with the work. */
+async function atMost(ms: number, work: Promise<unknown>, { clock, signal }: PollerOptions): Promise<void> {
+  const done = new AbortController();
+  const pause = pauseUnlessStopped(clock, ms, AbortSignal.any([signal, done.signal]));
+  await Promise.race([work, pause]);
+  done.abort();
 }
 
 /** False when no retry can help. */

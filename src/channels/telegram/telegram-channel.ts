@@ -10,9 +10,11 @@ import { type Connection, openConnection } from "./connection.ts";
 import type { TelegramOptions } from "./options.ts";
 import { sendToTelegram } from "./outbound.ts";
 import { parseTarget } from "./target.ts";
-import { type WebhookAnswer, type WebhookRequest, answerWebhook } from "./webhook.ts";
+import { type WebhookAnswer, type WebhookRequest, answerWebhook, isSameSecret } from "./webhook.ts";
 
 export interface TelegramChannel extends Channel {
+  /** Whether this is the secret that Telegram was given; for the gateway, before it reads a body. */
+  knowsSecret(given: string | undefined): boolean;
   handleWebhook(request: WebhookRequest): Promise<WebhookAnswer>;
 }
 
@@ -22,6 +24,7 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
   let opened: Promise<TelegramApi> | undefined;
   let connecting: Promise<Connection> | undefined;
   let connection: Connection | undefined;
+  let stopping = new AbortController();
 
   const open = async (): Promise<TelegramApi> => await (opened ??= openTelegramApi(options.token, options.apiRoot));
 
@@ -32,7 +35,9 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
     start: async (host) => {
       if (connecting !== undefined) throw alreadyStarted(accountId);
       checkOptions(options);
-      connecting = open().then(async (telegram) => await openConnection(host, telegram, options));
+      stopping = new AbortController();
+      const { signal } = stopping;
+      connecting = open().then(async (telegram) => await openConnection(host, telegram, options, signal));
       try {
         connection = await connecting;
       } catch (error) {
@@ -41,6 +46,7 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
       }
     },
     stop: async () => {
+      stopping.abort();
       const closing = await connecting?.catch(() => undefined);
       connection = undefined;
       connecting = undefined;
@@ -55,6 +61,10 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
       await api.sendChatAction(chatId, "typing", topic).catch((error: unknown) => {
         logger.debug("typing could not be shown", { error: telegramError(error, "show typing on Telegram") });
       });
+    },
+    knowsSecret: (given) => {
+      const expected = options.mode === "webhook" ? options.webhook?.secretToken : undefined;
+      return expected !== undefined && isSameSecret(given, expected);
     },
     handleWebhook: async (request) => {
       const secretToken = options.webhook?.secretToken;

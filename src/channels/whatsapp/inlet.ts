@@ -164,7 +164,8 @@ async function receiveMedia(
   if (media === undefined) return { media: undefined, missing: [] };
   try {
     if (media.bytes > files.maxBytes) throw tooLarge(files.maxBytes);
-    const path = await files.save(await downloadMedia(message, socket), media);
+    const id = `${message.key.remoteJid}/${message.key.id}`;
+    const path = await files.save(await downloadMedia(message, socket), { ...media, id });
     return { media: { path, type: media.type }, missing: [] };
   } catch (error) {
     return { media: undefined, missing: [`A file (${media.type}) could not be fetched: ${errorMessage(error)}`] };

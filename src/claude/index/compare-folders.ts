@@ -29,10 +29,12 @@ export interface Comparison {
   gone: string[];
 }
 
+/** `onChanged` hears of the files that have to be read, folder by folder, while others are still looked at. */
 export function compareFolders(
   found: FoundFolders,
   memories: ReadonlyMap<string, FolderMemory | undefined>,
   rows: FileRows,
+  onChanged?: (files: readonly ChangedFile[]) => void,
 ): Comparison {
   const comparison: Comparison = { files: 0, changed: [], vanished: [], looked: [], gone: [] };
   const seen = new Set<string>();
@@ -42,7 +44,9 @@ export function compareFolders(
     if (memory !== undefined && isAsRemembered(look, memory)) {
       comparison.files += memory.files;
     } else if (look.names.length + look.sessionFolders.length > 0 || memories.has(look.folder)) {
+      const before = comparison.changed.length;
       compareFiles(comparison, look, memory, rows, found.failed);
+      onChanged?.(comparison.changed.slice(before));
     }
   }
   for (const folder of memories.keys()) {

@@ -45,10 +45,11 @@ export interface FolderLook {
 export type KnownEntries = Pick<FolderLook, "names" | "stamps" | "sessionFolders">;
 
 export interface FoundFolders {
-  looks: FolderLook[];
+  /** Made while they are gone through, once, so that work on the first can begin before the last is found. */
+  looks: Iterable<FolderLook>;
   /** What could not be listed. */
   failed: { path: string; reason: string }[];
-  /** Whether a folder that was not found is not there any more. */
+  /** Whether a folder that was not among the looks is not there any more. */
   isGone(folder: string): boolean;
 }
 
@@ -62,21 +63,19 @@ export function findFolders(
   const projects = projectsFolder(claudeHome);
   const wanted = only === undefined ? undefined : new Set(only);
   const unlisted = new Set<string>();
-  const found: FoundFolders = {
-    looks: [],
-    failed: [],
-    isGone: (folder) => !unlisted.has(folder) && (wanted?.has(folder) ?? true),
-  };
-  const folders = listNames(projects, found.failed);
-  if (folders === undefined) return { ...found, isGone: () => false };
-  for (const folder of folders) {
-    if (wanted?.has(folder) === false) continue;
-    const root = `${projects}/${folder}`;
-    const look = lookAtFolder(folder, root, known(folder), found.failed);
-    if (look === undefined) unlisted.add(folder);
-    else found.looks.push(look);
+  const failed: FoundFolders["failed"] = [];
+  const folders = listNames(projects, failed);
+  function* look(): Generator<FolderLook> {
+    for (const folder of folders ?? []) {
+      if (wanted?.has(folder) === false) continue;
+      const root = `${projects}/${folder}`;
+      const found = lookAtFolder(folder, root, known(folder), failed);
+      if (found === undefined) unlisted.add(folder);
+      else yield found;
+    }
   }
-  return found;
+  const isGone = (folder: string) => !unlisted.has(folder) && (wanted?.has(folder) ?? true);
+  return { looks: look(), failed, isGone: folders === undefined ? () => false : isGone };
 }
 
 /** Undefined when the folder cannot be listed. */

@@ -116,6 +116,18 @@ function connect(path: string, identity: string): DatabaseSync {
   }
 }
 
+/** IMMEDIATE: a transaction that has begun cannot lose against another writer. */
+export function runTransaction(database: DatabaseSync, task: () => void): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    task();
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
 function readIdentity(database: DatabaseSync): string | undefined {
   const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'identity'").get();
   const value = table === undefined ? undefined : database.prepare("SELECT * FROM identity").get()?.["value"];

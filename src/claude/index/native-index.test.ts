@@ -383,3 +383,15 @@ function snapshot(root: string): unknown[] {
       return [name, mode, size, mtimeMs, ino, nlink];
     });
 }
+
+it("reads forks once where they lie beside what they were made of, and counts those in other folders too", async () => {
+  await using home = await openHome();
+  const paths = [home.transcript(file(1)), home.transcript(file(2)), home.transcript(file(3), "-other")];
+  for (const [index, path] of paths.entries()) await write(path, ...first, answer(`own${index}`, 10, 3 + index));
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
+  const { bytesRead } = await home.index().refresh();
+  const [, , elsewhere = 0] = sizes;
+  expect(bytesRead).toBe(sizes.reduce((sum, size) => sum + size, 0) + elsewhere);
+  const outputs = [1, 2, 3].map((number) => home.index().get(id(number))?.tokens.output);
+  expect(outputs).toEqual([20, 10, 10]);
+});

@@ -1,7 +1,7 @@
 /**
- * Brings the index up to date. Every batch of results is one transaction, so a refresh that dies has lost
- * its last batch only. Whose the messages of forks are is settled at the end; until then the refresh has a
- * token in the index, and whoever finds the token of a dead one settles everything anew.
+ * Brings the index up to date: looks at the folders, has read what changed, and settles at the end whose the
+ * messages of forks are. Until then the refresh has a token in the index, and whoever finds the token of a dead
+ * one settles everything anew.
  */
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -9,14 +9,13 @@ import type { Clock } from "../../base/clock.ts";
 import { randomIds } from "../../base/ids.ts";
 import { projectsFolder } from "../native/layout.ts";
 import { type ChangedFile, compareFolders } from "./compare-folders.ts";
-import { type FileRows, createFileRows } from "./file-rows.ts";
+import { createFileRows } from "./file-rows.ts";
 import { findFolders } from "./find-files.ts";
 import { type FolderMemory, type FolderRows, createFolderRows, isSameMemory, toMemory } from "./folder-rows.ts";
 import type { GroupMember } from "./fork-groups.ts";
+import { runTransaction } from "./index-database.ts";
 import type { RefreshOptions, RefreshReport } from "./native-index.ts";
-import { createProgress } from "./progress.ts";
-import type { ScanResult } from "./scan-job.ts";
-import type { ScanPool, SizedJob } from "./scan-pool.ts";
+import type { ScanIntake } from "./scan-intake.ts";
 
 export interface RefreshParts {
   database: DatabaseSync;
@@ -25,9 +24,6 @@ export interface RefreshParts {
   clock: Pick<Clock, "now">;
 }
 
-/** How many results are written in one transaction. Fewer would write the same pages of the index more often. */
-const BATCH_FILES = 2000;
-
 export async function refreshIndex(parts: RefreshParts, options: RefreshOptions): Promise<RefreshReport> {
   const { database, claudeHome } = parts;
   options.signal?.throwIfAborted();
@@ -35,9 +31,21 @@ export async function refreshIndex(parts: RefreshParts, options: RefreshOptions)
   const rows = createFileRows(database);
   const folders = createFolderRows(database);
   const memories = folders.read();
+  const report: RefreshReport = { files: 0, filesRead: 0, bytesRead: 0, removed: 0, failed: [] };
+  await using stack = new AsyncDisposableStack();
+  // Most refreshes find nothing to read, and a list has no time to load what it does not need.
+  const openIntake = async (): Promise<ScanIntake> => {
+    const { createScanIntake } = await import("./scan-intake.ts");
+    return stack.use(createScanIntake({ database, rows, folders, report, threads: parts.threads }, options));
+  };
+  // A new index needs everything: reading begins while files are still looked for.
+  const early = memories.size === 0 ? await openIntake() : undefined;
   const found = findFolders(claudeHome, (folder) => memories.get(folder), options.folders);
-  const { files, changed, vanished, looked, gone } = compareFolders(found, memories, rows);
-  const report: RefreshReport = { files, filesRead: 0, bytesRead: 0, removed: vanished.length, failed: found.failed };
+  const comparison = compareFolders(found, memories, rows, (files) => early?.add(files));
+  const { changed, vanished, looked, gone } = comparison;
+  report.files = comparison.files;
+  report.removed = vanished.length;
+  report.failed.push(...found.failed);
   const leftover = unsettledTokens(database);
   /** What the folders look like now, where that is not what the index remembers. */
   const remember = () => {
@@ -58,21 +66,18 @@ export async function refreshIndex(parts: RefreshParts, options: RefreshOptions)
     for (const { id } of vanished) rows.remove(id);
     for (const folder of new Set(vanished.map(({ folder }) => folder))) folders.forget(folder);
   });
-  // Most refreshes find nothing to read, and a list has no time to load what it does not need.
-  const [{ createScanPool }, { createForkGroups }] = await Promise.all([
-    import("./scan-pool.ts"),
-    import("./fork-groups.ts"),
-  ]);
-  await using pool = createScanPool({ threads: parts.threads, signal: options.signal });
-  const scanner = createScanning({ database, pool, rows, folders, report, onProgress: options.onProgress });
-  await scanner.scan(changed);
+  const { createForkGroups } = await import("./fork-groups.ts");
+  const intake = early ?? (await openIntake());
+  if (early === undefined) intake.add(changed);
+  await intake.finish();
 
   const groups = createForkGroups(database);
   const all = groups.find();
   const countAll = leftover.length > 0 || vanished.some(({ grouped }) => grouped);
-  const needed = countAll ? all : all.filter((group) => group.some(({ id }) => scanner.written.has(id)));
+  const needed = countAll ? all : all.filter((group) => group.some(({ id }) => intake.written.has(id)));
   const alone = needed.flat().filter(({ grouped }) => grouped === 0);
-  await scanner.scan(alone.map((member) => memberFile(claudeHome, member)));
+  intake.add(alone.map((member) => memberFile(claudeHome, member)));
+  await intake.finish();
   runTransaction(database, () => {
     for (const group of needed) groups.count(group);
     groups.dissolve(all);
@@ -95,100 +100,9 @@ function memberFile(claudeHome: string, { folder, name, session, agent, size }: 
   return { file, bytes: size, withMessages: true };
 }
 
-interface Scanning {
-  /** Reads the files and writes what they say. */
-  scan(files: readonly ChangedFile[]): Promise<void>;
-  /** The rows that were written. */
-  written: Set<number>;
-}
-
-interface ScanningParts {
-  database: DatabaseSync;
-  pool: ScanPool;
-  rows: FileRows;
-  folders: FolderRows;
-  report: RefreshReport;
-  onProgress: RefreshOptions["onProgress"];
-}
-
-function createScanning({ database, pool, rows, folders, report, onProgress }: ScanningParts): Scanning {
-  const progress = createProgress(onProgress);
-  const written = new Set<number>();
-
-  const write = (files: readonly ChangedFile[], results: readonly ScanResult[]) => {
-    const touched = new Set<string>();
-    for (const result of results) {
-      const changed = files[result.id];
-      if (changed === undefined) continue;
-      report.bytesRead += result.bytesRead;
-      if (result.outcome === "failed") report.failed.push({ path: changed.file.path, reason: result.reason });
-      if (result.outcome !== "scanned") continue;
-      const id = rows.write(changed.file, result.file);
-      if (result.file.messages !== undefined) rows.writeMessages(id, result.file);
-      written.add(id);
-      touched.add(changed.file.folder);
-      report.filesRead += 1;
-    }
-    for (const folder of touched) folders.forget(folder);
-  };
-
-  return {
-    written,
-    async scan(files) {
-      if (files.length === 0) return;
-      progress.expect(files.length, sumBytes(files));
-      const jobs = files.map((file, id) => toJob(file, id, rows));
-      let pending: ScanResult[] = [];
-      const flush = () => {
-        runTransaction(database, () => write(files, inOrder(pending)));
-        pending = [];
-      };
-      const receive = (results: readonly ScanResult[]) => {
-        pending.push(...results);
-        progress.add(results.length, sumBytes(results.map(({ id }) => files[id] ?? { bytes: 0 })));
-        if (pending.length >= BATCH_FILES) flush();
-      };
-      await pool.scan(jobs, receive);
-      flush();
-      progress.report();
-    },
-  };
-}
-
-/** As the files lie in their folders: neighbours in the index are written together. */
-function inOrder(results: readonly ScanResult[]): ScanResult[] {
-  return results.toSorted((a, b) => a.id - b.id);
-}
-
-function toJob({ file, known, bytes, withMessages }: ChangedFile, id: number, rows: FileRows): SizedJob {
-  return {
-    id,
-    path: file.path,
-    bytes,
-    withMessages,
-    ...(known === undefined ? {} : { previous: rows.readScan(known.id) }),
-  };
-}
-
-function sumBytes(files: readonly { bytes: number }[]): number {
-  return files.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
 function unsettledTokens(database: DatabaseSync): string[] {
   return database
     .prepare("SELECT token FROM unsettled")
     .all()
     .map(({ token }) => String(token));
-}
-
-/** IMMEDIATE: a transaction that has begun cannot lose against another writer. */
-function runTransaction(database: DatabaseSync, task: () => void): void {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    task();
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
 }

@@ -1,13 +1,16 @@
 /**
- * Brings what is known of one transcript up to date. Runs in the main thread for a few files and in
+ * Brings what is known of transcripts up to date. Runs in the main thread for a few files and in
  * worker threads for many; everything that comes in and goes out can be sent between them.
+ *
+ * Files that are read together and begin alike, a session and its forks, come back with their messages: whose
+ * each is can then be told without reading them again.
  */
 import { readSync } from "node:fs";
 import { errorMessage } from "../../base/errors.ts";
 import { openNativeFileSync } from "../native/layout.ts";
 import { type FileScanner } from "../native/scan-file.ts";
 import type { SessionScan } from "../native/session-scan.ts";
-import type { MessageUsage } from "../native/usage.ts";
+import type { MessageUsage, UsageLedger } from "../native/usage.ts";
 import type { FileStamp } from "./find-files.ts";
 import { type StoredScan, restoreScan, serializeScan } from "./stored-scan.ts";
 
@@ -17,7 +20,7 @@ export interface ScanJob {
   path: string;
   /** What an earlier scan left, if the file may have grown since. */
   previous?: KnownScan | undefined;
-  /** Whether each message is wanted, not only their sums. */
+  /** Whether each message is wanted in any case, not only their sums. */
   withMessages: boolean;
 }
 
@@ -56,12 +59,39 @@ const CHECKED_BYTES = 512;
 const scratch = new Uint8Array(CHECKED_BYTES);
 const words = new Int32Array(scratch.buffer);
 
-export function runScanJob(scanner: FileScanner, { id, path, previous, withMessages }: ScanJob): ScanResult {
+export function runScanJobs(scanner: FileScanner, jobs: readonly ScanJob[]): ScanResult[] {
+  const fresh: FreshScan[] = [];
+  const results = jobs.map((job) => runScanJob(scanner, job, fresh));
+  const users = new Map<string, number>();
+  for (const key of fresh.flatMap(({ file }) => forkKeys(file))) users.set(key, (users.get(key) ?? 0) + 1);
+  for (const { file, ledger } of fresh) {
+    if (forkKeys(file).some((key) => (users.get(key) ?? 0) > 1)) file.messages ??= [...ledger];
+  }
+  return results;
+}
+
+/** A file that was read from its start, with all its messages. */
+interface FreshScan {
+  file: ScannedFile;
+  ledger: UsageLedger;
+}
+
+/** What a fork has in common with the session that it was made of. */
+function forkKeys({ rootUuid, firstMessageId }: ScannedFile): string[] {
+  return [
+    ...(rootUuid === undefined ? [] : [`root ${rootUuid}`]),
+    ...(firstMessageId === undefined ? [] : [`message ${firstMessageId}`]),
+  ];
+}
+
+/** Adds to `fresh` where the messages are at hand. */
+function runScanJob(scanner: FileScanner, job: ScanJob, fresh: FreshScan[]): ScanResult {
+  const { id, path, previous, withMessages } = job;
   let bytesRead = 0;
   try {
-    using file = openNativeFileSync(path);
-    if (file === undefined) return { id, outcome: "gone", bytesRead };
-    const { descriptor, stats } = file;
+    using opened = openNativeFileSync(path);
+    if (opened === undefined) return { id, outcome: "gone", bytesRead };
+    const { descriptor, stats } = opened;
     const stamp: FileStamp = { inode: stats.ino, size: stats.size, modifiedAt: stats.mtimeMs };
     const from = previous === undefined ? undefined : continuable(descriptor, stamp, previous);
     // What is added meanwhile belongs to the next scan, which the stamp will ask for.
@@ -70,29 +100,26 @@ export function runScanJob(scanner: FileScanner, { id, path, previous, withMessa
     const fromStart = from === undefined || result === undefined;
     result ??= scanner.scan(descriptor, { end });
     if (result === undefined) throw new Error("it changed while it was read");
-    const { scan, ledger } = result;
+    const { scan, ledger, isWhole } = result;
     bytesRead = result.bytesRead;
     const { facts, ...stored } = serializeScan(scan);
-    return {
-      id,
-      outcome: "scanned",
-      bytesRead,
-      file: {
-        stamp,
-        fingerprint: fingerprint(descriptor, scan.offset),
-        stored,
-        rootUuid: scan.rootUuid,
-        firstMessageId: scan.firstMessageId,
-        openedAt: scan.openedAt,
-        lastAt: scan.lastAt,
-        cwds: scan.cwds,
-        entrypoint: facts.entrypoint,
-        originMarker: facts.originMarker,
-        usage: JSON.stringify(scan.usage),
-        ...(withMessages ? { messages: [...ledger] } : {}),
-        fromStart,
-      },
+    const file: ScannedFile = {
+      stamp,
+      fingerprint: fingerprint(descriptor, scan.offset),
+      stored,
+      rootUuid: scan.rootUuid,
+      firstMessageId: scan.firstMessageId,
+      openedAt: scan.openedAt,
+      lastAt: scan.lastAt,
+      cwds: scan.cwds,
+      entrypoint: facts.entrypoint,
+      originMarker: facts.originMarker,
+      usage: JSON.stringify(scan.usage),
+      fromStart,
     };
+    if (withMessages) file.messages = [...ledger];
+    else if (fromStart && isWhole) fresh.push({ file, ledger });
+    return { id, outcome: "scanned", bytesRead, file };
   } catch (error) {
     return { id, outcome: "failed", reason: errorMessage(error), bytesRead };
   }

@@ -1,7 +1,7 @@
 /**
- * Reads many transcripts in worker threads. Jobs go out in small batches, the next before the last one is
- * done, so that no thread waits and results come in a steady stream. Little work is done right here, and more
- * of it here too: starting a thread takes as long as reading some megabytes.
+ * Reads many transcripts in worker threads. Work is taken on while more of it is still being looked for, and
+ * goes out in batches, the next before the last one is done, so that no thread waits. Little work is done right
+ * here, and more of it here too: starting a thread takes as long as reading some megabytes.
  */
 import { availableParallelism } from "node:os";
 import { extname } from "node:path";
@@ -9,145 +9,168 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { HoldfastError } from "../../base/errors.ts";
 import { createFileScanner } from "../native/scan-file.ts";
-import { type ScanJob, type ScanResult, runScanJob } from "./scan-job.ts";
+import { type ScanJob, type ScanResult, runScanJobs } from "./scan-job.ts";
 
 export interface SizedJob extends ScanJob {
   /** How much there is to read. */
   bytes: number;
+  /** The project folder that it lies in. */
+  folder: string;
 }
 
 export interface ScanPoolOptions {
+  /** Takes results as they come, in no particular order. When it throws, everything ends. */
+  onResults: (results: readonly ScanResult[]) => void;
   /** Left out: one per core, at most four. 0: everything in this thread. */
   threads?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
+export interface ScanPool extends AsyncDisposable {
+  /** Takes on work. Threads that it is worth begin with it at once; results come when this thread has time. */
+  add(jobs: readonly SizedJob[]): void;
+  /** Resolves when everything has been read. More may be added afterwards. */
+  finish(): Promise<void>;
+}
+
 const INLINE_BYTES = 12 * 1024 * 1024;
 /** Up to here this thread reads too, in one's place: beyond, it has enough to do with writing. */
 const SHARED_BYTES = 256 * 1024 * 1024;
-const BATCH_BYTES = 2 * 1024 * 1024;
-const BATCH_FILES = 64;
-/** Enough for the time in which the main thread writes and does not answer. */
-const BATCHES_AHEAD = 12;
+const BATCH_BYTES = 8 * 1024 * 1024;
+const BATCH_FILES = 256;
+/** Enough for the time in which this thread looks for files or writes, and does not answer. */
+const BATCHES_AHEAD = 8;
 /** Where this thread reads too it answers after every batch. */
-const BATCHES_AHEAD_SHARED = 2;
+const BATCHES_AHEAD_SHARED = 3;
 const MAX_THREADS = 4;
+/** What a thread makes is garbage at once: more room for it would only be more memory. */
+const LIMITS = { maxYoungGenerationSizeMb: 6 };
 
-export interface ScanPool extends AsyncDisposable {
-  /** Hands over results as they come, in no particular order. Ends early when `onResults` throws or on abort. */
-  scan(jobs: readonly SizedJob[], onResults: OnResults): Promise<void>;
+interface Batch {
+  folder: string;
+  jobs: ScanJob[];
+  bytes: number;
 }
 
-type OnResults = (results: readonly ScanResult[]) => void;
+interface PoolThread {
+  worker: Worker;
+  /** Batches that it has not answered yet. */
+  sent: number;
+}
 
 /** Threads are started with the first work that is worth it, and kept for what follows. */
-export function createScanPool(options: ScanPoolOptions = {}): ScanPool {
-  const { threads = Math.min(availableParallelism(), MAX_THREADS), signal } = options;
-  const workers: Worker[] = [];
-  return {
-    async scan(jobs, onResults) {
-      const batches = toBatches(jobs);
-      const bytes = jobs.reduce((sum, job) => sum + job.bytes, 0);
-      if (threads === 0 || (workers.length === 0 && bytes <= INLINE_BYTES)) {
-        await scanHere(batches, onResults, signal);
-        return;
-      }
-      const isShared = bytes <= SHARED_BYTES && workers.length < threads;
-      const wanted = isShared ? Math.max(1, threads - 1) : threads;
-      // Options of the process, such as `--input-type`, would be refused or useless in a thread.
-      while (workers.length < wanted) workers.push(new Worker(threadFile(), { execArgv: [] }));
-      await scanInThreads(workers, batches, isShared, onResults, signal);
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(workers.map(async (worker) => await worker.terminate()));
-    },
-  };
-}
+export function createScanPool(options: ScanPoolOptions): ScanPool {
+  const { onResults, threads = Math.min(availableParallelism(), MAX_THREADS), signal } = options;
+  const pool: PoolThread[] = [];
+  const waiting: Batch[] = [];
+  /** Of what was added since everything had been read. */
+  let bytes = 0;
+  let hasFailed = false;
+  let done = pendingEnd();
 
-/** The largest first, so that no thread is left with a long file at the end. */
-function toBatches(jobs: readonly SizedJob[]): ScanJob[][] {
-  const batches: ScanJob[][] = [];
-  let bytes = Infinity;
-  for (const job of jobs.toSorted((a, b) => b.bytes - a.bytes)) {
-    const last = batches.at(-1);
-    if (last === undefined || bytes + job.bytes > BATCH_BYTES || last.length === BATCH_FILES) {
-      batches.push([job]);
-      bytes = job.bytes;
-    } else {
-      last.push(job);
-      bytes += job.bytes;
-    }
-  }
-  return batches;
-}
-
-async function scanHere(
-  batches: readonly ScanJob[][],
-  onResults: OnResults,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const scanner = createFileScanner();
-  for (const [index, batch] of batches.entries()) {
-    if (index > 0) await nextTick();
-    signal?.throwIfAborted();
-    onResults(batch.map((job) => runScanJob(scanner, job)));
-  }
-}
-
-async function scanInThreads(
-  workers: readonly Worker[],
-  batches: readonly ScanJob[][],
-  isShared: boolean,
-  onResults: OnResults,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  if (batches.length === 0) return;
-  signal?.throwIfAborted();
-  let next = 0;
-  let open = batches.length;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const send = (worker: Worker): void => {
-    const batch = batches[next];
-    if (batch === undefined) return;
-    next += 1;
-    worker.postMessage(batch);
+  const fail = (reason: unknown): void => {
+    hasFailed = true;
+    waiting.length = 0;
+    done.reject(reason);
   };
   const receive = (results: readonly ScanResult[]): void => {
+    if (hasFailed) return;
     try {
       onResults(results);
     } catch (error) {
-      reject(error);
+      fail(error);
     }
-    open -= 1;
-    if (open === 0) resolve();
   };
-  const onMessage = (worker: Worker) => (results: ScanResult[]) => {
-    send(worker);
-    receive(results);
+  const isShared = (): boolean => bytes <= SHARED_BYTES && pool.length < threads;
+  const startThreads = (): void => {
+    if (threads === 0 || bytes <= INLINE_BYTES) return;
+    const wanted = bytes <= SHARED_BYTES ? Math.max(1, threads - 1) : threads;
+    while (pool.length < wanted) pool.push(startThread());
+  };
+  const startThread = (): PoolThread => {
+    // Options of the process, such as `--input-type`, would be refused or useless in a thread.
+    const worker = new Worker(threadFile(), { execArgv: [], resourceLimits: LIMITS });
+    const thread: PoolThread = { worker, sent: 0 };
+    worker.on("error", (error) => fail(threadFailed(error)));
+    worker.on("message", (results: ScanResult[]) => {
+      thread.sent -= 1;
+      handOut();
+      receive(results);
+      endIfDone();
+    });
+    return thread;
+  };
+  const handOut = (): void => {
+    const ahead = isShared() ? BATCHES_AHEAD_SHARED : BATCHES_AHEAD;
+    for (let sent = 0; sent < ahead; sent += 1) {
+      for (const thread of pool) {
+        const batch = thread.sent === sent ? waiting.shift() : undefined;
+        if (batch === undefined) continue;
+        thread.worker.postMessage(batch.jobs);
+        thread.sent += 1;
+      }
+    }
   };
   const readHere = async (): Promise<void> => {
     const scanner = createFileScanner();
-    for (let batch = batches[next]; batch !== undefined; batch = batches[next]) {
-      next += 1;
-      receive(batch.map((job) => runScanJob(scanner, job)));
+    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+      receive(runScanJobs(scanner, batch.jobs));
       await nextTick();
     }
   };
-  const onError = (error: unknown) => reject(threadFailed(error));
-  const onAbort = () => reject(signal?.reason);
-  signal?.addEventListener("abort", onAbort);
-  for (const worker of workers) worker.on("message", onMessage(worker)).on("error", onError);
-  const inAdvance = isShared ? BATCHES_AHEAD_SHARED : BATCHES_AHEAD;
-  for (let ahead = 0; ahead < inAdvance; ahead += 1) for (const worker of workers) send(worker);
-  const here = isShared ? readHere() : undefined;
-  try {
-    await promise;
-  } finally {
-    // After a failure nobody takes more.
-    next = batches.length;
-    await here;
-    signal?.removeEventListener("abort", onAbort);
-    for (const worker of workers) worker.removeAllListeners("message").removeAllListeners("error");
+  const endIfDone = (): void => {
+    if (waiting.length === 0 && pool.every(({ sent }) => sent === 0)) done.resolve();
+  };
+
+  return {
+    add(jobs) {
+      if (hasFailed) return;
+      for (const job of jobs) {
+        addToBatches(waiting, job);
+        bytes += job.bytes;
+      }
+      startThreads();
+      handOut();
+    },
+    async finish() {
+      signal?.throwIfAborted();
+      const onAbort = () => fail(signal?.reason);
+      signal?.addEventListener("abort", onAbort);
+      // So that no thread is left with much at the end.
+      waiting.sort((a, b) => b.bytes - a.bytes);
+      try {
+        if (pool.length === 0 || isShared()) await readHere();
+        endIfDone();
+        await done.promise;
+      } finally {
+        signal?.removeEventListener("abort", onAbort);
+      }
+      done = pendingEnd();
+      bytes = 0;
+    },
+    async [Symbol.asyncDispose]() {
+      hasFailed = true;
+      await Promise.all(pool.map(async ({ worker }) => await worker.terminate()));
+    },
+  };
+}
+
+/** A failure is told to whoever waits for the end, whenever that is. */
+function pendingEnd(): PromiseWithResolvers<void> {
+  const end = Promise.withResolvers<void>();
+  end.promise.catch(() => undefined);
+  return end;
+}
+
+/** Files of one folder go together, because forks lie beside what they were made of. */
+function addToBatches(batches: Batch[], job: SizedJob): void {
+  const last = batches.at(-1);
+  const fits = last?.folder === job.folder && last.bytes + job.bytes <= BATCH_BYTES && last.jobs.length < BATCH_FILES;
+  if (fits) {
+    last.jobs.push(job);
+    last.bytes += job.bytes;
+  } else {
+    batches.push({ folder: job.folder, jobs: [job], bytes: job.bytes });
   }
 }
 

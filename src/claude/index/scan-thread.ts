@@ -1,10 +1,10 @@
 /** A worker thread that reads transcripts. Started by `scan-pool.ts`; ends when its port is closed. */
 import { parentPort } from "node:worker_threads";
 import { createFileScanner } from "../native/scan-file.ts";
-import { type ScanJob, runScanJob } from "./scan-job.ts";
+import { type ScanJob, runScanJobs } from "./scan-job.ts";
 
 const scanner = createFileScanner();
 
 parentPort?.on("message", (jobs: ScanJob[]) => {
-  parentPort?.postMessage(jobs.map((job) => runScanJob(scanner, job)));
+  parentPort?.postMessage(runScanJobs(scanner, jobs));
 });

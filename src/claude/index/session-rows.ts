@@ -29,6 +29,7 @@ interface SubagentRow {
 }
 
 export function listSessions(database: DatabaseSync, claudeHome: string, query: IndexQuery): IndexedSession[] {
+  if (query.sessionIds?.length === 0) return [];
   const rows = [...selectRows<[shown: string, state: string]>(database, query, "shown, state")];
   const subagents = findSubagents(database, query, rows);
   const projects = projectsFolder(claudeHome);

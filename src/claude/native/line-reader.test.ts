@@ -156,6 +156,39 @@ it("notices a line that ran into another, wherever the first was torn", () => {
   }
 });
 
+const fullAnswer = (content: object[], outputTokens = 5) => ({
+  parentUuid: "p",
+  message: {
+    model: "m",
+    id: `m${outputTokens}`,
+    role: "assistant",
+    content,
+    stop_reason: null,
+    usage: { input_tokens: 1, output_tokens: outputTokens },
+  },
+  type: "assistant",
+  uuid: "u",
+  timestamp: "2026-11-15T18:13:04.760Z",
+  ...envelope,
+});
+const said = { type: "text", text: 'He said "stop":],"stop_reason":{' };
+
+it("is not misled by a tool call that contains what ends an answer", () => {
+  const input = { file_path: "/f", steps: [1], stop_reason: "x", usage: { output_tokens: 99 } };
+  const call = { type: "tool_use", name: "Edit", input, caller: { list: [], stop_reason: null } };
+  const { scan, ledger } = scanLines(fullAnswer([said]), fullAnswer([call], 6), fullAnswer([call, said], 7));
+  expect([scan.lines, scan.damagedLines, ...scan.files]).toEqual([3, 0, ["/f", true]]);
+  expect(sumUsage(ledger)).toMatchObject({ input: 3, output: 18 });
+});
+
+it("notices an answer that ran into another, wherever the first was torn", () => {
+  const whole = JSON.stringify(fullAnswer([said], 6));
+  for (let cut = 1; cut < whole.length; cut += 1) {
+    const { scan } = scanLines(fullAnswer([said]), `${whole.slice(0, cut)}${whole}`, fullAnswer([said]));
+    expect([cut, scan.lines, scan.damagedLines]).toEqual([cut, 3, 1]);
+  }
+});
+
 it("knows from a compaction what is left of the context", () => {
   const boundary = {
     type: "system",

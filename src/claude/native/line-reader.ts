@@ -8,9 +8,9 @@
 import { redactText } from "../../base/redact.ts";
 import { createInstantReader } from "./instant.ts";
 import { createLineTail } from "./line-tail.ts";
-import { LINE_MEMBERS, TOOL_RESULT, isKnownLineType } from "./line-types.ts";
+import { ANSWER, LINE_MEMBERS, LINE_START, TOOL_RESULT, isKnownLineType } from "./line-types.ts";
 import { createTouchedFiles, isRealPrompt, promptText } from "./message-content.ts";
-import { createObjectSkimmer } from "./object-skimmer.ts";
+import { type Passage, createObjectSkimmer } from "./object-skimmer.ts";
 import { PROMPT_LENGTH, type SessionScan, createSessionScan } from "./session-scan.ts";
 import { type MessageUsage, type UsageLedger, recordUsage } from "./usage.ts";
 
@@ -44,7 +44,10 @@ const SYNTHETIC_MODEL = "<synthetic>";
 export function createLineReader(): LineReader {
   const line = createObjectSkimmer(LINE_MEMBERS);
   const member = line.slots;
-  const toolResult = { ...TOOL_RESULT, last: member.toolUseResult, inner: member.message };
+  const passages: (Passage | undefined)[] = [];
+  passages[member.message] = TOOL_RESULT;
+  passages[member["message.content"]] = ANSWER;
+  const shortCut = { last: member.toolUseResult, passages, other: LINE_START };
   const instants = createInstantReader();
   const touchedFiles = createTouchedFiles();
   const tail = createLineTail();
@@ -56,7 +59,7 @@ export function createLineReader(): LineReader {
   const read = (bytes: Buffer, text: string, start: number, end: number): boolean => {
     if (isBlank(bytes, start, end)) return true;
     const known = tail.find(bytes, start, end);
-    const isKnown = known !== -1 && line.skimUpTo(bytes, start, known, text, toolResult) === known;
+    const isKnown = known !== -1 && line.skimUpTo(bytes, start, known, text, shortCut) === known;
     if (!isKnown) {
       const objectEnd = line.skim(bytes, start, end, text);
       if (objectEnd !== end && (objectEnd === -1 || !isBlank(bytes, objectEnd, end))) return false;

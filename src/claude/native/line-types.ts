@@ -1,5 +1,7 @@
 /** What is known of the lines that Claude Code writes: their types, and the members that are read here. */
 
+import type { Passage } from "./object-skimmer.ts";
+
 /** Lines of other types are counted and passed over. */
 export function isKnownLineType(type: string): boolean {
   return KNOWN_TYPES.has(type) || type.startsWith("api-request");
@@ -28,15 +30,20 @@ const KNOWN_TYPES = new Set([
 ]);
 
 /**
- * How a line with a tool's result is built: the result stands in its message and again in `toolUseResult`, and
- * nobody looks into either. `other` is how lines begin: within a line it may show that two have run into
- * each other.
+ * Where the large values stand that are passed over: a tool's result in its message, and again in
+ * `toolUseResult`; what the model wrote: text, thoughts and
+ * calls of tools begin alike.
  */
-export const TOOL_RESULT = {
+export const TOOL_RESULT: Passage = {
   opening: '{"role":"user","content":[{"tool_use_id":"',
   next: '},"uuid":"',
-  other: '{"parentUuid":',
 };
+export const ANSWER: Passage = {
+  opening: '[{"type":"t',
+  next: '],"stop_reason":',
+};
+/** How lines begin: within a line it may show that two have run into each other. */
+export const LINE_START = '{"parentUuid":';
 
 export const LINE_MEMBERS = [
   "type",

@@ -18,7 +18,7 @@ import {
   skipString,
   skipValue,
 } from "./json-steps.ts";
-import { type MemberTable, createMemberTable } from "./member-table.ts";
+import { type MemberTable, createMemberTable, standsAt } from "./member-table.ts";
 import { parseJson } from "./parse-json.ts";
 import { createTextMemory } from "./text-memory.ts";
 
@@ -53,12 +53,20 @@ export interface ObjectSkimmer<Name extends string> {
 export interface ShortCut {
   /** A member whose value reaches up to the members that are known. */
   last: number;
-  /** A member whose value, if it begins with `opening`, ends one byte behind the place where `next` stands. */
-  inner: number;
-  opening: string;
-  next: string;
+  /** By slot: values that are passed over. */
+  passages: readonly (Passage | undefined)[];
   /** What must not begin within the values that are passed over. */
   other: string;
+}
+
+/**
+ * A value that begins with `opening` ends one byte behind the first place where `next` stands. Text
+ * cannot forge that place, its quotes are escaped; and a value within the value cannot end there either: then
+ * more brackets follow than the walk has opened, and it finds the object damaged.
+ */
+export interface Passage {
+  opening: string;
+  next: string;
 }
 
 /**
@@ -75,68 +83,87 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
   // The text decoded last per member: folder, branch and version rarely change from line to line.
   const repeated = createTextMemory(count);
   let source: Buffer = Buffer.alloc(0);
+  let shortCut: ShortCut | undefined;
+  /** No other object begins in what is passed over: that is looked for once per walk. */
+  let isAlone = false;
 
   const startOf = (slot: number): number => (walks[slot] === current ? (starts[slot] ?? 0) : 0);
   const endOf = (slot: number): number => (walks[slot] === current ? (ends[slot] ?? 0) : 0);
 
   /** From behind the opening brace to behind the closing one, or to `end` when the rest is known. */
-  const walk = (
-    level: Level,
-    bytes: Buffer,
-    text: string,
-    start: number,
-    end: number,
-    rest: ShortCut | undefined,
-  ): number => {
+  const walk = (level: Level, bytes: Buffer, text: string, start: number, end: number): number => {
     let at = skipSpace(bytes, start, end);
-    /** No other line begins from here to the end: that is looked for once. */
-    let isAlone = false;
+    let member = level.table.start;
     if (at < end && bytes[at] === CLOSE_BRACE) return at + 1;
     while (at < end) {
       if (bytes[at] !== QUOTE) return DAMAGED;
-      const keyEnd = skipString(bytes, text, at + 1, end);
-      if (keyEnd === DAMAGED) return DAMAGED;
-      const slot = level.table.find(bytes, at + 1, keyEnd - 1);
-      at = bytes[keyEnd] === COLON ? keyEnd : skipSpace(bytes, keyEnd, end);
+      const name = at + 1;
+      const likely = member.next;
+      if (likely !== undefined && bytes[name + likely.name.length] === QUOTE && standsAt(likely, bytes, name)) {
+        member = likely;
+        at = name + likely.name.length + 1;
+      } else {
+        at = skipString(bytes, text, name, end);
+        if (at === DAMAGED) return DAMAGED;
+        member = member.next = level.table.find(bytes, name, at - 1);
+      }
+      const { slot } = member;
+      if (bytes[at] !== COLON) at = skipSpace(bytes, at, end);
       if (at >= end || bytes[at] !== COLON) return DAMAGED;
       const valueStart = skipSpace(bytes, at + 1, end);
-      if (slot === -1) {
-        at = skipValue(bytes, text, valueStart, end);
-      } else if (rest !== undefined && slot === rest.last) {
-        isAlone ||= !beginsBefore(text, rest.other, valueStart, end);
-        at = bytes[end - 1] === COMMA && isAlone ? end - 1 : DAMAGED;
-      } else if (rest !== undefined && slot === rest.inner && text.startsWith(rest.opening, valueStart)) {
-        isAlone ||= !beginsBefore(text, rest.other, valueStart, end);
-        at = isAlone ? text.indexOf(rest.next, valueStart) + 1 : DAMAGED;
-        if (at === 0 || at >= end) return DAMAGED;
-      } else {
-        const inner = bytes[valueStart] === OPEN_BRACE ? level.inner[slot - level.first] : undefined;
-        if (walks[slot] === current) forget(level.inner[slot - level.first]);
-        at =
-          inner === undefined
-            ? skipValue(bytes, text, valueStart, end)
-            : walk(inner, bytes, text, valueStart + 1, end, undefined);
-      }
+      at =
+        slot === -1 ? skipValue(bytes, text, valueStart, end) : walkMember(level, slot, bytes, text, valueStart, end);
       if (at === DAMAGED) return DAMAGED;
-      if (slot !== -1) {
-        starts[slot] = valueStart;
-        ends[slot] = at;
-        walks[slot] = current;
-      }
       if (bytes[at] !== COMMA) at = skipSpace(bytes, at, end);
       if (at >= end) return DAMAGED;
       if (bytes[at] === CLOSE_BRACE) return at + 1;
       if (bytes[at] !== COMMA) return DAMAGED;
       at = skipSpace(bytes, at + 1, end);
     }
-    return rest === undefined ? DAMAGED : end;
+    return level === root && shortCut !== undefined ? end : DAMAGED;
+  };
+  /** The value of a chosen member: notes where it lies and returns where it ends. */
+  const walkMember = (level: Level, slot: number, bytes: Buffer, text: string, start: number, end: number): number => {
+    const inner = level.inner[slot - level.first];
+    if (walks[slot] === current) forget(inner);
+    let at = shortCut === undefined ? NO_PASSAGE : passOver(shortCut, slot, bytes, text, start, end);
+    if (at === NO_PASSAGE) {
+      at =
+        inner !== undefined && bytes[start] === OPEN_BRACE
+          ? walk(inner, bytes, text, start + 1, end)
+          : skipValue(bytes, text, start, end);
+    }
+    starts[slot] = start;
+    ends[slot] = at;
+    walks[slot] = current;
+    return at;
+  };
+  const passOver = (
+    { last, passages, other }: ShortCut,
+    slot: number,
+    bytes: Buffer,
+    text: string,
+    start: number,
+    end: number,
+  ): number => {
+    const passage = passages[slot];
+    if (passage === undefined ? slot !== last : !text.startsWith(passage.opening, start)) return NO_PASSAGE;
+    // A slice of a string is no copy, and the search ends with it.
+    const rest = text.slice(start, end);
+    isAlone ||= !rest.includes(other);
+    if (!isAlone) return DAMAGED;
+    if (passage === undefined) return bytes[end - 1] === COMMA ? end - 1 : DAMAGED;
+    const next = rest.indexOf(passage.next);
+    return next === -1 ? DAMAGED : start + next + 1;
   };
   /** When a name comes twice the last one holds, with all its members. */
   const forget = (level: Level | undefined): void => {
     if (level !== undefined) walks.fill(0, level.first, level.last);
   };
-  const begin = (bytes: Buffer, start: number, end: number): number => {
+  const begin = (bytes: Buffer, start: number, end: number, within: ShortCut | undefined): number => {
     source = bytes;
+    shortCut = within;
+    isAlone = false;
     current = current === MAX_WALKS ? 1 : current + 1;
     if (current === 1) walks.fill(0);
     const at = skipSpace(bytes, start, end);
@@ -146,12 +173,12 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
   return {
     slots,
     skim(bytes, start, end, text = bytes.toString("latin1", 0, end)) {
-      const at = begin(bytes, start, end);
-      return at === DAMAGED ? DAMAGED : walk(root, bytes, text, at, end, undefined);
+      const at = begin(bytes, start, end, undefined);
+      return at === DAMAGED ? DAMAGED : walk(root, bytes, text, at, end);
     },
-    skimUpTo(bytes, start, end, text, shortCut) {
-      const at = begin(bytes, start, end);
-      return at === DAMAGED ? DAMAGED : walk(root, bytes, text, at, end, shortCut);
+    skimUpTo(bytes, start, end, text, within) {
+      const at = begin(bytes, start, end, within);
+      return at === DAMAGED ? DAMAGED : walk(root, bytes, text, at, end);
     },
     has: (slot) => endOf(slot) > startOf(slot) && source[startOf(slot)] !== LETTER_N,
     isTrue: (slot) => endOf(slot) > startOf(slot) && source[startOf(slot)] === LETTER_T,
@@ -169,11 +196,6 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
     start: startOf,
     end: endOf,
   };
-}
-
-function beginsBefore(text: string, other: string, start: number, end: number): boolean {
-  const at = text.indexOf(other, start);
-  return at !== -1 && at < end;
 }
 
 interface Level {
@@ -205,6 +227,8 @@ function buildLevels<Name extends string>(names: readonly Name[]) {
 }
 
 const MAX_WALKS = 0x7fffffff;
+/** Not a place, and not `DAMAGED`: the value has to be walked. */
+const NO_PASSAGE = -2;
 const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 const DIGIT_0 = 0x30;

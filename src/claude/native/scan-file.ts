@@ -15,8 +15,10 @@ import type { UsageLedger } from "./usage.ts";
 export interface FileScan {
   /** To be continued later. */
   scan: SessionScan;
-  /** Usage of the messages on the lines that were read this time; with `keepMessages: false` only of the last. */
+  /** Usage of the messages on the lines that were read this time. */
   ledger: UsageLedger;
+  /** False when there were so many messages that the ledger has only the last of them. */
+  isWhole: boolean;
   /** The bytes after the last whole line: a line that is being written, or was torn off. */
   tornBytes: number;
   bytesRead: number;
@@ -58,7 +60,7 @@ export function createFileScanner(options: FileScannerOptions = {}): FileScanner
   return {
     scan(file, { from, end = Number.MAX_SAFE_INTEGER, keepMessages = true } = {}) {
       const scan = from ?? createSessionScan();
-      const result: FileScan = { scan, ledger: new Map(), tornBytes: 0, bytesRead: 0 };
+      const result: FileScan = { scan, ledger: new Map(), isWhole: true, tornBytes: 0, bytesRead: 0 };
       reader.begin(scan, result.ledger);
       const maxMessages = keepMessages ? Infinity : MAX_MESSAGES;
       const isSound = readAll({ file, end, usual, maxLineBytes, maxMessages, reader, result });
@@ -97,6 +99,7 @@ function readAll({ file, end, usual, maxLineBytes, maxMessages, reader, result }
     if (result.ledger.size > maxMessages) {
       if (!settleUsage(scan, result.ledger)) return false;
       result.ledger.clear();
+      result.isWhole = false;
     }
     chunk.copyWithin(0, used, filled);
     filled -= used;

@@ -102,9 +102,12 @@ export type ContentBlock =
 export interface StreamEventMessage extends FromConversation {
   type: "stream_event";
   event:
-    | { kind: "message-start"; messageId: string | undefined }
+    | { kind: "message-start"; messageId: string | undefined; model: string | undefined; usage: TokenUsage }
     | { kind: "text"; text: string }
     | { kind: "thinking"; text: string }
+    /** What one request to the model used in the end, which only these events know. */
+    | { kind: "message-end"; stopReason: string | undefined; usage: TokenUsage }
+    | { kind: "message-stop" }
     | { kind: "other"; name: string };
 }
 

@@ -11,6 +11,7 @@ import type {
   PermissionDenial,
   ResultMessage,
   StreamEventMessage,
+  TokenUsage,
 } from "./messages.ts";
 
 const EXCERPT_LENGTH = 200;
@@ -157,8 +158,16 @@ function readTaskOrHook(raw: JsonRecord, subtype: string, sessionId: string | un
 
 function streamEvent(event: JsonRecord): StreamEventMessage["event"] {
   const name = text(event["type"]) ?? "";
-  if (name === "message_start") return { kind: "message-start", messageId: text(record(event["message"])["id"]) };
   const delta = record(event["delta"]);
+  if (name === "message_start") {
+    const message = record(event["message"]);
+    const usage = tokenUsage(message["usage"]);
+    return { kind: "message-start", messageId: text(message["id"]), model: text(message["model"]), usage };
+  }
+  if (name === "message_delta") {
+    return { kind: "message-end", stopReason: text(delta["stop_reason"]), usage: tokenUsage(event["usage"]) };
+  }
+  if (name === "message_stop") return { kind: "message-stop" };
   const said = text(delta["text"]);
   if (delta["type"] === "text_delta" && said !== undefined) return { kind: "text", text: said };
   const thought = text(delta["thinking"]);
@@ -167,7 +176,6 @@ function streamEvent(event: JsonRecord): StreamEventMessage["event"] {
 }
 
 function readResult(raw: JsonRecord): ResultMessage {
-  const usage = record(raw["usage"]);
   return {
     type: "result",
     sessionId: sessionIdOf(raw),
@@ -178,16 +186,21 @@ function readResult(raw: JsonRecord): ResultMessage {
     numTurns: number(raw["num_turns"]) ?? 0,
     durationMs: number(raw["duration_ms"]) ?? 0,
     totalCostUsd: number(raw["total_cost_usd"]) ?? 0,
-    usage: {
-      inputTokens: number(usage["input_tokens"]) ?? 0,
-      outputTokens: number(usage["output_tokens"]) ?? 0,
-      cacheReadTokens: number(usage["cache_read_input_tokens"]) ?? 0,
-      cacheWriteTokens: number(usage["cache_creation_input_tokens"]) ?? 0,
-    },
+    usage: tokenUsage(raw["usage"]),
     denials: list(raw["permission_denials"]).filter(isRecord).map(readDenial),
     apiStatus: number(raw["api_error_status"]),
     terminalReason: text(raw["terminal_reason"]),
     origin: text(record(raw["origin"])["kind"]),
+  };
+}
+
+function tokenUsage(value: unknown): TokenUsage {
+  const usage = record(value);
+  return {
+    inputTokens: number(usage["input_tokens"]) ?? 0,
+    outputTokens: number(usage["output_tokens"]) ?? 0,
+    cacheReadTokens: number(usage["cache_read_input_tokens"]) ?? 0,
+    cacheWriteTokens: number(usage["cache_creation_input_tokens"]) ?? 0,
   };
 }
 

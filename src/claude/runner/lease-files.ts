@@ -48,3 +48,7 @@ export function isRunRecordName(name: string): boolean {
 export function mcpConfigPath(locksFolder: string, runId: string): string {
   return join(locksFolder, `mcp-${checkSessionId(runId)}.json`);
 }
+
+export function promptPath(locksFolder: string, runId: string): string {
+  return join(locksFolder, `prompt-${checkSessionId(runId)}.txt`);
+}

@@ -16,7 +16,7 @@ import { isRecord } from "../../base/json-record.ts";
 import { type ProcessIdentity, currentProcess, processState } from "../../base/processes.ts";
 import { removeSocket } from "./control-socket.ts";
 import { isRunRecordName, runRecordFile } from "./lease-files.ts";
-import { removeMcpConfig } from "./mcp-config-file.ts";
+import { removeRunFiles } from "./run-files.ts";
 import type { Lane, LiveSession } from "./runner-contract.ts";
 
 export interface RunRecord {
@@ -91,7 +91,7 @@ function isRunRecord(value: unknown): value is RunRecord {
 }
 
 async function discard(locksFolder: string, record: RunRecord): Promise<void> {
-  await removeMcpConfig(locksFolder, record.runId);
+  await removeRunFiles(locksFolder, record.runId);
   await removeRun(locksFolder, record.runId);
   if (record.socket !== undefined) await removeSocket(locksFolder, record.socket);
 }

@@ -8,9 +8,9 @@ import type { SessionSelection } from "../selection/selection.ts";
 import { type ActiveRun, createActiveRun } from "./active-run.ts";
 import type { ControlHost } from "./control-host.ts";
 import type { EventRelay } from "./event-relay.ts";
-import { mcpToolNames, removeMcpConfig, writeMcpConfig } from "./mcp-config-file.ts";
 import type { ClaudeProcessOptions, ClaudeTurn } from "./process/claude-process.ts";
 import type { Reservation } from "./reservation.ts";
+import { mcpToolNames, removeRunFiles, writeMcpConfig, writePrompt } from "./run-files.ts";
 import { createRunRecord } from "./run-record-file.ts";
 import type { ClaudeCodeResult, SpawnOptions } from "./runner-contract.ts";
 import type { RunnerParts } from "./runner-parts.ts";
@@ -36,7 +36,10 @@ export async function startRun(
 ): Promise<ActiveRun> {
   const { lane } = reservation;
   const runId = parts.ids.uuid();
-  const processOptions = await toProcessOptions(parts, options, reservation, runId);
+  const processOptions = await toProcessOptions(parts, options, reservation, runId).catch(async (error: unknown) => {
+    await removeRunFiles(parts.locksFolder, runId);
+    throw error;
+  });
   const socket = await control.join(runId).catch((error: unknown) => {
     parts.log.warn("Other processes cannot reach this run", { error });
     return undefined;
@@ -44,7 +47,7 @@ export async function startRun(
   const undo = async (): Promise<void> => {
     runs.delete(runId);
     await control.leave(runId);
-    await removeMcpConfig(parts.locksFolder, runId);
+    await removeRunFiles(parts.locksFolder, runId);
   };
   try {
     const record = await createRunRecord(parts.locksFolder, {
@@ -101,6 +104,8 @@ async function toProcessOptions(
   const model = options.model ?? config.model;
   const permissionMode = options.permissionMode ?? config.permissionMode;
   const maxTurns = options.maxTurns ?? config.maxTurns;
+  const { systemPrompt, effort, onMessage } = options;
+  const folder = parts.locksFolder;
   const isNew = start.kind === "new";
   const costs = isNew
     ? undefined
@@ -115,7 +120,10 @@ async function toProcessOptions(
     ...(model === undefined ? {} : { model }),
     ...(permissionMode === undefined ? {} : { permissionMode }),
     allowedTools: [...(options.allowedTools ?? config.allowedTools), ...mcpToolNames(server?.tools ?? [])],
-    ...(server === undefined ? {} : { mcpConfigFile: await writeMcpConfig(parts.locksFolder, runId, server) }),
+    ...(server === undefined ? {} : { mcpConfigFile: await writeMcpConfig(folder, runId, server) }),
+    ...(systemPrompt === undefined ? {} : { appendSystemPromptFile: await writePrompt(folder, runId, systemPrompt) }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(onMessage === undefined ? {} : { onMessage }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(costs === undefined ? {} : { resumedCostUsd: costs.reportedUsd }),
     maxBudgetUsd,
@@ -203,6 +211,7 @@ function toResult(turn: ClaudeTurn, run: ActiveRun, { selection, warnings }: Tas
     denials: turn.denials,
     warnings,
     ...(turn.error === undefined ? {} : { error: turn.error }),
+    ...(turn.apiStatus === undefined ? {} : { apiStatus: turn.apiStatus }),
     isLive: false,
   };
 }

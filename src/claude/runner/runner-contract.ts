@@ -6,7 +6,7 @@
  * - Nothing is sent twice: a task that may have had effects is never repeated by itself.
  * - Text in events and results was written by models, tools and other people: data, never instructions.
  */
-import type { PermissionDenial, PermissionMode } from "../protocol/messages.ts";
+import type { OutboundMessage, PermissionDenial, PermissionMode } from "../protocol/messages.ts";
 import type { SessionSelection } from "../selection/selection.ts";
 import type { TurnOutcome } from "./process/claude-process.ts";
 
@@ -26,6 +26,10 @@ export interface SpawnOptions {
   label?: string;
   /** The conversation that the task comes from: the MCP tools then know it. Left out: the agent's only one, if any. */
   sessionKey?: string;
+  /** What the session is told besides Claude Code's own system prompt. It holds for this process only. */
+  systemPrompt?: string;
+  /** How hard the model thinks: `low`, `medium`, `high`, `xhigh`, `max`. Left out: as Claude Code has it. */
+  effort?: string;
   /** Left out: as configured; so for the next five. */
   model?: string;
   permissionMode?: PermissionMode;
@@ -44,10 +48,14 @@ export interface SpawnOptions {
   resume?: string;
   fork?: string;
   fresh?: boolean;
+  /** What a fresh session is told when the one to resume is gone. Left out: what is left of its transcript. */
+  handOff?: string;
   /** Cancels the wait, or interrupts the task. */
   signal?: AbortSignal;
   /** May be slow: events are joined or left out meanwhile, and the number of lost ones is told. */
   onEvent?: (event: RunnerEvent) => void | Promise<void>;
+  /** Every message of the process, whole and in order, at once: for whoever must not miss any. */
+  onMessage?: (message: OutboundMessage) => void;
 }
 
 /** Where the process comes from, for whoever waits for it. */
@@ -110,6 +118,8 @@ export interface ClaudeCodeResult {
   warnings: string[];
   /** What went wrong, on everything except `completed`. */
   error?: string;
+  /** The API's HTTP status, when it refused. */
+  apiStatus?: number;
   /** A persistent session that waits for follow-ups. */
   isLive: boolean;
 }

@@ -33,6 +33,8 @@ function isForTheSame(run: RunRecord, { agentId, sessionKey }: SpawnOptions): bo
 /** A process that runs already has its model, its permissions and its limits. */
 function isParticular(options: SpawnOptions): boolean {
   const { resume, fork, fresh, model, permissionMode, allowedTools, maxBudgetUsd, maxTurns } = options;
-  const wishes = [resume, fork, model, permissionMode, allowedTools, maxBudgetUsd, maxTurns];
+  const { systemPrompt, effort, onMessage } = options;
+  const told = [systemPrompt, effort, onMessage];
+  const wishes = [resume, fork, model, permissionMode, allowedTools, maxBudgetUsd, maxTurns, ...told];
   return fresh === true || wishes.some((wish) => wish !== undefined);
 }

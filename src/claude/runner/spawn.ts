@@ -104,7 +104,8 @@ async function runInstead(spawn: Spawn): Promise<ClaudeCodeResult> {
   return result;
 }
 
-async function historyOf({ context, reservation }: Spawn): Promise<string | undefined> {
+async function historyOf({ context, options, reservation }: Spawn): Promise<string | undefined> {
+  if (options.handOff !== undefined) return options.handOff;
   const { parts } = context;
   const { sessionId } = reservation.start;
   return await parts.peekHistory(sessionId, reservation.lane.worktree).catch((error: unknown) => {
@@ -133,8 +134,8 @@ async function toFresh(spawn: Spawn, hasHistory: boolean): Promise<Spawn> {
 
 function handOffMessage({ context, options, reservation }: Spawn, history: string | undefined): string {
   const { agentId, task } = options;
-  const { sessionId } = reservation.start;
-  return context.parts.markTask(agentId, history === undefined ? task : withHandOff(task, sessionId, history));
+  const why = `The session ${reservation.start.sessionId} could not be resumed.`;
+  return context.parts.markTask(agentId, history === undefined ? task : withHandOff(task, why, history));
 }
 
 /** Before anything is done. The agent's id is refused when it could break the mark, a label when no registry takes it. */

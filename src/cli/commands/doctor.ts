@@ -3,12 +3,17 @@ import { readdir } from "node:fs/promises";
 import { systemClock } from "../../base/clock.ts";
 import { ERROR_KINDS, HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import { printableLine } from "../../base/printable.ts";
+import { configuredAccounts } from "../../compose-channels.ts";
 import { listAgentIds, openAgent, openStoreRepair } from "../../compose.ts";
-import { agentLayout, resolveHome } from "../../config/layout.ts";
+import { agentLayout, gatewayLayout, resolveHome } from "../../config/layout.ts";
 import type { AgentScope } from "../../doctor/agent-scope.ts";
+import type { GatewayFacts } from "../../doctor/check-gateway.ts";
 import { type Finding, isOpenProblem } from "../../doctor/finding.ts";
 import { type DoctorReport, runDoctor } from "../../doctor/run-doctor.ts";
+import { gatewayState } from "../../gateway/runtime-file.ts";
+import { readToken } from "../../gateway/token-file.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
+import type { DeliveryRoute } from "../../store/store.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { print, printJson, printStyled, style } from "../output.ts";
 
@@ -49,7 +54,28 @@ async function isReadableFolder(home: string): Promise<boolean> {
 async function examine(home: string, options: DoctorCommandOptions): Promise<DoctorReport> {
   const { setup, configProblem } = await loadSetupOrProblem();
   const agents = setup === undefined ? [] : await openScopes(setup, options);
-  return await runDoctor({ home, fix: options.fix === true, agents, configProblem });
+  const gateway = await lookAtGateway(home);
+  const isConfigured = setup === undefined ? {} : { isConfigured: routesOf(setup) };
+  return await runDoctor({ home, fix: options.fix === true, agents, configProblem, gateway, ...isConfigured });
+}
+
+async function lookAtGateway(home: string): Promise<GatewayFacts> {
+  const state = await gatewayState(home);
+  try {
+    await readToken(gatewayLayout(home).tokenFile);
+    return { state };
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    const hint = error.hint === undefined ? "" : `. ${error.hint}`;
+    return { state, tokenProblem: `${error.message}${hint}` };
+  }
+}
+
+/** The page and the command line are always there. */
+function routesOf({ config }: Setup): (route: DeliveryRoute) => boolean {
+  const known = configuredAccounts(config);
+  return ({ channel, accountId }) =>
+    channel === "web" || channel === "cli" || known.some((one) => one.name === channel && one.accountId === accountId);
 }
 
 /** A broken configuration is something to find here, not a reason to give up. */

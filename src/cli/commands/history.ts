@@ -8,6 +8,7 @@ import type { TranscriptEntry } from "../../transcript/entries.ts";
 import { readEntriesFrom } from "../../transcript/follow.ts";
 import type { TranscriptProblem } from "../../transcript/problems.ts";
 import { readTail, readTranscript } from "../../transcript/reader.ts";
+import { isFlushEntry } from "../../transcript/turn-mark.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { printJson, printStyled, style, talk, writeOut } from "../output.ts";
 import { renderEntry } from "../transcript-view.ts";
@@ -66,16 +67,20 @@ interface ShownReport {
   end: number;
 }
 
+/** Without the turns in which the agent saved its memory: nobody asked for them. */
 async function readEnd(path: string, limit: number): Promise<Shown> {
-  const { entries, complete, problems, problemCount } = await readTail(path, limit);
-  const end = entries.at(-1)?.end ?? 0;
-  return {
-    entries: (async function* () {
-      for (const { entry } of entries) yield entry;
-    })(),
-    complete,
-    report: () => ({ problems, problemCount, end }),
-  };
+  for (let count = limit; ; count *= 2) {
+    const { entries, complete, problems, problemCount } = await readTail(path, count);
+    const shown = entries.filter(({ entry }) => !isFlushEntry(entry));
+    if (shown.length < limit && !complete) continue;
+    return {
+      entries: (async function* () {
+        for (const { entry } of shown.slice(-limit)) yield entry;
+      })(),
+      complete: complete && shown.length <= limit,
+      report: () => ({ problems, problemCount, end: entries.at(-1)?.end ?? 0 }),
+    };
+  }
 }
 
 function readAll(path: string): Shown {
@@ -132,6 +137,7 @@ async function follow(path: string, start: number, options: HistoryOptions): Pro
     const { entries, end } = await readEntriesFrom(path, position);
     position = end;
     for (const entry of entries) {
+      if (isFlushEntry(entry) && options.all !== true) continue;
       if (options.json === true) printJson(entryToJson(entry));
       else {
         const line = renderEntry(entry);

@@ -1,6 +1,7 @@
 /** The commands that change a session. Each prints what is now, as a sentence or as JSON. */
 import { localTime } from "../../base/clock.ts";
 import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
+import { agentLayout } from "../../config/layout.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import { archiveSession, deleteSession, readManifests, restoreSession } from "../../session/archive.ts";
 import { compactSession } from "../../session/compaction.ts";
@@ -8,7 +9,6 @@ import { withSessionLease } from "../../session/lease.ts";
 import { type SessionPatch, patchSession } from "../../session/patch.ts";
 import { reopenWindow } from "../../session/reopen-window.ts";
 import { type FoundSession, findSession } from "../../session/find-session.ts";
-import { resetSession } from "../../session/window.ts";
 import type { Lease } from "../../store/store.ts";
 import { parseAssignments } from "../arguments.ts";
 import { type AgentOptions, confirm, withAgent } from "../context.ts";
@@ -36,14 +36,6 @@ export async function patch(
   });
 }
 
-export async function reset(reference: string, options: ChangeOptions): Promise<void> {
-  await withWritableSession(reference, options, async (agent, { key }, lease) => {
-    const { entry, previous } = await resetSession(agent, key, { lease });
-    if (options.json === true) printJson({ ok: true, key, entry, previousSessionId: previous.sessionId });
-    else print(`${key}: new window ${entry.sessionId}; the previous one is ${previous.sessionId}`);
-  });
-}
-
 export async function compact(reference: string, options: ChangeOptions & { maxLines?: number }): Promise<void> {
   await withAgent(options, async (agent) => {
     const { key } = await findSession(agent, reference);
@@ -67,17 +59,25 @@ export async function archive(reference: string, options: ChangeOptions): Promis
 }
 
 export async function remove(reference: string, options: ChangeOptions): Promise<void> {
-  await withAgent(options, async (agent) => {
+  await withAgent(options, async (agent, { home }) => {
     const { key } = await findSession(agent, reference);
     // Before the lease is taken: nobody else has to wait for the answer.
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
     const { id, windows } = await withSessionLease(agent, key, {}, async ({ lease }) => {
-      return await deleteSession(agent, key, { lease });
+      const deleted = await deleteSession(agent, key, { lease });
+      // A store that was named may be anybody's; what waits is the agent's own.
+      if (options.store === undefined) await forgetWaiting(agent, home, key);
+      return deleted;
     });
     const archived = windows.map(({ sessionId }) => sessionId);
     if (options.json === true) printJson({ ok: true, key, deleted: true, archive: id, archived });
     else print(`${key}: deleted; \`holdfast sessions restore ${id}\` brings it back`);
   });
+}
+
+async function forgetWaiting({ agentId, clock, logger }: AgentHandle, home: string, key: string): Promise<void> {
+  const { forgetPending } = await import("../../turn/body/forget-pending.ts");
+  await forgetPending({ path: agentLayout(home, agentId).pending, clock, logger }, key);
 }
 
 export async function restore(id: string | undefined, options: ChangeOptions): Promise<void> {

@@ -12,6 +12,7 @@ import { findSession } from "../../session/find-session.ts";
 import { entryToJson } from "../../transcript/codec.ts";
 import { materializeFork } from "../../transcript/fork.ts";
 import { readTranscript } from "../../transcript/reader.ts";
+import { isFlushEntry } from "../../transcript/turn-mark.ts";
 import { writeNewFile } from "../../transcript/rewrite.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { talk } from "../output.ts";
@@ -78,10 +79,11 @@ type Render = (path: string, options: RenderOptions) => AsyncIterable<string>;
 
 const RENDERERS: Record<Format, Render> = { md: renderMarkdown, jsonl: renderLines, json: renderJson };
 
+/** For people to read; the other formats hold every entry as it is. */
 async function* renderMarkdown(path: string, { key, redact }: RenderOptions): AsyncGenerator<string> {
   yield `# ${key}\n`;
   for await (const item of readTranscript(path)) {
-    const spoken = item.kind === "entry" ? describeEntry(item.entry) : undefined;
+    const spoken = item.kind === "entry" && !isFlushEntry(item.entry) ? describeEntry(item.entry) : undefined;
     if (item.kind === "header" || spoken === undefined) continue;
     const text = redact ? redactText(spoken.text) : spoken.text;
     yield `\n## ${spoken.speaker} · ${localTime(Date.parse(item.entry.timestamp))}\n\n${text}\n`;

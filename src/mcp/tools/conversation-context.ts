@@ -3,7 +3,7 @@ import { z } from "zod";
 import { HoldfastError } from "../../base/errors.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
-import { messageText } from "../../transcript/text.ts";
+import { isFlushEntry, saidText } from "../../transcript/turn-mark.ts";
 import { walkPath } from "../../transcript/walk.ts";
 import { defineTool } from "../bridge-tool.ts";
 import { findConversation } from "../linked-conversation.ts";
@@ -84,7 +84,7 @@ function done(newestFirst: LastMessages["messages"], complete: boolean): LastMes
 
 function toMessage(entry: TranscriptEntry): z.input<typeof message> | undefined {
   const role = roleOf(entry);
-  if (role === undefined) return undefined;
+  if (role === undefined || isFlushEntry(entry)) return undefined;
   const text = excerpt(textOf(entry), MESSAGE_CHARS);
   return text === "" ? undefined : { role, text, at: entry.timestamp };
 }
@@ -98,5 +98,5 @@ function roleOf(entry: TranscriptEntry): z.input<typeof message>["role"] | undef
 
 function textOf(entry: TranscriptEntry): string {
   if (entry.type === "compaction") return entry.summary;
-  return entry.type === "message" ? messageText(entry.message) : "";
+  return entry.type === "message" ? saidText(entry) : "";
 }

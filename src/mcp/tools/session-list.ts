@@ -1,8 +1,7 @@
 /** `openclaw_session_list`: every Claude Code session of the repo. */
 import { z } from "zod";
-import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { type Bridge, defineTool } from "../bridge-tool.ts";
-import { costOf, shortText } from "./session-texts.ts";
+import { toListRow } from "./session-row.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 50;
@@ -47,25 +46,4 @@ async function listed({ claude, repoPath }: Bridge, includeNative: boolean, limi
   if (includeNative) return await claude.discover(repoPath, { limit });
   const sessions = (await claude.discover(repoPath)).sessions.filter(({ source }) => source === "openclaw");
   return { sessions, total: sessions.length, activeCount: sessions.filter(({ isRunning }) => isRunning).length };
-}
-
-function toListRow(session: DiscoveredSession): z.input<typeof row> {
-  const { sessionId, source, agentId, origin, label, title, branch, firstMessage, lastTask } = session;
-  return {
-    sessionId,
-    source,
-    agent: agentId,
-    origin,
-    label: label === undefined ? undefined : shortText(label),
-    // Most titles are the first message.
-    title: title === undefined || title === firstMessage ? undefined : shortText(title),
-    branch: shortText(branch),
-    firstMessage: shortText(firstMessage),
-    lastModified: session.lastModified.toISOString(),
-    messageCount: session.messageCount,
-    cost: costOf(session),
-    turns: session.totalTurns ?? session.userTurns,
-    lastTask: lastTask === undefined ? undefined : shortText(lastTask),
-    isRunning: session.isRunning,
-  };
 }

@@ -6,7 +6,7 @@ import { assertLease } from "./json-leases.ts";
 import { enqueueDrafts } from "./json-outbox.ts";
 import type { StoreAccess } from "./store-access.ts";
 import { copyJson } from "./json-value.ts";
-import { forgetOldest, storable } from "./queue-items.ts";
+import { forget, forgetOldest, storable } from "./queue-items.ts";
 import type { Sidecar } from "./sidecar.ts";
 
 export function createInbox(access: StoreAccess, clock: Clock): Inbox {
@@ -36,17 +36,21 @@ export function createInbox(access: StoreAccess, clock: Clock): Inbox {
     async claim(lease, options = {}) {
       return await access.change(({ sidecar }) => {
         assertLease(sidecar, access.ownKey(lease.key), lease);
-        const queued = itemsOf(sidecar, lease.key, "queued").slice(0, options.limit);
+        const queued = itemsOf(sidecar, lease.key, "queued", options.ids).slice(0, options.limit);
         return queued.map((item) => replace(sidecar, { ...item, state: "running", attempts: item.attempts + 1 }));
       });
     },
-    async requeue(lease) {
+    async requeue(lease, { ids, excuse } = {}) {
       return await access.change(({ sidecar }) => {
         assertLease(sidecar, access.ownKey(lease.key), lease);
-        return itemsOf(sidecar, lease.key, "running").map((item) => replace(sidecar, { ...item, state: "queued" }));
+        const running = itemsOf(sidecar, lease.key, "running", ids);
+        return running.map((item) => {
+          const excused = excuse === undefined ? {} : { attempts: item.attempts - 1, note: excuse };
+          return replace(sidecar, { ...item, ...excused, state: "queued" });
+        });
       });
     },
-    async finish(lease, ids, replies) {
+    async finish(lease, ids, replies, { release = false, ...ended } = {}) {
       const drafts = storable(replies);
       return await access.change(({ sidecar }) => {
         assertLease(sidecar, access.ownKey(lease.key), lease);
@@ -54,19 +58,29 @@ export function createInbox(access: StoreAccess, clock: Clock): Inbox {
         const items = ids.map((id) => running.get(id) ?? id);
         const missing = items.find((item) => typeof item === "number");
         if (missing !== undefined) throw inboxItemNotRunning(missing, lease.key);
-        for (const item of items) if (typeof item === "object") replace(sidecar, { ...item, state: "done" });
+        for (const item of items) if (typeof item === "object") replace(sidecar, { ...item, ...ended, state: "done" });
         forgetOldest(sidecar.inbox, isEnded);
+        if (release) sidecar.leases[lease.key] = { epoch: lease.epoch };
         return enqueueDrafts(sidecar, lease.key, drafts, clock.now());
       });
     },
-    async drop(sessionKey, ids, note) {
+    async drop(sessionKey, ids, note, replies = []) {
       const key = access.ownKey(sessionKey);
+      const stored = storable(replies);
       return await access.change(({ sidecar }) => {
-        const dropped = itemsOf(sidecar, key, "queued").filter((item) => ids.includes(item.id));
+        const dropped = itemsOf(sidecar, key, "queued", ids);
         const results = dropped.map((item) => replace(sidecar, { ...item, state: "dropped", note }));
+        const isDropped = new Set(results.map(({ id }) => id));
+        const drafts = stored.filter(({ itemId }) => isDropped.has(itemId)).map(({ draft }) => draft);
+        enqueueDrafts(sidecar, key, drafts, clock.now());
         forgetOldest(sidecar.inbox, isEnded);
         return results;
       });
+    },
+    async prune(receivedBefore) {
+      return await access.change(({ sidecar }) =>
+        forget(sidecar.inbox, (item) => isEnded(item) && access.owns(item.key) && item.receivedAt < receivedBefore),
+      );
     },
   };
 }
@@ -76,8 +90,9 @@ function sameAddress(a: MessageAddress, b: MessageAddress): boolean {
 }
 
 /** In order of admission: names that are numbers come in ascending order. */
-function itemsOf(sidecar: Sidecar, key: string, state: InboxItem["state"]): InboxItem[] {
-  return Object.values(sidecar.inbox).filter((item) => item.key === key && item.state === state);
+function itemsOf(sidecar: Sidecar, key: string, state: InboxItem["state"], ids?: readonly number[]): InboxItem[] {
+  const isWanted = (item: InboxItem): boolean => ids === undefined || ids.includes(item.id);
+  return Object.values(sidecar.inbox).filter((item) => item.key === key && item.state === state && isWanted(item));
 }
 
 function replace(sidecar: Sidecar, item: InboxItem): InboxItem {

@@ -5,7 +5,7 @@ import { alreadyDelivered, outboxItemNotFound } from "../store-errors.ts";
 import { assertLease } from "./json-leases.ts";
 import type { StoreAccess } from "./store-access.ts";
 import { copyJson } from "./json-value.ts";
-import { forgetOldest, storable } from "./queue-items.ts";
+import { forget, forgetOldest, storable } from "./queue-items.ts";
 import type { Sidecar } from "./sidecar.ts";
 
 export function createOutbox(access: StoreAccess, clock: Clock): Outbox {
@@ -27,16 +27,36 @@ export function createOutbox(access: StoreAccess, clock: Clock): Outbox {
         return enqueueDrafts(sidecar, key, stored, clock.now());
       });
     },
-    async due(now, limit) {
+    async due(now, limit, route) {
       const blocked = new Set<string>();
+      const isWanted = ({ target }: OutboxItem): boolean =>
+        route === undefined || (target.channel === route.channel && target.accountId === route.accountId);
       const due: OutboxItem[] = [];
       for (const item of Object.values(access.read().sidecar.outbox)) {
         if (due.length >= limit) break;
-        if (isSettled(item) || blocked.has(item.key) || !access.owns(item.key)) continue;
-        if (item.dueAt > now) blocked.add(item.key);
-        else due.push(copyJson(item));
+        if (isSettled(item) || !isWanted(item) || !access.owns(item.key)) continue;
+        const line = JSON.stringify([item.key, item.target.channel, item.target.accountId]);
+        if (item.dueAt > now) blocked.add(line);
+        else if (!blocked.has(line)) due.push(copyJson(item));
       }
       return due;
+    },
+    async routes() {
+      const items = Object.values(access.read().sidecar.outbox);
+      const waiting = items.filter((item) => !isSettled(item) && access.owns(item.key));
+      const byRoute = Map.groupBy(waiting, ({ target }) => JSON.stringify([target.channel, target.accountId]));
+      return [...byRoute.values()].flatMap(([first, ...rest]) => {
+        if (first === undefined) return [];
+        const { channel, accountId } = first.target;
+        const dueAt = Math.min(first.dueAt, ...rest.map((item) => item.dueAt));
+        return [{ channel, accountId, waiting: rest.length + 1, dueAt }];
+      });
+    },
+    async failures(limit) {
+      const failed = Object.values(access.read().sidecar.outbox).filter(
+        ({ state, key }) => state === "failed" && access.owns(key),
+      );
+      return failed.slice(-limit).reverse().map(copyJson);
     },
     async get(id) {
       return copyJson(ownItem(access, access.read().sidecar, id));
@@ -58,6 +78,11 @@ export function createOutbox(access: StoreAccess, clock: Clock): Outbox {
     },
     async failed(id, note) {
       await settle(id, (item) => ({ ...undelivered(item), state: "failed", note }));
+    },
+    async prune(createdBefore) {
+      return await access.change(({ sidecar }) =>
+        forget(sidecar.outbox, (item) => isSettled(item) && access.owns(item.key) && item.createdAt < createdBefore),
+      );
     },
   };
 }

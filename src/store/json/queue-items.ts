@@ -16,6 +16,16 @@ export function forgetOldest<Item extends { id: number }>(
   for (const { id } of ended.slice(0, Math.max(0, ended.length - KEPT_WHEN_ENDED))) delete items[id];
 }
 
+/** Lets go of these; resolves to how many they were. */
+export function forget<Item extends { id: number }>(
+  items: Record<string, Item>,
+  isForgotten: (item: Item) => boolean,
+): number {
+  const forgotten = Object.values(items).filter(isForgotten);
+  for (const { id } of forgotten) delete items[id];
+  return forgotten.length;
+}
+
 /** A copy as the file will hold it; refuses what JSON cannot hold. */
 export function storable<T>(value: T): T {
   try {

@@ -2,9 +2,8 @@
  * What a damaged database still yields. Every table is read on its own and as far as it goes; what
  * cannot be read is left out, because the file itself is kept.
  */
-import { stat } from "node:fs/promises";
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
-import { pathToFileURL } from "node:url";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import { openReadOnly } from "../../base/sqlite-reader.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import type { Window } from "../store.ts";
 import type { SalvagedParts } from "../store-repair.ts";
@@ -43,17 +42,6 @@ export function putQueues(database: SqliteDatabase, queues: Queues): void {
       database.run(sql, ...columns.map((name) => row[name] ?? null));
     }
   }
-}
-
-/** Without a log nothing but the file has to be looked at, and SQLite leaves no files of its own behind. */
-export async function openReadOnly(path: string): Promise<DatabaseSync> {
-  const url = pathToFileURL(path);
-  const logSize = await stat(`${path}-wal`).then(
-    ({ size }) => size,
-    () => 0,
-  );
-  if (logSize === 0) url.searchParams.set("immutable", "1");
-  return new DatabaseSync(url, { readOnly: true });
 }
 
 type Row = Record<string, SQLOutputValue>;

@@ -27,11 +27,11 @@ export interface UpdateParts {
 export type UpdateEntry = (key: string, mutate: Mutate, options: UpdateOptions) => Promise<SessionEntry | undefined>;
 
 /** The returned function takes canonical keys. */
-export function createUpdate({ database, executor, onCommitted, clock }: UpdateParts): UpdateEntry {
+export async function createUpdate({ database, executor, onCommitted, clock }: UpdateParts): Promise<UpdateEntry> {
+  const { validateEntryChanges } = await import("../entry-schema.ts");
   const mutex = createKeyedMutex();
 
   return async (key, mutate, options) => {
-    const { validateEntryChanges } = await import("../entry-schema.ts");
     const prepare = (before: StoredEntry | undefined): PreparedUpdate => {
       const returned = mutate(before && copyEntry(before.entry));
       if (returned === undefined) return { entry: before?.entry, put: undefined };

@@ -23,19 +23,19 @@ export interface Executor {
 export type OnCommitted = (changes: readonly StoreChange[]) => void;
 
 export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCommitted): Executor {
-  let batcher: Batcher | undefined;
+  let batcher: Promise<Batcher> | undefined;
   // Loaded with the first write: a command that only reads does without it.
   const openBatcher = async (): Promise<Batcher> => {
     const { applyBatch } = await import("./batch.ts");
-    return (batcher ??= createBatcher((commands) => {
+    return createBatcher((commands) => {
       const { outcomes, changes } = applyBatch(database, commands);
       onCommitted(changes);
       return outcomes;
-    }));
+    });
   };
   return {
     write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
-      (await (await openBatcher()).add({ name, arguments: given })) as WriteResult<Name>,
+      (await (await (batcher ??= openBatcher())).add({ name, arguments: given })) as WriteResult<Name>,
     list: async (query) => listSessions(database, query),
     listJson: async (query) => listAsJson(database, query),
     writeView: async (viewPath) => {

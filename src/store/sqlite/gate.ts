@@ -17,6 +17,9 @@ export interface Gate {
   close(): Promise<void>;
 }
 
+/** A turn names its key a dozen times. */
+const KNOWN_KEYS = 1000;
+
 export function createGate(path: string, owner: KeyOwner): Gate {
   const inside = new Set<Promise<unknown>>();
   let isClosed = false;
@@ -31,7 +34,16 @@ export function createGate(path: string, owner: KeyOwner): Gate {
       inside.delete(operation);
     }
   };
-  const withKey = <T>(key: string, task: (key: string) => T | Promise<T>) => run(() => task(ownSessionKey(key, owner)));
+  const known = new Map<string, string>();
+  const ownKey = (key: string): string => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const own = ownSessionKey(key, owner);
+    if (known.size >= KNOWN_KEYS) known.clear();
+    known.set(key, own);
+    return own;
+  };
+  const withKey = <T>(key: string, task: (key: string) => T | Promise<T>) => run(() => task(ownKey(key)));
 
   return {
     run,

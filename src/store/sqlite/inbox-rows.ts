@@ -1,7 +1,7 @@
 import { inboxItemNotRunning } from "../store-errors.ts";
 import type { InboxItem, Lease, MessageAddress, OutboxItem } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
-import { assertLease } from "./lease-rows.ts";
+import { assertLease, releaseLease } from "./lease-rows.ts";
 import { type PackedDraft, insertDrafts } from "./outbox-rows.ts";
 
 export function readInboxItem(database: SqliteDatabase, id: number): InboxItem | undefined {
@@ -10,7 +10,8 @@ export function readInboxItem(database: SqliteDatabase, id: number): InboxItem |
 }
 
 export function readPending(database: SqliteDatabase, key: string | undefined): InboxItem[] {
-  const pending = "SELECT * FROM inbox WHERE state IN ('queued', 'running')";
+  // Named, because walking along the ids would visit every row that has ended.
+  const pending = "SELECT * FROM inbox INDEXED BY inbox_pending WHERE state IN ('queued', 'running')";
   const rows =
     key === undefined
       ? database.all<InboxRow>(`${pending} ORDER BY id`)
@@ -47,30 +48,57 @@ export function admitMessage(database: SqliteDatabase, message: AdmitMessage): {
 export interface ClaimItems {
   lease: Lease;
   limit: number | undefined;
+  /** Left out: all of the key. */
+  ids: readonly number[] | undefined;
 }
 
-export function claimItems(database: SqliteDatabase, { lease, limit }: ClaimItems): InboxItem[] {
+export function claimItems(database: SqliteDatabase, { lease, limit, ids }: ClaimItems): InboxItem[] {
   assertLease(database, lease, lease.key);
-  const sql = "SELECT * FROM inbox WHERE key = ? AND state = 'queued' ORDER BY id LIMIT ?";
-  const rows = database.all<InboxRow>(sql, lease.key, limit ?? -1);
+  const rows = selectItems(database, lease.key, "queued", ids).slice(0, limit);
   return moveItems(database, lease.key, rows, (row) => ({ ...row, state: "running", attempts: row.attempts + 1 }));
 }
 
-export function requeueItems(database: SqliteDatabase, { lease }: { lease: Lease }): InboxItem[] {
+export interface RequeueItems {
+  lease: Lease;
+  ids: readonly number[] | undefined;
+  excuse: string | undefined;
+}
+
+export function requeueItems(database: SqliteDatabase, { lease, ids, excuse }: RequeueItems): InboxItem[] {
   assertLease(database, lease, lease.key);
-  const sql = "SELECT * FROM inbox WHERE key = ? AND state = 'running' ORDER BY id";
-  const rows = database.all<InboxRow>(sql, lease.key);
-  return moveItems(database, lease.key, rows, (row) => ({ ...row, state: "queued" }));
+  const rows = selectItems(database, lease.key, "running", ids);
+  const excused = (row: InboxRow) => (excuse === undefined ? {} : { attempts: row.attempts - 1, note: excuse });
+  return moveItems(database, lease.key, rows, (row) => ({ ...row, ...excused(row), state: "queued" }));
+}
+
+/** In order of admission. */
+function selectItems(
+  database: SqliteDatabase,
+  key: string,
+  state: InboxItem["state"],
+  ids: readonly number[] | undefined,
+): InboxRow[] {
+  if (ids === undefined) {
+    const sql = `SELECT * FROM inbox INDEXED BY inbox_pending
+      WHERE key = ? AND state IN ('queued', 'running') AND state = ? ORDER BY id`;
+    return database.all<InboxRow>(sql, key, state);
+  }
+  const sql = "SELECT * FROM inbox WHERE id = ? AND key = ? AND state = ?";
+  const wanted = [...new Set(ids)].toSorted((a, b) => a - b);
+  return wanted.flatMap((id) => database.get<InboxRow>(sql, id, key, state) ?? []);
 }
 
 export interface FinishItems {
   lease: Lease;
   ids: readonly number[];
   drafts: readonly PackedDraft[];
+  note: string | undefined;
+  release: boolean;
   now: number;
 }
 
-export function finishItems(database: SqliteDatabase, { lease, ids, drafts, now }: FinishItems): OutboxItem[] {
+export function finishItems(database: SqliteDatabase, finish: FinishItems): OutboxItem[] {
+  const { lease, ids, drafts, note, now } = finish;
   const { key } = lease;
   assertLease(database, lease, key);
   const rows = ids.map((id) => {
@@ -78,7 +106,8 @@ export function finishItems(database: SqliteDatabase, { lease, ids, drafts, now 
     if (row === undefined) throw inboxItemNotRunning(id, key);
     return row;
   });
-  moveItems(database, key, rows, (row) => ({ ...row, state: "done" }));
+  moveItems(database, key, rows, (row) => ({ ...row, state: "done", note: note ?? row.note }));
+  if (finish.release) releaseLease(database, lease);
   return insertDrafts(database, { key, drafts, now });
 }
 
@@ -86,12 +115,24 @@ export interface DropItems {
   key: string;
   ids: readonly number[];
   note: string;
+  replies: readonly { itemId: number; draft: PackedDraft }[];
+  now: number;
 }
 
-export function dropItems(database: SqliteDatabase, { key, ids, note }: DropItems): InboxItem[] {
-  const sql = "SELECT * FROM inbox WHERE id = ? AND key = ? AND state = 'queued'";
-  const rows = ids.flatMap((id) => database.get<InboxRow>(sql, id, key) ?? []);
-  return moveItems(database, key, rows, (row) => ({ ...row, state: "dropped", note }));
+export function dropItems(database: SqliteDatabase, { key, ids, note, replies, now }: DropItems): InboxItem[] {
+  const rows = selectItems(database, key, "queued", ids);
+  const dropped = moveItems(database, key, rows, (row) => ({ ...row, state: "dropped", note }));
+  const isDropped = new Set(dropped.map(({ id }) => id));
+  const drafts = replies.filter(({ itemId }) => isDropped.has(itemId)).map(({ draft }) => draft);
+  insertDrafts(database, { key, drafts, now });
+  return dropped;
+}
+
+/** Nobody waits for items that have ended: listeners are not told. */
+export function pruneInbox(database: SqliteDatabase, { before, limit }: { before: number; limit: number }): number {
+  const sql = `DELETE FROM inbox WHERE id IN
+    (SELECT id FROM inbox WHERE state IN ('done', 'dropped') AND received_at < ? ORDER BY received_at LIMIT ?)`;
+  return database.run(sql, before, limit).changed;
 }
 
 function moveItems(

@@ -16,7 +16,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "../../base/errors.ts";
 
-const STEPS: readonly ((database: DatabaseSync) => void)[] = [createTables];
+const STEPS: readonly ((database: DatabaseSync) => void)[] = [createTables, indexQueues];
 
 /** Refuses a store of a newer version and the database of another program, before anything is written. */
 export function assertSupported(database: DatabaseSync, path: string): void {
@@ -136,6 +136,16 @@ function createTables(database: DatabaseSync): void {
     ) STRICT;
     CREATE TABLE view_state (seq INTEGER NOT NULL) STRICT;
     INSERT INTO view_state (seq) VALUES (0);
+  `);
+}
+
+/** What waits is found by its route and what has ended by its age, however many rows have ended. */
+function indexQueues(database: DatabaseSync): void {
+  database.exec(`
+    CREATE INDEX inbox_ended ON inbox (received_at) WHERE state IN ('done', 'dropped');
+    CREATE INDEX outbox_settled ON outbox (created_at) WHERE state IN ('delivered', 'failed');
+    CREATE INDEX outbox_by_route ON outbox (target ->> 'channel', target ->> 'accountId', id)
+      WHERE state IN ('pending', 'sending');
   `);
 }
 

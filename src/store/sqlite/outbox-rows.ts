@@ -1,5 +1,5 @@
 import { alreadyDelivered, outboxItemNotFound } from "../store-errors.ts";
-import type { DeliveryTarget, Lease, OutboxItem } from "../store.ts";
+import type { DeliveryRoute, DeliveryTarget, Lease, OutboxItem, WaitingRoute } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { assertLease } from "./lease-rows.ts";
 
@@ -8,16 +8,56 @@ export function readOutboxItem(database: SqliteDatabase, id: number): OutboxItem
   return row === undefined ? undefined : toItem(row);
 }
 
-export function readDue(database: SqliteDatabase, now: number, limit: number): OutboxItem[] {
+export function readDue(
+  database: SqliteDatabase,
+  now: number,
+  limit: number,
+  route: DeliveryRoute | undefined,
+): OutboxItem[] {
+  const values = route === undefined ? [] : [route.channel, route.accountId];
+  const sql = route === undefined ? ALL_ROUTES : ONE_ROUTE;
+  // Most often nothing has to wait, and then nothing has to be compared with it.
+  if (database.get(sql.anyLate, ...values, now) === undefined) {
+    const rows = database.all<OutboxRow>(sql.waiting, ...values, limit);
+    if (rows.every((row) => row.due_at <= now)) return rows.map(toItem);
+  }
+  return database.all<OutboxRow>(sql.due, ...values, now, ...values, limit).map(toItem);
+}
+
+/** The index is named, because walking along the ids would visit every row that was delivered. */
+const WAITING = "outbox INDEXED BY outbox_by_route";
+const IS_WAITING = "state IN ('pending', 'sending')";
+const OF_ROUTE = "target ->> 'channel' = ? AND target ->> 'accountId' = ? AND";
+const ALL_ROUTES = dueSql("");
+const ONE_ROUTE = dueSql(OF_ROUTE);
+
+/** `late` is, for each key and route, the first item that is not due. */
+function dueSql(ofRoute: string): { anyLate: string; waiting: string; due: string } {
+  const anyLate = `SELECT 1 FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} AND due_at > ? LIMIT 1`;
+  const waiting = `SELECT * FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} ORDER BY id LIMIT ?`;
+  const due = `
+    WITH late AS MATERIALIZED (
+      SELECT key, target ->> 'channel' AS channel, target ->> 'accountId' AS account, min(id) AS id
+      FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} AND due_at > ? GROUP BY 1, 2, 3
+    ), waiting AS (SELECT * FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING})
+    SELECT * FROM waiting AS item WHERE NOT EXISTS (
+      SELECT 1 FROM late WHERE late.key = item.key AND late.id <= item.id
+        AND late.channel IS item.target ->> 'channel' AND late.account IS item.target ->> 'accountId'
+    ) ORDER BY id LIMIT ?`;
+  return { anyLate, waiting, due };
+}
+
+export function readRoutes(database: SqliteDatabase): WaitingRoute[] {
   const sql = `
-    SELECT * FROM outbox AS item
-    WHERE state IN ('pending', 'sending') AND NOT EXISTS (
-      SELECT 1 FROM outbox AS earlier
-      WHERE earlier.key = item.key AND earlier.id <= item.id AND earlier.state IN ('pending', 'sending')
-        AND earlier.due_at > ?
-    )
-    ORDER BY id LIMIT ?`;
-  return database.all<OutboxRow>(sql, now, limit).map(toItem);
+    SELECT target ->> 'channel' AS channel, target ->> 'accountId' AS accountId,
+      count(*) AS waiting, min(due_at) AS dueAt
+    FROM ${WAITING} WHERE ${IS_WAITING} GROUP BY 1, 2`;
+  return database.all<WaitingRoute>(sql).map((row) => ({ ...row }));
+}
+
+export function readFailures(database: SqliteDatabase, limit: number): OutboxItem[] {
+  const sql = "SELECT * FROM outbox WHERE state = 'failed' ORDER BY id DESC LIMIT ?";
+  return database.all<OutboxRow>(sql, limit).map(toItem);
 }
 
 /** A draft with its parts as JSON. */
@@ -93,6 +133,13 @@ export function settleDelivery(database: SqliteDatabase, settlement: Settlement)
     id,
   );
   database.recordChange({ what: "outbox", key: row.key });
+}
+
+/** Nobody waits for what is settled: listeners are not told. */
+export function pruneOutbox(database: SqliteDatabase, { before, limit }: { before: number; limit: number }): number {
+  const sql = `DELETE FROM outbox WHERE id IN
+    (SELECT id FROM outbox WHERE state IN ('delivered', 'failed') AND created_at < ? ORDER BY created_at LIMIT ?)`;
+  return database.run(sql, before, limit).changed;
 }
 
 interface OutboxRow {

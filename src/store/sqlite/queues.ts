@@ -6,7 +6,7 @@ import type { SqliteDatabase } from "./database.ts";
 import type { Executor } from "./executor.ts";
 import type { Gate } from "./gate.ts";
 import { readInboxItem, readPending } from "./inbox-rows.ts";
-import { type PackedDraft, readDue, readOutboxItem } from "./outbox-rows.ts";
+import { type PackedDraft, readDue, readFailures, readOutboxItem, readRoutes } from "./outbox-rows.ts";
 
 export interface QueueParts {
   database: SqliteDatabase;
@@ -27,16 +27,21 @@ export function createInbox({ database, executor, gate, clock }: QueueParts): In
         ? gate.run(() => readPending(database, undefined))
         : gate.withKey(key, (own) => readPending(database, own)),
     get: (id) => gate.run(() => readInboxItem(database, id)),
-    claim: (lease, { limit } = {}) =>
-      gate.withLease(lease, async () => await executor.write("claimItems", { lease, limit })),
-    requeue: (lease) => gate.withLease(lease, async () => await executor.write("requeueItems", { lease })),
-    finish: (lease, ids, replies) =>
+    claim: (lease, { limit, ids } = {}) =>
+      gate.withLease(lease, async () => await executor.write("claimItems", { lease, limit, ids })),
+    requeue: (lease, { ids, excuse } = {}) =>
+      gate.withLease(lease, async () => await executor.write("requeueItems", { lease, ids, excuse })),
+    finish: (lease, ids, replies, { note, release = false } = {}) =>
       gate.withLease(lease, async () => {
         const drafts = replies.map(packDraft);
-        return await executor.write("finishItems", { lease, ids, drafts, now: clock.now() });
+        return await executor.write("finishItems", { lease, ids, drafts, note, release, now: clock.now() });
       }),
-    drop: (key, ids, note) =>
-      gate.withKey(key, async (own) => await executor.write("dropItems", { key: own, ids, note })),
+    drop: (key, ids, note, replies = []) =>
+      gate.withKey(key, async (own) => {
+        const packed = replies.map(({ itemId, draft }) => ({ itemId, draft: packDraft(draft) }));
+        return await executor.write("dropItems", { key: own, ids, note, replies: packed, now: clock.now() });
+      }),
+    prune: (before) => gate.run(() => pruneAll((limit) => executor.write("pruneInbox", { before, limit }))),
   };
 }
 
@@ -47,7 +52,9 @@ export function createOutbox({ database, executor, gate, clock }: QueueParts): O
         const packed = drafts.map(packDraft);
         return await executor.write("enqueueDrafts", { key: own, drafts: packed, lease, now: clock.now() });
       }),
-    due: (now, limit) => gate.run(() => readDue(database, now, limit)),
+    due: (now, limit, route) => gate.run(() => readDue(database, now, limit, route)),
+    routes: () => gate.run(() => readRoutes(database)),
+    failures: (limit) => gate.run(() => readFailures(database, limit)),
     get: (id) => gate.run(() => readOutboxItem(database, id)),
     startSending: (id, attempts) => gate.run(async () => await executor.write("startSending", { id, attempts })),
     delivered: (id, deliveredId) =>
@@ -55,8 +62,20 @@ export function createOutbox({ database, executor, gate, clock }: QueueParts): O
     retry: (id, dueAt, note) =>
       gate.run(async () => await executor.write("settleDelivery", { id, state: "pending", dueAt, note })),
     failed: (id, note) => gate.run(async () => await executor.write("settleDelivery", { id, state: "failed", note })),
+    prune: (before) => gate.run(() => pruneAll((limit) => executor.write("pruneOutbox", { before, limit }))),
   };
 }
+
+/** Few at a time: whoever writes meanwhile waits for one batch and not for all. */
+async function pruneAll(prune: (limit: number) => Promise<number>): Promise<number> {
+  for (let total = 0; ;) {
+    const pruned = await prune(PRUNED_AT_ONCE);
+    total += pruned;
+    if (pruned < PRUNED_AT_ONCE) return total;
+  }
+}
+
+const PRUNED_AT_ONCE = 500;
 
 function packDraft({ idempotencyKey, target, payload }: OutboxDraft): PackedDraft {
   return { idempotencyKey, target: toJson(target), payload: toJson(payload) };

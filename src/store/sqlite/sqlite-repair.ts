@@ -11,18 +11,19 @@ import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { ensurePrivateFolder, fileExists, fileSize, setAside, syncFolder, temporaryPath } from "../../base/files.ts";
 import { currentProcess } from "../../base/processes.ts";
+import { sqliteError } from "../../base/sqlite-error.ts";
+import { openReadOnly, quickCheck } from "../../base/sqlite-reader.ts";
 import { entryFacets } from "../entry-facets.ts";
 import { type SalvagedSession, type StoreDamage, type StoreRepair, toDamage } from "../store-repair.ts";
 import { transcriptName } from "../window-moves.ts";
 import { packEntry } from "./content-rows.ts";
-import { type Queues, openReadOnly, putQueues, readQueues, salvageParts } from "./damaged-database.ts";
+import { type Queues, putQueues, readQueues, salvageParts } from "./damaged-database.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { putEntry } from "./entry-rows.ts";
 import { releaseLease, takeLease } from "./lease-rows.ts";
 import { toListing } from "./listing.ts";
 import { assertSupported } from "./migrations.ts";
 import { openDatabase, traceOfSessions } from "./open-database.ts";
-import { sqliteError } from "../../base/sqlite-error.ts";
 import { STORE_ROLE } from "./store-role.ts";
 import { writeView } from "./view-file.ts";
 import { putWindow } from "./window-rows.ts";
@@ -44,7 +45,7 @@ export function createSqliteRepair({ path, sessionsFolder, viewPath, clock }: Sq
       const size = await fileSize(path);
       if (size === undefined || size === 0) return await diagnoseNothing(path, sessionsFolder, size);
       try {
-        await quickCheck(path);
+        await checkPages(path);
         return undefined;
       } catch (error) {
         return toDamage(error);
@@ -101,13 +102,14 @@ async function diagnoseNothing(
 }
 
 /** Looks at every page, without changing anything. */
-async function quickCheck(path: string): Promise<void> {
+async function checkPages(path: string): Promise<void> {
   const database = await openReadOnly(path);
   try {
     assertSupported(database, path);
-    const [first] = database.prepare("PRAGMA quick_check(1)").all();
-    const answer = String(first?.["quick_check"]);
-    if (answer !== "ok") throw new HoldfastError("corrupt", "store-corrupt", `The store ${path} is damaged: ${answer}`);
+    const complaint = quickCheck(database);
+    if (complaint !== undefined) {
+      throw new HoldfastError("corrupt", "store-corrupt", `The store ${path} is damaged: ${complaint}`);
+    }
   } catch (error) {
     throw sqliteError(error, path, STORE_ROLE);
   } finally {

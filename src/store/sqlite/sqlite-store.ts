@@ -61,11 +61,12 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   // A process that was killed may have left an old view behind.
   if (options.execution === "thread") view.touch();
   // Loaded with the first update: a command that only reads does without it.
-  const update: UpdateEntry = async (...given) => {
+  const update: UpdateEntry = async (...given) => await (await (openedUpdate ??= openUpdate()))(...given);
+  const openUpdate = async (): Promise<UpdateEntry> => {
     const { createUpdate } = await import("./entries.ts");
-    return await (updateEntry ??= createUpdate({ database, executor, onCommitted, clock }))(...given);
+    return await createUpdate({ database, executor, onCommitted, clock });
   };
-  let updateEntry: UpdateEntry | undefined;
+  let openedUpdate: Promise<UpdateEntry> | undefined;
   const close = async () => {
     await gate.close();
     feed.close();

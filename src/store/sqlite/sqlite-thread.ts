@@ -7,7 +7,7 @@ import { createBatcher } from "./executor.ts";
 import { applyBatch } from "./batch.ts";
 import { connect } from "./database.ts";
 import { listAsJson, listSessions } from "./list-query.ts";
-import type { ThreadAnswer, ThreadOptions, ThreadRequest, ThreadTask } from "./thread-client.ts";
+import type { ThreadAnswer, ThreadMessage, ThreadOptions, ThreadTask } from "./thread-client.ts";
 import { writeView } from "./view-file.ts";
 import { toWire } from "./wire-error.ts";
 
@@ -20,17 +20,18 @@ const batcher = createBatcher((commands) => {
   return outcomes;
 });
 
-parentPort?.on("message", (request: ThreadRequest) => {
-  if (request === "close") {
+parentPort?.on("message", (message: ThreadMessage) => {
+  if (message === "close") {
     database.close();
     parentPort?.close();
     return;
   }
-  const { id, task } = request;
-  perform(task).then(
-    (value) => answer({ id, value }),
-    (error: unknown) => answer({ id, error: toWire(error) }),
-  );
+  for (const { id, task } of message) {
+    perform(task).then(
+      (value) => answer({ id, value }),
+      (error: unknown) => answer({ id, error: toWire(error) }),
+    );
+  }
 });
 
 async function perform(task: ThreadTask): Promise<unknown> {
@@ -40,6 +41,15 @@ async function perform(task: ThreadTask): Promise<unknown> {
   return await writeView(path, task.viewPath);
 }
 
-function answer(message: ThreadAnswer): void {
-  parentPort?.postMessage(message);
+let answers: ThreadAnswer[] = [];
+
+function answer(one: ThreadAnswer): void {
+  if (answers.length === 0) process.nextTick(sendAnswers);
+  answers.push(one);
+}
+
+function sendAnswers(): void {
+  const sent = answers;
+  answers = [];
+  parentPort?.postMessage(sent);
 }

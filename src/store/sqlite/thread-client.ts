@@ -1,4 +1,7 @@
-/** The main thread's end of a worker thread: requests out, answers in, in any order. */
+/**
+ * The main thread's end of a worker thread: requests out, answers in, in any order. What is asked in one
+ * tick goes out together, and so do the answers to one commit: waking a thread costs more than the work.
+ */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { HoldfastError } from "../../base/errors.ts";
@@ -18,8 +21,13 @@ export type ThreadTask =
   | { do: "list-json"; query: JsonQuery }
   | { do: "view"; viewPath: string };
 
+export interface ThreadRequest {
+  id: number;
+  task: ThreadTask;
+}
+
 /** `close` has no answer: the thread ends. */
-export type ThreadRequest = { id: number; task: ThreadTask } | "close";
+export type ThreadMessage = ThreadRequest[] | "close";
 
 export type ThreadAnswer =
   | { id: number; value: unknown }
@@ -36,6 +44,7 @@ export function createThreadClient(
   options: ThreadOptions,
   onChanges: (changes: readonly StoreChange[]) => void,
 ): ThreadClient {
+  let outgoing: ThreadRequest[] = [];
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let lastId = 0;
   let worker: Worker | undefined;
@@ -57,13 +66,31 @@ export function createThreadClient(
     worker = undefined;
     for (const request of open.values()) request.reject(threadEnded(options.path, cause));
     open.clear();
+    outgoing = [];
   };
   const start = (): Worker => {
     const started = new Worker(threadFile(), { workerData: options });
-    started.on("message", onAnswer);
+    started.on("message", (answers: ThreadAnswer[]) => {
+      for (const answer of answers) onAnswer(answer);
+    });
     started.on("error", (error) => onEnd(started, error));
     started.on("exit", (code) => onEnd(started, code));
     return started;
+  };
+  const post = (requests: ThreadRequest[]): void => {
+    try {
+      worker?.postMessage(requests satisfies ThreadMessage);
+    } catch (error) {
+      // One of them holds what cannot leave this thread; the others must not suffer for it.
+      const [only, ...rest] = requests;
+      if (rest.length > 0) for (const one of requests) post([one]);
+      else if (only !== undefined) open.get(only.id)?.reject(error as Error);
+    }
+  };
+  const flush = (): void => {
+    const requests = outgoing;
+    outgoing = [];
+    if (requests.length > 0) post(requests);
   };
   const request = async (task: ThreadTask) =>
     await new Promise((resolve, reject) => {
@@ -71,17 +98,19 @@ export function createThreadClient(
       worker.ref();
       const id = ++lastId;
       open.set(id, { resolve, reject });
-      worker.postMessage({ id, task } satisfies ThreadRequest);
+      if (outgoing.length === 0) process.nextTick(flush);
+      outgoing.push({ id, task });
     });
 
   return {
     request,
     close: async () => {
       if (worker === undefined) return;
+      flush();
       const ending = worker;
       const ended = new Promise((resolve) => ending.once("exit", resolve));
       ending.ref();
-      ending.postMessage("close" satisfies ThreadRequest);
+      ending.postMessage("close" satisfies ThreadMessage);
       await ended;
     },
   };

@@ -4,9 +4,9 @@
  */
 import type { SqliteDatabase } from "./database.ts";
 import { deleteEntry, putEntry } from "./entry-rows.ts";
-import { admitMessage, claimItems, dropItems, finishItems, requeueItems } from "./inbox-rows.ts";
+import { admitMessage, claimItems, dropItems, finishItems, pruneInbox, requeueItems } from "./inbox-rows.ts";
 import { releaseLease, renewLease, takeLease } from "./lease-rows.ts";
-import { enqueueDrafts, settleDelivery, startSending } from "./outbox-rows.ts";
+import { enqueueDrafts, pruneOutbox, settleDelivery, startSending } from "./outbox-rows.ts";
 import { putWindow, removeWindow } from "./window-rows.ts";
 
 const WRITE_OPERATIONS = {
@@ -22,9 +22,11 @@ const WRITE_OPERATIONS = {
   requeueItems,
   finishItems,
   dropItems,
+  pruneInbox,
   enqueueDrafts,
   startSending,
   settleDelivery,
+  pruneOutbox,
 };
 
 type WriteOperations = typeof WRITE_OPERATIONS;

@@ -5,6 +5,7 @@
  */
 import { isGroupMessage } from "../../keys/group.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
+import { attachmentLines } from "./attachments.ts";
 import { disarmStructure } from "./disarm.ts";
 import { type HistoryEntry, buildHistoryContextFromEntries, formatHistoryEntry } from "./history.ts";
 import { stripMentions } from "./mentions.ts";
@@ -27,9 +28,15 @@ export function buildInboundBody(parts: BodyParts): string {
   const written = ctx.BodyStripped ?? ctx.BodyForAgent ?? ctx.Body ?? "";
   const text = disarmStructure(isGroupMessage(ctx) ? stripMentions(written, { ctx, mentionPatterns }) : written);
   const meta = senderMeta(ctx);
+  const attached = attachmentLines(ctx);
+  const message = [
+    ...(text === "" && attached.length > 0 ? [] : [text]),
+    ...attached,
+    ...(meta === undefined ? [] : [meta]),
+  ].join("\n");
   const withHistory = buildHistoryContextFromEntries({
     entries: history,
-    currentMessage: meta === undefined ? text : `${text}\n${meta}`,
+    currentMessage: message,
     formatEntry: formatHistoryEntry,
     excludeLast: false,
   });

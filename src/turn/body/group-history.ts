@@ -41,11 +41,14 @@ export function createGroupHistory(options: GroupHistoryOptions): GroupHistory {
     append: async (historyKey, entry) => {
       if (limit <= 0) return false;
       const value = JSON.stringify({ ...entry, body: shortened(entry.body) });
-      return queue.add(historyKey, { at: entry.timestamp ?? now(), value, mark: entry.messageId });
+      return await queue.add(historyKey, { at: entry.timestamp ?? now(), value, mark: entry.messageId });
     },
-    take: async (historyKey, turn) => queue.take(historyKey, turn).items.flatMap(({ value }) => parseEntry(value)),
-    clear: async (historyKey, turnId) => queue.settle(historyKey, turnId),
-    forget: async (historyKey) => queue.forget(historyKey),
+    take: async (historyKey, turn) => {
+      const { items } = await queue.take(historyKey, turn);
+      return items.flatMap(({ value }) => parseEntry(value));
+    },
+    clear: async (historyKey, turnId) => await queue.settle(historyKey, turnId),
+    forget: async (historyKey) => await queue.forget(historyKey),
   };
 }
 

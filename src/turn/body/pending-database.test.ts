@@ -1,5 +1,6 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../test/support/pending-database.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
@@ -38,15 +39,31 @@ describe("openPendingDatabase", () => {
     again.close();
   });
 
+  it("waits for another writer without holding up everything else", async () => {
+    await using folder = await temporaryFolder();
+    using database = await openTestDatabase(folder);
+    const other = new DatabaseSync(folder.join("pending.sqlite"));
+    other.exec("BEGIN IMMEDIATE");
+    const startedAt = performance.now();
+    let isKept = false;
+    const keeping = createSystemEvents({ database, now: () => 5 })
+      .enqueueSystemEvent("k", "x")
+      .then((kept) => (isKept = kept));
+    await delay(100);
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(isKept).toBe(false);
+    other.close();
+    expect(await keeping).toBe(true);
+  });
+
   it("undoes a transaction that fails", async () => {
     await using folder = await temporaryFolder();
     using database = await openTestDatabase(folder);
-    const fail = (): never =>
-      database.transaction("disk", () => {
-        database.run("INSERT INTO queues (kind, key, last_id) VALUES ('k', 'x', 1)");
-        throw new Error("stop");
-      });
-    expect(fail).toThrow("stop");
+    const failing = database.transaction("disk", () => {
+      database.run("INSERT INTO queues (kind, key, last_id) VALUES ('k', 'x', 1)");
+      throw new Error("stop");
+    });
+    await expect(failing).rejects.toThrow("stop");
     expect(database.all("SELECT * FROM queues")).toEqual([]);
   });
 });

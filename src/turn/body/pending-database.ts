@@ -6,12 +6,14 @@
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError, fileError } from "../../base/errors.ts";
-import { PRIVATE_FILE, ensurePrivateFolder, fileExists, setAside, syncFolder } from "../../base/files.ts";
+import { PRIVATE_FILE, ensurePrivateFolder, fileExists, fileSize, setAside, syncFolder } from "../../base/files.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import type { Logger } from "../../base/log.ts";
 import { type DatabaseRole, sqliteError } from "../../base/sqlite-error.ts";
+import { openReadOnly, quickCheck } from "../../base/sqlite-reader.ts";
 
 export interface PendingDatabase {
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what it selects
@@ -19,8 +21,8 @@ export interface PendingDatabase {
   all<Row>(sql: string, ...values: SQLInputValue[]): Row[];
   /** The number of changed rows and the id of an inserted one. */
   run(sql: string, ...values: SQLInputValue[]): { changed: number; id: number };
-  /** All of it or nothing; other writers wait. */
-  transaction<T>(durability: PendingDurability, task: () => T): T;
+  /** All of it or nothing; other writers wait, and so does this one, without holding up its process. */
+  transaction<T>(durability: PendingDurability, task: () => T): Promise<T>;
   close(): void;
 }
 
@@ -61,20 +63,22 @@ export async function openPendingDatabase(options: OpenPendingOptions): Promise<
         const { changes, lastInsertRowid } = statement(sql).run(...values);
         return { changed: Number(changes), id: Number(lastInsertRowid) };
       }),
-    transaction: (durability, task) =>
-      attempt(() => {
-        if (durability !== current) connection.exec(`PRAGMA synchronous = ${SYNCHRONOUS[durability]}`);
-        current = durability;
-        connection.exec("BEGIN IMMEDIATE");
-        try {
-          const result = task();
-          connection.exec("COMMIT");
-          return result;
-        } catch (error) {
-          if (connection.isTransaction) connection.exec("ROLLBACK");
-          throw error;
-        }
-      }),
+    transaction: async (durability, task) =>
+      await whenFree(() =>
+        attempt(() => {
+          if (durability !== current) connection.exec(`PRAGMA synchronous = ${SYNCHRONOUS[durability]}`);
+          current = durability;
+          connection.exec("BEGIN IMMEDIATE");
+          try {
+            const result = task();
+            connection.exec("COMMIT");
+            return result;
+          } catch (error) {
+            if (connection.isTransaction) connection.exec("ROLLBACK");
+            throw error;
+          }
+        }),
+      ),
     close: () => {
       statements.clear();
       if (connection.isOpen) connection.close();
@@ -82,9 +86,24 @@ export async function openPendingDatabase(options: OpenPendingOptions): Promise<
   };
 }
 
+async function whenFree<T>(task: () => T): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return task();
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || error.kind !== "locked" || performance.now() > deadline) throw error;
+      await delay(BUSY_PAUSE_MS);
+    }
+  }
+}
+
 const SYNCHRONOUS: Record<PendingDurability, string> = { disk: "FULL", process: "NORMAL" };
 /** Every transaction here is short; who has to wait longer meets a process that hangs. */
-const BUSY_TIMEOUT_MS = 5000;
+const PATIENCE_MS = 5000;
+/** SQLite itself waits only for a moment: it holds up everything else in the process. */
+const BUSY_TIMEOUT_MS = 20;
+const BUSY_PAUSE_MS = 10;
 const FORMAT = 1;
 /** "HFPn" in SQLite's header: tells our file from any other. */
 const APPLICATION_ID = 0x4846506e;
@@ -127,13 +146,50 @@ async function openOrReplace({ path, clock, logger }: OpenPendingOptions): Promi
       return await openFile(path);
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.kind !== "corrupt") throw error;
-      const kept: string[] = [];
-      for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-        if (await fileExists(file)) kept.push(await setAside(file, "damaged", clock.now()));
-      }
+      const kept = await moveAside(path, clock);
       logger.error("what waited for the next turns cannot be read; it was set aside and begun anew", { kept, error });
       return await openFile(path);
     }
+  });
+}
+
+async function moveAside(path: string, clock: Clock): Promise<string[]> {
+  const kept: string[] = [];
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    if (await fileExists(file)) kept.push(await setAside(file, "damaged", clock.now()));
+  }
+  return kept;
+}
+
+/** What is wrong with the file, found without changing it; undefined when it is in order or not there. */
+export async function diagnosePending(path: string): Promise<HoldfastError | undefined> {
+  // One that a process died over before it had written anything is begun by the next.
+  if (((await fileSize(path)) ?? 0) === 0) return undefined;
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = await openReadOnly(path);
+    const complaint = quickCheck(connection);
+    if (complaint !== undefined) return damaged(path, complaint);
+    assertOurs(connection, path);
+    return undefined;
+  } catch (error) {
+    const reason = pendingError(error, path);
+    if (reason instanceof HoldfastError) return reason;
+    throw error;
+  } finally {
+    connection?.close();
+  }
+}
+
+/** For whoever mends: the next to open it begins a new one. No process may have it open. */
+export async function setPendingAside({ path, clock }: Pick<OpenPendingOptions, "path" | "clock">): Promise<string[]> {
+  return await withFileLock(`${path}.lock`, {}, async () => await moveAside(path, clock));
+}
+
+function damaged(path: string, complaint: string): HoldfastError {
+  return new HoldfastError("corrupt", "pending-corrupt", `${path} is damaged: ${complaint}`, {
+    hint: PENDING_ROLE.hints.damaged,
+    data: { path },
   });
 }
 
@@ -142,9 +198,10 @@ async function openFile(path: string): Promise<DatabaseSync> {
   if (!(await fileExists(path))) await createPrivate(path);
   let connection: DatabaseSync | undefined;
   try {
-    connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    connection = new DatabaseSync(path, { timeout: PATIENCE_MS });
     connection.exec("PRAGMA journal_mode = WAL");
     prepareTables(connection, path);
+    connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     return connection;
   } catch (error) {
     connection?.close();
@@ -162,19 +219,21 @@ async function createPrivate(path: string): Promise<void> {
 }
 
 function prepareTables(connection: DatabaseSync, path: string): void {
-  const version = Number(connection.prepare("PRAGMA user_version").get()?.["user_version"]);
-  const application = connection.prepare("PRAGMA application_id").get()?.["application_id"];
   const isEmpty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
-  if (isEmpty) {
-    connection.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
-  } else if (application !== APPLICATION_ID || version !== FORMAT) {
-    throw new HoldfastError("unsupported", "pending-format", `${path} was not made by this version of Holdfast`, {
-      hint: "Update Holdfast, or move the file away: it holds only what waits for the next turns.",
-      data: { path, version },
-    });
-  }
+  if (isEmpty) connection.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
+  else assertOurs(connection, path);
   connection.prepare("SELECT count(*) FROM queues").get();
   connection.prepare("SELECT 1 FROM items LIMIT 1").get();
+}
+
+function assertOurs(connection: DatabaseSync, path: string): void {
+  const version = Number(connection.prepare("PRAGMA user_version").get()?.["user_version"]);
+  const application = connection.prepare("PRAGMA application_id").get()?.["application_id"];
+  if (application === APPLICATION_ID && version === FORMAT) return;
+  throw new HoldfastError("unsupported", "pending-format", `${path} was not made by this version of Holdfast`, {
+    hint: "Update Holdfast, or move the file away: it holds only what waits for the next turns.",
+    data: { path, version },
+  });
 }
 
 function pendingError(error: unknown, path: string): unknown {

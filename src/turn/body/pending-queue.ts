@@ -29,12 +29,12 @@ export interface PendingItem {
 
 export interface PendingQueue {
   /** False when the item was there already. */
-  add(key: string, item: PendingItem): boolean;
+  add(key: string, item: PendingItem): Promise<boolean>;
   /** Oldest first; `dropped` counts the items that were let go before these. */
-  take(key: string, turn: TurnClaim): { items: PendingItem[]; dropped: number };
+  take(key: string, turn: TurnClaim): Promise<{ items: PendingItem[]; dropped: number }>;
   /** Forgets what the turn took. False when it took nothing, or another turn took it over. */
-  settle(key: string, turnId: string): boolean;
-  forget(key: string): void;
+  settle(key: string, turnId: string): Promise<boolean>;
+  forget(key: string): Promise<void>;
 }
 
 export interface PendingQueueOptions {
@@ -50,13 +50,13 @@ export interface PendingQueueOptions {
 
 export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
   const { database, kind, durability, limit, maxKeys, skipRepeated = false } = options;
-  const write = <T>(task: () => T): T => database.transaction(durability, task);
+  const write = async <T>(task: () => T): Promise<T> => await database.transaction(durability, task);
   const queueOf = (key: string): QueueRow | undefined =>
     database.get<QueueRow>("SELECT * FROM queues WHERE kind = ? AND key = ?", kind, key);
 
   return {
-    add: (key, { at, value, mark }) =>
-      write(() => {
+    add: async (key, { at, value, mark }) =>
+      await write(() => {
         const queue = queueOf(key);
         if (skipRepeated && queue !== undefined && lastWaiting(database, queue) === value) return false;
         const sql = "INSERT OR IGNORE INTO items (kind, key, mark, at, value) VALUES (?, ?, ?, ?, ?)";
@@ -67,10 +67,10 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         if (queue === undefined && maxKeys !== undefined) evictKeys(database, kind, maxKeys);
         return true;
       }),
-    take: (key, turn) => {
+    take: async (key, turn) => {
       // Most turns find nothing, and then nothing is written.
       if (queueOf(key) === undefined) return { items: [], dropped: 0 };
-      return write(() => {
+      return await write(() => {
         const queue = queueOf(key);
         if (queue === undefined) return { items: [], dropped: 0 };
         if (queue.turn !== null && queue.epoch > turn.epoch) throw lostLease(key, turn, queue.epoch);
@@ -82,9 +82,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         return { items: database.all<PendingItem>(ITEMS, kind, key, upTo), dropped };
       });
     },
-    settle: (key, turnId) => {
+    settle: async (key, turnId) => {
       if (queueOf(key)?.turn !== turnId) return false;
-      return write(() => {
+      return await write(() => {
         const queue = queueOf(key);
         if (queue?.turn !== turnId) return false;
         database.run("DELETE FROM items WHERE kind = ? AND key = ? AND id <= ?", kind, key, queue.up_to);
@@ -93,8 +93,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         return true;
       });
     },
-    forget: (key) =>
-      write(() => {
+    forget: async (key) =>
+      await write(() => {
         database.run("DELETE FROM items WHERE kind = ? AND key = ?", kind, key);
         database.run(REMOVE, kind, key);
       }),

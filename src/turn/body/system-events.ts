@@ -44,13 +44,13 @@ export function createSystemEvents({ database, now, limit = DEFAULT_LIMIT }: Sys
       const value = text.trim();
       if (value === "") return false;
       const cut = value.length <= MAX_TEXT ? value : `${value.slice(0, MAX_TEXT).toWellFormed()}…`;
-      return queue.add(sessionKey, { at: now(), value: cut });
+      return await queue.add(sessionKey, { at: now(), value: cut });
     },
     drainSystemEvents: async (sessionKey, turn) => {
-      const { items, dropped } = queue.take(sessionKey, turn);
+      const { items, dropped } = await queue.take(sessionKey, turn);
       return { id: turn.id, events: items.map(({ at, value }) => ({ at, text: value })), dropped };
     },
-    acknowledgeSystemEvents: async (sessionKey, batchId) => queue.settle(sessionKey, batchId),
-    forgetSystemEvents: async (sessionKey) => queue.forget(sessionKey),
+    acknowledgeSystemEvents: async (sessionKey, batchId) => await queue.settle(sessionKey, batchId),
+    forgetSystemEvents: async (sessionKey) => await queue.forget(sessionKey),
   };
 }

@@ -33,6 +33,8 @@ export interface FakeTelegram extends AsyncDisposable {
   deliver(message: Message): Update;
   /** The next calls of the method, as many as there are failures, get these instead of an answer. */
   fail(method: string, ...failures: (BotFailure | "hang-up" | "hang-up-after")[]): void;
+  /** Calls of the method that fit are not answered before the returned function is called. */
+  hold(method: string, fits?: (params: Record<string, unknown>) => boolean): () => void;
   /** Makes bytes available to getFile; `path` is what Telegram would call them. */
   addFile(fileId: string, bytes: Buffer, path?: string): void;
   /** The first call, past or future, that fits; it may not have been answered yet. */
@@ -55,6 +57,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const updates = createUpdateQueue();
   const calls: BotCall[] = [];
   const failures = new Map<string, (BotFailure | "hang-up" | "hang-up-after")[]>();
+  const holds = new Set<{ method: string; fits: (params: Record<string, unknown>) => boolean; ended: Promise<void> }>();
   const files = new Map<string, { path: string; bytes: Buffer }>();
   const messageIds = new Set<number>();
   const watchers = new Set<() => void>();
@@ -94,6 +97,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     for (const look of watchers) look();
     const gone = new AbortController();
     response.once("close", () => gone.abort());
+    for (const held of holds) if (held.method === method && held.fits(call.params)) await held.ended;
     const planned = failures.get(method)?.shift();
     if (planned === "hang-up") response.destroy();
     const answered =
@@ -151,6 +155,15 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     deliver,
     fail: (method, ...planned) => {
       failures.set(method, [...(failures.get(method) ?? []), ...planned]);
+    },
+    hold: (method, fits = () => true) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const held = { method, fits, ended: promise };
+      holds.add(held);
+      return () => {
+        holds.delete(held);
+        resolve();
+      };
     },
     addFile: (fileId, bytes, path = `files/${fileId}`) => {
       files.set(fileId, { path, bytes });

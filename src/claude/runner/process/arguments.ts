@@ -21,11 +21,12 @@ export function claudeArguments(options: ClaudeProcessOptions): string[] {
     ...valueOf("--permission-mode", options.permissionMode),
     ...valuesOf("--allowedTools", options.allowedTools),
     ...valuesOf("--disallowedTools", options.disallowedTools),
-    ...valueOf("--mcp-config", options.mcpConfigFile === undefined ? undefined : resolve(options.mcpConfigFile)),
+    ...valueOf("--mcp-config", pathOf(options.mcpConfigFile)),
     ...(options.strictMcpConfig === true ? ["--strict-mcp-config"] : []),
     ...valueOf("--max-turns", positive("maxTurns", options.maxTurns)),
     ...valueOf("--max-budget-usd", positive("maxBudgetUsd", options.maxBudgetUsd)),
-    ...valueOf("--append-system-prompt", options.appendSystemPrompt),
+    ...valueOf("--append-system-prompt-file", pathOf(options.appendSystemPromptFile)),
+    ...valueOf("--effort", options.effort),
     ...valuesOf("--add-dir", options.addDirs),
     ...valueOf("--name", options.name),
   ];
@@ -44,6 +45,11 @@ function sessionArguments(session: SessionStart = { kind: "new" }): string[] {
         ...valueOf("--session-id", uuid(session.newSessionId)),
       ];
   }
+}
+
+/** Claude Code works in another folder. */
+function pathOf(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : resolve(file);
 }
 
 function valueOf(option: string, value: string | number | undefined): string[] {

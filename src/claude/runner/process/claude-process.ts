@@ -10,7 +10,13 @@
  */
 import type { JsonRecord } from "../../../base/json-record.ts";
 import type { Environment } from "../../../config/layout.ts";
-import type { ControlRequest, PermissionDenial, PermissionMode, TokenUsage } from "../../protocol/messages.ts";
+import type {
+  ControlRequest,
+  OutboundMessage,
+  PermissionDenial,
+  PermissionMode,
+  TokenUsage,
+} from "../../protocol/messages.ts";
 
 export interface ClaudeProcessOptions {
   /** A name on the PATH or a path: `claudeCode.command`. */
@@ -37,7 +43,9 @@ export interface ClaudeProcessOptions {
   maxTurns?: number;
   /** What the process may spend; Claude Code looks at it after each call. */
   maxBudgetUsd?: number;
-  appendSystemPrompt?: string;
+  /** A file, because an argument is limited in length and everybody on the machine can read it. */
+  appendSystemPromptFile?: string;
+  effort?: string;
   addDirs?: readonly string[];
   /** Name shown by Claude Code's own lists. */
   name?: string;
@@ -46,6 +54,8 @@ export interface ClaudeProcessOptions {
   /** A turn that takes longer is ended with `timed-out`. Left out: no limit. */
   turnTimeoutMs?: number;
   grace?: Partial<GraceTimes>;
+  /** Every message as it comes, for whoever must not miss any; `events` leaves out and cuts. */
+  onMessage?: (message: OutboundMessage) => void;
 }
 
 export type SessionStart =

@@ -13,7 +13,8 @@ test("no value can be read as an option", () => {
   const args = claudeArguments({
     ...BASE,
     model: "--dangerously-skip-permissions",
-    appendSystemPrompt: "-c",
+    appendSystemPromptFile: "/-c",
+    effort: "--resume",
     allowedTools: ["Bash(git log:*)", "--continue"],
     addDirs: ["-p"],
     name: "--bg",
@@ -23,7 +24,8 @@ test("no value can be read as an option", () => {
     "--model=--dangerously-skip-permissions",
     "--allowedTools=Bash(git log:*)",
     "--allowedTools=--continue",
-    "--append-system-prompt=-c",
+    "--append-system-prompt-file=/-c",
+    "--effort=--resume",
     "--add-dir=-p",
     "--name=--bg",
   ]);

@@ -45,6 +45,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
       env: claudeEnvironment(env),
     },
     (message) => {
+      options.onMessage?.(message);
       for (const event of messageEvents.read(message)) channel.publish(event);
       turns.take(message);
     },

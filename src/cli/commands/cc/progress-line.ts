@@ -2,7 +2,7 @@
 import type { RefreshOptions } from "../../../claude/index/native-index.ts";
 import { formatBytes } from "./session-view.ts";
 
-const PATIENCE_MS = 1000;
+const PATIENCE_SECONDS = 1;
 
 export interface ProgressLine extends Disposable {
   refresh: RefreshOptions;
@@ -12,10 +12,11 @@ export interface ProgressLine extends Disposable {
 
 /** `using line = progressLine()`: the line is gone when the work is done. */
 export function progressLine(): ProgressLine {
-  const startedAt = performance.now();
+  // Not `performance`: loading it takes longer than a list has for it.
+  const startedAt = process.uptime();
   let isShown = false;
   const tell = (text: string): void => {
-    if (!process.stderr.isTTY || performance.now() - startedAt < PATIENCE_MS) return;
+    if (!process.stderr.isTTY || process.uptime() - startedAt < PATIENCE_SECONDS) return;
     isShown = true;
     process.stderr.write(`\r\u001b[K${text}`);
   };

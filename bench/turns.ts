@@ -1,0 +1,153 @@
+/**
+ * A gateway at work: what it adds to a turn, how many turns it gets done, and what it takes while nobody
+ * wants anything. The echo engine answers at once, so that everything measured is ours; inbox and outbox
+ * are durable, in the `sqlite` store, as by default.
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { startFakeTelegram } from "../test/support/fake-telegram/fake-telegram.ts";
+import { type Result, percentile } from "./measure.ts";
+import { productionMegabytes } from "./production-size.ts";
+import type { TurnFigures, TurnLoad } from "./turns-gateway.ts";
+
+const BIN = fileURLToPath(new URL("../bin/holdfast.js", import.meta.url));
+const GATEWAY = fileURLToPath(new URL("./turns-gateway.ts", import.meta.url));
+const SESSIONS = 100;
+const WARM_UP = 2000;
+const IDLE_SECONDS = 20;
+
+export async function measureTurns(folder: string): Promise<Result[]> {
+  return [
+    ...(await measureLoad(join(folder, "turns"))),
+    ...(await measureIdle(join(folder, "idle"), "echo engine", {}, {})),
+    ...(await measureWithTelegram(join(folder, "idle-telegram"))),
+    limit("installed production dependencies", await productionMegabytes(), 120, "MB"),
+  ];
+}
+
+async function measureLoad(home: string): Promise<Result[]> {
+  await writeConfig(home, {});
+  const env = { ...process.env, HOLDFAST_HOME: home };
+  const child = fork(GATEWAY, [home], { env, execArgv: ["--expose-gc"] });
+  await once(child, "message");
+  const run = async (load: TurnLoad): Promise<TurnFigures> => {
+    child.send(load);
+    const [figures] = (await once(child, "message")) as [TurnFigures];
+    return figures;
+  };
+  // What is measured is a process that runs for days: its code is compiled and its files are there.
+  const first = await run({ turns: WARM_UP, sessions: SESSIONS, pace: "all" });
+  const alone = await run({ turns: 1000, sessions: SESSIONS, pace: "one" });
+  const busy = await run({ turns: 10_000 - WARM_UP - 1000, sessions: SESSIONS, pace: "all" });
+  const steady = await run({ turns: 2000, sessions: SESSIONS, pace: { perSecond: 200 } });
+  child.disconnect();
+  await once(child, "exit");
+
+  const perSecond = busy.times.length / busy.seconds;
+  return [
+    limit("one turn at a time, p50", percentile(alone.times, 50), 5),
+    limit("one turn at a time, p99", percentile(alone.times, 99), 25),
+    {
+      work: `turns over ${SESSIONS} sessions`,
+      ours: perSecond,
+      peer: "limit",
+      theirs: 500,
+      bar: { ratio: "ours/theirs", atLeast: 1 },
+      unit: "turns/s",
+    },
+    shown("CPU of such a turn, all threads", busy.cpu / busy.times.length, "alone", alone.cpu / alone.times.length),
+    limit("event loop delay meanwhile, p99", busy.loopDelay, 50),
+    shown("a turn at 200 turns/s, p50", percentile(steady.times, 50), "alone", percentile(alone.times, 50)),
+    shown("a turn at 200 turns/s, p99", percentile(steady.times, 99), "alone", percentile(alone.times, 99)),
+    {
+      work: "RSS after 10,000 turns",
+      ours: busy.rss,
+      peer: `after ${WARM_UP.toLocaleString("en")}`,
+      theirs: first.rss,
+      bar: { ratio: "ours/theirs", atMost: 1.25 },
+      unit: "MB",
+    },
+    shown("heap after 10,000 turns", busy.heap, `after ${WARM_UP.toLocaleString("en")}`, first.heap, "MB"),
+  ];
+}
+
+async function measureWithTelegram(home: string): Promise<Result[]> {
+  await using telegram = await startFakeTelegram();
+  const account = { apiRoot: telegram.url, allowFrom: ["*"] };
+  const config = { channels: { telegram: { default: account } } };
+  return await measureIdle(home, "Telegram", config, { TELEGRAM_BOT_TOKEN: telegram.token });
+}
+
+/** The real program, as a person starts it. */
+async function measureIdle(home: string, name: string, config: object, env: Record<string, string>): Promise<Result[]> {
+  await writeConfig(home, config);
+  const starts: number[] = [];
+  for (let run = 0; run < 5; run++) {
+    const { child, ms } = await startGateway(home, env);
+    starts.push(ms);
+    await stop(child);
+  }
+  const { child } = await startGateway(home, env);
+  await delay(10_000);
+  const before = await processFigures(child);
+  await delay(IDLE_SECONDS * 1000);
+  const after = await processFigures(child);
+  await stop(child);
+  return [
+    limit(`gateway (${name}): start to listening`, percentile(starts, 50), 1000),
+    limit(`gateway (${name}): idle RSS`, after.rss, 150, "MB"),
+    limit(`gateway (${name}): CPU while idle`, (100 * (after.cpu - before.cpu)) / IDLE_SECONDS, 0.5, "%"),
+  ];
+}
+
+async function startGateway(home: string, env: Record<string, string>): Promise<{ child: ChildProcess; ms: number }> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [BIN, "gateway", "--port", "0", "--json"], {
+    env: { ...process.env, HOLDFAST_HOME: home, ...env },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  await once(child.stdout ?? child, "data");
+  return { child, ms: performance.now() - startedAt };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
+}
+
+/** RSS in MB and CPU in seconds, as Linux tells them; elsewhere nothing is told. */
+async function processFigures({ pid }: ChildProcess): Promise<{ rss: number; cpu: number }> {
+  try {
+    const status = await readFile(`/proc/${pid}/status`, "utf8");
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13)
+      .map(Number);
+    return { rss: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024, cpu: ((user ?? 0) + (system ?? 0)) / TICKS };
+  } catch {
+    return { rss: Number.NaN, cpu: Number.NaN };
+  }
+}
+
+/** Of /proc, a second. */
+const TICKS = 100;
+
+async function writeConfig(home: string, config: object): Promise<void> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await writeFile(join(home, "config.json"), JSON.stringify(config), { mode: 0o600 });
+}
+
+function limit(work: string, ours: number, atMost: number, unit = "ms"): Result {
+  return { work, ours, peer: "limit", theirs: atMost, bar: { ratio: "ours/theirs", atMost: 1 }, unit };
+}
+
+function shown(work: string, ours: number, peer: string, theirs: number, unit = "ms"): Result {
+  return { work, ours, peer, theirs, unit };
+}

@@ -1,0 +1,37 @@
+/** The gateway's methods in this process, for `--local`: the same turn, without a gateway and without channels. */
+import { createLogger } from "../../base/log.ts";
+import type { ResultOf } from "../../rpc/contract.ts";
+import type { Setup } from "../context.ts";
+import type { LiveCaller } from "./live-caller.ts";
+
+export async function openLocalCaller({ home, config }: Setup): Promise<LiveCaller> {
+  const logger = createLogger({ level: config.log.level });
+  const [{ openTurns }, { createDispatcher }] = await Promise.all([
+    import("../../compose-turns.ts"),
+    import("../../rpc/dispatch.ts"),
+  ]);
+  const turns = await openTurns({ home, config, logger, channels: false });
+  const dispatcher = createDispatcher(turns);
+  const leaving = new AbortController();
+  let unsubscribe: (() => void) | undefined;
+
+  return {
+    call: async (method, params) =>
+      (await dispatcher.call(method, params, { permission: "admin", signal: leaving.signal })) as ResultOf<
+        typeof method
+      >,
+    watch: async (sessionKey, listener) => {
+      unsubscribe?.();
+      unsubscribe = turns.pipeline.events.subscribe((event) => {
+        if ("sessionKey" in event && event.sessionKey === sessionKey) listener(event);
+      });
+      await Promise.resolve();
+    },
+    lost: new Promise<never>(() => undefined),
+    close: async () => {
+      leaving.abort();
+      unsubscribe?.();
+      await turns.close();
+    },
+  };
+}

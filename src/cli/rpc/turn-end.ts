@@ -1,0 +1,27 @@
+/** How the end of a turn leaves the process. */
+import { ERROR_KINDS, type ErrorReport, HoldfastError } from "../../base/errors.ts";
+import type { TurnEnd } from "../../turn/turn-events.ts";
+
+/** An error that came over the wire, as if it had been thrown here. */
+export function errorFromReport({ code, kind, message, hint, data }: ErrorReport): HoldfastError {
+  const known = Object.hasOwn(ERROR_KINDS, kind) ? kind : "internal";
+  return new HoldfastError(known, code, message, { hint, data });
+}
+
+/** Undefined for a turn that ended as it should. */
+export function turnFailure(end: Pick<TurnEnd, "outcome" | "error">): HoldfastError | undefined {
+  switch (end.outcome) {
+    case "failed":
+      return end.error === undefined
+        ? new HoldfastError("internal", "turn-failed", "The turn failed", { hint: "The gateway's log says why." })
+        : errorFromReport(end.error);
+    case "aborted":
+      return new HoldfastError("interrupted", "turn-aborted", "The turn was stopped");
+    case "dropped":
+      return new HoldfastError("unavailable", "message-dropped", "The message was not answered: too many are waiting", {
+        hint: "Try again when the session is quieter.",
+      });
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+/** What a gateway leaves in the home: where it listens, and the token that its clients need. */
+import { rm } from "node:fs/promises";
+import { gatewayLayout } from "../config/layout.ts";
+import type { Diagnosis } from "./finding.ts";
+
+export interface GatewayFacts {
+  /** `elsewhere`: on another machine, of which nobody here knows more. `ended`: without saying so. */
+  state: "none" | "running" | "elsewhere" | "ended";
+  /** Why the token cannot be used. Left out: it can, or there is none yet. */
+  tokenProblem?: string | undefined;
+}
+
+export async function* checkGateway(home: string, { state, tokenProblem }: GatewayFacts): AsyncGenerator<Diagnosis> {
+  const { runtimeFile, tokenFile } = gatewayLayout(home);
+  if (tokenProblem !== undefined) {
+    yield { finding: { severity: "error", message: tokenProblem, path: tokenFile } };
+  }
+  if (state !== "ended") return;
+  yield {
+    finding: {
+      severity: "warning",
+      message: "A gateway that has ended without saying so left a note of where it listened",
+      path: runtimeFile,
+      fix: "remove the note; the next gateway writes its own",
+    },
+    mend: async () => await rm(runtimeFile, { force: true }),
+  };
+}

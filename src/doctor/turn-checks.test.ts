@@ -1,0 +1,179 @@
+/** What doctor knows of gateways, channels and messages on their way. */
+import { chmod, mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type DoctorHome, doctorHome, fingerprint, say } from "../../test/support/doctor-home.ts";
+import { runStoreChild } from "../../test/support/run-store-child.ts";
+import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { createTestClock } from "../../test/support/test-clock.ts";
+import { silentLogger } from "../base/log.ts";
+import { createPairingStore } from "../channels/pairing-store.ts";
+import { channelsFolder, gatewayLayout } from "../config/layout.ts";
+import { openPendingDatabase } from "../turn/body/pending-database.ts";
+import { createSystemEvents } from "../turn/body/system-events.ts";
+import { deliveryLeaseKey } from "../turn/delivery/delivery-lease.ts";
+import { type DoctorOptions, type DoctorReport, runDoctor } from "./run-doctor.ts";
+
+const KEY = "agent:main:telegram:dm:7";
+const HOUR = 3_600_000;
+
+async function examine(home: DoctorHome, more: Partial<DoctorOptions> = {}): Promise<DoctorReport> {
+  await chmod(home.home, 0o700);
+  return await runDoctor({ home: home.home, fix: false, agents: [await home.scope()], ...more });
+}
+
+async function makePending({ layout, clock }: DoctorHome): Promise<void> {
+  const database = await openPendingDatabase({ path: layout.pending, clock, logger: silentLogger });
+  const events = createSystemEvents({ database, now: () => clock.now() });
+  for (let at = 0; at < 200; at++) await events.enqueueSystemEvent(KEY, `event ${at} ${"x".repeat(100)}`);
+  database.close();
+}
+
+describe("the file of what waits for the next turns", () => {
+  it("is left as it is when it is in order", async () => {
+    await using home = await doctorHome("sqlite");
+    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
+    await makePending(home);
+    const before = await fingerprint(home.layout.root);
+    expect(await examine(home)).toMatchObject({ ok: true, findings: [] });
+    expect(await examine(home, { fix: true })).toMatchObject({ ok: true, findings: [] });
+    expect(await fingerprint(home.layout.root)).toBe(before);
+  });
+
+  it.each([
+    ["no database", async (path: string) => await writeFile(path, "no database at all".repeat(100))],
+    [
+      "damaged pages",
+      async (path: string) => {
+        const bytes = await readFile(path);
+        bytes.fill(0xa5, 4096, 4096 * 3);
+        await writeFile(path, bytes);
+      },
+    ],
+  ])("is set aside when it is damaged: %s", async (_how, damage) => {
+    await using home = await doctorHome("sqlite");
+    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
+    await makePending(home);
+    await damage(home.layout.pending);
+    const found = await examine(home);
+    expect(found.findings).toMatchObject([{ check: "pending", severity: "error", path: home.layout.pending }]);
+    const held = await examine(home, { fix: true, gateway: { state: "running" } });
+    expect(held.findings[0]).not.toHaveProperty("fix");
+    expect(await examine(home, { fix: true })).toMatchObject({ ok: true, fixed: 1 });
+    expect((await readdir(home.layout.root)).some((name) => /^pending\.sqlite\..*damaged/.test(name))).toBe(true);
+    expect(await examine(home)).toMatchObject({ ok: true, findings: [] });
+    await makePending(home);
+  });
+
+  it("of a later version is left to a person", async () => {
+    await using home = await doctorHome("sqlite");
+    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
+    const { layout, clock } = home;
+    const database = await openPendingDatabase({ path: layout.pending, clock, logger: silentLogger });
+    database.run("PRAGMA user_version = 99");
+    database.close();
+    const { findings } = await examine(home, { fix: true });
+    expect(findings).toMatchObject([{ check: "pending", message: expect.stringContaining("Update Holdfast") }]);
+  });
+});
+
+describe("what a gateway leaves", () => {
+  it("is a note that is removed once its process has ended, and a token that must be one", async () => {
+    await using home = await doctorHome("sqlite");
+    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
+    const { runtimeFile, tokenFile } = gatewayLayout(home.home);
+    await writeFile(runtimeFile, "{}", { mode: 0o600 });
+    for (const state of ["running", "elsewhere"] as const) {
+      expect(await examine(home, { fix: true, gateway: { state } })).toMatchObject({ findings: [] });
+    }
+    const gateway = { state: "ended", tokenProblem: "gateway.token holds no token" } as const;
+    const { findings } = await examine(home, { fix: true, gateway });
+    expect(findings).toMatchObject([
+      { check: "gateway", severity: "error", path: tokenFile },
+      { check: "gateway", severity: "warning", path: runtimeFile, fixed: true },
+    ]);
+    expect(await readdir(home.home)).not.toContain("gateway.json");
+  });
+
+  it("is private", async () => {
+    await using home = await doctorHome("sqlite");
+    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
+    const { tokenFile } = gatewayLayout(home.home);
+    await writeFile(tokenFile, "x".repeat(43));
+    await chmod(tokenFile, 0o644);
+    expect((await examine(home, { fix: true })).findings).toMatchObject([
+      { check: "permissions", message: expect.stringContaining("gateway.token (0644)"), fixed: true },
+    ]);
+    expect((await stat(tokenFile)).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("channels", () => {
+  it("keep their files private and readable", async () => {
+    await using home = await doctorHome("sqlite");
+    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
+    const folder = channelsFolder(home.home);
+    const store = { folder, channel: "telegram", accountId: "my.bot", clock: createTestClock() };
+    await createPairingStore(store).offer({ id: "1" });
+    await mkdir(join(folder, "whatsapp/default/auth"), { recursive: true, mode: 0o700 });
+    expect((await examine(home)).findings).toEqual([]);
+
+    await chmod(join(folder, "whatsapp/default/auth"), 0o755);
+    await writeFile(join(folder, "whatsapp/default/auth/creds.json"), "{}");
+    await chmod(join(folder, "whatsapp/default/auth/creds.json"), 0o644);
+    const pairing = join(folder, "telegram.my.bot.json");
+    await writeFile(pairing, "{ torn");
+    const { findings } = await examine(home, { fix: true });
+    expect(findings.map(({ check, fixed }) => [check, fixed])).toEqual([
+      ["permissions", true],
+      ["permissions", true],
+      ["channels", undefined],
+    ]);
+    expect(findings[2]).toMatchObject({ path: pairing, message: expect.stringContaining("people have to pair again") });
+  });
+});
+
+const target = (channel: string) => ({ channel, accountId: "default", to: "7" });
+const isConfigured = ({ channel }: { channel: string }) => channel === "telegram";
+
+describe.each(STORE_KINDS)("messages on their way in a %s store", (kind) => {
+  it("are told of when nobody will deal with them", async () => {
+    await using home = await doctorHome(kind);
+    await home.use(async (agent) => {
+      await say(agent, KEY, "hello");
+      for (const messageId of ["1", "2"]) {
+        const address = { channel: "telegram", accountId: "default", chatId: "7", messageId };
+        await agent.store.inbox.admit({ key: KEY, address, payload: {}, receivedAt: home.clock.now() });
+      }
+      const items = await agent.store.outbox.enqueue(KEY, [
+        { idempotencyKey: "a", target: target("discord"), payload: {} },
+        { idempotencyKey: "b", target: target("telegram"), payload: {} },
+        { idempotencyKey: "c", target: target("telegram"), payload: {} },
+      ]);
+      await agent.store.outbox.failed(items[2]?.id ?? 0, "blocked by \u001b[31m the person");
+    });
+    expect((await examine(home)).findings).toMatchObject([{ check: "queues", severity: "info" }]);
+
+    home.clock.advance(3 * HOUR);
+    const { findings, ok } = await examine(home, { isConfigured });
+    expect(ok).toBe(false);
+    expect(findings.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
+      "warning: 2 messages wait for an answer, the oldest for 3 hours, and no gateway runs: `holdfast gateway` starts one",
+      "warning: 1 reply waits for discord (account default), which is not configured, the oldest for 3 hours",
+      String.raw`info: 1 reply could not be delivered, the oldest 3 hours ago; the newest: blocked by \u001b[31m the person`,
+    ]);
+    const running = await examine(home, { isConfigured: () => true, gateway: { state: "running" } });
+    expect(running).toMatchObject({ ok: true, findings: [{ severity: "info" }] });
+  });
+
+  it("have a lease for their delivery that a dead process does not keep", async () => {
+    await using home = await doctorHome(kind);
+    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
+    const key = deliveryLeaseKey("main", { channel: "telegram", accountId: "default" });
+    await runStoreChild({ task: "die-with-lease", kind, home: home.home, key });
+    const { findings } = await examine(home, { fix: true });
+    expect(findings).toMatchObject([{ check: "leases", key, fixed: true }]);
+    expect(findings[0]?.message).toMatch(/^The lease for deliveries of process \d+/);
+    expect(await examine(home)).toMatchObject({ ok: true });
+  });
+});

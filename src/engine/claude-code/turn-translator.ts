@@ -1,0 +1,267 @@
+/**
+ * What Claude Code says on its wire, as an engine's events. One reader per turn.
+ *
+ * - Claude Code writes each block of a message on a line of its own; here a message is whole again, told
+ *   when the model has ended it and before any of its tools has answered.
+ * - What a subagent says and does stays in Claude Code's own transcript.
+ * - What the model said before a turn was cut off is not lost: `end` gives it out.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { ContentBlock as WireBlock, OutboundMessage, TokenUsage } from "../../claude/protocol/messages.ts";
+import type { AssistantMessage, ContentBlock, ToolResultMessage } from "../../transcript/entries.ts";
+import type { EngineEvent, EngineUsage } from "../engine.ts";
+import { toolResultText } from "./tool-result-text.ts";
+
+type StopReason = NonNullable<AssistantMessage["stopReason"]>;
+
+export interface TurnTranslator {
+  read(message: OutboundMessage): EngineEvent[];
+  /** The turn is over: what was begun and never ended, for this reason. */
+  end(reason: StopReason): EngineEvent[];
+  /** Words of Claude Code itself: its commands are answered without a model. */
+  say(text: string): EngineEvent[];
+  /** Something was said or done that stands in a transcript. */
+  readonly hasSaid: boolean;
+  /** How Claude Code names what the API refused: `authentication_failed`, `rate_limit`, … */
+  readonly apiError: string | undefined;
+  /** What fills the context now; undefined when nothing was asked of a model. */
+  readonly usage: EngineUsage | undefined;
+}
+
+interface Draft {
+  messageId: string | undefined;
+  model: string | undefined;
+  blocks: ContentBlock[];
+  /** Of the block that is being written. */
+  partial: string;
+  usage: TokenUsage | undefined;
+  stopReason: StopReason | undefined;
+}
+
+/** Models of other clouds have the same ids; what Claude Code speaks is this protocol. */
+const PROVIDER = "anthropic";
+/** Claude Code itself, in place of a model. */
+const SYNTHETIC = "<synthetic>";
+
+export function createTurnTranslator(clock: Clock): TurnTranslator {
+  return new Translator(clock);
+}
+
+class Translator implements TurnTranslator {
+  hasSaid = false;
+  apiError: string | undefined;
+  usage: EngineUsage | undefined;
+  private readonly clock: Clock;
+  private draft: Draft | undefined;
+  private sessionId: string | undefined;
+  private model: string | undefined;
+  private isCompacting = false;
+  private readonly tools = new Map<string, string>();
+  /** Messages whose words have come piece by piece. */
+  private readonly streamed = new Set<string>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  read(message: OutboundMessage): EngineEvent[] {
+    switch (message.type) {
+      case "init":
+        this.model = message.model ?? this.model;
+        return this.sessionEvents(message.sessionId);
+      case "stream_event":
+        return message.parentToolUseId === undefined ? this.readStream(message.event) : [];
+      case "assistant":
+        return message.parentToolUseId === undefined ? this.readAssistant(message) : [];
+      case "user":
+        return message.parentToolUseId === undefined ? this.readResults(message.blocks) : [];
+      case "status":
+        return this.readStatus(message);
+      case "compact_boundary":
+        return this.readBoundary(message);
+      default:
+        return [];
+    }
+  }
+
+  end(reason: StopReason): EngineEvent[] {
+    if (this.draft !== undefined) this.draft.stopReason = reason;
+    return this.finishDraft();
+  }
+
+  say(text: string): EngineEvent[] {
+    if (text.trim() === "") return [];
+    this.draft = { ...newDraft(undefined, SYNTHETIC), blocks: [{ type: "text", text }] };
+    return [{ type: "text", text }, ...this.finishDraft()];
+  }
+
+  private sessionEvents(id: string | undefined): EngineEvent[] {
+    if (id === undefined || id === this.sessionId) return [];
+    this.sessionId = id;
+    return [{ type: "session", id }];
+  }
+
+  private readStream(event: (OutboundMessage & { type: "stream_event" })["event"]): EngineEvent[] {
+    switch (event.kind) {
+      case "message-start": {
+        const before = this.finishDraft();
+        this.draft = { ...newDraft(event.messageId, event.model), usage: event.usage };
+        return before;
+      }
+      case "text":
+        this.draft ??= newDraft(undefined, this.model);
+        if (this.draft.messageId !== undefined) this.streamed.add(this.draft.messageId);
+        this.draft.partial += event.text;
+        return [{ type: "text", text: event.text }];
+      case "message-end":
+        if (this.draft === undefined) return [];
+        this.draft.usage = latestUsage(this.draft.usage, event.usage);
+        this.draft.stopReason = toStopReason(event.stopReason) ?? this.draft.stopReason;
+        return [];
+      case "message-stop":
+        return this.finishDraft();
+      default:
+        return [];
+    }
+  }
+
+  private readAssistant(message: OutboundMessage & { type: "assistant" }): EngineEvent[] {
+    if (message.apiError !== undefined) {
+      this.apiError = message.apiError;
+      return [];
+    }
+    const events: EngineEvent[] = [];
+    if (this.draft !== undefined && this.draft.messageId !== message.messageId) events.push(...this.finishDraft());
+    this.draft ??= newDraft(message.messageId, message.model);
+    const wasStreamed = message.messageId !== undefined && this.streamed.has(message.messageId);
+    for (const block of message.blocks) events.push(...this.addBlock(this.draft, block, wasStreamed));
+    return events;
+  }
+
+  private addBlock(draft: Draft, block: WireBlock, wasStreamed: boolean): EngineEvent[] {
+    switch (block.type) {
+      case "text":
+        draft.partial = "";
+        if (block.text === "") return [];
+        draft.blocks.push({ type: "text", text: block.text });
+        return wasStreamed ? [] : [{ type: "text", text: block.text }];
+      case "thinking":
+        if (block.text !== "") draft.blocks.push({ type: "thinking", thinking: block.text });
+        return [];
+      case "tool_use":
+        draft.blocks.push({ type: "toolCall", id: block.id, name: block.name, arguments: block.input });
+        this.tools.set(block.id, block.name);
+        return [{ type: "tool-start", id: block.id, name: block.name, input: block.input }];
+      default:
+        return [];
+    }
+  }
+
+  private readResults(blocks: readonly WireBlock[]): EngineEvent[] {
+    return blocks.flatMap((block) => {
+      if (block.type !== "tool_result") return [];
+      const before = this.finishDraft();
+      const { toolUseId: id, isError } = block;
+      const name = this.tools.get(id) ?? "tool";
+      this.tools.delete(id);
+      const message: ToolResultMessage = {
+        role: "toolResult",
+        toolCallId: id,
+        toolName: name,
+        content: [{ type: "text", text: toolResultText(block.text) }],
+        isError,
+        timestamp: this.clock.now(),
+      };
+      return [...before, { type: "message", message }, { type: "tool-end", id, name, isError }];
+    });
+  }
+
+  private readStatus(message: OutboundMessage & { type: "status" }): EngineEvent[] {
+    if (message.compactError !== undefined) {
+      this.isCompacting = false;
+      return [{ type: "notice", text: `Claude Code could not shorten the conversation: ${message.compactError}` }];
+    }
+    return message.status === "compacting" ? this.beginCompaction() : [];
+  }
+
+  private beginCompaction(): EngineEvent[] {
+    if (this.isCompacting) return [];
+    this.isCompacting = true;
+    return [...this.finishDraft(), { type: "compaction", phase: "start" }];
+  }
+
+  private readBoundary({ preTokens, postTokens }: OutboundMessage & { type: "compact_boundary" }): EngineEvent[] {
+    const begun = this.beginCompaction();
+    this.isCompacting = false;
+    // The context is what is left, until the next request says more.
+    if (postTokens !== undefined) this.usage = toUsage(this.model, { ...NO_TOKENS, inputTokens: postTokens });
+    const tokensBefore = preTokens === undefined ? {} : { tokensBefore: preTokens };
+    const tokensAfter = postTokens === undefined ? {} : { tokensAfter: postTokens };
+    return [...begun, { type: "compaction", phase: "end", ...tokensBefore, ...tokensAfter }];
+  }
+
+  private finishDraft(): EngineEvent[] {
+    const { draft } = this;
+    this.draft = undefined;
+    if (draft === undefined) return [];
+    const said: ContentBlock[] = draft.partial === "" ? [] : [{ type: "text", text: draft.partial }];
+    const content = [...draft.blocks, ...said];
+    const usage = this.noteUsage(draft);
+    if (content.length === 0) return usage === undefined ? [] : [{ type: "usage", usage }];
+    this.hasSaid = true;
+    const hasCalls = content.some(({ type }) => type === "toolCall");
+    const model = draft.model ?? this.model;
+    const message: AssistantMessage = {
+      role: "assistant",
+      content,
+      api: "anthropic-messages",
+      provider: PROVIDER,
+      ...(model === undefined ? {} : { model }),
+      ...(usage === undefined ? {} : { usage: toMessageUsage(usage) }),
+      stopReason: draft.stopReason ?? (hasCalls ? "toolUse" : "stop"),
+      timestamp: this.clock.now(),
+    };
+    return [{ type: "message", message }, ...(usage === undefined ? [] : [{ type: "usage" as const, usage }])];
+  }
+
+  private noteUsage(draft: Draft): EngineUsage | undefined {
+    if (draft.usage === undefined || draft.model === SYNTHETIC) return undefined;
+    this.usage = toUsage(draft.model ?? this.model, draft.usage);
+    return this.usage;
+  }
+}
+
+const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+function newDraft(messageId: string | undefined, model: string | undefined): Draft {
+  return { messageId, model, blocks: [], partial: "", usage: undefined, stopReason: undefined };
+}
+
+/** The end of a message may name its output only. */
+function latestUsage(before: TokenUsage | undefined, now: TokenUsage): TokenUsage {
+  if (before === undefined || now.inputTokens + now.cacheReadTokens + now.cacheWriteTokens > 0) return now;
+  return { ...before, outputTokens: now.outputTokens };
+}
+
+function toStopReason(reason: string | undefined): StopReason | undefined {
+  if (reason === undefined) return undefined;
+  if (reason === "tool_use") return "toolUse";
+  return reason === "max_tokens" ? "length" : "stop";
+}
+
+function toUsage(model: string | undefined, tokens: TokenUsage): EngineUsage {
+  return {
+    provider: PROVIDER,
+    model: model ?? "unknown",
+    input: tokens.inputTokens,
+    output: tokens.outputTokens,
+    cacheRead: tokens.cacheReadTokens,
+    cacheWrite: tokens.cacheWriteTokens,
+  };
+}
+
+/** Claude Code says what a turn costs, never what a message does. */
+function toMessageUsage({ input, output, cacheRead, cacheWrite }: EngineUsage): NonNullable<AssistantMessage["usage"]> {
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  return { input, output, cacheRead, cacheWrite, totalTokens: input + output + cacheRead + cacheWrite, cost };
+}

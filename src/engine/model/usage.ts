@@ -1,0 +1,55 @@
+/** What a request took, in tokens and in money. */
+import type { ModelName } from "../../models/model-name.ts";
+import { type ResolvedPrice, type TokenCounts, tokenCostOf } from "../../models/prices.ts";
+import type { MessageUsage } from "../../transcript/entries.ts";
+import type { EngineUsage } from "../engine.ts";
+import type { Finish, PromptMessage } from "./sdk-types.ts";
+
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Some servers count nothing; then the lengths have to do, or the context would never look full. */
+export function tokensOf(finish: Finish | undefined, prompt: readonly PromptMessage[], output: string): TokenCounts {
+  const { inputTokens, outputTokens } = finish?.usage ?? {};
+  const cacheRead = count(inputTokens?.cacheRead) ?? 0;
+  const cacheWrite = count(inputTokens?.cacheWrite) ?? 0;
+  const total = count(inputTokens?.total);
+  const input = count(inputTokens?.noCache) ?? (total === undefined ? undefined : total - cacheRead - cacheWrite);
+  const isCounted = input !== undefined && input + cacheRead + cacheWrite > 0;
+  return {
+    input: isCounted ? Math.max(0, input) : estimateTokens(JSON.stringify(prompt)),
+    output: count(outputTokens?.total) ?? estimateTokens(output),
+    cacheRead,
+    cacheWrite,
+  };
+}
+
+function count(value: number | undefined): number | undefined {
+  return value !== undefined && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+function estimateTokens(text: string): number {
+  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+}
+
+export interface Bill {
+  /** Of one request, for the message that it brought. */
+  add(tokens: TokenCounts): MessageUsage;
+  /** Of the newest request, with the costs of all. */
+  usage(): EngineUsage | undefined;
+}
+
+export function createBill({ provider, model }: ModelName, price: ResolvedPrice | undefined): Bill {
+  let newest: TokenCounts | undefined;
+  let costUsd = 0;
+  return {
+    add: (tokens) => {
+      const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+      const cost = price === undefined ? free : tokenCostOf(tokens, price);
+      newest = tokens;
+      costUsd += cost.total;
+      return { ...tokens, totalTokens: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite, cost };
+    },
+    usage: () =>
+      newest === undefined ? undefined : { provider, model, ...newest, ...(price === undefined ? {} : { costUsd }) },
+  };
+}

@@ -1,0 +1,423 @@
+/** The gateway as clients see it: frames, events, the page, the webhook, starting and stopping. */
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { connect as connectTcp } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { openTelegramStage } from "../../test/support/fake-telegram/telegram-stage.ts";
+import { message } from "../../test/support/fake-telegram/updates.ts";
+import { WEBHOOK_SECRET, gatewayStage, until } from "../../test/support/gateway-stage.ts";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { currentProcess } from "../base/processes.ts";
+import { gatewayLayout } from "../config/layout.ts";
+import { connectRpc, createHttpCaller } from "../rpc/client.ts";
+import type { RpcEvent } from "../rpc/events.ts";
+import { CLOSE_CODES } from "../rpc/frames.ts";
+import { lastMessages } from "../rpc/methods/transcript-peek.ts";
+import { connectToGateway, gatewayCaller } from "./connect-to-gateway.ts";
+import { findGateway } from "./runtime-file.ts";
+
+const KEY = "agent:main:main";
+
+describe("the protocol", () => {
+  it("greets with version, methods and events, then answers by id", async () => {
+    await using stage = await gatewayStage();
+    const client = await connectToGateway({ home: stage.home });
+    expect(client.hello).toMatchObject({
+      protocol: 1,
+      server: { name: "holdfast", version: "1.2.3" },
+      permission: "admin",
+    });
+    expect(client.hello.methods).toContain("sessions.list");
+    expect(client.hello.events).toContain("turn.ended");
+    const answers = await Promise.all([client.call("agents.list", {}), client.call("channels.status", {})]);
+    expect(answers).toMatchObject([{ defaultId: "main" }, { channels: [{ channel: "web" }, { channel: "telegram" }] }]);
+    client.close();
+    expect(await client.closed).toMatchObject({ code: 1000 });
+    await expect(client.call("health", {})).rejects.toMatchObject({ code: "connection-lost" });
+  });
+
+  it("numbers events without gaps and filters by session and name", async () => {
+    await using stage = await gatewayStage();
+    const socket = new WebSocket(`${stage.gateway.url.replace("http", "ws")}/ws`);
+    const frames: { type: string; id?: string; event?: string; seq?: number; ok?: boolean }[] = [];
+    socket.on("message", (data) => frames.push(JSON.parse((data as Buffer).toString()) as (typeof frames)[number]));
+    await new Promise((resolve) => socket.on("open", resolve));
+    const { token } = stage.gateway;
+    const send = (id: string, method: string, params: unknown): void => {
+      socket.send(JSON.stringify({ type: "req", id, method, params }));
+    };
+    // Sent at once: the second must not overtake the first.
+    send("1", "connect", { minProtocol: 1, maxProtocol: 3, token, client: { name: "raw" } });
+    send("2", "events.subscribe", { sessionKeys: [KEY], events: ["turn.text", "turn.ended"] });
+    await until(() => frames.length === 2);
+    expect(frames).toMatchObject([
+      { type: "res", id: "1", ok: true },
+      { type: "res", id: "2", ok: true },
+    ]);
+    const { call } = createHttpCaller(stage.gateway);
+    await call("agent", { message: "elsewhere", sessionKey: "agent:main:other" });
+    await call("agent", { message: "one", sessionKey: KEY });
+    await call("agent", { message: "two", sessionKey: KEY });
+    await until(() => frames.length === 6);
+    expect(frames.slice(2).map(({ event, seq }) => [event, seq])).toEqual([
+      ["turn.text", 1],
+      ["turn.ended", 2],
+      ["turn.text", 3],
+      ["turn.ended", 4],
+    ]);
+    socket.close();
+  });
+
+  it("tells nothing to a client that did not subscribe, or not any more", async () => {
+    await using stage = await gatewayStage();
+    const client = await connectToGateway({ home: stage.home });
+    const events: RpcEvent[] = [];
+    client.onEvent((event) => void events.push(event));
+    await client.call("agent", { message: "hello" });
+    await client.call("events.subscribe", {});
+    await client.call("agent", { message: "hello" });
+    const told = events.length;
+    expect(told).toBe(4);
+    await client.call("events.subscribe", { sessionKeys: [] });
+    await client.call("agent", { message: "hello" });
+    expect(events).toHaveLength(told);
+    client.close();
+  });
+
+  it("lets go of a call over HTTP whose caller has gone, and the turn goes on", async () => {
+    await using stage = await gatewayStage();
+    stage.pipeline.hold();
+    const gone = new AbortController();
+    const waiting = createHttpCaller(stage.gateway).call("agent", { message: "slow" }, { signal: gone.signal });
+    await until(() => stage.pipeline.status().running.length === 1);
+    gone.abort();
+    await expect(waiting).rejects.toThrow("aborted");
+    // Nothing is left under way although the turn runs: closing does not wait for an answer.
+    const startedAt = performance.now();
+    await stage.gateway.close();
+    expect(performance.now() - startedAt).toBeLessThan(900);
+    stage.pipeline.release();
+    await stage.pipeline.drain();
+    const entry = await stage.agent.store.get("main");
+    expect(await lastMessages(String(entry?.sessionFile), { limit: 5, maxChars: 50 })).toHaveLength(2);
+  });
+
+  it("has no events over HTTP and says so", async () => {
+    await using stage = await gatewayStage();
+    const response = await stage.post("events.subscribe");
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { code: "events-need-websocket" } }]);
+  });
+
+  it("refuses a client that speaks another version", async () => {
+    await using stage = await gatewayStage();
+    const socket = new WebSocket(`${stage.gateway.url.replace("http", "ws")}/ws`);
+    const closed = new Promise<number>((resolve) => socket.on("close", resolve));
+    await new Promise((resolve) => socket.on("open", resolve));
+    const params = { minProtocol: 2, maxProtocol: 9, token: stage.gateway.token, client: { name: "raw" } };
+    socket.send(JSON.stringify({ type: "req", id: "1", method: "connect", params }));
+    expect(await closed).toBe(CLOSE_CODES.protocolMismatch);
+  });
+});
+
+describe("a slow client", () => {
+  it("is closed with a code that says so, and the others get everything", async () => {
+    await using stage = await gatewayStage({ limits: { maxBufferedBytes: 100_000 } });
+    const { url, token } = stage.gateway;
+    const quick = await connectRpc({ url, token, client: { name: "quick" } });
+    const seen: RpcEvent[] = [];
+    quick.onEvent((event) => void seen.push(event));
+    await quick.call("events.subscribe", {});
+
+    const slow = new WebSocket(`${url.replace("http", "ws")}/ws`);
+    const closed = new Promise<number>((resolve) => slow.on("close", resolve));
+    await new Promise((resolve) => slow.on("open", resolve));
+    const answers: string[] = [];
+    slow.on("message", (data) => answers.push((data as Buffer).toString()));
+    slow.send(
+      JSON.stringify({
+        type: "req",
+        id: "1",
+        method: "connect",
+        params: { minProtocol: 1, maxProtocol: 1, token, client: { name: "slow" } },
+      }),
+    );
+    slow.send(JSON.stringify({ type: "req", id: "2", method: "events.subscribe", params: {} }));
+    await until(() => answers.length === 2);
+    slow.pause();
+    const text = "x".repeat(50_000);
+    let told = 0;
+    for (; told < 400; told++) {
+      stage.pipeline.events.emit({ type: "turn.text", text, agentId: "main", sessionKey: KEY, itemId: told });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await until(() => seen.length === told);
+    await until(async () => (await createHttpCaller(stage.gateway).call("health", {})).ok);
+    slow.resume();
+    // 1006: the gateway did not wait for its close frame to be read.
+    expect([CLOSE_CODES.tooSlow, 1006]).toContain(await closed);
+    expect(answers.length).toBeLessThan(told);
+    quick.close();
+  });
+});
+
+describe("the page", () => {
+  it("is served without a token, with a strict policy and the right caching", async () => {
+    await using folder = await temporaryFolder();
+    await using stage = await gatewayStage({ webRoot: await webRoot(folder) });
+    const { url } = stage.gateway;
+    const index = await fetch(`${url}/`);
+    expect(await index.text()).toContain("Holdfast");
+    expect(index.headers.get("content-type")).toContain("text/html");
+    expect(index.headers.get("cache-control")).toBe("no-store");
+    expect(index.headers.get("x-content-type-options")).toBe("nosniff");
+    const policy = index.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toMatch(/unsafe|https:|\*/);
+    const script = await fetch(`${url}/assets/app-1a2b3c4d.js`);
+    expect(script.headers.get("cache-control")).toContain("immutable");
+    expect(script.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("is the new one for the next visitor when it was built again", async () => {
+    await using folder = await temporaryFolder();
+    const root = await webRoot(folder);
+    await using stage = await gatewayStage({ webRoot: root });
+    const read = async (path: string): Promise<string> => await (await fetch(`${stage.gateway.url}${path}`)).text();
+    expect(await read("/")).toBe(await read("/"));
+    await writeFile(`${root}/index.html`, "built again");
+    await writeFile(`${root}/assets/new.js`, "new");
+    expect([await read("/"), await read("/assets/new.js")]).toEqual(["built again", "new"]);
+    await rm(`${root}/assets/new.js`);
+    expect(await read("/assets/new.js")).toContain("no-such-address");
+  });
+
+  it("cannot be used to read anything else", async () => {
+    await using folder = await temporaryFolder();
+    await using stage = await gatewayStage({ webRoot: await webRoot(folder) });
+    const paths = [
+      "/../secret.txt",
+      "/..%2fsecret.txt",
+      "/%2e%2e/secret.txt",
+      "/%252e%252e/secret.txt",
+      "/linked/secret.txt",
+      "/assets/..%2f..%2fsecret.txt",
+      "/assets/%2e%2e%2f%2e%2e%2fsecret.txt",
+      "/..%5csecret.txt",
+      "//etc/passwd",
+      "/%2fetc%2fpasswd",
+      "/link.txt",
+      "/index.html%00.txt",
+      "/%",
+      "/assets",
+      "/assets/",
+    ];
+    for (const path of paths) {
+      const answer = await rawGet(stage.gateway.port, path);
+      expect([path, answer.includes("outside"), answer.includes("root:")]).toEqual([path, false, false]);
+      expect([path, /^HTTP\/1\.1 (?:404|400)/.test(answer)]).toEqual([path, true]);
+    }
+  });
+
+  it("says so when it was not built", async () => {
+    await using stage = await gatewayStage();
+    const response = await fetch(stage.gateway.url);
+    expect([response.status, await response.json()]).toMatchObject([
+      404,
+      { error: { message: "The page was not built" } },
+    ]);
+  });
+});
+
+describe("the webhook", () => {
+  it("passes body and secret on, under whatever host name it comes", async () => {
+    await using stage = await gatewayStage();
+    const post = async (account: string, secret: string | undefined, headers = {}): Promise<number> => {
+      const response = await fetch(`${stage.gateway.url}/webhooks/telegram/${account}`, {
+        method: "POST",
+        headers: { ...(secret === undefined ? {} : { "X-Telegram-Bot-Api-Secret-Token": secret }), ...headers },
+        body: '{"update_id":1}',
+      });
+      return response.status;
+    };
+    expect(await post("default", WEBHOOK_SECRET)).toBe(200);
+    expect(stage.webhooks).toEqual([{ secretToken: WEBHOOK_SECRET, body: '{"update_id":1}' }]);
+    expect(await post("default", "wrong")).toBe(401);
+    expect(await post("default", undefined)).toBe(401);
+    expect(await post("nobody", WEBHOOK_SECRET)).toBe(404);
+    expect(await post("__proto__", WEBHOOK_SECRET)).toBe(404);
+    expect(await post("default", WEBHOOK_SECRET, { Origin: "https://evil.example" })).toBe(403);
+    expect(stage.webhooks).toHaveLength(1);
+    const tunnelled = await rawRequest(
+      stage.gateway.port,
+      `POST /webhooks/telegram/default HTTP/1.1\r\nHost: bot.example.org\r\nX-Telegram-Bot-Api-Secret-Token: ${WEBHOOK_SECRET}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+    );
+    expect(tunnelled).toMatch(/^HTTP\/1\.1 200/);
+  });
+});
+
+describe("the webhook of a real channel", () => {
+  it("brings a message into the host, once it is durable", async () => {
+    await using telegram = await openTelegramStage();
+    const webhook = { url: "https://agent.example.org/webhooks/telegram/default", secretToken: "correct-horse" };
+    const channel = telegram.open({ mode: "webhook", webhook });
+    await channel.start(telegram.host);
+    await using stage = await gatewayStage({ telegram: channel });
+    const post = async (secret: string): Promise<number> => {
+      const update = { update_id: 1, message: message({ text: "hello" }) };
+      const response = await fetch(`${stage.gateway.url}/webhooks/telegram/default`, {
+        method: "POST",
+        headers: { "X-Telegram-Bot-Api-Secret-Token": secret },
+        body: JSON.stringify(update),
+      });
+      return response.status;
+    };
+    expect([await post("wrong"), telegram.host.admitted.length]).toEqual([401, 0]);
+    telegram.host.before = () => {
+      throw new Error("the disk is full");
+    };
+    expect(await post(webhook.secretToken)).toBe(503);
+    telegram.host.before = () => undefined;
+    expect(await post(webhook.secretToken)).toBe(200);
+    expect(telegram.host.admitted.at(-1)?.ctx.RawBody).toBe("hello");
+  });
+});
+
+describe("starting and stopping", () => {
+  it("can be found while it runs and not afterwards", async () => {
+    await using stage = await gatewayStage({ started: false });
+    expect(await findGateway(stage.home)).toBeUndefined();
+    await expect(connectToGateway({ home: stage.home })).rejects.toMatchObject({ code: "gateway-not-running" });
+    const gateway = await stage.start();
+    expect(await findGateway(stage.home)).toMatchObject({
+      url: gateway.url,
+      version: "1.2.3",
+      process: currentProcess(),
+    });
+    expect((await (await gatewayCaller({ home: stage.home })).call("health", {})).ok).toBe(true);
+    await gateway.close();
+    expect(await findGateway(stage.home)).toBeUndefined();
+  });
+
+  it("is not deceived by a file that a killed gateway left, or that somebody wrote", async () => {
+    await using stage = await gatewayStage({ started: false });
+    const { runtimeFile } = gatewayLayout(stage.home);
+    const alive = { url: "http://127.0.0.1:1", port: 1, version: "1", startedAt: 1, process: currentProcess() };
+    await writeFile(runtimeFile, JSON.stringify(alive));
+    expect(await findGateway(stage.home)).toMatchObject({ port: 1 });
+    // The same pid, used again by another process.
+    await writeFile(runtimeFile, JSON.stringify({ ...alive, process: { ...alive.process, startedAt: "another" } }));
+    expect(await findGateway(stage.home)).toBeUndefined();
+    for (const url of ["http://evil.example:1", "http://127.0.0.1:1@evil.example", "http://127.0.0.1.evil.example:1"]) {
+      await writeFile(runtimeFile, JSON.stringify({ ...alive, url }));
+      expect([url, await findGateway(stage.home)]).toEqual([url, undefined]);
+    }
+    await writeFile(runtimeFile, "{");
+    expect(await findGateway(stage.home)).toBeUndefined();
+    const gateway = await stage.start();
+    expect((await findGateway(stage.home))?.url).toBe(gateway.url);
+  });
+
+  it("says who has the port", async () => {
+    await using stage = await gatewayStage();
+    await expect(stage.start({ port: stage.gateway.port })).rejects.toMatchObject({
+      kind: "conflict",
+      code: "gateway-running",
+      message: expect.stringContaining(stage.gateway.url) as string,
+    });
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    await expect(stage.start({ port })).rejects.toMatchObject({
+      code: "port-in-use",
+      hint: expect.stringContaining("--port") as string,
+    });
+    other.close();
+  });
+
+  it("listens on the loopback interface only", async () => {
+    await using stage = await gatewayStage();
+    const { networkInterfaces } = await import("node:os");
+    const others = Object.values(networkInterfaces())
+      .flat()
+      .filter((item) => item !== undefined && !item.internal && item.family === "IPv4");
+    for (const { address } of others as { address: string }[]) {
+      const refused = await new Promise<boolean>((resolve) => {
+        const socket = connectTcp({ host: address, port: stage.gateway.port, timeout: 1000 });
+        socket.on("connect", () => resolve(false));
+        socket.on("error", () => resolve(true));
+        socket.on("timeout", () => resolve(true));
+      });
+      expect([address, refused]).toEqual([address, true]);
+    }
+    expect(stage.gateway.url).toBe(`http://127.0.0.1:${stage.gateway.port}`);
+  });
+
+  it("tells its clients, answers calls under way and refuses new ones", async () => {
+    await using stage = await gatewayStage();
+    const client = await connectToGateway({ home: stage.home });
+    const events: RpcEvent[] = [];
+    client.onEvent((event) => void events.push(event));
+    stage.pipeline.hold();
+    const running = client.call("agent", { message: "slow" });
+    await until(() => stage.pipeline.status().running.length === 1);
+
+    const closing = stage.gateway.close({ until: stage.pipeline.drain() });
+    await until(() => events.some(({ type }) => type === "gateway.closing"));
+    await expect(client.call("health", {})).rejects.toMatchObject({ code: "gateway-stopping", kind: "unavailable" });
+    await expect(connectRpc({ ...stage.gateway, client: { name: "late" } })).rejects.toMatchObject({
+      code: "gateway-unreachable",
+    });
+    stage.pipeline.release();
+    expect((await running).status).toBe("ok");
+    await closing;
+    expect(await client.closed).toMatchObject({ code: CLOSE_CODES.goingAway });
+  });
+
+  it("ends although a client hangs", async () => {
+    await using stage = await gatewayStage();
+    const hanging = new WebSocket(`${stage.gateway.url.replace("http", "ws")}/ws`);
+    hanging.on("error", () => undefined);
+    await new Promise((resolve) => hanging.on("open", resolve));
+    hanging.pause();
+    const half = connectTcp({ host: "127.0.0.1", port: stage.gateway.port });
+    half.on("error", () => undefined);
+    half.write("GET / HTTP/1.1\r\n");
+    await new Promise((resolve) => half.on("connect", resolve));
+    await stage.gateway.close();
+    await expect(fetch(stage.gateway.url)).rejects.toThrow("fetch failed");
+    hanging.terminate();
+    half.destroy();
+  });
+});
+
+async function rawGet(port: number, path: string): Promise<string> {
+  return await rawRequest(port, `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+}
+
+async function rawRequest(port: number, request: string): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const socket = connectTcp({ host: "127.0.0.1", port });
+    let answer = "";
+    socket.on("data", (data) => {
+      answer += String(data);
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+    socket.write(request);
+  });
+}
+
+async function webRoot(folder: { path: string }): Promise<string> {
+  const root = join(folder.path, "web");
+  await mkdir(join(root, "assets"), { recursive: true });
+  await writeFile(join(root, "index.html"), "<!doctype html><title>Holdfast</title>");
+  await writeFile(join(root, "assets", "app-1a2b3c4d.js"), "console.log(1)");
+  await writeFile(join(folder.path, "secret.txt"), "outside");
+  await symlink(join(folder.path, "secret.txt"), join(root, "link.txt"));
+  await symlink(folder.path, join(root, "linked"));
+  return root;
+}

@@ -1,0 +1,114 @@
+/**
+ * The gateway's token: 32 random bytes in a file that only its owner can read. Whoever has it is the
+ * owner; there is one, and it does not change until the file is deleted. A link, or a file that somebody
+ * else has put there, is refused: they would know what is in it.
+ */
+import { constants } from "node:fs";
+import { type FileHandle, link, open, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { nodeCrypto } from "../base/builtin.ts";
+import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
+import { PRIVATE_FILE, ensurePrivateFolder, syncFolder, temporaryPath } from "../base/files.ts";
+import type { Logger } from "../base/log.ts";
+
+const TOKEN_BYTES = 32;
+/** 32 bytes in base64url. A longer one may have been put there by hand. */
+const TOKEN = /^[A-Za-z0-9_-]{43,512}$/;
+const MOST_BYTES = 1024;
+
+/** Makes the file when there is none; tightens its permissions when they are too wide, and says so. */
+export async function ensureToken(path: string, logger: Logger): Promise<string> {
+  await ensurePrivateFolder(dirname(path));
+  for (;;) {
+    await using handle = await openTokenFile(path);
+    if (handle === undefined) {
+      await createTokenFile(path);
+      continue;
+    }
+    const token = await tokenIn(handle, path);
+    await requireOwner(handle, path);
+    await tighten(handle, path, logger);
+    return token;
+  }
+}
+
+/** Undefined when there is no such file. */
+export async function readToken(path: string): Promise<string | undefined> {
+  await using handle = await openTokenFile(path);
+  return handle === undefined ? undefined : await tokenIn(handle, path);
+}
+
+/** A pipe in its place is not waited for. */
+async function openTokenFile(path: string): Promise<FileHandle | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    return await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    if (systemErrorCode(error) === "ELOOP") throw notOurs(path, "is a link");
+    throw fileError(error, "read", path);
+  }
+}
+
+async function tokenIn(handle: FileHandle, path: string): Promise<string> {
+  const { size } = await handle.stat();
+  const isSmall = size <= MOST_BYTES;
+  const token = isSmall ? await readText(handle, path) : "";
+  if (TOKEN.test(token)) return token;
+  throw new HoldfastError("corrupt", "token-unreadable", `${path} holds no token`, {
+    hint: "Delete the file: the next start of the gateway makes a new one. Links and clients need that one then.",
+    data: { path },
+  });
+}
+
+async function readText(handle: FileHandle, path: string): Promise<string> {
+  try {
+    return (await handle.readFile("utf8")).trim();
+  } catch (error) {
+    throw fileError(error, "read", path);
+  }
+}
+
+async function requireOwner(handle: FileHandle, path: string): Promise<void> {
+  const { uid } = await handle.stat();
+  // Windows has no such numbers.
+  if (process.getuid !== undefined && uid !== process.getuid()) throw notOurs(path, "belongs to somebody else");
+}
+
+/** Complete under a temporary name first, then linked: of two processes one wins, and none reads half a token. */
+async function createTokenFile(path: string): Promise<void> {
+  const temporary = temporaryPath(path);
+  try {
+    await using handle = await open(temporary, "wx", PRIVATE_FILE);
+    await handle.writeFile(`${nodeCrypto().randomBytes(TOKEN_BYTES).toString("base64url")}\n`);
+    await handle.sync();
+    await link(temporary, path);
+  } catch (error) {
+    if (systemErrorCode(error) !== "EEXIST") throw fileError(error, "write", path);
+  } finally {
+    await unlink(temporary).catch(() => undefined);
+  }
+  await syncFolder(dirname(path));
+}
+
+async function tighten(handle: FileHandle, path: string, logger: Logger): Promise<void> {
+  const mode = (await handle.stat()).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  try {
+    await handle.chmod(PRIVATE_FILE);
+  } catch (error) {
+    throw fileError(error, "protect", path);
+  }
+  logger.warn("others could read the gateway's token; the file is private again", {
+    path,
+    mode: mode.toString(8),
+    hint: "If somebody else uses this machine, delete the file and start the gateway again for a new token.",
+  });
+}
+
+function notOurs(path: string, what: string): HoldfastError {
+  return new HoldfastError("forbidden", "token-not-ours", `${path} ${what}: others may know the token in it`, {
+    hint: "Take it away: the next start of the gateway makes a new one. Links and clients need that one then.",
+    data: { path },
+  });
+}

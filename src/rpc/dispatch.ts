@@ -1,0 +1,86 @@
+/**
+ * From a method's name and whatever the caller sent to a checked call. Nothing reaches a handler that
+ * the table does not describe, and nothing leaves it but its result or a HoldfastError.
+ */
+import type { z } from "zod";
+import { HoldfastError } from "../base/errors.ts";
+import { printableLine } from "../base/printable.ts";
+import { closestMatch } from "../base/suggest.ts";
+import { METHODS, type MethodName } from "./contract.ts";
+import { PERMISSIONS, type Permission } from "./frames.ts";
+import type { Handler, RpcCall } from "./handler.ts";
+import { HANDLERS, METHOD_NAMES, isMethodName } from "./method-table.ts";
+
+export interface Caller extends Omit<RpcCall, "parts"> {
+  permission: Permission;
+}
+
+export interface Dispatcher {
+  readonly methods: readonly MethodName[];
+  call: (method: string, params: unknown, caller: Caller) => Promise<unknown>;
+}
+
+export function createDispatcher(parts: RpcCall["parts"]): Dispatcher {
+  return {
+    methods: METHOD_NAMES,
+    call: async (method, params, { permission, ...caller }) => {
+      if (!isMethodName(method)) throw unknownMethod(method);
+      requirePermission(method, permission);
+      const checked = checkParams(method, params ?? {});
+      // The table pairs each handler with its own schema; over all methods that cannot be said in types.
+      const handle = HANDLERS[method] as Handler<MethodName>;
+      return await handle(checked as never, { parts, ...caller });
+    },
+  };
+}
+
+function requirePermission(method: MethodName, granted: Permission): void {
+  const needed = METHODS[method].permission;
+  if (PERMISSIONS.indexOf(granted) >= PERMISSIONS.indexOf(needed)) return;
+  throw new HoldfastError("forbidden", "permission-missing", `${method} needs the permission ${needed}`, {
+    hint: `This connection asked for no more than ${granted}: connect again with permission ${needed}.`,
+    data: { method, needed, granted },
+  });
+}
+
+function checkParams(method: MethodName, params: unknown): unknown {
+  const { params: schema } = METHODS[method];
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.slice(0, MAX_PROBLEMS).map((issue) => describeIssue(issue));
+  throw new HoldfastError("usage", "invalid-params", `invalid ${method} params: ${problems.join("; ")}`, {
+    hint: suggestParam(parsed.error.issues, Object.keys(schema.shape)),
+    data: { method },
+  });
+}
+
+const MAX_PROBLEMS = 5;
+const MAX_NAME = 80;
+
+/** Never quotes a value: it may be a secret in the wrong place. */
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const place = issue.path.map((step) => printableLine(String(step), MAX_NAME)).join("/");
+  if (issue.code === "unrecognized_keys") {
+    const names = issue.keys.slice(0, MAX_PROBLEMS).map((key) => `"${printableLine(key, MAX_NAME)}"`);
+    return `at /${place}: there is no ${names.join(", ")}`;
+  }
+  return `at /${place}: ${issue.message}`;
+}
+
+function suggestParam(issues: readonly z.core.$ZodIssue[], known: readonly string[]): string {
+  const unknown = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys" && issue.path.length === 0 ? issue.keys : [],
+  );
+  const suggestion = unknown[0] === undefined ? undefined : closestMatch(unknown[0].slice(0, MAX_NAME), known);
+  if (suggestion !== undefined) return `Did you mean "${suggestion}"?`;
+  return known.length === 0 ? "This method takes no parameters." : `It takes: ${known.join(", ")}.`;
+}
+
+function unknownMethod(method: string): HoldfastError {
+  const name = printableLine(method, MAX_NAME);
+  const suggestion = closestMatch(name, METHOD_NAMES);
+  return new HoldfastError("not-found", "unknown-method", `There is no method ${name}`, {
+    hint: suggestion === undefined ? `Known methods: ${METHOD_NAMES.join(", ")}.` : `Did you mean ${suggestion}?`,
+    data: { method: name },
+  });
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { type CommandStageOptions, commandStage } from "../../../test/support/command-stage.ts";
+
+const CONFIG: CommandStageOptions["config"] = {
+  agents: { main: { model: "anthropic/claude-haiku-5-5" } },
+  models: {
+    "anthropic/claude-haiku-5-5": { alias: "haiku" },
+    "minimax/MiniMax-M2.1": {},
+    "local/\u001b[31mred": { alias: "red" },
+  },
+  providers: { local: { baseUrl: "http://127.0.0.1:9" }, minimax: { baseUrl: "http://127.0.0.1:9" } },
+};
+
+describe("/model", () => {
+  it("shows the model and those that are known", async () => {
+    await using stage = await commandStage({ config: CONFIG });
+    expect(await stage.type("/model")).toBe(
+      [
+        "Model: anthropic/claude-haiku-5-5.",
+        "Known:",
+        "anthropic/claude-haiku-5-5 (haiku)",
+        "minimax/MiniMax-M2.1",
+        "local/\\u001b[31mred (red)",
+        "Choose one with /model <name> or provider/model; /model default goes back.",
+      ].join("\n"),
+    );
+  });
+
+  it.each([
+    ["minimax/minimax-m2.1", "minimax", "MiniMax-M2.1"],
+    ["MiniMax-M2.1", "minimax", "MiniMax-M2.1"],
+    ["minimax", "minimax", "MiniMax-M2.1"],
+    ["minimax MiniMax-M2.1", "minimax", "MiniMax-M2.1"],
+    ["RED", "local", "\u001b[31mred"],
+  ])("chooses %s", async (wanted, providerOverride, modelOverride) => {
+    await using stage = await commandStage({ config: CONFIG });
+    const answer = await stage.type(`/model ${wanted}`);
+    expect(answer).toMatch(/^Model: .* \(chosen for this session\)\.$/);
+    expect(answer).not.toContain("\u001b");
+    expect(await stage.entry()).toMatchObject({ providerOverride, modelOverride });
+  });
+
+  it.each(["default", "haiku", "anthropic/claude-haiku-5-5", "claude-haiku"])("goes back by %s", async (wanted) => {
+    await using stage = await commandStage({ config: CONFIG });
+    await stage.type("/model minimax");
+    expect(await stage.type(`/model ${wanted}`)).toBe("Model: anthropic/claude-haiku-5-5.");
+    expect(await stage.entry()).not.toHaveProperty("modelOverride");
+    expect(await stage.entry()).not.toHaveProperty("providerOverride");
+  });
+
+  it("takes what the configuration does not list, where the provider is known, and says so", async () => {
+    await using stage = await commandStage({ config: CONFIG });
+    expect(await stage.type("/model openai/gpt-x")).toBe(
+      "Model: openai/gpt-x (chosen for this session). The configuration does not list it: the next answer will tell.",
+    );
+    expect(await stage.entry()).toMatchObject({ providerOverride: "openai", modelOverride: "gpt-x" });
+  });
+
+  it.each([
+    ["haikuu", "Did you mean haiku?"],
+    ["antropic/claude-x", 'Did you mean "anthropic"?'],
+    ["something else entirely", "Write provider/model"],
+    ["minimax summarize this", "No model is called"],
+    [`${"x".repeat(500_000)}/y`, 'No model is called "xxxxxxxxxxxxxxxxxxxx…".'],
+  ])("refuses %.40s and helps", async (wanted, help) => {
+    await using stage = await commandStage({ config: CONFIG });
+    await stage.say("one");
+    const before = await stage.entry();
+    expect(await stage.type(`/model ${wanted}`)).toContain(help);
+    expect(await stage.entry()).toEqual(before);
+  });
+
+  it("knows Claude Code's own short names where it answers", async () => {
+    await using stage = await commandStage({ engine: "claude-code" });
+    expect(await stage.type("/model")).toContain("Model: the engine's own.");
+    await stage.type("/model opus");
+    expect(await stage.entry()).toMatchObject({ providerOverride: "anthropic", modelOverride: "opus" });
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { compactNow } from "../compact-session.ts";
+import { createChatCommands } from "./chat-commands.ts";
+import { commandStage } from "../../../test/support/command-stage.ts";
+
+const GROUP = { Provider: "telegram", Surface: "telegram", From: "telegram:group:-100", ChatType: "group" };
+
+describe("levels", () => {
+  it("are set, shown and taken away", async () => {
+    await using stage = await commandStage();
+    await stage.say("one");
+    expect(await stage.type("/think")).toContain("Thinking: as the model does by itself.");
+    expect(await stage.type("/think HIGH")).toBe("Thinking: high.");
+    expect(await stage.entry()).toMatchObject({ thinkingLevel: "high" });
+    expect(await stage.type("/think")).toMatch(/^Thinking: high\.\n.*off\|minimal\|low\|medium\|high\|xhigh/);
+    await stage.type("/think default");
+    expect(await stage.entry()).not.toHaveProperty("thinkingLevel");
+
+    expect(await stage.type("/verbose on")).toBe("Verbose: on.");
+    expect(await stage.entry()).toMatchObject({ verboseLevel: "on" });
+    expect(await stage.type("/verbose off")).toBe("Verbose: off.");
+    expect(await stage.entry()).toMatchObject({ verboseLevel: "off" });
+  });
+
+  it("begin a session when they are the first thing said", async () => {
+    await using stage = await commandStage();
+    await stage.type("/think low");
+    const begun = await stage.entry();
+    expect(begun).toMatchObject({ thinkingLevel: "low" });
+    expect((await stage.say("one")).sessionId).toBe(begun?.sessionId);
+  });
+
+  it.each(["/think hgih", "/think constructor", "/think high low", "/verbose \u001b[2J"])("refuse %j", async (text) => {
+    await using stage = await commandStage();
+    const before = await stage.say("one");
+    const answer = await stage.type(text);
+    expect(answer).toContain("does not know");
+    expect(answer).not.toContain("\u001b");
+    expect(await stage.entry()).toEqual(before);
+  });
+
+  it("suggest the nearest word", async () => {
+    await using stage = await commandStage();
+    expect(await stage.type("/think hgih")).toContain("Did you mean /think high?");
+  });
+});
+
+describe("answering", () => {
+  it("is switched off, on, and left to the configuration", async () => {
+    const session = { sendPolicy: { default: "deny" as const } };
+    await using stage = await commandStage();
+    Object.assign(stage.parts.config, { session: { ...stage.parts.config.session, ...session } });
+    expect(await stage.type("/send")).toContain("off (as configured)");
+    expect(await stage.type("/send on")).toBe("Answers here: on.");
+    expect(await stage.entry()).toMatchObject({ sendPolicy: "allow" });
+    expect(await stage.type("/send off")).toBe("Answers here: off.");
+    expect(await stage.entry()).toMatchObject({ sendPolicy: "deny" });
+    expect(await stage.type("/send inherit")).toBe("Answers here: off (as configured).");
+    expect(await stage.entry()).not.toHaveProperty("sendPolicy");
+  });
+
+  it("in a group is for mentions or for everything, and elsewhere there is nothing to set", async () => {
+    await using stage = await commandStage();
+    expect(await stage.type("/activation always")).toContain("/activation is for groups.");
+    expect(await stage.entry()).toBeUndefined();
+    expect(await stage.type("/activation", { ctx: GROUP })).toContain("when I am called");
+    expect(await stage.type("/activation always", { ctx: GROUP })).toContain("every message");
+    expect(await stage.entry()).toMatchObject({ groupActivation: "always", chatType: "group" });
+  });
+});
+
+describe("/queue", () => {
+  it("shows, sets what is named, and goes back to the configuration", async () => {
+    await using stage = await commandStage();
+    expect(await stage.type("/queue")).toContain("Queue: followup (each message waits for its turn). At most 20 wait;");
+    expect(await stage.type("/queue collect debounce:2s cap:10 drop:old")).toBe(
+      "Queue: collect (messages are answered together, after 2000 ms without another). At most 10 wait; then the oldest is given up.",
+    );
+    const set = { queueMode: "collect", queueDebounceMs: 2000, queueCap: 10, queueDrop: "old" };
+    expect(await stage.entry()).toMatchObject(set);
+    await stage.type("/queue debounce=0");
+    expect(await stage.entry()).toMatchObject({ ...set, queueDebounceMs: 0 });
+    await stage.type("/queue default");
+    for (const field of Object.keys(set)) expect(await stage.entry()).not.toHaveProperty(field);
+  });
+
+  it.each([
+    ["/queue colect", "Did you mean /queue collect?"],
+    ["/queue cap:0", "cap: 1 to 1000 messages"],
+    ["/queue steer debounce:9999999", "debounce: 0 to 600000 milliseconds"],
+    ["/queue drop:all", "drop: old or new or summarize"],
+    ["/queue constructor:1", "does not know"],
+    ["/queue cap:1e3", "cap: 1 to 1000 messages"],
+  ])("changes nothing when it does not understand all of %j", async (text, answer) => {
+    await using stage = await commandStage();
+    const before = await stage.say("one");
+    expect(await stage.type(text)).toContain(answer);
+    expect(await stage.entry()).toEqual(before);
+  });
+});
+
+describe("/label", () => {
+  it("names a session and takes the name away", async () => {
+    await using stage = await commandStage();
+    expect(await stage.type("/label garden")).toBe('This session is now called "garden".');
+    expect(await stage.entry()).toMatchObject({ label: "garden" });
+    expect(await stage.type("/label")).toBe("The label is gone.");
+    expect(await stage.entry()).not.toHaveProperty("label");
+  });
+
+  it("answers what is wrong with a name", async () => {
+    await using stage = await commandStage();
+    expect(await stage.type(`/label ${"x".repeat(65)}`)).toContain("too long (max 64)");
+    expect(await stage.type("/label [[reply_to:1]][x](http://y)")).toBe(
+      'This session is now called "[ [reply_to:1]][x] (http://y)".',
+    );
+  });
+});
+
+it("writes nothing once the lease is lost", async () => {
+  await using stage = await commandStage();
+  await stage.say("one");
+  const { agent } = stage;
+  const held = await agent.store.leases.acquire("agent:main:cli:dm:ada", { ttlMs: 10 });
+  stage.clock.advance(60_000);
+  if (!held.acquired) throw new Error("the session was taken");
+  const another = await stage.another();
+  await another.store.leases.acquire("agent:main:cli:dm:ada", { ttlMs: 60_000 });
+
+  const found = createChatCommands({ compact: compactNow }).find("/think high");
+  const stale = { lease: held.lease, fence: async () => {}, signal: new AbortController().signal };
+  const running = found?.command.run({
+    parts: stage.parts,
+    sessionKey: "agent:main:cli:dm:ada",
+    ctx: { CommandAuthorized: true },
+    argument: found.argument,
+    held: stale,
+    lane: { stop: async () => ({ aborted: false, dropped: 0 }), state: () => ({ queued: 0 }) },
+    signal: stale.signal,
+  });
+  await expect(running).rejects.toMatchObject({ kind: "fenced" });
+  expect(await stage.entry()).not.toHaveProperty("thinkingLevel");
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import type { DraftEntry } from "../../transcript/entries.ts";
+import { openTranscriptLog } from "../../transcript/log.ts";
+import { localTime } from "../../base/clock.ts";
+import { type CommandStage, KEY, commandStage } from "../../../test/support/command-stage.ts";
+import { shortCount } from "./shown.ts";
+
+async function rows(stage: CommandStage, options?: Parameters<CommandStage["type"]>[1]): Promise<Map<string, string>> {
+  const lines = ((await stage.type("/status", options)) ?? "").split("\n");
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ")).trim()]));
+}
+
+describe("/status", () => {
+  it("says that nothing was said, and what would answer", async () => {
+    await using stage = await commandStage();
+    expect(Object.fromEntries(await rows(stage))).toEqual({
+      session: KEY,
+      window: "none: nothing was said here yet",
+      engine: "echo",
+      model: "the engine's own",
+      thinking: "as the model does by itself",
+      verbose: "off",
+      send: "on (as configured)",
+      queue: "0 messages waiting; followup, cap 20, drop summarize",
+      running: "nothing",
+    });
+    expect(await stage.entry()).toBeUndefined();
+  });
+
+  it("tells where one is", async () => {
+    await using stage = await commandStage({ config: { agents: { main: { model: "anthropic/claude-haiku-5-5" } } } });
+    await stage.say("one");
+    const { sessionId } = await stage.say("/new two");
+    await stage.type("/label my \u001b[31mgarden");
+    await stage.type("/think high");
+    await stage.agent.store.update(KEY, (entry) => entry && { ...entry, totalTokens: 12_400, compactionCount: 2 });
+    const runningSince = stage.clock.now() - 5000;
+    const status = await rows(stage, { lane: { state: () => ({ queued: 2, runningSince }) } });
+    expect(status.get("session")).toBe(`${KEY}  "my \\u001b[31mgarden"`);
+    expect(status.get("window")).toBe(`number 2 (${sessionId}), since ${localTime(stage.clock.now())}`);
+    expect(status.get("context")).toBe("12k of 200k (6%), 2 compactions");
+    expect(status.get("thinking")).toBe("high");
+    expect(status.get("queue")).toMatch(/^2 messages waiting; /);
+    expect(status.get("running")).toBe(`since ${localTime(runningSince)}`);
+    expect(status.has("cost")).toBe(false);
+    expect(status.has("activation")).toBe(false);
+  });
+
+  it("tells what the window has cost, and that the last answer was stopped", async () => {
+    await using stage = await commandStage();
+    const { sessionFile = "" } = await stage.say("one");
+    await using log = await openTranscriptLog({ path: sessionFile });
+    await log.append([priced(0.25), priced(0.5)]);
+    await stage.type("/stop", { lane: { stop: async () => ({ aborted: true, dropped: 0 }) } });
+    const status = await rows(stage);
+    expect(status.get("cost")).toBe("$0.75 in this window");
+    expect(status.get("running")).toBe("nothing; the last answer was stopped");
+    expect(status.get("context")).toBe("0 of an assumed 33k (0%), 0 compactions");
+  });
+
+  it("is a list of lines on a messenger, with the activation of a group", async () => {
+    await using stage = await commandStage();
+    const ctx = { Surface: "telegram", Provider: "telegram", From: "telegram:group:-100", ChatType: "group" };
+    const answer = await stage.type("/status", { ctx });
+    expect(answer).toContain("\nengine: echo\nmodel: the engine's own\n");
+    expect(answer).toContain("\nactivation: mention\n");
+  });
+});
+
+function priced(total: number): DraftEntry {
+  const tokens = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
+  const usage = { ...tokens, totalTokens: 2, cost: { ...tokens, total } };
+  const content = [{ type: "text" as const, text: "costly" }];
+  return { type: "message", message: { role: "assistant", content, usage, timestamp: 1 } };
+}
+
+it.each([
+  [0, "0"],
+  [999, "999"],
+  [1000, "1k"],
+  [1234, "1.2k"],
+  [9949, "9.9k"],
+  [9950, "10k"],
+  [200_000, "200k"],
+  [999_499, "999k"],
+  [999_500, "1M"],
+  [1_048_576, "1M"],
+  [12_500_000, "13M"],
+])("%d tokens are %s", (count, text) => {
+  expect(shortCount(count)).toBe(text);
+});

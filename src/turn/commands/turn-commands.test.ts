@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import type { CompactOutcome, CompactRequest } from "../compact-session.ts";
+import { KEY, commandStage } from "../../../test/support/command-stage.ts";
+
+describe("/stop", () => {
+  it.each([
+    [{ aborted: true, dropped: 0 }, "Stopped."],
+    [{ aborted: true, dropped: 1 }, "Stopped. 1 waiting message given up."],
+    [{ aborted: false, dropped: 2 }, "Nothing was running. 2 waiting messages given up."],
+    [{ aborted: false, dropped: 0 }, "Nothing is running."],
+  ])("answers %j with what was stopped, and remembers it", async (stopped, answer) => {
+    await using stage = await commandStage();
+    await stage.say("one");
+    expect(await stage.type("/stop", { lane: { stop: async () => stopped } })).toBe(answer);
+    expect((await stage.entry())?.abortedLastRun).toBe(stopped.aborted);
+  });
+
+  it("stops what runs before anything was said", async () => {
+    await using stage = await commandStage();
+    const lane = { stop: async () => ({ aborted: true, dropped: 0 }) };
+    expect(await stage.type("/stop", { lane })).toBe("Stopped.");
+    expect(await stage.entry()).toBeUndefined();
+  });
+});
+
+describe("/compact", () => {
+  it("hands on what to keep, under the lease", async () => {
+    const requests: CompactRequest[] = [];
+    const compact = async (request: CompactRequest): Promise<CompactOutcome> => {
+      await request.held.fence();
+      requests.push(request);
+      return { compacted: true, tokensBefore: 150_000, tokensAfter: 8400, entry: undefined };
+    };
+    await using stage = await commandStage({ compact });
+    expect(await stage.type("/compact")).toBe("There is nothing to compact yet.");
+    expect(requests).toHaveLength(0);
+    await stage.say("one");
+    expect(await stage.type("/compact the names")).toBe("Compacted: 150k → 8.4k tokens.");
+    expect(requests[0]).toMatchObject({ sessionKey: KEY, instructions: "the names" });
+    await stage.type("/compact");
+    expect(requests[1]).not.toHaveProperty("instructions");
+  });
+
+  it("tells why nothing was done", async () => {
+    const reason = "The engine \u001b[31mx shortens by itself.";
+    await using stage = await commandStage({ compact: async () => ({ compacted: false, reason }) });
+    await stage.say("one");
+    expect(await stage.type("/compact")).toBe("The engine \\u001b[31mx shortens by itself.");
+  });
+
+  it("lets a failure that is nobody's mistake through", async () => {
+    const failed = new Error("disk");
+    await using stage = await commandStage({ compact: async () => await Promise.reject(failed) });
+    await stage.say("one");
+    await expect(stage.type("/compact")).rejects.toBe(failed);
+  });
+});

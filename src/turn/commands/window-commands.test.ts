@@ -1,0 +1,98 @@
+import { unlink } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { type CommandStage, KEY, commandStage } from "../../../test/support/command-stage.ts";
+
+/** Three windows: about tomatoes, about the garden fence, about the fence again. */
+async function threeWindows(stage: CommandStage): Promise<string[]> {
+  const ids: string[] = [];
+  for (const text of ["plant tomatoes", "/new paint the garden fence", "/new repair the fence"]) {
+    stage.clock.advance(60_000);
+    ids.push((await stage.say(text)).sessionId);
+  }
+  return ids;
+}
+
+describe("/windows", () => {
+  it("lists what there is, with time, title and state", async () => {
+    await using stage = await commandStage();
+    expect(await stage.type("/windows")).toBe("No window yet.");
+    const ids = await threeWindows(stage);
+    const lines = ((await stage.type("/windows")) ?? "").split("\n");
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(
+      new RegExp(`^1\\. ${ids[0]?.slice(0, 8)}  2026-11-15 \\d\\d:\\d\\d  plant tomatoes  \\(initial, closed 2026`),
+    );
+    expect(lines[2]).toMatch(/repair the fence {2}\(command, open\)$/);
+  });
+
+  it("shows the newest ones and the way to those before", async () => {
+    await using stage = await commandStage();
+    for (let count = 1; count <= 25; count++) await stage.say(`/new number ${count}`);
+    const lines = ((await stage.type("/windows")) ?? "").split("\n");
+    expect(lines[0]).toMatch(/^6\. .*number 6 /);
+    expect(lines.at(-1)).toBe("Earlier ones: /windows 6");
+    expect(((await stage.type("/windows 6")) ?? "").split("\n")).toHaveLength(5);
+  });
+
+  it("lists a window whose transcript is gone or hostile", async () => {
+    await using stage = await commandStage();
+    const { sessionFile } = await stage.say("one");
+    await stage.say("/new \u001b]0;title\u0007 <@99>");
+    await unlink(sessionFile ?? "");
+    const answer = await stage.type("/windows");
+    expect(answer).toContain("nothing said");
+    expect(answer).toContain("\\u001b]0;title\\u0007 < @99>");
+  });
+});
+
+describe("going back", () => {
+  it.each(["/back 1", "/resume 1", "/resume tomatoes", "/resume Plant TOM"])("works with %s", async (text) => {
+    await using stage = await commandStage();
+    const [first] = await threeWindows(stage);
+    expect(await stage.type(text)).toBe(`Back at window ${first?.slice(0, 8)}: plant tomatoes`);
+    expect((await stage.entry())?.sessionId).toBe(first);
+    expect(await stage.agent.store.windows(KEY)).toHaveLength(3);
+  });
+
+  it("takes the start of an id, whatever its case", async () => {
+    await using stage = await commandStage();
+    const [, second] = await threeWindows(stage);
+    await stage.type(`/back ${second?.slice(0, 8).toUpperCase()}`);
+    expect((await stage.entry())?.sessionId).toBe(second);
+  });
+
+  it("asks where it cannot tell", async () => {
+    await using stage = await commandStage();
+    const ids = await threeWindows(stage);
+    for (const text of ["/back", "/back 9", "/back 0", "/back zzzz"]) {
+      expect(await stage.type(text)).toBe("Which window? /windows shows their numbers.");
+    }
+    expect(await stage.type("/back 3")).toBe("That is the window you are in.");
+    const several = ((await stage.type("/resume fence")) ?? "").split("\n");
+    expect(several[0]).toBe('Several windows are about "fence":');
+    expect(several).toHaveLength(4);
+    expect(await stage.type("/resume submarine")).toContain('No window is about "submarine".');
+    expect(((await stage.type("/resume")) ?? "").split("\n")).toHaveLength(5);
+    expect((await stage.entry())?.sessionId).toBe(ids[2]);
+  });
+
+  it("is done once, also when the command is begun again after a crash", async () => {
+    await using stage = await commandStage();
+    const [first] = await threeWindows(stage);
+    const answer = await stage.type("/back 1", { turnId: "turn-1" });
+    // The window is now the last of the list, and number 1 is another one.
+    expect(await stage.type("/back 1", { turnId: "turn-1" })).toBe(answer);
+    expect((await stage.entry())?.sessionId).toBe(first);
+    await stage.type("/back 1", { turnId: "turn-2" });
+    expect((await stage.entry())?.sessionId).not.toBe(first);
+  });
+
+  it("says when the transcript is gone, and stays where it is", async () => {
+    await using stage = await commandStage();
+    const { sessionFile } = await stage.say("one");
+    const { sessionId } = await stage.say("/new two");
+    await unlink(sessionFile ?? "");
+    expect(await stage.type("/back 1")).toContain("is gone");
+    expect((await stage.entry())?.sessionId).toBe(sessionId);
+  });
+});

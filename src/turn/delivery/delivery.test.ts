@@ -1,0 +1,193 @@
+import { describe, expect, it } from "vitest";
+import { type PipelineWorld, createFakeChannel, inbound, pipelineWorld } from "../../../test/support/pipeline-world.ts";
+import { temporaryFolder } from "../../../test/support/temp-folder.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import type { OutboxDraft } from "../../store/store.ts";
+import { judgeFailure } from "./judge-failure.ts";
+import { deliveryLeaseKey } from "./delivery-lease.ts";
+
+const KEY = "agent:main:telegram:dm:1";
+
+function draft(text: string, channel = "telegram", accountId = "default"): OutboxDraft {
+  return {
+    idempotencyKey: `${channel}:${accountId}:${text}`,
+    target: { channel, accountId, to: "1" },
+    payload: { text },
+  };
+}
+
+async function enqueue(world: PipelineWorld, ...drafts: OutboxDraft[]): Promise<void> {
+  await (await world.store()).outbox.enqueue(KEY, drafts);
+}
+
+const sentTexts = ({ channel }: PipelineWorld) => channel.sent.map(({ text }) => text);
+const eventsOf = ({ events }: PipelineWorld, type: string) => events.filter((event) => event.type === type);
+
+describe("delivery", () => {
+  it("sends what anybody enqueues, in order per session, and tells so", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path });
+    await world.pipeline.start();
+    await enqueue(world, draft("a"), draft("b"), draft("c"));
+    await expect.poll(() => sentTexts(world)).toEqual(["a", "b", "c"]);
+    await expect.poll(() => eventsOf(world, "delivery.sent").length).toBe(3);
+    expect(eventsOf(world, "delivery.started")).toMatchObject([{ mayRepeat: false }, {}, {}]);
+    const { outbox } = await world.store();
+    expect(await outbox.routes()).toEqual([]);
+  });
+
+  it("tries again what may pass, as late as the platform asks, and keeps the order", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path });
+    await world.pipeline.start();
+    let failures = 1;
+    const tried: number[] = [];
+    world.channel.beforeSend = ({ text }) => {
+      if (text !== "a") return;
+      tried.push(Date.now());
+      if (failures-- > 0) {
+        throw new HoldfastError("unavailable", "rate-limited", "Slow down", { data: { retryAfterMs: 1200 } });
+      }
+    };
+    await enqueue(world, draft("a"), draft("b"));
+    await expect.poll(() => sentTexts(world), { timeout: 6000 }).toEqual(["a", "b"]);
+    expect((tried[1] ?? 0) - (tried[0] ?? 0)).toBeGreaterThanOrEqual(1190);
+    expect(eventsOf(world, "delivery.delayed")).toMatchObject([{ reason: "Slow down" }]);
+    expect(world.pipeline.status().counts.mayRepeat).toBe(0);
+  });
+
+  it("gives up what cannot pass, tells the agent, and goes on with the next", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path });
+    await world.pipeline.start();
+    world.channel.beforeSend = ({ text }) => {
+      if (text === "a") throw new HoldfastError("forbidden", "blocked", "The bot was blocked by the user");
+    };
+    await enqueue(world, draft("a"), draft("b"));
+    await expect.poll(() => sentTexts(world)).toEqual(["b"]);
+    expect(eventsOf(world, "delivery.failed")).toMatchObject([{ reason: "The bot was blocked by the user" }]);
+    const { systemEvents } = await world.parts();
+    const { events } = await systemEvents.drainSystemEvents(KEY, { id: "t", epoch: 1 });
+    expect(events.map(({ text }) => text)).toEqual([
+      "Your message “a” did not arrive on telegram: The bot was blocked by the user",
+    ]);
+  });
+
+  it("does not wait for a channel that hangs, and says that the message may come twice", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path, sendTimeoutMs: 100 });
+    await world.pipeline.start();
+    let hangs = 1;
+    world.channel.beforeSend = async () => {
+      if (hangs-- > 0) await new Promise(() => undefined);
+    };
+    await enqueue(world, draft("a"));
+    await (await world.store()).outbox.enqueue("agent:main:telegram:dm:2", [draft("other")]);
+    await expect.poll(() => sentTexts(world), { timeout: 6000 }).toEqual(["other", "a"]);
+    expect(eventsOf(world, "delivery.started").at(-1)).toMatchObject({ mayRepeat: true });
+    await expect.poll(() => world.pipeline.status().counts).toMatchObject({ delivered: 2, mayRepeat: 1 });
+  });
+
+  it("does not send again what arrived late", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path, sendTimeoutMs: 50 });
+    await world.pipeline.start();
+    world.channel.beforeSend = async () => await new Promise((resolve) => setTimeout(resolve, 200));
+    await enqueue(world, draft("a"));
+    const { outbox } = await world.store();
+    await expect.poll(async () => await outbox.routes(), { timeout: 6000 }).toEqual([]);
+    expect(sentTexts(world)).toEqual(["a"]);
+  });
+
+  it("sends again what a process was sending when it died, and counts it", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path });
+    const { outbox } = await world.store();
+    const [item] = await outbox.enqueue(KEY, [draft("a")]);
+    await outbox.startSending(item?.id ?? 0, 0);
+    await world.pipeline.start();
+    await expect.poll(() => sentTexts(world)).toEqual(["a"]);
+    expect(eventsOf(world, "delivery.started")).toMatchObject([{ mayRepeat: true }]);
+    expect(world.pipeline.status().counts.mayRepeat).toBe(1);
+  });
+
+  it("lets messages wait for a channel that is not running, tells so once, and serves the others", async () => {
+    await using home = await temporaryFolder();
+    const [up, down] = [createFakeChannel(), createFakeChannel("discord")];
+    down.account.status = { state: "failed", text: "wrong token" };
+    await using world = await pipelineWorld({ home: home.path, channels: [up, down] });
+    await enqueue(world, draft("no", "discord"), draft("nowhere", "signal"), draft("own", "cli"), draft("yes"));
+    await world.pipeline.start();
+    await world.pipeline.start();
+    await expect.poll(() => sentTexts(world)).toEqual(["yes"]);
+    expect(eventsOf(world, "delivery.delayed")).toMatchObject([
+      { reason: "wrong token" },
+      { reason: "signal is not configured here" },
+    ]);
+    down.account.status = { state: "connected", text: "on" };
+    world.pipeline.events.emit({
+      type: "channel.status",
+      channel: "discord",
+      accountId: "default",
+      status: down.account.status,
+    });
+    await expect.poll(() => down.sent.map(({ text }) => text)).toEqual(["no"]);
+    const routes = await (await world.store()).outbox.routes();
+    expect(routes.map(({ channel }) => channel).toSorted()).toEqual(["cli", "signal"]);
+  });
+
+  it("is done by one of two processes; the other goes on when the first one ends", async () => {
+    await using home = await temporaryFolder();
+    await using one = await pipelineWorld({ home: home.path });
+    await one.pipeline.start();
+    await enqueue(one, draft("a"));
+    await expect.poll(() => sentTexts(one)).toEqual(["a"]);
+    const { leases } = await one.store();
+    const route = { channel: "telegram", accountId: "default" };
+    expect(await leases.current(deliveryLeaseKey("main", route))).toBeDefined();
+    expect((await leases.list()).map(({ key }) => key)).toEqual([deliveryLeaseKey("main", route)]);
+    await using two = await pipelineWorld({ home: home.path });
+    await two.pipeline.start();
+    await enqueue(two, draft("b"));
+    await expect.poll(() => sentTexts(one), { timeout: 5000 }).toEqual(["a", "b"]);
+    await one.stop();
+    await enqueue(two, draft("c"));
+    await expect.poll(() => sentTexts(two), { timeout: 8000 }).toEqual(["c"]);
+    expect(sentTexts(one)).toEqual(["a", "b"]);
+  });
+
+  it("shows that an answer is being written", async () => {
+    await using home = await temporaryFolder();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await using world = await pipelineWorld({ home: home.path, runTurn: async () => (await promise, {}) });
+    const { ended } = await world.pipeline.admit(inbound("hello"));
+    await expect.poll(() => world.channel.typed, { timeout: 3000 }).toBe(1);
+    resolve();
+    await ended;
+  });
+});
+
+describe("judging a failure", () => {
+  const item = { ...draft("a"), id: 1, key: KEY, createdAt: 0, state: "pending" as const, attempts: 0, dueAt: 0 };
+  const unavailable = new HoldfastError("unavailable", "down", "down");
+
+  const pause = (attempts: number) => {
+    const verdict = judgeFailure({ ...item, attempts }, unavailable, 1000);
+    return verdict.do === "retry" ? verdict.dueAt - 1000 : Number.NaN;
+  };
+
+  it("waits longer each time, and never longer than five minutes", () => {
+    expect(pause(0)).toBeGreaterThanOrEqual(500);
+    expect(pause(0)).toBeLessThanOrEqual(1000);
+    expect(pause(3)).toBeGreaterThanOrEqual(4000);
+    expect(pause(50)).toBeLessThanOrEqual(300_000);
+    expect(pause(50)).toBeGreaterThanOrEqual(150_000);
+  });
+
+  it("gives up after a day, and a defect after some attempts", () => {
+    expect(judgeFailure(item, unavailable, 24 * 3600 * 1000)).toMatchObject({ do: "give-up" });
+    expect(judgeFailure({ ...item, attempts: 3 }, new TypeError("x"), 1)).toMatchObject({ do: "retry" });
+    expect(judgeFailure({ ...item, attempts: 4 }, new TypeError("x"), 1)).toMatchObject({ do: "give-up" });
+    expect(judgeFailure(item, new HoldfastError("usage", "bad", "bad"), 1)).toMatchObject({ do: "give-up" });
+  });
+});

@@ -1,0 +1,76 @@
+/**
+ * Takes replies from the outboxes of all agents to the channels. Woken by whoever puts something into an
+ * outbox; looks by itself only now and then. Announcements to the command line are not its business:
+ * `holdfast mcp --announcements` shows them.
+ */
+import type { ChannelAccount, ChannelPool } from "../pools.ts";
+import type { AgentParts } from "../turn.ts";
+import { deliveryLeaseKey } from "./delivery-lease.ts";
+import type { DeliveryShared } from "./delivery-parts.ts";
+import { type RouteDeliverer, canSend, createRouteDeliverer } from "./route-deliverer.ts";
+
+export interface Delivery {
+  /** Something may be due for the agent. Left out session: for any. */
+  wake(parts: AgentParts, key?: string): void;
+  /** Tells, once for each message, what waits for a channel that is not running. */
+  reportWaiting(parts: AgentParts): Promise<void>;
+  stop(graceMs: number): Promise<void>;
+}
+
+/** How many messages of one route are told of at a time. */
+const TOLD_AT_ONCE = 50;
+const COMMAND_LINE = "cli";
+
+export function createDelivery(shared: DeliveryShared, channels: ChannelPool): Delivery {
+  const deliverers = new Map<ChannelAccount, Map<string, RouteDeliverer>>();
+  const agents = new Map<string, AgentParts>();
+  /** The newest item told of, by route. */
+  const told = new Map<string, number>();
+  let isStopped = false;
+
+  const wake = (parts: AgentParts, key?: string): void => {
+    if (isStopped) return;
+    const { agentId } = parts.agent;
+    agents.set(agentId, parts);
+    for (const account of channels.accounts()) {
+      const ofAccount = deliverers.get(account) ?? new Map<string, RouteDeliverer>();
+      deliverers.set(account, ofAccount);
+      const known = ofAccount.get(agentId);
+      if (known !== undefined) known.wake(key);
+      else if (canSend(account)) ofAccount.set(agentId, createRouteDeliverer({ shared, parts, account }));
+    }
+  };
+  const unsubscribe = shared.events.subscribe((event) => {
+    if (event.type === "channel.status") for (const parts of agents.values()) wake(parts);
+  });
+
+  return {
+    wake,
+    reportWaiting: async (parts) => {
+      const { agent } = parts;
+      for (const { channel, accountId } of await agent.store.outbox.routes()) {
+        if (channel === COMMAND_LINE) continue;
+        const account = channels.find(channel, accountId);
+        if (account !== undefined && canSend(account)) continue;
+        const name = deliveryLeaseKey(agent.agentId, { channel, accountId });
+        if ((await agent.store.leases.current(name)) !== undefined) continue;
+        const now = shared.clock.now();
+        const due = await agent.store.outbox.due(now, TOLD_AT_ONCE, { channel, accountId });
+        const reason = account === undefined ? `${channel} is not configured here` : account.status.text;
+        for (const { id, key } of due) {
+          if (id <= (told.get(name) ?? 0)) continue;
+          told.set(name, id);
+          const delayed = { agentId: agent.agentId, sessionKey: key, outboxId: id, dueAt: now, reason };
+          shared.logger.warn("A message waits for its channel", delayed);
+          shared.events.emit({ type: "delivery.delayed", ...delayed });
+        }
+      }
+    },
+    stop: async (graceMs) => {
+      isStopped = true;
+      unsubscribe();
+      const all = [...deliverers.values()].flatMap((ofAccount) => [...ofAccount.values()]);
+      await Promise.all(all.map((deliverer) => deliverer.stop(graceMs)));
+    },
+  };
+}

@@ -1,0 +1,235 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { inbound, pipelineWorld } from "../../../test/support/pipeline-world.ts";
+import { temporaryFolder } from "../../../test/support/temp-folder.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { installFaultAction } from "../../base/faults.ts";
+import type { TurnRequest } from "../turn.ts";
+import { MAX_ATTEMPTS } from "./perform-step.ts";
+
+const KEY = "agent:main:telegram:dm:1";
+
+describe("a turn that fails", () => {
+  it("ends with a message to the person, once", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({
+      home: home.path,
+      runTurn: async () => {
+        throw new HoldfastError("corrupt", "transcript-corrupt", "The transcript is damaged", { hint: "Run doctor." });
+      },
+    });
+    const { ended } = await world.pipeline.admit(inbound("hello"));
+    expect(await ended).toMatchObject({ outcome: "failed", error: { code: "transcript-corrupt" } });
+    await expect.poll(() => world.channel.sent[0]?.text).toContain("The transcript is damaged");
+    expect(world.turns).toEqual(["hello"]);
+    expect(world.pipeline.status().counts).toMatchObject({ turns: 1, failed: 1 });
+    expect(await (await world.store()).inbox.pending()).toEqual([]);
+  });
+
+  it("tells nobody the secret that an error quotes", async () => {
+    await using home = await temporaryFolder();
+    const secret = "sk-ant-abcdefghijklmnopqrstuvwxyz";
+    await using world = await pipelineWorld({
+      home: home.path,
+      runTurn: async () => {
+        throw new HoldfastError("usage", "model-refused", `wrong key ${secret}`, {
+          data: { url: `x?api_key=${secret}` },
+        });
+      },
+    });
+    const told: unknown[] = [];
+    world.pipeline.events.subscribe((event) => void told.push(event));
+    told.push(await (await world.pipeline.admit(inbound("hello"))).ended);
+    expect(JSON.stringify(told)).toContain("wrong key sk-ant-[redacted]");
+    expect(JSON.stringify(told)).not.toContain(secret);
+  });
+
+  it("is put off while store or disk are not well, without counting, and tells so", async () => {
+    await using home = await temporaryFolder();
+    const attempts: number[] = [];
+    await using world = await pipelineWorld({
+      home: home.path,
+      runTurn: async ({ attempt }: TurnRequest) => {
+        attempts.push(attempt);
+        if (attempts.length < 3) throw new HoldfastError("unavailable", "disk-full", "The disk is full");
+        return {};
+      },
+    });
+    const { ended, item } = await world.pipeline.admit(inbound("hello"));
+    expect(await ended).toMatchObject({ outcome: "answered" });
+    // Begun before, so what it wrote is looked for; but not counted.
+    expect(attempts).toEqual([1, 2, 2]);
+    expect(await (await world.store()).inbox.get(item.id)).toMatchObject({ state: "done", attempts: 1 });
+  });
+
+  it("is written as soon as the disk has room again, and not run again", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path });
+    const { inbox } = await world.store();
+    let refusals = 2;
+    const finish = inbox.finish.bind(inbox);
+    inbox.finish = async (...given) => {
+      if (refusals-- > 0) throw new HoldfastError("unavailable", "disk-full", "The disk is full");
+      return await finish(...given);
+    };
+    const { ended } = await world.pipeline.admit(inbound("hello"));
+    expect(await ended).toMatchObject({ outcome: "answered" });
+    expect(world.turns).toEqual(["hello"]);
+    expect(world.events.filter(({ type }) => type === "turn.notice")).toHaveLength(2);
+  });
+
+  it("is not repeated for ever when its process dies each time", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path });
+    const store = await world.store();
+    const { item } = await store.inbox.admit({ key: KEY, ...inbound("hello"), payload: { ctx: inbound("hello").ctx } });
+    for (let death = 0; death < MAX_ATTEMPTS; death++) {
+      const attempt = await store.leases.acquire(KEY, { ttlMs: 1000 });
+      if (!attempt.acquired) throw new Error("The lease is held");
+      await store.inbox.requeue(attempt.lease);
+      await store.inbox.claim(attempt.lease);
+      await store.leases.release(attempt.lease);
+    }
+    await world.pipeline.start();
+    await expect.poll(async () => (await store.inbox.get(item.id))?.state).toBe("done");
+    expect(world.turns).toEqual([]);
+    await expect.poll(() => world.channel.sent[0]?.text).toContain(`begun ${MAX_ATTEMPTS} times`);
+  });
+
+  it("writes nothing more when another process took the session over", async () => {
+    await using home = await temporaryFolder();
+    let taken = 0;
+    await using world = await pipelineWorld({
+      home: home.path,
+      runTurn: async ({ parts, held }: TurnRequest) => {
+        if (taken++ > 0) return {};
+        // Another process after this one was paused for longer than its lease.
+        const { leases } = parts.agent.store;
+        await leases.release(held.lease);
+        const other = await leases.acquire(KEY, { ttlMs: 60_000 });
+        setTimeout(() => void (other.acquired && leases.release(other.lease)), 300);
+        await held.fence();
+        return {};
+      },
+    });
+    const { ended } = await world.pipeline.admit(inbound("hello"));
+    expect(await ended).toMatchObject({ outcome: "answered" });
+    expect(world.turns).toEqual(["hello", "hello"]);
+    await expect.poll(() => world.channel.sent.length).toBe(1);
+  });
+
+  it.each(["turn.claimed", "turn.finished", "inbox.admitted", "sqlite.batch.committed"] as const)(
+    "goes on after a failure at %s",
+    async (point) => {
+      await using home = await temporaryFolder();
+      await using world = await pipelineWorld({ home: home.path });
+      await world.pipeline.start();
+      onTestFinished(() => installFaultAction(undefined));
+      let failures = 1;
+      installFaultAction((at) => {
+        if (at === point && failures-- > 0) throw new HoldfastError("unavailable", "fault", "An injected failure");
+      });
+      const admitted = await world.pipeline.admit(inbound("hello", { id: "f" })).catch(() => undefined);
+      const again = admitted ?? (await world.pipeline.admit(inbound("hello", { id: "f" })));
+      expect(await again.ended).toMatchObject({ outcome: "answered" });
+      await expect.poll(() => world.channel.sent.length, { timeout: 8000 }).toBe(1);
+    },
+  );
+});
+
+describe("the end of a process", () => {
+  it("puts running turns off, and the next process repeats them under the same name", async () => {
+    await using home = await temporaryFolder();
+    const requests: TurnRequest[] = [];
+    const turns = { drainSeconds: 0.05 };
+    await using first = await pipelineWorld({
+      home: home.path,
+      turns,
+      runTurn: async (request) => {
+        requests.push(request);
+        await new Promise<void>((end) => request.signal.addEventListener("abort", () => end(), { once: true }));
+        return { outcome: "aborted", payloads: [] };
+      },
+    });
+    const { item } = await first.pipeline.admit(inbound("long"));
+    await expect.poll(() => requests.length).toBe(1);
+    await first.stop();
+    expect(first.pipeline.status()).toMatchObject({ draining: true, running: [] });
+    expect(await (await first.store()).inbox.get(item.id)).toMatchObject({ state: "queued", attempts: 0 });
+    // Still durable, although nobody answers here any more.
+    const late = await first.pipeline.admit(inbound("late"));
+
+    await using second = await pipelineWorld({
+      home: home.path,
+      runTurn: async (request) => {
+        requests.push(request);
+        return {};
+      },
+    });
+    await second.pipeline.start();
+    expect(await late.ended).toMatchObject({ outcome: "answered", itemId: late.item.id });
+    expect(second.turns).toEqual(["long", "late"]);
+    expect(requests.map(({ turnId }) => turnId)[1]).toBe(requests[0]?.turnId);
+    expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2, 1]);
+    expect(first.channel.sent).toEqual([]);
+  });
+
+  it("lets running turns finish and deliver within the grace period", async () => {
+    await using home = await temporaryFolder();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await using world = await pipelineWorld({
+      home: home.path,
+      runTurn: async () => {
+        await promise;
+        return {};
+      },
+    });
+    await world.pipeline.admit(inbound("a"));
+    await world.pipeline.admit(inbound("b"));
+    await expect.poll(() => world.turns).toEqual(["a"]);
+    const stopped = world.stop();
+    resolve();
+    await stopped;
+    expect(world.channel.sent.map(({ text }) => text)).toEqual(["re: a"]);
+    expect(await (await world.store()).inbox.pending()).toMatchObject([{ state: "queued" }]);
+  });
+});
+
+describe("two processes on one store", () => {
+  it("answer each message once and in order, whoever admits it", async () => {
+    await using home = await temporaryFolder();
+    await using one = await pipelineWorld({ home: home.path });
+    await using two = await pipelineWorld({ home: home.path });
+    const worlds = [one, two];
+    const admitted = [];
+    for (let n = 0; n < 20; n++) {
+      const message = inbound(`${n}`, { id: `n${n}` });
+      admitted.push(...(await Promise.all(worlds.map((world) => world.pipeline.admit(message)))));
+    }
+    const ends = await Promise.all(admitted.map(({ ended }) => ended));
+    expect(new Set(ends.map(({ outcome }) => outcome))).toEqual(new Set(["answered"]));
+    const order = [...one.turns, ...two.turns].map(Number).toSorted((a, b) => a - b);
+    expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    for (const { turns } of worlds) expect(turns.map(Number)).toEqual(turns.map(Number).toSorted((a, b) => a - b));
+    await expect.poll(() => one.channel.sent.length + two.channel.sent.length, { timeout: 8000 }).toBe(20);
+  });
+
+  it("a message that interrupts reaches the turn of the other process", async () => {
+    await using home = await temporaryFolder();
+    const interrupt = { queue: { mode: "interrupt" as const, debounceMs: 0, cap: 20, drop: "old" as const } };
+    await using one = await pipelineWorld({
+      home: home.path,
+      turns: interrupt,
+      runTurn: async ({ signal }) => {
+        await new Promise<void>((end) => signal.addEventListener("abort", () => end(), { once: true }));
+        return { outcome: "aborted", payloads: [] };
+      },
+    });
+    await using two = await pipelineWorld({ home: home.path, turns: interrupt });
+    const slow = await one.pipeline.admit(inbound("slow"));
+    await expect.poll(() => one.turns).toEqual(["slow"]);
+    const next = await two.pipeline.admit(inbound("next"));
+    expect(await slow.ended).toMatchObject({ outcome: "aborted" });
+    await one.stop();
+    expect(await next.ended).toBeDefined();
+  });
+});

@@ -1,0 +1,218 @@
+/** `chat` and `agent` through a gateway that they start themselves, on a pipe and in a terminal. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { gatewayCaller } from "../../src/gateway/connect-to-gateway.ts";
+import { startCliGateway } from "../support/cli-gateway.ts";
+import { runCli } from "../support/run-cli.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+
+describe("without a gateway", () => {
+  it("chat starts one in the background, which the next command uses and `gateway stop` ends", async () => {
+    await using home = await homeWithStop();
+    const first = await runCli(["chat"], { home: home.path, input: "one\n/new\ntwo\n" });
+    expect(first).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\[echo\].*one\n.*\n\[echo\].*two\n$/) as string,
+    });
+    expect(first.stderr).toContain("Started the gateway in the background");
+    expect(first.stderr).toMatch(/Window [0-9a-f]{8}; the previous one \([0-9a-f]{8}\) stays/);
+    const second = await runCli(["agent", "-m", "three"], { home: home.path });
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("three") as string, stderr: "" });
+    // The token is for whoever asks, not for the log.
+    const token = (await readFile(home.join("gateway.token"), "utf8")).trim();
+    expect(await readFile(home.join("gateway.log"), "utf8")).not.toContain(token);
+
+    expect(await runCli(["gateway", "stop"], { home: home.path })).toMatchObject({ code: 0 });
+    expect(existsSync(home.join("gateway.json"))).toBe(false);
+    expect((await runCli(["gateway", "status"], { home: home.path })).code).toBe(3);
+  });
+
+  it("several commands at once end up at one gateway", async () => {
+    await using home = await homeWithStop();
+    // A fixed port: of two gateways that start at once, one cannot listen.
+    await writeFile(home.join("config.json"), JSON.stringify({ gateway: { port: 20_000 + (process.pid % 20_000) } }));
+    const results = await Promise.all(
+      ["a", "b", "c"].map(async (word) => await runCli(["agent", "-m", word], { home: home.path })),
+    );
+    for (const [index, { code, stdout }] of results.entries()) {
+      expect({ code, stdout }).toEqual({
+        code: 0,
+        stdout: expect.stringContaining(["a", "b", "c"][index] ?? "") as string,
+      });
+    }
+  });
+
+  it("says what is wrong when it cannot be started", async () => {
+    await using home = await homeWithStop();
+    await using blocker = await homeWithStop();
+    await using taken = await startCliGateway(blocker.path);
+    const port = Number(new URL(taken.announced.url).port);
+    await writeFile(home.join("config.json"), JSON.stringify({ gateway: { port } }));
+    const { code, stderr, stdout } = await runCli(["agent", "-m", "hi"], { home: home.path });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/The gateway could not be started[\s\S]*Another program listens on[\s\S]*`--local`/);
+  });
+});
+
+describe("failures", () => {
+  it("of one message leave an exit code and let the next be answered", async () => {
+    await using home = await homeWithStop();
+    await using _gateway = await startCliGateway(home.path);
+    const { code, stdout, stderr } = await runCli(["chat"], {
+      home: home.path,
+      input: "fail:unavailable\nstill there\n",
+    });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("holdfast: ");
+    expect(stdout).toContain("still there");
+    const agent = await runCli(["agent", "-m", "fail:unavailable", "--json"], { home: home.path });
+    expect(agent.code).not.toBe(0);
+    expect(agent.json()).toMatchObject({ status: "error", error: { message: expect.any(String) as string } });
+  });
+
+  it("a gateway that dies is told, with what becomes of the message", async () => {
+    await using home = await homeWithStop();
+    await using gateway = await startCliGateway(home.path);
+    using chat = program(home, ["chat"]);
+    chat.type("hang\n");
+    await turnRuns(home);
+    gateway.process.kill("SIGKILL");
+    expect(await chat.ended).toBe(1);
+    expect(chat.output()).toMatch(/The gateway has gone[\s\S]*kept and answered when it is back/);
+  });
+
+  it("an answer that is late is no failure of the turn", async () => {
+    await using home = await homeWithStop();
+    await using _gateway = await startCliGateway(home.path);
+    const { code, stderr } = await runCli(["agent", "-m", "hang", "--timeout", "0.3"], { home: home.path });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/no answer yet; the turn goes on[\s\S]*holdfast history agent:main:main/);
+  });
+});
+
+describe("Ctrl-C", () => {
+  it("in a terminal stops the answer, then leaves", async () => {
+    await using home = await homeWithStop();
+    await using _gateway = await startCliGateway(home.path);
+    using chat = terminal(home, "chat");
+    await chat.shows("> ");
+    chat.type("hello\r");
+    await chat.shows("[echo] message 1 of this window: hello");
+    chat.type("tool:list_files .\r");
+    await chat.shows("· list_files");
+    await chat.shows("AGENTS.md");
+    await chat.shows("> ");
+    chat.type("hang\r");
+    await turnRuns(home);
+    chat.type("\u0003");
+    await chat.shows("Stopped.");
+    chat.type("and now\r");
+    await chat.shows("[echo] message 4 of this window: and now");
+    await chat.shows("> ");
+    chat.type("\u0003");
+    expect(await chat.ended, chat.output()).toBe(130);
+  });
+
+  it("stops the turn of `agent`", async () => {
+    await using home = await homeWithStop();
+    await using _gateway = await startCliGateway(home.path);
+    using agent = program(home, ["agent", "-m", "hang"]);
+    await turnRuns(home);
+    agent.child.kill("SIGINT");
+    expect(await agent.ended).toBe(130);
+    const { json } = await runCli(["gateway", "status", "--json"], { home: home.path });
+    expect(json()).toMatchObject({ turns: { running: [] } });
+  });
+});
+
+describe("the gateway's signals", () => {
+  it("the first one waits for the running turn, the second one does not", async () => {
+    await using home = await homeWithStop();
+    await using gateway = await startCliGateway(home.path);
+    using agent = program(home, ["agent", "-m", "hang"]);
+    await turnRuns(home);
+    gateway.process.kill("SIGTERM");
+    await expect.poll(() => gateway.stderr()).toContain("Stopping; running turns get 30 seconds.");
+    expect(gateway.process.exitCode).toBe(null);
+    gateway.process.kill("SIGTERM");
+    expect(await gateway.ended).toBe(143);
+    expect(await agent.ended).toBe(1);
+  });
+});
+
+/** A folder that leaves no gateway behind. */
+async function homeWithStop(): Promise<TemporaryFolder> {
+  const folder = await temporaryFolder();
+  await writeFile(folder.join("config.json"), JSON.stringify({ gateway: { port: 0 } }));
+  return {
+    ...folder,
+    [Symbol.asyncDispose]: async () => {
+      const { json, code } = await runCli(["gateway", "status", "--json"], { home: folder.path });
+      const { pid } = json() as { pid?: number };
+      if (code === 0 && pid !== undefined) process.kill(pid, "SIGKILL");
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function turnRuns(home: TemporaryFolder): Promise<void> {
+  const gateway = await gatewayCaller({ home: home.path });
+  const running = async (): Promise<number> => (await gateway.call("status", {})).turns.running.length;
+  await expect.poll(running, { timeout: 15_000 }).toBe(1);
+}
+
+interface Program extends Disposable {
+  child: ChildProcessWithoutNullStreams;
+  output(): string;
+  /** Resolves when the text has been written since the last wait. */
+  shows(text: string): Promise<void>;
+  type(keys: string): void;
+  ended: Promise<number | null>;
+}
+
+function program(home: TemporaryFolder, args: readonly string[]): Program {
+  return follow(spawn(process.execPath, [BIN, ...args], { cwd: home.path, env: environment(home), stdio: "pipe" }));
+}
+
+/** The command's words are ours: no foreign text reaches this shell. */
+function terminal(home: TemporaryFolder, command: string): Program {
+  const line = `stty cols 100 rows 24; exec "${process.execPath}" "${BIN}" ${command}`;
+  return follow(
+    spawn("script", ["-qefc", line, "/dev/null"], { cwd: home.path, env: environment(home), stdio: "pipe" }),
+  );
+}
+
+function environment(home: TemporaryFolder): NodeJS.ProcessEnv {
+  return { ...process.env, HOLDFAST_HOME: home.path, SHELL: "/bin/sh", TERM: "xterm-256color", NO_COLOR: "1" };
+}
+
+function follow(child: ChildProcessWithoutNullStreams): Program {
+  let output = "";
+  let seen = 0;
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+  return {
+    child,
+    output: () => output,
+    async shows(text) {
+      const deadline = Date.now() + 15_000;
+      for (let at = -1; at === -1;) {
+        at = output.indexOf(text, seen);
+        if (at !== -1) seen = at + text.length;
+        else if (Date.now() > deadline)
+          throw new Error(`"${text}" did not come: ${JSON.stringify(output.slice(seen))}`);
+        else await delay(10);
+      }
+    },
+    type: (keys) => void child.stdin.write(keys),
+    ended: once(child, "close").then(([code]) => code as number | null),
+    [Symbol.dispose]: () => void child.kill("SIGKILL"),
+  };
+}

@@ -1,0 +1,72 @@
+/** An engine that is slow, fails, hangs or floods: its person is told, and everybody else is answered. */
+import { expect, it } from "vitest";
+import type { HoldfastConfig } from "../../src/config/config.ts";
+import { ADA, BOB } from "../support/fake-telegram/updates.ts";
+import { type House, openHouse, until } from "../support/house.ts";
+
+const KEY = `agent:main:telegram:dm:${ADA.id}`;
+
+const limited = (config: HoldfastConfig): HoldfastConfig => ({
+  ...config,
+  turns: { ...config.turns, timeoutSeconds: 1 },
+});
+
+/** Ada's turn is under way when Bob is answered. */
+async function answersBob(house: House, meanwhile: string): Promise<void> {
+  await until(
+    async () => (await house.transcript(KEY).catch(() => [])).some((line) => line.includes(meanwhile)),
+    "Ada's turn",
+  );
+  house.telegram.say("and me?", { from: BOB });
+  await house.hears(BOB.id, "and me?");
+}
+
+it("a slow engine holds up nobody else, and what waits behind it is answered in order", async () => {
+  await using house = await openHouse();
+  house.telegram.say("sleep:1500");
+  house.telegram.say("second");
+  await answersBob(house, "sleep:1500");
+  expect(house.texts(ADA.id)).toEqual([]);
+  await house.hears(ADA.id, "second");
+  expect(house.texts(ADA.id)).toEqual([expect.stringContaining("sleep:1500"), expect.stringContaining("second")]);
+});
+
+it.each(["unavailable", "usage", "timeout", "internal", "locked", "fenced"])(
+  "an engine that fails as %s fails one turn; the person is told, once, and can go on",
+  async (kind) => {
+    await using house = await openHouse();
+    house.telegram.say(`fail:${kind}`);
+    house.telegram.say("better now?");
+    await house.hears(ADA.id, "better now?");
+    expect(house.texts(ADA.id)).toEqual([
+      expect.stringContaining("failed as it was told to"),
+      expect.stringContaining("better now?"),
+    ]);
+    expect(await house.transcript(KEY)).toHaveLength(4);
+  },
+);
+
+it("an engine that hangs is stopped after its time", async () => {
+  await using house = await openHouse({ config: limited });
+  house.telegram.say("hang");
+  await answersBob(house, "hang");
+  await house.hears(ADA.id, "not answered within 1 s");
+  house.telegram.say("still there?");
+  await house.hears(ADA.id, "still there?");
+  expect(house.texts(ADA.id)).toHaveLength(2);
+});
+
+it("an engine that floods is stopped; what it said is cut, not sent, and the rest goes on", async () => {
+  await using house = await openHouse();
+  house.telegram.say(`flood:${64 * 1024 * 1024}`);
+  await answersBob(house, "flood:");
+  await house.hears(ADA.id, "became too long");
+  expect(house.texts(ADA.id).join("").length).toBeLessThan(30_000);
+  // What is long and not too long comes in pieces that Telegram takes.
+  house.telegram.say("flood:20000");
+  house.telegram.say("after the flood");
+  await house.hears(ADA.id, "after the flood");
+  const pieces = house.texts(ADA.id).filter((text) => text.startsWith("flood") && !text.includes("after"));
+  expect(pieces.length).toBeGreaterThan(4);
+  expect(Math.max(...pieces.map((text) => text.length))).toBeLessThanOrEqual(4096);
+});

@@ -1,0 +1,100 @@
+/**
+ * Seed scenario: somebody asks on Telegram for a list of files, the engine looks with a tool, the answer
+ * arrives on Telegram, and the transcript has all of it. With every engine.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { memoryFileOf } from "../../src/turn/memory-flush.ts";
+import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
+import { text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
+import { createClaudeHome } from "../support/claude-home.ts";
+import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
+import { says, uses } from "../support/fake-model-stream/stream-reply.ts";
+import { ADA } from "../support/fake-telegram/updates.ts";
+import { openHouse } from "../support/house.ts";
+
+const KEY = `agent:main:telegram:dm:${ADA.id}`;
+const QUESTION = "Which files are there?";
+
+describe("a person on Telegram asks for a list of files", () => {
+  it("the model engine calls list_files and answers", async () => {
+    await using model = await startFakeModelStream(
+      uses("list_files", { path: "." }, "Let me look."),
+      says("There is plan.md and AGENTS.md."),
+    );
+    await using house = await openHouse({
+      config: (config) => ({
+        ...config,
+        agents: { main: { model: "anthropic/claude-sonnet-4-5" } },
+        providers: { anthropic: { baseUrl: `${model.url}/v1` } },
+      }),
+      env: { ANTHROPIC_API_KEY: "test-key-without-value" },
+    });
+    await writeFile(join((await house.agent()).workspace, "plan.md"), "a plan");
+    house.telegram.say(QUESTION);
+    await house.hears(ADA.id, "There is plan.md and AGENTS.md.");
+
+    expect(model.requests.map(({ protocol }) => protocol)).toEqual(["anthropic", "anthropic"]);
+    // The tool really ran in the workspace: the model was told what is there.
+    expect(JSON.stringify(model.requests[1]?.body)).toContain("plan.md");
+    const transcript = await house.transcript(KEY);
+    expect(transcript).toEqual([
+      expect.stringContaining(QUESTION),
+      "assistant: Let me look.",
+      expect.stringMatching(/^list_files: [\s\S]*plan\.md/),
+      "assistant: There is plan.md and AGENTS.md.",
+    ]);
+    expect(house.texts(ADA.id)).toEqual(["Let me look.", "There is plan.md and AGENTS.md."]);
+  });
+
+  it("the echo engine does so as it is told to", async () => {
+    await using house = await openHouse();
+    house.telegram.say("tool:list_files .");
+    await house.hears(ADA.id, "AGENTS.md");
+    expect(await house.transcript(KEY)).toEqual([
+      "user: tool:list_files .",
+      "assistant: ",
+      expect.stringMatching(/^list_files: [\s\S]*AGENTS\.md/),
+      expect.stringMatching(/^assistant: \[echo\][\s\S]*AGENTS\.md/),
+    ]);
+  });
+
+  it("Claude Code uses a tool of its own, and saves memory when its window is nearly full and before /new", async () => {
+    await using api = await startFakeAnthropic();
+    await using claude = await createClaudeHome(api);
+    await using house = await openHouse({
+      config: (config) => ({
+        ...config,
+        agents: { main: { engine: "claude-code", workspace: claude.repo } },
+        claudeCode: { ...config.claudeCode, command: claude.command, permissionMode: "default" },
+      }),
+      env: claude.env,
+    });
+    const nearlyFull = withUsage(text("There is a README.md."), { input_tokens: 178_000 });
+    api.script(toolUse("Bash", { command: "ls" }), nearlyFull);
+    house.telegram.say(QUESTION);
+    await house.hears(ADA.id, "There is a README.md.");
+    expect(await house.transcript(KEY)).toEqual([
+      `user: ${QUESTION}`,
+      "assistant: ",
+      expect.stringMatching(/^Bash: [\s\S]*README\.md/),
+      "assistant: There is a README.md.",
+    ]);
+
+    const file = join(claude.repo, memoryFileOf(Date.now()));
+    api.script(toolUse("Write", { file_path: file, content: "They asked for files.\n" }), text("NO_REPLY"));
+    house.telegram.say("And now?");
+    await house.hears(ADA.id, "And now?");
+    expect(await readFile(file, "utf8")).toBe("They asked for files.\n");
+
+    const seen = { file_path: file, content: "They asked for files, twice.\n" };
+    api.script(toolUse("Write", seen), text("NO_REPLY"));
+    house.telegram.say("/new");
+    await house.hears(ADA.id, "A new conversation has begun");
+    expect(await readFile(file, "utf8")).toBe("They asked for files, twice.\n");
+    expect(house.texts(ADA.id)).toHaveLength(3);
+    await house.leave();
+    await claude.empty();
+  });
+});

@@ -1,0 +1,114 @@
+/** Two gateways on one home, both with the same Telegram account: everything is answered once. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Message } from "grammy/types";
+import { expect, it } from "vitest";
+import { createRandom } from "../../src/selftest/random.ts";
+import { startGatewayChild } from "../crash/gateway-rounds.ts";
+import { hastyClock } from "../support/fake-telegram/telegram-stage.ts";
+import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
+import { type House, openHouse, until } from "../support/house.ts";
+
+const CHATS = [2001, 2002, 2003];
+
+/** Numbered, some of each person, in the order in which they were written. */
+function letters(count: number): Message[] {
+  return Array.from({ length: count }, (_, index) => {
+    const id = CHATS[index % CHATS.length] ?? 0;
+    return message({ text: `letter ${index}.`, from: { id, is_bot: false, first_name: `P${id}` } });
+  });
+}
+
+async function answeredOnce(house: House, sent: readonly Message[]): Promise<void> {
+  const answers = (): string[] => CHATS.flatMap((chat) => house.texts(chat));
+  const countOf = (text: string): number => answers().filter((answer) => answer.endsWith(text)).length;
+  await until(
+    () => sent.every(({ text = "" }) => countOf(text) > 0),
+    () => `answers to all; there was ${answers().join()}`,
+  );
+  // What comes too often would come right behind the first.
+  await until(
+    async () => (await (await house.agent()).store.outbox.due(Date.now() + 1e9, 10)).length === 0,
+    "all sent",
+  );
+  for (const { text = "" } of sent) expect({ text, times: countOf(text) }).toEqual({ text, times: 1 });
+  for (const chat of CHATS) {
+    const lines = await house.transcript(`agent:main:telegram:dm:${chat}`);
+    const own = sent.filter(({ from }) => from?.id === chat);
+    expect(lines).toHaveLength(own.length * 2);
+    expect(new Set(lines.filter((line) => line.startsWith("user"))).size).toBe(own.length);
+  }
+}
+
+it("the same updates at both webhooks, twice and out of order, are one turn each", async () => {
+  const webhookUrl = "https://agent.example.org/webhooks/telegram/default";
+  await using house = await openHouse({ account: { webhookUrl } });
+  const gateways = [house.gateway, await house.enter()];
+  const secret = house.telegram.webhook?.secretToken ?? "";
+  const sent = letters(24);
+  const random = createRandom(4, "webhooks");
+  const updates = sent.map((body, index) => ({ update_id: index + 1, message: body }));
+  const calls = [...gateways, ...gateways].flatMap(({ url }) =>
+    updates.map((update) => ({ url, update, at: random.whole(0, 1e6) })),
+  );
+  const statuses = await Promise.all(
+    calls
+      .toSorted((a, b) => a.at - b.at)
+      .map(async ({ url, update }) => {
+        const headers = { "content-type": "application/json", "x-telegram-bot-api-secret-token": secret };
+        const body = JSON.stringify(update);
+        return (await fetch(`${url}/webhooks/telegram/default`, { method: "POST", headers, body })).status;
+      }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await answeredOnce(house, sent);
+});
+
+it("two pollers that throw each other out, and get updates again, make one turn of each, in order", async () => {
+  await using house = await openHouse({ gateway: { clock: hastyClock } });
+  await house.enter();
+  const { telegram } = house;
+  const sent = letters(24);
+  const isRefused = (): number => house.statuses.filter((status) => status === "telegram retrying").length;
+  for (const letter of sent) {
+    const update = telegram.deliver(letter);
+    const before = isRefused();
+    telegram.updates.repeat([update]);
+    // Until the other one has asked, and thrown this one out.
+    if (letter.message_id % 4 === 0) await until(() => isRefused() > before, "the other poller");
+    telegram.updates.repeat([update]);
+  }
+  await answeredOnce(house, sent);
+  for (const chat of CHATS) {
+    const order = house.texts(chat).map((text) => Number(/letter (\d+)\./.exec(text)?.[1]));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+  }
+});
+
+it("of two processes, one goes on where the other was killed, and takes orders for the other's turns", async () => {
+  await using house = await openHouse({ entered: false, gateway: { clock: hastyClock } });
+  const { telegram, home } = house;
+  await mkdir(home, { mode: 0o700 });
+  const account = { apiRoot: telegram.url, allowFrom: ["*"] };
+  await writeFile(join(home, "config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
+  const { child, ended } = await startGatewayChild({ home }, telegram);
+  telegram.say("hang");
+  telegram.say("sleep:30000\nunfinished", { from: BOB });
+  const isBegun = async (id: number): Promise<boolean> =>
+    (await house.transcript(`agent:main:telegram:dm:${id}`).catch(() => [])).length === 1;
+  await until(async () => (await isBegun(ADA.id)) && (await isBegun(BOB.id)), "both turns");
+
+  // The other process waits longer before it asks Telegram again, so this one gets the order.
+  await house.enter();
+  telegram.say("/stop");
+  await house.hears(ADA.id, "Stopped.");
+  const { store } = await house.agent();
+  // Nobody could know of a message whose arrival was not written down.
+  await until(async () => (await store.outbox.get(1))?.state === "delivered", "the mark");
+  child.kill("SIGKILL");
+  await ended;
+  await house.hears(BOB.id, "unfinished");
+  expect(house.texts(BOB.id)).toHaveLength(1);
+  expect(house.texts(ADA.id)).toHaveLength(1);
+  expect(await house.transcript(`agent:main:telegram:dm:${BOB.id}`)).toHaveLength(2);
+});

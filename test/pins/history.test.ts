@@ -1,0 +1,76 @@
+/** What a person is shown of a conversation, on the terminal and as Markdown. */
+import { expect, it } from "vitest";
+import { type CliResult, runCli } from "../support/run-cli.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+import { assistantDraft, userDraft } from "../support/transcripts.ts";
+import { openAgent } from "../../src/compose.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { initSessionState } from "../../src/session/init.ts";
+import type { DraftEntry } from "../../src/transcript/entries.ts";
+import { openTranscriptLog } from "../../src/transcript/log.ts";
+
+const FLUSH = "flush:main:1:agent:main:main";
+
+/** Three messages, the second with what stood around it; between them the agent saved its memory. */
+async function writeConversation(home: string): Promise<void> {
+  const agent = await openAgent({ home, config: DEFAULT_CONFIG });
+  const opened = await initSessionState({ agent, ctx: { SessionKey: "main", Body: "x" }, cfg: DEFAULT_CONFIG });
+  await using log = await openTranscriptLog({ path: opened.transcriptPath });
+  await log.append([
+    marked(userDraft("first question"), { turnId: "main:1" }),
+    ...Array.from({ length: 6 }, () => marked(userDraft("write down what matters"), { turnId: FLUSH })),
+    marked(assistantDraft("NO_REPLY"), { turnId: FLUSH }),
+    marked(userDraft("System: [now] rain\n\nsecond question\n[from: Ada]"), {
+      turnId: "main:2",
+      said: "second question",
+    }),
+    marked(userDraft("third question"), { turnId: "main:2", steered: true }),
+    failedCall(),
+  ]);
+  await agent.store.close();
+}
+
+async function run(home: string, ...args: string[]): Promise<CliResult> {
+  return await runCli(args, { home });
+}
+
+function marked(draft: DraftEntry, mark: object): DraftEntry {
+  return { ...draft, ...mark };
+}
+
+function failedCall(): DraftEntry {
+  const draft = assistantDraft("");
+  if (draft.type !== "message" || draft.message.role !== "assistant") throw new Error("no answer");
+  const content = [{ type: "toolCall" as const, id: "t1", name: "list_files", arguments: {} }];
+  return { ...draft, message: { ...draft.message, content, stopReason: "error", errorMessage: "no model" } };
+}
+
+it("is what people and the agent said to each other; --all adds how memory was saved", async () => {
+  await using home = await temporaryFolder();
+  await writeConversation(home.path);
+  const { stdout } = await run(home.path, "history");
+  const lines = stdout.split("\n").map((line) => line.trim());
+  expect(lines.slice(1, -1).map((line) => line.replace(/^\S+ \S+ {2}/, ""))).toEqual([
+    "you      first question",
+    "you      second question",
+    "you      third question",
+    "agent    (calls list_files)",
+    "(failed: no model)",
+  ]);
+  expect((await run(home.path, "history", "--all")).stdout).toMatch(/memory +write down what matters/);
+
+  const { stdout: markdown } = await run(home.path, "sessions", "export", "main");
+  expect(markdown).toContain("\n\nsecond question\n");
+  expect(markdown).not.toMatch(/write down|NO_REPLY|rain/);
+  const { stdout: whole } = await run(home.path, "sessions", "export", "main", "--format", "jsonl");
+  expect(whole).toContain("write down what matters");
+});
+
+it("has as many entries as were asked for, whatever is left out between them", async () => {
+  await using home = await temporaryFolder();
+  await writeConversation(home.path);
+  const read = async (...args: string[]) => (await run(home.path, "history", "--json", ...args)).json();
+  expect(await read("--limit", "4")).toMatchObject({ complete: false, count: 4 });
+  expect(await read("--limit", "50")).toMatchObject({ complete: true, count: 5 });
+  expect(await read("--all")).toMatchObject({ complete: true, count: 12 });
+});

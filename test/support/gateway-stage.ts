@@ -1,0 +1,232 @@
+/**
+ * A gateway on a real store in a temporary folder. Agents, channels and the pipeline are small stand-ins
+ * of their contracts: a message is admitted durably, answered with `echo: <text>`, and both are in the
+ * transcript. `hold()` keeps turns from ending until it is released.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "../../src/base/clock.ts";
+import { HoldfastError } from "../../src/base/errors.ts";
+import { createLogger } from "../../src/base/log.ts";
+import type { Channel, OutboundMessage } from "../../src/channels/channel.ts";
+import type { TelegramChannel } from "../../src/channels/telegram/telegram-channel.ts";
+import { createWebChannel } from "../../src/channels/web/web-channel.ts";
+import { type ClaudeSide, openClaudeSide } from "../../src/compose-claude.ts";
+import { openAgent } from "../../src/compose.ts";
+import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
+import { agentLayout } from "../../src/config/layout.ts";
+import { type GatewayOptions, type Gateway, startGateway } from "../../src/gateway/start-gateway.ts";
+import type { RpcParts } from "../../src/rpc/rpc-parts.ts";
+import type { AgentHandle } from "../../src/session/agent-handle.ts";
+import { resetSession } from "../../src/session/window.ts";
+import { createGroupHistory } from "../../src/turn/body/group-history.ts";
+import { type PendingDatabase, openPendingDatabase } from "../../src/turn/body/pending-database.ts";
+import { createSystemEvents } from "../../src/turn/body/system-events.ts";
+import type { AgentPool, ChannelAccount, ChannelPool } from "../../src/turn/pools.ts";
+import type { AgentParts } from "../../src/turn/turn.ts";
+import { type StandInPipeline, createStandInPipeline } from "./stand-in-pipeline.ts";
+import { temporaryFolder } from "./temp-folder.ts";
+
+export interface GatewayStage extends AsyncDisposable {
+  home: string;
+  parts: RpcParts;
+  gateway: Gateway;
+  agent: AgentHandle;
+  pipeline: StandInPipeline;
+  /** What was logged, one line each. */
+  logged: string[];
+  /** What the webhook was given. */
+  webhooks: { secretToken: string | undefined; body: string }[];
+  /** Keys that were reset, in order. */
+  resets: string[];
+  start(options?: Partial<GatewayOptions>): Promise<Gateway>;
+  post(method: string, params?: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+export interface StageOptions extends Omit<Partial<GatewayOptions>, "parts"> {
+  config?: Partial<HoldfastConfig>;
+  agents?: readonly string[];
+  /** Left out: a stand-in that only knows a secret. */
+  telegram?: TelegramChannel;
+  /** False: the test starts it. */
+  started?: boolean;
+}
+
+export async function gatewayStage(options: StageOptions = {}): Promise<GatewayStage> {
+  const {
+    config: changes,
+    agents: agentIds = ["main"],
+    started = true,
+    telegram: _telegram,
+    ...gatewayOptions
+  } = options;
+  const folder = await temporaryFolder();
+  const home = folder.path;
+  const config: HoldfastConfig = { ...DEFAULT_CONFIG, ...changes };
+  const logged: string[] = [];
+  const logger = createLogger({ level: "debug", write: (line) => void logged.push(line) });
+  const agents = createStandInAgents({ home, config, agentIds });
+  const webhooks: GatewayStage["webhooks"] = [];
+  const { telegram = telegramStandIn(webhooks) } = options;
+  const resets: string[] = [];
+  const pipeline = createStandInPipeline({
+    agents,
+    config,
+    onListenerError: (error) => logger.error("listener", { error }),
+  });
+  const gateways: Gateway[] = [];
+  let side: ClaudeSide | undefined;
+
+  const parts: RpcParts = {
+    home,
+    config,
+    version: "1.2.3",
+    startedAt: Date.now(),
+    clock: systemClock,
+    logger,
+    agents,
+    channels: createStandInChannels([createWebChannel(), telegram]),
+    pipeline,
+    resetSession: async (agentId, key, expected) => {
+      resets.push(key);
+      return await resetSession((await agents.open(agentId)).agent, key, expected);
+    },
+    draftMessage: async ({ payload, target, idempotencyKey }) => [{ idempotencyKey, target, payload }],
+    claude: () => (side ??= openClaudeSide({ home, config, logger })),
+  };
+  const start = async (more: Partial<GatewayOptions> = {}): Promise<Gateway> => {
+    const gateway = await startGateway({ parts, port: 0, ...gatewayOptions, ...more });
+    gateways.push(gateway);
+    return gateway;
+  };
+  if (started) await start();
+  const current = (): Gateway => {
+    const [first] = gateways;
+    if (first === undefined) throw new Error("the gateway was not started");
+    return first;
+  };
+
+  return {
+    home,
+    parts,
+    get gateway() {
+      return current();
+    },
+    agent: (await agents.open("main")).agent,
+    pipeline,
+    logged,
+    webhooks,
+    resets,
+    start,
+    post: async (method, params = {}, headers = {}) => {
+      const { url, token } = current();
+      return await fetch(`${url}/rpc/${method}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}`, ...headers },
+        body: typeof params === "string" ? params : JSON.stringify(params),
+      });
+    },
+    [Symbol.asyncDispose]: async () => {
+      pipeline.release();
+      await Promise.all(gateways.map(async (gateway) => await gateway.close()));
+      await pipeline.drain();
+      await agents.close();
+      side?.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function createStandInAgents(options: {
+  home: string;
+  config: HoldfastConfig;
+  agentIds: readonly string[];
+}): AgentPool {
+  const { home, config, agentIds } = options;
+  const opened = new Map<string, Promise<AgentParts>>();
+  const ready: AgentParts[] = [];
+  const databases: PendingDatabase[] = [];
+  const openParts = async (agentId: string): Promise<AgentParts> => {
+    const agent = await openAgent({ home, config, agentId });
+    const { pending } = agentLayout(home, agentId);
+    const database = await openPendingDatabase({ path: pending, clock: systemClock, logger: agent.logger });
+    databases.push(database);
+    const parts: AgentParts = {
+      agent,
+      config,
+      engine: {
+        name: "echo",
+        keepsConversation: false,
+        // oxlint-disable-next-line require-yield -- the stand-in pipeline answers by itself
+        run: async function* () {
+          throw new Error("the stand-in pipeline runs no engine");
+        },
+        close: async () => undefined,
+      },
+      history: createGroupHistory({ database, now: Date.now }),
+      systemEvents: createSystemEvents({ database, now: Date.now }),
+      describeWorkspace: async () => ({ system: "", skills: [], version: 0 }),
+    };
+    ready.push(parts);
+    return parts;
+  };
+  return {
+    list: async () => [...agentIds],
+    opened: () => ready,
+    open: async (agentId) => {
+      if (!agentIds.includes(agentId)) {
+        throw new HoldfastError("not-found", "agent-not-found", `There is no agent ${agentId}`, { hint: "Add it." });
+      }
+      const known = opened.get(agentId) ?? openParts(agentId);
+      opened.set(agentId, known);
+      return await known;
+    },
+    close: async () => {
+      await Promise.all(ready.map(async ({ agent }) => await agent.store.close()));
+      for (const database of databases) database.close();
+    },
+  };
+}
+
+function createStandInChannels(channels: readonly Channel[]): ChannelPool {
+  const accounts: ChannelAccount[] = channels.map((channel) => ({
+    channel,
+    agentId: "main",
+    replyTo: "off",
+    status: { state: "connected", text: "a stand-in" },
+  }));
+  return {
+    start: async () => undefined,
+    accounts: () => accounts,
+    failures: () => [],
+    find: (name, accountId = "default") =>
+      accounts.find(({ channel }) => channel.name === name && channel.accountId === accountId),
+    stop: async () => undefined,
+  };
+}
+
+export const WEBHOOK_SECRET = "webhook-secret-of-the-test";
+
+function telegramStandIn(webhooks: GatewayStage["webhooks"]): TelegramChannel {
+  return {
+    name: "telegram",
+    accountId: "default",
+    capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false },
+    start: async () => undefined,
+    stop: async () => undefined,
+    send: async ({ idempotencyKey }: OutboundMessage) => ({ messageId: idempotencyKey }),
+    knowsSecret: (given) => given === WEBHOOK_SECRET,
+    handleWebhook: async (request) => {
+      webhooks.push(request);
+      return { status: 200 };
+    },
+  };
+}
+
+/** Waits until the check holds, at most some seconds. */
+export async function until(check: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error("it did not happen in time");
+    await delay(5);
+  }
+}

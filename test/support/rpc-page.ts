@@ -1,0 +1,72 @@
+/** docs/rpc.md, written from the method table. */
+import { z } from "zod";
+import { METHODS } from "../../src/rpc/contract.ts";
+import { EVENTS } from "../../src/rpc/events.ts";
+
+interface Schema {
+  type?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  default?: unknown;
+}
+
+export function renderRpcPage(): string {
+  const methods = Object.entries(METHODS).map(([name, method]) =>
+    [
+      `### \`${name}\``,
+      `${method.summary} Permission: \`${method.permission}\`.`,
+      ...section("Parameters", toSchema(method.params, "input"), "none"),
+      ...section("Result", toSchema(method.result, "output"), "an empty object"),
+    ].join("\n\n"),
+  );
+  const events = EVENTS.map(({ name, summary }) => `- \`${name}\`: ${summary}`);
+  return `${[HEAD, "## Events", EVENT_TEXT, events.join("\n"), "## Methods", ...methods].join("\n\n")}\n`;
+}
+
+const HEAD = `# RPC
+
+What the gateway answers, over WebSocket and HTTP alike. This page is written from the method table in \`src/rpc/contract.ts\`; a test keeps it in step (\`npx vitest run src/rpc -u\` writes it again). How to start the gateway, where the token is and how frames look is in [gateway.md](gateway.md).
+
+A parameter or field marked _optional_ may be missing. Unknown parameters are refused. Instants are milliseconds since 1970. Errors have one shape, \`{code, kind, message, hint?, retryable, data?}\`; \`code\` is for programs and does not change, \`kind\` says what sort of failure it is.
+
+Permissions: \`read\` looks, \`write\` talks and changes settings, \`admin\` takes out of use and starts programs. A connection has all of them unless it asked for less.`;
+
+const EVENT_TEXT =
+  'A WebSocket that called `events.subscribe` gets frames `{type: "event", event, payload, seq}`. The payload is the whole event, with `type`, `agentId`, `sessionKey` and, for a turn, `itemId`.';
+
+function toSchema(schema: z.ZodType, io: "input" | "output"): Schema {
+  return z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Schema;
+}
+
+function section(title: string, schema: Schema, none: string): string[] {
+  const lines = fields(schema, 0);
+  return lines.length === 0 ? [`${title}: ${none}.`] : [`${title}:`, lines.join("\n")];
+}
+
+function fields({ properties = {}, required = [] }: Schema, level: number): string[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const notes = [
+      typeText(schema),
+      ...(required.includes(name) || schema.default !== undefined ? [] : ["_optional_"]),
+      ...(schema.default === undefined ? [] : [`default \`${JSON.stringify(schema.default)}\``]),
+    ].join(", ");
+    const described = schema.description ?? schema.items?.description;
+    const line = `${"  ".repeat(level)}- \`${name}\` (${notes})${described === undefined ? "" : `: ${described}`}`;
+    return [line, ...fields(schema.items ?? schema, level + 1)];
+  });
+}
+
+function typeText(schema: Schema): string {
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
+  if (schema.enum !== undefined) return schema.enum.map((value) => `\`${String(value)}\``).join(" or ");
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeText).join(" or ");
+  if (schema.type === "array") return `list of ${typeText(schema.items ?? {})}`;
+  return schema.type === "integer" ? "whole number" : (TYPE_WORDS[schema.type ?? ""] ?? schema.type ?? "object");
+}
+
+const TYPE_WORDS: Record<string, string> = { string: "text", boolean: "yes or no" };

@@ -1,0 +1,123 @@
+/**
+ * The one line to the gateway. It connects, tells what happens, and connects again by itself after
+ * growing pauses; whoever listens to `onOpen` reads again what may have been missed. A token that the
+ * gateway refuses ends it: trying again would not help.
+ */
+import { HoldfastError, errorMessage } from "../../src/base/errors.ts";
+import { type RpcCaller, type RpcClient, connectRpc } from "../../src/rpc/client.ts";
+import type { RpcEvent } from "../../src/rpc/events.ts";
+
+export type Link =
+  | { state: "connecting" }
+  | { state: "open"; version: string }
+  /** Tries again at `retryAt`. */
+  | { state: "waiting"; retryAt: number; reason: string }
+  | { state: "refused"; reason: string };
+
+export interface ConnectionListener {
+  onLink(link: Link): void;
+  /** Each time that a connection is there, before the link is `open`. */
+  onOpen(caller: RpcCaller): Promise<void>;
+  onEvent(event: RpcEvent): void;
+}
+
+export interface Connection extends RpcCaller {
+  /** Does not wait for the end of the pause. */
+  retryNow(): void;
+  close(): void;
+}
+
+const PAUSES_MS = [400, 1000, 2000, 4000, 8000, 15_000] as const;
+/** A connection that breaks sooner does not count as recovered: the pauses go on growing. */
+const STABLE_MS = 5000;
+
+export function openConnection(token: string, listener: ConnectionListener): Connection {
+  let client: RpcClient | undefined;
+  let isClosed = false;
+  let failures = 0;
+  let endPause: (() => void) | undefined;
+
+  const run = async (): Promise<void> => {
+    for (;;) {
+      listener.onLink({ state: "connecting" });
+      const startedAt = performance.now();
+      const reason = await once();
+      if (isClosed) return;
+      if (reason.isFinal) {
+        listener.onLink({ state: "refused", reason: reason.text });
+        return;
+      }
+      failures = performance.now() - startedAt > STABLE_MS ? 1 : failures + 1;
+      await pause(reason.text);
+      if (isClosed) return;
+    }
+  };
+
+  /** One connection from its beginning to its end; returns why it ended. */
+  const once = async (): Promise<{ text: string; isFinal: boolean }> => {
+    try {
+      client = await connectRpc({ url: location.origin, token, client: { name: "web" } });
+      if (isClosed) client.close();
+      client.onEvent((event) => listener.onEvent(event));
+      await listener.onOpen(client);
+      listener.onLink({ state: "open", version: client.hello.server.version });
+      const { reason } = await client.closed;
+      return { text: reason === "" ? "The connection ended" : reason, isFinal: false };
+    } catch (error) {
+      client?.close();
+      const isFinal = error instanceof HoldfastError && (error.kind === "forbidden" || error.kind === "unsupported");
+      return { text: errorMessage(error), isFinal };
+    } finally {
+      client = undefined;
+    }
+  };
+
+  const pause = async (reason: string): Promise<void> => {
+    const longest = PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? PAUSES_MS[0];
+    // Several pages must not come back in the same instant.
+    const ms = longest * (0.8 + Math.random() * 0.4);
+    listener.onLink({ state: "waiting", retryAt: Date.now() + ms, reason });
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    endPause = undefined;
+  };
+
+  const retryNow = (): void => endPause?.();
+  const onVisible = (): void => {
+    if (document.visibilityState === "visible") retryNow();
+  };
+  window.addEventListener("online", retryNow);
+  document.addEventListener("visibilitychange", onVisible);
+  void run();
+
+  return {
+    call: async (method, params, options) => {
+      if (client === undefined) throw notConnected();
+      return await client.call(method, params, options);
+    },
+    retryNow,
+    close: () => {
+      isClosed = true;
+      client?.close();
+      retryNow();
+      window.removeEventListener("online", retryNow);
+      document.removeEventListener("visibilitychange", onVisible);
+    },
+  };
+}
+
+/** While there is no connection that is said in one place, and everything is read again afterwards. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof HoldfastError && error.kind === "unavailable" && error.code === "connection-lost";
+}
+
+function notConnected(): HoldfastError {
+  return new HoldfastError("unavailable", "connection-lost", "The gateway cannot be reached right now", {
+    hint: "The page connects again by itself.",
+  });
+}

@@ -1,0 +1,124 @@
+/** Does what the person asks for: calls the gateway and tells the store what came of it. */
+import type { RpcCaller } from "../../../src/rpc/client.ts";
+import type { RpcEvent } from "../../../src/rpc/events.ts";
+import { type Place, readPlace, takeTokenFromAddress, writePlace } from "../address.ts";
+import { type Connection, openConnection } from "../connection.ts";
+import type { Store } from "../state/store.ts";
+import { tabStorage } from "../storage.ts";
+import { type ChatControl, createChatControl } from "./chat-control.ts";
+import { type HistoryControl, createHistoryControl } from "./history-control.ts";
+import { keepState } from "./keep-state.ts";
+import { type SessionsControl, createSessionsControl } from "./sessions-control.ts";
+
+export interface Controller {
+  readonly chat: ChatControl;
+  readonly history: HistoryControl;
+  readonly sessions: SessionsControl;
+  /** Follows the address: the token in it, else that of this tab. */
+  start(): void;
+  signIn(token: string): void;
+  signOut(): void;
+  retryNow(): void;
+  open(place: Place): void;
+}
+
+export function createController(store: Store): Controller {
+  let connection: Connection | undefined;
+  const caller: RpcCaller = {
+    call: async (method, params, options) => {
+      if (connection === undefined) throw new Error("Not signed in");
+      return await connection.call(method, params, options);
+    },
+  };
+  const history = createHistoryControl(store, caller);
+  const sessions = createSessionsControl(store, caller);
+  const chat = createChatControl(store, caller, history);
+
+  /** The order matters: first be told of what happens from now on, then read what is there. */
+  const onOpen = async (opened: RpcCaller): Promise<void> => {
+    await opened.call("events.subscribe", { events: [...WATCHED] });
+    const [agents, { turns }] = await Promise.all([
+      opened.call("agents.list", {}),
+      opened.call("status", { limit: 1 }),
+    ]);
+    store.dispatch({ type: "running.read", running: turns.running });
+    store.dispatch({
+      type: "agents.read",
+      agents: { defaultId: agents.defaultId, mainKey: agents.mainKey, ids: agents.agents.map(({ id }) => id) },
+    });
+    await chat.sendAgain();
+    await Promise.all([sessions.refresh(), history.refresh()]);
+  };
+
+  const onEvent = (event: RpcEvent): void => {
+    store.dispatch({ type: "event", event });
+    sessions.onEvent(event);
+    history.onEvent(event);
+    chat.onEvent(event);
+  };
+
+  const signIn = (token: string): void => {
+    connection?.close();
+    tabStorage.write(TOKEN, token);
+    connection = openConnection(token, {
+      onLink: (link) => {
+        if (link.state === "refused") {
+          tabStorage.write(TOKEN, undefined);
+          store.dispatch({ type: "link.changed", link: { state: "signed-out", reason: link.reason } });
+        } else {
+          store.dispatch({ type: "link.changed", link });
+        }
+      },
+      onOpen,
+      onEvent,
+    });
+  };
+
+  const show = (place: Place): void => {
+    store.dispatch({ type: "place.changed", place });
+    void history.refresh();
+  };
+
+  const followAddress = (): void => {
+    const token = takeTokenFromAddress() ?? (connection === undefined ? tabStorage.read(TOKEN) : undefined);
+    if (token !== undefined) signIn(token);
+    show(readPlace());
+  };
+
+  return {
+    chat,
+    history,
+    sessions,
+    start: () => {
+      keepState(store);
+      window.addEventListener("hashchange", followAddress);
+      followAddress();
+    },
+    signIn,
+    signOut: () => {
+      connection?.close();
+      connection = undefined;
+      tabStorage.write(TOKEN, undefined);
+      store.dispatch({ type: "link.changed", link: { state: "signed-out" } });
+    },
+    retryNow: () => connection?.retryNow(),
+    open: (place) => {
+      writePlace(place);
+      show(place);
+    },
+  };
+}
+
+const TOKEN = "token";
+
+const WATCHED = [
+  "message.admitted",
+  "message.dropped",
+  "turn.started",
+  "turn.text",
+  "turn.tool",
+  "turn.notice",
+  "turn.compaction",
+  "turn.ended",
+  "session.changed",
+] as const satisfies readonly RpcEvent["type"][];

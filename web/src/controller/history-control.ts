@@ -1,0 +1,107 @@
+/** Reads transcripts. One read of the end is under way at a time; what is asked for meanwhile is read next. */
+import { errorMessage } from "../../../src/base/errors.ts";
+import type { RpcCaller } from "../../../src/rpc/client.ts";
+import type { RpcEvent } from "../../../src/rpc/events.ts";
+import { isConnectionLost } from "../connection.ts";
+import type { PageState } from "../state/state.ts";
+import type { Store } from "../state/store.ts";
+
+export interface HistoryControl {
+  /** Reads the end of what is shown, and the windows of its session. */
+  refresh(): Promise<void>;
+  loadOlder(): Promise<void>;
+  /** Windows get their titles from what was said in them since. */
+  refreshWindows(key: string): Promise<void>;
+  onEvent(event: RpcEvent): void;
+}
+
+const PAGE = 60;
+
+export function createHistoryControl(store: Store, caller: RpcCaller): HistoryControl {
+  let reading: Promise<void> | undefined;
+  let isStale = false;
+  /** The turn whose message was looked for in the transcript. */
+  let joined: string | undefined;
+
+  const refresh = async (): Promise<void> => {
+    isStale = true;
+    reading ??= readWhileStale().finally(() => {
+      reading = undefined;
+    });
+    await reading;
+  };
+
+  const readWhileStale = async (): Promise<void> => {
+    while (isStale) {
+      isStale = false;
+      const { place } = store.get();
+      if (place.key !== undefined) await read(place, place.key);
+    }
+  };
+
+  const read = async (place: PageState["place"], key: string): Promise<void> => {
+    const { ended: settled, live } = store.get();
+    const running = live[key]?.itemId;
+    const window = place.windowId === undefined ? {} : { sessionId: place.windowId };
+    try {
+      const page = await caller.call("chat.history", { sessionKey: key, ...window, limit: PAGE });
+      store.dispatch({ type: "history.read", place, page, settled, running });
+      if (page.sessionId !== undefined) await readNewWindows(key, page.sessionId);
+    } catch (error) {
+      tellFailure(place, error);
+    }
+  };
+
+  const readNewWindows = async (key: string, sessionId: string): Promise<void> => {
+    const { windows } = store.get();
+    if (windows?.key === key && windows.windows.some((known) => known.sessionId === sessionId)) return;
+    await readWindows(key);
+  };
+
+  const readWindows = async (key: string): Promise<void> => {
+    const found = await caller.call("sessions.windows", { key });
+    store.dispatch({ type: "windows.read", key, windows: found.windows });
+  };
+
+  const tellFailure = (place: PageState["place"], error: unknown): void => {
+    const problem = isConnectionLost(error) ? undefined : errorMessage(error);
+    store.dispatch({ type: "history.failed", place, problem });
+  };
+
+  return {
+    refresh,
+    loadOlder: async () => {
+      const { view, place, link } = store.get();
+      const canRead = link.state === "open" && view?.problem === undefined;
+      if (view?.before === undefined || view.isLoadingOlder || !canRead) return;
+      store.dispatch({ type: "history.older-asked" });
+      const window = view.sessionId === undefined ? {} : { sessionId: view.sessionId };
+      try {
+        const page = await caller.call("chat.history", {
+          sessionKey: view.key,
+          ...window,
+          limit: PAGE,
+          before: view.before,
+        });
+        store.dispatch({ type: "history.older-read", place, page });
+      } catch (error) {
+        tellFailure(place, error);
+      }
+    },
+    refreshWindows: async (key) => {
+      // What is known already is shown as it is.
+      await readWindows(key).catch(() => undefined);
+    },
+    onEvent: (event) => {
+      const { place, pending } = store.get();
+      if (!("sessionKey" in event) || event.sessionKey !== place.key || place.windowId !== undefined) return;
+      if (event.type === "turn.ended" || event.type === "session.changed") void refresh();
+      // Somebody else's message, such as one from Telegram: it is on disk when the answer begins.
+      if (event.type !== "turn.text" && event.type !== "turn.tool") return;
+      const name = `${event.sessionKey} ${event.itemId}`;
+      if (joined === name || pending.some(({ itemId }) => itemId === event.itemId)) return;
+      joined = name;
+      void refresh();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Reads the list of sessions, page by page, and its beginning again soon after something happened. */
+import { errorMessage } from "../../../src/base/errors.ts";
+import type { RpcCaller } from "../../../src/rpc/client.ts";
+import type { RpcEvent } from "../../../src/rpc/events.ts";
+import { isConnectionLost } from "../connection.ts";
+import type { SessionQuery } from "../state/state.ts";
+import type { Store } from "../state/store.ts";
+
+export interface SessionsControl {
+  refresh(): Promise<void>;
+  loadMore(): Promise<void>;
+  search(text: string): void;
+  chooseChannel(channel: string | undefined): void;
+  onEvent(event: RpcEvent): void;
+}
+
+const PAGE = 100;
+/** However much happens, the list is read no more often. */
+const REFRESH_MS = 700;
+const TYPING_MS = 200;
+
+export function createSessionsControl(store: Store, caller: RpcCaller): SessionsControl {
+  let refreshTimer: ReturnType<typeof setTimeout> | undefined;
+  let typingTimer: ReturnType<typeof setTimeout> | undefined;
+
+  const read = async (query: SessionQuery, offset: number): Promise<void> => {
+    store.dispatch({ type: "sessions.asked", query });
+    const search = query.search.trim();
+    try {
+      const { sessions, total } = await caller.call("sessions.list", {
+        limit: PAGE,
+        offset,
+        includeDerivedTitles: true,
+        includeLastMessage: true,
+        ...(search === "" ? {} : { search }),
+        ...(query.channel === undefined ? {} : { channel: query.channel }),
+      });
+      store.dispatch({ type: "sessions.read", query, rows: sessions, total, offset });
+    } catch (error) {
+      const problem = isConnectionLost(error) ? undefined : errorMessage(error);
+      store.dispatch({ type: "sessions.failed", problem });
+    }
+  };
+  const refresh = async (): Promise<void> => await read(store.get().sessions.query, 0);
+
+  return {
+    refresh,
+    loadMore: async () => {
+      const { sessions, link } = store.get();
+      const { rows, total, isLoading, query } = sessions;
+      if (isLoading || link.state !== "open" || rows === undefined || rows.length >= total) return;
+      await read(query, rows.length);
+    },
+    search: (search) => {
+      clearTimeout(typingTimer);
+      typingTimer = setTimeout(() => void read({ ...store.get().sessions.query, search }, 0), TYPING_MS);
+    },
+    chooseChannel: (channel) => void read({ ...store.get().sessions.query, channel }, 0),
+    onEvent: (event) => {
+      if (!MOVES_SESSIONS.has(event.type)) return;
+      refreshTimer ??= setTimeout(() => {
+        refreshTimer = undefined;
+        void refresh();
+      }, REFRESH_MS);
+    },
+  };
+}
+
+const MOVES_SESSIONS: ReadonlySet<RpcEvent["type"]> = new Set(["message.admitted", "turn.ended", "session.changed"]);

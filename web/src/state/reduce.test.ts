@@ -1,0 +1,200 @@
+/** The promises of the page's state: nothing missing, nothing twice, whatever comes first. */
+import { describe, expect, it } from "vitest";
+import { shownMessages, shownNotes, shownPending } from "../transcript/shown-messages.ts";
+import type { Action } from "./action.ts";
+import { reduce } from "./reduce.ts";
+import { turnName } from "./turn-number.ts";
+import { type HistoryMessage, type HistoryPage, type PageState, initialState } from "./state.ts";
+
+const KEY = "agent:main:main";
+const NAME = { agentId: "main", sessionKey: KEY };
+
+describe("reading the end of a history again", () => {
+  it("adds what is new and keeps what was loaded before", () => {
+    const state = play(read([said(3), said(4)], { before: "3" }), older([said(1), said(2)]), read([said(4), said(5)]));
+    expect(ids(state)).toEqual(["1", "2", "3", "4", "5"]);
+    expect(state.view?.before).toBeUndefined();
+  });
+
+  it("starts anew where the pages do not meet, and where another window has begun", () => {
+    expect(ids(play(read([said(1)]), read([said(8)], { before: "8" })))).toEqual(["8"]);
+    expect(ids(play(read([said(1)]), read([], { sessionId: "w2" })))).toEqual([]);
+  });
+
+  it("passes over what was asked for another place", () => {
+    expect(play(read([said(1)], {}, { key: "agent:main:other" })).view).toBeUndefined();
+  });
+});
+
+describe("a turn", () => {
+  it("is shown from events while it runs and from the history when it was read after its end", () => {
+    const running = play(
+      read([]),
+      written("m1"),
+      accepted("m1", 7),
+      event({ type: "turn.started", ...NAME, itemId: 7, attempt: 1 }),
+      event({ type: "turn.text", ...NAME, itemId: 7, text: "he" }),
+      event({ type: "turn.text", ...NAME, itemId: 7, text: "llo" }),
+    );
+    expect(running.live[KEY]?.parts).toEqual([{ kind: "text", text: "hello" }]);
+    const early = after(running, read([said(7), answered(7)]));
+    // On disk already, but the words are still those of the events.
+    expect(shown(early)).toEqual({ entries: ["7"], pending: [], isLive: true });
+    const ended = after(early, event({ type: "turn.ended", ...NAME, itemId: 7, outcome: "answered", durationMs: 1 }));
+    expect(shown(ended)).toEqual({ entries: ["7"], pending: [], isLive: true });
+    expect(shown(after(ended, read([said(7), answered(7)], {}, { key: KEY }, [])))).toMatchObject({ isLive: true });
+    expect(shown(after(ended, read([said(7), answered(7)], {}, { key: KEY }, [7])))).toEqual({
+      entries: ["7", "a7"],
+      pending: [],
+      isLive: false,
+    });
+  });
+
+  it("that ended before its message was acknowledged still answers it", () => {
+    const state = play(
+      read([]),
+      written("m1", "/status"),
+      event({
+        type: "turn.ended",
+        ...NAME,
+        itemId: 7,
+        outcome: "command",
+        text: "fine",
+        sessionId: "w1",
+        durationMs: 1,
+      }),
+      { type: "message.accepted", id: "m1", itemId: 7, hasEnded: true },
+      read([], {}, { key: KEY }, [7]),
+    );
+    expect(state.pending).toEqual([]);
+    expect(state.notes).toMatchObject([{ question: "/status", text: "fine", kind: "answer" }]);
+  });
+
+  it("that the page came late to shows what is on disk, and what follows", () => {
+    const state = play(
+      read([said(7)], { running: { itemId: 7, startedAt: 1 } }),
+      event({ type: "turn.text", ...NAME, itemId: 7, text: "rest" }),
+    );
+    expect(state.live[KEY]).toMatchObject({ isWhole: false, parts: [{ text: "rest" }] });
+    expect(shown(state).entries).toEqual(["7"]);
+  });
+
+  it("that ended before the answer about it came is not taken up again", () => {
+    const page = { running: { itemId: 7, startedAt: 1 } };
+    const ended = event({ type: "turn.ended", ...NAME, itemId: 7, outcome: "answered", durationMs: 1 });
+    expect(play(ended, read([], page)).live).toEqual({});
+    expect(play(ended, { type: "running.read", running: [{ sessionKey: KEY, itemId: 7 }] }).live).toEqual({});
+  });
+
+  it("whose end was missed is over when nothing runs any more", () => {
+    const joined = play(read([said(7)], { running: { itemId: 7, startedAt: 1 } }));
+    expect(after(joined, read([said(7)], {}, { key: KEY }, [], 6)).live[KEY]).toBeDefined();
+    expect(after(joined, read([said(7)], {}, { key: KEY }, [], 7)).live).toEqual({});
+  });
+
+  it("tells a failure once: by a note, unless the transcript has it", () => {
+    const failed = play(
+      read([]),
+      event({
+        type: "turn.ended",
+        ...NAME,
+        itemId: 7,
+        outcome: "failed",
+        sessionId: "w1",
+        error: { code: "x", kind: "unavailable", message: "no disk", retryable: true },
+        durationMs: 1,
+      }),
+    );
+    expect(shownNotes(failed.notes, [])).toMatchObject([{ kind: "failed", text: "no disk" }]);
+    expect(shownNotes(failed.notes, [answered(7, "error")])).toEqual([]);
+  });
+
+  it("of another session leaves nothing behind", () => {
+    const other = { agentId: "main", sessionKey: "agent:main:other", itemId: 3 };
+    const state = play(
+      read([]),
+      event({ type: "turn.started", ...other, attempt: 1 }),
+      event({ type: "turn.ended", ...other, outcome: "answered", durationMs: 1 }),
+    );
+    expect(state.live).toEqual({});
+  });
+});
+
+describe("messages that wait", () => {
+  it("are hidden once the transcript has them, also when several were put as one", () => {
+    const state = play(read([]), written("m1", "first"), written("m2", "second"), accepted("m1", 5), accepted("m2", 6));
+    expect(shown(state).pending).toEqual(["first", "second"]);
+    const joined = { ...said(5), content: "first\nsecond" } as HistoryMessage;
+    const begun = after(state, event({ type: "turn.started", ...NAME, itemId: 6, attempt: 1 }), read([joined]));
+    expect(shown(begun).pending).toEqual([]);
+  });
+
+  it("say so when they were shed", () => {
+    const state = play(
+      read([]),
+      written("m1"),
+      accepted("m1", 5),
+      event({ type: "message.dropped", ...NAME, itemIds: [5], reason: "the queue is full" }),
+    );
+    expect(state.pending).toMatchObject([{ problem: "Not answered: the queue is full" }]);
+  });
+});
+
+function play(...actions: Action[]): PageState {
+  return after(initialState({ key: KEY }), ...actions);
+}
+
+function after(state: PageState, ...actions: Action[]): PageState {
+  return actions.reduce(reduce, state);
+}
+
+function event(told: Extract<Action, { type: "event" }>["event"]): Action {
+  return { type: "event", event: told };
+}
+
+function read(
+  messages: HistoryMessage[],
+  more: Partial<HistoryPage> = {},
+  place: PageState["place"] = { key: KEY },
+  settled: number[] = [],
+  running?: number,
+): Action {
+  const page = { sessionKey: place.key ?? KEY, sessionId: "w1", isCurrent: true, messages, ...more };
+  return { type: "history.read", place, page, settled: settled.map((item) => turnName(KEY, item)), running };
+}
+
+function older(messages: HistoryMessage[]): Action {
+  const page = { sessionKey: KEY, sessionId: "w1", isCurrent: true, messages };
+  return { type: "history.older-read", place: { key: KEY }, page };
+}
+
+function written(id: string, words = "hello"): Action {
+  return { type: "message.written", message: { id, key: KEY, text: words, createdAt: 1 } };
+}
+
+function accepted(id: string, itemId: number): Action {
+  return { type: "message.accepted", id, itemId, hasEnded: false };
+}
+
+function said(item: number): HistoryMessage {
+  return { role: "user", content: "hello", timestamp: 1, entryId: String(item), turnId: `main:${item}:${KEY}` };
+}
+
+function answered(item: number, stopReason: "stop" | "error" = "stop"): HistoryMessage {
+  const place = { entryId: `a${item}`, turnId: `main:${item}:${KEY}` };
+  return { role: "assistant", content: "hello", stopReason, timestamp: 2, ...place };
+}
+
+function ids(state: PageState): string[] {
+  return (state.view?.messages ?? []).map(({ entryId }) => entryId);
+}
+
+function shown(state: PageState): { entries: string[]; pending: string[]; isLive: boolean } {
+  const live = state.live[KEY];
+  const messages = shownMessages(state.view?.messages ?? [], live);
+  return {
+    entries: messages.map(({ entryId }) => entryId),
+    pending: shownPending(state.pending, messages, state.notes, live).map(({ text }) => text),
+    isLive: live !== undefined,
+  };
+}

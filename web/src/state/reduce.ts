@@ -1,0 +1,125 @@
+import type { Action } from "./action.ts";
+import { reduceEvent } from "./reduce-event.ts";
+import { historyRead, joinedTurn, olderRead } from "./reduce-history.ts";
+import { sessionsRead } from "./reduce-sessions.ts";
+import type { PageState, PendingMessage } from "./state.ts";
+import { rememberEnded, turnName } from "./turn-number.ts";
+
+export function reduce(state: PageState, action: Action): PageState {
+  switch (action.type) {
+    case "link.changed":
+      return { ...state, link: action.link };
+    case "kept.restored":
+      return {
+        ...state,
+        pending: action.pending,
+        notes: action.notes,
+        seen: action.seen,
+        seenSince: action.seenSince,
+      };
+    case "agents.read":
+      return { ...state, agents: action.agents };
+    case "place.changed":
+      return placeChanged(state, action.place);
+    case "sessions.asked":
+      return { ...state, sessions: asked(state, action.query) };
+    case "sessions.read":
+      return sessionsRead(state, action);
+    case "sessions.failed":
+      return { ...state, sessions: { ...state.sessions, isLoading: false, ...problemOf(action) } };
+    case "windows.read":
+      return { ...state, windows: { key: action.key, windows: action.windows } };
+    case "history.read":
+      return historyRead(state, action);
+    case "history.older-asked":
+      return state.view === undefined ? state : { ...state, view: { ...state.view, isLoadingOlder: true } };
+    case "history.older-read":
+      return olderRead(state, action);
+    case "history.failed":
+      return historyFailed(state, action);
+    case "message.written":
+      return { ...state, pending: [...state.pending, action.message] };
+    case "message.accepted":
+      return accepted(state, action);
+    case "message.refused":
+      return changePending(state, action.id, (message) => ({ ...message, problem: action.problem }));
+    case "message.retried":
+      return changePending(state, action.id, (message) => {
+        const { problem: _, ...again } = message;
+        return again;
+      });
+    case "message.discarded":
+      return { ...state, pending: state.pending.filter(({ id }) => id !== action.id) };
+    case "turn.stopping":
+      return stopping(state, action.key);
+    case "running.read":
+      return runningRead(state, action.running);
+    case "event":
+      return reduceEvent(state, action.event);
+    default:
+      return action satisfies never;
+  }
+}
+
+function placeChanged(state: PageState, place: PageState["place"]): PageState {
+  const { key } = place;
+  if (state.place.key === key && state.place.windowId === place.windowId) return state;
+  return {
+    ...state,
+    place,
+    view: undefined,
+    windows: state.windows?.key === key ? state.windows : undefined,
+    seen: key === undefined ? state.seen : { ...state.seen, [key]: Date.now() },
+  };
+}
+
+/** Another question starts with an empty list; the same one keeps what is shown until the answer is there. */
+function asked({ sessions }: PageState, query: PageState["sessions"]["query"]): PageState["sessions"] {
+  const isSame = sessions.query.search === query.search && sessions.query.channel === query.channel;
+  const { problem: _, ...rest } = sessions;
+  return { ...rest, query, isLoading: true, rows: isSame ? sessions.rows : undefined };
+}
+
+function historyFailed(state: PageState, action: Extract<Action, { type: "history.failed" }>): PageState {
+  const { key, windowId } = state.place;
+  if (key === undefined || action.place.key !== key || action.place.windowId !== windowId) return state;
+  if (state.view === undefined && action.problem === undefined) return state;
+  const view = state.view ?? { key, isCurrent: windowId === undefined, messages: [], isLoadingOlder: false };
+  return { ...state, view: { ...view, isLoadingOlder: false, ...problemOf(action) } };
+}
+
+/** Nothing where the connection is to blame: that is said in one place. */
+function problemOf({ problem }: { problem: string | undefined }): { problem?: string } {
+  return problem === undefined ? {} : { problem };
+}
+
+/** The turn may have been over before its beginning was answered; then its note learns here what it answers. */
+function accepted(state: PageState, action: Extract<Action, { type: "message.accepted" }>): PageState {
+  const { id, itemId, hasEnded } = action;
+  const message = state.pending.find((known) => known.id === id);
+  if (message === undefined) return state;
+  const changed = changePending(state, id, (known) => ({ ...known, itemId, ...(hasEnded ? { hasEnded } : {}) }));
+  return {
+    ...changed,
+    ended: hasEnded ? rememberEnded(state.ended, message.key, itemId) : state.ended,
+    notes: state.notes.map((note) =>
+      note.key === message.key && note.itemId === itemId ? { ...note, question: message.text } : note,
+    ),
+  };
+}
+
+function changePending(state: PageState, id: string, change: (message: PendingMessage) => PendingMessage): PageState {
+  return { ...state, pending: state.pending.map((message) => (message.id === id ? change(message) : message)) };
+}
+
+function runningRead(state: PageState, running: readonly { sessionKey: string; itemId: number }[]): PageState {
+  const turns = running
+    .filter(({ sessionKey, itemId }) => !state.ended.includes(turnName(sessionKey, itemId)))
+    .map(({ sessionKey, itemId }) => [sessionKey, joinedTurn(itemId)] as const);
+  return { ...state, live: Object.fromEntries(turns) };
+}
+
+function stopping(state: PageState, key: string): PageState {
+  const live = state.live[key];
+  return live === undefined ? state : { ...state, live: { ...state.live, [key]: { ...live, isStopping: true } } };
+}

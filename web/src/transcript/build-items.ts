@@ -1,0 +1,129 @@
+/**
+ * From the messages of a transcript to what is shown: tool calls together with their results, the turns
+ * in which memory was saved folded into one line, notes where they belong. Transcripts may hold anything;
+ * what is not understood is left out, never thrown at.
+ */
+import { isFlushMessage } from "../state/turn-number.ts";
+import type { HistoryMessage, Note } from "../state/state.ts";
+import { type ShownBlock, asText, blocksOf, resultText, textOf } from "./message-blocks.ts";
+
+export type Item = { id: string; at: number } & (
+  | { kind: "user"; text: string; images: ShownImage[]; isCut: boolean }
+  | { kind: "assistant"; blocks: ShownBlock[]; error?: string; isStopped: boolean; isCut: boolean; isLast: boolean }
+  | { kind: "tool"; tool: ShownTool }
+  | { kind: "summary"; title: string; text: string }
+  | { kind: "custom"; title: string; text: string }
+  | { kind: "flush"; items: Item[] }
+  | { kind: "note"; note: Note }
+);
+
+export interface ShownImage {
+  source: string;
+}
+
+export interface ShownTool {
+  name: string;
+  /** What it was called with. Left out: only its result is known. */
+  input?: string;
+  /** Left out: it has not answered. */
+  output?: string;
+  isError: boolean;
+}
+
+type ToolResult = Extract<HistoryMessage, { role: "toolResult" }>;
+
+export function buildItems(messages: readonly HistoryMessage[], notes: readonly Note[]): Item[] {
+  const results = new Map(
+    messages.flatMap((message) => (message.role === "toolResult" ? [[message.toolCallId, message] as const] : [])),
+  );
+  const used = new Set<string>();
+  const items: Item[] = notes.filter(({ after }) => after === undefined).map(noteItem);
+  let flush: Item[] | undefined;
+  for (const message of messages) {
+    const item = toItem(message, results, used);
+    if (isFlushMessage(message)) {
+      if (flush === undefined) {
+        flush = [];
+        items.push({ kind: "flush", id: `flush ${message.entryId}`, at: message.timestamp, items: flush });
+      }
+      if (item !== undefined) flush.push(item);
+    } else {
+      flush = undefined;
+      if (item !== undefined) items.push(item);
+    }
+    items.push(...notes.filter(({ after }) => after === message.entryId).map(noteItem));
+  }
+  return items;
+}
+
+function toItem(
+  message: HistoryMessage,
+  results: ReadonlyMap<string, ToolResult>,
+  used: Set<string>,
+): Item | undefined {
+  const place = { id: message.entryId, at: message.timestamp };
+  const isCut = message.isCut === true;
+  switch (message.role) {
+    case "user": {
+      const blocks = blocksOf(message.content);
+      const images = blocks.flatMap((block) => (block.kind === "image" ? [{ source: block.source }] : []));
+      return { ...place, kind: "user", text: message.said ?? textOf(blocks), images, isCut };
+    }
+    case "assistant": {
+      const blocks = blocksOf(message.content).map((block) => withResult(block, results, used));
+      const error = message.stopReason === "error" ? asText(message.errorMessage) || "The answer failed." : undefined;
+      const isStopped = message.stopReason === "aborted";
+      if (blocks.length === 0 && error === undefined && !isStopped) return undefined;
+      const isLast = message.stopReason !== "toolUse";
+      return {
+        ...place,
+        kind: "assistant",
+        blocks,
+        isStopped,
+        isCut,
+        isLast,
+        ...(error === undefined ? {} : { error }),
+      };
+    }
+    case "toolResult": {
+      if (used.has(message.toolCallId)) return undefined;
+      const output = resultText(message.content);
+      return {
+        ...place,
+        kind: "tool",
+        tool: { name: asText(message.toolName), output, isError: message.isError },
+      };
+    }
+    case "bashExecution": {
+      const isError = message.cancelled || (message.exitCode ?? 0) !== 0;
+      const tool = { name: "bash", input: asText(message.command), output: asText(message.output), isError };
+      return { ...place, kind: "tool", tool };
+    }
+    case "compactionSummary":
+      return {
+        ...place,
+        kind: "summary",
+        title: "The older part was replaced by a summary",
+        text: asText(message.summary),
+      };
+    case "branchSummary":
+      return { ...place, kind: "summary", title: "What happened on another branch", text: asText(message.summary) };
+    case "custom":
+      return { ...place, kind: "custom", title: asText(message.customType), text: textOf(blocksOf(message.content)) };
+    default:
+      return undefined;
+  }
+}
+
+function withResult(block: ShownBlock, results: ReadonlyMap<string, ToolResult>, used: Set<string>): ShownBlock {
+  if (block.kind !== "tool") return block;
+  const result = results.get(block.id);
+  if (result === undefined) return block;
+  used.add(block.id);
+  const output = resultText(result.content);
+  return { ...block, tool: { ...block.tool, output, isError: result.isError } };
+}
+
+function noteItem(note: Note): Item {
+  return { kind: "note", id: `note ${note.itemId}`, at: Number.NaN, note };
+}

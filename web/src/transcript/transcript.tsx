@@ -1,0 +1,119 @@
+import { useMemo } from "react";
+import { useController, usePageState } from "../page-context.ts";
+import { ErrorBoundary } from "../parts/error-boundary.tsx";
+import { DownIcon } from "../parts/icons.tsx";
+import { dayName } from "../parts/time.ts";
+import type { PendingMessage } from "../state/state.ts";
+import { buildItems, type Item } from "./build-items.ts";
+import { ItemView } from "./item-view.tsx";
+import { LiveTurnView } from "./live-turn-view.tsx";
+import { PendingView } from "./pending-view.tsx";
+import { shownMessages, shownNotes, shownPending } from "./shown-messages.ts";
+import { useScrollKeeper } from "./use-scroll-keeper.ts";
+
+export function Transcript({ sessionKey }: { sessionKey: string }) {
+  const controller = useController();
+  const view = usePageState((state) => (state.view?.key === sessionKey ? state.view : undefined));
+  const isCurrent = usePageState(({ place }) => place.windowId === undefined);
+  const live = usePageState((state) => (isCurrent ? state.live[sessionKey] : undefined));
+  const allPending = usePageState((state) => state.pending);
+  const allNotes = usePageState((state) => state.notes);
+
+  const messages = useMemo(
+    () => shownMessages(view?.messages ?? [], live),
+    [view?.messages, live?.itemId, live?.isWhole],
+  );
+  const notes = useMemo(
+    () =>
+      shownNotes(
+        allNotes.filter((note) => note.sessionId === view?.sessionId && note.key === sessionKey),
+        messages,
+      ),
+    [allNotes, messages, view?.sessionId, sessionKey],
+  );
+  const pending = useMemo(
+    () =>
+      isCurrent
+        ? shownPending(
+            allPending.filter(({ key }) => key === sessionKey),
+            messages,
+            notes,
+            live,
+          )
+        : [],
+    [allPending, messages, notes, isCurrent, sessionKey, live?.itemId],
+  );
+  const items = useMemo(() => buildItems(messages, notes), [messages, notes]);
+  const scroll = useScrollKeeper({
+    /** Whatever makes the page longer or shorter. */
+    content: [items, pending, live, view?.isLoadingOlder],
+    onNearTop: () => void controller.history.loadOlder(),
+  });
+  // What waits for its turn stands behind the answer that it waits for.
+  const isAnswered = ({ itemId }: PendingMessage): boolean =>
+    live === undefined || (itemId !== undefined && itemId <= live.itemId);
+  const showPending = (message: PendingMessage) => <PendingView key={message.id} message={message} live={live} />;
+  const isEmpty = view !== undefined && items.length === 0 && pending.length === 0 && live === undefined;
+
+  return (
+    <div className="transcript-frame">
+      <div
+        className="transcript"
+        ref={scroll.container}
+        onScroll={scroll.onScroll}
+        role="log"
+        aria-label="Transcript"
+        aria-live="polite"
+        aria-busy={live !== undefined}
+        tabIndex={0}
+      >
+        <div className="transcript-inner">
+          {view === undefined && <p className="transcript-note">Loading…</p>}
+          {view?.problem !== undefined && <Problem text={view.problem} />}
+          {view?.isLoadingOlder === true && <p className="transcript-note">Loading older messages…</p>}
+          {isEmpty && view.problem === undefined && (
+            <p className="transcript-note">Nothing was said in this window yet.</p>
+          )}
+          {items.map((item, index) => (
+            <div key={item.id} className="entry" data-entry={item.id}>
+              {startsDay(items, index) && <p className="day">{dayName(item.at)}</p>}
+              <ErrorBoundary instead="This entry cannot be shown.">
+                <ItemView item={item} />
+              </ErrorBoundary>
+            </div>
+          ))}
+          {pending.filter(isAnswered).map(showPending)}
+          {live !== undefined && <LiveTurnView turn={live} />}
+          {pending.filter((message) => !isAnswered(message)).map(showPending)}
+        </div>
+      </div>
+      {!scroll.isAtEnd && (
+        <button type="button" className="to-end" onClick={scroll.toEnd}>
+          <DownIcon />
+          Latest
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Problem({ text }: { text: string }) {
+  const controller = useController();
+  return (
+    <div className="error-box" role="alert">
+      <p>{text}</p>
+      <button type="button" className="quiet" onClick={() => void controller.history.refresh()}>
+        Read again
+      </button>
+    </div>
+  );
+}
+
+/** Notes have no time and stand in no day. */
+function startsDay(items: readonly Item[], index: number): boolean {
+  const at = items[index]?.at ?? Number.NaN;
+  if (!Number.isFinite(at)) return false;
+  let before = index - 1;
+  while (before >= 0 && !Number.isFinite(items[before]?.at)) before--;
+  return before < 0 || dayName(items[before]?.at ?? 0) !== dayName(at);
+}
