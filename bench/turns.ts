@@ -33,11 +33,15 @@ async function measureLoad(home: string): Promise<Result[]> {
   await writeConfig(home, {});
   const env = { ...process.env, HOLDFAST_HOME: home };
   const child = fork(GATEWAY, [home], { env, execArgv: ["--expose-gc"] });
-  await once(child, "message");
+  const ended = once(child, "exit").then(([code, signal]) => {
+    throw new Error(`The gateway under load ended with ${code ?? signal}`);
+  });
+  ended.catch(() => undefined);
+  const hear = async (): Promise<unknown[]> => await Promise.race([once(child, "message"), ended]);
+  await hear();
   const run = async (load: TurnLoad): Promise<TurnFigures> => {
     child.send(load);
-    const [figures] = (await once(child, "message")) as [TurnFigures];
-    return figures;
+    return (await hear())[0] as TurnFigures;
   };
   // What is measured is a process that runs for days: its code is compiled and its files are there.
   const first = await run({ turns: WARM_UP, sessions: SESSIONS, pace: "all" });
@@ -45,7 +49,7 @@ async function measureLoad(home: string): Promise<Result[]> {
   const busy = await run({ turns: 10_000 - WARM_UP - 1000, sessions: SESSIONS, pace: "all" });
   const steady = await run({ turns: 2000, sessions: SESSIONS, pace: { perSecond: 200 } });
   child.disconnect();
-  await once(child, "exit");
+  await ended.catch(() => undefined);
 
   const perSecond = busy.times.length / busy.seconds;
   return [

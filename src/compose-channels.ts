@@ -103,8 +103,8 @@ function createAccount(channel: Channel, settings: ChannelAccountConfig, default
 }
 
 function failedStatus(error: unknown): ChannelStatus {
-  const hint = error instanceof HoldfastError && error.hint !== undefined ? ` ${error.hint}` : "";
-  return { state: "failed", text: `${errorMessage(error)}${hint}` };
+  const hint = error instanceof HoldfastError && error.hint !== undefined ? `. ${error.hint}` : "";
+  return { state: "failed", text: `${errorMessage(error).replace(/\.$/, "")}${hint}` };
 }
 
 interface ConfiguredAccount {

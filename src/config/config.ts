@@ -156,9 +156,10 @@ export interface NativeArchiveConfig {
 
 /** How turns share the process. */
 export interface TurnsConfig {
-  /** Turns that run at the same time, over all agents and for one agent. */
+  /** Turns that run at the same time, over all agents. */
   concurrency: number;
-  concurrencyPerAgent: number;
+  /** The same for one agent. Left out: 4 with Claude Code, else no less than `concurrency`. */
+  concurrencyPerAgent?: number;
   /** A turn whose engine takes longer is stopped. */
   timeoutSeconds: number;
   /** How long running turns may go on when the process is asked to end. */
@@ -385,8 +386,7 @@ export const DEFAULT_CONFIG: HoldfastConfig = {
     archive: { daysBefore: 7, redact: false },
   },
   turns: {
-    concurrency: 16,
-    concurrencyPerAgent: 8,
+    concurrency: 64,
     timeoutSeconds: 600,
     drainSeconds: 30,
     keepFinishedDays: 30,

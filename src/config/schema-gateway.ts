@@ -6,8 +6,13 @@ import { agentIdSchema, textSchema, variableNameSchema } from "./schema-parts.ts
 const seconds = z.number().positive().max(86_400);
 
 export const turnsSchema = z.strictObject({
-  concurrency: z.int().min(1).max(1000).describe("Turns at the same time. Default: 16.").exactOptional(),
-  concurrencyPerAgent: z.int().min(1).max(1000).describe("The same for one agent. Default: 8.").exactOptional(),
+  concurrency: z.int().min(1).max(1000).describe("Turns at the same time. Default: 64.").exactOptional(),
+  concurrencyPerAgent: z
+    .int()
+    .min(1)
+    .max(1000)
+    .describe("The same for one agent. Default: 4 with Claude Code, else as many.")
+    .exactOptional(),
   timeoutSeconds: seconds.describe("A turn that takes longer is stopped. Default: 600.").exactOptional(),
   drainSeconds: z
     .number()

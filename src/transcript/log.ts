@@ -208,7 +208,7 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
         if (closed) return;
         closed = true;
         const { parked } = settings;
-        if (parked !== undefined && !failed && (await canPark(settings, state))) parked.park(path, state);
+        if (parked !== undefined && !failed && (await isSynced(settings, state))) parked.park(path, state);
         else await state.appender.close();
       });
     },
@@ -217,12 +217,12 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
   return log;
 }
 
-/** What cannot be known to be as we left it, or belongs to nobody's lease, is opened anew. */
-async function canPark({ fence }: Settings, { appender }: LogState): Promise<boolean> {
+/** What may not be on disk, or belongs to nobody's lease, is opened anew. */
+async function isSynced({ fence }: Settings, { appender }: LogState): Promise<boolean> {
   if (fence === undefined) return false;
   try {
     await appender.sync();
-    return appender.compare() === "unchanged";
+    return true;
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-import { copyFile, readdir, readlink, rename, unlink, utimes } from "node:fs/promises";
+import { appendFile, copyFile, readdir, readlink, rename, unlink, utimes } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { readContext } from "./context.ts";
@@ -85,6 +85,17 @@ describe("parked transcripts", () => {
     await log.close();
     expect(parked.take(path)).toBeUndefined();
     await (await openTranscriptLog({ path, parked })).close();
+    expect(parked.take(path)).toBeUndefined();
+  });
+
+  it("are not parked when somebody wrote after their last write", async () => {
+    await using made = await world();
+    const { path, parked } = made;
+    await say(path, parked, "one");
+    const state = parked.take(path);
+    if (state === undefined) throw new Error("It was not parked");
+    await appendFile(path, "\n");
+    parked.park(path, state);
     expect(parked.take(path)).toBeUndefined();
   });
 

@@ -86,7 +86,7 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
     },
     park: (given, state) => {
       const path = resolve(given);
-      const stats = isClosed || parked.has(path) ? undefined : statsOf(state.appender.handle.fd);
+      const stats = isClosed || parked.has(path) ? undefined : statsAsLeft(state);
       if (stats === undefined || stats.size > maxBytes) return letGo(state);
       parked.set(path, { state, stats, at: performance.now() });
       bytes += stats.size;
@@ -102,9 +102,11 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
   };
 }
 
-function statsOf(fd: number): Stats | undefined {
+/** Undefined when somebody wrote since. In this order: what is written in between is seen here or by `take`. */
+function statsAsLeft({ appender }: LogState): Stats | undefined {
   try {
-    return fstatSync(fd);
+    const stats = fstatSync(appender.handle.fd);
+    return appender.compare() === "unchanged" ? stats : undefined;
   } catch {
     return undefined;
   }

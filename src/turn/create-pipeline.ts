@@ -51,6 +51,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long replies that are due may take to be sent when the process ends. */
 const DELIVERY_GRACE_MS = 5_000;
 
+/** Each turn of Claude Code is a process of 200 MB or more; those of other engines mostly wait. */
+const CLAUDE_CODE_TURNS = 4;
+
+function turnsOf({ turns, agents }: HoldfastConfig, agentId: string): number {
+  const usual = agents[agentId]?.engine === "claude-code" ? CLAUDE_CODE_TURNS : turns.concurrency;
+  return turns.concurrencyPerAgent ?? usual;
+}
+
 export function createPipeline(options: PipelineOptions): StartedPipeline {
   const { config, agents, channels, clock, logger } = options;
   const events =
@@ -61,7 +69,7 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
   const lanes = createLanes({
     ...options,
     events,
-    slots: createSlots({ total: config.turns.concurrency, perAgent: config.turns.concurrencyPerAgent }),
+    slots: createSlots({ total: config.turns.concurrency, perAgent: (agentId) => turnsOf(config, agentId) }),
     mentionPatterns: compileMentionPatterns(config.groups.mentionPatterns),
     onIdle: (parts, key) => checkEnded(parts, key),
     onEnded: (itemIds, end) => {

@@ -16,6 +16,8 @@ export interface ChangedFile {
   known?: KnownFile | undefined;
   bytes: number;
   withMessages: boolean;
+  /** Nothing but what it used is wanted. */
+  usageOnly: boolean;
 }
 
 export interface Comparison {
@@ -29,24 +31,30 @@ export interface Comparison {
   gone: string[];
 }
 
-/** `onChanged` hears of the files that have to be read, folder by folder, while others are still looked at. */
+export interface CompareOptions {
+  /** See `RefreshOptions`. */
+  usageOnly: boolean;
+  /** Hears of the files that have to be read, folder by folder, while others are still looked at. */
+  onChanged: (files: readonly ChangedFile[]) => void;
+}
+
 export function compareFolders(
   found: FoundFolders,
   memories: ReadonlyMap<string, FolderMemory | undefined>,
   rows: FileRows,
-  onChanged?: (files: readonly ChangedFile[]) => void,
+  { usageOnly, onChanged }: CompareOptions,
 ): Comparison {
   const comparison: Comparison = { files: 0, changed: [], vanished: [], looked: [], gone: [] };
   const seen = new Set<string>();
   for (const look of found.looks) {
     seen.add(look.folder);
     const memory = memories.get(look.folder);
-    if (memory !== undefined && isAsRemembered(look, memory)) {
+    if (memory !== undefined && (memory.isComplete || usageOnly) && isAsRemembered(look, memory)) {
       comparison.files += memory.files;
     } else if (look.names.length + look.sessionFolders.length > 0 || memories.has(look.folder)) {
       const before = comparison.changed.length;
-      compareFiles(comparison, look, memory, rows, found.failed);
-      onChanged?.(comparison.changed.slice(before));
+      compareFiles(comparison, look, memory, rows, found.failed, usageOnly);
+      onChanged(comparison.changed.slice(before));
     }
   }
   for (const folder of memories.keys()) {
@@ -63,6 +71,7 @@ function compareFiles(
   memory: FolderMemory | undefined,
   rows: FileRows,
   failed: FoundFolders["failed"],
+  usageOnly: boolean,
 ): void {
   const { folder, root } = look;
   const known = new Map(rows.inFolder(folder).map((file) => [file.name, file]));
@@ -71,10 +80,17 @@ function compareFiles(
     const before = known.get(file.name);
     known.delete(file.name);
     comparison.files += 1;
-    if (before !== undefined && isSame(before.stamp, stamp)) return;
+    if (before !== undefined && (before.isComplete || usageOnly) && isSame(before.stamp, stamp)) return;
     changedSessions.add(file.sessionId);
-    const bytes = before === undefined || stamp.size < before.stamp.size ? stamp.size : stamp.size - before.stamp.size;
-    comparison.changed.push({ file, known: before, bytes, withMessages: before?.grouped ?? false });
+    const hasGrown = before?.isComplete === true && stamp.size >= before.stamp.size;
+    comparison.changed.push({
+      file,
+      known: before,
+      bytes: hasGrown ? stamp.size - before.stamp.size : stamp.size,
+      withMessages: before?.grouped ?? false,
+      // A file that changes will change again: known as a whole, it costs only what was added.
+      usageOnly: usageOnly && before === undefined,
+    });
   };
 
   comparison.looked.push(look);

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
-import { indexError, isDamagedIndex, openIndexDatabase } from "./index-database.ts";
+import { LISTED, indexError, isDamagedIndex, openIndexDatabase } from "./index-database.ts";
 import type { NativeIndex } from "./native-index.ts";
 import { refreshIndex } from "./refresh.ts";
 import { countSessions, listPlaces, listSessions, listTexts } from "./session-rows.ts";
@@ -52,7 +52,7 @@ export function createNativeIndex(options: NativeIndexOptions): NativeIndex {
       guarded(() =>
         database
           .prepare(
-            `SELECT DISTINCT session FROM files WHERE agent IS NULL AND substr(session, 1, length(?1)) = ?1
+            `SELECT DISTINCT session FROM files WHERE ${LISTED} AND substr(session, 1, length(?1)) = ?1
              ORDER BY session LIMIT ?2`,
           )
           .all(prefix, limit)

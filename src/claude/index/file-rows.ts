@@ -14,13 +14,15 @@ export interface KnownFile {
   stamp: FileStamp;
   /** Whether its messages are kept one by one, because it shares some with another file. */
   grouped: boolean;
+  /** Whether everything is known of it that lists show. */
+  isComplete: boolean;
 }
 
 export interface FileRows {
   /** In the order of their names. */
   inFolder(folder: string): KnownFile[];
   readScan(id: number): KnownScan | undefined;
-  /** Returns the row's id. */
+  /** Returns the row's id. What was read for usage alone never takes the place of a row that is there. */
   write(file: Omit<FoundFile, "stamp">, scanned: ScannedFile): number;
   writeMessages(id: number, scanned: ScannedFile): void;
   remove(id: number): void;
@@ -28,7 +30,7 @@ export interface FileRows {
 
 export function createFileRows(database: DatabaseSync): FileRows {
   const known = database.prepare(
-    "SELECT id, name, session, agent, inode, size, modified, grouped FROM files WHERE folder = ? ORDER BY name",
+    "SELECT id, name, session, agent, inode, size, modified, grouped, fingerprint IS NOT NULL FROM files WHERE folder = ? ORDER BY name",
   );
   known.setReturnArrays(true);
   const scan = database.prepare(
@@ -45,6 +47,7 @@ export function createFileRows(database: DatabaseSync): FileRows {
       first_message = excluded.first_message, opened_at = excluded.opened_at, last_at = excluded.last_at,
       cwds = excluded.cwds, entrypoint = excluded.entrypoint, marker = excluded.marker, usage = excluded.usage
     RETURNING id`);
+  const findFile = database.prepare("SELECT id FROM files WHERE folder = ? AND name = ?");
   const insertScan = database.prepare("INSERT OR REPLACE INTO scans (file, shown, state) VALUES (?, ?, ?)");
   const insertMessage = database.prepare(`
     INSERT INTO messages (file, id, usage, output) VALUES (?, ?, ?, ?)
@@ -59,7 +62,7 @@ export function createFileRows(database: DatabaseSync): FileRows {
   return {
     inFolder: (folder) =>
       (known.all(folder) as unknown as KnownRow[]).map(
-        ([id, name, session, agent, inode, size, modifiedAt, grouped]) => ({
+        ([id, name, session, agent, inode, size, modifiedAt, grouped, hasScan]) => ({
           id,
           folder,
           name,
@@ -67,6 +70,8 @@ export function createFileRows(database: DatabaseSync): FileRows {
           agent,
           stamp: { inode, size, modifiedAt },
           grouped: grouped === 1,
+          // Of a subagent lists show what it used and nothing else.
+          isComplete: hasScan === 1 || agent !== null,
         }),
       ),
     readScan: (id) => scan.get(id) as unknown as KnownScan | undefined,
@@ -80,7 +85,7 @@ export function createFileRows(database: DatabaseSync): FileRows {
         inode,
         size,
         modifiedAt,
-        scanned.fingerprint,
+        scanned.fingerprint ?? null,
         scanned.rootUuid ?? null,
         scanned.firstMessageId ?? null,
         scanned.openedAt ?? null,
@@ -92,6 +97,8 @@ export function createFileRows(database: DatabaseSync): FileRows {
       ];
       // Most are new, and the statement that can do both takes twice as long.
       const { changes, lastInsertRowid } = insertFile.run(...values);
+      if (scanned.stored === undefined)
+        return Number(changes === 0 ? findFile.get(folder, name)?.["id"] : lastInsertRowid);
       const id = Number(changes === 0 ? replaceFile.get(...values)?.["id"] : lastInsertRowid);
       insertScan.run(id, scanned.stored.shown, scanned.stored.state);
       return id;
@@ -116,6 +123,7 @@ type KnownRow = [
   size: number,
   modifiedAt: number,
   grouped: number,
+  hasScan: number,
 ];
 
 function encodeMessage(usage: MessageUsage): string {

@@ -12,6 +12,8 @@ export interface FolderMemory extends KnownEntries {
   quiet: string[];
   /** How many transcripts there are, those of subagents included. */
   files: number;
+  /** Whether everything is known of them that lists show. */
+  isComplete: boolean;
 }
 
 export interface FolderRows {
@@ -34,14 +36,14 @@ const COARSEST_TIME_MS = 2000;
 const SEPARATOR = "\n";
 
 export function createFolderRows(database: DatabaseSync): FolderRows {
-  const all = database.prepare("SELECT name, names, stamps, sessions, quiet, files FROM folders");
+  const all = database.prepare("SELECT name, names, stamps, sessions, quiet, files, complete FROM folders");
   all.setReturnArrays(true);
-  const replace = database.prepare("REPLACE INTO folders VALUES (?, ?, ?, ?, ?, ?)");
+  const replace = database.prepare("REPLACE INTO folders VALUES (?, ?, ?, ?, ?, ?, ?)");
   const remove = database.prepare("DELETE FROM folders WHERE name = ?");
   return {
     read() {
       const memories = new Map<string, FolderMemory | undefined>();
-      for (const [name, names, stamps, sessions, quiet, files] of all.all() as unknown as FolderRow[]) {
+      for (const [name, names, stamps, sessions, quiet, files, complete] of all.all() as unknown as FolderRow[]) {
         const memory =
           stamps === null
             ? undefined
@@ -51,16 +53,18 @@ export function createFolderRows(database: DatabaseSync): FolderRows {
                 sessionFolders: split(sessions),
                 quiet: split(quiet),
                 files,
+                isComplete: complete === 1,
               };
         memories.set(name, memory);
       }
       return memories;
     },
-    remember(folder, { names, stamps, sessionFolders, quiet, files }) {
+    remember(folder, { names, stamps, sessionFolders, quiet, files, isComplete }) {
       const bytes = new Uint8Array(stamps.buffer, stamps.byteOffset, stamps.byteLength);
-      replace.run(folder, names.join(SEPARATOR), bytes, sessionFolders.join(SEPARATOR), quiet.join(SEPARATOR), files);
+      const [ownNames, sessions, silent] = [names, sessionFolders, quiet].map((list) => list.join(SEPARATOR));
+      replace.run(folder, ownNames ?? "", bytes, sessions ?? "", silent ?? "", files, isComplete ? 1 : 0);
     },
-    forget: (folder) => void replace.run(folder, "", null, "", "", 0),
+    forget: (folder) => void replace.run(folder, "", null, "", "", 0, 0),
     remove: (folder) => void remove.run(folder),
   };
 }
@@ -72,6 +76,7 @@ type FolderRow = [
   sessions: string,
   quiet: string,
   files: number,
+  complete: number,
 ];
 
 function split(text: string): string[] {
@@ -112,11 +117,19 @@ export function toMemory(look: FolderLook, files: readonly KnownFile[], lookedAt
   }
   const isQuiet = (session: string) => (writtenAt.get(session) ?? 0) < lookedAt - QUIET_MS;
   const { sessionFolders } = look;
-  return { names, stamps, sessionFolders, quiet: sessionFolders.filter(isQuiet), files: files.length };
+  return {
+    names,
+    stamps,
+    sessionFolders,
+    quiet: sessionFolders.filter(isQuiet),
+    files: files.length,
+    isComplete: files.every((file) => file.isComplete),
+  };
 }
 
 export function isSameMemory(a: FolderMemory, b: FolderMemory | undefined): boolean {
-  if (b === undefined || a.files !== b.files || a.stamps.length !== b.stamps.length) return false;
+  if (b === undefined || a.files !== b.files || a.isComplete !== b.isComplete) return false;
+  if (a.stamps.length !== b.stamps.length) return false;
   return (
     a.stamps.every((figure, index) => figure === b.stamps[index]) &&
     isSameList(a.names, b.names) &&

@@ -40,7 +40,6 @@ export function createForkGroups(database: DatabaseSync): ForkGroups {
   const messages = database.prepare("SELECT id, usage FROM messages WHERE file = ?");
   const update = database.prepare("UPDATE files SET usage = ?, forked_from = ? WHERE id = ?");
   const grouped = database.prepare("SELECT id FROM files WHERE grouped = 1");
-  const state = database.prepare("SELECT state FROM scans WHERE file = ?");
   const release = database.prepare("UPDATE files SET usage = ?, forked_from = NULL, grouped = 0 WHERE id = ?");
   const forget = database.prepare("DELETE FROM messages WHERE file = ?");
 
@@ -68,8 +67,8 @@ export function createForkGroups(database: DatabaseSync): ForkGroups {
       const kept = new Set(groups.flat().map(({ id }) => id));
       for (const { id } of grouped.all() as { id: number }[]) {
         if (kept.has(id)) continue;
-        const { usage } = JSON.parse(String(state.get(id)?.["state"])) as { usage: unknown };
-        release.run(JSON.stringify(usage), id);
+        const own = (messages.all(id) as { usage: string }[]).map(({ usage }) => decodeMessage(usage));
+        release.run(JSON.stringify(sumByDay(own)), id);
         forget.run(id);
       }
     },

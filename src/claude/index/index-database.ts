@@ -12,7 +12,7 @@ import { sqliteResultCode } from "../../base/sqlite-error.ts";
 import { SCAN_FORMAT } from "../native/session-scan.ts";
 
 /** Raised with every change of the tables. */
-const INDEX_FORMAT = 2;
+const INDEX_FORMAT = 3;
 const BUSY_TIMEOUT_MS = 10_000;
 
 /** Large pages, because most rows are some kilobytes of text, and few checkpoints, because each waits for the disk. */
@@ -23,6 +23,9 @@ const PRAGMAS = `
   PRAGMA wal_autocheckpoint = 4000;
   PRAGMA cache_size = -16000;
 `;
+
+/** Which rows lists show: sessions, as soon as everything is known of them. */
+export const LISTED = "agent IS NULL AND fingerprint IS NOT NULL";
 
 const TABLES = `
   CREATE TABLE identity (value TEXT NOT NULL);
@@ -36,7 +39,8 @@ const TABLES = `
     inode REAL NOT NULL,
     size REAL NOT NULL,
     modified REAL NOT NULL,
-    fingerprint TEXT NOT NULL,
+    -- NULL while only what the file used is known; then it has no row in \`scans\`.
+    fingerprint TEXT,
     root TEXT,
     first_message TEXT,
     opened_at REAL,
@@ -53,8 +57,8 @@ const TABLES = `
   );
   CREATE INDEX files_session ON files (session);
   -- A page of a list is chosen within these, without touching a row.
-  CREATE INDEX files_modified ON files (modified DESC, session, folder) WHERE agent IS NULL;
-  CREATE INDEX files_places ON files (folder, cwds) WHERE agent IS NULL;
+  CREATE INDEX files_modified ON files (modified DESC, session, folder) WHERE ${LISTED};
+  CREATE INDEX files_places ON files (folder, cwds) WHERE ${LISTED};
   -- See folder-rows.ts.
   CREATE TABLE folders (
     name TEXT PRIMARY KEY,
@@ -62,7 +66,8 @@ const TABLES = `
     stamps BLOB,
     sessions TEXT NOT NULL,
     quiet TEXT NOT NULL,
-    files INTEGER NOT NULL
+    files INTEGER NOT NULL,
+    complete INTEGER NOT NULL
   );
   CREATE TABLE scans (file INTEGER PRIMARY KEY, shown TEXT NOT NULL, state TEXT NOT NULL);
   -- Single messages, only of files that have some in common.

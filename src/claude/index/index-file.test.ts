@@ -7,6 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
+import type { RefreshOptions } from "./native-index.ts";
 import { createNativeIndex } from "./create-native-index.ts";
 import type { RefreshProgress } from "./native-index.ts";
 
@@ -118,25 +119,25 @@ it("stops when it is told to, and goes on later", async () => {
 });
 
 const CHILD = `
-  const [url, path, claudeHome] = process.argv.slice(1);
+  const [url, path, claudeHome, refresh] = process.argv.slice(1);
   const { createNativeIndex } = await import(url);
   const index = createNativeIndex({ path, claudeHome, threads: 1 });
   process.stdout.write("ready");
-  await index.refresh();
+  await index.refresh(JSON.parse(refresh));
   process.stdout.write(JSON.stringify(index.usage({ by: "model" })));
 `;
 
-function startChild(folder: TemporaryFolder): ChildProcess {
+function startChild(folder: TemporaryFolder, refresh: RefreshOptions = {}): ChildProcess {
   const url = new URL("create-native-index.ts", import.meta.url).href;
   const [path, claudeHome] = [folder.join("cache", "index.sqlite"), folder.join("claude")];
-  return spawn(process.execPath, ["--input-type=module", "-e", CHILD, url, path, claudeHome], {
+  return spawn(process.execPath, ["--input-type=module", "-e", CHILD, url, path, claudeHome, JSON.stringify(refresh)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
 }
 
-it("lets two processes refresh at once", async () => {
+it.each([false, true])("lets two processes refresh at once (one of them for usage only: %s)", async (usageOnly) => {
   await using folder = await corpus();
-  const children = [startChild(folder), startChild(folder)];
+  const children = [startChild(folder), startChild(folder, { usageOnly })];
   const codes = await Promise.all(children.map(async (child) => (await once(child, "exit"))[0] as number));
   expect(codes).toEqual([0, 0]);
   using index = openIndex(folder);
@@ -144,12 +145,12 @@ it("lets two processes refresh at once", async () => {
   expect([index.list().length, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
 });
 
-it("is usable after a refresh was killed at any moment", async () => {
+it.each([false, true])("is usable after a refresh was killed at any moment (usage only: %s)", async (usageOnly) => {
   await using folder = await corpus();
   const log = `${folder.join("cache", "index.sqlite")}-wal`;
   for (const afterMs of [0, 30, 60, 90, 120]) {
     await rm(folder.join("cache"), { recursive: true, force: true });
-    const child = startChild(folder);
+    const child = startChild(folder, { usageOnly });
     const exited = once(child, "exit");
     while (!existsSync(log) && child.exitCode === null) await delay(1);
     await delay(afterMs);
@@ -157,6 +158,8 @@ it("is usable after a refresh was killed at any moment", async () => {
     await exited;
     appendFileSync(folder.join("claude", "projects", "-repo", `${sessionId(0)}.jsonl`), "\n");
     using index = openIndex(folder, 0);
+    await index.refresh({ usageOnly });
+    expect(totalOutput(index)).toBe(EXPECTED);
     await index.refresh();
     expect([index.list().length, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
   }

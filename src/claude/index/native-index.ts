@@ -28,6 +28,11 @@ export interface NativeIndex {
 export interface RefreshOptions {
   /** Only these project folders (names below `projects/`). Left out: all. */
   folders?: readonly string[];
+  /**
+   * What was used is all that will be asked for: files that are not in the index yet are read for that alone, and
+   * once more by the first refresh without this. Lists leave them out until then.
+   */
+  usageOnly?: boolean;
   /** Called while files are read, at most a few times a second. */
   onProgress?: (progress: RefreshProgress) => void;
   signal?: AbortSignal;

@@ -6,7 +6,6 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
-import { randomIds } from "../../base/ids.ts";
 import { projectsFolder } from "../native/layout.ts";
 import { type ChangedFile, compareFolders } from "./compare-folders.ts";
 import { createFileRows } from "./file-rows.ts";
@@ -41,7 +40,10 @@ export async function refreshIndex(parts: RefreshParts, options: RefreshOptions)
   // A new index needs everything: reading begins while files are still looked for.
   const early = memories.size === 0 ? await openIntake() : undefined;
   const found = findFolders(claudeHome, (folder) => memories.get(folder), options.folders);
-  const comparison = compareFolders(found, memories, rows, (files) => early?.add(files));
+  const comparison = compareFolders(found, memories, rows, {
+    usageOnly: options.usageOnly ?? false,
+    onChanged: (files) => early?.add(files),
+  });
   const { changed, vanished, looked, gone } = comparison;
   report.files = comparison.files;
   report.removed = vanished.length;
@@ -60,7 +62,7 @@ export async function refreshIndex(parts: RefreshParts, options: RefreshOptions)
     return report;
   }
 
-  const token = randomIds.uuid();
+  const token = String(database.prepare("SELECT hex(randomblob(16)) AS token").get()?.["token"]);
   runTransaction(database, () => {
     database.prepare("INSERT INTO unsettled VALUES (?)").run(token);
     for (const { id } of vanished) rows.remove(id);
@@ -97,7 +99,7 @@ function noteFolders(folders: FolderRows, gone: readonly string[], looked: reado
 function memberFile(claudeHome: string, { folder, name, session, agent, size }: GroupMember): ChangedFile {
   const path = join(projectsFolder(claudeHome), folder, name);
   const file = { folder, name, path, sessionId: session, ...(agent === null ? {} : { agentId: agent }) };
-  return { file, bytes: size, withMessages: true };
+  return { file, bytes: size, withMessages: true, usageOnly: false };
 }
 
 function unsettledTokens(database: DatabaseSync): string[] {

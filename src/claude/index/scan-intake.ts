@@ -89,13 +89,14 @@ function inOrder(results: readonly ScanResult[]): ScanResult[] {
   return results.toSorted((a, b) => a.id - b.id);
 }
 
-function toJob({ file, known, bytes, withMessages }: ChangedFile, id: number, rows: FileRows): SizedJob {
+function toJob({ file, known, bytes, withMessages, usageOnly }: ChangedFile, id: number, rows: FileRows): SizedJob {
   return {
     id,
     path: file.path,
     folder: file.folder,
     bytes,
     withMessages,
+    usageOnly,
     ...(known === undefined ? {} : { previous: rows.readScan(known.id) }),
   };
 }

@@ -8,8 +8,9 @@
 import { readSync } from "node:fs";
 import { errorMessage } from "../../base/errors.ts";
 import { openNativeFileSync } from "../native/layout.ts";
-import { type FileScanner } from "../native/scan-file.ts";
+import { type FileScanner, createFileScanner } from "../native/scan-file.ts";
 import type { SessionScan } from "../native/session-scan.ts";
+import { createUsageReader } from "../native/usage-reader.ts";
 import type { MessageUsage, UsageLedger } from "../native/usage.ts";
 import type { FileStamp } from "./find-files.ts";
 import { type StoredScan, restoreScan, serializeScan } from "./stored-scan.ts";
@@ -22,6 +23,8 @@ export interface ScanJob {
   previous?: KnownScan | undefined;
   /** Whether each message is wanted in any case, not only their sums. */
   withMessages: boolean;
+  /** Whether nothing is wanted but what was used. */
+  usageOnly: boolean;
 }
 
 export interface KnownScan extends StoredScan {
@@ -39,8 +42,9 @@ export type ScanResult = { id: number; bytesRead: number } & (
 
 export interface ScannedFile {
   stamp: FileStamp;
-  fingerprint: string;
-  stored: StoredScan;
+  /** Both are missing when the file was read for its usage alone. */
+  fingerprint?: string;
+  stored?: StoredScan;
   rootUuid?: string | undefined;
   firstMessageId?: string | undefined;
   openedAt?: number | undefined;
@@ -59,9 +63,19 @@ const CHECKED_BYTES = 512;
 const scratch = new Uint8Array(CHECKED_BYTES);
 const words = new Int32Array(scratch.buffer);
 
-export function runScanJobs(scanner: FileScanner, jobs: readonly ScanJob[]): ScanResult[] {
+/** One for each way to read a file. */
+export interface Scanners {
+  everything: FileScanner;
+  usage: FileScanner;
+}
+
+export function createScanners(): Scanners {
+  return { everything: createFileScanner(), usage: createFileScanner({ reader: createUsageReader() }) };
+}
+
+export function runScanJobs(scanners: Scanners, jobs: readonly ScanJob[]): ScanResult[] {
   const fresh: FreshScan[] = [];
-  const results = jobs.map((job) => runScanJob(scanner, job, fresh));
+  const results = jobs.map((job) => runScanJob(scanners, job, fresh));
   const users = new Map<string, number>();
   for (const key of fresh.flatMap(({ file }) => forkKeys(file))) users.set(key, (users.get(key) ?? 0) + 1);
   for (const { file, ledger } of fresh) {
@@ -85,8 +99,9 @@ function forkKeys({ rootUuid, firstMessageId }: ScannedFile): string[] {
 }
 
 /** Adds to `fresh` where the messages are at hand. */
-function runScanJob(scanner: FileScanner, job: ScanJob, fresh: FreshScan[]): ScanResult {
-  const { id, path, previous, withMessages } = job;
+function runScanJob(scanners: Scanners, job: ScanJob, fresh: FreshScan[]): ScanResult {
+  const { id, path, previous, withMessages, usageOnly } = job;
+  const scanner = usageOnly ? scanners.usage : scanners.everything;
   let bytesRead = 0;
   try {
     using opened = openNativeFileSync(path);
@@ -102,20 +117,16 @@ function runScanJob(scanner: FileScanner, job: ScanJob, fresh: FreshScan[]): Sca
     if (result === undefined) throw new Error("it changed while it was read");
     const { scan, ledger, isWhole } = result;
     bytesRead = result.bytesRead;
-    const { facts, ...stored } = serializeScan(scan);
     const file: ScannedFile = {
       stamp,
-      fingerprint: fingerprint(descriptor, scan.offset),
-      stored,
       rootUuid: scan.rootUuid,
       firstMessageId: scan.firstMessageId,
       openedAt: scan.openedAt,
       lastAt: scan.lastAt,
       cwds: scan.cwds,
-      entrypoint: facts.entrypoint,
-      originMarker: facts.originMarker,
       usage: JSON.stringify(scan.usage),
       fromStart,
+      ...(usageOnly ? {} : describe(descriptor, scan)),
     };
     if (withMessages) file.messages = [...ledger];
     else if (fromStart && isWhole) fresh.push({ file, ledger });
@@ -123,6 +134,16 @@ function runScanJob(scanner: FileScanner, job: ScanJob, fresh: FreshScan[]): Sca
   } catch (error) {
     return { id, outcome: "failed", reason: errorMessage(error), bytesRead };
   }
+}
+
+/** What lists show, and what it takes to go on later. */
+function describe(
+  descriptor: number,
+  scan: SessionScan,
+): Pick<ScannedFile, "entrypoint" | "fingerprint" | "originMarker" | "stored"> {
+  const { facts, ...stored } = serializeScan(scan);
+  const { entrypoint, originMarker } = facts;
+  return { fingerprint: fingerprint(descriptor, scan.offset), stored, entrypoint, originMarker };
 }
 
 /** The earlier scan, when the file has grown since and is otherwise the same. */

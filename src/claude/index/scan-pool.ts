@@ -8,8 +8,7 @@ import { extname } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { HoldfastError } from "../../base/errors.ts";
-import { createFileScanner } from "../native/scan-file.ts";
-import { type ScanJob, type ScanResult, runScanJobs } from "./scan-job.ts";
+import { type ScanJob, type ScanResult, createScanners, runScanJobs } from "./scan-job.ts";
 
 export interface SizedJob extends ScanJob {
   /** How much there is to read. */
@@ -34,6 +33,8 @@ export interface ScanPool extends AsyncDisposable {
 }
 
 const INLINE_BYTES = 12 * 1024 * 1024;
+/** Read for usage alone so much is done before a thread, which has to compile the same code once more, would save time. */
+const INLINE_USAGE_BYTES = 160 * 1024 * 1024;
 /** Up to here this thread reads too, in one's place: beyond, it has enough to do with writing. */
 const SHARED_BYTES = 256 * 1024 * 1024;
 const BATCH_BYTES = 8 * 1024 * 1024;
@@ -63,8 +64,9 @@ export function createScanPool(options: ScanPoolOptions): ScanPool {
   const { onResults, threads = Math.min(availableParallelism(), MAX_THREADS), signal } = options;
   const pool: PoolThread[] = [];
   const waiting: Batch[] = [];
-  /** Of what was added since everything had been read. */
+  /** Of what was added since everything had been read; and how much of it is read for usage alone. */
   let bytes = 0;
+  let usageBytes = 0;
   let hasFailed = false;
   let done = pendingEnd();
 
@@ -83,7 +85,7 @@ export function createScanPool(options: ScanPoolOptions): ScanPool {
   };
   const isShared = (): boolean => bytes <= SHARED_BYTES && pool.length < threads;
   const startThreads = (): void => {
-    if (threads === 0 || bytes <= INLINE_BYTES) return;
+    if (threads === 0 || (bytes - usageBytes <= INLINE_BYTES && usageBytes <= INLINE_USAGE_BYTES)) return;
     const wanted = bytes <= SHARED_BYTES ? Math.max(1, threads - 1) : threads;
     while (pool.length < wanted) pool.push(startThread());
   };
@@ -112,9 +114,9 @@ export function createScanPool(options: ScanPoolOptions): ScanPool {
     }
   };
   const readHere = async (): Promise<void> => {
-    const scanner = createFileScanner();
+    const scanners = createScanners();
     for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-      receive(runScanJobs(scanner, batch.jobs));
+      receive(runScanJobs(scanners, batch.jobs));
       await nextTick();
     }
   };
@@ -128,6 +130,7 @@ export function createScanPool(options: ScanPoolOptions): ScanPool {
       for (const job of jobs) {
         addToBatches(waiting, job);
         bytes += job.bytes;
+        if (job.usageOnly) usageBytes += job.bytes;
       }
       startThreads();
       handOut();
@@ -146,7 +149,7 @@ export function createScanPool(options: ScanPoolOptions): ScanPool {
         signal?.removeEventListener("abort", onAbort);
       }
       done = pendingEnd();
-      bytes = 0;
+      bytes = usageBytes = 0;
     },
     async [Symbol.asyncDispose]() {
       hasFailed = true;

@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { projectsFolder } from "../native/layout.ts";
 import type { SessionScan } from "../native/session-scan.ts";
 import type { DayUsage } from "../native/usage.ts";
+import { LISTED } from "./index-database.ts";
 import type { IndexQuery, IndexedFile, IndexedPlace, IndexedSession, IndexedText } from "./native-index.ts";
 import { restoreScan, transcriptFacts } from "./stored-scan.ts";
 import { type UsageTotal, addUsage, emptyTotal, totalCost } from "./usage-total.ts";
@@ -63,19 +64,19 @@ function selectRows<More extends unknown[]>(
   const order = query.sessionIds === undefined ? "INDEXED BY files_modified" : "";
   const statement = database.prepare(
     `SELECT ${FILE_COLUMNS}, ${more} FROM files ${order} CROSS JOIN scans ON file = id
-     WHERE agent IS NULL ${where} ORDER BY modified DESC, session LIMIT ?`,
+     WHERE ${LISTED} ${where} ORDER BY modified DESC, session LIMIT ?`,
   );
   statement.setReturnArrays(true);
   return statement.iterate(...values, query.limit ?? -1) as unknown as Iterable<[...FileRow, ...More]>;
 }
 
 export function countSessions(database: DatabaseSync): number {
-  return Number(database.prepare("SELECT count(*) AS count FROM files WHERE agent IS NULL").get()?.["count"]);
+  return Number(database.prepare(`SELECT count(*) AS count FROM files WHERE ${LISTED}`).get()?.["count"]);
 }
 
 export function listPlaces(database: DatabaseSync): IndexedPlace[] {
   const rows = database
-    .prepare("SELECT folder, cwds, count(*) AS sessions FROM files WHERE agent IS NULL GROUP BY folder, cwds")
+    .prepare(`SELECT folder, cwds, count(*) AS sessions FROM files WHERE ${LISTED} GROUP BY folder, cwds`)
     .all() as { folder: string; cwds: string; sessions: number }[];
   return rows.map(({ cwds, ...row }) => ({ ...row, cwds: splitCwds(cwds) }));
 }

@@ -6,13 +6,15 @@
  * Only what is counted gets decoded. Tool output, most of a transcript, is never parsed.
  */
 import { redactText } from "../../base/redact.ts";
+import { NAME_LENGTH, bounded } from "./bounded-text.ts";
 import { createInstantReader } from "./instant.ts";
 import { createLineTail } from "./line-tail.ts";
 import { ANSWER, LINE_MEMBERS, LINE_START, TOOL_RESULT, isKnownLineType } from "./line-types.ts";
 import { createTouchedFiles, isRealPrompt, promptText } from "./message-content.ts";
 import { type Passage, createObjectSkimmer } from "./object-skimmer.ts";
 import { PROMPT_LENGTH, type SessionScan, createSessionScan } from "./session-scan.ts";
-import { type MessageUsage, type UsageLedger, recordUsage } from "./usage.ts";
+import { SYNTHETIC_MODEL, readUsage } from "./usage-line.ts";
+import { type UsageLedger, recordUsage } from "./usage.ts";
 
 export interface LineReader {
   /** What follows is added, in place, to this scan and this ledger. */
@@ -35,10 +37,7 @@ const FIRST_PROMPTS = 3;
 const PROMPT_LIMIT = 15;
 const TYPE_LENGTH = 80;
 const TITLE_LENGTH = 500;
-const NAME_LENGTH = 4096;
 const OTHER_TYPES = "(other)";
-/** What Claude Code writes in the model's place when it answers itself. */
-const SYNTHETIC_MODEL = "<synthetic>";
 
 /** To be used for one file after the other. */
 export function createLineReader(): LineReader {
@@ -141,19 +140,12 @@ export function createLineReader(): LineReader {
     const model = line.text(member["message.model"]);
     if (model === SYNTHETIC_MODEL) return;
     addOnce(scan.models, model);
-    const messageId = line.text(member["message.id"]) ?? line.text(member.uuid);
-    if (messageId === undefined || !line.has(member["message.usage"])) return;
-    const input = line.count(member["message.usage.input_tokens"]);
-    const cacheRead = line.count(member["message.usage.cache_read_input_tokens"]);
-    const cacheWrite = line.count(member["message.usage.cache_creation_input_tokens"]);
-    const hour = line.count(member["message.usage.cache_creation.ephemeral_1h_input_tokens"]);
-    scan.firstMessageId ??= bounded(messageId, NAME_LENGTH);
-    const output = line.count(member["message.usage.output_tokens"]);
-    const usage: MessageUsage = { input, output, cacheRead, cacheWrite, cacheWriteHour: Math.min(cacheWrite, hour) };
-    if (model !== undefined) usage.model = model;
-    if (at !== undefined) usage.at = at;
+    const used = readUsage(line, at);
+    if (used === undefined) return;
+    const { messageId, usage } = used;
+    scan.firstMessageId ??= messageId;
     recordUsage(ledger, messageId, usage);
-    if (!line.isTrue(member.isSidechain)) scan.contextTokens = input + cacheRead + cacheWrite;
+    if (!line.isTrue(member.isSidechain)) scan.contextTokens = usage.input + usage.cacheRead + usage.cacheWrite;
   };
 
   /** A file that is touched again moves to the end; beyond the limit the one not touched for longest goes. */
@@ -202,7 +194,7 @@ export function createLineReader(): LineReader {
   };
 }
 
-function isBlank(bytes: Buffer, start: number, end: number): boolean {
+export function isBlank(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1)
     if (bytes[at] !== 0x0d && bytes[at] !== 0x20 && bytes[at] !== 0x09) return false;
   return true;
@@ -223,10 +215,3 @@ function kept(text: string | undefined, length: number): string | undefined {
 }
 
 const SECRET_LENGTH = 8192;
-
-/** Cut to `length` units, but not through the middle of a character. */
-function bounded(text: string | undefined, length: number): string | undefined {
-  if (text === undefined || text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);
-}

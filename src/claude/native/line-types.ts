@@ -45,10 +45,24 @@ export const ANSWER: Passage = {
 /** How lines begin: within a line it may show that two have run into each other. */
 export const LINE_START = '{"parentUuid":';
 
+/** What accounting needs of a line of the model. */
+export const USAGE_MEMBERS = [
+  "uuid",
+  "message.id",
+  "message.model",
+  "message.content",
+  "message.usage",
+  "message.usage.input_tokens",
+  "message.usage.output_tokens",
+  "message.usage.cache_read_input_tokens",
+  "message.usage.cache_creation_input_tokens",
+  "message.usage.cache_creation.ephemeral_1h_input_tokens",
+] as const;
+
 export const LINE_MEMBERS = [
+  ...USAGE_MEMBERS,
   "type",
   "subtype",
-  "uuid",
   "timestamp",
   "sessionId",
   "cwd",
@@ -71,13 +85,4 @@ export const LINE_MEMBERS = [
   "compactMetadata.preTokens",
   "compactMetadata.postTokens",
   "message",
-  "message.id",
-  "message.model",
-  "message.content",
-  "message.usage",
-  "message.usage.input_tokens",
-  "message.usage.output_tokens",
-  "message.usage.cache_read_input_tokens",
-  "message.usage.cache_creation_input_tokens",
-  "message.usage.cache_creation.ephemeral_1h_input_tokens",
 ] as const;

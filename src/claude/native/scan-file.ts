@@ -39,6 +39,8 @@ export interface FileScanner {
 }
 
 export interface FileScannerOptions {
+  /** What is made of the lines. Left out: everything that is known of a session. */
+  reader?: LineReader;
   maxLineBytes?: number;
   chunkBytes?: number;
 }
@@ -53,8 +55,7 @@ const ZERO = "\0";
 const ZERO_BLOCK_BYTES = 512;
 
 export function createFileScanner(options: FileScannerOptions = {}): FileScanner {
-  const { maxLineBytes = MAX_LINE_BYTES, chunkBytes = CHUNK_BYTES } = options;
-  const reader = createLineReader();
+  const { reader = createLineReader(), maxLineBytes = MAX_LINE_BYTES, chunkBytes = CHUNK_BYTES } = options;
   const usual = Buffer.allocUnsafe(Math.min(chunkBytes, maxLineBytes));
 
   return {

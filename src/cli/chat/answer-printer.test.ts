@@ -53,6 +53,15 @@ describe("an answer on a terminal", () => {
     expect(talk.match(/Window bbbbbbbb; the previous one \(aaaaaaaa\) stays/g)).toHaveLength(1);
     expect(talk).toContain("(no reply)");
   });
+
+  it("says so after commands that stayed, and not when one has said it", () => {
+    const printer = createAnswerPrinter({ interactive: true, sessionId: "aaaaaaaa-1" });
+    printer.end({ outcome: "command", text: "This session has a name." });
+    printer.end({ outcome: "answered", text: "hello", sessionId: "bbbbbbbb-2" });
+    printer.end({ outcome: "command", text: "Back at window aaaaaaaa", sessionId: "aaaaaaaa-1" });
+    printer.end({ outcome: "answered", text: "again", sessionId: "aaaaaaaa-1" });
+    expect(talk.match(/Window \w+; the previous one/g)).toEqual(["Window bbbbbbbb; the previous one"]);
+  });
 });
 
 describe("an answer on a pipe", () => {

@@ -10,7 +10,7 @@ import { print, style, talk, talkStyled } from "../output.ts";
 
 export interface AnswerPrinter {
   readonly hear: (event: RpcEvent) => void;
-  readonly end: (end: Pick<TurnEnd, "text" | "sessionId" | "outcome">) => void;
+  readonly end: (end: Pick<TurnEnd, "sessionId" | "outcome"> & { text?: string | undefined }) => void;
 }
 
 export function createAnswerPrinter({
@@ -50,9 +50,12 @@ export function createAnswerPrinter({
       const isShown = text !== undefined && squeeze(shown).includes(squeeze(text));
       if (text !== undefined && !isShown) print(text);
       if (outcome === "silent" && interactive) talkStyled(style("dim", "(no reply)"));
-      if (current !== undefined && window !== undefined && current !== window) announceWindow(current, window);
-      // A command may have moved the session, and has said so itself.
-      window = outcome === "command" ? current : (current ?? window);
+      if (current !== undefined) {
+        // A command that went to another window has said so itself.
+        const isTold = text?.includes(shortId(current)) === true;
+        if (window !== undefined && current !== window && !isTold) announceWindow(current, window);
+        window = current;
+      }
       shown = "";
     },
   };
@@ -70,6 +73,10 @@ function squeeze(text: string): string {
 }
 
 function announceWindow(current: string, previous: string): void {
-  const before = previous.slice(0, 8);
-  talk(`Window ${current.slice(0, 8)}; the previous one (${before}) stays: /windows, /back ${before}`);
+  const before = shortId(previous);
+  talk(`Window ${shortId(current)}; the previous one (${before}) stays: /windows, /back ${before}`);
+}
+
+function shortId(sessionId: string): string {
+  return sessionId.slice(0, 8);
 }

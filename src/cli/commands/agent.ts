@@ -7,7 +7,7 @@ import { assertAgentId, loadSetup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { openCaller } from "../rpc/open-caller.ts";
 import type { LiveCaller } from "../rpc/live-caller.ts";
-import { errorFromReport } from "../rpc/turn-end.ts";
+import { errorFromReport, saidBefore } from "../rpc/turn-end.ts";
 import { waitingLine } from "../waiting-line.ts";
 
 export interface AgentOptions {
@@ -93,23 +93,27 @@ async function stopTurn(caller: LiveCaller, params: ParamsOf<"agent">): Promise<
   await caller.call("chat.abort", { agentId, sessionKey });
 }
 
-function printAnswer(result: AgentResult, { json }: AgentOptions): void {
-  const failure = failureOf(result);
+function printAnswer(result: AgentResult, { json, local = false }: AgentOptions): void {
+  const failure = failureOf(result, local);
   if (json === true) {
     printJson(result);
     if (failure !== undefined) process.exitCode = ERROR_KINDS[failure.kind].exitCode;
     return;
   }
-  for (const { text } of result.result?.payloads ?? []) print(text);
+  for (const payload of result.result?.payloads ?? []) {
+    const text = saidBefore(failure, payload.text);
+    if (text !== undefined) print(text);
+  }
   if (failure !== undefined) throw failure;
   if (result.result?.payloads.length === 0) talk("The agent chose not to answer.");
 }
 
-function failureOf({ status, summary, error, sessionKey }: AgentResult): HoldfastError | undefined {
+function failureOf({ status, summary, error, sessionKey }: AgentResult, isLocal: boolean): HoldfastError | undefined {
   if (status === "ok") return undefined;
   if (status === "aborted") return new HoldfastError("interrupted", "turn-aborted", "The turn was stopped");
   if (status === "timeout") {
-    return new HoldfastError("timeout", "answer-late", "There is no answer yet; the turn goes on", {
+    const what = isLocal ? "the gateway goes on with the turn when it runs" : "the turn goes on";
+    return new HoldfastError("timeout", "answer-late", `There is no answer yet; ${what}`, {
       hint: `Look for it later: holdfast history ${sessionKey}`,
     });
   }

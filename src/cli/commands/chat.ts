@@ -13,7 +13,7 @@ import { type ChatSession, chooseChatSession } from "../chat/chat-session.ts";
 import { listenForInterrupts } from "../chat/interrupts.ts";
 import { openCaller } from "../rpc/open-caller.ts";
 import { type Conversation, openConversation } from "../rpc/conversation.ts";
-import { turnFailure } from "../rpc/turn-end.ts";
+import { saidBefore, turnFailure } from "../rpc/turn-end.ts";
 
 export interface ChatOptions {
   agent?: string;
@@ -69,8 +69,8 @@ async function answer(
 ): Promise<void> {
   try {
     const end = await conversation.say(text, printer.hear);
-    printer.end(end);
     const failure = turnFailure(end);
+    printer.end({ ...end, text: saidBefore(failure, end.text) });
     if (failure?.kind === "interrupted") talk("Stopped.");
     else if (failure !== undefined) throw failure;
   } catch (error) {

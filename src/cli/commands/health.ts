@@ -39,6 +39,7 @@ function printReport({ ok, channels, agents, problems }: Health, url: string): v
   for (const problem of problems) printStyled(`  ${style("red", "✗")} ${printableLine(problem)}`);
   for (const row of channels) print(`  ${channelLine(row)}`);
   for (const { agentId, sessions, problem } of agents) {
-    print(`  Agent ${agentId}: ${problem ?? `${sessions?.count ?? 0} sessions`}`);
+    const count = sessions?.count ?? 0;
+    print(`  Agent ${agentId}: ${problem ?? `${count} ${count === 1 ? "session" : "sessions"}`}`);
   }
 }

@@ -80,6 +80,11 @@ function listenForTurn(onEvent: (event: RpcEvent) => void): TurnEars {
 }
 
 function dropped(reason: string): HoldfastError {
+  if (reason === "stopped") {
+    return new HoldfastError("unavailable", "message-dropped", "The message was not answered: somebody stopped it", {
+      hint: "Send it again to have it answered.",
+    });
+  }
   return new HoldfastError("unavailable", "message-dropped", `The message was not answered: ${reason}`, {
     hint: "Too many messages are waiting in this session. Try again when it is quieter.",
   });

@@ -4,13 +4,17 @@ import type { ResultOf } from "../../rpc/contract.ts";
 import type { Setup } from "../context.ts";
 import type { LiveCaller } from "./live-caller.ts";
 
+/** Whoever waits no longer does not wait for the turn either: it is put off, and the gateway goes on with it. */
+const DRAIN_SECONDS = 1;
+
 export async function openLocalCaller({ home, config }: Setup): Promise<LiveCaller> {
   const logger = createLogger({ level: config.log.level });
   const [{ openTurns }, { createDispatcher }] = await Promise.all([
     import("../../compose-turns.ts"),
     import("../../rpc/dispatch.ts"),
   ]);
-  const turns = await openTurns({ home, config, logger, channels: false });
+  const local = { ...config, turns: { ...config.turns, drainSeconds: DRAIN_SECONDS } };
+  const turns = await openTurns({ home, config: local, logger, channels: false });
   const dispatcher = createDispatcher(turns);
   const leaving = new AbortController();
   let unsubscribe: (() => void) | undefined;

@@ -1,5 +1,6 @@
 /** How the end of a turn leaves the process. */
 import { ERROR_KINDS, type ErrorReport, HoldfastError } from "../../base/errors.ts";
+import { failureText } from "../../turn/run/failure-text.ts";
 import type { TurnEnd } from "../../turn/turn-events.ts";
 
 /** An error that came over the wire, as if it had been thrown here. */
@@ -24,4 +25,13 @@ export function turnFailure(end: Pick<TurnEnd, "outcome" | "error">): HoldfastEr
     default:
       return undefined;
   }
+}
+
+/** What was said until it failed: the text of a turn ends with the failure, which is told on stderr. */
+export function saidBefore(failure: HoldfastError | undefined, text: string | undefined): string | undefined {
+  if (failure === undefined || text === undefined) return text;
+  const told = failureText(failure);
+  if (!text.endsWith(told)) return text;
+  const said = text.slice(0, -told.length).trimEnd();
+  return said === "" ? undefined : said;
 }

@@ -136,11 +136,12 @@ async function waitForEnd(
 }
 
 function toResult(end: TurnEnd): Pick<Result, "status" | "summary" | "result" | "error"> {
-  const { outcome, text, usage, error, sessionId } = end;
+  const { outcome, text, usage, sessionId } = end;
+  const error = end.error ?? (outcome === "dropped" ? DROPPED : undefined);
   const isFailed = outcome === "failed" || outcome === "dropped";
   return {
     status: isFailed ? "error" : outcome === "aborted" ? "aborted" : "ok",
-    summary: isFailed ? (error?.message ?? `the turn ${outcome}`) : outcome === "aborted" ? "aborted" : "completed",
+    summary: isFailed ? (error?.message ?? "the turn failed") : outcome === "aborted" ? "aborted" : "completed",
     result: {
       payloads: text === undefined || text === "" ? [] : [{ text, mediaUrl: null }],
       meta: {
@@ -165,6 +166,13 @@ function toResult(end: TurnEnd): Pick<Result, "status" | "summary" | "result" | 
         }),
   };
 }
+
+const DROPPED = {
+  code: "message-dropped",
+  kind: "unavailable",
+  message: "The message was not answered: somebody stopped the session, or too many messages were waiting",
+  hint: "Send it again to have it answered.",
+} as const;
 
 function usageMeta({ provider, model, costUsd, input, output, cacheRead, cacheWrite }: NonNullable<TurnEnd["usage"]>) {
   return {

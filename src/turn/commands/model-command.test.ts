@@ -13,7 +13,7 @@ const CONFIG: CommandStageOptions["config"] = {
 
 describe("/model", () => {
   it("shows the model and those that are known", async () => {
-    await using stage = await commandStage({ config: CONFIG });
+    await using stage = await commandStage({ config: CONFIG, engine: "model" });
     expect(await stage.type("/model")).toBe(
       [
         "Model: anthropic/claude-haiku-5-5.",
@@ -33,7 +33,7 @@ describe("/model", () => {
     ["minimax MiniMax-M2.1", "minimax", "MiniMax-M2.1"],
     ["RED", "local", "\u001b[31mred"],
   ])("chooses %s", async (wanted, providerOverride, modelOverride) => {
-    await using stage = await commandStage({ config: CONFIG });
+    await using stage = await commandStage({ config: CONFIG, engine: "model" });
     const answer = await stage.type(`/model ${wanted}`);
     expect(answer).toMatch(/^Model: .* \(chosen for this session\)\.$/);
     expect(answer).not.toContain("\u001b");
@@ -41,7 +41,7 @@ describe("/model", () => {
   });
 
   it.each(["default", "haiku", "anthropic/claude-haiku-5-5", "claude-haiku"])("goes back by %s", async (wanted) => {
-    await using stage = await commandStage({ config: CONFIG });
+    await using stage = await commandStage({ config: CONFIG, engine: "model" });
     await stage.type("/model minimax");
     expect(await stage.type(`/model ${wanted}`)).toBe("Model: anthropic/claude-haiku-5-5.");
     expect(await stage.entry()).not.toHaveProperty("modelOverride");
@@ -49,11 +49,16 @@ describe("/model", () => {
   });
 
   it("takes what the configuration does not list, where the provider is known, and says so", async () => {
-    await using stage = await commandStage({ config: CONFIG });
+    await using stage = await commandStage({ config: CONFIG, engine: "model" });
     expect(await stage.type("/model openai/gpt-x")).toBe(
       "Model: openai/gpt-x (chosen for this session). The configuration does not list it: the next answer will tell.",
     );
     expect(await stage.entry()).toMatchObject({ providerOverride: "openai", modelOverride: "gpt-x" });
+  });
+
+  it("does not promise a model where the echo engine answers", async () => {
+    await using stage = await commandStage({ config: CONFIG });
+    expect(await stage.type("/model minimax")).toContain("the echo engine answers here and asks no model");
   });
 
   it.each([
@@ -63,7 +68,7 @@ describe("/model", () => {
     ["minimax summarize this", "No model is called"],
     [`${"x".repeat(500_000)}/y`, 'No model is called "xxxxxxxxxxxxxxxxxxxx…".'],
   ])("refuses %.40s and helps", async (wanted, help) => {
-    await using stage = await commandStage({ config: CONFIG });
+    await using stage = await commandStage({ config: CONFIG, engine: "model" });
     await stage.say("one");
     const before = await stage.entry();
     expect(await stage.type(`/model ${wanted}`)).toContain(help);

@@ -37,8 +37,14 @@ async function choose(request: CommandRequest, wanted: string): Promise<string> 
     request,
     isDefault ? { providerOverride: null, modelOverride: null } : { providerOverride: provider, modelOverride: model },
   );
-  const doubt = isListed || isDefault ? "" : " The configuration does not list it: the next answer will tell.";
-  return `Model: ${modelLine(request, entry)}.${doubt}`;
+  return `Model: ${modelLine(request, entry)}.${doubtOf(request, isListed || isDefault)}`;
+}
+
+function doubtOf({ parts: { agent, engine } }: CommandRequest, isKnown: boolean): string {
+  if (engine.name === "echo") {
+    return ` But the echo engine answers here and asks no model: agents.${agent.agentId}.model in the configuration gives the agent one.`;
+  }
+  return isKnown ? "" : " The configuration does not list it: the next answer will tell.";
 }
 
 function describe(request: CommandRequest, entry: SessionEntry | undefined): string {

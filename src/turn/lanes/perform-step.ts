@@ -87,7 +87,9 @@ async function runCommand(lane: LaneContext, item: WaitingItem, step: Step): Pro
   const { ctx } = item;
   const control = lane.control(item);
   const { text } = await command.run({ parts, sessionKey: key, ctx, argument, held, lane: control, signal });
-  return { outcome: "command", payloads: text === undefined ? [] : [{ text }], text };
+  // It may have moved the session to another window.
+  const sessionId = (await parts.agent.store.get(key))?.sessionId;
+  return { outcome: "command", payloads: text === undefined ? [] : [{ text }], text, sessionId };
 }
 
 export function failedStep(error: unknown): StepResult {

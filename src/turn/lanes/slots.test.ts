@@ -3,7 +3,7 @@ import { createSlots } from "./slots.ts";
 
 describe("slots", () => {
   it("grants as many as there are, and the next when one is given back, first come first served", () => {
-    const slots = createSlots({ total: 2, perAgent: 2 });
+    const slots = createSlots({ total: 2, perAgent: () => 2 });
     const tickets = Array.from({ length: 4 }, () => slots.request("a"));
     const granted = () => tickets.map(({ isGranted }) => isGranted);
     expect(granted()).toEqual([true, true, false, false]);
@@ -20,7 +20,7 @@ describe("slots", () => {
   });
 
   it("does not let one agent starve another", () => {
-    const slots = createSlots({ total: 2, perAgent: 2 });
+    const slots = createSlots({ total: 2, perAgent: () => 2 });
     const busy = Array.from({ length: 50 }, () => slots.request("busy"));
     const other = slots.request("other");
     expect(other.isGranted).toBe(false);
@@ -30,7 +30,7 @@ describe("slots", () => {
   });
 
   it("keeps each agent within its limit, whatever is free", () => {
-    const slots = createSlots({ total: 10, perAgent: 1 });
+    const slots = createSlots({ total: 10, perAgent: () => 1 });
     const [first, second] = [slots.request("a"), slots.request("a")];
     expect([first.isGranted, second.isGranted, slots.request("b").isGranted]).toEqual([true, false, true]);
     first.release();

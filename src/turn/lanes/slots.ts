@@ -19,7 +19,7 @@ export interface SlotTicket {
 
 export interface SlotLimits {
   total: number;
-  perAgent: number;
+  perAgent: (agentId: string) => number;
 }
 
 export function createSlots({ total, perAgent }: SlotLimits): Slots {
@@ -38,7 +38,9 @@ export function createSlots({ total, perAgent }: SlotLimits): Slots {
   const grantAll = (): void => {
     for (;;) {
       if (used >= total) return;
-      const first = firstOf(lines, (agentId) => (runningOf(agentId) < perAgent ? runningOf(agentId) : undefined));
+      const first = firstOf(lines, (agentId) =>
+        runningOf(agentId) < perAgent(agentId) ? runningOf(agentId) : undefined,
+      );
       if (first === undefined) return;
       leave(lines, first);
       count(first.agentId, 1);

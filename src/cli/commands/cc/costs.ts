@@ -24,7 +24,8 @@ export async function showCosts(options: CostsOptions): Promise<void> {
   const { rows, names } = await withClaude({}, async (side) => {
     using progress = progressLine();
     const index = await side.index();
-    await index.refresh(progress.refresh);
+    // Titles are the only thing that is shown beside what was used.
+    await index.refresh({ ...progress.refresh, usageOnly: by !== "session" || options.json === true });
     const usage = index.usage({ by: by === "repo" ? "folder" : by, ...(since === undefined ? {} : { since }) });
     const rows = by === "repo" ? await joinRepos(usage) : usage;
     return { rows, names: options.json === true ? new Map<string, string>() : namesOf(by, rows, index) };
