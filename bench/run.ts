@@ -3,7 +3,7 @@
  * against in the same run, and writes them to bench/results.json. Exits with 1 when a bar is missed.
  *
  *   npm run bench                 everything
- *   npm run bench -- transcripts  one part: store, transcripts, commands, turns or claude
+ *   npm run bench -- transcripts  one part: store, transcripts, commands, turns, handoff or claude
  *
  * The part `claude` installs the programs it compares with into its scratch folder, so it needs npm's
  * registry, about 2 GB of disk and some minutes. HOLDFAST_BENCH_QUICK=1 makes it smaller.
@@ -13,6 +13,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { measureClaude } from "./claude-sessions.ts";
 import { measureCommands } from "./cli.ts";
+import { measureHandoff } from "./handoff.ts";
 import { type Result, judge, printResults } from "./measure.ts";
 import { measureStoreUpdates } from "./store-update.ts";
 import { measureTranscripts } from "./transcripts.ts";
@@ -23,6 +24,7 @@ const PARTS: Record<string, (folder: string) => Promise<Result[]>> = {
   transcripts: measureTranscripts,
   commands: measureCommands,
   turns: measureTurns,
+  handoff: measureHandoff,
   claude: measureClaude,
 };
 

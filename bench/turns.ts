@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startFakeTelegram } from "../test/support/fake-telegram/fake-telegram.ts";
+import { GATEWAY_FLAGS } from "../src/cli/rpc/start-gateway.ts";
 import { type Result, percentile } from "./measure.ts";
 import { productionMegabytes } from "./production-size.ts";
 import type { TurnFigures, TurnLoad } from "./turns-gateway.ts";
@@ -32,7 +33,7 @@ export async function measureTurns(folder: string): Promise<Result[]> {
 async function measureLoad(home: string): Promise<Result[]> {
   await writeConfig(home, {});
   const env = { ...process.env, HOLDFAST_HOME: home };
-  const child = fork(GATEWAY, [home], { env, execArgv: ["--expose-gc"] });
+  const child = fork(GATEWAY, [home], { env, execArgv: [...GATEWAY_FLAGS, "--expose-gc"] });
   const ended = once(child, "exit").then(([code, signal]) => {
     throw new Error(`The gateway under load ended with ${code ?? signal}`);
   });

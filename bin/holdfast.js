@@ -29,6 +29,13 @@ async function start() {
     return;
   }
   keepCompiledCode();
+  const [first, event, ...more] = process.argv.slice(2);
+  // Claude Code waits for its hooks: they do without the table of all commands.
+  if (first === "hook" && event !== undefined && !event.startsWith("-") && more.length === 0) {
+    const { hook } = await import("../dist/bin/hook.js");
+    await hook(event);
+    return;
+  }
   const { main } = await import("../dist/bin/main.js");
   process.exitCode = await main(process.argv.slice(2));
 }
@@ -38,7 +45,7 @@ function keepCompiledCode() {
   const home = process.env.HOLDFAST_HOME?.trim() || join(homedir(), ".holdfast");
   const folder = join(home, "cache", "compiled");
   try {
-    if (!existsSync(join(home, "agents")) && !existsSync(join(home, "cache"))) return;
+    if (!["agents", "cache", join("claude", "hooks")].some((name) => existsSync(join(home, name)))) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch {
     return; // A home that cannot be written to works too, only slower.
@@ -51,7 +58,7 @@ function keepCompiledCode() {
 
 async function reexecute() {
   const { spawn } = await import("node:child_process");
-  const child = spawn(bundledNode, process.argv.slice(1), {
+  const child = spawn(bundledNode, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: "inherit",
     env: { ...process.env, HOLDFAST_REEXECUTED: "1" },
   });

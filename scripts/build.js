@@ -20,6 +20,7 @@ const PROGRAMS = {
   main: "cli/main.js",
   "sqlite-thread": "store/sqlite/sqlite-thread.js",
   "search-thread": "engine/tools/search-thread.js",
+  "hook-program": "hooks/hook-program.js",
   "crash-child": "selftest/crash-child.js",
   "lease-child": "selftest/lease-child.js",
 };
@@ -27,6 +28,8 @@ const PROGRAMS = {
 // Alone in its file: parts shared with a command would bring along what only the command needs, and the
 // first results wait for the thread to be ready.
 const SCAN_THREAD = "claude/index/scan-thread.js";
+// So is what answers Claude Code's hooks, which waits for it.
+const HOOK = "cli/commands/hook.js";
 
 const JOINED =
   /^(?:@modelcontextprotocol\/sdk|zod|zod-to-json-schema|ajv|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse)(?:\/|$)/;
@@ -48,6 +51,7 @@ await joinFiles(Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) =
   codeSplitting: { includeDependenciesRecursively: false, groups: TOGETHER },
 });
 await joinFiles({ "scan-thread": `${root}dist/${SCAN_THREAD}` }, {});
+await joinFiles({ hook: `${root}dist/${HOOK}` }, {});
 
 async function joinFiles(input, output) {
   const bundle = await rolldown({

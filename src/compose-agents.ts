@@ -10,6 +10,7 @@ import { createKeyedMutex } from "./base/mutex.ts";
 import { closestMatch } from "./base/suggest.ts";
 import type { ClaudeRunner } from "./claude/runner/runner.ts";
 import type { ClaudeSide } from "./compose-claude.ts";
+import { type Recall, openContinuity } from "./compose-handoff.ts";
 import { listAgentIds, openAgent } from "./compose.ts";
 import type { EngineName, HoldfastConfig } from "./config/config.ts";
 import { type Environment, agentLayout, cacheFolder, searchIndexFile } from "./config/layout.ts";
@@ -111,7 +112,8 @@ async function openParts(
   const database = await openPendingDatabase({ path: agentLayout(home, agentId).pending, clock, logger });
   const now = clock.now.bind(clock);
   const description = workspaces.createWorkspaceDescription({ workspace: agent.workspace, logger, clock });
-  const engine = await openEngine(agent, options, openIndex);
+  const continuity = await openContinuity({ home, config, env: options.env, agent });
+  const engine = await openEngine(agent, options, openIndex, continuity.recall);
   const transcripts = parked.createParkedTranscripts();
   const parts: AgentParts = {
     agent,
@@ -121,11 +123,13 @@ async function openParts(
     systemEvents: createSystemEvents({ database, now }),
     transcripts,
     describeWorkspace: async () => await description.describe(),
+    ...continuity.parts,
   };
   return {
     parts,
     close: async () => {
       await engine.close();
+      await continuity.close();
       await transcripts.close();
       database.close();
       await agent.store.close();
@@ -137,6 +141,7 @@ async function openEngine(
   agent: AgentHandle,
   options: OpenAgentsOptions,
   openIndex: () => Promise<SearchIndex>,
+  recall: Recall,
 ): Promise<Engine> {
   const { config, env, clock, logger } = options;
   const claude = options.claude(agent.agentId);
@@ -144,7 +149,7 @@ async function openEngine(
   if (name === "claude-code") {
     const { createClaudeCodeEngine } = await import("./engine/claude-code/claude-code.ts");
     const runner = async (): Promise<ClaudeRunner> => await claude.runner();
-    return createClaudeCodeEngine({ runner, configOf: () => claude.config, logger, clock });
+    return createClaudeCodeEngine({ runner, configOf: () => claude.config, logger, clock, recall });
   }
   const tools = await openTools(agent, claude, openIndex);
   if (name === "model") {

@@ -64,6 +64,8 @@ export interface ClaudeDecision {
   repoPath: string;
 }
 
+const CAPTURE_MS = 3000;
+
 export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
   const { home, config, env = process.env, clock = systemClock, ids = randomIds } = options;
   const logger = options.logger ?? createLogger({ level: config.log.level });
@@ -215,6 +217,14 @@ export function openClaudeSide(options: OpenClaudeOptions): ClaudeSide {
         env: { HOLDFAST_HOME: home },
         tools: TOOL_NAMES,
       }),
+      onEnded: async ({ sessionId, cwd }) => {
+        const [{ captureNative }, { within }] = await Promise.all([
+          import("./compose-handoff.ts"),
+          import("./base/within.ts"),
+        ]);
+        // Whoever waits for the result does not wait for long; what is missed is captured after the fact.
+        await within(CAPTURE_MS, captureNative({ home, config, env, logger, sessionId, cwd }));
+      },
     });
   }
 }

@@ -10,9 +10,10 @@ import type { Channel, ChannelStatus } from "./channels/channel.ts";
 import { type OpenTurnsOptions, openTurns } from "./compose-turns.ts";
 import type { HoldfastConfig } from "./config/config.ts";
 import type { Environment } from "./config/layout.ts";
-import type { Gateway } from "./gateway/start-gateway.ts";
+import type { Gateway, GatewayOptions } from "./gateway/start-gateway.ts";
 
-export interface OpenGatewayOptions extends Pick<OpenTurnsOptions, "makeWhatsAppSocket"> {
+export interface OpenGatewayOptions
+  extends Pick<OpenTurnsOptions, "makeWhatsAppSocket">, Pick<GatewayOptions, "onlyOne"> {
   home: string;
   config: HoldfastConfig;
   /** Left out: as configured. 0: any free one. */
@@ -34,7 +35,7 @@ export interface OpenedGateway extends Pick<Gateway, "url" | "port" | "token"> {
 }
 
 export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
-  const { port, onChannelStatus, besides = [], ...common } = options;
+  const { port, onlyOne = false, onChannelStatus, besides = [], ...common } = options;
   const logger = options.logger ?? createLogger({ level: options.config.log.level });
   const [{ startGateway }, { createWebChannel }] = await Promise.all([
     import("./gateway/start-gateway.ts"),
@@ -48,6 +49,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
   try {
     gateway = await startGateway({
       parts: turns,
+      onlyOne,
       ...(port === undefined ? {} : { port }),
       webRoot: webFolder(),
     });

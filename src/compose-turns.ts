@@ -12,8 +12,10 @@ import { type ClaudeSide, openClaudeSide } from "./compose-claude.ts";
 import type { HoldfastConfig } from "./config/config.ts";
 import type { Environment } from "./config/layout.ts";
 import { normalizeAgentId } from "./keys/names.ts";
+import { buildAgentMainSessionKey } from "./keys/session-key.ts";
 import type { RpcParts } from "./rpc/rpc-parts.ts";
 import type { DeliveryTarget } from "./store/store.ts";
+import type { AgentParts } from "./turn/turn.ts";
 
 export interface OpenTurnsOptions extends Pick<OpenChannelsOptions, "makeWhatsAppSocket"> {
   home: string;
@@ -124,6 +126,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     },
     start: async () => {
       await pipeline.start();
+      void afterStart(agents.opened(), logger);
       await channels.start(({ channel, agentId }) => ({
         admit: async (message) => void (await pipeline.admit({ ...message, agentId })),
         report: ({ state, text }) => logger.info("channel", { channel: channel.name, state, text }),
@@ -134,10 +137,39 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
       await pipeline.drain();
       await channels.stop();
       closing.abort();
+      await captureLast(agents.opened(), logger);
       await agents.close();
       for (const side of sides.values()) side.close();
     },
   };
+}
+
+/** What an earlier process left uncaptured, and those who wait for a start. Nobody waits for it. */
+async function afterStart(agents: readonly AgentParts[], logger: Logger): Promise<void> {
+  await Promise.all(
+    agents.map(async ({ agent, handoff, hooks }) => {
+      const { agentId, mainKey } = agent;
+      const sessionKey = buildAgentMainSessionKey({ agentId, mainKey });
+      const started = hooks?.fire("gateway:startup", { sessionKey, context: {} });
+      await handoff?.recover().catch((error: unknown) => {
+        logger.warn("what sessions left could not be captured; the next turn of each tries again", { agentId, error });
+      });
+      for (const text of (await started)?.messages ?? []) logger.info("a hook says", { agentId, text });
+    }),
+  );
+}
+
+/** How long the end of the process may take for it. What is missed is captured from the transcripts later. */
+const LAST_CAPTURES_MS = 3000;
+
+async function captureLast(agents: readonly AgentParts[], logger: Logger): Promise<void> {
+  await Promise.all(
+    agents.map(async ({ agent, handoff }) => {
+      await handoff?.captureOpen("signal", LAST_CAPTURES_MS).catch((error: unknown) => {
+        logger.warn("what sessions left could not be captured", { agentId: agent.agentId, error });
+      });
+    }),
+  );
 }
 
 /** A message for a channel that does not run here waits; whoever runs it knows its limits and splits no more. */

@@ -12,7 +12,7 @@ import type { HoldfastConfig } from "./config/config.ts";
 import { ARCHIVE_FOLDER_NAME, agentLayout, agentsFolder } from "./config/layout.ts";
 import { normalizeAgentId } from "./keys/names.ts";
 import type { AgentHandle } from "./session/agent-handle.ts";
-import type { Store } from "./store/store.ts";
+import type { KeptHandoff, Store } from "./store/store.ts";
 import type { StoreRepair } from "./store/store-repair.ts";
 
 export interface OpenAgentOptions {
@@ -68,6 +68,29 @@ export async function openStoreRepair(options: OpenRepairOptions): Promise<Store
   const { createSqliteRepair } = await import("./store/sqlite/sqlite-repair.ts");
   const viewPath = config.store.view ? layout.sessionsFile : undefined;
   return createSqliteRepair({ path, sessionsFolder: layout.sessionsFolder, viewPath, clock });
+}
+
+export interface ReadHandoffsOptions {
+  home: string;
+  config: HoldfastConfig;
+  agentId: string;
+  /** Only keys that begin with it. */
+  prefix: string;
+  limit: number;
+  /** How long a lock of another process is waited for. */
+  busyMs: number;
+}
+
+/** What sessions have left, newest first, without opening the store: changes nothing and waits for nobody. */
+export async function readHandoffs(options: ReadHandoffsOptions): Promise<KeptHandoff[]> {
+  const { kind, path } = chooseStore(options, agentLayout(options.home, options.agentId));
+  if (!(await fileExists(path))) return [];
+  if (kind === "json") {
+    const { readJsonHandoffs } = await import("./store/json/read-handoffs.ts");
+    return await readJsonHandoffs(path, options);
+  }
+  const { readHandoffs: read } = await import("./store/sqlite/read-handoffs.ts");
+  return await read(path, options);
 }
 
 type StoreParts = Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">>;

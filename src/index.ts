@@ -25,8 +25,10 @@ export { resolveThreadParentSessionKey, resolveThreadSessionKeys } from "./keys/
 
 // Stores
 export type {
+  Handoffs,
   Inbox,
   InboxItem,
+  KeptHandoff,
   Lease,
   LeaseAttempt,
   Leases,
@@ -140,6 +142,19 @@ export { connectRpc, createHttpCaller } from "./rpc/client.ts";
 export type { RpcCaller, RpcClient } from "./rpc/client.ts";
 export type { MethodName, ParamsOf, ResultOf } from "./rpc/contract.ts";
 export type { RpcEvent } from "./rpc/events.ts";
+
+// The hand-off
+export { detectPatterns } from "./handoff/patterns/detect-patterns.ts";
+export { resolveBlockers } from "./handoff/patterns/resolve-blockers.ts";
+export type { PatternMessage, PatternNote, PatternType } from "./handoff/patterns/note.ts";
+export { nativeSessionKey } from "./handoff/handoff.ts";
+export type { CaptureTarget, Handoff, Offer, OfferRequest, ResumeAnswer } from "./handoff/handoff.ts";
+export { handoffView } from "./handoff/handoff-view.ts";
+export type { HandoffItem, HandoffStatus, HandoffView } from "./handoff/handoff-view.ts";
+export { renderMarkdown as renderHandoff } from "./handoff/render.ts";
+export type { CaptureReason, SessionState, StateNote, StateSummary, SummaryItem } from "./handoff/state.ts";
+export { openHoldfastHandoff } from "./library-handoff.ts";
+export type { OpenHoldfastHandoffOptions } from "./library-handoff.ts";
 
 // Claude Code
 export type { DiscoveredSession } from "./claude/discovered-session.ts";

@@ -16,8 +16,14 @@ export const systemClock: Clock = {
 
 /** Local time to the second, in a form that sorts: 2026-11-15 20:14:34. */
 export function localTime(at: number): string {
-  // The Swedish way to write a date is this very form.
-  return new Date(at).toLocaleString("sv-SE");
+  const date = new Date(at);
+  const day = [date.getFullYear(), twoDigits(date.getMonth() + 1), twoDigits(date.getDate())].join("-");
+  // Not by a locale: loading one takes longer than most of what a hook does.
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(":")}`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, "0");
 }
 
 /** An instant as part of a file name: ISO 8601 without the colons that some systems refuse. */

@@ -2,10 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ERROR_KINDS, HoldfastError, errorOutcome, fileError, reportError } from "./errors.ts";
 
 describe("the table of kinds", () => {
-  it("uses exit codes that docs/cli.md names, and no RPC code twice", () => {
-    const outcomes = Object.values(ERROR_KINDS);
-    for (const { exitCode } of outcomes) expect([1, 2, 3, 4, 5, 130]).toContain(exitCode);
-    expect(new Set(outcomes.map(({ rpcCode }) => rpcCode)).size).toBe(outcomes.length);
+  it("uses exit codes that docs/cli.md names", () => {
+    for (const { exitCode } of Object.values(ERROR_KINDS)) expect([1, 2, 3, 4, 5, 130]).toContain(exitCode);
   });
 });
 
@@ -18,7 +16,7 @@ describe("errors", () => {
       cause,
     });
     expect(error.cause).toBe(cause);
-    expect(errorOutcome(error)).toEqual({ exitCode: 3, httpStatus: 404, rpcCode: "NOT_FOUND", retryable: false });
+    expect(errorOutcome(error)).toEqual({ exitCode: 3, httpStatus: 404, retryable: false });
     expect(reportError(error)).toEqual({
       code: "session-not-found",
       kind: "not-found",

@@ -6,19 +6,19 @@
 
 /** The one table that maps a kind of failure to what the outside world sees. */
 export const ERROR_KINDS = {
-  usage: { exitCode: 2, httpStatus: 400, rpcCode: "INVALID_REQUEST", retryable: false },
-  "not-found": { exitCode: 3, httpStatus: 404, rpcCode: "NOT_FOUND", retryable: false },
-  conflict: { exitCode: 1, httpStatus: 409, rpcCode: "CONFLICT", retryable: false },
-  forbidden: { exitCode: 1, httpStatus: 403, rpcCode: "FORBIDDEN", retryable: false },
-  locked: { exitCode: 4, httpStatus: 423, rpcCode: "LOCKED", retryable: true },
-  fenced: { exitCode: 4, httpStatus: 409, rpcCode: "FENCED", retryable: false },
-  corrupt: { exitCode: 1, httpStatus: 500, rpcCode: "CORRUPT", retryable: false },
-  unsupported: { exitCode: 1, httpStatus: 501, rpcCode: "UNSUPPORTED", retryable: false },
-  unavailable: { exitCode: 1, httpStatus: 503, rpcCode: "UNAVAILABLE", retryable: true },
-  timeout: { exitCode: 1, httpStatus: 504, rpcCode: "TIMEOUT", retryable: true },
-  degraded: { exitCode: 5, httpStatus: 503, rpcCode: "DEGRADED", retryable: false },
-  interrupted: { exitCode: 130, httpStatus: 499, rpcCode: "INTERRUPTED", retryable: false },
-  internal: { exitCode: 1, httpStatus: 500, rpcCode: "INTERNAL", retryable: false },
+  usage: { exitCode: 2, httpStatus: 400, retryable: false },
+  "not-found": { exitCode: 3, httpStatus: 404, retryable: false },
+  conflict: { exitCode: 1, httpStatus: 409, retryable: false },
+  forbidden: { exitCode: 1, httpStatus: 403, retryable: false },
+  locked: { exitCode: 4, httpStatus: 423, retryable: true },
+  fenced: { exitCode: 4, httpStatus: 409, retryable: false },
+  corrupt: { exitCode: 1, httpStatus: 500, retryable: false },
+  unsupported: { exitCode: 1, httpStatus: 501, retryable: false },
+  unavailable: { exitCode: 1, httpStatus: 503, retryable: true },
+  timeout: { exitCode: 1, httpStatus: 504, retryable: true },
+  degraded: { exitCode: 5, httpStatus: 503, retryable: false },
+  interrupted: { exitCode: 130, httpStatus: 499, retryable: false },
+  internal: { exitCode: 1, httpStatus: 500, retryable: false },
 } as const satisfies Record<string, ErrorOutcome>;
 
 export type ErrorKind = keyof typeof ERROR_KINDS;
@@ -26,7 +26,6 @@ export type ErrorKind = keyof typeof ERROR_KINDS;
 export interface ErrorOutcome {
   exitCode: number;
   httpStatus: number;
-  rpcCode: string;
   retryable: boolean;
 }
 

@@ -39,6 +39,8 @@ export const FAULT_POINTS = [
   "delivery.started",
   "delivery.sent",
   "delivery.marked",
+  "handoff.kept",
+  "handoff.files-written",
   "archive.written",
   "doctor.rebuilt",
   "doctor.set-aside",

@@ -16,3 +16,8 @@ export function programFile(): string {
 export function webFolder(): string {
   return fileURLToPath(new URL("../../dist/web", import.meta.url));
 }
+
+/** The hooks that come with Holdfast. */
+export function bundledHooksFolder(): string {
+  return fileURLToPath(new URL("../../hooks", import.meta.url));
+}

@@ -32,6 +32,7 @@ const RUN = {
   fresh: { type: "flag", description: "start a new session" },
   onRunning: { type: "text", value: "what", description: "when the repo is in use: queue, fork or refuse" },
   persistent: { type: "flag", description: "stay for follow-ups (`cc send`) until idle or interrupted" },
+  noHandoff: { type: "flag", description: "do not tell a new session what the one before it in the repo left" },
 } as const satisfies OptionSpecs;
 
 const runTask: Command = defineCommand({

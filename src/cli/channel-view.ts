@@ -28,6 +28,11 @@ export function channelLine({ channel, accountId, status }: Omit<ChannelRow, "ag
   return `${label}${accountId === "default" ? "" : ` (${accountId})`}: ${text}`;
 }
 
+/** Problems of channels and agents end with what those say themselves: one of both is enough. */
+export function isTold(text: string | undefined, problems: readonly string[]): boolean {
+  return text !== undefined && problems.some((problem) => problem.endsWith(`: ${text}`));
+}
+
 /** By channel, then by account. A code that is to be scanned logs whoever has it in: it stays out. */
 export function toChannelRecord(rows: readonly ChannelRow[]): Record<string, object> {
   const grouped = Map.groupBy(rows, ({ channel }) => channel);

@@ -1,8 +1,11 @@
 /** Every command with its arguments and options. The code behind a command is loaded when it is called. */
 import { CC_COMMANDS } from "./cc-commands.ts";
+import { CLAUDE_HOOK_COMMANDS } from "./claude-hook-commands.ts";
 import { type Command, type OptionSpecs, defineCommand } from "./command.ts";
 import { AGENT, JSON_OUTPUT } from "./common-options.ts";
 import { GATEWAY_COMMANDS } from "./gateway-commands.ts";
+import { HANDOFF_COMMANDS } from "./handoff-commands.ts";
+import { HOOK_COMMANDS } from "./hook-commands.ts";
 
 const SESSION_COMMAND = {
   ...JSON_OUTPUT,
@@ -119,6 +122,9 @@ export const COMMANDS: readonly Command[] = [
   }),
   ...GATEWAY_COMMANDS,
   ...CC_COMMANDS,
+  ...HANDOFF_COMMANDS,
+  ...HOOK_COMMANDS,
+  ...CLAUDE_HOOK_COMMANDS,
   defineCommand({
     name: "config get",
     arguments: ["[key]"],

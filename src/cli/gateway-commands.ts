@@ -32,6 +32,12 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
     run: async (_, options) => await (await import("./commands/gateway-control.ts")).gatewayStatus(options),
   }),
   defineCommand({
+    name: "gateway link",
+    summary: "print the link that opens the page and signs you in",
+    options: JSON_OUTPUT,
+    run: async (_, options) => await (await import("./commands/gateway-control.ts")).gatewayLink(options),
+  }),
+  defineCommand({
     name: "gateway stop",
     summary: "let running turns end and stop the gateway",
     options: JSON_OUTPUT,

@@ -25,6 +25,7 @@ async function dispatch(args: readonly string[]): Promise<void> {
   if (first === undefined || first === "--help" || first === "-h") return await showHelp([]);
   if (first === "help") return await showHelp(rest);
   if (first === "__complete") return await (await import("./completion/complete.ts")).complete(rest);
+  if (first === "__hook-work") return await (await import("./commands/hook-work.ts")).hookWork(rest[0] ?? "");
 
   const command = findCommand(args);
   const isBareGroup = command === undefined && rest.length === 0 && hasSubcommands(first);

@@ -114,3 +114,12 @@ export function formatTokens(tokens: number | undefined): string {
   if (tokens < 10_000) return String(tokens);
   return tokens < 10_000_000 ? `${Math.round(tokens / 1000)}k` : `${Math.round(tokens / 1_000_000)}M`;
 }
+
+const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"] as const;
+
+export function formatBytes(bytes: number): string {
+  let size = bytes;
+  let unit = 0;
+  for (; size >= 1000 && unit < BYTE_UNITS.length - 1; unit += 1) size /= 1000;
+  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${BYTE_UNITS[unit]}`;
+}

@@ -24,6 +24,8 @@ export function describeEntry(entry: TranscriptEntry): { speaker: string; text: 
     case "message":
       return { speaker: speakerOf(entry), text: textOf(entry) };
     case "custom_message":
+      // For the engine alone.
+      if (!entry.display) return undefined;
       return {
         speaker: "note",
         text: typeof entry.content === "string" ? entry.content : JSON.stringify(entry.content),

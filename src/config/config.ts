@@ -21,6 +21,8 @@ export interface HoldfastConfig {
   turns: TurnsConfig;
   groups: GroupsConfig;
   memory: MemoryConfig;
+  handoff: HandoffConfig;
+  hooks: HooksConfig;
   gateway: GatewayConfig;
   channels: ChannelsConfig;
   maintenance: MaintenanceConfig;
@@ -201,6 +203,30 @@ export interface MemoryConfig {
   flush: boolean;
   /** The person waits so long for it at most. */
   flushTimeoutSeconds: number;
+}
+
+/** What one conversation leaves for the next. */
+export interface HandoffConfig {
+  /** False: nothing is captured and nothing is offered. */
+  enabled: boolean;
+  /** Captured after so many messages, besides all ends of a conversation. */
+  everyMessages: number;
+  /** Captured after a tool result of so many characters. */
+  largeToolResult: number;
+  /** How long it is offered. */
+  expiresHours: number;
+  /** How many snapshots of earlier states are kept for an agent. */
+  keepSnapshots: number;
+  /** `provider/model` that puts the summary into better words. Left out: no model is asked. */
+  model?: string;
+  modelTimeoutSeconds: number;
+}
+
+export interface HooksConfig {
+  /** A hook that takes longer is given up. */
+  timeoutSeconds: number;
+  /** By name. */
+  entries: Record<string, { enabled?: boolean }>;
 }
 
 export interface GatewayConfig {
@@ -394,6 +420,15 @@ export const DEFAULT_CONFIG: HoldfastConfig = {
   },
   groups: { activation: "mention", mentionPatterns: [], historyLimit: 50 },
   memory: { flush: true, flushTimeoutSeconds: 60 },
+  handoff: {
+    enabled: true,
+    everyMessages: 20,
+    largeToolResult: 20_000,
+    expiresHours: 24,
+    keepSnapshots: 50,
+    modelTimeoutSeconds: 20,
+  },
+  hooks: { timeoutSeconds: 10, entries: {} },
   gateway: { port: 7433, maxBodyBytes: 4_194_304, requestsPerMinute: 600 },
   channels: { telegram: {}, discord: {}, whatsapp: {} },
   maintenance: {},

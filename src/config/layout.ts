@@ -34,6 +34,20 @@ export interface AgentLayout {
   workspace: string;
   /** The native sessions that this agent spawned, as OpenClaw writes them. */
   claudeRegistry: string;
+  handoff: HandoffLayout;
+}
+
+/** What sessions leave for the next, for people and other tools; the store has it too. */
+export interface HandoffLayout {
+  root: string;
+  /** The newest state of any session. */
+  stateFile: string;
+  /** Earlier states, one file each. */
+  snapshotsFolder: string;
+  /** What was noted, one file a day. */
+  patternsFolder: string;
+  /** The sessions that wait for somebody to go on. */
+  pendingFile: string;
 }
 
 /** The agent id must be normalised: it becomes a folder name. */
@@ -49,7 +63,38 @@ export function agentLayout(home: string, agentId: string): AgentLayout {
     archiveFolder: join(sessionsFolder, ARCHIVE_FOLDER_NAME),
     workspace: join(root, "workspace"),
     claudeRegistry: join(root, CLAUDE_REGISTRY_NAME),
+    handoff: handoffLayout(join(root, "handoff")),
   };
+}
+
+function handoffLayout(root: string): HandoffLayout {
+  return {
+    root,
+    stateFile: join(root, "session-state.json"),
+    snapshotsFolder: join(root, "snapshots"),
+    patternsFolder: join(root, "patterns"),
+    pendingFile: join(root, "resume", "pending.json"),
+  };
+}
+
+/** Hooks of the person, for all agents. */
+export function hooksFolder(home: string): string {
+  return join(home, "hooks");
+}
+
+/** Hooks of one agent, in its workspace. */
+export function workspaceHooksFolder(workspace: string): string {
+  return join(workspace, "hooks");
+}
+
+/** What the hooks of workspaces were when the person turned them on. */
+export function enabledHooksFile(home: string): string {
+  return join(home, "hooks.json");
+}
+
+/** Copies of them, which are what runs. Derived: deleting it loses nothing. */
+export function hookCopiesFolder(home: string): string {
+  return join(cacheFolder(home), "hooks");
 }
 
 /** The same name under an OpenClaw folder. */
@@ -64,6 +109,12 @@ export interface ClaudeLayout {
   locksFolder: string;
   /** Copies of transcripts that Claude Code would have deleted. */
   archiveFolder: string;
+  /** What Claude Code's settings were before our hooks came into them. */
+  hooksFolder: string;
+  /** What those hooks have left to be captured. */
+  hookRequestsFolder: string;
+  /** What went wrong in them: nobody else may be told. */
+  hookLog: string;
 }
 
 export function claudeLayout(home: string): ClaudeLayout {
@@ -73,6 +124,9 @@ export function claudeLayout(home: string): ClaudeLayout {
     index: join(cacheFolder(home), "claude-index.sqlite"),
     locksFolder: join(root, "locks"),
     archiveFolder: join(root, "archive"),
+    hooksFolder: join(root, "hooks"),
+    hookRequestsFolder: join(root, "hooks", "requests"),
+    hookLog: join(root, "hooks", "hook.log"),
   };
 }
 

@@ -71,6 +71,34 @@ export const memorySchema = z.strictObject({
   flushTimeoutSeconds: seconds.describe("How long that may take. Default: 60.").exactOptional(),
 });
 
+export const handoffSchema = z.strictObject({
+  enabled: z
+    .boolean()
+    .describe("Capture what matters and offer it to the next conversation. Default: true.")
+    .exactOptional(),
+  everyMessages: z.int().min(1).max(10_000).describe("Capture after so many messages. Default: 20.").exactOptional(),
+  largeToolResult: z
+    .int()
+    .min(1000)
+    .describe("Capture after a tool result of so many characters. Default: 20000.")
+    .exactOptional(),
+  expiresHours: z.number().positive().max(8760).describe("How long it is offered. Default: 24.").exactOptional(),
+  keepSnapshots: z.int().min(0).max(10_000).describe("Earlier states that are kept. Default: 50.").exactOptional(),
+  model: textSchema.describe("provider/model that words the summary. Left out: no model is asked.").exactOptional(),
+  modelTimeoutSeconds: seconds.describe("How long that may take. Default: 20.").exactOptional(),
+});
+
+export const hooksSchema = z.strictObject({
+  timeoutSeconds: seconds.describe("A hook that takes longer is given up. Default: 10.").exactOptional(),
+  entries: z
+    .record(
+      z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/i, "must be the name of a hook"),
+      z.strictObject({ enabled: z.boolean().describe("Whether it is called.").exactOptional() }),
+    )
+    .describe("Hooks by name; those of a workspace run only when they are enabled here.")
+    .exactOptional(),
+});
+
 export const gatewaySchema = z.strictObject({
   port: z.int().min(0).max(65_535).describe("Port on the loopback interface; 0: any. Default: 7433.").exactOptional(),
   maxBodyBytes: z

@@ -7,7 +7,15 @@ import { z } from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
 import { type DeepPartial, ENGINE_NAMES, type HoldfastConfig } from "./config.ts";
 import { claudeCodeSchema } from "./schema-claude-code.ts";
-import { channelsSchema, gatewaySchema, groupsSchema, memorySchema, turnsSchema } from "./schema-gateway.ts";
+import {
+  channelsSchema,
+  gatewaySchema,
+  groupsSchema,
+  handoffSchema,
+  hooksSchema,
+  memorySchema,
+  turnsSchema,
+} from "./schema-gateway.ts";
 import { agentIdSchema, textSchema as text, variableNameSchema } from "./schema-parts.ts";
 
 const MINUTES_PER_YEAR = 525_600;
@@ -176,6 +184,8 @@ export const userFileSchema = z
     turns: turnsSchema.describe("How turns share the process, and what happens to messages that wait.").exactOptional(),
     groups: groupsSchema.describe("When the agent answers in groups.").exactOptional(),
     memory: memorySchema.describe("What the agent writes down before a conversation is shortened.").exactOptional(),
+    handoff: handoffSchema.describe("What one conversation leaves for the next.").exactOptional(),
+    hooks: hooksSchema.describe("What is called when something happens.").exactOptional(),
     gateway: gatewaySchema.describe("The server on the loopback interface.").exactOptional(),
     channels: channelsSchema.describe("Where people reach the agents.").exactOptional(),
     maintenance: z

@@ -84,14 +84,16 @@ describe("rebuilding a lost sqlite store", () => {
     }
   });
 
-  it("takes over what a damaged database still yields, with queued messages", async () => {
+  it("takes over what a damaged database still yields, with queued messages and hand-offs", async () => {
     await using home = await doctorHome("sqlite");
     await fill(home, 3);
     const address = { channel: "telegram", accountId: "default", chatId: "1", messageId: "1" };
     await home.use(async ({ store }) => {
       const receivedAt = home.clock.now();
       await store.inbox.admit({ key: "agent:main:telegram:dm:1", address, payload: { text: "hi" }, receivedAt });
+      for (const key of ["one", "two", "one"]) await store.handoffs.update(key, (state) => [...asList(state), key]);
     });
+    const handoffs = await home.use(async ({ store }) => await store.handoffs.list());
     const before = await snapshot(home, { withState: true });
     await breakIndex(home.layout.database);
     await rm(home.layout.sessionsFile);
@@ -99,6 +101,12 @@ describe("rebuilding a lost sqlite store", () => {
     expect(await snapshot(home, { withState: true })).toEqual(before);
     await home.use(async ({ store }) => {
       expect(await store.inbox.pending()).toMatchObject([{ address, payload: { text: "hi" } }]);
+      expect(await store.handoffs.list()).toEqual(handoffs);
+      expect(await store.handoffs.update("one", (state) => [...asList(state), "again"])).toEqual([
+        "one",
+        "one",
+        "again",
+      ]);
     });
     expect(await readdir(home.layout.root)).toContainEqual(expect.stringMatching(/^agent\.sqlite\.corrupt-/));
   });
@@ -214,6 +222,44 @@ describe("rebuilding a json store", () => {
     expect(attempt.acquired && attempt.lease.epoch).toBe(4);
   });
 
+  it("takes over what is whole of a sidecar that is not", async () => {
+    await using home = await doctorHome("json");
+    const before = await fill(home, 3);
+    const address = { channel: "telegram", accountId: "default", chatId: "1", messageId: "1" };
+    await home.use(async ({ store, clock }) => {
+      await store.inbox.admit({ key: "main", address, payload: "hi", receivedAt: clock.now() });
+      for (const key of ["one", "two", "one"]) await store.handoffs.update(key, (state) => [...asList(state), key]);
+    });
+    const handoffs = await home.use(async ({ store }) => await store.handoffs.list());
+    const path = join(home.layout.sessionsFolder, "sessions.holdfast.json");
+    const { leases: _leases, ...rest } = JSON.parse(String(await readFile(path))) as Record<string, object>;
+    const damaged = { ...rest, windows: 5, handoffs: { ...rest["handoffs"], "agent:main:three": "no hand-off" } };
+    await writeFile(path, JSON.stringify(damaged));
+    await mend(home);
+    expect((await snapshot(home)).windows).toEqual(before.windows);
+    await home.use(async ({ store, clock }) => {
+      expect(await store.handoffs.list()).toEqual(handoffs);
+      const second = { ...address, messageId: "2" };
+      const { item } = await store.inbox.admit({
+        key: "main",
+        address: second,
+        payload: "ho",
+        receivedAt: clock.now(),
+      });
+      expect(item.id).toBe(2);
+      expect((await store.inbox.pending()).map(({ payload }) => payload)).toEqual(["hi", "ho"]);
+    });
+  });
+
+  it("keeps hand-offs when sessions.json is lost", async () => {
+    await using home = await doctorHome("json");
+    await fill(home, 1);
+    await home.use(async ({ store }) => await store.handoffs.update("main", () => ({ project: "one" })));
+    await rm(home.layout.sessionsFile);
+    await mend(home);
+    expect(await home.use(async ({ store }) => await store.handoffs.get("main"))).toEqual({ project: "one" });
+  });
+
   it("brings everything back from transcripts when both files are gone", async () => {
     await using home = await doctorHome("json");
     const before = await fill(home, 5);
@@ -272,6 +318,10 @@ describe.each(STORE_KINDS)("a folder of OpenClaw, with the store %s", (kind) => 
     expect(await fileExists(home.layout.sessionsFile)).toBe(true);
   });
 });
+
+function asList(state: unknown): unknown[] {
+  return (state ?? []) as unknown[];
+}
 
 function idOf({ sessionId }: Window): string {
   return sessionId;

@@ -1,6 +1,7 @@
 /** What doctor knows of gateways, channels and messages on their way. */
 import { chmod, mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { type DoctorHome, doctorHome, fingerprint, say } from "../../test/support/doctor-home.ts";
 import { runStoreChild } from "../../test/support/run-store-child.ts";
@@ -38,6 +39,17 @@ describe("the file of what waits for the next turns", () => {
     expect(await examine(home)).toMatchObject({ ok: true, findings: [] });
     expect(await examine(home, { fix: true })).toMatchObject({ ok: true, findings: [] });
     expect(await fingerprint(home.layout.root)).toBe(before);
+  });
+
+  it("is left alone when somebody has only just begun it", async () => {
+    await using home = await doctorHome("sqlite");
+    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
+    const begun = new DatabaseSync(home.layout.pending);
+    begun.exec("PRAGMA journal_mode = WAL");
+    begun.close();
+    await chmod(home.layout.pending, 0o600);
+    expect(await examine(home)).toMatchObject({ ok: true, findings: [] });
+    await makePending(home);
   });
 
   it.each([

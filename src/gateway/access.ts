@@ -78,7 +78,7 @@ export function tokenRefused(given: string | undefined): HoldfastError {
     given === undefined ? "token-missing" : "token-wrong",
     given === undefined ? "The gateway's token is missing" : "The token is not the gateway's",
     {
-      hint: "It is in gateway.token under $HOLDFAST_HOME; `holdfast gateway status` prints the link with it for the page.",
+      hint: "It is in gateway.token under $HOLDFAST_HOME; `holdfast gateway link` prints the link with it for the page.",
     },
   );
 }

@@ -4,6 +4,7 @@
  */
 import { HoldfastError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
+import { answerChallenge } from "../rpc/challenge.ts";
 import type { Caller, Dispatcher } from "../rpc/dispatch.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
 import { type TokenCheck, createTokenCheck, tokenRefused, tooManyRequests } from "./access.ts";
@@ -49,6 +50,8 @@ export interface GatewayCore {
   call(method: string, params: unknown, caller: Caller): Promise<unknown>;
   /** Throws unless the token is right. A right one passes however many wrong ones came from the same address. */
   checkToken(given: string | undefined, address: string): void;
+  /** Shows that this gateway knows the token, to whoever asks. */
+  prove(nonce: string): Promise<string>;
   /** True from the moment that the gateway stops. */
   isClosing: boolean;
   /** Calls that have no answer yet. */
@@ -87,6 +90,7 @@ export function createGatewayCore({ parts, token, limits }: CoreOptions): Gatewa
       const wait = wrongTokens.take(address);
       throw wait === undefined ? tokenRefused(given) : tooManyRequests(wait);
     },
+    prove: async (nonce) => await answerChallenge({ token, port: core.port, nonce }),
   };
   return core;
 }

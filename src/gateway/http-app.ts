@@ -20,6 +20,7 @@ import type { GatewayCore } from "./gateway-core.ts";
 import { httpStatusOf, outgoingError } from "./outgoing-error.ts";
 import { type StaticFiles, securityHeaders } from "./static-files.ts";
 import { findTelegramAccount } from "./webhooks.ts";
+import { readNonce } from "./ws-connect.ts";
 
 interface Env {
   Bindings: HttpBindings;
@@ -45,6 +46,14 @@ export function createHttpApp(core: GatewayCore, pages: StaticFiles | undefined)
   app.get("/health", (c) => {
     admitVisitor(core, c);
     return c.json({ ok: !core.isClosing });
+  });
+
+  // Counts against nobody: strangers who ask would use up what the owner's programs need.
+  app.get("/challenge", async (c) => {
+    const header = headersOf(c.env.incoming);
+    checkHost(header, core.port);
+    checkOrigin(header, core.port);
+    return c.json({ ok: true, payload: { proof: await core.prove(readNonce(c.req.query("nonce"))) } });
   });
 
   app.use("/rpc/*", async (c, next) => {

@@ -5,6 +5,7 @@
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../base/files.ts";
+import { withFileLock } from "../base/lock-file.ts";
 import { isRecord } from "../base/json-record.ts";
 import { type ProcessIdentity, currentProcess, processState } from "../base/processes.ts";
 import { gatewayLayout } from "../config/layout.ts";
@@ -37,13 +38,16 @@ const STATES = { alive: "running", dead: "ended", unknown: "elsewhere" } as cons
 
 /** False when another living gateway of this home has the file already. */
 export async function announceGateway(home: string, gateway: Omit<RunningGateway, "process">): Promise<boolean> {
-  const other = await findGateway(home);
-  if (other !== undefined && other.process.pid !== process.pid) return false;
   const { runtimeFile } = gatewayLayout(home);
   await ensurePrivateFolder(dirname(runtimeFile));
-  const content: RunningGateway = { ...gateway, process: currentProcess() };
-  await writeFileDurable(runtimeFile, `${JSON.stringify(content, undefined, 2)}\n`);
-  return true;
+  // Of two that start at the same time, the second one must see the first.
+  return await withFileLock(`${runtimeFile}.lock`, {}, async () => {
+    const other = await findGateway(home);
+    if (other !== undefined && other.process.pid !== process.pid) return false;
+    const content: RunningGateway = { ...gateway, process: currentProcess() };
+    await writeFileDurable(runtimeFile, `${JSON.stringify(content, undefined, 2)}\n`);
+    return true;
+  });
 }
 
 /** Leaves the file of another gateway alone. */

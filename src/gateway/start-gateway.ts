@@ -10,7 +10,7 @@ import { gatewayLayout } from "../config/layout.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
 import { DEFAULT_LIMITS, type GatewayCore, type GatewayLimits, createGatewayCore } from "./gateway-core.ts";
 import { createHttpApp } from "./http-app.ts";
-import { announceGateway, findGateway, withdrawGateway } from "./runtime-file.ts";
+import { type RunningGateway, announceGateway, findGateway, withdrawGateway } from "./runtime-file.ts";
 import { createStaticFiles } from "./static-files.ts";
 import { ensureToken } from "./token-file.ts";
 import { type WsServer, attachWsServer } from "./ws-server.ts";
@@ -23,6 +23,8 @@ export interface GatewayOptions {
   token?: string;
   /** The folder with the built page. Left out: there is no page. */
   webRoot?: string;
+  /** True: refused with `gateway-running` (conflict) when another process has a gateway of this home. */
+  onlyOne?: boolean;
   /** For tests; what is left out is as configured or usual. */
   limits?: Partial<GatewayLimits>;
 }
@@ -56,8 +58,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sockets = attachWsServer(server, core);
   core.port = await listen(server, options.port ?? config.gateway.port, home);
   const url = `http://${HOST}:${core.port}`;
+  const isAnnounced = await announceGateway(home, {
+    url,
+    port: core.port,
+    version: parts.version,
+    startedAt: parts.startedAt,
+  });
+  if (!isAnnounced && options.onlyOne === true) {
+    await closeGateway({ core, server, sockets, until: undefined });
+    throw alreadyRunning(await findGateway(home));
+  }
+  if (!isAnnounced) logger.warn("another gateway of this home is the one that commands find", { url });
   const unsubscribe = parts.pipeline.events.subscribe((event) => sockets.tell(event));
-  await announce(url, core);
 
   let closing: Promise<void> | undefined;
   return {
@@ -117,14 +129,7 @@ async function listen(server: Server, port: number, home: string): Promise<numbe
 async function listenFailed(error: unknown, port: number, home: string): Promise<HoldfastError> {
   const code = systemErrorCode(error);
   const running = code === "EADDRINUSE" ? await findGateway(home) : undefined;
-  if (running?.port === port) {
-    return new HoldfastError(
-      "conflict",
-      "gateway-running",
-      `The gateway of this home runs already at ${running.url} (process ${running.process.pid})`,
-      { hint: "Use that one, or end it first.", data: { url: running.url, pid: running.process.pid }, cause: error },
-    );
-  }
+  if (running?.port === port) return alreadyRunning(running);
   if (code === "EADDRINUSE") {
     return new HoldfastError("conflict", "port-in-use", `Another program listens on ${HOST}:${port}`, {
       hint: "Give another port with --port (0 for any free one), or set gateway.port in the configuration.",
@@ -139,10 +144,13 @@ async function listenFailed(error: unknown, port: number, home: string): Promise
   });
 }
 
-async function announce(url: string, core: GatewayCore): Promise<void> {
-  const { home, version, startedAt, logger } = core.parts;
-  const isAnnounced = await announceGateway(home, { url, port: core.port, version, startedAt });
-  if (!isAnnounced) logger.warn("another gateway of this home is the one that commands find", { url });
+/** `running` is undefined when it has ended since. */
+export function alreadyRunning(running: RunningGateway | undefined): HoldfastError {
+  const place = running === undefined ? "" : ` at ${running.url} (process ${running.process.pid})`;
+  return new HoldfastError("conflict", "gateway-running", `A gateway of this home runs already${place}`, {
+    hint: "Use that one, or end it with `holdfast gateway stop`.",
+    ...(running === undefined ? {} : { data: { url: running.url, pid: running.process.pid } }),
+  });
 }
 
 interface Closing {

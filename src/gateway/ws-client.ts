@@ -1,5 +1,5 @@
 /**
- * One WebSocket: first `connect`, then calls and events. A client that asks too much is refused, one that
+ * One WebSocket: first `connect` (before it, the client may ask for a proof that this is the gateway), then calls and events. A client that asks too much is refused, one that
  * reads too slowly is closed, one that is gone is noticed; none of them costs the others anything.
  */
 import type { Socket } from "node:net";
@@ -13,7 +13,7 @@ import { tooManyRequests } from "./access.ts";
 import { parseBoundedJson } from "./bounded-json.ts";
 import type { GatewayCore } from "./gateway-core.ts";
 import { outgoingError } from "./outgoing-error.ts";
-import { agreeOnProtocol, readConnect } from "./ws-connect.ts";
+import { agreeOnProtocol, readConnect, readNonce } from "./ws-connect.ts";
 
 export interface WsClient {
   /** `json` is the event as text, made once for all clients. */
@@ -49,7 +49,7 @@ export function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore
   };
   const answer = async (frame: RequestFrame): Promise<void> => {
     try {
-      const payload = permission === undefined ? await connect(frame) : await call(frame, permission);
+      const payload = permission === undefined ? await greet(frame) : await call(frame, permission);
       send(JSON.stringify({ type: "res", id: frame.id, ok: true, payload }));
     } catch (error) {
       const report = outgoingError(error, logger, `ws ${frame.method.slice(0, 100)}`);
@@ -58,8 +58,13 @@ export function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore
     }
   };
 
+  const greet = async (frame: RequestFrame): Promise<unknown> => {
+    if (frame.method === "connect") return await connect(frame);
+    if (frame.method !== "challenge") throw connectFirst();
+    const nonce = isRecord(frame.params) ? frame.params["nonce"] : undefined;
+    return { proof: await core.prove(readNonce(nonce)) };
+  };
   const connect = async (frame: RequestFrame): Promise<Hello> => {
-    if (frame.method !== "connect") throw connectFirst();
     const params = readConnect(frame.params);
     core.checkToken(params.token, address);
     const protocol = agreeOnProtocol(params);

@@ -1,7 +1,16 @@
-/** The first request of a connection, checked by hand: it must not cost a stranger's gateway the method table. */
+/** The first requests of a connection, checked by hand: they must not cost a stranger's gateway the method table. */
 import { HoldfastError } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
+import { NONCE } from "../rpc/challenge.ts";
 import { type ConnectParams, PERMISSIONS, PROTOCOL_VERSION } from "../rpc/frames.ts";
+
+/** The question that a client may ask before it shows the token. */
+export function readNonce(nonce: unknown): string {
+  if (typeof nonce === "string" && NONCE.test(nonce)) return nonce;
+  throw new HoldfastError("usage", "invalid-params", "invalid challenge params: nonce is 32 to 128 hex digits", {
+    hint: "Send random ones.",
+  });
+}
 
 export function readConnect(params: unknown): ConnectParams {
   if (!isRecord(params)) throw invalidConnect("params are missing");

@@ -12,6 +12,7 @@ import type { ProjectStatus } from "../claude/project-status.ts";
 import type { SelectOptions } from "../claude/selection/select-options.ts";
 import type { SessionSelection } from "../claude/selection/selection.ts";
 import type { ClaudeCodeConfig, HoldfastConfig } from "../config/config.ts";
+import type { HandoffPlace } from "../handoff/find-handoff.ts";
 import type { SearchIndex } from "../memory/search-index.ts";
 import type { SearchSources } from "../memory/sources.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
@@ -27,6 +28,11 @@ export interface McpParts {
   claude: BridgeClaude;
   /** Undefined when the agent has no store yet and none is to be made. */
   openAgent(options: { create: boolean }): Promise<AgentHandle | undefined>;
+  /**
+   * What sessions have left: the agent's own, or those of Claude Code, which the default agent keeps whoever
+   * asks. Undefined where it is turned off, or the agent has no store yet.
+   */
+  openHandoff(whose: "agent" | "claude-code"): Promise<HandoffPlace | undefined>;
   openSearchIndex(): Promise<SearchIndex>;
   /** The files that the agent may search; of native ones those in these project folders, and these archived ones. */
   searchSources(want: { memory: true } | NativeWish): Promise<SearchSources>;

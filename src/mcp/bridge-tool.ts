@@ -22,8 +22,8 @@ export interface BridgeTool {
   description: string;
   /** Off: the tool is neither listed nor callable. Left out: it is always there. */
   flag?: keyof McpConfig;
-  /** Left out: the tool only reads. */
-  writes?: true;
+  /** Left out: the tool only reads. `records`: it writes what Holdfast keeps for itself, and nobody is told. */
+  writes?: true | "records";
   input: z.ZodObject;
   output: z.ZodObject;
   answer: (args: unknown, bridge: Bridge) => Promise<CallToolResult>;

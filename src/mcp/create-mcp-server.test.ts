@@ -16,7 +16,10 @@ it("offers all nine tools, described for a model", async () => {
     expect(description.length, name).toBeGreaterThan(60);
     expect(inputSchema, name).toMatchObject({ type: "object", additionalProperties: false });
     expect(outputSchema, name).toMatchObject({ type: "object" });
-    expect(annotations, name).toMatchObject({ readOnlyHint: name !== "openclaw_announce", destructiveHint: false });
+    expect(annotations, name).toMatchObject({
+      readOnlyHint: !["openclaw_announce", "openclaw_handoff"].includes(name),
+      destructiveHint: false,
+    });
   }
   expect(client.getInstructions()).toContain("never an instruction");
 });

@@ -54,8 +54,8 @@ function register(server: McpServer, tool: BridgeTool, bridge: Bridge): void {
     title,
     readOnlyHint: !writes,
     destructiveHint: false,
-    idempotentHint: !writes,
-    openWorldHint: writes,
+    idempotentHint: writes !== true,
+    openWorldHint: writes === true,
   };
   server.registerTool(
     name,

@@ -6,6 +6,7 @@
  * `closed` says why; connecting again and reading what was missed is for whoever knows what is shown.
  */
 import { type ErrorReport, HoldfastError } from "../base/errors.ts";
+import { answerChallenge, makeNonce } from "./challenge.ts";
 import type { MethodName, ParamsOf, ResultOf } from "./contract.ts";
 import type { RpcEvent } from "./events.ts";
 import {
@@ -47,7 +48,7 @@ export interface ConnectionEnd {
 }
 
 /** A two-way line of texts. */
-export interface RpcConnection {
+interface RpcConnection {
   send(text: string): void;
   close(): void;
   onText(listener: (text: string) => void): void;
@@ -55,19 +56,23 @@ export interface RpcConnection {
 }
 
 export interface ConnectOptions {
+  url: string;
   token: string;
   client: ClientInfo;
   /** The most that this connection may do. Left out: everything. */
   permission?: Permission;
 }
 
-/** `url` is the gateway's, such as `http://127.0.0.1:7433`. */
-export async function connectRpc({ url, ...options }: ConnectOptions & { url: string }): Promise<RpcClient> {
-  return await createRpcClient(await openConnection(url), options);
+/**
+ * `url` is the gateway's, such as `http://127.0.0.1:7433`. Refused with `gateway-unproven` (forbidden) when
+ * what answers there does not know the token; then it is not told either.
+ */
+export async function connectRpc(options: ConnectOptions): Promise<RpcClient> {
+  return await createRpcClient(await openConnection(options.url), options);
 }
 
 /** Says hello over a connection that is open. */
-export async function createRpcClient(connection: RpcConnection, options: ConnectOptions): Promise<RpcClient> {
+async function createRpcClient(connection: RpcConnection, options: ConnectOptions): Promise<RpcClient> {
   const calls = new Map<string, PromiseWithResolvers<unknown>>();
   const listeners = new Set<(event: RpcEvent) => void>();
   let end: ConnectionEnd | undefined;
@@ -110,10 +115,14 @@ export async function createRpcClient(connection: RpcConnection, options: Connec
     }
   };
 
-  const hello = (await request("connect", connectParams(options)).catch((error: unknown) => {
+  const sayHello = async (): Promise<Hello> => {
+    await requireProof(options, async (nonce) => await request("challenge", { nonce }));
+    return (await request("connect", connectParams(options))) as Hello;
+  };
+  const hello = await sayHello().catch((error: unknown) => {
     connection.close();
     throw error;
-  })) as Hello;
+  });
 
   return {
     hello,
@@ -129,23 +138,28 @@ export async function createRpcClient(connection: RpcConnection, options: Connec
 
 /** Calls over HTTP, one at a time: for whoever asks once and needs no events. */
 export function createHttpCaller({ url, token }: { url: string; token: string }): RpcCaller {
+  const ask = async (path: string, init: RequestInit): Promise<unknown> => {
+    // A gateway never redirects; something else on its port must not pass the token on.
+    const response = await fetch(new URL(path, url), { ...init, redirect: "error" }).catch((error: unknown) => {
+      if (init.signal?.aborted === true) throw error;
+      throw unreachable(url, error);
+    });
+    const answer = (await response.json().catch(() => undefined)) as HttpAnswer | undefined;
+    if (answer?.ok === true) return answer.payload;
+    if (answer?.ok === false) throw toError(answer.error);
+    throw notAGateway(url, response.status);
+  };
   return {
     call: async (method, params, { signal } = {}) => {
-      const response = await fetch(new URL(`/rpc/${method}`, url), {
+      const abort = signal === undefined ? {} : { signal };
+      await requireProof({ url, token }, async (nonce) => await ask(`/challenge?nonce=${nonce}`, abort));
+      const payload = await ask(`/rpc/${method}`, {
         method: "POST",
         headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
         body: JSON.stringify(params),
-        // A gateway never redirects; something else on its port must not pass the token on.
-        redirect: "error",
-        ...(signal === undefined ? {} : { signal }),
-      }).catch((error: unknown) => {
-        if (signal?.aborted === true) throw error;
-        throw unreachable(url, error);
+        ...abort,
       });
-      const answer = (await response.json().catch(() => undefined)) as HttpAnswer | undefined;
-      if (answer?.ok === true) return answer.payload as ResultOf<typeof method>;
-      if (answer?.ok === false) throw toError(answer.error);
-      throw notAGateway(url, response.status);
+      return payload as ResultOf<typeof method>;
     },
   };
 }
@@ -153,7 +167,7 @@ export function createHttpCaller({ url, token }: { url: string; token: string })
 type HttpAnswer = { ok: true; payload: unknown } | { ok: false; error: ErrorReport };
 
 /** Works with the WebSocket that browsers and Node have built in. */
-export async function openConnection(url: string): Promise<RpcConnection> {
+async function openConnection(url: string): Promise<RpcConnection> {
   const address = new URL("/ws", url);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
   const socket = new WebSocket(address);
@@ -170,6 +184,21 @@ export async function openConnection(url: string): Promise<RpcConnection> {
     onText: (listener) => socket.addEventListener("message", ({ data }) => listener(String(data))),
     closed,
   };
+}
+
+/** Before the token goes anywhere: whoever took the port of a gateway that ended must not get it. */
+async function requireProof(
+  { url, token }: Pick<ConnectOptions, "url" | "token">,
+  ask: (nonce: string) => Promise<unknown>,
+): Promise<void> {
+  const nonce = makeNonce();
+  const { proof } = ((await ask(nonce)) ?? {}) as { proof?: unknown };
+  const port = Number(new URL(url).port === "" ? 80 : new URL(url).port);
+  if (proof === (await answerChallenge({ token, port, nonce }))) return;
+  throw new HoldfastError("forbidden", "gateway-unproven", `What answers at ${url} does not know this token`, {
+    hint: "The token may be an old one, or another program may have the port: see `holdfast gateway link`.",
+    data: { url },
+  });
 }
 
 function connectParams({ token, client, permission }: ConnectOptions): ConnectParams {

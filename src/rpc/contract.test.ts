@@ -29,7 +29,12 @@ describe("the table", () => {
 
 describe("the client", () => {
   it("loads nothing that a browser does not have, and no zod", () => {
-    expect(runtimeImports(new URL("client.ts", import.meta.url))).toEqual(["client.ts", "errors.ts", "frames.ts"]);
+    expect(runtimeImports(new URL("client.ts", import.meta.url))).toEqual([
+      "challenge.ts",
+      "client.ts",
+      "errors.ts",
+      "frames.ts",
+    ]);
   });
 });
 

@@ -8,6 +8,7 @@ import { agentMethods } from "./contract/agent.ts";
 import { ccMethods } from "./contract/cc.ts";
 import { chatMethods } from "./contract/chat.ts";
 import { eventMethods } from "./contract/events.ts";
+import { handoffMethods } from "./contract/handoff.ts";
 import { messageMethods } from "./contract/message.ts";
 import { sessionMethods } from "./contract/sessions.ts";
 import { statusMethods } from "./contract/status.ts";
@@ -18,6 +19,7 @@ export const METHODS = {
   ...agentMethods,
   ...statusMethods,
   ...messageMethods,
+  ...handoffMethods,
   ...ccMethods,
   ...eventMethods,
 } as const;

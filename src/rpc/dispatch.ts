@@ -11,9 +11,7 @@ import { PERMISSIONS, type Permission } from "./frames.ts";
 import type { Handler, RpcCall } from "./handler.ts";
 import { HANDLERS, METHOD_NAMES, isMethodName } from "./method-table.ts";
 
-export interface Caller extends Omit<RpcCall, "parts"> {
-  permission: Permission;
-}
+export type Caller = Omit<RpcCall, "parts">;
 
 export interface Dispatcher {
   readonly methods: readonly MethodName[];
@@ -23,9 +21,9 @@ export interface Dispatcher {
 export function createDispatcher(parts: RpcCall["parts"]): Dispatcher {
   return {
     methods: METHOD_NAMES,
-    call: async (method, params, { permission, ...caller }) => {
+    call: async (method, params, caller) => {
       if (!isMethodName(method)) throw unknownMethod(method);
-      requirePermission(method, permission);
+      requirePermission(method, caller.permission);
       const checked = checkParams(method, params ?? {});
       // The table pairs each handler with its own schema; over all methods that cannot be said in types.
       const handle = HANDLERS[method] as Handler<MethodName>;

@@ -19,6 +19,7 @@ const EVENT_SUMMARIES: Record<RpcEventName, string> = {
   "turn.compaction": "The context is being shortened.",
   "turn.ended": "A turn is over: `outcome`, the whole `text`, `usage`, `error`.",
   "session.changed": "The entry or the windows of a session changed.",
+  "handoff.changed": "What a session leaves for its next window was captured, cleared, told or asked for.",
   "delivery.started": "A reply goes out; `mayRepeat` says that nobody knows whether it went out before.",
   "delivery.sent": "The platform has the reply.",
   "delivery.delayed": "The platform refused for now; tried again at `dueAt`.",

@@ -1,7 +1,8 @@
 /**
  * What travels over the gateway's WebSocket. Types and numbers only: browsers load this file too.
  *
- * - The first request is `connect`; its answer is the hello. Nothing else is answered before it.
+ * - The first request is `connect`; its answer is the hello. Nothing else is answered before it but
+ *   `challenge`, by which a client makes sure that it speaks to the gateway (`challenge.ts`).
  * - Every request gets exactly one response with its id. Responses may overtake each other.
  * - Events of one connection are numbered from 1 without gaps: whoever cannot keep up is closed, never
  *   served with holes.

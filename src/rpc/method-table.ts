@@ -5,6 +5,7 @@ import { agentHandlers } from "./methods/agent.ts";
 import { ccHandlers } from "./methods/cc.ts";
 import { chatHandlers } from "./methods/chat.ts";
 import { eventHandlers } from "./methods/events.ts";
+import { handoffHandlers } from "./methods/handoff.ts";
 import { messageHandlers } from "./methods/message.ts";
 import { sessionHandlers } from "./methods/sessions.ts";
 import { statusHandlers } from "./methods/status.ts";
@@ -15,6 +16,7 @@ export const HANDLERS: HandlersOf<MethodName> = {
   ...agentHandlers,
   ...statusHandlers,
   ...messageHandlers,
+  ...handoffHandlers,
   ...ccHandlers,
   ...eventHandlers,
 };

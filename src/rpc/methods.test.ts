@@ -1,12 +1,13 @@
 /** Every method, called as a client calls it: over a real gateway on a real store. */
 import { readFileSync, readdirSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type GatewayStage, gatewayStage, until } from "../../test/support/gateway-stage.ts";
 import { createTestRepo } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { assistantDraft, userDraft } from "../../test/support/transcripts.ts";
+import { DEFAULT_CONFIG } from "../config/config.ts";
 import { agentLayout } from "../config/layout.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
 import { withSessionLease } from "../session/lease.ts";
@@ -375,6 +376,31 @@ describe("chat", () => {
   });
 });
 
+describe("an answer that is to be delivered", () => {
+  it("is not begun where it could reach nobody", async () => {
+    await using stage = await gatewayStage();
+    const { call } = caller(stage);
+    const nowhere = { kind: "not-found", code: "nowhere-to-deliver" };
+    await expect(call("agent", { message: "hi", deliver: true })).rejects.toMatchObject(nowhere);
+    const send = { sessionKey: "main", message: "hi", deliver: true, idempotencyKey: "k1" };
+    await expect(call("chat.send", send)).rejects.toMatchObject(nowhere);
+    await expect(call("agent", { message: "hi", deliver: true, to: "7", channel: "discord" })).rejects.toMatchObject({
+      ...nowhere,
+      message: expect.stringContaining("discord") as string,
+    });
+    expect(stage.pipeline.seen).toEqual([]);
+  });
+
+  it("may wait for a channel that is configured and does not run here", async () => {
+    const channels = { ...DEFAULT_CONFIG.channels, discord: { default: {}, off: { enabled: false } } };
+    await using stage = await gatewayStage({ config: { channels } });
+    const { call } = caller(stage);
+    const answer = { message: "hi", deliver: true, to: "7", channel: "discord" };
+    expect(await call("agent", answer)).toMatchObject({ status: "ok" });
+    await expect(call("agent", { ...answer, accountId: "off" })).rejects.toMatchObject({ code: "nowhere-to-deliver" });
+  });
+});
+
 describe("agent", () => {
   it("waits for the end and reports usage", async () => {
     await using stage = await gatewayStage();
@@ -508,6 +534,44 @@ describe("message.send", () => {
       });
     }
     expect(await stage.agent.store.outbox.due(Date.now(), 10)).toHaveLength(1);
+  });
+
+  it("attaches files of the agent's workspace only, for a connection that may no more than write", async () => {
+    await using stage = await gatewayStage();
+    const { workspace } = stage.agent;
+    const secret = join(stage.home, "gateway.token");
+    await mkdir(join(workspace, "out"), { recursive: true });
+    await mkdir(`${workspace}-2`);
+    await writeFile(join(workspace, "out", "chart.png"), "png");
+    await writeFile(join(`${workspace}-2`, "chart.png"), "png");
+    await symlink(secret, join(workspace, "link.png"));
+    await symlink(stage.home, join(workspace, "home"));
+    const writer = await connect(stage, "write");
+    const send = async (media: string): Promise<unknown> =>
+      await writer.call("message.send", { ...MESSAGE, media: [media], idempotencyKey: media });
+
+    for (const wrong of [
+      secret,
+      "/etc/passwd",
+      join(`${workspace}-2`, "chart.png"),
+      `${workspace}/../../../gateway.token`,
+      `${workspace}/out/../../../../gateway.token`,
+      join(workspace, "link.png"),
+      join(workspace, "home", "gateway.token"),
+      "../../../gateway.token",
+      `file://${secret}`,
+      `file://${workspace}/../../../gateway.token`,
+      workspace,
+    ]) {
+      await expect(send(wrong), wrong).rejects.toMatchObject({
+        code: expect.stringMatching(/^(?:permission-missing|media-)/) as string,
+      });
+    }
+    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toEqual([]);
+    await send(join(workspace, "out", "chart.png"));
+    const [item] = await stage.agent.store.outbox.due(Date.now(), 10);
+    expect(item?.payload).toMatchObject({ mediaUrls: ["out/chart.png"] });
+    writer.close();
   });
 
   it("reaches a session of the page", async () => {

@@ -11,6 +11,7 @@ import { DEFAULT_CONFIG } from "../config/config.ts";
 import { agentLayout } from "../config/layout.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { StoreKind } from "../store/store.ts";
+import { checkHandoff } from "./check-handoff.ts";
 import { checkQueues, checkRedelivery } from "./check-queues.ts";
 import { checkSession } from "./check-session.ts";
 import type { Expectation } from "./expectation.ts";
@@ -69,7 +70,8 @@ async function checkAgent(agent: AgentHandle, { expectation, inFlight }: HomeChe
   const problems: string[] = [];
   for (const session of expectation.sessions.values()) {
     const own = inFlight?.key === session.key ? inFlight : undefined;
-    for (const problem of await checkSession(agent, session, own)) problems.push(`${session.key}: ${problem}`);
+    const found = [...(await checkSession(agent, session, own)), ...(await checkHandoff(agent, session, own))];
+    problems.push(...found.map((problem) => `${session.key}: ${problem}`));
   }
   const live = [...expectation.sessions.values()].filter(({ state }) => state === "live");
   const { total } = await agent.store.list();

@@ -17,11 +17,13 @@ export async function chooseOperation(agent: AgentHandle, number: number, choice
   const leaning = random.chance(0.5);
   const name = leaning && choice.lean !== undefined ? random.pick(choice.lean) : randomName(random);
   const key = leaning && choice.leanKey !== undefined ? choice.leanKey : random.pick(SESSION_KEYS);
-  if (name === "reopen" || name === "deliver" || name === "admit") return { number, name, key };
+  if (NEED_NO_SESSION.has(name)) return { number, name, key };
   if ((await agent.store.get(key)) !== undefined) return { number, name, key };
   const isArchived = (await listArchives(agent)).some((record) => record.key === key);
   return { number, name: isArchived ? "restore" : "open", key };
 }
+
+const NEED_NO_SESSION: ReadonlySet<OperationName> = new Set(["reopen", "deliver", "admit", "hand-over"]);
 
 /** Conversations consist of messages: the rest is rarer. */
 function randomName(random: Random): OperationName {

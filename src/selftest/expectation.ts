@@ -3,7 +3,7 @@
  * it finds of an operation that was in flight: from then on that is expected too.
  */
 import type { Journal } from "./journal.ts";
-import { type Operation, type OperationResult, SESSION_KEYS, textsOf } from "./operations.ts";
+import { type HandedOver, type Operation, type OperationResult, SESSION_KEYS, textsOf } from "./operations.ts";
 
 export interface ExpectedSession {
   readonly key: string;
@@ -17,6 +17,8 @@ export interface ExpectedSession {
   readonly windows: Map<string, string[]>;
   /** Windows of resets that were killed half way: they may be listed, and the key never came to them. */
   readonly strays: Set<string>;
+  /** What the session's hand-off holds. */
+  handedOver: HandedOver;
   /** The highest epoch that anybody was given. */
   epoch: number;
 }
@@ -47,6 +49,7 @@ export function createExpectation(): Expectation {
       current: undefined,
       windows: new Map(),
       strays: new Set(),
+      handedOver: { count: 0, lastNumber: 0 },
       epoch: 0,
     },
   ]);
@@ -100,6 +103,9 @@ function expectOperation(expectation: Expectation, operation: Operation, result:
       for (const item of expectation.items.values()) {
         if (item.replyId !== undefined && result.delivered?.includes(item.replyId)) item.delivered = true;
       }
+      break;
+    case "hand-over":
+      session.handedOver = { count: session.handedOver.count + 1, lastNumber: operation.number };
       break;
     case "compact":
     case "reopen":

@@ -17,8 +17,8 @@ export interface Kill {
 
 type Lean = readonly [OperationName, ...OperationName[]];
 
-/** The doctor works on stores that are lost already, and turns need a gateway: both have crash tests of their own. */
-const ELSEWHERE = /^(?:doctor|inbox|turn|delivery)\./;
+/** The doctor works on stores that are lost already; turns and hand-offs need more than a store. All have crash tests of their own. */
+const ELSEWHERE = /^(?:doctor|inbox|turn|delivery|handoff)\./;
 
 /** The fault points that a working process with this store can come to. */
 export function pointsOf(kind: StoreKind): FaultPoint[] {

@@ -13,6 +13,7 @@ export const OPERATION_NAMES = [
   "admit",
   "answer",
   "deliver",
+  "hand-over",
   "reopen",
 ] as const;
 
@@ -48,6 +49,12 @@ export const SESSION_KEYS = ["agent:main:test:dm:ada", "agent:main:test:dm:ben",
 
 /** Fields of other programs are kept by every store, so the counter travels as one. */
 export type CountedEntry = SessionEntry & { selftest?: { count: number; lastNumber: number } };
+
+/** The state of a hand-off, counted up by every operation on it. */
+export interface HandedOver {
+  count: number;
+  lastNumber: number;
+}
 
 const LONGEST_PADDING = 3000;
 

@@ -11,6 +11,7 @@ import { openTranscriptLog } from "../transcript/log.ts";
 import {
   type Answered,
   type CountedEntry,
+  type HandedOver,
   type Operation,
   type OperationResult,
   addressOf,
@@ -52,6 +53,7 @@ const PERFORMERS: Record<Operation["name"], Performer> = {
   answer: async (place, { key }) =>
     await underLease(place, key, async ({ lease }) => ({ answered: await answer(place.agent, lease) })),
   deliver: async ({ agent }) => ({ delivered: await deliver(agent) }),
+  "hand-over": async ({ agent }, operation) => await handOver(agent, operation),
   reopen: async (place) => await place.reopen(),
 };
 
@@ -80,6 +82,13 @@ async function count(agent: AgentHandle, { key, number }: Operation): Promise<vo
       selftest: { count: (current.selftest?.count ?? 0) + 1, lastNumber: number },
     };
     return counted;
+  });
+}
+
+async function handOver({ store }: AgentHandle, { key, number }: Operation): Promise<void> {
+  await store.handoffs.update(key, (state): HandedOver => {
+    const { count } = (state ?? { count: 0 }) as Pick<HandedOver, "count">;
+    return { count: count + 1, lastNumber: number };
   });
 }
 

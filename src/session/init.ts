@@ -13,6 +13,7 @@ import { type GroupKeyResolution, resolveGroupSessionKey } from "../keys/group.t
 import { resolveInboundSessionKey } from "../keys/inbound.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import type { SessionScope } from "../keys/scope.ts";
+import { copyEntry } from "../store/entry-copy.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Lease, WindowReason } from "../store/store.ts";
 import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
@@ -36,6 +37,11 @@ export interface InitSessionParams {
   turnId?: string;
   /** The turn has left something in this session before a crash: no window is opened for it again. */
   begunBefore?: boolean;
+  /**
+   * Called with the writing of the entry when the session goes on: the rest is done meanwhile. Whoever
+   * gives it waits for that before anybody is told anything. Left out: everything is written first.
+   */
+  onWriting?: (written: Promise<unknown>) => void;
   /** Adds what the caller knows to the entry that the turn begins with. */
   complete?: (entry: SessionEntry) => SessionEntry;
   /**
@@ -106,18 +112,29 @@ interface Continued {
 }
 
 async function continueSession(message: InboundMessage): Promise<Continued> {
-  const { agent, sessionKey, lease } = message;
+  const { agent, sessionKey, lease, onWriting } = message;
+  const decided = Promise.withResolvers<SessionEntry>();
   let entry: SessionEntry | undefined;
   let windowReason: WindowReason | undefined;
-  const updated = await agent.store.update(
+  let goesOnIn: string | undefined;
+  const writing = agent.store.update(
     sessionKey,
     (current) => {
+      // Who moves the key now is as late as somebody who moves it during the turn.
+      if (goesOnIn !== undefined) return current?.sessionId === goesOnIn ? withMessage(message, current) : undefined;
       entry = current;
       windowReason = whyNewWindow(current, message);
-      return current === undefined || windowReason !== undefined ? undefined : withMessage(message, current);
+      if (current === undefined || windowReason !== undefined) return undefined;
+      const continued = withMessage(message, current);
+      if (onWriting === undefined) return continued;
+      goesOnIn = current.sessionId;
+      decided.resolve(copyEntry(continued));
+      return continued;
     },
     lease === undefined ? {} : { lease },
   );
+  const updated = await Promise.race([decided.promise, writing]);
+  if (goesOnIn !== undefined) onWriting?.(writing);
   if (windowReason !== undefined || updated === undefined) {
     return { entry, ...(windowReason === undefined ? {} : { windowReason }) };
   }

@@ -5,7 +5,7 @@
  */
 import { HoldfastError } from "../base/errors.ts";
 import { leaseLost } from "../store/store-errors.ts";
-import type { Lease } from "../store/store.ts";
+import type { InboxItem, Lease } from "../store/store.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 
 export interface HeldLease {
@@ -55,14 +55,19 @@ export interface TakenLease {
   forget(): void;
 }
 
-/** For whoever holds a session over several tasks. Does not wait: resolves to who has it otherwise. */
+/**
+ * For whoever holds a session over several tasks. Does not wait: resolves to who has it otherwise. With
+ * `claim`, its only message is claimed with it; see `AcquireOptions`.
+ */
 export async function takeSessionLease(
   agent: AgentHandle,
   key: string,
-  { ttlMs = DEFAULT_TTL_MS }: Pick<LeaseOptions, "ttlMs"> = {},
-): Promise<TakenLease | { heldBy: Lease }> {
-  const attempt = await agent.store.leases.acquire(key, { ttlMs });
-  return attempt.acquired ? keepRenewed(agent, attempt.lease, ttlMs) : { heldBy: attempt.held };
+  { ttlMs = DEFAULT_TTL_MS, claim = false }: Pick<LeaseOptions, "ttlMs"> & { claim?: boolean } = {},
+): Promise<(TakenLease & { claimed?: InboxItem }) | { heldBy: Lease }> {
+  const attempt = await agent.store.leases.acquire(key, { ttlMs, claim });
+  if (!attempt.acquired) return { heldBy: attempt.held };
+  const taken = keepRenewed(agent, attempt.lease, ttlMs);
+  return attempt.claimed === undefined ? taken : { ...taken, claimed: attempt.claimed };
 }
 
 const DEFAULT_TTL_MS = 30_000;

@@ -31,6 +31,9 @@ const PATCHABLE_FIELDS = [
   "queueDrop",
   "displayName",
   "subject",
+  "project",
+  "projectFolder",
+  "handoff",
 ] as const satisfies readonly (keyof SessionEntry)[];
 
 type PatchableField = (typeof PATCHABLE_FIELDS)[number];

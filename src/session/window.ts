@@ -4,6 +4,7 @@
  * points at (`holdfast doctor` finds it), never a key without a transcript. Nothing is deleted: the
  * store keeps the closed window, and its transcript stays where it is.
  */
+import { existsSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
@@ -104,7 +105,8 @@ export async function resetSession(
 /** A session whose transcript somebody removed can go on, but says so. */
 export async function ensureTranscript(agent: AgentHandle, key: string, entry: SessionEntry): Promise<string> {
   const path = transcriptPath(agent, entry);
-  if (await fileExists(path)) return path;
+  // Synchronous first: one look at a cached name costs less than a trip to another thread.
+  if (existsSync(path) || (await fileExists(path))) return path;
   agent.logger.warn("the transcript of this session is missing; it goes on with an empty one", {
     key,
     sessionId: entry.sessionId,

@@ -119,6 +119,10 @@ const FIELD_SCHEMAS = {
       threadId: threadId.optional(),
     })
     .optional(),
+  project: z.string().min(1).max(100).optional(),
+  projectFolder: name.optional(),
+  handoff: z.enum(["on", "off"]).optional(),
+
   label: z.string().min(1).max(64).optional(),
 
   skillsSnapshot: z

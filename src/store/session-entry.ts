@@ -116,6 +116,14 @@ export interface SessionEntry {
   lastHeartbeatText?: string;
   lastHeartbeatSentAt?: number;
 
+  // Hand-off
+  /** What is worked on, as the person named it. Left out: the repo or folder tells. */
+  project?: string;
+  /** The folder of that project, where facts about it can be looked up. */
+  projectFolder?: string;
+  /** `off`: nothing of this session is handed over. */
+  handoff?: "on" | "off";
+
   // Origin and name
   origin?: SessionOrigin;
   label?: string;

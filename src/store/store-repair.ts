@@ -22,8 +22,8 @@ export interface StoreRepair {
   salvage(): Promise<SalvagedParts>;
   /**
    * Puts a store with these sessions in the place of the damaged one, all of it or nothing, and
-   * resolves to where the damaged files went. Queued messages, replies and leases that can still be
-   * read are taken over. After a crash on the way the store is still diagnosed as damaged, and this
+   * resolves to where the damaged files went. Queued messages, replies, hand-offs and leases that can
+   * still be read are taken over. After a crash on the way the store is still diagnosed as damaged, and this
    * can be called again.
    */
   rebuild(sessions: readonly SalvagedSession[]): Promise<string[]>;

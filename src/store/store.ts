@@ -51,6 +51,7 @@ export interface Store {
   readonly leases: Leases;
   readonly inbox: Inbox;
   readonly outbox: Outbox;
+  readonly handoffs: Handoffs;
 
   /**
    * Calls the listener after each change, also those of other processes (within a second or so).
@@ -142,8 +143,10 @@ export interface DeletedSession {
 }
 
 export interface StoreChange {
-  what: "entry" | "lease" | "inbox" | "outbox";
+  what: "entry" | "lease" | "inbox" | "outbox" | "handoff";
   key: string;
+  /** Whose delivery an outbox change is about. Left out: it may be anybody's. */
+  route?: DeliveryRoute;
 }
 
 // Leases
@@ -161,7 +164,7 @@ export interface Lease {
 
 export interface Leases {
   /** Takes a free, expired or orphaned lease; `held` tells who has it otherwise. Does not wait. */
-  acquire(key: string, options: { ttlMs: number }): Promise<LeaseAttempt>;
+  acquire(key: string, options: AcquireOptions): Promise<LeaseAttempt>;
   /** Extends the lease; undefined when it was taken over meanwhile. */
   renew(lease: Lease, options: { ttlMs: number }): Promise<Lease | undefined>;
   /** Gives the lease back; does nothing when it was taken over meanwhile. */
@@ -174,7 +177,16 @@ export interface Leases {
   assertCurrent(lease: Lease): Promise<void>;
 }
 
-export type LeaseAttempt = { acquired: true; lease: Lease } | { acquired: false; held: Lease };
+export interface AcquireOptions {
+  ttlMs: number;
+  /**
+   * Lets the key's inbox item become running in the same commit, if it is the only one that is pending and
+   * was never begun. Left out: nothing is claimed.
+   */
+  claim?: boolean;
+}
+
+export type LeaseAttempt = { acquired: true; lease: Lease; claimed?: InboxItem } | { acquired: false; held: Lease };
 
 // Inbox and outbox
 
@@ -239,6 +251,8 @@ export interface RequeueOptions {
 export interface FinishOptions {
   /** How they ended. */
   note?: string;
+  /** Changes the entry of the key too, as `Store.update` does: before the items end, or together with that. */
+  entry?: Mutate;
   /** Gives the lease back with it, for whoever has nothing more to do. Left out: it is kept. */
   release?: boolean;
 }
@@ -314,4 +328,27 @@ export interface Outbox {
   failed(id: number, note: string): Promise<void>;
   /** Forgets delivered and failed items made before this instant, with their idempotency keys. */
   prune(createdBefore: number): Promise<number>;
+}
+
+// Hand-off
+
+/** What a session leaves for the next, one state per key; opaque to the store. It outlives the session's entry. */
+export interface Handoffs {
+  get(key: string): Promise<unknown>;
+  /** Newest first. */
+  list(options?: { limit?: number }): Promise<KeptHandoff[]>;
+  /**
+   * One atomic read-modify-write, as `Store.update`: gives `mutate` the state, or undefined when there is
+   * none, and keeps what it returns; undefined leaves everything as it is. Resolves to the state afterwards.
+   */
+  update(key: string, mutate: (state: unknown) => unknown): Promise<unknown>;
+  /** Whether there was one. */
+  delete(key: string): Promise<boolean>;
+}
+
+export interface KeptHandoff {
+  key: string;
+  /** Last change (ms). */
+  updatedAt: number;
+  state: unknown;
 }

@@ -210,6 +210,8 @@ export type ContentBlock = TextBlock | ThinkingBlock | ImageBlock | ToolCallBloc
 export interface TextBlock {
   type: "text";
   text: string;
+  /** What an earlier conversation left, put before a person's words for the engine: nobody said it here. */
+  handoff?: true;
 }
 
 export interface ThinkingBlock {

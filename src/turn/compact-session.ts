@@ -11,11 +11,13 @@ import type { SessionEntry } from "../store/session-entry.ts";
 import { appendCompaction } from "../transcript/compact.ts";
 import type { CompactionSummaryMessage, TranscriptMessage } from "../transcript/entries.ts";
 import type { TranscriptLog } from "../transcript/log.ts";
+import { withoutHandoff } from "../transcript/text.ts";
 import { isFlushEntry } from "../transcript/turn-mark.ts";
 import { flushMemory } from "./flush-memory.ts";
 import { findCut } from "./run/compaction-cut.ts";
 import { createEngineStop, LEAVE_AFTER_MS, LEFT } from "./run/engine-stop.ts";
 import { estimateTokens } from "./run/estimate-tokens.ts";
+import { type HookWords, createHookWords } from "./run/hook-calls.ts";
 import { openTurnLog } from "./run/open-log.ts";
 import { contextWindowOf, modelOf, updateOwnEntry } from "./run/own-entry.ts";
 import { type TurnWatch, createTurnWatch } from "./run/turn-watch.ts";
@@ -33,7 +35,14 @@ export interface CompactRequest {
 }
 
 export type CompactOutcome =
-  | { compacted: true; tokensBefore: number; tokensAfter: number; entry: SessionEntry | undefined }
+  | {
+      compacted: true;
+      tokensBefore: number;
+      tokensAfter: number;
+      entry: SessionEntry | undefined;
+      /** What hooks want the person to know. Left out: nothing. */
+      told?: string[];
+    }
   /** One sentence for a person. */
   | { compacted: false; reason: string };
 
@@ -52,7 +61,9 @@ export async function compactNow(request: CompactRequest): Promise<CompactOutcom
     const saved = await flushMemory({ parts, held, sessionKey, entry, occasion: "compaction", signal, emit, log });
     for (const { text } of saved.payloads) if (text !== undefined) watch.notice(text);
   }
-  return await compactWindow({ ...request, entry, log, watch, shorten: "by-half" });
+  const hooks = createHookWords();
+  const outcome = await compactWindow({ ...request, entry, log, watch, hooks, shorten: "by-half" });
+  return outcome.compacted ? { ...outcome, told: await hooks.take() } : outcome;
 }
 
 export interface WindowCompaction extends Omit<CompactRequest, "emit"> {
@@ -63,6 +74,8 @@ export interface WindowCompaction extends Omit<CompactRequest, "emit"> {
   shorten: "to-fit" | "by-half";
   /** The turn that is running: its message stays. */
   turnId?: string;
+  /** Who listens is told before; what they say is the caller's to tell. */
+  hooks: HookWords;
 }
 
 export async function compactWindow(request: WindowCompaction): Promise<CompactOutcome> {
@@ -78,11 +91,13 @@ export async function compactWindow(request: WindowCompaction): Promise<CompactO
   const cut = findCut(entries, { keepTokens, turnId: request.turnId });
   if (cut === undefined) return { compacted: false, reason: "There is nothing older to sum up." };
 
+  const reason = request.turnId === undefined ? "asked" : "full";
+  await request.hooks.before({ parts, sessionKey, event: "session:compact", entry, reason });
   watch.compaction("start");
   try {
     const [first] = messages;
     const earlier = first?.role === "compactionSummary" ? [first] : [];
-    const summary = await summarize(request, [...earlier, ...cut.older]);
+    const summary = await summarize(request, [...earlier, ...cut.older.map(withoutHandoff)]);
     const tokensBefore = entry.totalTokens ?? estimate;
     await appendCompaction(log, { summary, firstKeptEntryId: cut.firstKeptEntryId, tokensBefore });
     await log.sync();

@@ -25,7 +25,8 @@ describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
         queued: 0,
         counts: { admitted: 1, duplicates: 2, turns: 1, failed: 0, dropped: 0, delivered: 1, mayRepeat: 0 },
       });
-    expect(await (await world.store()).leases.current(first.sessionKey)).toBeUndefined();
+    const store = await world.store();
+    await expect.poll(async () => await store.leases.current(first.sessionKey)).toBeUndefined();
   });
 
   it("is forgotten when it ended long ago", async () => {

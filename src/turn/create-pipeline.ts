@@ -108,9 +108,10 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
 
   const watch = (parts: AgentParts): void => {
     const { agentId, store } = parts.agent;
-    store.onChange(({ what, key }) => {
-      if (what === "outbox") delivery.wake(parts, key);
+    store.onChange(({ what, key, route }) => {
+      if (what === "outbox") delivery.wake(parts, { key, ...(route === undefined ? {} : { route }) });
       if (what === "inbox" || what === "lease") lanes.nudge(agentId, key, what);
+      if (what === "handoff") events.emit({ type: "handoff.changed", agentId, sessionKey: key });
       if (what === "inbox" && !lanes.has(agentId, key)) checkEnded(parts, key);
     });
     delivery.wake(parts);
@@ -130,7 +131,10 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
     // The lease of this very session is held for the turn, whatever the configuration says by then.
     const payload: InboxPayload = { ctx: { ...ctx, SessionKey: key }, deliver: message.deliver ?? true };
     const { address, receivedAt } = message;
-    const { admitted, item } = await parts.agent.store.inbox.admit({ key, address, payload, receivedAt });
+    const admitting = parts.agent.store.inbox.admit({ key, address, payload, receivedAt });
+    // Most often the session is free: its lease is then taken in the same commit.
+    lanes.prepare(parts, key);
+    const { admitted, item } = await admitting;
     faultPoint("inbox.admitted");
     counts[admitted ? "admitted" : "duplicates"] += 1;
     const waiting = ended.wait(parts, item);

@@ -13,6 +13,7 @@ import type { DeliveryTarget, OutboxDraft } from "../store/store.ts";
 import { flushMemory } from "./flush-memory.ts";
 import { type ReplyPayload, payloadMedia } from "./reply/payload.ts";
 import { replyTarget } from "./reply/reply-target.ts";
+import { createHookWords } from "./run/hook-calls.ts";
 import type { TurnEvent } from "./turn-events.ts";
 import type { AgentParts } from "./turn.ts";
 
@@ -35,11 +36,15 @@ export async function resetAfterFlush(request: ResetRequest): Promise<{ previous
     const entry = await agent.store.get(sessionKey);
     if (entry === undefined) throw sessionNotFound(sessionKey);
     assertExpected(sessionKey, entry, request.expectedSessionId);
+    const hooks = createHookWords();
+    await hooks.before({ parts, sessionKey, event: "command:reset", entry, reason: "reset" });
+    await hooks.before({ parts, sessionKey, event: "session:end", entry, reason: "reset" });
     const { payloads } = await flushMemory({ parts, held, sessionKey, entry, occasion: "reset", signal, emit });
-    const told = maySend(parts, sessionKey, entry) ? payloads : [];
-    await enqueue(request, held, entry, told);
+    const notices = (await hooks.take()).map((text) => ({ text }));
+    const isHeard = maySend(parts, sessionKey, entry);
+    if (isHeard) await enqueue(request, held, entry, [...notices, ...payloads]);
     const result = await resetSession(agent, sessionKey, { ...expected, lease: held.lease });
-    await mirror(request, held, told);
+    if (isHeard) await mirror(request, held, payloads);
     return { ...result, entry: (await agent.store.get(sessionKey)) ?? result.entry };
   });
 }

@@ -9,12 +9,17 @@
  */
 import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
+import type { ContentBlock } from "../transcript/entries.ts";
 import type { TranscriptLog } from "../transcript/log.ts";
+import { contentText } from "../transcript/text.ts";
 import { flushWords } from "./flush-memory.ts";
 import { answerTurn } from "./run/answer-turn.ts";
 import { createAssistantMessage } from "./run/assistant-message.ts";
 import { type BegunTurn, beginTurn } from "./run/begin-turn.ts";
 import { failureText } from "./run/failure-text.ts";
+import { askForOffer, askForSpare, confirmAgain, confirmOffer, offerBlock } from "./run/hand-over.ts";
+import { leftInProgress } from "./run/left-in-progress.ts";
+import { willShorten } from "./run/make-room.ts";
 import { openTurnLog } from "./run/open-log.ts";
 import { deliverable, settleTurn, textOf } from "./run/settle-turn.ts";
 import { buildTurnBody } from "./run/turn-body.ts";
@@ -34,38 +39,49 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   const trace = attempt > 1 ? await findTurn(parts.agent, held.lease.key, turnId) : undefined;
   const begun = await beginTurn(request, trace);
   faultPoint("turn.initialised");
+  // A new message is kept while the entry is written; whatever else there is to do comes after it.
+  if (trace !== undefined) await begun.written;
   if (trace?.complete === true) return await deliverAgain(request, begun, trace);
   if (trace?.steered === true) return { outcome: "silent", session: begun.session, payloads: [] };
 
-  const { sessionKey, isGroup, transcriptPath } = begun.session;
+  const { sessionKey, isGroup, transcriptPath, sessionEntry: entry } = begun.session;
   const body =
     trace?.asked === undefined
       ? await buildTurnBody({ request, sessionKey, isGroup, messages: begun.messages })
       : { text: trace.asked, said: trace.asked };
-  if (body === undefined) return nothingAsked(request, begun);
+  if (body === undefined) return await nothingAsked(request, begun);
 
+  const mayOffer = trace?.asked === undefined && request.isHeartbeat !== true;
+  const isFirst = begun.session.windowReason === "initial";
+  const offer = mayOffer ? await askForOffer(parts, { sessionKey, entry, isFirst }) : undefined;
+  const spare =
+    mayOffer && willShorten(parts, entry, body.text) ? await askForSpare(parts, { sessionKey, entry }) : undefined;
+  const content: ContentBlock[] = [
+    ...(offer === undefined ? [] : [offerBlock(offer)]),
+    { type: "text", text: body.text },
+  ];
   await using log = await openTurnLog(parts, held, transcriptPath);
-  if (trace?.asked === undefined) await writeMessage(request, log, body);
+  if (trace?.asked === undefined) await writeMessage(request, log, content, body.said);
+  await begun.written;
   faultPoint("turn.message-written");
+  await confirmOffer(parts, offer);
+  if (trace?.handedOver === true) await confirmAgain(parts, { sessionKey, entry });
   await parts.systemEvents.acknowledgeSystemEvents(sessionKey, turnId);
   if (trace?.asked !== undefined) {
     if (trace.repeats >= MOST_REPEATS) return await giveUp(request, begun, log, trace);
     await createTurnRecord(log, turnId).repeated();
   }
-  return await answerTurn({ request, begun, log, text: body.text, trace });
+  return await answerTurn({ request, begun, log, text: contentText(content), trace, spare });
 }
 
 async function writeMessage(
   { parts, turnId }: TurnRequest,
   log: TranscriptLog,
-  { text, said }: { text: string; said: string },
+  content: ContentBlock[],
+  said: string,
 ): Promise<void> {
-  const message = {
-    role: "user" as const,
-    content: [{ type: "text" as const, text }],
-    timestamp: parts.agent.clock.now(),
-  };
-  await log.append([{ type: "message", turnId, ...(said === text ? {} : { said }), message }]);
+  const message = { role: "user" as const, content, timestamp: parts.agent.clock.now() };
+  await log.append([{ type: "message", turnId, ...(said === contentText(content) ? {} : { said }), message }]);
   await log.sync();
 }
 
@@ -86,12 +102,16 @@ async function deliverAgain(request: TurnRequest, begun: BegunTurn, trace: TurnT
 }
 
 /** A bare reset, or a message without any content. */
-function nothingAsked(request: TurnRequest, begun: BegunTurn): TurnResult {
+async function nothingAsked(request: TurnRequest, begun: BegunTurn): Promise<TurnResult> {
+  await begun.written;
   const { session, model, flushed } = begun;
   const described = { session, ...(model === undefined ? {} : { model }) };
   if (!session.resetTriggered) return { ...described, outcome: "silent", payloads: [] };
   const named = model === undefined ? "" : ` with ${model.provider}/${model.model}`;
-  const payloads = deliverable(request, begun, [...flushed, { text: `A new conversation has begun${named}.` }]);
+  const left = await leftInProgress(request, begun);
+  const begins = [`A new conversation has begun${named}.`, ...(left === undefined ? [] : [left])].join("\n");
+  const told = (await begun.hooks.take()).map((text) => ({ text }));
+  const payloads = deliverable(request, begun, [...flushed, ...told, { text: begins }]);
   const text = textOf(payloads);
   return { ...described, outcome: "command", payloads, ...(text === "" ? {} : { text }) };
 }

@@ -17,6 +17,7 @@ export type TurnEvent =
   | ({ type: "turn.compaction"; phase: "start" | "end" } & TurnName)
   | ({ type: "turn.ended" } & TurnEnd)
   | { type: "session.changed"; agentId: string; sessionKey: string }
+  | { type: "handoff.changed"; agentId: string; sessionKey: string }
   | { type: "delivery.sent"; agentId: string; sessionKey: string; outboxId: number; deliveredId?: string }
   /** `mayRepeat`: nobody knows whether the platform has it from an earlier attempt. */
   | { type: "delivery.started"; agentId: string; sessionKey: string; outboxId: number; mayRepeat: boolean }

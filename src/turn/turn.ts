@@ -6,11 +6,14 @@
 import type { HoldfastConfig } from "../config/config.ts";
 import type { Engine, EngineUsage } from "../engine/engine.ts";
 import type { WorkspacePrompt } from "../engine/workspace/workspace-description.ts";
+import type { Handoff } from "../handoff/handoff.ts";
+import type { HookRunner } from "../hooks/hook.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { SessionInitResult } from "../session/init.ts";
 import type { HeldLease } from "../session/lease.ts";
 import type { ModelSelection } from "../session/model-hint.ts";
+import type { Mutate } from "../store/store.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
 import type { GroupHistory } from "./body/group-history.ts";
 import type { SystemEvents } from "./body/system-events.ts";
@@ -31,6 +34,10 @@ export interface AgentParts {
   transcripts?: ParkedTranscripts;
   /** What the agent is told about itself: bootstrap files and skills of its workspace, as they are now. */
   describeWorkspace(): Promise<WorkspacePrompt>;
+  /** Left out: nothing is handed from one window to the next. */
+  handoff?: Handoff;
+  /** Left out: nobody is called when something happens. */
+  hooks?: HookRunner;
 }
 
 export interface TurnRequest {
@@ -60,6 +67,8 @@ export interface TurnResult {
   payloads: ReplyPayload[];
   /** The same as one text. */
   text?: string;
+  /** What it leaves in the session's entry; written by whoever ends its messages. Left out: nothing. */
+  settle?: Mutate;
   usage?: EngineUsage;
   /** Set when the message named a model for the new window. */
   model?: ModelSelection;

@@ -20,6 +20,7 @@ async function changeEverything(store: Store): Promise<void> {
   const address = { channel: "web", accountId: "default", chatId: "c", messageId: "m" };
   await store.inbox.admit({ key: "three", address, payload: 1, receivedAt: 1 });
   await store.outbox.enqueue("four", [draft("i")]);
+  await store.handoffs.update("five", () => ({}));
   await store.leases.release(lease);
 }
 
@@ -28,6 +29,7 @@ const EXPECTED = [
   ["lease", "agent:main:two"],
   ["inbox", "agent:main:three"],
   ["outbox", "agent:main:four"],
+  ["handoff", "agent:main:five"],
 ] as const;
 
 export function describeChanges(makeStore: MakeStore): void {
@@ -40,7 +42,9 @@ export function describeChanges(makeStore: MakeStore): void {
       await vi.waitFor(() => expect(EXPECTED.every(([what, key]) => heard(what, key))).toBe(true));
       changes.length = 0;
       await store.delete("one");
+      await store.handoffs.delete("five");
       await vi.waitFor(() => expect(heard("entry", "agent:main:one")).toBe(true));
+      await vi.waitFor(() => expect(heard("handoff", "agent:main:five")).toBe(true));
       stop();
       changes.length = 0;
       await put(store, "one", entry("s-2"));
@@ -50,10 +54,13 @@ export function describeChanges(makeStore: MakeStore): void {
     it("tells of the changes of other handles", async () => {
       await using fixture = await makeStore();
       const second = await fixture.reopen();
-      const { heard } = collect(fixture.store);
+      const { changes, heard } = collect(fixture.store);
       await changeEverything(second);
       await vi.waitFor(() => expect(EXPECTED.every(([what, key]) => heard(what, key))).toBe(true), 10_000);
+      changes.length = 0;
       await second.delete("one");
+      await second.handoffs.delete("five");
+      await vi.waitFor(() => expect(heard("handoff", "agent:main:five")).toBe(true), 10_000);
       await put(second, "later", entry("s-3"));
       await vi.waitFor(() => expect(heard("entry", "agent:main:later")).toBe(true), 10_000);
     });
@@ -65,6 +72,9 @@ export function describeChanges(makeStore: MakeStore): void {
       const { changes } = collect(store);
       await expect(put(store, "wrong", entry(""))).rejects.toThrow("sessionId");
       await store.update("none", () => undefined);
+      await store.handoffs.update("none", () => undefined);
+      await store.handoffs.delete("none");
+      await expect(store.handoffs.update("wrong", () => 5n)).rejects.toThrow("JSON");
       await put(store, "after", entry("s-1"));
       await vi.waitFor(() => expect(changes).not.toEqual([]));
       expect(new Set(changes.map((change) => change.key))).toEqual(new Set(["agent:main:after"]));

@@ -21,12 +21,14 @@ export function describeStoreConcurrency(kind: StoreKind): void {
         const store = await openStore(kind, { home: folder.path });
         const counted = new Map<string, number>();
         for (const { key, entry } of (await store.list()).sessions) counted.set(key, entry.inputTokens ?? 0);
+        const handoff = await store.handoffs.get("shared");
         await store.close();
         const expected = new Map([["agent:main:shared", (PROCESSES.length * UPDATES) / 2]]);
         for (const name of PROCESSES) {
           for (let own = 1; own < 20; own += 2) expected.set(`agent:main:own-${name}-${own}`, UPDATES / 20);
         }
         expect(counted).toEqual(expected);
+        expect(handoff).toEqual({ count: (PROCESSES.length * UPDATES) / 10 });
       },
     );
   });

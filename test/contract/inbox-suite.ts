@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Admission, OutboxDraft, Store } from "../../src/store/store.ts";
+import type { Admission, Mutate, OutboxDraft, Store } from "../../src/store/store.ts";
 import { acquire } from "./leases-suite.ts";
-import { type MakeStore, refusal } from "./store-fixture.ts";
+import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
 const KEY = "agent:main:main";
 
@@ -14,6 +14,8 @@ function message(messageId: string, more: Partial<Admission> = {}): Admission {
     ...more,
   };
 }
+
+const addToken: Mutate = (before) => before && { ...before, totalTokens: (before.totalTokens ?? 0) + 1 };
 
 export function draft(idempotencyKey: string): OutboxDraft {
   return {
@@ -163,6 +165,64 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await refusal(store.inbox.claim(lease))).toEqual({ kind: "fenced", code: "lease-lost" });
       expect(await store.inbox.get(a)).toMatchObject({ state: "done", note: "answered" });
       expect(await store.inbox.get(b)).not.toHaveProperty("note");
+    });
+
+    it("changes the entry with the end, and neither without the other's leave", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      await put(store, "main", entry("s-1"));
+      const [a = 0, b = 0] = await admitAll(store, "a", "b");
+      const lease = await acquire(store);
+      await store.inbox.claim(lease);
+      await store.inbox.finish(lease, [a], [draft("r")], { entry: addToken });
+      await store.inbox.finish(lease, [b], [], { entry: () => undefined, release: true });
+      const second = await fixture.reopen();
+      expect((await second.get("main"))?.totalTokens).toBe(1);
+      expect(await second.inbox.pending()).toEqual([]);
+      const late = store.inbox.finish(lease, [b], [], { entry: addToken });
+      expect(await refusal(late)).toEqual({ kind: "fenced", code: "lease-lost" });
+      expect((await second.get("main"))?.totalTokens).toBe(1);
+    });
+
+    it("changes the entry although somebody else does so at the same moment", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const second = await fixture.reopen();
+      await put(store, "main", entry("s-1"));
+      const ids = await admitAll(store, "a");
+      const lease = await acquire(store);
+      await store.inbox.claim(lease);
+      const others = Array.from({ length: 20 }, async () => await second.update("main", addToken));
+      const [replies] = await Promise.all([
+        store.inbox.finish(lease, ids, [draft("r")], { entry: addToken, release: true }),
+        ...others,
+      ]);
+      expect(replies).toMatchObject([{ idempotencyKey: "r" }]);
+      expect((await store.get("main"))?.totalTokens).toBe(21);
+    });
+
+    it("begins the only message together with the lease, and no other", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const none = await store.leases.acquire("main", { ttlMs: 60_000, claim: true });
+      expect(none).not.toHaveProperty("claimed");
+      if (none.acquired) await store.leases.release(none.lease);
+      const [a = 0] = await admitAll(store, "a");
+      await store.inbox.admit(message("x", { key: "elsewhere" }));
+      const only = await store.leases.acquire("main", { ttlMs: 60_000, claim: true });
+      expect(only).toMatchObject({ acquired: true, claimed: { id: a, state: "running", attempts: 1 } });
+      if (!only.acquired) return;
+      expect(await store.inbox.get(a)).toEqual(only.claimed);
+      await store.inbox.requeue(only.lease, { excuse: "later" });
+      await store.leases.release(only.lease);
+      const begunBefore = await store.leases.acquire("main", { ttlMs: 60_000, claim: true });
+      expect(begunBefore).not.toHaveProperty("claimed");
+      if (!begunBefore.acquired) return;
+      await store.inbox.claim(begunBefore.lease);
+      await store.inbox.finish(begunBefore.lease, [a], [], { release: true });
+      await admitAll(store, "b", "c");
+      expect(await store.leases.acquire("main", { ttlMs: 60_000, claim: true })).not.toHaveProperty("claimed");
+      expect((await store.inbox.pending("main")).map(({ state }) => state)).toEqual(["queued", "queued"]);
     });
 
     it("ends nothing when one item cannot be ended", async () => {

@@ -5,6 +5,7 @@
 import { describe } from "vitest";
 import { describeChanges } from "./changes-suite.ts";
 import { describeEntries } from "./entries-suite.ts";
+import { describeHandoffs } from "./handoffs-suite.ts";
 import { describeHostileInput } from "./hostile-suite.ts";
 import { describeInbox } from "./inbox-suite.ts";
 import { describeLeases } from "./leases-suite.ts";
@@ -22,6 +23,7 @@ export function describeStoreContract(name: string, makeStore: MakeStore): void 
     describeLeases(makeStore);
     describeInbox(makeStore);
     describeOutbox(makeStore);
+    describeHandoffs(makeStore);
     describeChanges(makeStore);
   });
 }

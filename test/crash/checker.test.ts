@@ -41,6 +41,8 @@ const DAMAGES: Record<string, (agent: AgentHandle) => Promise<unknown>> = {
     const target = { channel: "test", accountId: "default", to: "ada" };
     await store.outbox.enqueue(KEY, [{ idempotencyKey: "stray", target, payload: {} }]);
   },
+  "a hand-off that nobody left": async ({ store }) =>
+    await store.handoffs.update(KEY, () => ({ count: 1000, lastNumber: 1 })),
   "a lease that is held": async ({ store }) => await store.leases.acquire(KEY, { ttlMs: 60_000 }),
   "half a sessions.json": async (agent) => await truncate(join(agent.sessionsFolder, "sessions.json"), 10),
 };

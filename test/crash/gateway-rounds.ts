@@ -146,10 +146,11 @@ const CHILD = fileURLToPath(new URL("./gateway-child.ts", import.meta.url));
 export async function startGatewayChild(
   task: GatewayChildTask,
   telegram: FakeTelegram,
+  env: Record<string, string> = {},
 ): Promise<{ child: ChildProcess; ended: Promise<unknown> }> {
   const child = spawn(process.execPath, [CHILD, JSON.stringify(task)], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, TELEGRAM_BOT_TOKEN: telegram.token },
+    env: { ...process.env, TELEGRAM_BOT_TOKEN: telegram.token, ...env },
   });
   const ended = once(child, "exit");
   await Promise.race([once(child.stdout, "data"), ended]);

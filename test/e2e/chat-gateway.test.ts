@@ -2,7 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -36,8 +36,6 @@ describe("without a gateway", () => {
 
   it("several commands at once end up at one gateway", async () => {
     await using home = await homeWithStop();
-    // A fixed port: of two gateways that start at once, one cannot listen.
-    await writeFile(home.join("config.json"), JSON.stringify({ gateway: { port: 20_000 + (process.pid % 20_000) } }));
     const results = await Promise.all(
       ["a", "b", "c"].map(async (word) => await runCli(["agent", "-m", word], { home: home.path })),
     );
@@ -47,6 +45,21 @@ describe("without a gateway", () => {
         stdout: expect.stringContaining(["a", "b", "c"][index] ?? "") as string,
       });
     }
+  });
+
+  it("of several that are started at once one stays, whatever their ports, and the others say so", async () => {
+    await using home = await homeWithStop();
+    const started = [1, 2, 3, 4].map(() => program(home, ["gateway", "--port", "0", "--json"]));
+    const outputsNow = (): string[] => started.map((one) => one.output());
+    await expect
+      .poll(() => outputsNow().every((output) => /listening|error/.test(output)), { timeout: 20_000 })
+      .toBe(true);
+    const outputs = outputsNow();
+    expect(outputs.filter((output) => output.includes('"listening":true'))).toHaveLength(1);
+    expect(outputs.filter((output) => output.includes('"code":"gateway-running"'))).toHaveLength(3);
+    const refused = started.filter((one) => one.output().includes("gateway-running"));
+    expect(await Promise.all(refused.map(async ({ ended }) => await ended))).toEqual([1, 1, 1]);
+    expect((await (await gatewayCaller({ home: home.path })).call("health", {})).ok).toBe(true);
   });
 
   it("says what is wrong when it cannot be started", async () => {
@@ -94,6 +107,32 @@ describe("failures", () => {
     const { code, stderr } = await runCli(["agent", "-m", "hang", "--timeout", "0.3"], { home: home.path });
     expect(code).toBe(1);
     expect(stderr).toMatch(/no answer yet; the turn goes on[\s\S]*holdfast history agent:main:main/);
+  });
+});
+
+describe("a terminal", () => {
+  it("is shown the link that signs in", async () => {
+    await using home = await homeWithStop();
+    using gateway = terminal(home, "gateway --port 0");
+    await gateway.shows("The page: http://127.0.0.1:");
+    await gateway.shows("Ctrl-C stops it.");
+    expect(gateway.output()).toContain(`/#token=${(await readFile(home.join("gateway.token"), "utf8")).trim()}`);
+  });
+
+  it("is spared the lines of the log, which are kept where the gateway's are", async () => {
+    await using home = await homeWithStop();
+    await writeFile(home.join("config.json"), JSON.stringify({ log: { level: "debug" } }));
+    using chat = terminal(home, "chat --local");
+    await chat.shows("> ");
+    chat.type("/send off\r");
+    await chat.shows("> ");
+    chat.type("hello\r");
+    await chat.shows("The answer is not delivered");
+    chat.type("/quit\r");
+    expect(await chat.ended, chat.output()).toBe(0);
+    expect(chat.output()).not.toContain('"level"');
+    expect(await readFile(home.join("gateway.log"), "utf8")).toMatch(/"level":"info".*the send policy keeps an answer/);
+    expect((await stat(home.join("gateway.log"))).mode & 0o777).toBe(0o600);
   });
 });
 

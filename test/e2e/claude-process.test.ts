@@ -25,7 +25,7 @@ const SESSION = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 const FORK = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a12";
 
 describe("turns", AT_ONCE, () => {
-  test("a message, a follow-up in the same process, the end", async () => {
+  test("a message, a follow-up in the same process, some at once that are answered one by one, the end", async () => {
     await using stage = await setStage();
     await using claude = stage.start({ session: { kind: "new", sessionId: SESSION } });
     const first = await claude.send("--help me");
@@ -43,21 +43,16 @@ describe("turns", AT_ONCE, () => {
     expect(first.costUsd).toBeGreaterThan(0);
     expect(second.costUsd).toBeCloseTo(first.costUsd);
     expect(second.totalCostUsd).toBeCloseTo(2 * first.costUsd);
+    const turns = await Promise.all([claude.send("one"), claude.send("two"), claude.send("three")]);
+    expect(turns.map((turn) => turn.text)).toEqual(["echo: one", "echo: two", "echo: three"]);
+    expect(stage.api.conversation.map(lastUserText).slice(2)).toEqual(["one", "two", "three"]);
     expect(claude.state).toBe("idle");
     expect(await claude.stop()).toMatchObject({ code: 0 });
     expect(claude.state).toBe("ended");
     await expect(claude.send("too late")).rejects.toMatchObject({ code: "claude-ended" });
     const lines = await stage.home.transcript(SESSION);
     const prompts = lines.filter((line) => line["promptSource"] === "sdk");
-    expect(prompts.map((line) => line["entrypoint"])).toEqual(["holdfast", "holdfast"]);
-  });
-
-  test("messages sent at once are answered one by one", async () => {
-    await using stage = await setStage();
-    await using claude = stage.start();
-    const turns = await Promise.all([claude.send("one"), claude.send("two"), claude.send("three")]);
-    expect(turns.map((turn) => turn.text)).toEqual(["echo: one", "echo: two", "echo: three"]);
-    expect(stage.api.conversation.map(lastUserText)).toEqual(["one", "two", "three"]);
+    expect(prompts.map((line) => line["entrypoint"])).toEqual(Array.from({ length: 5 }, () => "holdfast"));
   });
 
   test("a tool is used, its answer reaches the model, and all of it shows as events", async () => {

@@ -3,10 +3,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { describe, expect, it } from "vitest";
 import { TOOL_NAMES } from "../../src/mcp/tool-names.ts";
+import { connectMcp } from "../support/connect-mcp.ts";
 import { type McpBench, callTool, createMcpBench } from "../support/mcp-bench.ts";
 import { testSessionId } from "../support/native-world.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -20,7 +19,10 @@ describe("holdfast mcp", () => {
     await bench.chat("Mend the webhook, please");
     await bench.memory("MEMORY.md", "The webhook signs with HMAC.");
     bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
-    await using connection = await connect(bench, ["mcp"], { CLAUDE_CODE_SESSION_ID: A });
+    await using connection = await connectMcp({
+      cwd: bench.repo.path,
+      env: { ...environment(bench), CLAUDE_CODE_SESSION_ID: A },
+    });
     const { client } = connection;
     expect(client.getServerVersion()).toMatchObject({ name: "holdfast" });
     expect((await client.listTools()).tools).toHaveLength(TOOL_NAMES.length);
@@ -112,7 +114,11 @@ describe("holdfast mcp", () => {
       alwaysLoad: true,
     });
     expect(stderr).toContain("claude mcp add-json");
-    await using connection = await connect(bench, mcpServers.holdfast.args.slice(1));
+    await using connection = await connectMcp({
+      cwd: bench.repo.path,
+      env: environment(bench),
+      args: mcpServers.holdfast.args.slice(1),
+    });
     expect(await callTool(connection.client, "openclaw_session_info")).toMatchObject({ repo: bench.repo.path });
   });
 });
@@ -126,23 +132,6 @@ function environment({ home, world }: McpBench): Record<string, string> {
     CLAUDE_CONFIG_DIR: world.claudeHome,
     OPENCLAW_STATE_DIR: world.openClawHome,
   };
-}
-
-interface Connection extends AsyncDisposable {
-  client: Client;
-}
-
-async function connect(bench: McpBench, args: string[], env: Record<string, string> = {}): Promise<Connection> {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [BIN, ...args],
-    env: { ...environment(bench), ...env },
-    cwd: bench.repo.path,
-    stderr: "ignore",
-  });
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(transport);
-  return { client, [Symbol.asyncDispose]: async () => await client.close() };
 }
 
 interface RawServer extends AsyncDisposable {

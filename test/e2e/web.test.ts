@@ -9,6 +9,7 @@ import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts"
 import { type TestBrowser, type TestTab, startBrowser } from "../support/browser.ts";
 import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
 import { says, uses } from "../support/fake-model-stream/stream-reply.ts";
+import { startPortSquatter } from "../support/port-squatter.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
 import { type WebStage, createWebStage } from "../support/web-stage.ts";
 
@@ -47,11 +48,11 @@ describe("signing in", () => {
     await using tab = await browser.open();
     const { page } = tab;
     await page.goto(stage.gateway.url);
-    await page.getByText("holdfast gateway", { exact: true }).waitFor();
+    await page.getByText("holdfast gateway link", { exact: true }).waitFor();
     const field = page.getByLabel("Link or token");
     await field.fill(`${stage.gateway.url}/#token=wrong`);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("alert").getByText("The token is not the gateway's").waitFor();
+    await page.getByRole("alert").getByText("does not know this token").waitFor();
     await field.fill(stage.gateway.tokenLink);
     await field.press("Enter");
     await page.getByText("No conversations yet").waitFor();
@@ -60,6 +61,24 @@ describe("signing in", () => {
     await page.reload();
     await field.waitFor();
     expect(tab.requests.join("\n")).not.toContain(stage.gateway.token);
+  });
+});
+
+describe("another program on the port of a gateway that ended", () => {
+  it("is not told the token by a page that is open, and the page forgets it", async () => {
+    await using stage = await createWebStage();
+    await using tab = await browser.open();
+    const { page } = tab;
+    const { port, token, tokenLink } = stage.gateway;
+    await page.goto(tokenLink);
+    await page.getByText("No conversations yet").waitFor();
+    await stage.stop();
+    await using squatter = await startPortSquatter({ port });
+    await page.getByRole("alert").getByText("does not know this token").waitFor();
+    expect(squatter.heard.length).toBeGreaterThan(0);
+    expect(squatter.heard.join("\n")).not.toContain(token);
+    const kept = await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]));
+    expect(kept).not.toContain(token);
   });
 });
 

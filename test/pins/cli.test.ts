@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { openPendingDatabase } from "../../src/turn/body/pending-database.ts";
@@ -13,13 +13,19 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts
 const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/) as string;
 const TIME = expect.any(Number) as number;
 
+/** For tests that only look; who changes something has a conversation of its own. */
+let shared: TemporaryFolder;
+beforeAll(async () => {
+  shared = await withConversation();
+});
+afterAll(async () => await shared[Symbol.asyncDispose]());
+
 describe("holdfast sessions", () => {
   it("prints OpenClaw's shape with --json", async () => {
-    await using home = await withConversation();
-    const { code, json } = await runCli(["sessions", "--json", "--active", "60"], { home: home.path });
+    const { code, json } = await runCli(["sessions", "--json", "--active", "60"], { home: shared.path });
     expect(code).toBe(0);
     expect(json()).toEqual({
-      path: home.join("agents/main/agent.sqlite"),
+      path: shared.join("agents/main/agent.sqlite"),
       count: 1,
       total: 1,
       activeMinutes: 60,
@@ -174,8 +180,7 @@ describe("holdfast in a home where nothing was said yet", () => {
 
 describe("holdfast history", () => {
   it("prints entries as JSON and as text", async () => {
-    await using home = await withConversation();
-    const { json } = await runCli(["history", "work", "--json"], { home: home.path });
+    const { json } = await runCli(["history", "work", "--json"], { home: shared.path });
     expect(json()).toMatchObject({
       sessionId: ID,
       complete: true,
@@ -184,15 +189,14 @@ describe("holdfast history", () => {
         expect.objectContaining({ type: "message", message: expect.objectContaining({ role: "user" }) as object }),
       ]) as object[],
     });
-    const { stdout } = await runCli(["history"], { home: home.path });
+    const { stdout } = await runCli(["history"], { home: shared.path });
     expect(stdout).toContain("[echo] message 1 of this window: again");
   });
 
   it("shows an earlier window by its id", async () => {
-    await using home = await withConversation();
-    const { json } = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
+    const { json } = await runCli(["sessions", "show", "work", "--json"], { home: shared.path });
     const [first] = (json() as { windows: { sessionId: string }[] }).windows;
-    const { stdout } = await runCli(["history", first?.sessionId.slice(0, 8) ?? ""], { home: home.path });
+    const { stdout } = await runCli(["history", first?.sessionId.slice(0, 8) ?? ""], { home: shared.path });
     expect(stdout).toContain("earlier window");
     expect(stdout).toContain("[echo] message 1 of this window: hello");
   });
@@ -254,6 +258,38 @@ describe("holdfast chat", () => {
     expect(stderr).toMatch(/Window [0-9a-f]{8}; the previous one \([0-9a-f]{8}\) stays/);
   });
 
+  it("begins the session whose key is named, and knows it again", async () => {
+    await using home = await temporaryFolder();
+    for (const [index, session] of ["agent:main:main", "main", "Agent:Main:Main"].entries()) {
+      const { code, stdout } = await runCli(["chat", "--local", "--session", session], {
+        home: home.path,
+        input: "hi\n",
+      });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: `[echo] message ${index + 1} of this window: hi\n` });
+    }
+    const { sessions } = (await runCli(["sessions", "--json"], { home: home.path })).json() as { sessions: object[] };
+    expect(sessions).toMatchObject([{ key: "agent:main:main" }]);
+    for (const session of ["maim", "release: notes", "0a1b2c3d"]) {
+      const { code, stderr } = await runCli(["chat", "--local", "--session", session], { home: home.path });
+      expect({ session, code }).toEqual({ session, code: 3 });
+      expect(stderr).toContain(`No session found: ${session}`);
+    }
+  });
+
+  it("says why there is no answer to be seen when the send policy keeps it back", async () => {
+    await using home = await temporaryFolder();
+    const chat = await runCli(["chat", "--local"], {
+      home: home.path,
+      input: "one\n/send off\ntwo\n/send on\nthree\n",
+    });
+    expect(chat.stdout).toMatch(/: one\n[^\n]*\n[^\n]*\n\[echo\][^\n]*: three\n$/);
+    expect(chat.stderr.match(/The answer is not delivered: the session's send policy keeps it back/g)).toHaveLength(1);
+    await runCli(["agent", "-m", "/send off", "--local"], { home: home.path });
+    const agent = await runCli(["agent", "-m", "hello", "--local"], { home: home.path });
+    expect(agent).toMatchObject({ code: 0, stdout: "" });
+    expect(agent.stderr).toContain("The answer is not delivered");
+  });
+
   it("goes back to an earlier window", async () => {
     await using home = await temporaryFolder();
     const { stdout } = await runCli(["chat", "--local"], {
@@ -265,7 +301,8 @@ describe("holdfast chat", () => {
   });
 });
 
-describe("exit codes", () => {
+// One of them waits until a store gives up waiting for a lock; the others go on meanwhile.
+describe.concurrent("exit codes", () => {
   const cases: [title: string, args: string[], code: number, message: RegExp][] = [
     ["an unknown command", ["sesions"], 2, /unknown command 'sesions'[\s\S]*Did you mean sessions/],
     [
@@ -296,14 +333,13 @@ describe("exit codes", () => {
   ];
 
   it("and clear messages for what cannot be done, with nothing changed", async () => {
-    await using home = await withConversation();
-    const before = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
+    const before = await runCli(["sessions", "show", "work", "--json"], { home: shared.path });
     for (const [title, args, code, message] of cases) {
-      const result = await runCli(args, { home: home.path });
+      const result = await runCli(args, { home: shared.path });
       expect(result.stderr, title).toMatch(message);
       expect(result, title).toMatchObject({ code, stdout: "" });
     }
-    const after = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
+    const after = await runCli(["sessions", "show", "work", "--json"], { home: shared.path });
     expect(after.stdout).toBe(before.stdout);
   });
 
@@ -357,29 +393,27 @@ describe("exit codes", () => {
   });
 
   it("for a store that another process is writing", async () => {
-    await using home = await withConversation();
-    await mkdir(home.join("locked"));
-    await writeFile(home.join("locked/sessions.json"), JSON.stringify({ "agent:main:a": entry("abcd1111") }));
+    await mkdir(shared.join("locked"));
+    await writeFile(shared.join("locked/sessions.json"), JSON.stringify({ "agent:main:a": entry("abcd1111") }));
     const holder = {
       pid: process.pid,
       startedAt: "unknown",
       host: (await import("node:os")).hostname(),
       nonce: "0".repeat(16),
     };
-    await writeFile(home.join("locked/sessions.json.lock"), JSON.stringify(holder));
-    await chmod(home.join("locked/sessions.json.lock"), 0o600);
+    await writeFile(shared.join("locked/sessions.json.lock"), JSON.stringify(holder));
+    await chmod(shared.join("locked/sessions.json.lock"), 0o600);
     const args = ["sessions", "patch", "agent:main:a", "label=x", "--store", "locked/sessions.json"];
-    const { code, stderr } = await runCli(args, { home: home.path });
+    const { code, stderr } = await runCli(args, { home: shared.path });
     expect(code).toBe(4);
     expect(stderr).toContain(`process ${process.pid}`);
   });
 
   it("0 when the reader of the output leaves early", async () => {
-    await using home = await withConversation();
     const { spawnSync } = await import("node:child_process");
     const bin = new URL("../../bin/holdfast.js", import.meta.url).pathname;
     const script = `"${process.execPath}" "${bin}" sessions --json | head -c 1; echo " $\{PIPESTATUS[0]}"`;
-    const { stdout } = spawnSync("bash", ["-c", script], { env: { ...process.env, HOLDFAST_HOME: home.path } });
+    const { stdout } = spawnSync("bash", ["-c", script], { env: { ...process.env, HOLDFAST_HOME: shared.path } });
     expect(String(stdout)).toBe("{ 0\n");
   });
 });

@@ -97,9 +97,11 @@ describe("without a gateway", () => {
     const status = await runCli(["gateway", "status", "--json"], { home: home.path });
     expect(status.code).toBe(3);
     expect(status.json()).toEqual({ schema: 1, running: false });
-    const stop = await runCli(["gateway", "stop", "--json"], { home: home.path });
-    expect(stop.code).toBe(3);
-    expect(JSON.parse(stop.stderr)).toMatchObject({ error: { code: "gateway-not-running" } });
+    for (const command of ["stop", "link"]) {
+      const { code, stdout, stderr } = await runCli(["gateway", command, "--json"], { home: home.path });
+      expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+      expect(JSON.parse(stderr)).toMatchObject({ error: { code: "gateway-not-running" } });
+    }
   });
 
   it("agent --local answers in this process", async () => {
@@ -107,6 +109,7 @@ describe("without a gateway", () => {
     const { code, json } = await runCli(["agent", "-m", "hello", "--local", "--json"], { home: home.path });
     expect(code).toBe(0);
     expect(json()).toEqual({
+      schema: 1,
       runId: TEXT,
       status: "ok",
       summary: "completed",
@@ -145,7 +148,7 @@ describe("agents", () => {
       isDefault: false,
       routes: ["telegram (work)"],
     };
-    expect(added.json()).toEqual({ ok: true, path: home.join("config.json"), agent: helper });
+    expect(added.json()).toEqual({ schema: 1, ok: true, path: home.join("config.json"), agent: helper });
     expect(await readFile(home.join("config.json"), "utf8")).toContain("// mine");
     expect(await readFile(home.join("agents/helper/workspace/AGENTS.md"), "utf8")).not.toBe("");
     const listed = await runCli(["agents", "list", "--json"], { home: home.path });
@@ -236,7 +239,6 @@ describe("with a gateway", () => {
       schema: 1,
       listening: true,
       url: URL,
-      tokenLink: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/) as string,
       pid: gateway.process.pid,
       agents: [{ id: "main", engine: "echo" }],
     });
@@ -262,6 +264,21 @@ describe("with a gateway", () => {
       turns: expect.objectContaining({ running: [], queued: 0, draining: false }) as object,
       channels: expect.any(Array) as object[],
     });
+
+    const token = (await readFile(home.join("gateway.token"), "utf8")).trim();
+    const link = `${gateway.announced.url}/#token=${token}`;
+    expect((await run("gateway", "link")).json()).toEqual({ schema: 1, url: URL, link });
+    expect((await runCli(["gateway", "link"], { home: home.path })).stdout).toBe(`${link}\n`);
+    // Whoever redirects the rest into a file has not asked for it.
+    for (const args of [["gateway", "status"], ["status", "--all"], ["health"]]) {
+      const { stdout, stderr } = await runCli(args, { home: home.path });
+      expect(stdout + stderr).not.toContain(token);
+    }
+    expect(JSON.stringify(gateway.announced) + gateway.stderr()).not.toContain(token);
+
+    const nowhere = await run("agent", "-m", "hello", "--deliver");
+    expect(nowhere).toMatchObject({ code: 3, stdout: "" });
+    expect(JSON.parse(nowhere.stderr)).toMatchObject({ error: { code: "nowhere-to-deliver" } });
 
     const health = await run("health");
     expect(health.code).toBe(0);
@@ -298,6 +315,60 @@ describe("with a gateway", () => {
 
     expect((await run("gateway", "stop")).json()).toEqual({ schema: 1, ok: true, pid: gateway.process.pid });
     expect(await gateway.ended).toBe(0);
+  });
+});
+
+describe("a configuration that was changed since the gateway was started", () => {
+  it("is told when it is changed, and what waits for the next start is shown", async () => {
+    await using home = await temporaryFolder();
+    await using _gateway = await startCliGateway(home.path);
+    const run = async (...args: string[]) => await runCli(args, { home: home.path });
+    expect((await run("doctor", "--json")).json()).toMatchObject({ findings: [] });
+
+    const set = await run("config", "set", "channels.telegram.work.allowFrom", '["@ada"]', "--json");
+    expect(set.json()).toMatchObject({ ok: true });
+    expect(set.stderr).toMatch(/^The gateway at http:\S+ runs with the configuration that it was started with\..*stop/);
+    expect((await run("agents", "add", "helper")).stderr).toContain("runs with the configuration that it was started");
+    expect((await run("config", "unset", "channels.discord")).stderr).toBe("");
+
+    const waiting = {
+      channel: "telegram",
+      accountId: "work",
+      agentId: "main",
+      status: { state: "stopped", text: expect.stringContaining("not in the gateway that runs") as string },
+    };
+    for (const args of [
+      ["channels", "status"],
+      ["gateway", "status"],
+    ]) {
+      const { channels } = (await run(...args, "--json")).json() as { channels: object[] };
+      expect(channels).toMatchObject([{ channel: "web" }, waiting]);
+    }
+    expect((await run("status")).stdout).toMatch(/○ Telegram \(work\): configured, but not in the gateway that runs/);
+    const doctor = await run("doctor", "--json");
+    expect(doctor).toMatchObject({ code: 0 });
+    expect(doctor.json()).toMatchObject({
+      findings: [{ check: "gateway", severity: "info", path: home.join("config.json") }],
+    });
+  });
+
+  it("is nothing to speak of while none runs", async () => {
+    await using home = await temporaryFolder();
+    const { stderr } = await runCli(["config", "set", "gateway.port", "7500"], { home: home.path });
+    expect(stderr).toBe("");
+  });
+});
+
+describe("a channel that cannot run", () => {
+  it("is told once, by health and by status", async () => {
+    await using home = await temporaryFolder();
+    await writeFile(home.join("config.json"), JSON.stringify({ channels: { telegram: { work: {} } } }));
+    await using gateway = await startCliGateway(home.path);
+    await expect.poll(() => gateway.stderr(), { timeout: 10_000 }).toContain("There is no token");
+    for (const args of [["health"], ["status", "--deep"]]) {
+      const { code, stdout } = await runCli(args, { home: home.path });
+      expect({ args, code, times: stdout.match(/There is no token/g)?.length }).toEqual({ args, code: 5, times: 1 });
+    }
   });
 });
 

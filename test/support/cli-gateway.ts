@@ -8,7 +8,7 @@ const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 export interface CliGateway extends AsyncDisposable {
   process: ChildProcess;
   /** What it printed when it listened. */
-  announced: { url: string; tokenLink: string; pid: number };
+  announced: { url: string; pid: number };
   stderr(): string;
   /** Resolves with the exit code, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals | null>;

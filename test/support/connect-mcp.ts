@@ -12,12 +12,19 @@ export interface McpConnection extends AsyncDisposable {
 export interface ConnectMcpOptions {
   cwd: string;
   env: Record<string, string | undefined>;
+  /** What `holdfast` is given. Left out: `mcp`. */
+  args?: readonly string[];
   /** A program that runs it, with its arguments. */
   under?: readonly string[];
 }
 
-export async function connectMcp({ cwd, env, under = [] }: ConnectMcpOptions): Promise<McpConnection> {
-  const [command, ...args] = [...under, process.execPath, BIN, "mcp"];
+export async function connectMcp({
+  cwd,
+  env,
+  args: given = ["mcp"],
+  under = [],
+}: ConnectMcpOptions): Promise<McpConnection> {
+  const [command = process.execPath, ...args] = [...under, process.execPath, BIN, ...given];
   const known = Object.entries({ ...process.env, ...env }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   );

@@ -11,6 +11,7 @@ import type { Channel, OutboundMessage } from "../../src/channels/channel.ts";
 import type { TelegramChannel } from "../../src/channels/telegram/telegram-channel.ts";
 import { createWebChannel } from "../../src/channels/web/web-channel.ts";
 import { type ClaudeSide, openClaudeSide } from "../../src/compose-claude.ts";
+import { openHandoff } from "../../src/compose-handoff.ts";
 import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
@@ -150,8 +151,10 @@ function createStandInAgents(options: {
     const { pending } = agentLayout(home, agentId);
     const database = await openPendingDatabase({ path: pending, clock: systemClock, logger: agent.logger });
     databases.push(database);
+    const handoff = await openHandoff({ home, config, env: process.env, agent });
     const parts: AgentParts = {
       agent,
+      ...(handoff === undefined ? {} : { handoff }),
       config,
       engine: {
         name: "echo",
@@ -181,7 +184,10 @@ function createStandInAgents(options: {
       return await known;
     },
     close: async () => {
-      await Promise.all(ready.map(async ({ agent }) => await agent.store.close()));
+      for (const { agent, handoff } of ready) {
+        await handoff?.close();
+        await agent.store.close();
+      }
       for (const database of databases) database.close();
     },
   };

@@ -11,9 +11,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type McpPartsOptions, openMcpParts } from "../../src/cli/commands/mcp.ts";
+import { openHandoff } from "../../src/compose-handoff.ts";
 import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type McpConfig } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
+import type { HandoffPlace } from "../../src/handoff/find-handoff.ts";
 import type { McpParts } from "../../src/mcp/bridge-parts.ts";
 import { createMcpServer } from "../../src/mcp/create-mcp-server.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
@@ -32,6 +34,8 @@ export interface McpBench extends AsyncDisposable {
   /** Somebody writes to the agent and gets an echo; answers the session key. */
   chat(text: string, from?: MessageContext, agentId?: string): Promise<string>;
   memory(name: string, text: string, agentId?: string): Promise<void>;
+  /** What sessions have left, as another process sees it. */
+  handoffs(): Promise<HandoffPlace>;
   connect(options?: ConnectOptions): Promise<Client>;
 }
 
@@ -71,6 +75,14 @@ export async function createMcpBench(): Promise<McpBench> {
       const path = join(agentLayout(home, agentId).workspace, name);
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, text);
+    },
+    handoffs: async () => {
+      const opened = await agent();
+      const env = { CLAUDE_CONFIG_DIR: world.claudeHome };
+      const handoff = await openHandoff({ home, config, env, agent: opened });
+      if (handoff === undefined) throw new Error("the hand-off is turned off");
+      cleanUps.push(async () => await handoff.close());
+      return { agent: opened, handoff };
     },
     connect: async (options = {}) => {
       const parts = openParts({ home, config, repo, world }, options);

@@ -7,6 +7,8 @@ import { openStore } from "./open-store.ts";
 import type { StoreChildTask } from "./run-store-child.ts";
 
 const CONCURRENT_UPDATES = 50;
+/** Of so many updates of entries. */
+const HANDOFF_EVERY = 10;
 /** Long enough that no clock of a test takes the lease for expired. */
 const A_CENTURY_MS = 100 * 365 * 86_400_000;
 
@@ -32,9 +34,14 @@ async function countUp(name: string, updates: number): Promise<void> {
       const index = next++;
       const key = index % 2 === 0 ? "shared" : `own-${name}-${index % 20}`;
       await store.update(key, increment);
+      if (index % HANDOFF_EVERY === 0) await store.handoffs.update("shared", incrementState);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_UPDATES }, worker));
+}
+
+function incrementState(state: unknown): { count: number } {
+  return { count: ((state as { count: number } | undefined)?.count ?? 0) + 1 };
 }
 
 function increment(current: SessionEntry | undefined): SessionEntry {

@@ -80,23 +80,22 @@ export async function turnStage(engine: Engine, options: StageOptions = {}): Pro
     const [first = ADA] = contexts;
     lastKey = resolveInboundSessionKey(first, { agentId: agent.agentId, session: config.session });
     const turnId = given.turnId ?? `turn-${++count}`;
-    return await withSessionLease(
-      agent,
-      lastKey,
-      {},
-      async (held) =>
-        await runTurn({
-          parts,
-          held,
-          turnId,
-          itemId: count,
-          attempt: 1,
-          messages: contexts,
-          signal: new AbortController().signal,
-          emit: (event) => void events.push(event),
-          ...given,
-        }),
-    );
+    return await withSessionLease(agent, lastKey, {}, async (held) => {
+      const result = await runTurn({
+        parts,
+        held,
+        turnId,
+        itemId: count,
+        attempt: 1,
+        messages: contexts,
+        signal: new AbortController().signal,
+        emit: (event) => void events.push(event),
+        ...given,
+      });
+      // As whoever ends its messages does.
+      if (result.settle !== undefined) await agent.store.update(lastKey, result.settle, { lease: held.lease });
+      return result;
+    });
   };
   const entry = async (): Promise<SessionEntry> => {
     const found = await agent.store.get(lastKey);

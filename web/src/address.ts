@@ -7,15 +7,19 @@ export interface Place {
   key?: string;
   /** An earlier window. Left out: the current one. */
   windowId?: string;
+  /** The entry to scroll to. Left out: the end. */
+  entryId?: string;
 }
 
 export function readPlace(): Place {
   const parameters = readFragment();
   const key = parameters.get("s") ?? undefined;
   const windowId = parameters.get("w") ?? undefined;
+  const entryId = parameters.get("e") ?? undefined;
   return {
     ...(key === undefined ? {} : { key }),
     ...(key === undefined || windowId === undefined ? {} : { windowId }),
+    ...(key === undefined || entryId === undefined ? {} : { entryId }),
   };
 }
 
@@ -41,9 +45,13 @@ export function tokenFromText(text: string): string | undefined {
   return /^[\w-]+$/.test(found) ? found : undefined;
 }
 
-function formatPlace({ key, windowId }: Place): string {
+export function formatPlace({ key, windowId, entryId }: Place): string {
   if (key === undefined) return "";
-  const parameters = new URLSearchParams({ s: key, ...(windowId === undefined ? {} : { w: windowId }) });
+  const parameters = new URLSearchParams({
+    s: key,
+    ...(windowId === undefined ? {} : { w: windowId }),
+    ...(entryId === undefined ? {} : { e: entryId }),
+  });
   return `#${parameters.toString()}`;
 }
 

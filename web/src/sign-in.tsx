@@ -29,8 +29,8 @@ export function SignIn() {
         <Logo />
         <h1>Sign in to Holdfast</h1>
         <p>
-          <code>holdfast gateway</code> prints a link to this page when it starts. Open that link, or paste it here. The
-          token alone will do as well; it is in <code>gateway.token</code> in Holdfast’s home.
+          <code>holdfast gateway link</code> prints a link to this page. Open that link, or paste it here. The token
+          alone will do as well; it is in <code>gateway.token</code> in Holdfast’s home.
         </p>
         {shown !== undefined && (
           <p className="problem" role="alert">

@@ -1,6 +1,6 @@
 /**
- * Where Claude Code keeps its files. Holdfast only reads there, and only what is named here: other
- * files of that folder may hold credentials. Nothing is opened through a symbolic link with such a name.
+ * Where Claude Code keeps its files. Holdfast only reads there (but for the hooks that a person has it put into the
+ * settings, see `hooks/claude-code/install.ts`), and only what is named here: other files of that folder may hold credentials. Nothing is opened through a symbolic link with such a name.
  */
 import { type Dirent, type Stats, closeSync, constants, fstatSync, openSync } from "node:fs";
 import { type FileHandle, open, readdir, realpath } from "node:fs/promises";

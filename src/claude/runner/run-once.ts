@@ -9,6 +9,7 @@ import { type ActiveRun, createActiveRun } from "./active-run.ts";
 import type { ControlHost } from "./control-host.ts";
 import type { EventRelay } from "./event-relay.ts";
 import type { ClaudeProcessOptions, ClaudeTurn } from "./process/claude-process.ts";
+import { RUN_KIND_VARIABLE } from "./process/environment.ts";
 import type { Reservation } from "./reservation.ts";
 import { mcpToolNames, removeRunFiles, writeMcpConfig, writePrompt } from "./run-files.ts";
 import { createRunRecord } from "./run-record-file.ts";
@@ -104,9 +105,11 @@ async function toProcessOptions(
   const model = options.model ?? config.model;
   const permissionMode = options.permissionMode ?? config.permissionMode;
   const maxTurns = options.maxTurns ?? config.maxTurns;
-  const { systemPrompt, effort, onMessage } = options;
+  const { effort, onMessage } = options;
   const folder = parts.locksFolder;
   const isNew = start.kind === "new";
+  const told = isNew ? await beginning(parts, options) : undefined;
+  const systemPrompt = told === undefined ? options.systemPrompt : joined(options.systemPrompt, told);
   const costs = isNew
     ? undefined
     : await parts.registry.readSessionCosts(options.agentId, start.sessionId).catch(() => undefined);
@@ -115,7 +118,7 @@ async function toProcessOptions(
   return {
     command: config.command,
     cwd: options.repoPath,
-    ...(parts.env === undefined ? {} : { env: parts.env }),
+    env: { ...(parts.env ?? process.env), [RUN_KIND_VARIABLE]: options.sessionKey === undefined ? "task" : "chat" },
     session: start,
     ...(model === undefined ? {} : { model }),
     ...(permissionMode === undefined ? {} : { permissionMode }),
@@ -128,6 +131,17 @@ async function toProcessOptions(
     ...(costs === undefined ? {} : { resumedCostUsd: costs.reportedUsd }),
     maxBudgetUsd,
   };
+}
+
+async function beginning({ log }: RunnerParts, { begin }: SpawnOptions): Promise<string | undefined> {
+  return await begin?.().catch((error: unknown) => {
+    log.warn("A fresh session is not told what the one before it left", { error });
+    return undefined;
+  });
+}
+
+function joined(systemPrompt: string | undefined, told: string): string {
+  return systemPrompt === undefined ? told : `${systemPrompt}\n\n${told}`;
 }
 
 /** The configured budget is that of a session, over all its runs. */

@@ -50,6 +50,10 @@ export interface SpawnOptions {
   fresh?: boolean;
   /** What a fresh session is told when the one to resume is gone. Left out: what is left of its transcript. */
   handOff?: string;
+  /** Asked for besides, when it comes to that. Left out, or failing: nothing more is told. */
+  recall?: () => Promise<string | undefined>;
+  /** What a fresh session is told besides its task; asked for when it comes to that. Left out, or failing: nothing. */
+  begin?: () => Promise<string | undefined>;
   /** Cancels the wait, or interrupts the task. */
   signal?: AbortSignal;
   /** May be slow: events are joined or left out meanwhile, and the number of lost ones is told. */

@@ -30,6 +30,8 @@ export interface RunnerParts {
   registry: RunnerRegistry;
   /** Left out: the session gets no MCP server of ours. */
   mcpServer?(run: { agentId: string; repoPath: string; sessionKey?: string }): McpServerCommand;
+  /** A process has ended that no conversation of Holdfast ran: what it leaves for the next can be captured. */
+  onEnded?(run: { agentId: string; sessionId: string; cwd: string }): Promise<void>;
 }
 
 export interface SelectionRequest {

@@ -84,7 +84,17 @@ async function conclude(
   relay.emit({ type: "ended", result: ended });
   if (isLive) run.keep(context.parts.configOf(options.agentId).idleTimeoutMinutes * 60_000);
   else await run.finish();
+  if (!isLive) await tellEnd(context, options, run.sessionId());
   return ended;
+}
+
+/** What people say to an agent is its own conversation: what that leaves is for them alone, not for the folder. */
+async function tellEnd({ parts }: RunnerContext, options: SpawnOptions, sessionId: string): Promise<void> {
+  if (options.sessionKey !== undefined) return;
+  const { agentId, repoPath: cwd } = options;
+  await parts.onEnded?.({ agentId, sessionId, cwd }).catch((error: unknown) => {
+    parts.log.warn("What a session leaves for the next was not captured", { error, sessionId });
+  });
 }
 
 /** The session is gone, nothing was done, and the leases are still ours. */
@@ -92,7 +102,7 @@ async function runInstead(spawn: Spawn): Promise<ClaudeCodeResult> {
   let fresh: Spawn;
   let message: string;
   try {
-    const history = await historyOf(spawn);
+    const history = joined([await historyOf(spawn), await recalled(spawn)]);
     fresh = await toFresh(spawn, history !== undefined);
     message = handOffMessage(spawn, history);
   } catch (error) {
@@ -112,6 +122,19 @@ async function historyOf({ context, options, reservation }: Spawn): Promise<stri
     parts.log.warn("What the lost session knew cannot be read", { error, sessionId });
     return undefined;
   });
+}
+
+async function recalled({ context, options, reservation }: Spawn): Promise<string | undefined> {
+  return await options.recall?.().catch((error: unknown) => {
+    const { sessionId } = reservation.start;
+    context.parts.log.warn("What the lost conversation left cannot be told", { error, sessionId });
+    return undefined;
+  });
+}
+
+function joined(texts: readonly (string | undefined)[]): string | undefined {
+  const known = texts.filter((text) => text !== undefined);
+  return known.length === 0 ? undefined : known.join("\n\n");
 }
 
 /** The same leases, another session. */

@@ -5,7 +5,7 @@
  * end its own string, nor imitate the frame, nor name another session.
  */
 import { type Ids, randomIds } from "../../base/ids.ts";
-import { redactText } from "../../base/redact.ts";
+import { plainText, quotedJson } from "../../models/prompt-data.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
 import type { RelevanceContext } from "./selection.ts";
 
@@ -24,11 +24,11 @@ export function buildRelevancePrompt(
 ): RelevancePrompt {
   const frame = ids.uuid();
   const indexById = drawIds(sessions.length, ids);
-  const lines = [...indexById].map(([id, index]) => quoted({ id, ...describeSession(sessions[index]) }));
-  const current = context.currentBranch === undefined ? {} : { branch: plain(context.currentBranch, 80) };
+  const lines = [...indexById].map(([id, index]) => quotedJson({ id, ...describeSession(sessions[index]) }));
+  const current = context.currentBranch === undefined ? {} : { branch: plainText(context.currentBranch, 80) };
   const prompt = [
     `BEGIN ${frame}`,
-    `{"task":${quoted({ text: plain(task, 2000), ...current })},"sessions":[`,
+    `{"task":${quotedJson({ text: plainText(task, 2000), ...current })},"sessions":[`,
     lines.join(",\n"),
     "]}",
     `END ${frame}`,
@@ -58,33 +58,16 @@ function describeSession(session: DiscoveredSession | undefined): Record<string,
   const told = new Set([session.firstMessage, session.lastTask, session.lastPrompt, session.title]);
   const others = session.prompts.filter((prompt) => !told.has(prompt)).slice(-3);
   const fields = {
-    title: plain(session.title ?? "", 120),
-    first: plain(session.firstMessage, 240),
-    last: plain(session.lastTask ?? session.lastPrompt ?? "", 240),
-    others: others.map((prompt) => plain(prompt, 120)),
-    branch: plain(session.branch, 80),
-    files: session.filesTouched.slice(-8).map(({ path }) => plain(pathInRepo(path, session.repoPath), 100)),
+    title: plainText(session.title ?? "", 120),
+    first: plainText(session.firstMessage, 240),
+    last: plainText(session.lastTask ?? session.lastPrompt ?? "", 240),
+    others: others.map((prompt) => plainText(prompt, 120)),
+    branch: plainText(session.branch, 80),
+    files: session.filesTouched.slice(-8).map(({ path }) => plainText(pathInRepo(path, session.repoPath), 100)),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value.length > 0));
 }
 
 function pathInRepo(path: string, repoPath: string): string {
   return path.startsWith(`${repoPath}/`) ? path.slice(repoPath.length + 1) : path;
-}
-
-/** One line without secrets and invisible characters. Secrets go first: half of one would not be recognised. */
-function plain(text: string, length: number): string {
-  const line = redactText(text.slice(0, 20 * length).toWellFormed())
-    // Marks that nobody sees, among them the tag characters that some models read all the same.
-    .replace(/\p{Cf}/gu, "")
-    .replace(/\p{Cc}/gu, " ")
-    .replace(/\s+/g, " ")
-    .trim();
-  const characters = Array.from(line);
-  return characters.length <= length ? line : `${characters.slice(0, length - 1).join("")}…`;
-}
-
-/** JSON on one line without angle brackets, so that no text looks like a tag of any kind. */
-function quoted(value: object): string {
-  return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
 }

@@ -51,7 +51,7 @@ describe("an answer on a terminal", () => {
     printer.end({ outcome: "command", text: "done", sessionId: "bbbbbbbb-2" });
     printer.end({ outcome: "silent", sessionId: "bbbbbbbb-2" });
     expect(talk.match(/Window bbbbbbbb; the previous one \(aaaaaaaa\) stays/g)).toHaveLength(1);
-    expect(talk).toContain("(no reply)");
+    expect(talk).toContain("The agent chose not to answer.");
   });
 
   it("says so after commands that stayed, and not when one has said it", () => {

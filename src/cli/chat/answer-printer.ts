@@ -7,6 +7,7 @@ import { printable, printableLine } from "../../base/printable.ts";
 import type { RpcEvent } from "../../rpc/events.ts";
 import type { TurnEnd } from "../../turn/turn-events.ts";
 import { print, style, talk, talkStyled } from "../output.ts";
+import { silenceText } from "../rpc/turn-end.ts";
 
 export interface AnswerPrinter {
   readonly hear: (event: RpcEvent) => void;
@@ -49,7 +50,8 @@ export function createAnswerPrinter({
       finishLine();
       const isShown = text !== undefined && squeeze(shown).includes(squeeze(text));
       if (text !== undefined && !isShown) print(text);
-      if (outcome === "silent" && interactive) talkStyled(style("dim", "(no reply)"));
+      const silence = silenceText({ outcome, text });
+      if (silence !== undefined) talkStyled(style("dim", silence));
       if (current !== undefined) {
         // A command that went to another window has said so itself.
         const isTold = text?.includes(shortId(current)) === true;

@@ -7,7 +7,7 @@ import { assertAgentId, loadSetup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { openCaller } from "../rpc/open-caller.ts";
 import type { LiveCaller } from "../rpc/live-caller.ts";
-import { errorFromReport, saidBefore } from "../rpc/turn-end.ts";
+import { errorFromReport, saidBefore, silenceText } from "../rpc/turn-end.ts";
 import { waitingLine } from "../waiting-line.ts";
 
 export interface AgentOptions {
@@ -96,7 +96,7 @@ async function stopTurn(caller: LiveCaller, params: ParamsOf<"agent">): Promise<
 function printAnswer(result: AgentResult, { json, local = false }: AgentOptions): void {
   const failure = failureOf(result, local);
   if (json === true) {
-    printJson(result);
+    printJson({ schema: 1, ...result });
     if (failure !== undefined) process.exitCode = ERROR_KINDS[failure.kind].exitCode;
     return;
   }
@@ -105,7 +105,9 @@ function printAnswer(result: AgentResult, { json, local = false }: AgentOptions)
     if (text !== undefined) print(text);
   }
   if (failure !== undefined) throw failure;
-  if (result.result?.payloads.length === 0) talk("The agent chose not to answer.");
+  const { meta, payloads = [] } = result.result ?? {};
+  const silence = meta === undefined ? undefined : silenceText({ outcome: meta.outcome, text: payloads[0]?.text });
+  if (silence !== undefined) talk(silence);
 }
 
 function failureOf({ status, summary, error, sessionKey }: AgentResult, isLocal: boolean): HoldfastError | undefined {

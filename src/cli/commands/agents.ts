@@ -9,6 +9,7 @@ import { agentLayout, configFile } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { parseChoice } from "../arguments.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
+import { tellIfGatewayRuns } from "../idle-accounts.ts";
 import { print, printJson, printTable, talk } from "../output.ts";
 
 export interface ListedAgent {
@@ -100,7 +101,8 @@ export async function addAgent(rawId: string, options: AddOptions): Promise<void
   const { ensureWorkspace } = await import("../../engine/workspace/ensure-workspace.ts");
   await ensureWorkspace(workspace);
   const added = describeAgent(id, await loadSetup());
-  if (options.json === true) return printJson({ ok: true, path, agent: added });
+  await tellIfGatewayRuns(setup.home);
+  if (options.json === true) return printJson({ schema: 1, ok: true, path, agent: added });
   print(`Agent ${id} is there: it works in ${workspace} and is answered by ${describeEngine(added)}.`);
   talk(`Talk to it: holdfast chat --agent ${id}`);
 }

@@ -1,14 +1,17 @@
 /** `holdfast channels status`: what is configured, and what the gateway says about it. */
-import { configuredAccounts } from "../../compose-channels.ts";
-import { type ChannelRow, channelLabel } from "../channel-view.ts";
-import { type Setup, loadSetup } from "../context.ts";
+import { channelLabel } from "../channel-view.ts";
+import { loadSetup } from "../context.ts";
+import { idleAccounts, withIdleAccounts } from "../idle-accounts.ts";
 import { printJson, printTable, talk } from "../output.ts";
 import { findRunningGateway } from "../rpc/gateway-client.ts";
 
 export async function channelsStatus(options: { json?: boolean }): Promise<void> {
   const setup = await loadSetup();
   const gateway = await findRunningGateway(setup);
-  const channels = gateway === undefined ? idleRows(setup) : (await gateway.call("channels.status", {})).channels;
+  const channels =
+    gateway === undefined
+      ? idleAccounts(setup.config, "no gateway runs")
+      : withIdleAccounts((await gateway.call("channels.status", {})).channels, setup.config);
   const running = gateway !== undefined;
   if (options.json === true) return printJson({ schema: 1, running, count: channels.length, channels });
   if (!running) talk("No gateway runs: `holdfast gateway` connects the channels.");
@@ -26,13 +29,4 @@ export async function channelsStatus(options: { json?: boolean }): Promise<void>
       row.status.text,
     ]),
   );
-}
-
-function idleRows({ config }: Setup): ChannelRow[] {
-  return configuredAccounts(config).map(({ name, accountId, settings }) => ({
-    channel: name,
-    accountId,
-    agentId: settings.agent ?? config.defaultAgent,
-    status: { state: "stopped", text: "no gateway runs" },
-  }));
 }

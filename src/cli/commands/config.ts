@@ -2,6 +2,7 @@
 import { getConfigValue, setConfigValue, unsetConfigValue } from "../../config/edit.ts";
 import { configFile, resolveHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
+import { tellIfGatewayRuns } from "../idle-accounts.ts";
 import { print, printJson } from "../output.ts";
 
 interface ConfigOptions {
@@ -16,17 +17,21 @@ export async function get(key: string | undefined, options: ConfigOptions): Prom
 }
 
 export async function set(key: string, rawValue: string, options: ConfigOptions): Promise<void> {
-  const path = configFile(resolveHome());
+  const home = resolveHome();
+  const path = configFile(home);
   const value = await setConfigValue({ path, key, rawValue });
   if (options.json === true) printJson({ ok: true, path, key, value });
   else print(`${key} = ${JSON.stringify(value)}  (${path})`);
+  await tellIfGatewayRuns(home);
 }
 
 export async function unset(key: string, options: ConfigOptions): Promise<void> {
-  const path = configFile(resolveHome());
+  const home = resolveHome();
+  const path = configFile(home);
   const removed = await unsetConfigValue({ path, key });
   if (options.json === true) printJson({ ok: true, path, key, removed });
   else print(removed ? `${key} is back at its default` : `${key} was not set`);
+  if (removed) await tellIfGatewayRuns(home);
 }
 
 export async function schema(): Promise<void> {

@@ -1,16 +1,16 @@
 /** `holdfast doctor`: what is wrong with the files, and what was done about it. */
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { systemClock } from "../../base/clock.ts";
 import { ERROR_KINDS, HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import { printableLine } from "../../base/printable.ts";
 import { configuredAccounts } from "../../compose-channels.ts";
 import { listAgentIds, openAgent, openStoreRepair } from "../../compose.ts";
-import { agentLayout, gatewayLayout, resolveHome } from "../../config/layout.ts";
+import { agentLayout, configFile, gatewayLayout, resolveHome } from "../../config/layout.ts";
 import type { AgentScope } from "../../doctor/agent-scope.ts";
 import type { GatewayFacts } from "../../doctor/check-gateway.ts";
 import { type Finding, isOpenProblem } from "../../doctor/finding.ts";
 import { type DoctorReport, runDoctor } from "../../doctor/run-doctor.ts";
-import { gatewayState } from "../../gateway/runtime-file.ts";
+import { findGateway, gatewayState } from "../../gateway/runtime-file.ts";
 import { readToken } from "../../gateway/token-file.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import type { DeliveryRoute } from "../../store/store.ts";
@@ -60,15 +60,20 @@ async function examine(home: string, options: DoctorCommandOptions): Promise<Doc
 }
 
 async function lookAtGateway(home: string): Promise<GatewayFacts> {
-  const state = await gatewayState(home);
+  const facts = { state: await gatewayState(home), hasOldConfig: await hasOldConfig(home) };
   try {
     await readToken(gatewayLayout(home).tokenFile);
-    return { state };
+    return facts;
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     const hint = error.hint === undefined ? "" : `. ${error.hint}`;
-    return { state, tokenProblem: `${error.message}${hint}` };
+    return { ...facts, tokenProblem: `${error.message}${hint}` };
   }
+}
+
+async function hasOldConfig(home: string): Promise<boolean> {
+  const [gateway, facts] = await Promise.all([findGateway(home), stat(configFile(home)).catch(() => undefined)]);
+  return gateway !== undefined && facts !== undefined && facts.mtimeMs > gateway.startedAt;
 }
 
 /** The page and the command line are always there. */

@@ -5,10 +5,10 @@ import { processState } from "../../base/processes.ts";
 import { gatewayLayout } from "../../config/layout.ts";
 import { channelLine } from "../channel-view.ts";
 import { type Setup, loadSetup } from "../context.ts";
-import { formatAge, print, printJson, talk } from "../output.ts";
-import { type GatewayHandle, findRunningGateway } from "../rpc/gateway-client.ts";
+import { withIdleAccounts } from "../idle-accounts.ts";
+import { formatAge, formatBytes, print, printJson, talk } from "../output.ts";
+import { type GatewayHandle, SIGN_IN, findRunningGateway } from "../rpc/gateway-client.ts";
 import { waitingLine } from "../waiting-line.ts";
-import { formatBytes } from "./cc/session-view.ts";
 
 export async function gatewayStatus(options: { json?: boolean }): Promise<void> {
   const setup = await loadSetup();
@@ -19,16 +19,38 @@ export async function gatewayStatus(options: { json?: boolean }): Promise<void> 
     process.exitCode = ERROR_KINDS["not-found"].exitCode;
     return;
   }
-  const { version, startedAt, uptimeMs, pid, memory, turns, channels } = await gateway.call("status", { limit: 1 });
+  const {
+    version,
+    startedAt,
+    uptimeMs,
+    pid,
+    memory,
+    turns,
+    channels: known,
+  } = await gateway.call("status", { limit: 1 });
   const { url } = gateway;
+  const channels = withIdleAccounts(known, setup.config);
   if (options.json === true) {
     return printJson({ schema: 1, running: true, url, pid, version, startedAt, uptimeMs, memory, turns, channels });
   }
   print(`A gateway runs at ${url} (version ${version}, process ${pid}, up ${formatAge(uptimeMs)}).`);
-  print(`The page: ${gateway.pageLink}`);
+  print(`The page: ${process.stdout.isTTY ? gateway.pageLink : SIGN_IN}`);
   print(`Turns: ${turns.running.length} running, ${turns.queued} waiting, ${turns.counts.turns} so far.`);
   print(`Memory: ${formatBytes(memory.rssBytes)}. Log: ${gatewayLayout(setup.home).logFile}`);
   for (const row of channels) print(channelLine(row));
+}
+
+/** On its own, for whoever asks for it: elsewhere the token would end up in logs. */
+export async function gatewayLink(options: { json?: boolean }): Promise<void> {
+  const gateway = await findRunningGateway(await loadSetup());
+  if (gateway === undefined) {
+    throw new HoldfastError("not-found", "gateway-not-running", "No gateway runs", {
+      hint: "`holdfast gateway` starts one.",
+    });
+  }
+  const { url, pageLink: link } = gateway;
+  if (options.json === true) printJson({ schema: 1, url, link });
+  else print(link);
 }
 
 const LOOK_AGAIN_MS = 50;

@@ -6,7 +6,7 @@ import type { ChannelStatus } from "../../channels/channel.ts";
 import { channelLine } from "../channel-view.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
-import { findRunningGateway } from "../rpc/gateway-client.ts";
+import { SIGN_IN, findRunningGateway } from "../rpc/gateway-client.ts";
 import { describeAgents } from "./agents.ts";
 
 export interface GatewayOptions {
@@ -25,6 +25,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const gateway = await openGateway({
     ...setup,
     port,
+    onlyOne: true,
     logger,
     channels: options.noChannels !== true,
     onChannelStatus: teller.tell,
@@ -40,14 +41,8 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
 async function refuseSecond(setup: Setup): Promise<void> {
   const running = await findRunningGateway(setup);
   if (running === undefined) return;
-  const {
-    url,
-    process: { pid },
-  } = running;
-  throw new HoldfastError("conflict", "gateway-running", `A gateway runs already at ${url} (process ${pid})`, {
-    hint: "Use that one, or end it with `holdfast gateway stop`.",
-    data: { url, pid },
-  });
+  const { alreadyRunning } = await import("../../gateway/start-gateway.ts");
+  throw alreadyRunning(running);
 }
 
 function parsePort(raw: string): number {
@@ -65,11 +60,11 @@ async function announce(
 ): Promise<void> {
   const agents = (await describeAgents(setup)).map(({ id, engine, model }) => ({ id, engine, model }));
   if (options.json === true) {
-    printJson({ schema: 1, listening: true, url, tokenLink, pid: process.pid, agents });
+    printJson({ schema: 1, listening: true, url, pid: process.pid, agents });
     return;
   }
   print(`Holdfast listens at ${url}`);
-  print(`The page: ${tokenLink}`);
+  print(`The page: ${process.stdout.isTTY ? tokenLink : SIGN_IN}`);
   for (const { id, engine, model } of agents) {
     if (engine === "echo") talk(`Agent ${id}: no model is configured, the echo engine answers.`);
     else talk(`Agent ${id}: ${engine}${model === undefined ? "" : `, ${model}`}`);

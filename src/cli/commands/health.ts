@@ -5,7 +5,7 @@ import type { ResultOf } from "../../rpc/contract.ts";
 import { loadSetup } from "../context.ts";
 import { print, printJson, printStyled, style } from "../output.ts";
 import { requireGateway } from "../rpc/gateway-client.ts";
-import { channelLabel, channelLine, toChannelRecord } from "../channel-view.ts";
+import { channelLabel, channelLine, isTold, toChannelRecord } from "../channel-view.ts";
 
 type Health = ResultOf<"health">;
 
@@ -37,9 +37,9 @@ function toJson({ ok, ts, durationMs, channels, defaultAgentId, agents, problems
 function printReport({ ok, channels, agents, problems }: Health, url: string): void {
   print(ok ? `The gateway at ${url} is well.` : `The gateway at ${url} has problems:`);
   for (const problem of problems) printStyled(`  ${style("red", "✗")} ${printableLine(problem)}`);
-  for (const row of channels) print(`  ${channelLine(row)}`);
-  for (const { agentId, sessions, problem } of agents) {
+  for (const row of channels.filter(({ status }) => !isTold(status.text, problems))) print(`  ${channelLine(row)}`);
+  for (const { agentId, sessions } of agents.filter(({ problem }) => problem === undefined)) {
     const count = sessions?.count ?? 0;
-    print(`  Agent ${agentId}: ${problem ?? `${count} ${count === 1 ? "session" : "sessions"}`}`);
+    print(`  Agent ${agentId}: ${count} ${count === 1 ? "session" : "sessions"}`);
   }
 }

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { localTime, systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { randomIds } from "../../base/ids.ts";
-import { createLogger } from "../../base/log.ts";
+import { type Logger, createLogger } from "../../base/log.ts";
 import { openClaudeSide } from "../../compose-claude.ts";
 import { openAgent } from "../../compose.ts";
 import type { HoldfastConfig } from "../../config/config.ts";
@@ -19,6 +19,7 @@ import {
   searchIndexFile,
 } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
+import type { Handoff } from "../../handoff/handoff.ts";
 import type { McpParts } from "../../mcp/bridge-parts.ts";
 import type { SearchIndex } from "../../memory/search-index.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
@@ -82,6 +83,7 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
   const places = { home, openClawHome: resolveOpenClawHome(env), claudeHome, agentId, workspace };
   const claudeSessionId = env["CLAUDE_CODE_SESSION_ID"];
   const agent = lazyAgent(async (create) => await openAgent({ home, config, agentId, create, logger }));
+  const handoffs = lazyHandoffs({ home, config, env, agentId, logger }, agent.open);
   let index: Promise<SearchIndex> | undefined;
 
   return {
@@ -92,6 +94,7 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
     config,
     claude,
     openAgent: agent.open,
+    openHandoff: handoffs.open,
     openSearchIndex: async () => await (index ??= openIndex()),
     searchSources: async (want) => {
       const { searchSourcesOf } = await import("../../mcp/search-sources.ts");
@@ -103,6 +106,7 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
     close: async () => {
       claude.close();
       (await index?.catch(() => undefined))?.close();
+      await handoffs.close();
       await agent.close();
     },
   };
@@ -135,6 +139,38 @@ function lazyAgent(open: (create: boolean) => Promise<AgentHandle>): {
       return await opening;
     },
     close: async () => await (await opening.catch(() => undefined))?.store.close(),
+  };
+}
+
+interface HandoffSetup extends Pick<McpPartsOptions, "home" | "config" | "env"> {
+  agentId: string;
+  logger: Logger;
+}
+
+/** Opened by the first call that needs them. What Claude Code's sessions left is the default agent's to keep. */
+function lazyHandoffs(
+  { home, config, env, agentId, logger }: HandoffSetup,
+  openOwn: McpParts["openAgent"],
+): { open: McpParts["openHandoff"]; close(): Promise<void> } {
+  const { defaultAgent } = config;
+  const other = lazyAgent(async (create) => await openAgent({ home, config, agentId: defaultAgent, create, logger }));
+  const known = new Map<AgentHandle, Promise<Handoff | undefined>>();
+  return {
+    open: async (whose) => {
+      const isNative = whose === "claude-code";
+      const open = isNative && agentId !== defaultAgent ? other.open : openOwn;
+      const agent = await open({ create: isNative });
+      if (agent === undefined) return undefined;
+      const { openHandoff } = await import("../../compose-handoff.ts");
+      const opening = known.get(agent) ?? openHandoff({ home, config, env, agent });
+      known.set(agent, opening);
+      const handoff = await opening;
+      return handoff === undefined ? undefined : { agent, handoff };
+    },
+    close: async () => {
+      for (const opening of known.values()) await (await opening.catch(() => undefined))?.close();
+      await other.close();
+    },
   };
 }
 

@@ -5,11 +5,12 @@ import { packageVersion } from "../../base/package.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
 import { channelLine } from "../channel-view.ts";
 import { type Setup, loadSetup } from "../context.ts";
+import { withIdleAccounts } from "../idle-accounts.ts";
 import { printJson } from "../output.ts";
 import { findRunningGateway } from "../rpc/gateway-client.ts";
 import { type AgentSessions, readAgents } from "../status/agent-sessions.ts";
-import { printStatus } from "../status/print-status.ts";
-import { type UsageRow, readUsage } from "../status/usage.ts";
+import { USAGE_DAYS, printStatus } from "../status/print-status.ts";
+import type { UsageRow } from "../status/usage.ts";
 import { waitingLine } from "../waiting-line.ts";
 
 export interface StatusOptions {
@@ -52,9 +53,12 @@ async function collect(setup: Setup, options: StatusOptions): Promise<StatusRepo
     probeGateway(setup, options.deep === true || options.all === true),
   ]);
   const ids = agents.map(({ id }) => id);
-  const wantsUsage = options.usage === true || options.all === true;
-  return { agents, ...gateway, ...(wantsUsage ? { usage: await readUsage(setup.home, ids, Date.now()) } : {}) };
+  if (options.usage !== true && options.all !== true) return { agents, ...gateway };
+  const { readUsage } = await import("../status/usage.ts");
+  return { agents, ...gateway, usage: await readUsage(setup.home, ids, Date.now() - USAGE_DAYS * DAY_MS) };
 }
+
+const DAY_MS = 86_400_000;
 
 async function probeGateway(setup: Setup, deep: boolean): Promise<Pick<StatusReport, "gateway" | "health">> {
   const startedAt = performance.now();
@@ -63,8 +67,9 @@ async function probeGateway(setup: Setup, deep: boolean): Promise<Pick<StatusRep
   try {
     const found = await gateway.call("status", { limit: 1 });
     const latencyMs = Math.round(performance.now() - startedAt);
+    const status = { ...found, channels: withIdleAccounts(found.channels, setup.config) };
     const health = deep ? await gateway.call("health", {}) : undefined;
-    return { gateway: { url: gateway.url, latencyMs, status: found }, ...(health === undefined ? {} : { health }) };
+    return { gateway: { url: gateway.url, latencyMs, status }, ...(health === undefined ? {} : { health }) };
   } catch (error) {
     return { gateway: { url: gateway.url, error: errorMessage(error) } };
   }

@@ -12,6 +12,9 @@ export interface GatewayHandle extends RpcCaller, GatewayAccess {
   pageLink: string;
 }
 
+/** In place of the link where it could be written down: whoever has it is the owner. */
+export const SIGN_IN = "`holdfast gateway link` prints the link that signs you in";
+
 /** Refused with kind `unavailable`, code `gateway-not-running`, when there is none. */
 export async function requireGateway({ home }: Pick<Setup, "home">): Promise<GatewayHandle> {
   const access = await requireAccess(home);

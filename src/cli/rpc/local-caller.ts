@@ -1,5 +1,8 @@
 /** The gateway's methods in this process, for `--local`: the same turn, without a gateway and without channels. */
-import { createLogger } from "../../base/log.ts";
+import { appendFileSync } from "node:fs";
+import { PRIVATE_FILE, ensurePrivateFolder } from "../../base/files.ts";
+import { type LogLevel, type Logger, createLogger } from "../../base/log.ts";
+import { gatewayLayout } from "../../config/layout.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
 import type { Setup } from "../context.ts";
 import type { LiveCaller } from "./live-caller.ts";
@@ -8,7 +11,7 @@ import type { LiveCaller } from "./live-caller.ts";
 const DRAIN_SECONDS = 1;
 
 export async function openLocalCaller({ home, config }: Setup): Promise<LiveCaller> {
-  const logger = createLogger({ level: config.log.level });
+  const logger = await openLog(home, config.log.level);
   const [{ openTurns }, { createDispatcher }] = await Promise.all([
     import("../../compose-turns.ts"),
     import("../../rpc/dispatch.ts"),
@@ -38,4 +41,21 @@ export async function openLocalCaller({ home, config }: Setup): Promise<LiveCall
       await turns.close();
     },
   };
+}
+
+/** In a terminal, lines for programs would come between what is said: there they go to where a gateway's go. */
+async function openLog(home: string, level: LogLevel): Promise<Logger> {
+  if (!process.stderr.isTTY) return createLogger({ level });
+  const { logFile } = gatewayLayout(home);
+  await ensurePrivateFolder(home);
+  return createLogger({ level, write: (line) => appendIfPossible(logFile, line) });
+}
+
+/** A log that cannot be written must not end the conversation. */
+function appendIfPossible(path: string, line: string): void {
+  try {
+    appendFileSync(path, line, { mode: PRIVATE_FILE });
+  } catch {
+    // There is nobody left to tell.
+  }
 }

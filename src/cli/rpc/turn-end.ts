@@ -27,6 +27,13 @@ export function turnFailure(end: Pick<TurnEnd, "outcome" | "error">): HoldfastEr
   }
 }
 
+/** What there is to say about a turn that leaves nothing to show; undefined for any other. */
+export function silenceText({ outcome, text }: { outcome: string; text?: string | undefined }): string | undefined {
+  if (outcome === "silent") return "The agent chose not to answer.";
+  if (outcome !== "answered" || (text !== undefined && text !== "")) return undefined;
+  return "The answer is not delivered: the session's send policy keeps it back (`/send on` changes that), or it has no text.";
+}
+
 /** What was said until it failed: the text of a turn ends with the failure, which is told on stderr. */
 export function saidBefore(failure: HoldfastError | undefined, text: string | undefined): string | undefined {
   if (failure === undefined || text === undefined) return text;

@@ -1,9 +1,12 @@
 /** The status for a person: what is wrong first, then what there is. */
-import { channelLine, stateMark } from "../channel-view.ts";
+import { channelLine, isTold, stateMark } from "../channel-view.ts";
 import type { StatusReport } from "../commands/status.ts";
 import { formatAge, formatTokens, print, printStyled, printTable, style } from "../output.ts";
 import { printableLine } from "../../base/printable.ts";
-import { USAGE_DAYS, type UsageRow } from "./usage.ts";
+import type { UsageRow } from "./usage.ts";
+
+/** What is added up where usage is shown. */
+export const USAGE_DAYS = 30;
 
 export function printStatus(report: StatusReport, options: { all?: boolean }): void {
   printGateway(report);
@@ -12,16 +15,18 @@ export function printStatus(report: StatusReport, options: { all?: boolean }): v
   if (report.usage !== undefined) printUsage(report.usage);
 }
 
-function printGateway({ gateway: { url, status, latencyMs, error }, health }: StatusReport): void {
+function printGateway({ gateway: { url, status, latencyMs, error }, health, agents }: StatusReport): void {
   if (error !== undefined) printStyled(`${style("red", "✗")} Gateway at ${url}: ${printableLine(error)}`);
   else if (status === undefined) print("Gateway: none runs; `holdfast gateway` starts one.");
   else {
     const { turns, uptimeMs, pid } = status;
-    print(`Gateway: ${url}, up ${formatAge(uptimeMs)}, process ${pid}, answers in ${latencyMs} ms`);
+    print(`Gateway: ${url}, up ${formatAge(uptimeMs)}, process ${pid}, reached in ${latencyMs} ms`);
     print(`Turns: ${turns.running.length} running, ${turns.queued} waiting, ${turns.counts.failed} failed so far`);
     for (const row of status.channels) printStyled(`${stateMark(row.status)} ${printableLine(channelLine(row))}`);
   }
-  for (const problem of health?.problems ?? []) printStyled(`${style("red", "✗")} ${printableLine(problem)}`);
+  const shown = [...(status?.channels ?? []).map((row) => row.status.text), ...agents.map(({ problem }) => problem)];
+  const others = (health?.problems ?? []).filter((problem) => !shown.some((text) => isTold(text, [problem])));
+  for (const problem of others) printStyled(`${style("red", "✗")} ${printableLine(problem)}`);
 }
 
 function printAgents({ agents }: StatusReport): void {

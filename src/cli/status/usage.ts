@@ -1,4 +1,4 @@
-/** What the agents' answers took, from the transcripts of the last weeks: tokens and, where known, dollars. */
+/** What the agents' answers took, from their transcripts: tokens and, where known, dollars. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { systemErrorCode } from "../../base/errors.ts";
@@ -18,11 +18,8 @@ export interface UsageRow {
   costUsd: number;
 }
 
-export const USAGE_DAYS = 30;
-
 /** Most tokens first. A transcript that cannot be read is what `doctor` is for; the rest is counted. */
-export async function readUsage(home: string, agentIds: readonly string[], now: number): Promise<UsageRow[]> {
-  const since = now - USAGE_DAYS * 86_400_000;
+export async function readUsage(home: string, agentIds: readonly string[], since: number): Promise<UsageRow[]> {
   const rows = new Map<string, UsageRow>();
   for (const agentId of agentIds) {
     for (const path of await recentTranscripts(agentLayout(home, agentId).sessionsFolder, since)) {

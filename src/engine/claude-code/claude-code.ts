@@ -17,7 +17,7 @@ import type { ClaudeCodeConfig } from "../../config/config.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../engine.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { failureOf, inChat, noticeOf } from "./outcome.ts";
-import { type RunRequest, isCompaction, toRunRequest } from "./run-request.ts";
+import { type RunRequest, isCompaction, toRunRequest, resumedSession } from "./run-request.ts";
 import { type TurnTranslator, createTurnTranslator } from "./turn-translator.ts";
 
 export interface ClaudeCodeEngineOptions {
@@ -26,6 +26,8 @@ export interface ClaudeCodeEngineOptions {
   configOf: (agentId: string) => ClaudeCodeConfig;
   logger: Logger;
   clock: Clock;
+  /** What a conversation left so far, for a session that has to go on without it. Left out: nothing more is known. */
+  recall?: (sessionKey: string) => Promise<string | undefined>;
   /** How long to wait for whoever has the session open before going on with a copy. */
   heldWaitMs?: number;
 }
@@ -40,7 +42,9 @@ export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Engine
     keepsConversation: true,
     async *run(turn, signal) {
       if (signal.aborted) return;
-      const request = toRunRequest(turn, options.configOf(turn.agentId));
+      const isLost = resumedSession(turn) === undefined && turn.context.length > 1;
+      const left = isLost ? await recall(options, turn.sessionKey) : undefined;
+      const request = toRunRequest(turn, options.configOf(turn.agentId), left);
       yield* noteLostId(turn, request);
       if (isCompactionOfNothing(turn, request)) {
         yield { type: "notice", text: "There is nothing to shorten yet." };
@@ -51,6 +55,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Engine
       const queue = createEventQueue();
       const translator = createTurnTranslator(options.clock);
       const over = spawn(options, request, {
+        recall: async () => await recall(options, turn.sessionKey),
         signal: stopped,
         onMessage: (message) => queue.push(translator.read(message)),
         onEvent: (event) => queue.push(noticesOf(event, request)),
@@ -75,6 +80,16 @@ export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Engine
   };
 }
 
+/** It may fail: the conversation goes on with what its record says. */
+async function recall(options: ClaudeCodeEngineOptions, sessionKey: string): Promise<string | undefined> {
+  try {
+    return await options.recall?.(sessionKey);
+  } catch (error) {
+    options.logger.warn("What a conversation left cannot be told", { sessionKey, error });
+    return undefined;
+  }
+}
+
 /** An id that is none of Claude Code's: another program wrote it. */
 function* noteLostId(turn: EngineTurn, { resumes, hasPast }: RunRequest): Generator<EngineEvent> {
   if (turn.engineSessionId !== undefined && resumes === undefined && hasPast)
@@ -88,7 +103,7 @@ function isCompactionOfNothing({ text }: EngineTurn, { resumes }: RunRequest): b
   return resumes === undefined && isCompaction(text);
 }
 
-type Watch = Required<Pick<SpawnOptions, "signal" | "onMessage" | "onEvent">>;
+type Watch = Required<Pick<SpawnOptions, "recall" | "signal" | "onMessage" | "onEvent">>;
 
 /** In the conversation's session; in a copy of it when somebody else has it open and keeps it. */
 async function spawn(

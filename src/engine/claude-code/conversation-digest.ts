@@ -4,13 +4,14 @@
  * as it can; of the rest the newest counts.
  */
 import type { TranscriptMessage } from "../../transcript/entries.ts";
-import { messageText } from "../../transcript/text.ts";
-import { indentLines } from "../delimited.ts";
+import { handoffText, messageText, withoutHandoff } from "../../transcript/text.ts";
+import { indentLines } from "../../base/delimited.ts";
 
 /** The hand-off around it has room for this and its own words. */
 const MAX_CHARACTERS = 8000;
 const MAX_SUMMARY = 3000;
 const MAX_MESSAGE = 1500;
+const MAX_LEFT = 3000;
 
 /** Undefined: there was nothing. `text` is the message that is being answered, which is left out. */
 export function conversationDigest(context: readonly TranscriptMessage[], text: string): string | undefined {
@@ -47,7 +48,7 @@ function placeOfMessage(context: readonly TranscriptMessage[], text: string): nu
   return message !== undefined && messageText(message).trim() === text.trim() ? place : -1;
 }
 
-const SPEAKERS: Partial<Record<TranscriptMessage["role"], string>> = {
+const SPEAKERS: Partial<Record<TranscriptMessage["role"], string>> & { custom: string } = {
   user: "Person",
   assistant: "Agent",
   custom: "Note",
@@ -57,9 +58,16 @@ const SPEAKERS: Partial<Record<TranscriptMessage["role"], string>> = {
 /** What tools answered is left out: the agent said what it made of it. */
 function describe(message: TranscriptMessage): string | undefined {
   const speaker = SPEAKERS[message.role];
-  const body = messageText(message).trim();
+  const body = messageText(withoutHandoff(message)).trim();
   if (speaker === undefined || body === "") return undefined;
-  return `${speaker}: ${indentLines(message.role === "user" ? cutMiddle(body, MAX_MESSAGE) : cut(body, MAX_MESSAGE))}`;
+  const words = message.role === "user" ? cutMiddle(body, MAX_MESSAGE) : cut(body, MAX_MESSAGE);
+  return `${leftBefore(message)}${speaker}: ${indentLines(words)}`;
+}
+
+/** What the conversation itself began with; nobody said it. */
+function leftBefore(message: TranscriptMessage): string {
+  const left = message.role === "user" ? handoffText(message.content) : undefined;
+  return left === undefined ? "" : `${SPEAKERS.custom}: ${indentLines(cut(left, MAX_LEFT))}\n`;
 }
 
 /** Events and what a group said before stand in front of what the person wrote. */

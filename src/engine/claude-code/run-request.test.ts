@@ -81,6 +81,19 @@ it("keeps the past short: the summary, then the newest", () => {
   expect(handOff.startsWith("Summary of the older part: sss")).toBe(true);
 });
 
+it("tells what an earlier conversation left as a note, not as the person's words", () => {
+  const left = {
+    type: "text" as const,
+    text: "<handoff>\nThe release is blocked.\n</handoff>\n",
+    handoff: true as const,
+  };
+  const opened: TranscriptMessage = { role: "user", content: [left, { type: "text", text: "hello" }], timestamp: 1 };
+  const context = [opened, agent("hi"), person("now")];
+  const { options } = toRunRequest(turnOf({ context }), config, "# Hand-off");
+  expect(options.handOff).toMatch(/^Note: <handoff>\n {2}The release is blocked\.[^]*\nPerson: hello\nAgent: hi$/);
+  expect(options.task).toMatch(/Agent: hi\n\n# Hand-off\n/);
+});
+
 it("says so when a turn is begun again", () => {
   const context = [person("now"), agent("I have begun")];
   const { options } = toRunRequest(turnOf({ context, engineSessionId: SESSION }), config);

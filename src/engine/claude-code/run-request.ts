@@ -17,17 +17,22 @@ export interface RunRequest {
   hasPast: boolean;
 }
 
-export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig): RunRequest {
+/** The session of Claude Code that the conversation is in. */
+export function resumedSession({ engineSessionId }: EngineTurn): string | undefined {
+  return engineSessionId !== undefined && isSessionId(engineSessionId) ? engineSessionId : undefined;
+}
+
+/** `left`: what the conversation left so far, for a session that does not know it. */
+export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: string): RunRequest {
   const digest = conversationDigest(turn.context, turn.text);
-  const resumes =
-    turn.engineSessionId !== undefined && isSessionId(turn.engineSessionId) ? turn.engineSessionId : undefined;
+  const resumes = resumedSession(turn);
   const task = taskOf(turn);
   const model = modelOf(turn.model);
   const effort = effortOf(turn.thinking);
   const permissionMode = permissionModeOf(turn, config);
   const isTold = resumes === undefined && digest !== undefined;
   const options: SpawnOptions = {
-    task: isTold ? withHandOff(task, "This conversation began before this session.", digest) : task,
+    task: isTold ? withHandOff(task, BEGAN_BEFORE, left === undefined ? digest : `${digest}\n\n${left}`) : task,
     repoPath: turn.workspace,
     agentId: turn.agentId,
     label: laneLabel(turn.sessionKey),
@@ -42,6 +47,8 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig): RunReq
   };
   return { options, resumes, hasPast: digest !== undefined };
 }
+
+const BEGAN_BEFORE = "This conversation began before this session.";
 
 /** The agent's own notes: nobody is there to be asked. The rule covers every tool that edits files. */
 const MEMORY_RULE = "Edit(./memory/**)";

@@ -11,7 +11,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import type { ToolResultMessage } from "../../transcript/entries.ts";
-import { messageText } from "../../transcript/text.ts";
+import { messageText, withoutHandoff } from "../../transcript/text.ts";
 import type { Engine, EngineEvent, EngineTurn, SummaryRequest } from "../engine.ts";
 import { raceAbort } from "../race-abort.ts";
 import type { ToolTable } from "../tools/agent-tool.ts";
@@ -30,6 +30,8 @@ export interface EchoEngineOptions {
 /** What a turn has come to so far. */
 interface Echo {
   turn: EngineTurn;
+  /** What is echoed: without what an earlier conversation left. */
+  text: string;
   signal: AbortSignal;
   tools: ToolTable;
   clock: Clock;
@@ -53,7 +55,7 @@ export function createEchoEngine(options: EchoEngineOptions = {}): Engine {
       if (signal.aborted) return;
       const echo = await begin(options, turn, signal);
       try {
-        const steps = turn.kind === "flush" ? flushSteps(echo) : readScript(turn.text);
+        const steps = turn.kind === "flush" ? flushSteps(echo) : readScript(echo.text);
         for (const step of steps) yield* perform(echo, step);
         yield* answer(echo, turn.kind === "flush" ? "NO_REPLY" : echoOf(echo), "stop");
       } catch (error) {
@@ -73,6 +75,7 @@ async function begin(options: EchoEngineOptions, turn: EngineTurn, signal: Abort
   const isAsked = question !== undefined && messageText(question).trim() === turn.text.trim();
   return {
     turn,
+    text: isAsked ? messageText(withoutHandoff(question)) : turn.text,
     signal,
     tools: (await options.toolsOf?.(turn)) ?? new Map(),
     clock: options.clock ?? systemClock,
@@ -160,9 +163,9 @@ async function* flood(echo: Echo, bytes: number): AsyncGenerator<EngineEvent> {
   yield { type: "message", message: echoMessage([{ type: "text", text }], { usage, stopReason: "stop", timestamp }) };
 }
 
-function echoOf({ said, heard, place, turn }: Echo): string {
+function echoOf({ said, heard, place, text }: Echo): string {
   if (said.length > 0) return said.join("\n");
-  const echoed = `[echo] message ${place} of this window: ${turn.text}`;
+  const echoed = `[echo] message ${place} of this window: ${text}`;
   return [echoed, ...heard.map((result) => `[echo] ${result}`)].join("\n\n");
 }
 

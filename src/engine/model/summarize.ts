@@ -6,7 +6,7 @@
 import { emptyAnswerError, refusedError } from "../../models/model-errors.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { SummaryRequest } from "../engine.ts";
-import { delimited, indentLines } from "../delimited.ts";
+import { delimited, indentLines } from "../../base/delimited.ts";
 import { type ModelLine, askModel } from "./ask-model.ts";
 import { providerOptions, reasoningOptions } from "./request-options.ts";
 import type { PromptMessage } from "./sdk-types.ts";

@@ -14,7 +14,7 @@ import type {
   TranscriptMessage,
 } from "../../transcript/entries.ts";
 import type { ModelName } from "../../models/model-name.ts";
-import { delimited } from "../delimited.ts";
+import { delimited } from "../../base/delimited.ts";
 import type { AssistantPart, PromptMessage, ToolPart, UserPart } from "./sdk-types.ts";
 import { signatureOptions } from "./signatures.ts";
 

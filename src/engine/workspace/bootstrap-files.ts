@@ -1,7 +1,7 @@
 /** The files by which an agent knows who it is, as a part of what it is told. */
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { delimited } from "../delimited.ts";
+import { delimited } from "../../base/delimited.ts";
 import type { ConfinedFiles } from "../tools/confined-files.ts";
 import { readText } from "../tools/file-text.ts";
 

@@ -2,12 +2,12 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import { readFrontmatter } from "../../base/frontmatter.ts";
 import { isRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
 import { printableLine } from "../../base/printable.ts";
 import type { ConfinedFiles } from "../tools/confined-files.ts";
 import { readText } from "../tools/file-text.ts";
-import { readFrontmatter } from "./frontmatter.ts";
 
 export interface Skill {
   name: string;

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { createLogger } from "../../base/log.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { delimited } from "../delimited.ts";
+import { delimited } from "../../base/delimited.ts";
+import { readFrontmatter } from "../../base/frontmatter.ts";
 import { ensureWorkspace } from "./ensure-workspace.ts";
-import { readFrontmatter } from "./frontmatter.ts";
 import { createWorkspaceDescription } from "./workspace-description.ts";
 
 const WEATHER = "---\nname: weather\ndescription: Says how the weather is.\n---\nAsk the sky.\n";

@@ -1,9 +1,11 @@
 /** What an earlier session leaves to the next, and to whom. */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, createMcpBench, failTool } from "../../../test/support/mcp-bench.ts";
 import { testSessionId } from "../../../test/support/native-world.ts";
 import { archiveNativeSessions } from "../../claude/archive/archive-sessions.ts";
+import { projectFolderName } from "../../claude/native/layout.ts";
 
 const A = testSessionId("a");
 const B = testSessionId("b");
@@ -71,4 +73,96 @@ describe("openclaw_handoff", () => {
     expect(String(history).length).toBeLessThan(16_500);
     expect(history).toContain("the very last wish");
   });
+
+  it("has what was in progress, blocked and decided, each with its entry", async () => {
+    await using bench = await createMcpBench();
+    const { world, repo } = bench;
+    const path = world.session({ id: "a", cwds: [repo.path], prompts: WORK });
+    const client = await bench.connect();
+    const { handoff } = (await callTool(client, "openclaw_handoff")) as { handoff: Shown };
+    expect(handoff.project).toBe("repo");
+    expect(handoff.lines.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["blocker", "decision"]));
+    const entries = readFileSync(path, "utf8")
+      .split("\n")
+      .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as { uuid?: string }]));
+    for (const { text, entry } of handoff.lines) {
+      const source = entries.find(({ uuid }) => uuid === entry);
+      expect(JSON.stringify(source), text).toContain(text.replace(/^Resolve: /, "").slice(0, 15));
+    }
+    const status = await callTool(client, "openclaw_handoff", { action: "status" });
+    expect(status).toMatchObject({ found: true, sessionId: A, handoff: { project: "repo", lines: [] } });
+    expect(status["history"]).toBeUndefined();
+  });
+
+  it("lists what the sessions of this repo left, those of the agent and of people", async () => {
+    await using bench = await createMcpBench();
+    const { world, repo } = bench;
+    mkdirSync(world.join("elsewhere"));
+    world.session({ id: "a", cwds: [repo.path], prompts: WORK, modifiedAt: 1_000_000 });
+    world.session({ id: "b", cwds: [world.join("elsewhere")], prompts: WORK });
+    world.session({ id: "c", cwds: [repo.path], prompts: [`${FOREIGN}Other work`, ...WORK] });
+    const { agent, handoff } = await bench.handoffs();
+    for (const [id, cwd] of [
+      [A, repo.path],
+      [B, world.join("elsewhere")],
+      [C, repo.path],
+    ] as const) {
+      const transcriptPath = join(world.claudeHome, "projects", projectFolderName(cwd), `${id}.jsonl`);
+      await handoff.capture({ kind: "native", sessionId: id, transcriptPath, cwd }, "ended");
+    }
+    expect(await agent.store.handoffs.list()).toHaveLength(3);
+    const listed = await callTool(await bench.connect(), "openclaw_handoff", { action: "list" });
+    expect(listed).toMatchObject({ found: true, handoffs: [{ sessionId: A, project: "repo" }] });
+    // Another agent keeps to the same repo, and sees its own and those of people.
+    const other = await bench.connect({ agentId: "other" });
+    const { handoffs } = (await callTool(other, "openclaw_handoff", { action: "list" })) as { handoffs: object[] };
+    expect(handoffs).toHaveLength(2);
+  });
+
+  it("captures this session, and of a chat only the chat's own hand-off", async () => {
+    await using bench = await createMcpBench();
+    const { world, repo } = bench;
+    world.session({ id: "a", cwds: [repo.path], prompts: WORK });
+    world.session({ id: "b", cwds: [repo.path], prompts: WORK, entrypoint: "holdfast" });
+    const own = await bench.connect({ claudeSessionId: A });
+    expect(await callTool(own, "openclaw_handoff", { action: "capture" })).toMatchObject({
+      found: true,
+      sessionId: A,
+      handoff: { ending: "It was captured by request." },
+    });
+    expect(await failTool(await bench.connect(), "openclaw_handoff", { action: "capture" })).toContain("session_id");
+    const chat = await bench.connect({ claudeSessionId: B });
+    expect(await failTool(chat, "openclaw_handoff", { action: "capture" })).toContain("conversation of an agent");
+    const shown = await callTool(own, "openclaw_handoff", { action: "status", session_id: B });
+    expect(shown).toMatchObject({ found: false });
+
+    const sessionKey = await bench.chat("We decided to keep the keys in Postgres instead of Redis.");
+    const linked = await bench.connect({ claudeSessionId: B, sessionKey });
+    expect(await callTool(linked, "openclaw_handoff", { action: "capture" })).toMatchObject({ found: true });
+    const { agent } = await bench.handoffs();
+    const keys = (await agent.store.handoffs.list()).map(({ key }) => key);
+    expect(keys.toSorted()).toEqual([`agent:main:claude-code:${A}`, sessionKey].toSorted());
+  });
+
+  it("tells the history where nothing is handed over", async () => {
+    await using bench = await createMcpBench();
+    bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: WORK });
+    const config = { ...bench.config, handoff: { ...bench.config.handoff, enabled: false } };
+    const client = await bench.connect({ config, claudeSessionId: B });
+    const answer = await callTool(client, "openclaw_handoff");
+    expect(answer).toMatchObject({ found: true, sessionId: A });
+    expect(answer["handoff"]).toBeUndefined();
+    expect(await failTool(client, "openclaw_handoff", { action: "capture", session_id: A })).toContain("turned it off");
+  });
 });
+
+const WORK = [
+  "Please add idempotency keys to the webhook handler.",
+  "We decided to keep the keys in Postgres instead of Redis, because Redis is not backed up.",
+  "I'm blocked: the integration tests fail on CI with connection refused to the database.",
+];
+
+interface Shown {
+  project: string;
+  lines: { kind: string; text: string; entry: string }[];
+}

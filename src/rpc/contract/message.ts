@@ -13,7 +13,9 @@ export const messageMethods = {
       media: z
         .array(z.string().trim().min(1).max(4096))
         .max(10)
-        .describe("URLs, or absolute paths of files.")
+        .describe(
+          "URLs, or absolute paths of files: with `admin` of any, with `write` of those in the agent's workspace.",
+        )
         .exactOptional(),
       accountId: z.string().trim().min(1).max(64).exactOptional(),
       agentId: agentId.describe("Left out: the agent of the channel account.").exactOptional(),

@@ -48,16 +48,19 @@ async function runAndWait(params: Params, { parts, signal }: RpcCall): Promise<R
   const entry = params.thinking === undefined ? target.entry : await setThinking(target, params.thinking);
   const idempotencyKey = params.idempotencyKey ?? agent.ids.uuid();
   const { ended, agentId, sessionKey } = await parts.pipeline.admit(
-    toAddressedMessage({
-      agentId: agent.agentId,
-      key,
-      entry,
-      text: params.message,
-      idempotencyKey,
-      now: parts.clock.now(),
-      deliver: params.deliver,
-      ...(target.route === undefined ? {} : { route: target.route }),
-    }),
+    toAddressedMessage(
+      {
+        agentId: agent.agentId,
+        key,
+        entry,
+        text: params.message,
+        idempotencyKey,
+        now: parts.clock.now(),
+        deliver: params.deliver,
+        ...(target.route === undefined ? {} : { route: target.route }),
+      },
+      parts,
+    ),
   );
   const end = await waitForEnd(ended, params.timeoutSeconds, signal);
   const name = { runId: idempotencyKey, agentId, sessionKey };

@@ -9,15 +9,18 @@ export const chatHandlers: HandlersOf<"chat.send" | "chat.history" | "chat.abort
     const { agent, key } = await openTarget(parts, { ...params, key: params.sessionKey });
     const { idempotencyKey, deliver } = params;
     const { admitted, item, agentId, sessionKey } = await parts.pipeline.admit(
-      toAddressedMessage({
-        agentId: agent.agentId,
-        key,
-        entry: await agent.store.get(key),
-        text: params.message,
-        idempotencyKey,
-        now: parts.clock.now(),
-        deliver,
-      }),
+      toAddressedMessage(
+        {
+          agentId: agent.agentId,
+          key,
+          entry: await agent.store.get(key),
+          text: params.message,
+          idempotencyKey,
+          now: parts.clock.now(),
+          deliver,
+        },
+        parts,
+      ),
     );
     const isOver = item.state === "done" || item.state === "dropped";
     const status = admitted ? "started" : isOver ? "ok" : "in_flight";

@@ -3,9 +3,10 @@
  * then the transcript gets it, so that the agent knows what was said. Both go by the idempotency key: a
  * request that is repeated after a crash completes what is missing and repeats nothing.
  */
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import { printableLine } from "../../base/printable.ts";
+import { isInside } from "../../engine/tools/workspace-path.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import { recordSessionMetaFromInbound, updateLastRoute } from "../../session/delivery.ts";
 import { withSessionLease } from "../../session/lease.ts";
@@ -30,11 +31,12 @@ const LEASE_WAIT_MS = 2000;
 /** A request is repeated soon or never. */
 const LOOK_BACK_ENTRIES = 500;
 
-async function sendMessage(params: Params, { parts }: RpcCall): Promise<ResultOf<"message.send">> {
-  const payload = await toPayload(params);
+async function sendMessage(params: Params, { parts, permission }: RpcCall): Promise<ResultOf<"message.send">> {
   const address = toAddress(params);
   requireAccount(parts, address);
   const chat = await findChat(parts, address, params.agentId);
+  const files = permission === "admin" ? FILE_ROOT : chat.agent.workspace;
+  const payload = await toPayload(params, files);
   requireSendPolicy(parts, chat);
   if (chat.entry === undefined) await beginSession(chat);
 
@@ -43,7 +45,7 @@ async function sendMessage(params: Params, { parts }: RpcCall): Promise<ResultOf
     payload,
     target: toTarget(chat),
     idempotencyKey: `message:${params.idempotencyKey}`,
-    workspace: FILE_ROOT,
+    workspace: files,
   });
   const items = await agent.store.outbox.enqueue(key, drafts);
   const mirrored = await mirrorOnce(chat, payload, `message:${params.idempotencyKey}`);
@@ -63,8 +65,8 @@ async function sendMessage(params: Params, { parts }: RpcCall): Promise<ResultOf
   };
 }
 
-async function toPayload({ message = "", media: named = [], replyToId }: Params): Promise<ReplyPayload> {
-  const media = await Promise.all(named.map(toMediaRef));
+async function toPayload({ message = "", media: named = [], replyToId }: Params, files: string): Promise<ReplyPayload> {
+  const media = await Promise.all(named.map(async (item) => await toMediaRef(item, files)));
   const [first] = media;
   if (message.trim() === "" && first === undefined) {
     throw new HoldfastError("usage", "invalid-params", "There is nothing to send", {
@@ -78,17 +80,30 @@ async function toPayload({ message = "", media: named = [], replyToId }: Params)
   };
 }
 
-/** Whoever sends is the owner and may attach any file of theirs; one that is not there fails the request. */
-async function toMediaRef(named: string): Promise<string> {
+/**
+ * The owner may attach any file of theirs, a connection that asked for less only what the agent itself may:
+ * a folder of all files would be more than writing. What is not there fails the request.
+ */
+async function toMediaRef(named: string, files: string): Promise<string> {
   if (isWebUrl(named)) return named;
   if (!isAbsolute(named)) {
     throw new HoldfastError("usage", "media-relative", `${printableLine(named, 80)} is no absolute path and no URL`, {
       hint: "The gateway runs in another folder than you: give the whole path.",
     });
   }
-  const ref = relative(FILE_ROOT, named);
-  await resolveMedia(FILE_ROOT, ref);
+  const path = resolve(named);
+  if (!isInside(files, path)) throw outsideOfWorkspace(named);
+  const ref = relative(files, path);
+  await resolveMedia(files, ref);
   return ref;
+}
+
+function outsideOfWorkspace(named: string): HoldfastError {
+  const message = `${printableLine(named, 80)} is not in the agent's workspace`;
+  return new HoldfastError("forbidden", "permission-missing", message, {
+    hint: "Other files can be attached by a connection with the permission admin.",
+    data: { needed: "admin" },
+  });
 }
 
 function toAddress({ channel, to, accountId, threadId }: Params): ChatAddress {

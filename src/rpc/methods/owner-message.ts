@@ -3,9 +3,12 @@
  * that the key names, whatever channel that lives on, and leaves the session's route as it is: the next
  * answer to a message from Telegram still goes to Telegram.
  */
+import { HoldfastError } from "../../base/errors.ts";
+import type { ChannelAccountConfig, HoldfastConfig } from "../../config/config.ts";
 import type { DeliveryContext, SessionEntry } from "../../store/session-entry.ts";
 import { sessionKindOf } from "../../keys/session-kind.ts";
 import type { AddressedMessage } from "../../turn/pipeline.ts";
+import type { RpcParts } from "../rpc-parts.ts";
 
 export const WEB_CHANNEL = "web";
 
@@ -21,9 +24,11 @@ export interface OwnerMessage {
   route?: DeliveryContext;
 }
 
-export function toAddressedMessage(message: OwnerMessage): AddressedMessage {
+export function toAddressedMessage(message: OwnerMessage, parts: RpcParts): AddressedMessage {
   const { agentId, key, entry, text, now } = message;
-  const route = message.route ?? knownRoute(entry) ?? { channel: WEB_CHANNEL, to: key };
+  const known = message.route ?? knownRoute(entry);
+  if (message.deliver) requireWayOut(key, known, parts);
+  const route = known ?? { channel: WEB_CHANNEL, to: key };
   const chatType = entry?.chatType ?? (sessionKindOf(key, entry) === "group" ? "group" : "direct");
   return {
     address: { channel: WEB_CHANNEL, accountId: "default", chatId: key, messageId: message.idempotencyKey },
@@ -49,6 +54,29 @@ export function toAddressedMessage(message: OwnerMessage): AddressedMessage {
       WasMentioned: true,
     },
   };
+}
+
+/** Asked before anything runs: an answer that can reach nobody is not what was asked for. */
+function requireWayOut(key: string, route: DeliveryContext | undefined, { channels, config }: RpcParts): void {
+  const { channel = WEB_CHANNEL, accountId } = route ?? {};
+  const isThere = channels.find(channel, accountId) !== undefined || isConfigured(config, channel, accountId);
+  if (channel !== WEB_CHANNEL && isThere) return;
+  const message =
+    channel === WEB_CHANNEL
+      ? `Session ${key} lives on no channel: there is nowhere to send the answer to`
+      : `Session ${key} lives on ${channel}${accountId === undefined ? "" : ` (${accountId})`}, which is not configured`;
+  throw new HoldfastError("not-found", "nowhere-to-deliver", message, {
+    hint: "Name a person and a channel that is configured (`holdfast channels status`), or do not ask for delivery.",
+    data: { key, channel },
+  });
+}
+
+/** Also where channels do not run: then the answer waits for a gateway that has them. */
+function isConfigured({ channels }: HoldfastConfig, channel: string, accountId: string | undefined): boolean {
+  const accounts = new Map<string, Record<string, ChannelAccountConfig>>(Object.entries(channels)).get(channel) ?? {};
+  return Object.entries(accounts).some(
+    ([id, { enabled }]) => enabled !== false && (accountId === undefined || accountId === id),
+  );
 }
 
 function knownRoute(entry: SessionEntry | undefined): DeliveryContext | undefined {

@@ -98,6 +98,7 @@ function changesBetween(before: StoreState, after: StoreState): StoreChange[] {
     lease: changedMembers(from.leases, to.leases),
     inbox: changedItemKeys(from.inbox, to.inbox),
     outbox: changedItemKeys(from.outbox, to.outbox),
+    handoff: changedMembers(from.handoffs, to.handoffs),
   };
   const kinds = Object.keys(keys) as StoreChange["what"][];
   return kinds.flatMap((what) => [...new Set(keys[what])].map((key) => ({ what, key })));

@@ -1,15 +1,15 @@
 /** The inbox in the sidecar. Ending an item and enqueueing its replies is one write, so it is atomic. */
 import type { Clock } from "../../base/clock.ts";
-import type { Inbox, InboxItem, MessageAddress } from "../store.ts";
+import type { Inbox, InboxItem, MessageAddress, Store } from "../store.ts";
 import { inboxItemNotRunning } from "../store-errors.ts";
-import { assertLease } from "./json-leases.ts";
+import { assertLease } from "./lease-state.ts";
 import { enqueueDrafts } from "./json-outbox.ts";
 import type { StoreAccess } from "./store-access.ts";
 import { copyJson } from "./json-value.ts";
 import { forget, forgetOldest, storable } from "./queue-items.ts";
 import type { Sidecar } from "./sidecar.ts";
 
-export function createInbox(access: StoreAccess, clock: Clock): Inbox {
+export function createInbox(access: StoreAccess, clock: Clock, update: Store["update"]): Inbox {
   return {
     async admit(message) {
       const key = access.ownKey(message.key);
@@ -50,8 +50,9 @@ export function createInbox(access: StoreAccess, clock: Clock): Inbox {
         });
       });
     },
-    async finish(lease, ids, replies, { release = false, ...ended } = {}) {
+    async finish(lease, ids, replies, { release = false, entry, ...ended } = {}) {
       const drafts = storable(replies);
+      if (entry !== undefined) await update(lease.key, entry, { lease });
       return await access.change(({ sidecar }) => {
         assertLease(sidecar, access.ownKey(lease.key), lease);
         const running = new Map(itemsOf(sidecar, lease.key, "running").map((item) => [item.id, item]));
@@ -83,6 +84,13 @@ export function createInbox(access: StoreAccess, clock: Clock): Inbox {
       );
     },
   };
+}
+
+/** Undefined unless it is the only one that is pending and was never begun. */
+export function claimOnlyItem(sidecar: Sidecar, key: string): InboxItem | undefined {
+  const [item, another] = Object.values(sidecar.inbox).filter((one) => one.key === key && !isEnded(one));
+  const isFresh = item?.state === "queued" && item.attempts === 0 && item.note === undefined;
+  return isFresh && another === undefined ? replace(sidecar, { ...item, state: "running", attempts: 1 }) : undefined;
 }
 
 function sameAddress(a: MessageAddress, b: MessageAddress): boolean {

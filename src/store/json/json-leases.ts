@@ -4,7 +4,9 @@ import { faultPoint } from "../../base/faults.ts";
 import type { Ids } from "../../base/ids.ts";
 import { currentProcess, processState } from "../../base/processes.ts";
 import type { Lease, Leases } from "../store.ts";
-import { leaseLost, leaseOfAnotherKey } from "../store-errors.ts";
+import { leaseLost } from "../store-errors.ts";
+import { claimOnlyItem } from "./json-inbox.ts";
+import { isNewest } from "./lease-state.ts";
 import type { StoreAccess } from "./store-access.ts";
 import type { Sidecar } from "./sidecar.ts";
 
@@ -16,7 +18,7 @@ export function createLeases(access: StoreAccess, clock: Clock, ids: Ids): Lease
   };
 
   return {
-    async acquire(sessionKey, { ttlMs }) {
+    async acquire(sessionKey, { ttlMs, claim = false }) {
       const key = access.ownKey(sessionKey);
       return await access.change(({ sidecar }) => {
         const held = heldNow(sidecar, key);
@@ -26,7 +28,8 @@ export function createLeases(access: StoreAccess, clock: Clock, ids: Ids): Lease
         const lease = { key, epoch, holder: ids.uuid(), process: currentProcess(), expiresAt: clock.now() + ttlMs };
         sidecar.leases[key] = { epoch, held: lease };
         faultPoint("lease.taken");
-        return { acquired: true, lease: structuredClone(lease) };
+        const claimed = claim ? claimOnlyItem(sidecar, key) : undefined;
+        return { acquired: true, lease: structuredClone(lease), ...(claimed === undefined ? {} : { claimed }) };
       });
     },
     async renew(lease, { ttlMs }) {
@@ -54,17 +57,4 @@ export function createLeases(access: StoreAccess, clock: Clock, ids: Ids): Lease
       if (!isNewest(access.read({ fresh: true }).sidecar, lease)) throw leaseLost(lease);
     },
   };
-}
-
-/** Refuses a write under a lease that is not the newest of the key. Without a lease: not fenced. */
-export function assertLease(sidecar: Sidecar, key: string, lease: Lease | undefined): void {
-  if (lease === undefined) return;
-  if (lease.key !== key) throw leaseOfAnotherKey(lease, key);
-  if (!isNewest(sidecar, lease)) throw leaseLost(lease);
-}
-
-/** An expired lease that nobody took is still the newest. */
-function isNewest(sidecar: Sidecar, lease: Lease): boolean {
-  const held = sidecar.leases[lease.key]?.held;
-  return held?.epoch === lease.epoch && held.holder === lease.holder;
 }

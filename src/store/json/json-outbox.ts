@@ -2,7 +2,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Outbox, OutboxDraft, OutboxItem } from "../store.ts";
 import { alreadyDelivered, outboxItemNotFound } from "../store-errors.ts";
-import { assertLease } from "./json-leases.ts";
+import { assertLease } from "./lease-state.ts";
 import type { StoreAccess } from "./store-access.ts";
 import { copyJson } from "./json-value.ts";
 import { forget, forgetOldest, storable } from "./queue-items.ts";

@@ -1,6 +1,7 @@
 /**
  * Mending the files of a `json` store. Of the two files only a damaged or missing one is replaced;
- * a sound sidecar keeps leases, inbox and outbox. The damaged file is copied aside and then replaced
+ * a sound sidecar keeps leases, inbox, outbox and hand-offs, and of a damaged one that can be read as
+ * JSON everything that is whole is taken over. The damaged file is copied aside and then replaced
  * in one step, under the store's lock: nobody ever finds no file, which would be an empty store.
  */
 import { chmod, constants, copyFile, open } from "node:fs/promises";
@@ -17,7 +18,7 @@ import { createEntryMap } from "./entry-map.ts";
 import { readDocument, writeDocument } from "./json-document.ts";
 import { withSessionStoreLock } from "./session-store-file.ts";
 import { lossOf, traceOfSessions } from "./sessions-file.ts";
-import { type Sidecar, emptySidecar, parseSidecar, sidecarPath, sidecarToJson } from "./sidecar.ts";
+import { type Sidecar, emptySidecar, parseSidecar, salvageSidecar, sidecarPath, sidecarToJson } from "./sidecar.ts";
 
 export interface JsonRepairOptions {
   /** The `sessions.json`. */
@@ -33,6 +34,12 @@ export function createJsonRepair({ path, owner, clock }: JsonRepairOptions): Sto
     return value === undefined ? undefined : parseSidecar(sidecarFile, value);
   };
 
+  /** Of a sidecar that is damaged, what is whole. */
+  const salvagedSidecar = (): Sidecar => {
+    const value = soundOr(() => readDocument(sidecarFile, { fresh: true })?.value, undefined);
+    return value === undefined ? emptySidecar() : salvageSidecar(value);
+  };
+
   return {
     kind: "json",
     path,
@@ -43,7 +50,7 @@ export function createJsonRepair({ path, owner, clock }: JsonRepairOptions): Sto
       return trace === undefined ? undefined : { message: lossOf(path, trace), hint: undefined, canRebuild: true };
     },
     salvage: async () => {
-      const sidecar = soundOr(readSidecar, undefined) ?? emptySidecar();
+      const sidecar = salvagedSidecar();
       const sessions = soundOr(() => readDocument(path, { fresh: true })?.value, undefined) ?? {};
       const map = createEntryMap(sessions, owner);
       const entries = [...map.keys()].flatMap((key): [string, SessionEntry][] => {
@@ -62,7 +69,7 @@ export function createJsonRepair({ path, owner, clock }: JsonRepairOptions): Sto
         // In the order of every commit: a window is known before a key points at it.
         if (damageOf(readSidecar) !== undefined || !(await fileExists(sidecarFile))) {
           aside.push(...(await copyAside(sidecarFile, clock)));
-          await writeDocument(sidecarFile, sidecarToJson(sidecarOf(sessions)));
+          await writeDocument(sidecarFile, sidecarToJson(withSessions(salvagedSidecar(), sessions)));
           faultPoint("doctor.set-aside");
         }
         if (damageOf(() => readDocument(path, { fresh: true })) !== undefined || !(await fileExists(path))) {
@@ -104,8 +111,9 @@ async function copyAside(path: string, clock: Clock): Promise<string[]> {
   return [target];
 }
 
-function sidecarOf(sessions: readonly SalvagedSession[]): Sidecar {
-  const sidecar = emptySidecar();
+function withSessions(salvaged: Sidecar, sessions: readonly SalvagedSession[]): Sidecar {
+  const { inbox, outbox, handoffs, nextId } = salvaged;
+  const sidecar = { ...emptySidecar(), inbox, outbox, handoffs, nextId };
   for (const { key, windows, epoch } of sessions) {
     sidecar.windows[key] = windows;
     if (epoch > 0) sidecar.leases[key] = { epoch };

@@ -126,6 +126,8 @@ describe("the sidecar", () => {
     "{",
     '{"version":1}',
     '{"version":1,"nextId":1,"windows":{"k":5},"leases":{},"inbox":{},"outbox":{}}',
+    '{"version":2,"nextId":1,"windows":{},"leases":{},"inbox":{},"outbox":{}}',
+    '{"version":2,"nextId":1,"windows":{},"leases":{},"inbox":{},"outbox":{},"handoffs":{"k":{"state":{}}}}',
     "{}",
   ])("is never written over when it is damaged: %j", async (damaged) => {
     await using files = await fixture();
@@ -142,9 +144,24 @@ describe("the sidecar", () => {
   it("is left alone when a newer Holdfast wrote it", async () => {
     await using files = await fixture();
     await files.writeSessions({});
-    await writeFile(files.sidecar, '{"version":2,"rooms":{}}');
+    await writeFile(files.sidecar, '{"version":3,"rooms":{}}');
     await expect(files.open()).rejects.toMatchObject({ kind: "unsupported", code: "store-too-new" });
     expect(await readdir(files.folder.path)).toEqual(["sessions.holdfast.json", "sessions.json"]);
+  });
+
+  it("is read in its first version, which had no hand-offs, and written in the newest", async () => {
+    await using files = await fixture();
+    const window = { key: MAIN, sessionId: "s-1", openedAt: 1, reason: "initial" };
+    const first = { version: 1, windows: { [MAIN]: [window] }, leases: {}, inbox: {}, outbox: {}, nextId: 7 };
+    await files.writeSessions({ [MAIN]: entry("s-1") });
+    await writeFile(files.sidecar, JSON.stringify(first));
+    const store = await files.open();
+    expect(await store.handoffs.list()).toEqual([]);
+    expect(await windowIds(store)).toEqual(["s-1 open"]);
+    expect(JSON.parse(await readFile(files.sidecar, "utf8"))).toEqual(first);
+    await store.handoffs.update("main", () => ({ project: "one" }));
+    const handoffs = { [MAIN]: { updatedAt: expect.any(Number), state: { project: "one" } } };
+    expect(JSON.parse(await readFile(files.sidecar, "utf8"))).toEqual({ ...first, version: 2, handoffs });
   });
 
   it("is not made by reading", async () => {

@@ -15,8 +15,10 @@ import { labelInUse, windowIsCurrent, windowNotClosed } from "../store-errors.ts
 import { transcriptName } from "../window-moves.ts";
 import { createChangeFeed } from "./change-feed.ts";
 import type { EntryMap } from "./entry-map.ts";
+import { createHandoffs } from "./json-handoffs.ts";
 import { createInbox } from "./json-inbox.ts";
-import { assertLease, createLeases } from "./json-leases.ts";
+import { createLeases } from "./json-leases.ts";
+import { assertLease } from "./lease-state.ts";
 import { createOutbox } from "./json-outbox.ts";
 import { documentStamp } from "./json-document.ts";
 import { copyJson, parseJson } from "./json-value.ts";
@@ -57,6 +59,17 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
   // A damaged store is told at once, not at the first message.
   access.read();
 
+  const update: Store["update"] = async (sessionKey, mutate, updateOptions = {}) => {
+    const key = access.ownKey(sessionKey);
+    // Loading the schemas takes longer than most commands run; only writing needs them.
+    const schema = import("../entry-schema.ts");
+    return await access.change(async (draft) => {
+      const { validateEntryChanges } = await schema;
+      const now = clock.now();
+      return applyUpdate(draft, { key, mutate, options: updateOptions, now, validate: validateEntryChanges });
+    });
+  };
+
   return {
     kind: "json",
     agentId,
@@ -72,16 +85,7 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
     async listJson(query = {}) {
       return listAsJson(access.read().entries, query, clock.now());
     },
-    async update(sessionKey, mutate, updateOptions = {}) {
-      const key = access.ownKey(sessionKey);
-      // Loading the schemas takes longer than most commands run; only writing needs them.
-      const schema = import("../entry-schema.ts");
-      return await access.change(async (draft) => {
-        const { validateEntryChanges } = await schema;
-        const now = clock.now();
-        return applyUpdate(draft, { key, mutate, options: updateOptions, now, validate: validateEntryChanges });
-      });
-    },
+    update,
     async delete(sessionKey, { lease } = {}) {
       const key = access.ownKey(sessionKey);
       return await access.change(({ entries, sidecar, removedWindows }) => {
@@ -128,8 +132,9 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
     },
 
     leases: createLeases(access, clock, ids),
-    inbox: createInbox(access, clock),
+    inbox: createInbox(access, clock, update),
     outbox: createOutbox(access, clock),
+    handoffs: createHandoffs(access, clock),
 
     onChange: (listener) => feed.listen(listener),
     async close() {

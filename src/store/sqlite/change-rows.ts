@@ -41,6 +41,7 @@ function everything(database: SqliteDatabase): StoreChange[] {
     SELECT 'entry' AS what, key FROM entries
     UNION SELECT 'lease', key FROM leases
     UNION SELECT 'inbox', key FROM inbox WHERE state IN ('queued', 'running')
-    UNION SELECT 'outbox', key FROM outbox WHERE state IN ('pending', 'sending')`);
+    UNION SELECT 'outbox', key FROM outbox WHERE state IN ('pending', 'sending')
+    UNION SELECT 'handoff', key FROM handoffs`);
   return rows.map(({ what, key }) => ({ what, key }));
 }

@@ -5,10 +5,11 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { openReadOnly } from "../../base/sqlite-reader.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import type { Window } from "../store.ts";
+import type { KeptHandoff, Window } from "../store.ts";
 import type { SalvagedParts } from "../store-repair.ts";
 import { type LargeField, unpackEntry } from "./content-rows.ts";
 import type { SqliteDatabase } from "./database.ts";
+import { putHandoff } from "./handoff-rows.ts";
 import { type WindowRow, toWindow } from "./window-rows.ts";
 
 export async function salvageParts(path: string): Promise<SalvagedParts> {
@@ -41,6 +42,24 @@ export function putQueues(database: SqliteDatabase, queues: Queues): void {
       const sql = `INSERT OR IGNORE INTO ${table} (${columns.join(", ")}) VALUES (${places})`;
       database.run(sql, ...columns.map((name) => row[name] ?? null));
     }
+  }
+}
+
+/** Oldest first. */
+export async function readHandoffs(path: string): Promise<KeptHandoff[]> {
+  return await withReadableRows(path, (rows) =>
+    rows("SELECT key, version, updated_at, state FROM handoffs")
+      .toSorted(
+        (a, b) => Number(a["updated_at"]) - Number(b["updated_at"]) || Number(a["version"]) - Number(b["version"]),
+      )
+      .flatMap((row) => handoffOf(row)),
+  );
+}
+
+/** Under new versions: numbers of the damaged file might come up again in this one. */
+export function putHandoffs(database: SqliteDatabase, handoffs: readonly KeptHandoff[]): void {
+  for (const { key, updatedAt, state } of handoffs) {
+    putHandoff(database, { key, expectedVersion: undefined, state: JSON.stringify(state), now: updatedAt });
   }
 }
 
@@ -95,6 +114,15 @@ function entryOf(lean: string, large: LargeField[]): SessionEntry | undefined {
     return typeof entry.sessionId === "string" && typeof entry.updatedAt === "number" ? entry : undefined;
   } catch {
     return undefined;
+  }
+}
+
+function handoffOf({ key, updated_at: updatedAt, state }: Row): KeptHandoff[] {
+  if (typeof key !== "string" || typeof updatedAt !== "number" || typeof state !== "string") return [];
+  try {
+    return [{ key, updatedAt, state: JSON.parse(state) }];
+  } catch {
+    return [];
   }
 }
 

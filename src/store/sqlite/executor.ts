@@ -3,9 +3,10 @@
  * lives for one command; `thread` keeps every wait for the disk and every long query off the event
  * loop of a process that serves many sessions. Both commit together what waits at the same moment.
  */
-import type { JsonPage, ListPage, ListQuery, StoreChange } from "../store.ts";
+import type { JsonPage, KeptHandoff, ListPage, ListQuery, StoreChange } from "../store.ts";
 import type { WriteOutcome } from "./batch.ts";
 import type { SqliteDatabase } from "./database.ts";
+import { listHandoffs } from "./handoff-rows.ts";
 import { type JsonQuery, listAsJson, listSessions } from "./list-query.ts";
 import type { WriteArguments, WriteCommand, WriteName, WriteResult } from "./write-operations.ts";
 
@@ -14,6 +15,7 @@ export interface Executor {
   write<Name extends WriteName>(name: Name, given: WriteArguments<Name>): Promise<WriteResult<Name>>;
   list(query: ListQuery): Promise<ListPage>;
   listJson(query: JsonQuery): Promise<JsonPage>;
+  listHandoffs(limit: number | undefined): Promise<KeptHandoff[]>;
   /** Brings the view up to date, if it is not. */
   writeView(viewPath: string): Promise<void>;
   close(): Promise<void>;
@@ -38,6 +40,7 @@ export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCo
       (await (await (batcher ??= openBatcher())).add({ name, arguments: given })) as WriteResult<Name>,
     list: async (query) => listSessions(database, query),
     listJson: async (query) => listAsJson(database, query),
+    listHandoffs: async (limit) => listHandoffs(database, limit),
     writeView: async (viewPath) => {
       const { writeView } = await import("./view-file.ts");
       await writeView(database.path, viewPath);

@@ -1,7 +1,8 @@
 import { inboxItemNotRunning } from "../store-errors.ts";
 import type { InboxItem, Lease, MessageAddress, OutboxItem } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
-import { assertLease, releaseLease } from "./lease-rows.ts";
+import { type PutEntry, putEntry } from "./entry-rows.ts";
+import { type TakeLease, assertLease, releaseLease, takeLease } from "./lease-rows.ts";
 import { type PackedDraft, insertDrafts } from "./outbox-rows.ts";
 
 export function readInboxItem(database: SqliteDatabase, id: number): InboxItem | undefined {
@@ -58,6 +59,24 @@ export function claimItems(database: SqliteDatabase, { lease, limit, ids }: Clai
   return moveItems(database, lease.key, rows, (row) => ({ ...row, state: "running", attempts: row.attempts + 1 }));
 }
 
+export interface LeaseWithItem {
+  taken: boolean;
+  claimed: InboxItem | undefined;
+}
+
+/** Takes the lease and claims the only item that is pending, if that was never begun. */
+export function takeLeaseAndItem(database: SqliteDatabase, take: TakeLease): LeaseWithItem {
+  if (!takeLease(database, take)) return { taken: false, claimed: undefined };
+  const { key } = take.lease;
+  const sql = `SELECT * FROM inbox INDEXED BY inbox_pending
+    WHERE key = ? AND state IN ('queued', 'running') ORDER BY id LIMIT 2`;
+  const [row, another] = database.all<InboxRow>(sql, key);
+  const isFresh = row?.state === "queued" && row.attempts === 0 && row.note === null;
+  if (another !== undefined || !isFresh) return { taken: true, claimed: undefined };
+  const [claimed] = moveItems(database, key, [row], ({ ...one }) => ({ ...one, state: "running", attempts: 1 }));
+  return { taken: true, claimed };
+}
+
 export interface RequeueItems {
   lease: Lease;
   ids: readonly number[] | undefined;
@@ -94,13 +113,17 @@ export interface FinishItems {
   drafts: readonly PackedDraft[];
   note: string | undefined;
   release: boolean;
+  /** Left out: the entry stays as it is. */
+  put?: PutEntry | undefined;
   now: number;
 }
 
-export function finishItems(database: SqliteDatabase, finish: FinishItems): OutboxItem[] {
-  const { lease, ids, drafts, note, now } = finish;
+/** Undefined, with nothing changed, when the entry is no longer the one that the new one was made from. */
+export function finishItems(database: SqliteDatabase, finish: FinishItems): OutboxItem[] | undefined {
+  const { lease, ids, drafts, note, put, now } = finish;
   const { key } = lease;
   assertLease(database, lease, key);
+  if (put !== undefined && !putEntry(database, put)) return undefined;
   const rows = ids.map((id) => {
     const row = database.get<InboxRow>("SELECT * FROM inbox WHERE id = ? AND key = ? AND state = 'running'", id, key);
     if (row === undefined) throw inboxItemNotRunning(id, key);

@@ -7,11 +7,12 @@ import type { Clock } from "../../base/clock.ts";
 import { faultPoint } from "../../base/faults.ts";
 import type { Ids } from "../../base/ids.ts";
 import { currentProcess, processState } from "../../base/processes.ts";
-import type { Lease, LeaseAttempt, Leases } from "../store.ts";
+import type { AcquireOptions, Lease, LeaseAttempt, Leases } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { Executor } from "./executor.ts";
 import type { Gate } from "./gate.ts";
-import { type StoredLease, assertLease, listLeases, readLease } from "./lease-rows.ts";
+import type { LeaseWithItem } from "./inbox-rows.ts";
+import { type StoredLease, type TakeLease, assertLease, listLeases, readLease } from "./lease-rows.ts";
 
 export interface LeaseParts {
   database: SqliteDatabase;
@@ -22,7 +23,7 @@ export interface LeaseParts {
 }
 
 export function createLeases({ database, executor, gate, clock, ids }: LeaseParts): Leases {
-  const tryAcquire = async (key: string, ttlMs: number): Promise<LeaseAttempt> => {
+  const tryAcquire = async (key: string, { ttlMs, claim }: AcquireOptions): Promise<LeaseAttempt> => {
     for (;;) {
       const seen = readLease(database, key);
       faultPoint("lease.read");
@@ -34,15 +35,23 @@ export function createLeases({ database, executor, gate, clock, ids }: LeasePart
         process: currentProcess(),
         expiresAt: clock.now() + ttlMs,
       };
-      if (await executor.write("takeLease", { lease, seen })) {
-        faultPoint("lease.taken");
-        return { acquired: true, lease };
-      }
+      const { taken, claimed } = await take({ lease, seen }, claim === true).catch(async (error: unknown) => {
+        // It may have been written all the same, and nobody would give it back.
+        await executor.write("releaseLease", lease).catch(() => undefined);
+        throw error;
+      });
+      if (!taken) continue;
+      faultPoint("lease.taken");
+      return { acquired: true, lease, ...(claimed === undefined ? {} : { claimed }) };
     }
   };
+  const take = async (given: TakeLease, claim: boolean): Promise<LeaseWithItem> =>
+    claim
+      ? await executor.write("takeLeaseAndItem", given)
+      : { taken: await executor.write("takeLease", given), claimed: undefined };
 
   return {
-    acquire: (key, { ttlMs }) => gate.withKey(key, async (own) => await tryAcquire(own, ttlMs)),
+    acquire: (key, options) => gate.withKey(key, async (own) => await tryAcquire(own, options)),
     renew: (lease, { ttlMs }) =>
       gate.withLease(lease, async () => {
         const renewed = { ...lease, expiresAt: clock.now() + ttlMs };

@@ -5,6 +5,7 @@
  *
  * - `entries.version` is the sequence number of the change that wrote the entry. It never comes
  *   back, not even when a key is deleted and made again, so comparing it proves that nothing happened.
+ *   The same holds for `handoffs.version`.
  * - `entries.entry` is SQLite's JSONB: taking ten fields out of 10,000 entries needs no parsing.
  * - `entries.listing` repeats what lists show, as the text of a JSON object without its opening brace:
  *   listing 10,000 entries is then little more than joining texts. It is in the index too, so that a
@@ -16,7 +17,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "../../base/errors.ts";
 
-const STEPS: readonly ((database: DatabaseSync) => void)[] = [createTables, indexQueues];
+const STEPS: readonly ((database: DatabaseSync) => void)[] = [createTables, indexQueues, createHandoffs];
 
 /** Refuses a store of a newer version and the database of another program, before anything is written. */
 export function assertSupported(database: DatabaseSync, path: string): void {
@@ -146,6 +147,19 @@ function indexQueues(database: DatabaseSync): void {
     CREATE INDEX outbox_settled ON outbox (created_at) WHERE state IN ('delivered', 'failed');
     CREATE INDEX outbox_by_route ON outbox (target ->> 'channel', target ->> 'accountId', id)
       WHERE state IN ('pending', 'sending');
+  `);
+}
+
+/** Not part of `entries`: a hand-off outlives its session, and there are some of sessions without an entry. */
+function createHandoffs(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE handoffs (
+      key TEXT PRIMARY KEY,
+      version INTEGER NOT NULL,
+      updated_at REAL NOT NULL,
+      state TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX handoffs_by_update ON handoffs (updated_at DESC, version DESC);
   `);
 }
 

@@ -67,6 +67,23 @@ describe("opening a sqlite store", () => {
     expect(await readFile(database)).toEqual(before);
   });
 
+  it("brings a store of an older version up to date, with everything in it", async () => {
+    await using folder = await temporaryFolder();
+    const created = await openIn(folder);
+    await created.update("main", () => ({ sessionId: "s-1", updatedAt: 1 }));
+    await created.close();
+    const older = new DatabaseSync(layoutIn(folder).database);
+    older.exec("DROP TABLE handoffs; PRAGMA user_version = 2");
+    older.close();
+    const [store, second] = await Promise.all([openIn(folder), openIn(folder)]);
+    expect(await store.get("main")).toEqual({ sessionId: "s-1", updatedAt: 1 });
+    expect(await store.handoffs.list()).toEqual([]);
+    await second.handoffs.update("main", () => "kept");
+    expect(await store.handoffs.get("main")).toBe("kept");
+    await store.close();
+    await second.close();
+  });
+
   it("refuses the database of another program and changes nothing", async () => {
     await using folder = await temporaryFolder();
     const { database } = layoutIn(folder);

@@ -90,22 +90,22 @@ export function insertDrafts(database: SqliteDatabase, { key, drafts, now }: Enq
       payload,
       now,
     );
-    if (changed > 0) database.recordChange({ what: "outbox", key });
     const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE idempotency_key = ?", idempotencyKey);
     if (row === undefined) throw new Error(`Delivery ${idempotencyKey} vanished inside its own transaction`);
+    if (changed > 0) recordChange(database, row);
     return toItem(row);
   });
 }
 
 /** True for the one caller whose idea of the number of attempts was right. */
 export function startSending(database: SqliteDatabase, { id, attempts }: { id: number; attempts: number }): boolean {
-  const row = database.get<{ key: string }>(
+  const row = database.get<ChangedRow>(
     `UPDATE outbox SET state = 'sending', attempts = attempts + 1
-     WHERE id = ? AND attempts = ? AND state IN ('pending', 'sending') RETURNING key`,
+     WHERE id = ? AND attempts = ? AND state IN ('pending', 'sending') RETURNING key, target`,
     id,
     attempts,
   );
-  if (row !== undefined) database.recordChange({ what: "outbox", key: row.key });
+  if (row !== undefined) recordChange(database, row);
   return row !== undefined;
 }
 
@@ -132,7 +132,14 @@ export function settleDelivery(database: SqliteDatabase, settlement: Settlement)
     state === "delivered" ? row.note : settlement.note,
     id,
   );
-  database.recordChange({ what: "outbox", key: row.key });
+  recordChange(database, row);
+}
+
+type ChangedRow = Pick<OutboxRow, "key" | "target">;
+
+function recordChange(database: SqliteDatabase, { key, target }: ChangedRow): void {
+  const { channel, accountId } = JSON.parse(target) as DeliveryTarget;
+  database.recordChange({ what: "outbox", key, route: { channel, accountId } });
 }
 
 /** Nobody waits for what is settled: listeners are not told. */

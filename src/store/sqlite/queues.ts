@@ -1,8 +1,10 @@
 /** Inbox and outbox: messages on their way in and replies on their way out. */
 import type { Clock } from "../../base/clock.ts";
 import { payloadNotJson } from "../store-errors.ts";
-import type { Inbox, Outbox, OutboxDraft } from "../store.ts";
+import type { Inbox, Outbox, OutboxDraft, OutboxItem } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
+import type { UpdateEntry } from "./entries.ts";
+import type { PutEntry } from "./entry-rows.ts";
 import type { Executor } from "./executor.ts";
 import type { Gate } from "./gate.ts";
 import { readInboxItem, readPending } from "./inbox-rows.ts";
@@ -15,7 +17,7 @@ export interface QueueParts {
   clock: Clock;
 }
 
-export function createInbox({ database, executor, gate, clock }: QueueParts): Inbox {
+export function createInbox({ database, executor, gate, clock, update }: QueueParts & { update: UpdateEntry }): Inbox {
   return {
     admit: (message) =>
       gate.withKey(message.key, async (key) => {
@@ -31,10 +33,19 @@ export function createInbox({ database, executor, gate, clock }: QueueParts): In
       gate.withLease(lease, async () => await executor.write("claimItems", { lease, limit, ids })),
     requeue: (lease, { ids, excuse } = {}) =>
       gate.withLease(lease, async () => await executor.write("requeueItems", { lease, ids, excuse })),
-    finish: (lease, ids, replies, { note, release = false } = {}) =>
+    finish: (lease, ids, replies, { note, release = false, entry } = {}) =>
       gate.withLease(lease, async () => {
         const drafts = replies.map(packDraft);
-        return await executor.write("finishItems", { lease, ids, drafts, note, release, now: clock.now() });
+        const end = async (put?: PutEntry): Promise<OutboxItem[] | undefined> =>
+          await executor.write("finishItems", { lease, ids, drafts, note, release, put, now: clock.now() });
+        const ended: OutboxItem[][] = [];
+        const endWith = async (put: PutEntry): Promise<boolean> => {
+          const items = await end(put);
+          if (items !== undefined) ended.push(items);
+          return items !== undefined;
+        };
+        if (entry !== undefined) await update(lease.key, entry, { lease }, endWith);
+        return ended[0] ?? (await end()) ?? [];
       }),
     drop: (key, ids, note, replies = []) =>
       gate.withKey(key, async (own) => {

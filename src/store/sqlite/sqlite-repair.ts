@@ -14,10 +14,11 @@ import { currentProcess } from "../../base/processes.ts";
 import { sqliteError } from "../../base/sqlite-error.ts";
 import { openReadOnly, quickCheck } from "../../base/sqlite-reader.ts";
 import { entryFacets } from "../entry-facets.ts";
+import type { KeptHandoff } from "../store.ts";
 import { type SalvagedSession, type StoreDamage, type StoreRepair, toDamage } from "../store-repair.ts";
 import { transcriptName } from "../window-moves.ts";
 import { packEntry } from "./content-rows.ts";
-import { type Queues, putQueues, readQueues, salvageParts } from "./damaged-database.ts";
+import { type Queues, putHandoffs, putQueues, readHandoffs, readQueues, salvageParts } from "./damaged-database.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { putEntry } from "./entry-rows.ts";
 import { releaseLease, takeLease } from "./lease-rows.ts";
@@ -58,7 +59,7 @@ export function createSqliteRepair({ path, sessionsFolder, viewPath, clock }: Sq
       const scratch = temporaryPath(path);
       const fresh = join(scratch, basename(path));
       await ensurePrivateFolder(scratch);
-      await buildDatabase(fresh, sessions, await readQueues(path));
+      await buildDatabase(fresh, sessions, await readQueues(path), await readHandoffs(path));
       faultPoint("doctor.rebuilt");
       const aside: string[] = [];
       for (const file of [path, ...LOG_ENDINGS.map((ending) => `${path}${ending}`)]) {
@@ -117,12 +118,18 @@ async function checkPages(path: string): Promise<void> {
   }
 }
 
-async function buildDatabase(path: string, sessions: readonly SalvagedSession[], queues: Queues): Promise<void> {
+async function buildDatabase(
+  path: string,
+  sessions: readonly SalvagedSession[],
+  queues: Queues,
+  handoffs: readonly KeptHandoff[],
+): Promise<void> {
   const database = await openDatabase({ path, writer: REBUILDER });
   try {
     database.transaction(() => {
       for (const session of sessions) putSession(database, session);
       putQueues(database, queues);
+      putHandoffs(database, handoffs);
     });
   } finally {
     database.close();

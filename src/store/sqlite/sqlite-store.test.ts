@@ -91,6 +91,38 @@ describe("sqlite store", () => {
     await store.close();
   });
 
+  it("keeps every hand-off against a process that is always faster", async () => {
+    await using folder = await temporaryFolder();
+    const store = await openIn(folder);
+    const rival = connect(pathIn(folder), "rival");
+    await store.handoffs.update("main", () => 0);
+    const seen: unknown[] = [];
+    const updated = await store.handoffs.update("main", (state) => {
+      if (seen.push(state) <= 3) {
+        rival.transaction(() => rival.run("UPDATE handoffs SET version = version + 1000, state = state + 10"));
+      }
+      return (state as number) + 1;
+    });
+    expect(seen).toEqual([0, 10, 20, 30]);
+    expect(updated).toBe(31);
+    expect(await store.handoffs.get("main")).toBe(31);
+    rival.close();
+    await store.close();
+  });
+
+  it("lists the newest of many hand-offs without looking at the others", async () => {
+    await using folder = await temporaryFolder();
+    const store = await openIn(folder);
+    using database = new DatabaseSync(pathIn(folder));
+    const plan = database
+      .prepare(
+        "EXPLAIN QUERY PLAN SELECT key, updated_at, state FROM handoffs ORDER BY updated_at DESC, version DESC LIMIT 1",
+      )
+      .all();
+    expect(plan.map(({ detail }) => detail)).toEqual(["SCAN handoffs USING INDEX handoffs_by_update"]);
+    await store.close();
+  });
+
   it("keeps the table of changes short, and tells everything to who fell behind", async () => {
     await using folder = await temporaryFolder();
     const store = await openIn(folder);
@@ -100,10 +132,13 @@ describe("sqlite store", () => {
       for (let index = 0; index < 15_000; index++) database.recordChange({ what: "lease", key: "agent:main:x" });
     });
     await store.leases.acquire("busy", { ttlMs: 1_000 });
+    await store.handoffs.update("left", () => ({}));
     await put(store, "two");
     expect(countRows(folder, "changes")).toBeLessThan(12_000);
     const told = new Set(foreignChanges(database, 5, "nobody").map(({ what, key }: StoreChange) => `${what} ${key}`));
-    expect(told).toEqual(new Set(["entry agent:main:main", "entry agent:main:two", "lease agent:main:busy"]));
+    expect(told).toEqual(
+      new Set(["entry agent:main:main", "entry agent:main:two", "lease agent:main:busy", "handoff agent:main:left"]),
+    );
     database.close();
     await store.close();
   });

@@ -15,6 +15,7 @@ import type { UpdateEntry } from "./entries.ts";
 import { readEntry } from "./entry-rows.ts";
 import { type Executor, type OnCommitted, createInlineExecutor } from "./executor.ts";
 import { createGate } from "./gate.ts";
+import { createHandoffs } from "./handoffs.ts";
 import { createLeases } from "./leases.ts";
 import { openDatabase } from "./open-database.ts";
 import { createInbox, createOutbox } from "./queues.ts";
@@ -106,8 +107,9 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
       gate.withKey(key, async (own) => await executor.write("removeWindow", { key: own, sessionId })),
 
     leases: createLeases({ database, executor, gate, clock, ids }),
-    inbox: createInbox({ database, executor, gate, clock }),
+    inbox: createInbox({ database, executor, gate, clock, update }),
     outbox: createOutbox({ database, executor, gate, clock }),
+    handoffs: createHandoffs({ database, executor, onCommitted, gate, clock }),
     onChange: (listener) => feed.listen(listener),
     close: async () => await (closing ??= close()),
   };

@@ -6,6 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createBatcher } from "./executor.ts";
 import { applyBatch } from "./batch.ts";
 import { connect } from "./database.ts";
+import { listHandoffs } from "./handoff-rows.ts";
 import { listAsJson, listSessions } from "./list-query.ts";
 import type { ThreadAnswer, ThreadMessage, ThreadOptions, ThreadTask } from "./thread-client.ts";
 import { writeView } from "./view-file.ts";
@@ -38,6 +39,7 @@ async function perform(task: ThreadTask): Promise<unknown> {
   if (task.do === "write") return await batcher.add(task.command);
   if (task.do === "list") return listSessions(database, task.query);
   if (task.do === "list-json") return listAsJson(database, task.query);
+  if (task.do === "list-handoffs") return listHandoffs(database, task.limit);
   return await writeView(path, task.viewPath);
 }
 

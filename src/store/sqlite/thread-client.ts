@@ -19,6 +19,7 @@ export type ThreadTask =
   | { do: "write"; command: WriteCommand }
   | { do: "list"; query: ListQuery }
   | { do: "list-json"; query: JsonQuery }
+  | { do: "list-handoffs"; limit: number | undefined }
   | { do: "view"; viewPath: string };
 
 export interface ThreadRequest {

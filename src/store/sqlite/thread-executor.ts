@@ -1,4 +1,4 @@
-import type { JsonPage, ListPage } from "../store.ts";
+import type { JsonPage, KeptHandoff, ListPage } from "../store.ts";
 import type { Executor, OnCommitted } from "./executor.ts";
 import { type ThreadOptions, createThreadClient } from "./thread-client.ts";
 import type { WriteArguments, WriteName, WriteResult } from "./write-operations.ts";
@@ -12,6 +12,7 @@ export function createThreadExecutor(options: ThreadOptions, onCommitted: OnComm
       (await writer.request({ do: "write", command: { name, arguments: given } })) as WriteResult<Name>,
     list: async (query) => (await reader.request({ do: "list", query })) as ListPage,
     listJson: async (query) => (await reader.request({ do: "list-json", query })) as JsonPage,
+    listHandoffs: async (limit) => (await reader.request({ do: "list-handoffs", limit })) as KeptHandoff[],
     writeView: async (viewPath) => {
       await reader.request({ do: "view", viewPath });
     },

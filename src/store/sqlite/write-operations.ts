@@ -4,7 +4,16 @@
  */
 import type { SqliteDatabase } from "./database.ts";
 import { deleteEntry, putEntry } from "./entry-rows.ts";
-import { admitMessage, claimItems, dropItems, finishItems, pruneInbox, requeueItems } from "./inbox-rows.ts";
+import { deleteHandoff, putHandoff } from "./handoff-rows.ts";
+import {
+  admitMessage,
+  claimItems,
+  dropItems,
+  finishItems,
+  pruneInbox,
+  requeueItems,
+  takeLeaseAndItem,
+} from "./inbox-rows.ts";
 import { releaseLease, renewLease, takeLease } from "./lease-rows.ts";
 import { enqueueDrafts, pruneOutbox, settleDelivery, startSending } from "./outbox-rows.ts";
 import { putWindow, removeWindow } from "./window-rows.ts";
@@ -15,6 +24,7 @@ const WRITE_OPERATIONS = {
   putWindow,
   removeWindow,
   takeLease,
+  takeLeaseAndItem,
   renewLease,
   releaseLease,
   admitMessage,
@@ -27,6 +37,8 @@ const WRITE_OPERATIONS = {
   startSending,
   settleDelivery,
   pruneOutbox,
+  putHandoff,
+  deleteHandoff,
 };
 
 type WriteOperations = typeof WRITE_OPERATIONS;

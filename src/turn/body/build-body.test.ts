@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { buildInboundBody } from "./build-body.ts";
-import { disarmStructure } from "./disarm.ts";
+import { disarmStructure } from "../../base/disarm.ts";
 import { formatInboundBodyWithSenderMeta, resolveSenderLabel } from "./sender-meta.ts";
 import { prependSystemEvents } from "./system-lines.ts";
 import { appendUntrustedContext } from "./untrusted-context.ts";

@@ -6,7 +6,7 @@
 import { isGroupMessage } from "../../keys/group.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { attachmentLines } from "./attachments.ts";
-import { disarmStructure } from "./disarm.ts";
+import { disarmStructure } from "../../base/disarm.ts";
 import { type HistoryEntry, buildHistoryContextFromEntries, formatHistoryEntry } from "./history.ts";
 import { stripMentions } from "./mentions.ts";
 import { senderMeta } from "./sender-meta.ts";

@@ -3,7 +3,7 @@
  * most recently used key last. `group-history.ts` is the same on disk.
  */
 import { printableLine } from "../../base/printable.ts";
-import { disarmStructure } from "./disarm.ts";
+import { disarmStructure } from "../../base/disarm.ts";
 
 export interface HistoryEntry {
   sender: string;

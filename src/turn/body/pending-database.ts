@@ -163,14 +163,14 @@ async function moveAside(path: string, clock: Clock): Promise<string[]> {
 
 /** What is wrong with the file, found without changing it; undefined when it is in order or not there. */
 export async function diagnosePending(path: string): Promise<HoldfastError | undefined> {
-  // One that a process died over before it had written anything is begun by the next.
+  // One that a process died over before it had written anything is begun by the next, as is one without a table.
   if (((await fileSize(path)) ?? 0) === 0) return undefined;
   let connection: DatabaseSync | undefined;
   try {
     connection = await openReadOnly(path);
     const complaint = quickCheck(connection);
     if (complaint !== undefined) return damaged(path, complaint);
-    assertOurs(connection, path);
+    if (!isEmpty(connection)) assertOurs(connection, path);
     return undefined;
   } catch (error) {
     const reason = pendingError(error, path);
@@ -219,11 +219,14 @@ async function createPrivate(path: string): Promise<void> {
 }
 
 function prepareTables(connection: DatabaseSync, path: string): void {
-  const isEmpty = connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
-  if (isEmpty) connection.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
+  if (isEmpty(connection)) connection.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
   else assertOurs(connection, path);
   connection.prepare("SELECT count(*) FROM queues").get();
   connection.prepare("SELECT 1 FROM items LIMIT 1").get();
+}
+
+function isEmpty(connection: DatabaseSync): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
 }
 
 function assertOurs(connection: DatabaseSync, path: string): void {

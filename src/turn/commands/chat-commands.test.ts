@@ -43,7 +43,9 @@ describe("finding a command", () => {
   it("has what the specification lists, each name once", () => {
     const names = commands.all.map(({ name }) => name);
     expect(names.toSorted()).toEqual(
-      "activation back compact help label model queue resume send status stop think verbose whoami windows".split(" "),
+      "activation back compact handoff help label model project queue resume send status stop think verbose whoami windows".split(
+        " ",
+      ),
     );
     expect(commands.all.every(({ name, usage }) => usage.startsWith(`/${name}`))).toBe(true);
   });

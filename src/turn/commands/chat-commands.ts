@@ -5,10 +5,12 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { closestMatch } from "../../base/suggest.ts";
 import type { ChatCommand, ChatCommands, CommandAnswer, CommandRequest, CompactNow } from "./chat-command.ts";
+import { handoffCommand } from "./handoff-command.ts";
 import { createHelpCommand } from "./help-command.ts";
 import { thinkCommand, verboseCommand } from "./level-commands.ts";
 import { modelCommand } from "./model-command.ts";
 import { labelCommand, whoamiCommand } from "./name-commands.ts";
+import { projectCommand } from "./project-command.ts";
 import { queueCommand } from "./queue-command.ts";
 import { activationCommand, sendCommand } from "./reply-commands.ts";
 import { shown } from "./shown.ts";
@@ -31,6 +33,8 @@ export function createChatCommands({ compact }: { compact: CompactNow }): ChatCo
     windowsCommand,
     backCommand,
     resumeCommand,
+    handoffCommand,
+    projectCommand,
     whoamiCommand,
     createHelpCommand(() => all),
   ].map((command) => ({ ...command, run: async (request) => await runGuarded(command, request) }));

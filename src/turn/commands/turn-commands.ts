@@ -2,6 +2,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { markRunAborted } from "../../session/aborted-run.ts";
 import type { CompactOutcome } from "../compact-session.ts";
+import { createHookWords } from "../run/hook-calls.ts";
 import type { ChatCommand, CompactNow } from "./chat-command.ts";
 import { counted, shortCount, shown } from "./shown.ts";
 
@@ -11,14 +12,21 @@ export const stopCommand: ChatCommand = {
   summary: "end the answer under way and give up what waits",
   when: "now",
   needsAuthorization: true,
-  run: async ({ parts, sessionKey, lane }) => {
+  run: async ({ parts, sessionKey, lane, ctx }) => {
     const { aborted, dropped } = await lane.stop();
+    const hooks = createHookWords();
+    const entry = await parts.agent.store.get(sessionKey);
+    hooks.beside({ parts, sessionKey, event: "command:stop", entry, ctx });
     if (aborted) await markRunAborted(parts.agent, sessionKey);
-    const waiting = dropped === 0 ? "" : `${counted(dropped, "waiting message")} given up.`;
-    if (aborted) return { text: `Stopped. ${waiting}`.trim() };
-    return { text: waiting === "" ? "Nothing is running." : `Nothing was running. ${waiting}` };
+    return { text: [whatStopped(aborted, dropped), ...(await hooks.take())].join("\n") };
   },
 };
+
+function whatStopped(aborted: boolean, dropped: number): string {
+  const waiting = dropped === 0 ? "" : `${counted(dropped, "waiting message")} given up.`;
+  if (aborted) return `Stopped. ${waiting}`.trim();
+  return waiting === "" ? "Nothing is running." : `Nothing was running. ${waiting}`;
+}
 
 export function createCompactCommand(compact: CompactNow): ChatCommand {
   return {
@@ -40,7 +48,8 @@ const NOTHING_TO_COMPACT = "There is nothing to compact yet.";
 
 function describe(outcome: CompactOutcome): string {
   if (!outcome.compacted) return shown(outcome.reason, 500);
-  return `Compacted: ${shortCount(outcome.tokensBefore)} → ${shortCount(outcome.tokensAfter)} tokens.`;
+  const { tokensBefore, tokensAfter, told = [] } = outcome;
+  return [...told, `Compacted: ${shortCount(tokensBefore)} → ${shortCount(tokensAfter)} tokens.`].join("\n");
 }
 
 function leaseMissing(key: string): HoldfastError {

@@ -2,6 +2,8 @@
 import { reopenWindow } from "../../session/reopen-window.ts";
 import { readWindowTitle } from "../../session/window-title.ts";
 import type { ChatCommand, CommandAnswer, CommandRequest } from "./chat-command.ts";
+import { createHookWords } from "../run/hook-calls.ts";
+import { bringHandoff } from "./handoff-command.ts";
 import { currentEntry, leaseOf } from "./session-settings.ts";
 import { shown } from "./shown.ts";
 import { type NumberedWindow, describeWindow, matchWindows, numberedWindows, pickWindow } from "./window-list.ts";
@@ -44,28 +46,37 @@ const RECENT_WINDOWS = 10;
 
 export const resumeCommand: ChatCommand = {
   name: "resume",
-  usage: "/resume [window|words]",
-  summary: "recent windows; with a number or words, continue that one",
+  usage: "/resume [window|words|project]",
+  summary: "bring what was kept, and show recent windows; with a number or words, continue that one",
   when: "in-order",
   needsAuthorization: true,
   run: async (request) => {
     const { argument } = request;
     const all = await numberedWindows(request);
-    if (argument === "") return { text: await offer(request, all.slice(-RECENT_WINDOWS), "Recent windows:") };
+    if (argument === "") {
+      const recent = await offer(request, all.slice(-RECENT_WINDOWS), "Recent windows:");
+      return { text: [...(await bringHandoff(request)), recent].join("\n") };
+    }
     const reached = await goneBackTo(request, all);
     if (reached !== undefined) return await arrived(request, reached);
     const picked = pickWindow(all, argument);
-    if (picked !== undefined) return await goBack(request, picked);
-
-    const [match, ...others] = await matchWindows(request.parts.agent, all, argument);
-    if (match === undefined) {
-      return { text: `No window is about "${shown(argument, 60)}". /resume shows the recent ones.` };
-    }
-    if (others.length === 0) return await goBack(request, match);
-    const candidates = [match, ...others].slice(-RECENT_WINDOWS);
-    return { text: await offer(request, candidates, `Several windows are about "${shown(argument, 60)}":`) };
+    if (picked !== undefined && picked.window.closedAt !== undefined) return await goBack(request, picked);
+    const brought = await bringHandoff(request, argument);
+    if (brought.length > 0) return { text: brought.join("\n") };
+    return picked === undefined ? await byWords(request, all) : await goBack(request, picked);
   },
 };
+
+async function byWords(request: CommandRequest, all: readonly NumberedWindow[]): Promise<CommandAnswer> {
+  const { argument } = request;
+  const [match, ...others] = await matchWindows(request.parts.agent, all, argument);
+  if (match === undefined) {
+    return { text: `No window is about "${shown(argument, 60)}". /resume shows the recent ones.` };
+  }
+  if (others.length === 0) return await goBack(request, match);
+  const candidates = [match, ...others].slice(-RECENT_WINDOWS);
+  return { text: await offer(request, candidates, `Several windows are about "${shown(argument, 60)}":`) };
+}
 
 async function offer(request: CommandRequest, windows: readonly NumberedWindow[], heading: string): Promise<string> {
   if (windows.length === 0) return "No window yet.";
@@ -90,11 +101,15 @@ async function goneBackTo(
 }
 
 async function goBack(request: CommandRequest, found: NumberedWindow): Promise<CommandAnswer> {
-  const { turnId, parts } = request;
+  const { turnId, parts, sessionKey, ctx } = request;
   if (found.window.closedAt === undefined) return { text: "That is the window you are in." };
   const options = { ...leaseOf(request), ...(turnId === undefined ? {} : { turnId }) };
+  const entry = await currentEntry(request);
+  const hooks = createHookWords();
+  await hooks.before({ parts, sessionKey, event: "session:end", entry, ctx, reason: "restore" });
   await reopenWindow(parts.agent, found.window, options);
-  return await arrived(request, found);
+  const { text = "" } = await arrived(request, found);
+  return { text: [...(await hooks.take()), text].join("\n") };
 }
 
 async function arrived({ parts }: CommandRequest, { window }: NumberedWindow): Promise<CommandAnswer> {

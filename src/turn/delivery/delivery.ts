@@ -3,6 +3,7 @@
  * outbox; looks by itself only now and then. Announcements to the command line are not its business:
  * `holdfast mcp --announcements` shows them.
  */
+import type { DeliveryRoute } from "../../store/store.ts";
 import type { ChannelAccount, ChannelPool } from "../pools.ts";
 import type { AgentParts } from "../turn.ts";
 import { deliveryLeaseKey } from "./delivery-lease.ts";
@@ -10,8 +11,8 @@ import type { DeliveryShared } from "./delivery-parts.ts";
 import { type RouteDeliverer, canSend, createRouteDeliverer } from "./route-deliverer.ts";
 
 export interface Delivery {
-  /** Something may be due for the agent. Left out session: for any. */
-  wake(parts: AgentParts, key?: string): void;
+  /** Something may be due for the agent. Left out session or route: for any. */
+  wake(parts: AgentParts, due?: { key?: string; route?: DeliveryRoute }): void;
   /** Tells, once for each message, what waits for a channel that is not running. */
   reportWaiting(parts: AgentParts): Promise<void>;
   stop(graceMs: number): Promise<void>;
@@ -28,11 +29,12 @@ export function createDelivery(shared: DeliveryShared, channels: ChannelPool): D
   const told = new Map<string, number>();
   let isStopped = false;
 
-  const wake = (parts: AgentParts, key?: string): void => {
+  const wake: Delivery["wake"] = (parts, { key, route } = {}) => {
     if (isStopped) return;
     const { agentId } = parts.agent;
     agents.set(agentId, parts);
     for (const account of channels.accounts()) {
+      if (route !== undefined && !isAccountOf(account, route)) continue;
       const ofAccount = deliverers.get(account) ?? new Map<string, RouteDeliverer>();
       deliverers.set(account, ofAccount);
       const known = ofAccount.get(agentId);
@@ -73,4 +75,8 @@ export function createDelivery(shared: DeliveryShared, channels: ChannelPool): D
       await Promise.all(all.map((deliverer) => deliverer.stop(graceMs)));
     },
   };
+}
+
+function isAccountOf({ channel }: ChannelAccount, route: DeliveryRoute): boolean {
+  return channel.name === route.channel && channel.accountId === route.accountId;
 }

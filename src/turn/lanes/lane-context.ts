@@ -5,7 +5,7 @@ import type { ChannelCapabilities } from "../../channels/channel.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
 import type { TakenLease } from "../../session/lease.ts";
 import type { LaneControl } from "../commands/chat-command.ts";
-import type { OutboxDraft } from "../../store/store.ts";
+import type { Mutate, OutboxDraft } from "../../store/store.ts";
 import type { ReplyPayload } from "../reply/payload.ts";
 import { replyTarget } from "../reply/reply-target.ts";
 import type { AgentParts } from "../turn.ts";
@@ -76,6 +76,8 @@ export interface StepResult {
   payloads: ReplyPayload[];
   text?: string | undefined;
   sessionId?: string | undefined;
+  /** What the turn leaves in the entry; written together with its end. */
+  settle?: Mutate | undefined;
   usage?: EngineUsage | undefined;
   error?: unknown;
 }

@@ -10,7 +10,7 @@ import { PUT_OFF_CODE, canPass, isFenced, isStoreClosed } from "./turn-errors.ts
 
 export async function runStep(lane: LaneContext, { held }: TakenLease, next: readonly WaitingItem[]): Promise<void> {
   const { state, shared } = lane;
-  const items = await claimAll(lane, held.lease, next);
+  const items = areClaimed(next) ? [...next] : await claimAll(lane, held.lease, next);
   faultPoint("turn.claimed");
   if (items.length === 0) return;
   const abort = new AbortController();
@@ -25,8 +25,10 @@ export async function runStep(lane: LaneContext, { held }: TakenLease, next: rea
     const result = await performStep(lane, { held, items: [...items], signal });
     running.isEnding = true;
     await running.attending;
-    if (result.outcome === "aborted" && isPutOff(abort.signal)) await putOff(lane, running, abort.signal.reason);
-    else await finish(lane, running, result);
+    if (result.outcome === "aborted" && isPutOff(abort.signal)) {
+      await settle(lane, result);
+      await putOff(lane, running, abort.signal.reason);
+    } else await finish(lane, running, result);
   } catch (error) {
     running.isEnding = true;
     await running.attending;
@@ -38,11 +40,12 @@ export async function runStep(lane: LaneContext, { held }: TakenLease, next: rea
   }
 }
 
-async function claimAll(
+export async function claimAll(
   { parts }: LaneContext,
   lease: TakenLease["held"]["lease"],
   next: readonly WaitingItem[],
 ): Promise<WaitingItem[]> {
+  if (areClaimed(next)) return [...next];
   const ids = next.map(({ item }) => item.id);
   const claimed = new Map((await parts.agent.store.inbox.claim(lease, { ids })).map((item) => [item.id, item]));
   return next.flatMap((one) => {
@@ -51,8 +54,19 @@ async function claimAll(
   });
 }
 
+/** What came with the lease is. */
+function areClaimed(items: readonly WaitingItem[]): boolean {
+  return items.every(({ item }) => item.state === "running");
+}
+
 function isPutOff({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof HoldfastError && reason.code === PUT_OFF_CODE;
+}
+
+/** For a turn whose messages do not end with it. */
+async function settle({ parts, key, state }: LaneContext, { settle: change }: StepResult): Promise<void> {
+  const lease = state.taken?.held.lease;
+  if (change !== undefined && lease !== undefined) await parts.agent.store.update(key, change, { lease });
 }
 
 /** Back to the queue without counting the attempt; when that fails, the next look sees to it. */
@@ -111,7 +125,8 @@ async function writeEnd(
   state.isMore = (await inbox.pending(key)).some((item) => item.state === "queued");
   const isOver = !state.isMore || state.isDraining || shared.slots.isContended();
   const release = isOver && state.quickWork.size === 0;
-  await inbox.finish(taken.held.lease, ids, drafts, { note: result.outcome, release });
+  const entry = result.settle === undefined ? {} : { entry: result.settle };
+  await inbox.finish(taken.held.lease, ids, drafts, { note: result.outcome, release, ...entry });
   if (!isOver) return;
   state.ticket?.release();
   state.ticket = undefined;

@@ -10,16 +10,17 @@
  */
 import { backOffMs } from "../../base/back-off.ts";
 import { type HoldfastError, errorMessage } from "../../base/errors.ts";
-import { takeSessionLease } from "../../session/lease.ts";
+import { type TakenLease, takeSessionLease } from "../../session/lease.ts";
 import type { LaneControl } from "../commands/chat-command.ts";
 import type { AgentParts } from "../turn.ts";
 import { abortRunning, attend, startQuickWork } from "./attend.ts";
 import { createBell } from "./bell.ts";
-import { type WaitingItem, isQuick } from "./classify.ts";
+import { type WaitingItem, classify, isQuick } from "./classify.ts";
 import { type LaneContext, createLaneState } from "./lane-context.ts";
 import type { LaneShared } from "./lane-parts.ts";
 import { requeue, runStep } from "./lane-step.ts";
 import { look } from "./look.ts";
+import { resolveQueueSettings } from "./queue-settings.ts";
 import { dropItems, shedItems } from "./shed.ts";
 import { isFenced, isStoreClosed, turnStopped } from "./turn-errors.ts";
 
@@ -62,6 +63,9 @@ export function createLane({ shared, parts, key, onEnd }: LaneOptions): Lane {
   const stopPause = createBell();
   const state = createLaneState();
   let isNew = true;
+  /** Until it looks for the first time, it sees everything that it could be told of. */
+  let hasLooked = false;
+  let toldBefore = 0;
   let heldByOthers = 0;
   let nudged: NodeJS.Timeout | undefined;
 
@@ -82,6 +86,7 @@ export function createLane({ shared, parts, key, onEnd }: LaneOptions): Lane {
     isNew = false;
     // With room for a turn, one look under the lease is enough.
     if (state.ticket?.isGranted === true && state.taken === undefined) return await takeLease();
+    hasLooked = true;
     const seen = await look(lane);
     const { quick, next, orphans } = seen;
     if (seen.pending === 0) return await letGo("end");
@@ -93,7 +98,9 @@ export function createLane({ shared, parts, key, onEnd }: LaneOptions): Lane {
       if (state.taken === undefined) return await takeLease();
       const ids = orphans.map(({ id }) => id);
       if (ids.length > 0) await requeue(lane, state.taken, ids);
-      else await startQuickWork(lane, state.taken, quick).then(() => (state.failures = 0));
+      else if (quick.length > 0) await startQuickWork(lane, state.taken, quick).then(() => (state.failures = 0));
+      // All that is pending is being dealt with; whoever comes meanwhile rings.
+      else return { until: Promise.all(state.quickWork) };
       return "again";
     }
     const early = seen.notBefore - shared.clock.now();
@@ -101,21 +108,44 @@ export function createLane({ shared, parts, key, onEnd }: LaneOptions): Lane {
     state.ticket ??= shared.slots.request(agent.agentId);
     if (!state.ticket.isGranted) return await letGo({ until: state.ticket.granted }, { keepTicket: true });
     if (state.taken === undefined) return await takeLease();
-    await runStep(lane, state.taken, next);
+    return await takeStep(state.taken, next);
+  };
+
+  const takeStep = async (taken: TakenLease, next: readonly WaitingItem[]): Promise<Next> => {
+    await runStep(lane, taken, next);
     // Without a lease there was nothing more; what came since rang the bell, or another process is at it.
     return state.taken === undefined && !state.isMore ? "end" : "again";
   };
 
   const takeLease = async (): Promise<Next> => {
-    const attempt = await takeSessionLease(agent, key);
+    const entry = await agent.store.get(key);
+    const { mode } = resolveQueueSettings(entry, shared.config.turns.queue);
+    // A message that is alone and need not wait for others begins with the lease, in one commit.
+    const claim = mode !== "collect" && state.ticket?.isGranted === true;
+    const attempt = await takeSessionLease(agent, key, { claim });
     if (!("heldBy" in attempt)) {
       state.taken = attempt;
       heldByOthers = 0;
-      return "again";
+      return attempt.claimed === undefined
+        ? "again"
+        : await beginWith(classify(attempt.claimed, entry, shared), attempt);
     }
+    hasLooked = true;
     if ((await agent.store.inbox.pending(key)).length === 0) return await letGo("end");
     heldByOthers += 1;
     return await letGo({ ms: backOffMs(heldByOthers, HOLDER_PAUSES) });
+  };
+
+  const beginWith = async (only: WaitingItem, taken: TakenLease): Promise<Next> => {
+    hasLooked = true;
+    if (isQuick(only)) {
+      await startQuickWork(lane, taken, [only]);
+      return "again";
+    }
+    const step = takeStep(taken, [only]);
+    // The first who told was whoever brought this message.
+    if (toldBefore > 1 && state.running !== undefined) attend(lane, state.running);
+    return await step;
   };
 
   /** Nothing is held while the lane waits. */
@@ -178,6 +208,10 @@ export function createLane({ shared, parts, key, onEnd }: LaneOptions): Lane {
     parts,
     key,
     wake: () => {
+      if (!hasLooked) {
+        toldBefore += 1;
+        return;
+      }
       bell.ring();
       if (state.running !== undefined) attend(lane, state.running);
     },

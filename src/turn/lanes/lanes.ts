@@ -7,6 +7,8 @@ import type { LaneShared } from "./lane-parts.ts";
 import { turnPutOff } from "./turn-errors.ts";
 
 export interface Lanes {
+  /** There is about to be something to do for the session; `serve` says when. */
+  prepare(parts: AgentParts, key: string): void;
   /** There is something to do for the session. */
   serve(parts: AgentParts, key: string): void;
   /** Something changed: only those who are at the session already care. */
@@ -27,19 +29,25 @@ export function createLanes(shared: LaneShared): Lanes {
   const lanes = new Map<string, Lane>();
   let isDraining = false;
 
+  const begin = (parts: AgentParts, key: string): void => {
+    const name = nameOf(parts.agent.agentId, key);
+    if (isDraining || lanes.has(name)) return;
+    const onEnd = (): void => {
+      lanes.delete(name);
+      shared.onIdle(parts, key);
+    };
+    lanes.set(name, createLane({ shared, parts, key, onEnd }));
+  };
+
   return {
+    // Whoever has to wait for a slot looks first, and would find nothing yet.
+    prepare: (parts, key) => {
+      if (!shared.slots.isContended()) begin(parts, key);
+    },
     serve: (parts, key) => {
-      if (isDraining) return;
-      const name = nameOf(parts.agent.agentId, key);
-      const known = lanes.get(name);
-      if (known !== undefined) known.wake();
-      else {
-        const onEnd = (): void => {
-          lanes.delete(name);
-          shared.onIdle(parts, key);
-        };
-        lanes.set(name, createLane({ shared, parts, key, onEnd }));
-      }
+      const known = lanes.get(nameOf(parts.agent.agentId, key));
+      if (known === undefined) begin(parts, key);
+      else if (!isDraining) known.wake();
     },
     nudge: (agentId, key, what) => lanes.get(nameOf(agentId, key))?.nudge(what),
     has: (agentId, key) => lanes.has(nameOf(agentId, key)),

@@ -74,9 +74,9 @@ async function runTurn(lane: LaneContext, step: Step, head: WaitingItem, last: W
     signal: step.signal,
     emit: (event) => shared.events.emit(event),
   });
-  const { outcome, payloads, text, usage, error, session } = result;
+  const { outcome, payloads, text, settle, usage, error, session } = result;
   const told = outcome === "failed" && payloads.length === 0 ? [errorPayload(error ?? unknownFailure())] : payloads;
-  return { outcome, payloads: told, text, usage, error, sessionId: session.sessionId };
+  return { outcome, payloads: told, text, settle, usage, error, sessionId: session.sessionId };
 }
 
 async function runCommand(lane: LaneContext, item: WaitingItem, step: Step): Promise<StepResult> {

@@ -6,6 +6,7 @@ import type { HeldLease } from "../../session/lease.ts";
 import { resolveSenderLabel } from "../body/sender-meta.ts";
 import type { WaitingItem } from "./classify.ts";
 import { type LaneContext, type StepResult, draftsOf, tellEnd } from "./lane-context.ts";
+import { claimAll } from "./lane-step.ts";
 import { MAX_ATTEMPTS, failedStep } from "./perform-step.ts";
 import { commandTooSlow, isFenced, tooManyAttempts } from "./turn-errors.ts";
 
@@ -13,13 +14,7 @@ const COMMAND_SECONDS = 30;
 
 /** Resolves when all of it is written. */
 export async function doQuickWork(lane: LaneContext, held: HeldLease, items: readonly WaitingItem[]): Promise<void> {
-  const { inbox } = lane.parts.agent.store;
-  const ids = items.map(({ item }) => item.id);
-  const claimed = new Map((await inbox.claim(held.lease, { ids })).map((item) => [item.id, item]));
-  const mine = items.flatMap((waiting) => {
-    const item = claimed.get(waiting.item.id);
-    return item === undefined ? [] : [{ ...waiting, item }];
-  });
+  const mine = await claimAll(lane, held.lease, items);
   const notes = mine.filter(({ need }) => need.what === "note");
   const others = mine.filter(({ need }) => need.what !== "note");
   await Promise.all([noteAll(lane, held, notes), ...others.map((item) => answer(lane, held, item))]);

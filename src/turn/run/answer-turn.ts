@@ -5,6 +5,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
+import type { Offer } from "../../handoff/handoff.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
@@ -32,6 +33,8 @@ export interface AnswerRequest {
   /** What the engine reads of the person's message. */
   text: string;
   trace: TurnTrace | undefined;
+  /** What is to be told if the conversation is shortened. */
+  spare: Offer | undefined;
 }
 
 export async function answerTurn(answer: AnswerRequest): Promise<TurnResult> {
@@ -68,7 +71,7 @@ async function askEngine(
 ): Promise<{ run: EngineRunResult; room: Room; context: TranscriptMessage[] }> {
   const { request, begun, log, trace } = answer;
   const { session, workspace } = begun;
-  const place = { request, sessionKey: session.sessionKey, log, watch, trace };
+  const place = { request, sessionKey: session.sessionKey, log, watch, trace, hooks: begun.hooks, spare: answer.spare };
   let context = await conversation(log);
   const room = await makeRoom({ ...place, entry: session.sessionEntry }, context);
   if (room.compacted) context = await conversation(log);
@@ -132,6 +135,7 @@ function engineRun(
     timeLimit: { ms: seconds * 1000, error: () => tooSlow(seconds) },
     onSession: async (id) =>
       await rememberEngineSession({ agent, held, sessionKey, sessionId }, entry.sdkSessionId, id),
+    onCompaction: () => begun.hooks.beside({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
   };
 }
 

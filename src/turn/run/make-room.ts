@@ -1,8 +1,10 @@
 /**
  * Before the context window is full: first the agent saves its memory, then Holdfast shortens what it
- * sends to an engine that does not do so itself. Neither may keep the person from an answer.
+ * sends to an engine that does not do so itself, and tells it what must not get lost by that. None of it
+ * may keep the person from an answer.
  */
 import { HoldfastError } from "../../base/errors.ts";
+import type { Offer } from "../../handoff/handoff.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
@@ -10,9 +12,11 @@ import { canCompact, compactWindow } from "../compact-session.ts";
 import { flushMemory } from "../flush-memory.ts";
 import { memoryFlushMargins, shouldRunMemoryFlush } from "../memory-flush.ts";
 import type { ReplyPayload } from "../reply/payload.ts";
-import type { TurnRequest } from "../turn.ts";
+import type { AgentParts, TurnRequest } from "../turn.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { failureText } from "./failure-text.ts";
+import { offerInTurn } from "./hand-over.ts";
+import type { HookWords } from "./hook-calls.ts";
 import { contextWindowOf } from "./own-entry.ts";
 import type { TurnTrace } from "./turn-trace.ts";
 import type { TurnWatch } from "./turn-watch.ts";
@@ -24,6 +28,9 @@ export interface RoomRequest {
   log: TranscriptLog;
   watch: TurnWatch;
   trace: TurnTrace | undefined;
+  hooks: HookWords;
+  /** What is to be told when the conversation is shortened, as it was before the message. Left out: asked for then. */
+  spare: Offer | undefined;
 }
 
 export interface Room {
@@ -42,7 +49,7 @@ export async function makeRoom(room: RoomRequest, context: readonly TranscriptMe
 
   const mayFlush = shouldRunMemoryFlush({ entry: { ...entry, totalTokens }, contextWindowTokens, ...margins });
   const flushed = mayFlush ? await flushFirst(room) : undefined;
-  const isFull = totalTokens > contextWindowTokens - margins.reserveTokensFloor;
+  const isFull = isTooMuch(totalTokens, contextWindowTokens);
   const compacted = isFull && canCompact(engine) ? await shorten(room, "to-fit") : false;
   if (flushed === undefined && !compacted) return { entry, compacted };
   const current = await agent.store.get(sessionKey);
@@ -51,6 +58,18 @@ export async function makeRoom(room: RoomRequest, context: readonly TranscriptMe
     compacted,
     ...(flushed === undefined ? {} : { flushed }),
   };
+}
+
+function isTooMuch(tokens: number, contextWindowTokens: number): boolean {
+  return tokens > contextWindowTokens - memoryFlushMargins(contextWindowTokens).reserveTokensFloor;
+}
+
+/** Whether this message will make Holdfast shorten the conversation, as far as that is known before it is written. */
+export function willShorten({ engine, config, agent }: AgentParts, entry: SessionEntry, text: string): boolean {
+  const { totalTokens = 0 } = entry;
+  if (totalTokens === 0 || !canCompact(engine)) return false;
+  const message = { role: "user" as const, content: text, timestamp: 0 };
+  return isTooMuch(totalTokens + estimateTokens([message]), contextWindowOf(entry, config, agent.agentId));
 }
 
 /** What the model counted last time and the new message, or an estimate of everything. */
@@ -77,10 +96,14 @@ async function flushFirst({ request, sessionKey, entry, log, trace }: RoomReques
 
 /** Whether the conversation is shorter now. A failure is told; the engine says itself if it cannot go on. */
 export async function shorten(room: RoomRequest, how: "to-fit" | "by-half"): Promise<boolean> {
-  const { request, sessionKey, entry, log, watch } = room;
+  const { request, sessionKey, entry, log, watch, hooks } = room;
   const { parts, held, signal, turnId } = request;
+  const place = { parts, held, sessionKey, entry, log, watch, hooks };
   try {
-    const outcome = await compactWindow({ parts, held, sessionKey, entry, log, watch, signal, turnId, shorten: how });
+    const outcome = await compactWindow({ ...place, signal, turnId, shorten: how });
+    if (outcome.compacted && outcome.entry !== undefined && request.isHeartbeat !== true) {
+      await offerInTurn(parts, log, { sessionKey, entry: outcome.entry }, room.spare);
+    }
     return outcome.compacted;
   } catch (error) {
     if (held.signal.aborted || (error instanceof HoldfastError && error.kind === "fenced")) throw error;

@@ -4,6 +4,7 @@ import type { HoldfastConfig } from "../../config/config.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { HeldLease } from "../../session/lease.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
+import type { Mutate } from "../../store/store.ts";
 
 export interface OwnWindow {
   agent: AgentHandle;
@@ -13,19 +14,23 @@ export interface OwnWindow {
 }
 
 /** The entry as it is afterwards; undefined when the session has moved on. */
-export async function updateOwnEntry(
-  { agent, held, sessionKey, sessionId }: OwnWindow,
-  change: (entry: SessionEntry) => Partial<SessionEntry>,
-): Promise<SessionEntry | undefined> {
-  const updated = await agent.store.update(
-    sessionKey,
-    (entry) =>
-      entry?.sessionId === sessionId
-        ? { ...entry, ...change(entry), updatedAt: Math.max(entry.updatedAt, agent.clock.now()) }
-        : undefined,
-    { lease: held.lease },
-  );
+export async function updateOwnEntry(window: OwnWindow, change: EntryChange): Promise<SessionEntry | undefined> {
+  const { agent, held, sessionKey, sessionId } = window;
+  const updated = await agent.store.update(sessionKey, changeOwnEntry(window, change), { lease: held.lease });
   return updated?.sessionId === sessionId ? updated : undefined;
+}
+
+type EntryChange = (entry: SessionEntry) => Partial<SessionEntry>;
+
+/** Leaves everything as it is when the session has moved on. */
+export function changeOwnEntry(
+  { agent, sessionId }: Pick<OwnWindow, "agent" | "sessionId">,
+  change: EntryChange,
+): Mutate {
+  return (entry) =>
+    entry?.sessionId === sessionId
+      ? { ...entry, ...change(entry), updatedAt: Math.max(entry.updatedAt, agent.clock.now()) }
+      : undefined;
 }
 
 /** Where the engine keeps the conversation; on disk at once, so that a crash does not lose the thread. */

@@ -23,6 +23,8 @@ export interface EngineRunRequest {
   timeLimit: { ms: number; error: () => HoldfastError };
   /** Where the engine keeps the conversation, as soon as it says so. */
   onSession: (id: string) => Promise<void>;
+  /** The engine has shortened its conversation. Left out: nobody need know. */
+  onCompaction?: () => void;
   /** Left out: 5 s. */
   leaveAfterMs?: number | undefined;
 }
@@ -119,7 +121,10 @@ async function take(event: EngineEvent, request: EngineRunRequest, state: RunSta
       state.usage = event.usage;
       return;
     case "compaction":
-      if (event.phase === "end") state.compactions += 1;
+      if (event.phase === "end") {
+        state.compactions += 1;
+        request.onCompaction?.();
+      }
       return watch.compaction(event.phase);
     case "session":
       return await request.onSession(event.id);

@@ -2,17 +2,19 @@
  * The end of a turn: what its words mean for the entry and for the person. It works from what stands in
  * the transcript, so a turn whose answer was complete before a crash ends in the same way.
  */
+import { HoldfastError } from "../../base/errors.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
 import { normalizeChatType } from "../../keys/chat-type.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
 import { tokenFields } from "../../session/usage.ts";
+import type { Mutate } from "../../store/store.ts";
 import { contentText } from "../../transcript/text.ts";
 import { buildReplyPayloads } from "../reply/build-payloads.ts";
 import type { ReplyPayload } from "../reply/payload.ts";
 import type { TurnOutcome } from "../turn-events.ts";
 import type { TurnRequest, TurnResult } from "../turn.ts";
 import type { BegunTurn } from "./begin-turn.ts";
-import { updateOwnEntry } from "./own-entry.ts";
+import { changeOwnEntry } from "./own-entry.ts";
 import type { EngineMessage, TurnWords } from "./turn-record.ts";
 
 export interface TurnEnding {
@@ -32,9 +34,10 @@ export async function settleTurn(request: TurnRequest, begun: BegunTurn, ending:
   const { session, model } = begun;
   const { history } = request.parts;
   if (session.isGroup) await history.clear(session.sessionKey, request.turnId);
-  await updateEntry(request, begun, ending);
+  tellHandoff(request, begun, ending);
 
-  const payloads = ending.aborted ? [] : payloadsOf(request, ending);
+  const told = await hookWords(request, begun);
+  const payloads = ending.aborted ? [] : [...told, ...payloadsOf(request, ending)];
   const failure = lastFailure(ending.words);
   const shown = deliverable(request, begun, payloads);
   const text = textOf(shown);
@@ -43,22 +46,39 @@ export async function settleTurn(request: TurnRequest, begun: BegunTurn, ending:
     session,
     payloads: shown,
     ...(text === "" ? {} : { text }),
+    settle: entryChange(request, begun, ending),
     ...(ending.usage === undefined ? {} : { usage: ending.usage }),
     ...(model === undefined ? {} : { model }),
     ...(failure === undefined ? {} : { error: ending.error ?? new Error(failure) }),
   };
 }
 
-async function updateEntry(request: TurnRequest, { session }: BegunTurn, ending: TurnEnding): Promise<void> {
-  const { parts, held } = request;
+/** It captures behind the answer, when it is time. */
+function tellHandoff({ parts }: TurnRequest, { session }: BegunTurn, { words, error }: TurnEnding): void {
+  const results = words.messages.filter(({ role }) => role === "toolResult");
+  parts.handoff?.turnEnded({
+    sessionKey: session.sessionKey,
+    messages: words.messages.length + 1,
+    largestToolResult: Math.max(0, ...results.map(({ content }) => contentText(content).length)),
+    timedOut: error instanceof HoldfastError && error.kind === "timeout",
+  });
+}
+
+async function hookWords({ parts, itemId, emit }: TurnRequest, { session, hooks }: BegunTurn): Promise<ReplyPayload[]> {
+  const words = await hooks.take();
+  const name = { agentId: parts.agent.agentId, sessionKey: session.sessionKey, itemId };
+  for (const text of words) emit({ type: "turn.notice", ...name, text });
+  return words.map((text) => ({ text }));
+}
+
+function entryChange({ parts, isHeartbeat }: TurnRequest, { session }: BegunTurn, ending: TurnEnding): Mutate {
   const { agent } = parts;
   const { usage, estimate, compactions } = ending;
-  const window = { agent, held, sessionKey: session.sessionKey, sessionId: session.sessionId };
-  await updateOwnEntry(window, ({ compactionCount = 0 }) => ({
+  return changeOwnEntry({ agent, sessionId: session.sessionId }, ({ compactionCount = 0 }) => ({
     ...(usage === undefined ? {} : { ...tokenFields(usage), model: usage.model, modelProvider: usage.provider }),
     ...(estimate === undefined ? {} : { totalTokens: estimate }),
     ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
-    ...(request.isHeartbeat === true ? {} : { lastInteractionAt: agent.clock.now() }),
+    ...(isHeartbeat === true ? {} : { lastInteractionAt: agent.clock.now() }),
     abortedLastRun: ending.aborted,
   }));
 }

@@ -24,6 +24,13 @@ export function findOpener(messages: readonly MessageContext[], resetTriggers: r
   return reset === -1 ? messages.length - 1 : reset;
 }
 
+/** `/reset` and `/new` do the same; those who listen are told which it was. */
+export function resetWord(ctx: MessageContext, resetTriggers: readonly string[]): "new" | "reset" {
+  const isGroup = resolveGroupSessionKey(ctx) !== null;
+  const { triggerBodyNormalized } = detectResetTrigger({ ctx, resetTriggers, isGroup, authorized: true });
+  return /^\/reset(?:\s|$)/i.test(triggerBodyNormalized) ? "reset" : "new";
+}
+
 export interface BodyRequest {
   request: TurnRequest;
   sessionKey: string;

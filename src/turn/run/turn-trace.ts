@@ -8,9 +8,10 @@ import { errorMessage } from "../../base/errors.ts";
 import { type AgentHandle, locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
-import { contentText } from "../../transcript/text.ts";
+import { contentText, handoffText } from "../../transcript/text.ts";
 import { FLUSH_TURN_PREFIX, isFlushEntry, turnIdOf } from "../../transcript/turn-mark.ts";
 import { walkPath } from "../../transcript/walk.ts";
+import { isHandoffNote } from "./hand-over.ts";
 import { type EngineMessage, type TurnWords, isAnswered, turnNoteOf } from "./turn-record.ts";
 
 export interface TurnTrace {
@@ -18,6 +19,8 @@ export interface TurnTrace {
   begun: boolean;
   /** The message as the engine reads it, when it stands in the current window. */
   asked: string | undefined;
+  /** The message, or the turn, has what an earlier conversation left; nobody knows whether that was marked. */
+  handedOver: boolean;
   /** What was said in the window that holds the message: the current one, or an earlier one if complete. */
   words: TurnWords;
   complete: boolean;
@@ -38,6 +41,7 @@ export interface FlushTrace {
 const NO_TRACE: TurnTrace = {
   begun: false,
   asked: undefined,
+  handedOver: false,
   words: { messages: [], notices: [], sent: [] },
   complete: false,
   steered: false,
@@ -65,6 +69,7 @@ export async function findTurn(agent: AgentHandle, sessionKey: string, turnId: s
   return {
     begun,
     asked: here.asked,
+    handedOver: here.asked !== undefined && here.handedOver,
     words,
     complete: isComplete(source),
     // Turns end in order; in a window that was left, nobody knows whether the other one got to it.
@@ -80,6 +85,7 @@ function isComplete({ words, waits }: FileTrace): boolean {
 
 interface FileTrace {
   asked: string | undefined;
+  handedOver: boolean;
   words: TurnWords;
   /** Somebody said something into the turn that it has not answered. */
   waits: boolean;
@@ -136,6 +142,7 @@ async function readTrace(agent: AgentHandle, path: string, turnId: string): Prom
 function nothing(): FileTrace {
   return {
     asked: undefined,
+    handedOver: false,
     words: { messages: [], notices: [], sent: [] },
     waits: false,
     steered: false,
@@ -157,6 +164,7 @@ function note(trace: FileTrace, entry: TranscriptEntry, turnId: string): void {
   if (remark?.notice !== undefined) trace.words.notices.push(remark.notice);
   if (remark?.repeated === true) trace.repeats += 1;
   if (remark?.sent !== undefined) trace.words.sent.push(remark.sent);
+  if (isHandoffNote(entry)) trace.handedOver = true;
   if (entry.type !== "message") return;
   const { message } = entry;
   const writer = turnIdOf(entry);
@@ -167,7 +175,10 @@ function note(trace: FileTrace, entry: TranscriptEntry, turnId: string): void {
     return;
   }
   const isFlush = writer === FLUSH_TURN_PREFIX + turnId;
-  if (message.role === "user" && writer === turnId) trace.asked = contentText(message.content);
+  if (message.role === "user" && writer === turnId) {
+    trace.asked = contentText(message.content);
+    trace.handedOver ||= handoffText(message.content) !== undefined;
+  }
   if (message.role === "user" && isFlush) trace.flushAsked = true;
   if (message.role !== "assistant" && message.role !== "toolResult") return;
   if (writer === turnId) trace.words.messages.push(message);

@@ -1,9 +1,15 @@
 import { useController, usePageState } from "../page-context.ts";
-import { BackIcon } from "../parts/icons.tsx";
+import { BackIcon, HandoffIcon } from "../parts/icons.tsx";
 import { sessionChannel, sessionTitle } from "../sessions/session-title.ts";
 import { WindowMenu } from "./window-menu.tsx";
 
-export function ChatHeader({ sessionKey }: { sessionKey: string }) {
+interface Props {
+  sessionKey: string;
+  hasPanel: boolean;
+  onPanel: () => void;
+}
+
+export function ChatHeader({ sessionKey, hasPanel, onPanel }: Props) {
   const controller = useController();
   const row = usePageState(({ sessions }) => sessions.rows?.find(({ key }) => key === sessionKey));
   const agents = usePageState((state) => state.agents);
@@ -28,6 +34,17 @@ export function ChatHeader({ sessionKey }: { sessionKey: string }) {
         </h2>
         <p>{facts.filter((fact) => fact !== undefined).join(" · ")}</p>
       </div>
+      <button
+        type="button"
+        className="quiet handoff-button"
+        aria-expanded={hasPanel}
+        aria-label="Hand-off"
+        title="What this conversation leaves for the next window"
+        onClick={onPanel}
+      >
+        <HandoffIcon />
+        <span className="handoff-button-text">Hand-off</span>
+      </button>
       <WindowMenu sessionKey={sessionKey} />
     </header>
   );

@@ -6,12 +6,14 @@ import { type Connection, openConnection } from "../connection.ts";
 import type { Store } from "../state/store.ts";
 import { tabStorage } from "../storage.ts";
 import { type ChatControl, createChatControl } from "./chat-control.ts";
+import { type HandoffControl, createHandoffControl } from "./handoff-control.ts";
 import { type HistoryControl, createHistoryControl } from "./history-control.ts";
 import { keepState } from "./keep-state.ts";
 import { type SessionsControl, createSessionsControl } from "./sessions-control.ts";
 
 export interface Controller {
   readonly chat: ChatControl;
+  readonly handoff: HandoffControl;
   readonly history: HistoryControl;
   readonly sessions: SessionsControl;
   /** Follows the address: the token in it, else that of this tab. */
@@ -31,6 +33,7 @@ export function createController(store: Store): Controller {
     },
   };
   const history = createHistoryControl(store, caller);
+  const handoff = createHandoffControl(store, caller);
   const sessions = createSessionsControl(store, caller);
   const chat = createChatControl(store, caller, history);
 
@@ -47,13 +50,14 @@ export function createController(store: Store): Controller {
       agents: { defaultId: agents.defaultId, mainKey: agents.mainKey, ids: agents.agents.map(({ id }) => id) },
     });
     await chat.sendAgain();
-    await Promise.all([sessions.refresh(), history.refresh()]);
+    await Promise.all([sessions.refresh(), history.refresh(), handoff.refresh()]);
   };
 
   const onEvent = (event: RpcEvent): void => {
     store.dispatch({ type: "event", event });
     sessions.onEvent(event);
     history.onEvent(event);
+    handoff.onEvent(event);
     chat.onEvent(event);
   };
 
@@ -87,6 +91,7 @@ export function createController(store: Store): Controller {
 
   return {
     chat,
+    handoff,
     history,
     sessions,
     start: () => {
@@ -121,4 +126,5 @@ const WATCHED = [
   "turn.compaction",
   "turn.ended",
   "session.changed",
+  "handoff.changed",
 ] as const satisfies readonly RpcEvent["type"][];

@@ -67,6 +67,22 @@ export function HistoryIcon() {
   );
 }
 
+export function HandoffIcon() {
+  return (
+    <Icon>
+      <path d="M3.5 10h11M11 6l4 4-4 4M16.5 4v12M3.5 6.5v7" />
+    </Icon>
+  );
+}
+
+export function CloseIcon() {
+  return (
+    <Icon>
+      <path d="m5.5 5.5 9 9m0-9-9 9" />
+    </Icon>
+  );
+}
+
 export function ChevronIcon() {
   return (
     <Icon>

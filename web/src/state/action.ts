@@ -1,7 +1,16 @@
 /** Everything that can change the state. */
 import type { RpcEvent } from "../../../src/rpc/events.ts";
 import type { Place } from "../address.ts";
-import type { HistoryPage, Note, PageState, PendingMessage, SessionQuery, SessionRow, SessionWindow } from "./state.ts";
+import type {
+  HandoffState,
+  HistoryPage,
+  Note,
+  PageState,
+  PendingMessage,
+  SessionQuery,
+  SessionRow,
+  SessionWindow,
+} from "./state.ts";
 
 export type Action =
   | { type: "link.changed"; link: PageState["link"] }
@@ -18,6 +27,8 @@ export type Action =
   | { type: "history.older-asked" }
   | { type: "history.older-read"; place: Place; page: HistoryPage }
   | { type: "history.failed"; place: Place; problem: string | undefined }
+  /** Said of another session than the one that is shown, it changes nothing. */
+  | ({ type: "handoff.changed" } & HandoffState)
   | { type: "message.written"; message: PendingMessage }
   | { type: "message.accepted"; id: string; itemId: number; hasEnded: boolean }
   | { type: "message.refused"; id: string; problem: string }

@@ -37,6 +37,10 @@ export function reduce(state: PageState, action: Action): PageState {
       return olderRead(state, action);
     case "history.failed":
       return historyFailed(state, action);
+    case "handoff.changed": {
+      const { type: _, ...handoff } = action;
+      return handoff.key === state.place.key ? { ...state, handoff } : state;
+    }
     case "message.written":
       return { ...state, pending: [...state.pending, action.message] };
     case "message.accepted":
@@ -63,12 +67,16 @@ export function reduce(state: PageState, action: Action): PageState {
 
 function placeChanged(state: PageState, place: PageState["place"]): PageState {
   const { key } = place;
-  if (state.place.key === key && state.place.windowId === place.windowId) return state;
+  if (state.place.key === key && state.place.windowId === place.windowId) {
+    // An entry that is asked for again is looked for again.
+    return place.entryId === state.place.entryId && place.entryId === undefined ? state : { ...state, place };
+  }
   return {
     ...state,
     place,
     view: undefined,
     windows: state.windows?.key === key ? state.windows : undefined,
+    handoff: state.handoff?.key === key ? state.handoff : undefined,
     seen: key === undefined ? state.seen : { ...state.seen, [key]: Date.now() },
   };
 }

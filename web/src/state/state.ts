@@ -8,6 +8,8 @@ export type { HistoryMessage };
 export type SessionRow = ResultOf<"sessions.list">["sessions"][number];
 export type SessionWindow = ResultOf<"sessions.windows">["windows"][number];
 export type HistoryPage = ResultOf<"chat.history">;
+export type HandoffAnswer = ResultOf<"handoff.status">;
+export type Handoff = NonNullable<HandoffAnswer["handoff"]>;
 
 export interface PageState {
   link: Link | { state: "signed-out"; reason?: string };
@@ -17,6 +19,8 @@ export interface PageState {
   /** The transcript at `place`. Left out while nothing of it was read. */
   view: View | undefined;
   windows: { key: string; windows: readonly SessionWindow[] } | undefined;
+  /** What the session at `place` leaves for its next window. Left out until somebody looks at it. */
+  handoff: HandoffState | undefined;
   /** Turns under way, by session key, as far as events told of them. */
   live: Readonly<Record<string, LiveTurn>>;
   /** The turns that ended last, by `turnName`: whatever was asked for before may still call them running. */
@@ -56,6 +60,19 @@ export interface View {
   isLoadingOlder: boolean;
   problem?: string;
 }
+
+export interface HandoffState {
+  key: string;
+  /** Left out until it was read. */
+  answer?: HandoffAnswer;
+  /** What the person asked for and is being done. */
+  doing?: HandoffDeed;
+  /** What came of it. */
+  told?: string;
+  problem?: string;
+}
+
+export type HandoffDeed = "capture" | "clear" | "resume";
 
 export interface LiveTurn {
   itemId: number;
@@ -107,6 +124,7 @@ export function initialState(place: Place): PageState {
     place,
     view: undefined,
     windows: undefined,
+    handoff: undefined,
     live: {},
     ended: [],
     pending: [],

@@ -72,6 +72,20 @@ describe("buildItems", () => {
     for (const item of items) expect(item).not.toMatchObject({ text: undefined });
   });
 
+  it("shows what was handed over as a note of its own, never as the person's words", () => {
+    const text = "<handoff 0123456789abcdef>\nWhat the last conversation left\n</handoff 0123456789abcdef>\n";
+    const content = [
+      { type: "text", text, handoff: true },
+      { type: "text", text: "good morning" },
+    ];
+    const shown = [
+      { kind: "handoff", title: "Hand-off from the window before", text: "What the last conversation left" },
+      { kind: "user", id: "1", text: "good morning" },
+    ];
+    expect(buildItems([message("1", { role: "user", content })], [])).toMatchObject(shown);
+    expect(buildItems([message("1", { role: "user", content, said: "good morning" })], [])).toMatchObject(shown);
+  });
+
   it("shows pictures of harmless types only", () => {
     expect(buildItems([picture("image/png", "iVBORw0KGgo=")], [])).toMatchObject([
       { images: [{ source: "data:image/png;base64,iVBORw0KGgo=" }] },

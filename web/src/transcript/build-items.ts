@@ -5,7 +5,7 @@
  */
 import { isFlushMessage } from "../state/turn-number.ts";
 import type { HistoryMessage, Note } from "../state/state.ts";
-import { type ShownBlock, asText, blocksOf, resultText, textOf } from "./message-blocks.ts";
+import { type ShownBlock, asText, blocksOf, handoffOf, resultText, textOf } from "./message-blocks.ts";
 
 export type Item = { id: string; at: number } & (
   | { kind: "user"; text: string; images: ShownImage[]; isCut: boolean }
@@ -13,6 +13,7 @@ export type Item = { id: string; at: number } & (
   | { kind: "tool"; tool: ShownTool }
   | { kind: "summary"; title: string; text: string }
   | { kind: "custom"; title: string; text: string }
+  | { kind: "handoff"; title: string; text: string }
   | { kind: "flush"; items: Item[] }
   | { kind: "note"; note: Note }
 );
@@ -49,11 +50,22 @@ export function buildItems(messages: readonly HistoryMessage[], notes: readonly 
       if (item !== undefined) flush.push(item);
     } else {
       flush = undefined;
+      const handoff = handoffItem(message);
+      if (handoff !== undefined) items.push(handoff);
       if (item !== undefined) items.push(item);
     }
     items.push(...notes.filter(({ after }) => after === message.entryId).map(noteItem));
   }
   return items;
+}
+
+/** What the agent was told before the person's words. */
+function handoffItem(message: HistoryMessage): Item | undefined {
+  const text = message.role === "user" ? handoffOf(message.content) : undefined;
+  if (text === undefined) return undefined;
+  const isShortened = text.startsWith("What this conversation was about");
+  const title = isShortened ? "Hand-off from before it was shortened" : "Hand-off from the window before";
+  return { kind: "handoff", id: `handoff ${message.entryId}`, at: message.timestamp, title, text };
 }
 
 function toItem(

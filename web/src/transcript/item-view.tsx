@@ -25,6 +25,13 @@ export const ItemView = memo(function ItemView({ item }: { item: Item }) {
           <LongText text={item.text} show={(text) => <Markdown text={text} />} />
         </details>
       );
+    case "handoff":
+      return (
+        <details className="fold divider">
+          <summary>{item.title}</summary>
+          <p className="plain">{item.text}</p>
+        </details>
+      );
     case "custom":
       return (
         <div className="aside">

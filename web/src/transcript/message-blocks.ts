@@ -11,11 +11,22 @@ export type ShownBlock =
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const BASE64 = /^[A-Za-z0-9+/=]+$/;
 
-/** `content` is what a file holds, whatever its type says. */
+/** `content` is what a file holds, whatever its type says. What was handed over is nobody's words: see `handoffOf`. */
 export function blocksOf(content: unknown): ShownBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   if (!Array.isArray(content)) return [];
-  return content.flatMap((block: unknown) => toBlock(block) ?? []);
+  return content.flatMap((block: unknown) => (isHandoff(block) ? [] : (toBlock(block) ?? [])));
+}
+
+/** What the window before left, without the marks around it; undefined where nothing stands before the words. */
+export function handoffOf(content: unknown): string | undefined {
+  const block: unknown = Array.isArray(content) ? content.find(isHandoff) : undefined;
+  if (!isHandoff(block)) return undefined;
+  return asText(block.text).replace(/^<handoff [0-9a-f]+>\n|\n<\/handoff [0-9a-f]+>\s*$/g, "");
+}
+
+function isHandoff(block: unknown): block is { text: unknown } {
+  return typeof block === "object" && block !== null && "handoff" in block && block.handoff === true && "text" in block;
 }
 
 export function textOf(blocks: readonly ShownBlock[]): string {

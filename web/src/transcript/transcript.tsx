@@ -9,6 +9,7 @@ import { ItemView } from "./item-view.tsx";
 import { LiveTurnView } from "./live-turn-view.tsx";
 import { PendingView } from "./pending-view.tsx";
 import { shownMessages, shownNotes, shownPending } from "./shown-messages.ts";
+import { useRevealedEntry } from "./use-revealed-entry.ts";
 import { useScrollKeeper } from "./use-scroll-keeper.ts";
 
 export function Transcript({ sessionKey }: { sessionKey: string }) {
@@ -49,6 +50,7 @@ export function Transcript({ sessionKey }: { sessionKey: string }) {
     content: [items, pending, live, view?.isLoadingOlder],
     onNearTop: () => void controller.history.loadOlder(),
   });
+  const revealed = useRevealedEntry(view, items, scroll);
   // What waits for its turn stands behind the answer that it waits for.
   const isAnswered = ({ itemId }: PendingMessage): boolean =>
     live === undefined || (itemId !== undefined && itemId <= live.itemId);
@@ -75,7 +77,7 @@ export function Transcript({ sessionKey }: { sessionKey: string }) {
             <p className="transcript-note">Nothing was said in this window yet.</p>
           )}
           {items.map((item, index) => (
-            <div key={item.id} className="entry" data-entry={item.id}>
+            <div key={item.id} className={item.id === revealed ? "entry revealed" : "entry"} data-entry={item.id}>
               {startsDay(items, index) && <p className="day">{dayName(item.at)}</p>}
               <ErrorBoundary instead="This entry cannot be shown.">
                 <ItemView item={item} />

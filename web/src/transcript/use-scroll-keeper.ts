@@ -9,6 +9,8 @@ export interface ScrollKeeper {
   isAtEnd: boolean;
   onScroll: () => void;
   toEnd: () => void;
+  /** Brings an element into sight and stays there. */
+  show: (element: Element) => void;
 }
 
 const NEAR_TOP_PX = 600;
@@ -68,9 +70,20 @@ export function useScrollKeeper(options: { content: readonly unknown[]; onNearTo
     };
   }, []);
 
+  const show = useCallback(
+    (element: Element): void => {
+      const { current } = container;
+      if (current === null) return;
+      current.scrollTop += topWithin(current, element) - current.clientHeight / 4;
+      look();
+    },
+    [look],
+  );
+
   return {
     container,
     isAtEnd,
+    show,
     onScroll: look,
     toEnd: () => {
       const { current } = container;

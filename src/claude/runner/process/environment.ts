@@ -19,6 +19,9 @@ const OF_AN_OUTER_SESSION = new Set([
   "AI_AGENT",
 ]);
 
+/** Tells our own hooks what the session is for: `task`, or `chat` for a conversation with people. */
+export const RUN_KIND_VARIABLE = "HOLDFAST_RUN";
+
 export function claudeEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !OF_AN_OUTER_SESSION.has(entry[0]),

@@ -2,10 +2,9 @@
 import { localTime } from "../../../base/clock.ts";
 import { printableLine } from "../../../base/printable.ts";
 import type { UsageRow } from "../../../claude/index/native-index.ts";
-import { formatTokens, printHanging, printStyled, style } from "../../output.ts";
+import { formatBytes, formatTokens, printHanging, printStyled, style } from "../../output.ts";
 import type { SessionInfo, TranscriptFacts } from "./info.ts";
 import {
-  formatBytes,
   formatUsd,
   originCell,
   plural,

@@ -1,6 +1,6 @@
 /** One line on stderr while many transcripts are read or copied; only where a person looks. */
 import type { RefreshOptions } from "../../../claude/index/native-index.ts";
-import { formatBytes } from "./session-view.ts";
+import { formatBytes } from "../../output.ts";
 
 const PATIENCE_SECONDS = 1;
 

@@ -1,10 +1,12 @@
 /** `holdfast cc run`: one task for Claude Code. The answer is on stdout, what happens meanwhile on stderr. */
 import { HoldfastError } from "../../../base/errors.ts";
+import { silentLogger } from "../../../base/log.ts";
 import type { PermissionMode } from "../../../claude/protocol/messages.ts";
 import type { SpawnOptions } from "../../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../../claude/runner/runner.ts";
 import type { ClaudeSide } from "../../../compose-claude.ts";
 import { parseAmount, parseChoice } from "../../arguments.ts";
+import type { Setup } from "../../context.ts";
 import { talk } from "../../output.ts";
 import { type ClaudeOptions, requireFolder, withClaude } from "./claude-side.ts";
 import { listenForInterrupts } from "./interruption.ts";
@@ -25,6 +27,7 @@ export interface RunOptions extends ClaudeOptions {
   fresh?: boolean;
   onRunning?: string;
   persistent?: boolean;
+  noHandoff?: boolean;
 }
 
 const PERMISSION_MODES: readonly PermissionMode[] = [
@@ -38,16 +41,30 @@ const PERMISSION_MODES: readonly PermissionMode[] = [
 
 export async function runTask(task: string, options: RunOptions): Promise<void> {
   const limits = toLimits(options);
-  await withClaude(options, async (side) => {
+  await withClaude(options, async (side, setup) => {
     const place = await findPlace(side, options);
     const runner = await side.runner();
     using interruption = listenForInterrupts(async () => await runner.stopAllClaudeCode());
     const { told, onEvent } = createEventPrinter(options.json === true);
     const { signal } = interruption;
-    const result = await runner.spawnClaudeCode({ ...limits, ...place, task, agentId: side.agentId, signal, onEvent });
+    const begin = options.noHandoff === true ? {} : { begin: async () => await whatWasLeft(setup, place.repoPath) };
+    const { agentId } = side;
+    const result = await runner.spawnClaudeCode({ ...limits, ...place, ...begin, task, agentId, signal, onEvent });
     printResult(result, told, options.json === true);
     if (result.isLive) await stayOpen(runner, result.sessionId ?? "", signal);
   });
+}
+
+const LEFT_MS = 3000;
+
+/** Of the session before it in the repo, whoever had that one; a task does not wait for it for long. */
+async function whatWasLeft(setup: Setup, cwd: string): Promise<string | undefined> {
+  const [{ tellNative }, { within }] = await Promise.all([
+    import("../../../compose-handoff.ts"),
+    import("../../../base/within.ts"),
+  ]);
+  const left = await within(LEFT_MS, tellNative({ ...setup, env: process.env, logger: silentLogger, cwd }));
+  return typeof left === "string" ? left : undefined;
 }
 
 function toLimits(options: RunOptions): Partial<SpawnOptions> {

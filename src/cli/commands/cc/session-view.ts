@@ -58,15 +58,6 @@ export function formatUsd(dollars: number): string {
   return `$${dollars.toFixed(2)}`;
 }
 
-const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"] as const;
-
-export function formatBytes(bytes: number): string {
-  let size = bytes;
-  let unit = 0;
-  for (; size >= 1000 && unit < BYTE_UNITS.length - 1; unit += 1) size /= 1000;
-  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${BYTE_UNITS[unit]}`;
-}
-
 /** `1h 5m`, `2m 10s`, `3.2s`. */
 export function formatDuration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;

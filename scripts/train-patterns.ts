@@ -1,0 +1,117 @@
+/**
+ * Learns how much each feature of a sentence counts for each type of note and writes
+ * src/handoff/patterns/weights.ts; finds out by which letters each expression is worth trying and writes
+ * triggers.ts. To be run after every change of a cue:
+ *
+ *   node scripts/train-patterns.ts [--dry-run] [--errors] [--triggers] [--out=<file>]
+ *
+ * The report says how weights do on the messages of each stranger when learned from everybody else's.
+ */
+import { writeFile } from "node:fs/promises";
+import { CLAUSE_EXPRESSIONS } from "../src/handoff/patterns/clauses.ts";
+import { CUES } from "../src/handoff/patterns/features.ts";
+import { PATTERN_TYPES, type PatternType } from "../src/handoff/patterns/note.ts";
+import { writeWeights } from "../src/handoff/patterns/score.ts";
+import { readSentences } from "../src/handoff/patterns/sentences.ts";
+import {
+  bestThreshold,
+  describeTally,
+  doubtThreshold,
+  type Example,
+  learn,
+  type Learned,
+  readLabelled,
+  scoreStranger,
+  STRANGERS,
+  tally,
+  type Target,
+  toExamples,
+  toWeights,
+} from "./pattern-training.ts";
+import { triggersOf } from "./pattern-triggers.ts";
+
+const MESSAGES = new URL("../test/fixtures/handoff/messages.jsonl", import.meta.url);
+const TARGET = new URL("../src/handoff/patterns/weights.ts", import.meta.url);
+const TRIGGERS = new URL("../src/handoff/patterns/triggers.ts", import.meta.url);
+
+const args = new Set(process.argv.slice(2));
+const messages = await readLabelled(MESSAGES);
+if (!args.has("--dry-run")) await writeFile(TRIGGERS, toTriggers());
+if (args.has("--triggers")) process.exit();
+const examples = toExamples(messages);
+const thresholds = new Map<Target, number>();
+const types = new Map<PatternType, Learned>();
+for (const type of PATTERN_TYPES) {
+  thresholds.set(type, judge(type));
+  if (!args.has("--dry-run")) types.set(type, learn(examples, type));
+}
+if (!args.has("--dry-run")) {
+  const doubt = learn(examples, "doubt");
+  thresholds.set("doubt", doubtThreshold(examples, doubt, types));
+  const all = examples.flatMap((one) => doubt.sentenceScores(one));
+  const kept = all.filter((score) => score >= (thresholds.get("doubt") ?? 0)).length;
+  say(`${Math.round((100 * kept) / all.length)} % of the sentences get a second look`);
+  const rows = toWeights(types, doubt, (target) => thresholds.get(target) ?? 0);
+  say(`${rows.size} features`);
+  await writeFile(TARGET, toModule(writeWeights(rows)));
+}
+
+/** Says how the type does on each stranger's messages, and where its line lies over all of them. */
+function judge(type: PatternType): number {
+  const judged = STRANGERS.map((author) => ({ author, ...scoreStranger(examples, author, type) }));
+  const held = judged.flatMap((one) => one.held);
+  const scores = judged.flatMap((one) => one.scores);
+  const threshold = bestThreshold(held, scores, type);
+  for (const one of judged) {
+    say(`${one.author.padEnd(10)}${describeTally(type, tally(one.held, one.scores, type, threshold))}`);
+    if (args.has("--errors")) sayErrors(type, one.held, one.scores, threshold);
+  }
+  return threshold;
+}
+
+function sayErrors(type: PatternType, held: readonly Example[], scores: readonly number[], threshold: number): void {
+  for (const [index, { id, text, labels }] of held.entries()) {
+    const score = (scores[index] ?? -99) - threshold;
+    const isSo = labels.includes(type);
+    if (score >= 0 !== isSo)
+      say(`${isSo ? "MISS " : "EXTRA"} ${type} ${score.toFixed(1)} ${id} ${JSON.stringify(text.slice(0, 150))}`);
+  }
+}
+
+function toTriggers(): string {
+  const counts = new Map<string, number>();
+  for (const { plain } of messages.flatMap(({ text }) => readSentences(text))) {
+    const pieces = new Set<string>();
+    for (let start = 0; start < plain.length; start += 1)
+      for (let length = 2; length <= 5; length += 1) pieces.add(plain.slice(start, start + length));
+    for (const piece of pieces) counts.set(piece, (counts.get(piece) ?? 0) + 1);
+  }
+  const lines = [...CLAUSE_EXPRESSIONS, ...CUES.map((cue) => cue.pattern)].flatMap(({ name, source }) => {
+    const pieces = triggersOf(source, (piece) => counts.get(piece) ?? 0);
+    return pieces === undefined ? [] : [[name, ...pieces].join("|")];
+  });
+  return `/**
+ * Written by scripts/train-patterns.ts; not edited by hand. A line is an expression's name and pieces of
+ * text of which each of its matches has at least one.
+ */
+export const TRIGGERS = String.raw\`
+${lines.join("\n")}
+\`;
+`;
+}
+
+function toModule(table: string): string {
+  return `/**
+ * Written by scripts/train-patterns.ts; not edited by hand. A line is a feature and how much it counts, in
+ * hundredths, for ${PATTERN_TYPES.join(", ")}
+ * and for a second look.
+ */
+export const WEIGHTS = String.raw\`
+${table}
+\`;
+`;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

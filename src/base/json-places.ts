@@ -1,0 +1,208 @@
+/**
+ * Where the values of a JSON5 text stand, so that one can be put in or taken out and every other character stays:
+ * comments, spacing, line ends, trailing commas. The text must be valid JSON5.
+ */
+import JSON5 from "json5";
+
+export interface JsonPlace {
+  kind: "object" | "array" | "other";
+  start: number;
+  end: number;
+  /** Of an object or an array. */
+  members: Member[];
+}
+
+export interface Member {
+  /** Of an object's member. */
+  name?: string;
+  start: number;
+  /** Without the comma. */
+  end: number;
+  value: JsonPlace;
+}
+
+interface Token {
+  type: "blank" | "comment" | "string" | "mark" | "word";
+  text: string;
+  start: number;
+  end: number;
+}
+
+/** The one value that the text holds; undefined when it holds none. */
+export function readPlaces(text: string): JsonPlace | undefined {
+  const tokens = tokensOf(text).filter(isSignificant);
+  if (tokens.length === 0) return undefined;
+  let at = 0;
+  const next = (): Token => {
+    const token = tokens[at++];
+    if (token === undefined) throw new Error("the text ends too early");
+    return token;
+  };
+  const readValue = (): JsonPlace => {
+    const first = next();
+    const kind = kindOf(first);
+    if (kind === "other") return { kind, start: first.start, end: first.end, members: [] };
+    const members: Member[] = [];
+    for (;;) {
+      const token = tokens[at];
+      if (token?.text === CLOSING[kind]) return { kind, start: first.start, end: next().end, members };
+      if (token?.text === ",") at++;
+      else members.push(kind === "array" ? readElement() : readProperty());
+    }
+  };
+  const readElement = (): Member => {
+    const value = readValue();
+    return { start: value.start, end: value.end, value };
+  };
+  const readProperty = (): Member => {
+    const key = next();
+    next();
+    const value = readValue();
+    return { name: nameOf(key), start: key.start, end: value.end, value };
+  };
+  return readValue();
+}
+
+const CLOSING = { object: "}", array: "]" } as const;
+
+const TOKEN =
+  /(\s+)|(\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/)|("(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*')|([{}[\],:])|[^\s{}[\],:"'/]+/gy;
+
+function tokensOf(text: string): Token[] {
+  return Array.from(text.matchAll(TOKEN), (match) => {
+    const type = match[1] ? "blank" : match[2] ? "comment" : match[3] ? "string" : match[4] ? "mark" : "word";
+    return { type, text: match[0], start: match.index, end: match.index + match[0].length };
+  });
+}
+
+function isSignificant({ type }: Token): boolean {
+  return type !== "blank" && type !== "comment";
+}
+
+function kindOf({ text }: Token): JsonPlace["kind"] {
+  if (text === "{") return "object";
+  return text === "[" ? "array" : "other";
+}
+
+function nameOf({ text }: Token): string {
+  if (/^"[^\\]*"$/.test(text)) return text.slice(1, -1);
+  return Object.keys(JSON5.parse<object>(`{${text}:0}`))[0] ?? "";
+}
+
+/** The last of several members of one name is the one that counts. */
+export function memberOf(place: JsonPlace | undefined, name: string): Member | undefined {
+  return place?.kind === "object" ? place.members.findLast((member) => member.name === name) : undefined;
+}
+
+/** The value as the last member, in the style of what stands around it. */
+export function addMember(text: string, container: JsonPlace, value: unknown, name?: string): string {
+  const style = styleOf(text, container);
+  const key = name === undefined ? "" : `${JSON.stringify(name)}:${style.isCompact ? "" : " "}`;
+  const added = `${style.before}${key}${layOut(value, style)}`;
+  const tokens = tokensOf(text);
+  const inside = tokens.filter(({ start, end }) => start > container.start && end < container.end);
+  const lastWritten = inside.findLast(({ type }) => type !== "blank");
+  const lastMember = container.members.at(-1);
+  const hasComma = inside.some(
+    ({ text: mark, start }) => mark === "," && start >= (lastMember?.end ?? container.start),
+  );
+  if (lastMember === undefined || lastWritten === undefined) {
+    const from = lastWritten?.end ?? container.start + 1;
+    return `${text.slice(0, from)}${added}${style.after}${text.slice(container.end - 1)}`;
+  }
+  // A comment behind the last member stays with it.
+  const behind = text.slice(lastMember.end, lastWritten.end);
+  const rest = text.slice(lastWritten.end);
+  return `${text.slice(0, lastMember.end)}${hasComma ? "" : ","}${behind}${added}${hasComma ? "," : ""}${rest}`;
+}
+
+/** Another value in the place of one, in the style of the text. */
+export function replaceValue(text: string, { start, end }: JsonPlace, value: unknown): string {
+  const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", start - 1) + 1))?.[0] ?? "";
+  const layout = text.includes("\n") ? { ...linesOf(text), indent, isCompact: false } : oneLine(text);
+  return text.slice(0, start) + layOut(value, layout) + text.slice(end);
+}
+
+interface Layout {
+  indent: string;
+  /** Empty: everything on one line. */
+  unit: string;
+  lineEnd: string;
+  isCompact: boolean;
+}
+
+interface Style extends Layout {
+  /** White space before the new member, and after it where it is the only one. */
+  before: string;
+  after: string;
+}
+
+function styleOf(text: string, container: JsonPlace): Style {
+  const { lineEnd, unit } = linesOf(text);
+  const outer = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", container.start) + 1))?.[0] ?? "";
+  const last = container.members.at(-1);
+  const gap = last === undefined ? undefined : (/\s*$/.exec(text.slice(0, last.start))?.[0] ?? "");
+  const isOnOneLine = gap === undefined ? !text.includes("\n") : !gap.includes("\n");
+  // What ends with a line comment needs a new line after it.
+  const hasLineComment = tokensOf(text.slice(container.start, container.end)).some(({ text: token }) =>
+    token.startsWith("//"),
+  );
+  if (isOnOneLine && !hasLineComment) {
+    const before = container.members.length > 1 ? (gap ?? "") : "";
+    const layout = oneLine(text);
+    return { ...layout, before: layout.isCompact ? before : " ", after: "" };
+  }
+  const indent = gap?.includes("\n") === true ? gap.slice(gap.lastIndexOf("\n") + 1) : `${outer}${unit}`;
+  const after = `${lineEnd}${outer}`;
+  return { before: `${lineEnd}${indent}`, after, indent, unit, lineEnd, isCompact: false };
+}
+
+function linesOf(text: string): Pick<Layout, "unit" | "lineEnd"> {
+  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  return { lineEnd, unit: /\n([ \t]+)\S/.exec(text)?.[1] ?? "  " };
+}
+
+function oneLine(text: string): Layout {
+  return { indent: "", unit: "", lineEnd: "", isCompact: !/[:,] /.test(text) };
+}
+
+function layOut(value: unknown, { unit, lineEnd, indent, isCompact }: Layout): string {
+  if (isCompact) return JSON.stringify(value);
+  if (unit === "") {
+    return JSON.stringify(value, undefined, 1)
+      .replace(/(?<=[{[])\n\s*|\n\s*(?=[}\]])/g, "")
+      .replace(/\n\s*/g, " ");
+  }
+  return JSON.stringify(value, undefined, unit).replaceAll("\n", `${lineEnd}${indent}`);
+}
+
+/**
+ * Without the member and without one comma beside it. A line on which nothing else stands goes with it, and so does
+ * the white space of what is empty then.
+ */
+export function cutMember(text: string, { start, end }: Pick<Member, "start" | "end">): string {
+  const tokens = tokensOf(text).filter(isSignificant);
+  const next = tokens.find((token) => token.start >= end);
+  const previous = tokens.findLast((token) => token.end <= start);
+  const comma = [next, previous].find((token) => token?.text === ",");
+  const cuts = [{ start, end }, ...(comma === undefined ? [] : [comma])].sort((a, b) => b.start - a.start);
+  const rest = cuts.reduce((whole, cut) => cutRange(whole, cut.start, cut.end), text);
+  return previous !== undefined && /[{[]/.test(previous.text) ? withoutBlank(rest, previous.end) : rest;
+}
+
+/** Comments stay, and so does what stands around them. */
+function withoutBlank(text: string, at: number): string {
+  return text.slice(0, at) + text.slice(at).replace(/^\s+(?=[}\]])/, "");
+}
+
+function cutRange(text: string, from: number, to: number): string {
+  const lineStart = text.lastIndexOf("\n", from - 1) + 1;
+  const lineEnd = text.indexOf("\n", to);
+  const isAlone = text.slice(lineStart, from).trim() === "" && lineEnd !== -1 && text.slice(to, lineEnd).trim() === "";
+  if (isAlone) return text.slice(0, lineStart) + text.slice(lineEnd + 1);
+  const before = text.slice(0, from).trimEnd();
+  const lastLine = before.slice(before.lastIndexOf("\n") + 1);
+  // Nothing may slip into a comment, and no comment to what it does not belong to.
+  const isJoinable = !lastLine.includes("//") && !/^[ \t]*(?:\r?\n|\/[/*])/.test(text.slice(to));
+  return (isJoinable ? before : text.slice(0, from)) + text.slice(to);
+}

@@ -1,0 +1,98 @@
+/** What was said on Discord while nobody listened. */
+import { writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
+import { ada, openDiscordStage } from "../../../test/support/fake-discord/discord-stage.ts";
+
+describe("what was said while the bot was away", () => {
+  it("is asked for, in every channel that has moved, in order and without what was there before", async () => {
+    await using stage = await openDiscordStage();
+    const { discord } = stage;
+    const { general } = discord;
+    discord.say(general.id, "before the bot came", { author: ada });
+    const quiet = discord.addChannel("quiet");
+    const chat = discord.openPrivateChat(ada);
+    const first = await stage.start();
+    discord.say(general.id, "one", { author: ada });
+    discord.say(chat.id, "private one", { author: ada });
+    await expect.poll(() => stage.admitted.length, soon).toBe(2);
+    await first.stop();
+    stage.admitted.length = 0;
+
+    for (let number = 2; number <= 250; number++) discord.say(general.id, String(number), { author: ada });
+    discord.say(chat.id, "private two", { author: ada });
+    const fresh = discord.addChannel("fresh");
+    discord.say(fresh.id, "a new channel", { author: ada });
+    const requestsBefore = discord.requests.length;
+    await stage.start();
+    discord.say(general.id, "251", { author: ada });
+    await expect.poll(() => stage.admitted.length, soon).toBe(252);
+    const inGeneral = stage.admitted.filter(({ address }) => address.chatId === general.id);
+    expect(inGeneral.map(({ ctx }) => ctx.Body)).toEqual(Array.from({ length: 250 }, (_, index) => String(index + 2)));
+    expect(inGeneral[0]?.ctx).toMatchObject({ ChatType: "channel", GroupChannel: "#general" });
+    expect(texts(stage)).toContain("private two");
+    expect(texts(stage)).toContain("a new channel");
+    expect(stage.admitted.find(({ ctx }) => ctx.Body === "private two")?.ctx.ChatType).toBe("direct");
+    const asked = discord.requests.slice(requestsBefore).map(({ route }) => route);
+    expect(asked.filter((route) => route.includes(quiet.id))).toEqual([]);
+  });
+
+  it("is asked for again after a pause that Discord wants, and not where the bot may no longer read", async () => {
+    await using stage = await openDiscordStage();
+    const { discord } = stage;
+    const other = discord.addChannel("other");
+    await (await stage.start()).stop();
+    discord.say(discord.general.id, "hello", { author: ada });
+    discord.say(other.id, "secret", { author: ada });
+    discord.refuse(new RegExp(`GET /channels/${discord.general.id}/messages`), {
+      status: 429,
+      headers: { "retry-after": "2", "x-ratelimit-scope": "user" },
+      body: { message: "You are being rate limited.", retry_after: 2, global: false },
+    });
+    discord.refuse(new RegExp(`GET /channels/${other.id}/messages`), {
+      status: 403,
+      body: { code: 50_001, message: "Missing Access" },
+    });
+    await stage.start();
+    await expect.poll(() => texts(stage), soon).toEqual(["hello"]);
+  });
+
+  it("is bounded, and says so", async () => {
+    await using stage = await openDiscordStage();
+    const { discord } = stage;
+    await (await stage.start()).stop();
+    for (let number = 1; number <= 510; number++) discord.say(discord.general.id, String(number), { author: ada });
+    await stage.start();
+    await expect
+      .poll(() => stage.statuses.map(({ text }) => text).join("\n"), soon)
+      .toContain("More than 500 messages");
+    expect(stage.admitted).toHaveLength(500);
+  });
+
+  it("keeps a message that could not be admitted before the stop for the next start", async () => {
+    await using stage = await openDiscordStage();
+    const { discord } = stage;
+    const hanging = stage.channel({ clock: { now: () => 0, sleep: neverButAborted } });
+    await hanging.start({
+      admit: async () => {
+        throw new Error("no room");
+      },
+      report: (status) => void stage.statuses.push(status),
+    });
+    discord.say(discord.general.id, "keep me", { author: ada });
+    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("retrying");
+    await hanging.stop();
+    await stage.start();
+    await expect.poll(() => texts(stage), soon).toEqual(["keep me"]);
+  });
+
+  it("refuses to begin with a cursor file that it cannot read", async () => {
+    await using stage = await openDiscordStage();
+    const cursorFile = stage.folder.join("cursors.json");
+    await writeFile(cursorFile, "{");
+    const error = await failure(stage.start({ cursorFile }));
+    expect(error.code).toBe("discord-cursors-unreadable");
+    expect(error.hint).toContain("Move it away");
+    expect(stage.statuses.at(-1)?.state).toBe("failed");
+  });
+});

@@ -1,0 +1,98 @@
+/** Lost, refused and stopped connections to Discord. */
+import { describe, expect, it } from "vitest";
+import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
+import { ada, openDiscordStage, target } from "../../../test/support/fake-discord/discord-stage.ts";
+import type { DiscordChannelOptions } from "./create-discord-channel.ts";
+
+describe("the connection to Discord", () => {
+  it("resumes, and hears what was said meanwhile once", async () => {
+    await using stage = await openDiscordStage();
+    await stage.start();
+    const { discord } = stage;
+    discord.gateway.refuseConnections(1);
+    discord.gateway.disconnect(4000);
+    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("retrying");
+    discord.say(discord.general.id, "meanwhile", { author: ada });
+    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("connected");
+    await expect.poll(() => texts(stage), soon).toEqual(["meanwhile"]);
+    expect(discord.gateway.resumed).toBe(1);
+    expect(stage.statuses.at(-1)?.text).toMatch(/connected again, \d+ events/);
+    expect(stage.statuses.filter(({ state }) => state === "retrying")).toHaveLength(1);
+  });
+
+  it("asks for what a lost session has missed before it takes anything newer", async () => {
+    await using stage = await openDiscordStage();
+    await stage.start();
+    const { discord } = stage;
+    discord.gateway.forgetSessions();
+    discord.gateway.disconnect(4009);
+    discord.say(discord.general.id, "lost by the gateway", { author: ada });
+    await expect.poll(() => discord.gateway.identified, { timeout: 15_000, interval: 10 }).toBe(2);
+    discord.say(discord.general.id, "live", { author: ada });
+    await expect.poll(() => texts(stage), soon).toEqual(["lost by the gateway", "live"]);
+  });
+
+  it.each<[string, number | undefined, Partial<DiscordChannelOptions>, string, string]>([
+    ["a token that is empty", undefined, { token: " " }, "discord-token-missing", "developers/applications"],
+    ["a token that REST refuses", undefined, { token: "wrong" }, "discord-token-invalid", "Reset Token"],
+    ["a token that the gateway refuses", 4004, {}, "discord-token-invalid", "Reset Token"],
+    ["a missing intent", 4014, {}, "discord-intent-missing", "Message Content Intent"],
+    ["too many servers", 4011, {}, "discord-gateway-refused", "update Holdfast"],
+  ])("fails at start for %s and says how to mend it", async (_, closeCode, options, code, hint) => {
+    await using stage = await openDiscordStage();
+    stage.discord.refuseIdentify(closeCode);
+    const error = await failure(stage.start(options));
+    expect(error.code).toBe(code);
+    expect(error.hint).toContain(hint);
+    expect(stage.statuses.at(-1)?.state).toBe("failed");
+    expect(stage.statuses.at(-1)?.text).toContain(error.message);
+    await expect.poll(() => stage.discord.gateway.connections, soon).toBe(0);
+  });
+
+  it("keeps trying to start while Discord is down", async () => {
+    await using stage = await openDiscordStage();
+    stage.discord.refuse(/gateway\/bot/, { status: 503 });
+    stage.discord.refuse(/gateway\/bot/, { status: 502 });
+    await stage.start();
+    expect(stage.statuses.map(({ state }) => state)).toEqual(["starting", "retrying", "retrying", "connected"]);
+  });
+
+  it("says so when it is sent away for good later", async () => {
+    await using stage = await openDiscordStage();
+    await stage.start();
+    stage.discord.gateway.disconnect(4004);
+    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("failed");
+    expect(stage.statuses.at(-1)?.text).toContain("Reset Token");
+  });
+
+  it("stays away when it is stopped in the pause before it reconnects", async () => {
+    await using stage = await openDiscordStage();
+    const channel = await stage.start();
+    stage.discord.gateway.disconnect(4000);
+    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("retrying");
+    await channel.stop();
+    // The library's own pause of half a second has to pass to see that nothing follows it.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(stage.discord.gateway.connections).toBe(0);
+    expect(stage.discord.gateway.resumed).toBe(0);
+  });
+
+  it("can be stopped while it tries to start, and started again", async () => {
+    await using stage = await openDiscordStage();
+    for (let count = 0; count < 3; count++) stage.discord.refuse(/gateway\/bot/, { status: 503 });
+    const channel = stage.channel({ clock: { now: () => 0, sleep: neverButAborted } });
+    const started = failure(
+      channel.start({ admit: async () => {}, report: (status) => void stage.statuses.push(status) }),
+    );
+    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("retrying");
+    await channel.stop();
+    expect((await started).kind).toBe("interrupted");
+    const again = await stage.start();
+    await again.stop();
+    expect(stage.statuses.at(-1)?.state).toBe("stopped");
+    await expect.poll(() => stage.discord.gateway.connections, soon).toBe(0);
+    expect((await failure(again.send({ target: target("channel:1"), idempotencyKey: "k", text: "x" }))).code).toBe(
+      "channel-not-connected",
+    );
+  });
+});

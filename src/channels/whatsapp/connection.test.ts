@@ -1,0 +1,132 @@
+/** Linking, lost and stopped connections to WhatsApp, and the keys that are kept. */
+import { readdir, stat, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
+import { ada, openWhatsAppStage, target } from "../../../test/support/fake-whatsapp/whatsapp-stage.ts";
+import { createTestClock } from "../../../test/support/test-clock.ts";
+
+describe("the connection to WhatsApp", () => {
+  it("shows a code to scan, keeps the keys in a private folder and comes back with them", async () => {
+    await using stage = await openWhatsAppStage();
+    const { channel, start } = stage.create();
+    const started = start();
+    await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
+    stage.whatsapp.showCode("2@abc");
+    expect(stage.statuses.at(-1)).toMatchObject({ state: "starting", loginCode: "2@abc" });
+    stage.whatsapp.pair();
+    await expect.poll(() => stage.whatsapp.made, soon).toBe(2);
+    stage.whatsapp.open();
+    await started;
+    expect(stage.statuses.at(-1)).toEqual({ state: "connected", text: "WhatsApp: connected as Agent." });
+    expect(stage.statuses.some(({ state }) => state === "retrying")).toBe(false);
+    const identity = stage.whatsapp.config.auth.creds.noiseKey;
+    await channel.stop();
+
+    const folder = stage.folder.join("auth");
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect((await stat(stage.folder.join("auth", "creds.json"))).mode & 0o777).toBe(0o600);
+    await stage.start();
+    expect(stage.whatsapp.config.auth.creds.me?.name).toBe("Agent");
+    expect(Buffer.from(stage.whatsapp.config.auth.creds.noiseKey.private)).toEqual(Buffer.from(identity.private));
+  });
+
+  it("comes back with growing pauses, and says so", async () => {
+    await using stage = await openWhatsAppStage();
+    const pauses: number[] = [];
+    const clock = createTestClock();
+    await stage.start({
+      clock: {
+        now: () => clock.now(),
+        sleep: async (ms) => {
+          pauses.push(ms);
+        },
+      },
+    });
+    for (const [index, status] of [428, 408, 503, 500].entries()) {
+      stage.whatsapp.close(status);
+      await expect.poll(() => stage.whatsapp.made, soon).toBe(index + 2);
+    }
+    expect(stage.statuses.at(-1)?.state).toBe("retrying");
+    expect(pauses).toHaveLength(4);
+    expect(pauses.toSorted((one, other) => one - other)).toEqual(pauses);
+    stage.whatsapp.open();
+    expect(stage.statuses.at(-1)?.state).toBe("connected");
+    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "back?" }));
+    await expect.poll(() => texts(stage), soon).toEqual(["back?"]);
+    stage.whatsapp.close(428);
+    await expect.poll(() => pauses.length, soon).toBe(5);
+    expect(pauses.at(-1)).toBeLessThanOrEqual(1000);
+  });
+
+  it("forgets a device that was logged out, so that the next start shows a code", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    const before = stage.whatsapp.config.auth.creds.noiseKey;
+    await stage.whatsapp.config.auth.keys.set({ "pre-key": { "1": before } });
+    stage.whatsapp.close(401);
+    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("failed");
+    expect(stage.statuses.at(-1)?.text).toContain("holdfast channels login");
+    expect(await readdir(stage.folder.join("auth"))).toEqual([]);
+    expect((await failure(channel.send({ target: target(ada), idempotencyKey: "1", text: "x" }))).code).toBe(
+      "channel-not-connected",
+    );
+    await channel.stop();
+    await stage.start();
+    expect(stage.whatsapp.config.auth.creds.noiseKey).not.toEqual(before);
+  });
+
+  it.each<[number, string]>([
+    [401, "whatsapp-logged-out"],
+    [403, "whatsapp-forbidden"],
+    [405, "whatsapp-outdated"],
+    [411, "whatsapp-multi-device"],
+    [440, "whatsapp-replaced"],
+  ])("fails at start for %i and does not come back", async (status, code) => {
+    await using stage = await openWhatsAppStage();
+    const started = failure(stage.create().start());
+    await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
+    stage.whatsapp.close(status);
+    const error = await started;
+    expect(error.code).toBe(code);
+    expect(error.hint).toBeDefined();
+    expect(stage.statuses.at(-1)?.state).toBe("failed");
+    expect(stage.whatsapp.made).toBe(1);
+  });
+
+  it("can be stopped while it waits for the code to be scanned, and while it pauses", async () => {
+    await using stage = await openWhatsAppStage();
+    const waiting = stage.create();
+    const first = failure(waiting.start());
+    await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
+    await waiting.channel.stop();
+    expect((await first).kind).toBe("interrupted");
+
+    const pausing = stage.create({ clock: { now: () => 0, sleep: neverButAborted } });
+    const second = failure(pausing.start());
+    await expect.poll(() => stage.whatsapp.made, soon).toBe(2);
+    stage.whatsapp.close(503);
+    await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("retrying");
+    await pausing.channel.stop();
+    expect((await second).kind).toBe("interrupted");
+  });
+
+  it("keeps every key, whatever its name, and takes a damaged file for an error", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    const { keys } = stage.whatsapp.config.auth;
+    const id = "../../evil/1555:2";
+    await keys.set({ session: { [id]: Buffer.from("ratchet"), "1": Buffer.from("x") }, "lid-mapping": { "7": "8" } });
+    await keys.set({ session: { "1": null } });
+    expect(Buffer.from((await keys.get("session", [id]))[id] ?? []).toString()).toBe("ratchet");
+    expect(await keys.get("session", ["1"])).toEqual({});
+    expect(await keys.get("lid-mapping", ["7"])).toEqual({ "7": "8" });
+    const names = await readdir(stage.folder.join("auth"));
+    expect(names.toSorted()).toEqual(["lid-mapping-7.json", "session-..%2f..%2fevil%2f1555%3a2.json"]);
+    await channel.stop();
+    await writeFile(stage.folder.join("auth", "creds.json"), '{"noiseKey":');
+    const error = await failure(stage.create().start());
+    expect(error.code).toBe("whatsapp-keys-unreadable");
+    expect(error.hint).toContain("backup");
+    expect(stage.statuses.at(-1)?.state).toBe("failed");
+  });
+});

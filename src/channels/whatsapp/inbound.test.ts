@@ -1,0 +1,242 @@
+/** What people write on WhatsApp, as it is admitted. */
+import { readFile, readdir, stat } from "node:fs/promises";
+import type { WAContextInfo, WAMessageContent } from "baileys";
+import { describe, expect, it } from "vitest";
+import { keyOptions, soon, texts } from "../../../test/support/channel-checks.ts";
+import { ada, eve, family, openWhatsAppStage } from "../../../test/support/fake-whatsapp/whatsapp-stage.ts";
+import { createTestClock } from "../../../test/support/test-clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { resolveInboundSessionKey } from "../../keys/inbound.ts";
+import { createPairingStore } from "../pairing-store.ts";
+
+describe("messages from WhatsApp", () => {
+  it("takes in a direct message", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start();
+    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, id: "M1", text: "hello" }));
+    await expect.poll(() => stage.admitted.length, soon).toBe(1);
+    const [message] = stage.admitted;
+    expect(message?.address).toEqual({ channel: "whatsapp", accountId: "default", chatId: ada, messageId: "M1" });
+    expect(message?.ctx).toMatchObject({
+      Body: "hello",
+      MessageSid: "M1",
+      Timestamp: 1_794_744_000_000,
+      From: "whatsapp:+15551111",
+      To: "+15550000",
+      OriginatingTo: "+15551111",
+      ChatType: "direct",
+      SenderE164: "+15551111",
+      SenderName: "Ada",
+      BotId: "15550000",
+      CommandAuthorized: true,
+    });
+    expect(resolveInboundSessionKey(message?.ctx ?? {}, keyOptions)).toBe("agent:main:whatsapp:dm:+15551111");
+  });
+
+  it("takes in a group with its subject, who said it, who was meant and what was quoted", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start();
+    const { whatsapp } = stage;
+    whatsapp.subjects.set(family, "Family");
+    const say = (contextInfo: WAContextInfo): void =>
+      whatsapp.receive(
+        whatsapp.message({
+          from: "15551111:3@s.whatsapp.net",
+          group: family,
+          content: { extendedTextMessage: { text: "you?", contextInfo } },
+        }),
+      );
+    say({ mentionedJid: ["900@lid"] });
+    say({ stanzaId: "Q1", participant: "15550000@s.whatsapp.net", quotedMessage: { conversation: "I said" } });
+    say({ stanzaId: "Q2", participant: eve, quotedMessage: { imageMessage: { caption: "a picture" } } });
+    await expect.poll(() => stage.admitted.length, soon).toBe(3);
+    const [mention, reply, other] = stage.admitted.map(({ ctx }) => ctx);
+    expect(mention).toMatchObject({
+      From: family,
+      OriginatingTo: family,
+      ChatType: "group",
+      GroupSubject: "Family",
+      SenderE164: "+15551111",
+      WasMentioned: true,
+    });
+    expect(reply).toMatchObject({
+      WasMentioned: true,
+      ReplyToId: "Q1",
+      ReplyToBody: "I said",
+      ReplyToSender: "+15550000",
+    });
+    expect(other).toMatchObject({ WasMentioned: false, ReplyToId: "Q2", ReplyToBody: "a picture" });
+    expect(stage.admitted[0]?.address.chatId).toBe(family);
+    expect(resolveInboundSessionKey(mention ?? {}, keyOptions)).toBe(`agent:main:whatsapp:group:${family}`);
+    whatsapp.rename(family, "The Family");
+    say({});
+    await expect.poll(() => stage.admitted.at(-1)?.ctx.GroupSubject, soon).toBe("The Family");
+    expect(whatsapp.metadataRequests).toEqual([family]);
+  });
+
+  it("knows a person by the phone number, however WhatsApp names them", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start();
+    const { whatsapp } = stage;
+    whatsapp.phones.set("555@lid", "15551111:0@s.whatsapp.net");
+    whatsapp.receive(whatsapp.message({ from: "444@lid", alt: ada, text: "one" }));
+    whatsapp.receive(whatsapp.message({ from: "555@lid", text: "two" }));
+    await expect.poll(() => stage.admitted.length, soon).toBe(2);
+    expect(stage.admitted.map(({ ctx }) => ctx.SenderE164)).toEqual(["+15551111", "+15551111"]);
+    expect(new Set(stage.admitted.map(({ address }) => address.chatId))).toEqual(new Set([ada]));
+  });
+
+  it.each<[string, WAMessageContent, string]>([
+    ["an ephemeral message", { ephemeralMessage: { message: { conversation: "gone soon" } } }, "gone soon"],
+    ["an extended text", { extendedTextMessage: { text: "https://example.com" } }, "https://example.com"],
+    ["a location", { locationMessage: { degreesLatitude: 52.5, degreesLongitude: 13.4 } }, "<location:52.5,13.4>"],
+    ["a pressed button", { buttonsResponseMessage: { selectedDisplayText: "Yes" } }, "Yes"],
+  ])("reads %s", async (_, content, expected) => {
+    await using stage = await openWhatsAppStage();
+    await stage.start();
+    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, content }));
+    await expect.poll(() => texts(stage), soon).toEqual([expected]);
+  });
+
+  it("takes a contact card for data", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start();
+    const contactMessage = { displayName: "Bob", vcard: "BEGIN:VCARD" };
+    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, content: { contactMessage } }));
+    await expect.poll(() => stage.admitted[0]?.ctx.UntrustedContext, soon).toEqual(["Contact Bob:\nBEGIN:VCARD"]);
+  });
+
+  it("keeps files within limits, and admits the message without those it cannot have", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start({
+      maxMediaBytes: 100,
+      downloadMedia: async ({ key }) => {
+        if (key.id === "GONE") throw new Error("410");
+        return chunks(key.id === "LIAR" ? 500 : 5);
+      },
+    });
+    const send = (id: string, fileLength: number, caption?: string): void =>
+      stage.whatsapp.receive(
+        stage.whatsapp.message({
+          from: ada,
+          id,
+          content: {
+            imageMessage: { mimetype: "image/jpeg", fileLength, ...(caption === undefined ? {} : { caption }) },
+          },
+        }),
+      );
+    send("FINE", 5, "look");
+    send("BARE", 5);
+    send("BIG", 101);
+    send("LIAR", 5);
+    send("GONE", 5);
+    await expect.poll(() => stage.admitted.length, soon).toBe(5);
+    const [fine, bare, ...missing] = stage.admitted.map(({ ctx }) => ctx);
+    expect([fine?.Body, bare?.Body]).toEqual(["look", "<media:image>"]);
+    expect(fine?.MediaTypes).toEqual(["image/jpeg"]);
+    const [path = ""] = fine?.MediaPaths ?? [];
+    expect(path).toMatch(/\.jpg$/);
+    expect(await readFile(path, "utf8")).toBe("xxxxx");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    for (const ctx of missing) {
+      expect(ctx.MediaPaths).toBeUndefined();
+      expect(ctx.UntrustedContext).toEqual([expect.stringContaining("could not be fetched")]);
+    }
+    expect(await readdir(stage.folder.join("media"))).toHaveLength(2);
+  });
+
+  it("hears neither itself nor strangers, statuses, reactions or history", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start();
+    const { whatsapp } = stage;
+    whatsapp.receive(whatsapp.message({ from: ada, text: "from my phone", fromMe: true }), "append");
+    whatsapp.receive(whatsapp.message({ from: eve, text: "stranger" }));
+    whatsapp.receive(whatsapp.message({ from: "status@broadcast", text: "status" }));
+    whatsapp.receive(whatsapp.message({ from: "1@newsletter", text: "news" }));
+    whatsapp.receive(whatsapp.message({ from: ada, content: { reactionMessage: { text: "👍", key: { id: "1" } } } }));
+    whatsapp.receive(whatsapp.message({ from: ada, content: { protocolMessage: { type: 0 } } }));
+    whatsapp.sendHistory([whatsapp.message({ from: ada, text: "years ago" })]);
+    whatsapp.receive(whatsapp.message({ from: ada, text: "while you were away" }), "append");
+    whatsapp.receive(whatsapp.message({ from: ada, text: "now" }));
+    await expect.poll(() => texts(stage), soon).toEqual(["while you were away", "now"]);
+    expect(whatsapp.config.shouldSyncHistoryMessage?.({})).toBe(false);
+  });
+
+  it("lets everybody of an allowed group in, without the right to command", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start({ allowFrom: [`whatsapp:group:${family}`] });
+    stage.whatsapp.receive(stage.whatsapp.message({ from: eve, group: family, text: "hi" }));
+    await expect.poll(() => stage.admitted[0]?.ctx.CommandAuthorized, soon).toBe(false);
+  });
+
+  it("offers a stranger a pairing code, and lets them in once they are approved", async () => {
+    await using stage = await openWhatsAppStage();
+    const { whatsapp } = stage;
+    const store = createPairingStore({
+      folder: stage.folder.join("pairing"),
+      channel: "whatsapp",
+      accountId: "default",
+      clock: createTestClock(),
+    });
+    await stage.start({ pairing: { store, offers: true } });
+    whatsapp.receive(whatsapp.message({ from: eve, text: "may I?" }));
+    await expect.poll(() => whatsapp.sent.length, soon).toBe(1);
+    expect(whatsapp.sent[0]?.jid).toBe(eve);
+    const [request] = await store.pending();
+    expect(request?.id).toBe("+15552222");
+    await store.approve(request?.code ?? "");
+    whatsapp.receive(whatsapp.message({ from: eve, text: "and now?" }));
+    await expect.poll(() => texts(stage), soon).toEqual(["and now?"]);
+  });
+
+  it("tries again until a message can be kept, and keeps those behind it in order", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start();
+    stage.failures.push(new HoldfastError("unavailable", "disk-full", "The disk is full."), new Error("still full"));
+    for (const text of ["one", "two"]) stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text }));
+    await expect.poll(() => texts(stage), soon).toEqual(["one", "two"]);
+    expect(stage.statuses.some(({ state, text }) => state === "retrying" && text.includes("disk is full"))).toBe(true);
+    expect(stage.statuses.at(-1)?.state).toBe("connected");
+  });
+
+  it("loses nothing that Baileys has confirmed and still collects when the connection breaks", async () => {
+    await using stage = await openWhatsAppStage();
+    await stage.start();
+    stage.whatsapp.startBuffering();
+    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "confirmed" }), "append");
+    stage.whatsapp.close(428);
+    await expect.poll(() => texts(stage), soon).toEqual(["confirmed"]);
+  });
+
+  it("ends a stop only when what has arrived is kept", async () => {
+    await using stage = await openWhatsAppStage();
+    const admitting = Promise.withResolvers<void>();
+    const { channel } = stage.create();
+    const kept: string[] = [];
+    const started = channel.start({
+      admit: async ({ ctx }) => {
+        await admitting.promise;
+        kept.push(ctx.Body ?? "");
+      },
+      report: () => undefined,
+    });
+    await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
+    stage.whatsapp.open();
+    await started;
+    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "one" }));
+    stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "two" }));
+    let isStopped = false;
+    const stopped = channel.stop().then(() => {
+      isStopped = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isStopped).toBe(false);
+    admitting.resolve();
+    await stopped;
+    expect(kept).toEqual(["one", "two"]);
+  });
+});
+
+async function* chunks(bytes: number): AsyncGenerator<Uint8Array> {
+  for (let index = 0; index < bytes; index++) yield Buffer.from("x");
+}

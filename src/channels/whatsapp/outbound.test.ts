@@ -1,0 +1,116 @@
+/** What is sent to WhatsApp. */
+import { writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { failure, soon } from "../../../test/support/channel-checks.ts";
+import { boom } from "../../../test/support/fake-whatsapp/fake-whatsapp.ts";
+import { ada, eve, family, openWhatsAppStage, target } from "../../../test/support/fake-whatsapp/whatsapp-stage.ts";
+
+describe("messages to WhatsApp", () => {
+  it("sends to numbers and groups, and gives one idempotency key one id", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    const { whatsapp } = stage;
+    const first = await channel.send({ target: target("+1 (555) 11-11"), idempotencyKey: "1", text: "hello" });
+    const second = await channel.send({ target: target(`whatsapp:group:${family}`), idempotencyKey: "1", text: "all" });
+    expect(second).toEqual(first);
+    expect(first.messageId).toMatch(/^3EB0[0-9A-F]{18}$/);
+    expect(whatsapp.sent.map(({ jid }) => jid)).toEqual([ada, family]);
+    expect(whatsapp.sent[0]?.message.message?.extendedTextMessage?.text).toBe("hello");
+    expect(whatsapp.sent[0]?.message.key.id).toBe(first.messageId);
+    expect(channel.capabilities.deduplicates).toBe(false);
+    // What was sent can be sent again to a phone that could not read it.
+    expect(await whatsapp.config.getMessage?.({ id: first.messageId })).toMatchObject({
+      extendedTextMessage: { text: "all" },
+    });
+  });
+
+  it("fetches no preview of an address in a text", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    await channel.send({ target: target(ada), idempotencyKey: "1", text: "see http://127.0.0.1/secret" });
+    expect(stage.whatsapp.sent[0]?.content).toMatchObject({ linkPreview: null });
+  });
+
+  it("quotes what it answers, in the same chat and as long as it remembers it", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    const { whatsapp } = stage;
+    whatsapp.receive(whatsapp.message({ from: ada, id: "Q1", text: "a question" }));
+    await expect.poll(() => stage.admitted.length, soon).toBe(1);
+    await channel.send({ target: target("+15551111"), idempotencyKey: "1", text: "an answer", replyToId: "Q1" });
+    await channel.send({ target: target("+15551111"), idempotencyKey: "2", text: "to nothing", replyToId: "Q9" });
+    await channel.send({ target: target(family), idempotencyKey: "3", text: "elsewhere", replyToId: "Q1" });
+    const quoted = whatsapp.sent.map(({ message }) => message.message?.extendedTextMessage?.contextInfo?.stanzaId);
+    expect(quoted).toEqual(["Q1", undefined, undefined]);
+  });
+
+  it("sends files as what they are, with the text on the first", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    const media = await Promise.all(
+      ["photo.png", "clip.mp4", "paper.pdf"].map(async (name) => {
+        const path = stage.folder.join(name);
+        await writeFile(path, "bytes");
+        return { kind: "file" as const, path };
+      }),
+    );
+    await channel.send({ target: target(ada), idempotencyKey: "1", text: "see", media });
+    const [photo, clip, paper] = stage.whatsapp.sent.map(({ message }) => message.message);
+    expect(photo?.imageMessage).toMatchObject({ caption: "see", mimetype: "image/png" });
+    expect(clip?.videoMessage?.mimetype).toBe("video/mp4");
+    expect(paper?.documentMessage).toMatchObject({ fileName: "paper.pdf", mimetype: "application/pdf" });
+    expect(new Set(stage.whatsapp.sent.map(({ message }) => message.key.id)).size).toBe(3);
+  });
+
+  it("sends a voice message, and its words before it", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    const path = stage.folder.join("voice.ogg");
+    await writeFile(path, "OggS");
+    const media = [{ kind: "file" as const, path }];
+    await channel.send({ target: target(ada), idempotencyKey: "1", text: "listen", media, asVoice: true });
+    await channel.send({ target: target(ada), idempotencyKey: "2", media });
+    const [words, voice, sound] = stage.whatsapp.sent.map(({ message }) => message.message);
+    expect(words?.extendedTextMessage?.text).toBe("listen");
+    expect(voice?.audioMessage).toMatchObject({ ptt: true, mimetype: "audio/ogg; codecs=opus" });
+    expect(sound?.audioMessage).toMatchObject({ ptt: false, mimetype: "audio/ogg" });
+  });
+
+  it("shows that it is typing", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    await channel.showTyping?.(target("+15551111"));
+    expect(stage.whatsapp.presence).toEqual([{ type: "composing", jid: ada }]);
+  });
+
+  it.each<[number, string, string]>([
+    [403, "forbidden", "whatsapp-forbidden"],
+    [404, "not-found", "whatsapp-not-found"],
+    [408, "timeout", "whatsapp-timeout"],
+    [428, "unavailable", "whatsapp-unreachable"],
+    [503, "unavailable", "whatsapp-unreachable"],
+  ])("tells failure %i apart", async (status, kind, code) => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    stage.whatsapp.failures.push(boom(status));
+    const error = await failure(channel.send({ target: target(family), idempotencyKey: "1", text: "x" }));
+    expect([error.kind, error.code]).toEqual([kind, code]);
+    expect(error.hint).toBeDefined();
+    expect(stage.whatsapp.sent).toEqual([]);
+  });
+
+  it("says when a number has no WhatsApp, when there is nothing to send and when an address is none", async () => {
+    await using stage = await openWhatsAppStage();
+    const channel = await stage.start();
+    stage.whatsapp.absent.add(eve);
+    const codes = await Promise.all(
+      [
+        { target: target(eve), idempotencyKey: "1", text: "x" },
+        { target: target(ada), idempotencyKey: "2" },
+        { target: target("the family"), idempotencyKey: "3", text: "x" },
+        { target: target("status@broadcast"), idempotencyKey: "4", text: "x" },
+      ].map(async (message) => (await failure(channel.send(message))).code),
+    );
+    expect(codes).toEqual(["whatsapp-not-found", "empty-message", "whatsapp-target", "whatsapp-target"]);
+  });
+});

@@ -1,0 +1,178 @@
+/** What `holdfast hooks` prints and how it ends, as a process of its own. docs/cli.md describes it. */
+import { spawnSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type HookHome, hookHead, hookHome } from "../../../test/support/hook-home.ts";
+import { agentLayout } from "../../config/layout.ts";
+
+const MAIN = new URL("../main.ts", import.meta.url).href;
+const SCRIPT = `import { main } from ${JSON.stringify(MAIN)}; process.exitCode = await main(process.argv.slice(1));`;
+const HANDLER = { "handler.ts": "export default (): void => {};" };
+const EVENTS = ["command:new", "command:reset", "command:stop", "session:compact", "session:end"];
+const TEXT = expect.any(String) as string;
+
+function holdfast({ home }: HookHome, ...args: string[]) {
+  const env = { ...process.env, HOLDFAST_HOME: home, NO_COLOR: "1" };
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", SCRIPT, "--", ...args], {
+    env,
+    cwd: "/",
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr, json: () => JSON.parse(stdout) as unknown };
+}
+
+/** A hook in the workspace of the agent `main`. */
+async function addToWorkspace(stage: HookHome, name: string, files: Record<string, string>): Promise<string> {
+  const folder = join(agentLayout(stage.home, "main").workspace, "hooks", name);
+  await mkdir(folder, { recursive: true });
+  for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text);
+  return folder;
+}
+
+describe("holdfast hooks", () => {
+  it("lists what was found, in words and as JSON", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "bad", { "HOOK.md": "---\nevents: [command:nwe]\n---\n", ...HANDLER });
+    const { status, stdout } = holdfast(stage, "hooks", "list");
+    expect(status).toBe(0);
+    expect(stdout.split("\n").map((line) => line.trimEnd())).toEqual([
+      expect.stringMatching(/^HOOK +FROM +STATE +EVENTS$/),
+      expect.stringMatching(
+        /^session-handoff +bundled +ready +command:new, .*session:end +Notes what a conversation leaves/,
+      ),
+      expect.stringMatching(/^bad +home +broken +unknown event "command:nwe"; did you mean command:new\?$/),
+      "",
+    ]);
+    expect(holdfast(stage, "hooks", "list", "--json").json()).toEqual({
+      schema: 1,
+      count: 2,
+      hooks: [
+        {
+          name: "session-handoff",
+          description: TEXT,
+          events: EVENTS,
+          source: "bundled",
+          folder: TEXT,
+          enabled: true,
+          missing: [],
+          variables: [],
+          state: "ready",
+        },
+        {
+          name: "bad",
+          description: "",
+          events: [],
+          source: "home",
+          folder: join(stage.home, "hooks/bad"),
+          handlerFile: join(stage.home, "hooks/bad/handler.ts"),
+          enabled: true,
+          missing: [],
+          variables: [],
+          state: "broken",
+          problem: 'unknown event "command:nwe"; did you mean command:new?',
+        },
+      ],
+    });
+  });
+
+  it("turns hooks off and on, and keeps the comments of the configuration", async () => {
+    await using stage = await hookHome();
+    await mkdir(stage.home, { recursive: true });
+    const path = join(stage.home, "config.json");
+    await writeFile(path, "{\n  // mine\n  hooks: { timeoutSeconds: 5 },\n}\n");
+    const disabled = holdfast(stage, "hooks", "disable", "session-handoff", "--json");
+    expect(disabled.json()).toEqual({ schema: 1, ok: true, path, name: "session-handoff" });
+    expect(holdfast(stage, "hooks", "list", "--json").json()).toMatchObject({
+      hooks: [{ enabled: false, state: "off" }],
+    });
+    expect(await readFile(path, "utf8")).toContain("// mine");
+    const enabled = holdfast(stage, "hooks", "enable", "session-handoff");
+    expect(enabled).toMatchObject({ status: 0, stdout: `session-handoff is turned on  (${path})\n` });
+    expect(holdfast(stage, "hooks", "check", "--json").json()).toMatchObject({ ok: true, hooks: [{ state: "ready" }] });
+  });
+
+  it("turns a hook of a workspace on as it is, and says when it changed", async () => {
+    await using stage = await hookHome();
+    const files = { "HOOK.md": hookHead("own.notes", "command:new"), ...HANDLER };
+    const folder = await addToWorkspace(stage, "own", files);
+    // Nothing of it may run before: this handler would fail.
+    await writeFile(join(folder, "handler.ts"), "process.exit(9);");
+    const before = holdfast(stage, "hooks", "check", "own.notes", "--json");
+    expect(before).toMatchObject({ status: 0 });
+    expect(before.json()).toMatchObject({ ok: true, hooks: [{ state: "off", enabled: false }] });
+
+    await writeFile(join(folder, "handler.ts"), HANDLER["handler.ts"]);
+    expect(holdfast(stage, "hooks", "enable", "own.notes", "--json").json()).toEqual({
+      schema: 1,
+      ok: true,
+      path: join(stage.home, "config.json"),
+      name: "own.notes",
+      source: "workspace",
+      folder,
+      files: ["HOOK.md", "handler.ts"],
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+    expect(holdfast(stage, "hooks", "check", "own.notes", "--json").json()).toMatchObject({ ok: true, count: 1 });
+
+    await writeFile(join(folder, "handler.ts"), "export default () => 1;");
+    const changed = holdfast(stage, "hooks", "check", "own.notes");
+    expect(changed.status).toBe(5);
+    expect(changed.stdout).toContain("changed since you enabled it; run `holdfast hooks enable own.notes` again");
+    expect(changed.stderr).toBe("1 of 1 cannot run though it is turned on.\n");
+    holdfast(stage, "hooks", "disable", "own.notes");
+    expect(JSON.parse(await readFile(join(stage.home, "hooks.json"), "utf8"))).toMatchObject({ workspaceHooks: {} });
+  });
+
+  it("asks which one is meant when a workspace has a hook of the same name", async () => {
+    await using stage = await hookHome();
+    await addToWorkspace(stage, "session-handoff", {
+      "HOOK.md": hookHead("session-handoff", "command:new"),
+      ...HANDLER,
+    });
+    const { status, stderr } = holdfast(stage, "hooks", "enable", "session-handoff");
+    expect(status).toBe(2);
+    expect(stderr).toContain("--source bundled or --source workspace");
+    const chosen = holdfast(stage, "hooks", "enable", "session-handoff", "--source", "bundled", "--json");
+    expect(chosen.json()).toMatchObject({ source: "bundled" });
+    expect(holdfast(stage, "hooks", "list", "--json").json()).toMatchObject({
+      hooks: [
+        { source: "bundled", state: "ready" },
+        { source: "workspace", state: "off" },
+      ],
+    });
+  });
+
+  it("loads handlers to check them, and says what is wrong", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "fails", {
+      "HOOK.md": hookHead("fails", "command:new"),
+      "handler.js": "throw new Error('x')",
+    });
+    const { status, json } = holdfast(stage, "hooks", "check", "--json");
+    expect(status).toBe(5);
+    expect(json()).toMatchObject({
+      schema: 1,
+      ok: false,
+      count: 2,
+      hooks: [
+        { name: "session-handoff", ok: true },
+        { name: "fails", ok: false, state: "broken", problem: "Error: x" },
+      ],
+    });
+  });
+
+  it("knows what is not there, and does not turn on what is broken", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "bad", { "HOOK.md": "no head", ...HANDLER });
+    const unknown = holdfast(stage, "hooks", "enable", "session-handof", "--json");
+    expect(unknown.status).toBe(3);
+    expect(JSON.parse(unknown.stderr)).toMatchObject({
+      error: { code: "hook-not-found", hint: "Did you mean session-handoff?" },
+    });
+    const broken = holdfast(stage, "hooks", "enable", "bad", "--json");
+    expect(broken.status).toBe(1);
+    expect(JSON.parse(broken.stderr)).toMatchObject({ error: { code: "hook-broken" } });
+    expect(holdfast(stage, "hooks", "disable", "nobody").status).toBe(3);
+  });
+});

@@ -1,0 +1,92 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../base/log.ts";
+import { DEFAULT_CONFIG } from "../config/config.ts";
+import { createBackground } from "./background.ts";
+import type { EndedTurn } from "./handoff.ts";
+
+const { handoff: CONFIG } = DEFAULT_CONFIG;
+
+describe("captures behind the turns", () => {
+  it("come after so many messages, after a large result and after a turn that took too long", async () => {
+    const { background, calls } = observed();
+    for (let index = 0; index < 9; index++) background.turnEnded(turn("a", { messages: 2 }));
+    await background.settled();
+    expect(calls).toEqual([]);
+    background.turnEnded(turn("a", { messages: 2 }));
+    background.turnEnded(turn("b", { largestToolResult: CONFIG.largeToolResult }));
+    background.turnEnded(turn("c", { timedOut: true }));
+    await background.settled();
+    expect(calls).toEqual(["a messages", "b tool-result", "c timeout"]);
+    background.turnEnded(turn("a", { messages: 19 }));
+    await background.settled();
+    expect(calls).toHaveLength(3);
+  });
+
+  it("count from the last capture, whoever made it", async () => {
+    const { background, calls } = observed();
+    background.turnEnded(turn("a", { messages: 19 }));
+    background.captured("a");
+    background.turnEnded(turn("a", { messages: 19 }));
+    await background.settled();
+    expect(calls).toEqual([]);
+  });
+
+  it("run one at a time, several of a session as one, and never within the turn", async () => {
+    let running = 0;
+    let most = 0;
+    const { background, calls } = observed(async () => {
+      most = Math.max(most, ++running);
+      await delay(5);
+      running--;
+    });
+    for (const key of ["a", "b", "a", "c", "a"]) background.turnEnded(turn(key, { timedOut: true }));
+    expect(calls).toEqual([]);
+    await background.settled();
+    expect(calls.sort()).toEqual(["a timeout", "b timeout", "c timeout"]);
+    expect(most).toBe(1);
+  });
+
+  it("that fail keep nobody from the next", async () => {
+    const { background, calls } = observed(async (key) => {
+      if (key === "a") throw new Error("no");
+      await Promise.resolve();
+    });
+    background.turnEnded(turn("a", { timedOut: true }));
+    background.turnEnded(turn("b", { timedOut: true }));
+    await background.settled();
+    expect(calls).toEqual(["a timeout", "b timeout"]);
+  });
+
+  it("of what is open are made when a process ends, the newest first, and no longer than it may take", async () => {
+    const { background, calls } = observed(async (key) => {
+      if (key === "slow") await delay(60_000, undefined, { ref: false });
+    });
+    for (const key of ["slow", "a", "b"]) background.turnEnded(turn(key, { messages: 2 }));
+    expect(await background.captureOpen("signal", 200)).toBe(2);
+    expect(calls).toEqual(["b signal", "a signal", "slow signal"]);
+    expect(await background.captureOpen("signal", 200)).toBe(0);
+  });
+
+  it("are no longer begun once it was stopped", async () => {
+    const { background, calls } = observed();
+    background.stop();
+    background.turnEnded(turn("a", { timedOut: true }));
+    await background.settled();
+    expect(calls).toEqual([]);
+  });
+});
+
+function turn(sessionKey: string, more: Partial<EndedTurn>): EndedTurn {
+  return { sessionKey, messages: 0, largestToolResult: 0, timedOut: false, ...more };
+}
+
+function observed(work: (key: string) => Promise<void> = async () => {}) {
+  const calls: string[] = [];
+  const capture = async (key: string, reason: string): Promise<void> => {
+    calls.push(`${key} ${reason}`);
+    await work(key);
+  };
+  const background = createBackground({ config: CONFIG, logger: silentLogger, capture, captureBehind: capture });
+  return { background, calls };
+}

@@ -1,0 +1,98 @@
+/** Real processes that capture at once, or die on the way: there is one state, and the files say what it says. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { HandoffChildTask } from "../../test/support/handoff-child.ts";
+import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
+import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import type { FaultPoint } from "../base/faults.ts";
+import { agentLayout } from "../config/layout.ts";
+import type { Handoff } from "./handoff.ts";
+import type { SessionState } from "./state.ts";
+
+type Death = readonly [point: FaultPoint, occurrence: number];
+
+const POINTS: readonly Death[] = [
+  ["handoff.kept", 1],
+  ["lock.created", 1],
+  ["file.temp-written", 1],
+  ["file.temp-synced", 2],
+  ["file.renamed", 1],
+  ["file.renamed", 2],
+  ["handoff.files-written", 1],
+];
+
+/** The files are written in the same way, whatever the store. */
+const FEW_POINTS: readonly Death[] = [
+  ["handoff.kept", 1],
+  ["handoff.files-written", 1],
+];
+
+describe.each(STORE_KINDS)("processes on %s", (kind) => {
+  it("that capture at once give one state and every note once", async () => {
+    await using stage = await handoffStage(kind);
+    await stage.open();
+    await stage.say(WORK);
+    const task = { kind, home: stage.fixture.home, key: KEY };
+    const ends = await Promise.all([runChild(task), runChild(task)]);
+    expect(ends).toEqual([0, 0]);
+    await check(stage, stage.handoff);
+  }, 60_000);
+
+  it("that die on the way leave a capture which the next one finishes", async () => {
+    await using stage = await handoffStage(kind);
+    await stage.open();
+    for (const [index, [point, occurrence]] of (kind === "sqlite" ? POINTS : FEW_POINTS).entries()) {
+      await stage.say(index === 0 ? WORK : [`The release is blocked: signing key number ${index} has expired.`]);
+      const task = { kind, home: stage.fixture.home, key: KEY };
+      expect(await runChild({ ...task, point, occurrence }), `${point} ${occurrence}`).toBe("SIGKILL");
+      // The process that starts next makes up for it.
+      const next = await stage.another();
+      await next.recover();
+      await next.capture({ kind: "session", sessionKey: KEY }, "messages");
+      await check(stage, next);
+      // One that goes on would write down what the next process captures.
+      await next.close();
+    }
+  }, 60_000);
+});
+
+async function check({ agent, fixture }: HandoffStage, handoff: Handoff): Promise<void> {
+  await handoff.settled();
+  const state = await handoff.get(KEY);
+  const layout = agentLayout(fixture.home, "main").handoff;
+  expect(JSON.parse(readFileSync(layout.stateFile, "utf8"))).toEqual(state);
+  expect(JSON.parse(readFileSync(layout.pendingFile, "utf8"))).toMatchObject({ pending: [{ sessionKey: KEY }] });
+  const lines = readdirSync(layout.patternsFolder)
+    .filter((name) => name.endsWith(".jsonl"))
+    .flatMap((name) => readFileSync(join(layout.patternsFolder, name), "utf8").split("\n"))
+    .filter((line) => line !== "");
+  const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toEqual(expect.arrayContaining(state?.patterns.map(({ id }) => id) ?? []));
+  // As if nobody had ever captured anything before.
+  const kept = await agent.store.handoffs.get(KEY);
+  await agent.store.handoffs.delete(KEY);
+  const anew = await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+  await handoff.settled();
+  expect(contentOf(anew)).toEqual(contentOf(state));
+  await agent.store.handoffs.update(KEY, () => kept);
+}
+
+function contentOf(state: SessionState | undefined): unknown {
+  return (
+    state && { items: state.items, patterns: state.patterns, transcript: state.transcript, hash: state.transcriptHash }
+  );
+}
+
+const CHILD = fileURLToPath(new URL("../../test/support/handoff-child.ts", import.meta.url));
+
+/** Its exit code, or the signal that ended it. */
+async function runChild(task: HandoffChildTask): Promise<unknown> {
+  const child = spawn(process.execPath, [CHILD, JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit"] });
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  return signal ?? code;
+}

@@ -1,0 +1,137 @@
+/** Puts the parts of an agent's hand-off together. */
+import type { HandoffConfig } from "../config/config.ts";
+import type { HandoffLayout } from "../config/layout.ts";
+import { canonicalSessionKey } from "../keys/canonical-key.ts";
+import type { LanguageModel } from "../models/language-model.ts";
+import type { GithubReader } from "../project/github-status.ts";
+import type { GitOptions } from "../project/run-git.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import { createBackground } from "./background.ts";
+import { createCaptures } from "./capture.ts";
+import { createSources } from "./capture-source.ts";
+import { createDecisions } from "./decisions.ts";
+import { createViews } from "./files/views.ts";
+import type { Handoff } from "./handoff.ts";
+import { createHandoffChanges } from "./handoff-changes.ts";
+import { getState, isNativeKey, listStates, sourceOf } from "./kept-states.ts";
+import { offerNative } from "./native-offer.ts";
+import { createOffers } from "./offer.ts";
+import { recoverSessions } from "./recover.ts";
+import { createRefinements } from "./refinements.ts";
+import { verifyItems } from "./verify.ts";
+
+export interface HandoffOptions {
+  agent: AgentHandle;
+  /** Where the files go: `agentLayout(home, agentId).handoff`. */
+  layout: HandoffLayout;
+  /** `agentLayout(home, agentId).workspace`: it tells nothing about what is worked on. */
+  defaultWorkspace: string;
+  config: HandoffConfig;
+  /** Claude Code's folder, for the agent that keeps the states of native sessions. Left out: none are looked for. */
+  claudeHome?: string | undefined;
+  /** Words the summary. Left out: no model is asked. */
+  model?: LanguageModel | (() => LanguageModel) | undefined;
+  git?: GitOptions | undefined;
+  /** Left out or false: GitHub is not asked. */
+  github?: GithubReader | false | undefined;
+}
+
+export function createHandoff(options: HandoffOptions): Handoff {
+  const { agent, config, claudeHome, model } = options;
+  const { logger } = agent;
+  const changes = createHandoffChanges(agent.store);
+  const views = createViews({ ...options, changes });
+  const sources = createSources(options);
+  const captures = createCaptures({
+    agent,
+    config,
+    onCaptured(state) {
+      views.update(state);
+      refinements?.captured(state);
+    },
+    onChanged: () => views.refresh(),
+  });
+  const refinements =
+    model === undefined
+      ? undefined
+      : createRefinements({ model, timeoutSeconds: config.modelTimeoutSeconds, logger, captures });
+  const parts = { ...options, sources, captures, decisions: createDecisions(changes) };
+  const offers = createOffers(parts);
+  const keyOf = createKeyReader(agent);
+
+  const capture: Handoff["capture"] = async (target, reason) => {
+    const source = await sources.of(target);
+    if (source === undefined) return undefined;
+    background.captured(source.sessionKey);
+    return await captures.capture(source, reason);
+  };
+  const background = createBackground({
+    config,
+    logger,
+    capture: async (sessionKey, reason) => await capture({ kind: "session", sessionKey }, reason),
+    async captureBehind(sessionKey, reason, pace) {
+      const source = await sources.of({ kind: "session", sessionKey });
+      if (source !== undefined) await captures.captureBehind(source, reason, pace);
+    },
+  });
+  const settled = async (): Promise<void> => {
+    await background.settled();
+    await refinements?.settled();
+    await views.settled();
+  };
+
+  return {
+    capture,
+    get: async (sessionKey) => await getState(parts, sessionKey),
+    list: async (choice = {}) => await listStates(parts, choice),
+    verify: async (state) => await verifyItems(state, { git: options.git, github: options.github }),
+    projectOf: async (entry) => await sources.project(entry),
+    async clear(sessionKey) {
+      const key = keyOf(sessionKey);
+      const source = isNativeKey(parts, key)
+        ? await sourceOf(parts, key, await agent.store.handoffs.get(key))
+        : await sources.of({ kind: "session", sessionKey: key });
+      const had = await captures.clear(key, source);
+      views.forget(key);
+      return had;
+    },
+    mayOffer: (request) => offers.mayOffer(request),
+    offer: async (request) => await offers.offer(request),
+    offerNative: async (request) => await offerNative(parts, request),
+    markOffered: async (offer) => await offers.markOffered(offer),
+    resume: async (sessionKey, name) => await offers.resume(sessionKey, name),
+    turnEnded: (turn) => background.turnEnded({ ...turn, sessionKey: keyOf(turn.sessionKey) }),
+    captureOpen: async (reason, withinMs) => await background.captureOpen(reason, withinMs),
+    async recover() {
+      views.check();
+      try {
+        return await recoverSessions({ agent, config, claudeHome, capture });
+      } catch (error) {
+        logger.warn("what sessions left cannot be captured after the fact", { error });
+        return 0;
+      }
+    },
+    settled,
+    async close() {
+      background.stop();
+      refinements?.stop();
+      await settled();
+      changes.close();
+    },
+  };
+}
+
+const KNOWN_KEYS = 1_000;
+
+/** Asked at the end of every turn. */
+function createKeyReader(agent: AgentHandle): (sessionKey: string) => string {
+  const known = new Map<string, string>();
+  return (sessionKey) => {
+    let key = known.get(sessionKey);
+    if (key !== undefined) return key;
+    key = canonicalSessionKey(sessionKey, agent);
+    if (known.size >= KNOWN_KEYS) known.clear();
+    known.set(sessionKey, key);
+    return key;
+  };
+}

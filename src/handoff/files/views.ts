@@ -1,0 +1,175 @@
+/**
+ * The files under `handoff/`, for people and other tools. Invariants:
+ * - They are written from the store and never read back for a session: whatever stands in them misleads nobody.
+ * - Writing happens behind what it is about, about once a second at most, whole files at a time. What goes wrong
+ *   is logged and fails nothing.
+ * - `session-state.json` that is other than the newest state is noticed and written anew.
+ */
+import { dirname, join } from "node:path";
+import { faultPoint } from "../../base/faults.ts";
+import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../../base/files.ts";
+import { isRecord } from "../../base/json-record.ts";
+import { withFileLock } from "../../base/lock-file.ts";
+import type { HandoffConfig } from "../../config/config.ts";
+import type { HandoffLayout } from "../../config/layout.ts";
+import type { AgentHandle } from "../../session/agent-handle.ts";
+import type { HandoffChanges } from "../handoff-changes.ts";
+import { isTellable, readState } from "../kept-state.ts";
+import { STATE_VERSION, type SessionState } from "../state.ts";
+import { createWorkQueue } from "../work-queue.ts";
+import { type PatternDays, createPatternDays } from "./pattern-days.ts";
+import { type RecentStates, createRecentStates } from "./recent-states.ts";
+import { removeSnapshots, writeSnapshots } from "./snapshots.ts";
+import { stateText } from "./state-text.ts";
+
+export interface Views {
+  /** Brings the files up to date with a state that was kept, in the background. */
+  update(state: SessionState): void;
+  /** The states were changed, not captured. */
+  refresh(): void;
+  /** Looks whether everything is there: a process may have died between keeping a state and writing it down. */
+  check(): void;
+  /** Takes everything of a session out of the files. */
+  forget(sessionKey: string): void;
+  /** Everything is written; what would have been written soon is written now. */
+  settled(): Promise<void>;
+}
+
+export interface ViewOptions {
+  agent: AgentHandle;
+  layout: HandoffLayout;
+  config: HandoffConfig;
+  changes: HandoffChanges;
+}
+
+/** They are written so long after the first thing that they do not tell yet. */
+const DELAY_MS = 1_000;
+const LOCK_NAME = ".lock";
+
+export function createViews(options: ViewOptions): Views {
+  const { agent, layout } = options;
+  const waiting = new Map<string, SessionState>();
+  const forgotten = new Set<string>();
+  let isCheck = false;
+  let timer: NodeJS.Timeout | undefined;
+  const queue = createWorkQueue({
+    work: async () => {
+      const news = { captured: Array.from(waiting.values()), forgotten: Array.from(forgotten), isCheck };
+      waiting.clear();
+      forgotten.clear();
+      isCheck = false;
+      await writeViews(parts, news);
+    },
+    onError: (_name, error) => {
+      agent.logger.warn("the files of the hand-off are not up to date", { folder: layout.root, error });
+    },
+  });
+  const write = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    queue.put("files", undefined);
+  };
+  const refresh = (): void => {
+    timer ??= setTimeout(write, DELAY_MS).unref();
+  };
+  const parts: ViewParts = {
+    ...options,
+    recent: createRecentStates({ ...options, onChange: refresh }),
+    days: createPatternDays(layout.patternsFolder),
+  };
+
+  return {
+    update(state) {
+      // A state that another one follows before it is written is no use to anybody.
+      waiting.delete(state.sessionKey);
+      waiting.set(state.sessionKey, state);
+      refresh();
+    },
+    refresh,
+    check() {
+      isCheck = true;
+      refresh();
+    },
+    forget(sessionKey) {
+      waiting.delete(sessionKey);
+      forgotten.add(sessionKey);
+      refresh();
+    },
+    async settled() {
+      if (timer !== undefined) write();
+      await queue.settled();
+    },
+  };
+}
+
+interface ViewParts extends ViewOptions {
+  recent: RecentStates;
+  days: PatternDays;
+}
+
+interface News {
+  captured: readonly SessionState[];
+  /** Keys of sessions. */
+  forgotten: readonly string[];
+  isCheck: boolean;
+}
+
+async function writeViews(parts: ViewParts, { captured, forgotten, isCheck }: News): Promise<void> {
+  const { layout, config, recent, days } = parts;
+  await ensurePrivateFolder(layout.root);
+  await withFileLock(join(layout.root, LOCK_NAME), { timeoutMs: 5_000 }, async () => {
+    const problems: unknown[] = [];
+    const attempt = async (write: () => Promise<void>): Promise<void> => {
+      await write().catch((error: unknown) => problems.push(error));
+    };
+    const loaded = isCheck ? await recent.load() : [];
+    await recent.refresh();
+    await attempt(async () => await writeNewest(parts, await recent.newest()));
+    await attempt(async () => await writeIfOther(layout.pendingFile, pendingText(parts)));
+    for (const sessionKey of forgotten) {
+      await attempt(async () => await days.remove(sessionKey));
+      await attempt(async () => await removeSnapshots(layout.snapshotsFolder, sessionKey));
+    }
+    const told = captured.filter(isTellable);
+    await attempt(async () => await days.append(isCheck ? loaded.filter(isTellable) : told));
+    await attempt(async () => await writeSnapshots(layout.snapshotsFolder, told, config.keepSnapshots));
+    faultPoint("handoff.files-written");
+    if (problems.length > 0) throw problems[0];
+  });
+}
+
+function pendingText({ agent, recent }: ViewParts): string {
+  return `${JSON.stringify({ version: 1, pending: recent.pending(agent.clock.now()) }, null, 2)}\n`;
+}
+
+async function writeNewest({ agent, layout }: ViewOptions, newest: SessionState | undefined): Promise<void> {
+  const path = layout.stateFile;
+  const before = (await readFileIfPresent(path))?.toString("utf8");
+  const text = newest === undefined ? NOTHING : stateText(newest);
+  if (before === text || (before === undefined && newest === undefined)) return;
+  if (before !== undefined && !isWholeState(before)) {
+    agent.logger.warn("session-state.json was torn or changed; it is written anew", { path });
+  }
+  await ensurePrivateFolder(dirname(path));
+  await writeFileDurable(path, text);
+}
+
+/** What stands in the file when there is nothing to hand over any more. */
+const NOTHING = `${JSON.stringify({ version: STATE_VERSION, resumeAvailable: false }, null, 2)}\n`;
+
+function isWholeState(text: string): boolean {
+  if (text === NOTHING) return true;
+  try {
+    const state: unknown = JSON.parse(text);
+    return isRecord(state) && readState(state) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function writeIfOther(path: string, text: string): Promise<void> {
+  const before = await readFileIfPresent(path);
+  if (before?.toString("utf8") === text) return;
+  await ensurePrivateFolder(dirname(path));
+  await writeFileDurable(path, text);
+}

@@ -1,0 +1,54 @@
+/**
+ * A state as it lies in the store: sealed with a checksum on the way in, looked at before it is believed on
+ * the way out. What another program, a version of tomorrow or a torn write left there is nobody's state.
+ */
+import { nodeCrypto } from "../base/builtin.ts";
+import { isRecord } from "../base/json-record.ts";
+import { STATE_VERSION, type SessionState } from "./state.ts";
+
+export type UnsealedState = Omit<SessionState, "checksum">;
+
+export function sealState(state: UnsealedState | SessionState): SessionState {
+  const rest: Partial<SessionState> = { ...state };
+  delete rest.checksum;
+  return { ...(rest as UnsealedState), checksum: checksumOf(rest) };
+}
+
+/** Undefined for what is no state of this version, or not the one that was sealed. */
+export function readState(kept: unknown): SessionState | undefined {
+  if (!isRecord(kept) || kept["version"] !== STATE_VERSION) return undefined;
+  const { checksum, ...rest } = kept;
+  return checksum === checksumOf(rest) ? (kept as unknown as SessionState) : undefined;
+}
+
+/** Whoever changes a state may forget what was read, not what a person wanted to be forgotten. */
+export function clearedAtOf(kept: unknown): string | undefined {
+  const instant = isRecord(kept) ? kept["clearedAt"] : undefined;
+  return typeof instant === "string" && !Number.isNaN(Date.parse(instant)) ? instant : undefined;
+}
+
+/** More than a topic: something to go on with. */
+export function isSubstantial(state: Pick<SessionState, "items" | "patterns">): boolean {
+  return state.patterns.length > 0 || state.items.some(({ kind }) => kind !== "topic");
+}
+
+/** Whether there is anything that somebody could be told. What was cleared leaves only its place. */
+export function isTellable(state: Pick<SessionState, "items" | "patterns" | "resumeAvailable">): boolean {
+  return state.resumeAvailable && (state.items.length > 0 || state.patterns.length > 0);
+}
+
+export function isExpired(state: Pick<SessionState, "expiresAt">, now: number): boolean {
+  return !(now <= Date.parse(state.expiresAt));
+}
+
+/** Of the content, however the store orders its members. */
+function checksumOf(value: unknown): string {
+  return nodeCrypto().createHash("sha256").update(orderedJson(value)).digest("hex");
+}
+
+function orderedJson(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => {
+    if (!isRecord(member)) return member;
+    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

@@ -1,0 +1,177 @@
+/** What the hand-off costs turns: how often it looks at the store and at transcripts, and who waits for whom. */
+import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
+import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { agentLayout } from "../config/layout.ts";
+import { transcriptPath } from "../session/agent-handle.ts";
+import type { Store } from "../store/store.ts";
+import { createHandoff } from "./create-handoff.ts";
+import type { Handoff } from "./handoff.ts";
+
+describe.each(STORE_KINDS)("turns on %s", (kind) => {
+  it("of a new session cost one look at the store, once, and nothing is written", async () => {
+    await using stage = await handoffStage(kind);
+    const { handoff, calls } = counted(stage);
+    const request = { sessionKey: KEY, entry: await stage.open(), isFirst: true };
+    await stage.say(["Good morning."]);
+    // There is nothing that could be read.
+    rmSync(transcriptPath(stage.agent, request.entry));
+    expect(handoff.mayOffer(request)).toBe(true);
+    expect(await handoff.offer(request)).toBeUndefined();
+    expect(calls).toEqual(["handoffs.get"]);
+    expect(handoff.mayOffer(request)).toBe(false);
+    expect(await handoff.offer({ ...request, isFirst: false })).toBeUndefined();
+    expect(calls).toEqual(["handoffs.get"]);
+    await handoff.close();
+  });
+
+  it("in a window that was decided cost nothing, and after a start one look", async () => {
+    await using stage = await handoffStage(kind);
+    await stage.open();
+    await stage.say(WORK);
+    await stage.next();
+    const entry = await stage.entry();
+    const offer = await stage.offer();
+    if (offer !== undefined) await stage.handoff.markOffered(offer);
+    await stage.handoff.settled();
+
+    const { handoff, calls } = counted(stage);
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await handoff.offer({ sessionKey: KEY, entry })).toBeUndefined();
+      expect(handoff.mayOffer({ sessionKey: KEY, entry })).toBe(false);
+    }
+    expect(calls).toEqual(["handoffs.get"]);
+    // After a compaction it is decided again.
+    expect(handoff.mayOffer({ sessionKey: KEY, entry: { ...entry, compactionCount: 1 } })).toBe(true);
+    await handoff.close();
+  });
+
+  it("hear of what a person asked for, here or in another process", async () => {
+    await using stage = await handoffStage(kind);
+    await stage.open();
+    await stage.say(WORK);
+    await stage.next();
+    const request = { sessionKey: KEY, entry: await stage.entry() };
+    const offer = await stage.offer();
+    if (offer !== undefined) await stage.handoff.markOffered(offer);
+    expect(await stage.offer()).toBeUndefined();
+    expect(stage.handoff.mayOffer(request)).toBe(false);
+
+    await stage.handoff.resume(KEY);
+    expect(stage.handoff.mayOffer(request)).toBe(true);
+    const asked = await stage.offer();
+    // As long as nobody has it, it is due.
+    expect(await stage.offer()).toBeDefined();
+    if (asked !== undefined) await stage.handoff.markOffered(asked);
+    expect(await stage.offer()).toBeUndefined();
+
+    await (await stage.another()).resume(KEY);
+    await expect.poll(() => stage.handoff.mayOffer(request), { timeout: 5_000 }).toBe(true);
+    expect(await stage.offer()).toBeDefined();
+  });
+
+  it("wait for no capture that nobody waits for, and take over from it", async () => {
+    await using stage = await handoffStage(kind);
+    await stage.open();
+    await stage.say(WORK);
+    const slow = Promise.withResolvers<void>();
+    let held = 0;
+    const { handoff } = counted(stage, async (call) => {
+      if (call !== "handoffs.update" || held++ > 0) return;
+      await slow.promise;
+    });
+    // Stands still where it would keep what it found.
+    handoff.turnEnded({ sessionKey: KEY, messages: 20, largestToolResult: 0, timedOut: false });
+    await expect.poll(() => held).toBe(1);
+    await stage.next();
+    const offer = await handoff.offer({ sessionKey: KEY, entry: await stage.entry() });
+    expect(offer?.text).toContain("Redis");
+    expect(await handoff.capture({ kind: "session", sessionKey: KEY }, "new")).toMatchObject({ reason: "new" });
+    slow.resolve();
+    await handoff.close();
+    expect((await stage.handoff.get(KEY))?.summary.blockers).toHaveLength(1);
+  });
+});
+
+describe("the files", () => {
+  it("are written once for many captures, and only those that change", async () => {
+    await using stage = await handoffStage();
+    const layout = agentLayout(stage.fixture.home, "main").handoff;
+    await stage.open();
+    await stage.say(WORK);
+    const { handoff, calls } = counted(stage);
+    for (let index = 0; index < 5; index++) {
+      await stage.say([`The release is blocked: signing key number ${index} has expired.`]);
+      await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    }
+    expect(readdirSync(stage.fixture.home, { recursive: true }).join()).not.toContain("session-state.json");
+    // One change of the store each.
+    expect(calls.filter((call) => call === "handoffs.update")).toHaveLength(5);
+    await handoff.settled();
+    expect(calls.filter((call) => call === "handoffs.list")).toHaveLength(1);
+    expect(readdirSync(layout.snapshotsFolder)).toHaveLength(1);
+    const day = join(layout.patternsFolder, readdirSync(layout.patternsFolder)[0] ?? "");
+    const before = [layout.stateFile, layout.pendingFile, day].map(inode);
+
+    await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await handoff.settled();
+    expect([layout.stateFile, layout.pendingFile, day].map(inode)).toEqual(before);
+    await stage.say(["We decided to rotate the keys every month."]);
+    await handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await handoff.settled();
+    // What was noted is only added to; all states are never read again.
+    expect(inode(day)).toBe(before[2]);
+    expect(calls.filter((call) => call === "handoffs.list")).toHaveLength(1);
+    await handoff.close();
+  });
+
+  it("are written anew when another process changes a state", async () => {
+    await using stage = await handoffStage();
+    const layout = agentLayout(stage.fixture.home, "main").handoff;
+    await stage.open();
+    await stage.say(WORK);
+    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await stage.handoff.settled();
+    const { store } = await stage.fixture.another();
+    await store.handoffs.delete(KEY);
+    const pending = (): unknown => JSON.parse(readFileSync(layout.pendingFile, "utf8"));
+    await expect.poll(pending, { timeout: 10_000 }).toEqual({ version: 1, pending: [] });
+  });
+});
+
+function inode(path: string): number {
+  return statSync(path).ino;
+}
+
+/** A hand-off whose use of the store is written down, and may be held up. */
+function counted(stage: HandoffStage, before?: (call: string) => Promise<void>): { handoff: Handoff; calls: string[] } {
+  const calls: string[] = [];
+  const watched = <T extends object>(part: T, name: string): T =>
+    new Proxy(part, {
+      get(target, member): unknown {
+        const value: unknown = Reflect.get(target, member);
+        if (typeof value !== "function" || member === "onChange") return value;
+        return async (...given: unknown[]): Promise<unknown> => {
+          const call = `${name}${String(member)}`;
+          calls.push(call);
+          await before?.(call);
+          return await (Reflect.apply(value, target, given) as unknown);
+        };
+      },
+    });
+  const { store } = stage.agent;
+  const watchedStore: Store = new Proxy(watched(store, ""), {
+    get: (target, member): unknown =>
+      member === "handoffs" ? watched(store.handoffs, "handoffs.") : Reflect.get(target, member),
+  });
+  const layout = agentLayout(stage.fixture.home, "main");
+  const handoff = createHandoff({
+    agent: { ...stage.agent, store: watchedStore },
+    layout: layout.handoff,
+    defaultWorkspace: layout.workspace,
+    config: stage.fixture.config.handoff,
+  });
+  return { handoff, calls };
+}

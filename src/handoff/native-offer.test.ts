@@ -1,0 +1,180 @@
+/** Sessions of Claude Code: captured from their transcripts, handed on by the folder. */
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createTestRepo } from "../../test/support/git-repo.ts";
+import { type HandoffStage, handoffStage } from "../../test/support/handoff-stage.ts";
+import { testSessionId } from "../../test/support/native-world.ts";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { currentProcess } from "../base/processes.ts";
+import { findProjectFolder, runningFolder } from "../claude/native/layout.ts";
+import { nativeSessionKey } from "./handoff.ts";
+
+const [A, B, C] = ["a", "b", "c"].map(testSessionId) as [string, string, string];
+const TALK = [
+  "Please implement the retry queue in src/webhook.ts.",
+  "<I'm working on it. The integration test is failing: the build cannot connect to Redis.",
+  "We decided to use Redis for the queue instead of Postgres.",
+  "<Next step: fix the Redis connection in CI.",
+];
+
+describe("a session of Claude Code", () => {
+  it("that has ended is handed to the next one in the repo, hooks or no hooks", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    const ids = await world.transcript(A, repo.path, TALK);
+    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" });
+    expect(offer).toMatchObject({ sessionKey: nativeSessionKey("main", A), sessionId: B });
+    expect(offer?.text).toContain("Project: shop.");
+    expect(offer?.text).toContain(`use Redis for the queue instead of Postgres. [${ids[2]?.slice(0, 8)}]`);
+    expect(offer?.text.length).toBeLessThan(9_000);
+    if (offer !== undefined) await stage.handoff.markOffered(offer);
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: C, source: "startup" })).toBeUndefined();
+    stage.fixture.clock.advance(6 * 60_000);
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: C, source: "clear" })).toBeDefined();
+  });
+
+  it("is captured under a key of its own, and only what is new", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    await world.transcript(A, repo.path, TALK.slice(0, 2));
+    const target = {
+      kind: "native" as const,
+      sessionId: A,
+      transcriptPath: await world.path(A, repo.path),
+      cwd: repo.path,
+    };
+    expect(await stage.handoff.capture(target, "messages")).toMatchObject({ lastMessageIndex: 2, branch: "main" });
+    await world.transcript(A, repo.path, TALK);
+    const state = await stage.handoff.capture(target, "ended");
+    expect(state).toMatchObject({ lastMessageIndex: 4, reason: "ended", previousSessionId: A, project: "shop" });
+    expect(await stage.handoff.get(nativeSessionKey("main", A))).toEqual(state);
+    expect(await stage.handoff.clear(nativeSessionKey("main", A))).toBe(true);
+    expect(await stage.handoff.capture(target, "ended")).toBeUndefined();
+  });
+
+  it("of another repo is not handed on, nor one that began below the same name", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    const other = createTestRepo(`${repo.path}-old`);
+    await world.transcript(A, other.path, TALK);
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" })).toBeUndefined();
+    expect(await stage.handoff.offerNative({ cwd: other.path, sessionId: B, source: "startup" })).toBeDefined();
+  });
+
+  it("reaches a folder below the repo, and another worktree", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    repo.commit("first");
+    mkdirSync(join(repo.path, "src"));
+    repo.git("worktree", "add", "--quiet", "-b", "other", `${repo.path}-worktree`);
+    await world.transcript(A, join(repo.path, "src"), TALK);
+    expect(
+      await stage.handoff.offerNative({ cwd: `${repo.path}-worktree`, sessionId: B, source: "startup" }),
+    ).toBeDefined();
+  });
+
+  it("that somebody still has open leaves nothing yet", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    await world.transcript(A, repo.path, TALK);
+    const { pid } = currentProcess();
+    mkdirSync(runningFolder(world.claudeHome), { recursive: true });
+    const running = { pid, sessionId: A, cwd: repo.path, startedAt: Date.now() };
+    writeFileSync(join(runningFolder(world.claudeHome), `${pid}.json`), JSON.stringify(running));
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" })).toBeUndefined();
+  });
+
+  it("in which an agent of ours talks with people is nobody else's", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    await world.transcript(A, repo.path, TALK, "holdfast");
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" })).toBeUndefined();
+    expect(await stage.handoff.recover()).toBe(0);
+  });
+
+  it("gets back what it said itself after a compaction", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    await world.transcript(A, repo.path, TALK);
+    const transcriptPath = await world.path(A, repo.path);
+    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: A, source: "compact", transcriptPath });
+    expect(offer?.text).toContain("before it was shortened");
+    expect(offer?.text).toContain("Redis");
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "compact" })).toBeUndefined();
+  });
+
+  it("that ended long ago is offered only to somebody who asks for it", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    await world.transcript(A, repo.path, TALK);
+    await stage.handoff.recover();
+    stage.fixture.clock.advance(25 * 3_600_000);
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" })).toBeUndefined();
+    expect(await stage.handoff.resume(nativeSessionKey("main", A))).toMatchObject({ kind: "expired" });
+    expect(await stage.handoff.resume(nativeSessionKey("main", A), "shop")).toMatchObject({ kind: "ready" });
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" })).toBeDefined();
+  });
+
+  it("is found when a process starts", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    await world.transcript(A, repo.path, TALK);
+    expect(await stage.handoff.recover()).toBe(1);
+    expect(await stage.handoff.recover()).toBe(0);
+    expect((await stage.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([nativeSessionKey("main", A)]);
+  });
+});
+
+interface World extends AsyncDisposable {
+  stage: HandoffStage;
+  claudeHome: string;
+  repo: ReturnType<typeof createTestRepo>;
+  path(sessionId: string, cwd: string): Promise<string>;
+  /** Resolves to the ids of the lines. */
+  transcript(sessionId: string, cwd: string, talk: readonly string[], entrypoint?: string): Promise<string[]>;
+}
+
+async function nativeWorld(): Promise<World> {
+  const folder = await temporaryFolder();
+  const claudeHome = folder.join("claude");
+  const stage = await handoffStage("sqlite", { claudeHome });
+  const repo = createTestRepo(folder.join("shop"));
+  const now = stage.fixture.clock.now();
+  const path = async (sessionId: string, cwd: string) =>
+    join(await findProjectFolder(claudeHome, cwd), `${sessionId}.jsonl`);
+  return {
+    stage,
+    claudeHome,
+    repo,
+    path,
+    async transcript(sessionId, cwd, talk, entrypoint = "cli") {
+      const file = await path(sessionId, cwd);
+      mkdirSync(join(file, ".."), { recursive: true });
+      const lines = talk.map((words, index) => {
+        const role = words.startsWith("<") ? "assistant" : "user";
+        const content = role === "user" ? words : [{ type: "text", text: words.slice(1) }];
+        return {
+          parentUuid: null,
+          isSidechain: false,
+          type: role,
+          message: { role, content },
+          uuid: `${String(index).repeat(8)}-0000-4000-8000-000000000000`,
+          timestamp: new Date(now - 60_000 + index * 1000).toISOString(),
+          cwd,
+          sessionId,
+          version: "2.1.0",
+          gitBranch: "main",
+          entrypoint,
+        };
+      });
+      writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+      utimesSync(file, now / 1000, now / 1000);
+      return lines.map(({ uuid }) => uuid);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stage[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}

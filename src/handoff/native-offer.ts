@@ -1,0 +1,106 @@
+/**
+ * What a session of Claude Code is told as it begins, found out without a hurry: everything that has ended in the
+ * repo is captured first. What a hook can do in its moment stands in `hooks/claude-code/session-start.ts`.
+ */
+import { realpath } from "node:fs/promises";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import { canonicalSessionKey } from "../keys/canonical-key.ts";
+import { findRepo } from "../project/repo.ts";
+import { chooseLeft } from "./choose-left.ts";
+import { type NativeOfferRequest, type Offer, nativeSessionKey } from "./handoff.ts";
+import { isExpired, isTellable, readState } from "./kept-state.ts";
+import { findEndedSessions, runningIds } from "./native-sessions.ts";
+import { type OfferParts, ofProject, offerText, wasOffered } from "./offer.ts";
+import type { SessionState } from "./state.ts";
+
+export interface NativeOfferParts extends OfferParts {
+  /** Claude Code's folder. Left out: only what hooks have captured is known. */
+  claudeHome?: string | undefined;
+}
+
+const BUDGET_MS = 1_500;
+const MOST_STATES = 200;
+const MOST_TRANSCRIPTS = 3;
+
+export async function offerNative(parts: NativeOfferParts, request: NativeOfferRequest): Promise<Offer | undefined> {
+  const { agent, sources } = parts;
+  const { sessionId, cwd, source } = request;
+  const began = performance.now();
+  const isOwn = source === "compact" || source === "resume";
+  const state = isOwn ? await ownState(parts, request) : await leftInRepo(parts, request);
+  if (state === undefined) return undefined;
+  const now = agent.clock.now();
+  if (state.forced !== true && (isExpired(state, now) || wasOffered(state, now))) return undefined;
+  const active = await ofProject(state, await sources.nativeProject(cwd));
+  const told = active ?? (isOwn ? await ofProject(state, state.project) : undefined);
+  if (told === undefined) return undefined;
+  const budgetMs = (request.budgetMs ?? BUDGET_MS) - (performance.now() - began);
+  const text = await offerText(parts, told, { isSameWindow: isOwn, workspace: cwd, budgetMs });
+  return { sessionKey: state.sessionKey, sessionId, compactions: 0, state: told, text };
+}
+
+async function ownState(parts: NativeOfferParts, request: NativeOfferRequest): Promise<SessionState | undefined> {
+  const { agent, sources, captures } = parts;
+  const { sessionId, transcriptPath, cwd, source } = request;
+  if (transcriptPath !== undefined) {
+    const target = await sources.of({ kind: "native", sessionId, transcriptPath, cwd });
+    if (target !== undefined) return await captures.capture(target, source === "compact" ? "compaction" : "found");
+  }
+  const key = canonicalSessionKey(nativeSessionKey(agent.agentId, sessionId), agent);
+  const state = readState(await agent.store.handoffs.get(key));
+  return state !== undefined && isTellable(state) ? state : undefined;
+}
+
+async function leftInRepo(parts: NativeOfferParts, request: NativeOfferRequest): Promise<SessionState | undefined> {
+  const { claudeHome } = parts;
+  const folders = await repoFolders(parts, request.cwd);
+  if (claudeHome !== undefined) await captureEnded(parts, claudeHome, folders, request);
+  const running = claudeHome === undefined ? new Set<string>() : await runningIds(claudeHome);
+  const isHere = (cwd: string): boolean => isInside(cwd, folders);
+  return chooseLeft(await nativeStates(parts), { sessionId: request.sessionId, running, isHere });
+}
+
+/** After the fact: those that are newer than what is known of them. */
+async function captureEnded(
+  parts: NativeOfferParts,
+  claudeHome: string,
+  folders: readonly string[],
+  { sessionId }: NativeOfferRequest,
+): Promise<void> {
+  const { agent, config, sources, captures } = parts;
+  const since = agent.clock.now() - config.expiresHours * 3_600_000;
+  const query = { claudeHome, folders, since, limit: MOST_TRANSCRIPTS, except: [sessionId] };
+  for (const target of await findEndedSessions(query)) {
+    if (!isInside(target.cwd, folders)) continue;
+    try {
+      const source = await sources.of(target);
+      if (source !== undefined) await captures.capture(source, "found");
+    } catch (error) {
+      agent.logger.warn("what a session of Claude Code left cannot be captured", {
+        sessionId: target.sessionId,
+        error,
+      });
+    }
+  }
+}
+
+async function nativeStates({ agent }: NativeOfferParts): Promise<SessionState[]> {
+  const prefix = canonicalSessionKey(nativeSessionKey(agent.agentId, ""), agent);
+  const kept = await agent.store.handoffs.list({ limit: MOST_STATES });
+  return kept.filter(({ key }) => key.startsWith(`${prefix}:`)).flatMap(({ state }) => readState(state) ?? []);
+}
+
+/** All worktrees of the repo; without one the folder itself. */
+async function repoFolders({ git }: NativeOfferParts, cwd: string): Promise<string[]> {
+  const folder = await realpath(cwd).catch(() => resolve(cwd));
+  const repo = await findRepo(folder, git);
+  if (repo === undefined) return [folder];
+  return Array.from(new Set([repo.root, repo.worktreeRoot, ...repo.worktrees.map(({ path }) => path)]));
+}
+
+function isInside(cwd: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => {
+    const path = relative(folder, cwd);
+    return path === "" || (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path));
+  });
+}

@@ -1,0 +1,224 @@
+/**
+ * The state that follows from the one that is kept and from what was said since. A kept state is built upon only
+ * if it is whole and tells about this very text; otherwise that is logged, and everything is read anew.
+ */
+import { HoldfastError, systemErrorCode } from "../base/errors.ts";
+import type { HandoffConfig } from "../config/config.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import type { CaptureSource } from "./capture-source.ts";
+import type { ExtractState } from "./extract/extract.ts";
+import { summaryOf } from "./extract/summary.ts";
+import { clearedAtOf, isSubstantial, isTellable, readState, sealState } from "./kept-state.ts";
+import { PIECE_MS, PROMPT, type Pace } from "./pace.ts";
+import { isActiveProject } from "./project.ts";
+import { readNative } from "./read/read-native.ts";
+import { readSession } from "./read/read-session.ts";
+import type { ReadTranscript } from "./read/read-transcript.ts";
+import { transcriptFits } from "./read/transcript-hash.ts";
+import { type CaptureReason, type ReadMessage, STATE_VERSION, type SessionState, type SummaryItem } from "./state.ts";
+
+export interface StateParts {
+  agent: Pick<AgentHandle, "agentId" | "clock" | "logger">;
+  config: HandoffConfig;
+  /** Most new bytes of a transcript that are read, for whoever has little time. Left out: as many as need be. */
+  mostBytes?: number | undefined;
+  /** Of the messages in them, the last so many count. Left out: all. */
+  mostMessages?: number | undefined;
+  /** Left out: as fast as others on the thread allow. */
+  pace?: Pace | undefined;
+}
+
+/** Undefined when what is kept is to stay. */
+export async function nextState(
+  parts: StateParts,
+  source: CaptureSource,
+  reason: CaptureReason,
+  kept: unknown,
+): Promise<SessionState | undefined> {
+  const other = readState(kept);
+  const next = await advance(parts, source, reason, { kept, before: other });
+  if (next === undefined || other === undefined || other.previousSessionId === next.previousSessionId) return next;
+  const isThin = !isSubstantial(next);
+  return isThin && isTellable(other) && isSubstantial(other) ? undefined : next;
+}
+
+/** Undefined when nothing was ever said, or everything is kept already. */
+export async function readFurther(
+  parts: StateParts,
+  source: CaptureSource,
+  reason: CaptureReason,
+  kept: unknown,
+): Promise<SessionState | undefined> {
+  return await advance(parts, source, reason, { kept, before: readState(kept) });
+}
+
+interface KeptBefore {
+  kept: unknown;
+  /** The same, if it is whole. */
+  before: SessionState | undefined;
+}
+
+async function advance(
+  parts: StateParts,
+  source: CaptureSource,
+  reason: CaptureReason,
+  { kept, before }: KeptBefore,
+): Promise<SessionState | undefined> {
+  const { agent, config, pace = PROMPT } = parts;
+  const now = agent.clock.now();
+  const clearedAt = clearedAtOf(kept);
+  const known = await believe(parts, source, { kept, before });
+  const { base, reading } = await readFrom(known, source, parts.mostBytes);
+  if (reading === undefined) return undefined;
+
+  const isWanted = ({ timestamp }: ReadMessage): boolean =>
+    base !== undefined || clearedAt === undefined || !(Date.parse(timestamp) <= Date.parse(clearedAt));
+  const messages = lastSaid(reading.messages.filter(isWanted), parts.mostMessages);
+  const { project } = source;
+  if (base !== undefined && messages.length === 0) {
+    const isSame = base.project === project && (base.reason === reason || reason === "found");
+    if (isSame) return undefined;
+  }
+  await pace.rest();
+  const extracted = await extractInPieces(base, messages, project, pace);
+  if (extracted.lastMessageIndex === 0) return undefined;
+  const items = withRewordings(extracted.items, base?.items ?? []);
+  const cwd = source.cwd;
+  const branch = reading.branch ?? base?.branch;
+  const isNews = messages.length > 0 || base === undefined;
+  return sealState({
+    ...extracted,
+    items,
+    summary: summaryOf(items),
+    version: STATE_VERSION,
+    agentId: agent.agentId,
+    sessionKey: source.sessionKey,
+    previousSessionId: source.sessionId,
+    createdAt: base?.createdAt ?? new Date(now).toISOString(),
+    updatedAt: new Date(now).toISOString(),
+    expiresAt: expiry(extracted.lastMessageAt, now, config),
+    reason: reason === "found" && !isNews && base !== undefined ? base.reason : reason,
+    project,
+    cwd,
+    ...(branch === undefined ? {} : { branch }),
+    transcriptHash: reading.hash,
+    transcript: { file: source.file, offset: reading.offset },
+    resumeAvailable: items.length > 0 || extracted.patterns.length > 0,
+    resumeOfferedAt: isNews ? null : (base?.resumeOfferedAt ?? null),
+    ...(before?.decidedFor === undefined ? {} : { decidedFor: before.decidedFor }),
+    ...(base?.forced === undefined ? {} : { forced: base.forced }),
+    ...(clearedAt === undefined ? {} : { clearedAt }),
+  });
+}
+
+/** The kept state, if it can be built upon. */
+async function believe(
+  { agent }: StateParts,
+  source: CaptureSource,
+  { kept, before: state }: KeptBefore,
+): Promise<SessionState | undefined> {
+  const { logger } = agent;
+  const { sessionKey, sessionId } = source;
+  if (state === undefined) {
+    const isState = kept !== undefined && Object.keys(kept ?? {}).some((name) => name !== "clearedAt");
+    if (isState) logger.warn("a hand-off was changed or damaged; it is made anew from the transcript", { sessionKey });
+    return undefined;
+  }
+  if (state.previousSessionId !== sessionId || state.transcript.file !== source.file) return undefined;
+  if (await fits(state, source)) return state;
+  logger.warn("a hand-off tells about another text than its transcript; it is made anew", { sessionKey, sessionId });
+  return undefined;
+}
+
+export async function fits(
+  { transcript, transcriptHash }: SessionState,
+  { path, kind }: CaptureSource,
+): Promise<boolean> {
+  return await transcriptFits(path, { offset: transcript.offset, hash: transcriptHash }, kind);
+}
+
+async function readFrom(
+  base: SessionState | undefined,
+  source: CaptureSource,
+  mostBytes: number | undefined,
+): Promise<{ base: SessionState | undefined; reading: ReadTranscript | undefined }> {
+  const offset = base?.transcript.offset ?? 0;
+  const reading = await readMessages(source, offset, mostBytes);
+  // Cut while it was looked at: what was known tells about something else.
+  if (reading !== undefined && reading.start < offset) {
+    return { base: undefined, reading: await readMessages(source, 0, mostBytes) };
+  }
+  return { base, reading };
+}
+
+async function readMessages(
+  { kind, path }: CaptureSource,
+  offset: number,
+  mostBytes: number | undefined,
+): Promise<ReadTranscript | undefined> {
+  const limits = mostBytes === undefined ? {} : { maxBytes: mostBytes };
+  if (kind === "native") return await readNative(path, { offset }, limits);
+  try {
+    return await readSession(path, { offset }, limits);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  if (error instanceof HoldfastError) return error.kind === "not-found";
+  return systemErrorCode(error) === "ENOENT";
+}
+
+/** What tools gave without an error has no text, and costs nothing. */
+function lastSaid(messages: readonly ReadMessage[], most: number | undefined): readonly ReadMessage[] {
+  if (most === undefined) return messages;
+  const said = messages.flatMap(({ text }, index) => (text === "" ? [] : [index]));
+  return messages.slice(said.at(-most) ?? 0);
+}
+
+const FIRST_PIECE = 4;
+
+/** In pieces it comes to the same as at once, and nobody on the thread waits for all of it. */
+async function extractInPieces(
+  base: SessionState | undefined,
+  messages: readonly ReadMessage[],
+  project: string,
+  pace: Pace,
+): Promise<ExtractState> {
+  // Loaded when there is something to read: most looks at a state find nothing new.
+  const { extract } = await import("./extract/extract.ts");
+  const options = { project, active: isActiveProject(project) };
+  let size = FIRST_PIECE;
+  let end = Math.min(size, messages.length);
+  let state = extract(base, messages.slice(0, end), options);
+  while (end < messages.length) {
+    await pace.rest();
+    const began = performance.now();
+    const start = end;
+    end = Math.min(start + size, messages.length);
+    state = extract(state, messages.slice(start, end), options);
+    const took = performance.now() - began;
+    size = Math.max(1, Math.min(size * 2, Math.floor((size * PIECE_MS) / Math.max(took, 0.1))));
+  }
+  return state;
+}
+
+/** What a model put into better words stays so, as long as the words that it was given are the same. */
+function withRewordings(items: readonly SummaryItem[], before: readonly SummaryItem[]): SummaryItem[] {
+  return items.map((item) => {
+    const reworded = before.find(
+      ({ by, said, kind, entryId }) =>
+        by === "model" && said === item.text && kind === item.kind && entryId === item.entryId,
+    );
+    return reworded ?? item;
+  });
+}
+
+function expiry(lastMessageAt: string, now: number, { expiresHours }: HandoffConfig): string {
+  const last = Date.parse(lastMessageAt);
+  // A clock that was set back since must not make it last for ever.
+  const from = Number.isNaN(last) ? now : Math.min(last, now);
+  return new Date(from + expiresHours * 3_600_000).toISOString();
+}

@@ -1,0 +1,17 @@
+/** The line a note shows: the sentence without its markup, harmless on a terminal, at most 200 characters. */
+import { printableLine } from "../../base/printable.ts";
+
+const LONGEST = 200;
+
+export function excerpt(sentence: string): string {
+  const bare = sentence
+    .replace(/\[([^\]\n]{1,200})\]\([^)\n]{1,500}\)/g, "$1")
+    .replace(/\*\*|__|~~/g, "")
+    .replace(/^[\s\-*+•>#]+/, "");
+  // Control characters become longer when shown, so the cut comes after that.
+  const line = printableLine(bare.slice(0, 4 * LONGEST));
+  if (line.length <= LONGEST) return line;
+  const cut = line.slice(0, LONGEST - 1).replace(/[\ud800-\udbff]$/, "");
+  const atWord = cut.replace(/\s+\S*$/, "");
+  return `${atWord.length > LONGEST / 2 ? atWord : cut}…`;
+}

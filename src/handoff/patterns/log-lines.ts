@@ -1,0 +1,69 @@
+/**
+ * Tells pasted evidence (logs, stack traces, command output, diffs, tables, data) from what somebody
+ * says. Evidence asserts nothing by itself: "ERROR" in a log is not a person reporting a blocker.
+ */
+
+const EVIDENCE: readonly RegExp[] = [
+  // Time stamps and log levels in front.
+  /^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
+  /^\s*\[?\d\d:\d\d:\d\d[\].,\s]/,
+  /^\s*\w{3} +\d{1,2} \d\d:\d\d:\d\d /,
+  /^\s*[[(<]?(?:ERROR|ERR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)[\])>]?[:\s|-]/,
+  /^\s*\[(?:error|warn|warning|info|debug|fatal)\]/i,
+  /^\s*(?:npm|yarn|pnpm) (?:ERR!|WARN|error\b)/,
+  // Stack traces.
+  /^\s+at .{1,300}[:(<]/,
+  /^\s*Traceback \(most recent call last\)/,
+  /^\s*File "[^"]{1,300}", line \d+/,
+  /^\s*(?:Caused by|Exception in thread|Uncaught|Unhandled)\b.*[:(]/,
+  /^\s*(?:[A-Za-z_$][\w$]*\.)*[A-Z]\w{0,60}(?:Error|Exception|Warning|Fault|Panic)\b(?:\s\[\w+\])?:/,
+  /^\s*(?:panicked|panic:|goroutine \d+|thread '.*' panicked|note: run with)/,
+  /^\s*\.\.\. \d+ more/,
+  /^\s*\^[\s~^-]*$/,
+  // Compilers and test runners.
+  /^\s*(?:error|warning|fatal)(?: TS\d+| ?\[[\w-]+\])?: /,
+  /^\s*(?:[\w@.-]+\/)*[\w@.-]+\.\w{1,5}[:(]\d+(?:[:,]\d+)?\)?(?:[:\s]|$)/,
+  /^\s*(?:FAIL|PASS|RUNS|SKIP)\s+[\w./-]*[./\d]/,
+  /^\s*(?:not )?ok\s+(?:\d+\b|[\w.-]+\/\S+\s)/,
+  /^\s*[✓✔✗✘×●○√]\s+\S.*(?:\(\d+ ?m?s\)|›)/,
+  /^\s*\d+ (?:passing|failing|pending|passed|failed|skipped)(?:\s*\(.{0,40}\))?\s*$/,
+  /^\s*(?:make|gcc|ld|clang|cargo|rustc|javac|go|git|docker|kubectl|bash|sh|zsh|curl|ssh|psql)(?:\[\d+\])?: /,
+  /^\s*(?:Tests?|Test Suites|Snapshots|Time|Duration|Test Files):\s+\d.*\b(?:total|\d+(?:\.\d+)? ?m?s)\b/,
+  /^\s*E {2,}\S/,
+  // Commands with their prompt.
+  /^\s*(?:\$|%|❯|➜|PS [A-Z]:.*>|\w+@[\w.-]+:.{0,60}[$#]) +\S/,
+  // Diffs.
+  /^(?:diff --git |index [0-9a-f]{6,}|@@ .* @@|--- [ab]\/|\+\+\+ [ab]\/)/,
+  // Tables and rules.
+  /^\s*\|.*\|\s*$/,
+  /^\s*[+|]?(?:[-=─]{3,}[+|┼]?)+\s*$/,
+  // Data and code.
+  /^\s*[{}[\]();,]+\s*$/,
+  /^\s*["']?[\w.-]+["']?\s*[:=]\s*(?:["'{[]|true\b|false\b|null\b|-?\d+[,;]?\s*$).*[,;{[]?\s*$/,
+  /^\s*[{[]["'{[].*[}\]],?\s*$/,
+  /^\s*(?:import|export|const|let|var|return|function|class|def|async|await|public|private|static|#include)\b.*[;{(=]\s*$/,
+  /^\s*(?:async )?(?:def|class) \w+.*:\s*$/,
+  /^\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE TABLE|ALTER TABLE|WITH)\s.*(?:;|\bFROM\b|\bINTO\b|\bSET\b)/,
+  /^\s*<\/?\w[^>]{0,200}>.*$/,
+  /^\s*\w+(?:\.\w+)*\(.*\);?\s*$/,
+  /^\s*\/\/|^\s*\/\*|^\s*\*\/|^\s*#!/,
+];
+
+/** A name without these letters' company is not prose: hashes, paths, ids. */
+const WORDS = /[a-z]{2,}/gi;
+
+export function isEvidenceLine(line: string): boolean {
+  const head = line.slice(0, 400);
+  if (EVIDENCE.some((pattern) => pattern.test(head))) return true;
+  const letters = head.match(WORDS)?.join("").length ?? 0;
+  return head.length > 24 && letters < head.replace(/\s/g, "").length * 0.45 && !/[\u0250-\uffff]/.test(head);
+}
+
+/** In a diff, additions and removals are evidence too. */
+export function isDiffLine(line: string): boolean {
+  return /^[-+](?![-+\s]*$)|^\\ No newline|^ \S/.test(line);
+}
+
+export function startsDiff(line: string): boolean {
+  return /^(?:diff --git |@@ .* @@|--- [ab]\/)/.test(line);
+}

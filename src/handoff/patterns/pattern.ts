@@ -1,0 +1,44 @@
+/** A long regular expression in several lines: line breaks and the blanks around them do not count. */
+export function pattern(strings: TemplateStringsArray, ...values: string[]): string {
+  return String.raw(strings, ...values).replace(/\s*\n\s*/g, "");
+}
+
+/**
+ * V8 turns a regular expression into bytecode at its first use and into machine code at its second. For
+ * large ones the first costs more than the second, but is left out when the first subject is long.
+ */
+const LONG_SUBJECT = "\n".repeat(1024);
+
+/** A named expression that is compiled when it is first asked for. */
+export interface Expression {
+  name: string;
+  /** Its place among all expressions. */
+  number: number;
+  source: string;
+  readonly regexp: RegExp;
+}
+
+/** The number of each expression by its name. */
+export const EXPRESSION_NUMBERS = new Map<string, number>();
+
+export function expression(name: string, source: string, flags = ""): Expression {
+  let compiled: RegExp | undefined;
+  const number = EXPRESSION_NUMBERS.size;
+  EXPRESSION_NUMBERS.set(name, number);
+  return {
+    name,
+    number,
+    source,
+    get regexp() {
+      return (compiled ??= compile(source, flags));
+    },
+  };
+}
+
+/** For an expression that is large, and will be used: costs half of what its first two uses would. */
+function compile(source: string, flags: string): RegExp {
+  const compiled = new RegExp(source, flags);
+  compiled.test(LONG_SUBJECT);
+  compiled.lastIndex = 0;
+  return compiled;
+}

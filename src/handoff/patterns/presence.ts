@@ -1,0 +1,86 @@
+/**
+ * Which expressions a sentence may match at all, judged by the letters it has. A sentence that has none of
+ * an expression's triggers cannot match it, so that it is not tried and, until one has, not even compiled:
+ * most of the hundred and fifty large expressions are of no concern to most sentences.
+ *
+ * The triggers are a tree of letters in one array, so that one walk from each place of the sentence finds
+ * all of them.
+ */
+import { EXPRESSION_NUMBERS, type Expression } from "./pattern.ts";
+import { TRIGGERS } from "./triggers.ts";
+
+/** Says of an expression whether the sentence may match it. */
+export type Presence = (one: Pick<Expression, "number">) => boolean;
+
+/** Every character that no trigger has is the same to them. */
+const LETTERS = " abcdefghijklmnopqrstuvwxyz0123456789_%!'-/.,:=DS";
+const WIDTH = LETTERS.length + 1;
+
+interface Tree {
+  /** For each node and letter the next node; 0 for none. */
+  next: Uint16Array;
+  /** The expressions whose trigger ends at a node. */
+  ends: readonly (readonly number[] | undefined)[];
+  /** 1 for each expression that has no trigger. */
+  always: Uint8Array;
+}
+
+let tree: Tree | undefined;
+let letterOf: Uint8Array | undefined;
+
+/** `tags`: the letters that stand for listed words in this sentence (see tagDoneVerbs). */
+export function presenceIn(plain: string, tags: readonly string[] = []): Presence {
+  const { next, ends, always } = (tree ??= readTree());
+  const letters = (letterOf ??= numberLetters());
+  const present = always.slice();
+  const walk = (text: string, start: number) => {
+    let node = 0;
+    for (let at = start; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      node = next[node * WIDTH + (code < 128 ? (letters[code] ?? 0) : 0)] ?? 0;
+      if (node === 0) return;
+      const found = ends[node];
+      if (found !== undefined) for (const number of found) present[number] = 1;
+    }
+  };
+  for (const tag of tags) walk(tag, 0);
+  for (let start = 0; start < plain.length; start += 1) walk(plain, start);
+  return ({ number }) => present[number] === 1;
+}
+
+/** A line is a name and its pieces, as scripts/train-patterns.ts writes it; what has no line is always tried. */
+function readTree(): Tree {
+  const lines = TRIGGERS.trim()
+    .split("\n")
+    .map((line) => line.split("|"));
+  const most = lines.flat().reduce((sum, piece) => sum + piece.length, 1);
+  const next = new Uint16Array(most * WIDTH);
+  const ends: (number[] | undefined)[] = [];
+  const always = new Uint8Array(EXPRESSION_NUMBERS.size).fill(1);
+  const letters = (letterOf ??= numberLetters());
+  let nodes = 1;
+  for (const [name = "", ...pieces] of lines) {
+    const number = EXPRESSION_NUMBERS.get(name);
+    if (number === undefined) continue;
+    always[number] = 0;
+    for (const piece of pieces) {
+      let node = 0;
+      for (let at = 0; at < piece.length; at += 1) {
+        const place = node * WIDTH + (letters[piece.charCodeAt(at)] ?? 0);
+        if (next[place] === 0) {
+          next[place] = nodes;
+          nodes += 1;
+        }
+        node = next[place] ?? 0;
+      }
+      (ends[node] ??= []).push(number);
+    }
+  }
+  return { next, ends, always };
+}
+
+function numberLetters(): Uint8Array {
+  const numbers = new Uint8Array(128);
+  for (let index = 0; index < LETTERS.length; index += 1) numbers[LETTERS.charCodeAt(index)] = index + 1;
+  return numbers;
+}

@@ -1,0 +1,146 @@
+/**
+ * Which blockers are over. A later accomplishment resolves the blocker it is about: both name the same
+ * thing (a file, an identifier, enough words), and it says that the thing works. "That did the trick"
+ * names nothing and resolves the newest open blocker nearby. What is resolved stays so.
+ */
+import type { PatternNote } from "./note.ts";
+
+/** How many notes back something unnamed may refer to. */
+const NEARBY = 8;
+
+/** Takes notes in the order they were made; gives them back with the blockers marked. */
+export function resolveBlockers(notes: readonly PatternNote[]): PatternNote[] {
+  const marked = notes.map((note) => ({ ...note }));
+  const topics = marked.map((note) =>
+    note.type === "blocker" || note.type === "accomplishment" ? topicOf(note.content) : undefined,
+  );
+  for (const [index, note] of marked.entries()) {
+    const done = topics[index];
+    if (note.type !== "accomplishment" || done === undefined) continue;
+    const found = findBlocker(marked, topics, index, done);
+    if (found === undefined) continue;
+    found.resolved = true;
+    found.resolvedBy = note.sourceEntryId;
+  }
+  return marked;
+}
+
+export interface Topic {
+  words: ReadonlySet<string>;
+  /** Paths, code, issue numbers: one in common is enough. */
+  names: ReadonlySet<string>;
+  saysItWorks: boolean;
+}
+
+function findBlocker(
+  notes: readonly PatternNote[],
+  topics: readonly (Topic | undefined)[],
+  from: number,
+  done: Topic,
+): PatternNote | undefined {
+  const self = notes[from];
+  let best: { note: PatternNote; score: number } | undefined;
+  let newest: PatternNote | undefined;
+  for (let index = from - 1; index >= 0; index -= 1) {
+    const note = notes[index];
+    const topic = topics[index];
+    if (note?.type !== "blocker" || topic === undefined || note.resolved === true) continue;
+    // One sentence can say both: what was done in it is not what is still blocked.
+    if (note.sourceEntryId === self?.sourceEntryId && note.content === self.content) continue;
+    if (from - index <= NEARBY) newest ??= note;
+    const score = likeness(topic, done);
+    if (score > 0 && (best === undefined || score > best.score)) best = { note, score };
+  }
+  if (best !== undefined) return best.note;
+  return done.saysItWorks && done.words.size === 0 && done.names.size === 0 ? newest : undefined;
+}
+
+/** 0 when they are about different things. */
+function likeness(blocker: Topic, done: Topic): number {
+  const names = shared(blocker.names, done.names);
+  const words = shared(blocker.words, done.words);
+  if (names > 0) return 2 + names + words;
+  const smaller = Math.min(blocker.words.size, done.words.size);
+  if (words === 0) return 0;
+  const ratio = words / smaller;
+  if (!done.saysItWorks) return words >= 3 && ratio >= 0.75 ? ratio : 0;
+  return words >= 2 || ratio >= 0.5 ? words * ratio : 0;
+}
+
+function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  return [...a].filter((one) => b.has(one)).length;
+}
+
+const NAME =
+  /`[^`]{1,80}`|#\d+|\b[\w@.-]*\/[\w@./-]+|\b\w+\.(?:ts|tsx|js|jsx|py|rs|go|java|md|json|ya?ml|toml|sql|sh|csv|xlsx?|pdf)\b|\b[a-z]+[A-Z]\w+|\b\w+_\w+\b/g;
+
+const WORKS =
+  /\b(?:fix\w*|solv\w+|resolv\w+|work(?:s|ed|ing)?|pass(?:es|ed|ing)?|green|gone|back|no longer|no more|unblock\w*|trick|restor\w+|recover\w*|repair\w*|renew\w*|approv\w+|sign(?:ed|s)|got|received?|arriv\w+|answer\w+|repl(?:y|ied)|managed|succe\w+|up|again|finally|now|sorted|clear\w*|replac\w+|restart\w*|migrat\w+|compil\w+|stable|reset|unlock\w*|grant\w*|rotat\w+|upgrad\w+|revert\w*|rolled|deployed|merged|patched|came through|went through|over|good|fine|done)\b/i;
+
+/** Words of failing and mending say nothing about which thing failed or was mended. */
+const UNTELLING = new Set(
+  `the and for with that this from are was were has have had not you your our they their his her its but can could would
+  will what which who there here then than into onto over under out off all any some each every one two three how why when
+  where does did been being too very also just still now again finally already since because after before until while once
+  more most much many than get got gets getting make made let may might must should shall about only even ever never none
+  nothing everything something anything nobody everyone keep keeps kept thing things stuff way lot bit today yesterday
+  morning week time day hour minute second last next first new old good fine great okay yes yep yup nope well back down up
+  fix fail error break broke broken crash work issue problem bug block stuck hang throw pass green red resolv solv done
+  finish complet success succeed repair restor recover trick gone stop unblock run running start try tried wait able unable
+  cannot won sort clear need seem look turn out happen come came went going goes take took put did patch chang updat
+  deploy merg push ship thank`.split(/\s+/),
+);
+
+const SYNONYMS: Readonly<Record<string, string>> = {
+  pipelin: "ci",
+  runner: "ci",
+  build: "ci",
+  compil: "ci",
+  suit: "test",
+  spec: "test",
+  rollout: "releas",
+  login: "signin",
+  sso: "signin",
+  auth: "signin",
+  authentication: "signin",
+  log: "signin",
+  websit: "site",
+  page: "site",
+  homepag: "site",
+  databas: "db",
+  production: "prod",
+  certificat: "cert",
+  tls: "cert",
+  ssl: "cert",
+  oom: "memory",
+  heap: "memory",
+  storag: "disk",
+  spac: "disk",
+  documentation: "doc",
+  mail: "email",
+  permission: "access",
+  credential: "access",
+  right: "access",
+};
+
+export function topicOf(content: string): Topic {
+  const names = new Set((content.match(NAME) ?? []).map((name) => name.replace(/`/g, "").toLowerCase()));
+  const words = new Set<string>();
+  for (const word of content.toLowerCase().match(/[a-z][a-z0-9]+/g) ?? []) {
+    if (word === "ci" || word === "db") words.add(word);
+    if (word.length < 3 || UNTELLING.has(word)) continue;
+    const stemmed = stem(word);
+    if (!UNTELLING.has(stemmed)) words.add(SYNONYMS[stemmed] ?? SYNONYMS[word] ?? stemmed);
+  }
+  return { words, names, saysItWorks: WORKS.test(content) };
+}
+
+/** Takes the commonest endings off, so that a word's forms are one. */
+function stem(word: string): string {
+  if (word.length < 5) return word.replace(/s$/, "");
+  return word
+    .replace(/(?:ies|ied)$/, "y")
+    .replace(/(?:ings?|edly|ed|es|s|ly)$/, "")
+    .replace(/([bdgmnprt])\1$/, "$1")
+    .replace(/e$/, "");
+}

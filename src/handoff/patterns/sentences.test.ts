@@ -1,0 +1,97 @@
+/** How a message is cut into sentences, and how a clause is meant. */
+import { describe, expect, it } from "vitest";
+import { maskOf, readClauses, STANCES, stancesAt } from "./clauses.ts";
+import { isEvidenceLine } from "./log-lines.ts";
+import { normalize } from "./normalize.ts";
+import { presenceIn } from "./presence.ts";
+import { readSentences } from "./sentences.ts";
+
+describe("readSentences", () => {
+  it("splits at ends of sentences, not at abbreviations, versions and paths", () => {
+    expect(textsOf("It runs v2.4.0, e.g. on src/a.ts now. Really? Yes!")).toEqual([
+      "It runs v2.4.0, e.g. on src/a.ts now.",
+      "Really?",
+      "Yes!",
+    ]);
+  });
+
+  it("takes chat lines one by one and joins a wrapped paragraph", () => {
+    expect(textsOf("first line\nsecond line")).toEqual(["first line", "second line"]);
+    const wrapped = "this is a paragraph that somebody wrapped at about sixty columns,\nso that it goes on here";
+    expect(textsOf(wrapped)).toEqual([wrapped.replace("\n", " ")]);
+  });
+
+  it("knows the section of a list item and whether its box is ticked", () => {
+    const sentences = readSentences("Blocked:\n- the upload\n\n**Done**\n- [x] the parser");
+    expect(sentences.map(({ text, section, checked }) => ({ text, section, checked }))).toEqual([
+      { text: "the upload", section: "blocked", checked: undefined },
+      { text: "the parser", section: "done", checked: true },
+    ]);
+  });
+
+  it("marks what introduces evidence, and leaves the evidence out", () => {
+    const sentences = readSentences("It dies with:\n```\nboom\n```\nAny idea?");
+    expect(sentences.map(({ text, introducesEvidence }) => [text, introducesEvidence])).toEqual([
+      ["It dies with:", true],
+      ["Any idea?", false],
+    ]);
+  });
+});
+
+describe("isEvidenceLine", () => {
+  it.each([
+    "2026-03-02T10:11:12Z ERROR worker: refused",
+    "    at render (app.js:14:3)",
+    "TypeError: x is not a function",
+    "npm ERR! code ELIFECYCLE",
+    "src/a.ts:12:5 - error TS2345",
+    "$ npm test",
+    "| failed | 12 |",
+    '  "status": "failed",',
+  ])("is: %s", (line) => {
+    expect(isEvidenceLine(line)).toBe(true);
+  });
+
+  it.each([
+    "The build fails with a TypeError",
+    "error handling is fine",
+    "I ran npm test and it failed",
+    "prod is down",
+  ])("is not: %s", (line) => {
+    expect(isEvidenceLine(line)).toBe(false);
+  });
+});
+
+describe("clauses", () => {
+  it("tells how the clause of a cue is meant", () => {
+    expect(meant("The build is broken", "broken")).toEqual([]);
+    expect(meant("The build isn't broken", "broken")).toEqual(["negated"]);
+    expect(meant("Is the build broken?", "broken")).toContain("question");
+    expect(meant("It is broken, can you look?", "broken")).toEqual([]);
+    expect(meant("If the build is broken, wait", "broken")).toEqual(["condition"]);
+    expect(meant("It might be broken", "broken")).toContain("possible");
+    expect(meant("Fix the broken build", "broken")).toContain("request");
+    expect(meant("I will repair the broken build", "broken")).toContain("planned");
+    expect(meant("He said it is broken", "broken")).toContain("reported");
+  });
+
+  it("writes contractions out and makes names of code, paths and quotations", () => {
+    expect(normalize('It can\'t open `failed.log`, says "broken"')).toBe("it can not open code_ , says quote_");
+    expect(normalize("Let’s use src/error/fail.ts")).toBe("let us use path_");
+  });
+
+  it("ends a sentence after a letter that names something, not after an initial", () => {
+    expect(textsOf("Take subject line A. I'm setting it up.")).toEqual(["Take subject line A.", "I'm setting it up."]);
+    expect(textsOf("We asked John F. Kennedy about it.")).toEqual(["We asked John F. Kennedy about it."]);
+  });
+});
+
+function textsOf(text: string): string[] {
+  return readSentences(text).map((sentence) => sentence.text);
+}
+
+function meant(text: string, cue: string): string[] {
+  const plain = normalize(text);
+  const held = stancesAt(readClauses(plain, plain.endsWith("?"), presenceIn(plain)), plain.indexOf(cue));
+  return STANCES.filter((stance) => (held & maskOf([stance])) !== 0);
+}

@@ -1,0 +1,100 @@
+/** Nothing secret that somebody wrote into a conversation reaches a file, the store or another conversation. */
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { KEY, handoffStage } from "../../test/support/handoff-stage.ts";
+import { agentLayout } from "../config/layout.ts";
+
+/** What must not be found, and how it stands in a message. Made up, and put together here so that no scanner minds. */
+const PLANTED: readonly (readonly [secret: string, written?: (secret: string) => string])[] = [
+  [`sk-ant-api03-${random(40)}`],
+  [`sk-proj-${random(44)}`],
+  [`sk-or-v1-${random(48)}`],
+  [`ghp_${random(36)}`],
+  [`github_pat_${random(50)}`],
+  [`glpat-${random(20)}`],
+  [`xoxb-1234567890-${random(24)}`],
+  [`AIza${random(35)}`],
+  [`ya29.${random(60)}`],
+  [`npm_${random(36)}`],
+  [`hf_${random(34)}`],
+  [`gsk_${random(40)}`],
+  [`sk_live_${random(24)}`],
+  [`SG.${random(22)}.${random(43)}`],
+  [`dop_v1_${"0123456789abcdef".repeat(4)}`],
+  [`AKIA${"ABCD2345".repeat(2)}`],
+  [`${random(30)}/${random(9)}`, (secret) => `the AWS secret access key ${secret}`],
+  [`${random(38)}/+`, (secret) => `aws_secret_access_key = ${secret}`],
+  ["hunter2-and-more", (secret) => `postgres://app:${secret}@db.internal:5432/shop`],
+  ["redispass99", (secret) => `redis://:${secret}@cache:6379/0`],
+  ["mongoPass!77", (secret) => `mongodb+srv://root:${secret}@cluster0.example.net/db`],
+  ["S3cr3t-Pa55", (secret) => `Server=tcp:db,1433;User ID=sa;Password=${secret};Encrypt=true`],
+  [`${random(60)}==`, (secret) => `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${secret}`],
+  [random(40), (secret) => `https://${secret}@github.com/acme/shop.git`],
+  [`T0000/B0000/${random(24)}`, (secret) => `https://hooks.slack.com/services/${secret}`],
+  [`eyJ${random(20)}.${random(40)}.${random(43)}`],
+  [`123456789:${random(35)}`],
+  [random(40), (secret) => `Authorization: Bearer ${secret}`],
+  [random(24), (secret) => `x-api-key: ${secret}`],
+  ["tr0ub4dor&3", (secret) => `the password is ${secret}`],
+  ["correcthorse9", (secret) => `mysql --password ${secret}`],
+  [random(64), (secret) => `-----BEGIN OPENSSH PRIVATE KEY-----\n${secret}\n-----END OPENSSH PRIVATE KEY-----`],
+  [random(64), (secret) => `-----BEGIN RSA PRIVATE KEY-----\n${secret}\n${secret}`],
+];
+
+describe("planted secrets", () => {
+  it("stay in the transcript", async () => {
+    await using stage = await handoffStage();
+    await stage.open();
+    const texts = PLANTED.map(([secret, written = (text: string) => text]) => written(secret));
+    for (let index = 0; index < texts.length; index += 3) {
+      await stage.say(texts.slice(index, index + 3).flatMap(messagesWith));
+      await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+      await stage.handoff.settled();
+    }
+    await stage.next();
+    const offer = await stage.offer();
+    expect(offer?.text).toContain("[redacted]");
+
+    const { root } = agentLayout(stage.fixture.home, "main").handoff;
+    const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.length).toBeGreaterThan(PLANTED.length / 3);
+    const places = new Map(
+      files.map(({ parentPath, name }) => join(parentPath, name)).map((path) => [path, readFileSync(path, "utf8")]),
+    );
+    places.set("the store", JSON.stringify(await stage.agent.store.handoffs.get(KEY)));
+    places.set("the offer", offer?.text ?? "");
+    places.set("the log", stage.log.join(""));
+    const leaks = PLANTED.flatMap(([secret]) =>
+      Array.from(places).flatMap(([place, text]) => (text.includes(secret) ? [`${secret} in ${place}`] : [])),
+    );
+    expect(leaks).toEqual([]);
+    // Nor half of one, which somebody cut before it was recognised.
+    const halves = PLANTED.filter(([secret]) => secret.length >= 24).flatMap(([secret]) =>
+      Array.from(places).flatMap(([place, text]) =>
+        text.includes(secret.slice(-16)) ? [`the end of ${secret} in ${place}`] : [],
+      ),
+    );
+    expect(halves).toEqual([]);
+  });
+});
+
+/** As all kinds of notes. */
+function messagesWith(text: string): string[] {
+  return [
+    `The deployment is blocked: the server refuses ${text}`,
+    `<We decided to use ${text} for the build. Next step: rotate ${text}`,
+    `Please implement the login with ${text} and commit it to src/login.ts.`,
+    `<I'm working on the login with ${text} now; the tests are failing with ${text}`,
+  ];
+}
+
+/** Letters and digits, always the same ones. */
+function random(length: number): string {
+  const alphabet = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+  let state = length * 7919;
+  return Array.from({ length }, () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return alphabet.charAt(Math.floor(state / 65_536) % alphabet.length);
+  }).join("");
+}

@@ -1,0 +1,203 @@
+/**
+ * What one session leaves for the next: contract of the hand-off's state, which is kept in the store and,
+ * for people and other tools, in `session-state.json`. Field names are those of OpenClaw's hand-off; what
+ * it has not is marked. Every text in it is one clean, redacted line.
+ */
+import type { PatternNote } from "./patterns/note.ts";
+
+export const STATE_VERSION = 1;
+
+/** Why the state was captured last. */
+export const CAPTURE_REASONS = [
+  "new",
+  "reset",
+  "daily",
+  "idle",
+  "compaction",
+  "messages",
+  "tool-result",
+  "asked",
+  "signal",
+  "timeout",
+  "ended",
+  "found",
+] as const;
+
+export type CaptureReason = (typeof CAPTURE_REASONS)[number];
+
+export type SessionMode = "work" | "chat" | "deep";
+
+export interface SessionState {
+  version: typeof STATE_VERSION;
+  agentId: string;
+  sessionKey: string;
+  /** The window that it tells about; of a native session, Claude Code's id. */
+  previousSessionId: string;
+
+  /** ISO 8601, as all instants here. */
+  createdAt: string;
+  updatedAt: string;
+  expiresAt: string;
+  /** Beside OpenClaw's fields: why it was captured last, and when something was said last. */
+  reason: CaptureReason;
+  lastMessageAt: string;
+
+  project: string;
+  /** Beside OpenClaw's fields: the folder that was worked in, where facts can be looked up. */
+  cwd?: string;
+  /** Beside OpenClaw's fields: the git branch that was worked on, where the transcript tells. */
+  branch?: string;
+  mode: SessionMode;
+
+  patterns: StateNote[];
+  /** What the summary was made of, each with the entry it came from. */
+  items: SummaryItem[];
+  summary: StateSummary;
+  /** Beside OpenClaw's fields: what the next capture must know of what was read before. */
+  carried: CarriedState;
+
+  /** How many messages of the window were read. */
+  lastMessageIndex: number;
+  /** Of the transcript as far as it was read: a state does not speak for another text. */
+  transcriptHash: string;
+  transcript: TranscriptPlace;
+  /** Of the rest of the state: one that somebody changed is not believed. */
+  checksum: string;
+
+  resumeAvailable: boolean;
+  resumeOfferedAt: string | null;
+  /** Beside OpenClaw's fields: for which window, after how many compactions, it was last decided whether to offer it. */
+  decidedFor?: { sessionId: string; compactions: number };
+  /** A person asked for it (`/resume`): the next turn gets it whatever else holds. */
+  forced?: boolean;
+  /** Beside OpenClaw's fields: nothing that was said up to here is ever noted again (`/handoff clear`). */
+  clearedAt?: string;
+}
+
+/**
+ * What extraction remembers from one capture to the next, so that capturing in pieces gives the same as
+ * capturing in one go. Nobody else reads it.
+ */
+export interface CarriedState {
+  counts: { user: number; assistant: number; tools: number; requests: number };
+  topic?: CarriedLine;
+  /** What a person told last that is nothing else: what it is all about, when nobody says what is being done. */
+  about?: CarriedLine;
+  /** What a person asked for and is not done, oldest first. */
+  requests: CarriedRequest[];
+  /** Requests that the last message answered; they are open again if the turn goes on. */
+  answered: CarriedRequest[];
+  /** What somebody said they are doing and has not reported done, oldest first. */
+  working: CarriedLine[];
+  /** What somebody said comes next, oldest first. */
+  next: CarriedLine[];
+  todos?: { items: TodoItem[]; entryId: string; timestamp: string; project: string };
+  /** The last thing a person said was small talk. */
+  isCasual: boolean;
+  /** A tool's error that the agent has said nothing about since. */
+  error?: CarriedLine;
+  /** What the agent offered to do or proposed, for whoever agrees to it. */
+  offer?: CarriedOffer;
+}
+
+/** One clean, redacted line of a message. */
+export interface CarriedLine {
+  text: string;
+  entryId: string;
+  timestamp: string;
+  /** Of the message, as in `sourceMessageIndex`. */
+  index: number;
+  /** How many messages of people there were then, itself included. */
+  turn: number;
+  project: string;
+  /** The agent promised it, in passing: its next answer says what became of it. */
+  isPromise?: boolean;
+  /** A person said it of themselves: no answer ends it. */
+  isPersons?: boolean;
+}
+
+export interface CarriedRequest extends CarriedLine {
+  /** A question is done with an answer, a piece of work when it is reported done. */
+  isQuestion: boolean;
+  /** Left out: nobody has answered. `cut`: the turn was cut short. `begun`: the answer left it open. */
+  state?: "cut" | "begun";
+}
+
+export interface CarriedOffer extends CarriedLine {
+  kind: "offer" | "proposal";
+}
+
+/** How far the transcript was read, so that the next capture reads only what came since. */
+export interface TranscriptPlace {
+  /** Its file name, or the whole path of one that is Claude Code's. */
+  file: string;
+  /** In bytes; always after a newline. */
+  offset: number;
+}
+
+export interface StateNote extends PatternNote {
+  /** Unique within the state and stable: a capture that is repeated gives the same one. */
+  id: string;
+  sourceMessageIndex: number;
+  /** The project that was active when it was said. */
+  project: string;
+}
+
+export interface StateSummary {
+  lastTopic: string;
+  inProgress: string[];
+  blockers: string[];
+  decisions: string[];
+  nextStep: string;
+}
+
+export type SummaryKind = "topic" | "in-progress" | "blocker" | "decision" | "accomplishment" | "next-step";
+
+export interface SummaryItem {
+  kind: SummaryKind;
+  text: string;
+  /** The entry that it came from. */
+  entryId: string;
+  timestamp: string;
+  /** Left out: as it was said. `model`: in the words of the model that refined it. */
+  by?: "model";
+  /** What the model reworded. */
+  said?: string;
+}
+
+/** A message as the hand-off reads it, of Holdfast's own transcripts and Claude Code's alike. */
+export interface ReadMessage {
+  entryId: string;
+  /** ISO 8601. */
+  timestamp: string;
+  role: "user" | "assistant" | "tool";
+  /** Of a person's message: what the person wrote, without senders, history and events. */
+  text: string;
+  /** A tool's result that is an error. */
+  isError?: boolean;
+  /** The turn was cut short: aborted, timed out or failed. */
+  isCut?: boolean;
+  /** Of the agent: it called tools in it, so its turn goes on. */
+  callsTools?: boolean;
+  /** Of the agent: it only repeats what it was told, as the echo engine does. */
+  isEcho?: boolean;
+  /** What was worked on when it was said, where the transcript tells that it was something else than now. */
+  project?: string;
+  /** The agent's own list of what is to be done, where it keeps one (Claude Code's to-do tool), as it is now. */
+  todos?: readonly TodoItem[];
+  /** The same, where it says only what changes; ids are the list's own. */
+  todoChanges?: readonly TodoChange[];
+}
+
+export interface TodoItem {
+  /** Left out: the list is always given as a whole. */
+  id?: string;
+  text: string;
+  status: "pending" | "in_progress" | "completed";
+}
+
+export interface TodoChange {
+  id: string;
+  text?: string;
+  status?: TodoItem["status"] | "deleted";
+}

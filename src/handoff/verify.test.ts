@@ -1,0 +1,193 @@
+/** Against real repos: what was said, what happened since, what the line says now. */
+import { rmSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { createTestRepo, runTestGit, type TestRepo, wrapGit } from "../../test/support/git-repo.ts";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import type { GithubReading } from "../project/github-status.ts";
+import type { SummaryItem } from "./state.ts";
+import { type VerifyOptions, verifyItems } from "./verify.ts";
+
+describe("a branch", () => {
+  it("that was merged since", async () => {
+    await using folder = await temporaryFolder();
+    const repo = repoWithBranch(folder.join("app"), "fix/login");
+    repo.git("merge", "--quiet", "--no-ff", "fix/login");
+    expect(await remark(repo, "The tests on fix/login are failing")).toBe(
+      "was failing; the branch has since been merged",
+    );
+    expect(await remark(repo, "The branch fix/login still needs a review")).toBe("the branch has since been merged");
+  });
+
+  it("that was merged and removed", async () => {
+    await using folder = await temporaryFolder();
+    const repo = repoWithBranch(folder.join("app"), "fix/login");
+    repo.git("merge", "--quiet", "--no-ff", "fix/login");
+    repo.git("branch", "--quiet", "-D", "fix/login");
+    expect(await remark(repo, "CI fails on branch fix/login")).toBe("was failing; the branch is gone: it was merged");
+  });
+
+  it("that was thrown away", async () => {
+    await using folder = await temporaryFolder();
+    const repo = repoWithBranch(folder.join("app"), "fix/login");
+    repo.git("branch", "--quiet", "-D", "fix/login");
+    expect(await remark(repo, "Go on with the branch fix/login")).toBe("the branch is gone");
+  });
+
+  it("of no name in the line is the one that was worked on then", async () => {
+    await using folder = await temporaryFolder();
+    const repo = repoWithBranch(folder.join("app"), "retry-queue");
+    // The checkout that left the branch came after what was said.
+    repo.git("merge", "--quiet", "--no-ff", "retry-queue");
+    const since = new Date(Date.now() - 60_000).toISOString();
+    expect(await remark(repo, "The integration tests are failing", { since })).toBe(
+      "was failing; branch retry-queue has since been merged",
+    );
+  });
+
+  it("that is open, or was never there, is not spoken of", async () => {
+    await using folder = await temporaryFolder();
+    const repo = repoWithBranch(folder.join("app"), "fix/login");
+    expect(await remark(repo, "The branch fix/login needs a review")).toBeUndefined();
+    expect(await remark(repo, "well-known words are no-branch here")).toBeUndefined();
+    expect(await remark(repo, "A half-finished branch looks good, see docs/setup")).toBeUndefined();
+  });
+});
+
+describe("a file", () => {
+  it("that changed, was removed, or is as it was", async () => {
+    await using folder = await temporaryFolder();
+    const repo = createTestRepo(folder.join("app"));
+    for (const file of ["src/a.ts", "src/b.ts", "src/c.ts"]) commitBefore(repo, `add ${file}`, file);
+    const since = new Date(Date.now() - 60_000).toISOString();
+    repo.commit("rework", "src/a.ts", "other\n");
+    repo.git("rm", "--quiet", "src/b.ts");
+    repo.git("commit", "--quiet", "--message", "remove");
+    expect(await remark(repo, "Stuck in src/a.ts", { since })).toBe("src/a.ts has changed since");
+    expect(await remark(repo, "Stuck in `src/b.ts`.", { since })).toBe("src/b.ts is gone");
+    expect(await remark(repo, "Stuck in b.ts", { since })).toBe("b.ts is gone");
+    expect(await remark(repo, "Stuck in src/c.ts", { since })).toBeUndefined();
+    expect(await remark(repo, "Node.js 24.1 and example.com are no files", { since })).toBeUndefined();
+  });
+});
+
+describe("uncommitted work", () => {
+  it("is counted, or gone", async () => {
+    await using folder = await temporaryFolder();
+    const repo = createTestRepo(folder.join("app"));
+    commitBefore(repo, "first");
+    repo.write("one.txt");
+    repo.write("two.txt");
+    expect(await remark(repo, "The changes are not committed yet")).toBe("2 changes uncommitted now");
+    rmSync(`${repo.path}/one.txt`);
+    rmSync(`${repo.path}/two.txt`);
+    expect(await remark(repo, "I still have to commit the parser")).toBe("the tree is clean now");
+  });
+});
+
+describe("checks", () => {
+  it("are what GitHub says of the branch now", async () => {
+    await using folder = await temporaryFolder();
+    const repo = createTestRepo(folder.join("app"));
+    commitBefore(repo, "first");
+    const pr = { number: 1, title: "t", branch: "main", state: "OPEN", author: "a", updatedAt: "" };
+    const reading = (failing: string[]): GithubReading => ({
+      github: {
+        openPrs: [pr],
+        assignedPrs: [],
+        recentPrActivity: [],
+        failingChecks: failing.map((name) => ({ name, status: "completed", conclusion: "failure" })),
+      },
+    });
+    const asked = (failing: string[]) => ({ github: async () => reading(failing) });
+    expect(await remark(repo, "CI is red", asked(["ci / build", "ci / lint"]))).toBe(
+      "still failing now: ci / build and 1 more",
+    );
+    expect(await remark(repo, "CI is red", asked([]))).toBe("no check of its pull request fails now");
+    expect(await remark(repo, "The weather is red", asked(["ci"]))).toBeUndefined();
+  });
+});
+
+describe("commits since", () => {
+  it("that speak of the same thing are named", async () => {
+    await using folder = await temporaryFolder();
+    const repo = createTestRepo(folder.join("app"));
+    commitBefore(repo, "first");
+    repo.commit("Retry webhooks with back-off", "x.ts");
+    const sha = repo.git("rev-parse", "--short", "HEAD").trim();
+    expect(await remark(repo, "Webhook retries have no back-off")).toBe(
+      `since then commit ${sha}: “Retry webhooks with back-off”`,
+    );
+    expect(await remark(repo, "The invoice has no address")).toBeUndefined();
+  });
+});
+
+describe("what cannot be known", () => {
+  it("outside of a repo, without a folder, with no time", async () => {
+    await using folder = await temporaryFolder();
+    const items = [item("The branch fix/login fails its tests in src/a.ts and is not committed")];
+    const at = new Date().toISOString();
+    expect((await verifyItems({ items, cwd: folder.path, lastMessageAt: at })).size).toBe(0);
+    expect((await verifyItems({ items, cwd: folder.join("gone"), lastMessageAt: at })).size).toBe(0);
+    expect((await verifyItems({ items, lastMessageAt: at })).size).toBe(0);
+    expect((await verifyItems({ items, cwd: folder.path, lastMessageAt: "never" })).size).toBe(0);
+    expect((await verifyItems({ items, cwd: folder.path, lastMessageAt: at }, { budgetMs: 0 })).size).toBe(0);
+  });
+
+  it("behind a git that hangs is not waited for", async () => {
+    await using folder = await temporaryFolder();
+    const repo = repoWithBranch(folder.join("app"), "fix/login");
+    const env = wrapGit(folder.join("bin"), "sleep 20");
+    const began = performance.now();
+    expect(
+      await remark(repo, "The branch fix/login is failing its tests", { budgetMs: 300, git: { env } }),
+    ).toBeUndefined();
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  it("says nothing that a repo could use against a terminal or a model", async () => {
+    await using folder = await temporaryFolder();
+    const repo = createTestRepo(folder.join("app"));
+    commitBefore(repo, "first");
+    repo.write("x.ts");
+    repo.git("add", ".");
+    writeFileSync(folder.join("message"), "Retry webhooks \u001b[2J always\n");
+    repo.git("commit", "--quiet", "--file", folder.join("message"));
+    expect(await remark(repo, "Webhook retries always stop")).not.toContain("\u001b");
+  });
+});
+
+/** A branch with a commit of its own, made an hour ago; the checkout back to main is of now. */
+function repoWithBranch(path: string, branch: string): TestRepo {
+  const repo = createTestRepo(path);
+  commitBefore(repo, "first");
+  gitBefore(repo, "checkout", "--quiet", "-b", branch);
+  commitBefore(repo, "work", "work.txt");
+  repo.git("checkout", "--quiet", "main");
+  return repo;
+}
+
+function commitBefore(repo: TestRepo, message: string, file = "file.txt"): void {
+  repo.write(file);
+  gitBefore(repo, "add", "--", file);
+  gitBefore(repo, "commit", "--quiet", "--message", message);
+}
+
+/** An hour ago, as far as git knows. */
+function gitBefore(repo: TestRepo, ...args: string[]): void {
+  const date = new Date(Date.now() - 3_600_000).toISOString();
+  runTestGit(repo.path, args, { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date });
+}
+
+interface RemarkOptions extends VerifyOptions {
+  since?: string;
+}
+
+async function remark(repo: TestRepo, text: string, options: RemarkOptions = {}): Promise<string | undefined> {
+  const { since = new Date(Date.now() - 2_000).toISOString(), ...rest } = options;
+  const one = item(text);
+  return (await verifyItems({ items: [one], cwd: repo.path, lastMessageAt: since }, rest)).get(one);
+}
+
+function item(text: string): SummaryItem {
+  return { kind: "blocker", text, entryId: "aaaa0001", timestamp: new Date().toISOString() };
+}

@@ -1,0 +1,189 @@
+/**
+ * What the repo says now, as far as somebody asks and as far as it can be known in time. Everything is
+ * looked up at once; what fails or is too late stays unknown, and nobody says anything about it.
+ */
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { fileExists } from "../../base/files.ts";
+import { type BranchState, readBranchStates } from "../../project/branch-state.ts";
+import { filesChangedSince } from "../../project/changes-since.ts";
+import { readGitStatus } from "../../project/git-status.ts";
+import type { GithubReader } from "../../project/github-status.ts";
+import type { GitStatus, GithubStatus } from "../../project/project-status.ts";
+import { type LocatedRepo, locateRepo } from "../../project/repo.ts";
+import { type GitOptions, outputOf, runGit } from "../../project/run-git.ts";
+
+export interface RepoQuestion {
+  cwd: string;
+  /** When something was said last: what happened after that is news. */
+  since: Date;
+  /** The branch that was worked on then, where somebody noted it. */
+  branchThen?: string | undefined;
+  branches: readonly string[];
+  files: readonly string[];
+  asksBranchThen: boolean;
+  asksChecks: boolean;
+  asksChanges: boolean;
+}
+
+export interface RepoFacts {
+  branches: ReadonlyMap<string, BranchState>;
+  /** The branch that was worked on when something was said last. */
+  branchThen?: string | undefined;
+  /** Files as they were written: gone, or other than they were. */
+  files: ReadonlyMap<string, "gone" | "changed">;
+  /** Newest first; undefined: unknown. */
+  commits?: readonly SinceCommit[];
+  git?: GitStatus;
+  github?: GithubStatus;
+}
+
+export interface SinceCommit {
+  sha: string;
+  subject: string;
+}
+
+export interface LookUpOptions {
+  budgetMs: number;
+  git?: GitOptions | undefined;
+  github?: GithubReader | false | undefined;
+}
+
+export async function lookUpRepo(question: RepoQuestion, options: LookUpOptions): Promise<RepoFacts> {
+  const facts: RepoFacts = { branches: new Map(), files: new Map() };
+  let isLate = false;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, options.budgetMs);
+  });
+  const found = gather(question, options, (some) => {
+    if (!isLate) Object.assign(facts, some);
+  });
+  try {
+    await Promise.race([found, late]);
+  } finally {
+    isLate = true;
+    clearTimeout(timer);
+  }
+  return { ...facts };
+}
+
+async function gather(
+  question: RepoQuestion,
+  options: LookUpOptions,
+  tell: (facts: Partial<RepoFacts>) => void,
+): Promise<void> {
+  const git = { ...options.git, gitTimeoutMs: Math.min(options.git?.gitTimeoutMs ?? 5_000, options.budgetMs) };
+  const { cwd, since } = question;
+  const repo = await locateRepo(cwd, git).catch(() => undefined);
+  if (repo === undefined || "problem" in repo) return;
+
+  const log = readCommitsSince(repo, since, git);
+  const branchThen = question.branchThen ?? (question.asksBranchThen ? await readBranchThen(repo, since) : undefined);
+  const branches = [...question.branches, ...(branchThen === undefined ? [] : [branchThen])];
+  const steps: Promise<void>[] = [
+    log.then((commits) => commits && tell({ commits: commits.map(({ sha, subject }) => ({ sha, subject })) })),
+  ];
+  if (branches.length > 0) {
+    steps.push(readBranchStates(cwd, branches, git).then((states) => tell({ branches: states, branchThen })));
+  }
+  if (question.files.length > 0) {
+    steps.push(log.then(async (commits) => tell({ files: await readFiles(question, repo, commits ?? [], git) })));
+  }
+  if (question.asksChanges) {
+    steps.push(
+      readGitStatus(cwd, { ...git, maxCommits: 1, maxListed: 1 }).then((reading) => tell(gitPart(reading.git))),
+    );
+  }
+  const github = options.github;
+  if (question.asksChecks && github !== undefined && github !== false) {
+    const asked = { folder: repo.worktreeRoot, repo: repo.root, branch: repo.branch };
+    steps.push(github(asked).then((reading) => tell(reading.github === undefined ? {} : { github: reading.github })));
+  }
+  await Promise.allSettled(steps);
+}
+
+function gitPart(git: GitStatus | undefined): Partial<RepoFacts> {
+  return git === undefined ? {} : { git };
+}
+
+interface LoggedCommit extends SinceCommit {
+  files: string[];
+}
+
+const MOST_COMMITS = 300;
+
+/** Fields and names end with NUL; a head starts with a character that no file name in git's list begins with. */
+async function readCommitsSince(
+  repo: LocatedRepo,
+  since: Date,
+  options: GitOptions,
+): Promise<LoggedCommit[] | undefined> {
+  const args = ["log", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-show-signature", "--no-color"];
+  const limits = [`--max-count=${MOST_COMMITS}`, `--since=${since.toISOString()}`, "--encoding=UTF-8"];
+  const result = await runGit(repo.worktreeRoot, [...args, ...limits, "--format=%x01%h%x02%s", "HEAD", "--"], options);
+  const text = outputOf(result);
+  if (text === undefined) return undefined;
+  const commits: LoggedCommit[] = [];
+  for (const part of text.split("\0")) {
+    if (part.startsWith("\u0001")) {
+      const [sha = "", ...subject] = part.slice(1).split("\u0002");
+      commits.push({ sha, subject: subject.join(" "), files: [] });
+    } else if (part !== "") {
+      commits.at(-1)?.files.push(part.replace(/^\n/, ""));
+    }
+  }
+  return commits;
+}
+
+const MOST_LOG_BYTES = 256 * 1024;
+
+/** The worktree's own log of where its HEAD was: the first move after that instant says from where. */
+async function readBranchThen(repo: LocatedRepo, since: Date): Promise<string | undefined> {
+  const log = await readEnd(join(repo.gitDir, "logs", "HEAD")).catch(() => "");
+  for (const line of log.split("\n")) {
+    const move = /> (\d{1,12}) [+-]\d{4}\tcheckout: moving from (\S+) to /.exec(line);
+    if (move !== null && Number(move[1]) * 1000 > since.getTime()) return branchOrNone(move[2]);
+  }
+  return branchOrNone(repo.branch);
+}
+
+function branchOrNone(name: string | undefined): string | undefined {
+  return name === undefined || name === "" || /^[0-9a-f]{40}$/.test(name) ? undefined : name;
+}
+
+async function readEnd(path: string): Promise<string> {
+  await using handle: FileHandle = await open(path, "r");
+  const { size } = await handle.stat();
+  const length = Math.min(size, MOST_LOG_BYTES);
+  const bytes = Buffer.alloc(length);
+  await handle.read(bytes, 0, length, size - length);
+  return bytes.toString("utf8");
+}
+
+async function readFiles(
+  { cwd, since, files }: RepoQuestion,
+  repo: LocatedRepo,
+  commits: readonly LoggedCommit[],
+  options: GitOptions,
+): Promise<Map<string, "gone" | "changed">> {
+  const touched = Array.from(new Set(commits.flatMap((commit) => commit.files)));
+  const places = new Map(files.map((file) => [file, placeOf(file, touched)]));
+  const changed = new Set(await filesChangedSince(cwd, since, Array.from(new Set(places.values())), options));
+  const found = await Promise.all(
+    Array.from(places, async ([file, place]): Promise<[string, "gone" | "changed"][]> => {
+      if (!changed.has(place)) return [];
+      const path = place.startsWith("/") ? place : join(repo.worktreeRoot, place);
+      return [[file, (await fileExists(path).catch(() => true)) ? "changed" : "gone"]];
+    }),
+  );
+  return new Map(found.flat());
+}
+
+/** People name a file by its last part; a commit since then says where it lies, if only one fits. */
+function placeOf(file: string, touched: readonly string[]): string {
+  const name = file.replace(/^\.\//, "");
+  if (name.startsWith("/") || touched.includes(name)) return name;
+  const fitting = touched.filter((path) => path.endsWith(`/${name}`));
+  return fitting.length === 1 ? (fitting[0] ?? name) : name;
+}

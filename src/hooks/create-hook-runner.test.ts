@@ -1,0 +1,317 @@
+/** Hooks run for real here: as processes, from files, and against everything that a handler can do wrong. */
+import { existsSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { type HookHome, hookHead, hookHome } from "../../test/support/hook-home.ts";
+import type { HookEventName, HookOutcome } from "./hook.ts";
+
+const REQUEST = { sessionKey: "agent:main:main", context: { sessionId: "s1", commandSource: "telegram" } };
+
+/** One hook for `/new`, fired once. */
+async function fireOnce(stage: HookHome, handler: string, timeoutSeconds = 20): Promise<HookOutcome> {
+  await stage.add("home", "one", { "HOOK.md": hookHead("one", "command:new"), "handler.ts": handler });
+  const runner = await stage.open({ hooks: { timeoutSeconds } });
+  return await runner.fire("command:new", REQUEST);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const NOTHING = { messages: [], bootstrapFiles: [] };
+
+describe("a hook", () => {
+  it("is called with the event, in TypeScript, and says something", async () => {
+    await using stage = await hookHome();
+    const outcome = await fireOnce(
+      stage,
+      `interface E { messages: string[]; timestamp: string; context: Record<string, unknown> }
+       export default async (event: E): Promise<void> => {
+         console.log("printed by the hook");
+         const { timestamp, messages, ...rest } = event;
+         event.messages.push(JSON.stringify(rest), typeof timestamp as string);
+       };`,
+    );
+    expect(outcome.failures).toEqual([]);
+    expect(JSON.parse(outcome.messages[0] ?? "")).toEqual({
+      type: "command",
+      action: "new",
+      sessionKey: "agent:main:main",
+      context: { sessionId: "s1", commandSource: "telegram", agentId: "main", workspaceDir: stage.workspace },
+    });
+    expect(outcome.messages[1]).toBe("string");
+    await expect.poll(() => stage.log.join("")).toContain("printed by the hook");
+  });
+
+  it("listens only to its events, and those of one event run in order, one after the other", async () => {
+    await using stage = await hookHome();
+    const file = stage.folder.join("order");
+    const handler = (name: string, pause: number): string =>
+      `const { appendFileSync } = require("node:fs");
+       module.exports = async (event) => {
+         appendFileSync(${JSON.stringify(file)}, "${name} begins\\n");
+         await new Promise((resolve) => setTimeout(resolve, ${pause}));
+         appendFileSync(${JSON.stringify(file)}, "${name} ends\\n");
+         event.messages.push("${name}");
+       };`;
+    await stage.add("home", "b", { "HOOK.md": hookHead("b", "command:reset"), "handler.js": handler("b", 0) });
+    await stage.add("home", "a", { "HOOK.md": hookHead("a", "command:reset"), "handler.js": handler("a", 80) });
+    const runner = await stage.open();
+    expect([runner.listens("command:reset"), runner.listens("command:new")]).toEqual([true, false]);
+    expect(await runner.fire("command:new", REQUEST)).toEqual({ ...NOTHING, failures: [] });
+    expect((await runner.fire("command:reset", REQUEST)).messages).toEqual(["a", "b"]);
+    expect(readFileSync(file, "utf8")).toBe("a begins\na ends\nb begins\nb ends\n");
+  });
+
+  it("adds bootstrap files, sees those of others, and changes nothing else", async () => {
+    await using stage = await hookHome();
+    const events: HookEventName[] = ["agent:bootstrap", "command:new"];
+    await stage.add("home", "a", {
+      "HOOK.md": hookHead("a", ...events),
+      "index.js": `export default (event) => {
+        event.sessionKey = "agent:other:main";
+        const files = (event.context.bootstrapFiles ??= []);
+        if (files[0]) files[0].content = "tampered";
+        files.unshift({ name: "A.md", path: "/x", content: "from a", missing: false });
+      };`,
+    });
+    await stage.add("home", "b", {
+      "HOOK.md": hookHead("b", ...events),
+      "handler.js": `export default (event) => {
+        event.messages.push(event.sessionKey, JSON.stringify(event.context.bootstrapFiles ?? "none"));
+        event.context.bootstrapFiles = [{ name: "B.md", content: "from b" }];
+      };`,
+    });
+    const runner = await stage.open();
+    const given = [{ name: "AGENTS.md", content: "given" }];
+    const context = { bootstrapFiles: given };
+    const outcome = await runner.fire("agent:bootstrap", { sessionKey: "agent:main:main", context });
+    expect(outcome).toEqual({
+      messages: ["agent:main:main", JSON.stringify([...given, { name: "A.md", content: "from a" }])],
+      bootstrapFiles: [
+        { name: "A.md", content: "from a" },
+        { name: "B.md", content: "from b" },
+      ],
+      failures: [],
+    });
+    expect(given).toEqual([{ name: "AGENTS.md", content: "given" }]);
+    expect((await runner.fire("command:new", REQUEST)).bootstrapFiles).toEqual([]);
+  });
+
+  it("knows the variables that it asks for and no other secrets", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "one", {
+      "HOOK.md": "---\nname: one\nevents: command:new\nrequires:\n  env: [WANTED]\n---\n",
+      "handler.js": `export default ({ messages }) => { messages.push(Object.keys(process.env).toSorted().join()); };`,
+    });
+    const runner = await stage.open({ env: { PATH: "/bin", WANTED: "w", ANTHROPIC_API_KEY: "secret" } });
+    const [names = ""] = (await runner.fire("command:new", REQUEST)).messages;
+    expect(names.split(",")).toEqual(expect.arrayContaining(["PATH", "WANTED"]));
+    expect(names).not.toContain("ANTHROPIC");
+  });
+
+  it("may finish what it has begun after its answer", async () => {
+    await using stage = await hookHome();
+    const file = stage.folder.join("late");
+    await fireOnce(
+      stage,
+      `import { writeFileSync } from "node:fs";
+       export default () => { setTimeout(() => writeFileSync(${JSON.stringify(file)}, "done"), 100); };`,
+    );
+    expect(existsSync(file)).toBe(false);
+    await expect.poll(() => existsSync(file), { timeout: 4000 }).toBe(true);
+  });
+});
+
+describe("a hook that does wrong", () => {
+  it.each([
+    ["loops for ever", "export default () => { for (;;); };", "took longer than 1 s and was ended"],
+    ["waits for ever", "export default () => new Promise(() => setInterval(() => {}, 1000));", "took longer than 1 s"],
+    ["loops while it is loaded", "for (;;);", "took longer than 1 s"],
+    [
+      "waits for a program that goes on",
+      'import { execFileSync } from "node:child_process"; export default () => { execFileSync("sleep", ["60"]); };',
+      /took longer than 1 s|ETIMEDOUT/,
+    ],
+  ])("%s", async (_, handler, reason) => {
+    await using stage = await hookHome();
+    const begun = performance.now();
+    const outcome = await fireOnce(stage, handler, 1);
+    expect(performance.now() - begun).toBeLessThan(3000);
+    expect(outcome).toMatchObject(NOTHING);
+    expect(outcome.failures).toEqual([{ hook: "one", reason: expect.stringMatching(reason) as string }]);
+  });
+
+  it.each([
+    ["exits", "export default () => { process.exit(7); };", "it ended itself with process\\.exit\\(7\\)"],
+    ["exits well", "export default () => { process.exit(0); };", "it ended itself with process\\.exit\\(0\\)"],
+    ["throws", 'export default () => { throw new TypeError("no"); };', "TypeError: no"],
+    ["throws no error", "export default async () => { throw { toString: null }; };", "cannot be shown"],
+    ["throws nothing", "export default () => Promise.reject(undefined);", "threw undefined"],
+    ["throws very much", 'export default () => { throw "x".repeat(1e7); };', /^threw x+…$/],
+    ["never ends", "export default () => new Promise(() => {});", "it waits for something that never comes"],
+    [
+      "fails beside its answer",
+      'export default async () => { queueMicrotask(() => { throw new Error("aside"); }); await new Promise((r) => setTimeout(r, 500)); };',
+      "Error: aside",
+    ],
+    ["adds 100 MB", 'export default (event) => { event.messages.push("x".repeat(1e8)); };', "more than fits"],
+    [
+      "takes all memory",
+      "export default () => { const m = new Map(); for (let i = 0; ; i++) m.set(i, [i]); };",
+      "256 MB",
+    ],
+    ["takes it in one go", "export default () => new Array(4e7).fill(1.5);", "256 MB"],
+    ["ends itself", 'export default () => { process.kill(process.pid, "SIGKILL"); };', "ended by SIGKILL"],
+    ["crashes", "export default () => { process.abort(); };", "ended by SIGABRT"],
+    ["adds too many", "export default (event) => { event.messages.push(...Array(99).fill('x')); };", "more than 10"],
+    ["adds garbage", "export default (event) => { event.messages = { length: 3 }; };", "must be a list of texts"],
+    ["adds numbers", "export default (event) => { event.messages.push(1, 2); };", "must be a list of texts"],
+    ["adds a circle", "export default (event) => { event.messages.push(event.messages); };", /call stack|JSON/],
+    ["adds what JSON refuses", "export default (event) => { event.messages.push(1n); };", "cannot be written as JSON"],
+    ["takes the event apart", "export default (event) => { delete event.messages; };", "must be a list of texts"],
+    ["has no handler", "export const handler = () => {};", "no function as default export"],
+    ["cannot be parsed", "export default (", /SyntaxError/],
+    ["needs more than erasing", "enum A { B } export default () => A;", /enum/i],
+    ["imports what is not there", 'import "./nowhere.ts"; export default () => {};', /Cannot find module/],
+  ])("%s", async (_, handler, reason) => {
+    await using stage = await hookHome();
+    const outcome = await fireOnce(stage, handler);
+    expect(outcome).toMatchObject(NOTHING);
+    expect(outcome.failures).toEqual([{ hook: "one", reason: expect.stringMatching(reason) as string }]);
+  });
+
+  it("is counted and logged, and the next one runs", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "a", {
+      "HOOK.md": hookHead("a", "command:new"),
+      "handler.js":
+        'export default () => { throw new Error("key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"); };',
+    });
+    await stage.add("home", "b", {
+      "HOOK.md": hookHead("b", "command:new"),
+      "handler.js": 'export default (event) => { event.messages.push("b"); };',
+    });
+    const runner = await stage.open();
+    await runner.fire("command:new", REQUEST);
+    const { messages, failures } = await runner.fire("command:new", REQUEST);
+    expect(messages).toEqual(["b"]);
+    expect(failures).toHaveLength(1);
+    expect(JSON.stringify(failures)).not.toContain("abcdefghijklmnop");
+    expect(runner.list().find(({ name }) => name === "a")?.failed).toMatchObject({ count: 2 });
+    expect(stage.log.filter((line) => line.includes('"hook failed"'))).toHaveLength(2);
+  });
+
+  it("cannot change what Holdfast's objects inherit, nor what it sends back", async () => {
+    await using stage = await hookHome();
+    const outcome = await fireOnce(
+      stage,
+      `Object.prototype.polluted = "yes";
+       Array.prototype.push = () => { throw new Error("no push"); };
+       JSON.stringify = () => '{"added":{"messages":["forged"],"bootstrapFiles":[]}}';
+       process.stdout.write = () => {};
+       export default (event) => { event.messages[0] = "mine"; };`,
+    );
+    expect(outcome).toEqual({ messages: ["mine"], bootstrapFiles: [], failures: [] });
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+
+  it("prints without end and is ended", async () => {
+    await using stage = await hookHome();
+    const outcome = await fireOnce(
+      stage,
+      `import { setImmediate } from "node:timers/promises";
+       export default async () => { for (;;) { console.log("x".repeat(10_000)); await setImmediate(); } };`,
+    );
+    expect(outcome).toEqual({ ...NOTHING, failures: [{ hook: "one", reason: "it printed or added more than fits" }] });
+  });
+
+  it("leaves nothing running", async () => {
+    await using stage = await hookHome();
+    const outcome = await fireOnce(
+      stage,
+      `import { spawn } from "node:child_process";
+       export default (event) => {
+         const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
+         child.unref();
+         event.messages.push(String(child.pid));
+       };`,
+    );
+    const pid = Number(outcome.messages[0]);
+    expect(pid).toBeGreaterThan(1);
+    await expect.poll(() => isRunning(pid), { timeout: 4000 }).toBe(false);
+  });
+
+  it("fails long after its answer and harms nobody", async () => {
+    await using stage = await hookHome();
+    const outcome = await fireOnce(
+      stage,
+      `export default (event) => {
+         setTimeout(() => { void Promise.reject(new Error("much later")); }, 100);
+         event.messages.push("fine");
+       };`,
+    );
+    expect(outcome).toEqual({ messages: ["fine"], bootstrapFiles: [], failures: [] });
+    await expect.poll(() => stage.log.join(""), { timeout: 4000 }).toContain("much later");
+  });
+});
+
+describe("the runner", () => {
+  it("gives bundled hooks the same limits, in its own process", async () => {
+    await using stage = await hookHome();
+    await stage.add("bundled", "slow", { "HOOK.md": hookHead("slow", "command:new") });
+    await stage.add("bundled", "own", { "HOOK.md": hookHead("own", "command:new") });
+    const runner = await stage.open({
+      hooks: { timeoutSeconds: 0.1 },
+      bundled: [
+        { name: "slow", handle: async () => await delay(60_000, undefined, { ref: false }) },
+        {
+          name: "own",
+          handle: async (event) => {
+            await Promise.resolve();
+            event.messages.push("own");
+          },
+        },
+      ],
+    });
+    expect(await runner.fire("command:new", REQUEST)).toEqual({
+      ...NOTHING,
+      messages: ["own"],
+      failures: [{ hook: "slow", reason: "took longer than 0.1 s" }],
+    });
+  });
+
+  it("runs many sessions' hooks at once without losing one", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "one", {
+      "HOOK.md": hookHead("one", "command:new"),
+      "handler.js": "export default (event) => { event.messages.push(event.sessionKey); };",
+    });
+    const runner = await stage.open({ hooks: { timeoutSeconds: 30 } });
+    const keys = Array.from({ length: 20 }, (_, index) => `agent:main:${index}`);
+    const outcomes = await Promise.all(
+      keys.map(async (sessionKey) => await runner.fire("command:new", { sessionKey, context: {} })),
+    );
+    expect(outcomes.map(({ messages }) => messages[0])).toEqual(keys);
+  });
+
+  it("ends what runs when it is closed, and calls nobody afterwards", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "one", {
+      "HOOK.md": hookHead("one", "command:new"),
+      "handler.js": "export default () => new Promise(() => setInterval(() => {}, 1000));",
+    });
+    const runner = await stage.open({ hooks: { timeoutSeconds: 60 } });
+    const fired = runner.fire("command:new", REQUEST);
+    await delay(50);
+    await runner.close();
+    expect((await fired).failures).toHaveLength(1);
+    expect(runner.listens("command:new")).toBe(false);
+    expect(await runner.fire("command:new", REQUEST)).toEqual({ ...NOTHING, failures: [] });
+  });
+});

@@ -1,0 +1,181 @@
+/** An agent can write into its workspace. It must not be able to run anything in Holdfast that way. */
+import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type HookHome, hookHead, hookHome } from "../../test/support/hook-home.ts";
+import { enabledHooksFile, hookCopiesFolder } from "../config/layout.ts";
+import { keepEnabledHook } from "./enabled-hooks.ts";
+import { readHookContent } from "./hook-content.ts";
+
+const REQUEST = { sessionKey: "agent:main:main", context: {} };
+const ENABLED = { entries: { own: { enabled: true } } };
+const CHANGED = "changed since you enabled it; run `holdfast hooks enable own` again";
+
+async function addOwn(stage: HookHome, where: "home" | "workspace" = "workspace", says = where): Promise<string> {
+  return await stage.add(where, "own", {
+    "HOOK.md": hookHead("own", "command:new"),
+    "handler.ts": `import { WORD } from "./word.ts"; export default (event: any) => { event.messages.push(WORD); };`,
+    "word.ts": `export const WORD: string = "${says}";`,
+  });
+}
+
+async function enable(stage: HookHome, folder: string): Promise<void> {
+  const { digest } = await readHookContent(folder);
+  await keepEnabledHook(stage.home, folder, { name: "own", digest, enabledAt: "2026-11-15T12:00:00.000Z" });
+}
+
+describe("a hook of the workspace", () => {
+  it("does not run until the person has turned it on: in the configuration and as it is", async () => {
+    await using stage = await hookHome();
+    const folder = await addOwn(stage);
+    const asItCame = await stage.open();
+    expect(asItCame.list()).toMatchObject([{ name: "own", state: "off", enabled: false }]);
+    expect((await asItCame.fire("command:new", REQUEST)).messages).toEqual([]);
+    // An agent may choose a name that the configuration happens to turn on.
+    expect((await stage.open({ hooks: ENABLED })).list()).toMatchObject([{ state: "off" }]);
+
+    await enable(stage, folder);
+    expect((await stage.open()).list()).toMatchObject([{ state: "off" }]);
+    const runner = await stage.open({ hooks: ENABLED });
+    expect(runner.list()).toMatchObject([{ state: "ready", enabled: true }]);
+    expect((await runner.fire("command:new", REQUEST)).messages).toEqual(["workspace"]);
+    expect((await stat(enabledHooksFile(stage.home))).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    [
+      "a file is changed",
+      async (folder: string) => await writeFile(join(folder, "word.ts"), "export const WORD = 'x'"),
+    ],
+    ["a file is added", async (folder: string) => await writeFile(join(folder, "handler.mts"), "")],
+    ["a file is removed", async (folder: string) => await rm(join(folder, "word.ts"))],
+  ])("is refused once %s, in the running process and the next", async (_, change) => {
+    await using stage = await hookHome();
+    const folder = await addOwn(stage);
+    await enable(stage, folder);
+    const runner = await stage.open({ hooks: ENABLED });
+    await change(folder);
+    expect((await runner.fire("command:new", REQUEST)).failures).toEqual([{ hook: "own", reason: CHANGED }]);
+    const next = await stage.open({ hooks: ENABLED });
+    expect(next.list()).toMatchObject([{ state: "changed", problem: CHANGED }]);
+    expect(await next.fire("command:new", REQUEST)).toEqual({ messages: [], bootstrapFiles: [], failures: [] });
+    // Turned on again, the process that runs takes it as it is now.
+    await addOwn(stage);
+    await rm(join(folder, "handler.mts"), { force: true });
+    await enable(stage, folder);
+    expect((await runner.fire("command:new", REQUEST)).messages).toEqual(["workspace"]);
+  });
+
+  it("is refused with a link in it, whatever the link leads to", async () => {
+    await using stage = await hookHome();
+    const folder = await addOwn(stage);
+    await enable(stage, folder);
+    await rm(join(folder, "word.ts"));
+    await writeFile(stage.folder.join("word.ts"), 'export const WORD = "workspace";');
+    await symlink(stage.folder.join("word.ts"), join(folder, "word.ts"));
+    const runner = await stage.open({ hooks: ENABLED });
+    expect(runner.list()).toMatchObject([{ state: "changed", problem: '"word.ts" is no plain file' }]);
+  });
+
+  it("runs from a copy, out of reach of what lies beside it in the workspace", async () => {
+    await using stage = await hookHome();
+    await mkdir(join(stage.workspace, "lib"), { recursive: true });
+    await writeFile(join(stage.workspace, "lib/word.js"), 'export const WORD = "free to change";');
+    const folder = await stage.add("workspace", "own", {
+      "HOOK.md": hookHead("own", "command:new"),
+      "handler.js": `export default async (event) => { event.messages.push((await import("../../lib/word.js")).WORD); };`,
+    });
+    await enable(stage, folder);
+    const runner = await stage.open({ hooks: ENABLED });
+    const { messages, failures } = await runner.fire("command:new", REQUEST);
+    expect(messages).toEqual([]);
+    expect(failures).toMatchObject([{ reason: expect.stringContaining("Cannot find module") as string }]);
+    const [copy = ""] = await readdir(hookCopiesFolder(stage.home));
+    expect(copy).toBe((await readHookContent(folder)).digest);
+    // Derived: gone, it is made again.
+    await rm(hookCopiesFolder(stage.home), { recursive: true });
+    expect((await runner.fire("command:new", REQUEST)).failures).toHaveLength(1);
+    expect(await readdir(hookCopiesFolder(stage.home))).toEqual([copy]);
+  });
+
+  it("goes before the person's own hook of that name only when it was turned on", async () => {
+    await using stage = await hookHome();
+    await addOwn(stage, "home");
+    const folder = await addOwn(stage);
+    const before = await stage.open({ hooks: ENABLED });
+    expect(before.list().map(({ source, state }) => `${source} ${state}`)).toEqual(["home ready", "workspace off"]);
+    expect((await before.fire("command:new", REQUEST)).messages).toEqual(["home"]);
+    await enable(stage, folder);
+    const after = await stage.open({ hooks: ENABLED });
+    expect(after.list().map(({ source, state }) => `${source} ${state}`)).toEqual([
+      "home overridden",
+      "workspace ready",
+    ]);
+    expect((await after.fire("command:new", REQUEST)).messages).toEqual(["workspace"]);
+    await writeFile(join(folder, "word.ts"), "");
+    expect((await (await stage.open({ hooks: ENABLED })).fire("command:new", REQUEST)).messages).toEqual(["home"]);
+  });
+
+  it("is off when what was turned on cannot be read, and turning one on mends that", async () => {
+    await using stage = await hookHome();
+    const folder = await addOwn(stage);
+    await enable(stage, folder);
+    await writeFile(enabledHooksFile(stage.home), '{"version": 1, "workspaceHooks": {"');
+    expect((await stage.open({ hooks: ENABLED })).list()).toMatchObject([{ state: "off" }]);
+    await enable(stage, folder);
+    expect((await stage.open({ hooks: ENABLED })).list()).toMatchObject([{ state: "ready" }]);
+    await keepEnabledHook(stage.home, folder, undefined);
+    expect(JSON.parse(await readFile(enabledHooksFile(stage.home), "utf8"))).toEqual({
+      version: 1,
+      workspaceHooks: {},
+    });
+  });
+
+  it("may not be more than a hook should be", async () => {
+    await using stage = await hookHome();
+    const folder = await addOwn(stage);
+    await writeFile(join(folder, "large.bin"), Buffer.alloc(6 * 1024 * 1024));
+    await expect(readHookContent(folder)).rejects.toMatchObject({ message: "it has more than 5 MB" });
+  });
+});
+
+describe("hooks of the home", () => {
+  it("are the workspace's when the agent can write them", async () => {
+    await using stage = await hookHome();
+    await addOwn(stage, "home");
+    await mkdir(stage.workspace);
+    await rename(join(stage.home, "hooks"), join(stage.workspace, "my-hooks"));
+    await symlink(join(stage.workspace, "my-hooks"), join(stage.home, "hooks"));
+    const runner = await stage.open({ hooks: ENABLED });
+    expect(runner.list()).toMatchObject([{ source: "workspace", state: "off" }]);
+    expect((await runner.fire("command:new", REQUEST)).messages).toEqual([]);
+  });
+
+  it("run unless turned off, go before bundled ones, and need what they say", async () => {
+    await using stage = await hookHome();
+    await stage.add("bundled", "own", { "HOOK.md": hookHead("own", "command:new") });
+    await addOwn(stage, "home");
+    const head = "---\nname: needy\nevents: command:new\nrequires: {bins: [no-such-program-here], anyBins: [a-a, b-b],";
+    await stage.add("home", "needy", {
+      "HOOK.md": `${head} env: [NOT_SET], config: [handoff.model], os: [beos]}\n---\n`,
+      "handler.js": "",
+    });
+    const bundled = [{ name: "own", handle: async () => await Promise.reject(new Error("must not run")) }];
+    const runner = await stage.open({ bundled });
+    expect(runner.list().map(({ name, source, state }) => `${name} ${source} ${state}`)).toEqual([
+      "own bundled overridden",
+      "needy home missing",
+      "own home ready",
+    ]);
+    expect(runner.list()[1]?.missing).toEqual([
+      `system beos, not ${process.platform}`,
+      "program no-such-program-here",
+      "program a-a or b-b",
+      "environment variable NOT_SET",
+      "setting handoff.model",
+    ]);
+    expect(await runner.fire("command:new", REQUEST)).toEqual({ messages: ["home"], bootstrapFiles: [], failures: [] });
+    const off = await stage.open({ bundled, hooks: { entries: { own: { enabled: false } } } });
+    expect(off.listens("command:new")).toBe(false);
+  });
+});

@@ -1,0 +1,127 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { hookHead, hookHome } from "../../test/support/hook-home.ts";
+import { findHooks } from "./find-hooks.ts";
+import { readHookHead } from "./hook-head.ts";
+
+const hookOf = (name: string): string => hookHead(name, "command:new");
+const HANDLER = { "handler.js": "export default () => {};" };
+
+describe("the head of HOOK.md", () => {
+  const wanted = {
+    name: "notes",
+    description: "Keeps notes: all of them.",
+    events: ["command:new", "agent:bootstrap"],
+    requires: { bins: ["git"], anyBins: ["gh", "glab"], env: ["TOKEN"], config: ["workspace.dir"], os: ["linux"] },
+  };
+  const body =
+    '"events": ["command:new", "agent:bootstrap"], "requires": {"bins": ["git"], "anyBins": ["gh", "glab"], ' +
+    '"env": ["TOKEN"], "config": ["workspace.dir"], "os": ["linux"]}';
+  const start = `---\nname: notes\ndescription: "Keeps notes: all of them."\n`;
+
+  it.each([
+    ["JSON on one line", `${start}metadata: {"openclaw": {"emoji": "📝", ${body}}}\n---\n# Notes\n`],
+    [
+      "JSON5 below its name",
+      `${start}metadata:\n  {\n    openclaw: {\n      // all\n      ${body},\n    },\n  }\n---\n`,
+    ],
+    ["JSON5 that ends at the margin", `${start}metadata: {\n  "clawdbot": { ${body} },\n}\n---\n`],
+    [
+      "lines",
+      `${start}metadata:\n  openclaw:\n    events: [command:new, agent:bootstrap]\n    os: [linux]\n    requires:\n` +
+        "      bins:\n        - git\n      anyBins: ['gh', \"glab\"]\n      env: TOKEN\n      config: [workspace.dir]\n---\n",
+    ],
+    [
+      "lines without OpenClaw's name, with Windows' line ends",
+      `${start}events:\n- command:new # at once\n- agent:bootstrap\nrequires:\n  bins: git\n  anyBins: gh, glab\n` +
+        "  env: [TOKEN]\n  config: [workspace.dir]\n  os: [linux]\n---\n".replaceAll("\n", "\r\n"),
+    ],
+  ])("is read from %s", async (_, text) => {
+    expect(await readHookHead(text, "folder")).toEqual(wanted);
+  });
+
+  it("takes a name without an action for all of them", async () => {
+    const { events } = await readHookHead("---\nevents: [command]\n---\n", "all");
+    expect(events).toEqual(["command:new", "command:reset", "command:stop"]);
+  });
+
+  it.each([
+    ["no head", "# Only text", "does not begin with a head"],
+    ["no events", "---\nname: x\n---\n", "names no events"],
+    ["a mistyped event", "---\nevents: [command:nwe]\n---\n", 'unknown event "command:nwe"; did you mean command:new?'],
+    ["OpenClaw's longer event", "---\nevents: [session:compact:before]\n---\n", "did you mean session:compact?"],
+    ["an event of elsewhere", "---\nevents: [tool:use]\n---\n", "there is command:new, "],
+    ["broken JSON", '---\nmetadata: {"openclaw": {\n---\n', "is not valid: JSON5"],
+    ["events that are none", '---\nmetadata: {"openclaw": {"events": [1]}}\n---\n', "must be a list of names"],
+    ["requirements that are none", "---\nevents: command:new\nrequires: much\n---\n", "`requires` must hold lists"],
+    ["a name that is a path", "---\nname: ../../x\nevents: command:new\n---\n", "is no name for a hook"],
+    ["a name that objects have", "---\nname: __proto__\nevents: command:new\n---\n", "is no name for a hook"],
+  ])("is refused for %s", async (_, text, problem) => {
+    const head = await readHookHead(text, "folder");
+    expect(head.problem).toContain(problem);
+    expect(head.name === "folder" || head.name === "x").toBe(true);
+  });
+});
+
+describe("finding hooks", () => {
+  it("finds the bundled one, those of the home and those of the workspace", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "b", { "HOOK.md": hookHead("b", "command:new"), "handler.ts": "", "index.js": "" });
+    await stage.add("home", "a", { "HOOK.md": hookHead("a", "command:new"), "index.ts": "" });
+    await stage.add("workspace", "c", { "HOOK.md": hookHead("c", "command:new"), ...HANDLER });
+    await stage.add("home", "no-hook", { "README.md": "nothing" });
+    await stage.add("home", ".git", { "HOOK.md": hookHead("git", "command:new"), ...HANDLER });
+    const found = await findHooks(stage);
+    expect(found.map(({ name, source, problem }) => [name, source, problem])).toEqual([
+      ["session-handoff", "bundled", undefined],
+      ["a", "home", undefined],
+      ["b", "home", undefined],
+      ["c", "workspace", undefined],
+    ]);
+    expect(found[0]?.events).toHaveLength(5);
+    expect(found[2]?.handlerFile).toMatch(/b\/handler\.ts$/);
+  });
+
+  it("lists what is broken with what is wrong, and the rest as if nothing were", async () => {
+    await using stage = await hookHome();
+    await stage.add("home", "good", { "HOOK.md": hookOf("good"), ...HANDLER });
+    await stage.add("home", "no-handler", { "HOOK.md": hookOf("no-handler") });
+    await stage.add("home", "twin", { "HOOK.md": hookOf("good"), ...HANDLER });
+    const linked = await stage.add("home", "linked-handler", { "HOOK.md": hookOf("linked-handler") });
+    await symlink("/etc/passwd", join(linked, "handler.js"));
+    const linkedHead = await stage.add("home", "linked-head", HANDLER);
+    await symlink("/etc/passwd", join(linkedHead, "HOOK.md"));
+    const pipe = await stage.add("home", "pipe", HANDLER);
+    execFileSync("mkfifo", [join(pipe, "HOOK.md")]);
+    await mkdir(stage.folder.join("elsewhere"));
+    await writeFile(stage.folder.join("elsewhere/HOOK.md"), hookOf("out"));
+    await symlink(stage.folder.join("elsewhere"), join(stage.home, "hooks/out"));
+    await symlink(stage.folder.join("nowhere"), join(stage.home, "hooks/dangling"));
+    const found = await findHooks({ ...stage, bundledFolder: stage.folder.join("none") });
+    const problems = Object.fromEntries(found.map(({ name, problem }, index) => [`${index} ${name}`, problem]));
+    expect(problems).toEqual({
+      "0 dangling": expect.stringContaining("ENOENT") as string,
+      "1 good": undefined,
+      "2 good": "good beside it has the same name",
+      "3 linked-handler": "handler.js is no plain file; put the file itself there",
+      "4 linked-head": "HOOK.md is a link; put the file itself there",
+      "5 no-handler": "there is no handler.ts or handler.js beside HOOK.md",
+      "6 out": "it is a link that leads out of its folder",
+      "7 pipe": "HOOK.md is no file",
+    });
+  });
+
+  it("says that TypeScript does not run below node_modules", async () => {
+    await using stage = await hookHome();
+    const folder = await stage.add("home", "x", { "HOOK.md": hookHead("x", "command:new"), "handler.ts": "" });
+    const modules = stage.folder.join("node_modules/hooks");
+    await mkdir(modules, { recursive: true });
+    await rename(folder, join(modules, "x"));
+    await rm(join(stage.home, "hooks"), { recursive: true });
+    await symlink(modules, join(stage.home, "hooks"));
+    const [hook] = await findHooks({ ...stage, bundledFolder: stage.folder.join("none") });
+    expect(hook?.problem).toContain("where Node runs no TypeScript");
+  });
+});

@@ -1,0 +1,66 @@
+/**
+ * The process that a hook runs in. A hook is a program that somebody wrote in a hurry: it may loop, exit, throw
+ * anything or change what all objects inherit from. What is needed for the answer is therefore taken before
+ * it is loaded.
+ */
+import type { HookEvent } from "./hook.ts";
+import { MAX_PRINTED_CHARACTERS, type ProgramAnswer, type ProgramRequest } from "./program-call.ts";
+
+const { parse, stringify } = JSON;
+const write = process.stdout.write.bind(process.stdout);
+const exit = process.exit.bind(process);
+const MAX_REASON = 500;
+
+const request = await readRequest();
+process.on("uncaughtException", (error) => {
+  answer({ failed: describe(error) });
+  exit(1);
+});
+await run(request).then(answer, (error: unknown) => answer({ failed: describe(error) }));
+
+async function readRequest(): Promise<ProgramRequest> {
+  let text = "";
+  for await (const piece of process.stdin.setEncoding("utf8")) text += String(piece);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only hook-processes.ts starts this program
+  return parse(text) as ProgramRequest;
+}
+
+async function run({ handler: url, event }: ProgramRequest): Promise<ProgramAnswer> {
+  const handler = handlerOf((await import(url)) as { default?: unknown });
+  if (handler === undefined) return { failed: "its module has no function as default export" };
+  if (event === undefined) return { added: { messages: [], bootstrapFiles: [] } };
+  const given = new Set<unknown>(event.context.bootstrapFiles ?? []);
+  await handler(event);
+  const files: unknown = event.context.bootstrapFiles ?? [];
+  const added = Array.isArray(files) ? files.filter((file) => !given.has(file)) : files;
+  return { added: { messages: event.messages, bootstrapFiles: added } };
+}
+
+type Handler = (event: HookEvent) => unknown;
+
+/** The default export; that of a module in the older form is wrapped once more. */
+function handlerOf({ default: inner }: { default?: unknown }): Handler | undefined {
+  const wrapped = typeof inner === "object" && inner !== null && "default" in inner ? inner.default : undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it takes cannot be seen from outside
+  return [inner, wrapped].find((candidate) => typeof candidate === "function") as Handler | undefined;
+}
+
+function answer(value: ProgramAnswer): void {
+  let text: string;
+  try {
+    text = stringify(value);
+  } catch {
+    text = stringify({ failed: "what it added cannot be written as JSON" });
+  }
+  if (text.length > MAX_PRINTED_CHARACTERS / 2) text = stringify({ failed: "it added more than fits" });
+  write(`\n${request.mark}${text}\n`);
+}
+
+function describe(error: unknown): string {
+  try {
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : `threw ${String(error)}`;
+    return text.slice(0, MAX_REASON);
+  } catch {
+    return "threw something that cannot be shown";
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The bundled hook that captures what a conversation leaves for the next, while it is still at hand. Without
+ * it the core captures the same from the transcript when the next window begins; this one is only earlier.
+ */
+import type { Handoff } from "../handoff/handoff.ts";
+import { CAPTURE_REASONS, type CaptureReason } from "../handoff/state.ts";
+import type { BundledHook, HookEvent } from "./hook.ts";
+
+export function createSessionHandoffHook(handoff: Pick<Handoff, "capture">): BundledHook {
+  return {
+    name: "session-handoff",
+    handle: async (event) => {
+      const reason = captureReason(event);
+      if (reason === undefined) return;
+      const { sessionKey, context } = event;
+      // The session may have moved on while other hooks ran.
+      const window = context.sessionId === undefined ? {} : { sessionId: context.sessionId };
+      await handoff.capture({ kind: "session", sessionKey, ...window }, reason);
+    },
+  };
+}
+
+/** Undefined for an event that it does not listen to. */
+function captureReason({ type, action, context }: HookEvent): CaptureReason | undefined {
+  switch (`${type}:${action}`) {
+    case "command:new":
+      return "new";
+    case "command:reset":
+      return "reset";
+    case "session:compact":
+      return "compaction";
+    case "session:end":
+      return endReason(context.reason);
+    // The conversation goes on after it.
+    case "command:stop":
+      return "messages";
+    default:
+      return undefined;
+  }
+}
+
+/** Windows are closed for reasons that are captures' own, and for others. */
+function endReason(reason: string | undefined): CaptureReason {
+  if (reason === "command") return "reset";
+  return CAPTURE_REASONS.find((known) => known === reason) ?? "ended";
+}

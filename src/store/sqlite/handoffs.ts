@@ -1,0 +1,46 @@
+/** Hand-offs: what sessions leave for the next, kept as JSON text and handed out as copies. */
+import type { Clock } from "../../base/clock.ts";
+import { checkListQuery } from "../entry-facets.ts";
+import { handoffToJson } from "../handoff-state.ts";
+import type { Handoffs } from "../store.ts";
+import type { Gate } from "./gate.ts";
+import { readHandoff } from "./handoff-rows.ts";
+import type { Prepared, ReadModifyWrite, ReadModifyWriteParts } from "./read-modify-write.ts";
+
+export interface HandoffParts extends ReadModifyWriteParts {
+  gate: Gate;
+  clock: Clock;
+}
+
+export function createHandoffs({ gate, clock, ...parts }: HandoffParts): Handoffs {
+  const { database, executor } = parts;
+  // Loaded with the first update: a command that only reads does without it.
+  let change: Promise<ReadModifyWrite<"putHandoff">> | undefined;
+  const openChange = async () => {
+    const { createReadModifyWrite } = await import("./read-modify-write.ts");
+    return createReadModifyWrite("putHandoff", parts);
+  };
+  const prepare = (key: string, mutate: (state: unknown) => unknown): Prepared<"putHandoff", unknown> => {
+    const before = readHandoff(database, key);
+    const returned = mutate(before && JSON.parse(before.state));
+    if (returned === undefined) return { value: before && JSON.parse(before.state), put: undefined };
+    const state = handoffToJson(returned);
+    return { value: JSON.parse(state), put: { key, expectedVersion: before?.version, state, now: clock.now() } };
+  };
+
+  return {
+    get: (key) =>
+      gate.withKey(key, (own): unknown => {
+        const stored = readHandoff(database, own);
+        return stored && JSON.parse(stored.state);
+      }),
+    list: ({ limit } = {}) =>
+      gate.run(async () => {
+        checkListQuery(limit === undefined ? {} : { limit });
+        return await executor.listHandoffs(limit);
+      }),
+    update: (key, mutate) =>
+      gate.withKey(key, async (own) => await (await (change ??= openChange()))(own, () => prepare(own, mutate))),
+    delete: (key) => gate.withKey(key, async (own) => await executor.write("deleteHandoff", { key: own })),
+  };
+}

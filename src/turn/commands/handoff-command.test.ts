@@ -1,0 +1,101 @@
+import { expect, it } from "vitest";
+import { type CommandStage, KEY, commandStage } from "../../../test/support/command-stage.ts";
+import { listen } from "../../../test/support/hook-listener.ts";
+import { agentLayout } from "../../config/layout.ts";
+import { createHandoff } from "../../handoff/create-handoff.ts";
+
+const BLOCKED = "I'm blocked: the release fails with a missing certificate.";
+
+async function handoffStage(): Promise<CommandStage> {
+  const stage = await commandStage();
+  const { home, agent, config, parts } = stage;
+  const { handoff: layout, workspace: defaultWorkspace } = agentLayout(home, agent.agentId);
+  const handoff = createHandoff({ agent, layout, defaultWorkspace, config: config.handoff });
+  parts.handoff = handoff;
+  return {
+    ...stage,
+    [Symbol.asyncDispose]: async () => {
+      await handoff.close();
+      await stage[Symbol.asyncDispose]();
+    },
+  };
+}
+
+it("says that nothing is handed over where the configuration says so", async () => {
+  await using stage = await commandStage();
+  expect(await stage.type("/handoff")).toContain("handoff.enabled is false");
+});
+
+it("captures and shows, each line with its entry; forgets; goes off and on", async () => {
+  await using stage = await handoffStage();
+  expect(await stage.type("/handoff")).toBe("Nothing is kept of this conversation yet.");
+  await stage.say(BLOCKED);
+  const shown = (await stage.type("/handoff")) ?? "";
+  expect(shown).toMatch(/^Kept of window [0-9a-f]{8}, project main, 2026-\d\d-\d\d \d\d:\d\d:\n/);
+  expect(shown).toMatch(/\nBlocked by: .*missing certificate\. \[[0-9a-f]{8}\]\n/);
+  expect(shown).toMatch(/Captured .*, when asked for\. Offered to the next window until 2026-/);
+  expect(await stage.type("/handoff status")).toContain("missing certificate");
+  expect(await stage.type("/handoff clear")).toContain("forgotten");
+  expect(await stage.type("/handoff clear")).toBe("Nothing was kept.");
+  expect(await stage.type("/handoff")).toBe("Nothing is kept of this conversation yet.");
+  expect(await stage.type("/handoff off")).toContain("from now on");
+  expect((await stage.entry())?.handoff).toBe("off");
+  expect(await stage.type("/handoff")).toContain("/handoff on changes that");
+  expect(await stage.type("/resume")).not.toContain("brings it");
+  expect(await stage.type("/handoff on")).toContain("handed over to its next window");
+  expect(await stage.type("/handoff sideways")).toContain('does not know "sideways"');
+});
+
+it("/resume brings what was kept and shows the windows; by its name also when it has expired", async () => {
+  await using stage = await handoffStage();
+  await stage.say(BLOCKED);
+  await stage.say("/new something else");
+  expect(await stage.type("/resume")).toMatch(
+    /missing certificate[^]*Your next message brings it[^]*Recent windows:\n1\. /,
+  );
+  expect((await stage.parts.handoff?.get(KEY))?.forced).toBe(true);
+  stage.clock.advance(25 * 3_600_000);
+  expect(await stage.type("/resume")).toContain("has expired. /resume main brings it all the same.");
+  expect(await stage.type("/resume MAIN")).toContain("Your next message brings it");
+  // A window's number still leads there.
+  expect(await stage.type("/resume 1")).toContain("Back at window");
+});
+
+it("a project's name is one line; what was said before belongs to the project before", async () => {
+  await using stage = await handoffStage();
+  expect(await stage.type(`/project ${"x".repeat(101)}`)).toContain("at most 100 characters");
+  await stage.say(BLOCKED);
+  expect(await stage.type("/project")).toContain("Project main, as the folder tells");
+  expect(await stage.type("/project shop")).toContain("Project shop, as you named it");
+  const { patterns = [] } = (await stage.parts.handoff?.get(KEY)) ?? {};
+  expect(new Set(patterns.map(({ project }) => project))).toEqual(new Set(["main"]));
+  // Also when nothing is kept and all is read anew.
+  await stage.parts.agent.store.handoffs.delete(KEY);
+  await stage.say("Please paint the shop window.");
+  const entry = await stage.parts.agent.store.get(KEY);
+  const anew = await stage.parts.handoff?.capture(
+    { kind: "session", sessionKey: KEY, ...(entry && { entry }) },
+    "asked",
+  );
+  expect(new Set(anew?.patterns.map(({ project }) => project))).toContain("main");
+  expect(anew?.summary).toMatchObject({ blockers: [], inProgress: ["Please paint the shop window."] });
+  expect(await stage.type("/project default")).toContain("Project main, as the folder tells");
+  expect(await stage.type("/project /no/such/folder")).toBe("There is no folder /no/such/folder.");
+  const stranger = { Provider: "telegram", SenderId: "7" };
+  expect(await stage.type("/project /tmp", { ctx: stranger })).toContain("Only whoever runs this agent");
+});
+
+it("/stop and going back are told to hooks, and what they say to the person", async () => {
+  await using stage = await commandStage();
+  const { called } = await listen({ parts: stage.parts, fixture: stage }, ["command:stop", "session:end"], (event) => {
+    event.messages.push(`heard ${event.action}`);
+  });
+  await stage.say("one");
+  const { sessionId } = await stage.say("/new two");
+  expect(await stage.type("/stop")).toBe("Nothing is running.\nheard stop");
+  expect(await stage.type("/back 1")).toMatch(/^heard end\nBack at window/);
+  expect(called.map(({ event, context }) => [event, context.sessionId, context.reason])).toEqual([
+    ["command:stop", sessionId, undefined],
+    ["session:end", sessionId, "restore"],
+  ]);
+});

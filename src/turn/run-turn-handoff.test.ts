@@ -1,0 +1,150 @@
+/** What an earlier window left, and what hooks add, on the way of a turn: once, durably, and never in its way. */
+import { expect, it } from "vitest";
+import { agentLayout } from "../config/layout.ts";
+import type { Engine } from "../engine/engine.ts";
+import { createHandoff } from "../handoff/create-handoff.ts";
+import type { Handoff } from "../handoff/handoff.ts";
+import { handoffText } from "../transcript/text.ts";
+import { listen } from "../../test/support/hook-listener.ts";
+import {
+  type TurnStage,
+  ADA_KEY,
+  answer,
+  scriptedEngine,
+  toolCall,
+  toolResult,
+  turnStage,
+} from "../../test/support/turn-stage.ts";
+
+const WORK = "I'm blocked: the release fails with a missing certificate. The next step is to ask Bob for it.";
+
+interface HandoffStage extends TurnStage {
+  handoff: Handoff;
+}
+
+/** Nobody saves memories before a reset. */
+async function quietStage(engine: Engine): Promise<TurnStage> {
+  return await turnStage(engine, {
+    config: (config) => ({ ...config, memory: { ...config.memory, flush: false } }),
+  });
+}
+
+async function handoffStage(engine = scriptedEngine(() => [answer("Well.")])): Promise<HandoffStage> {
+  const stage = await quietStage(engine);
+  const { home, agent, config } = stage.fixture;
+  const { handoff: layout, workspace: defaultWorkspace } = agentLayout(home, agent.agentId);
+  const handoff = createHandoff({ agent, layout, defaultWorkspace, config: config.handoff });
+  stage.parts.handoff = handoff;
+  return {
+    ...stage,
+    handoff,
+    [Symbol.asyncDispose]: async () => {
+      await handoff.close();
+      await stage[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The hand-offs before the messages of people in the current window. */
+async function toldIn(stage: TurnStage): Promise<(string | undefined)[]> {
+  const asked = (await stage.messages()).flatMap(({ message }) => (message.role === "user" ? [message] : []));
+  return asked.map(({ content }) => handoffText(content));
+}
+
+it("stands before the first words of a window, and only there; what was said stays what was said", async () => {
+  const engine = scriptedEngine(() => [answer("Well.")]);
+  await using stage = await handoffStage(engine);
+  await stage.say(WORK);
+  await stage.say("/new hello");
+  await stage.say("and now?");
+  const [told, ...later] = await toldIn(stage);
+  expect(told).toMatch(/missing certificate.*\[[0-9a-f]{8}\]/);
+  expect(later).toEqual([undefined]);
+  const [first] = await stage.messages();
+  expect(first?.said).toBe("hello");
+  // The engine reads both.
+  expect(engine.turns[1]?.text).toBe(`${told}\nhello`);
+});
+
+it.each(["turn.initialised", "turn.message-written", "turn.engine-spoke"] as const)(
+  "is told once when the process dies at %s",
+  async (point) => {
+    await using stage = await handoffStage();
+    await stage.say(WORK);
+    await stage.dieAt(point, "/new hello", { turnId: "cut" });
+    await stage.say("/new hello", { turnId: "cut", attempt: 2 });
+    await stage.say("and now?");
+    expect(await toldIn(stage)).toEqual([expect.stringContaining("missing certificate"), undefined]);
+    expect((await stage.handoff.get(ADA_KEY))?.decidedFor).toMatchObject({
+      sessionId: (await stage.entry()).sessionId,
+    });
+  },
+);
+
+it("a bare reset says what was in progress", async () => {
+  const working = scriptedEngine(() => [answer("I am adding the column for the keys now.")]);
+  await using stage = await handoffStage(working);
+  await stage.say("Please add idempotency keys to the webhook handler.");
+  const { text } = await stage.say("/new");
+  expect(text).toMatch(/^A new conversation has begun\.\nIn progress was: .+\. Write on, or \/handoff shows it\.$/);
+});
+
+const broken = async (): Promise<never> => await Promise.reject(new Error("the disk is gone"));
+const hanging = async (): Promise<never> => await new Promise<never>(() => undefined);
+
+it("a hand-off that hangs or fails keeps nobody from an answer", async () => {
+  await using stage = await handoffStage();
+  stage.parts.handoff = { ...stage.handoff, offer: broken, capture: broken };
+  await stage.say(WORK);
+  expect(await stage.say("/new hello")).toMatchObject({ outcome: "answered", text: "Well." });
+  stage.parts.handoff = { ...stage.handoff, offer: hanging };
+  expect(await stage.say("/new again")).toMatchObject({ outcome: "answered", text: "Well." });
+  expect(await toldIn(stage)).toEqual([undefined]);
+});
+
+it("tells the hand-off how much a turn added", async () => {
+  const engine = scriptedEngine(() => [toolCall("t"), toolResult("t", "x".repeat(500)), answer("Done.")]);
+  await using stage = await handoffStage(engine);
+  const ended: unknown[] = [];
+  stage.parts.handoff = { ...stage.handoff, turnEnded: (turn) => void ended.push(turn) };
+  await stage.say("look");
+  expect(ended).toEqual([{ sessionKey: ADA_KEY, messages: 4, largestToolResult: 500, timedOut: false }]);
+});
+
+it("calls hooks before a window is left, and tells the person what they say", async () => {
+  await using stage = await quietStage(scriptedEngine(() => [answer("Well.")]));
+  const { called } = await listen(stage, ["command:new", "command:reset", "session:end"], (event) => {
+    if (event.type === "command") event.messages.push(`Saved before /${event.action}.`);
+  });
+  await stage.say("hello");
+  expect(called).toEqual([]);
+  const { sessionId } = await stage.entry();
+  const { payloads } = await stage.say("/new again");
+  expect(payloads.map(({ text }) => text)).toEqual(["Saved before /new.", "Well."]);
+  const { text } = await stage.say("/reset");
+  expect(text).toContain("Saved before /reset.");
+  expect(called.map(({ event }) => event)).toEqual(["command:new", "session:end", "command:reset", "session:end"]);
+  expect(called[0]?.context).toMatchObject({ sessionId, commandSource: "telegram", senderId: "1", reason: "new" });
+  expect(called[3]?.context).toMatchObject({ reason: "reset" });
+});
+
+it("puts what hooks add before a turn into what the agent is told, within bounds", async () => {
+  const engine = scriptedEngine(() => [answer("Well.")]);
+  await using stage = await quietStage(engine);
+  await listen(stage, ["agent:bootstrap"], (event) => {
+    event.context.bootstrapFiles?.push({ name: "WEATHER.md", content: "It rains." });
+    event.context.bootstrapFiles?.push({ name: "BIG.md", content: "x".repeat(30_000) });
+  });
+  await stage.say("hello");
+  const system = engine.turns[0]?.system ?? "";
+  expect(system).toMatch(/^You are a test\.\n\n<WEATHER\.md [0-9a-f]+>\nIt rains\.\n/);
+  expect(system).toContain("[cut here]");
+  expect(system.length).toBeLessThan(45_000);
+});
+
+it("a hook that hangs holds up a reset for some seconds at most", async () => {
+  await using stage = await quietStage(scriptedEngine(() => [answer("Well.")]));
+  await stage.say("hello");
+  await listen(stage, ["command:new"], hanging);
+  expect(await stage.say("/new again")).toMatchObject({ text: "Well." });
+});

@@ -1,0 +1,305 @@
+/**
+ * `holdfast hook` as Claude Code calls it, when everything else goes wrong: it always succeeds, in a moment, and says
+ * nothing or what Claude Code understands. How long it takes is measured by nobody here but for not hanging.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createTestRepo } from "../support/git-repo.ts";
+import { type NativeWorld, createNativeWorld, testSessionId } from "../support/native-world.ts";
+import { canMount, smallDisk } from "../support/small-disk.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+const OLD = testSessionId("a");
+const NEW = testSessionId("b");
+const BLOCKED = "I'm blocked: the importer cannot connect, because the broker refuses our certificate.";
+/** Far from what it takes, and far from for ever. */
+const NO_HANG_MS = 10_000;
+
+let world: NativeWorld;
+let repo: string;
+let transcript: string;
+
+beforeEach(async () => {
+  world = await createNativeWorld();
+  repo = realpathSync(createTestRepo(world.join("repo")).path);
+  mkdirSync(world.home, { recursive: true });
+  transcript = world.session({ id: "a", cwds: [repo], prompts: ["Please mend the importer."] });
+  await appendFile(transcript, `${JSON.stringify(lineOf("assistant", BLOCKED))}\n`);
+});
+
+afterEach(async () => {
+  await settled();
+  await world[Symbol.asyncDispose]();
+});
+
+describe("holdfast hook", () => {
+  it("tells a session that starts what the last one left, and has it kept behind its back", async () => {
+    const { stdout } = await hook("SessionStart", starting());
+    const { hookSpecificOutput } = JSON.parse(stdout) as { hookSpecificOutput: Record<string, string> };
+    expect(hookSpecificOutput).toEqual({ hookEventName: "SessionStart", additionalContext: expect.any(String) });
+    expect(hookSpecificOutput["additionalContext"]).toContain(BLOCKED);
+    expect(hookSpecificOutput["additionalContext"]?.length).toBeLessThan(9_000);
+    await settled();
+    expect(kept()).toMatchObject([{ previousSessionId: OLD, resumeOfferedAt: expect.any(String) }]);
+    // Told so recently, nobody is told again.
+    expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout).toBe("");
+  });
+
+  it("tells the last words where nobody has captured anything, and the next session everything", async () => {
+    const said = Array.from({ length: 30 }, (_, number) => lineOf("assistant", `I looked at module ${number}.`));
+    const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
+    const lines = [...said, lineOf("assistant", last)].map((line) => `${JSON.stringify(line)}\n`);
+    await appendFile(transcript, lines.join(""));
+    const first = (await hook("SessionStart", starting())).stdout;
+    expect(first).toContain(last);
+    expect(first).not.toContain(BLOCKED);
+    await settled();
+    const second = (await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout;
+    expect(second).toContain(last);
+    expect(second).toContain(BLOCKED);
+    await settled();
+    expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("d") })).stdout).toBe("");
+  });
+
+  it("tells what was said since the last capture together with what is kept", async () => {
+    await hook("Stop", { ...starting(), session_id: OLD, transcript_path: transcript });
+    await settled();
+    const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
+    await appendFile(transcript, `${JSON.stringify(lineOf("assistant", last))}\n`);
+    const { stdout } = await hook("SessionStart", starting());
+    expect(stdout).toContain(BLOCKED);
+    expect(stdout).toContain(last);
+  });
+
+  it("captures a session that ends, once however often it is told", async () => {
+    const ending = { ...starting(), session_id: OLD, transcript_path: transcript };
+    await Promise.all(
+      ["Stop", "PreCompact", "Stop", "SessionEnd", "PostCompact"].map(async (event) => await hook(event, ending)),
+    );
+    await settled();
+    expect(kept()).toMatchObject([{ previousSessionId: OLD, summary: { blockers: [BLOCKED] } }]);
+    expect(existsSync(join(world.home, "claude", "hooks", "hook.log"))).toBe(false);
+  });
+
+  it("leaves conversations with people to themselves, and tells tasks of ours nothing that they know", async () => {
+    const chat = { CLAUDE_CODE_ENTRYPOINT: "holdfast", HOLDFAST_RUN: "chat" };
+    const ending = { ...starting(), session_id: OLD, transcript_path: transcript };
+    expect((await hook("SessionStart", starting(), { env: chat })).stdout).toBe("");
+    await hook("SessionEnd", ending, { env: chat });
+    expect((await hook("SessionStart", starting(), { env: { ...chat, HOLDFAST_RUN: "task" } })).stdout).toBe("");
+    await settled();
+    expect(existsSync(join(world.home, "claude", "hooks", "requests"))).toBe(false);
+  });
+
+  it("does not wait for a store that somebody else has locked", async () => {
+    await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
+    await settled();
+    using database = new DatabaseSync(join(world.home, "agents", "main", "agent.sqlite"));
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    const before = performance.now();
+    await hook("SessionStart", starting());
+    expect(performance.now() - before).toBeLessThan(NO_HANG_MS);
+    database.exec("ROLLBACK");
+  });
+
+  it.each<[string, string | Buffer]>([
+    ["nothing", ""],
+    ["garbage", "\u0000\u0001 not { json"],
+    ["another JSON", "[1, 2]"],
+    ["an object of somebody else", '{"hello": "you"}'],
+    [
+      "a path that leads elsewhere",
+      JSON.stringify({ session_id: "../../etc/passwd", cwd: "/", transcript_path: "/etc/passwd" }),
+    ],
+    ["100 MB", Buffer.alloc(100 * 1024 * 1024, "x")],
+  ])("bears %s as its input", async (_, input) => {
+    const { stdout } = await hook("SessionStart", input);
+    expect(stdout).toBe("");
+  });
+
+  it("bears an input that never ends, and one that is complete but stays open", async () => {
+    for (const input of ["", '{"session_id":', JSON.stringify(starting())]) {
+      const child = start(["hook", "SessionStart"]);
+      child.stdin?.write(input);
+      expect((await ended(child)).code).toBe(0);
+    }
+  });
+
+  it("bears names that are no events", async () => {
+    for (const args of [["hook"], ["hook", "Nonsense"], ["hook", "Stop", "and", "more"], ["hook", "--wrong"]]) {
+      const child = start(args);
+      child.stdin?.end(JSON.stringify(starting()));
+      expect(await ended(child)).toMatchObject({ code: 0, stdout: "" });
+    }
+  });
+
+  it("bears a transcript that is gone, torn, or of a gigabyte, and a folder that is gone", async () => {
+    const own = { ...starting(), session_id: OLD, transcript_path: transcript, source: "compact" };
+    writeFileSync(transcript, readFileSync(transcript, "utf8").slice(0, -40));
+    await hook("SessionStart", own);
+    truncateSync(transcript, 2 ** 30);
+    await appendFile(transcript, `\n${JSON.stringify(lineOf("assistant", BLOCKED))}\n`);
+    expect((await hook("SessionStart", own)).stdout).toContain(BLOCKED);
+    await settled();
+    rmSync(transcript);
+    await hook("SessionStart", own);
+    rmSync(repo, { recursive: true });
+    await hook("SessionStart", starting());
+  });
+
+  it("bears a home that is a file, and one that is not there", async () => {
+    writeFileSync(world.join("file"), "");
+    for (const home of [world.join("file"), world.join("file", "below"), world.join("nowhere")]) {
+      for (const event of ["SessionStart", "SessionEnd"])
+        await hook(event, starting(), { env: { HOLDFAST_HOME: home } });
+    }
+    expect(existsSync(world.join("nowhere"))).toBe(false);
+  });
+
+  it.skipIf(!canMount())("bears a disk that is full", async () => {
+    await using disk = await smallDisk(2);
+    const home = join(disk.path, "home");
+    mkdirSync(home);
+    await disk.fill();
+    for (const event of ["SessionStart", "Stop", "SessionEnd"]) {
+      await hook(event, starting(), { env: { HOLDFAST_HOME: home } });
+    }
+    expect(existsSync(join(home, "agents"))).toBe(false);
+  });
+
+  it("bears a reader that has gone", async () => {
+    const child = start(["hook", "SessionStart"]);
+    child.stdout?.destroy();
+    child.stdin?.end(JSON.stringify(starting()));
+    const [code] = (await once(child, "exit")) as [number | null];
+    expect(code).toBe(0);
+  });
+
+  it("bears a configuration that is broken, and is silent where the hand-off is turned off", async () => {
+    const config = join(world.home, "config.json");
+    mkdirSync(world.home, { recursive: true });
+    for (const text of ["{ broken", '{"handoff": {"enabled": false}}']) {
+      writeFileSync(config, text);
+      expect((await hook("SessionStart", starting())).stdout).toBe("");
+    }
+  });
+});
+
+function starting(): Record<string, string> {
+  const transcriptPath = join(transcript, "..", `${NEW}.jsonl`);
+  return {
+    session_id: NEW,
+    transcript_path: transcriptPath,
+    cwd: repo,
+    hook_event_name: "SessionStart",
+    source: "startup",
+  };
+}
+
+function lineOf(type: string, text: string): Record<string, unknown> {
+  return {
+    type,
+    uuid: crypto.randomUUID(),
+    parentUuid: null,
+    isSidechain: false,
+    timestamp: new Date().toISOString(),
+    sessionId: OLD,
+    cwd: repo,
+    entrypoint: "cli",
+    message: { id: "msg_1", role: type, model: "claude-test", content: [{ type: "text", text }] },
+  };
+}
+
+interface HookOptions {
+  env?: Record<string, string>;
+}
+
+/** It must succeed and print nothing that is no answer. */
+async function hook(event: string, input: object | string, options: HookOptions = {}): Promise<{ stdout: string }> {
+  const child = start(["hook", event], options);
+  child.stdin?.end(typeof input === "string" || Buffer.isBuffer(input) ? input : JSON.stringify(input));
+  const { code, stdout, stderr } = await ended(child);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout === "" || "hookSpecificOutput" in (JSON.parse(stdout) as object)).toBe(true);
+  return { stdout };
+}
+
+function start(args: readonly string[], { env = {} }: HookOptions = {}): ChildProcess {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd: world.join("."),
+    env: {
+      PATH: process.env["PATH"],
+      HOME: world.join("."),
+      HOLDFAST_HOME: world.home,
+      CLAUDE_CONFIG_DIR: world.claudeHome,
+      ...env,
+    },
+    stdio: "pipe",
+  });
+  // It need not read all that it is given.
+  child.stdin.on("error", () => undefined);
+  return child;
+}
+
+async function ended(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const timer = setTimeout(() => child.kill("SIGKILL"), NO_HANG_MS);
+  const [code] = (await once(child, "close")) as [number | null];
+  clearTimeout(timer);
+  return { code, stdout, stderr };
+}
+
+function isOpen(name: string): boolean {
+  return [".json", ".json.lock", ".json.taken"].some((end) => name.endsWith(end));
+}
+
+/** What was started in this home and has not ended. */
+function isAnyRunning(): boolean {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.some((pid) => environmentOf(pid).includes(`HOLDFAST_HOME=${world.home}\0`));
+}
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+/** Until what hooks have left to be done is done. */
+async function settled(): Promise<void> {
+  const folder = join(world.home, "claude", "hooks", "requests");
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if ((!existsSync(folder) || !readdirSync(folder).some(isOpen)) && !isAnyRunning()) return;
+    await delay(25);
+  }
+  throw new Error("a hook's work was not done");
+}
+
+function kept(): unknown[] {
+  using database = new DatabaseSync(join(world.home, "agents", "main", "agent.sqlite"));
+  return database
+    .prepare("SELECT state FROM handoffs ORDER BY key")
+    .all()
+    .map(({ state }) => JSON.parse(String(state)) as unknown);
+}

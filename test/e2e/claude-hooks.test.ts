@@ -1,0 +1,194 @@
+/**
+ * What one session of Claude Code leaves for the next, with the real `claude` and a model API on loopback: with
+ * Holdfast's hooks in its settings, however the session ends, and without them.
+ */
+import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type Stage, setStage } from "../support/claude-stage.ts";
+import type { RecordedRequest } from "../support/fake-anthropic/recorded-request.ts";
+import { text } from "../support/fake-anthropic/reply.ts";
+import { type PersonClaude, startPersonClaude } from "../support/person-claude.ts";
+import { type CliResult, runCli } from "../support/run-cli.ts";
+
+const SAID = {
+  task: "Please move the invoice importer to the new queue.",
+  blocker: "I'm blocked: the importer cannot connect, because the staging broker refuses our certificate.",
+  decision: "We decided to use RabbitMQ instead of Kafka for the new queue.",
+  next: "The next step is to ask Dana for a new certificate and then to run the importer again.",
+};
+const SETTINGS = '{\n  "cleanupPeriodDays": 30, \n  "hooks": {"Stop": [ ]}\n}';
+
+let stage: Stage;
+let holdfastHome: string;
+
+beforeEach(async () => {
+  stage = await setStage();
+  holdfastHome = join(stage.home.home, ".holdfast");
+});
+
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+describe("with hooks in Claude Code's settings", () => {
+  beforeEach(async () => {
+    writeFileSync(settingsFile(), SETTINGS);
+    const before = names();
+    expect(await holdfast("hooks", "install", "claude-code")).toMatchObject({ code: 0 });
+    expect(names()).toEqual(before);
+  });
+
+  it("the next session is told what the last one left, and the references lead to what was said", async () => {
+    const { sessionId } = await work(async (claude) => await claude.leave());
+    await stage.home.empty(20_000);
+    const told = await firstRequest("What is there to do?");
+    expectHandoff(told, sessionId);
+    await expectReferences(told, sessionId);
+    // Told a moment ago, it is not told again.
+    await stage.home.empty(20_000);
+    expect(await firstRequest("And now?")).not.toContain("<handoff ");
+  });
+
+  it("so it is after SIGKILL, of which no hook is told", async () => {
+    const { sessionId } = await work(async (claude) => await claude.kill());
+    const told = await firstRequest("Where were we?");
+    expect(told).toContain(sessionId.slice(0, 8));
+    expectHandoff(told, sessionId);
+  });
+
+  it("so it is after /clear, in the same process", async () => {
+    const { sessionId } = await work(async (claude) => {
+      await claude.say("/clear");
+      await claude.say("Where were we before?");
+      await claude.leave();
+    });
+    const told = await requestOf("Where were we before?");
+    expect(told).toContain(sessionId.slice(0, 8));
+    expectHandoff(told, sessionId);
+  });
+
+  it("after a compaction the session is told what it knew itself", async () => {
+    const { sessionId } = await work(async (claude) => {
+      await claude.say("/compact");
+      await claude.say("Go on, please.");
+      await claude.leave();
+    });
+    const told = await requestOf("Go on, please.");
+    expectHandoff(told, sessionId);
+    expect(told).toContain("before it was shortened");
+  });
+
+  it("another repo's session is told nothing, nor is the next one once hooks are taken out", async () => {
+    const { sessionId } = await work(async (claude) => await claude.leave());
+    await stage.home.empty(20_000);
+    expect(await firstRequest("Anything?", stage.home.home)).not.toContain("<handoff ");
+    expect(await holdfast("hooks", "uninstall", "claude-code")).toMatchObject({ code: 0 });
+    expect(readFileSync(settingsFile(), "utf8")).toBe(SETTINGS);
+    expect(await firstRequest("Anything here?")).not.toContain(sessionId.slice(0, 8));
+  });
+
+  it("a task of Holdfast's own is told once, in its prompt", async () => {
+    const { sessionId } = await work(async (claude) => await claude.leave());
+    await stage.home.empty(20_000);
+    expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
+    const told = await requestOf("Have a look around.");
+    expectHandoff(told, sessionId);
+    expect(told.split("<handoff ")).toHaveLength(2);
+  });
+});
+
+describe("without hooks", () => {
+  it("a new task in the repo is told after the fact what a killed session left", async () => {
+    const { sessionId } = await work(async (claude) => await claude.kill());
+    expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
+    expectHandoff(await requestOf("Have a look around."), sessionId);
+  });
+
+  it("a task that shall not be told is not", async () => {
+    await work(async (claude) => await claude.kill());
+    expect(await holdfast("cc", "run", "Know nothing.", "--fresh", "--no-handoff")).toMatchObject({ code: 0 });
+    expect(await requestOf("Know nothing.")).not.toContain("<handoff ");
+  });
+
+  it("a person can look at what a killed session left", async () => {
+    const { sessionId } = await work(async (claude) => await claude.kill());
+    const { code, stdout } = await holdfast("handoff", "show", "--session", sessionId);
+    expect(code).toBe(0);
+    for (const said of [SAID.blocker, SAID.decision, SAID.next]) expect(stdout).toContain(said.slice(-40, -1));
+  });
+});
+
+/** A session in which there is something to hand over. */
+async function work(end: (claude: PersonClaude) => Promise<void>): Promise<{ sessionId: string }> {
+  await using claude = startPersonClaude(stage.home, environment());
+  stage.api.script(text(SAID.blocker), text(SAID.next));
+  await claude.say(SAID.task);
+  await claude.say(SAID.decision);
+  const sessionId = claude.sessionId();
+  // It answers before it writes; what is not on disk cannot be told by anybody.
+  await vi.waitFor(
+    async () => expect(JSON.stringify(await stage.home.transcript(sessionId))).toContain(SAID.next),
+    10_000,
+  );
+  await end(claude);
+  return { sessionId };
+}
+
+/** Of a session that begins with this question: everything that the model is given. */
+async function firstRequest(question: string, cwd = stage.home.repo): Promise<string> {
+  await using claude = startPersonClaude(stage.home, environment(), cwd);
+  await claude.say(question);
+  await claude.leave();
+  return await requestOf(question);
+}
+
+async function requestOf(question: string): Promise<string> {
+  const asks = (request: RecordedRequest): boolean =>
+    request.kind === "main" && JSON.stringify(request.messages).includes(question);
+  const request = await stage.api.waitFor(asks);
+  return JSON.stringify([request.system, request.messages]);
+}
+
+function expectHandoff(told: string, sessionId: string): void {
+  expect(told).toContain("<handoff ");
+  expect(told).toContain(sessionId.slice(0, 8));
+  for (const said of [SAID.blocker, SAID.decision, SAID.next]) expect(told).toContain(said.slice(-40, -1));
+  expect(told).toContain("move the invoice importer");
+}
+
+/** Each line says where it comes from: a line of the transcript in which those very words stand. */
+async function expectReferences(told: string, sessionId: string): Promise<void> {
+  const lines = await stage.home.transcript(sessionId);
+  for (const said of [SAID.blocker, SAID.decision, SAID.next]) {
+    const [, reference] = new RegExp(`${said.slice(-30, -1)}[^\\\\]*?\\[([0-9a-f]{8})\\]`).exec(told) ?? [];
+    const named = lines.filter(({ uuid }) => String(uuid).startsWith(String(reference)));
+    expect(named, said).toHaveLength(1);
+    expect(JSON.stringify(named)).toContain(said);
+  }
+}
+
+async function holdfast(...args: string[]): Promise<CliResult> {
+  const { env } = stage.home;
+  writeConfig();
+  return await runCli(args, { home: holdfastHome, env, cwd: stage.home.repo });
+}
+
+function environment(): Record<string, string> {
+  return { HOLDFAST_HOME: holdfastHome };
+}
+
+function writeConfig(): void {
+  mkdirSync(holdfastHome, { recursive: true });
+  writeFileSync(join(holdfastHome, "config.json"), JSON.stringify({ claudeCode: { command: stage.home.command } }));
+}
+
+function settingsFile(): string {
+  return join(stage.home.configDir, "settings.json");
+}
+
+function names(): string[] {
+  const { configDir } = stage.home;
+  const all = readdirSync(configDir, { recursive: true, encoding: "utf8" }).toSorted();
+  return all.map((name) => `${name} ${name === "settings.json" ? "" : lstatSync(join(configDir, name)).ctimeMs}`);
+}

@@ -1,0 +1,81 @@
+/** Claude Code as an engine and as a worker: what its sessions leave, and what a session is told that has to do without. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openClaudeSide } from "../../src/compose-claude.ts";
+import { openHandoff } from "../../src/compose-handoff.ts";
+import { nativeSessionKey } from "../../src/handoff/handoff.ts";
+import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
+import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
+import { text } from "../support/fake-anthropic/reply.ts";
+import { ADA } from "../support/fake-telegram/updates.ts";
+import { type House, openHouse } from "../support/house.ts";
+
+const KEY = `agent:main:telegram:dm:${ADA.id}`;
+const LOST = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
+
+let api: FakeAnthropic;
+let claude: ClaudeHome;
+let house: House;
+beforeAll(async () => {
+  api = await startFakeAnthropic();
+  claude = await createClaudeHome(api);
+  house = await openHouse({
+    config: (config) => ({
+      ...config,
+      agents: { main: { engine: "claude-code", workspace: claude.repo } },
+      claudeCode: { ...config.claudeCode, command: claude.command, permissionMode: "default" },
+      memory: { ...config.memory, flush: false },
+    }),
+    env: claude.env,
+  });
+}, 60_000);
+afterAll(async () => {
+  await house[Symbol.asyncDispose]();
+  await claude[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
+});
+
+it("a conversation whose session Claude Code has lost goes on in a fresh one that is told what was left", async () => {
+  api.script(text("I look into the certificate."));
+  house.telegram.say("I'm blocked: the release fails with a missing certificate.");
+  await house.hears(ADA.id, "I look into the certificate.");
+  const agent = await house.agent();
+  await agent.store.update(KEY, (entry) => (entry === undefined ? undefined : { ...entry, sdkSessionId: LOST }));
+  api.script(text("Here I am again."));
+  house.telegram.say("And now?");
+  await house.hears(ADA.id, "Here I am again.");
+  await house.hears(ADA.id, "Claude Code no longer has this conversation");
+  const asked = lastUserText(api.requests.at(-1) ?? { messages: [] });
+  expect(asked).toMatch(/previous_session_context[^]*Person: I'm blocked[^]*# Hand-off[^]*missing certificate/);
+  expect(asked.trimEnd().endsWith("And now?")).toBe(true);
+});
+
+it("a new window tells Claude Code what the one before left", async () => {
+  api.script(text("Good."));
+  house.telegram.say("/new hello");
+  await house.hears(ADA.id, "Good.");
+  const asked = lastUserText(api.requests.at(-1) ?? { messages: [] });
+  expect(asked).toMatch(/<handoff [0-9a-f]+>[^]*missing certificate[^]*<\/handoff [0-9a-f]+>\s+hello$/);
+});
+
+it("a task leaves its state to the folder, a conversation with a person does not", async () => {
+  const { home, config } = house;
+  const env = { ...process.env, ...claude.env };
+  const side = openClaudeSide({ home, config, env });
+  api.script(text("I am halfway; the tests fail because the fixture is missing."));
+  const runner = await side.runner();
+  const { sessionId } = await runner.spawnClaudeCode({
+    task: "Please make the parser faster.",
+    repoPath: claude.repo,
+    agentId: "main",
+    fresh: true,
+  });
+  side.close();
+  const agent = await house.agent();
+  const handoff = await openHandoff({ home, config, env, agent });
+  const states = (await handoff?.list()) ?? [];
+  await handoff?.close();
+  const native = states.filter(({ sessionKey }) => sessionKey.includes(":claude-code:"));
+  expect(native.map(({ sessionKey }) => sessionKey)).toEqual([nativeSessionKey("main", sessionId ?? "")]);
+  expect(native[0]?.items.map((item) => item.text).join()).toContain("parser");
+});

@@ -1,0 +1,246 @@
+/**
+ * However a conversation ends, the next window starts with what it left: with the bundled hook and without
+ * it, and without a model that words it.
+ */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { HoldfastConfig, ResetRule } from "../../src/config/config.ts";
+import { startGatewayChild } from "../crash/gateway-rounds.ts";
+import { type FakeModelStream, startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
+import { type StreamReply, says } from "../support/fake-model-stream/stream-reply.ts";
+import { ADA } from "../support/fake-telegram/updates.ts";
+import { ALONE, ALONE_FACTS, TALK, expectTold, handoffsIn, readWindows } from "../support/handoff-talk.ts";
+import { type House, type HouseOptions, openHouse } from "../support/house.ts";
+
+const KEY = `agent:main:telegram:dm:${ADA.id}`;
+const MODEL = "anthropic/claude-sonnet-4-5";
+const ENV = { ANTHROPIC_API_KEY: "test-key-without-value" };
+const NEXT = "Good morning, shall we?";
+const LATER = "Here I am.";
+const HOUR = 3_600_000;
+
+/** The answers to the conversation, then these; the last one stays. */
+async function startModel(...more: StreamReply[]): Promise<FakeModelStream> {
+  return await startFakeModelStream(...TALK.map(([, answer]) => says(answer)), ...more, says(LATER));
+}
+
+function settings(model: FakeModelStream, isOn: boolean): Pick<HoldfastConfig, "agents" | "hooks" | "providers"> {
+  return {
+    agents: { main: { model: MODEL } },
+    providers: { anthropic: { baseUrl: `${model.url}/v1` } },
+    hooks: { timeoutSeconds: 10, entries: isOn ? {} : { "session-handoff": { enabled: false } } },
+  };
+}
+
+async function openWorkshop(model: FakeModelStream, isOn: boolean, more: HouseOptions = {}): Promise<House> {
+  return await openHouse({
+    env: ENV,
+    ...more,
+    config: (config) => ({
+      ...config,
+      ...settings(model, isOn),
+      memory: { ...config.memory, flush: false },
+      ...more.config?.(config),
+    }),
+  });
+}
+
+async function talk(house: House): Promise<void> {
+  for (const [words, answer] of TALK) {
+    house.telegram.say(words);
+    await house.hears(ADA.id, answer);
+  }
+}
+
+/** Says something in the next window, and expects that the model was told everything of the one before. */
+async function expectNextTold(house: House, model: FakeModelStream): Promise<string> {
+  const agent = await house.agent();
+  const [before = ""] = (await agent.store.windows(KEY)).map(({ sessionId }) => sessionId);
+  house.telegram.say(NEXT);
+  await house.hears(ADA.id, LATER);
+  const windows = await readWindows(agent, KEY);
+  expect(windows.size).toBe(2);
+  const [handoff = "", ...others] = handoffsIn([...windows.values()].at(-1) ?? []);
+  expect(others).toEqual([]);
+  expectTold(handoff, windows.get(before) ?? []);
+  expect(handoff).toContain(`window ${before.slice(0, 8)}`);
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(JSON.stringify(handoff.trim()).slice(1, -1));
+  // Nobody is shown it as what the person wrote.
+  const { messages } = (await house.rpc("chat.history", { sessionKey: KEY })) as { messages: { said?: string }[] };
+  expect(messages.find(({ said }) => said !== undefined)?.said).toBe(NEXT);
+  return handoff;
+}
+
+/** The conversation takes place in a process of its own, which is ended by the signal; then the next one begins. */
+async function endIn(
+  signal: NodeJS.Signals,
+  house: House,
+  config: Partial<HoldfastConfig>,
+  converse: (house: House) => Promise<void>,
+): Promise<void> {
+  await mkdir(house.home, { recursive: true, mode: 0o700 });
+  const channels = { telegram: { default: { apiRoot: house.telegram.url, allowFrom: ["*"] } } };
+  const file = JSON.stringify({ channels, memory: { flush: false }, ...config });
+  await writeFile(join(house.home, "config.json"), file, { mode: 0o600 });
+  const first = await startGatewayChild({ home: house.home }, house.telegram, ENV);
+  await converse(house);
+  first.child.kill(signal);
+  await first.ended;
+  await house.enter();
+}
+
+const RESETS = [
+  ["daily", (): ResetRule => ({ mode: "daily", atHour: (new Date().getHours() + 1) % 24 }), HOUR, "daily reset"],
+  ["idle", (): ResetRule => ({ mode: "idle", idleMinutes: 30 }), HOUR / 2 + 1000, "nobody wrote for a while"],
+] as const;
+
+describe.each([
+  ["with the bundled hook", true],
+  ["with the bundled hook disabled", false],
+])("%s", (_, isOn) => {
+  it("/new", async () => {
+    await using model = await startModel();
+    await using house = await openWorkshop(model, isOn);
+    await talk(house);
+    house.telegram.say("/new");
+    const { params } = await house.hears(ADA.id, "A new conversation has begun.");
+    expect(params["text"]).toMatch(/\nIn progress was: .*keys.*\. Write on, or \/handoff shows it\.$/);
+    expect(await expectNextTold(house, model)).toContain("It ended with /new.");
+    // It is told once.
+    house.telegram.say("and now?");
+    await expect.poll(() => house.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
+    const windows = await readWindows(await house.agent(), KEY);
+    expect(handoffsIn([...windows.values()].at(-1) ?? [])).toHaveLength(1);
+  });
+
+  it.each(RESETS)("the %s reset", async (_name, rule, later, why) => {
+    let ahead = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+    await using model = await startModel();
+    await using house = await openWorkshop(model, isOn, {
+      config: (config) => ({ ...config, ...settings(model, isOn), session: { ...config.session, reset: rule() } }),
+      gateway: { clock },
+    });
+    await talk(house);
+    ahead = later;
+    expect(await expectNextTold(house, model)).toContain(why);
+  });
+
+  it("an automatic compaction: the turn in which it happens goes on with what must not get lost", async () => {
+    const long = says(`The log: ${"a line of the log. ".repeat(700)}`, {
+      usage: { input: 9500, output: 20, cacheRead: 0 },
+    });
+    await using model = await startModel(long, says("They work on the webhook handler."));
+    await using house = await openWorkshop(model, isOn, {
+      config: (config) => ({
+        ...config,
+        ...settings(model, isOn),
+        memory: { ...config.memory, flush: false },
+        models: { [MODEL]: { contextWindow: 10_000 } },
+      }),
+    });
+    await talk(house);
+    house.telegram.say("Show me the log.");
+    await house.hears(ADA.id, "a line of the log.");
+    house.telegram.say(NEXT);
+    await house.hears(ADA.id, LATER);
+    const [entries = []] = (await readWindows(await house.agent(), KEY)).values();
+    const compacted = entries.findIndex(({ type }) => type === "compaction");
+    expect(compacted).toBeGreaterThan(-1);
+    const [handoff = "", ...others] = handoffsIn(entries.slice(compacted));
+    expect(others).toEqual([]);
+    expectTold(handoff, entries);
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(JSON.stringify(handoff.trim()).slice(1, -1));
+    // Not once more in the turn after.
+    house.telegram.say("and now?");
+    await expect.poll(() => house.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
+    const [later = []] = (await readWindows(await house.agent(), KEY)).values();
+    expect(handoffsIn(later)).toHaveLength(1);
+  });
+
+  it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
+    await using model = await startModel();
+    await using house = await openWorkshop(model, isOn, { entered: false });
+    await endIn(signal, house, settings(model, isOn), talk);
+    house.telegram.say("/handoff status");
+    const { params } = await house.hears(ADA.id, /^Kept of window/);
+    for (const words of ["keys", "connection refused", "Postgres", "ask Bob"]) expect(params["text"]).toContain(words);
+    house.telegram.say("/new");
+    await house.hears(ADA.id, "A new conversation has begun.");
+    await expectNextTold(house, model);
+  });
+});
+
+function quiet(config: HoldfastConfig): HoldfastConfig {
+  return {
+    ...config,
+    memory: { ...config.memory, flush: false },
+    hooks: { timeoutSeconds: 10, entries: { "session-handoff": { enabled: false } } },
+  };
+}
+
+async function talkAlone(house: House): Promise<void> {
+  for (const words of ALONE) {
+    house.telegram.say(words);
+    await house.hears(ADA.id, words);
+  }
+}
+
+async function expectAloneTold(house: House): Promise<string> {
+  house.telegram.say(NEXT);
+  await house.hears(ADA.id, NEXT);
+  const [before = [], now = []] = (await readWindows(await house.agent(), KEY)).values();
+  const [handoff = "", ...others] = handoffsIn(now);
+  expect(others).toEqual([]);
+  expectTold(handoff, before, ALONE_FACTS);
+  return handoff;
+}
+
+describe("on the echo engine, without the hook: nobody but the person says anything", () => {
+  it("/new", async () => {
+    await using house = await openHouse({ config: quiet });
+    await talkAlone(house);
+    house.telegram.say("/new");
+    await house.hears(ADA.id, "A new conversation has begun.");
+    expect(await expectAloneTold(house)).toContain("It ended with /new.");
+  });
+
+  it.each(RESETS)("the %s reset", async (_name, rule, later, why) => {
+    let ahead = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+    await using house = await openHouse({
+      config: (config) => ({ ...quiet(config), session: { ...config.session, reset: rule() } }),
+      gateway: { clock },
+    });
+    await talkAlone(house);
+    ahead = later;
+    expect(await expectAloneTold(house)).toContain(why);
+  });
+
+  it("an automatic compaction", async () => {
+    await using house = await openHouse({
+      config: (config) => ({ ...quiet(config), models: { "holdfast/echo": { contextWindow: 4000 } } }),
+    });
+    await talkAlone(house);
+    house.telegram.say(`tokens:3900\nThe log: ${"a line of the log. ".repeat(190)}`);
+    await expect.poll(() => house.texts(ADA.id).length).toBeGreaterThan(ALONE.length);
+    house.telegram.say(NEXT);
+    await house.hears(ADA.id, NEXT);
+    const [entries = []] = (await readWindows(await house.agent(), KEY)).values();
+    const compacted = entries.findIndex(({ type }) => type === "compaction");
+    expect(compacted).toBeGreaterThan(-1);
+    const [handoff, ...others] = handoffsIn(entries.slice(compacted));
+    expect(others).toEqual([]);
+    expectTold(handoff, entries, ALONE_FACTS);
+  });
+
+  it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
+    await using house = await openHouse({ config: quiet, entered: false });
+    await endIn(signal, house, { hooks: quiet(house.config).hooks }, talkAlone);
+    house.telegram.say("/new");
+    await house.hears(ADA.id, "A new conversation has begun.");
+    expect(await expectAloneTold(house)).toContain("It ended with /new.");
+  });
+});

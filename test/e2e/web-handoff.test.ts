@@ -1,0 +1,177 @@
+/** The hand-off on the page, in a real browser before a real gateway. */
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHttpCaller } from "../../src/rpc/client.ts";
+import type { DraftEntry } from "../../src/transcript/entries.ts";
+import { type TestBrowser, type TestTab, startBrowser } from "../support/browser.ts";
+import { assistantDraft, userDraft } from "../support/transcripts.ts";
+import { type WebStage, createWebStage } from "../support/web-stage.ts";
+
+const TEAM = "agent:main:web:dm:team";
+const DECISION = "We decided to keep the keys in Postgres instead of Redis, because Redis is not backed up.";
+const BLOCKER = "I'm blocked: the integration tests fail on CI with connection refused to the database.";
+
+const WORK: readonly DraftEntry[] = [
+  userDraft("Please add idempotency keys to the webhook handler of the billing service."),
+  assistantDraft("I am adding the column for the keys now."),
+  userDraft(DECISION),
+  assistantDraft("Noted."),
+  userDraft("The build was broken: the linter fails on src/webhook.ts."),
+  assistantDraft("I fixed the linter error in src/webhook.ts, the build is green again."),
+];
+
+/** More than two pages of talk that leaves nothing. */
+const TALK = Array.from({ length: 70 }, (_, index) => [
+  userDraft(`hm ${index}`),
+  assistantDraft(`yes ${index}`),
+]).flat();
+
+let browser: TestBrowser;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+});
+
+describe("the hand-off of a session", () => {
+  it("is captured by a click, and its references lead to where things were said", async () => {
+    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
+    await using tab = await openSession(stage);
+    const { page } = tab;
+    await page.getByRole("log").getByText("yes 69", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Hand-off", exact: true }).click();
+    await button(page, "Capture now").click();
+    await panel(page).getByText("It will be offered to the next window").waitFor();
+    await panel(page).getByRole("status").getByText("Captured.").waitFor();
+    expect(await line(page, "Decisions").allInnerTexts()).toEqual([expect.stringContaining(DECISION)]);
+    await panel(page).locator("s", { hasText: "The build was broken" }).waitFor();
+
+    // It lies two pages further up, which were not read yet.
+    expect(await page.getByRole("log").getByText(DECISION).count()).toBe(0);
+    await line(page, "Decisions").getByRole("link").first().click();
+    await expectShown(page, DECISION);
+    expect(await page.locator(".revealed").innerText()).toContain(DECISION);
+    // The same one again, after somebody has scrolled away.
+    await page.getByRole("button", { name: "Latest" }).click();
+    await line(page, "Decisions").getByRole("link").first().click();
+    await expectShown(page, DECISION);
+    // And in a tab of its own.
+    const link = page.url();
+    await page.reload();
+    expect(page.url()).toBe(link);
+    await expectShown(page, DECISION);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  it("stands in the next window as a folded note, and leads back to the window before", async () => {
+    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...WORK, userDraft(BLOCKER)] }]);
+    await using tab = await openSession(stage);
+    const { page } = tab;
+    await page.getByRole("button", { name: "Hand-off", exact: true }).click();
+    await say(page, "/new");
+    await panel(page).getByText("It will be offered to the next window").waitFor();
+    await say(page, "good morning");
+    await page.getByRole("log").getByText("message 1 of this window: good morning").waitFor();
+    await panel(page).getByText("The agent was told").waitFor();
+
+    const note = page.getByRole("log").locator("details", { hasText: "Hand-off from the window before" });
+    await note.waitFor();
+    expect(await note.getAttribute("open")).toBeNull();
+    const words = await page.getByRole("article", { name: "You" }).allInnerTexts();
+    expect(words.map((text) => text.split("\n")[0])).toEqual(["/new", "good morning"]);
+    await note.locator("summary").click();
+    const told = await note.innerText();
+    expect(told).toContain(BLOCKER);
+    expect(told).not.toContain("<handoff");
+
+    await line(page, "Decisions").getByRole("link").first().click();
+    await page.getByText("Old window.").waitFor();
+    await expectShown(page, DECISION);
+    await page.getByRole("button", { name: "Back to the current window" }).click();
+    await note.waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
+  it("follows what others do, brings back and forgets", async () => {
+    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: WORK }]);
+    await using tab = await openSession(stage);
+    const { page } = tab;
+    const { call } = createHttpCaller(stage.gateway);
+    await page.getByRole("button", { name: "Hand-off", exact: true }).click();
+    await line(page, "Decisions").waitFor();
+    // Somebody clears it elsewhere, and something else is decided.
+    await call("handoff.clear", { sessionKey: TEAM });
+    await panel(page).getByText("Nothing is kept of this conversation yet.").waitFor();
+    expect(await button(page, "Clear").isDisabled()).toBe(true);
+    expect(await button(page, "Resume").isDisabled()).toBe(true);
+    await call("agent", { sessionKey: TEAM, message: "We decided to ship the release on Friday." });
+    await call("handoff.capture", { sessionKey: TEAM });
+    await line(page, "Decisions").getByText("ship the release on Friday").waitFor();
+    expect(await line(page, "Decisions").count()).toBe(1);
+    await button(page, "Resume").click();
+    await panel(page).getByRole("status").getByText("Your next message brings it").waitFor();
+    expect(await button(page, "Resume").isDisabled()).toBe(true);
+    await button(page, "Clear").click();
+    await panel(page).getByText("Nothing is kept").waitFor();
+    await panel(page).getByRole("status").getByText("Forgotten.").waitFor();
+    expect((await call("handoff.status", { sessionKey: TEAM })).handoff).toBeUndefined();
+    await page.getByRole("button", { name: "Close the hand-off" }).click();
+    expect(await panel(page).count()).toBe(0);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  it("covers a narrow page, and makes room for what a link leads to", async () => {
+    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
+    await createHttpCaller(stage.gateway).call("handoff.capture", { sessionKey: TEAM });
+    await using tab = await openSession(stage, { viewport: { width: 390, height: 780 } });
+    const { page } = tab;
+    await page.getByRole("button", { name: "Hand-off", exact: true }).click();
+    await line(page, "Decisions").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    await line(page, "Decisions").getByRole("link").first().click();
+    await panel(page).waitFor({ state: "detached" });
+    await expectShown(page, DECISION);
+  });
+});
+
+async function openSession(stage: WebStage, options: Parameters<TestBrowser["open"]>[0] = {}): Promise<TestTab> {
+  const tab = await browser.open(options);
+  await tab.page.goto(stage.gateway.tokenLink);
+  await tab.page.locator(".session-row").filter({ hasText: "Team" }).click();
+  await tab.page.getByRole("heading", { name: "Team", level: 2 }).waitFor();
+  return tab;
+}
+
+function panel(page: Page): Locator {
+  return page.getByRole("complementary", { name: "Hand-off" });
+}
+
+function button(page: Page, name: string): Locator {
+  return panel(page).getByRole("button", { name });
+}
+
+/** The lines under a heading. */
+function line(page: Page, title: string): Locator {
+  return panel(page)
+    .locator("section", { has: page.getByRole("heading", { name: title }) })
+    .getByRole("listitem");
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  const field = page.getByRole("textbox", { name: "Message" });
+  await field.fill(text);
+  await field.press("Enter");
+}
+
+async function expectShown(page: Page, text: string): Promise<void> {
+  const entry = page.getByRole("log").getByText(text);
+  await entry.waitFor();
+  const height = page.viewportSize()?.height ?? 0;
+  await expect
+    .poll(async () => {
+      const box = await entry.boundingBox();
+      return box !== null && box.y >= 0 && box.y + box.height <= height;
+    })
+    .toBe(true);
+}

@@ -1,0 +1,80 @@
+/** A Discord channel on a stand-in of Discord, with everything that it admits and reports. */
+import { silentLogger } from "../../../src/base/log.ts";
+import type { Channel, ChannelStatus, InboundMessage } from "../../../src/channels/channel.ts";
+import {
+  type DiscordChannelOptions,
+  createDiscordChannel,
+} from "../../../src/channels/discord/create-discord-channel.ts";
+import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
+import { createTestClock } from "../test-clock.ts";
+import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
+import { fakeUser } from "./objects.ts";
+
+export const ada = fakeUser("1300000000000000001", "ada", { global_name: "Ada L." });
+export const eve = fakeUser("1300000000000000002", "eve");
+
+export interface DiscordStage extends AsyncDisposable {
+  folder: TemporaryFolder;
+  discord: FakeDiscord;
+  admitted: InboundMessage[];
+  statuses: ChannelStatus[];
+  /** Thrown by the next admissions. */
+  failures: Error[];
+  channel(options?: Partial<DiscordChannelOptions>): Channel;
+  start(options?: Partial<DiscordChannelOptions>): Promise<Channel>;
+}
+
+export async function openDiscordStage(): Promise<DiscordStage> {
+  const folder = await temporaryFolder();
+  const discord = await startFakeDiscord();
+  const channels: Channel[] = [];
+  const clock = createTestClock();
+  const stage: DiscordStage = {
+    folder,
+    discord,
+    admitted: [],
+    statuses: [],
+    failures: [],
+    channel: (options = {}) => {
+      const channel = createDiscordChannel({
+        accountId: "default",
+        token: discord.token,
+        allowFrom: [ada.id],
+        cursorFile: folder.join("discord", "cursors.json"),
+        mediaFolder: folder.join("media"),
+        api: { rest: discord.url },
+        allowsAddress: () => true,
+        clock,
+        logger: silentLogger,
+        ...options,
+      });
+      channels.push(channel);
+      return channel;
+    },
+    start: async (options) => {
+      const channel = stage.channel(options);
+      await channel.start({
+        admit: async (message) => {
+          const failure = stage.failures.shift();
+          if (failure !== undefined) throw failure;
+          stage.admitted.push(message);
+        },
+        report: (status) => void stage.statuses.push(status),
+      });
+      return channel;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const channel of channels) await channel.stop();
+      await discord[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+  return stage;
+}
+
+export function target(
+  to: string,
+  threadId?: string,
+): { channel: string; accountId: string; to: string; threadId?: string } {
+  return { channel: "discord", accountId: "default", to, ...(threadId === undefined ? {} : { threadId }) };
+}

@@ -1,0 +1,172 @@
+/** What this conversation leaves for the next window, each line with a link to where it was said. */
+import { type MouseEvent, useEffect } from "react";
+import { type Place, formatPlace } from "../address.ts";
+import { useController, usePageState } from "../page-context.ts";
+import { CloseIcon } from "../parts/icons.tsx";
+import { fullTime } from "../parts/time.ts";
+import { When } from "../parts/when.tsx";
+import type { Handoff, HandoffDeed } from "../state/state.ts";
+import { fateOf } from "./fate.ts";
+
+interface Props {
+  sessionKey: string;
+  onClose: () => void;
+  /** A link was followed: where the panel covers what it leads to, it makes room. */
+  onFollow: () => void;
+}
+
+export function HandoffPanel({ sessionKey, onClose, onFollow }: Props) {
+  const controller = useController();
+  const state = usePageState(({ handoff }) => (handoff?.key === sessionKey ? handoff : undefined));
+  useEffect(() => {
+    controller.handoff.watch(sessionKey);
+    return () => controller.handoff.unwatch();
+  }, [controller, sessionKey]);
+
+  const { answer, doing, told, problem } = state ?? {};
+  const handoff = answer?.handoff;
+  const perform = (deed: HandoffDeed, name?: string): void => void controller.handoff.perform(sessionKey, deed, name);
+
+  return (
+    <aside className="handoff" aria-label="Hand-off" aria-busy={doing !== undefined}>
+      <header className="handoff-head">
+        <h3>Hand-off</h3>
+        <button type="button" className="quiet" aria-label="Close the hand-off" onClick={onClose}>
+          <CloseIcon />
+        </button>
+      </header>
+      <div className="handoff-body">
+        {answer === undefined && problem === undefined && <p className="handoff-note">Loading…</p>}
+        {answer?.enabled === false && (
+          <p className="handoff-note">
+            Nothing is handed over: <code>handoff.enabled</code> is false in the configuration.
+          </p>
+        )}
+        {answer?.enabled === true && handoff === undefined && <Empty isOff={answer.isOff} />}
+        {handoff !== undefined && <Fate handoff={handoff} isOff={answer?.isOff === true} />}
+        {handoff !== undefined && <Sections handoff={handoff} sessionKey={sessionKey} onFollow={onFollow} />}
+      </div>
+      {answer?.enabled === true && (
+        <footer className="handoff-foot">
+          <div role="status" className={problem === undefined ? "handoff-told" : "handoff-told problem"}>
+            {problem ?? told}
+          </div>
+          <div className="handoff-deeds">
+            <button type="button" disabled={doing !== undefined || answer.isOff} onClick={() => perform("capture")}>
+              Capture now
+            </button>
+            <button
+              type="button"
+              disabled={doing !== undefined || handoff === undefined || handoff.isAsked || answer.isOff}
+              title="The next message brings it to the agent, told before or not"
+              onClick={() => perform("resume", handoff?.status === "expired" ? handoff.project : undefined)}
+            >
+              Resume
+            </button>
+            <button
+              type="button"
+              disabled={doing !== undefined || handoff === undefined}
+              title="Forgets what was captured up to now, for good"
+              onClick={() => perform("clear")}
+            >
+              Clear
+            </button>
+          </div>
+        </footer>
+      )}
+    </aside>
+  );
+}
+
+function Empty({ isOff }: { isOff: boolean }) {
+  return (
+    <p className="handoff-note">
+      {isOff
+        ? "Nothing of this session is handed over. /handoff on changes that."
+        : "Nothing is kept of this conversation yet. It is captured as you talk, and when the window ends."}
+    </p>
+  );
+}
+
+function Fate({ handoff, isOff }: { handoff: Handoff; isOff: boolean }) {
+  const { project, branch, capturedAt } = handoff;
+  return (
+    <div className="handoff-fate">
+      <p className="handoff-project" dir="auto">
+        {project}
+        {branch !== undefined && <span className="handoff-branch">{branch}</span>}
+      </p>
+      <p>{fateOf(handoff, isOff)}</p>
+      <p className="handoff-when">
+        Captured <When at={capturedAt} format={fullTime} />
+      </p>
+    </div>
+  );
+}
+
+const SECTIONS = [
+  ["in-progress", "In progress"],
+  ["blocker", "Blockers"],
+  ["decision", "Decisions"],
+  ["accomplishment", "Done"],
+  ["next-step", "Next step"],
+  ["topic", "Last topic"],
+] as const;
+
+function Sections({ handoff, sessionKey, onFollow }: { handoff: Handoff } & Pick<Props, "sessionKey" | "onFollow">) {
+  const windowId = usePageState(({ windows, view }) => {
+    const known = windows?.windows.find(({ isCurrent }) => isCurrent)?.sessionId;
+    const current = known ?? (view?.isCurrent === true ? view.sessionId : undefined);
+    return current === handoff.sessionId ? undefined : handoff.sessionId;
+  });
+  return SECTIONS.map(([kind, title]) => {
+    const items = handoff.items.filter((item) => item.kind === kind);
+    if (items.length === 0) return null;
+    return (
+      <section key={kind}>
+        <h4>{title}</h4>
+        <ul>
+          {items.map(({ text, entryId, remark, resolvedBy, said }) => (
+            <li key={`${entryId} ${text}`} title={said === undefined ? undefined : `Said: ${said}`}>
+              {resolvedBy === undefined ? (
+                <span dir="auto">{text}</span>
+              ) : (
+                <s dir="auto" title="A later message says that it is over">
+                  {text}
+                </s>
+              )}{" "}
+              <Reference place={placeOf(sessionKey, windowId, entryId)} onFollow={onFollow} />
+              {resolvedBy !== undefined && (
+                <>
+                  {" resolved "}
+                  <Reference place={placeOf(sessionKey, windowId, resolvedBy)} onFollow={onFollow} />
+                </>
+              )}
+              {remark !== undefined && <span className="handoff-remark">{remark}</span>}
+            </li>
+          ))}
+        </ul>
+      </section>
+    );
+  });
+}
+
+function placeOf(key: string, windowId: string | undefined, entryId: string): Place {
+  return { key, entryId, ...(windowId === undefined ? {} : { windowId }) };
+}
+
+function Reference({ place, onFollow }: { place: Place; onFollow: () => void }) {
+  const controller = useController();
+  const follow = (event: MouseEvent): void => {
+    // In a new tab the browser knows the way.
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    controller.open(place);
+    onFollow();
+  };
+  return (
+    <a className="handoff-reference" href={formatPlace(place)} onClick={follow} title="Show where it was said">
+      {place.entryId?.slice(0, 8)}
+    </a>
+  );
+}
