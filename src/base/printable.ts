@@ -17,6 +17,7 @@ export function printable(text: string): string {
 /** The same on one line, cut to `width` characters with an ellipsis. */
 export function printableLine(text: string, width = Number.POSITIVE_INFINITY): string {
   const line = printable(text).replace(/\s+/g, " ").trim();
+  if (line.length <= width) return line;
   const characters = Array.from(line);
   return characters.length <= width ? line : `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;
 }

@@ -3,6 +3,7 @@ import { redactText } from "../../base/redact.ts";
 import { readClauses } from "../patterns/clauses.ts";
 import { excerpt } from "../patterns/content.ts";
 import { normalize } from "../patterns/normalize.ts";
+import { presenceIn } from "../patterns/presence.ts";
 import { readProse } from "../patterns/prose.ts";
 import { type Sentence, readSentences } from "../patterns/sentences.ts";
 import type { ReadMessage } from "../state.ts";
@@ -158,13 +159,8 @@ const PLEASE = /\b(?:please|pls|plz|(?:can|could|would|will) (?:you|u))\b/;
 /** Left over of what was begun. */
 const STILL = /\bstill (?:need|have|got) to\b/;
 
-/** Nothing is ruled out beforehand: a person's sentences are few. */
-function anything(): boolean {
-  return true;
-}
-
 function asksForWork(plain: string, isQuestion: boolean): boolean {
-  return readClauses(plain, isQuestion, anything).some(
+  return readClauses(plain, isQuestion, presenceIn(plain)).some(
     ({ stances, text }) => stances.has("request") && !prohibits(text),
   );
 }

@@ -1,20 +1,9 @@
 /** Whether two lines are about the same thing: they name it alike, or share enough telling words. */
-import { type Topic, topicOf } from "../patterns/resolve-blockers.ts";
+import { type Topic, topicOf as subjectOf } from "../patterns/resolve-blockers.ts";
 
 export type Subject = Pick<Topic, "words" | "names">;
 
-/** The same few lines are compared with every message that comes. */
-const KNOWN = new Map<string, Subject>();
-const MOST_KNOWN = 500;
-
-export function subjectOf(line: string): Subject {
-  const known = KNOWN.get(line);
-  if (known !== undefined) return known;
-  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
-  const subject = topicOf(line);
-  KNOWN.set(line, subject);
-  return subject;
-}
+export { subjectOf };
 
 export function isSameSubject(a: Subject, b: Subject): boolean {
   if (shared(a.names, b.names) > 0) return true;

@@ -2,12 +2,15 @@
 import { printableLine } from "../../base/printable.ts";
 
 const LONGEST = 200;
+const MARKUP = /[[*_~]|^[\s\-+•>#]/;
 
 export function excerpt(sentence: string): string {
-  const bare = sentence
-    .replace(/\[([^\]\n]{1,200})\]\([^)\n]{1,500}\)/g, "$1")
-    .replace(/\*\*|__|~~/g, "")
-    .replace(/^[\s\-*+•>#]+/, "");
+  const bare = MARKUP.test(sentence)
+    ? sentence
+        .replace(/\[([^\]\n]{1,200})\]\([^)\n]{1,500}\)/g, "$1")
+        .replace(/\*\*|__|~~/g, "")
+        .replace(/^[\s\-*+•>#]+/, "")
+    : sentence;
   // Control characters become longer when shown, so the cut comes after that.
   const line = printableLine(bare.slice(0, 4 * LONGEST));
   if (line.length <= LONGEST) return line;

@@ -67,6 +67,9 @@ describe("detectPatterns", () => {
     ["Ok, let's go with Redis.", ["decision"]],
     ["We'll use Redis.", ["decision"]],
     ["Redis it is.", ["decision"]],
+    ["Decided: Redis.", ["decision"]],
+    ["decision: the cache lives in Redis", ["decision"]],
+    ["Also decided: no cache for guests.", ["decision"]],
   ])("decisions: %j", (text, types) => {
     expect(typesOf(text)).toEqual(types);
   });

@@ -1,6 +1,6 @@
 /**
  * Precision and recall on the labelled messages. "Unseen" is what weights do on the messages of an author
- * none of whose messages they were learned from; "trained" is what the shipped weights do on the messages
+ * none of whose messages they were learned from, with the line drawn where it is best for that author; "trained" is what the shipped weights do on the messages
  * that taught them, and promises nothing for others. scripts/train-patterns.ts says it for every stranger
  * and learns from all others; here a part of them has to do.
  */
@@ -29,7 +29,7 @@ const FIXTURE = new URL("../../../test/fixtures/handoff/messages.jsonl", import.
 const MAIN: readonly PatternType[] = ["blocker", "decision", "accomplishment"];
 const LEAST = { precision: 0.85, recall: 0.8 };
 /** Of weights learned in few rounds from a part of the messages. */
-const LEAST_UNSEEN = 0.68;
+const LEAST_UNSEEN = { precision: 0.75, recall: 0.7 };
 
 describe("labelled messages", async () => {
   const messages = await readLabelled(FIXTURE);
@@ -41,14 +41,14 @@ describe("labelled messages", async () => {
   });
 
   it("are told apart by weights that have not seen their author", { timeout: 60_000 }, () => {
-    const part = messages.filter(({ topic }, index) => /^c[12]$/.test(topic) || index % 6 === 0);
+    const part = messages.filter(({ topic }, index) => /^c[123]$/.test(topic) || index % 3 === 0);
     const examples = toExamples(part);
     for (const type of MAIN) {
-      const { held, scores } = scoreStranger(examples, "c1", type, 20);
+      const { held, scores } = scoreStranger(examples, "c1", type, 30);
       const result = tally(held, scores, type, bestThreshold(held, scores, type));
       print("unseen", type, result);
-      expect(precisionOf(result), `${type} precision`).toBeGreaterThanOrEqual(LEAST_UNSEEN);
-      expect(recallOf(result), `${type} recall`).toBeGreaterThanOrEqual(LEAST_UNSEEN);
+      expect(precisionOf(result), `${type} precision`).toBeGreaterThanOrEqual(LEAST_UNSEEN.precision);
+      expect(recallOf(result), `${type} recall`).toBeGreaterThanOrEqual(LEAST_UNSEEN.recall);
     }
   });
 

@@ -28,27 +28,33 @@ const OTHERS = wordSet(
   ENGLISH,
 );
 
+// oxlint-disable-next-line no-control-regex
+const ASCII = /^[\0-\x7f]*$/;
+
 /** "other": more foreign than English function words, or a script that English does not use. "mixed": some. */
 export function languageOf(text: string): "english" | "mixed" | "other" {
   const sample = text.slice(0, 2000).toLowerCase();
-  const foreignScript = sample.match(/[\u0370-\u1fff\u2e80-\ud7ff\uf900-\ufaff\uff66-\uffdc]/g)?.length ?? 0;
+  const isAscii = ASCII.test(sample);
+  const foreignScript = isAscii
+    ? 0
+    : (sample.match(/[\u0370-\u1fff\u2e80-\ud7ff\uf900-\ufaff\uff66-\uffdc]/g)?.length ?? 0);
   if (foreignScript > 0) {
     const latin = sample.match(/[a-z]/g)?.length ?? 0;
     if (foreignScript * 4 >= latin) return "other";
   }
   let english = 0;
   let other = 0;
-  for (const word of sample.match(/[\p{L}']+/gu) ?? []) {
+  for (const word of sample.match(isAscii ? /[a-z']+/g : /[\p{L}']+/gu) ?? []) {
     if (ENGLISH.has(word)) {
       english += 1;
       continue;
     }
-    const elided = /^(?:l|d|j|c|n|s|qu)'/.exec(word)?.[0] ?? "";
+    const elided = word.includes("'") ? (/^(?:l|d|j|c|n|s|qu)'/.exec(word)?.[0] ?? "") : "";
     if (elided !== "") other += 1;
     const plain = word.slice(elided.length);
     if (ENGLISH.has(plain) || /(?:n't|'s|'re|'ve|'ll|'m)$/.test(plain)) english += 1;
     else if (OTHERS.has(plain)) other += 1;
-    else if (/[à-öø-ÿąęłńśźżčřšžğış]/.test(plain)) other += 0.5;
+    else if (!isAscii && /[à-öø-ÿąęłńśźżčřšžğış]/.test(plain)) other += 0.5;
   }
   if (other >= Math.max(english * 0.8, english > 0 ? 1.1 : 0.1)) return "other";
   return other > 0 || foreignScript > 0 || text.length > sample.length ? "mixed" : "english";

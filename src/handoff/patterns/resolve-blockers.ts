@@ -123,7 +123,20 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   right: "access",
 };
 
+/** The same few lines are compared with every message that comes. */
+const KNOWN = new Map<string, Topic>();
+const MOST_KNOWN = 1000;
+
 export function topicOf(content: string): Topic {
+  const known = KNOWN.get(content);
+  if (known !== undefined) return known;
+  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
+  const topic = readTopic(content);
+  KNOWN.set(content, topic);
+  return topic;
+}
+
+function readTopic(content: string): Topic {
   const names = new Set((content.match(NAME) ?? []).map((name) => name.replace(/`/g, "").toLowerCase()));
   const words = new Set<string>();
   for (const word of content.toLowerCase().match(/[a-z][a-z0-9]+/g) ?? []) {

@@ -4,1415 +4,1537 @@
  * and for a second look.
  */
 export const WEIGHTS = String.raw`
-about-text	=-65,-45,-28,-53,9,-11,-111
-accomplishment:able	=-4,-3,,253
-accomplishment:and-did	=,-3,,142
-accomplishment:as-it-should	=-8,-4,-3,143,,-3
-accomplishment:came-through	=-8,7,-2,189,,-2
-accomplishment:commit-line	=,,,201
-accomplishment:did	=-14,-13,3,262,-8,-6
-accomplishment:did-weak	=-3,,,104
-accomplishment:done-alone	=,-7,8,222,-4,-3
-accomplishment:fine-now	=-6,4,,127,-4
-accomplishment:good-event	=-3,-3,,201
-accomplishment:good-news	=-18,3,-11,154,,-9
-accomplishment:got-done	=,,,181
-accomplishment:got-from	=,-2,,203
-accomplishment:got-it	=-9,-4,,257
-accomplishment:i-did	=-6,,,255
-accomplishment:i-past	=-5,,6,121,,5
-accomplishment:improved	=-2,-5,6,182
-accomplishment:is-done	=,-5,-7,218,2,8
-accomplishment:is-gone	=-3,-5,,223
-accomplishment:is-through	=-12,-5,,200,,-2
-accomplishment:it-did	=-5,,,155
-accomplishment:label-done	=,-2,,209,,-2
-accomplishment:measured-better	=-8,-5,-3,203,,-2
-accomplishment:milestone	=-4,-7,-3,175,-3,-3
-accomplishment:noun-done	=-7,-6,,202,-7,-4
-accomplishment:now-does	=-5,-3,6,178
-accomplishment:open-passive	=,,,108,7,5
-accomplishment:open-past	=-11,-5,18,151,-5,-5
-accomplishment:pr-up	=-2,-4,,193
+about-text	=-76,-45,-32,-48,19,-13,-102
+accomplishment:able	=-3,-3,,253
+accomplishment:and-did	=-3,-3,,144
+accomplishment:as-it-should	=-9,-5,,143,,-2
+accomplishment:came-through	=-7,6,-3,184
+accomplishment:commit-line	=,,,202
+accomplishment:did	=-18,-12,5,249,-7,-4
+accomplishment:did-weak	=-3,7,,107
+accomplishment:done-alone	=,-7,7,221,-4,-3
+accomplishment:fine-now	=-4,,,124,-5
+accomplishment:good-event	=-2,-7,-2,197
+accomplishment:good-news	=-20,,-10,146
+accomplishment:got-done	=-2,,,181
+accomplishment:got-from	=,,,203
+accomplishment:got-it	=-8,-4,-2,257,,-3
+accomplishment:i-did	=,-3,,254,,3
+accomplishment:i-past	=-11,,,123,,8
+accomplishment:improved	=-3,-5,11,182
+accomplishment:is-done	=-2,-3,-8,213,,4
+accomplishment:is-gone	=,-3,,223
+accomplishment:is-through	=-14,-5,,206,-3,6
+accomplishment:it-did	=-5,,,154
+accomplishment:label-done	=,-2,,210,,-3
+accomplishment:measured-better	=-10,-5,,202,,-2
+accomplishment:milestone	=-4,-8,-3,175,-3,3
+accomplishment:noun-done	=-9,-9,,199,-7,-6
+accomplishment:now-does	=-5,-4,8,176
+accomplishment:open-passive	=5,,,103,6,6
+accomplishment:open-past	=-11,-8,18,146,-5
+accomplishment:pr-up	=,-4,,193
 accomplishment:stays-away	=-251,-2,,224
-accomplishment:step-list	=,,,145,,-2
-accomplishment:succeeded	=-6,-4,-2,251
-accomplishment:tests-pass	=,,,215
+accomplishment:step-list	=,,,146,,-2
+accomplishment:succeeded	=-6,-5,-3,252
+accomplishment:tests-pass	=4,,-2,215,5
 accomplishment:then-fixed	=-300,-2,,221
-accomplishment:ticked-off	=-10,-5,-13,149,-9,-10
-accomplishment:works-now	=-5,,4,245,-2
-accomplishment@condition	=-2,,,-8,-2
+accomplishment:ticked-off	=-12,-4,-14,152,-8,-4
+accomplishment:works-now	=-3,,4,245,-3
+accomplishment@condition	=-3,,-2,-6,-2
 accomplishment@consequence	=,,,-120
 accomplishment@general	=-4,,,-123
-accomplishment@history	=,,,-6
+accomplishment@history	=,,,-5
+accomplishment@negated	=2,-2
 accomplishment@past	=,,,-120
-accomplishment@reported	=,,,-120
-accomplishment@request	=,,,6
-after accomplishment	=-8,-19,-3,3,-25,-15
-after blocker	=30,-51,-26,-68,-31,-10
-after decision	=-49,27,-25,-43,-15,-11
-after insight	=-5,-9,12,,-8
-after scope_creep	=5,-9,-7,3,9
-after task_created	=,-3,,-5
-after-agreement	=-4,134,,,,-3
-alone	=-40,-21,-45,-6,-59,-54,-57
-asks-elsewhere	=-47,-61,-25,-49,-5,-25,-111
-assistant	=-58,-52,-23,3,-32,-35,-87
-before accomplishment	=-42,16,-19,2,-15,-20
-before blocker	=28,-41,-26,30,-24,-31
-before decision	=-11,11,-16,-30,34,4
-before insight	=-7,-7,25,-3,10,-4
-before scope_creep	=,-9,,3,11
-before task_created	=10,,,7,16,20
-bias	=-140,-104,-48,-82,47,32,247
-blocker:bad-news	=144,-8,,-16,-3,-3
-blocker:bad-state	=215,8,-2,-7
+accomplishment@planned	=,,,,2
+accomplishment@reported	=,,,-116
+accomplishment@request	=,,,5
+after accomplishment	=,-15,-5,10,-27,-15
+after blocker	=31,-42,-32,-63,-34,-20
+after decision	=-42,9,-25,-46,-22,-4
+after insight	=-8,-13,7,,-10
+after scope_creep	=7,-9,-7,2,8
+after task_created	=5,-5,,-5,,10
+after-agreement	=-3,134,-2,2,-2,-4
+alone	=-40,-23,-52,-10,-63,-59,-58
+asks-elsewhere	=-56,-69,-30,-63,-14,-28,-120
+assistant	=-53,-47,-18,16,-25,-30,-78
+before accomplishment	=-17,33,-16,4,-6,-24
+before blocker	=31,-37,-16,30,-31,-17
+before decision	=-21,14,-8,-17,20,4
+before insight	=-12,-10,14,5,8,-5
+before scope_creep	=8,-10,-4,,15,-2
+before task_created	=-3,-3,41,7,13,8
+bias	=-143,-103,-72,-97,2,-26,269
+blocker:bad-news	=153,-10,-2,-18,-4
+blocker:bad-state	=219,9,,-9
 blocker:blocked-by	=227,-2
-blocker:breakdown	=172,,,2
-blocker:broke-it	=197
-blocker:cannot	=224,,-2,-4
-blocker:delay	=132,,,-4
-blocker:does-not	=130,-3,-4,-6
-blocker:fail-plain	=145
-blocker:failed	=192,-7,,-12
-blocker:failing	=219
-blocker:fails	=231,-4,-3,-6
-blocker:goes-bad	=195,-3
-blocker:half-gone	=117,3,-3,-5
-blocker:harm	=185,,,-7
-blocker:harming	=201,-7,,-2
-blocker:has-none	=128,-6
-blocker:having-trouble	=200,-3,,-4
-blocker:idiom	=217,-4,-3,,-3,-3
-blocker:keeps-on	=184,-4,,,6
-blocker:lack	=203,-13,,-3
+blocker:breakdown	=177,-3,-2
+blocker:broke-it	=197,,3
+blocker:cannot	=226,,,-4,,2
+blocker:delay	=132,,,-3
+blocker:does-not	=129,-8,-5,-7
+blocker:fail-plain	=140
+blocker:failed	=187,-7,,-10
+blocker:failing	=220
+blocker:fails	=230,-6,-3,-8,-3
+blocker:goes-bad	=194,-3,-2,-2
+blocker:half-gone	=111,2,-3,-5
+blocker:harm	=184,-3,-3,-9
+blocker:harming	=194,-7,,,,5
+blocker:has-none	=127,-6,,-3
+blocker:having-trouble	=200,-3,,-5
+blocker:idiom	=216,-4,-2,,-2,-3
+blocker:keeps-on	=186,-4,,,6
+blocker:lack	=195,-13,-2,-3
 blocker:lacks	=163
-blocker:lost-hours	=152
-blocker:need-first	=206
-blocker:no-outcome	=130,-3
-blocker:no-output	=164,13
-blocker:not-in-place	=190
-blocker:not-working	=221,-5,,-2
-blocker:not-yet	=137,-3
-blocker:nothing-does	=148,,,-8,,-3
-blocker:persists	=109,-7,,,-3,5
+blocker:lost-hours	=151
+blocker:need-first	=207,-3
+blocker:no-outcome	=131,-3
+blocker:no-output	=163,4
+blocker:not-in-place	=189
+blocker:not-working	=219,-8,-2,-4
+blocker:not-yet	=132,-2
+blocker:nothing-does	=149,-3,,-9,,-4
+blocker:persists	=112,-10,-3,,-3,5
 blocker:remaining	=130
-blocker:resource	=138,,,-9
-blocker:same-again	=211,,,-2
+blocker:resource	=142,,-2,-9
+blocker:same-again	=212,-2,,-2
 blocker:sigh	=80,,,-3
-blocker:standing-still	=205,,-3,-6
-blocker:stopped	=180,,,-4
-blocker:stuck	=270,,-3,-5
-blocker:the-problem-is	=146
-blocker:throws	=160,-4,-4,-5
-blocker:took-down	=229,-3,-4,-3
-blocker:trailing-not	=164,,,2
-blocker:unable	=259,-7,,-5,,3
-blocker:waiting	=216
-blocker:weak-state	=153,,,-7,-2,-4
-blocker:wrong-verb	=177,-9,9,-14,-4,-4
-blocker@condition	=-7,,-6,-4,-3
-blocker@consequence	=-126
-blocker@general	=-130,,,-2
-blocker@negated	=-11,-11,-3,8
-blocker@past	=-121,,,-6
-blocker@planned	=6,-4
+blocker:standing-still	=198,,,-7
+blocker:stopped	=179,,,-5
+blocker:stuck	=272,,-3,-5
+blocker:the-problem-is	=147
+blocker:throws	=161,-4,-4,-7
+blocker:took-down	=228,-4,-4,-3
+blocker:trailing-not	=159
+blocker:unable	=260,-7,,-5,,3
+blocker:waiting	=212
+blocker:weak-state	=147,,,-2,-2,-2
+blocker:wrong-verb	=178,-13,7,-17,-5,-5
+blocker@condition	=-4,,-7,-3,-3
+blocker@consequence	=-130
+blocker@general	=-130,,,-3
+blocker@history	=-2
+blocker@negated	=-12,-12,-3,6
+blocker@past	=-122,,,-7
+blocker@planned	=6,-3,-3
+blocker@possible	=,-2
 blocker@question	=,-3
-blocker@reported	=-118,3,-4,-3
-blocker@request	=-3,,,-3
+blocker@reported	=-114,3,-4,-3
+blocker@request	=-2,,-2,-3,-3,-2
 checked	=-300,,,400,,,200
-decision:after-talk	=,165,,-3,,-3
-decision:answered-choice	=,221,,,,-3
-decision:answered-name	=,155,-4,-17,-5,-4
-decision:approve	=-3,199,,-9,,-3
-decision:assent	=-3,202
-decision:assistant-choice	=,233
-decision:becomes	=,156,-4,-13,3
-decision:body-settled	=-4,225,-2,-5
-decision:contrast	=-3,128,,-3
-decision:decided	=-5,297,-2,-4,,-3
-decision:decided-bare	=-7,209,-3,-6,-2,-3
-decision:decision-label	=,262,,-2
-decision:from-now-on	=-6,280,-2,-5
-decision:go-with-plan	=-4,159,,-5,-3,-3
-decision:going-with	=-6,268,-3,-3,-2
-decision:it-is	=-14,314,-5,-11,,-3
-decision:let-us	=,250,,-2,4
-decision:let-us-choice	=,106,,,2,2
-decision:must-be	=,126,,3
+decision:after-talk	=,166,,-5,,-3
+decision:answered-choice	=,220,,-2,-2,-2
+decision:answered-name	=-3,155,-4,-20,-5
+decision:approve	=-3,199,,-10,-3
+decision:assent	=-3,201
+decision:assistant-choice	=-4,235,-2
+decision:becomes	=,156,-6,-16,3,-2
+decision:body-settled	=-5,225,-2,-3
+decision:contrast	=-3,128,-3
+decision:decided	=-3,301,-3,-4,,-3
+decision:decided-bare	=-8,207,-4,-6,-3
+decision:decision-label	=-2,260,,-2,,4
+decision:from-now-on	=-6,284,-3,-5,,-3
+decision:go-with-plan	=-4,158,,-6,-3,-3
+decision:going-with	=-6,263,-3,-2,-3,4
+decision:it-is	=-14,315,-5,-12,,-2
+decision:let-us	=,248,,-2,11
+decision:let-us-choice	=,107,,,-3
+decision:must-be	=,126,,,,-2
 decision:no-rule	=,161
-decision:no-thing	=-2,150,,-3
-decision:scratch	=-3,180,,,,-2
-decision:settled-talk	=-3,166,,2
-decision:that-is-how	=-8,229,5,-3
-decision:then	=-4,161,,-7,5,-3
-decision:we-doing	=-6,135
-decision:we-present	=-11,124,,,-2
-decision:we-rule	=-6,162,,-3
-decision:will-be	=-6,130,,-4,,-2
-decision:will-choose	=-3,206,,,,9
-decision:will-not	=-3,168,,,,-2
-decision:will-only	=6,144,-2,-4,,-2
-decision:will-open	=,109,,,,9
-decision@condition	=,-3
-decision@consequence	=,-121
+decision:no-thing	=,149,,-3
+decision:scratch	=-3,180,-2,-3,,-3
+decision:settled-talk	=-3,164,,,,-2
+decision:that-is-how	=-7,223,,-4
+decision:then	=-4,160,-2,-7,2,-4
+decision:we-doing	=-6,130,,,,5
+decision:we-present	=-8,123,,,-2
+decision:we-rule	=-5,162,,-2
+decision:will-be	=-7,130,-2,-5,,-3
+decision:will-choose	=-4,209,,,,8
+decision:will-not	=-4,169,,,,-4
+decision:will-only	=7,145,,-4,-2,-4
+decision:will-open	=,108,,,,10
+decision@condition	=7,-6
+decision@consequence	=,-120
 decision@general	=,-120
 decision@past	=,-119
 decision@planned	=,3
-decision@possible	=,-5
-decision@question	=,3,-3
+decision@possible	=,-4
+decision@question	=,3
 decision@reported	=,-120
-decision@request	=,7,-3
-evidence-after	=82,-5,-3,3,,-3,4
-explains-condition	=-123,-4,,-3
-fine-again	=-7,-15,-8,151,-4,-4,5
-first	=-32,-5,-38,,-28,-48,15
-inside	=-38,-45,-32,-38,-31,-41,-70
-insight:all-along	=-121,,262
-insight:apparently	=-82,-4,137
-insight:because	=4,,97,-3
-insight:cause	=-106,,245,-5,-3
-insight:fix-explained	=,-2,174,5
-insight:is-so-because	=-71,,148,,,5
-insight:looked-into	=,-2,145,,,7
-insight:not-but	=-5,-7,135,,3
-insight:not-the-suspect	=-123,,167
-insight:only-when	=-149,,183
-insight:realised	=-6,-3,283,-2,-2
-insight:share	=-2,,171,-4
-insight:turns-out	=-3,-4,274,-4,,-2
-insight@condition	=,,,,,3
+decision@request	=,6,,-2
+evidence-after	=81,-7,-3,3,-2,-3,2
+explains-condition	=-124,-5,8,-4
+fine-again	=-4,-15,-7,156,-4,-4,8
+first	=-26,-2,-30,6,-26,-48,16
+inside	=-55,-45,-45,-52,-36,-41,-75
+insight:all-along	=-120,,263
+insight:apparently	=-80,-5,141,-3,4
+insight:because	=3,,96,-3
+insight:cause	=-104,-3,248,-5,-2
+insight:fix-explained	=,,173,5
+insight:is-so-because	=-71,-3,146,,,5
+insight:looked-into	=,-2,145,-2,,7
+insight:not-but	=-5,-7,134,,2
+insight:not-the-suspect	=-122,,167
+insight:only-when	=-149,-2,182
+insight:realised	=-5,-4,287,-3,-3
+insight:share	=,,172,-4
+insight:turns-out	=-4,-5,278,-4,-3
 insight@consequence	=,,-120
 insight@general	=,,-117
-insight@past	=,,-118
+insight@past	=,,-119
 insight@question	=,,5
 insight@reported	=,,-122
-item	=-7,,-12,9,-12,-15,-42
-last	=-47,-50,-60,-82,-64,-45,-67
-of many	=-33,-57,-35,-53,-5,-31,-93
-of three	=-19,-13,-31,-49,14,-35,-17
-of two	=-27,-7,-33,-17,-45,-29,-13
-part !	=-33,-53,-20,29,-19,-36	>!=14,-13,-15,35,,,36	>! !=25,,,9,,,27	>! $=14,-13,-15,35,,,36	>$=-33,-53,-20,29,-19,-36
-part #	=,-13,-13,9,-33,,40	>#=,-9,11,22,,-12,9	># $=,,12,-8	>$=-10,-27,-11,,-41,22,-19	>(=,18,,,,,10	>)=-15,-20,,23,,-9,10	>) $=-15	>,=-12,-19,-15,17,-12,,15	>, #=,-17,21,24,,-8,18	>, N=-20,-11,-10,-23,,-9,-34	>, all=,11	>, and=,12,,,,,10	>, it=,,8	>, no=-16	>, prep=,,-9	>, so=18,,-10,,,,11	>, the=18,,,-30,,,-46	>:=-29,-9,-13,31,,-13,-28	>: #=-35,,-12,22,,-9,-15	>?=,,,,,,-17	>? $=,,,,,,-17	>N=,-24,43,15,-8,-9,46	>N #=-12,-11,,16	>N $=,,,,,11,16	>N ,=17,,9,18,11,,33	>N and=,,,,,,-29	>N be=17,,,-16,,,8	>N done=8,,30	>N ed=,,,23	>N good=,,,11	>N prep=,,26,,,-10,8	>N s=,-12,-9,15,,,21	>N when=,,,11	>all=,,19	>all N=,,20	>and=18,-11,11,-34,,,-16	>and #=,,,,,10,-27	>and N=,,8,,,,23	>and the=-15,,,,,,-15	>and we=9,,,,,,10	>bad=24,-10,10,,,-11,46	>bad $=12,,8,-10,,,15	>bad s=,,,13,,,27	>be=32,-10,,22,-11,28,50	>be N=,-21,,,,-8,-18	>be bad=36,,,,,,12	>be choose=,27,,-8,,,11	>be done=,-9,10,,,,11	>be ed=8,,,-9	>be good=-14,10,,25,,64,33	>be prep=,10,,25,,-8	>because=16,,17,,,,11	>done=20,-11,,22	>ed=,-9,,15,,,13	>get=,44,,-12,,,17	>good=,-22,19,-9,,-9,-19	>good ,=15,-9,19,-26,,,10	>good N=17,,,-10,,,-10	>good prep=,,,,,,-19	>have be=,,,13,,,14	>ing=,-14,25,20,,,14	>make=,,,11,,,-17	>modal=,16,,-11,,,-19	>modal N=,-15,,,,,-15	>now=,-8,,11	>prep=,,29,56,,30,45	>prep #=,-18,-11,19,,,22	>prep N=,19,-12,,,18,13	>prep it=,,29,,,,15	>prep s=10,,10,-13	>prep the=,-17,,39,21,23,-17	>prep they=-8,,13,15,,,12	>s=12,-26,-27,60,,,36	>s $=-22,-22,-18,48,21,-10,-25	>s ,=-14,61,-18,-14,,,17	>s N=32,-12,,-13,,,-11	>s and=14,-19,,-11	>s bad=,,,23,,,18	>s be=,,,-11,,,12	>s done=,,,,,,20	>s ed=,,,,,,-36	>s good=,,16,,,,11	>s no=,-10,,,,,-18	>s prep=13,-15,-8,,,10	>so=,,,,,,11	>stay=-21,14,-9,-12,,,-38	>stay the=-11,,,,,,-9	>the=-9,-22,,,,,-21	>time=,37,-9,-11,,-16,43	>time $=-20,9,-13,,,-16	>time ,=,,,14	>time N=,15,14,-11,,,12	>time and=12	>time prep=,18,,-24,,,11	>when=-20,18,,27,,,35	>when the=,13
-part (	=-21,19,,,,15	>#=,,,,,,13	>N=-9,,,17,,,15	>N #=-10,-8,,16	>N )=,15
-part )	=-32,,,,-11,,-12	>$=-29,22,-20,-11,,13,-34	>,=,-10,,20,,,9
-part +	=,,,,,-9,15
-part ,	=,15,,,-21,-13,30	>#=13,,,,-12,-20,40	># $=16,,,24,,,18	># ,=,,-11,-8,,,20	># N=27,,,15,,,12	># and=,,,-14,,,-11	># bad=16,,,-21	># prep=-13,,,,,,-14	># s=-12,12,,17,,-10,26	>N=-10,22,-20,,-31,-9,15	>N #=-12,-13,-9,-40,,70,-15	>N $=,,-19,-31,-14,-24	>N ,=-35,-12,,-20,-14,,-51	>N :=19,-10,,,,28,-10	>N bad=-25,,,,,,28	>N be=16,8,21,9,,,19	>N can=18,-10	>N do=,-11,28,,11	>N done=,10,,16,,-9,10	>N ed=,,,20,,,28	>N good=-25,22,,23,,,-16	>N have=,,,35	>N it=14	>N only=-9,-14,,,,,-21	>N past=,33,,20	>N prep=,19,-18,9,,-12	>N s=10,45,,-13,8,-11,-9	>N stay=,21,,-11	>N the=-13,-14,,-17,,-8,-49	>N time=37,-12,,,,,26	>all=,,-15,-19,,11,-10	>all #=,,,24,,,22	>all N=,,,17,,,13	>all ed=,,,-13,,-10,-35	>all good=,,,-20,,,-25	>all prep=,,,-22,,,-9	>all s=,-13,,21,,31,18	>and=,,,13,15,-9	>and N=,-10,12,-12,12	>and choose=,,,,,,-10	>and ing=,,,,,,17	>and it=,,,20,,,-9	>and make=,-14	>and no=-9,,,,,,-12	>and now=,,,,10	>and prep=13,11	>and s=,,,-26,-10,,-45	>and so=,,,-10	>and the=-18,,-16,54,,-10	>and we=16,33,,-11,,8,-8	>and you=,,,16,,,10	>bad=-12,-9,,16,,,-11	>bad N=,,-14	>bad prep=,,24,21	>be=,,,10	>because=38,10,22,,-8,18,9	>because the=,,26,12,,,15	>but=-19,,,25,,,-16	>but the=-18	>can=17,,,,,,34	>can not=,,,,,,30	>can you=13	>choose=,36,,11,,-12,36	>choose N=,30,,,,,16	>choose prep=,-14,,21,10	>choose the=,,,,,,11	>do=-20,,,,24,,-18	>do not=-11,-16,,,,,-37	>done=-16,-20,-11,33,,32,33	>done $=,-8	>done ,=,-11,,11,,-10	>done prep=,,,,,15	>done the=,,,,,15	>ed=-16,-26,,42,-9,31	>ed and=-9,,,-11	>ed prep=,-16,,37,,27	>get=,-8,,26,,,17	>get the=,,,,,,-11	>good=-9,44,,20,-9,-17	>good $=,14,,,,,10	>good N=,16	>good prep=,-10,,21,,,-9	>good s=,,,-9	>good the=,,,,,,-13	>have=,,,34,,,9	>if=,,,,,,-10	>if you=,,,,,,-9	>ing=28,14,,,,-8,39	>ing be=39,,,-11	>ing it=,,,,,,9	>ing prep=,-11,,-9	>ing the=,,,22,,,23	>it=,-26,10,,29,-8,17	>it N=13	>it be=,,,-12,,,-16	>it good=,,,22,,8,20	>it now=,,,,14	>it s=,-11,,,,,26	>it the=,,,,8	>ly=,,,-15,,,-18	>make=-17,10,,,,,-11	>make N=,,,,,,-20	>make it=,21,,,,,24	>make my=,,,,,,22	>make the=,,,,,,-15	>make you=,,,,,,-9	>my=,-10,,,,,19	>need=34	>no=12,25,-15,30,16,-13,37	>no N=42,,,-21,,,38	>no bad=-16,20,,41,,,-14	>no be=-19,,,,,,-16	>no can=9,,,,,,16	>no prep=-9,,,25,,,23	>no s=-25	>not=-24,25,21,-10,,-9,-14	>not #=,,,,,,16	>not N=,9,,,,,-13	>not prep=-13,-9,,-9,,,-18	>not the=,9,,,,,13	>now=-16,,,,,,-10	>now the=,,,,,,-10	>only=-25,,,,,,11	>past=,13,,11,,,17	>please=,-8,-9,,-9	>please $=-11	>prep=-20,14,,,-18,25,-23	>prep N=-18,,13	>prep it=-9,,,,,,-27	>prep s=,-12,,25	>prep the=23,,,8,,,8	>prep you=,11,,,,13,24	>s=9,,-20,29,-11,-9	>s $=-14,,,,-10,,-27	>s ,=,-10,,-10,,,-21	>s ?=,-10,,,,,-13	>s N=31,46,,-18,,,50	>s and=-21,-10,,28,,12	>s bad=,,,,,,-22	>s be=16,11,,16,,9,13	>s choose=,-11,,23,,,13	>s done=,-12,,-14,,,-31	>s ed=,,,29	>s good=,-11,,,,,-23	>s make=12,-16	>s the=-10,,,-14,12	>so=29,27,36,-10,-11,-17,27	>so N=-19,22,,-13,,,-27	>so ing=,,18,,,,14	>so it=-14,,,,,,-24	>so make=,12	>so no=12	>so s=,-11,-9,,,,-26	>so the=12,-18,51,9,-10,,16	>so we=27,15,,,,,36	>still=-8,9	>the=-15,17,30,-24,9	>the N=-15,,,,11,12	>the bad=,,,,,,-10	>the good=-12,20,,-11,,,12	>the ing=,-16,20,-18,,,-11	>the s=,27,13	>they=-26,-25,30,27,-9,,-14	>they do=-9,,,,,,-26	>they done=,-8,,12,,,24	>time=9,,,-13,,,-26	>we=12,17,-13,-10,14,-8,19	>we N=-19,23,,-15,,-11,12	>we be=,14,,-10,38,15,20	>we can=15,,,12,,,8	>we choose=-9,,,,,20	>we do=25,,,,,,24	>we ed=,,12,-9	>we have=20	>we make=-9,,,,,10	>we modal=-8,,,,,,-30	>we need=,,,,,,-26	>we now=,,,,,,-20	>we only=,,,,,,-16	>we will=11,-17,,,,-23	>when=,,,,,26,-14	>when the=,,,,8,28	>why=16,-11,,,,,-9	>why be=,,,,,,-12	>will=,-11,,,,,-16	>you=-10,24,,13
-part .	=,-10,13,-17,,-10,-15	>N=,,,-8
-part :	=-20,,,,-20,,31	>#=,,,14,,-19,22	># $=-26,,,-12,,,-50	># ,=,-10,,22	># N=,-11,,17,,,9	># good=41,,,-30	># prep=,8,18,,,,-10	>$=-27,-53,-35,-17,-31,-36,-61	>)=,-12,-8,13	>) $=,-12,-8,13	>N=,15,-22,-16,-26,11,-16	>N #=8,-18,,,,,-11	>N $=-25,-27,-33,-8,-14,-34,-57	>N ,=,9,,,,-12,-48	>N and=,,,,,15	>N bad=27,,,-12,,,13	>N be=,,21,-20,,-9,8	>N done=,,,-9,,14,-35	>N good=23,34,,46,,,44	>N have=18,,,,,,25	>N past=-11,,,21,,,11	>N prep=-13,,,,,18,16	>N s=,22,18,-22,,12,34	>N stay=,8,,,,,28	>N the=,-24,,,,18	>all=10,,,,,,10	>bad=40,,,-12,,,-19	>bad ,=49,,,,,,9	>choose=,,,,,,-29	>done=-15,-11,,33,,,24	>done $=,,,26,,,13	>good=,-10,,51	>good $=,,,41	>ing=,-16,,,,9,18	>ing ,=,,,,,13	>it=,19,19,,,8,11	>it be=,,,,,,-13	>it s=,,18	>make=-9,-15,,17,17,16,25	>make N=,,,,,,11	>make s=,,,-9,20,13	>no=,28,,-12,,,23	>no N=,,,-9,,,9	>no s=,26,,,,,10	>not=,29,32,,30,,19	>prep=,-12,17,-8,,,-12	>prep N=,,,,,,-15	>s=-31	>s choose=,16,9,,,,13	>s good=-10	>the=,24,41,17,16,12,32	>the N=,31,22,8,21,22,33	>the time=,16	>they=,21,22,,,,18	>we=,9,,-10,,44,17	>we N=-9,23,,,,53,18	>we be=,-9,,,,,-14	>we choose=,,,,,-11,-14	>why=,,,,,,-13	>you=-16,-11,,,,,-11
-part ;	=12,-13	>the=,,,,,,12	>the N=,,,,,,10
-part ?	=-48,-57,-44,-55,-36,-39,-74	>$=-48,-54,-43,-53,-36,-39,-72
-part N	=-33,-23,-47,-22,-41,-46,-45	>!=-9,-20,-18,-21,10,-12,-12	>! !=17,,,-23,,,-16	>! $=-26,-18,-17,,14,-9	>#=-15,-22,25,,-20,60,10	># $=-45,34,-21,32,,79,38	># ,=25,,,-20,,,-52	># N=,-14,27,-17,,10,-19	># and=-18,,,-17,,,-33	># bad=28,,10,18,,,20	># be=10,-27,,-25,,24,-8	># get=,18	># good=,,9,8,,,-10	># have=,,,11,,,14	># modal=,-15,,,,,-15	># prep=11,,-17,9,,12	># s=,,,,8	># stay=,12,,,,,-10	># time=-8	># when=-13,,,15	>$=-31,-13,-42,-46,-41,-69,-38	>(=-13,,15,,,,-14	>( N=-10,,,,,,-11	>)=,28,,-13,,22,20	>) $=,30,,-13,,23,21	>,=-13,,-9,17,,,16	>, #=15,27,,-26,,-8,10	>, N=,,,-25	>, all=,-16,,23,11,27,30	>, and=,,,,27	>, bad=,,,,,,-18	>, because=,,,,,18	>, but=,,,,,,-12	>, can=12,,,,,,14	>, choose=12,,,25	>, do=-20,,,,,9,-17	>, done=,,,,,,8	>, ed=,,,,,11	>, get=,-8,,29,,,29	>, good=,32,,,,-10	>, ing=,-8	>, it=-8,-60,33,21,16,-9	>, ly=-9,,,,,,-27	>, make=,-14,,,,,-26	>, no=23,37,,,20,,39	>, not=,44,,,,,26	>, only=,,,,,,24	>, please=14,-9	>, prep=-13,19,-12,,-10,10,-16	>, s=11,-17,,62,,-15,31	>, so=38,,-9,-17,,-9	>, still=,10	>, the=-35,25,-12,-15,,23,22	>, they=-24,-20,35,,,,-32	>, time=9,,,-13,,,-26	>, we=14,-8,,15,-9,20	>.=,,10,-12,,,-10	>:=9,12,,,,27,21	>: #=,,,-12,,-9,20	>: $=,,-12,20,-8,-15,-8	>: N=13,-14,-29,,-13,31	>: all=11,,,,,,9	>: bad=48,,,-8	>: done=-14,,,24,,,11	>: good=,,,8,,9	>: ing=,-8,,,,9,9	>: it=,,12	>: make=-9,-12,,25,18,,19	>: no=,20,,,,,20	>: s=-37,,,,,,-21	>: the=28,,21,,17,-21,15	>: they=,,24,,,,16	>: we=-13,28,,,,59,19	>: why=,,,,,,-8	>: you=-15,,,,,,-13	>;=15,-8,,,,,13	>; the=,,,,,,11	>?=-31,-32,-23,-25,-9,-25,-48	>? $=-30,-32,-23,-25,-9,-25,-49	>again=,-12,,34,,-8	>again $=,-20,-11,-17,,,-25	>again ,=-9,,,11	>again prep=8,15,16,40,,,38	>again so=9	>all=,-14,-20,,,,-24	>all ,=,-11	>all N=,9,-8,,,,9	>all prep=10,20,,,,,12	>all time=,-27,,,,,-26	>and=29,-14,,-28,,-30,12	>and N=,-31,-10,,,-12,-61	>and all=,,,,,,10	>and bad=,,,,,,-19	>and choose=,10	>and done=,,,11,,,25	>and ed=,,8	>and good=,,,-8	>and it=10,12,,,,,24	>and make=,,,45,,-9	>and no=15,,,,,,8	>and not=,-9,17	>and now=28,,,-16,,,10	>and past=,,,,,,-23	>and prep=14	>and s=16,19,,-30,,13,23	>and the=36,-20,25,-28,,-11	>and we=32,17,,-12,,,36	>bad=38,-46,16,-11,-30,-33,9	>bad $=19,-12,-14,33,-9,-11,14	>bad ,=30,-23,,9,,,29	>bad N=12,16,,,,,44	>bad again=9,,,,,,17	>bad all=-12,,,,,,-9	>bad and=-29,,,,,,-28	>bad bad=,,,,,,9	>bad be=-15,,,14,,,-24	>bad because=-16,,19	>bad it=,-9,,,,,-11	>bad ly=,,23	>bad my=48,-8,,,,,29	>bad no=12,,,11,,,16	>bad prep=-9,40,-10,-29,,,-23	>bad s=,,12,,,,16	>bad the=57,-19,-10,-19,,,29	>bad when=-12,,30	>be=,-8,,,-16,-26,22	>be #=-28,-12,15,-16,,,-31	>be N=-24,,-13,53,-9,-13	>be again=,-14,,15,,,29	>be bad=35,24,-25,-12,-15,-13,15	>be because=,-11,,-13,,,-22	>be choose=-8,56,,,,,45	>be done=27,-33,,16,,9,13	>be ed=,,,14,,,-40	>be good=,,,50,23,-19,14	>be ing=37,-27,-10,-10	>be it=9,,28,,-9,,21	>be not=45,,16,-10,,,38	>be now=,,20,23,,,22	>be past=,,,,,,-15	>be please=,,,-9,27,,-12	>be prep=24,,-18,11,-9,30,16	>be s=32,,34	>be so=,,,,,,-18	>be the=17,,23,-20,-30,,-22	>be time=,,,,,,30	>be why=,-9,28,,28,,-10	>because=31,-35,,,,-14,44	>because #=,-9,,12	>because prep=,,22,,,,35	>because the=37,-10,-8,-17,,,18	>because time=-11,,,,,,-13	>but=-9,-12,,,,13	>but $=-18,,,,,,-22	>but ,=,,,,,18,-9	>can=20,-23,10,-10,,,-37	>can N=15,-13,-8,,,,-39	>can not=9	>choose=31,36,15,-40,-9,,57	>choose $=,-10,,-20,,,-22	>choose ,=16	>choose :=,16,,-16,,13,25	>choose and=,,,,,,17	>choose prep=-10,,,10	>choose the=28,-19,,,,,10	>do=21,17,16,,14,-8,63	>do it=,14,,13,,,16	>do not=41,-31,,12,10	>do the=,48,,,,,32	>done=,-41,17,20,-15,,47	>done $=24,-8,,,,32,14	>done ,=,19,,,,9,18	>done :=,14,,-14	>done N=,,,,,,11	>done and=,,,,,,25	>done good=,,,,,,10	>done my=,,,18,,,10	>done prep=-12,-19,20,34,,-17,-15	>done the=,,25	>ed=,,,,20	>ed $=-14,40,-22,-8,-24,-11,16	>ed ,=-17,-25,22	>ed N=,,,,,,-11	>ed and=,,,,,,17	>ed bad=,16,,,,,-13	>ed my=20,-12,,26	>ed prep=12,,,,48,18,29	>ed the=,-16,,12,18	>get=9,26,,-22,14,,12	>get N=12,15,,-11,16,,22	>get bad=10,-11,,,,,-31	>get done=,16,,-25,,,-17	>get ed=9,,12	>get good=,,,,,,18	>get the=,17,,-8	>good=9,-19,20,35,,-8,40	>good !=,,,40,,,27	>good #=,9,,,,,8	>good $=-21,-44,,45,,-26,-28	>good ,=-9,-27,,44,8,8,18	>good :=29,-18	>good N=,,,-57	>good again=,,,10	>good bad=,42,,-37,,,12	>good good=,-19,66,13,20,29,24	>good it=-23,,-11,9,-9,,29	>good no=,,,,,,21	>good prep=29,12,44,15,-10,-12,20	>good s=,,-13,8,,,-8	>good the=,32,-12,-13,,,-44	>good time=13	>have=29,-37,19,,,,17	>have #=-12	>have N=-14,-8,21,36	>have bad=-24,,,-8,,,-32	>have be=21,-8,,,,,9	>have ed=,8,-9,,,,16	>have no=20,,17,,,,-20	>have not=39,,,,,,37	>have the=,,16,,-9	>if=,10,16,,,,15	>if it=,20,,,,,10	>if the=,,17,,,,10	>ing=-8,41,,55,-11,,54	>ing $=,-14,,14,,21	>ing ,=,-11,,-12,,-8	>ing N=,15,,16,,,18	>ing be=,-16,,,,,-19	>ing it=,,,,,,11	>ing past=-9,-24,,48,,,9	>ing prep=19,15,,,,,-13	>ing s=,-9,,,,,11	>ing the=,-9,,22	>it=-21,,,-20,,11	>it $=,12,17,-13,,12,-16	>it ,=,,,,,,17	>it :=,-10	>it N=,-21,8,,,9,22	>it bad=11,-10	>it be=-20,19,-15,-11,19,,28	>it good=,,,,,,10	>it prep=-10,,,,,-13,-29	>it s=,,,,,10	>it the=,,-9,,,,-35	>it time=9,,,29,,35,27	>it we=,,,,,,29	>ly=,,9,35,-9,-10,34	>ly $=-30,11,10,-8	>ly prep=,,,11,,,-15	>make=36,-11,-18,11,14,-12,64	>make $=-21,-8,,29,,-30,25	>make ,=,17,,9,,,-24	>make :=,,10	>make N=33,,,-19,,9,10	>make bad=26,,,-14	>make be=,,,40,,,11	>make good=-11,,,,,,-39	>make prep=-8,,,,18	>make s=18,,,,,,13	>maybe=22,,,-11,,,-9	>maybe prep=25,,,,,,12	>modal=-22,-24,-12,-19,,-13,-68	>modal N=,-15,,-13,,-11,-32	>modal choose=,,,,,,-12	>my=-21,-21,,-30,38,24,12	>my $=-14	>my N=,,,,52	>my prep=,,,,,13,12	>my s=10,,,-23	>my when=-9,-13,,,,,-27	>need=19,-32,-16,,35,,-9	>need $=,,,,,,-8	>need N=12,-9,,,18,14	>need prep=,-9,,,,-13,-37	>need the=17,,,,12	>no=,-18,,,-9,,15	>no N=24,-19,,10,,,33	>no ing=-23,,,,,,-24	>no it=-11,15	>no s=,,19	>no the=,,,8	>not=14	>not good=10,,,,,,-10	>now=29,-18,-27,26,29,,34	>now $=,14,,11,,-9,-9	>now ,=,-10,,,,11,-9	>now good=,,,8	>now s=12,-22,,27,9,,9	>only=-9,75,-19,-15,-14,-17,40	>only $=-28,52,-12,-16,,-10,12	>only ,=,23	>only prep=,24,,,,,32	>only s=9,-10,,,,,-10	>past=,-27,22,53,-24,,25	>past $=-9,-12,,,,,-8	>past ,=-9,,,26,,,-15	>past N=27,,41,-12,,,10	>past bad=,,,-24,,,-17	>past good=,22,,14,,27,29	>past my=,,,,,,-8	>past prep=,,9,14,,,21	>past the=16,-11	>please=-20,26,-10,,-14,-12,16	>please $=-15,-9,-9,,-14,-11,-23	>please ,=,37,,,,,34	>please prep=,,,11	>prep=,15,-11,-13,-12,18,-24	>prep #=22,-42,9,,-10,-26	>prep $=,-14,,-34,,14,-40	>prep ,=-11,10,,,,,11	>prep N=,,13,52,-22,24,15	>prep again=,34,,18,,,40	>prep all=11,18,,-30,,,-35	>prep bad=,-28,,-17,,,-47	>prep ed=,-10,,,,16,14	>prep good=,,,,11,,-28	>prep ing=,20,,,9,,18	>prep it=35,,-32,-31,,,35	>prep make=-13,,,,,17	>prep my=30,,,,-9,-12	>prep now=,,,-16,,,10	>prep prep=24,,,45,,,47	>prep s=-45,,,-18,,12,-39	>prep the=,36,,-25,,46,36	>prep they=23,,24,,,,31	>prep time=,25,18,-24,,27,26	>prep we=,,,,,,22	>prep when=,,-9,,38	>prep why=,21,,,,,-16	>prep you=22	>s=,8,18,-9,-29,8,12	>s !=,,,,,,-10	>s #=,-19	>s $=-60,25,-17,-19,,-46,-47	>s (=,9,,,,,8	>s ,=-21,,11,13,17,-11	>s :=-27,,18,-18,,-9,-25	>s N=-37,-11,46,-31,-17,-33,-55	>s again=,,-8,,,8,8	>s all=43,-10,-11,-11,,,-14	>s and=33,12,,-24,12,-8,13	>s bad=37,-13,15,-12,,,19	>s be=-19,,,,,-10,-11	>s because=,,,-14,,20	>s can=,27,,,,,9	>s choose=,28,,,,,24	>s done=,,,9,,11	>s ed=,,19	>s good=23,,12,47,,13,39	>s have=,,,,,20,15	>s ing=33,,,,,,33	>s it=18,-18,,,,,-10	>s make=13,-13,,22,,,23	>s my=24,,,-10,,15	>s no=29,11,,,,,13	>s now=16,9,,10,,,17	>s only=38,,-14,-23,,49	>s past=,,,17	>s prep=-20,,10,16,-22,41,13	>s s=,-14,70,,,-11,45	>s still=,,,,,,11	>s the=,,19,,-17,13,-17	>s they=,-16,8	>s time=,,,,,,-14	>s we=,,,,11	>s when=-9,9,,18,,18,13	>s why=-19,,,,,,-28	>s will=23	>so=-11,,-12,-9,41,19	>so $=-13,13	>so it=,-9,,,,13,18	>so no=18,,,,,,11	>so the=11,-12,,,50,10	>so we=-21,20	>stay=-27,23,9,-10,,-27,30	>stay $=,,16,-8,25	>stay N=15	>stay bad=-13,44,,,,,31	>stay good=,-10,,,,,-26	>stay prep=-10,,-11,-17,,-9,13	>stay the=,-10,11	>still=40,-19,,-15,18,,40	>still N=,,,,,,-18	>still have=14,,,,,,17	>still ing=14,,,,22,,34	>still s=13,,,,,,-10	>still the=,,11	>the=,,,-11,,25	>the #=-13,,,9,,14	>the N=,,15,,11,16	>the bad=,,-8,,,,18	>the good=-10,18,,,,24	>the ing=,-13,,,,15,27	>the make=,,,21	>the s=23,-13,-10,,,19	>the time=,,10,,,-11,-12	>they=,27,25,-20	>they $=-20,,,-20,,,-28	>they N=,,,,,,12	>they prep=,16,,,,,22	>time=17,-44,,-35,-27,23,18	>time $=29,-19,9,11,-12,,38	>time ,=-14,14,,-35	>time prep=-14,-10,9,,,-13,-38	>time time=,-15,,-10,,37,8	>we=26,20,,-11,,-12,22	>we N=-8,-21,,-16,,,-27	>we be=-19,29	>we can=26	>we choose=14	>we ed=,8,22,,,16	>we have=,,,23	>we make=27,-12,,,,,24	>when=-18,-14,29,,-15,,-14	>when N=-9,-12,22,,,,33	>when ing=,,,,,,-31	>when it=,,15	>when the=11,-13,,11	>when they=,,,,,,11	>when time=,,22	>when we=,,12,17	>when you=,-10,,,,,-21	>why=31,-16,17,-9,13,,60	>why $=,,,,,,24	>why ,=,,,,,,26	>why N=,,,,,,11	>why prep=12,,,,,,9	>why we=15,,,,16,,12	>will=33,,,-13,,9,22	>will N=-16,55,,-8,,24	>will not=51,-36,,,,-9,34	>you=,-21,,-29,,-11,-40	>you N=-17,8,,,,,-22	>you ed=27,,,,-8,,32	>you past=,,,,,,11	>→=,,,-16,,44,15	>→ N=,,,,,24,13
-part again	=,,,26,-34,-34,41	>$=-30,-13,,12,-12,-16,18	>,=,-20,21,42,,,28	>, N=14,-14,26	>N=,,,,,,15	>and=-20,16,,-12,,,-18	>and N=-8,21,,-21	>good=,,,,,,14	>good $=,,,,,,14	>prep=16,14,,,,,16	>prep #=,,-9	>prep N=,-11,,-18,,,-18	>prep the=11,42,13,,,,-16	>so=,-13,,-9,,,-42	>when=,,,19,,,10	>when the=,,,19,,,8
-part all	=13,-21,14,-15,-41,-41,33	>!=,,-9,,,,-15	>! $=,,-9,,,,-15	>#=-14,-23,-21,42,,,16	># N=,,,,,,10	># s=-20,-16,-17,44,,,-12	>$=37,-28,-16,-22,-20,-34,20	>,=-13,-11,13,-14,,,-22	>, the=,,8	>?=,,,,,,-11	>? $=,,,,,,-11	>N=34,,8,17,-16,-26,55	>N $=,-12,-20,,,,22	>N ,=,,,19,,,24	>N :=11,,,-11,,,16	>N and=22	>N be=,,,13	>N get=,,,,,,-8	>N good=,,23	>N prep=,12,10,,,,-10	>N s=,-14,19,50,,,16	>N the=13	>N time=15	>N we=11,13,,,,,18	>bad=-14,,,,,,-20	>bad N=,,,,,,-17	>be=,-10,,,,,-12	>be good=,,,29	>be prep=,,,-28,,,10	>choose=,31,,,,,9	>done=16,,,-16,10	>ed=9,,12,-12,,-11,-11	>good=14,,-14,-9,,,-20	>good $=,,,-23,,,-26	>it=,-9,20,-10	>make=16,,,-9,,11,18	>make prep=,,,,,,-19	>my=34,9,,,,,30	>my s=32,10,,,,,20	>past=-8,,,11	>prep=32,,,-32,,-11,24	>prep N=9,11	>prep it=14,,16,,,,14	>prep my=9,,,,,,11	>prep the=18,-12,,-26,,,9	>prep they=-15,,-14,,,,-9	>s=-30,,,,-18,18,16	>s $=10,-16,,15,,,25	>s N=,,,16,,31,28	>s be=-14,,,-17,,,-20	>s good=,,,-29,,,-49	>s make=20,,,,,,26	>s prep=-19,,,,,,-23	>the=-16,17,-10,31,,,-9	>the N=-15,,,,9,,-19	>the s=,25	>time=-20,-19,-11,-13,,21,-70	>time $=-14,-15,,,,24,-32
-part and	=,-22,-30,18,,-18,31	>#=-10,,16,,,9,-20	>N=,,,,,,-26	>N #=,,10,-11,,,-33	>N $=-16,-31,,24,,,-73	>N ,=,19,,-15	>N :=,24,,,,,17	>N bad=-12,,,9	>N be=16,-11,8,,,,16	>N good=9,,,11,,,17	>N my=,,,,,,-16	>N prep=-14,,,13,,,-12	>N s=39,10,,,,,32	>N the=,-28,,,29,,-12	>N they=,9,,,,,16	>all=,,,21	>bad=-24,,,,,,-44	>bad prep=,,,8,,,-16	>bad s=-14,10	>be=-9,,,,,,-10	>choose=-21,23,,-8	>choose it=,10	>choose prep=,,,,,,-12	>choose the=-13,20	>do=-8,15,,,11,22,25	>done=-18,,-11,35,,-18,12	>done $=,,,-14,,,-15	>done it=,,,9	>done prep=,,,,,,-9	>done the=,,,,,,21	>done they=,,,13	>ed=-12,-11,,56,,,24	>ed $=,,,25,,,23	>ed prep=,,,15,,,-23	>good=-13,-16,,13	>good ,=,,,9	>good the=,,,-14,,,-32	>ing=19,,,,,,15	>it=40,,-13,17,,,16	>it be=51,,-12,21,,,40	>make=,,,24,,,-19	>make it=,11,,19,,,25	>make my=,,,-9,,,-21	>make prep=,,,,,10	>make the=,9,,18,,-10	>my=21,,17,,,,17	>my N=19,-12,,,,,15	>need=,,,,,,-14	>no=,-13,,,,,17	>no N=9	>no s=25,,,-10,,,17	>not=,20,16,,,,10	>not prep=,,,,,,14	>now=28,-12,,-20,23,,12	>now the=,,,,10	>only=17,,,,,,14	>past=,,,,,,-21	>past the=,,,,,,8	>prep=9,,,18,,9,-14	>prep N=12,11	>prep the=-17,-9,,,,16,-16	>s=,,-9,,41	>s $=,,,,52,,32	>s N=,14,,-29	>s make=,,,19,,,-13	>s prep=,,,-19,,10,-31	>so=12,-12,,-20,,,11	>so the=,,,-11	>the=,-39,-14,,8,-23,14	>the #=-11,,,13	>the N=12,-32,,,15,-20,40	>the bad=-11,,,,,,-24	>the done=,,,,,,-22	>the s=,-10	>they=17,,,-11,,,33	>they N=,,,-15	>we=9,27,-15,-17,,24,23	>we N=,19	>we be=14,-10,,,,22,15	>we can=,,,,,,-22	>we choose=-8	>we do=14,16,,,,,34	>we have=27,,,-13	>we past=-10,16,,,,10,-8	>you=-14,9	>you N=,,,-10
-part bad	=12,-46,-22,-45,-46,-45,-22	>#=,,,,11,,40	>$=,-60,-28,-9,-39,-44,-16	>,=15,-34,-19,,-15,,-30	>, #=13,,,-12,,,-8	>, N=-42,24,,25,,,-14	>, and=-13,,,-10,,,-17	>, choose=,,,,,,-8	>, good=-11,,,,,,-18	>, ing=,,,,,,18	>, it=-14,,-16,9,,,-17	>, no=56,-28,,9,,,34	>, now=,,,,,,-8	>, s=,19,,,,8,-11	>, so=-14,,10	>, the=,,,,,,-16	>, we=21,-12	>:=-11,,,,,10	>: N=-14,,,,,,9	>: the=-10,14,,,,14	>?=,,,,,,-10	>? $=,,,,,,-10	>N=33,-26,,-28,-27,-14	>N #=19	>N $=43,,9,-33,,-8,32	>N ,=,,,20,,,-37	>N and=-11,14,-8,,,,-42	>N be=-21,,,-11,,,-28	>N good=,,26	>N it=,,,,,,32	>N prep=,-13,-9	>N s=-17,,,,,,-31	>N when=,,,,,,-16	>again=,-13,,-20,,,-9	>again ,=9	>again prep=34,-10,,-12,,,43	>all=27	>all N=,,,10,,,17	>all the=-30,,,,,,-44	>and=-20,-11,-13,,-8,,-30	>and we=-9,,,,,,-8	>bad=-12	>bad ,=,9	>be=-34,-14,8,-12,,,-29	>be done=,,,-14	>be good=-12,,,14,,,21	>be the=,,,,,,-18	>because=-17,,9,-14,,,-12	>because prep=9,,-17,,,,-10	>because the=-19,,,,,,-18	>because time=15,,,-17,,,12	>but=,,,,,,-9	>good=-12,-24,-8,-15	>good $=-12	>good the=18,-13	>ing=-9,-16,,,,,-18	>ing prep=,,-9,,,,-13	>it=,45,-10	>it N=,,,,,,12	>ly=-25,-12,16,,,,-33	>ly $=,,,-11,,,-25	>make=-24,,9,-13,,-17,-31	>make $=-11,,,,,,-9	>make ,=,,,-11	>make be=,,,,,,-11	>my=48,-22,,10,,,32	>my N=32,-14,,15,,,35	>no=,19,,11,,,22	>now=-34,52,,,,,17	>now $=-34,52,,,,,17	>only=,,10,,,,11	>only prep=,,,,,,10	>prep=31,,10,-34,,-10,39	>prep #=,55,11,,,,35	>prep N=,-33,,,-10,24,-27	>prep all=,-15,,-10	>prep bad=,,,,,,8	>prep choose=26	>prep ed=-12	>prep it=,,,,,,-14	>prep make=33,,,,,,35	>prep my=,,,,,,-19	>prep prep=8,8	>prep s=15,-10,,,,,25	>prep the=17,-17,24,,37,,-36	>prep they=-19	>prep time=-8,26,,,,,-10	>s=-19,-24,,-12,-13,21,-22	>s $=,,,,,22,17	>s ,=,,,-12,,14	>s N=,,8,,,,-13	>s be=,,,,,,-19	>s prep=20,,,-10,,8	>so=21,-20,,-13,,,-8	>so N=,-9,,-9,,,-10	>still=-18	>the=17,28,-24,-17,-15,-19,40	>the N=11,38,-12,-11,-8,-10,36	>the ing=,,,,,,10	>the make=-10,,,,,,-13	>the time=15,,,,,,14	>they=11,,13	>time=-25,,19,-16,,,-35	>time $=-19,,,,,,-9	>time N=,,,,,,-18	>time time=,,11,,,,-9	>we=,,,,,,-8	>when=19,-14,26,10,,,27	>when #=,-11,,,,,-21	>when N=,10,,-14	>when it=,14,,,,,15	>when prep=,,-10,,,,-18	>when the=,-12,,15	>when they=,,9	>when time=,-8	>you=,,,,,,-14
-part be	=-10,,-24,-13,-18,-39,-34	>#=12,15,21,-31,,-11,-29	># ,=,,,12,,,24	># N=-9,,,,,,-18	># good=-11	># prep=,,,10	># s=36,-8	># time=8,16,,-11,,,-19	>$=-43,44,,-15,-13,-9,19	>,=-11,22	>N=-14,-22,,-33,-16,-34	>N $=-48,,-13,-32,-14,-8,-22	>N ,=-13,-9,-8,,,,-15	>N again=,-9,,16,,,28	>N bad=35,15,15,-9,,,18	>N ed=11	>N now=,26	>N only=,13,,,,,11	>N prep=,-26,15,,,-8	>N s=,,,-10	>N the=16	>N time=,,,,,,-12	>N when=12,-9	>again=-20,,,33,,,42	>again $=,20,,,,,15	>again ,=,,8,12,,,9	>again prep=-11,-9,,9	>all=,,16,,,,15	>all prep=,8	>bad=44,11,-16,-47,-24,-26,28	>bad $=25,-25,-31,-30	>bad ,=14,10,,36,,,43	>bad :=,19	>bad N=29,,,,,,12	>bad again=,-10,,-15,,,-25	>bad and=,,,,,,-10	>bad because=-18	>bad prep=11,,,-10,-8,-11,22	>bad the=-16,11,,,,,14	>bad time=-10,,16	>bad when=34,-13,,-11,,,-11	>be=18,,,10,,,24	>because=,-12,,-18,,,-33	>because prep=,-12,,-10,,,-18	>can=,,,17,,,25	>can prep=,,,17,,,25	>choose=-27,62,-14,,-12,13,79	>choose $=-10,12,,,,,19	>choose N=,24,,,,,10	>choose it=,17	>choose prep=-12,22,,10,,30,15	>choose s=,,,,,,32	>choose the=,25,,-9,,,46	>do=9,11	>done=,12,-9,21,-13,20	>done $=-26,,-9,15	>done N=,24,8,-19,,,12	>done and=-16,,,49,,,24	>done bad=,,,20,,29,13	>done prep=,-16,,-13,,,-33	>ed=,-60,-14,9,,-20,-38	>ed $=-15,-8,-18,,,,-10	>ed ,=-8,,,13	>ed N=,,,,,,-18	>ed and=,,,53	>ed good=12,,,,,,10	>ed prep=11,-23,,-42,12,,-45	>ed when=13,,10,,,,13	>get=56,-13,,-11,,,10	>good=-23,,-32,29,,,26	>good !=,,,11,,,11	>good $=-46,-45,-8,,9,13,-27	>good ,=-17,25,,65,-11,,14	>good :=,24,,,27,,28	>good N=54,8,,-48	>good again=,,,,,,11	>good all=25,27,,-10	>good and=-16,-10,,79,,15,29	>good prep=,-22	>good when=,,,-19,,,-20	>ing=38,,-15,-40,-14,,30	>ing $=,,-10,,,,-10	>ing N=29,-14,,-9,,,8	>ing bad=17,27,,,,,20	>ing it=,-9,,,,21,16	>ing prep=13,,,-15	>ing the=27,39,,,,,42	>it=-17,,15,18,-15	>it $=,8,,14,,,32	>it N=,,26,,,,20	>it still=,,,,,,-10	>it the=-16,,18	>it we=8,,-9,,,,-24	>ly=-18,-16,,-8,,,-48	>ly N=-14	>ly bad=15	>make=,,,,,,-9	>my=,12	>my N=,13	>no=,-9,,-8,,,-33	>no N=,-13,,,,,-38	>not=18,-27,12,-24,,-20,29	>not N=,13,,-14,,,27	>not bad=-16,-19,,,,,-35	>not can=27,,,,,,25	>not choose=12,-36,15,,,,-14	>not do=-15,22,,11,,,17	>not done=18,,13	>not ed=,-8,,,,,19	>not good=-25	>not ing=-9,18,9,,,,24	>not prep=,,,,,,31	>not the=,-9,,,,,-27	>not they=8	>now=-13,,21,22	>now the=,,8	>only=,-16,,,,,-42	>only N=,,,,,,-15	>past=49,14,-11,-23,37,,-20	>past $=29,20,,-21,39,,-9	>past prep=19,,,-13,,,-12	>please=,-20,,-11,17,,-30	>please $=,-15,,,-9,,-9	>please prep=,,,,,,-11	>prep=,-22,-19,29,10,9,28	>prep #=21,-24,,-30,,27,-54	>prep $=-40,,16,45,,-14,60	>prep ,=12,,,-59,,,-33	>prep :=,26	>prep N=-9,39,-10,19,11,-14	>prep and=,,,30	>prep it=,,,,,15,23	>prep make=,,,-16,,,-15	>prep my=,-20,,,,-8,12	>prep prep=19,-14,,31,,,17	>prep s=,,,12,,,16	>prep the=,-40,-10,40,21,22,-40	>prep time=15,,,-20,,-9	>prep you=,,,,,,-12	>s=48,,32	>so=,-25	>still=17,-8,,,,,-10	>still N=12	>still bad=12,,,,,,21	>the=-21,,,-29,,-18,-29	>the N=,-29,13,-36,12,-11,-27	>the bad=,,,,,,-9	>the done=,25	>the ing=,,,,,,10	>the please=,,10	>time=,-13,,-9,,,-12	>time $=,,,,,,-11	>why=-15,,62,-15,19,,18	>why the=,,59,,,,20	>why we=,32,-15,10	>you=,-10,,,,,-14
-part because	=,-20,22,,-24,,51	>#=,-11,,10	># :=,,,13,,,11	>$=-13,-9,-14,9,,,-9	>N=,16,,,,33,13	>N $=9,,-8,,,37	>N be=,,,,,,-8	>N s=-10,26,,,,,21	>all=-24,23,42,,,,30	>all s=-11,23,24,,,,19	>it=,,16	>no=28,23,-9,-17	>prep=-22,-21,-9,-27,,-15,-67	>prep N=-9,,,,,,-12	>prep the=,,11,-11,,-10,20	>prep time=,-11,,-9,,,-21	>the=38,-27,27,23,-10,-12,31	>the N=26,-37,31,27,-9,,22	>the s=,13	>they=13	>time=,-20,,,,26,13	>time $=-13,-12,,14,,11	>we=,-12,,15,10	>you=,,,9
-part but	=-9,-55,-31,-47,-14,-19,-52	>$=-30,-15,,18,,,-38	>,=-9,,,,,15,-22	>?=,,,,,,-11	>? $=,,,,,,-11	>N=27,-13,,,15,,27	>N be=,,,,,,-11	>it=,,,-29,,,-13	>it be=,,,-14	>make=-12	>no=34	>not=,,,,,,-14	>the=27,,,-9,,,28	>the N=27,,,-9,,,28	>we=-14	>we be=-9
-part can	=,-42,-20,-10,-29,-25	>$=-16	>N=,-13,-15,,-11,-12,-25	>N done=14,,,-15	>N ed=,,,,,,-12	>N it=,,,,,,-10	>N prep=-12,,,12,,,-28	>N the=,,,,,,8	>choose=,-9,,,,,-11	>do=37,-9,,,,,-12	>good=-16,36,,,,,8	>make=29,-8,,,,,10	>make $=8,,,-9	>make the=,,,,,,-17	>not=38,-21,,-29,-13,-16,14	>not N=32,-25,,-19,,-9,28	>not choose=15	>not do=,,,,,,-16	>not get=26,,,,,,11	>not make=-13,16,,,,,-21	>prep=25,-12,,16,,,24	>prep N=,-10,,19,,,-8	>we=,,,,,,-13	>you=8,,,,,,18	>you N=,,,,,-9,-15	>you choose=15	>you make=,,,,,13,33
-part choose	=-33,15,-45,-57,-46,-44,-12	>#=,,,,,,10	>$=-23,22,-32,-44,-24,-23,12	>(=,14	>,=16,-14,,,,-9,-16	>, and=,,,17	>, we=-10,-15,,,,,-14	>:=,16,,-19,,,26	>: N=,25,,-14,,9,31	>N=-33,26,,-28,-19,,26	>N #=,,,17,,,16	>N $=-12,,,-10	>N again=,,,,,,-8	>N prep=,13,,,,-12,9	>N s=,-8,16	>N the=,13,,,,26	>and=,,,,,,17	>bad=-9,-18,,13	>bad prep=,,,17,,,11	>be=-39,10,,-8,,,-16	>be #=,17	>get=10,,,,,,17	>good=11,,,15	>good $=10,,,,,,-11	>good prep=,14,,,,,21	>good the=,-12,,17,,,-9	>ing=,-21,,,23,,-31	>it=-8,19,-9,,,13	>it N=,11	>it prep=,9	>my=26,14	>my N=25,19,,,,,10	>no=,,,,,,-16	>prep=-11,,-26,-22,-21,,-8	>prep $=16,-18,,24	>prep N=-11,,,-15,,,-12	>prep choose=,-32,,,,,-9	>prep ed=,,,,,,-24	>prep ing=,-23,,12,,,12	>prep it=,-41,,,,,-31	>prep make=,-18,16,,,,-21	>prep my=,,,-10	>prep no=28,,,,,,16	>prep s=,10,,,,-10,11	>prep the=-34,80,-23,-21,-15,41,38	>prep time=,,,,,-11,-28	>s=21,14,,,-11,-18,47	>s #=,,,,,,9	>s $=,19,,,,,37	>s N=,13,,,,,21	>s prep=12,,,,,-12	>stay=,20,,,,,30	>stay prep=,,,,,,22	>the=-19,57,-20,-18,-26,-20,51	>the N=,39,-19,,-19,,16	>the ing=,33,,,,-10,14	>the make=11	>the s=11,14,,,,,9	>they=-9,,,,,,-11	>time=,,,,,-12,-12	>when=-13,,9	>when the=-13,,9
-part do	=,,,-26,,-10	>$=13,-13,,-8,15,-16,-16	>N=-10,,,,-13,,11	>N $=-20,,,,-10,,9	>choose=,22	>it=-29,,,,,29,17	>it $=-11,17,-12,16,-9,,38	>it :=,,,,21	>it N=,,31,,,,-11	>it prep=-9,,,,,10,13	>no=21,14	>not=13,-24,-32,-13,-15,18,-29	>not $=20,19,,20,,,57	>not N=-9,-10,-11,-18,,19,-56	>not choose=,-27,,,,,-15	>not have=12,-23	>not make=29,-9,,,,,23	>not need=,16,,,,,-19	>prep=,,33,,,,10	>prep the=,,33,,,,10	>s=,36,,,,,32	>the=-21,33,,16,21,-11,56	>the N=-12,,,24,12,-10,23	>the s=,48,,,,,20	>we=,-9,,,,,-27	>we make=,,,,,,-21	>you=,,,,,,-29	>you N=,,,,,,-19
-part done	=-45,-50,-42,61,-43,,85	>!=,,,,,,20	>#=-9,,,17,,,30	># s=,,,15,,,23	>$=-29,-27,-43,36,-37,-12,78	>,=-22,13,-10,20,,,37	>, N=-9,-39,,27,,10	>, done=,-11,,,,-9	>, prep=,37	>, s=,,,-10,,,-13	>:=,,,-10	>N=-17,-14,10,13,-8,17,45	>N #=-9,,,21,,13,-10	>N $=-16,-8,26,13,,,-28	>N ,=,-17,,25,,,10	>N and=27,,,-15	>N prep=,-10,,10,,,41	>N s=,,,-8,,13,-13	>again=,,,,,,12	>all=-10,,,16,,,-22	>all N=,,,10,,,-27	>and=-19,,,39,,,53	>and the=-16,,,16	>bad=-11,,,27,,25,15	>bad $=,15,,24	>bad prep=,,,,,29	>good=41,,,,,,-10	>good prep=,19,,12,,8	>good the=,,,26,,,8	>it=,-28,-12,21	>it $=,-9,,12	>it prep=,,,18,,,13	>my=,,,,,,-9	>prep=-32,-25,,41,-15,14,43	>prep #=,,,11,,,12	>prep ,=,,,18	>prep N=-16,,24,-28,,21	>prep all=,,,,,,11	>prep the=,-12,,,,9,-17	>s=,,,-31,21,,-10	>s be=18,,,-20	>s prep=-24	>the=-38,,,41,-12,,43	>the #=,,,,,,11	>the N=-28,16,12,22,-12	>the bad=,,,,,13	>the ing=,,,-13	>the s=,-8,,9	>they=,,,13
-part ed	=-18,-22,18,13,,,40	>#=21,-9,,,,20,8	>$=-58,,-56,,-50,-28	>,=,23,,13,,-20,25	>, N=-12,17,16,8,,,28	>, and=,16,,,,,-9	>, ed=,,,-14,,,-13	>, s=,-9,,23,,,13	>, we=13,-12	>:=-13,9,13,,,23,-42	>: the=,20,,-10,,33	>N=-14,18,20,17,,,15	>N #=,,,,,14,15	>N $=,-17	>N ,=-9,,,-12,,,-24	>N be=,,,25,,,-12	>N prep=8,,,20,,,30	>N s=,,,,,13,-10	>all=,,23,-20,,,32	>and=,,-8,48,,-9	>and N=,,,31	>and done=,,,-10,,,-13	>bad=-9,,,,,,-22	>bad prep=-8,14,,,,,-13	>be=,,,16	>good=44,-16	>good ,=9,,,-16,,,-29	>good N=12,,,21,,,17	>good prep=10,,,,,,13	>it=-19,-8,64,,,26	>it prep=,,,,,,-16	>it the=-11,,12,,,20	>my=12,17,,20	>now=,17	>now $=,17	>only=,,,-17	>prep=,-43,-10,,85,,17	>prep #=8,,,11,34,,19	>prep N=,-18,,14,24,-21,29	>prep all=,,,,,,14	>prep bad=,,,8	>prep get=,,,10,,,10	>prep it=,,,,,,32	>prep prep=10,,,-9	>prep s=-16,,,15,,,-22	>prep the=,-10,,-24,26,,-43	>prep time=-10,10,,-14,,,-47	>s=,,22,,,10,44	>s $=,,,-18	>s prep=,,,12	>the=,-37,26,14	>the N=,-23,33,17,,-12	>the ing=,-12	>when=25,-22,13,-10,,,20	>when the=,-10,16,,,,17	>when time=26,,,-9,,,11
-part get	=31,39,,-18,-21,,65	>N=,,,16,10,10	>N $=,,,,17,,-19	>N prep=,,,16,,,9	>N the=,-11,,14	>bad=20,11,,-22,-13,8,15	>bad $=19,,,-10,,,14	>bad ,=14	>bad and=,,,,,,-12	>bad prep=,-10,,-8	>done=-10,18,,-43,,,-22	>done prep=,25,,-31,,,16	>ed=12,40,,-15,,,8	>ed $=,23,12,,,,9	>ed prep=16	>good=,,,-21	>it=27,-18,-9,-9,,-11,-42	>it $=,,,-22,,,-29	>it good=,,,16	>prep=18,-9,,35,,,24	>the=,-17,10,40,,,37	>the N=12,,-16,,,-26,32	>the s=,,,10
-part good	=-26,-20,-39,,-42,-26,25	>!=-14,-11,35,32,-14,,49	>! !=-8,,,44,,,32	>! $=,,41,-12,-8,,16	>#=-45,-12,12,15,,,-34	># N=-26,,,,,,-29	># prep=,-8,19,9,,17,15	>$=-65,-61,-67,18,-39,-55	>,=-15,13,,13,23,-21,28	>, #=11,,,-9,,,28	>, N=,-22,-8,10,-8,-9	>, and=15,,9,,,,15	>, it=,,,11,26,,25	>, s=,-11,,-28,-8,,-12	>, so=-17,17,,,,,-9	>, the=,-17,18,19,,,-21	>, they=,,,10	>, we=,16,,-9,48,,12	>:=16,,-19,18,21,-12,20	>: #=,,,13	>: N=11,,,,,,17	>: the=,,-11,24	>?=,12,,-9,,,-9	>? $=,12,,-9,,,-9	>N=50,-34,-14,-36,,39	>N #=,,,-8	>N $=13,,-16,-32,-16,-13,-30	>N ,=,-21,14,38,,,15	>N :=12,,,11,,-9	>N and=11,,,,11,,9	>N be=9,11,,-17	>N good=,,-13,-47,,,14	>N prep=,-11,13,,,43,28	>N s=,,,16	>N the=,,,,14,,18	>N time=,,,,,,-23	>again=-21,-13,-12,10,,,11	>again $=,-10,,9,,,21	>again ,=,,,13	>all=20,17,,,,,17	>all #=,,,,,,11	>all N=34,,,,,,-9	>and=,,,46,-9,62,12	>and N=,,,,,,-17	>and ed=,,,24	>and good=,,,11	>and the=,,,-18,,,-25	>bad=,64,,-33,,,10	>bad $=,41,,-17,,,13	>bad prep=,,,-15	>be=-11,22,,,,,10	>because=15,,-9,10,,40	>choose=,-21,,-26,,,-49	>ed=,,,,,,18	>good=,10,54,8,18,36,14	>good $=,24,,20	>good ing=,,,,33,,14	>ing=,16,-9,9,31,,24	>ing the=,,,,33,,14	>it=-18,-14,-12,64,-15,-18,17	>it $=,,-8,24,,,39	>it N=,,,-9,,,-19	>it be=,,,12,,,-14	>it prep=,,,14	>ly=,,,-24,-12,,-12	>ly $=,17,,-17,,,8	>make=,26,,-13,12,27	>make my=,,,,14,,11	>my=-22,,,18	>my N=-22,9,,,,,-9	>no=,,,16,,,25	>no the=,,,12,,,15	>now=,-33,33,-12,-14,,36	>now $=,-18,30,-22,-13,,16	>now ,=,,,9,,,14	>only=,,9	>prep=-14,21,-13,31,-32,-21,23	>prep #=,17,15,,,-8,38	>prep N=-20,-14,41,27,,14,14	>prep all=14,,,32,,,48	>prep ing=14	>prep it=,32,,,,,14	>prep make=,,,,,,-25	>prep my=-22,,,,,,-54	>prep s=,16,-10,,,,23	>prep the=28,18,-22,35,,,12	>prep time=-10,-17,,14,,-8,16	>prep you=,-12,,-23,,,-30	>s=-42,-11,-21,9,,-10,-33	>s $=,,14,-18,,,-9	>s ,=,,,-9,12	>s be=,-19,,-20,,,-45	>s prep=-12,,-13,32,,,16	>so=11,31,,,17,,23	>so N=18	>the=,-26,-16,17,-26,-28	>the N=-15,-18,-22,,-22,-18,-29	>the bad=,-12,20,,,,-25	>the make=,,,-18,,,-22	>the s=-11,-12	>the time=20,,,,,,20	>they=,,,,,,-17	>they N=,,,,,,-13	>time=,-11,,-22,-9,-14,-49	>time $=13,,,,,-8	>we=,-16,20,,,,-12	>when=38,,,-66,,,-15	>when the=-15,,15,9,,,-10	>when you=,,,,,,-12	>you=,,,,,29,29	>you N=,,,,,29,27
-part have	=,-64,-20,-17,-14	>#=,,,-15,,,-22	># s=,,,-15,,,-19	>N=,-11,19,,18,-16,-34	>N $=,,,40,,,22	>N prep=,14	>N s=21,-13,30,-18,-9,,-11	>bad=-23,17,,-10,,,-39	>be=28,-14,-14,-8,,-12,25	>be N=14,,,,,,10	>be bad=-9	>be done=-10,,,,,,10	>be ed=19,,,,,,17	>be good=25,,,,,,8	>choose=-8,16,,,,,39	>choose prep=,,,,,,34	>choose the=,10,,,,,10	>done=-9,,,,,17,36	>done N=,,,,,20,17	>done the=,,,,,,17	>ed=-15,18,-13,21,,,34	>ed prep=,,,,,,23	>good=-19,,,-38,,,-24	>good ,=,,,,,,-10	>have=,,,-8,,,-29	>it=,-9,,,,12,-16	>make=,-16	>make N=,-18,,,,,16	>my=,,,12	>no=42,-44,23,-15,,,-33	>no N=39,-35,,-10,,,-16	>no bad=-15	>no prep=,,30,,,,26	>no s=30,,,,,,-30	>not=30,-23,,-14,-9,-10,-32	>not N=,,9,,,,10	>not choose=-9,,,,,,-22	>not done=10,,,-10,,,-16	>not ed=,,,,,,-15	>not good=12	>not past=10,,,,,,-16	>past=,17,,,,,24	>past good=,,,,,,11	>past the=,,,,,,10	>prep=11,-34,-9,,,41,22	>prep N=23,-23,,,,15,18	>prep choose=-8,,,,,,-15	>prep make=,,,,,14	>s=-14,,,,,,-16	>the=16,-15,,9,,,-22	>the N=,-24,12,25,,-11,-18	>the bad=16,,,,,,13	>the good=,,,,,,-13	>the ing=,-10,,,,,-13	>the make=19,,,,,17,24	>the s=,28,,,,,-12	>they=,,,11
-part if	=-57,-56,-15,-41,-28,-23,-90	>N=-8,-26,,,,,-58	>N bad=,,,,,,-18	>N s=,,,,,,-11	>it=,17	>it s=,,,,,,-12	>the=-35,-13,,-19,,,-54	>the N=-33,-11,,-15,,,-30	>the bad=,,,,,,-12	>the s=,,,,,,-10	>we=,-21,,,,,-34	>we choose=,-8	>you=,,,,,,-18	>you make=,,,,,,9
-part ing	=,,,-26,31,,36	>#=,,,,,,11	>$=-18,-15,-34,,-22,-18,-54	>,=9,,16,-22,,,-12	>, N=,,,8,,,14	>, s=,,,,,12	>, the=,26,,,,,13	>:=,,29,,,,-12	>: N=,12,12	>N=15,-37,,,68,,25	>N !=,,,24,46,,9	>N $=-15,,,,-23,,49	>N ,=,,,,,,-20	>N bad=,14	>N be=15,-8,,22,22	>N good=,-9,,12,22,,9	>N prep=23,-10,,-12,,,18	>N s=,-8,,-11,,,-25	>all=,33,,,,,26	>and=,-9,,-9,10,,12	>and the=,,,-10,11	>bad=29	>bad ,=,-11	>bad prep=14,-12,,,,,-14	>be=22,-10,24,,,-12,8	>be N=,,,-20,,,-15	>be bad=9,,,,,,13	>be good=,,,17,,,16	>be prep=,-12,,21,,,13	>because=-15,24,,,,,-10	>because the=,,,,,,-18	>good=-10,20,-8,18,,30,44	>good $=,12	>it=-19,22,,-12,-10,30,27	>it $=-8	>it N=,,12,,,,13	>it bad=,-11,,,,11	>it be=,,,,,,14	>it prep=,11,,,,14,11	>make=,-9,22,,,14	>my=,23,,,12,,29	>my N=,25,,,,,17	>now=,,,-13,,,-26	>now $=,-13,,,,,-34	>past=-9,-28,,48,,,9	>prep=,9,-21,-44,,-8	>prep #=,39,,-8	>prep N=,24,-19,-14,,-11,10	>prep it=,25,,,,,14	>prep my=19,-13,,,,,25	>prep s=-16,-19,,,18,16,-19	>prep the=,-46,,,,,-60	>s=-33,,,37,22,,47	>s $=-17,,,19,,,14	>s ,=,,,,,,9	>s :=,,,9	>s prep=,,22,,,,15	>the=,,20,,38,-19,14	>the N=-13,17,-13,,17,-13,-29	>the bad=,,,21	>the s=,-18,19,-11,13,,23	>time=17,,,,,,9	>time $=18,-14	>we=,,,,,-9,-11	>when=,-10	>you=,33,,,,19,20	>you N=,19,,,,19,10
-part it	=-30,,,-31,-26,-15,-19	>!=,,,,,,-18	>! $=,,,,,,-18	>$=-38,,,,-34,-28,15	>,=,18,,-18,,-9,16	>, N=,14,,,,,9	>, the=,,20,,,,18	>, we=,,,,,,-9	>:=,,,10,17,,14	>: N=,-9,,14,,,-17	>: the=,,,,19	>: we=,,,,,,10	>?=,,,,,,-9	>? $=,,,,,,-9	>N=,28,43,-60,,14,26	>N $=,,-9,-10,,-12,18	>N ,=-13,46,,,,18,47	>N :=,,,,,,14	>N be=12,18,-9,,,,-21	>N it=10,-9,28	>N prep=20,-20	>N s=,36,26,,,8,44	>N the=,,16	>N we=15,-11,12,,,,-15	>N you=,,,,,,11	>again=,,,,,,-10	>all=-9,,-11,11,,,-12	>all N=,,-10,8,,,-10	>and=,,-10,14	>bad=-15,,,-11	>bad $=,,,-20	>bad N=16	>bad and=,-13,,11,,,-19	>bad prep=,,,,,10,9	>bad the=-23,25,,,,,16	>be=-21,14,,-8,21,-26	>be $=-14,18,12,-10,,,20	>be ,=-11,11	>be N=-11,26,14,,17,,34	>be all=,,21	>be bad=26,,25,-8,,,14	>be be=9,,,17,,,18	>be choose=,,,,,,20	>be done=,20,-9,-16,,-9,-29	>be ed=,-13	>be good=,,-13,-19,8,,-68	>be it=,22,-14,38,,,34	>be not=,-21,-11,-18,,,-54	>be now=,,-10	>be only=14,-9,,,,,-11	>be prep=-15,-16,,,,12,-33	>be still=21	>be the=,9,14,,39,,39	>be why=,,43,,,,20	>can=-9,11	>do=,-10,,25,,14,22	>do not=,,,,,15,9	>done=,-25,,20,,13,-37	>ed=,-10,,,,,-19	>good=-25,-35,-10,16,-19,,-30	>good $=,-20,-9,,,13,-20	>good N=,,15,-12,,,-16	>good prep=,,,-17	>good when=,,,,,8	>have=,-9,9	>it=,-9,,-19,,,-25	>it good=,,,-14	>ly=,23,-9,,,,21	>make=11,,,-12,,,-9	>modal=-15,-16,-9,-13,,,-42	>modal N=,-11	>modal make=,,,,,,-8	>no=-34,-14,,,,,-35	>not=,,,,,,-12	>now=17,,-14,,,,-15	>now s=23,,,,13,,26	>only=,,,,,,-10	>past=,-8,39,-19	>past prep=,,18,,,,-20	>prep=-20,17,-12,,-10	>prep #=,13,,,,,11	>prep $=,48,,,,,13	>prep N=-13,,16,22,,-19,16	>prep all=12,,,-9,,,21	>prep ing=,,,16	>prep it=,,,,,,-14	>prep my=,,,,,9,-9	>prep the=-17,-65,-9,-14,-11,,-54	>prep time=,,,,,10,12	>s=39,-29,13,-39,-12,-13,-23	>s $=13,,-8	>s N=-16,-18,16	>s good=,9,,,,,-20	>s my=,,16	>s prep=,-11,10,-12	>s the=,,,,,,36	>stay=13,19,13,,,,23	>stay prep=,-8,12	>the=-17,-9,11,-15,,11,10	>the N=-18,,9,-10,,9	>the ing=,,,,,9,11	>they=,,,,,,-22	>time=,,-20,35,,51,41	>time $=-19,31,-9,26,,44,35	>time ,=-10,-21,,,,,-29	>time N=,-12,,,,,20	>time and=17	>time time=,,,,,11	>we=42,8,,,,21,40	>we do=24,,,,,,24	>we make=,14,,,,22,11	>when=,27,,-18	>when N=,,,-18,,,-16	>will=,,,,,,-9	>will N=,,,,,,9	>you=,,,16	>you ed=,,,17
-part ly	=,-19,-37,-22,14,-47,-19	>$=-26,48,-9,-43,-24,-11,23	>,=23,-19,-8,,18,,-29	>, N=40	>, we=,,,-10,-9,,-14	>N=,-30,,-18,-8,-11,-38	>N $=,,,,,,-13	>N ,=,,,,,,-20	>N be=,-16,,,,,-13	>N make=,,,,,,-16	>N prep=,,,-9	>bad=58,,,,,,62	>choose=,-9,,,,,-22	>do=-9,-9,,,,,-17	>ed=25,-13,,,,,-15	>good=,-10,,-23	>it=14,,,,52,,24	>prep=-15,-10,15,,-9,,30	>prep the=-12,-8,19,9,,,32	>s=,9,,31	>the=-11,,,,17	>the N=-11,,,,18	>we=,,,,15,,-8	>when=,,,,,,-19
-part make	=-14,-37,-32,-32,-20,-10,-26	>!=,,,-15,,,-10	>! $=,,,-15,,,-10	>$=-40,-15,-21,-13,-19,22,-40	>,=24,,14,,,-11	>, N=,29	>, ing=,,8,,,,9	>, so=,,,14	>, the=,,15,,,,9	>:=,-10,,-12,,17,29	>: $=,,,,,,10	>: N=11,,,,,,8	>?=10,,,,,10,22	>? $=10,,,,,10,22	>N=19,-46,-14,-16,,,25	>N $=62,-16,,-14,,-14,-16	>N ,=,,-8,,18,-8,-13	>N ?=,,,,,,15	>N and=,,,,,13	>N bad=-18,,,,,,-11	>N be=,,,17,,,10	>N no=,,,-9,,,-10	>N prep=14,-21,-9,,,14,21	>N s=,-15,,,,,-19	>N when=,,14	>all=-11,,,-12,,9,-41	>all N=,,,,,,-29	>and=,,,17	>bad=27,,15,-21,,,20	>bad prep=33,,20,,,,37	>be=-11,,,21,11,-16	>be bad=,,,,,,-14	>be good=,,,22,,,30	>be prep=,,,14,,,-32	>ed=,,,-11,,,-11	>good=-12,,,16	>good $=,18,,,,,19	>good no=-10,,,9	>good prep=-10,,,,,,-12	>have=-23,,,,,,-33	>have be=-17,,,,,,-8	>have not=-10,,,,,,-26	>if=,,,,,,-9	>if the=,,,,,,-9	>it=14,30,-14,,,-12,36	>it $=,29,,17,,,51	>it N=,,,,,,9	>it bad=,,,,,,-17	>it good=,,,,,-11,-22	>it prep=19,-22,,-9,,8,27	>it s=,,,,,,-27	>it the=,,,,9,,13	>my=-26,-11,-20,-33,17,-12,-39	>my N=-17,-30,,-15,36,,-25	>my choose=,38,,,,-8,33	>my do=,-15,,,20	>my make=,,,,,,11	>my need=,,,,,,-9	>my not=,18,,,,,15	>my the=10,-11,,,-9,-9,-31	>no=13,-13,,,,,37	>now=,9,,,,,10	>past=10,,,,,,12	>prep=-49,,,,20,15	>prep #=,,,,,,-29	>prep N=11,10,,9,,,68	>prep it=,15	>prep prep=,,,,21,,22	>prep s=,,,,,,-16	>prep the=-42,-18,-11,,,,-35	>prep time=,,8,,,15,20	>prep you=,,,19	>s=,-19,16,20,,46,-9	>s $=,,,24	>s ,=,,,,,,-29	>s N=,,17	>s prep=,,,,20	>s when=,,,,,10	>the=,-39,,-20,-32,12,-10	>the N=15,-38,-8,-26,-25,30,14	>the bad=,,,,,,-18	>the ing=,-15,14	>the make=,,,20,,-11	>the s=-9,12,,-8,,,-47	>they=15,14,,-21,,29,-9	>they $=,-10,,,,,-9	>they prep=,,,-11,,9,-19	>they s=24,19,,,,,23	>they the=,,,,,24	>time=,,,-18,,,-15	>when=19,,,,,,-16	>why=,18	>why the=,19	>you=,-15,,10	>you N=,,,11
-part maybe	=,-40,,-46,-10,-16,-59	>N=,-9,14,,,,23	>it=10	>prep=23	>prep it=,,,,,,-11	>the=,,10,,,,8	>the N=,,10,,,,8	>we=,-9	>we modal=,,,,,,-14
-part modal	=-51,-60,-49,-58,-14,-32,-74	>$=-16,27,,-12,,26,-25	>,=,,,,,,-8	>N=-42,-40,-29,-45,,-20,-58	>N #=,15,,,,,-12	>N $=,-13,,,-8,,-20	>N ,=,,,,,,-10	>N bad=,-10	>N done=,,,-9,,,-11	>N good=,,,,,,-12	>N it=,-11,,,,,-30	>N prep=-10,,,,,,-15	>N the=-8,,,-13,,,19	>bad=,,,,,,-8	>choose=-19,-39,,,,,-69	>choose prep=,-15,,,,,-19	>choose the=,-17,,,,,-30	>have=,,,,,,-16	>make=,,,,,,-29	>make prep=,,,,,,-10	>need=,,,,,,-8	>not=35,-16,-8	>not N=18,-10,,,,,-14	>not choose=,,,,,,-8	>not good=20,,,,,,11	>not make=,,,,,,25	>only=,13,,,,,17	>prep=,,,,,,11	>prep good=,,,,8	>the=,,,,,,-27	>the N=,,,,,,-26	>we=,-8,,,,-8,-19	>you=,,,,15	>you N=,,,,14,,12
-part my	=,-39,-41,-35,-29,-22,-11	>$=-23,-12,-10,-15,-21,-14,28	>,=,,,9,,16,-13	>, N=,,,13,,19	>:=,13	>: N=,13	>N=,-28,-32,9,-12,-23	>N $=,-19,,18,39	>N ,=,13,,34,,,36	>N :=,,,,,,-29	>N and=,,,,,,10	>N bad=-23	>N be=9,-15,,,,,26	>N can=-18,,,,,,-11	>N get=8,,,,,,28	>N good=11,,,-41,,,-29	>N have=,,,,,,20	>N it=,10,,,,14,37	>N now=-9,,,18,,,-8	>N prep=22,,,-14,-10,-10,-12	>N s=,24,,-13,9	>all=,,,-15,,,-10	>bad=-10,,,,14	>bad N=,,,,15	>be=,-10,18	>choose=,26,,,-8,-8,31	>choose prep=,-29,,,,,14	>choose the=,18,,,,,10	>do=,-15,,,20	>do it=,,,,14,,-8	>do the=,-15,,,16	>ing=12	>ing N=12	>make=9,15,-9	>make the=,10,,,,11,8	>make why=,,,,,,-10	>need=,,,,,,-21	>not=,18,,,,,15	>only=9,,,,,,-9	>prep=,15,,,,,-9	>prep N=,18,,8,,12	>s=30,-29,-12,-40,-11,,-31	>s $=,,,,,,9	>s N=-27,,,,,,-28	>s be=13	>s prep=,14,,-15,,,-17	>the=,-19,,21,13	>the N=,-14,,,20,,-23	>the make=,,,,,,-12	>they=17	>time=,,,,,14,16	>time N=,,,,,8	>when=,-27,,,,,-26	>when the=10,,,,,,19
-part need	=-26,-28,-45,-56,,,-51	>$=-12,,,,,,-16	>,=-11,,,18,,,28	>:=,,,,,,10	>N=15,21,-15,-14,12,8,40	>N $=,,,,,,-31	>N prep=,38,,,,,18	>N s=13,,,,,12,24	>again=,,,,,,-18	>all=19,,,,,,13	>all s=19,,,,,,13	>be=,15,,-13	>ing=,-11,,,,25,-9	>it=-9,,,-8,,-9,-51	>it good=,,,,,,-17	>it prep=,,,,12,,-18	>my=,,,,,,-33	>my prep=,,,,,,-11	>prep=-26,,,-9,,12,-29	>prep N=-11,19,,-39,,-9,-19	>prep choose=,,,,,-11,-18	>prep make=,,9,,,11,29	>the=32,-13,-13,-27,12	>the N=21,-9,,-16,19,13,34	>the ing=14,,,,,,-28
-part no	=,,-25,-34,-42,-53,32	>$=30,-22,,-10,-8,,-18	>,=-20,,-11,,,,-52	>, we=,10,,,,,19	>N=51,22,-23,-18,-29,-23,55	>N $=24,47,-14,-33,-9,,9	>N ,=56,-47,,-8,,,-26	>N bad=-27,-8,,20,,,-28	>N ed=,-9,,,,,-12	>N it=,-11	>N past=,-17	>N prep=60,51,,-46,,-12,81	>N s=,14,,-10,,,14	>N why=28,,,,,,26	>bad=-55,-13,,34,,-10,-61	>bad $=-26,,,25	>bad ,=,-12,,,,,-17	>bad N=10,,,22	>bad prep=-20,,,,,,-24	>bad s=,,,,,,-14	>bad so=,-9,,-9,,,-10	>be=-18,-23,,,,,-30	>be bad=-10,,,,,,-11	>be prep=11,,,,,,-15	>can=,-8,,-10,,,18	>can N=,,,-9,,,35	>choose=,-9,,,,,-10	>ed=,41,,-14,,,15	>ed prep=,24,,-13,,,14	>get=,,30	>good=44,,,-16,,,37	>good $=42,,,-16,,,38	>have=,,,,,,-14	>ing=-34,,,,,,-17	>it=36,,,,,,14	>it $=,9	>ly prep=,,,,,,15	>need=-30,15,,,,,-9	>need prep=-18,17	>past=12	>prep=64,,12,,,-16,58	>prep N=27,-13,,-11	>prep the=49,10,-10,,,-10,14	>s=-32,,,-37,-18,-19,-14	>s $=27,,,,-9	>s ,=-18,-33,,,,,21	>s prep=-24,45,-10,-28,,,-17	>s the=21,,,,,,13	>s when=,27,,,,,20	>stay=,-18,,,,,-33	>the=9,,,18,,,51	>the N=,8,8,,,,34	>the bad=,,,22	>they=,,23,,,,21
-part not	=,,,-56,-31,-44,22	>#=,,,,,,16	># $=,,,,,,16	>$=17,11,,18,,,25	>,=25,,,,,,9	>N=36,,-9,-38,-14,-23,19	>N $=-11,,,-16,,22,47	>N ,=19,,-9,,,,-10	>N :=,,19,,,,10	>N but=,,,,,,-14	>N done=26,,,,,,22	>N ed=,9,,16,,,-11	>N good=26,,,,,,12	>N ing=11	>N it=,28,,,,,18	>N no=,,,,,,26	>N past=,,,,,,-10	>N prep=,,-13,-23,,-10	>N s=-50,,,,,,-38	>N the=,14,11,,,-13	>N when=,,,,,,22	>N why=10	>bad=-49,-14,-21,,,,-65	>bad $=-17,-20,,,,,-33	>bad ,=-12,,,,,,-29	>bad N=,15	>can=27,,,,,,25	>can prep=27,,,,,,25	>choose=12,-23,11,-9,,-11,9	>choose $=,,,,,,-13	>choose good=10,,,,,,-11	>choose prep=12,-11,14,,,,21	>choose the=-10	>do=-16,42,,,,,27	>do it=,,,,,,-10	>do s=,29,,,,,16	>do the=,10,,9,,,18	>done=26,30,9,-14	>done $=,10,13,-13,,,-14	>done N=13	>ed=,-19,,-10,,,43	>ed $=9,,,,,,23	>ed N=-10,,,,,,-10	>ed prep=14,-9,,,,,49	>get=32,,,,,13,21	>get N=15	>get prep=8	>good=17,-15,,-18,-9	>good $=-15,,-13,-24,,,11	>good but=,,,,,,-13	>good prep=22	>good the=9,,,9,,,10	>have=,-22,-13,,,,-12	>have s=-9,,,,,,-12	>have the=-9,-12,,,,,-25	>ing=-11,12,,,,-10	>ing it=,16	>it=,22,,,,,-23	>make=30,-20,15,-12,-12,,40	>make N=,,10,,,,-21	>make all=-15,,,,,,-18	>make it=16,-13	>make prep=,,,,,,13	>make s=-8,,,,,,-19	>make the=45,-22,10,,,,51	>make they=,18	>need=,14,,,,,-14	>need N=-11,,,,,,-19	>past=27,-13	>please=36	>prep=14,15,,-12,,-9,38	>prep N=12,12,12,,,,20	>prep s=,,-11,,,,-20	>prep the=9,,,,,,41	>s=,,41,,,,10	>s $=,,34	>s good=11	>the=-10,,8,,,,-17	>the N=,8,,,,,-9	>the bad=,,,,,,-17	>they=8
-part now	=-13,-22,,13,15,-49,60	>$=-29,,-13,,-19,-33,-17	>,=,,14,30,,9,26	>, N=,24,,,,14,14	>, bad=,,24,23	>:=,,,12,,,14	>N=-8,-10,-13,21,,,-21	>N it=,,,,,,-25	>and=9,,,,,,-12	>bad=,-11,,-8,,,26	>done=,,,-8,,,25	>ed=,,12	>get=,,,10	>good=-11,,-11,,,,24	>good $=,20,,9,,,10	>good the=-10,,,-28,,,-19	>have=,-11	>ing=-12,,,,8,,-24	>it=,,,,,,10	>make=,-10,12,,,,-21	>need=,,,,18	>past=18,-9,,,,,14	>prep=-22,51,-9,-24,,,15	>prep $=-9,24,,-17,,,10	>s=31,-29,,27,24,-9,25	>s N=16,,,11,,,27	>s the=15,-14,,24,9	>s why=,,,,,,-17	>the=,,,,11	>the N=,,,,11	>we=8,,25,,,,15	>we be=11,-11,,,,,-20
-part only	=,62,,-55,9,-20,41	>$=-38,63,-17,-24,-9,-20	>,=-14,39,,,,,13	>, N=,22,,10,,,10	>N=25,-13,-10,,,,23	>N $=,,,,,,-15	>N prep=18	>N s=,-18	>ed=,,,,34,,9	>good=42,,,,,38,13	>have=,,,,,,-9	>need=,-9	>prep=-15,34,19,-18,-16,-18,73	>prep #=,-13,,16	>prep N=-18,23,,-16,,,19	>prep ing=,,,,,,-13	>prep s=,,,,,,17	>prep the=24,24,,,,,29	>s=-13,,,,,,-32	>the=13,-13,,,23,,26	>the N=,-10,,,24,,24
-part past	=,,9,50,-10,-29,51	>#=-8,-19,,43,,,12	>$=21,,,,33,-12,-12	>,=-16,,,19,,,-22	>N=23,,32,14,,-15,10	>N prep=,,,30,,,20	>N s=,,-10,,,,-24	>again=,,,-11,,,15	>all=,,,28,,,14	>bad=,,,-26,,,-28	>good=,30,,9,,20,26	>good and=15,,,-15,,32	>good my=-13,11	>good prep=,,,18,,,12	>it=-20,-22,,-25,,,-49	>it bad=,,,,,,-10	>it prep=-13,-10	>my=,-18,-11,14,-9,,25	>my N=,-13,,24,,,10	>my the=-8	>my they=17	>prep=,,35,41,13,-18,37	>prep #=,18,,19,,,37	>prep $=,,,-17,,,-13	>prep N=28,,,,11,,-13	>prep it=,,12,20	>prep prep=14,10,,-28	>prep s=,-9,14,27	>prep the=,-19,44	>s=,-10,,,,,-29	>the=24,21,-17,,,14,63	>the N=,20,-11,33,,16,18	>the bad=,,,-16,,,13	>the ing=,,,,,,16	>the s=,,,,,,11	>they=-29,10,,,,,-14	>when=18,,,14
-part please	=-70,-44,-55,-81,10,-49,-97	>!=,,,-8,24	>$=-43,-47,-27,-54,10,-25,-65	>,=,12,,,,,15	>, N=,,,,,,-18	>, it=,-10	>, the=-12	>N=-9,,,,-16,15,-19	>N $=,,10	>N prep=,26,,,,,-10	>choose=,-11	>do=,,,,,,-26	>do not=,,,,,,-26	>it=,,,-9	>make=-9,,,,-10,-13,-28	>make the=,,,,,,-17	>prep=-8,-26,,,-16,-9,-22	>prep N=,,,16,,,13	>prep the=,-19,,-11,,,-20	>we=-14,,,,,,-21	>we be=-14,,,,,,-21	>you=,-8,,,,,-20
-part prep	=-15,-10,-24,-11,-19,-25,-46	>!=,,,17,-8,,20	>#=,10,-33,-9,-12,-20	># $=,-36,,-56,-12,,-44	># )=,,,9	># ,=,-19,,18,,,14	># :=,-24,,43	># N=,8,,35,,,23	># and=,,,,,-10	># be=10,20,,,,17,29	># good=,,,14,,,11	># prep=,,-9,10	># s=23,,,-33,27	># the=-8,,,,,,-29	># time=,30,,,,,17	># when=-8,21,,,,,17	>$=-29,57,-17,13,-31,-10,55	>,=8,9,-15,-19,,,15	>, N=,,,-14,11,,-10	>, s=-13	>, the=,,,-11,,,9	>, we=-19,17	>:=22,,,,-10,,25	>: $=,,,,-8	>: N=25,-23,,-10,,,18	>N=-11,,,-13,-23,,24	>N #=42,-8,,-20,,26,14	>N $=-30,-18,30,-39,-20,-33,-9	>N ,=13,,,40,,-13	>N :=-32,-19,-11,,12,17,-37	>N ;=-8,,,12	>N ?=,,,,,,-28	>N again=29,22,,-15,,,14	>N all=-9	>N and=14,-36,,48,,-24,-9	>N bad=-24,34,,,,,-32	>N be=11,,-12,-8	>N because=8,-16,,14,,,8	>N choose=15,,,-14,,14	>N done=-10,,,,,,-12	>N ed=,9,,-35,,29	>N good=32,,,-18,,,9	>N have=,,,,,,-13	>N ing=-9,34,,,,,14	>N it=-10,41,31,,,17,60	>N make=-9,-11,,,,,-27	>N my=,,,,,,14	>N now=16,-14,,-29,,,-26	>N only=,,,16,,,-14	>N please=,,,,,,-14	>N prep=,30,-22,46,-15,-22,58	>N s=,-27,17,-22,14,-34,-25	>N so=-19,19,9,,,12	>N the=-8,-16,-11,14,,59,23	>N time=,19,,35,,,63	>N we=10,,,,,,-10	>N when=-9,,11,,,,-16	>again=19,48,-8,24,,,65	>again $=,33,,,,,16	>all=,21,-20,-10,-16,-21,21	>all $=,,,16,,,12	>all ,=,,16,-17,,,-17	>all N=,26,-10,,,,38	>all make=16,,,,,,20	>all prep=24,-11,,-9,,,9	>all s=-12	>and=,-12,,30,,,22	>and the=,-10	>bad=,-20,10,,,-15,-22	>bad $=,,21	>bad ,=,,,,,,-9	>bad s=,-12,,-13,,,-10	>be=,15,,,,,22	>choose=,-53,-15,,-10,-12,-46	>choose $=13,-25,-9,8,,,-15	>choose ,=-9,18,,,,,11	>choose it=,-9	>choose prep=,-28	>choose the=,-15,,,,,-42	>do=-17,-8,27,,17	>do it=,,,,,,-12	>done=,11,,-18,,,-13	>ed=-18,-25,,-9,,,-22	>ed $=-12,-13,,,,,-38	>ed s=,,,,,15,15	>get=,,,,,9	>get N=,,,,,18	>get it=12	>good=8,10,-9,18,37,-11,25	>good $=-11,,,25,21,,19	>good N=12,,,17,19,,14	>have=,-16,,,,,-28	>ing=,-33,,,23,-20	>ing $=-18,-15,,17,,,10	>ing ,=18,,,12,,,13	>ing N=,-27,,,10	>ing my=,,,,13,,10	>ing prep=12,,,,,,8	>ing s=,,,,,,-20	>ing the=,-15,13,,9,,-30	>it=-13,,,-23,-10,-33	>it $=-34,-43,-26,,,-17,-43	>it ,=11,,,,,,9	>it :=,10,,,,,18	>it N=-13,34,-16,-26,,,33	>it be=,,28,,,15,16	>it it=,,14	>it make=-12,,,,,,-8	>it modal=-9,,,,,,-22	>it prep=,,,21,,,-16	>it s=50,9,8,,,,27	>it time=14,17,,,,,12	>ly=28,16,,23	>make=,-41,14,-35,,20	>make !=,,,-11,,,-8	>make $=-25,-8,12,-22,,,-25	>make N=,,,-11,15,,8	>make it=26,,,,,,8	>make s=,,9,,,,10	>make the=,-21,,,,28,24	>modal=-9,22,,,,26,9	>modal $=-8,,,,,28	>my=18,-26,-16,,-21,,22	>my $=15,-26,,-12,,,-8	>my ,=17,,,-9,,16,21	>my :=,13	>my N=-10,-11,-10,23,-11,8,20	>my make=,9,,,,,-20	>my s=,,,15	>my time=,,,,,,-8	>need=,,,,,,9	>no=18,,,11,,,29	>no N=,,9	>now=-9,15,-10,-22,,,10	>now $=,-22	>now prep=-13,35,-8,-23,,,14	>only=,-13,,13,,,23	>prep=29,-35,-22,23,21,-14,14	>prep N=24,-16,-9,-21,,,-21	>prep all=,,,11,,,10	>prep do=,,,,21,,16	>prep it=-17,,,10	>prep my=,,,35,,,30	>prep s=34,-11	>prep the=19,,,,,,24	>prep time=,12,,,,,-29	>s=-21,10,,-8,-20	>s #=,,,64,,,37	>s $=-18,,-33,-28,,-15	>s ,=9,,,-23,,8,19	>s N=-17,-14,,-28,,,-25	>s and=,13,,,,,8	>s be=,,,,,22	>s it=,,26,,,10,12	>s prep=34,-9,,,,-14,15	>the=,,17,,,17,15	>the #=-47,33,-13,-23,,,-43	>the N=,-9,17,22,,24,21	>the bad=30,,15,-28,-11,17,39	>the choose=,,,,,,-10	>the done=-15,9,10,-9,,,13	>the ed=10,23	>the ing=,10,-18,-13,-14,,-36	>the make=-23,-9,,-30,,60,26	>the past=14,-19,,,,,-22	>the s=12,-37,,-35,14,,20	>the time=-17,15,,-24,13,-13	>they=-18,-14,14,9,-8,13,16	>they $=19,-9,,-20,-10,-11,-23	>they ,=,,,18,,,18	>they N=-32,-9,,15,,,9	>they be=,,,,,,11	>time=-29,23,9,,-23,,12	>time #=-15,,,,,14,-24	>time $=16,,-16,,-14,-21,-19	>time ,=9,12,,,,-16,-18	>time :=,38,,-22,,,-31	>time N=,-10,35,19,,,14	>time and=,13,,,,26,13	>time be=,-12,18,10	>time prep=,,,,,,-9	>time s=,,,,,,22	>time time=,,,,,21,29	>we=15,12,,,,,22	>when=10,-16,,,30,-10	>when $=,,-11,-11,32,-10	>why=,33,,-8,,,-16	>why the=,,,,,,-29	>you=,43,,-20,-17,,20	>you $=,-18,,-15,,8,-16	>you :=,9,,,,,9	>you N=19,23,,,,-17,14	>you choose=-9,45,,,,,8	>you ed=,,,12,,17,13	>you need=,,14,13,,,12	>you prep=,,,,,,-11	>you s=,9,,-8,,,-19	>you time=,16,,,,,22
-part s	=-8,-11,,,-25,-22	>!=17,,,-11,,,-9	>! $=,,,-10,,,-24	>#=16,,-10,26,,9,21	># ,=,,,,,,-12	># N=23,-10,,,,,42	># and=,,,,,17	># prep=11,22	># s=,,,-9,,,-18	>$=-60,-20,-37,-23,,-52,-35	>(=,-8,,,,25,30	>,=-17,16,,-13	>, #=-15,,,-18,,,-22	>, N=48,-43,-16,,,-10,-34	>, all=-8,21	>, and=10,,-8,10,,-11,-24	>, because=14,,12,,,,15	>, can=,,,,,,19	>, choose=,25,,,10,,17	>, done=,,,,,9,9	>, ed=,,,9,,13	>, good=,,,,,,18	>, ing=,37,,-16,11,,14	>, it=24,,10,,,,20	>, make=,,,,,,-25	>, no=-20,-24,,18	>, not=,,29,,,,-11	>, please=,11,,,,,31	>, prep=,-11,,,,,-16	>, s=-13,,-9,-16,,-9,-40	>, so=-11,21,32,11	>, the=22,,,,20,,32	>, they=,,,,,,-9	>, we=,,,,,11	>:=-22,-26,12,,-16,-21,-15	>: #=17,,20,-26	>: N=-17,12,,-16,,-9,-46	>: bad=,,,,,,-18	>: good=,,,26,,,18	>: it=,22,,,,,15	>: s=,,-8,,,,17	>: the=,-17,,,,,9	>?=-8,-17,-9,-12,-8,-12,-40	>? $=,-10,,,,-10,-29	>N=12,,39,,-11,-18,32	>N #=,-10,21,,,,15	>N $=12,28,-25,41,-19,-16,11	>N ,=-11,9,,,,-15,-38	>N :=-15,,9,33,,,28	>N again=,,16,,,,14	>N and=,,,-29,,,24	>N bad=20,,-8,-12,,,13	>N be=,22,17,-37	>N good=,,,-11	>N have=11	>N ing=,,,,,12,11	>N it=,,,,,,-12	>N ly=,,,40,,,-10	>N prep=,,,-38,-14,24	>N s=,-39,,,,,-41	>N the=14,-9,32,-16,,,15	>N when=,,,21,,,-21	>N you=-13,13	>again=39,,52,10,,,33	>again $=18,,24,18,,,21	>all=23,-18,53,,,,-10	>all N=22,,-11,,,,12	>and=12,-9,-13,,13	>and N=12,26,,,,,17	>and choose=-8,8	>and done=,,,12	>and good=,,,,,,-23	>and make=,,,-12,,,-23	>and my=10	>and no=-16,,,13	>and s=,-18,,16	>and so=12,,,-9	>and the=,,,-11,,10	>bad=66,-39,27,-18,,-8,28	>bad ,=-12,,16	>bad because=,,-13,-11,,,-11	>bad my=,,,23,,,13	>bad prep=16,-13,14,,,,14	>bad the=10	>be=12,,-24,11,-29,-13,14	>be #=-8,20,,-9,,,-22	>be N=20,,,,,,46	>be again=-11,27,,11,,,26	>be bad=15,35,,-23,,,25	>be done=-8,15,,25,,33,-11	>be ed=,-23,,,,,-10	>be good=8,-15,,20,,,24	>be ing=34,-19,,,,,18	>be it=-14,,,,,,-29	>be not=,-19,-8,,,,-17	>be prep=,,,-9,-8,-15,-36	>be the=,,,,,,-18	>because=,-17,,13,,11,19	>because the=13	>because time=-9,,,10,,13	>but=,,,,,,-12	>can=-43,24,,-11,,,-36	>can N=,,,,,,-27	>can not=-38,,,,,,-9	>choose=,29,12,,,,24	>choose $=,16,,,,,13	>choose bad=,-11,,14	>choose prep=,40,,-19	>do=-12,29	>do not=-11,30	>done=-19,-30,-13,10,-10	>done $=,-12,,12,,-8,22	>done ,=,-12,,11,,,-9	>done prep=,,,19,,,33	>ed=,-32,,27,,-14,-28	>ed $=-11,-19,-10,16,,,-13	>ed ,=31	>ed s=,,15	>get=-14,,,-13,,,14	>get N=-22,23	>get the=,-12,,,,,10	>good=-24,,,53,-13,-13,8	>good #=-25,-11,19,,,18,-28	>good $=,,,9,,-11,-14	>good ,=,,,-22	>good N=,,,24,,,10	>good and=,,,-17	>good prep=-11,13,,51,,,24	>good s=,,,,11,,19	>good the=,,,11,,,30	>good when=,,15,,,,-23	>have=18,,,26,-8,14,18	>have N=,,,-10,,,-18	>have be=10,,,,,,12	>have not=14,,,,,,16	>have the=,,,33	>ing=25,-14,,19,,,34	>ing $=25,,,,,,22	>it=,-13,,,-13,23,10	>it $=,,-10,,,,-15	>it be=,9,19,-10,,,30	>it time=,-12,,10,,9,-15	>it we=16,14,,,,26,38	>make=42,-39,,22,,,19	>make N=,-9,,13	>make good=-10,,,14	>make prep=-13,,13,,,,-14	>make the=19,,,,,,28	>modal=-14,-9,-9,,,,-19	>modal N=,,,,,,10	>modal not=-11	>my=38,,10,-13,,14,14	>my prep=,,9,,,,-14	>no=,,,-11,,,-18	>no N=-12,,,,,,-20	>no the=,,11,-11,,,9	>now=,,11,32,,,43	>now $=-12,-14,-9,20,,,16	>now ,=,,22,,,,9	>now good=,13,,12,,,24	>only=19,13,,-29,-10,35,23	>only $=,17	>only ,=-14,25,,-21	>only prep=9,-13,-9	>past=-19,8,-11,86,,,65	>past prep=-14,25,,23,,,20	>please=-12,-8,,-37,62,,-19	>please $=,,,-37,63,,-15	>prep=13,,,-23,-30,,17	>prep #=-28,-12,-18,39	>prep N=,48,,-74,9,-14	>prep all=-23,21,-9,-9,,,-33	>prep choose=,,,,,,-14	>prep good=,,,9	>prep ing=,,,,,,-18	>prep it=,15,,,,,19	>prep my=,,,-9,,,-24	>prep prep=26,,,,,,10	>prep s=,24,,-40,,-15,17	>prep the=25,-27,12,27,-17,33,58	>prep they=,,,,,,-9	>prep time=12,-23,8,,,,-11	>prep you=,,14,24,,10,22	>s=,-19,55,,-16,,36	>s $=-13,,39,16	>s ,=-11,,12,,,,-15	>s N=17,,17,,,,38	>s be=,,,11	>s prep=,-13,-9	>so=,11	>stay=,19,,-10,,,-12	>still=,,,,,,21	>the=-12,-26,47,-29,,15	>the N=-11,-22,43,10,,-15	>the bad=-25,,11,,,,9	>the ing=,12	>the s=,,,-9,,19	>the time=,,,,,,-16	>they=-16,-29,13,-12,-12,,-20	>time=11,-19,-8,,,13,-38	>time $=,-17,,,,18,-21	>we=-15,,,-9,35,,8	>we be=,,,,,,10	>we choose=,11,,,,,8	>when=29,18,,,-10,21,29	>when #=16,20,17,-8,,,16	>when N=-10,,-8,38,,31,37	>when the=-9,22,,-14	>why=-24,,,,,,-40	>will=22,,,-9,,,-14	>will N=13,-10	>will not=9,,,,,,-15	>you=-11,,,,,,-13
-part so	=-9,18,,-48,,-29,43	>$=-24,59,-11,-14,,,41	>,=,28,,,,,14	>:=,12	>N=,,-17,-24,-13,-11,-66	>N $=-17,28,-10,,,,-10	>N ,=17,,,-9,,,-10	>N :=,,,,,,-20	>N be=21,-11,,,,,13	>N it=,-13,,,,,-39	>bad=,-10,,-9	>choose=,,,,,,-11	>good=,-8	>ing=,,18,,,,14	>ing be=11,,16,,,,13	>it=-23,23,12,,-12,,-9	>it be=,23,22,17,,,37	>it s=,,,,,,19	>make=,12	>make the=,-8,,,,,-13	>no=35,,,-12,,,20	>no prep=12,,,-8	>prep=,,,11,21,,10	>s=,-21,-10,,,,-27	>the=,-24,53,-19,33,,40	>the N=,-39,60,-25,27,-8,35	>the bad=,,11	>the ing=,17	>the make=10,,,,16	>the s=,-24,-9	>they=,-9	>we=11,,-8,,,,24	>we N=,-36	>we be=,,,,,,-16	>we can=12,,,,,,15	>we choose=,,,14	>we will=,12
-part stay	=-50,65,,-38,,-44,11	>$=25,17,13,-11,23,,-15	>N=15,29,,,,-9,23	>N $=,53,,-13	>N prep=17,-10,,,-10,,17	>bad=-17,38,-8,-18	>bad ,=,-11,,-12,,,-29	>bad prep=,32	>bad when=,23,,-14,,,26	>good=-8,-11,,,,,-16	>good N=,,,,,,17	>prep=-28,28,,-27,-15,-19,20	>prep #=,-12,,,,,20	>prep N=,-8,,,,,-12	>prep prep=-10,-11,,,,,-27	>prep the=,26,9,-13,,-11,11	>prep time=,11,,,,,33	>the=,-13,15	>the N=-15,-11,18,,-9,,-17
-part still	=27,-25,-30,-58,-17,,20	>$=22,,-11,-10,-15,-12,-17	>N=,-11,,-10,,,-25	>N $=,,,,,,-15	>bad=16,,,,,,24	>choose=13,-13,,,,,-12	>good=-24,,,,,,-45	>good $=-13,,,,,,-24	>have=,,,,,11,19	>have not=14,,,,,,17	>ing=19,,,,21,,31	>ing the=23,,,,-8	>no=8,-16,,,,,11	>no N=,-10,,,,,10	>prep=-11	>s=30	>s prep=20,,,,,,20	>the=,27,8,-10,,,18	>the N=,25,9,-9
-part the	=,,-19,-8,-18,-13,-37	>#=,,,,-13,12,13	># $=,,-13,-28,,19,-56	># ,=,28,,,,,12	># N=,13,,11,,-10,28	># and=,,,,,,18	># ed=,,,15,,,12	># s=-13,,,-13,,22	>N=,,-13,,,,20	>N !=-26,-10,-8,30,-12,,18	>N #=,-12,37,16,,,27	>N $=-33,15,-12,-8,,-35,30	>N (=-9,,,,,,-24	>N ,=,,23,14,41,30,55	>N :=-9,23,,,,,-14	>N ;=,,,,,,9	>N ?=-10,-10,,,12,-9,-23	>N again=,-11,,,,,-29	>N all=,-10,-10	>N and=23,-16,,-25,,-26,8	>N bad=39,-42,,-28,-12,-12,15	>N be=-8,16,28,-25,12	>N because=21,-13,14,,,,37	>N but=16,,,,,,12	>N can=,,24,,,,54	>N choose=,-9,,,,,23	>N do=17,,,9,10	>N done=,-8,-13,-16,,39,-11	>N ed=-29,-28,,,33,,-67	>N get=-13,-9,,-11,18,,-32	>N good=-15,-15,10,49,,,37	>N have=,-12,,-19,-14,,-26	>N if=,20,,,,,21	>N ing=,-18,14,52,,-11,30	>N it=,,-9,21,,-18	>N ly=11,-10	>N make=60,-14,-21,,22,-18	>N maybe=13	>N modal=-17,,,-10,-9,-8,-37	>N need=,-20,-9,30,8	>N no=40,-24,,,,,33	>N not=-28,,16,8,,,-12	>N now=,-19,-9,22,-11,,14	>N only=14,11,,,,,12	>N past=9,-21,10,-21,,26,-11	>N please=-13,21,,,,,-20	>N prep=,-10,,,16,53	>N s=12,-20,56,,-10,26,30	>N so=15,,,,,,12	>N stay=11,29,,-10,-23,-15	>N still=21,,,-10,,,-14	>N the=,,13,19,-15,,21	>N they=,11,,,,,13	>N time=,-16,,-30,,55,-25	>N we=25,20,-9,,,-10,28	>N when=-20,17,,,,,13	>N will=20,34,,,,26,23	>N you=22,-9,,-19,-10,,-9	>again=11,,,-18	>and=,,,,,,13	>bad=-24,-52,17,,14,13	>bad $=-23,,-15,-10,,-10,-31	>bad ,=-26	>bad :=10	>bad N=,-30,30,-33,-16,11,9	>bad be=,,9,,,,37	>bad make=,,-8,,,-15,-9	>bad prep=13,-10,,,51	>bad s=19,,,14,,44,21	>be=,-18,,-9,,,-22	>because=,-9,,,-9	>choose=,,,,,-8,18	>choose $=,16,,-9,,,39	>choose ,=17	>choose be=-25	>done=-15,16,29,-15	>done N=-16,-17,23,,,,-15	>done s=,9,,,,,18	>ed=13,,,,,-15	>ed N=,15,,9,,-13	>good=-24,,-15,15,-10,,-26	>good N=,-12,-9,19,,-16,20	>good make=,,,-10,,,-9	>ing=,30,,-44,19,30,35	>ing $=,33,,,,-18	>ing ,=,12	>ing N=-12,10,,-29,33,,14	>ing be=,16,,-13	>ing good=,-12,,15,,36	>ing make=,,26,,,13	>ing prep=,-9,,,,,16	>ing s=,9,,,,,29	>ly=,,,24,,,13	>ly N=11	>make=,-29,-20,,,20	>make $=13,,,-12,,-10	>make ,=-9	>make :=,-8,,,,24,22	>make ?=14	>make N=10,,,,,,24	>make and=11	>make be=8,,,,15,-12	>make prep=-22,,,24,,15,22	>make s=,,13,22,,9	>need=-11,10,,-12	>only=13,-8	>only N=13,-8	>past=,-17,,,,,-37	>please=,,10,,-9	>please N=,,10,,-9	>s=9,,13,-22,-8,,25	>s $=28,,-28,-39,,,-17	>s ,=,,-17,,,9,-40	>s :=,-14	>s ?=,,,,,,-9	>s N=,,,,19,8,20	>s and=,-9,,,,,-33	>s bad=32,,,-12,,,33	>s be=9,-10,,-22,,,-32	>s choose=,-8	>s ed=-8,,,12,,,14	>s ing=,,,19,,,11	>s make=,,,,,11	>s modal=-13	>s now=,,,15,,,16	>s past=-11,29,,11,,,11	>s prep=54,33,-13,21,-9,-23,67	>s time=,,,,,,-16	>s we=-12	>time=-12,,-22,-12,,-27	>time $=37,-47,,-9,-8,-16	>time ,=-12,,10	>time N=,,-19,-16,17,,28	>time prep=,,-8,29	>time s=-18	>time time=,-9,,-8,,,-14	>when=,,,-8,,,-10	>when $=,,,-8,,,-10
-part they	=,-52,21,-33,-38,-13,-29	>$=,-28,9,-42,-12,-19,-58	>,=-12,-10,,16,,,-21	>N=-25,-19,,-32,,,-33	>N $=20,,-10,,-10,,27	>N ,=-17,,,,,,-13	>N be=,,,,,,-10	>N prep=,,,,,,-16	>N the=-12,,11,,,,-13	>and=,,23	>bad=26,,,,,,21	>be=12,-12,-11,-9,-9,-9,-12	>be $=-11	>be bad=-13,,,,,,-21	>be prep=,18	>can=14,,,,,,23	>can N=,,,,,,15	>choose=-13,16,22,,,,-20	>choose prep=,-8,,,,,-19	>do=39,-9,,,,,47	>do not=39,,,,,,45	>done=,-14	>ed=-14,,,9,,,17	>ed the=,,,10	>get=,,8	>good=,,,,,,-27	>good the=,,,,,,-13	>have=-10,,,,,,-20	>have good=,,,-10,,,-21	>ing=24,-8	>make=-19,,-17,,,,-34	>need=,,,,,,11	>not=,8	>past=-26,-15,,12,,,-12	>past N=,,,31,,,11	>prep=,15,,,,,16	>prep N=,,10	>prep the=,,,,,,-13	>s=22,,13,-23,-11,,23	>s $=,13	>s N=33,,16,-8,,,24	>s prep=,-13,,,,,-10	>s the=-20,,,,,,-13	>s they=,,,-9	>still=,11	>the=,,,,,24	>the N=,,,,,24	>time=,,,9
-part time	=-9,-30,-24,-27,-46,10	>!=,,,-13,,,-23	>! $=,,,-13,,,-23	>#=,-13,,29,,10,-10	># $=,,,22	>$=,-65,-40,-10,-43,,-14	>,=-19,,,-23,,9	>, N=-24,23,,-13	>, and=,,,12,,,9	>, good=9,,,-11,,,-19	>, no=,,,17,,,16	>, prep=,-17,,,,25,25	>, s=,,,-30,,,-10	>, so=,-9	>, the=,12,11,,,,14	>, we=,,,14,,-17	>:=-19,,,-15,,,-28	>: the=,15,,-15	>?=,,,,,,-22	>? $=,,,,,,-22	>N=-22,,,-24,,,41	>N #=,,,,,-9,-9	>N $=-20,,,,18,,12	>N ,=,,-9,-24,,,-40	>N :=,,14,,,,35	>N be=11	>N good=,,,,,,26	>N prep=,,,-23	>N s=,,,,,,-9	>N we=,,,25,,,17	>and=38,,,,,21,42	>and N=16,,,,,13,13	>and no=,,,-8	>and we=,,,13	>bad=,,,31,,,32	>be=,,18,-20,,-11	>be ed=13,,,,,,13	>be prep=,-10,20,12	>because=-10,8	>good=,9	>good prep=,,,,,,-14	>if=,,,-9,,10	>it=,12,9,,,,28	>make=,,8,,,,15	>prep=,,,,-9,12	>prep #=,,,,,,-28	>prep N=20,,-13,,,17,-9	>prep ing=,,,,,,-9	>prep it=-17,,12	>prep the=9,,,,,,51	>s=-13,,10,-18,,,13	>the=15,,,,,,-19	>the N=15,,,,,,-19	>time=-18,-27,,-40,,57,-26	>time $=,,,-29,,-16,-45	>time ,=,,,,,42,45	>time :=,-15,,,,10	>time N=,,,-8,,,-28	>we=,,,,,,-8	>we will=,,,,,,-11	>when=13,,,,,10
-part we	=-11,,-23,-30,-19	>N=-15,,,-38,13	>N #=,39,,,,-17,-41	>N $=,-75,,-12,18,,20	>N ,=,-29,,,,19	>N all=,,,,,,-16	>N it=,-19,,,,-9	>N prep=,31,,,,15	>N s=,38,,,,,21	>N the=31,25,,43,-14,9,51	>N we=,11,,,20,,42	>N why=,-10,28	>bad=35,-24,,-11,,,-21	>bad N=,,,,,,12	>bad the=20,-10,,,,,-27	>be=,-12,-36,-9,,,-16	>be N=,-44,,,,,10	>be again=-9,-11,,,,,-17	>be bad=,-24,,,,,17	>be choose=-17,31,,,,22,32	>be do=9,12	>be good=,-18,,-15,,,-33	>be ing=-14,68,,-21,-10,,29	>be ly=,-10,,,,,-19	>be not=14,11,,8,,,23	>be now=,,,,,,-11	>be past=16,18,,,46	>be please=,,,,,,-10	>be prep=16,,,26,,16	>be the=,,,,,,-10	>can=36,-35,-16,16,-11,-19	>can N=-15,,,19	>can do=36,,,,,,-12	>can make=11	>can not=22,-13,-9,-10,,,30	>choose=,26,-24,-17,,-10,32	>choose $=11,-23,,8	>choose N=,-37,,-11	>choose ing=-9,-11,,,25,,-29	>choose it=,22	>choose no=,15,,,,,13	>choose prep=,30,,-13,,-31,22	>choose s=15,14,,,,,34	>choose the=-26,35,,11,,23	>do=,55,,,-10,-14,19	>do not=-9,10,-12	>done=,15	>done N=21,,,-10	>done all=,,,12	>done it=,,,,,10	>done s=-12,,,,,,-14	>done the=-11,22,,10,,-12	>ed=-39,10,62,-11,,39,59	>ed N=-24,,,20,,17,11	>ed it=-13,,10,-8,,23	>ed prep=-12,,,,15,,-12	>ed the=,,41,-32,,16,27	>get=-15,,,17,-8	>get the=,11,,13,,,17	>good=13,-14,-10,,,,23	>good prep=,,,9,,,13	>good the=12,-9,,-13,,,14	>have=16,11,-15,-13,,-18,20	>have N=27,,,,31,-8,12	>have bad=,19,,,,,10	>have be=18,,,-20	>have choose=,20,,,,,47	>have done=,,,,,19,35	>have ed=,20,,31,,,18	>have good=,,,,,-9,14	>have make=,-16	>have no=40,-39	>have not=-22,-15,8,,,,-69	>have now=,,,14	>have past=,17,,,,,21	>have prep=11,-9,,,,,-19	>have the=,28,,-13,,,-21	>ly=-12,-11,,,,,-29	>ly do=-9,-9,,,,,-17	>make=8,32,,-13,9,9,36	>make N=,-15,,,,,-14	>make good=,,,,,,-8	>make it=-11	>make prep=,14,,-10,20,,26	>make the=19,11,,,,,18	>maybe=,,,,,,-15	>modal=10,-24,-19,-17,-12,-12,-29	>modal N=-12,,,,-9	>modal choose=,-23,,,,,-46	>modal have=,,,,,,-16	>modal make=,,,,,,-16	>modal not=54,-9,,,,,31	>modal only=,15,,,,,19	>need=18,-15,-10,-17,-13,-14,-18	>need N=,13	>need it=,,,,,,-21	>need prep=,-8,,,,11	>need the=41,,,,,-10,26	>need they=,,,,,,-10	>now=-13,-17,16,,11,,-9	>now N=,,,,,,-18	>now ed=,,,,,,-11	>only=,-10,,,34	>only need=,-9	>past=-20,41,16,9	>past good=,27	>past it=-9,,,,,,-15	>past prep=,17,30	>past the=,34,,,,15,15	>still=-14,29,,,,40,39	>still the=,36,,,,,21	>will=-33,,-16,-15,-12,40,11	>will N=,,,,,-23	>will choose=,11,,,,,12	>will make=,-11,,,,49,-11	>will not=-18,16,,,,,11
-part when	=,-18,32,-32,,,-37	>#=,,11,38,,-9	># s=,-15,,29,,,-8	>$=13,-25,-15,-23,24,-14,-43	>N=-24,-27,,-12,,26	>N #=,,-11,-27,,26,16	>N $=,-13,12,,,,24	>N bad=-15,,,53,,,-10	>N be=,,,-17,,,-26	>N s=10,,-8	>N time=,,16	>all=32,,-9,-34,,11,8	>all N=16,,,,,,-9	>good=,,,,,,-19	>ing=-16,17,,-16,,9	>ing $=,,,-11,,,-28	>ing all=,33,,,,,25	>ing the=,-14,,,12	>it=,,10,-24,,,-22	>it $=,,,-10,,,-8	>it be=-16,,14,,,,-10	>it s=23	>prep=,,,15,,,-18	>s=-13,45,25,22,,,13	>the=-29,23,15,-17,,16,-18	>the #=22,-12	>the N=-37,18,9,-16,-11,17,-16	>the make=-16,,12,10,,-9	>the s=,,,17,,10	>they=36,-8,,,,,20	>they N=26	>they s=10,-13,11,,,,25	>time=40,,12,-16,,,36	>time $=,10,,-11,,,15	>we=27,-17,12,21,-8,,43	>we N=,,13,,,16	>we be=,,,,,,17	>we can=22,,,,,,24	>we done=-11	>we ed=,,,19	>you=-12,-44,19,-13,23,-9,-10	>you N=,-26,33	>you be=,,,,34,,44	>you have=,,,,,,-12	>you make=,-11,-9,,,,-30
-part why	=-26,-37,24,-29,,-35,-28	>$=,,,,,,27	>,=,,,,,,26	>N=-19,-14,,-9,,,-34	>N s=,,,,,,-8	>all=,,17,,,,9	>bad=-18	>be=9,,,,,,-8	>be bad=15,,,,,,-9	>do=-10,-11,-13,,,,-25	>good=,,,,,,-26	>if=,,,,,,-13	>if we=,,,,,,-12	>it=,,,,,,-9	>modal=,,,,,,-13	>modal N=,,,,,,-9	>s=,,-9,34,,,24	>s N=,,,37,,,36	>the=-18,,48,-20,-10,,-31	>the N=-10,,36,-11,,,-30	>they=-11,,-10,,,,-24	>we=18,19,15,21,9,,46	>we N=,,,10	>we have=-14,,,,,,20	>we make=10,,,,21,,15	>we past=,19,22,13	>you=,-10
-part will	=,-8,-35,-40,-28,20	>N=-24,42,-14,-25,-8,-13,-25	>N $=,,,,,,13	>N done=,-12,,,,,-35	>N good=,19,,,,24,-20	>N prep=,-14,,,,-10,-25	>N s=,9,,,,,16	>N the=17,20,,,,,45	>choose prep=,,,,,31,-16	>choose the=,10,,,,-14,27	>do=,-21,,,,16,-15	>do $=,,,,,-13,-22	>do it=,-11,,,,36	>have=,,,,,22	>make=-10,-23,,-9,,50,-29	>make N=,,,,,,11	>make prep=,,,,,17,-17	>make the=,,,,,16	>make you=,-10	>not=55,,,,,-17,59	>not N=26,11,,9,,-13,49	>not good=9	>not make=25,-18
-part you	=-47,-15,-39,-37,-12,-26,-46	>$=-17,-29,,-20,,,-50	>,=,11,,,9,,19	>, it=,11	>:=,9,,,,,9	>N=-10,,,11,-10,,22	>N $=10,-54,,23,,-13,-28	>N ,=,36,,-11,,29,17	>N and=,20	>N bad=11,,,,,,8	>N be=-13,,,10,,,17	>N it=,,,11,,,-11	>N prep=-9,,32,,,-12,41	>N s=11,-10	>N we=,16,,,,19	>N why=,,,,,,21	>all=,,,,,,-9	>bad=-13	>be=-10,-14,,-15,19	>be $=,,,,,,-9	>be bad=,,,,,,-8	>be prep=,,,,44,,52	>be the=,,,,-13,,-8	>can=-17,-14,,,,,-46	>can not=-14,,,,,,-36	>choose=,32,-8,,-9	>choose prep=,,,,,,-10	>choose the=15,8,,12	>done=,,,-15,,,-17	>ed=20,17,,29,18,8,41	>ed $=,,,,,17,12	>ed ,=,,,13	>ed be=,,,16	>ed prep=,,,8,30	>get=,,,-49,,,-39	>good=,11,,21	>have=,,,-37,15,,-25	>have good=,,,-33,,,-20	>have the=,,,,20	>make=-24,,-11,-8,-10,,-25	>make $=,-9	>make prep=,19,,,,,11	>make the=,,,,,13,15	>modal=-15,-12,,,,,-20	>need=,-13,10,,-11,,-12	>need prep=,,13,,,,8	>now=,,,-13	>past=17,40,,,,,17	>past my=,,,,,,11	>prep=,-11,,,,,-12	>prep the=,,,,,9	>s=,,,,,,-8	>the=,-10,,,,,12	>the N=,-10,,,,,17	>time=,13,,,,,17	>will=-13,,,14,,,-21
-part →	=,,47,,,40,22	>N=,,,,,24,13
-word !	<!=14,-13,-15,35,,,36	<N=-9,-20,-18,-21,10,-12,-12	<all=,,-9,,,,-15	<done=,,,,,,20	<good=-14,-11,35,32,-14,,49	<it=,,,,,,-18	<make=,,,-15,,,-10	<please=,,,-8,24	<prep=,,,17,-8,,20	<s=17,,,-11,,,-9	<time=,,,-13,,,-23	=-33,-53,-20,29,-19,-36	>!=14,-13,-15,35,,,36	>$=-33,-53,-20,29,-19,-36
-word (	<#=,18,,,,,10	<N=-13,,15,,,,-14	<choose=,14	<s=,-8,,,,25,30	=-21,19,,,,15	>#=,,,,,,13	>N=-9,,,17,,,15
-word )	<#=-15,-20,,23,,-9,10	<:=,-12,-8,13	<N=,28,,-13,,22,20	=-32,,,,-11,,-12	>$=-29,22,-20,-11,,13,-34	>,=,-10,,20,,,9
-word ,	<#=-12,-19,-15,17,-12,,15	<)=,-10,,20,,,9	<N=-13,,-9,17,,,16	<again=,-20,21,42,,,28	<all=-13,-11,13,-14,,,-22	<bad=15,-34,-19,,-15,,-30	<be=-11,22	<but=-9,,,,,15,-22	<choose=16,-14,,,,-9,-16	<done=-22,13,-10,20,,,37	<ed=,23,,13,,-20,25	<good=-15,13,,13,23,-21,28	<ing=9,,16,-22,,,-12	<it=,18,,-18,,-9,16	<ly=23,-19,-8,,18,,-29	<make=24,,14,,,-11	<modal=,,,,,,-8	<my=,,,9,,16,-13	<need=-11,,,18,,,28	<no=-20,,-11,,,,-52	<not=25,,,,,,9	<now=,,14,30,,9,26	<only=-14,39,,,,,13	<past=-16,,,19,,,-22	<please=,12,,,,,15	<prep=8,9,-15,-19,,,15	<s=-17,16,,-13	<so=,28,,,,,14	<they=-12,-10,,16,,,-21	<time=-19,,,-23,,9	<why=,,,,,,26	<you=,11,,,9,,19	=,15,,,-21,-13,30	>#=13,,,,-12,-20,40	>N=-10,22,-20,,-31,-9,15	>all=,,-15,-19,,11,-10	>and=,,,13,15,-9	>bad=-12,-9,,16,,,-11	>be=,,,10	>because=38,10,22,,-8,18,9	>but=-19,,,25,,,-16	>can=17,,,,,,34	>choose=,36,,11,,-12,36	>do=-20,,,,24,,-18	>done=-16,-20,-11,33,,32,33	>ed=-16,-26,,42,-9,31	>get=,-8,,26,,,17	>good=-9,44,,20,-9,-17	>have=,,,34,,,9	>if=,,,,,,-10	>ing=28,14,,,,-8,39	>it=,-26,10,,29,-8,17	>ly=,,,-15,,,-18	>make=-17,10,,,,,-11	>my=,-10,,,,,19	>need=34	>no=12,25,-15,30,16,-13,37	>not=-24,25,21,-10,,-9,-14	>now=-16,,,,,,-10	>only=-25,,,,,,11	>past=,13,,11,,,17	>please=,-8,-9,,-9	>prep=-20,14,,,-18,25,-23	>s=9,,-20,29,-11,-9	>so=29,27,36,-10,-11,-17,27	>still=-8,9	>the=-15,17,30,-24,9	>they=-26,-25,30,27,-9,,-14	>time=9,,,-13,,,-26	>we=12,17,-13,-10,14,-8,19	>when=,,,,,26,-14	>why=16,-11,,,,,-9	>will=,-11,,,,,-16	>you=-10,24,,13
-word :	<#=-29,-9,-13,31,,-13,-28	<N=9,12,,,,27,21	<bad=-11,,,,,10	<choose=,16,,-19,,,26	<done=,,,-10	<ed=-13,9,13,,,23,-42	<good=16,,-19,18,21,-12,20	<ing=,,29,,,,-12	<it=,,,10,17,,14	<make=,-10,,-12,,17,29	<my=,13	<need=,,,,,,10	<now=,,,12,,,14	<prep=22,,,,-10,,25	<s=-22,-26,12,,-16,-21,-15	<so=,12	<time=-19,,,-15,,,-28	<you=,9,,,,,9	=-20,,,,-20,,31	>#=,,,14,,-19,22	>$=-27,-53,-35,-17,-31,-36,-61	>)=,-12,-8,13	>N=,15,-22,-16,-26,11,-16	>all=10,,,,,,10	>bad=40,,,-12,,,-19	>choose=,,,,,,-29	>done=-15,-11,,33,,,24	>good=,-10,,51	>ing=,-16,,,,9,18	>it=,19,19,,,8,11	>make=-9,-15,,17,17,16,25	>no=,28,,-12,,,23	>not=,29,32,,30,,19	>prep=,-12,17,-8,,,-12	>s=-31	>the=,24,41,17,16,12,32	>they=,21,22,,,,18	>we=,9,,-10,,44,17	>why=,,,,,,-13	>you=-16,-11,,,,,-11
-word ?	<#=,,,,,,-17	<N=-31,-32,-23,-25,-9,-25,-48	<all=,,,,,,-11	<bad=,,,,,,-10	<but=,,,,,,-11	<good=,12,,-9,,,-9	<it=,,,,,,-9	<make=10,,,,,10,22	<s=-8,-17,-9,-12,-8,-12,-40	<time=,,,,,,-22	=-48,-57,-44,-55,-36,-39,-74	>$=-48,-54,-43,-53,-36,-39,-72
-word a	<#=,-33,,,,,-15	<,=-27,10,-12,,29,,46	<:=-13,,,,,,-37	<N=,26,,-23,-19,16,25	<^=-13,-13,-17,-19,-9,,-84	<and=-37,-18,-10,-11,23,,-23	<be=17,-10,,-22,27,,-16	<choose=10,,,,,,-15	<do=,-16	<done=,,20,-18,,30	<ed=-17,-9,,,20,,-44	<get=8,,,,,,11	<good=26,-15,9,,,,-16	<have=,-15,8,27,-14,8	<ing=,,,,,,-11	<it=,,,,,,14	<make=-15,-12,-8,,-11,-19,-40	<my=,-10,,,-12,-10,-18	<need=20,,-8,-9,13,-14,15	<no=,,,33,,,29	<not=8,-9,-18,,,,-39	<now=,,,,,,19	<past=,13,,40,,16,36	<prep=14,-11,27,-18,11,-42,-16	<s=,-15,,-18,-9,,-15	<so=-11	<stay=,,18,,,,14	<when=-22,,,,,,-24	<why=,,-9,,,,-11	=-23,-59,-12,-34,14,-25,-36	>#=,,,17	>N=-34,-61,-9,-35,42,-12,-44	>and=,,,,,,13	>bad=-12,-33,,-16,,,-18	>be=,-18,,-9,,,-22	>good=,-19,,17,,-11,-14	>ing=-20,-19,-11,,,,-52	>ly=,,,,,,17	>make=29,-11,,,,,10	>please=,,10,,-9	>s=18	>time=,,,,,-12,-22	>when=,,,-8,,,-10
-word after	<#=-16,-23,,21	<N=15,-8,,20,,,11	<^=-33,65,,12,-9,-25,27	<again=,,,19,,,10	<bad=12,-18,,24	<good=-19,10	<prep=14	<s=17,10,,30,,21,32	=19,,,62,-12,-17,69	>#=,,13,28,,,8	>N=,-17,,13,,17,-14	>all=20,10,,,,,13	>ing=,33,,,,,36	>the=15,,-9,34,,-12,43	>we=-12	>you=,-17
-word and	<#=20,-11,11,-34,,,-22	<,=,19,,16,25,,36	<N=32,,,-26,10,-28,29	<^=-21,-36,-21,,16,-13,47	<again=-19,18,,-11,,,-13	<bad=-18,-11,-12,,,,-27	<choose=,,,,,,23	<done=-19,,,39,,,53	<ed=,,-8,48,,-9	<good=,,,46,-9,62,12	<ing=,-9,,-9,10,,13	<it=,,-10,14	<make=,,,18,,,8	<now=9	<prep=,-12,,30,,,34	<s=12,,-12,,14	<the=,,,,,,13	<time=39,9,,,,22,45	=11,-14,-28,21,,-14,54	>#=-10,,16,,,9,-20	>N=,19,,11,,,18	>all=,,,21	>bad=-23,,,,,,-27	>choose=-20,39,,,,,12	>do=-8,15,,,11,22,25	>done=-18,,-11,35,,-18,12	>ed=-12,-11,,56,,,24	>good=-13,-16,,13	>ing=19,,,,,,15	>it=40,,-13,17,,,16	>make=-10,8,,25,,8,-13	>my=21,,17,,,,17	>need=,,,,,,-14	>no=9,-13,,,,,22	>not=,22,16,,,,19	>now=29,-12,,-17,25,,15	>only=17,,,,,,14	>past=,,,,,,-21	>prep=11,,,20,,10	>s=,,-8,,48,,11	>so=12,-12,,-20,,,11	>the=8,-40,-11,,9,-23,23	>they=17,,,-11,,,33	>we=9,27,-15,-17,,24,23	>you=-14,9
-word are	<#=34,19,10,-16,,17,15	<N=10,-9,,15,-8,,-9	<^=,,,,,,-9	<all=,,9,11,,,-24	<bad=-22,,10,-25,,,-28	<it=,12,,,,,13	<s=,,-28,27,-25,-26,10	<they=23,,,,,,17	<time=,,,25,,,16	<we=16,22,-13,,,,10	<you=-10,-14,,-15,21,,11	=10,-14,-22,,-21,-27,19	>#=27,15,,-8	>N=23,-29,,-25,-16,-8	>again=-17,-19,,29,,,16	>all=8,,,11,,,18	>bad=23,19,,-30,,,42	>choose=-14,54,,-16,,-14,37	>done=17,15,14,,,,-13	>ed=17,-16	>good=-31,-29,,46,-9,11,-15	>ing=-21,32,,-21,,,17	>ly=-15,-9,,,,,-17	>no=8,,,,,,-29	>not=,,9,,,-10,18	>past=19,,,11	>prep=,-35,-11,44,43,18,15	>still=15	>the=-8,,,,-13,,-30
-word because	<#=11,,19	<,=37,,12,-11,,,-25	<N=,,,,,,22	<bad=,,-14	<ing=-13,,,,,,-17	<s=,,,,,,18	<time=-10,8	=21,,45,-26,-13	>N=,,,,,,8	>all=-13,,17,,,,18	>it=,,16	>prep=-8,,-14,-9,,,-34	>the=14,-12,29,,,,8
-word chunks	<#=,9	=,9
-word days	<#=-11,26	<N=29,-24,19,26,,-10,38	=15,,12,18,,,40	>$=-27,,17,16,,-11,-11	>,=9,,,,,,15	>prep=13,,,,,,25
-word degrees	<#=11,-16	=11,-16	>and=13,-13
-word every	<#=,,19,,,,-9	<,=,,,13	<N=,-32,,,,,-13	<^=16,,,-13,,,-22	<bad=,,,,,,26	<prep=,,,-16,,,44	<s=,,-9,-13,,,-17	=52,-48,8,-17,,-13,29	>N=54,-19,18,,,-8,85	>time=-10,-32,,-12,,,-81
-word failed	<#=17,,,-25	<N=22,,,,,,10	<no=,-9,,-10,,,-23	<prep=,,,,,,-16	<s=-12,,,,,,-12	=-45,-26,-13,-43,,-10,-67	>$=30,,,-30,,,15	>,=-12,-11,,,,,-19	>N=-10,,10	>because=,,-15	>s=-17,-9,,-21,,,-46	>when=,,,14
-word files	<#=,12,,,,,24	<N=-11,-12,-8,,,,-15	<the=,,,,,,14	=-31,,-12	>$=11,13,,,,,17	>,=,,,,,,9	>N=,-10,,,,,-16	>be=,,,,,,9
-word for	<#=,10,-9,16,,16,28	<,=,,-9	<N=,,,,,58,83	<^=,27,-15,,-11,-18,12	<again=17,50,,,,,9	<bad=43,-16,,24	<be=,18,,-9,,11,-13	<choose=,-9,,,,-11,13	<done=,,,19,,,10	<ed=,-19,,,76,14,30	<good=30,8,,-20,,,13	<ing=-9,-52,-9,-9,,-11,-43	<it=,,,,,,-15	<make=,,,,,15,-10	<need=,,,10,,,-24	<no=19,17,,8,,,24	<only=,,11	<past=,-9	<please=,-22,,-16,-12,,-20	<prep=,,,,,,-18	<s=-9,46,-9,13	<time=-9,11,,-26	=,,-33,,,20	>#=14,-10,,32,,-17	>N=11,18,17,,31,20,75	>all=24,33,-12,-16,,,25	>ed=,,,,,,-17	>good=,26,,9,,,12	>ing=,21,,,,,11	>it=-19,-10,-12,-19,,,-12	>my=,-22,,-15,-8,-12,-56	>now=10,-21	>s=24,12,,-22,,,26	>the=-44,37,-30,20,15,36,24	>they=21,,,,,,9	>time=39,-28,,42,,27	>you=,-9,,-23,,8,-25
-word from	<#=9,,,20	<N=32,,-17,-35,-12,-11,19	<^=-16,29,21,,,,34	<bad=-19,27,15,19,,10,24	<good=-19,26,10,-12,,,15	<it=,,,24,,,10	<ly=,,,,,,17	<make=-25,28,14,-10	<not=,18,,-8	<past=-8,-10,31	<s=32,-11,,,,,17	=-8,25,47,-9,-33,-17,56	>#=-21,-25,23,43,,-14,31	>$=,,8,,,,15	>N=,-14,,,,-16,12	>all=,,,,,,-21	>ing=,,20	>it=12,12,,,,,13	>my=,12,,24,,,23	>now=-13,35,-8,-23,,,14	>s=,29,,,,,12	>the=27,21,19,-37,-14,10,11	>time=-28,60,,,,,16	>you=,12,,,,,19
-word gb	<#=-8,,-10,,,,-12	=-8,,-10,,,,-12	>$=11,,,,,,14
-word gets	<#=,44,,-12,,,17	<N=-26,44,-17,-32,15,,-45	<no=,,21	=,116,,-49,,,54	>N=,8,,,16,,20	>bad=,,,,,,-28	>done=-13,16,,-17,,,-11	>ed=,46,,-14	>the=18,16,19,-10,,,23
-word h	<#=13	=9,-16
-word hours	<#=,,,,,,19	<N=-13,,,16,,,10	=-9,,,,,-10,9	>$=-11,,,,,-9
-word in	<#=,,,-17,,,-53	<N=34,,-10,,-19,,31	<^=-31,-17,,-10,,-11,-105	<again=,-8,,-14	<all=-8,11,,,,,8	<and=,,,15,,,24	<bad=-72,-16,-10,,47,21,-115	<be=-9,10,-13,52,29,,70	<choose=,,,8,,-10,-35	<done=,,30,-22,,9,11	<ed=,-22,,,,30	<good=,10,40,21,,-11	<ing=,15,,-13,21,,14	<it=-12,36,,,,,30	<make=,,,13,,,42	<need=,,,26	<no=,-8,,,,,19	<not=,,,,,,37	<only=13	<prep=,,,-12,,,-28	<s=,,,10	<stay=,13	<they=-8,16,,-13	=-36,-20,,17,14,,12	>#=,-25,,-10,,-14,-62	>$=-13,31,-17,49,-15,-13,28	>,=,,,44,,,14	>:=,26	>N=-33,-25,9,-33,,40,-36	>again=,,,21,,,36	>all=,,,,,,-10	>bad=10,10,,,,,11	>ing=,-25,,14	>it=20,,,-16	>make=-10,,,,,,-14	>modal=,,,,,28	>my=,,,,,,12	>prep=8,,,24,14,,41	>s=-24,17,,,19	>the=,-21,,10,38,,-54	>time=-18,,17,-30,,-14,-39	>you=,-9
-word is	<#=12,-26,,32,-10,15,16	<,=,,,-8,,,-13	<N=14,,-15,9,-12,-20,39	<^=,-12,,,,,-20	<all=,,,-11,,,12	<and=-8,,,,,,-12	<bad=-10,-12,,16,,,15	<choose=-25,,,,,,-9	<ed=,,,16	<good=,,,,,,-9	<ing=23,,,,,-12	<it=-10,29,,,,-21	<make=,,,25,,-13,-19	<no=-13,-14,,,,,-21	<prep=,15,,,,,22	<s=14,9,,-29,,19,14	<the=,-18,,-9,,,-22	<they=9,-9,,,,,-10	<time=,,20,-45,,,-21	<why=10	=,,-28,,-27,-35,-26	>#=-16,-13,18,-19,,,-37	>$=-9,28,-8,,,,34	>,=-11,11	>N=-30,31,,-39,,-24	>again=,22,,12,,,46	>bad=51,,-25,-26,-15,-16,34	>be=,,,13,,,20	>because=,-12,,-16,,,-28	>choose=,36,,-13,,,54	>done=,,-17,29,-8,28,40	>ed=-14,-29,,,-10,-9,-25	>good=-31,10,-28,27,24,,33	>ing=80,-43,,-8	>it=-15,,20,15,-9	>ly=-10	>make=,,,,,,-9	>my=,13	>no=-9,,,-9	>not=37,-15,-23,-15,-10,,-31	>now=,,13,20,,,12	>only=10,-13,,,,,-19	>past=33,,,-28,-9,,-25	>please=,,,-9,29	>prep=,-11,,39,-25,12,13	>s=48	>still=,,,,,,-14	>the=15,15,,-31,-20,-9,-35	>time=,-13,,-9,,,-12	>why=-15,,62,-15,19,,18	>you=,-9,,,,,-11
-word lines	<#=,,,31	=,-10,,17,,,-11
-word may	<#=,31	<prep=-8,,,,,27	=,19,-8,-10,,23	>$=-13,28,,-11,,26,-15	>prep=,,,,,,11
-word mb	<#=-18,,,27,,,9	=-18,,,27,,,9	>when=,,,11
-word means	<#=-17,,,-10,,,-34	=-19,-12,,-12,,,-48	>the=-12,,,,,,-20
-word min	<#=,,-8,28	=9,,-8,28	>$=9,-18,,10,,,-14	>,=,,,22,,,10
-word minutes	<#=11,-16,,,,,-13	<N=13,-10,,9,,-11,-9	=26,-22,,,,-15,-14	>$=-8,-9	>N=,,10,,,,14	>and=11	>prep=-11,,,,,,-35
-word ms	<#=-8,-11,,,,,-12	=-9,-21,,,,,-34
-word now	<#=,-8,,11	<,=,-10,,,,,11	<N=-21,,-23,33,40,,20	<^=,11,19	<and=29,-12,,-17,25,,15	<bad=-34,52,,,,,17	<be=,,,14,10	<good=,-33,33,-12,-14,,36	<ing=,,,-11,,,-26	<it=,,,,,,-36	<make=,9,,,,,10	<prep=-9,17,-9,-20,,,20	<s=,-10,19,17,,,20	=-26,-8,20,,46,-30,75	>$=-23,,,-25,-10,-18,-9	>,=,,14,31,,10,21	>:=,,,12,,,14	>N=,,,14,,,20	>and=10,,,,,,-12	>good=,12,,17,,,15	>it=,,,,,,10	>make=,,13,,,,-10	>prep=-13,35,-8,-23,,,14	>s=-25,,-12,17,37	>the=,-13,,,14	>we=8,,25,,,,15
-word of	<#=10,-25,38,10,19,10,41	<N=-23,18,-15,-14,,-31,-17	<all=28,,,-29,,-8,37	<bad=-12	<because=,,-19,-9,,,-35	<ing=,,,15	<it=,,,,,,-14	<make=,,,9,10,,18	<no=17,,,-20,,,-28	<only=,,10,,,,40	<prep=53,-11,-15,22,,11,39	<s=-26,-11,,19,,,-32	<time=9,,,23,,,20	=,-23,11,,,-29,26	>#=-19,-14,-18,22	>N=18,-20,,-29,-8,,-12	>bad=,,14,,,,-15	>good=,,,-11,,,-16	>ing=,14,,16	>it=,-36,23,,,,-32	>my=30,,,10,,,30	>s=19,-15,9,22,,,24	>the=19,,22,,22,-15,42	>they=-19,,,,,,-21	>time=,9,,12,,,45	>why=,16,,,,,-18	>you=-11,25,,,,,-11
-word on	<#=,23,,13,,,18	<,=10,,,10	<:=11	<N=-22,8,21,-27,-9,10,29	<^=,,,,,,10	<again=22,,,,,9,40	<and=,,,16,,18	<bad=12,-16,,-42,-8,-12,15	<be=,-39,-13,32,-9,,-28	<because=,,,,,,-9	<choose=,-36,,25,,-12,-36	<done=-10,,,,,,-26	<ed=18,-12,10,-13,,,-40	<good=,,-18,38,,-15,37	<ing=16,,,-12	<it=,16,-8,,,12,28	<ly=-10,,21,12,,,22	<make=-13,9,,13,,-9	<now=-13,35,-8,-23,,,14	<prep=-14,,,,,,-27	<s=,24,-12,-33,,36,10	<stay=,,,,,,-14	<time=-10	=,-18,-14,,-38,,41	>#=-10,48,,-34	>$=-20,23,-12,-26,-8,-14	>,=,14,,,,,31	>N=,,11,23,-11,-21,42	>again=24,15,,,,,24	>all=,-14,,35,,,53	>bad=,-15,,,,,-11	>ing=10,-28,,,,,-12	>it=-23,37,-11,-10,,,-35	>my=13,-29,,-11,,-9,-22	>prep=,,9,20	>s=-12,19,-16,-13,,-9	>the=12,-41,18,-32,-19,37	>they=,,,17,,,22	>time=,-45,-11,,,24,-30	>you=32,,,23,,-8
-word pages	<#=-10,,-9,17,,12	=-12,-20,-13,41,,24,20	>$=,-10,,13
-word passed	<#=17,,,-25	<^=,,-15	=10,-20,-18,-18,,,35	>,=17,,,-25	>the=,-13,,-14,,,12
-word people	<#=10,15	<N=,,,-17,,17,14	=,10,49,-26,-8,10	>N=,,19	>be=-8,,11,,,,9	>prep=,9,,,,19
-word pm	<#=,,,10	=,,,10
-word prs	<#=13	=8,23,,,,,11
-word rows	<#=10,23,,14,,,9	<N=,,,-15,,20	=,13,13,8,,12	>,=,24,27,,,,15	>and=14,,,-9	>because=-13,,,9,,16	>prep=,,,11
-word rps	<#=,,,8,,,-13	=,,,8,,,-13
-word runs	<#=,-8,15,19,,,17	<N=-9,13,82,-58,,,15	<it=,,,15,,8	=-9,-20,86,-12,-13,,23	>$=,-10,,30,,,22	>prep=-17,14,34,-19,,,-26
-word s	<#=9,,10,-10,,12,10	=9,,9,-17,,11,15	>N=,9,,,,,18
-word seconds	<#=-15,-12,22,20,,,-17	=-8,-18,20,11,,,-24	>$=,,,,,,-19	>prep=,,,,,,11
-word skus	<#=,,,-15,36,,-26	=,,,-15,36,,-25
-word so	<#=,,,,,,10	<,=37,21,11,,-8,,59	<N=,-9,,,34,23	<^=-27,-9,25,-9,-13,-20,31	<bad=22,-12,,-13	<be=,-25,,,,,-23	<good=17,,,,18,,9	<s=,-12,,,,,-11	=,,,-18,15,-13,50	>$=-11,10,,,,,-19	>:=,12	>N=,,-16,-21,-13,-10,-37	>ing=,,18,,,,14	>it=-21,15,18,16,,,-11	>no=41,-19,,-11,,,20	>prep=,,,11,21,,10	>s=,-16,,,,,-13	>the=26,-8,30,,36,,46	>they=,-8	>we=14,,,,,,30
-word support	<#=,,,-19,,,10	<N=,,,,,,37	<not=-23,,,,,,-42	<s=,,,,18,,11	=-52,,-10,-38,11,-14,12	>N=-17,,,-10,,-8,-30	>be=-12,,,-18	>prep=,13
-word tests	<#=,,,,,,12	<,=,,,,,,-11	<N=,,,14,,-12,20	<^=17,,,-54,,,-14	<all=,-9,,-29,,,-49	<bad=,-9,,,,,-18	<prep=,,,42,,,10	<the=-30,,,,,,-45	=-16,-31,-26,-29,-13,-27,-87	>$=,,,29,,,15	>,=,,,,,,-14	>:=22,,,-25,,,10	>bad=,,,,,,16	>be=-11	>good=-8,-16,,-66,,,-66	>prep=,,,51,,-11,14
-word to	<#=-8,-12,,25,,25,30	<N=,15,-26,27,,,34	<^=,-12,,,,,-29	<again=-9,,12,,,,-23	<and=14	<bad=72,40,-8,-8,,-9,63	<be=,,,,,,-15	<can=25,-12,,16,,,24	<choose=,20,,-17,,16,17	<done=,,,,,,11	<ed=-19,-21,-18,,10	<good=13,-20,-9,10,,,-39	<have=,-34,-9,,,42,19	<ing=-15,-9,,,,,-30	<it=8,-16,,,,,30	<ly=,,,,,,-14	<make=,,,,,26	<maybe=25,,,,,,12	<my=,17,,8,,11	<need=-27,15,,-45,,9,-9	<no=9,,28,21,,,36	<past=19,,,,,,-14	<please=,,,16,,,9	<prep=,-8,,,19,-12	<s=,-22,,-30,-13,-8,-38	<stay=,35,16,-11,,-12,47	<they=,,9,12	<time=,,,,,15,11	<why=8	=,-18,-27,,-19,13,14	>#=-36,27,,37,,14,66	>N=15,,-42,13,-10,23	>all=,,,,,,37	>bad=,-16,,,,,-16	>choose=17,-51,,,,-14,-31	>do=-17,-8,28,,17	>get=,,,,,9	>good=34,,,,11,,39	>have=,-16,,,,,-28	>it=,,,,,,-12	>make=,-39,19,-29,,22,11	>my=,11,,-10,,22	>no=9,,,,,,19	>s=-15,-8,,,,-12,-26	>the=46,13,,,-22,-21,22	>time=,41,,-12,,-9,35	>you=,-16,,-13
-word until	<#=,41,,,,,19	<N=,25,,-12,,-10,25	<^=13	<bad=11,11,,,,,10	<choose=,8	<ed=36,,,-9,,,22	<s=,,9	=83,79,,-63,-9,-9,91	>N=,-12,10	>it=-10,12	>the=16,18,,-9,,,19	>they=29,,,,,,15	>time=24,15,,-11,,,16
-word users	<#=11	<N=30,,,,,,40	<prep=11	=13,-13,,,,,12	>$=12,,,8	>be=11,,,,,,27
-word weeks	<#=,,,,,,9	<N=,,,-20	=,-17,,-8,,15	>$=16,,,,,,12	>prep=-12
-word with	<#=,,20,,,,8	<,=8,-21,,34,,9,21	<N=,53,-8,-21,,-12,-9	<^=,-10,,,,,-10	<bad=25,-20,-11,-13,,,17	<be=25	<choose=-14,46,-12,-13,,29,21	<ed=,21,-11,,28,,-12	<good=-39,,,22,,30	<ing=,42,,,,,39	<it=,-8,,-11,,,-33	<make=,-12,,-9,,8,-12	<past=,,,12	<prep=,,,23,,,30	<s=10,20,-16,-22,,,-10	=,30,,-14,-14,-10,35	>#=,-10,,,35,,16	>N=-15,41,-18,,,-22	>ed=,,,12	>it=,16,,34,,,10	>my=,-8,,12,,,18	>no=9,,8,,,,15	>s=16,-21,-13,-22,,-16,-10	>the=,18,16,-13,-29,38,22	>they=12,,17	>you=-13,9,,-9,,,-14
-word words	<#=-19,-13,,19,,-10,-21	=-19,-14,-9,14,,-11,-24	>$=,,,28,,,-20	>,=,,,,,,-12
-word quote_	<(=,15	<,=35,-13,,-11	<:=,-40,-18,-21,,-22,-71	<N=,,-9,,15,-9,-23	<^=-13,-13,,,,,-23	<and=-14,,,,,,-55	<be=,8,,-8,,,-9	<done=,,,10,,,21	<good=,,,,,,-16	<make=,-18,,,,,8	<prep=,-17,11,-12,,33,33	<s=-16,-11,,,,,-48	<the=-12,,11	=,-58,-26,-68,-12,-13,-81	>$=,-42,-37,-24,-26,-11,-63	>,=,,,-12,,-10,-34	>and=22,,,-8,,,-13	>be=,,,11,,,-21	>now=11,,,-10,10	>prep=,-26,,-23,,19,-36	>s=,,,,,,-15
-word 0	<,=,,13,12,,,8	=-9,,,19,,,8	>,=,,14,-15,,,-13	>bad=-10,,,19	>s=,,12
-word 000	<,=-8,,,9,,,-18	=-8,,,9,,,-18
-word 12	<,=-14,,,-14,,,-12	<N=-27,-21,,,,,-28	<^=-9,,,,,,-9	<all=,,,12	<prep=,18,,,,,13	=-49,15,-20,-20,,-12,-36	>,=,,,,,,-8	>and=-23,,,,,,-21	>s=,,,,,,-15
-word 14	<,=9,,,,,,12	<N=,-14,,,,,-15	<all=,,,-25,,,-17	<prep=,14,,-11,,,25	<s=-8,,,-10,,,-24	=-22,-15,-9,-30,,,-25	>,=,-12,,-24,,,-40	>:=,,,18,,,31	>N=,-9,,,,,8	>s=,,,-16,,,-29	>time=,18,,-20,,8
-word 200	<,=,-33,,,,,-12	=,-34,,,36
-word 3	<,=24,28,,-39	<N=,22,,29,,,33	<^=8,,,-13,,,27	<prep=-14,19,,,,,-8	<s=,,,,,,17	=18,38,,-18,-10,-17,14	>$=,-11,17,,,10	>,=,,,,,,-18	>N=,,,,,,23	>bad=32,,,-35,,,16	>be=-24,11,,,,,-26	>prep=8	>s=,-9,,32,,,25	>time=,25,,,,,16
-word 40	<,=,,,,,,8	<prep=25,-12,-11,10,,,13	=64,-31,-17,,11,,8	>$=,,,,,15	>s=60,-18,,-13	>time=22,-9
-word about	<,=,,,,,18,-17	<N=-17,,-8,-11,,53,44	<be=,,17,-14,,-13,-39	<choose=,,,,,,-25	<ed=,,,,-11	<ing=-12	<maybe=,,,,,,-11	=-30,-40,-17,-43,-25,47,-71	>#=13,,-11,-9,,17,-27	>N=,,,-13,,,-13	>it=-13,10,,,,-9,36	>prep=,,,,,-9,-10	>s=-8,,,,,,-35	>the=-13,-19,-16,,-12,57,-9
-word all	<,=,-30,-8,,,21,-17	<N=-10	<^=-49,,-12,83,-14,-15,74	<and=,,,21,,,12	<bad=,,,-10,,,-29	<be=,,16,,,,15	<done=,10	<good=17,17,,,,,26	<prep=,26,,9,,,32	<s=,-12,59,16	<when=,,,-28,,,-30	=,-20,13,62,-35,-18,55	>#=-23,-20,-20,46,,,9	>$=51,,-13,-16,,,9	>,=,,17,,,,17	>N=,14,,43,,-9,58	>ed=9,-9,14,-11,,,-17	>good=17,19,-13	>my=,10,,,,,13	>prep=10,,-15,-14	>s=-11,-35,-9,,,30,33	>the=-47,22,,33,,,-8
-word as	<,=-21,58,-9,-10,-13,15	<N=8,-27,21,,35,,34	<^=26,19,,,,,29	<bad=,11,11	<ed=11,,,,10,,8	<it=,,14,,,,8	<modal=,,,,8	<prep=,,,,14,,13	<s=,-12,-10,21	=-11,33,11,-17,48,19,77	>#=17	>N=14,11,48,-17,,,70	>bad=,8	>be=,15,,,,,22	>choose=-9,,,,,,21	>ed=-14,-17,,,,,-20	>good=-11,,,,29	>it=17,,,,,14	>prep=,10,,28,,,11	>s=,,14,,,17	>the=20,,,-10	>we=16,14,10,,,,12	>when=,,-10,,32,-9	>you=,23,,22,,13,30
-word but	<,=-27,,,,,,-21	<N=16,,,,,,9	<^=20,-37,-23,-51,-11,-19,-18	=17,-40,-23,-57,-12,-24,-24	>N=27,-13,,,15,,27	>it=,,,-16,,,-13	>make=-12	>no=34	>not=,,,,,,-14	>the=18,,,-16,,,19	>we=-14,,,,,,-14
-word can	<,=17,,,,,,34	<N=21,-11,10,-10	<^=12,-12,,-11,,,-10	<it=-9,11	<no=,-8,,-10,,,18	<s=-43,24,,-11,,,-36	<they=14,,,,,,23	<we=36,-35,-16,16,-11,-19	<you=-17,-14,,,,,-46	=,-36,-20,-19,-29,-24,-13	>$=-16	>N=,-13,-15,,-11,-12,-25	>choose=,-9,,,,,-11	>do=37,-9,,,,,-12	>good=-16,36,,,,,8	>make=29,-8,,,,,10	>not=38,-21,,-29,-13,-16,14	>we=,,,,,,-13	>you=8,,,,,,18
-word could	<,=,,,,,,9	<N=,,,-10,,,-31	<^=,,,,20	<s=-8	<we=47,-26,,,,,-14	=11,-48,-18,-20,10,-18,-44	>N=-18,-13,,-8,-12,,-37	>choose=,-18,,,,,-25	>not=42,-10,,,,,16	>you=,,,,25,,26
-word do	<,=-20,,,,24,,-29	<N=,,,,10,,26	<^=-28,-37,-25,,-13,,-63	<and=-8,16,,,13,24,12	<can=37,-9,,,,,-12	<my=,-15,,,20	<not=,14	<please=,,,,,,-26	<prep=-17,-8,28,,17	<s=-13,31	<they=40,,,,,,73	<we=15,40,-17,,-9,-13,30	<will=,-21,,,,16,-15	=-9,-13,,-44,23	>$=,-15,,,15,-15,-14	>N=,,,,-11,,14	>it=-22,-18,20,-16,,25,-45	>no=28,16	>not=-8,11,-21,-16,-20,13	>prep=,,33,,,,10	>s=,21,,,,,29	>the=,-9,,,33,,25	>we=,-9,,,,,-26	>you=,,,,,,-16
-word done	<,=,73,,-19,,,47	<N=,,,,,,16	<^=,,-11,-9,,23	<be=-9,-19,,44,,,-28	<prep=,,,-11,,,-17	=-30,9,-29,-45,-24,,-70	>!=,,,-20,,,-28	>$=,10,,,,,-10	>,=,-25,,20	>:=,,,-14,,,-11	>N=,28,,-23	>prep=,-10,,,,24
-word everybody	<,=,38	<prep=-12,-9,,19,,,-11	=,27,-9,,,-8	>$=-12,-9,,19,,,-14
-word final	<,=,,,,,20	<^=-12,64,,-10	<be=,,,,,,41	=-22,64,-8,-12,,19,58	>$=-10,39,,,,,23	>N=,15,,-8,,24
-word good	<,=,-20,,30	<^=-13,-14,-8,-15,-8,33	<all=,,,,,,-11	<prep=,10,,15,,,10	<s=,,,-24,,,-19	<the=,,,,,,-9	=-35,-12,-18,10,-21,17,-45	>$=-9,,,-21,,,-40	>,=,24,,,,,34	>N=,-12,,17,,38	>prep=,-9,,,,,-18	>s=-11,,,16,,,-10	>time=,,,-19,,,-31
-word got	<,=,-8,,29,,,29	<N=32,-15,18,11,,,52	<^=-31,-22,-13,32,-8,13,-19	<no=,,9	<s=,,,15,,,23	<we=-9,,,19	=,-62,,67,-18,,51	>N=25,-11,,29,,,28	>bad=,,,-12,-8,,-11	>done=,,,-11	>ed=,,13,,,,8	>good=,,,-20	>it=-8,-10,,,,,-32	>the=-17,-22,-9,43,,16,47
-word half	<,=,,,-21,,,-8	<N=,,,9,,,-10	<^=22	=55,-14,,-13,,,13	>my=30,,,,,,17	>prep=,,,-19	>the=31,,,,9
-word have	<,=,,,,,,-14	<N=,,,11	<^=-13	<modal=,,,,,,-16	<not=11,-24	<now=,-10,,13,,,12	<only=,,,,,,-10	<prep=,-16,,,,,-28	<s=18,,,26,-8,14,18	<still=-11,,,,,9	<they=,,,-9,,,-33	<we=50,20,-22,,,-16,22	<will=,,,,,22	<you=,,,-36,15,,-25	=12,-35,-31,-10	>N=26,,,,25,-11,18	>bad=,19	>be=29,,,-25,,,11	>choose=,20,,,,,47	>done=,,,,,17,33	>ed=,23,,31,,,18	>good=-11,,,-24,,-13,-40	>it=,,,,,13	>make=,-16	>no=41,-39	>not=-18,-14,,-19,,,-71	>now=,,,14	>past=,17,,,,,21	>prep=-11,-17,,,,41,-12	>s=-9,,,,,,-23	>the=18,,,18,16	>they=,,,11
-word i	<,=,,,28,30,18	<:=,,,,,,19	<N=24,10,,,9,-9	<^=-34,-31,-27,-51,-23,,-29	<and=47,41,-14,-19,,,53	<because=,,,14	<but=-12	<good=,-11,21,,,9	<it=45,,,,,,9	<ly=,,,,15,,-11	<modal=,,,,,,-8	<now=9,,25,,,,13	<prep=,,10,,,,16	<s=-15,12,,-9,35,,9	<so=25,-12,,-15,,,16	<time=,,,,,,-8	<when=36,-11,12,20,-8,,51	<why=12,-11,12,17,,,16	=,-26,-8,-28,-15,,-11	>N=18,-32,,-50,24,-15,-24	>be=-12,,-29,-17,,,-31	>can=30,-21,-14,22,,-15,29	>choose=32,,-12,,18,12,10	>do=49,-20,12,,,-10,9	>done=,15,,,,-14	>ed=-52,,69,,,31,93	>get=,,,23,-8,,17	>good=16,-9,-10,,,,14	>have=-8,,,,,-9,25	>ly=-11,,,,,,9	>make=27,-13,,,-10	>maybe=,,,,,,-15	>modal=18,,-15,-11,-14,-15,-12	>need=25,,-8,-15,-12	>now=-12,,17,-8,13,,-13	>only=,,,,25	>past=-27,50,,-9,,,-10	>still=,36,,,,,31	>will=-9,-55,-11,-9,-8,37,-43
-word if	<,=,,,,,,-10	<N=,14,15,,,,14	<^=-13,-26,,,,,-57	<make=,,,,,,-15	<why=,,,,,,-13	=-29,-36,-9,-25,-20,-19,-83	>N=,-19,,,,,-41	>it=,18	>the=-15,-12,,,,,-47	>we=,-11,,,,,-18	>you=,,,,,,-25
-word insurance	<,=27	<^=13,-22,,,,,9	=36,-23,-12,,,58,12
-word it	<,=-10,-37,-21,37,21,,-10	<:=,22,20,,,,17	<N=-19,35,,-28,-12	<^=-12,-61,9,-16,-31,-14	<and=37,-13,,,,,-17	<bad=,45,-9,-8,,,-17	<be=,13,-14,,,,-23	<because=,,16	<but=,,,-15,,,-9	<choose=,37,,,,10,15	<do=-19,,11,,,23,29	<done=,-22,-10,26,,,11	<ed=,-8,43,18,,9,21	<get=-9,-16,-8,,,-8,-39	<good=,,,69,-12,,59	<have=,,,,,14	<if=,19	<ing=-16,19,,-10,,25,15	<it=,-8,,-17,,,-22	<ly=,,,,53,,13	<make=,38,-16,,,-9,41	<need=,,,,8,,-30	<no=15,,,,,,19	<now=,,,,,,9	<past=-14,-18,,-17,,,-25	<prep=38,-35,11,,,-8,19	<s=,,-12,-12,,,10	<so=-9,32,,-11,-12,,15	<when=16,-9,13,-11,,,-25	<why=,,,,,,-11	=-13,,17,-16,-17,,17	>$=-15,11,11,19,-23,-16,16	>,=,21,,,,,29	>:=,,,,18,,26	>N=,-9,36,-15	>again=,,,,,,-10	>and=,,-10,14	>bad=-27,,,-12	>be=,,28,-14,17,-13	>do=,,,,,15	>done=,-11,,,,16,-25	>ed=,-10,,,,,-20	>good=-17,-22,-17,29,-12,12,23	>ly=,23,-9,,,,22	>make=10	>modal=-12,,,-8,,,-15	>now=21,,-9	>past=,-8,39,-19	>prep=-29,41,-24,24,,,20	>s=63,-9,,-20,-10,-10	>stay=13,19,14	>the=,,-10,,,,10	>time=,-14,,,,42,16	>when=,,,,,,-28
-word just	<,=-12,,,,,,-24	<N=58,,,-34,,,19	<^=-38,-9,-12,10,-11,-11,-25	<be=,,22,,,,-14	<it=26,,,,,,36	<we=-12,,,,13,,-25	=24,-21,,-37,-13,-10,-21	>N=,,-8,-9,,,-51	>bad=-21,-10,,,,,24	>done=,,,,,9,17	>ed=,,15	>ing=,,,,,,-26	>s=61,-17,15,-15,,,28
-word keys	<,=,-9,,8,,,20	=-43,40,,,,,-8	>prep=,,,,,,15
-word let	<,=,,,,,,9	<^=-24,25,-11,-17,14,,-14	<good=,,,,14,,11	<not=-13,,,,,,27	=-45,9,-18,-20,34,,20	>my=-28,,-16,-29,35,,21	>the=,,,,,,-12
-word never	<,=-13,27,-13,-10,,,-28	<N=18,-9,10	<^=,10,-8	<be=-10,14,33,,,,35	<it=,,,,,,-12	<they=,8	=,15,75,-26,-11,-17,33	>N=,9,,,,,23	>ed=,,12,,,,49	>good=20,9,,-13,,,-8	>have=,,,,,,-26	>past=,-9,,,,,9	>prep=,26,-10	>s=9,,,,,,10
-word no	<,=,29,-9,,,-9	<:=,22,,-9,,,15	<N=-15,,-12,10,,,22	<^=-32,34,-12,,-21,-18	<and=,,,-10,,,-31	<be=,-8,,,,,-28	<but=13	<have=47,-40,,-12,,,-53	<prep=9,,8,,,,15	<s=9,-17,,,,,-18	<so=11	<still=,-11,,,,,11	=41,20,-43,-33,-34,-37,10	>$=,,,,,,-18	>,=-18,,-11,,,,-15	>N=43,,-19,,-22,-20,62	>bad=-25,,,,,,-50	>ing=,-23,,,,,-9	>prep=30,24,,,,,18	>s=,25,-18,-34,-11,-11
-word nobody	<,=-8,-15,,18,22,,17	<N=12	<^=-23,23,-15,-20,-9	<and=9,,,,,,26	<because=28,23,-11,-17	=-12,,,-27,,-12,-10	>N=,,,-10	>be=,,,12	>can=,-8,,,,,18	>ed=,43,,-14,,,17	>get=,,31	>have=,,,,,,-14	>prep=38,-14,,,,,30	>s=-18,,,-11,,,-24
-word none	<,=-14,,,26,,,19	<so=12,,,-8	=,,,,,,-9	>prep=-10,,,10,,,-8
-word not	<,=-12,,34,,,-9,11	<^=-9,,-14,-21,-15,-22,-52	<and=,22,16,,,,27	<be=23,-37,-16,-22,-9,-20	<but=,,,,,,-14	<can=39,-20,-21,-28,-13,-16,14	<do=13,-24,-32,-13,-15,18,-29	<have=30,-23,,-14,,-9,-32	<modal=35,-15,-8,,,,10	<my=,18,,,,,15	<will=55,,,,,-17,59	=10,-13,-29,-51,-28,-38,15	>#=,,,,,,16	>$=17,11,,18,,,25	>,=25,,,,,,9	>N=37,,-13,-37,-12,-19,12	>bad=-47,-13,-14,,,,-51	>can=27,,,,,,25	>choose=13,-21,,-9,,-11	>do=-12,27,,,,,24	>done=28,30,-8,-13	>ed=,-14,-12	>get=32,,,,,13,21	>good=,-23,-10	>have=9,-18	>ing=-11,12,,,,-10	>it=,22,,,,,-23	>make=32,,-14,-11,-10,,32	>need=,14,,,,,-14	>past=21,,,,,,-15	>please=36	>prep=19,-11,11,,,-9,45	>the=-9,,10,,,,-13	>they=8
-word nothing	<,=43	<N=,,,-9	<^=-29,-27,-14,-15,,,-57	<and=,,,11,,,11	<do=25	<have=,,30,,,,26	=42,-28,,-40,-15,-15,-22	>N=,17,,,,,9	>bad=-19,-10,,,,,-35	>be=-14,-17,,-9,,,-36	>good=19,,,-16	>prep=9,-12,22,-10,,,16	>s=,,,,,,10
-word one	<,=-12,,,,,,-15	<:=,26,,,,,32	<N=16,20,30,12,,-35,52	<^=-30,13,,-16,-19	<be=,-15,30,,,,-11	<done=,-16,,18,,,-20	<good=-11,12,,-12,9	<it=,-12	<make=,,,,14,,16	<need=,,,,,,-13	<no=36,-11	<prep=,,,,42,-8	<the=,,-15,10,19,48	=-16,12,34,-15,36,-27,15	>$=,24,,,-14,-11,-17	>,=,-15,,24,,,-11	>N=-17,-19,41,-20,66,-17,68	>be=,12,,-15	>prep=9,22,8,-14,,21	>s=,-13,,,,,-33	>time=15	>we=,,,,,,-15	>you=,,,,,,12
-word only	<,=-21,,,9,,,-8	<N=,39,-12,-14,,-11,29	<and=17,,,,,,14	<be=,-16,,,,,-42	<good=,,9	<s=19,,8,-22,,41	<the=13,-8	<we=,-10,,,34	=16,,,-52,29,,17	>$=-24,42,-10,-12,,-16	>,=,14,,-17	>N=25,-23,-10	>ed=,,,,34,,9	>good=42,,,,,38,13	>need=,-9	>prep=-12,11,10,-9,,,21	>s=-13,,,,,,-32	>the=13,-13,,,23,,26
-word open	<,=,,,-8,,,-12	<N=,12,,,27,29	<be=,-9,14,11	<not=31,10,,,,,12	<prep=33,,,,,,26	<s=,,,16	<we=13	=29,,,,18,29	>$=,,13,,,,-9	>,=,,,10	>N=32	>prep=,-15	>the=29,-11,,-9
-word or	<,=-10,-14,,,-10,,-50	<N=,-14,,,,,-31	=-28,-38,-12,-22,-24,-15,-84	>N=,-16,,,,,-24	>be=,,,,,,-10	>choose=,-10,,,,,-14	>prep=,,,,,,-19	>the=-14,,,,,,-20
-word page	<,=,-18,,22,,,11	<N=,-17,10,,26,,25	<bad=,,,,-9	<ing=,,,-14,49,-8	<prep=-10,20,,,,-9,-42	<s=,-9	<the=,,,,,-9,-12	=,-24,-14,,75,-40	>#=-10,,,-25,,-9,-34	>$=,,,-11,,,-14	>,=,-9,,,,,-15	>N=,,,,8,,24	>be=,-32,18,,58,,12	>good=,,,15,20,,11	>prep=9,,,,,-11	>s=,,,12
-word please	<,=8,9,,,,,27	<N=-9,35,,-14,-8,,22	<^=-13,13,-10,-10,-10,-14,-23	=-21,40,-21,-30,-32,,11	>$=-9,,,-14,-19,,17	>,=,34,,,,,31	>N=,28,,,,21,19	>choose=,-11	>do=,,,,,,-26	>make=,,,,,-12,-16
-word poor	<,=-19,,,,,,-18	=-19,,,,,,-18	>N=-19,,,,,,-18
-word receipt	<,=,,,17,,,17	=,-13,,66,,,18
-word run	<,=,,,,,,-10	<N=,-9,,,,,-17	<not=14,,11,,,,31	<s=-8,,,,,,-11	<the=-14,,,,,,-9	=,-20,22,-16,-12,-9,-20	>$=,,,,,12	>N=,,11,,,,19	>good=-10,,,,,,-10	>prep=,,,-11,,,-12
-word same	<,=55,-12,,-13	<^=-16,-12,,,48,,-12	<the=-46,,84,-27,-11,-9,27	=-9,-21,73,-41,29,-16,18	>$=-10,,12,,,,-14	>N=,-24,48,-31,34,-12,20	>prep=,-10,,,,,-18
-word see	<,=,,,,,,-15	<^=,,,-11,,,-12	<my=,-11,,,,,-22	<prep=-9,,,,,,-20	<s=53,,,-9,,,33	<we=-8,10,14,,,,14	=19,-27,39,-35,-16,-20,-55	>,=,-14,19,,,,8	>N=-10,,,,,,-13	>the=25,-8,24	>why=,19	>you=,,,,,,-8
-word she	<,=,-15,,15,,,-16	<^=-37,,,,,-10,-29	=-11,-30,-21,18,-10,-14,-21	>be=23,,,-14,,,13	>can=13,,,,,,21	>past=-21,,-9,21,,,-18	>s=-14,,,,,,-20
-word since	<,=,11,11,12,,,29	<N=32,-26,-16,,,-12,21	<^=,44,-8,-16,,,36	<bad=-23,,23,-17,,,-11	<good=15,,-9,10,,40	<ing=,27	<s=,-9,,12,,12	=31,22,-14,47,,21,96	>#=,,,14,,,24	>$=-14,,,10	>N=8,21,-11,,,39,11	>all=-11,22,25,,,,11	>the=29,-15,-10,31,,-10,15	>time=,-12,,,,,23	>we=,-12,,15,10	>you=,9,,10,,,14
-word sorry	<,=-20,,,,,,-18	<^=11,39,,-10,,-11	<be=,,,,,,-9	=-11,27,,-16,-10,-16,-34	>$=-9,-8,,,,,-15	>,=11,,,,,,-10	>prep=,-17
-word starting	<,=,,,,,,-17	=,22,,,,,-10
-word tabs	<,=,41,,-10,,,19	=,39,,-10,-9,,12	>$=,37,,-10,-8,,9
-word take	<,=,-10	<not=18,,,,,,26	<s=10,,,,,,-18	<we=-18,29,,,,18	<will=,-17,,,,,11	<you=15,,,,,,13	=24,16,-11,-24,,9	>it=,-10	>prep=,,,,,,-30	>the=20,38,-8,-8,,15,15
-word tested	<,=,,,17	=,-10,,,,,-30
-word thanks	<,=,,,,,,-13	<^=,-18,,-18,-15,,-29	=,-25,-8,-9,-17,,-35	>$=,,,-19,,,-39	>,=,-12	>prep=,,,13
-word that	<,=,17,,-37,-9,,-25	<N=-10,-27,10,-13,14	<^=-11,24,-16,24,,-9	<and=,18,,,,,23	<be=-11,,39,,-11,,19	<but=,,,-13	<do=-9	<done=,,,,,,-9	<ed=-11,,21,-18,,17,-19	<good=,,,12	<if=,,,,,,-10	<make=-10	<not=,,,,,,-20	<past=,,,,,,-16	<prep=-58,10,,-12,,-13,-19	<s=,,13,,,22,21	<so=-18,-10,19,17,,,-34	<time=8,,9,,,,17	=-56,-11,19,-47,-22,,-43	>$=-36,-10,11,,-12,-11,-35	>,=,,,-12	>:=,,,16	>N=,,36,-25,,,10	>all=-8,,-11,8,,,-13	>be=-11,38,13,-21,17,-10,15	>do=,,,26,,,27	>it=,-8,,-17,,,-22	>make=12,9,,-10,,,-12	>no=-34,-17,,,,,-35	>prep=,-9,20,,,8,25	>s=-17,,,-8,,,-16	>the=-19,,33,,-11,14	>we=39,13,-11,,,23,27
-word the	<,=,12,39,-22,-18,,-12	<:=8,35,45,19,20,18,60	<;=,,,,,,12	<N=,-19,,,13,22,-16	<^=11,-25,,,-19,-33,17	<all=-12,19,-8,14	<and=30,-28,,11,-25,-28,26	<bad=18,29,-20,-16,-13,-19,39	<be=-42,11,25,-8,-27,-11,-18	<because=38,-27,16,23,-10,-12,14	<but=32,,,-9,,,26	<choose=-27,61,-19,-16,-23,-25,62	<do=-20,56,,17,25,-10,57	<done=-33,,-19,49,-10,-24,46	<ed=14,-28,26,11,-19,,47	<get=-9,-23,,47,-13,9,21	<good=-13,-12,-24,55,-23,-31,11	<have=16,,,-17,20,,-18	<if=-35,-13,,-19,,,-51	<ing=,,23,9,38,-15,15	<it=-11,,33,,,17,9	<ly=-11,,,,17	<make=,-29,,-13,-24,19,-9	<maybe=,,10,,,,8	<modal=,,,,,,-27	<my=,,,25,26,15	<need=17,,,-17,,-13,-27	<no=17,,,-13,,,23	<not=-13,,26,,,,37	<now=,-13,,,12	<only=13,-13,,,23,,26	<past=29,10,-14,-32,,,26	<prep=,,12,,,33,24	<s=-12,-10,50,-9,,24,19	<so=39,-18,50,-19,34,,43	<stay=-14,,,,,,-20	<still=,27,8,-10,,,18	<time=12,,,,,,-19	<when=-12,28,21,-10,,19,23	<why=-15,,55,-20,,,-21	=,,,,-15,,34	>#=,,,,-11,17,12	>N=,,,,,,30	>again=11,,,-18	>bad=-24,-27,28,9,24,37,15	>because=,-9,,,-9	>choose=,9,,,,,26	>done=-15,16,29,-15	>ed=25,10,-10,,,-9,8	>good=-30,10,,,,13,-12	>ing=12,42,16,-45,14,28,61	>ly=10,,,25	>make=-21,-20,-23,,,18	>need=-11,11,,-12	>only=13,-8	>past=14,-17,,,,,-22	>s=,,15,-22,,,26	>time=-17,,-10,,10,-8,46
-word then	<,=-19,18,-9,-13,,-10,-59	<N=-9,12	<^=,,,-9,,,-19	<again=,-12,,,,,-23	<and=15,-11,,-16,,,10	<good=,31,,,,,14	=-16,71,-32,-53,-12,-24,-14	>$=-12,50,-10,-11,,,59	>,=,28,,,,,14	>N=,-12,,,,,-33	>bad=,-10,,-9	>it=,,,-11	>make=,13,,,,,-19	>the=12,-13,,,,,-9
-word they	<,=-17,,37,14,,,21	<:=,27	<N=9,,,-27,,,-11	<^=22,-12,,-29,9,-13	<and=,,,,,,20	<because=20	<when=30,,,,,,13	<why=-11,,,,,,-19	=30,-15,,-51,,-23,15	>N=20,,,,17	>be=11	>choose=-13,17,22,,,,-20	>do=40,,,,,,73	>done=,,,,,,-12	>ed=,,9,,,,24	>good=,,,9	>have=-9,,,-9,,,-33	>make=,,-16,,,,-11	>past=,,,-9
-word third	<,=61,18,,-8,,,44	<the=-30,34	=38,41,,-14,,-11,28	>N=34,43,,-13,,-11
-word this	<,=9,,,,8,,15	<N=9,,-18,20,,40,50	<^=,-34,-10,-11,,,-12	<bad=-9,,,,,,16	<choose=,-16,,,,,-15	<do=,,,,,,-9	<get=22	<good=-17,-13,,-8,,,-26	<make=19,,,,,,11	<need=,,,,,,-11	<prep=9,16,-20,-14,,,51	<s=,-12,,10,,9,-19	=,-17,-51,-36,-18,8	>$=,,-13,-14,,,67	>:=,,,,,,-13	>N=12,,-10,-27,,22,37	>bad=,,,,,12	>be=-25,-15,-17,,,,-33	>good=,,,,,,-25	>modal=,,,,,,-20	>prep=19,-22,,-16,,-8,-41	>time=8,23,-11,31,,17,20
-word though	<,=,,,38	<N=-8,,,,,18	=,,,35,,14	>$=,,,22,,,-17	>,=,,,,,16
-word ticket	<,=,,,8,,15,-10	<N=,,,,,8	<^=-14,,,46,,,26	<the=-11,,-9,,16,9,15	=-23,-11,-20,25,13,51,52	>$=,-15,,-13	>prep=,,,,,33,-13	>s=,8
-word too	<,=-10,10,,,,,16	<N=24,-11,,-10,,9,10	<be=44,52,,,,,28	<it=,-13	<s=,-10,22,,,,16	=26,18,15,-33,11,,70	>$=-18,-21,,-16,11,11,10	>,=-11,-11,,-8	>N=12,41,16,,,,26	>bad=45,15,9,,,,31
-word tried	<,=33	<we=,,,,,,37	=23,-9,,-8,-11,,35	>all=19,,,,,,30
-word two	<,=23,-25	<:=,,,-9	<N=,,-19	<^=,,-9,-16,-10,,-9	<and=10	<because=,27	<have=,,22,,,,10	<past=,,-9,,,,-24	<prep=-10,-15,21,40,,-9,26	<the=,28,24,-10,,,36	=,-11,15,12,-14,-11,15	>N=21,-26,19,,-8,14,11	>ed=,,,,,,-15	>prep=17,-8,,-8,11,,22	>s=-24,42,15,-16	>time=24,-28,8,37,,-12
-word types	<,=,,,,,,-11	<N=,,,,,,-21	=,-10,,,,,-17	>,=,,,,,,-10
-word we	<,=20,45,,-42,-13,-27,24	<:=,15,,-9,,42	<N=,13,,-13,,,11	<^=-37,67,-24,14,-27,-19,76	<and=-15,-10,,,,22,-38	<because=,-8,,,10	<can=,,,,,,-12	<do=,-9,,,,,-26	<good=,,,,,,-10	<if=,-21,,,,,-32	<it=,12,,,,25,32	<maybe=,,,,,,-12	<prep=9,14	<so=-21,10,,12	<when=-9	<why=,33,,,17,,30	=-35,70,-42,-27,-21,,49	>N=-36,58,,10,-11,,50	>bad=36,-24,,,,,-25	>be=16,18,-13,9,,,10	>can=11,-15,,,,,-44	>choose=-38,25,-13,-11,-10,-28,22	>do=-38,70,-12,,,,10	>done=-12,,,,,10	>ed=13,11,,-17,,,-42	>good=,,,,,,9	>have=59,18,,-16,-10,-12,-9	>ly=,-17,,,,,-37	>make=-19,48,,-12,20,10,34	>modal=,-33,,,,,-26	>need=,-23,,,,-8,-30	>now=,-9,,13	>past=,,11,18	>will=-25,69,,,,,52
-word what	<,=18,-11	<:=,,,,,,-13	<N=,,,,17,,44	<^=-35,-31,,-16,,-12,-22	<be=,17,,-8	<prep=,10	=,-26,,-32,,-22,-21	>,=,,,,,,26	>bad=-17	>be=9	>do=,,,,,,-14	>if=,,,,,,-13	>modal=,,,,,,-13	>s=,,,,,,-12	>the=,-9,17,-8,,,-29	>they=,,,,,,-9	>we=12,15,18,11,10,,45	>you=,,,,,,-11
-word which	<,=14,-16,42,,13,,49	<N=,-11,,,,,-24	<^=,,-8,,,,-14	<prep=-16	=,-32,21,-11,,-9,8	>N=,-15	>be=13,,11,,,,22	>prep=,,,,,,-14	>s=,-11,,,,,13
-word will	<,=,-11,,,,,-16	<N=33,,,-13,,9,22	<^=-10,-19,,-10,,18,-19	<it=,,,,,,-9	<s=22,,,-9,,,-14	<we=-33,,-16,-15,-12,40,11	<you=-13,,,14,,,-21	=,-8,-35,-40,-28,20	>N=-24,42,-14,-25,-8,-13,-25	>do=,-21,,,,16,-15	>have=,,,,,22	>make=-10,-23,,-9,,50,-29	>not=55,,,,,-17,59
-word wrong	<,=,,,,,,13	<^=-16	<be=,,,,,,-13	<the=39,,-11,-26,,,33	=,-10,-19,-30,-8,,12	>$=-14,-9,,,,,-22	>:=,9,,,,,18	>N=27,-9,-13,-22,,,41	>prep=-9,,,,,,-22
-word you	<,=-10,24,,14	<N=24,-12,,-25,9	<^=-24,,-16,-73,18,-14,-74	<and=-13,11,,13	<bad=,,,,,,-14	<because=,,,9	<can=8,,,,,,18	<do=,,,,,,-28	<if=,,,,,,-18	<it=,,,17	<make=,-14,,10	<modal=,,,,15	<please=,-8,,,,,-20	<prep=-18,14,,-18,-15,19,23	<s=-11,,,,,,-14	<when=-12,-30,21,-13,24,-9,-18	<why=,,,,,,-11	=-52,-17,-36,-46,,-34,-54	>$=-14,-24,,-18,,,-40	>,=,11,,,9,,19	>:=,9,,,,,9	>N=-21,,17,,,-20	>all=,,,,,,-9	>bad=-12	>be=-10,-14,,-15,19	>can=-17,-14,,,,,-46	>choose=,33,,8,-9	>done=,,,-15,,,-17	>ed=20,17,,29,18,8,41	>get=,,,-49,,,-39	>good=,11,,21	>have=,,,-37,15,,-25	>make=,-12	>modal=-15,-12,,,,,-20	>need=,-13,10,,-11,,-12	>now=,,,-13	>past=17,40,,,,,17	>prep=,-11,,,,,-12	>the=,-10,,,,,12	>will=-13,,,14,,,-21
-word zero	<,=-9	<prep=,,,12,,,19	=,-21,,18,,,51	>$=16,,,,,,16	>bad=-9	>s=,-13
-word 00	<:=,,,-8,,,-32	=,,,-8,,,-32
-word 1	<:=,15	<N=-20,-14,,,,62	<prep=,,,-9,,-8,20	=-38,,-17,,,56,30	>$=,,,,,-9,-14	>,=-8,-8,,8,,,21	>N=,,,-16,,23,-10	>be=,-17,,,,44	>prep=,,,,,13
-word check	<:=,,,24,,,17	<N=,,,,10	<will=,,,,,-10	=,-25,,10,,-11,-39	>prep=,,,,12,10	>the=,,,,,9,-20
-word code_	<:=,15,,,,,15	<N=-13,,,,,,-14	<^=-18,-8,,,,,-42	<and=8,,,,,,-9	<done=,,,,,,21	<make=,,,,,,-33	<prep=,-15,-9,,,14,20	<the=,,,,,,15	=-11,,,25,-13	>$=,9,,31,,,15	>,=,,,,,,-10	>:=,,,10,,12,12	>;=-8	>N=10	>bad=-21,16,,,,,-14	>be=11	>prep=,,,-9,,,-9	>s=-12,,12,,,,11	>when=,,,,,,-13
-word d	<:=,,,28,,,23	=,,,28,,,23	>$=,,,28,,,23
-word three	<:=,13,,,,,9	<N=,16	<^=,20,,19	<all=24,,,28	<be=-8	<need=,,,,,,8	<prep=39,-9,,-17,20,-11,-16	<s=-10,,,,,,-20	<the=,-22,-9,,,9,14	<when=,,,,,,-18	=19,,-20,12,,,9	>$=15,,,-8	>N=10,21,,,,13	>bad=-18,,,34,,,16	>prep=17	>s=,-29,-13,,,,-42
-word your	<:=-15,,,,,,-14	<N=-18,,,,,,-43	<^=16,-19,-15,25,,-10,25	<and=,,,-10	<good=,-17,,8,,30,20	<ing=,19,,,,19,10	<prep=12,44,,,,-18,8	=-13,,-18,,-18	>N=11,,-13,10,-10,21,33	>make=-17,8,,,,,-21	>s=,,,,,,-8	>time=,16,,,,,22
-word .	<N=,,10,-12,,,-10	=,-10,13,-17,,-10,-15	>N=,,,-8
-word 1.	<N=,,,8	=,,,,,,-20	>$=,,,,,,-20
-word 2	<N=38,,,,,,12	<prep=,,,,,,22	=12,,,14	>,=,,-9,,,15,14	>N=,-12,,19,,,-30	>be=32,,,-12,,,-10	>prep=,,,-10,,,9	>s=,,,25,,,18
-word 2e	<N=19,,,,,,11	=19,,,,,,11	>N=10
-word 4	<N=,-16,24,,,-11,-21	<be=,14,9,,,,10	<prep=9	<the=,,,33,,,20	=,,31,26,,-20,23	>$=,,,-13,,,-30	>,=,,19,26	>N=,,,10	>time=,,11,,,,9
-word 5	<N=35,,,,,,16	<prep=,-17,8,-17,,,-16	=38,15,,-36	>$=,,,-9,,,-8	>N=,,,,,,-8	>s=,,,-10,,,-10	>time=,23
-word 6	<N=,,27,15,,11,13	<prep=,,,26,,20	=,-16,24,57,,41,28	>,=,,,46	>be=,,,13,,16	>s=,,,,,12
-word 7	<N=,,-11,9,,,10	<prep=,22,,-11,,,-24	=,-10,-16,,,16,-35	>prep=,-8
-word 9	<N=,-15,,,,,-25	<prep=20,,,,,,30	=,17,,-21	>prep=,27,,-12	>s=,,,-17,,,-8
-word ;	<N=15,-8,,,,,13	=12,-13	>the=,,,,,,12
-word above	<N=,,,,,,-11	=-9,-9,,-8,,,-9	>#=,,,,,,-15
-word accepted	<N=-10,,,32,,,22	<get=,,,-51,,,-17	<s=,,,,,,13	=-17,-15,,,,,20	>,=,,,-21,,,-17	>the=,,,21,,,27
-word access	<N=16,,,,,,13	<no=9,,,,,,9	=27,,,,,24,32	>,=12	>prep=16,,,,,,15
-word account	<N=,,,13,,,36	<my=-9,,,,,,12	<the=,,,,,,-16	=,,-9,39,,,52	>be=,,,,,,16
-word accounts	<N=,24,,-13,,27	=,12,,,,24,13
-word afterwards	<N=,,,,,,-15	=,,17,,,,-20	>$=,,17,,,,-8
-word again	<N=,-12,-11,18,,,29	<bad=17,-13,,-23,,,-11	<good=-21,-13,-11,18,,,11	<it=,,,,,,-10	<need=,,,,,,-18	<prep=,28,,31,,,43	<s=24,,51,,,,25	=-22,20,,51,-18,-17,57	>$=-43,-11,,42,,-13,42	>,=11,-14,16,28,,,18	>and=-13,,,9,,,-23	>prep=35,41,,-11,,,48	>when=,,,19,,,9
-word against	<N=,,,11,,,17	<choose=,,,,,,20	=,11,,,,,12	>the=,,,10,,,11
-word agency	<N=20	=23
-word alive	<N=-8	=-8,,,24,,,18
-word alone	<N=,,,,,19,13	=,,,,,19,27	>$=,,,,,,26
-word an	<N=,,,,,-9,-13	<^=-11,,,,,,-15	<and=,,,-15,16,11	<be=,,,,,,-13	<ing=,,,,,,13	<make=14,,,,,12,50	<need=9,,,,,31,14	<not=,,,,,,-14	<prep=9,,,-13,,-12	=,-37,-16,-37,,16,-23	>N=,-27,,-26,12,31	>bad=,,,,,,-18	>ed=-10,,,,,,-13	>time=,,,,,,-10
-word answer	<N=-11,21,,,,18	<you=,,,-14	=-28,51,,-24	>$=-11,13,,,,-11
-word answers	<N=,,,30	=13,11,-10,29,,,11	>prep=,,,28
-word any	<N=10,11	<^=,,,,,,-22	<make=-12,,,,,,-17	<prep=-8,,,,,,-8	=-18,,,-9,,,-75	>N=,,,,,,-26	>prep=9	>s=-20,,,,,,-23
-word anything	<N=,,,,,,-9	<bad=,-21,,,,,-19	<do=15	<make=22,,,,,,-14	=17,-20,,-12,-13,-17,-34	>$=22,-24,,,,,-31	>N=-10,,,,,,-26
-word anyway	<N=,-8,,,10	=,-8,,-12,9,,-13
-word api	<N=,,,-12	<s=,,9,,,,17	<the=,20,,,,-12,17	=,11,,-22,,-14,21	>N=9,-8,,,,,17	>be=,,,-12	>s=,,,,,,14
-word app	<N=,13,,,26,,14	<^=-9	<my=51,,,-11,,,11	<the=-18,,,-36	=30,26,,-48,23,-17,38	>$=,22,,,21,,10	>be=20,,,,,,8	>prep=17,-9	>s=14,,,,,,22
-word appears	<N=,,,,,,-16	=,,,,,,-16
-word application	<N=,,,11,,,12	=,,,11,,,12
-word apply	<N=14,,,,,,31	=15,,,,,,52
-word appointment	<N=,,,15	=48,,,21,,-11,24
-word approach	<N=,10	=-8,20,,,,,23	>$=,9
+item	=-4,,-16,8,-12,-17,-32
+last	=-48,-53,-63,-102,-64,-43,-63
+of many	=-26,-52,-42,-43,-4,-32,-98
+of three	=-26,-30,-13,-52,12,-32,-37
+of two	=-26,,-32,-18,-42,-26,-13
+part !	=-38,-55,-13,25,-27,-12,-10	>!=13,-14,-19,42,-11,-14,40	>! !=24,,,8,,,26	>! $=13,-14,-19,42,-11,-14,40	>$=-38,-55,-13,25,-27,-12,-10
+part #	=,-18,,,-31,-12,31	>#=,-11,8,17,,-9,10	># $=,,9	>$=,-10,18,-10,-39,23,-9	>(=,22,,,,14,13	>)=-13,-22,,19,,,-13	>) $=-12,,,11,,12	>,=-13,,-18,16,-9,,14	>, #=9,-10,20,30,,-8,25	>, N=-17,-16,-10,-25,,,-46	>, all=,10	>, and=,8,,,,,12	>, no=-12	>, not=,10	>, s=,,,9,,,9	>, so=15,,-10	>, the=14,,,-32,,,-45	>:=-30,,-20,24,,-14,-30	>: #=-25,11,-15,16,,-10	>?=,,,,,,-19	>? $=,,,,,,-19	>N=,-18,27,12,,,45	>N #=-12,-9,,18,,22	>N $=-9,16,,-18,-13,,28	>N ,=23,,11,18,,,34	>N and=,,-8,11,,,-18	>N bad=,,12,-8	>N be=20,,,-18,,,15	>N done=,,30	>N ed=,,,21	>N prep=-16,13,18,10,15,-12,12	>N s=,-26,-14,26	>all=20,,17,-9	>all N=14,,20	>and=17,-18,9,-33,,,-28	>and #=-9,,,,,11,-23	>and N=,,11,,,-10,11	>and the=-15,,,,,,-17	>and we=15,,,,,,11	>bad=,-13,12,11,,,41	>bad $=,,10,-12,,,17	>bad ,=,,,10	>bad s=,,,14,,,15	>be=32,-11,,24,-11,,52	>be N=,-20,,,,,-17	>be bad=11,,,,,,13	>be choose=,26,,-10,,,10	>be done=-11,-12,13,15,,,12	>be ed=45,-9,,-10	>be good=-13,8,,25,,25,32	>be prep=,11,,27,,,12	>because=11,,22,-9,,,11	>do=,,,,,,-10	>done=19,-9,,20	>ed=,-10,,,,,10	>get=,44,,-11,,,16	>good=-9,-19,19,-13,,,-14	>good $=,,,,,,-12	>good ,=,-9,15,-26,,,10	>good N=21,,,-11	>good prep=,,,,,,-16	>have=-14,,,15	>have be=-10,,,25,,,14	>ing=,-11,28,13,,,15	>make=,,,9,,,-16	>modal=,15,,-9,,,-17	>modal N=,-14,,,,,-13	>now=,-8,,11	>prep=,,43,51,,20,53	>prep #=-9,-13,14,23,,10,37	>prep N=,22,-15,-12,,20	>prep all=,,,-10,,,-11	>prep it=,,31,,,,29	>prep s=,,12,-11	>prep the=,-19,-10,45,21,,-12	>prep they=-8,,12,13,,,13	>s=24,-40,-32,59,,-11,29	>s $=-24,-13,-17,52,19,,-20	>s ,=-24,35,-15,-14	>s N=21,-17,-8,-10	>s and=9,-21,,-12	>s bad=,,,20,,,13	>s be=,,,-18,,,32	>s done=,,,,,,19	>s ed=,,,,,,-30	>s good=-8,,14,,,,12	>s no=,-8,,,,,-14	>s now=,9,17,23	>s prep=15,-22,-10,,,,-18	>s we=,9,,,,,12	>so=,,,,,,11	>stay=-22,16,-10,-11,,,-35	>stay the=-12,,,,,,-9	>the=-10,-23,,,,,-21	>the N=,9	>time=,25,,,-9,-18,42	>time $=-15,,,,,-20	>time ,=,,,21	>time N=,15,12,-15,,,12	>time and=17,,,,,,9	>time prep=,13,,-20,,,11	>we=,,,,,,-11	>when=-18,20,-9,25,,,32	>when the=,19
+part (	=-20,17,,,,28	>#=,-10,,,,25,-11	># )=,-13,,,,,-15	>N=-10,,,14,,,16	>N #=-10,,,12	>N )=,14	>choose=,,,,,,-19
+part )	=-32,,-8,,-11,17,-28	>$=-28,24,-19,,,19,-19	>,=,-9,,17,,-10,12
+part +	=,9,,,,-8,19
+part ,	=,15,-10,,-18,-10,25	>#=,-20,,,-12,-20,44	># $=16,,,23,,,14	># ,=,,-9,,,,22	># N=36,,,,,,17	># and=,,,-14,,,-15	># bad=,,,-23	># prep=-13,,,,,,-13	># s=-11,,,23,-9,-8,27	>$=-15,-12,,-14,,,-27	>N=-14,25,-16,,-24,-20,11	>N #=-14,-20,-8,-33,,59,-16	>N $=-17,-18,-26,-25,-14,-23,-17	>N ,=-35,-10,-9,-15,-15,-11,-42	>N :=8,36,,,,21	>N and=-10,-15,13,,20	>N bad=-15,,,,,,28	>N be=18,16,14,,,,39	>N can=14	>N do=,-8,29	>N done=,,,11,,-11	>N ed=,,,19,,,23	>N good=-21,17,,16,,,-10	>N have=,,,34	>N it=10,,,,,,-17	>N only=-9,-13,,,,,-21	>N past=,25,,29	>N prep=,25,-19,,,-10,-26	>N s=17,22,,10,,-14	>N stay=,20,,-16,,,8	>N the=,-12,-11,-24,,,-60	>N time=37,-10,,,,,30	>all=-15,,-14,-13,,11,-9	>all #=,,,22,,,21	>all N=-8,,,33,,,16	>all ed=,,,-11,,-10,-25	>all good=-11,,,-24,,,-31	>all prep=-20,,,-23,,,-9	>all s=,-14,,18,,31,17	>and=12,,,,14,,15	>and N=,-14,13,-13,13,-9,-21	>and choose=,,,,,,-9	>and ing=,,,,,,23	>and it=16,10,,16	>and make=,-10,,,10	>and no=,,11,-13	>and prep=13	>and s=,,,-26,-10,,-39	>and so=,15,,-19	>and the=-17,13,-19,51,,,16	>and they=23,,,,,,9	>and we=14,23	>and when=9	>and you=,-11,,12,,,12	>bad=-14,-12,,13,,,-11	>bad N=,,-15	>bad prep=,,26,17	>be=,-11,12,11	>because=37,11,26,,,17,27	>because N=,,,,,,9	>because the=,,26,12,,,15	>because you=,,,,,,10	>but=-11,,,28,10,,-11	>but the=-13,,,15	>can=11,,,,,,28	>can not=,,,,,,19	>can you=9,,,,,,11	>choose=,28,,,21,-15,27	>choose N=,31,,,,,19	>choose prep=,-24,,17,,,-21	>choose s=13,-9	>choose the=,,,,,,14	>do=-12,,,,27	>do not=,-12,,,,,-8	>done=-22,,-12,45,,28,33	>done $=,-9	>done ,=,-13,,9,,-8	>done it=,,,10	>done prep=,,,,,13	>done the=,,,,,14	>ed=-22,-24,,33,-9,24	>ed and=-11,,,-13,,,-9	>ed prep=,-14,,30,,22	>get=,,,26,9,,21	>get the=,,,,10,,-10	>good=-10,40,,28,-11,14	>good $=,12,,,,42,18	>good N=,14	>good prep=,-9,,23,,,-10	>good s=,,,-9	>good the=,,,,,,-15	>have=,,,37,,,9	>if=,,,,,,-10	>if you=,,,,,,-8	>ing=29,11,,-8,15,,46	>ing be=41,,,-16,,,9	>ing it=,,,,,8,11	>ing prep=,-19,,-9,,,-31	>ing the=,,,21,,,25	>it=,-29,,,30,,18	>it N=24	>it be=,,,-12,15,,-18	>it good=,,9,24,,,14	>it now=,,,,14	>it s=,-11,,,,,16	>it we=,,,,,,10	>ly=,,,-9,,,-13	>ly prep=,,,11	>make=-20,,,,,-8	>make N=,-9,,,,,-21	>make it=,22,,,,,34	>make my=,,,,,,30	>make the=,10,,,,,-20	>make you=,,,,,,-11	>maybe=,,,,,,10	>modal=,,,,,,11	>my=-8,,13,,,,26	>my N=,16	>need=33,,,,,,8	>no=10,17,-16,29,14,-15,32	>no N=48,13,,-18,,,41	>no bad=-19,-9,,41,,,-11	>no be=-25,,,,,,-16	>no can=,,,,,,18	>no prep=,,,34,,,24	>no s=-28,,,,,,-16	>not=-29,30,,,-9,34,-10	>not #=,17,,,,,12	>not N=,,,19,,-21,-8	>not prep=-14,-8,,-17,,,-17	>not the=,10,,,,,10	>now=-15,,,,,,-8	>now the=,,,,,,-10	>only=-16	>past=,14,,15,,,20	>please=,,,,-8	>please $=-10,,,,,,9	>prep=-22,9,,,-20,19	>prep N=-13,,14,,,-10	>prep all=-9,12,,14,,,-11	>prep it=,,,,,,-21	>prep s=,-13,,23,,,10	>prep the=21,-12,,,,18	>prep you=,16,,,,10,26	>s=14,8,-22,33,-17,-14,10	>s $=-12,,,,-8,,-29	>s ,=,-11,,,,,-21	>s ?=,,,,,,-13	>s N=31,47,,,,,36	>s and=-18,-9,,17,,14	>s bad=23	>s be=,,,9,,8,12	>s choose=,-11,,22,,,12	>s done=,-10,,-12,,,-32	>s ed=-9,-9,,24,,,11	>s good=,-17,,,,,-21	>s make=12,-15	>s prep=,8	>s the=-13,,,-15	>so=31,25,29,-16,-16,-10,33	>so N=-21,15,-11,-13,,,-29	>so ing=,,13,-9,,,10	>so it=-18,,,,,,-21	>so make=,14	>so no=15,,,,,,10	>so s=9,-13,-8,,,,-27	>so the=12,-15,54,,-12,,22	>so we=32,12,,8,,-11,33	>still=-10	>the=-18,12,18,-19,12	>the N=-17,,,,11,8,-10	>the bad=,,,,,,-11	>the good=-13,16,,-12,,,17	>the ing=,-15,16,-21	>the s=,20,14,,,-10	>they=-28,-21,22,35,-13	>they do=-10,,,,,,-12	>they done=,,,12,,,22	>they good=,,,19	>time=,,,-17,,,-41	>we=13,15,-13,-15,26,-11,29	>we N=-14,25,,-14,9,-11	>we be=8,22,,-14,51,,25	>we can=,,,12	>we choose=-9,,,-13,,19,14	>we do=29,,,,,,20	>we ed=,,10	>we have=17,-9,,,,-8	>we make=,,,,,11	>we modal=,,,,,,-29	>we need=,,,,,,-13	>we now=,,,,,,-14	>we only=,,,,,,-13	>we will=,-26,,,,-16	>when=,-13,,,,17,-22	>when the=,,,,,22	>why=13,-13,,,,,-12	>why be=,,,,,,-16	>will=-12,-13,,,,,-14	>will do=,-12	>you=-13,20,,15
+part .	=,-10,13,-16,,-10,-11	>N=,,,-8
+part :	=-23,,11,,-12,,28	>#=-13,,,16,-9,-21,27	># $=-19,-14,,-11,,,-59	># ,=,-10,,25	># N=-10,14,,11,,,37	># good=25,,,-30	># prep=,,21,,,,-8	>$=-33,-33,-41,-19,-33,-35,-80	>)=,-10,,14,,,-9	>) $=,-10,,14,,,-9	>N=,12,-21,-24,-17,16,-17	>N #=9,-15,,,,,-14	>N $=-21,-9,-35,-9,-21,-35,-54	>N ,=,,,,,-14,-34	>N and=,,,,,17	>N bad=46,,,,,,42	>N be=,,21,-20,,,10	>N done=,,,-11,,12,-31	>N good=29,25,,46,,,43	>N have=12,,,,,,28	>N it=,,,,,9,-12	>N only=-12,23	>N past=-10,,,21,,,12	>N prep=-15,15,,,,33,24	>N s=,38,,-25,,,39	>N stay=,,,,,,23	>N the=,-41,,,,24	>all=,-8,12,,,,12	>bad=41,,,-11,,,-19	>bad ,=51,,,,,,14	>choose=,-10,,,,,-28	>done=-13,-10,-10,30,,,22	>done $=,,,23,,-11,12	>good=-10,-11,,56	>good $=,,,40	>ing=,-20,,-8,,12,25	>ing ,=,-10,,-8,,15,8	>it=,19,16,,,9,8	>it be=,,,,,,-11	>it s=,,15	>make=-10,-15,,20,16,14,22	>make N=,,,10,,,14	>make s=,,,-9,19,13	>no=,32,,-14,,-10,23	>no N=,11,,-11,,-9	>no s=,21,,,,,11	>not=,26,24,,28,,19	>prep=-13,-10,26	>prep N=-9,,,,,,-17	>s=-26,15,13,-9,,,27	>s choose=,,,,,,8	>s good=-10	>the=12,16,37,9,20,20,33	>the N=15,30,34,,26,20,28	>the s=,-8	>the time=,13	>they=,22,18,-11,,,33	>time=,9,,,,,8	>we=,8,,,12,47,17	>we N=,20,,,,50,19	>we be=,,,,17,,-14	>we choose=,-10,,,,-10,-15	>why=,,,,,,-13	>you=-20,,11,9,,,-11
+part ;	=10,-14,,,,-9	>the=,,,,,,14	>the N=,,,,,,13
+part ?	=-49,-56,-45,-53,-32,-40,-72	>$=-49,-54,-45,-51,-32,-39,-70
+part N	=-31,-18,-44,-22,-42,-43,-47	>!=-10,-17,,-19,19,-19	>! !=17,,,-20,,,-19	>! $=-27,-16,8,,22,-17	>#=,-20,10,,-25,58,10	># $=-43,31,-26,38,,82,44	># )=-11,,,,,21,-16	># ,=20,,,-25,,,-45	># N=-12,-18,26,-23,-10,,-19	># and=-19,,9,-23,,,-39	># bad=27,,11,17,,,25	># be=21,-23,9,-19,,-12,9	># do=9	># get=,17	># good=,,10,10	># have=-10,,,22,,,14	># modal=,-14,,,,,-13	># prep=18,,-16,,,13	># s=47,-9	># stay=,15,,,,,-12	># when=-13,,,12	>$=-29,-11,-29,-36,-37,-68,-43	>(=-13,,14	>( N=-10,,,,,,-8	>)=,21,,-13,,13,19	>) $=,22,,-13,,14,19	>,=-18,,,14,,21,15	>, #=17,,,-21,,-8,11	>, N=13,,,-26,,-16	>, all=-31,-18,,17,,27	>, and=16,11,,-16,32,13,18	>, bad=,,,,,,-16	>, be=,,12	>, because=,9,,,,18	>, but=11,,,,11,,-9	>, can=8,,,,,,19	>, choose=15,,,23,19,,15	>, do=-22,,,,,,-28	>, done=-12,,,14,,,9	>, get=,,,30,9,,32	>, good=,28,,,,27	>, ing=,-11	>, it=,-58,32,15,17	>, ly=-8,,,,,,-23	>, make=-9,-15,,,12,,-25	>, my=,16,13,,,,34	>, no=23,32,,8,19,,26	>, not=,51,,-12,,53,27	>, please=12,-13,,,,,-25	>, prep=-17,12,-14,14,-13,,-21	>, s=17,-22,,60,-9,-19,36	>, so=9,12,-8,-15,,-17	>, the=-52,21,-18,,,16,14	>, they=-25,-17,28,23,,,-16	>, time=,,,-17,,,-41	>, we=15,-12,,11,,,11	>, you=-9	>.=,-9,10,-12,,,-10	>:=,9,,,,15,14	>: #=,,,-12,,-9,11	>: $=,37,-12,18,-9,-16,-22	>: N=,,-33,,-20,27	>: all=9,,,,,,10	>: bad=47,,,-8	>: done=-13,,,12,,,11	>: good=,,,12,,8	>: ing=,-12,,,,13,19	>: it=,,11	>: make=-10,-10,,28,17,,20	>: no=12,20,,,,,19	>: not=,23,13,,,,11	>: prep=,,10	>: s=-32,,,,,,-20	>: the=21,,12,,35,-17,25	>: they=,-11,25,-9,,,17	>: we=-14,24,,,,55,15	>: why=,,,,,,-12	>: you=-16,-9,12,,,,-13	>;=13,-10,,,,,15	>; the=,,,,,,13	>?=-32,-34,-25,-27,,-26,-46	>? $=-32,-34,-25,-27,,-26,-47	>again=,-17,,30,,-10	>again $=,-19,-9,-9,,,-20	>again prep=,11,17,36,,,31	>again so=9	>all=-18,,-24	>all $=,54,,-11	>all ,=,-11	>all N=,-8,-9,,,,9	>all prep=12,12,,,,,8	>all s=,,,,,,24	>all the=,,,,,,-9	>all time=-11,-26,,-11,,,-33	>and=25,-14,,-21,,-35,17	>and N=,-27,-16,,,-14,-63	>and all=,,,,,,9	>and bad=-11,,,,,,-15	>and choose=,,,,10	>and done=-14,8,,27,,,25	>and ed=,,25	>and good=-13,,,,,,14	>and it=,11,,,,,26	>and make=,,,43,,-13,-10	>and no=8,,,,,,9	>and not=,,15	>and now=25,,,-16,,,14	>and past=,,,,,,-19	>and prep=13,23,,,,,24	>and s=11,21,-9,-25,,10,20	>and so=,,12	>and the=52,-31,24,-33,,-10,-13	>and they=,,,,,,11	>and we=26,13,,-15,,,43	>bad=37,-35,9,-20,-35,-38,17	>bad $=24,-11,-9,31,-8,-13,21	>bad ,=20,-25,,10,,,33	>bad N=13,15,,,,,45	>bad again=,,,,,,15	>bad all=-12	>bad and=-19,,,,,,-21	>bad bad=,-13	>bad be=-13,,,12,,,-24	>bad because=-14,,12,,,,-10	>bad it=,,,,,,-10	>bad ly=,,23,,,,9	>bad my=46,,,,,,24	>bad no=15,,,11,,,20	>bad prep=,71,-13,-36	>bad s=,,14,,,,14	>bad the=48,-23,,-23	>bad when=-12,,26,,,,-11	>be=,-15,,,-15,-17,16	>be #=-23,20,9,-14,,-9	>be N=-39,-10,-26,32,-13,-16,-18	>be again=,-15,,10,,,36	>be bad=24,36,-23,11,-20,-15,21	>be because=,-10,,-12,,,-20	>be choose=-18,56,,11,,,42	>be done=19,-28,,,,,18	>be ed=-16,,8,,,,-52	>be good=-15,9,,11,27,-13	>be ing=70,-35,-10,-11	>be it=,,23,,,,23	>be ly=,,,,15	>be no=,-14,,,,19	>be not=41,,14,-10,,,45	>be now=,,25,20,,,22	>be past=,,,,,,-12	>be please=,,,-12,,,-11	>be prep=26,-9,,,-13,51,17	>be s=20,-14,,,,,-25	>be so=,,,,,,-14	>be the=18,,30,-17,,,-21	>be time=9,,,,,,30	>be why=,-12,19,,26,,-19	>because=24,-35,,,,-15,51	>because #=,,,14	>because prep=,,15,,,,29	>because the=27,-11,,-15,,,14	>because time=,,,,,,-15	>but=-31,-17,,,,11,-20	>but $=-39,-13,,,,,-30	>but ,=,,,,,16,-10	>can=,-28,16,-10,-9,29,-33	>can N=,-11,-14,,,,-45	>can not=10,,13,,,31	>choose=31,43,43,-45,,15,54	>choose $=,-20,-12,-25,,-11,-24	>choose ,=15,10	>choose :=,12,12,-18,,11,24	>choose and=12,,,,,25,16	>choose prep=,9,14,13,,,32	>choose the=25	>do=19,9,19,,25,-9,59	>do it=,15,,12,,,25	>do not=35,-33,-8,10	>do the=,44,,,,,29	>done=,-47,13,18,-15,,45	>done $=20,,,,,34,12	>done ,=,21,,,,,24	>done :=,,,-16,,,-22	>done N=,,,,,,8	>done and=,,,,,,36	>done it=8	>done my=,,,18,,,15	>done prep=-8,-17,18,22,,-17,-20	>done the=,,24,,11	>ed=,,-18,,25,31	>ed $=14,45,-20,,,-18,8	>ed ,=-20,-20,22	>ed N=-12,,,-12	>ed and=,-8,,,,,14	>ed bad=,19,,,,,-16	>ed good=,-28,,11,,,-22	>ed my=17,-12,,22,,,-8	>ed prep=21,,,-10,38,72,39	>ed the=,-13,,9,20,,25	>get=10,28,,-23,8,,18	>get N=,14,,-10,14,,25	>get bad=,-14,,,,,-28	>get done=,18,,-27,,,-15	>get ed=10	>get good=,,,,,,18	>get the=,19,,-9	>good=10,,17,35,-10,-12,39	>good !=,,,37,,,18	>good $=-25,-47,-9,56,-18,-27,-35	>good ,=,-31,8,24,16,,17	>good :=29,-17	>good N=,,,-52	>good again=,,,11	>good bad=10,42,,-33	>good good=,-20,61,9,23,30,24	>good it=-16,,-11,13,-10,,33	>good no=,20,,12,,,18	>good prep=19,-9,34,,-18,-14,9	>good s=,,-12,14	>good the=,40,-19,,,,-35	>good time=13	>have=35,-44,14,,-10,,20	>have #=-12,,,,,,-9	>have N=-12,-8,15,48,,,9	>have bad=-20,,,,,,-29	>have be=22,-18	>have ed=,,,,,,16	>have good=-9,,,-14,,,-13	>have no=14,,20,,,,-16	>have not=34,,,,,,37	>have the=24,,12,,-8,,28	>if=-9,9,17,,,,16	>if it=,20	>if the=,,19,,,,12	>ing=,35,10,51,22,,53	>ing $=,-10,,13,-9,25,8	>ing ,=18,,,-13,28,-9	>ing N=,13,,16,-9,,18	>ing be=-10,-16,,9,,,-25	>ing it=,,,,,,12	>ing past=-8,-24,,47,,,10	>ing prep=19,14	>ing s=,-12,22,,22,,9	>ing the=,,,21	>it=-14,,,-16	>it $=,10,-18,-29,-9,,-26	>it ,=,,9,,,,34	>it :=,-10	>it N=,-17,10,,,13,25	>it bad=,,17	>it be=-25,14,-14,-11,20,,28	>it modal=,10,,,,,-11	>it no=12	>it prep=-18,-12,-17,10,,-12,-23	>it s=-14,,,31,24,9	>it the=,,-9,,-14,,-26	>it time=,,,14,,23,21	>it we=,,,,,,23	>ly=-12,-25,18,35,9,,35	>ly $=-34,15	>ly prep=,,16,11,17,,-11	>make=20,-17,-12,,27,-25,47	>make $=-22,,,29,-19,-22,27	>make ,=,10,,,,,-20	>make :=,,9	>make ?=,,,,,15,20	>make N=35,,,-16,,,12	>make bad=28,,,-14	>make be=-9,,,29,,,13	>make good=-12,,,,48,,-37	>make it=,,15	>make prep=,,,,11	>make s=14,,,,,,12	>maybe=13,,,-9	>maybe prep=18,,,,,,11	>modal=-23,,-14,-21,-10,-13,-53	>modal N=,-20,-8,-13,,-9,-22	>modal choose=,23	>my=-31,-21,,-29,36,27,20	>my $=-16	>my N=,,,,50	>my prep=-10,,,,,13,14	>my s=,,,-19	>my when=,-11,,,,,-25	>need=18,,20,13,33	>need $=,-15,,,,,-14	>need N=9,,,,18,17	>need prep=,-12,,,,-12,-29	>need the=15,,,,16	>no=-16,-21,,11,-9,,9	>no N=19,-22,,27,,,28	>no ing=-25,,,,,,-17	>no it=,17	>no s=,,16	>not good=,14,,,,,-11	>not past=9	>now=28,-34,-9,28,17,,36	>now $=,,-12,,,-11,-22	>now ,=11,-8,,,,11	>now :=,,,13,,,12	>now good=,,,14	>now s=10,-22,16,37,,,18	>only=-19,78,-21,-17,-13,-23,45	>only $=-26,43,-16,-14,,-10,9	>only ,=-11,30,,,,,8	>only prep=,36,,,,,33	>only s=,-9,,,,,-10	>past=,-28,11,51,-26,15,21	>past $=,-9,,,,,-8	>past ,=-8,,,22,,,-16	>past N=16,-9,36,-8,,,-9	>past again=,,,11,,,18	>past bad=,,,-17,,20,-14	>past good=,18,,,,25,28	>past my=-13,,,,,,-11	>past prep=,,,24,,-9,25	>past the=34,-11,,,,,9	>please=-17,25,-10,,-12,-13,15	>please $=-12,-9,-9,,-12,-12,-26	>please ,=,36,,,,,35	>please prep=,,,10	>prep=12,16,,,-18,22,25	>prep #=12,-50,26,26,-10,-29	>prep $=19,,,-34,,10,-31	>prep ,=-13,10	>prep N=,,18,61,-14,29,28	>prep again=,31,,20,,,38	>prep all=17,24,,-29,,,-20	>prep bad=,-31,,-17,,-12,-45	>prep choose=,,,,,,-10	>prep ed=,,,,,12,15	>prep good=,,,,,-10,-38	>prep ing=-13,9,,-11,13,-8	>prep it=13,10,-32,-32,-16,,23	>prep make=-9,-12,,-11,,14	>prep my=34,-8,,,-9,,48	>prep now=,-9,,-15,,,8	>prep prep=13,24,,37,,-14,62	>prep s=,44,,-26,9,14,-46	>prep the=,28,,-10,-11,48,27	>prep they=28,-9,22,,,,30	>prep time=,,12,-17,,35,33	>prep we=9,,,,,,16	>prep when=,,-9,,38,,30	>prep why=,20,,,,,-24	>prep you=-11,,-11,-8,,,-12	>s=9,,15,,-27,,14	>s !=,,,,,,-9	>s #=,-17,,-12,,,-12	>s $=-72,23,-37,,10,-42,-52	>s (=,,,,,-10,9	>s ,=-27,,,30,11,-16	>s :=-26,28,10,-20,,,-30	>s N=-30,-12,38,-46,-18,-39,-55	>s again=,,-10	>s all=45,-12,-13,-14,,,-16	>s and=31,,,,19,-8,21	>s bad=36,-12,38,-15,,,27	>s be=,-9,,27,,-15	>s because=,,,-16,,22	>s can=,28,,,,,22	>s choose=,22,,,,9,25	>s done=,,,,,9	>s ed=,,18	>s good=12,,12,51,,,39	>s have=,,,,,14,13	>s ing=30,,9,,,,32	>s it=21,9,-12,-14,,,8	>s make=,-12,,19,,,8	>s modal=,-9	>s my=53,,-10,-22,,9,15	>s need=,,10	>s no=31,13,9,,,,8	>s now=18,,,-37,,,-8	>s only=38,-8,-12,-36,,45	>s past=,-16,22,16	>s prep=-12,21,,24,-13,34,26	>s s=,-25,32,,,-15,20	>s still=,,,,,,15	>s the=,10,31,,-23,,-9	>s they=,-17,8	>s time=,,,,,15,-18	>s we=9	>s when=,10,,28,,45,28	>s why=-17,,,,,,-31	>s will=25,,,,,,11	>s you=,,,,,,-11	>so=-19,,-23,-14,39,17,12	>so $=-12,14	>so it=,,,,,16,13	>so no=16	>so the=,-14,,,52	>so we=-19,20,,-9	>stay=-40,35,22,,9,-31,28	>stay $=-16,19,17,-14,21	>stay N=18,,,11	>stay bad=-12,28,-9,-10,,,10	>stay good=,-9,,,,,-26	>stay prep=-19,,-17,-22,-12,-16,20	>stay the=,,54,,10	>still=45,-19,,-9,17,,39	>still N=,,,,,,-21	>still have=12,,,,,,15	>still ing=16,,,,20,,35	>still s=16	>still the=,,10	>the=-12,,,-20,,13,-15	>the #=-11,22,,,,12,18	>the N=,-11,27,-12,10,14,-11	>the bad=,,-10,,,,16	>the good=,14,,,,27	>the ing=,-13,,,,14,23	>the make=10,,,14,,-11	>the s=-16,-14,-12,,,,10	>the time=,-14,18,-9,,-14,-35	>they=,17,28,-25,,,8	>they $=-19,,,-21,,,-28	>they N=13,,,,,,18	>they modal=,,,,,,9	>they prep=,16,,,,,17	>time=15,-47,,-19,-32,20,19	>time $=35,,,,-15,,34	>time ,=-15,,8,-37,,,-11	>time N=,,,13	>time prep=-13,-25,,,,-14,-21	>time time=,-12,,-10,,50	>we=32,11,,-19,,-16,17	>we N=,-16,,-14,,,-15	>we be=-26,34,,,,-8,-20	>we can=24,,,,,,9	>we choose=16	>we ed=,,38,,19	>we have=13,-9,,23	>we make=31,-11,,,,,21	>we need=,-11,,,,,-18	>we only=,,,,,,12	>we will=,,,,,20	>when=-22,,20,-10	>when #=,10	>when N=-13,,19,-10,,,27	>when all=,,,,,12,14	>when ing=,,,,,,-32	>when it=,,12,,,,-10	>when the=13,-20,-14,10,11	>when they=,,13,,,,9	>when time=,,22,,,,12	>when we=,,12,16	>when you=,-10,,,,,-25	>why=31,-25,14,-33,,,76	>why $=10	>why ,=,,,,,,28	>why N=,,,,,,13	>why prep=12,,,,,,10	>why the=,-12,14,-9,,,25	>why we=17,,,-19,15,,15	>will=31,,-15,-17,,,22	>will N=-17,41,,,,13	>will make=-11,31	>will not=54,-61,,,,-10,38	>you=,-23,,-38,18,-12,-36	>you N=-12,,,,,,-20	>you be=,,,,,,-12	>you done=,,,-14,,,-13	>you ed=21,,,,9,,26	>you past=,,,,,,11	>→=,,,-17,,40,15	>→ N=,,,,,23,14
+part again	=-10,,,22,-34,-34,46	>$=-35,,,8,-13,-18,22	>,=11,-25,21,34,,,35	>, N=15,-15,26	>N=,,,,,,12	>and=-19,14,,,,,-18	>and N=-8,18,,-26	>good=,,,,,,10	>good $=,,,,,,10	>prep=20,,,10,,-9,19	>prep #=,,-9	>prep N=,-10,,-13,,,-23	>prep bad=,,,9,,,18	>prep the=16,39,15,-11	>so=,-12,,-8,,,-39	>the=,,,14	>when=,,,15	>when the=,,,15
+part all	=,-12,,-15,-39,-43,25	>!=,,-8,,,,-16	>! $=,,-8,,,,-16	>#=-24,-14,-10,46,,,20	># ,=,,,-9	># N=,,,,,,11	># s=-31,,,45,,,-10	>$=-19,,-19,-22,-22,,11	>,=-8,-12,17,-12,,,-26	>, the=,,11	>?=,,,,,,-9	>? $=,,,,,,-9	>N=30,-27,34,,-11,-33,44	>N $=,-22,-25,,,,14	>N ,=,,-9,14	>N :=13,,12,-9,,,28	>N and=24	>N be=,,18,,,,8	>N good=11,,20	>N prep=-17,,9,,,,-9	>N s=11,-11,40,47,14,-9,39	>N the=16,,,,,,-11	>N time=14	>N we=,,,,,,19	>bad=-11,-11,,,,,-22	>bad N=,,,,,,-21	>be good=,,,31	>be prep=,,,-26,,,11	>choose=,29,,,,,10	>done=17,,,-16	>ed=10,,15,-13,,-11	>good=15,,-11,-8,,,-16	>good $=,,,-22,,,-27	>good prep=-8,,,,,,-9	>it=,-9,22	>make=15,,,-12,,11,18	>make prep=,,,,,,-15	>my=35,10,,,,,29	>my s=33,11,,,,,19	>past=,,,9	>prep=26,29,,-26,,-14,29	>prep N=9,9	>prep it=17,,18,,,,15	>prep my=,,,-12,,,15	>prep the=33,,,,,,14	>prep they=-37,,-13	>s=-22,-11,,,-16,18,22	>s $=12,-22,,17,,,29	>s N=,,,12,,30,23	>s be=-14,,,-19,,,-28	>s good=,,,-26,,,-43	>s make=19,,,,,,25	>s prep=-17,,,,,,-20	>the=,12,-11,29	>the N=,,,9,8,,-22	>the s=,21,,,,,11	>time=-30,-18,-10,-22,,,-78	>time $=,-13,,-15,,,-26
+part and	=,-19,-29,16,,-15,27	>#=-14,,16,,,11,-15	>N=,,,,,,-36	>N #=,,14,-14,,,-27	>N $=-25,-28,-10,8,-9,-9,-45	>N ,=,20	>N :=,18,,-9,,,16	>N bad=-10	>N be=20,,8,,,20,16	>N good=10,,,17,,,27	>N it=,,,,,,-12	>N my=,,,,,,-16	>N prep=-24,-9,,,,,-33	>N s=53,11,,10,,,30	>N the=,-29,,,23,,-23	>N they=,,,,,,13	>all=,,,18	>all #=,,,9,,,8	>bad=,,,12,,,-41	>bad prep=25,-8,,17,,,-20	>bad s=-13	>be=,,,,,,-12	>because=,,,,10	>because you=,,,,10	>can=9,,,,,,11	>can not=10,,,,,,11	>choose=-18,38,,,,-8,-12	>choose it=,11	>choose prep=,-9,,,,,-21	>choose the=-9,12,,-9,8,,10	>do=,13,,,,26,19	>done=-29,,-15,55,-8,-19,27	>done $=,-9,,,,-9,9	>done prep=-9,,,11,,,-13	>done the=-9,,,,,,20	>done they=,,,20	>ed=-13,-13,19,51,,-8,26	>ed $=,,,21,,,21	>ed prep=,,,19,,,-23	>get=,-11,,12	>good=-20,-20,,23,,,12	>good it=,,,,,,10	>good prep=,,,10,,,12	>good the=,,,-19,,,-28	>ing=19,,,,,,15	>it=36,12,-10,15,,-9,17	>it be=52,14,-11,20,,,47	>it s=,,,,,,-9	>make=-12,,,24,12,11,-14	>make it=,10,,18,,,19	>make my=,-10,,,12,,-21	>make prep=,,,,,14	>make the=,9,,18	>modal=,,,-16	>my=15,,15,,,,17	>my N=13,-12,,,,,16	>need=,,,,,,-13	>no=18,-9,,,-9,,11	>no N=8	>no can=-28,,,,,,-11	>no prep=13,,,-8	>no s=29,,,-10,,,15	>not=,33,11,-16,,,9	>not prep=,,,,,,21	>not the=,,,,,,8	>now=24,-13,,-19,22,,17	>now the=,,,,8	>only=14,,,,,,16	>past=,,,,,,-20	>past the=8,,,,,,8	>prep=,11,,17,,15	>prep N=12,,,,,,13	>prep the=-17,-11,,,,22,-21	>s=,,-11,,36	>s $=,-8,,,51,,39	>s N=-9,15,,-24	>s make=,,,19,,,-13	>s prep=,,,-18,,,-35	>so=13,,12,-28,,,12	>so N=,,12,,,,9	>so the=,11,,-20	>the=,-22,-18,,29,-14,17	>the #=-10,,,10	>the N=9,-27,,,38,-24,33	>the bad=-12,,,,,,-26	>the done=27,,,,,,-22	>the ing=-11,,,,,23	>the s=-14,15,-10	>they=39,,-11,-15,,,43	>they N=,,,-15	>they be=33,,,,,,16	>time=,,,,,,11	>we=32,24,-11,,,15,34	>we N=,19	>we be=,,,,,15,16	>we can=,,,,,,-21	>we choose=-8	>we do=,15,,,,,32	>we have=30,,,-19	>we modal=9	>we past=-11,14,,,,9	>when=10	>you N=,,,-12
+part bad	=15,-52,-21,-41,-48,-45,-25	>#=,,,10,,,36	>$=16,-74,-31,,-44,-50,-21	>,=10,-34,-16,,-16,-12,-25	>, #=12,,,-11	>, N=-20,27,,18,,,-18	>, and=-25,,,,,,-28	>, good=-9,,,,,,-21	>, ing=,,,,,,15	>, it=-10,,-13,,,,-11	>, no=51,-21,,13,,,37	>, s=,9,,,,,13	>, so=-15,,11	>, the=-28,-9,,,,,-37	>, we=20	>:=-13,-9,,13,,9,13	>: N=-10	>: the=-15,12,,,,14,11	>?=,,,,,,-9	>? $=,,,,,,-9	>N=40,-27,-11,-19,-26,-21,11	>N #=23,,,,,,10	>N $=57,,,-35,,,32	>N ,=8,,,17,,,-30	>N and=-15,18,-9,-10,,,-48	>N be=-22,,,,,,-28	>N good=,,26	>N it=,,9,,,,31	>N prep=,-18,-9,15	>N s=-13,,,,,,-35	>N when=,,,,,,-15	>again=15,-13,,-26	>again ,=9	>again prep=47,-9,,-18,,,39	>all=36,-9,-9	>all N=,,,8,,,21	>all the=-27,,,,,,-46	>and=-23,-18,-12,,,,-35	>and no=-26,,,,,,-13	>and we=-10	>bad ,=,9	>be=-40,-17,16,-14,,,-29	>be N=-11	>be done=,,,-16	>be ed=,,14,,,,-20	>be good=-9,,,13,,,20	>be the=-9,,,,,,-19	>because=,,,-14,,,-14	>because prep=11,,-13,,,,-9	>because the=-17,,,,,,-16	>because time=20,,,-19,,,11	>good=,-21,-9,-15	>good $=-11	>good the=13,-10	>ing=-15,-15,,,,,-25	>ing prep=,,-9,,,,-13	>it=,46,-10,9	>it N=,,,,,,12	>ly=-26,-12,16,,,,-31	>ly $=,,,-10,,,-27	>make=-18,,8,-12,,-20,-28	>make $=-14,,,,,-8,-9	>make ,=,,,-11	>make be=,,,,,,-15	>modal=,,,,,,-8	>my=45,-26,-8,,,,34	>my N=30,-19,,12,,,36	>no=,15,,10,,,24	>now=-33,52,,,,,18	>now $=-33,52,,,,,18	>only=,,37,,,,8	>prep=32,,,-35,,,33	>prep #=10,57,,-9,,,37	>prep N=-12,-42,,-9,-10,17,-28	>prep all=-11,-19,,-13,,,-9	>prep choose=29,,,-10,,,10	>prep ing=16	>prep it=,,,,,,-9	>prep make=28,,,,,,39	>prep my=9,,,,,,-19	>prep s=,-9,,,,,26	>prep the=19,11,14,,32,-12	>prep they=-17	>prep time=,21	>prep you=12	>s=-22,-32,,-13,-17,39,-33	>s $=9,,,,,19,12	>s ,=,-10,-11,-13,,11	>s N=,-8,,,,,-13	>s be=-11,,,,,,-25	>s prep=22,,,-11	>so=23,-17,,-12	>so N=,,,,,,-9	>still=-19	>the=19,25,-15,-12,-16,-23,32	>the N=8,35,,-16,-11,-13,31	>the ing=,,,,,,10	>the make=-14,,,11,,,-13	>the time=16,,,,,,13	>they=9,,,,,,43	>time=-19,,19,-16,,,-34	>time $=-16,,,,,,-9	>time N=,,,,,,-15	>time time=,,10,,,,-9	>we=,,,,,,-10	>when=12,,23,,,,13	>when #=,-9,,,,,-19	>when N=,22,,-15	>when it=,13,,,,,16	>when prep=,,-10,,,,-17	>when the=,,,11	>when they=,,10	>when time=,-8	>you=,,,,,,-14
+part be	=-10,,-20,-11,-22,-36,-34	>#=14,37,17,-29,,-15,-12	># $=,34,,,,,15	># ,=,11,,13,,,14	># N=,,,,,,-20	># good=-11	># prep=,,,11,,,26	># s=26,-15	># time=11,,,-12,,,-28	>$=-45,47,8,-17,-12,,21	>,=-11,16,,,,,-9	>N=-13,-14,18,-19,-23,-32	>N $=-52,-17,-27,-42,-16,-9,-14	>N ,=-19,-15,-9,,,,-8	>N again=,,,20,,,27	>N bad=31,17,18,-10,,,15	>N be=,-10,,8	>N now=,19	>N only=,12,,,,,12	>N prep=,9,52,41,,-9	>N s=8,,,-10	>N the=21	>N time=,,,,,,-13	>N when=9,-9,12	>again=-17,,,34,,,46	>again $=,24,,,,,16	>again ,=,-8,9,10	>again prep=-11,-13,,19	>all=18,,19,,,,21	>bad=13,,-18,-30,-28,-29,25	>bad $=18,-44,-31,,-9,,-10	>bad ,=,17,,22,,,28	>bad :=,14,,20	>bad N=34,,,-9,,,12	>bad again=,-10,,-21,,,-21	>bad and=-13,,,,,,-24	>bad prep=46,,,-19,-10,-13,29	>bad the=-9,11,-11,,,,18	>bad time=,,15	>bad when=19,,8,-19,,,-17	>be=17,,,,,,24	>because=,-12,,-18,,,-33	>because prep=,-11,,-11,,,-20	>can=,,,15,,,29	>can prep=,,,15,,,29	>choose=-38,55,-15,41,-16,26,65	>choose $=,13,,,,,23	>choose N=,22,,-10	>choose it=,13,,34,,,-13	>choose prep=-10,19,,,,15,32	>choose s=,,,,,,17	>choose the=,31,,,,25,51	>do=,13,,,17	>done=,,,14,-14,15,12	>done $=-31,,-11	>done ,=-11,,,16,,,-9	>done N=,21,17,-28,,,12	>done and=-15,,,35,,,23	>done bad=,,,19,,24,12	>done prep=9,-16,,,,,-23	>ed=40,-38,,16,,-24,-12	>ed $=21,,-21,,,,10	>ed N=,,-11,38,,,-19	>ed and=28,,,47,,,16	>ed good=14	>ed prep=-10,-27,32,-43,10,-14,-31	>ed when=8	>get=52,-13,,-15,,,12	>good=-31,14,-33,27,,-16,31	>good !=,,,9,,,11	>good $=-56,-52,-9,-13,,-17,-53	>good ,=-14,35,,82,-9,,19	>good :=-9,15,,,26,,26	>good N=51,8,,-43	>good again=,,,,,,11	>good all=30,25,,-13	>good and=-12,-11,,75,,21,26	>good now=,,,12	>good prep=,,,,,,13	>good we=,-10,,,18	>good when=,,,-19,,,-15	>ing=59,11,,-35,-15,10,35	>ing $=,,,,,,-8	>ing ,=,,,,,,-10	>ing N=31,-14,,-10	>ing bad=16,28,,,,,22	>ing it=9,,,,,14,19	>ing prep=31,31,,,,,22	>ing the=,17,,-9,-10,17,18	>it=-13,,23,12,-15	>it $=,9,,13,,,33	>it N=,-9,25,,,,20	>it still=,,,,,,-8	>it the=-11,,22	>it we=,,-12,,,,-33	>ly=-20,-21,,-13,,,-38	>ly N=-16,,,,15	>ly bad=14	>make=-10,,,,,,-9	>my=-10,23,,9	>my N=-9,24	>no=,-19,,-11,,19,-31	>no N=8,-24,,-9,,19,-27	>no bad=,,,,,,-17	>not=,-28,15,-28,,-24,25	>not N=,12,,-15,10,,43	>not bad=-13,-16,,,,,-41	>not can=24,,,,,,27	>not choose=23,-25,13	>not do=-11,19,,10,,,16	>not done=16,,16	>not ed=,-8,,,,,23	>not good=-28	>not ing=-8,,,,,,11	>not it=,,,,,,-33	>not prep=,,,,,,29	>not the=-15,-10,,,,,-30	>now=-17,,19,20	>only=,-19,,,,,-42	>only N=,,,,,,-16	>past=45,21,-12,-26,34	>past $=28,23,,-24,37	>past prep=18,,,-14,,,-8	>please=,-20,,-14,,,-31	>please $=,-14,,,,,-10	>please prep=,,,,,,-11	>prep=,-21,-12,50,,18,27	>prep #=23,-20,,-40,,23,-50	>prep $=-46,,13,34,,-21,54	>prep ,=17,,,-33,,,-22	>prep :=,23,,,-9	>prep N=,30,-14,8,,-27	>prep and=,,,26	>prep bad=-8	>prep it=,,,,,14,22	>prep make=,,,-15,,,-12	>prep my=-11,-15,,11,,-16,17	>prep prep=23,-13,,26,,8,24	>prep s=,-10,,16,,,22	>prep the=-9,-43,11,22,24,,-44	>prep time=15,,,-18,,-11,16	>prep you=,,,,,,-11	>s=35,-14,,,,,-25	>so=,-26	>still=14,,,,,,-9	>still N=10	>still bad=9,,,,,,19	>still good=-12,,,,,,-21	>the=-24,-14,9,-27,,-22,-28	>the N=-11,-25,14,-38,-14,-16,-28	>the bad=,,,-9,,,-12	>the ing=,,,,20,,10	>the please=,,10,,,,-9	>the time=,,,33,,,14	>time=,-12,,-10,,,-14	>time $=,,,,,,-13	>why=-16,,59,,16,,10	>why N=,,11	>why the=,,52,-8	>why they=,,-18,,,,-13	>why we=,29,-20,19	>why you=,,18	>you=,-16,,,,,-24
+part because	=35,-26,21,,-26,,62	>#=,-11,,13	># :=,,,15,,,11	>$=-15,,-11,8	>N=16,16,,-9,,33,20	>N $=11,,-9,,,37,-9	>N s=-17,27,,,,,20	>all=-23,19,40,,,,26	>all s=-10,19,22,,,,14	>it=,,12	>it be=,,,,,,-9	>no=28,19,-10,-14	>prep=-20,-21,-10,-26,,-18,-73	>prep N=-8,,,,,,-15	>prep it=,,-15,,,,-43	>prep the=,,13,-9,,,16	>prep time=,-10,,-10,,-9,-21	>the=28,-28,30,19,-12,-11,31	>the N=19,-41,34,26,-9,,21	>the s=,18	>they=10	>time=10,-20,,,,22,19	>time $=,-14,,10	>we=,-11,,12	>you=,,,9,,,22
+part but	=-20,-61,-35,-45,-11,-20,-55	>$=-48,-21,,14,,,-46	>,=,,,,,14,-19	>?=,,,,,,-11	>? $=,,,,,,-11	>N=,-14,,,12,,16	>N be=-14,,,,,,-11	>it=,,,-29,,,-15	>it be=,,,-15,,,-10	>make=-14	>make my=-8	>no=41	>not=,,,,,,-10	>the=33,,,,,,37	>the N=33,,,,,,37	>we=-13	>we be=,,,,,,10
+part can	=36,-60,-17,-10,-18,-17,-17	>$=-20	>N=22,-10,-18,,-13,-20,-14	>N $=59	>N done=8,,,-14	>N ed=,,,,,,-14	>N it=-8,,,,,,-8	>N prep=-19,,-10,11,,,-25	>N the=,,,,,,18	>choose=-29,-11,,,,,-19	>do=33	>get=20,,,,,,27	>good=-22,,,,,,-10	>make=12,,,,,,9	>make $=,,,-8	>make N=,,,,,,12	>make the=,,,,,,-19	>not=30,-25,,-30,-16,,10	>not N=24,-30,,-20,-9,18,14	>not choose=15	>not do=,,,,,,-10	>not get=9	>not good=12,,16	>not make=,16	>prep=23,-17,,15,,,25	>prep N=,-17,,18	>we=,,,,,,-11	>you=,,,,,,18	>you N=,,,,,,-14	>you choose=12	>you make=,,,,,13,29
+part choose	=-29,9,-31,-50,-35,-40,-22	>#=,,,-10	>$=-21,27,-44,-44,-25,-32,12	>(=,14	>,=18,-31,,,,17,-10	>, and=,-10,,13	>, so=,,,,,18,8	>, we=,-25,,,,12	>:=-10,14,9,-21,18,,27	>: N=,22,,-11,,,29	>N=-30,42,26,-33,-24,-32,23	>N #=,,,17,,-9,15	>N $=,,,-15,-11	>N good=,13,,,,,9	>N prep=,8,37,,,-11	>N s=,-9,15	>N the=,13	>again=,-10,,,,,-17	>again and=,-10,,,,,-17	>and=,,,13,,25	>and N=10,,,,,26	>bad=,-19,,12	>bad prep=,,,18,,,22	>be=-37,,,-10,,,-19	>be #=,14	>choose=,-10,,,,,-17	>choose again=,-10,,,,,-17	>get=10,,,,,,16	>good=19,,,15	>good $=18,,,,,,-9	>good prep=,14,,,,,19	>good the=,-10,,19,,,-15	>ing=,-17,,,22,,-31	>it=-32,38,-10,24,-10,11,36	>it $=-27,,,19,,,24	>it N=,14,,13,,8,9	>my=28,9,18,,22	>my N=25,13,18,,24,,13	>prep=-19,,-25,-28,-12	>prep $=14,-19,,23	>prep N=-16,,9,-17	>prep choose=,-28,,,,-9	>prep ed=,,,,,,-25	>prep ing=,-22,,17,,,10	>prep it=,-35,,,58,,-29	>prep make=,-16,14,,,,-16	>prep my=,28	>prep no=28,,,,,,12	>prep prep=,10,,,,,-14	>prep s=,8,,,,-10	>prep the=-33,78,-32,-30,-32,34,11	>prep time=,,,,,-12,-24	>prep you=,,,,,12,17	>s=22,17,,,-12,-21,39	>s $=,21,,,,,37	>s N=,12,,,,,25	>s prep=13,,,,,-16	>stay=,21,,,,,26	>stay prep=,,,,,,19	>the=-11,60,-24,-19,-23,,41	>the N=,32,-21,,-16,20,21	>the ing=,43,,,,,10	>the make=10	>the s=12,11,,,,,9	>they=-9,-22,,,,,-17	>time=,,,,,-22,-24	>when=,,28,,,,12
+part do	=-18,,-14,-16,17	>$=13,-8,,-8,13,-22,-27	>,=-10,,,,,,-10	>N=-23,,-14,24,12	>N $=-28,,,32,15,,14	>choose=8,21	>it=-28,,-13,,,27,21	>it $=-11,20,,10,-13,,19	>it :=,,,,18	>it N=,,,,,,-10	>it prep=-8,,,,,8	>it time=,-13,,,,32,32	>no=20,12	>not=35,-24,-26,-19,-18,16,-33	>not $=31,24,,17,,,34	>not N=,-23,-11,-22,,16,-38	>not choose=,-23,,,,,-18	>not have=,-22	>not make=19,,,,,,20	>not maybe=14	>not need=-11,19,,,,,-14	>prep=,,34,,,,12	>prep the=,,34,,,,12	>s=,30,,,14,-11,35	>the=-17,44,,13,20,14,51	>the N=-9,,,19,17,15,20	>the s=,45,,,,,20	>we=,-9,,,,,-25	>we make=,,,,,,-19	>you=,-8,,,-9,,-28	>you N=,,,,,,-16
+part done	=-31,-50,-40,65,-48,,73	>!=,,,,,,25	>#=-10,-13,,10,,,34	># prep=,,,-10	># s=,,,14,,,28	>$=-35,-37,-42,34,-37,-19,89	>,=-27,12,-12,26,,-10,36	>, N=-9,-33,,21	>, all=,,,14	>, done=,-11	>, prep=,34	>, s=,,,-8,,,-11	>:=-9,17,,-22,,,-19	>: N=,,,,,,-11	>N=10,-20,17,,-16,33,46	>N #=-11,,,21,,13,-10	>N $=-22,,27,,,,-25	>N ,=,-20,,29,,22,8	>N and=23,,,-15	>N prep=9,-10,,,,,43	>N s=,,,-9,,14,-14	>again=,,,,,,10	>all=-9,,,23,,,-23	>all N=,,,,,,-28	>and=-19,12,,49,,,61	>and N=,,,18,,,22	>and done=,,,-9,,,16	>and the=-13,,,10,,,8	>bad=-9,,-9,27,,22,14	>bad $=,9,,22	>bad prep=,,,,,25	>good=34	>good ,=,,12	>good prep=,15,,10,,8,8	>good the=,,,27,,,14	>it=,-26,-10,,,,8	>it $=,-8,,12	>it prep=,,,-26,,,9	>prep=-31,-25,13,40,-15,,44	>prep ,=,,,12	>prep N=-14,,30,-32,,21	>prep all=,,,,,,14	>prep the=,-14,,18,,10,-12	>s=40,-10,,,20,-9,-14	>s be=18,,,-24	>s prep=-24,,,,,,-8	>the=-37,-11,,35,-9,,42	>the #=,,,-9,,,9	>the N=-24,,18,14,-13	>the bad=,,,,,10	>the ed=,,,,,,18	>the ing=,,,-15,11	>the s=,,,8	>the time=,,,,,,8	>they=,,,20	>they prep=,,,19
+part ed	=-11,-26,16,11,,,33	>!=,,,19,,,29	>! $=,,,19,,,29	>#=20,,,18,,18	>$=-23,,-62,-24,-42,-35,8	>,=,15,,9,-9,-21,24	>, N=-14,17,18,,,,28	>, and=18,16	>, ed=,,,-14,,,-18	>, s=,,,20,,,11	>, the=,,,19,,,10	>, we=15,-13	>:=-19,,24,,14,21,-43	>: $=,,,-10,,,-44	>: the=,19,,-9,,32	>N=-17,30,48,39,-11,,26	>N #=,,,,,11,15	>N $=,-13,,,-8	>N ,=17,,14,-18,,,-21	>N be=,,,20,,,-10	>N prep=,,-12,59,,,29	>N s=,,10,,,13,-8	>all=,,21,-19,,,22	>and=12,-10,-9,44,,-10	>and N=,,,25,,,12	>and done=,,,-17,,,-17	>bad=-15,21,,-13,,,-24	>bad prep=-9,15,,,,,-17	>be=,,,17	>good=38,-37,-13,18	>good ,=,-24,,11,,,-21	>good N=10,,,18,,,13	>good prep=13	>it=-17,,75,,,9	>it prep=,,,,,,-11	>it the=-11,,10	>my=14,16,,13	>no=12	>now=,15	>now $=,15	>only=,,,-18	>prep=-15,-50,,,71,29,29	>prep #=11,,,,31,,16	>prep $=,9	>prep N=,-27,,,14,40,29	>prep all=,,,,,,24	>prep get=,,,12,,,12	>prep good=,,,,25	>prep it=,,,,,,29	>prep prep=10,,-8	>prep s=-11,,,18,,,-19	>prep the=,-17,38,-28,23,,-16	>prep time=-10,,,-12,,,-48	>s=,,11,12,,,38	>s $=,,,-14	>s prep=,,,13	>the=,-38,,16,,,24	>the N=,-23,9,20,,,19	>the ing=,-12,,,,,-12	>they=,-8	>when=21,-18,,-12,,,12	>when the=,-10,11,,,,12	>when time=25,,,-11,,,11
+part get	=24,38,-10,-18,-23,-14,57	>N=,,,15,,10,11	>N $=,,,,16,,-16	>N prep=10,,,21,,,11	>N the=,-10,,12	>bad=16,13,,-21,-12,12,11	>bad $=15,,,-10,,,9	>bad ,=13	>bad and=-8,,,,,,-9	>bad prep=,-13,,-8	>choose=,28,,,,,41	>done=,20,,-44,,,-14	>done prep=,25,,-32,,,17	>ed=9,37,,-12,,,9	>ed $=,25,8,,,,11	>ed prep=17	>good=,,,-13	>it=26,-17,-8,,,-9,-40	>it $=,,,-21,,,-25	>it good=,,,15,,,9	>prep=,,,33,,,27	>prep the=25,,,,,,27	>the=,-22,8,41,,-11,31	>the N=18,,-12,,,-9,29	>the s=,,,13
+part good	=-21,-20,-36,,-37,-30,23	>!=-14,-11,27,36,-9,-11,47	>! !=-8,,,38,,,31	>! $=,,33,,,-8,16	>#=-53,-17,,14,,-10,-26	># N=-32,,,,,,-28	># prep=-9,-9,18,,,,13	>$=-55,-70,-68,11,-48,-48	>,=-24,,,23,21,-21,33	>, #=,,,-11,,,28	>, N=,-36,,31,-10,,9	>, and=19,,8,,,,12	>, it=,,,9,28,,28	>, make=,,,,-13	>, no=,22	>, s=,10,,-30,,,-16	>, so=-23,16,,,,,-11	>, the=10,-17,17,16,,,-9	>, we=,16,,-9,58	>:=39,-15,-16,21,16,-14,21	>: #=,,,17	>: N=,,,,,,18	>: the=33,-12,,31,,,-8	>?=,12,,-9,,,-11	>? $=,12,,-9,,,-11	>N=54,-23,-18,-14,,16,21	>N #=,,,-13,,,-15	>N $=,13,-16,-40,-20,-11,-36	>N ,=-10,-22,12,32,,,16	>N :=,,,,16,,9	>N and=,,,,10,,10	>N be=9,9,,-19	>N good=,,-8,-34,,,12	>N prep=,-20,10,63,,46,32	>N s=,-9,,9,,,-17	>N the=,,,,21,,20	>N time=,,,,,,-17	>again=-21,-14	>again $=,-10,,,,,16	>again ,=,,,12	>all=24,14,,,,,23	>all #=,,,,,,12	>all N=34,,,,,,-8	>and=,,-10,36,,67,16	>and N=-10,,,,,,-14	>and done=,,,,,,14	>and ed=,,,27	>and good=,,,10,,,13	>and the=,,,-24,,,-23	>bad=,50,,-32	>bad $=8,36,,-14	>bad prep=-9,,,-19	>be=-14,18	>because=11,-9,-9,13,,40	>but=15	>choose=,-22,,-27,,,-47	>ed=,,,-9,,,15	>good=,17,53,,18,31,20	>good $=,20,,25	>good ing=,,,,33,,16	>good the=,,,,,11	>ing=,15,,8,31,,27	>ing the=,,,,33,,16	>it=-11,,-16,52,-17,-22,24	>it $=16,,,26,,,35	>it N=,9,,,,,-18	>it be=,,,11	>it prep=,,,15,,-8	>ly=34,,,-29,-11,,-10	>ly $=44,16,,-18,,,11	>make=10,25,,-13,,28	>make my=,,,,,,11	>my=-26,,,16,,,8	>my N=-25,10	>no=-13,18,,22,,,22	>no the=,,,10,,,13	>now=,-29,35,,-15,,34	>now $=,-19,33,-13,-14,,17	>now ,=,,,,,,12	>only=,,10	>prep=-16,13,-13,28,-11,-23,14	>prep #=9,21,13,,,,51	>prep N=,-13,24,10,-12,,17	>prep all=20,-11,,53,10,,48	>prep ing=43	>prep it=,,,11	>prep make=,,,,,,-21	>prep my=-24,,,,,,-64	>prep s=-25,19	>prep the=,17,,38,34,,27	>prep time=-13,9,,,,-9,-14	>prep you=,-16,,-21,,,-26	>s=-48,-17,-20,19,,-19,-40	>s $=,,13,-22,,,-17	>s be=,-20,,-21,,,-51	>s prep=-15,,-12,46,,,24	>so=,25,,,17,,22	>so N=15	>the=,-13,,23,-22,-16	>the N=-21,,11,,-15,-27,-16	>the bad=,-15,17,21,,20,-18	>the make=-12,,,-21,,,-24	>the s=,-12,,13,,,-10	>the time=25,,,,,,14	>they=,,,,,,-16	>they N=,,,,,,-12	>time=,,,-25,,,-32	>time !=,,,-18,,,-27	>time $=13	>we=,-16,17,,18	>we modal=,,,,21	>when=30,-11,,-51,,,-19	>when the=-12,,14,,,,-12	>when time=,-11,,14	>when you=,,,,,,-12	>you=,,,,,29,28	>you N=,,,,,29,25
+part have	=-9,-58,-14,-20,-21,-13	>#=,,,-16,,,-23	># s=,,,-16,,,-19	>$=35,,,,,,25	>N=,-25,11,8,15,-16,-39	>N $=-9,,-11,34,,,16	>N prep=10	>N s=14,-11,32,-9,-8,,-10	>all=,-13,,,,,-44	>bad=-22,18,,-10,,,-31	>be=19,,-10,,,-11,16	>be N=13,,,,,,12	>be done=-8,,,-12,,,10	>be ed=16,18,,,,,14	>be good=28	>be prep=-14	>choose=-12,29,,,,,41	>choose prep=,,,,,,32	>choose the=,9,,,,,13	>done=39,,,23,,17,39	>done N=13,,,-13,,21,18	>done the=-10,,,,,,16	>ed=,18,-10,24,,,37	>ed prep=,,,,,,21	>good=-15,,,-55,-8,,-43	>good ,=,,,,,,-8	>good it=,,,,,,-15	>good prep=18,8,,-23,,,-24	>good the=-9,,,,,,10	>have=,,,-10,,,-29	>it=-10,-9,,,,12,-13	>make=,-15,-9	>make N=,-19,,,,,12	>my=,,,12	>no=22,-42,24,-18,,,-20	>no N=25,-35,,-13,,,-19	>no bad=-10	>no prep=,,30,,,,33	>no s=-11,,,,,,-28	>not=33,-26,,-13,,-12,-20	>not N=24,,10,,,,9	>not choose=,,,,,,-23	>not done=,,,,,,-12	>not ed=,,,,,,-14	>not past=,,,,,,-29	>past=,35,,-10,,,24	>past good=-9,9,,,,,17	>prep=19,-35,-13,,-8,38,28	>prep N=27,-27,-12,,,13,30	>prep choose=-10,,,,,10,-11	>prep make=,,,,,9,-10	>s=-19,-14,,,,,-14	>the=21,-23,,,,-8,-14	>the N=18,-26,10,22,,-10,-19	>the bad=13,,,,,,8	>the ing=,-12	>the make=13,,,,,12,20	>the s=,24,,-8,,,-9	>they=,,,11
+part if	=-35,-71,-21,-44,-31,-26,-94	>N=-11,-29,,,,,-58	>N bad=-8,,,,,,-18	>N s=,,,,,,-11	>it=,18	>it s=,,,,,,-10	>the=-36,-12,,-23,-12,,-55	>the N=-32,-11,,-19,-9,,-35	>the bad=,,,,,,-11	>the s=,,,,,,-10	>we=,-31,,,,-10,-35	>we choose=,-22,,,,,-15	>you=31,-13,,,,,-24	>you choose=53,-10	>you do=-9,,,,,,-11
+part ing	=-16,,,-23,28,-10,33	>#=,,,,,,11	>$=-24,-19,-41,,-30,-14,-50	>,=,,,-25,24,,-9	>, N=-17,,,9	>, it=-11,,,,,8	>, s=,,,,,15	>, the=,21,,,,,10	>:=-8,,26,-9,,-9	>: N=,11,10	>N=10,-44,10,-8,38,,31	>N !=,,48,24,54,,11	>N $=-13,,,-11,-11,,46	>N ,=-8,8,-8,,,,-27	>N :=,-19,,,,9,-14	>N bad=,14,,,,,23	>N be=13,-11,-9,23,-9,,9	>N done=,,,,,,15	>N good=-10,-12,,11,,,10	>N prep=28,-14,,,,,15	>N s=,-9,,-14,,,-23	>all=,28,,,,,26	>and=,-9,,-9,29,,34	>and the=,,,-9,32,,27	>bad=23	>bad ,=,-11	>bad prep=13,-10,,,,,-13	>be=20,-15,22,,,-12,13	>be N=,,,-24,,,-14	>be bad=12,,,,,,13	>be ed=-10,,,11	>be good=,,,15,,,21	>be prep=,-10,,17,,,12	>because=-20,25,,,,,-9	>because the=,,,,,,-18	>good=13,37,,10,,,48	>good $=,17,,,,,9	>good N=21	>have=,,,-15,,,10	>it=,25,,-9,-12,27,32	>it $=-8	>it N=,,13,,,,17	>it bad=-8,-11,,,,10	>it be=,,,,,,15	>it prep=17,11,,,,14,9	>make=,-9,14,,21,11	>my=,23,,,11,,25	>my N=,26,,,,,14	>now=,10,,-12,,,-20	>now $=,-11,,,,,-32	>past=-8,-29,,47,,,10	>prep=9,22,-23,-46,,-16	>prep #=,41,,-8	>prep N=24,42,-21,-16,,-13,24	>prep it=-14,27,,,,,14	>prep my=13,-10,,,,,19	>prep s=-13,-23,,,19,15,-12	>prep the=,-38,,,,,-73	>prep time=,-10	>s=-32,13,23,32,43,23,38	>s $=-10,,13,10,18,,9	>s :=,,,9	>s it=,,,,,21	>s prep=,19,28,,,27,14	>the=-20,,19,,35,8	>the N=-31,49,-8,-9,17,8,-14	>the bad=,,,21	>the ed=,,,,,,-10	>the s=,-14,19,-12,12,,30	>time=19,-29	>time $=19,-43	>we=,-9,,,,-14	>when=,-9	>you=,33,,33,,,25	>you N=,21,,34,,,13
+part it	=-22,,,-30,-21,-29,-17	>!=,,,,,,-17	>! $=,,,,,,-17	>$=-50,-11,-15,,-16,-34	>,=,14,,-13,,-13	>, N=,12	>, and=,,,,,,-11	>, the=,,16,,,,20	>, we=,,,,,,-8	>:=,,,,11,,16	>: N=,-11,,10,,,-17	>: the=10,11,,,15	>: we=,,,,,,10	>?=,,,,,,-9	>? $=,,,,,,-9	>N=,35,23,-56,-18,,27	>N $=,,,-11,,,38	>N ,=12,56,,,,14,54	>N :=,13,,,,,10	>N be=-9,15,-8,11,,,-13	>N it=9,-8	>N prep=16,-30,,-10,,,-9	>N s=,31,34,,,8,46	>N the=,24,13,,,,29	>N we=12,,13,,,,-13	>N you=,,,,,,14	>again=,17	>all=-11,,-9,10,,,-13	>all N=,,-8,,,,-11	>and=,,-10,18,,,8	>bad=-20,,,-12	>bad $=,,,-22	>bad N=12	>bad and=,-12,,11,,,-15	>bad prep=,,,,,13,21	>bad the=-19,23,18,,,,13	>be=-17,11,,,,-25	>be $=-16,21,16,-14,,,22	>be ,=-11,,,,,,-9	>be N=,20,12,,16,,43	>be all=13,,23	>be bad=28,,21,,,,17	>be be=12,,,19,,,20	>be choose=,,,12,,,17	>be done=,20,-11,-17,,,-29	>be ed=20,,-13	>be good=,,-12,-19,11,,-46	>be it=-12,22,-16,30,,,15	>be not=-26,-19,-10,-20,11,,-67	>be now=,,-13,,,,-12	>be only=12,,,,,,-9	>be prep=-10,-12,,,,13,-23	>be still=22	>be the=,,,8,,,47	>be why=,,46,,-9,,22	>because=,,-8,,,,15	>because $=,,,,,,11	>can=,8	>choose=,12	>choose prep=,17	>do=,-9,,21,,16,20	>do not=,,,,,17,8	>done=,-20,,16,,14,-32	>ed=-11,-16,,,,,-17	>ed prep=,-10,11	>good=-26,-33,-9,19,-18,15,-24	>good $=-9,-21,,17,,25,-25	>good N=-8,,17,-13,,,-20	>good prep=,12,,-17	>good the=,,10	>good when=,,,,,9	>have=-9,-9,,,,,11	>it=,,,-18,,,-21	>it be=,,,,,,-10	>it good=,,,-13	>ly=,24,,,,,21	>make=11,8,,-11,,,-9	>modal=-31,-9,-9,-14,,,-50	>modal N=,,,,,,-12	>modal bad=,,,,,,-16	>no=-23,-20,,,,,-47	>not=,,,,,,-11	>now=15,,-14,,,,-13	>now s=20,,,,13,,27	>only=18,,,,,,-8	>past=,-14,40,-19,40	>past prep=,,15,,48,,-22	>prep=,10,-10,-16,-12	>prep #=,10,,15,,,14	>prep $=,47	>prep N=,,11,28,,-17,18	>prep all=13,,,-62,,,29	>prep ing=,,,14	>prep it=,,,,,,-20	>prep my=,,,,,,-33	>prep the=,-61,-11,-11,-13,,-29	>prep time=,,,,,9	>prep you=,,16,,,,9	>s=26,-36,42,-17,,-11,-24	>s $=12,,15,-8,,,18	>s N=-16,-17,,-9,,,-21	>s good=,9,,,,,-17	>s my=,,16	>s prep=,-12,,-15,,,-12	>s the=,,,25,24,8,23	>stay=19,12,11,,,,25	>stay good=,,,,,,19	>stay prep=,-14,12,,-8	>the=-18,,,-20,,-9	>the N=-22,11,9,-12,10,-13	>the ing=,,,,,9,12	>the s=,,,,,,24	>they=,,33,,,,-23	>time=9,,-19,31,-12,41,54	>time $=-20,24,-9,17,,21,39	>time ,=-10,-24,,,,,-26	>time N=,-13,,12,,,21	>time and=10,,,,,9,8	>time time=,,,,,9	>we=31,,-8,,,,38	>we do=18,,,,,,31	>we make=,14	>when=30,16,-9,-16,,,-12	>when N=39,,,-15,,,-13	>when the=,21,,,,,11	>will=,,,,,,-14	>you=,,,15,-11	>you ed=,,,16,-10
+part ly	=,-35,-27,-17,,-38,-16	>$=,47,-11,-48,-23,-15	>,=17,-16,,,22,,-29	>, N=36	>, we=,,,-9,,,-12	>N=,-43,-9,-23,,,-21	>N $=,,,,,,-15	>N ,=,,,,12,,-11	>N be=,-13,,,,,-12	>N make=,,,,,,-15	>N prep=,,,-14	>all=,,10,,,,-9	>bad=58,-10,,,,,60	>choose=,,,,,,-20	>do=-10,,,,,,-14	>ed=21,-14,,,,,-14	>good=,-9,,-25	>it=13,,,,,,26	>prep=-14,-22,27,12,10	>prep N=,,18,,19	>prep the=-8,-14,16	>s=,,,31	>the=-11,,,,20	>the N=-12,,,,20	>when=,,,,,,-21
+part make	=-11,-41,-32,-35,-13,-9,-29	>!=,,,-12,,,-9	>! $=,,,-12,,,-9	>$=,-22,-29,,-39,18,-42	>,=17,,17,,,-13	>, N=,20	>, ing=,,8	>, so=,,,17	>, the=,,18,,,,10	>:=,-8,10,-14,,16,29	>: $=-10	>: N=11,,,,,,9	>?=8,,,,,11,18	>? $=8,,,,,11,18	>N=11,-38,-17,-22,-12,16,19	>N $=46,-21,,-13,-10,-18,-24	>N ,=,,,,17,,-14	>N ?=,,,,,,13	>N and=,,,,,10	>N bad=-14,,,,,,-9	>N be=,,,12,,,10	>N no=,,,-10	>N prep=13,-29,-10,,,40,43	>N s=-11,11,,-9,,,-29	>N when=,,11,,,,9	>all=-10,,,-10,,-22,-42	>all N=,,,,,,-27	>and=,,,14,,-9	>and the=9	>bad=30,,14,-21,,,20	>bad prep=31,,20,,,,37	>be=,,,15,12,-13	>be bad=,,,,,,-16	>be good=,,,28,,,32	>be prep=,,,15,,,-28	>ed=,,,-9,,,-14	>good=-11,,,17,39	>good $=,18,,,,,17	>good no=-9,,,8	>good prep=-14,,,10,44,,-13	>have=-23,-9,-9,,,,-32	>have be=-14,,,,,,-9	>have not=,,,,,,-24	>if=,,,,,,-8	>it=15,40,,,,-15,43	>it $=,30,,16,,,46	>it N=,11,,,,,22	>it good=,,,,,-10,-27	>it prep=12,-20,,-9,,,18	>it s=,,14,,,,-32	>it the=,,,,,,11	>modal=,,,,,,-11	>modal N=,,,,,,-11	>my=-33,-15,-21,-33,17,-15,-30	>my N=-18,-36,,-11,44,,-23	>my all=,,,,,,-9	>my choose=,40,,,14,-8,37	>my do=,-14	>my make=,8,,,,9	>my need=,-9,,,,,-10	>my not=,16,,,,,17	>my the=,-11,,,-9,-10,-28	>no=18,-20,,,,,34	>now=,9,,,,,12	>past=14,,,,,,14	>please=,,,,,21,38	>prep=-42,-13,-12,,26,14,-18	>prep #=-14,-10,,,,,-47	>prep N=,13,,,24,,61	>prep it=18,20	>prep prep=,,,,19,,16	>prep s=,,,,,,-13	>prep the=-45,-27,-12,,,29,-18	>prep they=,,,,,9,-11	>prep time=,,9	>prep you=,,,18	>s=,-20,15,12,,35	>s $=,,,20,,8	>s ,=13,,,,,,-26	>s N=,,16	>s prep=,,,,19	>s when=-10,,,,,9	>the=,-43,-11,-26,-27,14,-10	>the N=9,-47,-8,-31,-21,28	>the bad=,,-8	>the choose=,,,,,,-13	>the ing=,-12,12	>the make=,,,19,,-13	>the s=,15,,,,,-50	>they=,13,,-20,,13,-18	>they $=,-15,,,,,-11	>they prep=,,,-10,,12,-20	>they s=17,21,,,,,23	>they the=,11	>time=,,,-21,,,-13	>when=17,,,,,,-19	>why=,16	>why the=,19	>you=,-18,,9,,,-8	>you N=,,,11
+part maybe	=,-47,11,-59,-22,-19,-63	>N=,,14,,,,19	>it=14	>prep=18	>prep N=19,,,,,,12	>prep it=,,,,,,-10	>the=,,10,-11	>the N=,,10,-11	>we=,-10,10	>we modal=,-9,,,,,-13
+part modal	=-56,-55,-45,-59,-17,-34,-70	>$=-15,25,,-25,,20,-25	>N=-39,-34,-31,-41,-10,-22,-56	>N #=,15,,,,,-13	>N $=,,,,-8	>N ,=,,,,,,-12	>N bad=,-10	>N done=,,,-9,,,-16	>N ed=,,,,,,-13	>N good=,,,,,,-11	>N it=,-8,,,,,-28	>N prep=,-8,,-9,,,-25	>N the=-10,,,-9,,,27	>bad=,,,,,,-18	>choose=-19,-22,,,,,-59	>choose prep=,,,,,,-15	>choose the=,-19,,,,,-27	>have=,,,,,,-17	>make=,-11,,,,,-29	>make prep=,,,,,,-10	>need=,,,,,,-11	>not=22,-23,-9	>not N=,-13,,,,,-8	>not choose=,,,,,,-11	>not good=21,,,,,,10	>not make=20,,,,,,23	>only=,12,,,,,16	>only N=,9,,,,,23	>prep=,,,,21,,16	>prep good=,,,,21	>the=,,,,,,-28	>the N=,,,,,,-27	>we=,-11,,,,,-11	>we N=,,,,,,9	>you=,-8,,,10,,-12	>you N=,,,,10,,10	>you choose=,,,,,,-12
+part my	=,-36,-37,-38,-24,-24,-30	>#=14,,,-17	>$=-27,-12,-8,-12,-21,-15,36	>,=12,-9,,8,,15	>, N=,,,13,,19,11	>:=,8,,,,,19	>: N=,8,,,,,18	>N=27,-12,-30,,,-31	>N $=-15,-28,,18,31,-10,-18	>N ,=,9,,36,,,34	>N :=-12,-12,,,,,-35	>N and=,28,,,,,21	>N bad=-17	>N be=39,-17,,,-9,,34	>N can=-11,,,,,,-9	>N get=,,,,,,29	>N good=-9,,,-39,,,-48	>N have=9,16,,,,,27	>N it=,,,,,17,35	>N now=,,,18,,,-12	>N prep=18,28,-12,-16,,-15,-14	>N s=-9,18,,-12,,,-21	>N the=,-9	>N time=,,,,-9,,-11	>all=,,,-15,,,-9	>and=,,,,,,18	>bad=-10,,,,13	>bad N=,,,,15	>be=,-14,16	>choose=,24,,,14,-9,34	>choose N=,,,,,,13	>choose prep=,-24,,,38,,26	>choose the=,21,,,-8	>do=,-14	>do it=,,,,9	>do the=,-14,,,11	>have=,,16,,,12	>ing=11,,,,,,9	>ing N=13,,,,,,14	>it=,,,,,-11	>make=9,,-8,,,29,35	>make prep=,,,,,,-9	>make the=,,,,,12	>make why=,,,,,,-13	>need=,-9,,,,,-21	>not=,16,,,,,17	>only=15	>prep=,11,,,,,8	>prep N=-10,17,,11,,12	>prep the=11	>s=37,-31,-13,-28,-12,-11	>s $=15,,,,,,11	>s N=-22,,,,,,-21	>s be=10	>s prep=,14,,-16,,,-21	>the=,-17,,14,12	>the N=,-13,,,25,-9,-20	>the make=,,,,,,-12	>they=,,,,,,-8	>they N=-17,,,,,,-21	>time=,,,,,12	>time N=,,,,,,-8	>when=,-20,,,,,-22	>when the=,,,,,,18
+part need	=-21,-25,-27,-53,-12,,-48	>$=-13,-10,-15,,-8,-10,-21	>,=-9,,,15,,,29	>N=20,,-17,-15,10,,34	>N $=,,,,,,-21	>N prep=,27,,,,,17	>N s=19,-16,,,,13,11	>again=,,,,,,-15	>all=22,,,,,,16	>all s=22,,,,,,16	>be=,34,41,12	>ing=,-9,,,,24,-10	>it=,,,,,,-42	>it good=,,,,,,-14	>it prep=,,,,10	>my=-9,,,,,,-24	>prep=-27,,,-15,,20,-18	>prep N=-11,21,,-40	>prep choose=,,,,,-11,-17	>prep make=,,,,,16,23	>the=36,-18,-12,-44,,,-13	>the N=24,-14,,-16,13,,14	>the ing=15,,,,,,-25
+part no	=,,-28,-38,-43,-51,25	>$=31,-21,,-10,-9,,-23	>,=-20,,-9,,,,-49	>, we=-8,18,,,,,18	>N=57,14,-27,-18,-30,-18,52	>N $=,69,-14,-34,-8,,12	>N ,=60,-33,,,,,-19	>N bad=-25,-9,,23,,,-29	>N can=,,,,,,10	>N ed=,,,,,,-10	>N good=,,,,,,17	>N it=11	>N past=,-13	>N prep=72,14,,-60,,,72	>N s=,29,,,,-10,31	>N time=16,9	>N why=32,,,,,,26	>and=,,,-9	>and the=,,,-9	>bad=-62,-36,-9,31,,-10,-70	>bad $=-25,,,24	>bad ,=-11,,,,,,-10	>bad N=,,,19	>bad prep=-21,-12,,,,,-32	>bad s=,,,,,,-11	>bad so=,,,,,,-9	>be=-17,-21,-9,,,,-31	>be bad=-10,,,,,,-15	>be prep=14,,,,,,-11	>can=19,-9,,-10	>can N=62,,,-9,,,34	>choose=,,,,,,-12	>ed=-9,36,,-12,,,16	>ed prep=,23,,-11,,,12	>get=,,20	>good=51,-9,,-16,,,35	>good $=47,,,-15,,,36	>have=,,,-8,,,-11	>have the=14	>ing=-29,-17,,,,,-14	>it=37,,,-8,,,15	>it $=8,11	>it we=,,,,,,10	>ly prep=8,,,,,,17	>need=-35,17	>need prep=-16,19	>prep=52,,,,,-14,44	>prep N=27,-12,,-8,,,14	>prep the=32,18,-18,-14,,-10	>s=-43,,,-35,-19,-19,-17	>s $=,,,,-9,,-17	>s ,=-12,-26,,,,,29	>s N=,,17,,,,8	>s prep=-21,40,-11,-28,,,-12	>s the=21,,,,,,11	>s when=,23,,,,,17	>stay=22,-16,,,,,-28	>the=16,,,15,,,51	>the N=,,,,,,35	>the bad=,,,20	>they=12,29,21,9,,,23	>they N=21,,,,,,8
+part not	=-10,,,-58,-33,-33,23	>#=,17,,,,,12	># $=,17,,,,,12	>$=-25,9,,11,-9,-8,-42	>,=10,,,,,,8	>N=30,8,-14,-32,-19,-22,26	>N $=-22,-12,,10,,10,10	>N ,=14,,-8,,,,-30	>N :=10,,16,,,,8	>N bad=-9,,,,,,-11	>N but=,,,,,,-12	>N done=25,,,,,,19	>N ed=,,,12,,42	>N good=27,-10,,,,,10	>N ing=13	>N it=,42,,,,-13,19	>N no=,,,,,,28	>N past=,,,,,,-8	>N prep=14,36,-15,-28,,-19,22	>N s=-46,,,,,,-33	>N the=,,8,-8,,-18,36	>N when=,,8,,,,17	>N why=10	>bad=-50,-13,-18,,,,-65	>bad $=-17,-16,,,,,-28	>bad ,=-10,,,,,,-26	>bad N=-9,15	>bad prep=,,,,,,-24	>can=24,,,,,,27	>can prep=24,,,,,,27	>choose=-11,-25,26,-8,,-13,37	>choose $=,,,,,,-11	>choose good=18,,,,,,-9	>choose it=-24,,,,,,42	>choose prep=15,-12,9,,,,18	>choose the=-9	>do=-12,36,,,,,32	>do s=,29,,,,,19	>do the=,,,,,,13	>done=19,26,12,-20	>done $=,10,15,-19	>done N=9	>done prep=8	>ed=,-22,,-10,,,29	>ed $=,,,,,,25	>ed N=,,,,,,-8	>ed prep=10,-9,,,,,34	>get=15,,,,,12	>get N=17	>get prep=-13,,,,,,-21	>good=30,-13,,-17,-11,-11	>good $=10,,-13,-20	>good but=-9,,,,,,-12	>good prep=23	>good the=11,13,,,,,13	>have=,-22	>have N=9	>have s=-8,,,,,,-10	>have the=-13,-12,,,,,-35	>ing=-14,39,,,-10,-16	>ing it=,14	>ing the=,45	>it=,12,,,,,-42	>make=39,-17,16,-12,-11,,46	>make all=-13,,,,,,-17	>make it=34,-13	>make prep=13,,,,,,12	>make s=-12,,,,,,-16	>make the=37,-18,,,,,44	>make they=-14,20	>maybe=14	>need=,18,,,,,-9	>need N=-9,,,,,,-15	>past=24,-14,,,,,-23	>past $=10,,-12	>please=32	>prep=,,,-20,,,40	>prep N=,19,13,,,-12,22	>prep s=,,,-11,,,-20	>prep the=12,,,,,,36	>s=,13,,,-8,,28	>the=,-8,12,,,,-19	>the N=,,,,,,-8	>the bad=,,,,,,-18
+part now	=-14,-20,,12,18,-46,53	>$=-26,,-16,-16,-21,-34,-14	>,=,,,33,,8,17	>, N=,27,,,,14,17	>, bad=,,26,18	>, it=,,-13,13	>:=,,,13,,,12	>N=-19,,,24,,,-14	>N it=,,,,,,-17	>N the=,18,,18	>N why=,,9	>and=10,,,,,,-9	>bad=,-9,,-12,,,27	>bad $=,,,-15	>done=,,,,,,21	>ed=,,13	>get=,,,,,,9	>good=-8,,-10,8,-9,,25	>good $=8,19,,9,,,9	>good the=-9,,,-19,,,-15	>have=,-12,,,,,18	>have the=,,,,,,12	>ing=-12,,,,27,,-24	>it=,,,,31,,17	>make=,-10,12,,,,-20	>past=20,-12,,,,,14	>prep=-22,52,-13,-25,,,21	>prep $=-9,18,,-16,,,11	>s=23,-19,26,35,10,,24	>s N=15,12,,12,,,27	>s the=17,-12,,19,10	>s why=,,,,,,-13	>the=,,,9,8	>the N=,,,,11	>we=11,,22,,,,17	>we be=13,-11,,,,,-18
+part only	=,61,11,-67,,-25,41	>$=-35,56,-21,-27,-8,-19	>,=-26,38,,,,,18	>, N=-11,16,,11,,,9	>N=27,-11,-11,,,,23	>N $=,,,,,,-16	>N prep=19	>N s=,-16	>ed=,-11,,,24,,11	>ed prep=,,,,10	>good=41,-9,,,,39,8	>it=,,9	>need=,,,,11	>need it=,,,,,,-13	>prep=-13,42,10,-18,-15,-18,59	>prep #=,-13,,12	>prep N=-18,16,,-13,,,27	>prep ing=,,,,,,-10	>prep s=,,,,,,15	>prep the=24,51,,,,,30	>s=-10,,,,,,-31	>the=,-13,,,23,,9	>the N=,-10,,,24	>when=,,30,,,,-13
+part past	=-17,,15,73,,-21,39	>#=,-17,,34,,,14	>$=18,-13,19,-19,22,-15,-10	>,=-14,9,,12,,,-14	>N=8,-26,25,13,-9,-16	>N $=36,-9,-8,-25,,,-18	>N ,=-10,,,-11	>N prep=,-13,,31,,,24	>N s=,,,,,,-20	>again=,,,-9,,,22	>again prep=,,,,,,11	>all=,,,22,,,11	>bad=-10,,,-17,,18,-26	>good=-23,34,,18,,18,29	>good $=,-13	>good and=13,,,-18,,31,-9	>good my=-14,11	>good prep=,14,,28,,,12	>it=-20,-22,9,-27,,,-43	>it bad=,,,,,,-11	>it prep=-13,,12	>my=,-20,-10,22,-12,,24	>my N=,-15,,23,,,11	>my the=,,,,-9,,8	>my they=,,,,,,-8	>no=12,-9	>prep=10,,40,37,44,-18,34	>prep #=,16,9,16,,,34	>prep $=-8,,,-17,,,-11	>prep ,=,9,,-13	>prep N=21,,,-10,49	>prep it=,,10,15	>prep prep=15,8,,-23	>prep s=,-8,14,27,,,9	>prep the=,-16,37,15,,,9	>prep why=,18,8	>s=,-8,,-9,,,-28	>the=22,29,-18,15,,14,52	>the N=14,27,-9,31,,17,22	>the bad=,,,-19,,,12	>the ing=,,,16,,,16	>they=-27,30,,,,,-13	>time=,,,26,,,14	>when=18,,,13
+part please	=-72,-51,-56,-83,,-42,-80	>!=,,,-8	>$=-41,-39,-26,-45,15,-10,-36	>,=-21,9	>, N=,,,,,,-16	>, it=,-9	>, the=-12,,,,,,-9	>N=-9,,,-12,-11,17	>N $=,,10	>N it=,,,,,,39	>N prep=,23,,,,,-24	>do=,,,,,,-27	>do not=,,,,,,-27	>it=,,,-10	>make=,-12,,,-9,-11,-32	>make the=,-11,,,,,-25	>my=-20	>my N=-20	>prep=,-28,,,-12,-13,-21	>prep N=,,,15,,,20	>prep ing=,,,,,,-11	>prep the=,-19,,-11,,,-21	>we=-10,,,,,,-18	>we be=-10,,,,,,-18	>you=,-9,,,,,-23
+part prep	=-17,,-25,-13,-16,-17,-46	>!=,,,18,,50,20	>! $=,,,8,,54,20	>#=,,-31,-10,-16,-22	># $=,-43,14,-55,-11,-8,-30	># ,=,-14,,10,,,15	># :=,-28,,39	># N=,,,36,,,29	># and=11,,,,,-11,-20	># be=,16,,13,,24,30	># good=,,,11,,,10	># modal=,,9,,,,13	># prep=-10,,18,23,,-9	># s=19,8,,-34,24,9	># the=-10,,,,,,-32	># time=,37,11,,,-12,22	># when=,22,,,,,17	>$=,67,-26,12,-34,-24,56	>,=11,,-17,,,-8,21	>, s=-13,,,24	>, the=-9,,,-12	>, we=-14,21	>:=22,-9,11,-9,-12,-9,31	>: N=25,-25,,-10,,,22	>: the=,,,,-9	>N=-14,-10,,-13,-14,10,22	>N #=44,-17,,-13,,41,16	>N $=-18,10,37,-30,-10,-27,13	>N ,=14,,,28,,8	>N :=-28,-23,-9,,,12,-41	>N ;=-8,,,11	>N ?=,,,,-9,,-28	>N again=,19,,-15,,,12	>N all=-11,-18	>N and=,-24,,46,,-28	>N bad=-21,30,,,,,-39	>N be=,,-14,-9	>N because=8,-18,,14,,,36	>N choose=18,,,-12,,12	>N done=-10,,,,,,-10	>N ed=,,,-35,,19	>N good=69,-12,,-26,,-9,38	>N have=,-8,,,,,-8	>N ing=-11,30,25,,21,,17	>N it=,35,26,-16,,22,29	>N make=-9,-9,,,,,-25	>N my=,,,,,,12	>N now=17,-18,-10,-25,,,-13	>N only=,,,20	>N prep=,19,-23,22,,-20,38	>N s=,-32,14,-11,27,-32,-10	>N so=-17,19,,,,8,11	>N the=-14,,-9,27,,55,42	>N time=,,,26,,-9,64	>N we=9,,,,,,-9	>N when=-8,,,-9,,,-23	>again=17,46,-9,23,,,60	>again $=,31,,,,,10	>all=,14,-20,-24,,-25,20	>all #=,,,13,,,-10	>all $=,-20,,14	>all ,=,,19,-16,,,-17	>all N=,29,-9,,11,,38	>all make=16,,,,,,24	>all prep=23,-11,,-22,,,12	>all s=-11,-10	>and=-9,14,,45,,,25	>and done=,,,19	>and the=,19	>bad=,-23,11,,,-21,-23	>bad $=,,17	>bad ,=,,,,,,-9	>bad s=,-11,,-13,,,-12	>be=,15,,,-11,,23	>choose=,-55,-20,-14,-13,-15,-39	>choose $=18,-27,-10,,,,-14	>choose ,=,20	>choose it=,,,,,8	>choose prep=,-24	>choose the=,-15,,,,,-40	>do=-17,-8,28,,16,,9	>do it=,,,,,,-12	>done=,8,,-14,,19,-9	>done N=,8,,,,19	>ed=-9,-24,,,,,-21	>ed $=-17,-12,,-8,,,-38	>ed ,=,,,8	>ed s=,,,,,12,14	>get=,,,,,9	>get N=,,,,,17	>get it=12	>good=,-10,,10,63,-13,24	>good $=-11,,,25,27,,19	>good ,=-12,12	>good N=,-15,,9,27,,16	>good prep=,,11,,12	>have=,-15,,,,,-26	>have the=,-14	>ing=17,-31,,,16,-24,-12	>ing $=-16,-27,,24	>ing ,=11,10,,12,,,17	>ing N=,-26	>ing my=,,,,13	>ing prep=8	>ing s=,,,,,,-19	>ing the=,-20,9,,11,,-27	>it=,,,-23,,-33	>it $=-41,-57,-28,,34,-18,-32	>it ,=14	>it :=,17,,,,,20	>it N=,35,-16,-28,,,34	>it be=,,30,,,13	>it because=,,,,,,15	>it it=,,14	>it make=-11,,,,,,-9	>it modal=,,,,,,-16	>it prep=12,,,19,,,-17	>it s=55,,10,,,,44	>it time=13,17,,11	>ly=20,11,,21	>make=-9,-47,9,-38,,18	>make !=,,,-10	>make $=-28,-16,9,-25,,-10,-23	>make N=,,,-11,15	>make it=22	>make s=,,10,,,,11	>make the=10,-20,,,,26,29	>make they=,,,,,11,-8	>modal=-8,21,,,,23	>modal $=,,,,,23	>my=,-21,-15,,-23,,30	>my $=12,-24,,-13	>my ,=25,,,-10,,16,28	>my :=,8,,,,,19	>my N=-17,,-11,22,-12	>my make=-9,,,,,20,12	>my prep=,,,,,,10	>my s=,,,30,,,13	>my time=,,,,,,-12	>need=,,,,,,11	>no=15,33,,,,,37	>no N=,34,9,-8,,,13	>no s=,,,,,,15	>now=,19,-12,-23,,,15	>now $=15,-23	>now prep=-13,38,-11,-24,,,20	>only=,-12,,13	>prep=25,-14,-24,21,19,-18,24	>prep #=,,,9	>prep N=24,-17,,-27,,,-23	>prep all=,,,21,,,10	>prep do=,,,,19,,16	>prep it=-18,,,15	>prep my=,,,35,,,28	>prep s=35,-13,,-9,,,9	>prep the=19,,,,,,23	>prep time=-12,46,,,,,-9	>s=-16,18,,-19,-9,-14,-13	>s #=,,,62,,,38	>s $=-19,21,-26,-29,,-16,-15	>s ,=-14,,13,-25,,,20	>s N=-16,-21,,-23,,,-17	>s and=,11,,,15	>s be=,,,,,13	>s it=,,24,,,9,13	>s prep=36,-14,,,,,18	>the=,,17,,-11,8,9	>the #=-46,29,-21,-16,,,-27	>the N=,,12,19,,11,16	>the bad=29,,19,-24,-9,18,31	>the done=-15,,14,-13,,,9	>the ed=13,17,,8	>the ing=16,23,19,,-20,,-40	>the make=-20,-11,-8,-25,,64,34	>the need=,,,,,-8	>the past=16,-12,,,,,-24	>the s=23,-34,,-32,9	>the time=-11,10,-10,-26,15,,20	>they=-32,-18,12	>they $=28,-14,,-21,,,-14	>they ,=,,,15,,,16	>they N=-56,-9,,18	>they be=,9,,,,,13	>time=-30,33,,-10,-28	>time #=-15,,,,,21,-18	>time $=,15,-21,,-20	>time ,=13,12,,,,-16,-15	>time :=-9,34,,-21,,,-39	>time N=,-8,32,21,,,11	>time and=,21,,13,,13,10	>time be=,-15,17,8,,,-9	>time s=,,,,,,20	>time time=,,,,,16,25	>we=15,,,12,,,17	>when=10,-17,,,29,-12,13	>when $=,,-11,-10,31,-11,25	>why=,31,,,,,-23	>why the=,,,,,,-34	>you=-28,22,,-31,-21,15	>you $=,-19,,-12,,20,-13	>you N=,14,,-11,,-18,8	>you choose=-15,42,,,,,11	>you ed=,,,15,,17,12	>you need=,,12,10,,,10	>you prep=,,,,,,-10	>you s=,8,,-9,,,-15	>you time=,10
+part s	=,-9,-19,-10,-25,-23	>!=17,,,-10	>! $=,,,,,,-17	>#=10,,-9,20,,,16	># ,=,,,,,,-9	># N=30,-9,,,,,30	># and=,,,10,,15	># prep=11,23	># s=,,,-11,,,-10	>$=-67,-15,-60,-26,,-66,-30	>(=,-18,,,,37,30	>( #=,-9,,,,18	>,=-26,17	>, #=-17,-9,,-14,,,-23	>, N=30,-29,,-15,,-9,-31	>, all=-8,20,,10	>, and=,,-8,,,-14,-22	>, because=13,,17,,,,14	>, can=,,,,,,19	>, choose=,13	>, done=,19,,15	>, ed=,,,,,14	>, good=,,,19,,,17	>, ing=,41,,-16,,,16	>, it=24,,13,,,,20	>, make=,,,,,,-11	>, no=-22,-42,,17	>, not=-10,,,28,,-11	>, please=,15,,,,,37	>, prep=,-10	>, s=-9,-8,-11,-19,,-9,-45	>, so=-12,17,33,9	>, the=33,,-11,-12,18,,17	>, they=,,,,-9,,-11	>, we=-10,,,,,9	>:=-33,-14,14,,-21,-20,-13	>: #=,,22,-26,,,9	>: $=,,,-8,,,-8	>: N=-11,33,,-15,,-9,-45	>: bad=,,,,,,-14	>: good=,,,23,,,14	>: it=,21,,,,,13	>: s=,,,,,,22	>: the=,-15,,,,,11	>?=-9,-15,-9,-12,-9,-16,-43	>? $=-9,-10,,,-9,-14,-32	>N=20,,30,,-12,-11,27	>N #=,,17,-9,,,13	>N $=,24,-34,,-20,-17,10	>N ,=9,,,,,,-36	>N :=-12,-10,9,42,,,38	>N again=,,17,,,,13	>N and=,,,-26,,,29	>N bad=32,,,-13	>N be=15,17,14,-32	>N ed=,,15,,,,21	>N good=-9,24	>N have=11,,,-11	>N ing=,,,,,14,12	>N it=,,-9,9,,,-9	>N ly=-9,,,42,,,-9	>N my=25,,,-10,,,13	>N now=,,,-16,15,,11	>N past=,,,,,23,11	>N prep=19,-10,47,-10,-15,10	>N s=,-36,-12,-13,-10,,-44	>N the=17,-9,29,-14,,,19	>N when=,,,20,,,-27	>N you=-10,9,,,,,-8	>again=24,,46,9,,13,37	>again $=16,-8,22,17,,,11	>all=19,-21,38,8,,,-26	>all N=14,,25,,,,-8	>and=13,,-17,,19,-10	>and N=,17,,,,,15	>and choose=,8	>and done=,,,8	>and good=,,,,,,-24	>and make=,,,-12,,,-28	>and no=,,,12	>and not=,25,,,,,18	>and s=,-18,,15	>and so=11	>and the=,,,,16,12	>and we=,,,,,,8	>bad=73,-39,43,-24,-8,-11,29	>bad $=,,,,,,25	>bad ,=-11,,15,,,,-13	>bad because=,,-10,-12,,,-12	>bad my=,,,20,,,13	>bad prep=19,-14	>bad the=9	>be=,,-23,22,-32,-23,10	>be #=,18,,-9,,,-23	>be N=28,,,-15,,,39	>be again=,32,,9,,,22	>be bad=9,34,,-29,,,12	>be done=,,,20,,27	>be ed=8,-26,,25,,,23	>be good=9,-17,,16,,,16	>be ing=,-20,,,,,17	>be it=,,,,,,-25	>be not=,-15,,,,,-15	>be prep=,,-9,,-11,-24,-40	>be the=-8,,13,-11,,,-9	>because=,-16,,23,,13,24	>because the=12	>because time=-16,,,22,,14	>but=,,,,,,-10	>can=-56,9,-9,-12,,-11,-25	>can N=-18,,,-9,,,-11	>can not=-46,8,,,,,-29	>choose=16,13,10,10,-9,,26	>choose $=,,,,,,9	>choose bad=,-11,,14	>choose prep=,31,,-17,,,15	>do=-12,21,-9,30,28,,21	>do not=-10,22,,,,,23	>done=-20,-28,,22,-9,21	>done $=,-11,,10,,-10,21	>done ,=,-11,,,,,-8	>done prep=,,10,12,,,34	>done the=,,,-37,,10,-25	>ed=-14,-19,16,28,-11,-13,-20	>ed $=-13,-21,-9,17	>ed ,=33	>ed and=,,,12,,,10	>ed s=,,15	>get=-13,8,,-14,,,10	>get N=-22,22	>get the=,-10,,-8	>good=-9,-15,,54,-20,-31,9	>good #=-33,-14,14,,,,-26	>good $=-11,,,9,,-10,-12	>good ,=15,,,-30	>good N=,,,20,,,12	>good and=-12,,,-14	>good prep=-16,16,,50,,,20	>good s=,-14,,18,,,22	>good the=,,,,,,33	>good when=,,15,,,,-25	>have=20,12,,21,,10,13	>have N=,,,-13,,,-17	>have be=10,19,,,,,9	>have not=9,,,,,,14	>have the=,,,31	>if=51,-9	>ing=23,-15,,18,,,32	>ing $=23,,,,,,23	>it=,,,-8,-16,21,30	>it $=,,-9,,,,-16	>it be=18,,19,-13,,,55	>it the=-8,31,-20	>it time=,-10,,11,,12,-11	>it we=13,14,,,,,35	>make=82,-42,14,19,-9,,32	>make $=60,,,,,,-17	>make :=,,8	>make N=,-9,,14	>make good=-14,,,13	>make prep=-24,,13,,,,-15	>make the=13,,,,,,44	>modal=-14,-12,,,,,-22	>modal N=,,,,,,10	>modal not=-11,,,,,,-12	>my=59,,,-25,,,23	>my #=14	>my prep=,,9,,,,-13	>my the=,,,,,13	>need=,,8	>need the=,,10	>no=14,,,-14,,-8,-14	>no N=-12,-8,,-9,,,-19	>no s=11,-11,,,,,-9	>no the=,,12,-9,,,10	>not=,-14,9	>now=,,,14,,-10,26	>now $=-12,-18,-13,39,,,23	>now ,=,,13,19,,,-17	>now good=,14,,10,,,24	>only=18,16,,-46,-10,32,25	>only $=,17	>only ,=-15,14,,-21	>only prep=11,,-12	>past=-18,18,14,85,,,59	>past good=,,,15	>past prep=-14,20,21,20,,,15	>please=-13,-8,,-37,59,,-27	>please $=,,,-36,60,,-22	>prep=,,,-12,-29,,17	>prep #=-32,-20,-23,59	>prep N=,49,,-67,,-23	>prep all=-27,15,,-10,,,-45	>prep choose=,,,,,,-10	>prep good=,,,,16	>prep ing=,-8,,,,,-14	>prep it=,12,12,,,,16	>prep make=-9	>prep my=,,,,,-11,-25	>prep prep=28,-11	>prep s=,12,,-35,,-20,17	>prep the=22,-28,13,21,-20,33,44	>prep they=,,,,,,-10	>prep time=11,,,,,29,-18	>prep you=,,12,23,,,18	>s=,-29,19,28,-15,,22	>s $=-10,,,18,,-8	>s ,=-10,,17,,,,-12	>s N=,,20,,,,35	>s prep=,-15,,-15	>so=,10,,-9	>so N=,-11,,,,,-8	>stay=,11,,-12	>still=11,,,,,,24	>the=-17,-19,59,,9	>the N=-10,-12,27,,-8,-24	>the bad=-26,,11	>the ed=,,19,,,,27	>the ing=,14,,,,9	>the s=,,,23,30,18,-9	>the time=-17,,30,13,,,-11	>they=-17,-36,9,-13,-10,,-15	>time=15,-17,,,,29,-40	>time $=,-17,,,,37,-19	>we=,,,-12,29,-11,15	>we be=,,,,,,11	>we choose=,10,,,,,11	>we ed=,,,,,,17	>when=18,,,,-10,41,22	>when #=21,17,14,-11,,,16	>when N=-16,-10,-12,26,,26,46	>when the=-13,24,,-13	>why=-21,-8,9,,,,-30	>why the=,,11	>will=24,,,,,,-8	>will N=16	>will not=,,,,,,-13
+part so	=,22,10,-45,,-26,48	>$=-23,56,-15,-16,,-9,40	>,=,30,,,,,12	>, N=,27	>:=,12,,,,16,11	>N=-18,-11,,-21,-16,-13,-64	>N $=-14,22,-8,,,,-10	>N ,=13,,,,,,-11	>N :=,,,,,,-18	>N be=13,-13,,,,,11	>N it=,,24,,,,-33	>bad=,-9	>choose=,,,,,,-12	>ed=,14,,,,,11	>good=,-9	>ing=,,13,-9,,,10	>ing be=12,,14,,,,10	>it=-29,18,9,20,-10,9	>it be=,22,21,35,,,39	>it s=,,,,,,11	>make=,12	>make it=,,,,,,-12	>make the=,,,,,,-12	>no=39,,,-12,,,36	>no N=,14	>no prep=14,,,,,,24	>prep=,,,10,20,,12	>s=,-16,-9,,,,-29	>the=44,-15,52,-24,32,,42	>the N=30,-15,54,-25,23,-9,35	>the because=11,,13	>the ing=,17,-9	>the make=,,,,19	>the s=11,-29	>they=,-8	>time=,21,,,,,26	>we=23,,,,,-9,36	>we N=,-40	>we be=,,,,,,-15	>we can=15,,,,,,23	>we choose=,,,17	>we have=,,,,,,10	>we will=,14,,,,-9,-11
+part stay	=-41,71,,-28,,-47,14	>$=14,31,13,-15,19	>N=15,18,-16,,,,37	>N $=,51,,19	>N prep=18,-9,,,,,18	>bad=-18,24,-12,-20,,,-22	>bad ,=,-10,,-12,,,-26	>bad prep=,34,,-8	>bad when=,20,,-13,,,27	>good=-8,-11,,,,,-14	>good N=,,,,,,21	>prep=-25,16,,-32,-23,-27,20	>prep #=,-18,,,,,18	>prep $=-13,32,,-14,,,-10	>prep N=,,,-10	>prep prep=-11,-11,,,,,-25	>prep the=,28,,-13,,-12	>prep time=,9,,,,,28	>the=-11,,51,-10,15,,-11	>the N=-17,-14,12,,-10,,-19
+part still	=31,-34,-32,-58,-19,-12,19	>$=33,,-11,,-13,-10,-19	>N=,-10,,-11,,,-28	>N $=,,,,,,-14	>bad=17,,,,,,26	>bad prep=,,,,,,9	>choose=17,-16,,,,,-9	>good=-19,,,,,,-45	>good $=-12,,,,,,-23	>have=,,,,,8,10	>have not=12,,,,,,15	>have prep=-12,,,,,8	>ing=12,-18,,,19,,14	>ing ,=-19,-11,,,,,-18	>ing the=26	>need=,,,,,22,10	>no=12,-12,,,,,11	>no N=,,,,,,9	>prep=-12	>s=35	>s prep=20,,,,,,18	>the=,28,,-14,,,20	>the N=,24,9
+part the	=,,-25,-11,-19,-12,13	>#=,,16,14,,,13	># $=,-17,20,-28,,14,-58	># ,=,21,,,,,11	># N=,,,17,14,-12	># and=,,,,,,22	># ed=,,,8,,,10	># s=-8,15,,,,19	>N=,-9,-16,,,,15	>N !=-22,,-18,29,-9,,11	>N #=,,36,17,,,32	>N $=-35,,,,,-35,24	>N (=,,,,,,-20	>N ,=-14,,28,17,54,20,51	>N :=-32,32,,,-9,,-39	>N ;=,,,,,,10	>N ?=-13,-14,,-8,35,-10,-15	>N again=,-15,,-10,,,-27	>N all=-17,42,-10	>N and=36,-35,,-14,,-30,9	>N bad=28,-8,,-34,-17,-15	>N be=-11,12,25,-29,25,-20,-22	>N because=21,-12,16,,,,30	>N but=18,,,,,,12	>N can=20,,27,,,36,64	>N choose=,-17,24,,,-13,31	>N do=13,-10,,,22,,-15	>N done=10,,-11,-16,,39	>N ed=18,-22,-11,-9,25,-12,-63	>N get=-13,-10,,-12,16,,-32	>N good=-13,,,38,,,30	>N have=-9,-17,,-13,-16,-12,-17	>N if=,20,,,,,18	>N ing=-9,-19,12,55,21,-11,45	>N it=23,-15,18,22,17,,17	>N ly=,-25,,,,11,20	>N make=44,-17,-14,,36,-35,15	>N maybe=8	>N modal=-18,17,-8,-12,-12,-8,-12	>N need=9,-35,-24,13	>N no=35,-24,,,,,25	>N not=-29,,,,,,-17	>N now=,-19,19,34,-11,,20	>N only=12,,8,-10,,,12	>N past=,-22,11,,-9,20,-23	>N please=-10,23,,,,,-21	>N prep=,,,-9,,50,10	>N s=12,-10,50,,-16,30,27	>N so=8,,,,,,24	>N stay=,33,,26,-15,-14	>N still=27,,,,,,-14	>N the=12,-10,12,15,-11,8,10	>N they=,8,,,,,14	>N time=-12,,-15,-27,-9,59,-18	>N we=51,18,-10,-10,,,43	>N when=-20,30,,,-9,,17	>N why=,,,-16	>N will=21,54,,,,15,19	>N you=12,-11,,-25,,,-12	>again=15,,,-17	>and=,,,,,,13	>bad=-30,-55,26,,8,16	>bad #=,,,,,,10	>bad $=-26,,-15,-17,,-8,-35	>bad ,=-19,,,,,,-16	>bad :=8	>bad N=-8,-31,25,-14,-17,,20	>bad be=-14,,24,,,,41	>bad make=,,-10,,,-18,-12	>bad prep=11,-13,,11,50	>bad s=23,,,16,,60,21	>be=,-15,,-9,,,-23	>because=,-10,14	>choose=-14,,,,,-14	>choose $=8,18,,,,,36	>choose ,=17,,,-9,,,-14	>choose be=-24	>choose prep=-16,,,,,-8,-9	>done=,,30,-18	>done N=10,-12,24,,,,-17	>done s=,8,,,,,14	>ed=15,,11,,,-16	>ed N=,10,18,,-8,-15	>good=-27,,-18,15,-12,,-27	>good N=,,-11,16,-10,-21,14	>good make=,,,-9,,,-10	>ing=,33,18,-32,9,28,30	>ing $=,24,,,,-15	>ing ,=,10,,,,,-9	>ing N=,,25,-19,,,11	>ing be=,17,,-16	>ing good=,-13,,9	>ing make=,,20,,21,10	>ing prep=,-10,,,,9,15	>ing s=,35,,12,,34,27	>ly=,,-8,21	>ly N=,,,,,,-11	>make=,-29,-19,,,22	>make $=,,,,,-10	>make ,=-11,,,,,-8	>make :=,,,,,24,18	>make ?=11,,,,,,9	>make N=21,,,,,,33	>make and=13	>make be=,,,,18,-10	>make prep=-22,-8,,21,,12,29	>make s=,,12,17,,10	>need=-12,-11,,-19,,-9	>need be=,-10,,-14	>only=14	>only N=14	>past=,-12,,,,,-41	>please=,,10,,,,-9	>please N=,,10,,,,-9	>s=,,11,-11,,,19	>s $=38,,-23,-44,-11,-15,-30	>s ,=,22,-13,,,11,-52	>s :=,-11	>s ?=,,,,,,-9	>s N=40,,14,8,16,16,23	>s and=,-14,,,,,-41	>s bad=28,,,-12,,,33	>s be=,-14,,-25,,,-48	>s can=,,,,,,19	>s do=,22,,37,31,,15	>s ed=-10,,,14,,,13	>s good=-9,,,,,,8	>s ing=,-8,,20,,,11	>s make=,,14,,,9,10	>s modal=-9,,,,,,-9	>s now=,,,12,,,17	>s past=-9,28,,,,,13	>s prep=23,26,-15,20,-10,-24,62	>s time=,,,,,,-20	>s we=-10,,,-8	>time=,,-9,,,-21,12	>time $=30,-49,10,,,-18,13	>time ,=-12,,,,,,-11	>time N=,10,-22,-28,16,,24	>time prep=,9,,27	>time s=-18	>time time=,-9,,-9,,,-26	>when=,,,-10,-9,,-14	>when $=,,,-10,-9,,-14
+part they	=,-49,26,-31,-42,-30,-36	>$=,-12,,-34,-10,-16,-51	>,=-11,-12,,11,,,-20	>N=-18,-18,,-29,,,-26	>N $=36,-14,-9,-9,-11,,52	>N ,=-42,,,,,,-32	>N be=15,,,,,,-15	>N it=,,,,,14	>N prep=-17,15,11	>N the=-12,,,,,,-13	>and=,,23	>bad=21,,,,,,16	>bad prep=13	>be=30,-10,-18,-9,-9	>be $=-11,8	>be bad=-15,,,,,,-24	>be ing=18	>be not=,,,,,,8	>be prep=,20,,,,,10	>can=,,,,,,24	>can N=,,,,,,12	>choose=-11,14,13,,,,-17	>choose prep=,-9,,,,,-18	>do=39,,,,,,-12	>do not=39,,,,,,-15	>done=,-10,,,,,9	>done the=12,,10	>ed=-11,,,,,,15	>get=,,8	>good=-9,,-9,,,,-19	>good the=,,,-8,,,-16	>have=-14,,,,,,-12	>have good=,,,,,,-17	>make=-15,,-14,,,,-29	>need=18,-9,,,,,20	>need the=21	>past=-28,-25,22,,-14,,-9	>past N=,-9,,33,,,16	>prep=,8,,,,,13	>prep N=,,8	>prep the=,,,8,,9,-19	>s=12,,10,-20,-16,-12,22	>s $=-14,15	>s N=32,,16,-8,,,24	>s prep=,-8	>s the=-22	>still=,9	>time=,,,9
+part time	=-19,-27,-19,-23,-49	>!=,,,-23,,-9,-35	>! $=,,,-40,,-8,-45	>#=,-16,,23,,18	># $=,,,19	>$=,-64,-33,-14,-48	>,=-18,21,,-24,-9,,-8	>, N=-28,52,-9,,,,-9	>, and=,,,8,,,11	>, good=11,,,-13,,,-15	>, it=,20	>, no=,,,17,,,16	>, not=,-10	>, prep=,-12,,-12,,23,15	>, s=,,,-32,,,-11	>, the=12,,,,,,14	>, we=,-8,,12,,-18	>:=-22,18,,-15,,,-18	>: the=-11,10,,-15	>?=,,,,,,-24	>? $=,,,,,,-24	>N=-22,,,-16,,,28	>N #=,,,,,,-12	>N $=-24,,,13,19,,28	>N ,=,-9,,-39,,-9,-35	>N :=,-11,10,,,,40	>N be=13	>N good=,,,,,,20	>N prep=,15,,-11,,,-15	>N s=,,,,,,-11	>N we=,,,26	>and=26,12,,9,,22,43	>and N=,,,,,8	>and make=,-8,,,,23,16	>and the=,,,10	>and we=-8,19,,24	>bad=,,,29,,,38	>be=,,16,-20,,-11,9	>be N=,,,-36,,,-46	>be ed=15,,,,,,9	>be prep=,-12,20,10	>because=-11	>good=,,,,,10	>good prep=,,,,,,-17	>if=,,,,,10	>it=,,18,,,,31	>make=,,9,,,,11	>prep=,-13,9,,-11	>prep #=,,,,,,-25	>prep N=19,-13,-15,11,,19	>prep it=-19,,11	>prep the=,,,,,,31	>s=-11,,13,-23	>so=,9,,13	>the=26,-12,,,,,-19	>the N=26,-12,,,,,-19	>time=-19,-36,,-33,,59	>time $=,,,-19,,,-55	>time ,=,,,,,39,41	>time :=,-15	>time N=,,,-9,,,-32	>time prep=,,,,,12,10	>we=,-12,,,,-12,-21	>we will=,-9,,,,-9,-9	>when=20,,,-8,,,-12
+part we	=-13,,-27,-24,-19,,-29	>N=-25,10,-12,-41,12,-13	>N #=,34,,,,-17,-35	>N $=,-69,-8,-10,29,,19	>N ,=,-17,,,,12	>N all=,,,,,,-9	>N it=,-17	>N no=,16	>N prep=,10,,-11	>N s=,39,,,,,22	>N the=,37,,37,-11,13,42	>N we=,9,,,,,44	>N why=,-8,23	>bad=55,-24,,,,,-22	>bad N=40,,,,,,9	>bad the=15,-10,,,,,-25	>be=,-9,-34,,,12,-34	>be N=9,-52,,,,,16	>be again=,-15,,,,,-17	>be bad=,-21,,,,,25	>be choose=-19,34,,8,,35,40	>be do=,13,,,17	>be good=,-16,,-13,,,-29	>be ing=-24,85,,-15,-13,19,23	>be ly=,-9,,,,,-15	>be not=20,,,,10,-13,11	>be now=-8,,,,8,,-10	>be past=17,20,,,43	>be please=,,,,,,-10	>be prep=10,,,19,,15	>be the=,,,,-8,,-14	>can=25,-31,-14,15,-13,-21,-9	>can N=-17,,,18	>can do=32	>can make=13	>can not=11,-14,-11,-10,,-8,19	>choose=,23,-25,-23,,-9	>choose $=13,-18,,9	>choose N=,-37,,-8,,,10	>choose choose=,-10,,,,,-17	>choose ing=,-11,,,24,,-29	>choose it=,17	>choose no=,13,,,,,13	>choose prep=,31,,-17,,-27,29	>choose s=15,13,,,,,35	>choose the=-26,27,,9,,21,19	>do=,53,8,,-10,-18,28	>do not=-13,10,,,,,8	>done=-12,,,,,,12	>done N=18,,,-9	>done all=,,,10	>done it=,,,,,10	>done s=-12,,,-9,,,-15	>done the=-15,22,,,,-13,10	>ed=-41,,50,,15,15,50	>ed $=,,,31	>ed N=-26,,,17,,19,11	>ed it=-10,,15,-8	>ed prep=-12,,,,,-11	>ed the=,,8,-23,,15,26	>get=-15,,,13,-9,,15	>get the=,11,,12,,,14	>good=18,-14,-12,,,10,29	>good prep=,,,,,,15	>good the=10,-8,,-15,,15,14	>have=51,,-10,-10,,-20,15	>have N=29,,,,33,,11	>have bad=,19,,,,,13	>have be=,,,-21	>have choose=-10,17,,,,,48	>have done=48,,,24,,18,37	>have ed=12,22,,33,,,24	>have good=-18,,,,,,12	>have make=,-15	>have no=22,-35,,,,-9	>have not=,-16,,,,,-73	>have now=,,,15	>have past=-9,16,,-8,,,25	>have prep=13,,,,,,-11	>have the=,28,,-16,,,-23	>ly=-14,,,,,,-22	>ly do=-10,,,,,,-14	>make=16,32,,-14,8,,39	>make N=,-16,,,,,-10	>make good=9	>make it=-12	>make prep=13,15,,-10,19,12,30	>make the=21,13,,,,,15	>maybe=,,,,,,-12	>modal=8,-30,-19,-17,,-13,-22	>modal N=-10,10,,,-10	>modal choose=,-29,,,,,-53	>modal have=,,,,,,-17	>modal make=,,,,,,-15	>modal not=55,-11,,,,,41	>modal only=,13,,,,,15	>modal prep=,,,,21	>need=12,-22,-18,-20,-14,-13,-23	>need N=,,,,,,-11	>need it=,,,,,,-9	>need prep=,,,,,11	>need the=37,,,-20,,-8,26	>not=,,,,,,12	>now=-9,-18,25	>now N=,,9,,,,-13	>only=,-19,,,24,,8	>only ed=,-11,,,16	>only need=,,,,11	>past=-28,51,19,12	>past good=,14	>past it=,,-10,,,,-13	>past prep=,19,34,,,,8	>past the=,48,,14,,14,20	>still=-9,26,,,,28,25	>still the=,35,,,,,20	>will=-39,,-17,-16,-17,44,20	>will N=,,,,,,-12	>will choose=,19,,,,,8	>will do=,,,,,22	>will make=,-31,,,,43	>will not=-25,30,,,,-17,9
+part when	=,-19,33,-24	>#=,12,,34,,-11,12	># N=,9	># s=,-14,,23	>$=13,-25,-16,-26,19,-14,-26	>N=,-10,21,,-9,15	>N #=43,,-11,-28,,20,11	>N $=,,32,,,,10	>N bad=-14,,,50	>N be=-10,20,,-17,,,-24	>N s=8,,-11,-12	>N time=-12,,14,11	>all=27,,-8,-12,,48,13	>all N=17	>good=,,,,,,-24	>ing=-15,20,,-18,,-14,9	>ing $=,,,-9,,,-29	>ing all=,28,,,,,25	>ing prep=,,8	>ing the=,-11	>it=,-9,,-24,,-9,-33	>it $=,,,-11,,,-10	>it be=-11,,10,,,,-9	>it s=23	>prep=,,,18,,,-9	>s=-14,44,22,17	>so=14	>the=-33,14,21,-24,,18,-30	>the #=25,-13,,-10,,,9	>the N=-43,9,18,-16,,26,-21	>the make=-13,,11,,,-9	>the s=-10,,,14	>they=45,,18,,,,20	>they N=33,,11	>they s=8,,9,,,,22	>time=45,,12,,,,33	>time $=,11,,-15,,,19	>we=30,-17,13,16,,,34	>we N=,,13,,,11	>we be=,,,,,,12	>we can=24,,,,,,27	>we done=-11	>we ed=,,,18	>you=-12,-48,13,-12,24,-9,-17	>you N=,-26,27	>you be=,,,,31,,40	>you have=,,,,,,-11	>you make=,-16,-9,,,,-31
+part why	=-31,-33,28,-39,-17,-37,-21	>$=11,,,,,,12	>,=,,,,,,28	>N=-19,-15,,,,,-30	>N s=,,,,,,-9	>all=,,15,,,,8	>bad=-15	>be=,14	>be bad=15,,,,,,-11	>be the=,,,,,,-18	>do=-13,-10,-14,,-10,,-28	>do N=-8,,,,,,-12	>good=,,,,,,-19	>if=,,,,,,-11	>if we=,,,,,,-11	>it=,,,,-9,,-11	>it be=,,-10,,,,-11	>modal=,,,,,,-16	>modal N=,,,,,,-11	>no=,,30	>past=,,,,9	>s=,,-9,36,,,25	>s N=,,,38,,,36	>the=-16,,64,-35,-11,-8,-15	>the N=,,54,-25,,,-19	>the s=,,14,,,,-12	>they=-12,,-10,,,,-20	>we=18,17,,13,9,-9,53	>we have=-15,,9,,,,18	>we make=12,,,,19,,15	>we need=,,-9	>we past=,16,23,10	>you=,-9,18
+part will	=-12,,-24,-43,-32,42	>N=-21,28,-18,-24,-9,,-42	>N $=,,,,,,10	>N done=,-9,,,,,-28	>N good=,19,,,,21,-23	>N prep=,-18,,,,-15,-28	>N s=,9	>N the=22,14,,,,16,60	>N time=-11,,,,,16	>choose=,11	>choose prep=,,,,,26,-17	>choose the=,24,,,,,24	>do=,-17,,,,33	>do $=,,,,,-20,-35	>do it=,-12,,,,31,32	>have=,,,,,20	>make=-20,-12,,-11,,47,-15	>make N=-8,23	>make prep=,,,,,9,-15	>make the=,-19,,,,46,20	>make you=,-12	>not=53,,11,,-10,-31,51	>not N=27,18,-9,,-9,-26,43	>not choose=,,23	>not make=21,-18
+part you	=-46,-9,-30,-31,-18,-24,-41	>$=-20,-37,,-19,,12,-55	>,=,,,,,,12	>: the=8,-8	>N=-22,,34,30,-18,-17,15	>N $=-16,-57,-13,16,,-16,-34	>N ,=,36,,20,,30,24	>N :=8	>N and=,14	>N bad=14,,,,,,11	>N be=-8,,,,,,13	>N it=,,,11	>N prep=,,21,,,-9,37	>N s=9,-12,,-11,,,-11	>N the=,,8	>N we=,15,,-11,,,10	>N why=,,,,,,24	>all=,,,,,,-8	>bad=-15,-9,,,,,-9	>be=-10,-23,-11,-16,21	>be $=,,,,,,-10	>be N=,,,,-9	>be ing=,-8	>be prep=,,,,47,,56	>be the=,,,,-12,,-9	>can=-25,-14,,9,,,-44	>can not=-14,,,,,,-35	>choose=43,31,-14,,-9,-8,8	>choose $=-11	>choose N=,13	>choose prep=,,,,,,-13	>choose the=63,,,9,,,20	>do=-11,,,,,,-8	>done=,,,-15,,,-17	>ed=13,13,-10,23,26,,42	>ed $=,,,,,17,10	>ed ,=,,,15	>ed be=,,,20,,,10	>ed my=,29	>ed prep=,,,,41	>get=,,,-44,,,-33	>good=,24,,17	>have=32,15,,-36,12,,-26	>have good=24,,,-31,,,-21	>have the=,,,,20	>make=-24,,-12,-8,-12,,-24	>make $=,-9	>make prep=,22,,,,,10	>make the=,,,,,13,15	>modal=-14,-16,,,,,-18	>modal choose=,-10	>need=,-15,,,-9,-11,-14	>need prep=,,11	>now=,12,,-12	>now have=,,,,,,8	>past=-9,35,-9,,,,14	>past my=,,,,,,11	>past the=-10	>prep=,,,,-9,,-13	>s=,,,,,18	>s N=,,,,,23	>the=,-12	>the N=,-12,,,,,14	>will=-13,13,,11,,,-22
+part →	=,,42,,,36,15	>N=,,,,,23,14
+word !	<!=13,-14,-19,42,-11,-14,40	<N=-10,-17,,-19,19,-19	<all=,,-8,,,,-16	<done=,,,,,,25	<ed=,,,19,,,29	<good=-14,-11,27,36,-9,-11,47	<it=,,,,,,-17	<make=,,,-12,,,-9	<please=,,,-8	<prep=,,,18,,50,20	<s=17,,,-10	<time=,,,-23,,-9,-35	=-38,-55,-13,25,-27,-12,-10	>!=13,-14,-19,42,-11,-14,40	>$=-38,-55,-13,25,-27,-12,-10
+word (	<#=,22,,,,14,13	<N=-13,,14	<choose=,14	<s=,-18,,,,37,30	=-20,17,,,,28	>#=,-10,,,,25,-11	>N=-10,,,14,,,16	>choose=,,,,,,-19
+word )	<#=-13,-22,,19,,,-13	<:=,-10,,14,,,-9	<N=,21,,-13,,13,19	=-32,,-8,,-11,17,-28	>$=-28,24,-19,,,19,-19	>,=,-9,,17,,-10,12
+word ,	<#=-13,,-18,16,-9,,14	<)=,-9,,17,,-10,12	<N=-18,,,14,,21,15	<again=11,-25,21,34,,,35	<all=-8,-12,17,-12,,,-26	<bad=10,-34,-16,,-16,-12,-25	<be=-11,16,,,,,-9	<but=,,,,,14,-19	<choose=18,-31,,,,17,-10	<do=-10,,,,,,-10	<done=-27,12,-12,26,,-10,36	<ed=,15,,9,-9,-21,24	<good=-24,,,23,21,-21,33	<ing=,,,-25,24,,-9	<it=,14,,-13,,-13	<ly=17,-16,,,22,,-29	<make=17,,17,,,-13	<my=12,-9,,8,,15	<need=-9,,,15,,,29	<no=-20,,-9,,,,-49	<not=10,,,,,,8	<now=,,,33,,8,17	<only=-26,38,,,,,18	<past=-14,9,,12,,,-14	<please=-21,9	<prep=11,,-17,,,-8,21	<s=-26,17	<so=,30,,,,,12	<they=-11,-12,,11,,,-20	<time=-18,21,,-24,-9,,-8	<why=,,,,,,28	<you=,,,,,,12	=,15,-10,,-18,-10,25	>#=,-20,,,-12,-20,44	>$=-15,-12,,-14,,,-27	>N=-14,25,-16,,-24,-20,11	>all=-15,,-14,-13,,11,-9	>and=12,,,,14,,15	>bad=-14,-12,,13,,,-11	>be=,-11,12,11	>because=37,11,26,,,17,27	>but=-11,,,28,10,,-11	>can=11,,,,,,28	>choose=,28,,,21,-15,27	>do=-12,,,,27	>done=-22,,-12,45,,28,33	>ed=-22,-24,,33,-9,24	>get=,,,26,9,,21	>good=-10,40,,28,-11,14	>have=,,,37,,,9	>if=,,,,,,-10	>ing=29,11,,-8,15,,46	>it=,-29,,,30,,18	>ly=,,,-9,,,-13	>make=-20,,,,,-8	>maybe=,,,,,,10	>modal=,,,,,,11	>my=-8,,13,,,,26	>need=33,,,,,,8	>no=10,17,-16,29,14,-15,32	>not=-29,30,,,-9,34,-10	>now=-15,,,,,,-8	>only=-16	>past=,14,,15,,,20	>please=,,,,-8	>prep=-22,9,,,-20,19	>s=14,8,-22,33,-17,-14,10	>so=31,25,29,-16,-16,-10,33	>still=-10	>the=-18,12,18,-19,12	>they=-28,-21,22,35,-13	>time=,,,-17,,,-41	>we=13,15,-13,-15,26,-11,29	>when=,-13,,,,17,-22	>why=13,-13,,,,,-12	>will=-12,-13,,,,,-14	>you=-13,20,,15
+word :	<#=-30,,-20,24,,-14,-30	<N=,9,,,,15,14	<bad=-13,-9,,13,,9,13	<choose=-10,14,9,-21,18,,27	<done=-9,17,,-22,,,-19	<ed=-19,,24,,14,21,-43	<good=39,-15,-16,21,16,-14,21	<ing=-8,,26,-9,,-9	<it=,,,,11,,16	<make=,-8,10,-14,,16,29	<my=,8,,,,,19	<now=,,,13,,,12	<prep=22,-9,11,-9,-12,-9,31	<s=-33,-14,14,,-21,-20,-13	<so=,12,,,,16,11	<time=-22,18,,-15,,,-18	=-23,,11,,-12,,28	>#=-13,,,16,-9,-21,27	>$=-33,-33,-41,-19,-33,-35,-80	>)=,-10,,14,,,-9	>N=,12,-21,-24,-17,16,-17	>all=,-8,12,,,,12	>bad=41,,,-11,,,-19	>choose=,-10,,,,,-28	>done=-13,-10,-10,30,,,22	>good=-10,-11,,56	>ing=,-20,,-8,,12,25	>it=,19,16,,,9,8	>make=-10,-15,,20,16,14,22	>no=,32,,-14,,-10,23	>not=,26,24,,28,,19	>prep=-13,-10,26	>s=-26,15,13,-9,,,27	>the=12,16,37,9,20,20,33	>they=,22,18,-11,,,33	>time=,9,,,,,8	>we=,8,,,12,47,17	>why=,,,,,,-13	>you=-20,,11,9,,,-11
+word ?	<#=,,,,,,-19	<N=-32,-34,-25,-27,,-26,-46	<all=,,,,,,-9	<bad=,,,,,,-9	<but=,,,,,,-11	<good=,12,,-9,,,-11	<it=,,,,,,-9	<make=8,,,,,11,18	<s=-9,-15,-9,-12,-9,-16,-43	<time=,,,,,,-24	=-49,-56,-45,-53,-32,-40,-72	>$=-49,-54,-45,-51,-32,-39,-70
+word a	<#=,-31,,,,,-16	<,=-29,,-9,,31,,44	<:=-13,-14,,,,9,-39	<N=,9,16,-26,-18,16,21	<^=-21,-17,-19,-16,-10,,-88	<and=-46,,-11,-13,41,,-8	<bad=-18,,,12,,,-15	<be=18,-16,,-23,25,-9,-15	<choose=,-10,,,,,-20	<do=,-16	<done=-10,,20,-15,,28	<ed=-14,,,,21,,-13	<get=10,,,,10	<good=,28,,14	<have=16,-19,,23,-16	<if=,,-11,,,,-9	<ing=,9,-9,,-8,,-24	<it=,,,,,,12	<make=-16,-14,,,,-11,-23	<my=,-10,,-8,-14,-9,-14	<need=25,-11,-11,-9,18,-10	<no=-10,,,31,,,29	<not=,-9,-15,,,,-36	<now=,,,,,,18	<past=-11,,,42,,17,29	<prep=19,-10,22,-30,9,-47,-28	<s=8,-18,23,,-11,,-26	<so=-9	<stay=,,10,,18,,11	<when=-26,,-9,,,,-29	<why=,,-12,,,,-14	=-22,-50,-13,-27,,-25,-43	>#=,,,,16	>N=-26,-46,-13,-36,26,-14,-43	>and=,,,,,,13	>bad=-16,-34,-8,,,-11,-20	>be=,-15,,-9,,,-23	>ed=,,,9	>good=,-23,,19,,-14	>ing=-15,-16,-14,,27,,-48	>make=18,-11,,,,10,12	>please=,,10,,,,-9	>s=18	>time=,,20,9,,-14,-41	>when=,,,-10,-9,,-14
+word after	<#=-14,-21,,20	<N=11,,,20	<^=-39,68,,,,-25,21	<again=,,,15	<bad=11,-14,,19	<good=-16,,,,,,-11	<prep=11	<s=11,10,,38,,47,47	=28,-11,,70,-12,17,59	>#=,12,,22,,,15	>N=22,-23,13,21,,13	>all=15,8,,15,,35	>ing=,33,,,,,38	>it=,,,,,,-14	>the=,-15,-19,30,,,40	>we=-12	>you=,-19
+word and	<#=20,-18,9,-31,,,-29	<,=18,21,,,17,,37	<N=28,,,-17,13,-32,37	<^=-19,-25,-22,,16,-12,58	<again=-19,15,,,,,-13	<bad=-22,-18,-11,,,,-34	<choose=,,,13,,25	<done=-19,12,,49,,,61	<ed=12,-10,-9,44,,-10	<good=,,-10,36,,67,16	<ing=,-9,,-9,29,,36	<it=,,-10,18,,,8	<make=,,,15,,-9,15	<my=,,,,,,18	<no=,,,-9	<now=10	<prep=-8,15,,45,,,39	<s=13,,-16,,20,-10,12	<the=,,,,,,13	<time=27,14,,9,,23,46	=9,-10,-25,20,,-9,47	>#=-13,,16,,,11,-9	>N=,15,,,,,12	>all=,,,18	>bad=,,,13,,,-22	>because=,,,,10	>can=10,,,,,,11	>choose=-17,50,,,,,13	>do=,13,,,,26,19	>done=-29,,-15,55,-8,-19,27	>ed=-13,-13,19,51,,-8,27	>get=,-11,,12	>good=-20,-20,,23,,,12	>ing=19,,,,,,15	>it=36,12,-10,15,,-9,17	>make=-14,,,24,12,13,-8	>modal=,,,-16	>my=15,,15,,,,17	>need=,,,,,,-13	>no=20,-9,,,-8,,14	>not=,41,15,-12,,,38	>now=25,-13,,-17,23,,18	>only=14,,,,,,17	>past=,,,,,,-20	>prep=9,11,,18,,16,25	>s=,,-10,,45,,11	>so=13,,12,-28,,,12	>the=9,-18,-16,9,19,-13,22	>they=39,,-11,-15,,,43	>we=32,24,-11,,,15,34	>when=10
+word are	<#=31,19,12,,,24,18	<N=-9,,-9,,-9,-10,-22	<all=,,8,14,,,-20	<bad=-23,,,-26,,,-31	<it=,11,,,,,15	<s=12,-12,-23,30,-27,-28,13	<they=38,,,,,,23	<time=,,,22,,,10	<we=12,32,-13,13,,,23	<you=-10,-23,-9,-16,22	=13,-13,-17,,-18,-22,19	>#=18,9,,-9	>$=,8	>N=29,-25,,-32,-19,-9	>again=-13,-21,,22,,,13	>all=,,,,,,16	>bad=40,21,,-32,,,48	>choose=-16,53,,11,,11,40	>do=,,,,20	>done=15,,16,13	>ed=23,-18,-9,-8,,,25	>good=-30,-30,,52,-9,21,-16	>ing=-13,50,-11,-13,,-16,17	>ly=-14,,,,,,-15	>no=,,,,,,-32	>not=,11,,,13,-15,16	>past=20,,,11	>prep=,-36,-12,39,38,13,16	>still=11	>the=-9,,11,,-11,,-23
+word because	<#=8,,23	<,=39,9,13,-10,,,-14	<N=,,,,,,16	<bad=,,-16	<ing=-13,,,,,,-17	<s=,,,,,,15	<time=-11	=11,-11,41,-28,-15	>N=,,,,,,18	>all=-13,,17,,,,17	>it=,,14	>prep=,,-16,,,,-31	>the=,-16,34,-9
+word chunks	<#=,13	=,13
+word days	<#=-16,22	<N=27,-19,20,16,,-10,32	=18,,12,,,,31	>$=-34,,14,13,,-12,-20	>,=,,,,,,15	>prep=11,,,,,,23
+word degrees	<#=9,-16,,-10	=9,-16,,-10	>and=8,-12,,-10
+word dpi	<#=-14,27,,-8,,,-22	=-15,25,11,-10,,,-15
+word entries	<#=-11	=-12,,,,,,9
+word euros	<#=,28,,,,,29	=,28,,,,,28
+word every	<#=,,21,,,,-10	<,=,,,14,,,10	<N=10,-32	<^=13,,,-10,,,-20	<bad=,,,,,,30	<prep=12,,-8,-12,,,32	<s=,,-10,-17,,,-20	=57,-49,12,-21,-8,-13,28	>N=60,-22,21,,,-10,75	>time=,-30,,-12,,,-85
+word failed	<#=,,,-25	<N=19,,-10,,,,10	<no=,,,-9,,,-18	<prep=,,,,,,-15	<s=-14,,,,,,-11	<the=,,,,,,-8	=-63,-23,-14,-49,,-10,-67	>$=,,,-32,,,19	>,=-12,-9,,,,,-16	>N=,,9	>because=,,-18,,,,-12	>s=-21,,,-22,,,-49	>when=,,,13,,,8
+word files	<#=,23,,,,,38	<N=-9,-13,,,,,-14	<the=,,,,,,12	=-38,,-23,20,,,13	>$=12,12,,,,,11	>,=,,,,,,9	>N=,-9,,,,,-15	>be=,,,,,,26
+word for	<#=-13,17,-14,11,,15,30	<,=,,,,,,-11	<N=,23,,-15,-13,60,42	<^=,9,-12,13,-14,-18,30	<again=18,43,,,,,9	<bad=46,-12,,14	<be=,13,,-10,,,-11	<choose=-11,,,,54,,39	<done=,,,17	<ed=,-13,-11,,73,,21	<good=51,9,,-14,-11	<ing=,-53,,-9,,-14,-38	<it=,,,,,,-15	<make=-19,-17,,,,32,-13	<need=,,,,,,-25	<no=13,10,,12,,,23	<not=,-20,,,,,-16	<only=,14,12	<please=,-23,,-16,-10,-9,-26	<prep=,,,9,,,-23	<s=,28,-9,26,-8	<time=,,,-24	=,12,-36,-12,11,23,29	>#=14,-14,,46,,-14	>N=15,,23,-9,26,29,57	>all=35,29,-12,-19,,,17	>ed=,,,,,,-19	>good=-14,22,,11,13,,12	>ing=22,26,-9,-14,9	>it=-21,,-13,-18,46,,-10	>my=,-21,,-12,,-12,-63	>now=20,-23	>s=,59,,-28,,,15	>the=-46,39,-36,17,-12,32	>they=23	>time=32,-48,,41,,27,-14	>you=,-26,,-20,,19,-15
+word from	<#=10,,,17	<N=26,,,,-15,-13,13	<^=-14,27,16,,,,45	<bad=-14,26,10,18,,,26	<be=,-9	<ed=,,27	<good=-11,18,12,-14,,,17	<it=,,,20	<ly=,,,,,,21	<make=-22,29,15,-10	<not=,18,,-12	<only=,21	<past=-10,-12,50,13	<s=,-14,,-15,,,24	=-15,25,56,,-34,-28,49	>#=-32,-25,60,38,,-15,22	>$=,,,,,,17	>:=,-19,,,,,-15	>N=,-14,,-10,-9,-22,11	>all=,,,,,,-16	>ing=,-9,29	>it=15,17,,,,,15	>my=,,,23,,,18	>now=-13,38,-11,-24,,,20	>s=-9,25,,-11,,,12	>the=20,17,18,,-15,,18	>time=-26,58,,,,,18	>you=,,,,,,21
+word gb	<#=-12,-9,-10,,,,-12	=-12,-9,-10,,,,-12	>$=17,,,,,,12
+word gets	<#=,44,,-11,,,16	<N=-26,43,-14,-33,12,,-37	<no=,,18	=,114,,-53,,,53	>N=,10,,,13,,24	>bad=,,,,,,-27	>done=-11,18,,-19	>ed=,42,,-11	>the=19,19,16,-11,,,20
+word guests	<#=18,,,,,,16	=27,-9,,-9,,,20
+word h	<#=14	=11,-15
+word has	<#=-14,,,15	<N=39,-38,-8,-24	<^=-11,,,,,,-20	<ing=,,,-15,,,10	<it=,-9,,,,,11	<make=-18,-9,-9,,,,-32	<no=,,,-8,,,-11	<still=12,,,,,,15	=25,-50,-14,-40,-15,-15	>#=-15,,,-10,,,-23	>N=-21,,-10,,,,-49	>bad=-20,,,,,,-29	>be=,,-13,18,,,15	>ed=-8,,,,,,13	>good=-8,,,-24,,,-14	>no=10,,29,,,,-9	>not=43,,,,,,43	>past=,17	>prep=,-13,-8,,,,14	>the=36,-8,8,,-9
+word hours	<#=13,,,,,,18	<N=-13,-20,,30,,-11,15	=-9,-16,,10,,-12,11	>$=-12,,,,,-10
+word in	<#=-10,,,,,,-53	<,=,,,-8	<N=24,-11,-11,,-11,,-9	<^=-48,-35,,-11,,-15,-108	<again=15,-8,,-19	<all=,9	<and=-8,,,15,,,16	<bad=-44,-25,-10,14,45,18,-115	<be=-12,,-13,53,23,32,64	<choose=,11,,11,,-13,-38	<done=,,30,,,-9,24	<ed=,-30,,,-8,65	<good=-32,,16,20,,-13,-20	<ing=32,49,,-11,17,,30	<it=-16,39,,20,,,57	<make=,,,14,,18,44	<need=,-9,,25	<no=9,,,,,,13	<not=,,,,,,37	<only=15,-9	<past=,-9,,8	<prep=,,8,-14,,,-32	<s=,-14,,11	<stay=,13,-8,-15,,,19	<they=-9,16,,-13,,,-12	=-32,-24,-11,17,14,15	>!=,,,8,,54,20	>#=,-23,,,-8,-15,-42	>$=,27,-18,44,-13,-20,33	>,=,,,26,,,14	>:=,23,,,-9	>N=-28,-16,,-30,,57,-15	>again=,,,22,,,37	>all=-9,,,,14,,-8	>and=,,,12	>bad=10,9,,,,,11	>ing=,-25,,21,,,21	>it=,,,-17,,,10	>make=-9,,,,,,-14	>modal=,,,,,24	>my=-9,,,13,,,14	>prep=9,9,,28,10,,39	>s=-49,13,,,16	>the=15,-39,,11,37,,-17	>time=,,15,-27,,-24,-36	>you=,-9,16,,,,-16
+word is	<#=15,-28,,28,-9,-15,26	<,=,-10,,,,,-17	<N=17,,-20,9,-18,-8,31	<^=,-16,,,,,-28	<all=,,,-9,,,14	<and=,,,,,,-13	<bad=-15,-14,,14,,,17	<choose=-24,-12,,,,,-10	<ed=,,,18,,,10	<good=,,,,,,-10	<ing=21,-13,,,,-11	<it=,24,,,,-22	<make=,,,15,,-11,-20	<need=,39,53,23	<no=-18,-15,,,,,-23	<prep=,15,,,-11,,23	<s=-32,,,-40,,10	<the=,-15,,-9,,,-23	<they=16,-8	<time=,10,18,-42	<why=9,-9,9,,,,-13	=,,-22,,-31,-35,-28	>#=-10,21,15,-16,,-10,-14	>$=-11,31,,-11,,,37	>,=-11,,,,,,-9	>N=-33,29,19,-23,-11,-23	>again=,19,,19,,,53	>all=14,,23	>bad=20,-9,-24,,-18,-20,25	>be=,,,15,,,22	>because=,-11,,-16,,,-28	>choose=-14,34,,,,,52	>done=-8,12,-22,24,,25,39	>ed=22,-24,,-17,-11,-9,-44	>good=-43,13,-30,24,27,-25,34	>ing=77,-47,,-12,,,21	>it=-9,,28,10,-10	>ly=-13,-9,,,14	>make=-10,,,,,,-9	>my=-10,24,,9	>no=,-13,,-12,,20	>not=15,-12,-24,-17,-12,,-22	>now=,,15,18	>only=8,-16,,,,,-19	>past=29,,,-31,-8,,-14	>please=,,,-10	>prep=,-15,,28,-32,27,23	>s=44	>still=,,,,,,-9	>the=10,,-15,-37,-9,-12,-36	>time=,-12,,-10,,,-14	>why=-16,,59,,16,,10	>you=,-15,,,,,-22
+word june	<#=,25,,-22	<prep=-12,,,,,,-12	<when=12,,,,,9	=-24,20,,-36	>$=,-14	>be=,,,,,,-11
+word lines	<#=,,,25	=,,,14
+word may	<#=,29	<prep=,,,,,23	<we=,-9,,,18	=,12,,-21,11,17,9	>$=-13,26,,-24,,20,-15	>not=11	>prep=,,,,17,,17
+word mb	<#=-16,,,19,,,8	=-16,,,19,,,8
+word means	<#=-19,,,-9,,,-30	=-22,-11,,-12,,,-48	>the=-14,,,,,,-22
+word min	<#=10,,14,24	=14,,14,24	>$=14,-20,17,8,,,-13	>,=,,,21,,,9
+word minutes	<#=10,-31,8,13,,,-12	<N=9,-15,,14,,-11,-17	<the=,-9,,,,,34	=20,,,18,,-19,9	>$=-8,-8,-13,,,-11,36	>,=,28,,14,,,-36	>N=,,9,,,,15	>and=15,,,,,,9	>prep=-9,,,,,,-29
+word ms	<#=,-11,,,,,-9	=-8,-20,,,,,-21
+word now	<#=,-8,,11	<,=,-9,,,,,10	<N=-26,-18,,38,26,,32	<^=,,18,,24	<and=25,-13,,-17,23,,18	<bad=-33,52,,,,,18	<be=,,,11,9	<good=,-29,35,,-15,,40	<ing=,10,,-9,,,-21	<it=,,,,,,-32	<make=,9,,,,,12	<prep=,20,-12,-22,,,27	<s=-11,-11,,54	<you=,17,,-12	=-32,,24,,49,-30,69	>$=-21,-8,,-47,-12,-20	>,=,,,35,,9,16	>:=,,,13,,,12	>N=-10,11,,18,,,19	>and=10,,,,,,-9	>good=,9,,18,,,16	>it=,,,,31,,17	>make=,,14,,,,-10	>prep=-13,38,-11,-24,,,20	>s=-28,,8,30,25,,9	>the=,-9,,,13	>we=11,,22,,,,17
+word of	<#=13,-26,33,9,19,,46	<N=,9,,-10,,-31,-21	<^=,,-9,,,,-15	<all=18,29,,-31,,-9,40	<bad=-8	<because=,,-22,,,,-32	<ing=,,,13	<it=,,,,,,-17	<make=,,,,28,,17	<no=,-15,-17,-20,,,-43	<only=,,10,,,,32	<prep=39,9,-14,19,,,58	<s=-23,-12,-9,32,,,-31	<time=9,,19,19,,,23	=,-11,14,,,-41,14	>#=-20,-13,-22,20,,-9	>N=13,-36,-9,-26,10,,-27	>all=,10	>bad=,,13,,,,-11	>good=,,,-9,,,-19	>ing=,16,,14,,,8	>it=,-36,23,9,,,-31	>my=19,,,-11,,,32	>s=70,-22,11,24,,,19	>the=8,,32,,20,-33,24	>they=-41,-10,,,,,-21	>time=,40,,9,,,64	>why=,12,,,,,-19	>you=-17,40,,,,,-13
+word on	<#=10,21,-9,11,,,17	<,=,-13,,24,,,8	<N=-14,,,-27,-22,8,19	<^=,,,-10,,9,-16	<again=13,,,15,,,34	<and=,-9,,14,,25	<bad=,22,,-38,-9,-14,33	<be=,-41,,44,-11,-17,-27	<because=,,,,,,-11	<choose=18,-50,,29,-8,,-29	<done=,,,8,,,-25	<ed=17,-16,15,,,-14,-30	<good=-26,13,-9,40,34,-14,43	<ing=9,,,-14,,9,10	<it=,13,-8,-56,,10,24	<ly=-9,,19,13	<make=-12,12,,13,,,-15	<my=22,,,,,,18	<no=12	<not=,,8,,,-8	<now=-13,38,-11,-24,,,20	<prep=-13,,,,,,-34	<s=,11,,-36,,21	<stay=,,,-9,,,-16	<time=-8,,,,,,9	=,-18,-16,,-34,-12,24	>#=-14,49,,-37,,-9	>$=-22,31,-14,-22,-8,-19	>,=,11,,35,,,28	>N=-24,,17,11,-13,-23,27	>again=24,15,,,,,21	>all=,-20,,18,-10,,44	>and=,,,11,,,10	>bad=,-20,,,,,-14	>choose=,,,,,,14	>ing=13,-26,,,,,-9	>it=-9,35,-12,-15,,-8,-36	>my=11,-28,,-12,,11	>prep=,,9,19	>s=,,-12,-10,,,13	>the=,-18,19,-37,,26	>they=,,,19,,,21	>time=13,-57,-12,-17,,27,-34	>you=,,,21,,-8
+word pages	<#=-9,-8,-8,14	<N=,,-8,,22,,14	=-12,-25,-17,25,19,16,22	>$=,-13,-11,,21,,12	>prep=,,,,,8,10
+word passed	<#=,,,-25	<^=,,-16,-11	<we=,,,,,,14	=-8,-25,-19,-17,,,29	>,=,,,-25	>the=,-17,,-14
+word people	<#=10,15	<N=,,,-16,,16,12	=,19,70,-29,12	>N=,,17	>be=,-11,9	>prep=,,,,,18
+word pm	<#=-8	=-8
+word prs	<#=17	=13,23
+word rows	<#=11,,,12,,,9	<N=,,9,-18,,21,14	=,-16,35,,,13	>,=,,34,,,,15	>and=15	>because=-14,,,,,17,-8
+word rps	<#=,,,,,,-14	=,,,,,,-14
+word runs	<#=,-9,13,12,,,18	<N=-8,10,64,-52,-8,,18	<it=,,,18	=-10,-24,69,-15,-15,,16	>$=,-9,,29,,,10	>prep=-16,13,,-23,,,-18
+word s	<#=,,,,,11,16	=,,,,,10,19	>#=,10	>N=,8,,,,,18
+word seconds	<#=,-13,24,14	<N=,-10,,,,,-15	=,-23,28,,,,-10	>$=,-8,,,,,-23	>,=,,,,,,10	>prep=11,,,-10,,,12
+word skus	<#=,,,-16,34,,-26	=,,,-16,34,,-25
+word so	<#=,,,,,,11	<,=38,18,,,-14,-12,52	<N=-10,-11,-13,,38,22	<^=,-20,27,,-12,-20,32	<and=,16	<bad=24,-10,,-12,,,9	<be=,-24,,,,,-19	<good=13,,,,18,,9	<s=,-12,,,,,-16	=,,,-13,12,-17,54	>$=-12,9,,,,,-19	>:=,12	>N=-17,,,-19,-15,-12,-41	>good=,,,,,,-8	>ing=,,13,-9,,,10	>it=-27,,16,33,,10	>make=,,,,,,10	>no=45,-17,,-10,,,36	>prep=,,,10,20,,12	>s=,-13,,,,,-13	>the=41,,27,,35,,46	>time=,21,,,,,26	>we=21,-9,,,,,46
+word support	<#=,,,-19	<N=,,,,,,41	<not=-22,,,,,,-38	<s=,,,,18,,11	=-50,,-9,-39,25,-13	>N=-22,,,-11,,,-36	>be=-11,,,-19	>prep=,,,,15
+word tests	<#=,,,,,,11	<,=,,,-8,,,-10	<N=10,,,13,,-11,18	<^=44,,,-50,,,-13	<all=,,,-27,,,-43	<bad=,-8,,,,,-13	<prep=,,,44,,,10	<the=-41,,,-8,,,-43	=,-33,-9,-28,-14,-27,-79	>$=,,13,30,,,16	>,=,,,,,,-11	>:=,,,-25,,,8	>bad=,,,,,,10	>be=-13	>can=23	>good=38,-13,,-67,,,-62	>prep=-8,,,50,,-12
+word the	<#=,8	<,=,,24,-17,-14,,-11	<:=18,32,41,11,23,13,51	<;=,,,,,,14	<N=-15,,,-9,,9,-21	<^=9,-19,,,,-32,17	<all=,15,-8,11	<and=19,-22,,14,-15,-17,17	<bad=29,27,-9,-23,-12,-22,42	<be=-48,,32,,-26,-12,-21	<because=29,-28,17,19,-12,-11,17	<but=41,,,,,,35	<choose=-14,65,-23,-15,-19,,53	<do=-16,58,,14,23,15,55	<done=-28,-9,-14,41,,-24,44	<ed=8,-30,,14,-21,,37	<get=-11,-17,,48,-12,-18,24	<good=-10,-34,,24,-18,-14	<have=12,,,-17,18,,-13	<if=-35,-11,9,-20,-10,,-48	<ing=-23,,29,,43,15	<it=-11,,24,-14	<ly=-11,,,,20	<make=9,-34,,-21,-22,13,-29	<maybe=,,10,-11	<modal=,,,,,,-28	<my=,,,19,28,11	<need=12,,,-35,-13,-20,-26	<no=29,,,-15,,,25	<not=,,29,,,,39	<now=,-10,,10,9	<only=,-13,,,23,,9	<past=40,26,-14,-22,-9,,30	<prep=,,14,,-9,25,17	<s=-20,,47,,21,15,23	<so=48,-9,49,-23,33,,43	<stay=-15,-9,43,,,,-22	<still=,28,,-14,,,20	<time=25,-10,,,,,-19	<when=-13,20,30,-18,,22,22	<why=-14,,71,-35,-9	=,,-12,,-17,,22	>#=,,25,9,-15,10,10	>N=,,-9,,,,22	>again=15,,,-17	>bad=-31,-31,41,9,21,44	>because=,-10,14	>choose=-14,,,,,-12,14	>done=,,30,-18	>ed=27,9,,,,-11,21	>good=-29,18,-10,,,14,-22	>ing=12,43,31,-31,-15,25,48	>ly=,,,22	>make=-12,-20,-25,,,15,-9	>need=-11,-11,,-19,,-9	>only=14	>past=16,-11,,,,,-23	>s=,,12,-13,,,19	>time=-9,,-15,,,,44
+word times	<#=-8,,,12	<N=-10,-14,,,,11,-17	<good=,,,-10,,,-21	=,-28,-15,-11,-8,,-36	>$=,-15,,-14,,,-39	>,=-8	>prep=13
+word to	<#=-15,-9,26,20,,30,46	<N=17,27,,51	<^=,9,,,,,-12	<again=-24,,13,,,,-21	<all=,,,,,,-11	<and=12,23,,,,,14	<bad=48,32,-19,-12,,-9,76	<be=,,,,,,-14	<can=23,-17,,15,,,25	<choose=-12,33,11,-21,,,27	<done=-10,,,,,,16	<ed=-25,-23,-30,,,-17	<good=45,-26,-10,-10,-9,,-30	<have=,-35,-13,,-8,39,21	<ing=-10,-9,,-10,,,-18	<it=24,-16,,9,,,27	<ly=,,17,,17,,-10	<make=,,,,,20	<maybe=19,,,,,,12	<my=,17,,,,11	<need=-25,15,,-46,,14	<no=12,17,28,18,,,54	<not=,20	<past=16,,,,,,-12	<please=,,,13,,,17	<prep=,-16,-9,,19,,8	<s=-10,-23,-9,-28,-18,-14,-21	<stay=,35,11,-10,,-13,46	<they=,,8,8	<time=-11,-11,,,,14,-16	=,-13,-15,,-14,,-9	>#=-50,19,14,37,,13,75	>N=22,15,-16,23,,13,-15	>all=,-10,,,8,,33	>bad=,-12,,,,,-11	>choose=15,-47,,,,-14,-13	>do=-17,,29,,16	>get=,,,,,9	>good=29,,,,9,,33	>have=,-15,,,,,-26	>make=,-47,11,-31,,20,13	>my=,34,,-12,,22,33	>no=,28,,,,,27	>s=-14,-11,,,,-16,-29	>the=25,,,,-16,-9,36	>time=,34,,-11,,,30	>you=,-13,,-16,,,12
+word until	<#=-8,41,,,,,17	<N=,20,,-12,,-14,21	<^=14,-9	<bad=,23	<ed=34,,,-11,,,16	<good=30,-8,,-25	<s=,,8	=74,81,-9,-51,-10,-15,68	>N=-16,,9,,,-11	>the=18,22,-8,-12,,,15	>they=25,,,,,,17	>time=31,8,,,,,22
+word users	<#=12	<N=21,15,,,,,33	<prep=10,-11	=,,,-9	>$=,10	>be=11,,,-12,,,26
+word with	<#=,,14,,,,9	<,=,-22,,22,,17,26	<N=,60,-11,-25,11,-9,-30	<^=,-13,,,,,-9	<bad=38,-22,-9,-12,,,21	<be=28	<choose=-15,48,-13,-16,-36,26,35	<done=,,,,,,11	<ed=,26,-13,,29,-9,-12	<good=-47,-19,,18,,31	<ing=,32,,,,-8	<it=,,,-8,,-10,-33	<make=,,,-8,,,-8	<prep=,,,23,,,29	<s=17,,-16,-12,,,12	=,21,-14,-21,-22,-16,28	>#=,,-11,,33,,22	>N=-21,36,-24,-14,-12,-31	>ed=,,,13,,,10	>it=-8,,-9,33	>my=,-11,,16,,,11	>no=,,9,-8,,,9	>s=12,-27,-12,-26,14,-17	>the=16,12,13,-15,-35,37,15	>they=16,,17	>time=,15	>you=-10,9,,-10,,-8
+word words	<#=-19,-15,,21,,-8,-27	=-20,-16,,16,,-10,-34	>$=,,,31,,,-11	>,=-8,,,,,,-11
+word 2	<(=,,,,,,-19	<N=35,,,,,19,19	<prep=,,,-18,,,19	=,,8,,,10,-21	>)=,,,-9,,,-27	>,=,,-9,8,,12,12	>N=,-14,,16,,,-34	>be=29,,,-16	>prep=,,,-14	>s=,,,24,,,20
+word quote_	<(=,14	<,=19,-21,,-10,,,-19	<:=,-46,-15,-23,-13,-23,-71	<N=17,,-13,-8,,-13,-14	<^=-12,-13,-8,,-9,,-39	<and=-18,,,-10,,,-62	<be=,14	<done=-13,,,,,,22	<ed=,,,,,,-10	<good=,,,,,,-20	<make=,-19,,,,25,53	<prep=9,-17,,-10,42,22,30	<s=-20,-15,,-8,,,-55	<the=-8,,27,,,,14	=,-70,-27,-73,,-15,-62	>$=-27,-54,-45,-31,,-22,-72	>,=9,,,-11,,-8,-40	>and=13,,,-9,-9,,-8	>be=,,,9,,,-25	>modal=,,,,,,-8	>now=12	>prep=,-29,,-27,-8,29	>s=,,13
+word 0	<,=,,12,9	=,,,11	>,=,,13,-15,,,-17	>bad=,,,16	>s=,,9,-9
+word 000	<,=,,,,,,-18	=,,,,,,-18
+word 12	<,=-15,12,,-13,,,-15	<N=25,-27,,,,,-17	<^=-10,,,,,,-8	<all=,,,12	<prep=,22,-9,-13,,,15	=,19,-16,-29,,-14,-24	>and=-24,,,,,,-21	>prep=-9	>s=43,,,,,,-15	>time=,,,-10
+word 14	<,=11,,,,,,12	<N=,-18,,,,,-13	<^=,,,-10,,,-29	<all=,,,-24,,,-18	<prep=,9,,-9,,,14	<s=-10,,,-10,,,-30	=-15,-20,-9,-28,,,-38	>,=,-15,,-26,,,-39	>:=,,,19,,,21	>N=,-10	>s=,,,-15,,,-23	>time=,16,,-17,,8
+word 200	<,=,-32,,,,,-10	=,-33,,,33
+word 3	<,=,26,,-39	<N=,23,,26,,,25	<^=,,,-13,,,44	<prep=-18,18,,11	=,30,,-15,-9,-14	>$=,-11,12,,,9	>)=,,,-9,,,-27	>N=,,,,,,24	>bad=,,,-35	>be=-20,11,13,,,,-22	>prep=,,,16,,,9	>s=,-9,,29,,,26	>time=,25,,,,,14
+word about	<,=,,,,,15,-16	<N=-16,,-14,-18,,56,31	<bad=,,,,,,-8	<be=,,17,-15,,-8,-41	<choose=,,,,,,-34	<ed=,,,,-9,-11	<ing=-9,9	<make=,,,,,,-15	<maybe=,,,,,,-10	<my=,,,,,,-19	=-23,-50,-21,-51,-30,39,-74	>#=10,-15,-11,-9,,15,-45	>N=,,,-13,,,-18	>ing=,-11,,,,,-38	>it=-14,10,,,-10,-8,39	>s=,,,,,,-27	>the=,-11,-19,-14,-11,55,-15
+word all	<,=,-32,,11,,21	<N=-22,-12	<^=-46,,-9,88,-16,-17,65	<and=,,,18,,,11	<bad=12,,,-10,,,-35	<be=18,,19,,,,21	<done=,8	<good=25,15,,-8,,,32	<prep=-9,36,,,14,-11,34	<s=,-10,22,13,,,16	<when=,,,,,37,-29	=-22,-22,,61,-21,,52	>#=-31,-11,-9,49,,,12	>$=-12,-10,-12,,-8,27,11	>,=,,20,,,,13	>N=9,,15,29,9,-15,74	>ed=10,-10,15,-11,,,-8	>good=16,16,-10	>my=,12,,,,,12	>prep=21,19,-13	>s=-10,-30,,,,28,20	>the=-36,18,,26	>time=-15
+word as	<,=-24,57,-10,-10,-13,8,9	<N=,,23,,24,-10,54	<^=26,16,,,,,31	<bad=,,11,,,,-8	<ed=,,12,,,,12	<good=,,11	<it=,,12,,,,-17	<modal=,,,,21	<past=,,-11,-9,59	<prep=,,,,11,,12	<s=,,-8,21,11,,10	<stay=,16,,,-9	=-25,34,13,-15,65,,67	>#=16	>N=,,45,-22,35,,74	>bad=,8	>be=,16,,,,,22	>choose=,9,,,,,12	>ed=-15,-18,,,,,-17	>good=-10,-19,,,45,,19	>it=18,,,,,13,-9	>prep=-12,40,,29,,,36	>s=,,14,,,16	>the=16,,17,-14,,,-10	>they=,,,,,,8	>we=15,12,11,12,,,11	>when=,,-10,,31,-11,33	>you=-8,22,,21,,,23
+word at	<,=,,,,,,-11	<N=-11,-43,19,26,-9,-18,-9	<^=,-11,,,,,-12	<again=,-13,,,,,-21	<bad=63,,,-16,,,32	<be=27,-20,,-26,,17,10	<done=,,,14	<ed=,,,,,,-19	<good=,25,,26,,,18	<ing=17,17,,-15,,,20	<it=14,,,,,,-28	<make=-24,,,,,,-15	<past=-10,29,18	<prep=-10	<s=11,,-18,-8,,-13,20	<stay=,-13,,8,,,16	<time=,,8,,,,-20	=19,-39,-9,,-28,-34,-11	>#=51,19,-26,14,-9,9,14	>N=36,-23,,,,,-13	>all=-16,-13,11,-11,,,-49	>bad=,,,9,,,-19	>it=8,-12,,,,,29	>my=,,,,,-11	>s=,,,,,,18	>the=,-43,,-34,-12,-25,-56	>time=-19,,18,32
+word but	<,=-22,,,,,,-20	<N=14	<^=10,-36,-29,-51,-12,-21,-23	=16,-38,-26,-58,-13,-25,-28	>N=,-14,,,12,,16	>it=,,,-15,,,-15	>make=-14	>no=41	>not=,,,,,,-10	>the=25,,,-18,,,22	>we=-13,,,,,,-11
+word by	<,=,,,,,,-18	<N=-24,-24,-18,51,,16,-10	<^=,,,,,,-16	<bad=-19,-12,14,,,20,-10	<choose=,,,,,-11,21	<done=14,,,,,12	<ed=17,35,15,,,27,28	<good=-10,42,,-22,,,-12	<ing=,-8,,,,,-12	<it=,-10,,,,,-29	<s=11,,,-20,,-11	=,11,,-13,-19,26,-44	>N=,14,-16,23,-8,22	>choose=,-10,,,,,-33	>done=,8,,,,19	>my=9,8	>s=,,,19	>the=65,24,23,-19	>time=-24,,,-30,,-9,-35
+word can	<,=11,,,,,,28	<N=,-11,16,-10,-9,30,-11	<^=,-10,,-11,19	<and=9,,,,,,11	<it=,8	<no=19,-9,,-10	<s=-56,9,-9,-12,,-11,-25	<they=,,,,,,24	<we=25,-31,-14,15,-13,-21,-9	<you=-25,-14,,9,,,-44	=33,-51,-17,-18,-18,-16,-21	>$=-20	>N=22,-10,-18,,-13,-20,-14	>choose=-29,-11,,,,,-19	>do=33	>get=20,,,,,,27	>good=-22,,,,,,-10	>make=12,,,,,,9	>not=30,-25,,-30,-16,,10	>we=,,,,,,-11	>you=,,,,,,18
+word could	<,=,,,,,,12	<N=,,,-9,,,-36	<^=,-10,,,10,,-9	<s=-10,,,,,,-11	<we=36,-23	<you=,-11	=,-55,-20,-19,,-17,-48	>N=-16,-17,,,-11,,-41	>choose=,-22,,,,,-32	>not=32,-10,,,,,18	>you=,,,,18,,21
+word deposit	<,=,-9	=,-10,,15,,,22	>$=9,,,,,,19
+word do	<,=-12,,,,28	<N=,-14,,,29,,32	<^=-26,-38,,,-14,,-43	<and=,13,,,,27,10	<can=33	<my=,-14	<not=,12	<please=,,,,,,-27	<prep=-17,,29,,16	<s=-12,27,,,,,20	<they=41	<we=11,38,,,-9,-16,36	<will=,-17,,,,33	=-12,-16,-17,-43,18	>$=,-12,,,14,-21,-25	>N=,,,,-13,,15	>it=-24,-19,-8,-11,,22,-10	>no=25,13	>not=-12,9,-14,-18,-18,11,-16	>prep=,,34,,,,12	>s=,14,,,14,-11,31	>the=,,,,17,22,24	>we=,-9,,,,,-24	>you=,,,,,,-15
+word done	<,=,66,,-18,,,38	<N=,,,,,,11	<^=22,,-13,-23,,20,45	<be=,-16,,24,,,-31	<prep=,,,-9,,,-19	=,,-32,-58,-24,,-55	>!=,,-8,-17,,,-23	>$=-12,,,-25,-9,-11,22	>,=,-23,,16	>:=28,,,,,,-14	>N=,21,,-23	>and=,,,,,,-10	>prep=,-11,,,,23
+word even	<,=,,19,,,,21	<not=-11,36,,,,,-14	=-12,25,14,-9,,,28	>N=,-24,,,,,-17	>if=,,20,,,,25	>prep=-12,66
+word everybody	<,=,39	<prep=-8,-10,,19	=,25,,,,-9	>$=,-10,,19,,,-9
+word final	<,=-8,15,,,,14,11	<^=-14,62,-8,,,,9	<be=,,,,,,42	=-26,76,-16,-14,12,12,69	>$=-12,37,,,,,25	>:=,25,,-9,18,,12	>N=,21,,-10,,17,13
+word five	<,=,-16	<prep=,-14,,,,,-10	=-10,-17,-13,-13,14,-12,-32	>$=,-29,,,,,-14	>s=,,,,,,-16
+word good	<,=,-16,,27	<^=-16,-18,-12,-28,-11,36,-9	<all=-12,,,11,,,-16	<prep=-12,10,,18,,,10	<s=,,,-21,,,-17	<the=,,,,,-10,-10	=-19,-13,-22,,-25,11,-48	>$=29,,,-17,,,-41	>,=,25,,-8,,,32	>N=-10,-13,,,,44,-9	>prep=-12,-9,,,,,-14	>s=-13,-10,,10,,,-13	>time=,,,-19,,-8,-29
+word got	<,=,,,30,9,,32	<N=31,-12,14,11,,,51	<^=-23,-21,-11,29,-8,-9,-13	<now=,,,,,,8	<s=,,,16,,,19	<we=-10,,,16	=,-56,,68,-12,-28,48	>N=25,-10,,32,,,27	>bad=,,,-13,,,-10	>done=,,,-11	>ed=,,9	>good=,,,-12	>it=-9,-9,,,,,-37	>the=-18,-22,,43,,-11,47
+word half	<,=-13,,,-22,,,-27	<N=,54,,-10	<^=31	=44,35,,-27,,,12	>my=27,,,,,,16	>prep=,,,-19,,,-18	>the=30,,,,9
+word have	<,=,,,,,,-13	<N=,,,23	<^=-12,,,,,,11	<modal=,,,,,,-17	<not=,-23,,,,,-9	<now=,-12,,13,,,21	<prep=,-15,,,,,-26	<s=24,-8,,22,,10,13	<still=,,,,,8	<they=-12,,,,,,-22	<we=52,13,-27,,,-18,18	<will=,,,,,20	<you=36,16,,-35,12,,-26	=15,-31,-34,,-11	>$=33,,,,,,23	>N=27,-18,,,25,-9,18	>bad=,19	>be=20,,,-23,,,10	>choose=-10,32,,,,,48	>done=40,,,23,,17,35	>ed=14,25,,33,,,24	>good=,,,-24,,-11,-25	>it=,,,,,13	>make=,-15,-9	>no=26,-37,,,,-10	>not=,-16,-8,-19,,-8,-73	>now=,,,15	>past=-9,16,,-8,,,25	>prep=-13,-18,,,,36	>s=-9,,,,,,-23	>the=,-11,,15,13	>they=,,,11
+word i	<,=,,,29,30,19,10	<:=,-9,,12,,,20	<N=32,,11,,8,-14	<^=-31,-29,-37,-48,-24,,-34	<and=41,35,-16,-14,,,48	<because=,,,12	<but=-12	<good=,,18,,,8	<ing=,-10,,,,-13,-10	<it=32	<ly=,,,,,,-9	<now=11,,22,,,,14	<prep=9,,11,,,,15	<s=,,,-11,30,-10,16	<so=30,-12,,-18,,,27	<time=,-12,,,,-12,-21	<when=38,-11,14,15,,,46	<why=13,-11,8,12,,,24	=,-30,-13,-24,-18,,-28	>N=-10,-19,,-46,22,-21,-18	>bad=25	>be=-12,,-27,-20,,9,-21	>can=19,-21,-11,21,-10,-18,18	>choose=35,,-11,-15,17,10,18	>do=43,-18,11,,,-10	>done=,15,,,,-16	>ed=-53,,55,,16,,74	>get=,,,20,-9,,29	>good=26,-10,-11,,,18,18	>have=30,-11,,11,,-12,20	>ly=-11,,,,,,11	>make=34,-12,,,-9,11,12	>maybe=,,,,,,-12	>modal=15,,-14,-11,-17,-18	>need=18,,-16,-19,-12	>now=-8,-11,26,-14	>only=,,,,16	>past=-32,58,10,-9,,,-11	>still=,35,,,,,20	>will=-16,-55,-12,-10,-13,41,-32
+word if	<,=,,,,,,-9	<N=,16,16,,,,16	<^=-24,-19,,,,-10,-55	<make=,,,,,,-15	<s=51,-9	<why=,,,,,,-11	=,-38,,-28,-20,-21,-84	>N=,-23,,,,,-43	>it=,19	>the=-19,-11,10,-10,,,-49	>we=,,,,,,-15	>you=39,-13,,,,,-23
+word insurance	<,=28	<^=,-22	=28,-25,-12,,,58
+word it	<,=,-36,-21,33,30,,-33	<:=,21,17,,,,15	<N=-30,29,24,-36,-15,-16	<^=-29,-59,14,-21,-31,-15	<and=11,-14,-8,,,,-15	<bad=,46,-9,,,,-15	<be=,8,-14,,,,-22	<because=,,14	<but=,,,-14	<choose=-30,31,,16,,,47	<do=-17,,-11,,,21,30	<done=,-23,,,,,20	<ed=,,52,18,,11,11	<get=-11,-15,,,,,-45	<good=19,,-8,66,-14,,60	<have=,,,,,14	<if=,19	<ing=,23,,,-8,21,18	<it=,-11,,-15,,,-20	<ly=,,,,,,12	<make=12,49,-18,,,-13,48	<need=,,,,,,-23	<no=21,,,-8,,,17	<now=,,,,,,12	<past=-12,-19,13,-12,,,-17	<prep=36,-37,,,29,-11,-18	<s=,25,-10,-12,-9,11,31	<so=,25,-10,,-9,10,10	<time=,,,,,,13	<when=16,-11,10,-9,,,-35	<why=,,,,,,-8	=-18,,9,-20,-25,-11,10	>$=-35,,,17,,-25,9	>,=8,17,,,,-12,16	>:=11,,,,12,,28	>N=21,,9,-17,,,18	>again=,,,,,,-11	>and=,,-10,18	>bad=-25,,15,-15	>be=-13,,23,-15,,-10	>do=,,,,,17	>done=,-10,,,,16,-25	>ed=,-16,9,-8,,,-16	>good=-22,-20,-18,28,-11,25,21	>have=,,,,,,15	>ly=,24,,,,,22	>make=11	>modal=-29,,,-10,,,-16	>now=19,,-9	>past=,-12,45,-17,-10	>prep=,29,-20,,,,27	>s=52,-10,9,-20,-15,-10	>stay=20,12,11,,-9	>the=,25,-13,,,,9	>time=-9,-16,,,,36,41	>we=,,,,,,10	>when=,,,,,,-32
+word just	<,=-13,,,,,,-21	<N=59,,,-34,,,13	<^=-38,-12,-17,11,-19,-11,-31	<be=-10,,20,,,,-15	<it=23,,,,,,37	<s=,,,-59	<we=,,,,,,-16	=20,-23,,-81,-15,,-25	>N=,,,,,,-42	>bad=-18,-8,,,,,25	>done=,,,,,9,20	>ed=,,16,,,,10	>ing=,,,,17,,-25	>prep=-9,18	>s=55,-19,16,-14,-10,,14
+word keys	<,=,,,8,,,15	<N=9,,,,,,16	=-36,44,,,,-10,-14
+word let	<,=,,,,,,20	<^=-21,36,-11,-19,20	<but=-8	<good=,,,,,,11	<not=-14,,,,,,23	=-48,14,-18,-19,47,,15	>it=,35,,,,,33	>my=-30,,-15,-27,49,,13	>the=,,,,,,-13
+word maybe	<,=,,,,,,10	<^=,,,,,,-19	=,-14,-10,-12,-8,,-13	>N=,,,,,,18	>we=,,,,,,-8
+word my	<,=,16	<N=,,,-20,51	<^=23,-30,-18,-32,-21,-11,-16	<all=15,11,,,,,18	<and=8,-12,,,,,13	<bad=,-9,,12,,,15	<be=,,,,,,-9	<good=-26,9	<please=-20	<prep=-17,,-11,39,-14,19	=,-25,-37,-30,,-14	>N=-22,-16,-28,,9,-20,-19	>make=15,,,,,20,24	>s=24,,-10,-24,-9,-8,9
+word never	<,=-11,24,-11,-14,,,-29	<^=,,,,,,8	<be=-9,14,35,,,,34	<it=,,,,,,-11	<we=,,,,,,12	=-9,21,77,-35,-13,-17,18	>N=15,,,,,,20	>done=,,19	>ed=,,11,,,,32	>good=,21,16,-11,,,-9	>have=,,,,,,-22	>prep=,23,,-11	>s=,,,,,,10
+word no	<,=19,24,-9,-8,-9,-11	<:=,29,,-11,,-9,14	<N=-17,,-11,28,,,16	<^=-34,14,-16,,-22,-23	<and=,,,-10,,,-29	<be=,-19,,-9,,19,-17	<but=27	<have=21,-39,,-15,,,-47	<make=18,-13	<past=12,-9	<prep=,30,9,-8,,,22	<s=15,-17,,,,,-16	<so=15,,,,,,9	<still=,,,,,,10	=,17,-42,-33,-38,-34,15	>$=,,,,,,-13	>,=-19,17,-9,,,,-21	>N=52,,-23,,-24,-14,57	>bad=-29,-21,,,,,-54	>good=11	>ing=,-44,,,,,-9	>need=,,,,,,-28	>prep=29,39,,,,,25	>s=-19,20,-14,-32,-11,-12,-13
+word nobody	<,=-14,-16,,16,23,,24	<N=11	<^=-23,20,-13,-16	<and=-10,,,,,,12	<because=29,23,-10,-14	<it=-22,-20,,,,,-38	=-19,-9,,-23,,-16,-11	>N=15	>be=,,,13	>can=-43	>ed=-9,37,,-12,,,16	>get=,,21	>have=,,,,,,-11	>prep=39,-11,,,,,24	>s=-17,,,-10,,,-36
+word none	<,=-10,,,34,,,18	<^=-33,,,,,,-51	<have=10	<so=14,,,,,,24	=,-14,-11,10	>prep=-19,-11,-9,13
+word not	<,=-18,,9,20,,35,16	<:=,29,,,28,,11	<^=11,34,-20,-20,-21,-27,-60	<and=,34,11,-16,,,29	<be=10,-38,-14,-26,,-24,11	<but=,,,,,,-10	<can=31,-24,-17,-30,-16,,10	<do=35,-24,-26,-19,-18,16,-33	<have=19,-25,,-12,,-11,-26	<modal=26,-23,-9,,,,10	<my=,16,,,,,17	<will=53,,11,,-10,-31,51	=46,,-31,-52,-30,-28,18	>#=,17,,,,,12	>$=-25,9,,11,-9,-8,-42	>,=10,,,,,,8	>N=27,,-16,-30,-17,-19,21	>bad=-48,-11,-12,,,,-53	>can=24,,,,,,27	>choose=,-24,11,-8,,-13,30	>do=-10,21,,,,,28	>done=22,27,,-17	>ed=,-16,-13	>get=15,,,,,12	>good=30,-34,-11,,,-9	>have=,-19	>ing=-14,39,,,-10,-16	>it=,12,,,,,-42	>make=41,,,-11,-11,,38	>maybe=14	>need=,18,,,,,-9	>past=18,,,,,,-28	>please=32	>prep=,-15,12,-9,,,46	>s=,20,,,,,18	>the=,,13,,,,-15
+word nothing	<,=24,,,,,,-18	<N=-20,,,-10,,,-13	<^=21,-23,-16,-25,,,-50	<and=,,,11,,,11	<be=,,,,,,-13	<do=23	<good=9	<have=,,30,,,,33	=47,-37,11,-47,-17,-17,-38	>$=-14	>N=,17	>bad=-27,-13,,,,,-39	>be=-19,-13,,-11,,,-34	>good=13,,,-16	>prep=,-14,22,-9,,,32	>s=-8
+word one	<,=-9,,,,,,-16	<:=-11,24,,,,,16	<N=,22,23,,-10,-23,14	<^=-25,18,,-16,-19,-9	<all=-10,,9	<be=,-16,25,-15,,,-10	<done=,-17,,18,,,-20	<good=-10,10,,-13,,,10	<have=,,,,,,-14	<it=,-11	<make=,,,,15,,16	<need=,,,,,,-10	<no=32,14,,,,,19	<prep=-12,-14,,-13,44,-13,-9	<the=,13,-14,,,52	=,12,30,,12,-23,23	>$=,13,9,,-16,-15	>,=,-16,,24,,,-15	>:=,-10	>N=-11,-21,26,,65,-27,60	>be=,,,-20,,,-27	>choose=,-9,8,12	>good=,-8	>modal=,,,,,,-21	>prep=40,19,,,,19	>s=,-12,,,,,-29	>time=8,,8	>we=,,,,,21,-12	>you=,,,,,,14
+word only	<,=-14	<N=-11,47,-12,-16,,-12,30	<and=14,,,,,,16	<bad=,,38,,,,13	<be=,-19,,,,,-42	<good=,,10	<it=18,,,,,,-8	<s=19,12,9,-40,,37	<the=14	<we=,-19,,,24,,8	=19,,16,-67,20,,20	>$=-23,35,-15,-14,,-15	>,=-12,15,,-16,,,9	>N=29,-20,-11	>ed=,-11,,,24,,11	>good=41,-9,,,,39,8	>need=,,,,11	>prep=-11,37,9,-11,,,18	>s=-10,,,,,,-31	>the=,-13,,,23,,9	>when=,,30,,,,-13
+word open	<,=,,,-9,,,-15	<N=,,,,24,29	<be=,-13,14,10,14	<not=35,24	<prep=28,,,,,,28	<s=,,,15,,,9	<we=11	=16,,,-11,26,28	>$=,,12,,,,-20	>,=,-8,,10	>N=28,,,-9	>prep=,-14	>s=-11,,,,,,-13	>the=29,,,-8
+word or	<,=-13,-18,,,-11,,-57	<N=-12,-15,,-10,-13,,-33	<^=-9,-9,,-11,-10,,-33	=-42,-51,-21,-35,-37,-25,-102	>N=-12,-20,,,-10,-13,-40	>be=,,,,,,-8	>choose=,-13,,,,,-21	>not=,-9,,,,,-29	>prep=,,,,,,-20	>the=-15,,,,,,-14
+word order	<,=,24,,,,,34	<N=10,,9,,,,23	<^=-11,,,,,,-9	<prep=-11	<the=11,,,,,21,16	=23,37,,-28,-9,22,48	>$=,24,,-11	>N=,-18,,,,10	>have=,,,,,,-14	>prep=,,9,,,,9
+word page	<,=,-14,,24,,,14	<N=,-18,,,48,,16	<bad=,,,,,10,29	<ing=,,,-16	<prep=-12,18,,,,-10,-42	<the=,,,,,,-20	=17,-28,-26,,57,-31,16	>#=30,,,-20,,-9,-34	>$=-12,10,,-14,23,,-14	>,=,-11,,,,-8,-21	>N=,15,-11,,22,,21	>be=,-30,12,13,25,,14	>good=,,,15,,,14	>prep=,-9,,,,,-15	>s=8
+word please	<,=9,,,,,,15	<N=,34,,-13,,,24	<^=-13,12,-9,-9,-9,-9	=-18,39,-19,-27,-30,,16	>$=,,,-11,-18,-11,10	>,=,32,,,,,21	>N=,25,,,,23,47	>do=,,,,,,-25	>make=,-12,,,,-10,-23
+word plus	<,=,-13,,,16	=,-13,,,16
+word poor	<,=-15,,,,,,-17	=-15,,,,,,-17	>N=-15,,,,,,-17
+word receipt	<,=,,,14	=,-10,,64
+word run	<,=,,,,,,-10	<N=,-11,10,,-9,,-18	<not=33,,18,,,,33	<s=47,-10,,,,,-10	<the=-23	<will=,35,,,,-13	=47,,38,-18,-16,-14,-25	>$=55,-13,,,,13	>N=-14,33,8,,,-11,18	>be=15,,9	>good=-9,,,,,,-9	>it=,,15	>prep=,,,-10,,,-18	>the=,,,,,-9
+word same	<,=57,-12,,-14,-8	<^=-19,-15,-11,,48,,35	<the=-52,21,87,-15,-11,-13,26	=-15,,72,-31,28,-20,46	>$=-11,,15,,,,-13	>N=,-30,50,-31,34,-10,45	>prep=,-12,,,,,-18
+word see	<,=,,,,,,-22	<^=,,,-9,,,-11	<my=,-9,,,,,-25	<prep=,,,,,,-22	<s=46,,,-9,,,50	<we=,9,11,,,,14	=23,-23,37,-33,-18,-22,-47	>,=,-10,19,,,,9	>N=,,,,,,-17	>the=32,,24,,,,22	>why=,18	>you=,,,,,,-10
+word she	<,=,-15,,14,,,-16	<^=-34,-13,-8,,,-8,-28	=-12,-28,-25,17,-8,-13,-11	>be=24,,,-14,,,18	>can=,,,,,,22	>past=-19,-11,-11,21,,,-13	>s=-14,,,,,,-14
+word short	<,=,72	<N=,-15	=59,42,-10,,,-13,15	>N=,73	>prep=46,-12,,,,,12
+word since	<,=,10,13,13,,,37	<N=32,-26,-17,,,-13,15	<^=12,38,-11,-18,,-11,36	<and=,,,,10	<bad=-12,,21,-18,,,-13	<good=11,-9,-9,13,,40	<ing=,28	<s=,-8,,20,,13,8	=31,17,-17,47,,16,93	>#=10,,,15,,,24	>$=-15,,,9	>N=,21,-11,,,38,9	>all=-10,19,23,,,,8	>no=,20,,-11	>the=30,-13,,28,,-9,16	>time=9,-12,,16,,,27	>we=,-11,,12	>you=,,,10,8,,28
+word sorry	<,=-16,,,,,,-15	<^=,34,,-9,,-11	<be=,,,,,,-10	=-18,24,,-15,-9,-16,-32	>$=-8,,,,,,-12	>,=,,,,,,-12	>prep=,-17
+word starting	<,=,,,,,,-44	=,15,,,,,-35	>prep=,,,,,,-44
+word tabs	<,=,37,,-11,,,16	=,36,,-20,-17,,11	>$=,34,,-20,-16
+word tested	<,=,,,21	=,-9,,9,,,-12	>$=,,,,,,18
+word that	<,=,15,,-47,-12,,-22	<N=,-38,,16,34,,-9	<^=-16,14,,17,,-11	<and=21,27,,,,,17	<bad=13	<be=,,47,,-11	<but=,,,-15	<choose=,16,,11	<do=-11	<done=,,,,,,-9	<ed=-12,,23,-23,,,-14	<good=,10,,11	<if=,,,,,,-9	<make=-12,,16,,,,15	<not=,,,,,,-33	<now=,,,,26	<past=,,,-12,,,-18	<prep=-51,8,,-11,-12,-14	<s=10,-11,,,,,14	<so=-32,-8,19,25,,,-25	<time=9,,19,,,,22	=-41,-11,20,-34,,-25,-37	>$=-35,-9,-16,,-19,-10,-21	>:=,,,10	>N=-31,13,39,-22,,,16	>all=-10,,-9,,,,-15	>bad=,,,,,,9	>be=12,42,12,-23,13,-14,11	>because=,,,,,,11	>do=,,,22,,,23	>it=,,,-15,,,-18	>make=10,10,,-9,,,-10	>modal=,-9,,,,,-17	>no=-26,-21,,,,,-47	>prep=,-8,20	>s=-23,-12,11,19,17,,-11	>the=-10,-22,27,-12	>they=9,,34,,,,-12	>time=,,,,,,8	>we=29,11,-14,,,,15
+word then	<,=-17,22,-11,-12,,,-54	<N=-8,14	<^=,,,,,,-16	<again=,-11,,,,,-22	<and=21,-12,10,-24,,,11	<good=,25,,,,,12	<when=14	=-11,73,-26,-57,-16,-13,-13	>$=-11,48,-13,-13,,,57	>,=,30,,,,,12	>N=,-15,9,,,,-28	>bad=,-9	>it=,10,,-12	>make=,15,,,,-8,-17	>the=13,-13,,-17,,,-8	>we=,,,,,-9,-12
+word they	<,=-21,-10,30,22,,,19	<:=,21,,-11	<N=,,,-23	<^=33,-10,-10,-29,14,-10,-53	<and=14,,,,,,25	<because=17	<it=,,23,,,,-12	<when=36,,8,,,,14	<why=-12,,,,,,-16	=44,-20,13,-47,,-22	>N=38,,10,,18	>be=24,,-11	>choose=-10,15,14,,,,-16	>do=41	>done=-8,,,,,,-9	>ed=,,9,,,,22	>good=,,,21	>have=-13,,,-8,,,-23	>make=,,-13	>need=18,-8	>past=,,,-9
+word third	<,=61,22,,-9,,,51	<the=-41,19,,,,-9,-34	=28,32,,-17,,-15	>N=27,35,,-16,,-14
+word this	<,=9,,,,,,13	<N=9,15,-15,,,28,52	<^=,-34,-16,-12,54,,-15	<bad=-10,,,,,,14	<choose=,-12,,,,,-17	<do=,,,,,,-8	<get=24	<good=-18,-15,,,,,-24	<ing=,,,,,,-9	<make=15,,,,,,11	<need=,,,,,,-10	<prep=12,16,-19,-10,-10,,56	<s=,-10,,11,,12,-14	=12,-9,-52,-38	>$=9,-8,-9,-15,,,61	>:=,,,,,,-13	>N=30,,-10,-25,,24,56	>bad=,,,,,11	>be=-23,-13,-16,,,,-22	>good=,,,,,,-21	>modal=,,,,,,-17	>prep=14,-19,,-13,,,-41	>time=19,19,-12,23,,12,19
+word though	<,=10,,,42,,,9	<N=,,,,,16	=13,,,40,,12,10	>$=,,,19,,,-15	>,=8,,,,,15
+word three	<,=,,,14	<:=,12,,,,,11	<N=,16	<^=-11,12,,17,,,8	<all=30,,,,19	<need=,-16	<prep=67,-11,,23,17,-13	<s=-9,,,,,,-23	<the=-15,,-12,10,-13	<when=-10,-9,,-10,,,-24	=24,-15,-21,23,,-14	>$=55,-12,,25,,-13	>N=,31,,,,,-20	>bad=-17,,,32,,,12	>ing=,-9,,,,8,10	>prep=13,,,-9,,,10	>s=,-34,-10,-13,14,,-35
+word ticket	<,=,,,8,,14,-9	<^=-14,,,40,,,27	<the=-11,,-11,,16,9,11	=-21,-14,-20,19,13,43,48	>$=,-15,,-15	>prep=,,,,,33,-12	>s=,10
+word too	<,=-15,10,,,,,8	<N=28,-14,,,26,10,15	<be=39,58,,,,,55	<it=,-14	<s=,-15,21,30,,,13	=16,16,,,35,,80	>$=-23,-21,,13,9,12,12	>,=-14,-18,,,22,,-12	>N=13,44,,,-9,,48	>bad=40,17,,,,,32
+word tried	<,=33	<^=,,,,,,-9	<we=,,,,,,34	=39,-9,,,,,34	>N=14	>all=21,,,,,,34
+word two	<,=22,-28	<:=,,,-13	<N=-23,-9,-15,,,,-29	<^=,,-14,-8,-9,,15	<and=9	<because=,28,,,,,8	<have=,,22	<need=10	<past=,,,,,,-20	<prep=,-12,17,38,18,-11,33	<the=,34,28,10,,17	=,-19,26,24,-9,,12	>N=16,-48,28,12,-9,27,22	>ed=,,,,,,-18	>prep=17,-15,-10,,9,,11	>s=-20,51,26,-9	>time=29,-22,,28,,-12
+word types	<,=,,,-8,,,-10	<N=,,,,,,-18	=,-10,,,,,-15	>,=,,,,,,-8
+word we	<,=25,44,-10,-48,,-31,36	<:=,15,,-15,16,38	<N=,11,,-14,,,16	<^=-35,67,-26,,-29,-22,63	<and=-27,,,,,16,-22	<can=,,,,,,-11	<do=,-9,,,,,-24	<good=,,,,21	<if=,-30,,,,,-34	<it=,9,,,,,40	<maybe=,,,,,,-11	<modal=,-9	<prep=,10,,13	<so=-13,,,15,,,9	<when=,,,,,,-11	<why=,32,,,15,,33	=-34,65,-40,-21,-15,,41	>N=-20,53,,,-9,8,54	>bad=30,-22,,,,,-22	>be=12,28,-13,14,,,23	>can=13,-11,,,,,-38	>choose=-36,21,-14,-9,-12,-25,38	>do=-36,67,,,,,20	>done=-13,,,9,,9	>ed=12,12,,,,9,-34	>good=-8,,,,,-8,12	>have=51,15,,-26,-10,-10	>ly=,-13,,,,,-33	>make=-17,47,,-11,17,,36	>modal=-8,-37,,,16,,-27	>need=,-17,,,,,-30	>now=,,,13	>only=,-13	>past=,,9,22,,,11	>still=,-9,,,,23	>will=-25,68,,,,12,48
+word what	<,=16,-12,,,,,-11	<:=,,,,,,-13	<N=8,,,,15,,40	<^=-38,-33,,-18,-13,-13,-26	<be=,14,,,,,-9	<prep=,9,,,,,-11	=-13,-12,-9,-28,-12,-22,-22	>,=,,,,,,28	>bad=-13	>be=,16,8	>do=-9,,,,,,-20	>if=,,,,,,-11	>modal=,,,,,,-12	>past=,,,,9	>s=,,,,,,-11	>the=,-10,20,,,,-39	>they=,,-8	>we=13,14,15,17,11,,52	>you=,,,,,,-11
+word whatever	<,=13,,11	=21,-13,,,,,21
+word which	<,=11,-20,34,13,10,,52	<N=,-11,,,,,-22	<^=,,,,-8,,-20	<prep=-14	=,-35,10,11	>N=,-15	>be=12,,,27,,,26	>prep=,,,,,,-17	>s=,-10,,,,,15	>we=,,,,,,8
+word will	<,=-12,-13,,,,,-14	<N=31,,-15,-17,,,22	<^=-9,-22,,-10	<it=,,,,,,-14	<s=24,,,,,,-8	<we=-39,,-17,-16,-17,44,20	<you=-13,13,,11,,,-22	=-12,,-24,-43,-32,42	>N=-21,28,-18,-24,-9,,-42	>choose=,11	>do=,-17,,,,33	>have=,,,,,20	>make=-20,-12,,-11,,47,-15	>not=53,,11,,-10,-31,51
+word wrong	<,=,,,,,,14	<N=,,,,,,-14	<^=-17	<be=,-23,,,,,-10	<no=,,,,,,-13	<the=37,,,-34,,,30	=,-29,-15,-42,-12	>$=-15,-29,,,,,-24	>:=,9,,,,,16	>N=26,,-10,-30,,,39	>prep=,,,,,,-13
+word you	<,=-13,20,,16	<:=,14,11	<N=15,-14,,-31,19,-8	<^=-33,15,-28,-77,,-21,-63	<and=-9,,,9	<bad=,,,11,,,-14	<because=,,,9,,,22	<can=,,,,,,18	<do=,-8,,,-9,,-27	<if=39,-13,,,,,-17	<it=,,,16,-10	<make=,-17,,10	<modal=,-8,,,10,,-12	<please=,-9,,,,,-23	<prep=-21,25,,-17,-18,22,28	<when=-12,-33,15,-12,24,-9,-23	<why=,,10,,,,-11	=-39,-15,-33,-55,-11,-38,-48	>$=-13,-25,,-15,,,-40	>,=,,,,,,13	>N=-20,-9,19,,,-19	>all=,,,,,,-8	>bad=-14,-8	>be=-10,-23,-10,-16,21	>can=-25,-14,,9,,,-44	>choose=43,33,-13,,-9,-8,9	>done=,,,-15,,,-17	>ed=13,13,-10,23,26,,42	>get=,,,-44,,,-33	>good=,24,,17	>have=32,15,,-36,12,,-26	>make=,-16,,,-10,,-9	>modal=-14,-16,,,,,-18	>need=,-15,,,-9,-11,-14	>now=,12,,-12	>past=-9,35,-9,,,,14	>prep=,,,,-9,,-13	>the=,-12	>will=-13,13,,11,,,-22
+word zero	<,=-14,,,8	<prep=,,,,,,19	=,-24,,13,,,52	>$=16,,,,,,12	>bad=-8	>s=,-15
+word 00	<:=,,,,,,-37	=,,,,,,-37
+word 1	<:=,12	<N=-23,-11,,,,20	<prep=,,,,,,19	=-38,-16,-17,11,,26,-10	>$=,,,-8,,,-13	>)=,,,-10,,,-25	>,=,,,20	>N=,,,-15,,23	>be=-8,-16	>prep=,,,8,,20
+word 40	<:=,24,,,,,24	<prep=31,-9,17,,,,23	<the=-9,,,,17,,-33	=72,,8,-15,23	>$=,,,,,13	>N=,27,,-11,24	>s=59,-21,,-15,,-8	>time=31,-9,29,,,,12
+word check	<:=,,,24,,,18	<will=,,,,,-10	=-12,-26,-11,9,17,-10,-39	>prep=,,,-8,31,10	>the=,-10,,,,11,-19
+word code_	<:=,,,-9,,,27	<N=-16,,,,,,-13	<^=,-10,-10,,,,-44	<and=,-9,,-13,,,-20	<done=,,,,,,16	<make=-15,,,-10,,,-58	<prep=-14,-16,,-10,,11,-10	<the=,,,,,,8	=-11,-26,-13,10,-14,,8	>$=,,,20,,-9,25	>,=,-10,,-8	>:=13,,,9,,13,15	>N=8,-13	>and=,-11,,-13,,,-21	>bad=-23,16,,,,,-14	>be=14	>can=,,,,,,10	>prep=-13,,,-14,,,-29	>s=,,11	>when=,,,,,,-17
+word d	<:=,,,29,,,25	=,,,29,,,25	>$=,,,29,,,25
+word measure	<:=,-12,,,,11,-9	=,-14,,,,11,-9	>the=,-12,,,,11,-9
+word your	<:=-17,-12,,12,,,-12	<N=-13,,,,,,-39	<^=13,,20,49,,13,20	<and=,,,-12	<good=,-20,,,,29,21	<ing=,21,,34,,,13	<prep=-8,35,,-17,,-18	=-27,12,13,27,-20,,-14	>N=,15,22,35,-14,,41	>make=-17,12,,,,,-19	>s=,,,,,18	>time=,10
+word .	<N=,-9,10,-12,,,-10	=,-10,13,-16,,-10,-11	>N=,,,-8
+word 15	<N=,,,-8,,,-8	<prep=,,,,,,8	=,,-27,-12,,,-9	>s=,-13
+word 2e	<N=15,,,,,,11	=15,,,,,,11	>N=10,,,,,,8
+word 3.	<N=9,,,,,21	=,,,,,13,-8	>$=,,,,,13,-8
+word 4	<N=-11,-16,22,,,-10,-35	<be=,9,12,,,,9	<prep=9,-8	<s=,,,-11	<the=,,,31,,,22	=-13,,20,29,,-18	>$=,,,-13,,,-32	>,=,,19,24	>N=-8,,,,,,8	>prep=,,-9,12	>time=,,13,,,,9
+word 5	<N=12,-11	<prep=17,-15,,-17,,,-18	=16,,-10,-42,,,-8	>$=,,,-9,,9,-11	>s=,-11,,-11,,,-23	>time=,23
+word 6	<N=,,30,14,,9,11	<prep=,,,37,,27	=,-15,19,62,,49,25	>,=,,,43	>be=,,,10,,26	>s=,,,9,,10,-8
+word 7	<N=,,-10,21,,,19	<prep=,25,,-11,,,-24	=-14,,-15,,,13,-27	>prep=,-8
+word 8	<N=-10	<prep=,8,,-9,,,-14	=,,,-12,,,-13	>s=,14
+word 80	<N=,,,-11,,,-20	=-9,,,,,,-18	>N=,,,16
+word 9	<N=,-17,10,,,,-36	<prep=15,,,,,,30	=8,11,,-24	>prep=,28,,-12	>s=,,,-19
+word ;	<N=13,-10,,,,,15	=10,-14,,,,-9	>the=,,,,,,14
+word above	<N=,,,,,,-10	=-12,,,-8	>#=-9,,,,,,-11
+word accepted	<N=,,,38,,,22	<get=,,,-42,,,-10	<s=,,,11,,,8	=-14,-15,,-37,,,14	>,=,,,-21,,,-15	>the=,,,25,,,19
+word access	<N=16,,,,,,12	<make=9	<no=,,,,,,11	=32,,,,,,38	>,=11	>prep=21,,,,,,18
+word account	<N=,,,17,,,46	<my=,,,,,,10	<the=,,,,,,-15	=-10,-10,-10,36,,,61	>be=,,,,,,15
+word accounts	<N=-9,22,,-14,,26	=,,,12,,24
+word afterwards	<N=,,,,,,-9	=,,16,,,,-16	>$=,,16
+word again	<N=,-17,-14,18,,,31	<bad=25,-13,,-28,,,-9	<good=-21,-13,,12	<it=,19	<need=,,,,,,-15	<prep=,25,,32,,,41	<s=21,,50,,,14,28	=-12,19,,71,-19,-12,65	>$=-53,,,40,,-15,43	>,=18,-17,15,20,,,27	>and=-12,,,27,,,-22	>prep=49,36,,-18,,,45	>when=,,,16
+word against	<N=,,,10,,,11	<choose=,,,-11,,,23	<make=23	=16,10,,,,,14	>the=,,,11,,,12
+word agency	<N=19	<the=,,,,,,-9	=19
+word alive	<N=-10,,9	=-10,,8,23,,,17
+word alone	<N=,,,,,,17	=,,,,,,35	>$=,9,,,,,28
+word an	<N=,,,,,-8,-15	<^=-13,,15,,,,-22	<and=-9,-10,,-15,24,13	<be=,,,,,,-11	<ing=,,,,,,12	<make=10,,,,,13,69	<need=12,,,,,24,11	<not=,,,,,,-18	<prep=22,,,-20,,-21,-16	=,-48,-13,-46,,,-28	>N=,-36,,-30,14,25	>bad=,,-10,,,,-10	>ed=-11,,,,,,-14	>time=,-8,-12,-9,,-11,-15
+word answer	<N=-17,28,,,,11	<you=,,,-21	=19,46,-14,-33	>$=-16,10,,,,-8	>,=,18,,-23,,,9	>prep=,,,,,,9
+word answers	<N=-9,-10,,40	=11,,-9,40,,,14	>prep=,,,23
+word anything	<N=,,,,,,-12	<bad=-8,-16,,,,,-14	<do=17	<make=21,,,,,,-8	<prep=,12	=18,-21,,-15,-13,-15,-37	>$=13,-20,,,,,-26	>N=-8,,,,,,-26	>prep=,-10
+word anyway	<N=,,,,11	<^=,,,,,,-9	=,-10,,-14,10,,-14
+word api	<N=,,,-10	<s=,,10,,,,17	<the=,17,,-10,,-19,8	=12,11,,-30,,-22,19	>N=21,-10,,,,,16	>be=,,,-12	>s=,,,,,,14
+word app	<N=,,,,31,,18	<my=47,,,-12	<the=-23,,,-32	=21,20,,-33,29,-16,31	>$=,22,,,19,,12	>be=19	>prep=13,-13,,-12	>s=11,,,,,,19
+word appears	<N=,,,,,,-17	=,,,,,,-18
+word application	<N=,,,17,,39,19	=,,,17,,39,19
+word apply	<N=13,,,,,,31	=13,,,,,,51
+word appointment	<N=,,,12	=13,,,20,,-13,18
+word approach	<N=,9	=,16,,,,,19	>$=,8
 word approval	<N=,,,,,,-14	=,,,,,,-13
-word approved	<N=,,,,,,30	<^=,38,,-26	=,40,,-17,,-13,33
-word argues	<N=,,-22,,,,-27	=,,-22,,,,-27	>it=,,-22,,,,-27
-word asked	<N=-10,-11,,,,,-35	<you=,-9,,,28,13	=-27,-26,-12,-19,80	>$=,,,,,16,-11	>prep=-16,-15,,-10,86,-10,10
-word asks	<N=-8,,,,,,-17	=-10,,,,,,-15	>prep=-10,,,,,,-10
-word at	<N=-12,-32,19,,-10,-15	<^=,,,,,,-13	<again=,-16,,,,,-19	<bad=50,,,-9,,,30	<be=30,-22,,-15,,21	<done=,,,16,,,18	<ed=,,,,,,-22	<good=,,,19,,,18	<ing=27,15,,-10,,,25	<it=,,,,,,-34	<make=-21,,,,,,-12	<past=-13,30,16	<s=,,,,,-10,17	<stay=,,,,,,18	<time=-8,,11,,,,-24	=10,-43,,,-23,-29,-13	>#=46,21,-23,,-8,11,22	>N=24,-18,,,,,-21	>all=-12,-12,8,-12,,,-47	>bad=,,,10,,,-19	>it=,-15,,,,,19	>s=,,,,,,16	>the=-13,-41,11,-35,-11,-23,-45	>time=,-12,17,14
-word away	<N=,10,,,,,16	<be=13	=,9,-10,-19,,-9	>$=,,,-16,,,-18
-word b	<N=,-10,,,,,-16	<need=-9,15,,,,,25	=-24,63,,-17,-17,-11,57	>$=,77,,,,,71
-word back	<N=9,,9,21,,,-23	<^=,-25,,-27,,,-53	<be=-20,,,33,,,42	<past=,,,-11,,,15	<s=15	<the=11,,,-18	=16,-13,,-15,-19,-19	>$=13,,,-26,,,-26	>,=-8,,,14,,,9	>N=,,,,,,15	>and=,23,,-21	>good=,,,,,,14	>prep=-15,-27,,17,,-9,-32	>so=,-12,,,,,-23
-word banner	<N=,,,,,,-12	<^=-10,,,21	<the=,,,-8	=-16,,,12,,,-16
-word batch	<N=-16,,31,-10,,,-10	=-20,28,29,-10
-word be	<N=,15	<can=,,,-17,,,-16	<it=,15,,,,,13	<modal=-13,-35,-14,-20,-9,-17,-67	<not=,17,,10,,,-13	<prep=,16,-17,-47,,17,19	<will=-27,17,,-17,,,-50	=-25,34,-43,-77,-18,-13,-68	>#=,,,,,,-10	>$=,10,,,,,15	>N=-21,22,,,,-13,36	>bad=-9,,,,,,-33	>done=24,,,-34,,-16,-40	>ed=,19,,-25,,26,-17	>good=16,15,-10,-8,,22	>past=-10,-13,,,,,-37	>prep=,-11	>s=,17	>the=-11,20,,,,-11
-word before	<N=-17,-12,15,,,,-19	<^=,,,,,18,12	<good=20,-10,,,,,-13	<prep=,,-10,,32,-9	<s=,,,-8,,,-12	<time=,,,-10,,11,-16	=,-12,,-35,17,35,-16	>$=,,-10,,33,-9	>N=8,,10,,,,36	>ing=-8,,,-12,,,-29	>it=10,,,-11	>the=-14,16,10,,,43,23	>time=10,,14,,,,13	>we=15,,,,,12,18	>you=,,,,,,-36
-word between	<N=,-19,,,,,-41	<bad=,,,,,,12	<choose=,,,,,,-15	=,-25,,-11,,-12,-58	>N=,-16,,,,,-17	>the=-10,,,,,,-22
-word beyond	<N=,,,,,,-21	=,-18,-10,,14	>the=,-11,,,16
-word bill	<N=16	=16
-word blocks	<N=11,,,,,,-11	=26,,,,,,-11
-word board	<N=-14,11,,,,28	<^=,,,10	<prep=,,,-17,,,27	<the=,,,55,,,18	=-15,-15,-11,52,,28,28	>$=-10,,,50,,,41	>N=18,,,15,,,13
-word booked	<N=,,30,,,,10	<be=38,,,-37	=31,-15,26,-14,,,22	>prep=,,31,,,,14	>the=,,,9
-word both	<N=,,,,,,-14	<^=-22,-26,-21,,-10,,-57	<because=-19,14,30,,,,11	<ing=,33,,,,,25	<need=19,,,,,,30	<prep=-15,14,-9	=-28,21,9,-26,-26,-38,12	>$=,-9,,-25,-9,-23,12	>be=,,,12,,,-24	>prep=,,,,,,13	>s=,40,12,,-10,-8,26
-word bounces	<N=,,,,,,13	=,,,,,,16
-word box	<N=,,,,,,22	<ing=9	=14,16,27,,,,31
-word boxes	<N=,,,8	=,-14,,10
-word breaks	<N=-40,,,10	=-19,,11
-word budget	<N=15,-15,,,,31	<^=,12,,,,,13	=-12,,,,,26,12
-word bug	<N=,,,,,,-16	<the=,,-11,12,50,12,-14	=-16,,-14,14,48,10,-42	>$=,,,,,,-20	>N=-10,,,,,15,-14	>prep=,,,13,55,,-16
-word build	<N=19,,10,33,,,10	<the=9,-8,,-12	=,-27,10,8,,-15,26	>:=10,,11	>N=,,,-17	>bad=12,,,,,,28	>be=-9,,9,41,,,18	>good=,,,,,,9	>s=19,,,,,,8
-word builds	<N=,,,13,,,14	=,,,,,,-12
-word button	<N=,-8,,-10,,,-32	<the=-9,,26,-14	=-13,-14,22,-24,,,-41
-word by	<N=-17,,,39,,26,11	<^=,,,,,,-14	<bad=,-11,16	<done=14,-9,,12,,13	<ed=,39,,,,,10	<good=-14,48,-9,-29,,,-10	<ing=10,-10,,,,,-14	<it=,-14,,,,,-25	<s=,,,-14,,-11,13	=,23,,-20,-13,,-46	>N=,23,,17	>choose=,-11,,,,,-33	>my=10	>s=,,,18	>the=65,23,12,-21,,12	>time=-25,,,-31,,,-32
-word cable	<N=16,-57,,19,,,14	=11,-57,,19,,,10
-word cache	<N=,,-11,,,,12	<the=,-18,-9,,,,-39	=-14,-25,27,9,,-8,-26	>$=,,,8,,,32
-word calendar	<N=,,,,,31	<the=,,,-44,,,-34	=15,-11,,-32,,31,-8	>$=19,,,19,,,14	>,=,,,-42,,,-45
-word call	<N=-10,48	<prep=,,22,,,,40	<the=,-10,,18,,16,11	<you=,10	=-30,74,16,9,-9,27,71	>,=-11,40	>prep=,12,,18,,,21	>the=,,,,,23,33
-word came	<N=-8,,,24	<s=,,,30,,,15	=-17,-27,19,75,,,37	>prep=-24,-14,28,50,,,20
-word cancelled	<N=10,-10,,13,,,-22	<be=-8,27,,9	=,,,15,,,-15	>$=-10,28,,-9,,,-26
-word card	<N=14,,,,,25,40	<the=,21,,,,29	=9,,,,,64,28	>N=,,,15	>prep=,13,,,,53,52
-word cards	<N=,,,,,,22	=,,,,,,22
-word case	<N=,-14,,-9,,,-31	<prep=,,,,,,-13	<the=11,,,12	=,,,,,-9,-29	>$=,,,,,,9
-word cases	<N=,,,14	=-9,,14,16,,,16
-word changed	<N=,-9,13,,,,17	=19,9,12,,,,20
-word chapter	<N=8	<^=,,,30,,-12,-11	<prep=-16	=,,,18,,-12,-13	>#=,,,27,,-11
-word checker	<N=-11,,,8,,,10	=-11,,,8,,,10
-word checks	<N=,,,,,,-14	=,-10
-word clients	<N=,19	>can=,18
-word closed	<N=,,,12	<^=-15,,,20,,,15	<be=-15,9,11,,,,-14	=-11,33,,72,,-13,66	>$=-17,,,46,,,44	>prep=,20,16	>the=,,,20,,,16	>when=,,,,,,-25
-word closes	<N=8	=,,11,,,-9,-20	>prep=,,12,-17,,,-30
-word cluster	<N=,,,,,,17	<the=,,,,,,12	=,-13,,,,,15
-word code	<N=-15,21,,-25,,,-21	=-10,9,,-28,,-14,-23	>#=-13,,,-9,,,-33
-word collects	<N=,,-9	=,,-9
-word column	<N=,13,28	<the=,,23	=,10,46,-11,,13	>,=,,18	>N=11,21,,,,19	>prep=,,26
-word columns	<N=,-12,,-15,,,-19	=,-21,,-21,,-9,-44	>$=,-17,,-10,,,-42
-word comes	<N=,-10,22	=,-11,21	>prep=-9,-10,28,,,,-11
-word comments	<N=-20,,,,,,-16	=-33,,,,,,-26	>$=-18,,,,,,-11
-word company	<N=-9,15,,-9,,,-28	=-11,13,,-11,-9,,-27	>$=,,,,,,-12
-word complains	<N=,,,,,,-12	=,,,,,,-12
-word confirmed	<N=,,,17	=-16,,,,,-9,21	>prep=,,,13,,,16
-word consumer	<N=12,,,,,,9	=-9,-11,,,,,-15	>bad=-13,,,,,,-14
-word contract	<N=-9,19,,,,,-23	<^=,,,,,-9	<the=,17	=-12,18,,10,,-13	>$=,15,,16,,,15	>be=,-9,,,,,-35	>s=,,,,,,17
-word costs	<N=-19,,,,,,-21	=-21,,,-27,,,-54	>N=-15
-word counts	<N=,-12,27,-9,-12	=,-13,26,-9,-12	>N=,-17,18,,,,12
-word crashes	<N=,,,,,,17	=,-8	>prep=-8,,9,,,,16
-word credentials	<N=19,,,,,,17	<the=10,,,,,,10	=29,-16,,,,,18	>prep=9
-word customer	<N=,-9,11,,,,-16	<^=,,,26,,,23	<the=,,,,17,,8	=-12,-23,11,24,,-10,22	>N=,-10,11,,17	>can=,,14,,,,15	>done=,,,,,,-11	>s=10,-9,,,,,8
-word cut	<N=33,-19,,-16	<be=,-24	<modal=,,,,,,-20	=24,-25,,-21,,-8,20	>$=,19,,-21,,,41	>the=32,-29,,,,,-25
-word cuts	<N=26	=26
-word data	<N=8,-8,15,,,20,-9	<^=,,,,,,10	<no=-10,-11,,,,10,9	<prep=20,,-8	<the=13,,,,,,15	=15,-25,,11,,24	>N=-8,,,,,,-10	>be=-13,,9	>prep=34,-10
-word date	<N=,21	<prep=,,,,,16	<the=-12,,,,28	=,14,-11,-11,23,20,21	>$=,-9,,,,,-10	>N=9,,,,28,,16
-word day	<N=,36,,,,,19	<all=,,,-8,,,-16	<the=14,-32	=10,,9,-21,,-12,-12	>$=18,-26,,-9,,,13	>,=,27,9
-word db	<N=,,15	=-9,,15,,,,-13	>N=,,15
-word deletes	<N=,,17	=,,17
-word dependencies	<N=,31,,,,,20	=,31,,,,,20
-word dependency	<N=,10	=,15
-word device	<N=,,12	=,,12
-word did	<N=,-16,25,13,,,13	<^=,,,,,,-20	<we=-18,20,16,,,,-13	<why=,,,,,,-10	=-8,-25,26,24,,-11	>it=,-10,,21,,,49	>not=,-12,,-8,,,-38	>the=,-10,,24,,,9	>you=,,,,,,-14
-word died	<N=-23,,,,,,-27	=-19,,,,,,-25	>prep=-8
-word dies	<N=-26	=-17,,,-12	>ly=8,,,-9	>prep=-27,,,,,,-30
-word different	<N=,,9	<the=,,10,,20,,13	=-12,-12,19,-9,16,,32	>N=,,,,22,,12	>s=-11,-10,10,-9,,,19
-word does	<N=19,40,,,,,26	<^=,,,,,,-13	<it=,,,,,15,9	=31,20,-13,,-12	>it=,18	>not=44,-36,,13,,11,11	>the=-9,43,,-9
-word domain	<N=14	<the=,,,10,,13,12	=20,,,,,9,23
-word done_	<N=,,,48,,,10	=,,,53,,,29	>$=,,,35
-word down	<N=-15,,,24,,11	<bad=,,8	<be=34,-17,,-20	<done=,,,,,28	<it=,,,,,10,12	<stay=,9,,10,,,9	=-13,15,27,45,,38,11	>$=36,-8,,-10	>,=-34,,15,22,,,-13	>and=-15,,,,,,-14	>prep=,,14,39,,48,23	>the=,33,,,,,18	>when=9
-word drill	<N=,,,17,,,11	=-15,-13,,15,,,-26
-word driver	<N=24,-25,,-9,,,-20	=24,-28,,-9
-word drops	<N=-15,44,38,-8,,,33	=-16,40,40,,,,35
-word during	<N=13,,14,,,,8	=13,,14	>the=16
-word eats	<N=16,-9	=,20,,,,,20	>the=-19,26,,,,,15
-word endpoints	<N=,16	=,16
-word ends	<N=,,,,,,-14	=,,-8,,,,-26	>prep=16
-word entry	<N=,-16,,,,30,-20	=,-16,,,,30,-20
-word error	<N=9	<^=,-8,,11	<it=,,,,,,-16	<s=23,,,,,,24	<the=-15,,-8,,-13,23,-35	=-8,-29,-24,,-19,11,-62	>$=,-8	>N=-19,,,,-10,,-46	>ing=,-8,,,,,-15	>s=,,-8,,,22
-word errors	<N=-12,,,,,,-19	<^=,,,,,,-14	<no=-12,,,17	=-16,-23,-11,,,,-17	>$=-17,,,9	>be=-13,,,,,,-27	>prep=24,,,,,,25
-word everywhere	<N=,12,,,,,-17	<s=,23,,,,,31	=,27,,,,,17	>$=,16,,,,,11	>,=-10,10,,10
-word exits	<N=10,,,17,,,19	=9,,,16,,,12	>prep=,,,17,,,11
-word expired	<N=9,,,,,,13	>$=,,,,,,8
-word export	<N=,-16,,14,,,22	<the=16,-10	=15,-28,,11,12,-12,-43	>$=,,17,,,,9	>stay=,-13
-word exports	<N=,,,,,,-8	=,17,-9,,,,31
-word fails	<N=-23,,-9,,,,-22	=-27,-11,-9	>$=,,,,,,-11	>,=,,,,,,-21	>prep=-10,,,,,,16
-word file	<N=10,,,-15,,,25	<the=19,,,,,,-9	=24,-23,10,-20,-8,,18	>$=,,9,-11,,,-21	>,=,,,,,,21	>N=,,,,,,-11	>be=24	>you=,,,,,,9
-word finally	<N=-11,,,30	<^=-11,-9,,37,-10	<we=,,,,,,16	=-28,-24,-19,76,-19,-11,50	>$=,-9,,30	>good=,,,-11,,,18
-word finds	<N=,,,,,,-23	=,,,,,,-22
-word finished	<N=-11,,,-8,,,-20	<^=,-10,,33,,,12	<be=,,,-13,,57,23	<have=,,,,,-9,-12	<not=-13,,,,,,-31	<they=,,,-14,,,-13	=-37,-27,-13,-12,-14,29,-53	>$=,,,,,31	>N=-11,,,,,,-22	>and=,,,8,,17,9	>the=-8,,,-11,,-10,-11
-word first	<N=,16,,11	<^=-9,,,10,,,22	<my=,22,,25,,,27	<s=,,,-9,,,-20	<the=-25,-19,-10,12,,18,-17	=-52,,-23,33,-18,15,-13	>$=,18,,-16,,-8	>,=,38	>N=-16,-13,,15	>and=,-10	>bad=-14,,,11
-word fix	<N=,,,,10,,38	<^=,,,,,,-26	<prep=,,,,,,-10	<the=,,14,-11,,,-12	=-16,-22,,-10,,-26,-14	>$=-14,,,,,,-11	>be=10,,,-16,,,-10	>it=,,,17,,,-9	>prep=,,,,15	>the=-12,,,,,-12,-43
-word fixed	<N=,,,21,,,27	<^=,-12,84,11,-13,,11	<be=,23,,8,52,,21	<have=,,,-15,,,-10	<the=,,,,,,-12	=-20,-13,57,-43,31,-22,-58	>$=,-10,,-9,49,,-26	>,=,-20,9	>:=,32,,-22,,,-12	>it=,-8,,,,,17	>prep=,9,,-27	>the=,,,29
-word flag	<N=,,,21,,,20	<the=,,35,-11	=-11,-13,34,45,,,30	>be=-10,-8,35,51,,,26
-word flat	<N=,,,,,14	<the=,,10,,,-8,15	=-20,-23,15,12,,,23	>N=,,11,,,,15	>prep=-10,,,16
-word flow	<N=,,,11,,,-12	=,-8,,13	>$=,,,,,10
-word folder	<N=,14,,22	<ed=-9,,,14,,,12	=-11,13,,45,,,25	>$=,,,38,,,11	>,=,19
-word follows	<N=,26,-12,,,,-12	=,26,-12,,,,-12
-word form	<N=-9,,,26,,,-9	<the=,-13,,,22,,-28	=16,-21,-11,39,16	>$=22,,,-12,,,12
-word format	<N=,,,,,,13	=-16
-word four	<N=,,-8,,,,9	<prep=10,,,-20,,,10	=31,12,-15,-30,,,-24	>s=32,-12,-12
-word froze	<N=12,,,,,,11	=12,,,,,,11
-word full	<N=12	<be=-11	<prep=,12,,11,,,12	<the=-16,-16,,,24,,10	=-8,44,-10,12,22,,50	>,=17	>N=-15,39,,,11,,17
-word gave	<N=,,,-20,,32,11	<you=,,,,,,11	=,,,,,31,37	>my=-13,,,11,,,26
-word ghosted	<N=11,,,,,,10	=11,,,,,,10	>my=11,,,,,,10
-word gives	<N=-9	=-9,,,,,,-12
-word go	<N=,14,,,,,14	<^=,24	<and=,,,,,,-12	<can=,,,,,,-10	<modal=,-12,,,,,-16	<my=,-37,,,,,-20	<not=20,-9,,,,,-9	<prep=-10,-10,,14	<s=-9,39,9	<we=-13,,,,,-11	<will=,,,,,40	=-45,-22,,,-17,,-53	>$=-30,-39,,13,,,-55	>N=,,15	>bad=,,,12	>good=-15,-8,,,,,-36	>prep=,14,-11,-25,,20,23
-word goes	<N=,-15,,,30	<it=,,,,,,16	=-21,38,,,23,-18,-8	>N=26,-11,-12,10,,,18	>bad=-14,22,,8,,,16	>prep=-25,19,,-13,-10,-10,-41
-word gone	<N=,,,13,13,,18	<be=36,-9,,-58,,,23	=45,-12,,-33,,,49	>$=,,,,12,,22	>,=,,,,,,10	>prep=-12,,,-16
-word green	<N=,,,,,,-14	<be=,,,,,,30	<s=17,-11,,-14,,,11	<the=-12,12,,,,,11	=22,-20,-13,27,,29,45	>$=,,,12,,,63	>N=-14,12,,-11	>prep=,-10,,44,,,17
-word guy	<N=-8,,,,,,-17	=,,,,,-12,-16	>$=-23,,,,,,-18
-word had	<N=-8,,31,,,,8	<have=,,,-8,,,-29	<not=,,,,,,-26	<we=,-13,8,-11	=-15,-33,25,,-8,-12,-51	>N=,,20,,,,-16	>good=,,,,,,11	>it=,,,,,,-11	>prep=28,,,13,,,12	>the=-12,,,-8,,,-24
-word has	<N=31,-32,,-10,,,14	<^=-12,,,-10,,,-17	<it=,-9,9	<make=-23,,,,,,-33	<no=,,,,,,-14	<still=14,,,,,,17	=24,-57,-16,-26	>#=-13,,,-11,,,-23	>N=-22,,,13,,,-42	>bad=-24,,,-8,,,-32	>be=8,-9,,18,,,25	>ed=,,-9,-9,,,16	>good=,,,-8	>no=20,,26,,,,-20	>not=46,,,,,,46	>prep=,-10,,,,,19	>the=17,,,,-9
-word headers	<N=,,,,,,-8	<the=,,9	=,,,,,12	>be=,,9,,,,22
-word here	<N=75,-18,-13,-11,,-12,11	<^=-15,-25,,-15,-9,,-61	<good=,-9,,,,,-27	<prep=-14,41,,-9,,,34	=49,-25,-9,-45,-25,-13,-39	>$=88,-31,-12,-9,,,11	>,=,-14,,-8,,,-38	>be=-18,-27,15,-17,-15,,-75	>because=,,,,,,20	>prep=-19,41,,-9,,,21
-word him	<N=,,,-20,,,-20	=,,,-22,,,-44	>$=,,,-20,,,-12
-word how	<N=18,,,,,,16	<^=,,,,,,-12	<be=,,-16,,,,-12	<s=,,,,,,-17	=,-21,-32,-13,-12,,-37	>N=,,,,,,-10	>it=,,,,,,-10	>prep=10	>the=,-10,-13,,,,-15
-word id	<N=,,14,,,,16	=,,14,,,,22
-word ignores	<N=,,22,,,,38	=,,22,,,,38
-word image	<N=,,,-8	=,-9	>N=,,,10
-word import	<N=27,,-9	<the=39,,,19,,-9,-12	=62,-17,50,25,,-10,19	>bad=,,,,,,-14
-word includes	<N=,,23,,,,-9	=-9,,21,-12,20
-word index	<N=,,,19,,,14	<the=-9,-10,,12,,,-40	=-30,-10,,30,,,-24
-word instead	<N=,30,,,,,18	=,26,,,,,38	>,=,15	>prep=,,10,,,,40
-word integration	<N=,-10,,17,,,33	=,-10,,17,,,37	>s=,,,17,,,17
-word into	<N=-12,,,,19,,-18	<ed=,-12,,,20,,19	<good=27,,,,,,15	<it=,,,21,,,12	<make=,,,,,,-18	=12,-31,,,44,-18,35	>#=,,,,,,-13	>N=9,-11,,,,,17	>it=-12,-9	>the=17,,,,35,-14,15
-word items	<N=,,23,,,20	=19,,21,-9,,18,12
-word its	<N=,,,,,,-12	<get=,11,,,16,,17	<good=,,21	<prep=-11,-12	<when=-8,,10	=-33,-17,28,-25,8,15,-11	>N=-23,,14,-10,9,17,21
-word itself	<N=,-8,9	<s=,36,,,,,12	=,25,,-20	>prep=,35,,,,,13
-word job	<N=21,,,,,,29	<ly=,,,,,,-13	<the=-17,,,11,,,-22	=,,,,-9,-9,-14	>be=,,,,,,-22	>prep=,,11,,,,-14
-word keeps	<N=11,-16,,,21,,24	=13,-19,,,20,,35	>ing=10,,,,22,,31
-word key	<N=16,,17,-9,,,44	<the=22,,,-29,,,14	=33,-26,17,-36,,,37	>$=22,,,,,,10	>be=,,,-24,,,10
-word lag	<N=-13,,,,,,-13	=-15,,,,,,-19
-word last	<N=,,,,,,-12	<^=-20	<bad=,,12,,,,-25	<it=,-12,,,,,18	<my=,,,,,,-8	<prep=,-8	<the=,-26,-20,16,17,-17,-12	=,-45,-14,,,-35,-42	>N=,-20,-16,,,-17,-20	>prep=,,,28,,,12	>s=,,,-9	>time=-8,-9,,-13,,-14,-49
-word late	<N=,29,9,,,,30	<be=-39,,,,,,-30	=-54,14,,,,,-15	>$=-19,,,,,,-22
-word layout	<N=,20,,14	=,17,,19	>,=,,,12
-word leak	<N=-14,,,12,,,-16	<the=,,,,,,30	=-20,-8,,8,,,15	>be=-13,,,20,,,13
-word leave	<N=14	<prep=27,,,,,,8	<we=-9,,,,,9	=24,,17,-13,,,20	>the=-11,15
-word left	<N=,-14,,9	<be=,11,,-9	<have=,16,,,,,13	<the=14,-19,,,,,-22	=29,31,-12,-28,-8	>$=-12,9,,,,,-30	>,=-12,,,-10,,,-10	>N=23	>prep=25	>the=,20,,,,9,42
-word less	<N=-17,-15,,,,,-23	=,-19,,,,,-41	>N=,,,,,,-9
-word letter	<N=20	<the=-24,-9,,,,,-9	=,-13
-word letters	<N=,,,,,8	=,,,-9
-word limit	<N=,-11,18	<the=,-10	=,-20,23,,,,9	>$=,-13,13,,,,9
-word line	<N=,,,,,-9,-14	<prep=16	=10,-18,-20,,-10,-14,-41	>#=15	>$=,17,,,,,9	>be=23,-22	>prep=,-10,,,,,-17
-word list	<N=,-13,-10,,10	<bad=,,,-11	<ing=,-9,,,,14	<my=,,,,,,-20	<the=-11,,,-9,,34,30	=-19,-28,-21,-31,,64,20	>$=-19,-15,,,10,13,17	>,=,-12,,,,,-22	>:=,,,,,15,21	>N=,,,-15,,11	>be=,,,,,,-13	>prep=-8,,,,,14
-word live	<N=-11,39,,,,,12	<be=,-14,,21	<s=,11,,-19,,,-39	=-26,57,,-25,,,-11	>$=,-21,,-9,,,-39	>prep=-13,42,,,,,28
-word loads	<N=,,25,11,,,11	=,,21,20,,,11	>prep=,,25,11,,,11
-word log	<N=10,,,,,13,13	<can=,,,20	<the=-16,-9,,,,,-30	=-14,-28,,21,,,-30	>$=,,,,,13	>,=,-14,,,,,-27	>N=,,14	>prep=,,,34,,,15
-word logic	<N=,,,,,,-11	=,,,,,,-11
-word login	<N=,,,11,,,20	<^=,,,28,,,-9	<the=13	=16,-12,-11,30,,,12	>$=10,,,,,,27	>,=,-8	>N=9,,,24
-word logo	<N=12	<the=,74,-10,-14,,,49	=,69,-14,-10,,-10,27
-word lol	<N=-8,,,11	<^=-32,,,,,,-12	=,-8,,,,,-26	>$=-12,,,,,,-14
-word looked	<N=,,,-14,,,-32	=,-19,11,-15,,,-54	>prep=,-12,,,,,-22
-word looks	<N=,,,,,,-14	<^=,,,,67	=,-23,,-40,65,,-25	>N=,,,-11,,,-10
-word loss	<N=,,11,-9	=-15,-13,35,10,,,9
-word lost	<N=9,,12,-12,,,36	<be=,,,,,,-19	<we=15,-16,,,,,-32	=23,-26,,-20,,10,-13	>$=-17,,15,,,,-17	>N=9,,,-8	>prep=,8	>the=42,-22
-word machine	<N=34,,,-22	=108,-40,,-41,,,55	>$=37,-31,,,,,15	>,=,,,12	>N=,,,,,,19
-word mails	<N=,-18	=,-18
-word me	<N=-24,-26,,,-9,32,11	<bad=,,,,,,-10	<ed=,20,,,,,-14	<ing=,22,,,,,15	<make=-15,-21,,,22,,-53	<need=,,,,,,-12	<past=17,,,-15	<prep=11,-12,-10,-14	<s=11	=-18,-36,-24,-52,9,19,-20	>$=,,-11,-16,-13,-9,24	>,=,8,,,,19	>:=,13	>N=,16,,,40,19,24	>make=,,,,,,-11	>prep=-14,,,,,8,9	>the=,-17,,-9,14,-11,-28	>they=17	>when=,-27,,,,,-26
-word meeting	<N=12,15,,,,,-11	<the=-10,11,,-14,,20	=,21,,-15,,13	>:=-11,19,,-17,,19,22
-word merged	<N=,,,-12,,,-39	<^=-17,-9,-12,30,,,44	=-27,-25,-18,28,-9	>$=,-8,,,,,29	>,=,,,15,,14	>s=-16,,,10,,,-25
-word message	<N=-8,-11,,,,,-10	<bad=,,,,,,-15	<time=,13,,,,,18	<you=,18	=-16,18,,,,,-8	>we=,20,,,,,17
-word mode	<N=,,41,-16,,,30	=,,41,-16,,,40	>$=,,48,,,,27	>prep=,8
-word module	<N=,10	=,11
-word more	<N=,-16,,-17,17,,-37	<no=-9,13,,39,,,57	<s=-15	=-25,,,20,17,-13	>$=,-24,,,,,-38	>,=,37,,,,,30	>N=-18,20,,-20,17,,25	>prep=-12	>s=,-9,,-16,,,-26
-word moves	<N=,12,,23	<no=,-18,,,,,-33	=,,-10,27,,,10	>prep=,28,,,,,17
-word much	<N=,29	=9	>N=,19
-word my	<N=11,,,-23,52	<^=19,-23,-16,-33,-19,-11	<all=13,9,,,,,22	<and=14,-12,,,,,12	<bad=,,,16,,,14	<be=,,,,,,-8	<good=-22,8,,,,,-12	<prep=-12,-15,-11,33,-14,,-16	=-11,-34,-35,-25,,-23,-29	>N=-24,-28,-25,9,16,-15,-24	>make=14	>s=17,,-10,-35,-10,,-12
-word name	<N=,,,,-10	<the=-10,,,,,,-28	=-12,-12,,-17,-16,-9,-35	>$=,,,-9,-9	>prep=,,,,,,-35
-word names	<N=,18,,,,,13	=,15,11,-10,,-10,15	>N=,,17
-word needs	<N=11,,,-36,,,-39	=12,,,-37,,14	>N=14,,,,,8,25	>prep=,,,-34,,,-24	>the=,,,,10
-word new	<N=,21,,,10,,16	<^=,,,27,,,28	<no=,31	<the=,-22,-24,29,-15,,-37	=-28,22,-32,32,,9,9	>N=-15,38,-22,49,-9,,26	>s=-11,,,-21,,9
-word next	<N=,,,-10,,23	<^=,-11,,,,-29,-12	<prep=,-12,15,23,,16,32	<s=-10,,,,,,-34	<the=,,,-20,,18,22	=-29,-20,-10,-26,-13,25,-28	>$=,,,,,-11,-33	>:=,-10,,,,,-12	>N=-9,,,,,23,30	>prep=,,,,,,-14	>time=-8,-9,-9,-13,,42,30	>we=,,,,,-12,-10
-word node	<N=,,,22,,,-16	=22,-12,,,,,-8	>#=,,,,,,-19
-word notes	<N=-12,8,,-26,,,-22	=,,,-28,,,-9
-word number	<N=9,13,,15,,,21	=-12,12,,10	>prep=-25,,,,,,-14
-word numbers	<N=-9,10,10,,,,11	<the=44,,,,,,-11	=64,19,,,,-14,17	>$=,-10,,,,,-20	>N=,27,-9	>prep=45,-12,13
-word off	<N=-14,21,,52,,,-8	<be=,21,10,25	<choose=,-14	<done=,10,,20,,,11	<good=,65,,-31,,8,18	<s=10,,,19,,,18	=-13,75,-20,62,,-12,50	>$=,47,,46,,,22	>,=,15,,36,,10,24	>prep=,11,-10,-16,,,-30	>the=-31,12,-8,-8	>when=9,,,-16,,,8
-word office	<N=54,-8,,12	=36,-12,-10,10,,,-22	>$=61,,,-13,,,-13
-word ones	<N=-9,15,,,,,8	=-17,26,,27,,,14	>$=-12,-8,,,,,8
-word opens	<N=-13,,10,,,,-33	=,,10,,,,-33	>prep=-10,,,,,,-33
-word option	<N=,,,,,,-18	<^=,-26,,,,,-40	=,-10,,-13,-11,-9,-17	>N=-15,-13,,,-8,,-9
-word order	<N=,,9,,,,20	<^=-10,,,,,,-13	<prep=-11	<the=10,,,,,28,12	=21,43,,-23,-8,20,47	>$=,23	>N=,-11,,,,,-11	>be=-8	>have=,,,,,,-17	>prep=,9,9
-word out	<N=21,,,,,16	<^=-18,,,,,,-42	<bad=37,,,,,,40	<be=-17,32,-10,13,,,25	<choose=26,-11	<done=,-9,,17,,,8	<ed=,,,,,,23	<good=,,,,,,-20	<ing=,12,,,,,-16	<make=,,,,19,,11	<past=,14,,18,-10,,16	<s=51,,54,-9,,,72	<stay=-25,-15,,,,,-53	=12,-18,,,-17,,50	>$=,25,-10,,,13,8	>,=,,,-56,,,-50	>N=-13,-13,14,9,,,-22	>all=,20	>and=,-11,,18,,,10	>it=,15,24,,,,19	>ly=12	>prep=48,-35,-24,-38,11,,-20	>s=,,,16,,10,22	>the=-22,-11,24,16,,,39	>why=,11
-word oven	<N=-19,,,19	<^=19,,,,,,17	<the=,,,,,,-12	=,-9,,21,,,-12
-word over	<N=27,33,,-11,,,51	<bad=15,-9,,-12	<be=,38,,10,,,40	<done=,17,,12,,,-30	<it=,,,,,-9,-17	<past=,-9	<s=-30,,,,,,-35	=36,47,-23,,,21	>#=-26,9,,,,,-22	>$=,-13,,,,-15,-10	>,=,37,,,,,13	>:=12,-9	>prep=,16,,,,8	>the=20,15,,,,,11
-word own	<N=-11,,22,,12,10,25	<they=-12,,-13,13,,,-10	=-27,,8,10,9,8,15	>N=-22,,18,-8,10,12,24
-word paper	<N=,19,,,,,16	<^=11,-18,,9,,,15	<the=-8,13,-11,,,,18	=14,10,-14,-8,,,59	>$=,35,,-13,,,28	>be=,-17,,17,,,9	>prep=11
-word paragraph	<N=,,,,,,11	=,,,,,,14
-word parser	<N=-18,27,,,,,13	<the=,-9,,39	=-22,16,-13,67,,11,18	>$=,15	>,=,,,,,9
-word part	<N=-10,,,12	=24,-44,-16,,,-8,21	>be=-9	>prep=,,-10,-13
-word partitions	<N=,,,,,,-13	=-12,11	>prep=-11,13
-word parts	<N=31,,,-13,,,21	=26,,,,,,22
-word pass	<N=,-14,,9,,32	<s=,-11,,-35,,,-52	=-14,-15,,-16,,23,-51	>$=,11,,10,,,-24	>,=,,,-14	>and=,,,-25,,,-22
-word password	<N=16,,,,,11,29	<be=11	<the=,-8,,,,17,9	=22,-11,,,,27,63	>ed=11	>prep=18,,,,,,13
-word past	<N=17	<get=,-8,,,,,11	<the=,,,,,,-19	=,9,,-20,,,11	>N=,30,,,,,23	>the=23,-10,,,,,9
-word pay	<N=,,,12	<we=-8,17,,,,22	=,12,,11,,18	>N=10,,,12
-word pdf	<N=,,,,,,-20	<the=19	=24,-20,-9,9,10	>$=,,,,,,-22	>N=17,-12,,,9,,9
-word per	<N=,20,,11,,,-10	<^=,37,,-33,,,49	=-16,42,12,14,,-10,26	>N=,,8,48,,,-32	>time=,9	>you=,34,,-17,,,34
-word period	<N=,-24	=,-16,,,,,15	>$=,-8,,,,,15
-word person	<N=-14,22	=-11,10	>$=,25,,,,,11
-word phases	<N=-9,17,,-11	=-9,17,,-11
-word place	<N=,,,8	=,,,,,,-23
-word plan	<N=,-9,-11,37,,-8	<^=-11,,,,,,23	<prep=,,,,,,9	<the=-11,10,,-12	=-43,10,-24,12,-14,-23	>$=-9,,,,,,-24	>,=,,,,,,24	>N=-9,15,,,,,25	>be=,15,,-13	>prep=,-11,,36,,,-14
-word platforms	<N=-9,,,,,,11	=-9,,,,,,11
-word plugin	<N=,,,8	<the=,,,,,,12	>N=,,,,,,12
-word policy	<N=,,,13,,14,18	=-9,27,,12,,14,10
-word portal	<N=,,-10,,,,-10	=-10,-13,-13,,,,-26
-word printer	<N=,,10,,,,24	<^=,,,,,,38	<the=29,-14,-8	=41,-15,,,,,64	>s=,,,-14,,,31
-word process	<N=,12,,,,,9	=,,,,,,10	>$=,10,,,,,23
-word protected	<N=11	=11	>and=11
-word provider	<N=12,11,,-9,20,-10,13	=12,11,,-9,20,-10,13
-word pump	<N=,,,,,,11	=,-8
-word query	<N=,,10,,,,11	=,-10
-word queue	<N=,-15,,23,,,-12	<make=-11,,,14,,,17	<the=,11,,,,,-22	=,,,30,,-10,15	>$=,,,,,,9	>be=,11,,36
-word quit	<N=44,,,,,,13	=44,,,,,,13
-word quota	<N=9,,,-10,,,16	=12,-18,,-13,,,20	>prep=,-10
-word ran	<N=,-11,11,,,,24	<^=11	<we=,,,,,,-18	=,-27,36,23,,,13	>prep=30,,10,-16,,,32	>the=-8,,,10,,,-16
-word rather	<N=-8,8,,,,,12	<modal=,13,,,,,17	=-15,37,,-9,,,26	>prep=-13,24,,-9,,,16
-word read	<N=,,,,,,-22	<have=,,,,,,-14	<not=-16,-15,13,,,,-11	<we=-8,,,,,,-36	=-10,-26,,-8,-11,-13,-77	>N=-15,,,,,,-23	>prep=,,,,,,-19	>the=12,-24,13,,,,-29
-word reader	<N=,,,13,,,11	=-10,,,13
-word reads	<N=-9,,,,,,-36	=-12,-10,,,,,-35
-word reason	<N=,,16,,,,23	=-10,-17,12,,-12,-9	>$=,,-13,,,,-11	>prep=,,11
-word region	<N=12,,,-9,,,-9	=,,10,-9
-word registry	<N=26,,,,,,16	=31,,16,,,,17
-word rejected	<N=27,,,-17	<be=21,,,,,,13	=68,-11,,-21,,,36	>$=26,,,-9,,,9	>prep=10,,,,,,8	>the=19,,,,,,12
-word rejects	<N=,,,,,,9	=,,,,,,10	>my=,,,,,,13
-word renders	<N=,,-12,15	=16,,-12
-word report	<N=,-15,,-8,,,-18	<^=,8	<the=,,,,,-24,-13	=-13,-18,16,,-8,-31,-38	>$=,-12,,-9	>N=,11,,-12,,,-17	>prep=,,,,,,-19	>s=18,,,,,,18
-word reports	<N=-13,,,,,,24	=-14,,9,-14,24,,42
-word request	<N=,,,,,,14	<all=,,,-14	<the=,,,,8,,12	=,,,-23,20,,19	>N=,,,,,,-8	>prep=,,-9,-13
-word reset	<N=,,,,,,11	<the=,,21,,,,-12	=34,,16	>N=,,20
-word results	<N=,,,10	=-12,,,42	>make=-9,,,27
-word retries	<N=,23,,-8,,,13	<^=,14,,-18,,,-9	=-16,57,,-33,,14,9	>:=,14,,-22	>N=-9,-9,,,,,-20	>prep=,16,,,,,18
-word return	<N=15	=21,-11,,,,12,33	>:=15
-word returns	<N=10,-8,,9,,9	=15,14,,9,,,9	>N=,,,,,9	>the=12,,,,,,-11
-word review	<N=,,,31,,,13	<prep=,,,-17,,,-29	=-9,-8,,13,,-9,-33	>$=,,,11,,,-24	>?=,,,,,,-8	>N=,,,,,,14
-word rewrite	<N=,,,10,,,8	<prep=,,,,,14,18	<the=-11,9,,20,10,12,33	=-16,,,28,14,24,49	>$=,,,9	>it=,,,,,17	>prep=,-10,,13,11,,9	>the=,,,,,,12
-word right	<N=,,,-18,,,-21	<^=-8,10,,,,10	<all=,,,-29,,,29	<be=,,,,,,18	<make=,,,18	<prep=15,,,,,,-18	<the=,,,,,,9	=,,-12,-42,-13,,14	>$=-15	>,=14,-31,,-14,,11,13	>N=-13,-10,,,,-9,-13	>now=24,,,-12,,,8	>prep=,,,,,,-12
-word risky	<N=-10,14,,,,,17	=-10,14,,,,,17	>$=-10,14,,,,,17
-word room	<N=,-8	=18,-16,,-10,,,-19	>N=,,,,,,-21
-word rooms	<N=,,,30,,,21	=,,,50,,,21	>be=,,,30,,,21
-word round	<N=,,,23,,,35	=-13,18,,14,,,49	>prep=,,,-14
-word row	<N=,-11,,,,,-14	<prep=12,,,21	<the=,,,23	=11,-28,,39	>#=10,-14,,21,,,-14
-word rule	<N=,20,,,,,9	=-11,19,,-17	>prep=,,,,,,-8
-word rules	<N=,,,,,11	=,-33,,,,10,-19
-word said	<N=-10,,,,,,12	<they=-19,,-9,23,,,-17	<you=13,26	=,18,-21,29,-9	>N=-9,,,12,,,14
-word sample	<N=,,,,,,-14	=,-10,,-17,,-16,-49	>N=,,,,,-9
-word sans	<N=,,,-9,,,9	=,,,-11,,,13
-word saved	<N=,-8,,34,,,17	=,-8,,25,11,,21
-word says	<N=34,-38,-11,-9,,-13,-20	=25,-42,-22,,-12,-17,-36	>N=,-18,-12,-17,,,-15	>it=,-9,,,,,-17	>the=,-12,,18,,,-18
-word scene	<N=24,-13,,11	=23,-16,16,11
-word schedule	<N=,,,,,,-14	<the=-35,-17,,,,,-32	=-39,-24,,,,,-55	>$=,,,,,,-15
-word schema	<N=,18,,,,,10	=,14,,29,,,20	>N=,,,31
-word screen	<N=8	=8,-15,,,,,-24
-word script	<N=,-21,10,-12,30,21,45	<the=14,,-9,,16	=18,-22,,-15,46,32,88
-word seems	<N=14	=13,,,,,,13
-word sends	<N=24,,,,,12,22	=23,,,,,11,22	>the=23,,,,,12,22
-word sensor	<N=,,,14	<the=,,-8	=-8,,,9
-word sent	<N=13,,,-9,,13,21	<^=,,,9	=,-14,,,,,26	>N=,,,-11	>prep=,,,,,,14	>the=,,,31,,-10,9
-word server	<N=,-12,,22,,17,17	<the=,,,,,,-12	=,-18,-10,18,,14	>$=,,,19,,17,13	>,=,,,9	>bad=,,,,,,-12	>be=-9
-word service	<N=,,,,,,16	<the=-8,-9,,,,,-17	=-26,,-9,,,,-9	>bad=,,-9
-word setting	<N=,,,,,,14	=,,,,,16,22
-word sheet	<N=,,,,25	=-9,,-9,,25	>$=,,,,28,,-10	>be=,,,10
-word short	<N=,-15	=45,12,-10,,,-11,10	>N=,29
-word should	<N=-8	<^=-9,,,,,,-33	<it=-10,,,-9,,,-25	<we=,,,,,10,9	=-37,-37,-17,-31,-11,-10,-71	>N=,-21,,-13,,,-15	>choose=,,,,,,-11	>make=,,,,,,-9	>the=,,,,,,-26
-word shows	<N=66,-13,-12,-25,,39,22	=89,-28,12,-29,,37,28	>good=,,24	>the=18,-9
-word signature	<N=27,,,,,,-10	=34,-15,,,,,-17
-word signatures	<N=,,9,,,,10	=,,9,,,,10
-word signed	<N=-10,37,,-46,,,47	<^=,-11,,30,,,26	<be=,16,,,,10,-30	<not=11	<the=10,-8,,,,,10	=,29,,,-11,,77	>$=,,,10,,,42	>N=10,-8,,,,,10	>bad=,65,,-31,,8,16	>it=,,,-14,,,10	>the=,,,15,,,12
-word site	<N=19,-14	<s=15	<the=,,,-13,,,-8	=33,-17	>$=20,-10	>bad=,,,,,,-11	>be=,,,,,,14	>good=,,,11,,,12
-word size	<N=,12,21,-8,,-11,9	=,12,19,-9,,-13
-word slot	<N=9,-9	=,,,,,,24	>be=12,,,,,,10
-word sqlite	<N=16,,,,,,14	=8,27,,,-8,,31
-word stands	<N=-13,-10,,,,,-24	=,8,,,,,-21	>$=-14,-13,,-14,,,-38
-word started	<N=-12,,,,41	=-22,,,8,56	>prep=,,,,56,,10
-word starts	<N=,-15,20,,,,34	=,-15,20,,,,34	>prep=,-9,20,,,,25
-word stays	<N=-15,12,-15,-20,-9,-9,14	=-18,68,-13,-21,-9,-11,37	>N=,10,,,,,-28	>prep=,-24,,,,,41
-word step	<N=19,,-10,-9,,,15	<prep=,8,26	=28,,28,-10	>#=17,,30,,,,10	>$=,,-9	>:=12,,,,,,13
-word still	<N=26,,,,,,24	<^=21,-16,,-14,,-11,8	<be=21,-14,,,,,-8	<they=,12	=45,-26,-19,-35,-13,23,20	>N=9	>bad=15,,,,,,21	>good=-24,,,,,,-45	>have=,,,,,11,19	>ing=9	>no=8,-16,,,,,11	>prep=-11,,,,,,-8	>s=18
-word stops	<N=-18,,,-8,,,-14	=,,15,-13,,,-11	>prep=35,,20
-word store	<N=,,,,,-10	<the=20,,,15,,,9	=25,,,,,-16,17
-word stuck	<N=,-11,,,,,-19	<be=9,-14,-14,,,,-39	<get=-15,,,-14,-8,,-21	=60,-40,-20,-22,-17,-12,-54	>$=48,,,,-9	>,=,,,,,,-10	>prep=-13,-17,-12,-12,,,-10
-word switch	<N=,,,,,,-11	<we=25,16,,,,,16	=28,12	>prep=13,17
-word system	<N=,,,-15,13	<the=8,,,44,,,33	=,-12,,29,12,,26	>$=,,,20,,,12
-word table	<N=,30,,9,,,70	<done=,,,11,,,-17	<ing=,,,,,,-18	<the=-22	=-29,24,-13,10,,,27	>#=,,,,,,-33	>$=-26,9,,-8,,,29	>,=,14,,-10,,9,34	>prep=-9,,,28,,,-24
-word tables	<N=,,,10,,,10	=-20,,,24,,9,15	>prep=,,,,,11
-word takes	<N=-10,,-15,,,15,-22	<and=,17,,19,,,10	<it=,,,,,,14	=-22,,-10,10,,11,-36	>#=,-9,,-9,,,-11	>N=,14,9	>s=,-9,,16,,,-29	>the=,,-10,10,,15,12
-word task	<N=,,,,,,16	<the=,-10,,-28,,,-13	=-10,-19,,-40,,14	>be=,-10,,-28,,,-13	>prep=,,,-9,,14
-word team	<N=,,,13	<the=21,44,,-12,,,18	=10,51,-9,-32	>$=21	>,=,-17,,32,,10	>choose=,13,,,,,16	>have=,,,,,,-10	>s=-8,48,,,,,20
-word template	<N=,,,14,,,22	<the=,,,,-13,,-13	=,,,9,-14	>:=,,,,,,-10	>good=,,,16,,,21
-word tenant	<N=,-11	=,-18
-word tense	<N=,26,,,,,11	=,26,,,,,11
-word test	<N=19,-16,,,,11,26	<bad=-13,,,13,,,9	<prep=15,,10,,,10,16	=,-10,,52,-8,13,66	>$=-12	>,=,,,14	>N=11,,,18,,,24	>good=,,,,,,-17	>it=12,,,,,,14	>prep=,9	>s=-10,,10,16,,10	>the=,,,,,10
-word text	<N=,20,,,,,21	<the=-8,,17	=-18,13,14,-9,,11	>$=-8,,,,,,-16	>be=,,16,,,,-10
-word texts	<N=-11,,,,,13,17	=-11,,,,,13,17	>,=-10,,,,,,10
-word than	<N=,9,13,,,,18	<only=-13,24,,-9,,,16	=-17,39,11,-13,,-11,55	>#=,,15,,,,12	>N=-12,26	>the=-11,23,,,,,23
-word them	<N=-19,19,,,,,13	<choose=,,,,,,13	<done=,,,13	<make=,,,-11,,30,-19	<past=-9,13	<prep=,-10,14,,,-11,-9	<s=,-10	=-24,,,-8,-12	>$=-12,-24,12,-16,-10,-17,-45	>,=,,,17,,,11	>and=,,23	>prep=,15,,,,,15	>the=,,,,,26,10
-word theme	<N=,-16,,,,,-20	=,-17,,,,,-24
-word there	<N=17,,,-21,,,19	<^=19,-19,-10,-18,,,-22	<and=14,,,,,,17	<bad=12	<be=-15	<not=9	<prep=24,-21,,,13,,-24	<s=21,,,9,,,22	=20,-39,-30,-37,-9,-15,-37	>$=15,-20,-13,,,,-20	>,=,,,,,,-15	>N=,,,,10	>be=34,-21,-14,-16,,,-27	>prep=-11	>s=23,,,,,,16	>will=-10,14
-word thing	<N=,-12,-11,,38,23	<the=,,-8,40	=,-18,-15,49,34,19,10	>$=-8,-11,,-11,12,,-21	>,=,,,,,,11	>N=,-11
-word things	<N=,,10	<prep=,,,,,,-20	<why=,,,37,,,36	=-12,-16,,32,17	>N=,,,35,,,21	>prep=,,,,,,-8
-word through	<N=8,-11,-14,-63,,,-32	<be=,22,,28,,,47	<choose=,,,,,,-16	<get=,,,27	<good=,,,10	<past=-21,,,14,,,26	<s=,,,33,,,21	=,-13,-27,88,-12,10,66	>N=-9,-9,,40,,34	>all=28,23,,-12	>prep=,13,,22,,,14	>the=18,-22,,28,,-8,-25
-word throws	<N=,,,,,,10	=,,,,,,10
-word till	<N=,,,-9,,,16	<bad=16,,,-22	=39,25,26,-17,,,47	>N=,10,,-14,,,9	>the=20,30,,-27,,,9	>they=29,,,,,,23
-word time	<N=-9,-15,29,11,-8,-10,36	<all=44,,10,-10,,,21	<it=,11	<prep=,-12,-10,11	<the=-21,,-9,-10,,,-57	<time=,,9,23,,13	=,-51,25,12,-16,-10,-17	>$=,-11,,-28,-9,,-12	>,=-31,,,,,,-31	>because=-12	>it=22,,,26,,,10	>prep=,,26	>s=,-12	>the=13	>we=13,,,25
-word times	<N=-13,-12,-8,,,,-24	=,-22,-14,-19,,,-41	>$=,-10,,-10,,,-37	>,=-9,,,,,,-13	>prep=20,,,-8
-word today	<N=24,-10,,-51,,,-20	<bad=-18,,,,,,-8	<ing=21,,,,,,17	<prep=-9,10,,,,-8,-42	<s=,,,11,,25,9	=-21,-29,,,-17,,-46	>$=,-29,-20,24,-12	>,=-14,,,-27,,,-26	>:=-11,,,,,,-31
-word token	<N=,,,,,,12	<the=,,,,,,-9	=10,-10	>prep=10,,,,,,13	>s=,,,,,,-18
-word told	<N=,,,,,,-22	<we=,16	=12,35,-12,-14	>my=21	>the=,23	>they=,13,,,,,12
-word tomorrow	<N=-16,,,,,18,-39	<be=,,,,,,22	<prep=30,12,,,,,13	=26,,-12,-19,,29	>$=33,18,,-15	>time=,-12,,,,17,-14
-word tonight	<N=17,,,,,32,-17	<be=,-10,,,,,-22	<good=12	<it=,,,,,31,13	=11,,,-19,,46,-26	>$=8,,,-14,,49,-18	>,=,,,,,,15
-word took	<N=,-10,,19,,,8	=-17,-26,-12,28,-11,-9,20	>#=,,,19,,,8	>the=22,-8,,,,,11
-word tool	<N=,,11,,21,,12	=,,8,,19
-word totals	<N=,,11	<the=,-8	=-9,-19,31,33,,,11	>N=,,,,,,-9
-word training	<N=,,,-14,,,-33	<the=,,23	=,-28,19,-16,,,-37
-word turned	<N=,,,,15	<^=,-10,-9,40	=-17,-22,-13,38,17	>prep=-10,-8,,,20,,9
-word turns	<N=,,,12	<^=,,39,,,,26	=13,,44,,,,52	>prep=-9,,58,,,,49
-word twice	<N=19,,,-15,,,19	<s=26	=60,,8,-19,-8,,68	>$=35,,,,,,19	>,=19,,,,,,35
-word under	<N=,,,,,25,-14	=,-20,,10,,28,-18	>#=-9,,,12	>N=11,-9,,-8	>s=,,,,,,8	>the=,-10,,,,25,-18
-word up	<N=30,-11,-9,-13,,14,-35	<bad=-19	<be=-14,,,,,-9	<choose=10,,,18,,,16	<done=,-9,,27,,,18	<ed=24,,,-10,,,21	<good=,,,-11,24,10,26	<it=,,,,,26,19	<make=,16,,,,,22	<past=,44,,,,26	<s=,8,34,-30,,11,-47	=20,13,,-15,,50,33	>#=,-12,18,-11,,14,-19	>$=20,39,,-13,,22,35	>,=26,-17,,-10	>:=,,,,,,-10	>and=,-9,,,,29,12	>ing=,,,,33,,14	>my=-22,11,,,,,-9	>prep=,-24,-9,,,9,12	>the=,-18,,36,,,10
-word update	<N=37,,,-11,,,17	<the=,,,,,,-15	=40,,-14,-20,-11,-12,-27	>prep=,,,,,,-11	>the=,,,,,,-15
-word upgrade	<N=-10,,,,8	<the=,,,17,,,-9	=33,-14,,11,,,30
-word us	<N=-14,13	<bad=21,,,,,,11	<make=-8,,-13,-26,,-15,40	<past=-13,,,15,,,16	<prep=46,-12,8,-20,,,11	<s=,,,-9,,16	=15,,-12,,,-12,66	>,=17,-10,,16,,,10	>N=-8,-23,,,,-20,-21	>bad=,,,,14,,23	>choose=,38,,,,-8,33	>do=,-15,,,20	>make=,,,,,,21	>not=,18,,,,,15	>prep=12,15,,,,,-18	>the=,,,30,,15,21
-word used	<N=,,,,,,13	<be=13,,,,,,13	<we=,,,,,,-29	=,14	>good=19,,,,,,16	>prep=,,,13,,,-19
-word user	<N=20,,,,,,28	=24,,,,10,,-8	>N=,,,,16	>prep=15
-word v	<N=-11,,,8,,,-9	<prep=21,,,,,,15	=,11,,,,-16,27	>#=,11,,,,-16,27
-word variant	<N=,19,,-13,,,13	=,19,,-13,,,13
-word version	<N=,-18,,-20,8	=-13,-12,-9,-11,,,-33	>$=-8,18	>,=,-8,,,,,29	>N=,,,12
-word versioning	<N=-11,34,,-22,,,-20	=-11,34,,-22,,,-20	>$=,,,-14,,,-17
-word versions	<N=,47,,,,,-28	=-8,46,,,,,-43
-word waits	<N=-9,36,9	=-9,36,9
-word wall	<N=,22,,,13,,13	=,36,,23,12,,36	>$=,21,,23,,,22
-word want	<N=,,,,21	<not=,15,,,,,-14	<we=-11,15,,,,,-17	<you=,,,,,,-9	=-12,17,-10,,11,,-42	>N=,14,,,20	>my=,,,,,,-11	>prep=,12,,,,,-14
-word wants	<N=26,-9,,,16	=9,18,,-9,20,,22	>N=14	>prep=-13,27,,,,,16	>the=16,,,,,,9
-word was	<N=-33,-26,62,,,-10,-18	<^=,,,,,,28	<choose=-14,17	<it=-17,-42,,-8,41	<make=,,,,16,,9	<we=,,,18,,,13	<why=,,,,,,-10	=-67,-58,64,12,33,-27,-12	>#=-10,13,,10,,,24	>N=-15,-29,13,39	>bad=,19,,,,,-33	>choose=,,,13	>done=,,,-20,,,-33	>ed=,-11,,,20,,-27	>good=,,,,,,-11	>not=,,22,-14,11,,40	>prep=-8,,,-29,,,-8	>the=-32,-10,27,,35,,48
-word way	<N=-10,,,,,,-14	<no=9,,9,,,,9	<the=-17,,,30,11,,26	=-30,-21,,39,,-11,24	>$=,,,-10	>,=-20,-11	>prep=,,9
-word ways	<N=,,,,,,-10	=,,,,,,-10
-word webhook	<N=15	<the=18	=45,,,,,,16	>N=29,,,,,,11
-word week	<N=,,,,,,30	<it=13,-9,,-18,,20,-16	<the=-16,,9,11,,,-20	<time=,-14,,,,,-23	=,-25,,-21,-8,10,-27	>$=,-18,,-8,,,-46	>,=,,9	>N=,,,-8,,,10
-word went	<N=14,-17,-15,19,,,24	<make=,,,,,,9	<we=,14	=-13,-17,-24,41,-11,-21,65	>again=,12,,-13	>bad=,,,-24,,,-17	>good=-17,,,24,,,22	>prep=-23,-12,-14,28,,,38
-word when	<N=-22,-25,23,-10,-10,,-21	<^=-20,-15,,-13,,,-68	<bad=-10,,,,,,-21	<good=,,,-28,,,-21	<s=28	=-34,-62,,-62,-25,-11,-113	>N=-22,,,,,8,-37	>it=,,14,,,,-17	>the=-55,-19,,-12,,,-72	>we=20,,14,,,,10	>you=,-11,-9,,-12,,-21
-word while	<N=,,,18	<^=,,,,51,18,49	<the=,,,-8,,,-10	=-16,-19,,,56,14,42	>$=,,,-8,,,-10	>ing=,-12,,,11,20	>the=,,,,8	>we=,,,21	>you=,,,,44,,52
-word who	<N=9,18,,,,,10	<^=,,,,,,-11	<s=,,22,,,,9	=23,,13,-9,,-10,-10	>not=,8	>s=24
-word why	<N=,-11,26	<^=,,,,,,-10	<be=,-16,51,,,,25	<make=,26,,,,,16	<prep=,,,,,,-10	=-18,-9,71,-20,-11,-11,20	>all=,,17,,,,9	>do=,,,,,,-9	>it=,-11	>the=-8,25,39,,,,13
-word widget	<N=17,,,26,,,26	=12,-11,,25,,,24
-word wiki	<N=,,,,,,21	<the=-9,,,-13,,,-39	=,,,-20,,,-17	>$=,,,-13,,,-24
-word window	<N=9
-word without	<N=11,,,,,,-10	<^=43,-15	<bad=-11,19,,11	<choose=,18,,,,,22	<good=-12,,,18,,,8	<s=-16,22,14	=17,44,20,10,-12,-14,54	>N=18,20,,,,,-32	>bad=,,,17,,,23	>ing=-25,33	>it=36,,,,,,14	>the=9,,,18,,,51	>they=,,23,,,,21
-word work	<N=-9,59,,-22	<it=,,,,,,-15	<not=9,-9	<please=,-13,,10,,,-10	<prep=,-10,,,,,-19	<the=,,9,-35,,,-29	=,25,-14,-32,,-14,-53	>$=-14,17,-11	>,=,,,19,,,-10
-word worked	<N=,,,,,,-11	=,-9,,,,,-15
-word working	<N=14,,,-14,,,-17	<bad=-23,,,,,,-20	<be=,,,41,,,-13	<it=,,,,,,-8	=-17,,,9,,-12,-51	>$=,,,-21,,,-12	>N=9	>prep=-16,,,-8,,,-47
-word works	<N=51,-9,,,,,-15	<^=,,-8,-66,,,-42	<it=,,,-23	<the=,-11,,36,,,29	=26,-28,-18,-48,-14,-10,-32	>$=,,,-27,,,-18	>,=,,,23	>N=,-11,,36,,,29	>prep=39,,,-29,,,-22
-word would	<N=,-12,,,,,-30	<^=,,,,-10,,-21	<they=,,,,,,-9	<we=-25,13,-12,,-12,-12,-23	<why=,,,,,,-9	<you=-8,,,,,,-12	=-38,-18,-30,-26,-12,-29,-52	>N=-17,,-14,-18,13,-14,-32	>choose=-10,-16,,,,,-29	>have=,,,,,,-10	>need=,,,,,,-8	>only=,13,,,,,17	>you=,,,,-9,,-21
-word writes	<N=-11,29,32	=,24,31,,,-9
-word written	<N=16,14,,,,,19	<be=,19,,16,,27,12	=8,34,-9,,,39,36	>$=10,-10,,16,,,20
-word wrote	<N=,,,-14,,,-21	<^=,,,13,,,14	<we=,,,,,,10	=,-9,-8,-8,,-10	>:=,,,-14,,,-19	>it=,,,,,,-9	>the=,,,,,,13
-word years	<N=,,,-11,,,-27	=-8,-8,,,,,-14	>$=,,,10
-word yesterday	<N=,,,18,,-9	=,,,17,,-11
-word yet	<N=-19,,,,,,-17	<good=,,,,,,-13	=-35,-16,,-13,,,-53	>$=-24,-11,,,,,-22	>,=-10,,,,,,-19	>?=,,,,,,-11
-word →	<N=,,,-16,,44,15	=,,47,,,40,22	>N=,,,,,24,13
-word acme	<^=,12,,11	<prep=,36,,,,14,48	=-10,52,,18,,13,48	>$=,-13,,15,,,19
-word actually	<^=-16,,,,51	=22,,,,49,,13
-word add	<^=,,,,,,-14	<we=32,,,,,,24	=11,,,,22,21,33	>N=-11,,,10,,,22	>s=13,,,,21,,10	>the=20,,,,,15,16
-word agreed	<^=,21,,-10,,11,32	<prep=-9,,,,,,21	<we=,,,,,-8,12	=-30,51,-16,,,,74	>$=-9,9,-10,,,,30	>,=-9,18,,,,,16	>prep=,,,9,,-16,14
-word aha	<^=,,13,,,,10	=,,13,,,,10	>,=,,13,,,,10
-word almost	<^=,,,-15,,,-27	=,,,-38,,,-43	>good=,,,-36,,,-32
-word apparently	<^=,,24,,,,18	=-10,,25,-12	>the=,,10,,,,11
-word apple	<^=,,,11,,,10	=9,,,11,,,11	>N=,,,12
-word ask	<^=,,,-13,,14,-8	<and=,-14,,,,13	<prep=-15,,,,,8,-18	<the=,,-10,,16,,9	<you=,,,,,,9	=-23,-24,-14,-19,14,63	>N=,,,-14,,13,-8	>be=,,,,16	>the=,,,,,12,14
-word audit	<^=,,,,,,-17	<the=,-9,,,,10,14	=,-11,,13,,23	>$=-9,,,11	>N=9,,,,,13
-word backfill	<^=,,,9,,16,10	=11,,,8,,15,13
-word backup	<^=10,,,,,,19	<the=,,10,,,,14	=10,-11,,16,,,37	>N=13,,,,,,22	>prep=,,,12
-word backups	<^=,,,9	=,-10,,-10,,15,-20
-word basel	<^=,66	=,50
-word blocked	<^=-76	<be=,-8,,,,,10	=-83,-16,,-14,,,-37	>,=-10,,,,,,-20	>N=-10,,,,,,-15	>prep=-21,-9,,,,,-18
-word cage	<^=30,,,-16	=23,12,,-20	>be=,14
-word ceiling	<^=,26	=,39,,-11
-word checkout	<^=,14,,,,,35	=37,,,-12,,,45	>bad=12
-word ci	<^=-12,,,,,,-19	=,-15,,,,,-19
-word cleaned	<^=,27,,,,,8	=,23,,,,,8	>good=,,,,,,8
-word client	<^=-27,12,,-13,16	<the=22,16,-11,,22	=37,9,-18,-21,36,-8,-9	>$=,10,,,,,10	>N=26,,,,,,9	>be=35,,,,,,-19
-word completed	<^=,-13,,,,,-29	=,-18,-9,-21,,,-67	>prep=,,,-14,,,-16	>s=,-8,,-9,,,-44
-word cover	<^=10,-17,,,,,13	=12,-19,,,,,17	>N=13,,,,,,13	>be=,-15
-word customers	<^=47,,,-16,,,15	=54,-16
-word dbt	<^=,,,29,,,18	=,,,29,,,18
-word dear	<^=-10,,,-16,,,-30	=-19,,,-17,,,-38	>N=-11,-10,,-16,,,-49
-word decided	<^=,-12	<be=,-24	<have=,,,,,,17	<not=-8,,,,,,-18	<they=,,,,,,-17	<we=,-12	<you=,21	=-19,-17,-12,-14,,-14,-19	>$=,18,,,,,20	>N=,,,,,,-12	>prep=,-15,,-9,,,-9
-word deploy	<^=17,,,,,,39	<the=,,,,,,-15	=35,,9,-17,,-9,33	>$=,-9,,,,,-11	>bad=26,,,,,,12	>time=,8,,,,,11
-word deployed	<^=,,,,,,20	=-11,,,-8,,-14,8	>$=,,,,,-10,11	>prep=,,,-15
-word disk	<^=11	=,-15,,,,,-14	>$=-14,,9,,,,-17	>be=-13
-word dns	<^=,,,,,,16	=-13,-12,,,,,-8	>N=-13,,,10,,,43
-word docs	<^=,,,33	<the=-19,-17,,-15,,,-66	=,-25,-12,24,-13,,-57	>$=,,,12	>N=,,,10	>be=,,,,,,-12
-word draft	<^=-10,,,,,,30	<the=,,,-11,,-10,-24	=-16,,,-9,,-14	>$=,,,-10,,,-14	>prep=,,,,,,10	>the=-10,,,,,,-11
-word each	<^=,-8	<prep=,,,,,,-11	<when=15,,,,,11	=37,-9,,-16,,34	>N=37,-9,,,,,-21	>make=11,,,,,13,22
-word either	<^=,,,-19,,,-38	<prep=,,,,,,-10	=-13,-33,,-26,,,-55	>$=,-29
-word everyone	<^=,,,,,,36	<prep=20,9,,-16,,,8	=10,,,-27,,,30	>$=12,,,-11	>N=,11,,,,,9	>be=,,,,,,16
-word everything	<^=,33,,28,-10,,28	<be=,-12,,18,,,10	<prep=,30	=-12,38,-15,42,-13,-11	>$=,,,10	>be=-12,-11,,33,,,15	>done=,-14,,28	>good=,,,-11,,,-35	>prep=,10,,,,,11	>you=,,,17
-word explain	<^=,,,,,,-14	=,,-12,,,-9,-31
-word fig	<^=,16,,15,,,14	=,16,15,13,,,24	>#=,16,,15,,,14
-word fine	<^=,39,,-13,62,,57	<be=-11,-10,,-36,-12,,-82	=-16,19,-12,-45,43,8,-51	>$=,-31,,-53,-15,-8,-32	>,=-14,47,,-20,61,,-16	>prep=,,,17,,,-14
-word found	<^=-13,-15,9,15,,-8,23	<we=,12,21,11	=-20,,26,29,-9,-12,10	>it=,-13,10,,,,-13	>prep=-8,19,18	>the=,,,15,,,26
-word fyi	<^=,,,15,,,21	=,-8,,15,,,12	>the=,,,15,,,10
-word git	<^=,,,-10,,,-25	=,,,-10,,,-25	>N=,,,-10,,,-25
-word glad	<^=,,,,,,-21	=,,,-14,,,-27	>it=,,,-9
-word going	<^=,-8,-11,-16,,32,-15	<be=-14,53,,,,29,20	<not=,14,15,,,,46	=,43,,-14,,51,39	>N=,37,,,,,27	>prep=,27,,,,58,31
-word great	<^=-12,-22,,-17,,,-25	<be=,-15,,-9,22,,-9	=-22,-42,,-11,12,,-38	>$=,-15,,,-11,,-9	>,=-11,,,8	>N=,-16,,,,,-14
-word guideline	<^=,,,-19,,,-13	=,,,-22,,,-12	>N=,,,,,,-12
-word happy	<^=,,,-13,,,-26	<be=,,,,,,-14	=,-11,,31,,,-9	>prep=,,,17,,,-19
-word he	<^=-31,,-8,-19,,,-35	=-52,-10,,,,,-43	>be=-17,,,8	>good=,,,-12,,,-19	>s=-19,,11
-word heads	<^=,,,-8,,,-19	=,,,-8,,,-19	>good=,,,-8,,,-19
-word hello	<^=9,-22,,,,,-19	=9,-22,,,,,-19	>N=,,,11
-word hey	<^=,-18,-16,,72	=,-18,-16,,74	>N=,-14,,8,15
-word hi	<^=-10,,,-14,-8,,-38	=-10,,,-14,-8,,-38	>!=,,,-13,,,-16	>,=,,,,,,-23
-word hm	<^=,-14,,,23,,-21	=,-14,,,23,,-21	>,=,,,,,,-37
-word hmm	<^=11,-8,,,,,-23	=8,-13	>,=-9,-12,,,,,-15
-word hold	<^=,20,,-9,,,-21	=,15,,-12,,-9,-12	>prep=,-21,,,,,-22	>the=,31,,-10
-word imagine	<^=-11	=-11
-word interesting	<^=,-11,17	=,-11,17
-word irb	<^=,,,11,,,22	=,-8
-word keep	<^=,-44,,,,-12,-58	<my=,21,,,,,24	<prep=,9,,,,,12	<we=,-11,,,22	<will=,,,,,,8	=11,-23,-12,-23,11,-18,-24	>get=10,,,,,,17	>good=26,10,,,,,22	>ing=,-21,,,23,,-31	>it=,23,,,,,23	>the=-10,-20,,,,-16,-17
-word kubernetes	<^=-9,,,,,,18	=-12,18,,,,,20
-word learned	<^=,,21,,,,20	=-21,-8,69,-16,,12,38	>it=-10,,28,-10,,19,10
-word legal	<^=18,-30,,12	<prep=55,-23,,,,,29	=80,-11,,,-8,,44	>be=13,9,,-15,,,13	>ed=,34
-word lemma	<^=,,,,,,-19	=,,,,,,-19	>#=,,,,,,-19
-word lint	<^=,,,,,,-11	=,,,,,,-11
-word long	<^=,30	<prep=,,23	<the=,-10	=-25,45,22,-19	>N=,-28	>prep=,,14
-word looking	<^=,-29,,,,,-17	=,-33,,,,,-25	>prep=,-33,,,,,-25
-word make	<^=,9,,,,,-26	<my=,31,,,,10,56	<prep=,,,-9	=-12,10,,-19	>N=,16,,-11	>it=10	>the=,11,,,,10,20
-word managed	<^=-12,,,19,,-13,15	=-12,,,19,,-14,15	>prep=-12,,,19,,-13,15
-word marketing	<^=,17,,,,,25	=17,,,9,,,35
-word maybe	<^=,,,,,,-20	=,-14	>N=,,,,,,20	>we=,,,,,,-9
-word memory	<^=12	<the=-13,,,16	=,-14,-10,13,,,-12	>$=,,-8,-8,,,-16	>bad=-13,,,16
-word monthly	<^=-10,,,,-10,,28	=-16,45,-9,,-16,,57	>$=,21,,,,,35
-word morning	<^=58,-9,-9,-27	<all=-11,,,,,,-23	<it=,,,49,,10,49	<time=,-9,,,,16,-12	=43,-25,-20,12,-9,16	>$=-20,-25,,25,,,-19	>,=-9,,,12,,8,12
-word most	<^=-11,,18,,,,12	=-22,,14,,,,-15	>N=,,-9,,,,-22	>prep=-12,,23,,,,12
-word moved	<^=-14,,,34,,,9	=,,-10,41,,-9,28	>prep=,,,,,,10	>the=,,,,,,9
-word need	<^=11,,,,,10,28	<we=39,-16,,,,,16	<you=,,14	=28,-26,,-12,-14,51,22	>N=,,,,,10	>it=,,,,,,-19	>prep=-8,-12,11,,,27,24	>the=38,,,,,23,48
-word neither	<^=,-8,,,,,-14	=26,-10
-word newsletter	<^=-16,35,,,,,-12	<the=,,,14,,,23	=-28,-15,,,22,-20	>$=-11,-49,,,23,-20,-8
-word nice	<^=,,,,48	<the=,,11,,-8	=-8,-12,,-30,102,,-43	>$=,,,-29,65	>N=,,10,9,-8,,-10
-word nope	<^=11,-14,,-9,,,24	=11,-14,,-9,,,24	>,=17,,,,,,41
-word note	<^=,-23,,-9,10,20,29	=,14,,-10,,,30	>it=,-10,,,10	>prep=,24,,-12,,16,33
-word noted	<^=-10,48,-8,-21,,32,12	=-14,41,-13,,,88,19	>,=-9,27,,-16,,,10	>:=,18,,22,,35
-word npm	<^=22	=17,,,45,,,55	>N=25,,,,,,28
-word oh	<^=,,-9	=,,-9
-word ok	<^=,32,,-24,-12,-9,50	=19,47,,12,-13,-13,84	>$=,,,28,,,18	>make=,,,,14,,11	>so=11,28,,,,,20	>the=,-9,,12
-word okay	<^=-8,40,,-8	=-8,40,,-9	>,=,40
-word onboarding	<^=,-8,,22,,,14	=,-11,,22,50	>N=,,,,53
-word once	<^=,-17,,,,,-39	<bad=-16,,27,14,,,18	<prep=,,,,,,-12	<s=,-14	=-30,-47,30,8,-8,,-42	>$=,,,,,,-10	>prep=-10,,,16,,,-21	>the=,-8,,,,,-16	>you=,-12,34,,,,11
-word opened	<^=,,,,,20	<we=,,,,,,9	=,-12,,14,,37,15
-word our	<^=26,-40,,-22,,,-33	<bad=31,-15,,,,,15	<choose=25	<prep=-13,,,,,,22	=77,-25,-11,,-14,-15,20	>N=53,,,13,-12,-13,35	>ing=12	>s=16,-29,,,,,-17
-word payroll	<^=-12,10,,26	=,,,34,,-13,25	>be=,-9,,28
-word postgres	<^=24,11,,-21,,,25	<choose=,-12,,,,,-13	<prep=-18,-15,,38,,-17	=,-24,,12,,-19	>#=14,-9,,29,,,11	>$=,-17,,,,,-23	>,=-13,,,,9
-word pr	<^=,,,9,14,,31	<it=,,,,,10	<the=,,,,,,-21	=-9,,-11,-9,13	>$=,,,,,,-10	>be=,,,,14,,27	>good=,,,-12,,,-21
-word prod	<^=17,,,,,,27	<prep=,,9,9	=32,-15,8,,,,32	>be=33,,,,,,26
-word put	<^=-9,,,,,11	<and=,8,,9,,-9,-14	<we=,,,,,,10	=,-31,,,,23,23	>it=-9,-12,,-13,,,-10	>prep=,,,,,,24	>the=,,,27,,-9,13
-word reading	<^=,-9,20	<the=,16,,,,,-9	<when=,22,,,,18,23	=,24,40,,-10	>N=19,9	>it=,-10,14	>the=,-9,8
-word rebrand	<^=,60,,,,,27	<the=-14,27,,,,,13	=-17,87,,-9,,,40
-word remind	<^=,,,,,37,45	=,,,,,37,45	>my=,,,,,37,45
-word reviewer	<^=10,,,,13,,13	=23,,,,13,,12
-word rewrote	<^=,,,,,,21	=,,,,,,21
-word safari	<^=16,,,,,,13	<prep=24,,,,,,19	=33,19,13,,,,40
-word scans	<^=-13,-14,,18,,,-16	<the=19,24,,-8,13,,12	=,18,-9,27,10
-word search	<^=18,-10,,22,,,20	<the=,,,19,,15	=,-25,,25,,,28	>prep=,,,,,12	>s=,,,20
-word second	<^=,22,,13,,,31	<the=-13,,,13,-14,-16	=-25,45,14,18,-17,-19,14	>N=-9,45,,,-13,-15,38	>bad=-16,,27
-word sessions	<^=,,,-11,,,-16	=-10,15,,,,-11,-10	>,=,,,,,,13	>prep=-13,,,,,,-23
-word settled	<^=,43,,-10	<be=,37,,-17,24	=-10,108,,-22,21,-14,21	>$=,69,,-16,-8	>prep=,41,,,,,11
-word slack	<^=,,,,,,13	=,,,,,,14
-word solved	<^=,,15	=,-13,,,-10,,29	>it=,,14,-9,,,-15	>the=,,,,,,18
-word someone	<^=,,,,,27,42	=37,,,,,12,59	>have=,,,,,,13	>s=36,,,-9,,,14
-word something	<^=16	=,-16,,,,,-50	>N=,-9,,,,,-16	>be=,,,,,,-19	>prep=12
-word sounds	<^=-12,,,-29,,,-37	=-12,,,-29,,,-46	>N=-11,,,,,,-27	>good=,,,-24,,,-19
-word status	<^=13,-11,,10,,,22	<the=,,,,,,-23	=,-17,-10,-9	>:=,,,11,,,19	>N=,,,,,,-26
-word submitted	<^=,,,,,,17	=-9,-12,,17,,-10,26
-word supplier	<^=,,,,,11	<the=16	=,,,-16,,9,-16	>can=10,,,,,,8
-word suppose	<^=-10,,,,,,-13	=-10,,,,,,-13	>the=-9,,,,,,-12
-word sure	<^=,-14,,-10,,,-17	<make=,,,-10,,,-20	<not=,-10,,,,,-29	=-22,-27,-9,-22,,,-56	>$=-13,-16
-word tax	<^=19	<the=-9,,,27	=10,-17,,34,,,14	>N=10,-12,,24,,,11
-word tell	<^=,,,,,,-12	<not=-17	=-24,,,,,,-24	>my=,,,,,,-35	>the=,,,,,,11
-word thank	<^=,-10,,,,,-12	=,-10,,,-9,,-20	>you=,-8,,,,,-20
-word thx	<^=-8,-10,,,-11	=-8,-10,,,-11
-word title	<^=,25,,,,,47	=,23,,,,,33
-word todo	<^=,-9,,,,35,37	=,-13,,-9,,39,33	>:=,,,,,30,21	>prep=,,,,,8,12
-word try	<^=,,,,,,-27	=,-14,,,,,-33	>again=,,,,,,-18
-word ugh	<^=12,-17,,-11,,,11	=12,-17,,-11,,,11
-word understood	<^=-12,50,,,,-11,16	=-27,59,,,,-12,34	>$=-12,,,,,,11	>:=,26,,,,-10
-word unfortunately	<^=,,,,,,-10	=,,,,,,-10
-word unless	<^=,,,,,,-15	>N=,,,,,,-14
-word use	<^=,16	<modal=,-14,,,,,-9	<prep=10,-12,,,,,-10	<we=20,-18	<will=,,,,,,10	=19,-25,-8,-10,-10,-17,-36	>$=34,-15,,,,,21	>N=-9,28	>s=,,,,,,-19	>the=,-22,,,,,-35
-word vendor	<^=,13,,,,,20	<the=,,,,,,-43	=37,8,-11,-22,,15,-16	>N=11	>ed=,,,10,,,-16
-word waiting	<^=39,,,,,,47	<be=10	=44,,10,-8,,,48	>$=,,16,,,,-9	>prep=50,,,,,,56
-word warehouse	<^=,,,-14	<the=,9	=,8,,-19,,,16
-word well	<^=,-42,,-36,,,-58	<prep=-11,,,,31,,10	=-18,-52,-12,-47,31,-8,-46	>$=,,,,22	>,=-9,-29,,,,,-17	>N=,,,,15,,16
-word where	<^=,,,35,,,37	<be=,,25,,28	=-18,,22,32,25	>it=,16	>s=,,,37,,,36
-word white	<^=,,,15	=,58,,,,,23	>N=,,,14
-word wifi	<^=8,-11	=,-14,,,,,12
-word windows	<^=37,,,,,,25	<prep=,,,,,,9	=31,,,-11,15,,45	>N=13,,,,17,,23
-word write	<^=,-9,-15,,-10,-15,-36	<please=,,,,,,-14	<s=20,,,,,,14	<will=,,,,,24,11	=17,-12,-27,-13,-16	>N=12	>prep=,,,,,27	>the=,,,,,-10
-word yes	<^=-13,,,-23,,-11,-9	<past=,,,16,,,18	=-21,,-13,11,-9,-14,25	>,=,,,,,,20	>prep=,11,,21,,,16
-word yup	<^=,-10,,-8,,,-16	=,-10,,-8,,,-16
-word night	<all=,,,11,,,-23	<good=,-9,,,,,-23	<time=,-12,,-14,,,-8	=-16,-26,,-14,,-9,-79	>$=-13,-14,,,,,-61	>,=,-12,,,,,-11
-word point	<all=,,,,,,-12	=,,,,,,-17	>$=8,-10,,,,,-23
-word routes	<all=,,,,,,9
-word forth	<and=,23,,-21	=,23,,-21
-word move	<and=,,,,,,-14	<not=9	<we=,10,,,,,11	=,-33,,,,,-18	>prep=,-25,,,9,,-11
-word their	<and=13,,,-15,,,9	<make=,18,,,,12	<prep=,,9,16,,27,25	=,-12,53,35,-13,29,53	>N=-12,-11,,,,,11	>ing=24,-8	>s=,13,14,,,,20
-word e	<bad=12	=31,,,,,,18	>#=31,,,,,,18
-word handling	<bad=,-8,,,,,-15	=,-8,,,,11	>prep=,,,,,,-9
-word jobs	<bad=,,,,,,-14	=15,-14,33,9
-word like	<bad=,,,,,,29	<it=10,,32,,,,15	<make=-13	<modal=,39,,,,,27	<s=,-15,,-15,,,-27	<we=,-25,,,,,-40	=-27,-28,20,-27,-20,-17,-53	>N=,-10,,-10,,,-15	>it=17,-23,25	>my=,15	>the=,,,,,,-17	>you=-14,,,,,,-26
-word links	<bad=-14	=-14	>prep=-9,,,,,,-8
-word messages	<bad=20,,,12,,10,9	=19,,,12,,10,9	>prep=21
-word piece	<bad=,,,,,,-15	=,,,8
-word state	<bad=,,,,,,-22	=,,,,,,-22
-word able	<be=,,,17,,,25	<not=27,,,,,,25	=25,-12,,16,,,24	>prep=25,-12,,16,,,24
-word always	<be=,,,,,,-15	=-26,,,,,,-45	>$=-16,9,,,,,-13	>N=-14,,,,,,-15	>s=12
-word been	<be=,,,13,,,20	<have=33,-14,-10,,,-11,19	=30,9,-16,,-9,-14,26	>N=16,,,,,,12	>bad=-12,,,-13,,,-14	>done=-12	>ed=,,,11,,,18	>good=15,24,,9,,,24
-word behind	<be=17	>the=19
-word broken	<be=27,-9,,,,,27	<not=,,,,,,-12	=27,-16,-12,,,,-9	>$=,,,,,,-14	>N=,,,,,,-14	>prep=13,,,,,,15
-word capped	<be=,14,,,,,13	=-10,30,,-9,,,15	>prep=-10,30,,-9,,,15
-word complete	<be=,-14,,31,,,22	=-11,-31,,51,,,22	>$=,-10,,54,,,58	>,=,,,14	>the=,-11,,,,,-27
-word dead	<be=,28,,-9,,,27	<s=-16,,,,,,-18	=39,9,,-21	>,=12,35,,-12,,,25	>N=38,-11,,,,,-26	>prep=10	>s=-14
-word doing	<be=9,11	<not=-15,28,,9,,,28	=,37,,,,,38	>it=,,,,,10,18	>the=,14,,9,,,18
-word dropping	<be=,10,,,,,18	=,,,,,,12
-word due	<be=,-12,,-18,,,-33	=-11,-27,-9,-26,,,-71	>prep=,-13,,-14,,,-35	>time=,,,,,19,-11
-word empty	<be=-26,,,34	<the=,20,19	=-33,,13,26	>$=,,,,,,-8	>N=-8,,,,,,-14	>s=,16,,,,10
-word failing	<be=-19	<the=,-10,13,,,-10,-26	=-32,-16,9,-9,,-11,-23	>N=,,,,,,-8	>s=,-9,17,,,,-12
-word free	<be=,,,-42,,,-45	<the=,16,,-11,,,15	=11,,-9,-67,,,-47	>N=17,,,-13	>prep=,,,,,,-13
-word frozen	<be=-75,45,,-13,,,-23	=-70,45,,-10,,,-22
-word getting	<be=32,-13,,-9	<choose=10,,,,,,17	=55,-17,,-17,,,31	>bad=32,,,,,,51
-word killing	<be=,-26,,,,,-43	=,-12,,,,,-29
-word locked	<be=33,23,,,,,48	=34,22,,,,,14	>prep=15,23,,,,,15
-word missing	<be=12	<the=14,,-12,,,14,23	=17,-18,-32,,,11,15	>$=-12,,,,,,-9	>N=-11,,-17,,,,-15	>s=22,,,,,13,32
-word online	<be=,,,15,,,12	=,,,18,,,24	>$=,,,,,,13
-word overkill	<be=,,,,,,22	=,,,,,,20
-word paid	<be=,,,,,,8	=-14,-20,,9,,,28	>$=,-9,,10,,,45
-word passing	<be=,,,,,,11	=,,,,,,11
-word planned	<be=,,,,,,-16	=,,,,,,-21
-word possible	<be=,,,,,,-21	=,,,,,,-20
-word ready	<be=,,,-11,,,-43	=,,,-11,,,-51
-word red	<be=13,,,-8	<s=,,-9	=13,-22,-12,-13,,,-25	>,=9	>and=,,,,,,-19
-word returning	<be=20	=23
-word running	<be=,,,,,,-25	=8,-9,,13,,-10	>$=,,,22,,,10	>prep=23
-word safe	<be=,,,,,,-28	=,,,,,,-28
-word sitting	<be=15,-11	=15,-11	>prep=13
-word standing	<be=18,-13,,,,,11	=16,-20,,8,,,30
-word supposed	<be=,,,,14,,-11	=,,,,14,,-14	>prep=,,,,14,,-14
-word switched	<be=,,,20,,,13	=,24,,9,,,-20	>bad=,10,,20,,,13
-word unable	<be=13,,,,,,13	=13,,,,,,13	>prep=13,,,,,,13
-word unreachable	<be=,,,,,,17	=,,,,,,17
-word unusable	<be=12,-16	=12,-16	>$=16,-13,,,,,9
-word friday	<because=,,,8,,15	<prep=-17,-19,,-12,,,-39	=-31,-22,,,,13,-39	>$=-19,-15,,-12,,-18,-51	>time=,-9,,,,16,16
-word lunch	<because=32,,,,,43	<prep=-9,-18,,,,-12,-22	=21,-28,-9,,,25,-35	>$=18,-19,-9,-10,,26,-24
-word monday	<because=,,,,,,12	<prep=-9,,,,,13,10	<when=-22,28	=-26,11,-10	>$=-17,9,-9,,,,14	>prep=,,,,,,-11
-word noon	<because=,,,,,,9	<prep=,10,13,,,-13	=,,27,,,,27	>$=,-9,12,,,,15	>,=,-13,,11
-word tuesday	<because=,,,14,,,15	<prep=,-14,,,,-10,-26	=9,,,,,18,34	>$=-10,-18,,12,,8
-word forward	<choose=,15,,,,,19	=,14,,,,,21
-word mongo	<choose=,,,,,,-8	=,,,,,,-8	>again=,,,,,,-8
-word mail	<done=,,20	<the=,,,15,18,,16	=23,-11,10,,38,-10,33	>$=,,19,,22	>N=,,,,21	>be=18	>prep=,,,,-9
-word killed	<get=23,,,,,,11	=20,,,,,,11
-word logged	<get=12,,,,,,11	=,,-8,,,,18	>prep=,,,,,,12
-word book	<good=,27,,,,32	<the=,,,18,,,-11	=-12,19,-9,14,-9,40	>the=,,,,,15,15
-word cells	<good=-15,,,-17,,,-24	=-14,,,-18,,,-24
-word council	<good=,-11,,36,,,29	=,-11,,36,,,31
-word enough	<good=,9,,19,,,24	=-13,75,,21,,-17,18	>$=,,,,,,13	>,=,,,19
-word news	<good=,,,23,,,12	=-9,-21,,21,,,-24	>prep=,-14,,22,,,-21
-word added	<have=,,,,,23,17	=,,21,-33,10,51,15	>N=,,,-16,11,22,17	>the=,,24,,,18,9
-word anyone	<have=,,,,,,-14	=-8,,,,,,-12
-word chosen	<have=,14,,,,,12	=,27,,,,,31	>the=,10,,,,,10
-word made	<have=,,,,,,13	<not=,,,,,,-16	<we=,27,,,,9,-9	=-20,15,-9,,-9,,-35	>good=-13,11	>the=,21,,,,15
-word around	<ing=9,-8	=13,-11,9
-word c	<ing=,-28	=,,,,,,42
-word environment	<ing=11	=13,,,,,,19
-word video	<ing=,,,,,,-10	=,,,,,,-10
-word afternoon	<it=10,-20,,,,8,-20	=10,-20,,,,8,-20	>$=12
-word explains	<it=,,18,,,,8	=,,35,-21,,,26	>the=,,32,-20,,,22
-word holds	<it=,,14,-15,,,-23	=-10,,21,-20,,,-42	>$=,,,-14,,,-24
-word month	<it=,,,,8	<prep=-8,-9,,,,,18	<the=,18,,,,,22	<time=,10	=-11,18,,-16,,,37	>$=,,,,,,20
-word prints	<it=,,16,,,,10	=,,18,-13	>N=,,16,-9
-word quarter	<it=,,,-10,,,-12	=-12,12,,13,,15,-8	>$=,12,,-12,,21,-8
-word release	<it=,,,,,14	<the=11,25,,-13,,,10	<time=,,,-18	=17,35,-8,-46,,,23	>$=,,,,,,11	>,=,,,,,13	>N=9,,,,,,9	>be=,,,,,,-16	>s=,,,-9,,,-35
-word simple	<it=,22,,,,,14	=-11,18
-word sits	<it=31	=54,,,-8,,,33
-word year	<it=-15,57,,23,,-15,28	<the=12,,,,,,-12	=-13,27,-15,12,,-29,-28	>$=-19,34,,18,,-22	>prep=14
-word restore	<ly=,,,,,,-16	=-13,,,12,,,-27	>make=,,,,,,-16
-word also	<modal=,,,,,,20	<you=,,,,18,,15	=-8,-17,,-18,83,,51	>N=,-10,,,30,,22	>do=,,,,12,,28	>need=,,,,27
-word suggest	<modal=,-13,,,,,-19	=,-14,,,,,-26
+word approved	<N=,,,,,,26	<^=,42,,-25,,,-8	=,43,,-18,,-12,21
+word argues	<N=-8,,-24,,,,-34	=-8,,-24,,,,-34	>it=-8,,-24,,,,-34
+word asked	<N=-18,,,,,-10,-39	<you=,-14,,,37,12	=,-22,-14,-17,74	>$=,-8,,,,15,-14	>prep=-23,-10,-9,-10,80,-17
+word asks	<N=,,,,,,-17	=,,,,,,-14	>prep=,,,,,,-10
+word attempts	<N=,,-9	=-9,,-10
+word away	<N=,12,,,,-9,19	<be=9	=,9,-10,-24,,-11	>$=,,,-22,,-9,-20
+word b	<N=,,,,-12,,-10	<need=-9,15,,,,,27	=-23,67,,-11,-18,-9,62	>$=,72,,,-13,,70	>it=-9,16,,,,,23
+word back	<N=,,11,19,,,-27	<^=,-21,,-26,,,-54	<be=-17,,,34,,,46	<choose=,-10,,,,,-17	<past=,,,-9,,,22	<s=,,,9,,,8	<the=15,,,-17	=,-22,-10,-13,-18,-24	>$=17,,,-27,,,-23	>,=,-9,,13	>N=,,,,,,12	>and=,20,,-25	>good=,,,,,,10	>prep=-27,-30,,21,,-10,-26	>so=,-11,,,,,-22	>the=,,,14
+word batch	<N=-16,,30,-11,,,-8	=-21,26,30,-13
+word be	<N=,14	<can=,,,-18,,,-20	<it=,30,,,,,28	<modal=-13,-30,-14,-20,-11,-23,-59	<not=24,24,,,-9,34	<only=,17,,,,,25	<prep=,20,-21,-49,9,,16	<will=-25,22,-9,-17,,-9,-55	=-31,51,-48,-79,-21,-15,-62	>$=,17,,,,,40	>N=-20,27,,,,-18,15	>bad=,-13,,,,,-36	>done=18,-10,,-34,,-15,-43	>ed=-9,13,-10,-30,-10,44,-15	>good=11,12,-8,-8,,18	>ing=,10	>past=-9,-10,,,,,-34	>prep=,-13,,,,,-11	>s=,14	>the=-10,39,-10,,,-9,17
+word been	<N=,,,,,,-14	<be=,,,15,,,22	<have=23,,,,,-10,10	=23,17,-12,,-10,-14,24	>N=16,,,,,,14	>bad=,,,-13,,,-14	>done=-10,,,-13	>ed=,18,,12,,,15	>good=17,23,,,,,24	>prep=-12
+word before	<N=-15,,9,-8,,12,-9	<^=,,,,,13,10	<bad=8	<good=18,,,,,,-12	<it=,21,,,,,11	<prep=,,-10,,31,-11,33	<s=,-14,,-10,,,-19	<time=,,,-11,,9,-19	=,-16,,-36,13,28,-18	>$=,-10,-10,,30,-11,23	>N=11,22,,,,,30	>all=,,,,,14,14	>ing=,,,-10,,,-30	>it=11,,,-12	>the=-18,,,,,40,18	>time=10,,14,,,,9	>we=17,,,,,8,21	>you=,,,,,,-33
+word between	<N=,-13,,,,,-32	<bad=-9	<choose=,,,,,,-15	=-15,19,,-12,-9,-11,-55	>N=,-10,,,,,-8	>the=-20,33,,,,,-30
+word beyond	<N=,,,,,,-20	=,-16,-11,,8	>the=,-9,,,12
+word bill	<N=17,,,-9	=17,,,-9
+word binary	<N=,,,,,,15	=,,,,,,17
+word blocks	<N=,,,,,,-9	=19,,,,,,-9
+word board	<N=-9,15,,,,22	<prep=,,,-16,,,25	<the=,,-10,51,,,14	=-15,,-16,47,,24,20	>$=,,,41,,,41	>N=22,,,11,,,11
+word booked	<N=,,29,,,,10	<be=33,,,-35	<s=,,9,,,,8	=25,-13,36,-29,,,25	>prep=,,42,,,,16
+word bounces	<N=,,,,,,10	=,,,,,,16
+word box	<N=,-12,,18,,,20	<ing=8	=,,-12,,,,12
+word branch	<N=,-9,,,,11,8	<the=,30	=15,20,,23,,9,10	>N=,,,,,11
+word breaks	<N=-56,,9,,,,-8	=-34,,18
+word budget	<N=13,-17,,,,32	<^=-10,42,,,,,32	=-12,29,,-8,,23,33
+word bug	<N=,,,11,,,-16	<the=,,-10,,48,,-14	=-14,,-14,,46,,-40	>$=,,,,,,-20	>,=,,,,,,9	>N=-10,,,,,8,-14	>prep=,,,,53,,-16
+word build	<N=21,,10,34,,,12	<the=,,,-12	=9,-28,10,11,-11,-21,11	>:=,,12	>N=,-9,,-16,,-10,-23	>bad=12,,,,,,29	>be=,,9,41,,,16	>good=,,,,,,9	>s=19,,,,,,9
+word builds	<N=,,,12,,,10	=,,,,,,-19
+word button	<N=,-13,,,,,-32	<the=,,27,-13,10	=,-18,23,-19,9,,-41
+word c	<N=,26,,,,,41	<ing=,-26	=,,,,,,39
+word cable	<N=18,-43,,20,,,16	=14,-43,,19,,,13
+word cache	<N=,,-15,,,,8	<the=,-15,,,,,-33	=-14,-23,23,,,,-33	>$=,,,,,,31
+word calendar	<N=,,,,,28	<the=,,,-38,,,-38	=9,-12,,-33,,24,-11	>$=22,,,18,,-8,12	>,=,,,-42,,,-34
+word call	<N=-14,43	<prep=-10,,20,,,,42	<the=,-11,,16,,25,21	<we=,,,,,11	<you=,13	=-26,64,16,,-9,28,74	>,=-14,25	>?=,,,,,,-17	>N=,,13,,,9,16	>prep=,18,,17,,,22	>the=,,,,,22,38
+word came	<N=-20,,,49	<s=,,,22,,,11	<they=,,,-9	=-23,-33,,77,-9,,28	>again=,,,,,,17	>prep=-21,-18,27,59,,,27
+word cancelled	<N=22,-14,,10,,17,-19	<be=-23,23,,,,,-11	=,,,,,15,-27	>$=-9,30,,-10,,,-25	>and=,,,,,26,-20
+word card	<N=13,-13,,12,51,25,48	<the=,17,,-8,,26	=11,-13,,9,42,56,39	>N=,,,19	>prep=,11,,,,49,49
+word cards	<N=,,,,,,26	=,14,,15,,-8,27
+word case	<N=,-12,,-9,,,-32	<prep=,,,,,,-16	<the=,,,12	=,-14,,,,-8,-37	>$=,-10,,-9
+word cases	<N=,,,16	=-9,,12,17,,,14
+word certificate	<N=,,,13,,-8	<the=,,,,,65,39	=,-10,,10,,56,45
+word changed	<N=,-10,13,,,,18	=19,,20,,,,23
+word chapter	<N=,,,,,,11	<^=-16,,,41,,-9	<prep=-25,23,,,,,8	=-22,21,,25,,-12,8	>#=-24,,,37,,-11
+word chart	<N=,-13,,,29	<the=,,,,,,9	=,-14,-9,,32	>$=,-13,,,31
+word checks	<N=,,,,,,-10	=,-9,,,,10,-10
+word clients	<N=,21	=-13,9	>can=-14,20
+word closed	<N=11,,,12	<^=-16,,,25,,,13	<be=-18,20,12	=-9,25,,83,,-9,57	>$=-17,-12,,37,,,29	>prep=,16,16	>the=,,,22,,,14	>when=-10,11,,,,,-20
+word closes	<N=,,11,,,,-9	=,,13,,,,-20	>prep=,,11,-22,,,-29
+word cluster	<N=,,,,,,15	<the=,,,,,,8	=,-10
+word code	<N=-12,22,,-18,,,-19	<the=,,,,,,-9	=-10,11,-10,-23,,-13,-28	>#=-14,,,-9,,,-29	>prep=,,,,,,-9
+word codes	<N=,,21	=,,20,-8
+word column	<N=,9,30	<the=-15,,29	=,,51,-10	>,=,,22	>N=10,17,,,,16	>prep=,,25
+word columns	<N=,-11,,-12,,,-20	=,-18,,-20,,-9,-42	>$=,-15,,-9,,,-39
+word comes	<N=,-17,18	=,-19,17	>prep=,-11,25
+word comments	<N=-19,,,,,,-22	=-25,,,,,,-34	>$=-16,,,,,,-12
+word company	<N=-10,15,,,,,-28	<the=9,,,,,,10	=,12,,-9,,-12,-26	>$=-10,,,,,,-16
+word complains	<N=,,,,,,-14	=,,,,,,-14
+word confirmed	<N=,,,18	=-20,,,15,,-9,35	>prep=,,,22,,,29
+word consumer	<N=8,,,,,,12	=-12,-10,,,,,-12	>bad=-15,,,,,,-14
+word contract	<N=,19,,,,,-24	<^=,,,,,-10	<the=22,18,,,,,10	=,17,,,,-14	>$=,13,,15,,,12	>be=,-8,,,,,-29	>s=22,,,,,,19
+word costs	<N=-19,,12,,,,-16	=-23,,,-28,,,-51	>N=-15
+word counts	<N=,-13,9,,-17	=,-14,8,,-17	>N=,-18,,-13,,,9
+word crashes	<N=,,,,,,16	=,,,,,,11	>prep=,,10,,,,16
+word credentials	<N=14,,,,,,13	<the=11,,,,,,9	=25,-20,,,,,12	>prep=11
+word csv	<N=,,,,,,-9	<the=-17,,,,,,9	=-14,-13,,18,,-9,23	>N=-17,,,19,,,30
+word customer	<N=,-8,14,,-9,,-12	<^=,,,26,,,23	<the=-8,,,-11,15	=-19,-21,,15,,-9,14	>N=,,13,-9,17	>can=,,19,,,,16	>done=,,,-9,,,-11	>s=,-9,-14
+word cut	<N=31,-21,,-15,,,14	<and=,21	<be=,-26,,19	<modal=,,,,,,-18	=18,-14,-8,,,-11,28	>$=,35,,-10,,,35	>bad=,,,,,,11	>the=32,-29,,-9,,,-24
+word cuts	<N=22	=22
+word data	<N=,,9,-18	<no=,-8,,,,11,9	<prep=25,,-9	<the=10,,,,,,15	=24,-19	>N=,,,,,,-8	>be=-13,,9	>prep=34
+word date	<N=,19,10	<prep=,,,,,14,9	<the=-12,,,,44	=,8,,-14,33,20,33	>$=-8,-10,,,-8,,10	>N=,,,,45,,13	>and=11,,,-11
+word day	<N=-9,57,,,,,18	<all=-16,-8,,,,,-31	<the=16,-33,11,-12,,,-10	=-10,,10,-31,-8,,-19	>$=18,,-14,-8,,-11,9	>,=,19	>prep=,,19
+word db	<N=,,15	=-10,,14	>N=,,15
+word dear	<N=-11,,-8	<^=-9,,,-16,,,-22	=-20,,-11,-18,,,-31	>N=-12,-9,,-17,,,-43
+word deletes	<N=,,20	=,,20
+word dependencies	<N=,33,,,,,14	=,33,,,,,14
+word dependency	<N=,8,,-9	=,13,,-10
+word device	<N=,,15	=-14,,15
+word did	<N=-11,-12,25,,,,19	<^=,,,,,,-18	<we=-16,19,15,,,,-11	<why=,,,,,,-8	=-14,-19,27,14,,-12	>it=,,,16,,,24	>not=,-10,,-12,,,-32	>the=,-8,,21,,,9	>you=,,,,,,-13
+word died	<N=-20,,,,,,-28	=-16,,,,,,-26
+word dies	<N=-26,,,,,,8	=-18,,,-9,,,9	>prep=-27,,,,,,-30
+word different	<N=,-8	<prep=-17,,,11,,,14	<the=,,10,,22,,16	=-19,-11,9,,18,,36	>N=,,,,23,,16	>s=-18,-10,,,,,20
+word disappears	<N=,,34,,,,24	=,,34,,,,24
+word disk	<N=16,,,,,,13	<the=,,15	=,-14,,-9	>$=-14,,,,,,-11	>be=-12
+word does	<N=24,34,,,,,25	<^=,,,,,,-14	<it=,,,,,17,8	<s=,,,37,30	<why=-8,,,,,,-15	=19,17,-18,26,,,-15	>N=-10,,-9,31,27,,-13	>it=,19	>not=38,-37,,11,,11,15	>the=,41,,-8,-10
+word domain	<N=12,,,,,,22	<the=,,,12,,13,9	=20,,,,,,38
+word done_	<N=,,,48,,,12	=,-9,,52,,,26	>$=,,,36
+word down	<N=-11,,,25	<bad=,9	<be=25,-15,-8,-26,,,-9	<done=,,,,,25	<it=,,,,,13,28	<stay=,12,,11,,,11	=-13,19,13,36,,26	>$=29,-9,,-16,,,-12	>,=-26,,14,21,,,-10	>and=-32,,,,,,-25	>prep=,,,41,,41,23	>the=-11,32,,,,,25	>when=10
+word drill	<N=,,,15,,,14	=-13,-12,,13,,,-18
+word driver	<N=25,-16,,,,,-18	<the=,,26,,,,18	=23,-20,25,-11
+word drivers	<N=40	=40
+word drives	<N=-8,-10,32,-9,-8	=-8,-10,32,-9,-8
+word drops	<N=-18,42,35,,,,28	=-19,40,39,,,,31
+word during	<N=15,,11,,,,9	=15,,10,,,,9	>the=18
+word each	<N=,,,13	<^=,-9,-10,-8,,,-11	<prep=14,,12,-16,,,-14	<when=14,,,,,13,15	=33,-15,,-24,-9,,11	>N=33,-15	>make=12,,,,,13,15	>prep=,,,,,,9
+word eats	<N=17,-9,,,,,8	=,18,,,,,21	>the=-15,25,,,,,12
+word else	<N=,21	=-13,78,,-19,,,22	>$=-10,46,,-10,,,20	>s=,38
+word endpoint	<N=,,,,,,10	<the=,,,19	=,-20,,22	>good=,,,16,,,15	>now=,-8,,,,,-14
+word endpoints	<N=,15,,,-9	=,15,,,-9
+word ends	<N=,,-15,,,,-16	=9,,-16,-9,,,-25	>prep=18,,-14
+word entry	<N=,,,,,27,-26	=,,,,,35,-14
+word error	<N=,,,,,,14	<^=,,,12	<it=,,,,,,-17	<s=21,,,,,,24	<the=-14,,-10,,-10,19,-37	=-10,-28,-25,,-16,,-55	>N=-15,,-8,,,,-44	>ing=,-8,,,,,-15	>s=,,,,,16
+word errors	<N=-13,,,,,,-18	<^=,,,,,,-18	<no=-17,,,23,,,9	=-20,-24,-10,,,,-16	>$=-16	>,=,,,,,,12	>be=-13,,,,,,-28	>prep=22,,,,,,26
+word everywhere	<N=,16	<s=,16,,,,,29	=,26,-9,,,,28	>$=,15,,,,,10	>,=-14,,,10
+word exits	<N=17,,,14,,,21	=15,,,13,,,14	>prep=,,,15,,,13
+word expired	<N=12,,,,,,12
+word export	<N=,-15,,,15,,24	<s=,,,,,,11	<the=21,-11,,,,,15	=23,-29,,,10,-13,-31	>$=,,14,,,,10	>stay=,-13
+word exports	<N=,,,,,,-11	=,13,-9,,,,27
+word fails	<N=-20,-9,-9,,,,-28	<it=-8,,,,,,16	<make=,,,,,,11	=-27,-13,-12,,,,-8	>$=,,-9,,,,-13	>,=,,,,,,-20	>prep=-14,,,,,,15
+word fell	<N=,66,,,,,42	=-9,62,,29,,,46	>bad=,-11
+word file	<N=,-9,,-21,,-9,10	<the=16,,,,,,-16	=12,-28,9,-25,-9	>$=,,,-10,,,-11	>,=,,,,,,27	>and=,,,,,,-17	>be=22	>good=,,,,,,17	>prep=,-12,,,,,-20	>you=,,,,,,12
+word finally	<N=,,,26	<^=-9,-9,,43,-10,,9	<we=,-10,,,,,14	=-23,-27,-17,75,-18,-11,55	>$=,,,33	>good=,,,,,,20
+word finding	<N=,-11,,11	=,-11,,11
+word finds	<N=,,,-9,,,-20	=,,,-9,,,-20
+word finished	<N=-9,-8,,-9	<^=,-11,,32,,,10	<be=,,,,,23,22	<have=,,,,,,-13	<not=-16,,,,,,-29	<they=,,,-17,,,-15	<we=,,,-20	=-39,-33,-19,-13,-14,,-52	>$=-8,,,16	>N=-9,,,-11,,,-28	>and=,,,,,24,21	>the=-12,,,-14,,-12,-13
+word first	<N=33,,12,10,,25,-20	<^=-12,,,,,,20	<my=,23,,25,,,25	<s=,,,-13,,,-15	<the=-35,-21,-10,11,,10,-14	=-31,,-12,24,-23,31,-24	>$=30,,,-23,,-12,-19	>,=,35,,,,,9	>N=-24,-15,-9,13,,38	>and=,,12	>bad=-20,,,8	>s=,,,,,,20
+word fix	<N=,,,,9	<^=,,,,,,-22	<please=,,,,,,-11	<the=,,14,-11,,,-14	=-8,-19,,-10,,-26,-30	>$=-9,,,,,,-8	>be=9,,,-15,,,-8	>it=,,,16	>prep=,,,,15	>the=-10,,,,,-14,-42
+word fixed	<N=,-11,,19,16,,21	<^=,-13,74,15,-11	<be=,40,,-13,50,,41	<have=,,,-12,,,-19	<the=,,,,,,-14	=-25,,47,-53,40,-24,-58	>$=,-9,,-26,47,,-23	>,=,-34,9,,13,,-10	>:=,27,,-29,,,-11	>it=,,,,,,13	>prep=,8,,-19	>the=,,,36
+word flag	<N=,,,20,,,20	<the=,,,-10	=,-11,,43,,,33	>be=,-9,,49,,,24
+word flags	<N=15	=15
+word flat	<N=-9,,,14,,16	<the=,-11,13,,,,12	=-18,-36,15,16,,,22	>N=,-9,13,,,,11	>prep=,,,12
+word floor	<N=9,,,-15,,,-13	<the=,-8	=12,,-10,-21,23,,-20
+word flow	<N=,,,,,,-12	=,-10,,11,,11	>$=,,,,,12
+word folder	<N=,13,,28,,,9	<ed=-12,,,13,,,8	=,13,-9,35,,,34	>$=-13,,,44,,,12	>,=12,22
+word follows	<N=,22,-10,,,,-14	=,22,-11,,,,-11
+word form	<N=-8,40,,23	<the=,-18,,,24,,-27	=12,22,-14,42,19	>$=20,-10,,-10,,,14
+word format	<N=,,,,,,15	=-9,,10,,,,-17
+word four	<N=,,,,,,15	<all=,-9,,10,,,-23	<prep=,,,-20,,,9	=20,-8,-16,-27,,-9,-43	>s=33,-16,-13,-9,,,-30
+word froze	<N=14,,,,,,13	=14,,,,,,13
+word full	<N=18,,,,,,26	<prep=,10,,13,,,11	<the=-12,-18,-9,11,13,,9	=,39,-12,22,12,-9,65	>$=-9	>,=24,,,,,,26	>N=-17,33,-9,16,,,16
+word gave	<N=,,,-24,,30,11	<you=,,,,,,11	=-13,-9,,-10,,28,37	>good=11,-15,,-20,,31	>my=-15,,,15,,,28
+word ghosted	<N=9,,,,,,8	=9,,,,,,8	>my=9,,,,,,8
+word gives	<N=,,,-12	=,-9,21	>my=20,,,-9
+word go	<N=-9,10,11,-9	<^=,14,,,-11	<and=,,,,,,-15	<modal=,,,,,,-12	<my=,-31,,,36	<not=12,,,,,,-11	<prep=,-11,,16,,,16	<s=,27,,,,,16	<we=-10,,,,,-9	<will=,,,,,35	=-44,-10,,-9,,,-36	>$=-25,-41,,13,,,-55	>N=,,13	>bad=-8,,,13	>good=-13,,,,,,-41	>prep=,23,-15,-23,23,21,35
+word goes	<N=-10,,51,,24,-9	<it=12,-13,,,,,19	=-24,38,37,-12,16,-21	>$=-13,27,20,,26	>N=24,-14,-13,,,,17	>bad=-11,24,-8,10,,,19	>prep=-16,11,,-13,-14,-12,-41
+word gone	<N=,,,13,,,22	<be=27,-15,,-64,-8	<have=21,9,,-9	=47,-9,,-40,-11,,31	>$=-15	>,=,,,8,,,14	>prep=14,9,,-20
+word green	<N=,,,,,,-13	<be=,,,,,,15	<s=,-9,,-12,,,15	<the=-8,10,,-9,,,9	=10,-16,-14,19,-8,23,36	>$=,,,8,,,48	>N=-10,10,,-12	>prep=,-14,,41,,,19	>s=,11,,,,,17
+word guide	<N=-12,20	=-19,16,,,,,-8
+word guy	<N=,,,,,,-14	=,,,,,-10,-10	>$=-17,,,,,,-15
+word had	<N=-10,,31,,,,28	<^=13,,,-11	<have=,,,-10,,,-29	<not=,,,,,,-22	<we=,-24,21,-14,,,-15	=-25,-42,37,-9,-10,-11,-39	>N=,,19,,,,-10	>be=,,8,,,,-8	>it=,,11	>no=-11,,,,,,-19	>not=-8,,12	>prep=31,,,12,,,14	>the=-13,,,-10
+word hall	<N=,-9,,-23,,,-26	<^=,,,,,,-9	=,-18,,-21,,,-33
+word hangs	<N=,,,,,,-8	=28,,-10,-14	>prep=,,,,,,11
+word headers	<N=,,,,,,-9	<the=,,,-8	=,,,-9,,9,-12	>be=,,,,,,20
+word here	<N=53,-17,-19,-13,,-11,-14	<^=-16,-23,,-15,,,-50	<bad=35	<good=,-9,,,,,-11	<prep=-12,30,,-9,,-13,29	=61,-39,-14,-49,-23,-16,-42	>$=94,-30,-20,-14,,-8	>,=,-14,,-9,,,-36	>be=-17,-26,15,-16,-10,,-62	>because=,,,,,,15	>prep=-18,30,,-9,,-12,20
+word him	<N=,,,-20,,,-19	=,-9,,-22,,,-44	>$=9,,,-21,,,-11
+word holds	<N=,,,-26,,,-23	<it=,,14,,,,-13	=,,22,-35,,,-49	>$=13,,,,,,-14	>prep=,,,-25,,,-32
+word hooray_	<N=,,,,,,11	=-9,,,32,,,30	>$=-9,,,32,,,30
+word host	<N=,,,14	=,-9,,14
+word how	<N=21,,,,,,9	<^=,,,,-8,,-17	<be=,,-18,,,,-11	<s=,,,,,,-13	=,-23,-34,-12,-15,-11,-39	>prep=9	>the=,-10,-11,,,,-21
+word id	<N=,,18,,,,17	=,,18,,,,23
+word idea	<N=,17,,,,,25	<no=-9,-17	=-20,21	>why=10,,,,,,9
+word ignores	<N=,,19,,,,32	=,,19,,,,32
+word image	<N=,,9	>N=,,,10
+word import	<N=26,,-9	<the=40,,-11,15,,-9,-12	=64,-18,71,15,,-8,13	>bad=,,,,,,-18
+word includes	<N=,,22,,,,-15	=-8,,20,-12,9,,-14
+word index	<N=,,,19,,,13	<the=-11,-9,,10,,,-37	=-32,,,25,,,-25	>$=,,,-8
+word instead	<N=,25,,,,,19	<s=,-8	=,25,,,,-11,30	>,=,16	>prep=,,10,,,,32
+word integration	<N=,,,18,,,29	=,-8,,17,,,32	>s=,,,18,,,13
+word into	<N=16,-8,,-10,18,,-13	<ed=,-23,,,18,,26	<good=24,,,,,,14	<it=,,,20	<make=,,,,,-9,-17	=,-30,-14,9,41,-15,21	>#=,,,,,,-12	>N=10,-13	>it=-11,-8	>the=38,,-12,11,35,,35
+word invoices	<N=,,11	<the=11,-26,,,,,-19	=8,-36,12,25,20,,10	>N=21,,,,,,9	>prep=,-11,,,20
+word items	<N=,,23,,,19,9	=13,,22,,,17,15
+word its	<N=,,,,,,-13	<get=,12,,,14,,17	<good=,,20	<prep=20,-15,,-12	<when=-10,,10	=-9,-30,23,,22,,-19	>N=,-14,,10,24,,10	>s=,,,-15,,,-26
+word itself	<N=,,10	<s=,32,,,,,8	=,23,,-19	>prep=,32,,-8,,,8
+word job	<N=13,9,,27,21,,27	<ly=,,,,,,-14	<the=-15,,,14,,,-15	=,,-10,29,15,-11,-15	>$=,,-11,29,22,,-10	>be=,,,,,,-13	>prep=,,,,,,-17
+word keeps	<N=10,-19,,,20,,25	=15,-21,,,19,,35	>ing=13,,,,20,,34
+word key	<N=17,,17,-10,,,34	<no=,-16,,,,,-10	<the=15,,,-24,,,26	=29,-44,20,-34,,,26	>$=20,,,,,,11	>be=,,,-23,,,13
+word lag	<N=-15,,,,,,-12	=-16,,,,,,-18
+word last	<N=,,,,,,-15	<^=-21,-16	<bad=,,11,,,,-21	<it=,-14,,12,,,19	<my=,,,,,,-18	<prep=,,,,,-8	<the=9,-10,-19,35,18,-14	=-10,-43,-20,13,,-37,-53	>N=-9,-26,-17,11,11,-15,-13	>prep=,9,,36,,,14	>s=10,,,-11,,,-9	>time=-13,-17,,-16,,-15,-55
+word late	<N=,29,8,,,,25	<be=-41,,,,,,-29	=-57,14,,,,,-15	>$=-16,,,,,,-20
+word layout	<N=,85,,15,,,35	=,78,,21,,,40	>,=,,,15
+word leak	<N=-10,,,,,,-17	<the=,,,11,,,31	=-16,-12,,17,,,15	>be=-9,,,17,,,9
+word leave	<N=18	<prep=28,,,,,,20	<we=,9,,,,9	=12,,12,-16	>prep=,,,,,,-23	>the=-34,10,,,,,-26
+word left	<N=20,-13,,17,,,18	<be=,14,,-10	<have=,16	<the=16,-12,,,,,-24	=38,12,-12,-26,-9,,10	>$=-9,-13,,,,,-31	>,=-9,9,,-11	>N=20,,,10	>prep=23,,,-11	>the=11,14,,-12,,9,41
+word less	<N=-14,-15,,,,,-25	=,-19,-9,,,,-40	>N=,,,,,,-10
+word letter	<N=17,,9,,,,9	<the=-20,,,,,,-11	=,-11,9,,,,17	>,=,,13
+word lfs	<N=,,,-8	=,,,-8
+word limit	<N=8,-13,15	=,-21,20,,,,9	>$=,-12,10,,,,10
+word line	<N=,,,,,,-12	<prep=16	<the=,,-10	=,-22,-25,,-13,-15,-49	>$=,15,,,,,12	>be=21,-20	>prep=-9,-13,,,,,-22
+word list	<N=,,-11,-9,,-16	<bad=,,,-12	<ing=,-9,,,,11	<my=-9,,,,,21,11	<the=-9,-9,,,,41,34	=-15,-31,-29,-22,-13,66,39	>$=-23,-13,-9,,,14,9	>,=,-8,,,,,-16	>:=,,,,,13,18	>N=,,,-15,,9	>be=,,,-9,,,-16	>prep=,-10,,,,27,-8
+word live	<N=,39,,,,,16	<be=,-12,,16	<s=,16,,-19,,,-35	=-19,28,-12,-26,,-9,-24	>$=,-18,-9,,,,-36	>prep=-11,11
+word loader	<N=,,,,,,12	=,,,,,,12
+word loads	<N=,22,25,19,,,8	=-9,20,22,25,,,11	>prep=,-9,26,9,,,8
+word log	<N=8,,,-11,,15,13	<can=,,,21	<the=-18,,,,,-9,-32	=-21,-31,,18,,,-30	>$=,,,-9,,15	>,=,-15,,,,,-22	>N=,,18	>prep=,-10,,38,,,15
+word logic	<N=,,,,,,-9	=,,,,,,-9
+word login	<N=,,,10,,,21	<^=,-9,,24,,,-8	<the=17,,,,,,9	=16,-15,-11,26,,,19	>$=9,,,,,,26	>N=11,-10,,21
+word logo	<N=17	<the=,58,,-14,,,48	=,57,-12,-11,,-8,30
+word logs	<N=,29	=12,22,,,,-9,13	>$=12
+word lol	<N=,,,10,,,-11	<^=-23,,,,,,-13	=,-10,,,,,-34	>$=-12,,,,,,-20	>my=-20
+word looked	<N=,,,-16,,,-33	=-9,-19,10,-18,,,-52	>prep=,-11,,,,,-19
+word looks	<N=,,,,,,-15	<^=,,,,65	=,-18,,-39,62,,-29	>N=,,,-10,,,-12
+word loss	<N=,,13	=-16,-13,36,13
+word lost	<N=17,,12,-11,,,67	<be=,,,,,,-18	<we=8,-14,,,,,-32	=12,-29,,-22,,13,17	>$=-17,,17,,,,-16	>my=,,,,,,-8	>the=36,-22
+word machine	<N=27,,,-14	<it=24	=113,-34,,-34,,-10,37	>$=44,-26,,,,,19	>,=12,,,13	>N=,,,,,,-8
+word mails	<N=,-20	=,-21
+word me	<N=-19,-24,,,-10,33,17	<bad=,,,,,,-9	<ed=,19,,-10,,,-15	<ing=,22,,,,,13	<make=-23,-23,-8,-9,,,-56	<need=,,,,,,-11	<past=23,,,-17,-9	<prep=14,-12,-10,-14,,8,15	<s=15,,,-8,,,10	=-9,-41,-32,-58,,19,-13	>$=,,-11,-13,-13,-11,26	>,=,,,,,19,24	>:=,8,,,,,19	>N=-10,16,,,32,22,19	>all=,,,,,,-9	>make=,,,,,,-11	>prep=,,,-9,,9,22	>the=,-15,,-12,14,-12,-26	>they=18,,,,,,-8	>time=,,,,,18,17	>when=,-20,,,,,-23
+word meeting	<N=15,17,,61,,,-8	<the=,,,-16,,23	=8,18,,45,,12,12	>:=,16,,-20,,23,28
+word merged	<N=,-9,,-11,,,-37	<^=-17,,-12,31,,,36	<we=,,,,,25	=-29,-23,-20,27,-9,19,-10	>$=,,,,,,13	>,=,,,16,,12	>s=-16,,,10,,,-23
+word message	<N=-8,-10,,,,,-10	<bad=,,,,,,-12	<time=,8	<you=,19	=-14,15,,,,,-21	>we=,21
+word mode	<N=,,,-13,,-8,27	=,,,-14,,-9,36	>$=,,,,,,22
+word module	<N=,10	<the=,,,,,-8	=,12,,,,-9,9
+word more	<N=,-24,,-15,16,,-39	<be=,9	<no=-16,29,,40,,,68	<s=-15,,9,,,,12	=-41,,,10,13,-12,9	>$=,-28,-8,,,,-42	>,=,33,,,,,24	>N=-25,19,,-32,14,,41	>prep=-12,11	>s=,,,-21,,,-30
+word moves	<N=,9,,18	<no=22,-16,,,,,-28	=20,,-12,22	>prep=,26,,,,,10
+word much	<N=,28,,,,,27	<so=,,16	=,,12,,,,30	>N=,20,13,,,,33
+word name	<N=,,,-12,-11,,26	<the=-10,22,,,,,-22	=-13,,-10,-27,-18	>$=,-8,,-10	>prep=,,,,-8,,-47
+word names	<N=,15,,,,,12	=,11,12,,,-13,11	>,=,,,14	>N=,,17
+word needs	<N=16,,,-37,,,-38	=,,-11,-38,,,13	>N=8,,,,,,29	>prep=,,,-34,,,-19	>the=11,,,,11
+word new	<N=,23,,,11,,14	<^=,,,29,,,28	<no=,31	<prep=,,,-9	<the=,-25,-22,40,-16,,-32	=-27,22,-30,37,,9,8	>N=-19,37,-21,54,,-12,25	>s=,,,-24,,10
+word next	<N=,,,-11,,37,13	<^=,-15,,,,-29,-9	<prep=-9,-12,12,25,,17,30	<s=-8,,,,,,-35	<the=,9,,-22,,31,11	=-33,-23,-11,-23,-15,41,-42	>$=,,,,,-12,-30	>:=,-11,,,,,-11	>N=-11,14,,,,29,20	>prep=,,,-9,,,-37	>time=-9,-10,,,,46,42	>we=,,,,,-15,-9
+word node	<N=,,,22,,,-14	=20,-11	>#=,,,,,,-21
+word notes	<N=-11,,-9,-12,,,-17	=,,,-16
+word number	<N=12,13,,12,,,22	=-11,11	>prep=-26,,,,9,,-14
+word numbers	<N=-11,10,,-10	<the=,,9	=28,14,,-12,,-18,18	>$=,-9,,,,,-20	>N=,24,,-11	>prep=,-12,,,,,-8
+word off	<N=-11,15,,51	<be=-47,24,8,27	<choose=,-13	<done=,,,19,,,11	<ed=,,,,,,-17	<good=,62,,-31,,,15	<it=,,,-9	<s=8,,,17,,,21	=-41,71,-25,59,,,52	>$=-29,62,-8,46,,-9,31	>,=,12,,33,,9,23	>prep=-24,,-8,-13,,16,-39	>the=-19,9,-12,,,,9	>when=9,,,-17,,,9
+word office	<N=20,-9,,11	=,-10,-9,,,,-23	>$=22,,,-17,,,-15
+word often	<N=,,,,,,-23	=-10,,,,,,-41
+word older	<N=,24	=-12,15,34,-11,-9,,8	>prep=,24
+word ones	<N=-13,13,,-12	<the=,,16,,,,11	=-22,19,23,13,,,25	>$=-9,-11,8	>be=-12,27,,11,,,9
+word opens	<N=,,10,-10,,,-31	=,,10,-10,,,-30	>prep=-10,,,,,,-31
+word option	<N=,,,,,,-19	<^=,-26,,,,,-35	=-25,,,-16,-15,,-14	>N=-16,,,,-12
+word our	<N=,,,,,,9	<^=23,-21,-12,-21,,-9,-33	<bad=28,-14,,,,,13	<be=,26,,,,,12	<choose=25,,18,,24,,11	<prep=-17,,,,,,19	=67,-16,-9,,,-24,32	>N=41,17,,,,-21,33	>ing=13,,,,,,14	>s=17,-31,,,,,-15
+word out	<N=21,-37,,-9,,13	<^=-12,,,,,,-41	<bad=35,,,,,,38	<be=-17,39,-11,,,,33	<choose=24,-15,,,,,-15	<done=,,,18,,,8	<ed=,9,,,,,29	<good=-9,,,9,,,-19	<ing=,,,,,,-15	<make=,,,,17	<past=,10,,16,-10,,19	<s=49,20,49,,,,67	<stay=-25,-18,,,,,-52	<they=,,,,,,17	=12,-27,,,-13,-15,42	>$=-12,26,-13,,,14	>,=,,,-56,,,-40	>N=-9,-16,13,,,,-22	>all=,14,,,,,11	>and=,15,,21	>it=,10,20,,,,18	>prep=51,-51,-25,-37,14,,-16	>s=,,,18,,8,25	>the=-21,-22,26,15,,,23	>why=,10,,,,,-9
+word oven	<N=-16,,,15	<^=20,,,,,,18	<the=,,,,,,-29	=,-9,,17,,,-29	>be=8
+word over	<N=9,14,-12,-15,,,27	<bad=12	<be=,52,,23,,,39	<done=,13,,12,,,-29	<it=,,-11,-9,,-8,-15	<s=-38,,,,,,-19	=31,41,-31,,-13,14	>#=-32,8,,,,,-22	>$=,-10,,17,,-14,-12	>,=,52,,,,,12	>:=13	>N=29,8,,-8	>it=30,14	>prep=-21,16,,,,,-15	>the=22,-13,-14,-9,,,19
+word own	<N=-16,,29,-13,,,24	<they=,,-13,15	=-17,,12,,,,18	>$=12	>N=-22,,16,-8,,,30
+word paper	<N=,14,,,,,15	<^=,-16,,,,,15	<prep=,,15,-10,,,11	<the=,16,,,,,17	=15,,9,,-11,-14,64	>$=,27,10,-18,,,37	>N=,,12,,,,16	>be=,-15,,28,,,11	>prep=,,,9
+word paragraph	<N=,,,,,,9	=,,,,,,12
+word parser	<N=-15,30,,,,,15	<the=,-12,,37,13	=-20,16,-9,64,14,12,25	>$=,18,,,,,8	>,=,,,,,10	>be=,-8,,,16
+word part	<N=,,,11,,,13	<be=,,,9	<no=23,-30,,,,,10	=16,-39,-19,,,-10,37	>be=,,,,,,11	>prep=-18,-8,-11,,11,,11
+word partitions	<N=,,,,,,-16	=-11,,,,,,-9	>prep=-11
+word parts	<N=30,,,-10,,,22	=68,-9,,38,,,24
+word pass	<N=,-16,,10,,32	<s=40,-9,,-38,,,-53	=38,-15,-9,-22,,23,-56	>$=,11,,,,,-24	>,=,,,-22	>and=-12,,,-22,,,-20
+word passes	<N=,,,-14	<make=,,,9,46	=,-10,,,43,,14	>prep=,,,16,46,,12
+word password	<N=15,,,,,13,29	<the=-8,-9,,,,16,9	=19,-11,-8,,,28,64	>prep=16,-9,,,,,19
+word past	<N=22,,,,,,12	<get=9,,,,,,12	<the=,,,-14,,,-23	=23,8,-8,-26,,-10,26	>N=,26,,,,,27	>the=28,-8,,,,,15
+word pay	<N=,,,8	<we=,16,,,,26	=,,,,,22,8	>N=9,,,8
+word pdf	<N=,,,,,,-20	<the=9	=17,-22,-12	>$=,,,,,,-23	>N=14,-10
+word per	<N=16,28,,8	<^=,37,,-41,,,39	=,38,,,,-13,15	>N=,13,,44,,,-22	>you=,34,,-25,,,22
+word period	<N=,-27	=9,-23,,,,25,20	>$=,-10,,,,,18
+word person	<N=-12,26,,,,,10	=-9,15,,,,,11	>$=,28,,,,,17
+word phases	<N=,15,,-15	=,15,,-15
+word plan	<N=-10,25,32,58,-8	<^=-12,,,,,,23	<prep=,,,,,,11	<the=-12,-11,,-19,,-9	=-44,21,12,23,-18,-24,-16	>$=-11,,,,,-10,-29	>,=,,,,,,26	>N=-9,15,,,,,27	>be=,34,41,12	>prep=,-13,-10,32,,,-9
+word platforms	<N=-8,,,11,,,9	=-8,,,11,,,9
+word plays	<N=-10,31	=-12,31,,11
+word policy	<N=,,,13,,14,14	=-15,48,,,,10,30
+word portal	<N=,,,,,,-11	=10,-14,-11,,,,-28
+word prefers	<N=,39,,,,,14	=,39,,,,,14
+word price	<N=,13	<the=,10,26	=,38,18,-19,,,12	>N=,,12	>be=,13
+word printer	<N=,,10,,,,18	<^=20,,,,,,34	<the=22,-14,,,,,24	=49,-15,,-8,,,73	>s=22,,,-17,,,57
+word process	<N=,10,,,,,11	<the=,,,,,,-9	>$=,9,,,,,22
+word provider	<N=,12,,,19,,14	=,12,,,19,,14
+word pump	<N=,,,-8,,,11	<the=,,,,,,-17	=,-8,,-10
+word query	<N=,,10,,,,22	=,-13,,,,,16	>N=-9,-11,,9,,,14
+word queue	<N=,-13,,17,,,-8	<make=,,,,,,19	<the=,11,,,,,-20	=,,,17,,-10,22	>$=,8	>be=,11,,23
+word quit	<N=44,,,,,,15	=44,,,,,,15
+word quota	<N=,,,-12,,,17	=26,-16,,-17,,,45	>prep=,-9
+word rack	<N=-9,33,,,20,,-10	=-8,29,,,20
+word ran	<N=,-9,13,-11,,,21	<^=16	<we=,,-9,,,,-12	=13,-25,38,17,,,19	>prep=31,,13,-15,,,29	>the=,,,9,,,-10
+word rather	<N=-9,11,,8,,,10	<modal=,12,,,,,14	=-18,22,-9,-10,,,22	>N=,9,,,,,23	>prep=-14,10,,-9,,,15
+word read	<N=-9,,,,,,-21	<not=-17,-12,11,,,,-10	<we=-9,,,,,,-35	=,-23,,-11,-9,-17,-62	>N=-16,,,,,,-22	>prep=,,,,,,-17	>the=9,-19,11,,,-11,-24
+word reader	<N=,,10,11,,,16	=,,10,11,,,8
+word reads	<N=,-12,-14,17,,,-33	=,-20,-12,15,,,-40	>:=,-9,,,,,-43
+word reason	<N=,,16,,,,46	<it=,,,,,,11	<the=,-9,16	=,-17,20,,-11,-10,40	>$=,,-11	>prep=-8,,13
+word record	<N=-18,,27,,,,10	=-18,,26,,,,11
+word refuses	<N=-11,,,-12	<s=14,,,,,,8	=22,-14,-11,-17,,,17	>prep=9,-8,,,,,25	>the=-17,,,,,,-24
+word region	<N=,,,-12,,,-11	=,,10,-13,,,-16
+word register	<N=,,,,,,-17	=,,,,,,-17
+word registry	<N=23,,,,,,12	<the=,,15,,,9,9	=21,-8,12,-9,,8,22
+word rejected	<N=23,,,-18	<be=23,,,,,,12	=69,-9,,-22,,,25	>$=27,,,-9,,,9	>prep=9	>the=16,,,-8
+word rejects	<N=,,,,,,9	=,-9,,,,,13	>my=,,,,,,16
+word renders	<N=,,-11,17,,,9	=20,,-11
+word report	<N=,-15,,-11,,,-16	<^=,13	<the=,,,,,-30,-18	=16,-15,9,,,-28,-35	>$=-8,-15,,-9,,9	>N=,14,,-15,,,-20	>prep=,,,,,,-18	>s=12,,,,,,15
+word reports	<N=-15,-14	=-22,-20,,-20,21,,-18	>$=,-12,,,23,,27
+word reset	<N=,,,,,,11	<the=,,18,,,,-11	=27,,13,,,,12	>N=,,16
+word restored	<N=,,,24,,,11	=,-8,,29,,,23
+word results	<N=,,,10	=-10,,,44	>make=,,,28
+word retries	<N=,22,,,,,9	<^=,13,,-18	=-18,63,,-35,,16	>:=,12,,-21	>N=-8,,,,,,-25	>prep=,16,,,,,19
+word return	<N=13,,,,,54	=19,-16,,,,65,27	>:=17,,,,,-19
+word returns	<N=25,-13,,10,,11	=18,14,,8,,10	>N=,,,,,11	>the=,,,,,,-12
+word review	<N=,,,33,,,13	<prep=,,,-16,,,-27	=-13,,,16,,-10,-29	>$=,,,12,,,-20	>?=,,,,,,-9	>N=,,,,,,14
+word rewrite	<N=,,,8,,,13	<prep=,,,,,15,18	<the=-9,,,20,8,11,42	=-13,,,25,12,23,59	>$=,,,8,,,9	>it=,,,,,16	>prep=,-15,,12,10,,20	>the=,,,,,,9
+word right	<N=,,,-21,,,-19	<^=,14,,,18	<all=,,,-29,,,32	<bad=,,,,,,10	<be=,,,,,,18	<make=,,,18,,-9	<prep=14,,,,,,-17	<the=14,,,,,,12	=17,,-15,-46,,-13,27	>$=-16,,,,,,9	>,=15,-21,,-15,14,,10	>N=-13,-10,,,,-10,-17	>now=24,,,-13	>prep=10
+word rights	<N=12	<the=,,,,,,13	=18,,,,,,21
+word risky	<N=-9,15,,,,,17	=-9,15,,,,,17	>$=-9,15,,,,,17
+word room	<N=,-9,,-16,,,-17	<bad=,,,19	=,-16,-8,,,,-37	>N=,,,,,,-23	>be=,,,,,,-20
+word rooms	<N=-8,,,19,,,28	=-8,,,39,,,28	>be=-8,,,19,,,28
+word round	<N=,,,24,,,34	=-16,14,,13,,,45	>it=-9	>prep=,,,-13
+word row	<N=,-16,,,,,-15	<prep=,,,22	<the=,,,21	=,-31,,36	>#=,-20,,22,,,-13
+word rule	<N=-8,19,,,,,12	=-22,46,,-19,,-12	>prep=-10,23,,,,-9,-8
+word rules	<N=,,,,,10	=,-34,,,,,-21
+word sample	<N=,,,,,,-13	<^=,-9,,-11,,-13,-39	=,-12,-8,-14,,-18,-43	>N=,,,,,-10,-11
+word saved	<N=,,,32,,,19	=,,,25,,,26
+word says	<N=56,-46,-20,-16,,-19	<now=,12	=44,-38,-33,,-14,-22,-13	>N=,-9,-14,-17,,,-17	>it=22,-9,,,,,13	>the=-8,-15,-14,8,,,-13	>they=,,,,,,-9
+word scene	<N=25,-12,,12	=23,-15,16,11,,-8
+word schedule	<N=,,,,,,-17	<the=-28,-14,,,,,-27	=-34,-23,,,,,-49	>$=,,,,,,-9
+word schema	<N=18,14,,,,,11	=11,10,,28,,,20	>N=,,,30
+word screen	<N=,,,,,,10	=,-22,,,,,-24
+word screens	<N=,,,,,21	=,-42,,,,21
+word script	<N=9,-22,10,-12,30,23,44	<the=9,,-14,34,50,,-13	=16,-25,,20,79,33,75	>it=11,,-9,37,30,13,8
+word section	<N=9,36,,,,,27	=,27,-8,19,,,13	>#=-9,,,18,,,8
+word seems	<N=9	=9,,11,,,,14	>prep=9
+word sends	<N=19,,,,,13,14	=22,-9,,,,12,14	>the=19,,,,,13,14
+word sensor	<N=,,,9	=,-8
+word sent	<N=13,,,,,10	<^=,,,10	<you=,,,-14,,,-13	=,-13,,,-10,-16,19	>$=,,,,,-10	>N=,,,-17	>the=,,,31,,-9,11
+word server	<N=17,-14,,19,,21,21	<the=,14,,-11,,,-25	=12,,-10,8,,17,-9	>$=,,,19,,24,10	>,=,,,9	>N=-10,9,,,,,-22	>bad=11,,,,,,-10	>s=17
+word service	<N=,,,,,,14	<the=,,,,,,-14	=-25,,,,,,-8	>bad=,,-9
+word setting	<N=,,,,,,12	=,,,,,,20
+word sheet	<N=,,-8,-9,50,,17	=-9,,-11,-10,49,,25	>$=,,-8,,25,,-11
+word should	<N=,22,,,,,19	<^=-9,,,,,,-37	<it=,-8,,-9,,,-22	<we=,,,,,11,8	=-36,-17,-17,-30,-15,,-55	>N=,-24,,-12	>choose=,30	>make=,,,,,,-9	>the=,,,,,,-28
+word shows	<N=61,-15,,-28,,35,29	=83,-31,28,-28,,56,37	>good=,,24	>the=17,,12,,,,18
+word side	<N=,,,,,,-10	<my=,,,,,,-38	=-24,-10,,,,,-36	>$=-8,-10,,,,-9,-34	>,=,-13,,,,,-20
+word signature	<N=26	=33,-16,,,,-9,-17
+word signatures	<N=,,9,,,,9	=,,9,,,,9
+word signed	<N=-8,38,11,-47,,,44	<^=-9,-9,,24,,,25	<be=,12,,,,9,-27	<not=11	<the=,-8,,,,,8	=-14,19,,,-10,,84	>$=,,,9,,,41	>N=,-8,,,,,8	>bad=-8,62,,-31,,,13	>it=,,,-15	>prep=,-21,11,34,,,24	>the=,,,14,,,21
+word site	<N=16,-17,16,,23	<s=,27,,14	<the=,,,,,,12	=25,,9,11,18,,19	>$=17,-10	>bad=,,,,,,-12	>be=,,,,,,11	>good=-8,20,,19,,,8
+word size	<N=,10,20,,,-9	=,10,16,-9,,-10
+word slot	<N=,-12	=21,,,,,,28	>be=14,,,,,,12	>prep=12,9
+word solved	<N=,,,-11,,,-19	<^=,,62	=,-13,56,,,,27	>it=,,10,,,,-13	>the=,,51,,,,15
+word sqlite	<N=14,,,,,,10	=,40,-9,-8,,,28
+word stands	<N=-10,-9,,,,,-28	=12,13,,-8,,,-18	>$=-11,-10,,-13,,,-40
+word started	<N=-12,,,,38	=-24,,,,52	>prep=,,,,53,,14
+word starts	<N=13,-18,22,,,,29	=12,-18,22,,,,37	>prep=12,-12,22,,,,31
+word stays	<N=-15,14,-18,,-12,-9,26	=-20,69,-18,,-13,-11,45	>N=,11,,38,,,-28	>prep=,-20,-10,-10,,,45
+word step	<N=17,9,-9,-13,,,13	<prep=,10,26	=21,,30,-14	>#=10,,31,,,,9	>$=,8,-9,-12	>:=13,,,,,,14
+word still	<N=26,,,-9,,,23	<^=,-22,-10,-13,,-9,16	<be=21,-12,,,,,-10	<they=,9	<we=,,,,,32,10	=14,-30,-22,-37,-16,12,19	>N=12	>bad=16,,,,,,22	>good=-19,,,,,,-45	>have=,,,,,8,10	>ing=,-11,,,,,-22	>need=,,,,,22,10	>no=12,-12,,,,,11	>prep=-12,,,,,,-8	>s=19
+word stops	<N=,,,,,,-18	=10,-10,15,-15,,,-9	>ing=,,,,,,-12	>prep=49,,20,-11,,,20
+word store	<N=,,,,,-9	<the=19,,,11	=21,,,,,-12,11
+word strike	<N=10,-13	=45,-13
+word stuck	<N=,-11,,,,,-22	<be=16,-12,-11,,,,-29	<get=-20,,,-14,,,-18	=57,-42,-18,-26,-14,-13,-55	>$=46	>N=,,,,,,-8	>prep=-12,-19,-10,-15,,,-16
+word style	<N=,15	=-15,36	>,=,15	>N=-11,21
+word switch	<N=,,,,,,-9	<we=24,15,,,,,15	=29,11	>prep=12,18
+word system	<N=,,,-20,14	<the=,,,44,,,32	=12,-13,,24,12,,28	>$=,,,18,9,,12
+word tab	<N=,13,23	=,13,23
+word table	<N=,26,,13,,,60	<done=-11,,,13,,,-14	<ing=,,,,,,-18	<the=-15,,,-9,,,-8	=-9,21,-17,,,,14	>#=,,,8,,,-29	>$=-18,10,,-13,,,14	>,=,15,,,,,26	>prep=-10,-9,,28,,,-26
+word tables	<N=,,,10,,,9	=-15,,,27,,,12	>,=,,,16
+word takes	<N=,,-15,-11,,13,-19	<and=,19,,20,,,9	<it=,,,,,,12	=-9,,-14,,-8,9,-44	>#=,-8,,-14	>N=-13,15	>s=,-9,,17,,,-28	>the=-10,,-13,9,,15
+word task	<N=-9,,,,,,13	<the=,-8,,-25,,,-12	=,-19,,-35,,17	>be=,-8,,-25,,,-12	>prep=,,,,,14
+word teacher	<N=14,,,,,26	=14,,,,,26
+word team	<N=,,,14	<the=13,29,-8,-9,,,20	=,38,-11,-26	>$=21	>,=,-19,,29,,9	>N=-10,,,,,,22	>choose=,10,,,,,12	>have=,,,,,,-9	>s=,43,,,,,17
+word template	<N=,,,14,,,19	<the=,,,,-10,,-13	=,,,10	>,=,,,,,,-8	>good=,,,17,,,19
+word tenant	<N=14	=,-16
+word tense	<N=,28,,,,,19	=,28,,,,,19
+word test	<N=24,-13,,,41,11,26	<bad=-15,,,16,,,13	<prep=13,,10,,,10,14	=8,,,50,31,9,61	>$=-14,,,,-10	>,=,,,17	>N=14,,,16,,,26	>good=,,,,49,,-16	>it=,,,,,,13	>prep=,12	>s=-9,,11,13,,10	>the=,,,,,10
+word text	<N=,13,,,,,18	<the=,,18	=-18,,22	>$=-11,,,,,,-14	>be=,,16
+word texts	<N=-12,,,,,13,15	=-12,,,,,13,15	>,=-9,,,,,,10
+word than	<N=-12,19,27,-17,,,24	<only=-14,10,,-9,,,15	=-28,33,31,-27,,-12,57	>#=11,,9	>N=-18,28,,,,,12	>it=,,11	>the=-18,18,13,,,,25
+word their	<N=,,39,21	<and=10,,,-15	<make=-14,20,,,,14	<prep=,,,15,,11,29	=-15,-10,52,25,-16,15,46	>N=,-10,8,-10,,,13	>s=-14,14,14,,-9,,19
+word them	<N=-19,17	<choose=,-16	<done=,,,20	<ed=,-8	<make=,,,-11,,,-24	<past=-10,15	<prep=15,-15,14	<s=,-13,,-9	=-22,,,,-12,-17	>$=-12,,10,,-8,-15,-39	>,=,,,11,,,13	>N=,-9	>and=,,23	>prep=,10,,,,,12
+word theme	<N=,-12,,,,,-8	=,-14,,,,,-12
+word there	<N=35,9,,-18,,,12	<^=17,-19,30,-19,,,-24	<and=14,-13,,,,26,26	<be=-9,,,,,,-9	<because=,,,,,,11	<ly=,,,,15,,-12	<prep=18,-19,,,9,,-25	<s=27,,,8,,,23	=23,-42,,-40,,,-30	>$=37,-25,-13,,,,-20	>,=,,,,14,,-9	>be=31,-14,-19,-20,,19,-20	>prep=-8	>s=16,,,,,,13	>will=-10,9,,,,,-9
+word thing	<N=,-13,,,50,39,10	<the=-15,-8,-8,34,,,-9	=-13,-25,,39,46,32	>$=-17,-13,-8,-9,12,,-24	>,=,,,,,,8	>N=,-12	>prep=,,,,,,-8	>we=,14,19,,21
+word things	<N=,-8	<prep=,-9,,,,,-20	<why=,,,38,,,36	=-13,-22,-8,30,17	>N=,-12,,35,,,21	>prep=-8
+word through	<N=11,-10,-8,-56,,,-32	<be=10,19,,52,,,55	<choose=,,,,,,-18	<get=,,,28	<past=-20,,,,,,25	<s=,,,30,,,21	=,-21,-26,98,-16,-16,62	>$=,-8,,25	>N=-14,-9,,34	>all=30,21,,-16	>prep=,,,23,,,15	>the=14,-20,,23,,,-27
+word till	<N=,10,,,,,17	<bad=18,,,-25	=57,24,18,-14,,-10,41	>N=,11,,,,,10	>the=20,33,,-25,,,10	>they=43,,,,,,19
+word time	<N=-11,-18,30,13,,-14,38	<all=40,,,,,,30	<prep=,-14,-10,17	<the=-15,,-9,-18,,,-59	<time=-10,,,25,,17	=-10,-53,23,25,-14,-14	>$=-12,-11,,-22,,-9	>,=-25,,,,,,-29	>:=,,13,,,10	>be=-19	>it=20,,,18,,,10	>prep=,,25	>s=,-10,8	>the=17	>we=,,,26
+word today	<N=34,-13,,-36,,-13,-10	<^=,,,,,,-12	<bad=-15,,,,,,-10	<good=,22,,,,,13	<ing=22,-37,,,,,11	<prep=-11,34,,,,-13,-30	<s=,,,15,,9	=-18,-26,,,-20,,-24	>$=,-30,-24,17,-13,23	>,=,-10,,-28,,,-29	>:=-13,16,8,,,,-22
+word token	<N=,,,,,,11	=12	>prep=13,,,,,,12	>s=,,,,,,-18
+word told	<N=,,,,,,-25	<we=,15	=17,33,-11,-19	>my=24,,,-9,,,-10	>the=,18	>they=,15,,,,,14
+word tomorrow	<N=-17,,,,,33,-40	<be=10,,,,,,20	<prep=16,22,,,,,11	<s=9,,,,,20,15	=15,,-12,-21,-9,66,-8	>$=19,23,,-15,,34	>time=,-10,,,,22,-8
+word tonight	<N=31,-8,,,,20,-21	<be=,-10,,,,,-24	<good=11	<it=,,,,,28,38	=23,,,-17,,44,-9	>$=26,,,-13,,46	>,=,,,,,,16
+word took	<N=,-10,,16,,,10	<^=-28,,,19	<we=-10,29,,9	=-21,,-13,36,-15,-9,37	>#=,,,19,,,10	>N=-12,-13,,,,,20	>the=20,22,,,,,12
+word tool	<N=,,12,,19,,12	<the=10	=,,10,,17,,16
+word totals	<N=,,10	<the=,,-9	=-9,-21,22,23,,,20	>N=,,,,,,-13
+word training	<N=,,,-11,,-10,-25	<the=,-18,23,,,,-18	=,-37,20,-13,,,-44	>N=,-16,,,,,-23
+word trips	<N=,,27,,,,21	=,,27,,,,21
+word turned	<N=,,,,15,,-9	<^=,-12,-10,38	=-17,-24,-15,19,15,-12	>bad=,,,-18,,,-18	>prep=-10,-8,,,19,,15
+word turns	<N=,,,23	<^=,,41,,,,28	=,,42,16,,,52	>prep=,,56,,,,49
+word twice	<N=13,,,-16,,,16	<s=24	=86,,,-17,-8,-8,58	>$=36,,,8,,,18	>,=47,,,,,,29
+word unchanged	<N=,,,-17	=-9,,,-14	>$=,,,-16,,,9
+word under	<N=,,,-9,,43	<prep=,,,11	=,-23,,22,,47	>#=-11,,,11	>N=14,-11,,9	>the=,-8,,,,34,-12
+word up	<N=25,,-9,-16,,13	<bad=-16	<be=-24,,,28,,,16	<choose=18,,,19,,,16	<done=,,,26,,,23	<ed=33,,,-22,,,10	<good=,,,-13,25,9,25	<it=,,,,,17,15	<make=11,16,,,,,21	<past=,48,,,,24,11	<s=,,29,-36,,,-58	=17,25,-10,-14,,28,36	>#=,-14,13,-11,,,-15	>$=24,32,,-16,,14,36	>,=21,-11	>:=,,,,,,-9	>and=13,-15,,-9,,28,9	>ing=,,,,33,,16	>my=-25,11	>prep=,-9,-10,,-9,9	>the=,-26,,36,,,10
+word update	<N=39,,-9,-11,,,16	<the=,,,,,,-15	=42,-15,-14,-23,-11,-12,-23	>the=,,,,,,-14
+word upgrade	<N=-12	<the=,,,18,,,-9	=37,-10,,15,,,34
+word us	<N=-23,12	<bad=24,,,,,,12	<make=-12,,-12,-24,21,-19,44	<past=-18,,,27,,,17	<prep=42,-13,10,-22,,,8	<s=10,,,-11,,11	=,,-11,11,18,-19,66	>$=-12,,9,-8	>,=19,-9,,15	>N=-9,-30,,,12,-19,-15	>bad=,,,,13,,21	>choose=,40,,,14,-8,37	>do=,-14	>make=,8,,,,9,19	>need=,-9	>not=,16,,,,,17	>prep=13,14,,9,,,-14	>the=,,,26,,11,21
+word use	<N=,-19,18,,23,14,16	<^=,17	<modal=,-16,,,,,-8	<prep=,-18,,,,,-23	<we=20,-9,,,,,19	<will=,,,,,,11	=14,-44,,-15,,,-16	>$=31,-8,,,,,17	>N=-8,24	>prep=,-16,,,,15,15	>s=,,,,,,-14	>the=,-21,,,,-10,-30
+word user	<N=20,,,,,,34	=25,,,,9	>N=,,,,14	>prep=16
+word usually	<N=,,,,,,-12	=-9,-12,-8,,,,-43	>s=,,,,,,-22
+word v	<N=-10,,,,,,-11	<prep=19,,,,,,19	=,14,,,,-12,26	>#=,14,,,,-12,26
+word variant	<N=,16,,-14,,,11	=,16,,-14,,,11
+word version	<N=-9,-19,,-17,12,-12	<the=,,,,,,-11	=-18,-17,-8,-10,12,-18,-33	>$=,13	>,=,,,,,,26	>N=,,,11,,,9	>prep=,,,,,-10,-22
+word versioning	<N=-18,38,,-21,,,-14	=-18,38,,-21,,,-14	>$=,,,-16,,,-17
+word versions	<N=,42,,,,,-26	=,41,,,,,-41
+word voted	<N=-11,11,,-9,,,16	=-31,52,-15,-13,,,37
+word waits	<N=-10,34,8	=-10,34,8
+word wall	<N=,21,25,,,,10	<the=,-12,,22,14,,15	=,35,21,18,20,,38	>$=,30,29,21,,,21
+word want	<N=,,,,23,,10	<not=,19,,,,,-9	<they=18,-8	<we=-12,13,,,,,-13	<you=,,,,,,-10	=,19,-10,,18,,-26	>N=,,,,22,-9	>prep=,13,,,,,-12	>the=,,,,,,13
+word wants	<N=24,-10,,-8,13	=10,16,,-9,17,,26	>N=13	>prep=-13,26,,,,,26	>the=10,-9
+word was	<N=-25,-33,68,,10,-12,-28	<^=,,,,,,28	<choose=-13,14,,,,,-8	<it=-18,-38	<make=,,,,19,,9	<we=,,,17,,,19	<why=,21	=-66,-49,54,13,25,-29,16	>#=-10,,,12,,,19	>N=-16,-23,,34	>bad=,16,,,,,-36	>choose=,,,12	>done=,-9,,-22,,,-38	>ed=16,-11,19,,16,,-25	>good=,18	>not=,,24,-16,14,,30	>prep=,,,-26,,,-9	>the=-34,-13,29,19,19,,42
+word water	<N=-15,,15,,,,-19	<the=19,-21,,,,,-20	=,-32,14,-8,,,-8
+word way	<N=-12,,20,,-9,,-15	<no=9,,8,,,,14	<the=-12,,,28,,,26	=-28,-25,21,34,,,24	>$=,,,-8	>,=-15,-13,,,9	>N=,,,28,,,28	>prep=,,8
+word ways	<N=,,,,,,-9	=,,,,,,-9
+word web	<N=,,,,,,-11	<the=-30,-8,,,,,-18	=-34,-14,-8,,,,-29	>N=,-11,,,,,-12
+word webhook	<N=18	<the=13,,,,,,9	=40,,,,,,15	>N=30,,,,,,10
+word week	<N=,,,,,,23	<it=15,-10,,-14,,39,-8	<the=-15,,,9,,-9,-26	<time=-10,-22,,,,15,-27	=-11,-41,,-20,-9,33,-36	>$=,-19,,-9,,29,-50	>,=,-8
+word weeks	<N=12,,,-20	=10,-19,,-12,,19	>$=21,,,,,-10,10	>prep=-13
+word well	<N=,,,-10,,,-23	<^=,-34,,-32,,,-52	<prep=-9,-14,,,48,,21	<stay=,,,,,,19	=-23,-50,,-43,44,-10,-41	>$=,,,,28,,10	>,=-9,-23,,-9,,,-17	>N=,,,,23,,23
+word went	<N=,-17,-22,24,,12,29	<make=,,,,,,11	<s=,15,28,15,,,12	<we=,,,-10	=-12,-14,-11,42,-13,,60	>N=41,,,-17	>again=,11,,-16	>bad=,,,-16,,20,-13	>good=-19,14,,34,,,19	>prep=-22,-13,,33,,,35
+word when	<N=-19,-23,29,-12,-9,,-31	<^=-19,-15,-9,-11,,,-71	<bad=,,,,,,-15	<good=,,,-25,,,-19	<s=27,,,-8	=-29,-58,30,-65,-23,-9,-124	>N=-20,,,,,10,-39	>it=,,11,,,,-16	>the=-49,-17,20,-15,,-9,-70	>they=,,14,,,,-17	>we=18,,13,,,,9	>you=,-10,-10,,-11,,-23
+word where	<N=,,,-17,,,25	<^=,,,32,,,36	<be=,,16,,28	<s=-15,,9,,,,-18	=-14,,33,11,19,,33	>it=,13	>s=,,,38,,,36	>the=,,32,-17,,,37
+word while	<N=,,,16,15	<^=,,,-8,49,,48	<the=,,,-10,-9,,-14	=-16,-22,,,56,-10,37	>$=,,,-10,-9,,-14	>ing=,-11	>the=,,,,18	>we=,,,19	>you=,,,,41,,50
+word who	<N=,10,,,,,12	<^=,,20,,-11	<s=,-8,18	=15,,26,-15,-16,-9,-15	>be=,,,,,,-8	>past=,,27,,-9	>s=26,-8
+word why	<N=,-13,22	<be=,-12,61,,,,23	<make=,24,,,,,14	<prep=,9,8,,,,-11	=-21,,77,-24,-10,-13,16	>N=-10	>all=,,15,,,,8	>it=,-8	>no=,,30	>the=-10,22,38,-11
+word widget	<N=18,,,25,,,25	=16,,,23,,,23
+word wiki	<N=,,,,,,18	<the=,,,-12,,,-38	=,,,-21,,,-19	>$=,,,-14,,,-22
+word window	<N=11	=9
+word without	<N=12	<^=48,-18	<bad=-9,16,,11	<choose=,16,,,,,21	<good=-16,26,,26	<s=-15,23,14,-10	=30,50,17,9,-14,-17,56	>N=18,11,,-11,,,-28	>bad=,,,16,,,24	>ing=-26,28	>it=37,,,-8,,,15	>the=16,,,15,,,51	>they=12,29,21,9,,,23
+word word	<N=,,,-54	<the=-9,,,,,,-33	=,11,-19,-10,-9,,-26	>$=-9,15,,,,,11	>N=,,,,,,-30
+word work	<N=,59,,-18,,-8,16	<it=,-8,,,,,-17	<modal=,-9	<not=15	<please=,-12,,,,,-11	<prep=,-9,-8,,,,-13	<the=,,,-24,,,-26	=,11,-17,-46,,-18,-60	>$=-11,17,-15,,,,18	>,=,,,,,,-12	>prep=,-13,,-20,,,-33
+word worked	<N=,-8,,,,,-9	=,-10,,,,,-12	>prep=,,,,,,-13
+word working	<N=15,,,-13,,,-19	<bad=-21,,,-9,,,-22	<be=,,,43,,,-10	=-10,-12,,8,-9,,-39	>$=,,,-21,,,-17	>N=,,,,,,14	>prep=-9,,,,,,-42	>time=,,,,,12
+word works	<N=58,,,,,,-9	<^=,,,-61,-8,,-38	<it=,,,-22	<the=,-16,,38,,,26	=31,-33,-18,-40,,-9,-27	>$=,,,-20,,,-17	>,=8,,,22,,,10	>N=,-16,,38,,,26	>prep=46,,,-28,13,,-23
+word would	<N=,-15,,,,,-30	<^=,-11,,,,,-23	<it=-23,-8	<s=,-10	<they=,,,,,,-9	<we=-25,10,-9,-8,-15,-15,-24	<why=,,,,,,-11	<you=-9,,,,,,-10	=-54,-28,-28,-27,-17,-32,-53	>N=-18,,-16,-18,,-18,-36	>choose=-8,-22,,,,,-26	>have=,,,,,,-12	>need=,,,,,,-11	>not=-24	>only=,12,,,,,14	>you=,,,,,,-22
+word writes	<N=-9,23	=,18
+word written	<N=12,,,,,,12	<be=,17,,,,24,10	=32,20,,,,36,28	>$=,-9,,16,,,16	>N=27,23,,-9	>bad=,,,,,26
+word wrote	<N=,-10,,-16,,,-32	<^=,,,13,,,12	<we=,,,,,,10	=,-13,-10,-13,,-10,-17	>:=,-10,,-16,,,-30	>it=,,,,,,-9	>the=,,,-9,,,10
+word years	<N=-16,24,,-18,,,-29	=-18,21,,,,,-14	>$=,,,11
+word yesterday	<N=,,,18	=12,,,16,,,14
+word yet	<N=-39,-12,,,,,-25	<good=-9,,,,,,-12	=-54,-21,,-12,,,-58	>$=-42,-16,,,,,-31	>,=-11,,,,,,-15	>?=,,,,,,-11
+word →	<N=,,,-17,,40,15	=,,42,,,36,15	>N=,,,,,23,14
+word acme	<^=,12,,13	<prep=,38,,,,12,42	=-13,54,,18,,11,41	>$=,-8,,13,,,17
+word actually	<^=-14,,,,54	=19,,,,53,,12
+word add	<^=,,,,,,-14	<we=36,,,,,,23	=17,-9,,,17,19,23	>N=-9,,,12,,,24	>s=13,,,,20,,12	>the=17,,,,,13
+word agreed	<^=,,,-10,,15,47	<be=,8	<prep=,9,,,,,12	<we=,,,,,,12	=-25,45,-18,,-10,,75	>$=-8,9,-9,,,,19	>,=,,,,,27,34	>prep=,13,,12,,-15,20
+word aha	<^=,,11,,,,12	=,,11,,,,12	>,=,,11,,,,12
+word almost	<^=,,,-15,,,-25	=,,,-30,,,-43	>good=,,,-28,,,-32
+word any	<^=,,,,,,-16	<make=-11,,,,,,-17	=-20,-15,,-21,,,-94	>N=-11,-10,,-11,,,-65	>prep=11	>s=-19,,11,,,,-20
+word apparently	<^=,,19,,,,15	=,,20,-19	>the=,,10,-10
+word ask	<^=,,,-11,,12,-12	<and=,-13,,,,16	<prep=-16,,,,,9,-19	<the=,,-9,,19,,9	<will=,,,,,30	<you=,,,,,,8	=-31,-23,-13,-18,15,70	>N=,,,-11,,11,-12	>be=,,,,19	>prep=,,,,,10,12	>the=,,,,,16,12
+word audit	<^=,,,,,,-17	<the=,,,,,13,18	=,-9,,10,,26,10	>$=,,,10	>N=,,,-11,,15
+word backfill	<^=,,,9,,17,10	=16,-9,,8,,17,15
+word backup	<^=,,,,,,26	<the=,,13,,,,17	=,-13,,19,,,46	>N=,,,12,,,21	>prep=,,,9
+word backups	<^=,,,11	=-10,-9,,,,11,-24
+word banner	<^=,,,19	=-10,,,11,,,-10
+word basel	<^=,61	=,49
+word blocked	<^=-70	<be=,-11	<not=,,,,,,-15	=-79,-24,,-13,,,-54	>,=-9,,,,,,-21	>N=-10,,,,,,-13	>prep=-18,-14,,,,,-31
+word both	<^=-25,-12,-21,,-9,,-55	<because=-18,9,29	<ing=,28,,,,,25	<need=22,,,,,,34	<prep=-30,,-11,,,,-8	=-38,16,,-27,-25,-41	>$=-14,-18,,-29,-9,-27,-28	>N=,,,,,,-12	>be=,,,14,,,-20	>prep=-12,23,,,,,22	>s=10,17,9,,-8,,35
+word cage	<^=29,,,-22	=19,14,,-25	>be=-10,17
+word ceiling	<^=,26,,-10	=,37,,-16
+word checkout	<^=,13,,,,,36	=27,,,-14,,,42	>bad=11
+word ci	<^=-11,,,,,,-17	=,-16,-8,,,,-18
+word cleaned	<^=,,,,,,9	=,,,,,,9	>good=,,,,,,9
+word client	<^=-27,12,,-22,17	<the=20,18,-12,,23,,20	=32,14,-18,-28,38,-9	>$=,12	>N=28,,,-9	>be=31,,,,,,-18
+word completed	<^=,-12,,,,,-33	=,-16,-8,-20,,,-68	>prep=,,,-12,,,-13	>s=,,,-10,,,-47
+word cover	<^=,-16,,,,,12	=19,-24,,,,23,16	>N=11	>be=,-13
+word customers	<^=42,,,-19,,,12	=52,-20,,-13	>$=,-18,,14
+word dbt	<^=,,,28,,,15	=,,,28,,,15
+word decided	<^=,-11	<be=,-26,,13	<have=,15,,,,,15	<not=,,,,,,-16	<they=,,,,,,-19	<we=,-12,,-10	<you=,17	=-18,-10,-13,,12,-15,-18	>$=,14,,,,,20	>:=,-32,,,20	>N=,,,,,,-13	>it=,16,,15	>prep=,-24,,-14
+word deploy	<^=11,,,,,,39	<the=,,,-8,,,-18	=88,,,-21,,-8,25	>$=78,-11,,,,,-9	>bad=21,,,,,,14	>it=-9,,,,,,-14	>time=,9,,,,,13
+word deployed	<^=,,,,,,21	=-10,,,,,-12,19	>$=,,,,,-9,21	>prep=,,,-13
+word dns	<^=,,,,,,12	=-17,-12	>N=-18,,,,,,39
+word docs	<^=,,,28,,,21	<the=-15,-20,,-22,,,-65	=,-27,-10,13,-16,-9,-43	>N=,,,9
+word draft	<^=,,,,,,28	<the=,,,-11,,-8,-24	=-20,,,-20,,-13	>$=,,,-10,,,-13	>prep=,,,,,,14	>the=,,,,,,-12
+word either	<^=,,,-63,,,-39	<prep=,,,,,,-8	=-10,-28,,-71,,,-52	>$=,-21	>N=,,,-55,,,-14
+word everyone	<^=,18,-9,,,,35	<prep=25,,,-19,,,16	=10,,25,,,,43	>$=22,-12,,-12	>N=,,30,12,,,15	>be=,14,,,,,17
+word everything	<^=43,31,,32,-13,,23	<be=,-11,,19,,,11	<prep=,22,,-8	=20,25,-14,42,-17,-14,-9	>$=,,,9	>be=-16,-16,,28	>done=,-10,,28	>good=,,,-9,,,-30	>prep=,10,,,,,13	>you=,,,16,-10
+word explain	<^=,,,,,,-13	=,-13,-15,,,,-34
+word fig	<^=,17,,14,,,16	=,16,16,11,,,25	>#=,17,,14,,,16
+word fine	<^=,43,,-13,56,,47	<be=-13,-10,,-26,-11,,-72	=-11,28,-12,-45,38,11,-53	>$=,-36,,-47,-13,,-31	>,=-11,44,,-25,54,,-19	>prep=,13,,20,,,-18
+word fingers	<^=,,,-34,,,-35	=,,,-40,,,-40	>done=,,,-40,,,-40
+word following	<^=,19,,37,,,10	=,26,,36,,,11	>you=,25,,37,,,11
+word found	<^=-11,-16,,14,,,21	<not=,,,,,,-12	<we=,10,28,11	=-23,-11,28,24,-8,-12	>it=,-13,,,,,-14	>prep=,16,25	>the=-11,-9,,12,,,14
+word fyi	<^=,,,18,,,21	=,,,18,,,9	>the=,,,18,,,11
+word git	<^=-8,,,-10,,,-24	=-8,,,-10,,,-24	>N=-8,,,-10,,,-24
+word give	<^=,,,,-11,,-10	<we=14	=,,,,,-8,-11	>good=13,17,,,,,16	>my=,,,,-11,,-9
+word glad	<^=,,,,,,-18	=,,,-14,,,-23	>it=,,,-10
+word going	<^=,,-13,-15,,37,-19	<be=-12,49,,,,18,36	<choose=,-10,,,,,-17	<not=,9,12,,,,40	=,40,16,-22,,43,43	>N=,35,,-10,,,28	>again=,-10,,,,,-17	>prep=,22,19,-9,,52,33
+word great	<^=-12,-18,,-11,,,-25	<be=,-14,,-10,,,-9	=-22,-39,,-10,-11,,-42	>$=,-15,,,,,-9	>,=-11,,,10,,,8	>N=,-14,,,,,-17
+word guideline	<^=,,,-18	=,,,-21	>N=,,,,,,-17
+word happy	<^=,,,-9,,,-25	<be=,-11,,,,,12	=,-19,,35	>$=,-9,,,,,28	>prep=,,,19,,,-18
+word he	<^=-30,,,-16,,,-33	<and=13	=-44,,,-8,,,-27	>be=-10,,,10	>good=,,,-15,,,-20	>s=-20,,9
+word heads	<^=,,,-8,,,-20	=,,,-8,,,-20	>good=,,,-8,,,-20
+word hello	<^=,-27,,,,,-14	=,-27,,,,,-14	>N=,,,10
+word hey	<^=-9,-21,-16,,73	=-11,-21,-17,,75	>N=,-15,-10,,16
+word hi	<^=-10,,,-11,,,-35	=-10,,,-11,,,-35	>!=,,,-11,,,-12	>,=,,,,,,-24
+word hm	<^=,-13,,,24,,-17	=,-13,,,24,,-17	>,=,,,,,,-36
+word hmm	<^=9,-13,,,14,,-12	=9,-19,,,14,,-12	>,=,-15,,,,,-27
+word hold	<^=,21,,,,,-22	=,,,-10,,,-19	>prep=,-22,,,,,-24	>the=,30
+word imagine	<^=,,-11,,,,-8	=,,-12,,,,-11	>the=,,-11
+word interesting	<^=,-13,16	=,-13,16
+word invoice	<^=,,,13	<the=,-15,8	=,-16,,12	>#=,,,13	>N=,,10,,,,-13
+word irb	<^=,,,9,,,16
+word keep	<^=,-57,,,,-16,-66	<modal=,-10	<my=,19,,,,,22	<prep=,,,,,,11	<s=12	<we=10,,,,20	<will=,,,,,,9	=15,-34,-13,-24,,-23,-25	>choose=,-10,,,,,-17	>get=10,,,,,,16	>good=24,10,,,,,20	>ing=,-17,,,22,,-31	>it=,24,,,,,21	>the=-10,-15,,,,-20,-16	>they=,-16,,,,,-22
+word kubernetes	<^=,,,,,,16	=-9,19,,,,,19
+word learned	<^=,,28,-9,-9,,23	<we=,,14,,,,10	=-20,-13,71,-27,-12,,24	>it=,,30,-16,,,10	>prep=,,9,,,,-16
+word legal	<^=20,-27,,16	<prep=17,-23,,,,,30	=47,-10,,,,,46	>be=12,8,,-14,,,15	>ed=,32
+word lemma	<^=,,8,,,,-16	=,,8,,,,-16	>#=,,8,,,,-16
+word lint	<^=,,,-8,,,-10	=,,,,,,-10
+word long	<^=-8,17	<prep=,,23	=-27,36,22,-21	>N=,-26	>prep=,,14
+word looking	<^=,-33,,,,,-17	<be=,-10	=,-43,,-8,,,-28	>prep=,-43,,-8,,,-28
+word make	<^=,,,-8,,,-33	<my=,27,,,,12,57	<prep=,,,-9	=-28,,,-20,,,-8	>N=-18,17,,-12	>it=8,-10	>the=-9,,,,9,9,9
+word makes	<^=,,,-13	=,-15,14,-19,,,13	>N=,,,-13
+word managed	<^=-10,,-9,24,,-13,17	=-10,,-9,23,,-14,17	>prep=-10,,-9,24,,-13,17
+word memory	<^=11	<prep=,,,,,,-11	<the=-11,,,21,53	=14,-18,-10,17,51,39	>$=,,,,,,-24	>bad=-9,,,13
+word monthly	<^=-11	=-21,43,-10,,-11,,38	>$=,19,,,,,8
+word morning	<^=,-14,,-29,,-9	<all=,,,,,,-15	<it=18,,,45,,-19,46	<the=-9,,,16	<time=,,,,,20,-8	=,-33,-20,16,-11	>!=,,,9,,,-17	>$=-16,-25,,18,,-14,-23	>,=,,,10,,,10	>and=9,,,,,8,16
+word most	<^=-9,,20,,,,12	=-16,,18,,,,-12	>N=,,,,,,-21	>prep=-9,,25,,,,12
+word moved	<^=-16,,,43,,-17,11	<we=,,,,,,15	=,,-13,46,,-22,36	>prep=,,,,,-17,11	>the=,,,9,,,16
+word need	<^=11,,,,,14,26	<modal=,,,,,,-10	<s=,,10	<still=,,,,,22,10	<we=37,-23,,-19,,,12	<you=,,12	=25,-35,12,-27,-20,48,9	>N=,-14,,,,12,-9	>it=,,,,,,-15	>prep=,-12,,,,32,12	>the=37,,9,-17,-9,14,50
+word neither	<^=-10,-10,-10,,,,-32	=23,-12,-11,,,,-22
+word newsletter	<^=-11,33	<the=,,,20,,,11	=-21,,-9,9,25,-19	>$=-9,-39,,,28,-18
+word nice	<^=,,,,52	<the=,,11,,,,-9	=,-12,,-39,109,-8,-44	>$=,,,-29,62,,-13	>N=,,11,,,,-13
+word nope	<^=9,-13,,-9,-8,,10	=9,-13,,-9,-8,,10	>,=17,,,,,,21
+word note	<^=,-25,-9,-10,8,23,24	=,8,,-14,,,71	>it=,-8,,,8,-8,53	>prep=,17,,-13,,20,25
+word noted	<^=-13,45,-10,-23,,30,13	=,53,-14,,,81,22	>,=-10,26,,-16,,,8	>:=,18,-8,25,,33	>prep=,,,,,26
+word npm	<^=20	=15,,,36,,,52	>N=23,,,,,,26
+word oh	<^=,,-8	=,,-8
+word ok	<^=,39,-13,9,,-13,55	=14,54,-15,42,,-16,83	>$=,,,24,,,18	>,=,,,-10	>N=,10,,74,16,,11	>make=,,,,,,11	>so=8,25,,,,,18	>the=,-10,,11,8
+word okay	<^=-8,38,,-9	=-8,38,,-9	>,=,37
+word onboarding	<^=,-10,,21,,,15	=,-13,-9,21,54	>N=,,,,57
+word once	<^=,-13,,,,,-37	<bad=-16,,24,14,,,10	<prep=,,,,,,-17	<s=-8,-17,,,,,-11	=-35,-47,25,8,,,-56	>$=,,,,,,-16	>N=,-10,,-9	>prep=-11,,,19,,,-15	>the=,,,,,,-14	>you=,-17,31
+word opened	<^=,,,,,17	<we=,,,,,,9	=15,-14,,15,,77,33
+word payroll	<^=-15,10,,27	=,,,36,,-14,27	>be=-9,-8,,29
+word pls	<^=,,,,,,-24	=11,,,,,17,38
+word postgres	<^=32,9,,-19,,,26	<choose=,-10,,,,,-23	<prep=-18,-16,,37,,-21,-10	=13,-25,,12,,-23,-10	>#=19,-9,,30,,,12	>$=,-14,,,,,-21	>,=-13
+word pr	<^=,,,9,14,,35	<it=,,,,,10	<the=,,,,,,-21	=-8,,-10,,13	>$=,,,,,,-14	>be=,,,,14,,31	>good=,,,-12,,,-22
+word prod	<^=22,,,,,,35	<prep=,,9,9	=36,-12,8,,,,38	>be=36,,,,,,33
+word put	<^=-10,,,,,24,41	<and=,9,,9,,-9,-15	<we=8,,,,,9,13	=-8,-28,-10,,,59,41	>N=,-19,,,,37,58	>it=-10,-9,,-10,,,-11	>prep=9,,,,,18,12	>the=,,,25,,,14
+word quiz	<^=-12,,,,,,-38	<the=,,,,,,14	=-9,-10,-10,-12,,,-44	>N=-12,,,,,,-22
+word reading	<^=,-12,13	<be=-11,-15,,,,,-41	<prep=,,14	<the=-10,19	<when=,19,,,,,25	=-34,,38,-17,-17,-15,-33	>N=-9,12	>all=,28,8,,,,24	>it=,,15	>the=,-20,,,-9,,-34
+word rebrand	<^=,56,,,,,29	<the=-9,17,,,,,9	=-14,73,,,,,39
+word remind	<^=,,,,,38,50	=,,,,,38,50	>my=,,,,,38,50
+word rename	<^=-10,,,-10,,,-39	=-13,,,-15,11,-15,-58	>N=-10,,,-11,13,,-35	>the=,,,,,-10,-15
+word reproduced	<^=,-14,,-49	=,-14,,-49	>it=,-14,,-49
+word reviewer	<^=9,,,,14,,12	=25,,,,14,,13
+word rewrote	<^=,,,,,,17	=,,,,,,17
+word safari	<^=11	<prep=25,,,,,,21	=27,15,14,,,,45
+word say	<^=-22,,,,,,-34	<not=,,,,,,22	<prep=-16,,,,,,-22	<we=,12,,8,,,-12	=-18,,,,-14,-10,-45	>$=-10,,,,,,-8	>N=35,,,,,,20	>so=,,,,,,-17	>we=-23,9	>why=12
+word scans	<^=-10,-13,,16,,,-14	<the=14,24,,-9,17,,12	=,20,-9,23,14,,10
+word search	<^=19,-13,,20,,,19	<the=,18,,18,,14	=,-14,-10,21,,10,29	>prep=,11,,,,12	>s=,,,12
+word second	<^=,21,,14,,,24	<the=-8,35,,,-15,,18	=-18,66,15,,-19,,29	>N=,13,,-14,-14,,46	>bad=-11,,28,-9
+word sessions	<^=,10,,-11,,,-13	=,17,,,,-18,-15	>,=,,,,,,11	>prep=-13,,,,,-13,-27
+word settled	<^=,42,,-13,,,25	<be=,43,,-12,23	<you=,27,,19	=-10,107,-8,-22,19,-17,49	>$=,75,,-10,-8,,26	>prep=,50,,,,,17
+word slack	<^=,,,,,,13	=,,,,,,12
+word someone	<^=,,,,,27,37	=45,,,,,17,50	>s=35,,,-8,,,11
+word something	<^=15	=,-11,,,,,-37	>N=,,,,,,-12	>be=,,,,,,-14	>prep=13,,,,,,-9
+word sounds	<^=-9,,,-26,,,-35	<it=,,,,,,-20	=-12,,,-26,,,-55	>N=-10,,,,,,-38	>good=,,,-21,,,-17
+word status	<^=16,-15,,8,,,17	<the=,,,,,,-24	=,-21,-9,-10,,,-13	>:=,-8,,10,,,15	>N=,,,,,,-27
+word submitted	<^=,,,,,,20	=-13,-13,,15,,-11,30
+word summarise	<^=,-12,,,,,-36	=,-12,,,,,-36	>the=,-12,,,,,-36
+word supplier	<^=8	<the=16	=12,,,-16,,,-15	>can=12
+word suppose	<^=-11,-19,,,,,-19	=-11,-19,,,,,-19	>the=-10,,,,,,-10
+word sure	<^=,-13,-9,-10,,,-18	<make=,,,-11,,,-17	<not=,-16,,,,,-27	=-20,-31,-14,-24,,,-48	>$=-12,-14,-12,-8	>,=,,,,,,-8
+word tax	<^=16,,,,,53	<the=,,,32,,,8	=12,-17,,40,,50,16	>N=12,-12,,30,,50,13
+word tell	<^=,,,,,,-10	<not=-12	=-21,,,,-9,,-15	>my=,,,,,-9,-28	>the=,11,,,,10,11
+word thank	<^=,-10,,,,,-16	=,-10,,,,,-23	>you=,-9,,,,,-23
+word thanks	<^=,-18,,-15,-10,,-30	=,-24,-9,,-13,-8,-28	>$=,,,-15,,,-37	>,=,-12	>prep=,,,11
+word thx	<^=-9,-14,,,-12,,-20	=-9,-14,,,-12,,-20
+word title	<^=,23,,,,,41	=,20,,,,,30
+word todo	<^=,-8,,,,32,28	=,-14,,-10,,35,29	>:=,,,,,30,13	>prep=,-11,,,,,16
+word translate	<^=,,,,,,-14	=-8,-12,,,,,-28
+word try	<^=,,,,,,-28	=,-15,,,,,-31	>again=,,,,,,-15
+word ugh	<^=14,-16,,-10,,,13	=14,-16,,-10,,,13
+word understood	<^=-15,64,,-10,,-13,15	=-27,71,,-10,,-13,34	>$=-13,,-8,,,,14	>:=,40,,,,-11
+word unfortunately	<^=,,,,,,-11	=,,,,,,-11
+word unless	<^=,,,,,,-14	=,-8	>N=,,,,,,-12
+word vendor	<^=,9,,,,,19	<the=,,,,,,-39	=40,,-10,-20,,10	>N=16	>ed=,,,,,,-18
+word waiting	<^=,,,,,,48	<be=19	=17,,9,11,,,49	>$=,,16,,,,-9	>prep=25,,,,,,56
+word warehouse	<^=,,,-10	<the=,11,,16	=,9,,,,,12
+word whether	<^=-12,,,,,,-18	=-15,-14,,-15,,,-29	>the=,,,-9,,10	>we=,,,,,,-10
+word white	<^=,,,15,,,8	=,55,,,,,26	>N=,,,15,,,10
+word wifi	<^=,-9	=10,-13
+word windows	<^=33,,,,,,19	<prep=,,,,,,9	=29,,,-13,15,,40	>N=12,,,,17,,21
+word would've	<^=,,,,,,-14	=,,,,,,-14	>be=,,,,,,-14
+word write	<^=,-19,-16,,-9,-14,-58	<please=,,,,,,-12	<s=19,,,,,,12	<will=,,,,,14,11	=13,-19,-28,-13,-14,,-11	>N=15,,-8	>prep=,-11,,,,20,-13	>the=,,,,,-10
+word yes	<^=-14,-9,-9,-22,,-11	<past=,-9,,16,,,26	=-27,,-17,9,-10,-16,32	>,=,,,,,,13	>prep=-8,23,,17,,,31
+word yup	<^=,-9	=,-9
+word along	<all=,,15,,,,10	=-8,,10,14,16,,19	>the=,10,,-17,12
+word night	<all=,,,11,,,-22	<good=,-9,,,,,-24	<time=,-13	=-31,-27,,,,-11,-64	>$=-20,-14,,,,,-50	>,=,-13,,,,,-9
+word other	<all=,,,,,,-17	<the=,,,-16,13,,-23	=-11,,-14,-18,11,,-49	>$=-14,,,,,,-22	>N=16,20,-8,-17,14,-8	>s=-15,-8,,,,,-34
+word point	<all=,,,,,,-9	=,,,-21,,,-12	>$=,-10,,,,,-20
+word request	<all=,,,-19	<the=,,,,,,12	=,-10,,-21,15	>N=,,,,,,-20	>prep=,,,-17
+word routes	<all=,,,,,,11	=,-10,,,,-8,-37
+word twelve	<all=-9,18,27,21,,,19	=-19,17,20,44,,,23	>s=-11,17,20,34,,,22
+word forth	<and=,20,,-25	=,20,,-25	>prep=,-10,,,,,-17
+word move	<and=,,,,15	<not=8,,24	<the=-16,,,,,,-9	<we=,10,,,,,10	=-11,-27,20,-11,18,12,-20	>prep=-20,-31,,-10,,,-11	>the=,17,,,15,19,-8
+word removed	<and=,,,,,,-13	<we=,,,13	=,,,9,,,17	>the=,,,15,,,28
+word show	<and=,,,,,,-13	<prep=-10,,,,,,-10	<s=-9,,15	=-8,-8,,-9,,-11,-45	>good=,,,,,,-8	>my=,,,,,,-21	>the=-16,,,,,,-11
+word e	<bad=12,,,,,,9	=28,,,,,,20	>#=28,,,,,,20
+word handling	<bad=,-8,,,,,-15	=,-8,,,,9
+word jobs	<bad=,,,,,,-11	=15,-14
+word like	<bad=,,,,,,30	<it=9,,,,,,13	<make=-13,,,,,,-10	<modal=,42,,,,,27	<s=,-18,,-15,,,-23	<we=,-30,,,,,-35	<you=,,,,,,-18	=-19,-36,-10,-27,-21,-17,-45	>$=,-8,,,,,-13	>N=,-12,,-9,,,-16	>it=18,-21,,,,,11	>my=,15	>the=,,,,,,-12	>you=-10,,,,,,-21
+word links	<bad=-9,,,,,,-9	=-35,,,,,,-32	>prep=,,,,,,-14
+word messages	<bad=17,,,14,,,10	=32,,,10,,,15	>prep=18
+word piece	<bad=,,,,,,-14	=,,-10
+word state	<bad=,,,,,,-25	=,,,,,,-26
+word able	<be=,,,15,,,29	<not=24,,,,,,27	=23,-17,,15,,,25	>prep=23,-17,,15,,,25
+word always	<be=,,,,,,-14	=-26,,,,,,-48	>$=-16,,,,,,-17	>N=-17,,,,,,-14	>s=16
+word behind	<be=22	=,,,,,,11	>the=25
+word blocking	<be=-10,,,,,,-9	=-13,-18,,,,,-22
+word broken	<be=25,-10,,-8,,,24	<not=,,,,,,-12	=25,-17,-12,,,,-9	>$=,,,,,,-12	>N=,,,,,,-15	>prep=9,,,,,,15
+word called	<be=-9,17	=49,11,-13,,-14
+word calling	<be=,,,,,,8	=,,,,,,15	>it=,-9
+word capped	<be=-9,11,,,,,14	=-11,30,,-9,,,17	>prep=-11,30,,-9,,,17
+word complete	<be=,-16,,28,,,-14	=-12,-36,,53	>$=,-15,,45,,,23	>,=,,,17	>the=,-14,,,,,-25
+word dead	<be=-11,31,,-13,,,21	<s=-16,,,,,,-17	=30,14,,-23,,,-14	>$=-20	>,=17,37,,-12,,,24	>N=32,-12,,,,,-26	>prep=10	>s=-9,,,,,,-9
+word doing	<be=,13,,,17	<not=-11,23,,,,,25	=-9,34,,,11,,26	>it=,,,,,9,9	>the=,10,,,16,,13
+word dropping	<be=,13
+word due	<be=,-12,,-18,,,-34	=-13,-26,-11,-26,,,-74	>prep=,-12,,-15,,-11,-37	>time=,-8,,,,16,-10
+word empty	<be=-39,,,91,,,10	<the=,16,17,-11,,,28	=-43,,11,77,,,14	>$=-30,,,67	>s=,11,,,,9
+word failing	<be=-15	<the=,-9,12,,,-13,-22	=-31,-13,9,-11,,-13,-24	>N=,,,,,,-8	>make=,,,,,-10,-11	>s=,-8,17
+word free	<be=,,,-36,,,-38	<the=,,,-13,,,16	=8,,13,-45,,,-31	>N=17,,,-14	>prep=,,-10,,,,-11	>s=,,27,11,,,10
+word frozen	<be=-67,46,,-12,,,-18	=-64,46,,-9,,,-16
+word getting	<be=27,-13,,-12	<choose=10,,,,,,16	=51,-17,,-18,,,38	>bad=32,,,,,,50
+word hard	<be=,-25,,,,,-36	=-17,-28,18,-23,-11,,-40	>$=,-22,,,,,-28
+word keeping	<be=,,,17,,34,9	=,,,17,,34,9
+word killing	<be=,-25,,,,,-37	=,-11,,,,,-24
+word locked	<be=38,21,,,,,44	=39,20,,,,,8	>prep=23,22,,,,,13
+word missing	<be=13,,,-12	<the=12,-8,,,,19,29	=12,-19,-24,,,15,22	>$=-8	>,=,,,,,,-8	>N=-20,,-20,,,12,-8	>s=27,,,,,8,31
+word online	<be=,,,18,,,14	=,,11,16,,,27	>$=,,,,,,12	>,=,,12
+word overkill	<be=,,,,,,21	=,,,,,,19
+word passing	<be=,,,,,,12	=,,,,,,12
+word planned	<be=,,,,,,-15	=,,,,,,-17
+word possible	<be=,,,,,,-14	=,-14,,,,,-20
+word read-only	<be=,,,-10,,,-24	=,,,-10,,,-24
+word ready	<be=,,,,,,-38	=,,,,,,-48	>prep=,,,,,,-8
+word red	<be=12,,,-8	=14,-23,-8,-22,,,-13	>and=,,,,,,-22	>when=10
+word returning	<be=17	=19
+word running	<be=,,,,,,-22	=16,-14,,12	>$=,,,22,,,14	>prep=20
+word safe	<be=,,,,,,-24	=,,,,,,-24
+word sitting	<be=47,-16,,,,,18	=47,-16,,,,,18	>prep=44,-11,,,,,14
+word standing	<be=18,-13,,,,,10	=16,-22,,,,,31
+word supposed	<be=,,-8,,14	=,,-8,,14,,-10	>prep=,,-8,,14,,-10
+word switched	<be=,,,19,,,12	=,19,,11,,,-18	>bad=,,,19,,,12
+word unable	<be=22,,,,,,13	=22,,,,,,13	>prep=22,,,,,,13
+word unreachable	<be=8,,,,,,19	=11,,,,,,19
+word unusable	<be=,-16,,-12	=,-16,,-12	>$=10,-12,,-12,,,10
+word used	<be=15,,,,,,9	<we=,,,,,,-25	=,17	>good=20,,,-11,,,12	>prep=-10,,,9,,,-22
+word using	<be=,9,,21,,,12	=,28,,17,,,13
+word friday	<because=,,,,,17	<prep=-13,-26,,-10,,,-43	=-28,-29,,,,13,-44	>$=-15,-15,,-11,,-18,-48	>,=10,-8,,,,,-13	>time=,-11,,,,16,12
+word lunch	<because=30,,,,,41	<prep=-8,-14,,,,-12,-19	<when=,,,,,,-18	=14,-27,-12,,-11,25,-39	>$=12,-22,-10,,-10,26,-31
+word monday	<because=,,,,,,10	<prep=,,,9,,8,10	<when=-15,28,,,,,-12	=-17,,-11	>$=-14,,-8
+word noon	<because=12,,,,,,8	<prep=-19,24,14,19,,-18	=,10,26,13,,-12,25	>$=,-12,12,,,,14	>,=,-17,,9
+word tuesday	<because=9,,,11,,,15	<prep=,,,,,-11,-24	=13,,,,,9,27	>$=,-17,,12,,9,-8	>,=17,,,-8
+word get	<can=20,,,,,,27	<not=12,,,,,13	<prep=,,,,,9	<s=-18,12,,-30,,,-10	<they=,,8	<we=,,8,,,,16	=12,,,-31,-16,16,-15	>N=-10,18,9,-11,,9	>bad=-13,22,,,,16	>it=23,,,,,,-18	>prep=,,,,,,17	>the=-10,-19,,,,,-42
+word forward	<choose=,12,,,,,20	=,14,,,,,23
+word mail	<done=,,16	<the=12,,,19,16,,20	=27,-11,,,42,-11,54	>$=,,16,-9,24,,23	>N=16,,,-9,19,,9	>be=18
+word within	<done=,,12	=-17,,14,,,,-29	>#=,,,12	>the=,,20
+word killed	<get=19,,,,,,9	=11,,,15,,,10
+word logged	<get=13,,,,,,11	=,,,,,,13	>prep=,,,,,,13
+word book	<good=,28,,,,31	<the=,,,12	=-12,17,-9,9,-8,39,-12	>the=,,,,,14
+word cells	<good=-16,,,-18,,,-23	=-14,,,-19,,,-23
+word council	<good=,-16,,38,,,26	=-10,-17,,18,,,8
+word enough	<good=,9,,18,,,26	=-19,64,,19,,-15,20	>$=,,,,,,18	>,=,,,19
+word news	<good=,,,21,,,15	=-9,-21,,19,,,-24	>prep=,-14,,20,,,-20
+word added	<have=-9,,,-13,,23,18	<we=,,,10	=-16,,21,-33,,49,10	>N=-9,,,-21,,23,18	>the=,,23,,,16
+word anyone	<have=,,,,,,-14	<prep=13,,,,,44,24	=9,,,,,42	>$=16,,,11,,45,26
+word chosen	<have=,14,,,,,14	=,24,,,,,33	>the=,9,,,,,13
+word made	<have=,20,,,,,21	<not=,,,,,,-17	<we=,22,,,,8	=-25,29,-10,,,,-31	>good=-14,11	>the=,17,,,,14
+word around	<ing=,-9	=11,-11
+word environment	<ing=9	=10,,,,,,13
+word afternoon	<it=,-22,,,,12,-18	=9,-22,,,,12,-18	>$=11
+word explains	<it=,,20	=,-8,38,-23,,,23	>the=,,36,-23,,,20
+word prints	<it=,,18,,,,8	=,,19,-14	>N=,,18,-11,,,-11
+word quarter	<it=,,,-10,,,-17	=,9,,10,,,-9	>$=,12,,-13,,,-16
+word release	<it=,,,,,14	<the=12,29,,-11	<time=,,,-19	=15,36,-9,-43,-10,,24	>,=,,,,,11	>N=9,,,,,,12	>be=,,,,,,-16	>s=,,,-8,,,-29
+word simple	<it=,23,,,,,10	=-11,12,,,-9
+word sits	<it=34,,,,,,14	=60,,-8,,,,45
+word year	<it=-16,55,,16,,-16,19	<the=15,,,,,,-14	<time=,,,,,-8,9	=,25,-17,,,-33,-31	>$=-21,33,,11,,-23,-12	>prep=18
+word restore	<ly=,,,,,,-15	=-9,,,14,,,-24	>make=,,,,,,-15
+word also	<modal=,,,,,,12	<my=,,,,14	<we=,,,-10,19,,11	<you=,,,,15,,14	=,-21,,-18,106,,69	>N=,-9,,,53,,42	>do=,,,,16,,27	>need=-9,,,,26
+word fail	<modal=,,,,,,-11	<s=,,-10,,,,-14	=-22,,-12,,,,-33	>prep=13
+word suggest	<modal=,-13,,,,,-15	=,-14,,,,,-22
 word advisor	<my=,,,,,,9
-word favourite	<my=-8,,,,,,-8	=-8,,,,,,-8
-word hands	<my=13,,,15,,,19	=,19,,14,,,19	>be=8,,,,,,14
-word know	<my=,,,,-11	<not=11	<prep=-9,,,,,,-22	<we=-13,-8,16,,53,-9,75	<you=,,,21	=-15,-23,8,12,36,-20,42	>$=,,,-9,26	>it=,,,12	>why=9,,19,,,,27
-word laptop	<my=14,,,17,,,10	=47,-9,,,,,25	>,=,,,10
-word mind	<my=-22,11,,,,,-9	=-31,21,,,,,-10	>$=-14,,,,,,-19
-word old	<my=,,,,,,-9	<the=-26,,-8,16,-11,12,41	=-26,,-11,13,-15,,-15	>N=-20,10,,,-13	>s=,-10,-11
-word side	<my=-12,,,,,,-31	=-17,,12,,,,-23	>$=-13,-11,,,,,-29	>,=,-9,,,,,-13
-word talk	<my=,,,11,,-15	<the=,,,,,,-20	=,-12,,9,,-17,-46	>prep=,,,,,-14,-20
-word visa	<my=15,,,,,,32	<the=,,,36,,,15	=8,,,41,,,46	>N=14,,,,,,-11
-word changes	<no=,12	=,12	>prep=,17
-word dice	<no=40,-41,,,,,13	=40,-41,,,,,13
+word favourite	<my=,,,,,,-9	=,,,,,,-9
+word hands	<my=10,,,13,,,11	=,20,,28,,,25	>be=,,,,,,8
+word know	<my=,,,,-12	<not=9,-8	<prep=-9,,,,,,-16	<we=-10,-13,13,,44,,68	<you=,,,21,,,9	=-29,-34,9,13,28,-17,29	>$=,-11,,,36	>it=,,,12	>we=,,,,,,38	>when=,,,,,,-8	>why=,,20,,,,29
+word laptop	<my=14,,,18	<the=,,,13	=47,-12,,,,,28	>,=,,,10
+word mind	<my=-26,11	=-34,20	>$=-16,,,,,,-20
+word neighbour's	<my=-14,,,,,,-21	=-14,,,,,,-21	>N=-14,,,,,,-21
+word old	<my=,,,,,,-19	<the=-31,-8,-22,42,-13,36,44	=-39,12,-26,34,-17,23	>N=-29,9,,-10,-13,-10,-17	>s=-11,16,-17,53,,34
+word students	<my=,,,,,,27	=,,,,,,24
+word talk	<my=,,,14,,-15	<the=,-9,,,,,-23	=,-15,,,,-17,-45	>prep=,,,,,-13,-21
+word visa	<my=13,,,,,,38	<the=,,,34,,,9	=,,,40,,,46	>N=13
+word changes	<no=,9	=,8	>prep=,11
+word dice	<no=44,-34,,,,,13	=44,-34,,,,,13
 word exceptions	<no=,,,-9	=,,,-9
-word idea	<no=46,-12,,,,,10	=34,11,,,,10	>why=,,,,,,10
-word issues	<no=,-11,,,,,-24	=-18,,,,,,-28	>prep=,,,,,,-23
-word longer	<no=-33,-15,,27	=-41,,,26	>bad=-16,,,8,,,-28
-word matter	<no=17,,,,,,11	=12,-15,9	>prep=,-9,11,,,,-9	>why=16,,,,,,11
-word objected	<no=-12,45,,-13	=-12,45,,-13
-word problem	<no=-12,-9,,,,,-19	<the=,,-10,,,,-44	=-14,-21,-19,,,,-43	>$=,,,9,,,19	>prep=-13,-8,,,,,-29
-word rush	<no=-29,-23,,,,,-33	=-29,-23,,,,,-33
-word sign	<no=-20,,,,,,-10	<not=9	=20,-12	>$=11	>prep=-13,,,,,,-15	>the=8,,,,,,13
-word worries	<no=,,,,,,-24	=,,,,,,-24
-word agree	<not=,-20,,,,,-27	<s=,,,22,,,12	=-11,-34,,19,,,-30	>N=,,,21	>prep=,-26,,,,,-32
-word arrived	<not=11	=,,,31,,,39	>$=,,,12,,,12
-word available	<not=-40	=-38	>$=-41
-word care	<not=-15,,,,,,-22	=-15,,,,,,-22
-word change	<not=18,17	<prep=,,,,,,9	<the=-18	=16,28,-15,,,,24	>N=28,,,,,,16	>the=,,,,,,-24	>they=,18
-word come	<not=10	<s=,17,-11,-14,,,-19	=,10,,-23,,,-31	>good=12	>prep=-10,13,,-23,,,-35
-word decide	<not=-13,,,,,,-24	<we=,-27,,,,,-22	<will=,-11,,,,-20,-33	=-19,-56,,,,-29,-99	>$=-11,-9,,,,,-19	>prep=,-14,,,,-16,-44
-word deliver	<not=,,,,,,9	=,,,,,,9
-word even	<not=-8,-10,,,,,-15	=-12,-19,12,,,,21	>N=,-13,,,,,-20	>if=,,18,,,,23
-word exist	<not=,,,,,,20
-word find	<not=14,,,,,,15	=22,,,13,,,16	>the=20,,,,,,26
-word get	<not=29,,,,,13,18	<prep=,,,,,9	<s=-20,10,,-28,,,-10	<they=,,8	<we=,,10	<you=,,,,,,-9	=26,,8,-31,-10,9,-24	>N=-12,20,9,-11,,12	>bad=-13,21,,,,14	>it=23,,,,,,-18	>prep=21,,,,,,15	>the=-12,-12,,,,-9,-46
-word load	<not=13,,,,,,21	=32,-15,,-9,,15,23	>make=12
-word reproduce	<not=,,,,,,18	<prep=,,,19,,,9	=,,,16,,,27	>the=,,,,,,12
-word resolve	<not=,,,,,,23
-word say	<not=,,,,,,19	<prep=-15,,,,,,-17	<we=,12,,11,,,-14	<you=,,,,,,-8	=,-10,,,-13,,-33	>$=-13,,,,,,-9	>N=11,,,,,,-13	>it=11	>so=,,,,,,-17	>we=-15,9,,,,,-10
-word send	<not=,,,,,,9	<prep=13,,,,,,12	<we=,26,,,,25	<will=,-10,,,,38	=22,,,,,45,13	>N=17	>my=12	>the=,17,,,,,20	>they=,,,,,10,-10
-word ship	<not=-21	<we=,-16,,,,,-17	=-60,-16,,-18,,,-49
-word start	<not=22,,,,,,19	<prep=9,,,27	<we=,11,,,,-11	<will=,-11,,,,,-20	=18,-20,-8,28,,,-14	>$=18,,,,,,10	>,=10	>:=,,,,,,8	>prep=-9,-14,,28,,,-27
-word worry	<not=-22,-12,,,,,-42	=-22,-12,,,,,-42
-word worth	<not=,17,,,,,15	=,11,,,,,-17	>it=,17,,,,,15
-word curious	<now=,,,,,,-19	=,,,,,,-19	>why=,,,,,,-17
-word wanted	<only=,,,,11,,11	<you=,,,13	=,,,12,21,,10	>the=,,,,21,,11
-word issue	<past=-8	<the=-15,,,,,8,-14	=-31,-33,-13,-26,,14,-83	>#=,,,-13,,,-18	>prep=-11,-28,,,,15,-27
-word 10	<prep=,18,,,,,12	=-21,11,8,10,,,17	>$=,,,10,,,-12	>s=-16,18	>time=,,,,,,18
-word 11	<prep=,,,12	=10,,,19	>N=11
-word 15	<prep=,10,,,,,10	=,,-20,-9,,,-33	>s=,-12
-word 20	<prep=,,,,,19,-22	=,14,46,14,,12,10	>s=,,,-10,,19	>time=15,17,,,,,-16
-word 23	<prep=,,,,,,-22	=,,,,,,-22	>:=,,,,,,-22
-word 24	<prep=-14,10,,30,,,12	=-19,14,-10,24
-word 30	<prep=,,16,17,,,14	<when=-8,,,,,,-19	=10,-25,,24,,,16	>N=13,,10,11,,,10	>s=,-9,,-12,,,-13	>time=,,,15,,,11
-word 300	<prep=,,,-12,,,-27	=,,,-15,,,-17	>N=,,,-13,,,-25	>s=,12,,,,,9
-word 4.1	<prep=,,,,,,-11	=,,,,,,-11
-word 4k	<prep=,,,,,,-9	=,,,,,,-9
-word 50	<prep=11,13,,,,,12	=23,20,,9	>s=26,13,,,,,12
-word 600	<prep=,30,,,,,10	=,30,,,,,10
-word 8	<prep=,,,,,,-15	=10,,,,,,-9	>s=,11
-word 90	<prep=-14,,,,,,-31	=,,,-21	>time=-13,11,,-9,,,-14
-word bed	<prep=-11,-24,,,,,-32	=-11,-29,,,,,-31
-word billing	<prep=,19,,,,,10	=-12,40,,-12,,-9	>$=,,,,,,-15
-word cancel	<prep=,,,,,,-9
-word connect	<prep=,,,8	=,,,8
-word continue	<prep=18,,,,,,12	=8,,,,,-9	>$=18,,,,,,17
-word debug	<prep=,,8,,,,-14	=,,8,,,,-14
-word default	<prep=,-8,,,,,-31	=,-18,16,-17,,14,-38
-word end	<prep=,,,22,,,19	<the=-12,26	=33,23,,,,,30	>$=56,10,,-11	>prep=-14,17,,,,,25
-word failure	<prep=,,,,,,-12	<the=-15,,,,,,-16	=-29,,-9,,,,-56	>$=-15
-word finish	<prep=,-10,,21,,-13	=,-12,,33,,-37	>the=,,,12,,-33,-9
-word fire	<prep=-14,,,-15,,,-35	=-19,-9,,-16,,18,-15
-word five	<prep=,-13,,,,,-13	=,-21,-11,,,-11,-38	>$=-9,-34,,,,,-16	>s=,,,,,,-14
-word fridays	<prep=,20,,,,,28	=,20,,,,,28
-word general	<prep=,,,,,,-26	=-9,,,,,,-23
-word graz	<prep=,29,-9,,,-14,10	=,29,-9,,,-14,10
-word hand	<prep=,32,,,,-9,14	=-9,46,,,,-9,24	>N=,14,,,,,10
-word header	<prep=,11	<the=-21,-24,,-26,,,-78	=-31,33,-11,-48,-9,-9,-66	>$=,,,,,,-15	>N=,,,-13,,,-10	>be=-9,,,,,,-24	>good=,,,,,,-15	>ing=-8,48,,-19,,,11
-word hear	<prep=,,,-10,,,-14	=,,,-10,,,-13
-word help	<prep=,,13,-17,,,-17	=-10,,30,-21,,,-31	>!=,,,-11,,,-8	>$=,,16,,,,-11	>prep=,,,,,,-15
-word her	<prep=,,,,,,-9	=-21,,-10,,,,-32	>N=,,,,,,-8
-word ice	<prep=-13,11	=-23,,,,,,-19	>$=-10,,,,,,-20
-word interviews	<prep=,,,,,,-13	<the=,,,-9,,,-19	=,15,,,,,-17	>prep=,,,,,,-17
-word june	<prep=-13,,,,,-9,-10	=-26,23,,-17	>$=,-11
-word lyon	<prep=9,-19	=9,-19
-word main	<prep=,,,19,,,25	<the=,,,12,,,11	=18,19,,18,,,73	>$=-10,,,24,,,17	>N=,,,12,,,10	>be=22,,,-12,,,33
-word march	<prep=,,,10,,,18	=-24,,,16,,-11,33	>$=,11,,11,,-8,31
-word nine	<prep=,,-9,-18,,,10	=,,-14	>N=,,,,,,-14	>s=,,,26	>time=9,,-9,-17,,,25
-word parental	<prep=13	=18	>choose=13
-word path_	<prep=,-8,,16,,38,13	=,-16,14,56,,35,22	>$=-10,,,17,,26
-word phone	<prep=12,,,,,,18	<the=20,,,,,,23	=26,,-9,11,,,44	>$=28,,,,,,22	>,=,-9,,13	>N=,,,,,,15
-word phones	<prep=,-9,,,,,-19	=11,-17,,-13,,,13	>$=,,,,,,13
-word pnpm	<prep=-9,,,10	=-9,,,10
-word q	<prep=,12	=,32,,16,,11,23	>#=,11,,22,,12,29	>the=,21
-word redis	<prep=,14,,,,,-16	=,11,,-13,,,-12	>$=,13,,-8,,,-22
-word saturday	<prep=35,,,-9,,29,27	=41,,,-9,,28,24	>$=40,,,-9,,15,11
-word september	<prep=,14	=,14
-word show	<prep=-10,,,,,,-14	<s=-10	=,-9,,,,-11,-42	>the=-17,,,,,,-16
-word six	<prep=,,,,,10,8	=43,-9,-10,,,,10	>$=14,,,,,,9	>s=27	>time=-9
-word some	<prep=,,,,,,-12	=-13,15,12,,,,-23	>N=,,,,,,-31
-word soon	<prep=24,,,,,,13	=22	>$=,,,,,,-11	>prep=24,,,,,,13
-word staging	<prep=12,,,,,,16	<the=8,-23	=32,-17,,,,,27	>$=,,,,,,14	>N=24,-9
-word stop	<prep=14,15	<we=,13,,-9	=,50,-9,-15,,,10	>$=,25	>N=,10,,-9	>ing=,19,,,,,8
-word ten	<prep=10,-11,,,,-12,-30	<when=10	=16,-8,-11,,,-15,-23	>s=,-11,-9,-9,,-8,-28	>time=9,,,10
-word these	<prep=,,15	=,,15,,,,-15
-word those	<prep=,,,,,,-11	=,,,,,,-10
-word thursday	<prep=-9,-10,,,,,-10	=,-9,,-21,,20,-10	>$=,-10,,,,12
-word top	<prep=,10	=,10
-word touch	<prep=-20,26,,,,,17	=-21,15
-word trunk-based	<prep=,,,,,,-17	=,18,,-9,,-9,-11
-word utc	<prep=,,13,,,,11	=,13,10,,,,14
-word wait	<prep=,-9,,,,,-10	=-34,-11,,,,-11,-56	>prep=-37,,,,,,-46
-word wednesday	<prep=-9,23,,,,9,15	<when=19	=10,21,,,,9,16	>$=18,,,,,10,11
-word weekends	<prep=-9,,,,,,-20	=-15,,,,,,-26	>$=-8
-word 17	<s=18,,,33,,,23	=21,-9,,11
-word anymore	<s=-10,8,,12	=,,,9,,,-15	>$=,,,10,,,-20
-word block	<s=10,,,,,,9
-word crossed	<s=,,,-22,,,-28	=,,,-22,,,-20
-word differ	<s=,-11	=,-11
-word dropped	<s=17,-8,,,,,16	<we=,9,,9	=,,,37,,,32	>prep=20,,,,,,17	>the=,9,,9
-word exported	<s=,,,16,,,9	=,,,28,,,12
-word fail	<s=,,-12	=-15,,-14,,,,-13	>prep=16,,,,,,21
-word handed	<s=,,,,,,-26	=,11,,31,,,-13	>good=,19,,11,,,-35	>prep=,-8,,34,,,22
-word land	<s=,,,,,,27	=8,-9,,-8,,,27	>prep=,-8,,-8,,,27
-word look	<s=,-14,,12	<the=35,,,,,,30	<will=,,,,,-15,-10	=,-22,-16,9,,-14,-19	>N=-19,-10,,11,,,-20	>prep=-9,,,,,-9,-20
-word match	<s=,,,10,,,9	=-9,-16,10,20,,,9
-word share	<s=,,20,-21	=-10,20,28,-30,,,-10	>N=,,20,-21
-word stand	<s=,,,37,,,36	=,,,34,,,27	>:=,,,35,,,37
-word stay	<s=,,,,,,24	<we=,,,10	=,,,,,,20	>prep=,-18
-word were	<s=22,8,,-13,,,-8	<they=-13,-9,,,,,-14	=-10,-11,21,-16,,,-49	>bad=,17,19,,,,-17	>ed=-9	>good=31,,,-13,,,10
-word far	<so=-19,-29,,,,,-50	=-22,-33,,-14,,,-61	>$=-9,-12,,,,,-10	>:=,,,,,,-20	>prep=,,,,,,-12
-word growing	<still=-9,,,,8	=,,,,8	>,=,,,,8
-word 100s	<the=10,,,8,,,-8	=10,,,8,,,-8
-word 12th.	<the=,,,,,30,-11	=,,,,,30,-11	>$=,,,,,30,-11
-word 14th.	<the=,,,,,,12	=,,,,,,12	>$=,,,,,,12
-word 1st	<the=18,,,-8	=18,,,-8
-word 20th	<the=,11,,-14,,,-13	=,11,,-14,,,-13	>$=,,,-11,,,-19
-word 4th	<the=,-10,,-12,,,-17	=,-10,,-12,,,-17
-word 9th	<the=,,,11	=,,,11
-word abstract	<the=,,,-16,,,-12	=,,,-16,,,-12
-word accessibility	<the=,,,9,,14	=,,,9,,14
-word admin	<the=22,,,,,,24	=27,,,-9,,34,40	>N=15,,,,,24,34
-word agenda	<the=,-24,,,,13,8	=,-24,,,,13,8	>prep=,-24,,,,13,9
-word alarm	<the=,,,,,,-27	=,,,,,,-27
-word amendment	<the=,-8,,,,,16	=,-8,,,,,16
-word archive	<the=28,-11,-19,-13,-14,28,9	=39,-19,-20,-13,-14,27
-word arm	<the=,-12,12,,,,-32	=17,-17,10,18,8
-word attic	<the=,,,,,13,15	=,,,,,13,15
-word audio	<the=,,,11	=13,,,9
-word backlog	<the=-8,,,,,44,27	=-8,,,,,44,27
-word bank	<the=9,-19	=8,-19,23,-8	>N=,,,,,,-10
-word base	<the=,,19,,,20	=,,19,,,20	>N=,,19,,,20
-word blank	<the=,,,,,,10	=,,,,,,10	>N=,,,,,,10
-word blog	<the=-11,44,,,,,16	=-12,38,,,11,,8
-word blue	<the=-11,48,,-16,,,36	=-14,59,,-28,,-13,42	>N=-11,48,,-16,,,36
-word boiler	<the=-16,,,,,,-19	=-17
-word bot	<the=,,,,,,-15	=,,,,,,-15
-word branch	<the=,28	=10,21,,22,,12	>N=,,,,,13
-word bridge	<the=-16,,,,,,-35	=-20,,-10,,,,-33
-word bundle	<the=,,,,,-8,10	=,,,,,-8
-word cap	<the=17	=16
-word caterer	<the=,,,-17,,,12	=,,,-17,,,12
-word cent	<the=,,,8,,,22	=,,,22,,,22	>$=-10,,,22,,,21
-word certificate	<the=,,,13,,61,49	=,,,9,,60,52
-word changelog	<the=,11,,,,,-11	=,11,,,,,-11	>N=,13
-word chart	<the=,,,,,,11	=,-12,,,37,,11
-word chat	<the=18,,,32,,,26	=44,,,26,,,41	>N=17,,,26,,,26
-word cheaper	<the=,,,,,51,9	=,,,,,50
-word choir	<the=,25,,,,,14	=,25,,,,,14
-word clock	<the=-9,,10	=-9,,10
-word command	<the=,,,,,,-16	=,,,,,,-16
-word committee	<the=,21,,-20	=,21,,-20
-word config	<the=,,,,,,-9
-word confusion	<the=,53	=,51
-word connection	<the=,,,,,,-38	=,-11,19,,,,-29
-word contractor	<the=9,-12,,,,,28	=,-14,,,,31,39
-word copy	<the=,,,16,,,17	=12,,,15,,,21	>prep=9,,,14,,,16
-word core	<the=-10,23,12	=-10,23,12
-word counter	<the=10	=10,,,15,49	>be=,,,15,49
-word crash	<the=,,,9,,,-13	=,,,,,,-52
-word crew	<the=-9
-word crm	<the=,9,,,,,19	=,17,,9,,,30	>$=,10,,,,,13
-word cron	<the=,,23,,,,11	=,,32	>N=,,11,,,,10
-word csv	<the=-21,,,9	=-18,-16,-9,20,,,14	>N=-23,,,21,,,22
-word database	<the=11,10,,,,,-13	=28,,,,,,-25	>$=-8,,,,,,-31	>N=21,11,,,,,9
-word deadline	<the=42,-34,,,,,-8	=38,-22,,-15,,,-16	>be=,-13,,,,,-14
-word deadlock	<the=-8	=-8
-word decision	<the=,,,,,,-10	=,,-10,,,,-11
+word issues	<no=,-10,,,,,-24	=-18,,,,,,-30	>prep=,,,,,,-19
+word longer	<no=-35,-16,,46	=-46,,,44	>bad=-18,,,9,,,-30
+word matter	<no=21,,,,,,12	=14,-15,,-9	>prep=,-9,,,,,-14	>why=20,,,,,,12
+word objected	<no=-15,40,,-11	=-15,40,,-11
+word problem	<no=-10,,,,,,-15	<the=,,-10,,,,-40	=-11,-15,-19,,,,-36	>$=,,,9,,,14	>prep=-11,,,,,,-29
+word rush	<no=-24,-21,,,,,-33	=-24,-21,,,,,-33	>,=,-20,,,,,-28
+word sign	<no=-11,,,,,,-11	<not=,,,,,,8	=35,-13,-10,-9	>$=24	>prep=-9,,,,,,-15	>the=,,,,,,15
+word worries	<no=,,,,,,-18	=,,,,,,-18
+word agree	<not=,-18,,,,,-28	<s=,,,22,,,11	=-10,-30,,18,,,-27	>N=,,,21	>prep=,-23,,,,,-25
+word arrived	<not=12	=,,,31,,,35	>$=-9,,,13,,,10
+word available	<not=-40	=-36,,,,,,14	>$=-40
+word care	<not=-11,,,,,,-23	=-11,,,,,,-23
+word change	<not=8,19	<the=-14	=12,30,-16,,,,14	>N=26,,,,,,11	>prep=-8,,,9	>the=,,,,,,-25	>they=-14,20
+word come	<not=10	<s=,13,-10,-19,,,-23	=,,,-29,,,-37	>good=11	>prep=,,,-29,,,-38
+word decide	<not=-12,,,,,,-19	<we=,-26,,,,,-21	<will=,-13,,,,-29,-34	<you=,-12	=-19,-61,,,,-39,-98	>$=-10,-12,,,,,-16	>prep=,-17,,,,-16,-47
+word exist	<not=,,,,,,21
+word find	<not=14,,,,,,15	=14,-8,,14,,,15	>the=19,,,,,,26
+word install	<not=9	=16,-10	>s=10
+word load	<not=15,,,,,,18	<prep=13,,,16	=32,-19,,,,,25	>make=12
+word print	<not=30	<the=8,,,,,,9	=43,,11,-9,22,,17	>N=8,,,,,,9
+word reach	<not=-8,,,,,,-11	>the=-8
+word reproduce	<not=,,,,,,19	<prep=,,,17,,,11	=,,,15,,,29	>the=,,,,,,8
+word resolve	<not=,,,,,,25	=-11,,,,,,14
+word send	<not=25,,,,,,10	<prep=10,,,,,,14	<we=,26	<will=,-12,,,,27	=41,,,,,12	>N=20,-9	>it=19,,,,,-9,-22	>my=9	>the=,18,,,,,18	>they=,,,,,-12,-11
+word ship	<not=-15	<we=,-14,,,,,-17	=-56,-15,,-16,,,-58	>it=,,,,,,-12
+word start	<not=24,,,,,,30	<prep=10,-8,,25	<we=,10,,,,-10	<will=,-10,,,,,-20	<you=,,,,,,-15	=18,-23,-14,27,,-9,-11	>$=14,,,,,,9	>,=11	>prep=-13,-12,,28,,-9,-26	>the=,,,,,,-8
+word take	<not=16,,,,,,23	<s=9,,,,,,-22	<we=-17,24,,,,17	<will=,-19,,,,,8	<you=12,,,,,,14	=24,9,-10,-27	>$=,,,,,,-8	>it=,-16	>prep=,,,,,,-31	>the=14,36,,,,9,14
+word think	<not=14	=,-12,,,,,-19	>prep=,,,,,,-10
+word worry	<not=-25,-9,,,,,-40	=-25,-9,,,,,-40
+word worth	<not=,15,,,,,10	=-10,9,,,,,-17	>it=,15,,,,,10
+word curious	<now=-8,,,,,,-33	=-8,,,,,,-33	>why=,,,,,,-13
+word wanted	<only=,,,,12	<you=,,,9	=,,-10,20
+word 10	<prep=,24,,,,,11	=-22,18,9,12	>$=,,,,,,-10	>s=-16,25,,9	>time=,,,,,,15
+word 11	<prep=,,,10	=10,,,21	>N=15
+word 20	<prep=,,,,,16,-19	=9,15,40,,,9	>s=,,,-15,,16,8	>time=14,19,,,,,-15
+word 2024	<prep=12	=,-11,,13,,,9
+word 23	<prep=,,,,,,-20	=,-11,,,,,-20	>:=,,,,,,-20
+word 24	<prep=-13,,,34,,,11	=-16,12,-11,26
+word 30	<prep=10,,15,14	<when=,,,-8,,,-12	=14,-26,,16,,-10,14	>N=17,,8,,,,13	>s=,-9,,,,,-14	>time=,,,14,,,12
+word 300	<prep=,,,,,,-23	=,,,-11,,,-17	>N=,,,,,,-22	>s=,12
+word 4.1	<prep=,,,,,,-10	=,,,,,,-10
+word 4k	<prep=,,,,,,-11	=,,,,,,-10
+word 50	<prep=10,12,,,,,14	=15,11,,,,,10	>s=18,11,,-8,,,14
+word 600	<prep=,29,,,,,10	=,29,,,,,10
+word 61	<prep=14	=54,,,,,,18
+word 90	<prep=-18,,,,,,-21	=,,,-19,,,8	>time=-18,9,,,,,-13
+word bed	<prep=,-24,,,,,-32	=,-29,,,,,-30
+word billing	<prep=,21,,,,,13	=-8,37,,-13	>$=,,,,,,-14
+word continue	<prep=17,,,,,,16	=,,,,,-10	>$=17,,,,,,14
+word debug	<prep=,,,,,,-11	=,,,,,,-11
+word default	<prep=,-8,,,,,-30	=,-14,15,-18,,11,-33
+word email	<prep=,,,,,13,45	=-25,,,,,12,45
+word end	<prep=,,,16,,9,16	<the=-8,27	=25,23,,,,12,22	>$=51,13,,-14	>prep=-17,14,,,,,22
+word failure	<prep=,,,,,,-12	<the=-16,,,,,,-14	=-28,,-9,,,,-52	>$=-16
+word far	<prep=,,,,,,14	<so=-17,-24,,,,,-51	=-19,-30,-9,-11,,,-46	>$=-9,-8,,,,,-10	>,=,,,,,,-10	>:=,,,,,,-18
+word finish	<prep=10,-11,,20,,-11	=,-13,,33,,-41,-12	>the=,,,13,,-38,-13
+word fire	<prep=-11,,,-13,,,-26	<the=,,,,,14,17	=-19,-11,,,,11	>N=-12
+word fridays	<prep=,21,,,,,22	=,21,,,,,22
+word general	<prep=,,,,,,-27	=-10,,,,,,-27
+word graz	<prep=,44,,,,-14,10	=,44,,,,-14,10
+word hand	<prep=,22,,,,-13,12	=,38,,,,-13,24	>$=,9,,-9	>N=,17,,,,,12
+word header	<prep=-8,10	<the=-19,-18,,-26,,-9,-84	=-36,39,-13,-51,-10,-19,-71	>$=,,,,,,-14	>,=,,,,,-10	>N=,,,-14,,,-19	>be=-8,,,,,,-19	>good=,,,,,,-10	>ing=-15,49,,-19,,,13
+word hear	<prep=,,,,,,-13	=,,,,,,-13
+word help	<prep=,,12,-15,,,-13	=,,30,-18,,,-24	>!=,,,-10	>$=,,15,,,,-8	>prep=,,,,,,-13
+word her	<prep=-31,,,,,,-33	=-35,,-13,,,,-12	>N=-18
+word interviews	<prep=,,,,18,,-14	<the=,,,-10,,,-17	=-13,31,,-15,15,,-19	>prep=,,,,,,-16
+word lyon	<prep=8,-19,,,,,-11	=8,-19,,,,,-11
+word main	<prep=,,,16,,,27	<the=,,,11,,,11	=17,26,,13,,,71	>$=,,,20,,,19	>N=,,,10,,,9	>be=21,,,-12,,,31
+word march	<prep=14,,,10,,,22	=,,,17,,-12,39	>$=9,,,14,,-10,40
+word month	<prep=,-16,,,,,11	<the=,,26,12,,,10	<time=,13	=-14,,28,,,,21	>$=-13,-15,20,,,-8,9	>,=,,,,,,9
+word nine	<prep=16,,,-14	<the=,,,16,,,16	=8,,-21	>N=,,,,,,-18	>s=,,-14,14	>time=8,,,-13,,,22
+word parental	<prep=16	=21	>choose=16
+word path_	<prep=,-9,,15,,29,10	=,-16,14,51,,27,20	>$=-12,-8,,16,,22
+word phone	<prep=9,,9,,,,18	<the=23,,,,9,,21	=28,,,,,-11,47	>$=27,,,,,,17	>,=,-9,,11	>N=,,9,,9,,19
+word phones	<prep=,-9,,,,,-16	=20,-16,,-9,,,17	>$=,,,,,,13
+word pnpm	<prep=-9,,,12	=-9,,,12
+word present	<prep=23	=22
+word q	<prep=,10	=,34,,13,,,24	>#=,9,,20,,,31	>the=,24
+word redis	<prep=,16,,,,,-13	=,13,,-14,,,-11	>$=,14,,,,,-20
+word registered	<prep=,8,,,,19	=,12,,,,19	>N=,8,,,,19
+word saturday	<prep=29,,,-35,,20	=36,,,-36,,20	>$=35,,,,,12,12
+word self	<prep=,,,-9,,16,16	=,,,-11,,16,25
+word september	<prep=,9	=,9
+word six	<prep=,,,,,9,12	<the=,,,,,,10	=35,-12,-13,17,,,23	>$=13,,,,,,10	>s=20	>time=-9,,,18
+word some	<prep=,,,,,,-9	=-13,8,10,-8,,,-25	>N=,,,,,,-32
+word soon	<prep=25,,,,,,12	=23	>prep=25,,,,,,12
+word staging	<prep=14,,,,,,17	<the=,-27,,,,,-8	=36,-20,,,,,32	>$=,,,,,,14	>N=23,-8
+word stop	<prep=14,16	<we=,12	=,51,-10,-16,,,13	>$=,26	>N=-10,9,,-9	>ing=,19,,,,,10
+word sunday	<prep=13,,,,,,13	=,,27,-20	>$=,,14,-13,,,-14
+word ten	<prep=,,,,,-13,-33	<when=9,,,-11	=,24,-14,,,-18,-26	>N=,,,,,,-11	>s=,30,-11,-16,,-9,-25	>time=8,,,18
+word these	<prep=,,17	=,,17,,,,-26
+word those	<prep=,,11,,,,-9	=,13,12,,,,-15	>s=,,,,,,-8
+word thursday	<prep=-11,-13,,,-8,,-23	<when=34,,,,,,9	=12,,-10,-25,-10,10,-12	>$=,,,,,8
+word tom	<prep=,,,19	=,,,17,,,10
+word top	<prep=,8	=,8
+word touch	<prep=-16,23,,,,,27	=-18,13,,,,,14
+word trunk-based	<prep=,,,,,,-19	=,16,,,,-8,-13
+word utc	<prep=,,13,-12	=,11,9,,,,15	>,=,,,,,,-15
+word wait	<prep=,-11	=-32,-14,,,,-15,-54	>prep=-34,-9,,,,,-51
+word wednesday	<prep=-9,17,,,,29,34	<when=22	=13,16,,,,28,34	>$=21,,,,,30,31
+word weekends	<prep=,,,,,,-17	=-17,,26,17,,,-15
+word writing	<prep=,,,23,,,19	<s=,,9,,,,-8	=-9,-11,,22,,,17	>$=,,,23,,,19
+word 17	<s=24,,,32,,,30	=26,-11,,13,,,11
+word anymore	<s=,,,10	=,,,,,,-13	>$=,,,,,,-19
+word block	<s=,,,,,,9
+word crossed	<s=,,,-40,,,-40	=,,,-38,,,-29	>the=,,,-29,,,-21
+word define	<s=,,8	=,,8
+word differ	<s=,-9,,,,,-10	=,-9,,,,,-10
+word disagree	<s=,,34	=,-16,31	>prep=,-10
+word dropped	<s=16,,,,,,13	<we=,10,,8	=,,27,30,,,30	>prep=15,,,,,,14	>the=,10,,8
+word exported	<s=,,,12,,,9	=,,,22,,,13
+word handed	<s=,,,,,,-26	=,,,24,,,-13	>good=,15,,11,,,-33	>prep=,,,27,,,19
+word land	<s=,,,,,,27	=,,,-11,,,27	>prep=,,,-11,,,27
+word look	<s=,-13,,13	<the=26,,,,,,28	<will=,,,,,-20,-13	=,-21,-16,9,,-19,-21	>N=-17,-10,-9,12,,,-17	>prep=,,,,,-12,-23
+word printed	<s=,,,19,,,10	=-16,11,,30,,-13,25	>$=,-9,,11,,,22
+word remain	<s=,-14	=,-14
+word sense	<s=,,,-13	=10,-19,,-14
+word share	<s=,,20,-19	=-19,13,21,-29	>N=,,20,-19
+word stand	<s=,,,38,,,36	=,,,36,,,32	>:=,,,37,,,36
+word stay	<s=10,-9,,,,,23	<we=,,,12	=11,-9,,15,,,19	>prep=,-16
+word were	<s=15,9,,13,,,-9	<they=-14,,,,,,-15	<we=,-9	=-17,-10,18,,,,-44	>bad=,16,17,,,,-17	>ed=-14,,,37	>good=30,,,-23,,,10	>not=-13,,14
+word growing	<still=-8
+word 100s	<the=12,,,,,,-8	=12,,,,,,-8
+word 12th.	<the=,,,,,24,-12	=,,,,,24,-12	>$=,,,,,24,-12
+word 14th.	<the=,-10,,,,,13	=,-10,,,,,13	>$=,-10,,,,,13
+word 1st	<the=19,,,-10	=19,,,-10
+word 2019	<the=,,,,,13,17	=-10,,,,,10	>s=,,,,,13,17
+word 20th	<the=,9,,-15,,,-14	=,9,,-15,,,-14	>$=,,,-11,,,-19	>,=,10
+word 4th	<the=,-11,,-8,,,-18	=,-11,,-8,,,-18
+word 9th	<the=,,,9	=,,,9
+word abstract	<the=,,,-14,,,-10	=,,,-14,,,-10
+word accessibility	<the=,,,10,,14	=,,,10,,14
+word admin	<the=18,,,,,,26	=22,,,,,36,36	>N=13,,,,,23,32
+word agenda	<the=,-26,,,,10	=,-26,,,,10	>prep=,-24,,,,11
+word alarm	<the=,,,,,,-24	=,,,,,,-24
+word amendment	<the=,-8,,,,9,16	=,-8,,,,9,16
+word archive	<the=82,-16,-18,-24,-14,26	=88,-20,-19,-24,-15,26
+word arm	<the=,-9,13,,,,-34	=15,-11,11,12,,,-11
+word attic	<the=,,,,,8,10	=,,,,,8,10
+word backlog	<the=-14,,,,,35,22	=-14,,,,,35,22
+word bank	<the=14,-23	=13,-28,18,-24,15	>N=,,,-16,,,-12	>will=9,-12
+word base	<the=,,16	=,,16	>N=,,16
+word bastion	<the=21,,,,,,27	=21,,,,,,27
+word better	<the=,,,,,,-10	=,,-9,-12,,,-36	>$=,,,,,,-24	>N=,,,,,,-18	>prep=,,,,,,16
+word bibliography	<the=-20,25	=-20,25
+word blog	<the=,44,,,,,19	=,36,,-9,9,,11
+word blue	<the=-8,47,,-17,,,38	=-11,55,,-32,,-10,31	>$=,,,-14,,,-11	>N=-8,47,,-17,,,38
+word boiler	<the=-10,,,-9,,,-21	=-12
+word bot	<the=-11,,,14,,,-11	=-11,,,14,,,-11
+word bridge	<the=-20,-18,,-53,,,-81	=-24,-17,-8,-53,,,-80	>be=,,,-48,,,-40
+word bundle	<the=,,,-12,,-10,9	=,,,,,-10
+word cap	<the=18,,,-9	=,32,,-10,,,22
+word cat	<the=-9,,,,,,-13	=-23,,,,,,-18
+word caterer	<the=,,,-26	=,,,-26
+word cent	<the=,,,9,,,23	=,,-8,18,,,24	>$=,,,18,,,23
+word changelog	<the=,,,,,,-10	=,,,,,,-10	>N=,8
+word chat	<the=16,,,29,,,29	=41,,,25,,,46	>N=18,,,25,,,25
+word cheaper	<the=,,,,,52	=,,,,,51
+word choice	<the=-9,77,,,,,24	<you=,21,,,,,14	=-16,91,,,,,19
+word choir	<the=,73,,-14,-8,,35	=,73,,-14,-8,,35
+word clock	<the=-9,,20	=-9,,20
+word colour	<the=,,,,,,-8	=,,,,,,-8
+word command	<the=,,,,,,-13	=,,,,,,-13
+word commit	<the=,,,-10,,,-17	=-11,-11,,,,,-12	>N=-8,-10,,,,,-10
+word committee	<the=,15,,-17	=,15,,-17
+word config	<the=,,,,,,-11	=,,,,,,-8
+word confirmation	<the=,,,9	=,,,9,,,15	>prep=,,,,,,11
+word confusion	<the=,48	=,46,,,,-9
+word connection	<the=9,-11,,12,,,-28	=,-16,16,9,,,-17
+word contractor	<the=10,-11,,,,,26	=,-12,,,,28,35
+word copy	<the=10,,,15,,,18	=32,-8,,28,,,22	>prep=9,,,27,,,15
+word core	<the=-9,36	=-9,33,,17
+word count	<the=,-12,,26	=,,,16	>$=,12	>prep=,-9,,,,,-10
+word counter	<the=12	=11,,,,47	>be=,,,,47
+word courier	<the=,,,,,,9	=13,,,,,,21	>bad=12,,,,,,21
+word crash	<the=,,,8,,,-13	=,,,,,,-51
+word crm	<the=,11,,,,,18	=,18,,,,,29	>$=,13,,,,,9
+word cron	<the=,,21,,-8,,12	=,,26,,-9,,10	>N=,,,,,,11	>s=,,,,,,8
+word database	<the=11	=15,19,,,,,-20	>$=-14,,,,,,-29	>N=23,10	>be=12,15
+word dataset	<the=15,,,,,,11	=28,,,,,,35
+word deadline	<the=41,-27	=48,-18,,-18,,-12,-15	>be=16,-14,,,,,-13
+word deadlock	<the=-9	=-12,,,,,,-15
 word delay	<the=,,,,,,-25	=,,,,,,-25
-word demo	<the=11,-24,,,,20,-22	=16,,,29,,19,28	>N=23,-20,,,,20,9
-word design	<the=-9,,,11,,,-25	=-11,28,,,,,10	>N=-9,35,,-11,,,44
-word desk	<the=,,,,,,-16	=,-13,,14,,,-18	>$=,-11,,17
-word difference	<the=,,,,,,-10	=,,30	>prep=,,,,,,-9
-word door	<the=-23	=-17,-17,,,,,-9
-word double	<the=,,47	=12,-20,47
-word download	<the=,,,,,,20	=,,,,,,26
-word dry	<the=9	=,,,,,,-22	>make=9
-word dump	<the=,,,,,,-19
-word edge	<the=,,,14,,,-17	=,,,13,,,-17
-word editor	<the=23,-13,,8,,-13,-10	=24,-15,,8,,-13	>$=26
-word embassy	<the=13	=13
-word ending	<the=12,16,,-19,,,26	=12,16,,-19,,,26
-word endpoint	<the=,-9,,18	=,-20,,23	>good=,,,15	>now=,-9,,,,,-8
-word engine	<the=,,,,,,-16	=,,,,,,-16	>bad=-13,,,,,,-21
-word entire	<the=,,,,,,21	=,,,,,,21	>N=,,,,,,21
-word exam	<the=,26,,,,31,-18	=,13,,,,31
-word experiment	<the=10,,,-18,,,-32	=10,,,-19,,,-31
-word extension	<the=-8,,19	=-8,,19
-word feature	<the=,-8	=,-14,,13,22,,16	>$=,,,,,,-13	>N=,,,18,24,,35
-word field	<the=,16,,,,,16	=,16,,,14,,17
-word film	<the=,,,,,,-9
-word firmware	<the=40,,,-11,,,17	=45,,,-11,,,22	>make=40,,,-11,,,17
-word flaky	<the=,,,13,,14,50	=,,,21,,14,57	>N=,,,,,15,33	>make=,,,12,,,21
-word follow-up	<the=,,,,,18	=,,,,,15
-word forum	<the=,,,,,,-9	=,,,,,,-9
-word fourth	<the=16,,,,,,13	=16,,,,,,13
-word freezer	<the=,-14,,,,19	=,-15,,19,,19
-word fridge	<the=-17	=-21,,,34
-word function	<the=,,,-8,,,-26	=,-8,,-8,,,-28
-word game	<the=-49,76,,,,,14	=-49,63,,,,,8
-word gap	<the=,,16,,,,14	=,,16,,,,14
-word german	<the=-12,,42,,-9	=-18,,42,,-11	>N=-12,,42,,-9
-word glossary	<the=-10	=-10
-word grant	<the=-9,,,12,,,9	=-10,-13,,,,26,8	>N=-10,-13,,,,31,8
-word guest	<the=,-12,,,,,-24	=,-12,,,,,-24
-word heating	<the=,16	=,11
-word hole	<the=,,,,,,15	=,,,,,,15
-word hotel	<the=13	=13
-word hotfix	<the=,-10,,,,,15	=,,,,,,27
-word hour	<the=,,,,,,-10	=,-8,,,,,-10	>$=21,,,-9,,,10	>,=-20,,10	>N=,,,,,,-10	>prep=-8,,,,,,-9
-word house	<the=,-13	=,-9,,,,,9
-word illustrations	<the=,42,,,,,13	=,42,,,,,13
-word importer	<the=31,,,-14,,,18	=42,-23,,-11,,-9,45
-word incident	<the=,9,,12,-9	=,,,11,-9	>N=,,,,-9,,-13
-word incubator	<the=,,,,,22	=,-18,,25,,21,10
-word interview	<the=,,,31,,,15	=-9,,,40,,,29
-word intro	<the=,-23	=,-29
-word invoice	<the=,-12,,,,,-17	=,-15,,16,,,-14	>N=,,,,,,-22
-word invoices	<the=,-29,,,,,-17	=,-37,,29,25,,13	>prep=,-11,,,21
-word keynote	<the=21,,,,,,13	=21,,,,,,13
-word kids	<the=9,10	=8,,,-9,,,-24
-word kids'	<the=,-9,15,,28	=-13,-11,15,,28,,23	>N=,-10,15,,28
-word kiln	<the=,,,24	=,,,24
-word lab	<the=46,,35,,,,27	=43,-13,44,-21,,,14
-word label	<the=,,8	=,,,,,,11
-word lamp	<the=-23,,,,,,-38	=-23,,,,,,-38
-word landing	<the=,-17,11,-9,44	=,-17,11,-9,44	>N=,-17,11,-9,44
-word landlord	<the=,,,,,,14	=32,-16,,13,,,17
-word later	<the=-13,,,,,,-17	<time=,,,8	=-18,-15,-14,,,15,-24	>$=,,-10,,,,-22	>:=,,,8,,11,16
-word launch	<the=,,,,,,-9	=,-11,,-19,,,-28
-word lease	<the=,,,15,,,13	=,,,19,,-9,-10
-word ledger	<the=,,,15,,,11	=,,,15,,13,23
-word legacy	<the=,26	=,26	>N=,27
-word light	<the=,,-8,,,,-9	=25,,-13	>s=,,-8,,,,-9
-word link	<the=,,,-19,,,-50	=,,,-21,,,-64	>prep=,,,,,,-32	>you=13,,,-14,,,-13
-word linter	<the=10,,,,,,17	=10,,,,,,17	>bad=10,,,,,,17
-word little	<the=-9	=-11
-word lock	<the=,,19	=,48,16,-9
-word menu	<the=,,,,12	=,,,,12,,11
-word merge	<the=,,,13	=8,-9,,,,-14	>$=17,,,-8,,,14	>N=,,,14	>bad=-8
-word mess	<the=,,,,,,-13	=,,,,,,-13
-word microscope	<the=26,,,,,40	=26,,,,,40
-word middle	<the=,,,,,,-31	=,,,,,,-31
-word migration	<the=,10,,10,,,18	=20,,,37,,-9,21	>$=,23,,25	>N=18	>prep=,-10,,14
-word mobile	<the=,,,,17	=13,,,16,39,,14	>N=,-13,,10,39
-word moment	<the=19,,,,,,-8	=16,-22,,-9,,,-31	>$=-13,-12,,,,,-36
-word museum's	<the=,-9,21,,28,,12	=,-9,21,,28,,12	>N=,-9,21,,28,,12
-word network	<the=,19,27,,,,14	=,-24,21,-9,,,12	>N=,-17
-word nightly	<the=24,,,-9,,,-8	=22,,,,,,19	>N=24,,,-9,,,-8
-word noise	<the=,,23,,,,17	=,,23,,,,17
-word notary	<the=,,,,,10,28	=,,,8,,,31
-word off-by-one	<the=,,,,,,16	=,,,,,,16
-word offer	<the=,45,,,,,36	=,46,,21,,,52	>$=,37,,,,,24	>prep=,,,18,,,21
-word offsite	<the=,22	=,22
-word on-call	<the=,,,-12,,,-41	=,,,-12,,-8,-41
-word options	<the=,35,,-9,,,-10	=-8,29,,-28,,,-51	>prep=,33,,-12,,,-28
-word original	<the=,,,-10,14,,25	=,,,-10,14,,25	>N=,,,,14,,24
-word other	<the=-11,8,,-14,,,-32	=-21,,,-16,,,-39	>$=-17,,,,,,-21	>N=8,25,,-8,,,11	>s=-16,-11,,,,,-42
-word others	<the=,31,11	=,31,11	>N=,33,11,,,,9
-word outage	<the=-11,,,,,,19	=-12,,,,,,10
-word parents'	<the=,-18	=,-18
-word passport	<the=,,,18,,,25	=11,-9,,22,,,31	>N=12,,,,,,22
-word patch	<the=,,,9,,,12	=,,,,,,17
-word pilot	<the=,31,,-16,,,-21	=,30,,-15	>good=,29,-10,-10,,,18
-word plumber	<the=,,,,,,-16	=,,,,,,-14
-word price	<the=,,11	=,27,8,-12,,,24
-word pricing	<the=8,,,-12,,,-17	=,18,-12,-18,,-9,-33	>N=,25
-word primary	<the=,,,,,,-23	=-27,,,,,,-33
-word print	<the=9	=59,,,,,,94	>N=9
-word projector	<the=15,,,16,,,-17	=13,-8,,23,,-8	>$=15,,,,,,-19
-word prologue	<the=,,,,,,24	=,,,,,,24
-word public	<the=,,,-10,,,-11	=,,,-10,,,-11	>N=,,,-10,,,-11
-word publisher	<the=18,,,,,,11	=18,,,,,,11
-word quiz	<the=,-9,,,,,9	=,-14,-8,-9,,,-37
-word raw	<the=,,15,,,,17	=-13,11,23,,,,29	>N=-14,15,26,,,,13
-word real	<the=,,17,12,,,24	=-22,-10,17,9	>N=-21,-9,,9,,,-16
-word recording	<the=,,,,,,-14
-word recordings	<the=,,27	=,,27,,,,19
-word refactoring	<the=,,,22,,,14	=,-10,,22,,,30
-word reminder	<the=,-10,,,,8,11	=,-11,,-13,,19	>s=,,,-8,,8
-word rental	<the=,-12	=,-12
-word repo	<the=,,,-14,,,-16	=-11,17,,-15	>$=,,,-15
-word repository	<the=12,,,,,,28	=17,,,,,,35
-word rest	<the=49,,,-16,,,-33	=34,,,-19,,-9,-28
-word result	<the=,,,,,,-11	=,,,,,,-8	>prep=,,,,,,-10
-word retry	<the=,,,,,,-22	=-8,,,,,,-17
-word rights	<the=,,,,,,11	=12,,,,,,24
-word rollback	<the=,,,,,,-21	=,10,,-9,,,-10
-word rollout	<the=10,11,-8,,,,23	=10,11,-8,,,,23
-word roof	<the=,,,-27,,,-25	=,,,-27,,,-25
-word runner	<the=28,,8,-8,,,15	=28,,8,-8,,,15
-word samples	<the=13	=11,-15
-word scanner	<the=14	=14	>N=15
-word school	<the=,15,,,,,-12	=,14,,,,,-11	>N=10,17,,,,,-15
-word score	<the=,,,24,54	=,,,51,54,,27	>be=,,,26,,,18
-word screenshot	<the=25,,,,,,21	=25,,,,,,21
-word security	<the=,-11,,,,,-9	=,32,,-29
-word seed	<the=11,-8	=11,-8
-word separate	<the=,,8,,,11,18	=,,,,,22,19	>N=,,,,,22,19
-word settings	<the=,,,,,,21	=,,,,,,21	>N=,,,,,,21
-word shared	<the=22,,9,10,,,14	=35,,9,10,,,18	>N=22,,9,10,,,14
-word shop	<the=-18,,10	=-17,,11,-16	>N=,,,,,,-12
-word single	<the=27,18,,9,-8,,14	=15,28,,,-8,,10	>N=,13,,-9
-word sister	<the=-24,14,,,,,-12	=-33,51,,-8	>$=,8,,,,,23
-word slides	<the=,-12,,,,10,-28	=-9,,,12,11,30,-11
-word small	<the=,17	=-13,10,22,-11,27	>N=,,18,-9,29,,-12
-word smaller	<the=,49,,,,-16,25	=,48,,,,-16,25	>N=,16,,,,-14,23
-word smoke	<the=,,,,,15,9	=,,,,,13	>s=,,,,,13
-word snapshot	<the=,,,,,,18	=,,,,,,13
-word spare	<the=-9,,,11	=-13,,,18	>N=-9,,,11
-word spec	<the=,,,-9	=,,,-9
-word story	<the=-23,,,,,,-28	=-24,,,,,,-19
-word stripe	<the=-9,,,,,,-8	=11	>N=12
-word studio	<the=,13,,12	=,,,8
-word success	<the=,,,17	=,13,,,,,-10	>N=,,,,,,-16
-word summary	<the=,12,,,,,28	=-18,41,,,,,14	>prep=,10,,,,,21
-word survey	<the=,17,,,21,,18	=,13,,,21
-word thread	<the=8	=8,-11,,,,,-11
-word timeout	<the=,,,21	=,,,30
-word timezone	<the=,-10,19,,,,12	=,-10,19,,,,12
-word train	<the=-23,15,,,,,-24	=-42,,,,,,-58	>bad=,-14,,,,,-16
-word translation	<the=,,,10,,,12	=,,,10,,,12
-word type	<the=,,,9	=-10,,,15,,17,12	>N=,,,9
-word typo	<the=-8,,,,25,,10	=-11,,,,24	>prep=,,,,14
-word upload	<the=,,,,,,11	=,,-12,-14,,,52	>be=,,,,,,-12
-word usual	<the=,-10,,,,,-16	=,-10,,,,,-16	>N=,-10,,,,,-16
-word vendored	<the=,,,,,,12	=,,,,,,12	>N=,,,,,,12
-word venue	<the=48,-22,,-23,,,48	=44,-23,,-20,,,49	>$=24,-17,,,,,34
-word vision	<the=10,,,8,,,-8	=10,,,8,,,-8	>N=10,,,8,,,-8
-word water	<the=22,-18,,,,,-24	=,-25
-word web	<the=-35,,,,,,-21	=-40,-9,,,,,-17	>N=,-9,,,,,10
-word website	<the=-23	=-23
-word weekend	<the=-20,15,,,,42,-17	=-18,,,20,,41	>$=-16,-16,,21,,36,-16	>,=,23,,,,,9
-word whole	<the=53,,24,-19,66,-10,93	=48,,20,-21,63,-11,79	>N=26,,31,-34,59,-9,64
-word word	<the=-8,,,,,,-25	=,,-18,,-8,,-17	>$=-9,8,,,,,8	>N=,,,,,,-22
-word wording	<the=13,32,,,,,15	=12,10,,11,,,21
-word worker	<the=,,14	=-10,,13
-word workshop	<the=,-10,,-19,,,-20	=,-11,,-18,,,-19
-word knows	<they=25,,,,,,18	=31,,,,,,18	>the=,,,,,,11
-word urls	<they=,18	=,27,,,,,16	>$=,21
-word ago	<time=9,-8,,,,,10	=18,,,,,,10	>,=18
-word ahead	<time=,,11,,,10	=,-9,10	>$=,-8,,,,10
-word evening	<time=,10,,-11,,9,12	=,14,,-22,,14,8	>,=,,,,,17,16
-word session	<time=,,,,,21,16	=,,,13,,28,23
-word sprint	<time=,,,,,,26	=,9,,,,10,46	>$=,16,,,,,22
-word winter	<time=,,,,,,-30	=,,,,,,-29	>,=,,,,,,-30
-word year's	<time=23,,,-11	=23
-word am	<we=-10,,-26,-29,12,,-40	=-13,,-29,-32,8,,-17	>bad=-11,-15	>choose=,-13,,11,,35,-13	>good=,,,,,,-15	>ing=,35,,,-9,10,16	>not=,-11	>now=,,,,11	>prep=10,21,,,,-15,24	>the=,,,,,,-9
-word attempted	<we=,,-8,,,,29	=37,,-11,,,,40	>the=37,,-10,,,,24
-word checked	<we=,,,-30,,,156	=-15,-9,,-16,,,136
-word choose	<we=,-42,,,,,-14	=,-47,,,,,-40	>N=,-45,,,,,-22
-word compared	<we=-18,,25,-10	=-19,,25
-word give	<we=12	=,,,,,-8,-15	>good=10,17,,,,,18	>it=,,,,9
-word hope	<we=,,,,,,-25	=,,,,,,-36	>it=,,,,,,-21
-word kept	<we=,36,,,,,21	=,39,,,,,33	>the=8,31,,,,,16
-word might	<we=,-8,,,,,-9	=-9,-11,,,,,-27	>N=,,,,,,-10	>choose=,,,,,,-8
-word picked	<we=,,,,,,8	=,,,29,,,39	>the=,,,8,,,9
-word promised	<we=14,,,-9,,10,11	=13,-11,,-9,,9,11
-word removed	<we=,,,13,,,9	=,,,14,,,13	>the=,,,17,,,17
-word set	<we=,,,,21,,16	=-18,,12,23,18,-10,13	>N=,,,23	>prep=,,14,8,20,,27
-word talked	<we=-11	=-14,,-9,-14,-10,-9,21	>prep=-14,,,-12,-10,-9,18
-word thought	<we=,,,,,,14	=,,,,,,14
-word traced	<we=,,52,-20	=,,52,-20	>the=,,47,-19
-word understand	<we=,-12,8,,,,-9	=,-13,8,,,,-10
-word wish	<we=,,,,,,-30	=-9,,,,,,-42
-word autumn	<when=,,,,,,12	=,34,-9,,,,21	>$=,28,,,,,17
-word somebody	<when=,-12,,,,,-14	=,-14,,,,,-10	>s=,-12
-word choice	<you=,31,,,,,9	=-10,39
-word chose	<you=,13	=,14	>the=,11
-word listed	<you=,,,15	=-13,,,13	>prep=-8,,,,,,-11
-word mentioned	<you=15,,,,,,30	=15,,,,,,30
-word prefer	<you=,,,,,,13	=,,,,,,17
-question	=-14,-17,-13,-17,-10,-12,-48
-part ^	>#=-26,-19,,30,-31,-40,-49	># ,=-12,-13,,,,-9,-16	># N=,,29,-9	># be=,8,,40,,,48	># prep=,,,16,,,13	># s=,-12,,34,,,-28	>N=,-10,-60,,-59,-50,32	>N !=-21,,,-35,-20,,-44	>N #=-18,-18,,49,,,14	>N $=-19,45,-47,-72,-53,-41,-103	>N ,=-53,,-18,-24,-44,-21,31	>N :=18,13,-8,17,11,-13	>N all=,,,-10,,,-19	>N and=-17,14,18,-13,9	>N bad=109,-42,25,11,,,109	>N be=,-27,-22,54,-27,,23	>N can=11,,,,,,-46	>N choose=24,45,,-26,,-10,43	>N do=9,,,,,,8	>N done=-19,-26,16,86,,-15,86	>N ed=45,-10,,-11,,-15	>N get=,39,,8,,,25	>N good=-38,-37,,62,-25	>N have=-8,,29,-24,,,-9	>N ing=,16	>N it=,-33,-13,-25,28,-10,-41	>N ly=21,,,,,,33	>N make=16,18,-9,32,-16,,49	>N modal=,,,,,,-23	>N my=,,,,,36,41	>N need=23,-13,,-36,-8,-9,-36	>N no=,,-10,10	>N not=33	>N now=,12,,,,,18	>N only=-17,67,-13,-12,-18,,35	>N past=-12,-14,29,61,,-10,48	>N please=,26,,,,,38	>N prep=,9,-33,-43,17,38,-31	>N s=16,15,-34,,-26,28,14	>N so=-8,25,-13,,49,,38	>N stay=-29,11,,20,,,38	>N still=18,-9,,,24,,26	>N the=-39,,-21,,-19,-26,-110	>N time=,,,,,,-9	>N we=-14,-13,,-17,,,-72	>N will=12,-47,,,,,-26	>N you=,,,,20,,-8	>again=,-27,,-28,,,-56	>again prep=,-25,,-27,,,-53	>all=-43,-32,-36,29,-35,-32,23	>all #=-10,,,36,,,-12	>all N=,,22,-28,,,39	>all good=,15,-13,,,,-15	>all make=,,,,,,-22	>all my=10,,,,,,9	>all prep=-9,,,,,,15	>all s=-19,-26,-19,13,,,-19	>all the=,,,57,,,38	>and=-21,-36,-22,,15,-13,46	>and N=,,,,,13,-27	>and the=21,,,,,,24	>and we=-17,,,13	>bad=-24,-12,-52,-42,-33,-37,-84	>bad N=,,-14,,-15,,-37	>bad be=,,,-25,,,-20	>bad good=,,,,,,32	>bad prep=11,-10,-8,,,,24	>bad s=-40,-8,,-8,,,-50	>bad the=-9,-17,,10	>be=-17,15,-14,-13,,-9,19	>be it=,,,,,,-13	>be the=,,,,,,-12	>because=,39,-15,-20,,-11,11	>because the=,,,-9	>because you=,,,9	>but=20,-37,-23,-51,-11,-19,-18	>but N=15,-12,,,13,,14	>but it=,,,-16,,,-13	>but make=-12	>but no=35	>but the=27,,,-16	>but we=-13,,,,,,-9	>can=12,-12,,-11,,,-10	>can not=28,,8,-9,,,-13	>can we=,,,,,,-10	>can you=,,,,,,12	>choose=-55,52,-35,-45,-28,,24	>choose :=,-27	>choose N=-12,29,,-10,,23	>choose prep=-9,29,-14,-20,,15,-33	>choose s=,,,,,-11,-22	>choose stay=,23,,,,,30	>choose the=-14,9,,-10	>do=-33,-46,-29,-11,-18,,-87	>do it=,,-21,,-9	>do not=-24,-30,,,,,-37	>do the=,,,,,,-22	>do we=,,,,,,-23	>do you=,,,,,,-13	>done=-69,-56,-43,81,-34,-36,110	>done #=,,,15,,,17	>done $=,-9,,16,,-10,38	>done ,=,,,,,,9	>done N=,-25,-9,42,,-9,39	>done good=,,,17,,,12	>done it=,-16	>done prep=,,,,,,19	>done s=-13,,,,,,-40	>done the=-21,-12,-12,47,-10,,30	>ed=-21,27,49,27,-24,11,65	>ed ,=-9,23,,-15,,,11	>ed N=,,,,,13,-15	>ed it=,,58,12,,,28	>ed prep=-24,,,,,-23,14	>ed the=26,,,21,-8,-9,25	>get=-24,-26,-14,18,-10,11,-35	>get N=,-8,,12	>get it=,-9,,-24,,,-29	>get the=-15,,,,,24	>good=-82,,-10,-51,-33,-20,38	>good !=,,57,,,,28	>good $=-11,,-14,9,-15,-17,71	>good ,=-18,57,,-30,47,-14,39	>good :=-9,,,,,,17	>good N=-10,-14,-9,,-8,39,-10	>good make=,,,,14,,11	>good now=10,-9,,-65,,,-23	>good prep=-12,12,-15,,,18,-25	>good s=-22,-23,,20,,,-42	>good so=11,28,,,,,20	>good the=-12,-34,,44,-10,,15	>have=-13,,,-26,,,-11	>have N=,,,,,,-10	>have not=-12	>if=-43,-41,-10,-11,-8,-19,-87	>if N=,-17,,,,,-22	>if it=,,,,,,-11	>if the=-26,,,,,,-45	>if we=,-10,,,,,-14	>if you=,,,,,,-10	>ing=-61,54,14,-16,-30,-33	>ing N=-10,-13,,,,,-30	>ing be=-9,,,15,,,9	>ing good=,-13,,14,,,27	>ing it=,10,10,,,10,-8	>ing prep=-26,48,-11,,-12,-11	>ing s=,-10,10,23,10,,36	>ing the=-23,,27,-22,,,-33	>it=-22,-38,-29,10,-38,-35,-17	>it N=-14,22,-10,,,,-42	>it be=-21,,-26,12,-23,-12,-42	>it do=,,,26,,,22	>it good=,,,,,,19	>it modal=,,,,,,-24	>it prep=,14	>it s=,-9,,-19,,,-19	>it you=,,,17	>ly=-11,,-23,-24,84,-16,25	>ly N=,,,-9,,,-25	>ly the=-9,,,,20	>ly we=,,,,15,,-11	>make=-92,-17,-52,-38,-32,-37,-85	>make N=,-18,,,,20,-29	>make it=,26,,-10	>make my=-24,,-14,-18,,-12,-46	>make prep=,,,,,,16	>make the=-36,-9,-13,-14,-10,-32,-94	>maybe=-13,-11,15,-31,,,-20	>maybe the=,,,,,,8	>maybe we=,,,,,,-9	>modal=-19,-24,-14,-16,,-18,-48	>modal N=,,,,,,-16	>modal the=,,,,,,-26	>modal you=,,,,16	>my=31,-68,-27,-59,-26,-15,-25	>my N=26,-26,-11,-39,-18,-10	>my make=20,,,,,,15	>my s=-15,-31,,-8,,,-46	>need=-8,-12,-18,-28,-19,,-37	>need N=,,,,,8,31	>need prep=,,,,,,13	>need the=,,,-15,-11,,-37	>no=-37,-9,-48,-45,-40,-40,-62	>no ,=-14,,,,,,-29	>no N=,57,,36,-10,-9,56	>no bad=-16,-27,,-23,,,-39	>no be=-9,-12,,-12,,,-30	>no ed=,20,,,,,9	>no have=12,,,,,,-13	>no ing=,-13	>no it=32,-12,,,,,17	>no prep=16,-11,-10,-17,,,-29	>no s=-57,,-12,-14,,,-18	>not=-13,12,-22,-22,-17,-23,-47	>not N=-10,,,,,,10	>not good=,-16,,,,,-26	>now=-51,,,44,-22,-20,-10	>now done=,,,8,,,29	>now we=,11,20	>only=,22,,,,,15	>only prep=,27,,,,,14	>past=-44,-31,,22,-21,-11,-16	>past it=,-8,11	>past prep=9,,,,,,12	>past the=-14,-10,,21,,,9	>please=-69,-22,-41,-67,-14,-47,-122	>please ,=,-19,,-15,,,-13	>please N=,13,-8,,,,-17	>please choose=,-11	>please make=,,,,-10,-18,-26	>please prep=,-22,,-20,-12,,-29	>please you=,,,,,,-12	>prep=-56,30,-22,-61,-30,-43,-67	>prep N=-18,-32,-15,-20,-9,-18,-76	>prep choose=-10,21,,,,,18	>prep it=24	>prep my=,19,,,,,23	>prep now=,10	>prep prep=,,,,,,-44	>prep the=-33,28,,-33,,-17,-32	>prep you=,47,,-17,,,36	>s=,-32,-56,13,-35,-68,10	>s #=25,21,,-24,,15,-20	>s ,=,-9,,-11,,,-18	>s :=12,-14,-12,-21,,,-21	>s N=13,,-22,34,-13,-8,-30	>s bad=,,,,,,-8	>s be=25,15,,,-11,-9,71	>s can=-10,18	>s choose=18,20	>s done=-11,-14,,24,,-12,20	>s ed=,,,-33,,,-35	>s get=-16,21	>s good=-29,,-13,47,-13,-8,58	>s have=,,,,,,13	>s make=30,,,-14,,,-14	>s past=,,,57,,,38	>s prep=15,-32,24,-23,,,-26	>s the=,,,-9	>so=-29,-13,,-18,-18,-22,13	>so N=16	>so it=,,23	>so s=-9	>so the=-27,18,,-13,,,18	>so we=,-39	>still=82,-29,-14,-20,-18,-19	>still no=,-11,,,,,11	>the=,-32,,,-22,-34	>the #=16	>the N=29,,-13,-9,-38,-24,16	>the bad=-29,-10,14,28,35,,-31	>the choose=-35,,,,,,-16	>the good=,,,-20,,,-33	>the ing=,16,14,21,15,,25	>the ly=30,,,,,,17	>the make=,,,,,,22	>the s=11,-33,27,25,-11,-11,-34	>the time=-22,,,,,,-19	>they=-31,-32,-23,-60,,,-47	>they N=-11,,,-16,18,,-30	>they be=-10,,,-14	>they choose=,,,,,,-9	>they good=,,,-17,,,-29	>they past=-26,,,13,,,-18	>they s=-16,,,-9	>time=29,-28,-15,-8,-10,-33,10	>time :=,-13,,,,,-12	>time good=,10,,-8,,,-11	>we=-42,,-34,-37,-30,-10	>we N=10,39,-15,,,-46	>we bad=36,-24,,,,,-21	>we be=12,-17,-18,,-28,-21,-14	>we can=-41,-10,,18,,,-17	>we choose=-12,13,-9,-29,11,-8,33	>we do=-55,,10,,,-11,-83	>we done=9,17,,-18,,,-9	>we ed=-16,-12,28,-17,-10,15,28	>we get=-18,8,,26	>we good=,,,-8,,,26	>we have=,26,-13,-19	>we ly=-11,-10,,,,,-29	>we make=-11,16,,,,-12	>we maybe=,,,,,,-9	>we modal=24,,-9,-10,-13	>we need=,,,-10,,-11	>we now=,-8,,,,,20	>we only=,-11,,,16,,11	>we past=,15,,,,,29	>we still=-8,9,,,,42,34	>we will=-42,17,-9,-10,,67,40	>when=-45,21,-12,-15,28,,-16	>when ing=,32,,,,15,34	>when it=,,,-9	>when the=-44,,-11,-9,,-15,-81	>when we=,,,,,10	>when you=,,,,35,,37	>why=-34,-40,-12,,-11,-18,-15	>why N=,,,,,,-10	>why be=10	>why do=,,-11,,,,-16	>why if=,,,,,,-12	>why s=,,,34,,,24	>why we=-10,-12,31,,,,14	>will=-10,-19,,-10,,18,-19	>will do=,,,,,23,-15	>you=-10,-23,-32,-43,10,-24,-52	>you N=16,-9,-15,27,,,60	>you bad=-13	>you be=,,,,-15,,-12	>you can=-9,,,,,,-27	>you have=,,,-33,,,-14	>you modal=,-11	>you past=13,25
-scope_creep:grew	=-104,-3,-3,-7,272
-scope_creep:never-asked	=-102,-3,-4,-2,247
-scope_creep:outgrown	=,-4,,,292
-scope_creep:while-at-it	=,-3,,,288
+word delivery	<the=,,10	=,-9,10,,,,17	>N=,,10
+word demo	<the=13,-22,,,,19,-25	=16,-8,,32,,17,22	>N=25,-19,,,,20,10
+word deprecated	<the=,,,,,,16	=,,,,,,16
+word design	<the=,,,14,,,-28	=-8,23,,,11	>N=,34,,-9,11,,41
+word desk	<the=,,,,,,-16	=-11,-10,,13	>$=,,,14
+word diff	<the=,,,,,,9	=,,,,,,9
+word difference	<the=,,,,,,-8	=,,28	>prep=,,,,,,-8
+word document	<the=18	=12
+word door	<the=-32,-10,,,,,8	=-24,-22
+word download	<the=,,,,,,20	=,,,,,,20
+word dry	<the=,,,,,,-10	=,,,,,,-25	>make=,,,,,,-10
+word dump	<the=-8	=-9,,,,,,10	>$=-9
+word earlier	<the=,25	=,16	>$=,-9
+word edge	<the=,-9,-8,15,,,-19	=,-8,-8,15,,,-19
+word editor	<the=9,-12,,9,,,-16	=13,-17,,,,-9
+word eleven	<the=,-10,,,,,22	=-10,-16,,-14,,,41
+word embassy	<the=19	=19
+word ending	<the=12,10,,-22,,,32	=12,10,,-22,,,32
+word engine	<the=,,,,,,-11	=,,,,,,-10	>bad=-8,,,,,,-14
+word entire	<the=,,,,22,,8	=,,,,22,,8	>N=,,,,22,,8
+word ethics	<the=,,,,,11,15	=,,,,,11,15	>N=,,,,,11,15
+word exam	<the=,27,,,,31,-16	=,11,,,,30
+word experiment	<the=11,,,-13,,,-26	=,,,-14,,,-24
+word extension	<the=-10,,18	=-15,,18,-13
+word ferry	<the=-18,,,,,,-25	=-18,25
+word field	<the=,17	=,15,,,15
+word filter	<the=,,,,,,-26	=-9,,,,,,-30
+word firmware	<the=41,,,-11,,,16	=46,-10,,-11,,,24	>make=41,,,-11,,,16
+word flaky	<the=,,,17,,15,46	=,,,23,,15,54	>N=,,,,,15,30	>make=,,,17,,,21
+word flicker	<the=10,,9,21,,,10	=,,,21
+word follow-up	<the=,,,,,13	=,,,,,10
+word font	<the=,,,10	=10,,,9	>N=,,,10
+word fourth	<the=19,,,,,,12	=19,,,,,,12
+word freezer	<the=-9,16	=-10,15,,16
+word french	<the=32,13	=28
+word fresh	<the=,,,,,9,11	=,,,,,9,11	>N=,,,,,9,11
+word fridge	<the=-17	=-22,,,32
+word function	<the=9,,,-11,,,-33	=9,-9,,-11,,,-34
+word game	<the=-38,,,,,,16	=-38,-13,,,,,12
+word gap	<the=,,,,,,10	=,,,16,,,12	>prep=,,,16
+word gateway	<the=15	=15
+word german	<the=-8,,10	=-13,-9,20,,-8,,10	>N=-8,,10
+word glossary	<the=-9,,,37	=-9,,,37
+word grant	<the=,,,12	=,-17,,,,46,11	>N=,-17,,,,50,11
+word guest	<the=,-8,,19,,,-19	=,-8,,19,,,-19	>N=,,,19
+word heating	<the=,17	=-9	>be=,22
+word hole	<the=39,,,,,,14	=39,,,,,,14
+word holiday	<the=10,,9,,,,-18	=10,,9,,,,-17	>N=10,,9,,,,-18
+word hotel	<the=,,,,,,-15	=,,,,,,-15
+word hotfix	<the=,,,,,,14	=,,,10,,,24
+word hour	<the=,-8,-12,-9,,-11,-15	=-12,-11,,-21,,-11,-12	>$=23,,,-22,,-9	>,=-24,,12	>prep=-9,,,,,,-11
+word house	<the=,-14	=,-10,,,,,9	>$=,,,,,,-9
+word illustrations	<the=,39,,,,,15	=,39,,,,,15
+word importer	<the=31,-9,-9,,,,13	=46,-29,-10,,,,37	>good=10
+word incident	<the=,11,,11	=,,,11,-10	>N=9,,,,,,-8
+word incubator	<the=8,-9,,,,20	=,-18,,24,,20,14
+word interview	<the=,-11,,33,,,22	=-11,-21,,40
+word intro	<the=,-18	=,-22,,,,,8
+word inventory	<the=,,,24	=,,,27
+word issue	<the=-14,,,,,10,-16	=-27,-28,-15,-22,,18,-76	>#=,,,-11,,,-17	>prep=,-22,,,,17,-25
+word joke	<the=,,,,,,-11	=,,,,,,-17
+word keynote	<the=19,,,,,,13	=19,,,,,,13
+word kids	<the=,11	=,,,-9,,,-22
+word kids'	<the=,-13,11,,28	=-15,-14,10,,28,,19	>N=,-13,10,,28
+word kiln	<the=,,,17	=-8,-21,,51,,,10
+word kitchen	<the=-10,,,-8,12	=,,,,11,-10,-10
+word lab	<the=43,25,,,,-9,27	=42,15,,-23,,-10,10
+word label	<the=-9,,,,,,-10	=-11
+word labels	<the=9,,,,,14,10	=10,,,-12,,11,16
+word lamp	<the=-22,,,,19,,-40	=-22,,,,19,,-40
+word landing	<the=,-14,9,-10	=,-14,9,-10	>N=,-14,9,-10
+word landlord	<the=,,,,,,13	=36,-19,,9,,,17	>have=,,,,,,15
+word later	<the=-16,,,,,,-16	<time=,,,10	=-22,-16,-13,,,65,-25	>$=,,-11,,,,-22	>:=,,,10,,14,15
+word lease	<the=,,,14,,,22	=,-9,,19,,-14
+word ledger	<the=,,,12,,,14	=,,,18,,,22
+word legacy	<the=,24	=,24	>N=,27
+word licence	<the=9	=17,,,-8,,21,9	>N=10
+word lift	<the=,-10,,,,,-31	=,-11,,,,,-28
+word light	<the=,,,,,,-19	=25,-8,-19,-15
+word link	<the=-12,,,-17,,,-49	=-15,,,-19,,,-63	>prep=,,,,,,-30	>you=,,,-12,,,-12
+word linter	<the=12,,,,,,11	=12,,,,,,11	>bad=12,,,,,,11
+word little	<the=,,-9	=-9,,-9
+word loan	<the=28,28	=28,28
+word lock	<the=,,19	=,48,17
+word manual	<the=,,15,-14	=,,15,-14
+word manuscript	<the=,,,18	=,-8,,18	>$=,,,16
+word menu	<the=,,,10,9	=,,,9,8,,13
+word mess	<the=,,-9,,,,-18	=,,-9,,,,-18
+word microscope	<the=25,,,,,39	=25,,,,,39
+word middle	<the=,,12,,,,-28	=,,12,,,,-30	>$=15,,15
+word migration	<the=,,,,,,26	=15,,-8,30,,,28	>$=,21,,22,,,9	>N=19,,,,,,8	>past=-10	>prep=,-9,,12
+word mobile	<the=,,,-11,14	=12,,,10,34,,15	>N=,-9,,,34
+word model	<the=9	=15,-13
+word moment	<the=18,-12,,,,,-15	=13,-32,-10,-9,,,-36	>$=-15,-15,-9,,,,-43
+word museum's	<the=11,-13,15,,28,,11	=11,-13,15,,28,,11	>N=11,-13,15,,28,,11
+word network	<the=-9,14,29,-9	=,-26,23,-13,,,-10	>N=,-14	>be=-11,,,,,,-24
+word nightly	<the=21,,,-13	=19,9,,,,,22	>N=21,,,-13,,,-14
+word noise	<the=,,22,,,,14	=,,22,,,,14
+word north	<the=,20,,-12,,,-29	=,20,,-12,,,-29	>N=,20,,-12,,,-29
+word notary	<the=,,,,,10,25	=,,,9,,,27
+word novel	<the=-29,,,-37	=-29,,-14,-37
+word off-by-one	<the=,,,,,,13	=,,,,,,13
+word offer	<the=,45,,,,,37	=,47,,,,,54	>$=,38,,,,,27	>prep=,,,17,,,18
+word offsite	<the=,26,,,,24	=,26,,,,24
+word on-call	<the=,,,-9,,,-30	=,,,-9,,,-30
+word options	<the=,30,,-11,,,-21	=-8,21,,-28,,,-61	>prep=,32,,-14,,,-20
+word original	<the=,,-16,-18,,,15	=,,-16,-18,,,15	>N=,,,,10,,15
+word others	<the=,28	=-11,48	>N=,29,,,,,9
+word outage	<the=-10,,,,,,15	=-12
+word parents'	<the=,-22,,,,11	=,-22,,,,11
+word party	<the=,,,,,,-23	=,,,,,,-22
+word passport	<the=,,,20,,,16	=9,-11,,40,,,24	>N=11,,,,,,17
+word patch	<the=,,,,,,11	=,,,,,,15
+word payment	<the=,,,-8	=28,,,-10	>N=16,8,,-9,,,12
+word pilot	<the=,27,,-16,,,-18	=,27,,-14,,,-11	>good=,24,,-9,,,10
+word plugin	<the=10,,,,,,11	=8,,,,,,9	>N=,,,,,,10
+word plumber	<the=,,,-8,,,-17	=,,,,,,-12
+word pricing	<the=,,-10,-11,,,-17	=,15,-16,-17,,,-35	>N=,23,-8
+word primary	<the=,,,,,,-20	=-26,,,,,,-35
+word project	<the=,13,,-17	=,11,,-20,,,-12
+word projector	<the=12,,,17,,-8,-18	=9,-10,,24,,13,23	>$=12,,,,,-8,-19
+word prologue	<the=,,,,,,27	=,,,,,,27
+word prototype	<the=,13,,,,,11	=,12,,14
+word public	<the=,,,,,,-11	=,,,,,,-10	>N=,,,,,,-10
+word publisher	<the=20,,,,,,12	=22,,,,,,16
+word puzzle	<the=,,,,17,,-10	=,,,,17,,-10
+word question	<the=,14	=-24,,,-12,,-11,-41	>prep=,16
+word raw	<the=,,15,,,,19	=-14,10,23,,,,27	>N=-15,15,24,,,,8
+word real	<the=,,17,,,,20	=-13,,17	>N=-13,,,,,,-9
+word recording	<the=22,,,,,,-11	=18,-8
+word recordings	<the=,,28	=,,27,19,,,22
+word refactoring	<the=,,,20,,,20	=,-10,,20,,,38
+word refund	<the=-10	=-13,9
+word remaining	<the=,18,,,,22,13	=,18,,,,22,13	>s=,22,,,,19
+word reminder	<the=,-15,,,,8,33	=,-16,,-13,,18,18	>prep=,-15,,,,10,32	>s=,,,,,8
+word rental	<the=19,-11,,,,,9	=19,-11,,,,,9	>N=20
+word repo	<the=,,,-14,,,-17	=-10,13,,-15	>$=,8,,-14
+word repository	<the=14,,,,,,29	=20,,,,,,31
+word rest	<the=,,,-21,,-8,-34	=-17,,,-24,,-9,-30
+word result	<the=,12	=-9,16,,-12	>prep=-9,,,-9
+word retry	<the=,,,,,,-22	=,,,,,,-18	>N=,,,,,,-8
+word rollback	<the=,,,,,,-21	=,8,,-9,,,-11
+word rollout	<the=14,10,,,,,18	=14,10,,,,,18
+word roof	<the=-9,,,-17,,,-16	=-9,,,-17,,,-16
+word rounding	<the=,,,,,,-11	=,,,,,,-11	>N=,,,,,,-11
+word runner	<the=,,,,,,19	=,,,,,,19
+word samples	<the=13	=11,-14
+word scanner	<the=11	=9,-8	>N=14
+word school	<the=,10,,,,,-12	=,,,,,41	>N=11,12,,,,,-13
+word score	<the=,,,17,52	=,-8,,44,52,,22	>be=,,,24,,,13
+word screenshot	<the=24,,,,,,23	=24,,,,,,23
+word sculptures	<the=,,,-8	=,,,,,,15
+word seating	<the=,,,9	=,,,9
+word security	<the=,-10	=,35,,-25
+word seed	<the=13	=13
+word separate	<the=,,,,,12,14	=,,,,,21,15	>N=,,,,,21,15
+word settings	<the=,,,,,,20	=12,,,,,,20	>N=,,,,,,20
+word shared	<the=25,,,17,,,10	=17,,,11,,,18	>N=17,,,11,,,14
+word shop	<the=,16,10,-20	=,9,12,-31	>N=,,,,,,-11
+word single	<the=19,17,,8,-10,,18	=,32,,,-10,,10	>N=,16,,-14,-8,,10
+word sister	<the=-25,14,,,,,-14	=-32,47	>$=,,,,,,21
+word slides	<the=,-11,,,,10,-25	=,,,20,,34,-11
+word small	<the=,9	=-14,,15,-10,25,-8	>N=,,12,,27,-8,-10
+word smaller	<the=,48,,,,-17,31	=,48,,,,-17,31	>N=,22,,,,-15,30
+word smoke	<the=,,,,-10,17,9	=-10,,,,-10,16	>s=-10,,,,,16
+word snapshot	<the=,,,,,,14	=,,,,,,12
+word sound	<the=,,,,,,-9	=18,-8,,,,,-8
+word spare	<the=,,,12,,25,44	=-12,,,16,,24,47	>N=,,,12,,25,44
+word spec	<the=9,,,,11	=9,,,,11
+word stage	<the=-15	=-26,,,27,,9,22	>N=,,,17
+word storm	<the=,,,13	=,,,13
+word story	<the=-14,,,,,,-25	=-18,-12,,,,,-17
+word stripe	<the=,,,,,,-10	=13	>N=14
+word studio	<the=,11,,9	=15
+word success	<the=,,,17	=,9,,,,,-11	>N=,,,-8,,,-13
+word summary	<the=,13,,,,,28	=34,22,-9,,,,12	>prep=50,,,,,,21
+word supplier's	<the=10	=10	>N=10
+word survey	<the=,17,,,17,,17	=,13,,,17
+word thermostat	<the=,,,31	=,,,31
+word timeout	<the=,,,20	=-8,,,25
+word timezone	<the=,-10,14,,,,11	=,-10,14,,,,11
+word town	<the=,-9,,-23,,,-26	=,-9,,-12,,,-26	>N=,-9,,-23,,,-26
+word train	<the=-27,11,,,,,-19	=,,,,,,-55	>,=,21	>bad=,-14,,,,,-21
+word translation	<the=21,,,10,,42,30	=21,,,10,,42,30	>N=24,,,,,42,25
+word trial	<the=,,11	=,,10
+word trick	<the=,,15,22,,,18	=,,15,22,,,18
+word type	<the=,,,8	=,,,13,,14,10	>N=,,,8
+word typo	<the=-11,,,11,11	=-15,,-15,10,10,,-9
+word usual	<the=,,,,,,-13	=,,,,,,-13	>N=,,,,,,-13
+word vendor's	<the=,,16,-14	=,,16,-14	>N=-9,,16,-14
+word venue	<the=47,-16,,-21,,,47	=41,-12,,-19,,,59	>$=20,,,,,,44
+word vision	<the=12,,,,,,-8	=12,,,,,,-8	>N=12,,,,,,-8
+word website	<the=-17	=-17
+word weekend	<the=-19,-22,,-9,,51	=-14,-31,,12,,50,10	>$=-11,-27,,15,,48
+word whole	<the=50,,17,-25,69,-16,84	=45,,13,-27,65,-17,65	>N=18,,28,-41,62,-15,42
+word wiring	<the=-13,,,,,12	=-13,,,,,12
+word wording	<the=15,30	=15,10,,15,,,15
+word worker	<the=-10,,13	=-14,,12
+word workshop	<the=,-8,,-15,,,-11	=,-9,,-15,,,-11
+word knows	<they=26,,,,,,15	=24,-8,,-9,,,17
+word said	<they=-17,-11,-11,23,,,-11	<you=,27,,,,,8	=,11,-20,24,-9,,10	>$=,,-8	>N=-9,,,13,,,20	>no=11
+word urls	<they=-14,20	=-11,30,,,,,15	>$=-14,24
+word ago	<time=,-13,,16,,,14	=13,-9,,14,,,14	>$=,,,15,,,11	>,=17
+word ahead	<time=,-9,13,,,9	=,-10,12	>$=,,10,,,9
+word evening	<time=,11,,-11,,8,10	=,9,,-17,,15,17	>$=,,,-12	>,=,,,,,13,9
+word session	<time=,,,,,19,15	=,-19,,11,,33,25	>:=,-18,,,,15
+word sprint	<time=,,,,,,29	=-8,,,,,,44	>$=,13,,,,,18
+word winter	<time=,,,-9,,,-28	=,,16,-9,,,-28	>,=,,,-9,,,-28
+word year's	<time=23,,,-12,,,-8	=23,,,,,,-8
+word am	<we=,,-24,-32,,12,-32	=-9,-9,-26,-35,,8,-15	>N=-9	>bad=,-12,,,,,12	>choose=,-13,,8,,24,-15	>good=,,,,,,-14	>ing=8,26,,,,33	>not=13,-20	>now=,,,,10	>prep=,26,,-10,,-15,22	>the=,,,,,,-12
+word attempted	<we=,,,,,,32	=39,,,-8,,,43	>the=39,,,,,,24
+word checked	<we=,,,-26,,,160	=-13,-9,,-12,,,144	>all=,,,10
+word choose	<we=,-44,,,,,-13	=,-48,,,,,-37	>N=,-46,,,,,-18
+word compared	<we=-20,,27,-16	=-26,,25,31
+word drop	<we=,-17	=,,,,,-12	>the=,-20,,,,,-14
+word hit	<we=,-19,,30	=18,-23,41,33,,,8	>the=21,-13
+word hope	<we=,,,,,,-21	=-10,,,,,,-40	>it=,,,,,,-19
+word kept	<we=,35,,,,,20	=10,38,,,,,36	>the=10,32,,,,,18
+word might	<we=,-9	=-9,-13,,,,,-24	>N=,,,,,,-11
+word noticed	<we=,-9,34,,21	=,-12,31,,20
+word picked	<we=,,,,,,10	=,,,29,,,38	>N=,,,,,,8	>the=,,,9
+word promised	<we=14,,,-11,,11,10	=12,-12,,-11,,11,10
+word set	<we=,,,,19,,16	=-26,,11,26,15,-9,45	>N=,,,22	>prep=-10,,14,,18,,25
+word stopped	<we=41	=26,,,,,,-13	>N=41,,,,,,8	>ing=,,-8
+word talked	<we=-11	=-14,8,-11,-18,-10,-16,28	>prep=-14,,,-14,-10,-15,20
+word traced	<we=,,11,-21,,,8	=,,11,-21,,,8	>the=,,,-21
+word understand	<we=,-14,,,,,-9	=,-18,9,,,,-10
+word wish	<we=-10,,,,,,-40	=-12,,,,,,-51
+word autumn	<when=,,,,,,11	=,34,,,,,24	>$=,26,,,,,17
+word somebody	<when=,-9,,,,,-11	=,-11,,,,,-8	>s=,-8
+word chose	<you=,20,,,,,15	=-8,22,,,,,21	>the=,,,,,,17
+word listed	<you=,,,14	=-16,,,13	>prep=-9,,,,,,-11
+word mentioned	<you=18,,,,,,29	=18,,,,,,29
+word prefer	<you=,,,,,,14	=,14,,,,,16
+word ruled	<you=,12	=-10,37,,,,,24	>prep=,15,,,,,22
+question	=-16,-18,-14,-17,-9,-13,-47
+part ^	>#=-30,-16,,36,-30,-35,-45	># ,=-12,-12,,,,,-10	># N=,,29,-8	># be=,,,37,,,42	># prep=,,-9,22,,,13	># s=,-9,-9,27,,,-28	>N=,-18,-45,,-53,-35,25	>N !=-20,,-16,-32,-18,,-35	>N #=-11,-15,,49,,-29,27	>N $=9,39,60,-75,-55,-45,-102	>N ,=-57,,-17,-25,-31,,21	>N :=13,10,-18,16,,-21,12	>N all=,,,-10,,,-20	>N and=-24,12,20,-17,,,10	>N bad=102,-43,20,12,,-9,95	>N be=,-27,-37,57,-26,22,28	>N can=10,,,,,,-49	>N choose=19,69,-11,-27,,,56	>N do=12,,,,,,9	>N done=-18,-23,14,86,-8,-15,77	>N ed=34,-22,,25,,22,18	>N get=,42,,,,,26	>N good=-31,-37,,68,-24	>N have=-8,,20,-18,,,-13	>N ing=,14	>N it=-9,-33,-16,-21,22,-8,-43	>N ly=22,,,,,,28	>N make=17,14,-10,31,-15,,27	>N modal=,-9,,,,,-26	>N my=,,,,,38,48	>N need=20,-13,,-36,,-9,-38	>N no=-8,,-9,11	>N not=31	>N now=,10,,,,,19	>N only=-15,72,-17,-10,-15,,31	>N past=-11,-11,19,59,-9,-11,47	>N please=,26,,,,,30	>N prep=20,11,-48,-64,14,26,-22	>N s=20,15,-37,-20,-30,27,9	>N so=-9,21,-9,,50,,35	>N stay=-30,9,31,,,,45	>N still=17,,,,23,,30	>N the=-32,-21,,-10,-21,-40,-135	>N time=,,,,,,-12	>N we=-16,-9,15,-17,18,11,-64	>N why=,,,,,,-9	>N will=11,-56,,,,,-11	>N you=,,,,20,,-8	>again=,-23,,-27,,,-58	>again prep=,-21,,-26,,,-54	>all=-40,-15,-45,34,-39,-34,19	>all #=-13,,,38,,,-14	>all N=8,-12,10,-23,-9,-9,38	>all be=,12	>all good=,14,-10	>all make=,,,,,,-15	>all my=9	>all prep=,38,9,,,,21	>all s=-19,-24,-19,11,,,-21	>all the=,-11,,60,,,35	>and=-28,-33,-29,-10,,-18,24	>and N=,16,,-8,,12,-20	>and the=21,,,,,,23	>and we=-16,-11,,9,,-10	>bad=-29,-11,-60,-46,-32,-36,-91	>bad N=,,-12,,-12,,-32	>bad be=,,,-24,,,-24	>bad good=,,,,,,30	>bad prep=-16,-13,-11,,,,16	>bad s=-41,-9,-11,-10,,,-52	>bad the=-11,-11,,13	>be=-20,10,-14,-16,,-9,15	>be N=,,,,,,-9	>be it=,-10,,,,,-14	>be the=,,,,,,-12	>because=,35,-17,-22,,-17,9	>because the=,,,-9,,,8	>because you=,8,,9	>but=10,-36,-29,-51,-12,-21,-23	>but N=-22,-13,,,10	>but it=,,,-15,,,-15	>but make=-14	>but no=42	>but the=28,,,-17,,,12	>but we=-9	>can=,-10,,-11,19	>can not=11,,,-9,,-10,-17	>can we=,,,,,,-9	>can you=,,,,,,9	>choose=-55,41,-17,-49,-39,,31	>choose ,=,-16,,,,28,26	>choose :=,-25	>choose N=-8,25,27,-12	>choose prep=-10,31,-16,-19,-15,21,-40	>choose s=,,,,,-16,-22	>choose stay=,25,,,,,26	>choose the=-14,18,,-13,,-14,15	>do=-30,-47,-11,-12,-24,,-69	>do it=,,,,-9	>do not=-23,-30,,,,,-18	>do the=,,,,,,-21	>do we=,,,,,,-21	>do you=,,,,,,-11	>done=-72,-50,-50,65,-34,-44,100	>done #=,,,14,,,20	>done $=,-8,,18,,-9,33	>done ,=,,,,,,9	>done :=,24,,-9	>done N=,-26,-10,45,,-9,38	>done all=,9,,8	>done good=,,,14,,,12	>done it=,-16,,-45	>done prep=,,,,,-9,22	>done s=-14,,,,,,-44	>done the=-18,-28,-13,53,-11,,41	>ed=-19,24,44,25,-25,11,50	>ed ,=-10,21,,-16,,,10	>ed N=,,,,,10,-13	>ed it=,,58,10	>ed prep=-21,,-11,9,,-22,16	>ed the=28,,,21,-11,,24	>get=-16,-25,-13,18,-9,-10,-20	>get N=,,,14	>get it=9,-8,,-22,,,-18	>get the=-17	>good=-71,,,-42,-31,-22,46	>good !=,,49,,,,16	>good $=-16,,-16,-13,-16,-19,121	>good ,=-17,64,,-40,37,-12,42	>good :=19,-9,,12,,,14	>good N=-8,-10,-12,62,,46,-8	>good good=,,,-27,,,-37	>good make=,,,,,,11	>good now=13,-8,,-60,,,-21	>good prep=-13,12,-17,,-11,18,-22	>good s=-22,-26,,15,,,-54	>good so=8,25,,,,,18	>good the=,-40,35,47,,-10	>good time=,,,-18,,,-27	>have=-11,,,-24	>have N=,,,,,,-9	>have not=-10	>have prep=8,,,-13,,,14	>if=-57,-50,-20,-14,-10,-24,-90	>if N=,-14,,,,,-20	>if it=,,,,,,-8	>if the=-26,,-15,,,,-47	>if we=,-24,,,,-9,-19	>if you=-14,,,,,,-17	>ing=-50,30,,,-32,-35	>ing N=,-13,,,,,-15	>ing be=-10,,,23,,,14	>ing good=,-11,,11,,,30	>ing it=,13,11,,,10	>ing prep=-23,33,-11,-18,-11,-11	>ing s=,-10,12,15,10,,30	>ing the=-15,,22,-23,-11,,-40	>ing you=,19,,37,,,10	>it=-13,-42,-22,,-8,-37,-15	>it N=-14,22,-10,,,,-41	>it be=-28,-9,-25,9,-16,-14,-52	>it do=8,,,22,,,20	>it good=,,,,,,23	>it modal=-24,,,,-10,,-22	>it past=,,16,-18,42	>it prep=,12	>it s=,-11,,-25,-12,,-27	>it you=,,,16,-10	>ly=-11,,-25,-23,32,-16	>ly N=,,,-8,,,-20	>ly the=,,,,23	>ly we=,,,,,,-9	>make=-96,-19,-54,-43,-36,-34,-87	>make N=,-22,,,,30,-19	>make it=,40,,-12	>make my=-26,,-14,-17,,-14,-46	>make prep=,-12	>make the=-39,-14,-16,-18,-15,-36,-106	>maybe=,-12,9,-27,,,-22	>maybe we=,,,,,,-8	>modal=-20,-31,-14,-16,,-19,-50	>modal N=,-9,,,,,-15	>modal not=,,,,,,-12	>modal the=,,,,,,-27	>modal you=,,,,8,,-10	>my=31,-56,-35,-55,-31,-20,-26	>my N=18,-14,-20,-37,-22,-16,-19	>my make=24,,,,,,13	>my s=-13,-31,,,,,-40	>need=-13,-15,-19,-26,-13,,-45	>need N=,,,,,,34	>need prep=,-9,,,,10	>need the=-9,,,-12,,,-41	>no=-28,-13,-53,-55,-40,-45,-61	>no ,=-11,,,,,,-25	>no N=-17,46,,30,-11,-13,57	>no bad=-24,-22,,-17,,,-43	>no be=-15,-12,,-13,,,-31	>no can=38	>no ed=,14,,,,,9	>no have=9,,,-8,,,-11	>no ing=,-36	>no it=25,-14,,,,,13	>no prep=-15,,-16,-23,,,-61	>no s=-42,,-8,-13,,,-11	>not=,41,-27,-21,-22,-27,-52	>not N=-11,51,,,,,8	>not good=35,-29,,,,,-22	>now=-50,-16,,54,,-20,-9	>now bad=-21,,,,,,10	>now done=,,,19,,,24	>now get=,,,,,,8	>now it=,,,,25	>now we=,11,19	>only=,12,,,,,16	>only prep=,15,,,,,15	>past=-37,-31,-13,8,-20,-12	>past it=,-9,9	>past prep=11,,,,,,10	>past the=-10,-11,,18,,,14	>please=-69,-28,-43,-66,,-51,-114	>please ,=-16,-20,,-9,,,-20	>please N=,12,,-8,,,15	>please do=,,,,,,-11	>please make=,,,,-8,-15,-29	>please my=-20	>please prep=,-22,,-19,-10,-9,-30	>please you=,-8,,,,,-16	>prep=-69,53,-37,-73,-39,-45,-71	>prep N=-17,-14,-17,-23,-12,-21,-43	>prep choose=-8,23,,,,,13	>prep it=23,-9	>prep my=,,,,,12,26	>prep now=,18,,,,,8	>prep prep=,-11,,,,,-44	>prep the=-51,47,-16,-36,-10,-19,-61	>prep you=-8,44,,-26,,,26	>s=,-36,-54,,-45,-55,11	>s #=26,25,,-25,,13	>s ,=8,-11,,-12,,,-17	>s :=,-21,-16,-11,,,-13	>s N=17,,-18,-25,-16,-11,-31	>s bad=,,-9	>s be=,20,-8,25,-11,-10,82	>s can=-10	>s choose=20,15,-8,,,,11	>s done=-16,-12,,36,,16,11	>s ed=-16,8,,-25,,,-38	>s get=-14,21	>s good=,,-12,48,-10,,50	>s have=,,,,,,12	>s make=19,,,-13,,,-14	>s past=,,,51,,,34	>s prep=13,-30,24,-13,-9,,-15	>s the=,,10,-9,,,-10	>so=,-24,9,-10,-17,-22,17	>so N=12	>so it=,,23,11	>so s=-13,15	>so the=18,11,,,,,19	>so we=,-38	>still=66,-32,-17,-19,-18,-17,10	>still no=,,,,,,10	>the=,-27,,,-10,-35	>the #=13	>the N=23,,-18,,-13,-18,15	>the bad=-36,-14,28,18,35,-9,-33	>the choose=-49,,,,,,-14	>the ed=-11,,,,,,-9	>the good=,,,-23,,,-36	>the ing=,11,12,15,-8,,32	>the ly=27,,-10,,,,13	>the make=,,,,,,22	>the s=18,-43,14,,-13,-14,-38	>the time=-22,14,,9,,,-20	>they=-42,-38,-10,-62,,,-78	>they N=-10,,,-16,20,,-29	>they be=-13,,,-14	>they good=,,,-20,,,-24	>they need=17,,,,,8,15	>they past=-27,-14,23,,-12,,-12	>they s=-14,,,,,,-9	>time=-28,,-18,-14,-12,-38	>time :=,-15,,,,,-11	>time good=,,,,,,-15	>time time=,-13	>time we=,-12,,,,-8,-21	>we=-38,,-42,-39,-32,,27	>we N=-26,32,-14,-8,-9,-45,10	>we bad=63,-23,,-9,,,-23	>we be=14,-20,-19,,-29,-23,-15	>we can=-37,-9,,17,,-9,-33	>we choose=-9,15,-10,-28,13,-8,52	>we do=-46,,11,,,-12,-85	>we done=8,16,,-24	>we ed=-17,,,-35,-13,11,26	>we get=-19,,,23,,,14	>we good=,,,-9,,19,26	>we have=,27,-16,,8,-9	>we ly=-11,-9,,,,,-25	>we make=-12,17,,,,-11	>we modal=20,-9,-10,-10,-15,,-11	>we need=,,,-11,,-9	>we now=,-12,,,,,18	>we only=,-16,,,28	>we past=-9,24,,19,,,28	>we still=,9,,,,32,17	>we will=-42,22,-11,-12,,64,53	>when=-51,20,-19,-19,28,-24,-27	>when ing=-8,32,,-9,,-8,37	>when it=,-9	>when the=-49,15,-13,-8,,-15,-80	>when we=,,,,,,-12	>when you=,,,,36,,36	>why=-41,-44,,,-23,-21,-20	>why N=,,,,,,-10	>why be=9	>why do=-12,,-13,,-9,,-23	>why if=,,,,,,-9	>why modal=,,,,,,-11	>why past=,,,,9	>why s=,,,36,,,25	>why the=,,15	>why we=-10,-12,29,,,,20	>will=-9,-22,,-10	>will N=,,,,,-8	>will do=,,,,,9	>you=-22,14,-9,-29,,-9,-49	>you N=19,12,21,42,,,53	>you bad=-15,-9,,,,,-9	>you be=,-13,,,-14,,-18	>you can=-15,,,,,,-28	>you ed=,,,,40	>you have=24,22,,-31,,,-14	>you modal=,-16,,,,,-10	>you past=-8,21	>you s=,,,9,,23
+scope_creep:grew	=-105,-4,-4,-8,269
+scope_creep:never-asked	=-102,-3,-5,-3,250
+scope_creep:outgrown	=,-4,,,291
+scope_creep:while-at-it	=,-2,,,287
 scope_creep@consequence	=,,,,-120
 scope_creep@general	=,,,,-120
 scope_creep@past	=,,,,-120
@@ -1425,1402 +1547,1485 @@ section-learned	=,,300
 section-planned	=-200,-150,,-400,,,198
 task_created:due	=,,,,,104
 task_created:need	=,-3,,-6,,130
-task_created:noted-down	=,-7,,-498,,261
-task_created:ticket	=-6,-199,-3,-398,,289
-task_created:todo	=-4,-7,,-5,,307
+task_created:noted-down	=,-8,,-499,,269
+task_created:ticket	=-5,-199,-3,-398,,287
+task_created:todo	=-4,-9,-2,-6,,306
 task_created@consequence	=,,,,,-120
-task_created@general	=,,,,,-119
+task_created@general	=,,,,,-120
 task_created@past	=,,,,,-120
 task_created@reported	=,,,,,-120
 unchecked	=-150,-200,,-400,,150,199
-word +	=,,,,,-9,15
-word 0.81	=-16,,22,16,,,9
-word 00.	=,10,,-9
-word 04	=,,28,9,,,14
-word 1.2	=,,27
-word 1.8.2	=12,23,,-22
-word 1.8.3	=-10,,,36
-word 10.	=20
-word 100	=,,27,9
+word +	=,9,,,,-8,19
+word 0.81	=-17,,22,16,,,10
+word 00.	=,,,-9
+word 04	=,,30,,,,13
+word 1.	=,,,,,,-30	>$=,,,,,,-30
+word 1.2	=,,28
+word 1.8.2	=12,24,,-22,,,9
+word 1.8.3	=-11,-8,,32
+word 10.	=16
+word 100	=,,25,9,,,20
 word 100%	=,,,13
-word 10k	=,,,,,,10
-word 118	=,,,16
-word 120	=15
+word 10k	=,,,,,,11
+word 118	=,,,13
+word 120	=12
+word 1200	=,-9,,,,,-18
 word 12k	=,,31,,,,10
-word 13	=,,,,,-9,-12
-word 14.	=,24,27
-word 1500	=,,,,,,14
-word 15th.	=,25,,,,,19
-word 16	=10,,,,,,25	>:=,,,,,,16
-word 18	=-9,,,-10,,13,15
-word 19	=-11,-12,,10,,,-34
-word 2.	=-20,,,-11,-8,-11	>$=-20,,,-11,-8,-11
-word 2.4.0	=-12,,,13,,,27
-word 20%	=,16
-word 2000	=11,,,-14,,,-18
-word 2014	=,,,,,,-18
-word 2018	=,,,,,,-14
-word 2019	=-8,,,,,15,15
-word 2022	=,,,12
-word 2024	=,-12,,16
-word 204	=,,,,,,14
-word 214	=,,-10,20	>s=,,-8,19
-word 22	=,,,,,,-18
-word 2231	=,,,,,,12
-word 26	=,,,,,,25
-word 3.	=,,,,,-8,-10	>$=,,,,,-8,-10
-word 3.1	=,,,-25
-word 3.8	=,22,,,,,9
-word 3.9	=,,,-18
-word 30th	=,,,-19
-word 31	=,,,,,,14	>prep=8
-word 310	=-11,,,15
-word 32	=,,,,,,10
-word 38	=-13,-9,,,,19,-21
-word 4.	=-8,,,-8,,,-12
-word 40%	=,,13,10
-word 400	=,,,12	>s=,,,,,,-10
-word 401	=,,,-10,,,-11
-word 403	=37,,,-13,,,25
-word 403.	=,,,,,,13	>$=,,,,,,13
-word 404	=,,,,,,13
-word 41	=-14,,,22,,,13
-word 412	=,,,11,,,20
-word 49	=,,,,,,-11
-word 500	=,,,,,,13
-word 502	=-21,,,,,,-14
-word 502s	=,-17,,36,,,11
-word 50k	=,,,49
-word 52	=,-9,,,,12,9
+word 13	=,,,,,-8
+word 14.	=,15,30	>$=,15,30
+word 14th	=,14
+word 1500	=,,,,,,16
+word 15th.	=,20,,,,,19
+word 16	=11,,,,,,26	>:=,,,,,,17
+word 17.	=,,,,,,32
+word 18	=-11,,,-10,,15,13
+word 19	=,-11,,,,,-27
+word 2.	=-19,-10,-11,-11,,-9	>$=-19,-10,-11,-11,,-9
+word 2.4.0	=-10,,,10,,,21
+word 20%	=-9,19
+word 20.	=,,,21
+word 2000	=11,,,-15,,,-20
+word 2014	=,,,,,,-17
+word 2016	=,,,,,,-11
+word 2018	=-9,,,,,,-11
+word 2023	=,,,19
+word 214	=,,,13	>s=,,,12
+word 22	=,-9,,,,,-15
+word 2231	=-8,,,,,,15
+word 26	=,,,,,,27
+word 3.1	=,,,-22
+word 3.8	=,21
+word 3.9	=,,,-19
+word 30%	=,,48
+word 30th	=,,,-21
+word 31	=,,,9,,,13	>prep=10
+word 310	=-8,,,15
+word 311	=,,,,,8
+word 32	=,,,,,,13
+word 34	=13
+word 38	=-11,-10,,,,,-17
+word 4.	=,,,,,,-12
+word 40%	=-8,,15
+word 400	=,,,12	>s=,,,,,,-8
+word 401	=,,,-9,,,-14
+word 403	=44,,,-13,,,21
+word 403.	=,,,,,,10	>$=,,,,,,10
+word 404	=,,,,,,8
+word 41	=,,,22,,,14
+word 412	=,,,13,,,22
+word 48	=,19,,20	>s=,19,,20
+word 49	=,12,,,,,-11
+word 500	=,,,,,,12
+word 502	=-22,,,,,,-12
+word 502s	=,-15,,37,,,8
+word 503	=,,,-15
+word 50k	=,,,44
+word 52	=,-9,,,,11,11
 word 55	=,,,,,,-15
-word 5521	=,,,12
+word 5521	=,,,12,,,9
 word 56	=,,,,,,12
-word 60	=,-16,21,,,11,9	>N=,-8,,,,12
-word 60s	=,18
-word 61	=,,,,,,20
-word 64	=-11,,13
-word 65	=,,,,,,-12
-word 71	=13,,,-22,,32
-word 77	=,,,11,,33,14
-word 80	=,,,,,,-19
-word 812	=,-8
-word 88	=-9,,,16
-word 900	=,,-10
+word 60	=,-17,17,,,11,13	>N=,-8,,,,12
+word 60s	=,19
+word 64	=-12,,13,19
+word 71	=12,,,-24,,31
+word 77	=,,,12,,33,11
+word 88	=,,,15
+word 900	=,,-9
 word 9000	=34
-word 91	=,,,21,,,37
-word 99	=,8,,,,,14
-word 99.2%	=,,,19,,,12
+word 91	=,,,20,,,37
+word 99	=,,,,,,12
+word 99.2%	=,,,18,,,12
 word aa	=,,,,,,-9
-word ablation	=-11,18,,,,,-11
-word aborted	=,,,,,,-10
-word accept	=,41,,,,,31	>the=,41,,,,,32
-word acceptance	=,,,14,,,11
-word according	=-13,,,,,,-33
-word across	=,-23,,50,,29,12
-word act	=,-9
-word action	=-27,,,,,13,-13
-word actions	=,,,,,,13
-word ad	=14
-word adding	=,,,,41,,17
-word addon	=28
-word address	=,,,,,,29
-word addresses	=,,13,,,10,16
-word agreement	=,,21
-word alert	=-12,-17,,,,36
-word alerts	=-9,,8,,,9
-word allowed	=17
-word along	=-10,,,22,21,,19	>the=,13,,-13,17
-word already	=25,11,-9,,,-15	>$=,18,,,,-8	>good=12
-word alt	=,,,,,19,25	>s=,,,,,13,17
-word analysis	=,,,,,,8
-word android	=11
-word angry	=,,,,,,-20
-word animations	=,14,,,,,18
-word anna	=,18,,,,,28
-word annex	=,,,,,,15
-word annotator	=,10,,19,,,21
-word annotators	=,,,,,,-29
-word annual	=,13
-word another	=-11,-42,,,,,-41	>N=-9,-38,,,,,-42
-word antibodies	=,,,23,,,24
-word anywhere	=12,,,,,,29
-word apart	=14,-8,,,,,22
-word apostille	=,,,11
-word appeal	=-8,18,,,,24
-word appendix	=,39,,,,,49
-word applied	=,,19,,,,10	>$=8,,15
-word approvals	=,20
-word approve	=,13,,,,,18
-word arabic	=12,,,-15,,,-27
-word archived	=,,,21,,,13
-word archives	=,,,,,,15
-word argue	=,12,,,,,-11
-word argument	=,,,,,,-9
-word arranged	=,-13
-word article	=,,14
-word asking	=,23,,,,,-11	>prep=,-10,,,,,-8
-word asleep	=,,,25,,,10
-word assignment	=,,,8
-word ate	=32,,,-18,,,17
-word attached	=,,,-11
-word attachment	=17,,,,,,17
+word ablation	=-10,20
+word accept	=,38,,,,,31	>the=,39,,,,,31
+word acceptance	=,,,15,,,12
+word according	=,,,,,,-28
+word accounting	=,,,,,,10
+word across	=,,,47,,45,11
+word act	=,-22,,,,,-12
+word action	=-28,,,,,13,-14
+word actions	=,,,,,,9
+word ad	=13
+word adapt	=,-8,,,,,-21
+word adding	=,,,,34,,18
+word addon	=26
+word address	=,,,,,,26
+word addresses	=,,17,,,9,15
+word age	=,,12
+word agreement	=,,22
+word alert	=-8,-19,,,,33
+word alerts	=,,9,,,,8
+word allotment	=,,,84,,,10
+word allowed	=15
+word already	=27,9,-8,,,-12,-17	>$=,16	>good=12
+word alt	=,,,,,17,22	>s=,,,,,13,15
+word analytics	=,,,-13,,,-29
+word android	=13,-8
+word angry	=,,,,,,-14
+word animations	=,11,,,,,20
+word anna	=,18,,,,,27
+word annex	=,,,,,,11
+word annotator	=,11,,17,,,20
+word annotators	=,,,,,,-26
+word annual	=,9
+word another	=-13,-46,,,,,-35	>N=-10,-43,,-9,,,-41
+word answered	=,,,-12
+word antibodies	=,,,18,,,23
+word anywhere	=17,,,,,,24
+word apart	=15,-8,,,,,12
+word apologies	=,-8
+word apostille	=,,,12
+word appeal	=-9,17,,,,23
+word appendix	=,31,,,,,42
+word apple	=,-9,,,,,8	>N=,-8
+word applied	=,,17	>$=,,15
+word approvals	=,17
+word approve	=,11,,,,,23	>the=,,,,,,11
+word april	=,,,-22
+word arabic	=14,,,-16,,,-20
+word archived	=,,,13,,,14
+word archives	=,,,,,,11
+word area	=,,,,25
+word argue	=,,,,,,-12
+word arranged	=,-15
+word arrive	=,,,29
+word arrives	=,,,,,,10
+word article	=,,17
+word asking	=,23,,,,,-15	>prep=,-8
+word asleep	=,,,22,,,9
+word assignment	=,,,,,,28
+word ate	=28,,,-13,,,9
+word attached	=,,,-9
+word attachment	=18,,,,,,14
 word attachments	=31
-word attempts	=,,-9
-word auditors	=,14,,,,27,10
-word auth	=,-10,,15,,-11,-22
-word authentication	=,,,,,,17
-word authors	=,,,,,,-15
+word audio	=12,-12,,11
+word auditor	=,-10
+word auditors	=,14,,,,,9
+word august	=,,,10
+word auth	=,-11,,17,,,-17
+word authentication	=,,,,,,13
+word authors	=,,,,,,-17
 word automatically	=,,,,,,-13
-word avoid	=-15,,,-12,,,-20
-word b-tree	=,9,,,,,8
-word backfilled	=-9,,,16
-word backoff	=,36,,-18
-word bad	=9,-10,,,,,-12
+word avoid	=-15,,,-13,,,-19
+word b-tree	=,10
+word backfilled	=-8,,,12,,,-9
+word backoff	=,34,,-18
+word bad	=,-8
 word badge	=12
-word banners	=,,,-10,,,-17
-word baseline	=,,,14
+word bake	=,,,,,,-21
+word bakery	=,,,15
+word band	=18
+word banners	=,,,-10,,,-19
+word baseline	=,,,16
 word basement	=,,,-12
-word basis	=,10
-word basket	=31,11,,,,,10
-word bastion	=21,,,,,,19
-word bathroom	=,,-9,-26,58,,-19
-word batteries	=18,,,,,25,20
+word basis	=,,,,,,12
+word basket	=30,9,,,,,9
+word bathroom	=,,,-30,56,,-13
+word batteries	=25,,,,,26,15
 word battery	=-9
-word become	=,,-8,,13,,13
-word becomes	=,12,8,-9
-word beeping	=-10,,,,,,-19
-word began	=,,,-9,25,,10
-word begin	=-20,,,,,-17,-24
-word behalf	=35
-word being	=13,27
-word believe	=-10,,,,,,-25
-word belongs	=,,14
-word below	=,-10,19,,,-9,15	>#=,-9,19,,,-9,8
-word ben	=,,,,,17
-word ben's	=,38,,,,,10
-word benchmark	=33,10,,-47,,,14
-word besides	=,,,,12,,13
-word better	=-12,,,-13,,,-44	>$=,,,,,,-27	>N=,,,,,,-22	>prep=,8,,,,,12
-word bibliography	=-19,,,,,,-16
-word big	=-15,,,,,,-9
-word bigger	=,-10	>N=,-10
-word bigquery	=17
-word bills	=,,11
+word beat	=,-16,,58
+word become	=,,-9,,,,14
+word becomes	=,22,,-19,17	>the=,9,,,17
+word beeping	=,,,,,,-19
+word bees	=,,15,,,,8
+word began	=,,-12,,59	>prep=,,-11,-9,59
+word begin	=-20,,,,,-13,-22
+word being	=10,23,,-9
+word believe	=-11,,,,,,-14
+word belongs	=,,13
+word below	=,,11,,,-12	>#=,,15,,,-12,10
+word ben	=,,,,,13
+word ben's	=,36,,,,,12
+word benchmark	=27,12,,-43,,,11
+word benchmarks	=,,,,,,-9
+word besides	=,,,,,,10
+word big	=-13,,,,,,-8
+word bigger	=,-11	>N=,-11
+word bigquery	=18,,,-9
+word bills	=,,12
 word binaries	=,,,-13
-word bind	=18,,,,,,15
-word bit	=,-51,,,,-11,-35
-word black	=45,-26,16,-9,,,-14	>$=,-17,16,-8,,,-33
-word blanks	=,28
-word bleed	=,,,,,,-14
-word blind	=28,-9
-word blinds	=,,,,,,9
-word blinks	=,,-8
-word blocking	=-13,-21,,,,,-22
-word blots	=,23
-word blow	=32,,,,18,,24
+word bind	=13,,,,,,13
+word birthdays	=,15,,,,17
+word bit	=,-44,,,,-13,-35
+word black	=46,-29,17,-14,,,-17	>$=,-21,18,-13,,,-37	>N=23
+word blank	=14
+word blind	=29,-8
+word blots	=,21
+word blow	=,,,,17,,27
 word boards	=,-15
 word boat	=,,,,,,9
-word body	=-13,34,15,,,,18	>N=-10,35,,,,,17
-word booking	=,-17,,19,,,16	>N=,,,19,,,13
-word bookings	=,,46,-12
-word boot	=16
-word boss	=-10
-word bother	=,14,,,,,31
-word bought	=,,,11
-word bounce	=,,,-11,,,-20
-word bracket	=14,40
-word brand	=,18,,-9
-word brb	=,-25,,-18,,,-55
-word bread	=,-18,14,20
-word break	=-8,,,,,,-34	>the=,,,,,,-16
-word breaker	=47,,23,,,,12
-word bring	=-11,-14,,-10,,,-44	>the=,-8,,,,,-27
-word brings	=,,,,,,-8
-word brochure	=,,,,,,-12
-word broke	=-14,-8,,-11,,,-22
+word body	=-14,27,14,,,,16	>N=-9,28,,,,,16
+word booking	=,-19,,20,,,15	>N=,,,20,,,13
+word bookings	=,,,-15
+word boot	=20,,,,,,11
+word boss	=-11,,,10,,,-12
+word bother	=,,,,,,21
+word bought	=,,,14
+word bounce	=14,,,-11
+word boxes	=,-14
+word bracket	=8,34
+word branches	=,,,,8
+word brand	=,20,,-14
+word brb	=,-21,,-16,,,-52
+word bread	=,-14,13,12
+word break	=-14,,,,,,-34	>the=,,,,,,-16
+word breaker	=51,,21,,,,13
+word bring	=,-16,,-13,,19,-23	>the=,-11,,,,23
+word brings	=,,-8,,,,-9
+word broke	=,-14,,-14,,,-21
 word broker	=,,,,,,-9
-word browser	=,,8,-10,,,-25
-word browsers	=13
-word btw	=,,,22
-word bucket	=,,,,,,10
-word bugs	=-11,-9,,,,,-20
-word building	=,-30,,11,,,9	>N=,-33,,13
-word built	=,,,,,,9
+word browser	=,,11,-9,,,-19
+word browsers	=11,,,,16
+word btw	=,,,14,,,10
+word bucket	=,,,,,,14
+word bugs	=-8,,,,,,-19
+word building	=,-32,,8,,,10	>N=,-32,,10
+word built	=,,,-13
 word built-in	=,,,,,,-16
-word bumped	=-9
-word burned	=16,-8
-word bus	=,,,20
-word buy	=,,,,,19
-word caching	=,12,,,,13
-word cadence	=9,,,,,,8
-word cake	=-11,,,,,,-41
-word calibrate	=,,,,,,-9
-word calibrated	=,,,18
-word calibration	=-14,,,39,,,-16
-word called	=,,-13,,-14
-word calling	=,,,,,,16	>it=,-11,,,,,9
-word calls	=,,,,,,10
-word camera	=48,-13,,24,,42,15
-word canary	=,,,-11,,,-25
-word cancelling	=,16,,,,,14
-word candidates	=,8,,,,,12
-word carries	=,,,,,10,-8
-word carry	=,,,,,,8
-word cast	=,,,,,-17
-word cat	=-32,,,,,,-22
-word catch	=,,,,,60,37
-word catches	=,26
-word cause	=,,15,,,,21	>$=,,,,,,-12
-word caused	=,,,,,,-13
-word cell	=,27,,-12
-word cello	=,46,,,,,8
-word centrifuge	=25,,,10
-word cert	=,-16,,12,,10
-word certs	=-8
+word bullets	=,-9,,,,,-18
+word bump	=,,,,,,-14
+word burned	=47,-9
+word burnt	=14
+word bus	=,,,9,,,16
+word business	=,,11
+word buy	=,,,,,20
+word buying	=,22
+word bytes	=,,-9
+word caching	=,10,,,,15
+word cadence	=,,,,,,11
+word cake	=-8,,,,,,-48
+word calculation	=,,,19
+word calibrate	=,,,,,,-16
+word calibrated	=,,,17
+word calibration	=-12,,,37
+word calls	=9,,,-13
+word calm	=,,,8
+word camera	=47,-13,,23,,41,13
+word canary	=,,,-14,,,-27
+word cancel	=,,,,,,12	>the=,,,,,,13
+word cancelling	=9,13,,,,,14	>the=9,13,,,,,15
+word candidates	=,8,,,,,13
+word carried	=,,,23
+word carries	=,,,,,10
+word carry	=,,,,,,13
+word cast	=,,,,,-13
+word catalogue	=,,,,9
+word catch	=,,,-11,,64,34
+word catches	=,24,,-8
+word caught	=16
+word cause	=,-10,11,,,,13	>$=,,,,,,-10
+word caused	=,,14,,,,-13	>prep=,,14,,,,-13
+word cell	=,31,,-10
+word cello	=,35,,,,,12
+word centre	=,,,10
+word centrifuge	=26,,,8
+word cert	=,-13,,12,,9
+word certified	=-9
+word certs	=-14
 word chain	=,,,,,10
-word chairs	=38,-15,,19,,,32
-word channel	=,-18,,,,,-18
-word chapters	=,,,,,,-23
-word charge	=,19
-word charged	=8,,,14
-word cheap	=-9,21,10,-8
-word checklist	=,-10,,-19,51,,-38
-word checksum	=,,15
-word choir's	=,,,19,,,10
-word chokes	=15,,,,,,32
-word choosing	=,,,-11
-word circle	=,,,-14
-word circuit	=-18,,32
-word city	=13,,,,,10
-word class	=10,,,,44,-11,-9
-word clause	=,-10,,,,17,23
-word clean	=,-10,66,,,10,19
-word clean-up	=,,,-15,34,16,12
+word chairs	=38,-20,,18,,,29
+word channel	=,-11,,,,,-22
+word chapters	=,,,,,,-22
+word charge	=,20,,,,,10
+word charged	=,-9,,10
+word cheap	=-8,14
+word checklist	=,-10,,-17,56,,-33
+word checksum	=,,11
+word chess	=-15,,,,,,-10
+word chicago	=,23,,,,,22
+word choir's	=,-8,,20,,,9
+word chokes	=18,,,,,,24
+word choosing	=,,,-12
+word christmas	=,,,,,-11
+word circle	=,,,-13
+word circuit	=-16,,31
+word city	=13,,,,,11
+word class	=13,,,,,-9
+word clause	=,-9,-11,43,,11
+word clean	=,-27,60,36,,9,32
+word clean-up	=,,,-11,33,14,15
+word cleaning	=,,,,,11
 word cleanly	=,,,16
-word cleared	=,,,,,,32
-word climbs	=12
-word cloning	=,18,,,,,12
-word close	=,-11,10,-12,,-12,-19	>$=,-10,13,,,,-9	>the=,,,,,-9
-word closing	=-11,,,12,,,12
-word coats	=,-18,,,,,-10
-word codes	=,,25
-word coffee	=-14,,,-30,,,-33
-word cohort	=-10,,35,,,,12
-word cold	=57,,,-38,,,-10
-word colleague	=,-19,,-10,,,-15
-word colleagues	=,8,,,,,11
-word collect	=,,,,,,-35
-word collecting	=,-10,,,,,-22
-word colour	=-8
-word colours	=-12,-13,,,,,-29
-word coming	=12,,,,,,9
-word comma	=9
-word commas	=-22,,38,,,,-18
-word commit	=-9,-12,,,,,-15	>N=-8,-11,,,,,-10
+word cleared	=,,,,,,33
+word clerk	=,,,,-8
+word client's	=9	>N=9
+word climbs	=11
+word cloning	=,18,,,,,15
+word close	=,-24,,-13,,-9,-17	>$=,-21,11
+word closing	=,,,13,,,14
+word club	=-12
+word coach	=,,,,,,13
+word coats	=,-15,,,,,-9
+word coffee	=,-8,,-22,,,-29
+word cohort	=,,36,,-9,,16
+word cold	=62,,,-36,,,-10
+word colleague	=,-23,,-13,,,-19
+word colleagues	=,,,,,,12
+word collect	=,,,,,,-31
+word collecting	=,-10,,,,,-15
+word colours	=-10,-12,,,,,-32
+word coming	=11,-15,,,,13,10
+word comma	=,,12
+word commas	=-12,,,,,,-19
+word commits	=,,,,,,9
 word committed	=,,,,,,-20
-word common	=-15,,,,,,-11
-word compare	=,-8,,,,,-19
+word common	=-15,,,,,,-9
+word compare	=,-25,,,,,-15	>the=,-24
 word compares	=,,,16
-word comparing	=,,20,,,,10
-word comparison	=,-11,,,,,23
-word competitor	=-10,,,,,,-23
-word compiles	=17,-9,,60,,,31
-word complaint	=,,-9,,,,-11
-word completes	=,,,,,,-69
-word compressor	=-9,,,,,,10
-word concert	=,,,,,,9
-word conference	=,,,,,,-9
-word configs	=,,8
-word confirm	=39,,,,,,12
-word confirmation	=,,,,,,10	>prep=,,,,,,10
-word conflicts	=-11
-word confused	=8
-word congratulations	=,,,-21,,,-53	>prep=,,,-18,,,-37
-word connections	=,-10,22,,,,14
-word cons	=,,,,,,-19
-word consents	=,-8,,,,,-21
-word contain	=,,13
-word container	=9,-35
-word content	=11
-word contest	=,9,,,,,15
-word contract's	=,,,,,,10
-word contractors	=,26
-word contracts	=,-9
-word control	=11,,44,,,,32
-word conversion	=,,,9,,,20
-word convert	=,,,,,,11
-word convinced	=,38,,-39,-9,,18
-word cookies	=,,15
-word correct	=,,,,,8
-word corrected	=,-11,,22
-word corrupted	=,,,,,,-21
-word cors	=15
-word cost	=,,,-9,,,-17
-word count	=,14,,-9
-word courier	=12,,,,,,27	>bad=12,,,,,,27
-word course	=,,26,,,19,9
-word coverage	=-8,,,46,,,34	>N=,,,28,,,19
-word covered	=,,,24
-word covers	=,-11,,,10
-word cpu	=23,22
-word crashed	=-15,,,,,,-24
-word create	=36,,,,,,13	>the=14,,,,,,28
-word created	=,,,,,17
-word credited	=,,,31
-word criteria	=,,,,,,-10
-word crowdin	=9,,17,,,,22
-word cta	=,11,,-8
-word cue	=-12,,,12
-word current	=,,,,,-9,-12
-word cursor	=,8,,,,,28
-word customs	=38,-17,,,,,27
-word cutting	=,17,,,,,26
-word czech	=,,,9,,,8
-word daily	=,10,,22
-word damned	=,18,,,,,12
-word dana	=,,,9,,,11
-word dark	=,13,,-8,,,23	>N=,13,,-8,,,23
-word dashboard	=,,26
-word dashboards	=,,,,,-11
-word dataset	=33,26,,,,,36
-word dates	=-9,,,-9,,,24	>prep=,,,,,,32
-word db-	=20,,,,,,20
+word comparing	=,,17,,,,10
+word comparison	=,,,,,8,22	>,=,8
+word compass	=,,,,,,-15
+word competitor	=,,,,,,-19
+word compiles	=16,-8,,73,,,32
+word complaint	=,,-8,,,,-14
+word complaints	=,,11
+word completes	=,,,,,,-66
+word compressor	=-9
+word concert	=,-12,,,,,26
+word configs	=,,9
+word confirm	=,,,,,,10
+word conflict	=-9
+word conflicts	=-9
+word confused	=12
+word congratulations	=,,,-20,,,-50	>prep=,,,-18,,,-33
+word connect	=,-10
+word connections	=11,,19,,,,15
+word cons	=,,,,,,-15
+word consents	=,-9,,,,,-15
+word console	=,,,,,,-12	>$=,,,,,,-9
+word consoles	=,,,-51
+word contact	=-10
+word contacts	=,-8,,,,23
+word contain	=,,14
+word container	=,-34
+word content	=14
+word contest	=,8,,,,,14
+word contract's	=,,,,,,11
+word contractors	=,25
+word control	=12,,40,,,,25
+word controller	=,,,22
+word conversion	=,,,11
+word convinced	=,35,,-49,-10,,15
+word cookies	=,,16
+word cool	=,,,,,,-9
+word copied	=,,,,,,-21
+word corner	=25
+word corrected	=,,,21
+word correctly	=,,,21
+word corrupted	=,,,,,,-14
+word cors	=14
+word cost	=,,,,,,-14
+word costumes	=8
+word course	=,-9,19,9,,26
+word court	=,,,,,,12
+word coverage	=-8,,,43,,,35	>N=,,,25,,,21
+word covered	=,,,26
+word covers	=,-16,,,,,-13
+word cpu	=,19,15,,,,10
+word crashed	=-15,,,,,,-21
+word create	=38,,,,,,10	>the=16,,,,,,22
+word created	=,,,,,17,-9
+word credited	=,,,29
+word criteria	=,,,,,,-9
+word crossword	=,-30,,,,-15
+word crowdin	=,,19,,,,21
+word cta	=,12,,-13
+word cue	=-8,,,10,-12
+word currency	=9,,,,,,8
+word current	=,,,,,,-11
+word cursor	=,8,,,,,23
+word customs	=,-18,,,,,30
+word cutting	=,19,,,,,29
+word czech	=,,,11,,,10
+word daily	=,,,19
+word damned	=,18,,,,,16
+word dana	=,,,,,,10
+word dark	=,15,,-13,,,21	>N=,15,,-13,,,21
+word dashboard	=,,28
+word dashboards	=,,,,,-13
+word dates	=-10,,,-14,,,22	>prep=,,,-9,,,29
+word db-	=20,,,,,,18
 word deadlocks	=11
-word deal	=,18,,-21,,,14
-word dealer	=,9
-word debounce	=,38,,-9,,,8
-word decimal	=,,,14
-word decisions	=,-13,,-9,,,-40
-word deck	=,,,18,12,,17
-word defender	=21,,,,,,11
-word definition	=,,,-11,,,-16
-word degree	=,,,,,,-9
-word delayed	=-10,21,,,,,-24
-word delete	=,-10	>the=,,,,,,14
-word deleted	=,19,,-14,,,15
-word delivered	=15,,,,,,22
-word delivery	=,,,,,,11
-word depends	=-21,-13,,,,,-31	>prep=-14,-12,,,,,-17
-word deploying	=,-11,,,,,-37
-word deploys	=,19,,,,,36
-word deposit	=,-10,,16,,,11
+word deal	=,18,,-23,,,12
+word dealer	=,8,,,,37
+word debounce	=,33,,-9
+word decimal	=,,61,18,,,9
+word decision	=,,-9,,,,-8
+word decisions	=,-13,,-14,,,-48
+word deck	=,-13,,16
+word defender	=20,,,,,,9
+word definition	=,,,-9,,,-19
+word degree	=,,,,,,-10
+word delayed	=-10,19,,,,,-22
+word deleted	=11,18,,-23,,,28
+word delivered	=,,,,,21,21	>$=10,,,,,21,21
+word depends	=-19,-17,,,,,-35	>prep=-13,-16,,,,,-17
+word deploying	=,-8,,,,,-36
+word deploys	=,22,,,,,35
 word describe	=,,,,,,-16
-word details	=-11,,,,,,-46
-word dev	=,14,,,,10
-word develop	=10,,,20,,,20
+word designers	=-9,,,,,,14
+word details	=-13,,,,,,-40
+word dev	=,11,,,,8
+word develop	=9,,,18,,,23
 word devices	=-10,,,,,,-12
-word die	=,,,16,,,20
-word diff	=,,,,,,14
-word digging	=,,18
-word direct	=-9,9
-word director	=,46,,-9
-word directory	=,,11
-word disabled	=,,,,,,-15
-word disagree	=,-9
-word disappears	=,,39,,,,31
-word disaster	=-10,,,,,,-25
+word diagram	=,,15,-14
+word die	=,,,17,,,19
+word digging	=,-32,15
+word direct	=-11,8
+word director	=,45,,-9
+word directory	=,,9,11
+word disabled	=,,,,,,-14
+word disaster	=-9,,,,,,-25
+word discounts	=,9
+word discuss	=,16
 word discussed	=,49
-word discussing	=,26,,,,,-18
-word discussion	=,19,,,,,36	>$=,14,,,,,18
-word dishwasher	=,9,,10
-word dissertation	=,,,32
-word doc	=,,,,,11
-word document	=-8
-word documented	=,,,,,,-18
-word doubled	=,14,,-18
-word doubt	=,,-8,,,,-12
-word downloads	=13,,,-9,,,-23
-word dpi	=-13,27,8,-18,,,-14
-word dr	=29,,,-14
-word drafted	=,,,,,,-14
-word drama	=,,,,,,-12
-word draw	=,,,,,,-26
-word drawer	=,,,,,,-11
-word drawing	=,-26,,,,,-41
-word drawings	=,-17,,-9,,,-12
-word drive	=9,,,-10,,,-13	>$=,,,-9,,,-15
-word drivers	=40
-word drives	=,,37,,,,19
-word drop	=,9
-word duplicates	=-21	>$=-11
-word duration	=,26
-word e-stop	=22,,,,,,12
-word earlier	=,19,,,,,-9	>$=,-9,,,,,-11
-word easier	=,,,,,,-22	>prep=,,,,,,-22
-word edition	=,48
-word education	=,10
-word effect	=-33,-9,31,,,,-12	>$=-35,,32,,,,-23
-word eight	=-11,,,39
-word electrician	=,-11,,36
-word eleven	=9,,,-12,,,8
-word else	=-10,65,,-21,,,11	>$=-10,28,,-9,,,9	>s=,39
+word discussing	=,25,,,,,-19
+word discussion	=,23,,,,,35	>$=,16,,,,,17
+word dishwasher	=,9
+word dissertation	=-10,,,23
+word dmarc	=,,,-8
+word doc	=,,,,,8
+word documented	=,,,,,,-15
+word double	=,-20
+word doubled	=,13,,-18
+word doubt	=,,,,,,-12
+word downloads	=,,,-13,,,-26
+word dr	=32,,,-13
+word drafted	=,,,,,,-15
+word drama	=,,,,,,-9
+word draw	=,-14,,,,,-27
+word drawer	=,,,,,,-10
+word drawing	=,-23,,,,,-41
+word drawings	=,-16,,-10,,,-19
+word drawn	=,48,55,54,,,12
+word drift	=-8,,20
+word drive	=,,,-10,,,-12	>$=,,,-10,,,-17
+word duplicate	=,,,,,25	>s=,,,,,25
+word duplicates	=-21	>$=-11,,,,,,-8
+word duration	=,25
+word dust	=,22,,,,,12
+word e-stop	=19,,,,,,9
+word easier	=,,,,,,-17	>prep=,,,,,,-17
+word eat	=10
+word edition	=,37
+word effect	=-19,-11,33,,-9,,-11	>$=-22,-8,33,,-8,,-21
+word eight	=-11,-8,,31,,,13
+word electrician	=,-10,,34,,9
+word elixir	=-12,9
 word elsewhere	=,10
-word email	=,,,,,,33
-word emails	=9,18
-word emulator	=15,,,,,,14
-word encrypt	=,,,,,,-9
-word encrypted	=,27,,-9
-word ended	=,,,-11,30,,20	>good=,,,-11,30,,20
-word engineers	=,,,-10,,,-9
-word english	=,12,,,,,23
-word enterprise	=,-15,15
-word entries	=,,9
+word emails	=9,17
+word emulator	=16,,,,,,16
+word encrypt	=,,,,,,-11
+word encrypted	=,19,-8,-12
+word ended	=,,,-13,30,,21	>good=,,,-13,30,,21
+word engineers	=,,,-12
+word english	=,13,,,,,23
+word enrolled	=,,,,,48,17
+word entered	=,,,16
+word enterprise	=,-12,13,,,,-8
 word enum	=-9,,,,,,-13
-word epochs	=-13,20,,12
-word essay	=,,-12
-word ethics	=,,,,,9,20	>N=,,,,,9,20
-word eu	=20,,,-8,,,24
-word euros	=,28,,,,,29
-word evenings	=,,,22,,,9
-word event	=,,,,,-8
-word events	=9,-9
-word ever	=,,,,,,-16
-word everybody's	=48,,,,,,49
-word example	=,,,,,,-17
-word excel	=9,11,,,,,14
+word epochs	=-14,25,,12
+word essay	=,,-17,,,,-23
+word eu	=18,,,-11,,,18
+word evenings	=,,,20,,,12
+word event	=,,,,,,12
+word events	=12,-9
+word ever	=13,-10,,,,,-15
+word everybody's	=49,,,,,,42
+word exactly	=,,23,13
+word example	=,-10,,,,,-20	>prep=,,,,,,-17
+word excel	=,11,,,,,10
 word exception	=,,,,,,-25
 word existing	=,9
-word exists	=11,,,,,,50	>$=11,,,,,,49
-word exit	=-20,,,-8,,,-34	>N=-20,,,-8,,,-34
-word expected	=-13,,,,,,-20
-word experiments	=11
-word expires	=,,,,,,-9
-word explanation	=,,12
-word exponential	=,22
-word extend	=,,,,,,22
-word extended	=,,,,,,9
-word external	=,18
-word extracted	=25,,,,,,17
-word f	=-12,,,16,,9,8
-word facility	=,22
-word failover	=-9,-11,,14,,,-12	>N=,,,17,,,11
+word exists	=11,,,,,,49	>$=11,,,,,,48
+word exit	=-17,,,-9,,,-29	>N=-17,,,-9,,,-29
+word expected	=-16,,,,,,-21
+word experiments	=12
+word expires	=,,,,,,-8
+word explanation	=,,13
+word exponential	=,21
+word extend	=,,,,8,,20
+word extended	=,,,,,,8
+word external	=,17
+word extinguishers	=11,,,,,14,17
+word extra	=,9
+word extracted	=25,,,,,,21
+word f	=-12,,,16
+word facility	=,20
+word failed_	=12,,,,,,27
+word failover	=-8,-8,,9,,,-8	>N=,,,15,,,14
 word failures	=,,,,,,-22
-word fair	=-8,38,,,,,37
-word fall	=22,22
-word falls	=13,,,-9
-word fan	=,,,,,,-10
-word fast	=,-20,,,,,-62	>$=,-18,,,,,-39
+word fair	=,25,,,,,37
+word fall	=,11,,,,,-29
+word falls	=14,,,-11
+word family	=,,-10
+word fast	=,-18,,,,,-59	>$=,-17,,,,,-42
 word faster	=,,,,,,-12
-word february	=,21
-word feel	=,,,,,,-26
-word fell	=,,,35,,,12
-word fence	=,,,,,,13
-word few	=,,,,,,-18
-word ffmpeg	=,,,,,,-15
-word figma	=,30,,,,,18
-word figure	=,,,,,,-11	>prep=,,,,,,-11
-word figures	=,-11,11,,,18
-word filed	=-13,,,,,53,32
-word fill	=,,,21,,,-12
-word filter	=,,,,,,-22
-word filters	=,-8
-word finance	=,,,,,20
-word finding	=,,,11
-word findings	=,,,13,,,9
-word finetune	=,35,,,,,16
-word fingers	=,,,-22,,,-28	>done=,,,-22,,,-28
-word finishing	=,,,-15,,,-27	>the=,,,-15,,,-27
-word finite	=,,10,,,,-16
-word firing	=,-11,25,10
-word fit	=,,,23
-word fixing	=,,,,,,-31
-word fixtures	=,8,,,,10,21	>$=,,,,,11,10
-word flagged	=21,,,,,,8
-word flakiness	=,,35,,,,10
-word fleet	=,,,-13,,,-16
-word flicker	=16,,,-11
-word flight	=-9,17,,-9	>be=,18
-word flood	=,,,,,17
-word flooded	=,,,,,,-9
-word floor	=14
-word flying	=28,-9
-word follow	=,28,,,,16,23
-word follow-ups	=,,,,,15
-word following	=,22,,,,,9	>you=,21,,,,,9
-word font	=,,,,,,9
-word fonts	=-13,,,-14,,,-14
-word food	=,,,15
-word footer	=,-20,,,,,-20
-word footnotes	=15
-word force	=-9,20
-word forecasting	=,,,,,,11
-word forever	=42,-12,-9,-9,-14,-10
-word forget	=,10,,,,34,53
+word fastest	=,,9,,,,-31
+word fault	=22,-10,-9,,,,-35
+word feature	=,-12,,11,22,,22	>$=,,,,,,-11	>N=,,,18,24,,39
+word february	=,18
+word feel	=,,,,,,-18
+word fence	=,-13
+word few	=,,,,,,-21
+word ffmpeg	=,,,,,,-12
+word fight	=,,,11
+word figma	=,61,,,,,18
+word figure	=,,-8,11,,,-13	>prep=,,-8,11,,,-13
+word figures	=,-10,,,,16
+word filed	=-11,,,8,,50,34	>prep=,,,8,,11,10
+word fill	=,,,22,,,-11
+word filters	=,-11
+word finance	=,,,,,19
+word findings	=,-8,,9,,,11
+word finetune	=,31,,,,,14
+word finishing	=,,,-14,,,-29	>the=,,,-14,,,-29
+word finite	=,,12,,,,-12
+word firing	=,-10,28,12
+word fit	=,16,,29,,,13	>prep=,16,,29,,,13
+word fixes	=12,,,,,,-9
+word fixing	=,,,,,,-33
+word fixtures	=,,,,,10,15	>$=,,,,,11
+word flagged	=19
+word flakiness	=,,34,10,,,12
+word fleet	=,,,-11,,,-14
+word flight	=,18,,,,-8,-13	>be=,19
+word flights	=,,,8
+word flood	=,,,,,12,-8
+word flying	=29,-8
+word fog	=-8,14,,13
+word follow	=,24,,,,14,23
+word follow-ups	=,,,,,17,8
+word fonts	=-8,41,,-14,,,-14
+word food	=,,,11
+word footer	=,-20,,,,,-26
+word footnotes	=13,21,,-10
+word force	=-11,15
+word forecasting	=,,,,,,10
+word forever	=50,-9,-8,-8,-12,-9,-9
+word forget	=,11,,-8,,26,45
 word forms	=,,,,,,-30
-word forty	=14
-word four-day	=,,,-8,,,9
-word frame	=,,,21
-word freeze	=,71,,,,,31
-word fresh	=,,,,,10,10
-word friendlier	=,,,,,,-13
-word friendly	=,,,-8,,,-22
-word ftp	=14
-word fun	=,,,,,,-18
-word funny	=,,29,,,,-10
-word further	=19	>prep=19
-word garage	=,,,12,28,,14
-word garbage	=-14,,11
-word garden	=,,,,,,15
-word gas	=53,11,,,,,23
-word gasket	=,-16,,37,,21,9
-word gateway	=10
-word generated	=,,,9,,,15
-word generator	=,-18
-word genre	=,,,,,,-12
-word github	=,,,,,,13
-word given	=,,,17
-word glaze	=,,28,,,,11
-word gmail	=10,,22,,,,11
-word goal	=,,,-24,,,-62
-word google	=30,,,-9,,,15
-word governor	=,,,22,,10,28
-word gps	=,,,-17,,14
-word gpu	=13,-12,,-14,,,14
-word gpus	=,,,,,,14
-word grab	=,,,,,,-9
-word grades	=,,,11,,,14
-word grading	=,,,,,,10
-word grafana	=,,,,,26,21
-word grandma's	=,,,,,,11
-word graphql	=,22,,,,,23
-word grey	=,33,,-12
-word group	=,17
-word groups	=,,10,,,,-16
-word grouted	=,,,-33,,,-22
-word guess	=,,,,,,-29
-word guests	=23,,,-12,,,17
-word guide	=-19,18
-word haha	=,,,,,,-10	>$=,,,,,,-10
-word halfway	=13,-14,,-21,,,-31	>$=12	>good=,,,-12,,,-16
-word hall	=-9,-16,,-22,,,-35
-word hallway	=,-9
-word handbook	=,8,,,14,,14
-word handles	=-13,,,15
-word handoff	=,,,,,,-17
-word happened	=,,-9
-word happening	=12,-8,14,,,,21
-word hard	=-10,-16,,-20,,,-41
-word hardly	=,,23
-word hash	=,,10,,,13,21
-word having	=,9,,,,,12
-word head	=-11,,,,,,-25
-word header's	=,,,-26,,,-21
-word headless	=16
-word heap	=,,13,,,,18
-word heapsort	=,,,,,,-14
-word heard	=,,,-28,,,-25
-word hearing	=-11,-21,,,,,-30
-word heart	=-12
-word heat	=,,14,,,,10	>N=,,,,,,9
-word held	=,39
-word helped	=,-9,,,,,-16
-word hence	=,,40
-word hetzner	=,9,,,,,13
-word hiring	=,,,,,,12
-word his	=-24,,,-20,,,-23	>N=-24,,,-20,,,-30
-word history	=15	>$=,,,,,,-21
-word hit	=22,-21,46,29,,,12	>the=23,-9
-word holding	=38,,,,,,26	>the=39,,,,,,32
-word holiday	=,,,,,,-15
-word home	=,-13
-word honestly	=,,,,,,-19
-word hooray_	=,,,27,,,29	>$=,,,27,,,29
-word hot	=,,,,,,-14	>N=,,,,,,-12
+word forty	=9,-23,,33,,,11	>s=,-21,,33,,,10
+word frame	=,,,18
+word freeze	=,72,,8,,,30
+word friendlier	=,,,,,,-11
+word friendly	=,,,,,,-18
+word frost	=,-17,,,,,-10
+word ftp	=12
+word fun	=,,,,,,-17
+word funny	=,-10,43,,22,-8,-14
+word further	=10	>prep=13
+word garage	=-39,,,94,30,,16
+word garbage	=-16,,10
+word garden	=,44,54,37,,,16
+word gas	=56,,,,,15,34
+word gasket	=,-14,,30,,20,14
+word generated	=,,,9,,,14
+word generator	=,-17,26,19,,,17
+word genre	=,,,,,,-10
+word ghent	=,26,,,,27
+word github	=,,,,,,9
+word given	=,,,9
+word giving	=17,,,,,,-9
+word glaze	=,,31,,,,10
+word gmail	=10,,21,-10,,,17
+word goal	=,,,-11,,,-64
+word google	=28,,,-10,,,12
+word governor	=,,,20,,10,19
+word gps	=,,,-13,,13
+word gpu	=13,-22,,-18,,,11
+word gpus	=,,,,,,10
+word grades	=,,,26,,,14
+word grading	=,,,,,,12
+word grafana	=10,,,,,28,11
+word grandma's	=,,,,,,14
+word graphql	=,21,,,,,23
+word grey	=,28,,-14
+word grid	=,18,,19
+word ground	=,,18,,,,18
+word group	=,18
+word groups	=,,12,,,,-12
+word grouted	=,,,-33,,,-24
+word guess	=-10,,,,,,-24
+word ha	=,,,,,,-8
+word haha	=,,,,,,-12	>$=,,,,,,-11
+word halfway	=14,-17,,-23,,,-34	>$=12,,,,,,-8	>good=,,,-13,,,-18
+word hallway	=,,,,24
+word halves	=,,,,,,-12
+word handbook	=-9,,,,13,,12
+word handle	=,,,,32,,21
+word handled	=,,,,,,-13
+word handles	=-15,,,32,,38
+word handoff	=,,,,,,-21
+word hang	=-8,,23,,,,10
+word happened	=,,-9,,,,-9
+word happening	=10,,17,,,,19
+word hardly	=,-9,31
+word hash	=,,8,-9,,15,18
+word having	=,8,,,,,10
+word head	=-10,,,,,,-25
+word header's	=,,,-17,,,-23
+word headings	=,12
+word headless	=15
+word heap	=,,11,,,,20
+word heapsort	=,,,,,,-16
+word heard	=14,,,-24,,,-17
+word hearing	=,-25,,,,,-28
+word heart	=-14,-8
+word heat	=-14,,12	>N=,,,,,,8
+word held	=,32
+word helped	=,-8,,,,,-17
+word hence	=,,41
+word hereby	=,22,,,,,10
+word heron	=,19
+word hetzner	=,,,,,,14
+word hinges	=,,,,,,14
+word hiring	=,,,,,,14
+word his	=-22,,,-20,,,-18	>N=-22,,,-20,,,-26
+word history	=13,,,,,,14	>$=,,,,,,-21
+word holding	=,,,,,,24	>the=,,,,,,28
+word home	=8,-20,,,,,10
+word honestly	=,,,,,,-10
+word hosting	=,8
+word hot	=,,,,,,-17	>N=,,,,,,-16
 word hourly	=11
-word hr	=,48,,-16
-word huh	=-8,-22,,-9
-word hums	=,,,34,,,13
-word hung	=-33
-word hurt	=-23,,,,,,-18
-word icons	=17,16,,,,20,32
-word ideas	=29,-30
-word identical	=,-18,,,,,17
-word ids	=,,,,,,8
-word ie	=-13,11,,,,,62
-word ignore	=,,,,,,-12
-word images	=-15,-9,18,,,,-22	>prep=,,,,,,-13
-word immediately	=,16,,,,,11	>$=,16,,,,,12
-word implement	=,-10,,,,,-36
-word implemented	=,,,,,,9
-word imports	=,,,,,,12
-word impossible	=-9,,,,,,8
-word inbox	=-16,,,15,,,17
-word inch	=,,,,,,21
-word include	=,,,,,,-9
-word incremental	=,10
-word ines	=,52,,,,,32
-word ingest	=,19,,9,,,-16
-word inline	=,,,,,,10
-word inspected	=,,,,,19,19
-word inspection	=-10,,,,,33,-18
-word inspector	=11,,,,,,16
-word install	=9
-word installed	=,,,-17	>$=,,,16
-word installer	=26,,,,,13,27
-word instructions	=,11,,,,10
-word intact	=-8,,,54,,,24
-word inter	=,18,,,,,16
+word hr	=,46,,-17,,,12
+word hub	=,,20
+word huh	=-10,-18,209
+word hums	=,,,32,,,12
+word hung	=-38
+word hurt	=-27,,,,,,-18
+word ice	=15,14,,,,,-18	>$=,,,,,,-19
+word icons	=23,13,,,,20,31
+word ideas	=32,-31
+word identical	=,-18,,9
+word ie	=-9,,,,,,56
+word ignore	=,,,,,,-8
+word images	=-19,-8,16,-10,,,-15	>prep=,,,,,8,-11
+word immediately	=,19,,,,,15	>$=,19,,,,,16
+word implement	=,-9,,,,,-33
+word implemented	=,,,8,,,9
+word imports	=,,,,,,10
+word impossible	=,,,,,,10
+word inbox	=-17,,,18
+word inch	=,,,,,,20
+word include	=,,,,,,-11
+word included	=,,,,20	>$=,,,,20
+word including	=,,8
+word incomplete	=51	>$=51
+word ines	=,51,,,,,31
+word ingest	=,17,,,,,-20
+word input	=,,,,,,-10
+word inspected	=,,,9,,13,17
+word inspection	=,,,,,,-19
+word inspector	=30,,,,,,17
+word installed	=,,,-17	>$=,,,12
+word installer	=25,,,,,15,26
+word instructions	=,10
+word insurer	=,,,,,12
+word intact	=,,,50,,,23
+word inter	=,55,,,,,14
 word intern's	=13	>N=13
-word internet	=,-14,,,,,-29
-word interrupted	=,,,,,,-15
-word invented	=,,,-13,,-10,-43
-word inventory	=,,,45
+word internet	=,-10,,,,,-33
+word interrupted	=,,,,,,-18
+word invented	=,,,-10,,-8,-31
 word investors	=,-10
-word invite	=-14,-10,,,,14
-word ios	=,-8,,40
-word isbn	=11
-word issued	=,,,43,,,41
-word italian	=-25
-word item	=,,,,,9
-word jam	=-23,,,,,,19
-word java	=,,,,,,-11
-word jenkins	=29,12,-8,-14,,,24
-word jira	=26,,,,,13	>N=29,,,,,13
-word join	=13,-12,13,,,,22
-word joke	=,,,,,,-10
+word invite	=-13,-10,,,,14
+word ios	=,-9,,40
+word isbn	=9
+word issued	=,,,33,,,30
+word italian	=13
+word item	=,,,-8,,12
+word jam	=,,,,,,11
+word january	=-10,,10,,,,14
+word jenkins	=26,,,-10,,,13
+word jira	=25,,,,,12,-9	>N=27,,,,,12,-9
+word join	=14,-11,18,,,,20
+word joint	=,16,,,,,13
 word journal	=,12,,,,,15
+word json	=,,,,,,15
 word july	=,,,,,,-16	>$=,,,,,,-16
-word jumps	=,,,,,,14
-word jury	=-29,,,,,,-8
-word k	=,-8,,,,,-10
-word kafka	=,-10,,-15
-word kappa	=,,18,16
-word keeping	=,,,,,,9
-word kills	=20,,,,,,10
-word kind	=-9,-15,,,,,-12	>s=,-16
-word kindly	=,,,,,,-23
-word kitchen	=,,,,,-11
-word knowing	=-23,,,,,,-17
-word known	=-14,,,-9,,,-34	>N=-18,,,,,,-11
-word kotlin	=,,,,,,-10
-word labels	=,,,,,,12
-word lack	=55
-word ladies	=,,,21
-word landed	=,,,-10
-word laptops	=11,14,-14
-word latency	=,,,,,,-10
-word launched	=-9
-word ldap	=16,19,,,,,17	>N=16,19,,,,,17
-word lead	=,18,,,,,26
-word leaks	=,,,11
-word lean	=,,,,,,-10
-word leaning	=,,,,,,-17
-word learn	=,-27,,,,,-19
-word learning	=,-9,20
-word leaves	=-37
-word leaving	=-12,,11,,,,9
+word jury	=-27
+word k	=,,,,,,-9
+word kafka	=,,,-16
+word kappa	=,,20,14
+word kickoff	=,,,,,,8
+word kid	=-8,,,,,48,12
+word kill	=66,-9
+word kills	=19,,15
+word kind	=-8,-20	>prep=,,,,,,11	>s=,-15
+word kindly	=,,,,,,-24
+word knew	=,,22,,-9
+word knowing	=-25,-10,,,,,-15
+word known	=-15,,,-8,,,-34	>N=-16,,,,,,-11
+word kotlin	=,,,,,,-14
+word ladies	=,,,10
+word landed	=,,,-11
+word lane	=,,,,,,14
+word laptops	=15,11,-13
+word latency	=,,,,,,-8
+word launch	=9,-9,,-18,,-10,-24
+word ldap	=13,16,,,,,15	>N=13,16,,,,,15
+word lead	=,21,,,,,26
+word leading	=,,,,,,23
+word leaflet	=,9,,,18
+word lean	=,-10,,,,,-18
+word leaning	=,,,,,,-13
+word learn	=,-26,,,,,-18
+word learning	=,-11,15
+word learnt	=,-12,37
+word leasing	=-9
+word leaves	=-32	>the=,,,,,,11
+word leaving	=-8,,10,,,,10
 word legally	=14
-word length	=,,32,,,,17
-word lesson	=,,28,19,,-13	>prep=,,13
-word level	=,-12,,13
-word libraries	=,18
-word library	=17
-word licence	=,,,,,27
-word license	=,,,,,,10
-word life	=,,,,,,-24
-word lift	=-12,-9,,,,,-30
-word lighthouse	=,-51,,13,,-10,-15
-word limits	=-10,9
-word linked	=,,,12
-word linz	=,29,-8,,,,9
-word lisbon	=53
-word lists	=,,,,,,16
+word length	=,,29,,,,12
+word lesson	=,-8,23,16,,-11	>prep=,,12,,,-9
+word letters	=-13,-9,,-10,,,-17	>,=-12,,,,,,-20
+word level	=47,-25,,8
+word libraries	=,12
+word library	=14
+word life	=,,,,,,-18
+word lighthouse	=,-45,,15,,-12,-19
+word lights	=-13
+word linz	=,24,,,,,10
+word lists	=,,17,,24,,12
 word loaded	=15
-word loader	=,,,,,,11
-word loading	=,,,,,,-19
-word local	=,31,,,,,14	>N=,,,,,,10
-word locale	=-13,,43
-word lodash	=,28,,-19,,,-13
-word logging	=,,9
-word logins	=,-10,,,,,-19
-word logs	=18,,,,,,9	>$=13
-word looker	=31,,,-9,,,26
-word loop	=16
-word loose	=-17,,30,,,,24
-word lora	=,35,,,,,16
-word lose	=-13,,,,-9,,-20
-word lot	=,,,-13,,20
-word loud	=,-9,,,,,-35
-word love	=,,,8,,,-15	>it=,,,10,,,-10
-word loved	=,,,12
-word lower	=,,,-16,,12
-word luck	=,,,-9,55,,-24
-word luthier	=,,,19
-word mac	=27,,,,,,18
-word macos	=12,,,,,,11
-word maintenance	=,,,,,,-33
-word makes	=,-13,14,-8,,17,9
-word management	=,9,,,,,16
-word manual	=,,10,-11
-word many	=,,19,,,,25
-word map	=,9,,,,,17
-word mara	=,,,,,,-18
+word loading	=,,,,,,-23
+word local	=,34,,-8,,,18	>N=,,,,,,14
+word locale	=-9,,10,,,,10
+word lodash	=,23,,-14
+word logging	=,,9,,11
+word logins	=,-8,,,,,-16
+word looker	=35,,,-12,,,20
+word loop	=12
+word loose	=-19,,29,,,,18
+word lora	=,31,,,,,14
+word lose	=-13,,,,,,-16
+word lot	=,,,-16,,17
+word loud	=,-10,,,,,-31
+word love	=,,,,,,-9
+word lower	=,,,-12,,11
+word luck	=,,,-12,53,,-20
+word luthier	=,,,18
+word mac	=28,,,,,,17
+word macos	=10,,,,,,10
+word magazine	=,,,,18,,-18
+word mailbox	=19
+word maintenance	=,,,,,,-35
+word management	=,,,,,,17
+word many	=,,19,,,,24	>s=,,,,,,9
+word map	=,,,,,,21
+word mara	=,,,,,,-21
 word marathon	=,,,,,,-19
-word mark	=,,,,,,-15	>the=,,,,,,-15
-word marta	=,,,-14
-word mascot	=,14,,-11,,20
-word mastered	=,,,,,,-15
-word matches	=10
-word matters	=,21,23
-word max	=,12,,-12,,,-12
-word mean	=,-13,8
-word meant	=,-12,,,,,-14
-word measure	=,,,,,,-11
-word measured	=,,,8,,,25
+word mark	=,,,,,,-16	>the=,,,,,,-16
+word market	=,17,,,,,9
+word marketing	=18,-21,,13,,,14
+word marta	=,,,-17,,,-10
+word mascot	=,13,,-12,,17
+word mastered	=-8,,,8,,,-17
+word match	=,-15,8,15
+word matches	=8
+word material	=,,,13
+word matrix	=,,,,,,26
+word matters	=,20,18
+word max	=,8,,-9,,,-21
+word mean	=-10,-13,,-11	>N=,-9
+word meant	=,-18,,,,,-9
+word measured	=,,,8,,,12
 word median	=,,,,,47
-word meet	=,-10
-word mei	=,,,,,,-17
-word mention	=-9,,,,8,,-29
-word merging	=,-11,,,,,-15
-word mesh	=,-9,,-19,,,-18
-word met	=,,,13
-word metric	=,,,-18
-word metrics	=,,,,,,11
-word midnight	=,,,,,,11
-word migrate	=,,,,,,-11
-word migrated	=,-13,,16
-word milk	=9,,,,,13,13
-word million	=14,,,-9
-word mine	=-25,-19,,,,,-39
-word minor	=,,,,,,39
-word minute	=-14,,16
-word mirror	=,,,,,,-41
-word mirrors	=,,,,,,40
-word missed	=,,17,,,17,29
-word mixed	=,,,,,,-10
-word mixer	=14,,,,,,13
-word mock	=,,,18,,,16
-word model	=,-13
-word moderation	=,-10,,,11,,-15	>N=,-10,,,11,,-15
-word mondays	=,9
-word money	=-13,28,,9,,,22
-word monitor	=,,,,,,15
-word monorepo	=-9,33,,-8,,,58
-word months	=,,,,,,9
-word movie	=-11,,,,,,-30
-word moving	=,,,25,,-10
-word museum	=29
-word must	=,,,-8,,,-15	>N=,,,,,,-9
-word myself	=-10,,,,,,-9
-word mystery	=,,12
-word nailed	=,-9,,9,,,14
-word named	=,,,,,,-15
-word naming	=,13
-word nan	=,,27
-word native	=24,19,,,,,13
-word nav	=,,-9,,,,10
-word near	=,,,,,,-20
-word nearly	=,,,,,,-8
-word needed	=,-13,,,,,-18	>$=,-13,,,,,-26
-word neighbour's	=-16,,,,,,-24
-word newer	=15,,,,,,11
-word nicely	=-21,,,46,,,9	>,=-16,,,13
-word nights	=13,,,20,,,30
-word nodes	=,-8,,-14
-word normal	=,-15,,17,,,8	>$=,-12,,18,,,20
-word notarization	=12
-word notebook	=,,,,,,18
-word notice	=33,-33,,,,,-23	>$=35,-26,,,,,-24
-word noticed	=,-14,11
-word novel	=,,-13,-45,,,15
-word nowhere	=27,,,,,,35
-word null	=,,,,,,-16	>$=,16
-word nulls	=,,,,,,17
-word oak	=,14,,,,,17
-word oauth	=26,,,,,,35
-word objections	=-15,,,,,,-22
-word odd	=,-14,,,,,-27	>$=,,-16,,,,-27
-word offers	=,-9,,,,,-10
-word offline	=-14,18,,,,,19
-word offset	=,-10,,,,,-13
-word often	=,,,,,,-18
-word okafor	=,,,-13,,,-25
-word older	=-15,14,36,,,,9	>prep=,24
-word onboarded	=,,,9,,,8
-word ops	=,-15,,9,,16
+word mei	=,,,,,,-13
+word mention	=,,,,,,-26
+word mentions	=,,11
+word merge	=9,,,,,-13,-9	>$=11,,,-9,,,14	>N=,,,,,,8
+word merging	=,-12,,,,,-11
+word mesh	=,-8,,-16,,,-16
+word met	=,,,14
+word metric	=,,,-17
+word metrics	=,,,,,,12
+word midnight	=,,,12,,,9
+word migrate	=,,,,,,-8
+word migrated	=,-10,,15
+word milk	=11,,,,,10,10
+word million	=15
+word mine	=-23,-27,,,,,-39
+word minor	=,,,9,,,36
+word minute	=-8,,17,,,,15
+word mirror	=,,,,,,-38
+word mirrors	=,,,,,,39
+word miss	=,,12
+word missed	=,,18,,,12,24
+word mixed	=-8,,,8,,,-10
+word mixer	=13,,,,,,15
+word mock	=,,,19,,,13
+word moderation	=,,,,10,,-9	>N=,,,,10,,-9
+word mondays	=,12
+word money	=-8,22,,9,,,18
+word monitor	=,,,,,,17
+word monorepo	=,30,,-9,,,41
+word months	=,,,9,,,10
+word mostly	=,,18,,24,,8
+word mother	=,,,,,56
+word mother's	=,,,,,23
+word movie	=-11,,,,,,-31
+word moving	=,8,,21,,-16
+word museum	=33
+word must	=,,,-8,,,-22	>N=,,,,,,-9
+word myself	=20
+word mystery	=,,68,-12
+word nailed	=,,,10,,,15
+word naming	=,14
+word nan	=,,26
+word native	=23,20,,,,,16
+word near	=,,,,,,-18
+word nearly	=,,11,,14	>N=,,,,14
+word needed	=,-10,,,,,-16	>$=,-10,,,,,-25
+word neighbour	=,,8
+word newer	=13,,,,,,10
+word nicely	=-22,,,46,,,12	>,=-17,,,14
+word nights	=,,,21,,,24
+word nodes	=,,,-15
+word normal	=,-12,,16,,,9	>$=,-9,,17,,,21
+word notarization	=16
+word notice	=31,-33,,,,,-20	>$=34,-27,,,,,-21
+word november	=,,,,,,-17
+word nowhere	=26,,,,,,34
+word null	=,,,,,,-15	>$=,16
+word nulls	=,,,,,,12
+word oak	=,12,,,,,17
+word oauth	=25,,,,,,34
+word objections	=,,,,,,-16
+word odd	=,-14,,,,,-24	>$=,,-13,,,,-25
+word offers	=,-13,,,,,-22
+word offline	=-14,17,,,,,20
+word offset	=,,,,,,-13
+word okafor	=,,,-10,,,-18
+word oldest	=-12,-25,,,,,-65
+word ops	=,-10,,8,,12,8
 word ops-	=,,,,,25	>#=,,,,,25
-word opted	=,,,,,,13
-word optional	=,17
-word orange	=,11,,-8	>$=,11,,-8
-word ordered	=,,,,24,,26
-word orders	=,,,-16,,,-20
-word originally	=,,,,16,,11
-word otherwise	=-10,,,,,,-26	>$=-9,,,,,,-24
-word ours	=,,18,11
-word outcome	=33
-word outdated	=,,17,,,,12
-word outline	=-19,,,,,,-34
-word outlook	=,,-13,14,,,16
-word output	=,,,,,,-21
-word outputs	=,,,,,,10
-word outside	=51,,,,21,,22
-word overnight	=,15,,,,,19	>$=8,17
-word owner	=,9,,,,,24
-word owns	=,26	>the=,26
-word p	=,,,14,,-11,12	>#=,-9,,14,,-11
-word p-value	=12,,,,,,-18
-word package	=16,,,,,,12
-word pagination	=,8,,,,9
-word paint	=,,,9
-word pairs	=,-8,-12,45
-word panels	=17,30
-word papers	=-19,,,30
-word paragraphs	=,-13,,,,,-15
-word parking	=,,,-8,,19,-10
-word parsing	=19,-14,,26,,,10
-word partner	=15
-word party	=,-45,,,,,-44
-word passes	=,-9,,,,,13	>prep=,,,,,,12
-word passphrase	=9,,,,,,9
-word passports	=,,,,,,14
-word passwords	=,,,,,,-13
-word patched	=,,,,,,-13
-word path	=,,,,,,20	>$=,,,,,,9
-word pauses	=29,27,,-13,,,22
-word paying	=-9,-21,,39
-word payment	=24,,,-9	>N=12,,,,,,13
-word payments	=-11,15,,,,,25	>$=,,9,19,,,21
-word pays	=,,,,,,-8
-word pdfs	=,-8,,,,,-20
+word opted	=,,,,,,11
+word optional	=,18,,-9
+word orange	=,,,-14	>$=,,,-14
+word ordered	=,,,,25,,33
+word orders	=,,,-16
+word originally	=,,,,,,10
+word otherwise	=,,,,,,-22	>$=,,,,,,-22
+word ours	=,,32,13,,-11
+word outages	=,,,,,,-25
+word outcome	=36
+word outdated	=,,19,,,,12
+word outline	=-14,,,,,,-32
+word outlook	=,,-11,16,,,15
+word output	=,,,,,,-18
+word outputs	=,,,,,,11
+word outside	=54,,,,19,,20
+word overnight	=,11,,,,,17	>$=,13	>,=,,,,,,9
+word owes	=,,,,,13
+word owner	=17,11,,,,,35
+word owns	=,23,-8,-8,,,-11	>the=,23,-8,-8,,,-11
+word p	=,,,13,,,14	>#=,,,13
+word p-value	=14,,,,,,-13
+word pack	=,,,,,,11
+word package	=20,,,,,,11
+word packed	=,-10
+word pagination	=,9,,,,12,9
+word paid	=-20,,,10,,,38	>$=-8,-10,,11,,,39	>the=,-10,,,,,10
+word painted	=,,,25,,37
+word pairs	=,-8,-10,34
+word panels	=17,43,,14
+word papers	=-22,,,26
+word paragraphs	=,-12,,,,,-12
+word parcel	=,,,,,,-9
+word parents	=,,,,,,9
+word parish	=,-28,,,,-16
+word parking	=,-9,,-10,,14,-26
+word parsing	=15,-11,,24,,,8
+word partner	=10
+word passports	=,,,,,,13
+word password-protected	=13
+word passwords	=,,,,,,-12	>prep=,,,,,,-12
+word patched	=,,,,,,-9
+word path	=,,,,,-16,15	>$=,,,,,-10
+word patient	=17
+word patients	=,,12
+word pauses	=30,28,,-10,,,23
+word paying	=-13,-17,,31
+word payments	=-9,,,,,,14	>$=,,10,20,,,18
+word paywall	=,,,,,,9
+word pdfs	=,,,,,,-22
+word peace	=,17
 word peak	=,,24
-word peg	=,,,19,,,14
-word perfect	=-14,,,10,,,-21	>$=-11,,,,,,-13
-word perfectly	=,40,12,,,,18
-word performance	=,15,,21,,,24
-word permissions	=-13,,,,,,-18
-word permit	=,-16,,14,,12,19
-word phase	=-9,,-13,-10,,23
-word phew	=,-9
-word photos	=,,,,,,21	>and=,,,,,,-10
-word piano	=-8,13,,,,,20
-word pick	=-23,-10,,,,,-45
-word picks	=22
-word pin	=,65,12,-13,,-15
-word ping	=,-11,,,,,-32
-word pitch	=-10,,12,,,,-18
-word pizza	=-11	>$=-10
-word plain	=-10,30,,,,,14	>N=-9,29,,,,,14
-word plant	=33,,,-16,,,14
-word platform	=,,,-9,,12
-word play	=17,13,,,,,11
-word played	=,,,26,,,11
-word players	=9
-word plays	=,44,,12
-word plot	=52,,,-36,,,-27
-word pls	=16,,,,,,-8
-word plug	=,30,,,,,16
-word plugged	=,,,15,,,15
-word plus	=,-8
-word pod	=,,,,,,13
-word police	=,,,16
-word polish	=,-15
-word polling	=,15,,,,,12
-word pool	=,,22
-word port	=-11,-36
+word peg	=,,,18,,,15
+word perfect	=-12,,,,,,-22	>$=-9,,,,,,-10
+word perfectly	=,34,14,,,,16
+word performance	=,14,,20,,,26
+word permissions	=,,,,,,-17
+word permit	=,-18,,12,,11,15
+word phase	=,,-10,-13,,23,-10
+word phew	=,-8
+word phoning	=,,,,,38
+word photo	=-9
+word photos	=,-9,,41,29	>and=,-8,,,,,-9
+word piano	=,8,,,,,14
+word pick	=-21,-10,,,,,-39	>the=-12,,,,,,-9
+word picker	=-9,,,,40
+word picking	=9	>good=9
+word picks	=14	>good=14
+word pickup	=-10
+word pin	=,55,16,-16,,-12
+word ping	=,-10,,,,,-34
+word pitch	=-10,,,,,,-17
+word pizza	=-11	>$=-11
+word place	=,,,,,,-22
+word placed	=,,,11
+word plain	=-13,21	>N=-12,20
+word planner	=,,9
+word plant	=31,,,-22,,,12
+word platform	=,,,,,12
+word play	=12,17,,,,,9
+word played	=,,,23
+word plot	=57,,,-33,,,-32
+word plug	=,26,,,,,20
+word plugged	=,,,13,,,11
+word pod	=13,,,,,,12
+word podcast	=,17,,,,,18
+word points	=,-14
+word police	=,,,14
+word polish	=,-13,,8
+word polling	=,12,,,,,12
+word pool	=,,17,25,,,11
+word port	=-13,-34
 word porto	=,-20
-word pos	=,,,,,12,10
-word post	=-37,,,,,,-18
-word posted	=,,9
-word posters	=,,,9
-word postmortem	=,,,,,,-42
-word postpone	=,36,,,,-9,12
-word postponed	=,39,,,,,24
-word poured	=,-13,,,,,-13
-word power	=-18,-16,,90,,-10
-word practice	=,,,,,,-14
-word preference	=-10,,,,,,-26
-word prefers	=-9,45,,,,,16
-word prepare	=,,,,,15
-word present	=,,,,,,-9
-word press	=,17
-word pretend	=,,,,,,-22
-word preview	=13,11,,,,,9
-word previewed	=-24,,,,,,-29
-word previous	=,,,,,,-19
-word prices	=25,,-10,,,,-14
-word printed	=-15,-12,,,,-10,25	>$=-8,-11,,,,,21
-word private	=,,,,,,21
+word pos	=,,,,,11,8
+word post	=-38,,,,,15,-23
+word postdoc	=-8
+word posters	=10,,,14
+word postmortem	=,,,-8,,,-38
+word postpone	=,32,,,,-10,9
+word postponed	=,40,,,,,28
+word posts	=,,,,,,-20
+word poured	=,-13,,,,,-14
+word power	=-15,-18,,87,,-11,16
+word practice	=,,-9,,,,-13
+word preference	=-47,,,-8,,,-54
+word prepare	=,,,,,30
+word press	=,8
+word pretend	=,,,,-8,,-22
+word preview	=13,13,,,,,10
+word previewed	=-30,,,,,,-28
+word previous	=-10,,,,,,-18
+word prices	=19,,-13,,,,-14
+word private	=,,,,,,8
 word probably	=,,,,,,-9
-word problems	=-17,-12,,,,,-40	>prep=-12,-10,,,,,-36
-word proceed	=8,,,,,,14
-word processes	=-15,,,,,,-27
-word product	=-9,-15,,,,,-11
-word production	=-15,,,,,,-41
-word program	=-12,38,,,,,10
-word progress	=,,,18,,-8,-13
-word project	=,,,-21,,10,-9
-word projects	=,9,-10,-16
-word promise	=-8,,10
-word prompt	=,,,,49
-word proof	=,,,30
+word problems	=-14,-11,,,,,-33	>prep=-9,-8,,,,,-30
+word proceed	=21,,,,,,14
+word processes	=-11,,,,,,-11
+word product	=,-12,,,,,-11
+word production	=-16,,,,,,-36
+word program	=,34,,,,,13
+word progress	=-12,-8,,20,,,-15
+word projects	=,,-8,-19
+word promise	=-10,,9
+word prompt	=,,,,50,,41
+word proof	=,,,29
+word proofread	=,,,13
 word property	=,,17
-word proposal	=-10
-word proposals	=,33,,,,,22
-word proposed	=,39
-word pros	=,-22,,,,,-48
-word protection	=,,,,,14
-word prototype	=,,,12,,,12
-word proud	=,-11,,,,,-15
-word provided	=,,,-32,,,-35
-word publish	=40,-13,,,,24,10
-word published	=,,-10,8,,,17	>$=,-23,,15
-word publishing	=,,,,,,9
-word pull	=15,,,-11
-word pulling	=,30,,,,,16
-word pupils	=-20
+word proposal	=-9
+word proposals	=,28,,,,,23
+word proposed	=,37
+word pros	=,-23,,,,,-45
+word protection	=,,,,,11
+word proud	=,-11,,,,,-17
+word provided	=,,,-24,,,-37
+word publish	=33,-14,,,,18,15
+word published	=,,,9,,,19	>$=,-20,,19,,,9
+word publishing	=,,,,,,8
+word pull	=17,,15,-12,,,-10
+word pulled	=27
+word pulling	=,26,,,,,20
+word pupils	=-22,,13
+word purchase	=,,,,,,10
 word purchasing	=,,,-14
-word purged	=11
-word purpose	=-35,-17,,,,,-54
-word push	=8,-13,,-13,54,,10	>s=,-10,,,,,8
-word pushed	=,,,,,,10
-word putting	=-14,9
-word puzzle	=,-14,,,,,-13
-word python	=-8,23,,-20,,-10,10	>#=,25,,-19,,,11
-word qa	=,-8,,,,,-22
-word quality	=,22
-word queries	=22,,,-11
+word purged	=13
+word purpose	=-28,-14,,,,,-53
+word push	=8,-13,,-12,53,,12	>s=8,-11,,,,,8
+word pushed	=,,,,,,13
+word pushes	=,9
+word putting	=-10,,,,,8
+word python	=-8,35,,-20,,-9,9	>#=,24,,-19,,,9
+word qa	=,-14,,,,,-22
+word quality	=,19
+word queries	=23,,,-15
 word quest	=,,,,,9
-word question	=,,,,,-16,-26	>prep=,,,,,-12
-word quick	=-10,,-11,30	>N=,,-8,19
-word quickly	=,-29,,,,,-26
-word quicksort	=,,,,,,-14
-word quiet	=,,,18,,,-8
-word quote	=,,,,,,-13
-word quotes	=-13,,,11
-word r	=,9,,,,,15
-word rack	=,,,,,,-8
-word radio	=16,-13,,-15
-word rain	=,,,-8
-word random	=-9,,9
-word range	=,8,16
-word rate	=,-17,64,17,,,31
-word rates	=,,,15,,9,12
+word quick	=-11,-10,-9,31,,,-16	>N=,-10,,18,,,-16
+word quickly	=,-27,,,,,-26
+word quicksort	=,,,,,,-16
+word quiet	=,,,19,,,-9
+word quote	=,-13
+word quotes	=-11
+word r	=,,,,,,14
+word radio	=19,-11,,-15
+word raises	=,,,,,,-8
+word random	=,,10
+word range	=,,9,,,,-34	>$=,,9,,,,-30
+word rate	=,-20,59,13,,,28
+word rates	=,,,10
 word ratio	=,,,,,,-10
-word reach	=-12	>the=-18
-word reaches	=,,,,,,-21
-word read-only	=,,,,,,-27
-word readable	=,,,19
-word realised	=,,9,,,,11
-word really	=11,-12,,-22
-word rebuild	=,,,,,,14
-word rebuilt	=-9,-14,,25,,,-31
-word rebuttal	=9
-word recall	=,,,,,,9
-word recipes	=,9,,-17,,,9
-word recommendation	=,-9,,,,,-22
-word record	=-14,,29,,,,12
-word recorded	=,9,,,,,12
-word recovered	=,,,,,,8
+word reachable	=,,,,,,11
+word reached	=,,,-10
+word reaches	=,,,,,,-14
+word readable	=,,,17
+word readings	=-13,,,,,,-11
+word realised	=,,9,,,,10
+word really	=12,-10,,-25
+word rebuild	=,,,-21,,,-12
+word rebuilt	=-9,-11,,23,,,-31
+word rebuttal	=10
+word recall	=,,31,,,,9
+word receipts	=,,,,,,13
+word recipe	=,-11,18,,23
+word recipes	=,,,-17,,,11
+word recommendation	=,-9,,,,,-23
+word recorded	=,29,,,,,9
+word recover	=,8
+word recovered	=,,,,,,10
 word recovery	=14
-word recursion	=,,,,,,-9
-word redesign	=,20,-9,,,,11
-word redirect	=,,,,,11
-word redirects	=,-8,,-13,,,-34
-word redo	=,-10,,,10	>the=,-10,,,10
-word redone	=-11,10,,18,,,14	>$=,-21,,26,,,12
-word ref	=,,,-12,,14
-word refactor	=,13,,,,,44
+word redesign	=,14,,,,,11
+word redirect	=,,,,,9
+word redirects	=,,,-12,,,-32
+word redo	=,-8,,,8	>the=,-8,,,8
+word redone	=-9,13,,18,,,15	>$=,-16,,26,,,12
+word redrawn	=,,,32,,,12
+word ref	=,,,-10,,12
+word refactor	=,12,,,,,41
 word reference	=-8
-word references	=,,,,,,10
-word reflog	=-14,,,20,,,-11
-word refund	=,9,,,,,25
-word refuse	=19	>prep=19
-word refused	=,,,,,,18
-word refuses	=37,-9,,-10,,,22	>prep=,,,,,,15
-word regardless	=11,16,-9	>prep=11,16,-9
+word references	=,,,,,,15
+word reflection	=,29,,,,,13
+word reflog	=-12,,,20,,,-8
+word refuse	=14	>prep=14
+word refused	=,,,,,,17
+word regardless	=,13,-8	>prep=,13,-8
 word regards	=,-15
-word regenerated	=,,,38
-word regex	=10,12,,,,,24
-word regions	=32
-word register	=-9,,,,,,-23
-word registered	=14,13
-word registrar	=10,,,,,,15
-word regression	=25,,,,,,14
-word reject	=,12
-word released	=,,,9,,,11
-word reload	=13
-word remain	=,,,,,,-12
-word remains	=,23,,,,,16
-word remember	=-14,,,,,44,9	>prep=,,,,,46,22
-word remote	=,20,,,,,9
-word rename	=,,,-11,13,-10,-26
-word renamed	=,-9	>,=,,,,,,18
+word regenerated	=,,,34,,,25
+word regex	=10,15,,,,,22
+word regions	=35
+word registrar	=10,,,,,,18
+word regression	=26,,,,,,11
+word rehearsal	=32
+word released	=,,,9
+word reload	=15
+word remember	=-14,,,-9,,44,12	>prep=,,,,,47,21
+word remote	=,21,,,,,9
+word remove	=,,,,,,-14
+word renamed	=,-8,,,,,-9	>,=,,,,,,15
+word renames	=,,,37,30
 word renaming	=,,,,23	>the=,,,,23
-word render	=,,13
+word render	=,,15
 word rendered	=,,,,,,-19
-word renderer	=39,21
-word renew	=,,,,,12,13
-word renewal	=,,,,,,19
-word renewed	=,,,19,,,11
-word renewing	=,,,,,9
-word renovation	=,,,,13,,10
-word reopened	=,-8,,-9,,,-17
-word repaint	=,,,,14
-word repair	=,11,,-11,,,-8
-word replaced	=,,,16,,,9
-word replacement	=9,,,,,,10
-word replica	=,,,,,,-27
-word replicas	=,,,,,,14
-word replicate	=-10
-word replicated	=,,,13,,,-14
-word replied	=,,,-23,,,-14
-word reply	=,-12,,,,,11	>prep=,,,,,,34
-word reported	=-10,,,,,,-37
-word reproduced	=,-12
+word renderer	=12,18
+word renew	=,,,,,12,9
+word renewal	=,,,,,,11
+word renewed	=,,,20,,,14
+word renewing	=,41,,,,8
+word reopened	=,,,,,,-15
+word repaint	=,-8
+word repair	=,10,,-12,,,-9
+word repaired	=,28,,-10,,,16
+word replace	=,-8,,,,8,-20
+word replaced	=,,,19,,,9
+word replacement	=9,,,,,,9
+word replica	=,,,,,,-24
+word replicas	=,,,,,,15
+word replicated	=-9,,,14,,,-11
+word replied	=9,,,-23,,,-16	>prep=11,,,,,,9
+word reply	=,-10	>prep=,,,,,,22
+word reported	=,,,,,,-31
 word requests	=8
-word rerun	=,,,,,,-20	>the=,,,,,,-13
-word reserved	=25,,,-9
-word restart	=10,-12,,,,,-14	>the=,,,,,,-10
-word restored	=,,,19,,,13
-word retention	=-12,39,,,,,-10	>prep=-11,28,,,,,-19
-word retried	=,,,,,,-11
-word returned	=,-9,-9
-word reverted	=,,,9,,,12
-word reviewers	=,,17,,,,12
-word revised	=,,,18,,,10
-word revision	=,,,24,,,-11
-word revisions	=,,,,,,14
+word requires	=,,,,,,-9
+word rerun	=,,,,,,-16	>the=,,,,,,-9
+word reserved	=25,,,-11,,,8
+word resolved	=,,,-14,,,-20
+word response	=,,8
+word restart	=,,,11
+word retention	=-10,35,,,,,-15	>prep=-9,26,,,,,-22
+word retried	=,,,,,,-15
+word retro	=,,,,,,-8
+word returned	=,,,,,,-11
+word reviewers	=,,18
+word reviews	=,,,,,,9
+word revised	=,,,17,,,8
+word revision	=,,,25,,,-13
+word revisions	=,,,10,,,9
 word revoked	=12
-word reworked	=,22,,-12
+word reworked	=,19,,-14,11
 word rewriting	=,,,,10
-word riser	=,,,38,,,9
-word risk	=-12,,,,,,-44
-word risks	=,,,,,,-25
-word river	=13,,,12
-word road	=19
-word robot	=19,,,,,,13
-word role	=,8,,,,,15
-word roll	=,,,-9,,,-14
-word rolled	=,-9,,15
-word root	=,,16,,,,44
-word roster	=,,,,31,,32
-word rotate	=,,,,,21,32
-word rotation	=,,15
-word roughly	=21,,,-14,,,-13
-word route	=-9,-23,,,,,-12
-word ruled	=,34,,,,,17	>prep=,13,,,,,16
-word runbook	=,,,,,18
-word rust	=,109,,,,-8,8	>$=,109
-word sage	=,43,,-13,,,9
-word sale	=14
-word sales	=,15,,,,,27
-word sam	=,10,,-8
-word sandbox	=12,,,,,,14
-word save	=,,,,,9,-13
-word saw	=,-9,15,-14,,,-34	>it=,-8,,-13,,,-39
-word saying	=,,,,,-8,-19
-word scale	=,,,,,,11	>$=,,,,,,11
-word scan	=13,,,,,12,12
-word schools	=,10,,8,,,16
-word scope	=-13,,,-10,25
-word scrap	=,11,,,,,13
-word screens	=-9,-44
-word screenshots	=,,,18,,,9
-word sculptures	=,,,,,,16
-word sea	=,17,,,,,19
-word sealed	=,,,-33,,,-22
-word seals	=,-12,,35,,,13
-word secret	=19,,,,,,26
-word secrets	=20
-word section	=,37,,,,-10,-11	>#=,,,9,,,8
-word seeing	=,,,22,,,-9
-word self	=,,,-10,,11,25
-word semicolons	=-13,16,,10,,,14
-word sending	=,,,8
-word sense	=11,-19
-word sentence	=,,,,,,-9
-word sentences	=,,,,,,-19
-word sequence	=,,29,,,,21
-word serif	=-11,19,,,,,30
-word services	=9,,,-15
-word settle	=,22
-word setup	=,,,,,,-11
-word seven	=,,15
-word several	=-11,,14
-word sharing	=,,,-9,12,,15
-word sheets	=11,,,,,,11
-word shelf	=,13,,23
-word shift	=,,25
-word shipped	=18,-10,,-10,,,-18	>the=,,,-16,,,-24
-word shipping	=,-8
-word ships	=,,13
-word shopping	=,,,,,13,24
-word shorter	=,-9,,,,,-18
-word showstopper	=22,,,,,,26
-word shut	=25,9
-word sick	=-16,,,,,,-15
-word signal	=37,,,18
-word signing	=,49,,,,,18
-word signs	=14,,,,,,10
-word signup	=,-14,,,,,-16
-word silence	=15,-14
-word silent	=,,,-19
-word silently	=18,,,-10	>$=19,,,-10
-word similar	=-10,,,,,,-12
-word simulation	=9,,-9
-word sit	=,-72
-word skip	=,,,,,,14
-word skips	=,,,,,,-14
-word sku	=,,22,-13	>N=,,22,-13
-word slab	=,-13,,,,,-13
-word sleep	=-18,,11,12,,,-11	>prep=,,,14
-word slept	=,,,-12,,,-19
-word slipped	=,,,,25
-word slips	=17,-9,,,,,11
-word slots	=-33,-17,,,,,-31
-word slow	=-16,-8,34,,,,-20	>time=,,,,,,-8
-word smith	=-10,,,,,,-17
-word snacks	=,,,-38,,,-54
-word soft	=,11,,,,,17
-word software	=,40,-8
-word sold	=-11,9,-9,-12,40,,-38	>prep=,-18,,,,,-42
-word solid	=38,,,-43
-word solve	=,,,,,,-16
-word somehow	=,,,,43,,27
-word somewhere	=,25
-word sort	=,,,,,,-10
-word sorted	=,-16,,50,,,25	>,=,,,9,,,20
-word sound	=17,-13
-word source	=9,,,,,,16
-word sources	=,,,,,30
-word space	=,,11,,,,13
-word spaces	=,,21
-word spacing	=,32,,,,,14
-word spam	=13,,,-17
+word riser	=,,,36,,,10
+word risk	=-10,-11,,,,,-40
+word risks	=,,,,,,-26
+word river	=13,,,11
+word robot	=18,,-8,,,,10
+word role	=,,,,,,22
+word role-play	=,,,,,,-9
+word roll	=,,,,,,-13
+word rolled	=,,,17
+word rolling	=,,,,,,28
+word root	=,,12,,,,34
+word roster	=,,,,32,,32
+word rota	=,,29,32,,,8
+word rotate	=,,,,,18,26
+word rotation	=,,18
+word rotterdam	=,,,,,,-9
+word roughly	=18,,,-16,,,-11
+word route	=-9,-24,,,,,-11
+word runbook	=,,,,,17
+word rust	=,121	>$=,107
+word sage	=,41,,-12,,,10
+word sale	=17
+word sales	=,,,,,,26
+word salting	=,,,,,,-10
+word sam	=,8,,-10
+word sandbox	=,,,-11,,,14	>have=,,,-11
+word sans	=,,,-9,,,12
+word save	=,,,,,9,-9
+word saves	=,,15,,,,9
+word saw	=,,24,-14,,,-32	>it=,,10,-14,,,-35
+word saying	=,-32,,,,-11,-28
+word scale	=,42,53,34,,,12	>$=,42,53,34,,,12
+word scan	=13,-8,,,,,19
+word scheduled	=9,,,-9
+word schools	=,9,,9,,,17
+word scope	=-15,-9,,-8,24
+word scrap	=,25,,,,,26	>the=,25,,,,,26
+word screenshots	=,,,16
+word screw	=,,,,,,13
+word sea	=,18,,,,,18
+word sealed	=,,,-39,,,-20
+word seals	=,-10,,31,,,14
+word searchable	=,,,,,,21
+word seat	=,-10
+word seats	=,40
+word secret	=19,,8,,,,26
+word secrets	=22
+word seeing	=,,,21
+word seem	=10
+word sell	=,,,,,,-9
+word semicolons	=-11,,,,,,9
+word seminar	=,,,,,,-29
+word sending	=,8
+word sensors	=,,31
+word sentence	=,,,,,,-11
+word sentences	=,,,,,,-25
+word sequence	=,,27,,,,14
+word serif	=-9,17,,,,,26
+word services	=,,,-14
+word settle	=,21
+word setup	=,,,,,,-9
+word seven	=,,15,-12	>s=,,,-11
+word several	=-12,,19
+word sftp	=,,,,,,9
+word shall	=,9
+word sharing	=,,,,,,12
+word sheets	=10,,,,,,9
+word shelf	=,23,,23,,,11
+word shift	=,,31,9
+word shifted	=,,11
+word shifts	=,,8
+word shipment	=,,,,,,24
+word shipped	=15,-8,,-17,,-8,-19	>the=,,,-16,,,-26
+word ships	=,,14,,,,-9
+word shopping	=,,18,,23,9,16
+word shorter	=,-10,,,,,-15
+word showed	=,16,9
+word showstopper	=18,,,,,,27
+word shut	=,11	>prep=11
+word sick	=-18,,,,,,-12
+word sign-up	=,,,,28,,26
+word signal	=45,,,19
+word signing	=,47,,,,,24
+word signs	=18,,,,,,12
+word signup	=,-13,,,,,-15
+word silence	=15,-13
+word silent	=,,,-29
+word silently	=9,,,-9,,,-9	>$=12,,,-8
+word similar	=-9,,,,,,-13
+word simply	=-9
+word simulation	=,,-8,-9
+word sings	=,58,,-16,-8,,20
+word sink	=,,,,15,,-15
+word sit	=,-65
+word sketch	=,,,,,19,-12
+word skewed	=,,,,,,-10
+word skip	=,,,,,,11
+word skips	=,,,,,,-15
+word sku	=,,24,-10	>N=,,24,-10
+word slab	=,-13,,,,,-14
+word sleep	=-21,,31,9	>prep=,,,12
+word sleeping	=-9
+word slept	=,,,-11,,,-21
+word slipped	=,,,,26,,20
+word slips	=20,,,,,,13
+word slots	=-24,-15,,,,,-27
+word slow	=-13,-14,42,,,,-17	>time=,,,,,,-8
+word smith	=-10,,,,,,-14
+word snacks	=,,,-31,,,-55
+word soft	=,13,,,,,15
+word software	=,34,,,,,-9
+word sold	=-10,13,,-13,38,,-37	>prep=,-16,,,,,-41
+word solid	=36,,,-38
+word solution	=,,,,,,9
+word solve	=,,,,,,-15
+word someday	=,,,,,9
+word somehow	=,,,,45,,26
+word somewhere	=,21
+word sort	=,-11,,-12,,-11,-22
+word sorted	=,-16,,53,,,24	>,=,,,8,,,17
+word source	=25,,,,,,20
+word sources	=,,,,,26
+word sourdough	=,,,,,,8
+word space	=,,10,,,,15
+word spaces	=,,20
+word spacing	=,22,,,,,16
+word spam	=18,,,-19
 word spark	=,,,,,,9
-word speak	=8,,,,20
-word speaker	=33,,,,11,,28
-word speakers	=,-12
-word specs	=12
-word speed	=,10,13
-word spf	=,-9,22
-word spike	=,,21
-word spikes	=,,12
-word spinner	=19,,,,,,18
-word spins	=,,,12
-word split	=,54,,,,55,16
-word splitting	=,,,,,,-14
-word spreadsheet	=,,,10,,,15
-word sqs	=,,,-14
-word ssl	=,-8,,-13,,,-34
-word sso	=28,-13,,,20,,15
-word stable	=,,,13,,,13
-word stack	=14,,,,,,18
-word staff	=,,,21
-word stage	=-15,11,,19,,50,22	>N=,,,15
-word stairs	=-9
-word stale	=9,,9,15,,,35	>N=,,14,,,,41	>s=14,-9,,10
-word stamped	=,-18,,14,,,-12
-word standard	=,,,,,,9
-word starter	=,-9
-word statement	=,,,,,,-13
-word states	=,22,,,,27
-word steps	=,-10
-word stick	=,9,,,,,18	>prep=,11,,,,-9
-word stolen	=10
-word stopped	=-9,,,,,,-9	>ing=,,-9
-word stored	=,,,20
-word stores	=-9,,29,29,,,-12
-word storm	=9
-word storybook	=,,8
-word straight	=,,-17,-46,,,23	>prep=,8
-word strike	=46,-13
-word string	=11,,12,,,,12
-word strings	=,,30,,,,14
-word stripes	=,,,20,,,14
-word style	=-11,20
-word subject	=,,,,,,-26
-word submission	=,,,,,,13
-word submit	=,-18,,-14,,10,-43	>the=,,,,,,-15
-word subscription	=,,,18,,,19
-word succeeded	=,,,,,,11
-word suggestion	=,13
-word summarise	=,,,,,,-19	>the=,,,,,,-19
-word sunday	=,,27,-18,,,-14	>$=,-9,15,-11,,,-20
-word supervisor	=10,,,,,,18
-word supply	=-10,-14,13
-word supporting	=,17
-word surprised	=-14,,,,,,-12
-word survived	=,,,35
-word survives	=,,,,,,-14
-word suspended	=17
-word sustained	=,,,23
-word sven	=,,,,,,18
-word swap	=,,,33,21
-word swapped	=,,9,,,,12
-word swiss	=,,,,,,15
-word switching	=,11
-word sync	=21,,,-19,,,36
-word tab	=,,14
-word tablets	=,,,,,,-9
-word tag	=25
-word tailwind	=11
-word taken	=,,,,,,-20
-word talks	=-11,40
-word tape	=10,,,,,,11
-word target	=-11,,,,,,-27
-word taste	=,,,,,,-12
-word teach	=,,,,,,-19
+word speak	=,,,,19
+word speaker	=33,,,9,,,27
+word speakers	=,-10
+word specs	=10
+word speed	=,14,13
+word spelling	=,,,,20
+word spf	=,-9,21
+word spike	=,,25
+word spikes	=,,8
+word spinner	=14,,,,,,11
+word spins	=,,,10
+word split	=,37,,,,55,16	>the=,9
+word splitting	=,,,,,,-15
+word sponsor	=,-10
+word spreadsheet	=,,,,,,15
+word spring	=,16	>$=,17
+word sqs	=,,,-15
+word ssl	=,,,-12,,,-32
+word sso	=31,-10,,,22,,15
+word stable	=,,,12,,,12
+word stack	=14,,,,,,8
+word staff	=,,,17
+word stale	=,,,16,,,34	>N=,,15,,,,43	>s=11,-9,-10,11,,,-9
+word stall	=8,,,,,,12
+word stamped	=,-21,,,,,-12
+word starter	=,-8,16
+word statement	=,,,,,,-15
+word states	=,17,,,,23
+word stations	=,18
+word staying	=,62,,,,,8
+word steps	=,-12
+word stick	=,,,,,,10	>prep=,9
+word stock	=,-8,,,8
+word stolen	=12
+word stored	=,,,15
+word stores	=-10,,26,23,,,-12
+word straight	=,,-13,-39,,,22
+word string	=9,,10,,,,13
+word strings	=,,28,,,,18
+word stripes	=,,,20,,,18
+word subject	=,,,,,,-22
+word submit	=,-21,,-13,,13,-35	>the=,,,,,,-10
+word subscription	=,,,13,,,20
+word substitute	=8,-9,,,,26
+word subtitles	=28
+word succeeded	=,,,,,,10
+word suggested	=,8,,,,,9
+word suggestion	=,12
+word suit	=,,,,,,-13
+word suite	=,,,,,-9
+word sun	=,,32,-24,,,-35
+word supervisor	=,,,,,,19
+word supply	=-9,-12,12
+word supporting	=,16
+word surprised	=-22,,,,,,-11
+word survived	=,,,38
+word survives	=,,,14,,,-14
+word suspended	=17,,,-10
+word sustained	=,,,21
+word sven	=,,,,,,22
+word swap	=,,,31,20
+word swapped	=,,13,9
+word swiss	=,,,,,,12
+word switching	=,10
+word sync	=30,,,-22,,,31
+word systemd	=,19
+word tag	=23
+word tailwind	=13
+word taken	=,,,,,,-21
+word taking	=-30,,,,,,40
+word talks	=,41
+word tap	=,,16,,,,-15
+word tape	=,,12,,,,15
+word target	=-10,,,,,,-30
+word taste	=,,,,,,-16
+word teach	=,,,,,,-24
+word teachers	=,,,,,,9
+word teams	=,,,,,,-9
 word tells	=,,10
-word temp	=,,11	>N=,,11
-word tenor	=,,,36,,,29
+word temp	=,,9	>N=,,9,10
+word temperature	=,,,,,,-27
+word tempo	=,,,,,,-8
+word tempted	=,,,,,,-17
+word tenor	=,,,34,,,33
+word term	=,14
+word terminal	=,,11
+word terms	=,8
 word terraform	=28,,,,,,42
-word terse	=14
-word textbook	=,,,,,,-17
-word theirs	=27
-word thermostat	=,,,33
-word thesis	=,,,,,,-13
-word think	=,-10,,,,,-25	>prep=,,,,,,-11
-word thinking	=,,,,,,-15	>prep=,,,,,,-17
-word thoughts	=,-10,,,,,-13
-word threads	=,-9,34,-9,,,-12
+word terse	=11
+word textbook	=,,,,,,-11
+word theirs	=24
+word theory	=,,,,,,-12
+word thesis	=,,,23,,,-9
+word thinking	=-8,,,,,,-16	>prep=,,,,,,-17
+word thought	=,,,-8
+word thoughts	=,,,,,,-14	>?=,,,,,,-14
+word thread	=,-10,,,,,-11
+word threads	=,-10,,-11,,,16	>$=,,,-9,,,31
 word throughout	=,,,,,,9
-word throw	=,12,,,10,,14
-word throwing	=,16
-word thrown	=,14
-word ticked	=,-13
-word tickets	=-11,,17,,,,31
-word tied	=16,,,,,,14
-word tier	=,9
-word tiled	=,,,-33,,,-22
-word tiles	=20,12,-10,-9,51,,13
-word timeouts	=-18,-8,,-21,,,-27
-word timer	=,,15
-word timestamps	=,13,,,,,23
-word timetables	=,,,,60,,49
-word tiny	=,13,,,,,10
-word today's	=-13,9,,8,,,-11	>N=-13,9,,8,,,-11
-word todos	=,,,,,9
-word tokens	=,-10,,,,,-19
-word tom	=,,,18,,,12
-word tomorrow's	=,-11,,,,,-14
-word tone	=,,,-15,-11,,-17
-word topic	=,,,,,,-30
-word torn	=-12,,,,,,-19
-word total	=,,,-9,,,-29
-word touching	=,19
-word towards	=,,,,,,-18
-word town	=,-9,,-15,,8,-22
-word trace	=9,,14,,,,29
-word tracked	=,,,,,15
-word tracker	=-13,,,,,,-34
-word tracking	=,-8,,,,,39
-word traffic	=-29,-25,16,,28,,-54
-word trailing	=-16,,31
-word trained	=,,,,,,-17
-word trainees	=,,,,,,-27
-word transcript	=,,,,,,14
-word transcripts	=,,,,,,8
-word translate	=,,,,,,-18
-word translations	=11,,,,,,32
-word translator	=29,-23,,,,,9
-word transport	=12,-22
-word travel	=,19,,23
-word tray	=,,,,,,-34
+word throw	=,10,,,24,,20	>prep=,,,,27,,9
+word throwing	=,10
+word ticked	=,-14,,9
+word tickets	=,,16,,,,27
+word tied	=11,,,,,,8
+word tier	=,28
+word til	=,,,-10
+word tiled	=,,,-33,,,-24
+word tiles	=18,22,,-12,50,,18
+word timed	=32
+word timeouts	=-18,,,-21,,,-27
+word timer	=,,14
+word timers	=,,,,,,9
+word timestamps	=,12,,,,,20
+word timetables	=,,,,59,,53
+word tiny	=,17,,,,,12
+word todos	=,,,,,10
+word tokens	=,-16,,,,,-20
+word tomorrow's	=,-8,,,,,-14
+word tone	=,,,-12,-12,,-10
+word tonight's	=60
+word topic	=,,,,,,-26
+word torn	=-11,,,,,,-15
+word total	=,,,-11,,,-28
+word touched	=-10,,,,,,-28
+word touching	=,16
+word towards	=,,,,,,-13
+word trace	=12,,16,,,,20
+word tracked	=,,,,,13
+word tracker	=-11,,,,,8,-27
+word tracking	=,,,,,23,40
+word traffic	=-30,-23,11,-9,28,,-52
+word trailing	=-9,,31
+word trained	=,,,,,,-13
+word trainees	=,,,,,,-28
+word transcript	=,,,,,,12
+word transcripts	=-8,-9,,,,,-26
+word transferred	=,,,9,,,17
+word translations	=10,,,,,,28
+word translator	=36,-23
+word transport	=11,-21
+word travel	=-10,10,,24
+word tray	=,,,,,,-36
 word treat	=,9
-word trick	=,,,26,,,21
-word triggers	=-8,,11
-word trip	=,-8,,18,,,-16
-word trips	=16,,25
-word truck	=12
-word true	=,,,,,,-10
-word trust	=13,,34
-word truth	=,46,,,,,29
-word trying	=,,,-10,,,-36
-word ttl	=-16,,,-15,,12,-19
-word turn	=-11,,,,-10,,-39
+word treated	=,,,,,,-10
+word tree	=,,-10
+word triggers	=,,11
+word trip	=,-12,,18,,,-15	>$=,,,21
+word trouble	=-12,,,,,,-12
+word truck	=10
+word true	=,,,,,,-9
+word trust	=16,,29
+word truth	=,44,,,,,27
+word trying	=,,,,,,-31
+word ttl	=-19,,,-11,,11,-20
+word turn	=-10,-23,,,,,-47
 word turning	=,47,,,,,21
-word twelve	=-20,,28,41	>s=-9,,28,30
-word ui	=20
-word umlauts	=23,,,27,,,43
-word unanimous	=-12,,,24,,,8
-word unawaited	=-8,,10
-word unchanged	=,,,-16,,,10	>$=,,,-17,,,10
-word unit	=,-12,,29,,-10	>s=,-10,,30,,-9
-word units	=,9,,-17
-word untouched	=,-9,,-17
-word updated	=15,,,-63,,,-28
-word updates	=,,,-10,,,15
-word uploaded	=-9,,,23	>prep=,,,13
-word upper	=,,,,,15
+word typeset	=44,,,36
+word ui	=25
+word umlauts	=20,-10,,25,,,36
+word unanimous	=-11,,,22
+word unawaited	=-10,,9
+word unit	=,-21,,28,,,15	>s=,-15,,29,,-9,10
+word units	=,,,-17
+word untouched	=41,,,-14
+word updated	=,,,-61,,,-31
+word updates	=,,,,,,13
+word upload	=,,,-13,,,46	>N=,,,,,,22	>bad=,,,,,,10	>be=,,,,,,-12
+word uploaded	=,,,19,,,8	>prep=,,,10
+word uploads	=10,,,,,,24
+word upper	=,,,,,17
 word upside	=,,10	>bad=,,10
-word upstream	=,,,-12,,15
-word usable	=30
-word usage	=,,21
-word uses	=-10,,,,,,-13
-word using	=,,,,,,10
-word usually	=-9,-14,-9,,,,-41	>s=,,,,,,-17
-word ux	=,,,-8,16,16,-13
-word vacation	=,,,-22
-word valid	=,-9,,-31,,,-58
-word value	=28,,-10
-word values	=11,-40,,,,,-21
-word valve	=-9
-word van	=14,,,-11
+word upstream	=-9,,,-9,,12
+word usable	=24
+word usage	=,,20
+word uses	=-9,,,,,,-16
+word ux	=,,,-8,12,13,-18
+word vacation	=,,,-21
+word valid	=,-16,,-13,,,-51
+word value	=31
+word values	=14,-37,,,,10,-21
+word van	=11,14,,-16,,,12
 word vanishes	=,,,,,,9
-word vat	=,-10,,31
-word vault	=,,,,,,-13
-word vegan	=,,,8
-word venues	=,,,,,,-12
-word verified	=,,,9
-word verifies	=19
-word verify	=,,,,,,11
-word versioned	=,18,,,,,24	>prep=,18,,,,,24
-word view	=,,,,,,-13
-word villain	=-12,,,,,,-32
-word visas	=,,,8
-word visitors	=8
-word vite	=,,10
-word vm	=,19
-word volume	=,-10,9
-word volunteers	=,-9,9,-16,,,-26
-word vote	=,41,,-18
-word voted	=-21,48,-9,-9,,,49
-word vpn	=,-11
-word vue	=,42,,,,,15
-word wal	=-9,,,,,,-11
-word walk	=,-12,,,,,-22
-word walls	=,43,,-13,,,9
-word warm	=,,,,,,13
-word warning	=,,,,,,-8
-word warnings	=-9
-word watch	=-20,,10
-word watched	=,,,,,,-15
-word watertight	=,,,73
-word weather	=,,14
-word webpack	=-19,,,,14,,20
-word websockets	=,14,,,,,15
-word wedding	=,,,23,,,18
+word variable	=,,,,,,-8
+word vat	=,,,23
+word vault	=,,,,,,-12
+word vegetarian	=,13
+word venues	=,,,10
+word verifies	=21
+word verify	=,,,,,,21
+word versioned	=,16,,,,,19	>prep=,16,,,,,19
+word view	=,,,,,,-11
+word villain	=-12,,,,,,-33
+word vm	=,20
+word voice	=,,,,,,35
+word volume	=,-12
+word volunteers	=,,,-17,,,-11
+word vote	=,35,,-14
+word vpn	=11,-9
+word vs	=,,,,,,-8
+word vue	=,35,,,,,9
+word wal	=-10,,,,,,-9
+word walk	=,-15,,,,,-24
+word walls	=,41,,-12,,,10
+word warm	=,,,,,,11
+word warning	=,,,,,,-9
+word warnings	=-8
+word watch	=-23,,,,,21
+word watertight	=,-9
+word weather	=,,14,-31,,,-23
+word webpack	=-18,,,,13,,21
+word websockets	=,12,,,,,15
+word wedding	=,37,,26,,,14	>s=,20,,26,,,13
 word week's	=-10
-word weekly	=-12,45,,12,-8
-word weight	=,,9,,,,10
-word western	=,23
-word whatever	=16,-13
-word whats	=-9,,,,,,-14
-word whatsoever	=14,-11
-word whenever	=,-15,32,,,,-15	>you=,,,,,,-15
-word whether	=-8,-14,,-16,,,-27	>the=,,,-10,,10	>we=,-10,,,,,-14
-word whichever	=,,16,,,,-10
-word whoever	=,-8
-word whose	=-9,,17	>N=-9,,17
-word win	=,19
-word wins	=,50,,,,,47
-word wiped	=10,-11
-word wire	=,,17,,,,17
-word wiring	=,,,,,47
+word weekly	=-10,42,,12,,,22
+word weight	=,,,,,,10
+word welcome	=,,,,,,-16
+word western	=,21
+word whats	=-10,,,,,,-12
+word whatsoever	=19
+word whenever	=,-12,31,,,,-18	>you=,,,,,,-11
+word whichever	=,,18,-9,,,-9
+word whoever	=,25,,,,-10,22	>s=-10,31,,,,-9
+word whom	=,,,,,,-10
+word whose	=,,20	>N=,,20
+word win	=,18,,-8
+word wins	=,44,,,,,49
+word wiped	=15
+word wire	=,,18,,,,12
 word withdraw	=,13
-word withdrew	=9
-word within	=-16,,11,13	>#=,,,13
-word won	=,32,,-37
-word worst	=,-14,,,,,-30	>N=,-14,,,,,-30
-word would've	=-8,,,,,,-19
-word wrapped	=,,,,,,9	>good=,,,10,,,8
-word writing	=,,,15
-word xcode	=15,,,,,,13
-word yarn	=39,,,,,,17
-word yesterday's	=18,,,,,,10
-word hangs	>prep=,,,,,,12
-word health	>make=8
-word properly	>$=-10
-word study	>,=,16,,,,,29
+word won	=,31,,-33
+word worst	=,-11,,,,,-25	>N=,-11,,,,,-25
+word wrapped	=,,,,,,16	>good=,,,11,,,13
+word xcode	=12,-9,,,,,10
+word yarn	=,-11,,,,,15
+word yay	=10,,,,,43,14
+word yesterday's	=13
+word yours	=-11,-11,,,,16,-18	>$=,-10,,,,17,-12
+word countersigned	>$=,,,,,,-10
+word delete	>the=,,,,,,14
+word properly	>$=-12
+word study	>,=,18,,,,,28
+word such	>the=,,,,,,13
 `;
