@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import type { Logger } from "./base/log.ts";
+import { TOO_LATE, within } from "./base/within.ts";
 import { resolveClaudeHome } from "./claude/native/layout.ts";
 import type { HoldfastConfig } from "./config/config.ts";
 import { type Environment, agentLayout } from "./config/layout.ts";
@@ -35,7 +36,7 @@ export async function openContinuity(options: OpenHandoffOptions): Promise<Conti
   const hooks = await openHooks(options, handoff);
   return {
     parts: { ...(handoff === undefined ? {} : { handoff }), ...(hooks === undefined ? {} : { hooks }) },
-    recall: async (sessionKey) => await recall(handoff, sessionKey),
+    recall: async (sessionKey) => await recall(options.agent, handoff, sessionKey),
     close: async () => {
       await closed(hooks, "hooks", logger);
       await closed(handoff, "the hand-off", logger);
@@ -92,9 +93,19 @@ async function openHooks(options: OpenHandoffOptions, handoff: Handoff | undefin
 
 const MOST_RECALLED = 3000;
 
-async function recall(handoff: Handoff | undefined, sessionKey: string): Promise<string | undefined> {
-  const state = await handoff?.capture({ kind: "session", sessionKey }, "found");
-  if (state === undefined) return undefined;
+const RECALL_MS = 2500;
+
+/** Of this very window; somebody waits for an answer. */
+async function recall(
+  { store }: AgentHandle,
+  handoff: Handoff | undefined,
+  sessionKey: string,
+): Promise<string | undefined> {
+  const entry = await store.get(sessionKey);
+  if (handoff === undefined || entry === undefined) return undefined;
+  const state = await within(RECALL_MS, handoff.capture({ kind: "session", sessionKey, entry }, "found"));
+  // What an earlier window left is kept where this one has nothing; that is offered, or not, by other rules.
+  if (state === TOO_LATE || state?.previousSessionId !== entry.sessionId) return undefined;
   const { renderMarkdown } = await import("./handoff/render.ts");
   return renderMarkdown(state).slice(0, MOST_RECALLED).toWellFormed();
 }
@@ -103,7 +114,6 @@ const CLOSE_MS = 5000;
 
 /** A disk that hangs must not keep the process from its end. */
 async function closed(part: { close(): Promise<void> } | undefined, name: string, logger: Logger): Promise<void> {
-  const { TOO_LATE, within } = await import("./base/within.ts");
   const done = await within(CLOSE_MS, part?.close() ?? Promise.resolve()).catch((error: unknown) => error);
   if (done !== undefined) logger.warn(`${name} did not end well`, done === TOO_LATE ? {} : { error: done });
 }

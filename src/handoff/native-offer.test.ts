@@ -62,6 +62,26 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.offerNative({ cwd: other.path, sessionId: B, source: "startup" })).toBeDefined();
   });
 
+  it("is not hidden by newer ones in other repos of the same beginning, nor in one below", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    await world.transcript(A, repo.path, TALK);
+    const before = stage.fixture.clock.now() / 1000 - 600;
+    utimesSync(await world.path(A, repo.path), before, before);
+    const others = [`${repo.path}-web`, `${repo.path}-docs`, join(repo.path, "vendor"), join(repo.path, "tools")];
+    for (const [index, path] of others.entries()) {
+      createTestRepo(path);
+      await world.transcript(testSessionId(String(index + 1)), path, TALK);
+    }
+    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" });
+    expect(offer).toMatchObject({ sessionKey: nativeSessionKey("main", A) });
+    // Also when all of them are known.
+    await stage.handoff.recover();
+    expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: C, source: "startup" })).toMatchObject({
+      sessionKey: nativeSessionKey("main", A),
+    });
+  });
+
   it("reaches a folder below the repo, and another worktree", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;

@@ -52,26 +52,30 @@ async function ownState(parts: NativeOfferParts, request: NativeOfferRequest): P
 }
 
 async function leftInRepo(parts: NativeOfferParts, request: NativeOfferRequest): Promise<SessionState | undefined> {
-  const { claudeHome } = parts;
+  const { claudeHome, sources } = parts;
   const folders = await repoFolders(parts, request.cwd);
-  if (claudeHome !== undefined) await captureEnded(parts, claudeHome, folders, request);
+  const project = await sources.nativeProject(request.cwd);
+  if (claudeHome !== undefined) await captureEnded(parts, claudeHome, { folders, project }, request);
   const running = claudeHome === undefined ? new Set<string>() : await runningIds(claudeHome);
   const isHere = (cwd: string): boolean => isInside(cwd, folders);
-  return chooseLeft(await nativeStates(parts), { sessionId: request.sessionId, running, isHere });
+  // Other projects may lie below: what is newest there must not hide what was left here.
+  const states = (await nativeStates(parts)).filter((state) => state.project === project);
+  return chooseLeft(states, { sessionId: request.sessionId, running, isHere });
 }
 
 /** After the fact: those that are newer than what is known of them. */
 async function captureEnded(
   parts: NativeOfferParts,
   claudeHome: string,
-  folders: readonly string[],
+  { folders, project }: { folders: readonly string[]; project: string },
   { sessionId }: NativeOfferRequest,
 ): Promise<void> {
   const { agent, config, sources, captures } = parts;
   const since = agent.clock.now() - config.expiresHours * 3_600_000;
-  const query = { claudeHome, folders, since, limit: MOST_TRANSCRIPTS, except: [sessionId] };
+  const isHere = async (cwd: string): Promise<boolean> =>
+    isInside(cwd, folders) && (await sources.nativeProject(cwd)) === project;
+  const query = { claudeHome, folders, isHere, since, limit: MOST_TRANSCRIPTS, except: [sessionId] };
   for (const target of await findEndedSessions(query)) {
-    if (!isInside(target.cwd, folders)) continue;
     try {
       const source = await sources.of(target);
       if (source !== undefined) await captures.capture(source, "found");

@@ -19,6 +19,8 @@ export interface EndedQuery {
   claudeHome: string;
   /** Only sessions that were started in one of these folders, or below it. Left out: everywhere. */
   folders?: readonly string[];
+  /** Of those, only what began where this says so: names of folders tell too little. */
+  isHere?: (cwd: string) => boolean | Promise<boolean>;
   /** Only those written to since (ms). */
   since: number;
   /** The newest so many. */
@@ -29,7 +31,7 @@ export interface EndedQuery {
 
 /** Newest first. */
 export async function findEndedSessions(query: EndedQuery): Promise<NativeTarget[]> {
-  const { claudeHome, since, limit, except = [] } = query;
+  const { claudeHome, since, limit, except = [], isHere } = query;
   const folders = await projectFolders(query);
   const lists = await Promise.all(folders.map(async (folder) => await listProjectTranscripts(folder).catch(() => [])));
   const running = await runningIds(claudeHome);
@@ -46,6 +48,7 @@ export async function findEndedSessions(query: EndedQuery): Promise<NativeTarget
     if (targets.length === limit) break;
     const head = await readHead(path);
     if (head === undefined || head.entrypoint === HOLDFAST_ENTRYPOINT) continue;
+    if (isHere !== undefined && !(await isHere(head.cwd))) continue;
     targets.push({ kind: "native", sessionId, transcriptPath: path, cwd: head.cwd });
   }
   return targets;
@@ -57,7 +60,7 @@ export async function runningIds(claudeHome: string): Promise<ReadonlySet<string
   return new Set(running.map(({ sessionId }) => sessionId));
 }
 
-/** Names tell too little to be sure: whoever asks looks at where a session says it was. */
+/** Names tell too little to be sure: `isHere` looks at where a session says it was. */
 async function projectFolders({ claudeHome, folders }: EndedQuery): Promise<string[]> {
   const names = folders?.map(projectFolderName);
   const entries = await listFolder(projectsFolder(claudeHome)).catch(() => []);

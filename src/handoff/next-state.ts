@@ -106,7 +106,8 @@ async function advance(
     resumeAvailable: items.length > 0 || extracted.patterns.length > 0,
     resumeOfferedAt: isNews ? null : (base?.resumeOfferedAt ?? null),
     ...(before?.decidedFor === undefined ? {} : { decidedFor: before.decidedFor }),
-    ...(base?.forced === undefined ? {} : { forced: base.forced }),
+    // Also of a state about the window before: what a person asked for is due until it has been told.
+    ...(before?.forced === undefined ? {} : { forced: before.forced }),
     ...(clearedAt === undefined ? {} : { clearedAt }),
   });
 }
@@ -188,21 +189,19 @@ async function extractInPieces(
   pace: Pace,
 ): Promise<ExtractState> {
   // Loaded when there is something to read: most looks at a state find nothing new.
-  const { extract } = await import("./extract/extract.ts");
-  const options = { project, active: isActiveProject(project) };
+  const { createExtraction } = await import("./extract/extract.ts");
+  const extraction = createExtraction(base, { project, active: isActiveProject(project) });
   let size = FIRST_PIECE;
-  let end = Math.min(size, messages.length);
-  let state = extract(base, messages.slice(0, end), options);
-  while (end < messages.length) {
-    await pace.rest();
+  for (let end = 0; end < messages.length;) {
+    if (end > 0) await pace.rest();
     const began = performance.now();
     const start = end;
     end = Math.min(start + size, messages.length);
-    state = extract(state, messages.slice(start, end), options);
+    extraction.take(messages.slice(start, end));
     const took = performance.now() - began;
     size = Math.max(1, Math.min(size * 2, Math.floor((size * PIECE_MS) / Math.max(took, 0.1))));
   }
-  return state;
+  return extraction.state();
 }
 
 /** What a model put into better words stays so, as long as the words that it was given are the same. */

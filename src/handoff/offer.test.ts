@@ -131,6 +131,21 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
     expect(await stage.offer()).toBeUndefined();
   });
 
+  it("that somebody asked for is due until it was told, whatever is captured before", async () => {
+    await using stage = await handoffStage(kind);
+    await stage.open();
+    await stage.say(WORK);
+    await stage.next();
+    await mark(stage, await stage.offer());
+    await stage.say(["The deployment is broken: the pods crash on start.", "<I'll look at the logs."]);
+    expect(await stage.handoff.resume(KEY)).toMatchObject({ kind: "ready" });
+    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "asked");
+    const offer = await stage.offer();
+    expect(offer?.text).toContain("Redis");
+    await mark(stage, offer);
+    expect(await stage.offer()).toBeUndefined();
+  });
+
   it("is none where there is nothing to resume", async () => {
     await using stage = await handoffStage(kind);
     expect(await stage.handoff.resume(KEY)).toEqual({ kind: "none" });

@@ -39,11 +39,14 @@ export function createOffers(parts: OfferParts & { decisions: Decisions }): Offe
   const { agent, captures, decisions } = parts;
   const { handoffs } = agent.store;
 
-  const decide = async (key: string, moment: Moment): Promise<void> => {
+  /** What somebody asks for while it is decided is left for the next turn. */
+  const decide = async (key: string, moment: Moment, isForced: boolean): Promise<void> => {
     decisions.decide(key, moment);
-    await captures.change(key, ({ forced, ...state }) =>
-      forced !== true && isSameMoment(state.decidedFor, moment) ? undefined : { ...state, decidedFor: moment },
-    );
+    await captures.change(key, (state) => {
+      if (!isForced) return isSameMoment(state.decidedFor, moment) ? undefined : { ...state, decidedFor: moment };
+      const { forced: _told, ...rest } = state;
+      return { ...rest, decidedFor: moment };
+    });
   };
 
   return {
@@ -73,7 +76,7 @@ export function createOffers(parts: OfferParts & { decisions: Decisions }): Offe
         ? await askedFor(parts, kept, entry)
         : await dueFor(parts, key, entry, async (told) => await markTold(parts, key, told, moment));
       const offer = state === undefined ? undefined : await makeOffer(parts, state, { key, entry, moment, isForced });
-      if (offer === undefined) await decide(key, moment);
+      if (offer === undefined) await decide(key, moment, isForced);
       return offer;
     },
     async markOffered({ sessionKey, sessionId, compactions, state }) {

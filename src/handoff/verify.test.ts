@@ -48,6 +48,8 @@ describe("a branch", () => {
     await using folder = await temporaryFolder();
     const repo = repoWithBranch(folder.join("app"), "fix/login");
     expect(await remark(repo, "The branch fix/login needs a review")).toBeUndefined();
+    expect(await remark(repo, "Next I'll make a branch feature/sso for it")).toBeUndefined();
+    expect(await remark(repo, "Split it into a fix/refactor pair")).toBeUndefined();
     expect(await remark(repo, "well-known words are no-branch here")).toBeUndefined();
     expect(await remark(repo, "A half-finished branch looks good, see docs/setup")).toBeUndefined();
   });
@@ -104,6 +106,26 @@ describe("checks", () => {
     );
     expect(await remark(repo, "CI is red", asked([]))).toBe("no check of its pull request fails now");
     expect(await remark(repo, "The weather is red", asked(["ci"]))).toBeUndefined();
+  });
+
+  it("are those of the branch where they failed, also from another one", async () => {
+    await using folder = await temporaryFolder();
+    // On main again by now; what was said was said on the branch.
+    const repo = repoWithBranch(folder.join("app"), "fix/login");
+    repo.git("branch", "--quiet", "fix/other");
+    const asked: string[] = [];
+    const github = async ({ branch }: { branch: string }): Promise<GithubReading> => {
+      asked.push(branch);
+      const failingChecks = [{ name: `ci of ${branch}`, status: "completed", conclusion: "failure" }];
+      return { github: { openPrs: [], assignedPrs: [], recentPrActivity: [], failingChecks } };
+    };
+    const since = new Date(Date.now() - 60_000).toISOString();
+    expect(await remark(repo, "CI is red", { github, since })).toBe("still failing now: ci of fix/login");
+    expect(await remark(repo, "CI is red on the branch fix/login", { github, since })).toBe(
+      "still failing now: ci of fix/login",
+    );
+    expect(await remark(repo, "CI is red on the branch fix/other", { github, since })).toBeUndefined();
+    expect(asked).toEqual(["fix/login", "fix/login", "fix/login"]);
   });
 });
 

@@ -57,16 +57,13 @@ function remarksOn(item: SummaryItem, mentions: Mentions, facts: RepoFacts): str
   const branches = branchRemarks(mentions, facts);
   const known = [...branches, ...fileRemarks(mentions, facts), ...changeRemarks(mentions, facts)];
   const settled = branches.some((remark) => /merged|gone/.test(remark));
-  const checks = mentions.isFailure ? (settled ? ["was failing"] : checkRemarks(facts)) : [];
+  const checks = mentions.isFailure ? (settled ? ["was failing"] : checkRemarks(mentions, facts)) : [];
   const clauses = [...checks, ...known];
   return clauses.length > 0 ? clauses : commitRemarks(item, mentions, facts);
 }
 
 function branchRemarks(mentions: Mentions, facts: RepoFacts): string[] {
-  const named = [
-    ...mentions.branches,
-    ...mentions.maybeBranches.filter((name) => (facts.branches.get(name) ?? "deleted") !== "deleted"),
-  ];
+  const named = namedBranches(mentions, facts);
   const remarks = named.flatMap((name) => branchRemark(name, facts, "the branch"));
   if (remarks.length > 0 || named.length > 0 || !mentions.isFailure || facts.branchThen === undefined) return remarks;
   return branchRemark(facts.branchThen, facts, `branch ${short(facts.branchThen)}`).filter((remark) =>
@@ -74,12 +71,20 @@ function branchRemarks(mentions: Mentions, facts: RepoFacts): string[] {
   );
 }
 
+function namedBranches({ branches, maybeBranches }: Mentions, facts: RepoFacts): string[] {
+  return [...branches, ...maybeBranches.filter((name) => (facts.branches.get(name) ?? "deleted") !== "deleted")];
+}
+
 function branchRemark(name: string, facts: RepoFacts, words: string): string[] {
   const state = facts.branches.get(name);
   if (state === undefined) return [];
   const wasMerged = state === "merged" || (state !== "current" && mergedByPullRequest(name, facts));
   if (wasMerged) return [`${words} has since been merged`];
-  if (state === "deleted") return [`${words} is gone${wasMergedByName(name, facts) ? ": it was merged" : ""}`];
+  if (state === "deleted") {
+    if (wasMergedByName(name, facts)) return [`${words} is gone: it was merged`];
+    // It may be one that is still to be made, or no branch at all.
+    return name === facts.branchThen || facts.seenBranches.has(name) ? [`${words} is gone`] : [];
+  }
   const ahead = state === "current" ? (facts.git?.ahead ?? 0) : 0;
   if (ahead > 0)
     return [`${words} is ${count(ahead, "commit")} ahead of ${short(facts.git?.upstream ?? "its upstream")}`];
@@ -100,8 +105,11 @@ function wasMergedByName(name: string, { commits = [] }: RepoFacts): boolean {
   );
 }
 
-function checkRemarks({ github }: RepoFacts): string[] {
+function checkRemarks(mentions: Mentions, facts: RepoFacts): string[] {
+  const { github, checkedBranch = "" } = facts;
   if (github === undefined) return [];
+  const named = namedBranches(mentions, facts);
+  if (named.length > 0 && !named.includes(checkedBranch)) return [];
   const [first] = github.failingChecks;
   if (first !== undefined) {
     const more = github.failingChecks.length - 1;

@@ -329,6 +329,21 @@ describe("the next step", () => {
 });
 
 describe("projects", () => {
+  test("are not ended by what is done in another one", () => {
+    const left = of("u please fix the login page", "u The nightly build is broken, we are blocked by it.");
+    expect(left.summary.blockers).toHaveLength(1);
+    const office = { project: "office", active: true };
+    const more = [
+      "u The nightly build is broken, we are blocked by it.",
+      "u I fixed the nightly build and the login page.",
+    ];
+    const elsewhere = extract(left, toMessages(["u one", "u two", ...more]).slice(2), office);
+    expect(elsewhere.summary.blockers).toEqual([]);
+    const back = extract(elsewhere, [], OPTIONS);
+    expect(back.summary.blockers).toEqual(left.summary.blockers);
+    expect(back.summary.inProgress).toContain("please fix the login page");
+  });
+
   const said = toMessages(["u the login page is broken", "u let's use Postgres for the session cache"]);
 
   test("nothing is noted when none is active, and the place is kept", () => {

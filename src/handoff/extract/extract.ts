@@ -53,31 +53,53 @@ export interface ExtractOptions {
   active: boolean;
 }
 
+/** What is known after some messages; more can follow. */
+export interface Extraction {
+  take(messages: readonly ReadMessage[]): void;
+  state(): ExtractState;
+}
+
 /** With no messages: the same state, summed up for the project that is named. */
 export function extract(
   previous: PreviousState | undefined,
   messages: readonly ReadMessage[],
   options: ExtractOptions,
 ): ExtractState {
+  const extraction = createExtraction(previous, options);
+  extraction.take(messages);
+  return extraction.state();
+}
+
+export function createExtraction(previous: PreviousState | undefined, options: ExtractOptions): Extraction {
   const carried = previous === undefined ? nothingCarried() : structuredClone(previous.carried);
   let notes: StateNote[] = previous === undefined ? [] : [...previous.patterns];
   let index = previous?.lastMessageIndex ?? 0;
-  for (const message of messages) {
+  let lastMessageAt = previous?.lastMessageAt ?? "";
+  const takeOne = (message: ReadMessage): void => {
     index += 1;
+    lastMessageAt = message.timestamp;
     count(carried, message);
     const { project, active } = placeOf(message, options);
-    if (active) notes = take(message, { carried, notes, index, project });
-  }
-  const mode = modeOf(notes, carried);
-  const items = itemsOf(notes, carried, { project: options.project, isWork: mode !== "chat" });
+    if (!active) return;
+    const bringBack = setAside(carried, project);
+    notes = take(message, { carried, notes, index, project });
+    bringBack();
+  };
   return {
-    patterns: notes,
-    items,
-    summary: summaryOf(items),
-    mode,
-    lastMessageIndex: index,
-    lastMessageAt: messages.at(-1)?.timestamp ?? previous?.lastMessageAt ?? "",
-    carried,
+    take: (messages) => messages.forEach(takeOne),
+    state: () => {
+      const mode = modeOf(notes, carried);
+      const items = itemsOf(notes, carried, { project: options.project, isWork: mode !== "chat" });
+      return {
+        patterns: notes,
+        items,
+        summary: summaryOf(items),
+        mode,
+        lastMessageIndex: index,
+        lastMessageAt,
+        carried,
+      };
+    },
   };
 }
 
@@ -116,6 +138,22 @@ function placeOf({ project }: ReadMessage, options: ExtractOptions): ExtractOpti
   return project === undefined ? options : { project, active: isActiveProject(project) };
 }
 
+/** What is done, said or called off in one project leaves the others as they are. */
+function setAside(carried: CarriedState, project: string): () => void {
+  dropOld(carried);
+  const { requests, working, next } = carried;
+  const isOther = (line: CarriedLine): boolean => line.project !== project;
+  const others = { requests: requests.filter(isOther), working: working.filter(isOther), next: next.filter(isOther) };
+  carried.requests = requests.filter((line) => !isOther(line));
+  carried.working = working.filter((line) => !isOther(line));
+  carried.next = next.filter((line) => !isOther(line));
+  return () => {
+    carried.requests.unshift(...others.requests);
+    carried.working.unshift(...others.working);
+    carried.next.unshift(...others.next);
+  };
+}
+
 interface Place {
   carried: CarriedState;
   notes: StateNote[];
@@ -135,7 +173,6 @@ function take(message: ReadMessage, { carried, notes, index, project }: Place): 
     project,
   });
   takeTodos(carried, message, line);
-  dropOld(carried);
   if (message.role === "tool") {
     takeToolResult(carried, message, line);
     return notes;
@@ -148,7 +185,10 @@ function take(message: ReadMessage, { carried, notes, index, project }: Place): 
   const read = readMessage(message);
   const isCasual = read.isCasual || (message.role === "assistant" && carried.isCasual && read.isSmallTalk);
   const detected = isCasual ? [] : noteMessage(message, read, { index, project });
-  const { reading, found } = reconcile(read, detected, { role: message.role, before: notes });
+  const { reading, found } = reconcile(read, detected, {
+    role: message.role,
+    before: notes.filter((note) => note.project === project),
+  });
   let standing = notes;
   if (message.role === "user") {
     const { agreed, calledOffFrom } = takePerson(carried, reading, line);

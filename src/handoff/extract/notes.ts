@@ -62,10 +62,13 @@ export function addNotes(notes: StateNote[], found: readonly StateNote[]): State
  */
 function resolve(all: readonly StateNote[], added: readonly StateNote[]): StateNote[] {
   const isNew = new Set(added);
+  // What is done in one project is not done in another.
+  const projects = new Set(added.map(({ project }) => project));
   const open = all.filter(({ type, resolved }) => type === "blocker" && resolved !== true);
   const isTooOld = new Set(open.slice(0, -MOST_OPEN));
   const candidates = all.filter((note) => {
     if (isNew.has(note)) return true;
+    if (!projects.has(note.project)) return false;
     return note.type !== "accomplishment" && note.resolved !== true && !isTooOld.has(note);
   });
   const resolvedBy = new Map<string, string>();

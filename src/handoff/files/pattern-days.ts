@@ -22,7 +22,7 @@ import type { SessionState, StateNote } from "../state.ts";
 export interface PatternDays {
   append(states: readonly SessionState[]): Promise<void>;
   /** From every day. */
-  remove(sessionKey: string): Promise<void>;
+  remove(sessionKeys: ReadonlySet<unknown>): Promise<void>;
 }
 
 /** Larger ones are left alone: no day of work has so many. */
@@ -60,13 +60,13 @@ export function createPatternDays(folder: string): PatternDays {
       await ensurePrivateFolder(folder);
       for (const [day, lines] of byDay) await append(join(folder, `${day}.jsonl`), lines);
     },
-    async remove(sessionKey) {
+    async remove(sessionKeys) {
       known.clear();
       for (const { name } of await readFolderIfPresent(folder)) {
         if (!DAY_FILE.test(name)) continue;
         const path = join(folder, name);
         const lines = await readDay(path);
-        const others = lines.filter(({ note }) => note["sessionKey"] !== sessionKey);
+        const others = lines.filter(({ note }) => !sessionKeys.has(note["sessionKey"]));
         if (others.length < lines.length) await writeDay(path, others);
       }
     },

@@ -57,12 +57,13 @@ async function removeOldest(folder: string, keep: number): Promise<void> {
   await Promise.all(oldest.map(async (name) => await unlink(join(folder, name)).catch(() => undefined)));
 }
 
-export async function removeSnapshots(folder: string, sessionKey: string): Promise<void> {
+export async function removeSnapshots(folder: string, sessionKeys: ReadonlySet<unknown>): Promise<void> {
   for (const name of await snapshotNames(folder)) {
     const path = join(folder, name);
     const text = (await readFileIfPresent(path))?.toString("utf8") ?? "";
     // One that is damaged may be anybody's, and is no use to anybody.
-    if (sessionKeyIn(text) === sessionKey || sessionKeyIn(text) === undefined) await unlink(path);
+    const sessionKey = sessionKeyIn(text);
+    if (sessionKey === undefined || sessionKeys.has(sessionKey)) await unlink(path);
   }
 }
 

@@ -125,6 +125,28 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     expect(read(join(snapshotsFolder, names[1] ?? ""))).toEqual(await stage.handoff.get(KEY));
   });
 
+  it("forget what was cleared by a process that died before it came to them", async () => {
+    await using stage = await handoffStage(kind);
+    const { root, patternsFolder, snapshotsFolder } = layoutOf(stage);
+    await stage.open();
+    await stage.say(WORK);
+    await capture(stage);
+    const before = [patternsFolder, snapshotsFolder].flatMap((folder) =>
+      readdirSync(folder).map((name) => ({ path: join(folder, name), text: readFileSync(join(folder, name), "utf8") })),
+    );
+    expect(before.map(({ text }) => text).join("")).toContain("Redis");
+    await stage.handoff.clear(KEY);
+    await stage.handoff.settled();
+    for (const { path, text } of before) writeFileSync(path, text);
+
+    const next = await stage.another();
+    await next.recover();
+    await next.settled();
+    const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    for (const { parentPath, name } of files)
+      expect(readFileSync(join(parentPath, name), "utf8")).not.toContain("Redis");
+  });
+
   it("no longer say that something waits once it was offered, and forget what was cleared", async () => {
     await using stage = await handoffStage(kind);
     const layout = layoutOf(stage);

@@ -58,7 +58,13 @@ export function createViews(options: ViewOptions): Views {
       waiting.clear();
       forgotten.clear();
       isCheck = false;
-      await writeViews(parts, news);
+      try {
+        await writeViews(parts, news);
+      } catch (error) {
+        // What a person wants forgotten must not stay because a disk was full once.
+        for (const sessionKey of news.forgotten) forgotten.add(sessionKey);
+        throw error;
+      }
     },
     onError: (_name, error) => {
       agent.logger.warn("the files of the hand-off are not up to date", { folder: layout.root, error });
@@ -126,9 +132,11 @@ async function writeViews(parts: ViewParts, { captured, forgotten, isCheck }: Ne
     await recent.refresh();
     await attempt(async () => await writeNewest(parts, await recent.newest()));
     await attempt(async () => await writeIfOther(layout.pendingFile, pendingText(parts)));
-    for (const sessionKey of forgotten) {
-      await attempt(async () => await days.remove(sessionKey));
-      await attempt(async () => await removeSnapshots(layout.snapshotsFolder, sessionKey));
+    const cleared = loaded.filter((state) => state.clearedAt !== undefined && !isTellable(state));
+    const gone = new Set([...forgotten, ...cleared.map(({ sessionKey }) => sessionKey)]);
+    if (gone.size > 0) {
+      await attempt(async () => await days.remove(gone));
+      await attempt(async () => await removeSnapshots(layout.snapshotsFolder, gone));
     }
     const told = captured.filter(isTellable);
     await attempt(async () => await days.append(isCheck ? loaded.filter(isTellable) : told));

@@ -1,7 +1,7 @@
 /** What an item of a hand-off names that can be looked up: branches, files, checks, uncommitted work. */
 
 export interface Mentions {
-  /** Called a branch, or named as branches are: one that git does not know is gone. */
+  /** Called a branch, or named as branches are: one that git knew and does not know any more is gone. */
   branches: string[];
   /** Could be a branch, if git knows one of this name. */
   maybeBranches: string[];

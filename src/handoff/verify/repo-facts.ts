@@ -30,12 +30,16 @@ export interface RepoFacts {
   branches: ReadonlyMap<string, BranchState>;
   /** The branch that was worked on when something was said last. */
   branchThen?: string | undefined;
+  /** Branches that somebody has worked on here, as far back as git's own log tells. */
+  seenBranches: ReadonlySet<string>;
   /** Files as they were written: gone, or other than they were. */
   files: ReadonlyMap<string, "gone" | "changed">;
   /** Newest first; undefined: unknown. */
   commits?: readonly SinceCommit[];
   git?: GitStatus;
   github?: GithubStatus;
+  /** Whose checks `github` tells. */
+  checkedBranch?: string;
 }
 
 export interface SinceCommit {
@@ -50,7 +54,7 @@ export interface LookUpOptions {
 }
 
 export async function lookUpRepo(question: RepoQuestion, options: LookUpOptions): Promise<RepoFacts> {
-  const facts: RepoFacts = { branches: new Map(), files: new Map() };
+  const facts: RepoFacts = { branches: new Map(), seenBranches: new Set(), files: new Map() };
   let isLate = false;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -85,7 +89,12 @@ async function gather(
     log.then((commits) => commits && tell({ commits: commits.map(({ sha, subject }) => ({ sha, subject })) })),
   ];
   if (branches.length > 0) {
-    steps.push(readBranchStates(cwd, branches, git).then((states) => tell({ branches: states, branchThen })));
+    const seen = readSeenBranches(repo);
+    steps.push(
+      readBranchStates(cwd, branches, git).then(async (states) =>
+        tell({ branches: states, branchThen, seenBranches: await seen }),
+      ),
+    );
   }
   if (question.files.length > 0) {
     steps.push(log.then(async (commits) => tell({ files: await readFiles(question, repo, commits ?? [], git) })));
@@ -97,8 +106,14 @@ async function gather(
   }
   const github = options.github;
   if (question.asksChecks && github !== undefined && github !== false) {
-    const asked = { folder: repo.worktreeRoot, repo: repo.root, branch: repo.branch };
-    steps.push(github(asked).then((reading) => tell(reading.github === undefined ? {} : { github: reading.github })));
+    // Whoever has gone to another branch since wants to know about the one where it failed.
+    const branch = branchThen === undefined || branchThen === "HEAD" ? repo.branch : branchThen;
+    const asked = { folder: repo.worktreeRoot, repo: repo.root, branch };
+    steps.push(
+      github(asked).then((reading) =>
+        tell(reading.github === undefined ? {} : { github: reading.github, checkedBranch: branch }),
+      ),
+    );
   }
   await Promise.allSettled(steps);
 }
@@ -146,6 +161,16 @@ async function readBranchThen(repo: LocatedRepo, since: Date): Promise<string | 
     if (move !== null && Number(move[1]) * 1000 > since.getTime()) return branchOrNone(move[2]);
   }
   return branchOrNone(repo.branch);
+}
+
+/** Of this worktree and of the main one. */
+async function readSeenBranches({ gitDir, commonDir }: LocatedRepo): Promise<Set<string>> {
+  const folders = Array.from(new Set([gitDir, commonDir]));
+  const logs = await Promise.all(
+    folders.map(async (folder) => await readEnd(join(folder, "logs", "HEAD")).catch(() => "")),
+  );
+  const moves = logs.flatMap((log) => Array.from(log.matchAll(/\tcheckout: moving from (\S+) to (\S+)/g)));
+  return new Set(moves.flatMap(([, from = "", to = ""]) => [from, to]));
 }
 
 function branchOrNone(name: string | undefined): string | undefined {

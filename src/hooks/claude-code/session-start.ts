@@ -5,7 +5,7 @@
  * that captures afterwards. Nothing is written here, so that no lock and no full disk matters.
  */
 import { readFileSync, readdirSync, statSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { isRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
@@ -104,10 +104,9 @@ async function leftInRepo(place: Place, input: HookInput): Promise<Left> {
   const states = new Map(keptHere(place.kept, isHere).map((state) => [state.previousSessionId, state]));
   const since = Date.now() - config.expiresHours * 3_600_000;
   const folders = repoFolders(repos, input.cwd);
-  const query = { claudeHome, folders, since, limit: MOST_TRANSCRIPTS, except: [input.sessionId] };
+  const query = { claudeHome, folders, isHere, since, limit: MOST_TRANSCRIPTS, except: [input.sessionId] };
   const captures: NativeTarget[] = [];
   for (const target of await findEndedSessions(query)) {
-    if (!isHere(target.cwd)) continue;
     const kept = states.get(target.sessionId);
     if (!isCurrent(kept, target)) {
       captures.push(target);
@@ -166,12 +165,12 @@ function keptOf({ agentId, kept }: Place, sessionId: string): unknown {
   return kept.find((one) => one.key === key)?.state;
 }
 
-/** Where there is no repo, the folder and everything below it counts. */
+/** Where there is no repo, the very same folder. */
 function isSameRepo(repos: RepoLocator, folder: string, here: string): boolean {
   const repo = repos.repoOf(here);
   if (repo !== undefined) return repos.repoOf(folder) === repo;
-  const way = relative(repos.canonical(here), repos.canonical(folder));
-  return way !== ".." && !way.startsWith(`..${sep}`);
+  // What lies below is a project of its own: whoever starts at home is not told of all that is there.
+  return repos.canonical(here) === repos.canonical(folder);
 }
 
 /** The repo with its worktrees, as git notes them in its folder. */
