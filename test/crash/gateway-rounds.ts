@@ -10,7 +10,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Message } from "grammy/types";
-import type { FaultPoint } from "../../src/base/faults.ts";
+import { FAULT_POINTS, type FaultPoint } from "../../src/base/faults.ts";
 import { openAgent } from "../../src/compose.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createRandom } from "../../src/selftest/random.ts";
@@ -29,19 +29,9 @@ export interface GatewayChildTask {
 }
 
 /** Every step of a turn that has a name, in the order of the way. */
-export const TURN_STEPS = [
-  "inbox.admitted",
-  "turn.claimed",
-  "turn.initialised",
-  "turn.message-written",
-  "turn.flushed",
-  "turn.engine-spoke",
-  "turn.answered",
-  "turn.finished",
-  "delivery.started",
-  "delivery.sent",
-  "delivery.marked",
-] as const satisfies readonly FaultPoint[];
+export const TURN_STEPS: readonly FaultPoint[] = FAULT_POINTS.filter((point) =>
+  /^(?:inbox|turn|delivery)\./.test(point),
+);
 
 export interface GatewayRounds {
   /** Each kills the gateway once; `random` at some instant. */

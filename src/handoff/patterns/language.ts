@@ -28,7 +28,7 @@ const OTHERS = wordSet(
   ENGLISH,
 );
 
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- all of ASCII, control characters too
 const ASCII = /^[\0-\x7f]*$/;
 
 /** "other": more foreign than English function words, or a script that English does not use. "mixed": some. */
