@@ -38,6 +38,8 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
     createAccount(channel, {}, config.defaultAgent),
   );
   const failed: { channel: string; accountId: string; status: ChannelStatus }[] = [];
+  /** What is still being opened then is not started any more: nobody would stop it. */
+  let isStopped = false;
 
   const report = (account: RunningAccount, status: ChannelStatus): void => {
     account.status = status;
@@ -68,6 +70,7 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
       await Promise.all(
         accounts.map(async (account) => {
           const inner = host(account);
+          if (isStopped) return;
           try {
             await account.channel.start({
               admit: async (message) => await inner.admit(message),
@@ -86,6 +89,7 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
       );
     },
     stop: async () => {
+      isStopped = true;
       await Promise.allSettled(accounts.map(async ({ channel }) => await channel.stop()));
     },
   };

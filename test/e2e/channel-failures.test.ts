@@ -1,4 +1,5 @@
 /** A channel that is down, goes down, hangs, or refuses: nothing is lost, and the others are served. */
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../support/fake-telegram/fake-telegram.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-stage.ts";
@@ -52,6 +53,16 @@ describe("a channel that does not connect", () => {
     await gateway.close();
     expect(performance.now() - before).toBeLessThan(5000);
     release();
+  });
+
+  it("is not started any more by a gateway that was told to end before it came to that", async () => {
+    await using house = await openHouse({ entered: false });
+    const gateway = await house.enter({ connected: false });
+    await gateway.close();
+    const asked = house.telegram.calls.length;
+    await delay(200);
+    expect(house.telegram.calls.slice(asked)).toEqual([]);
+    expect(house.telegram.calls.map(({ method }) => method)).not.toContain("getUpdates");
   });
 });
 

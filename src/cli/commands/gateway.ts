@@ -30,11 +30,13 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     channels: options.noChannels !== true,
     onChannelStatus: teller.tell,
   });
-  await announce(setup, gateway, options);
-  await untilStopped(setup.config.turns.drainSeconds, async () => {
+  // Before anybody is told that it listens: they may stop it at once.
+  const stopped = untilStopped(setup.config.turns.drainSeconds, async () => {
     teller.silence();
     await gateway.close();
   });
+  await announce(setup, gateway, options);
+  await stopped;
 }
 
 /** On another port it would run, but no command would find it. */
@@ -120,4 +122,8 @@ async function untilStopped(drainSeconds: number, close: () => Promise<void>): P
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => onSignal(signal));
   await stopped;
   talk("Stopped.");
+  // A connection that somebody's library forgot must not keep what has stopped.
+  setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
 }
+
+const FORGOTTEN_MS = 2000;
