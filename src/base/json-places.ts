@@ -163,7 +163,9 @@ function linesOf(text: string): Pick<Layout, "unit" | "lineEnd"> {
 }
 
 function oneLine(text: string): Layout {
-  return { indent: "", unit: "", lineEnd: "", isCompact: !/[:,] /.test(text) };
+  const tokens = tokensOf(text);
+  const isSpaced = tokens.some(({ type }, index) => type === "blank" && /^[:,]$/.test(tokens[index - 1]?.text ?? ""));
+  return { indent: "", unit: "", lineEnd: "", isCompact: !isSpaced };
 }
 
 function layOut(value: unknown, { unit, lineEnd, indent, isCompact }: Layout): string {
@@ -201,8 +203,7 @@ function cutRange(text: string, from: number, to: number): string {
   const isAlone = text.slice(lineStart, from).trim() === "" && lineEnd !== -1 && text.slice(to, lineEnd).trim() === "";
   if (isAlone) return text.slice(0, lineStart) + text.slice(lineEnd + 1);
   const before = text.slice(0, from).trimEnd();
-  const lastLine = before.slice(before.lastIndexOf("\n") + 1);
   // Nothing may slip into a comment, and no comment to what it does not belong to.
-  const isJoinable = !lastLine.includes("//") && !/^[ \t]*(?:\r?\n|\/[/*])/.test(text.slice(to));
+  const isJoinable = !tokensOf(before).at(-1)?.text.startsWith("//") && !/^[ \t]*(?:\r?\n|\/[/*])/.test(text.slice(to));
   return (isJoinable ? before : text.slice(0, from)) + text.slice(to);
 }

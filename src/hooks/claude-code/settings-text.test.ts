@@ -23,6 +23,8 @@ const SETTINGS: Record<string, string> = {
   "trailing commas":
     '{\n  "a": [1, 2,],\n  "hooks": {\n    "SessionStart": [\n      { "matcher": "x", "hooks": [], },\n    ],\n  },\n}\n',
   "a line comment at the end of a list": '{"hooks": {"Stop": [{"hooks": []} // no\n]}}',
+  "an address and marks in words":
+    '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"say a: b, c"}]},{"hooks":[{"type":"command","command":"curl http://localhost"}]}]}}',
   "an emoji before":
     '{\n  "statusLine": "🚀🚀🚀",\n  "hooks": {\n    "Stop": [\n      {\n        "hooks": []\n      }\n    ]\n  }\n}\n',
   "single quotes and bare names": "{ a: 'it\\'s', hooks: { Stop: [], }, }",
