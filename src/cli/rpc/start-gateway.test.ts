@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { systemErrorCode } from "../../base/errors.ts";
 import { gatewayLayout } from "../../config/layout.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { startGatewayProcess } from "./start-gateway.ts";
+import { GATEWAY_FLAGS, startGatewayProcess } from "./start-gateway.ts";
 
 /** A program in place of the gateway: it announces itself by a file. */
 async function program(folder: TemporaryFolder, code: string) {
@@ -18,6 +18,11 @@ function finder(folder: TemporaryFolder): () => Promise<number | undefined> {
     return text === "" ? undefined : Number(text);
   };
 }
+
+it("gives V8 the same bounds as npm start", async () => {
+  const { scripts } = JSON.parse(await readFile("package.json", "utf8")) as { scripts: { start: string } };
+  expect(scripts.start).toBe(`node ${GATEWAY_FLAGS.join(" ")} bin/holdfast.js gateway`);
+});
 
 describe("startGatewayProcess", () => {
   it("starts a process of its own that logs to a private file and keeps its stdout to itself", async () => {
