@@ -8,7 +8,7 @@
  * and no lies is found the same way.
  */
 import { readFile } from "node:fs/promises";
-import { placesOf, PRIORS, readAround, readFirst, readSecond } from "../src/handoff/patterns/features.ts";
+import { isRemark, placesOf, PRIORS, readAround, readFirst, readSecond } from "../src/handoff/patterns/features.ts";
 import { PATTERN_TYPES, type PatternType } from "../src/handoff/patterns/note.ts";
 import { createNames } from "../src/handoff/patterns/score.ts";
 import { readSentences } from "../src/handoff/patterns/sentences.ts";
@@ -51,7 +51,9 @@ export interface Learned {
 }
 
 /** Those who wrote without knowing the cues: most like a stranger. */
-export const STRANGERS: readonly string[] = ["c1", "c2", "c3", "blind-a"];
+export const STRANGERS: readonly string[] = ["c1", "c2", "c3", "c4", "c5", "c6", "blind-a"];
+/** Those who looked for blockers, decisions and accomplishments only: what else they wrote has no label. */
+const NARROW: ReadonlySet<string> = new Set(["c4", "c5", "c6", "settled-1", "settled-2", "settled-3"]);
 const STRANGERS_COUNT = 3;
 
 const ROUNDS = 160;
@@ -59,7 +61,7 @@ const RATE = 0.3;
 /** A feature in fewer messages than this says more about them than about English. */
 const LEAST = { word: 2, shape: 3, other: 1 };
 /** How strongly a weight is held to its prior. */
-const PENALTY = { learned: 0.0004, cue: 0.003, place: 0.002, section: 0.03 };
+const PENALTY = { learned: 0.0008, cue: 0.003, place: 0.002, section: 0.03 };
 /** What missing a message costs, where a note too many costs 1: most messages are not of a type. */
 const MISS_COST = 2;
 const NOTHING = -99;
@@ -77,7 +79,7 @@ export function toExamples(messages: readonly Labelled[]): Example[] {
     const places = placesOf(sentences, message.role);
     const read = sentences.flatMap((sentence, index) => {
       const place = places[index];
-      if (place === undefined) return [];
+      if (place === undefined || isRemark(sentence)) return [];
       const first = createNames();
       const second = createNames();
       const words = readFirst(sentence, place, first);
@@ -92,7 +94,8 @@ export function toExamples(messages: readonly Labelled[]): Example[] {
   });
 }
 
-export function learn(from: readonly Example[], target: Target, rounds = ROUNDS): Learned {
+export function learn(given: readonly Example[], target: Target, rounds = ROUNDS): Learned {
+  const from = given.filter((example) => isJudged(example, target));
   const numbers = numberFeatures(from, target);
   const features = [...numbers.keys()];
   const priors = Float64Array.from(features, (name) => priorOf(name, target));
@@ -120,6 +123,10 @@ export function learn(from: readonly Example[], target: Target, rounds = ROUNDS)
     sentenceScores,
     scoreOf: (example) => Math.max(NOTHING, ...sentenceScores(example)),
   };
+}
+
+function isJudged({ topic }: Labelled, target: Target): boolean {
+  return target === "doubt" || !RARE.has(target) || !NARROW.has(topic);
 }
 
 function isOf({ labels }: Labelled, target: Target): boolean {
@@ -201,7 +208,7 @@ export function scoreStranger(
   type: PatternType,
   rounds = ROUNDS,
 ): { held: Example[]; scores: number[] } {
-  const held = examples.filter(({ topic }) => topic === author);
+  const held = examples.filter((example) => example.topic === author && isJudged(example, type));
   const learned = learn(
     examples.filter(({ topic }) => topic !== author),
     type,
@@ -218,7 +225,7 @@ const RARE: ReadonlySet<PatternType> = new Set(["insight", "scope_creep", "task_
  * asked of precision: a note too many is read again and again.
  */
 export function bestThreshold(examples: readonly Example[], scores: readonly number[], type: PatternType): number {
-  const margin = RARE.has(type) ? 0.15 : 0.05;
+  const margin = RARE.has(type) ? 0.15 : 0.02;
   let best = { threshold: 0, worth: -1 };
   for (let threshold = -3; threshold <= 3; threshold += 0.05) {
     const result = tally(examples, scores, type, threshold);
@@ -260,7 +267,9 @@ export function tally(
   threshold: number,
 ): Tally {
   const result: Tally = { right: 0, extra: 0, missed: 0 };
-  for (const [index, { labels }] of examples.entries()) {
+  for (const [index, example] of examples.entries()) {
+    if (!isJudged(example, type)) continue;
+    const { labels } = example;
     const found = (scores[index] ?? NOTHING) >= threshold;
     const isSo = labels.includes(type);
     if (found && isSo) result.right += 1;

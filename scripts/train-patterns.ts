@@ -58,7 +58,9 @@ if (!args.has("--dry-run")) {
 
 /** Says how the type does on each stranger's messages, and where its line lies over all of them. */
 function judge(type: PatternType): number {
-  const judged = STRANGERS.map((author) => ({ author, ...scoreStranger(examples, author, type) }));
+  const judged = STRANGERS.map((author) => ({ author, ...scoreStranger(examples, author, type) })).filter(
+    ({ held }) => held.length > 0,
+  );
   const held = judged.flatMap((one) => one.held);
   const scores = judged.flatMap((one) => one.scores);
   const threshold = bestThreshold(held, scores, type);

@@ -47,8 +47,12 @@ function checksumOf(value: unknown): string {
 }
 
 function orderedJson(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) => {
-    if (!isRecord(member)) return member;
-    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
+  return JSON.stringify(ordered(value));
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (!isRecord(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, ordered(value[name])]));
 }

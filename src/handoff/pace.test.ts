@@ -12,8 +12,8 @@ describe("the pace of work that nobody waits for", () => {
     const worked = work(10);
     const began = performance.now();
     await pace.rest();
-    // A timer may be early by less than a millisecond.
-    expect(performance.now() - began).toBeGreaterThan(worked * 19 - 2);
+    // A timer may be early by less than a millisecond; no rest is longer than a quarter of a second.
+    expect(performance.now() - began).toBeGreaterThan(Math.min(worked * 19, 250) - 2);
   });
 
   it("is no slower than it has to be when nobody is answered, or somebody waits after all", async () => {

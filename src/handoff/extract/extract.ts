@@ -185,10 +185,7 @@ function take(message: ReadMessage, { carried, notes, index, project }: Place): 
   const read = readMessage(message);
   const isCasual = read.isCasual || (message.role === "assistant" && carried.isCasual && read.isSmallTalk);
   const detected = isCasual ? [] : noteMessage(message, read, { index, project });
-  const { reading, found } = reconcile(read, detected, {
-    role: message.role,
-    before: notes.filter((note) => note.project === project),
-  });
+  const { reading, found } = reconcile(read, detected, { role: message.role, before: notes, project });
   let standing = notes;
   if (message.role === "user") {
     const { agreed, calledOffFrom } = takePerson(carried, reading, line);

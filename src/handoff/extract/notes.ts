@@ -50,8 +50,9 @@ export function withoutTasks(notes: StateNote[], { from, project }: { from: numb
 /** In the order they were made; a note that is there already is not added again. */
 export function addNotes(notes: StateNote[], found: readonly StateNote[]): StateNote[] {
   if (found.length === 0) return notes;
-  const known = new Set(notes.map(({ id }) => id));
-  const added = found.filter(({ id }) => !known.has(id) && known.add(id));
+  const added = found.filter(({ id }, place) => {
+    return !notes.some((note) => note.id === id) && found.findIndex((note) => note.id === id) === place;
+  });
   const all = [...notes, ...added];
   return limited(added.some(({ type }) => type === "accomplishment") ? resolve(all, added) : all);
 }

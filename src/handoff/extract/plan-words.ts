@@ -4,13 +4,15 @@
  * "ok so today" or "hi," before they come to the point.
  */
 
+import { lateExpression } from "../patterns/pattern.ts";
+
 /** What may stand before the point of a sentence. */
 export const LEAD = String.raw`^(?:(?:ok|okay|right|so|and|but|now|well|good|great|hi|hello|hey|hola|dear \w+|good (?:morning|afternoon|evening)|morning|(?:quick |short )?update|status|meanwhile|today|tonight|this (?:week|morning|afternoon|evening|month)|at the moment|right now|as of now|btw|by the way|fyi|anyway|also|first|basically|for now|all|everyone|team|then|please|yeah|yes|no|thx|thanks|fine|real work|in progress|since \w+)(?:[,.:;!]+| -)? )*`;
 
 const AT_WORK = String.raw`(?:now|currently|still|just|already|busy|right now|actively|also|mostly|basically|presently|slowly|at the moment|here|all|both|again|finally|mainly|really|today)`;
 
 /** Somebody is at it right now. */
-const WORKING = new RegExp(
+const WORKING = lateExpression(
   `${LEAD}(?:${[
     String.raw`(?:i|we|were) ?(?:am|are)? (?:${AT_WORK} )*(?:in the (?:middle|process) of|half-?way\b|(?:almost|nearly|about half|two thirds) (?:done|finished|through)\b|knee-?deep)`,
     String.raw`(?:i am|we are|were) (?:${AT_WORK} )*(?:[a-z]{2,}ing\b|on (?:it|this|that|the|a|my|our)\b|at (?:it|the)\b|busy\b|since .{1,30}? (?:on|at|with)\b|back (?:on|at|to)\b)`,
@@ -28,7 +30,7 @@ const NOT_WORKING =
   /^(?:\S+ ){0,5}?(?:going to|wondering|thinking (?:about|of|that|we)|hoping|guessing|assuming|expecting|looking forward|having|getting (?!the |my |our |everything |all |this )|seeing|running (?:into|out|late|low)|missing|waiting|struggling|blocked|stuck|losing|talking about|leaving|kidding|being|feeling|planning (?:to|on)|happening|failing|pending|coming|asking|saying|sorry|using|worrying|doing (?:well|fine|good|great|ok)|going with|starting to (?:think|feel)|not|no longer)\b/;
 
 /** "Refactoring the login" without a subject: but "testing takes long" has a verb of its own. */
-const GERUND = new RegExp(
+const GERUND = lateExpression(
   `${LEAD}(?!(?:nothing|something|anything|everything|during|according|regarding|including|considering|thing|string|going|bring)\\b)[a-z]{3,}ing (?:the|a|an|my|our|this|these|all|some|up|out|through|on|with|from|new|old|\\d+|[a-z]+ (?:to|from|into|for|in|of|on))\\b`,
 );
 const FINITE =
@@ -41,14 +43,14 @@ const HALF_DONE =
 export function saysWorking(plain: string): boolean {
   if (HALF_DONE.test(plain)) return true;
   if (NOT_WORKING.test(plain)) return false;
-  return WORKING.test(plain) || (GERUND.test(plain) && !FINITE.test(plain));
+  return WORKING.regexp.test(plain) || (GERUND.regexp.test(plain) && !FINITE.test(plain));
 }
 
 const DAY = String.raw`(?:mon|tues|wednes|thurs|fri|satur|sun)day`;
 /** Without one of these no sentence is about what comes next; most have none. */
 const NEXT_WORD =
   /next|to-?do|after|remain|left|still|also|tomorrow|then|first|day\b|to do|rest|later|last|only|follow|once|when|soon|there/;
-const NEXT_OPENING = new RegExp(
+const NEXT_OPENING = lateExpression(
   `^(?:ok(?:ay)?[,.]? |so |and |but |also |then |now |my |the |our |suggested |proposed |as |a |for |what is |step |when .{1,40}, )*(?:${[
     String.raw`next(?: (?:steps?|up|thing|item|task|on (?:my|our|the) list|action))?(?: is| are| would be| will be| for \w+)?(?:[:,]| to\b| (?:i|we) )`,
     String.raw`next (?:steps?|thing|task|item|up|on (?:my|our|the) list) (?:is|are|would|will|on)\b|next(?: up| step) `,
@@ -59,7 +61,7 @@ const NEXT_OPENING = new RegExp(
     String.raw`only .{1,60} (?:is|are) (?:left|missing|open)|last (?:thing|step) (?:is|to do)`,
   ].join("|")})`,
 );
-const NEXT_WITHIN = new RegExp(
+const NEXT_WITHIN = lateExpression(
   [
     String.raw`\b(?:i|we|you|he|she|they) (?:will|shall|need to|have to|should|must|want to|am going to|are going to|plan to|can)\b.{1,140}\b(?:next|tomorrow|after (?:that|this|lunch)|afterwards|on ${DAY}|next week|first thing)\b`,
     String.raw`\b(?:still|also) (?:need|needs|have|has) to\b|\b(?:remains?|left) to (?:be|do|check|write|test)\b`,
@@ -76,6 +78,6 @@ const LET_ME = /^(?:\w+[,.!]? ){0,2}let me\b/;
 export type Plan = "explicit" | "promise";
 
 export function saysNext(plain: string, by: "user" | "assistant"): Plan | undefined {
-  if (NEXT_WORD.test(plain) && (NEXT_OPENING.test(plain) || NEXT_WITHIN.test(plain))) return "explicit";
+  if (NEXT_WORD.test(plain) && (NEXT_OPENING.regexp.test(plain) || NEXT_WITHIN.regexp.test(plain))) return "explicit";
   return PROMISE.test(plain) && !(by === "user" && LET_ME.test(plain)) ? "promise" : undefined;
 }

@@ -1,9 +1,8 @@
 /** One message, read for what it says about the work. Every line is clean, redacted and at most 200 characters. */
 import { redactText } from "../../base/redact.ts";
-import { readClauses } from "../patterns/clauses.ts";
+import { readClosely } from "../patterns/clauses.ts";
 import { excerpt } from "../patterns/content.ts";
 import { normalize } from "../patterns/normalize.ts";
-import { presenceIn } from "../patterns/presence.ts";
 import { readProse } from "../patterns/prose.ts";
 import { type Sentence, readSentences } from "../patterns/sentences.ts";
 import type { ReadMessage } from "../state.ts";
@@ -34,7 +33,7 @@ export interface MessageReading {
   sentences: readonly Sentence[];
   isCasual: boolean;
   /** What the message is about: of a person's, what is asked for or else told first. */
-  topic?: string;
+  topic: string | undefined;
   /** Of a person: what is told and neither asked for nor planned, in the order of the message. */
   told: string[];
   requests: { text: string; isQuestion: boolean }[];
@@ -43,10 +42,10 @@ export interface MessageReading {
   next: string[];
   /** Promised, without a time. */
   promises: string[];
-  offer?: { kind: "offer" | "proposal"; text: string };
+  offer: { kind: "offer" | "proposal"; text: string } | undefined;
   agrees: boolean;
   /** Something is called off; what it is, as far as it is named. */
-  calledOff?: string;
+  calledOff: string | undefined;
   saysDone: boolean;
   /** Of the agent: hands over what was asked for. */
   delivers: boolean;
@@ -80,15 +79,15 @@ export function readMessage({ role, text: original }: ReadMessage): MessageReadi
     text,
     sentences,
     isCasual: casual,
-    ...(topic === undefined ? {} : { topic }),
+    topic,
     told,
     requests,
     working: [...lists.working, ...plans.working].slice(0, MOST_LINES),
     next: [...lists.next, ...plans.explicit].slice(0, MOST_LINES),
     promises: plans.promise.slice(0, MOST_LINES),
-    ...(offer === undefined ? {} : { offer }),
+    offer,
     agrees: role === "user" && agrees(plains[0] ?? ""),
-    ...(off === undefined ? {} : { calledOff: off }),
+    calledOff: off,
     saysDone: plains.some(saysDone),
     delivers: plains.some(delivers),
     reportsFailure: role === "assistant" && plains.some(reportsFailure),
@@ -114,14 +113,16 @@ function foreignReading(text: string, role: ReadMessage["role"]): MessageReading
     text,
     sentences: [],
     isCasual: line === undefined,
-    ...(topic === undefined ? {} : { topic }),
+    topic,
     told: [],
     // Whatever it asks, an answer is an answer.
     requests: topic === undefined || isPlan ? [] : [{ text: topic, isQuestion: true }],
     working,
     next,
     promises: [],
+    offer: undefined,
     agrees: false,
+    calledOff: undefined,
     saysDone: false,
     delivers: false,
     reportsFailure: false,
@@ -145,8 +146,9 @@ function readRequests(sentences: readonly Sentence[], planned: readonly string[]
     const { text, plain, isQuestion, section, checked } = sentence;
     // An item under a title is what the title says.
     if (section !== undefined || checked === true) continue;
-    const isWork = (wantsWork(plain) || asksForWork(plain, isQuestion)) && !asksToKnow(plain);
-    if ((!isWork && !isQuestion && !asksToKnow(plain)) || calledOff(plain) !== undefined || isPhatic(plain)) continue;
+    const isToKnow = asksToKnow(plain);
+    const isWork = !isToKnow && (wantsWork(plain) || asksForWork(sentence));
+    if ((!isWork && !isQuestion && !isToKnow) || calledOff(plain) !== undefined || isPhatic(plain)) continue;
     // What is only to come is not asked for yet.
     if (isWork && !PLEASE.test(plain) && planned.includes(excerpt(text)) && !STILL.test(plain)) continue;
     requests.push({ text: withContext(sentence, sentences[index - 1]), isQuestion: !isWork });
@@ -159,10 +161,8 @@ const PLEASE = /\b(?:please|pls|plz|(?:can|could|would|will) (?:you|u))\b/;
 /** Left over of what was begun. */
 const STILL = /\bstill (?:need|have|got) to\b/;
 
-function asksForWork(plain: string, isQuestion: boolean): boolean {
-  return readClauses(plain, isQuestion, presenceIn(plain)).some(
-    ({ stances, text }) => stances.has("request") && !prohibits(text),
-  );
+function asksForWork(sentence: Sentence): boolean {
+  return readClosely(sentence).clauses.some(({ stances, text }) => stances.has("request") && !prohibits(text));
 }
 
 function withContext({ text, plain, isItem }: Sentence, before: Sentence | undefined): string {

@@ -10,8 +10,9 @@ import { dismisses, settles } from "./words.ts";
 
 interface Context {
   role: ReadMessage["role"];
-  /** The notes of the messages before. */
+  /** The notes of the messages before, of all projects. */
   before: readonly StateNote[];
+  project: string;
 }
 
 export interface Reconciled {
@@ -25,7 +26,7 @@ export function reconcile(reading: MessageReading, detected: readonly StateNote[
   const found = detected.filter((note) => {
     if ((note.type === "decision" || note.type === "accomplishment") && plans.has(note.content)) return false;
     if (note.type === "decision" && (isOnlyAsked(note, reading) || dismisses(normalize(note.content)))) return false;
-    if (role === "assistant" && isRepeated(note, context.before)) return false;
+    if (role === "assistant" && isRepeated(note, context)) return false;
     if (note.type === "accomplishment" && isRatherBlocked(note, detected)) return false;
     return note.type !== "blocker" || !isReason(note, detected);
   });
@@ -59,8 +60,8 @@ const ACKNOWLEDGES =
 const NEARBY = 12;
 
 /** An answer that repeats what was said before; that is where it comes from. */
-function isRepeated({ type, content, sourceMessageIndex }: StateNote, before: readonly StateNote[]): boolean {
-  const said = before.slice(-NEARBY);
+function isRepeated({ type, content, sourceMessageIndex }: StateNote, context: Context): boolean {
+  const said = nearby(context);
   const just = said.filter((note) => note.sourceMessageIndex === sourceMessageIndex - 1);
   if (type === "task_created") return just.some((note) => note.type === type);
   if (type !== "blocker" && type !== "decision") return false;
@@ -74,6 +75,15 @@ function isRepeated({ type, content, sourceMessageIndex }: StateNote, before: re
       ? isSameSubject(known, subject)
       : isCovered(subject, known);
   });
+}
+
+function nearby({ before, project }: Context): StateNote[] {
+  const near: StateNote[] = [];
+  for (let index = before.length - 1; index >= 0 && near.length < NEARBY; index -= 1) {
+    const note = before[index];
+    if (note?.project === project) near.push(note);
+  }
+  return near.reverse();
 }
 
 /** "It is booked out, so we can't go on": what is in the way is no success. */

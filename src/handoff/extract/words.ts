@@ -3,10 +3,11 @@
  * for, what they offer, agree to, call off and report. Sentences are read in their plain form
  * (`patterns/normalize.ts`).
  */
+import { lateExpression } from "../patterns/pattern.ts";
 import { LEAD } from "./plan-words.ts";
 
 /** Of a person: asks for work, in words that the stance of a clause does not show. */
-const WANTS = new RegExp(
+const WANTS = lateExpression(
   `${LEAD}(?:${[
     String.raw`(?:i|we) (?:really |also |still |now |only |just )*(?:need|want|would like|have|must|got)(?: you| someone)? to\b`,
     String.raw`(?:still|also) (?:need|have|got) to\b`,
@@ -20,7 +21,7 @@ const WANTS = new RegExp(
 );
 
 export function wantsWork(plain: string): boolean {
-  return WANTS.test(plain);
+  return WANTS.regexp.test(plain);
 }
 
 /** What is asked for is an answer: with one, it is done. */

@@ -4,7 +4,8 @@
  */
 
 import { type Expression, expression, pattern } from "./pattern.ts";
-import type { Presence } from "./presence.ts";
+import { type MayMatch, presenceIn } from "./presence.ts";
+import type { Sentence } from "./sentences.ts";
 import { opensWithThing } from "./shape.ts";
 
 /** How a clause, or the part of it before a cue, is meant when it is not a plain statement. */
@@ -237,7 +238,25 @@ export const CLAUSE_EXPRESSIONS: readonly Expression[] = [
   ...PARTIAL.map(([, one]) => one),
 ];
 
-export function readClauses(plain: string, isQuestion: boolean, mayMatch: Presence): Clause[] {
+/** A sentence as whoever looks closer reads it. */
+export interface CloseReading {
+  clauses: readonly Clause[];
+  mayMatch: MayMatch;
+}
+
+/** Read once, however many ask for it. */
+export function readClosely(sentence: Sentence): CloseReading {
+  if (sentence.close !== undefined) return sentence.close;
+  const mayMatch = presenceIn(sentence.plain);
+  const reading = { mayMatch, clauses: readClauses(sentence, mayMatch) };
+  sentence.close = reading;
+  return reading;
+}
+
+export function readClauses(
+  { plain, isQuestion }: Pick<Sentence, "plain" | "isQuestion">,
+  mayMatch: MayMatch,
+): Clause[] {
   const matches = (one: Expression, text: string) => mayMatch(one) && one.regexp.test(text);
   const isRequest = (text: string) => {
     const lead = REQUEST_LEAD.exec(text)?.[0] ?? "";
@@ -299,7 +318,9 @@ function cut(plain: string): { start: number; end: number; text: string }[] {
     if (text !== "") spans.push({ start, end: next, text: plain.slice(start, end).trimEnd() });
     start = next;
   };
-  for (const match of plain.matchAll(BOUNDARY.regexp)) {
+  const { regexp } = BOUNDARY;
+  regexp.lastIndex = 0;
+  for (let match = regexp.exec(plain); match !== null; match = regexp.exec(plain)) {
     if (match.index > start) close(match.index, match.index + match[0].length);
     else start = match.index + match[0].length;
   }

@@ -3,6 +3,8 @@ import { printableLine } from "../../base/printable.ts";
 
 const LONGEST = 200;
 const MARKUP = /[[*_~]|^[\s\-+•>#]/;
+/** Nothing that would have to be shown otherwise; most lines are so. */
+const CLEAN = /^[!-~]+(?: [!-~]+)*$/;
 
 export function excerpt(sentence: string): string {
   const bare = MARKUP.test(sentence)
@@ -12,7 +14,8 @@ export function excerpt(sentence: string): string {
         .replace(/^[\s\-*+•>#]+/, "")
     : sentence;
   // Control characters become longer when shown, so the cut comes after that.
-  const line = printableLine(bare.slice(0, 4 * LONGEST));
+  const head = bare.slice(0, 4 * LONGEST);
+  const line = CLEAN.test(head) ? head : printableLine(head);
   if (line.length <= LONGEST) return line;
   const cut = line.slice(0, LONGEST - 1).replace(/[\ud800-\udbff]$/, "");
   const atWord = cut.replace(/\s+\S*$/, "");

@@ -4,9 +4,9 @@
  */
 import { redactText } from "../../base/redact.ts";
 import { excerpt } from "./content.ts";
-import { placesOf, readAround, readFirst, readSecond } from "./features.ts";
+import { isRemark, placesOf, readAround, readFirst, readSecond } from "./features.ts";
 import { PATTERN_TYPES, type PatternMessage, type PatternNote, type PatternType } from "./note.ts";
-import { createNames, createTally, readWeights, reasonsFor, type Tally, type Weights } from "./score.ts";
+import { createNames, createTally, readWeights, reasonsFor, type Scores, type Tally, type Weights } from "./score.ts";
 import { type Sentence, readSentences } from "./sentences.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -63,7 +63,7 @@ function readModel(): Model {
 interface Looked {
   sentence: Sentence;
   index: number;
-  scores: Float64Array;
+  scores: Scores;
 }
 
 /** The sentences that were worth a second look, and of each sentence which cues it has (see readSecond). */
@@ -76,7 +76,7 @@ function look(
   const places = placesOf(sentences, role);
   const found = sentences.map((sentence, index) => {
     const place = places[index];
-    if (place === undefined) return 0;
+    if (place === undefined || isRemark(sentence)) return 0;
     tally.start();
     const words = readFirst(sentence, place, tally);
     if (!tally.isWorthSecondLook()) return 0;

@@ -5,20 +5,16 @@
  * meant (a cue in a question counts as that, "blocker@question"), and which cues the rest of the message has
  * ("before blocker"). How much each counts is in weights.ts.
  */
-import { type Clause, maskOf, readClauses, type Stance, STANCES, stancesAt } from "./clauses.ts";
-import { ACCOMPLISHMENT_CUES } from "./cues/accomplishment.ts";
+import { type Clause, maskOf, readClosely, type Stance, STANCES, stancesAt } from "./clauses.ts";
 import type { Cue } from "./cues/cue.ts";
 import { DECISION_CUES } from "./cues/decision.ts";
 import { FAILURE_CUES } from "./cues/failure.ts";
 import { INSIGHT_CUES } from "./cues/insight.ts";
-import { tagDoneVerbs, tagSteps } from "./cues/lexicon.ts";
 import { OBSTACLE_CUES } from "./cues/obstacle.ts";
 import { SCOPE_CUES } from "./cues/scope.ts";
 import { SETTLED_CUES } from "./cues/settled.ts";
 import { TASK_CUES } from "./cues/task.ts";
-import { WORKING_CUES } from "./cues/working.ts";
 import { PATTERN_TYPES, type PatternType } from "./note.ts";
-import { presenceIn } from "./presence.ts";
 import type { Sentence } from "./sentences.ts";
 import { END, partNumber, readWords, shapeOf, START, type Word } from "./shape.ts";
 
@@ -59,13 +55,19 @@ export function placesOf(sentences: readonly Sentence[], role: "user" | "assista
   }));
 }
 
+const REMARK =
+  /^(?:(?:that is |sounds |looks |very |all |ok,? |so )*(?:ok(?:ay)?|good|great|perfect|nice|cool|awesome|excellent|fantastic|wonderful|lovely|fine|right|all right|sure|yes|yep|yeah|no|got it|understood|noted|will do|makes sense|interesting|thanks?|thank you|thx|cheers|please|hi|hello|hey)[\s,.!]*){1,3}$/;
+
+/** A word between two people: whatever it would be good news of, it says nothing. */
+export function isRemark({ plain }: Sentence): boolean {
+  return plain.length < 40 && REMARK.test(plain);
+}
+
 export const CUES: readonly Cue[] = [
   ...FAILURE_CUES,
   ...OBSTACLE_CUES,
-  ...ACCOMPLISHMENT_CUES,
   ...DECISION_CUES,
   ...SETTLED_CUES,
-  ...WORKING_CUES,
   ...INSIGHT_CUES,
   ...SCOPE_CUES,
   ...TASK_CUES,
@@ -81,8 +83,6 @@ export const PRIORS: Readonly<Record<PatternType, ReadonlyMap<string, number>>> 
     unchecked: -1.5,
     "evidence-after": 0.8,
     "explains-condition": -1.2,
-    "accomplishment:stays-away": -2.5,
-    "accomplishment:then-fixed": -3,
     "insight:only-when": -1.5,
     "insight:cause": -1,
     "insight:is-so-because": -0.8,
@@ -114,19 +114,17 @@ export const PRIORS: Readonly<Record<PatternType, ReadonlyMap<string, number>>> 
   task_created: priorsOf("task_created", { unchecked: 1.5 }),
 };
 
-/** Stances that take a cue's force away, by the cue's type. */
-const VOIDING_OF: Readonly<Record<PatternType, readonly Stance[]>> = {
+/** Stances that take a cue's force away, by the cue's type. What was got done needs no cues: its verbs tell it. */
+const VOIDING_OF: Readonly<Partial<Record<PatternType, readonly Stance[]>>> = {
   blocker: ["question", "condition", "request", "negated", "possible", "planned", "history"],
   decision: ["question", "condition", "request", "negated", "possible", "planned", "history"],
-  accomplishment: ["question", "condition", "request", "negated", "possible", "planned", "consequence", "history"],
   insight: ["question", "condition", "request", "possible", "history"],
   scope_creep: ["negated"],
   task_created: ["condition"],
 };
-const VOIDING: readonly number[] = PATTERN_TYPES.map((type) => maskOf(VOIDING_OF[type]));
+const VOIDING: readonly number[] = PATTERN_TYPES.map((type) => maskOf(VOIDING_OF[type] ?? []));
 /** Stances that only weaken it. */
 const WEAKENING = maskOf(["consequence", "reported", "past", "general"]);
-const PAST = maskOf(["past"]);
 
 /** The name of a cue's type in each stance. */
 const IN_STANCE: readonly (readonly string[])[] = PATTERN_TYPES.map((type) =>
@@ -139,7 +137,8 @@ export function readFirst(sentence: Sentence, place: Place, sink: FeatureSink): 
   let before = START;
   for (let index = 0; index < words.length; index += 1) {
     const { text = "", part = 0 } = words[index] ?? {};
-    sink.word(text, before, words[index + 1]?.part ?? END);
+    // Which number it is says something about the message, not about others.
+    if (part !== NUMBER) sink.word(text, before, words[index + 1]?.part ?? END);
     sink.part(part);
     before = part;
   }
@@ -151,6 +150,7 @@ export function readFirst(sentence: Sentence, place: Place, sink: FeatureSink): 
   return words;
 }
 
+const NUMBER = partNumber("#");
 /** "The arm moves again" is good news; "it broke again", "try again" and "not again" are not. */
 const AGAIN = partNumber("again");
 const SPOILS_AGAIN = new Set(
@@ -176,22 +176,19 @@ function readPlace(sentence: Sentence, place: Place, sink: FeatureSink): void {
 
 /** The types it has cues of, a bit for each in the order of PATTERN_TYPES. */
 export function readSecond(
-  { plain, isQuestion }: Sentence,
+  sentence: Sentence,
   words: readonly Word[],
   role: "user" | "assistant",
   sink: FeatureSink,
 ): number {
-  const tagged = tagDoneVerbs(plain);
-  const steps = tagSteps(plain);
-  const mayMatch = presenceIn(plain, [...(tagged === plain ? [] : ["D"]), ...(steps === plain ? [] : ["S"])]);
-  const clauses = readClauses(plain, isQuestion, mayMatch);
+  const { plain } = sentence;
+  const { clauses, mayMatch } = readClosely(sentence);
   let found = 0;
   for (const cue of CUES) {
     if (mayMatch(cue.pattern)) {
       const { regexp } = cue.pattern;
-      const text = cue.onSteps ? steps : cue.onTagged ? tagged : plain;
       regexp.lastIndex = 0;
-      for (let match = regexp.exec(text); match !== null; match = regexp.exec(text)) {
+      for (let match = regexp.exec(plain); match !== null; match = regexp.exec(plain)) {
         found |= addCue(cue, stancesAt(clauses, match.index + leadOf(match[0])), sink);
         if (match[0] === "") regexp.lastIndex += 1;
       }
@@ -236,7 +233,7 @@ function addCue(cue: Cue, stances: number, sink: FeatureSink): number {
     return 0;
   }
   sink.named(cue.feature);
-  addStances(type, held & (cue.type === "accomplishment" ? WEAKENING & ~PAST : WEAKENING), sink);
+  addStances(type, held & WEAKENING, sink);
   return 1 << type;
 }
 
@@ -263,10 +260,12 @@ export function readAround(found: readonly number[], index: number, sink: Featur
 }
 
 function priorsOf(type: PatternType, more: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  const cues = CUES.filter((cue) => cue.type === type);
+  const weakening = cues.length === 0 ? [] : ["consequence", "reported", "past", "general"];
   return new Map([
     ["bias", -1.3],
-    ...CUES.filter((cue) => cue.type === type).map((cue) => [cue.feature, cue.prior] as const),
-    ...["consequence", "reported", "past", "general"].map((stance) => [`${type}@${stance}`, -1.2] as const),
+    ...cues.map((cue) => [cue.feature, cue.prior] as const),
+    ...weakening.map((stance) => [`${type}@${stance}`, -1.2] as const),
     ...Object.entries(more),
   ]);
 }

@@ -3,13 +3,14 @@
  * says. Evidence asserts nothing by itself: "ERROR" in a log is not a person reporting a blocker.
  */
 
-const EVIDENCE: readonly RegExp[] = [
+import { lateExpression } from "./pattern.ts";
+
+const KINDS: readonly RegExp[] = [
   // Time stamps and log levels in front.
   /^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
   /^\s*\[?\d\d:\d\d:\d\d[\].,\s]/,
   /^\s*\w{3} +\d{1,2} \d\d:\d\d:\d\d /,
   /^\s*[[(<]?(?:ERROR|ERR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)[\])>]?[:\s|-]/,
-  /^\s*\[(?:error|warn|warning|info|debug|fatal)\]/i,
   /^\s*(?:npm|yarn|pnpm) (?:ERR!|WARN|error\b)/,
   // Stack traces.
   /^\s+at .{1,300}[:(<]/,
@@ -49,15 +50,27 @@ const EVIDENCE: readonly RegExp[] = [
   /^\s*\/\/|^\s*\/\*|^\s*\*\/|^\s*#!/,
 ];
 
-/** A name without these letters' company is not prose: hashes, paths, ids. */
-const WORDS = /[a-z]{2,}/gi;
+/** All of them in one look: asked of every line that anybody writes. */
+const EVIDENCE = lateExpression(KINDS.map(({ source }) => `(?:${source})`).join("|"));
+const LEVEL = /^\s*\[(?:error|warn|warning|info|debug|fatal)\]/i;
+
+const LEAST_JUDGED = 24;
+/** Any other script has letters of its own. */
+const OTHER_SCRIPT = /[\u0250-\uffff]/;
 
 export function isEvidenceLine(line: string): boolean {
   const head = line.slice(0, 400);
-  if (EVIDENCE.some((pattern) => pattern.test(head))) return true;
-  const letters = head.match(WORDS)?.join("").length ?? 0;
-  return head.length > 24 && letters < head.replace(/\s/g, "").length * 0.45 && !/[\u0250-\uffff]/.test(head);
+  if (EVIDENCE.regexp.test(head) || LEVEL.test(head)) return true;
+  return head.length > LEAST_JUDGED && isNoProse(head) && !OTHER_SCRIPT.test(head);
 }
+
+/** Hashes, paths and ids have few letters in company of others. */
+function isNoProse(head: string): boolean {
+  const letters = head.length - head.replace(WORDS, "").length;
+  return letters < head.replace(/\s/g, "").length * 0.45;
+}
+
+const WORDS = /[a-z]{2,}/gi;
 
 /** In a diff, additions and removals are evidence too. */
 export function isDiffLine(line: string): boolean {

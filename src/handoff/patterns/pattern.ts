@@ -5,29 +5,36 @@ export function pattern(strings: TemplateStringsArray, ...values: string[]): str
 
 /**
  * V8 turns a regular expression into bytecode at its first use and into machine code at its second. For
- * large ones the first costs more than the second, but is left out when the first subject is long.
+ * large ones the first costs more than the second, but is left out when the first subject is long. Nothing
+ * begins with this character, so that no expression looks far.
  */
-const LONG_SUBJECT = "\n".repeat(1024);
+const LONG_SUBJECT = "\0".repeat(1024);
 
-/** A named expression that is compiled when it is first asked for. */
-export interface Expression {
+/** An expression that is compiled when it is first asked for. */
+export interface LateExpression {
+  source: string;
+  readonly regexp: RegExp;
+}
+
+/** One that has a name. */
+export interface Expression extends LateExpression {
   name: string;
   /** Its place among all expressions. */
   number: number;
-  source: string;
-  readonly regexp: RegExp;
 }
 
 /** The number of each expression by its name. */
 export const EXPRESSION_NUMBERS = new Map<string, number>();
 
 export function expression(name: string, source: string, flags = ""): Expression {
-  let compiled: RegExp | undefined;
   const number = EXPRESSION_NUMBERS.size;
   EXPRESSION_NUMBERS.set(name, number);
+  return Object.assign(lateExpression(source, flags), { name, number });
+}
+
+export function lateExpression(source: string, flags = ""): LateExpression {
+  let compiled: RegExp | undefined;
   return {
-    name,
-    number,
     source,
     get regexp() {
       return (compiled ??= compile(source, flags));

@@ -10,10 +10,10 @@ import { EXPRESSION_NUMBERS, type Expression } from "./pattern.ts";
 import { TRIGGERS } from "./triggers.ts";
 
 /** Says of an expression whether the sentence may match it. */
-export type Presence = (one: Pick<Expression, "number">) => boolean;
+export type MayMatch = (one: Pick<Expression, "number">) => boolean;
 
 /** Every character that no trigger has is the same to them. */
-const LETTERS = " abcdefghijklmnopqrstuvwxyz0123456789_%!'-/.,:=DS";
+const LETTERS = " abcdefghijklmnopqrstuvwxyz0123456789_%!'-/.,:=";
 const WIDTH = LETTERS.length + 1;
 
 interface Tree {
@@ -28,24 +28,34 @@ interface Tree {
 let tree: Tree | undefined;
 let letterOf: Uint8Array | undefined;
 
-/** `tags`: the letters that stand for listed words in this sentence (see tagDoneVerbs). */
-export function presenceIn(plain: string, tags: readonly string[] = []): Presence {
+export function presenceIn(plain: string): MayMatch {
   const { next, ends, always } = (tree ??= readTree());
-  const letters = (letterOf ??= numberLetters());
-  const present = always.slice();
-  const walk = (text: string, start: number) => {
+  const found = always.slice();
+  const letters = lettersOf(plain);
+  const { length } = plain;
+  for (let start = 0; start < length; start += 1) {
     let node = 0;
-    for (let at = start; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
-      node = next[node * WIDTH + (code < 128 ? (letters[code] ?? 0) : 0)] ?? 0;
-      if (node === 0) return;
-      const found = ends[node];
-      if (found !== undefined) for (const number of found) present[number] = 1;
+    for (let at = start; at < length; at += 1) {
+      node = next[node * WIDTH + (letters[at] ?? 0)] ?? 0;
+      if (node === 0) break;
+      const numbers = ends[node];
+      if (numbers !== undefined) for (const number of numbers) found[number] = 1;
     }
-  };
-  for (const tag of tags) walk(tag, 0);
-  for (let start = 0; start < plain.length; start += 1) walk(plain, start);
-  return ({ number }) => present[number] === 1;
+  }
+  return ({ number }) => found[number] === 1;
+}
+
+/** Written anew for every sentence; it grows to the longest. */
+let lettersRead = new Uint8Array(2048);
+
+function lettersOf(text: string): Uint8Array {
+  const numbers = (letterOf ??= numberLetters());
+  if (text.length > lettersRead.length) lettersRead = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    lettersRead[at] = code < 128 ? (numbers[code] ?? 0) : 0;
+  }
+  return lettersRead;
 }
 
 /** A line is a name and its pieces, as scripts/train-patterns.ts writes it; what has no line is always tried. */
@@ -53,8 +63,7 @@ function readTree(): Tree {
   const lines = TRIGGERS.trim()
     .split("\n")
     .map((line) => line.split("|"));
-  const most = lines.flat().reduce((sum, piece) => sum + piece.length, 1);
-  const next = new Uint16Array(most * WIDTH);
+  let next = new Uint16Array(FIRST_NODES * WIDTH);
   const ends: (number[] | undefined)[] = [];
   const always = new Uint8Array(EXPRESSION_NUMBERS.size).fill(1);
   const letters = (letterOf ??= numberLetters());
@@ -70,6 +79,7 @@ function readTree(): Tree {
         if (next[place] === 0) {
           next[place] = nodes;
           nodes += 1;
+          if (nodes * WIDTH > next.length) next = longer(next);
         }
         node = next[place] ?? 0;
       }
@@ -77,6 +87,14 @@ function readTree(): Tree {
     }
   }
   return { next, ends, always };
+}
+
+const FIRST_NODES = 5000;
+
+function longer(numbers: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
+  const more = new Uint16Array(2 * numbers.length);
+  more.set(numbers);
+  return more;
 }
 
 function numberLetters(): Uint8Array {

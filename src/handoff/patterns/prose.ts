@@ -8,7 +8,7 @@ export interface ProseLine {
   text: string;
   kind: "text" | "item" | "heading";
   /** A ticked or open check box in front of an item. */
-  checked?: boolean;
+  checked: boolean | undefined;
   /** Code or evidence comes right after it. */
   introducesEvidence: boolean;
   /** A blank line, or something left out, lies between this line and the one before. */
@@ -42,21 +42,21 @@ export function readProse(text: string): ProseLine[] {
     if (fence || diff || isEvidenceLine(raw)) omit(true);
     else if (QUOTE.test(raw) || raw.trim() === "") omit(false);
     else {
-      lines.push({ ...readLine(raw), startsBlock });
+      lines.push(readLine(raw, startsBlock));
       startsBlock = false;
     }
   }
   return lines;
 }
 
-function readLine(raw: string): Omit<ProseLine, "startsBlock"> {
+function readLine(raw: string, startsBlock: boolean): ProseLine {
+  const lineOf = (kind: ProseLine["kind"], text: string, checked?: boolean): ProseLine => {
+    return { text, kind, checked, introducesEvidence: false, startsBlock };
+  };
   const heading = HEADING.exec(raw);
-  if (heading !== null) {
-    return { text: heading[1] ?? heading[2] ?? heading[3] ?? "", kind: "heading", introducesEvidence: false };
-  }
+  if (heading !== null) return lineOf("heading", heading[1] ?? heading[2] ?? heading[3] ?? "");
   const item = ITEM.exec(raw)?.[1];
-  if (item === undefined) return { text: raw.trim(), kind: "text", introducesEvidence: false };
+  if (item === undefined) return lineOf("text", raw.trim());
   const box = CHECK_BOX.exec(item);
-  if (box === null) return { text: item.trim(), kind: "item", introducesEvidence: false };
-  return { text: box[2] ?? "", kind: "item", checked: box[1] !== " ", introducesEvidence: false };
+  return box === null ? lineOf("item", item.trim()) : lineOf("item", box[2] ?? "", box[1] !== " ");
 }

@@ -10,17 +10,17 @@ const NEARBY = 8;
 
 /** Takes notes in the order they were made; gives them back with the blockers marked. */
 export function resolveBlockers(notes: readonly PatternNote[]): PatternNote[] {
-  const marked = notes.map((note) => ({ ...note }));
+  const marked = [...notes];
   const topics = marked.map((note) =>
     note.type === "blocker" || note.type === "accomplishment" ? topicOf(note.content) : undefined,
   );
   for (const [index, note] of marked.entries()) {
     const done = topics[index];
     if (note.type !== "accomplishment" || done === undefined) continue;
-    const found = findBlocker(marked, topics, index, done);
-    if (found === undefined) continue;
-    found.resolved = true;
-    found.resolvedBy = note.sourceEntryId;
+    const place = findBlocker(marked, topics, index, done);
+    const blocker = place === undefined ? undefined : marked[place];
+    if (place === undefined || blocker === undefined) continue;
+    marked[place] = { ...blocker, resolved: true, resolvedBy: note.sourceEntryId };
   }
   return marked;
 }
@@ -32,26 +32,30 @@ export interface Topic {
   saysItWorks: boolean;
 }
 
+/** Its place among the notes. */
 function findBlocker(
   notes: readonly PatternNote[],
   topics: readonly (Topic | undefined)[],
   from: number,
   done: Topic,
-): PatternNote | undefined {
+): number | undefined {
   const self = notes[from];
-  let best: { note: PatternNote; score: number } | undefined;
-  let newest: PatternNote | undefined;
+  let best: number | undefined;
+  let bestScore = 0;
+  let newest: number | undefined;
   for (let index = from - 1; index >= 0; index -= 1) {
     const note = notes[index];
     const topic = topics[index];
     if (note?.type !== "blocker" || topic === undefined || note.resolved === true) continue;
     // One sentence can say both: what was done in it is not what is still blocked.
     if (note.sourceEntryId === self?.sourceEntryId && note.content === self.content) continue;
-    if (from - index <= NEARBY) newest ??= note;
+    if (from - index <= NEARBY) newest ??= index;
     const score = likeness(topic, done);
-    if (score > 0 && (best === undefined || score > best.score)) best = { note, score };
+    if (score <= bestScore) continue;
+    best = index;
+    bestScore = score;
   }
-  if (best !== undefined) return best.note;
+  if (best !== undefined) return best;
   return done.saysItWorks && done.words.size === 0 && done.names.size === 0 ? newest : undefined;
 }
 
@@ -68,7 +72,9 @@ function likeness(blocker: Topic, done: Topic): number {
 }
 
 function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  return [...a].filter((one) => b.has(one)).length;
+  let count = 0;
+  for (const one of a) if (b.has(one)) count += 1;
+  return count;
 }
 
 const NAME =
@@ -91,37 +97,37 @@ const UNTELLING = new Set(
   deploy merg push ship thank`.split(/\s+/),
 );
 
-const SYNONYMS: Readonly<Record<string, string>> = {
-  pipelin: "ci",
-  runner: "ci",
-  build: "ci",
-  compil: "ci",
-  suit: "test",
-  spec: "test",
-  rollout: "releas",
-  login: "signin",
-  sso: "signin",
-  auth: "signin",
-  authentication: "signin",
-  log: "signin",
-  websit: "site",
-  page: "site",
-  homepag: "site",
-  databas: "db",
-  production: "prod",
-  certificat: "cert",
-  tls: "cert",
-  ssl: "cert",
-  oom: "memory",
-  heap: "memory",
-  storag: "disk",
-  spac: "disk",
-  documentation: "doc",
-  mail: "email",
-  permission: "access",
-  credential: "access",
-  right: "access",
-};
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ["pipelin", "ci"],
+  ["runner", "ci"],
+  ["build", "ci"],
+  ["compil", "ci"],
+  ["suit", "test"],
+  ["spec", "test"],
+  ["rollout", "releas"],
+  ["login", "signin"],
+  ["sso", "signin"],
+  ["auth", "signin"],
+  ["authentication", "signin"],
+  ["log", "signin"],
+  ["websit", "site"],
+  ["page", "site"],
+  ["homepag", "site"],
+  ["databas", "db"],
+  ["production", "prod"],
+  ["certificat", "cert"],
+  ["tls", "cert"],
+  ["ssl", "cert"],
+  ["oom", "memory"],
+  ["heap", "memory"],
+  ["storag", "disk"],
+  ["spac", "disk"],
+  ["documentation", "doc"],
+  ["mail", "email"],
+  ["permission", "access"],
+  ["credential", "access"],
+  ["right", "access"],
+]);
 
 /** The same few lines are compared with every message that comes. */
 const KNOWN = new Map<string, Topic>();
@@ -140,12 +146,30 @@ function readTopic(content: string): Topic {
   const names = new Set((content.match(NAME) ?? []).map((name) => name.replace(/`/g, "").toLowerCase()));
   const words = new Set<string>();
   for (const word of content.toLowerCase().match(/[a-z][a-z0-9]+/g) ?? []) {
-    if (word === "ci" || word === "db") words.add(word);
-    if (word.length < 3 || UNTELLING.has(word)) continue;
-    const stemmed = stem(word);
-    if (!UNTELLING.has(stemmed)) words.add(SYNONYMS[stemmed] ?? SYNONYMS[word] ?? stemmed);
+    const term = termOf(word);
+    if (term !== "") words.add(term);
   }
   return { words, names, saysItWorks: WORKS.test(content) };
+}
+
+const TERMS = new Map<string, string>();
+const MOST_TERMS = 10_000;
+
+/** What a word stands for; nothing where it tells nothing. */
+function termOf(word: string): string {
+  let term = TERMS.get(word);
+  if (term !== undefined) return term;
+  if (TERMS.size >= MOST_TERMS) TERMS.clear();
+  term = readTerm(word);
+  TERMS.set(word, term);
+  return term;
+}
+
+function readTerm(word: string): string {
+  if (word === "ci" || word === "db") return word;
+  if (word.length < 3 || UNTELLING.has(word)) return "";
+  const stemmed = stem(word);
+  return UNTELLING.has(stemmed) ? "" : (SYNONYMS.get(stemmed) ?? SYNONYMS.get(word) ?? stemmed);
 }
 
 /** Takes the commonest endings off, so that a word's forms are one. */

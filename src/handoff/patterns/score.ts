@@ -13,16 +13,22 @@ const COLUMNS = DOUBT + 1;
 interface Row {
   /** As they are written; read when the feature is first met. */
   cells: string;
-  weights: Float64Array | undefined;
+  /** Where in `read` they begin; 0 until they are read. */
+  place: number;
   /** The last sentence it was counted in: it counts once, however often it is there. */
   countedIn: number;
 }
 
+/** By the number of a part. */
+type Rows = (Row | undefined)[];
+
 /** What begins with one word or part: the row of its own, and of it with what stands beside it. */
 interface Group {
   own: Row | undefined;
-  after: ReadonlyMap<number, Row>;
-  before: ReadonlyMap<number, Row>;
+  before: Rows;
+  after: Rows;
+  /** With two parts after it. */
+  run: (Rows | undefined)[];
 }
 
 /** Groups are read when they are first asked for: a message uses few of all words. */
@@ -38,63 +44,74 @@ export interface Weights {
  * which nothings are left out. As scripts/train-patterns.ts writes it.
  */
 export function readWeights(table: string): Weights {
-  const lines = new Map<string, string>();
+  const words = new Map<string, Group | string>();
+  const parts: (Group | string | undefined)[] = [];
+  const names = new Map<string, Group | string>();
   for (let start = 0; start < table.length;) {
     const newline = table.indexOf("\n", start);
     const end = newline < 0 ? table.length : newline;
     const tab = table.indexOf("\t", start);
-    if (tab > 0 && tab < end) lines.set(table.slice(start, tab), table.slice(tab + 1, end));
+    if (tab > 0 && tab < end) {
+      const line = table.slice(tab + 1, end);
+      if (table.startsWith(WORD, start)) words.set(table.slice(start + WORD.length, tab), line);
+      else if (table.startsWith(PART, start)) parts[partNumber(table.slice(start + PART.length, tab))] = line;
+      else names.set(table.slice(start, tab), line);
+    }
     start = end + 1;
   }
-  const cached = <Key>(nameOf: (key: Key) => string) => {
-    const groups = new Map<Key, Group>();
-    return (key: Key) => {
-      const known = groups.get(key);
-      if (known !== undefined) return known;
-      const line = lines.get(nameOf(key));
-      if (line === undefined) return undefined;
-      const group = readGroup(line);
-      groups.set(key, group);
-      return group;
-    };
+  const groupIn = (groups: Map<string, Group | string>, name: string): Group | undefined => {
+    const known = groups.get(name);
+    if (typeof known !== "string") return known;
+    const group = readGroup(known);
+    groups.set(name, group);
+    return group;
   };
-  const named = cached((name: string) => name);
   return {
-    word: cached((word: string) => `word ${word}`),
-    part: cached((part: number) => `part ${nameOf(part)}`),
-    named: (name) => named(name)?.own,
+    word: (word) => groupIn(words, word),
+    part(part) {
+      const known = parts[part];
+      return typeof known === "string" ? (parts[part] = readGroup(known)) : known;
+    },
+    named: (name) => groupIn(names, name)?.own,
   };
 }
+
+const WORD = "word ";
+const PART = "part ";
 
 function readGroup(line: string): Group {
-  const after = new Map<number, Row>();
-  const before = new Map<number, Row>();
-  let own: Row | undefined;
+  const group: Group = { own: undefined, before: [], after: [], run: [] };
   for (const entry of line.split("\t")) {
     const equals = entry.lastIndexOf("=");
-    const row: Row = { cells: entry.slice(equals + 1), weights: undefined, countedIn: 0 };
+    const row: Row = { cells: entry.slice(equals + 1), place: 0, countedIn: 0 };
     const beside = entry.slice(1, equals);
-    if (equals === 0) own = row;
-    else if (entry.startsWith("<")) before.set(partNumber(beside), row);
-    else {
-      const blank = beside.indexOf(" ");
-      const second = blank < 0 ? beside : beside.slice(0, blank);
-      after.set(runNumber(partNumber(second), blank < 0 ? 0 : partNumber(beside.slice(blank + 1))), row);
-    }
+    const blank = beside.indexOf(" ");
+    if (equals === 0) group.own = row;
+    else if (entry.startsWith("<")) group.before[partNumber(beside)] = row;
+    else if (blank < 0) group.after[partNumber(beside)] = row;
+    else (group.run[partNumber(beside.slice(0, blank))] ??= [])[partNumber(beside.slice(blank + 1))] = row;
   }
-  return { own, after, before };
+  return group;
 }
 
-function weightsOf(row: Row): Float64Array {
-  if (row.weights !== undefined) return row.weights;
-  const weights = new Float64Array(COLUMNS);
-  for (const [column, cell] of row.cells.split(",").entries()) weights[column] = Number(cell) / 100;
-  row.weights = weights;
-  return weights;
+/** The weights that were read, in hundredths, one row after the other: they are added up all the time. */
+let read = new Int32Array(2048 * COLUMNS);
+let readEnd = COLUMNS;
+
+function readRow(row: Row): void {
+  if (readEnd === read.length) {
+    const more = new Int32Array(2 * read.length);
+    more.set(read);
+    read = more;
+  }
+  row.place = readEnd;
+  readEnd += COLUMNS;
+  for (const [column, cell] of row.cells.split(",").entries()) read[row.place + column] = Number(cell);
 }
 
-function runNumber(second: number, third: number): number {
-  return second * 64 + third;
+function weightOf(row: Row, column: number): number {
+  if (row.place === 0) readRow(row);
+  return (read[row.place + column] ?? 0) / 100;
 }
 
 /** `rows` by the names that createNames gives. */
@@ -123,6 +140,9 @@ function placeOf(name: string): { group: string; entry: string } {
   }
 }
 
+/** Sums of weights, in hundredths, in the order of the columns. */
+export type Scores = Int32Array;
+
 /** Adds up the weights of one sentence after the other. */
 export interface Tally extends FeatureSink {
   /** Begins the next sentence. */
@@ -130,20 +150,22 @@ export interface Tally extends FeatureSink {
   /** Whether what was added so far leaves room for any note. */
   isWorthSecondLook: () => boolean;
   /** What was added so far, to go on from later. */
-  pause: () => Float64Array;
-  resume: (scores: Float64Array) => void;
+  pause: () => Scores;
+  resume: (scores: Scores) => void;
   /** How sure each type is, in the order of PATTERN_TYPES. */
   confidences: () => number[];
 }
 
 export function createTally(weights: Weights): Tally {
-  const scores = new Float64Array(COLUMNS);
+  const scores = new Int32Array(COLUMNS);
   let sentence = 0;
   const add = (row: Row | undefined) => {
     if (row === undefined || row.countedIn === sentence) return;
     row.countedIn = sentence;
-    const own = weightsOf(row);
-    for (let column = 0; column < COLUMNS; column += 1) scores[column] = (scores[column] ?? 0) + (own[column] ?? 0);
+    if (row.place === 0) readRow(row);
+    const { place } = row;
+    for (let column = 0; column < COLUMNS; column += 1)
+      scores[column] = (scores[column] ?? 0) + (read[place + column] ?? 0);
   };
   return {
     start() {
@@ -155,15 +177,15 @@ export function createTally(weights: Weights): Tally {
       const group = weights.word(word);
       if (group === undefined) return;
       add(group.own);
-      add(group.before.get(before));
-      add(group.after.get(runNumber(after, 0)));
+      add(group.before[before]);
+      add(group.after[after]);
     },
     part: (part) => add(weights.part(part)?.own),
     run(first, second, third) {
-      const after = weights.part(first)?.after;
-      if (after === undefined) return;
-      add(after.get(runNumber(second, 0)));
-      if (third !== 0) add(after.get(runNumber(second, third)));
+      const group = weights.part(first);
+      if (group === undefined) return;
+      add(group.after[second]);
+      if (third !== 0) add(group.run[second]?.[third]);
     },
     named: (name) => add(weights.named(name)),
     isWorthSecondLook: () => (scores[DOUBT] ?? 0) >= 0,
@@ -172,7 +194,7 @@ export function createTally(weights: Weights): Tally {
       sentence += 1;
       scores.set(paused);
     },
-    confidences: () => PATTERN_TYPES.map((_type, index) => 1 / (1 + Math.exp(-(scores[index] ?? 0)))),
+    confidences: () => PATTERN_TYPES.map((_type, index) => 1 / (1 + Math.exp(-(scores[index] ?? 0) / 100))),
   };
 }
 
@@ -200,7 +222,7 @@ export function reasonsFor(type: PatternType, names: Iterable<string>, weights: 
   const column = PATTERN_TYPES.indexOf(type);
   return [...names]
     .map((name) => ({ name, row: rowOf(name, weights) }))
-    .map(({ name, row }) => ({ name, weight: row === undefined ? 0 : (weightsOf(row)[column] ?? 0) }))
+    .map(({ name, row }) => ({ name, weight: row === undefined ? 0 : weightOf(row, column) }))
     .filter(({ weight }) => weight > 0.2)
     .sort((a, b) => b.weight - a.weight)
     .slice(0, 5)
@@ -218,12 +240,14 @@ function rowOf(name: string, { word, part, named }: Weights): Row | undefined {
       return word(first)?.own;
     case "part":
       return part(partNumber(first))?.own;
-    case "run":
-      return part(partNumber(first))?.after.get(runNumber(partNumber(second), partNumber(third)));
+    case "run": {
+      const group = part(partNumber(first));
+      return third === "" ? group?.after[partNumber(second)] : group?.run[partNumber(second)]?.[partNumber(third)];
+    }
     case "word+part":
-      return word(first)?.after.get(runNumber(partNumber(second), 0));
+      return word(first)?.after[partNumber(second)];
     case "part+word":
-      return word(second)?.before.get(partNumber(first));
+      return word(second)?.before[partNumber(first)];
     default:
       return named(name);
   }

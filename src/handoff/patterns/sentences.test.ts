@@ -80,6 +80,27 @@ describe("clauses", () => {
     expect(normalize("Let’s use src/error/fail.ts")).toBe("let us use path_");
   });
 
+  it.each([
+    ["it cannot, can't and cant", "it can not, can not and can not"],
+    ["won't ain't didnt hasn't", "will not is not did not has not"],
+    ["dosnt doesn dosen't dosent doesnot", "does not does not does not does not does not"],
+    ["dont, don 't", "do not, do not 't"],
+    ["they've youve ive i'll we're im i'm", "they have you have i have i will we are i am i am"],
+    ["let's lets it's Tom's out thats she'd", "let us let us it is tom is out that is she would"],
+    ["gonna gotta wanna teh", "going to have to want to the"],
+    ["alrite alright wrking workign woking", "all right all right working working working"],
+    ["brocken borken decied decieded any more", "broken broken decided decided anymore"],
+    ["x ✅ ☑ ✔ 🟢", "x done_ done_ done_ done_"],
+    ["x ❌ ✖ 🔴 🚨", "x failed_ failed_ failed_ failed_"],
+    ["x 🎉 🚀 🥳 🙌 🎊 💪", "x hooray_ hooray_ hooray_ hooray_ hooray_ hooray_"],
+    ["see https://a.example/b and [the page](x)", "see url_ and the page"],
+    ["he said 'it broke' in notes.md, «non»", "he said quote_ in path_ , quote_"],
+    [`**bold** _it_ ~~no~~ ${"ab12".repeat(16)}`, "bold it_ no code_"],
+    ["a\t b \n\n c", "a b c"],
+  ])("reads %j", (text, plain) => {
+    expect(normalize(text)).toBe(plain);
+  });
+
   it("ends a sentence after a letter that names something, not after an initial", () => {
     expect(textsOf("Take subject line A. I'm setting it up.")).toEqual(["Take subject line A.", "I'm setting it up."]);
     expect(textsOf("We asked John F. Kennedy about it.")).toEqual(["We asked John F. Kennedy about it."]);
@@ -92,6 +113,9 @@ function textsOf(text: string): string[] {
 
 function meant(text: string, cue: string): string[] {
   const plain = normalize(text);
-  const held = stancesAt(readClauses(plain, plain.endsWith("?"), presenceIn(plain)), plain.indexOf(cue));
+  const held = stancesAt(
+    readClauses({ plain, isQuestion: plain.endsWith("?") }, presenceIn(plain)),
+    plain.indexOf(cue),
+  );
   return STANCES.filter((stance) => (held & maskOf([stance])) !== 0);
 }

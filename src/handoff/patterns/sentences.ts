@@ -1,4 +1,5 @@
 /** Cuts a message's prose into sentences, each with what its place says: section, list, evidence after it. */
+import type { CloseReading } from "./clauses.ts";
 import { languageOf } from "./language.ts";
 import { normalize } from "./normalize.ts";
 import { type ProseLine, readProse } from "./prose.ts";
@@ -10,13 +11,15 @@ export interface Sentence {
   text: string;
   /** As the cues read it (see normalize). */
   plain: string;
-  section?: Section;
+  section: Section | undefined;
   isItem: boolean;
-  checked?: boolean;
+  checked: boolean | undefined;
   introducesEvidence: boolean;
   /** The message began by agreeing ("ok.", "agreed"), in a sentence of its own before this one. */
   followsAgreement: boolean;
   isQuestion: boolean;
+  /** What `readClosely` made of it, once somebody has asked. */
+  close: CloseReading | undefined;
 }
 
 /** What is looked at of a very long message: its beginning and its end say what it is about. */
@@ -79,17 +82,22 @@ export function readSentences(text: string): Sentence[] {
       sentences.push({
         text: part,
         plain,
-        ...(section === undefined ? {} : { section }),
+        section,
         isItem: line.kind === "item",
-        ...(line.checked === undefined ? {} : { checked: line.checked }),
+        checked: line.checked,
         introducesEvidence: line.introducesEvidence && place === parts.length - 1,
         followsAgreement,
-        isQuestion: /\?["')\]]*(?:\s*\S?_?)?$/.test(plain) || /\?/.test(plain.slice(-3)),
+        isQuestion: isAsked(plain),
+        close: undefined,
       });
       followsAgreement = AGREEMENT.test(plain) || (followsAgreement && plain.length < 24);
     }
   }
   return sentences;
+}
+
+function isAsked(plain: string): boolean {
+  return plain.includes("?") && (/\?["')\]]*(?:\s*\S?_?)?$/.test(plain) || plain.slice(-3).includes("?"));
 }
 
 /** A hard-wrapped paragraph is one text; chat lines are one each. */
@@ -142,10 +150,13 @@ function isAbbreviated(candidate: string): boolean {
   return ABBREVIATION.test(candidate);
 }
 
+const SENTENCE_END = /(?:[.!?…]+["')\]*_]*|[。！？])(?:\s+|$)/g;
+
 function splitSentences(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
-  for (const match of text.matchAll(/(?:[.!?…]+["')\]*_]*|[。！？])(?:\s+|$)/g)) {
+  SENTENCE_END.lastIndex = 0;
+  for (let match = SENTENCE_END.exec(text); match !== null; match = SENTENCE_END.exec(text)) {
     const end = match.index + match[0].length;
     const candidate = text.slice(start, end).trim();
     if (match[0].startsWith(".") && !match[0].startsWith("..") && end < text.length && isAbbreviated(candidate))
@@ -160,7 +171,9 @@ function splitSentences(text: string): string[] {
 
 /** "This works; that does not" and "this works, but that does not" say two things. */
 function splitHalves(sentence: string): string[] {
+  if (!sentence.includes(";") && !sentence.includes("but ")) return [sentence];
   const halves = sentence.split(/;\s+|,?\s+(?=but (?!also\b|not\b|if\b))/);
+  if (halves.length === 1 || halves.length > 3 || /["“”`(]/.test(sentence)) return [sentence];
   const stand = halves.every((half) => half.split(/\s+/).length >= 3);
-  return halves.length > 1 && halves.length < 4 && stand && !/["“”`(]/.test(sentence) ? halves : [sentence];
+  return stand ? halves : [sentence];
 }

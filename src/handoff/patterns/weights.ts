@@ -4,1537 +4,1712 @@
  * and for a second look.
  */
 export const WEIGHTS = String.raw`
-about-text	=-76,-45,-32,-48,19,-13,-102
-accomplishment:able	=-3,-3,,253
-accomplishment:and-did	=-3,-3,,144
-accomplishment:as-it-should	=-9,-5,,143,,-2
-accomplishment:came-through	=-7,6,-3,184
-accomplishment:commit-line	=,,,202
-accomplishment:did	=-18,-12,5,249,-7,-4
-accomplishment:did-weak	=-3,7,,107
-accomplishment:done-alone	=,-7,7,221,-4,-3
-accomplishment:fine-now	=-4,,,124,-5
-accomplishment:good-event	=-2,-7,-2,197
-accomplishment:good-news	=-20,,-10,146
-accomplishment:got-done	=-2,,,181
-accomplishment:got-from	=,,,203
-accomplishment:got-it	=-8,-4,-2,257,,-3
-accomplishment:i-did	=,-3,,254,,3
-accomplishment:i-past	=-11,,,123,,8
-accomplishment:improved	=-3,-5,11,182
-accomplishment:is-done	=-2,-3,-8,213,,4
-accomplishment:is-gone	=,-3,,223
-accomplishment:is-through	=-14,-5,,206,-3,6
-accomplishment:it-did	=-5,,,154
-accomplishment:label-done	=,-2,,210,,-3
-accomplishment:measured-better	=-10,-5,,202,,-2
-accomplishment:milestone	=-4,-8,-3,175,-3,3
-accomplishment:noun-done	=-9,-9,,199,-7,-6
-accomplishment:now-does	=-5,-4,8,176
-accomplishment:open-passive	=5,,,103,6,6
-accomplishment:open-past	=-11,-8,18,146,-5
-accomplishment:pr-up	=,-4,,193
-accomplishment:stays-away	=-251,-2,,224
-accomplishment:step-list	=,,,146,,-2
-accomplishment:succeeded	=-6,-5,-3,252
-accomplishment:tests-pass	=4,,-2,215,5
-accomplishment:then-fixed	=-300,-2,,221
-accomplishment:ticked-off	=-12,-4,-14,152,-8,-4
-accomplishment:works-now	=-3,,4,245,-3
-accomplishment@condition	=-3,,-2,-6,-2
-accomplishment@consequence	=,,,-120
-accomplishment@general	=-4,,,-123
-accomplishment@history	=,,,-5
-accomplishment@negated	=2,-2
-accomplishment@past	=,,,-120
-accomplishment@planned	=,,,,2
-accomplishment@reported	=,,,-116
-accomplishment@request	=,,,5
-after accomplishment	=,-15,-5,10,-27,-15
-after blocker	=31,-42,-32,-63,-34,-20
-after decision	=-42,9,-25,-46,-22,-4
-after insight	=-8,-13,7,,-10
-after scope_creep	=7,-9,-7,2,8
-after task_created	=5,-5,,-5,,10
-after-agreement	=-3,134,-2,2,-2,-4
-alone	=-40,-23,-52,-10,-63,-59,-58
-asks-elsewhere	=-56,-69,-30,-63,-14,-28,-120
-assistant	=-53,-47,-18,16,-25,-30,-78
-before accomplishment	=-17,33,-16,4,-6,-24
-before blocker	=31,-37,-16,30,-31,-17
-before decision	=-21,14,-8,-17,20,4
-before insight	=-12,-10,14,5,8,-5
-before scope_creep	=8,-10,-4,,15,-2
-before task_created	=-3,-3,41,7,13,8
-bias	=-143,-103,-72,-97,2,-26,269
-blocker:bad-news	=153,-10,-2,-18,-4
-blocker:bad-state	=219,9,,-9
-blocker:blocked-by	=227,-2
-blocker:breakdown	=177,-3,-2
-blocker:broke-it	=197,,3
-blocker:cannot	=226,,,-4,,2
-blocker:delay	=132,,,-3
-blocker:does-not	=129,-8,-5,-7
+about-text	=-66,-53,-35,-43,17,-14,-91
+after blocker	=34,-24,-35,-70,-43,-15
+after decision	=-57,-2,-28,-42,-28,-3
+after insight	=-9,-6,12,5,-13
+after scope_creep	=9,-23,-9,,12
+after task_created	=-6,-10,,-5,,13
+after-agreement	=4,128,,5,-3,-6,36
+alone	=-36,-40,-57,6,-78,-66,-50
+asks-elsewhere	=-88,-66,-35,-96,-14,-35,-144
+assistant	=-60,-34,-16,28,-29,-34,-99
+before blocker	=32,-25,-15,20,-42,-28
+before decision	=-24,-3,,-22,33,8
+before insight	=-20,-14,13,12,11,-7
+before scope_creep	=12,,-3,-5,22,-3
+before task_created	=13,3,7,10,,11
+bias	=-94,-134,-82,-100,-11,-76,340
+blocker:bad-news	=148,-11,-3,-17,-5,-5
+blocker:bad-state	=216,9,-4,-14
+blocker:blocked-by	=213
+blocker:breakdown	=179,-6,-3
+blocker:broke-it	=196,,5
+blocker:cannot	=238,-6,-3,-7,-2,4
+blocker:delay	=135,4,,-3
+blocker:does-not	=139,-14,-7,-10,-2
 blocker:fail-plain	=140
-blocker:failed	=187,-7,,-10
-blocker:failing	=220
-blocker:fails	=230,-6,-3,-8,-3
-blocker:goes-bad	=194,-3,-2,-2
-blocker:half-gone	=111,2,-3,-5
-blocker:harm	=184,-3,-3,-9
-blocker:harming	=194,-7,,,,5
-blocker:has-none	=127,-6,,-3
-blocker:having-trouble	=200,-3,,-5
-blocker:idiom	=216,-4,-2,,-2,-3
-blocker:keeps-on	=186,-4,,,6
-blocker:lack	=195,-13,-2,-3
-blocker:lacks	=163
-blocker:lost-hours	=151
-blocker:need-first	=207,-3
-blocker:no-outcome	=131,-3
-blocker:no-output	=163,4
-blocker:not-in-place	=189
-blocker:not-working	=219,-8,-2,-4
-blocker:not-yet	=132,-2
-blocker:nothing-does	=149,-3,,-9,,-4
-blocker:persists	=112,-10,-3,,-3,5
+blocker:failed	=180,-12,-2,-12,-2,-2
+blocker:failing	=219,,,-3
+blocker:fails	=232,-8,-5,-15,-3,-2
+blocker:goes-bad	=199,-6,-3,-4,2
+blocker:half-gone	=109,-8,-4,-10
+blocker:harm	=184,-4,-4,-14,-2
+blocker:harming	=199,-11,,,,7
+blocker:has-none	=135,-13,,-6,,2
+blocker:having-trouble	=201,-4,,-11
+blocker:idiom	=208,-7,-2,-4,-3,-4
+blocker:keeps-on	=189,-6,,-2,9
+blocker:lack	=199,-25,-3,-9,-2,-2
+blocker:lacks	=162,-3
+blocker:lost-hours	=150,-2
+blocker:need-first	=214,-4,,,,-3
+blocker:no-outcome	=136,-7,,-2,,-2
+blocker:no-output	=159,14,,-3
+blocker:not-in-place	=190
+blocker:not-working	=220,-10,-4,-6,,-3
+blocker:not-yet	=137,6,-2,-3
+blocker:nothing-does	=147,-4,,-18,,-5
+blocker:persists	=127,-19,-3,-4,-5,4
 blocker:remaining	=130
-blocker:resource	=142,,-2,-9
-blocker:same-again	=212,-2,,-2
-blocker:sigh	=80,,,-3
-blocker:standing-still	=198,,,-7
-blocker:stopped	=179,,,-5
-blocker:stuck	=272,,-3,-5
-blocker:the-problem-is	=147
-blocker:throws	=161,-4,-4,-7
-blocker:took-down	=228,-4,-4,-3
-blocker:trailing-not	=159
-blocker:unable	=260,-7,,-5,,3
-blocker:waiting	=212
-blocker:weak-state	=147,,,-2,-2,-2
-blocker:wrong-verb	=178,-13,7,-17,-5,-5
-blocker@condition	=-4,,-7,-3,-3
-blocker@consequence	=-130
-blocker@general	=-130,,,-3
-blocker@history	=-2
-blocker@negated	=-12,-12,-3,6
-blocker@past	=-122,,,-7
-blocker@planned	=6,-3,-3
-blocker@possible	=,-2
-blocker@question	=,-3
-blocker@reported	=-114,3,-4,-3
-blocker@request	=-2,,-2,-3,-3,-2
+blocker:resource	=138,-4,-3,-12
+blocker:same-again	=213,-2,,-3
+blocker:sigh	=76,-6,,-2,,-2
+blocker:standing-still	=203,-4,,-12
+blocker:stopped	=180,,-2,-8
+blocker:stuck	=268,,-5,-7,-2
+blocker:the-problem-is	=145
+blocker:throws	=168,-10,-6,-9
+blocker:took-down	=226,-9,-6,-2,,-3
+blocker:trailing-not	=167,,,6
+blocker:unable	=272,-11,,-9,,5
+blocker:waiting	=213,,,-2
+blocker:weak-state	=140,7,,5,-4,-8
+blocker:wrong-verb	=172,-24,13,-22,-7,-7
+blocker@condition	=-7,-7,-11,-4,-4,-2
+blocker@consequence	=-133,-2
+blocker@general	=-133,-3,,-6
+blocker@history	=-2,,,-4
+blocker@negated	=-25,-21,-3,27,-2
+blocker@past	=-121,-3
+blocker@planned	=13,,-4,-3,,-3
+blocker@possible	=-3,-2
+blocker@question	=,-4,,-2,,-3
+blocker@reported	=-108,-5,-7,-7
+blocker@request	=-7,6,-3,-5,-5,-4
 checked	=-300,,,400,,,200
-decision:after-talk	=,166,,-5,,-3
-decision:answered-choice	=,220,,-2,-2,-2
-decision:answered-name	=-3,155,-4,-20,-5
-decision:approve	=-3,199,,-10,-3
-decision:assent	=-3,201
-decision:assistant-choice	=-4,235,-2
-decision:becomes	=,156,-6,-16,3,-2
-decision:body-settled	=-5,225,-2,-3
-decision:contrast	=-3,128,-3
-decision:decided	=-3,301,-3,-4,,-3
-decision:decided-bare	=-8,207,-4,-6,-3
-decision:decision-label	=-2,260,,-2,,4
-decision:from-now-on	=-6,284,-3,-5,,-3
-decision:go-with-plan	=-4,158,,-6,-3,-3
-decision:going-with	=-6,263,-3,-2,-3,4
-decision:it-is	=-14,315,-5,-12,,-2
-decision:let-us	=,248,,-2,11
-decision:let-us-choice	=,107,,,-3
-decision:must-be	=,126,,,,-2
-decision:no-rule	=,161
-decision:no-thing	=,149,,-3
-decision:scratch	=-3,180,-2,-3,,-3
-decision:settled-talk	=-3,164,,,,-2
-decision:that-is-how	=-7,223,,-4
-decision:then	=-4,160,-2,-7,2,-4
-decision:we-doing	=-6,130,,,,5
-decision:we-present	=-8,123,,,-2
-decision:we-rule	=-5,162,,-2
-decision:will-be	=-7,130,-2,-5,,-3
-decision:will-choose	=-4,209,,,,8
-decision:will-not	=-4,169,,,,-4
-decision:will-only	=7,145,,-4,-2,-4
-decision:will-open	=,108,,,,10
-decision@condition	=7,-6
-decision@consequence	=,-120
-decision@general	=,-120
-decision@past	=,-119
-decision@planned	=,3
-decision@possible	=,-4
-decision@question	=,3
-decision@reported	=,-120
-decision@request	=,6,,-2
-evidence-after	=81,-7,-3,3,-2,-3,2
-explains-condition	=-124,-5,8,-4
-fine-again	=-4,-15,-7,156,-4,-4,8
-first	=-26,-2,-30,6,-26,-48,16
-inside	=-55,-45,-45,-52,-36,-41,-75
-insight:all-along	=-120,,263
-insight:apparently	=-80,-5,141,-3,4
-insight:because	=3,,96,-3
-insight:cause	=-104,-3,248,-5,-2
-insight:fix-explained	=,,173,5
-insight:is-so-because	=-71,-3,146,,,5
-insight:looked-into	=,-2,145,-2,,7
-insight:not-but	=-5,-7,134,,2
-insight:not-the-suspect	=-122,,167
-insight:only-when	=-149,-2,182
-insight:realised	=-5,-4,287,-3,-3
-insight:share	=,,172,-4
-insight:turns-out	=-4,-5,278,-4,-3
+decision:after-talk	=,167,,-4,,-4
+decision:answered-choice	=-2,218,,-3,-4,-3
+decision:answered-name	=-7,152,-6,-22,-7,-3
+decision:approve	=-6,196,-3,-15,-4
+decision:assent	=-4,197,,-3
+decision:assistant-choice	=-8,244,-3,-9,,-3
+decision:becomes	=-5,152,-9,-18,5,-3
+decision:body-settled	=-9,212,-3,-9,,-3
+decision:contrast	=-4,125,-5,6,-3
+decision:decided	=-5,298,-4,-12,-2,-4
+decision:decided-bare	=-11,196,-6,-13,-4
+decision:decision-label	=-4,260,,-4,,7
+decision:from-now-on	=-13,298,-4,-11,,-5
+decision:go-with-plan	=-3,163,,-8,-5,-4
+decision:going-with	=-11,255,-5,-3,-5,7
+decision:it-is	=-18,320,-6,-19
+decision:let-us	=-3,249,,-4,16
+decision:let-us-choice	=,106,,,-5,2
+decision:must-be	=3,120,,,,-4
+decision:no-rule	=,162
+decision:no-thing	=-3,140,,-7,-2
+decision:scratch	=-4,182,-3,-6,-2,-4
+decision:settled-talk	=-4,172,,,,-3
+decision:that-is-how	=-9,220,-3,-7,,-3
+decision:then	=-7,163,-4,-14,3,-6
+decision:we-doing	=-13,136,,-2,,8
+decision:we-present	=-10,127,,,-4
+decision:we-rule	=-6,165,-2,-3,-3
+decision:will-be	=-8,139,-3,-9,,-4
+decision:will-choose	=-7,210,,-3,-2,12
+decision:will-not	=-9,177,,,,-7
+decision:will-only	=8,148,,,-4,-7
+decision:will-open	=,109,,,,11
+decision@condition	=10,-8,,-3,,-3
+decision@consequence	=,-122
+decision@general	=,-122,,-4
+decision@history	=,-4,,-3
+decision@negated	=,-4
+decision@past	=,-117
+decision@planned	=,2
+decision@possible	=-3,-11
+decision@question	=,5
+decision@reported	=,-115
+decision@request	=,8,,-3
+evidence-after	=78,-10,-5,,-3,-5
+explains-condition	=-118,-20,12,-14,-3,-3
+fine-again	=-5,-10,-9,143,-6,-6,18
+first	=-18,8,-39,30,-27,-55,44
+inside	=-93,-35,-43,-74,-51,-52,-95
+insight:all-along	=-120,,265
+insight:apparently	=-79,-8,147,-5,5
+insight:because	=,,99,,-3
+insight:cause	=-108,-11,260,-3,-4,-2
+insight:fix-explained	=,-6,174,11
+insight:is-so-because	=-62,-3,144,,,9
+insight:looked-into	=,-5,146,-2,,11
+insight:not-but	=-3,-8,139,-4,4
+insight:not-the-suspect	=-122,,171
+insight:only-when	=-148,-3,183
+insight:realised	=-8,-4,298,-6,-4
+insight:share	=-2,-3,176,-5,-2
+insight:turns-out	=-5,-8,287,10,-4,-3
 insight@consequence	=,,-120
-insight@general	=,,-117
-insight@past	=,,-119
-insight@question	=,,5
-insight@reported	=,,-122
-item	=-4,,-16,8,-12,-17,-32
-last	=-48,-53,-63,-102,-64,-43,-63
-of many	=-26,-52,-42,-43,-4,-32,-98
-of three	=-26,-30,-13,-52,12,-32,-37
-of two	=-26,,-32,-18,-42,-26,-13
-part !	=-38,-55,-13,25,-27,-12,-10	>!=13,-14,-19,42,-11,-14,40	>! !=24,,,8,,,26	>! $=13,-14,-19,42,-11,-14,40	>$=-38,-55,-13,25,-27,-12,-10
-part #	=,-18,,,-31,-12,31	>#=,-11,8,17,,-9,10	># $=,,9	>$=,-10,18,-10,-39,23,-9	>(=,22,,,,14,13	>)=-13,-22,,19,,,-13	>) $=-12,,,11,,12	>,=-13,,-18,16,-9,,14	>, #=9,-10,20,30,,-8,25	>, N=-17,-16,-10,-25,,,-46	>, all=,10	>, and=,8,,,,,12	>, no=-12	>, not=,10	>, s=,,,9,,,9	>, so=15,,-10	>, the=14,,,-32,,,-45	>:=-30,,-20,24,,-14,-30	>: #=-25,11,-15,16,,-10	>?=,,,,,,-19	>? $=,,,,,,-19	>N=,-18,27,12,,,45	>N #=-12,-9,,18,,22	>N $=-9,16,,-18,-13,,28	>N ,=23,,11,18,,,34	>N and=,,-8,11,,,-18	>N bad=,,12,-8	>N be=20,,,-18,,,15	>N done=,,30	>N ed=,,,21	>N prep=-16,13,18,10,15,-12,12	>N s=,-26,-14,26	>all=20,,17,-9	>all N=14,,20	>and=17,-18,9,-33,,,-28	>and #=-9,,,,,11,-23	>and N=,,11,,,-10,11	>and the=-15,,,,,,-17	>and we=15,,,,,,11	>bad=,-13,12,11,,,41	>bad $=,,10,-12,,,17	>bad ,=,,,10	>bad s=,,,14,,,15	>be=32,-11,,24,-11,,52	>be N=,-20,,,,,-17	>be bad=11,,,,,,13	>be choose=,26,,-10,,,10	>be done=-11,-12,13,15,,,12	>be ed=45,-9,,-10	>be good=-13,8,,25,,25,32	>be prep=,11,,27,,,12	>because=11,,22,-9,,,11	>do=,,,,,,-10	>done=19,-9,,20	>ed=,-10,,,,,10	>get=,44,,-11,,,16	>good=-9,-19,19,-13,,,-14	>good $=,,,,,,-12	>good ,=,-9,15,-26,,,10	>good N=21,,,-11	>good prep=,,,,,,-16	>have=-14,,,15	>have be=-10,,,25,,,14	>ing=,-11,28,13,,,15	>make=,,,9,,,-16	>modal=,15,,-9,,,-17	>modal N=,-14,,,,,-13	>now=,-8,,11	>prep=,,43,51,,20,53	>prep #=-9,-13,14,23,,10,37	>prep N=,22,-15,-12,,20	>prep all=,,,-10,,,-11	>prep it=,,31,,,,29	>prep s=,,12,-11	>prep the=,-19,-10,45,21,,-12	>prep they=-8,,12,13,,,13	>s=24,-40,-32,59,,-11,29	>s $=-24,-13,-17,52,19,,-20	>s ,=-24,35,-15,-14	>s N=21,-17,-8,-10	>s and=9,-21,,-12	>s bad=,,,20,,,13	>s be=,,,-18,,,32	>s done=,,,,,,19	>s ed=,,,,,,-30	>s good=-8,,14,,,,12	>s no=,-8,,,,,-14	>s now=,9,17,23	>s prep=15,-22,-10,,,,-18	>s we=,9,,,,,12	>so=,,,,,,11	>stay=-22,16,-10,-11,,,-35	>stay the=-12,,,,,,-9	>the=-10,-23,,,,,-21	>the N=,9	>time=,25,,,-9,-18,42	>time $=-15,,,,,-20	>time ,=,,,21	>time N=,15,12,-15,,,12	>time and=17,,,,,,9	>time prep=,13,,-20,,,11	>we=,,,,,,-11	>when=-18,20,-9,25,,,32	>when the=,19
-part (	=-20,17,,,,28	>#=,-10,,,,25,-11	># )=,-13,,,,,-15	>N=-10,,,14,,,16	>N #=-10,,,12	>N )=,14	>choose=,,,,,,-19
-part )	=-32,,-8,,-11,17,-28	>$=-28,24,-19,,,19,-19	>,=,-9,,17,,-10,12
-part +	=,9,,,,-8,19
-part ,	=,15,-10,,-18,-10,25	>#=,-20,,,-12,-20,44	># $=16,,,23,,,14	># ,=,,-9,,,,22	># N=36,,,,,,17	># and=,,,-14,,,-15	># bad=,,,-23	># prep=-13,,,,,,-13	># s=-11,,,23,-9,-8,27	>$=-15,-12,,-14,,,-27	>N=-14,25,-16,,-24,-20,11	>N #=-14,-20,-8,-33,,59,-16	>N $=-17,-18,-26,-25,-14,-23,-17	>N ,=-35,-10,-9,-15,-15,-11,-42	>N :=8,36,,,,21	>N and=-10,-15,13,,20	>N bad=-15,,,,,,28	>N be=18,16,14,,,,39	>N can=14	>N do=,-8,29	>N done=,,,11,,-11	>N ed=,,,19,,,23	>N good=-21,17,,16,,,-10	>N have=,,,34	>N it=10,,,,,,-17	>N only=-9,-13,,,,,-21	>N past=,25,,29	>N prep=,25,-19,,,-10,-26	>N s=17,22,,10,,-14	>N stay=,20,,-16,,,8	>N the=,-12,-11,-24,,,-60	>N time=37,-10,,,,,30	>all=-15,,-14,-13,,11,-9	>all #=,,,22,,,21	>all N=-8,,,33,,,16	>all ed=,,,-11,,-10,-25	>all good=-11,,,-24,,,-31	>all prep=-20,,,-23,,,-9	>all s=,-14,,18,,31,17	>and=12,,,,14,,15	>and N=,-14,13,-13,13,-9,-21	>and choose=,,,,,,-9	>and ing=,,,,,,23	>and it=16,10,,16	>and make=,-10,,,10	>and no=,,11,-13	>and prep=13	>and s=,,,-26,-10,,-39	>and so=,15,,-19	>and the=-17,13,-19,51,,,16	>and they=23,,,,,,9	>and we=14,23	>and when=9	>and you=,-11,,12,,,12	>bad=-14,-12,,13,,,-11	>bad N=,,-15	>bad prep=,,26,17	>be=,-11,12,11	>because=37,11,26,,,17,27	>because N=,,,,,,9	>because the=,,26,12,,,15	>because you=,,,,,,10	>but=-11,,,28,10,,-11	>but the=-13,,,15	>can=11,,,,,,28	>can not=,,,,,,19	>can you=9,,,,,,11	>choose=,28,,,21,-15,27	>choose N=,31,,,,,19	>choose prep=,-24,,17,,,-21	>choose s=13,-9	>choose the=,,,,,,14	>do=-12,,,,27	>do not=,-12,,,,,-8	>done=-22,,-12,45,,28,33	>done $=,-9	>done ,=,-13,,9,,-8	>done it=,,,10	>done prep=,,,,,13	>done the=,,,,,14	>ed=-22,-24,,33,-9,24	>ed and=-11,,,-13,,,-9	>ed prep=,-14,,30,,22	>get=,,,26,9,,21	>get the=,,,,10,,-10	>good=-10,40,,28,-11,14	>good $=,12,,,,42,18	>good N=,14	>good prep=,-9,,23,,,-10	>good s=,,,-9	>good the=,,,,,,-15	>have=,,,37,,,9	>if=,,,,,,-10	>if you=,,,,,,-8	>ing=29,11,,-8,15,,46	>ing be=41,,,-16,,,9	>ing it=,,,,,8,11	>ing prep=,-19,,-9,,,-31	>ing the=,,,21,,,25	>it=,-29,,,30,,18	>it N=24	>it be=,,,-12,15,,-18	>it good=,,9,24,,,14	>it now=,,,,14	>it s=,-11,,,,,16	>it we=,,,,,,10	>ly=,,,-9,,,-13	>ly prep=,,,11	>make=-20,,,,,-8	>make N=,-9,,,,,-21	>make it=,22,,,,,34	>make my=,,,,,,30	>make the=,10,,,,,-20	>make you=,,,,,,-11	>maybe=,,,,,,10	>modal=,,,,,,11	>my=-8,,13,,,,26	>my N=,16	>need=33,,,,,,8	>no=10,17,-16,29,14,-15,32	>no N=48,13,,-18,,,41	>no bad=-19,-9,,41,,,-11	>no be=-25,,,,,,-16	>no can=,,,,,,18	>no prep=,,,34,,,24	>no s=-28,,,,,,-16	>not=-29,30,,,-9,34,-10	>not #=,17,,,,,12	>not N=,,,19,,-21,-8	>not prep=-14,-8,,-17,,,-17	>not the=,10,,,,,10	>now=-15,,,,,,-8	>now the=,,,,,,-10	>only=-16	>past=,14,,15,,,20	>please=,,,,-8	>please $=-10,,,,,,9	>prep=-22,9,,,-20,19	>prep N=-13,,14,,,-10	>prep all=-9,12,,14,,,-11	>prep it=,,,,,,-21	>prep s=,-13,,23,,,10	>prep the=21,-12,,,,18	>prep you=,16,,,,10,26	>s=14,8,-22,33,-17,-14,10	>s $=-12,,,,-8,,-29	>s ,=,-11,,,,,-21	>s ?=,,,,,,-13	>s N=31,47,,,,,36	>s and=-18,-9,,17,,14	>s bad=23	>s be=,,,9,,8,12	>s choose=,-11,,22,,,12	>s done=,-10,,-12,,,-32	>s ed=-9,-9,,24,,,11	>s good=,-17,,,,,-21	>s make=12,-15	>s prep=,8	>s the=-13,,,-15	>so=31,25,29,-16,-16,-10,33	>so N=-21,15,-11,-13,,,-29	>so ing=,,13,-9,,,10	>so it=-18,,,,,,-21	>so make=,14	>so no=15,,,,,,10	>so s=9,-13,-8,,,,-27	>so the=12,-15,54,,-12,,22	>so we=32,12,,8,,-11,33	>still=-10	>the=-18,12,18,-19,12	>the N=-17,,,,11,8,-10	>the bad=,,,,,,-11	>the good=-13,16,,-12,,,17	>the ing=,-15,16,-21	>the s=,20,14,,,-10	>they=-28,-21,22,35,-13	>they do=-10,,,,,,-12	>they done=,,,12,,,22	>they good=,,,19	>time=,,,-17,,,-41	>we=13,15,-13,-15,26,-11,29	>we N=-14,25,,-14,9,-11	>we be=8,22,,-14,51,,25	>we can=,,,12	>we choose=-9,,,-13,,19,14	>we do=29,,,,,,20	>we ed=,,10	>we have=17,-9,,,,-8	>we make=,,,,,11	>we modal=,,,,,,-29	>we need=,,,,,,-13	>we now=,,,,,,-14	>we only=,,,,,,-13	>we will=,-26,,,,-16	>when=,-13,,,,17,-22	>when the=,,,,,22	>why=13,-13,,,,,-12	>why be=,,,,,,-16	>will=-12,-13,,,,,-14	>will do=,-12	>you=-13,20,,15
-part .	=,-10,13,-16,,-10,-11	>N=,,,-8
-part :	=-23,,11,,-12,,28	>#=-13,,,16,-9,-21,27	># $=-19,-14,,-11,,,-59	># ,=,-10,,25	># N=-10,14,,11,,,37	># good=25,,,-30	># prep=,,21,,,,-8	>$=-33,-33,-41,-19,-33,-35,-80	>)=,-10,,14,,,-9	>) $=,-10,,14,,,-9	>N=,12,-21,-24,-17,16,-17	>N #=9,-15,,,,,-14	>N $=-21,-9,-35,-9,-21,-35,-54	>N ,=,,,,,-14,-34	>N and=,,,,,17	>N bad=46,,,,,,42	>N be=,,21,-20,,,10	>N done=,,,-11,,12,-31	>N good=29,25,,46,,,43	>N have=12,,,,,,28	>N it=,,,,,9,-12	>N only=-12,23	>N past=-10,,,21,,,12	>N prep=-15,15,,,,33,24	>N s=,38,,-25,,,39	>N stay=,,,,,,23	>N the=,-41,,,,24	>all=,-8,12,,,,12	>bad=41,,,-11,,,-19	>bad ,=51,,,,,,14	>choose=,-10,,,,,-28	>done=-13,-10,-10,30,,,22	>done $=,,,23,,-11,12	>good=-10,-11,,56	>good $=,,,40	>ing=,-20,,-8,,12,25	>ing ,=,-10,,-8,,15,8	>it=,19,16,,,9,8	>it be=,,,,,,-11	>it s=,,15	>make=-10,-15,,20,16,14,22	>make N=,,,10,,,14	>make s=,,,-9,19,13	>no=,32,,-14,,-10,23	>no N=,11,,-11,,-9	>no s=,21,,,,,11	>not=,26,24,,28,,19	>prep=-13,-10,26	>prep N=-9,,,,,,-17	>s=-26,15,13,-9,,,27	>s choose=,,,,,,8	>s good=-10	>the=12,16,37,9,20,20,33	>the N=15,30,34,,26,20,28	>the s=,-8	>the time=,13	>they=,22,18,-11,,,33	>time=,9,,,,,8	>we=,8,,,12,47,17	>we N=,20,,,,50,19	>we be=,,,,17,,-14	>we choose=,-10,,,,-10,-15	>why=,,,,,,-13	>you=-20,,11,9,,,-11
-part ;	=10,-14,,,,-9	>the=,,,,,,14	>the N=,,,,,,13
-part ?	=-49,-56,-45,-53,-32,-40,-72	>$=-49,-54,-45,-51,-32,-39,-70
-part N	=-31,-18,-44,-22,-42,-43,-47	>!=-10,-17,,-19,19,-19	>! !=17,,,-20,,,-19	>! $=-27,-16,8,,22,-17	>#=,-20,10,,-25,58,10	># $=-43,31,-26,38,,82,44	># )=-11,,,,,21,-16	># ,=20,,,-25,,,-45	># N=-12,-18,26,-23,-10,,-19	># and=-19,,9,-23,,,-39	># bad=27,,11,17,,,25	># be=21,-23,9,-19,,-12,9	># do=9	># get=,17	># good=,,10,10	># have=-10,,,22,,,14	># modal=,-14,,,,,-13	># prep=18,,-16,,,13	># s=47,-9	># stay=,15,,,,,-12	># when=-13,,,12	>$=-29,-11,-29,-36,-37,-68,-43	>(=-13,,14	>( N=-10,,,,,,-8	>)=,21,,-13,,13,19	>) $=,22,,-13,,14,19	>,=-18,,,14,,21,15	>, #=17,,,-21,,-8,11	>, N=13,,,-26,,-16	>, all=-31,-18,,17,,27	>, and=16,11,,-16,32,13,18	>, bad=,,,,,,-16	>, be=,,12	>, because=,9,,,,18	>, but=11,,,,11,,-9	>, can=8,,,,,,19	>, choose=15,,,23,19,,15	>, do=-22,,,,,,-28	>, done=-12,,,14,,,9	>, get=,,,30,9,,32	>, good=,28,,,,27	>, ing=,-11	>, it=,-58,32,15,17	>, ly=-8,,,,,,-23	>, make=-9,-15,,,12,,-25	>, my=,16,13,,,,34	>, no=23,32,,8,19,,26	>, not=,51,,-12,,53,27	>, please=12,-13,,,,,-25	>, prep=-17,12,-14,14,-13,,-21	>, s=17,-22,,60,-9,-19,36	>, so=9,12,-8,-15,,-17	>, the=-52,21,-18,,,16,14	>, they=-25,-17,28,23,,,-16	>, time=,,,-17,,,-41	>, we=15,-12,,11,,,11	>, you=-9	>.=,-9,10,-12,,,-10	>:=,9,,,,15,14	>: #=,,,-12,,-9,11	>: $=,37,-12,18,-9,-16,-22	>: N=,,-33,,-20,27	>: all=9,,,,,,10	>: bad=47,,,-8	>: done=-13,,,12,,,11	>: good=,,,12,,8	>: ing=,-12,,,,13,19	>: it=,,11	>: make=-10,-10,,28,17,,20	>: no=12,20,,,,,19	>: not=,23,13,,,,11	>: prep=,,10	>: s=-32,,,,,,-20	>: the=21,,12,,35,-17,25	>: they=,-11,25,-9,,,17	>: we=-14,24,,,,55,15	>: why=,,,,,,-12	>: you=-16,-9,12,,,,-13	>;=13,-10,,,,,15	>; the=,,,,,,13	>?=-32,-34,-25,-27,,-26,-46	>? $=-32,-34,-25,-27,,-26,-47	>again=,-17,,30,,-10	>again $=,-19,-9,-9,,,-20	>again prep=,11,17,36,,,31	>again so=9	>all=-18,,-24	>all $=,54,,-11	>all ,=,-11	>all N=,-8,-9,,,,9	>all prep=12,12,,,,,8	>all s=,,,,,,24	>all the=,,,,,,-9	>all time=-11,-26,,-11,,,-33	>and=25,-14,,-21,,-35,17	>and N=,-27,-16,,,-14,-63	>and all=,,,,,,9	>and bad=-11,,,,,,-15	>and choose=,,,,10	>and done=-14,8,,27,,,25	>and ed=,,25	>and good=-13,,,,,,14	>and it=,11,,,,,26	>and make=,,,43,,-13,-10	>and no=8,,,,,,9	>and not=,,15	>and now=25,,,-16,,,14	>and past=,,,,,,-19	>and prep=13,23,,,,,24	>and s=11,21,-9,-25,,10,20	>and so=,,12	>and the=52,-31,24,-33,,-10,-13	>and they=,,,,,,11	>and we=26,13,,-15,,,43	>bad=37,-35,9,-20,-35,-38,17	>bad $=24,-11,-9,31,-8,-13,21	>bad ,=20,-25,,10,,,33	>bad N=13,15,,,,,45	>bad again=,,,,,,15	>bad all=-12	>bad and=-19,,,,,,-21	>bad bad=,-13	>bad be=-13,,,12,,,-24	>bad because=-14,,12,,,,-10	>bad it=,,,,,,-10	>bad ly=,,23,,,,9	>bad my=46,,,,,,24	>bad no=15,,,11,,,20	>bad prep=,71,-13,-36	>bad s=,,14,,,,14	>bad the=48,-23,,-23	>bad when=-12,,26,,,,-11	>be=,-15,,,-15,-17,16	>be #=-23,20,9,-14,,-9	>be N=-39,-10,-26,32,-13,-16,-18	>be again=,-15,,10,,,36	>be bad=24,36,-23,11,-20,-15,21	>be because=,-10,,-12,,,-20	>be choose=-18,56,,11,,,42	>be done=19,-28,,,,,18	>be ed=-16,,8,,,,-52	>be good=-15,9,,11,27,-13	>be ing=70,-35,-10,-11	>be it=,,23,,,,23	>be ly=,,,,15	>be no=,-14,,,,19	>be not=41,,14,-10,,,45	>be now=,,25,20,,,22	>be past=,,,,,,-12	>be please=,,,-12,,,-11	>be prep=26,-9,,,-13,51,17	>be s=20,-14,,,,,-25	>be so=,,,,,,-14	>be the=18,,30,-17,,,-21	>be time=9,,,,,,30	>be why=,-12,19,,26,,-19	>because=24,-35,,,,-15,51	>because #=,,,14	>because prep=,,15,,,,29	>because the=27,-11,,-15,,,14	>because time=,,,,,,-15	>but=-31,-17,,,,11,-20	>but $=-39,-13,,,,,-30	>but ,=,,,,,16,-10	>can=,-28,16,-10,-9,29,-33	>can N=,-11,-14,,,,-45	>can not=10,,13,,,31	>choose=31,43,43,-45,,15,54	>choose $=,-20,-12,-25,,-11,-24	>choose ,=15,10	>choose :=,12,12,-18,,11,24	>choose and=12,,,,,25,16	>choose prep=,9,14,13,,,32	>choose the=25	>do=19,9,19,,25,-9,59	>do it=,15,,12,,,25	>do not=35,-33,-8,10	>do the=,44,,,,,29	>done=,-47,13,18,-15,,45	>done $=20,,,,,34,12	>done ,=,21,,,,,24	>done :=,,,-16,,,-22	>done N=,,,,,,8	>done and=,,,,,,36	>done it=8	>done my=,,,18,,,15	>done prep=-8,-17,18,22,,-17,-20	>done the=,,24,,11	>ed=,,-18,,25,31	>ed $=14,45,-20,,,-18,8	>ed ,=-20,-20,22	>ed N=-12,,,-12	>ed and=,-8,,,,,14	>ed bad=,19,,,,,-16	>ed good=,-28,,11,,,-22	>ed my=17,-12,,22,,,-8	>ed prep=21,,,-10,38,72,39	>ed the=,-13,,9,20,,25	>get=10,28,,-23,8,,18	>get N=,14,,-10,14,,25	>get bad=,-14,,,,,-28	>get done=,18,,-27,,,-15	>get ed=10	>get good=,,,,,,18	>get the=,19,,-9	>good=10,,17,35,-10,-12,39	>good !=,,,37,,,18	>good $=-25,-47,-9,56,-18,-27,-35	>good ,=,-31,8,24,16,,17	>good :=29,-17	>good N=,,,-52	>good again=,,,11	>good bad=10,42,,-33	>good good=,-20,61,9,23,30,24	>good it=-16,,-11,13,-10,,33	>good no=,20,,12,,,18	>good prep=19,-9,34,,-18,-14,9	>good s=,,-12,14	>good the=,40,-19,,,,-35	>good time=13	>have=35,-44,14,,-10,,20	>have #=-12,,,,,,-9	>have N=-12,-8,15,48,,,9	>have bad=-20,,,,,,-29	>have be=22,-18	>have ed=,,,,,,16	>have good=-9,,,-14,,,-13	>have no=14,,20,,,,-16	>have not=34,,,,,,37	>have the=24,,12,,-8,,28	>if=-9,9,17,,,,16	>if it=,20	>if the=,,19,,,,12	>ing=,35,10,51,22,,53	>ing $=,-10,,13,-9,25,8	>ing ,=18,,,-13,28,-9	>ing N=,13,,16,-9,,18	>ing be=-10,-16,,9,,,-25	>ing it=,,,,,,12	>ing past=-8,-24,,47,,,10	>ing prep=19,14	>ing s=,-12,22,,22,,9	>ing the=,,,21	>it=-14,,,-16	>it $=,10,-18,-29,-9,,-26	>it ,=,,9,,,,34	>it :=,-10	>it N=,-17,10,,,13,25	>it bad=,,17	>it be=-25,14,-14,-11,20,,28	>it modal=,10,,,,,-11	>it no=12	>it prep=-18,-12,-17,10,,-12,-23	>it s=-14,,,31,24,9	>it the=,,-9,,-14,,-26	>it time=,,,14,,23,21	>it we=,,,,,,23	>ly=-12,-25,18,35,9,,35	>ly $=-34,15	>ly prep=,,16,11,17,,-11	>make=20,-17,-12,,27,-25,47	>make $=-22,,,29,-19,-22,27	>make ,=,10,,,,,-20	>make :=,,9	>make ?=,,,,,15,20	>make N=35,,,-16,,,12	>make bad=28,,,-14	>make be=-9,,,29,,,13	>make good=-12,,,,48,,-37	>make it=,,15	>make prep=,,,,11	>make s=14,,,,,,12	>maybe=13,,,-9	>maybe prep=18,,,,,,11	>modal=-23,,-14,-21,-10,-13,-53	>modal N=,-20,-8,-13,,-9,-22	>modal choose=,23	>my=-31,-21,,-29,36,27,20	>my $=-16	>my N=,,,,50	>my prep=-10,,,,,13,14	>my s=,,,-19	>my when=,-11,,,,,-25	>need=18,,20,13,33	>need $=,-15,,,,,-14	>need N=9,,,,18,17	>need prep=,-12,,,,-12,-29	>need the=15,,,,16	>no=-16,-21,,11,-9,,9	>no N=19,-22,,27,,,28	>no ing=-25,,,,,,-17	>no it=,17	>no s=,,16	>not good=,14,,,,,-11	>not past=9	>now=28,-34,-9,28,17,,36	>now $=,,-12,,,-11,-22	>now ,=11,-8,,,,11	>now :=,,,13,,,12	>now good=,,,14	>now s=10,-22,16,37,,,18	>only=-19,78,-21,-17,-13,-23,45	>only $=-26,43,-16,-14,,-10,9	>only ,=-11,30,,,,,8	>only prep=,36,,,,,33	>only s=,-9,,,,,-10	>past=,-28,11,51,-26,15,21	>past $=,-9,,,,,-8	>past ,=-8,,,22,,,-16	>past N=16,-9,36,-8,,,-9	>past again=,,,11,,,18	>past bad=,,,-17,,20,-14	>past good=,18,,,,25,28	>past my=-13,,,,,,-11	>past prep=,,,24,,-9,25	>past the=34,-11,,,,,9	>please=-17,25,-10,,-12,-13,15	>please $=-12,-9,-9,,-12,-12,-26	>please ,=,36,,,,,35	>please prep=,,,10	>prep=12,16,,,-18,22,25	>prep #=12,-50,26,26,-10,-29	>prep $=19,,,-34,,10,-31	>prep ,=-13,10	>prep N=,,18,61,-14,29,28	>prep again=,31,,20,,,38	>prep all=17,24,,-29,,,-20	>prep bad=,-31,,-17,,-12,-45	>prep choose=,,,,,,-10	>prep ed=,,,,,12,15	>prep good=,,,,,-10,-38	>prep ing=-13,9,,-11,13,-8	>prep it=13,10,-32,-32,-16,,23	>prep make=-9,-12,,-11,,14	>prep my=34,-8,,,-9,,48	>prep now=,-9,,-15,,,8	>prep prep=13,24,,37,,-14,62	>prep s=,44,,-26,9,14,-46	>prep the=,28,,-10,-11,48,27	>prep they=28,-9,22,,,,30	>prep time=,,12,-17,,35,33	>prep we=9,,,,,,16	>prep when=,,-9,,38,,30	>prep why=,20,,,,,-24	>prep you=-11,,-11,-8,,,-12	>s=9,,15,,-27,,14	>s !=,,,,,,-9	>s #=,-17,,-12,,,-12	>s $=-72,23,-37,,10,-42,-52	>s (=,,,,,-10,9	>s ,=-27,,,30,11,-16	>s :=-26,28,10,-20,,,-30	>s N=-30,-12,38,-46,-18,-39,-55	>s again=,,-10	>s all=45,-12,-13,-14,,,-16	>s and=31,,,,19,-8,21	>s bad=36,-12,38,-15,,,27	>s be=,-9,,27,,-15	>s because=,,,-16,,22	>s can=,28,,,,,22	>s choose=,22,,,,9,25	>s done=,,,,,9	>s ed=,,18	>s good=12,,12,51,,,39	>s have=,,,,,14,13	>s ing=30,,9,,,,32	>s it=21,9,-12,-14,,,8	>s make=,-12,,19,,,8	>s modal=,-9	>s my=53,,-10,-22,,9,15	>s need=,,10	>s no=31,13,9,,,,8	>s now=18,,,-37,,,-8	>s only=38,-8,-12,-36,,45	>s past=,-16,22,16	>s prep=-12,21,,24,-13,34,26	>s s=,-25,32,,,-15,20	>s still=,,,,,,15	>s the=,10,31,,-23,,-9	>s they=,-17,8	>s time=,,,,,15,-18	>s we=9	>s when=,10,,28,,45,28	>s why=-17,,,,,,-31	>s will=25,,,,,,11	>s you=,,,,,,-11	>so=-19,,-23,-14,39,17,12	>so $=-12,14	>so it=,,,,,16,13	>so no=16	>so the=,-14,,,52	>so we=-19,20,,-9	>stay=-40,35,22,,9,-31,28	>stay $=-16,19,17,-14,21	>stay N=18,,,11	>stay bad=-12,28,-9,-10,,,10	>stay good=,-9,,,,,-26	>stay prep=-19,,-17,-22,-12,-16,20	>stay the=,,54,,10	>still=45,-19,,-9,17,,39	>still N=,,,,,,-21	>still have=12,,,,,,15	>still ing=16,,,,20,,35	>still s=16	>still the=,,10	>the=-12,,,-20,,13,-15	>the #=-11,22,,,,12,18	>the N=,-11,27,-12,10,14,-11	>the bad=,,-10,,,,16	>the good=,14,,,,27	>the ing=,-13,,,,14,23	>the make=10,,,14,,-11	>the s=-16,-14,-12,,,,10	>the time=,-14,18,-9,,-14,-35	>they=,17,28,-25,,,8	>they $=-19,,,-21,,,-28	>they N=13,,,,,,18	>they modal=,,,,,,9	>they prep=,16,,,,,17	>time=15,-47,,-19,-32,20,19	>time $=35,,,,-15,,34	>time ,=-15,,8,-37,,,-11	>time N=,,,13	>time prep=-13,-25,,,,-14,-21	>time time=,-12,,-10,,50	>we=32,11,,-19,,-16,17	>we N=,-16,,-14,,,-15	>we be=-26,34,,,,-8,-20	>we can=24,,,,,,9	>we choose=16	>we ed=,,38,,19	>we have=13,-9,,23	>we make=31,-11,,,,,21	>we need=,-11,,,,,-18	>we only=,,,,,,12	>we will=,,,,,20	>when=-22,,20,-10	>when #=,10	>when N=-13,,19,-10,,,27	>when all=,,,,,12,14	>when ing=,,,,,,-32	>when it=,,12,,,,-10	>when the=13,-20,-14,10,11	>when they=,,13,,,,9	>when time=,,22,,,,12	>when we=,,12,16	>when you=,-10,,,,,-25	>why=31,-25,14,-33,,,76	>why $=10	>why ,=,,,,,,28	>why N=,,,,,,13	>why prep=12,,,,,,10	>why the=,-12,14,-9,,,25	>why we=17,,,-19,15,,15	>will=31,,-15,-17,,,22	>will N=-17,41,,,,13	>will make=-11,31	>will not=54,-61,,,,-10,38	>you=,-23,,-38,18,-12,-36	>you N=-12,,,,,,-20	>you be=,,,,,,-12	>you done=,,,-14,,,-13	>you ed=21,,,,9,,26	>you past=,,,,,,11	>→=,,,-17,,40,15	>→ N=,,,,,23,14
-part again	=-10,,,22,-34,-34,46	>$=-35,,,8,-13,-18,22	>,=11,-25,21,34,,,35	>, N=15,-15,26	>N=,,,,,,12	>and=-19,14,,,,,-18	>and N=-8,18,,-26	>good=,,,,,,10	>good $=,,,,,,10	>prep=20,,,10,,-9,19	>prep #=,,-9	>prep N=,-10,,-13,,,-23	>prep bad=,,,9,,,18	>prep the=16,39,15,-11	>so=,-12,,-8,,,-39	>the=,,,14	>when=,,,15	>when the=,,,15
-part all	=,-12,,-15,-39,-43,25	>!=,,-8,,,,-16	>! $=,,-8,,,,-16	>#=-24,-14,-10,46,,,20	># ,=,,,-9	># N=,,,,,,11	># s=-31,,,45,,,-10	>$=-19,,-19,-22,-22,,11	>,=-8,-12,17,-12,,,-26	>, the=,,11	>?=,,,,,,-9	>? $=,,,,,,-9	>N=30,-27,34,,-11,-33,44	>N $=,-22,-25,,,,14	>N ,=,,-9,14	>N :=13,,12,-9,,,28	>N and=24	>N be=,,18,,,,8	>N good=11,,20	>N prep=-17,,9,,,,-9	>N s=11,-11,40,47,14,-9,39	>N the=16,,,,,,-11	>N time=14	>N we=,,,,,,19	>bad=-11,-11,,,,,-22	>bad N=,,,,,,-21	>be good=,,,31	>be prep=,,,-26,,,11	>choose=,29,,,,,10	>done=17,,,-16	>ed=10,,15,-13,,-11	>good=15,,-11,-8,,,-16	>good $=,,,-22,,,-27	>good prep=-8,,,,,,-9	>it=,-9,22	>make=15,,,-12,,11,18	>make prep=,,,,,,-15	>my=35,10,,,,,29	>my s=33,11,,,,,19	>past=,,,9	>prep=26,29,,-26,,-14,29	>prep N=9,9	>prep it=17,,18,,,,15	>prep my=,,,-12,,,15	>prep the=33,,,,,,14	>prep they=-37,,-13	>s=-22,-11,,,-16,18,22	>s $=12,-22,,17,,,29	>s N=,,,12,,30,23	>s be=-14,,,-19,,,-28	>s good=,,,-26,,,-43	>s make=19,,,,,,25	>s prep=-17,,,,,,-20	>the=,12,-11,29	>the N=,,,9,8,,-22	>the s=,21,,,,,11	>time=-30,-18,-10,-22,,,-78	>time $=,-13,,-15,,,-26
-part and	=,-19,-29,16,,-15,27	>#=-14,,16,,,11,-15	>N=,,,,,,-36	>N #=,,14,-14,,,-27	>N $=-25,-28,-10,8,-9,-9,-45	>N ,=,20	>N :=,18,,-9,,,16	>N bad=-10	>N be=20,,8,,,20,16	>N good=10,,,17,,,27	>N it=,,,,,,-12	>N my=,,,,,,-16	>N prep=-24,-9,,,,,-33	>N s=53,11,,10,,,30	>N the=,-29,,,23,,-23	>N they=,,,,,,13	>all=,,,18	>all #=,,,9,,,8	>bad=,,,12,,,-41	>bad prep=25,-8,,17,,,-20	>bad s=-13	>be=,,,,,,-12	>because=,,,,10	>because you=,,,,10	>can=9,,,,,,11	>can not=10,,,,,,11	>choose=-18,38,,,,-8,-12	>choose it=,11	>choose prep=,-9,,,,,-21	>choose the=-9,12,,-9,8,,10	>do=,13,,,,26,19	>done=-29,,-15,55,-8,-19,27	>done $=,-9,,,,-9,9	>done prep=-9,,,11,,,-13	>done the=-9,,,,,,20	>done they=,,,20	>ed=-13,-13,19,51,,-8,26	>ed $=,,,21,,,21	>ed prep=,,,19,,,-23	>get=,-11,,12	>good=-20,-20,,23,,,12	>good it=,,,,,,10	>good prep=,,,10,,,12	>good the=,,,-19,,,-28	>ing=19,,,,,,15	>it=36,12,-10,15,,-9,17	>it be=52,14,-11,20,,,47	>it s=,,,,,,-9	>make=-12,,,24,12,11,-14	>make it=,10,,18,,,19	>make my=,-10,,,12,,-21	>make prep=,,,,,14	>make the=,9,,18	>modal=,,,-16	>my=15,,15,,,,17	>my N=13,-12,,,,,16	>need=,,,,,,-13	>no=18,-9,,,-9,,11	>no N=8	>no can=-28,,,,,,-11	>no prep=13,,,-8	>no s=29,,,-10,,,15	>not=,33,11,-16,,,9	>not prep=,,,,,,21	>not the=,,,,,,8	>now=24,-13,,-19,22,,17	>now the=,,,,8	>only=14,,,,,,16	>past=,,,,,,-20	>past the=8,,,,,,8	>prep=,11,,17,,15	>prep N=12,,,,,,13	>prep the=-17,-11,,,,22,-21	>s=,,-11,,36	>s $=,-8,,,51,,39	>s N=-9,15,,-24	>s make=,,,19,,,-13	>s prep=,,,-18,,,-35	>so=13,,12,-28,,,12	>so N=,,12,,,,9	>so the=,11,,-20	>the=,-22,-18,,29,-14,17	>the #=-10,,,10	>the N=9,-27,,,38,-24,33	>the bad=-12,,,,,,-26	>the done=27,,,,,,-22	>the ing=-11,,,,,23	>the s=-14,15,-10	>they=39,,-11,-15,,,43	>they N=,,,-15	>they be=33,,,,,,16	>time=,,,,,,11	>we=32,24,-11,,,15,34	>we N=,19	>we be=,,,,,15,16	>we can=,,,,,,-21	>we choose=-8	>we do=,15,,,,,32	>we have=30,,,-19	>we modal=9	>we past=-11,14,,,,9	>when=10	>you N=,,,-12
-part bad	=15,-52,-21,-41,-48,-45,-25	>#=,,,10,,,36	>$=16,-74,-31,,-44,-50,-21	>,=10,-34,-16,,-16,-12,-25	>, #=12,,,-11	>, N=-20,27,,18,,,-18	>, and=-25,,,,,,-28	>, good=-9,,,,,,-21	>, ing=,,,,,,15	>, it=-10,,-13,,,,-11	>, no=51,-21,,13,,,37	>, s=,9,,,,,13	>, so=-15,,11	>, the=-28,-9,,,,,-37	>, we=20	>:=-13,-9,,13,,9,13	>: N=-10	>: the=-15,12,,,,14,11	>?=,,,,,,-9	>? $=,,,,,,-9	>N=40,-27,-11,-19,-26,-21,11	>N #=23,,,,,,10	>N $=57,,,-35,,,32	>N ,=8,,,17,,,-30	>N and=-15,18,-9,-10,,,-48	>N be=-22,,,,,,-28	>N good=,,26	>N it=,,9,,,,31	>N prep=,-18,-9,15	>N s=-13,,,,,,-35	>N when=,,,,,,-15	>again=15,-13,,-26	>again ,=9	>again prep=47,-9,,-18,,,39	>all=36,-9,-9	>all N=,,,8,,,21	>all the=-27,,,,,,-46	>and=-23,-18,-12,,,,-35	>and no=-26,,,,,,-13	>and we=-10	>bad ,=,9	>be=-40,-17,16,-14,,,-29	>be N=-11	>be done=,,,-16	>be ed=,,14,,,,-20	>be good=-9,,,13,,,20	>be the=-9,,,,,,-19	>because=,,,-14,,,-14	>because prep=11,,-13,,,,-9	>because the=-17,,,,,,-16	>because time=20,,,-19,,,11	>good=,-21,-9,-15	>good $=-11	>good the=13,-10	>ing=-15,-15,,,,,-25	>ing prep=,,-9,,,,-13	>it=,46,-10,9	>it N=,,,,,,12	>ly=-26,-12,16,,,,-31	>ly $=,,,-10,,,-27	>make=-18,,8,-12,,-20,-28	>make $=-14,,,,,-8,-9	>make ,=,,,-11	>make be=,,,,,,-15	>modal=,,,,,,-8	>my=45,-26,-8,,,,34	>my N=30,-19,,12,,,36	>no=,15,,10,,,24	>now=-33,52,,,,,18	>now $=-33,52,,,,,18	>only=,,37,,,,8	>prep=32,,,-35,,,33	>prep #=10,57,,-9,,,37	>prep N=-12,-42,,-9,-10,17,-28	>prep all=-11,-19,,-13,,,-9	>prep choose=29,,,-10,,,10	>prep ing=16	>prep it=,,,,,,-9	>prep make=28,,,,,,39	>prep my=9,,,,,,-19	>prep s=,-9,,,,,26	>prep the=19,11,14,,32,-12	>prep they=-17	>prep time=,21	>prep you=12	>s=-22,-32,,-13,-17,39,-33	>s $=9,,,,,19,12	>s ,=,-10,-11,-13,,11	>s N=,-8,,,,,-13	>s be=-11,,,,,,-25	>s prep=22,,,-11	>so=23,-17,,-12	>so N=,,,,,,-9	>still=-19	>the=19,25,-15,-12,-16,-23,32	>the N=8,35,,-16,-11,-13,31	>the ing=,,,,,,10	>the make=-14,,,11,,,-13	>the time=16,,,,,,13	>they=9,,,,,,43	>time=-19,,19,-16,,,-34	>time $=-16,,,,,,-9	>time N=,,,,,,-15	>time time=,,10,,,,-9	>we=,,,,,,-10	>when=12,,23,,,,13	>when #=,-9,,,,,-19	>when N=,22,,-15	>when it=,13,,,,,16	>when prep=,,-10,,,,-17	>when the=,,,11	>when they=,,10	>when time=,-8	>you=,,,,,,-14
-part be	=-10,,-20,-11,-22,-36,-34	>#=14,37,17,-29,,-15,-12	># $=,34,,,,,15	># ,=,11,,13,,,14	># N=,,,,,,-20	># good=-11	># prep=,,,11,,,26	># s=26,-15	># time=11,,,-12,,,-28	>$=-45,47,8,-17,-12,,21	>,=-11,16,,,,,-9	>N=-13,-14,18,-19,-23,-32	>N $=-52,-17,-27,-42,-16,-9,-14	>N ,=-19,-15,-9,,,,-8	>N again=,,,20,,,27	>N bad=31,17,18,-10,,,15	>N be=,-10,,8	>N now=,19	>N only=,12,,,,,12	>N prep=,9,52,41,,-9	>N s=8,,,-10	>N the=21	>N time=,,,,,,-13	>N when=9,-9,12	>again=-17,,,34,,,46	>again $=,24,,,,,16	>again ,=,-8,9,10	>again prep=-11,-13,,19	>all=18,,19,,,,21	>bad=13,,-18,-30,-28,-29,25	>bad $=18,-44,-31,,-9,,-10	>bad ,=,17,,22,,,28	>bad :=,14,,20	>bad N=34,,,-9,,,12	>bad again=,-10,,-21,,,-21	>bad and=-13,,,,,,-24	>bad prep=46,,,-19,-10,-13,29	>bad the=-9,11,-11,,,,18	>bad time=,,15	>bad when=19,,8,-19,,,-17	>be=17,,,,,,24	>because=,-12,,-18,,,-33	>because prep=,-11,,-11,,,-20	>can=,,,15,,,29	>can prep=,,,15,,,29	>choose=-38,55,-15,41,-16,26,65	>choose $=,13,,,,,23	>choose N=,22,,-10	>choose it=,13,,34,,,-13	>choose prep=-10,19,,,,15,32	>choose s=,,,,,,17	>choose the=,31,,,,25,51	>do=,13,,,17	>done=,,,14,-14,15,12	>done $=-31,,-11	>done ,=-11,,,16,,,-9	>done N=,21,17,-28,,,12	>done and=-15,,,35,,,23	>done bad=,,,19,,24,12	>done prep=9,-16,,,,,-23	>ed=40,-38,,16,,-24,-12	>ed $=21,,-21,,,,10	>ed N=,,-11,38,,,-19	>ed and=28,,,47,,,16	>ed good=14	>ed prep=-10,-27,32,-43,10,-14,-31	>ed when=8	>get=52,-13,,-15,,,12	>good=-31,14,-33,27,,-16,31	>good !=,,,9,,,11	>good $=-56,-52,-9,-13,,-17,-53	>good ,=-14,35,,82,-9,,19	>good :=-9,15,,,26,,26	>good N=51,8,,-43	>good again=,,,,,,11	>good all=30,25,,-13	>good and=-12,-11,,75,,21,26	>good now=,,,12	>good prep=,,,,,,13	>good we=,-10,,,18	>good when=,,,-19,,,-15	>ing=59,11,,-35,-15,10,35	>ing $=,,,,,,-8	>ing ,=,,,,,,-10	>ing N=31,-14,,-10	>ing bad=16,28,,,,,22	>ing it=9,,,,,14,19	>ing prep=31,31,,,,,22	>ing the=,17,,-9,-10,17,18	>it=-13,,23,12,-15	>it $=,9,,13,,,33	>it N=,-9,25,,,,20	>it still=,,,,,,-8	>it the=-11,,22	>it we=,,-12,,,,-33	>ly=-20,-21,,-13,,,-38	>ly N=-16,,,,15	>ly bad=14	>make=-10,,,,,,-9	>my=-10,23,,9	>my N=-9,24	>no=,-19,,-11,,19,-31	>no N=8,-24,,-9,,19,-27	>no bad=,,,,,,-17	>not=,-28,15,-28,,-24,25	>not N=,12,,-15,10,,43	>not bad=-13,-16,,,,,-41	>not can=24,,,,,,27	>not choose=23,-25,13	>not do=-11,19,,10,,,16	>not done=16,,16	>not ed=,-8,,,,,23	>not good=-28	>not ing=-8,,,,,,11	>not it=,,,,,,-33	>not prep=,,,,,,29	>not the=-15,-10,,,,,-30	>now=-17,,19,20	>only=,-19,,,,,-42	>only N=,,,,,,-16	>past=45,21,-12,-26,34	>past $=28,23,,-24,37	>past prep=18,,,-14,,,-8	>please=,-20,,-14,,,-31	>please $=,-14,,,,,-10	>please prep=,,,,,,-11	>prep=,-21,-12,50,,18,27	>prep #=23,-20,,-40,,23,-50	>prep $=-46,,13,34,,-21,54	>prep ,=17,,,-33,,,-22	>prep :=,23,,,-9	>prep N=,30,-14,8,,-27	>prep and=,,,26	>prep bad=-8	>prep it=,,,,,14,22	>prep make=,,,-15,,,-12	>prep my=-11,-15,,11,,-16,17	>prep prep=23,-13,,26,,8,24	>prep s=,-10,,16,,,22	>prep the=-9,-43,11,22,24,,-44	>prep time=15,,,-18,,-11,16	>prep you=,,,,,,-11	>s=35,-14,,,,,-25	>so=,-26	>still=14,,,,,,-9	>still N=10	>still bad=9,,,,,,19	>still good=-12,,,,,,-21	>the=-24,-14,9,-27,,-22,-28	>the N=-11,-25,14,-38,-14,-16,-28	>the bad=,,,-9,,,-12	>the ing=,,,,20,,10	>the please=,,10,,,,-9	>the time=,,,33,,,14	>time=,-12,,-10,,,-14	>time $=,,,,,,-13	>why=-16,,59,,16,,10	>why N=,,11	>why the=,,52,-8	>why they=,,-18,,,,-13	>why we=,29,-20,19	>why you=,,18	>you=,-16,,,,,-24
-part because	=35,-26,21,,-26,,62	>#=,-11,,13	># :=,,,15,,,11	>$=-15,,-11,8	>N=16,16,,-9,,33,20	>N $=11,,-9,,,37,-9	>N s=-17,27,,,,,20	>all=-23,19,40,,,,26	>all s=-10,19,22,,,,14	>it=,,12	>it be=,,,,,,-9	>no=28,19,-10,-14	>prep=-20,-21,-10,-26,,-18,-73	>prep N=-8,,,,,,-15	>prep it=,,-15,,,,-43	>prep the=,,13,-9,,,16	>prep time=,-10,,-10,,-9,-21	>the=28,-28,30,19,-12,-11,31	>the N=19,-41,34,26,-9,,21	>the s=,18	>they=10	>time=10,-20,,,,22,19	>time $=,-14,,10	>we=,-11,,12	>you=,,,9,,,22
-part but	=-20,-61,-35,-45,-11,-20,-55	>$=-48,-21,,14,,,-46	>,=,,,,,14,-19	>?=,,,,,,-11	>? $=,,,,,,-11	>N=,-14,,,12,,16	>N be=-14,,,,,,-11	>it=,,,-29,,,-15	>it be=,,,-15,,,-10	>make=-14	>make my=-8	>no=41	>not=,,,,,,-10	>the=33,,,,,,37	>the N=33,,,,,,37	>we=-13	>we be=,,,,,,10
-part can	=36,-60,-17,-10,-18,-17,-17	>$=-20	>N=22,-10,-18,,-13,-20,-14	>N $=59	>N done=8,,,-14	>N ed=,,,,,,-14	>N it=-8,,,,,,-8	>N prep=-19,,-10,11,,,-25	>N the=,,,,,,18	>choose=-29,-11,,,,,-19	>do=33	>get=20,,,,,,27	>good=-22,,,,,,-10	>make=12,,,,,,9	>make $=,,,-8	>make N=,,,,,,12	>make the=,,,,,,-19	>not=30,-25,,-30,-16,,10	>not N=24,-30,,-20,-9,18,14	>not choose=15	>not do=,,,,,,-10	>not get=9	>not good=12,,16	>not make=,16	>prep=23,-17,,15,,,25	>prep N=,-17,,18	>we=,,,,,,-11	>you=,,,,,,18	>you N=,,,,,,-14	>you choose=12	>you make=,,,,,13,29
-part choose	=-29,9,-31,-50,-35,-40,-22	>#=,,,-10	>$=-21,27,-44,-44,-25,-32,12	>(=,14	>,=18,-31,,,,17,-10	>, and=,-10,,13	>, so=,,,,,18,8	>, we=,-25,,,,12	>:=-10,14,9,-21,18,,27	>: N=,22,,-11,,,29	>N=-30,42,26,-33,-24,-32,23	>N #=,,,17,,-9,15	>N $=,,,-15,-11	>N good=,13,,,,,9	>N prep=,8,37,,,-11	>N s=,-9,15	>N the=,13	>again=,-10,,,,,-17	>again and=,-10,,,,,-17	>and=,,,13,,25	>and N=10,,,,,26	>bad=,-19,,12	>bad prep=,,,18,,,22	>be=-37,,,-10,,,-19	>be #=,14	>choose=,-10,,,,,-17	>choose again=,-10,,,,,-17	>get=10,,,,,,16	>good=19,,,15	>good $=18,,,,,,-9	>good prep=,14,,,,,19	>good the=,-10,,19,,,-15	>ing=,-17,,,22,,-31	>it=-32,38,-10,24,-10,11,36	>it $=-27,,,19,,,24	>it N=,14,,13,,8,9	>my=28,9,18,,22	>my N=25,13,18,,24,,13	>prep=-19,,-25,-28,-12	>prep $=14,-19,,23	>prep N=-16,,9,-17	>prep choose=,-28,,,,-9	>prep ed=,,,,,,-25	>prep ing=,-22,,17,,,10	>prep it=,-35,,,58,,-29	>prep make=,-16,14,,,,-16	>prep my=,28	>prep no=28,,,,,,12	>prep prep=,10,,,,,-14	>prep s=,8,,,,-10	>prep the=-33,78,-32,-30,-32,34,11	>prep time=,,,,,-12,-24	>prep you=,,,,,12,17	>s=22,17,,,-12,-21,39	>s $=,21,,,,,37	>s N=,12,,,,,25	>s prep=13,,,,,-16	>stay=,21,,,,,26	>stay prep=,,,,,,19	>the=-11,60,-24,-19,-23,,41	>the N=,32,-21,,-16,20,21	>the ing=,43,,,,,10	>the make=10	>the s=12,11,,,,,9	>they=-9,-22,,,,,-17	>time=,,,,,-22,-24	>when=,,28,,,,12
-part do	=-18,,-14,-16,17	>$=13,-8,,-8,13,-22,-27	>,=-10,,,,,,-10	>N=-23,,-14,24,12	>N $=-28,,,32,15,,14	>choose=8,21	>it=-28,,-13,,,27,21	>it $=-11,20,,10,-13,,19	>it :=,,,,18	>it N=,,,,,,-10	>it prep=-8,,,,,8	>it time=,-13,,,,32,32	>no=20,12	>not=35,-24,-26,-19,-18,16,-33	>not $=31,24,,17,,,34	>not N=,-23,-11,-22,,16,-38	>not choose=,-23,,,,,-18	>not have=,-22	>not make=19,,,,,,20	>not maybe=14	>not need=-11,19,,,,,-14	>prep=,,34,,,,12	>prep the=,,34,,,,12	>s=,30,,,14,-11,35	>the=-17,44,,13,20,14,51	>the N=-9,,,19,17,15,20	>the s=,45,,,,,20	>we=,-9,,,,,-25	>we make=,,,,,,-19	>you=,-8,,,-9,,-28	>you N=,,,,,,-16
-part done	=-31,-50,-40,65,-48,,73	>!=,,,,,,25	>#=-10,-13,,10,,,34	># prep=,,,-10	># s=,,,14,,,28	>$=-35,-37,-42,34,-37,-19,89	>,=-27,12,-12,26,,-10,36	>, N=-9,-33,,21	>, all=,,,14	>, done=,-11	>, prep=,34	>, s=,,,-8,,,-11	>:=-9,17,,-22,,,-19	>: N=,,,,,,-11	>N=10,-20,17,,-16,33,46	>N #=-11,,,21,,13,-10	>N $=-22,,27,,,,-25	>N ,=,-20,,29,,22,8	>N and=23,,,-15	>N prep=9,-10,,,,,43	>N s=,,,-9,,14,-14	>again=,,,,,,10	>all=-9,,,23,,,-23	>all N=,,,,,,-28	>and=-19,12,,49,,,61	>and N=,,,18,,,22	>and done=,,,-9,,,16	>and the=-13,,,10,,,8	>bad=-9,,-9,27,,22,14	>bad $=,9,,22	>bad prep=,,,,,25	>good=34	>good ,=,,12	>good prep=,15,,10,,8,8	>good the=,,,27,,,14	>it=,-26,-10,,,,8	>it $=,-8,,12	>it prep=,,,-26,,,9	>prep=-31,-25,13,40,-15,,44	>prep ,=,,,12	>prep N=-14,,30,-32,,21	>prep all=,,,,,,14	>prep the=,-14,,18,,10,-12	>s=40,-10,,,20,-9,-14	>s be=18,,,-24	>s prep=-24,,,,,,-8	>the=-37,-11,,35,-9,,42	>the #=,,,-9,,,9	>the N=-24,,18,14,-13	>the bad=,,,,,10	>the ed=,,,,,,18	>the ing=,,,-15,11	>the s=,,,8	>the time=,,,,,,8	>they=,,,20	>they prep=,,,19
-part ed	=-11,-26,16,11,,,33	>!=,,,19,,,29	>! $=,,,19,,,29	>#=20,,,18,,18	>$=-23,,-62,-24,-42,-35,8	>,=,15,,9,-9,-21,24	>, N=-14,17,18,,,,28	>, and=18,16	>, ed=,,,-14,,,-18	>, s=,,,20,,,11	>, the=,,,19,,,10	>, we=15,-13	>:=-19,,24,,14,21,-43	>: $=,,,-10,,,-44	>: the=,19,,-9,,32	>N=-17,30,48,39,-11,,26	>N #=,,,,,11,15	>N $=,-13,,,-8	>N ,=17,,14,-18,,,-21	>N be=,,,20,,,-10	>N prep=,,-12,59,,,29	>N s=,,10,,,13,-8	>all=,,21,-19,,,22	>and=12,-10,-9,44,,-10	>and N=,,,25,,,12	>and done=,,,-17,,,-17	>bad=-15,21,,-13,,,-24	>bad prep=-9,15,,,,,-17	>be=,,,17	>good=38,-37,-13,18	>good ,=,-24,,11,,,-21	>good N=10,,,18,,,13	>good prep=13	>it=-17,,75,,,9	>it prep=,,,,,,-11	>it the=-11,,10	>my=14,16,,13	>no=12	>now=,15	>now $=,15	>only=,,,-18	>prep=-15,-50,,,71,29,29	>prep #=11,,,,31,,16	>prep $=,9	>prep N=,-27,,,14,40,29	>prep all=,,,,,,24	>prep get=,,,12,,,12	>prep good=,,,,25	>prep it=,,,,,,29	>prep prep=10,,-8	>prep s=-11,,,18,,,-19	>prep the=,-17,38,-28,23,,-16	>prep time=-10,,,-12,,,-48	>s=,,11,12,,,38	>s $=,,,-14	>s prep=,,,13	>the=,-38,,16,,,24	>the N=,-23,9,20,,,19	>the ing=,-12,,,,,-12	>they=,-8	>when=21,-18,,-12,,,12	>when the=,-10,11,,,,12	>when time=25,,,-11,,,11
-part get	=24,38,-10,-18,-23,-14,57	>N=,,,15,,10,11	>N $=,,,,16,,-16	>N prep=10,,,21,,,11	>N the=,-10,,12	>bad=16,13,,-21,-12,12,11	>bad $=15,,,-10,,,9	>bad ,=13	>bad and=-8,,,,,,-9	>bad prep=,-13,,-8	>choose=,28,,,,,41	>done=,20,,-44,,,-14	>done prep=,25,,-32,,,17	>ed=9,37,,-12,,,9	>ed $=,25,8,,,,11	>ed prep=17	>good=,,,-13	>it=26,-17,-8,,,-9,-40	>it $=,,,-21,,,-25	>it good=,,,15,,,9	>prep=,,,33,,,27	>prep the=25,,,,,,27	>the=,-22,8,41,,-11,31	>the N=18,,-12,,,-9,29	>the s=,,,13
-part good	=-21,-20,-36,,-37,-30,23	>!=-14,-11,27,36,-9,-11,47	>! !=-8,,,38,,,31	>! $=,,33,,,-8,16	>#=-53,-17,,14,,-10,-26	># N=-32,,,,,,-28	># prep=-9,-9,18,,,,13	>$=-55,-70,-68,11,-48,-48	>,=-24,,,23,21,-21,33	>, #=,,,-11,,,28	>, N=,-36,,31,-10,,9	>, and=19,,8,,,,12	>, it=,,,9,28,,28	>, make=,,,,-13	>, no=,22	>, s=,10,,-30,,,-16	>, so=-23,16,,,,,-11	>, the=10,-17,17,16,,,-9	>, we=,16,,-9,58	>:=39,-15,-16,21,16,-14,21	>: #=,,,17	>: N=,,,,,,18	>: the=33,-12,,31,,,-8	>?=,12,,-9,,,-11	>? $=,12,,-9,,,-11	>N=54,-23,-18,-14,,16,21	>N #=,,,-13,,,-15	>N $=,13,-16,-40,-20,-11,-36	>N ,=-10,-22,12,32,,,16	>N :=,,,,16,,9	>N and=,,,,10,,10	>N be=9,9,,-19	>N good=,,-8,-34,,,12	>N prep=,-20,10,63,,46,32	>N s=,-9,,9,,,-17	>N the=,,,,21,,20	>N time=,,,,,,-17	>again=-21,-14	>again $=,-10,,,,,16	>again ,=,,,12	>all=24,14,,,,,23	>all #=,,,,,,12	>all N=34,,,,,,-8	>and=,,-10,36,,67,16	>and N=-10,,,,,,-14	>and done=,,,,,,14	>and ed=,,,27	>and good=,,,10,,,13	>and the=,,,-24,,,-23	>bad=,50,,-32	>bad $=8,36,,-14	>bad prep=-9,,,-19	>be=-14,18	>because=11,-9,-9,13,,40	>but=15	>choose=,-22,,-27,,,-47	>ed=,,,-9,,,15	>good=,17,53,,18,31,20	>good $=,20,,25	>good ing=,,,,33,,16	>good the=,,,,,11	>ing=,15,,8,31,,27	>ing the=,,,,33,,16	>it=-11,,-16,52,-17,-22,24	>it $=16,,,26,,,35	>it N=,9,,,,,-18	>it be=,,,11	>it prep=,,,15,,-8	>ly=34,,,-29,-11,,-10	>ly $=44,16,,-18,,,11	>make=10,25,,-13,,28	>make my=,,,,,,11	>my=-26,,,16,,,8	>my N=-25,10	>no=-13,18,,22,,,22	>no the=,,,10,,,13	>now=,-29,35,,-15,,34	>now $=,-19,33,-13,-14,,17	>now ,=,,,,,,12	>only=,,10	>prep=-16,13,-13,28,-11,-23,14	>prep #=9,21,13,,,,51	>prep N=,-13,24,10,-12,,17	>prep all=20,-11,,53,10,,48	>prep ing=43	>prep it=,,,11	>prep make=,,,,,,-21	>prep my=-24,,,,,,-64	>prep s=-25,19	>prep the=,17,,38,34,,27	>prep time=-13,9,,,,-9,-14	>prep you=,-16,,-21,,,-26	>s=-48,-17,-20,19,,-19,-40	>s $=,,13,-22,,,-17	>s be=,-20,,-21,,,-51	>s prep=-15,,-12,46,,,24	>so=,25,,,17,,22	>so N=15	>the=,-13,,23,-22,-16	>the N=-21,,11,,-15,-27,-16	>the bad=,-15,17,21,,20,-18	>the make=-12,,,-21,,,-24	>the s=,-12,,13,,,-10	>the time=25,,,,,,14	>they=,,,,,,-16	>they N=,,,,,,-12	>time=,,,-25,,,-32	>time !=,,,-18,,,-27	>time $=13	>we=,-16,17,,18	>we modal=,,,,21	>when=30,-11,,-51,,,-19	>when the=-12,,14,,,,-12	>when time=,-11,,14	>when you=,,,,,,-12	>you=,,,,,29,28	>you N=,,,,,29,25
-part have	=-9,-58,-14,-20,-21,-13	>#=,,,-16,,,-23	># s=,,,-16,,,-19	>$=35,,,,,,25	>N=,-25,11,8,15,-16,-39	>N $=-9,,-11,34,,,16	>N prep=10	>N s=14,-11,32,-9,-8,,-10	>all=,-13,,,,,-44	>bad=-22,18,,-10,,,-31	>be=19,,-10,,,-11,16	>be N=13,,,,,,12	>be done=-8,,,-12,,,10	>be ed=16,18,,,,,14	>be good=28	>be prep=-14	>choose=-12,29,,,,,41	>choose prep=,,,,,,32	>choose the=,9,,,,,13	>done=39,,,23,,17,39	>done N=13,,,-13,,21,18	>done the=-10,,,,,,16	>ed=,18,-10,24,,,37	>ed prep=,,,,,,21	>good=-15,,,-55,-8,,-43	>good ,=,,,,,,-8	>good it=,,,,,,-15	>good prep=18,8,,-23,,,-24	>good the=-9,,,,,,10	>have=,,,-10,,,-29	>it=-10,-9,,,,12,-13	>make=,-15,-9	>make N=,-19,,,,,12	>my=,,,12	>no=22,-42,24,-18,,,-20	>no N=25,-35,,-13,,,-19	>no bad=-10	>no prep=,,30,,,,33	>no s=-11,,,,,,-28	>not=33,-26,,-13,,-12,-20	>not N=24,,10,,,,9	>not choose=,,,,,,-23	>not done=,,,,,,-12	>not ed=,,,,,,-14	>not past=,,,,,,-29	>past=,35,,-10,,,24	>past good=-9,9,,,,,17	>prep=19,-35,-13,,-8,38,28	>prep N=27,-27,-12,,,13,30	>prep choose=-10,,,,,10,-11	>prep make=,,,,,9,-10	>s=-19,-14,,,,,-14	>the=21,-23,,,,-8,-14	>the N=18,-26,10,22,,-10,-19	>the bad=13,,,,,,8	>the ing=,-12	>the make=13,,,,,12,20	>the s=,24,,-8,,,-9	>they=,,,11
-part if	=-35,-71,-21,-44,-31,-26,-94	>N=-11,-29,,,,,-58	>N bad=-8,,,,,,-18	>N s=,,,,,,-11	>it=,18	>it s=,,,,,,-10	>the=-36,-12,,-23,-12,,-55	>the N=-32,-11,,-19,-9,,-35	>the bad=,,,,,,-11	>the s=,,,,,,-10	>we=,-31,,,,-10,-35	>we choose=,-22,,,,,-15	>you=31,-13,,,,,-24	>you choose=53,-10	>you do=-9,,,,,,-11
-part ing	=-16,,,-23,28,-10,33	>#=,,,,,,11	>$=-24,-19,-41,,-30,-14,-50	>,=,,,-25,24,,-9	>, N=-17,,,9	>, it=-11,,,,,8	>, s=,,,,,15	>, the=,21,,,,,10	>:=-8,,26,-9,,-9	>: N=,11,10	>N=10,-44,10,-8,38,,31	>N !=,,48,24,54,,11	>N $=-13,,,-11,-11,,46	>N ,=-8,8,-8,,,,-27	>N :=,-19,,,,9,-14	>N bad=,14,,,,,23	>N be=13,-11,-9,23,-9,,9	>N done=,,,,,,15	>N good=-10,-12,,11,,,10	>N prep=28,-14,,,,,15	>N s=,-9,,-14,,,-23	>all=,28,,,,,26	>and=,-9,,-9,29,,34	>and the=,,,-9,32,,27	>bad=23	>bad ,=,-11	>bad prep=13,-10,,,,,-13	>be=20,-15,22,,,-12,13	>be N=,,,-24,,,-14	>be bad=12,,,,,,13	>be ed=-10,,,11	>be good=,,,15,,,21	>be prep=,-10,,17,,,12	>because=-20,25,,,,,-9	>because the=,,,,,,-18	>good=13,37,,10,,,48	>good $=,17,,,,,9	>good N=21	>have=,,,-15,,,10	>it=,25,,-9,-12,27,32	>it $=-8	>it N=,,13,,,,17	>it bad=-8,-11,,,,10	>it be=,,,,,,15	>it prep=17,11,,,,14,9	>make=,-9,14,,21,11	>my=,23,,,11,,25	>my N=,26,,,,,14	>now=,10,,-12,,,-20	>now $=,-11,,,,,-32	>past=-8,-29,,47,,,10	>prep=9,22,-23,-46,,-16	>prep #=,41,,-8	>prep N=24,42,-21,-16,,-13,24	>prep it=-14,27,,,,,14	>prep my=13,-10,,,,,19	>prep s=-13,-23,,,19,15,-12	>prep the=,-38,,,,,-73	>prep time=,-10	>s=-32,13,23,32,43,23,38	>s $=-10,,13,10,18,,9	>s :=,,,9	>s it=,,,,,21	>s prep=,19,28,,,27,14	>the=-20,,19,,35,8	>the N=-31,49,-8,-9,17,8,-14	>the bad=,,,21	>the ed=,,,,,,-10	>the s=,-14,19,-12,12,,30	>time=19,-29	>time $=19,-43	>we=,-9,,,,-14	>when=,-9	>you=,33,,33,,,25	>you N=,21,,34,,,13
-part it	=-22,,,-30,-21,-29,-17	>!=,,,,,,-17	>! $=,,,,,,-17	>$=-50,-11,-15,,-16,-34	>,=,14,,-13,,-13	>, N=,12	>, and=,,,,,,-11	>, the=,,16,,,,20	>, we=,,,,,,-8	>:=,,,,11,,16	>: N=,-11,,10,,,-17	>: the=10,11,,,15	>: we=,,,,,,10	>?=,,,,,,-9	>? $=,,,,,,-9	>N=,35,23,-56,-18,,27	>N $=,,,-11,,,38	>N ,=12,56,,,,14,54	>N :=,13,,,,,10	>N be=-9,15,-8,11,,,-13	>N it=9,-8	>N prep=16,-30,,-10,,,-9	>N s=,31,34,,,8,46	>N the=,24,13,,,,29	>N we=12,,13,,,,-13	>N you=,,,,,,14	>again=,17	>all=-11,,-9,10,,,-13	>all N=,,-8,,,,-11	>and=,,-10,18,,,8	>bad=-20,,,-12	>bad $=,,,-22	>bad N=12	>bad and=,-12,,11,,,-15	>bad prep=,,,,,13,21	>bad the=-19,23,18,,,,13	>be=-17,11,,,,-25	>be $=-16,21,16,-14,,,22	>be ,=-11,,,,,,-9	>be N=,20,12,,16,,43	>be all=13,,23	>be bad=28,,21,,,,17	>be be=12,,,19,,,20	>be choose=,,,12,,,17	>be done=,20,-11,-17,,,-29	>be ed=20,,-13	>be good=,,-12,-19,11,,-46	>be it=-12,22,-16,30,,,15	>be not=-26,-19,-10,-20,11,,-67	>be now=,,-13,,,,-12	>be only=12,,,,,,-9	>be prep=-10,-12,,,,13,-23	>be still=22	>be the=,,,8,,,47	>be why=,,46,,-9,,22	>because=,,-8,,,,15	>because $=,,,,,,11	>can=,8	>choose=,12	>choose prep=,17	>do=,-9,,21,,16,20	>do not=,,,,,17,8	>done=,-20,,16,,14,-32	>ed=-11,-16,,,,,-17	>ed prep=,-10,11	>good=-26,-33,-9,19,-18,15,-24	>good $=-9,-21,,17,,25,-25	>good N=-8,,17,-13,,,-20	>good prep=,12,,-17	>good the=,,10	>good when=,,,,,9	>have=-9,-9,,,,,11	>it=,,,-18,,,-21	>it be=,,,,,,-10	>it good=,,,-13	>ly=,24,,,,,21	>make=11,8,,-11,,,-9	>modal=-31,-9,-9,-14,,,-50	>modal N=,,,,,,-12	>modal bad=,,,,,,-16	>no=-23,-20,,,,,-47	>not=,,,,,,-11	>now=15,,-14,,,,-13	>now s=20,,,,13,,27	>only=18,,,,,,-8	>past=,-14,40,-19,40	>past prep=,,15,,48,,-22	>prep=,10,-10,-16,-12	>prep #=,10,,15,,,14	>prep $=,47	>prep N=,,11,28,,-17,18	>prep all=13,,,-62,,,29	>prep ing=,,,14	>prep it=,,,,,,-20	>prep my=,,,,,,-33	>prep the=,-61,-11,-11,-13,,-29	>prep time=,,,,,9	>prep you=,,16,,,,9	>s=26,-36,42,-17,,-11,-24	>s $=12,,15,-8,,,18	>s N=-16,-17,,-9,,,-21	>s good=,9,,,,,-17	>s my=,,16	>s prep=,-12,,-15,,,-12	>s the=,,,25,24,8,23	>stay=19,12,11,,,,25	>stay good=,,,,,,19	>stay prep=,-14,12,,-8	>the=-18,,,-20,,-9	>the N=-22,11,9,-12,10,-13	>the ing=,,,,,9,12	>the s=,,,,,,24	>they=,,33,,,,-23	>time=9,,-19,31,-12,41,54	>time $=-20,24,-9,17,,21,39	>time ,=-10,-24,,,,,-26	>time N=,-13,,12,,,21	>time and=10,,,,,9,8	>time time=,,,,,9	>we=31,,-8,,,,38	>we do=18,,,,,,31	>we make=,14	>when=30,16,-9,-16,,,-12	>when N=39,,,-15,,,-13	>when the=,21,,,,,11	>will=,,,,,,-14	>you=,,,15,-11	>you ed=,,,16,-10
-part ly	=,-35,-27,-17,,-38,-16	>$=,47,-11,-48,-23,-15	>,=17,-16,,,22,,-29	>, N=36	>, we=,,,-9,,,-12	>N=,-43,-9,-23,,,-21	>N $=,,,,,,-15	>N ,=,,,,12,,-11	>N be=,-13,,,,,-12	>N make=,,,,,,-15	>N prep=,,,-14	>all=,,10,,,,-9	>bad=58,-10,,,,,60	>choose=,,,,,,-20	>do=-10,,,,,,-14	>ed=21,-14,,,,,-14	>good=,-9,,-25	>it=13,,,,,,26	>prep=-14,-22,27,12,10	>prep N=,,18,,19	>prep the=-8,-14,16	>s=,,,31	>the=-11,,,,20	>the N=-12,,,,20	>when=,,,,,,-21
-part make	=-11,-41,-32,-35,-13,-9,-29	>!=,,,-12,,,-9	>! $=,,,-12,,,-9	>$=,-22,-29,,-39,18,-42	>,=17,,17,,,-13	>, N=,20	>, ing=,,8	>, so=,,,17	>, the=,,18,,,,10	>:=,-8,10,-14,,16,29	>: $=-10	>: N=11,,,,,,9	>?=8,,,,,11,18	>? $=8,,,,,11,18	>N=11,-38,-17,-22,-12,16,19	>N $=46,-21,,-13,-10,-18,-24	>N ,=,,,,17,,-14	>N ?=,,,,,,13	>N and=,,,,,10	>N bad=-14,,,,,,-9	>N be=,,,12,,,10	>N no=,,,-10	>N prep=13,-29,-10,,,40,43	>N s=-11,11,,-9,,,-29	>N when=,,11,,,,9	>all=-10,,,-10,,-22,-42	>all N=,,,,,,-27	>and=,,,14,,-9	>and the=9	>bad=30,,14,-21,,,20	>bad prep=31,,20,,,,37	>be=,,,15,12,-13	>be bad=,,,,,,-16	>be good=,,,28,,,32	>be prep=,,,15,,,-28	>ed=,,,-9,,,-14	>good=-11,,,17,39	>good $=,18,,,,,17	>good no=-9,,,8	>good prep=-14,,,10,44,,-13	>have=-23,-9,-9,,,,-32	>have be=-14,,,,,,-9	>have not=,,,,,,-24	>if=,,,,,,-8	>it=15,40,,,,-15,43	>it $=,30,,16,,,46	>it N=,11,,,,,22	>it good=,,,,,-10,-27	>it prep=12,-20,,-9,,,18	>it s=,,14,,,,-32	>it the=,,,,,,11	>modal=,,,,,,-11	>modal N=,,,,,,-11	>my=-33,-15,-21,-33,17,-15,-30	>my N=-18,-36,,-11,44,,-23	>my all=,,,,,,-9	>my choose=,40,,,14,-8,37	>my do=,-14	>my make=,8,,,,9	>my need=,-9,,,,,-10	>my not=,16,,,,,17	>my the=,-11,,,-9,-10,-28	>no=18,-20,,,,,34	>now=,9,,,,,12	>past=14,,,,,,14	>please=,,,,,21,38	>prep=-42,-13,-12,,26,14,-18	>prep #=-14,-10,,,,,-47	>prep N=,13,,,24,,61	>prep it=18,20	>prep prep=,,,,19,,16	>prep s=,,,,,,-13	>prep the=-45,-27,-12,,,29,-18	>prep they=,,,,,9,-11	>prep time=,,9	>prep you=,,,18	>s=,-20,15,12,,35	>s $=,,,20,,8	>s ,=13,,,,,,-26	>s N=,,16	>s prep=,,,,19	>s when=-10,,,,,9	>the=,-43,-11,-26,-27,14,-10	>the N=9,-47,-8,-31,-21,28	>the bad=,,-8	>the choose=,,,,,,-13	>the ing=,-12,12	>the make=,,,19,,-13	>the s=,15,,,,,-50	>they=,13,,-20,,13,-18	>they $=,-15,,,,,-11	>they prep=,,,-10,,12,-20	>they s=17,21,,,,,23	>they the=,11	>time=,,,-21,,,-13	>when=17,,,,,,-19	>why=,16	>why the=,19	>you=,-18,,9,,,-8	>you N=,,,11
-part maybe	=,-47,11,-59,-22,-19,-63	>N=,,14,,,,19	>it=14	>prep=18	>prep N=19,,,,,,12	>prep it=,,,,,,-10	>the=,,10,-11	>the N=,,10,-11	>we=,-10,10	>we modal=,-9,,,,,-13
-part modal	=-56,-55,-45,-59,-17,-34,-70	>$=-15,25,,-25,,20,-25	>N=-39,-34,-31,-41,-10,-22,-56	>N #=,15,,,,,-13	>N $=,,,,-8	>N ,=,,,,,,-12	>N bad=,-10	>N done=,,,-9,,,-16	>N ed=,,,,,,-13	>N good=,,,,,,-11	>N it=,-8,,,,,-28	>N prep=,-8,,-9,,,-25	>N the=-10,,,-9,,,27	>bad=,,,,,,-18	>choose=-19,-22,,,,,-59	>choose prep=,,,,,,-15	>choose the=,-19,,,,,-27	>have=,,,,,,-17	>make=,-11,,,,,-29	>make prep=,,,,,,-10	>need=,,,,,,-11	>not=22,-23,-9	>not N=,-13,,,,,-8	>not choose=,,,,,,-11	>not good=21,,,,,,10	>not make=20,,,,,,23	>only=,12,,,,,16	>only N=,9,,,,,23	>prep=,,,,21,,16	>prep good=,,,,21	>the=,,,,,,-28	>the N=,,,,,,-27	>we=,-11,,,,,-11	>we N=,,,,,,9	>you=,-8,,,10,,-12	>you N=,,,,10,,10	>you choose=,,,,,,-12
-part my	=,-36,-37,-38,-24,-24,-30	>#=14,,,-17	>$=-27,-12,-8,-12,-21,-15,36	>,=12,-9,,8,,15	>, N=,,,13,,19,11	>:=,8,,,,,19	>: N=,8,,,,,18	>N=27,-12,-30,,,-31	>N $=-15,-28,,18,31,-10,-18	>N ,=,9,,36,,,34	>N :=-12,-12,,,,,-35	>N and=,28,,,,,21	>N bad=-17	>N be=39,-17,,,-9,,34	>N can=-11,,,,,,-9	>N get=,,,,,,29	>N good=-9,,,-39,,,-48	>N have=9,16,,,,,27	>N it=,,,,,17,35	>N now=,,,18,,,-12	>N prep=18,28,-12,-16,,-15,-14	>N s=-9,18,,-12,,,-21	>N the=,-9	>N time=,,,,-9,,-11	>all=,,,-15,,,-9	>and=,,,,,,18	>bad=-10,,,,13	>bad N=,,,,15	>be=,-14,16	>choose=,24,,,14,-9,34	>choose N=,,,,,,13	>choose prep=,-24,,,38,,26	>choose the=,21,,,-8	>do=,-14	>do it=,,,,9	>do the=,-14,,,11	>have=,,16,,,12	>ing=11,,,,,,9	>ing N=13,,,,,,14	>it=,,,,,-11	>make=9,,-8,,,29,35	>make prep=,,,,,,-9	>make the=,,,,,12	>make why=,,,,,,-13	>need=,-9,,,,,-21	>not=,16,,,,,17	>only=15	>prep=,11,,,,,8	>prep N=-10,17,,11,,12	>prep the=11	>s=37,-31,-13,-28,-12,-11	>s $=15,,,,,,11	>s N=-22,,,,,,-21	>s be=10	>s prep=,14,,-16,,,-21	>the=,-17,,14,12	>the N=,-13,,,25,-9,-20	>the make=,,,,,,-12	>they=,,,,,,-8	>they N=-17,,,,,,-21	>time=,,,,,12	>time N=,,,,,,-8	>when=,-20,,,,,-22	>when the=,,,,,,18
-part need	=-21,-25,-27,-53,-12,,-48	>$=-13,-10,-15,,-8,-10,-21	>,=-9,,,15,,,29	>N=20,,-17,-15,10,,34	>N $=,,,,,,-21	>N prep=,27,,,,,17	>N s=19,-16,,,,13,11	>again=,,,,,,-15	>all=22,,,,,,16	>all s=22,,,,,,16	>be=,34,41,12	>ing=,-9,,,,24,-10	>it=,,,,,,-42	>it good=,,,,,,-14	>it prep=,,,,10	>my=-9,,,,,,-24	>prep=-27,,,-15,,20,-18	>prep N=-11,21,,-40	>prep choose=,,,,,-11,-17	>prep make=,,,,,16,23	>the=36,-18,-12,-44,,,-13	>the N=24,-14,,-16,13,,14	>the ing=15,,,,,,-25
-part no	=,,-28,-38,-43,-51,25	>$=31,-21,,-10,-9,,-23	>,=-20,,-9,,,,-49	>, we=-8,18,,,,,18	>N=57,14,-27,-18,-30,-18,52	>N $=,69,-14,-34,-8,,12	>N ,=60,-33,,,,,-19	>N bad=-25,-9,,23,,,-29	>N can=,,,,,,10	>N ed=,,,,,,-10	>N good=,,,,,,17	>N it=11	>N past=,-13	>N prep=72,14,,-60,,,72	>N s=,29,,,,-10,31	>N time=16,9	>N why=32,,,,,,26	>and=,,,-9	>and the=,,,-9	>bad=-62,-36,-9,31,,-10,-70	>bad $=-25,,,24	>bad ,=-11,,,,,,-10	>bad N=,,,19	>bad prep=-21,-12,,,,,-32	>bad s=,,,,,,-11	>bad so=,,,,,,-9	>be=-17,-21,-9,,,,-31	>be bad=-10,,,,,,-15	>be prep=14,,,,,,-11	>can=19,-9,,-10	>can N=62,,,-9,,,34	>choose=,,,,,,-12	>ed=-9,36,,-12,,,16	>ed prep=,23,,-11,,,12	>get=,,20	>good=51,-9,,-16,,,35	>good $=47,,,-15,,,36	>have=,,,-8,,,-11	>have the=14	>ing=-29,-17,,,,,-14	>it=37,,,-8,,,15	>it $=8,11	>it we=,,,,,,10	>ly prep=8,,,,,,17	>need=-35,17	>need prep=-16,19	>prep=52,,,,,-14,44	>prep N=27,-12,,-8,,,14	>prep the=32,18,-18,-14,,-10	>s=-43,,,-35,-19,-19,-17	>s $=,,,,-9,,-17	>s ,=-12,-26,,,,,29	>s N=,,17,,,,8	>s prep=-21,40,-11,-28,,,-12	>s the=21,,,,,,11	>s when=,23,,,,,17	>stay=22,-16,,,,,-28	>the=16,,,15,,,51	>the N=,,,,,,35	>the bad=,,,20	>they=12,29,21,9,,,23	>they N=21,,,,,,8
-part not	=-10,,,-58,-33,-33,23	>#=,17,,,,,12	># $=,17,,,,,12	>$=-25,9,,11,-9,-8,-42	>,=10,,,,,,8	>N=30,8,-14,-32,-19,-22,26	>N $=-22,-12,,10,,10,10	>N ,=14,,-8,,,,-30	>N :=10,,16,,,,8	>N bad=-9,,,,,,-11	>N but=,,,,,,-12	>N done=25,,,,,,19	>N ed=,,,12,,42	>N good=27,-10,,,,,10	>N ing=13	>N it=,42,,,,-13,19	>N no=,,,,,,28	>N past=,,,,,,-8	>N prep=14,36,-15,-28,,-19,22	>N s=-46,,,,,,-33	>N the=,,8,-8,,-18,36	>N when=,,8,,,,17	>N why=10	>bad=-50,-13,-18,,,,-65	>bad $=-17,-16,,,,,-28	>bad ,=-10,,,,,,-26	>bad N=-9,15	>bad prep=,,,,,,-24	>can=24,,,,,,27	>can prep=24,,,,,,27	>choose=-11,-25,26,-8,,-13,37	>choose $=,,,,,,-11	>choose good=18,,,,,,-9	>choose it=-24,,,,,,42	>choose prep=15,-12,9,,,,18	>choose the=-9	>do=-12,36,,,,,32	>do s=,29,,,,,19	>do the=,,,,,,13	>done=19,26,12,-20	>done $=,10,15,-19	>done N=9	>done prep=8	>ed=,-22,,-10,,,29	>ed $=,,,,,,25	>ed N=,,,,,,-8	>ed prep=10,-9,,,,,34	>get=15,,,,,12	>get N=17	>get prep=-13,,,,,,-21	>good=30,-13,,-17,-11,-11	>good $=10,,-13,-20	>good but=-9,,,,,,-12	>good prep=23	>good the=11,13,,,,,13	>have=,-22	>have N=9	>have s=-8,,,,,,-10	>have the=-13,-12,,,,,-35	>ing=-14,39,,,-10,-16	>ing it=,14	>ing the=,45	>it=,12,,,,,-42	>make=39,-17,16,-12,-11,,46	>make all=-13,,,,,,-17	>make it=34,-13	>make prep=13,,,,,,12	>make s=-12,,,,,,-16	>make the=37,-18,,,,,44	>make they=-14,20	>maybe=14	>need=,18,,,,,-9	>need N=-9,,,,,,-15	>past=24,-14,,,,,-23	>past $=10,,-12	>please=32	>prep=,,,-20,,,40	>prep N=,19,13,,,-12,22	>prep s=,,,-11,,,-20	>prep the=12,,,,,,36	>s=,13,,,-8,,28	>the=,-8,12,,,,-19	>the N=,,,,,,-8	>the bad=,,,,,,-18
-part now	=-14,-20,,12,18,-46,53	>$=-26,,-16,-16,-21,-34,-14	>,=,,,33,,8,17	>, N=,27,,,,14,17	>, bad=,,26,18	>, it=,,-13,13	>:=,,,13,,,12	>N=-19,,,24,,,-14	>N it=,,,,,,-17	>N the=,18,,18	>N why=,,9	>and=10,,,,,,-9	>bad=,-9,,-12,,,27	>bad $=,,,-15	>done=,,,,,,21	>ed=,,13	>get=,,,,,,9	>good=-8,,-10,8,-9,,25	>good $=8,19,,9,,,9	>good the=-9,,,-19,,,-15	>have=,-12,,,,,18	>have the=,,,,,,12	>ing=-12,,,,27,,-24	>it=,,,,31,,17	>make=,-10,12,,,,-20	>past=20,-12,,,,,14	>prep=-22,52,-13,-25,,,21	>prep $=-9,18,,-16,,,11	>s=23,-19,26,35,10,,24	>s N=15,12,,12,,,27	>s the=17,-12,,19,10	>s why=,,,,,,-13	>the=,,,9,8	>the N=,,,,11	>we=11,,22,,,,17	>we be=13,-11,,,,,-18
-part only	=,61,11,-67,,-25,41	>$=-35,56,-21,-27,-8,-19	>,=-26,38,,,,,18	>, N=-11,16,,11,,,9	>N=27,-11,-11,,,,23	>N $=,,,,,,-16	>N prep=19	>N s=,-16	>ed=,-11,,,24,,11	>ed prep=,,,,10	>good=41,-9,,,,39,8	>it=,,9	>need=,,,,11	>need it=,,,,,,-13	>prep=-13,42,10,-18,-15,-18,59	>prep #=,-13,,12	>prep N=-18,16,,-13,,,27	>prep ing=,,,,,,-10	>prep s=,,,,,,15	>prep the=24,51,,,,,30	>s=-10,,,,,,-31	>the=,-13,,,23,,9	>the N=,-10,,,24	>when=,,30,,,,-13
-part past	=-17,,15,73,,-21,39	>#=,-17,,34,,,14	>$=18,-13,19,-19,22,-15,-10	>,=-14,9,,12,,,-14	>N=8,-26,25,13,-9,-16	>N $=36,-9,-8,-25,,,-18	>N ,=-10,,,-11	>N prep=,-13,,31,,,24	>N s=,,,,,,-20	>again=,,,-9,,,22	>again prep=,,,,,,11	>all=,,,22,,,11	>bad=-10,,,-17,,18,-26	>good=-23,34,,18,,18,29	>good $=,-13	>good and=13,,,-18,,31,-9	>good my=-14,11	>good prep=,14,,28,,,12	>it=-20,-22,9,-27,,,-43	>it bad=,,,,,,-11	>it prep=-13,,12	>my=,-20,-10,22,-12,,24	>my N=,-15,,23,,,11	>my the=,,,,-9,,8	>my they=,,,,,,-8	>no=12,-9	>prep=10,,40,37,44,-18,34	>prep #=,16,9,16,,,34	>prep $=-8,,,-17,,,-11	>prep ,=,9,,-13	>prep N=21,,,-10,49	>prep it=,,10,15	>prep prep=15,8,,-23	>prep s=,-8,14,27,,,9	>prep the=,-16,37,15,,,9	>prep why=,18,8	>s=,-8,,-9,,,-28	>the=22,29,-18,15,,14,52	>the N=14,27,-9,31,,17,22	>the bad=,,,-19,,,12	>the ing=,,,16,,,16	>they=-27,30,,,,,-13	>time=,,,26,,,14	>when=18,,,13
-part please	=-72,-51,-56,-83,,-42,-80	>!=,,,-8	>$=-41,-39,-26,-45,15,-10,-36	>,=-21,9	>, N=,,,,,,-16	>, it=,-9	>, the=-12,,,,,,-9	>N=-9,,,-12,-11,17	>N $=,,10	>N it=,,,,,,39	>N prep=,23,,,,,-24	>do=,,,,,,-27	>do not=,,,,,,-27	>it=,,,-10	>make=,-12,,,-9,-11,-32	>make the=,-11,,,,,-25	>my=-20	>my N=-20	>prep=,-28,,,-12,-13,-21	>prep N=,,,15,,,20	>prep ing=,,,,,,-11	>prep the=,-19,,-11,,,-21	>we=-10,,,,,,-18	>we be=-10,,,,,,-18	>you=,-9,,,,,-23
-part prep	=-17,,-25,-13,-16,-17,-46	>!=,,,18,,50,20	>! $=,,,8,,54,20	>#=,,-31,-10,-16,-22	># $=,-43,14,-55,-11,-8,-30	># ,=,-14,,10,,,15	># :=,-28,,39	># N=,,,36,,,29	># and=11,,,,,-11,-20	># be=,16,,13,,24,30	># good=,,,11,,,10	># modal=,,9,,,,13	># prep=-10,,18,23,,-9	># s=19,8,,-34,24,9	># the=-10,,,,,,-32	># time=,37,11,,,-12,22	># when=,22,,,,,17	>$=,67,-26,12,-34,-24,56	>,=11,,-17,,,-8,21	>, s=-13,,,24	>, the=-9,,,-12	>, we=-14,21	>:=22,-9,11,-9,-12,-9,31	>: N=25,-25,,-10,,,22	>: the=,,,,-9	>N=-14,-10,,-13,-14,10,22	>N #=44,-17,,-13,,41,16	>N $=-18,10,37,-30,-10,-27,13	>N ,=14,,,28,,8	>N :=-28,-23,-9,,,12,-41	>N ;=-8,,,11	>N ?=,,,,-9,,-28	>N again=,19,,-15,,,12	>N all=-11,-18	>N and=,-24,,46,,-28	>N bad=-21,30,,,,,-39	>N be=,,-14,-9	>N because=8,-18,,14,,,36	>N choose=18,,,-12,,12	>N done=-10,,,,,,-10	>N ed=,,,-35,,19	>N good=69,-12,,-26,,-9,38	>N have=,-8,,,,,-8	>N ing=-11,30,25,,21,,17	>N it=,35,26,-16,,22,29	>N make=-9,-9,,,,,-25	>N my=,,,,,,12	>N now=17,-18,-10,-25,,,-13	>N only=,,,20	>N prep=,19,-23,22,,-20,38	>N s=,-32,14,-11,27,-32,-10	>N so=-17,19,,,,8,11	>N the=-14,,-9,27,,55,42	>N time=,,,26,,-9,64	>N we=9,,,,,,-9	>N when=-8,,,-9,,,-23	>again=17,46,-9,23,,,60	>again $=,31,,,,,10	>all=,14,-20,-24,,-25,20	>all #=,,,13,,,-10	>all $=,-20,,14	>all ,=,,19,-16,,,-17	>all N=,29,-9,,11,,38	>all make=16,,,,,,24	>all prep=23,-11,,-22,,,12	>all s=-11,-10	>and=-9,14,,45,,,25	>and done=,,,19	>and the=,19	>bad=,-23,11,,,-21,-23	>bad $=,,17	>bad ,=,,,,,,-9	>bad s=,-11,,-13,,,-12	>be=,15,,,-11,,23	>choose=,-55,-20,-14,-13,-15,-39	>choose $=18,-27,-10,,,,-14	>choose ,=,20	>choose it=,,,,,8	>choose prep=,-24	>choose the=,-15,,,,,-40	>do=-17,-8,28,,16,,9	>do it=,,,,,,-12	>done=,8,,-14,,19,-9	>done N=,8,,,,19	>ed=-9,-24,,,,,-21	>ed $=-17,-12,,-8,,,-38	>ed ,=,,,8	>ed s=,,,,,12,14	>get=,,,,,9	>get N=,,,,,17	>get it=12	>good=,-10,,10,63,-13,24	>good $=-11,,,25,27,,19	>good ,=-12,12	>good N=,-15,,9,27,,16	>good prep=,,11,,12	>have=,-15,,,,,-26	>have the=,-14	>ing=17,-31,,,16,-24,-12	>ing $=-16,-27,,24	>ing ,=11,10,,12,,,17	>ing N=,-26	>ing my=,,,,13	>ing prep=8	>ing s=,,,,,,-19	>ing the=,-20,9,,11,,-27	>it=,,,-23,,-33	>it $=-41,-57,-28,,34,-18,-32	>it ,=14	>it :=,17,,,,,20	>it N=,35,-16,-28,,,34	>it be=,,30,,,13	>it because=,,,,,,15	>it it=,,14	>it make=-11,,,,,,-9	>it modal=,,,,,,-16	>it prep=12,,,19,,,-17	>it s=55,,10,,,,44	>it time=13,17,,11	>ly=20,11,,21	>make=-9,-47,9,-38,,18	>make !=,,,-10	>make $=-28,-16,9,-25,,-10,-23	>make N=,,,-11,15	>make it=22	>make s=,,10,,,,11	>make the=10,-20,,,,26,29	>make they=,,,,,11,-8	>modal=-8,21,,,,23	>modal $=,,,,,23	>my=,-21,-15,,-23,,30	>my $=12,-24,,-13	>my ,=25,,,-10,,16,28	>my :=,8,,,,,19	>my N=-17,,-11,22,-12	>my make=-9,,,,,20,12	>my prep=,,,,,,10	>my s=,,,30,,,13	>my time=,,,,,,-12	>need=,,,,,,11	>no=15,33,,,,,37	>no N=,34,9,-8,,,13	>no s=,,,,,,15	>now=,19,-12,-23,,,15	>now $=15,-23	>now prep=-13,38,-11,-24,,,20	>only=,-12,,13	>prep=25,-14,-24,21,19,-18,24	>prep #=,,,9	>prep N=24,-17,,-27,,,-23	>prep all=,,,21,,,10	>prep do=,,,,19,,16	>prep it=-18,,,15	>prep my=,,,35,,,28	>prep s=35,-13,,-9,,,9	>prep the=19,,,,,,23	>prep time=-12,46,,,,,-9	>s=-16,18,,-19,-9,-14,-13	>s #=,,,62,,,38	>s $=-19,21,-26,-29,,-16,-15	>s ,=-14,,13,-25,,,20	>s N=-16,-21,,-23,,,-17	>s and=,11,,,15	>s be=,,,,,13	>s it=,,24,,,9,13	>s prep=36,-14,,,,,18	>the=,,17,,-11,8,9	>the #=-46,29,-21,-16,,,-27	>the N=,,12,19,,11,16	>the bad=29,,19,-24,-9,18,31	>the done=-15,,14,-13,,,9	>the ed=13,17,,8	>the ing=16,23,19,,-20,,-40	>the make=-20,-11,-8,-25,,64,34	>the need=,,,,,-8	>the past=16,-12,,,,,-24	>the s=23,-34,,-32,9	>the time=-11,10,-10,-26,15,,20	>they=-32,-18,12	>they $=28,-14,,-21,,,-14	>they ,=,,,15,,,16	>they N=-56,-9,,18	>they be=,9,,,,,13	>time=-30,33,,-10,-28	>time #=-15,,,,,21,-18	>time $=,15,-21,,-20	>time ,=13,12,,,,-16,-15	>time :=-9,34,,-21,,,-39	>time N=,-8,32,21,,,11	>time and=,21,,13,,13,10	>time be=,-15,17,8,,,-9	>time s=,,,,,,20	>time time=,,,,,16,25	>we=15,,,12,,,17	>when=10,-17,,,29,-12,13	>when $=,,-11,-10,31,-11,25	>why=,31,,,,,-23	>why the=,,,,,,-34	>you=-28,22,,-31,-21,15	>you $=,-19,,-12,,20,-13	>you N=,14,,-11,,-18,8	>you choose=-15,42,,,,,11	>you ed=,,,15,,17,12	>you need=,,12,10,,,10	>you prep=,,,,,,-10	>you s=,8,,-9,,,-15	>you time=,10
-part s	=,-9,-19,-10,-25,-23	>!=17,,,-10	>! $=,,,,,,-17	>#=10,,-9,20,,,16	># ,=,,,,,,-9	># N=30,-9,,,,,30	># and=,,,10,,15	># prep=11,23	># s=,,,-11,,,-10	>$=-67,-15,-60,-26,,-66,-30	>(=,-18,,,,37,30	>( #=,-9,,,,18	>,=-26,17	>, #=-17,-9,,-14,,,-23	>, N=30,-29,,-15,,-9,-31	>, all=-8,20,,10	>, and=,,-8,,,-14,-22	>, because=13,,17,,,,14	>, can=,,,,,,19	>, choose=,13	>, done=,19,,15	>, ed=,,,,,14	>, good=,,,19,,,17	>, ing=,41,,-16,,,16	>, it=24,,13,,,,20	>, make=,,,,,,-11	>, no=-22,-42,,17	>, not=-10,,,28,,-11	>, please=,15,,,,,37	>, prep=,-10	>, s=-9,-8,-11,-19,,-9,-45	>, so=-12,17,33,9	>, the=33,,-11,-12,18,,17	>, they=,,,,-9,,-11	>, we=-10,,,,,9	>:=-33,-14,14,,-21,-20,-13	>: #=,,22,-26,,,9	>: $=,,,-8,,,-8	>: N=-11,33,,-15,,-9,-45	>: bad=,,,,,,-14	>: good=,,,23,,,14	>: it=,21,,,,,13	>: s=,,,,,,22	>: the=,-15,,,,,11	>?=-9,-15,-9,-12,-9,-16,-43	>? $=-9,-10,,,-9,-14,-32	>N=20,,30,,-12,-11,27	>N #=,,17,-9,,,13	>N $=,24,-34,,-20,-17,10	>N ,=9,,,,,,-36	>N :=-12,-10,9,42,,,38	>N again=,,17,,,,13	>N and=,,,-26,,,29	>N bad=32,,,-13	>N be=15,17,14,-32	>N ed=,,15,,,,21	>N good=-9,24	>N have=11,,,-11	>N ing=,,,,,14,12	>N it=,,-9,9,,,-9	>N ly=-9,,,42,,,-9	>N my=25,,,-10,,,13	>N now=,,,-16,15,,11	>N past=,,,,,23,11	>N prep=19,-10,47,-10,-15,10	>N s=,-36,-12,-13,-10,,-44	>N the=17,-9,29,-14,,,19	>N when=,,,20,,,-27	>N you=-10,9,,,,,-8	>again=24,,46,9,,13,37	>again $=16,-8,22,17,,,11	>all=19,-21,38,8,,,-26	>all N=14,,25,,,,-8	>and=13,,-17,,19,-10	>and N=,17,,,,,15	>and choose=,8	>and done=,,,8	>and good=,,,,,,-24	>and make=,,,-12,,,-28	>and no=,,,12	>and not=,25,,,,,18	>and s=,-18,,15	>and so=11	>and the=,,,,16,12	>and we=,,,,,,8	>bad=73,-39,43,-24,-8,-11,29	>bad $=,,,,,,25	>bad ,=-11,,15,,,,-13	>bad because=,,-10,-12,,,-12	>bad my=,,,20,,,13	>bad prep=19,-14	>bad the=9	>be=,,-23,22,-32,-23,10	>be #=,18,,-9,,,-23	>be N=28,,,-15,,,39	>be again=,32,,9,,,22	>be bad=9,34,,-29,,,12	>be done=,,,20,,27	>be ed=8,-26,,25,,,23	>be good=9,-17,,16,,,16	>be ing=,-20,,,,,17	>be it=,,,,,,-25	>be not=,-15,,,,,-15	>be prep=,,-9,,-11,-24,-40	>be the=-8,,13,-11,,,-9	>because=,-16,,23,,13,24	>because the=12	>because time=-16,,,22,,14	>but=,,,,,,-10	>can=-56,9,-9,-12,,-11,-25	>can N=-18,,,-9,,,-11	>can not=-46,8,,,,,-29	>choose=16,13,10,10,-9,,26	>choose $=,,,,,,9	>choose bad=,-11,,14	>choose prep=,31,,-17,,,15	>do=-12,21,-9,30,28,,21	>do not=-10,22,,,,,23	>done=-20,-28,,22,-9,21	>done $=,-11,,10,,-10,21	>done ,=,-11,,,,,-8	>done prep=,,10,12,,,34	>done the=,,,-37,,10,-25	>ed=-14,-19,16,28,-11,-13,-20	>ed $=-13,-21,-9,17	>ed ,=33	>ed and=,,,12,,,10	>ed s=,,15	>get=-13,8,,-14,,,10	>get N=-22,22	>get the=,-10,,-8	>good=-9,-15,,54,-20,-31,9	>good #=-33,-14,14,,,,-26	>good $=-11,,,9,,-10,-12	>good ,=15,,,-30	>good N=,,,20,,,12	>good and=-12,,,-14	>good prep=-16,16,,50,,,20	>good s=,-14,,18,,,22	>good the=,,,,,,33	>good when=,,15,,,,-25	>have=20,12,,21,,10,13	>have N=,,,-13,,,-17	>have be=10,19,,,,,9	>have not=9,,,,,,14	>have the=,,,31	>if=51,-9	>ing=23,-15,,18,,,32	>ing $=23,,,,,,23	>it=,,,-8,-16,21,30	>it $=,,-9,,,,-16	>it be=18,,19,-13,,,55	>it the=-8,31,-20	>it time=,-10,,11,,12,-11	>it we=13,14,,,,,35	>make=82,-42,14,19,-9,,32	>make $=60,,,,,,-17	>make :=,,8	>make N=,-9,,14	>make good=-14,,,13	>make prep=-24,,13,,,,-15	>make the=13,,,,,,44	>modal=-14,-12,,,,,-22	>modal N=,,,,,,10	>modal not=-11,,,,,,-12	>my=59,,,-25,,,23	>my #=14	>my prep=,,9,,,,-13	>my the=,,,,,13	>need=,,8	>need the=,,10	>no=14,,,-14,,-8,-14	>no N=-12,-8,,-9,,,-19	>no s=11,-11,,,,,-9	>no the=,,12,-9,,,10	>not=,-14,9	>now=,,,14,,-10,26	>now $=-12,-18,-13,39,,,23	>now ,=,,13,19,,,-17	>now good=,14,,10,,,24	>only=18,16,,-46,-10,32,25	>only $=,17	>only ,=-15,14,,-21	>only prep=11,,-12	>past=-18,18,14,85,,,59	>past good=,,,15	>past prep=-14,20,21,20,,,15	>please=-13,-8,,-37,59,,-27	>please $=,,,-36,60,,-22	>prep=,,,-12,-29,,17	>prep #=-32,-20,-23,59	>prep N=,49,,-67,,-23	>prep all=-27,15,,-10,,,-45	>prep choose=,,,,,,-10	>prep good=,,,,16	>prep ing=,-8,,,,,-14	>prep it=,12,12,,,,16	>prep make=-9	>prep my=,,,,,-11,-25	>prep prep=28,-11	>prep s=,12,,-35,,-20,17	>prep the=22,-28,13,21,-20,33,44	>prep they=,,,,,,-10	>prep time=11,,,,,29,-18	>prep you=,,12,23,,,18	>s=,-29,19,28,-15,,22	>s $=-10,,,18,,-8	>s ,=-10,,17,,,,-12	>s N=,,20,,,,35	>s prep=,-15,,-15	>so=,10,,-9	>so N=,-11,,,,,-8	>stay=,11,,-12	>still=11,,,,,,24	>the=-17,-19,59,,9	>the N=-10,-12,27,,-8,-24	>the bad=-26,,11	>the ed=,,19,,,,27	>the ing=,14,,,,9	>the s=,,,23,30,18,-9	>the time=-17,,30,13,,,-11	>they=-17,-36,9,-13,-10,,-15	>time=15,-17,,,,29,-40	>time $=,-17,,,,37,-19	>we=,,,-12,29,-11,15	>we be=,,,,,,11	>we choose=,10,,,,,11	>we ed=,,,,,,17	>when=18,,,,-10,41,22	>when #=21,17,14,-11,,,16	>when N=-16,-10,-12,26,,26,46	>when the=-13,24,,-13	>why=-21,-8,9,,,,-30	>why the=,,11	>will=24,,,,,,-8	>will N=16	>will not=,,,,,,-13
-part so	=,22,10,-45,,-26,48	>$=-23,56,-15,-16,,-9,40	>,=,30,,,,,12	>, N=,27	>:=,12,,,,16,11	>N=-18,-11,,-21,-16,-13,-64	>N $=-14,22,-8,,,,-10	>N ,=13,,,,,,-11	>N :=,,,,,,-18	>N be=13,-13,,,,,11	>N it=,,24,,,,-33	>bad=,-9	>choose=,,,,,,-12	>ed=,14,,,,,11	>good=,-9	>ing=,,13,-9,,,10	>ing be=12,,14,,,,10	>it=-29,18,9,20,-10,9	>it be=,22,21,35,,,39	>it s=,,,,,,11	>make=,12	>make it=,,,,,,-12	>make the=,,,,,,-12	>no=39,,,-12,,,36	>no N=,14	>no prep=14,,,,,,24	>prep=,,,10,20,,12	>s=,-16,-9,,,,-29	>the=44,-15,52,-24,32,,42	>the N=30,-15,54,-25,23,-9,35	>the because=11,,13	>the ing=,17,-9	>the make=,,,,19	>the s=11,-29	>they=,-8	>time=,21,,,,,26	>we=23,,,,,-9,36	>we N=,-40	>we be=,,,,,,-15	>we can=15,,,,,,23	>we choose=,,,17	>we have=,,,,,,10	>we will=,14,,,,-9,-11
-part stay	=-41,71,,-28,,-47,14	>$=14,31,13,-15,19	>N=15,18,-16,,,,37	>N $=,51,,19	>N prep=18,-9,,,,,18	>bad=-18,24,-12,-20,,,-22	>bad ,=,-10,,-12,,,-26	>bad prep=,34,,-8	>bad when=,20,,-13,,,27	>good=-8,-11,,,,,-14	>good N=,,,,,,21	>prep=-25,16,,-32,-23,-27,20	>prep #=,-18,,,,,18	>prep $=-13,32,,-14,,,-10	>prep N=,,,-10	>prep prep=-11,-11,,,,,-25	>prep the=,28,,-13,,-12	>prep time=,9,,,,,28	>the=-11,,51,-10,15,,-11	>the N=-17,-14,12,,-10,,-19
-part still	=31,-34,-32,-58,-19,-12,19	>$=33,,-11,,-13,-10,-19	>N=,-10,,-11,,,-28	>N $=,,,,,,-14	>bad=17,,,,,,26	>bad prep=,,,,,,9	>choose=17,-16,,,,,-9	>good=-19,,,,,,-45	>good $=-12,,,,,,-23	>have=,,,,,8,10	>have not=12,,,,,,15	>have prep=-12,,,,,8	>ing=12,-18,,,19,,14	>ing ,=-19,-11,,,,,-18	>ing the=26	>need=,,,,,22,10	>no=12,-12,,,,,11	>no N=,,,,,,9	>prep=-12	>s=35	>s prep=20,,,,,,18	>the=,28,,-14,,,20	>the N=,24,9
-part the	=,,-25,-11,-19,-12,13	>#=,,16,14,,,13	># $=,-17,20,-28,,14,-58	># ,=,21,,,,,11	># N=,,,17,14,-12	># and=,,,,,,22	># ed=,,,8,,,10	># s=-8,15,,,,19	>N=,-9,-16,,,,15	>N !=-22,,-18,29,-9,,11	>N #=,,36,17,,,32	>N $=-35,,,,,-35,24	>N (=,,,,,,-20	>N ,=-14,,28,17,54,20,51	>N :=-32,32,,,-9,,-39	>N ;=,,,,,,10	>N ?=-13,-14,,-8,35,-10,-15	>N again=,-15,,-10,,,-27	>N all=-17,42,-10	>N and=36,-35,,-14,,-30,9	>N bad=28,-8,,-34,-17,-15	>N be=-11,12,25,-29,25,-20,-22	>N because=21,-12,16,,,,30	>N but=18,,,,,,12	>N can=20,,27,,,36,64	>N choose=,-17,24,,,-13,31	>N do=13,-10,,,22,,-15	>N done=10,,-11,-16,,39	>N ed=18,-22,-11,-9,25,-12,-63	>N get=-13,-10,,-12,16,,-32	>N good=-13,,,38,,,30	>N have=-9,-17,,-13,-16,-12,-17	>N if=,20,,,,,18	>N ing=-9,-19,12,55,21,-11,45	>N it=23,-15,18,22,17,,17	>N ly=,-25,,,,11,20	>N make=44,-17,-14,,36,-35,15	>N maybe=8	>N modal=-18,17,-8,-12,-12,-8,-12	>N need=9,-35,-24,13	>N no=35,-24,,,,,25	>N not=-29,,,,,,-17	>N now=,-19,19,34,-11,,20	>N only=12,,8,-10,,,12	>N past=,-22,11,,-9,20,-23	>N please=-10,23,,,,,-21	>N prep=,,,-9,,50,10	>N s=12,-10,50,,-16,30,27	>N so=8,,,,,,24	>N stay=,33,,26,-15,-14	>N still=27,,,,,,-14	>N the=12,-10,12,15,-11,8,10	>N they=,8,,,,,14	>N time=-12,,-15,-27,-9,59,-18	>N we=51,18,-10,-10,,,43	>N when=-20,30,,,-9,,17	>N why=,,,-16	>N will=21,54,,,,15,19	>N you=12,-11,,-25,,,-12	>again=15,,,-17	>and=,,,,,,13	>bad=-30,-55,26,,8,16	>bad #=,,,,,,10	>bad $=-26,,-15,-17,,-8,-35	>bad ,=-19,,,,,,-16	>bad :=8	>bad N=-8,-31,25,-14,-17,,20	>bad be=-14,,24,,,,41	>bad make=,,-10,,,-18,-12	>bad prep=11,-13,,11,50	>bad s=23,,,16,,60,21	>be=,-15,,-9,,,-23	>because=,-10,14	>choose=-14,,,,,-14	>choose $=8,18,,,,,36	>choose ,=17,,,-9,,,-14	>choose be=-24	>choose prep=-16,,,,,-8,-9	>done=,,30,-18	>done N=10,-12,24,,,,-17	>done s=,8,,,,,14	>ed=15,,11,,,-16	>ed N=,10,18,,-8,-15	>good=-27,,-18,15,-12,,-27	>good N=,,-11,16,-10,-21,14	>good make=,,,-9,,,-10	>ing=,33,18,-32,9,28,30	>ing $=,24,,,,-15	>ing ,=,10,,,,,-9	>ing N=,,25,-19,,,11	>ing be=,17,,-16	>ing good=,-13,,9	>ing make=,,20,,21,10	>ing prep=,-10,,,,9,15	>ing s=,35,,12,,34,27	>ly=,,-8,21	>ly N=,,,,,,-11	>make=,-29,-19,,,22	>make $=,,,,,-10	>make ,=-11,,,,,-8	>make :=,,,,,24,18	>make ?=11,,,,,,9	>make N=21,,,,,,33	>make and=13	>make be=,,,,18,-10	>make prep=-22,-8,,21,,12,29	>make s=,,12,17,,10	>need=-12,-11,,-19,,-9	>need be=,-10,,-14	>only=14	>only N=14	>past=,-12,,,,,-41	>please=,,10,,,,-9	>please N=,,10,,,,-9	>s=,,11,-11,,,19	>s $=38,,-23,-44,-11,-15,-30	>s ,=,22,-13,,,11,-52	>s :=,-11	>s ?=,,,,,,-9	>s N=40,,14,8,16,16,23	>s and=,-14,,,,,-41	>s bad=28,,,-12,,,33	>s be=,-14,,-25,,,-48	>s can=,,,,,,19	>s do=,22,,37,31,,15	>s ed=-10,,,14,,,13	>s good=-9,,,,,,8	>s ing=,-8,,20,,,11	>s make=,,14,,,9,10	>s modal=-9,,,,,,-9	>s now=,,,12,,,17	>s past=-9,28,,,,,13	>s prep=23,26,-15,20,-10,-24,62	>s time=,,,,,,-20	>s we=-10,,,-8	>time=,,-9,,,-21,12	>time $=30,-49,10,,,-18,13	>time ,=-12,,,,,,-11	>time N=,10,-22,-28,16,,24	>time prep=,9,,27	>time s=-18	>time time=,-9,,-9,,,-26	>when=,,,-10,-9,,-14	>when $=,,,-10,-9,,-14
-part they	=,-49,26,-31,-42,-30,-36	>$=,-12,,-34,-10,-16,-51	>,=-11,-12,,11,,,-20	>N=-18,-18,,-29,,,-26	>N $=36,-14,-9,-9,-11,,52	>N ,=-42,,,,,,-32	>N be=15,,,,,,-15	>N it=,,,,,14	>N prep=-17,15,11	>N the=-12,,,,,,-13	>and=,,23	>bad=21,,,,,,16	>bad prep=13	>be=30,-10,-18,-9,-9	>be $=-11,8	>be bad=-15,,,,,,-24	>be ing=18	>be not=,,,,,,8	>be prep=,20,,,,,10	>can=,,,,,,24	>can N=,,,,,,12	>choose=-11,14,13,,,,-17	>choose prep=,-9,,,,,-18	>do=39,,,,,,-12	>do not=39,,,,,,-15	>done=,-10,,,,,9	>done the=12,,10	>ed=-11,,,,,,15	>get=,,8	>good=-9,,-9,,,,-19	>good the=,,,-8,,,-16	>have=-14,,,,,,-12	>have good=,,,,,,-17	>make=-15,,-14,,,,-29	>need=18,-9,,,,,20	>need the=21	>past=-28,-25,22,,-14,,-9	>past N=,-9,,33,,,16	>prep=,8,,,,,13	>prep N=,,8	>prep the=,,,8,,9,-19	>s=12,,10,-20,-16,-12,22	>s $=-14,15	>s N=32,,16,-8,,,24	>s prep=,-8	>s the=-22	>still=,9	>time=,,,9
-part time	=-19,-27,-19,-23,-49	>!=,,,-23,,-9,-35	>! $=,,,-40,,-8,-45	>#=,-16,,23,,18	># $=,,,19	>$=,-64,-33,-14,-48	>,=-18,21,,-24,-9,,-8	>, N=-28,52,-9,,,,-9	>, and=,,,8,,,11	>, good=11,,,-13,,,-15	>, it=,20	>, no=,,,17,,,16	>, not=,-10	>, prep=,-12,,-12,,23,15	>, s=,,,-32,,,-11	>, the=12,,,,,,14	>, we=,-8,,12,,-18	>:=-22,18,,-15,,,-18	>: the=-11,10,,-15	>?=,,,,,,-24	>? $=,,,,,,-24	>N=-22,,,-16,,,28	>N #=,,,,,,-12	>N $=-24,,,13,19,,28	>N ,=,-9,,-39,,-9,-35	>N :=,-11,10,,,,40	>N be=13	>N good=,,,,,,20	>N prep=,15,,-11,,,-15	>N s=,,,,,,-11	>N we=,,,26	>and=26,12,,9,,22,43	>and N=,,,,,8	>and make=,-8,,,,23,16	>and the=,,,10	>and we=-8,19,,24	>bad=,,,29,,,38	>be=,,16,-20,,-11,9	>be N=,,,-36,,,-46	>be ed=15,,,,,,9	>be prep=,-12,20,10	>because=-11	>good=,,,,,10	>good prep=,,,,,,-17	>if=,,,,,10	>it=,,18,,,,31	>make=,,9,,,,11	>prep=,-13,9,,-11	>prep #=,,,,,,-25	>prep N=19,-13,-15,11,,19	>prep it=-19,,11	>prep the=,,,,,,31	>s=-11,,13,-23	>so=,9,,13	>the=26,-12,,,,,-19	>the N=26,-12,,,,,-19	>time=-19,-36,,-33,,59	>time $=,,,-19,,,-55	>time ,=,,,,,39,41	>time :=,-15	>time N=,,,-9,,,-32	>time prep=,,,,,12,10	>we=,-12,,,,-12,-21	>we will=,-9,,,,-9,-9	>when=20,,,-8,,,-12
-part we	=-13,,-27,-24,-19,,-29	>N=-25,10,-12,-41,12,-13	>N #=,34,,,,-17,-35	>N $=,-69,-8,-10,29,,19	>N ,=,-17,,,,12	>N all=,,,,,,-9	>N it=,-17	>N no=,16	>N prep=,10,,-11	>N s=,39,,,,,22	>N the=,37,,37,-11,13,42	>N we=,9,,,,,44	>N why=,-8,23	>bad=55,-24,,,,,-22	>bad N=40,,,,,,9	>bad the=15,-10,,,,,-25	>be=,-9,-34,,,12,-34	>be N=9,-52,,,,,16	>be again=,-15,,,,,-17	>be bad=,-21,,,,,25	>be choose=-19,34,,8,,35,40	>be do=,13,,,17	>be good=,-16,,-13,,,-29	>be ing=-24,85,,-15,-13,19,23	>be ly=,-9,,,,,-15	>be not=20,,,,10,-13,11	>be now=-8,,,,8,,-10	>be past=17,20,,,43	>be please=,,,,,,-10	>be prep=10,,,19,,15	>be the=,,,,-8,,-14	>can=25,-31,-14,15,-13,-21,-9	>can N=-17,,,18	>can do=32	>can make=13	>can not=11,-14,-11,-10,,-8,19	>choose=,23,-25,-23,,-9	>choose $=13,-18,,9	>choose N=,-37,,-8,,,10	>choose choose=,-10,,,,,-17	>choose ing=,-11,,,24,,-29	>choose it=,17	>choose no=,13,,,,,13	>choose prep=,31,,-17,,-27,29	>choose s=15,13,,,,,35	>choose the=-26,27,,9,,21,19	>do=,53,8,,-10,-18,28	>do not=-13,10,,,,,8	>done=-12,,,,,,12	>done N=18,,,-9	>done all=,,,10	>done it=,,,,,10	>done s=-12,,,-9,,,-15	>done the=-15,22,,,,-13,10	>ed=-41,,50,,15,15,50	>ed $=,,,31	>ed N=-26,,,17,,19,11	>ed it=-10,,15,-8	>ed prep=-12,,,,,-11	>ed the=,,8,-23,,15,26	>get=-15,,,13,-9,,15	>get the=,11,,12,,,14	>good=18,-14,-12,,,10,29	>good prep=,,,,,,15	>good the=10,-8,,-15,,15,14	>have=51,,-10,-10,,-20,15	>have N=29,,,,33,,11	>have bad=,19,,,,,13	>have be=,,,-21	>have choose=-10,17,,,,,48	>have done=48,,,24,,18,37	>have ed=12,22,,33,,,24	>have good=-18,,,,,,12	>have make=,-15	>have no=22,-35,,,,-9	>have not=,-16,,,,,-73	>have now=,,,15	>have past=-9,16,,-8,,,25	>have prep=13,,,,,,-11	>have the=,28,,-16,,,-23	>ly=-14,,,,,,-22	>ly do=-10,,,,,,-14	>make=16,32,,-14,8,,39	>make N=,-16,,,,,-10	>make good=9	>make it=-12	>make prep=13,15,,-10,19,12,30	>make the=21,13,,,,,15	>maybe=,,,,,,-12	>modal=8,-30,-19,-17,,-13,-22	>modal N=-10,10,,,-10	>modal choose=,-29,,,,,-53	>modal have=,,,,,,-17	>modal make=,,,,,,-15	>modal not=55,-11,,,,,41	>modal only=,13,,,,,15	>modal prep=,,,,21	>need=12,-22,-18,-20,-14,-13,-23	>need N=,,,,,,-11	>need it=,,,,,,-9	>need prep=,,,,,11	>need the=37,,,-20,,-8,26	>not=,,,,,,12	>now=-9,-18,25	>now N=,,9,,,,-13	>only=,-19,,,24,,8	>only ed=,-11,,,16	>only need=,,,,11	>past=-28,51,19,12	>past good=,14	>past it=,,-10,,,,-13	>past prep=,19,34,,,,8	>past the=,48,,14,,14,20	>still=-9,26,,,,28,25	>still the=,35,,,,,20	>will=-39,,-17,-16,-17,44,20	>will N=,,,,,,-12	>will choose=,19,,,,,8	>will do=,,,,,22	>will make=,-31,,,,43	>will not=-25,30,,,,-17,9
-part when	=,-19,33,-24	>#=,12,,34,,-11,12	># N=,9	># s=,-14,,23	>$=13,-25,-16,-26,19,-14,-26	>N=,-10,21,,-9,15	>N #=43,,-11,-28,,20,11	>N $=,,32,,,,10	>N bad=-14,,,50	>N be=-10,20,,-17,,,-24	>N s=8,,-11,-12	>N time=-12,,14,11	>all=27,,-8,-12,,48,13	>all N=17	>good=,,,,,,-24	>ing=-15,20,,-18,,-14,9	>ing $=,,,-9,,,-29	>ing all=,28,,,,,25	>ing prep=,,8	>ing the=,-11	>it=,-9,,-24,,-9,-33	>it $=,,,-11,,,-10	>it be=-11,,10,,,,-9	>it s=23	>prep=,,,18,,,-9	>s=-14,44,22,17	>so=14	>the=-33,14,21,-24,,18,-30	>the #=25,-13,,-10,,,9	>the N=-43,9,18,-16,,26,-21	>the make=-13,,11,,,-9	>the s=-10,,,14	>they=45,,18,,,,20	>they N=33,,11	>they s=8,,9,,,,22	>time=45,,12,,,,33	>time $=,11,,-15,,,19	>we=30,-17,13,16,,,34	>we N=,,13,,,11	>we be=,,,,,,12	>we can=24,,,,,,27	>we done=-11	>we ed=,,,18	>you=-12,-48,13,-12,24,-9,-17	>you N=,-26,27	>you be=,,,,31,,40	>you have=,,,,,,-11	>you make=,-16,-9,,,,-31
-part why	=-31,-33,28,-39,-17,-37,-21	>$=11,,,,,,12	>,=,,,,,,28	>N=-19,-15,,,,,-30	>N s=,,,,,,-9	>all=,,15,,,,8	>bad=-15	>be=,14	>be bad=15,,,,,,-11	>be the=,,,,,,-18	>do=-13,-10,-14,,-10,,-28	>do N=-8,,,,,,-12	>good=,,,,,,-19	>if=,,,,,,-11	>if we=,,,,,,-11	>it=,,,,-9,,-11	>it be=,,-10,,,,-11	>modal=,,,,,,-16	>modal N=,,,,,,-11	>no=,,30	>past=,,,,9	>s=,,-9,36,,,25	>s N=,,,38,,,36	>the=-16,,64,-35,-11,-8,-15	>the N=,,54,-25,,,-19	>the s=,,14,,,,-12	>they=-12,,-10,,,,-20	>we=18,17,,13,9,-9,53	>we have=-15,,9,,,,18	>we make=12,,,,19,,15	>we need=,,-9	>we past=,16,23,10	>you=,-9,18
-part will	=-12,,-24,-43,-32,42	>N=-21,28,-18,-24,-9,,-42	>N $=,,,,,,10	>N done=,-9,,,,,-28	>N good=,19,,,,21,-23	>N prep=,-18,,,,-15,-28	>N s=,9	>N the=22,14,,,,16,60	>N time=-11,,,,,16	>choose=,11	>choose prep=,,,,,26,-17	>choose the=,24,,,,,24	>do=,-17,,,,33	>do $=,,,,,-20,-35	>do it=,-12,,,,31,32	>have=,,,,,20	>make=-20,-12,,-11,,47,-15	>make N=-8,23	>make prep=,,,,,9,-15	>make the=,-19,,,,46,20	>make you=,-12	>not=53,,11,,-10,-31,51	>not N=27,18,-9,,-9,-26,43	>not choose=,,23	>not make=21,-18
-part you	=-46,-9,-30,-31,-18,-24,-41	>$=-20,-37,,-19,,12,-55	>,=,,,,,,12	>: the=8,-8	>N=-22,,34,30,-18,-17,15	>N $=-16,-57,-13,16,,-16,-34	>N ,=,36,,20,,30,24	>N :=8	>N and=,14	>N bad=14,,,,,,11	>N be=-8,,,,,,13	>N it=,,,11	>N prep=,,21,,,-9,37	>N s=9,-12,,-11,,,-11	>N the=,,8	>N we=,15,,-11,,,10	>N why=,,,,,,24	>all=,,,,,,-8	>bad=-15,-9,,,,,-9	>be=-10,-23,-11,-16,21	>be $=,,,,,,-10	>be N=,,,,-9	>be ing=,-8	>be prep=,,,,47,,56	>be the=,,,,-12,,-9	>can=-25,-14,,9,,,-44	>can not=-14,,,,,,-35	>choose=43,31,-14,,-9,-8,8	>choose $=-11	>choose N=,13	>choose prep=,,,,,,-13	>choose the=63,,,9,,,20	>do=-11,,,,,,-8	>done=,,,-15,,,-17	>ed=13,13,-10,23,26,,42	>ed $=,,,,,17,10	>ed ,=,,,15	>ed be=,,,20,,,10	>ed my=,29	>ed prep=,,,,41	>get=,,,-44,,,-33	>good=,24,,17	>have=32,15,,-36,12,,-26	>have good=24,,,-31,,,-21	>have the=,,,,20	>make=-24,,-12,-8,-12,,-24	>make $=,-9	>make prep=,22,,,,,10	>make the=,,,,,13,15	>modal=-14,-16,,,,,-18	>modal choose=,-10	>need=,-15,,,-9,-11,-14	>need prep=,,11	>now=,12,,-12	>now have=,,,,,,8	>past=-9,35,-9,,,,14	>past my=,,,,,,11	>past the=-10	>prep=,,,,-9,,-13	>s=,,,,,18	>s N=,,,,,23	>the=,-12	>the N=,-12,,,,,14	>will=-13,13,,11,,,-22
-part →	=,,42,,,36,15	>N=,,,,,23,14
-word !	<!=13,-14,-19,42,-11,-14,40	<N=-10,-17,,-19,19,-19	<all=,,-8,,,,-16	<done=,,,,,,25	<ed=,,,19,,,29	<good=-14,-11,27,36,-9,-11,47	<it=,,,,,,-17	<make=,,,-12,,,-9	<please=,,,-8	<prep=,,,18,,50,20	<s=17,,,-10	<time=,,,-23,,-9,-35	=-38,-55,-13,25,-27,-12,-10	>!=13,-14,-19,42,-11,-14,40	>$=-38,-55,-13,25,-27,-12,-10
-word (	<#=,22,,,,14,13	<N=-13,,14	<choose=,14	<s=,-18,,,,37,30	=-20,17,,,,28	>#=,-10,,,,25,-11	>N=-10,,,14,,,16	>choose=,,,,,,-19
-word )	<#=-13,-22,,19,,,-13	<:=,-10,,14,,,-9	<N=,21,,-13,,13,19	=-32,,-8,,-11,17,-28	>$=-28,24,-19,,,19,-19	>,=,-9,,17,,-10,12
-word ,	<#=-13,,-18,16,-9,,14	<)=,-9,,17,,-10,12	<N=-18,,,14,,21,15	<again=11,-25,21,34,,,35	<all=-8,-12,17,-12,,,-26	<bad=10,-34,-16,,-16,-12,-25	<be=-11,16,,,,,-9	<but=,,,,,14,-19	<choose=18,-31,,,,17,-10	<do=-10,,,,,,-10	<done=-27,12,-12,26,,-10,36	<ed=,15,,9,-9,-21,24	<good=-24,,,23,21,-21,33	<ing=,,,-25,24,,-9	<it=,14,,-13,,-13	<ly=17,-16,,,22,,-29	<make=17,,17,,,-13	<my=12,-9,,8,,15	<need=-9,,,15,,,29	<no=-20,,-9,,,,-49	<not=10,,,,,,8	<now=,,,33,,8,17	<only=-26,38,,,,,18	<past=-14,9,,12,,,-14	<please=-21,9	<prep=11,,-17,,,-8,21	<s=-26,17	<so=,30,,,,,12	<they=-11,-12,,11,,,-20	<time=-18,21,,-24,-9,,-8	<why=,,,,,,28	<you=,,,,,,12	=,15,-10,,-18,-10,25	>#=,-20,,,-12,-20,44	>$=-15,-12,,-14,,,-27	>N=-14,25,-16,,-24,-20,11	>all=-15,,-14,-13,,11,-9	>and=12,,,,14,,15	>bad=-14,-12,,13,,,-11	>be=,-11,12,11	>because=37,11,26,,,17,27	>but=-11,,,28,10,,-11	>can=11,,,,,,28	>choose=,28,,,21,-15,27	>do=-12,,,,27	>done=-22,,-12,45,,28,33	>ed=-22,-24,,33,-9,24	>get=,,,26,9,,21	>good=-10,40,,28,-11,14	>have=,,,37,,,9	>if=,,,,,,-10	>ing=29,11,,-8,15,,46	>it=,-29,,,30,,18	>ly=,,,-9,,,-13	>make=-20,,,,,-8	>maybe=,,,,,,10	>modal=,,,,,,11	>my=-8,,13,,,,26	>need=33,,,,,,8	>no=10,17,-16,29,14,-15,32	>not=-29,30,,,-9,34,-10	>now=-15,,,,,,-8	>only=-16	>past=,14,,15,,,20	>please=,,,,-8	>prep=-22,9,,,-20,19	>s=14,8,-22,33,-17,-14,10	>so=31,25,29,-16,-16,-10,33	>still=-10	>the=-18,12,18,-19,12	>they=-28,-21,22,35,-13	>time=,,,-17,,,-41	>we=13,15,-13,-15,26,-11,29	>when=,-13,,,,17,-22	>why=13,-13,,,,,-12	>will=-12,-13,,,,,-14	>you=-13,20,,15
-word :	<#=-30,,-20,24,,-14,-30	<N=,9,,,,15,14	<bad=-13,-9,,13,,9,13	<choose=-10,14,9,-21,18,,27	<done=-9,17,,-22,,,-19	<ed=-19,,24,,14,21,-43	<good=39,-15,-16,21,16,-14,21	<ing=-8,,26,-9,,-9	<it=,,,,11,,16	<make=,-8,10,-14,,16,29	<my=,8,,,,,19	<now=,,,13,,,12	<prep=22,-9,11,-9,-12,-9,31	<s=-33,-14,14,,-21,-20,-13	<so=,12,,,,16,11	<time=-22,18,,-15,,,-18	=-23,,11,,-12,,28	>#=-13,,,16,-9,-21,27	>$=-33,-33,-41,-19,-33,-35,-80	>)=,-10,,14,,,-9	>N=,12,-21,-24,-17,16,-17	>all=,-8,12,,,,12	>bad=41,,,-11,,,-19	>choose=,-10,,,,,-28	>done=-13,-10,-10,30,,,22	>good=-10,-11,,56	>ing=,-20,,-8,,12,25	>it=,19,16,,,9,8	>make=-10,-15,,20,16,14,22	>no=,32,,-14,,-10,23	>not=,26,24,,28,,19	>prep=-13,-10,26	>s=-26,15,13,-9,,,27	>the=12,16,37,9,20,20,33	>they=,22,18,-11,,,33	>time=,9,,,,,8	>we=,8,,,12,47,17	>why=,,,,,,-13	>you=-20,,11,9,,,-11
-word ?	<#=,,,,,,-19	<N=-32,-34,-25,-27,,-26,-46	<all=,,,,,,-9	<bad=,,,,,,-9	<but=,,,,,,-11	<good=,12,,-9,,,-11	<it=,,,,,,-9	<make=8,,,,,11,18	<s=-9,-15,-9,-12,-9,-16,-43	<time=,,,,,,-24	=-49,-56,-45,-53,-32,-40,-72	>$=-49,-54,-45,-51,-32,-39,-70
-word a	<#=,-31,,,,,-16	<,=-29,,-9,,31,,44	<:=-13,-14,,,,9,-39	<N=,9,16,-26,-18,16,21	<^=-21,-17,-19,-16,-10,,-88	<and=-46,,-11,-13,41,,-8	<bad=-18,,,12,,,-15	<be=18,-16,,-23,25,-9,-15	<choose=,-10,,,,,-20	<do=,-16	<done=-10,,20,-15,,28	<ed=-14,,,,21,,-13	<get=10,,,,10	<good=,28,,14	<have=16,-19,,23,-16	<if=,,-11,,,,-9	<ing=,9,-9,,-8,,-24	<it=,,,,,,12	<make=-16,-14,,,,-11,-23	<my=,-10,,-8,-14,-9,-14	<need=25,-11,-11,-9,18,-10	<no=-10,,,31,,,29	<not=,-9,-15,,,,-36	<now=,,,,,,18	<past=-11,,,42,,17,29	<prep=19,-10,22,-30,9,-47,-28	<s=8,-18,23,,-11,,-26	<so=-9	<stay=,,10,,18,,11	<when=-26,,-9,,,,-29	<why=,,-12,,,,-14	=-22,-50,-13,-27,,-25,-43	>#=,,,,16	>N=-26,-46,-13,-36,26,-14,-43	>and=,,,,,,13	>bad=-16,-34,-8,,,-11,-20	>be=,-15,,-9,,,-23	>ed=,,,9	>good=,-23,,19,,-14	>ing=-15,-16,-14,,27,,-48	>make=18,-11,,,,10,12	>please=,,10,,,,-9	>s=18	>time=,,20,9,,-14,-41	>when=,,,-10,-9,,-14
-word after	<#=-14,-21,,20	<N=11,,,20	<^=-39,68,,,,-25,21	<again=,,,15	<bad=11,-14,,19	<good=-16,,,,,,-11	<prep=11	<s=11,10,,38,,47,47	=28,-11,,70,-12,17,59	>#=,12,,22,,,15	>N=22,-23,13,21,,13	>all=15,8,,15,,35	>ing=,33,,,,,38	>it=,,,,,,-14	>the=,-15,-19,30,,,40	>we=-12	>you=,-19
-word and	<#=20,-18,9,-31,,,-29	<,=18,21,,,17,,37	<N=28,,,-17,13,-32,37	<^=-19,-25,-22,,16,-12,58	<again=-19,15,,,,,-13	<bad=-22,-18,-11,,,,-34	<choose=,,,13,,25	<done=-19,12,,49,,,61	<ed=12,-10,-9,44,,-10	<good=,,-10,36,,67,16	<ing=,-9,,-9,29,,36	<it=,,-10,18,,,8	<make=,,,15,,-9,15	<my=,,,,,,18	<no=,,,-9	<now=10	<prep=-8,15,,45,,,39	<s=13,,-16,,20,-10,12	<the=,,,,,,13	<time=27,14,,9,,23,46	=9,-10,-25,20,,-9,47	>#=-13,,16,,,11,-9	>N=,15,,,,,12	>all=,,,18	>bad=,,,13,,,-22	>because=,,,,10	>can=10,,,,,,11	>choose=-17,50,,,,,13	>do=,13,,,,26,19	>done=-29,,-15,55,-8,-19,27	>ed=-13,-13,19,51,,-8,27	>get=,-11,,12	>good=-20,-20,,23,,,12	>ing=19,,,,,,15	>it=36,12,-10,15,,-9,17	>make=-14,,,24,12,13,-8	>modal=,,,-16	>my=15,,15,,,,17	>need=,,,,,,-13	>no=20,-9,,,-8,,14	>not=,41,15,-12,,,38	>now=25,-13,,-17,23,,18	>only=14,,,,,,17	>past=,,,,,,-20	>prep=9,11,,18,,16,25	>s=,,-10,,45,,11	>so=13,,12,-28,,,12	>the=9,-18,-16,9,19,-13,22	>they=39,,-11,-15,,,43	>we=32,24,-11,,,15,34	>when=10
-word are	<#=31,19,12,,,24,18	<N=-9,,-9,,-9,-10,-22	<all=,,8,14,,,-20	<bad=-23,,,-26,,,-31	<it=,11,,,,,15	<s=12,-12,-23,30,-27,-28,13	<they=38,,,,,,23	<time=,,,22,,,10	<we=12,32,-13,13,,,23	<you=-10,-23,-9,-16,22	=13,-13,-17,,-18,-22,19	>#=18,9,,-9	>$=,8	>N=29,-25,,-32,-19,-9	>again=-13,-21,,22,,,13	>all=,,,,,,16	>bad=40,21,,-32,,,48	>choose=-16,53,,11,,11,40	>do=,,,,20	>done=15,,16,13	>ed=23,-18,-9,-8,,,25	>good=-30,-30,,52,-9,21,-16	>ing=-13,50,-11,-13,,-16,17	>ly=-14,,,,,,-15	>no=,,,,,,-32	>not=,11,,,13,-15,16	>past=20,,,11	>prep=,-36,-12,39,38,13,16	>still=11	>the=-9,,11,,-11,,-23
-word because	<#=8,,23	<,=39,9,13,-10,,,-14	<N=,,,,,,16	<bad=,,-16	<ing=-13,,,,,,-17	<s=,,,,,,15	<time=-11	=11,-11,41,-28,-15	>N=,,,,,,18	>all=-13,,17,,,,17	>it=,,14	>prep=,,-16,,,,-31	>the=,-16,34,-9
-word chunks	<#=,13	=,13
-word days	<#=-16,22	<N=27,-19,20,16,,-10,32	=18,,12,,,,31	>$=-34,,14,13,,-12,-20	>,=,,,,,,15	>prep=11,,,,,,23
-word degrees	<#=9,-16,,-10	=9,-16,,-10	>and=8,-12,,-10
-word dpi	<#=-14,27,,-8,,,-22	=-15,25,11,-10,,,-15
-word entries	<#=-11	=-12,,,,,,9
-word euros	<#=,28,,,,,29	=,28,,,,,28
-word every	<#=,,21,,,,-10	<,=,,,14,,,10	<N=10,-32	<^=13,,,-10,,,-20	<bad=,,,,,,30	<prep=12,,-8,-12,,,32	<s=,,-10,-17,,,-20	=57,-49,12,-21,-8,-13,28	>N=60,-22,21,,,-10,75	>time=,-30,,-12,,,-85
-word failed	<#=,,,-25	<N=19,,-10,,,,10	<no=,,,-9,,,-18	<prep=,,,,,,-15	<s=-14,,,,,,-11	<the=,,,,,,-8	=-63,-23,-14,-49,,-10,-67	>$=,,,-32,,,19	>,=-12,-9,,,,,-16	>N=,,9	>because=,,-18,,,,-12	>s=-21,,,-22,,,-49	>when=,,,13,,,8
-word files	<#=,23,,,,,38	<N=-9,-13,,,,,-14	<the=,,,,,,12	=-38,,-23,20,,,13	>$=12,12,,,,,11	>,=,,,,,,9	>N=,-9,,,,,-15	>be=,,,,,,26
-word for	<#=-13,17,-14,11,,15,30	<,=,,,,,,-11	<N=,23,,-15,-13,60,42	<^=,9,-12,13,-14,-18,30	<again=18,43,,,,,9	<bad=46,-12,,14	<be=,13,,-10,,,-11	<choose=-11,,,,54,,39	<done=,,,17	<ed=,-13,-11,,73,,21	<good=51,9,,-14,-11	<ing=,-53,,-9,,-14,-38	<it=,,,,,,-15	<make=-19,-17,,,,32,-13	<need=,,,,,,-25	<no=13,10,,12,,,23	<not=,-20,,,,,-16	<only=,14,12	<please=,-23,,-16,-10,-9,-26	<prep=,,,9,,,-23	<s=,28,-9,26,-8	<time=,,,-24	=,12,-36,-12,11,23,29	>#=14,-14,,46,,-14	>N=15,,23,-9,26,29,57	>all=35,29,-12,-19,,,17	>ed=,,,,,,-19	>good=-14,22,,11,13,,12	>ing=22,26,-9,-14,9	>it=-21,,-13,-18,46,,-10	>my=,-21,,-12,,-12,-63	>now=20,-23	>s=,59,,-28,,,15	>the=-46,39,-36,17,-12,32	>they=23	>time=32,-48,,41,,27,-14	>you=,-26,,-20,,19,-15
-word from	<#=10,,,17	<N=26,,,,-15,-13,13	<^=-14,27,16,,,,45	<bad=-14,26,10,18,,,26	<be=,-9	<ed=,,27	<good=-11,18,12,-14,,,17	<it=,,,20	<ly=,,,,,,21	<make=-22,29,15,-10	<not=,18,,-12	<only=,21	<past=-10,-12,50,13	<s=,-14,,-15,,,24	=-15,25,56,,-34,-28,49	>#=-32,-25,60,38,,-15,22	>$=,,,,,,17	>:=,-19,,,,,-15	>N=,-14,,-10,-9,-22,11	>all=,,,,,,-16	>ing=,-9,29	>it=15,17,,,,,15	>my=,,,23,,,18	>now=-13,38,-11,-24,,,20	>s=-9,25,,-11,,,12	>the=20,17,18,,-15,,18	>time=-26,58,,,,,18	>you=,,,,,,21
-word gb	<#=-12,-9,-10,,,,-12	=-12,-9,-10,,,,-12	>$=17,,,,,,12
-word gets	<#=,44,,-11,,,16	<N=-26,43,-14,-33,12,,-37	<no=,,18	=,114,,-53,,,53	>N=,10,,,13,,24	>bad=,,,,,,-27	>done=-11,18,,-19	>ed=,42,,-11	>the=19,19,16,-11,,,20
-word guests	<#=18,,,,,,16	=27,-9,,-9,,,20
-word h	<#=14	=11,-15
-word has	<#=-14,,,15	<N=39,-38,-8,-24	<^=-11,,,,,,-20	<ing=,,,-15,,,10	<it=,-9,,,,,11	<make=-18,-9,-9,,,,-32	<no=,,,-8,,,-11	<still=12,,,,,,15	=25,-50,-14,-40,-15,-15	>#=-15,,,-10,,,-23	>N=-21,,-10,,,,-49	>bad=-20,,,,,,-29	>be=,,-13,18,,,15	>ed=-8,,,,,,13	>good=-8,,,-24,,,-14	>no=10,,29,,,,-9	>not=43,,,,,,43	>past=,17	>prep=,-13,-8,,,,14	>the=36,-8,8,,-9
-word hours	<#=13,,,,,,18	<N=-13,-20,,30,,-11,15	=-9,-16,,10,,-12,11	>$=-12,,,,,-10
-word in	<#=-10,,,,,,-53	<,=,,,-8	<N=24,-11,-11,,-11,,-9	<^=-48,-35,,-11,,-15,-108	<again=15,-8,,-19	<all=,9	<and=-8,,,15,,,16	<bad=-44,-25,-10,14,45,18,-115	<be=-12,,-13,53,23,32,64	<choose=,11,,11,,-13,-38	<done=,,30,,,-9,24	<ed=,-30,,,-8,65	<good=-32,,16,20,,-13,-20	<ing=32,49,,-11,17,,30	<it=-16,39,,20,,,57	<make=,,,14,,18,44	<need=,-9,,25	<no=9,,,,,,13	<not=,,,,,,37	<only=15,-9	<past=,-9,,8	<prep=,,8,-14,,,-32	<s=,-14,,11	<stay=,13,-8,-15,,,19	<they=-9,16,,-13,,,-12	=-32,-24,-11,17,14,15	>!=,,,8,,54,20	>#=,-23,,,-8,-15,-42	>$=,27,-18,44,-13,-20,33	>,=,,,26,,,14	>:=,23,,,-9	>N=-28,-16,,-30,,57,-15	>again=,,,22,,,37	>all=-9,,,,14,,-8	>and=,,,12	>bad=10,9,,,,,11	>ing=,-25,,21,,,21	>it=,,,-17,,,10	>make=-9,,,,,,-14	>modal=,,,,,24	>my=-9,,,13,,,14	>prep=9,9,,28,10,,39	>s=-49,13,,,16	>the=15,-39,,11,37,,-17	>time=,,15,-27,,-24,-36	>you=,-9,16,,,,-16
-word is	<#=15,-28,,28,-9,-15,26	<,=,-10,,,,,-17	<N=17,,-20,9,-18,-8,31	<^=,-16,,,,,-28	<all=,,,-9,,,14	<and=,,,,,,-13	<bad=-15,-14,,14,,,17	<choose=-24,-12,,,,,-10	<ed=,,,18,,,10	<good=,,,,,,-10	<ing=21,-13,,,,-11	<it=,24,,,,-22	<make=,,,15,,-11,-20	<need=,39,53,23	<no=-18,-15,,,,,-23	<prep=,15,,,-11,,23	<s=-32,,,-40,,10	<the=,-15,,-9,,,-23	<they=16,-8	<time=,10,18,-42	<why=9,-9,9,,,,-13	=,,-22,,-31,-35,-28	>#=-10,21,15,-16,,-10,-14	>$=-11,31,,-11,,,37	>,=-11,,,,,,-9	>N=-33,29,19,-23,-11,-23	>again=,19,,19,,,53	>all=14,,23	>bad=20,-9,-24,,-18,-20,25	>be=,,,15,,,22	>because=,-11,,-16,,,-28	>choose=-14,34,,,,,52	>done=-8,12,-22,24,,25,39	>ed=22,-24,,-17,-11,-9,-44	>good=-43,13,-30,24,27,-25,34	>ing=77,-47,,-12,,,21	>it=-9,,28,10,-10	>ly=-13,-9,,,14	>make=-10,,,,,,-9	>my=-10,24,,9	>no=,-13,,-12,,20	>not=15,-12,-24,-17,-12,,-22	>now=,,15,18	>only=8,-16,,,,,-19	>past=29,,,-31,-8,,-14	>please=,,,-10	>prep=,-15,,28,-32,27,23	>s=44	>still=,,,,,,-9	>the=10,,-15,-37,-9,-12,-36	>time=,-12,,-10,,,-14	>why=-16,,59,,16,,10	>you=,-15,,,,,-22
-word june	<#=,25,,-22	<prep=-12,,,,,,-12	<when=12,,,,,9	=-24,20,,-36	>$=,-14	>be=,,,,,,-11
-word lines	<#=,,,25	=,,,14
-word may	<#=,29	<prep=,,,,,23	<we=,-9,,,18	=,12,,-21,11,17,9	>$=-13,26,,-24,,20,-15	>not=11	>prep=,,,,17,,17
-word mb	<#=-16,,,19,,,8	=-16,,,19,,,8
-word means	<#=-19,,,-9,,,-30	=-22,-11,,-12,,,-48	>the=-14,,,,,,-22
-word min	<#=10,,14,24	=14,,14,24	>$=14,-20,17,8,,,-13	>,=,,,21,,,9
-word minutes	<#=10,-31,8,13,,,-12	<N=9,-15,,14,,-11,-17	<the=,-9,,,,,34	=20,,,18,,-19,9	>$=-8,-8,-13,,,-11,36	>,=,28,,14,,,-36	>N=,,9,,,,15	>and=15,,,,,,9	>prep=-9,,,,,,-29
-word ms	<#=,-11,,,,,-9	=-8,-20,,,,,-21
-word now	<#=,-8,,11	<,=,-9,,,,,10	<N=-26,-18,,38,26,,32	<^=,,18,,24	<and=25,-13,,-17,23,,18	<bad=-33,52,,,,,18	<be=,,,11,9	<good=,-29,35,,-15,,40	<ing=,10,,-9,,,-21	<it=,,,,,,-32	<make=,9,,,,,12	<prep=,20,-12,-22,,,27	<s=-11,-11,,54	<you=,17,,-12	=-32,,24,,49,-30,69	>$=-21,-8,,-47,-12,-20	>,=,,,35,,9,16	>:=,,,13,,,12	>N=-10,11,,18,,,19	>and=10,,,,,,-9	>good=,9,,18,,,16	>it=,,,,31,,17	>make=,,14,,,,-10	>prep=-13,38,-11,-24,,,20	>s=-28,,8,30,25,,9	>the=,-9,,,13	>we=11,,22,,,,17
-word of	<#=13,-26,33,9,19,,46	<N=,9,,-10,,-31,-21	<^=,,-9,,,,-15	<all=18,29,,-31,,-9,40	<bad=-8	<because=,,-22,,,,-32	<ing=,,,13	<it=,,,,,,-17	<make=,,,,28,,17	<no=,-15,-17,-20,,,-43	<only=,,10,,,,32	<prep=39,9,-14,19,,,58	<s=-23,-12,-9,32,,,-31	<time=9,,19,19,,,23	=,-11,14,,,-41,14	>#=-20,-13,-22,20,,-9	>N=13,-36,-9,-26,10,,-27	>all=,10	>bad=,,13,,,,-11	>good=,,,-9,,,-19	>ing=,16,,14,,,8	>it=,-36,23,9,,,-31	>my=19,,,-11,,,32	>s=70,-22,11,24,,,19	>the=8,,32,,20,-33,24	>they=-41,-10,,,,,-21	>time=,40,,9,,,64	>why=,12,,,,,-19	>you=-17,40,,,,,-13
-word on	<#=10,21,-9,11,,,17	<,=,-13,,24,,,8	<N=-14,,,-27,-22,8,19	<^=,,,-10,,9,-16	<again=13,,,15,,,34	<and=,-9,,14,,25	<bad=,22,,-38,-9,-14,33	<be=,-41,,44,-11,-17,-27	<because=,,,,,,-11	<choose=18,-50,,29,-8,,-29	<done=,,,8,,,-25	<ed=17,-16,15,,,-14,-30	<good=-26,13,-9,40,34,-14,43	<ing=9,,,-14,,9,10	<it=,13,-8,-56,,10,24	<ly=-9,,19,13	<make=-12,12,,13,,,-15	<my=22,,,,,,18	<no=12	<not=,,8,,,-8	<now=-13,38,-11,-24,,,20	<prep=-13,,,,,,-34	<s=,11,,-36,,21	<stay=,,,-9,,,-16	<time=-8,,,,,,9	=,-18,-16,,-34,-12,24	>#=-14,49,,-37,,-9	>$=-22,31,-14,-22,-8,-19	>,=,11,,35,,,28	>N=-24,,17,11,-13,-23,27	>again=24,15,,,,,21	>all=,-20,,18,-10,,44	>and=,,,11,,,10	>bad=,-20,,,,,-14	>choose=,,,,,,14	>ing=13,-26,,,,,-9	>it=-9,35,-12,-15,,-8,-36	>my=11,-28,,-12,,11	>prep=,,9,19	>s=,,-12,-10,,,13	>the=,-18,19,-37,,26	>they=,,,19,,,21	>time=13,-57,-12,-17,,27,-34	>you=,,,21,,-8
-word pages	<#=-9,-8,-8,14	<N=,,-8,,22,,14	=-12,-25,-17,25,19,16,22	>$=,-13,-11,,21,,12	>prep=,,,,,8,10
-word passed	<#=,,,-25	<^=,,-16,-11	<we=,,,,,,14	=-8,-25,-19,-17,,,29	>,=,,,-25	>the=,-17,,-14
-word people	<#=10,15	<N=,,,-16,,16,12	=,19,70,-29,12	>N=,,17	>be=,-11,9	>prep=,,,,,18
-word pm	<#=-8	=-8
-word prs	<#=17	=13,23
-word rows	<#=11,,,12,,,9	<N=,,9,-18,,21,14	=,-16,35,,,13	>,=,,34,,,,15	>and=15	>because=-14,,,,,17,-8
-word rps	<#=,,,,,,-14	=,,,,,,-14
-word runs	<#=,-9,13,12,,,18	<N=-8,10,64,-52,-8,,18	<it=,,,18	=-10,-24,69,-15,-15,,16	>$=,-9,,29,,,10	>prep=-16,13,,-23,,,-18
-word s	<#=,,,,,11,16	=,,,,,10,19	>#=,10	>N=,8,,,,,18
-word seconds	<#=,-13,24,14	<N=,-10,,,,,-15	=,-23,28,,,,-10	>$=,-8,,,,,-23	>,=,,,,,,10	>prep=11,,,-10,,,12
-word skus	<#=,,,-16,34,,-26	=,,,-16,34,,-25
-word so	<#=,,,,,,11	<,=38,18,,,-14,-12,52	<N=-10,-11,-13,,38,22	<^=,-20,27,,-12,-20,32	<and=,16	<bad=24,-10,,-12,,,9	<be=,-24,,,,,-19	<good=13,,,,18,,9	<s=,-12,,,,,-16	=,,,-13,12,-17,54	>$=-12,9,,,,,-19	>:=,12	>N=-17,,,-19,-15,-12,-41	>good=,,,,,,-8	>ing=,,13,-9,,,10	>it=-27,,16,33,,10	>make=,,,,,,10	>no=45,-17,,-10,,,36	>prep=,,,10,20,,12	>s=,-13,,,,,-13	>the=41,,27,,35,,46	>time=,21,,,,,26	>we=21,-9,,,,,46
-word support	<#=,,,-19	<N=,,,,,,41	<not=-22,,,,,,-38	<s=,,,,18,,11	=-50,,-9,-39,25,-13	>N=-22,,,-11,,,-36	>be=-11,,,-19	>prep=,,,,15
-word tests	<#=,,,,,,11	<,=,,,-8,,,-10	<N=10,,,13,,-11,18	<^=44,,,-50,,,-13	<all=,,,-27,,,-43	<bad=,-8,,,,,-13	<prep=,,,44,,,10	<the=-41,,,-8,,,-43	=,-33,-9,-28,-14,-27,-79	>$=,,13,30,,,16	>,=,,,,,,-11	>:=,,,-25,,,8	>bad=,,,,,,10	>be=-13	>can=23	>good=38,-13,,-67,,,-62	>prep=-8,,,50,,-12
-word the	<#=,8	<,=,,24,-17,-14,,-11	<:=18,32,41,11,23,13,51	<;=,,,,,,14	<N=-15,,,-9,,9,-21	<^=9,-19,,,,-32,17	<all=,15,-8,11	<and=19,-22,,14,-15,-17,17	<bad=29,27,-9,-23,-12,-22,42	<be=-48,,32,,-26,-12,-21	<because=29,-28,17,19,-12,-11,17	<but=41,,,,,,35	<choose=-14,65,-23,-15,-19,,53	<do=-16,58,,14,23,15,55	<done=-28,-9,-14,41,,-24,44	<ed=8,-30,,14,-21,,37	<get=-11,-17,,48,-12,-18,24	<good=-10,-34,,24,-18,-14	<have=12,,,-17,18,,-13	<if=-35,-11,9,-20,-10,,-48	<ing=-23,,29,,43,15	<it=-11,,24,-14	<ly=-11,,,,20	<make=9,-34,,-21,-22,13,-29	<maybe=,,10,-11	<modal=,,,,,,-28	<my=,,,19,28,11	<need=12,,,-35,-13,-20,-26	<no=29,,,-15,,,25	<not=,,29,,,,39	<now=,-10,,10,9	<only=,-13,,,23,,9	<past=40,26,-14,-22,-9,,30	<prep=,,14,,-9,25,17	<s=-20,,47,,21,15,23	<so=48,-9,49,-23,33,,43	<stay=-15,-9,43,,,,-22	<still=,28,,-14,,,20	<time=25,-10,,,,,-19	<when=-13,20,30,-18,,22,22	<why=-14,,71,-35,-9	=,,-12,,-17,,22	>#=,,25,9,-15,10,10	>N=,,-9,,,,22	>again=15,,,-17	>bad=-31,-31,41,9,21,44	>because=,-10,14	>choose=-14,,,,,-12,14	>done=,,30,-18	>ed=27,9,,,,-11,21	>good=-29,18,-10,,,14,-22	>ing=12,43,31,-31,-15,25,48	>ly=,,,22	>make=-12,-20,-25,,,15,-9	>need=-11,-11,,-19,,-9	>only=14	>past=16,-11,,,,,-23	>s=,,12,-13,,,19	>time=-9,,-15,,,,44
-word times	<#=-8,,,12	<N=-10,-14,,,,11,-17	<good=,,,-10,,,-21	=,-28,-15,-11,-8,,-36	>$=,-15,,-14,,,-39	>,=-8	>prep=13
-word to	<#=-15,-9,26,20,,30,46	<N=17,27,,51	<^=,9,,,,,-12	<again=-24,,13,,,,-21	<all=,,,,,,-11	<and=12,23,,,,,14	<bad=48,32,-19,-12,,-9,76	<be=,,,,,,-14	<can=23,-17,,15,,,25	<choose=-12,33,11,-21,,,27	<done=-10,,,,,,16	<ed=-25,-23,-30,,,-17	<good=45,-26,-10,-10,-9,,-30	<have=,-35,-13,,-8,39,21	<ing=-10,-9,,-10,,,-18	<it=24,-16,,9,,,27	<ly=,,17,,17,,-10	<make=,,,,,20	<maybe=19,,,,,,12	<my=,17,,,,11	<need=-25,15,,-46,,14	<no=12,17,28,18,,,54	<not=,20	<past=16,,,,,,-12	<please=,,,13,,,17	<prep=,-16,-9,,19,,8	<s=-10,-23,-9,-28,-18,-14,-21	<stay=,35,11,-10,,-13,46	<they=,,8,8	<time=-11,-11,,,,14,-16	=,-13,-15,,-14,,-9	>#=-50,19,14,37,,13,75	>N=22,15,-16,23,,13,-15	>all=,-10,,,8,,33	>bad=,-12,,,,,-11	>choose=15,-47,,,,-14,-13	>do=-17,,29,,16	>get=,,,,,9	>good=29,,,,9,,33	>have=,-15,,,,,-26	>make=,-47,11,-31,,20,13	>my=,34,,-12,,22,33	>no=,28,,,,,27	>s=-14,-11,,,,-16,-29	>the=25,,,,-16,-9,36	>time=,34,,-11,,,30	>you=,-13,,-16,,,12
-word until	<#=-8,41,,,,,17	<N=,20,,-12,,-14,21	<^=14,-9	<bad=,23	<ed=34,,,-11,,,16	<good=30,-8,,-25	<s=,,8	=74,81,-9,-51,-10,-15,68	>N=-16,,9,,,-11	>the=18,22,-8,-12,,,15	>they=25,,,,,,17	>time=31,8,,,,,22
-word users	<#=12	<N=21,15,,,,,33	<prep=10,-11	=,,,-9	>$=,10	>be=11,,,-12,,,26
-word with	<#=,,14,,,,9	<,=,-22,,22,,17,26	<N=,60,-11,-25,11,-9,-30	<^=,-13,,,,,-9	<bad=38,-22,-9,-12,,,21	<be=28	<choose=-15,48,-13,-16,-36,26,35	<done=,,,,,,11	<ed=,26,-13,,29,-9,-12	<good=-47,-19,,18,,31	<ing=,32,,,,-8	<it=,,,-8,,-10,-33	<make=,,,-8,,,-8	<prep=,,,23,,,29	<s=17,,-16,-12,,,12	=,21,-14,-21,-22,-16,28	>#=,,-11,,33,,22	>N=-21,36,-24,-14,-12,-31	>ed=,,,13,,,10	>it=-8,,-9,33	>my=,-11,,16,,,11	>no=,,9,-8,,,9	>s=12,-27,-12,-26,14,-17	>the=16,12,13,-15,-35,37,15	>they=16,,17	>time=,15	>you=-10,9,,-10,,-8
-word words	<#=-19,-15,,21,,-8,-27	=-20,-16,,16,,-10,-34	>$=,,,31,,,-11	>,=-8,,,,,,-11
-word 2	<(=,,,,,,-19	<N=35,,,,,19,19	<prep=,,,-18,,,19	=,,8,,,10,-21	>)=,,,-9,,,-27	>,=,,-9,8,,12,12	>N=,-14,,16,,,-34	>be=29,,,-16	>prep=,,,-14	>s=,,,24,,,20
-word quote_	<(=,14	<,=19,-21,,-10,,,-19	<:=,-46,-15,-23,-13,-23,-71	<N=17,,-13,-8,,-13,-14	<^=-12,-13,-8,,-9,,-39	<and=-18,,,-10,,,-62	<be=,14	<done=-13,,,,,,22	<ed=,,,,,,-10	<good=,,,,,,-20	<make=,-19,,,,25,53	<prep=9,-17,,-10,42,22,30	<s=-20,-15,,-8,,,-55	<the=-8,,27,,,,14	=,-70,-27,-73,,-15,-62	>$=-27,-54,-45,-31,,-22,-72	>,=9,,,-11,,-8,-40	>and=13,,,-9,-9,,-8	>be=,,,9,,,-25	>modal=,,,,,,-8	>now=12	>prep=,-29,,-27,-8,29	>s=,,13
-word 0	<,=,,12,9	=,,,11	>,=,,13,-15,,,-17	>bad=,,,16	>s=,,9,-9
-word 000	<,=,,,,,,-18	=,,,,,,-18
-word 12	<,=-15,12,,-13,,,-15	<N=25,-27,,,,,-17	<^=-10,,,,,,-8	<all=,,,12	<prep=,22,-9,-13,,,15	=,19,-16,-29,,-14,-24	>and=-24,,,,,,-21	>prep=-9	>s=43,,,,,,-15	>time=,,,-10
-word 14	<,=11,,,,,,12	<N=,-18,,,,,-13	<^=,,,-10,,,-29	<all=,,,-24,,,-18	<prep=,9,,-9,,,14	<s=-10,,,-10,,,-30	=-15,-20,-9,-28,,,-38	>,=,-15,,-26,,,-39	>:=,,,19,,,21	>N=,-10	>s=,,,-15,,,-23	>time=,16,,-17,,8
-word 200	<,=,-32,,,,,-10	=,-33,,,33
-word 3	<,=,26,,-39	<N=,23,,26,,,25	<^=,,,-13,,,44	<prep=-18,18,,11	=,30,,-15,-9,-14	>$=,-11,12,,,9	>)=,,,-9,,,-27	>N=,,,,,,24	>bad=,,,-35	>be=-20,11,13,,,,-22	>prep=,,,16,,,9	>s=,-9,,29,,,26	>time=,25,,,,,14
-word about	<,=,,,,,15,-16	<N=-16,,-14,-18,,56,31	<bad=,,,,,,-8	<be=,,17,-15,,-8,-41	<choose=,,,,,,-34	<ed=,,,,-9,-11	<ing=-9,9	<make=,,,,,,-15	<maybe=,,,,,,-10	<my=,,,,,,-19	=-23,-50,-21,-51,-30,39,-74	>#=10,-15,-11,-9,,15,-45	>N=,,,-13,,,-18	>ing=,-11,,,,,-38	>it=-14,10,,,-10,-8,39	>s=,,,,,,-27	>the=,-11,-19,-14,-11,55,-15
-word all	<,=,-32,,11,,21	<N=-22,-12	<^=-46,,-9,88,-16,-17,65	<and=,,,18,,,11	<bad=12,,,-10,,,-35	<be=18,,19,,,,21	<done=,8	<good=25,15,,-8,,,32	<prep=-9,36,,,14,-11,34	<s=,-10,22,13,,,16	<when=,,,,,37,-29	=-22,-22,,61,-21,,52	>#=-31,-11,-9,49,,,12	>$=-12,-10,-12,,-8,27,11	>,=,,20,,,,13	>N=9,,15,29,9,-15,74	>ed=10,-10,15,-11,,,-8	>good=16,16,-10	>my=,12,,,,,12	>prep=21,19,-13	>s=-10,-30,,,,28,20	>the=-36,18,,26	>time=-15
-word as	<,=-24,57,-10,-10,-13,8,9	<N=,,23,,24,-10,54	<^=26,16,,,,,31	<bad=,,11,,,,-8	<ed=,,12,,,,12	<good=,,11	<it=,,12,,,,-17	<modal=,,,,21	<past=,,-11,-9,59	<prep=,,,,11,,12	<s=,,-8,21,11,,10	<stay=,16,,,-9	=-25,34,13,-15,65,,67	>#=16	>N=,,45,-22,35,,74	>bad=,8	>be=,16,,,,,22	>choose=,9,,,,,12	>ed=-15,-18,,,,,-17	>good=-10,-19,,,45,,19	>it=18,,,,,13,-9	>prep=-12,40,,29,,,36	>s=,,14,,,16	>the=16,,17,-14,,,-10	>they=,,,,,,8	>we=15,12,11,12,,,11	>when=,,-10,,31,-11,33	>you=-8,22,,21,,,23
-word at	<,=,,,,,,-11	<N=-11,-43,19,26,-9,-18,-9	<^=,-11,,,,,-12	<again=,-13,,,,,-21	<bad=63,,,-16,,,32	<be=27,-20,,-26,,17,10	<done=,,,14	<ed=,,,,,,-19	<good=,25,,26,,,18	<ing=17,17,,-15,,,20	<it=14,,,,,,-28	<make=-24,,,,,,-15	<past=-10,29,18	<prep=-10	<s=11,,-18,-8,,-13,20	<stay=,-13,,8,,,16	<time=,,8,,,,-20	=19,-39,-9,,-28,-34,-11	>#=51,19,-26,14,-9,9,14	>N=36,-23,,,,,-13	>all=-16,-13,11,-11,,,-49	>bad=,,,9,,,-19	>it=8,-12,,,,,29	>my=,,,,,-11	>s=,,,,,,18	>the=,-43,,-34,-12,-25,-56	>time=-19,,18,32
-word but	<,=-22,,,,,,-20	<N=14	<^=10,-36,-29,-51,-12,-21,-23	=16,-38,-26,-58,-13,-25,-28	>N=,-14,,,12,,16	>it=,,,-15,,,-15	>make=-14	>no=41	>not=,,,,,,-10	>the=25,,,-18,,,22	>we=-13,,,,,,-11
-word by	<,=,,,,,,-18	<N=-24,-24,-18,51,,16,-10	<^=,,,,,,-16	<bad=-19,-12,14,,,20,-10	<choose=,,,,,-11,21	<done=14,,,,,12	<ed=17,35,15,,,27,28	<good=-10,42,,-22,,,-12	<ing=,-8,,,,,-12	<it=,-10,,,,,-29	<s=11,,,-20,,-11	=,11,,-13,-19,26,-44	>N=,14,-16,23,-8,22	>choose=,-10,,,,,-33	>done=,8,,,,19	>my=9,8	>s=,,,19	>the=65,24,23,-19	>time=-24,,,-30,,-9,-35
-word can	<,=11,,,,,,28	<N=,-11,16,-10,-9,30,-11	<^=,-10,,-11,19	<and=9,,,,,,11	<it=,8	<no=19,-9,,-10	<s=-56,9,-9,-12,,-11,-25	<they=,,,,,,24	<we=25,-31,-14,15,-13,-21,-9	<you=-25,-14,,9,,,-44	=33,-51,-17,-18,-18,-16,-21	>$=-20	>N=22,-10,-18,,-13,-20,-14	>choose=-29,-11,,,,,-19	>do=33	>get=20,,,,,,27	>good=-22,,,,,,-10	>make=12,,,,,,9	>not=30,-25,,-30,-16,,10	>we=,,,,,,-11	>you=,,,,,,18
-word could	<,=,,,,,,12	<N=,,,-9,,,-36	<^=,-10,,,10,,-9	<s=-10,,,,,,-11	<we=36,-23	<you=,-11	=,-55,-20,-19,,-17,-48	>N=-16,-17,,,-11,,-41	>choose=,-22,,,,,-32	>not=32,-10,,,,,18	>you=,,,,18,,21
-word deposit	<,=,-9	=,-10,,15,,,22	>$=9,,,,,,19
-word do	<,=-12,,,,28	<N=,-14,,,29,,32	<^=-26,-38,,,-14,,-43	<and=,13,,,,27,10	<can=33	<my=,-14	<not=,12	<please=,,,,,,-27	<prep=-17,,29,,16	<s=-12,27,,,,,20	<they=41	<we=11,38,,,-9,-16,36	<will=,-17,,,,33	=-12,-16,-17,-43,18	>$=,-12,,,14,-21,-25	>N=,,,,-13,,15	>it=-24,-19,-8,-11,,22,-10	>no=25,13	>not=-12,9,-14,-18,-18,11,-16	>prep=,,34,,,,12	>s=,14,,,14,-11,31	>the=,,,,17,22,24	>we=,-9,,,,,-24	>you=,,,,,,-15
-word done	<,=,66,,-18,,,38	<N=,,,,,,11	<^=22,,-13,-23,,20,45	<be=,-16,,24,,,-31	<prep=,,,-9,,,-19	=,,-32,-58,-24,,-55	>!=,,-8,-17,,,-23	>$=-12,,,-25,-9,-11,22	>,=,-23,,16	>:=28,,,,,,-14	>N=,21,,-23	>and=,,,,,,-10	>prep=,-11,,,,23
-word even	<,=,,19,,,,21	<not=-11,36,,,,,-14	=-12,25,14,-9,,,28	>N=,-24,,,,,-17	>if=,,20,,,,25	>prep=-12,66
-word everybody	<,=,39	<prep=-8,-10,,19	=,25,,,,-9	>$=,-10,,19,,,-9
-word final	<,=-8,15,,,,14,11	<^=-14,62,-8,,,,9	<be=,,,,,,42	=-26,76,-16,-14,12,12,69	>$=-12,37,,,,,25	>:=,25,,-9,18,,12	>N=,21,,-10,,17,13
-word five	<,=,-16	<prep=,-14,,,,,-10	=-10,-17,-13,-13,14,-12,-32	>$=,-29,,,,,-14	>s=,,,,,,-16
-word good	<,=,-16,,27	<^=-16,-18,-12,-28,-11,36,-9	<all=-12,,,11,,,-16	<prep=-12,10,,18,,,10	<s=,,,-21,,,-17	<the=,,,,,-10,-10	=-19,-13,-22,,-25,11,-48	>$=29,,,-17,,,-41	>,=,25,,-8,,,32	>N=-10,-13,,,,44,-9	>prep=-12,-9,,,,,-14	>s=-13,-10,,10,,,-13	>time=,,,-19,,-8,-29
-word got	<,=,,,30,9,,32	<N=31,-12,14,11,,,51	<^=-23,-21,-11,29,-8,-9,-13	<now=,,,,,,8	<s=,,,16,,,19	<we=-10,,,16	=,-56,,68,-12,-28,48	>N=25,-10,,32,,,27	>bad=,,,-13,,,-10	>done=,,,-11	>ed=,,9	>good=,,,-12	>it=-9,-9,,,,,-37	>the=-18,-22,,43,,-11,47
-word half	<,=-13,,,-22,,,-27	<N=,54,,-10	<^=31	=44,35,,-27,,,12	>my=27,,,,,,16	>prep=,,,-19,,,-18	>the=30,,,,9
-word have	<,=,,,,,,-13	<N=,,,23	<^=-12,,,,,,11	<modal=,,,,,,-17	<not=,-23,,,,,-9	<now=,-12,,13,,,21	<prep=,-15,,,,,-26	<s=24,-8,,22,,10,13	<still=,,,,,8	<they=-12,,,,,,-22	<we=52,13,-27,,,-18,18	<will=,,,,,20	<you=36,16,,-35,12,,-26	=15,-31,-34,,-11	>$=33,,,,,,23	>N=27,-18,,,25,-9,18	>bad=,19	>be=20,,,-23,,,10	>choose=-10,32,,,,,48	>done=40,,,23,,17,35	>ed=14,25,,33,,,24	>good=,,,-24,,-11,-25	>it=,,,,,13	>make=,-15,-9	>no=26,-37,,,,-10	>not=,-16,-8,-19,,-8,-73	>now=,,,15	>past=-9,16,,-8,,,25	>prep=-13,-18,,,,36	>s=-9,,,,,,-23	>the=,-11,,15,13	>they=,,,11
-word i	<,=,,,29,30,19,10	<:=,-9,,12,,,20	<N=32,,11,,8,-14	<^=-31,-29,-37,-48,-24,,-34	<and=41,35,-16,-14,,,48	<because=,,,12	<but=-12	<good=,,18,,,8	<ing=,-10,,,,-13,-10	<it=32	<ly=,,,,,,-9	<now=11,,22,,,,14	<prep=9,,11,,,,15	<s=,,,-11,30,-10,16	<so=30,-12,,-18,,,27	<time=,-12,,,,-12,-21	<when=38,-11,14,15,,,46	<why=13,-11,8,12,,,24	=,-30,-13,-24,-18,,-28	>N=-10,-19,,-46,22,-21,-18	>bad=25	>be=-12,,-27,-20,,9,-21	>can=19,-21,-11,21,-10,-18,18	>choose=35,,-11,-15,17,10,18	>do=43,-18,11,,,-10	>done=,15,,,,-16	>ed=-53,,55,,16,,74	>get=,,,20,-9,,29	>good=26,-10,-11,,,18,18	>have=30,-11,,11,,-12,20	>ly=-11,,,,,,11	>make=34,-12,,,-9,11,12	>maybe=,,,,,,-12	>modal=15,,-14,-11,-17,-18	>need=18,,-16,-19,-12	>now=-8,-11,26,-14	>only=,,,,16	>past=-32,58,10,-9,,,-11	>still=,35,,,,,20	>will=-16,-55,-12,-10,-13,41,-32
-word if	<,=,,,,,,-9	<N=,16,16,,,,16	<^=-24,-19,,,,-10,-55	<make=,,,,,,-15	<s=51,-9	<why=,,,,,,-11	=,-38,,-28,-20,-21,-84	>N=,-23,,,,,-43	>it=,19	>the=-19,-11,10,-10,,,-49	>we=,,,,,,-15	>you=39,-13,,,,,-23
-word insurance	<,=28	<^=,-22	=28,-25,-12,,,58
-word it	<,=,-36,-21,33,30,,-33	<:=,21,17,,,,15	<N=-30,29,24,-36,-15,-16	<^=-29,-59,14,-21,-31,-15	<and=11,-14,-8,,,,-15	<bad=,46,-9,,,,-15	<be=,8,-14,,,,-22	<because=,,14	<but=,,,-14	<choose=-30,31,,16,,,47	<do=-17,,-11,,,21,30	<done=,-23,,,,,20	<ed=,,52,18,,11,11	<get=-11,-15,,,,,-45	<good=19,,-8,66,-14,,60	<have=,,,,,14	<if=,19	<ing=,23,,,-8,21,18	<it=,-11,,-15,,,-20	<ly=,,,,,,12	<make=12,49,-18,,,-13,48	<need=,,,,,,-23	<no=21,,,-8,,,17	<now=,,,,,,12	<past=-12,-19,13,-12,,,-17	<prep=36,-37,,,29,-11,-18	<s=,25,-10,-12,-9,11,31	<so=,25,-10,,-9,10,10	<time=,,,,,,13	<when=16,-11,10,-9,,,-35	<why=,,,,,,-8	=-18,,9,-20,-25,-11,10	>$=-35,,,17,,-25,9	>,=8,17,,,,-12,16	>:=11,,,,12,,28	>N=21,,9,-17,,,18	>again=,,,,,,-11	>and=,,-10,18	>bad=-25,,15,-15	>be=-13,,23,-15,,-10	>do=,,,,,17	>done=,-10,,,,16,-25	>ed=,-16,9,-8,,,-16	>good=-22,-20,-18,28,-11,25,21	>have=,,,,,,15	>ly=,24,,,,,22	>make=11	>modal=-29,,,-10,,,-16	>now=19,,-9	>past=,-12,45,-17,-10	>prep=,29,-20,,,,27	>s=52,-10,9,-20,-15,-10	>stay=20,12,11,,-9	>the=,25,-13,,,,9	>time=-9,-16,,,,36,41	>we=,,,,,,10	>when=,,,,,,-32
-word just	<,=-13,,,,,,-21	<N=59,,,-34,,,13	<^=-38,-12,-17,11,-19,-11,-31	<be=-10,,20,,,,-15	<it=23,,,,,,37	<s=,,,-59	<we=,,,,,,-16	=20,-23,,-81,-15,,-25	>N=,,,,,,-42	>bad=-18,-8,,,,,25	>done=,,,,,9,20	>ed=,,16,,,,10	>ing=,,,,17,,-25	>prep=-9,18	>s=55,-19,16,-14,-10,,14
-word keys	<,=,,,8,,,15	<N=9,,,,,,16	=-36,44,,,,-10,-14
-word let	<,=,,,,,,20	<^=-21,36,-11,-19,20	<but=-8	<good=,,,,,,11	<not=-14,,,,,,23	=-48,14,-18,-19,47,,15	>it=,35,,,,,33	>my=-30,,-15,-27,49,,13	>the=,,,,,,-13
-word maybe	<,=,,,,,,10	<^=,,,,,,-19	=,-14,-10,-12,-8,,-13	>N=,,,,,,18	>we=,,,,,,-8
-word my	<,=,16	<N=,,,-20,51	<^=23,-30,-18,-32,-21,-11,-16	<all=15,11,,,,,18	<and=8,-12,,,,,13	<bad=,-9,,12,,,15	<be=,,,,,,-9	<good=-26,9	<please=-20	<prep=-17,,-11,39,-14,19	=,-25,-37,-30,,-14	>N=-22,-16,-28,,9,-20,-19	>make=15,,,,,20,24	>s=24,,-10,-24,-9,-8,9
-word never	<,=-11,24,-11,-14,,,-29	<^=,,,,,,8	<be=-9,14,35,,,,34	<it=,,,,,,-11	<we=,,,,,,12	=-9,21,77,-35,-13,-17,18	>N=15,,,,,,20	>done=,,19	>ed=,,11,,,,32	>good=,21,16,-11,,,-9	>have=,,,,,,-22	>prep=,23,,-11	>s=,,,,,,10
-word no	<,=19,24,-9,-8,-9,-11	<:=,29,,-11,,-9,14	<N=-17,,-11,28,,,16	<^=-34,14,-16,,-22,-23	<and=,,,-10,,,-29	<be=,-19,,-9,,19,-17	<but=27	<have=21,-39,,-15,,,-47	<make=18,-13	<past=12,-9	<prep=,30,9,-8,,,22	<s=15,-17,,,,,-16	<so=15,,,,,,9	<still=,,,,,,10	=,17,-42,-33,-38,-34,15	>$=,,,,,,-13	>,=-19,17,-9,,,,-21	>N=52,,-23,,-24,-14,57	>bad=-29,-21,,,,,-54	>good=11	>ing=,-44,,,,,-9	>need=,,,,,,-28	>prep=29,39,,,,,25	>s=-19,20,-14,-32,-11,-12,-13
-word nobody	<,=-14,-16,,16,23,,24	<N=11	<^=-23,20,-13,-16	<and=-10,,,,,,12	<because=29,23,-10,-14	<it=-22,-20,,,,,-38	=-19,-9,,-23,,-16,-11	>N=15	>be=,,,13	>can=-43	>ed=-9,37,,-12,,,16	>get=,,21	>have=,,,,,,-11	>prep=39,-11,,,,,24	>s=-17,,,-10,,,-36
-word none	<,=-10,,,34,,,18	<^=-33,,,,,,-51	<have=10	<so=14,,,,,,24	=,-14,-11,10	>prep=-19,-11,-9,13
-word not	<,=-18,,9,20,,35,16	<:=,29,,,28,,11	<^=11,34,-20,-20,-21,-27,-60	<and=,34,11,-16,,,29	<be=10,-38,-14,-26,,-24,11	<but=,,,,,,-10	<can=31,-24,-17,-30,-16,,10	<do=35,-24,-26,-19,-18,16,-33	<have=19,-25,,-12,,-11,-26	<modal=26,-23,-9,,,,10	<my=,16,,,,,17	<will=53,,11,,-10,-31,51	=46,,-31,-52,-30,-28,18	>#=,17,,,,,12	>$=-25,9,,11,-9,-8,-42	>,=10,,,,,,8	>N=27,,-16,-30,-17,-19,21	>bad=-48,-11,-12,,,,-53	>can=24,,,,,,27	>choose=,-24,11,-8,,-13,30	>do=-10,21,,,,,28	>done=22,27,,-17	>ed=,-16,-13	>get=15,,,,,12	>good=30,-34,-11,,,-9	>have=,-19	>ing=-14,39,,,-10,-16	>it=,12,,,,,-42	>make=41,,,-11,-11,,38	>maybe=14	>need=,18,,,,,-9	>past=18,,,,,,-28	>please=32	>prep=,-15,12,-9,,,46	>s=,20,,,,,18	>the=,,13,,,,-15
-word nothing	<,=24,,,,,,-18	<N=-20,,,-10,,,-13	<^=21,-23,-16,-25,,,-50	<and=,,,11,,,11	<be=,,,,,,-13	<do=23	<good=9	<have=,,30,,,,33	=47,-37,11,-47,-17,-17,-38	>$=-14	>N=,17	>bad=-27,-13,,,,,-39	>be=-19,-13,,-11,,,-34	>good=13,,,-16	>prep=,-14,22,-9,,,32	>s=-8
-word one	<,=-9,,,,,,-16	<:=-11,24,,,,,16	<N=,22,23,,-10,-23,14	<^=-25,18,,-16,-19,-9	<all=-10,,9	<be=,-16,25,-15,,,-10	<done=,-17,,18,,,-20	<good=-10,10,,-13,,,10	<have=,,,,,,-14	<it=,-11	<make=,,,,15,,16	<need=,,,,,,-10	<no=32,14,,,,,19	<prep=-12,-14,,-13,44,-13,-9	<the=,13,-14,,,52	=,12,30,,12,-23,23	>$=,13,9,,-16,-15	>,=,-16,,24,,,-15	>:=,-10	>N=-11,-21,26,,65,-27,60	>be=,,,-20,,,-27	>choose=,-9,8,12	>good=,-8	>modal=,,,,,,-21	>prep=40,19,,,,19	>s=,-12,,,,,-29	>time=8,,8	>we=,,,,,21,-12	>you=,,,,,,14
-word only	<,=-14	<N=-11,47,-12,-16,,-12,30	<and=14,,,,,,16	<bad=,,38,,,,13	<be=,-19,,,,,-42	<good=,,10	<it=18,,,,,,-8	<s=19,12,9,-40,,37	<the=14	<we=,-19,,,24,,8	=19,,16,-67,20,,20	>$=-23,35,-15,-14,,-15	>,=-12,15,,-16,,,9	>N=29,-20,-11	>ed=,-11,,,24,,11	>good=41,-9,,,,39,8	>need=,,,,11	>prep=-11,37,9,-11,,,18	>s=-10,,,,,,-31	>the=,-13,,,23,,9	>when=,,30,,,,-13
-word open	<,=,,,-9,,,-15	<N=,,,,24,29	<be=,-13,14,10,14	<not=35,24	<prep=28,,,,,,28	<s=,,,15,,,9	<we=11	=16,,,-11,26,28	>$=,,12,,,,-20	>,=,-8,,10	>N=28,,,-9	>prep=,-14	>s=-11,,,,,,-13	>the=29,,,-8
-word or	<,=-13,-18,,,-11,,-57	<N=-12,-15,,-10,-13,,-33	<^=-9,-9,,-11,-10,,-33	=-42,-51,-21,-35,-37,-25,-102	>N=-12,-20,,,-10,-13,-40	>be=,,,,,,-8	>choose=,-13,,,,,-21	>not=,-9,,,,,-29	>prep=,,,,,,-20	>the=-15,,,,,,-14
-word order	<,=,24,,,,,34	<N=10,,9,,,,23	<^=-11,,,,,,-9	<prep=-11	<the=11,,,,,21,16	=23,37,,-28,-9,22,48	>$=,24,,-11	>N=,-18,,,,10	>have=,,,,,,-14	>prep=,,9,,,,9
-word page	<,=,-14,,24,,,14	<N=,-18,,,48,,16	<bad=,,,,,10,29	<ing=,,,-16	<prep=-12,18,,,,-10,-42	<the=,,,,,,-20	=17,-28,-26,,57,-31,16	>#=30,,,-20,,-9,-34	>$=-12,10,,-14,23,,-14	>,=,-11,,,,-8,-21	>N=,15,-11,,22,,21	>be=,-30,12,13,25,,14	>good=,,,15,,,14	>prep=,-9,,,,,-15	>s=8
-word please	<,=9,,,,,,15	<N=,34,,-13,,,24	<^=-13,12,-9,-9,-9,-9	=-18,39,-19,-27,-30,,16	>$=,,,-11,-18,-11,10	>,=,32,,,,,21	>N=,25,,,,23,47	>do=,,,,,,-25	>make=,-12,,,,-10,-23
-word plus	<,=,-13,,,16	=,-13,,,16
-word poor	<,=-15,,,,,,-17	=-15,,,,,,-17	>N=-15,,,,,,-17
-word receipt	<,=,,,14	=,-10,,64
-word run	<,=,,,,,,-10	<N=,-11,10,,-9,,-18	<not=33,,18,,,,33	<s=47,-10,,,,,-10	<the=-23	<will=,35,,,,-13	=47,,38,-18,-16,-14,-25	>$=55,-13,,,,13	>N=-14,33,8,,,-11,18	>be=15,,9	>good=-9,,,,,,-9	>it=,,15	>prep=,,,-10,,,-18	>the=,,,,,-9
-word same	<,=57,-12,,-14,-8	<^=-19,-15,-11,,48,,35	<the=-52,21,87,-15,-11,-13,26	=-15,,72,-31,28,-20,46	>$=-11,,15,,,,-13	>N=,-30,50,-31,34,-10,45	>prep=,-12,,,,,-18
-word see	<,=,,,,,,-22	<^=,,,-9,,,-11	<my=,-9,,,,,-25	<prep=,,,,,,-22	<s=46,,,-9,,,50	<we=,9,11,,,,14	=23,-23,37,-33,-18,-22,-47	>,=,-10,19,,,,9	>N=,,,,,,-17	>the=32,,24,,,,22	>why=,18	>you=,,,,,,-10
-word she	<,=,-15,,14,,,-16	<^=-34,-13,-8,,,-8,-28	=-12,-28,-25,17,-8,-13,-11	>be=24,,,-14,,,18	>can=,,,,,,22	>past=-19,-11,-11,21,,,-13	>s=-14,,,,,,-14
-word short	<,=,72	<N=,-15	=59,42,-10,,,-13,15	>N=,73	>prep=46,-12,,,,,12
-word since	<,=,10,13,13,,,37	<N=32,-26,-17,,,-13,15	<^=12,38,-11,-18,,-11,36	<and=,,,,10	<bad=-12,,21,-18,,,-13	<good=11,-9,-9,13,,40	<ing=,28	<s=,-8,,20,,13,8	=31,17,-17,47,,16,93	>#=10,,,15,,,24	>$=-15,,,9	>N=,21,-11,,,38,9	>all=-10,19,23,,,,8	>no=,20,,-11	>the=30,-13,,28,,-9,16	>time=9,-12,,16,,,27	>we=,-11,,12	>you=,,,10,8,,28
-word sorry	<,=-16,,,,,,-15	<^=,34,,-9,,-11	<be=,,,,,,-10	=-18,24,,-15,-9,-16,-32	>$=-8,,,,,,-12	>,=,,,,,,-12	>prep=,-17
-word starting	<,=,,,,,,-44	=,15,,,,,-35	>prep=,,,,,,-44
-word tabs	<,=,37,,-11,,,16	=,36,,-20,-17,,11	>$=,34,,-20,-16
-word tested	<,=,,,21	=,-9,,9,,,-12	>$=,,,,,,18
-word that	<,=,15,,-47,-12,,-22	<N=,-38,,16,34,,-9	<^=-16,14,,17,,-11	<and=21,27,,,,,17	<bad=13	<be=,,47,,-11	<but=,,,-15	<choose=,16,,11	<do=-11	<done=,,,,,,-9	<ed=-12,,23,-23,,,-14	<good=,10,,11	<if=,,,,,,-9	<make=-12,,16,,,,15	<not=,,,,,,-33	<now=,,,,26	<past=,,,-12,,,-18	<prep=-51,8,,-11,-12,-14	<s=10,-11,,,,,14	<so=-32,-8,19,25,,,-25	<time=9,,19,,,,22	=-41,-11,20,-34,,-25,-37	>$=-35,-9,-16,,-19,-10,-21	>:=,,,10	>N=-31,13,39,-22,,,16	>all=-10,,-9,,,,-15	>bad=,,,,,,9	>be=12,42,12,-23,13,-14,11	>because=,,,,,,11	>do=,,,22,,,23	>it=,,,-15,,,-18	>make=10,10,,-9,,,-10	>modal=,-9,,,,,-17	>no=-26,-21,,,,,-47	>prep=,-8,20	>s=-23,-12,11,19,17,,-11	>the=-10,-22,27,-12	>they=9,,34,,,,-12	>time=,,,,,,8	>we=29,11,-14,,,,15
-word then	<,=-17,22,-11,-12,,,-54	<N=-8,14	<^=,,,,,,-16	<again=,-11,,,,,-22	<and=21,-12,10,-24,,,11	<good=,25,,,,,12	<when=14	=-11,73,-26,-57,-16,-13,-13	>$=-11,48,-13,-13,,,57	>,=,30,,,,,12	>N=,-15,9,,,,-28	>bad=,-9	>it=,10,,-12	>make=,15,,,,-8,-17	>the=13,-13,,-17,,,-8	>we=,,,,,-9,-12
-word they	<,=-21,-10,30,22,,,19	<:=,21,,-11	<N=,,,-23	<^=33,-10,-10,-29,14,-10,-53	<and=14,,,,,,25	<because=17	<it=,,23,,,,-12	<when=36,,8,,,,14	<why=-12,,,,,,-16	=44,-20,13,-47,,-22	>N=38,,10,,18	>be=24,,-11	>choose=-10,15,14,,,,-16	>do=41	>done=-8,,,,,,-9	>ed=,,9,,,,22	>good=,,,21	>have=-13,,,-8,,,-23	>make=,,-13	>need=18,-8	>past=,,,-9
-word third	<,=61,22,,-9,,,51	<the=-41,19,,,,-9,-34	=28,32,,-17,,-15	>N=27,35,,-16,,-14
-word this	<,=9,,,,,,13	<N=9,15,-15,,,28,52	<^=,-34,-16,-12,54,,-15	<bad=-10,,,,,,14	<choose=,-12,,,,,-17	<do=,,,,,,-8	<get=24	<good=-18,-15,,,,,-24	<ing=,,,,,,-9	<make=15,,,,,,11	<need=,,,,,,-10	<prep=12,16,-19,-10,-10,,56	<s=,-10,,11,,12,-14	=12,-9,-52,-38	>$=9,-8,-9,-15,,,61	>:=,,,,,,-13	>N=30,,-10,-25,,24,56	>bad=,,,,,11	>be=-23,-13,-16,,,,-22	>good=,,,,,,-21	>modal=,,,,,,-17	>prep=14,-19,,-13,,,-41	>time=19,19,-12,23,,12,19
-word though	<,=10,,,42,,,9	<N=,,,,,16	=13,,,40,,12,10	>$=,,,19,,,-15	>,=8,,,,,15
-word three	<,=,,,14	<:=,12,,,,,11	<N=,16	<^=-11,12,,17,,,8	<all=30,,,,19	<need=,-16	<prep=67,-11,,23,17,-13	<s=-9,,,,,,-23	<the=-15,,-12,10,-13	<when=-10,-9,,-10,,,-24	=24,-15,-21,23,,-14	>$=55,-12,,25,,-13	>N=,31,,,,,-20	>bad=-17,,,32,,,12	>ing=,-9,,,,8,10	>prep=13,,,-9,,,10	>s=,-34,-10,-13,14,,-35
-word ticket	<,=,,,8,,14,-9	<^=-14,,,40,,,27	<the=-11,,-11,,16,9,11	=-21,-14,-20,19,13,43,48	>$=,-15,,-15	>prep=,,,,,33,-12	>s=,10
-word too	<,=-15,10,,,,,8	<N=28,-14,,,26,10,15	<be=39,58,,,,,55	<it=,-14	<s=,-15,21,30,,,13	=16,16,,,35,,80	>$=-23,-21,,13,9,12,12	>,=-14,-18,,,22,,-12	>N=13,44,,,-9,,48	>bad=40,17,,,,,32
-word tried	<,=33	<^=,,,,,,-9	<we=,,,,,,34	=39,-9,,,,,34	>N=14	>all=21,,,,,,34
-word two	<,=22,-28	<:=,,,-13	<N=-23,-9,-15,,,,-29	<^=,,-14,-8,-9,,15	<and=9	<because=,28,,,,,8	<have=,,22	<need=10	<past=,,,,,,-20	<prep=,-12,17,38,18,-11,33	<the=,34,28,10,,17	=,-19,26,24,-9,,12	>N=16,-48,28,12,-9,27,22	>ed=,,,,,,-18	>prep=17,-15,-10,,9,,11	>s=-20,51,26,-9	>time=29,-22,,28,,-12
-word types	<,=,,,-8,,,-10	<N=,,,,,,-18	=,-10,,,,,-15	>,=,,,,,,-8
-word we	<,=25,44,-10,-48,,-31,36	<:=,15,,-15,16,38	<N=,11,,-14,,,16	<^=-35,67,-26,,-29,-22,63	<and=-27,,,,,16,-22	<can=,,,,,,-11	<do=,-9,,,,,-24	<good=,,,,21	<if=,-30,,,,,-34	<it=,9,,,,,40	<maybe=,,,,,,-11	<modal=,-9	<prep=,10,,13	<so=-13,,,15,,,9	<when=,,,,,,-11	<why=,32,,,15,,33	=-34,65,-40,-21,-15,,41	>N=-20,53,,,-9,8,54	>bad=30,-22,,,,,-22	>be=12,28,-13,14,,,23	>can=13,-11,,,,,-38	>choose=-36,21,-14,-9,-12,-25,38	>do=-36,67,,,,,20	>done=-13,,,9,,9	>ed=12,12,,,,9,-34	>good=-8,,,,,-8,12	>have=51,15,,-26,-10,-10	>ly=,-13,,,,,-33	>make=-17,47,,-11,17,,36	>modal=-8,-37,,,16,,-27	>need=,-17,,,,,-30	>now=,,,13	>only=,-13	>past=,,9,22,,,11	>still=,-9,,,,23	>will=-25,68,,,,12,48
-word what	<,=16,-12,,,,,-11	<:=,,,,,,-13	<N=8,,,,15,,40	<^=-38,-33,,-18,-13,-13,-26	<be=,14,,,,,-9	<prep=,9,,,,,-11	=-13,-12,-9,-28,-12,-22,-22	>,=,,,,,,28	>bad=-13	>be=,16,8	>do=-9,,,,,,-20	>if=,,,,,,-11	>modal=,,,,,,-12	>past=,,,,9	>s=,,,,,,-11	>the=,-10,20,,,,-39	>they=,,-8	>we=13,14,15,17,11,,52	>you=,,,,,,-11
-word whatever	<,=13,,11	=21,-13,,,,,21
-word which	<,=11,-20,34,13,10,,52	<N=,-11,,,,,-22	<^=,,,,-8,,-20	<prep=-14	=,-35,10,11	>N=,-15	>be=12,,,27,,,26	>prep=,,,,,,-17	>s=,-10,,,,,15	>we=,,,,,,8
-word will	<,=-12,-13,,,,,-14	<N=31,,-15,-17,,,22	<^=-9,-22,,-10	<it=,,,,,,-14	<s=24,,,,,,-8	<we=-39,,-17,-16,-17,44,20	<you=-13,13,,11,,,-22	=-12,,-24,-43,-32,42	>N=-21,28,-18,-24,-9,,-42	>choose=,11	>do=,-17,,,,33	>have=,,,,,20	>make=-20,-12,,-11,,47,-15	>not=53,,11,,-10,-31,51
-word wrong	<,=,,,,,,14	<N=,,,,,,-14	<^=-17	<be=,-23,,,,,-10	<no=,,,,,,-13	<the=37,,,-34,,,30	=,-29,-15,-42,-12	>$=-15,-29,,,,,-24	>:=,9,,,,,16	>N=26,,-10,-30,,,39	>prep=,,,,,,-13
-word you	<,=-13,20,,16	<:=,14,11	<N=15,-14,,-31,19,-8	<^=-33,15,-28,-77,,-21,-63	<and=-9,,,9	<bad=,,,11,,,-14	<because=,,,9,,,22	<can=,,,,,,18	<do=,-8,,,-9,,-27	<if=39,-13,,,,,-17	<it=,,,16,-10	<make=,-17,,10	<modal=,-8,,,10,,-12	<please=,-9,,,,,-23	<prep=-21,25,,-17,-18,22,28	<when=-12,-33,15,-12,24,-9,-23	<why=,,10,,,,-11	=-39,-15,-33,-55,-11,-38,-48	>$=-13,-25,,-15,,,-40	>,=,,,,,,13	>N=-20,-9,19,,,-19	>all=,,,,,,-8	>bad=-14,-8	>be=-10,-23,-10,-16,21	>can=-25,-14,,9,,,-44	>choose=43,33,-13,,-9,-8,9	>done=,,,-15,,,-17	>ed=13,13,-10,23,26,,42	>get=,,,-44,,,-33	>good=,24,,17	>have=32,15,,-36,12,,-26	>make=,-16,,,-10,,-9	>modal=-14,-16,,,,,-18	>need=,-15,,,-9,-11,-14	>now=,12,,-12	>past=-9,35,-9,,,,14	>prep=,,,,-9,,-13	>the=,-12	>will=-13,13,,11,,,-22
-word zero	<,=-14,,,8	<prep=,,,,,,19	=,-24,,13,,,52	>$=16,,,,,,12	>bad=-8	>s=,-15
-word 00	<:=,,,,,,-37	=,,,,,,-37
-word 1	<:=,12	<N=-23,-11,,,,20	<prep=,,,,,,19	=-38,-16,-17,11,,26,-10	>$=,,,-8,,,-13	>)=,,,-10,,,-25	>,=,,,20	>N=,,,-15,,23	>be=-8,-16	>prep=,,,8,,20
-word 40	<:=,24,,,,,24	<prep=31,-9,17,,,,23	<the=-9,,,,17,,-33	=72,,8,-15,23	>$=,,,,,13	>N=,27,,-11,24	>s=59,-21,,-15,,-8	>time=31,-9,29,,,,12
-word check	<:=,,,24,,,18	<will=,,,,,-10	=-12,-26,-11,9,17,-10,-39	>prep=,,,-8,31,10	>the=,-10,,,,11,-19
-word code_	<:=,,,-9,,,27	<N=-16,,,,,,-13	<^=,-10,-10,,,,-44	<and=,-9,,-13,,,-20	<done=,,,,,,16	<make=-15,,,-10,,,-58	<prep=-14,-16,,-10,,11,-10	<the=,,,,,,8	=-11,-26,-13,10,-14,,8	>$=,,,20,,-9,25	>,=,-10,,-8	>:=13,,,9,,13,15	>N=8,-13	>and=,-11,,-13,,,-21	>bad=-23,16,,,,,-14	>be=14	>can=,,,,,,10	>prep=-13,,,-14,,,-29	>s=,,11	>when=,,,,,,-17
-word d	<:=,,,29,,,25	=,,,29,,,25	>$=,,,29,,,25
-word measure	<:=,-12,,,,11,-9	=,-14,,,,11,-9	>the=,-12,,,,11,-9
-word your	<:=-17,-12,,12,,,-12	<N=-13,,,,,,-39	<^=13,,20,49,,13,20	<and=,,,-12	<good=,-20,,,,29,21	<ing=,21,,34,,,13	<prep=-8,35,,-17,,-18	=-27,12,13,27,-20,,-14	>N=,15,22,35,-14,,41	>make=-17,12,,,,,-19	>s=,,,,,18	>time=,10
-word .	<N=,-9,10,-12,,,-10	=,-10,13,-16,,-10,-11	>N=,,,-8
-word 15	<N=,,,-8,,,-8	<prep=,,,,,,8	=,,-27,-12,,,-9	>s=,-13
-word 2e	<N=15,,,,,,11	=15,,,,,,11	>N=10,,,,,,8
-word 3.	<N=9,,,,,21	=,,,,,13,-8	>$=,,,,,13,-8
-word 4	<N=-11,-16,22,,,-10,-35	<be=,9,12,,,,9	<prep=9,-8	<s=,,,-11	<the=,,,31,,,22	=-13,,20,29,,-18	>$=,,,-13,,,-32	>,=,,19,24	>N=-8,,,,,,8	>prep=,,-9,12	>time=,,13,,,,9
-word 5	<N=12,-11	<prep=17,-15,,-17,,,-18	=16,,-10,-42,,,-8	>$=,,,-9,,9,-11	>s=,-11,,-11,,,-23	>time=,23
-word 6	<N=,,30,14,,9,11	<prep=,,,37,,27	=,-15,19,62,,49,25	>,=,,,43	>be=,,,10,,26	>s=,,,9,,10,-8
-word 7	<N=,,-10,21,,,19	<prep=,25,,-11,,,-24	=-14,,-15,,,13,-27	>prep=,-8
-word 8	<N=-10	<prep=,8,,-9,,,-14	=,,,-12,,,-13	>s=,14
-word 80	<N=,,,-11,,,-20	=-9,,,,,,-18	>N=,,,16
-word 9	<N=,-17,10,,,,-36	<prep=15,,,,,,30	=8,11,,-24	>prep=,28,,-12	>s=,,,-19
-word ;	<N=13,-10,,,,,15	=10,-14,,,,-9	>the=,,,,,,14
-word above	<N=,,,,,,-10	=-12,,,-8	>#=-9,,,,,,-11
-word accepted	<N=,,,38,,,22	<get=,,,-42,,,-10	<s=,,,11,,,8	=-14,-15,,-37,,,14	>,=,,,-21,,,-15	>the=,,,25,,,19
-word access	<N=16,,,,,,12	<make=9	<no=,,,,,,11	=32,,,,,,38	>,=11	>prep=21,,,,,,18
-word account	<N=,,,17,,,46	<my=,,,,,,10	<the=,,,,,,-15	=-10,-10,-10,36,,,61	>be=,,,,,,15
-word accounts	<N=-9,22,,-14,,26	=,,,12,,24
-word afterwards	<N=,,,,,,-9	=,,16,,,,-16	>$=,,16
-word again	<N=,-17,-14,18,,,31	<bad=25,-13,,-28,,,-9	<good=-21,-13,,12	<it=,19	<need=,,,,,,-15	<prep=,25,,32,,,41	<s=21,,50,,,14,28	=-12,19,,71,-19,-12,65	>$=-53,,,40,,-15,43	>,=18,-17,15,20,,,27	>and=-12,,,27,,,-22	>prep=49,36,,-18,,,45	>when=,,,16
-word against	<N=,,,10,,,11	<choose=,,,-11,,,23	<make=23	=16,10,,,,,14	>the=,,,11,,,12
-word agency	<N=19	<the=,,,,,,-9	=19
-word alive	<N=-10,,9	=-10,,8,23,,,17
-word alone	<N=,,,,,,17	=,,,,,,35	>$=,9,,,,,28
-word an	<N=,,,,,-8,-15	<^=-13,,15,,,,-22	<and=-9,-10,,-15,24,13	<be=,,,,,,-11	<ing=,,,,,,12	<make=10,,,,,13,69	<need=12,,,,,24,11	<not=,,,,,,-18	<prep=22,,,-20,,-21,-16	=,-48,-13,-46,,,-28	>N=,-36,,-30,14,25	>bad=,,-10,,,,-10	>ed=-11,,,,,,-14	>time=,-8,-12,-9,,-11,-15
-word answer	<N=-17,28,,,,11	<you=,,,-21	=19,46,-14,-33	>$=-16,10,,,,-8	>,=,18,,-23,,,9	>prep=,,,,,,9
-word answers	<N=-9,-10,,40	=11,,-9,40,,,14	>prep=,,,23
-word anything	<N=,,,,,,-12	<bad=-8,-16,,,,,-14	<do=17	<make=21,,,,,,-8	<prep=,12	=18,-21,,-15,-13,-15,-37	>$=13,-20,,,,,-26	>N=-8,,,,,,-26	>prep=,-10
-word anyway	<N=,,,,11	<^=,,,,,,-9	=,-10,,-14,10,,-14
-word api	<N=,,,-10	<s=,,10,,,,17	<the=,17,,-10,,-19,8	=12,11,,-30,,-22,19	>N=21,-10,,,,,16	>be=,,,-12	>s=,,,,,,14
-word app	<N=,,,,31,,18	<my=47,,,-12	<the=-23,,,-32	=21,20,,-33,29,-16,31	>$=,22,,,19,,12	>be=19	>prep=13,-13,,-12	>s=11,,,,,,19
-word appears	<N=,,,,,,-17	=,,,,,,-18
-word application	<N=,,,17,,39,19	=,,,17,,39,19
-word apply	<N=13,,,,,,31	=13,,,,,,51
-word appointment	<N=,,,12	=13,,,20,,-13,18
-word approach	<N=,9	=,16,,,,,19	>$=,8
-word approval	<N=,,,,,,-14	=,,,,,,-13
-word approved	<N=,,,,,,26	<^=,42,,-25,,,-8	=,43,,-18,,-12,21
-word argues	<N=-8,,-24,,,,-34	=-8,,-24,,,,-34	>it=-8,,-24,,,,-34
-word asked	<N=-18,,,,,-10,-39	<you=,-14,,,37,12	=,-22,-14,-17,74	>$=,-8,,,,15,-14	>prep=-23,-10,-9,-10,80,-17
-word asks	<N=,,,,,,-17	=,,,,,,-14	>prep=,,,,,,-10
-word attempts	<N=,,-9	=-9,,-10
-word away	<N=,12,,,,-9,19	<be=9	=,9,-10,-24,,-11	>$=,,,-22,,-9,-20
-word b	<N=,,,,-12,,-10	<need=-9,15,,,,,27	=-23,67,,-11,-18,-9,62	>$=,72,,,-13,,70	>it=-9,16,,,,,23
-word back	<N=,,11,19,,,-27	<^=,-21,,-26,,,-54	<be=-17,,,34,,,46	<choose=,-10,,,,,-17	<past=,,,-9,,,22	<s=,,,9,,,8	<the=15,,,-17	=,-22,-10,-13,-18,-24	>$=17,,,-27,,,-23	>,=,-9,,13	>N=,,,,,,12	>and=,20,,-25	>good=,,,,,,10	>prep=-27,-30,,21,,-10,-26	>so=,-11,,,,,-22	>the=,,,14
-word batch	<N=-16,,30,-11,,,-8	=-21,26,30,-13
-word be	<N=,14	<can=,,,-18,,,-20	<it=,30,,,,,28	<modal=-13,-30,-14,-20,-11,-23,-59	<not=24,24,,,-9,34	<only=,17,,,,,25	<prep=,20,-21,-49,9,,16	<will=-25,22,-9,-17,,-9,-55	=-31,51,-48,-79,-21,-15,-62	>$=,17,,,,,40	>N=-20,27,,,,-18,15	>bad=,-13,,,,,-36	>done=18,-10,,-34,,-15,-43	>ed=-9,13,-10,-30,-10,44,-15	>good=11,12,-8,-8,,18	>ing=,10	>past=-9,-10,,,,,-34	>prep=,-13,,,,,-11	>s=,14	>the=-10,39,-10,,,-9,17
-word been	<N=,,,,,,-14	<be=,,,15,,,22	<have=23,,,,,-10,10	=23,17,-12,,-10,-14,24	>N=16,,,,,,14	>bad=,,,-13,,,-14	>done=-10,,,-13	>ed=,18,,12,,,15	>good=17,23,,,,,24	>prep=-12
-word before	<N=-15,,9,-8,,12,-9	<^=,,,,,13,10	<bad=8	<good=18,,,,,,-12	<it=,21,,,,,11	<prep=,,-10,,31,-11,33	<s=,-14,,-10,,,-19	<time=,,,-11,,9,-19	=,-16,,-36,13,28,-18	>$=,-10,-10,,30,-11,23	>N=11,22,,,,,30	>all=,,,,,14,14	>ing=,,,-10,,,-30	>it=11,,,-12	>the=-18,,,,,40,18	>time=10,,14,,,,9	>we=17,,,,,8,21	>you=,,,,,,-33
-word between	<N=,-13,,,,,-32	<bad=-9	<choose=,,,,,,-15	=-15,19,,-12,-9,-11,-55	>N=,-10,,,,,-8	>the=-20,33,,,,,-30
-word beyond	<N=,,,,,,-20	=,-16,-11,,8	>the=,-9,,,12
-word bill	<N=17,,,-9	=17,,,-9
-word binary	<N=,,,,,,15	=,,,,,,17
-word blocks	<N=,,,,,,-9	=19,,,,,,-9
-word board	<N=-9,15,,,,22	<prep=,,,-16,,,25	<the=,,-10,51,,,14	=-15,,-16,47,,24,20	>$=,,,41,,,41	>N=22,,,11,,,11
-word booked	<N=,,29,,,,10	<be=33,,,-35	<s=,,9,,,,8	=25,-13,36,-29,,,25	>prep=,,42,,,,16
-word bounces	<N=,,,,,,10	=,,,,,,16
-word box	<N=,-12,,18,,,20	<ing=8	=,,-12,,,,12
-word branch	<N=,-9,,,,11,8	<the=,30	=15,20,,23,,9,10	>N=,,,,,11
-word breaks	<N=-56,,9,,,,-8	=-34,,18
-word budget	<N=13,-17,,,,32	<^=-10,42,,,,,32	=-12,29,,-8,,23,33
-word bug	<N=,,,11,,,-16	<the=,,-10,,48,,-14	=-14,,-14,,46,,-40	>$=,,,,,,-20	>,=,,,,,,9	>N=-10,,,,,8,-14	>prep=,,,,53,,-16
-word build	<N=21,,10,34,,,12	<the=,,,-12	=9,-28,10,11,-11,-21,11	>:=,,12	>N=,-9,,-16,,-10,-23	>bad=12,,,,,,29	>be=,,9,41,,,16	>good=,,,,,,9	>s=19,,,,,,9
-word builds	<N=,,,12,,,10	=,,,,,,-19
-word button	<N=,-13,,,,,-32	<the=,,27,-13,10	=,-18,23,-19,9,,-41
-word c	<N=,26,,,,,41	<ing=,-26	=,,,,,,39
-word cable	<N=18,-43,,20,,,16	=14,-43,,19,,,13
-word cache	<N=,,-15,,,,8	<the=,-15,,,,,-33	=-14,-23,23,,,,-33	>$=,,,,,,31
-word calendar	<N=,,,,,28	<the=,,,-38,,,-38	=9,-12,,-33,,24,-11	>$=22,,,18,,-8,12	>,=,,,-42,,,-34
-word call	<N=-14,43	<prep=-10,,20,,,,42	<the=,-11,,16,,25,21	<we=,,,,,11	<you=,13	=-26,64,16,,-9,28,74	>,=-14,25	>?=,,,,,,-17	>N=,,13,,,9,16	>prep=,18,,17,,,22	>the=,,,,,22,38
-word came	<N=-20,,,49	<s=,,,22,,,11	<they=,,,-9	=-23,-33,,77,-9,,28	>again=,,,,,,17	>prep=-21,-18,27,59,,,27
-word cancelled	<N=22,-14,,10,,17,-19	<be=-23,23,,,,,-11	=,,,,,15,-27	>$=-9,30,,-10,,,-25	>and=,,,,,26,-20
-word card	<N=13,-13,,12,51,25,48	<the=,17,,-8,,26	=11,-13,,9,42,56,39	>N=,,,19	>prep=,11,,,,49,49
-word cards	<N=,,,,,,26	=,14,,15,,-8,27
-word case	<N=,-12,,-9,,,-32	<prep=,,,,,,-16	<the=,,,12	=,-14,,,,-8,-37	>$=,-10,,-9
-word cases	<N=,,,16	=-9,,12,17,,,14
-word certificate	<N=,,,13,,-8	<the=,,,,,65,39	=,-10,,10,,56,45
-word changed	<N=,-10,13,,,,18	=19,,20,,,,23
-word chapter	<N=,,,,,,11	<^=-16,,,41,,-9	<prep=-25,23,,,,,8	=-22,21,,25,,-12,8	>#=-24,,,37,,-11
-word chart	<N=,-13,,,29	<the=,,,,,,9	=,-14,-9,,32	>$=,-13,,,31
-word checks	<N=,,,,,,-10	=,-9,,,,10,-10
-word clients	<N=,21	=-13,9	>can=-14,20
-word closed	<N=11,,,12	<^=-16,,,25,,,13	<be=-18,20,12	=-9,25,,83,,-9,57	>$=-17,-12,,37,,,29	>prep=,16,16	>the=,,,22,,,14	>when=-10,11,,,,,-20
-word closes	<N=,,11,,,,-9	=,,13,,,,-20	>prep=,,11,-22,,,-29
-word cluster	<N=,,,,,,15	<the=,,,,,,8	=,-10
-word code	<N=-12,22,,-18,,,-19	<the=,,,,,,-9	=-10,11,-10,-23,,-13,-28	>#=-14,,,-9,,,-29	>prep=,,,,,,-9
-word codes	<N=,,21	=,,20,-8
-word column	<N=,9,30	<the=-15,,29	=,,51,-10	>,=,,22	>N=10,17,,,,16	>prep=,,25
-word columns	<N=,-11,,-12,,,-20	=,-18,,-20,,-9,-42	>$=,-15,,-9,,,-39
-word comes	<N=,-17,18	=,-19,17	>prep=,-11,25
-word comments	<N=-19,,,,,,-22	=-25,,,,,,-34	>$=-16,,,,,,-12
-word company	<N=-10,15,,,,,-28	<the=9,,,,,,10	=,12,,-9,,-12,-26	>$=-10,,,,,,-16
-word complains	<N=,,,,,,-14	=,,,,,,-14
-word confirmed	<N=,,,18	=-20,,,15,,-9,35	>prep=,,,22,,,29
-word consumer	<N=8,,,,,,12	=-12,-10,,,,,-12	>bad=-15,,,,,,-14
-word contract	<N=,19,,,,,-24	<^=,,,,,-10	<the=22,18,,,,,10	=,17,,,,-14	>$=,13,,15,,,12	>be=,-8,,,,,-29	>s=22,,,,,,19
-word costs	<N=-19,,12,,,,-16	=-23,,,-28,,,-51	>N=-15
-word counts	<N=,-13,9,,-17	=,-14,8,,-17	>N=,-18,,-13,,,9
-word crashes	<N=,,,,,,16	=,,,,,,11	>prep=,,10,,,,16
-word credentials	<N=14,,,,,,13	<the=11,,,,,,9	=25,-20,,,,,12	>prep=11
-word csv	<N=,,,,,,-9	<the=-17,,,,,,9	=-14,-13,,18,,-9,23	>N=-17,,,19,,,30
-word customer	<N=,-8,14,,-9,,-12	<^=,,,26,,,23	<the=-8,,,-11,15	=-19,-21,,15,,-9,14	>N=,,13,-9,17	>can=,,19,,,,16	>done=,,,-9,,,-11	>s=,-9,-14
-word cut	<N=31,-21,,-15,,,14	<and=,21	<be=,-26,,19	<modal=,,,,,,-18	=18,-14,-8,,,-11,28	>$=,35,,-10,,,35	>bad=,,,,,,11	>the=32,-29,,-9,,,-24
-word cuts	<N=22	=22
-word data	<N=,,9,-18	<no=,-8,,,,11,9	<prep=25,,-9	<the=10,,,,,,15	=24,-19	>N=,,,,,,-8	>be=-13,,9	>prep=34
-word date	<N=,19,10	<prep=,,,,,14,9	<the=-12,,,,44	=,8,,-14,33,20,33	>$=-8,-10,,,-8,,10	>N=,,,,45,,13	>and=11,,,-11
-word day	<N=-9,57,,,,,18	<all=-16,-8,,,,,-31	<the=16,-33,11,-12,,,-10	=-10,,10,-31,-8,,-19	>$=18,,-14,-8,,-11,9	>,=,19	>prep=,,19
-word db	<N=,,15	=-10,,14	>N=,,15
-word dear	<N=-11,,-8	<^=-9,,,-16,,,-22	=-20,,-11,-18,,,-31	>N=-12,-9,,-17,,,-43
-word deletes	<N=,,20	=,,20
-word dependencies	<N=,33,,,,,14	=,33,,,,,14
-word dependency	<N=,8,,-9	=,13,,-10
-word device	<N=,,15	=-14,,15
-word did	<N=-11,-12,25,,,,19	<^=,,,,,,-18	<we=-16,19,15,,,,-11	<why=,,,,,,-8	=-14,-19,27,14,,-12	>it=,,,16,,,24	>not=,-10,,-12,,,-32	>the=,-8,,21,,,9	>you=,,,,,,-13
-word died	<N=-20,,,,,,-28	=-16,,,,,,-26
-word dies	<N=-26,,,,,,8	=-18,,,-9,,,9	>prep=-27,,,,,,-30
-word different	<N=,-8	<prep=-17,,,11,,,14	<the=,,10,,22,,16	=-19,-11,9,,18,,36	>N=,,,,23,,16	>s=-18,-10,,,,,20
-word disappears	<N=,,34,,,,24	=,,34,,,,24
-word disk	<N=16,,,,,,13	<the=,,15	=,-14,,-9	>$=-14,,,,,,-11	>be=-12
-word does	<N=24,34,,,,,25	<^=,,,,,,-14	<it=,,,,,17,8	<s=,,,37,30	<why=-8,,,,,,-15	=19,17,-18,26,,,-15	>N=-10,,-9,31,27,,-13	>it=,19	>not=38,-37,,11,,11,15	>the=,41,,-8,-10
-word domain	<N=12,,,,,,22	<the=,,,12,,13,9	=20,,,,,,38
-word done_	<N=,,,48,,,12	=,-9,,52,,,26	>$=,,,36
-word down	<N=-11,,,25	<bad=,9	<be=25,-15,-8,-26,,,-9	<done=,,,,,25	<it=,,,,,13,28	<stay=,12,,11,,,11	=-13,19,13,36,,26	>$=29,-9,,-16,,,-12	>,=-26,,14,21,,,-10	>and=-32,,,,,,-25	>prep=,,,41,,41,23	>the=-11,32,,,,,25	>when=10
-word drill	<N=,,,15,,,14	=-13,-12,,13,,,-18
-word driver	<N=25,-16,,,,,-18	<the=,,26,,,,18	=23,-20,25,-11
-word drivers	<N=40	=40
-word drives	<N=-8,-10,32,-9,-8	=-8,-10,32,-9,-8
-word drops	<N=-18,42,35,,,,28	=-19,40,39,,,,31
-word during	<N=15,,11,,,,9	=15,,10,,,,9	>the=18
-word each	<N=,,,13	<^=,-9,-10,-8,,,-11	<prep=14,,12,-16,,,-14	<when=14,,,,,13,15	=33,-15,,-24,-9,,11	>N=33,-15	>make=12,,,,,13,15	>prep=,,,,,,9
-word eats	<N=17,-9,,,,,8	=,18,,,,,21	>the=-15,25,,,,,12
-word else	<N=,21	=-13,78,,-19,,,22	>$=-10,46,,-10,,,20	>s=,38
-word endpoint	<N=,,,,,,10	<the=,,,19	=,-20,,22	>good=,,,16,,,15	>now=,-8,,,,,-14
-word endpoints	<N=,15,,,-9	=,15,,,-9
-word ends	<N=,,-15,,,,-16	=9,,-16,-9,,,-25	>prep=18,,-14
-word entry	<N=,,,,,27,-26	=,,,,,35,-14
-word error	<N=,,,,,,14	<^=,,,12	<it=,,,,,,-17	<s=21,,,,,,24	<the=-14,,-10,,-10,19,-37	=-10,-28,-25,,-16,,-55	>N=-15,,-8,,,,-44	>ing=,-8,,,,,-15	>s=,,,,,16
-word errors	<N=-13,,,,,,-18	<^=,,,,,,-18	<no=-17,,,23,,,9	=-20,-24,-10,,,,-16	>$=-16	>,=,,,,,,12	>be=-13,,,,,,-28	>prep=22,,,,,,26
-word everywhere	<N=,16	<s=,16,,,,,29	=,26,-9,,,,28	>$=,15,,,,,10	>,=-14,,,10
-word exits	<N=17,,,14,,,21	=15,,,13,,,14	>prep=,,,15,,,13
-word expired	<N=12,,,,,,12
-word export	<N=,-15,,,15,,24	<s=,,,,,,11	<the=21,-11,,,,,15	=23,-29,,,10,-13,-31	>$=,,14,,,,10	>stay=,-13
-word exports	<N=,,,,,,-11	=,13,-9,,,,27
-word fails	<N=-20,-9,-9,,,,-28	<it=-8,,,,,,16	<make=,,,,,,11	=-27,-13,-12,,,,-8	>$=,,-9,,,,-13	>,=,,,,,,-20	>prep=-14,,,,,,15
-word fell	<N=,66,,,,,42	=-9,62,,29,,,46	>bad=,-11
-word file	<N=,-9,,-21,,-9,10	<the=16,,,,,,-16	=12,-28,9,-25,-9	>$=,,,-10,,,-11	>,=,,,,,,27	>and=,,,,,,-17	>be=22	>good=,,,,,,17	>prep=,-12,,,,,-20	>you=,,,,,,12
-word finally	<N=,,,26	<^=-9,-9,,43,-10,,9	<we=,-10,,,,,14	=-23,-27,-17,75,-18,-11,55	>$=,,,33	>good=,,,,,,20
-word finding	<N=,-11,,11	=,-11,,11
-word finds	<N=,,,-9,,,-20	=,,,-9,,,-20
-word finished	<N=-9,-8,,-9	<^=,-11,,32,,,10	<be=,,,,,23,22	<have=,,,,,,-13	<not=-16,,,,,,-29	<they=,,,-17,,,-15	<we=,,,-20	=-39,-33,-19,-13,-14,,-52	>$=-8,,,16	>N=-9,,,-11,,,-28	>and=,,,,,24,21	>the=-12,,,-14,,-12,-13
-word first	<N=33,,12,10,,25,-20	<^=-12,,,,,,20	<my=,23,,25,,,25	<s=,,,-13,,,-15	<the=-35,-21,-10,11,,10,-14	=-31,,-12,24,-23,31,-24	>$=30,,,-23,,-12,-19	>,=,35,,,,,9	>N=-24,-15,-9,13,,38	>and=,,12	>bad=-20,,,8	>s=,,,,,,20
-word fix	<N=,,,,9	<^=,,,,,,-22	<please=,,,,,,-11	<the=,,14,-11,,,-14	=-8,-19,,-10,,-26,-30	>$=-9,,,,,,-8	>be=9,,,-15,,,-8	>it=,,,16	>prep=,,,,15	>the=-10,,,,,-14,-42
-word fixed	<N=,-11,,19,16,,21	<^=,-13,74,15,-11	<be=,40,,-13,50,,41	<have=,,,-12,,,-19	<the=,,,,,,-14	=-25,,47,-53,40,-24,-58	>$=,-9,,-26,47,,-23	>,=,-34,9,,13,,-10	>:=,27,,-29,,,-11	>it=,,,,,,13	>prep=,8,,-19	>the=,,,36
-word flag	<N=,,,20,,,20	<the=,,,-10	=,-11,,43,,,33	>be=,-9,,49,,,24
-word flags	<N=15	=15
-word flat	<N=-9,,,14,,16	<the=,-11,13,,,,12	=-18,-36,15,16,,,22	>N=,-9,13,,,,11	>prep=,,,12
-word floor	<N=9,,,-15,,,-13	<the=,-8	=12,,-10,-21,23,,-20
-word flow	<N=,,,,,,-12	=,-10,,11,,11	>$=,,,,,12
-word folder	<N=,13,,28,,,9	<ed=-12,,,13,,,8	=,13,-9,35,,,34	>$=-13,,,44,,,12	>,=12,22
-word follows	<N=,22,-10,,,,-14	=,22,-11,,,,-11
-word form	<N=-8,40,,23	<the=,-18,,,24,,-27	=12,22,-14,42,19	>$=20,-10,,-10,,,14
-word format	<N=,,,,,,15	=-9,,10,,,,-17
-word four	<N=,,,,,,15	<all=,-9,,10,,,-23	<prep=,,,-20,,,9	=20,-8,-16,-27,,-9,-43	>s=33,-16,-13,-9,,,-30
-word froze	<N=14,,,,,,13	=14,,,,,,13
-word full	<N=18,,,,,,26	<prep=,10,,13,,,11	<the=-12,-18,-9,11,13,,9	=,39,-12,22,12,-9,65	>$=-9	>,=24,,,,,,26	>N=-17,33,-9,16,,,16
-word gave	<N=,,,-24,,30,11	<you=,,,,,,11	=-13,-9,,-10,,28,37	>good=11,-15,,-20,,31	>my=-15,,,15,,,28
-word ghosted	<N=9,,,,,,8	=9,,,,,,8	>my=9,,,,,,8
-word gives	<N=,,,-12	=,-9,21	>my=20,,,-9
-word go	<N=-9,10,11,-9	<^=,14,,,-11	<and=,,,,,,-15	<modal=,,,,,,-12	<my=,-31,,,36	<not=12,,,,,,-11	<prep=,-11,,16,,,16	<s=,27,,,,,16	<we=-10,,,,,-9	<will=,,,,,35	=-44,-10,,-9,,,-36	>$=-25,-41,,13,,,-55	>N=,,13	>bad=-8,,,13	>good=-13,,,,,,-41	>prep=,23,-15,-23,23,21,35
-word goes	<N=-10,,51,,24,-9	<it=12,-13,,,,,19	=-24,38,37,-12,16,-21	>$=-13,27,20,,26	>N=24,-14,-13,,,,17	>bad=-11,24,-8,10,,,19	>prep=-16,11,,-13,-14,-12,-41
-word gone	<N=,,,13,,,22	<be=27,-15,,-64,-8	<have=21,9,,-9	=47,-9,,-40,-11,,31	>$=-15	>,=,,,8,,,14	>prep=14,9,,-20
-word green	<N=,,,,,,-13	<be=,,,,,,15	<s=,-9,,-12,,,15	<the=-8,10,,-9,,,9	=10,-16,-14,19,-8,23,36	>$=,,,8,,,48	>N=-10,10,,-12	>prep=,-14,,41,,,19	>s=,11,,,,,17
-word guide	<N=-12,20	=-19,16,,,,,-8
-word guy	<N=,,,,,,-14	=,,,,,-10,-10	>$=-17,,,,,,-15
-word had	<N=-10,,31,,,,28	<^=13,,,-11	<have=,,,-10,,,-29	<not=,,,,,,-22	<we=,-24,21,-14,,,-15	=-25,-42,37,-9,-10,-11,-39	>N=,,19,,,,-10	>be=,,8,,,,-8	>it=,,11	>no=-11,,,,,,-19	>not=-8,,12	>prep=31,,,12,,,14	>the=-13,,,-10
-word hall	<N=,-9,,-23,,,-26	<^=,,,,,,-9	=,-18,,-21,,,-33
-word hangs	<N=,,,,,,-8	=28,,-10,-14	>prep=,,,,,,11
-word headers	<N=,,,,,,-9	<the=,,,-8	=,,,-9,,9,-12	>be=,,,,,,20
-word here	<N=53,-17,-19,-13,,-11,-14	<^=-16,-23,,-15,,,-50	<bad=35	<good=,-9,,,,,-11	<prep=-12,30,,-9,,-13,29	=61,-39,-14,-49,-23,-16,-42	>$=94,-30,-20,-14,,-8	>,=,-14,,-9,,,-36	>be=-17,-26,15,-16,-10,,-62	>because=,,,,,,15	>prep=-18,30,,-9,,-12,20
-word him	<N=,,,-20,,,-19	=,-9,,-22,,,-44	>$=9,,,-21,,,-11
-word holds	<N=,,,-26,,,-23	<it=,,14,,,,-13	=,,22,-35,,,-49	>$=13,,,,,,-14	>prep=,,,-25,,,-32
-word hooray_	<N=,,,,,,11	=-9,,,32,,,30	>$=-9,,,32,,,30
-word host	<N=,,,14	=,-9,,14
-word how	<N=21,,,,,,9	<^=,,,,-8,,-17	<be=,,-18,,,,-11	<s=,,,,,,-13	=,-23,-34,-12,-15,-11,-39	>prep=9	>the=,-10,-11,,,,-21
-word id	<N=,,18,,,,17	=,,18,,,,23
-word idea	<N=,17,,,,,25	<no=-9,-17	=-20,21	>why=10,,,,,,9
-word ignores	<N=,,19,,,,32	=,,19,,,,32
-word image	<N=,,9	>N=,,,10
-word import	<N=26,,-9	<the=40,,-11,15,,-9,-12	=64,-18,71,15,,-8,13	>bad=,,,,,,-18
-word includes	<N=,,22,,,,-15	=-8,,20,-12,9,,-14
-word index	<N=,,,19,,,13	<the=-11,-9,,10,,,-37	=-32,,,25,,,-25	>$=,,,-8
-word instead	<N=,25,,,,,19	<s=,-8	=,25,,,,-11,30	>,=,16	>prep=,,10,,,,32
-word integration	<N=,,,18,,,29	=,-8,,17,,,32	>s=,,,18,,,13
-word into	<N=16,-8,,-10,18,,-13	<ed=,-23,,,18,,26	<good=24,,,,,,14	<it=,,,20	<make=,,,,,-9,-17	=,-30,-14,9,41,-15,21	>#=,,,,,,-12	>N=10,-13	>it=-11,-8	>the=38,,-12,11,35,,35
-word invoices	<N=,,11	<the=11,-26,,,,,-19	=8,-36,12,25,20,,10	>N=21,,,,,,9	>prep=,-11,,,20
-word items	<N=,,23,,,19,9	=13,,22,,,17,15
-word its	<N=,,,,,,-13	<get=,12,,,14,,17	<good=,,20	<prep=20,-15,,-12	<when=-10,,10	=-9,-30,23,,22,,-19	>N=,-14,,10,24,,10	>s=,,,-15,,,-26
-word itself	<N=,,10	<s=,32,,,,,8	=,23,,-19	>prep=,32,,-8,,,8
-word job	<N=13,9,,27,21,,27	<ly=,,,,,,-14	<the=-15,,,14,,,-15	=,,-10,29,15,-11,-15	>$=,,-11,29,22,,-10	>be=,,,,,,-13	>prep=,,,,,,-17
-word keeps	<N=10,-19,,,20,,25	=15,-21,,,19,,35	>ing=13,,,,20,,34
-word key	<N=17,,17,-10,,,34	<no=,-16,,,,,-10	<the=15,,,-24,,,26	=29,-44,20,-34,,,26	>$=20,,,,,,11	>be=,,,-23,,,13
-word lag	<N=-15,,,,,,-12	=-16,,,,,,-18
-word last	<N=,,,,,,-15	<^=-21,-16	<bad=,,11,,,,-21	<it=,-14,,12,,,19	<my=,,,,,,-18	<prep=,,,,,-8	<the=9,-10,-19,35,18,-14	=-10,-43,-20,13,,-37,-53	>N=-9,-26,-17,11,11,-15,-13	>prep=,9,,36,,,14	>s=10,,,-11,,,-9	>time=-13,-17,,-16,,-15,-55
-word late	<N=,29,8,,,,25	<be=-41,,,,,,-29	=-57,14,,,,,-15	>$=-16,,,,,,-20
-word layout	<N=,85,,15,,,35	=,78,,21,,,40	>,=,,,15
-word leak	<N=-10,,,,,,-17	<the=,,,11,,,31	=-16,-12,,17,,,15	>be=-9,,,17,,,9
-word leave	<N=18	<prep=28,,,,,,20	<we=,9,,,,9	=12,,12,-16	>prep=,,,,,,-23	>the=-34,10,,,,,-26
-word left	<N=20,-13,,17,,,18	<be=,14,,-10	<have=,16	<the=16,-12,,,,,-24	=38,12,-12,-26,-9,,10	>$=-9,-13,,,,,-31	>,=-9,9,,-11	>N=20,,,10	>prep=23,,,-11	>the=11,14,,-12,,9,41
-word less	<N=-14,-15,,,,,-25	=,-19,-9,,,,-40	>N=,,,,,,-10
-word letter	<N=17,,9,,,,9	<the=-20,,,,,,-11	=,-11,9,,,,17	>,=,,13
-word lfs	<N=,,,-8	=,,,-8
-word limit	<N=8,-13,15	=,-21,20,,,,9	>$=,-12,10,,,,10
-word line	<N=,,,,,,-12	<prep=16	<the=,,-10	=,-22,-25,,-13,-15,-49	>$=,15,,,,,12	>be=21,-20	>prep=-9,-13,,,,,-22
-word list	<N=,,-11,-9,,-16	<bad=,,,-12	<ing=,-9,,,,11	<my=-9,,,,,21,11	<the=-9,-9,,,,41,34	=-15,-31,-29,-22,-13,66,39	>$=-23,-13,-9,,,14,9	>,=,-8,,,,,-16	>:=,,,,,13,18	>N=,,,-15,,9	>be=,,,-9,,,-16	>prep=,-10,,,,27,-8
-word live	<N=,39,,,,,16	<be=,-12,,16	<s=,16,,-19,,,-35	=-19,28,-12,-26,,-9,-24	>$=,-18,-9,,,,-36	>prep=-11,11
-word loader	<N=,,,,,,12	=,,,,,,12
-word loads	<N=,22,25,19,,,8	=-9,20,22,25,,,11	>prep=,-9,26,9,,,8
-word log	<N=8,,,-11,,15,13	<can=,,,21	<the=-18,,,,,-9,-32	=-21,-31,,18,,,-30	>$=,,,-9,,15	>,=,-15,,,,,-22	>N=,,18	>prep=,-10,,38,,,15
-word logic	<N=,,,,,,-9	=,,,,,,-9
-word login	<N=,,,10,,,21	<^=,-9,,24,,,-8	<the=17,,,,,,9	=16,-15,-11,26,,,19	>$=9,,,,,,26	>N=11,-10,,21
-word logo	<N=17	<the=,58,,-14,,,48	=,57,-12,-11,,-8,30
-word logs	<N=,29	=12,22,,,,-9,13	>$=12
-word lol	<N=,,,10,,,-11	<^=-23,,,,,,-13	=,-10,,,,,-34	>$=-12,,,,,,-20	>my=-20
-word looked	<N=,,,-16,,,-33	=-9,-19,10,-18,,,-52	>prep=,-11,,,,,-19
-word looks	<N=,,,,,,-15	<^=,,,,65	=,-18,,-39,62,,-29	>N=,,,-10,,,-12
-word loss	<N=,,13	=-16,-13,36,13
-word lost	<N=17,,12,-11,,,67	<be=,,,,,,-18	<we=8,-14,,,,,-32	=12,-29,,-22,,13,17	>$=-17,,17,,,,-16	>my=,,,,,,-8	>the=36,-22
-word machine	<N=27,,,-14	<it=24	=113,-34,,-34,,-10,37	>$=44,-26,,,,,19	>,=12,,,13	>N=,,,,,,-8
-word mails	<N=,-20	=,-21
-word me	<N=-19,-24,,,-10,33,17	<bad=,,,,,,-9	<ed=,19,,-10,,,-15	<ing=,22,,,,,13	<make=-23,-23,-8,-9,,,-56	<need=,,,,,,-11	<past=23,,,-17,-9	<prep=14,-12,-10,-14,,8,15	<s=15,,,-8,,,10	=-9,-41,-32,-58,,19,-13	>$=,,-11,-13,-13,-11,26	>,=,,,,,19,24	>:=,8,,,,,19	>N=-10,16,,,32,22,19	>all=,,,,,,-9	>make=,,,,,,-11	>prep=,,,-9,,9,22	>the=,-15,,-12,14,-12,-26	>they=18,,,,,,-8	>time=,,,,,18,17	>when=,-20,,,,,-23
-word meeting	<N=15,17,,61,,,-8	<the=,,,-16,,23	=8,18,,45,,12,12	>:=,16,,-20,,23,28
-word merged	<N=,-9,,-11,,,-37	<^=-17,,-12,31,,,36	<we=,,,,,25	=-29,-23,-20,27,-9,19,-10	>$=,,,,,,13	>,=,,,16,,12	>s=-16,,,10,,,-23
-word message	<N=-8,-10,,,,,-10	<bad=,,,,,,-12	<time=,8	<you=,19	=-14,15,,,,,-21	>we=,21
-word mode	<N=,,,-13,,-8,27	=,,,-14,,-9,36	>$=,,,,,,22
-word module	<N=,10	<the=,,,,,-8	=,12,,,,-9,9
-word more	<N=,-24,,-15,16,,-39	<be=,9	<no=-16,29,,40,,,68	<s=-15,,9,,,,12	=-41,,,10,13,-12,9	>$=,-28,-8,,,,-42	>,=,33,,,,,24	>N=-25,19,,-32,14,,41	>prep=-12,11	>s=,,,-21,,,-30
-word moves	<N=,9,,18	<no=22,-16,,,,,-28	=20,,-12,22	>prep=,26,,,,,10
-word much	<N=,28,,,,,27	<so=,,16	=,,12,,,,30	>N=,20,13,,,,33
-word name	<N=,,,-12,-11,,26	<the=-10,22,,,,,-22	=-13,,-10,-27,-18	>$=,-8,,-10	>prep=,,,,-8,,-47
-word names	<N=,15,,,,,12	=,11,12,,,-13,11	>,=,,,14	>N=,,17
-word needs	<N=16,,,-37,,,-38	=,,-11,-38,,,13	>N=8,,,,,,29	>prep=,,,-34,,,-19	>the=11,,,,11
-word new	<N=,23,,,11,,14	<^=,,,29,,,28	<no=,31	<prep=,,,-9	<the=,-25,-22,40,-16,,-32	=-27,22,-30,37,,9,8	>N=-19,37,-21,54,,-12,25	>s=,,,-24,,10
-word next	<N=,,,-11,,37,13	<^=,-15,,,,-29,-9	<prep=-9,-12,12,25,,17,30	<s=-8,,,,,,-35	<the=,9,,-22,,31,11	=-33,-23,-11,-23,-15,41,-42	>$=,,,,,-12,-30	>:=,-11,,,,,-11	>N=-11,14,,,,29,20	>prep=,,,-9,,,-37	>time=-9,-10,,,,46,42	>we=,,,,,-15,-9
-word node	<N=,,,22,,,-14	=20,-11	>#=,,,,,,-21
-word notes	<N=-11,,-9,-12,,,-17	=,,,-16
-word number	<N=12,13,,12,,,22	=-11,11	>prep=-26,,,,9,,-14
-word numbers	<N=-11,10,,-10	<the=,,9	=28,14,,-12,,-18,18	>$=,-9,,,,,-20	>N=,24,,-11	>prep=,-12,,,,,-8
-word off	<N=-11,15,,51	<be=-47,24,8,27	<choose=,-13	<done=,,,19,,,11	<ed=,,,,,,-17	<good=,62,,-31,,,15	<it=,,,-9	<s=8,,,17,,,21	=-41,71,-25,59,,,52	>$=-29,62,-8,46,,-9,31	>,=,12,,33,,9,23	>prep=-24,,-8,-13,,16,-39	>the=-19,9,-12,,,,9	>when=9,,,-17,,,9
-word office	<N=20,-9,,11	=,-10,-9,,,,-23	>$=22,,,-17,,,-15
-word often	<N=,,,,,,-23	=-10,,,,,,-41
-word older	<N=,24	=-12,15,34,-11,-9,,8	>prep=,24
-word ones	<N=-13,13,,-12	<the=,,16,,,,11	=-22,19,23,13,,,25	>$=-9,-11,8	>be=-12,27,,11,,,9
-word opens	<N=,,10,-10,,,-31	=,,10,-10,,,-30	>prep=-10,,,,,,-31
-word option	<N=,,,,,,-19	<^=,-26,,,,,-35	=-25,,,-16,-15,,-14	>N=-16,,,,-12
-word our	<N=,,,,,,9	<^=23,-21,-12,-21,,-9,-33	<bad=28,-14,,,,,13	<be=,26,,,,,12	<choose=25,,18,,24,,11	<prep=-17,,,,,,19	=67,-16,-9,,,-24,32	>N=41,17,,,,-21,33	>ing=13,,,,,,14	>s=17,-31,,,,,-15
-word out	<N=21,-37,,-9,,13	<^=-12,,,,,,-41	<bad=35,,,,,,38	<be=-17,39,-11,,,,33	<choose=24,-15,,,,,-15	<done=,,,18,,,8	<ed=,9,,,,,29	<good=-9,,,9,,,-19	<ing=,,,,,,-15	<make=,,,,17	<past=,10,,16,-10,,19	<s=49,20,49,,,,67	<stay=-25,-18,,,,,-52	<they=,,,,,,17	=12,-27,,,-13,-15,42	>$=-12,26,-13,,,14	>,=,,,-56,,,-40	>N=-9,-16,13,,,,-22	>all=,14,,,,,11	>and=,15,,21	>it=,10,20,,,,18	>prep=51,-51,-25,-37,14,,-16	>s=,,,18,,8,25	>the=-21,-22,26,15,,,23	>why=,10,,,,,-9
-word oven	<N=-16,,,15	<^=20,,,,,,18	<the=,,,,,,-29	=,-9,,17,,,-29	>be=8
-word over	<N=9,14,-12,-15,,,27	<bad=12	<be=,52,,23,,,39	<done=,13,,12,,,-29	<it=,,-11,-9,,-8,-15	<s=-38,,,,,,-19	=31,41,-31,,-13,14	>#=-32,8,,,,,-22	>$=,-10,,17,,-14,-12	>,=,52,,,,,12	>:=13	>N=29,8,,-8	>it=30,14	>prep=-21,16,,,,,-15	>the=22,-13,-14,-9,,,19
-word own	<N=-16,,29,-13,,,24	<they=,,-13,15	=-17,,12,,,,18	>$=12	>N=-22,,16,-8,,,30
-word paper	<N=,14,,,,,15	<^=,-16,,,,,15	<prep=,,15,-10,,,11	<the=,16,,,,,17	=15,,9,,-11,-14,64	>$=,27,10,-18,,,37	>N=,,12,,,,16	>be=,-15,,28,,,11	>prep=,,,9
-word paragraph	<N=,,,,,,9	=,,,,,,12
-word parser	<N=-15,30,,,,,15	<the=,-12,,37,13	=-20,16,-9,64,14,12,25	>$=,18,,,,,8	>,=,,,,,10	>be=,-8,,,16
-word part	<N=,,,11,,,13	<be=,,,9	<no=23,-30,,,,,10	=16,-39,-19,,,-10,37	>be=,,,,,,11	>prep=-18,-8,-11,,11,,11
-word partitions	<N=,,,,,,-16	=-11,,,,,,-9	>prep=-11
-word parts	<N=30,,,-10,,,22	=68,-9,,38,,,24
-word pass	<N=,-16,,10,,32	<s=40,-9,,-38,,,-53	=38,-15,-9,-22,,23,-56	>$=,11,,,,,-24	>,=,,,-22	>and=-12,,,-22,,,-20
-word passes	<N=,,,-14	<make=,,,9,46	=,-10,,,43,,14	>prep=,,,16,46,,12
-word password	<N=15,,,,,13,29	<the=-8,-9,,,,16,9	=19,-11,-8,,,28,64	>prep=16,-9,,,,,19
-word past	<N=22,,,,,,12	<get=9,,,,,,12	<the=,,,-14,,,-23	=23,8,-8,-26,,-10,26	>N=,26,,,,,27	>the=28,-8,,,,,15
-word pay	<N=,,,8	<we=,16,,,,26	=,,,,,22,8	>N=9,,,8
-word pdf	<N=,,,,,,-20	<the=9	=17,-22,-12	>$=,,,,,,-23	>N=14,-10
-word per	<N=16,28,,8	<^=,37,,-41,,,39	=,38,,,,-13,15	>N=,13,,44,,,-22	>you=,34,,-25,,,22
-word period	<N=,-27	=9,-23,,,,25,20	>$=,-10,,,,,18
-word person	<N=-12,26,,,,,10	=-9,15,,,,,11	>$=,28,,,,,17
-word phases	<N=,15,,-15	=,15,,-15
-word plan	<N=-10,25,32,58,-8	<^=-12,,,,,,23	<prep=,,,,,,11	<the=-12,-11,,-19,,-9	=-44,21,12,23,-18,-24,-16	>$=-11,,,,,-10,-29	>,=,,,,,,26	>N=-9,15,,,,,27	>be=,34,41,12	>prep=,-13,-10,32,,,-9
-word platforms	<N=-8,,,11,,,9	=-8,,,11,,,9
-word plays	<N=-10,31	=-12,31,,11
-word policy	<N=,,,13,,14,14	=-15,48,,,,10,30
-word portal	<N=,,,,,,-11	=10,-14,-11,,,,-28
-word prefers	<N=,39,,,,,14	=,39,,,,,14
-word price	<N=,13	<the=,10,26	=,38,18,-19,,,12	>N=,,12	>be=,13
-word printer	<N=,,10,,,,18	<^=20,,,,,,34	<the=22,-14,,,,,24	=49,-15,,-8,,,73	>s=22,,,-17,,,57
-word process	<N=,10,,,,,11	<the=,,,,,,-9	>$=,9,,,,,22
-word provider	<N=,12,,,19,,14	=,12,,,19,,14
-word pump	<N=,,,-8,,,11	<the=,,,,,,-17	=,-8,,-10
-word query	<N=,,10,,,,22	=,-13,,,,,16	>N=-9,-11,,9,,,14
-word queue	<N=,-13,,17,,,-8	<make=,,,,,,19	<the=,11,,,,,-20	=,,,17,,-10,22	>$=,8	>be=,11,,23
-word quit	<N=44,,,,,,15	=44,,,,,,15
-word quota	<N=,,,-12,,,17	=26,-16,,-17,,,45	>prep=,-9
-word rack	<N=-9,33,,,20,,-10	=-8,29,,,20
-word ran	<N=,-9,13,-11,,,21	<^=16	<we=,,-9,,,,-12	=13,-25,38,17,,,19	>prep=31,,13,-15,,,29	>the=,,,9,,,-10
-word rather	<N=-9,11,,8,,,10	<modal=,12,,,,,14	=-18,22,-9,-10,,,22	>N=,9,,,,,23	>prep=-14,10,,-9,,,15
-word read	<N=-9,,,,,,-21	<not=-17,-12,11,,,,-10	<we=-9,,,,,,-35	=,-23,,-11,-9,-17,-62	>N=-16,,,,,,-22	>prep=,,,,,,-17	>the=9,-19,11,,,-11,-24
-word reader	<N=,,10,11,,,16	=,,10,11,,,8
-word reads	<N=,-12,-14,17,,,-33	=,-20,-12,15,,,-40	>:=,-9,,,,,-43
-word reason	<N=,,16,,,,46	<it=,,,,,,11	<the=,-9,16	=,-17,20,,-11,-10,40	>$=,,-11	>prep=-8,,13
-word record	<N=-18,,27,,,,10	=-18,,26,,,,11
-word refuses	<N=-11,,,-12	<s=14,,,,,,8	=22,-14,-11,-17,,,17	>prep=9,-8,,,,,25	>the=-17,,,,,,-24
-word region	<N=,,,-12,,,-11	=,,10,-13,,,-16
-word register	<N=,,,,,,-17	=,,,,,,-17
-word registry	<N=23,,,,,,12	<the=,,15,,,9,9	=21,-8,12,-9,,8,22
-word rejected	<N=23,,,-18	<be=23,,,,,,12	=69,-9,,-22,,,25	>$=27,,,-9,,,9	>prep=9	>the=16,,,-8
-word rejects	<N=,,,,,,9	=,-9,,,,,13	>my=,,,,,,16
-word renders	<N=,,-11,17,,,9	=20,,-11
-word report	<N=,-15,,-11,,,-16	<^=,13	<the=,,,,,-30,-18	=16,-15,9,,,-28,-35	>$=-8,-15,,-9,,9	>N=,14,,-15,,,-20	>prep=,,,,,,-18	>s=12,,,,,,15
-word reports	<N=-15,-14	=-22,-20,,-20,21,,-18	>$=,-12,,,23,,27
-word reset	<N=,,,,,,11	<the=,,18,,,,-11	=27,,13,,,,12	>N=,,16
-word restored	<N=,,,24,,,11	=,-8,,29,,,23
-word results	<N=,,,10	=-10,,,44	>make=,,,28
-word retries	<N=,22,,,,,9	<^=,13,,-18	=-18,63,,-35,,16	>:=,12,,-21	>N=-8,,,,,,-25	>prep=,16,,,,,19
-word return	<N=13,,,,,54	=19,-16,,,,65,27	>:=17,,,,,-19
-word returns	<N=25,-13,,10,,11	=18,14,,8,,10	>N=,,,,,11	>the=,,,,,,-12
-word review	<N=,,,33,,,13	<prep=,,,-16,,,-27	=-13,,,16,,-10,-29	>$=,,,12,,,-20	>?=,,,,,,-9	>N=,,,,,,14
-word rewrite	<N=,,,8,,,13	<prep=,,,,,15,18	<the=-9,,,20,8,11,42	=-13,,,25,12,23,59	>$=,,,8,,,9	>it=,,,,,16	>prep=,-15,,12,10,,20	>the=,,,,,,9
-word right	<N=,,,-21,,,-19	<^=,14,,,18	<all=,,,-29,,,32	<bad=,,,,,,10	<be=,,,,,,18	<make=,,,18,,-9	<prep=14,,,,,,-17	<the=14,,,,,,12	=17,,-15,-46,,-13,27	>$=-16,,,,,,9	>,=15,-21,,-15,14,,10	>N=-13,-10,,,,-10,-17	>now=24,,,-13	>prep=10
-word rights	<N=12	<the=,,,,,,13	=18,,,,,,21
-word risky	<N=-9,15,,,,,17	=-9,15,,,,,17	>$=-9,15,,,,,17
-word room	<N=,-9,,-16,,,-17	<bad=,,,19	=,-16,-8,,,,-37	>N=,,,,,,-23	>be=,,,,,,-20
-word rooms	<N=-8,,,19,,,28	=-8,,,39,,,28	>be=-8,,,19,,,28
-word round	<N=,,,24,,,34	=-16,14,,13,,,45	>it=-9	>prep=,,,-13
-word row	<N=,-16,,,,,-15	<prep=,,,22	<the=,,,21	=,-31,,36	>#=,-20,,22,,,-13
-word rule	<N=-8,19,,,,,12	=-22,46,,-19,,-12	>prep=-10,23,,,,-9,-8
-word rules	<N=,,,,,10	=,-34,,,,,-21
-word sample	<N=,,,,,,-13	<^=,-9,,-11,,-13,-39	=,-12,-8,-14,,-18,-43	>N=,,,,,-10,-11
-word saved	<N=,,,32,,,19	=,,,25,,,26
-word says	<N=56,-46,-20,-16,,-19	<now=,12	=44,-38,-33,,-14,-22,-13	>N=,-9,-14,-17,,,-17	>it=22,-9,,,,,13	>the=-8,-15,-14,8,,,-13	>they=,,,,,,-9
-word scene	<N=25,-12,,12	=23,-15,16,11,,-8
-word schedule	<N=,,,,,,-17	<the=-28,-14,,,,,-27	=-34,-23,,,,,-49	>$=,,,,,,-9
-word schema	<N=18,14,,,,,11	=11,10,,28,,,20	>N=,,,30
-word screen	<N=,,,,,,10	=,-22,,,,,-24
-word screens	<N=,,,,,21	=,-42,,,,21
-word script	<N=9,-22,10,-12,30,23,44	<the=9,,-14,34,50,,-13	=16,-25,,20,79,33,75	>it=11,,-9,37,30,13,8
-word section	<N=9,36,,,,,27	=,27,-8,19,,,13	>#=-9,,,18,,,8
-word seems	<N=9	=9,,11,,,,14	>prep=9
-word sends	<N=19,,,,,13,14	=22,-9,,,,12,14	>the=19,,,,,13,14
-word sensor	<N=,,,9	=,-8
-word sent	<N=13,,,,,10	<^=,,,10	<you=,,,-14,,,-13	=,-13,,,-10,-16,19	>$=,,,,,-10	>N=,,,-17	>the=,,,31,,-9,11
-word server	<N=17,-14,,19,,21,21	<the=,14,,-11,,,-25	=12,,-10,8,,17,-9	>$=,,,19,,24,10	>,=,,,9	>N=-10,9,,,,,-22	>bad=11,,,,,,-10	>s=17
-word service	<N=,,,,,,14	<the=,,,,,,-14	=-25,,,,,,-8	>bad=,,-9
-word setting	<N=,,,,,,12	=,,,,,,20
-word sheet	<N=,,-8,-9,50,,17	=-9,,-11,-10,49,,25	>$=,,-8,,25,,-11
-word should	<N=,22,,,,,19	<^=-9,,,,,,-37	<it=,-8,,-9,,,-22	<we=,,,,,11,8	=-36,-17,-17,-30,-15,,-55	>N=,-24,,-12	>choose=,30	>make=,,,,,,-9	>the=,,,,,,-28
-word shows	<N=61,-15,,-28,,35,29	=83,-31,28,-28,,56,37	>good=,,24	>the=17,,12,,,,18
-word side	<N=,,,,,,-10	<my=,,,,,,-38	=-24,-10,,,,,-36	>$=-8,-10,,,,-9,-34	>,=,-13,,,,,-20
-word signature	<N=26	=33,-16,,,,-9,-17
-word signatures	<N=,,9,,,,9	=,,9,,,,9
-word signed	<N=-8,38,11,-47,,,44	<^=-9,-9,,24,,,25	<be=,12,,,,9,-27	<not=11	<the=,-8,,,,,8	=-14,19,,,-10,,84	>$=,,,9,,,41	>N=,-8,,,,,8	>bad=-8,62,,-31,,,13	>it=,,,-15	>prep=,-21,11,34,,,24	>the=,,,14,,,21
-word site	<N=16,-17,16,,23	<s=,27,,14	<the=,,,,,,12	=25,,9,11,18,,19	>$=17,-10	>bad=,,,,,,-12	>be=,,,,,,11	>good=-8,20,,19,,,8
-word size	<N=,10,20,,,-9	=,10,16,-9,,-10
-word slot	<N=,-12	=21,,,,,,28	>be=14,,,,,,12	>prep=12,9
-word solved	<N=,,,-11,,,-19	<^=,,62	=,-13,56,,,,27	>it=,,10,,,,-13	>the=,,51,,,,15
-word sqlite	<N=14,,,,,,10	=,40,-9,-8,,,28
-word stands	<N=-10,-9,,,,,-28	=12,13,,-8,,,-18	>$=-11,-10,,-13,,,-40
-word started	<N=-12,,,,38	=-24,,,,52	>prep=,,,,53,,14
-word starts	<N=13,-18,22,,,,29	=12,-18,22,,,,37	>prep=12,-12,22,,,,31
-word stays	<N=-15,14,-18,,-12,-9,26	=-20,69,-18,,-13,-11,45	>N=,11,,38,,,-28	>prep=,-20,-10,-10,,,45
-word step	<N=17,9,-9,-13,,,13	<prep=,10,26	=21,,30,-14	>#=10,,31,,,,9	>$=,8,-9,-12	>:=13,,,,,,14
-word still	<N=26,,,-9,,,23	<^=,-22,-10,-13,,-9,16	<be=21,-12,,,,,-10	<they=,9	<we=,,,,,32,10	=14,-30,-22,-37,-16,12,19	>N=12	>bad=16,,,,,,22	>good=-19,,,,,,-45	>have=,,,,,8,10	>ing=,-11,,,,,-22	>need=,,,,,22,10	>no=12,-12,,,,,11	>prep=-12,,,,,,-8	>s=19
-word stops	<N=,,,,,,-18	=10,-10,15,-15,,,-9	>ing=,,,,,,-12	>prep=49,,20,-11,,,20
-word store	<N=,,,,,-9	<the=19,,,11	=21,,,,,-12,11
-word strike	<N=10,-13	=45,-13
-word stuck	<N=,-11,,,,,-22	<be=16,-12,-11,,,,-29	<get=-20,,,-14,,,-18	=57,-42,-18,-26,-14,-13,-55	>$=46	>N=,,,,,,-8	>prep=-12,-19,-10,-15,,,-16
-word style	<N=,15	=-15,36	>,=,15	>N=-11,21
-word switch	<N=,,,,,,-9	<we=24,15,,,,,15	=29,11	>prep=12,18
-word system	<N=,,,-20,14	<the=,,,44,,,32	=12,-13,,24,12,,28	>$=,,,18,9,,12
-word tab	<N=,13,23	=,13,23
-word table	<N=,26,,13,,,60	<done=-11,,,13,,,-14	<ing=,,,,,,-18	<the=-15,,,-9,,,-8	=-9,21,-17,,,,14	>#=,,,8,,,-29	>$=-18,10,,-13,,,14	>,=,15,,,,,26	>prep=-10,-9,,28,,,-26
-word tables	<N=,,,10,,,9	=-15,,,27,,,12	>,=,,,16
-word takes	<N=,,-15,-11,,13,-19	<and=,19,,20,,,9	<it=,,,,,,12	=-9,,-14,,-8,9,-44	>#=,-8,,-14	>N=-13,15	>s=,-9,,17,,,-28	>the=-10,,-13,9,,15
-word task	<N=-9,,,,,,13	<the=,-8,,-25,,,-12	=,-19,,-35,,17	>be=,-8,,-25,,,-12	>prep=,,,,,14
-word teacher	<N=14,,,,,26	=14,,,,,26
-word team	<N=,,,14	<the=13,29,-8,-9,,,20	=,38,-11,-26	>$=21	>,=,-19,,29,,9	>N=-10,,,,,,22	>choose=,10,,,,,12	>have=,,,,,,-9	>s=,43,,,,,17
-word template	<N=,,,14,,,19	<the=,,,,-10,,-13	=,,,10	>,=,,,,,,-8	>good=,,,17,,,19
-word tenant	<N=14	=,-16
-word tense	<N=,28,,,,,19	=,28,,,,,19
-word test	<N=24,-13,,,41,11,26	<bad=-15,,,16,,,13	<prep=13,,10,,,10,14	=8,,,50,31,9,61	>$=-14,,,,-10	>,=,,,17	>N=14,,,16,,,26	>good=,,,,49,,-16	>it=,,,,,,13	>prep=,12	>s=-9,,11,13,,10	>the=,,,,,10
-word text	<N=,13,,,,,18	<the=,,18	=-18,,22	>$=-11,,,,,,-14	>be=,,16
-word texts	<N=-12,,,,,13,15	=-12,,,,,13,15	>,=-9,,,,,,10
-word than	<N=-12,19,27,-17,,,24	<only=-14,10,,-9,,,15	=-28,33,31,-27,,-12,57	>#=11,,9	>N=-18,28,,,,,12	>it=,,11	>the=-18,18,13,,,,25
-word their	<N=,,39,21	<and=10,,,-15	<make=-14,20,,,,14	<prep=,,,15,,11,29	=-15,-10,52,25,-16,15,46	>N=,-10,8,-10,,,13	>s=-14,14,14,,-9,,19
-word them	<N=-19,17	<choose=,-16	<done=,,,20	<ed=,-8	<make=,,,-11,,,-24	<past=-10,15	<prep=15,-15,14	<s=,-13,,-9	=-22,,,,-12,-17	>$=-12,,10,,-8,-15,-39	>,=,,,11,,,13	>N=,-9	>and=,,23	>prep=,10,,,,,12
-word theme	<N=,-12,,,,,-8	=,-14,,,,,-12
-word there	<N=35,9,,-18,,,12	<^=17,-19,30,-19,,,-24	<and=14,-13,,,,26,26	<be=-9,,,,,,-9	<because=,,,,,,11	<ly=,,,,15,,-12	<prep=18,-19,,,9,,-25	<s=27,,,8,,,23	=23,-42,,-40,,,-30	>$=37,-25,-13,,,,-20	>,=,,,,14,,-9	>be=31,-14,-19,-20,,19,-20	>prep=-8	>s=16,,,,,,13	>will=-10,9,,,,,-9
-word thing	<N=,-13,,,50,39,10	<the=-15,-8,-8,34,,,-9	=-13,-25,,39,46,32	>$=-17,-13,-8,-9,12,,-24	>,=,,,,,,8	>N=,-12	>prep=,,,,,,-8	>we=,14,19,,21
-word things	<N=,-8	<prep=,-9,,,,,-20	<why=,,,38,,,36	=-13,-22,-8,30,17	>N=,-12,,35,,,21	>prep=-8
-word through	<N=11,-10,-8,-56,,,-32	<be=10,19,,52,,,55	<choose=,,,,,,-18	<get=,,,28	<past=-20,,,,,,25	<s=,,,30,,,21	=,-21,-26,98,-16,-16,62	>$=,-8,,25	>N=-14,-9,,34	>all=30,21,,-16	>prep=,,,23,,,15	>the=14,-20,,23,,,-27
-word till	<N=,10,,,,,17	<bad=18,,,-25	=57,24,18,-14,,-10,41	>N=,11,,,,,10	>the=20,33,,-25,,,10	>they=43,,,,,,19
-word time	<N=-11,-18,30,13,,-14,38	<all=40,,,,,,30	<prep=,-14,-10,17	<the=-15,,-9,-18,,,-59	<time=-10,,,25,,17	=-10,-53,23,25,-14,-14	>$=-12,-11,,-22,,-9	>,=-25,,,,,,-29	>:=,,13,,,10	>be=-19	>it=20,,,18,,,10	>prep=,,25	>s=,-10,8	>the=17	>we=,,,26
-word today	<N=34,-13,,-36,,-13,-10	<^=,,,,,,-12	<bad=-15,,,,,,-10	<good=,22,,,,,13	<ing=22,-37,,,,,11	<prep=-11,34,,,,-13,-30	<s=,,,15,,9	=-18,-26,,,-20,,-24	>$=,-30,-24,17,-13,23	>,=,-10,,-28,,,-29	>:=-13,16,8,,,,-22
-word token	<N=,,,,,,11	=12	>prep=13,,,,,,12	>s=,,,,,,-18
-word told	<N=,,,,,,-25	<we=,15	=17,33,-11,-19	>my=24,,,-9,,,-10	>the=,18	>they=,15,,,,,14
-word tomorrow	<N=-17,,,,,33,-40	<be=10,,,,,,20	<prep=16,22,,,,,11	<s=9,,,,,20,15	=15,,-12,-21,-9,66,-8	>$=19,23,,-15,,34	>time=,-10,,,,22,-8
-word tonight	<N=31,-8,,,,20,-21	<be=,-10,,,,,-24	<good=11	<it=,,,,,28,38	=23,,,-17,,44,-9	>$=26,,,-13,,46	>,=,,,,,,16
-word took	<N=,-10,,16,,,10	<^=-28,,,19	<we=-10,29,,9	=-21,,-13,36,-15,-9,37	>#=,,,19,,,10	>N=-12,-13,,,,,20	>the=20,22,,,,,12
-word tool	<N=,,12,,19,,12	<the=10	=,,10,,17,,16
-word totals	<N=,,10	<the=,,-9	=-9,-21,22,23,,,20	>N=,,,,,,-13
-word training	<N=,,,-11,,-10,-25	<the=,-18,23,,,,-18	=,-37,20,-13,,,-44	>N=,-16,,,,,-23
-word trips	<N=,,27,,,,21	=,,27,,,,21
-word turned	<N=,,,,15,,-9	<^=,-12,-10,38	=-17,-24,-15,19,15,-12	>bad=,,,-18,,,-18	>prep=-10,-8,,,19,,15
-word turns	<N=,,,23	<^=,,41,,,,28	=,,42,16,,,52	>prep=,,56,,,,49
-word twice	<N=13,,,-16,,,16	<s=24	=86,,,-17,-8,-8,58	>$=36,,,8,,,18	>,=47,,,,,,29
-word unchanged	<N=,,,-17	=-9,,,-14	>$=,,,-16,,,9
-word under	<N=,,,-9,,43	<prep=,,,11	=,-23,,22,,47	>#=-11,,,11	>N=14,-11,,9	>the=,-8,,,,34,-12
-word up	<N=25,,-9,-16,,13	<bad=-16	<be=-24,,,28,,,16	<choose=18,,,19,,,16	<done=,,,26,,,23	<ed=33,,,-22,,,10	<good=,,,-13,25,9,25	<it=,,,,,17,15	<make=11,16,,,,,21	<past=,48,,,,24,11	<s=,,29,-36,,,-58	=17,25,-10,-14,,28,36	>#=,-14,13,-11,,,-15	>$=24,32,,-16,,14,36	>,=21,-11	>:=,,,,,,-9	>and=13,-15,,-9,,28,9	>ing=,,,,33,,16	>my=-25,11	>prep=,-9,-10,,-9,9	>the=,-26,,36,,,10
-word update	<N=39,,-9,-11,,,16	<the=,,,,,,-15	=42,-15,-14,-23,-11,-12,-23	>the=,,,,,,-14
-word upgrade	<N=-12	<the=,,,18,,,-9	=37,-10,,15,,,34
-word us	<N=-23,12	<bad=24,,,,,,12	<make=-12,,-12,-24,21,-19,44	<past=-18,,,27,,,17	<prep=42,-13,10,-22,,,8	<s=10,,,-11,,11	=,,-11,11,18,-19,66	>$=-12,,9,-8	>,=19,-9,,15	>N=-9,-30,,,12,-19,-15	>bad=,,,,13,,21	>choose=,40,,,14,-8,37	>do=,-14	>make=,8,,,,9,19	>need=,-9	>not=,16,,,,,17	>prep=13,14,,9,,,-14	>the=,,,26,,11,21
-word use	<N=,-19,18,,23,14,16	<^=,17	<modal=,-16,,,,,-8	<prep=,-18,,,,,-23	<we=20,-9,,,,,19	<will=,,,,,,11	=14,-44,,-15,,,-16	>$=31,-8,,,,,17	>N=-8,24	>prep=,-16,,,,15,15	>s=,,,,,,-14	>the=,-21,,,,-10,-30
-word user	<N=20,,,,,,34	=25,,,,9	>N=,,,,14	>prep=16
-word usually	<N=,,,,,,-12	=-9,-12,-8,,,,-43	>s=,,,,,,-22
-word v	<N=-10,,,,,,-11	<prep=19,,,,,,19	=,14,,,,-12,26	>#=,14,,,,-12,26
-word variant	<N=,16,,-14,,,11	=,16,,-14,,,11
-word version	<N=-9,-19,,-17,12,-12	<the=,,,,,,-11	=-18,-17,-8,-10,12,-18,-33	>$=,13	>,=,,,,,,26	>N=,,,11,,,9	>prep=,,,,,-10,-22
-word versioning	<N=-18,38,,-21,,,-14	=-18,38,,-21,,,-14	>$=,,,-16,,,-17
-word versions	<N=,42,,,,,-26	=,41,,,,,-41
-word voted	<N=-11,11,,-9,,,16	=-31,52,-15,-13,,,37
-word waits	<N=-10,34,8	=-10,34,8
-word wall	<N=,21,25,,,,10	<the=,-12,,22,14,,15	=,35,21,18,20,,38	>$=,30,29,21,,,21
-word want	<N=,,,,23,,10	<not=,19,,,,,-9	<they=18,-8	<we=-12,13,,,,,-13	<you=,,,,,,-10	=,19,-10,,18,,-26	>N=,,,,22,-9	>prep=,13,,,,,-12	>the=,,,,,,13
-word wants	<N=24,-10,,-8,13	=10,16,,-9,17,,26	>N=13	>prep=-13,26,,,,,26	>the=10,-9
-word was	<N=-25,-33,68,,10,-12,-28	<^=,,,,,,28	<choose=-13,14,,,,,-8	<it=-18,-38	<make=,,,,19,,9	<we=,,,17,,,19	<why=,21	=-66,-49,54,13,25,-29,16	>#=-10,,,12,,,19	>N=-16,-23,,34	>bad=,16,,,,,-36	>choose=,,,12	>done=,-9,,-22,,,-38	>ed=16,-11,19,,16,,-25	>good=,18	>not=,,24,-16,14,,30	>prep=,,,-26,,,-9	>the=-34,-13,29,19,19,,42
-word water	<N=-15,,15,,,,-19	<the=19,-21,,,,,-20	=,-32,14,-8,,,-8
-word way	<N=-12,,20,,-9,,-15	<no=9,,8,,,,14	<the=-12,,,28,,,26	=-28,-25,21,34,,,24	>$=,,,-8	>,=-15,-13,,,9	>N=,,,28,,,28	>prep=,,8
-word ways	<N=,,,,,,-9	=,,,,,,-9
-word web	<N=,,,,,,-11	<the=-30,-8,,,,,-18	=-34,-14,-8,,,,-29	>N=,-11,,,,,-12
-word webhook	<N=18	<the=13,,,,,,9	=40,,,,,,15	>N=30,,,,,,10
-word week	<N=,,,,,,23	<it=15,-10,,-14,,39,-8	<the=-15,,,9,,-9,-26	<time=-10,-22,,,,15,-27	=-11,-41,,-20,-9,33,-36	>$=,-19,,-9,,29,-50	>,=,-8
-word weeks	<N=12,,,-20	=10,-19,,-12,,19	>$=21,,,,,-10,10	>prep=-13
-word well	<N=,,,-10,,,-23	<^=,-34,,-32,,,-52	<prep=-9,-14,,,48,,21	<stay=,,,,,,19	=-23,-50,,-43,44,-10,-41	>$=,,,,28,,10	>,=-9,-23,,-9,,,-17	>N=,,,,23,,23
-word went	<N=,-17,-22,24,,12,29	<make=,,,,,,11	<s=,15,28,15,,,12	<we=,,,-10	=-12,-14,-11,42,-13,,60	>N=41,,,-17	>again=,11,,-16	>bad=,,,-16,,20,-13	>good=-19,14,,34,,,19	>prep=-22,-13,,33,,,35
-word when	<N=-19,-23,29,-12,-9,,-31	<^=-19,-15,-9,-11,,,-71	<bad=,,,,,,-15	<good=,,,-25,,,-19	<s=27,,,-8	=-29,-58,30,-65,-23,-9,-124	>N=-20,,,,,10,-39	>it=,,11,,,,-16	>the=-49,-17,20,-15,,-9,-70	>they=,,14,,,,-17	>we=18,,13,,,,9	>you=,-10,-10,,-11,,-23
-word where	<N=,,,-17,,,25	<^=,,,32,,,36	<be=,,16,,28	<s=-15,,9,,,,-18	=-14,,33,11,19,,33	>it=,13	>s=,,,38,,,36	>the=,,32,-17,,,37
-word while	<N=,,,16,15	<^=,,,-8,49,,48	<the=,,,-10,-9,,-14	=-16,-22,,,56,-10,37	>$=,,,-10,-9,,-14	>ing=,-11	>the=,,,,18	>we=,,,19	>you=,,,,41,,50
-word who	<N=,10,,,,,12	<^=,,20,,-11	<s=,-8,18	=15,,26,-15,-16,-9,-15	>be=,,,,,,-8	>past=,,27,,-9	>s=26,-8
-word why	<N=,-13,22	<be=,-12,61,,,,23	<make=,24,,,,,14	<prep=,9,8,,,,-11	=-21,,77,-24,-10,-13,16	>N=-10	>all=,,15,,,,8	>it=,-8	>no=,,30	>the=-10,22,38,-11
-word widget	<N=18,,,25,,,25	=16,,,23,,,23
-word wiki	<N=,,,,,,18	<the=,,,-12,,,-38	=,,,-21,,,-19	>$=,,,-14,,,-22
-word window	<N=11	=9
-word without	<N=12	<^=48,-18	<bad=-9,16,,11	<choose=,16,,,,,21	<good=-16,26,,26	<s=-15,23,14,-10	=30,50,17,9,-14,-17,56	>N=18,11,,-11,,,-28	>bad=,,,16,,,24	>ing=-26,28	>it=37,,,-8,,,15	>the=16,,,15,,,51	>they=12,29,21,9,,,23
-word word	<N=,,,-54	<the=-9,,,,,,-33	=,11,-19,-10,-9,,-26	>$=-9,15,,,,,11	>N=,,,,,,-30
-word work	<N=,59,,-18,,-8,16	<it=,-8,,,,,-17	<modal=,-9	<not=15	<please=,-12,,,,,-11	<prep=,-9,-8,,,,-13	<the=,,,-24,,,-26	=,11,-17,-46,,-18,-60	>$=-11,17,-15,,,,18	>,=,,,,,,-12	>prep=,-13,,-20,,,-33
-word worked	<N=,-8,,,,,-9	=,-10,,,,,-12	>prep=,,,,,,-13
-word working	<N=15,,,-13,,,-19	<bad=-21,,,-9,,,-22	<be=,,,43,,,-10	=-10,-12,,8,-9,,-39	>$=,,,-21,,,-17	>N=,,,,,,14	>prep=-9,,,,,,-42	>time=,,,,,12
-word works	<N=58,,,,,,-9	<^=,,,-61,-8,,-38	<it=,,,-22	<the=,-16,,38,,,26	=31,-33,-18,-40,,-9,-27	>$=,,,-20,,,-17	>,=8,,,22,,,10	>N=,-16,,38,,,26	>prep=46,,,-28,13,,-23
-word would	<N=,-15,,,,,-30	<^=,-11,,,,,-23	<it=-23,-8	<s=,-10	<they=,,,,,,-9	<we=-25,10,-9,-8,-15,-15,-24	<why=,,,,,,-11	<you=-9,,,,,,-10	=-54,-28,-28,-27,-17,-32,-53	>N=-18,,-16,-18,,-18,-36	>choose=-8,-22,,,,,-26	>have=,,,,,,-12	>need=,,,,,,-11	>not=-24	>only=,12,,,,,14	>you=,,,,,,-22
-word writes	<N=-9,23	=,18
-word written	<N=12,,,,,,12	<be=,17,,,,24,10	=32,20,,,,36,28	>$=,-9,,16,,,16	>N=27,23,,-9	>bad=,,,,,26
-word wrote	<N=,-10,,-16,,,-32	<^=,,,13,,,12	<we=,,,,,,10	=,-13,-10,-13,,-10,-17	>:=,-10,,-16,,,-30	>it=,,,,,,-9	>the=,,,-9,,,10
-word years	<N=-16,24,,-18,,,-29	=-18,21,,,,,-14	>$=,,,11
-word yesterday	<N=,,,18	=12,,,16,,,14
-word yet	<N=-39,-12,,,,,-25	<good=-9,,,,,,-12	=-54,-21,,-12,,,-58	>$=-42,-16,,,,,-31	>,=-11,,,,,,-15	>?=,,,,,,-11
-word →	<N=,,,-17,,40,15	=,,42,,,36,15	>N=,,,,,23,14
-word acme	<^=,12,,13	<prep=,38,,,,12,42	=-13,54,,18,,11,41	>$=,-8,,13,,,17
-word actually	<^=-14,,,,54	=19,,,,53,,12
-word add	<^=,,,,,,-14	<we=36,,,,,,23	=17,-9,,,17,19,23	>N=-9,,,12,,,24	>s=13,,,,20,,12	>the=17,,,,,13
-word agreed	<^=,,,-10,,15,47	<be=,8	<prep=,9,,,,,12	<we=,,,,,,12	=-25,45,-18,,-10,,75	>$=-8,9,-9,,,,19	>,=,,,,,27,34	>prep=,13,,12,,-15,20
-word aha	<^=,,11,,,,12	=,,11,,,,12	>,=,,11,,,,12
-word almost	<^=,,,-15,,,-25	=,,,-30,,,-43	>good=,,,-28,,,-32
-word any	<^=,,,,,,-16	<make=-11,,,,,,-17	=-20,-15,,-21,,,-94	>N=-11,-10,,-11,,,-65	>prep=11	>s=-19,,11,,,,-20
-word apparently	<^=,,19,,,,15	=,,20,-19	>the=,,10,-10
-word ask	<^=,,,-11,,12,-12	<and=,-13,,,,16	<prep=-16,,,,,9,-19	<the=,,-9,,19,,9	<will=,,,,,30	<you=,,,,,,8	=-31,-23,-13,-18,15,70	>N=,,,-11,,11,-12	>be=,,,,19	>prep=,,,,,10,12	>the=,,,,,16,12
-word audit	<^=,,,,,,-17	<the=,,,,,13,18	=,-9,,10,,26,10	>$=,,,10	>N=,,,-11,,15
-word backfill	<^=,,,9,,17,10	=16,-9,,8,,17,15
-word backup	<^=,,,,,,26	<the=,,13,,,,17	=,-13,,19,,,46	>N=,,,12,,,21	>prep=,,,9
-word backups	<^=,,,11	=-10,-9,,,,11,-24
-word banner	<^=,,,19	=-10,,,11,,,-10
-word basel	<^=,61	=,49
-word blocked	<^=-70	<be=,-11	<not=,,,,,,-15	=-79,-24,,-13,,,-54	>,=-9,,,,,,-21	>N=-10,,,,,,-13	>prep=-18,-14,,,,,-31
-word both	<^=-25,-12,-21,,-9,,-55	<because=-18,9,29	<ing=,28,,,,,25	<need=22,,,,,,34	<prep=-30,,-11,,,,-8	=-38,16,,-27,-25,-41	>$=-14,-18,,-29,-9,-27,-28	>N=,,,,,,-12	>be=,,,14,,,-20	>prep=-12,23,,,,,22	>s=10,17,9,,-8,,35
-word cage	<^=29,,,-22	=19,14,,-25	>be=-10,17
-word ceiling	<^=,26,,-10	=,37,,-16
-word checkout	<^=,13,,,,,36	=27,,,-14,,,42	>bad=11
-word ci	<^=-11,,,,,,-17	=,-16,-8,,,,-18
-word cleaned	<^=,,,,,,9	=,,,,,,9	>good=,,,,,,9
-word client	<^=-27,12,,-22,17	<the=20,18,-12,,23,,20	=32,14,-18,-28,38,-9	>$=,12	>N=28,,,-9	>be=31,,,,,,-18
-word completed	<^=,-12,,,,,-33	=,-16,-8,-20,,,-68	>prep=,,,-12,,,-13	>s=,,,-10,,,-47
-word cover	<^=,-16,,,,,12	=19,-24,,,,23,16	>N=11	>be=,-13
-word customers	<^=42,,,-19,,,12	=52,-20,,-13	>$=,-18,,14
-word dbt	<^=,,,28,,,15	=,,,28,,,15
-word decided	<^=,-11	<be=,-26,,13	<have=,15,,,,,15	<not=,,,,,,-16	<they=,,,,,,-19	<we=,-12,,-10	<you=,17	=-18,-10,-13,,12,-15,-18	>$=,14,,,,,20	>:=,-32,,,20	>N=,,,,,,-13	>it=,16,,15	>prep=,-24,,-14
-word deploy	<^=11,,,,,,39	<the=,,,-8,,,-18	=88,,,-21,,-8,25	>$=78,-11,,,,,-9	>bad=21,,,,,,14	>it=-9,,,,,,-14	>time=,9,,,,,13
-word deployed	<^=,,,,,,21	=-10,,,,,-12,19	>$=,,,,,-9,21	>prep=,,,-13
-word dns	<^=,,,,,,12	=-17,-12	>N=-18,,,,,,39
-word docs	<^=,,,28,,,21	<the=-15,-20,,-22,,,-65	=,-27,-10,13,-16,-9,-43	>N=,,,9
-word draft	<^=,,,,,,28	<the=,,,-11,,-8,-24	=-20,,,-20,,-13	>$=,,,-10,,,-13	>prep=,,,,,,14	>the=,,,,,,-12
-word either	<^=,,,-63,,,-39	<prep=,,,,,,-8	=-10,-28,,-71,,,-52	>$=,-21	>N=,,,-55,,,-14
-word everyone	<^=,18,-9,,,,35	<prep=25,,,-19,,,16	=10,,25,,,,43	>$=22,-12,,-12	>N=,,30,12,,,15	>be=,14,,,,,17
-word everything	<^=43,31,,32,-13,,23	<be=,-11,,19,,,11	<prep=,22,,-8	=20,25,-14,42,-17,-14,-9	>$=,,,9	>be=-16,-16,,28	>done=,-10,,28	>good=,,,-9,,,-30	>prep=,10,,,,,13	>you=,,,16,-10
-word explain	<^=,,,,,,-13	=,-13,-15,,,,-34
-word fig	<^=,17,,14,,,16	=,16,16,11,,,25	>#=,17,,14,,,16
-word fine	<^=,43,,-13,56,,47	<be=-13,-10,,-26,-11,,-72	=-11,28,-12,-45,38,11,-53	>$=,-36,,-47,-13,,-31	>,=-11,44,,-25,54,,-19	>prep=,13,,20,,,-18
-word fingers	<^=,,,-34,,,-35	=,,,-40,,,-40	>done=,,,-40,,,-40
-word following	<^=,19,,37,,,10	=,26,,36,,,11	>you=,25,,37,,,11
-word found	<^=-11,-16,,14,,,21	<not=,,,,,,-12	<we=,10,28,11	=-23,-11,28,24,-8,-12	>it=,-13,,,,,-14	>prep=,16,25	>the=-11,-9,,12,,,14
-word fyi	<^=,,,18,,,21	=,,,18,,,9	>the=,,,18,,,11
-word git	<^=-8,,,-10,,,-24	=-8,,,-10,,,-24	>N=-8,,,-10,,,-24
-word give	<^=,,,,-11,,-10	<we=14	=,,,,,-8,-11	>good=13,17,,,,,16	>my=,,,,-11,,-9
-word glad	<^=,,,,,,-18	=,,,-14,,,-23	>it=,,,-10
-word going	<^=,,-13,-15,,37,-19	<be=-12,49,,,,18,36	<choose=,-10,,,,,-17	<not=,9,12,,,,40	=,40,16,-22,,43,43	>N=,35,,-10,,,28	>again=,-10,,,,,-17	>prep=,22,19,-9,,52,33
-word great	<^=-12,-18,,-11,,,-25	<be=,-14,,-10,,,-9	=-22,-39,,-10,-11,,-42	>$=,-15,,,,,-9	>,=-11,,,10,,,8	>N=,-14,,,,,-17
-word guideline	<^=,,,-18	=,,,-21	>N=,,,,,,-17
-word happy	<^=,,,-9,,,-25	<be=,-11,,,,,12	=,-19,,35	>$=,-9,,,,,28	>prep=,,,19,,,-18
-word he	<^=-30,,,-16,,,-33	<and=13	=-44,,,-8,,,-27	>be=-10,,,10	>good=,,,-15,,,-20	>s=-20,,9
-word heads	<^=,,,-8,,,-20	=,,,-8,,,-20	>good=,,,-8,,,-20
-word hello	<^=,-27,,,,,-14	=,-27,,,,,-14	>N=,,,10
-word hey	<^=-9,-21,-16,,73	=-11,-21,-17,,75	>N=,-15,-10,,16
-word hi	<^=-10,,,-11,,,-35	=-10,,,-11,,,-35	>!=,,,-11,,,-12	>,=,,,,,,-24
-word hm	<^=,-13,,,24,,-17	=,-13,,,24,,-17	>,=,,,,,,-36
-word hmm	<^=9,-13,,,14,,-12	=9,-19,,,14,,-12	>,=,-15,,,,,-27
-word hold	<^=,21,,,,,-22	=,,,-10,,,-19	>prep=,-22,,,,,-24	>the=,30
-word imagine	<^=,,-11,,,,-8	=,,-12,,,,-11	>the=,,-11
-word interesting	<^=,-13,16	=,-13,16
-word invoice	<^=,,,13	<the=,-15,8	=,-16,,12	>#=,,,13	>N=,,10,,,,-13
-word irb	<^=,,,9,,,16
-word keep	<^=,-57,,,,-16,-66	<modal=,-10	<my=,19,,,,,22	<prep=,,,,,,11	<s=12	<we=10,,,,20	<will=,,,,,,9	=15,-34,-13,-24,,-23,-25	>choose=,-10,,,,,-17	>get=10,,,,,,16	>good=24,10,,,,,20	>ing=,-17,,,22,,-31	>it=,24,,,,,21	>the=-10,-15,,,,-20,-16	>they=,-16,,,,,-22
-word kubernetes	<^=,,,,,,16	=-9,19,,,,,19
-word learned	<^=,,28,-9,-9,,23	<we=,,14,,,,10	=-20,-13,71,-27,-12,,24	>it=,,30,-16,,,10	>prep=,,9,,,,-16
-word legal	<^=20,-27,,16	<prep=17,-23,,,,,30	=47,-10,,,,,46	>be=12,8,,-14,,,15	>ed=,32
-word lemma	<^=,,8,,,,-16	=,,8,,,,-16	>#=,,8,,,,-16
-word lint	<^=,,,-8,,,-10	=,,,,,,-10
-word long	<^=-8,17	<prep=,,23	=-27,36,22,-21	>N=,-26	>prep=,,14
-word looking	<^=,-33,,,,,-17	<be=,-10	=,-43,,-8,,,-28	>prep=,-43,,-8,,,-28
-word make	<^=,,,-8,,,-33	<my=,27,,,,12,57	<prep=,,,-9	=-28,,,-20,,,-8	>N=-18,17,,-12	>it=8,-10	>the=-9,,,,9,9,9
-word makes	<^=,,,-13	=,-15,14,-19,,,13	>N=,,,-13
-word managed	<^=-10,,-9,24,,-13,17	=-10,,-9,23,,-14,17	>prep=-10,,-9,24,,-13,17
-word memory	<^=11	<prep=,,,,,,-11	<the=-11,,,21,53	=14,-18,-10,17,51,39	>$=,,,,,,-24	>bad=-9,,,13
-word monthly	<^=-11	=-21,43,-10,,-11,,38	>$=,19,,,,,8
-word morning	<^=,-14,,-29,,-9	<all=,,,,,,-15	<it=18,,,45,,-19,46	<the=-9,,,16	<time=,,,,,20,-8	=,-33,-20,16,-11	>!=,,,9,,,-17	>$=-16,-25,,18,,-14,-23	>,=,,,10,,,10	>and=9,,,,,8,16
-word most	<^=-9,,20,,,,12	=-16,,18,,,,-12	>N=,,,,,,-21	>prep=-9,,25,,,,12
-word moved	<^=-16,,,43,,-17,11	<we=,,,,,,15	=,,-13,46,,-22,36	>prep=,,,,,-17,11	>the=,,,9,,,16
-word need	<^=11,,,,,14,26	<modal=,,,,,,-10	<s=,,10	<still=,,,,,22,10	<we=37,-23,,-19,,,12	<you=,,12	=25,-35,12,-27,-20,48,9	>N=,-14,,,,12,-9	>it=,,,,,,-15	>prep=,-12,,,,32,12	>the=37,,9,-17,-9,14,50
-word neither	<^=-10,-10,-10,,,,-32	=23,-12,-11,,,,-22
-word newsletter	<^=-11,33	<the=,,,20,,,11	=-21,,-9,9,25,-19	>$=-9,-39,,,28,-18
-word nice	<^=,,,,52	<the=,,11,,,,-9	=,-12,,-39,109,-8,-44	>$=,,,-29,62,,-13	>N=,,11,,,,-13
-word nope	<^=9,-13,,-9,-8,,10	=9,-13,,-9,-8,,10	>,=17,,,,,,21
-word note	<^=,-25,-9,-10,8,23,24	=,8,,-14,,,71	>it=,-8,,,8,-8,53	>prep=,17,,-13,,20,25
-word noted	<^=-13,45,-10,-23,,30,13	=,53,-14,,,81,22	>,=-10,26,,-16,,,8	>:=,18,-8,25,,33	>prep=,,,,,26
-word npm	<^=20	=15,,,36,,,52	>N=23,,,,,,26
-word oh	<^=,,-8	=,,-8
-word ok	<^=,39,-13,9,,-13,55	=14,54,-15,42,,-16,83	>$=,,,24,,,18	>,=,,,-10	>N=,10,,74,16,,11	>make=,,,,,,11	>so=8,25,,,,,18	>the=,-10,,11,8
-word okay	<^=-8,38,,-9	=-8,38,,-9	>,=,37
-word onboarding	<^=,-10,,21,,,15	=,-13,-9,21,54	>N=,,,,57
-word once	<^=,-13,,,,,-37	<bad=-16,,24,14,,,10	<prep=,,,,,,-17	<s=-8,-17,,,,,-11	=-35,-47,25,8,,,-56	>$=,,,,,,-16	>N=,-10,,-9	>prep=-11,,,19,,,-15	>the=,,,,,,-14	>you=,-17,31
-word opened	<^=,,,,,17	<we=,,,,,,9	=15,-14,,15,,77,33
-word payroll	<^=-15,10,,27	=,,,36,,-14,27	>be=-9,-8,,29
-word pls	<^=,,,,,,-24	=11,,,,,17,38
-word postgres	<^=32,9,,-19,,,26	<choose=,-10,,,,,-23	<prep=-18,-16,,37,,-21,-10	=13,-25,,12,,-23,-10	>#=19,-9,,30,,,12	>$=,-14,,,,,-21	>,=-13
-word pr	<^=,,,9,14,,35	<it=,,,,,10	<the=,,,,,,-21	=-8,,-10,,13	>$=,,,,,,-14	>be=,,,,14,,31	>good=,,,-12,,,-22
-word prod	<^=22,,,,,,35	<prep=,,9,9	=36,-12,8,,,,38	>be=36,,,,,,33
-word put	<^=-10,,,,,24,41	<and=,9,,9,,-9,-15	<we=8,,,,,9,13	=-8,-28,-10,,,59,41	>N=,-19,,,,37,58	>it=-10,-9,,-10,,,-11	>prep=9,,,,,18,12	>the=,,,25,,,14
-word quiz	<^=-12,,,,,,-38	<the=,,,,,,14	=-9,-10,-10,-12,,,-44	>N=-12,,,,,,-22
-word reading	<^=,-12,13	<be=-11,-15,,,,,-41	<prep=,,14	<the=-10,19	<when=,19,,,,,25	=-34,,38,-17,-17,-15,-33	>N=-9,12	>all=,28,8,,,,24	>it=,,15	>the=,-20,,,-9,,-34
-word rebrand	<^=,56,,,,,29	<the=-9,17,,,,,9	=-14,73,,,,,39
-word remind	<^=,,,,,38,50	=,,,,,38,50	>my=,,,,,38,50
-word rename	<^=-10,,,-10,,,-39	=-13,,,-15,11,-15,-58	>N=-10,,,-11,13,,-35	>the=,,,,,-10,-15
-word reproduced	<^=,-14,,-49	=,-14,,-49	>it=,-14,,-49
-word reviewer	<^=9,,,,14,,12	=25,,,,14,,13
-word rewrote	<^=,,,,,,17	=,,,,,,17
-word safari	<^=11	<prep=25,,,,,,21	=27,15,14,,,,45
-word say	<^=-22,,,,,,-34	<not=,,,,,,22	<prep=-16,,,,,,-22	<we=,12,,8,,,-12	=-18,,,,-14,-10,-45	>$=-10,,,,,,-8	>N=35,,,,,,20	>so=,,,,,,-17	>we=-23,9	>why=12
-word scans	<^=-10,-13,,16,,,-14	<the=14,24,,-9,17,,12	=,20,-9,23,14,,10
-word search	<^=19,-13,,20,,,19	<the=,18,,18,,14	=,-14,-10,21,,10,29	>prep=,11,,,,12	>s=,,,12
-word second	<^=,21,,14,,,24	<the=-8,35,,,-15,,18	=-18,66,15,,-19,,29	>N=,13,,-14,-14,,46	>bad=-11,,28,-9
-word sessions	<^=,10,,-11,,,-13	=,17,,,,-18,-15	>,=,,,,,,11	>prep=-13,,,,,-13,-27
-word settled	<^=,42,,-13,,,25	<be=,43,,-12,23	<you=,27,,19	=-10,107,-8,-22,19,-17,49	>$=,75,,-10,-8,,26	>prep=,50,,,,,17
-word slack	<^=,,,,,,13	=,,,,,,12
-word someone	<^=,,,,,27,37	=45,,,,,17,50	>s=35,,,-8,,,11
-word something	<^=15	=,-11,,,,,-37	>N=,,,,,,-12	>be=,,,,,,-14	>prep=13,,,,,,-9
-word sounds	<^=-9,,,-26,,,-35	<it=,,,,,,-20	=-12,,,-26,,,-55	>N=-10,,,,,,-38	>good=,,,-21,,,-17
-word status	<^=16,-15,,8,,,17	<the=,,,,,,-24	=,-21,-9,-10,,,-13	>:=,-8,,10,,,15	>N=,,,,,,-27
-word submitted	<^=,,,,,,20	=-13,-13,,15,,-11,30
-word summarise	<^=,-12,,,,,-36	=,-12,,,,,-36	>the=,-12,,,,,-36
-word supplier	<^=8	<the=16	=12,,,-16,,,-15	>can=12
-word suppose	<^=-11,-19,,,,,-19	=-11,-19,,,,,-19	>the=-10,,,,,,-10
-word sure	<^=,-13,-9,-10,,,-18	<make=,,,-11,,,-17	<not=,-16,,,,,-27	=-20,-31,-14,-24,,,-48	>$=-12,-14,-12,-8	>,=,,,,,,-8
-word tax	<^=16,,,,,53	<the=,,,32,,,8	=12,-17,,40,,50,16	>N=12,-12,,30,,50,13
-word tell	<^=,,,,,,-10	<not=-12	=-21,,,,-9,,-15	>my=,,,,,-9,-28	>the=,11,,,,10,11
-word thank	<^=,-10,,,,,-16	=,-10,,,,,-23	>you=,-9,,,,,-23
-word thanks	<^=,-18,,-15,-10,,-30	=,-24,-9,,-13,-8,-28	>$=,,,-15,,,-37	>,=,-12	>prep=,,,11
-word thx	<^=-9,-14,,,-12,,-20	=-9,-14,,,-12,,-20
-word title	<^=,23,,,,,41	=,20,,,,,30
-word todo	<^=,-8,,,,32,28	=,-14,,-10,,35,29	>:=,,,,,30,13	>prep=,-11,,,,,16
-word translate	<^=,,,,,,-14	=-8,-12,,,,,-28
-word try	<^=,,,,,,-28	=,-15,,,,,-31	>again=,,,,,,-15
-word ugh	<^=14,-16,,-10,,,13	=14,-16,,-10,,,13
-word understood	<^=-15,64,,-10,,-13,15	=-27,71,,-10,,-13,34	>$=-13,,-8,,,,14	>:=,40,,,,-11
-word unfortunately	<^=,,,,,,-11	=,,,,,,-11
-word unless	<^=,,,,,,-14	=,-8	>N=,,,,,,-12
-word vendor	<^=,9,,,,,19	<the=,,,,,,-39	=40,,-10,-20,,10	>N=16	>ed=,,,,,,-18
-word waiting	<^=,,,,,,48	<be=19	=17,,9,11,,,49	>$=,,16,,,,-9	>prep=25,,,,,,56
-word warehouse	<^=,,,-10	<the=,11,,16	=,9,,,,,12
-word whether	<^=-12,,,,,,-18	=-15,-14,,-15,,,-29	>the=,,,-9,,10	>we=,,,,,,-10
-word white	<^=,,,15,,,8	=,55,,,,,26	>N=,,,15,,,10
-word wifi	<^=,-9	=10,-13
-word windows	<^=33,,,,,,19	<prep=,,,,,,9	=29,,,-13,15,,40	>N=12,,,,17,,21
-word would've	<^=,,,,,,-14	=,,,,,,-14	>be=,,,,,,-14
-word write	<^=,-19,-16,,-9,-14,-58	<please=,,,,,,-12	<s=19,,,,,,12	<will=,,,,,14,11	=13,-19,-28,-13,-14,,-11	>N=15,,-8	>prep=,-11,,,,20,-13	>the=,,,,,-10
-word yes	<^=-14,-9,-9,-22,,-11	<past=,-9,,16,,,26	=-27,,-17,9,-10,-16,32	>,=,,,,,,13	>prep=-8,23,,17,,,31
-word yup	<^=,-9	=,-9
-word along	<all=,,15,,,,10	=-8,,10,14,16,,19	>the=,10,,-17,12
-word night	<all=,,,11,,,-22	<good=,-9,,,,,-24	<time=,-13	=-31,-27,,,,-11,-64	>$=-20,-14,,,,,-50	>,=,-13,,,,,-9
-word other	<all=,,,,,,-17	<the=,,,-16,13,,-23	=-11,,-14,-18,11,,-49	>$=-14,,,,,,-22	>N=16,20,-8,-17,14,-8	>s=-15,-8,,,,,-34
-word point	<all=,,,,,,-9	=,,,-21,,,-12	>$=,-10,,,,,-20
-word request	<all=,,,-19	<the=,,,,,,12	=,-10,,-21,15	>N=,,,,,,-20	>prep=,,,-17
-word routes	<all=,,,,,,11	=,-10,,,,-8,-37
-word twelve	<all=-9,18,27,21,,,19	=-19,17,20,44,,,23	>s=-11,17,20,34,,,22
-word forth	<and=,20,,-25	=,20,,-25	>prep=,-10,,,,,-17
-word move	<and=,,,,15	<not=8,,24	<the=-16,,,,,,-9	<we=,10,,,,,10	=-11,-27,20,-11,18,12,-20	>prep=-20,-31,,-10,,,-11	>the=,17,,,15,19,-8
-word removed	<and=,,,,,,-13	<we=,,,13	=,,,9,,,17	>the=,,,15,,,28
-word show	<and=,,,,,,-13	<prep=-10,,,,,,-10	<s=-9,,15	=-8,-8,,-9,,-11,-45	>good=,,,,,,-8	>my=,,,,,,-21	>the=-16,,,,,,-11
-word e	<bad=12,,,,,,9	=28,,,,,,20	>#=28,,,,,,20
-word handling	<bad=,-8,,,,,-15	=,-8,,,,9
-word jobs	<bad=,,,,,,-11	=15,-14
-word like	<bad=,,,,,,30	<it=9,,,,,,13	<make=-13,,,,,,-10	<modal=,42,,,,,27	<s=,-18,,-15,,,-23	<we=,-30,,,,,-35	<you=,,,,,,-18	=-19,-36,-10,-27,-21,-17,-45	>$=,-8,,,,,-13	>N=,-12,,-9,,,-16	>it=18,-21,,,,,11	>my=,15	>the=,,,,,,-12	>you=-10,,,,,,-21
-word links	<bad=-9,,,,,,-9	=-35,,,,,,-32	>prep=,,,,,,-14
-word messages	<bad=17,,,14,,,10	=32,,,10,,,15	>prep=18
-word piece	<bad=,,,,,,-14	=,,-10
-word state	<bad=,,,,,,-25	=,,,,,,-26
-word able	<be=,,,15,,,29	<not=24,,,,,,27	=23,-17,,15,,,25	>prep=23,-17,,15,,,25
-word always	<be=,,,,,,-14	=-26,,,,,,-48	>$=-16,,,,,,-17	>N=-17,,,,,,-14	>s=16
-word behind	<be=22	=,,,,,,11	>the=25
-word blocking	<be=-10,,,,,,-9	=-13,-18,,,,,-22
-word broken	<be=25,-10,,-8,,,24	<not=,,,,,,-12	=25,-17,-12,,,,-9	>$=,,,,,,-12	>N=,,,,,,-15	>prep=9,,,,,,15
-word called	<be=-9,17	=49,11,-13,,-14
-word calling	<be=,,,,,,8	=,,,,,,15	>it=,-9
-word capped	<be=-9,11,,,,,14	=-11,30,,-9,,,17	>prep=-11,30,,-9,,,17
-word complete	<be=,-16,,28,,,-14	=-12,-36,,53	>$=,-15,,45,,,23	>,=,,,17	>the=,-14,,,,,-25
-word dead	<be=-11,31,,-13,,,21	<s=-16,,,,,,-17	=30,14,,-23,,,-14	>$=-20	>,=17,37,,-12,,,24	>N=32,-12,,,,,-26	>prep=10	>s=-9,,,,,,-9
-word doing	<be=,13,,,17	<not=-11,23,,,,,25	=-9,34,,,11,,26	>it=,,,,,9,9	>the=,10,,,16,,13
-word dropping	<be=,13
-word due	<be=,-12,,-18,,,-34	=-13,-26,-11,-26,,,-74	>prep=,-12,,-15,,-11,-37	>time=,-8,,,,16,-10
-word empty	<be=-39,,,91,,,10	<the=,16,17,-11,,,28	=-43,,11,77,,,14	>$=-30,,,67	>s=,11,,,,9
-word failing	<be=-15	<the=,-9,12,,,-13,-22	=-31,-13,9,-11,,-13,-24	>N=,,,,,,-8	>make=,,,,,-10,-11	>s=,-8,17
-word free	<be=,,,-36,,,-38	<the=,,,-13,,,16	=8,,13,-45,,,-31	>N=17,,,-14	>prep=,,-10,,,,-11	>s=,,27,11,,,10
-word frozen	<be=-67,46,,-12,,,-18	=-64,46,,-9,,,-16
-word getting	<be=27,-13,,-12	<choose=10,,,,,,16	=51,-17,,-18,,,38	>bad=32,,,,,,50
-word hard	<be=,-25,,,,,-36	=-17,-28,18,-23,-11,,-40	>$=,-22,,,,,-28
-word keeping	<be=,,,17,,34,9	=,,,17,,34,9
-word killing	<be=,-25,,,,,-37	=,-11,,,,,-24
-word locked	<be=38,21,,,,,44	=39,20,,,,,8	>prep=23,22,,,,,13
-word missing	<be=13,,,-12	<the=12,-8,,,,19,29	=12,-19,-24,,,15,22	>$=-8	>,=,,,,,,-8	>N=-20,,-20,,,12,-8	>s=27,,,,,8,31
-word online	<be=,,,18,,,14	=,,11,16,,,27	>$=,,,,,,12	>,=,,12
-word overkill	<be=,,,,,,21	=,,,,,,19
-word passing	<be=,,,,,,12	=,,,,,,12
-word planned	<be=,,,,,,-15	=,,,,,,-17
-word possible	<be=,,,,,,-14	=,-14,,,,,-20
-word read-only	<be=,,,-10,,,-24	=,,,-10,,,-24
-word ready	<be=,,,,,,-38	=,,,,,,-48	>prep=,,,,,,-8
-word red	<be=12,,,-8	=14,-23,-8,-22,,,-13	>and=,,,,,,-22	>when=10
-word returning	<be=17	=19
-word running	<be=,,,,,,-22	=16,-14,,12	>$=,,,22,,,14	>prep=20
-word safe	<be=,,,,,,-24	=,,,,,,-24
-word sitting	<be=47,-16,,,,,18	=47,-16,,,,,18	>prep=44,-11,,,,,14
-word standing	<be=18,-13,,,,,10	=16,-22,,,,,31
-word supposed	<be=,,-8,,14	=,,-8,,14,,-10	>prep=,,-8,,14,,-10
-word switched	<be=,,,19,,,12	=,19,,11,,,-18	>bad=,,,19,,,12
-word unable	<be=22,,,,,,13	=22,,,,,,13	>prep=22,,,,,,13
-word unreachable	<be=8,,,,,,19	=11,,,,,,19
-word unusable	<be=,-16,,-12	=,-16,,-12	>$=10,-12,,-12,,,10
-word used	<be=15,,,,,,9	<we=,,,,,,-25	=,17	>good=20,,,-11,,,12	>prep=-10,,,9,,,-22
-word using	<be=,9,,21,,,12	=,28,,17,,,13
-word friday	<because=,,,,,17	<prep=-13,-26,,-10,,,-43	=-28,-29,,,,13,-44	>$=-15,-15,,-11,,-18,-48	>,=10,-8,,,,,-13	>time=,-11,,,,16,12
-word lunch	<because=30,,,,,41	<prep=-8,-14,,,,-12,-19	<when=,,,,,,-18	=14,-27,-12,,-11,25,-39	>$=12,-22,-10,,-10,26,-31
-word monday	<because=,,,,,,10	<prep=,,,9,,8,10	<when=-15,28,,,,,-12	=-17,,-11	>$=-14,,-8
-word noon	<because=12,,,,,,8	<prep=-19,24,14,19,,-18	=,10,26,13,,-12,25	>$=,-12,12,,,,14	>,=,-17,,9
-word tuesday	<because=9,,,11,,,15	<prep=,,,,,-11,-24	=13,,,,,9,27	>$=,-17,,12,,9,-8	>,=17,,,-8
-word get	<can=20,,,,,,27	<not=12,,,,,13	<prep=,,,,,9	<s=-18,12,,-30,,,-10	<they=,,8	<we=,,8,,,,16	=12,,,-31,-16,16,-15	>N=-10,18,9,-11,,9	>bad=-13,22,,,,16	>it=23,,,,,,-18	>prep=,,,,,,17	>the=-10,-19,,,,,-42
-word forward	<choose=,12,,,,,20	=,14,,,,,23
-word mail	<done=,,16	<the=12,,,19,16,,20	=27,-11,,,42,-11,54	>$=,,16,-9,24,,23	>N=16,,,-9,19,,9	>be=18
-word within	<done=,,12	=-17,,14,,,,-29	>#=,,,12	>the=,,20
-word killed	<get=19,,,,,,9	=11,,,15,,,10
-word logged	<get=13,,,,,,11	=,,,,,,13	>prep=,,,,,,13
-word book	<good=,28,,,,31	<the=,,,12	=-12,17,-9,9,-8,39,-12	>the=,,,,,14
-word cells	<good=-16,,,-18,,,-23	=-14,,,-19,,,-23
-word council	<good=,-16,,38,,,26	=-10,-17,,18,,,8
-word enough	<good=,9,,18,,,26	=-19,64,,19,,-15,20	>$=,,,,,,18	>,=,,,19
-word news	<good=,,,21,,,15	=-9,-21,,19,,,-24	>prep=,-14,,20,,,-20
-word added	<have=-9,,,-13,,23,18	<we=,,,10	=-16,,21,-33,,49,10	>N=-9,,,-21,,23,18	>the=,,23,,,16
-word anyone	<have=,,,,,,-14	<prep=13,,,,,44,24	=9,,,,,42	>$=16,,,11,,45,26
-word chosen	<have=,14,,,,,14	=,24,,,,,33	>the=,9,,,,,13
-word made	<have=,20,,,,,21	<not=,,,,,,-17	<we=,22,,,,8	=-25,29,-10,,,,-31	>good=-14,11	>the=,17,,,,14
-word around	<ing=,-9	=11,-11
-word environment	<ing=9	=10,,,,,,13
-word afternoon	<it=,-22,,,,12,-18	=9,-22,,,,12,-18	>$=11
-word explains	<it=,,20	=,-8,38,-23,,,23	>the=,,36,-23,,,20
-word prints	<it=,,18,,,,8	=,,19,-14	>N=,,18,-11,,,-11
-word quarter	<it=,,,-10,,,-17	=,9,,10,,,-9	>$=,12,,-13,,,-16
-word release	<it=,,,,,14	<the=12,29,,-11	<time=,,,-19	=15,36,-9,-43,-10,,24	>,=,,,,,11	>N=9,,,,,,12	>be=,,,,,,-16	>s=,,,-8,,,-29
-word simple	<it=,23,,,,,10	=-11,12,,,-9
-word sits	<it=34,,,,,,14	=60,,-8,,,,45
-word year	<it=-16,55,,16,,-16,19	<the=15,,,,,,-14	<time=,,,,,-8,9	=,25,-17,,,-33,-31	>$=-21,33,,11,,-23,-12	>prep=18
-word restore	<ly=,,,,,,-15	=-9,,,14,,,-24	>make=,,,,,,-15
-word also	<modal=,,,,,,12	<my=,,,,14	<we=,,,-10,19,,11	<you=,,,,15,,14	=,-21,,-18,106,,69	>N=,-9,,,53,,42	>do=,,,,16,,27	>need=-9,,,,26
-word fail	<modal=,,,,,,-11	<s=,,-10,,,,-14	=-22,,-12,,,,-33	>prep=13
-word suggest	<modal=,-13,,,,,-15	=,-14,,,,,-22
-word advisor	<my=,,,,,,9
-word favourite	<my=,,,,,,-9	=,,,,,,-9
-word hands	<my=10,,,13,,,11	=,20,,28,,,25	>be=,,,,,,8
-word know	<my=,,,,-12	<not=9,-8	<prep=-9,,,,,,-16	<we=-10,-13,13,,44,,68	<you=,,,21,,,9	=-29,-34,9,13,28,-17,29	>$=,-11,,,36	>it=,,,12	>we=,,,,,,38	>when=,,,,,,-8	>why=,,20,,,,29
-word laptop	<my=14,,,18	<the=,,,13	=47,-12,,,,,28	>,=,,,10
-word mind	<my=-26,11	=-34,20	>$=-16,,,,,,-20
-word neighbour's	<my=-14,,,,,,-21	=-14,,,,,,-21	>N=-14,,,,,,-21
-word old	<my=,,,,,,-19	<the=-31,-8,-22,42,-13,36,44	=-39,12,-26,34,-17,23	>N=-29,9,,-10,-13,-10,-17	>s=-11,16,-17,53,,34
-word students	<my=,,,,,,27	=,,,,,,24
-word talk	<my=,,,14,,-15	<the=,-9,,,,,-23	=,-15,,,,-17,-45	>prep=,,,,,-13,-21
-word visa	<my=13,,,,,,38	<the=,,,34,,,9	=,,,40,,,46	>N=13
-word changes	<no=,9	=,8	>prep=,11
-word dice	<no=44,-34,,,,,13	=44,-34,,,,,13
-word exceptions	<no=,,,-9	=,,,-9
-word issues	<no=,-10,,,,,-24	=-18,,,,,,-30	>prep=,,,,,,-19
-word longer	<no=-35,-16,,46	=-46,,,44	>bad=-18,,,9,,,-30
-word matter	<no=21,,,,,,12	=14,-15,,-9	>prep=,-9,,,,,-14	>why=20,,,,,,12
-word objected	<no=-15,40,,-11	=-15,40,,-11
-word problem	<no=-10,,,,,,-15	<the=,,-10,,,,-40	=-11,-15,-19,,,,-36	>$=,,,9,,,14	>prep=-11,,,,,,-29
-word rush	<no=-24,-21,,,,,-33	=-24,-21,,,,,-33	>,=,-20,,,,,-28
-word sign	<no=-11,,,,,,-11	<not=,,,,,,8	=35,-13,-10,-9	>$=24	>prep=-9,,,,,,-15	>the=,,,,,,15
+insight@general	=,-3,-115
+insight@past	=,2,-118
+insight@question	=,,9
+insight@reported	=,,-124
+insight@request	=,,2
+item	=,-34,-18,26,-17,-21,-52
+last	=-59,-54,-74,-93,-77,-48,-81
+of many	=-76,-22,-51,-63,,-41,-88
+of three	=-27,-19,-35,-38,21,-37,-37
+of two	=-28,13,-31,-7,-48,-30,13
+part !	=-32,-46,,13,-15	>!=,-14,-16,20,-10,-12,38	>! !=17,,,11,,,17	>! $=,-14,-16,54,-10,-12,35	>$=-31,-46,,39,-15
+part #	=15,,,21,-31,,41	>#=,,10,14,,,16	># $=,11,11	>$=-15,15,16,-41,-27,30,-24	>(=,,,-34,,9	>)=-12,-21,,19	>) $=-10,,,18,,10,13	>,=-9,13,-14,15,-10,,13	>, #=,,19,25,,,23	>, N=-25,-23,,-32,,,-29	>, it=,9	>, not=,19	>, prep=,,,9	>, s=,,,,,,14	>, so=13,-8,-10	>, the=19,,,-33,,,-22	>, we=,8	>, you=,,,14	>:=-12,,-16,24,,-12,-23	>: #=,,-13,,,-9	>: N=,,,11	>: the=,,,,,,-12	>;=,,,,,,-12	>; N=,,,,,,-13	>?=,,,-8,,,-10	>? $=,,,-8,,,-10	>N=18,,24,31,,8,51	>N #=-11,,,16,,17,12	>N $=-18,18,,-18,-9,9,16	>N )=,10	>N ,=9,,9,20,,,9	>N and=,-9,,,,,-8	>N bad=,13,9,,,,8	>N be=16,22,,-9,,,15	>N choose=10	>N done=,,23,-8	>N good=,,,9	>N make=9	>N prep=10,21,15,28,14,-10,18	>N s=-9,-31,-10,43	>N the=,-16,,,,,-22	>all=8,,17	>all N=,,18,,,,10	>and=20,,8,-55,,,-18	>and #=,24,,-12,,10,-31	>and N=,,11,,,,14	>and ing=,,,9	>and it=,,,-15,,,-11	>and make=,,,,,,-12	>and the=-14,,,-15	>and they=,,,-10	>and we=8,-10	>bad=,-19,10,11,,,21	>bad $=-10,,9,,,,13	>bad ,=,-9	>bad s=,,,15,,,15	>be=29,,,25,,-13,35	>be N=,-12,,,,,-9	>be bad=25,-9	>be choose=,15,,-10	>be done=,-10,13,8,,,10	>be ed=,-10	>be good=-10,,,,,,37	>be not=12	>be prep=,,,23,,,-16	>be the=,40	>because=8,,15,,,,10	>done=11,-9,,18	>ed=,-26,,15	>get=,31,,,,,10	>good=-10,10,17	>good $=,,,-14,,,-18	>good ,=,11,13,,,,18	>good N=11,10	>have=-14,,,15	>have be=,,,19,,,13	>if=,-8,,,,,-16	>ing=,,25,20,,,10	>it=,,,-9,,,-9	>make s=,,,,,,-8	>modal=,,,-9	>modal N=,-10,,,,,-8	>need=,-8	>only=9,,,,,,9	>only prep=13	>past=,-10	>prep=,30,42,26,,12,32	>prep #=,-15,17,23	>prep N=-10,22,-11,,,15,10	>prep all=18,-10,,-12	>prep ed=,22,,-11	>prep it=24,,21,,,,29	>prep s=,24,10,-10	>prep the=,-11,,23,17	>prep they=,,11,16	>prep time=,,,11	>s=23,-44,-38,56,,,33	>s $=-23,-27,-12,22,17,,-11	>s ,=-12,,-12,-15,,,-15	>s N=16,-14	>s and=16,-22,,-16	>s bad=,,,13,,,13	>s be=,,,,,,22	>s done=,,,14,,,20	>s good=,,13,20	>s no=,8,,,,,-14	>s now=,,,14	>s only=,-8	>s past=,28,,9	>s prep=,-20,,14,,,-11	>so=,,,,,,8	>stay=-21,,,,,,-27	>the=,14,,-11,,,-12	>the N=,46	>the time=,-28,,,,,-13	>time=12,33,12,-15,,-16,45	>time $=-19,19,,,,-15,-28	>time ,=11,10,,,,,42	>time N=9,10,9,,,,23	>time and=12	>time prep=-8,,,-16	>when=-19,16,,21,,11,15	>when the=,20	>will=,16,,,,,-10
+part (	=,,,,,25,21	>#=,-9,,,,20	># )=,-9	># N=,,,,,,10	># prep=,,,,,,-8	>N=-10,12,,20,,,26	>N #=-9,,,9	>N )=,,,9	>N ,=,11,,,,,17
+part )	=-19,,,,,19,-9	>$=-26,,-15,,,21,-11	>,=,16,,,,,9	>, N=,12,,,,,11	>:=,-9	>N=,,,,,,-11	>and=,,,13	>choose=,,,,,,-23	>s=,,,,,,-9
+part +	=,,,9,,,14	>#=,15
+part ,	=,13,-12,13,-18,-12	>#=9,,,32,-10,-17,46	># $=10,,,,,,-10	># ,=,9,,-17,,,10	># :=,,,32	># N=22,,,-13,,,9	># and=-9,,,-14,,,-11	># bad=,,,-9	># prep=-10	># s=,,,34,,,32	># stay=,,,,,,-14	># the=,-27	># time=16,9	>$=,-15,,-15,,,-24	>(=,,,,,,-14	>( #=,,,,,,-12	>N=-11,22,-11,,-21,-15,26	>N #=,,,-30,,43,-12	>N $=,-29,-16,,-10,-15,-21	>N )=,11,,,,,17	>N ,=-29,-21,,,-11,-8,-30	>N .=,,,,,,-13	>N :=,18,,,,14	>N and=,,10,,15	>N bad=-10,,,,,,17	>N be=8,25,10,,,,37	>N can=11	>N do=,,22	>N done=,,,-18,,,-25	>N ed=-10,,,26,,,22	>N get=,,,,,,9	>N good=-14	>N have=,,,15	>N it=,14,,,,,-35	>N ly=,10	>N my=,,,,,,-16	>N now=11	>N only=,-10	>N past=,,,18	>N prep=,14,-15,,,-9,-9	>N s=,,,,,-10	>N stay=,16,,-10	>N the=,-10,-9,-16,,,-37	>N they=,,,-12	>N time=18,,,,,,13	>again=,,,,,,-9	>all=-12,,-12,,,8	>all #=,10	>all N=,,,13,,,15	>all ed=,,,,,-9,-21	>all good=,,,-13,,,-17	>all prep=-21,,,-9,,,-14	>all s=,-9,,26,,24,22	>and=,9,,,11,-11,15	>and N=,-9,9,-11,9,,-22	>and choose=,-22,,,,,-28	>and ing=,-12,,11	>and it=17,14,,9	>and no=,9,9,-14,,,18	>and only=,,,,,,-10	>and prep=,,,,,,-15	>and s=,11,,-14,,,-12	>and so=,,,-11	>and the=-15,12,-16,23,,-10	>and they=18,,,,,,18	>and we=11,33,,,,,8	>and you=,-9,,9,,,14	>bad=,-11,-15	>bad N=,,-9	>be=10,-12,11,14	>because=8,22,21,,,13	>because all=,,,,,,12	>because prep=,-9,,,,,-12	>because the=,28,18	>because they=12	>but=13,,,31	>but ,=8,,,,,,-9	>but the=-8	>can=,,,,,,21	>can not=,,,,,,18	>choose=,18,,,17,-11,20	>choose N=,17,,,,,12	>choose it=,11,,,,,12	>choose prep=,-24,,13,,,-24	>choose s=11	>do=-13,11,,,22	>do not=-9,9,,,,,-12	>done=-15,-13,-9,31,,25,27	>done $=,,,,,,8	>done ,=,-9,,12	>done and=,10,,12	>done prep=,,,,,10	>done the=,,,,,13	>ed=-15,-15,,18,,21	>ed and=-8	>ed it=,17	>ed prep=,-20,,16,,19	>get=,,,12	>get the=,,,,8,,-9	>good=-8,30,,,-9,-12	>good $=,16,,,,,14	>good prep=,,,31,,,10	>good s=,16,,-14	>have=,,,31	>have not=,,,18	>ing=20,10,,,12,,19	>ing be=33,,,-17	>ing it=,,,8,,,-14	>ing prep=,-9,,-12,,,-20	>ing the=,,,23,,,15	>it=11,-27,,,26	>it N=15,,,,,,14	>it bad=,,,,,,-11	>it be=,,,-20,11	>it good=,,,27,,,9	>it have=,,,10	>it now=,,,-8,11	>it s=,,,,,,10	>ly=,,,-13,,,-18	>ly $=,8,,,,,-10	>ly N=8	>make=,22	>make $=10,,,,,,-15	>make N=,-10,,,,,-13	>make it=,20,,,,,22	>make my=,18,,,,,33	>make the=,,,,,,-12	>maybe=,,,,,,-18	>modal=,,,,,,14	>modal you=,,,,,,13	>my=,,10	>my N=,16	>need=23	>no=16,13,-13,25,12,-12,30	>no N=22,,,-19,,,39	>no bad=-19,-8,,43	>no be=-13,,,,,,-17	>no can=,,,,,,11	>no ing=,,,,,,-9	>no prep=-10,13	>no s=-21,-22,,17,,,-13	>no the=,8	>not=-24,32,,12,,29,11	>not #=,8,,,,,11	>not N=,26,,22,,-13	>not prep=-11,,,,,,-11	>not s=,-16	>not the=,21,,,,,17	>now=-11,,,-8	>now bad=,,,,,,-9	>only=-9,,,,,,-14	>past=,,,23,,,15	>past the=,,,,,,-13	>please $=-8	>prep=,18,,-11,-15,18	>prep #=,,,,,,-10	>prep N=18,-11,12,-10,,,-11	>prep all=-10,8,,10	>prep it=,,,,,,-22	>prep no=-8,8	>prep s=,-18,,14	>prep the=15,21,,,,14,17	>prep you=,18,,,,,19	>s=,,-18,13,-10,-9,9	>s #=,-8	>s $=,-18,,,,,-14	>s ,=,,,-10,,,-18	>s ?=,,,,,,-12	>s N=,21,,8,,,24	>s and=-14,,,9,,11,-11	>s bad=21,,,-10	>s choose=,,,18,,,13	>s done=,,,-8	>s ed=,,,23,,,10	>s good=,-13	>s ly=,,,,,,-9	>s make=8	>s only=,14	>s prep=,16	>s the=,13,,-8	>so=,23,24,-23,-13,,24	>so :=-9,11,,,,,11	>so N=-23,23,,-8	>so ing=,,10,-9,,,9	>so it=,,,10,,,-10	>so no=10,-8,,,,,10	>so prep=,,,,,,-15	>so s=13,,,,,,-14	>so the=16,-14,41,-17,-9,,9	>so we=28,,,12,,-9,19	>still=-8,16	>still $=,20	>the=-11,,19,-31,11	>the #=,10	>the N=-13,,,-15,10,9,-13	>the bad=,,,,,,-13	>the good=,,,-13,,,28	>the ing=,-18,13,,,,-14	>the s=-11,,9,,,,-12	>they=-20,,17,35,-10	>they be=,26	>they choose=,,20	>they done=,,,11,,,16	>they ed=,,,9	>they past=,,,9	>time=,12,,-15,,,-27	>time #=,23,,11,,,22	>time be=,,,-15,,,-24	>we=,26,-11,-10,24,,38	>we N=-11,,,-13,9,-8	>we be=,,,,41	>we can=-10,,,,,,-13	>we choose=,,,-12,,13,14	>we do=21,16,,,,,31	>we ed=,,,13	>we have=11,,,8,,,10	>we make=-8,,,,,9,9	>we modal=,,,,,,-25	>we need=,,,,,,-14	>we now=,,,,,,-12	>we only=,-9,,,,,-12	>we will=,-23,,,,,10	>when=,-18,,,,13,-21	>when the=,,,,,18	>why=,-9	>will=,-15,,,,,-19	>you=-11,16	>you N=,-9
+part .	=,,11,-14,,-8,-13	>N=,,,-17	>N prep=13,,,,,,-13
+part :	=-23,,15,9,-10,,31	>#=-16,,,9,,-17,11	># $=-12,,,,,,-34	># ,=9,,,15	># N=,,,11,,,13	># and=,-12	># good=15	># prep=-13,,14,,,,-10	># s=,,,10	># time=,9,,10	>$=-24,-24,-31,,-26,-29,-57	>(=,,,,,,10	>)=,-8,,19,,,-14	>) $=,-8,,19,,,-14	>N=,12,-18,-21,-12,17	>N #=,-20,,-11	>N $=-18,-15,-23,,-16,-26,-36	>N ,=,,,,,-8,-37	>N and=,,,,,13	>N bad=34,,,,,,18	>N be=,,16,-29,,,14	>N done=,,,-9,,9,-16	>N good=18,16,,30,,,20	>N have=10,,,,,,22	>N only=,15	>N past=,,,11	>N prep=-9,,,,,28	>N s=,37,,,,,28	>N stay=,,,,,,12	>N the=,-28,,,,17	>all=,,,,,,11	>bad=34,,,-10,,,-13	>bad ,=41	>choose=,-24,,,,,-15	>choose N=,,,,,,-22	>choose the=,-9	>done=,-10,,27,,,12	>done $=,,,9	>good=,-10,,49	>good $=,,,49	>good ,=,,,,,,15	>ing=,-13,,10,,10	>ing ,=,,,11,,12	>it=,18,10	>it bad=,19,,,,,9	>it s=,,10	>make=,-15,,10,13,11,10	>make s=,,,,15,9	>no=,32,,-14,,-9,23	>no N=,14,,-11,,-8,8	>no s=,19,,,,,10	>not=,16,17,,21,,12	>prep=-10,,20,-9	>prep N=,,,,,,-11	>s=-18,13,10,,,,20	>s choose=,,,,,,10	>s good=-8,,,-8,,,-13	>the=9,28,27,,17,16,31	>the N=23,,26,-19,22,16,14	>the bad=-9,16,,13	>the ing=,13	>the s=,,,,,,9	>the time=,,,,,,-10	>they=,,11,,,,10	>we=,,,,9,38,15	>we N=,,,,,38,8	>we be=,,,,13	>we choose=,,,,,,-9	>we have=9	>when=,,,12	>you=-10,,8,9,,,-18	>you be=,,,,,,-8
+part ;	=,,,14	>N=18	>N be=,,,,,,-13	>the=,10,,,,,14	>the N=,9,,,,,12	>we=,,,9
+part ?	=-45,-52,-41,-60,-26,-36,-69	>$=-45,-51,-40,-58,-26,-35,-67
+part N	=-33,-10,-50,-11,-44,-46,-31	>!=,-14,12,-9,21,-14,11	>! !=11,,,,,,-13	>! $=-14,-12,15,-9,23,-12,24	>#=-9,-22,22,-9,-21,67	># #=,-13	># $=-14,,-19,,,64,15	># (=,-11	># )=-10,,,,,17	># ,=,,,-17,,,-34	># :=-11,,,,,,-20	># N=-15,,21,,,9	># and=-12,,10,-17,,,-20	># bad=20,,10,10,,,16	># be=,,10,-16,,,-14	># ed=,,,,,,-10	># get=,12	># good=,,9,14	># have=,,,17,,,13	># modal=,-10,,,,,-8	># only=,-9,,9	># prep=,,-13,-12,,9	># s=24,,,,,,11	># stay=-8,,,,,,-8	># when=-12,,,10	>$=-28,,-30,-65,-31,-66,-24	>(=,,12,,,,-19	>( N=-8	>)=,31,,,,13,20	>) $=,11,,,,14,12	>) ,=,24,,,,,9	>+=,-10,,12	>,=-20,,,,,17	>, #=12,-15,,-13,,,28	>, N=15,,,-28,,-11,-26	>, all=-23,-9,,,,22	>, and=9,,,-31,23,,27	>, bad=,,,,,,-11	>, be=,,11	>, because=,29,,,,13	>, but=10	>, can=,,,,,,9	>, choose=9,,,17,15,,15	>, do=-16,,,,,,-11	>, done=,,,,,,9	>, ed=,,,-14,,8,10	>, get=,,,16,,,11	>, good=,18,,12,,,19	>, have=,,,20	>, ing=,,,,,,-10	>, it=-13,-38,25,,13,,10	>, ly=,9,,-11,,,-13	>, make=-8,-12,,,9,,-19	>, my=,15,10	>, no=21,39,,,15,,13	>, not=,22,,,,43,23	>, past=,,,17	>, please=8,-17,,,,,-24	>, prep=17,13,-11,,-10,9,14	>, s=,-14,,47,,-14,27	>, so=17,-12,,,,-15,14	>, the=-40,19,-12,-15,,12,-14	>, they=-18,-17,23,19	>, time=,15,,-15,,,-22	>, we=,-11	>, when=,-8	>, you=,11	>.=10,,9	>. N=11,,,-11	>:=,,,10,,16	>: #=,-21,,-8,,,-13	>: $=,44,-9,,,-13	>: N=,,-26,-30,-17,20,-18	>: bad=39,,,-8	>: choose=,-9,,,,,-14	>: done=,,,21	>: good=,,,21,,,19	>: ing=,-9,,11,,10,10	>: make=,,,16,13,,8	>: no=,18,,,,,15	>: not=,16,10	>: s=-20,-9,,29	>: the=17,,10,,30,-13,23	>: they=,,17	>: we=-14,13,,,,45,16	>: you=,,9,,,,-10	>; N=19,,,-9,,,-11	>?=-24,-27,-18,-20,,-20,-34	>? $=-24,-27,-18,-20,,-20,-36	>again=8,-20,,21,,-8	>again $=-8,-9,,-10,,,-18	>again ,=25,,,-8	>again prep=,,12,32,,,10	>all=-30,,-20,-18	>all $=,,,-11	>all N=-10,,-9,,,,22	>all be=,17	>all prep=,11	>all time=-10,-11,,-10,,,-18	>and=20,-22,,-30,,-34,-11	>and #=,14	>and N=,-15,-13,12,,-11,-19	>and all=,,,9,,,9	>and bad=,,,-8,,,-19	>and be=,,,-15,,,-17	>and choose=,,,,9	>and done=-13,,,20,,,14	>and ed=,,22	>and get=,,,,,,-19	>and good=-12,-9,,17	>and ing=,18	>and it=-10	>and make=,-13,,30,,-11	>and need=,,,,,,-9	>and no=,,,,,,12	>and not=,,12,,,,9	>and now=9,,,-17	>and past=,,,,,,-11	>and prep=,,,,,,19	>and s=10,23,,,,8,10	>and so=,,9,,,,-10	>and the=40,-17,21,-26,,,-15	>and they=20	>and we=10,,,-16,,,18	>and will=,,,,,,10	>bad=30,-25,18,-10,-30,-30,25	>bad $=22,22,,19,,-9,12	>bad ,=10,-29,,18,,,16	>bad N=,,,,,,16	>bad again=,,,,,,11	>bad and=,-10,,,,,-19	>bad be=-10,,,8,,,-13	>bad because=-23,,14,25,,,-14	>bad it=,,,,,,-14	>bad ly=,,18	>bad my=30,,,,,,20	>bad no=,,,14,,,10	>bad prep=,48,-9,-30	>bad s=,,11,,,,-13	>bad the=29,-16,,-23	>bad when=,,19	>be=,-25,,,-13,-11	>be #=-13,,,,,,-15	>be ,=-14,,,,,,-10	>be N=-44,,-21,11,-13,-12	>be again=,-12,,22,,,17	>be all=,,,,,,-9	>be bad=11,31,-17,,-15,-11,40	>be be=23,,,-20,,,16	>be because=,,,,,,-16	>be choose=-10,66,,12,,,35	>be done=,-28	>be ed=-9,,,-13,,,-38	>be good=-14,11,,46,24,,9	>be ing=40,-24,-9	>be it=,,16,-9,,,11	>be ly=,,,-11,13	>be make=,16	>be no=,-12,,,,16,-11	>be not=17,-15,11,-12,,,23	>be now=40,,17,11,,,19	>be only=,,,,,,-11	>be please=,,,-10,,,-17	>be prep=,10,,24,-10,44,24	>be s=13,-19,,,,,-14	>be so=,,,,,,-8	>be the=,,26,-37,,,-9	>be time=8,-11,,,,,11	>be why=,-19,15,,22,,-16	>because=14,-21,,,,-11,23	>because #=,,,23	>because prep=,,9,,,,17	>because the=25,-13,,-12	>because time=,-10	>but=-31,-18,,-10,,9,-20	>but $=-39,-12,,,,,-23	>but ,=,,,,,13	>but the=13,,,,,,11	>can=,,13,-24,,28,-30	>can N=,-18,-10,-9,,,-31	>can good=,29	>can not=,,11,,,28	>choose=21,22,38,-23,,16,16	>choose ,=,,,,,,-9	>choose :=,21,,-15,,,17	>choose N=,,,,,,-9	>choose and=11,,,,,22,12	>choose bad=,,,,,,13	>choose be=,,,16	>choose it=,-10	>choose prep=,,11,,,,15	>choose the=8	>do=19,,16,11,19,,47	>do it=,14,,14,,,22	>do not=17,-27,,10	>do the=11,21,,,,,18	>done=25,-32,15,18,-11,,10	>done $=25,,,-19,,23	>done :=,,,,,,-14	>done N=,,,13,,,16	>done again=,,,-36	>done and=,,,15	>done good=,19,,,,,19	>done my=,,,11,,,9	>done prep=-9,-14,15,27,,-12,-32	>done the=,,19,,,,10	>done when=,,,,,,-17	>ed=23,-21,-11,15,25,11	>ed $=12,14,-13,9,,-12	>ed ,=-11,,17,,,,11	>ed N=-10,,,-13,,,-19	>ed and=,,,,,,12	>ed bad=,15	>ed good=27,-24	>ed it=-14,,,,,,-11	>ed my=8,-9,,12	>ed prep=17,,,-10,30,37,10	>ed the=,-19,,,15,,18	>ed when=,-9	>get=12,25,,-11,8,,18	>get N=18,,,-9,12,,20	>get bad=,-12,,,,,-10	>get done=,,,-15	>get ed=8,-12,,,,,-13	>get good=,,,13,,,9	>get the=,18,,,,,15	>good=,-14,20,28,,,25	>good !=,,,15,,,10	>good #=,,,13	>good $=-21,-46,,29,-13,-17,-26	>good ,=-9,-27,,22,19,,-9	>good :=23,,,-9	>good N=-14,8,,-29	>good and=13,26,,,,,10	>good bad=,23,,-14	>good good=,-23,49,,17,23	>good it=-10,,-8,16,-8,,15	>good no=,23,,9,,,15	>good now=,,,-10,,,15	>good prep=17,,16,,-16,-13,13	>good s=,,-9	>good the=,,-14,-8,,,-23	>good time=17	>have=25,-40,15,,-9,,14	>have #=-8,,,,,,-16	>have N=-10,-16,13,14	>have all=,,,,,,-10	>have bad=,-8,,-9,,,-27	>have be=10,-10,,13,,,24	>have choose=,,,,,,-16	>have done=-10,8,,-12	>have good=-8	>have no=20,,17	>have not=17,,,,,,16	>have past=,16	>have the=,-11,9,,,,11	>if=,10,14,,,,17	>if it=,16	>if the=,,15,,,,9	>if we=,,,,,,8	>ing=,26,10,35,19,,40	>ing $=,17,,10,,18,16	>ing ,=19,-11,,-12,22,,-26	>ing and=,,,,,,17	>ing be=-9,,,,,,-18	>ing past=,-19,,29	>ing s=,-11,18,,18,,10	>ing the=,,,17	>it=,,,-34	>it $=,,-13,-31,,,17	>it :=,,,-10,,,-16	>it N=10,-17,,,,11,-10	>it again=,15,,,,,9	>it and=,,,,,,9	>it bad=,,12	>it be=-13,25,-12,-15,16,,18	>it done=,,,-9,,,-25	>it good=,,,,,,9	>it modal=,,,,,,8	>it no=22	>it now=,16	>it prep=-16,-27,-12,12,,-9,-39	>it s=,,,,19	>it the=,-8,,12,-10,,-16	>it time=,,,12,,18,22	>it we=,,,,,,11	>ly=,36,15,23,9,,34	>ly $=-16,10,,,,,11	>ly ,=,16	>ly N=,-13,,,,,11	>ly choose=,39,,,,,18	>ly ed=8	>ly prep=,,13,9,14	>ly s=,,,14	>make=27,-22,,46,25,-20,52	>make $=-17,,,21,-15,-17,20	>make ,=,-11,,32,,,-22	>make :=,,,-9	>make ?=,,,,,10,19	>make N=26,,,-9,,8	>make bad=20,,,-15	>make be=,,,15,,,19	>make good=,-9,,16,40	>make it=,,12	>make prep=-9,,,10	>make s=,,,,,,15	>make so=,8	>maybe=9	>maybe prep=11	>modal=16,-28,-10,-25,,-10,-58	>modal N=,-28,,-15,,,-33	>modal choose=16	>modal have=14,8	>modal make=,10	>my=-12,,,-9,28,23	>my $=-12,-10,,,,,-13	>my N=,,,,37,,-16	>my good=,,,,,,-8	>my prep=,14,,,,10,15	>my s=,,,-11	>my when=,-10	>need=21,,18,16,26	>need $=-9,,,,,,-8	>need ,=,,,,,,13	>need N=,,,,14,14	>need prep=,-14,,,,-8	>need the=28,,,,13	>no=,-22,,-9	>no N=13,-18,,11,,,24	>no s=,,14	>no the=,,,,,,-16	>not=,,,-10	>not good=,11	>not s=,,,,,,14	>now=24,,,,10,,24	>now $=14,15,-8,-20,,-8,-8	>now ,=,,,-11,,,-9	>now :=,,,13	>now and=,,,,,,-10	>now good=,,,15	>now s=9,-12,15,14,,,14	>only=-13,51,-15,-15,-10,-15,16	>only $=-16,,-12,-16	>only ,=,20	>only prep=-9,41,,8	>only s=8	>past=,-20,15,56,-21,,21	>past #=,,,13	>past $=,-12,,,,,-8	>past ,=,,,15,,,-11	>past N=8,-9,30,-9,,,-19	>past again=-9,13,,,,,22	>past bad=,,,-22,,,-13	>past good=,23,,22,,24,17	>past it=,,,-28,,,-23	>past prep=18,,,22,,,29	>past the=22,-10,,,,,15	>please=-20,,,12,,-11	>please $=-15,-10,,,,-10,-15	>please ,=,19,,,,,18	>please prep=,,,10	>prep=,14,,-15,-19,27	>prep #=14,-33,26,33,,-23	>prep $=,24,,-29,,8,-10	>prep ,=-9,13,,14,,,15	>prep :=,,,,,,-11	>prep N=,,25,56,-11,28,21	>prep again=,,,20,,,23	>prep all=9,15	>prep bad=,-22,,,,-9,-34	>prep choose=,,,,,,-22	>prep ed=,,,,,10	>prep good=,,,-30,,,-14	>prep if=15	>prep ing=-13,-11,,,10,-8	>prep it=-14,19,-24,,-9	>prep ly=,-11	>prep make=,-10,,,,10	>prep my=26,9,,,,,37	>prep no=8,-12,,,,,-13	>prep now=-9,,,-14	>prep prep=,,,36,,-11,46	>prep s=,16,,-25,10,11,-38	>prep the=,15,,-24,-16,51,15	>prep they=12,,16,8,,,24	>prep time=23,,11,-22,,26,15	>prep we=,,,,,,17	>prep when=,,,,29,,20	>prep why=,13	>prep you=-14,-14,,-20	>s=18,-13,21,-10,-25	>s !=,,,14	>s #=21,-9,,-26,,,-10	>s $=-57,38,-22,,17,-32	>s (=,,,,,,11	>s ,=-22,9,,27,10,-18	>s :=-23,29,,-30,,,-31	>s N=-46,-26,37,-40,-14,-31,-47	>s again=-9,,,,,,18	>s all=24,,-10,-9,,,-11	>s and=22,,,-31,14	>s bad=19,-10,28,,,,22	>s be=,,,29,,-11,-14	>s because=,,,-13,,17,10	>s but=,,,-9	>s can=,22	>s choose=,12,,,,9,13	>s done=,,,,,,-13	>s ed=,-9,13,8	>s get=,,,-9	>s good=18,,10,22,,,31	>s have=,-14,,,,12,10	>s ing=14,,,,,,21	>s it=,,-11,-9,,,-19	>s make=,-10,,15,,,16	>s my=45,,,-21,,8,16	>s no=27,,,,,,26	>s now=,,,-26,,,-12	>s only=21,13,-9,,,38	>s past=,-17,16	>s prep=-17,,,41,,22,15	>s s=,-20,24,-9,,-11	>s so=,13	>s still=,,,,,,9	>s the=,,25,16,-17	>s they=,-13	>s time=,,,,,9	>s when=10,,,19,,37,19	>s why=,,,,,,-15	>s will=24,,,,,,10	>so=-25,38,-9,-14,31,16,12	>so $=,9	>so ,=,20	>so N=,-16	>so it=,,,,,13,8	>so no=8,15,,,,,11	>so the=,,,,41	>so we=-11,8	>stay=-42,35,29,-13,10,-23,42	>stay $=,18,14,-10,19,,11	>stay ,=,22	>stay N=,,,-14	>stay bad=-13,16,,,,,10	>stay ed=,,,,,,10	>stay good=,10,,,,,-15	>stay prep=-16,,-15,-10,-9,-11,24	>stay the=,,42,,10,,-14	>still=38,,,-18,12,,30	>still have=,,,,,,13	>still ing=9,,,,15,,25	>still s=9	>still the=9,,,,,,-9	>the=-11,,,-34,,17,-12	>the #=,25,,,,9	>the N=-17,-10,25,,13,10	>the choose=,10	>the ed=,,,,,,-9	>the good=,,,,,22	>the ing=,-14,,,,13,11	>the s=,14,-8	>the time=,-18,14,-11,,-11,-24	>they=,16,21,-12,,,14	>they $=-10,,,-11,,,-21	>they N=,,,,,,18	>they be=12	>they prep=,,,,,,11	>time=19,-42,,-21,-24,22,32	>time $=20,,,,-9,,43	>time ,=-8,12,,-23,,,-11	>time ?=,,,,,,-9	>time N=,-11	>time prep=-16,-16,,,,-11,-10	>time time=,-14,,,,40	>time when=17	>we=34,13,,-35,,-17,13	>we N=9,-10,,-9,,,-14	>we be=-10,28	>we can=23,,,,,,26	>we choose=8	>we do=,13	>we ed=,,31,,15	>we make=17	>we need=,,,,,,-16	>we will=,,,,,14	>when=,21,18,-39,,-9	>when $=,,,,,,10	>when N=,,16,,,,25	>when all=,9,,,,9	>when ing=,,,,,,-20	>when it=,,9,,,,-16	>when the=13,,-13,-8,9	>when they=,,10	>when time=13,20,16,,,,11	>when we=,,9	>why=29,-15,13,-24,,,18	>why ,=,12,,,,,18	>why be=,,,,,,-9	>why prep=12	>why the=,,10	>why we=,,,-9,11,,10	>will=20,,-10,,,,27	>will N=-20,32,,,,11,9	>will choose=,,,,,,-13	>will make=,20	>will not=45,-36,,,,-10,29	>you=,-15,,-29,15,-10,-25	>you $=,,,,,,-10	>you done=,10,,-16	>you ed=16,,,,,,17	>you past=,-14	>you will=,,,,,,-9	>→=,,,-13,,36,13	>→ N=,,,,,21,8
+part again	=-10,-19,,39,-27,-27,36	>$=-26,,,,-8,-13,8	>,=24,-23,16,17,,,13	>, N=,,21	>and=-8,10,,,,,-15	>and N=,13,,-22	>bad=20	>prep=,,,14,,,13	>prep #=,-10,,-42	>prep N=,,,-9,,,-15	>prep bad=,,,,,,10	>prep my=,,,10	>prep the=,25,10,29,,,12	>so=,-12,,,,,-23	>the=,,,9	>the N=,,,9
+part all	=,,13,,-40,-39,28	>!=,,,,,,-12	>! $=,,,,,,-12	>#=11,-10,-9,33,,,21	># N=27,,,,,,11	># s=-18,-13,,34,,,-12	>$=-11,,-12,-17,-14,,29	>,=-11,-9,14,,,,-17	>, the=,,9	>N=24,-14,37,,,-27,36	>N $=20,-19,-13,,,,-10	>N ,=,10,,12,,,14	>N :=,,9	>N and=15,-9,,,,,-14	>N be=,,14	>N ed=-13	>N good=,,17	>N need=,,,,,,-9	>N prep=-19,,,-19,,,-16	>N s=,-27,29,46,12,,46	>N the=,18	>N time=8,12,,,,,15	>N we=16	>N when=,,,,,,-12	>bad=,-9,,,,,-9	>bad N=,,,,,,-10	>be=,10	>be N=,12	>be good=,,,14,,,-11	>be prep=,,,-13,,,13	>choose=,11,,,,,9	>done=12	>ed=9,,10,,,-9,-10	>good=,,-8,,,,-24	>good $=,,,-16,,,-18	>good prep=,,,,,,-17	>good s=,15	>have=,-14,,,,,-9	>it=,,18	>make=9,,,-8,,,12	>make ,=9	>make prep=,,,,,,-9	>my=32,,,-16,,,22	>my s=30,,,-15,,,14	>prep=11,35,,-25,,-12,20	>prep N=9	>prep it=11,9,13,,,,17	>prep my=,,,-11,,,16	>prep s=,,,,,,15	>prep the=10,12,,,,,-12	>prep they=-24,,-9	>prep you=,29	>s=-19,-15,,,-11,15	>s $=10,-18,,,,,18	>s ,=,16,,9	>s N=,,,10,,24,23	>s and=,,,14	>s be=-9,,,-25	>s ed=,,,13,,,10	>s good=,,,-18,,,-19	>s make=9,,,,,,15	>s prep=-11,-11,,,,,-27	>the=,26,-9,13,,,-17	>the N=,-12,,,,,-23	>the s=,15	>time=-23,-13,,-14,,,-56	>time $=,-8,,-15,,,-27
+part and	=,,-34,31,,-17	>#=-8,35,14,,,10,-24	># N=18,12	># prep=,,,,,,-9	>N=,,,-12,,,-24	>N #=,,14,-13	>N $=-20,-12,,,,,-48	>N ,=,,,,,,10	>N :=,11,,,,,9	>N again=,,,,,,-12	>N bad=,,,8	>N be=19,,,-9,,17,20	>N choose=,13,,,,,-8	>N good=16,,,11,,,12	>N it=,,,,,,-13	>N prep=-22,,,,,,-26	>N s=45,-9,,,,,30	>N the=-11,-36,,,17,,-21	>N they=,,,,,,13	>all=,-16,,22,,,11	>bad=,-13,,30,,,-32	>bad prep=20,,,8,,,-8	>bad s=-8,,,13	>bad the=,,,13	>be=-10,,,-13,,,-27	>be N=,,,-9	>because=,,,,13	>because you=,,,,13	>can=,,,,,,12	>can not=9,,,,,,14	>choose=-14,8,,,,,-16	>choose it=,,,,,,9	>choose prep=,-15,,,,,-10	>choose the=,,,-10,,,-12	>do=10,,,,,21,13	>do not=11,,,,,,10	>done=-25,21,-11,56,,-14,13	>done $=,13,,9	>done prep=,20,,12	>done the=,,,9,,,12	>done they=,,,17	>ed=-12,,18,37,,,14	>ed $=,-11,,12,,,10	>ed prep=,21	>ed s=,,,,,,-19	>ed the=,,,23,,,9	>get=,-9,,-10,,,-10	>get N=,,,,,,-14	>good=,,,25,,,26	>good $=11,28	>good it=,,,9	>good prep=,,,13,,,16	>good the=,,,-12,,,-19	>have=,,,,,,-8	>ing=12,29,,9	>ing $=,22	>ing N=,,,,,,-15	>ing prep=,,,12	>it=17,20,,,,,21	>it bad=-9	>it be=31,,-8,,,,28	>it do=,,,,,,-9	>it s=,14,,,,,13	>make=-12,-12,,,9,10,-25	>make N=,,,,,,13	>make it=,8,,17	>make my=,,,-10,9,,-14	>make prep=,,,,,12	>make the=,,,10	>make they=,,,-10,,,-17	>make why=,-8,,,,,-9	>modal N=,8	>my=,-12,11,,,,10	>my N=,-13	>need=-12,,,,,,-20	>need prep=-9,,,,,,-11	>no=,,,-15,,,31	>no N=,9,,,,,20	>no be=,,,14	>no can=-19,,,,,,-10	>no prep=,,,-8	>no s=25,12,,,,,11	>not=,36,11,-15,,,22	>not N=,,,,,,8	>not prep=,,,,,,17	>now=17,-10,,-14,16	>only=9	>past=,,,,,,-11	>prep=,-12	>prep N=,,,,,,22	>prep the=-13,-14,,,,,-10	>s=,,-9,,24	>s #=,,,,,,-13	>s $=,-9,,,33	>s N=-8,8,,-15	>s be=,,,12	>s prep=,-9,,,,,-18	>so=,,10,-28	>so N=,,9	>so the=,,,-11	>the=,-14,-14,,29,-20,22	>the #=,,,10,,,-10	>the N=,-18,,-12,37,-18,32	>the bad=11	>the done=,,,,,,-12	>the ing=,,,,,,16	>the ly=,,,18	>the make=,,,,,,-8	>the s=-9,,,,,,-14	>they=40,-11,-10,9,,,39	>they N=,,,-12	>they be=35,,,,,,20	>we=25,21,-10,,,16,32	>we N=,9	>we be=,11,,-13,,16,16	>we can=,-12	>we choose=-8,11	>we do=,14,,,,,33	>we done=,9,,8	>we ed=,,,10	>we have=30,-10,,-18,,,17	>we make=,,,,,,-14	>we modal=,,,,,,-8	>we past=,18,,,,,-9	>we will=,-9,,,,,-13	>when=11	>why=,,,,,,-12	>will=,,,,,,13	>will not=,,,,,,12	>you=,-8
+part bad	=18,-55,-18,-53,-53,-49,-19	>#=,,,,,,27	>$=,-35,-18,,-33,-38	>( N=,,,-9	>,=12,-25,-13,,-10,-9,-20	>, #=14,,,-22	>, N=-22,13,,10,,,-21	>, and=-18,,,,,,-12	>, ed=,17	>, ing=,,,,,,15	>, it=-12,,-11	>, no=44,-15,,17,,,13	>, not=-9	>, now=,,,,,,-10	>, s=,,,16,,,11	>, so=-11,,9	>, the=-16,-9,,,,,-19	>, we=17,-12	>:=,,,22,,8	>: N=,-8	>: it=,8	>: the=-12,8,,12,,11,8	>N=30,-34,-16,-18,-18,-13	>N #=19	>N $=27,-10,13,-25,,,20	>N ,=13,,,22,,,-35	>N :=,10	>N and=-13,8,,-9,,,-23	>N be=-20,,,,,,-22	>N it=,,,,,,26	>N make=,,,,,,22	>N modal=,12	>N prep=-8	>N s=,,,-14,,,-16	>N when=,,,,,,-12	>again=30,,,-40	>again $=14,,,-32,,,-10	>again prep=21,,,,,,15	>all=35,-10	>all N=17,,,14,,,11	>all the=-17,,,,,,-20	>and=-20,29,-9,-13,,,-31	>and all=,,,9	>and good=,34	>and it=17	>and no=-18,,,,,,-12	>and s=,,,,,,-11	>and we=,,,,,,-9	>bad ,=-8	>be=-22,,14,,,,-29	>be bad=-11	>be ed=,,11,,,,-12	>be good=,,,9,,,14	>be the=,,,,,,-14	>because=-9,,,19,,,-12	>because prep=10,,-11	>because the=-26,,,25,,,-23	>because time=18,,,,,,19	>good=14,-17,,-9,,,29	>good $=,,,-9,,,17	>good prep=,,,-10	>good the=11,-8	>ing=-11,-16,,,,,-24	>ing prep=,-9,,,,,-13	>it=-8,33,-9,,,,-11	>it N=,,,,,,10	>it prep=,31	>ly=-20,,13,,,,-11	>ly $=,,,,,,-11	>ly ,=-11,,,12	>make=-12,,,,,-15,-16	>make $=-11	>make be=,,,,,,-11	>my=35,-19,,,,,29	>my N=28,-11,,,,,30	>no=,11,,14	>no N=,17,,,,,8	>now=-19,25,,,,,10	>now $=-19,25,,,,,10	>only=,,28,,,,24	>only prep=,,,,,,10	>past=9	>prep=34,-9,,-32,,,12	>prep #=,34,-10	>prep N=,-38,,,,18,-15	>prep all=,-12,,-16,,,-10	>prep bad=,,,,,,12	>prep choose=19	>prep ing=9	>prep it=,13	>prep make=13,,,,,,23	>prep my=10	>prep s=,,,,,,9	>prep the=21,21,15,,27	>prep they=-11	>prep time=-21,11	>prep you=,,,,,,-15	>s=-28,-24,,,-13,38,-36	>s $=,8,,21,,17	>s ,=,-9,-8,-13,,10	>s N=,,,,,,-11	>s be=-8,,,,,,-16	>so=16,-19	>stay=15,13	>still=-9	>the=,,-13,,-12,-15,17	>the N=,13,,,-8,-9,11	>the bad=,,,16	>the ing=,,,,,,11	>the make=-12,,,9,,,-10	>the s=,,,,,,11	>the time=9,,,,,,8	>they=,,,,,,18	>time=-27,-9,18,,,,-27	>time $=-19	>time N=,,,-9,,,-10	>time time=,,9,,,,-10	>when=12,,18,19,,,10	>when #=,-10,,,,,-16	>when N=,14,,-8	>when it=,9,,,,,11	>when the=8,-9,,14	>you=,9,,,,,-9
+part be	=,-10,-18,,-22,-40,-17	>#=,32,13,-22,,-12,-25	># $=,14,,,,,17	># ,=,,,17	># N=,,,,,,-15	># good=,,,,,,-10	># prep=-11,27	># s=25,-10	># time=,,,-11	>$=-33,23,8,,,,22	>,=-21,25	>N=-11,,23,-21,-21,-28	>N #=,-12	>N $=-39,-8,-14,,-11,,-34	>N ,=-11,,-8,-11	>N again=,,,40,,,21	>N and=-8	>N bad=24,11,14,-9,,,18	>N ed=16	>N good=,,,,,,-12	>N ing=,-19	>N now=,25	>N prep=,-10,40,17,,,-14	>N s=,,,-10	>N the=11,,,,,,-18	>N when=,,10	>again=-12,-13,,48,,,33	>again $=,13	>again ,=,,,14	>again prep=,-11,,12	>all=43,,15,-15,,,10	>all N=,,,,,,-13	>bad=17,-13,-15,-31,-23,-23,29	>bad $=,-42,-22,-16	>bad ,=,,,10,,,13	>bad :=,9,,13	>bad N=19,,,,,,12	>bad again=,,,-10,,,-14	>bad and=-20,15,,,,,-18	>bad prep=45,-10,,-8,,-9,32	>bad the=,,,13,,,10	>bad time=,,12	>bad when=17,,,,,,-16	>be=29,-13,,-12,,,23	>be N=25	>be bad=,,,,,,9	>because=,-10,,-10,,,-29	>because prep=,-9,,,,,-21	>can=,,,15,,,15	>can prep=,,,15,,,15	>choose=-30,56,-11,19,-11,22,56	>choose $=,36,,,,,11	>choose N=,14	>choose it=,12,,14	>choose prep=-11,16,,9,,13	>choose s=,,,,,,10	>choose the=,16,,,,19,47	>do=,,,,13	>done=,-13,,23,-9,17,14	>done $=-16,,,18,,,11	>done ,=,,,9,,,-11	>done N=,9,12,-11	>done and=-8,-15,,9,,,21	>done bad=,,,14,,20	>done good=19,11,,-11	>done prep=9,-9,,,,,-16	>ed=20,-24,,,,-17,-23	>ed $=-11,-12,-17	>ed :=,,,-9	>ed N=,,-10,,,,-35	>ed and=25,,,26,,,20	>ed bad=,,,10	>ed good=10,,,-11	>ed prep=,,23,-19,8,-8,-18	>ed when=8	>get=26,,,-9,,,12	>get N=,,,,,,-9	>good=-37,,-28,48,13,-21,11	>good !=,,,,,,9	>good $=-37,-46,,-19,,,-45	>good ,=-17,52,,39	>good :=,9,,17,19,,27	>good N=32,,,-15,,,10	>good again=-10,,,26	>good all=21,22,,-18	>good and=-10,-15,,50,,,24	>good prep=,-25,,,,,-11	>good we=,-9,,,14	>good when=,,,-19,,,-19	>have=,12	>ing=54,30,,-32,-13,11,29	>ing #=8	>ing $=,-9	>ing ,=,10	>ing N=17,,,,,,20	>ing bad=,16,,,,,11	>ing it=10,11,,,,12,20	>ing prep=25,12,,-15	>ing s=22,,,,,,-10	>ing the=,,,-11,,15,14	>it=,,19,,-12,,-11	>it $=,9,,10,,,16	>it N=,,19,-9	>it the=,,18	>it we=,,-10,,,,-19	>ly=,-20,,-28,,,-25	>ly N=-10,,,,13	>ly prep=,,,,,,18	>ly the=,,,,,,-14	>make=,15	>make prep=,,,,,,-9	>my=-18,30	>my $=,,,8	>my N=,34	>no=,-17,,,,16,-28	>no N=9,-19,,,,17,-18	>no bad=,,,,,,-12	>not=,-28,15,-23,,-20,14	>not $=,,,,,,-17	>not N=-9,-9	>not bad=-10,,,,,,-28	>not can=15,,,,,,16	>not choose=,,12,,,,16	>not do=,12,,,,,14	>not done=13,,12	>not ed=-8,-14	>not good=-21	>not ing=-10,16	>not it=,,,,,,-21	>not prep=,,,,,,31	>not the=,,,,,,-15	>now=34,,12	>now ing=21	>now the=14,,,,,,13	>only=,-16,,,,,-35	>past=34,14,-9,-27,28	>past $=26,11,,-22,30	>past prep=13,,,-12	>please=,-19,,-12,,,-27	>please $=,-10	>please ,=,,,,,,-16	>prep=,-12,-11,33,,23,20	>prep !=,,,10,,,16	>prep #=13,-22,,-38,,20,-32	>prep $=-32,21,12,49,,-15,34	>prep ,=15,,,-23,,,-15	>prep :=,10	>prep N=,21,-11,,,-22,-25	>prep and=-10,19,,21,,,8	>prep bad=-9	>prep ing=,,,,,,-10	>prep it=,,,,,10,21	>prep make=,,,-18	>prep my=-13,-11,,,,-12	>prep prep=,-19,,15,,,10	>prep s=,,,,,,11	>prep the=,-24,,13,17,,-24	>prep time=17,,,-21	>prep you=,-8,,24	>s=23,-31,,-13,,,-29	>s $=22	>s ,=11,-12	>s prep=-9,,,,,,-9	>so=-12,-20	>still=,-11	>still bad=,,,,,,12	>still good=-8,,,,,,-15	>still prep=,,,,,,-12	>the=-30,-10,12,-24,,-19,-23	>the N=-19,,10,-36,-10,-14,-41	>the because=,,,,,,-9	>the ing=,,,,15,,27	>the only=,10,,,,,15	>the time=,,,40,,,28	>they=,,,,,,-9	>time=,-19,,,,,-15	>time $=,-9	>why=-15,16,49,,14,,9	>why N=,,10	>why it=,-12	>why the=,,39,-11	>why they=,,-13,,,,-12	>why we=,35,-12,13,,,23	>why you=,,12	>you=,-11,,-8,,,-19	>you $=,,,,,,-8
+part because	=11,-29,22,,-19,,32	>#=11,-9,,,,,14	># :=18,,,,,,14	>$=9,-10,,,,,-8	>N=18,,,-11,,30	>N $=15,-8,,,,33	>N and=,,,,,,-10	>N s=-11,17	>all=-14,11,31,,,,17	>all s=,,18,,,,13	>it=,,9	>it time=9	>no=,20	>no ed=,18	>prep=-9,-19,-9,-19,,-12,-47	>prep N=,,,,,,-9	>prep it=,-10,-10,,,,-23	>prep the=,,9	>prep time=,,,,,,-14	>the=24,-11,26,11,-10,-10,24	>the #=10	>the N=,-12,29,21,,,11	>time=-9,-22,,13,,17,20	>time $=,-9,,13,,,26	>we=,,,17,,,-10	>you=,,,,9,,9	>you ed=,,,,,,-9
+part but	=,-55,-25,-30,,-14,-58	>$=-23,-18,,11,,,-33	>,=,-10,,,,11,-16	>, N=,10	>:=,,,,,,8	>?=,,,-9	>? $=,,,-9	>N=15,-20,,,8	>all=-15,,,,,,9	>it=-10,,,,,,-13	>it be=,,,,,,-9	>my=13	>my N=13	>no=31,,,,,,-11	>no N=21,,,,,,-9	>the=26,17,,,,,21	>the N=34,-11,,,,,22	>they=-15,,,,,,-11	>we=,-15
+part can	=13,-46,-14,-26,-14,-12	>N=18,-11,-13,-9,-10,-15,-15	>N $=35,,,-11	>N done=10,,,-9	>N prep=-9,,,12,,,-19	>choose=-22,,,,,,-13	>choose the=-18,,,,,,-8	>do=25,,,,,,-21	>get=15,,,,,,23	>good=-11,29,,-8	>good prep=,29	>make=21	>make prep=12,,,9	>make the=,,,,,,-11	>not=41,-32,,-26,-11,,18	>not N=34,-28,,-19,,18,23	>not bad=-9,,,,,,-14	>not choose=10,,,,,,11	>not do=,,,,,,-9	>not good=12,,13,,,,15	>not make=,13	>prep=14,-12,,15,,,16	>prep N=,-11,,18	>the=,,,,,,16	>the N=,,,,,,16	>we=,,,,,,-9	>you=,,,,,,8	>you N=,,,,,,-10	>you choose=9,,,,,,11	>you make=,,,,,9,8
+part choose	=-28,14,-28,-78,-34,-35	>#=,47,,-8,,,34	># time=8	>$=-18,27,-30,-28,-16,-21	>(=,10	>,=,-31,,,,17,-19	>, and=,,,16	>, s=-11,,,,,,-17	>, so=,,,,,17	>, we=,-26,,,,8,-9	>:=,18,,-17,14,,10	>: N=,10,,,,,14	>: the=,21	>?=,,,,,,-9	>N=-20,22,26,-26,-16,-21	>N #=,,,16,,,12	>N $=-9,12,,-11,,,12	>N ,=,,,,,,-11	>N and=,,,,,,-12	>N good=,10,,,,,8	>N only=,,,,,,-14	>N prep=,,29,11,,,17	>N s=,-10,13	>again=-9,-12,,,,,-27	>again and=,,,,,,-17	>all=,,,,,,-9	>and=,,,,,22	>and N=10,-10,,,,22	>and the=-9,9,,,,,-14	>bad=,,,15,,,13	>bad prep=,,,19,,,21	>be=-24,,,10,,,-11	>choose=,,,,,,-15	>choose again=,,,,,,-15	>get=,,,,,,11	>good=,-18,,,,,-15	>good $=10	>good the=,-14,,,,,-14	>ing=,-16,,,17,,-10	>it=-24,18,,12,,10,10	>it $=-10,-19,,12,,,-10	>it N=,12,,,,,18	>it bad=,,,,,,16	>it prep=-9,11	>it the=,-9	>make=,,,13	>modal=,21,,,,,22	>my=18,,15,,18	>my N=15,,15,,19,,12	>prep=-12,,-21,-34,-10	>prep #=,-9	>prep $=8,-19,,15	>prep N=-24,,8,,-9,,-17	>prep choose=,-13	>prep ed=,,,,,,-18	>prep good=,8	>prep ing=,-14,,12	>prep it=11,-31,,,44,,-19	>prep make=,,12	>prep need=,,,,,,8	>prep no=19	>prep prep=,34	>prep the=-29,39,-26,-33,-24,30,12	>prep they=,9	>prep time=,,,,,-9,-14	>prep you=,18,,,,9,27	>s=29,,,,,-16	>s $=,,,,,,12	>s N=18,14	>s prep=,,,,,-12	>stay=,10	>the=-10,,-19,-14,-18,,21	>the N=,26,-17,-20,-12,15	>the bad=-10	>the choose=,-10	>the ing=,15,,,,,13	>the make=,,,22,,,8	>they=,-12,,,,,-13	>they N=,-8,,,,,-16	>time=,,,,,-14,-17	>when=,,21
+part do	=,,,-29,31,11	>$=12,-10,,,13	>N=-17,-11,-10,,11	>N $=-15,,,,14	>choose=8,13	>it=-28,-12,-10,,,20	>it $=-13,14,,12,-9	>it :=,,,,13	>it N=,,,,,,17	>it time=,-14,,,,25,15	>no=18,14	>no $=9	>not=15,10,-22,-14,-11,11	>not $=25,9,,22,,,38	>not N=-9,,-9,-18,,11,-47	>not bad=,11	>not choose=,-14,,,,,-32	>not get=,,,,,,29	>not have=,-14	>not make=11,-16	>not maybe=10	>not need=-9,34	>prep=,,25	>prep N=,,,,,,-11	>prep the=,,25,,,,15	>s=,20,,,10,-10,18	>the=,20,,,16,,43	>the N=,,,12,12,,20	>the s=,25,,,,,17	>we=,,,,,,-14	>you=,-8,,,-9,,-15
+part done	=-43,-30,-37,112,-50,9,86	>!=,,,,,,11	>#=,-13,,,,,18	># s=,,,9	>$=-20,,-26,62,-24,-11,27	>,=-30,,-9,39,,,14	>, N=,-20,,18	>, prep=,22	>, the=,,,,,,-15	>:=-10,,,-10,,,-13	>N=-15,-18,17,,-12,13,26	>N #=,,,,,10	>N $=,-9,24,-10,,,-20	>N ,=,-20	>N and=16,,,-15	>N prep=,,,25,,,20	>N s=,13,,,,12,-9	>again=,,,-32,,,8	>again prep=,,,-34	>all=,12,,29	>all N=,-11,,,,,-13	>all s=,25,,15	>and=,-18,,47,,,32	>and N=,,,14	>and done=,-12,,11	>and good=,-10,,12,,,15	>bad=,,,19,,18	>bad prep=,,,,,20	>be=,,,8	>good=19,41,,33,,,23	>good ,=,,10,,,,12	>good prep=,42,,,,,19	>good the=,8,,22	>it=-12,-28,,20	>it and=,,,12,,,9	>it prep=,,,,,,8	>my=,,,10	>prep=-24,,14,40,-11,,22	>prep #=,,,,,,11	>prep N=-14,21,25,-22,,15,13	>prep my=,15	>prep s=,,,-9,,,-18	>prep the=,-28,,16,,9	>prep they=,,,,,,-10	>prep time=,9,,10	>s=42,-10,,15,16	>s $=,,,,,,11	>s be=13,,,-13	>s choose=,,,-8,,,-20	>s prep=-12	>the=-25,-22,,58,,,38	>the N=-18,-19,16,44,-10,,12	>the ed=,,,-9,,,11	>the ing=,10	>the s=,,,10	>they=,,,11	>they prep=,,,16	>when=,,,,,,-17
+part ed	=-23,-21,27,43,,,45	>!=,,,10,,,10	>! $=,,,10,,,10	>#=12,-11,,9,,13	># prep=,,,17	>$=-41,14,-49,18,-27,-24	>(=,8,,,,,-12	>,=,,,13,,,34	>, #=,9	>, N=,,15,14,,,17	>, and=19,10,,-13	>, ed=,,,,,,-11	>, s=,18,,11	>, so=,20	>, the=,-9,,13,,,17	>, we=12,-17,,,,8	>:=-13,,20,-25,12,17,-25	>: $=,-15,,,,,-39	>: the=,12,,-11,,25,17	>N=-25,11,39,11,-8	>N $=,-15	>N ,=-10,13,11,-22,,,-11	>N be=,-12,,35,,,-13	>N only=,-8,,,,,-12	>N prep=8,,-11,28,,,21	>N s=,-10,,,,10	>again=,,,12	>all=,,16,16,,,34	>and=25,-21,,23	>and N=,,,8,,,9	>and done=,,,-8	>and the=,-14,,,,,-12	>bad=,9	>bad prep=,17	>be=,,,11,,,10	>good=49,-39,-10,11	>good ,=,-21,,17,,,-10	>good N=32,,,-9,,,14	>good prep=10	>good the=,,,8	>if=,18	>it=-25,,56,,,,9	>it $=,-11,,,,,9	>it ,=-12	>it the=,,9	>it time=,17	>ly=,,,-8	>make=,,,,,,9	>my=,15,,,,,-19	>my $=,16,,,,,-9	>no=9	>no the=12	>now=,11	>now $=,11	>only=,,,-11	>only prep=,,,-10	>prep=-23,-33,,10,73,20,33	>prep #=,,,,25	>prep $=,,,,,,-12	>prep N=-8,-27,,9,14,13,15	>prep all=,10,,,,,14	>prep bad=,18,,15	>prep choose=9	>prep get=,,,18	>prep good=,-8,,,20	>prep it=,,,,,,16	>prep make=,,,,,,13	>prep prep=,,,,,,-10	>prep s=,,,11	>prep the=,-12,26,-24,18	>prep time=,,,-11,,,-20	>prep why=,,,,,,9	>s=-9,25,13	>s $=,10,,-9	>s ,=,22	>the=,-16,,37,,,27	>the N=9,,8,13,,,31	>the ing=,-12	>the s=,,,10	>when=19,-19,,,,,11	>when the=,-10,,11,,,12	>when time=19
+part get	=22,23,,,-15,,36	>#=11,,,-12	>N=21,-16,,,,10,-8	>N $=13,-18,,,13,,-26	>N prep=,,,20	>N s=,14,,-14	>all=,26	>bad=,,,-19,-9,10	>bad $=11,,,,,,10	>bad ,=9	>bad prep=-19,-15,,,,,-20	>choose=,16,,,,,21	>done=,31,,-26	>done prep=,13,,-15,,,12	>ed=,16	>ed $=,18	>ed and=,,,,,,-12	>ed prep=10	>good=,,,12	>it=18,-9	>it $=,,,,,,23	>my=,-10	>no=10	>no prep=12	>past=-10	>prep=,-11,,11	>prep the=21,,,,,,23	>the=,,,28,,-9,31	>the N=,23,-9,,,,20	>the good=,,,9
+part good	=-27,-21,-35,62,-33,-35,25	>!=-10,-10,19,48,-9,-9,37	>! !=,,,36,,,30	>! $=,,24,11	>#=-34,,,31,,,-20	># N=-22,,,16,,,-23	># prep=,-10,15,21,,,9	># s=,-10,,,,,10	>$=-39,-49,-59,73,-31,-59,17	>(=,,,,,,18	>,=-20,,,22,25,-16,22	>, #=-10,24,,16,,,12	>, N=,-30,,25,-8,,25	>, choose=,14,,,,,9	>, ed=,,,9	>, it=,,,20,21	>, make=11,15,,-9,-12,,9	>, no=,10,,-9	>, prep=,,,-11,,,-11	>, s=-14,,,-34	>, so=,15	>, the=,-12,15,,,,-13	>, we=,,,-10,46	>:=32,-19,-13,28,11,-10,9	>: #=,-9,,20,,,10	>: N=,,,,,,8	>: the=28,-10,,18	>: we=10	>: you=,-8,,10	>?=,,,-11,,,-12	>? $=,,,-11,,,-12	>N=44,13,-12,-26,8,22	>N #=,,,-14,,,-12	>N $=,-19,-10,,-14,,-31	>N ,=,13,10,18,,,20	>N :=,,,17,14,,18	>N and=,,,,8	>N be=9,,,-18	>N good=,,,-9	>N ing=24,,,,,,12	>N it=,,,,,,-11	>N prep=,-20,,,,38	>N s=,16	>N the=,-8,,,15,,13	>again=-17,-11,,25,,,16	>again $=-11,,,27,,,16	>all=16,8,,12,,,19	>all #=,-8,,,,,8	>all N=23	>and=,,,12,,41	>and done=,26	>and ed=,,,14	>and good=13,,,,,,10	>and the=,,,-9,,,-26	>and we=,,,-17	>bad=,26,,-10	>bad $=9,18,,-10	>bad prep=-19,,,,,,-10	>be=,,,-11,,,-11	>be good=,,,,,,-11	>because=12,,,15,,34	>but=11	>choose=,-12,,-18,,,-37	>good=,,44,,14,27	>good $=,17,,23,,,-15	>good ing=,,,,26,,9	>good the=,,,-12,,9,18	>ing=,11,,8,24,,27	>ing prep=,14,,,,,13	>ing the=,-10,,,26,,10	>it=,,-12,46,-13,-13	>it $=11,,,17,,,19	>it ,=,,,18	>it N=,8,,,,,-9	>it be=,,,9,,,-10	>it time=,,,16	>ly=22,-13,,-12,-8	>ly $=25,,,-14,,,12	>make=,18,,-10,,22,24	>my=-16,,,18	>my N=-22,,,,,,-12	>no=,20,,12,,,22	>no $=,,,,,,-11	>no the=,8,,14,,,10	>now=,-22,33,31,-12,,26	>now $=,-15,32,33,-11,,15	>now ,=,,,,,,8	>only=,,9	>prep=-14,20,-15,34,,-16,-11	>prep #=11,36,,,,,38	>prep ,=-11,,,,,,-13	>prep N=,,19,,-10	>prep all=10,-15,,32,9,,33	>prep choose=,,,,,,-9	>prep good=,,,-12,,,-9	>prep ing=39	>prep ly=,26,,,,,20	>prep make=,,,9,,,-22	>prep my=-18,,,,,,-32	>prep no=,,,9	>prep s=-19	>prep the=,26,,37,28,,29	>prep time=,,,-10,,,-18	>prep you=,-11,,,,,-13	>s=-34,-12,-13,16,,-12,-36	>s $=,,12,-24,,,-12	>s ,=,,,-13	>s N=,14,,13	>s and=,15,,15	>s be=,-13,,-20,,,-27	>s good=,,,13	>s prep=-10,,-9,29,,,19	>so=,,,,12	>so N=10	>the=,-25,11,49,-19,-12	>the N=-10,-17,12,15,-13,-23	>the bad=,-10,14,16,,17	>the ing=,15	>the make=,,,,,,-16	>the s=,-23,,,,,-13	>the time=14	>they=,,,,,,-18	>they N=,,,,,,-15	>time=11,13,,-24,,,-25	>time !=,,,-23,,,-20	>time $=17,9,,,,,-8	>time ,=,,,14	>time time=,,,,,,-11	>we=,,14,,15	>we modal=,,,,17,,10	>when=19,-8,,-23,,,-23	>when the=-9,,12,,,,-12	>when time=,,,10	>when we=16,,,,,,14	>when you=,,,,,,-9	>why=,14	>you=,,,,,23,17	>you N=,,,,,23,14
+part have	=,-35,-9,-32,-18,,-23	>#=,,,-21,,,-24	># s=,,,-18,,,-16	>$=29,,,,,,16	>N=,10,13,,13,-11,-16	>N $=,,,25,,,13	>N s=,-12,26,-14,,,-20	>N the=,19	>all=,-10,,,,,-26	>bad=-11,,,-11,,,-25	>bad my=14	>bad prep=,,,,,,-11	>bad the=,12	>be=18,18,,,,-9,22	>be N=,,,13,,,10	>be bad=,,,,,,-12	>be choose=,,,13	>be ed=10,8,,,,,16	>be good=21,,,-19	>be ing=22	>be prep=-12	>because=,,,,,,-13	>choose=-14,-10,,,,,13	>choose prep=,-21,,,,,19	>done=,,,17,,13,27	>done N=-14,,,,,16,10	>done the=,,,-11,,,15	>ed=-20,25,,14,,,19	>ed N=,16,,,,,12	>ed it=,-12,,13	>ed the=,28,,-9,,,19	>get=,-9,,,,,-27	>good=,-20,,-9,,,-29	>good N=,,,,,,-11	>good it=,10,,-12	>good prep=15,-14,,,,,-13	>good the=,,,10	>have=,,,-8,,,-12	>have it=,,,,,,-10	>it=-9,-10,,,,10	>make=,-17	>make N=,-16	>my=,,,10	>my N=,,,13	>need=9	>need N=9	>no=25,-40,20,-14,,,-11	>no N=24,-32	>no bad=,,,,,,-9	>no prep=,,23,,,,22	>no s=-12,,,,,,-24	>not=20,,,,,-9,-11	>not N=,,,,,,11	>not choose=,,,,,,-18	>not done=11,-8,,-9	>not ed=,35,,,,,-9	>not good=-11,,,-12	>not past=13,,,,,,-16	>now=,,,9	>past=,40,,-13,,,37	>past prep=,,,,,,12	>prep=,-26,-12,-18,,32,18	>prep N=11,-22,-11,-15,,17,19	>prep make=,,,,,,-13	>s=-17,-18,,,,,-17	>so=,11	>the=15,-26,,,,,-14	>the N=,-16,,,9,-8,-14	>the bad=13,,,,,,9	>the good=,,,20	>the ing=,-13,,,,,-14	>the make=12,,,,,11,14	>the s=,15,,-10	>they=11
+part if	=-20,-54,-16,-41,-25,-22,-89	>N=,-20,,-8,,,-41	>N bad=,,,,,,-12	>N be=,-9,,,,,-20	>it=-10,11,,,,,-13	>it s=,,,,,,-13	>no=,,,,,,-10	>prep=,,,14	>the=-15,,,-23,-9,,-45	>the N=-10,-18,,-17,,,-30	>they=,,,,,,-10	>we=,-22,,-13,,-8,-19	>we choose=,-10,,,,,-11	>you=24,-19,,,,,-16	>you choose=37
+part ing	=-12,14,13,-40,38,-9,49	>!=,,,-9	>! $=,,,-9	>#=8,-9,,,,,11	>$=-14,-28,-30,,-20,-8,-60	>,=10,,,-12,19,,-24	>, N=-10,-12,,22	>, and=22,,,-9	>, ing=,,,12,,,21	>, prep=,12	>, s=,,,,,11	>, the=,8	>, we=10	>:=-10,,18,-11	>N=16,-18,8,-10,31,9,41	>N !=,,37,20,42,,42	>N $=-10,8,,-14,,,11	>N ,=,19	>N :=,-15,,,,,-18	>N bad=,,,,,,11	>N be=12,,,12	>N ed=,24	>N good=,,,8	>N modal=,9	>N prep=23,-11,,,,,18	>N s=,,,,,,-15	>N the=11	>N time=,-17,,,,,-9	>N we=,,,,,,-11	>N when=,,,,,,9	>again=,,,9,,,11	>all=-17,14,,-13,,,18	>all s=,16,,,,,9	>and=,-13,,,23,,36	>and s=,-9	>and the=,,,,25,,21	>bad=20	>bad ,=,-10	>bad prep=12	>be=16,-10,18	>be N=,,,-8,,,-15	>be bad=,,,,,,9	>be good=,,,,,,8	>be past=27,,,-17	>be prep=,-10,,14,,,9	>because=-14,17	>because the=,,,,,,-13	>choose=,-8,,12	>good=17,25,,34,,,18	>good $=,11	>good N=21,11,,17	>good the=,12	>have=,,,-15	>ing=,13,,,,,8	>it=,15,,,-9,23	>it $=-8,,,,,,-25	>it ,=,12	>it N=,,11,,,,15	>it bad=,-10,,,,9	>it good=,,,12,,,15	>it prep=15,34,,,,9,18	>it the=,-11	>ly=,,,,,,-8	>make=,,13,,15,9,14	>make prep=,,,,,,13	>modal=,17	>modal N=,17	>my=-9,,,,,,13	>my N=,12,,,,,9	>now=,,,-14,,,-10	>now $=,,,-9,,,-16	>past=,-22,,28	>prep=,34,-19,-13,,-8	>prep #=,40,,-13,,,12	>prep $=,,,,,,-16	>prep N=23,20,-16,,,-9,12	>prep it=-12,33	>prep my=,-10	>prep s=-11,,,,12,12	>prep the=,-30,,-12,,,-27	>prep time=,-12,,20	>s=,24,21,13,36,,26	>s $=,,12,,16,,11	>s N=,28,,9,,,19	>s prep=,14,22,-11,,22	>the=,15,19,,32,,10	>the #=,-17,,,,,-10	>the N=,38,,,14	>the bad=,,,17	>the ing=,10	>the s=,-16,14,,10,,25	>they=,18,,,,,14	>time=8,-19	>time $=14,-31	>we=,,,,,-10	>you=,29,,,,,26	>you N=,22
+part it	=-30,-9,,-32,-20,-33,-18	>!=,,,10,,,-14	>! $=,,,9,,,-17	>#=,14,,9,,,13	>$=-30,-14,-12,15,-9,-29	>,=,,,,,-9,15	>, and=-12,-21	>, the=13,-8,12,9,,,15	>, we=,,,-8,,,-8	>:=,,,14,,,-11	>: $=,-10	>: N=,,,26	>: the=,9,,,11	>: we=,,,,,,9	>?=,,,,,,-8	>? $=,,,,,,-8	>N=,,23,-28,-15,8,9	>N $=,8,,-11,,,17	>N ,=12,38,,-9,,9,26	>N :=,10	>N bad=,,,,,,-14	>N be=,-10,,,,,-20	>N have=,,,,,,-12	>N it=9,,,,,,30	>N need=,9	>N prep=,-35,,,,,-40	>N s=,,24,,,,25	>N stay=,,,,,,14	>N the=,12,10,20	>N we=20,,11	>N you=,,,,,,10	>again=,8	>again $=,11	>all=-13,,-8,11,,,-21	>and=,,-10,19,,,8	>and it=,,,,,,9	>bad=-19,,,-10	>bad $=-10,,,-14	>bad N=13	>bad and=,,,,,,-17	>bad prep=,,,,,10,24	>bad the=-15,18,13	>be=-18,,,-17,,-21	>be #=,,,,,,-9	>be $=-12,13,14,,,,23	>be ,=,27	>be N=-16,23,,-27,12,,18	>be all=35,,18,-21	>be bad=21,,16	>be be=,,,15	>be choose=,,,,,,11	>be done=,11,-8,,,,-12	>be ed=22,-15,-11	>be good=,,-9,-40,10,,-42	>be ing=-12,-10,,,,,-11	>be it=,18,-12,22	>be my=-11,24	>be not=-17,,-9,,,,-35	>be now=-9,,-10,,,,-9	>be only=12	>be please=,-10	>be prep=-11,-12,,,,8,-18	>be s=,-12,,,,,-8	>be still=16	>be the=,-24,,40,,,56	>be why=,9,36,,,,25	>because=,-9,,,,,15	>because $=,,,,,,11	>can=,13	>can N=,9	>choose=,10,,,,,-10	>choose prep=,20	>do=,,,21,,14	>do not=,,,,,14,-9	>done=,-10,,,,12	>ed=,-21,,13,,,-23	>ed prep=,-12,8	>good=-15,-29,,,-13,,-22	>good $=,-15,,11,,11,-28	>good ,=,,,,,,-11	>good N=,,12,-11	>good it=11,,,8,,,10	>good now=,,,15,,,10	>good prep=,,,,,,-11	>ing=,22	>it=,,,-12,,,-13	>ly=,,,9	>make=,13,,-11,,,-9	>make $=,8,,,,,-12	>modal=-16,,,-8,,,-22	>modal N=,-15	>modal bad=,,,,,,-10	>modal not=,11,,,,,11	>no=,,,,,,-22	>now=,10,-9	>now s=11,,,,10,,16	>only $=-9	>past=,-13,33,-12,33	>past prep=,,12,,40,,-10	>prep=-19,19,,-20,-10,,-13	>prep #=,,,12	>prep $=,24,,,,,11	>prep N=,21,,11,,-11	>prep all=,,,-42	>prep good=,13	>prep ing=,9,,8,,,9	>prep my=,,,,,,-16	>prep the=,-46,-10,-10,-10,,-34	>prep you=,,11	>s=20,,35,-38,,,12	>s $=30,11,13,,,,11	>s ,=17,,,,,,27	>s N=-12,-9,,,,,-16	>s good=,,,,,,-12	>s my=,,12	>s no=,,,14	>s prep=,,,-15	>s the=,,,,19,,26	>stay=15,23,,,,,10	>stay N=,29,,,,,9	>stay prep=,,9	>the=-16,-15,,-14	>the N=-20,,10,-15,,-10	>the bad=,,,,,,-10	>the ing=,,,,,,10	>the s=,,,,,,11	>the time=,10	>they=,,24,,,,-18	>they N=,,,,,,-10	>time=12,,-16,43,-9,38,42	>time $=-12,14,,13,,19,31	>time ,=-10,-8,,,,,-18	>time N=,,,15,,,9	>time it=9	>we=18,,-8,,,,9	>we N=,8	>we do=14,,,,,,10	>when=,,-8,,,,-9	>when the=,8	>will=,,,,,,-11	>will N=,8	>you=,,,9,-8	>you ed=,,,13
+part ly	=,-21,-18,-37,,-27,-45	>$=,31,,-47,-16,-10,-11	>,=,,,,19,,-35	>, N=21,-9,,,,,-20	>, we=,,,,,,-9	>N=,-38,,,,,-15	>N $=,,,,,,-13	>N ,=,,,,11	>N :=,9	>N be=,-9	>N make=,,,,,,-12	>N prep=,,,-10,,,18	>N s=11,,,,,,12	>all=,20,8,-9,,,13	>and=,13,,8,,,-12	>bad=21,-8,,,,,23	>because=,,,16	>because the=,,,16	>choose=,25,,,,,16	>choose N=,,,,,,12	>ed=13,-11,,-9,,,-16	>ed $=,,,,,,-10	>ed prep=8	>good=,-11	>ing=,,,,,,-11	>ing the=,10	>it=,-9	>it be=,,,,,,-9	>make=,,,,,,-14	>past=14,,,,,,17	>prep=,-26,23,,10	>prep N=,,15,,16	>prep the=,-11,13,,,,28	>s=,-12,,15	>so=,18,,,,,18	>so $=,18,,,,,18	>the=-9,-10,,-9,15,,-16	>the N=-9,,,-9,16,,-17	>we=,-8,,,,,-9	>when=,,,,,,-11
+part make	=,-47,-32,-52,,,-27	>!=,,,-12	>! $=,,,-12	>#=10,9,,,,,-10	># prep=15	>$=,,-18,-12,-30,18,-38	>,=,,12,27,,-11	>, #=,,,,,,-10	>, N=,18,,14	>, and=,,,,,,9	>, ing=,,,12,,,10	>, s=9,,,-10	>, so=,,,13	>, the=,,13,,,,24	>:=,,,-13,,12	>: $=,-9	>: N=8	>?=,,,,,,21	>? $=,,,,,,21	>N=17,-34,-10,-9,,21,-10	>N $=42,-13,,,,-13,-40	>N ,=10,,,,14	>N ?=,,,,,,13	>N and=,,,,,8,-11	>N bad=-9	>N be=,,,8,,,8	>N prep=16,-15,-8,18,,30,16	>N s=-11,10,,-8,,,-11	>N the=,12	>N when=,,9,,,,12	>all=,,,-9,,-14,-37	>all N=,-10,,,,,-27	>all s=-10,,,,,,-8	>and=-9	>bad=22,,15,-21,,,13	>bad N=9	>bad prep=20,,19,,,,22	>be=,,,,9,-11	>be bad=,,,,,,-14	>be good=,,,21,,,13	>be prep=,,,-8,,,-17	>because=-9	>good=,,,31,34,,10	>good $=,,,,,,37	>good ,=18	>good my=-15,,,,,,-11	>good prep=-9,,,19,37	>have=-13,-11,,,,,-20	>have be=-11,,,,,,-12	>have not=,,,,,,-9	>have prep=,-9	>it=11,29,,,,-9,27	>it $=12,17,,11,,,31	>it :=11	>it good=,,,,,,-22	>it prep=,-13,,,,,26	>it s=,,12,,,,-16	>it the=,,,,,,13	>modal=,,,,,,-8	>modal N=,,,,,,-8	>my=-30,-10,-16,-30,19,-12,-26	>my N=-10,-27,,-10,36,,-25	>my choose=,33,,,10,,34	>my do=,-13	>my not=,19,,,,,14	>my the=,-12,,,,,-21	>no=16,-12,,,,,27	>no N=16,-9	>now $=9	>past=11	>please=,,,,,17,24	>prep=-21,-24,-12,,21,21,-9	>prep #=-11,,,,,,-37	>prep N=,9,,,18,,59	>prep ing=,,,,,,-12	>prep it=11	>prep prep=,,,,14,,13	>prep s=19,,,,,,-10	>prep the=-32,-23,-10,,,23,-23	>prep you=,,,11	>s=,-10,15,,,27,14	>s ,=,,,,,,-16	>s N=,,14	>s prep=,,,,15	>s s=,,,,,,13	>so=,8	>the=,-46,,-31,-22,14,-11	>the N=,-41,,-27,-15,28,14	>the ly=,,,,,,11	>the make=,,,11,,-10	>the s=,,,,,,-32	>they=,15,,-19,,11,11	>they $=-8	>they prep=,,,-10,,9,-18	>they s=12,19,,,,,10	>time=,,,,,,-13	>we=,-8,,,,,-11	>when=10,,,,,,-13	>when N=,,,,,,-12	>why=,,,,,,-10	>why it=,,,,,,-11	>why the=,16	>you=,-18,,12	>you N=,,,15
+part maybe	=,-57,11,-39,-17,-13,-81	>$=,,,,,,-17	>N=,,12	>it=11	>prep=10	>prep N=12	>prep it=,,,,,,-11	>we=,-11,8,,,,-11	>we modal=,-10
+part modal	=-40,-44,-45,-71,-15,-30,-69	>$=-11,,,-15,,20,-12	>N=-34,-26,-25,-43,,-19,-48	>N #=,,,,,,-15	>N $=,11	>N all=,10,,,,,10	>N bad=,18,,,,,17	>N done=,,,-9	>N good=,,,,,,-10	>N it=,,,,,,-17	>N ly=,15	>N prep=-9,-21,,-10,,,-22	>N the=,-18,,,,,20	>N you=,-8	>bad=,,,,,,-12	>be=,,,,,,-10	>choose=,-33,,,,,-52	>choose N=,,,,,,-10	>choose prep=,-16,,,,,-20	>choose s=19	>choose the=,-11,,,,,-14	>ed=,-8	>have=,32	>have ed=,33,,,,,20	>have good=,-12,,,,,-13	>have prep=,8	>it=,,,,,,-14	>it N=,,,,,,-14	>make=,,,,,,-23	>make N=,12	>not=16,-15	>not N=,-17,,,,,-15	>not good=15	>not have=-10	>not make=14,,,,,,24	>only=,24	>only N=,,,,,,10	>only choose=,-9	>only have=,10	>prep=,-9,,,17,,14	>prep good=,-8,,,17,,12	>the=,,,,,,-14	>the N=,,,,,,-13	>we N=,,,,,,11	>you=,-10	>you N=,,,,,,12	>you choose=,,,,,,-10
+part my	=13,-32,-38,-54,-19,-23,-9	>#=,,,-15	>$=-22,-30,,-13,-14,-11,-16	>,=15,9,,12,,13	>, N=,,,,,15	>, do=,11,,,,,11	>:=,,,,,,12	>N=,-28,-26,,9,-27,-21	>N $=-18,-19,,8,25,,-13	>N ,=,31,,20,,,25	>N :=,,,,,,-10	>N and=17,,,,,,15	>N bad=-14,-8	>N be=25,-16,,,,,27	>N choose=,,,,,,-12	>N done=,,,-16	>N ed=,,,,,,-15	>N get=23,,,,,,20	>N good=,,,-17,,,-23	>N have=9,15,,,,,24	>N it=,,,,,14,13	>N now=,,,14,,,-11	>N prep=,27,-10,-13,,-13,-10	>N s=-12,-20,,,,,-28	>N the=,-9	>N time=,,,,,,-12	>again=,,,,,,-9	>all=,,,-10	>and=19,,,,,,21	>bad=,24,,,9,,17	>bad N=,,,,11	>be=,,11	>choose=,27,,,10,,33	>choose prep=,-11,,,25,,22	>choose the=,23,,,,,14	>do=,-13	>do it=,,,,,,-11	>do the=,-13	>good=,-9	>good the=,-8	>have=,,11,,,11	>ing=,15	>ing N=,,,,,,9	>it=,10,,,,-10	>make=,,,,,22,24	>make prep=,,,,,,-8	>maybe=,,,,,,-13	>need=,,,,,,-18	>need prep=,,,,,,-11	>not=,21,,,,,14	>not N=,9,,,,,9	>only=11	>prep=,16,,,,,-11	>prep $=,20	>prep N=-11,9,,8,,9	>prep make=,,,,,,-9	>prep the=,,,,,,-10	>prep time=,,,,,,9	>s=21,-35,-8,-28,-9,,-15	>s $=13	>s ,=,,,10	>s N=-16,,,,,,-12	>s be=19,,,-11	>s prep=,10,,,,,-11	>s when=,,,,,,-9	>the=,-8,,16,9	>the N=,,,,19,,-16	>the bad=,,,,,,9	>they N=-12,,,,,,-11	>time=,,,,,9	>when=,-20	>when the=,,,,,,18	>why=,,,,,,-12	>why the=,,,,,,-8
+part need	=-24,-41,-20,-64,-9,,-42	>$=,,-9,13,,-8	>,=,,,15,,,13	>:=,,,,,,13	>N=13,,-12,-18,,,25	>N $=,,,,,,-12	>N prep=,35,,,,,13	>N s=12,-11,,,,11	>again=,,,,,,-11	>all=19,,,,,,11	>all s=19,,,,,,11	>be=,19,34,,,,-11	>ing=,-16,,,,20	>it=-8,,,-11,,,-36	>it good=,,,-8,,,-13	>it prep=,-10	>my=,,,,,,-12	>prep=-30,-23,,-15,,19,-17	>prep N=-16,,,-23,,,-22	>prep choose=,,,,,-9,-17	>prep it=,,,,,,-14	>prep make=,,,,,14,22	>prep my=,,,,,,8	>s=,8	>s prep=,12	>the=23,-11,-8,-39	>the N=19,,,-18,13,,29	>the ing=9,,,,,,-22
+part no	=,,-25,-54,-44,-53,23	>$=,-18,,-8,,,-17	>,=-11,,-8,-9,,,-27	>, we=,9,,,,,8	>N=46,22,-21,-13,-24,-12,54	>N #=,27,,31,,,9	>N $=,29,,-27	>N ,=40,-33,,-10	>N bad=-22,-13,,41,,,-16	>N be=-16,,,,,,-14	>N can=8,,,,,,9	>N good=9	>N have=,-8,,,,,-10	>N ing=,,,19	>N it=18	>N past=,-17,,13	>N prep=49,28,,-48,,,42	>N s=-9,32,,-16,,-10,45	>N time=10	>N why=23,,,,,,24	>bad=-58,-16,,34,,,-56	>bad $=-21,12,,25	>bad ,=-10,,,,,,-15	>bad N=,,,17	>bad prep=-19,-12,,,,,-23	>be=-21,-19,,,,,-29	>be N=-9,,,9	>be bad=,,,,,,-10	>be ed=,,,,,,-9	>can=30,,,-11	>can N=40,,,,,,17	>can make=19	>choose=,,,,,,-9	>done=,,,,,,11	>ed=,29,,-9,,,12	>ed prep=,17,,-9	>get=,,16,-10	>good=33,-10,,-18,,,10	>good $=34,,,-14,,,21	>have=,,,,,,-9	>have the=11	>ing=,-12	>ing prep=,-12	>ing s=,10	>ing the=,,,,,,-11	>it=26,,,-10,,,14	>it $=,,,-10	>it we=,,,,,,11	>ly prep=8	>make=,,,8	>need=-25,14,,,,,-11	>need prep=-17,15,,,,,-9	>prep=48,,,-23,,-11,16	>prep N=20,-13,,,,,9	>prep choose=9,,,23,,,12	>prep it=-8,,,,,,-8	>prep my=14	>prep the=23,20,-14,-23	>prep they=,,,,,,-13	>s=-29,,,,-13,-14	>s $=,-13,,23,,,-16	>s ,=-10,-15,,17,,,33	>s N=,,15	>s and=,,,,,,-13	>s prep=-10,31,-9,-27	>s the=12	>s when=,17,,,,,11	>stay=22,-11,,,,,-16	>the=9,,,17,,,35	>the N=,,,,,,18	>the bad=,,,15	>the s=,12	>they=11,14,17,,,,12	>they $=,20	>they N=16
+part not	=,,,-74,-33,-34	>#=,25,,,,,14	># $=,18,,,,,11	>$=,,,20	>,=11	>:=,8,,,,,10	>N=33,-9,-11,-16,-17,-16,28	>N $=-14,26,,,,12,17	>N ,=,-20	>N :=,,11	>N bad=,,,,,,-15	>N done=17,,,14,,,22	>N ed=,,,12,,37	>N good=,,,,,,9	>N it=-12,19,,,,-11	>N make=,,,,,,-8	>N no=,,,,,,19	>N prep=,,-11,-12,,-16,12	>N s=-11,,,,,,-14	>N so=,-8,,,,,-17	>N the=,9,,,,-16,27	>N we=-10,,,,,,-18	>N when=,,,,,,17	>N why=22	>bad=-41,,-13,12,,,-54	>bad $=-9,-13,,,,,-20	>bad ,=-12,,,,,,-23	>bad prep=,,,,,,-10	>can=15,,,,,,16	>can prep=15,,,,,,16	>choose=,-19,22,,,-10	>choose $=,,,,,,-12	>choose good=12	>choose it=,,,9	>choose prep=,,8,,,,18	>do=-10,19,,,,,16	>do N=,-8	>do s=,21,,,,,12	>do the=,,,,,,11	>done=22,,10,-20	>done $=,,13,-13	>done ,=,13,,,,,10	>done N=9	>ed=,11,,,,,15	>ed $=,42,,,,,13	>ed prep=,-13,,,,,17	>ed the=,-10,,,,,-19	>get=18,,,,,10,23	>get N=18	>get it=,,,,,,19	>get prep=-9,,,,,,-9	>good=27,,,-39,-8	>good $=8,-10,-9,-23	>good ,=,-11	>good prep=14	>good the=17,19,,-10,,,18	>have=-15,-16,,,,,-9	>have $=,,,,,,11	>have N=,,,,,,16	>have s=,,,,,,-10	>have the=-13,-13,,,,,-18	>ing=-16,26,,-8,,-12,9	>ing $=-9	>ing prep=,15	>ing the=,11	>it=,10,,,,,-29	>make=36,-26,11,-13,-10,,32	>make $=,,,,,,9	>make N=9	>make all=-9,,,,,,-9	>make it=22,-16	>make my=,,,,,,18	>make s=,,,,,,-11	>make the=24,-13,,,,,28	>make they=-10,18	>maybe=10	>maybe it=11	>need=,30	>need N=,9	>now=,,,,,,-15	>past=20,-14,,,,,-16	>past $=,,-8	>past the=,,,,,,-9	>please=22	>prep=,10,,-11,,,40	>prep N=,9,9	>prep s=,,,,,,-8	>prep the=,,,,,,32	>s=,56,,,,,29	>s $=,43,,,,,9	>the=,-15,9,-9,,,-21	>the N=,,,,,,-19	>the bad=,,,,,,-12	>time=,-11,,,,,-11
+part now	=,-18,,63,24,-43,63	>$=,9,,17,-14,-25	>,=,,-10,11	>, N=,11,,,,9,12	>, it=,,,11,,,12	>:=,,,13,,,8	>N=-17,,,15,,,-28	>N $=,,,,,,-9	>N it=,,,,,,-9	>N the=,9,,13	>and=,,,,,,-13	>bad=,-8,,,,,17	>bad prep=16	>choose=12	>done=-8,,,13,,,21	>ed=,,9	>get=,,,13,,,9	>get N=,,,8	>good=-10,,,33,,,15	>good $=,20	>good the=,,,,,,-10	>have=,-14,,24,,,9	>have the=,,,12,8,,9	>ing=16,,,,22,,-12	>ing prep=,,,,,,-17	>it=,,,,25,,18	>it be=,10,,,,,11	>make=,,10,,,,-20	>prep=-21,42,-10,-24,,,13	>prep $=,10,,-12	>prep no=,12	>s=22,-11,21,,8,,26	>s N=18,,,,,,21	>s all=,,,18	>s the=,-11	>s why=,,,,,,-12	>so=,,,10	>so it=,10	>the=17,-8	>the N=17,,,,9,,14	>we=,,15,,,,12	>we be=,,,,,,-12
+part only	=,50,15,-74,,-17,46	>#=8	>$=-34,20,-15,-29,,-14	>(=,21,,,,,11	>,=-19,56,,13,,,22	>, N=,14	>N=15,,-9,,,,24	>N ,=,,,,,,15	>N prep=9,-8	>choose=,-9	>ed=,,,,19	>ed prep=,,,,9	>good=33,,,,,34	>have N=,12	>need=,-12	>need it=,,,,,,-12	>prep=,30,10,-22,-13,-14,33	>prep #=10,-21	>prep N=-12,,,10,,,12	>prep s=,,,,,,13	>prep the=12,34,,-10	>s=,,,,,,-24	>the=,,,,18	>the N=-9,,,,19	>they=,,,,,,10	>when=,,23
+part past	=-9,,23,71,,-22,59	>#=,-18,,26	>$=10,-25,20,-15,22,-9	>,=,,,,,,-21	>, N=9	>, it=,,,,,,-10	>N=,-37,21,,,-10,-40	>N #=,-10,,16	>N $=19,-12,,-18,,,-23	>N :=-12,,,,,,-9	>N prep=,,,21,,,16	>N s=,,,,,,-11	>N the=,,,,,,-9	>again=,19,,,,,26	>again prep=,12,,,,,19	>all=,,,9	>all N=,,,10	>and=,,,9	>bad=,,,-28,,,-23	>bad prep=,,,,,,-9	>good=-17,20,,36,,18,34	>good $=,-11	>good ,=,,,8	>good all=,,,12	>good and=,,,-12,,27	>good prep=,20,,23,,,18	>ing=,,,,,,13	>it=-12,,,21,,,-10	>it $=,-9,,22	>it :=,9,,16	>it prep=,,8,-12	>my=9,,-9,26,-10,,14	>my $=,,,,,,8	>my N=12,-13,,24,,,10	>no=,-11	>prep=,9,35,36,36,-12,55	>prep #=,22,10,30,,,13	>prep $=-11,-25,,11	>prep N=12,,,-17,40	>prep good=,,,10	>prep ing=,15,,,,,19	>prep prep=,,,-14	>prep s=,,12,21	>prep the=,11,26,33,,,13	>prep why=,12	>s=,,,-9,,,-21	>the=17,38,-14,10,,10,43	>the N=9,30,,21,,13,27	>the bad=,,,-15	>the ing=,,,11,,,11	>the s=,14	>they=-18,23	>time=,,,24	>when=16	>you=,,,8
+part please	=-63,-46,-42,-77,-12,-27,-80	>$=-32,-20,-13,-22,-14,,-18	>,=-16,,,-8,,,-13	>, N=,-14,,,,,-25	>, the=-8	>N=-9,,,-10,,13,-25	>N !=,,,-9	>N $=,8,8	>N ,=,,,11	>N all=,,,,,,-10	>N prep=,,,,,,-11	>N the=,16,,,,12,10	>choose=,-16	>do=,,,,,,-20	>do not=,,,,,,-20	>it=,,,-16,,,-11	>it be=,,,-9	>make=-8,,,,,-9,-17	>make it=,8	>make the=,-10,,,,,-22	>my=-13	>my N=-13	>prep=,-27,,-9,-10,-12,-31	>prep N=,,,11,,,11	>prep ing=,,,-9,,,-21	>prep the=,-14,,-29,,,-15	>we=-8,,,,,,-15	>we be=-8,,,,,,-15	>you=,,,,,,-15
+part prep	=-18,,-27,,-15,-19,-18	>!=,,,17,,43,18	>! $=,,,12,,45,15	>#=10,,-29,,-11,-19	># $=,,,-50,,,-14	># ,=,-12	># :=,-25,,23,,,-12	># N=,-8,,45,,,35	># and=15,,,-20,,-8,-28	># bad=,,,-11,,,-15	># be=14,,,14,,,19	># ed=,-13,,10	># modal=,10,,,,,9	># now=,,,10	># prep=,15,21,18,,,17	># s=,21,-16,-10,20,8	># the=,,,,,,-19	># time=10,,14,10,,-9,29	># when=,16,,,,12,8	>$=-15,34,-16,23,-25,-18,35	>,=,,-13,,,,15	>, N=,,,-13	>, and=,,,18	>, it=8	>, so=,,,,,,-14	>:=8,-13,8,,-9,,8	>: N=14,-17	>N=,-11,16,-16,-11,13	>N #=29,-13,,-29,,36	>N $=,20,45,-15,,-13	>N (=,,,,,,-13	>N )=,9	>N ,=,-15,,19,,-16	>N .=19	>N :=-22,-18,,20,,10,-21	>N ?=,,,,,,-16	>N again=,11,,-10	>N all=-13,-9	>N and=,-13,,36,,-22	>N bad=-22,,,,,,-33	>N be=-11,-18,-12,,,,-9	>N because=15,-11,,21,,,8	>N choose=11,,,,,9	>N do=16,,,,,,12	>N ed=,19,,-13,,13,-10	>N good=44,-13,,-35,,,12	>N ing=-10,32,19,,17,,16	>N it=-12,11,20,,,16,20	>N ly=,9,,,,,11	>N make=,,,,,,-14	>N my=10,,,,,,10	>N now=10,-8,,-30,,,-25	>N only=,9	>N past=,9,,-18,,,-22	>N prep=-18,,-19,-10,,-23	>N s=15,-29,8,-22,21,-27,-19	>N so=-10,23,8,,,8,12	>N the=-14,-26,,23,,41,16	>N they=15,,,,,,10	>N time=,,,21,,,52	>N when=-9,,,-11	>again=,12,,18,,,34	>again $=,,,,,,9	>all=9,-18,-17,9,,-19,13	>all #=,,,16	>all $=,-13,,14	>all ,=,-10,16,-9,,,-18	>all N=,17,,,10,,19	>all make=10,,,-8,,,15	>all prep=18,-12,,-28	>all s=,-12,,16,,,9	>all the=,,,20	>and=-19,17,,16,,,12	>and N=,,,,,,11	>and done=,28	>bad=17,,11,-29,,-16,-19	>bad $=-8,14,15,,,,-11	>bad ,=,11	>bad :=,-10,,,,,-8	>bad N=,9	>bad s=,,,-11	>be=,,,11,-8,,16	>be $=,,,,,,15	>but=,,,,,,-15	>choose=,-49,-15,-21,-10,-12,-44	>choose $=8,-23	>choose N=,,,,,,-9	>choose good=,,,,,,-10	>choose it=,-9	>choose s=,8	>choose the=11,-9,,,,,-14	>do=-12,-10,21,,11	>done=,25,,-14,,,-9	>done $=,24,,-15,,,-8	>ed=-16,-19,,,,15,-21	>ed $=-11,,,,,,-13	>ed ,=,-13	>ed s=,,,-8,,10	>get=,,,9,,9	>get N=,,,,,14	>get it=10	>good=,,,-14,53,-9,9	>good $=,16,,,25,,20	>good ,=,,,-14,,,-9	>good N=,-12,,,21	>good prep=,,8,,9	>good the=,,,16	>have=,-12,,,,,-14	>have the=,-10	>if=14	>if the=15	>ing=,-27,,,10,-19,-12	>ing !=,,,-9	>ing $=-15,-21,,20,,,-26	>ing ,=,17	>ing N=,-10	>ing good=24	>ing my=,,,,9	>ing prep=,,,,,,8	>ing s=,,,,,,-10	>ing the=,-19,8,,8,,-22	>it=,13,,-34,11,-29	>it $=-11,-10,-18,-20,28,-12,-40	>it ,=10,10,,,,,17	>it :=,10,,,,,16	>it N=9,,-13,,,,18	>it be=,-28,19,,,9,14	>it because=,,,,,,15	>it done=,,,10,,,13	>it ing=,,,,,,-8	>it it=,,10	>it make=-11,12	>it modal=,,,,,,-15	>it prep=,,,,,,-30	>it s=21,23,8,,,,40	>it the=,,,,,,11	>it time=9,31	>ly=17,35,,,,,11	>ly $=11	>ly N=,,,10	>ly ing=,10	>ly s=,-8	>make=,-48,11,-28,,16,-17	>make !=,,,-9	>make #=,,,17	>make $=-20,,9,-19,,,-32	>make N=,,,-9,12,,11	>make it=20	>make prep=,,,-16	>make s=,,,,,,11	>make the=,-17,,,,17,19	>make they=,,,,,8	>make why=,,,,,,-9	>modal=,,,,,22	>modal $=,,,,,22	>my=,-12,-12,,-18,,20	>my $=9,-22,,-12	>my ,=13,8,,,,13,24	>my :=,,,,,,12	>my N=-16,,-9,12,-9	>my be=,18	>my make=,,,,,17,12	>my prep=,,,,,,-15	>my s=-13,,,20	>my time=,,,,,,-9	>need=,,,,,,11	>no=10,,,20	>no $=14	>no N=,,,-8,,,-19	>no s=,,,19,,,17	>now=,28,-9,-31	>now $=13	>now N=,,,,,,-18	>now prep=-15,30,-8,-23,,,15	>only=,-12	>prep=22,,-19,,12,-15,10	>prep #=,-16,,13,,,9	>prep N=16,,,-28,,,-20	>prep all=,,,,,,10	>prep do=,,,,14,,11	>prep it=-11	>prep my=,,,25,,,21	>prep s=16,-13	>prep the=10,29,,,,,9	>prep time=,21	>s=-20,,,-18	>s #=,-12,,48,,,22	>s $=,-19,-18,-29,,-11,8	>s (=,,,9	>s ,=-12,-11,10,-19	>s :=,,,,,,-13	>s N=,,,,,,11	>s and=-10,31,,,14	>s be=,,,,,11,-12	>s because=12,,,,,,10	>s ed=,,,,,,-13	>s it=,,18,,,,11	>s make=44	>s prep=11,20,,,,,18	>s s=,,,,,,-14	>s when=-9	>the=,,23,,-9,,-13	>the #=-43,24,-18,,,9,-8	>the N=,,13,17,,12	>the again=12,,,-15	>the bad=21,15,19,-11,,14,26	>the choose=,,,,,,-13	>the done=,,14,-13,,,9	>the ed=,16	>the good=,15	>the ing=,,14,-11,-15,,-50	>the ly=,,,,,,-15	>the make=-20,,,-19,,49,28	>the past=11,-15,,,,,-16	>the s=20,,,12,8,,23	>the the=,,,,,,-12	>the time=,,,-22,12,,9	>they=-31,-12,12,,,,-29	>they $=20,-11,9,-14,,,-20	>they ,=,,,18,,,19	>they N=-42,-8,,19	>they s=,,,,,,-11	>time=-23,21,,,-20,,12	>time #=-11	>time $=9,19,-16,,-12	>time ,=21,,,,,-14,-23	>time :=,26,,-17,,,-30	>time N=,-13,23,,,,11	>time and=,26,,,,11,12	>time be=,-18,15	>time s=,,,28,,,12	>time the=,13,,,,,16	>time time=,,,-11,,14,17	>we ed=,13	>when=,-18,,-8,24,-8	>when $=,,,,26,,12	>why=,14,,,,,-15	>why it=,12	>why the=,,,,,,-15	>you=-21,25,,,-16,15,27	>you $=,-13,,,,19,-16	>you N=,,,,,-16,14	>you choose=-10,24	>you ed=,,,,,12	>you have=,17	>you make=,,,,,,-9	>you need=,,10,,,,14	>you s=,,,-12	>you time=,18,,,,,10	>you when=10,-15,,,,,16
+part s	=,,-17,,-30,-21,-17	>!=9,,,10	>! !=11	>! $=,,,10,,,-11	>#=26,-11,-8,,,,-9	># $=,,,23,,,11	># ,=,13,,-9	># N=12,-13,,,,,18	># and=,,,,,12	># prep=34	># s=,,,-12	>$=-59,19,-46,-37,17,-62,-34	>(=,-15,,31,,33,27	>( #=,,,11,,15,12	>( N=,-9,,22	>)=,,,,,,17	>) $=,9	>,=-29,17,,-14,,,15	>, #=-13,-10,,-12,,,-9	>, N=15,-20,,-12,,,-12	>, all=,17,,16,,,8	>, and=,21,,,,-9	>, because=11,,13	>, but=-9	>, can=,,,,,,8	>, choose=,10	>, done=,,,11	>, ed=,-13,,11,,11	>, good=,9	>, ing=,20,,-18	>, it=14,,11,,,,19	>, no=-19,-32,,15	>, not=,-15,,19	>, please=,9,,,,,21	>, prep=,-15	>, s=,-10,,,,,-32	>, so=,,25	>, the=19,8,-9,,14	>, they=,27	>, we=,9,,,,,18	>:=-34,-16,11,-9,-15,-17,-13	>: #=,,15	>: $=,,,-16,,,-8	>: N=-14,16,,-20,,,-15	>: bad=,,,,,,-8	>: choose=,-8	>: good=,,,26	>: it=,14,,,,,9	>: s=,,,,,,9	>: the=,-12	>: we=,,,,,,-11	>?=,-11,,-9,,-11,-32	>? $=,-9,,,,-9,-21	>N=27,-15,40,16,,-18,13	>N #=,,14,,,,17	>N $=-14,40,-22,29,-13,-10	>N ,=,-16,,15,,,-14	>N :=-10,-10,,31,,,11	>N again=,,13,,,,9	>N and=10,,,-20,,,25	>N bad=18,,,-15	>N be=19,-11,11,-32	>N done=,,,,,,9	>N ed=,,13,,,,11	>N good=,25	>N have=9,,,-12	>N ing=,,,,,9	>N ly=,,,27	>N my=9	>N now=-8,,,-12,10	>N only=,,,,,,9	>N prep=28,-15,31,-8,-11,9,-11	>N s=19,-26,,-12,,,-16	>N so=,-9	>N stay=,-19,,,,,-8	>N the=,,20,-19	>N they=,,,12	>N we=-20,19,,,,,9	>N when=,,,11,,,-12	>N you=,,,,,,-8	>again=15,,36,,,10,30	>again $=,,18	>again ,=,,,,,,-15	>again prep=,,,,,,21	>all=,-8,29,13,,,-10	>all N=,16,20,12,,,-20	>and=,,-12,,17,,-9	>and N=,24,,,,,-16	>and bad=,,,29	>and done=,,,14	>and ed=,,,,,,-16	>and good=,,,,,,-13	>and ing=,28,,-8	>and make=,,,-12,,,-21	>and my=,-10	>and no=9,,,9	>and not=,10,,,,,12	>and prep=,-9	>and s=,-18	>and so=,,,-15,,,16	>and the=,,,,13,9,9	>and they=,,,12	>and we=,,,,,,12	>bad=58,10,35,-11,,-8,24	>bad $=,,,,,,10	>bad ,=,,12	>bad N=,,,,,,10	>bad and=25,29	>bad because=,,-9	>bad my=,,,13	>bad prep=,-14,8,,,,-12	>be=10,-10,-18,,-26,-14	>be #=-12,34,,-9,,,-10	>be N=,,,-10,,,20	>be again=,12,,12,,,18	>be all=-10,,,14	>be bad=-10,35,,-16	>be done=,,,20,,24,11	>be ed=12,,,17,,,15	>be good=,-14,,9,,,23	>be ing=20,-18	>be it=,,,,,,-17	>be not=,,,,,,-9	>be prep=,-19,,,-9,-17,-28	>be the=-10,,10,,,,-9	>because=26,-19,,,,10,23	>because the=8,,,-10	>because time=-17,,,10,,11	>but=,,,-9	>can=-37,,,-9,,-9,-23	>can N=-12,,,,,,-14	>can not=-29,11,,,,,-20	>choose=13,12,9,12,,,12	>choose $=-9	>choose N=,14,,10,,,13	>choose bad=,-14,,20	>choose prep=9,17,,-16,,,12	>do=-13,,,,22,,9	>do not=-8,12,,,,,18	>done=-15,-32,,40,,18,-19	>done $=,-16,,16,,,-22	>done and=,,,12	>done prep=,-9,,27,,,28	>done the=,,,-30,,,-16	>ed=-15,,12,46,,-10,18	>ed $=,-20,,25,,,16	>ed ,=9,,,10	>ed N=,11	>ed and=,,,12,,,8	>ed it=,,,,,,11	>ed s=,14,11	>get=-15,16	>get N=-16,11	>get the=,11	>good=,-35,,33,-13,-21	>good #=-23,-16,12,,,,-21	>good $=,,,23	>good ,=,,,-30	>good N=,,,44,,,10	>good and=,,,-14,,,-13	>good prep=-12,-9,,19	>good s=,,,15,,,10	>good the=,,,,,,15	>good when=,,13,-8,,,-9	>have=,-9,,,,9	>have N=,,,,,,-11	>have be=,17	>have not=,,,,,,9	>if=35	>if you=37	>ing=11,-20,,15,,,20	>ing $=14,,,,,,11	>ing N=,,,8	>ing prep=,,,10	>it=,,,-14,-11,,-13	>it $=,,,,,,-11	>it ,=,-17	>it :=,,,,,,-8	>it be=15,,14,,,,19	>it s=,,,,,,-10	>it the=,28,-15	>it time=10,-11,,,,10	>it we=10,,,,,,25	>ly=,-15,,-11,,,-31	>ly $=,-9,,,,,-19	>ly N=,,,,,,-8	>ly choose=,,,,,,12	>make=60,-33,12,9,,,18	>make $=40,,,,,,-8	>make N=,-9	>make prep=-14,,11,,,,-9	>make the=8,,,,,,18	>make they=21	>modal=-11,-11,,,,,-15	>modal not=-9	>my=45,,,-24,,,21	>my the=,,,,,10,9	>need=-9	>no=12,,,,,,11	>no $=,,,,,,-10	>no N=-11	>no s=12,-9	>no the=,,9,,,,12	>now=,-14,-16,21,,-8,23	>now $=-12,-11,-9,19,,,9	>now ,=,-12,,22,,,-9	>now bad=19	>now good=,,,15,,,15	>only=,34,,-10,,29,31	>only $=,13	>only ,=-13,33,,11	>only prep=,,-9	>only the=,,,,,,-10	>past=-18,15,10,56,,,12	>past prep=-12,20,15,21	>please=,-11,,-21,,,-27	>please $=,-10,,-20,,,-26	>prep=,,,,-24,,13	>prep #=-16,-21,-14,44,,,8	>prep N=-15,42,,-63,,-14,16	>prep all=-25,13,,,,,-34	>prep choose=,-9,,,,,-17	>prep ed=,,,17	>prep good=,,,,13	>prep ing=,,,,,,-9	>prep it=,,9,-13,,,8	>prep ly=15	>prep my=,,,,,-10,-15	>prep prep=26,,,,,,9	>prep s=,23,,-17,,-15,10	>prep the=26,-28,9,15,-12,35,23	>prep we=,,,,,,-8	>prep you=,-18,10,11	>s=-11,,18,,-11,,27	>s $=-8,17	>s ,=,,13,8	>s N=10,,16,,,,24	>s be=,,,8	>s it=,,,,,,-12	>s prep=,-11,,-12	>so=,17	>stay=,,,-14	>stay $=,10,,-8,,,-10	>still=,,,,,,12	>the=-13,-10,54,-25,11,,-8	>the N=,18,23,10,,-17	>the bad=-22,,,,,,13	>the ed=,,13,,,,18	>the make=11	>the s=,-9,,-11,23,14,-15	>the time=,,23,,,,-12	>they=-13,-24,,-9,,,-15	>they choose=,,,,,,-11	>time=,-10,,-10,,22,-16	>time $=,-21,,,,27,-10	>time time=,,,,,,-9	>we=,,,-10,25,-9,21	>we be=,11,,,,,19	>we ed=,,,,,,10	>we past=,,,,,,-16	>when=14,18,,,,33,20	>when #=23,12,10,-9,,,11	>when N=,-12,-8,21,,23,23	>when all=,,,14	>when it=,,,,,,-10	>when the=,15,,-12	>why=-10,-11,,16,,,-10	>why the=,,9,,,,9	>will=15	>will N=,,,,,,10	>will not=,-9	>you=-11,11,,,,,-20
+part so	=,24,17,-76,,-22,31	>$=-17,39,-11,-19,,,26	>,=-9,36,,,,,11	>, N=,22	>:=-9,25,,,,14,24	>: N=,20,,,,,14	>N=-22,-19,,-17,-12,-10,-48	>N $=-20,16,,,,,-13	>N ,=10	>N :=,-11,,,,,-13	>N be=12,-11	>N it=,,18	>N prep=,-9,,,,,-11	>bad=,-8,,,,,-9	>good=,-11	>ing=,,10,-9,,,9	>ing be=,,11	>it=-16,22,,29,,8	>it N=,10	>it be=,22,17,40,,,37	>it s=,,,,,,9	>make the=,,,,,,-9	>no=27,10,,,,,37	>no be=9	>no prep=9,,,,,,18	>prep=,,,,15	>prep the=8	>s=,,,-21	>s prep=,16,,-14,,,13	>the=42,,50,-24,26,,37	>the N=14,,54,-9,21,,18	>the because=,,9	>the ing=,10	>the make=,,,,14	>the s=12,-13	>they=,-11	>time=,12,,,,,8	>we=14,-20,,,,-9	>we N=,-21,,,,,9	>we be=,,,,,,-17	>we can=10,,,,,,15	>we choose=,,,13	>we do=-11,,,,,,9	>we have=,,,,,,-12	>you=,,,,,,-21
+part stay	=-33,67,15,-54,,-37,10	>$=16,22,11,-15,17	>,=,23	>N=,16,,-18,,,24	>N $=,25,,-12	>N prep=11,,,,,,16	>bad=-12,14,-9,,,,-11	>bad ,=,,,,,,-15	>bad prep=,19	>bad when=,12,,,,,13	>ed $=,,,,,,-14	>good=-9,29,,,,,-12	>prep=,17,,-28,-16,-18,23	>prep #=,-10,,,,,19	>prep $=,19,,-10,,,-8	>prep N=9,-26	>prep prep=,-18,,,,,-32	>prep the=,42,,-10,,-9	>prep time=,,,,,,13	>s=-18,,,,,,-12	>the=,-13,40,,13,,-15	>the N=-12,-11,,,,,-21	>when=,,,,,,-9
+part still	=12,-24,-22,-68,-12	>#=23,,,,,,13	>$=-14,16	>N=9,-11,,-12	>N $=,,,,,,-10	>bad=14,,,,,,28	>bad prep=,,,,,,16	>because=,,,,,,-24	>choose=10	>ed=,,,,,,-14	>get=-8,,,,,,9	>get the=,,,,,,15	>good=-12,20,,,,,-28	>good $=-8,,,,,,-16	>have=,,,,,13	>have no=9	>have not=,,,,,,12	>have prep=-9,,,,,13,-10	>ing=9,-18,,,14	>ing ,=-11,-10	>ing the=17	>need=,8,,,,16,10	>no=,-14	>no N=,-10	>prep the=23	>s=20	>s prep=13,,,,,,12	>the=10,14,,-10	>the N=12,13,,-9
+part the	=,,-27,,-20,-11	>#=,,16,-9,,11,12	># $=9,,18,-21,,11,-15	># ,=,,,,,,11	># :=,16,,,,,8	># N=,19,,,13,-10	># and=,,,,,,21	># be=16	># ed=,-10	># prep=,,,,,,-9	># s=,,,,,13,-8	># stay=-10,,,,,,-8	>$=,13	>,=,,,,,,-17	>.=,,,,,,13	>. N=,,,,,,13	>N=,,-14	>N !=-18,,-13,10,,,-39	>N #=,-17,29,,,,27	>N $=-21,18,10,,20,-27,17	>N ,=,8,25,-24,54,18,47	>N :=-22,36,,-9,-9,,-23	>N ;=,,,,,,-8	>N ?=-9,-11,,,28	>N again=,-10,,-9,,,-21	>N all=-20,-15,-9	>N and=11,,,17,,-24,-12	>N bad=12,,,-26,-12,-9	>N be=-19,20,29,-32,30,-18,-15	>N because=,,12,-10,,,28	>N but=9	>N can=20,,22,,,33,45	>N choose=,-24,20,,,-10,-10	>N do=9,-9,,10,16	>N done=,-9,,-15,,26,-30	>N ed=31,-28,,-24,20,-9,-21	>N get=-17,,,,12,,-28	>N good=,-16,,11	>N have=-23,-12,8,,-14,-9,-23	>N if=,16,,,,,11	>N ing=-12,-18,,32,18,-9,21	>N it=12,-14,13,,12	>N ly=,-22	>N make=41,-29,-10,,32,-28,16	>N modal=,,,-13,-10,,-23	>N need=16,-22,-19,17,,,16	>N no=30,-15,,-9	>N not=-21	>N now=-9,8,17,24,-8,,21	>N only=,38	>N past=-17,-18,,13,,21,-11	>N please=-11,14,,,,,-8	>N prep=-17,10,,,,47,9	>N s=22,-10,56,30,,26,53	>N so=,23,,,,,40	>N stay=,37,,,-10,-12	>N still=26,-12	>N the=11,10,,-12,-9,,9	>N they=,,,,,,9	>N time=-23,,-12,-12,,47	>N we=44,,-9,,,,47	>N when=-13,22,,-17,,,-14	>N why=,,,,,,-10	>N will=14,50,,,,13,21	>N you=14,-8,,-13	>again=12,,,-15	>again $=12,,,-15	>and=,,,,,,11	>bad=-26,-18,24,28,14,21	>bad $=-19,,-11,,,,-23	>bad ,=-12	>bad :=,10	>bad N=,,10,-33,-12	>bad be=-10,,20,,,,12	>bad make=,,,11,,-14,-11	>bad prep=,-15,,15,40	>bad s=14,,,21,,51,31	>bad you=,10	>be=,,,,,,-13	>because=,,10,,,,-14	>choose=-13,,,,,-10	>choose $=,,,,,,19	>choose ,=13	>choose N=,-12,,,,,-11	>choose be=-17	>choose prep=-10,10	>done=,,26,-14	>done N=,,23,,,,-9	>done s=,,,,,,13	>ed=21,17,8,,,-12,17	>ed N=,15,14,27,,-10	>ed make=,,,,,,9	>ed prep=,,,,,,-10	>ed s=,17	>good=-24,13,-15,,-10	>good $=,-12	>good N=,,-9,17,-8,-15,9	>good make=,10	>ing=,20,16,-9,,19,25	>ing #=,,,,,,15	>ing $=,-29,,,,-10	>ing N=,,22,-21,,,-13	>ing be=,11,,-8	>ing good=,-8,,8	>ing it=,,,,,,-11	>ing make=,10,18,,16,8,14	>ing modal=,20	>ing prep=,,,20,,9,19	>ing s=,18,,,,12,20	>ly=,,,19	>ly N=9	>ly s=,,,10,,,12	>make=,-29,-15,,,22	>make ,=,,,,,,12	>make :=,,,,,18,14	>make ?=8	>make N=,,,22,,,16	>make be=,,,-9,13,-9	>make prep=-13,-13,,,,12,16	>make s=,,11	>modal=,8	>my=,,,,,,-18	>need=-10,-15,,-13,,,-9	>need be=,-11,,-11,,,-11	>only=9,10,,,,,15	>only N=9,10,,,,,15	>past=,-14,,,,,-28	>past $=,,,,,,-19	>s=8,,11,-21,,,19	>s $=10,23,-17,-24,,-12,-13	>s ,=,18,-10,,,14,-20	>s N=11,-12,10,18,16,15,17	>s again=,,,-8,,,-15	>s and=,-16,,,,,-23	>s bad=16	>s be=,19,,-9,,,-23	>s can=,,,,,,11	>s choose=,-17	>s do=,8,,,24	>s ed=,,,10	>s good=,-15,,,,,-14	>s ing=,-9,,8	>s make=,,11	>s now=,,,17,,,15	>s past=,18	>s prep=45,,-12,17,-10,-20,20	>s s=,15	>s time=,,,,,,-15	>s we=,8,,,,,11	>s will=,,,,,,12	>s you=,15	>the=,,,,,,-8	>the #=,,,,,,-12	>time=,-18,,9,,-20,-15	>time #=,16	>time $=14,-36,10,,,-15,-13	>time ,=-13,,,,,,-24	>time N=,-14,-16,,13,,24	>time prep=11,18,,19	>time s=-9	>time time=,,,,,,-15	>time when=,,,,,,-8
+part they	=,-54,38,-22,-39,-28,-14	>$=,,9,-24,,-12,-39	>,=10,-14,,14	>, N=,,,,,,10	>, and=,,,,,,-14	>N=-17,-22,,-12,,,-24	>N $=24,-11,,,,,32	>N ,=-29,,,-11,,,-14	>N be=9,,,17,,,-13	>N it=,,,,,10	>N prep=-20,9,10	>N the=,,,,,,-12	>and=,,18	>bad=14,,,,,,8	>be=39,,-16,-17	>be N=23,,,,,,12	>be bad=-15,,,,,,-14	>be good=,,,,,,-14	>be ing=18	>be not=,-9	>be prep=,37,,,,,10	>can=,,,,,,17	>can N=,,,,,,10	>choose=,,10,-11,,,-20	>choose prep=,,,,,,-14	>do=28,,,,,,41	>do not=35,,,,,,36	>done=,-9,,,,,-10	>ed=-16,,,,,,-15	>ed prep=,,,,,,9	>good=-10,,,,,,-20	>good the=,,,-12,,,-10	>have=,33,,,,,-13	>have N=,,,,,,-10	>have good=,,,,,,-14	>have not=,46	>have the=,,,,,,9	>ly=,,,,,,10	>make=-11,,-11,,,,-17	>need=,,,,,,10	>need prep=,,,,,,9	>past=-19,-27,15,14,-9,,29	>past N=,,,23	>prep the=-10,12,,,,,-9	>s=,,10,-21,-11,-9	>s $=-14,12	>s N=22,,12,-8,,,14	>s it=,,,,,,-8	>s prep=,-10,,,,,-15	>s the=-12	>s when=17	>still=,,,,,,-10	>the=,33	>the N=,13	>time=,,,,,,-10	>when=,,,13	>will=,-13	>will choose=,,,,,,-8
+part time	=-15,-17,-12,-14,-53,15	>!=,,,-24,,,-34	>! !=,,,11	>! $=,,,-35,,,-36	>#=-13	># $=,-16	># :=,,,-9,,,-19	># s=,,,,,,-10	>$=,-47,-24,-22,-43,9,-21	>)=,14	>,=,20,,-9,,,-12	>, #=,8	>, N=,39,,-16,,,28	>, and=9,-9	>, good=,-10,,-18,,,-28	>, it=,,,,,,-39	>, no=,,,12,,,14	>, prep=-9,-14,,-13,,17,19	>, s=,,,-18	>, the=,14	>, they=,,,,,,-11	>, we=,8,,16,,-14	>:=,11,,-18	>: N=,,,,,,-13	>: the=,,,-11	>?=,,,,,,-19	>? $=,,,,,,-19	>N=-15,30,,-12,,,42	>N #=,39,,,,,8	>N $=-21,16,,,15,,10	>N ,=,-17,,-25,,,-26	>N :=9,-11	>N be=9	>N good=,,,,,,20	>N prep=,20,,13,,,10	>N the=,17,,,,,10	>N time=8	>and=16,8,,,,20,37	>and make=,,,,,20,9	>and s=9	>and the=,,,11	>and we=,11,,10	>bad=,,,21,,,17	>be=,-13,14,-13	>be N=,,,-11,,,-24	>be ed=11	>be prep=,-15,17	>good prep=,,,,,,-9	>have=,,,,,,-10	>ing=,,,,,,10	>it=,9,13,,,,18	>it be=,17	>make=,,,,,,13	>now=13	>prep=-10,-10,,10,-8,,-14	>prep #=,-8,,,,,-11	>prep N=,-9,-12,8,,14	>prep it=-12,,8	>prep the=11,-10	>prep time=,,,20	>s=,,12	>s prep=,,,23	>so=,,,14	>the=15,,,,,,-10	>the N=16	>time=-19,-30,,-29,,52,-13	>time $=,,,-11,,,-33	>time ,=,,,,,32,43	>time :=,-10	>time N=,,,,,,-21	>time be=,,,,,,-11	>time prep=,,,,,11	>we=,-15,,,,-9,-23	>when=,,,,,,-11	>when $=,,,,,,-15	>when the=,,,11
+part we	=,-12,-27,-18,-17	>N=,,,-30,20,,16	>N #=,15,,,,-11,-28	>N $=,-46,,,25,,18	>N ,=,-14,,,,11,14	>N all=,,,,,,-12	>N it=18,24,,,,,15	>N no=-9	>N prep=,11,,-16,,,-15	>N s=,28	>N the=22,,,28,,9,14	>N we=,,,,,,23	>N why=,,17	>bad=42,-15,,,,,-9	>bad N=30,,,,,,8	>bad the=10,,,,,,-14	>be=,30,-31,-16,,18,14	>be N=11,-11	>be again=,,,,,,-13	>be bad=,-25,,,,,10	>be choose=-17,21,,13,,28,47	>be do=,,,,13	>be ed=-14,,,,,,-15	>be good=,,,,,,-22	>be ing=-24,73,,-27,-10,18,24	>be not=,18,,,8,-11,19	>be now=,,,-9,,,-14	>be past=16,,,,34,,8	>be prep=17,,,,,13,-16	>be the=,-12,,,,,-11	>can=29,-30,-11,11,-11,-18	>can N=-10,,,10	>can do=26,,,,,,-22	>can make=,,,,,,-10	>can not=18,-16,-10,,,,30	>choose=,25,-18,-12,,-9,28	>choose $=,-14,,11	>choose N=,-15	>choose choose=,,,,,,-15	>choose ing=,-11,,,19	>choose it=,10	>choose prep=,16,,-16,,-21,21	>choose s=9,,,,,,13	>choose the=-13,40,,11,,15,17	>do=12,25,,-14,-8,-16,25	>do it=,,,,,,-12	>do not=,11,,,,,12	>do the=,10	>done=-15,,,60,,,20	>done N=11,10	>done s=,,,,,,-9	>done the=-16,11,,53,,-10,15	>ed=-33,,45,8,13,13,45	>ed $=,,,13	>ed N=-16,,,9,,15,9	>ed all=,,,,,,16	>ed it=-8,,13	>ed prep=,,,-9	>ed the=,,9,15,,12	>get bad=,,,,,,-13	>get the=,,,9,,,14	>good=11,,-10,34,,10,24	>good prep=,,,,,,11	>good the=,,,23,,14,18	>have=20,-9,,,,-18,28	>have #=9,,,-9	>have N=20,,,,24	>have bad=,15,,,,,12	>have be=27,14,,-15	>have choose=-12,,,,,,35	>have done=19,,,18,,14,25	>have ed=-10,16,,15	>have get=12,,,,,,-20	>have good=-16,,,13,,,13	>have have=,,,,,,-18	>have make=,-16	>have need=9	>have no=17,-29,,,,,-9	>have not=-11,-22,,-14,,,-53	>have now=,,,17	>have past=,,,-10,,,21	>have prep=8	>have the=,18,,-10,,,-11	>ly=-10,-10,,,,,-16	>ly do=,,,,,,-10	>make=9,21,,-13	>make ,=,,,,,,12	>make N=,-11,,,,,-32	>make all=,-9,,,,,-16	>make good=15	>make prep=,11,,,14,,16	>make the=13,10,,,,,17	>make why=,19,,,,,10	>maybe=-8,-9,,,,,-20	>modal=,-30,-14,-24,,-10,-28	>modal N=-13,-10,,,,,-9	>modal be=,,,,,,-10	>modal choose=-10,-13,,,,,-36	>modal have=,17	>modal make=,,,,,,-16	>modal not=44,-14,,,,,24	>modal only=,17,,,,,9	>modal prep=,,,,17,,10	>need=12,-27,-10,-22,-11,-8,-14	>need $=,,,,,,10	>need it=,,,,,,-11	>need prep=,-9,,,,10	>need the=18,,,-11	>need they=,,,,,,-10	>now=,-16,19,9,,,-10	>now N=,,,,,,-10	>now ed=,,,,,,-9	>only=,-19,,,18	>only ed=,,,,14	>only need=,-9	>past=-26,42,15,,,,17	>past good=,11,,,,,15	>past it=,,,14,,,-15	>past no=,,,,,,-9	>past prep=,18,26,,,,15	>past the=,37,,,,11,15	>still=,24,,,,20,27	>still need=,,,,,,10	>still the=,28,,,,,20	>will=-36,,-13,-23,-13,43	>will choose=,29,,,,,23	>will do=,,,,,21	>will good=,,,,,,-22	>will have=,,,,,,14	>will make=,-38,,,,35	>will not=-17,15,,,,-14,13
+part when	=,-24,42,-36,,12,-23	>#=,,,28,,-9	># ,=,,,16	># s=9,-15,,17	>$=,-23,-11,,17,-10,-12	>N=-29,-22,17,,,14	>N #=,,-8,-15,,19,14	>N $=,,26,,,,9	>N bad=,-9,,31	>N be=-17,16,,-12,,,-13	>N good=,,,,,,-8	>N s=,,-8	>N time=,,11	>all=18,15,,-13,,35	>all $=,12,,10	>all N=14,-9	>and=,,,,,,-13	>ing=-9,22,,-12,,-10	>ing $=,,,,,,-17	>ing all=,17,,-10,,,15	>ing prep=,20	>ing the=,-16	>it=,,,,,,-26	>it bad=,,,,,,-14	>it be=,,,,,,-11	>it s=22	>s=,35,17	>so=14	>the=-24,,17,-22,,13	>the #=19,-15,,,,,12	>the N=-35,,14,-12,,22,-11	>the ing=,16	>the make=,,9,,,,-13	>the s=-8	>the time=,,,,,,-8	>they=28,-12,13,-8	>they N=18,,10	>they be=,,,,,,-15	>they s=,-12,,,,,11	>time=43,16,8,-12,,,14	>time $=18,21,,-16	>we=18,-9,9,12,,,25	>we N=,,9,,,10	>we be=,,,12	>we can=20,,,,,,12	>we have=,,,,,,-15	>you=-8,-39,9,-15,21	>you N=,-20,20,,,10	>you be=,,,,27,,32	>you have=,-10,,,,,-14	>you make=,,-8,,,,-13
+part why	=-17,-34,39,-56,-9,-36,-30	>$=,,,-9	>,=,12,,,,,20	>, N=,15,,,,,16	>N=-14,-14,,,,,-22	>all=,,10	>bad=-11	>be=,,,,,,-8	>be bad=12	>be ing=,,,,,,11	>be the=,-8,,,,,-15	>do=-15,-9,-12,,,,-29	>do N=,,,,,,-9	>good=,,,,,,-15	>it=,,,,,,-14	>it be=,,,,,,-11	>modal=,,,,,,-9	>no=,,23	>past=,,,-13	>prep=23	>prep N=16	>prep make=12	>s=,-10,,28,,,9	>s N=,,,30,,,29	>the=-26,,57,-27,-8,,-19	>the N=-16,,42,-8,,,-11	>the s=,,11,-8,,,-13	>they=-10,,-8,,,,-12	>we=14,39,,,,,54	>we N=,24,,,,,24	>we be=,8	>we can=11	>we have=-10,23,,,,,18	>we make=,,,,14	>we need=,,,,,,16	>we past=,,16	>you=,,12,,,,8
+part will	=,,-18,-48,-25,49	>N=-25,46,-12,-29,,,-16	>N ,=,-8	>N again=,,,,,,-9	>N done=,-15,,,,,-25	>N ed=,13	>N good=,,,,,17,-9	>N it=,-10	>N past=,19	>N prep=,-8,,,,-14	>N the=15,59,,,,12,51	>N time=,,,,,10	>choose=,17	>choose it=,-22	>choose prep=,12,,,,17,-22	>choose the=,20,,,,,29	>do=,-20,,,,46,18	>do it=,-14,,,,24,16	>good=,,,,,,-22	>good the=,,,,,,-14	>have=,-10,,-12,,15	>make=-17,-23,,-9,,40,-9	>make N=,17	>make the=,-17,,,,34,15	>make you=,-9	>not=51,-15,9,15,,-26,50	>not N=19,9,,,,-22,38	>not choose=11,,17,9	>not make=21,-18,,,,,9
+part you	=-46,,-29,-45,-14,-21,-39	>#=,,,11	>$=-12,-24,,,,13,-35	>N=-23,,33,39,-16,,15	>N $=-14,-52,,37,,,-41	>N ,=,14,,-13,,22,16	>N bad=10	>N be=,,,,,,21	>N have=,,,26	>N it=,,,14	>N prep=,,15,,,-8,40	>N s=,-17,,-13	>N the=,-8	>N we=,16,,,,,9	>N when=,9	>N why=,10,,,,,15	>bad=-9,-10	>bad my=-8	>be=-10,-28,,-15,17	>be $=,,,,,,-9	>be N=,-11,,,,,-8	>be bad=,,,,,,-8	>be prep=,,,,36,,45	>be the=,,,,-9	>can=-14,-10,,,,,-35	>can not=-9,,,,,,-29	>choose=29,12,-11	>choose $=-8	>choose N=,10	>choose prep=,,,,,,-10	>choose the=44	>do=,14	>done=,,,-17,,,-10	>ed=,28,,15,22,,43	>ed $=,,,,,12	>ed N=9,,,,,,14	>ed be=,,,11,,,12	>ed my=,22,,-9	>ed prep=,,,15,33,,22	>get=,,,-15,,,-23	>get prep=,,,,,,-9	>good=,12	>have=24,25,,-19,8,,-14	>have good=23,,,-13,,,-15	>have past=,22,,,,,10	>have the=,,,,15	>ing=,,,,,,-9	>make=-17,,-10,-14,-10,,-26	>make $=,-9,,,,,-9	>make it=,,,,,,-12	>make prep=,13	>make the=,,,,,9,10	>modal=-10,9	>modal N=,24	>modal choose=,-12	>need=,-10	>need ,=,,,12	>need prep=,,9	>now have=,,,12,8	>past=,39,-8,-16	>past $=,-10	>past my=,13	>past prep=,14	>prep=,-14,,,,,-15	>prep N=,,,,,,-10	>prep the=,-9	>s=-11,,,,,,11	>s N=,11	>the=,-10,,,,,10	>the N=,-10,,,,,11	>time=,16	>time N=,19,,,,,10	>when=10,-15,,,,,16	>will=,9,,,,,-14	>will have=,,,-12,,,-15
+part →	=,,34,,,34,13	>N=,,,,,21,8
+word !	<!=,-14,-16,20,-10,-12,38	<N=,-14,12,-9,21,-14,11	<all=,,,,,,-12	<done=,,,,,,11	<ed=,,,10,,,10	<good=-10,-10,19,48,-9,-9,37	<ing=,,,-9	<it=,,,10,,,-14	<make=,,,-12	<prep=,,,17,,43,18	<s=9,,,10	<time=,,,-24,,,-34	=-32,-46,,13,-15	>!=,-14,-16,20,-10,-12,38	>$=-31,-46,,39,-15
+word (	<#=,,,-34,,9	<,=,,,,,,-14	<:=,,,,,,10	<N=,,12,,,,-19	<choose=,10	<ed=,8,,,,,-12	<good=,,,,,,18	<only=,21,,,,,11	<s=,-15,,31,,33,27	=,,,,,25,21	>#=,-9,,,,20	>N=-10,12,,20,,,26
+word )	<#=-12,-21,,19	<:=,-8,,19,,,-14	<N=,31,,,,13,20	<s=,,,,,,17	<time=,14	=-19,,,,,19,-9	>$=-26,,-15,,,21,-11	>,=,16,,,,,9	>:=,-9	>N=,,,,,,-11	>and=,,,13	>choose=,,,,,,-23	>s=,,,,,,-9
+word ,	<#=-9,13,-14,15,-10,,13	<)=,16,,,,,9	<N=-20,,,,,17	<again=24,-23,16,17,,,13	<all=-11,-9,14,,,,-17	<bad=12,-25,-13,,-10,-9,-20	<be=-21,25	<but=,-10,,,,11,-16	<choose=,-31,,,,17,-19	<done=-30,,-9,39,,,14	<ed=,,,13,,,34	<good=-20,,,22,25,-16,22	<ing=10,,,-12,19,,-24	<it=,,,,,-9,15	<ly=,,,,19,,-35	<make=,,12,27,,-11	<my=15,9,,12,,13	<need=,,,15,,,13	<no=-11,,-8,-9,,,-27	<not=11	<now=,,-10,11	<only=-19,56,,13,,,22	<past=,,,,,,-21	<please=-16,,,-8,,,-13	<prep=,,-13,,,,15	<s=-29,17,,-14,,,15	<so=-9,36,,,,,11	<stay=,23	<the=,,,,,,-17	<they=10,-14,,14	<time=,20,,-9,,,-12	<why=,12,,,,,20	=,13,-12,13,-18,-12	>#=9,,,32,-10,-17,46	>$=,-15,,-15,,,-24	>(=,,,,,,-14	>N=-11,22,-11,,-21,-15,26	>again=,,,,,,-9	>all=-12,,-12,,,8	>and=,9,,,11,-11,15	>bad=,-11,-15	>be=10,-12,11,14	>because=8,22,21,,,13	>but=13,,,31	>can=,,,,,,21	>choose=,18,,,17,-11,20	>do=-13,11,,,22	>done=-15,-13,-9,31,,25,27	>ed=-15,-15,,18,,21	>get=,,,12	>good=-8,30,,,-9,-12	>have=,,,31	>ing=20,10,,,12,,19	>it=11,-27,,,26	>ly=,,,-13,,,-18	>make=,22	>maybe=,,,,,,-18	>modal=,,,,,,14	>my=,,10	>need=23	>no=16,13,-13,25,12,-12,30	>not=-24,32,,12,,29,11	>now=-11,,,-8	>only=-9,,,,,,-14	>past=,,,23,,,15	>prep=,18,,-11,-15,18	>s=,,-18,13,-10,-9,9	>so=,23,24,-23,-13,,24	>still=-8,16	>the=-11,,19,-31,11	>they=-20,,17,35,-10	>time=,12,,-15,,,-27	>we=,26,-11,-10,24,,38	>when=,-18,,,,13,-21	>why=,-9	>will=,-15,,,,,-19	>you=-11,16
+word :	<#=-12,,-16,24,,-12,-23	<)=,-9	<N=,,,10,,16	<bad=,,,22,,8	<but=,,,,,,8	<choose=,18,,-17,14,,10	<done=-10,,,-10,,,-13	<ed=-13,,20,-25,12,17,-25	<good=32,-19,-13,28,11,-10,9	<ing=-10,,18,-11	<it=,,,14,,,-11	<make=,,,-13,,12	<my=,,,,,,12	<need=,,,,,,13	<not=,8,,,,,10	<now=,,,13,,,8	<prep=8,-13,8,,-9,,8	<s=-34,-16,11,-9,-15,-17,-13	<so=-9,25,,,,14,24	<time=,11,,-18	=-23,,15,9,-10,,31	>#=-16,,,9,,-17,11	>$=-24,-24,-31,,-26,-29,-57	>(=,,,,,,10	>)=,-8,,19,,,-14	>N=,12,-18,-21,-12,17	>all=,,,,,,11	>bad=34,,,-10,,,-13	>choose=,-24,,,,,-15	>done=,-10,,27,,,12	>good=,-10,,49	>ing=,-13,,10,,10	>it=,18,10	>make=,-15,,10,13,11,10	>no=,32,,-14,,-9,23	>not=,16,17,,21,,12	>prep=-10,,20,-9	>s=-18,13,10,,,,20	>the=9,28,27,,17,16,31	>they=,,11,,,,10	>we=,,,,9,38,15	>when=,,,12	>you=-10,,8,9,,,-18
+word ;	<#=,,,,,,-12	=,,,14	>N=18	>the=,10,,,,,14	>we=,,,9
+word ?	<#=,,,-8,,,-10	<N=-24,-27,-18,-20,,-20,-34	<but=,,,-9	<choose=,,,,,,-9	<good=,,,-11,,,-12	<it=,,,,,,-8	<make=,,,,,,21	<s=,-11,,-9,,-11,-32	<time=,,,,,,-19	=-45,-52,-41,-60,-26,-36,-69	>$=-45,-51,-40,-58,-26,-35,-67
+word a	<#=,-29	<,=-17,,,,24,,14	<:=-15,-9,,,,,-35	<N=,,16,-26,-14,11	<^=-24,-25,-15,-19,,,-77	<all=,,,13	<and=-23,,-8,,31	<bad=-14,,,10,,,-9	<be=,-25,,-21,20,-9	<do=,-9	<done=,,17,-10,,22	<ed=-8,,,,16	<get=8,14,,,,,18	<have=,-23,,11,-14	<if=,,-8	<ing=,,,,,,-21	<it=,-13,,,,,10	<ly=,,,,,,-14	<make=-14,,,,,-8,-28	<my=,,,,-10,,-9	<need=18,,-8,-8,16,-8	<no=,,,36,,,33	<not=,16,-12,,,,-14	<now=18,,,,,,18	<past=,,,19,,13,9	<prep=19,,24,-10,,-34,-21	<s=,,19,-9,-8,,-25	<stay=,,,,15	<the=,,,,,,-8	<when=-11,,,,,,-19	=-19,-64,,-35,8,-23,-41	>#=,,,,14,,-8	>$=,13	>,=,,,,,,-17	>.=,,,,,,13	>N=-15,-51,-11,-42,30,-11,-39	>and=,,,,,,11	>bad=-9,,,-18,,,-26	>be=,,,,,,-13	>choose=,9	>good=-9,-19,,35,,-10	>ing=-14,-16,-11,,21,,-20	>make=,-12,,,,9	>no=,8	>past=,,,,,,-13	>time=,-27,19,12,,-11,-26
+word addresses	<#=,16	<N=,-13,,,,,11	=,,13,,,,13	>$=,,,,,,12
+word after	<#=-14,-18,,17,,12	<,=,,,,,,-10	<N=14,,,,,,23	<^=-26,50,,,,-20,14	<bad=9,-17,,20,,,-10	<ed=,-9	<good=,,,-8,,,-9	<prep=9	<s=11,,,22,,38,16	<time=,,,8	=,,,69,-9,24,56	>#=,,,13	>N=,-24,10,16,,13	>all=13,20,,,,26,12	>ing=,37,,,,,14	>it=-12,,,,,,-15	>the=,-15,-14,43,,,42	>you=,-18,,,,12
+word and	<#=24,,8,-50,,,-17	<)=,,,13	<,=,22,,,12,,31	<N=27,-25,,-32,14,-30,38	<^=-34,,-13,8,18,,30	<again=,10,,,,,-13	<bad=-19,30,,-11,,,-30	<choose=,,,,,22	<done=,-18,,47,,,34	<ed=25,-21,,23	<good=,,,12,,41	<ing=,-13,,,23,,37	<it=,,-10,19,,,8	<ly=,,,9,,,-12	<my=19,,,,,,21	<now=,,,,,,-10	<past=,,,9	<prep=-18,17,,17,,,17	<s=9,,-11,,18	<the=,,,,,,11	<time=16,9,,,,20,38	<when=,,,,,,-12	=,,-30,37,,-11,62	>#=,38,14,,,10,-19	>N=,8,,-19,,10,-13	>all=,-16,,22,,,11	>bad=,-12,,31,,,-26	>be=,,,-12,,,-22	>because=,,,,13	>can=,,,,,,12	>choose=-14,22	>do=11,,,,,21,14	>done=-25,21,-11,56,,-14,14	>ed=-12,-16,18,37,,,15	>get=,-9,,-10,,,-10	>good=,,,25,,,26	>have=,,,,,,-8	>ing=12,29,,9	>it=17,20,,,,,21	>make=-14,,,,9,11,-23	>my=,-12,11,,,,10	>need=-12,,,,,,-20	>no=,,,-15,,,32	>not=,37,13,-12,,,38	>now=17,-9,,-12,17	>only=9	>past=,,,,,,-11	>prep=,-9,,,,,9	>s=,8,-9,,29	>so=,,10,-28	>the=,-22,-12,11,20,-19,31	>they=40,-11,-10,10,,,43	>we=26,21,-10,,,16,34	>when=11	>will=,,,,,,13
+word are	<#=22,18,11,,,,17	<N=,-9,-9,-13,-9,,-13	<all=,14,,,,,-9	<bad=-17,,,-10,,,-18	<it=,,,,,,13	<s=,-8,-18,15,-21,-20	<they=21,19	<time=,,,11	<we=12,,-10,,,13,12	<you=-9,-25,,-15,18	=17,-19,-15,,-16,-25,22	>#=,31,,-10	>N=23,-23,,-35,-15,,-14	>again=-9,-17,,24,,,15	>all=,,,9	>bad=22,25,,-20,,,32	>be=9,,,-10	>choose=-13,34,,,,11,24	>do=,,,,16	>done=9,,13,9	>ed=17,,,,,,20	>good=-22,-38,,21,,,-21	>ing=,9,-9,-12,,-11	>no=,,,,,,-19	>not=,,,,11,-13,14	>past=14,,,11	>please=,,,,,,-18	>prep=,,-9,31,29,14,31	>the=-12,,9,,-9,,-20
+word as	<#=,32,,-11,,,15	<,=-13,35,,-18,-9,,-27	<N=,-9,18,,19,-10,21	<^=30,30,,,,10,50	<bad=,,8	<ed=,,,,,,11	<good=,,8	<ing=,-11,,,,,17	<it=-9,,10,,,,-14	<modal=,-8,,,17,,12	<past=,,,,48	<s=,12,,17,9	<stay=,9,,,,,25	=-17,39,14,-35,68,17,74	>#=11	>N=,17,34,-12,28,,39	>bad=,12	>be=,10,,,,,19	>but=,,,,,,-15	>choose=,,,,,,10	>ed=-10,-10,,10,,11,-9	>good=,-13,,-9,38,,23	>it=14,-24,,,,8	>my=,,,,,,-10	>prep=,34,,16,,,43	>s=,,11,,,13	>the=12,27,12,-28	>we=,,9	>when=,,,,26,,25	>you=,22,,12,,,23
+word at	<#=-14	<N=-25,-26,17,16,,-15	<^=,-12,,,,,-12	<again=,-12,,-37	<bad=74,,,-26,,,38	<be=46,-24,,-10,,15,11	<done=,,,15	<ed=-11	<good=,45,,18	<ing=15,,,-19	<it=,18,,,,,-20	<make=-16,-12,,,,,-22	<my=,,,,,,-9	<past=,20,14	<prep=,,,,,,-11	<s=11,16,-15,-19,,-12,28	<stay=,-23,,11	<they=9	<time=,,,14	=31,-29,-11,-13,-26,-31,-28	>#=31,,-20,,,9,24	>N=30,-8,,-15	>all=-14,-10,,-15,,,-23	>bad=,,,,,,-11	>it=9,-19,,,,,14	>my=,,,,,-10	>no=,,,8	>s=-12	>the=25,,,-38,-10,-19,-45	>time=-11,,15,53,,,9	>why=,,,,,,13
+word because	<#=,,16	<,=11,14,11,,,,-18	<N=,,,,,,9	<^=,,,,,,-19	<bad=,,-10,19	<ing=-9,,,,,,-13	<s=,,,,,,15	=,-12,32,-13,-12,,-23	>all=,,12,,,,11	>it=,,10	>prep=,-11,-13,,,,-18	>the=,,26
+word bytes	<#=,,,-8	=,,,-8
+word cm	<#=,12	=,12
+word days	<#=-17,37,,-21,,,11	<N=21,-16,15,18,,-8,23	=,20,9,,,,29	>$=-23,19,10,,,-10,-9	>,=,,,,,,32	>prep=,,,,,,11
+word degrees	<#=,-19	=,-19	>and=,-13
+word done	<#=,,,-25,,,-26	<,=,48,,-13,,,26	<:=,,,30	<N=,-10,,8	<^=20,-14,-9,-15,,18,20	<be=,19,,18	<prep=,,,-19,,,-15	=,,-23,-28,-18,,-53	>!=,,,,,,-13	>$=-9,9,,-12	>,=,,,18	>:=24,,,-14,,,-11	>N=,,,-8,,,-10	>be=,-8,,-10,,,-16	>ing=,23,,,,,13	>prep=,-20,,,,19
+word dpi	<#=-9,20,,-12,,,-16	=-10,18,8,-13
+word entries	<#=,,,12	<N=,9,,14	=,9,,26	>,=,,,,,,-10
+word euros	<#=,14	<N=,11,,-10	=,26,,-16	>$=,14,,-13
+word every	<#=,,19	<,=,,,,,,14	<N=,-13	<^=,18,,-14	<bad=,,,12,,,14	<but=-12,,,,,,21	<done=,-14,,,,,-18	<prep=28,,,-12,,,18	<s=,,,-10,,,-10	=60,-39,14,-38,,-10,36	>#=33,,,-18,,,11	>N=40,-17,20,-16,,,82	>bad=,,,,,,-10	>time=,-16,,,,,-53
+word files	<#=,12,,,,,42	<N=,-14	<the=,,,18,,,9	=-30,-12,-17,19,,,17	>$=,,,,,,13	>,=,,,,,,12	>N=,,,,,,-11	>and=,,,-11,,,12	>be=,,,29,,,18	>now=,9,,9
+word for	<#=,,-10,15,,11,22	<N=,,,,-11,59,22	<^=,,,-16,-11,-15	<again=10,29,,33,,,25	<bad=,,,12	<be=,12,,-9,,,-36	<choose=,,,,41,,17	<ed=,-22,-8,,63,,17	<good=38,15,,-15,-9	<ing=-13,-58,,29,,-10,-32	<it=,,,,,,-16	<make=-8,,,,,28	<no=9,,,,,,11	<not=,-9,,,,,-8	<now=,13	<only=,11,10	<please=,-21,,-17,-8,,-34	<prep=,15	<s=,47,,,,-17	<time=,,,-15	=,,-38,-13,16,18	>#=15,-23,,27,,-10	>$=,,,,,,-12	>N=,,20,-22,25,26,17	>all=14,23	>bad=,12	>ed=,,,,,,-14	>good=-11,32,,16,10,,19	>ing=16,,,-20,,,-13	>it=-20,23,-9,,37	>ly=,-12	>my=,-9,,,,-9,-37	>now=15,,,,,,8	>prep=12,,,-9	>s=-12,20,,-15,,,10	>the=-33,32,-37,,-14,27,29	>they=18,,,,,,10	>time=19,-42,,17,,,-15	>when=,,,,,,-14	>you=,-28,,-13,,13,-21
+word from	<#=29,,,15	<N=21,,,-33,-11,-11,9	<^=-15,24,15,,,,32	<all=,17	<and=,,,,,,16	<bad=-19,15,-9,16,,,30	<done=,-13,,11,,,-9	<ed=,,20	<good=,,9,-11,,,18	<ing=,12	<ly=,,,,,,9	<make=-19,22,12	<need=,,,,,,8	<not=,8	<only=,9	<past=-10,,37,15	<s=18,-37,,,,,-10	=,49,51,,-32,-26,54	>#=-27,-18,34,58,,-11,19	>$=,,,,,,15	>:=,-13,,,,,-16	>N=,,,-8,,-20,16	>all=,,,,,,-16	>ing=,-15,25	>it=33,30,,,,,10	>my=,18,,17,,,22	>now=-15,30,-8,-23,,,15	>s=-9,13	>the=20,-10,10,-25,-12,9,19	>time=-23,49	>you=,,,,,,12
+word gb	<#=-10,-10,-8,,,,-12	=-10,-10,-8,,,,-12	>$=9	>prep=,,,8
+word gets	<#=,31,,,,,10	<N=-9,36,-11,-31,11,,-20	<no=,,15	<now=,,,8	=,114,,-37,,,14	>N=16,,,,11	>bad=-8,,,,,,-19	>choose=,17,,,,,23	>done=,30,,-11	>ed=,21,,-11,,,-15	>the=,47,13,,,,19
+word guests	<#=16	<^=,,,,,,-8	=11,,,-11
+word h	<#=10	=9,-10
+word has	<#=-14,,,15	<N=32,-47	<^=,,,-9,,,-12	<and=,,,,,,-10	<ing=,,,-15	<make=-10,-11,,,,,-20	<s=,11	<still=,,,,,,13	=-9,-52,-12,-21,-12,-13,-32	>#=-9,,,-12,,,-25	>N=-17,,,-12,,,-45	>bad=,,,-9,,,-25	>be=,,-12,19,,,20	>because=,,,,,,-13	>choose=,,,,,,-14	>done=-10,,,-12	>ed=,,,,,,10	>it=,,,9	>no=,,22	>not=31,-9,,11,,,37	>past=,16	>prep=,-13	>the=21,-12
+word if	<#=,-8,,,,,-16	<N=,12,13,,,,10	<^=-21,-16,,-11,,,-46	<ed=,21	<s=35	=-11,-25,,-29,-15,-16,-75	>N=,-15,,,,,-28	>it=,12	>no=,,,,,,-10	>the=-20,,,-9,,,-33	>they=,,,,,,-8	>we=,-9	>you=28,-14,,,,,-17
+word in	<#=,14,,-11,,,-31	<,=,,,-10,,,-14	<:=,,,,,,-11	<N=38,,-10,-16,-10,,22	<^=-33,-12,,-26,,-9,-70	<again=,-8,,-11,,,-24	<and=,,,10	<bad=-33,-11,,30,36,16,-91	<be=-26,9,-11,57,17,28,68	<choose=,10,,,,-9,-20	<done=,11,27,-24	<ed=,-18,,19,,19	<get=,,,12	<good=-21,,,42,,-10,17	<ing=26,,,,10,,20	<it=-11,20,,,,,9	<ly=,-9	<make=14,,,,,12,16	<need=,-8,,11	<no=,,,,,,11	<not=,,,,,,31	<only=10,-8	<past=,-15,,13	<prep=,,,-19,,,-14	<s=,,,11,,,24	<stay=,,,-12	<they=,,,-15	<time=,,,,,,-39	=-34,-25,-13,46,20,12,-20	>!=,,,13,,45,16	>#=,-16,-16,-28,,-10,-70	>$=,,-11,41,-9,-13,20	>,=,,,16	>N=-37,-22,,-32,,30,-10	>again=,,,22,,,26	>all=-9,-16,,30,11,,-21	>and=,24,,12	>bad=,,,,,,11	>good=,,,,,,-17	>ing=,-11,,13,,,10	>it=,16	>make=-8,,,11	>modal=,,,,,23	>my=,,,10,,,10	>prep=,-10,,24,,,14	>s=-10,,,-13,10,,15	>the=14,-17,,,39,,-36	>they=,-8,,,,,-13	>time=,21,10,-29,,-16,-17	>you=,-11,12,11,,,-20
+word instead	<#=9	<N=,12,,16,,,-8	<^=,,,,,,11	>$=,-19,,,,,-15	>,=,19	>prep=,,8,,,,15
+word invoices	<#=,,,13	<N=,,8	<the=,-14	=,-25,,18,15,,14	>N=15,,,,,,13	>prep=,-9,,,15
+word is	<#=15,-9,,10,,-10,14	<,=12,-8,,,,,-12	<N=18,,-18,15,-13,,12	<^=-9,,,,,,-23	<all=,,,,,,10	<choose=-17,-11	<done=,,,8	<ed=,,,13,,,9	<good=,-10,,-11,,,-23	<ing=17,-9	<it=,24,,-21,,-17	<make=,,,,,-9,-16	<need=,22,42,12,,,-11	<no=-23,-15,,,,,-23	<prep=,,,11,-8,,21	<s=,,,-20,,9	<the=,,,,,,-13	<they=30,-18,,-17	<time=,-8,16,-23,,,-13	<why=,-13,,,,,-13	=,,-20,,-32,-34,-9	>#=,,12,-9,,,-18	>$=-8,20,,-9,,,34	>,=-21,18	>N=-25,24,19,-15,,-16	>again=,,,32,,,33	>all=41,,18,-24	>bad=25,-20,-20,,-14,-14,28	>be=20,-12,,,,,22	>because=,-9,,-8,,,-25	>choose=-8,45,,,,,21	>done=,,-16,21,,21,22	>ed=,-15,,-25,-9,,-42	>good=-45,12,-23,62,29,-14,31	>ing=53,-27	>it=,,22,,-8,,-11	>ly=-9,-9,,-16,12	>make=,15	>my=-18,34	>no=,-11,,,,17,-9	>not=20,-10,-19,-20,-9,,-20	>now=33,,9,9,,,13	>only=10,-12,,,,,-20	>past=25,,,-35,,,-13	>please=,,,,,,-15	>prep=,-24,,32,-28,26	>s=28,-19,,-8,,,-19	>still=,-9,,,,,-10	>the=,16,-10,-34,,-10,-28	>time=,-18	>why=-15,11,49,,14,,9	>you=,-9,,,,,-15
+word june	<#=-10,39,,-16,,,31	<prep=-8,,,,,,-12	=-23,25,,-14,,,29	>$=,-17
+word may	<#=,9	<N=17	<prep=,,,,,22	<we=,,,,15,,10	<you=,18	=14,,,-13,9,18,12	>$=-8,,,-16,,20	>N=,18	>choose=19	>not=,-8	>prep=,,,,15,,14
+word mb	<#=-14,,,21	=-14,,,21	>prep=,,,9
+word means	<#=-14,,,,,,-23	<N=,,,,,,-16	<it=,11	=-11,,,-9,,,-47	>N=,10	>prep=8	>the=-8,,,,,,-22
+word min	<#=31,,12,16,,,9	=38,34,12,,,,25	>$=14,-23,14,13	>,=23,,,,,,9	>N=,58,,-15,,,24
+word minutes	<#=,-26,10,,,,-31	<N=9,-15,,16,,-9	<the=,-10,,,,,-23	=11,-19,,15,,-16,-53	>$=,-9,,,,-8,-16	>,=,14,,11,,,-38	>N=,,,,,,16	>and=10	>prep=-10,,,,,,-12
+word of	<#=,-9,24,12,16,,26	<,=,,,,,,8	<N=-9,10,,-13,,-29,-27	<^=,,-8	<all=,28,,-26,,,29	<bad=,,,,,,-8	<because=,-8,-17,,,,-19	<ing=,,,9	<it=,,,,,,-11	<make=,,,12,20,,32	<no=11,-10,-13,-29,,,-46	<only=,,8,,,,19	<prep=23,-10,-10,12,,,50	<s=-25,-12,,16,,,-27	<time=17,,14,15,,,32	=,-19,15,,,-43	>#=,-36,-18,29,,,14	>N=22,-39,,-11,8	>bad=,,12,,,,-12	>good=,,,-18,,,-15	>ing=,18,,,,,10	>it=-12,-30,16,-11,,,-35	>ly=,12	>my=15,,,-10,,,16	>s=48,11,9,18,,,17	>the=14,-10,25,,17,-29,34	>they=-36,,,,,,-34	>time=,22,,8,,,49	>why=,12,,,,,-8	>you=-19,38,,-13
+word on	<#=21,,,,,,9	<,=,,,13,,,11	<N=-21,13,,-16,-17,,11	<^=10,,,-15,,14,-12	<again=,,,,,,24	<and=,-9	<bad=18,11,,-31,,-9,32	<be=10,-43,,42,-8,-12,-18	<because=,,,,,,-11	<choose=18,-16,,20,,,-33	<done=,-9,,15,,,-12	<ed=,,8,-21,,-8,-21	<good=-23,,,28,30,-10,32	<ing=15,10,,-20	<it=,12,,-25,,,35	<ly=,,16,10	<make=,,,,,,-16	<my=13,,,,,,13	<now=-15,30,-8,-23,,,15	<past=,8,,19	<prep=-10,,,,,,-18	<s=-10,-11,,-23,,20,-19	<stay=,-10,,-10,,,-19	<still=11	<time=-14	=,-17,-15,-24,-33,-15,31	>#=-14,31,,-29	>$=-16,27,-10,,,-15,8	>,=,,,20,,,27	>N=-8,-23,16,14,-9,-18	>again=15,11,,,,,10	>all=30,-26,,13,,,49	>bad=,-21	>ing=11,-20	>it=,30,-9,-17,,,-9	>my=,-23,,,,10	>no=,12	>prep=,11,,,,,-35	>s=-9,,-10,-9	>the=,,19,-23,,16	>they=,,,20,,,15	>time=,-55,-9,-22,,22,-33	>you=,,,17
+word open	<#=-9	<N=,,,,25,23,13	<be=,-8,11,,11	<not=23,16	<prep=15,,,,,,14	<still=-8,,,,,,-15	<the=,18	<we=8	<will=,,,,,,-22	=16,,,-40,27,22,-17	>$=,,9,-8,,,-22	>,=,-8,,,10	>N=15	>prep=,-8	>s=,,,,,,-9	>the=23,,,-14,,,-10
+word pages	<#=,,,9,,,16	<N=22,-13,,,16,,23	=13,-33,-14,19,13,12,42	>#=25,,,,,,-9	>$=,-14,-9,-19,15,,10	>,=,,,8	>prep=,,,,,,9
+word per	<#=,,,,,,9	<N=,11	<^=,26,,-25,,,30	=-17,26,,-34,,-11,17	>N=,,,,,,-16	>you=,27,,-18,,,19
+word prs	<#=14	=12,16
+word quote_	<#=,12	<(=,21,,,,,10	<,=28,,,-14,,,-19	<:=,-29,-13,,-11,-18,-74	<N=,,-9,,,-9,-18	<^=,-22,,-28,,,-33	<and=-9,-9,,-10,,,-44	<choose=,,,,,,-17	<ed=,,,,,,-20	<good=-10,,,,,,-9	<make=,-16,,,,20,41	<past=,,,,,,-9	<prep=11,-26,,-16,36,16,10	<s=-18,,,-9,,,-30	<the=-17,,20	=28,-54,-19,-92,,-13,-70	>#=,,,,,,-13	>$=-17,-70,-30,-33,,-15,-87	>)=,21,,,,,9	>,=22,,,,,,-21	>N=,,,,,,-15	>and=9,-9,,,,,-16	>be=-13,,,-13,,,-21	>now=,-11	>only=,,,,,,-13	>prep=-13,,,-19,,22,10	>s=,,10
+word rows	<#=,,,,,,9	<N=,,,-10,,17,26	=,-10,29,-9,,10,29	>,=,,26,,,,12	>and=9	>be=,,,,,,15	>because=-11,,,,,14,-9
+word rps	<#=,,,,,,-12	=,,,,,,-12
+word runs	<#=,-12,12,13,,,12	<N=-9,24,56,-43,,,31	<it=,,,15	=-11,,61,-25,-12,,25	>$=,-10,,22,,,9	>no=,12	>prep=-9,14,,-24,,,-17
+word s	<#=,,,,,9,19	=,,,,,8,34	>#=,,,,,,13	>$=,,,13	>N=,,,,,,14	>prep=,,,13
+word says	<#=,,,,,,-11	<N=54,-34,-18,-30,,-15	<ing=,14,,,,,16	<now=,9	=38,-14,-27,-40,-12,-16,-14	>$=,,,,,,8	>N=,,-13,-16,,,-15	>it=13,,,,,,-9	>no=24,,,,,,10	>the=,-13,-10,13
+word seconds	<#=,-10	=,-16	>$=,,,,,,-13	>and=,,,8,,,8	>prep=13,,,-14,,,11
+word skus	<#=,,,-20,27,,-20	=,,,-20,27,,-19
+word support	<#=,19,,-17	<N=,,,,,,18	<and=,,,-16	<not=-14,,,,,,-21	<s=,,,,12	=-20,10,,-47,19,-11,13	>$=,26,,,,,18	>N=-13,-9,,-9,,,-15	>be=,,,-12	>prep=,,,,13	>s=,,,-16
+word tables	<#=,,,12	<N=,,,9	<all=,,,10,,,10	=,-12,,28,,,13	>,=,,,9	>N=,,,10,,,9
+word test	<#=,,,,,,-8	<N=8,-14,,,34,,11	<bad=-13,,,21,,,12	<prep=8,,8,,,,13	=,,,52,27,,46	>$=-14	>,=,,,10	>good=,,,10,41	>it=,,,,,,10	>now=,,,8	>s=,,9,,,8
+word tests	<#=,,,32	<N=,9,,,,,13	<^=27,-8,,-14	<all=,,,-15,,,-19	<bad=,,,,,,-12	<prep=,-9,,23	<the=-23,-11,,-10,,,-32	=,-28,,,-9,-19,-50	>$=,,10,13	>can=14	>good=18,-12,,-15,,,-28	>prep=,14,,23,,-9
+word the	<#=,43,,-10,,,-10	<,=,,23,-20,-13,,24	<:=20,26,31,,20,11,61	<;=,10,,,,,14	<N=,,,-17,11,12,-11	<^=15,-19,,9,,-28,23	<again=,,,9	<and=16,-11,,12,-10,-25,16	<bad=19,,-9,,-9,-14,27	<be=-38,14,27,,-20,-8,-24	<because=23,-11,15,11,-10,-10,9	<but=26,17,,,,,22	<choose=-10,37,-18,-10,-15,,17	<do=,29,,,18,,43	<done=-18,-20,-9,64,,-19,36	<ed=8,-14,,46,-17,,31	<get=,,,27,-10,-14,12	<good=,-15,9,49,-14,-10,10	<have=13,,,-17,20	<if=-11,,,-21,,,-36	<ing=-10,15,27,,38,11,23	<it=-13,,16,-10	<ly=,-10,,,15	<make=10,-42,,-26,-17,14,-10	<modal=,,,,,,-14	<my=,-8,,,21,9	<need=,,,-29,-9,-14,-19	<no=15,10,,-17	<not=,-23,22,,,,9	<now=,-12,,8	<only=,,,,18	<past=24,35,-10,-9,,,31	<prep=-9,,16,,,29,48	<s=-9,,40,-14,19,12,32	<so=47,,46,-24,27,,38	<stay=-9,,35,,,,-21	<still=,14,,-10	<they=,31	<time=15	<when=-13,13,24,-20,,17,13	<why=-24,,64,-27,,,-12	<you=,-10,,,,,11	=,14,-10,,-16	>#=,,24,,-11,14,18	>N=,,,8,,,11	>again=12,,,-15	>bad=-19,-19,32,41,22,41,38	>because=,-12,10,,,,-14	>choose=-13,,,,,-9	>done=,,26,-13	>ed=28,23,,8,,,37	>good=-21,32,-8,-26,,13	>ing=10,32,26,-9,-16,14,41	>ly=,,,21,,,10	>make=,-17,-19,,,13,12	>my=,,,,,,-18	>need=-8,-15,,-13,,,-8	>only=9,10,,,,,15	>past=10,-12,,,,,-15	>s=,,13,-20,,,16	>the=,,,,,,-12	>time=,,-11,,8,,20
+word this	<#=,,,-11,,,-9	<,=,,,,,,13	<N=,14,-12,,,22,21	<^=,-24,-11,-13,45,,-9	<bad=,,,,,,12	<because=9	<choose=,-16	<get=12	<good=-14,-13,,9,,,-13	<prep=16,33,-15,-11,-8,,20	<s=,,,,,10	=9,10,-48,-44,14,10	>$=,,,-11,,,16	>:=,,,-14,,,-19	>N=16,,,-17,,19,46	>bad=,,,,,9	>be=-20,-11,-13,,,,-22	>good=,,,,,,-24	>make=,14	>modal=,,,,,,-10	>prep=,-12,,-10,,,-23	>stay=,11	>time=20,19,-10,31,,10,31	>when=,,,,,,13
+word through	<#=,13,,9	<N=,,,-24,,,-18	<be=13,8,,37,,,14	<choose=-9,,,,,,-21	<ed=,,,9	<good=,,,-9,,,11	<past=-14,,,15,,,23	<s=,,,17,,,19	=-18,,-19,61,-13,-12,22	>$=,-9,,31	>N=-21,17,,25	>all=19,16,,-15	>it=-10,,,-8,,,-14	>prep=,,,15,,,21	>the=,-15,,-23,,,-16
+word times	<#=-10	<N=,-12,,-9,,8	<good=,,,-12,,,-16	=,-29,-13,-23,,,-21	>$=,-12,,-22,,,-27	>and=,,,-15	>prep=,,,12
+word to	<#=,-10,27,26,,18,19	<,=32	<N=11,-10,,40	<^=,,,,,,-20	<again=-20,8,9,,,,-13	<all=,,,,,,-11	<and=9	<bad=39,18,-13,-13,,,45	<be=-10,,,-14,,,-12	<can=14,-12,,15,,,16	<choose=-11,-10,10,-10,,,17	<done=,,,,,,12	<ed=-17,-23,-21,25	<good=40,-25,,-16,,,-34	<have=,-27,-12,-17,,33,15	<if=,,,14	<ing=-12,27	<it=17,-21,,11,,,18	<ly=,,14,,15	<make=,,,,,17	<maybe=12	<my=,,,,,9,-11	<need=-34,-12,,-30,,13,-25	<no=19,23,21,9,,,35	<not=,13	<past=8,,,9,,,-11	<please=,,,9,,,10	<prep=,,,,13	<s=,-18,,14,-11,-9,-21	<stay=16,42,,-11,,-10,33	<they=,,,9	<time=-13,17,,,,10	=21,-9,-10,15,-14,12	>#=-20,22,21,69,,,47	>$=9	>N=29,,-16,18,,20	>all=,-14,,,,,12	>bad=,-10,,11,,,-22	>choose=10,-40,,,,-12,-29	>do=-12,-9,22,,11	>get=,,,9,,9	>good=13,,,10,,,17	>have=,-12,,,,,-14	>it=,-10	>ly=12,15	>make=9,-42,12,-37,,18,-13	>my=,,,,,16,15	>no=,,,9	>now=,,,,,,-15	>s=-10,,,,,-13,-22	>the=27,,,23,-12,,34	>time=,21,,,,,18	>you=,-8,,,,,8
+word today	<#=,-10,,13,,,13	<N=24,,,,,-11	<^=,,,,,,-13	<bad=-14,,,,,,-10	<good=,11,,,,,9	<ing=16,-29,,,,,10	<prep=,20,,-9,,-8,-20	<s=,,,10	=-10,-35,,19,-12,,-17	>$=11,-27,-16,17,,17	>,=,,,-12	>and=,,,15	>we=,,,,,,-9
+word until	<#=,34,,,,,9	<N=-9,,,-12,,-11,25	<^=16	<and=,,,,,,12	<bad=,18	<ed=24	<good=15	<s=,11	=64,54,,-26,,-11,74	>#=,,,16	>so=10	>the=9,17,,-16,,,19	>they=25,,,,,,13	>time=17,,,,,,18
+word users	<#=9	<N=19,11,,,,,28	<prep=,-9	=,23,,-16,,,12	>$=,24	>be=,,,,,,13
+word will	<#=,16,,,,,-10	<,=,-15,,,,,-19	<N=20,,-10,,,,27	<^=,-13,,,,11	<and=,,,,,,13	<it=,,,,,,-11	<s=15	<they=,-13	<we=-36,,-13,-23,-13,43	<you=,9,,,,,-14	=,,-18,-48,-25,49	>N=-25,46,-12,-29,,,-16	>choose=,17	>do=,-20,,,,46,18	>good=,,,,,,-22	>have=,-10,,-12,,15	>make=-17,-23,,-9,,40,-9	>not=51,-15,9,15,,-26,50
+word with	<#=,,11	<,=,,,14,,14,34	<N=11,8,-10,,12,-11	<^=-11,-25,,35,,,-8	<again=,,,,,,8	<and=9	<bad=21,15,,-14,,,13	<be=31	<choose=-16,31,-11,-12,-27,22,28	<do=,,,,,,15	<done=,15	<ed=,19,-10,-13,23	<good=-34,,,,,24,19	<ing=-8,10,,,,,-17	<it=,,,,,,-15	<make=,-8,,,,,-16	<my=9	<past=,,,-15	<prep=,,,20	<s=20,-12,-13	<they=,9	=,13,-12,-21,-17,-14	>#=,,-8,24,26,,28	>$=,-9	>N=,23,-21,,-11,-22	>all=16,,,-14	>it=-11,14,,21	>no=,,,12	>s=10,-28,,-15,11,-11	>the=,,12,-18,-30,34	>they=,,14	>time=,11	>you=,13,,-15
+word words	<#=-14,-13,,25,,,-14	<N=,,,-11	=-14,-13,,20,,,-17	>$=,,,16	>prep=,,,12,,,-11
+word years	<#=,,,9,,,9	<N=-11,13,,,,,-29	=-12,,,,,,-20	>$=,,,9	>,=,21	>N=,,,9,,,-13
+word code_	<(=,,,10	<,=,,,,,,15	<:=,-15,,-18	<N=-21	<^=,,,-18,,,-29	<and=,,,-17	<be=,,,11	<done=,,,,,,8	<ed=,,,,,,-13	<it=,,,,,,31	<make=-11,,,-15,,,-32	<past=,12	<prep=-10,,,49,,8,26	<s=,,,,,,-9	<the=,,,-17	=,-14,-8,18,-11,,25	>$=-10,-9,,26,,,19	>)=,,,9	>,=,-23,,10	>:=,,,,,10,11	>N=9,,,-18	>and=15,-10,,-10	>bad=-12	>be=9,24,,,,,-18	>can=,,,,,,10	>good=,,,,,,21	>prep=-11,,,,,,-14	>s=,,,-9,,,19	>when=,,,-10,,,-14
+word about	<,=,,,,,13	<N=-18,10,-13,18,,42,41	<bad=12	<be=,-14,14,-21,,,-33	<choose=,-9,,,,,-20	<ing=-11,11	<make=,,,,,,-13	<maybe=,,,,,,-11	<my=,10	<past=,10,,,,,25	<prep=11,,,-12	<s=-12,12,,,,,-13	=-29,-9,-17,-36,-23,41,-40	>#=,-10,,-27,,13,-37	>ing=,-11,,-9,,,-13	>it=-12,,,-8,,,16	>prep=,,,,,,-11	>s=,12,,,,,-9	>the=-9,15,-15,16,,46,22
+word all	<,=,,,,,16	<N=-20,,,,,9,9	<^=-37,,,58,-9,-12,18	<and=9,-10,,,,,9	<bad=,,,,,,-18	<be=15,,15	<done=,,,11	<ed=,,,25,,,9	<good=16,10,,11,,,23	<it=,,,9,,,-9	<make=,,,,,,-10	<prep=,13,,29,11,-9,23	<s=,-14,16,,,,15	<when=,19,,,,28	=-23,-17,,60,-15,12,43	>#=-22,,-8,48,,,11	>$=,,-9,,,22,19	>,=,,16	>N=,,13,32,11,-10,39	>be=,,,,,,-12	>done=12	>ed=10,,11	>good=,20,,,,,-13	>my=15,,,-14,,,13	>prep=12,13,-9	>s=-8,-23,,17,,22	>the=-26,12,,16,,,-10	>time=-14
+word an	<,=,,,,,,-10	<:=,12	<N=-8	<^=,,12,,,,-14	<and=-10,-8,,,15,11,11	<be=,,,,,,-10	<good=,,,,,,-9	<make=,,,,,9,33	<my=,,,13	<need=9,,,,,17,11	<not=,,,,,,-16	<prep=24,-14,,-24,,-15,-19	=,-26,-10,-31,,,-41	>N=,-42,,-19,,19	>bad=,9,,,,,-14	>ed=,,,,,,-18	>time=,,-10,,,,-14
+word b	<,=,,,,,,15	<N=,31,,-9,,,22	<^=,26,,,,,11	<need=-12,8,,,,,11	=-24,53,,-14,-12,,32	>#=,,,,,,-8	>$=,16,,-10,-9,,13	>.=,37,,,,,16	>:=,,,,,,-20	>it=,,,,,,34
+word back	<,=,,,,,,-9	<N=-8,,9,16,,,-28	<^=,-13,,-21,,,-43	<be=-12,-13,,48,,,33	<choose=,-12,,,,,-22	<done=,,,-34	<ing=,,,,,,10	<past=,19,,,,,26	<s=11,,,,,,25	<the=12,,,-15	=-9,-17,,-15,-13,-18,-8	>$=,19,,-16,,,-9	>,=,,,17,,,8	>and=,12,,-21,,,-9	>bad=20	>prep=-28,-25,,-19,,,-21	>so=,-11,,,,,-17	>the=,,,9
+word but	<,=,,,,,,-11	<^=-11,-25,-20,-33,-8,-14,-22	=,-28,-18,-34,-9,-18,-29	>N=15,-19,,,8	>all=-13,,,,,,17	>it=-8,,,,,,-16	>my=13	>no=31,,,,,,-11	>the=11,19,,-10,,,17	>they=-15,,,,,,-11	>we=,-16
+word by	<,=,,,,,,-13	<N=,-31,,16,,11,-22	<bad=-26,-21,11,,,,-15	<choose=,21,,,,-9,-13	<done=12,-13,,,,10,12	<ed=8,43,11,16,,31,20	<good=,16,,,,,-15	<it=,,,,,,-14	<make=,,,,,,11	<prep=,10	<s=,-8,,-18	<time=16	=-11,,,,-14,19,-37	>N=,14,,26,,26	>choose=,-10,,,,,-22	>s=,-11	>the=38,,17,-12,,,11	>they=-16,,,,,,-12	>time=-16,,,-28,,,-31
+word can	<,=,,,,,,21	<N=12,,14,-24,,29,-13	<^=,-11,,-9,16	<and=,,,,,,12	<it=,13	<no=30,,,-11	<s=-37,,,-9,,-9,-23	<they=,,,,,,17	<we=29,-30,-11,11,-11,-18	<you=-14,-10,,,,,-35	=10,-37,-13,-37,-13,-11	>N=18,-11,-13,-9,-10,-15,-15	>choose=-22,,,,,,-13	>do=25,,,,,,-21	>get=15,,,,,,23	>good=-11,29,,-8	>make=21	>not=41,-32,,-26,-11,,18	>the=,,,,,,16	>we=,,,,,,-9	>you=,,,,,,8
+word checked	<,=,,,,,,200	<N=,,,8,,,200	<and=,,,,,,200	<s=,,,16,,,207	<we=,,,-9,,,180	=-13,,,11,,,170	>$=,,,,,,-9	>,=,,,13	>prep=,10	>the=,,,-10,,,-21
+word coffee	<,=,,,,,,-31	<the=,,,,,,-18	=,-10,,,,,-55
+word could	<,=,,,,,,15	<N=,,,-12,,,-16	<^=,,,,8	<s=-8	<we=29,-18	<you=,-13	=,-58,-13,-23,,-12,-38	>N=-12,-26,,-10,-8,,-37	>choose=,-20,,,,,-21	>not=23,,,,,,10	>we=,,,,,,10	>you=,,,,15,,14
+word decided	<,=,15	<N=,-15,,,,,-22	<be=,-17	<have=-9,-12	<not=,,,,,,-13	<they=,,,,,,-16	<we=,-10	<you=,11	=-20,-41,-11,-16,10,-11,-38	>$=,14,,,,,19	>:=,,,,16	>N=,,,,,,-11	>it=,-12	>prep=,-38,,-11,,,-19
+word deposit	<,=,-9	<the=,15,,8,,,12	=,23,,18,,,16	>$=,15,,8,,,11
+word do	<,=-8,12,,,22	<N=,,,,21,,15	<^=-16,,,,-10,,-43	<and=,,,,,22	<can=25,,,,,,-21	<my=,-13	<please=,,,,,,-20	<prep=-12,-9,22,,11	<s=-9,10,,,,,8	<they=32,,,,,,48	<we=22,18,,-8,,-13,28	<why=,,,,,,-12	<will=,-20,,,,46,18	=,-20,-13,-43,26,19	>$=,-10,,,14	>N=,-9,,,-9	>it=-17,-25,,-16,,17,-13	>no=19,9	>not=,34,-12,-14,-9,,14	>prep=,,25	>s=,9,,,10,-10,15	>the=-9,,,,12,11,25	>we=,,,,,,-14
+word each	<,=,-9	<N=,,,16,,,10	<^=,-10,,-8	<and=,,,12	<prep=-11,,9,-19,,,-27	<when=12,-9,,,,9	=13,-35	>N=33,-9,,16	>make=,,,,,9,15	>prep=-10,-11,,,,,-10
+word even	<,=,,15,,,,16	<N=,,,,,,10	<^=,-14	<not=,,,,,,-10	=19,-28,11,,,,22	>N=9,-16,,12,,,-12	>if=,,16,,,,13	>prep=,9	>the=,-14,,,,,8
+word everybody	<,=,20	<prep=,,,9	=,13	>$=,,,9
+word everything	<,=,,,8	<^=,15,,16,-10,,16	<be=,,,15	<good=8,,,-8,,,-10	<prep=,13	=,9,-12,19,-13,-9	>be=,,,24	>good=,,,-9,,,-21	>you=,,,13
+word final	<,=,10,,,,11,11	<^=-8,36,,-9,,,17	<be=,,,,,,21	=-16,43,,-11,12,9,54	>$=,19,,,,,27	>:=,11,,,16	>N=,10,,,,12
+word first	<,=,25	<N=24,,9,,,21,-18	<^=-12,22,,,,,20	<it=9	<my=,12,,24,,,12	<s=,,,,,,-10	<the=-31,-53,-9,,,9,-50	=-21,-8,-9,22,-18,29,-45	>$=31,-22,,-17,,-8,-17	>,=,24	>N=-19,32,,,,31	>and=,-10,9,,,,-8	>bad=-14
+word five	<,=,-14	<prep=8,-11	<the=,36,,,,,-10	=,11,-10,-14,12,-9,-20	>s=16,,,-12,,,-10
+word fixed	<,=,12,,-14,,,-9	<N=,,,,13,,19	<^=,-12,51,17,,,-12	<be=,26,,,40,,27	<have=,,,-13,,,-12	<we=,9,,13	=-20,,34,,35,-16,-53	>$=,-10,,,37,,-11	>,=,-18,,,11	>:=,19,,-15	>N=,,,,,,-20	>it=,-10,,,,,14	>s=,11,,-21,,,-20	>the=,,,32
+word glad	<,=,,,-8	<^=,,,-14,,,-17	=,,,-23,,,-19	>it=,,,-16
+word good	<,=,-12,,18	<^=-12,-33,-10,-25,-8,29,-38	<all=,,,,,,-11	<be=,,,-11	<prep=,24,,10,,,20	<s=,,,-11	=-16,,-16,-19,-19,14,-49	>$=19,42,,-10,,,-11	>,=,17,,-14	>N=-12,-30,,-10,,37,-13	>prep=,,,,,,-14	>s=-9,-9,,20,,,-9	>time=,,,-24,,,-22
+word got	<,=,,,16,,,13	<N=17,-9,11,21,,,32	<^=,-21,,51,,,20	<have=,-9,,,,,-27	<no=,,,-9,,,-10	<s=,,,12,,,16	<we=-9,-8	<you=,,,-15,,,-14	=-9,-61,,89,,-19,26	>N=11,,,,,,14	>bad=,,,-13	>good=-10,,,13	>it=,,,16	>no=11	>the=-10,-31,,53,,-9,25
+word grandma	<,=-11,16	=-11,16
+word half	<,=-10,,,-9,,,-14	<N=-12,,,-16	<^=35,-12,,,,,13	<prep=,,,18	=30,,,,,,14	>$=,,,12,,,18	>my=17,,,,,,9	>prep=,,,-10	>the=21,12
+word have	<,=,,,,,,-10	<^=,-8,,,,,10	<all=,-13	<modal=,32	<not=-14,-15,,,,,-12	<now=,-14,,29,,,10	<prep=,-12,,,,,-14	<s=10,-26,,,,9,12	<still=,,,,,13	<they=,36	<we=51,,-22,9,,-16,29	<will=,-10,,-12,,15	<you=25,26,,-19,8,,-14	=25,,-30,,,10	>#=9,,,-9	>$=17,,,,,,11	>N=20,,,,20,,18	>all=,,,,,,-15	>bad=,13	>be=34,20,,-15	>choose=-12,,,,,,31	>done=16,-8,,18,,13,22	>ed=-11,38,,13,,,14	>get=,-9,,,,,-27	>good=,-11,,,,,-27	>have=,,,,,,-14	>it=,,,,,11,14	>make=,-17	>need=9	>no=29,-34	>not=-12,17,,-18,,,-57	>now=,,,17	>past=,26,,-10,,,31	>prep=-14,-11,,,,32	>s=-9,,,,,,-15	>the=,-22,,,14	>they=11
+word he	<,=,,,,,,-8	<^=-23,,,-16,,,-34	=-32,-12,,-12,,,-29	>be=-8	>good=,,,-15,,,-14	>s=-13
+word i	<,=-20,,,26,24,20	<:=,-9,,9,,,15	<;=,,,9	<N=40,,9,-26,,-14,11	<^=-15,-15,-33,-23,-21,,-17	<and=36,26,-15,-13,,,51	<because=,,,12	<but=,-18	<good=,,15	<ing=,,,,,-10	<it=21,,,,,,-17	<make=,-8,,,,,-11	<now=,,15,,,,11	<prep=,,9,-10	<s=,,,-9,26,-8,23	<so=18,-15	<time=,-13,,,,-9,-22	<when=28,-14,10,,,,24	<why=9,-10,,,,,20	=14,-32,-8,-20,-17	>N=13,-41,,-24,20,-17,-11	>bad=19	>be=,,-22,-17,,8,-16	>can=29,-24,-10,15,,-16,11	>choose=17,19,-9,-10,14	>do=40,-13,9,-8,,-9,21	>done=-9,9,,43,,-12,19	>ed=-40,,48,15,14,,55	>get=10,-11,,,,,8	>good=18,,-9,24,,15,16	>have=,-25,,,,-11,25	>ly=-9	>make=19,-19	>maybe=-8,-9,,,,,-20	>modal=10,,-10,-16,-13,-14,-17	>need=16,-11,-9,-20,-9	>now=,-9,20,,,,-12	>only=,,,,13	>past=-26,55,,-19,,,14	>still=,27,,,,,19	>will=-20,-47,-9,-18,-10,44,-28
+word including	<,=,9	=,8	>the=,10
+word insurance	<,=19	<^=9,-19	=19,-24,-10,,,45	>N=20
+word it	<,=,-10,-17,35,25,,-9	<:=,21,11	<N=,17,22,-32,-11,-10	<^=-14,-58,16,,-23,-9,-11	<and=,-22,,-15,,,-27	<bad=,34,-9,,,,-15	<be=,,-9,,,,-17	<because=,,10	<choose=-22,21,,14	<do=-15,,,,,9,31	<done=,-24,,27,,,21	<ed=-18,-19,34,19	<get=,,,11	<good=,,,39,-11,,25	<have=,-9,,,,11	<if=,13	<ing=,23,,,,16	<it=,-9,,-10,,,-14	<make=12,39,-14,,,,41	<maybe=11	<modal=,,,,,,-14	<need=,,,,,,-22	<no=14,,,-10,,,17	<now=,10,,,,,11	<past=,,9,23	<prep=23,-29,,-19,28,-9	<s=,,,-14,,,-16	<so=,32,,,,10,18	<time=,10,,,,,10	<when=14,,,,,,-24	<why=,-8,,,,,-17	=-26,,14,,-23,-12,12	>!=,,,10,,,-9	>#=,14,,9	>$=-20,-18,,29,,-18,-15	>,=,,,,,-8,12	>:=11,10,,22,9	>N=22,8,,,,,25	>again=,,,,,,-15	>all=,,,,,,-12	>and=,,-10,20,,,10	>bad=-22,,12,-12	>be=-28,,18,-36	>can=,14	>choose=,,,,,,-12	>do=,,,,,14,-18	>done=,,,,,13	>ed=,-20,,10,,,-18	>good=,-19,-13,11,,13,16	>ly=,,,9	>modal=-12,10	>now=,11	>only=-12	>past=,-10,36,-13	>prep=-11,33,-15	>s=29,,,,-11	>stay=17,11	>the=,21,-11	>time=,-23,,10,,21,21	>we=,,,,,,10	>when=,,,,,,-28
+word just	<,=-9,,,,,,-14	<N=39,,,-26,,,14	<^=-27,,-11,10,-13,,-31	<and=,,,,,,-9	<be=9,-9,13	<it=12,,,,,,19	<prep=,,,,,,-13	<s=,,,-36	<we=,,,,,,-14	=14,-35,,-78,-9,,-37	>N=-9,,,-19,,,-48	>bad=-16,,,,,,16	>done=,9,,,,,13	>ed=,,11,,,,12	>ing=,,,,14,,-12	>past=9	>prep=,13	>s=44,-18,12,-17,,,11	>so=,,,12	>the=10,-9
+word keys	<,=,-10,,14,,,13	<N=,,,,,,11	<^=-19,25,,-9,,,-17	=-25,15,,,,,10	>,=,,,,,,11	>be=-10,25,,-8
+word launch	<,=13	<^=,12,,-17,,,-15	=,,,-20,,,-13
+word let	<,=,-11	<^=-15,42,-8,-14,21	<not=-11,,,,,,18	=-37,,-13,-12,40,,28	>it=,21,,,,,16	>my=-23,-9,-11,-28,41,,21	>the=,,,,,,-12	>you=,,,14
+word long	<,=-11,26	<^=,,,21	<prep=,,17	=-28,,16,,,,-10	>,=-9,,,,,,-14	>N=,-12	>good=-11,22	>make=,,,30	>prep=,,11
+word max	<,=,-10,,,,,-17	=,,,,,,-11	>#=,-10,,,,,-17
+word maybe	<,=,,,,,,-18	<^=,,,,,,-12	=,-15,,-10,,,-30
+word my	<,=,14	<N=,,,-12,38	<^=,-16,-12,-19,-17	<all=19,,,-14,,,17	<and=,-13	<bad=,,,8,,,14	<be=-9	<but=16	<choose=,12	<good=-23,,,,,,-8	<please=-13	<prep=-11,-9,-9,17,-11,17	<s=25,,,,,,9	=,-26,-31,-43,,-8,-18	>N=-17,-19,-22,,,-16,-32	>make=,,,,,17,21	>s=20,-10,,-24,,,9
+word never	<,=,13,,-9,,,-17	<N=12,,,-8,,,15	<and=,,,,,,-13	<be=-9,,28,,,,24	<have=,,,10	=-17,,68,-23,-10,-11,12	>done=,,15	>ed=,,,,,,16	>good=10,12,15,-13,,,-10	>have=,,,,,,-10	>prep=,15	>s=,,,,,,18
+word new	<,=,-13,,,,,15	<N=,11,,,9,,14	<no=,25	<the=,,-19,42,-13,,-9	=-17,14,-26,29,,,18	>N=-12,12,-17,39,,-10,19	>s=,9,,-10
+word no	<,=14,21,,-20,,-9	<:=,33,,-12,,-9,16	<N=-9,-10,-10,12	<^=-27,33,-9,24,-15,-15	<and=-9,23,,-11	<be=,-16,,,,16,-17	<but=21,,,,,,-10	<have=20,-36,,-11,,,-29	<make=15,-9	<past=,-11	<s=14,-18	<so=13	<still=,-10	<the=,8	=,13,-41,-46,-35,-29	>$=,,,,,,-11	>,=-11,,-8,,,,-18	>N=43,10,-18,,-18,-8,59	>bad=-29,-18,,,,,-46	>good=,,,,,,-10	>ing=,-34,,-8	>make=,,,8	>need=,,,,,,-17	>prep=11,36,,-12,,,21	>s=-15,13,-11,-27,,-8
+word nobody	<,=-12,-9,,13,18,,15	<N=9	<^=,,-9,-28	<and=-21	<because=,16	<it=-12,-10,,,,,-18	=-43,-16,,-26,,-11,-12	>N=,-9	>be=-10	>can=-11,,,-9	>ed=,22,,,,,9	>get=,,17,-8	>need=-16,16,,,,,8	>prep=22,,,,,,22	>s=-10,,,,,,-14
+word none	<,=,,,18	<^=-20,,,,,,-36	<so=9,,,,,,18	=,,-9,,,,-13	>prep=-8,,-8,,,,-18
+word not	<,=-18,19,,21,,30,27	<:=,19,,,22	<N=,,,,,,-16	<^=8,20,-12,-22,-14,-17,-38	<and=,34,11,-14,,,35	<be=11,-33,-12,-20,,-19	<can=43,-31,-16,-26,-11,,23	<do=15,10,-22,-14,-11,11	<have=19,,,-17,,-9,-21	<modal=20,-14,,,,,9	<my=,21,,,,,14	<will=51,-15,9,15,,-26,50	=9,,-33,-64,-29,-28	>#=,25,,,,,14	>$=,,,20	>,=11	>:=,8,,,,,10	>N=34,-11,-14,-11,-16,-12,28	>bad=-40,,-9,13,,,-49	>can=15,,,,,,16	>choose=,-18,9,,,-10	>do=,8,,,,,12	>done=24,,,-19	>ed=11,18,-10,-9	>get=18,,,,,10,23	>good=19,-18,,-26	>have=-13,-14,,,,,-9	>ing=-14,30,,-8,,-12,9	>it=,10,,,,,-29	>make=38,-20,,-11,-10,,31	>maybe=10	>need=,30	>now=,,,,,,-15	>past=18,-8,,,,,-15	>please=22	>prep=,,,,,,44	>s=,58,,,,,11	>the=,-15,10,-8,,,-19	>time=,-11,,,,,-11
+word nothing	<,=24,,,8,,,-15	<N=-16,,,,,,-12	<^=,-25,-11,-23,,,-47	<and=,,,,,,11	<be=,,,,,,-11	<do=20	<have=,,23,,,,22	<so=,19,,,,,13	=47,-33,10,-46,-11,-12,-37	>N=,11,,,,,12	>bad=-24,,,,,,-18	>be=-14,-14,,-15,,,-30	>good=9,,,-15	>prep=16,-19,17,-10	>s=,,,10
+word one	<,=,,,-9,,,-15	<:=,34,,-8,,,13	<N=,34,28,,-11,-17,18	<^=-24,,,-16,-13,,-32	<all=,-12,,12	<be=,-14,18,-10	<choose=,,,,,,9	<done=,-17,,,,,-10	<ed=,9	<good=,,,-15	<it=-10,9	<ly=8	<make=,,,,11	<no=18,-13,,-11	<prep=,,,,36,-9,15	<s=32,,,21,,,-8	<the=,,-13,,,39,-14	<time=,11	=-13,11,39,-10,15,-18,-12	>$=-11,8,,-14,-12,-11,-30	>N=-17,-11,32,,57,-18,48	>be=,24,,-18,,,-26	>choose=,,,9	>good=,-13,,,,,-16	>have=,-9,,,,,-13	>it=,,,,,,-13	>past=,,,22	>please=,39,,,,,48	>prep=30,,,-9,,15,-17	>s=,,,,,,-21	>stay=,10,,,,,15	>time=8	>we=,,,,,15	>when=,11	>you=,,,,,,11
+word only	<,=-8,,,,,,-10	<N=,24,-9,-19,,-9,28	<and=9	<bad=,,29,,,,22	<be=,-16,,,,,-35	<good=,,9	<it=8,-8	<modal=,9	<my=12	<s=,33,,,,33,14	<the=9,10,,,,,15	<we=,-19,,,18	=23,16,17,-52,19,,32	>#=8	>$=-15,25,-11,-14,,-11,10	>,=-8,27,,11,,,14	>N=16,,-8,,,,13	>ed=,,,,19	>good=33,,,,,34	>need=,-12	>prep=,13,,-9,,,11	>s=,,,,,,-24	>the=,-17,,,18	>they=,,,,,,10	>when=,,23
+word or	<,=-10,-27,,,,,-48	<N=-11,-9,,,-11,,-27	<^=,-13,,,,,-22	=-36,-43,-14,-25,-28,-17,-90	>N=,-15,,9,,-10,-19	>choose=,-12,,,,,-9	>ed=,21	>not=,,,,,,-15	>the=-11,,,,,,-29
+word order	<,=,19,,,,,25	<N=,9,,,,,19	<^=,,,,,,-9	<the=,,,,,14	=17,43,,-17,,16,38	>$=,13	>N=,-8	>and=,,,9
+word page	<,=,,,15	<N=,9,,,41,,13	<bad=,,,,,8	<ing=,,,-9	<prep=,13,,,,-9,-29	=-9,18,-20,,48,-24,26	>#=,-12,,-15,,-8,-22	>$=,29,,,20,,-8	>,=,-17,,,,,-20	>N=,16,,,20,,15	>and=,,,11,,,15	>be=,-29,10,,21	>s=13	>will=,11,,,,,13
+word people	<,=,,,,,,8	<N=,,,-13,,10,-20	<^=,,,,,,-13	<all=,,,,,,-10	<s=,,,,,,-9	=-13,-13,57,-22,11,,-34	>N=,,13,-8	>ed=,-10,,,,,-8	>prep=,,,,,12	>they=,10
+word please	<,=,,,,,,12	<N=,20,,,,,29	<^=-12,,,-33,-8,,-46	=-15,20,-15,-38,-19,,-17	>$=,16,,,-8,-8	>,=,25,,,,,30	>N=,,,,,18	>choose=,-15	>do=,,,,,,-18	>make=,-11,,,,-9,-15
+word pls	<,=11,8,,,,,19	<^=,,,,,,-15	=,,,,,13,22	>$=,,,,,,29
+word plus	<,=,,,,12,,9	<N=,15	=,17,,,12,,9	>the=,21,,,,,12
+word poor	<,=-12,,,,,,-10	=-12,,,,,,-10	>N=-12,,,,,,-10
+word put	<,=,28,,,,,22	<^=,,,,,20,33	<and=,,,,,,-12	<have=,-15	=-14,,-9,,,44,47	>N=,-16,,,,29,36	>it=-9	>prep=,,,,,12	>the=,,,17,,,10
+word receipt	<,=,,,18	=-11,-9,,20,,,10
+word room	<,=,,,,,,15	<N=,,,-14	<bad=-9,,,16	<the=,,,,,,-16	=-21,,,,,,-39	>N=,,,,,,-9	>be=,,,,,,-10
+word roughly	<,=14	=17,,,-16,,,-20
+word run	<,=,-10,,,,,-23	<N=,,9	<^=,,,,,,-18	<all=,,,,,,8	<not=22,,13,,,,20	<s=33,-10	<the=-14	<will=,22,,,,-9	=41,-21,33,-18,-11,-12,-21	>$=39,-12,,,,9	>:=,-9,,,,,-10	>N=-11,17	>be=11	>it=,,12,,,,-13	>prep=,,,,,,-9	>the=,,,,,-8
+word same	<,=38,-22,,-11	<^=-9,-16,,,36,,28	<the=-33,11,71,,,-11	=,-26,62,-19,29,-17,21	>$=,-12,13	>N=9,-29,43,-17,33,-8,8	>prep=,-10,,,,,-9	>time=,36
+word see	<,=,,,,,,-13	<and=,-9,,,,,-21	<can=,,,,,,-12	<my=,,,,,,-12	<not=,,,,,,-9	<prep=,,,,,,-13	<s=30,,,,,,18	<we=,,8,,,,16	=19,-32,30,-25,-12,-16,-58	>$=,-10,,,,,-16	>,=,,15	>N=,,,,,,-12	>it=,,,,,,-11	>the=29,,20,,,,20	>they=19	>why=,,,,,,-10
+word she	<,=,-13,,18	<^=-26,-13,,,,,-24	<and=9	=,-28,-18,31,,-9	>be=28,,,-10,,,10	>can=,,,,,,15	>do=,,,,,,-9	>good=,,,10	>past=-14,-8,-8,13,,,-18	>s=-12,,,,,,-11
+word short	<,=,30,,22	<the=,17	=32,35,-8,15,,-10	>N=-12,52,,23	>prep=30
+word since	<,=,12,10,,,,20	<N=19,-16,-13,,,-10,12	<^=,26,-8,-18,,,31	<and=,,,,13	<bad=-9,,17,,,,-11	<good=12,,,16,,34	<have=,,,,,,-13	<ing=,22	<s=26,-11,,,,10,8	<still=,,,,,,-24	=38,,-14,36,,18,87	>#=12,-8,,8,,,25	>$=9,,,,,,-15	>N=,13,-9,,,33	>all=,13,19,,,,11	>it=8	>no=,22	>the=31,-16,,,,-8,21	>time=-8,-18,,17,,,26	>we=,,,17	>you=,,,,11,,19
+word so	<,=8,20,,-8,-11,-11,54	<N=-17,13,,,30,18,-13	<^=8,-24,20,,,-15,18	<and=,9	<bad=16,-13	<be=,-16,,,,,-13	<good=,,,,13,,14	<now=,,,10	<s=,,,,,,-14	=,,11,-22,16,-15,49	>$=-9,,,,,,-8	>:=,20,,,,,20	>N=-18,,,-12,-12,-9,-14	>ing=,,10,-9,,,9	>it=-15,,12,34,,9,-12	>make=,,,,,,10	>no=28,,,,,,37	>prep=,,,,15	>s=,,,-10	>the=42,17,24,-11,30,,50	>they=,-10	>time=,12,,,,,8	>we=12,-23,,9,,,12	>you=,,,,,,-18
+word sorry	<,=-14,,,-8,,,-11	<^=,20,,21,,-10,13	=-15,21,,10,,-13	>$=,,,-9,,,-14	>prep=,-11,,-13
+word start	<,=,14	<N=,,,16	<not=12,,,,,,18	<prep=,,,,,,12	<will=,-18,,,,,-14	<you=,,,,,,-8	=,-16,-11,,,-8	>,=,,,,,,11	>N=,11	>prep=-11,-24,,,,-8,-20	>when=,14
+word starting	<,=,,,,,,-24	<N=,9	=-11,,,-9,,,-10	>prep=,,,,,,-31	>time=,12,,,,,10
+word still	<,=,,,,,,-8	<N=20,22,,,,,25	<^=12,-27,,-16	<be=11,-12	<they=,9	<we=,,,,,22,9	=47,-20,-16,-40,-12,15,16	>#=24,,,,,,13	>N=17,,,,,,15	>bad=11,,,,,,27	>get=,,,,,,10	>good=-12,20,,,,,-28	>have=,,,,,13	>ing=,-11,,,,,-18	>need=,8,,,,16,10	>no=,-14	>prep=,,,,,,-9	>s=10,,,,,,9
+word tabs	<,=,19,,-9,,,18	<N=,,,,,,-18	=-14,12,,-21,-10	>$=,14,,-17,-10,,11
+word tell	<,=,11	<^=,,,,,,14	<not=-13	=-21	>my=,,,,,,-18	>prep=-14,,,,,,-11	>they=,,,,,,24
+word tested	<,=,-11,,20	<and=,28	=,36,,9	>$=,25,,9
+word thanks	<,=,,,,,,-14	<^=,-10,,,,,-17	=,-17	>$=,,,-8	>prep=,-11,,14,,,-12
+word that	<,=14,,,-35,-9	<N=9,-23,,,27	<^=-12,18,,28	<and=22,38,,,,,30	<bad=,,,,,,-9	<be=,,34,-9,-10	<choose=,,,,,,11	<do=-12,,,,,12,-14	<done=,,,,,,-8	<ed=,17,22,-20	<good=,11	<have=,,,,,,-10	<if=,,,,,,-9	<ing=,-11	<make=,,13,,,,9	<no=12	<not=,,,,,,-22	<now=,,,,21	<past=,,,,,,-9	<please=,,,-13	<prep=-19,17,,,-9,-11	<s=,-8,,,,,15	<so=-20,-10,14,27,,,-20	<time=,,14	<when=,-9	=-31,,27,-34,,-18,-29	>$=-10,10,-11,-10,-14,,14	>,=,,,-12	>N=-34,-12,31,,,,-33	>all=,,,,,,-9	>be=28,31,8,,11,-10,25	>because=,,,,,,14	>do=,,,25,,,15	>done=,,,,,,-15	>ing=,,,,,,-9	>it=,,,-10,,,-14	>make=,,,-10,,,-12	>modal=,,,,,,-16	>need=,,,,,,-9	>no=,,,,,,-24	>prep=,,15,,,,22	>s=-19,20,9,-15,15,,9	>the=-15,-35,18	>they=,,25,,,,-11	>we=16,,-12
+word then	<,=-12,10,,-12,,,-46	<N=,30,,-8,,,21	<^=-10,21	<again=,-11,,,,,-17	<and=,-10,,-25	<good=,,,,,,-12	<ly=,18,,,,,18	<s=,25	<when=14	=-35,64,-21,-65,-13,,-37	>$=-9,35,-10,-14,,,34	>,=,35,,,,,10	>N=,-21,,,,,-35	>it=,19,,,,,18	>s=,,,-11	>the=,-9,,-10,,,-16
+word they	<,=-15,20,23,19,,,19	<N=,,,-9	<^=14,23,,-29,11	<and=13,,,16,,,15	<because=14	<but=-14,,,,,,-9	<it=,,17,,,,-16	<when=21	=23,,12,-21,,-16,-21	>N=18,,8,-10,14	>be=11,11,-9	>choose=,,11,-11,,,-8	>do=32,,,,,,48	>ed=-10,,,,,,-16	>have=,35,,,,,-14	>make=,,-10	>will=,-8,,,,,-13
+word third	<,=44,,,,,,29	<the=-25,13,,-8,,,-19	=23,,,,,-12	>N=18,,,,,-11	>prep=,,,-9,,,-11
+word though	<,=,,,32	<N=,,,,,12	<prep=,,,,,,-15	=,-13,,27,,10,-10	>$=,,,20	>,=,,,,,12
+word thursday	<,=,22	<prep=-15,-15,,-9,,,-26	<the=,,,,,,11	<when=25	=10	>$=,-12,,-10	>,=,,,9,,,-14	>N=,,,,,,9	>and=,-9
+word ticket	<,=,,,,,10	<^=-10,24,,30,,,19	<the=-9,,-10,,11	=-17,,-16,25,8,29,41	>$=,-16	>prep=,,,,,21,-9	>s=,,,-8,,,-11
+word told	<,=,11,,,,,8	<N=,,,,,,-16	<they=,,,,,,-9	<you=,18	=,31,-9,-20,,,-9	>my=15,12,,-13,,,-13	>the=,10	>they=,9
+word too	<,=-9,,,,,,9	<N=16,-19,,,26,,9	<be=14,27,,8,,,24	<good=,,,18	<it=,-10	<s=,-9,16,11,,,13	=,,14,12,33,,50	>$=-17,-12,,15,14,8,9	>,=-8,-16,,,15	>N=,20,15,,,,14	>bad=28,11,,,,,19
+word tried	<,=23,-9	<have=9	<we=,,,,,,27	=30,-16,,,,,23	>N=13,-11	>all=16,,,,,,16
+word two	<,=27,-25,,-17	<:=,17	<N=-10,12,-11,21,,,-30	<^=,,-11,-15,,,9	<and=,,,,,,15	<be=,,,,,,-9	<because=-10,21	<have=,,16	<ing=,,,,,,-18	<it=,,,,,,-17	<past=,,,,,,-11	<prep=,-13,8,21,12,-9,44	<the=,14,28,30,,10,25	<when=,,,,,,-9	=,,28	>$=,,,,,,-15	>N=,,32,12,,19,41	>bad=,,,,,,-13	>ed=,,,,,,-13	>prep=28,-13,-9,,,,27	>s=-24,15,16,16	>time=18,,,11,,-10,14
+word use	<,=,12	<N=,-13,15,,18,10,13	<^=,-17,,,,,-10	<modal=,-9	<prep=,-15,,,,,-16	<we=12,,,,,,8	<will=,,,,,,13	=,-60,,,,,-15	>$=19,-9,,,,,10	>N=,17,,,,,10	>prep=,-11,,,,11,12	>the=,-44,,,,,-31
+word was	<,=,,,17,,,11	<N=-18,-49,56,-21,,-8,-12	<^=,,,,,,21	<and=,,,-10,,,-12	<choose=,,,14	<it=-22,-34,,,,,-16	<make=,,,,14	<no=,,,,,,-9	<we=,32,,25,,,21	<why=,11	=-69,-41,62,24,23,-23	>#=-12,,,10	>N=-24,-25,10,28	>bad=,12,,,,,-16	>choose=,,,9	>done=,-8,,-22,,,-29	>ed=16,-14,14,-10,12,,-9	>good=,8,,-9,,,-8	>ing=,37,,,,,15	>not=,-23,20,,9,,26	>prep=,,,-13	>the=-17,-10,24,19,16,,39
+word we	<,=22,12,,-36,,-26,29	<:=,13,,-13,12,33	<N=,15,,-9	<^=-25,52,-18,20,-23,-20,66	<and=-17,,,,,16,-22	<because=,,,,,,-8	<can=,,,,,,-9	<do=,,,,,,-14	<good=,,,,16	<if=,-16,,-11,,,-12	<it=,,,,,,26	<maybe=,-10	<prep=,9,,10	<so=,,,12	<when=-10	<why=,50,,,11,,35	=-49,62,-40,-13,-10,,23	>N=-16,54,,,,10,48	>bad=23,-14,,-10,,,-12	>be=8,,-10,,,12	>can=,,,,,,-15	>choose=-16,10,-9,,-9,-20,29	>do=-30,42	>done=,,,19	>ed=,,,,,9,-11	>get=-16,,,,,,-14	>good=,,,10	>have=34,15,,-15,,-8	>ly=,-8,,,,,-19	>make=-10,40,,,13,,12	>modal=-9,-41,,-8,12,,-19	>need=,-16,,,,,-15	>now=,,,16	>only=,-13	>past=,-13,,21	>still=,,,,,17	>will=-17,44,,,,,42
+word what	<,=8	<N=,15,,,11,,38	<^=-24,-17,,-26,-11,-9,-25	<and=,,,,,,-12	<be=,24	<good=,14	<make=,-11,,,,,-20	<my=,,,,,,-10	<prep=,,,,,,-10	=-21,-13,,-45,-11,-17,-33	>,=,12,,,,,18	>bad=-8	>do=-10,,,,,,-19	>past=,,,-13	>s=,,,,,,-13	>the=-10,-8,17,,,,-23	>they=,,,,,,-9	>we=11,10,12,,,,30	>you=,12
+word whatever	<,=15,,9,-9	<N=13	<^=,17	=,,,-15	>$=-17,-16,,,,,-27	>,=,13	>s=15	>the=,14,,,,,11
+word which	<,=,-15,28	<N=,,,,,,-13	<make=,,,,,,-10	<prep=,,,,,,-9	=,-34,14,,,,-22	>N=12,-8	>be=,,,,,,10	>do=8	>have=,,,10	>prep=,,,,,,-11	>s=,-8,,,,,15
+word wrong	<,=,,,10,,,9	<N=,,,,,,-10	<be=,-20,,,,,-16	<the=21,,,-18,,,20	=,-32,-13,-20,-8,,-8	>$=-9,-27,,,,,-22	>N=27,,,-11,,,22	>prep=,,,,,,-13
+word you	<,=-10,18	<:=,,9,,,,-16	<N=13,-11,,-21,16	<^=-13,36,-20,-50,,-12,-29	<and=,,,9	<bad=,9,,,,,-10	<because=,,,,9,,9	<can=,,,,,,8	<do=,-8,,,-9,,-15	<good=,16	<if=28,-19,,,,,-13	<ing=,,,,,,20	<it=,,,13	<make=,-13,,11	<modal=,-10	<please=,,,,,,-15	<prep=-12,19,,,-13,16,18	<s=-10,13,,,,,-17	<so=,-9,,,,,-21	<when=-8,-25,10,-14,21,,-9	=-33,,-33,-61,,-37,-54	>$=-8,-19,,,,,-26	>N=-15,-21,16,,,-15	>bad=-8	>be=-10,-28,,-15,17	>can=-14,-10,,,,,-35	>choose=31,20,-10	>do=,15	>done=,,,-17,,,-10	>ed=,31,,16,22,,44	>get=,,,-15,,,-23	>good=,12	>have=24,25,,-19,8,,-14	>make=,-9,,,,,-13	>modal=-10,9	>need=,-10	>past=,39,-8,-16	>prep=,-14,,,,,-15	>the=,-10,,,,,10	>when=10,-15,,,,,16	>will=,9,,,,,-14
+word zero	<,=-9,-12,,19,,,11	<prep=,,,22,,,18	=,-22,,39,,,39	>$=13	>s=,-19,,26,,,10
+word add	<:=,,,8,,,11	<^=,,,,,,-8	<and=,,,,,,9	<we=25,,,,,,19	=17,-8,,,13,13,20	>N=,,,,,,17	>s=,,,,15,,12	>the=13,,,,,9
+word check	<:=,,,13,,,8	<N=,,,15	<my=,,,,,,-15	=10,-24,-9,12,12,,13	>prep=13,,,-13,22,,24	>the=,,,,,9
+word complete	<:=,,,15,,,15	<be=,-12	=,-24,,32,,,33	>$=,-10,,31,,,13	>,=,,,14,,,19
+word d	<:=,,,24,,,16	=,12,,22,,,16	>$=,12,,22,,,16
+word measure	<:=,,,,,10	=,-9,,,,10	>the=,,,,,10
+word three	<:=,12	<N=,10,,-14	<^=,,,24,,,19	<all=14,,,-17,16,,-12	<have=,,,,,,-27	<need=,-9	<prep=42,-9,,16,13,-9	<s=,,,,,,-18	<the=-10,-9,-10,21,-11,,11	<when=,,,-11,,,-13	=,-12,-18,27,,,-9	>$=38,-11,,19,,-9	>,=,19,,-9,,,10	>N=,24,,-16,,,-20	>bad=-9,,,30,,,14	>ing=,-9	>prep=,,,-12	>s=-14,-25,,-10,13,,-26	>time=,,,,,,-12
+word your	<:=-8,-9,,10	<N=,,,,,,-22	<^=,-10,18,44	<and=,-11	<good=,-16,,12,,23,11	<ing=,22	<it=,14	<past=,,,9	<prep=-10,24,,,,-16,15	<when=,-14,,,,,8	=-33,8,14,33,-15,,13	>#=,,,11	>N=,13,19,40,-11,13,25	>ing=,,,,,,-9	>make=-11,,,-9,,,-13	>s=-11,,,,,,11	>time=,18,,,,,10
+word +	<N=,-10,,12	=,,,9,,,14	>#=,15
+word .	<N=10,,9	<the=,,,,,,13	=,,11,-14,,-8,-13	>N=,,,-17
+word ablation	<N=,14	=,11,,,,,-10
+word accepted	<N=,,,30,,,18	<be=,,,-28,,,-11	<s=,,,11	=-12,-15,,12,,,10	>,=,,,-9,,,-11	>the=,,,18,,,12
+word accepts	<N=,-14	=,-14
+word accordingly	<N=,10,,,,,11	=,10,,,,,11	>$=,10,,,,,11
+word account	<N=18,,,31,,,24	<my=12,,,,,,11	<the=,,,,,,-14	=30,-20,,39,,,27	>,=14,,,,,,15	>be=,,,,,,18	>get=17
+word accounts	<N=,18,,-11,,23	=,10,,,,21
+word ad	<N=13	=25,,,-15	>N=26
+word address	<N=12	=11,-12,,19,,,8	>$=,,,9
+word afterwards	<N=,,,,,,-10	=,,14,,,,-15	>$=,,14,,,,-8
+word again	<N=16,-13,-10,,,,22	<bad=38,,,-46	<good=-17,-11,,29,,,16	<it=,10	<need=,,,,,,-11	<prep=,,,21,,,24	<s=,,39,,,12	=,,,61,-14,-9,50	>$=-27,-23,,10,,-11,18	>,=28,-17,12	>and=,,,14	>prep=20,30,,33,,,34
+word against	<N=,,,,,,10	<choose=,,,-9,,,15	<make=14	<s=,,,,,,-9	=9,12	>the=,14
+word agency	<N=14	=9,,,-8
+word alerts	<N=,11	=,10	>prep=,11
+word altogether	<N=,,,,,,11	=,,,,,,9
+word analysis	<N=,,,,,,-11	=,,,,,,-10
+word answer	<N=-13,,,,,9,-10	<the=,,,,,,21	<you=,,,-17	=,17,-9,-31	>$=-15,,,,,,-8	>,=,10,,-18	>be=27	>prep=-10,,,,,,9
+word answers	<N=,,,15	=11,,,13,,,11	>prep=,,,9
+word anymore	<N=,18	=,36	>$=,19	>,=,17
+word anything	<N=,24,,-11	<bad=,-14,,,,,-8	<choose=,,,,,,-11	<do=9	<make=27	<when=-11	=10,,,-25,-10,-11,-16	>$=14,-17,,,,,-14	>,=15,,,,,,19	>N=-14,,,,,,-25	>prep=8,12
+word app	<N=19,,,,24,,12	<my=30	<the=-9	=26,,,-11,23,-13,17	>$=,12,,,14	>be=15	>s=13,,,,,,11
+word appears	<N=,,,,,,-12	=,,,,,,-16
+word application	<N=,,,10,,16,13	=,,,9,,16
+word apply	<N=,,,,,,15	=21,,,,,,25
+word appointment	<N=,,,11	=8,,,12,,-9,15
+word approval	<N=,11	=13,10,,,,,8
+word approvals	<N=,9	=,10
+word approved	<N=,,,8,,,14	<^=,19,,-19	=,29,,,,,10	>prep=,28,,-11
+word archive	<N=,,,-10	<the=54,,-12,-24,-10,24,14	=60,-13,-13,-34,-10,23,10
+word argues	<N=,-10,-19,,,,-18	=,-10,-19,,,,-18	>it=,,-19,,,,-14
+word argument	<N=,14,,,,,9	=,35,,,,,9
+word ask	<N=,9	<^=,,,,,9	<and=,-11,,,,14	<prep=,,,,,,-13	<the=,,,,14	<will=,,,,,28	=-17,-10,-10,-11,11,59	>$=-11,,,,,,-11	>N=,,,,,8	>be=,,,,14	>prep=,10,,,,9	>the=,,,,,17
+word asked	<N=,,,-13,,,-35	<have=,,,,,,10	<we=,,,,,,-12	<you=,,,,31,9,19	=-21,-9,-11,-11,65	>$=,-15,,12,,11,-9	>if=,18	>prep=-13,-8,,-9,71,-11,10	>the=,,,,,,-13
+word asks	<N=11	=13	>prep=13
+word attempts	<N=,,-9	=,,-9
+word away	<N=,24	<be=25	=22,19,,-12,,-9	>$=18,24,,-8,,,-14
+word banner	<N=,,,,,,-10	<^=,,,9	=,,,,,,-22
+word batch	<N=-10,,24,-9	=-14,,24,-13
+word becomes	<N=,9	=,,,-9,15	>the=,,,,15
+word been	<N=,,,,,,-14	<^=,20,,-9	<be=20,-12,,,,,22	<have=31,,,,,-8,14	<modal=,,,,,,-10	=28,,-9,-13,,-11,12	>N=26,,,10,,,16	>bad=,,,-15,,,-10	>choose=,-12,,,,,-10	>ed=,,,,,,12	>good=15,22,,-14,,,12	>ing=22,-13	>prep=-11
+word before	<N=-11,,,,,,-9	<^=,,,,,11	<good=13,,,,,,-12	<make=,,,,,,-10	<prep=,,,,26,,25	<s=,-8	<time=,,,,,,-12	=-11,-29,,-10,12,24,-25	>$=,,,,24,,16	>N=,10,,,,,21	>all=,,,,,10	>ing=,,,-10,,,-15	>the=-10,,,10,,27	>time=,,10	>we=11,,,,,,8	>you=,,,,,,-18
+word behaviour	<N=,10	=,9,,,,,12
+word better	<N=,,,,,,-10	<be=,-8,,-16,,,-12	=,12,,-23,,,-33	>$=,,,,,,-18	>N=,,,,,,-14	>prep=,27,,-9
+word between	<N=,-10,,,,,-18	<^=,28	<bad=,,,,,,-10	<choose=,,,,,,-15	<ing=,28,,,,,32	<prep=,-10	<s=,,,,,,-31	=-25,19,,-27,,-8,-54	>#=-9,,,-8,,,-27	>the=-12,42,,,,,-9
+word beyond	<N=,,,,,,-10	=,-12,-9
+word bill	<N=13	=12
+word board	<N=-10,10,,,,19	<prep=,,,,,,16	<the=,-16,,33,,,19	=,-19,-11,32,,22,17	>$=,-11,,32,,,20	>N=18,,,8,,,16	>prep=,,,9
+word boards	<N=,-9	=,-9
+word booked	<N=,,23,-9,,,-17	<be=19	<s=,,,,,,12	=19,-9,29	>,=,,,,,,-16	>prep=,,33,-10,,,15	>the=,,,9
+word bookings	<N=,,,-12	=,-8,,,,,-9
+word boss	<N=,,,,,,-10	<the=,22	=-9,18	>N=,20
+word both	<N=,19,,,,,-15	<^=-19,-22,-16,,,,-35	<because=-10,,23,,,,12	<done=,25,,15	<ing=,17,,,,,12	<make=,-9,,,,,-20	<need=19,,,,,,19	<prep=-12,,-9,9,,,14	<s=,20,,10	=-26,40,,,-18,-28	>$=,-15,,-17,,-17,-9	>N=,11,,16,,,-32	>be=,15,,,,,-9	>prep=,20,,,,,16	>s=,23,,,,,42
+word bounces	<N=,,,,,,8	=,,,,,,12
+word box	<N=,-8,,11,,,16	=,-12,-10,11,,,9	>$=,,,,,,8	>prep=,-9,,12,,,-8
+word branch	<N=,-10,,,,10,9	<the=,15	=,12,,13,,9,11	>N=,,,,,10	>be=,18
+word breaks	<N=-37,,,10,,,-8	=-25,,16	>$=,,,10
+word browsers	<N=12,,,11	=11,,,11,13
+word budget	<N=20,-9,,14,,25	<^=,20,,,,,18	<the=,25	=,50,,,,19,20	>N=,45	>prep=,,,,,,9
+word build	<N=10,,,11,,,18	<^=,,,-8	<prep=,,,16	<the=10,,,10	=,-12,8,27,-8,-16,17	>#=,,,17	>$=,8,,,,,11	>:=,,10	>N=,,,12,,,-25	>bad=,,,,,,16	>be=,,,15,,,16	>s=11	>the=,,,,,,10
+word builds	<N=,,,12,,,13	>prep=,,,10
+word built	<N=,,,-9	=,-10,,-8	>and=,,,,,,9
+word bundle	<N=-10	=-11
+word button	<N=,-17,,,,,-15	<the=,,21	=,-21,19,-13,,,-12
+word c	<N=,21,,,,,21	<ing=,-20	=,12,,18,,,16
+word cable	<N=12,-23,,,,,12	=9,-25,,,,,11	>$=,-19
+word cache	<N=,,-12,17	<the=,-12,,10	=-12,-21,20,34	>$=,,,13,,,27	>,=,,,,,,-13	>N=,,,22
+word calendar	<N=,,,,,24	<the=,,,,,,-20	=10,,,-9,,20,-18	>$=14,,,16	>,=,,,-15,,,-21
+word call	<N=-13,18,,25	<prep=-10,,15,,,,23	<the=,,,11,,20,11	<we=,,,,,8	=-24,34,13,33,,22,47	>,=,,,25	>N=,,10,,,,10	>prep=,9,,14,,,12	>the=,,,,,16,24
+word called	<N=32	<be=,10	=29,,,,-10	>N=,,,,,,-12
+word came	<N=10,,,10	<s=,,,17	=,-28,,46,,,15	>again=,,,18,,,14	>prep=14,-17,19,18,,,20
+word cancelled	<N=18,-9,,,,16	<be=-13,15	=,,,12,,14,-10	>$=-9,11,,-13,,,-11	>and=,,,,,23,-9
+word candidate	<N=,-30	=,-30
+word candidates	<N=,13	=,24
+word cap	<N=,20,,,,,10	<the=12	=,12,,,,,10	>,=13	>prep=,17
+word card	<N=,-11,,21,41,16,32	<the=13,,,-8,,22	=20,-15,,15,35,45,39	>N=12,,,,,,11	>prep=,9,,,,36,30
+word cards	<N=,-18,,10,,,21	=,53,,21,,,22
+word case	<N=,-16,,,,,-38	<you=,10	=,-25,,-17,,,-36	>$=,,,,,,9	>,=,,,,,,-17	>the=,-14
+word cases	<N=,,,9	=,-9,11,11,,,9	>N=,,,,,,13
+word certificate	<N=,,,10	<the=,-13,,-13,,50,8	=,-13,,,,45,15	>be=,,,-11,,,-9
+word changed	<N=,-10,10,,,,12	=9,,15,-9
+word changes	<N=,,,,,,-11	=13,,,,,,-11
+word chapter	<N=,,,,,,14	<^=,-11,,29	<prep=-11,16	=,30,,19,,-9,14	>#=,-16,,23	>$=,30,,,,,13
+word chapters	<N=,,,,,,-16	=,-8,,17,,,-19	>#=,,,14
+word chart	<N=,-12,,,25,,25	<the=,,,,,,12	=,-13,,,27,,37	>$=,-18,,,27,,27
+word choice	<N=,,,,,,-17	<the=,49,,,,,17	<you=,12,,,,,11	=-15,50,,-10,,,-11	>$=,-12,,,,,-28	>prep=,10,,,,,-8
+word chose	<N=,,,,,,-14	<you=,18	=-10,24,,-9,,,-11	>N=,9	>the=,15
+word clause	<N=,10,,,,,10	=,,-9,11,,10	>$=,,,21
+word client	<N=,,,,,,-12	<^=-13,,,,11	<the=12,20,-10,,17,,15	=24,9,-14,-9,28	>$=,10,,,,,8	>N=18,,,,,,12	>be=23,,,,,,-8	>prep=,14
+word clients	<N=-9,17,,,,,12	=-12	>can=-10,18
+word closed	<N=,10,,15	<^=-11,,,47,,,15	<be=-12,,9,,,,-9	=-9,16,,133,,,23	>$=,-10,,34,,,12	>:=,,,14	>prep=,30,12	>the=,,,38	>when=,,,,,,-15
+word closes	<N=,,11,-20	=8,,13	>prep=,,11,-19,,,-14
+word code	<N=-11,,,,,,-10	<the=,,,,,,-15	=,-18,-9,-19,,-12,-24	>#=,,,,,,-15	>be=,,,,,,11
+word codes	<N=,,17	=,,16
+word column	<N=,26,24	<the=,,22	=,17,41,-12	>,=,,17	>N=,11,,,,13	>prep=,,20
+word columns	<N=,-10,,-11,,,-11	=,-15,,-17,,,-23	>$=,-13,,,,,-27
+word comes	<N=-11,-11,12,12,,,15	=,-13,11,18,,,19	>again=13,,,,,,21	>prep=,-9,16,21
+word comments	<N=-14,,,,,,-12	=-18,12,,,,,-22	>$=-13
+word company	<N=,30,,-16,,,-20	<the=10,,,,,,12	=12,25,,-18,,,-13	>$=,28,,-13,,,-11
+word confirmed	<N=,,,14	<be=,,,15	=-14,,,36,,,17	>prep=,,,27,,,9
+word console	<N=10,,,,,,9	=15,,,,,,9	>s=15
+word consumer	<N=,,,,,,9	=,-9
+word contract	<N=,9,,,,,-13	<the=14	=9,,,14,,-10	>$=,9,,17,,,10	>be=,,,,,,-16	>s=15,,,,,,12
+word copy	<N=11	<the=8	=26,-12,,,,,29	>$=9	>prep=,,,8,,,12
+word costs	<N=-11,,8	=-14,,,-29,,,-24	>N=-8	>be=,,,-16,,,-14
+word counts	<N=,-23,14,17,-13,,-10	=,-24,13,17,-14,,-10	>N=,-18,13
+word covers	<N=,-13,,,,,-9	=,-19
+word crashes	<N=,,,9,,,11	=,-9	>prep=,,,,,,10
+word credentials	<N=10,,,,,,12	<the=8,,,,,,8	=18,-13,,,,,16
+word cron	<N=,9,,14	<the=,,18	=,27,21,10,,,17	>$=,13	>s=,14,,14
+word customer	<N=,-10,11,,,,-17	<^=,,,19,,,14	<the=,18,,,11	=-14,,,19,,-8,10	>N=,-9,11,,13	>can=,,14,,,,12	>done=,,,,,,-13	>s=,,-10
+word customers	<N=14	<^=30,,,-12,,,12	<ing=,,,14	=32,,,-10	>$=,,,13
+word cut	<N=18,-10,,,,,16	<^=,,,22	<and=,11,,10	<be=,-25	=35,-23,,27,,-9,27	>$=9,12,,,,,15	>bad=,,,,,,14	>the=32,-11,,15,,,-9
+word cuts	<N=19	=19
+word data	<N=,,,,,,-12	<no=,,,12	<prep=16	<the=9,,,,,,21	=17,-15,,12	>$=,,,,,,-12	>be=-9,-10,,11	>prep=24,,,-8
+word database	<N=,,,,,,-17	<the=9	=13,10,,,,,-15	>$=,,,,,,-22	>N=15	>be=,12
+word date	<N=-12,17	<prep=,,,13,,11	<the=-11,,,12,34,,9	=,,,19,25,14,43	>$=,,,17,,,9	>N=,,,9,35,,13	>and=,8	>s=-10
+word day	<N=-10,33,,,,,15	<^=,,,,,,-10	<all=-15,,,,,,-20	<prep=,,,,,,-9	<the=15,-35,10	=-13,,,-17,,,-13	>#=,,,,,,-10	>$=,9,-10,,,,11	>,=,,,,,,-10	>:=,10	>N=,,,,,,-11	>prep=,,15,,,,8	>when=,,,,,,-14
+word db	<N=,,11	<the=,8	=,,11,-9	>N=,,11,-9,,,13
+word decides	<N=,-8,,,,,-17	=,-9,,,,,-33	>prep=,,,,,,-22
+word deleted	<N=,,,-16	=11,,,-21	>the=12,,,-16
+word deletes	<N=,9,15,,,,18	=,9,15,,,,18
+word dependencies	<N=,21,,,,,10	=,21,,,,,9
+word dependency	<N=,,,-8	=,13,,-9
+word design	<N=,,,,,,-17	<the=,,,9,,,-15	=,,,,9,,-19	>$=,,,,,,-21	>N=,14,,-9,9,,21
+word desk	<N=,-11	<the=,,,,,,-16	=,-19,,9,,,-11
+word device	<N=,,14	=,-15,14,,,,9
+word did	<N=,-12,20,11,,,14	<^=,,,-9,,,-20	<it=,,,25,,,11	<ly=,12	<we=-11,8,12	=-18,,24,23,,-9,-9	>choose=,13	>it=,,,23	>not=,,,,,,-22	>the=,-8,,18
+word died	<N=-23,,,17,,,-10	=-21,-8,,16,,,-8	>because=-14,,,17
+word dies	<N=-14	=-13	>N=,,,,,,17	>prep=-14,,,,,,-17
+word different	<N=,-10,11,-18,,,10	<prep=-13	<the=,,,,17	=-27,-17,16,-21,14,,-16	>N=,,,,18,,-28	>s=-11,-11,10,-14,,,10
+word disappears	<N=-9,,25,,,,16	=-9,,25,,,,16
+word disk	<N=11	<prep=,,,-10	<the=-15,,12,19	=,-19,9,20	>$=-10,,,18	>N=-8	>be=,,,,,,-8
+word does	<N=25,19,,,,,20	<and=16,,,,,,8	<it=,,,,,14,-15	<s=,,,,24	<they=,,,,,,-10	<why=-8,,,,,,-11	=17,11,-13,,,,-17	>N=-11,,,,21,,-8	>it=,16	>not=25,-27,,9,,9	>the=9,22
+word domain	<N=9	<the=,,,,,10,9	=14,-8,,,,,12	>$=9,,,,,,12	>,=,,,9
+word done_	<N=,,,37	=,-10,,48,,,12	>$=,,,28	>N=,,,14	>s=,,,13
+word door	<N=,,,,,,-16	<the=-19,-12,,25,,,17	=-20,-20,,23	>$=-17,,,26
+word down	<N=,,,23	<be=13,-13,,,,,-20	<done=,,,12,,21	<it=,,,,,10,15	<past=,,,,,,-19	<stay=,,,9,,,8	=-24,19,,54,,24	>$=21,,,-15,,,-16	>,=-13,,12,17,,,-8	>N=,,,10	>and=-22,,,,,,-19	>prep=-11,,-10,45,,34,18	>the=,14,,,,,14
+word drifts	<N=,,,,,,-10	=,,,,,,-10
+word drill	<N=,,,13	=-9,,,11,,,-14
+word driver	<N=11,-8,,-10,,,-10	<the=,,20,,,,17	=10,-12,19,-13,,,8
+word drivers	<N=29	=33,,,,,,9
+word drives	<N=,,24	=,,24
+word drop	<N=-10	<^=,-14	<prep=,,,,,,-13	=-15,-20,,,,,-18	>the=,-22
+word drops	<N=-12,27,27,,,,17	=-21,19,30	>prep=,22
+word dump	<N=,,,,,,13	<the=,,,,,,-9	>$=,,,,,,-11
+word duplicates	<N=-11	=-17,-9
+word during	<N=9,,8	>the=9
+word dust	<N=,17,,,,,9	=,17,,,,,9
+word eats	<N=12,,,,,,9	<it=-14,20	=,14,,,,,9	>the=-12,19
+word editor	<N=,,,12,,,9	<the=22,-10	=22,-18,,9	>$=12	>bad=12
+word either	<N=,-10	<^=,,,-34,,,-25	=-8,-31,,-40,,,-49	>$=,-13	>N=,-12,,-16,,,-16	>be=,,,,,,-9
+word email	<N=,-13,,,,,-15	<prep=,12,,,,9,21	=-21,,,,,,9	>,=-20,,,,,,-11	>N=,,,,,,10
+word end	<N=,-8	<prep=,,,23,,,12	<s=,,,,,,-13	<the=-12,53,,-14,,,10	=-28,36,,,,10,9	>$=,-12,,-9	>,=,-10,,,,,-10	>good=,,,,,,-15	>prep=-8,25,,,,,24
+word endpoint	<N=,,,,,,9	<the=,,,15	=,21,,16	>good=,,,10	>now=,,,11
+word endpoints	<N=,10	=,10
+word ends	<N=,,-11,-11,,,-15	=,,-12,-13	>prep=12,,-11,-11,,,10
+word entry	<N=,,,,,23,-13	=,,,,,30
+word errors	<N=,,,,,,-11	<^=,,,,,,-11	<no=-16,,,24	=-22,-27,,11,,,-15	>$=-10	>be=-8,,,-9,,,-14	>prep=12,,,13,,,14
+word evening	<N=,-17,,,,,8	<the=,13	<time=,,,,,,9	=,,,-10,,12,13	>,=,,,,,11,9
+word ever	<N=,,,,,,-11	<be=10	=-11,,,,,,-29	>because=,,,,,,-24	>get=-9
+word everywhere	<N=,8	<s=,,,,,,14	=,20,,,,,24	>$=,,,,,,11	>,=-11,10
+word exists	<N=,,,,,,8	=,17,,,,,32	>$=,,,,,,28
+word exits	<N=20,-9,,13,,,20	=17,-9,,12,,,15	>prep=,,,17,,,9
+word expired	<N=18,,,,,,11	=15,,,,,,9	>$=10
+word export	<N=,-15,,,11,,14	<the=16,,,,,,10	=16,-11,,13,,-9,-13	>$=,,10	>N=9	>be=,-9	>good=,11,,22,,,-26	>s=,,,-12
+word fail	<N=,,,,,,-8	<s=,,,,,,-9	=,,-10	>good=10,,,,,,20
+word failed	<N=10,,,-12	<no=,,,-8,,,-16	<prep=,,,,,,-13	<s=-10	=-44,-18,-11,-20,,,-54	>$=,,,-9	>,=,,,,,,-13	>because=,,-14	>s=-11,,,-20,,,-34	>when=-8,,,20
+word fails	<N=-26,-9,,,,,-17	<it=,,,,,,11	=-33,-10,-9,,,,-10	>$=,,,,,,-9	>,=,,,,,,-12	>N=-14	>prep=-10,,,,,,12
+word fair	<N=,12,,,,,21	=,,,,,,14
+word fault	<N=14	=11,,,,,,-27
+word feature	<N=,,,,,,11	=,,,,17,,15	>$=,,,,,,-9	>N=,,,8,19,,26
+word fell	<N=,45,,,,,26	=-9,38,,15,,,17	>prep=-8,42,,,,,12
+word fight	<N=,20	=,21
+word figures	<N=,-8	<the=,,,,,,12	=,-21,9,,,13,18
+word file	<N=,,,-20	<the=,-21,,8,,,-8	=,-18,,,,,-11	>,=,9	>N=,-18,,,,,-10	>and=,,,15	>be=13	>good=,,,,,,11	>prep=,,,,,,-13	>s=,9	>the=,,,22,,,12	>you=,,,,,,9
+word finding	<N=,,,14	=,,,13,,,-10
+word finds	<N=,,,-8,,,-13	=,,,-8,,,-12
+word fine	<N=,13,,-17	<^=,34,,-14,49,,37	<be=-11,-11,,-49,-8,,-52	=-14,22,,-68,36,14,-10	>$=,-23,,-28,,,-26	>,=-9,51,,-34,45,,23
+word finished	<N=,18,,39,,,-21	<^=,-12,,36,,,34	<be=,,,,,,14	<have=,,,-12,,,-11	<not=-10,,,,,,-29	<they=,,,-17,,,-10	=-31,-14,-12,46,-10,-17,-25	>$=,-9,,48,,,31	>N=,,,-19,,,-25	>and=,26,,,,,8	>the=,,,-9,,,-14
+word fits	<N=,,,,,,-19	=,-18,,,,,-17
+word fix	<N=,,,-10	<^=,,,,,,-14	<please=,,,,,,-9	<prep=,,,,,,-10	<the=,,12	=-8,-15,,,,-19,-43	>be=,,,-13	>it=,,,17	>prep=,,,,11	>the=,,,,,-10,-33
+word flag	<N=,,,15,,,16	<the=,-11	=-9,16,,26,,,34	>$=,30,,,,,20	>be=,-12,,24,,,8
+word flags	<N=15	=15,15
+word flaky	<N=,,,,,,-13	<the=,,,18,,10,40	=-11,,,21,,10,39	>N=,,,,,10,24	>make=,,,20,,,21	>s=,,,,,,-13
+word flat	<N=,,,16,,13,12	<the=,,9	=-18,-16,10,20,,,25	>$=,-17	>N=,,9,-9	>prep=,,,13,,,11
+word floor	<N=,8,,-13	=,11,,-21,18,,-11
+word flow	<N=,,,12	=,-10,,14,,9	>$=,,,,,10
+word follows	<N=,16,,19	=,18,,24
+word form	<N=,24,,16,,,-17	<the=,-11,,,17,,-11	=16,,-10,29,14,,-9	>$=11	>prep=,-12
+word forms	<N=,13	=,10,,,,,-15
+word free	<N=,,,12	<be=,,,-11,,,-19	<the=,,,-10	=,,12,-18,,,-17	>$=,,,-11,,,-25	>N=11,,,-10	>s=,,21
+word froze	<N=,,,,,,10	=,,,,,,10
+word full	<N=18,,,,,,17	<prep=,,,,,,11	<the=-12,23,,,11,,13	=,26,,12,9,,46	>,=20,,,,,,17	>N=-10,31,,13,,,12
+word gave	<N=,,,-10,,26,11	=,-19,,,,24,23	>good=10,-13,,-17,,26	>my=,,,20,,,25
+word generator	<N=,-9,,13	=,-12,21,13,,,9
+word gives	<N=,,,-11	=,,17	>my=14,,,-9,,,9
+word go	<N=,,9,-10	<^=,9	<and=,-14	<it=,10	<modal=,-13,,,,,-19	<my=,-16,,,24,,9	<not=18,-8,,,,,-14	<prep=,,,11	<s=,23,,,,,11	<will=,,,,,23,-9	<you=,,,,,,-9	=-29,-19,,-15,,,-40	>$=-23,-16,,10,,,-23	>,=,11	>N=,,11,,,,15	>bad=,,,17	>good=,,,,,,-21	>prep=,,-12,-26,17,16
+word goes	<N=-11,,42,-13,20,,9	<it=10	=-23,37,33,-30,15,-15,-11	>$=,16,17,,22	>N=20,,-11,,,,20	>bad=-14,13	>good=,9	>prep=-9,8,,-21,-9,-9,-24
+word great	<N=,,,,,,-16	<^=,-10,,-17,,,-14	<be=,-10	=-15,-34,,-16,,,-40	>,=-9,-10,,,,,-13	>N=,,,-12,,,-11
+word green	<N=,,,,,,-10	<^=,13,,,,,9	<be=-9,,,8,,,11	<s=,,,16	<the=,13,,-12,,,27	=,,-11,19,,24,32	>$=,,,10,,,32	>N=,15	>prep=,-8,,18,,,10
+word guide	<N=,10	=-9,9
+word guy	<N=-8,,,,,,-9	=,,,-10	>$=-13,,,,,,-9
+word had	<N=-11,,25	<^=10,,,-16	<have=,,,-8,,,-12	<not=,,,,,,-9	<they=,,,9	<we=,-20,15,-18	=-27,-34,31,-26,-9,-8,-44	>N=,,15	>be=,,8	>done=,,,10	>ed=,-10	>good=,,,-11	>it=,,9,,,,-20	>not=,,8	>prep=21	>the=-11,,,-8,,,-19
+word hall	<N=,,,-9,,,-19	<^=,,,,,,-9	<the=21,37,,,,,11	=20,18,,-19,,,-24	>N=,12
+word handle	<N=,,,,,,14	=,,,,26,,13
+word handles	<N=,,,,,,-10	=-11,13,,18,,28,-10
+word hands	<N=,15	<my=,,,9,,,9	=,12,,19,,,27	>prep=,16,,,,,12
+word hash	<N=,11	=,11,,-8,,11
+word her	<N=,17	<no=13	<prep=-20,,,,,,-14	=-25,28,-9	>N=-14	>s=,,,,,,8	>the=,24
+word here	<N=58,-23,-10,-25,,-9	<^=-9,-21,,,,,-39	<bad=28	<good=,-8,,,,,-16	<no=,-9	<prep=-13,45,,-13,,-10,36	=59,-29,,-47,-17,-13,-26	>$=65,-30,-11,-17	>,=33,,,,,,-14	>be=-24,-33,12,,-8,,-54	>because=,,,,,,12	>prep=-17,41,,-14,,-10,28	>so=,,,,,,12
+word him	<N=,,,-10,,,-14	=,,,-14,,,-25	>$=,8,,-12
+word history	<N=17,,,,,,12	<be=,,,-9,,,-23	=12,,,-14,,,-13	>$=,,,,,,-18
+word holds	<N=,,,,,,-19	<it=,,10,-14,,,-10	=,,20,-24,,,-35	>$=8,,,-14,,,-10	>prep=,,,-20,,,-20	>the=,,,-8,,,-11
+word hooray_	<N=,,,17,,,18	=,,,37,,,18	>$=,,,37,,,18
+word host	<N=,,,12
+word hours	<N=-10,-15,,9,,-8,13	=-17,-20,,,,-10	>$=-17,,,-16,,,-18	>prep=,-13
+word how	<N=,-8,,,,,-13	<^=,,,,,,-14	<be=,23,-14,,,,14	<s=,,,,,,-12	=-10,,-27,-14,-12,-9,-35	>be=,,,,,,-10	>it=,,,,,,-9	>the=,,-9,,,,-12	>we=,22,,,,,22
+word id	<N=,11,15,,,,13	=,9,15,,,,19
+word idea	<N=,17,,,,,11	<no=11,-13	<the=,15	=,14	>$=19
+word ignores	<N=,,13,,,,24	=,,13,,,,24
+word import	<N=18	<the=18	=35,-24,62,26,,,11	>bad=-8,,,,,,-8	>be=,,,-13
+word included	<N=,,,11	<s=,,,-9,,,-11	=,,,,16	>$=,,,,16
+word includes	<N=,,17	=,13,16,-10	>N=,,,,,,12
+word index	<N=,,,8,,,16	<the=,-18,,,,,-27	=-18,-21,,,,,-17	>be=,,,10
+word inspector	<N=,,,9	=16,,,8,,,10	>past=,,,9
+word integration	<N=,,,11	=,-8,,11	>s=,,,11,,,15
+word into	<N=,-10,,-13,15	<ed=,-18,,,13,,9	<get=-14,,,,,,-9	<good=16,,,,,,11	<it=,-8	=,-30,-13,,31,-12,9	>#=,,,,,,-10	>N=8,-18	>the=10,,-10,,27,,24	>they=-20,,,,,,-8
+word items	<N=,,18,,,16,9	=9,,17,,,14,17
+word itself	<N=-14	<s=,,,-9	=-9,-11,,-14,,,-16	>prep=,,,-9
+word job	<N=,,,,18,,16	<ly=,,,,,,-14	<the=-11,20,,18	=-9,,,18,14,,9	>$=,18,,,19	>be=,,,,,,9	>prep=,,,,,,-12
+word journal	<N=,13,,,,,9
+word jumps	<N=,,,,,,9	=,,,,,,9
+word keeps	<N=8,-19,,,14,,16	=12,-24,,-9,14,,12	>ing=,,,,15,,18
+word kept	<N=19	<be=,,,,,,10	<we=,28,,,,,20	=13,22,,,,,28	>the=14,19,,,,,9
+word key	<N=15,9,14,-9,,,33	<no=,-18	<the=23,,,-15,,,20	=36,-22,16,-22,,,39	>$=12,,,,,,8	>,=,,,,,,9	>be=15,10,,-13
+word kills	<N=12	=12,,11
+word knows	<N=,69	<they=17,,,,,,9	=17,62,,,,,15	>when=17,,,,,,13
+word lab	<N=,-8,,-9	<the=25,22,,,,,23	=25,10,,,,,20	>:=,26
+word laptop	<N=11	<my=9,,,14	<s=8,,,-14	<the=,,,9,,,9	=31,-11,,8,,,31
+word last	<N=,,,-11,,,-12	<^=-15,-13,,,,,-9	<bad=,,9,-11,,,-17	<it=,,,14,,,14	<my=,,,,,,-15	<prep=,,,30	<s=16,,,-10	<the=,,-14,39,15,-10,16	<you=,19,,,,,10	=-15,-13,-14,56,,-28,-37	>#=,14	>$=,,,21	>N=-11,-10,-12,33,9,-12,-21	>prep=,,,30,,,19	>s=9	>time=,-14,,-18,,-11,-44
+word late	<N=,14,,,,,8	<be=-25,,,,,,-17	=-35,,,,,,-18	>$=-13,,,,,,-14
+word law	<N=,,,,,,13	=,21,,,,,18	>and=,,,,,,13
+word layout	<N=,56,,,,,22	=,47,,,,,21	>$=,43,,,,,19	>be=,,,,,,-11	>prep=,,,,,,9
+word leak	<N=,,,,,,-9	<the=-11,-10,,23,,,18	=-18,-12,,27	>:=,,,12	>be=,,,13	>prep=,,,19
+word leaks	<N=,,,10	=,17,,10,,,9
+word leave	<N=12	<^=,,,,,,35	<prep=13	=12,8,,-19,,,21	>it=,,,,,,15	>prep=,-9,,,,,-14	>the=-22,15,,,,,-18
+word left	<N=19,-10,,25,,,13	<and=,12,,,,,-12	<be=,11,,-11	<s=,12	<the=11,-15,,,,,-16	<we=,,,,,,10	<you=,9	=17,23,-9,-21,,,-19	>$=,,,,,,-26	>,=,,,,,,-15	>N=11,,,,,,-9	>prep=11,24	>the=,12,,-12,,,38
+word less	<N=-9,-16,,,,,-15	=,-21,,,,,-21	>N=,-10
+word letter	<N=9	<the=-17,-9,,9	=-10,-14,,11	>,=,,9,8
+word letters	<N=,14	=-8
+word libraries	<N=-10,,,,,,8	=-11,,,,,,8
+word lies	<N=,-8	=,-8
+word light	<N=17	<the=,-15,,,,,-14	=10,,-14,-14	>N=,-15,,,,,-11
+word like	<N=,-9,,,,,-11	<bad=,,,,,,15	<good=,,,,,,-9	<it=,,,,,,37	<make=-10,11,,,,,-10	<modal=,18,,,,,15	<now=,,,,,,-11	<s=-9,-12,,-14,,,-18	<we=,-17,,,,,-30	<you=,,,,,,-10	=-37,-28,,-23,-15,-14,-49	>$=,,,,,,-9	>N=,,,,,,-9	>it=,-15,,-20,,,8	>the=,-13	>you=,,,,,,-17
+word likes	<N=,-10,,,,,-11	=,-10,,,,,-11
+word limit	<N=,-10,13,15	<the=,,,,,,10	=10,-14,17,14,,,13	>$=,,,,,,11	>be=,,,17
+word line	<N=21,,,-11	<prep=11,,,,,,-16	<the=,15,,27	=18,-11,-20,9,-10,-13,-47	>#=,,,,,,-27	>$=,,,,,,9	>N=,13,,,,,-8	>be=11	>prep=12
+word link	<N=,-9	<the=,,,-20,,,-21	=-8,-17,,-22,,,-24	>prep=,,,,,,-14	>you=,,,-8
+word list	<N=14,,-8,,,-11	<ing=,,,,,9,-12	<my=,,,,,17	<the=-10,-11,,,,32,25	=,-20,-23,,-10,59,13	>$=-17,,,,,11,22	>,=,-13,,,,,-21	>:=,14,,,,10,14	>N=,,,-12,,9	>be=,,,,,,-23	>prep=,-9,,11,,23
+word live	<N=-12,19	<be=,-12,,46	<can=,29	<s=,9,,-19,,,-19	=-21,40,-9,,,,-14	>$=,-12,,,,,-19	>N=-11,15,,,,,-8	>prep=,25,,,,,9
+word loads	<N=,11,,,,,9	=,,,18,,,10	>prep=,,,,,,9
+word log	<N=,,,,,12,9	<can=,,,22	<the=-13,17,,,,,-20	=-13,,,30,,,-17	>$=,23,,9,,12	>,=,-13,,,,,-13	>N=,,14,,,,11	>prep=,,,32
+word login	<N=,9,,,,,15	<^=,,,22,,,-9	<the=14,,,,,,10	=16,,,23,,,14	>$=,10,,,,,16	>N=,,,16
+word logo	<N=16	<the=,36,,,,,15	=,35,,,,,10	>prep=,,,,,,-16
+word logs	<N=,22	<the=,-9	=,12	>$=9	>N=,,,,,,8	>prep=,,,,,,-17
+word lol	<N=-10	<^=-11	=,-9,,,,,-29	>$=-13,,,,,,-21	>my=-13
+word looked	<N=,,,-9,,,-18	<^=,-10	=-12,-17,,,,,-22	>good=,,,,,,-18	>prep=,-12
+word looks	<N=,,,,,,-17	=,-16,,-25,,,-35	>prep=,-9
+word loss	<N=,,9,,,,-11	=15,-11,30
+word lost	<N=13,,11,,,,34	<we=,,,-10,,,-19	=9,-22,,-12,,12,23	>$=-9,,14	>the=25,-17,,-9
+word machine	<N=17,,,,,,12	<it=26,,,,,,13	<the=15	=98,-28,,-18,,,66	>$=28,-13,,,,,17	>,=15	>N=19,,,,,,12	>be=20,,,-13	>prep=,,,,,,8
+word machines	<N=9	>$=,8
+word made	<N=,-9	<^=,,,11	<have=,20,,,,,12	<we=,20,,,,,-9	=-16,21,,9,,,-20	>N=,,,,,,-9	>the=,26,,26,,11	>you=,9
+word mails	<N=,-19	=,-22,,,,,-13	>$=,-18,,,,,-13
+word makes	<N=,-9	=,-19,13,-17	>N=,-8,,-14,,,-9	>the=,,,,,,8
+word man	<N=,,,,,,-14	=,15,,,,,-14
+word map	<N=,,,,,,9	<the=,,,,,,10	=,,,,,,19
+word master	<N=,,,,,,-10	=,,,-9,,,-17
+word matter	<N=,-12	<no=9,,,,,,11	<the=,,,,,,-13	=,-21,9	>prep=,-11,10,,,,-10	>why=9,,,,,,10
+word matters	<N=,20,,,,,9	=,10,16,,,,9	>N=,-9
+word me	<N=,,,,,26	<ed=,21,,-10	<ing=,,,,,,9	<make=-21,-9,,-9,,,-46	<past=26,12,,-11	<prep=10,8,,-15,,,26	<s=10,,,,,,11	=9,,-28,-55,,21,-13	>$=-15,-17,,-16,-9,-8,-23	>,=8,23,,,,15,21	>:=,,,,,,12	>N=,-11,,,23,17,10	>again=,,,,,,-9	>and=24,,,,,,19	>good=,,,,,,-9	>make=,,,,,,-10	>prep=,19,,-15,,,20	>the=,,,,11,-9,-15	>they=9	>time=,,,,,14,11	>when=,-20	>why=,,,,,,-12
+word meeting	<N=11,,,-10	<the=,,,,,18	=,,,-14,,11	>:=,,,,,19	>prep=,,,,,,-13
+word memory	<N=,,,-8	<the=-10,,,43,43,,9	=,-15,,34,41,36,11	>$=,,,-12,,,-11	>N=,,,16	>bad=,,,10
+word merged	<N=,-8,,-20,,,-37	<^=-10,,,60,,,26	<we=,,,10,,20	=-17,-26,-11,51,,19,-17	>$=,,,19,,,10	>,=,,,16,,9	>s=-9,,,,,,-16
+word merges	<N=,11,,23	=,21,,22
+word might	<N=16	<we=,-9,,,,,-8	=,-19,,,,,-29	>N=,,,,,,-11	>choose=,,,,,,-8
+word mode	<N=,23,,-17,,,31	=,26,,-17,,,35	>$=,,,,,,16	>,=13,,,-14
+word moment	<N=,,,,,,-14	<the=20,-19,,,,,-11	=,-33,,,,,-28	>$=-10,-12,,,,,-26	>N=-17	>we=27
+word more	<N=-11,-15,,-10,11,,-23	<no=-18,65,,39,,,56	<s=-9,,,,,,12	=-46,30,,17,10,-9	>$=,-12,,,,,-21	>,=,29,,,,,10	>N=-20,17,,-19,10,,33	>prep=-11,,,,,,-16	>s=,,,-10,,,-10
+word moves	<N=,24,,11	<no=13,,,,,,-16	=,20,,13,,,-11	>prep=,35
+word name	<N=,28,,,-8,,19	<the=-8,,,,,,-30	=-8,,,-18,-13,,-25	>$=,-13	>,=,,,,,,-12	>prep=,,,,,,-22	>s=,16,,,,,14
+word needs	<N=13,,,-19,,,-27	=9,,-9,-22	>N=8,,,,,,16	>prep=,,,-16,,,-20	>the=,,,,9
+word next	<N=,,,,,29	<^=,,,,,-22,-14	<good=,,,,,,-9	<prep=,-11,,,,15,21	<s=,,,,,,-20	<the=,,,-22,,23,17	=-32,-16,-8,-46,-11,37,-32	>$=,,,,,,-22	>:=,-14	>N=,23,,-27,,24,22	>prep=,,,,,,-24	>time=-13,,,,,36,19	>we=,,,,,-11,-12
+word nine	<N=,8	<all=,,,17,,,9	<prep=12,,,-13,,,11	<the=,,,14,,,12	=,9,-16,16,,,28	>N=,,,,,,-8	>s=,,-10,25,,,15	>time=,,,-12,,,19
+word node	<N=,-15,,,,,-11	<it=,,,18	=13,-22	>and=11,,,-13
+word notes	<N=,,,-15,,,-16	=,-10,,-26,,,-12	>prep=,-10,,,,,-12
+word now	<N=,-14,,29,18	<^=,9,12,,19,,9	<and=24,-9,,-12,17,,11	<bad=-19,25,,,,,10	<be=,,,11	<good=,-23,33,36,-12,,28	<ing=,,,-8,,,-11	<it=,,,,,,-14	<make=,,,8	<prep=,31,-9,-26,,,18	<s=-12,-16,-13,44	=-24,-11,21,54,44,-24,73	>$=,-9,,-9,-9,-14	>,=,-17,-10,19	>:=,,,13,,,8	>N=,,,22,,,10	>and=,,,,,,-14	>get=,,,8	>good=,,,24,,,12	>it=,,,,25,,18	>make=,,11,,,,-13	>prep=-16,30,-8,-23,,,15	>s=-19,10,8,25,18,,14	>the=,,,,11	>we=,,15,,,,12
+word number	<N=20,11,,14,,,16	<the=-11,,,,,,-14	=10,9	>and=12	>prep=,,,-8,,,-14
+word numbers	<N=,,,-9,,,9	<the=21,28,,,,,-21	=38,33,,,,-13,15	>N=,16	>and=16,,,-9,,,12	>be=-15,39,,-9	>make=11	>prep=32,-10
+word off	<N=-10,22,,30,,,16	<be=-22,28,,14	<ed=,,,16	<good=-12,37	<it=,,,-11,,,15	<s=,,,28,,,14	=-25,64,-20,66,,,55	>$=-17,41,,23,,,55	>,=,23,,28,,,11	>and=,22	>it=,9	>my=,,,13	>prep=-16,,,21,,,-33	>the=-11,,-10,,,,9	>when=10,,,-10
+word office	<N=45,-10	<the=,15	=37,,,-8	>$=46,,,-8	>s=,20
+word often	<N=,,,,,,-16	=,,,,,,-26
+word older	<N=,18,,-8,,,9	=-9,10,26,-11	>N=,-8	>prep=,18,,-8
+word once	<N=,,,-9,,,-10	<^=,,,-18,,,-31	<bad=-13,,18,21,,,15	<prep=,-8,,,,,-13	<s=,-8	=-31,-40,19,-11,,,-62	>$=,,,,,,-16	>N=,-11	>prep=-8,,,,,,-8	>the=,,,-17,,,-27	>you=,,23
+word ones	<N=,17,,,,,9	<the=,,12,,,,10	=,,17,,,,18	>$=,-8	>,=,-11	>be=,15
+word opened	<N=33,,,,,,18	<^=,,,,,10	<we=,,,,,,9	=29,-18,,13,,62,30
+word opens	<N=,-9,9,-12,,,-16	=10,-12,8,-18,,,-18	>prep=,,,-16,,,-17
+word options	<N=,,,-11,,,-8	<the=,22,,-10,,,-22	=-8,,,-18,,,-51	>prep=,22,,-11,,,-10
+word ordered	<N=,,,,,,-19	=,,,8,19	>$=,,,,,,-22
+word other	<N=-10,,,,,,-12	<the=-8,,,,10,,-28	=-19,-8,-12,,9,,-40	>$=-8	>N=12,13,,,12	>s=-12,,,,,,-29	>time=,,,,,,9
+word our	<N=,,,,,,9	<^=24,,-10,-26,,,-23	<bad=28,-11,,,,,11	<be=,35	<choose=16,,15,,19,,11	<prep=-19	=71,-8,,,,-18,22	>N=52,16,,,,-16,34	>ing=,,,,,,9	>s=,-23,,,,,-19
+word out	<N=,-16,,22,,9,-12	<^=,,,,,,-24	<bad=17,,,,,,18	<be=-27,55,-10,-12,,,32	<choose=17,-8	<done=,,,13	<ed=,,,12,,,9	<good=,,,,,,-18	<make=,,,,13	<my=,8,,,,,8	<past=22,,,,,,13	<s=29,16,37,,,,53	<stay=-11,,,,,,-22	<they=,-10	=9,,,13,-11,-12,48	>#=,8,,,,,16	>$=-14,36,-10,,,11,18	>,=,,,-28,,,-26	>:=10,13,,,,,22	>N=,-18,11,,,,-11	>and=-11	>bad=27,,,-33	>it=,,15,,,,11	>ly=9	>prep=25,-34,-20,-23,10,,-9	>s=,,,14,,,11	>the=-29,-16,17,41,,,19	>why=,,,,,,-12
+word output	<N=,13	<the=,,,,,,-12	=,,,,,,-12
+word oven	<N=-8	<^=27,,,,,,12	<the=,,,,,,-16	=13	>be=13
+word over	<N=,16,-9,-14,,,9	<all=19	<bad=17,,,-10	<be=,33,,,,,12	<choose=,,,,,,-10	<done=,9,,22,,,-10	<ing=27	<it=,,,-11	<past=,,,14,,,9	<s=-28,,,,,,-30	=27,31,-24,,-10,14,-8	>#=-23,20,,,,,-18	>$=,-10,,10,,-8,-20	>,=,28,,10,,,15	>:=10,,,-12	>N=27,,,-11,,,13	>it=19,10	>prep=,10,,-8	>s=,,,10	>the=18,,-11
+word own	<N=-12,,22	<they=,,-9,19	=-12,13,11,19,,,22	>$=,,,10	>N=-15,,13,,,,18
+word owns	<N=,18	=,16	>the=,16
+word pack	<N=,,,,,,8	=,,,,,,15
+word paper	<N=,,,,,,10	<^=,-10,,8,,,10	<prep=,,12,-8	<the=,15,,,,,13	=10,,8,,-8,-11,44	>$=,15,,-14,,,26	>N=,,9	>be=,-10,,15,,,10	>s=,,,,,,-11
+word paragraphs	<N=,-11
+word parser	<N=-9,13,,,,,8	<the=,13,,17,11,,22	=-16,24,,44,12,10,36	>$=,14,,,,,10	>,=,,,9	>be=,14,,,13,,21
+word part	<N=,-12,,,,,18	<^=,,,,,,-10	<no=16,-18	<the=,12	=18,-31,-14,-14,,-9	>$=,-13,,,,,-16	>be=,,,,,,9	>prep=-9
+word partitions	<N=,,,,,,-9	=-8	>prep=-8
+word parts	<N=20,,,,,,14	=51,-10,,33,,,12
+word pass	<N=,,,9,,25	<s=19,-10,,-16,,,-15	=25,-13,,-11,,19,-17	>$=9,,,15,,,-14	>,=,,,-24,,,-8	>and=,,,-17,,,-14	>prep=,,,16
+word passes	<N=,-9	<make=,,,16,39,,9	=,-10,,24,37,,8	>prep=,,,21,39,,12
+word password	<N=,,,,,10,21	<the=16,-11,,-14,,12,9	=28,-15,,-12,,21,45	>prep=,-9,,,,,9
+word past	<N=19,,,,,,10	<get=,,,,,,8	<the=,,,-11	=17,-16,,-16,,,22	>N=,,,,,,16	>the=27,-9,,,,,10
+word pay	<N=,,,13	<not=,46	<we=,,,,,21	=,44,,9,,18,9	>$=,49	>N=,,,13
+word period	<N=,-18,,,,11	=9,-20,,,,34,12	>$=,,,,,12
+word person	<N=-8,28,,,,,9	=,18,,,,,12	>$=,,,,,,16	>they=,-9
+word phases	<N=,10	=,10
+word picks	<N=11,,,,,,-14	=,,,-10,,,-15	>good=10
+word piece	<N=,,,11,,,10	=,,,10	>$=,,,11,,,10
+word place	<N=,,,,,,9	<prep=,,,14	=,-14,,18	>:=,,,20,,,11	>N=,,,,,,-8
+word plan	<N=,35,27,31,,,10	<prep=,,,,,,11	<the=-10,-15,,-13,,,-9	=-32,24,12,,-13,-16	>$=-9,9,,,,,-18	>N=,9,,,,,18	>be=,19,34,,,,-11	>prep=,-11,,16,,,13	>the=,10
+word plays	<N=,20	=,19
+word point	<N=,10,,,,,13	<it=10,,,,,,-8	=8,,,-12,,,-10	>$=13	>,=,9
+word policy	<N=,,,,,10,14	=,19,,,,,11
+word pool	<N=,,,12	=,,14,15
+word post	<N=9,,,,,,-9	<the=,,,9,,,12	=-20,-21,,16,,,-12	>$=10,,,12	>,=,,,10
+word pr	<N=,-14	<^=,,,15,11,,15	<it=,,,,,,19	<the=,,,,,,-14	=,-12,,,11	>$=,-12	>be=,,,10,12,,12	>good=,,,-22,,,-21
+word prefers	<N=,27	=,27
+word price	<N=,8	<the=,,19	=,20,15,-14	>,=,9,,,,,9	>N=,,9
+word printer	<N=,,,,,,20	<^=15,,,15,,,19	<the=15,-8	=34,-15,,28,,,35	>prep=,,,17	>s=14,,,-10,,,21
+word prints	<N=,,,-9,,,-15	<it=,,13	=,,14,-13	>N=,,13	>the=,,,-10
+word problem	<N=-9,,,,,,-9	<no=-9,,,,,,-19	<the=,,,,,,-23	=-10,,-13,,,,-40	>$=,,,14,,,11	>prep=-12,,,,,,-26
+word procedure	<N=,,,,,,-9	=,,,,,,-13
+word prompt	<N=,,,,,,26	=,,,,37,,26
+word properly	<N=,-12	=,-13
+word provider	<N=,,,,15,,14	=9,,,,15,,16
+word question	<N=,-10,,,,,-25	<good=,,,-9,,,-11	<please=,,,-8	<the=-9,21	<you=,,,,,,14	=-25,,,-27,,-10,-45	>!=,,,-8	>$=,-11,,-11,,,-18	>prep=-10
+word questions	<N=,,,21	=,,,23,,,-10
+word queue	<N=,-8	<make=,,,26,,,16	<the=,27,,,,,-25	=,18,,38	>$=,,,13	>,=,,,,,,-12	>be=,,,17
+word quit	<N=28,,,,,,12	=28,,,,,,11
+word quota	<N=,,,,,,9	=,-18,,-10,,,27	>prep=,-9
+word rack	<N=,29,,,16	=,27,,,16
+word ran	<N=,-8,11,,,,15	<^=9,-18,,10	<we=,,,-15,,,-8	=,-36,31,,,,14	>prep=14,,11,-15,,,13	>the=,-11
+word range	<N=,,,,,,-17	=,8,,,,,-13	>$=,,,,,,-17
+word rate	<N=,,,-9	<bad=,,,17,,,10	=,-9,49,16,,,14
+word rather	<N=-9	<modal=,15,,,,,8	=-18,35,,-19,,,11	>N=,,,,,,11	>choose=,-9	>prep=-16,20,,-17
+word read	<N=,,,,,,-9	<be=,,,,,,-9	<prep=18,,,,,,8	<we=-11,,,,,,-21	=,-14,,-14,,-13,-39	>N=-13,,,,,,-10	>prep=,,,,,,-16	>the=,-11,,,,-8
+word reader	<N=13,,,,,,16	=10,,,,,,12
+word reads	<N=,,-11,,,,-23	=,,-10,14,,,-33	>:=,,,,,,-26	>it=,8	>the=,,,9
+word reason	<N=,,11,,,,12	<it=,,,,,,14	<the=,,11	=16,-12,14,-11,-8	>prep=,,9	>we=,,,,,,-12
+word record	<N=,-14,20,,,,24	<the=,10	=-11,,19,,,,26	>$=,,,,,,12
+word references	<N=,,,18	=-9,,,30,,,11
+word regards	<N=,-13	=,-13	>,=,-13
+word region	<N=,,,-9	=,,,-10
+word regions	<N=21,,,-9	=20,,,-9
+word register	<N=,11,,,,,-20	=,,,,,,-23
+word registry	<N=14,,,,,,8	<the=,,10	=13,-11,8,,,,14
+word regression	<N=,15	=14,14,,,,,11
+word rejected	<N=19,,,-12	<be=,,,-11,,,9	=40,-9,,-25,,,21	>$=8	>prep=,,,,,,8	>the=10
+word rejects	<N=,,,,,,10	=,,,,,,15	>my=,,,,,,9
+word repo	<N=,37	=-11,31,,-9,,,-13	>$=,37
+word report	<N=10,-16,,21,,,-15	<ly=12,,,,,,10	<s=,,,14	<the=,,,-19,,-18,-24	<we=,9,,,,,8	=8,-19,,,,-18,-35	>$=,-10	>,=,,,14,,,-15	>N=,,,-13,,,-11	>have=,,,,,,15	>prep=15,,,,,,-13	>s=13,,,,,,18	>the=,,,,,,-11
+word reports	<N=-11,-11,,-11,,,-15	=,-16,,-20,16,,-23	>$=,-10,,,17
+word reset	<N=,,,11	<the=,,14,,,,-8	=22,17,12	>$=,26	>N=,,13
+word restored	<N=,,,26	=,-11,,32,,,13
+word results	<N=,,,,,,8	=,-10,,11,,,10	>make=,,,14
+word retries	<N=,15	<^=,9,,-11,,,-11	=-19,50,,-20,,13	>:=,9,,-9	>N=,,,,,,-19	>prep=,22,,,,,21
+word return	<N=9,,,,,46	=14,-15,,,,54,10	>:=12,,,,,-11	>N=,,,,,,10
+word returns	<N=16,,,,,9,18	=9,16,,,,9	>#=,,,12,,,9	>N=,,,,,10
+word review	<N=-16,-8,,36	<prep=,,,-15,,,-12	<the=-12,,,,,,-20	=-29,,,16,,,-37	>$=-11,,,,,,-22	>N=,,,17,,,13
+word rewrite	<N=,,,,,,10	<prep=,,,,,11,16	<the=,,,16,,,27	=,,,14,9,17,43	>it=,,,,,13	>prep=,-9,,10,,,10	>the=,,,,,,14
+word right	<N=,,,-15,,,-23	<^=,19,,-13,14,,16	<all=,19,,-11,,,17	<be=-12,-14	<it=,,,,,,-9	<prep=11,,,,,,-13	<the=13,,,,,,19	=,,-9,-28	>$=,,,,,,-12	>,=,,,-30,11,,17	>:=,24	>N=-8,-11,,,,,-25	>now=17,,,-12	>prep=8
+word risky	<N=,9,,,,,13	=,9,,,,,13	>$=,9,,,,,13
+word rooms	<N=,-11,,20,,,12	=,-16,,30,,,12	>be=,,,17,,,12
+word route	<N=,-23	=,-14
+word routes	<N=,,,,,,-18	=,-11,,,,,-20
+word row	<N=,-22,,,,,-16	<prep=9	<the=,,,32	=,-37,,27	>#=8,-19,,,,,-9	>$=,,,16	>stay=,-12,,,,,-20
+word rule	<N=-9,28	<my=,28	<the=,-14	=-12,36,,-23,,-9,-13	>$=,13	>prep=,25
+word sample	<N=,9,,,,,-8	<^=,,,,,-10,-28	<the=,,,,,,15	=,,,-13,,-14,-17	>$=,13	>N=,-9
+word sans	<N=,26,,,,,15	=,26,,-12,,,17	>prep=,26,,,,,14
+word saved	<N=,-10,,14	<and=,,,13,,,12	=,-16,,22,,,13
+word saves	<N=,,,,,,9	=,,11,,,,11
+word saw	<N=,,,-13,,,-11	=,-8,19,-19,,,-26	>it=,,8,-18,,,-28
+word scale	<N=,,,,,,10	=,30,43,20,,,13	>$=,31,43,20,,,13
+word scene	<N=16,-11	=15,-16,12,,,,-10
+word schedule	<N=,,,,,,-17	<the=-19,-9,,,,,-13	=-19,-18,,,,,-29
+word schema	<N=15	=14,,,,,,13
+word schools	<N=,30,,,,,34	=,37,,,,,45
+word screens	<N=,,,,,14	=,-24,,,,14
+word script	<N=,-30,,16,25,18,40	<the=,,-10,,38	=13,-36,,14,63,25,60	>$=,-17,,11,,,23	>it=9,,,,24,10
+word section	<N=9,23,,,,,10	<the=,,,,,,-14	=,14,,21	>#=,,,23
+word sends	<N=14,,,,,8,11	=16,,,,,8	>the=13,,,,,9,11
+word sent	<N=19,-8,,-19,,,8	<^=,,,11	<and=,,,8	<you=,,,-12	=,-19,,10,,-10,17	>$=,,,10	>,=,,,-9,,,-10	>the=,,,17
+word server	<N=14,,,25,,,14	<the=,,,-14,,,-24	=9,,-8,11,,,-15	>$=,,,14,,,8	>,=,,,13	>N=-9,,,,,,-20	>bad=9	>s=11
+word service	<N=12,,,,,,12	=,-14
+word session	<N=,30	<time=,,,,,16,10	=,33,,,,27,12	>$=,18,,,,,9	>:=,17,,,,12
+word setting	<N=,,,8,,,12	=,-11,,,,,9
+word settles	<N=-8,,,,,,-12	=-8	>it=,,,,,,-8
+word sheet	<N=,27,,16,40,,25	=-10,17,,26,39,,30	>$=,-9,,,20	>N=,,,,,,16	>be=,10,,25	>prep=,15
+word shift	<N=,-8	=,-12,25
+word should	<N=-8,-12,,,,,-18	<^=,-11,,,,,-27	=-30,,-11,-21,-12,,-56	>N=,,,-8	>not=,9,,,,,8	>the=,,,,,,-13	>you=,,,,,,-8
+word shows	<N=39,-17,,-29,,31	<now=12	=53,-32,22,-30,,30,11	>good=,,19	>no=,-8	>only=16	>the=8,,9
+word signature	<N=19,,,,,,9	=23,,8
+word signatures	<N=,,,-11,,,-9	=,,,-11,,,-9
+word signed	<N=-8,16,8,,,,26	<^=,,,25,,,24	<be=,11	<not=,,,,,,8	<the=,,,,,,9	=-10,,,77,-8,,82	>!=,,,,,,10	>$=,,,19,,,18	>N=,-9,,,,,16	>bad=,38,,,,,16	>prep=,-14,8,31,,,19	>the=,,,23,,,15
+word sings	<N=,,,-12,,,11	=,,,-12,,,11
+word site	<N=12,-15,14,,19,,-10	<s=,17,,9,,,11	=19,,9,10,15	>$=15,-13	>be=,,,,,,8	>good=,15,,14
+word sits	<N=,22	<now=17,,,,,,18	=19,13,,-20,,,35	>N=14,17,,,,,21	>prep=,,,-11,,,14
+word size	<N=,,15,,,,15	=,-12,12,-9,,,12
+word small	<N=-13	<^=,-14,,8	<the=,8	=-26,-10,14,,19	>N=-10,,10,,21
+word solved	<N=,,,,,,-13	<^=,,48,18	=,-9,44,40,,,13	>the=,,40,11
+word sorted	<N=,,,17,,,12	=,-11,,50,,,27	>$=,-10,,16	>,=,,,17,,,14
+word sounds	<N=-8	<^=,,,-18,,,-18	<it=,,,,,,-11	=-14,,,-19,,,-34	>N=-13,,,,,,-33	>good=,,,-11
+word speakers	<N=,-10	=,-11
+word spins	<N=16	=16,,,,,,9
+word split	<N=,,,,,,10	=,19,,-13,,38,20
+word stack	<N=,,,,,,8
+word stands	<N=,,,,,,-12	<it=21,,,,,,14	=18,,,-10	>$=,,,-13,,,-24
+word started	<N=,,,,30,,11	=-12,,,,41,,-11	>prep=,,,,42
+word starts	<N=17,,20,,,,24	=16,,19,,,,30	>prep=15,,19,,,,26
+word status	<N=,,,,,,-12	<^=10,-16	<the=-11,,,,,,-11	=,-22,,-11,,,-24	>:=,-9	>N=,,,,,,-12	>prep=,-11,,-10,,,-24
+word stay	<N=,11	<and=,17	<s=,,,,,,20	<we=,,,11	=,34,,8,,,27	>$=,18,,11	>prep=,-14,,,,,9
+word stays	<N=-16,21,-15,-15,-10,,48	<choose=,12	<it=,19,,,,,8	=-21,59,-15,-22,-10,-9,62	>$=,16,,,,,17	>N=-9,,,,,,-13	>bad=,11	>good=,18,,,,,-9	>prep=,-26,,,,,38
+word step	<N=11,,,-14,,,11	<prep=,,23	<time=,17	=,,27,-17	>#=,,29	>$=,,,-9	>:=10	>prep=,25,,,,,10
+word steps	<N=,11
+word stops	<N=,,,-11	=17,-8,15,-20	>prep=39,,17,-14,,,25
+word straight	<N=,24	=,47,,-11,,,17	>N=,22
+word stuck	<N=,,,,,,-10	<be=12,-10,-8,-8,,,-15	<get=-16,,,,,,-16	=41,-31,-12,-21,-10,-9,-35	>$=33	>no=,,,,,,-10	>prep=-15,-16,,-14,,,-15
+word study	<N=,,,,,,9	=,,,-9	>,=,,,,,,21
+word style	<N=,8	<the=-12,9,,,,,-8	=-14,17,,-10,,,-14	>,=,8	>N=,11
+word supposed	<N=10	<be=,,,,12	=8,,,,11	>prep=8,,,,11
+word survives	<N=,,,10
+word switched	<N=,,,-18,,,-13	=,8,,-11,,,-10
+word system	<N=,-10,,-26,12,,-27	<the=,,,27,,,28	=,,,,10	>$=,,,,,,9
+word tab	<N=,8,18	=,,18
+word table	<N=,15,,,,,52	<prep=12	<the=-14,,,-10,,,-17	=-12,14,-10,-23,,,11	>#=,,,,,,-20	>$=-12,,,-10,,,25	>,=,12,,,,,23	>and=10,,,,,,16	>have=,,,,,,-14	>prep=,-9,,,,,-18
+word takes	<N=,-12,-11,,,10,-9	<and=,11,,8,,,8	=,-11,,-8,,,-16	>N=-13,9	>s=,,,,,,-18	>the=,,-10,,,11
+word talks	<N=,9	=,30,,,,,9
+word task	<N=,,,,,,8	<the=,,,-18,,,-22	=,,,-31,,13,-14	>be=,,,-17	>prep=,,,,,12
+word teacher	<N=13,,,,,22	=13,,,,,22
+word team	<N=,,,15	<the=,16	=,11,-9,-9	>$=8,,,,,,-10	>,=,-10,,22,,8,8	>s=,36,,,,,9
+word teams	<N=,,,,,,-11	=,,,-8,,,-17	>N=,,,,,,-14
+word template	<N=,,,,9,,18	<the=,,,,,,-9	>good=,,,9,,,14
+word tenant	<N=12	=,-14,,8
+word tense	<N=,,,,,,9
+word text	<N=,15,,,,,14	<the=,,15	=-12,12,17,,,,28	>$=,,,,,,-11	>,=,14,,,,,12	>be=,,13
+word texts	<N=,-10,,,,8,11	=,,,,,8,11	>,=,,,,,,9
+word than	<N=-9,26,23,-12,,,22	<good=,,,,,,-20	<only=-16,20,,-17	=-27,46,26,-34,,-9,24	>#=,-11,9	>N=-9,65,,,,,18	>it=,,9,,,,8	>the=-11,,10,-8
+word their	<N=,,30,15,,,14	<^=,,,17	<and=13,,,-12,,,14	<make=-10,18,,,,10	<prep=,,,15,,9,16	=,,41,33,-11,11,41	>N=9,-15,,11,,,14	>s=-10,20,11,,,,13
+word them	<N=-10	<bad=9	<choose=,-9	<done=,,,17	<have=16	<ing=,,,,,,12	<make=-12,,,-12,,,12	<no=,19	<past=,10	<prep=9,-9,11,,,,-14	<s=,-9	=-12,,,-10,,-13	>$=-11,,11,-10,,-11,-25	>,=18,-8,,15,,,12	>and=,,18	>past=,,,,,,16	>the=,9	>time=,,,,,,-10
+word theme	<N=-8,-10	=-9,-12,,,,,-9
+word there	<N=19,,,-20	<^=,-25,25,-20,,,-25	<and=9,,,,,22,12	<bad=9	<be=-13,13	<get=-12,-10,,,,,-35	<ly=,,,,13	<prep=,-15,,,,,-10	<s=36,-11,,,,,16	<when=,13	=32,-39,,-50,,,-28	>$=21,,-9	>,=,-9,,,12,,-11	>and=17	>be=8,-27,-14,-24,,16,-22	>s=13,,,,,,11	>the=,,,,,,-8
+word thing	<N=,-27,,,36,30,22	<the=,-9,,11	=-9,-31,,14,34,25,29	>$=,-14,,,9	>we=,,15,,17
+word things	<N=,-9,10,-14	<prep=,,,,,,-12	<why=,,,30,,,29	=-9,-16,,,14,,10	>$=,-11,,-9	>,=,,,,,,-11	>N=,,,28,,,22
+word thinks	<N=,,,,,,8	=,,,,,,8
+word thought	<N=,14,,-14	<we=,,,-10,,,17	=,13,,-26,,,26	>prep=,,,,,,22
+word throughout	<N=,30,,21	=,49,,17,,,27	>$=,,,21,,,23	>,=,27
+word till	<N=22,22,,,,,13	<bad=13,,,-14	=47,34,13,-14,,-8,35	>N=,,,,,,12	>the=12,21,,-14	>they=18,,,,,,11	>time=23,16
+word time	<N=-9,-21,25,,,-10,21	<all=46,,,,,,15	<it=,,,,,,-17	<make=,,,25	<prep=,-9,,15	<the=-16,,,-12,,,-39	<time=,,,,,15	=,-31,20,9,-11,,-22	>$=,9,,-15	>,=-19,,,,,,-35	>:=,,9,,,9	>be=-13	>it=14,,,10,,,11	>prep=,,23,18	>s=,-9	>the=13	>we=18,-10,,,,,-12
+word timers	<N=,,,,,,9	=,,,,,,9
+word titles	<N=,,,-10	=,,,-10
+word token	<N=,-9,,,,,11	=15,-13,,,,,15	>prep=9,,,,,,11
+word tokens	<N=,,,,,,-12	=,-9
+word tomorrow	<N=-11,-9,,,,26,-37	<be=,,,,,,11	<prep=22,18,,,,,20	<s=13,,,,,13,8	=25,-15,-9,-23,,54	>$=27,,,-14,,31	>prep=,,,,,,9	>time=,,,,,17
+word tonight	<N=15,,,,,17	<be=,,,,,,-10	<it=,-8,,,,15,19	=17,11,,-18,,31	>$=23,,,-13,,32	>,=,8,,,,,8
+word took	<N=,-12,,11	<^=-10,-9,,16	<we=,27,,21	=,,-10,38,-10,,18	>#=,,,13	>N=-9,-9	>the=14,19,,,,,10
+word tool	<N=,,10,,14	=,,,,13,,9
+word train	<N=,40,,,,,23	<the=-21,10,,,,,-22	=,40,,-15,,,-17	>$=33,29,,,,,22	>,=,18	>bad=,-14,,,,,-11
+word training	<N=,,,,,,-22	<the=,-13,20,,,,-11	=,-28,17,-8,,,-31	>N=,-11,,,,,-19
+word transactions	<N=,,,,,,-10	=,,,,,,-10
+word trips	<N=,,22	=,,22
+word try	<N=,-10,,17	<^=,,,,,,-16	=,-16,,9,,,-21	>again=,,,,,,-9	>ing=,,,,,,-17
+word turned	<N=,,,,10	<^=,-9,,28,,,10	=-15,-12,-11,39,11,-9,12	>bad=,,,-15	>prep=-9,-9,,11,13
+word turns	<N=,,,13	<^=-11,,30,-10,,,21	=,,35,,,,28	>prep=-14,,42,-9,,,26
+word twice	<N=10	<done=,,,11	<ed=,,,,,,11	<s=16,,,,,,12	=46,-11,,-13,,,74	>$=29	>,=12,,,,,,25
+word type	<N=,,,9	=,,,13,,10,12	>N=,,,,,,10
+word types	<N=,,,,,,-10
+word under	<N=,13,,-14,,36,21	<bad=,,,,,,-9	<prep=,,,12	<s=,,,,,,-14	=,,,19,,38,12	>#=-11,16	>N=14	>s=,,,,,,8	>the=-14,-9,,21,,29,-8
+word unit	<N=,17,,,,,25	<the=,9	=,18,,11,,,19	>s=,-14,,13
+word up	<N=13,,,-19,,,-27	<bad=-12	<be=-18,,,29,,,12	<choose=11,,,10	<done=,,,27,,,12	<ed=49,-10,,-26,,,13	<good=,,,-14,19	<ing=,17,,12	<it=,,,,,16	<make=9,15,,,,,14	<past=,30,,-9,,21	<s=10,-13,24,-47,,,-27	=36,17,,-35,,31,18	>#=,-17,11,-10	>$=21,18,,-17,,15,30	>,=22,-15,,,,,-12	>:=,,,,,,-15	>N=21,17	>and=,-17,,-9,,25,8	>choose=,,,-10	>ing=,,,,26,,9	>my=-22	>prep=,,,-13	>the=,,,28
+word update	<N=33,,,-11,,,15	=36,-10,-10,-20,-8,-9
+word us	<N=-17,,,14,,,-11	<bad=14	<ed=-10,,,16,,,-19	<make=-8,,-9,-20,18,-15,34	<past=-14,,,25,,,19	<prep=27,-15	<s=,,,-10,,9	=,-21,,25,20,-14,30	>$=,-10	>,=13,,,13	>N=-11,-19,,,13,-14,-32	>and=,,,11	>bad=,,,,10,,13	>choose=,33,,,10,,34	>do=,-13	>make=,,,,,,11	>not=,19,,,,,14	>prep=,,,9,,,-31	>the=,,,19,,9,14
+word used	<N=-9,-8	<be=8,,,-9	<have=,16	<we=,,,,,,-15	=,10,,,,,-15	>N=,15	>good=14,,,-11,,,10	>prep=-11,-9,,10,,,-21
+word user	<N=13	=17,,,,,,-24	>N=,,,,10,,10	>prep=10	>s=14
+word uses	<N=,-8,,,,,-14	=,-11,,,,,-23
+word value	<N=20	<s=,,,,,,-11	=18,,,-11,,,-9	>$=,,,,,,-11
+word van	<N=,38,,-12	=9,33,,-26
+word variant	<N=,17,,-22,,,23	=,17,,-22,,,23
+word vendor	<N=16,-12,,-16,,,-29	<the=10,,,,,,-16	=25,-9,,-27,,,-25	>N=15,-15	>ed=,,,,,,-14
+word version	<N=-9,-9,,-18,9	=-17,-12,,-24,8,-13,-23	>#=,,,,,,-10	>:=,-10	>prep=,,,,,,-11
+word versioning	<N=-12,21,,-16	=-12,26,,-16	>$=,,,-12
+word versions	<N=,32,,33	<all=,,,,,,-8	=,29,,38	>,=,,,,,,-16
+word voted	<N=-8	=-22,64,-11,-10,,,34
+word wall	<N=,25,20,,,,25	<the=,-10,,13,12,,10	=,27,16,10,15,,41	>$=,20,23,12,,,26
+word want	<N=,,,,17	<not=,32	<we=,10,,,,,-8	=-16,17,-8,,13,,-22	>N=,21,,,16	>prep=,,,,,,-20	>s=,13,,,,,8
+word wants	<N=21,-11,,-10,9	<no=-16,16,,,,,8	=,,,-11,11,,10	>prep=-15,12	>the=18
+word water	<N=,,11,,,,-12	<the=15,-13	=,-29,10	>N=,,,,,,10	>the=,,,,,,11
+word way	<N=-10,-18,15,,,,-21	<it=,-9,,,,,-12	<no=,,,,,,13	<the=-13,,,-9,,,-8	=-29,-29,18,,,,-28	>$=,,,,,,-10	>,=-11,,,13	>N=,,,-14	>it=,,,,,,-9	>the=,-14,,,,,-13
+word webhook	<N=14	<the=11	=31,,,,,,10	>N=23
+word week	<N=,,,,,,19	<it=9,-18,,-12,,31,-18	<the=9,-12,,11,,,-14	<time=,-18,,-11,,12,-17	=10,-47,,-20,,29,-26	>$=,-18,,,,22,-35	>,=,,,,,,12	>prep=16
+word weekly	<N=,21	<prep=-10,-10,,,,,-12	=-13,15,,,,,-12
+word weeks	<N=,,,-23	<prep=,,,12	=,-21,,-17,,9,8	>$=10	>,=,,,,,,-10	>prep=-10,,,,,,-12
+word well	<N=,,,-12,,,-12	<^=,-26,,-25,,,-29	<prep=,,,,41,,26	=-14,-38,,-53,38,,-27	>$=,,,,25,,11	>,=,-24,,-11,,,-17	>:=,8,,-11	>N=,-8,,,17,,14	>prep=,,,-11
+word went	<N=-9,,-14,39,,,12	<^=,13,,-13	<make=,,,8	<s=,,21,19	<we=,,,,,,16	=-20,-22,,57,-11,-12,43	>N=29,,,-13	>again=,10,,-12	>bad=,,,-25,,,-12	>good=-17,13,,38,,,22	>prep=-31,-23,,45,,,14
+word when	<N=-12,-13,21,-16,,,-26	<^=-11,-13,,,,,-50	<bad=,,,,,,-10	<good=,,,-18,,,-15	<s=16,,,,,,8	=-22,-47,26,-62,-17,,-109	>N=-13,,,,,,-24	>all=,,,-16,,,-11	>it=8,,8,,,,-9	>the=-37,-16,15,-25,,,-66	>they=,,12,,,,-9	>we=11,,9	>you=,,-9,,-8,,-16
+word whenever	<N=,15	=,,26,-8	>the=,14	>you=,,,,,,-13
+word where	<N=,-8,,-10,,,-13	<^=,,,13,,,31	<be=,-19,12,,23	<s=,,,12	=,-20,25,21,17	>s=,,,29,,,24	>the=,,23,-8
+word while	<N=,,,,13	<^=,-8,,,39,,35	=-9,-26,,9,46,,33	>ing=,-11	>the=,,,,14	>we=,,,16	>you=,,,,33,,39
+word who	<N=17,,,,,,9	<^=,,16,,,,22	<s=,,12	=19,-19,20,-20,-11	>N=,,,,,,-9	>choose=,,,,,,-9	>past=,,21,,,,39	>s=15,-15,,,,,-15
+word whose	<N=,-29,,,,,-9	=,-30,16	>N=,-30,16
+word why	<N=21,-13,17	<^=15	<be=,-13,48,,,,9	<make=,19,,,,,11	=20,-15,70,-24,,-10,24	>all=,,10	>no=,,23	>the=-8,13,28,-10,,,18
+word widget	<N=15,,,20,,,19	=13,,,20,,,20
+word win	<N=,11,,12	=,18
+word window	<N=,,,,,,-8
+word wins	<N=,,,,,,17	=,15,,,,,20	>$=,15,,,,,21
+word within	<N=-9,,,,,,-9	<be=,,,,,,-17	<choose=,,,15	<done=,,9	=-18,,11,,,,-23	>N=,,,,,,-20	>the=-8,,15
+word without	<N=10,,,-9,,,-9	<^=37,-18	<bad=,14,,15	<choose=,9	<do=,16	<ed=12	<good=-8,27,,18,,,8	<s=-15,19,10	=33,58,15,17,-10,-12,52	>N=,19,,,,,-18	>bad=,,,19,,,12	>ing=-10,22	>it=26,,,-10,,,14	>the=9,,,17,,,32	>they=11,14,17,,,,12
+word won	<N=,,,-13,,,-12	=,13,,-16
+word word	<N=,,,-14	<the=-12,,,,,,-28	=-9,,-15,-16,,,-22	>$=,,,,,,9	>N=-11,,,,,,-23
+word work	<N=,15	<it=,,,,,,-10	<please=,,,10	<prep=,-13,,,,,-17	<s=,,,18,,,9	<the=,,,-22,,,-17	=,-21,-14,,,-12,-47	>$=,-15,-10	>,=,,,26	>N=,,,15,,,18	>prep=,-12,,,,,-20
+word working	<N=9,,,-10	<bad=,,,,,,-9	<be=,,,14	<it=,,,,,,-10	=,,,,,,-19	>$=,,,-28,,,-17	>N=,,,11,,,10	>prep=,,,,,,-25	>time=,,,,,9
+word works	<N=37,-10,,-11,,,-19	<^=,,,,,,-20	<it=,,,-8	<the=,-10,,20,,,19	=29,,-12,,,,-15	>$=,,,-16,,,-9	>,=,23,,17,,,15	>N=,-11	>prep=31,-10,,-13,10,,-20
+word would	<N=,,,,,,-12	<^=,-11,,,,,-24	<and=,8	<it=,,,,,,-15	<we=-26,12,,-14,-12,-11,-33	=-48,,-24,-35,-13,-27,-55	>N=-18,-22,-12,-17,,-14,-27	>be=,,,,,,-10	>choose=,-13,,,,,-16	>ed=,-8	>have=-10,34	>it=,,,,,,-14	>make=,9	>not=,,,,,,-11	>only=,24
+word writes	<N=,-9	=,-19,,,,,-13
+word written	<N=11,21,,-15,,,11	<be=,,,12,,20	=,15,,-11,,31,18	>$=,,,,,,19	>N=-10,10	>bad=,,,9,,21,-8	>prep=,,,,,,17
+word wrote	<N=,,,-43,,,-26	<^=,,,-18	<we=,,,,,,11	=,-11,,-29,,,-22	>:=,,,,,,-19	>it=,,,,,,-8	>the=,,,,,,10
+word year	<N=,,,,,,-9	<it=-10,38,,,,-15,19	<prep=,-10	<the=,,,-16,,,-23	=-20,14,-12,-13,,-27,-45	>#=,-8	>$=-21,27,,,,-20,-9	>prep=9
+word yesterday	<N=,,,17,,,13	<because=9,,,,,,18	<prep=8	=13,,,19,,,22	>$=,,,,,,17	>,=,,,,,,-10
+word yet	<N=-40,-15,,,,,-23	<s=,,,-9,,,-8	=-33,-22,,-22,,,-42	>$=-20,-15,,-9,,,-27	>,=-12,,,,,,-9	>?=,,,-9
+word →	<N=,,,-13,,36,13	=,,34,,,34,13	>N=,,,,,21,8
+word acme	<^=,,,9	<prep=,26,,12,,8,23	=-8,28,,20,,,26	>$=,,,17,,,10
+word actually	<^=,,,,43	=14,,,,41,,11
+word agreed	<^=-11,,,-10,,16,31	<prep=,,,,,,10	<we=,,,,,,23	=-24,34,-12,-9,,,65	>$=,,,-9,,,13	>,=-9,,,,,24,22	>N=,8	>prep=,15,,9,,-11,18
+word aha	<^=,,,,,,11	=,,,,,,11	>,=,,,,,,11
+word almost	<^=,,,-14,,,-20	=,,,-26,,,-34	>good=,,,-22,,,-25
+word also	<^=12,22	<be=,,,,,,-12	<my=,,,,10	<we=,,,,12,,15	<you=,,,,12,,13	=,,,,84,,43	>N=,,,,42,,33	>choose=,15	>do=,,,,12,,11	>need=,,,,19
+word another	<^=,,,,,,-10	<prep=,-23	=-10,-56,,,,,-40	>N=,-58,,-9,,,-40	>be=,,,,,,-10
+word any	<^=,,,,,,-13	<make=,,,,,,-9	<prep=,,,,,,8	=-12,-21,,-27,,,-55	>N=-11,-10,,-20,,,-31	>prep=10,-9	>s=-13,,9,,,,-9
+word anyway	<^=,22,,,,,-17	<time=,,,,,,-9	=-14,22,,,,,-25	>$=,-9,,,,,-18	>why=,,,,,,-8
+word apparently	<^=12,,15,,,,15	=,-10,15,-11	>the=,,,,,,8
+word apple	<^=,,,11	=,,,15,,,13	>N=,,,13
+word asking	<^=,-12,,,,,-13	=-9,,,,,,-21	>prep=,-12	>you=,,,,,,20
+word backfill	<^=,,,9,,14	=16,,,8,,14,9
+word backup	<^=,,,17,,,29	<the=19,,10,,,,14	=12,,,28,,,58	>N=,,,10,,,11	>prep=,,,9
+word backups	<^=,,,9	=,,,,,10,-16
+word basel	<^=,29,,,,,20	=,24,,,,,12
+word blocked	<^=-47	<be=-9,,,,,,-9	<not=,,,,,,-14	=-69,-19,,-17,,,-57	>,=,,,,,,-14	>:=-14	>N=,,,,,,-9	>prep=-24,-10,,,,,-29
+word brb	<^=,-10,,-10,,,-33	=,-12,,-10,,,-40
+word cage	<^=20	=13,14,,-12	>be=,17
+word ceiling	<^=,16	=,23
+word checkout	<^=,9,,,,,23	=18,8,,-9,,,39	>bad=11	>be=,,,,,,13
+word ci	<^=-9,,,8	=-9,-15,,,,,-10
+word cleaned	<^=,15	=,11	>good=,11
+word completed	<^=,-10,,-9,,,-21	=,-13,,-19,,,-40	>s=,,,-15,,,-27
+word congratulations	<^=,,,-12,,,-26	=,,,-16,,,-31	>prep=,,,-15,,,-25
+word cover	<^=,-12	<not=,-18	=9,-24,,,,20,11	>,=,,,,,,9	>be=,-11	>the=,-19
+word dark	<^=,35	<the=-8,,,,,,-15	=-15,28,,-11	>N=-13,42,,,,,13
+word dbt	<^=,,,9,,,11	=,,,9,,,11
+word dear	<^=,,,-11,,,-14	=,,,-12,,,-20	>N=,-9,,-13,,,-28
+word deploy	<^=,,,,,,14	<the=11,-9	=52,-11,,-8	>$=34,-8	>bad=12	>be=,,,,,,10	>it=,,,,,,-10
+word deployed	<^=,,,16,,,14	=,-12,,23,,-8,10	>$=,,,16
+word dns	<^=,,,10	<the=,,,15,,,13	=,-11,,,,,-9	>N=,,,25,,,18	>done=,,,-15,,,-17
+word docs	<^=,,,13,,,11	<the=-10,-12,,-11,,,-48	=,-19,,-8,-11,,-39	>N=,,,9
+word draft	<^=,,,,,,13	<the=,,,-13	=-14,-9,,-19,,-9	>$=,,,-8,,,-12	>the=-9,,,,,,-9
+word dropped	<^=,,,19	<be=,28	<s=10,-9,,8,,,9	<we=,12,,9	=,18,23,49,,,11	>$=,27	>N=,,,19	>prep=11,,,,,,8	>s=,,,8	>the=,12,,8
+word dropping	<^=,-23,,,,,-8	=,-23	>the=,-15
+word enjoy	<^=,,,,,,-10	=,-9,,,,,-18	>the=,-8,,,,,-16
+word error	<^=,,,9	<it=,,,-8,,,-11	<prep=,-11,,,,,-15	<s=13	<the=,,,,,17,-23	=-12,-29,-17,-9,-11,,-54	>N=-9,,,,,,-22	>ing=,-12,,,,,-15	>s=,,,,,15
+word everyone	<^=,30,,,,,21	<and=,,,9	<prep=15,,,-13	=,40,23,,,,30	>$=14,12,,-13,,,12	>N=,,24,8,,,9	>be=,11,,,,,11	>prep=,17
+word explain	<^=,,,,,,-9	=-8,,-12,,,,-26	>the=,,,,,,-10
+word fig	<^=,,,15,,,11	=,,12,12,,,15	>#=,,,15,,,11
+word finally	<^=-10,-14,,44,,,14	<we=,,,17	=-26,-28,-11,83,-14,,40	>$=,-11,,31	>good=,,,10
+word fingers	<^=,,,-37,,,-26	=,,,-39,,,-27	>done=,,,-39,,,-27
+word following	<^=,22	=,25,,,,,8	>you=,25
+word found	<^=,,,27	<not=,,,,,,-10	<we=,,21	=-12,-15,20,31	>it=,,,43	>prep=,10,18	>the=,-9,,-9
+word freeze	<^=,8,,,,,-9	=,42,,,,,14	>N=,12
+word fyi	<^=,-10,,16	=,-10,,16	>the=,,,16,,,9
+word git	<^=,,,,,,-11	=,,,,,,-12	>N=,,,,,,-11
+word give	<^=,,,,-8	<we=17,,,,,,-14	=,,,,,,-21	>N=-11,,,,,,-23	>good=18,11	>my=,,,,-8
+word given	<^=,25,,-10,,,9	=17,19,,,,,9	>it=,,,-9	>the=,8
+word going	<^=,-10,-10,-12,,31	<be=-10,30,,,,14	<choose=,,,,,,-15	<not=,10,11,,,,39	=-12,22,13,-23,,38	>N=,22,,,,,16	>again=,,,,,,-17	>prep=,12,16,,,44,24
+word google	<^=14	=18,,,,,,8
+word guideline	<^=,,,,,,-10	=,,,-12,,,-8	>N=,,,,,,-8
+word happy	<^=,,,-23,,,-25	<be=,-9	=-13,-18,,,,,-21	>prep=,,,,,,-18
+word header	<^=,31	<the=-10,-11,,-27,,,-57	=-22,42,-10,-44,,-12,-43	>$=,,,,,,-9	>N=,14,,-13,,,-12	>be=,,,,,,-17	>good=,,,,,,-8	>ing=-11,28,,-14,,,11
+word heads	<^=,,,,,,-15	=,,,,,,-16	>good=,,,,,,-15
+word hello	<^=,-22,,19	=,-22,,19	>N=,,,10
+word hey	<^=,-25,-9,11,56,,24	=,-25,-10,,57,,21	>N=,-13,,13,10,,24	>so=,-11
+word hi	<^=,,,,,,-9	=,,,,,,-9	>,=,,,,,,-10
+word hm	<^=,,,,19	=,,,,19	>,=,,,,,,-14
+word hmm	<^=,-19,,-20,11,,-24	=,-26,,-20,11,,-24	>,=,-12,,,,,-12
+word hold	<^=,14,,,,,-16	<s=,13	=,20,,-8,,,-9	>$=,12	>prep=,-12,,,,,-15	>the=,20
+word imagine	<^=,,-8	=,,-9,,,,-11
+word interesting	<^=,-10,11	=,-11,11
+word interviews	<^=,22	<prep=,,,,16	<the=,,,,,,-15	=,15,,-9,14,,-8	>be=,,,,,,-14
+word investors	<^=,-8	=,-10,,,,,-13
+word invoice	<^=,,,10	<the=,-13	=,-16,,14	>#=,,,12	>N=,,,,9
+word irb	<^=,,,9
+word k	<^=,16,,,,,-10	=,16,,,,,-10
+word keep	<^=,-45,,,,-10,-30	<and=,,,,,,-26	<my=,,,,,,9	<prep=,15	<s=,,,,,,-9	<we=,,,,17	=,-35,-10,-24,,-17,-21	>$=-8	>N=-10	>choose=,,,,,,-15	>get=,,,,,,11	>good=15,,,,,,11	>ing=,-16,,,17,,-10	>it=,17,,,,,19	>prep=,10	>the=-10,-34,,,,-14,-26	>they=,-11,,,,,-17
+word kind	<^=,-13	<it=,,,,,,-11	=,-17,,-11,,,-16	>s=,-13,,-12
+word learned	<^=,-8,18,,,,15	<we=,,11	=-12,,57,-18,-10,,17	>it=,15,26,-14	>prep=,,,,,,-10
+word legal	<^=14,-20,,10	<prep=33,-14,,-28,,,13	=55,,,-29,,,23	>$=21,-10	>be=10,,,-8	>ed=,19	>prep=,,,-36
+word lemma	<^=,,8	=,,8	>#=,,8
+word load	<^=8,,,-9	<not=10,,,,,,12	<prep=11,,,11	<the=,,,,,,-9	=24,-17,,,,,16	>,=12	>make=8,,,-9
+word looking	<^=,-24	<be=,-11,,,,,-19	=,-37,,,,,-26	>prep=,-37,,,,,-26
+word love	<^=,-10,,,,,17	=,-15,,,,,11	>it=,-9,,,,,18
+word mail	<^=10,,,,,,10	<done=,,13	<the=,,,12,12,,15	=18,-23,,10,32,-8,41	>$=,,13,-13,18,,12	>N=11,,,,14,,10	>be=12,,,18
+word main	<^=,,,19,,,12	<prep=,,,21,,,24	=,13,,33,,,44	>$=,,,20,,,14	>N=,,,21	>be=,,,-8,,,17
+word make	<^=,9,,-11,,,-18	<my=,13,,,,,37	<not=,-12	<s=,,,,,,-10	=-15,,,-19,,,-11	>N=,,,-8	>good=-15	>it=8
+word managed	<^=,,,41,,-9,9	<the=,-8	=,-13,,40,,-9	>N=,-8	>prep=,,,41,,-9,9
+word many	<^=,-15,,,,,-24	=,-18,15	>s=,-15,,-10,,,-14
+word marketing	<^=,-10,,,,,-8	=9,-13,,9
+word migration	<^=9,,,9	<the=,13,,,,,13	=,9,,12,,,19	>$=,10	>past=,,,9	>prep=,,,12
+word monthly	<^=,28,,,,,20	<prep=,-12	=-12,54,,-12,,,37	>$=,51,,,,,35	>so=,10,,,,,15
+word morning	<^=,-14,,-23	<all=,,,,,,-19	<it=16,10,,48,,-13,46	<the=-9,,,10,,,-9	<time=,,,,,15	=,-20,-16,12	>!=,,,,,,-21	>$=-14,-9,,14,,-10,-12	>,=,,,13,,,12	>and=,,,,,,13	>prep=,,,,,,-9
+word most	<^=,,15,,,,10	<prep=,,,,,,-15	=-15,-9,11,-12,,,-23	>N=,,,,,,-25	>prep=,,17,,,,9
+word moved	<^=-10,,,34,,-11	<we=,-10	=-11,-28,-10,53,,-15,22	>prep=,,,9,,-11,12	>the=,,,,,,10
+word moving	<^=,29,,,,,-9	<be=,17,,,,,18	=,38,,9,,-12	>prep=,33,,16,,,22
+word need	<^=10,,,,,10,24	<no=,,,,,,-9	<still=,8,,,,16,10	<we=31,-17,,-12	<you=,-8,10	=21,-30,10,-23,-16,38,14	>$=9	>N=,-11,,,,10,-10	>it=,,,,,,-16	>prep=,,,,,24,21	>the=23,,,-9,,11,33
+word neither	<^=,,,,,,-16	<and=12	=23,,,-10,,,-12	>prep=13,,,,,,-14
+word newsletter	<^=,16,,,,,-9	<the=,21,,10	=-16,,,,20,-13,-12	>$=,-17,,,23,-12	>stay=,,,,,,-13
+word nice	<^=,,,,44,,34	<be=,,,,,,-16	<the=,,9	=,-10,,-18,40,,-10	>$=,,,-14,,,-21	>,=,,,,,,-11	>N=,,8,9,,,-11
+word nope	<^=,-8	=,-8	>,=,,,,,,13
+word note	<^=,-12,,,,16,25	<you=,11,,-9	=,,,-21,,,17	>prep=-10,,,-9,,13,24
+word noted	<^=-10,57,-8,-30,,24,19	=14,46,-11,-33,,69,24	>,=,19,,-20	>:=,18,,,,26,11	>prep=,,,,,23
+word npm	<^=10,-10	=,,,23,,,25	>N=13,,,,,,14
+word oh	<^=,,,,,,-15	=,,,,,,-16
+word ok	<^=,60,,-28,,,52	<be=11	=,68,-9,-25,,-9,74	>,=,,,-8,-10,,9	>N=,15,,,15,,15	>so=,18,,,,,14	>the=,22	>you=,16
+word okay	<^=,,,-12,,,-14	=,,,-12,,,-14	>,=,15,,-9
+word onboarding	<^=,-10,,17,,,11	=,-16,,15,43,,42	>N=,,,,45,,39
+word option	<^=,-16,,,,,-23	<prep=,,,,,,14	<the=-10,,,,,,-9	=-16,-10,,-19,-10	>#=,,,,,,8	>N=-12,-9,,-12,-8,,11	>be=,11
+word passed	<^=,-9	<we=,,,16	=-10,-23,-10,44,,,30	>$=,,,11	>the=,-11
+word path_	<^=,-11,,,,,-35	<prep=,-8,,12,,26,8	=,-21,12,23,,25,-16	>$=,,,,,18	>,=,,,,,,-21
+word plain	<^=,10	<the=,16	=-10,28	>N=,23
+word postgres	<^=12,47,,-18,,,35	<choose=,-13,,,,,-10	<prep=-12,-22,,21,,-15,-15	=,17,,,,-16,9	>#=10,-19,,19	>$=,41,,-9,,,14	>,=-8
+word premiere	<^=,,,,,,-10	=,,,,,,-10
+word prod	<^=17,,,,,,14	<prep=,,,9	=29,-9,,,,,18	>be=27,,,,,,13
+word pros	<^=,-13,,-10,,,-40	=,-14,,-10,,,-36
+word pushed	<^=,,,17	=,18,,22,,,12	>prep=,26,,13
+word q	<^=,,,,,,-17	=,19,,,,,11	>#=,12,,8,,,14	>the=,9
+word quick	<^=,,,12	<the=,,,15,,,-11	=,-12,-9,28,,,-16	>N=,,,16
+word quiz	<^=,,,-9,,,-22	<the=,,,,,,10	=,-10,,-10,,,-23	>N=,,,,,,-11
+word reading	<^=,-12,10,,,,-10	<be=,,,,,,-28	<prep=,,11	<the=-8,11,,,,,-8	<when=,8	=-26,,31,-18,-14,-13,-40	>N=-8,23	>all=,16,,,,,11	>it=,,12	>make=,,,,,,-10	>the=,-21,,-9,,,-27
+word rebrand	<^=,37,,,,,18	=,45,,,,,24
+word recorded	<^=,47	=-8,50,,,,,11
+word refund	<^=,18	=-10,48
+word remind	<^=,,,,,29,28	=,,,,,29,28	>my=,,,,,29,28
+word removed	<^=,-17,,,,,10	=,-12,,10,,,20	>$=,,,,,,9	>the=,,,18,,,24
+word rename	<^=,,,-16,,,-28	=-9,,,-21,9,-11,-37	>N=,,,-17,11,,-21
+word reproduced	<^=,-14,,-17	=,-14,,-17	>it=,-14,,-17
+word reviewer	<^=,,,,11,,11	=16,,,,11	>#=,,,,,,9
+word rewrote	<^=,,,13,,,9	=,,,13,,,9	>the=,,,13
+word rust	<^=,49,,,,,60	=,46,,,,,57	>$=,43,,,,,54
+word safari	<^=,,,,,,12	<prep=19,,,,,,19	=27,,11,,,,35
+word say	<^=-12,-8,,,,,-18	<prep=-9,,,-9,,,-23	<s=-8	=-17,-20,,-9,-11,-8,-47	>$=,-10,,-11,,,-14	>N=26,,,,,,22	>choose=-9,12	>so=-10,,,,,,-9	>the=-9,-8,,,,,-18	>we=-10,,,,,,-9	>why=8
+word scans	<^=,-13,,,,,-19	<the=11,15,,-9,14,,9	=,,,13,13
+word scrap	<^=,21,,,,,14	=,29,,,,,20	>the=,29,,,,,21
+word search	<^=10,,,,,,10	<the=,10,,,,10	=,,,,,,21	>$=,21
+word second	<^=,14,,,,,12	<prep=,29,,,,,8	<the=,-26,,,-12	=-17,20,13,-14,-15	>$=,13	>N=,,,-18,-11,,16	>all=,,,-9	>bad=,,21	>prep=,,,-8,,,-13
+word settled	<^=,25,,-16,,,20	<be=,27,,-16,18	<you=,13,,,,,12	=-11,89,,-49,14,-10,37	>$=,43,,-12,,,15	>:=,,,-8	>prep=-9,38,,-23,,,18
+word show	<^=,,,,,,-9	<prep=-11	<s=,,11	=-9,-12,,-10,,-9,-27	>my=,,,,,,-14	>the=-10
+word slides	<^=,,,30,,,15	<the=,,,,,9,-15	=,,,27,,,9
+word some	<^=,-10,,-11,,,-21	<prep=,,,,,,-9	=-13,-15,8,-22,,,-36	>N=-8,,,,,,-20	>s=,-9,,-10,,,-29
+word someone	<^=,,,,,21,22	<prep=,,,,,,-11	=27,-9,,,,14,15	>have=,,,10	>s=26,,,,,,9
+word something	<^=10	<have=,,,,,,-14	<it=,,,,,,-8	=,-24,,-8,,,-45	>N=,,,,,,-12	>be=,,,,,,-9	>prep=,-10,,,,,-14
+word sqlite	<^=,48,,,,,41	<prep=,8	=,84,,,,,62
+word submitted	<^=,,,28,,,16	=-9,-9,,53,,-8,27
+word summarise	<^=,-11,,,,,-27	=,-11,,,,,-27	>the=,-11,,,,,-27
+word summary	<^=36,34	<the=,,,17,,,23	=34,26,,38,,,9	>prep=34,38
+word supplier	<^=16,,,-10	<the=10	=16,-13,,-20,,,-8
+word suppose	<^=,-11,,,,,-20	=,-11,,,,,-20	>the=,,,,,,-9	>we=,-8,,,,,-10
+word sure	<^=,24	<make=,,,-8,,,-9	<not=,-11,,,,,-20	=-10,10,,-14,,,-27	>,=,24
+word swapped	<^=,9	=,,11,,,,16	>the=,,,-24
+word talk	<^=,,,12,,,-14	<my=,,,10,,-10	<the=,,,,,,-12	=,-14,,9,,-11,-37	>prep=,,,,,-9,-14
+word talked	<^=,,,-18,,,16	<we=,,,,,,9	=-10,10,,-26,,-9,27	>prep=-9,,,-19,,-8,23
+word tax	<^=10,,,,,46,10	<the=,,,18	=,-13,,20,,44	>N=,-8,,21,,44,21
+word terraform	<^=14,,,,,,20	=14,,,,,,20
+word thank	<^=,,,,,,-10	=,,,,,,-15	>you=,,,,,,-15
+word thx	<^=,,,,,,-12	=,,,,,,-12	>,=,,,,,,-12
+word title	<^=,17,,,,,26	=,16,,,,,21
+word todo	<^=,-10,,,,24,15	=,-12,,-9,,26,15	>:=,,,,,21	>prep=,-8
+word translate	<^=,,,,,,-11	=19,,,,,,-16	>prep=,,,,,,-8
+word trying	<^=,,,-10,,,-23	=,,,-11,,,-25	>prep=,,,,,,-10
+word twelve	<^=,,,12,,,15	<all=,13,20,13,,,15	=-12,24,17,16,,,32	>s=,25,17,,,,29
+word ugh	<^=,-22,,-13,,,-16	=,-22,,-13,,,-16
+word understood	<^=-12,52,,-11,,-10,29	=-21,54,,-11,,-10,42	>,=,22,,,,,22	>:=,30,,,,-8
+word unless	<^=,,,,,,-11	=13	>N=,,,,,,-10
+word waiting	<^=16,,,,,,21	<be=17	<still=,,,,,,12	<the=,,,8	=20,,9,,,,27	>$=,,14,,,,-11	>N=-9,,,18	>prep=34,,,,,,38
+word whether	<^=,,,16,,,-13	=-10,-14,,,,,-17	>prep=,,,14	>the=,,,-11
+word whoever	<^=,-13	<prep=,,,9,,,11	=,14,,,,,13	>s=,26
+word wifi	<^=10,-8	=13,-14,,10,,,13	>be=-9,,,10
+word windows	<^=21,,,,,,10	<the=,28,,,,,8	=16,27,,-8,10,,35	>N=,11,,,11,,18	>s=,19,,,,,9
+word would've	<^=,,,,,,-10	=,,,,,,-10	>be=,,,,,,-10
+word write	<^=,-12,-11,,,-10,-36	<and=,,,,,,15	<please=,,,,,,-11	<prep=,8,,,,,13	<s=9	<will=,,,,,9,10	=,-12,-20,-15,-11,,-8	>N=13	>it=,,,,,,13	>my=,,,,,,-12	>prep=,,,,,17
+word yeah	<^=,20,,,,,-15	=,20,,,,,-15
+word yep	<^=,34,,,,,26	=,34,,,,,26
+word yes	<^=-13,,,-26,,-10	<past=,,,16,,,11	=-22,,-9,,,-13,17	>#=,-19,,-12,,,-33	>,=,,,9,,,12	>prep=-13,8,,9,,,19
+word yup	<^=,,,,,,-10	=,,,,,,-10
+word along	<all=,,11	=-9,11,,12,11	>$=,,,,,,-16	>the=,23
+word four	<all=,-15,,12	<be=10	<have=20,,,-8	<prep=,-9	<the=,-8,,,,,-27	=14,-33,-14,-9,,,-13	>$=,,,-12	>N=-8	>s=25,-31,-11,,,,-13
+word longer	<all=-9	<no=-18,,,33	<the=,18	=-31,11,,29	>$=-9	>N=,17	>bad=-9,,,17,,,-16
+word night	<all=,,,16,,,-15	<good=,,,,,,-10	<prep=,13,,,,,-10	<the=,-12,,,,,-19	<time=,-18,,15	=-31,20,-8,15,,,-18	>$=-16,,,,,,-22	>,=,-16,,11,,,-11	>N=,37,,,,,19	>prep=,,,,,,-9
+word request	<all=,,,-9	<the=,,,,,,13	=19,-16,,-17,11,,11	>prep=,,,-9
+word six	<all=,,,22	<prep=,,,,,,12	<the=,,,,,,9	=22,-16,-9,29,,,15	>$=,,,-14	>s=17,,,29,,,10	>time=,,,10
+word am	<and=,,,,,,-11	<we=,15,-19,-40,8,10,-30	=,-16,-21,-30,,,-26	>N=,-9,,,,,-8	>bad=,-18	>choose=-10,,,11,,16,24	>ed=-14,,,,,,-14	>good=,,,,,,-11	>ing=,31,,-9,,27	>prep=17,11,,,,-12	>the=,-11,,,,,-9
+word climbing	<and=13	=13
+word forth	<and=,13,,-21	=,13,,-21	>prep=,,,,,,-11
+word move	<and=,,,,12	<not=,,18	<prep=,-14	<the=-13	=,-19,15,,14,10,-8	>prep=-14,-24,,,,,-13	>the=,12,,,12,16,13
+word behind	<bad=,,,,,,10	<be=17	<s=,8	=,,,9	>N=,,,,,,-11	>it=,,,,,,8	>my=-13,,,15	>the=19
+word e	<bad=9	=19,,,,,,14	>#=19,,,,,,14
+word handling	<bad=,-12,,,,,-15	=,-13	>prep=,-8,,,,,-10
+word jobs	<bad=,,,,,,-10	=,-16
+word messages	<bad=12,,,14	=22,,,11	>prep=12
+word news	<bad=,,,14	<good=,,,36,,,10	=,-15,,34	>prep=,-9,,10,,,-11
+word state	<bad=,,,,,,-14	=-9,,,,,,-17	>$=,,,,,,-12
+word string	<bad=,16	=,16,9
+word able	<be=,,,15,,,15	<not=15,,,,,,16	=14,-12,,15,,,16	>prep=14,-12,,15,,,16
+word already	<be=34,,,-11	<s=12	=49,15,,-12,,-8	>$=,11	>N=,,,,,,-9
+word always	<be=,,,,,,-11	=-14,,,,,,-22	>$=-8	>N=,,,,,,-10	>s=10
+word asleep	<be=,,,11	=,,,29
+word blocking	<be=-9	=-10,-13,,,,,-13
+word broken	<be=16,,,,,,11	=15,-14,-10,,,,-10	>N=,,,,,,-10
+word building	<be=,20	<prep=,-18	=,,,12	>N=,-22,,13
+word calling	<be=,-8	=,,,17,,,13	>it=,-10,,11,,,10
+word capped	<be=-10	=-12,22,,-11,,,9	>prep=-12,22,,-11,,,9
+word clear	<be=,,,,,,-12	=,53,,,,,-10	>$=,70,,,,,-11
+word dead	<be=-12,26,,-14,,,15	<s=-9	<the=-12	=-10,20,,-25	>$=,10	>,=8,20,,-14,,,10	>N=-20,,,,,,-17	>prep=11
+word doing	<be=,,,,13	<not=-8,17,,,,,20	=,21,,,9,,22	>the=,11,,,13,,12
+word dry	<be=,,,12	=,,,17,,,-18
+word due	<be=,-10,,-10,,,-29	=,-13,,-18,,,-53	>prep=,,,-12,,,-30	>time=,,,,,12
+word eating	<be=14	=14
+word empty	<be=-41,-9,,74,,,10	<the=,25,16,-9	=-25,8,11,64	>$=-23,,,38	>,=,,,10,,,10	>N=,12	>and=-8,,,12
+word encrypted	<be=-9
+word failing	<be=-11	<the=,,11,,,-10,-20	=-19,-10,,,,-11,-22	>s=,,13
+word frozen	<be=-42,29,,-11,,,-11	=-42,28,,-11,,,-9
+word getting	<be=17	<choose=,,,,,,11	<still=,,,,,,8	=39,-15,,-13,,,16	>N=,-9,,,,,-24	>bad=15,,,,,,23	>the=,,,,,,8
+word giving	<be=15	=15
+word gone	<be=13,,,,,,18	<have=22,-17	=23,-15,,,-9,,10	>,=,,,9	>bad=-15,,,,,,-15
+word hard	<be=,-27,,,,,-13	<the=,,,-12	=-14,-33,15,-18,-8,,-42	>$=,-25,,,,,-10	>N=,,,-13	>prep=,,,,,,-15
+word having	<be=,12	=,20,,,,,13
+word holding	<be=25,-15	=24,-14,,,,,15	>the=25,-13,,,,,16
+word incomplete	<be=29	=29	>$=29
+word issued	<be=,,,14,,,15	=,,,23,,,15
+word keeping	<be=,,,12,,26	=-9,-11,,12,,26,-9	>the=-9,-9,,13,,,-8
+word killing	<be=,-10,,,,,-19	=,,,,,,-11
+word leaning	<be=,,,,,,-15	=,,,,,,-16	>s=,,,,,,-15
+word locked	<be=39,9,,,,,22	=41,,,-10,,,9	>prep=17,9,,,,,9
+word making	<be=,10	=,10
+word missing	<be=13	<prep=,10	<the=8,-16,,,,18	=,-19,-14,,,16,16	>,=,9	>N=-11,-12,-11,,,11,-15	>s=12,,,,,9,16
+word online	<be=,,,9,,,10	=,,9,,,,20	>,=,,10,,,,8
+word optional	<be=,20	=,38,,,,,12
+word outside	<be=,,,,,,8	<s=29	=27,,,,14,,20	>$=29,,,,,,15
+word passing	<be=,,,11	=,14,,11
+word planned	<be=,,,,,,-13	=,,,,,,-17	>prep=,,,,,,-13
+word read-only	<be=,,,,,,-12	=,,,,,,-12
+word ready	<be=,,,15,,,13	=,,,14	>$=,,,,,,9
+word red	<be=,,,-11	<the=,19,,-12,,,-21	=12,,,-16,,,-28	>N=,18,,-13,,,-22	>and=,,,,,,-12	>when=12
+word refused	<be=,,,,,,10	=,,,,,,8	>prep=,,,,,,8
+word renewed	<be=,,,-9,,,-10
+word resolved	<be=,,,-9,,,-19	=,-9,,,,,-25	>prep=,,,,,,-18
+word returning	<be=17	=18
+word running	<be=,,,-18,,,-9	<prep=9	=16,-12,,-12	>prep=15	>the=,,,-13,,,-10
+word safe	<be=,,,-14,,,-13	=,-10,,-16,,,-16	>$=,,,-11,,,-9
+word set	<be=,14	<s=,,,11	<we=,,,,14,,11	=-18,12,9,16,10,,21	>,=,17	>N=,,,15	>good=,8,,,,,18	>it=,,,,,,-10	>prep=,,12,,13,,13
+word silent	<be=,,,,,,11	=,,,-22,,,13
+word sitting	<be=42,-18,,-10,,,20	=45,-18,,-10,,,26	>N=,-9,,,,,8	>prep=43,-9,,-9,,,18
+word standing	<be=,-27	=,-31,,14,,,13	>N=,,,10	>prep=,-23
+word staying	<be=,27	=,40	>prep=,32
+word taking	<be=,9,,,,,16	=-11,14,,,,,20	>the=,15,,,,,21
+word torn	<be=-15,,,,,,-21	=-19,,,,,,-24	>prep=,,,,,,-13
+word unable	<be=12,,,,,,9	=9	>prep=9
+word unchanged	<be=,12	=,13
+word unreachable	<be=,,,,,,11	=,,,,,,11
+word unusable	<be=,-13	=,-13	>$=,-12
+word updated	<be=,,,-16	=,,,-39,,,-18	>$=,,,-16,,,-9	>,=,,,-17
+word using	<be=,,,15,,,15	=,10,,10,,,12	>it=,,,15	>the=,13
+word welcome	<be=,,,,,,-14	=,,,-14,,,-16	>,=,,,-11
+word writing	<be=,9	<prep=,,,18	=,10,,11,,,10	>$=,,,21
+word yours	<be=,,,,,,-8	=,,,,,15,-8	>$=,,,,,16
+word friday	<because=,,,,,13	<prep=,-19,,-11,,,-18	<when=21,18,,,,,-19	=,-14,,-22,,12,-55	>$=12,9,,-17,,-13,-46	>be=,,,,,,9	>time=,-8,,,,13
+word lunch	<because=26,,,,,35	<prep=,-10,,,,-8,-16	<when=,,,,,,-12	=16,-15,-8,-12,,25,-31	>$=16,-16,,,,25,-26	>,=,,,,,,-8
+word march	<because=,,,,,,-13	<prep=,,,29,,,22	=-8,,,22,,-9,12	>$=9,10,,9,,-8,30	>,=,,,-8,,,-18
+word monday	<because=,,,,,,11	<prep=,-14	<when=-11,12,,,,,-8	=-15	>$=,,,9
+word tuesday	<because=,,,15,,,9	<prep=,,,,,,-22	<the=,,,,,,9	<time=,,,,,,11	=,,,,,,16	>$=-11,-10,,10,,,-11	>,=16	>N=,,,,,,9
+word be	<can=,,,-12,,,-16	<it=,24	<modal=-15,,-11,-16,,-16,-30	<not=20,,,8,,29	<only=,,,,,,13	<prep=12,,-18,-38	<will=-21,51,,-15,,,-18	=-18,59,-45,-81,-18,,-46	>#=,,,,,,-9	>$=,,,,,,26	>N=,-9,,-12,,-15	>bad=,,,,,,-14	>done=16,-19,,-28,,-12,-34	>ed=,21,-9,-14,-9,43	>good=11,,,-13,,14	>ing=,17	>ly=,15	>past=-8,,,,,,-24	>s=,11	>the=,64,,,,-9,14
+word come	<can=,,,,,,-14	<not=9	<s=,11,,-11	=,,,-19,,,-29	>again=,,,,,,-12	>good=9	>prep=,,,-17,,,-16
+word get	<can=15,,,,,,23	<not=11,-9,,,,11,27	<prep=,,,9,,9	<s=-17,,,-19,,,-8	<you=,,,,,,-9	=8,-14,,-50,-14,16,-18	>N=-11,,,-8,,8	>bad=-8,14,,,,13	>it=16	>prep=,-11	>the=,,,-19,,,-22
+word wait	<can=,,,-11	<not=-15,,,,,,-23	=-30,-11,,-15,,-12,-35	>$=,,,-12	>prep=-22,,,,,,-30
+word forward	<choose=,9,,,,,11	=,9,,,,,14
+word further	<choose=8	=15,,,,,,12	>prep=13,,,,,,8
+word folder	<ed=,,,14,,,10	=,,-8,21,,,20	>$=,,,27	>,=10,15,,,,,19	>prep=,,,11
+word its	<get=,,,,12	<good=,,16,,,,9	<have=,10	<prep=11,-14,,,,,-10	=,-26,17,-21,18	>N=,-14,9,,19,,14	>s=,,,-15,,,-14
+word killed	<get=14,,,,,,10	=,,,8,,,11
+word logged	<get=,-13	=,-13
+word book	<good=,10,,,,24,9	<the=,,,,,,-11	=-11,,,,,30	>$=,10,,,,,10	>the=,,,,,9
+word cells	<good=-8,,,-15,,,-16	=,,,-10,,,-12
+word council	<good=,-10,,16,,,19	<the=,,,,,,-15	=,-11,,13
+word enough	<good=,,,13,,,15	=-13,,,12,,-10,15	>$=,,,,,,8	>,=,,,13	>prep=-9
+word overnight	<good=14,-8	=16	>$=,11	>,=14,,,,,,12
+word added	<have=,,,,,18,10	<we=,15,,11	=-10,11,17,,,39,11	>N=,14,,,,17,10	>the=,,19,10,,15
+word group	<ing=,11	=,9
+word towards	<ing=,,,,,,-15	=,,,,,,-15
+word afternoon	<it=,-14,,,,9,-13	=,-14,,,,9,-20	>$=9,,,10
+word basis	<it=,22	=,22
+word change	<it=,13	<not=,17	<prep=,,,,,,-10	=11,23,-11,-14	>N=16	>the=,-9,,,,,-20	>they=-10,18
+word depends	<it=,-8,,,,,-10	=-10,-15,,,,,-15	>prep=-8,-13
+word differently	<it=,-9,,,,,-24	=,-9,,,,,-28	>$=,,,,,,-12
+word environment	<it=,,,,,,10	=,,,,,,23
+word explains	<it=,,13,,,,8	=,-11,25,-13,,,15	>the=,-9,24,-13	>why=,,,,,,9
+word quarter	<it=,,,-12,,,-9	>$=,,,-14
+word release	<it=,13,,,,10	<the=10,,,-16	<time=,,,-12	=21,10,,-43,,,9	>$=,,,,,,11	>,=,9	>N=,-11	>be=,,,,,,-14	>s=,,,-10,,,-24
+word simple	<it=,18,,,,,9	=,13	>:=,17,,,,,13
+word restore	<ly=,,,,,,-12	<the=,,,,,,-8	=-11,,,11,,,-10	>make=,,,,,,-12
+word access	<make=10	<no=8,,,,,,24	=21,,,,,,31	>prep=21,,,-13,,,17
+word eat	<modal=,11	=,18,,,,,16	>the=,10,,,,,12
+word suggest	<modal=,-10,,,,,-10	=,-10,,,,,-14
+word know	<my=,,,,-9	<not=23,-11	<prep=,,,-9,,,-8	<we=-9,-9,11,,35,,51	<you=,,,13	=,-26,9,,23,-15,20	>$=,-11,,-12,30	>it=,,,14,,,13	>we=,,,,,,18	>when=,,,,,,-9	>why=23,,17,,,,17
+word mind	<my=-22	=-30,13,,,,,-17	>$=-10	>,=-12
+word neighbour's	<my=-9,,,,,,-12	=-9,,,,,,-12	>N=-9,,,,,,-12
+word old	<my=,,,-9,,,-22	<the=-35,,-10,26,-11,28,32	=-40,9,-13,26,-15,20	>N=-30,11,,-12,-12,,-15	>s=-10,,-14,34,,26,9
+word side	<my=,,,,,,-17	=-12,-9,,,,,-24	>$=,,,,,,-16	>,=,-8,,,,,-9
+word sister	<my=,,,,,,-13	<the=-15,14	=-23,34,,,,,-13	>$=,13
+word visa	<my=,,,9,,,19	<the=,,,20	=10,,,27,,,22	>be=,,,21,,,24
+word wife	<my=,18,,-10	=,18,,-10
+word clue	<no=10,,,,,,9	=10,,,,,,9	>why=10,,,,,,8
+word deploys	<no=,14,,,,,18	=,12,,,,,15	>prep=,11,,,,,17
+word dice	<no=22,-15	=22,-15
+word findings	<no=,,,18,,,11	=,,,27,,,11
+word issues	<no=,,,,,,-19	=-13,,,,,,-22	>prep=,,,,,,-15
+word knowing	<no=-12	=-16
+word network	<no=,-17	<the=,,23	=,-21,18,-13,,,11	>$=,,,,,,10	>N=,-8	>be=,,,,,,-13
+word objected	<no=,28	=,28	>prep=,18
+word rush	<no=-12,-16,,,,,-23	=-12,-16,,,,,-23	>,=,-15,,,,,-17
+word strong	<no=-16,,,,,,-15	=-18,,,,,,-17	>N=-17,,,,,,-17
+word usable	<no=17	=17
 word worries	<no=,,,,,,-18	=,,,,,,-18
-word agree	<not=,-18,,,,,-28	<s=,,,22,,,11	=-10,-30,,18,,,-27	>N=,,,21	>prep=,-23,,,,,-25
-word arrived	<not=12	=,,,31,,,35	>$=-9,,,13,,,10
-word available	<not=-40	=-36,,,,,,14	>$=-40
-word care	<not=-11,,,,,,-23	=-11,,,,,,-23
-word change	<not=8,19	<the=-14	=12,30,-16,,,,14	>N=26,,,,,,11	>prep=-8,,,9	>the=,,,,,,-25	>they=-14,20
-word come	<not=10	<s=,13,-10,-19,,,-23	=,,,-29,,,-37	>good=11	>prep=,,,-29,,,-38
-word decide	<not=-12,,,,,,-19	<we=,-26,,,,,-21	<will=,-13,,,,-29,-34	<you=,-12	=-19,-61,,,,-39,-98	>$=-10,-12,,,,,-16	>prep=,-17,,,,-16,-47
-word exist	<not=,,,,,,21
-word find	<not=14,,,,,,15	=14,-8,,14,,,15	>the=19,,,,,,26
-word install	<not=9	=16,-10	>s=10
-word load	<not=15,,,,,,18	<prep=13,,,16	=32,-19,,,,,25	>make=12
-word print	<not=30	<the=8,,,,,,9	=43,,11,-9,22,,17	>N=8,,,,,,9
-word reach	<not=-8,,,,,,-11	>the=-8
-word reproduce	<not=,,,,,,19	<prep=,,,17,,,11	=,,,15,,,29	>the=,,,,,,8
-word resolve	<not=,,,,,,25	=-11,,,,,,14
-word send	<not=25,,,,,,10	<prep=10,,,,,,14	<we=,26	<will=,-12,,,,27	=41,,,,,12	>N=20,-9	>it=19,,,,,-9,-22	>my=9	>the=,18,,,,,18	>they=,,,,,-12,-11
-word ship	<not=-15	<we=,-14,,,,,-17	=-56,-15,,-16,,,-58	>it=,,,,,,-12
-word start	<not=24,,,,,,30	<prep=10,-8,,25	<we=,10,,,,-10	<will=,-10,,,,,-20	<you=,,,,,,-15	=18,-23,-14,27,,-9,-11	>$=14,,,,,,9	>,=11	>prep=-13,-12,,28,,-9,-26	>the=,,,,,,-8
-word take	<not=16,,,,,,23	<s=9,,,,,,-22	<we=-17,24,,,,17	<will=,-19,,,,,8	<you=12,,,,,,14	=24,9,-10,-27	>$=,,,,,,-8	>it=,-16	>prep=,,,,,,-31	>the=14,36,,,,9,14
-word think	<not=14	=,-12,,,,,-19	>prep=,,,,,,-10
-word worry	<not=-25,-9,,,,,-40	=-25,-9,,,,,-40
-word worth	<not=,15,,,,,10	=-10,9,,,,,-17	>it=,15,,,,,10
-word curious	<now=-8,,,,,,-33	=-8,,,,,,-33	>why=,,,,,,-13
-word wanted	<only=,,,,12	<you=,,,9	=,,-10,20
-word 10	<prep=,24,,,,,11	=-22,18,9,12	>$=,,,,,,-10	>s=-16,25,,9	>time=,,,,,,15
-word 11	<prep=,,,10	=10,,,21	>N=15
-word 20	<prep=,,,,,16,-19	=9,15,40,,,9	>s=,,,-15,,16,8	>time=14,19,,,,,-15
-word 2024	<prep=12	=,-11,,13,,,9
-word 23	<prep=,,,,,,-20	=,-11,,,,,-20	>:=,,,,,,-20
-word 24	<prep=-13,,,34,,,11	=-16,12,-11,26
-word 30	<prep=10,,15,14	<when=,,,-8,,,-12	=14,-26,,16,,-10,14	>N=17,,8,,,,13	>s=,-9,,,,,-14	>time=,,,14,,,12
-word 300	<prep=,,,,,,-23	=,,,-11,,,-17	>N=,,,,,,-22	>s=,12
-word 4.1	<prep=,,,,,,-10	=,,,,,,-10
-word 4k	<prep=,,,,,,-11	=,,,,,,-10
-word 50	<prep=10,12,,,,,14	=15,11,,,,,10	>s=18,11,,-8,,,14
-word 600	<prep=,29,,,,,10	=,29,,,,,10
-word 61	<prep=14	=54,,,,,,18
-word 90	<prep=-18,,,,,,-21	=,,,-19,,,8	>time=-18,9,,,,,-13
-word bed	<prep=,-24,,,,,-32	=,-29,,,,,-30
-word billing	<prep=,21,,,,,13	=-8,37,,-13	>$=,,,,,,-14
-word continue	<prep=17,,,,,,16	=,,,,,-10	>$=17,,,,,,14
-word debug	<prep=,,,,,,-11	=,,,,,,-11
-word default	<prep=,-8,,,,,-30	=,-14,15,-18,,11,-33
-word email	<prep=,,,,,13,45	=-25,,,,,12,45
-word end	<prep=,,,16,,9,16	<the=-8,27	=25,23,,,,12,22	>$=51,13,,-14	>prep=-17,14,,,,,22
-word failure	<prep=,,,,,,-12	<the=-16,,,,,,-14	=-28,,-9,,,,-52	>$=-16
-word far	<prep=,,,,,,14	<so=-17,-24,,,,,-51	=-19,-30,-9,-11,,,-46	>$=-9,-8,,,,,-10	>,=,,,,,,-10	>:=,,,,,,-18
-word finish	<prep=10,-11,,20,,-11	=,-13,,33,,-41,-12	>the=,,,13,,-38,-13
-word fire	<prep=-11,,,-13,,,-26	<the=,,,,,14,17	=-19,-11,,,,11	>N=-12
-word fridays	<prep=,21,,,,,22	=,21,,,,,22
-word general	<prep=,,,,,,-27	=-10,,,,,,-27
-word graz	<prep=,44,,,,-14,10	=,44,,,,-14,10
-word hand	<prep=,22,,,,-13,12	=,38,,,,-13,24	>$=,9,,-9	>N=,17,,,,,12
-word header	<prep=-8,10	<the=-19,-18,,-26,,-9,-84	=-36,39,-13,-51,-10,-19,-71	>$=,,,,,,-14	>,=,,,,,-10	>N=,,,-14,,,-19	>be=-8,,,,,,-19	>good=,,,,,,-10	>ing=-15,49,,-19,,,13
-word hear	<prep=,,,,,,-13	=,,,,,,-13
-word help	<prep=,,12,-15,,,-13	=,,30,-18,,,-24	>!=,,,-10	>$=,,15,,,,-8	>prep=,,,,,,-13
-word her	<prep=-31,,,,,,-33	=-35,,-13,,,,-12	>N=-18
-word interviews	<prep=,,,,18,,-14	<the=,,,-10,,,-17	=-13,31,,-15,15,,-19	>prep=,,,,,,-16
-word lyon	<prep=8,-19,,,,,-11	=8,-19,,,,,-11
-word main	<prep=,,,16,,,27	<the=,,,11,,,11	=17,26,,13,,,71	>$=,,,20,,,19	>N=,,,10,,,9	>be=21,,,-12,,,31
-word march	<prep=14,,,10,,,22	=,,,17,,-12,39	>$=9,,,14,,-10,40
-word month	<prep=,-16,,,,,11	<the=,,26,12,,,10	<time=,13	=-14,,28,,,,21	>$=-13,-15,20,,,-8,9	>,=,,,,,,9
-word nine	<prep=16,,,-14	<the=,,,16,,,16	=8,,-21	>N=,,,,,,-18	>s=,,-14,14	>time=8,,,-13,,,22
-word parental	<prep=16	=21	>choose=16
-word path_	<prep=,-9,,15,,29,10	=,-16,14,51,,27,20	>$=-12,-8,,16,,22
-word phone	<prep=9,,9,,,,18	<the=23,,,,9,,21	=28,,,,,-11,47	>$=27,,,,,,17	>,=,-9,,11	>N=,,9,,9,,19
-word phones	<prep=,-9,,,,,-16	=20,-16,,-9,,,17	>$=,,,,,,13
-word pnpm	<prep=-9,,,12	=-9,,,12
-word present	<prep=23	=22
-word q	<prep=,10	=,34,,13,,,24	>#=,9,,20,,,31	>the=,24
-word redis	<prep=,16,,,,,-13	=,13,,-14,,,-11	>$=,14,,,,,-20
-word registered	<prep=,8,,,,19	=,12,,,,19	>N=,8,,,,19
-word saturday	<prep=29,,,-35,,20	=36,,,-36,,20	>$=35,,,,,12,12
-word self	<prep=,,,-9,,16,16	=,,,-11,,16,25
-word september	<prep=,9	=,9
-word six	<prep=,,,,,9,12	<the=,,,,,,10	=35,-12,-13,17,,,23	>$=13,,,,,,10	>s=20	>time=-9,,,18
-word some	<prep=,,,,,,-9	=-13,8,10,-8,,,-25	>N=,,,,,,-32
-word soon	<prep=25,,,,,,12	=23	>prep=25,,,,,,12
-word staging	<prep=14,,,,,,17	<the=,-27,,,,,-8	=36,-20,,,,,32	>$=,,,,,,14	>N=23,-8
-word stop	<prep=14,16	<we=,12	=,51,-10,-16,,,13	>$=,26	>N=-10,9,,-9	>ing=,19,,,,,10
-word sunday	<prep=13,,,,,,13	=,,27,-20	>$=,,14,-13,,,-14
-word ten	<prep=,,,,,-13,-33	<when=9,,,-11	=,24,-14,,,-18,-26	>N=,,,,,,-11	>s=,30,-11,-16,,-9,-25	>time=8,,,18
-word these	<prep=,,17	=,,17,,,,-26
-word those	<prep=,,11,,,,-9	=,13,12,,,,-15	>s=,,,,,,-8
-word thursday	<prep=-11,-13,,,-8,,-23	<when=34,,,,,,9	=12,,-10,-25,-10,10,-12	>$=,,,,,8
-word tom	<prep=,,,19	=,,,17,,,10
-word top	<prep=,8	=,8
-word touch	<prep=-16,23,,,,,27	=-18,13,,,,,14
-word trunk-based	<prep=,,,,,,-19	=,16,,,,-8,-13
-word utc	<prep=,,13,-12	=,11,9,,,,15	>,=,,,,,,-15
-word wait	<prep=,-11	=-32,-14,,,,-15,-54	>prep=-34,-9,,,,,-51
-word wednesday	<prep=-9,17,,,,29,34	<when=22	=13,16,,,,28,34	>$=21,,,,,30,31
-word weekends	<prep=,,,,,,-17	=-17,,26,17,,,-15
-word writing	<prep=,,,23,,,19	<s=,,9,,,,-8	=-9,-11,,22,,,17	>$=,,,23,,,19
-word 17	<s=24,,,32,,,30	=26,-11,,13,,,11
-word anymore	<s=,,,10	=,,,,,,-13	>$=,,,,,,-19
-word block	<s=,,,,,,9
-word crossed	<s=,,,-40,,,-40	=,,,-38,,,-29	>the=,,,-29,,,-21
-word define	<s=,,8	=,,8
-word differ	<s=,-9,,,,,-10	=,-9,,,,,-10
-word disagree	<s=,,34	=,-16,31	>prep=,-10
-word dropped	<s=16,,,,,,13	<we=,10,,8	=,,27,30,,,30	>prep=15,,,,,,14	>the=,10,,8
-word exported	<s=,,,12,,,9	=,,,22,,,13
-word handed	<s=,,,,,,-26	=,,,24,,,-13	>good=,15,,11,,,-33	>prep=,,,27,,,19
-word land	<s=,,,,,,27	=,,,-11,,,27	>prep=,,,-11,,,27
-word look	<s=,-13,,13	<the=26,,,,,,28	<will=,,,,,-20,-13	=,-21,-16,9,,-19,-21	>N=-17,-10,-9,12,,,-17	>prep=,,,,,-12,-23
-word printed	<s=,,,19,,,10	=-16,11,,30,,-13,25	>$=,-9,,11,,,22
-word remain	<s=,-14	=,-14
-word sense	<s=,,,-13	=10,-19,,-14
-word share	<s=,,20,-19	=-19,13,21,-29	>N=,,20,-19
-word stand	<s=,,,38,,,36	=,,,36,,,32	>:=,,,37,,,36
-word stay	<s=10,-9,,,,,23	<we=,,,12	=11,-9,,15,,,19	>prep=,-16
-word were	<s=15,9,,13,,,-9	<they=-14,,,,,,-15	<we=,-9	=-17,-10,18,,,,-44	>bad=,16,17,,,,-17	>ed=-14,,,37	>good=30,,,-23,,,10	>not=-13,,14
-word growing	<still=-8
-word 100s	<the=12,,,,,,-8	=12,,,,,,-8
-word 12th.	<the=,,,,,24,-12	=,,,,,24,-12	>$=,,,,,24,-12
-word 14th.	<the=,-10,,,,,13	=,-10,,,,,13	>$=,-10,,,,,13
-word 1st	<the=19,,,-10	=19,,,-10
-word 2019	<the=,,,,,13,17	=-10,,,,,10	>s=,,,,,13,17
-word 20th	<the=,9,,-15,,,-14	=,9,,-15,,,-14	>$=,,,-11,,,-19	>,=,10
-word 4th	<the=,-11,,-8,,,-18	=,-11,,-8,,,-18
-word 9th	<the=,,,9	=,,,9
-word abstract	<the=,,,-14,,,-10	=,,,-14,,,-10
-word accessibility	<the=,,,10,,14	=,,,10,,14
-word admin	<the=18,,,,,,26	=22,,,,,36,36	>N=13,,,,,23,32
-word agenda	<the=,-26,,,,10	=,-26,,,,10	>prep=,-24,,,,11
-word alarm	<the=,,,,,,-24	=,,,,,,-24
-word amendment	<the=,-8,,,,9,16	=,-8,,,,9,16
-word archive	<the=82,-16,-18,-24,-14,26	=88,-20,-19,-24,-15,26
-word arm	<the=,-9,13,,,,-34	=15,-11,11,12,,,-11
-word attic	<the=,,,,,8,10	=,,,,,8,10
-word backlog	<the=-14,,,,,35,22	=-14,,,,,35,22
-word bank	<the=14,-23	=13,-28,18,-24,15	>N=,,,-16,,,-12	>will=9,-12
-word base	<the=,,16	=,,16	>N=,,16
-word bastion	<the=21,,,,,,27	=21,,,,,,27
-word better	<the=,,,,,,-10	=,,-9,-12,,,-36	>$=,,,,,,-24	>N=,,,,,,-18	>prep=,,,,,,16
-word bibliography	<the=-20,25	=-20,25
-word blog	<the=,44,,,,,19	=,36,,-9,9,,11
-word blue	<the=-8,47,,-17,,,38	=-11,55,,-32,,-10,31	>$=,,,-14,,,-11	>N=-8,47,,-17,,,38
-word boiler	<the=-10,,,-9,,,-21	=-12
-word bot	<the=-11,,,14,,,-11	=-11,,,14,,,-11
-word bridge	<the=-20,-18,,-53,,,-81	=-24,-17,-8,-53,,,-80	>be=,,,-48,,,-40
-word bundle	<the=,,,-12,,-10,9	=,,,,,-10
-word cap	<the=18,,,-9	=,32,,-10,,,22
-word cat	<the=-9,,,,,,-13	=-23,,,,,,-18
-word caterer	<the=,,,-26	=,,,-26
-word cent	<the=,,,9,,,23	=,,-8,18,,,24	>$=,,,18,,,23
-word changelog	<the=,,,,,,-10	=,,,,,,-10	>N=,8
-word chat	<the=16,,,29,,,29	=41,,,25,,,46	>N=18,,,25,,,25
-word cheaper	<the=,,,,,52	=,,,,,51
-word choice	<the=-9,77,,,,,24	<you=,21,,,,,14	=-16,91,,,,,19
-word choir	<the=,73,,-14,-8,,35	=,73,,-14,-8,,35
-word clock	<the=-9,,20	=-9,,20
-word colour	<the=,,,,,,-8	=,,,,,,-8
-word command	<the=,,,,,,-13	=,,,,,,-13
-word commit	<the=,,,-10,,,-17	=-11,-11,,,,,-12	>N=-8,-10,,,,,-10
-word committee	<the=,15,,-17	=,15,,-17
-word config	<the=,,,,,,-11	=,,,,,,-8
-word confirmation	<the=,,,9	=,,,9,,,15	>prep=,,,,,,11
-word confusion	<the=,48	=,46,,,,-9
-word connection	<the=9,-11,,12,,,-28	=,-16,16,9,,,-17
-word contractor	<the=10,-11,,,,,26	=,-12,,,,28,35
-word copy	<the=10,,,15,,,18	=32,-8,,28,,,22	>prep=9,,,27,,,15
-word core	<the=-9,36	=-9,33,,17
-word count	<the=,-12,,26	=,,,16	>$=,12	>prep=,-9,,,,,-10
-word counter	<the=12	=11,,,,47	>be=,,,,47
-word courier	<the=,,,,,,9	=13,,,,,,21	>bad=12,,,,,,21
-word crash	<the=,,,8,,,-13	=,,,,,,-51
-word crm	<the=,11,,,,,18	=,18,,,,,29	>$=,13,,,,,9
-word cron	<the=,,21,,-8,,12	=,,26,,-9,,10	>N=,,,,,,11	>s=,,,,,,8
-word database	<the=11	=15,19,,,,,-20	>$=-14,,,,,,-29	>N=23,10	>be=12,15
-word dataset	<the=15,,,,,,11	=28,,,,,,35
-word deadline	<the=41,-27	=48,-18,,-18,,-12,-15	>be=16,-14,,,,,-13
-word deadlock	<the=-9	=-12,,,,,,-15
-word delay	<the=,,,,,,-25	=,,,,,,-25
-word delivery	<the=,,10	=,-9,10,,,,17	>N=,,10
-word demo	<the=13,-22,,,,19,-25	=16,-8,,32,,17,22	>N=25,-19,,,,20,10
-word deprecated	<the=,,,,,,16	=,,,,,,16
-word design	<the=,,,14,,,-28	=-8,23,,,11	>N=,34,,-9,11,,41
-word desk	<the=,,,,,,-16	=-11,-10,,13	>$=,,,14
-word diff	<the=,,,,,,9	=,,,,,,9
-word difference	<the=,,,,,,-8	=,,28	>prep=,,,,,,-8
-word document	<the=18	=12
-word door	<the=-32,-10,,,,,8	=-24,-22
-word download	<the=,,,,,,20	=,,,,,,20
-word dry	<the=,,,,,,-10	=,,,,,,-25	>make=,,,,,,-10
-word dump	<the=-8	=-9,,,,,,10	>$=-9
-word earlier	<the=,25	=,16	>$=,-9
-word edge	<the=,-9,-8,15,,,-19	=,-8,-8,15,,,-19
-word editor	<the=9,-12,,9,,,-16	=13,-17,,,,-9
-word eleven	<the=,-10,,,,,22	=-10,-16,,-14,,,41
-word embassy	<the=19	=19
-word ending	<the=12,10,,-22,,,32	=12,10,,-22,,,32
-word engine	<the=,,,,,,-11	=,,,,,,-10	>bad=-8,,,,,,-14
-word entire	<the=,,,,22,,8	=,,,,22,,8	>N=,,,,22,,8
-word ethics	<the=,,,,,11,15	=,,,,,11,15	>N=,,,,,11,15
-word exam	<the=,27,,,,31,-16	=,11,,,,30
-word experiment	<the=11,,,-13,,,-26	=,,,-14,,,-24
-word extension	<the=-10,,18	=-15,,18,-13
-word ferry	<the=-18,,,,,,-25	=-18,25
-word field	<the=,17	=,15,,,15
-word filter	<the=,,,,,,-26	=-9,,,,,,-30
-word firmware	<the=41,,,-11,,,16	=46,-10,,-11,,,24	>make=41,,,-11,,,16
-word flaky	<the=,,,17,,15,46	=,,,23,,15,54	>N=,,,,,15,30	>make=,,,17,,,21
-word flicker	<the=10,,9,21,,,10	=,,,21
-word follow-up	<the=,,,,,13	=,,,,,10
-word font	<the=,,,10	=10,,,9	>N=,,,10
-word fourth	<the=19,,,,,,12	=19,,,,,,12
-word freezer	<the=-9,16	=-10,15,,16
-word french	<the=32,13	=28
-word fresh	<the=,,,,,9,11	=,,,,,9,11	>N=,,,,,9,11
-word fridge	<the=-17	=-22,,,32
-word function	<the=9,,,-11,,,-33	=9,-9,,-11,,,-34
-word game	<the=-38,,,,,,16	=-38,-13,,,,,12
-word gap	<the=,,,,,,10	=,,,16,,,12	>prep=,,,16
-word gateway	<the=15	=15
-word german	<the=-8,,10	=-13,-9,20,,-8,,10	>N=-8,,10
-word glossary	<the=-9,,,37	=-9,,,37
-word grant	<the=,,,12	=,-17,,,,46,11	>N=,-17,,,,50,11
-word guest	<the=,-8,,19,,,-19	=,-8,,19,,,-19	>N=,,,19
-word heating	<the=,17	=-9	>be=,22
-word hole	<the=39,,,,,,14	=39,,,,,,14
-word holiday	<the=10,,9,,,,-18	=10,,9,,,,-17	>N=10,,9,,,,-18
-word hotel	<the=,,,,,,-15	=,,,,,,-15
-word hotfix	<the=,,,,,,14	=,,,10,,,24
-word hour	<the=,-8,-12,-9,,-11,-15	=-12,-11,,-21,,-11,-12	>$=23,,,-22,,-9	>,=-24,,12	>prep=-9,,,,,,-11
-word house	<the=,-14	=,-10,,,,,9	>$=,,,,,,-9
-word illustrations	<the=,39,,,,,15	=,39,,,,,15
-word importer	<the=31,-9,-9,,,,13	=46,-29,-10,,,,37	>good=10
-word incident	<the=,11,,11	=,,,11,-10	>N=9,,,,,,-8
-word incubator	<the=8,-9,,,,20	=,-18,,24,,20,14
-word interview	<the=,-11,,33,,,22	=-11,-21,,40
-word intro	<the=,-18	=,-22,,,,,8
-word inventory	<the=,,,24	=,,,27
-word issue	<the=-14,,,,,10,-16	=-27,-28,-15,-22,,18,-76	>#=,,,-11,,,-17	>prep=,-22,,,,17,-25
-word joke	<the=,,,,,,-11	=,,,,,,-17
-word keynote	<the=19,,,,,,13	=19,,,,,,13
-word kids	<the=,11	=,,,-9,,,-22
-word kids'	<the=,-13,11,,28	=-15,-14,10,,28,,19	>N=,-13,10,,28
-word kiln	<the=,,,17	=-8,-21,,51,,,10
-word kitchen	<the=-10,,,-8,12	=,,,,11,-10,-10
-word lab	<the=43,25,,,,-9,27	=42,15,,-23,,-10,10
-word label	<the=-9,,,,,,-10	=-11
-word labels	<the=9,,,,,14,10	=10,,,-12,,11,16
-word lamp	<the=-22,,,,19,,-40	=-22,,,,19,,-40
-word landing	<the=,-14,9,-10	=,-14,9,-10	>N=,-14,9,-10
-word landlord	<the=,,,,,,13	=36,-19,,9,,,17	>have=,,,,,,15
-word later	<the=-16,,,,,,-16	<time=,,,10	=-22,-16,-13,,,65,-25	>$=,,-11,,,,-22	>:=,,,10,,14,15
-word lease	<the=,,,14,,,22	=,-9,,19,,-14
-word ledger	<the=,,,12,,,14	=,,,18,,,22
-word legacy	<the=,24	=,24	>N=,27
-word licence	<the=9	=17,,,-8,,21,9	>N=10
-word lift	<the=,-10,,,,,-31	=,-11,,,,,-28
-word light	<the=,,,,,,-19	=25,-8,-19,-15
-word link	<the=-12,,,-17,,,-49	=-15,,,-19,,,-63	>prep=,,,,,,-30	>you=,,,-12,,,-12
-word linter	<the=12,,,,,,11	=12,,,,,,11	>bad=12,,,,,,11
-word little	<the=,,-9	=-9,,-9
-word loan	<the=28,28	=28,28
-word lock	<the=,,19	=,48,17
-word manual	<the=,,15,-14	=,,15,-14
-word manuscript	<the=,,,18	=,-8,,18	>$=,,,16
-word menu	<the=,,,10,9	=,,,9,8,,13
-word mess	<the=,,-9,,,,-18	=,,-9,,,,-18
-word microscope	<the=25,,,,,39	=25,,,,,39
-word middle	<the=,,12,,,,-28	=,,12,,,,-30	>$=15,,15
-word migration	<the=,,,,,,26	=15,,-8,30,,,28	>$=,21,,22,,,9	>N=19,,,,,,8	>past=-10	>prep=,-9,,12
-word mobile	<the=,,,-11,14	=12,,,10,34,,15	>N=,-9,,,34
-word model	<the=9	=15,-13
-word moment	<the=18,-12,,,,,-15	=13,-32,-10,-9,,,-36	>$=-15,-15,-9,,,,-43
-word museum's	<the=11,-13,15,,28,,11	=11,-13,15,,28,,11	>N=11,-13,15,,28,,11
-word network	<the=-9,14,29,-9	=,-26,23,-13,,,-10	>N=,-14	>be=-11,,,,,,-24
-word nightly	<the=21,,,-13	=19,9,,,,,22	>N=21,,,-13,,,-14
-word noise	<the=,,22,,,,14	=,,22,,,,14
-word north	<the=,20,,-12,,,-29	=,20,,-12,,,-29	>N=,20,,-12,,,-29
-word notary	<the=,,,,,10,25	=,,,9,,,27
-word novel	<the=-29,,,-37	=-29,,-14,-37
-word off-by-one	<the=,,,,,,13	=,,,,,,13
-word offer	<the=,45,,,,,37	=,47,,,,,54	>$=,38,,,,,27	>prep=,,,17,,,18
-word offsite	<the=,26,,,,24	=,26,,,,24
-word on-call	<the=,,,-9,,,-30	=,,,-9,,,-30
-word options	<the=,30,,-11,,,-21	=-8,21,,-28,,,-61	>prep=,32,,-14,,,-20
-word original	<the=,,-16,-18,,,15	=,,-16,-18,,,15	>N=,,,,10,,15
-word others	<the=,28	=-11,48	>N=,29,,,,,9
-word outage	<the=-10,,,,,,15	=-12
-word parents'	<the=,-22,,,,11	=,-22,,,,11
-word party	<the=,,,,,,-23	=,,,,,,-22
-word passport	<the=,,,20,,,16	=9,-11,,40,,,24	>N=11,,,,,,17
-word patch	<the=,,,,,,11	=,,,,,,15
-word payment	<the=,,,-8	=28,,,-10	>N=16,8,,-9,,,12
-word pilot	<the=,27,,-16,,,-18	=,27,,-14,,,-11	>good=,24,,-9,,,10
-word plugin	<the=10,,,,,,11	=8,,,,,,9	>N=,,,,,,10
-word plumber	<the=,,,-8,,,-17	=,,,,,,-12
-word pricing	<the=,,-10,-11,,,-17	=,15,-16,-17,,,-35	>N=,23,-8
-word primary	<the=,,,,,,-20	=-26,,,,,,-35
-word project	<the=,13,,-17	=,11,,-20,,,-12
-word projector	<the=12,,,17,,-8,-18	=9,-10,,24,,13,23	>$=12,,,,,-8,-19
-word prologue	<the=,,,,,,27	=,,,,,,27
-word prototype	<the=,13,,,,,11	=,12,,14
-word public	<the=,,,,,,-11	=,,,,,,-10	>N=,,,,,,-10
-word publisher	<the=20,,,,,,12	=22,,,,,,16
-word puzzle	<the=,,,,17,,-10	=,,,,17,,-10
-word question	<the=,14	=-24,,,-12,,-11,-41	>prep=,16
-word raw	<the=,,15,,,,19	=-14,10,23,,,,27	>N=-15,15,24,,,,8
-word real	<the=,,17,,,,20	=-13,,17	>N=-13,,,,,,-9
-word recording	<the=22,,,,,,-11	=18,-8
-word recordings	<the=,,28	=,,27,19,,,22
-word refactoring	<the=,,,20,,,20	=,-10,,20,,,38
-word refund	<the=-10	=-13,9
-word remaining	<the=,18,,,,22,13	=,18,,,,22,13	>s=,22,,,,19
-word reminder	<the=,-15,,,,8,33	=,-16,,-13,,18,18	>prep=,-15,,,,10,32	>s=,,,,,8
-word rental	<the=19,-11,,,,,9	=19,-11,,,,,9	>N=20
-word repo	<the=,,,-14,,,-17	=-10,13,,-15	>$=,8,,-14
-word repository	<the=14,,,,,,29	=20,,,,,,31
-word rest	<the=,,,-21,,-8,-34	=-17,,,-24,,-9,-30
-word result	<the=,12	=-9,16,,-12	>prep=-9,,,-9
-word retry	<the=,,,,,,-22	=,,,,,,-18	>N=,,,,,,-8
-word rollback	<the=,,,,,,-21	=,8,,-9,,,-11
-word rollout	<the=14,10,,,,,18	=14,10,,,,,18
-word roof	<the=-9,,,-17,,,-16	=-9,,,-17,,,-16
-word rounding	<the=,,,,,,-11	=,,,,,,-11	>N=,,,,,,-11
-word runner	<the=,,,,,,19	=,,,,,,19
-word samples	<the=13	=11,-14
-word scanner	<the=11	=9,-8	>N=14
-word school	<the=,10,,,,,-12	=,,,,,41	>N=11,12,,,,,-13
-word score	<the=,,,17,52	=,-8,,44,52,,22	>be=,,,24,,,13
-word screenshot	<the=24,,,,,,23	=24,,,,,,23
-word sculptures	<the=,,,-8	=,,,,,,15
-word seating	<the=,,,9	=,,,9
-word security	<the=,-10	=,35,,-25
-word seed	<the=13	=13
-word separate	<the=,,,,,12,14	=,,,,,21,15	>N=,,,,,21,15
-word settings	<the=,,,,,,20	=12,,,,,,20	>N=,,,,,,20
-word shared	<the=25,,,17,,,10	=17,,,11,,,18	>N=17,,,11,,,14
-word shop	<the=,16,10,-20	=,9,12,-31	>N=,,,,,,-11
-word single	<the=19,17,,8,-10,,18	=,32,,,-10,,10	>N=,16,,-14,-8,,10
-word sister	<the=-25,14,,,,,-14	=-32,47	>$=,,,,,,21
-word slides	<the=,-11,,,,10,-25	=,,,20,,34,-11
-word small	<the=,9	=-14,,15,-10,25,-8	>N=,,12,,27,-8,-10
-word smaller	<the=,48,,,,-17,31	=,48,,,,-17,31	>N=,22,,,,-15,30
-word smoke	<the=,,,,-10,17,9	=-10,,,,-10,16	>s=-10,,,,,16
-word snapshot	<the=,,,,,,14	=,,,,,,12
-word sound	<the=,,,,,,-9	=18,-8,,,,,-8
-word spare	<the=,,,12,,25,44	=-12,,,16,,24,47	>N=,,,12,,25,44
-word spec	<the=9,,,,11	=9,,,,11
-word stage	<the=-15	=-26,,,27,,9,22	>N=,,,17
-word storm	<the=,,,13	=,,,13
-word story	<the=-14,,,,,,-25	=-18,-12,,,,,-17
-word stripe	<the=,,,,,,-10	=13	>N=14
-word studio	<the=,11,,9	=15
-word success	<the=,,,17	=,9,,,,,-11	>N=,,,-8,,,-13
-word summary	<the=,13,,,,,28	=34,22,-9,,,,12	>prep=50,,,,,,21
-word supplier's	<the=10	=10	>N=10
-word survey	<the=,17,,,17,,17	=,13,,,17
-word thermostat	<the=,,,31	=,,,31
-word timeout	<the=,,,20	=-8,,,25
-word timezone	<the=,-10,14,,,,11	=,-10,14,,,,11
-word town	<the=,-9,,-23,,,-26	=,-9,,-12,,,-26	>N=,-9,,-23,,,-26
-word train	<the=-27,11,,,,,-19	=,,,,,,-55	>,=,21	>bad=,-14,,,,,-21
-word translation	<the=21,,,10,,42,30	=21,,,10,,42,30	>N=24,,,,,42,25
-word trial	<the=,,11	=,,10
-word trick	<the=,,15,22,,,18	=,,15,22,,,18
-word type	<the=,,,8	=,,,13,,14,10	>N=,,,8
-word typo	<the=-11,,,11,11	=-15,,-15,10,10,,-9
-word usual	<the=,,,,,,-13	=,,,,,,-13	>N=,,,,,,-13
-word vendor's	<the=,,16,-14	=,,16,-14	>N=-9,,16,-14
-word venue	<the=47,-16,,-21,,,47	=41,-12,,-19,,,59	>$=20,,,,,,44
-word vision	<the=12,,,,,,-8	=12,,,,,,-8	>N=12,,,,,,-8
-word website	<the=-17	=-17
-word weekend	<the=-19,-22,,-9,,51	=-14,-31,,12,,50,10	>$=-11,-27,,15,,48
-word whole	<the=50,,17,-25,69,-16,84	=45,,13,-27,65,-17,65	>N=18,,28,-41,62,-15,42
-word wiring	<the=-13,,,,,12	=-13,,,,,12
-word wording	<the=15,30	=15,10,,15,,,15
-word worker	<the=-10,,13	=-14,,12
-word workshop	<the=,-8,,-15,,,-11	=,-9,,-15,,,-11
-word knows	<they=26,,,,,,15	=24,-8,,-9,,,17
-word said	<they=-17,-11,-11,23,,,-11	<you=,27,,,,,8	=,11,-20,24,-9,,10	>$=,,-8	>N=-9,,,13,,,20	>no=11
-word urls	<they=-14,20	=-11,30,,,,,15	>$=-14,24
-word ago	<time=,-13,,16,,,14	=13,-9,,14,,,14	>$=,,,15,,,11	>,=17
-word ahead	<time=,-9,13,,,9	=,-10,12	>$=,,10,,,9
-word evening	<time=,11,,-11,,8,10	=,9,,-17,,15,17	>$=,,,-12	>,=,,,,,13,9
-word session	<time=,,,,,19,15	=,-19,,11,,33,25	>:=,-18,,,,15
-word sprint	<time=,,,,,,29	=-8,,,,,,44	>$=,13,,,,,18
-word winter	<time=,,,-9,,,-28	=,,16,-9,,,-28	>,=,,,-9,,,-28
-word year's	<time=23,,,-12,,,-8	=23,,,,,,-8
-word am	<we=,,-24,-32,,12,-32	=-9,-9,-26,-35,,8,-15	>N=-9	>bad=,-12,,,,,12	>choose=,-13,,8,,24,-15	>good=,,,,,,-14	>ing=8,26,,,,33	>not=13,-20	>now=,,,,10	>prep=,26,,-10,,-15,22	>the=,,,,,,-12
-word attempted	<we=,,,,,,32	=39,,,-8,,,43	>the=39,,,,,,24
-word checked	<we=,,,-26,,,160	=-13,-9,,-12,,,144	>all=,,,10
-word choose	<we=,-44,,,,,-13	=,-48,,,,,-37	>N=,-46,,,,,-18
-word compared	<we=-20,,27,-16	=-26,,25,31
-word drop	<we=,-17	=,,,,,-12	>the=,-20,,,,,-14
-word hit	<we=,-19,,30	=18,-23,41,33,,,8	>the=21,-13
-word hope	<we=,,,,,,-21	=-10,,,,,,-40	>it=,,,,,,-19
-word kept	<we=,35,,,,,20	=10,38,,,,,36	>the=10,32,,,,,18
-word might	<we=,-9	=-9,-13,,,,,-24	>N=,,,,,,-11
-word noticed	<we=,-9,34,,21	=,-12,31,,20
-word picked	<we=,,,,,,10	=,,,29,,,38	>N=,,,,,,8	>the=,,,9
-word promised	<we=14,,,-11,,11,10	=12,-12,,-11,,11,10
-word set	<we=,,,,19,,16	=-26,,11,26,15,-9,45	>N=,,,22	>prep=-10,,14,,18,,25
-word stopped	<we=41	=26,,,,,,-13	>N=41,,,,,,8	>ing=,,-8
-word talked	<we=-11	=-14,8,-11,-18,-10,-16,28	>prep=-14,,,-14,-10,-15,20
-word traced	<we=,,11,-21,,,8	=,,11,-21,,,8	>the=,,,-21
-word understand	<we=,-14,,,,,-9	=,-18,9,,,,-10
-word wish	<we=-10,,,,,,-40	=-12,,,,,,-51
-word autumn	<when=,,,,,,11	=,34,,,,,24	>$=,26,,,,,17
-word somebody	<when=,-9,,,,,-11	=,-11,,,,,-8	>s=,-8
-word chose	<you=,20,,,,,15	=-8,22,,,,,21	>the=,,,,,,17
-word listed	<you=,,,14	=-16,,,13	>prep=-9,,,,,,-11
-word mentioned	<you=18,,,,,,29	=18,,,,,,29
-word prefer	<you=,,,,,,14	=,14,,,,,16
-word ruled	<you=,12	=-10,37,,,,,24	>prep=,15,,,,,22
-question	=-16,-18,-14,-17,-9,-13,-47
-part ^	>#=-30,-16,,36,-30,-35,-45	># ,=-12,-12,,,,,-10	># N=,,29,-8	># be=,,,37,,,42	># prep=,,-9,22,,,13	># s=,-9,-9,27,,,-28	>N=,-18,-45,,-53,-35,25	>N !=-20,,-16,-32,-18,,-35	>N #=-11,-15,,49,,-29,27	>N $=9,39,60,-75,-55,-45,-102	>N ,=-57,,-17,-25,-31,,21	>N :=13,10,-18,16,,-21,12	>N all=,,,-10,,,-20	>N and=-24,12,20,-17,,,10	>N bad=102,-43,20,12,,-9,95	>N be=,-27,-37,57,-26,22,28	>N can=10,,,,,,-49	>N choose=19,69,-11,-27,,,56	>N do=12,,,,,,9	>N done=-18,-23,14,86,-8,-15,77	>N ed=34,-22,,25,,22,18	>N get=,42,,,,,26	>N good=-31,-37,,68,-24	>N have=-8,,20,-18,,,-13	>N ing=,14	>N it=-9,-33,-16,-21,22,-8,-43	>N ly=22,,,,,,28	>N make=17,14,-10,31,-15,,27	>N modal=,-9,,,,,-26	>N my=,,,,,38,48	>N need=20,-13,,-36,,-9,-38	>N no=-8,,-9,11	>N not=31	>N now=,10,,,,,19	>N only=-15,72,-17,-10,-15,,31	>N past=-11,-11,19,59,-9,-11,47	>N please=,26,,,,,30	>N prep=20,11,-48,-64,14,26,-22	>N s=20,15,-37,-20,-30,27,9	>N so=-9,21,-9,,50,,35	>N stay=-30,9,31,,,,45	>N still=17,,,,23,,30	>N the=-32,-21,,-10,-21,-40,-135	>N time=,,,,,,-12	>N we=-16,-9,15,-17,18,11,-64	>N why=,,,,,,-9	>N will=11,-56,,,,,-11	>N you=,,,,20,,-8	>again=,-23,,-27,,,-58	>again prep=,-21,,-26,,,-54	>all=-40,-15,-45,34,-39,-34,19	>all #=-13,,,38,,,-14	>all N=8,-12,10,-23,-9,-9,38	>all be=,12	>all good=,14,-10	>all make=,,,,,,-15	>all my=9	>all prep=,38,9,,,,21	>all s=-19,-24,-19,11,,,-21	>all the=,-11,,60,,,35	>and=-28,-33,-29,-10,,-18,24	>and N=,16,,-8,,12,-20	>and the=21,,,,,,23	>and we=-16,-11,,9,,-10	>bad=-29,-11,-60,-46,-32,-36,-91	>bad N=,,-12,,-12,,-32	>bad be=,,,-24,,,-24	>bad good=,,,,,,30	>bad prep=-16,-13,-11,,,,16	>bad s=-41,-9,-11,-10,,,-52	>bad the=-11,-11,,13	>be=-20,10,-14,-16,,-9,15	>be N=,,,,,,-9	>be it=,-10,,,,,-14	>be the=,,,,,,-12	>because=,35,-17,-22,,-17,9	>because the=,,,-9,,,8	>because you=,8,,9	>but=10,-36,-29,-51,-12,-21,-23	>but N=-22,-13,,,10	>but it=,,,-15,,,-15	>but make=-14	>but no=42	>but the=28,,,-17,,,12	>but we=-9	>can=,-10,,-11,19	>can not=11,,,-9,,-10,-17	>can we=,,,,,,-9	>can you=,,,,,,9	>choose=-55,41,-17,-49,-39,,31	>choose ,=,-16,,,,28,26	>choose :=,-25	>choose N=-8,25,27,-12	>choose prep=-10,31,-16,-19,-15,21,-40	>choose s=,,,,,-16,-22	>choose stay=,25,,,,,26	>choose the=-14,18,,-13,,-14,15	>do=-30,-47,-11,-12,-24,,-69	>do it=,,,,-9	>do not=-23,-30,,,,,-18	>do the=,,,,,,-21	>do we=,,,,,,-21	>do you=,,,,,,-11	>done=-72,-50,-50,65,-34,-44,100	>done #=,,,14,,,20	>done $=,-8,,18,,-9,33	>done ,=,,,,,,9	>done :=,24,,-9	>done N=,-26,-10,45,,-9,38	>done all=,9,,8	>done good=,,,14,,,12	>done it=,-16,,-45	>done prep=,,,,,-9,22	>done s=-14,,,,,,-44	>done the=-18,-28,-13,53,-11,,41	>ed=-19,24,44,25,-25,11,50	>ed ,=-10,21,,-16,,,10	>ed N=,,,,,10,-13	>ed it=,,58,10	>ed prep=-21,,-11,9,,-22,16	>ed the=28,,,21,-11,,24	>get=-16,-25,-13,18,-9,-10,-20	>get N=,,,14	>get it=9,-8,,-22,,,-18	>get the=-17	>good=-71,,,-42,-31,-22,46	>good !=,,49,,,,16	>good $=-16,,-16,-13,-16,-19,121	>good ,=-17,64,,-40,37,-12,42	>good :=19,-9,,12,,,14	>good N=-8,-10,-12,62,,46,-8	>good good=,,,-27,,,-37	>good make=,,,,,,11	>good now=13,-8,,-60,,,-21	>good prep=-13,12,-17,,-11,18,-22	>good s=-22,-26,,15,,,-54	>good so=8,25,,,,,18	>good the=,-40,35,47,,-10	>good time=,,,-18,,,-27	>have=-11,,,-24	>have N=,,,,,,-9	>have not=-10	>have prep=8,,,-13,,,14	>if=-57,-50,-20,-14,-10,-24,-90	>if N=,-14,,,,,-20	>if it=,,,,,,-8	>if the=-26,,-15,,,,-47	>if we=,-24,,,,-9,-19	>if you=-14,,,,,,-17	>ing=-50,30,,,-32,-35	>ing N=,-13,,,,,-15	>ing be=-10,,,23,,,14	>ing good=,-11,,11,,,30	>ing it=,13,11,,,10	>ing prep=-23,33,-11,-18,-11,-11	>ing s=,-10,12,15,10,,30	>ing the=-15,,22,-23,-11,,-40	>ing you=,19,,37,,,10	>it=-13,-42,-22,,-8,-37,-15	>it N=-14,22,-10,,,,-41	>it be=-28,-9,-25,9,-16,-14,-52	>it do=8,,,22,,,20	>it good=,,,,,,23	>it modal=-24,,,,-10,,-22	>it past=,,16,-18,42	>it prep=,12	>it s=,-11,,-25,-12,,-27	>it you=,,,16,-10	>ly=-11,,-25,-23,32,-16	>ly N=,,,-8,,,-20	>ly the=,,,,23	>ly we=,,,,,,-9	>make=-96,-19,-54,-43,-36,-34,-87	>make N=,-22,,,,30,-19	>make it=,40,,-12	>make my=-26,,-14,-17,,-14,-46	>make prep=,-12	>make the=-39,-14,-16,-18,-15,-36,-106	>maybe=,-12,9,-27,,,-22	>maybe we=,,,,,,-8	>modal=-20,-31,-14,-16,,-19,-50	>modal N=,-9,,,,,-15	>modal not=,,,,,,-12	>modal the=,,,,,,-27	>modal you=,,,,8,,-10	>my=31,-56,-35,-55,-31,-20,-26	>my N=18,-14,-20,-37,-22,-16,-19	>my make=24,,,,,,13	>my s=-13,-31,,,,,-40	>need=-13,-15,-19,-26,-13,,-45	>need N=,,,,,,34	>need prep=,-9,,,,10	>need the=-9,,,-12,,,-41	>no=-28,-13,-53,-55,-40,-45,-61	>no ,=-11,,,,,,-25	>no N=-17,46,,30,-11,-13,57	>no bad=-24,-22,,-17,,,-43	>no be=-15,-12,,-13,,,-31	>no can=38	>no ed=,14,,,,,9	>no have=9,,,-8,,,-11	>no ing=,-36	>no it=25,-14,,,,,13	>no prep=-15,,-16,-23,,,-61	>no s=-42,,-8,-13,,,-11	>not=,41,-27,-21,-22,-27,-52	>not N=-11,51,,,,,8	>not good=35,-29,,,,,-22	>now=-50,-16,,54,,-20,-9	>now bad=-21,,,,,,10	>now done=,,,19,,,24	>now get=,,,,,,8	>now it=,,,,25	>now we=,11,19	>only=,12,,,,,16	>only prep=,15,,,,,15	>past=-37,-31,-13,8,-20,-12	>past it=,-9,9	>past prep=11,,,,,,10	>past the=-10,-11,,18,,,14	>please=-69,-28,-43,-66,,-51,-114	>please ,=-16,-20,,-9,,,-20	>please N=,12,,-8,,,15	>please do=,,,,,,-11	>please make=,,,,-8,-15,-29	>please my=-20	>please prep=,-22,,-19,-10,-9,-30	>please you=,-8,,,,,-16	>prep=-69,53,-37,-73,-39,-45,-71	>prep N=-17,-14,-17,-23,-12,-21,-43	>prep choose=-8,23,,,,,13	>prep it=23,-9	>prep my=,,,,,12,26	>prep now=,18,,,,,8	>prep prep=,-11,,,,,-44	>prep the=-51,47,-16,-36,-10,-19,-61	>prep you=-8,44,,-26,,,26	>s=,-36,-54,,-45,-55,11	>s #=26,25,,-25,,13	>s ,=8,-11,,-12,,,-17	>s :=,-21,-16,-11,,,-13	>s N=17,,-18,-25,-16,-11,-31	>s bad=,,-9	>s be=,20,-8,25,-11,-10,82	>s can=-10	>s choose=20,15,-8,,,,11	>s done=-16,-12,,36,,16,11	>s ed=-16,8,,-25,,,-38	>s get=-14,21	>s good=,,-12,48,-10,,50	>s have=,,,,,,12	>s make=19,,,-13,,,-14	>s past=,,,51,,,34	>s prep=13,-30,24,-13,-9,,-15	>s the=,,10,-9,,,-10	>so=,-24,9,-10,-17,-22,17	>so N=12	>so it=,,23,11	>so s=-13,15	>so the=18,11,,,,,19	>so we=,-38	>still=66,-32,-17,-19,-18,-17,10	>still no=,,,,,,10	>the=,-27,,,-10,-35	>the #=13	>the N=23,,-18,,-13,-18,15	>the bad=-36,-14,28,18,35,-9,-33	>the choose=-49,,,,,,-14	>the ed=-11,,,,,,-9	>the good=,,,-23,,,-36	>the ing=,11,12,15,-8,,32	>the ly=27,,-10,,,,13	>the make=,,,,,,22	>the s=18,-43,14,,-13,-14,-38	>the time=-22,14,,9,,,-20	>they=-42,-38,-10,-62,,,-78	>they N=-10,,,-16,20,,-29	>they be=-13,,,-14	>they good=,,,-20,,,-24	>they need=17,,,,,8,15	>they past=-27,-14,23,,-12,,-12	>they s=-14,,,,,,-9	>time=-28,,-18,-14,-12,-38	>time :=,-15,,,,,-11	>time good=,,,,,,-15	>time time=,-13	>time we=,-12,,,,-8,-21	>we=-38,,-42,-39,-32,,27	>we N=-26,32,-14,-8,-9,-45,10	>we bad=63,-23,,-9,,,-23	>we be=14,-20,-19,,-29,-23,-15	>we can=-37,-9,,17,,-9,-33	>we choose=-9,15,-10,-28,13,-8,52	>we do=-46,,11,,,-12,-85	>we done=8,16,,-24	>we ed=-17,,,-35,-13,11,26	>we get=-19,,,23,,,14	>we good=,,,-9,,19,26	>we have=,27,-16,,8,-9	>we ly=-11,-9,,,,,-25	>we make=-12,17,,,,-11	>we modal=20,-9,-10,-10,-15,,-11	>we need=,,,-11,,-9	>we now=,-12,,,,,18	>we only=,-16,,,28	>we past=-9,24,,19,,,28	>we still=,9,,,,32,17	>we will=-42,22,-11,-12,,64,53	>when=-51,20,-19,-19,28,-24,-27	>when ing=-8,32,,-9,,-8,37	>when it=,-9	>when the=-49,15,-13,-8,,-15,-80	>when we=,,,,,,-12	>when you=,,,,36,,36	>why=-41,-44,,,-23,-21,-20	>why N=,,,,,,-10	>why be=9	>why do=-12,,-13,,-9,,-23	>why if=,,,,,,-9	>why modal=,,,,,,-11	>why past=,,,,9	>why s=,,,36,,,25	>why the=,,15	>why we=-10,-12,29,,,,20	>will=-9,-22,,-10	>will N=,,,,,-8	>will do=,,,,,9	>you=-22,14,-9,-29,,-9,-49	>you N=19,12,21,42,,,53	>you bad=-15,-9,,,,,-9	>you be=,-13,,,-14,,-18	>you can=-15,,,,,,-28	>you ed=,,,,40	>you have=24,22,,-31,,,-14	>you modal=,-16,,,,,-10	>you past=-8,21	>you s=,,,9,,23
-scope_creep:grew	=-105,-4,-4,-8,269
-scope_creep:never-asked	=-102,-3,-5,-3,250
-scope_creep:outgrown	=,-4,,,291
-scope_creep:while-at-it	=,-2,,,287
+word agree	<not=,,,,,,-12	<s=,,,18,,,10	=,-17,,14,,,-15	>N=,,,15	>prep=,-10,,,,,-18
+word available	<not=-24	=-18	>$=-24
+word break	<not=,11	=-12,,,,,,-21	>the=,-10,,,,,-12
+word bring	<not=,,,,,,8	=,-20,,-9,,16	>the=,-13,,,,19
+word care	<not=-9	=-9	>N=,,,,,,-12	>why=,,,,,,8
+word close	<not=8	=,-14,,-13,,,-13	>$=,-10,9
+word continue	<not=,,,,,,10	<prep=8,-29	=,-24	>$=9,,,,,,14	>prep=,-24
+word decide	<not=-10,,,,,,-16	<we=,-19,,,,,-17	<will=,-9,,,,-19,-27	=-15,-49,,,,-27,-81	>$=-8,,,,,,-13	>prep=,-14,,,,-12,-36
+word exist	<not=,,,,,,11	=,,,,,,9
+word find	<not=,,,,,,18	=,-14,,15	>all=-9,-10,,,,,-21	>prep=,,,16	>the=,,,,,,23
+word merge	<not=10,,,,,,8	<the=,,,9,,,-12	=12,,,,,-10
+word print	<not=10,-10,,,,,27	<the=,-8	=23,65,10,-9,18,,53	>N=,-8
+word proceed	<not=9	=13,,,,,,9
+word remember	<not=,,,,,,-9	=-11,-11,,,,32	>prep=,,,,,34,14
+word replied	<not=,47	=,44,,-14,,,-11
+word reproduce	<not=14,,,,,,36	<prep=,,,17	=13,,,16,,,40
+word resolve	<not=,,,,,,15	<s=,,,20	=,,,18,,,10	>$=,,,12
+word saying	<not=,-24,,,,,-24	=,-25,,,,,-26
+word send	<not=15,,,,,,9	<prep=,,,,,,13	<we=-9,15,,,,,9	<will=,-9,,,,20	=21,-10,,,,10,16	>N=15	>it=10,,,,,,-9	>s=,,,,,,10	>the=,12,,,,,13
+word ship	<not=-9	<we=,-10	=-31,,,-9,,,-17	>it=,15,,,,,9	>the=-10
+word take	<not=17,,,9	<prep=9	<s=,,,,,,-13	<we=-10,21,,,,12	<will=,-26	<you=8,,,,,,10	=19,-22,-8,-18,,,-14	>it=,-33,,,,,-14	>prep=,,,,,,-23	>the=10,19,,-10,,,8
+word think	<not=10	<we=,,,,,,-10	=,-12,,,,,-24	>it=11	>prep=,,,,,,-11
+word touch	<not=,,,,,,-12	<prep=-10,16,,,,,12	=-13,28	>N=-9	>it=,18
+word trust	<not=12,-10	=12,-10,21
+word worry	<not=-15,-11,,,,,-28	=-15,-11,,,,,-28
+word worth	<not=,16,,,,,11	=-11,9,,,,,-9	>ing=,,,,,,-16	>it=,14,,,,,10
+word curious	<now=,,,,,,-19	=,,,,,,-21	>$=,,,,,,-8	>why=,,,,,,-12
+word slow	<now=,,,,,,-9	=,-13,11,-14,,,-13	>prep=-9
+word thinking	<now=,,,,,,-17	=,9,,,,,-13	>prep=,,,,,,-13
+word wanted	<only=,,,,8,,10	<you=,,,10	=-9,,,15,,,15	>,=,,,12	>the=,,,,,,13
+word anyone	<prep=,,,,,40	=,,,-11,,38	>$=,,,,,41,16	>N=,,,,,,-8
+word arm	<prep=,,,,,,8	<the=,,10,,,,-15	=,,9
+word autumn	<prep=,28,,,,,9	<when=,,,,,,11	=,31,,,,,21	>$=,19,,,,,16
+word bed	<prep=,-28,,,,,-23	=,-35,,,,,-22	>$=,-26,,,,,-10
+word billing	<prep=,12,,-9,,,9	=,28,,-13
+word choose	<prep=,,,,,,-11	<we=,-22	=,-37,,,,,-40	>N=,-31,,,,,-26	>prep=,,,,,,-8
+word connect	<prep=,,,12	=,,,12
+word court	<prep=,11	<the=,-14
+word db-	<prep=14,,,,,,13	=14,,,,,,13	>#=14,,,,,,13
+word default	<prep=,-9,,,,,-22	<the=,12	=,27,13,-10,,8	>$=,,,,,,-13
+word english	<prep=,8	=,10,,,,,9
+word failure	<prep=,,,,,,-12	<the=-12	=-22,,,,,,-29	>$=-12
+word far	<prep=,,,,,,-9	<so=-11,-29,,,,,-40	=-15,-45,,-17,,,-59	>:=,-11,,,,,-13	>prep=,,,-12,,,-20
+word finish	<prep=9	=,-16,,13,,-25,-16	>N=,,,,,,-10	>the=,,,16,,-23,-10
+word fire	<prep=,,,-8,,,-17	<the=,,,,,12	=-17,-11,,,,11,-8	>N=-10,,,,,,-14
+word fridays	<prep=,14,,,,,11	=,25,,,,,11
+word general	<prep=,,,,,,-18	=,37
+word ghent	<prep=,17	=,17,,,,15
+word graz	<prep=,29,,,,-10,9	=,29,,,,-10,9
+word hand	<prep=,15,,,,-11	=,35,,-10,,-11,24	>$=,,,-13	>,=,,,10
+word hear	<prep=,,,-10	=,,,-12
+word help	<prep=,,10,-22,,,-13	=,-9,23,-26,,,-14	>!=,,,-9	>$=8,,12	>prep=,,,-11,,,-13
+word ideas	<prep=15,-21	=14,-24,,-9,,,-18	>prep=10
+word january	<prep=,,,,,,-10	=-11,,,,,,-8	>$=-11
+word json	<prep=,,,12	=,,,12,,,9
+word july	<prep=,,,,,,-12	=,10,,,,,-12	>$=,,,,,,-13
+word linux	<prep=,,,13	=,,,13,,,10
+word look	<prep=9	<s=,-13	<the=21,,,,,,20	<will=,,,,,-15,-8	=,,-13,,,-13,-18	>$=12,,,,,,13	>N=-13,,,,,,-14	>prep=,-13,,,,-9,-22
+word loud	<prep=,,,,,,-17	=,,,,,,-21
+word lyon	<prep=9,-18	=9,-22
+word minor	<prep=,,,10	=,,,,,,25	>s=,,,10
+word mobile	<prep=,25	<the=,,,,11	=,19,,,26,,16	>N=,,,,26,,9
+word month	<prep=,-10,,,,,20	<the=,14,22	=-11,,24,-9,,,28	>$=-12,,16,,,,18
+word mrs	<prep=,17	=,8	>N=,17
+word noon	<prep=,15,12,20,,-13	=,,21,16,,-8,14	>,=,-12,,20	>and=,14
+word parental	<prep=12	=13	>choose=12
+word perfect	<prep=,-9	=-9,-10,,,,,-25
+word phone	<prep=,,,,,,16	<the=26,,,,,,24	=31,-11,,,,-9,30	>$=14	>,=,,,9	>N=15,,,,8,,26
+word phones	<prep=,,,,,,-11	=12,-11
+word pnpm	<prep=,,,11	=,,,11
+word porto	<prep=,-14	=,-19
+word present	<prep=22,-8	=22,-9	>,=8
+word pull	<prep=13,,,-22	=12,11,12,-23,,,-11	>N=,,,-8,,,-13	>the=,17
+word readers	<prep=-10,9	=-10,8
+word redis	<prep=,,,,,,-11	=,,,,,,-11	>$=,,,,,,-11
+word saturday	<prep=29,-11,,-32,,18	=35,-19,,-33,,18	>$=29,,,,,11,12	>,=,-8
+word scope	<prep=,,,,,,-12	=,,,,16
+word screen	<prep=,,,18	=,-13,,13,,,-11	>$=,,,18
+word self	<prep=,,,,,12,14	=,,,,,12,15
+word september	<prep=,36,,,,,11	=,36,,,,,13	>$=,34,,,,,12
+word sleep	<prep=,,,17	=-16,,23,15	>prep=,,,16
+word soon	<prep=23,,,,,,13	=22	>prep=23,,,,,,13
+word staging	<prep=13,,,10,,,10	<the=,-16	=25,-11,,,,,22	>$=,,,10	>N=13	>s=,-11
+word stop	<prep=10	=,,,-10	>ing=,9
+word sunday	<prep=9	=,,23	>$=9,,11,,,,-13
+word sync	<prep=,,,22	=16,,,12,,,23
+word taste	<prep=,,,,,,-8	=,,,,,,-8
+word ten	<prep=,12,,16,,-10,-10	=,30,-11,15,,-13,-19	>$=,17	>s=,18,-8,,,,-19	>time=14,,,15
+word these	<prep=,,12,,,,13	=,,12	>$=,,,,,,-9
+word those	<prep=,,9,,,,-17	=,10,10,,,,-11
+word today's	<prep=,22,,,,,8	=,22	>N=,22
+word tom	<prep=,,,12	=,-9,,8
+word total	<prep=,,,-8,,,-19	=,-11,,19,,,-16	>N=,,,28
+word trunk-based	<prep=,,,,,,-14	=,,,-10,,,-14
+word utc	<prep=,,12,-8	=,,9,10	>,=,,,,,,-15
+word v	<prep=13,9,,,,,13	=,23,,13,,-10,23	>#=,25,,13,,-10,26
+word verify	<prep=10,,,,,,9	=14
+word wednesday	<prep=-12,9,,,,20,11	<when=9	=,11,,,,20	>$=14,,,,,20,20
+word weekends	<prep=-8,11,,,,,-12	=-15,,21,11,,,-13
+word across	<s=,19,,,,,15	=,,,14,,37,20	>the=,,,10
+word ago	<s=,,,,,,-13	<time=12,-14,,9,,,12	=17,-16	>$=,-9,,14	>,=9	>and=,,,,,,-8
+word api	<s=,,8	<the=,9,,-11,,-12	=,,,-20,,-14,9	>s=,,,,,,14
+word carry	<s=,,,,,,8	=-14,,,,,,18	>N=,,,,,,9	>the=-9
+word cost	<s=,,,,,,-21	=,,,-10,,,-31
+word crossed	<s=,,,-39,,,-27	=,,,-33,,,-24	>the=,,,-23,,,-15
+word differ	<s=,-9,,,,,-18	=,-10,,-10,,,-22	>$=,,,,,,-13	>prep=,,,,,,-12
+word disagree	<s=,,26,,,,15	=,-10,25,,,,8
+word exported	<s=,,,10,,,9	=,,,11,,,10
+word follow	<s=,24,,,,,10	<will=,27	=,47,,,,9,16	>$=,18,,,,,13	>the=,24
+word handed	<s=,,,,,,-9	=,,,16	>good=,,,11,,,-12	>prep=,,,15,,,13
+word match	<s=,,,13	=,-15,8,27
+word nested	<s=,14	=,13	>s=,13
+word portal	<s=11	<the=,,,9	=16,-16,,10,,,-11
+word printed	<s=,,,12	=-12,21,,26,,,16	>$=,11,,14,,,14	>and=,11,,21
+word refuses	<s=8	=17,-13,-11,-10,,,10	>prep=,,,,,,19	>the=-9,,,,,,-15
+word remain	<s=,-11,,-9	=,-9,,-9
+word sandbox	<s=,,,-10	<the=,,,,,,13	=,,,-11,,,17	>have=,,,-10,,,8
+word share	<s=,,15,-10	=-12,,17,-21	>$=,,,-9,,,-14	>N=,,15,-10
+word stand	<s=,,,29,,,25	=,-9,,29,,,17	>:=,,,29,,,31	>prep=,,,,,,-11
+word traffic	<s=,-14	=-19,-29,10,-13,23,,-39	>be=,,,-14,,,-11
+word much	<so=,,11	=,-22,9,,,,-8	>$=,,,,,,-12	>N=,-9,10,,,,8
+word black	<stay=19,-9,,,,,-12	=31,-19,12,-9,,,-11	>$=,-9,13,-9,,,-21	>N=13	>prep=19,,,,,,11
+word abstract	<the=,,,-11	=,,,-11
+word accessibility	<the=,,,,,9,10	=,,,,,9,10
+word actual	<the=,,,-15	=,,,-15
+word admin	<the=11,,,,,,18	=9,-13,,,,28,30	>N=,,,,,19,27
+word agenda	<the=,-20,,-9	=,-20,,-9	>prep=,-19
+word agent	<the=,,,,,,15	=,,,,,,15
+word alarm	<the=,,,,,,-19	=,,,,,,-18
+word annex	<the=,8,,,,,9	=,,,,,,11
+word attic	<the=,,,,,,9	=,,,,,,9
+word audience	<the=,22	=,22
+word audio	<the=,,,,,,-10	=,-10
+word audit	<the=,-11,,22,,10,13	=,-11,,21,,19,17	>N=11,,,,,12
+word backlog	<the=,,,,,25	=,,,,,25
+word bank	<the=9,-17,,,,,17	=,-22,15,-10,12	>s=,,,,,,-13
+word base	<the=,,13	=,,13	>N=,,13
+word bastion	<the=14,,,,,,25	=14,,,,,,25
+word bibliography	<the=-11,14	=-11,14
+word bigger	<the=,14	=,10	>N=,10
+word bit	<the=,-24,,,,,-22	=,-26,,,,-9,-34	>prep=,-24,,,,,-21
+word blog	<the=,41,,-8,,,14	=,34,,-15	>$=,22
+word blue	<the=,30,,-16,,,30	=,42,,-24,,,30	>$=,,,,,,-16	>N=,27,,-16,,,28
+word boat	<the=,,,,,,11	=,,,,,,11
+word boiler	<the=,,,,,,-21	=,,,,,,-11
+word bot	<the=-9,,,10	=-9,,,9
+word bridge	<the=-11,-9,,-29,,,-45	=-13,-9,,-29,,,-44	>be=,,,-25,,,-26
+word browser	<the=,,,-13,,,-12	=,,9,-14,,,-9	>$=,,,-9,,,-11
+word bug	<the=,,,13,39,,-11	=-12,,-10,15,37,,-24	>$=,,,15,,,-14	>N=,,,,,,-10	>prep=,,,,42
+word capacity	<the=,-11	=,-11
+word cat	<the=,,,,,,-14	=-14,-15,,,,,-16
+word caterer	<the=,,,-22	=,,,-22
+word cause	<the=,,,,,,-10
+word cent	<the=,-9,,39,,,18	=,-9,,42,,,18	>$=,,,39,,,18
+word changelog	<the=,,,-11,,,-29	=,,,-11,,,-29
+word channel	<the=,-8,,,,,-16	=19,-13,,,,,-13	>$=10,,,,,,-15
+word chat	<the=13,,,24,,,18	=32,,,20,,,30	>N=15,,,20,,,19
+word cheaper	<the=,,,,,40	=,,,,,39
+word checksum	<the=,,,13	=,,,14
+word choir	<the=,,,-12,,,19	=,,,-12,,,19	>good=,,,-12,,,11
+word city	<the=13	=13,,,,,9,-10
+word clock	<the=,,16,11,,,13	=-10,,16,11,,,15
+word cluster	<the=14,,,,,,8	=9,,,,,,11	>$=,11	>N=,,,10
+word colour	<the=,,,,,,-15	=,,,,,,-9
+word commit	<the=,,,-10,,,-12	=,-10,,,,,-9	>N=,,,,,,-9
+word committee	<the=,15	=,15
+word comparison	<the=,-12,,16,,,21	=,,,16,,,31	>prep=,-11,,12,,,16
+word compiler	<the=,-13	=,-13
+word complaints	<the=,,,,,,-11	=-9,,9,,,,-13	>prep=,,,,,,-12
+word config	<the=,,,,,,-16	=,,,,,,-10
+word confirmation	<the=,,,16	=,-8,,24	>N=9
+word confusion	<the=,28,,24,,,10	=,26,,21,,,14
+word connection	<the=8,-10,,9,,,-17	=,-9,12,,,,-10	>N=,,,13
+word contractor	<the=,-9	=,,,,,24,16
+word core	<the=,20	=,15,,18	>N=,16
+word corner	<the=,21,,,,,10	=,19,,35,,,11	>N=,21,,,,,10
+word count	<the=,-9,,12	=,-8,,10	>prep=,,,,,,-11
+word counter	<the=10	=9,,,,38	>be=,,,,39
+word crew	<the=,13,,,,,-9	=,12	>be=,13
+word crm	<the=,,,,,,13	=,,,8,,,20
+word csv	<the=-10,,,10	=-8,-10,,18,,,11	>N=-10,,,19,,,11
+word current	<the=,-13	=,-13	>N=,-12
+word dataset	<the=10	=20,,,,,,22
+word dates	<the=,,,,,,-12	=,,,-14
+word deadline	<the=29,-18,,15	=32,-18	>be=15,-10,,-9
+word deadlock	<the=,,,,,,-12	=,,,,,,-17
+word delay	<the=,,,,,,-14	=,,,,,,-14
+word demo	<the=15,-11,,,,14	=12,,,26,,13,20	>$=,,,,,,-11	>N=22,-13,,,,14,9	>good=,10
+word deprecated	<the=,,,,,,10	=,,,,,,9
+word discussion	<the=,,,,,,-13	=,13	>$=,9
+word download	<the=,,,,,,12	=,,,,,,19
+word dpa	<the=,,,,,,9	=,,,,,,9
+word drawer	<the=,,,,,,-9	=,,,,,,-9
+word drawing	<the=,,,,,,-19	=,,,,,,-17
+word drive	<the=,21,,,,,-11	=,21	>$=,15
+word duplicate	<the=,,,9,,,9	=,,,10,,20,20	>s=,,,10,,20,20
+word earlier	<the=,,,,,,-10	=,-12,,,,,-14
+word edge	<the=-12,-9,,8,,,-11	=-13,-8,,,,,-10	>$=-12
+word eleven	<the=,-10,,,,,12	=,,,-9,,,24	>N=,-9,,-9,,,9	>s=,,,,,,11
+word embassy	<the=13	=20,,,,,,9
+word engine	<the=,,,,,,-9	=,,,,,,-8	>bad=,,,,,,-13
+word entire	<the=,,,,17,,-10	=,,,,17,,-10	>N=,,,,17
+word ethics	<the=,,,,,,12	=,,,,,,13	>N=,,,,,,13
+word eu	<the=9	=18,,,-8,,,17	>s=9,,,,,,12
+word event	<the=,17	=,13	>N=,15
+word exam	<the=,,,,,24	=,,,,,36,11	>N=,-17,,,,,-9
+word exception	<the=,,,,,,-10	=,,,,,,-10
+word existing	<the=,9	=,21,,,,,11	>N=,13
+word experiment	<the=10,,,-16,,,-11	=8,,,-16,,,-10
+word extension	<the=,,12	=,,12,-14
+word family	<the=,,,,,,-9	=,-9,,,,,-11
+word fee	<the=16	=15,-10,,-9
+word fence	<the=,,,,,,-21	=,,,,,,-16
+word ferry	<the=-8,,,,,,-15	=-8,23
+word few	<the=,,,,,,-14	=,,,,,,-19	>s=,,,,,,-11
+word field	<the=,9	=,11,,,11
+word filter	<the=,,,,,,-12	=,,,15,,,-17
+word firmware	<the=30,,,-14,,,11	=34,,,-12,,,18	>make=35,,,-14,,,11
+word flicker	<the=9,,,11	=8,,,10
+word follow-up	<the=,,,,,11	=,,,,,9
+word fonts	<the=,,,,,,11	=,42,,-10
+word footnote	<the=,17	=,17
+word format	<the=,,,,,,-14	=,-20,,,,,-17
+word forum	<the=,,,,,,-10	=,,,,,,-10
+word fourth	<the=11,,,,,,8	=11,,,,,,8
+word freezer	<the=,16	=,15
+word french	<the=26	=24,-9
+word fridge	<the=-9	=-11,,,26
+word function	<the=,,,-13,,,-18	=,,,-13,,,-19
+word game	<the=-19,23	=-20,15
+word gap	<the=,,,,,,8	=,,,9,,,17	>prep=,,,9,,,15
+word gas	<the=30,-8,,,,,9	=30,,,,,11,22
+word gateway	<the=8	=10
+word goal	<the=,,,,,,-11	=,,,,,,-33
+word grant	<the=,,,17	=,-9,,20,,38	>N=,-9,,20,,41
+word guest	<the=14,,,11,,,-10	=13,,,14	>N=,,,17,,,12
+word hallway	<the=,-22	=,-22,,,20
+word headers	<the=,,,-9	=,,,-9,,8	>be=,,,,,,11
+word heap	<the=,,,,,,10	=,,,,,,10
+word heating	<the=,14	>be=,16
+word hole	<the=,,,,,,12	=,,,,,,12
+word holiday	<the=,,,,,,-12	=,,,,,,-12	>N=,,,,,,-12
+word hotel	<the=,,,,,,-12
+word hotfix	<the=,,,8	=,,,16,,,15
+word hour	<the=,15,-10,,,,-12	=-9,9,,-15,,-8,10	>$=15,,,-19,,,17	>,=-13,,9	>prep=,24
+word house	<the=,-15	=,-23,,,,,-9
+word illustrations	<the=,22,,,,,9	=,22,,,,,9
+word image	<the=,,,10	>N=,,,13
+word importer	<the=15,,,,,,16	=24,-16,,,,,25	>be=,,,,,,12
+word incident	<the=-8,,,10	=,,,15,-8,,-13
+word incubator	<the=,,,,,15	=,-9,,12,,15
+word installer	<the=,,,,,,-10	=12,,,,,11
+word interview	<the=13,-14,,18	=,-23,,20,,,-27	>prep=14,,,,,,-11
+word intro	<the=,-18,,,,,-11	=,-21
+word inventory	<the=,,,14,,,10	=,,,31	>,=,,,,,,-12
+word issue	<the=,-12,,-9,,,-10	=-18,-26,-10,-20,,12,-64	>#=,-8,,,,,-15	>N=,,,,,,-13	>prep=,-22,,,,11,-37
+word join	<the=,,,,,,11	=,-8,14,,,,9
+word joke	<the=,,,,,,-10	=,,,,,,-15
+word jump	<the=13,,,,,,11	=13,,,,,,10
+word kids'	<the=,11,9,,23,,14	=-9,10,9,,23,,18	>N=,10,9,,23,,14
+word kitchen	<the=,19,,-9,10	=,12,,,9,,-14	>$=,,,,,,-16
+word label	<the=,,,,,,-9	=-9	>N=,,,,,,11
+word labels	<the=,,,,,9	=,-17,,-9,,,12
+word lamp	<the=-12,,,,16,,-20	=-12,,,,16,,-24
+word landing	<the=,-8	=,-10,,,,,9	>N=,-10,,,,,9
+word landlord	<the=,,,10,,,19	=22,,,10,,,22	>have=,,,12
+word later	<the=-12,27	<time=10	=,15,-10,-20,,47,-22	>$=,,-10,,,,-14	>:=10,,,,,11,9	>N=-10,27,,,,,-14
+word latter	<the=,13	=,13
+word lease	<the=,,,26,,,25	=,,,28,,-10
+word ledger	<the=,,,14,,,10	=,-12,,21,,,13	>$=,,,9
+word legacy	<the=,10	=,10	>N=,11
+word level	<the=,,,18	=34,-13,,34	>#=36	>N=,,,12,,,10
+word licence	<the=8	=14,,,,,15	>N=9
+word lift	<the=,,,,,,-17	=,,,,,,-14
+word linter	<the=,,,,,,14	=,,,,,,14	>s=,,,,,,9
+word lisbon	<the=38	=36	>N=37,-10
+word little	<the=,-9,,27	=,-14,,26,,,-13	>N=,-13,,26,,,-12
+word loan	<the=18,18	=18,18
+word local	<the=,,,,,,13	=,17,,,,,20	>N=,,,,,,17	>s=,16
+word lock	<the=12,,15,,,,9	=11,30,14,-12,,,12	>it=,32
+word mailbox	<the=18	=17
+word manual	<the=,,14	=,,14
+word manuscript	<the=,,,16	=,,,15	>$=,,,16
+word microscope	<the=22,-8,,,,34	=22,-8,,,,34
+word middle	<the=,,10	=,,10,,,,-9	>$=12,,13	>prep=,,,,,,-9
+word mine	<the=,,,,,,-18	=-16,-13,,,,,-20
+word minute	<the=,10	=,,13,10,,,18	>and=,11,,14,,,10
+word mock	<the=,,,34,,,9	=,,,34,,,9
+word money	<the=,14	=-8,14
+word museum's	<the=,-16,12,,23,,12	=,-16,12,,23,,12	>N=,-16,12,,23,,12
+word names	<the=,-13	=-8,20,10,,,-10,19	>,=,10,,10	>N=,,13,,,,12	>be=,13	>only=,,,,,,11	>prep=,-16,,,,,-16
+word nas	<the=,10	=,9
+word nightly	<the=15	=14,,,15,,,20	>N=16,,,,,,-8
+word noise	<the=,,15	=,,15
+word north	<the=,21,,-9,,,-14	=,21,,-9,,,-14	>N=,21,,-9,,,-14
+word notary	<the=,,,,,,17	=,,,,,,20
+word novel	<the=-21,,,-10	=-21,,,-10
+word oak	<the=,29,,,,,17	=,30,,,,,23
+word offer	<the=,22,,11,,,22	=-12,23,,,,,25	>$=,17,,,,,12	>prep=,,,14,,,14
+word offsite	<the=,16,,,,13	=,16,,-10,,13,-9
+word oldest	<the=,,,,,,-27	=,-18,,-8,,,-44	>N=,-11,,,,,-18
+word on-call	<the=,,,,,,-22	=,,,,,,-22
+word optimizer	<the=,,,,,,-9	=,,,,,,-9
+word original	<the=,,-12,,,,14	=,,-12,,,,21	>N=,13,,,,,26
+word others	<the=,15,,,,,15	=-9,22,,,,,9	>N=,15,,,,,8
+word paragraph	<the=,42	=,37,,,,,9	>prep=,40,,,,,9
+word parents'	<the=,-17,,,,8	=,-17,,,,8	>time=,-17,,,,,8
+word parish	<the=,-14	=,-14,,,,-10
+word party	<the=,,,,,,-10	=,,,,,,-10	>$=,-21,,,,,-17
+word passport	<the=,,,12,,,11	=,,,25,,,18	>N=,,,,,,14
+word patch	<the=,,,13,,,13	=,,,14,,,15	>,=,,,16
+word patient	<the=9	=9
+word payload	<the=,12	=,8
+word pdf	<the=11,-13,,,,,11	=12,-9,-10,,,,14	>$=,,,,,,-9	>N=9,-9,,,,,11	>and=,15
+word photos	<the=,,,,24,,-14	=,-24,,9,23	>,=,-13	>be=,,,,,,-11
+word piano	<the=-10	=-11,,,,,,11
+word pilot	<the=,26,,-21,,,-14	=,25,,-26	>good=,18,,-11,,,13
+word pin	<the=,-8	=,28,14,-15
+word plot	<the=,,,,,,-14	=31,,,-13
+word plugin	<the=,,,,,,11	=,,,,,,10	>N=,,,,,,10
+word plumber	<the=,,,-10,,,-17	=,,,,,,-14
+word pod	<the=,,,17	=,,,14,,,11
+word podcast	<the=,,,,,,10	=,,,,,,10
+word previous	<the=,,,,,,-16	=,,,,,,-16	>N=,,,,,,-15
+word pricing	<the=,,,-8,,,-13	=,8,-12,-18,,,-23	>N=,9
+word primary	<the=,,,,,,-14	=-9,,,,,,-22
+word project	<the=,,,-9	=,,,-12
+word projector	<the=10,,,13,,,-9	=9,-12,,26,,10,16	>$=10,,,,,,-9
+word prototype	<the=,11,,,,,8	=,11
+word proxy	<the=,,,-14,,,-15	=,-8,,-16,,,-15
+word public	<the=,11	=,11	>N=,13
+word publisher	<the=13	=15,,,,,,11
+word puzzle	<the=,,,,15	=,,,,15
+word query	<the=,,,,,,-9	=,-11	>N=,-8,,10
+word quote	<the=,16,,14	=,,,17
+word race	<the=,12	=,12
+word raw	<the=,-12,13	=-9,,20,,,,9	>N=-9,,21	>s=,,,,,,10
+word real	<the=,,12,10,,,14	=-12,15,11	>N=-9,,,11
+word recording	<the=17	=15
+word recordings	<the=,,22	=,-8,22,,,,15
+word regex	<the=,28	=14,35,,,,,13
+word remaining	<the=,9,,,,18,11	=,9,,,,18,11	>#=,,,,,,15	>s=,13,,,,16
+word rental	<the=14,-13,,,,,9	=14,-13,,,,,9	>N=15
+word replica	<the=,,,,,,-16	=10,,,,,,-16
+word repository	<the=9,,,,,,11	=12,,,,,,14
+word rest	<the=,12,,-15,,,-19	=-12,13,,-17,,,-17	>$=,,,,,,14	>be=,,,,,,-10	>prep=,11	>s=,,,,,,-15
+word retry	<the=,,,,,,-10	=,-12,,,,,-25
+word revised	<the=,,,8	=,,,8	>N=,,,8
+word risk	<the=,,,,,,-8	=,,,,,,-21
+word river	<the=9	=9
+word role	<the=,-30	=,-20	>$=,-22
+word rollback	<the=,,,,,,-11
+word rollout	<the=8,9,,,,,18	=8,13,,-8,,,18
+word roof	<the=,,,,,,-15	=,,,35,,,-15
+word roster	<the=,,,,,,19	=,,,,26,,19	>N=,,,,,,19
+word rota	<the=,13,,19,,,18	=,13,23,19,,,18
+word runbook	<the=,,,-12	=,,,-13,,13
+word save	<the=,-11,,,,,-16	=,-20,,,,,-21	>N=,-11,,,,,-15
+word scanner	<the=9	=,-15	>N=10
+word scheduler	<the=,,,,,,-9	=,,,,,,-19
+word school	<the=,,,,,,-11	=,16,,12	>N=,18,,,,,-10
+word score	<the=,,,13,41	=,-8,,25,41,,12	>be=,,,16,,,10
+word screenshots	<the=,10,,,,,16	=,9,,9,,,18
+word seating	<the=,-9	=,-9
+word security	<the=,-8	=,17,,-12
+word seed	<the=10,-12	=12,-10
+word sensor	<the=,,,-9	=,-10
+word separate	<the=,,,,,,20	=,,,,,17,20	>N=,,,,,17,21
+word serial	<the=9	=9	>N=10
+word serif	<the=,-10,,,,,-29	=,,,,,,-10
+word settings	<the=,13,,20,,,20	=10,9,,20,,,20	>N=,,,,,,19
+word shared	<the=14,,,11,,,19	=9,-10,,11	>N=11,,,,,,19
+word shop	<the=,9,10	=,,11,-12
+word shorter	<the=,-8	=,-10
+word single	<the=16,11,,9,,,12	=11,10,,,,,13	>N=,11,,-13,,,9
+word sink	<the=,,,,,,-8	=,,,,12,,-8
+word slide	<the=,-11,,,,,-9	=,-11
+word smaller	<the=,28,,,,-12,19	=,26,,,,-12,18	>N=,16,,,,-10,17	>s=,12
+word smoke	<the=,,,,,14,8	=,,,,-8,14	>s=,,,,,14
+word snapshot	<the=,8	=,,,,,,15
+word source	<the=9,-14,,-9	=19,,,-13,,,10	>N=18,,,-9	>prep=,,,,,,12
+word space	<the=,,,,,,13	=,,9,,,,13	>$=,,,,,,13
+word spanish	<the=,,,21	=,,,20
+word spare	<the=,-9,,14,,18,28	=,-16,,21,,17,32	>N=,-11,,14,,18,25
+word speaker	<the=,,,,,,-13	=14
+word spec	<the=,,,,9,,13	=,,,,9,,13
+word spreadsheet	<the=,14,,,,,22	=,13,,,,,29
+word stage	<the=-10	=-15,,,14,,,16	>N=,,,8
+word starter	<the=-10	=-17,,11
+word stock	<the=,,,10,,,-9	=,-10	>N=,,,,,,-9
+word store	<the=10,,,,,,16	=14,10,,,,,21	>it=12
+word story	<the=-11,10,,,,,-16	=-10,,,,,,-11
+word student	<the=,,,,,,-22	=,,,,,,-22	>s=,,,,,,-19
+word studio	<the=,16	=14
+word success	<the=,,,12	=,,,,,,-10	>N=,,,,,,-9
+word supplier's	<the=11,,,,,,-11	=11,,,,,,-11	>N=11,,,,,,-11
+word survey	<the=-12,12,,-13,13	=-13,9,,-13,13
+word tabletop	<the=19,-16	=19,-16
+word tag	<the=13	=,,,-9,,,-9
+word term	<the=,17	=,26	>N=,15
+word thermostat	<the=,,,19	=,,,19
+word thread	<the=,-13,,,,,-11	=,-24,,,,,-25
+word threshold	<the=,22,,-10	=,16,,-11
+word tile	<the=,,,,,,-9	=,,,,,,-9	>N=,,,,,,-9
+word timeout	<the=,,,14	=,,,18
+word timetable	<the=-10	=-10,,,,,,23
+word timezone	<the=,-10,11	=,-10,11
+word tone	<the=,,,,,,-15	=,8,,,-8,,-19
+word top	<the=,15	=,18
+word town	<the=,,,-9,,,-19	=,,,-9,,,-16	>N=,,,-9,,,-19
+word transcript	<the=,,,,,,-9	>prep=,,,,,,-11
+word translation	<the=11,,,11,,39,21	=11,,,11,,39,21	>N=12,,,,,39,17
+word trial	<the=,10,9
+word trick	<the=,,11,25,,,11	=,,11,25,,,11
+word typo	<the=,13,,,,,15	=,12,-11,,,,8	>prep=,13
+word ui	<the=16	=16
+word upgrade	<the=,,,11	=29,-16,,14,,,13
+word upstream	<the=,16	=,15,,,,8,9	>s=,11,,,,,15
+word usual	<the=,,,,,,-9	=,-9,,,,,-12	>N=,-9,,,,,-11
+word vat	<the=,,,,,,-15	=,-9,,21,,,-10	>N=,,,,,,-15
+word vendor's	<the=,,12,-12	=,,12,-12	>N=,,12,-12
+word vendored	<the=,,,,,,9	=,,,,,,14	>N=,,,,,,14
+word venue	<the=31,-14,,-17,,,22	=30,-12,,-17,,,31	>$=12,-8,,,,,22
+word villain	<the=,,,,,,-17	=,,,,,,-17
+word vision	<the=14	=14	>N=14
+word warehouse	<the=,,,,,,10	=,,,,,,16
+word warning	<the=,11
+word weather	<the=,,,-25,,,-9	=,,12,-26,,,-15
+word web	<the=-18	=-9,,,,,,-9	>N=9,-9
+word wedding	<the=,23,,11	=,21,,18,,,13	>s=,,,19
+word weekend	<the=-8,-28,,,,40,-11	=,-33,,,,39	>$=-10,-28,,,,38
+word whole	<the=27,-11,12,-19,56,-11,55	=23,-15,9,-21,53,-12,38	>N=31,,20,-33,53,-11,30	>make=,,,14
+word wiki	<the=,,,-16,,,-33	=,,,-23,,,-25	>$=,,,-14,,,-21
+word wiring	<the=,-8,,,,9	=,-8,,,,9
+word wording	<the=11,17	=9,,,9	>,=,-13,,12
+word worker	<the=,,9	=,,8
+word workshop	<the=,,,,,,-9	=,-8,,,,,-9	>$=,11
+word said	<they=-12,,,16,,,-14	<you=,12	=,15,-16,10,-8,,-12	>N=-10,-8,,14	>prep=,21
+word urls	<they=-10,18	=,24,,,,,10	>$=-10,20
+word ahead	<time=,,10	=,,10,,,,8	>$=,,8
+word message	<time=,16	<you=,16	=-12,24,,-10	>we=,15
+word sprint	<time=,,,,,,14	=-16,,,,,,26	>$=-15,,,,,,13	>,=,,,,,,11
+word winter	<time=,,,,,,-18	=,,11,-8,,,-17	>,=,,,,,,-17
+word year's	<time=18,,,-10	=18
+word attempted	<we=,,,-9	=31,,,-19,,,11	>the=32,,,-18,,,13
+word compared	<we=-13,,23	=-16,,18,28
+word hit	<we=,-14,,23	=17,-17,33,31	>the=19,-11
+word hope	<we=,,,,,,-20	=,,,,,,-32	>it=,,,,,,-11	>the=,,,,,,-11
+word lean	<we=,-16,,,,,-12	=,-17,,,,,-15	>prep=,,,,,,-11
+word measured	<we=,,,,,,13	=,,,12,,,15
+word noticed	<we=,-12,27,,17	=,-18,24,,17
+word picked	<we=,,,,,,9	=,,,10,,,19
+word promised	<we=10,,,-10,,10	=10,-10,,-10,,10
+word stopped	<we=31,,,,,,8	=31	>$=,,,8	>N=31,,,,,,9
+word switch	<we=18,11	=9	>s=11
+word traced	<we=,,8,-13	=,,8,-13	>the=,,,-13
+word were	<we=,15,,,,,-8	=-26,,13,17,,,-32	>N=-14,27	>bad=-11,8,13,,,,-18	>done=,,,13,,,9	>ed=,,,16	>good=17	>not=,,11
+word wish	<we=,,,,,,-26	=,,,,,,-25
+word sleeping	<when=,18	=,16	>prep=,18
+word compare	<will=,-11	=,-18,,,,,-29	>the=,-17,,,,,-13
+word attached	<you=,,,,,,13	=,,,,,,12
+word convinced	<you=,25	=,26,,-28,,,10	>my=,25
+word inbox	<you=,,,30	=-12,-9,,51,,,8	>$=,,,40
+word listed	<you=,,,13	=,,,10
+word mentioned	<you=12,,,,,,15	=12,,,,,,27
+word pasted	<you=,,,,,,-12	=,,,,,,-12
+word prefer	<you=,,,,,,9	=,,,,,,12	>N=,,,,,,24
+question	=-23,-26,-19,-31,-11,-17,-53
+part ^	>#=-17,-25,,9,-18,-23	># ,=,-19,,18,,,9	># :=,,,,,,10	># N=,,23	># be=,,,15,,,14	># prep=-8,,,,,,11	># s=,,,8,,,-11	># time=,-12,,,,,10	>N=11,13,-45,,-43,-23,38	>N !=-9,,,,,,41	>N #=10,-19,,31,,-25,-37	>N $=14,59,-25,-78,-27,-21,13	>N ,=-46,-18,,,-18,11,12	>N .=,20,,-9	>N :=21,-12,-10,19,9,-14,13	>N all=,22,,-8,,,-14	>N and=-11,25,16,-16,,,28	>N bad=83,-20,21,14,,,76	>N be=13,-10,-25,37,-18,29,16	>N because=,,,-9,,,-30	>N can=,27,,,,,-37	>N choose=15,48,-8,-14,,10,46	>N do=11,,,,,,9	>N done=,-30,13,88,,-11,31	>N ed=24,-21,,18,,-10	>N get=,21,,,,,26	>N good=-22,,16,78,-17	>N have=,-9,16,,,,-10	>N it=,-28,-11,-19,18,,-10	>N ly=11,54,,,,,30	>N make=,,,58,-11,,45	>N modal=,-15,,,,,-19	>N my=,-9,,,,29	>N need=11,-12,,-19,,,-28	>N no=,,,12,,,-13	>N not=19,-14,,,,,-17	>N now=,,,,,,9	>N only=-11,28,-10,-8,-9,,9	>N past=17,-20,20,28,,,20	>N prep=20,11,-33,-38,15,33,-20	>N s=9,27,-19,-26,-19,37,-19	>N so=-10,18,,,41,,11	>N stay=-32,,28,,,,13	>N still=15,-8,,,16,,19	>N the=-26,,,-14,-13,-26,-96	>N they=,19	>N time=,,,,,,-12	>N we=-18,,13,-11,15,,-30	>N why=,,,,,,-10	>N will=,-41,,-9,,,-17	>N you=,,,,15	>again=,-15,,-39,,,-44	>again prep=,-13,,-21,,,-43	>all=-23,-12,-31,10,-26,-24	>all #=-13,,,26	>all N=,9,,-20,,,28	>all good=,9	>all make=,,,,,,-13	>all prep=19,40,,,,,28	>all s=-14,-27,-14,-12,,,-50	>all the=,-17,,21	>and=-38,-13,-17,,12,-10	>and N=,,,,,8	>and the=,,,,,,13	>bad=-25,-23,-40,,-18,-20,-52	>bad :=,,,-11	>bad N=-27,-13,,10,,,-27	>bad be=,,,-10,,,-17	>bad good=,,,13,,,32	>bad prep=11,-10,,-9,,,8	>bad s=-26,,-9,-14,,,-36	>bad the=,-9,,18	>be=-17,9,-9,-16	>be N=,,,,,,-13	>be it=,,,,,,-8	>because=,23,-12,-24,,-11	>because all=,9	>because no=,18	>because the=,,,-10,,,12	>but=-11,-25,-20,-33,-8,-14,-22	>but N=,-17,,,,,-11	>but all=-13,,,,,,17	>but it=-8,,,,,,-16	>but no=31,,,,,,-10	>but the=9,19,,-10	>but they=-15,,,,,,-11	>but we=,-16	>can=,-11,,-9,16	>can not=13,,,,,,-12	>choose=-49,56,,-24,-24,9,54	>choose ,=,-11,,,,25,17	>choose :=,-16	>choose N=,,22,,,,11	>choose it=,25,,,,,11	>choose prep=,40,-12,-17,-8,21,-19	>choose s=,,,,,-12	>choose stay=,12,,,,,8	>choose the=-11,,,,,-11,8	>do=-22,,,-15,-17,,-67	>do not=-14,,,,,,-27	>do the=,,,-8,,,-17	>do we=,,,,,,-12	>do you=,,,,,,-9	>done=-54,-36,-33,125,-24,-30,93	>done #=,,,,,,9	>done $=,-15,,43,,,26	>done ,=,,,,,,12	>done :=,12	>done N=,-23,,,,,18	>done all=,29,,21,,,9	>done good=,12,,18	>done it=,-16	>done prep=,,,,,,16	>done s=-9,,,-11,,,-26	>done the=,-16,-8,69,,,23	>ed=,23,34,17,-18,10,64	>ed ,=,17,,-19	>ed :=,19,,,,,11	>ed it=,,39	>ed prep=-12,,-9,31,,-15,36	>ed the=24,,,18,-8,,21	>get=,-27,,37	>get N=,,,11,,,-11	>get the=,-17,,17	>good=-57,,13,22,-16,,43	>good !=,,34,14,,,13	>good $=-11,-11,,47,,-9,83	>good ,=-10,34,,-52,29,-10,33	>good :=15,-9,,25,,,14	>good N=,20,-9,-25,,39,-14	>good good=,,,-22,,,-22	>good prep=-9,,-12,-30,-8,16,-22	>good s=-14,-21,,22,,,-33	>good the=-10,,32,50,,-9,16	>good time=,,,-23,,,-20	>good you=,16	>have=,-9,,-26	>have prep=9,,,-16,,,10	>have the=,,,,,,-12	>if=-42,-34,-14,,,-19,-81	>if N=,-9,,,,,-16	>if it=,,,,,,-9	>if the=-21,-14,-11,,,,-39	>if we=,-11,,,,,-17	>if you=,,,,,,-11	>ing=-45,52,12,,-23,-22,-25	>ing N=,-11,,10,,,-22	>ing be=,-11,,21,,,11	>ing good=,,,36,,,11	>ing it=,,10,,,9	>ing prep=-16,15,-8,-12,,,-11	>ing s=,-14,11,,,,17	>ing the=-13,27,18,-33,-8,,-30	>ing you=,22	>it=-26,-49,-13,14,,-28,-23	>it N=-9,-15,,-12,,,-35	>it be=-26,-10,-19,20,-11,-10,-38	>it do=,,,25,,,12	>it good=,,,,,,17	>it modal=,,,,,,-13	>it now=11,,,11,,,16	>it past=,,12,-9,35	>it s=,,,-22	>it will=,-10,,,,,-8	>it you=,,,13	>ly=,,-17,-16,29,-10	>ly N=,,,,,,-17	>ly it=,-8	>ly the=,,,,18	>make=-86,-20,-44,-53,-25,-21,-79	>make N=,-16,,-10,,25	>make it=,33,,-14	>make my=-18,,-11,-15,,-8,-46	>make prep=,-10,,,,,-9	>make the=-26,-12,-11,-18,-11,-24,-77	>make they=,,,,,,30	>maybe=,-10,10,-16	>modal=-14,-30,-9,-17,,-14,-51	>modal N=,-11,,,,,-9	>modal it=,,,,,,-14	>modal the=,,,,,,-13	>modal you=,,,,,,-12	>my=30,-27,-24,-47,-23,-15,-22	>my N=17,-11,-15,-32,-17,-12	>my make=13,,,,,,11	>my s=,-22,,,,,-26	>need=,-17,-13,-28,,,-29	>need N=,,,,,,20	>need prep=,,,,,9	>need the=,,,-11,,,-26	>no=-9,-20,-41,-43,-29,-33,-69	>no ,=,,,,,,-16	>no N=,50,,45,,-9,25	>no bad=-21,-17,,,,,-36	>no be=-13,-8,,-16,,,-27	>no can=45	>no choose=,,,,,,-10	>no ing=,-26	>no it=19,-11,,,,,9	>no need=-22,19,,,,,14	>no prep=-10,-13,-11,-17,,,-40	>no s=-28,,,-17	>no they=15	>not=,17,-17,-23,-15,-17,-36	>not N=-9,-11	>not choose=,17,,,,,29	>not good=20,-17,,,,,-16	>not ing=,12,,,,,10	>not the=,-17,,,,,-22	>now=-40,-11,,61,,-12	>now $=,-10,,29	>now N=,,,,,,-20	>now bad=-15,,,,,,13	>now done=,12,,19,,,18	>now ing=,,,,,,-17	>now it=,,,,20	>now make=,,,,,,-13	>now so=,,,12	>now we=,12,13	>only=,,,,,,12	>only prep=,10,,,,,15	>past=-22,-26,-9,64,-14	>past N=-10,-11	>past it=,9,,24	>past prep=,-26,,18,,,15	>past the=,,,25	>please=-48,-31,-29,-51,13,-34,-91	>please ,=-11,-11,,-12,,,-15	>please N=,,,,,,-17	>please choose=,-15,,,,,-11	>please make=,,,,,-11,-23	>please my=-13	>please prep=,-17,,-17,-9,,-26	>please you=,,,,,,-10	>prep=-47,50,-27,-73,-31,-17,-53	>prep N=-10,-16,-12,,-9,-14,-43	>prep all=17,,,,,,20	>prep choose=,21,,,,,13	>prep it=19,-9,,,,,-11	>prep make=,,,,,,-13	>prep my=,,,,,9,9	>prep now=,9	>prep prep=,,,,,,-25	>prep the=-36,29,-12,-26,-8,-10,-25	>prep time=,16,,,,,18	>prep you=,38,,-19,,,28	>s=,18,-38,10,-60,-31,23	>s #=13,37,,-20,,11	>s $=-8,38,,-15	>s ,=,-12,,-9,,,-11	>s :=,-25,-10,11,,,25	>s N=15,,-14,-28,,,-15	>s bad=,30,,,,,-8	>s be=11,,,34,,,51	>s because=,,,,,,-10	>s choose=13,22	>s done=-9,-15,,37,,14	>s ed=,,,,,,-18	>s get=-9,27	>s good=,,-8,44,,,38	>s have=,-8	>s make=16,,,-10,,,-13	>s only=,13	>s past=,,,24,,,18	>s prep=,-41,21,-27,,,-15	>s the=,,,,,,-19	>so=,,13,-14,-12,-16,19	>so :=,22,,,,,12	>so N=,-8,,,,,-16	>so it=,16,20,,,,19	>so the=,22,,,,,27	>so they=,-9	>so we=,-26,,,,,-13	>still=10,-33,-10,-19,-10,,-10	>still #=24,,,,,,13	>still bad=,,,,,,13	>still get=,,,,,,8	>still no=,-10	>the=,-32,,,,-32	>the #=,,,-10	>the N=28,-24,-10,,-9,-11,19	>the bad=-27,-16,9,24,30,,-31	>the because=,,,,,,-9	>the choose=-32,,,,,,-8	>the ed=,20,,27	>the good=,15,,-20,,,-29	>the ing=,,14,14,,,14	>the ly=19,,,,,,10	>the make=,,,-10,,,18	>the s=11,-36,9,8,-11,-9,-29	>the time=-14	>they=-41,,,-44,,,-30	>they N=,,,,16,,-28	>they be=-24,-9,,-13,,,-15	>they do=41,,,,,,44	>they good=,,,-17,,,-12	>they have=,40	>they past=-18,-11,17,,,,23	>they s=,,,,,,-14	>time=-28,25,-11,-22,,-28,-27	>time #=,,,,,,-9	>time ,=,33	>time :=,-19	>time N=-11,60,,-8,,,21	>time time=,-10	>time we=,-12,,,,,-18	>we=-25,,-40,-11,-32	>we N=,11,-9,,,-34,-16	>we bad=50,-15,,-12,,,-10	>we be=14,30,-14,-16,-22,-13,-12	>we can=-20,,,15,,,-27	>we choose=,,,-23,12,,33	>we do=-26,-15,9,,,-10,-73	>we done=,,,38,,,16	>we ed=-13,-12,,-31,-10,9,12	>we get=-10,,,10	>we good=,,,38,,16,22	>we have=18,,-11,22	>we ly=,-8,,,,,-15	>we make=,11,,,,,8	>we maybe=,,,,,,-9	>we modal=17,8,,-17,-11	>we need=,,,-19,,,-10	>we now=,-10,,15	>we only=,-9,,,22,,10	>we past=-14,22,,20,,,48	>we still=,20,,,,22,24	>we will=-32,32,,-17,,54,44	>when=-27,,-16,-37,24,-17,-28	>when ing=,24,,-10,,,24	>when it=,-9	>when so=9	>when the=-30,10,-10,-19,,-13,-64	>when they=9	>when you=,,,,30,,20	>why=-13,-23,,-21,-20,-15,-18	>why do=-13,,-10,,-8,,-24	>why past=,,,-13	>why prep=16	>why s=,,,18,,,16	>why the=,,12	>why we=,,21,,,,14	>will=,-13,,,,11	>you=-8,25,,,,-17,-24	>you N=9,18,19,39,,,29	>you bad=-9	>you be=,-17,,,-10,,-17	>you can=-9,,,-8,,,-23	>you ed=,,,,32,,24	>you have=23,9,,-12,,,-12	>you past=,31
+scope_creep:grew	=-105,-3,-6,-12,281
+scope_creep:never-asked	=-106,,-7,,254,-3
+scope_creep:outgrown	=-2,-5,-2,-3,294
+scope_creep:while-at-it	=,-4,,,289
 scope_creep@consequence	=,,,,-120
 scope_creep@general	=,,,,-120
 scope_creep@past	=,,,,-120
@@ -1544,1488 +1719,1357 @@ section-blocked	=400,,,,,,200
 section-decided	=,400,,,,,200
 section-done	=,,,350,,,200
 section-learned	=,,300
-section-planned	=-200,-150,,-400,,,198
-task_created:due	=,,,,,104
-task_created:need	=,-3,,-6,,130
-task_created:noted-down	=,-8,,-499,,269
-task_created:ticket	=-5,-199,-3,-398,,287
-task_created:todo	=-4,-9,-2,-6,,306
+section-planned	=-200,-150,,-399,,,197
+task_created:due	=,-3,,,,105
+task_created:need	=,-4,,-6,,135
+task_created:noted-down	=,-9,-3,-493,,281
+task_created:ticket	=-5,-200,-3,-395,,298
+task_created:todo	=-7,-10,-3,-9,,315
+task_created@condition	=,,,,,2
 task_created@consequence	=,,,,,-120
 task_created@general	=,,,,,-120
 task_created@past	=,,,,,-120
 task_created@reported	=,,,,,-120
-unchecked	=-150,-200,,-400,,150,199
-word +	=,9,,,,-8,19
-word 0.81	=-17,,22,16,,,10
-word 00.	=,,,-9
-word 04	=,,30,,,,13
-word 1.	=,,,,,,-30	>$=,,,,,,-30
-word 1.2	=,,28
-word 1.8.2	=12,24,,-22,,,9
-word 1.8.3	=-11,-8,,32
-word 10.	=16
-word 100	=,,25,9,,,20
-word 100%	=,,,13
-word 10k	=,,,,,,11
-word 118	=,,,13
-word 120	=12
-word 1200	=,-9,,,,,-18
-word 12k	=,,31,,,,10
-word 13	=,,,,,-8
-word 14.	=,15,30	>$=,15,30
-word 14th	=,14
-word 1500	=,,,,,,16
-word 15th.	=,20,,,,,19
-word 16	=11,,,,,,26	>:=,,,,,,17
-word 17.	=,,,,,,32
-word 18	=-11,,,-10,,15,13
-word 19	=,-11,,,,,-27
-word 2.	=-19,-10,-11,-11,,-9	>$=-19,-10,-11,-11,,-9
-word 2.4.0	=-10,,,10,,,21
-word 20%	=-9,19
-word 20.	=,,,21
-word 2000	=11,,,-15,,,-20
-word 2014	=,,,,,,-17
-word 2016	=,,,,,,-11
-word 2018	=-9,,,,,,-11
-word 2023	=,,,19
-word 214	=,,,13	>s=,,,12
-word 22	=,-9,,,,,-15
-word 2231	=-8,,,,,,15
-word 26	=,,,,,,27
-word 3.1	=,,,-22
-word 3.8	=,21
-word 3.9	=,,,-19
-word 30%	=,,48
-word 30th	=,,,-21
-word 31	=,,,9,,,13	>prep=10
-word 310	=-8,,,15
-word 311	=,,,,,8
-word 32	=,,,,,,13
-word 34	=13
-word 38	=-11,-10,,,,,-17
-word 4.	=,,,,,,-12
-word 40%	=-8,,15
-word 400	=,,,12	>s=,,,,,,-8
-word 401	=,,,-9,,,-14
-word 403	=44,,,-13,,,21
-word 403.	=,,,,,,10	>$=,,,,,,10
-word 404	=,,,,,,8
-word 41	=,,,22,,,14
-word 412	=,,,13,,,22
-word 48	=,19,,20	>s=,19,,20
-word 49	=,12,,,,,-11
-word 500	=,,,,,,12
-word 502	=-22,,,,,,-12
-word 502s	=,-15,,37,,,8
-word 503	=,,,-15
-word 50k	=,,,44
-word 52	=,-9,,,,11,11
-word 55	=,,,,,,-15
-word 5521	=,,,12,,,9
-word 56	=,,,,,,12
-word 60	=,-17,17,,,11,13	>N=,-8,,,,12
-word 60s	=,19
-word 64	=-12,,13,19
-word 71	=12,,,-24,,31
-word 77	=,,,12,,33,11
-word 88	=,,,15
-word 900	=,,-9
-word 9000	=34
-word 91	=,,,20,,,37
-word 99	=,,,,,,12
-word 99.2%	=,,,18,,,12
-word aa	=,,,,,,-9
-word ablation	=-10,20
-word accept	=,38,,,,,31	>the=,39,,,,,31
-word acceptance	=,,,15,,,12
-word according	=,,,,,,-28
-word accounting	=,,,,,,10
-word across	=,,,47,,45,11
-word act	=,-22,,,,,-12
-word action	=-28,,,,,13,-14
-word actions	=,,,,,,9
-word ad	=13
-word adapt	=,-8,,,,,-21
-word adding	=,,,,34,,18
-word addon	=26
-word address	=,,,,,,26
-word addresses	=,,17,,,9,15
-word age	=,,12
-word agreement	=,,22
-word alert	=-8,-19,,,,33
-word alerts	=,,9,,,,8
-word allotment	=,,,84,,,10
-word allowed	=15
-word already	=27,9,-8,,,-12,-17	>$=,16	>good=12
-word alt	=,,,,,17,22	>s=,,,,,13,15
-word analytics	=,,,-13,,,-29
-word android	=13,-8
-word angry	=,,,,,,-14
-word animations	=,11,,,,,20
-word anna	=,18,,,,,27
-word annex	=,,,,,,11
-word annotator	=,11,,17,,,20
-word annotators	=,,,,,,-26
-word annual	=,9
-word another	=-13,-46,,,,,-35	>N=-10,-43,,-9,,,-41
-word answered	=,,,-12
-word antibodies	=,,,18,,,23
-word anywhere	=17,,,,,,24
-word apart	=15,-8,,,,,12
-word apologies	=,-8
-word apostille	=,,,12
-word appeal	=-9,17,,,,23
-word appendix	=,31,,,,,42
-word apple	=,-9,,,,,8	>N=,-8
-word applied	=,,17	>$=,,15
-word approvals	=,17
-word approve	=,11,,,,,23	>the=,,,,,,11
-word april	=,,,-22
-word arabic	=14,,,-16,,,-20
-word archived	=,,,13,,,14
-word archives	=,,,,,,11
-word area	=,,,,25
-word argue	=,,,,,,-12
-word arranged	=,-15
-word arrive	=,,,29
-word arrives	=,,,,,,10
-word article	=,,17
-word asking	=,23,,,,,-15	>prep=,-8
-word asleep	=,,,22,,,9
-word assignment	=,,,,,,28
-word ate	=28,,,-13,,,9
-word attached	=,,,-9
-word attachment	=18,,,,,,14
-word attachments	=31
-word audio	=12,-12,,11
-word auditor	=,-10
-word auditors	=,14,,,,,9
+unchecked	=-150,-200,,-400,,150,196
+word aborts	=11,,,,,,9
+word above	=-11,-10,,,,,-17	>#=-9,,,,,,-15
+word accept	=,29,,,,,20	>the=,28,,,,,20
+word acceptance	=,,,11
+word according	=,,,,,,-30	>prep=,,,,,,-30
+word acquisition	=,10,,,,,9
+word act	=,-10
+word action	=-16,,,,,9,-9
+word actions	=,,,,,,10
+word active	=,27,,,,,-12
+word adapt	=,-9,,,,,-14
+word adapter	=,,,11
+word adc	=13
+word adding	=,,,,24,,11
+word addon	=14
+word admins	=,12
+word adults	=,12
+word advanced	=,18
+word advice	=-10
+word age	=,,10,,,,9
+word aggressive	=,,,,,,9
+word agreement	=,,17
+word agrees	=,,,25
+word ai	=-18,38,,,,,14
+word air	=,8
+word airline	=,,,,,,-11
+word alert	=,,,,,25	>prep=,9,,-9,,,15
+word alive	=,8
+word allowed	=9	>prep=10
+word alone	=,13,,,,,18	>$=,,,,,,9
+word alt	=,,,,,11,21	>s=,,,,,9,16
+word alternatives	=,,,,,,-10
+word ambiguous	=,9
+word amount	=,18
+word amounts	=14,,,,,,20
+word analytics	=,,,-16,,,-18
+word android	=10,-14
+word angry	=,-15,,,,,-14
+word animations	=,,,,,,10
+word anna	=,17,,,,,16
+word annotator	=,,,9,,,11
+word annotators	=,,,,,,-13
+word anonymous	=,14
+word answered	=,,,-15
+word antibodies	=,,,,,,9
+word anybody	=,12
+word anywhere	=24,,,9,,,31	>$=,,,,,,21	>,=,,,9
+word apart	=8,,,,,,13
+word apologise	=,,,,,,-9
+word apostille	=,,,9
+word appeal	=,,,,,20
+word appendix	=,9,,,,,26
+word applied	=,,13	>$=,,11
+word approach	=,27,,,,,11
+word approaches	=,,,-14,,,-8
+word approve	=20,,,,,,13	>the=,,,,,,9
+word april	=,,,-13
+word arabic	=,,,-11,,,-20
+word area	=-9,,,,19
+word arguing	=,16,,,,,14	>prep=,15,,,,,14
+word arguments	=,,,,,,-16	>prep=,,,,,,-16
+word arranged	=,-14,,,,15
+word arrive	=,,,23
+word arrived	=,,,25,,,21	>prep=,,,22,,,12
+word art	=-18,38,,,,,14
+word article	=,,12
+word asset	=,,,,,,-16	>N=,,,,,,-16
+word ate	=12,,,-8
+word attachment	=9
+word attachments	=20
+word auditor	=,-12,,14
 word august	=,,,10
-word auth	=,-11,,17,,,-17
-word authentication	=,,,,,,13
-word authors	=,,,,,,-17
-word automatically	=,,,,,,-13
-word avoid	=-15,,,-13,,,-19
-word b-tree	=,10
-word backfilled	=-8,,,12,,,-9
-word backoff	=,34,,-18
-word bad	=,-8
-word badge	=12
-word bake	=,,,,,,-21
-word bakery	=,,,15
-word band	=18
-word banners	=,,,-10,,,-19
-word baseline	=,,,16
-word basement	=,,,-12
-word basis	=,,,,,,12
-word basket	=30,9,,,,,9
-word bathroom	=,,,-30,56,,-13
-word batteries	=25,,,,,26,15
-word battery	=-9
-word beat	=,-16,,58
-word become	=,,-9,,,,14
-word becomes	=,22,,-19,17	>the=,9,,,17
-word beeping	=,,,,,,-19
-word bees	=,,15,,,,8
-word began	=,,-12,,59	>prep=,,-11,-9,59
-word begin	=-20,,,,,-13,-22
-word being	=10,23,,-9
-word believe	=-11,,,,,,-14
-word belongs	=,,13
-word below	=,,11,,,-12	>#=,,15,,,-12,10
-word ben	=,,,,,13
-word ben's	=,36,,,,,12
-word benchmark	=27,12,,-43,,,11
-word benchmarks	=,,,,,,-9
-word besides	=,,,,,,10
-word big	=-13,,,,,,-8
-word bigger	=,-11	>N=,-11
-word bigquery	=18,,,-9
-word bills	=,,12
-word binaries	=,,,-13
-word bind	=13,,,,,,13
-word birthdays	=,15,,,,17
-word bit	=,-44,,,,-13,-35
-word black	=46,-29,17,-14,,,-17	>$=,-21,18,-13,,,-37	>N=23
-word blank	=14
-word blind	=29,-8
-word blots	=,21
-word blow	=,,,,17,,27
-word boards	=,-15
-word boat	=,,,,,,9
-word body	=-14,27,14,,,,16	>N=-9,28,,,,,16
-word booking	=,-19,,20,,,15	>N=,,,20,,,13
-word bookings	=,,,-15
-word boot	=20,,,,,,11
-word boss	=-11,,,10,,,-12
-word bother	=,,,,,,21
-word bought	=,,,14
-word bounce	=14,,,-11
-word boxes	=,-14
-word bracket	=8,34
-word branches	=,,,,8
-word brand	=,20,,-14
-word brb	=,-21,,-16,,,-52
-word bread	=,-14,13,12
-word break	=-14,,,,,,-34	>the=,,,,,,-16
-word breaker	=51,,21,,,,13
-word bring	=,-16,,-13,,19,-23	>the=,-11,,,,23
-word brings	=,,-8,,,,-9
-word broke	=,-14,,-14,,,-21
-word broker	=,,,,,,-9
-word browser	=,,11,-9,,,-19
-word browsers	=11,,,,16
-word btw	=,,,14,,,10
-word bucket	=,,,,,,14
-word bugs	=-8,,,,,,-19
-word building	=,-32,,8,,,10	>N=,-32,,10
-word built	=,,,-13
-word built-in	=,,,,,,-16
-word bullets	=,-9,,,,,-18
-word bump	=,,,,,,-14
-word burned	=47,-9
-word burnt	=14
-word bus	=,,,9,,,16
-word business	=,,11
-word buy	=,,,,,20
-word buying	=,22
-word bytes	=,,-9
-word caching	=,10,,,,15
-word cadence	=,,,,,,11
-word cake	=-8,,,,,,-48
-word calculation	=,,,19
-word calibrate	=,,,,,,-16
-word calibrated	=,,,17
-word calibration	=-12,,,37
-word calls	=9,,,-13
-word calm	=,,,8
-word camera	=47,-13,,23,,41,13
-word canary	=,,,-14,,,-27
-word cancel	=,,,,,,12	>the=,,,,,,13
-word cancelling	=9,13,,,,,14	>the=9,13,,,,,15
-word candidates	=,8,,,,,13
-word carried	=,,,23
-word carries	=,,,,,10
-word carry	=,,,,,,13
-word cast	=,,,,,-13
-word catalogue	=,,,,9
-word catch	=,,,-11,,64,34
-word catches	=,24,,-8
-word caught	=16
-word cause	=,-10,11,,,,13	>$=,,,,,,-10
-word caused	=,,14,,,,-13	>prep=,,14,,,,-13
-word cell	=,31,,-10
-word cello	=,35,,,,,12
-word centre	=,,,10
-word centrifuge	=26,,,8
-word cert	=,-13,,12,,9
-word certified	=-9
-word certs	=-14
-word chain	=,,,,,10
-word chairs	=38,-20,,18,,,29
-word channel	=,-11,,,,,-22
-word chapters	=,,,,,,-22
-word charge	=,20,,,,,10
-word charged	=,-9,,10
-word cheap	=-8,14
-word checklist	=,-10,,-17,56,,-33
-word checksum	=,,11
-word chess	=-15,,,,,,-10
-word chicago	=,23,,,,,22
-word choir's	=,-8,,20,,,9
-word chokes	=18,,,,,,24
-word choosing	=,,,-12
-word christmas	=,,,,,-11
-word circle	=,,,-13
-word circuit	=-16,,31
-word city	=13,,,,,11
-word class	=13,,,,,-9
-word clause	=,-9,-11,43,,11
-word clean	=,-27,60,36,,9,32
-word clean-up	=,,,-11,33,14,15
-word cleaning	=,,,,,11
-word cleanly	=,,,16
-word cleared	=,,,,,,33
-word clerk	=,,,,-8
-word client's	=9	>N=9
-word climbs	=11
-word cloning	=,18,,,,,15
-word close	=,-24,,-13,,-9,-17	>$=,-21,11
-word closing	=,,,13,,,14
-word club	=-12
-word coach	=,,,,,,13
-word coats	=,-15,,,,,-9
-word coffee	=,-8,,-22,,,-29
-word cohort	=,,36,,-9,,16
-word cold	=62,,,-36,,,-10
-word colleague	=,-23,,-13,,,-19
-word colleagues	=,,,,,,12
-word collect	=,,,,,,-31
-word collecting	=,-10,,,,,-15
-word colours	=-10,-12,,,,,-32
-word coming	=11,-15,,,,13,10
-word comma	=,,12
-word commas	=-12,,,,,,-19
-word commits	=,,,,,,9
-word committed	=,,,,,,-20
-word common	=-15,,,,,,-9
-word compare	=,-25,,,,,-15	>the=,-24
-word compares	=,,,16
-word comparing	=,,17,,,,10
-word comparison	=,,,,,8,22	>,=,8
-word compass	=,,,,,,-15
-word competitor	=,,,,,,-19
-word compiles	=16,-8,,73,,,32
-word complaint	=,,-8,,,,-14
-word complaints	=,,11
-word completes	=,,,,,,-66
-word compressor	=-9
-word concert	=,-12,,,,,26
-word configs	=,,9
-word confirm	=,,,,,,10
-word conflict	=-9
-word conflicts	=-9
-word confused	=12
-word congratulations	=,,,-20,,,-50	>prep=,,,-18,,,-33
-word connect	=,-10
-word connections	=11,,19,,,,15
-word cons	=,,,,,,-15
-word consents	=,-9,,,,,-15
-word console	=,,,,,,-12	>$=,,,,,,-9
-word consoles	=,,,-51
-word contact	=-10
-word contacts	=,-8,,,,23
-word contain	=,,14
-word container	=,-34
-word content	=14
-word contest	=,8,,,,,14
-word contract's	=,,,,,,11
-word contractors	=,25
-word control	=12,,40,,,,25
-word controller	=,,,22
-word conversion	=,,,11
-word convinced	=,35,,-49,-10,,15
-word cookies	=,,16
-word cool	=,,,,,,-9
-word copied	=,,,,,,-21
-word corner	=25
-word corrected	=,,,21
-word correctly	=,,,21
-word corrupted	=,,,,,,-14
-word cors	=14
-word cost	=,,,,,,-14
-word costumes	=8
-word course	=,-9,19,9,,26
-word court	=,,,,,,12
-word coverage	=-8,,,43,,,35	>N=,,,25,,,21
-word covered	=,,,26
-word covers	=,-16,,,,,-13
-word cpu	=,19,15,,,,10
-word crashed	=-15,,,,,,-21
-word create	=38,,,,,,10	>the=16,,,,,,22
-word created	=,,,,,17,-9
-word credited	=,,,29
-word criteria	=,,,,,,-9
-word crossword	=,-30,,,,-15
-word crowdin	=,,19,,,,21
-word cta	=,12,,-13
-word cue	=-8,,,10,-12
-word currency	=9,,,,,,8
-word current	=,,,,,,-11
-word cursor	=,8,,,,,23
-word customs	=,-18,,,,,30
-word cutting	=,19,,,,,29
-word czech	=,,,11,,,10
-word daily	=,,,19
-word damned	=,18,,,,,16
-word dana	=,,,,,,10
-word dark	=,15,,-13,,,21	>N=,15,,-13,,,21
-word dashboard	=,,28
-word dashboards	=,,,,,-13
-word dates	=-10,,,-14,,,22	>prep=,,,-9,,,29
-word db-	=20,,,,,,18
-word deadlocks	=11
-word deal	=,18,,-23,,,12
-word dealer	=,8,,,,37
-word debounce	=,33,,-9
-word decimal	=,,61,18,,,9
-word decision	=,,-9,,,,-8
-word decisions	=,-13,,-14,,,-48
-word deck	=,-13,,16
-word defender	=20,,,,,,9
-word definition	=,,,-9,,,-19
+word authors	=,,,,,,-15
+word avoid	=-9,-15,,-14,,,-24
+word b-tree	=,,,,,,10
+word backfilled	=,,,,,,-10
+word background	=,,,,,,-15
+word backoff	=,22,,-9,,,-9	>,=,14
+word bad	=,-9,,13	>s=,,,14
+word badge	=8	>N=8
+word badges	=,-8,,10
+word bails	=12
+word bake	=,,,,,,-12
+word band	=10,10	>$=17
+word bank's	=,,,,,,-13
+word banned	=,8,,,,,10
+word banners	=,,,-10,,,-14
+word baseline	=,,,17
+word basket	=21
+word bathroom	=,-10,,-9,44,,-10
+word batteries	=15,,,,,21,8
+word beat	=,-10,,41
+word become	=,,,,,,9
+word bees	=,,11,,,,9
+word began	=,,-9,,48	>prep=,,,,48
+word begin	=-11,,,,,-9
+word behalf	=,,,,,,-8
+word being	=,,,-11
+word believe	=-10,,,,,,-16
+word belongs	=16,,10	>prep=16
+word below	=-9,,10	>#=,,14
+word ben	=,,,,,11
+word ben's	=,15	>N=,15
+word benchmark	=17,9,,-14
+word big	=-11,-16,,,,,-14	>N=-10,-11,,,,,-10
+word bigquery	=13
+word bills	=,,8
+word bin	=,,,,,,11
+word bind	=10,,,,,,10
+word birthdays	=,10,,,,15,14
+word bite	=,,,11
+word blank	=38,,,-32
+word bled	=,,,9
+word blind	=21,-11
+word blinds	=,,,9
+word blocks	=16
+word blots	=,16
+word blow	=,,,,11
+word body	=-10,21,13,,,,15	>N=,22,,,,,13
+word booking	=,-19,,,,,18	>N=,,,,,,13
+word bookkeeping	=,,,22,,,11
+word boot	=18
+word boots	=9
+word border	=,14
+word bother	=,,,,,,15	>prep=,,,,,,15
+word bought	=,,,9	>the=,,,9
+word bounce	=13
+word boxes	=,-15,,,,,-11
+word bracket	=11,25
+word brand	=,12,,-9
+word breach	=,,,,,,-11
+word bread	=,,12
+word breaker	=41,,17,,,,8
+word brief	=,,,,,,20
+word brings	=,-10
+word british	=,-8
+word brochure	=,-12
+word broke	=,,,-12,,,-10
+word brother	=-16,,,,,,-16
+word bucket	=14,,,,,,14
+word bucks	=,,,,,,-14
+word bugs	=,,,,,,-11
+word built-in	=,,,,,,-9
+word bullets	=,-9,,17,,,-13
+word bump	=,9
+word burned	=39
+word burnt	=16
+word bus	=,,,,,,10
+word business	=,,,-9
+word buy	=,,,,,16
+word buying	=,8
+word caching	=,,,,,12
+word cadence	=,,,,,,8
+word cake	=,,,,,,-27
+word calculation	=,,,21
+word calendars	=,,,,,,-10
+word calibrated	=,,,11
+word calibration	=,-9,,26
+word callers	=,9
+word calls	=,-12,,-15,,,9	>$=,-9
+word camera	=35,-12,,,,35
+word canary	=,,,-9,,,-13
+word capital	=,,,,,,-13
+word captures	=,,,,,,29
+word careers	=,,,,,,-10
+word carries	=,,,,,,-13
+word cast	=,,,,,-10
+word catalogue	=,,,8
+word catch	=,,,-9,,49,22
+word catches	=,17,,-8
+word categories	=,15,,12
+word caught	=12
+word caused	=,,11	>prep=,,11
+word causes	=,,,,,,-8
+word cell	=,20
+word cello	=,22
+word centrifuge	=19
+word ceo	=,,,,,,10
+word cert	=,-12
+word certs	=-9
+word chain	=,,,,,8
+word chair	=,-19,,,,,-18	>s=,-10
+word chairs	=29,,,,,,14
+word charge	=,11
+word charged	=,,,10
+word charm	=,12
+word charting	=,10
+word cheap	=,,,-9,,,-22
+word checking	=,,,,,,-16
+word checklist	=,,,-20,44,,21
+word checks	=,-9
+word chess	=-9
+word chicago	=,12,,,,,15
+word chip	=,,,-12
+word choir's	=,-9,,8
+word chokes	=,,,,,,12
+word choosing	=,,,-10	>N=,,,-9
+word christmas	=,,,,,-10
+word chrome	=,,,-8
+word circuit	=-9,,25
+word clashes	=-9
+word class	=15
+word classic	=,-11,,,,,-11	>N=,-11,,,,,-11
+word clean	=,-11,49,37,,,14	>$=,19	>,=,-16,,33	>N=,-8,,-9
+word clean-up	=,,,-13,26,12,8
+word cleanly	=,,,22
+word cleared	=,,,28
+word clearing	=,-9,,,,,-14
+word clinics	=,8
+word cloning	=,12
+word closing	=,,,16,,,9
+word club	=-8
+word co	=,,,,,,-11
+word coach	=,,,,,,10
+word coat	=,,,8
+word coats	=,-8
+word coding	=9
+word cohort	=,,27,,,,8
+word cold	=32,,,,,,12	>N=,,,,,,9
+word colleague	=,-19,,-9,,,-12	>prep=,-19,,-9,,,-10
+word collect	=,,,,,,-19
+word collecting	=,-10,,,,,-11
+word colours	=,-11,,,,,-10
+word comic	=,20,,,,,11
+word coming	=,-8,,,,11,11	>N=,-12	>again=,,,,,,10
+word comma	=,,8
+word commas	=,15
+word comment	=,,,,,,-10
+word committed	=,,,,,,-10
+word common	=-10
+word compares	=,,,13
+word comparing	=,-13,15
+word competitor	=,,,,,,-13
+word compile	=,15
+word compiles	=9,,,12,,,15
+word complain	=-10,,,,,,-18
+word complaint	=,,,,,,-9
+word completely	=8,,,,,,11
+word completes	=,,,,,,-30
+word concert	=,-13
+word configure	=,,,,,,-10
+word configured	=,,,-8
+word confirm	=,8,,,,,8
+word confluence	=,,,,,,-13
+word connections	=,,16
+word consent	=,-14	>$=,-12
+word consents	=,,,,,,-9
+word considered	=,,,,,,-11
+word consoles	=,,,-18
+word contacts	=,,,9,,19,11
+word contain	=,,11,,,,9
+word container	=,-20
+word contract's	=,,,10
+word contractors	=,13
+word contradict	=,,,10
+word control	=9,,30,-10,,,19
+word conversion	=,,,,,,17
+word converting	=,,,,,,-9
+word convince	=,,,,,,-17	>my=,,,,,,-17
+word cookies	=,,13
+word copied	=,,,,,,-15
+word copies	=,,,10
+word correct	=,9,,15
+word corrected	=,-8,,22	>the=,,,11
+word correctly	=,,,14
+word corrupted	=,,,,,,-12
+word cors	=10
+word courier	=11,12,,,,,13	>bad=10,,,,,,14
+word course	=,,19
+word courts	=,,,,,,12
+word cousin	=-20,,,,,,-14
+word coverage	=,,,30,,,20	>N=,,,25,,,15
+word covered	=,,,13
+word cpu	=,10,11,-14,,,22
+word cracked	=,,,20,,,15
+word crash	=,-9,,,,,-22	>prep=,,,,,,-10
+word crashed	=-9,,,,,,-10
+word create	=24,,,,,,16	>the=10,,,,,,20
+word created	=,,,-13,,12
+word credited	=,,,13
+word credits	=11
+word cross	=,,,19
+word crossword	=,-21,,,,-9,15
+word crowdin	=,,16,,,,14
+word cue	=,,,,-9
+word cursor	=,,,,,,15
+word custom	=,-14
+word customer's	=,,,9	>N=,,,9
+word customs	=25,-17,,,,,13
+word cute	=,17
+word cutover	=,,,10
+word cutting	=,,,,,,8
+word cv	=,,,11
+word czech	=,,,8
+word damned	=,12
+word dashboards	=,,,9,,-9
+word daughter	=,,,,,,-17
+word deadlines	=,,,,,,-12
+word deal	=,,,-12
+word dealer	=,,,,,29
+word debounce	=,19
+word decent	=,,,,,,-11
+word decimal	=,,47
+word decisions	=,-15,,-14,,,-55	>prep=,,,,,,-27
+word deck	=,,,10
+word deep	=,,,9
+word defaults	=,9
+word defects	=,,,,,,-10
+word defender	=12
+word defensible	=,-10,,,,,-21	>$=,-10,,,,,-21
+word definition	=,,,-19,,,-15
 word degree	=,,,,,,-10
-word delayed	=-10,19,,,,,-22
-word deleted	=11,18,,-23,,,28
-word delivered	=,,,,,21,21	>$=10,,,,,21,21
-word depends	=-19,-17,,,,,-35	>prep=-13,-16,,,,,-17
-word deploying	=,-8,,,,,-36
-word deploys	=,22,,,,,35
-word describe	=,,,,,,-16
-word designers	=-9,,,,,,14
-word details	=-13,,,,,,-40
-word dev	=,11,,,,8
-word develop	=9,,,18,,,23
-word devices	=-10,,,,,,-12
-word diagram	=,,15,-14
-word die	=,,,17,,,19
-word digging	=,-32,15
-word direct	=-11,8
-word director	=,45,,-9
-word directory	=,,9,11
-word disabled	=,,,,,,-14
-word disaster	=-9,,,,,,-25
+word delayed	=-11,14,,,,,-12
+word delete	=,,,-14	>N=,,,-9,,,-15
+word deleting	=,,,-13,,,-10
+word deliberately	=,15,,,,,10
+word delivered	=,,,11,,,19	>$=9,,,,,,19
+word delivery	=,-9,,,,,14
+word depending	=13	>prep=13
+word deploying	=,,,,,,-20
+word depot	=,,,,,,9
+word describe	=,,,,,,-11
+word designer	=,,,,,,-10
+word desktop	=,27
+word details	=,,,,,,-26
+word develop	=,,,8,,,10
+word diagram	=,,14,-13
+word die	=,,,,,,14
+word difference	=,-8,22,-9
+word digging	=,-25,13
+word direct	=-8
+word director	=,23
+word disabled	=11
+word disaster	=,,,,,,-16
 word discounts	=,9
-word discuss	=,16
-word discussed	=,49
-word discussing	=,25,,,,,-19
-word discussion	=,23,,,,,35	>$=,16,,,,,17
-word dishwasher	=,9
-word dissertation	=-10,,,23
-word dmarc	=,,,-8
-word doc	=,,,,,8
-word documented	=,,,,,,-15
-word double	=,-20
-word doubled	=,13,,-18
-word doubt	=,,,,,,-12
-word downloads	=,,,-13,,,-26
-word dr	=32,,,-13
-word drafted	=,,,,,,-15
-word drama	=,,,,,,-9
-word draw	=,-14,,,,,-27
-word drawer	=,,,,,,-10
-word drawing	=,-23,,,,,-41
-word drawings	=,-16,,-10,,,-19
-word drawn	=,48,55,54,,,12
-word drift	=-8,,20
-word drive	=,,,-10,,,-12	>$=,,,-10,,,-17
-word duplicate	=,,,,,25	>s=,,,,,25
-word duplicates	=-21	>$=-11,,,,,,-8
-word duration	=,25
-word dust	=,22,,,,,12
-word e-stop	=19,,,,,,9
-word easier	=,,,,,,-17	>prep=,,,,,,-17
-word eat	=10
-word edition	=,37
-word effect	=-19,-11,33,,-9,,-11	>$=-22,-8,33,,-8,,-21
-word eight	=-11,-8,,31,,,13
-word electrician	=,-10,,34,,9
-word elixir	=-12,9
-word elsewhere	=,10
-word emails	=9,17
-word emulator	=16,,,,,,16
-word encrypt	=,,,,,,-11
-word encrypted	=,19,-8,-12
-word ended	=,,,-13,30,,21	>good=,,,-13,30,,21
-word engineers	=,,,-12
-word english	=,13,,,,,23
-word enrolled	=,,,,,48,17
-word entered	=,,,16
-word enterprise	=,-12,13,,,,-8
-word enum	=-9,,,,,,-13
-word epochs	=-14,25,,12
-word essay	=,,-17,,,,-23
-word eu	=18,,,-11,,,18
-word evenings	=,,,20,,,12
-word event	=,,,,,,12
+word discuss	=,14
+word discussed	=,25
+word discussing	=,9,,,,,-10
+word dishwasher	=,11,,9
+word dissertation	=,,,25
+word doc	=,,,9,,9
+word dock	=,,,8
+word documents	=,,,,,,-22
+word double	=,-21	>N=,,,12	>s=,-18,,-12
+word doubled	=,9,,-11
+word doubt	=,,,,,,-10
+word downloads	=,26,,-13,,,-14
+word dr	=20,-10
+word drafts	=,,,11,,,12
+word drained	=,,,,,,9
+word draw	=,,,,,,-13	>good=,,,,,,-13
+word drawings	=,-16,,,,,-11
+word drawn	=,32,44,37,,,21	>prep=,34,,23,,,13
+word drift	=,20,15
+word driving	=,,,,,,-9
+word duration	=,14
+word e-stop	=10
+word early	=,,,,,,-12
+word earth	=16
+word east	=,,,,,,17	>N=,,,,,,17
+word edited	=,,,,,,-10
+word edition	=,25
+word effect	=-11,,27	>$=-13,,26,,,,-12
+word eight	=,-16,,25,,,10	>time=,-10
+word electrician	=,-9,,13
+word elm	=,10,,,,,20
+word else	=-10,11,,-13	>$=,14
+word emails	=8
+word emulator	=,,,,,,12
+word ended	=,,,-10,23,,11	>good=,,,-11,23,,11
+word ending	=,27
+word endless	=,,,,,,11
+word enrolled	=,,,9,,,8
+word enterprise	=,,8
+word epochs	=-12,20
+word essay	=,,-13
+word etl	=,,,15
+word evenings	=,,,14
 word events	=12,-9
-word ever	=13,-10,,,,,-15
-word everybody's	=49,,,,,,42
-word exactly	=,,23,13
-word example	=,-10,,,,,-20	>prep=,,,,,,-17
-word excel	=,11,,,,,10
-word exception	=,,,,,,-25
-word existing	=,9
-word exists	=11,,,,,,49	>$=11,,,,,,48
-word exit	=-17,,,-9,,,-29	>N=-17,,,-9,,,-29
-word expected	=-16,,,,,,-21
-word experiments	=12
-word expires	=,,,,,,-8
-word explanation	=,,13
-word exponential	=,21
-word extend	=,,,,8,,20
-word extended	=,,,,,,8
-word external	=,17
-word extinguishers	=11,,,,,14,17
-word extra	=,9
-word extracted	=25,,,,,,21
-word f	=-12,,,16
-word facility	=,20
-word failed_	=12,,,,,,27
-word failover	=-8,-8,,9,,,-8	>N=,,,15,,,14
-word failures	=,,,,,,-22
-word fair	=,25,,,,,37
-word fall	=,11,,,,,-29
-word falls	=14,,,-11
-word family	=,,-10
-word fast	=,-18,,,,,-59	>$=,-17,,,,,-42
-word faster	=,,,,,,-12
-word fastest	=,,9,,,,-31
-word fault	=22,-10,-9,,,,-35
-word feature	=,-12,,11,22,,22	>$=,,,,,,-11	>N=,,,18,24,,39
-word february	=,18
-word feel	=,,,,,,-18
-word fence	=,-13
-word few	=,,,,,,-21
+word everybody's	=26,-11,,12,,,14
+word exactly	=,,18,9,,,22	>prep=,,,9,,,23
+word example	=,,,,,,-16	>prep=,,,,,,-14
+word except	=11
+word excluded	=,,,,,,20
+word exercise	=,,,,,,-9
+word exit	=-12,,,,,,-16	>N=-11,,,,,,-16
+word expected	=-10,,,,,,-14
+word explanation	=,,11
+word exponential	=,12	>N=,12
+word exports	=,,,,,,14
+word extended	=,19,,-22
+word extinguishers	=,,,,,12,13
+word extracted	=17,,,,,,12
+word f	=-11,,,12,,,9	>#=-11,,,12
+word face	=,,,,,,-10
+word facility	=,15
+word fact	=,10
+word factor	=10
+word failed_	=,,,,,,10
+word failover	=,,,,,,-8	>N=,,,13
+word failures	=,,,-14,,,-23	>$=,,,-12	>prep=,,,,,,-10
+word fake	=,-13,,,,,-18
+word fall	=,,,,,,-13	>again=,11
+word fallback	=,-13,,,,,-15
+word falling	=,29
+word falls	=9,,,-11
+word fast	=,-9,,-13,,,-15	>$=,-8,,-11
+word fastest	=,,,,,,-19
+word favour	=,9
+word features	=,11
+word february	=,11
+word feed	=11,,,-16
+word feel	=,,,,,,-9
+word feelings	=,,,,,,-13
+word feels	=,33
+word fetched	=,,,,,,29
 word ffmpeg	=,,,,,,-12
-word fight	=,,,11
-word figma	=,61,,,,,18
-word figure	=,,-8,11,,,-13	>prep=,,-8,11,,,-13
-word figures	=,-10,,,,16
-word filed	=-11,,,8,,50,34	>prep=,,,8,,11,10
-word fill	=,,,22,,,-11
-word filters	=,-11
-word finance	=,,,,,19
-word findings	=,-8,,9,,,11
-word finetune	=,31,,,,,14
-word finishing	=,,,-14,,,-29	>the=,,,-14,,,-29
-word finite	=,,12,,,,-12
-word firing	=,-10,28,12
-word fit	=,16,,29,,,13	>prep=,16,,29,,,13
-word fixes	=12,,,,,,-9
-word fixing	=,,,,,,-33
-word fixtures	=,,,,,10,15	>$=,,,,,11
-word flagged	=19
-word flakiness	=,,34,10,,,12
-word fleet	=,,,-11,,,-14
-word flight	=,18,,,,-8,-13	>be=,19
-word flights	=,,,8
-word flood	=,,,,,12,-8
-word flying	=29,-8
-word fog	=-8,14,,13
-word follow	=,24,,,,14,23
-word follow-ups	=,,,,,17,8
-word fonts	=-8,41,,-14,,,-14
-word food	=,,,11
-word footer	=,-20,,,,,-26
-word footnotes	=13,21,,-10
-word force	=-11,15
-word forecasting	=,,,,,,10
-word forever	=50,-9,-8,-8,-12,-9,-9
-word forget	=,11,,-8,,26,45
-word forms	=,,,,,,-30
-word forty	=9,-23,,33,,,11	>s=,-21,,33,,,10
-word frame	=,,,18
-word freeze	=,72,,8,,,30
-word friendlier	=,,,,,,-11
-word friendly	=,,,,,,-18
-word frost	=,-17,,,,,-10
-word ftp	=12
+word figma	=,30,,,,,29
+word figure	=,-23,,9,,,-9	>prep=,-17,,,,,-9
+word filed	=-10,,,9,,35,18
+word fill	=,,,,,,-9
+word finance	=,,,-10,,13
+word finetune	=,12
+word finishes	=8
+word finishing	=,,,,,,-19	>the=,,,,,,-19
+word finite	=,,11,,,,-9	>s=,,,,,,-9
+word fires	=8
+word firing	=,,24,9
+word firms	=,,,,,,-8
+word fit	=,,,28	>prep=,,,28
+word fixes	=8
+word fixing	=,,,,,,-11
+word fixtures	=,,,,,8,14	>$=,,,,,9
+word flagged	=15
+word flakiness	=,,25,,,,9
+word fleet	=,,,-11,,,-12
+word flight	=,9	>be=,11
+word flood	=,,,,,11
+word flying	=21,-10
+word fog	=,10,,,,,11
+word follow-ups	=,,,,,13
+word food	=,,,12
+word footer	=,-10,,,,,-11
+word footnotes	=9,9
+word force	=-9,8
+word foreign	=,11
+word forget	=,,,,,19,35	>prep=,,,,,,14
+word forty	=,-18,,26	>s=,-17,,26
+word fourteen	=-16,,,,,,-10
+word fps	=,,,21
+word frame	=,9
+word framework's	=,,,,,,-9
+word freezes	=,,,,,,-10
+word friendlier	=,,,,,,-8
+word friendly	=,18
+word frontend	=,,,15
+word frost	=,-19
+word ftp	=11
 word fun	=,,,,,,-17
-word funny	=,-10,43,,22,-8,-14
-word further	=10	>prep=13
-word garage	=-39,,,94,30,,16
-word garbage	=-16,,10
-word garden	=,44,54,37,,,16
-word gas	=56,,,,,15,34
-word gasket	=,-14,,30,,20,14
-word generated	=,,,9,,,14
-word generator	=,-17,26,19,,,17
-word genre	=,,,,,,-10
-word ghent	=,26,,,,27
-word github	=,,,,,,9
-word given	=,,,9
-word giving	=17,,,,,,-9
-word glaze	=,,31,,,,10
-word gmail	=10,,21,-10,,,17
-word goal	=,,,-11,,,-64
-word google	=28,,,-10,,,12
-word governor	=,,,20,,10,19
-word gps	=,,,-13,,13
-word gpu	=13,-22,,-18,,,11
-word gpus	=,,,,,,10
-word grades	=,,,26,,,14
-word grading	=,,,,,,12
-word grafana	=10,,,,,28,11
-word grandma's	=,,,,,,14
-word graphql	=,21,,,,,23
-word grey	=,28,,-14
-word grid	=,18,,19
-word ground	=,,18,,,,18
-word group	=,18
-word groups	=,,12,,,,-12
-word grouted	=,,,-33,,,-24
-word guess	=-10,,,,,,-24
-word ha	=,,,,,,-8
-word haha	=,,,,,,-12	>$=,,,,,,-11
-word halfway	=14,-17,,-23,,,-34	>$=12,,,,,,-8	>good=,,,-13,,,-18
-word hallway	=,,,,24
-word halves	=,,,,,,-12
-word handbook	=-9,,,,13,,12
-word handle	=,,,,32,,21
-word handled	=,,,,,,-13
-word handles	=-15,,,32,,38
-word handoff	=,,,,,,-21
-word hang	=-8,,23,,,,10
-word happened	=,,-9,,,,-9
-word happening	=10,,17,,,,19
-word hardly	=,-9,31
-word hash	=,,8,-9,,15,18
-word having	=,8,,,,,10
-word head	=-10,,,,,,-25
-word header's	=,,,-17,,,-23
+word funny	=,-8,32,,18	>$=,,,,,,-15
+word furious	=23
+word furniture	=,9
+word g	=,,,,,,-10
+word garage	=-23,,,53,22,,21
+word garbage	=-11,,8
+word garden	=,30,43,21
+word gasket	=,,,21,,15
+word gate	=,,,,,,-10	>$=11
+word gel	=32,,,-25
+word generated	=,,,,,,13
+word german	=-9,,15
+word github	=,,,,,,10
+word glass	=-10
+word glaze	=,,26,,,,9
+word global	=,16,,22
+word glue	=16
+word gmail	=,,16,,,,16
+word gorgeous	=,,,12
+word governor	=,,,15,,,16
+word gps	=,,,,,9
+word gpu	=12,-18,,-16
+word gpus	=,,,,,,13
+word grab	=,-10	>the=,-9
+word grade	=8
+word grades	=,,,17,,,15
+word grading	=,,,,,,15
+word grafana	=9,,,,,20,14
+word grandfather	=,,,,,,-10
+word grandma's	=,,,,,,12
+word graphql	=,8,,,,,8
+word grey	=-8,17,,-9
+word grid	=,25,,,,,17
+word ground	=,,12,,,,15
+word groups	=,,11
+word grouted	=,,,-13,,,-13
+word guess	=,-11,,,,,-28	>$=,,,,,,-15
+word gutter	=,,,,,,-8
+word haha	=,-8,,,,,-13
+word halfway	=11,-15,,-20,,,-28	>$=10	>good=,,,-12,,,-22
+word hamburg	=,,,-15
+word hand-written	=,12
+word handbook	=-8,,,,12,,9
+word handoff	=,,,,,,-11
+word hang	=,,19
+word hangs	=24,,,-9
+word happening	=,,13,,,,15
+word happier	=,30	>prep=,30
+word hardly	=,-11,26
+word hardware	=,,,8
+word hate	=,-19,,,,,-17	>it=,-19,,,,,-14
+word head	=-9,,,,,,-11
+word header's	=,,,-12,,,-15
 word headings	=,12
-word headless	=15
-word heap	=,,11,,,,20
-word heapsort	=,,,,,,-16
-word heard	=14,,,-24,,,-17
-word hearing	=,-25,,,,,-28
-word heart	=-14,-8
-word heat	=-14,,12	>N=,,,,,,8
-word held	=,32
-word helped	=,-8,,,,,-17
-word hence	=,,41
-word hereby	=,22,,,,,10
-word heron	=,19
-word hetzner	=,,,,,,14
-word hinges	=,,,,,,14
-word hiring	=,,,,,,14
-word his	=-22,,,-20,,,-18	>N=-22,,,-20,,,-26
-word history	=13,,,,,,14	>$=,,,,,,-21
-word holding	=,,,,,,24	>the=,,,,,,28
-word home	=8,-20,,,,,10
-word honestly	=,,,,,,-10
-word hosting	=,8
-word hot	=,,,,,,-17	>N=,,,,,,-16
-word hourly	=11
-word hr	=,46,,-17,,,12
-word hub	=,,20
-word huh	=-10,-18,209
-word hums	=,,,32,,,12
-word hung	=-38
-word hurt	=-27,,,,,,-18
-word ice	=15,14,,,,,-18	>$=,,,,,,-19
-word icons	=23,13,,,,20,31
-word ideas	=32,-31
-word identical	=,-18,,9
-word ie	=-9,,,,,,56
-word ignore	=,,,,,,-8
-word images	=-19,-8,16,-10,,,-15	>prep=,,,,,8,-11
-word immediately	=,19,,,,,15	>$=,19,,,,,16
-word implement	=,-9,,,,,-33
-word implemented	=,,,8,,,9
-word imports	=,,,,,,10
-word impossible	=,,,,,,10
-word inbox	=-17,,,18
-word inch	=,,,,,,20
-word include	=,,,,,,-11
-word included	=,,,,20	>$=,,,,20
-word including	=,,8
-word incomplete	=51	>$=51
-word ines	=,51,,,,,31
-word ingest	=,17,,,,,-20
-word input	=,,,,,,-10
-word inspected	=,,,9,,13,17
-word inspection	=,,,,,,-19
-word inspector	=30,,,,,,17
-word installed	=,,,-17	>$=,,,12
-word installer	=25,,,,,15,26
-word instructions	=,10
-word insurer	=,,,,,12
-word intact	=,,,50,,,23
-word inter	=,55,,,,,14
-word intern's	=13	>N=13
-word internet	=,-10,,,,,-33
-word interrupted	=,,,,,,-18
-word invented	=,,,-10,,-8,-31
-word investors	=,-10
-word invite	=-13,-10,,,,14
-word ios	=,-9,,40
-word isbn	=9
-word issued	=,,,33,,,30
+word headless	=12
+word headline	=,41,,,,,19	>prep=,16
+word health	=,,,9	>N=,,,9	>make=,,,,,,-8
+word heard	=,,,-9,,,-11
+word hearing	=,-19,,11,,,-14	>N=,,,,,,-16
+word heart	=-8
+word heat	=,,8	>,=,,,,,,-8
+word heavy	=,,,,,,-12
+word held	=,23,,12
+word helped	=,,,,,,-9
+word hence	=,,33
+word hereby	=,9
+word hers	=,,,,,,-9
+word hidden	=,20
+word himself	=,,,,,,-8
+word hinges	=,,,,,,8
+word hiring	=,,,,,,9
+word his	=-16,,,-11,,,-14	>N=-16,,,-11,,,-17
+word hits	=,-10
+word home	=,-13,,-14
+word honestly	=-9,-11,,-9,,,-29
+word hood	=,,,,,,-11
+word hosting	=,10
+word hosts	=,,,,,,9
+word however	=16
+word hr	=,31,,-19
+word hrs	=13
+word html	=,15
+word hub	=,,15
+word huh	=,-18
+word hums	=,,,20,,,9
+word hung	=-24,,,,,,11
+word hungarian	=17,-9
+word hurt	=-13,,,,,,-11
+word hypothetically	=,,,,,,-9
+word ice	=18,,,,,,-12	>$=,,,,,,-13
+word icon	=,,,,,,11
+word icons	=18,9,,10,,15,21
+word identical	=,-20,,16
+word ids	=,,,9
+word ie	=,,,,,,27
+word ignore	=,,,,,,-9	>the=,,,,,,-9
+word images	=-12,,11,-10
+word immediately	=,11,,,,,12	>$=,11,,,,,12
+word impact	=-10
+word implement	=,,,,,,-23
+word implemented	=,,,8
+word ines	=,38,,-10,,,20
+word ingest	=,15,,,,,-9
+word inspected	=,,,,,12,13
+word inspection	=,-8,,,,,-15
+word install	=9,-13,,-8	>,=,,,,,,-8
+word insurer	=,,,,,18
+word intact	=,,,36,,,12
+word integers	=,11
+word inter	=,40,,,,,11
+word intern	=10
+word intern's	=9	>N=9
+word internal	=-11
+word internet	=,-13,,17,,,-13
+word introduced	=,,,-8,,,-12
+word invented	=,,,,,,-23
+word invite	=-11,12,,,,10,13
+word ios	=,-9,,18,,,12
+word isbn	=10
 word italian	=13
-word item	=,,,-8,,12
-word jam	=,,,,,,11
-word january	=-10,,10,,,,14
-word jenkins	=26,,,-10,,,13
-word jira	=25,,,,,12,-9	>N=27,,,,,12,-9
-word join	=14,-11,18,,,,20
-word joint	=,16,,,,,13
-word journal	=,12,,,,,15
-word json	=,,,,,,15
-word july	=,,,,,,-16	>$=,,,,,,-16
-word jury	=-27
-word k	=,,,,,,-9
-word kafka	=,,,-16
-word kappa	=,,20,14
-word kickoff	=,,,,,,8
-word kid	=-8,,,,,48,12
-word kill	=66,-9
-word kills	=19,,15
-word kind	=-8,-20	>prep=,,,,,,11	>s=,-15
-word kindly	=,,,,,,-24
-word knew	=,,22,,-9
-word knowing	=-25,-10,,,,,-15
-word known	=-15,,,-8,,,-34	>N=-16,,,,,,-11
-word kotlin	=,,,,,,-14
-word ladies	=,,,10
-word landed	=,,,-11
-word lane	=,,,,,,14
-word laptops	=15,11,-13
-word latency	=,,,,,,-8
-word launch	=9,-9,,-18,,-10,-24
-word ldap	=13,16,,,,,15	>N=13,16,,,,,15
-word lead	=,21,,,,,26
-word leading	=,,,,,,23
-word leaflet	=,9,,,18
-word lean	=,-10,,,,,-18
-word leaning	=,,,,,,-13
-word learn	=,-26,,,,,-18
-word learning	=,-11,15
-word learnt	=,-12,37
-word leasing	=-9
-word leaves	=-32	>the=,,,,,,11
-word leaving	=-8,,10,,,,10
-word legally	=14
-word length	=,,29,,,,12
-word lesson	=,-8,23,16,,-11	>prep=,,12,,,-9
-word letters	=-13,-9,,-10,,,-17	>,=-12,,,,,,-20
-word level	=47,-25,,8
-word libraries	=,12
-word library	=14
-word life	=,,,,,,-18
-word lighthouse	=,-45,,15,,-12,-19
-word lights	=-13
-word linz	=,24,,,,,10
-word lists	=,,17,,24,,12
-word loaded	=15
-word loading	=,,,,,,-23
-word local	=,34,,-8,,,18	>N=,,,,,,14
-word locale	=-9,,10,,,,10
-word lodash	=,23,,-14
-word logging	=,,9,,11
-word logins	=,-8,,,,,-16
-word looker	=35,,,-12,,,20
-word loop	=12
-word loose	=-19,,29,,,,18
-word lora	=,31,,,,,14
-word lose	=-13,,,,,,-16
-word lot	=,,,-16,,17
-word loud	=,-10,,,,,-31
-word love	=,,,,,,-9
-word lower	=,,,-12,,11
-word luck	=,,,-12,53,,-20
-word luthier	=,,,18
-word mac	=28,,,,,,17
-word macos	=10,,,,,,10
-word magazine	=,,,,18,,-18
-word mailbox	=19
-word maintenance	=,,,,,,-35
-word management	=,,,,,,17
-word many	=,,19,,,,24	>s=,,,,,,9
-word map	=,,,,,,21
-word mara	=,,,,,,-21
-word marathon	=,,,,,,-19
-word mark	=,,,,,,-16	>the=,,,,,,-16
-word market	=,17,,,,,9
-word marketing	=18,-21,,13,,,14
-word marta	=,,,-17,,,-10
-word mascot	=,13,,-12,,17
-word mastered	=-8,,,8,,,-17
-word match	=,-15,8,15
-word matches	=8
-word material	=,,,13
-word matrix	=,,,,,,26
-word matters	=,20,18
-word max	=,8,,-9,,,-21
-word mean	=-10,-13,,-11	>N=,-9
-word meant	=,-18,,,,,-9
-word measured	=,,,8,,,12
-word median	=,,,,,47
-word mei	=,,,,,,-13
-word mention	=,,,,,,-26
-word mentions	=,,11
-word merge	=9,,,,,-13,-9	>$=11,,,-9,,,14	>N=,,,,,,8
-word merging	=,-12,,,,,-11
-word mesh	=,-8,,-16,,,-16
-word met	=,,,14
-word metric	=,,,-17
-word metrics	=,,,,,,12
-word midnight	=,,,12,,,9
-word migrate	=,,,,,,-8
-word migrated	=,-10,,15
-word milk	=11,,,,,10,10
-word million	=15
-word mine	=-23,-27,,,,,-39
-word minor	=,,,9,,,36
-word minute	=-8,,17,,,,15
-word mirror	=,,,,,,-38
-word mirrors	=,,,,,,39
-word miss	=,,12
-word missed	=,,18,,,12,24
-word mixed	=-8,,,8,,,-10
-word mixer	=13,,,,,,15
-word mock	=,,,19,,,13
-word moderation	=,,,,10,,-9	>N=,,,,10,,-9
-word mondays	=,12
-word money	=-8,22,,9,,,18
-word monitor	=,,,,,,17
-word monorepo	=,30,,-9,,,41
-word months	=,,,9,,,10
-word mostly	=,,18,,24,,8
-word mother	=,,,,,56
-word mother's	=,,,,,23
-word movie	=-11,,,,,,-31
-word moving	=,8,,21,,-16
-word museum	=33
-word must	=,,,-8,,,-22	>N=,,,,,,-9
-word myself	=20
-word mystery	=,,68,-12
-word nailed	=,,,10,,,15
-word naming	=,14
-word nan	=,,26
-word native	=23,20,,,,,16
-word near	=,,,,,,-18
-word nearly	=,,11,,14	>N=,,,,14
-word needed	=,-10,,,,,-16	>$=,-10,,,,,-25
-word neighbour	=,,8
-word newer	=13,,,,,,10
-word nicely	=-22,,,46,,,12	>,=-17,,,14
-word nights	=,,,21,,,24
-word nodes	=,,,-15
-word normal	=,-12,,16,,,9	>$=,-9,,17,,,21
-word notarization	=16
-word notice	=31,-33,,,,,-20	>$=34,-27,,,,,-21
-word november	=,,,,,,-17
-word nowhere	=26,,,,,,34
-word null	=,,,,,,-15	>$=,16
-word nulls	=,,,,,,12
-word oak	=,12,,,,,17
-word oauth	=25,,,,,,34
-word objections	=,,,,,,-16
-word odd	=,-14,,,,,-24	>$=,,-13,,,,-25
-word offers	=,-13,,,,,-22
-word offline	=-14,17,,,,,20
-word offset	=,,,,,,-13
-word okafor	=,,,-10,,,-18
-word oldest	=-12,-25,,,,,-65
-word ops	=,-10,,8,,12,8
-word ops-	=,,,,,25	>#=,,,,,25
-word opted	=,,,,,,11
-word optional	=,18,,-9
-word orange	=,,,-14	>$=,,,-14
-word ordered	=,,,,25,,33
-word orders	=,,,-16
-word originally	=,,,,,,10
-word otherwise	=,,,,,,-22	>$=,,,,,,-22
-word ours	=,,32,13,,-11
-word outages	=,,,,,,-25
-word outcome	=36
-word outdated	=,,19,,,,12
-word outline	=-14,,,,,,-32
-word outlook	=,,-11,16,,,15
-word output	=,,,,,,-18
-word outputs	=,,,,,,11
-word outside	=54,,,,19,,20
-word overnight	=,11,,,,,17	>$=,13	>,=,,,,,,9
-word owes	=,,,,,13
-word owner	=17,11,,,,,35
-word owns	=,23,-8,-8,,,-11	>the=,23,-8,-8,,,-11
-word p	=,,,13,,,14	>#=,,,13
-word p-value	=14,,,,,,-13
-word pack	=,,,,,,11
-word package	=20,,,,,,11
-word packed	=,-10
-word pagination	=,9,,,,12,9
-word paid	=-20,,,10,,,38	>$=-8,-10,,11,,,39	>the=,-10,,,,,10
-word painted	=,,,25,,37
-word pairs	=,-8,-10,34
-word panels	=17,43,,14
-word papers	=-22,,,26
-word paragraphs	=,-12,,,,,-12
-word parcel	=,,,,,,-9
-word parents	=,,,,,,9
-word parish	=,-28,,,,-16
-word parking	=,-9,,-10,,14,-26
-word parsing	=15,-11,,24,,,8
-word partner	=10
-word passports	=,,,,,,13
-word password-protected	=13
-word passwords	=,,,,,,-12	>prep=,,,,,,-12
-word patched	=,,,,,,-9
-word path	=,,,,,-16,15	>$=,,,,,-10
-word patient	=17
-word patients	=,,12
-word pauses	=30,28,,-10,,,23
-word paying	=-13,-17,,31
-word payments	=-9,,,,,,14	>$=,,10,20,,,18
-word paywall	=,,,,,,9
-word pdfs	=,,,,,,-22
-word peace	=,17
-word peak	=,,24
-word peg	=,,,18,,,15
-word perfect	=-12,,,,,,-22	>$=-9,,,,,,-10
-word perfectly	=,34,14,,,,16
-word performance	=,14,,20,,,26
-word permissions	=,,,,,,-17
-word permit	=,-18,,12,,11,15
-word phase	=,,-10,-13,,23,-10
-word phew	=,-8
-word phoning	=,,,,,38
-word photo	=-9
-word photos	=,-9,,41,29	>and=,-8,,,,,-9
-word piano	=,8,,,,,14
-word pick	=-21,-10,,,,,-39	>the=-12,,,,,,-9
-word picker	=-9,,,,40
-word picking	=9	>good=9
-word picks	=14	>good=14
-word pickup	=-10
-word pin	=,55,16,-16,,-12
-word ping	=,-10,,,,,-34
-word pitch	=-10,,,,,,-17
-word pizza	=-11	>$=-11
-word place	=,,,,,,-22
-word placed	=,,,11
-word plain	=-13,21	>N=-12,20
+word item	=,,,,,,14
+word jam	=,,,,,,9
+word jenkins	=10,,,,,,10
+word jira	=18,,,,,9	>N=18,,,,,9
+word journals	=,,,,,,-24
+word jury	=-20
+word kappa	=,,17
+word kevin	=14
+word kid	=,,,9
+word kids	=,-9,,-11
+word kill	=49
+word kiln	=,-16,,26
+word kindly	=,,,,,,-11
+word kitchen's	=,,,14
+word knew	=,,17,,,,40
+word known	=-12,,,,,,-23	>N=-12,,,,,,-9
+word kubernetes	=,17
+word lack	=37
+word lacks	=17
+word ladies	=,,,14
+word lag	=-9,11,,,,,-9
+word laid	=,10	>prep=,10
+word land	=,-9	>prep=,-8
+word lane	=,,,,,,10
+word laptops	=15,,-9,12,,,13
+word ldap	=9,9,,,,,11	>N=9,9,,,,,11
+word leaflet	=,,,,16
+word leaked	=21
+word learn	=,-19,,,,,-15
+word learning	=,-11,13	>N=,-10
+word learnt	=,,27
+word leaves	=-10
+word leaving	=,,,,,,10
+word legally	=9
+word legs	=,27
+word length	=,,21,,,,11
+word lesson	=,-15,16,8	>prep=,-11
+word library	=10,,,34
+word life	=,,,,,,-14
+word lighthouse	=,-23,,12
+word lights	=-9
+word limited	=,,,,,,11
+word limits	=,11
+word limp	=14,,,-14
+word lindqvist	=,9
+word lines	=,,,-12
+word linked	=,-8,,10
+word links	=-25,11,,10,,,-10
+word linus	=,,,-9
+word linz	=,18
+word listened	=,,,,,,8
+word listeners	=,,,,,,11
+word listening	=,,,,,,-9
+word listing	=,-12
+word lists	=,,14,,19
+word literally	=-16,20
+word loaded	=11
+word loader	=,12
+word loading	=,,,,,,-11
+word locally	=29,,,-9,,,19
+word lodash	=,10,,-19,,,-11
+word logistic	=,16
+word looker	=25,,,-11,,,20
+word loop	=10
+word loose	=-12,,21,,,,12
+word lora	=,12
+word lose	=,,,,,,-10
+word lot	=,,,-9,,15
+word loved	=,30,,,,,23	>the=,30,,,,,23
+word lovely	=,-11,,,,,-13	>$=,-11
+word low	=,,,14	>$=,,,17
+word lower	=,-28,,-12,,10,-29	>N=,-24,,,,,-31
+word luck	=-9,,,-8,39,,-15
+word mac	=14,,,,,,12
+word macos	=9,,,,,,12
+word magazine	=,,,,16,,-9
+word mailed	=,,,9
+word maintenance	=,-10,,,,,-32
+word management	=,,,,,,10
+word marathon	=,9,,,,,-9
+word margins	=-8
+word mark	=,,,,,,-12	>the=,,,,,,-11
+word market	=,14,,,,,13
+word marta	=,,,-16
+word mascot	=,15,,,,15,11
+word mastered	=,,,,,,-11
+word matches	=12,,,,,,9	>the=,,,,,,9
+word material	=,,,,,,8
+word mean	=,-14,,-8	>N=,-10,8
+word meant	=,-16,,,,,-11
+word median	=,,,,,32
+word mediator	=,11,,,,,10
+word medical	=-10
+word meet	=,,,,,,-8
+word meetings	=,-10,,,,,-16
+word mei	=,,,,,,-12
+word members	=,,,,,,-13
+word mention	=-8,,,,,,-16
+word mentions	=,,9
+word menu	=,,,18,,,14
+word merging	=,-14,,,,,-11
+word metres	=,,,28
+word metric	=,,,-9,,,15
+word metrics	=,-9,,,,,9
+word midnight	=,,,,,,14
+word migrated	=,,,23
+word milk	=,,,,,9
+word million	=9
+word ministry	=13,-11
+word minus	=,16
+word mirror	=,,,,,,-26
+word mirrors	=,,,,,,18
+word miss	=,,10
+word missed	=,,13,-11,,11
+word mistakes	=-11,,,,,,-14
+word mixed	=,,,,,,-11
+word mixer	=8
+word mm	=,,,,,,17
+word model	=8
+word modules	=,,,,,,-8
+word mondays	=,,,,,,-12
+word monitor	=,,,,,,11
+word monorepo	=,,,,,,11
+word mortgage	=,,,18
+word mostly	=,,15,,19
+word mother	=,,,,,39
+word movie	=,,,,,,-13
+word mr	=12,,,,,,-8
+word ms	=,-17,,,,,-17	>$=,-8	>N=,-9,,-12,,,-13
+word mugs	=,-15,,27
+word mum's	=,,,,,,10
+word museum	=17,,,,,,-8
+word mush	=,,,,,,10
+word must	=,,,,,,-12	>N=8
+word myself	=,-13,,,,,-15
+word mystery	=,,55,-9
+word nah	=,18
+word named	=,,,17	>N=,,,,,,-14
+word nan	=,,23
+word native	=12,16,,,,,14
+word nearly	=,,9,,12	>N=,,,,12
+word needed	=,-12	>$=,-10,,,,,-12
+word neighbours	=-10
+word newcomers	=,13
+word nicely	=-15,,,30	>,=-12,,,11
+word nightmare	=-19,14	>$=,,,,,,-9
+word nights	=,,,13,,,17
+word nod	=,22
+word normal	=,-9,,12	>$=,,,18,,,11	>prep=,,,,,,-14
+word normally	=,,,,,,-18
+word notarization	=14
+word notebook	=,-9
+word notice	=17,-15,,,,,-12	>$=20,-15,,,,,-11
+word notices	=-11,,,,,,-31
+word november	=,,,,,,-10
+word nowhere	=20,11,,,,,15
+word nulls	=,,,,,,10
+word nursery	=,-9
+word nvm	=,,,30,,,26
+word oauth	=12,,,,,,15
+word object	=,,,,,,13
+word objections	=,,,,,,-13
+word obviously	=,-11,,,,,-19
+word october	=,,,20
+word odd	=35,-12,,-9,,,-17	>$=38,,-9,,,,-15
+word offers	=,-11,,,,,-14
+word officer	=-9
+word offline	=,8
+word okafor	=,,,,,,-11
+word opinion	=-15,,,,,,-15
+word ops	=,-10,,,,10
+word ops-	=,,,,,20	>#=,,,,,20
+word opt-in	=,,,,,,12
+word opted	=,,,,,,12
+word orders	=,,,-10,,,-16
+word originally	=,,,,,,9
+word oslo	=8,,,-15
+word otherwise	=-10,,,,,,-19	>$=-10,,,,,,-16
+word ours	=,,23,,,-10
+word outage	=,,,,,,-15	>prep=,,,,,,-8
+word outages	=,,,,,,-16
+word outcome	=24,,,-9
+word outdated	=,,14,,,,10
+word outline	=,8,,,,,-9
+word outlook	=,,-8,,,,11
+word outputs	=,,,,,,10
+word overtime	=,9,,,,,13
+word overview	=,,,,,,-11
+word owes	=,,,,,10
+word owner	=21,,,-10,,,22	>prep=,9,,,,,12
+word p	=,11,,13	>#=,,,8
+word p-value	=12,-9,,,,,-13
+word package	=,,,,,,9
+word pager	=,,,-10
+word pagerduty	=-15,12
+word pagination	=,,,,,10
+word paid	=-13,-11,,50,,,15	>$=,-13,,38,,,20	>the=,,,14
+word painful	=,,,,,,-8
+word painted	=,,,21,,28
+word pairs	=,,,11
+word pancake	=,,,,,,9
+word panels	=9,24
+word papers	=-15,-10,,29
+word parcel	=,,,,,,-27
+word parents	=,,,,,,10
+word parking	=,-12,,,,12,-11	>$=,-12,,,,,-12
+word parsing	=12,11,,16
+word partition	=,,,12
+word partner	=10,,,,,,12
+word passports	=,,,,,,8
+word password-protected	=10
+word paste	=,,,,,,-10
+word path	=,,,,,-10	>$=,-11,,,,,-9
+word patients	=13,,10,-14
+word pauses	=9,19
+word paying	=-11,-10,,26,,,-9
+word payment	=19	>N=14
+word payments	=,,,,,,12	>$=,,8,,,,12
+word payroll	=9,,,,,-10
+word pdfs	=,,,,,,-15
+word peace	=,16
+word peak	=,,20
+word pending	=,,,,,,15
+word percent	=,,,,,,-14
+word perfectly	=,23,9,-8
+word performance	=,10,,12,,,16
+word permissions	=,,,,,,-10
+word permit	=,-15,,,,9,11
+word petra's	=,16
+word phase	=,,,,,18
+word phew	=,-9	>$=,-9
+word phoning	=,,,,,29
+word photo	=,-9
+word pick	=-10,-18,,,,,-28	>the=,-12,,,,,-9
+word picker	=,,,11,31
+word pier	=,,,-8,,,-19
+word ping	=,-9,,,,,-16
+word pipeline	=22,,,-9	>be=24,,,-8
+word places	=,,,15
 word planner	=,,9
-word plant	=31,,,-22,,,12
-word platform	=,,,,,12
-word play	=12,17,,,,,9
-word played	=,,,23
-word plot	=57,,,-33,,,-32
-word plug	=,26,,,,,20
-word plugged	=,,,13,,,11
-word pod	=13,,,,,,12
-word podcast	=,17,,,,,18
-word points	=,-14
-word police	=,,,14
-word polish	=,-13,,8
-word polling	=,12,,,,,12
-word pool	=,,17,25,,,11
-word port	=-13,-34
-word porto	=,-20
-word pos	=,,,,,11,8
-word post	=-38,,,,,15,-23
-word postdoc	=-8
-word posters	=10,,,14
-word postmortem	=,,,-8,,,-38
-word postpone	=,32,,,,-10,9
-word postponed	=,40,,,,,28
-word posts	=,,,,,,-20
-word poured	=,-13,,,,,-14
-word power	=-15,-18,,87,,-11,16
-word practice	=,,-9,,,,-13
-word preference	=-47,,,-8,,,-54
-word prepare	=,,,,,30
-word press	=,8
-word pretend	=,,,,-8,,-22
-word preview	=13,13,,,,,10
-word previewed	=-30,,,,,,-28
-word previous	=-10,,,,,,-18
-word prices	=19,,-13,,,,-14
-word private	=,,,,,,8
-word probably	=,,,,,,-9
-word problems	=-14,-11,,,,,-33	>prep=-9,-8,,,,,-30
-word proceed	=21,,,,,,14
-word processes	=-11,,,,,,-11
-word product	=,-12,,,,,-11
-word production	=-16,,,,,,-36
-word program	=,34,,,,,13
-word progress	=-12,-8,,20,,,-15
-word projects	=,,-8,-19
-word promise	=-10,,9
-word prompt	=,,,,50,,41
-word proof	=,,,29
-word proofread	=,,,13
-word property	=,,17
-word proposal	=-9
-word proposals	=,28,,,,,23
+word planning	=,,,,,,11
+word plant	=22,,,,,,9
+word platform	=,,,,,10
+word platforms	=,,,17,,,10
+word play	=11,,,,,,9
+word played	=,-11
+word players	=,,,,,,8
+word playlist	=,19,,,,,-9
+word plug	=,,,,,,8	>prep=,,,,,,8
+word plugged	=,,,14
+word plugins	=11
+word points	=,,,,,,8
+word police	=,8
+word polish	=,-11
+word poll	=,,,,,,-16
+word polling	=,21,,,,,12
+word port	=,-26
+word pos	=,,,,,,9
+word position	=,,,-9,,,-12	>$=,,,-9,,,-12
+word possibility	=,,,,,,-11
+word possible	=,-14,,,,,-14
+word posted	=,,,,,,-24
+word posters	=,-9,,15
+word postmortem	=,,,-11,,,-22	>be=,,,-10,,,-18
+word postpone	=,19,,,,-9
+word postponed	=,25,,,,,16
+word posts	=,,,,,,-22
+word poured	=,,,,,,-10
+word power	=,-12,,48,,-8,13	>N=,,,,,,-11
+word preference	=-22,,,,,,-32
+word prep	=,,,,,,10
+word prepare	=,14,,,,22,-8	>the=,17
+word preparing	=,14,,,,,11
+word preregistration	=,8
+word pretend	=,,,,,,-11
+word preview	=9,,,,,,12
+word previewed	=-22,,,,,,-23
+word prices	=15,,-11
+word printer's	=,,,10
+word privacy	=,-11
+word problems	=-10,,,,,,-30	>prep=,,,,,,-20
+word process	=,,,,,,8	>$=,,,,,,14
+word processes	=,,,,,,-9
+word procurement	=,,,,,,-18
+word produces	=,-8
+word product	=,-14,,,,,-10
+word production	=-8,-9,,,,,-22
+word program	=,10
+word projects	=,,,-11
+word property	=,,13,,,,11
+word proposal	=,-8,,11,,,-13
+word proposals	=,16,,,,,9
 word proposed	=,37
-word pros	=,-23,,,,,-45
-word protection	=,,,,,11
-word proud	=,-11,,,,,-17
-word provided	=,,,-24,,,-37
-word publish	=33,-14,,,,18,15
-word published	=,,,9,,,19	>$=,-20,,19,,,9
-word publishing	=,,,,,,8
-word pull	=17,,15,-12,,,-10
-word pulled	=27
-word pulling	=,26,,,,,20
-word pupils	=-22,,13
-word purchase	=,,,,,,10
-word purchasing	=,,,-14
-word purged	=13
-word purpose	=-28,-14,,,,,-53
-word push	=8,-13,,-12,53,,12	>s=8,-11,,,,,8
-word pushed	=,,,,,,13
-word pushes	=,9
-word putting	=-10,,,,,8
-word python	=-8,35,,-20,,-9,9	>#=,24,,-19,,,9
-word qa	=,-14,,,,,-22
-word quality	=,19
-word queries	=23,,,-15
-word quest	=,,,,,9
-word quick	=-11,-10,-9,31,,,-16	>N=,-10,,18,,,-16
-word quickly	=,-27,,,,,-26
-word quicksort	=,,,,,,-16
-word quiet	=,,,19,,,-9
-word quote	=,-13
-word quotes	=-11
-word r	=,,,,,,14
-word radio	=19,-11,,-15
-word raises	=,,,,,,-8
-word random	=,,10
-word range	=,,9,,,,-34	>$=,,9,,,,-30
-word rate	=,-20,59,13,,,28
+word protection	=,,,,,10
+word proud	=,,,,,,-12
+word provided	=,,,-14,,,-29
+word publish	=22,,,,,12,11	>prep=,11
+word published	=,,,13,,,12	>$=,-13,,16
+word publishers	=,,,,,,-9
+word pulled	=19
+word pupils	=-10,,12
+word purchase	=,,,,,,12
+word purchasing	=,,,-10
+word purpose	=-18,,,,,,-27
+word push	=,-8,,-16,39,,8	>prep=,,,-12	>s=,,,,,,24
+word pushing	=,,,,,,-20
+word python	=,16,,-13	>#=,16,,-12
+word qa	=,-8,,12,,,-15
+word quality	=,12
+word quarterly	=,,,10
+word queries	=16
+word quests	=,,,-9,,,-14
+word queued	=9
+word quickly	=,-19,,,,,-18
+word quiet	=,,,,,,-13
+word quotes	=-9,13,,,,,-19
+word radio	=13
+word rail	=,15
+word rain	=,12
+word rate-limit	=,14
 word rates	=,,,10
-word ratio	=,,,,,,-10
-word reachable	=,,,,,,11
-word reached	=,,,-10
-word reaches	=,,,,,,-14
+word re	=,,,-8
+word reach	=,,,,,,-12	>the=,,,,,,-10
+word reachable	=,,,10
+word reached	=,,,,,,-10
+word reaches	=,,,,,,-12
 word readable	=,,,17
-word readings	=-13,,,,,,-11
-word realised	=,,9,,,,10
-word really	=12,-10,,-25
-word rebuild	=,,,-21,,,-12
-word rebuilt	=-9,-11,,23,,,-31
-word rebuttal	=10
-word recall	=,,31,,,,9
-word receipts	=,,,,,,13
-word recipe	=,-11,18,,23
-word recipes	=,,,-17,,,11
-word recommendation	=,-9,,,,,-23
-word recorded	=,29,,,,,9
-word recover	=,8
-word recovered	=,,,,,,10
-word recovery	=14
-word redesign	=,14,,,,,11
-word redirect	=,,,,,9
-word redirects	=,,,-12,,,-32
-word redo	=,-8,,,8	>the=,-8,,,8
-word redone	=-9,13,,18,,,15	>$=,-16,,26,,,12
-word redrawn	=,,,32,,,12
-word ref	=,,,-10,,12
-word refactor	=,12,,,,,41
-word reference	=-8
-word references	=,,,,,,15
-word reflection	=,29,,,,,13
-word reflog	=-12,,,20,,,-8
-word refuse	=14	>prep=14
-word refused	=,,,,,,17
-word regardless	=,13,-8	>prep=,13,-8
-word regards	=,-15
-word regenerated	=,,,34,,,25
-word regex	=10,15,,,,,22
-word regions	=35
-word registrar	=10,,,,,,18
-word regression	=26,,,,,,11
-word rehearsal	=32
-word released	=,,,9
-word reload	=15
-word remember	=-14,,,-9,,44,12	>prep=,,,,,47,21
-word remote	=,21,,,,,9
-word remove	=,,,,,,-14
-word renamed	=,-8,,,,,-9	>,=,,,,,,15
-word renames	=,,,37,30
-word renaming	=,,,,23	>the=,,,,23
-word render	=,,15
-word rendered	=,,,,,,-19
-word renderer	=12,18
-word renew	=,,,,,12,9
-word renewal	=,,,,,,11
-word renewed	=,,,20,,,14
-word renewing	=,41,,,,8
-word reopened	=,,,,,,-15
-word repaint	=,-8
-word repair	=,10,,-12,,,-9
-word repaired	=,28,,-10,,,16
-word replace	=,-8,,,,8,-20
-word replaced	=,,,19,,,9
-word replacement	=9,,,,,,9
-word replica	=,,,,,,-24
-word replicas	=,,,,,,15
-word replicated	=-9,,,14,,,-11
-word replied	=9,,,-23,,,-16	>prep=11,,,,,,9
-word reply	=,-10	>prep=,,,,,,22
-word reported	=,,,,,,-31
-word requests	=8
-word requires	=,,,,,,-9
-word rerun	=,,,,,,-16	>the=,,,,,,-9
-word reserved	=25,,,-11,,,8
-word resolved	=,,,-14,,,-20
-word response	=,,8
-word restart	=,,,11
-word retention	=-10,35,,,,,-15	>prep=-9,26,,,,,-22
-word retried	=,,,,,,-15
-word retro	=,,,,,,-8
-word returned	=,,,,,,-11
-word reviewers	=,,18
-word reviews	=,,,,,,9
-word revised	=,,,17,,,8
-word revision	=,,,25,,,-13
-word revisions	=,,,10,,,9
-word revoked	=12
-word reworked	=,19,,-14,11
-word rewriting	=,,,,10
-word riser	=,,,36,,,10
-word risk	=-10,-11,,,,,-40
-word risks	=,,,,,,-26
-word river	=13,,,11
-word robot	=18,,-8,,,,10
-word role	=,,,,,,22
-word role-play	=,,,,,,-9
-word roll	=,,,,,,-13
-word rolled	=,,,17
-word rolling	=,,,,,,28
-word root	=,,12,,,,34
-word roster	=,,,,32,,32
-word rota	=,,29,32,,,8
-word rotate	=,,,,,18,26
-word rotation	=,,18
-word rotterdam	=,,,,,,-9
-word roughly	=18,,,-16,,,-11
-word route	=-9,-24,,,,,-11
-word runbook	=,,,,,17
-word rust	=,121	>$=,107
-word sage	=,41,,-12,,,10
-word sale	=17
-word sales	=,,,,,,26
-word salting	=,,,,,,-10
-word sam	=,8,,-10
-word sandbox	=,,,-11,,,14	>have=,,,-11
-word sans	=,,,-9,,,12
-word save	=,,,,,9,-9
-word saves	=,,15,,,,9
-word saw	=,,24,-14,,,-32	>it=,,10,-14,,,-35
-word saying	=,-32,,,,-11,-28
-word scale	=,42,53,34,,,12	>$=,42,53,34,,,12
-word scan	=13,-8,,,,,19
-word scheduled	=9,,,-9
-word schools	=,9,,9,,,17
-word scope	=-15,-9,,-8,24
-word scrap	=,25,,,,,26	>the=,25,,,,,26
-word screenshots	=,,,16
-word screw	=,,,,,,13
-word sea	=,18,,,,,18
-word sealed	=,,,-39,,,-20
-word seals	=,-10,,31,,,14
-word searchable	=,,,,,,21
-word seat	=,-10
-word seats	=,40
-word secret	=19,,8,,,,26
-word secrets	=22
-word seeing	=,,,21
-word seem	=10
-word sell	=,,,,,,-9
-word semicolons	=-11,,,,,,9
-word seminar	=,,,,,,-29
-word sending	=,8
-word sensors	=,,31
-word sentence	=,,,,,,-11
-word sentences	=,,,,,,-25
-word sequence	=,,27,,,,14
-word serif	=-9,17,,,,,26
-word services	=,,,-14
-word settle	=,21
-word setup	=,,,,,,-9
-word seven	=,,15,-12	>s=,,,-11
-word several	=-12,,19
-word sftp	=,,,,,,9
-word shall	=,9
-word sharing	=,,,,,,12
-word sheets	=10,,,,,,9
-word shelf	=,23,,23,,,11
-word shift	=,,31,9
-word shifted	=,,11
-word shifts	=,,8
-word shipment	=,,,,,,24
-word shipped	=15,-8,,-17,,-8,-19	>the=,,,-16,,,-26
-word ships	=,,14,,,,-9
-word shopping	=,,18,,23,9,16
-word shorter	=,-10,,,,,-15
-word showed	=,16,9
-word showstopper	=18,,,,,,27
-word shut	=,11	>prep=11
-word sick	=-18,,,,,,-12
-word sign-up	=,,,,28,,26
-word signal	=45,,,19
-word signing	=,47,,,,,24
-word signs	=18,,,,,,12
-word signup	=,-13,,,,,-15
-word silence	=15,-13
-word silent	=,,,-29
-word silently	=9,,,-9,,,-9	>$=12,,,-8
-word similar	=-9,,,,,,-13
-word simply	=-9
-word simulation	=,,-8,-9
-word sings	=,58,,-16,-8,,20
-word sink	=,,,,15,,-15
-word sit	=,-65
-word sketch	=,,,,,19,-12
-word skewed	=,,,,,,-10
-word skip	=,,,,,,11
-word skips	=,,,,,,-15
-word sku	=,,24,-10	>N=,,24,-10
-word slab	=,-13,,,,,-14
-word sleep	=-21,,31,9	>prep=,,,12
-word sleeping	=-9
-word slept	=,,,-11,,,-21
-word slipped	=,,,,26,,20
-word slips	=20,,,,,,13
-word slots	=-24,-15,,,,,-27
-word slow	=-13,-14,42,,,,-17	>time=,,,,,,-8
-word smith	=-10,,,,,,-14
-word snacks	=,,,-31,,,-55
-word soft	=,13,,,,,15
-word software	=,34,,,,,-9
-word sold	=-10,13,,-13,38,,-37	>prep=,-16,,,,,-41
-word solid	=36,,,-38
-word solution	=,,,,,,9
-word solve	=,,,,,,-15
-word someday	=,,,,,9
-word somehow	=,,,,45,,26
-word somewhere	=,21
-word sort	=,-11,,-12,,-11,-22
-word sorted	=,-16,,53,,,24	>,=,,,8,,,17
-word source	=25,,,,,,20
-word sources	=,,,,,26
-word sourdough	=,,,,,,8
-word space	=,,10,,,,15
-word spaces	=,,20
-word spacing	=,22,,,,,16
-word spam	=18,,,-19
-word spark	=,,,,,,9
-word speak	=,,,,19
-word speaker	=33,,,9,,,27
-word speakers	=,-10
-word specs	=10
-word speed	=,14,13
-word spelling	=,,,,20
-word spf	=,-9,21
-word spike	=,,25
-word spikes	=,,8
-word spinner	=14,,,,,,11
-word spins	=,,,10
-word split	=,37,,,,55,16	>the=,9
-word splitting	=,,,,,,-15
-word sponsor	=,-10
-word spreadsheet	=,,,,,,15
-word spring	=,16	>$=,17
-word sqs	=,,,-15
-word ssl	=,,,-12,,,-32
-word sso	=31,-10,,,22,,15
-word stable	=,,,12,,,12
-word stack	=14,,,,,,8
-word staff	=,,,17
-word stale	=,,,16,,,34	>N=,,15,,,,43	>s=11,-9,-10,11,,,-9
-word stall	=8,,,,,,12
-word stamped	=,-21,,,,,-12
-word starter	=,-8,16
-word statement	=,,,,,,-15
-word states	=,17,,,,23
-word stations	=,18
-word staying	=,62,,,,,8
-word steps	=,-12
-word stick	=,,,,,,10	>prep=,9
-word stock	=,-8,,,8
-word stolen	=12
-word stored	=,,,15
-word stores	=-10,,26,23,,,-12
-word straight	=,,-13,-39,,,22
-word string	=9,,10,,,,13
-word strings	=,,28,,,,18
-word stripes	=,,,20,,,18
-word subject	=,,,,,,-22
-word submit	=,-21,,-13,,13,-35	>the=,,,,,,-10
-word subscription	=,,,13,,,20
-word substitute	=8,-9,,,,26
-word subtitles	=28
-word succeeded	=,,,,,,10
-word suggested	=,8,,,,,9
-word suggestion	=,12
-word suit	=,,,,,,-13
-word suite	=,,,,,-9
-word sun	=,,32,-24,,,-35
-word supervisor	=,,,,,,19
-word supply	=-9,-12,12
-word supporting	=,16
-word surprised	=-22,,,,,,-11
-word survived	=,,,38
-word survives	=,,,14,,,-14
-word suspended	=17,,,-10
-word sustained	=,,,21
-word sven	=,,,,,,22
-word swap	=,,,31,20
-word swapped	=,,13,9
-word swiss	=,,,,,,12
-word switching	=,10
-word sync	=30,,,-22,,,31
-word systemd	=,19
-word tag	=23
-word tailwind	=13
-word taken	=,,,,,,-21
-word taking	=-30,,,,,,40
-word talks	=,41
-word tap	=,,16,,,,-15
-word tape	=,,12,,,,15
-word target	=-10,,,,,,-30
-word taste	=,,,,,,-16
-word teach	=,,,,,,-24
+word readings	=,,,,,,-11
+word readme	=,,,,,,9
+word really	=,-17,,,,,13	>N=,,,,,,9
+word rebooked	=,,,,,,-10
+word reboot	=,-9
+word rebuilt	=,-13,,15,,,-14
+word recall	=,,22,12
+word received	=,,,,,,-20
+word recent	=,,,,,,-15
+word recipe	=,,15,,19
+word recipes	=,,,,,,23
+word recommendation	=,,,,,,-20
+word reconciled	=,,,12,,,-13
+word reconciliation	=,,,,,,16
+word recover	=,,,12
+word recovered	=,,,19
+word recovers	=-15,,,,,,-16
+word redirects	=,,,-15,,,-17
+word redo	=,,,,16	>the=,,,,16
+word redrawn	=,,,24,,,8
+word ref	=,,,,,9
+word refactor	=,28,,,,,38
+word refactoring	=,-10,,15,,,14
+word referrals	=,20
+word reflog	=,,,10
+word regarding	=,13
+word regenerated	=,,,19,,,14
+word registered	=13
+word rehearsal	=18,8
+word reject	=,22
+word releases	=,-10
+word reload	=10
+word remains	=,,,,,,-9
+word reminder	=,,,-8,,10
+word reminders	=,14
+word remote	=,12
+word renames	=,,,,24
+word renaming	=,,,,17	>the=,,,,17
+word render	=,,10
+word rendered	=,,,,,,-10
+word renderer	=15,10
+word renders	=11,,-8	>prep=,,,,,,11
+word renew	=,,,,,8,9
+word renewal	=,,,,,,10
+word renewing	=,20,,,,,22
+word rents	=8
+word repair	=,11
+word repaired	=,21
+word replace	=,-13,,,,,-18	>the=,-11,,,,,-23
+word replaced	=,,,17
+word replacement	=9
+word replayed	=,,,15
+word replicas	=,,,,,,9
+word reported	=,,,,,,-29
+word requested	=,-10
+word requests	=11,10,,,,,10
+word rerun	=,,,,,,-12	>the=,,,,,,-9
+word reserved	=19
+word residual	=,,,-13
+word restarted	=,,,-10
+word result	=,9,,-10
+word retention	=,27	>be=,,,,,,9	>prep=,20,,,,,-11
+word retraining	=,18
+word retried	=,,,,,,-8
+word rev	=,26,,9
+word reverted	=,,,8
+word reviewers	=,,13,,,,13
+word reviews	=,16,,,,,14
+word revision	=,12,,,,,-8
+word revisions	=,,,10
+word reworked	=,13
+word rewriting	=,10
+word rewritten	=,,,10,,,9
+word rich	=,11,,,,,15
+word rights	=13,,,,,,23
+word ring	=,-16
+word riser	=,,,14
+word risks	=,,,,,,-14
+word road	=11
+word robot	=8,,,29
+word roles	=,10,,,,,10
+word roll	=,,,,,,-10
+word rolled	=,,,13
+word rolling	=,,,,,,14
+word root	=,,8,,,,22
+word rotate	=,18,,,,15,19	>the=,18,,,,,19
+word rotation	=,,14
+word rough	=,,,,,,16
+word round	=,17,,,,,17	>it=,,,13
+word ruled	=,20,,,,,12	>prep=,,,,,,12
+word rules	=,-8	>$=,-18,,,,,-11
+word sage	=,24
+word salary	=,13
+word sale	=9
+word sales	=-12
+word samples	=,-13	>prep=,,,,,,-12
+word saving	=,,,16
+word scan	=,-14
+word scanned	=,,,14
+word scheduled	=8
+word scheme	=,-10,,,,,-15
+word scripts	=,,,,,,9
+word sculptures	=,,,,,,8
+word sea	=,14,,,,,10
+word sealed	=,,,-16,,,-13
+word seals	=,,,21
+word season	=,10
+word seats	=,11,,,,,18
+word sec	=29,,,-12
+word secret	=13,,,,,,16
+word secrets	=16
+word sections	=,,,,,,-13
+word seeing	=,,,19
+word seems	=,,8
+word semicolons	=,,,9
+word seminar	=,,,,,,-14
+word sense	=,-16,,-13
+word sensors	=,,24,,,,14
+word sentences	=,,,,,,-12
+word sequence	=,,19,,,,13
+word serializer	=,,,-11,,,-10
+word services	=,,,-10
+word sessions	=,,,,,-15	>prep=-9,,,,,-10,-15
+word settle	=,10
+word seven	=,,12,-9	>s=,,,-8
+word several	=-10,,14	>s=-9
+word shall	=,,,,,,18
+word shed	=,,,31
+word shelf	=,10,,12
+word shell	=,,,,,,-8
+word shelves	=,,,,,,9
+word shipment	=,,,,,,10
+word shipped	=13,-9,,,,,-14	>the=,,,-13,,,-14
+word ships	=-9,15,10,-9	>no=,19
+word shook	=,16,,,,,10
+word shopping	=,,15,,19
+word shorten	=,,,-13,,,-9
+word showed	=,13
+word showstopper	=12,,,,,,19
+word sick	=-10,,,,,,-14
+word sign	=16,-18,,-9,,,-17	>$=,,,,,,-11
+word sign-in	=,,,,,,10
+word sign-off	=,,,13
+word sign-up	=,,,,24,,18
+word signal	=35,,,15
+word signing	=,53,,,,,13
+word signs	=9,,,,,,9
+word signup	=,-8,,,,,-11
+word silence	=8,-21
+word silently	=11,10	>$=13
+word similar	=,,,,,,-10
+word simply	=,,,,,,-12
+word simulation	=,,,-10
+word singular	=,10,,,,,14
+word sit	=,-28,,,,,9
+word situation	=,,,,,,-10
+word sizes	=,9,,,,,-8
+word sketch	=,-9,,,,13,-9
+word skip	=,15,,,,,16	>the=,14,,,,,15
+word sku	=,,19	>N=,,19
+word slab	=,,,,,,-10
+word slack	=,11
+word slept	=,,,,,,19	>prep=,,,,,,14
+word slipped	=,,,,20
+word slips	=12
+word slope	=,-14
+word slot	=19,,,-9,,,17	>,=,,,,,,8	>be=9	>prep=13
+word slots	=-17,,,,,,-13
+word slower	=,12
+word slowly	=,,,,,,-21
+word smell	=31,,,,,,13
+word smith	=-9,,,,,,-11
+word smooth	=,,,15,,,-19
+word snacks	=,,,-18,,,-42
+word soft	=,12,,,,,23
+word software	=,25
+word soil	=,-8,11
+word sold	=-10,-18,,12,30,,-9	>prep=,-31,,16,,,-14
+word solid	=27,,,-15
+word solve	=,,,,,,-14
+word solving	=,10
+word somebody	=,-13,,,,,-9
+word somehow	=,,,,33,,12
+word somewhere	=12,11,,,,,8
+word sort	=,-15,,,,-8,-17
+word sound	=12,-10
+word sources	=,,,,,21
+word sourdough	=,13
+word spaces	=,,17
+word spacing	=,12,,,,,11
+word spam	=13
+word speak	=,,,,15
+word specs	=,,,,,,-12
+word speed	=,10,9,-10
+word spelling	=,,,,14,,28
+word spf	=,-8,16,,,,9
+word spike	=,,17
+word spinner	=8,,,,,,11
+word splash	=,,,,,,-8
+word splitter	=,27
+word splitting	=,,,,,,-11	>the=,,,,,,-11
+word sponsor	=,-8
+word sports	=,12
+word spring	=-8,,,,,,-10
+word squash	=,12,,23
+word ssl	=,,,-15,,,-17
+word sso	=20,-9,,,17
+word stable	=,,,12,,,11
+word stale	=,,,14,,,22	>N=,,11,,,,33	>s=8,,,9,,,-13
+word stall	=,,,,,,10
+word stamp	=-9
+word stamped	=,-15,,12
+word stamps	=,,,13,,,-15
+word standard	=,8
+word standup	=,,,8
+word staring	=,,,,,,9	>prep=,,,,,,9
+word states	=,11,,,,19
+word static	=,21
+word stations	=,11,,,,,11
+word stick	=,13,,,,,13	>prep=,15
+word stopping	=,19,,-10
+word stores	=,,19,21
+word street	=,12,,,,,21
+word strike	=35
+word strings	=,,21,,,,15
+word stripe	=11	>N=11
+word stripes	=,,,,,,9
+word structure	=,,,,,,-11
+word stuff	=,12
+word stumped	=11
+word stupid	=16
+word subject	=,,,,,,-10
+word submit	=,-11,,-15,,10,-16
+word subscription	=,,,17
+word substitute	=10,,,,,23,8
+word subtitles	=22,,,27
+word succeeded	=,,,10
+word sudo	=,-9
+word suggestion	=,8
+word sum	=,14,,,,,17
+word sums	=,-9
+word sun	=,,24,-20,,,-14
+word sunday's	=,,,,,,9
+word supervisor	=,,,,,,8
+word suppliers	=,,,,,,-23
+word supply	=,,9
+word surprised	=-10,,,,,,-22
+word survived	=,,,13
+word suspended	=14
+word suspicious	=,-10,,,,,-16
+word sven	=,,,,,,13
+word swap	=,,,20,15,,11
+word swiss	=8,,,,,,23
+word switching	=,9
+word synth	=,10
+word systemd	=,,,,,,13
+word tablet	=18
+word tagged	=,-8
+word tap	=,,11,,,,-9
+word tape	=,,9
+word target	=,,,-9,,,-15
+word targets	=,,,8
+word tasks	=,,,,,,-13
+word tbh	=,21	>$=,21
+word teach	=,,,,,,-35
 word teachers	=,,,,,,9
-word teams	=,,,,,,-9
-word tells	=,,10
-word temp	=,,9	>N=,,9,10
-word temperature	=,,,,,,-27
-word tempo	=,,,,,,-8
-word tempted	=,,,,,,-17
-word tenor	=,,,34,,,33
-word term	=,14
-word terminal	=,,11
-word terms	=,8
-word terraform	=28,,,,,,42
-word terse	=11
-word textbook	=,,,,,,-11
-word theirs	=24
-word theory	=,,,,,,-12
-word thesis	=,,,23,,,-9
-word thinking	=-8,,,,,,-16	>prep=,,,,,,-17
-word thought	=,,,-8
-word thoughts	=,,,,,,-14	>?=,,,,,,-14
-word thread	=,-10,,,,,-11
-word threads	=,-10,,-11,,,16	>$=,,,-9,,,31
-word throughout	=,,,,,,9
-word throw	=,10,,,24,,20	>prep=,,,,27,,9
-word throwing	=,10
-word ticked	=,-14,,9
-word tickets	=,,16,,,,27
-word tied	=11,,,,,,8
-word tier	=,28
-word til	=,,,-10
-word tiled	=,,,-33,,,-24
-word tiles	=18,22,,-12,50,,18
-word timed	=32
-word timeouts	=-18,,,-21,,,-27
-word timer	=,,14
-word timers	=,,,,,,9
-word timestamps	=,12,,,,,20
-word timetables	=,,,,59,,53
-word tiny	=,17,,,,,12
-word todos	=,,,,,10
-word tokens	=,-16,,,,,-20
-word tomorrow's	=,-8,,,,,-14
-word tone	=,,,-12,-12,,-10
-word tonight's	=60
-word topic	=,,,,,,-26
-word torn	=-11,,,,,,-15
-word total	=,,,-11,,,-28
-word touched	=-10,,,,,,-28
-word touching	=,16
-word towards	=,,,,,,-13
-word trace	=12,,16,,,,20
-word tracked	=,,,,,13
-word tracker	=-11,,,,,8,-27
-word tracking	=,,,,,23,40
-word traffic	=-30,-23,11,-9,28,,-52
-word trailing	=-9,,31
-word trained	=,,,,,,-13
-word trainees	=,,,,,,-28
-word transcript	=,,,,,,12
-word transcripts	=-8,-9,,,,,-26
-word transferred	=,,,9,,,17
-word translations	=10,,,,,,28
-word translator	=36,-23
-word transport	=11,-21
-word travel	=-10,10,,24
-word tray	=,,,,,,-36
-word treat	=,9
-word treated	=,,,,,,-10
-word tree	=,,-10
-word triggers	=,,11
-word trip	=,-12,,18,,,-15	>$=,,,21
-word trouble	=-12,,,,,,-12
-word truck	=10
+word temperature	=,,,,,,-17
+word tempo	=,-12
+word tempted	=,,,,,,-8
+word tenants	=,,,8
+word tenor	=,,,8,,,14
+word terminal	=,,9,,,,9
+word terrible	=,,,,,,-11
+word terse	=10
+word testflight	=,,,19
+word textbook	=,,,,,,-8
+word texture	=,-15,,-9,,,-14
+word thank-you	=,,,9,,,10
+word theirs	=17
+word thesis	=,,,10,,,-12
+word thirty	=,,,15
+word thoughts	=,,,,,,-13	>?=,,,,,,-12
+word threads	=,,,,,,10	>$=,11,,,,,20
+word throw	=,,,,19,,11	>prep=,,,,21
+word ticked	=,-22,,19,,,-11
+word tickets	=,-11,12,,,,12
+word tier	=,20	>$=,16
+word tiers	=,13
+word tiled	=,,,-13,,,-13
+word tiles	=14,,,-9,41,,12	>$=,-14
+word timber	=,,,-10,,,-10
+word timed	=25
+word timeline	=,,,,,,-11
+word timeouts	=-12,,,-15,,,-18
+word timer	=,,12
+word timestamps	=,,,,,,14
+word timetables	=,,,,38
+word todos	=,,,,,8
+word together	=21,36	>$=,15
+word tom's	=,,,-14,,,9
+word toner	=,,,-9
+word tonight's	=42
+word topic	=,,,,,,-20
+word totals	=,-13,18,14,,,23	>N=,,,,,,-10
+word touched	=,,,,,,-19
+word tournament	=,26
+word toward	=,-12
+word trace	=,,12,,,,13
+word track	=18,,,,,,20
+word tracked	=,,,,,11
+word tracker	=,,,-9,,,-20
+word trade-off	=,17
+word trailing	=,,24
+word trained	=,,,,,,-12
+word trainees	=,,,,,,-18
+word tram	=,,,,,,-23
+word transaction	=,,,,,,-11
+word transcripts	=,-8,,,,,-18
+word transferred	=,,,11,,,8
+word translations	=,,,,,,15
+word translator	=24,-11
+word translators	=,-8
+word transport	=9,-18
+word travel	=,10,,22
+word tray	=,,,-8,,,-20
+word treat	=,23
+word treated	=,,,,,,-8
+word treating	=,13
+word tree	=,,,,,,-12
+word tries	=,,,9
+word trip	=,,,,,,-11
+word trouble	=-8
 word true	=,,,,,,-9
-word trust	=16,,29
-word truth	=,44,,,,,27
-word trying	=,,,,,,-31
-word ttl	=-19,,,-11,,11,-20
-word turn	=-10,-23,,,,,-47
-word turning	=,47,,,,,21
-word typeset	=44,,,36
-word ui	=25
-word umlauts	=20,-10,,25,,,36
-word unanimous	=-11,,,22
-word unawaited	=-10,,9
-word unit	=,-21,,28,,,15	>s=,-15,,29,,-9,10
-word units	=,,,-17
-word untouched	=41,,,-14
-word updated	=,,,-61,,,-31
-word updates	=,,,,,,13
-word upload	=,,,-13,,,46	>N=,,,,,,22	>bad=,,,,,,10	>be=,,,,,,-12
-word uploaded	=,,,19,,,8	>prep=,,,10
-word uploads	=10,,,,,,24
-word upper	=,,,,,17
-word upside	=,,10	>bad=,,10
-word upstream	=-9,,,-9,,12
-word usable	=24
-word usage	=,,20
-word uses	=-9,,,,,,-16
-word ux	=,,,-8,12,13,-18
-word vacation	=,,,-21
-word valid	=,-16,,-13,,,-51
-word value	=31
-word values	=14,-37,,,,10,-21
-word van	=11,14,,-16,,,12
-word vanishes	=,,,,,,9
-word variable	=,,,,,,-8
-word vat	=,,,23
-word vault	=,,,,,,-12
-word vegetarian	=,13
-word venues	=,,,10
-word verifies	=21
-word verify	=,,,,,,21
-word versioned	=,16,,,,,19	>prep=,16,,,,,19
-word view	=,,,,,,-11
-word villain	=-12,,,,,,-33
-word vm	=,20
-word voice	=,,,,,,35
-word volume	=,-12
-word volunteers	=,,,-17,,,-11
-word vote	=,35,,-14
-word vpn	=11,-9
-word vs	=,,,,,,-8
-word vue	=,35,,,,,9
-word wal	=-10,,,,,,-9
-word walk	=,-15,,,,,-24
-word walls	=,41,,-12,,,10
-word warm	=,,,,,,11
-word warning	=,,,,,,-9
-word warnings	=-8
-word watch	=-23,,,,,21
+word truth	=,45,,,,,33
+word ttl	=-8,11,,-10,,10,-8
+word tuesday's	=,9
+word tuesdays	=,16
+word turn	=,-28,,,,,-31
+word turning	=,20
+word twins	=,8
+word typeset	=35,,,27
+word ugly	=,17,,,,,-8
+word umlauts	=15,,,19,,,26
+word unanimous	=,-10,,24,,,16
+word understand	=,-9
+word understudy	=,9,,,,,9
+word undo	=,,,11
+word units	=,9,,-8
+word unknown	=,,,8
+word unused	=,,,,,,-10
+word updates	=,,,,,,9	>prep=,,,,,,9
+word upload	=,,,-11,,,25
+word uploaded	=,,,22	>prep=,,,10
+word uploads	=8,,,,,,13
+word upper	=10,,,,,14
+word ups	=,,,8
+word url	=,-18,,,,,-12
+word usage	=,-8,17,11
+word usually	=,-17,,,,,-32	>s=,,,,,,-9
+word ux	=,,,,,11
+word vacation	=,,,-13,,,-8
+word vacuum	=,,,14
+word valid	=,-11,,-16,,,-31
+word validation	=-10
+word values	=11,-25,,,,,-16
+word vans	=23
+word variable	=,,,,,,-9
+word vegetarian	=,12
+word venues	=,,,14
+word verifies	=16
+word versioned	=,8,,,,,10	>prep=,8,,,,,10
+word very	=,,,,,,-16	>N=,,,,,,-16
+word vet	=,,,19,,,8
+word victim	=,,,,,,-20
+word video	=,-10,,9
+word view	=-10,,,,,,-18
+word vlan	=,,,10
+word vm	=,16,,,,,8
+word voice	=,21,,,,,18
+word volume	=,-11,9,26
+word volunteers	=11,,,-15
+word vote	=,16,,-13
+word votes	=,,,,,,-12
+word vpn	=9
+word vue	=,30,,,,,8
+word w	=,,,,,,11
+word wal	=,,,,,,-8
+word wales	=,,,,,,-11
+word walk	=,,,,,,-13
+word walls	=,24
+word walnut	=,23
+word warm	=,,,9,,,10
+word warranty	=,23,,-11
+word watch	=-14,,,,,14
 word watertight	=,-9
-word weather	=,,14,-31,,,-23
-word webpack	=-18,,,,13,,21
-word websockets	=,12,,,,,15
-word wedding	=,37,,26,,,14	>s=,20,,26,,,13
-word week's	=-10
-word weekly	=-10,42,,12,,,22
-word weight	=,,,,,,10
-word welcome	=,,,,,,-16
-word western	=,21
-word whats	=-10,,,,,,-12
-word whatsoever	=19
-word whenever	=,-12,31,,,,-18	>you=,,,,,,-11
-word whichever	=,,18,-9,,,-9
-word whoever	=,25,,,,-10,22	>s=-10,31,,,,-9
-word whom	=,,,,,,-10
-word whose	=,,20	>N=,,20
-word win	=,18,,-8
-word wins	=,44,,,,,49
-word wiped	=15
-word wire	=,,18,,,,12
-word withdraw	=,13
-word won	=,31,,-33
-word worst	=,-11,,,,,-25	>N=,-11,,,,,-25
-word wrapped	=,,,,,,16	>good=,,,11,,,13
-word xcode	=12,-9,,,,,10
-word yarn	=,-11,,,,,15
-word yay	=10,,,,,43,14
-word yesterday's	=13
-word yours	=-11,-11,,,,16,-18	>$=,-10,,,,17,-12
-word countersigned	>$=,,,,,,-10
-word delete	>the=,,,,,,14
-word properly	>$=-12
-word study	>,=,18,,,,,28
-word such	>the=,,,,,,13
+word webpack	=-10,,,,9
+word websockets	=,11
+word weight	=,-8,,,,,11
+word weird	=,34
+word western	=,16
+word whats	=,,,,,,-12
+word whatsoever	=15
+word whichever	=,,15,,,,-14
+word white	=,27
+word whiteboard	=,11
+word wine	=,,,,,,11
+word wing	=,,,8
+word winner	=,12,,,,,19
+word wiped	=12
+word wire	=,,12,,,,10
+word withdrew	=9
+word witness	=,,,,,,15
+word wont	=13
+word worked	=,,,,,,-17	>prep=,,,,,,-16
+word worst	=,-9,,,,,-24	>N=,-8,,,,,-24
+word wrapped	=,,,17	>good=,,,16
+word writer	=,,,,,,10
+word yarn	=27,-12,,,,,9
+word yay	=16,,,19
+word yearly	=,-12,,,,,12
+word years'	=,-8,,,,,13
+word yellow	=19
+word yesterday's	=12,,,,,,9
+word z	=,11,,,,,15
+word zone	=,15,,,,,-11
+word zoom	=10,,,,,,-10
+word around	>#=,-9	>it=,,,,,,9
+word chosen	>prep=,,,,,,-11
+word null	>$=,9,,,,,9
+word redone	>$=,-13
+word renamed	>,=,,,,,,9
+word reply	>prep=,,,,,,11
+word restart	>it=,,,,,,-12
+word shut	>prep=9
+word temp	>N=,,,9
 `;

@@ -16,10 +16,6 @@ export interface Cue {
   pattern: Expression;
   /** Looked up besides the pattern, unless a word like "not" or "the" stands before. */
   words?: ReadonlySet<string>;
-  /** The pattern reads the sentence with its verbs of getting done tagged (tagDoneVerbs). */
-  onTagged: boolean;
-  /** The same with participles that tick something off (tagSteps). */
-  onSteps: boolean;
   /** Stances that do not take the cue's force away, although they do for its type (see maskOf). */
   despite: number;
 }
@@ -27,20 +23,16 @@ export interface Cue {
 export interface CueOptions {
   despite?: readonly Stance[];
   words?: ReadonlySet<string>;
-  onTagged?: boolean;
-  onSteps?: boolean;
 }
 
 export function cue(type: PatternType, name: string, prior: number, source: string, options: CueOptions = {}): Cue {
-  const { despite = [], words, onTagged = false, onSteps = false } = options;
+  const { despite = [], words } = options;
   return {
     name,
     feature: `${type}:${name}`,
     type,
     prior,
     pattern: expression(`${type}:${name}`, source, "g"),
-    onTagged,
-    onSteps,
     despite: maskOf(despite),
     ...(words === undefined ? {} : { words }),
   };

@@ -1,6 +1,6 @@
 /**
- * Word lists. The news words are bad or good news wherever somebody states them as a fact: weak evidence
- * each, so that a report in words no cue foresaw still has something to weigh. Words are looked up, not
+ * Word lists. The words are bad news wherever somebody states them as a fact: weak evidence each, so that a
+ * report in words no cue foresaw still has something to weigh. Words are looked up, not
  * searched for: a pattern of hundreds of words takes long to compile.
  */
 
@@ -59,60 +59,6 @@ export const BAD_NEWS_PHRASES = [
   String.raw`|pulled the plug|shut (?:it )?down|shut us|locks? (?:us|me) out|times? (?:us|me) out|kicks? (?:us|me)`,
   String.raw`|lets? (?:us|me) down|slows? (?:us|me|everything)|slowed to`,
 ].join("");
-
-export const GOOD_NEWS_WORDS = wordSet(`
-  acquitted admitted airtight certified clinched compliant cured decoded deciphered defeated effortlessly enrolled
-  faster finalised finalized flawlessly funded graduated healed hooked instantly ironed licensed mastered mended
-  overcame patched quicker reimbursed refunded regained reliably repaired rescued resurrected retrieved reunited revived
-  seamlessly secured smoother smoothly solid sponsored steady unclogged uncorked untangled vindicated watertight
-  accepted accomplished aced achieved acquired approved awarded bug-free celebrating cleared confirmation
-  conquered delivered elected error-free flawless granted healthy inked intact milestone obtained operational
-  passed perfected polished promoted qualified reconciled recovered reinstated renewed reopened restored
-  salvaged sealed signed snappy sold spotless stable submitted succeeded success successful tamed triumph
-  unblocked upright validated victory won wrapped
-`);
-
-export const GOOD_NEWS_PHRASES = [
-  String.raw`awesome news|back below|back above|back on track|back in business|below target|beat the deadline`,
-  String.raw`|crossed the finish|done deal|down to (?:zero|one|two|\d+)|first users|great news|happy to report`,
-  String.raw`|happy to say|in the can|in good shape|made it|nothing left|none to go|none left|on track|proud to`,
-  String.raw`|ready to (?:go|ship|use|roll)|smooth sailing|through to|topped out|under control|up to \d+ ?%`,
-  String.raw`|went up to|went down to|are met|is met|is through|are through`,
-  String.raw`|every one (?:resolves|passes|works|loads)|all (?:resolve|pass|load|respond|work)|submits now`,
-  String.raw`|each (?:one )?passes|as expected|as intended|as it should|like new|reachable again|cut (?:down )?by`,
-].join("");
-
-/** The sentence with each verb of getting done written as a run of `D`, as long as the word: `D+` matches it. */
-export function tagDoneVerbs(plain: string): string {
-  return plain.replace(/[a-z]+/g, (word) => (DONE_VERBS.has(word) ? "D".repeat(word.length) : word));
-}
-
-/** Participles that report trouble, plans, opinions or descriptions rather than something done. */
-const NOT_A_STEP = wordSet(`
-  advanced agreed allowed annoyed asked based bed bleed blocked bored breed broken called canceled cancelled
-  changed charged closed complained concerned confused corrupted crashed deactivated decided delayed denied
-  designed detailed died disabled discussed distributed dropped embed embedded encrypted ended exceed excited
-  exhausted expected experienced expired extended failed feed flagged forced frozen happened hoped hosted
-  hundred ignored indeed interested jammed kicked killed learned liked limited listed locked logged looked lost
-  loved managed missed mixed moved named need needed nested noticed outdated overloaded planned postponed
-  preferred proceed proposed protected queued realised realized recommended red refused rejected related
-  required revoked said scared seed seemed shared silenced speed stalled started stayed stopped stuck succeed
-  suggested supposed suspended talked thought tired told tried trusted turned typed unexpected unfinished
-  unplanned unused unwanted used vetoed waited wanted wished worried
-`);
-
-/** Participles without -ed that tick something off. */
-const IRREGULAR_STEPS = wordSet(`
-  begun bought built cast cut done drawn dug handed hung laid made met mown paid proofread put rebuilt redrawn
-  resent rewritten sent sewn shot sold sorted swept taken typeset won written
-`);
-
-/** The sentence with each participle that may tick something off written as a run of `S`. */
-export function tagSteps(plain: string): string {
-  return plain.replace(/[a-z]+/g, (word) =>
-    IRREGULAR_STEPS.has(word) || (/^[a-z]{3,}ed$/.test(word) && !NOT_A_STEP.has(word)) ? "S".repeat(word.length) : word,
-  );
-}
 
 function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.trim().split(/\s+/));
