@@ -3,7 +3,7 @@
  * as whole processes. The conversations are made of the labelled messages, so that there is something to note in them.
  */
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,7 +12,7 @@ import { projectFolderName } from "../src/claude/native/layout.ts";
 import { openHandoff } from "../src/compose-handoff.ts";
 import { openAgent } from "../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../src/config/config.ts";
-import { claudeLayout } from "../src/config/layout.ts";
+import { agentsFolder, claudeLayout } from "../src/config/layout.ts";
 import type { Handoff } from "../src/handoff/handoff.ts";
 import { type AgentHandle, transcriptPath } from "../src/session/agent-handle.ts";
 import { openWindow } from "../src/session/window.ts";
@@ -20,28 +20,25 @@ import type { SessionEntry } from "../src/store/session-entry.ts";
 import type { DraftEntry } from "../src/transcript/entries.ts";
 import { openTranscriptLog } from "../src/transcript/log.ts";
 import { type Result, percentile } from "./measure.ts";
+import { createRandom } from "./random.ts";
 
 const BIN = fileURLToPath(new URL("../bin/holdfast.js", import.meta.url));
 const MESSAGES = new URL("../test/fixtures/handoff/messages.jsonl", import.meta.url);
 const WINDOW = 200;
-const CAPTURES = 30;
-const HOOKS = 40;
+const CAPTURES = 60;
+/** What is measured is a gateway that runs: its code is compiled. */
+const WARM_UP = 20;
+const HOOK_ROUNDS = 20;
 
 export async function measureHandoff(folder: string): Promise<Result[]> {
   const home = join(folder, "handoff-home");
-  const claudeHome = join(folder, "handoff-claude");
-  const cwd = join(folder, "handoff-work");
-  mkdirSync(cwd, { recursive: true });
-  const env = { ...process.env, HOLDFAST_HOME: home, CLAUDE_CONFIG_DIR: claudeHome };
+  const env = { ...process.env, HOLDFAST_HOME: home, CLAUDE_CONFIG_DIR: join(folder, "handoff-claude") };
   const config: HoldfastConfig = { ...DEFAULT_CONFIG, log: { level: "silent" } };
   const agent = await openAgent({ home, config });
   const handoff = await openHandoff({ home, config, env, agent });
   if (handoff === undefined) throw new Error("the hand-off is turned off");
   try {
-    const captures = await measureCaptures(agent, handoff);
-    const hooks = measureHooks({ env, claudeHome, cwd });
-    await settled(claudeLayout(home).hookRequestsFolder);
-    return [...captures, ...hooks];
+    return [...(await measureCaptures(agent, handoff)), ...(await measureHooks(folder))];
   } finally {
     await handoff.close();
     await agent.store.close();
@@ -73,15 +70,14 @@ async function measureCaptures(agent: AgentHandle, handoff: Handoff): Promise<Re
     longest = Math.max(longest, (await handoff.offer({ sessionKey, entry: next }))?.text.length ?? 0);
     await handoff.settled();
   }
-  // The first ones are slow: what is measured is a gateway that runs.
-  const warm = whole.slice(5);
+  const warm = whole.slice(WARM_UP);
   return [
     limit(`capture of ${WINDOW} messages, p50`, percentile(warm, 50), 50),
     limit(`capture of ${WINDOW} messages, p95`, percentile(warm, 95), 50),
-    limit("the same, CPU of all threads, p50", percentile(used.slice(5), 50), 50),
+    limit("the same, CPU of all threads, p50", percentile(used.slice(WARM_UP), 50), 50),
     {
       work: "capture of one more turn, p50",
-      ours: percentile(further.slice(5), 50),
+      ours: percentile(further.slice(WARM_UP), 50),
       peer: `of all ${WINDOW} messages`,
       theirs: percentile(warm, 50),
       bar: { ratio: "ours/theirs", atMost: 0.5 },
@@ -121,65 +117,99 @@ function draftOf({ role, text }: Said): DraftEntry {
   return { type: "message", message: { role, content: text, timestamp: Date.now() } };
 }
 
+/** Mixed: in the file, messages of one author and length stand together. */
 function labelledTexts(): Said[] {
+  const random = createRandom(5);
   const lines = readFileSync(MESSAGES, "utf8")
     .split("\n")
     .filter((line) => line !== "");
-  return lines.map((line) => {
+  const said = lines.map((line): Said & { place: number } => {
     const { role, text } = JSON.parse(line) as Partial<Said>;
-    return { role: role === "assistant" ? "assistant" : "user", text: text ?? "" };
+    return { role: role === "assistant" ? "assistant" : "user", text: text ?? "", place: random.next() };
   });
+  return said.sort((one, other) => one.place - other.place);
 }
 
 interface HookPlace {
   env: NodeJS.ProcessEnv;
+  home: string;
   claudeHome: string;
   cwd: string;
 }
 
+const ENDED = "aaaaaaaa-0000-4000-8000-000000000001";
+const FRESH = "aaaaaaaa-0000-4000-8000-000000000002";
+
+/** In the order in which one leads to the next: the first start has everything captured, the second tells it. */
+const HOOK_STATES = [
+  { event: "SessionStart", state: "nothing captured", sessionId: FRESH },
+  { event: "SessionStart", state: "something to tell", sessionId: FRESH },
+  { event: "SessionStart", state: "told before", sessionId: FRESH },
+  { event: "Stop", state: "a turn ended", sessionId: ENDED },
+] as const;
+
 /** Whole processes, alternating with bare ones, so that both see the same neighbours. */
-function measureHooks({ env, claudeHome, cwd }: HookPlace): Result[] {
-  const ended = "aaaaaaaa-0000-4000-8000-000000000001";
-  const fresh = "aaaaaaaa-0000-4000-8000-000000000002";
-  writeNative(claudeHome, cwd, ended);
-  const run = (event: string, sessionId: string): string => {
-    const input = JSON.stringify({
-      session_id: sessionId,
-      cwd,
-      transcript_path: nativePath(claudeHome, cwd, sessionId),
-      hook_event_name: event,
-      source: "startup",
-    });
-    const { status, stdout } = spawnSync(process.execPath, [BIN, "hook", event], { env, input });
-    if (status !== 0) throw new Error(`holdfast hook ${event} failed`);
-    return String(stdout);
-  };
-  const bare = (): void => void spawnSync(process.execPath, ["-e", "0"], { env });
-  const results: Result[] = [];
+async function measureHooks(folder: string): Promise<Result[]> {
+  const place = prepareHooks(folder);
+  const times = HOOK_STATES.map((): number[] => []);
+  const bare: number[] = [];
   let injected = 0;
-  for (const [event, sessionId] of [
-    ["SessionStart", fresh],
-    ["Stop", ended],
-  ] as const) {
-    const ours: number[] = [];
-    const theirs: number[] = [];
-    for (let round = 0; round < HOOKS; round++) {
-      const began = performance.now();
-      const answer = run(event, sessionId);
-      ours.push(performance.now() - began);
-      const beganBare = performance.now();
-      bare();
-      theirs.push(performance.now() - beganBare);
-      if (event === "SessionStart") injected = Math.max(injected, answer.length);
+  for (let round = 0; round <= HOOK_ROUNDS; round++) {
+    forgetCaptures(place);
+    for (const [index, { event, state, sessionId }] of HOOK_STATES.entries()) {
+      const { took, answer } = runHook(place, event, sessionId);
+      const isTold = answer !== "";
+      const shouldBe = state === "nothing captured" || state === "something to tell";
+      if (isTold !== shouldBe) throw new Error(`holdfast hook ${event} (${state}) answered "${answer}"`);
+      injected = Math.max(injected, answer.length);
+      await settled(claudeLayout(place.home).hookRequestsFolder);
+      // The first round fills the cache of compiled code.
+      if (round > 0) times[index]?.push(took);
     }
-    results.push(limit(`holdfast hook ${event}, whole process, p95`, percentile(ours, 95), 150), {
-      work: `holdfast hook ${event}, p50`,
-      ours: percentile(ours, 50),
-      peer: "node -e 0",
-      theirs: percentile(theirs, 50),
-    });
+    const began = performance.now();
+    spawnSync(process.execPath, ["-e", "0"], { env: place.env });
+    bare.push(performance.now() - began);
   }
+  const results = HOOK_STATES.flatMap(({ event, state }, index): Result[] => {
+    const work = `holdfast hook ${event}, ${state}`;
+    const own = times[index] ?? [];
+    return [
+      limit(`${work}, whole process, p95`, percentile(own, 95), 150),
+      { work: `${work}, p50`, ours: percentile(own, 50), peer: "node -e 0", theirs: percentile(bare, 50) },
+    ];
+  });
   return [...results, limit("what a session of Claude Code is told", injected, 9000, "characters")];
+}
+
+function prepareHooks(folder: string): HookPlace {
+  const home = join(folder, "hooks-home");
+  const claudeHome = join(folder, "hooks-claude");
+  const cwd = join(folder, "hooks-work");
+  for (const path of [cwd, claudeLayout(home).hooksFolder]) mkdirSync(path, { recursive: true });
+  writeNative(claudeHome, cwd, ENDED);
+  return { env: { ...process.env, HOLDFAST_HOME: home, CLAUDE_CONFIG_DIR: claudeHome }, home, claudeHome, cwd };
+}
+
+function forgetCaptures({ home }: HookPlace): void {
+  for (const path of [agentsFolder(home), claudeLayout(home).hookRequestsFolder]) {
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function runHook(place: HookPlace, event: string, sessionId: string): { took: number; answer: string } {
+  const { env, claudeHome, cwd } = place;
+  const input = JSON.stringify({
+    session_id: sessionId,
+    cwd,
+    transcript_path: nativePath(claudeHome, cwd, sessionId),
+    hook_event_name: event,
+    source: "startup",
+  });
+  const began = performance.now();
+  const { status, stdout } = spawnSync(process.execPath, [BIN, "hook", event], { env, input });
+  const took = performance.now() - began;
+  if (status !== 0) throw new Error(`holdfast hook ${event} failed`);
+  return { took, answer: String(stdout) };
 }
 
 /** Hooks leave captures to processes of their own; those are over when nothing waits and nobody holds a lock. */

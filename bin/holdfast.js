@@ -32,7 +32,7 @@ async function start() {
   const [first, event, ...more] = process.argv.slice(2);
   // Claude Code waits for its hooks: they do without the table of all commands.
   if (first === "hook" && event !== undefined && !event.startsWith("-") && more.length === 0) {
-    const { hook } = await import("../dist/bin/hook.js");
+    const { hook } = module.createRequire(import.meta.url)("../dist/bin/hook.cjs");
     await hook(event);
     return;
   }

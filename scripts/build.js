@@ -28,8 +28,15 @@ const PROGRAMS = {
 // Alone in its file: parts shared with a command would bring along what only the command needs, and the
 // first results wait for the thread to be ready.
 const SCAN_THREAD = "claude/index/scan-thread.js";
-// So is what answers Claude Code's hooks, which waits for it.
+// So is what answers Claude Code's hooks, which waits for it: as small as it can be, and in the form that Node
+// loads fastest.
 const HOOK = "cli/commands/hook.js";
+const HOOK_OUTPUT = {
+  format: "cjs",
+  minify: true,
+  entryFileNames: "[name].cjs",
+  chunkFileNames: "[name]-[hash].cjs",
+};
 
 const JOINED =
   /^(?:@modelcontextprotocol\/sdk|zod|zod-to-json-schema|ajv|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse)(?:\/|$)/;
@@ -51,7 +58,7 @@ await joinFiles(Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) =
   codeSplitting: { includeDependenciesRecursively: false, groups: TOGETHER },
 });
 await joinFiles({ "scan-thread": `${root}dist/${SCAN_THREAD}` }, {});
-await joinFiles({ hook: `${root}dist/${HOOK}` }, {});
+await joinFiles({ hook: `${root}dist/${HOOK}` }, HOOK_OUTPUT);
 
 async function joinFiles(input, output) {
   const bundle = await rolldown({

@@ -128,6 +128,10 @@ describe("holdfast hook", () => {
       JSON.stringify({ session_id: "../../etc/passwd", cwd: "/", transcript_path: "/etc/passwd" }),
     ],
     ["100 MB", Buffer.alloc(100 * 1024 * 1024, "x")],
+    [
+      "100 MB that could end at every byte",
+      Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(100 * 1024 * 1024, "}")]),
+    ],
   ])("bears %s as its input", async (_, input) => {
     const { stdout } = await hook("SessionStart", input);
     expect(stdout).toBe("");
@@ -164,6 +168,32 @@ describe("holdfast hook", () => {
     await hook("SessionStart", own);
     rmSync(repo, { recursive: true });
     await hook("SessionStart", starting());
+  });
+
+  it("tells what was left also where its own working folder is gone", async () => {
+    const cwd = world.join("gone");
+    mkdirSync(cwd);
+    const child = spawn(
+      "/bin/sh",
+      ["-c", 'rmdir "$PWD" && exec "$0" "$@"', process.execPath, BIN, "hook", "SessionStart"],
+      {
+        cwd,
+        env: environment(),
+        stdio: "pipe",
+      },
+    );
+    child.stdin.end(JSON.stringify(starting()));
+    const { code, stdout } = await ended(child);
+    expect(existsSync(cwd)).toBe(false);
+    expect(code).toBe(0);
+    expect(stdout).toContain(BLOCKED);
+  });
+
+  it("reads the end of a turn that comes with a long answer", async () => {
+    const ending = { ...starting(), session_id: OLD, transcript_path: transcript };
+    await hook("Stop", { ...ending, last_assistant_message: "{ } ".repeat(100_000) });
+    await settled();
+    expect(kept()).toMatchObject([{ previousSessionId: OLD }]);
   });
 
   it("bears a home that is a file, and one that is not there", async () => {
@@ -246,18 +276,21 @@ async function hook(event: string, input: object | string, options: HookOptions 
 function start(args: readonly string[], { env = {} }: HookOptions = {}): ChildProcess {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd: world.join("."),
-    env: {
-      PATH: process.env["PATH"],
-      HOME: world.join("."),
-      HOLDFAST_HOME: world.home,
-      CLAUDE_CONFIG_DIR: world.claudeHome,
-      ...env,
-    },
+    env: { ...environment(), ...env },
     stdio: "pipe",
   });
   // It need not read all that it is given.
   child.stdin.on("error", () => undefined);
   return child;
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env["PATH"],
+    HOME: world.join("."),
+    HOLDFAST_HOME: world.home,
+    CLAUDE_CONFIG_DIR: world.claudeHome,
+  };
 }
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {

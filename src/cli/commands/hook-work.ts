@@ -3,7 +3,6 @@
  * told to whom. It ends within a bounded time, whatever hangs.
  */
 import { rename, readdir, stat, unlink, writeFile } from "node:fs/promises";
-import { setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { PRIVATE_FILE, readFileIfPresent } from "../../base/files.ts";
@@ -35,7 +34,6 @@ export async function hookWork(sessionId: string): Promise<void> {
   const logger = createHookLog(hookLog);
   try {
     if (!/^[0-9a-f-]{36}$/.test(sessionId)) return;
-    lowerPriority();
     await untilDue(folder, sessionId);
     setTimeout(() => process.exit(0), HARD_LIMIT_MS).unref();
     await withFileLock(`${requestFile(folder, sessionId)}.lock`, { timeoutMs: LOCK_MS }, async () => {
@@ -49,15 +47,6 @@ export async function hookWork(sessionId: string): Promise<void> {
     await sweep(folder);
   } catch (error) {
     logger.warn("what a session left was not captured", { sessionId, error });
-  }
-}
-
-/** Whoever works at this machine goes first. */
-function lowerPriority(): void {
-  try {
-    setPriority(10);
-  } catch {
-    // Not everywhere allowed.
   }
 }
 

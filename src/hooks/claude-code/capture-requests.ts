@@ -4,9 +4,10 @@
  * takes it holds the session's lock, so one captures at a time; it looks again before it ends.
  */
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
 import { join } from "node:path";
 import { nodeChildProcess } from "../../base/builtin.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER, temporaryPath } from "../../base/files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
 import { programFile } from "../../base/package.ts";
 import type { Environment } from "../../config/layout.ts";
@@ -45,6 +46,7 @@ export interface RequestOptions {
 const HOOK_WORK = "__hook-work";
 /** A process that was started for a request and has not taken it by then will not come any more. */
 const LATE_MS = 15_000;
+const LOW_PRIORITY = 10;
 
 export function requestCapture(sessionId: string, request: CaptureRequest, options: RequestOptions): void {
   const { folder, betweenMs = 0 } = options;
@@ -55,7 +57,8 @@ export function requestCapture(sessionId: string, request: CaptureRequest, optio
   const notBefore = Date.now() + betweenMs - ageOf(doneFile(folder, sessionId));
   const canWait = notBefore > Date.now();
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  const temporary = temporaryPath(path);
+  // Random names need a part of Node that takes longer to load than all of this; two processes have not the same.
+  const temporary = `${path}.${process.pid}.${Date.now().toString(16).padStart(12, "0")}.tmp`;
   const both = merged(isUnderWay ? waiting : undefined, { ...request, ...(canWait ? { notBefore } : {}) });
   writeFileSync(temporary, JSON.stringify(both), { mode: PRIVATE_FILE, flag: "wx" });
   renameSync(temporary, path);
@@ -125,7 +128,17 @@ function startWork(sessionId: string, { folder, env }: RequestOptions): void {
     stdio: "ignore",
   });
   child.on("error", () => undefined);
+  if (child.pid !== undefined) giveWay(child.pid);
   child.unref();
+}
+
+/** Whoever works at this machine goes first, also the next hook. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, LOW_PRIORITY);
+  } catch {
+    // Not everywhere allowed.
+  }
 }
 
 function ageOf(path: string): number {

@@ -16,7 +16,8 @@ export interface HookInput {
   source: string;
 }
 
-const MOST_BYTES = 4 * 1024 * 1024;
+/** More than the longest answer of a model, which the end of a turn comes with. */
+const MOST_BYTES = 1024 * 1024;
 
 /** Undefined when nothing that could be an input comes within the time. The end of the stream is not waited for. */
 export async function readInput(stream: NodeJS.ReadableStream, waitMs: number): Promise<JsonRecord | undefined> {

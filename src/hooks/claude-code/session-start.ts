@@ -31,6 +31,8 @@ export interface StartParts {
   logger: Logger;
   /** In ms, until the answer is due. */
   timeLeft(): number;
+  /** Called before a transcript is read, which is the most work there is. Left out: nobody wants to know. */
+  beforeReading?(): void;
 }
 
 export interface StartAnswer {
@@ -52,7 +54,9 @@ const MOST_NEW_MESSAGES = 8;
 /** With less time left, what is kept has to do. */
 const READ_MS = 20;
 const MOST_TRANSCRIPTS = 3;
+/** What git says is only a remark: it is waited for no longer than this, and what is said goes before. */
 const VERIFY_MS = 40;
+const KEPT_FROM_GIT_MS = 35;
 /** Of Claude Code's limit of about 10,000 characters; the rest is for what stands around it. */
 const MOST_CHARACTERS = 9_000;
 /** Whoever goes on so soon has everything before their eyes. */
@@ -66,7 +70,7 @@ export async function answerStart(parts: StartParts, input: HookInput): Promise<
   const text = await offerText({ git: { gitTimeoutMs: VERIFY_MS }, github: false }, state, {
     isSameWindow: !isNew,
     workspace: input.cwd,
-    budgetMs: Math.min(VERIFY_MS, parts.timeLeft()),
+    budgetMs: Math.min(VERIFY_MS, parts.timeLeft() - KEPT_FROM_GIT_MS),
   });
   if (text.length > MOST_CHARACTERS) return { captures };
   const { sessionKey, lastMessageIndex } = state;
@@ -150,6 +154,7 @@ async function readLastWords(
 ): Promise<SessionState | undefined> {
   const { agentId, config, logger, repos } = place;
   if (known !== undefined && place.timeLeft() < READ_MS) return undefined;
+  place.beforeReading?.();
   const agent = { agentId, clock: systemClock, logger };
   const parts = { agent, config, mostBytes: MOST_NEW_BYTES, mostMessages: MOST_NEW_MESSAGES };
   // For this answer only: what is kept afterwards has the name that git knows.
