@@ -1,63 +1,9 @@
 /** Stores that were damaged or lost, built again from what is left. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { cp, mkdir, open, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { FaultPoint } from "../base/faults.ts";
-import { fileExists } from "../base/files.ts";
-import type { SessionEntry } from "../store/session-entry.ts";
-import type { Window } from "../store/store.ts";
-import type { DoctorChildTask } from "../../test/support/doctor-child.ts";
-import { type DoctorHome, doctorHome, fingerprint, openHome, reset, say } from "../../test/support/doctor-home.ts";
-import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
-
-interface Snapshot {
-  entries: Record<string, SessionEntry>;
-  windows: Record<string, Window[]>;
-}
-
-/** Sessions with three windows each, every third one labelled. */
-async function fill(home: DoctorHome, count: number): Promise<Snapshot> {
-  await home.use(async (agent) => {
-    for (let index = 0; index < count; index++) {
-      const key = `agent:main:telegram:dm:${index}`;
-      for (let window = 0; window < 3; window++) {
-        home.clock.advance(1000);
-        if (window > 0) await reset(agent, key);
-        await say(agent, key, `message ${index}.${window}`);
-      }
-      const label = index % 3 === 0 ? { label: `label ${index}` } : {};
-      await agent.store.update(key, (entry) => entry && { ...entry, ...label, updatedAt: agent.clock.now() });
-    }
-  });
-  return await snapshot(home);
-}
-
-/** The state of closed windows is in no transcript and in no view: only a damaged file may still yield it. */
-async function snapshot(home: Pick<DoctorHome, "use">, options: { withState?: boolean } = {}): Promise<Snapshot> {
-  return await home.use(async (agent) => {
-    const { sessions } = await agent.store.list({ sort: "key" });
-    const windows: Record<string, Window[]> = {};
-    for (const { key } of sessions) {
-      const list = await agent.store.windows(key);
-      windows[key] = options.withState === true ? list : list.map(({ state: _state, ...window }) => window);
-    }
-    return { entries: Object.fromEntries(sessions.map(({ key, entry }) => [key, entry])), windows };
-  });
-}
-
-/** Mends, and sees that nothing is left to mend. */
-async function mend(home: Pick<DoctorHome, "home" | "doctor">): Promise<void> {
-  const before = await fingerprint(home.home);
-  expect(await home.doctor()).toMatchObject({ ok: false });
-  expect(await fingerprint(home.home)).toBe(before);
-  const report = await home.doctor({ fix: true });
-  expect(report.findings.filter(({ fixed, severity }) => fixed !== true && severity !== "info")).toEqual([]);
-  expect(await home.doctor({ fix: true })).toMatchObject({ ok: true, fixed: 0 });
-}
+import { doctorHome, reset, say } from "../../test/support/doctor-home.ts";
+import { fill, mend, sessionIds, snapshot } from "../../test/support/rebuilt-home.ts";
 
 describe("rebuilding a lost sqlite store", () => {
   it("brings back every key, window and label from the view and the transcripts", async () => {
@@ -270,65 +216,8 @@ describe("rebuilding a json store", () => {
   });
 });
 
-const SET_ASIDE: [FaultPoint, number][] = [1, 2, 3].map((occurrence) => ["doctor.set-aside", occurrence]);
-const BEFORE_RENAME: [FaultPoint, number][] = [["file.temp-synced", 1]];
-
-describe.each(STORE_KINDS)("a rebuild that is killed on the way, on %s", (kind) => {
-  const steps: [FaultPoint, number][] = [
-    ["doctor.rebuilt", 1],
-    ...(kind === "sqlite" ? SET_ASIDE : BEFORE_RENAME),
-    ["doctor.replaced", 1],
-  ];
-  it.each(steps)("at %s (%i) is done by the next run", async (point, occurrence) => {
-    await using home = await doctorHome(kind);
-    const before = await fill(home, 3);
-    await truncate(kind === "sqlite" ? home.layout.database : home.layout.sessionsFile, 100);
-    await runChild({ home: home.home, kind, point, occurrence });
-    const killed = await home.doctor();
-    expect(killed.findings.some(({ check }) => check === "store")).toBe(point !== "doctor.replaced");
-    await home.doctor({ fix: true });
-    expect(await home.doctor({ fix: true })).toMatchObject({ ok: true, fixed: 0 });
-    const after = await snapshot(home);
-    expect(after.windows).toEqual(before.windows);
-    expect(sessionIds(after)).toEqual(sessionIds(before));
-    const leftovers = await readdir(home.home, { recursive: true });
-    expect(leftovers.filter((name) => name.endsWith(".tmp"))).toEqual([]);
-  });
-});
-
-describe.each(STORE_KINDS)("a folder of OpenClaw, with the store %s", (kind) => {
-  const FIXTURE = fileURLToPath(new URL("../../test/fixtures/openclaw/v2026.1.30/after-rpc", import.meta.url));
-
-  it("is taken into use with every conversation in it", async () => {
-    await using folder = await temporaryFolder();
-    const home = openHome(folder.path, kind);
-    await mkdir(home.layout.root, { recursive: true });
-    await cp(FIXTURE, home.layout.sessionsFolder, { recursive: true });
-    await mend(home);
-    const { entries, windows } = await snapshot(home);
-    expect(Object.fromEntries(Object.entries(windows).map(([key, list]) => [key, list.map(idOf).toSorted()]))).toEqual({
-      "agent:main:main": ["0ce85868-7b98-4541-abaf-87da3fa6f579", "3ff36eb3-0993-4fd1-8649-5a4ec0f983aa"],
-      "agent:main:discord:channel:123": ["bb3f1609-cb60-42d5-b31c-f5a2695be5ca"],
-      "agent:main:recovered:11111111": ["11111111-1111-4111-8111-111111111111"],
-      "agent:main:recovered:b083ce80": ["b083ce80-7643-4db8-b061-b135059208d6"],
-    });
-    expect(entries["agent:main:discord:channel:123"]).toHaveProperty("skillsSnapshot");
-    const names = await readdir(home.layout.sessionsFolder);
-    expect(names).toContain("d13a7928-dab7-48a0-a8c3-776cea07037a.jsonl.deleted.2026-11-15T18-06-39.971Z");
-    expect(await fileExists(home.layout.sessionsFile)).toBe(true);
-  });
-});
-
 function asList(state: unknown): unknown[] {
   return (state ?? []) as unknown[];
-}
-
-function idOf({ sessionId }: Window): string {
-  return sessionId;
-}
-
-function sessionIds({ entries }: Snapshot): Record<string, string> {
-  return Object.fromEntries(Object.entries(entries).map(([key, { sessionId }]) => [key, sessionId]));
 }
 
 /** Damages the pages of one index, so that the tables can still be read. */
@@ -343,13 +232,4 @@ async function breakIndex(path: string): Promise<void> {
   database.close();
   await using file = await open(path, "r+");
   await file.write(Buffer.alloc(size, 0x55), 0, size, (page - 1) * size);
-}
-
-async function runChild(task: DoctorChildTask): Promise<void> {
-  const script = fileURLToPath(new URL("../../test/support/doctor-child.ts", import.meta.url));
-  const child = spawn(process.execPath, [script, JSON.stringify(task)], { stdio: ["ignore", "ignore", "pipe"] });
-  let errors = "";
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (errors += chunk));
-  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-  if (signal !== "SIGKILL") throw new Error(`The child was not killed at ${task.point} (code ${code}): ${errors}`);
 }

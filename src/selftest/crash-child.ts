@@ -4,6 +4,7 @@
  * a fault point, or by its parent's at any instant. Its one argument is a CrashTask as JSON.
  */
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { silentLogger } from "../base/log.ts";
 import { openAgent } from "../compose.ts";
@@ -30,6 +31,8 @@ await work();
 
 async function work(): Promise<void> {
   const place = await openWorkplace();
+  // Node keeps compiled code when a process ends; this one will not be given the time.
+  flushCompileCache();
   armFaultPoint();
   say({ say: "ready" });
   for (let number = task.firstNumber; number < task.firstNumber + task.operations; number++) {

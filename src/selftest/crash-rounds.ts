@@ -15,7 +15,7 @@ import { parseJournal } from "./journal.ts";
 import { type Kill, planKills } from "./kill-plan.ts";
 import { cutPower, tearTail } from "./power-cut.ts";
 import { type Random, createRandom } from "./random.ts";
-import { type ChildRun, runChild } from "./run-child.ts";
+import { type ChildRun, compileCacheIn, runChild } from "./run-child.ts";
 
 export interface CrashOptions {
   /** An existing folder; everything is made below it and removed again, except what failed. */
@@ -29,6 +29,8 @@ export interface CrashOptions {
   kinds?: readonly [StoreKind, ...StoreKind[]];
   /** How many children at a time. Left out: 3. */
   lanes?: number;
+  /** The folder of the compiled child program. Left out: the program beside this one. */
+  programs?: string;
   onProgress?: (result: Readonly<CrashResult>) => void;
 }
 
@@ -91,7 +93,8 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashResult
       kind: plan.kind,
       seed: `${seed}/${number}`,
       home: join(folder, `episode-${number}-${plan.kind}`),
-      compileCache: join(folder, "compile-cache"),
+      compileCache: compileCacheIn(folder),
+      programs: options.programs,
       kills: Array.from({ length }, () => plan.kills.next().value),
       expectation: createExpectation(),
       rounds: 0,
@@ -117,6 +120,7 @@ interface Episode {
   seed: string;
   home: string;
   compileCache: string;
+  programs: string | undefined;
   kills: Kill[];
   expectation: Expectation;
   /** How many were run so far. */
@@ -200,7 +204,7 @@ async function killChild(
   random: Random,
   leanKey: string | undefined,
 ): Promise<{ run: ChildRun; task: CrashTask }> {
-  const { home, kind, expectation, compileCache } = episode;
+  const { home, kind, expectation, compileCache, programs } = episode;
   const hit = tearFirst || leaveLocks ? 1 : random.whole(1, HIGHEST_HIT);
   const task: CrashTask = {
     home,
@@ -213,16 +217,16 @@ async function killChild(
     ...(leanKey === undefined ? {} : { leanKey }),
   };
   const killAfterMs = point === undefined ? random.fraction() * LATEST_KILL_MS : undefined;
-  return { run: await runChild("crash-child", task, { killAfterMs, compileCache }), task };
+  return { run: await runChild("crash-child", task, { killAfterMs, compileCache, programs }), task };
 }
 
 /** A session with half a line at the end of its transcript; where there is no session yet, one is made. */
 async function tornSession(episode: Episode): Promise<string | undefined> {
-  const { home, kind, seed, expectation, compileCache } = episode;
+  const { home, kind, seed, expectation, compileCache, programs } = episode;
   const torn = await tearTail(home, expectation);
   if (torn !== undefined) return torn;
   const task: CrashTask = { home, kind, seed, firstNumber: expectation.nextNumber, operations: 6, lean: ["append"] };
-  const { output } = await runChild("crash-child", task, { compileCache });
+  const { output } = await runChild("crash-child", task, { compileCache, programs });
   expectJournal(expectation, parseJournal(output));
   return await tearTail(home, expectation);
 }

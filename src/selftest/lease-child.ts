@@ -4,6 +4,7 @@
  * is a LeaseTask as JSON; it runs until it is killed.
  */
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../base/errors.ts";
 import { silentLogger } from "../base/log.ts";
@@ -47,6 +48,8 @@ async function contend(): Promise<never> {
     config: { ...DEFAULT_CONFIG, store: { kind: task.kind, view: false } },
     logger: silentLogger,
   });
+  // Node keeps compiled code when a process ends; this one will not be given the time.
+  flushCompileCache();
   for (;;) {
     await withSessionLease(agent, task.key, { ttlMs: task.ttlMs, waitMs: LONG_ENOUGH_MS }, async (held) => {
       const { epoch } = held.lease;

@@ -23,6 +23,7 @@ import type { LeaseLine } from "./lease-child.ts";
 import { type Contender, startContender } from "./lease-contender.ts";
 import { SESSION_KEYS } from "./operations.ts";
 import { createRandom } from "./random.ts";
+import { compileCacheIn } from "./run-child.ts";
 
 export interface LeaseOptions {
   /** An existing folder; everything is made below it and removed again, except what failed. */
@@ -60,7 +61,7 @@ export async function runLeaseRounds(options: LeaseOptions): Promise<LeaseResult
   const { folder, seed, kind, takeovers } = options;
   const [key] = SESSION_KEYS;
   const home = join(folder, `leases-${kind}`);
-  const compileCache = join(folder, "compile-cache");
+  const compileCache = compileCacheIn(folder);
   await mkdir(home, { recursive: true });
   const random = createRandom(seed, kind);
   const result: LeaseResult = { kind, killed: 0, paused: 0, blocked: 0, acknowledged: 0, problems: [] };

@@ -1,7 +1,7 @@
 /** Starts a child program of this folder, reads what it says and sees it die. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { extname } from "node:path";
+import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface ChildOptions {
@@ -9,6 +9,8 @@ export interface ChildOptions {
   killAfterMs?: number | undefined;
   /** Where Node keeps compiled code from one child to the next: starting takes half the time. */
   compileCache: string;
+  /** The folder of the program. Left out: this one. */
+  programs?: string | undefined;
 }
 
 export interface ChildRun {
@@ -18,7 +20,7 @@ export interface ChildRun {
 }
 
 export async function runChild(program: string, task: unknown, options: ChildOptions): Promise<ChildRun> {
-  const child = spawn(process.execPath, [programFile(program), JSON.stringify(task)], {
+  const child = spawn(process.execPath, [programFile(program, options.programs), JSON.stringify(task)], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NODE_COMPILE_CACHE: options.compileCache },
   });
@@ -37,7 +39,13 @@ export async function runChild(program: string, task: unknown, options: ChildOpt
   return { output, killed: signal === "SIGKILL" };
 }
 
-/** TypeScript beside TypeScript, compiled beside compiled. */
-export function programFile(program: string): string {
+/** Below `folder`, unless there is one that more than these children share. */
+export function compileCacheIn(folder: string): string {
+  return process.env["NODE_COMPILE_CACHE"] || join(folder, "compile-cache");
+}
+
+/** TypeScript beside TypeScript, compiled beside compiled; a folder that is named holds compiled ones. */
+export function programFile(program: string, folder?: string): string {
+  if (folder !== undefined) return join(folder, `${program}.js`);
   return fileURLToPath(new URL(`./${program}${extname(import.meta.url)}`, import.meta.url));
 }

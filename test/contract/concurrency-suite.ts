@@ -14,7 +14,7 @@ export function describeStoreConcurrency(kind: StoreKind): void {
       `keeps every one of ${UPDATES} updates of each of ${PROCESSES.length} processes`,
       { timeout: 180_000 },
       async () => {
-        await using folder = await temporaryFolder();
+        await using folder = await temporaryFolder({ onDisk: true });
         await Promise.all(
           PROCESSES.map((name) => runStoreChild({ kind, home: folder.path, task: "count", name, updates: UPDATES })),
         );

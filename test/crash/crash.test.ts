@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { runCrashRounds } from "../../src/selftest/crash-rounds.ts";
 import { pointsOf } from "../../src/selftest/kill-plan.ts";
+import { programFile } from "../../src/selftest/run-child.ts";
+import { bundlePrograms } from "../support/bundle-programs.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/test-agent.ts";
 
+const CHILD = programFile("crash-child");
 const ROUNDS = 210;
 const PATIENCE_MS = 180_000;
 
@@ -12,7 +15,9 @@ describe("processes killed in the middle of their work", () => {
     "everything acknowledged is there, in order, once, wherever the kill came",
     async () => {
       await using folder = await temporaryFolder();
-      const result = await runCrashRounds({ folder: folder.path, seed: "npm test", rounds: ROUNDS });
+      await using programs = await bundlePrograms({ "crash-child": CHILD });
+      const options = { folder: folder.path, programs: programs.folder, seed: "npm test", rounds: ROUNDS };
+      const result = await runCrashRounds(options);
 
       expect(result.failures).toEqual([]);
       expect(result.kills).toBeGreaterThanOrEqual(200);

@@ -3,6 +3,7 @@
  * on standard output what was acknowledged, one JSON object a line. Its argument is a JsonCrashTask.
  */
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { type FaultPoint, installFaultAction } from "../../src/base/faults.ts";
 import { createJsonStore } from "../../src/store/json/json-store.ts";
 
@@ -54,6 +55,8 @@ for (let step = start; ; step++) {
   await store.delete(`temporary-${step}`);
   acknowledge({ what: "deleted", key: `temporary-${step}` });
   await store.leases.release(lease);
+  // Node keeps compiled code when a process ends; this one will not be given the time.
+  flushCompileCache();
 }
 
 function acknowledge(what: Acknowledged): void {

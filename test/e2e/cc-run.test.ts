@@ -65,14 +65,10 @@ async function until(holds: () => boolean, what: () => string): Promise<void> {
   }
 }
 
-/** One for all tests that go on in a session: each leaves it as it was, or writes at its end. */
-async function anySession(): Promise<string> {
-  started ??= (await cc("run", "to go on with", "--fresh", "--json")).json() as { sessionId: string };
-  return started.sessionId;
-}
-let started: { sessionId: string } | undefined;
+/** Of the first test, for all that go on in a session: each leaves it as it was, or writes at its end. */
+let sessionId: string;
 
-async function forksOf(sessionId: string): Promise<string[]> {
+async function readForks(): Promise<string[]> {
   const { forks = [] } = (await cc("info", sessionId, "--json")).json() as { forks?: string[] };
   return forks;
 }
@@ -86,7 +82,7 @@ describe("holdfast cc run", () => {
     expect(first.stderr).toMatch(/started: fresh, session [0-9a-f-]{36}, process \d+/);
     expect(first.stderr).toMatch(/ {2}Bash .*echo from the tool/);
     expect(first.stderr).toMatch(/completed: [\d.]+s, \d turns?, [<$]/);
-    const [, sessionId = ""] = /session ([0-9a-f-]{36})/.exec(first.stderr) ?? [];
+    sessionId = /session ([0-9a-f-]{36})/.exec(first.stderr)?.[1] ?? "";
 
     const second = await cc("run", "and more", "--resume", sessionId.slice(0, 8), "--json");
     expect(second.code).toBe(0);
@@ -118,13 +114,12 @@ describe("holdfast cc run", () => {
   });
 
   it("forks, and `spawn` is another name for it", async () => {
-    const original = await anySession();
-    const { json } = await cc("spawn", "on a copy", "--fork", original, "--json");
-    expect(json()).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId: original } });
+    const { json } = await cc("spawn", "on a copy", "--fork", sessionId, "--json");
+    expect(json()).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId } });
     const fork = (json() as { sessionId: string }).sessionId;
-    expect(fork).not.toBe(original);
-    const info = await cc("info", original, "--json");
-    expect(info.json()).toMatchObject({ forks: [fork], resume: { args: ["--resume", original], cwd: claude.repo } });
+    expect(fork).not.toBe(sessionId);
+    const info = await cc("info", sessionId, "--json");
+    expect(info.json()).toMatchObject({ forks: [fork], resume: { args: ["--resume", sessionId], cwd: claude.repo } });
   });
 
   it("tells an API error by the exit code, and what was not allowed by another", async () => {
@@ -186,36 +181,35 @@ describe("a session that stays open", () => {
   it("takes follow-ups from elsewhere, is nobody else's to write, and is ended by kill", async () => {
     const host = start("run", "stay", "--fresh", "--persistent", "--json");
     await until(() => host.out().endsWith("\n"), host.errors);
-    const { sessionId, isLive } = JSON.parse(host.out()) as { sessionId: string; isLive: boolean };
+    const { sessionId: open, isLive } = JSON.parse(host.out()) as { sessionId: string; isLive: boolean };
     expect(isLive).toBe(true);
 
-    const sent = await cc("send", sessionId.slice(0, 8), "a follow-up");
+    const sent = await cc("send", open.slice(0, 8), "a follow-up");
     expect(sent).toMatchObject({ code: 0, stdout: "echo: a follow-up\n" });
     const listed = await cc("list", "--running", "--json");
-    expect(listed.json()).toMatchObject({ total: 1, activeCount: 1, sessions: [{ sessionId, isRunning: true }] });
+    expect(listed.json()).toMatchObject({ total: 1, activeCount: 1, sessions: [{ sessionId: open, isRunning: true }] });
 
-    const attached = await cc("attach", sessionId);
+    const attached = await cc("attach", open);
     expect(attached.code).toBe(4);
     expect(attached.stderr).toMatch(/in use by another Holdfast run.*Agent main: stay/);
-    expect(attached.stderr).toContain(`holdfast cc attach ${sessionId.slice(0, 8)} --fork`);
+    expect(attached.stderr).toContain(`holdfast cc attach ${open.slice(0, 8)} --fork`);
 
-    const killed = await cc("kill", sessionId, "--json");
+    const killed = await cc("kill", open, "--json");
     expect(killed.json()).toEqual({
       schema: 1,
       ok: true,
-      sessionId,
-      killed: [{ sessionId, pid: expect.any(Number) as number, by: "holdfast" }],
+      sessionId: open,
+      killed: [{ sessionId: open, pid: expect.any(Number) as number, by: "holdfast" }],
     });
     expect(await host.ended).toBe(0);
-    expect(await cc("send", sessionId, "too late")).toMatchObject({ code: 3, stdout: "" });
-    expect(await cc("kill", sessionId)).toMatchObject({ code: 3, stdout: "" });
+    expect(await cc("send", open, "too late")).toMatchObject({ code: 3, stdout: "" });
+    expect(await cc("kill", open)).toMatchObject({ code: 3, stdout: "" });
     await claude.empty();
   });
 });
 
 describe("holdfast cc attach", () => {
   it("hands the terminal to claude in the session's folder, and gives its exit code", async () => {
-    const sessionId = await anySession();
     // Without a terminal Claude Code reads one prompt from stdin.
     const options = { home, cwd: claude.home, env: claude.env, input: "said by a person" };
     const { code, stdout } = await runCli(["cc", "attach", sessionId], options);
@@ -227,13 +221,13 @@ describe("holdfast cc attach", () => {
   });
 
   it("opens a copy with --fork", async () => {
-    const sessionId = await anySession();
     const lines = await claude.transcript(sessionId);
-    const forks = await forksOf(sessionId);
+    const forks = await readForks();
     const options = { home, cwd: claude.repo, env: claude.env, input: "in the copy" };
     expect(await runCli(["cc", "attach", sessionId, "--fork"], options)).toMatchObject({ code: 0 });
     expect(await claude.transcript(sessionId)).toEqual(lines);
-    expect(await forksOf(sessionId)).toEqual(expect.arrayContaining([...forks, ID]));
-    expect(await forksOf(sessionId)).toHaveLength(forks.length + 1);
+    const now = await readForks();
+    expect(now).toEqual(expect.arrayContaining([...forks, ID]));
+    expect(now).toHaveLength(forks.length + 1);
   });
 });

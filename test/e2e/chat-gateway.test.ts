@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { gatewayCaller } from "../../src/gateway/connect-to-gateway.ts";
+import { findGateway } from "../../src/gateway/runtime-file.ts";
 import { startCliGateway } from "../support/cli-gateway.ts";
 import { runCli } from "../support/run-cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
@@ -193,9 +194,8 @@ async function homeWithStop(): Promise<TemporaryFolder> {
   return {
     ...folder,
     [Symbol.asyncDispose]: async () => {
-      const { json, code } = await runCli(["gateway", "status", "--json"], { home: folder.path });
-      const { pid } = json() as { pid?: number };
-      if (code === 0 && pid !== undefined) process.kill(pid, "SIGKILL");
+      const gateway = await findGateway(folder.path);
+      if (gateway !== undefined) process.kill(gateway.process.pid, "SIGKILL");
       await folder[Symbol.asyncDispose]();
     },
   };

@@ -3,8 +3,9 @@
  * Holdfast's hooks in its settings, however the session ends, and without them.
  */
 import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Stage, setStage } from "../support/claude-stage.ts";
 import type { RecordedRequest } from "../support/fake-anthropic/recorded-request.ts";
 import { text } from "../support/fake-anthropic/reply.ts";
@@ -22,26 +23,34 @@ const SETTINGS = '{\n  "cleanupPeriodDays": 30, \n  "hooks": {"Stop": [ ]}\n}';
 let stage: Stage;
 let holdfastHome: string;
 
-beforeEach(async () => {
-  stage = await setStage();
-  holdfastHome = join(stage.home.home, ".holdfast");
-});
+describe("with hooks in Claude Code's settings, what a person has left", () => {
+  let sessionId: string;
+  beforeAll(async () => {
+    await openStage();
+    await installHooks();
+    sessionId = await work(async (claude) => await claude.leave());
+    await stage.home.empty(20_000);
+  });
+  beforeEach(() => {
+    holdfastHome = join(stage.home.home, ".holdfast");
+  });
+  afterAll(closeStage);
 
-afterEach(async () => {
-  await stage[Symbol.asyncDispose]();
-});
-
-describe("with hooks in Claude Code's settings", () => {
-  beforeEach(async () => {
-    writeFileSync(settingsFile(), SETTINGS);
-    const before = names();
-    expect(await holdfast("hooks", "install", "claude-code")).toMatchObject({ code: 0 });
-    expect(names()).toEqual(before);
+  it("is told to a task of Holdfast's own once, in its prompt", async () => {
+    // In a copy: that the task was told would keep the sessions below from being told.
+    holdfastHome = join(stage.home.home, ".holdfast-copy");
+    await cp(join(stage.home.home, ".holdfast"), holdfastHome, { recursive: true });
+    expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
+    const told = await requestOf("Have a look around.");
+    expectHandoff(told, sessionId);
+    expect(told.split("<handoff ")).toHaveLength(2);
   });
 
-  it("the next session is told what the last one left, and the references lead to what was said", async () => {
-    const { sessionId } = await work(async (claude) => await claude.leave());
-    await stage.home.empty(20_000);
+  it("is not told to another repo's session", async () => {
+    expect(await firstRequest("Anything?", stage.home.home)).not.toContain("<handoff ");
+  });
+
+  it("is told to the next session, only to this one, and the references lead to what was said", async () => {
     const told = await firstRequest("What is there to do?");
     expectHandoff(told, sessionId);
     await expectReferences(told, sessionId);
@@ -49,16 +58,26 @@ describe("with hooks in Claude Code's settings", () => {
     await stage.home.empty(20_000);
     expect(await firstRequest("And now?")).not.toContain("<handoff ");
   });
+});
 
-  it("so it is after SIGKILL, of which no hook is told", async () => {
-    const { sessionId } = await work(async (claude) => await claude.kill());
-    const told = await firstRequest("Where were we?");
-    expect(told).toContain(sessionId.slice(0, 8));
-    expectHandoff(told, sessionId);
+describe("with hooks in Claude Code's settings, the next session is told what was left", () => {
+  beforeEach(async () => {
+    await openStage();
+    await installHooks();
+  });
+  afterEach(closeStage);
+
+  it("after SIGKILL, of which no hook is told, but not while hooks are taken out", async () => {
+    const sessionId = await work(async (claude) => await claude.kill());
+    expect(await holdfast("hooks", "uninstall", "claude-code")).toMatchObject({ code: 0 });
+    expect(readFileSync(settingsFile(), "utf8")).toBe(SETTINGS);
+    expect(await firstRequest("Anything here?")).not.toContain(sessionId.slice(0, 8));
+    await installHooks();
+    expectHandoff(await firstRequest("Where were we?"), sessionId);
   });
 
-  it("so it is after /clear, in the same process", async () => {
-    const { sessionId } = await work(async (claude) => {
+  it("after /clear, in the same process", async () => {
+    const sessionId = await work(async (claude) => {
       await claude.say("/clear");
       await claude.say("Where were we before?");
       await claude.leave();
@@ -68,8 +87,8 @@ describe("with hooks in Claude Code's settings", () => {
     expectHandoff(told, sessionId);
   });
 
-  it("after a compaction the session is told what it knew itself", async () => {
-    const { sessionId } = await work(async (claude) => {
+  it("after a compaction: what it knew itself", async () => {
+    const sessionId = await work(async (claude) => {
       await claude.say("/compact");
       await claude.say("Go on, please.");
       await claude.leave();
@@ -78,49 +97,56 @@ describe("with hooks in Claude Code's settings", () => {
     expectHandoff(told, sessionId);
     expect(told).toContain("before it was shortened");
   });
-
-  it("another repo's session is told nothing, nor is the next one once hooks are taken out", async () => {
-    const { sessionId } = await work(async (claude) => await claude.leave());
-    await stage.home.empty(20_000);
-    expect(await firstRequest("Anything?", stage.home.home)).not.toContain("<handoff ");
-    expect(await holdfast("hooks", "uninstall", "claude-code")).toMatchObject({ code: 0 });
-    expect(readFileSync(settingsFile(), "utf8")).toBe(SETTINGS);
-    expect(await firstRequest("Anything here?")).not.toContain(sessionId.slice(0, 8));
-  });
-
-  it("a task of Holdfast's own is told once, in its prompt", async () => {
-    const { sessionId } = await work(async (claude) => await claude.leave());
-    await stage.home.empty(20_000);
-    expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
-    const told = await requestOf("Have a look around.");
-    expectHandoff(told, sessionId);
-    expect(told.split("<handoff ")).toHaveLength(2);
-  });
 });
 
-describe("without hooks", () => {
-  it("a new task in the repo is told after the fact what a killed session left", async () => {
-    const { sessionId } = await work(async (claude) => await claude.kill());
-    expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
-    expectHandoff(await requestOf("Have a look around."), sessionId);
+describe("without hooks, what a killed session left", () => {
+  let sessionId: string;
+  beforeAll(async () => {
+    await openStage();
+    sessionId = await work(async (claude) => await claude.kill());
   });
-
-  it("a task that shall not be told is not", async () => {
-    await work(async (claude) => await claude.kill());
-    expect(await holdfast("cc", "run", "Know nothing.", "--fresh", "--no-handoff")).toMatchObject({ code: 0 });
-    expect(await requestOf("Know nothing.")).not.toContain("<handoff ");
+  // Nothing that another test has captured or told is known there.
+  beforeEach(() => {
+    holdfastHome = join(stage.home.home, `.holdfast-${crypto.randomUUID()}`);
   });
+  afterAll(closeStage);
 
-  it("a person can look at what a killed session left", async () => {
-    const { sessionId } = await work(async (claude) => await claude.kill());
+  it("can be looked at", async () => {
     const { code, stdout } = await holdfast("handoff", "show", "--session", sessionId);
     expect(code).toBe(0);
     for (const said of [SAID.blocker, SAID.decision, SAID.next]) expect(stdout).toContain(said.slice(-40, -1));
   });
+
+  it("is told to a new task in the repo", async () => {
+    expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
+    expectHandoff(await requestOf("Have a look around."), sessionId);
+  });
+
+  it("is not told to a task that shall not be told", async () => {
+    expect(await holdfast("cc", "run", "Know nothing.", "--fresh", "--no-handoff")).toMatchObject({ code: 0 });
+    expect(await requestOf("Know nothing.")).not.toContain("<handoff ");
+  });
 });
 
-/** A session in which there is something to hand over. */
-async function work(end: (claude: PersonClaude) => Promise<void>): Promise<{ sessionId: string }> {
+async function openStage(): Promise<void> {
+  stage = await setStage();
+  holdfastHome = join(stage.home.home, ".holdfast");
+}
+
+async function closeStage(): Promise<void> {
+  await stage[Symbol.asyncDispose]();
+}
+
+/** Nothing else of Claude Code's may be touched. */
+async function installHooks(): Promise<void> {
+  writeFileSync(settingsFile(), SETTINGS);
+  const before = names();
+  expect(await holdfast("hooks", "install", "claude-code")).toMatchObject({ code: 0 });
+  expect(names()).toEqual(before);
+}
+
+/** A session in which there is something to hand over; answers its id. */
+async function work(end: (claude: PersonClaude) => Promise<void>): Promise<string> {
   await using claude = startPersonClaude(stage.home, environment());
   stage.api.script(text(SAID.blocker), text(SAID.next));
   await claude.say(SAID.task);
@@ -132,7 +158,7 @@ async function work(end: (claude: PersonClaude) => Promise<void>): Promise<{ ses
     10_000,
   );
   await end(claude);
-  return { sessionId };
+  return sessionId;
 }
 
 /** Of a session that begins with this question: everything that the model is given. */

@@ -14,7 +14,7 @@ import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts"
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
-import { slowly, text, toolUse } from "../support/fake-anthropic/reply.ts";
+import { heldUntil, text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { runTestGit } from "../support/git-repo.ts";
 import { telegram } from "../support/mcp-bench.ts";
 import { say } from "../support/say.ts";
@@ -78,9 +78,10 @@ it("fresh, resumed, queued, beside it in a worktree, and taken over when it is l
   // Resumed, because the selection finds it. Who comes meanwhile waits; a label in a linked worktree does not.
   const worktree = join(claude.home, "worktree");
   runTestGit(claude.repo, ["worktree", "add", "-b", "docs", worktree]);
+  const released = Promise.withResolvers<void>();
   api.answer((request) =>
     request.kind === "main" && lastUserText(request).includes("slowly")
-      ? slowly(text("a b c d e f g h i j k l"), 150)
+      ? heldUntil(released.promise, text("a b c"))
       : undefined,
   );
   const running = run("Add a test for the signature check of the webhook handler, slowly");
@@ -89,6 +90,7 @@ it("fresh, resumed, queued, beside it in a worktree, and taken over when it is l
   const waiting = run("Go on with the test of the webhook handler", { onEvent: (event) => void events.push(event) });
   const labelled = await run("Describe the pages", { repoPath: worktree, label: "docs" });
   expect(labelled).toMatchObject({ outcome: "completed", selection: { action: "fresh", label: "docs" } });
+  released.resolve();
   const [second, third] = await Promise.all([running, waiting]);
   expect(second).toMatchObject({ outcome: "completed", sessionId: first.sessionId, warnings: [] });
   expect(second.selection).toMatchObject({ action: "resume", relevanceBy: "offline" });

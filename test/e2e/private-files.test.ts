@@ -1,6 +1,7 @@
 /**
  * Everything that Holdfast writes about sessions is the person's alone: folders 0700, files and sockets
  * 0600, whatever the umask. Commands of every kind run against the real `claude`; then all modes are looked at.
+ * With a umask of 000 nothing is private by chance: what passes there passes with every other.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +18,7 @@ import { runCli } from "../support/run-cli.ts";
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OLD = (Date.now() - 29 * 86_400_000) / 1000;
 
-it.each(["022", "000"])("are private with umask %s", { timeout: 60_000 }, async (umask) => {
+it("are private with a umask of 000", { timeout: 60_000 }, async () => {
   await using api = await startFakeAnthropic();
   await using claude = await createClaudeHome(api);
   const home = join(claude.home, "holdfast");
@@ -29,7 +30,7 @@ it.each(["022", "000"])("are private with umask %s", { timeout: 60_000 }, async 
     return stdout;
   };
   // Children have the umask of the process that starts them.
-  const before = process.umask(Number.parseInt(umask, 8));
+  const before = process.umask(0);
   try {
     await holdfast(["config", "set", "claudeCode.command", claude.command]);
     await holdfast(["config", "set", "claudeCode.permissionMode", "bypassPermissions"]);

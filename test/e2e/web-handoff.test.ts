@@ -1,10 +1,11 @@
 /** The hand-off on the page, in a real browser before a real gateway. */
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createHttpCaller } from "../../src/rpc/client.ts";
 import type { DraftEntry } from "../../src/transcript/entries.ts";
-import { type TestBrowser, type TestTab, startBrowser } from "../support/browser.ts";
+import { type TestBrowser, type TestTab, browserOfFile } from "../support/browser.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
+import { say } from "../support/web-page.ts";
 import { type WebStage, createWebStage } from "../support/web-stage.ts";
 
 const TEAM = "agent:main:web:dm:team";
@@ -26,13 +27,7 @@ const TALK = Array.from({ length: 70 }, (_, index) => [
   assistantDraft(`yes ${index}`),
 ]).flat();
 
-let browser: TestBrowser;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-});
+const browser = browserOfFile();
 
 describe("the hand-off of a session", () => {
   it("is captured by a click, and its references lead to where things were said", async () => {
@@ -156,12 +151,6 @@ function line(page: Page, title: string): Locator {
   return panel(page)
     .locator("section", { has: page.getByRole("heading", { name: title }) })
     .getByRole("listitem");
-}
-
-async function say(page: Page, text: string): Promise<void> {
-  const field = page.getByRole("textbox", { name: "Message" });
-  await field.fill(text);
-  await field.press("Enter");
 }
 
 async function expectShown(page: Page, text: string): Promise<void> {

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
+import { homeWithConversation } from "../support/cli-conversation.ts";
 import { runCli } from "../support/run-cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
@@ -44,10 +45,6 @@ const HANDOFF = {
   items: expect.arrayContaining([ITEM]) as object[],
 };
 
-async function talked(home: TemporaryFolder): Promise<void> {
-  await runCli(["chat", "--local"], { home: home.path, input: `${WORDS.join("\n")}\n` });
-}
-
 describe("holdfast handoff", () => {
   it("says that there is nothing, with 3 where something was asked for", async () => {
     await using home = await temporaryFolder();
@@ -72,8 +69,7 @@ describe("holdfast handoff", () => {
   });
 
   it("show prints Markdown without escape codes, each line with its entry", async () => {
-    await using home = await temporaryFolder();
-    await talked(home);
+    await using home = await homeWithConversation(WORDS);
     const { code, stdout, stderr } = await runCli(["handoff", "show"], { home: home.path, env: { FORCE_COLOR: "1" } });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^# Hand-off: main\n\n- Session: `agent:main:cli:dm:[^`]+`, window `[0-9a-f]{8}`\n/);
@@ -88,8 +84,7 @@ describe("holdfast handoff", () => {
   });
 
   it("captures, lists, brings back and clears, and says which", async () => {
-    await using home = await temporaryFolder();
-    await talked(home);
+    await using home = await homeWithConversation(WORDS);
     const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
     const captured = await cli("capture");
     expect(captured.stdout).toMatch(/^Captured \d lines of window [0-9a-f]{8} \(project main, session agent:main:cli:/);
@@ -148,8 +143,7 @@ describe("holdfast handoff", () => {
   });
 
   it("where it is turned off, what is kept can be seen and cleared", async () => {
-    await using home = await temporaryFolder();
-    await talked(home);
+    await using home = await homeWithConversation(WORDS);
     await runCli(["config", "set", "handoff.enabled", "false"], { home: home.path });
     const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
     for (const action of ["capture", "resume"]) {

@@ -7,8 +7,9 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
 
-export interface TestBrowser extends AsyncDisposable {
+export interface TestBrowser {
   /** A fresh profile: nothing of another test is in it. */
   open(options?: BrowserContextOptions): Promise<TestTab>;
 }
@@ -22,11 +23,18 @@ export interface TestTab extends AsyncDisposable {
   complaints: string[];
 }
 
-export async function startBrowser(): Promise<TestBrowser> {
-  const browser = await launch(await findBrowser());
+/** One browser for all tests of a file, from before the first until after the last. */
+export function browserOfFile(): TestBrowser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await launch(await findBrowser());
+  });
+  afterAll(async () => await browser?.close());
   return {
-    open: async (options) => await openTab(browser, options),
-    [Symbol.asyncDispose]: async () => await browser.close(),
+    open: async (options) => {
+      if (browser === undefined) throw new Error("It is tests that open tabs: nothing runs before them.");
+      return await openTab(browser, options);
+    },
   };
 }
 
@@ -45,7 +53,7 @@ async function launch(executablePath: string): Promise<Browser> {
 async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<TestTab> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, locale: "en-GB", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   const requests: string[] = [];
   const complaints: string[] = [];
   page.on("request", (request) => requests.push(request.url()));

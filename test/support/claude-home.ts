@@ -57,6 +57,9 @@ export async function createClaudeHome(api: Pick<FakeAnthropic, "url">): Promise
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     // Root may then use bypassPermissions.
     IS_SANDBOX: "1",
+    // Each process lives for a moment: neither collecting garbage nor optimizing code would pay for itself.
+    BUN_JSC_useGC: "0",
+    BUN_JSC_useDFGJIT: "0",
     [MARK]: mark,
   };
   await createRepo(repo, { PATH: env.PATH, HOME: env.HOME });

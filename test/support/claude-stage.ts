@@ -22,6 +22,9 @@ import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-an
 
 const PARENT = fileURLToPath(new URL("./claude-parent.ts", import.meta.url));
 
+/** For tests that each have a process of their own and wait for most of their time. A loaded machine gets more of it. */
+export const AT_ONCE = { concurrent: true, timeout: 60_000 };
+
 export interface Stage extends AsyncDisposable {
   api: FakeAnthropic;
   home: ClaudeHome;
@@ -71,6 +74,16 @@ export async function collect(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
 export async function readAll(events: AsyncIterable<ClaudeEvent>): Promise<ClaudeEvent[]> {
   const all: ClaudeEvent[] = [];
   for await (const event of events) all.push(event);
+  return all;
+}
+
+/** What it tells from now on until a turn has ended. */
+export async function eventsOfTurn(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
+  const all: ClaudeEvent[] = [];
+  for await (const event of claude.events()) {
+    all.push(event);
+    if (event.type === "turn-ended") break;
+  }
   return all;
 }
 

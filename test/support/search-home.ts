@@ -9,9 +9,10 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
-import { agentLayout, searchIndexFile } from "../../src/config/layout.ts";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
+import { agentLayout, searchIndexFile } from "../../src/config/layout.ts";
 import { type SearchIndex, createSearchIndex } from "../../src/memory/search-index.ts";
+import type { SearchQuery } from "../../src/memory/search-query.ts";
 import type { SearchSources } from "../../src/memory/sources.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { HEADER, messageLine } from "./transcripts.ts";
@@ -32,6 +33,7 @@ export interface SearchHome extends AsyncDisposable {
 }
 
 const AGENTS = ["main", "other"];
+export const REPO = "/work/shop";
 export const SESSION = "11111111-0000-4000-8000-000000000001";
 export const SESSION_2 = "11111111-0000-4000-8000-000000000002";
 
@@ -105,3 +107,8 @@ function toLines(lines: readonly unknown[]): string {
 }
 
 const AT = { timestamp: "2026-11-01T10:00:00.000Z", entrypoint: "cli", sessionId: SESSION };
+
+/** The names of what is found: by the main agent in its repo, unless the query says otherwise. */
+export function found(index: SearchIndex, text: string, query: Partial<SearchQuery> = {}): string[] {
+  return index.search({ text, agentId: "main", repoRoots: [REPO], ...query }).hits.map(({ name }) => name);
+}

@@ -8,8 +8,14 @@ export interface TemporaryFolder extends AsyncDisposable {
   join(...parts: string[]): string;
 }
 
-export async function temporaryFolder(): Promise<TemporaryFolder> {
-  const path = await mkdtemp(join(tmpdir(), "holdfast-test-"));
+export interface TemporaryFolderOptions {
+  /** For tests in which the time that a disk takes is part of what is tested. Left out: in memory if possible. */
+  onDisk?: boolean;
+}
+
+export async function temporaryFolder({ onDisk = false }: TemporaryFolderOptions = {}): Promise<TemporaryFolder> {
+  const parent = onDisk ? tmpdir() : (process.env["HOLDFAST_TEST_SCRATCH"] ?? tmpdir());
+  const path = await mkdtemp(join(parent, "holdfast-test-"));
   return {
     path,
     join: (...parts) => join(path, ...parts),

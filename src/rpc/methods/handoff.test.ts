@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type GatewayStage, gatewayStage } from "../../../test/support/gateway-stage.ts";
+import { caller } from "../../../test/support/rpc-calls.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { resolveClaudeHome } from "../../claude/native/layout.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { resetSession } from "../../session/window.ts";
-import { type RpcCaller, connectRpc, createHttpCaller } from "../client.ts";
-import { METHODS } from "../contract.ts";
+import { connectRpc } from "../client.ts";
 
 const ANNA = "agent:main:telegram:dm:7";
 const BERT = "agent:main:telegram:dm:8";
@@ -19,19 +19,6 @@ const ANNAS_WORDS = [
   "I'm blocked: the integration tests fail on CI with connection refused to the database.",
 ];
 const BERTS_WORDS = ["We decided to fire Carl in March and to tell nobody before.", "I'm blocked: the lawyer is away."];
-
-/** Calls over HTTP, and checks every answer against the table. */
-function caller({ gateway }: GatewayStage): RpcCaller {
-  const http = createHttpCaller(gateway);
-  return {
-    call: async (method, params) => {
-      const result = await http.call(method, params);
-      const { error } = METHODS[method].result.strict().safeParse(result);
-      expect(error, `the answer of ${method}`).toBeUndefined();
-      return result;
-    },
-  };
-}
 
 async function say(stage: GatewayStage, words: readonly string[], sessionKey: string): Promise<void> {
   const { agent } = await stage.parts.agents.open(sessionKey.split(":")[1] ?? "main");

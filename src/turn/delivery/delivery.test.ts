@@ -132,8 +132,9 @@ describe("delivery", () => {
       status: down.account.status,
     });
     await expect.poll(() => down.sent.map(({ text }) => text)).toEqual(["no"]);
-    const routes = await (await world.store()).outbox.routes();
-    expect(routes.map(({ channel }) => channel).toSorted()).toEqual(["cli", "signal"]);
+    const { outbox } = await world.store();
+    const waiting = async (): Promise<string[]> => (await outbox.routes()).map(({ channel }) => channel).toSorted();
+    await expect.poll(waiting).toEqual(["cli", "signal"]);
   });
 
   it("is done by one of two processes; the other goes on when the first one ends", async () => {

@@ -1,7 +1,7 @@
 /** The stand-in itself, as a plain client sees it. */
 import { expect, test } from "vitest";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic.ts";
-import { apiError, cutAfter, message, text, thinking, withUsage } from "./reply.ts";
+import { apiError, cutAfter, heldUntil, message, text, thinking, withUsage } from "./reply.ts";
 
 test("a message, whole", async () => {
   await using api = await startFakeAnthropic();
@@ -38,6 +38,23 @@ test("a message, as a stream", async () => {
     "message_delta",
     "message_stop",
   ]);
+});
+
+test("a stream that ends when it may", async () => {
+  await using api = await startFakeAnthropic();
+  const released = Promise.withResolvers<void>();
+  api.script(heldUntil(released.promise, text("so far")));
+  const { body } = await ask(api, "hello", { stream: true });
+  let received = "";
+  let before: string | undefined;
+  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    received += piece;
+    if (before !== undefined || !received.includes("so far")) continue;
+    before = received;
+    released.resolve();
+  }
+  expect(before).not.toContain("content_block_stop");
+  expect(received).toContain("message_stop");
 });
 
 test("errors, and a connection that breaks", async () => {

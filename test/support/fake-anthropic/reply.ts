@@ -13,6 +13,8 @@ export interface MessageReply {
   paceMs: number;
   /** The connection is cut after so many pieces. */
   cutAfter?: number;
+  /** All its words are there at once; that they were all is told only when this has happened. */
+  heldUntil?: Promise<unknown>;
 }
 
 export type Block =
@@ -55,6 +57,11 @@ export function toolUse(name: string, input: Record<string, unknown>): MessageRe
 /** The same answer, word by word. */
 export function slowly(reply: MessageReply, paceMs: number): MessageReply {
   return { ...reply, paceMs };
+}
+
+/** A streamed answer that has begun and goes on until the test lets it end. */
+export function heldUntil(released: Promise<unknown>, reply: MessageReply): MessageReply {
+  return { ...reply, heldUntil: released };
 }
 
 export function withUsage(reply: MessageReply, usage: Partial<Usage>): MessageReply {

@@ -56,6 +56,8 @@ async function stream(response: ServerResponse, reply: MessageReply, model: stri
       if (reply.paceMs > 0) await delay(reply.paceMs);
       if (response.destroyed) return;
     }
+    await reply.heldUntil;
+    if (response.destroyed) return;
     send({ type: "content_block_stop", index });
   }
   const end = { stop_reason: stopReason(reply), stop_sequence: null };

@@ -1,0 +1,218 @@
+/** The token: where it is kept, where it is asked for, and somebody who tries to get around it. */
+import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { gatewayStage } from "../../test/support/gateway-stage.ts";
+import { firstFrame, raw, upgrade } from "../../test/support/raw-requests.ts";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { createLogger, silentLogger } from "../base/log.ts";
+import { gatewayLayout } from "../config/layout.ts";
+import { CLOSE_CODES } from "../rpc/frames.ts";
+import { createTokenCheck } from "./access.ts";
+import { ensureToken, readToken } from "./token-file.ts";
+
+const WRONG = "A".repeat(43);
+
+describe("the token file", () => {
+  it("is made once, private, with 32 random bytes", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("home", "gateway.token");
+    // Several processes may start at once; all get the same.
+    const tokens = await Promise.all(Array.from({ length: 8 }, async () => await ensureToken(path, silentLogger)));
+    expect(new Set(tokens).size).toBe(1);
+    expect(Buffer.from(String(tokens[0]), "base64url")).toHaveLength(32);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    await using other = await temporaryFolder();
+    expect(await ensureToken(other.join("gateway.token"), silentLogger)).not.toBe(tokens[0]);
+  });
+
+  it("is made private again when others could read it, and the owner is told without the token", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("gateway.token");
+    const token = await ensureToken(path, silentLogger);
+    await chmod(path, 0o644);
+    const logged: string[] = [];
+    const logger = createLogger({ write: (line) => void logged.push(line) });
+    expect(await ensureToken(path, logger)).toBe(token);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(logged.join("")).toContain("others could read");
+    expect(logged.join("")).not.toContain(token);
+  });
+
+  it("is not taken from a link, a pipe's place, or a file that somebody else has put there", async (context) => {
+    await using folder = await temporaryFolder();
+    const theirs = folder.join("theirs");
+    await writeFile(theirs, WRONG, { mode: 0o600 });
+    const path = folder.join("gateway.token");
+    await symlink(theirs, path);
+    for (const read of [async () => await ensureToken(path, silentLogger), async () => await readToken(path)]) {
+      await expect(read()).rejects.toMatchObject({ code: "token-not-ours", kind: "forbidden" });
+    }
+    await symlink(folder.join("nothing"), folder.join("dangling"));
+    await expect(ensureToken(folder.join("dangling"), silentLogger)).rejects.toMatchObject({ code: "token-not-ours" });
+    // Only root can give a file away.
+    if (process.getuid?.() !== 0) context.skip();
+    await chown(theirs, 12_345, 12_345);
+    await expect(ensureToken(theirs, silentLogger)).rejects.toMatchObject({ code: "token-not-ours" });
+    expect(await readFile(theirs, "utf8")).toBe(WRONG);
+  });
+
+  it("is never replaced: what is no token is an error, not a reason for a new one", async () => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("gateway.token");
+    for (const content of ["", "short", "x".repeat(10_000), "with spaces in between ".repeat(3)]) {
+      await writeFile(path, content);
+      await expect(ensureToken(path, silentLogger)).rejects.toMatchObject({ code: "token-unreadable" });
+      expect(await readFile(path, "utf8")).toBe(content);
+    }
+  });
+});
+
+describe("the token", () => {
+  it("is needed for every method, in the right header, in full", async () => {
+    await using stage = await gatewayStage();
+    const { url, token } = stage.gateway;
+    const attempts: [string, Record<string, string>, string?][] = [
+      ["none", {}],
+      ["wrong", { Authorization: `Bearer ${WRONG}` }],
+      ["a part", { Authorization: `Bearer ${token.slice(0, -1)}` }],
+      ["more", { Authorization: `Bearer ${token}A` }],
+      ["another case", { Authorization: `Bearer ${token.toLowerCase()}x` }],
+      ["no scheme", { Authorization: token }],
+      ["another scheme", { Authorization: `Basic ${token}` }],
+      ["empty", { Authorization: "Bearer " }],
+      ["a cookie", { Cookie: `token=${token}` }],
+      ["a query", {}, `?token=${token}`],
+    ];
+    for (const [name, headers, query = ""] of attempts) {
+      const response = await fetch(`${url}/rpc/health${query}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...headers },
+        body: "{}",
+      });
+      expect([name, response.status]).toEqual([name, 401]);
+      expect(await response.text()).not.toContain(token);
+    }
+    expect((await stage.post("health")).status).toBe(200);
+  });
+
+  it("is asked for before a method is looked up: a stranger learns nothing", async () => {
+    await using stage = await gatewayStage();
+    const known = await stage.post("health", {}, { Authorization: `Bearer ${WRONG}` });
+    const unknown = await stage.post("no.such.method", {}, { Authorization: `Bearer ${WRONG}` });
+    expect([known.status, unknown.status]).toEqual([401, 401]);
+    expect(await known.text()).toBe(await unknown.text());
+  });
+
+  it("cannot be avoided by another spelling of the address", async () => {
+    await using stage = await gatewayStage();
+    const { port } = stage.gateway;
+    for (const path of [
+      "/rpc/health/",
+      "//rpc/health",
+      "/RPC/health",
+      "/%72pc/health",
+      "/rpc%2fhealth",
+      "/webhooks/../rpc/health",
+      "/webhooks/telegram/..%2f..%2frpc%2fhealth",
+      "/x/../rpc/health",
+      "/rpc/./health",
+      `http://127.0.0.1:${port}/rpc/health`,
+      "/rpc/health#",
+      "/rpc/health;x",
+    ]) {
+      const request = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`;
+      expect([path, await raw(port, request)]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 4\d\d/)]);
+    }
+  });
+
+  it("is compared over its whole length: every place counts", () => {
+    const token = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG";
+    const { matches } = createTokenCheck(token);
+    expect(matches(token)).toBe(true);
+    for (let place = 0; place < token.length; place++) {
+      expect(matches(`${token.slice(0, place)}!${token.slice(place + 1)}`)).toBe(false);
+    }
+    for (const wrong of [undefined, "", `${token}\0`, `${token} `]) expect(matches(wrong)).toBe(false);
+  });
+
+  it("leaves health to everybody, but only that it is there", async () => {
+    await using stage = await gatewayStage();
+    const response = await fetch(`${stage.gateway.url}/health`);
+    expect(await response.json()).toEqual({ ok: true });
+  });
+
+  it("is needed on a WebSocket before anything else", async () => {
+    await using stage = await gatewayStage();
+    expect(await firstFrame(stage, { method: "health", params: {} })).toMatchObject({
+      code: CLOSE_CODES.notConnected,
+      frames: [{ ok: false, error: { code: "connect-first" } }],
+    });
+    const connect = { minProtocol: 1, maxProtocol: 1, client: { name: "x" } };
+    for (const token of [undefined, WRONG, "", stage.gateway.token.slice(1)]) {
+      const { code, frames } = await firstFrame(stage, { method: "connect", params: { ...connect, token } });
+      expect([token, code, frames.length]).toEqual([token, CLOSE_CODES.unauthorized, 1]);
+      expect(JSON.stringify(frames)).not.toContain("sessions.list");
+    }
+    const path = `/ws?token=${stage.gateway.token}`;
+    expect(await upgrade(stage, { path })).toBe(404);
+  });
+
+  it("cannot be guessed at: wrong ones are counted, the right one still passes", async () => {
+    await using stage = await gatewayStage({ limits: { wrongTokensPerMinute: 3 } });
+    const statuses: number[] = [];
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const response = await stage.post("health", {}, { Authorization: `Bearer ${WRONG}` });
+      statuses.push(response.status);
+      waits.push(Number(response.headers.get("retry-after")));
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect(waits.map((wait) => wait > 0)).toEqual([false, false, false, true, true]);
+    const params = { minProtocol: 1, maxProtocol: 1, client: { name: "x" }, token: WRONG };
+    expect((await firstFrame(stage, { method: "connect", params })).code).toBe(CLOSE_CODES.tooManyRequests);
+    expect((await stage.post("health")).status).toBe(200);
+  });
+
+  it("is in no log and no answer, whatever goes wrong", async () => {
+    await using stage = await gatewayStage();
+    const { url, token } = stage.gateway;
+    await fetch(`${url}/rpc/health?token=${token}`, { method: "POST" });
+    await fetch(`${url}/${token}`);
+    await stage.post("health", `{"token":"${token}"`);
+    await stage.post(token);
+    await stage.post("sessions.list", { token, limit: token });
+    await firstFrame(stage, {
+      method: "connect",
+      params: { minProtocol: 9, maxProtocol: 9, client: { name: "x" }, token },
+    });
+    const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz";
+    stage.parts.agents.list = async () => {
+      throw new Error(`defect: ${secret} ${token}`);
+    };
+    const failed = await (await stage.post("agents.list")).text();
+    expect(failed).toContain("reference");
+    expect(failed).not.toMatch(/defect|sk-ant|[\w-]{43}/);
+    const log = stage.logged.join("");
+    expect(log).toContain("a request failed");
+    expect(log).not.toContain(secret);
+    const withoutDefect = stage.logged.filter((line) => !line.includes("defect")).join("");
+    expect(withoutDefect).not.toContain(token);
+  });
+});
+
+describe("the home", () => {
+  it("keeps token and runtime file private", async () => {
+    await using stage = await gatewayStage();
+    const { tokenFile, runtimeFile } = gatewayLayout(stage.home);
+    for (const path of [tokenFile, runtimeFile]) expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readFile(runtimeFile, "utf8")).not.toContain(stage.gateway.token);
+  });
+
+  it("that cannot be written to is an error that says so", async () => {
+    await using folder = await temporaryFolder();
+    await mkdir(folder.join("gateway.token"));
+    await expect(ensureToken(folder.join("gateway.token"), silentLogger)).rejects.toMatchObject({
+      code: expect.any(String) as string,
+    });
+  });
+});

@@ -1,0 +1,245 @@
+/** Every limit of the gateway, and somebody who goes beyond it. */
+import { writeFile } from "node:fs/promises";
+import { connect as connectTcp } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { gatewayStage, until, WEBHOOK_SECRET } from "../../test/support/gateway-stage.ts";
+import { firstFrame, openTcp, raw, upgradeRequest } from "../../test/support/raw-requests.ts";
+import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { connectRpc } from "../rpc/client.ts";
+import { CLOSE_CODES } from "../rpc/frames.ts";
+import { createRateLimit } from "./rate-limit.ts";
+
+describe("too much", () => {
+  it("of a body is refused, announced or not", async () => {
+    await using stage = await gatewayStage({ limits: { maxBodyBytes: 2000 } });
+    const { port, token } = stage.gateway;
+    const big = { message: "x".repeat(3000) };
+    const response = await stage.post("agent", big);
+    expect([response.status, await response.json()]).toMatchObject([413, { error: { code: "body-too-large" } }]);
+    const head = `POST /rpc/agent HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+    const chunk = `${(1000).toString(16)}\r\n${"x".repeat(1000)}\r\n`;
+    expect(await raw(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 413/,
+    );
+    // A length that lies about what follows.
+    expect(await raw(port, `${head}Content-Length: 5\r\nConnection: close\r\n\r\n${"x".repeat(3000)}`)).toMatch(
+      /^HTTP\/1\.1 4/,
+    );
+    expect((await stage.post("health")).status).toBe(200);
+    const webhook = await fetch(`${stage.gateway.url}/webhooks/telegram/default`, {
+      method: "POST",
+      body: "x".repeat(3000),
+    });
+    expect(webhook.status).toBe(413);
+    const secret = `X-Telegram-Bot-Api-Secret-Token: ${WEBHOOK_SECRET}\r\n`;
+    const tunnelled = `POST /webhooks/telegram/default HTTP/1.1\r\nHost: bot.example\r\n${secret}Transfer-Encoding: chunked\r\n\r\n`;
+    expect(await raw(port, `${tunnelled}${chunk.repeat(5)}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413/);
+    expect(stage.webhooks).toEqual([]);
+  });
+
+  it("of a body cannot be made two requests of", async () => {
+    await using stage = await gatewayStage();
+    const { port, token } = stage.gateway;
+    const head = `POST /rpc/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+    const hidden = `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+    for (const lengths of [
+      "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+      "Content-Length: 2\r\nContent-Length: 60\r\n",
+      "Transfer-Encoding: xchunked\r\n",
+      "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+      "Content-Length: +2\r\n",
+      "X: a\r\n Content-Length: 2\r\n",
+    ]) {
+      const answer = await raw(port, `${head}${lengths}\r\n0\r\n\r\n${hidden}`);
+      expect([lengths, answer]).toEqual([lengths, expect.stringMatching(/^HTTP\/1\.1 400/)]);
+      expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    }
+  });
+
+  it("of webhook requests without the secret neither costs Telegram its share nor is read", async () => {
+    await using stage = await gatewayStage({ limits: { requestsPerMinute: 3 } });
+    const post = async (secret: string): Promise<number> => {
+      const headers = { "X-Telegram-Bot-Api-Secret-Token": secret };
+      const options = { method: "POST", headers, body: '{"update_id":1}' };
+      return (await fetch(`${stage.gateway.url}/webhooks/telegram/default`, options)).status;
+    };
+    for (let attempt = 0; attempt < 8; attempt++) expect(await post("wrong")).toBe(401);
+    const own = [];
+    for (let attempt = 0; attempt < 4; attempt++) own.push(await post(WEBHOOK_SECRET));
+    expect(own).toEqual([200, 200, 200, 429]);
+    // The answer comes while the body is still announced only.
+    const half = `POST /webhooks/telegram/default HTTP/1.1\r\nHost: bot.example\r\nContent-Length: 1000\r\n\r\n{`;
+    expect(await raw(stage.gateway.port, half)).toMatch(/^HTTP\/1\.1 401/);
+  });
+
+  it("of a frame ends the connection with 1009", async () => {
+    await using stage = await gatewayStage({ limits: { maxBodyBytes: 2000 } });
+    const { code } = await firstFrame(stage, { method: "connect", params: { filler: "x".repeat(3000) } });
+    expect(code).toBe(1009);
+  });
+
+  it("before the token was shown ends the connection, complete or not", async () => {
+    await using stage = await gatewayStage();
+    expect((await firstFrame(stage, { method: "connect", params: { filler: "x".repeat(300_000) } })).code).toBe(1006);
+    const { token } = stage.gateway;
+    const client = await connectRpc({ ...stage.gateway, client: { name: "x".repeat(50_000) } });
+    const message = "x".repeat(900_000);
+    expect((await client.call("agent", { message })).status).toBe("ok");
+    client.close();
+    const params = { minProtocol: 1, maxProtocol: 1, client: { name: "x".repeat(300_000) }, token };
+    expect((await firstFrame(stage, { method: "connect", params })).code).toBe(1006);
+  });
+
+  it("of requests is refused with the time to wait; strangers do not use up the owner's", async () => {
+    await using stage = await gatewayStage({ limits: { requestsPerMinute: 5 } });
+    const strangers: number[] = [];
+    for (let attempt = 0; attempt < 7; attempt++) strangers.push((await fetch(`${stage.gateway.url}/health`)).status);
+    expect(strangers).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    const own: Response[] = [];
+    for (let attempt = 0; attempt < 6; attempt++) own.push(await stage.post("agents.list"));
+    expect(own.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(Number(own.at(-1)?.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  it("of requests is not allowed by connecting once more", async () => {
+    await using stage = await gatewayStage({ limits: { requestsPerMinute: 6 } });
+    const outcomes: string[] = [];
+    for (let connection = 0; connection < 3; connection++) {
+      const client = await connectRpc({ ...stage.gateway, client: { name: "test" } });
+      for (let call = 0; call < 3; call++) {
+        const outcome = client.call("agents.list", {}).then(
+          () => "ok",
+          (error: unknown) => (error as { code: string }).code,
+        );
+        outcomes.push(await outcome);
+      }
+      client.close();
+    }
+    expect(outcomes).toEqual([...Array<string>(6).fill("ok"), ...Array<string>(3).fill("rate-limited")]);
+  });
+
+  it("of calls on one WebSocket is refused, and the connection lives on", async () => {
+    await using stage = await gatewayStage({ limits: { maxCalls: 2 } });
+    stage.pipeline.hold();
+    const client = await connectRpc({ ...stage.gateway, client: { name: "test" } });
+    const waiting = ["a", "b"].map(async (name) => await client.call("agent", { message: "x", sessionKey: name }));
+    await until(() => stage.pipeline.status().running.length === 2);
+    await expect(client.call("health", {})).rejects.toMatchObject({ code: "too-many-calls", kind: "unavailable" });
+    stage.pipeline.release();
+    await Promise.all(waiting);
+    expect((await client.call("health", {})).ok).toBe(true);
+    client.close();
+  });
+
+  it("of connections is refused, and room is made when one ends", async () => {
+    await using stage = await gatewayStage({ limits: { maxConnections: 3 } });
+    const sockets = await Promise.all(Array.from({ length: 3 }, async () => await openTcp(stage.gateway.port)));
+    const refused = connectTcp({ host: "127.0.0.1", port: stage.gateway.port });
+    refused.on("error", () => undefined);
+    const wasRefused = await new Promise((resolve) => refused.on("close", () => resolve(true)));
+    expect(wasRefused).toBe(true);
+    for (const socket of sockets) socket.destroy();
+    await until(async () => {
+      const answer = await fetch(`${stage.gateway.url}/health`, { headers: { Connection: "close" } }).catch(
+        () => undefined,
+      );
+      return answer?.status === 200;
+    });
+  });
+
+  it("of time is not given: half a request and a silent WebSocket are ended", async () => {
+    await using stage = await gatewayStage({ limits: { requestTimeoutMs: 300, connectTimeoutMs: 100 } });
+    const { port, token } = stage.gateway;
+    const slowHead = await openTcp(port);
+    slowHead.write("POST /rpc/health HTTP/1.1\r\nHost: 127.0.0.1\r\n");
+    const slowBody = await openTcp(port);
+    slowBody.write(
+      `POST /rpc/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    const drip = setInterval(() => {
+      for (const socket of [slowHead, slowBody]) if (socket.writable) socket.write("x");
+    }, 50);
+    const silent = new WebSocket(`ws://127.0.0.1:${port}/ws`);
+    const silentCode = new Promise((resolve) => silent.on("close", resolve));
+    await Promise.all(
+      [slowHead, slowBody].map(async (socket) => await new Promise((resolve) => socket.on("close", resolve))),
+    );
+    clearInterval(drip);
+    expect(await silentCode).toBe(CLOSE_CODES.notConnected);
+  });
+
+  it("of time is not given to those who do not take their answer", async () => {
+    await using page = await temporaryFolder();
+    await writeFile(page.join("large.txt"), "x".repeat(8_000_000));
+    await using stage = await gatewayStage({ webRoot: page.path, limits: { requestTimeoutMs: 300 } });
+    const { port } = stage.gateway;
+    const reader = await openTcp(port);
+    reader.pause();
+    reader.write(`GET /large.txt HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.repeat(3));
+    let isOver = false;
+    for (const end of ["close", "error"]) reader.on(end, () => (isOver = true));
+    // Whoever does not read learns of the end when they write.
+    await until(() => {
+      if (!isOver) reader.write("\r\n");
+      return isOver;
+    });
+    expect((await fetch(`${stage.gateway.url}/health`)).status).toBe(200);
+  });
+
+  it("of pings: whoever reads no answer to them cannot fill the memory", async () => {
+    await using stage = await gatewayStage();
+    const socket = await openTcp(stage.gateway.port);
+    socket.write(upgradeRequest(stage.gateway.port, {}));
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.pause();
+    // A masked ping of 100 bytes, many at once.
+    const ping = Buffer.concat([Buffer.from([0x89, 0x80 | 100, 0, 0, 0, 0]), Buffer.alloc(100)]);
+    const pings = Buffer.concat(Array<Buffer>(1000).fill(ping));
+    for (let round = 0; round < 2000 && !socket.destroyed; round++) {
+      if (!socket.write(pings))
+        await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), delay(500)]);
+    }
+    await until(() => socket.destroyed);
+    expect((await stage.post("health")).status).toBe(200);
+  });
+
+  it("of fragments: a message in thousands of pieces ends the connection", async () => {
+    await using stage = await gatewayStage();
+    const socket = await openTcp(stage.gateway.port);
+    socket.write(upgradeRequest(stage.gateway.port, {}));
+    await new Promise((resolve) => socket.once("data", resolve));
+    const closed = new Promise((resolve) => socket.on("close", resolve));
+    const [first, next] = [0x01, 0x00].map((opcode) => Buffer.from([opcode, 0x81, 0, 0, 0, 0, 0x20]));
+    socket.write(Buffer.concat([first ?? Buffer.alloc(0), ...Array<Buffer>(20_000).fill(next ?? Buffer.alloc(0))]));
+    socket.resume();
+    await closed;
+    expect((await stage.post("health")).status).toBe(200);
+  });
+
+  it("of silence: a WebSocket that does not answer pings is let go", async () => {
+    await using stage = await gatewayStage({ limits: { pingMs: 50 } });
+    const client = new WebSocket(`ws://127.0.0.1:${stage.gateway.port}/ws`, { autoPong: false });
+    client.on("error", () => undefined);
+    const closed = new Promise((resolve) => client.on("close", resolve));
+    await new Promise((resolve) => client.on("open", resolve));
+    expect(await closed).toBe(1006);
+  });
+});
+
+describe("the rate limit", () => {
+  it("refills with time and remembers a bounded number of clients", () => {
+    let now = 0;
+    const limit = createRateLimit({ perMinute: 60, maxClients: 2, now: () => now });
+    for (let request = 0; request < 60; request++) expect(limit.take("a")).toBeUndefined();
+    expect(limit.take("a")).toBe(1000);
+    now = 1000;
+    expect(limit.take("a")).toBeUndefined();
+    expect(limit.take("a")).toBeGreaterThan(0);
+    limit.take("b");
+    limit.take("c");
+    // Forgotten, and so as good as new: memory is worth more than its bucket.
+    expect(limit.take("a")).toBeUndefined();
+  });
+});

@@ -1,0 +1,147 @@
+/** `message.send`, called as a client calls it: over a real gateway on a real store. */
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { gatewayStage } from "../../../test/support/gateway-stage.ts";
+import { caller, connect, KEY } from "../../../test/support/rpc-calls.ts";
+import { withSessionLease } from "../../session/lease.ts";
+
+describe("message.send", () => {
+  const MESSAGE = { channel: "telegram", to: "telegram:7", message: "the build is green", idempotencyKey: "m1" };
+
+  it("fills outbox and transcript once, also when it is repeated", async () => {
+    await using stage = await gatewayStage();
+    const { call } = caller(stage);
+    const first = await call("message.send", MESSAGE);
+    expect(first).toMatchObject({ ok: true, sessionKey: KEY, state: "pending", mirrored: true });
+    expect(await call("message.send", MESSAGE)).toEqual(first);
+    const { messages } = await call("chat.history", { sessionKey: KEY });
+    expect(messages).toMatchObject([{ role: "assistant", model: "delivery-mirror" }]);
+    const due = await stage.agent.store.outbox.due(Date.now(), 10);
+    expect(due).toMatchObject([{ key: KEY, target: { channel: "telegram", accountId: "default", to: "telegram:7" } }]);
+  });
+
+  it("completes the transcript when the first attempt died behind the outbox", async () => {
+    await using stage = await gatewayStage();
+    const { call } = caller(stage);
+    await call("message.send", { ...MESSAGE, idempotencyKey: "m0" });
+    const draft = {
+      idempotencyKey: "message:m1",
+      payload: {},
+      target: { channel: "telegram", accountId: "default", to: "telegram:7" },
+    };
+    await stage.agent.store.outbox.enqueue(KEY, [draft]);
+    await call("message.send", MESSAGE);
+    expect((await call("chat.history", { sessionKey: KEY })).messages).toHaveLength(2);
+    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toHaveLength(2);
+  });
+
+  it("does not wait for a session that is busy, and tells the agent later", async () => {
+    await using stage = await gatewayStage();
+    const { call } = caller(stage);
+    await call("message.send", { ...MESSAGE, idempotencyKey: "m0" });
+    await withSessionLease(stage.agent, KEY, {}, async () => {
+      expect(await call("message.send", MESSAGE)).toMatchObject({ ok: true, mirrored: false });
+    });
+    const { systemEvents } = await stage.parts.agents.open("main");
+    const { events } = await systemEvents.drainSystemEvents(KEY, { id: "t1", epoch: 1 });
+    expect(events.map(({ text }) => text)).toEqual([expect.stringContaining("the build is green")]);
+  });
+
+  it("finds the session that has talked to the chat before, whatever the spelling", async () => {
+    await using stage = await gatewayStage();
+    const { call } = caller(stage);
+    const group = { channel: "telegram", message: "hi" };
+    const made = await call("message.send", { ...group, to: "telegram:group:-100", idempotencyKey: "a" });
+    expect(made.sessionKey).toBe("agent:main:telegram:group:-100");
+    expect((await call("message.send", { ...group, to: "-100", idempotencyKey: "b" })).sessionKey).toBe(
+      made.sessionKey,
+    );
+    const topic = await call("message.send", { ...group, to: "-100", threadId: 4, idempotencyKey: "c" });
+    expect(topic.sessionKey).not.toBe(made.sessionKey);
+  });
+
+  it("attaches files of the owner, and refuses those that are not there", async () => {
+    await using stage = await gatewayStage();
+    const { call } = caller(stage);
+    const path = join(stage.home, "chart.png");
+    await writeFile(path, "png");
+    const media = { channel: "telegram", to: "telegram:7" };
+    await call("message.send", { ...media, media: [path, "https://example.org/a.png"], idempotencyKey: "f1" });
+    const [item] = await stage.agent.store.outbox.due(Date.now(), 10);
+    expect(item?.payload).toMatchObject({ mediaUrls: [path.slice(1), "https://example.org/a.png"] });
+    expect((await call("chat.history", { sessionKey: KEY })).messages).toMatchObject([
+      { content: [{ text: "chart.png, a.png" }] },
+    ]);
+    for (const wrong of [join(stage.home, "none.png"), "chart.png", "file:///etc/passwd", stage.home]) {
+      await expect(call("message.send", { ...media, media: [wrong], idempotencyKey: wrong })).rejects.toMatchObject({
+        code: expect.stringMatching(/^media-/) as string,
+      });
+    }
+    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toHaveLength(1);
+  });
+
+  it("attaches files of the agent's workspace only, for a connection that may no more than write", async () => {
+    await using stage = await gatewayStage();
+    const { workspace } = stage.agent;
+    const secret = join(stage.home, "gateway.token");
+    await mkdir(join(workspace, "out"), { recursive: true });
+    await mkdir(`${workspace}-2`);
+    await writeFile(join(workspace, "out", "chart.png"), "png");
+    await writeFile(join(`${workspace}-2`, "chart.png"), "png");
+    await symlink(secret, join(workspace, "link.png"));
+    await symlink(stage.home, join(workspace, "home"));
+    const writer = await connect(stage, "write");
+    const send = async (media: string): Promise<unknown> =>
+      await writer.call("message.send", { ...MESSAGE, media: [media], idempotencyKey: media });
+
+    for (const wrong of [
+      secret,
+      "/etc/passwd",
+      join(`${workspace}-2`, "chart.png"),
+      `${workspace}/../../../gateway.token`,
+      `${workspace}/out/../../../../gateway.token`,
+      join(workspace, "link.png"),
+      join(workspace, "home", "gateway.token"),
+      "../../../gateway.token",
+      `file://${secret}`,
+      `file://${workspace}/../../../gateway.token`,
+      workspace,
+    ]) {
+      await expect(send(wrong), wrong).rejects.toMatchObject({
+        code: expect.stringMatching(/^(?:permission-missing|media-)/) as string,
+      });
+    }
+    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toEqual([]);
+    await send(join(workspace, "out", "chart.png"));
+    const [item] = await stage.agent.store.outbox.due(Date.now(), 10);
+    expect(item?.payload).toMatchObject({ mediaUrls: ["out/chart.png"] });
+    writer.close();
+  });
+
+  it("reaches a session of the page", async () => {
+    await using stage = await gatewayStage();
+    const sent = await caller(stage).call("message.send", {
+      channel: "web",
+      to: "main",
+      message: "hi",
+      idempotencyKey: "w",
+    });
+    expect(sent).toMatchObject({ sessionKey: "agent:main:main", mirrored: true });
+  });
+
+  it("refuses a channel that is not there, nothing to say, and a session that may not be written to", async () => {
+    await using stage = await gatewayStage();
+    const { call } = caller(stage);
+    await expect(call("message.send", { ...MESSAGE, channel: "telegran" })).rejects.toMatchObject({
+      code: "channel-not-found",
+      hint: "Did you mean telegram?",
+    });
+    await expect(call("message.send", { ...MESSAGE, message: " " })).rejects.toMatchObject({ kind: "usage" });
+    await call("message.send", MESSAGE);
+    await call("sessions.patch", { key: KEY, sendPolicy: "deny" });
+    await expect(call("message.send", { ...MESSAGE, idempotencyKey: "m2" })).rejects.toMatchObject({
+      code: "send-denied",
+    });
+  });
+});

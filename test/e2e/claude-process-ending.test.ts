@@ -1,0 +1,128 @@
+/** One real Claude Code under control: how it starts and ends, and that nothing of it is left. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { AT_ONCE, collect, eventOf, setStage, startParent, toolStarted } from "../support/claude-stage.ts";
+import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
+import { hang, slowly, text, toolUse } from "../support/fake-anthropic/reply.ts";
+
+describe("ending", AT_ONCE, () => {
+  test("an interrupt before the turn has begun works too", async () => {
+    await using stage = await setStage();
+    stage.api.script(hang());
+    await using claude = stage.start();
+    const running = claude.send("go");
+    expect(await claude.interrupt()).toBe("answered");
+    expect(await running).toMatchObject({ outcome: "interrupted", canContinue: true });
+  });
+
+  test("where a request is no use, SIGINT ends the turn and the process", async () => {
+    await using stage = await setStage();
+    stage.api.script(slowly(text("one two three ".repeat(200)), 20));
+    await using claude = stage.start({ grace: { interruptMs: 0, terminateMs: 20_000 } });
+    const running = claude.send("count");
+    await eventOf(claude, "text");
+    expect(await claude.interrupt()).toBe("process-ended");
+    const turn = await running;
+    expect(turn).toMatchObject({ outcome: "interrupted", canContinue: false });
+    expect(turn.text).toMatch(/^one /);
+    expect(await claude.ended).toMatchObject({ code: 0 });
+  });
+
+  test("a process that does not listen is ended by signals", async () => {
+    await using stage = await setStage();
+    stage.api.script(toolUse("Bash", { command: "sleep 300" }));
+    await using claude = stage.start({
+      permissionMode: "bypassPermissions",
+      grace: { interruptMs: 200, endMs: 200, terminateMs: 200 },
+    });
+    const running = claude.send("go");
+    await eventOf(claude, "tool-use");
+    // It can neither answer nor end itself.
+    process.kill(claude.pid, "SIGSTOP");
+    expect(await claude.interrupt()).toBe("process-ended");
+    expect(await running).toMatchObject({ outcome: "interrupted", canContinue: false });
+    expect(await claude.ended).toMatchObject({ signal: "SIGKILL" });
+    expect(stage.home.processes()).toEqual([]);
+  });
+
+  test("stop ends a turn, and what runs in the background", async () => {
+    await using stage = await setStage();
+    stage.api.script(toolUse("Bash", { command: "sleep 300", run_in_background: true }), hang());
+    await using claude = stage.start({ permissionMode: "bypassPermissions" });
+    const running = claude.send("go");
+    await stage.api.waitFor((request) => toolResults(request).length > 0);
+    await claude.stop();
+    expect(await running).toMatchObject({ outcome: "interrupted", canContinue: false });
+    expect(stage.home.processes()).toEqual([]);
+  });
+
+  test("a claude that is killed leaves a crashed turn and no tool behind", async () => {
+    await using stage = await setStage();
+    stage.api.script(toolUse("Bash", { command: "sleep 300" }));
+    await using claude = stage.start({ permissionMode: "bypassPermissions" });
+    const running = claude.send("go");
+    await toolStarted(stage.home, "sleep");
+    process.kill(claude.pid, "SIGKILL");
+    expect(await running).toMatchObject({
+      outcome: "crashed",
+      error: "claude ended by SIGKILL before the turn had a result",
+      canContinue: false,
+    });
+    await claude.ended;
+    expect(stage.home.processes()).toEqual([]);
+  });
+
+  test("when the parent is killed nothing is left", async () => {
+    await using stage = await setStage();
+    stage.api.script(toolUse("Bash", { command: "nohup sleep 300 & sleep 300" }));
+    const parent = await startParent({ ...stage.options, permissionMode: "bypassPermissions" });
+    await toolStarted(stage.home, "sleep", 2);
+    parent.kill("SIGKILL");
+    await stage.home.empty();
+    expect(stage.home.processes()).toEqual([]);
+  });
+
+  test("nor when it is killed while claude starts", async () => {
+    await using stage = await setStage();
+    for (const ms of [0, 3, 30, 300]) {
+      const parent = await startParent(stage.options);
+      await delay(ms);
+      parent.kill("SIGKILL");
+      await stage.home.empty();
+    }
+    expect(stage.home.processes()).toEqual([]);
+  });
+});
+
+describe("starting", AT_ONCE, () => {
+  test("a program that ends at once", async () => {
+    await using stage = await setStage();
+    const command = join(stage.home.home, "broken");
+    await writeFile(command, "#!/bin/sh\necho 'half a line'; printf '{\"type\":'; echo 'no licence' >&2; exit 3\n", {
+      mode: 0o755,
+    });
+    await using claude = stage.start({ command });
+    const events = collect(claude);
+    expect(await claude.send("hello")).toMatchObject({
+      outcome: "crashed",
+      sessionId: undefined,
+      error: "claude ended with exit code 3 before the turn had a result: no licence",
+    });
+    expect((await events).filter(({ type }) => type === "damaged")).toMatchObject([
+      { excerpt: "half a line" },
+      { reason: "the output ended in the middle of a line", excerpt: '{"type":' },
+    ]);
+  });
+
+  test("what got out of reach does not keep the process from ending", async () => {
+    await using stage = await setStage();
+    const command = join(stage.home.home, "forking");
+    const marks = "env -u HOLDFAST_RUN -u HOLDFAST_TEST_MARK";
+    await writeFile(command, `#!/bin/sh\nread -r _\n(${marks} setsid sleep 6 &)\nexit 0\n`, { mode: 0o755 });
+    await using claude = stage.start({ command });
+    expect(await claude.send("hello")).toMatchObject({ outcome: "crashed" });
+    expect(await claude.ended).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,136 @@
+/** The runner beside a `claude` that a person has started: never two writers in one session. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readRunningSessions } from "../../src/claude/native/running.ts";
+import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
+import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
+import { type RunnerBench, branchPoints, createRunnerBench, prompts, until } from "../support/runner-bench.ts";
+
+describe("a person's own claude", () => {
+  let bench: RunnerBench;
+  let sessionId: string;
+  beforeAll(async () => {
+    bench = await createRunnerBench();
+    sessionId = (await bench.run("ours")).sessionId ?? "";
+  });
+  beforeEach(() => void bench.events.splice(0));
+  afterAll(async () => {
+    await bench[Symbol.asyncDispose]();
+  });
+
+  it("is waited for, forked from or refused, never written beside", async () => {
+    const released = Promise.withResolvers<void>();
+    bench.reply("theirs", heldUntil(released.promise, text("a b c")));
+    const person = startPerson(bench, ["--resume", sessionId, "theirs"]);
+    await until(async () => await isRunning(bench, person.pid), "the person's claude does not show");
+    await expect(bench.run("no", { resume: sessionId, onRunning: "refuse" })).rejects.toMatchObject({
+      code: "session-in-use",
+      data: { kind: "person", pid: person.pid },
+    });
+    await expect(bench.runner.killClaudeCode(sessionId)).rejects.toMatchObject({ code: "session-in-use" });
+    const waiting = bench.run("after them");
+    expect(await bench.event("queued")).toMatchObject({ holder: { kind: "person", pid: person.pid, sessionId } });
+    const forked = await bench.run("beside them", { resume: sessionId, onRunning: "fork", agentId: "other" });
+    expect(forked).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId } });
+    released.resolve();
+    const waited = await waiting;
+    await person.ended;
+    const said = await prompts(bench, sessionId);
+    expect(said.slice(-2)).toEqual(["theirs", "after them"]);
+    expect(waited.outcome).toBe("completed");
+    expect(await branchPoints(bench, sessionId)).toBe(0);
+  });
+
+  it("that sits idle before a terminal is somebody, too", async () => {
+    const person = await startPersonAtTerminal(bench, ["--resume", sessionId]);
+    const idle = await until(
+      async () => (await readRunningSessions(bench.claude.configDir)).find(({ status }) => status === "idle"),
+      "the terminal does not show",
+    );
+    expect(idle).toMatchObject({ sessionId, kind: "interactive" });
+    const holder = { kind: "person", pid: idle.pid, sessionId, status: "idle" };
+    await expect(bench.run("no", { resume: sessionId, onRunning: "refuse" })).rejects.toMatchObject({
+      code: "session-in-use",
+      data: holder,
+    });
+    const waiting = bench.run("after them");
+    expect(await bench.event("queued")).toMatchObject({ holder });
+    person.type("typed");
+    // What is typed and Enter in one piece would be taken for a paste.
+    await delay(300);
+    person.type("\r");
+    await bench.api.waitFor((request) => lastUserText(request).includes("typed"));
+    const forked = await bench.run("beside them", { resume: sessionId, onRunning: "fork", agentId: "other" });
+    expect(forked).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId } });
+    process.kill(idle.pid, "SIGTERM");
+    await person.ended;
+    expect(await waiting).toMatchObject({ outcome: "completed", sessionId });
+    expect((await prompts(bench, sessionId)).slice(-2)).toEqual(["typed", "after them"]);
+    expect(await branchPoints(bench, sessionId)).toBe(0);
+  });
+
+  it("is a lease of ours when Holdfast opened it", async () => {
+    const closed = Promise.withResolvers<void>();
+    const place = { sessionId, repoPath: bench.claude.repo, agentId: "main" };
+    const attached = bench.runner.withSession(place, async () => await closed.promise);
+    await until(async () => (await bench.runner.getAllLiveSessions())[0], "the session does not show");
+    const next = bench.run("after it");
+    expect(await bench.event("queued")).toMatchObject({ holder: { sessionId, task: "Opened by a person" } });
+    closed.resolve();
+    await attached;
+    expect(await next).toMatchObject({ outcome: "completed", sessionId });
+  });
+
+  it("that takes our session while we write it is reported at once, and ended only by force", async () => {
+    bench.reply("hold on", hang());
+    bench.reply("intrude", hang());
+    const controller = new AbortController();
+    const running = bench.run("hold on", { signal: controller.signal });
+    await bench.api.waitFor((request) => lastUserText(request).includes("hold on"));
+    const person = startPerson(bench, ["--resume", sessionId, "intrude"]);
+    expect(await bench.event("second-writer")).toMatchObject({ pid: person.pid, sessionId });
+    controller.abort();
+    const result = await running;
+    expect(result.warnings.join()).toContain(String(person.pid));
+    expect(await bench.runner.killClaudeCode(sessionId, { force: true })).toEqual([
+      { sessionId, pid: person.pid, by: "signal" },
+    ]);
+    await person.ended;
+    // What the other tests look for in vain.
+    expect(await branchPoints(bench, sessionId)).toBeGreaterThan(0);
+  });
+});
+
+/** A person's own `claude`, which knows nothing of Holdfast. */
+function startPerson({ claude }: RunnerBench, args: string[]): { pid: number; ended: Promise<unknown> } {
+  const child = spawn(claude.command, ["-p", ...args], { cwd: claude.repo, env: claude.env, stdio: "ignore" });
+  return { pid: child.pid ?? 0, ended: once(child, "exit") };
+}
+
+/** The same before a terminal, which `script` provides: it sits there and waits for what they type. */
+async function startPersonAtTerminal(
+  { claude }: RunnerBench,
+  args: string[],
+): Promise<{ type(text: string): void; ended: Promise<unknown> }> {
+  const settings = {
+    hasCompletedOnboarding: true,
+    theme: "dark",
+    projects: { [claude.repo]: { hasTrustDialogAccepted: true } },
+    customApiKeyResponses: { approved: [claude.env["ANTHROPIC_API_KEY"]?.slice(-20)], rejected: [] },
+  };
+  await writeFile(join(claude.configDir, ".claude.json"), JSON.stringify(settings));
+  const child = spawn("script", ["-qefc", [claude.command, ...args].join(" "), "/dev/null"], {
+    cwd: claude.repo,
+    env: { ...claude.env, TERM: "xterm-256color" },
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  return { type: (text) => void child.stdin.write(text), ended: once(child, "exit") };
+}
+
+async function isRunning({ claude }: RunnerBench, pid: number): Promise<true | undefined> {
+  return (await readRunningSessions(claude.configDir)).some((one) => one.pid === pid) || undefined;
+}

@@ -1,0 +1,81 @@
+/** Several runners and runs with the real `claude`: one writer per session and repo. */
+import { readdir } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
+import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
+import { startRunnerChild } from "../support/run-runner-child.ts";
+import { branchPoints, createRunnerBench, prompts, until } from "../support/runner-bench.ts";
+
+describe("several runs", () => {
+  it("queue on one repo and then resume what the first one left; labels run beside", async () => {
+    await using bench = await createRunnerBench();
+    const released = Promise.withResolvers<void>();
+    bench.reply("slow one", heldUntil(released.promise, text("one two three")));
+    const first = bench.run("slow one");
+    await bench.event("text");
+    const labelled = bench.run("beside it", { label: "docs" });
+    const second = bench.run("second in line");
+    const third = bench.run("third in line");
+    const queued = await bench.event("queued");
+    expect(queued).toMatchObject({ holder: { kind: "holdfast", task: "slow one", agentId: "main" } });
+    const docs = await labelled;
+    expect(bench.runner.activeSpawns.size).toBeGreaterThan(0);
+    released.resolve();
+    const [one, two] = await Promise.all([first, second, third]);
+    expect(two).toMatchObject({ outcome: "completed", sessionId: one.sessionId, selection: { action: "resume" } });
+    expect(docs.sessionId).not.toBe(one.sessionId);
+    expect((await prompts(bench, one.sessionId ?? "")).slice(1)).toEqual(["second in line", "third in line"]);
+    expect(await branchPoints(bench, one.sessionId ?? "")).toBe(0);
+    const controller = new AbortController();
+    controller.abort();
+    await expect(bench.run("never", { signal: controller.signal })).rejects.toMatchObject({ code: "run-cancelled" });
+    for (const label of [" ", "two\nlines", "\u001b[31m"]) {
+      await expect(bench.run("never", { label })).rejects.toMatchObject({ code: "invalid-label" });
+    }
+  });
+
+  it("queue across processes, and a killed process leaves neither a claude nor a lease", async () => {
+    await using bench = await createRunnerBench();
+    bench.reply("in the child", hang());
+    const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
+    await using child = startRunnerChild({ setup: bench.setup, options });
+    const started = await child.event("started");
+    await bench.api.waitFor((request) => lastUserText(request).includes("in the child"));
+    await expect(bench.run("no", { onRunning: "refuse" })).rejects.toMatchObject({ code: "session-in-use" });
+    const second = bench.run("after the child");
+    expect(await bench.event("queued")).toMatchObject({ holder: { pid: child.pid, task: "in the child" } });
+    // Claude Code writes a moment later than it works; what it had not written nobody could resume.
+    const isWritten = async () => (await prompts(bench, started.sessionId ?? "")).length > 0 || undefined;
+    await until(async () => await isWritten().catch(() => undefined), "no transcript");
+    await child.kill("SIGKILL");
+    const killedAt = performance.now();
+    const result = await second;
+    expect(result.outcome).toBe("completed");
+    expect(performance.now() - killedAt).toBeLessThan(10_000);
+    expect(result.sessionId).toBe(started.sessionId);
+    expect(await branchPoints(bench, result.sessionId ?? "")).toBe(0);
+    await bench.claude.empty();
+    expect(await readdir(bench.locksFolder)).toEqual([]);
+  });
+
+  it("end in another process when it is asked to, or told to end", async () => {
+    await using bench = await createRunnerBench();
+    bench.reply("in the child", hang());
+    const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
+    await using asked = startRunnerChild({ setup: bench.setup, options: { ...options, label: "asked" } });
+    await using told = startRunnerChild({ setup: bench.setup, options: { ...options, label: "told" } });
+    const { sessionId = "" } = await asked.event("started");
+    await told.event("started");
+    const live = await bench.runner.getAllLiveSessions();
+    expect(live.map(({ label }) => label ?? "").sort()).toEqual(["asked", "told"]);
+    expect(live.some(({ isLocal }) => isLocal)).toBe(false);
+    await expect(bench.runner.sendFollowUpAndWait(sessionId, "no")).rejects.toMatchObject({
+      code: "session-not-persistent",
+    });
+    expect(await bench.runner.killClaudeCode(sessionId)).toMatchObject([{ sessionId, by: "holdfast" }]);
+    expect(await asked.event("result")).toMatchObject({ result: { outcome: "interrupted" } });
+    await told.kill("SIGTERM");
+    expect(bench.claude.processes()).toEqual([]);
+    expect(await readdir(bench.locksFolder)).toEqual([]);
+  });
+});

@@ -1,0 +1,247 @@
+/** What others see of `status`, `agent`, `agents` and `channels` without a gateway: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
+import { readFile, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { createPairingStore } from "../../src/channels/pairing-store.ts";
+import { homeWithConversation } from "../support/cli-conversation.ts";
+import { runCli } from "../support/run-cli.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+
+const TEXT = expect.any(String) as string;
+const NUMBER = expect.any(Number) as number;
+
+describe("without a gateway", () => {
+  it("status shows what the stores hold", async () => {
+    await using home = await homeWithConversation(["hello"]);
+    const { code, json } = await runCli(["status", "--json", "--usage"], { home: home.path });
+    expect(code).toBe(0);
+    const session = {
+      agentId: "main",
+      key: expect.stringMatching(/^agent:main:cli:dm:/) as string,
+      kind: "direct",
+      sessionId: TEXT,
+      updatedAt: NUMBER,
+      age: NUMBER,
+      flags: expect.arrayContaining([expect.stringMatching(/^id:/)]) as string[],
+    };
+    const path = home.join("agents/main/agent.sqlite");
+    expect(json()).toEqual({
+      schema: 1,
+      version: TEXT,
+      channelSummary: [],
+      sessions: {
+        paths: [path],
+        count: 1,
+        defaults: {},
+        recent: [expect.objectContaining(session)],
+        byAgent: [{ agentId: "main", path, count: 1, recent: [expect.objectContaining(session)] }],
+      },
+      os: { platform: TEXT, arch: TEXT, release: TEXT, label: TEXT },
+      gateway: {
+        mode: "local",
+        url: null,
+        urlSource: "local loopback",
+        misconfigured: false,
+        reachable: false,
+        connectLatencyMs: null,
+        self: null,
+        turns: null,
+        error: null,
+      },
+      agents: {
+        defaultId: "main",
+        agents: [
+          {
+            id: "main",
+            engine: "echo",
+            workspaceDir: home.join("agents/main/workspace"),
+            bootstrapPending: false,
+            sessionsPath: path,
+            sessionsCount: 1,
+            lastUpdatedAt: NUMBER,
+            lastActiveAgeMs: NUMBER,
+          },
+        ],
+        totalSessions: 1,
+        bootstrapPendingCount: 0,
+      },
+      usage: [expect.objectContaining({ agentId: "main", answers: 1, input: NUMBER, output: NUMBER, costUsd: 0 })],
+    });
+  });
+
+  it("status says which store cannot be read, and shows the rest", async () => {
+    await using home = await homeWithConversation(["hello"]);
+    await runCli(["agents", "add", "other"], { home: home.path });
+    await writeFile(home.join("agents/main/agent.sqlite"), "this is no database, whatever its name says".repeat(50));
+    const { code, json } = await runCli(["status", "--json"], { home: home.path });
+    expect(code).toBe(5);
+    expect(json()).toMatchObject({
+      agents: {
+        agents: [
+          { id: "main", problem: TEXT },
+          { id: "other", sessionsCount: 0 },
+        ],
+      },
+    });
+  });
+
+  it("health, gateway status and gateway stop say that none runs", async () => {
+    await using home = await temporaryFolder();
+    const health = await runCli(["health"], { home: home.path });
+    expect(health).toMatchObject({ code: 1, stdout: "" });
+    expect(health.stderr).toContain("Start one with `holdfast gateway`.");
+    const status = await runCli(["gateway", "status", "--json"], { home: home.path });
+    expect(status.code).toBe(3);
+    expect(status.json()).toEqual({ schema: 1, running: false });
+    for (const command of ["stop", "link"]) {
+      const { code, stdout, stderr } = await runCli(["gateway", command, "--json"], { home: home.path });
+      expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+      expect(JSON.parse(stderr)).toMatchObject({ error: { code: "gateway-not-running" } });
+    }
+  });
+
+  it("agent --local answers in this process", async () => {
+    await using home = await temporaryFolder();
+    const { code, json } = await runCli(["agent", "-m", "hello", "--local", "--json"], { home: home.path });
+    expect(code).toBe(0);
+    expect(json()).toEqual({
+      schema: 1,
+      runId: TEXT,
+      status: "ok",
+      summary: "completed",
+      agentId: "main",
+      sessionKey: "agent:main:main",
+      result: {
+        payloads: [{ text: expect.stringContaining("hello") as string, mediaUrl: null }],
+        meta: {
+          durationMs: NUMBER,
+          aborted: false,
+          outcome: "answered",
+          agentMeta: expect.objectContaining({ sessionId: TEXT }) as object,
+        },
+      },
+    });
+    const again = await runCli(["agent", "-m", "again", "--local", "--session-id", "main"], { home: home.path });
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/\[echo\].*again\n$/s) as string });
+  });
+});
+
+describe("agents", () => {
+  it("are added with a workspace and listed in OpenClaw's shape", async () => {
+    await using home = await temporaryFolder();
+    await writeFile(
+      home.join("config.json"),
+      '{\n  // mine\n  channels: { telegram: { work: { agent: "helper" } } },\n}\n',
+    );
+    const added = await runCli(["agents", "add", "helper", "--name", "Helper", "--json"], { home: home.path });
+    const helper = {
+      id: "helper",
+      name: "Helper",
+      workspace: home.join("agents/helper/workspace"),
+      agentDir: home.join("agents/helper"),
+      engine: "echo",
+      bindings: 1,
+      isDefault: false,
+      routes: ["telegram (work)"],
+    };
+    expect(added.json()).toEqual({ schema: 1, ok: true, path: home.join("config.json"), agent: helper });
+    expect(await readFile(home.join("config.json"), "utf8")).toContain("// mine");
+    expect(await readFile(home.join("agents/helper/workspace/AGENTS.md"), "utf8")).not.toBe("");
+    const listed = await runCli(["agents", "list", "--json"], { home: home.path });
+    expect(listed.json()).toEqual([
+      helper,
+      {
+        id: "main",
+        workspace: home.join("agents/main/workspace"),
+        agentDir: home.join("agents/main"),
+        engine: "echo",
+        bindings: 0,
+        isDefault: true,
+        routes: ["default (no explicit rules)"],
+      },
+    ]);
+    const again = await runCli(["agents", "add", "helper"], { home: home.path });
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is an agent "helper" already') as string,
+    });
+    expect((await runCli(["agents", "add", "../x"], { home: home.path })).code).toBe(2);
+    const wrong = await runCli(["agents", "add", "third", "--model", "nonsense"], { home: home.path });
+    expect(wrong.code).toBe(2);
+    expect((await runCli(["agents", "list"], { home: home.path })).stdout).not.toContain("third");
+  });
+});
+
+describe("pairing", () => {
+  it("shows who waits, lets them in and shuts them out again", async () => {
+    await using home = await temporaryFolder();
+    await writeFile(home.join("config.json"), "{ channels: { telegram: { default: {}, work: {} } } }");
+    const store = createPairingStore({
+      folder: home.join("channels"),
+      channel: "telegram",
+      accountId: "work",
+      clock: systemClock,
+    });
+    const offer = await store.offer({ id: "42", username: "ann", name: "Ann\u001b[31m" });
+    const code = offer.kind === "told" ? offer.code : "";
+    const run = async (...args: string[]) => await runCli(["channels", ...args], { home: home.path });
+
+    expect((await run("pending", "--json")).json()).toEqual({
+      schema: 1,
+      count: 1,
+      requests: [expect.objectContaining({ channel: "telegram", accountId: "work", id: "42", username: "ann", code })],
+    });
+    const shown = (await run("pending")).stdout;
+    expect(shown).toContain(String.raw`Ann\u001b[31m @ann (42)`);
+    expect((await run("approve", "telegram", "WRONG234")).code).toBe(3);
+    const approved = await run("approve", "telegram", code.toLowerCase(), "--json");
+    expect(approved.json()).toMatchObject({
+      schema: 1,
+      ok: true,
+      channel: "telegram",
+      accountId: "work",
+      sender: { id: "42" },
+    });
+    expect(await store.approved()).toMatchObject([{ id: "42" }]);
+    expect((await run("pending", "--json")).json()).toMatchObject({ count: 0 });
+    expect((await run("revoke", "telegram", "42", "--json")).json()).toEqual({
+      schema: 1,
+      ok: true,
+      channel: "telegram",
+      accountId: "work",
+      id: "42",
+    });
+    expect(await store.approved()).toEqual([]);
+    expect((await run("revoke", "telegram", "42")).code).toBe(3);
+    expect(await run("approve", "signal", "X")).toMatchObject({ code: 2 });
+    expect(await run("approve", "telegram", code, "--account", "ghost")).toMatchObject({ code: 3 });
+  });
+
+  it("has no login where a token does it", async () => {
+    await using home = await temporaryFolder();
+    const { code, stderr } = await runCli(["channels", "login", "--channel", "telegram"], { home: home.path });
+    expect(code).toBe(2);
+    expect(stderr).toContain("TELEGRAM_BOT_TOKEN");
+    const none = await runCli(["channels", "login"], { home: home.path });
+    expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining("channels.whatsapp.default") as string });
+  });
+});
+
+describe("wrong usage", () => {
+  it.each([
+    [["agent"], /There is nothing to say[\s\S]*-m/],
+    [["agent", "-m", "x", "-t", "a", "--session-id", "b"], /two sessions/],
+    [["agent", "-m", "x", "--thinking", "hard"], /--thinking takes off, minimal/],
+    [["agent", "-m", "x", "--timeout", "soon"], /--timeout takes a number above 0/],
+    [["gateway", "--port", "70000"], /--port takes a number from 0 to 65535/],
+    [["message", "send", "-m", "x"], /--channel is missing/],
+    [["message", "send", "--channel", "telegram", "-t", "1"], /--message is missing/],
+    [["completion", "tcsh"], /bash, zsh, fish/],
+    [["channels", "login", "--channel", "fax"], /--channel takes telegram, discord, whatsapp/],
+  ])("%j", async (args, message) => {
+    await using home = await temporaryFolder();
+    const { code, stderr, stdout } = await runCli(args, { home: home.path });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+});

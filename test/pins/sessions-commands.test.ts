@@ -1,0 +1,148 @@
+/** What others see of `holdfast sessions`: JSON shapes, sentences, exit codes. docs/cli.md describes it. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/log.ts";
+import { openPendingDatabase } from "../../src/turn/body/pending-database.ts";
+import { createSystemEvents } from "../../src/turn/body/system-events.ts";
+import { homeWithConversation } from "../support/cli-conversation.ts";
+import { runCli } from "../support/run-cli.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+
+const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/) as string;
+const TIME = expect.any(Number) as number;
+
+describe("holdfast sessions", () => {
+  it("prints OpenClaw's shape with --json", async () => {
+    await using home = await homeWithConversation();
+    const { code, json } = await runCli(["sessions", "--json", "--active", "60"], { home: home.path });
+    expect(code).toBe(0);
+    expect(json()).toEqual({
+      path: home.join("agents/main/agent.sqlite"),
+      count: 1,
+      total: 1,
+      activeMinutes: 60,
+      sessions: [
+        {
+          key: expect.stringMatching(/^agent:main:cli:dm:/) as string,
+          kind: "direct",
+          updatedAt: TIME,
+          ageMs: TIME,
+          sessionId: ID,
+          systemSent: false,
+          abortedLastRun: false,
+          inputTokens: TIME,
+          outputTokens: TIME,
+          totalTokens: TIME,
+          model: "echo",
+          channel: "web",
+          label: "work",
+        },
+      ],
+    });
+  });
+
+  it("lists the sessions of every agent with --all-agents", async () => {
+    await using home = await homeWithConversation();
+    await runCli(["agents", "add", "other"], { home: home.path });
+    await runCli(["chat", "--local", "--agent", "other"], { home: home.path, input: "hi\n" });
+    await mkdir(home.join("agents/silent"));
+    const { json } = await runCli(["sessions", "--all-agents", "--json"], { home: home.path });
+    expect(json()).toMatchObject({
+      path: "(multiple)",
+      count: 2,
+      sessions: [{ agentId: "other" }, { agentId: "main" }],
+    });
+  });
+
+  it("let the agent save its memory before a reset, and forget what waits for a deleted session", async () => {
+    await using home = await homeWithConversation();
+    const { json } = await runCli(["sessions", "--json"], { home: home.path });
+    const { key = "", sessionId = "" } =
+      (json() as { sessions: { key: string; sessionId: string }[] }).sessions[0] ?? {};
+    expect((await runCli(["sessions", "reset", key], { home: home.path })).code).toBe(0);
+    const { stdout } = await runCli(["history", sessionId, "--all"], { home: home.path });
+    expect(stdout).toMatch(/ memory +This conversation is about to end/);
+
+    const options = { path: home.join("agents/main/pending.sqlite"), clock: systemClock, logger: silentLogger };
+    const database = await openPendingDatabase(options);
+    const events = createSystemEvents({ database, now: () => Date.now() });
+    await events.enqueueSystemEvent(key, "rain");
+    await events.enqueueSystemEvent("agent:main:main", "snow");
+    expect((await runCli(["sessions", "delete", key, "--yes"], { home: home.path })).code).toBe(0);
+    const claim = { id: "t", epoch: 1 };
+    expect((await events.drainSystemEvents(key, claim)).events).toEqual([]);
+    expect((await events.drainSystemEvents("agent:main:main", claim)).events).toHaveLength(1);
+    database.close();
+  });
+
+  it("reads an OpenClaw file in place with --store", async () => {
+    await using home = await temporaryFolder();
+    const store = new URL("../fixtures/openclaw/v2026.1.30/sessions.json", import.meta.url);
+    await writeFile(home.join("sessions.json"), await readFile(store));
+    const { json } = await runCli(["sessions", "--json", "--store", "sessions.json"], { home: home.path });
+    expect(json()).toMatchObject({
+      count: 1,
+      sessions: [{ key: "agent:main:main", sessionId: "b083ce80-7643-4db8-b061-b135059208d6", totalTokens: 1208 }],
+    });
+  });
+
+  it("shows, patches, resets, compacts, archives, restores and deletes, with JSON each", async () => {
+    await using home = await homeWithConversation();
+    const run = async (...args: string[]) => {
+      const result = await runCli(["sessions", ...args, "--json"], { home: home.path });
+      expect(result).toMatchObject({ code: 0 });
+      return result.json();
+    };
+    expect(await run("show", "work")).toMatchObject({
+      agentId: "main",
+      entry: { label: "work" },
+      windows: [
+        { sessionId: ID, reason: "initial", openedAt: TIME, closedAt: TIME },
+        { sessionId: ID, reason: "command", openedAt: TIME },
+      ],
+    });
+    expect(await run("patch", "work", "thinkingLevel=high", "--unset", "label")).toMatchObject({
+      ok: true,
+      entry: { thinkingLevel: "high" },
+    });
+    const { sessions } = (await run()) as { sessions: { key: string; sessionId: string }[] };
+    const key = sessions[0]?.key ?? "";
+    expect(await run("reset", key)).toMatchObject({ ok: true, key, previousSessionId: sessions[0]?.sessionId });
+    expect(await run("compact", key)).toMatchObject({ ok: true, key, compacted: false });
+    expect(await run("restore", sessions[0]?.sessionId ?? "")).toMatchObject({
+      ok: true,
+      entry: { sessionId: sessions[0]?.sessionId },
+    });
+    const archived = (await run("archive", key)) as { archive: string };
+    expect(await run("restore")).toMatchObject({
+      count: 1,
+      archives: [{ id: archived.archive, key, reason: "archived" }],
+    });
+    await writeFile(home.join("agents/main/sessions/archive/damaged.json"), "{");
+    const partly = await runCli(["sessions", "restore", "--json"], { home: home.path });
+    expect(partly).toMatchObject({ code: 5, stderr: expect.stringContaining("damaged.json cannot be read") as string });
+    expect(partly.json()).toMatchObject({ count: 1 });
+    expect(await run("restore", archived.archive)).toMatchObject({ ok: true, key });
+    expect(await run("delete", key, "--yes")).toMatchObject({ ok: true, key, deleted: true });
+    expect(await run()).toMatchObject({ count: 0, sessions: [] });
+  });
+
+  it("exports a conversation without its secrets", async () => {
+    await using home = await temporaryFolder();
+    const secret = `sk-ant-${"a1".repeat(20)}`;
+    await runCli(["chat", "--local"], { home: home.path, input: `my key is ${secret}\n/label x\n` });
+    for (const format of ["md", "jsonl", "json"]) {
+      const { code, stdout } = await runCli(["sessions", "export", "x", "--format", format], { home: home.path });
+      expect(code).toBe(0);
+      expect(stdout).toContain("my key is sk-ant-[redacted]");
+      expect(stdout).not.toContain(secret);
+    }
+    const asJson = await runCli(["sessions", "export", "x", "--json"], { home: home.path });
+    expect(asJson.json()).toMatchObject({ entries: [{ type: "custom" }, { type: "message" }, { type: "message" }] });
+    await runCli(["sessions", "export", "x", "--json", "--output", "x.json"], { home: home.path });
+    expect(await readFile(home.join("x.json"), "utf8")).toBe(asJson.stdout);
+    const plain = await runCli(["sessions", "export", "x", "--no-redact"], { home: home.path });
+    expect(plain.stdout).toContain(secret);
+  });
+});
