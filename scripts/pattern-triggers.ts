@@ -55,15 +55,10 @@ function readSequence(reader: Reader, costOf: Cost): Needs {
     }
     if (atom.isNothing === true) continue;
     endLiteral();
-    if (times !== 0) offer(atom.letter === undefined ? atom.needs : tagged(atom.letter));
+    if (times !== 0) offer(atom.needs);
   }
   endLiteral();
   return best;
-}
-
-/** A run of capitals stands for a word of a list (see tagDoneVerbs); no other text has them. */
-function tagged(letter: string): Needs {
-  return /[A-Z]/.test(letter) ? new Set([letter]) : undefined;
 }
 
 interface Atom {

@@ -56,6 +56,7 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
     },
     start: async (host) => {
       for (const { name, accountId, settings } of configuredAccounts(config)) {
+        if (isStopped) return;
         try {
           await options.requireAgent?.(settings.agent ?? config.defaultAgent);
           const channel = await openChannel(name, accountId, options);
@@ -69,8 +70,8 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
       }
       await Promise.all(
         accounts.map(async (account) => {
-          const inner = host(account);
           if (isStopped) return;
+          const inner = host(account);
           try {
             await account.channel.start({
               admit: async (message) => await inner.admit(message),

@@ -44,9 +44,10 @@ export async function replaceFile(temporary: string, path: string): Promise<void
 
 const TEMPORARY_NAME = /\.(\d+)\.[0-9a-f]{12}\.tmp$/;
 
-/** A name beside `path` that no other process and no other call uses. */
-export function temporaryPath(path: string): string {
-  return `${path}.${process.pid}.${nodeCrypto().randomBytes(6).toString("hex")}.tmp`;
+/** A name beside `path` that no other process uses, and no other call unless it gives the same number. */
+export function temporaryPath(path: string, unique?: number): string {
+  const mark = unique?.toString(16).padStart(12, "0") ?? nodeCrypto().randomBytes(6).toString("hex");
+  return `${path}.${process.pid}.${mark}.tmp`;
 }
 
 /** Whether a file name is one that a crashed durable write left behind. */

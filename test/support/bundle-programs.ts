@@ -18,6 +18,9 @@ export interface BundledPrograms extends AsyncDisposable {
 export async function bundlePrograms(sources: Readonly<Record<string, string>>): Promise<BundledPrograms> {
   await mkdir(PARENT, { recursive: true });
   const folder = await mkdtemp(join(PARENT, "programs-"));
+  const remove = async (): Promise<void> => await rm(folder, { recursive: true, force: true });
+  await using undo = new AsyncDisposableStack();
+  undo.defer(remove);
   const bundle = await rolldown({
     input: { ...sources },
     platform: "node",
@@ -27,8 +30,6 @@ export async function bundlePrograms(sources: Readonly<Record<string, string>>):
   });
   await bundle.write({ dir: folder, format: "esm" });
   await bundle.close();
-  return {
-    folder,
-    [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
-  };
+  undo.move();
+  return { folder, [Symbol.asyncDispose]: remove };
 }

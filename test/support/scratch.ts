@@ -45,7 +45,12 @@ function scratchInMemory(): string | undefined {
 function removeAbandoned(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = /^holdfast-scratch-(\d+)-/.exec(name)?.[1];
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(MEMORY, name), { recursive: true, force: true });
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    try {
+      rmSync(join(MEMORY, name), { recursive: true, force: true });
+    } catch {
+      // Somebody else's.
+    }
   }
 }
 

@@ -35,8 +35,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     teller.silence();
     await gateway.close();
   });
-  await announce(setup, gateway, options);
-  await stopped;
+  await Promise.all([announce(setup, gateway, options), stopped]);
 }
 
 /** On another port it would run, but no command would find it. */

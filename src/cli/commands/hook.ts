@@ -2,6 +2,7 @@
  * `holdfast hook <event>`: what Claude Code calls, and waits for. Whatever happens it succeeds, prints an answer or
  * nothing, and does so in a moment: a session must never suffer from being remembered. What goes wrong is noted in a file.
  */
+import { flushCompileCache } from "node:module";
 import type { Logger } from "../../base/log.ts";
 import { resolveClaudeHome } from "../../claude/native/layout.ts";
 import { claudeLayout, resolveHome } from "../../config/layout.ts";
@@ -16,7 +17,7 @@ import { createHookLog } from "../../hooks/claude-code/hook-log.ts";
  * things everything takes longer, and still the answer should be the same.
  */
 const ANSWER_MS = 140;
-/** Claude Code has written it before this process runs; only a machine that is very busy makes it late. */
+/** Claude Code begins to write before this process runs; only a machine that is very busy makes it late. */
 const INPUT_MS = 50;
 /** Whatever hangs then is left behind. A machine that is very busy gets that far without anything hanging. */
 const HARD_LIMIT_MS = 2_000;
@@ -77,15 +78,18 @@ function usedMs(): number {
 
 /** How many times longer everything takes than on a machine that has nothing else to do. */
 function slowness(): number {
-  return Math.max(1, performance.now() / usedMs());
+  return Math.min(MOST_SLOWNESS, Math.max(1, performance.now() / Math.max(1, usedMs())));
 }
+
+const MOST_SLOWNESS = 10;
 
 /**
  * Reading a few messages runs much code and hundreds of expressions once or twice: making them faster, as V8 does with
  * what it meets again, takes longer than it saves. Not from the start: what Node keeps compiled of its own parts
- * does not fit these settings.
+ * does not fit these settings, nor would what is kept of ours up to here.
  */
 function runEverythingOnce(): void {
+  flushCompileCache();
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   for (const flag of ["--no-regexp-tier-up", "--no-sparkplug", "--no-maglev", "--no-opt"]) setFlagsFromString(flag);
 }

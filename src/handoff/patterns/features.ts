@@ -73,6 +73,9 @@ export const CUES: readonly Cue[] = [
   ...TASK_CUES,
 ];
 
+/** Stances that do not take a cue's force away, only weaken it. */
+const WEAKENING_STANCES: readonly Stance[] = ["consequence", "reported", "past", "general"];
+
 /** The weight of a feature for a type before training; what is not named here has none. */
 export const PRIORS: Readonly<Record<PatternType, ReadonlyMap<string, number>>> = {
   blocker: priorsOf("blocker", {
@@ -123,8 +126,7 @@ const VOIDING_OF: Readonly<Partial<Record<PatternType, readonly Stance[]>>> = {
   task_created: ["condition"],
 };
 const VOIDING: readonly number[] = PATTERN_TYPES.map((type) => maskOf(VOIDING_OF[type] ?? []));
-/** Stances that only weaken it. */
-const WEAKENING = maskOf(["consequence", "reported", "past", "general"]);
+const WEAKENING = maskOf(WEAKENING_STANCES);
 
 /** The name of a cue's type in each stance. */
 const IN_STANCE: readonly (readonly string[])[] = PATTERN_TYPES.map((type) =>
@@ -261,7 +263,7 @@ export function readAround(found: readonly number[], index: number, sink: Featur
 
 function priorsOf(type: PatternType, more: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
   const cues = CUES.filter((cue) => cue.type === type);
-  const weakening = cues.length === 0 ? [] : ["consequence", "reported", "past", "general"];
+  const weakening = cues.length === 0 ? [] : WEAKENING_STANCES;
   return new Map([
     ["bias", -1.3],
     ...cues.map((cue) => [cue.feature, cue.prior] as const),

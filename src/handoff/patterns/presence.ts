@@ -1,7 +1,7 @@
 /**
  * Which expressions a sentence may match at all, judged by the letters it has. A sentence that has none of
  * an expression's triggers cannot match it, so that it is not tried and, until one has, not even compiled:
- * most of the hundred and fifty large expressions are of no concern to most sentences.
+ * most of the large expressions are of no concern to most sentences.
  *
  * The triggers are a tree of letters in one array, so that one walk from each place of the sentence finds
  * all of them.

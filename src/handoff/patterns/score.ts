@@ -13,7 +13,7 @@ const COLUMNS = DOUBT + 1;
 interface Row {
   /** As they are written; read when the feature is first met. */
   cells: string;
-  /** Where in `read` they begin; 0 until they are read. */
+  /** Where in `weightsRead` they begin; 0 until they are read. */
   place: number;
   /** The last sentence it was counted in: it counts once, however often it is there. */
   countedIn: number;
@@ -95,23 +95,23 @@ function readGroup(line: string): Group {
 }
 
 /** The weights that were read, in hundredths, one row after the other: they are added up all the time. */
-let read = new Int32Array(2048 * COLUMNS);
+let weightsRead = new Int32Array(2048 * COLUMNS);
 let readEnd = COLUMNS;
 
 function readRow(row: Row): void {
-  if (readEnd === read.length) {
-    const more = new Int32Array(2 * read.length);
-    more.set(read);
-    read = more;
+  if (readEnd === weightsRead.length) {
+    const more = new Int32Array(2 * weightsRead.length);
+    more.set(weightsRead);
+    weightsRead = more;
   }
   row.place = readEnd;
   readEnd += COLUMNS;
-  for (const [column, cell] of row.cells.split(",").entries()) read[row.place + column] = Number(cell);
+  for (const [column, cell] of row.cells.split(",").entries()) weightsRead[row.place + column] = Number(cell);
 }
 
 function weightOf(row: Row, column: number): number {
   if (row.place === 0) readRow(row);
-  return (read[row.place + column] ?? 0) / 100;
+  return (weightsRead[row.place + column] ?? 0) / 100;
 }
 
 /** `rows` by the names that createNames gives. */
@@ -165,7 +165,7 @@ export function createTally(weights: Weights): Tally {
     if (row.place === 0) readRow(row);
     const { place } = row;
     for (let column = 0; column < COLUMNS; column += 1)
-      scores[column] = (scores[column] ?? 0) + (read[place + column] ?? 0);
+      scores[column] = (scores[column] ?? 0) + (weightsRead[place + column] ?? 0);
   };
   return {
     start() {

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "no
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { nodeChildProcess } from "../../base/builtin.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER } from "../../base/files.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER, temporaryPath } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
 import { programFile } from "../../base/package.ts";
 import type { Environment } from "../../config/layout.ts";
@@ -57,8 +57,8 @@ export function requestCapture(sessionId: string, request: CaptureRequest, optio
   const notBefore = Date.now() + betweenMs - ageOf(doneFile(folder, sessionId));
   const canWait = notBefore > Date.now();
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  // Random names need a part of Node that takes longer to load than all of this; two processes have not the same.
-  const temporary = `${path}.${process.pid}.${Date.now().toString(16).padStart(12, "0")}.tmp`;
+  // A random one needs a part of Node that takes longer to load than all of this.
+  const temporary = temporaryPath(path, Date.now());
   const both = merged(isUnderWay ? waiting : undefined, { ...request, ...(canWait ? { notBefore } : {}) });
   writeFileSync(temporary, JSON.stringify(both), { mode: PRIVATE_FILE, flag: "wx" });
   renameSync(temporary, path);

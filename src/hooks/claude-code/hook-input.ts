@@ -19,7 +19,10 @@ export interface HookInput {
 /** More than the longest answer of a model, which the end of a turn comes with. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Undefined when nothing that could be an input comes within the time. The end of the stream is not waited for. */
+/**
+ * Undefined when what comes is no input, or nothing more of it comes within the time: what is longer than a pipe holds
+ * is written as fast as the other side can. The end of the stream is not waited for.
+ */
 export async function readInput(stream: NodeJS.ReadableStream, waitMs: number): Promise<JsonRecord | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -29,6 +32,7 @@ export async function readInput(stream: NodeJS.ReadableStream, waitMs: number): 
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     size += bytes.length;
+    timer.refresh();
     if (size > MOST_BYTES) return done.resolve(undefined);
     // It is one object: only what ends with a brace can be all of it.
     const record = /\}\s*$/.test(bytes.toString("latin1")) ? parse(chunks) : undefined;

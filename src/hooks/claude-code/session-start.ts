@@ -54,9 +54,10 @@ const MOST_NEW_MESSAGES = 8;
 /** With less time left, what is kept has to do. */
 const READ_MS = 20;
 const MOST_TRANSCRIPTS = 3;
-/** What git says is only a remark: it is waited for no longer than this, and what is said goes before. */
+/** What git says is only a remark: it is waited for no longer than this. */
 const VERIFY_MS = 40;
-const KEPT_FROM_GIT_MS = 35;
+/** Left for making and writing the text. */
+const TELLING_MS = 35;
 /** Of Claude Code's limit of about 10,000 characters; the rest is for what stands around it. */
 const MOST_CHARACTERS = 9_000;
 /** Whoever goes on so soon has everything before their eyes. */
@@ -70,7 +71,7 @@ export async function answerStart(parts: StartParts, input: HookInput): Promise<
   const text = await offerText({ git: { gitTimeoutMs: VERIFY_MS }, github: false }, state, {
     isSameWindow: !isNew,
     workspace: input.cwd,
-    budgetMs: Math.min(VERIFY_MS, parts.timeLeft() - KEPT_FROM_GIT_MS),
+    budgetMs: Math.min(VERIFY_MS, parts.timeLeft() - TELLING_MS),
   });
   if (text.length > MOST_CHARACTERS) return { captures };
   const { sessionKey, lastMessageIndex } = state;

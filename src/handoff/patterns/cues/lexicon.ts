@@ -1,7 +1,7 @@
 /**
- * Word lists. The words are bad news wherever somebody states them as a fact: weak evidence each, so that a
- * report in words no cue foresaw still has something to weigh. Words are looked up, not
- * searched for: a pattern of hundreds of words takes long to compile.
+ * Word lists. Those of bad news are so wherever somebody states them as a fact: weak evidence each, so that a
+ * report in words no cue foresaw still has something to weigh. Words are looked up, not searched for: a pattern
+ * of hundreds of words takes long to compile.
  */
 
 /** What people do when they get something done, in the past tense. */
