@@ -7,6 +7,7 @@ import type { Logger } from "../../base/log.ts";
 import { resolveClaudeHome } from "../../claude/native/layout.ts";
 import { claudeLayout, resolveHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
+import { compileAtFirstUse } from "../../handoff/patterns/pattern.ts";
 import { answerHook } from "../../hooks/claude-code/answer-hook.ts";
 import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent } from "../../hooks/claude-code/hook-command.ts";
 import { readInput, toHookInput } from "../../hooks/claude-code/hook-input.ts";
@@ -90,6 +91,7 @@ const MOST_SLOWNESS = 10;
  */
 function runEverythingOnce(): void {
   flushCompileCache();
+  compileAtFirstUse();
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   for (const flag of ["--no-regexp-tier-up", "--no-sparkplug", "--no-maglev", "--no-opt"]) setFlagsFromString(flag);
 }
