@@ -32,6 +32,17 @@ function summing(requests: SummaryRequest[], limit = Number.POSITIVE_INFINITY): 
   };
 }
 
+/** How many messages the engine is given when it says each time that it counted so many tokens. */
+async function keptOf(tokens: number): Promise<number> {
+  const engine = scriptedEngine(({ text }) => [usage(tokens), answer(`re: ${text}`)], summing([]));
+  await using stage = await turnStage(engine, {
+    config: (config) => ({ ...config, models: { "test/scripted": { contextWindow: 4000 } }, memory: quiet }),
+  });
+  for (const text of ["one", "two", "three", "four", "five"]) await stage.say(`${text} ${LONG}`);
+  await stage.say("six");
+  return engine.turns.at(-1)?.context.length ?? 0;
+}
+
 describe("a conversation that no longer fits", () => {
   it("is summed up before the engine is asked, and keeps its newest part", async () => {
     const requests: SummaryRequest[] = [];
@@ -51,6 +62,13 @@ describe("a conversation that no longer fits", () => {
     expect(stage.events.filter(({ type }) => type === "turn.compaction")).toHaveLength(2);
     await stage.say("six");
     expect(requests).toHaveLength(1);
+  });
+
+  it("keeps less of words of which the model counts more tokens than were estimated", async () => {
+    expect(await keptOf(1200)).toBe(11);
+    expect(await keptOf(3100)).toBeLessThan(7);
+    // Whatever else is counted, the newest question is there.
+    expect(await keptOf(400_000)).toBeGreaterThanOrEqual(2);
   });
 
   it("is summed up and asked once more when the engine says so", async () => {

@@ -10,13 +10,13 @@ import { ensureTranscript, sessionNotFound } from "../session/window.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import { appendCompaction } from "../transcript/compact.ts";
 import type { CompactionSummaryMessage, TranscriptMessage } from "../transcript/entries.ts";
+import { CHARACTERS_PER_TOKEN, estimateTokens, textTokens } from "../transcript/estimate-tokens.ts";
 import type { TranscriptLog } from "../transcript/log.ts";
 import { withoutHandoff } from "../transcript/text.ts";
 import { isFlushEntry } from "../transcript/turn-mark.ts";
 import { flushMemory } from "./flush-memory.ts";
-import { findCut } from "./run/compaction-cut.ts";
+import { type CompactionCut, findCut } from "./run/compaction-cut.ts";
 import { createEngineStop, LEAVE_AFTER_MS, LEFT } from "./run/engine-stop.ts";
-import { estimateTokens } from "./run/estimate-tokens.ts";
 import { type HookWords, createHookWords } from "./run/hook-calls.ts";
 import { openTurnLog } from "./run/open-log.ts";
 import { contextWindowOf, modelOf, updateOwnEntry } from "./run/own-entry.ts";
@@ -80,29 +80,19 @@ export interface WindowCompaction extends Omit<CompactRequest, "emit"> {
 
 export async function compactWindow(request: WindowCompaction): Promise<CompactOutcome> {
   const { parts, held, sessionKey, entry, log, watch } = request;
-  const { agent, config } = parts;
-  const { entries, messages } = await log.context({ omit: isFlushEntry });
-  const estimate = estimateTokens(messages);
-  const keepTokens = Math.min(
-    MOST_KEPT_TOKENS,
-    Math.floor(contextWindowOf(entry, config, agent.agentId) / 4),
-    request.shorten === "by-half" ? Math.floor(estimate / 2) : Number.POSITIVE_INFINITY,
-  );
-  const cut = findCut(entries, { keepTokens, turnId: request.turnId });
+  const cut = await findWindowCut(request);
   if (cut === undefined) return { compacted: false, reason: "There is nothing older to sum up." };
 
   const reason = request.turnId === undefined ? "asked" : "full";
   await request.hooks.before({ parts, sessionKey, event: "session:compact", entry, reason });
   watch.compaction("start");
   try {
-    const [first] = messages;
-    const earlier = first?.role === "compactionSummary" ? [first] : [];
-    const summary = await summarize(request, [...earlier, ...cut.older.map(withoutHandoff)]);
-    const tokensBefore = entry.totalTokens ?? estimate;
+    const summary = await summarize(request, cut.older.map(withoutHandoff));
+    const { tokensBefore } = cut;
     await appendCompaction(log, { summary, firstKeptEntryId: cut.firstKeptEntryId, tokensBefore });
     await log.sync();
-    const tokensAfter = cut.keptTokens + estimateTokens([summaryMessage(summary)]);
-    const window = { agent, held, sessionKey, sessionId: entry.sessionId };
+    const tokensAfter = Math.ceil((cut.keptTokens + textTokens(summary)) * cut.countedPerEstimated);
+    const window = { agent: parts.agent, held, sessionKey, sessionId: entry.sessionId };
     const updated = await updateOwnEntry(window, ({ compactionCount = 0 }) => ({
       compactionCount: compactionCount + 1,
       totalTokens: tokensAfter,
@@ -111,6 +101,32 @@ export async function compactWindow(request: WindowCompaction): Promise<CompactO
   } finally {
     watch.compaction("end");
   }
+}
+
+interface WindowCut extends CompactionCut {
+  tokensBefore: number;
+  /** How many tokens the model counts where one is estimated. */
+  countedPerEstimated: number;
+}
+
+type WindowCutRequest = Pick<WindowCompaction, "parts" | "entry" | "log" | "shorten" | "turnId">;
+
+/** Undefined when there is nothing older to sum up. What an earlier summary stands for is summed up again. */
+export async function findWindowCut(request: WindowCutRequest): Promise<WindowCut | undefined> {
+  const { parts, entry, log, turnId } = request;
+  const { entries, messages } = await log.context({ omit: isFlushEntry });
+  const estimate = estimateTokens(messages);
+  const tokensBefore = entry.totalTokens ?? estimate;
+  // No more than one for each character: what else a model counts, its tools for instance, no cut makes shorter.
+  const countedPerEstimated = Math.min(Math.max(1, tokensBefore / Math.max(1, estimate)), CHARACTERS_PER_TOKEN);
+  const room = Math.min(MOST_KEPT_TOKENS, contextWindowOf(entry, parts.config, parts.agent.agentId) / 4);
+  const keepTokens = Math.floor(
+    Math.min(room / countedPerEstimated, request.shorten === "by-half" ? estimate / 2 : room),
+  );
+  const cut = findCut(entries, { keepTokens, turnId });
+  if (cut === undefined) return undefined;
+  const earlier = messages.slice(0, 1).filter(({ role }) => role === "compactionSummary");
+  return { ...cut, older: [...earlier, ...cut.older], tokensBefore, countedPerEstimated };
 }
 
 const MOST_KEPT_TOKENS = 20_000;

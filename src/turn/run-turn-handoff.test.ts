@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { agentLayout } from "../config/layout.ts";
 import type { Engine } from "../engine/engine.ts";
 import { createHandoff } from "../handoff/create-handoff.ts";
-import type { Handoff } from "../handoff/handoff.ts";
+import type { Handoff, OfferRequest } from "../handoff/handoff.ts";
 import { handoffText } from "../transcript/text.ts";
 import { listen } from "../../test/support/hook-listener.ts";
 import {
@@ -14,6 +14,7 @@ import {
   toolCall,
   toolResult,
   turnStage,
+  usage,
 } from "../../test/support/turn-stage.ts";
 
 const WORK = "I'm blocked: the release fails with a missing certificate. The next step is to ask Bob for it.";
@@ -87,6 +88,22 @@ it("a bare reset says what was in progress", async () => {
   await stage.say("Please add idempotency keys to the webhook handler.");
   const { text } = await stage.say("/new");
   expect(text).toMatch(/^A new conversation has begun\.\nIn progress was: .+\. Write on, or \/handoff shows it\.$/);
+});
+
+it("is not looked up at every turn of a conversation that is counted as full and has nothing to cut", async () => {
+  const full = scriptedEngine(() => [usage(190_000), answer("Well.")], { summarize: async () => "A summary." });
+  await using stage = await handoffStage(full);
+  const asked: OfferRequest[] = [];
+  stage.parts.handoff = {
+    ...stage.handoff,
+    offer: async (request) => {
+      asked.push(request);
+      return await stage.handoff.offer(request);
+    },
+  };
+  for (const text of [WORK, "and now?", "and then?"]) await stage.say(text);
+  expect(await stage.entry()).toMatchObject({ totalTokens: 190_000 });
+  expect(asked.map(({ entry }) => entry.compactionCount ?? 0)).toEqual([0]);
 });
 
 const broken = async (): Promise<never> => await Promise.reject(new Error("the disk is gone"));

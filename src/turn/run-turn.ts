@@ -54,13 +54,13 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   const mayOffer = trace?.asked === undefined && request.isHeartbeat !== true;
   const isFirst = begun.session.windowReason === "initial";
   const offer = mayOffer ? await askForOffer(parts, { sessionKey, entry, isFirst }) : undefined;
-  const spare =
-    mayOffer && willShorten(parts, entry, body.text) ? await askForSpare(parts, { sessionKey, entry }) : undefined;
   const content: ContentBlock[] = [
     ...(offer === undefined ? [] : [offerBlock(offer)]),
     { type: "text", text: body.text },
   ];
   await using log = await openTurnLog(parts, held, transcriptPath);
+  const mayShorten = mayOffer && (await willShorten(parts, { entry, log }, body.text));
+  const spare = mayShorten ? await askForSpare(parts, { sessionKey, entry }) : undefined;
   if (trace?.asked === undefined) await writeMessage(request, log, content, body.said);
   await begun.written;
   faultPoint("turn.message-written");

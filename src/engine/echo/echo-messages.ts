@@ -1,34 +1,18 @@
 /** What the echo engine says, in the shape of a transcript, and what it would have used as a model. */
-import type { AssistantMessage, ContentBlock, ToolResultMessage, TranscriptMessage } from "../../transcript/entries.ts";
+import type { AssistantMessage, ContentBlock, ToolResultMessage } from "../../transcript/entries.ts";
+import { estimateTokens, textTokens } from "../../transcript/estimate-tokens.ts";
 import type { EngineTurn, EngineUsage } from "../engine.ts";
-
-const CHARACTERS_PER_TOKEN = 4;
 
 /** `context`: how many tokens the script pretends. */
 export function echoUsage(turn: EngineTurn, answer: string, context: number | undefined): EngineUsage {
   return {
     provider: "holdfast",
     model: "echo",
-    input: context ?? toTokens(turn.context.reduce((sum, message) => sum + lengthOf(message), 0)),
-    output: toTokens(answer.length),
+    input: context ?? estimateTokens(turn.context),
+    output: textTokens(answer),
     cacheRead: 0,
     cacheWrite: 0,
   };
-}
-
-function toTokens(characters: number): number {
-  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
-}
-
-/** The messages of a conversation come again with every turn of it. */
-const lengths = new WeakMap<TranscriptMessage, number>();
-
-function lengthOf(message: TranscriptMessage): number {
-  const known = lengths.get(message);
-  if (known !== undefined) return known;
-  const { length } = JSON.stringify(message);
-  lengths.set(message, length);
-  return length;
 }
 
 export function echoMessage(

@@ -2,10 +2,9 @@
 import type { ModelName } from "../../models/model-name.ts";
 import { type ResolvedPrice, type TokenCounts, tokenCostOf } from "../../models/prices.ts";
 import type { MessageUsage } from "../../transcript/entries.ts";
+import { textTokens } from "../../transcript/estimate-tokens.ts";
 import type { EngineUsage } from "../engine.ts";
 import type { Finish, PromptMessage } from "./sdk-types.ts";
-
-const CHARACTERS_PER_TOKEN = 4;
 
 /** Some servers count nothing; then the lengths have to do, or the context would never look full. */
 export function tokensOf(finish: Finish | undefined, prompt: readonly PromptMessage[], output: string): TokenCounts {
@@ -16,8 +15,8 @@ export function tokensOf(finish: Finish | undefined, prompt: readonly PromptMess
   const input = count(inputTokens?.noCache) ?? (total === undefined ? undefined : total - cacheRead - cacheWrite);
   const isCounted = input !== undefined && input + cacheRead + cacheWrite > 0;
   return {
-    input: isCounted ? Math.max(0, input) : estimateTokens(JSON.stringify(prompt)),
-    output: count(outputTokens?.total) ?? estimateTokens(output),
+    input: isCounted ? Math.max(0, input) : textTokens(JSON.stringify(prompt)),
+    output: count(outputTokens?.total) ?? textTokens(output),
     cacheRead,
     cacheWrite,
   };
@@ -25,10 +24,6 @@ export function tokensOf(finish: Finish | undefined, prompt: readonly PromptMess
 
 function count(value: number | undefined): number | undefined {
   return value !== undefined && Number.isFinite(value) && value >= 0 ? value : undefined;
-}
-
-function estimateTokens(text: string): number {
-  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 }
 
 export interface Bill {

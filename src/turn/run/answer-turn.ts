@@ -15,7 +15,7 @@ import { flushWords } from "../flush-memory.ts";
 import type { TurnRequest, TurnResult } from "../turn.ts";
 import { createAssistantMessage } from "./assistant-message.ts";
 import type { BegunTurn } from "./begin-turn.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { estimateTokens } from "../../transcript/estimate-tokens.ts";
 import { failureText } from "./failure-text.ts";
 import { type Room, makeRoom, shorten } from "./make-room.ts";
 import { modelOf, rememberEngineSession } from "./own-entry.ts";

@@ -6,7 +6,7 @@
 import { messageOf } from "../../transcript/context.ts";
 import type { TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
 import { turnIdOf } from "../../transcript/turn-mark.ts";
-import { messageTokens } from "./estimate-tokens.ts";
+import { messageTokens } from "../../transcript/estimate-tokens.ts";
 
 export interface CompactionCut {
   firstKeptEntryId: string;

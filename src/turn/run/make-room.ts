@@ -8,12 +8,12 @@ import type { Offer } from "../../handoff/handoff.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
-import { canCompact, compactWindow } from "../compact-session.ts";
+import { canCompact, compactWindow, findWindowCut } from "../compact-session.ts";
 import { flushMemory } from "../flush-memory.ts";
 import { memoryFlushMargins, shouldRunMemoryFlush } from "../memory-flush.ts";
 import type { ReplyPayload } from "../reply/payload.ts";
 import type { AgentParts, TurnRequest } from "../turn.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { estimateTokens, textTokens } from "../../transcript/estimate-tokens.ts";
 import { failureText } from "./failure-text.ts";
 import { offerInTurn } from "./hand-over.ts";
 import type { HookWords } from "./hook-calls.ts";
@@ -65,11 +65,16 @@ function isTooMuch(tokens: number, contextWindowTokens: number): boolean {
 }
 
 /** Whether this message will make Holdfast shorten the conversation, as far as that is known before it is written. */
-export function willShorten({ engine, config, agent }: AgentParts, entry: SessionEntry, text: string): boolean {
+export async function willShorten(
+  parts: AgentParts,
+  { entry, log }: Pick<RoomRequest, "entry" | "log">,
+  text: string,
+): Promise<boolean> {
   const { totalTokens = 0 } = entry;
-  if (totalTokens === 0 || !canCompact(engine)) return false;
-  const message = { role: "user" as const, content: text, timestamp: 0 };
-  return isTooMuch(totalTokens + estimateTokens([message]), contextWindowOf(entry, config, agent.agentId));
+  if (totalTokens === 0 || !canCompact(parts.engine)) return false;
+  const contextWindowTokens = contextWindowOf(entry, parts.config, parts.agent.agentId);
+  if (!isTooMuch(totalTokens + textTokens(text), contextWindowTokens)) return false;
+  return (await findWindowCut({ parts, entry, log, shorten: "to-fit" })) !== undefined;
 }
 
 /** What the model counted last time and the new message, or an estimate of everything. */
