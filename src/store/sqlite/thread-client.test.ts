@@ -42,4 +42,28 @@ describe("thread client", () => {
     database.close();
     await client.close();
   });
+
+  it("lets others have their turn between the answers to one commit", async () => {
+    await using folder = await temporaryFolder();
+    const client = createThreadClient({ path: folder.join("agent.sqlite"), writer: "w" }, () => undefined);
+    await client.request({ do: "list", query: {} });
+    const answered: number[] = [];
+    const turnsOfTheLoop = new Set<number>();
+    let turn = 0;
+    const next = (): void => {
+      turn += 1;
+      if (answered.length < 50) setImmediate(next);
+    };
+    next();
+    const writes = Array.from({ length: 50 }, async (_, index) => {
+      const arguments_ = { ...window, sessionId: `s-${index}` };
+      await client.request({ do: "write", command: { name: "putWindow", arguments: arguments_ } });
+      answered.push(index);
+      turnsOfTheLoop.add(turn);
+    });
+    await Promise.all(writes);
+    await client.close();
+    expect(answered).toEqual(Array.from({ length: 50 }, (_, index) => index));
+    expect(turnsOfTheLoop.size).toBeGreaterThan(2);
+  });
 });

@@ -40,12 +40,20 @@ export interface ThreadClient {
   close(): Promise<void>;
 }
 
+/**
+ * Answers to one commit in one turn of the event loop. Each goes on with its session's turn; a hundred at once
+ * would keep everything else waiting for as long as all of them take.
+ */
+const MOST_AT_ONCE = 16;
+
 /** Starts the thread with the first request. It keeps the process alive only while a request is open. */
 export function createThreadClient(
   options: ThreadOptions,
   onChanges: (changes: readonly StoreChange[]) => void,
 ): ThreadClient {
   let outgoing: ThreadRequest[] = [];
+  /** Answers that nobody has got yet; what is asked until all are handed out goes out together. */
+  const incoming: ThreadAnswer[] = [];
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let lastId = 0;
   let worker: Worker | undefined;
@@ -61,9 +69,15 @@ export function createThreadClient(
     if ("error" in answer) request?.reject(fromWire(answer.error));
     else request?.resolve(answer.value);
   };
+  const handOut = (): void => {
+    for (const answer of incoming.splice(0, MOST_AT_ONCE)) onAnswer(answer);
+    if (incoming.length > 0) setImmediate(handOut);
+    else if (outgoing.length > 0) setImmediate(flush);
+  };
   const onEnd = (ended: Worker, cause: unknown) => {
     // A thread that failed is replaced by the next request, and ends once more, after its error.
     if (worker !== ended) return;
+    for (const answer of incoming.splice(0)) onAnswer(answer);
     worker = undefined;
     for (const request of open.values()) request.reject(threadEnded(options.path, cause));
     open.clear();
@@ -72,7 +86,9 @@ export function createThreadClient(
   const start = (): Worker => {
     const started = new Worker(threadFile(), { workerData: options });
     started.on("message", (answers: ThreadAnswer[]) => {
-      for (const answer of answers) onAnswer(answer);
+      const isHandingOut = incoming.length > 0;
+      incoming.push(...answers);
+      if (!isHandingOut) handOut();
     });
     started.on("error", (error) => onEnd(started, error));
     started.on("exit", (code) => onEnd(started, code));
@@ -99,7 +115,7 @@ export function createThreadClient(
       worker.ref();
       const id = ++lastId;
       open.set(id, { resolve, reject });
-      if (outgoing.length === 0) process.nextTick(flush);
+      if (outgoing.length === 0 && incoming.length === 0) process.nextTick(flush);
       outgoing.push({ id, task });
     });
 
