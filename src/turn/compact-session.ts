@@ -89,14 +89,16 @@ export async function compactWindow(request: WindowCompaction): Promise<CompactO
   try {
     const summary = await summarize(request, cut.older.map(withoutHandoff));
     const { tokensBefore } = cut;
-    await appendCompaction(log, { summary, firstKeptEntryId: cut.firstKeptEntryId, tokensBefore });
-    await log.sync();
     const tokensAfter = Math.ceil((cut.keptTokens + textTokens(summary)) * cut.countedPerEstimated);
     const window = { agent: parts.agent, held, sessionKey, sessionId: entry.sessionId };
+    // Before it is done: a process that dies between the two leaves a hand-off that is told too early, not one
+    // that nobody is told. The tokens are counted anew with the next answer.
     const updated = await updateOwnEntry(window, ({ compactionCount = 0 }) => ({
       compactionCount: compactionCount + 1,
       totalTokens: tokensAfter,
     }));
+    await appendCompaction(log, { summary, firstKeptEntryId: cut.firstKeptEntryId, tokensBefore });
+    await log.sync();
     return { compacted: true, tokensBefore, tokensAfter, entry: updated };
   } finally {
     watch.compaction("end");

@@ -4,7 +4,7 @@ import { agentLayout } from "../config/layout.ts";
 import type { Engine } from "../engine/engine.ts";
 import { createHandoff } from "../handoff/create-handoff.ts";
 import type { Handoff, OfferRequest } from "../handoff/handoff.ts";
-import { handoffText } from "../transcript/text.ts";
+import { handoffText, messageText } from "../transcript/text.ts";
 import { listen } from "../../test/support/hook-listener.ts";
 import {
   type TurnStage,
@@ -88,6 +88,21 @@ it("a bare reset says what was in progress", async () => {
   await stage.say("Please add idempotency keys to the webhook handler.");
   const { text } = await stage.say("/new");
   expect(text).toMatch(/^A new conversation has begun\.\nIn progress was: .+\. Write on, or \/handoff shows it\.$/);
+});
+
+it("is told when the process died after the conversation was shortened", async () => {
+  const engine = scriptedEngine(({ text }) => [usage(text.startsWith("long") ? 190_000 : 100), answer("Well.")], {
+    summarize: async () => "A summary.",
+  });
+  await using stage = await handoffStage(engine);
+  await stage.say(WORK);
+  await stage.say(`long ${"word ".repeat(8_000)}`);
+  await stage.dieAt("turn.shortened", "and now?", { turnId: "cut" });
+  await stage.say("and now?", { turnId: "cut", attempt: 2 });
+  expect(await stage.entry()).toMatchObject({ compactionCount: 1 });
+  const read = engine.turns.at(-1)?.context ?? [];
+  expect(read[0]).toMatchObject({ role: "compactionSummary" });
+  expect(read.filter((message) => messageText(message).includes("missing certificate"))).toHaveLength(1);
 });
 
 it("is not looked up at every turn of a conversation that is counted as full and has nothing to cut", async () => {

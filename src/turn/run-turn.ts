@@ -17,7 +17,7 @@ import { answerTurn } from "./run/answer-turn.ts";
 import { createAssistantMessage } from "./run/assistant-message.ts";
 import { type BegunTurn, beginTurn } from "./run/begin-turn.ts";
 import { failureText } from "./run/failure-text.ts";
-import { askForOffer, askForSpare, confirmAgain, confirmOffer, offerBlock } from "./run/hand-over.ts";
+import { askForOffer, askForSpare, confirmAgain, confirmOffer, offerAgain, offerBlock } from "./run/hand-over.ts";
 import { leftInProgress } from "./run/left-in-progress.ts";
 import { willShorten } from "./run/make-room.ts";
 import { openTurnLog } from "./run/open-log.ts";
@@ -70,6 +70,7 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   if (trace?.asked !== undefined) {
     if (trace.repeats >= MOST_REPEATS) return await giveUp(request, begun, log, trace);
     await createTurnRecord(log, turnId).repeated();
+    if (!trace.handedOver && request.isHeartbeat !== true) await offerAgain(parts, log, { sessionKey, entry });
   }
   return await answerTurn({ request, begun, log, text: contentText(content), trace, spare });
 }

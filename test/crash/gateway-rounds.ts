@@ -102,7 +102,7 @@ export async function runGatewayRounds({ kills, seed }: GatewayRounds): Promise<
         child.kill("SIGKILL");
         break;
       }
-      speak(kill === "turn.flushed" ? NEARLY_FULL : "");
+      speak(kill === "turn.flushed" || kill === "turn.shortened" ? NEARLY_FULL : "");
       await delay(random.whole(0, 60));
     }
     await ended;
@@ -125,7 +125,12 @@ async function writeHome(home: string, telegram: FakeTelegram): Promise<void> {
   const account = { apiRoot: telegram.url, allowFrom: ["*"] };
   await writeFile(
     join(home, "config.json"),
-    JSON.stringify({ channels: { telegram: { default: account } }, turns: { queue: { cap: 1000 } } }),
+    JSON.stringify({
+      channels: { telegram: { default: account } },
+      turns: { queue: { cap: 1000 } },
+      // A few exchanges are too long for it.
+      models: { "holdfast/echo": { contextWindow: 1024 } },
+    }),
     { mode: 0o600 },
   );
 }

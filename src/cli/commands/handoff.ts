@@ -128,7 +128,7 @@ export async function listHandoffs(options: HandoffOptions & { project?: string;
 /** What somebody would look for; a conversation without anything in progress by what it was about. */
 function inProgress({ items }: HandoffView): string {
   const lines = (["in-progress", "next-step", "topic"] as const).map(
-    (wanted) => items.findLast(({ kind }) => kind === wanted)?.text,
+    (wanted) => items.find(({ kind }) => kind === wanted)?.text,
   );
   return lines.find((line) => line !== undefined) ?? "";
 }

@@ -64,6 +64,11 @@ export async function offerInTurn(
   await confirmOffer(parts, offer);
 }
 
+/** Of a turn that is begun again: it may have died after its conversation was shortened, with nobody told. */
+export async function offerAgain(parts: AgentParts, log: TranscriptLog, request: OfferRequest): Promise<void> {
+  if ((request.entry.compactionCount ?? 0) > 0) await offerInTurn(parts, log, request, undefined);
+}
+
 /** Before a window is left. Undefined when there is nothing to hand over, or it takes too long. */
 export async function captureWindow(
   parts: AgentParts,

@@ -4,11 +4,12 @@
  * may keep the person from an answer.
  */
 import { HoldfastError } from "../../base/errors.ts";
+import { faultPoint } from "../../base/faults.ts";
 import type { Offer } from "../../handoff/handoff.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
-import { canCompact, compactWindow, findWindowCut } from "../compact-session.ts";
+import { type CompactOutcome, canCompact, compactWindow, findWindowCut } from "../compact-session.ts";
 import { flushMemory } from "../flush-memory.ts";
 import { memoryFlushMargins, shouldRunMemoryFlush } from "../memory-flush.ts";
 import type { ReplyPayload } from "../reply/payload.ts";
@@ -99,21 +100,29 @@ async function flushFirst({ request, sessionKey, entry, log, trace }: RoomReques
   return saved.payloads;
 }
 
-/** Whether the conversation is shorter now. A failure is told; the engine says itself if it cannot go on. */
+/** Whether the conversation is shorter now. */
 export async function shorten(room: RoomRequest, how: "to-fit" | "by-half"): Promise<boolean> {
+  const { request, sessionKey, log } = room;
+  const outcome = await tryToCompact(room, how);
+  if (outcome?.compacted !== true) return false;
+  faultPoint("turn.shortened");
+  if (outcome.entry !== undefined && request.isHeartbeat !== true) {
+    await offerInTurn(request.parts, log, { sessionKey, entry: outcome.entry }, room.spare);
+  }
+  return true;
+}
+
+/** A failure is told; the engine says itself if it cannot go on. */
+async function tryToCompact(room: RoomRequest, how: "to-fit" | "by-half"): Promise<CompactOutcome | undefined> {
   const { request, sessionKey, entry, log, watch, hooks } = room;
   const { parts, held, signal, turnId } = request;
-  const place = { parts, held, sessionKey, entry, log, watch, hooks };
   try {
-    const outcome = await compactWindow({ ...place, signal, turnId, shorten: how });
-    if (outcome.compacted && outcome.entry !== undefined && request.isHeartbeat !== true) {
-      await offerInTurn(parts, log, { sessionKey, entry: outcome.entry }, room.spare);
-    }
-    return outcome.compacted;
+    const place = { parts, held, sessionKey, entry, log, watch, hooks };
+    return await compactWindow({ ...place, signal, turnId, shorten: how });
   } catch (error) {
     if (held.signal.aborted || (error instanceof HoldfastError && error.kind === "fenced")) throw error;
     parts.agent.logger.warn("the conversation could not be shortened", { key: sessionKey, error });
     if (!signal.aborted) watch.notice(`The conversation could not be shortened: ${failureText(error)}`);
-    return false;
+    return undefined;
   }
 }
