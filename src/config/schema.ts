@@ -5,7 +5,8 @@
  */
 import { z } from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
-import { type DeepPartial, ENGINE_NAMES, type HoldfastConfig } from "./config.ts";
+import { ENGINE_NAMES, type HoldfastConfig } from "./config.ts";
+import type { DeepPartial } from "./deep-partial.ts";
 import { claudeCodeSchema } from "./schema-claude-code.ts";
 import {
   channelsSchema,

@@ -10,20 +10,15 @@ import { readFolderIfPresent } from "../base/files.ts";
 import { printableLine } from "../base/printable.ts";
 import { bundledHooksFolder } from "../base/package.ts";
 import { hooksFolder, workspaceHooksFolder } from "../config/layout.ts";
-import type { HookEventName, HookSource } from "./hook.ts";
+import type { Hook, HookSource } from "./hook.ts";
 import { type HookRequirements, NO_REQUIREMENTS, readHookHead } from "./hook-head.ts";
 
-export interface FoundHook {
-  name: string;
-  description: string;
-  events: readonly HookEventName[];
-  source: HookSource;
-  /** Where it really is. */
-  folder: string;
-  /** Left out for a bundled hook, whose handler is part of Holdfast, and where there is none. */
-  handlerFile?: string;
+/** A hook before anybody has looked whether it may and can run. Its folder is where it really is. */
+export interface FoundHook extends Pick<
+  Hook,
+  "name" | "description" | "events" | "source" | "folder" | "handlerFile" | "problem"
+> {
   requires: HookRequirements;
-  problem?: string;
 }
 
 export interface HookPlaces {

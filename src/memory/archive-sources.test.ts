@@ -25,7 +25,8 @@ import { openIndexDatabase } from "./index-database.ts";
 import { indexFile } from "./index-file.ts";
 import { searchSessions } from "./search-sessions.ts";
 import { type SearchIndex, createSearchIndex } from "./search-index.ts";
-import { type NativeSources, type SearchSources, listSources } from "./sources.ts";
+import { listSources } from "./list-sources.ts";
+import type { NativeSources, SearchSources } from "./sources.ts";
 
 const REPO = "/work/shop";
 

@@ -3,7 +3,8 @@ import { lstatSync } from "node:fs";
 import type { IndexDatabase } from "./index-database.ts";
 import { isArchived, transcriptOfFile, transcriptOfRow } from "./archive-sources.ts";
 import { type SourceRow, findSource, finishSource, moveSource, removeSource, setSessionOwner } from "./source-rows.ts";
-import { type Listing, type SourceFile, holderOf, isBelow } from "./sources.ts";
+import { type Listing, isBelow } from "./list-sources.ts";
+import { type SourceFile, holderOf } from "./sources.ts";
 
 /** Changes `rows` along. Answers how many files were gone. */
 export function reconcile(database: IndexDatabase, rows: Map<string, SourceRow>, { files, covered }: Listing): number {

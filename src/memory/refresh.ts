@@ -8,7 +8,8 @@ import type { IndexDatabase } from "./index-database.ts";
 import { indexFile } from "./index-file.ts";
 import { keyOf, reconcile } from "./reconcile.ts";
 import { type SourceRow, allSources, findSource } from "./source-rows.ts";
-import { type SearchSources, type SourceFile, holderOf, lengthOf, listSources } from "./sources.ts";
+import { listSources } from "./list-sources.ts";
+import { type SearchSources, type SourceFile, holderOf, lengthOf } from "./sources.ts";
 
 export interface RefreshOptions {
   sources: SearchSources;

@@ -1,16 +1,10 @@
 /** What is found, in which order, and what a hit says. */
-import { cp, readFile } from "node:fs/promises";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { CLAUDE_SAMPLES, claudeSamples } from "../../test/support/claude-samples.ts";
 import { answer, createSearchHome, found, prompt, REPO, SESSION } from "../../test/support/search-home.ts";
 import { assistantDraft, messageLine } from "../../test/support/transcripts.ts";
-
-const SAMPLES = fileURLToPath(new URL("../../test/fixtures/claude-code", import.meta.url));
-
-interface Manifest {
-  samples: { sessionId: string; firstPrompt: string }[];
-}
 
 const line = (id: string, text: string, mark: object) => ({ ...messageLine(id, "e0", text), ...mark });
 
@@ -95,10 +89,9 @@ describe("what a hit says", () => {
 
 it("finds the first prompt of every recorded session", async () => {
   await using home = await createSearchHome();
-  await cp(SAMPLES, join(home.claudeHome, "projects"), { recursive: true });
+  await cp(CLAUDE_SAMPLES, join(home.claudeHome, "projects"), { recursive: true });
   const index = await home.refreshed();
-  const { samples } = JSON.parse(await readFile(join(SAMPLES, "manifest.json"), "utf8")) as Manifest;
-  const prompts = samples.map(({ sessionId, firstPrompt }) => {
+  const prompts = claudeSamples().map(({ sessionId, firstPrompt }) => {
     const text = `"${firstPrompt.slice(0, 100)}"`;
     const query = {
       text,

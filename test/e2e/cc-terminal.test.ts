@@ -1,14 +1,10 @@
 /** The picker and `cc watch` as a person gets them: in a terminal, which `script` provides. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type NativeWorld, createNativeWorld, testSessionId } from "../support/native-world.ts";
+import { type ProgramPlace, type WatchedProgram, startInTerminal, startProgram } from "../support/watched-program.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OPEN_SCREEN = "\u001b[?1049h";
 const CLOSE_SCREEN = "\u001b[?1049l";
 
@@ -34,55 +30,21 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-interface Program {
-  child: ChildProcessWithoutNullStreams;
-  output(): string;
-  /** Resolves when the text has been written since the last wait. */
-  shows(text: string): Promise<void>;
-  type(keys: string): void;
-  ended: Promise<number | null>;
+function inTerminal(...args: string[]): WatchedProgram {
+  return startInTerminal(["cc", ...args].join(" "), 80, place());
 }
 
-/** The command's words are ours: no foreign text reaches this shell. */
-function inTerminal(...args: string[]): Program {
-  const command = `stty cols 80 rows 24; exec "${process.execPath}" "${BIN}" cc ${args.join(" ")}`;
-  return follow(spawn("script", ["-qefc", command, "/dev/null"], { cwd: repo, env: environment(), stdio: "pipe" }));
+function withoutTerminal(...args: string[]): WatchedProgram {
+  return startProgram(["cc", ...args], place());
 }
 
-function withoutTerminal(...args: string[]): Program {
-  return follow(spawn(process.execPath, [BIN, "cc", ...args], { cwd: repo, env: environment(), stdio: "pipe" }));
-}
-
-function environment(): NodeJS.ProcessEnv {
-  const paths = {
+function place(): ProgramPlace {
+  const env = {
     HOLDFAST_HOME: world.home,
     CLAUDE_CONFIG_DIR: world.claudeHome,
     OPENCLAW_STATE_DIR: world.openClawHome,
   };
-  return { ...process.env, ...paths, SHELL: "/bin/sh", TERM: "xterm-256color", NO_COLOR: "1" };
-}
-
-function follow(child: ChildProcessWithoutNullStreams): Program {
-  let output = "";
-  let seen = 0;
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
-  return {
-    child,
-    output: () => output,
-    async shows(text) {
-      const deadline = Date.now() + 15_000;
-      for (let at = -1; at === -1;) {
-        at = output.indexOf(text, seen);
-        if (at !== -1) seen = at + text.length;
-        else if (Date.now() > deadline)
-          throw new Error(`"${text}" did not come: ${JSON.stringify(output.slice(seen))}`);
-        else await delay(10);
-      }
-    },
-    type: (keys) => void child.stdin.write(keys),
-    ended: once(child, "close").then(([code]) => code as number | null),
-  };
+  return { cwd: repo, env };
 }
 
 describe("holdfast cc in a terminal", () => {

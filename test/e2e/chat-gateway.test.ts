@@ -1,18 +1,13 @@
 /** `chat` and `agent` through a gateway that they start themselves, on a pipe and in a terminal. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { gatewayCaller } from "../../src/gateway/connect-to-gateway.ts";
 import { findGateway } from "../../src/gateway/runtime-file.ts";
 import { startCliGateway } from "../support/cli-gateway.ts";
 import { runCli } from "../support/run-cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
-
-const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
+import { type WatchedProgram, startInTerminal, startProgram } from "../support/watched-program.ts";
 
 describe("without a gateway", () => {
   it("chat starts one in the background, which the next command uses and `gateway stop` ends", async () => {
@@ -207,51 +202,10 @@ async function turnRuns(home: TemporaryFolder): Promise<void> {
   await expect.poll(running, { timeout: 15_000 }).toBe(1);
 }
 
-interface Program extends Disposable {
-  child: ChildProcessWithoutNullStreams;
-  output(): string;
-  /** Resolves when the text has been written since the last wait. */
-  shows(text: string): Promise<void>;
-  type(keys: string): void;
-  ended: Promise<number | null>;
+function program(home: TemporaryFolder, args: readonly string[]): WatchedProgram {
+  return startProgram(args, { cwd: home.path, env: { HOLDFAST_HOME: home.path } });
 }
 
-function program(home: TemporaryFolder, args: readonly string[]): Program {
-  return follow(spawn(process.execPath, [BIN, ...args], { cwd: home.path, env: environment(home), stdio: "pipe" }));
-}
-
-/** The command's words are ours: no foreign text reaches this shell. */
-function terminal(home: TemporaryFolder, command: string): Program {
-  const line = `stty cols 100 rows 24; exec "${process.execPath}" "${BIN}" ${command}`;
-  return follow(
-    spawn("script", ["-qefc", line, "/dev/null"], { cwd: home.path, env: environment(home), stdio: "pipe" }),
-  );
-}
-
-function environment(home: TemporaryFolder): NodeJS.ProcessEnv {
-  return { ...process.env, HOLDFAST_HOME: home.path, SHELL: "/bin/sh", TERM: "xterm-256color", NO_COLOR: "1" };
-}
-
-function follow(child: ChildProcessWithoutNullStreams): Program {
-  let output = "";
-  let seen = 0;
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
-  return {
-    child,
-    output: () => output,
-    async shows(text) {
-      const deadline = Date.now() + 15_000;
-      for (let at = -1; at === -1;) {
-        at = output.indexOf(text, seen);
-        if (at !== -1) seen = at + text.length;
-        else if (Date.now() > deadline)
-          throw new Error(`"${text}" did not come: ${JSON.stringify(output.slice(seen))}`);
-        else await delay(10);
-      }
-    },
-    type: (keys) => void child.stdin.write(keys),
-    ended: once(child, "close").then(([code]) => code as number | null),
-    [Symbol.dispose]: () => void child.kill("SIGKILL"),
-  };
+function terminal(home: TemporaryFolder, command: string): WatchedProgram {
+  return startInTerminal(command, 100, { cwd: home.path, env: { HOLDFAST_HOME: home.path } });
 }

@@ -4,11 +4,9 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createPairingStore } from "../../src/channels/pairing-store.ts";
 import { homeWithConversation } from "../support/cli-conversation.ts";
+import { NUMBER, TEXT } from "../support/json-shapes.ts";
 import { runCli } from "../support/run-cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-
-const TEXT = expect.any(String) as string;
-const NUMBER = expect.any(Number) as number;
 
 describe("without a gateway", () => {
   it("status shows what the stores hold", async () => {

@@ -3,11 +3,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { startCliGateway } from "../support/cli-gateway.ts";
 import { BLOCKED, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
+import { NUMBER, TEXT } from "../support/json-shapes.ts";
 import { runCli } from "../support/run-cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
-const TEXT = expect.any(String) as string;
-const NUMBER = expect.any(Number) as number;
 const URL = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string;
 
 describe("with a gateway", () => {

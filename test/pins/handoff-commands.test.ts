@@ -4,11 +4,10 @@ import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import { homeWithConversation } from "../support/cli-conversation.ts";
+import { NUMBER, TEXT } from "../support/json-shapes.ts";
 import { runCli } from "../support/run-cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
-const TEXT = expect.any(String) as string;
-const NUMBER = expect.any(Number) as number;
 const KEY = expect.stringMatching(/^agent:main:cli:dm:/) as string;
 const NATIVE = "c0ffee00-1111-4222-8333-444455556666";
 

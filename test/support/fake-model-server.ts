@@ -3,7 +3,7 @@
  * everything compatible with it) and Google generateContent. A test says what it answers, well or badly.
  */
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "./loopback-server.ts";
 
 export type ModelProtocol = "anthropic" | "openai-responses" | "openai-chat" | "google";
 
@@ -45,15 +45,7 @@ export async function startFakeModelServer(
       send(response, request, respond(request));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...(await listenOnLoopback(server)), requests };
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<FakeModelRequest> {

@@ -22,8 +22,9 @@ import { resetSession } from "../../src/session/window.ts";
 import { createGroupHistory } from "../../src/turn/body/group-history.ts";
 import { type PendingDatabase, openPendingDatabase } from "../../src/turn/body/pending-database.ts";
 import { createSystemEvents } from "../../src/turn/body/system-events.ts";
-import type { AgentPool, ChannelAccount, ChannelPool } from "../../src/turn/pools.ts";
+import type { AgentPool, ChannelAccount } from "../../src/turn/pools.ts";
 import type { AgentParts } from "../../src/turn/turn.ts";
+import { standInChannels } from "./stand-in-channels.ts";
 import { type StandInPipeline, createStandInPipeline } from "./stand-in-pipeline.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 
@@ -85,7 +86,7 @@ export async function gatewayStage(options: StageOptions = {}): Promise<GatewayS
     clock: systemClock,
     logger,
     agents,
-    channels: createStandInChannels([createWebChannel(), telegram]),
+    channels: standInChannels([createWebChannel(), telegram].map(connectedAccount)),
     pipeline,
     resetSession: async (agentId, key, expected) => {
       resets.push(key);
@@ -193,21 +194,8 @@ function createStandInAgents(options: {
   };
 }
 
-function createStandInChannels(channels: readonly Channel[]): ChannelPool {
-  const accounts: ChannelAccount[] = channels.map((channel) => ({
-    channel,
-    agentId: "main",
-    replyTo: "off",
-    status: { state: "connected", text: "a stand-in" },
-  }));
-  return {
-    start: async () => undefined,
-    accounts: () => accounts,
-    failures: () => [],
-    find: (name, accountId = "default") =>
-      accounts.find(({ channel }) => channel.name === name && channel.accountId === accountId),
-    stop: async () => undefined,
-  };
+function connectedAccount(channel: Channel): ChannelAccount {
+  return { channel, agentId: "main", replyTo: "off", status: { state: "connected", text: "a stand-in" } };
 }
 
 export const WEBHOOK_SECRET = "webhook-secret-of-the-test";

@@ -18,10 +18,11 @@ import { createSystemEvents } from "../../src/turn/body/system-events.ts";
 import type { ChatCommand, ChatCommands } from "../../src/turn/commands/chat-command.ts";
 import { type StartedPipeline, createPipeline } from "../../src/turn/create-pipeline.ts";
 import type { AddressedMessage } from "../../src/turn/pipeline.ts";
-import type { AgentPool, ChannelAccount, ChannelPool } from "../../src/turn/pools.ts";
+import type { AgentPool, ChannelAccount } from "../../src/turn/pools.ts";
 import { draftReplies } from "../../src/turn/reply/draft-replies.ts";
 import type { AgentParts, TurnRequest, TurnResult } from "../../src/turn/turn.ts";
 import type { TurnEvent } from "../../src/turn/turn-events.ts";
+import { standInChannels } from "./stand-in-channels.ts";
 
 export interface PipelineWorld extends AsyncDisposable {
   pipeline: StartedPipeline;
@@ -64,7 +65,7 @@ export async function pipelineWorld(options: WorldOptions): Promise<PipelineWorl
   const pipeline = createPipeline({
     config,
     agents,
-    channels: createChannels(options.channels ?? [channel]),
+    channels: standInChannels((options.channels ?? [channel]).map(({ account }) => account)),
     commands: commandTable(options.commands ?? []),
     runTurn: async (request) => {
       const text = request.messages.map(textOf).join(" + ");
@@ -161,18 +162,6 @@ export function createFakeChannel(name = "telegram", accountId = "default"): Fak
   const status: ChannelStatus = { state: "connected", text: "on" };
   const account = { channel, agentId: "main", replyTo: "off" as const, status };
   return channel;
-}
-
-function createChannels(channels: readonly FakeChannel[]): ChannelPool {
-  const accounts = channels.map(({ account }) => account);
-  return {
-    start: async () => undefined,
-    accounts: () => accounts,
-    failures: () => [],
-    find: (name, accountId = "default") =>
-      accounts.find(({ channel }) => channel.name === name && channel.accountId === accountId),
-    stop: async () => undefined,
-  };
 }
 
 function createAgents({ home, execution, engine }: WorldOptions, config: HoldfastConfig): AgentPool {

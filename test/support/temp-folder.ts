@@ -1,7 +1,7 @@
 /** A folder that is gone when the test ends: `await using folder = await temporaryFolder()`. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 export interface TemporaryFolder extends AsyncDisposable {
   path: string;
@@ -23,4 +23,14 @@ export async function temporaryFolder({ onDisk = false }: TemporaryFolderOptions
       await rm(path, { recursive: true, force: true });
     },
   };
+}
+
+/** `files`: path below the folder → content. */
+export async function folderWith(files: Record<string, string>): Promise<TemporaryFolder> {
+  const folder = await temporaryFolder();
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(folder.join(path)), { recursive: true });
+    await writeFile(folder.join(path), content);
+  }
+  return folder;
 }

@@ -6,6 +6,7 @@
 import type { Channel as ClientChannel, Client, REST } from "discord.js";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { stoppedWhileConnecting } from "../channel-errors.ts";
 import { discordError, misconfiguration } from "./discord-errors.ts";
 import type { DiscordMessage, Place } from "./inbound-context.ts";
 import type { VisibleChannel } from "./plan-catch-up.ts";
@@ -136,12 +137,7 @@ async function createClient(api: string | undefined): Promise<QuietClient> {
 
 async function aborted(signal: AbortSignal): Promise<never> {
   return await new Promise((_, reject) => {
-    const stop = (): void =>
-      reject(
-        new HoldfastError("interrupted", "channel-stopped", "The Discord channel was stopped while it connected.", {
-          hint: "Start it again.",
-        }),
-      );
+    const stop = (): void => reject(stoppedWhileConnecting("Discord"));
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
   });

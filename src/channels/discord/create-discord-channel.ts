@@ -10,6 +10,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { AccessOptions } from "../access.ts";
 import type { Channel, ChannelHost } from "../channel.ts";
+import { alreadyStarted, notConnected } from "../channel-errors.ts";
 import { pauseAfter } from "../keep-trying.ts";
 import { createReceivedFiles } from "../received-files.ts";
 import { type DiscordConnection, connectDiscord } from "./connect.ts";
@@ -61,7 +62,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
       deduplicates: true,
     },
     start: async (host) => {
-      if (running !== undefined) throw alreadyStarted();
+      if (running !== undefined) throw alreadyStarted("Discord");
       const stopping = new AbortController();
       const state: Running = { stopping, host, started: Promise.resolve() };
       running = state;
@@ -181,19 +182,11 @@ function failureText(error: unknown): string {
 
 function restOf(running: Running | undefined): DiscordConnection["rest"] {
   if (running?.connection !== undefined) return running.connection.rest;
-  throw new HoldfastError("unavailable", "channel-not-connected", "Discord is not connected.", {
-    hint: "Wait until the channel has started; `holdfast channels status` says what it is doing.",
-  });
+  throw notConnected("Discord");
 }
 
 function tokenMissing(): HoldfastError {
   return new HoldfastError("usage", "discord-token-missing", "There is no token for the Discord bot.", {
     hint: "Create a bot at https://discord.com/developers/applications and give its token to the channel.",
-  });
-}
-
-function alreadyStarted(): HoldfastError {
-  return new HoldfastError("conflict", "channel-started", "The Discord channel is running already.", {
-    hint: "Stop it before starting it again.",
   });
 }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
+import { fakeMessage, fakeUser } from "../../../test/support/fake-discord/objects.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { createReceivedFiles } from "../received-files.ts";
@@ -11,22 +12,7 @@ import { createInlet } from "./inlet.ts";
 const CHANNEL = "10";
 
 function message(id: string): DiscordMessage {
-  return {
-    id,
-    channel_id: CHANNEL,
-    author: { id: "7", username: "ada", discriminator: "0", global_name: null, avatar: null },
-    content: `message ${id}`,
-    timestamp: "2026-11-15T12:00:00.000Z",
-    edited_timestamp: null,
-    tts: false,
-    mention_everyone: false,
-    mentions: [],
-    mention_roles: [],
-    attachments: [],
-    embeds: [],
-    pinned: false,
-    type: 0,
-  };
+  return fakeMessage({ id, channel_id: CHANNEL, author: fakeUser("7", "ada"), content: `message ${id}` });
 }
 
 it("does not let a live message overtake what a new session has missed", async () => {

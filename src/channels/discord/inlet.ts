@@ -12,6 +12,7 @@ import { createKeyedMutex } from "../../base/mutex.ts";
 import type { DeliveryTarget } from "../../store/store.ts";
 import { type AccessOptions, checkAccess } from "../access.ts";
 import type { ChannelHost, InboundMessage } from "../channel.ts";
+import { createInboundLanes } from "../inbound-lanes.ts";
 import { keepTrying } from "../keep-trying.ts";
 import type { ReceivedFiles } from "../received-files.ts";
 import { fetchAttachments } from "./attachments.ts";
@@ -50,19 +51,16 @@ const REMEMBERED_IDS = 2000;
 
 export function createInlet(options: InletOptions): Inlet {
   const { cursors, host, logger, signal } = options;
-  const lanes = createKeyedMutex();
+  const lanes = createInboundLanes();
   const slots = createKeyedMutex();
-  const underWay = new Set<Promise<void>>();
   const taken = new Set<string>();
   let waiting: DiscordMessage[] | undefined = [];
   let connection: DiscordConnection | undefined;
 
   const run = (channelId: string, task: () => Promise<void>): void => {
-    const running = lanes.run(channelId, task).catch((error: unknown) => {
+    lanes.run(channelId, task, (error) => {
       if (!signal.aborted) logger.error("A message from Discord was not taken in.", { error, channelId });
     });
-    underWay.add(running);
-    void running.then(() => underWay.delete(running));
   };
 
   const takeIn = async (from: DiscordConnection, message: DiscordMessage): Promise<void> => {
@@ -123,9 +121,7 @@ export function createInlet(options: InletOptions): Inlet {
       if (waiting !== undefined || from === undefined) (waiting ??= []).push(message);
       else run(message.channel_id, async () => await takeIn(from, message));
     },
-    idle: async () => {
-      while (underWay.size > 0) await Promise.all(underWay);
-    },
+    idle: lanes.idle,
   };
 }
 

@@ -14,6 +14,7 @@ import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { AccessOptions } from "../access.ts";
 import type { Channel, ChannelHost } from "../channel.ts";
+import { alreadyStarted, notConnected, stoppedWhileConnecting } from "../channel-errors.ts";
 import { createReceivedFiles } from "../received-files.ts";
 import { type AuthState, openAuthState } from "./auth-state.ts";
 import { keepConnected } from "./connection.ts";
@@ -77,7 +78,7 @@ export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel 
       deduplicates: false,
     },
     start: async (host) => {
-      if (running !== undefined) throw alreadyStarted();
+      if (running !== undefined) throw alreadyStarted("WhatsApp");
       const state: Running = { stopping: new AbortController(), host };
       running = state;
       try {
@@ -155,7 +156,7 @@ async function open(
         renamed: groupNames.renamed,
       },
     });
-    state.connected.then(() => reject(stopped()), reject);
+    state.connected.then(() => reject(stoppedWhileConnecting("WhatsApp")), reject);
   });
 }
 
@@ -187,24 +188,10 @@ function downloadWith({ downloadMediaMessage }: Baileys, logger: Logger): Downlo
 
 function socketOf(running: Running | undefined): WhatsAppSocket {
   if (running?.socket !== undefined) return running.socket;
-  throw new HoldfastError("unavailable", "channel-not-connected", "WhatsApp is not connected.", {
-    hint: "Wait until the channel has started; `holdfast channels status` says what it is doing.",
-  });
+  throw notConnected("WhatsApp");
 }
 
 function failureText(error: unknown): string {
   const hint = error instanceof HoldfastError ? (error.hint ?? "") : "";
   return `WhatsApp: ${errorMessage(error)} ${hint}`.trim();
-}
-
-function stopped(): HoldfastError {
-  return new HoldfastError("interrupted", "channel-stopped", "The WhatsApp channel was stopped while it connected.", {
-    hint: "Start it again.",
-  });
-}
-
-function alreadyStarted(): HoldfastError {
-  return new HoldfastError("conflict", "channel-started", "The WhatsApp channel is running already.", {
-    hint: "Stop it before starting it again.",
-  });
 }

@@ -8,10 +8,10 @@ import type { WAMessage } from "baileys";
 import type { Clock } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { createKeyedMutex } from "../../base/mutex.ts";
 import type { DeliveryTarget } from "../../store/store.ts";
 import { type AccessOptions, checkAccess } from "../access.ts";
 import type { ChannelHost, InboundMessage } from "../channel.ts";
+import { createInboundLanes } from "../inbound-lanes.ts";
 import { keepTrying } from "../keep-trying.ts";
 import { type ReceivedFiles, tooLarge } from "../received-files.ts";
 import type { GroupNames } from "./group-names.ts";
@@ -48,8 +48,7 @@ export interface WhatsAppInletOptions {
 
 export function createWhatsAppInlet(options: WhatsAppInletOptions): WhatsAppInlet {
   const { host, logger } = options;
-  const lanes = createKeyedMutex();
-  const underWay = new Set<Promise<void>>();
+  const lanes = createInboundLanes();
 
   const takeIn = async (socket: WhatsAppSocket, message: WAMessage): Promise<void> => {
     const inbound = await keepTrying(async () => await prepare(socket, message, options), options);
@@ -60,18 +59,13 @@ export function createWhatsAppInlet(options: WhatsAppInletOptions): WhatsAppInle
     take: (socket, message) => {
       const chat = message.key.remoteJid ?? "";
       if (message.key.fromMe === true || (!isGroupJid(chat) && !isPersonJid(chat))) return;
-      const running = lanes
-        .run(chat, async () => await takeIn(socket, message))
-        .catch((error: unknown) => {
-          logger.error("A message from WhatsApp was lost.", { error, chat, id: message.key.id });
-          host.report({ state: "retrying", text: `A message from WhatsApp was lost: ${errorMessage(error)}` });
-        });
-      underWay.add(running);
-      void running.then(() => underWay.delete(running));
+      const tellLoss = (error: unknown): void => {
+        logger.error("A message from WhatsApp was lost.", { error, chat, id: message.key.id });
+        host.report({ state: "retrying", text: `A message from WhatsApp was lost: ${errorMessage(error)}` });
+      };
+      lanes.run(chat, async () => await takeIn(socket, message), tellLoss);
     },
-    idle: async () => {
-      while (underWay.size > 0) await Promise.all(underWay);
-    },
+    idle: lanes.idle,
   };
 }
 

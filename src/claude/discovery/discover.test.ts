@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { CLAUDE_SAMPLES, claudeSamples } from "../../../test/support/claude-samples.ts";
 import { createTestRepo } from "../../../test/support/git-repo.ts";
 import { type NativeWorld, createNativeWorld, testSessionId } from "../../../test/support/native-world.ts";
 import { archiveNativeSessions } from "../archive/archive-sessions.ts";
@@ -16,16 +16,6 @@ import { parseJsonlHeader, repoPathToSlug } from "./jsonl-header.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 15);
-
-interface Sample {
-  file: string;
-  lines: number;
-  branches: string[];
-  versions: string[];
-  compactions: unknown[];
-  firstPrompt: string;
-  tokens: { input: number; output: number };
-}
 
 interface Sleeper extends AsyncDisposable {
   pid: number;
@@ -317,11 +307,10 @@ describe("findDiscovered", () => {
 
 describe("parseJsonlHeader", () => {
   it("counts as the manifest of the samples does", async () => {
-    const folder = fileURLToPath(new URL("../../../test/fixtures/claude-code/", import.meta.url));
-    const { samples } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as { samples: Sample[] };
+    const samples = claudeSamples();
     expect(samples.length).toBeGreaterThan(5);
     for (const sample of samples) {
-      expect(await parseJsonlHeader(join(folder, sample.file))).toMatchObject({
+      expect(await parseJsonlHeader(join(CLAUDE_SAMPLES, sample.file))).toMatchObject({
         gitBranch: sample.branches[0],
         version: sample.versions.at(-1),
         lineCount: sample.lines,

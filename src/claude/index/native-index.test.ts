@@ -1,5 +1,5 @@
 /** The index over real files: what it says, what it reads again, and what it leaves alone. */
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import {
   appendFile,
   chmod,
@@ -14,8 +14,8 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { CLAUDE_SAMPLES, type SampleTokens, claudeSamples } from "../../../test/support/claude-samples.ts";
 import {
   THREE_LINES,
   answer,
@@ -28,29 +28,7 @@ import {
 } from "../../../test/support/native-index-home.ts";
 import type { IndexedSession, NativeIndex } from "./native-index.ts";
 
-const fixtures = fileURLToPath(new URL("../../../test/fixtures/claude-code/", import.meta.url));
-
-interface Tokens {
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheCreate: number;
-}
-
-interface Sample {
-  file: string;
-  sessionId: string;
-  lines: number;
-  realUserTurns: number;
-  tokens: Tokens;
-  compactions: object[];
-  branches: string[];
-  cwds: string[];
-  firstPrompt: string;
-  subagents?: { tokens: Tokens }[];
-}
-
-const { samples } = JSON.parse(readFileSync(`${fixtures}manifest.json`, "utf8")) as { samples: Sample[] };
+const samples = claudeSamples();
 
 /** What does not depend on where and when the file was written. */
 function contentOf(home: { index(): NativeIndex }, sessionId: string): Partial<IndexedSession> {
@@ -63,15 +41,15 @@ it("says of every sample what its manifest says", async () => {
   await using home = await openIndexHome();
   for (const { file: sample } of samples) {
     const target = home.transcript(sample.split("/").slice(1).join("/"), `-${sample.split("/")[0]}`);
-    await cp(`${fixtures}${sample}`, target, { recursive: true });
-    const beside = `${fixtures}${sample}`.slice(0, -".jsonl".length);
+    await cp(join(CLAUDE_SAMPLES, sample), target, { recursive: true });
+    const beside = join(CLAUDE_SAMPLES, sample).slice(0, -".jsonl".length);
     await cp(beside, target.slice(0, -".jsonl".length), { recursive: true }).catch(() => undefined);
   }
   await home.index().refresh();
   const alone = samples.filter(({ file: sample }) => !sample.startsWith("forked"));
   for (const sample of alone) {
     const all = [sample.tokens, ...(sample.subagents ?? []).map(({ tokens }) => tokens)];
-    const sum = (name: keyof Tokens) => all.reduce((total, tokens) => total + tokens[name], 0);
+    const sum = (name: keyof SampleTokens) => all.reduce((total, tokens) => total + tokens[name], 0);
     expect(home.index().get(sample.sessionId)).toMatchObject({
       lines: sample.lines,
       userTurns: sample.realUserTurns,
@@ -96,7 +74,7 @@ it("gives the same row however a file came to be", async () => {
   await using whole = await openIndexHome();
   await using grown = await openIndexHome();
   for (const { file: sample, sessionId } of samples) {
-    const bytes = await readFile(`${fixtures}${sample}`);
+    const bytes = await readFile(join(CLAUDE_SAMPLES, sample));
     const name = `${sessionId}.jsonl`;
     await mkdir(dirname(whole.transcript(name)), { recursive: true });
     await mkdir(dirname(grown.transcript(name)), { recursive: true });

@@ -1,13 +1,12 @@
 /** An index that was filled for accounting alone: the sums are right at once, and everything else comes when it is asked for. */
 import { appendFile, cp, mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { CLAUDE_SAMPLES } from "../../../test/support/claude-samples.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createNativeIndex } from "./create-native-index.ts";
 import type { NativeIndex } from "./native-index.ts";
 
-const fixtures = fileURLToPath(new URL("../../../test/fixtures/claude-code/", import.meta.url));
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 const START = Date.parse("2026-11-15T12:00:00.000Z");
 const line = (type: string, message: object, second: number) =>
@@ -55,7 +54,9 @@ const bySession = (index: NativeIndex) => index.usage({ by: "session" }).map(({ 
 
 it("sums up what a whole index sums up, and lists nothing yet", async () => {
   await using world = await openWorld();
-  await cp(`${fixtures}multi-turn-stream`, world.folder.join("claude", "projects", "-samples"), { recursive: true });
+  await cp(join(CLAUDE_SAMPLES, "multi-turn-stream"), world.folder.join("claude", "projects", "-samples"), {
+    recursive: true,
+  });
   const [lean, whole] = [world.openIndex("lean"), world.openIndex("whole")];
   await whole.refresh();
   const report = await lean.refresh({ usageOnly: true });

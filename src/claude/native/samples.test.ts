@@ -1,50 +1,19 @@
 /** Real transcripts of the real CLI, each against the figures that were counted when it was made. */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
+import { CLAUDE_SAMPLES, type SampleTokens, claudeSamples } from "../../../test/support/claude-samples.ts";
 import { summarizeSession } from "./session-summary.ts";
 import { mergeUsage, sumUsage } from "./usage.ts";
 
-const folder = fileURLToPath(new URL("../../../test/fixtures/claude-code/", import.meta.url));
-
-interface Tokens {
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheCreate: number;
-}
-
-interface Sample {
-  name: string;
-  file: string;
-  sessionId: string;
-  lines: number;
-  realUserTurns: number;
-  apiMessages: number;
-  assistantLines: number;
-  tokens: Tokens;
-  compactions: { trigger: string; preTokens: number; postTokens: number }[];
-  branches: string[];
-  cwds: string[];
-  entrypoints: string[];
-  versions: string[];
-  firstPrompt: string;
-  lastPrompt: string;
-  customTitle?: string;
-  aiTitle?: string;
-  lineTypes: Record<string, number>;
-  subagents?: { file: string; meta: object; lines: number; tokens: Tokens }[];
-}
-
-const { samples } = JSON.parse(readFileSync(`${folder}manifest.json`, "utf8")) as { samples: Sample[] };
+const samples = claudeSamples();
 
 const summarize = async (file: string) => {
-  const summary = await summarizeSession(`${folder}${file}`);
+  const summary = await summarizeSession(join(CLAUDE_SAMPLES, file));
   if (summary === undefined) throw new Error(`no sample ${file}`);
   return summary;
 };
 
-const toTokens = ({ cacheCreate, ...tokens }: Tokens) => ({ ...tokens, cacheWrite: cacheCreate });
+const toTokens = ({ cacheCreate, ...tokens }: SampleTokens) => ({ ...tokens, cacheWrite: cacheCreate });
 
 describe("every sample gives its manifest's figures", () => {
   it.each(samples)("$name", async (sample) => {
@@ -96,7 +65,7 @@ describe("every sample gives its manifest's figures", () => {
     const { subagents } = await summarize(sample.file);
     expect(
       subagents.map(({ path, tokens, scan, agentType, description, toolUseId, spawnDepth }) => ({
-        file: path.slice(folder.length),
+        file: relative(CLAUDE_SAMPLES, path),
         meta: { agentType, description, toolUseId, spawnDepth },
         lines: scan.lines,
         tokens,

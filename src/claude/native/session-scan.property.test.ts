@@ -1,9 +1,8 @@
 /** A scan in parts equals a scan at once, and nothing that stands in a file makes it throw. */
-import { readFileSync, readdirSync } from "node:fs";
 import { appendFile, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { claudeSampleLines } from "../../../test/support/claude-samples.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createLineReader } from "./line-reader.ts";
 import { localDay } from "./usage.ts";
@@ -12,11 +11,7 @@ import { type FileScan, type FileScannerOptions, type ScanOptions, createFileSca
 import { restoreScan, serializeScan } from "../index/stored-scan.ts";
 import { type SessionScan, createSessionScan } from "./session-scan.ts";
 
-const fixtures = fileURLToPath(new URL("../../../test/fixtures/claude-code/", import.meta.url));
-const realLines = readdirSync(fixtures, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".jsonl"))
-  .flatMap((name) => readFileSync(`${fixtures}${name}`, "utf8").split("\n"))
-  .filter((line) => line !== "");
+const realLines = claudeSampleLines();
 
 /** Real lines, torn ones, and objects with the right member names and anything as their values. */
 const anyLine = fc.oneof(

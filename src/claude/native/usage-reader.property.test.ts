@@ -1,18 +1,13 @@
 /** Accounting alone finds what a whole scan finds, whatever people, tools and the model wrote. */
-import { readFileSync, readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { claudeSampleLines } from "../../../test/support/claude-samples.ts";
 import { type LineReader, createLineReader } from "./line-reader.ts";
 import { createSessionScan } from "./session-scan.ts";
 import { createUsageReader } from "./usage-reader.ts";
 import type { UsageLedger } from "./usage.ts";
 
-const fixtures = fileURLToPath(new URL("../../../test/fixtures/claude-code/", import.meta.url));
-const realLines = readdirSync(fixtures, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".jsonl"))
-  .flatMap((name) => readFileSync(`${fixtures}${name}`, "utf8").split("\n"))
-  .filter((line) => line !== "");
+const realLines = claudeSampleLines();
 
 const envelope = { userType: "external", cwd: "/a", sessionId: "s", version: "2", gitBranch: "main" };
 const head = { parentUuid: "p", isSidechain: false };

@@ -9,6 +9,7 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { formatAge } from "../output.ts";
 import { cutToWidth, fitToWidth, graphemes, textWidth } from "../text-width.ts";
 import { runningMark, sessionTitle, shortId, spentCell } from "../commands/cc/session-view.ts";
+import type { Paint } from "./paint.ts";
 import { type PickerState, selectedItem } from "./picker-state.ts";
 import { type PreviewPlace, previewLines } from "./preview.ts";
 
@@ -33,9 +34,6 @@ export interface Frame {
   /** Where the next character appears; both from 0. */
   cursor: { row: number; column: number };
 }
-
-/** `dim` and the like; the same text without colours. */
-export type Paint = (format: "bold" | "dim" | "inverse" | "green", text: string) => string;
 
 interface Layout {
   list: { width: number; rows: number };

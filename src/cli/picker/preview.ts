@@ -5,7 +5,7 @@ import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { formatAge, formatTokens } from "../output.ts";
 import { wrapToWidth } from "../text-width.ts";
 import { originCell, plural, runningText, sessionTitle, shortPath, spentCell } from "../commands/cc/session-view.ts";
-import type { Paint } from "./draw-picker.ts";
+import type { Paint } from "./paint.ts";
 
 /** Lines that a text may take where there is room for it. */
 const MAX_WRAPPED = 4;

@@ -1,12 +1,9 @@
 /** The status for a person: what is wrong first, then what there is. */
 import { channelLine, isTold, stateMark } from "../channel-view.ts";
-import type { StatusReport } from "../commands/status.ts";
 import { formatAge, formatTokens, print, printStyled, printTable, style } from "../output.ts";
 import { printableLine } from "../../base/printable.ts";
+import { type StatusReport, USAGE_DAYS } from "./status-report.ts";
 import type { UsageRow } from "./usage.ts";
-
-/** What is added up where usage is shown. */
-export const USAGE_DAYS = 30;
 
 export function printStatus(report: StatusReport, options: { all?: boolean }): void {
   printGateway(report);

@@ -1,12 +1,12 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
+import { type TemporaryFolder, folderWith } from "../../../test/support/temp-folder.ts";
 import { runTool } from "./run-tool.ts";
 import { type WorkspaceToolsOptions, createWorkspaceTools } from "./workspace-tools.ts";
 
 it("lists", async () => {
-  await using folder = await workspace({ "b.md": "x", "a/c/d.txt": "y", ".git/config": "z" });
+  await using folder = await folderWith({ "b.md": "x", "a/c/d.txt": "y", ".git/config": "z" });
   await symlink("b.md", folder.join("link"));
   expect(await use(folder, "list_files", {})).toBe(".git/\na/\nb.md\nlink (link)");
   expect(await use(folder, "list_files", { path: "a", depth: 3 })).toBe("a/c/\na/c/d.txt");
@@ -20,14 +20,14 @@ it("lists", async () => {
 });
 
 it("says when a folder holds more than it lists", async () => {
-  await using folder = await workspace(Object.fromEntries(Array.from({ length: 510 }, (_, n) => [`f${n}`, ""])));
+  await using folder = await folderWith(Object.fromEntries(Array.from({ length: 510 }, (_, n) => [`f${n}`, ""])));
   const lines = (await use(folder, "list_files", {})).split("\n");
   expect([lines.length, lines.at(-1)]).toEqual([501, "[more than 500; list a folder below]"]);
 });
 
 it("reads whole files and lines of them", async () => {
   const long = Array.from({ length: 3000 }, (_, index) => `line ${index + 1} ${"x".repeat(40)}`).join("\n");
-  await using folder = await workspace({ "a.txt": "one\ntwo\nthree\n", long, empty: "", line: "y".repeat(70_000) });
+  await using folder = await folderWith({ "a.txt": "one\ntwo\nthree\n", long, empty: "", line: "y".repeat(70_000) });
   expect(await use(folder, "read_file", { path: "a.txt" })).toBe("one\ntwo\nthree");
   expect(await use(folder, "read_file", { path: "a.txt", startLine: 2, endLine: 2 })).toBe("two");
   expect(await use(folder, "read_file", { path: "a.txt", startLine: 9 })).toBe("The file has only 3 lines.");
@@ -40,7 +40,7 @@ it("reads whole files and lines of them", async () => {
 });
 
 it("refuses what is no text, and what is too large", async () => {
-  await using folder = await workspace({ zeros: "a\0b", large: "x".repeat(11 * 1024 * 1024) });
+  await using folder = await folderWith({ zeros: "a\0b", large: "x".repeat(11 * 1024 * 1024) });
   await writeFile(folder.join("latin"), Buffer.from([0x61, 0xe9, 0x62]));
   expect(await use(folder, "read_file", { path: "zeros" })).toMatch(/^ERROR "zeros" is not a text file/);
   expect(await use(folder, "read_file", { path: "latin" })).toMatch(/^ERROR "latin" is not a text file/);
@@ -48,7 +48,7 @@ it("refuses what is no text, and what is too large", async () => {
 });
 
 it("writes and adds", async () => {
-  await using folder = await workspace({});
+  await using folder = await folderWith({});
   expect(await use(folder, "write_file", { path: "notes/a.md", content: "one" })).toBe(
     "Wrote 3 bytes; the file is new.",
   );
@@ -61,7 +61,7 @@ it("writes and adds", async () => {
 });
 
 it("searches", async () => {
-  await using folder = await workspace({
+  await using folder = await folderWith({
     "a.md": "Alpha\nbeta alpha\n",
     "sub/b.md": `${"x".repeat(1000)}alpha${"y".repeat(1000)}`,
     "node_modules/c.md": "alpha",
@@ -87,7 +87,7 @@ it("searches", async () => {
 });
 
 it("ends a search whose pattern takes for ever, and shows what it had found", async () => {
-  await using folder = await workspace({ "a.txt": "aaaa!", "b.txt": `${"a".repeat(40)}c` });
+  await using folder = await folderWith({ "a.txt": "aaaa!", "b.txt": `${"a".repeat(40)}c` });
   const started = performance.now();
   const found = await use(folder, "search_files", { pattern: "^(a+)+!$", regex: true }, { searchDeadlineMs: 1000 });
   expect(found).toBe("a.txt:1: aaaa!\n[stopped after 1 s; use a simpler pattern or a smaller folder]");
@@ -95,7 +95,7 @@ it("ends a search whose pattern takes for ever, and shows what it had found", as
 });
 
 it("stops a search with the turn", async () => {
-  await using folder = await workspace({ "b.txt": `${"a".repeat(60)}c` });
+  await using folder = await folderWith({ "b.txt": `${"a".repeat(60)}c` });
   const stop = AbortSignal.timeout(200);
   const tools = createWorkspaceTools({ workspace: folder.path });
   const input = { pattern: "^(a+)+!$", regex: true };
@@ -106,7 +106,7 @@ it("stops a search with the turn", async () => {
 });
 
 it("searches memory and lists sessions where it was given the means", async () => {
-  await using folder = await workspace({});
+  await using folder = await folderWith({});
   const hit = { path: "MEMORY.md", startLine: 1, endLine: 2, snippet: "s", score: 0.5, source: "memory" as const };
   const asked: unknown[] = [];
   const options = {
@@ -139,7 +139,7 @@ it.each([
   ["read_file", null, /^ERROR The arguments are not an object/],
   ["read_file", { path: "a", __proto__: { x: 1 }, constructor: 1 }, /^ERROR There is no argument "constructor"/],
 ])("answers a bad call of %s with words", async (name, input, words) => {
-  await using folder = await workspace({});
+  await using folder = await folderWith({});
   expect(await use(folder, name, input)).toMatch(words);
 });
 
@@ -166,15 +166,6 @@ it("survives tools that throw or say too much", async () => {
     /x\n\[100000 characters more were left out\]$/,
   );
 });
-
-async function workspace(files: Record<string, string>): Promise<TemporaryFolder> {
-  const folder = await temporaryFolder();
-  for (const [path, content] of Object.entries(files)) {
-    await mkdir(folder.join(path, ".."), { recursive: true });
-    await writeFile(folder.join(path), content);
-  }
-  return folder;
-}
 
 async function use(
   folder: TemporaryFolder,

@@ -8,10 +8,10 @@
  * and may reply itself, for every kind of request. What nobody has scripted is answered with
  * `echo: <what was asked>`; what the CLI asks on its own account never uses up the script.
  */
-import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { isRecord } from "../../../src/base/json-record.ts";
+import { listenOnLoopback } from "../loopback-server.ts";
+import { watchList } from "../watched-list.ts";
 import { type RecordedRequest, lastUserText, recordRequest } from "./recorded-request.ts";
 import { type Reply, text } from "./reply.ts";
 import { sendReply } from "./send-reply.ts";
@@ -33,7 +33,7 @@ export interface FakeAnthropic extends AsyncDisposable {
 export async function startFakeAnthropic(): Promise<FakeAnthropic> {
   const requests: RecordedRequest[] = [];
   const queue: Reply[] = [];
-  const watchers = new Set<() => void>();
+  const watched = watchList(requests, "request");
   let answer: ((request: RecordedRequest) => Reply | undefined) | undefined;
 
   const replyTo = (request: RecordedRequest): Reply => {
@@ -52,7 +52,7 @@ export async function startFakeAnthropic(): Promise<FakeAnthropic> {
     else if (path === "/v1/messages" && incoming.method === "POST") {
       const request = recordRequest(body, incoming.headers);
       requests.push(request);
-      for (const look of watchers) look();
+      watched.changed();
       await sendReply(response, replyTo(request), request.streamed, request.model);
     } else sendJson(response, 404, { type: "error", error: { type: "not_found_error", message: `no ${path} here` } });
   };
@@ -61,11 +61,10 @@ export async function startFakeAnthropic(): Promise<FakeAnthropic> {
     // A client that hangs up in the middle is part of the game.
     handle(incoming, response).catch(() => response.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listening.url,
     requests,
     get conversation() {
       return requests.filter(({ kind }) => kind === "main");
@@ -74,27 +73,8 @@ export async function startFakeAnthropic(): Promise<FakeAnthropic> {
     answer: (reply) => {
       answer = reply;
     },
-    waitFor: async (fits, timeoutMs = 20_000) =>
-      await new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          watchers.delete(look);
-          reject(new Error(`no such request within ${timeoutMs} ms; ${requests.length} others came`));
-        }, timeoutMs);
-        const look = (): void => {
-          const found = requests.find(fits);
-          if (found === undefined) return;
-          clearTimeout(timer);
-          watchers.delete(look);
-          resolve(found);
-        };
-        watchers.add(look);
-        look();
-      }),
-    [Symbol.asyncDispose]: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
+    waitFor: async (fits, timeoutMs = 20_000) => await watched.waitFor(fits, timeoutMs),
+    [Symbol.asyncDispose]: async () => await listening[Symbol.asyncDispose](),
   };
 }
 

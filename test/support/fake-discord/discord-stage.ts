@@ -1,10 +1,11 @@
 /** A Discord channel on a stand-in of Discord, with everything that it admits and reports. */
 import { silentLogger } from "../../../src/base/log.ts";
-import type { Channel, ChannelStatus, InboundMessage } from "../../../src/channels/channel.ts";
+import type { Channel } from "../../../src/channels/channel.ts";
 import {
   type DiscordChannelOptions,
   createDiscordChannel,
 } from "../../../src/channels/discord/create-discord-channel.ts";
+import { type RememberingHost, createRememberingHost } from "../remembering-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
 import { createTestClock } from "../test-clock.ts";
 import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
@@ -13,13 +14,9 @@ import { fakeUser } from "./objects.ts";
 export const ada = fakeUser("1300000000000000001", "ada", { global_name: "Ada L." });
 export const eve = fakeUser("1300000000000000002", "eve");
 
-export interface DiscordStage extends AsyncDisposable {
+export interface DiscordStage extends Pick<RememberingHost, "admitted" | "statuses" | "failures">, AsyncDisposable {
   folder: TemporaryFolder;
   discord: FakeDiscord;
-  admitted: InboundMessage[];
-  statuses: ChannelStatus[];
-  /** Thrown by the next admissions. */
-  failures: Error[];
   channel(options?: Partial<DiscordChannelOptions>): Channel;
   start(options?: Partial<DiscordChannelOptions>): Promise<Channel>;
 }
@@ -29,12 +26,13 @@ export async function openDiscordStage(): Promise<DiscordStage> {
   const discord = await startFakeDiscord();
   const channels: Channel[] = [];
   const clock = createTestClock();
+  const host = createRememberingHost();
   const stage: DiscordStage = {
+    admitted: host.admitted,
+    statuses: host.statuses,
+    failures: host.failures,
     folder,
     discord,
-    admitted: [],
-    statuses: [],
-    failures: [],
     channel: (options = {}) => {
       const channel = createDiscordChannel({
         accountId: "default",
@@ -53,14 +51,7 @@ export async function openDiscordStage(): Promise<DiscordStage> {
     },
     start: async (options) => {
       const channel = stage.channel(options);
-      await channel.start({
-        admit: async (message) => {
-          const failure = stage.failures.shift();
-          if (failure !== undefined) throw failure;
-          stage.admitted.push(message);
-        },
-        report: (status) => void stage.statuses.push(status),
-      });
+      await channel.start(host);
       return channel;
     },
     [Symbol.asyncDispose]: async () => {

@@ -8,14 +8,15 @@
  * `discord.url` is what discord.js takes for its REST `api`; the gateway's address it asks for there.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { isRecord } from "../../../src/base/json-record.ts";
+import { listenOnLoopback } from "../loopback-server.ts";
 import { type FakeGateway, createFakeGateway } from "./gateway.ts";
 import {
   type FakeChannel,
   type FakeGuild,
   type FakeMessage,
   type FakeUser,
+  fakeMessage,
   fakeUser,
   guildCreate,
   privateChannel,
@@ -91,23 +92,7 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
     content: string,
     extra: Record<string, unknown>,
   ): FakeMessage => {
-    const message: FakeMessage = {
-      id: nextId(),
-      channel_id: channel.id,
-      author,
-      content,
-      timestamp: new Date().toISOString(),
-      edited_timestamp: null,
-      tts: false,
-      mention_everyone: false,
-      mentions: [],
-      mention_roles: [],
-      attachments: [],
-      embeds: [],
-      pinned: false,
-      type: 0,
-      ...extra,
-    };
+    const message = fakeMessage({ id: nextId(), channel_id: channel.id, author, content, ...extra });
     messages.push(message);
     channel.last_message_id = message.id;
     const { guild_id: inGuild } = channel;
@@ -197,8 +182,8 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
   const server = createServer((incoming, response) => {
     handle(incoming, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const listening = await listenOnLoopback(server);
+  const { port } = listening;
   const gatewayUrl = (): string => `ws://127.0.0.1:${port}/gateway`;
   const gateway = createFakeGateway({
     server,
@@ -210,7 +195,7 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
   });
 
   return {
-    url: `http://127.0.0.1:${port}/api`,
+    url: `${listening.url}/api`,
     token,
     bot,
     gateway,
@@ -241,7 +226,7 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
       const id = nextId();
       const path = `/attachments/${id}/${encodeURIComponent(filename)}`;
       uploads.set(path, content);
-      return { id, filename, size: content.length, url: `http://127.0.0.1:${port}${path}`, proxy_url: "", ...extra };
+      return { id, filename, size: content.length, url: `${listening.url}${path}`, proxy_url: "", ...extra };
     },
     refuse: (fits, refusal) => void refusals.push({ fits, answer: refusal }),
     refuseIdentify: (code) => {
@@ -249,8 +234,7 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
     },
     [Symbol.asyncDispose]: async () => {
       await gateway.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await listening[Symbol.asyncDispose]();
     },
   };
 }

@@ -42,6 +42,23 @@ export function fakeUser(id: string, username: string, extra: Partial<FakeUser> 
   return { id, username, global_name: null, discriminator: "0", avatar: null, ...extra };
 }
 
+/** Said just now, if nothing else is said of it. */
+export function fakeMessage<T extends Pick<FakeMessage, "id" | "channel_id" | "author" | "content">>(said: T) {
+  return {
+    timestamp: new Date().toISOString(),
+    edited_timestamp: null,
+    tts: false,
+    mention_everyone: false,
+    mentions: [],
+    mention_roles: [],
+    attachments: [],
+    embeds: [],
+    pinned: false,
+    type: 0 as const,
+    ...said,
+  };
+}
+
 export function textChannel(
   id: string,
   guildId: string,

@@ -3,9 +3,8 @@
  * (also for everything compatible with it) and Google streamGenerateContent. Replies are used up in order;
  * the last one stays.
  */
-import { once } from "node:events";
 import { type IncomingHttpHeaders, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../loopback-server.ts";
 import { type StreamProtocol, errorPiece, streamPieces } from "./stream-formats.ts";
 import type { AnswerReply, StreamReply } from "./stream-reply.ts";
 
@@ -43,16 +42,7 @@ export async function startFakeModelStream(
       void Promise.resolve(reply).then((known) => known !== undefined && send(response, protocol, known));
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...(await listenOnLoopback(server)), requests };
 }
 
 function protocolOf(url: string): StreamProtocol {

@@ -9,10 +9,10 @@
  * Updates stay until they are confirmed by an offset, as with Telegram; a client that died gets them
  * again. Every call is recorded with its parameters and files.
  */
-import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Message, Update } from "grammy/types";
+import { listenOnLoopback } from "../loopback-server.ts";
+import { watchList } from "../watched-list.ts";
 import { type BotCall, type BotFailure, readCall } from "./bot-calls.ts";
 import { badRequest, refusalOf } from "./send-rules.ts";
 import { type UpdateQueue, createUpdateQueue } from "./update-queue.ts";
@@ -60,7 +60,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const holds = new Set<{ method: string; fits: (params: Record<string, unknown>) => boolean; ended: Promise<void> }>();
   const files = new Map<string, { path: string; bytes: Buffer }>();
   const messageIds = new Set<number>();
-  const watchers = new Set<() => void>();
+  const watched = watchList(calls, "call");
   let webhook: FakeTelegram["webhook"];
   let lastMessageId = 90_000;
 
@@ -94,7 +94,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const handleCall = async (method: string, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const call = await readCall(method, incoming);
     calls.push(call);
-    for (const look of watchers) look();
+    watched.changed();
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     for (const held of holds) if (held.method === method && held.fits(call.params)) await held.ended;
@@ -107,7 +107,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
           ? undefined
           : await answer(call, gone.signal);
     if (answered !== undefined && "result" in answered) call.result = answered.result;
-    for (const look of watchers) look();
+    watched.changed();
     if (planned === "hang-up-after") response.destroy();
     if (answered === undefined || response.destroyed) return;
     if ("failure" in answered) sendJson(response, answered.failure.error_code, { ok: false, ...answered.failure });
@@ -132,8 +132,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     // A client that hangs up in the middle is part of the game.
     handle(incoming, response).catch(() => response.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
 
   const deliver = (delivered: Message): Update => {
     messageIds.add(delivered.message_id);
@@ -141,7 +140,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   };
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listening.url,
     token,
     updates,
     calls,
@@ -168,28 +167,10 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     addFile: (fileId, bytes, path = `files/${fileId}`) => {
       files.set(fileId, { path, bytes });
     },
-    waitFor: async (fits, timeoutMs = 10_000) =>
-      await new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          watchers.delete(look);
-          reject(new Error(`no such call within ${timeoutMs} ms; ${calls.length} others came`));
-        }, timeoutMs);
-        const look = (): void => {
-          const found = calls.find(fits);
-          if (found === undefined) return;
-          clearTimeout(timer);
-          watchers.delete(look);
-          resolve(found);
-        };
-        watchers.add(look);
-        look();
-      }),
+    waitFor: async (fits, timeoutMs = 10_000) => await watched.waitFor(fits, timeoutMs),
     [Symbol.asyncDispose]: async () => {
-      if (!server.listening) return;
       updates.release();
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
+      await listening[Symbol.asyncDispose]();
     },
   };
 }

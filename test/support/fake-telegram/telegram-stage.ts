@@ -6,9 +6,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import type { ChannelHost, ChannelStatus, InboundMessage } from "../../../src/channels/channel.ts";
 import type { TelegramOptions } from "../../../src/channels/telegram/options.ts";
 import { type TelegramChannel, createTelegramChannel } from "../../../src/channels/telegram/telegram-channel.ts";
+import { type RememberingHost, createRememberingHost } from "../remembering-host.ts";
 import { type FakeTelegram, startFakeTelegram } from "./fake-telegram.ts";
 
 export interface TelegramStage extends AsyncDisposable {
@@ -17,14 +17,6 @@ export interface TelegramStage extends AsyncDisposable {
   log: string[];
   /** A channel on the same server; stopped with the stage. */
   open(options?: Partial<TelegramOptions>): TelegramChannel;
-}
-
-export interface RememberingHost extends ChannelHost {
-  /** In order of admission, every call. */
-  admitted: InboundMessage[];
-  statuses: ChannelStatus[];
-  /** Asked before every admission; throws to refuse it. */
-  before: (message: InboundMessage) => void | Promise<void>;
 }
 
 export async function openTelegramStage(): Promise<TelegramStage> {
@@ -65,20 +57,6 @@ function createCandidLogger(log: string[]): Logger {
     log.push(JSON.stringify([message, details]));
   };
   return { debug: write, info: write, warn: write, error: write };
-}
-
-function createRememberingHost(): RememberingHost {
-  const host: RememberingHost = {
-    admitted: [],
-    statuses: [],
-    before: () => undefined,
-    admit: async (message) => {
-      await host.before(message);
-      host.admitted.push(message);
-    },
-    report: (status) => void host.statuses.push(status),
-  };
-  return host;
 }
 
 /** Pauses are a hundredth as long as they say. */

@@ -1,12 +1,13 @@
 /** A WhatsApp channel on a stand-in of the socket, with everything that it admits and reports. */
 import { expect } from "vitest";
 import { silentLogger } from "../../../src/base/log.ts";
-import type { Channel, ChannelStatus, InboundMessage } from "../../../src/channels/channel.ts";
+import type { Channel } from "../../../src/channels/channel.ts";
 import {
   type WhatsAppChannelOptions,
   createWhatsAppChannel,
 } from "../../../src/channels/whatsapp/create-whatsapp-channel.ts";
 import { soon } from "../channel-checks.ts";
+import { type RememberingHost, createRememberingHost } from "../remembering-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
 import { createTestClock } from "../test-clock.ts";
 import { type FakeWhatsApp, createFakeWhatsApp } from "./fake-whatsapp.ts";
@@ -15,13 +16,9 @@ export const ada = "15551111@s.whatsapp.net";
 export const eve = "15552222@s.whatsapp.net";
 export const family = "12036300@g.us";
 
-export interface WhatsAppStage extends AsyncDisposable {
+export interface WhatsAppStage extends Pick<RememberingHost, "admitted" | "statuses" | "failures">, AsyncDisposable {
   folder: TemporaryFolder;
   whatsapp: FakeWhatsApp;
-  admitted: InboundMessage[];
-  statuses: ChannelStatus[];
-  /** Thrown by the next admissions. */
-  failures: Error[];
   create(options?: Partial<WhatsAppChannelOptions>): { channel: Channel; start: () => Promise<void> };
   /** Connected. */
   start(options?: Partial<WhatsAppChannelOptions>): Promise<Channel>;
@@ -31,12 +28,13 @@ export async function openWhatsAppStage(): Promise<WhatsAppStage> {
   const folder = await temporaryFolder();
   const whatsapp = await createFakeWhatsApp();
   const channels: Channel[] = [];
+  const host = createRememberingHost();
   const stage: WhatsAppStage = {
+    admitted: host.admitted,
+    statuses: host.statuses,
+    failures: host.failures,
     folder,
     whatsapp,
-    admitted: [],
-    statuses: [],
-    failures: [],
     create: (options = {}) => {
       const channel = createWhatsAppChannel({
         accountId: "default",
@@ -49,18 +47,7 @@ export async function openWhatsAppStage(): Promise<WhatsAppStage> {
         ...options,
       });
       channels.push(channel);
-      return {
-        channel,
-        start: async () =>
-          await channel.start({
-            admit: async (message) => {
-              const failure = stage.failures.shift();
-              if (failure !== undefined) throw failure;
-              stage.admitted.push(message);
-            },
-            report: (status) => void stage.statuses.push(status),
-          }),
-      };
+      return { channel, start: async () => await channel.start(host) };
     },
     start: async (options) => {
       const before = whatsapp.made;

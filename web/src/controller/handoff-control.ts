@@ -5,6 +5,7 @@ import type { RpcEvent } from "../../../src/rpc/events.ts";
 import { isConnectionLost } from "../connection.ts";
 import type { HandoffDeed, HandoffState } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
+import { createReadAgain } from "./read-again.ts";
 
 export interface HandoffControl {
   /** From now on it is read, until `unwatch`. */
@@ -18,8 +19,6 @@ export interface HandoffControl {
 
 export function createHandoffControl(store: Store, caller: RpcCaller): HandoffControl {
   let watched: string | undefined;
-  let reading: Promise<void> | undefined;
-  let isStale = false;
 
   const read = async (key: string): Promise<void> => {
     const changes = await caller.call("handoff.status", { sessionKey: key, verify: true }).then(
@@ -31,19 +30,9 @@ export function createHandoffControl(store: Store, caller: RpcCaller): HandoffCo
     store.dispatch({ type: "handoff.changed", ...known, ...changes });
   };
 
-  const refresh = async (): Promise<void> => {
-    isStale = true;
-    reading ??= readWhileStale().finally(() => {
-      reading = undefined;
-    });
-    await reading;
-  };
-  const readWhileStale = async (): Promise<void> => {
-    while (isStale) {
-      isStale = false;
-      if (watched !== undefined) await read(watched);
-    }
-  };
+  const refresh = createReadAgain(async () => {
+    if (watched !== undefined) await read(watched);
+  });
 
   return {
     watch: (key) => {

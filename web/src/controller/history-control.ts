@@ -1,10 +1,11 @@
-/** Reads transcripts. One read of the end is under way at a time; what is asked for meanwhile is read next. */
+/** Reads transcripts. */
 import { errorMessage } from "../../../src/base/errors.ts";
 import type { RpcCaller } from "../../../src/rpc/client.ts";
 import type { RpcEvent } from "../../../src/rpc/events.ts";
 import { isConnectionLost } from "../connection.ts";
 import type { PageState } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
+import { createReadAgain } from "./read-again.ts";
 
 export interface HistoryControl {
   /** Reads the end of what is shown, and the windows of its session. */
@@ -18,26 +19,13 @@ export interface HistoryControl {
 const PAGE = 60;
 
 export function createHistoryControl(store: Store, caller: RpcCaller): HistoryControl {
-  let reading: Promise<void> | undefined;
-  let isStale = false;
   /** The turn whose message was looked for in the transcript. */
   let joined: string | undefined;
 
-  const refresh = async (): Promise<void> => {
-    isStale = true;
-    reading ??= readWhileStale().finally(() => {
-      reading = undefined;
-    });
-    await reading;
-  };
-
-  const readWhileStale = async (): Promise<void> => {
-    while (isStale) {
-      isStale = false;
-      const { place } = store.get();
-      if (place.key !== undefined) await read(place, place.key);
-    }
-  };
+  const refresh = createReadAgain(async () => {
+    const { place } = store.get();
+    if (place.key !== undefined) await read(place, place.key);
+  });
 
   const read = async (place: PageState["place"], key: string): Promise<void> => {
     const { ended: settled, live } = store.get();

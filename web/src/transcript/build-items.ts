@@ -5,7 +5,7 @@
  */
 import { isFlushMessage } from "../state/turn-number.ts";
 import type { HistoryMessage, Note } from "../state/state.ts";
-import { type ShownBlock, asText, blocksOf, handoffOf, resultText, textOf } from "./message-blocks.ts";
+import { type ShownBlock, type ShownTool, asText, blocksOf, handoffOf, resultText, textOf } from "./message-blocks.ts";
 
 export type Item = { id: string; at: number } & (
   | { kind: "user"; text: string; images: ShownImage[]; isCut: boolean }
@@ -20,15 +20,6 @@ export type Item = { id: string; at: number } & (
 
 export interface ShownImage {
   source: string;
-}
-
-export interface ShownTool {
-  name: string;
-  /** What it was called with. Left out: only its result is known. */
-  input?: string;
-  /** Left out: it has not answered. */
-  output?: string;
-  isError: boolean;
 }
 
 type ToolResult = Extract<HistoryMessage, { role: "toolResult" }>;

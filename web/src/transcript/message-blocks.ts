@@ -1,11 +1,19 @@
 /** The content of a message, as far as it can be shown. */
-import type { ShownTool } from "./build-items.ts";
 
 export type ShownBlock =
   | { kind: "text"; text: string }
   | { kind: "thinking"; text: string }
   | { kind: "image"; source: string }
   | { kind: "tool"; id: string; tool: ShownTool };
+
+export interface ShownTool {
+  name: string;
+  /** What it was called with. Left out: only its result is known. */
+  input?: string;
+  /** Left out: it has not answered. */
+  output?: string;
+  isError: boolean;
+}
 
 /** Pictures that show and do nothing else. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

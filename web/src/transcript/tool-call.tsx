@@ -1,5 +1,5 @@
 import { LongText } from "./long-text.tsx";
-import type { ShownTool } from "./build-items.ts";
+import type { ShownTool } from "./message-blocks.ts";
 
 const GLANCE_LENGTH = 90;
 

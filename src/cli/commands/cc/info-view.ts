@@ -3,7 +3,7 @@ import { localTime } from "../../../base/clock.ts";
 import { printableLine } from "../../../base/printable.ts";
 import type { UsageRow } from "../../../claude/index/native-index.ts";
 import { formatBytes, formatTokens, printHanging, printStyled, style } from "../../output.ts";
-import type { SessionInfo, TranscriptFacts } from "./info.ts";
+import type { SessionInfo, TranscriptFacts } from "./session-info.ts";
 import {
   formatUsd,
   originCell,

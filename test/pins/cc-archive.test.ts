@@ -1,0 +1,42 @@
+/** What others see of the archive of native sessions. docs/cli.md describes it. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CcWorld, createCcWorld } from "../support/cc-world.ts";
+import { NUMBER, TEXT } from "../support/json-shapes.ts";
+import { testSessionId } from "../support/native-world.ts";
+
+let world: CcWorld;
+
+beforeAll(async () => {
+  world = await createCcWorld();
+});
+
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+describe("holdfast cc archive", () => {
+  it("says what it would copy, copies it, and writes it out again", async () => {
+    const due = testSessionId("c");
+    const soon = ["archive", "--days", "7"];
+    const report = { schema: 1, cleanupPeriodDays: 30, sessions: NUMBER, due: NUMBER, unchanged: 0, failed: [] };
+    const planned = await world.cc(...soon, "--dry-run", "--json");
+    expect(planned.json()).toEqual({ ...report, dryRun: true, copied: expect.arrayContaining([due]) as string[] });
+    const done = await world.cc(...soon, "--json");
+    expect(done.json()).toEqual({ ...report, dryRun: false, copied: expect.arrayContaining([due]) as string[] });
+    const again = await world.cc(...soon);
+    expect(again).toMatchObject({ code: 0, stdout: "" });
+    expect(again.stderr).toMatch(/0 copied, \d unchanged since\. Claude Code deletes after 30 days\./);
+
+    const to = world.join("restored");
+    const restored = await world.cc("archive", "--restore", "cccccccc-cccc", "--to", to, "--json");
+    expect(restored.json()).toEqual({
+      schema: 1,
+      ok: true,
+      sessionId: due,
+      files: [join(to, `${due}.jsonl`)],
+      redacted: false,
+      nativeFolder: TEXT,
+    });
+  });
+});

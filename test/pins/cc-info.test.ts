@@ -1,0 +1,124 @@
+/** What others see of the `cc` commands that tell what is known: of a session, a project, the costs. docs/cli.md describes it. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CcWorld, HOSTILE, OWN, createCcWorld } from "../support/cc-world.ts";
+import { NUMBER, TEXT, TIME } from "../support/json-shapes.ts";
+
+let world: CcWorld;
+
+beforeAll(async () => {
+  world = await createCcWorld();
+});
+
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+describe("holdfast cc info", () => {
+  it("tells everything about a session by the start of its id", async () => {
+    const { code, json } = await world.cc("info", "aaaa", "--json");
+    expect(code).toBe(0);
+    expect(json()).toEqual({
+      schema: 1,
+      session: expect.objectContaining({ sessionId: OWN, lastModified: TIME }) as object,
+      transcript: { lines: 3, unknownLines: 0, damaged: [], compactions: [] },
+      usage: [
+        {
+          group: "claude-sonnet-4-5",
+          input: 10,
+          output: 5,
+          cacheRead: 0,
+          cacheWrite: 0,
+          costUsd: NUMBER,
+          unpricedTokens: 0,
+          messages: 1,
+        },
+      ],
+      subagents: [],
+      forks: [],
+      resume: { command: "claude", args: ["--resume", OWN], cwd: world.repo },
+    });
+    const { stdout } = await world.cc("info", "aaaa");
+    expect(stdout).toContain("holdfast cc attach aaaaaaaa");
+    expect(stdout).toContain(`claude --resume ${OWN}`);
+  });
+
+  it("knows compactions, subagents and what is damaged", async () => {
+    const compacted = (await world.cc("info", "cccccccc-0000", "--json")).json();
+    const compaction = { trigger: "manual", preTokens: NUMBER, postTokens: NUMBER, at: TIME };
+    expect(compacted).toMatchObject({ session: { compactionCount: 1 }, transcript: { compactions: [compaction] } });
+    const parent = (await world.cc("info", "dddddddd", "--json")).json();
+    expect(parent).toMatchObject({
+      subagents: [{ agentId: TEXT, path: TEXT, agentType: TEXT, description: TEXT }, {}],
+    });
+    expect((await world.cc("info", "dddddddd")).stdout).toContain("Subagents");
+    const path = world.session({ id: "e", cwds: [world.join("damaged")] });
+    writeFileSync(path, '{"type":"user","broken\n', { flag: "a" });
+    expect((await world.cc("info", "eeee", "--json")).json()).toMatchObject({
+      session: { damagedLines: 1 },
+      transcript: { damaged: [{ offset: NUMBER, reason: TEXT }] },
+    });
+    expect((await world.cc("info", "eeee")).stdout).toMatch(/Damaged lines\n {2}at byte \d+/);
+  });
+});
+
+describe("holdfast cc status", () => {
+  it("prints the project status", async () => {
+    writeFileSync(join(world.repo, `new ${HOSTILE}.txt`), "");
+    const { code, json } = await world.cc("status", "--json");
+    expect(code).toBe(0);
+    expect(json()).toMatchObject({
+      repo: { path: world.repo, name: "shop", isGitRepo: true },
+      git: { currentBranch: "main", counts: { untracked: 1 } },
+      sessions: { active: [], recent: [{ sessionId: OWN, lastModified: TIME }, {}], ownRecent: [{ sessionId: OWN }] },
+      docs: { hasReadme: false },
+      problems: expect.any(Array) as unknown[],
+      timestamp: TIME,
+    });
+    const { stdout } = await world.cc("status", world.repo);
+    expect(stdout).not.toContain("\u001b");
+    expect(stdout).toMatch(/Git\n {2}on main, no commit yet/);
+    expect(stdout).toMatch(/aaaaaaaa {3}1h {2}agent main on main: \[hooks\] Fix the webhook handler/);
+  });
+});
+
+describe("holdfast cc costs", () => {
+  it.each(["day", "repo", "model", "session"])("sums by %s", async (by) => {
+    const { code, json } = await world.cc("costs", "--by", by, "--json");
+    expect(code).toBe(0);
+    const { rows, total, ...rest } = json() as {
+      rows: { group: string; messages: number }[];
+      total: { messages: number };
+    };
+    expect(rest).toEqual({ schema: 1, by });
+    const sum = {
+      input: NUMBER,
+      output: NUMBER,
+      cacheRead: NUMBER,
+      cacheWrite: NUMBER,
+      unpricedTokens: NUMBER,
+      messages: NUMBER,
+    };
+    expect(total).toMatchObject(sum);
+    for (const row of rows) expect(row).toMatchObject({ ...sum, group: TEXT });
+    expect(rows.reduce((all, { messages }) => all + messages, 0)).toBe(total.messages);
+    const groups: Record<string, string> = {
+      day: "2026-11-01",
+      repo: world.repo,
+      model: "claude-sonnet-4-5",
+      session: OWN,
+    };
+    expect(rows.map(({ group }) => group)).toContain(groups[by]);
+  });
+
+  it("prints a table with the total, since a day", async () => {
+    const { stdout } = await world.cc("costs", "--by", "model");
+    expect(stdout).toMatch(/^MODEL +COST +INPUT +OUTPUT +CACHE READ +CACHE WRITE +MESSAGES/);
+    expect(stdout).toMatch(/\ntotal +<?\$\d/);
+    expect((await world.cc("costs", "--since", "2099-01-01", "--json")).json()).toMatchObject({
+      since: TIME,
+      rows: [],
+    });
+  });
+});

@@ -1,0 +1,118 @@
+/** What others see of choosing a session, and of how well it is chosen. docs/cli.md describes it. */
+import { writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CcWorld, OWN, createCcWorld } from "../support/cc-world.ts";
+import { NUMBER, TEXT } from "../support/json-shapes.ts";
+
+let world: CcWorld;
+
+beforeAll(async () => {
+  world = await createCcWorld();
+});
+
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+describe("holdfast cc select", () => {
+  it("prints the selection with --json, else the reason and every factor", async () => {
+    const { code, json } = await world.cc("select", "add a test for the webhook handler", "--json");
+    expect(code).toBe(0);
+    expect(json()).toEqual({
+      action: "resume",
+      sessionId: OWN,
+      reason: TEXT,
+      scores: [
+        {
+          sessionId: OWN,
+          score: NUMBER,
+          factors: {
+            branchMatch: 0.25,
+            recency: NUMBER,
+            taskRelevance: NUMBER,
+            sessionHealth: 0.15,
+            contextCapacity: NUMBER,
+          },
+          relevance: { sessionId: OWN, relevance: NUMBER, reasoning: TEXT },
+          recommendation: "resume",
+          reason: TEXT,
+          evidence: expect.any(Array) as unknown[],
+        },
+      ],
+      relevanceBy: "offline",
+    });
+    const { stdout } = await world.cc("select", "add a test for the webhook handler");
+    expect(stdout).toMatch(/^Resume .*score 0\.\d+/);
+    expect(stdout).toMatch(/ID +SCORE +BRANCH +RECENT +TASK +HEALTH +ROOM +VERDICT +SESSION/);
+    expect(stdout).toMatch(/aaaaaaaa +0\.\d\d +0\.25 .* chosen +Fix the webhook/);
+    expect(stdout).toMatch(/aaaaaaaa {2}relevance [01]\.\d\d: /);
+  });
+
+  it("goes by the label that is given", async () => {
+    expect((await world.cc("select", "anything", "--label", "hooks", "--json")).json()).toMatchObject({
+      action: "resume",
+      sessionId: OWN,
+      label: "hooks",
+    });
+    expect((await world.cc("select", "anything", "--label", "other")).stdout).toMatch(
+      /^Start fresh: no session has the label "other"/,
+    );
+  });
+});
+
+describe("holdfast cc eval", () => {
+  it("gives the accuracy of every method, and the cases that went wrong", async () => {
+    const session = { id: "s1", firstMessage: "Fix the login page", relevance: 0.9 };
+    const cases = [
+      {
+        id: "one",
+        kind: "easy",
+        task: "Fix the login page",
+        branch: "main",
+        sessions: [session],
+        expected: { resume: "s1" },
+      },
+      { id: "two", kind: "trap", task: "Fix the login page", branch: "main", sessions: [session], expected: "fresh" },
+    ];
+    const file = world.join("cases.jsonl");
+    writeFileSync(file, cases.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    const method = {
+      cases: 2,
+      right: 1,
+      accuracy: 0.5,
+      wrongSession: 0,
+      missedResume: 0,
+      wrongResume: 1,
+      byKind: { easy: { cases: 1, right: 1, accuracy: 1 }, trap: { cases: 1, right: 0, accuracy: 0 } },
+      decisions: [
+        expect.objectContaining({ id: "one", verdict: "right" }) as object,
+        {
+          id: "two",
+          kind: "trap",
+          task: "Fix the login page",
+          expected: { action: "fresh" },
+          action: "resume",
+          sessionId: "s1",
+          verdict: "wrong-resume",
+          reason: TEXT,
+          relevance: [{ sessionId: "s1", relevance: NUMBER, score: NUMBER, reasoning: TEXT }],
+        },
+      ],
+    };
+    const { code, json } = await world.cc("eval", file, "--json");
+    expect(code).toBe(0);
+    expect(json()).toEqual({
+      schema: 1,
+      file,
+      cases: 2,
+      chance: 0.5,
+      alwaysFresh: 0.5,
+      keywords: method,
+      offline: method,
+      rightRelevance: method,
+    });
+    const { stdout } = await world.cc("eval", file, "--wrong");
+    expect(stdout).toMatch(/offline +1 +2 +0\.500 +0 +0 +1/);
+    expect(stdout).toContain("two  trap  wrong-resume: Fix the login page");
+  });
+});
