@@ -1,6 +1,7 @@
 /** What was delivered to a person outside the model's own answer, as an assistant message. */
 import { posix } from "node:path";
 import type { AssistantMessage } from "./entries.ts";
+import { NO_USAGE } from "./no-usage.ts";
 
 export interface MirroredDelivery {
   text?: string;
@@ -26,14 +27,7 @@ export function createDeliveryMirrorMessage(text: string, timestamp: number): As
     content: [{ type: "text", text }],
     api: "openai-responses",
     ...MIRROR_MARKS,
-    usage: {
-      input: 0,
-      output: 0,
-      cacheRead: 0,
-      cacheWrite: 0,
-      totalTokens: 0,
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-    },
+    usage: NO_USAGE,
     stopReason: "stop",
     timestamp,
   };

@@ -9,6 +9,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ContentBlock as WireBlock, OutboundMessage, TokenUsage } from "../../claude/protocol/messages.ts";
 import type { AssistantMessage, ContentBlock, ToolResultMessage } from "../../transcript/entries.ts";
+import { NO_COST } from "../../transcript/no-usage.ts";
 import type { EngineEvent, EngineUsage } from "../engine.ts";
 import { toolResultText } from "./tool-result-text.ts";
 
@@ -262,6 +263,6 @@ function toUsage(model: string | undefined, tokens: TokenUsage): EngineUsage {
 
 /** Claude Code says what a turn costs, never what a message does. */
 function toMessageUsage({ input, output, cacheRead, cacheWrite }: EngineUsage): NonNullable<AssistantMessage["usage"]> {
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-  return { input, output, cacheRead, cacheWrite, totalTokens: input + output + cacheRead + cacheWrite, cost };
+  const totalTokens = input + output + cacheRead + cacheWrite;
+  return { input, output, cacheRead, cacheWrite, totalTokens, cost: NO_COST };
 }

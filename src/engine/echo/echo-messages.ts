@@ -1,6 +1,7 @@
 /** What the echo engine says, in the shape of a transcript, and what it would have used as a model. */
 import type { AssistantMessage, ContentBlock, ToolResultMessage } from "../../transcript/entries.ts";
 import { estimateTokens, textTokens } from "../../transcript/estimate-tokens.ts";
+import { NO_COST } from "../../transcript/no-usage.ts";
 import type { EngineTurn, EngineUsage } from "../engine.ts";
 
 /** `context`: how many tokens the script pretends. */
@@ -32,7 +33,7 @@ export function echoMessage(
       cacheRead,
       cacheWrite,
       totalTokens: input + output + cacheRead + cacheWrite,
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+      cost: NO_COST,
     },
     stopReason: facts.stopReason,
     timestamp: facts.timestamp,

@@ -3,6 +3,7 @@ import type { ModelName } from "../../models/model-name.ts";
 import { type ResolvedPrice, type TokenCounts, tokenCostOf } from "../../models/prices.ts";
 import type { MessageUsage } from "../../transcript/entries.ts";
 import { textTokens } from "../../transcript/estimate-tokens.ts";
+import { NO_COST } from "../../transcript/no-usage.ts";
 import type { EngineUsage } from "../engine.ts";
 import type { Finish, PromptMessage } from "./sdk-types.ts";
 
@@ -38,8 +39,7 @@ export function createBill({ provider, model }: ModelName, price: ResolvedPrice 
   let costUsd = 0;
   return {
     add: (tokens) => {
-      const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-      const cost = price === undefined ? free : tokenCostOf(tokens, price);
+      const cost = price === undefined ? NO_COST : tokenCostOf(tokens, price);
       newest = tokens;
       costUsd += cost.total;
       return { ...tokens, totalTokens: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite, cost };

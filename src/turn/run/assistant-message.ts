@@ -1,5 +1,6 @@
 /** The last words of a turn that its engine could not say itself. */
-import type { AssistantMessage, MessageUsage } from "../../transcript/entries.ts";
+import type { AssistantMessage } from "../../transcript/entries.ts";
+import { NO_USAGE } from "../../transcript/no-usage.ts";
 
 export interface LastWords {
   text: string;
@@ -25,12 +26,3 @@ export function createAssistantMessage(words: LastWords): AssistantMessage {
     timestamp,
   };
 }
-
-const NO_USAGE: MessageUsage = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
