@@ -3,7 +3,8 @@
  * as whole processes. The conversations are made of the labelled messages, so that there is something to note in them.
  */
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -140,13 +141,23 @@ interface HookPlace {
 const ENDED = "aaaaaaaa-0000-4000-8000-000000000001";
 const FRESH = "aaaaaaaa-0000-4000-8000-000000000002";
 
+interface HookState {
+  event: "SessionStart" | "Stop";
+  state: string;
+  sessionId: string;
+  tells: boolean;
+  /** How many messages are said before, with nobody to capture them. */
+  said?: number;
+}
+
 /** In the order in which one leads to the next: the first start has everything captured, the second tells it. */
-const HOOK_STATES = [
-  { event: "SessionStart", state: "nothing captured", sessionId: FRESH },
-  { event: "SessionStart", state: "something to tell", sessionId: FRESH },
-  { event: "SessionStart", state: "told before", sessionId: FRESH },
-  { event: "Stop", state: "a turn ended", sessionId: ENDED },
-] as const;
+const HOOK_STATES: readonly HookState[] = [
+  { event: "SessionStart", state: "nothing captured", sessionId: FRESH, tells: true },
+  { event: "SessionStart", state: "something to tell", sessionId: FRESH, tells: true },
+  { event: "SessionStart", state: "told before", sessionId: FRESH, tells: false },
+  { event: "SessionStart", state: "words since", sessionId: FRESH, tells: true, said: 2 },
+  { event: "Stop", state: "a turn ended", sessionId: ENDED, tells: false },
+];
 
 /** Whole processes, alternating with bare ones, so that both see the same neighbours. */
 async function measureHooks(folder: string): Promise<Result[]> {
@@ -156,11 +167,10 @@ async function measureHooks(folder: string): Promise<Result[]> {
   let injected = 0;
   for (let round = 0; round <= HOOK_ROUNDS; round++) {
     forgetCaptures(place);
-    for (const [index, { event, state, sessionId }] of HOOK_STATES.entries()) {
+    for (const [index, { event, state, sessionId, tells, said = 0 }] of HOOK_STATES.entries()) {
+      appendNative(place, ENDED, longestTexts(said));
       const { took, answer } = runHook(place, event, sessionId);
-      const isTold = answer !== "";
-      const shouldBe = state === "nothing captured" || state === "something to tell";
-      if (isTold !== shouldBe) throw new Error(`holdfast hook ${event} (${state}) answered "${answer}"`);
+      if ((answer !== "") !== tells) throw new Error(`holdfast hook ${event} (${state}) answered "${answer}"`);
       injected = Math.max(injected, answer.length);
       await settled(claudeLayout(place.home).hookRequestsFolder);
       // The first round fills the cache of compiled code.
@@ -186,7 +196,8 @@ function prepareHooks(folder: string): HookPlace {
   const claudeHome = join(folder, "hooks-claude");
   const cwd = join(folder, "hooks-work");
   for (const path of [cwd, claudeLayout(home).hooksFolder]) mkdirSync(path, { recursive: true });
-  writeNative(claudeHome, cwd, ENDED);
+  const texts = labelledTexts().slice(0, WINDOW - LONG_WORDS);
+  appendNative({ claudeHome, cwd }, ENDED, [...texts, ...longestTexts(LONG_WORDS)]);
   return { env: { ...process.env, HOLDFAST_HOME: home, CLAUDE_CONFIG_DIR: claudeHome }, home, claudeHome, cwd };
 }
 
@@ -225,17 +236,28 @@ function nativePath(claudeHome: string, cwd: string, sessionId: string): string 
   return join(claudeHome, "projects", projectFolderName(cwd), `${sessionId}.jsonl`);
 }
 
-function writeNative(claudeHome: string, cwd: string, sessionId: string): void {
+/** At the end of the transcript, where a hook looks, there is as much to read as there can be. */
+const LONG_WORDS = 8;
+
+function longestTexts(count: number): Said[] {
+  return labelledTexts()
+    .sort((one, other) => other.text.length - one.text.length)
+    .slice(0, count);
+}
+
+function appendNative(
+  { claudeHome, cwd }: Pick<HookPlace, "claudeHome" | "cwd">,
+  sessionId: string,
+  texts: readonly Said[],
+): void {
   const path = nativePath(claudeHome, cwd, sessionId);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, "");
-  const began = Date.now() - WINDOW * 1000;
-  for (const [index, { role, text }] of labelledTexts().slice(0, WINDOW).entries()) {
-    const uuid = `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`;
+  const began = Date.now() - texts.length;
+  for (const [index, { role, text }] of texts.entries()) {
     const line = {
       type: role,
-      uuid,
-      timestamp: new Date(began + index * 1000).toISOString(),
+      uuid: randomUUID(),
+      timestamp: new Date(began + index).toISOString(),
       sessionId,
       cwd,
       entrypoint: "cli",

@@ -8,7 +8,8 @@
  * and no lies is found the same way.
  */
 import { readFile } from "node:fs/promises";
-import { isRemark, placesOf, PRIORS, readAround, readFirst, readSecond } from "../src/handoff/patterns/features.ts";
+import { placesOf, PRIORS, readAround, readFirst, readSecond } from "../src/handoff/patterns/features.ts";
+import { isRemark } from "../src/handoff/patterns/remark.ts";
 import { PATTERN_TYPES, type PatternType } from "../src/handoff/patterns/note.ts";
 import { createNames } from "../src/handoff/patterns/score.ts";
 import { readSentences } from "../src/handoff/patterns/sentences.ts";
@@ -51,15 +52,15 @@ export interface Learned {
 }
 
 /** Those who wrote without knowing the cues: most like a stranger. */
-export const STRANGERS: readonly string[] = ["c1", "c2", "c3", "c4", "c5", "c6", "blind-a"];
+export const STRANGERS: readonly string[] = ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "blind-a"];
 /** Those who looked for blockers, decisions and accomplishments only: what else they wrote has no label. */
-const NARROW: ReadonlySet<string> = new Set(["c4", "c5", "c6", "settled-1", "settled-2", "settled-3"]);
+const NARROW: ReadonlySet<string> = new Set(["c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "settled-1", "settled-2", "settled-3"]);
 const STRANGERS_COUNT = 3;
 
 const ROUNDS = 160;
 const RATE = 0.3;
 /** A feature in fewer messages than this says more about them than about English. */
-const LEAST = { word: 2, shape: 3, other: 1 };
+const LEAST = { word: 3, shape: 4, other: 2 };
 /** How strongly a weight is held to its prior. */
 const PENALTY = { learned: 0.0008, cue: 0.003, place: 0.002, section: 0.03 };
 /** What missing a message costs, where a note too many costs 1: most messages are not of a type. */

@@ -8,9 +8,12 @@
  * The report says how weights do on the messages of each stranger when learned from everybody else's.
  */
 import { writeFile } from "node:fs/promises";
-import { CLAUSE_EXPRESSIONS } from "../src/handoff/patterns/clauses.ts";
-import { CUES } from "../src/handoff/patterns/features.ts";
+// Loaded for the expressions that they and what they use have.
+import "../src/handoff/extract/read-message.ts";
+import "../src/handoff/patterns/detect-patterns.ts";
 import { PATTERN_TYPES, type PatternType } from "../src/handoff/patterns/note.ts";
+import { EXPRESSIONS } from "../src/handoff/patterns/pattern.ts";
+import { EDGE, OPENING } from "../src/handoff/patterns/presence.ts";
 import { writeWeights } from "../src/handoff/patterns/score.ts";
 import { readSentences } from "../src/handoff/patterns/sentences.ts";
 import {
@@ -81,25 +84,37 @@ function sayErrors(type: PatternType, held: readonly Example[], scores: readonly
 }
 
 function toTriggers(): string {
-  const counts = new Map<string, number>();
-  for (const { plain } of messages.flatMap(({ text }) => readSentences(text))) {
-    const pieces = new Set<string>();
-    for (let start = 0; start < plain.length; start += 1)
-      for (let length = 2; length <= 5; length += 1) pieces.add(plain.slice(start, start + length));
-    for (const piece of pieces) counts.set(piece, (counts.get(piece) ?? 0) + 1);
-  }
-  const lines = [...CLAUSE_EXPRESSIONS, ...CUES.map((cue) => cue.pattern)].flatMap(({ name, source }) => {
-    const pieces = triggersOf(source, (piece) => counts.get(piece) ?? 0);
+  const plains = messages.flatMap(({ text }) => readSentences(text)).map(({ plain }) => plain);
+  const frequencyOf = frequenciesIn(plains.join("\n"));
+  const lines = [...EXPRESSIONS.values()].flatMap(({ name, source, isOfParts }) => {
+    const pieces = triggersOf(source, { frequencyOf, isOfParts });
     return pieces === undefined ? [] : [[name, ...pieces].join("|")];
   });
   return `/**
  * Written by scripts/train-patterns.ts; not edited by hand. A line is an expression's name and pieces of
- * text of which each of its matches has at least one.
+ * text of which each of its matches has at least one; "~" is where a word begins or ends,
+ * "^" where the sentence begins.
  */
 export const TRIGGERS = String.raw\`
 ${lines.join("\n")}
 \`;
 `;
+}
+
+/** How often a trigger is there. */
+function frequenciesIn(text: string): (trigger: string) => number {
+  const counted = new Map<string, number>();
+  return (trigger) => {
+    const known = counted.get(trigger);
+    if (known !== undefined) return known;
+    const source = trigger
+      .replace(/[^\w\s~^]/g, String.raw`\$&`)
+      .replaceAll(EDGE, String.raw`\b`)
+      .replace(OPENING, "^");
+    const count = text.match(new RegExp(source, "gm"))?.length ?? 0;
+    counted.set(trigger, count);
+    return count;
+  };
 }
 
 function toModule(table: string): string {

@@ -1,4 +1,5 @@
 /** What people could type to pass for a hand-off; the rest is tested with the bodies of messages. */
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { disarmStructure } from "./disarm.ts";
 
@@ -27,4 +28,16 @@ describe("the marks of a hand-off", () => {
       disarmStructure(text);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
+});
+
+it("something unseen elsewhere in a text changes nothing", () => {
+  const words = ["System", "from", "media attached", "handoff", "current message - respond to this", "é"];
+  const part = fc.constantFrom(...words, ":", "：", "[", "［", "]", "<", "/", " ", "\n", "–", "-");
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const text = parts.join("");
+      expect(disarmStructure(`${text}.\u200b`)).toBe(`${disarmStructure(text)}.\u200b`);
+    }),
+    { numRuns: 1_000 },
+  );
 });

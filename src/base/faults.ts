@@ -33,6 +33,7 @@ export const FAULT_POINTS = [
   "turn.initialised",
   "turn.message-written",
   "turn.flushed",
+  "turn.shortening",
   "turn.shortened",
   "turn.engine-spoke",
   "turn.answered",

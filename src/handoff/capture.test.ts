@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
 import { STORE_KINDS } from "../../test/support/test-agent.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
+import { compactSession } from "../session/compaction.ts";
 import { readState } from "./kept-state.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
 
@@ -83,8 +84,27 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(await capture(stage, "messages")).toEqual(work);
     await stage.say(["The deployment to staging is broken: the pods crash on start."]);
     const later = await capture(stage, "messages");
-    expect(later?.summary.blockers).toEqual(["The deployment to staging is broken: the pods crash on start."]);
+    expect(later?.summary.blockers[0]).toBe("The deployment to staging is broken: the pods crash on start.");
     expect(later?.previousSessionId).not.toBe(work?.previousSessionId);
+  });
+
+  it("knows what it knew when the transcript is shortened by hand, and goes on from there", async () => {
+    await using stage = await handoffStage(kind);
+    await stage.open();
+    await stage.say(WORK);
+    await stage.say(["ok", "ok"]);
+    const { keepThrough } = stage.handoff;
+    const result = await compactSession(stage.agent, KEY, { maxLines: 2, around: keepThrough });
+    expect(result).toMatchObject({ compacted: true, kept: 2 });
+    await stage.say(["We decided to send the reports on Mondays."]);
+    const later = await capture(stage, "messages");
+    expect(later?.summary.blockers).toEqual([expect.stringContaining("webhook-retry")]);
+    expect(later?.summary.decisions.slice(0, 2)).toEqual([
+      "We decided to send the reports on Mondays.",
+      "We decided to use Redis for the queue instead of Postgres.",
+    ]);
+    expect(stage.log.filter((line) => line.includes("another text"))).toEqual([]);
+    expect((await stage.offer())?.text).toContain("webhook-retry");
   });
 
   it("refuses a state that somebody changed, says so, and makes it anew", async () => {

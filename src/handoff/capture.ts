@@ -10,12 +10,13 @@
  */
 import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
+import { isRecord } from "../base/json-record.ts";
 import { createKeyedMutex } from "../base/mutex.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { CaptureSource } from "./capture-source.ts";
 import { summaryOf } from "./extract/summary.ts";
 import { clearedAtOf, isTellable, readState, sealState } from "./kept-state.ts";
-import { type StateParts, fits, nextState, readFurther } from "./next-state.ts";
+import { type StateParts, endOf, fits, nextState, readFurther } from "./next-state.ts";
 import type { Pace } from "./pace.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
 
@@ -26,6 +27,8 @@ export interface Captures {
   captureBehind(source: CaptureSource, reason: CaptureReason, pace: Pace): Promise<void>;
   /** What a window leaves, without keeping it. */
   derive(source: CaptureSource, reason: CaptureReason): Promise<SessionState | undefined>;
+  /** The transcript has lost its beginning since it was captured: what is kept is true of what is left. */
+  shortened(source: CaptureSource): Promise<void>;
   /** Forgets what was said up to now. Without a source: what is kept. False when there was nothing. */
   clear(sessionKey: string, source: CaptureSource | undefined): Promise<boolean>;
   /** Changes the state that is kept, if there is one that can be believed. */
@@ -43,9 +46,10 @@ export interface CaptureOptions extends StateParts {
 
 const MOST_ATTEMPTS = 20;
 
-export function createCaptures(options: CaptureOptions): Captures {
-  const { agent, onCaptured, onChanged } = options;
+export function createCaptures(given: CaptureOptions): Captures {
+  const { agent, onCaptured, onChanged } = given;
   const { handoffs } = agent.store;
+  const options: CaptureOptions = { ...given, toldTo: async (source) => await findTold(agent, source) };
   const mutex = createKeyedMutex();
 
   /** `advance` answers with the state to keep, or undefined to leave what is there. */
@@ -75,6 +79,17 @@ export function createCaptures(options: CaptureOptions): Captures {
     return true;
   };
 
+  const change: Captures["change"] = async (sessionKey, mutate) => {
+    let changed: SessionState | undefined;
+    await handoffs.update(sessionKey, (kept) => {
+      const state = readState(kept);
+      const next = state === undefined ? undefined : mutate(state);
+      changed = next === undefined ? undefined : sealState(next);
+      return changed;
+    });
+    if (changed !== undefined) onChanged(changed);
+  };
+
   return {
     capture: async (source, reason) =>
       await mutex.run(source.sessionKey, async () => {
@@ -94,6 +109,14 @@ export function createCaptures(options: CaptureOptions): Captures {
       const state = await nextState(options, source, reason, known === undefined ? undefined : { clearedAt: known });
       return state !== undefined && isTellable(state) ? state : undefined;
     },
+    shortened: async (source) =>
+      await mutex.run(source.sessionKey, async () => {
+        const place = await endOf(source);
+        if (place === undefined) return;
+        await change(source.sessionKey, (state) => {
+          return state.previousSessionId === source.sessionId ? { ...state, ...place } : undefined;
+        });
+      }),
     clear: async (sessionKey, source) =>
       await mutex.run(sessionKey, async () => {
         let had = false;
@@ -106,18 +129,23 @@ export function createCaptures(options: CaptureOptions): Captures {
         });
         return had;
       }),
-    async change(sessionKey, mutate) {
-      let changed: SessionState | undefined;
-      await handoffs.update(sessionKey, (kept) => {
-        const state = readState(kept);
-        const next = state === undefined ? undefined : mutate(state);
-        changed = next === undefined ? undefined : sealState(next);
-        return changed;
-      });
-      if (changed !== undefined) onChanged(changed);
-    },
+    change,
     isTrue: async (state, source) => await fits(state, source),
   };
+}
+
+const MOST_STATES = 200;
+
+/** Sessions of Claude Code have a key each: what one was told as it began is kept with the one that left it. */
+async function findTold({ store }: AgentHandle, source: CaptureSource): Promise<SessionState | undefined> {
+  if (source.kind !== "native") return undefined;
+  const kept = await store.handoffs.list({ limit: MOST_STATES });
+  for (const { key, state } of kept) {
+    if (key === source.sessionKey || !isRecord(state)) continue;
+    const told = isRecord(state["decidedFor"]) && state["decidedFor"]["sessionId"] === source.sessionId;
+    if (told) return readState(state);
+  }
+  return undefined;
 }
 
 async function forgotten(state: SessionState, now: number): Promise<SessionState> {

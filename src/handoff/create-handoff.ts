@@ -80,8 +80,22 @@ export function createHandoff(options: HandoffOptions): Handoff {
     await views.settled();
   };
 
+  const keepThrough: Handoff["keepThrough"] = async (sessionKey, shorten) => {
+    const target = { kind: "session", sessionKey } as const;
+    const captured = await capture(target, "compaction").catch(notKept);
+    const result = await shorten();
+    const source = captured === undefined ? undefined : await sources.of(target).catch(notKept);
+    if (source !== undefined) await captures.shortened(source).catch(notKept);
+    return result;
+  };
+  const notKept = (error: unknown): undefined => {
+    logger.warn("what a session leaves could not be kept while its transcript was shortened", { error });
+    return undefined;
+  };
+
   return {
     capture,
+    keepThrough,
     get: async (sessionKey) => await getState(parts, sessionKey),
     list: async (choice = {}) => await listStates(parts, choice),
     verify: async (state) => await verifyItems(state, { git: options.git, github: options.github }),

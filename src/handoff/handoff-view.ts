@@ -48,6 +48,8 @@ export interface HandoffItem {
   text: string;
   /** Where it was said. */
   entryId: string;
+  /** The earlier window of that entry. Left out: the one that the hand-off tells about. */
+  sessionId?: string;
   at: number;
   /** What the repo says about it now. */
   remark?: string;
@@ -96,11 +98,15 @@ export function isNativeState({ agentId, sessionKey }: Pick<SessionState, "agent
   return sessionKey.startsWith(`agent:${agentId}:claude-code:`);
 }
 
-function itemView({ kind, text, entryId, timestamp, said }: SummaryItem, remark: string | undefined): HandoffItem {
+function itemView(
+  { kind, text, entryId, sessionId, timestamp, said }: SummaryItem,
+  remark: string | undefined,
+): HandoffItem {
   return {
     kind,
     text,
     entryId,
+    ...(sessionId === undefined ? {} : { sessionId }),
     at: instant(timestamp),
     ...(remark === undefined ? {} : { remark }),
     ...(said === undefined ? {} : { said }),
@@ -108,16 +114,15 @@ function itemView({ kind, text, entryId, timestamp, said }: SummaryItem, remark:
 }
 
 /** Not told to an agent any more, and still worth a look: somebody may know better. */
-function resolvedBlockers({ patterns, project }: SessionState): HandoffItem[] {
-  return patterns
-    .filter((note) => note.type === "blocker" && note.resolved === true && note.project === project)
-    .map(({ content, sourceEntryId, timestamp, resolvedBy }) => ({
-      kind: "blocker",
-      text: content,
-      entryId: sourceEntryId,
-      at: instant(timestamp),
-      resolvedBy: resolvedBy ?? sourceEntryId,
-    }));
+function resolvedBlockers({ patterns, project, earlier }: SessionState): HandoffItem[] {
+  const resolved = patterns.filter((note) => {
+    return note.type === "blocker" && note.resolved === true && note.project === project;
+  });
+  return resolved.map(({ content, sourceEntryId: entryId, timestamp, resolvedBy = entryId }) => {
+    const sessionId = earlier?.[entryId];
+    const item = { kind: "blocker" as const, text: content, entryId, timestamp };
+    return { ...itemView(sessionId === undefined ? item : { ...item, sessionId }, undefined), resolvedBy };
+  });
 }
 
 /** Transcripts of other tools may hold times that are none. */

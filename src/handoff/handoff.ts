@@ -22,6 +22,11 @@ export interface Handoff {
   verify(state: SessionState): Promise<Remarks>;
   /** What is worked on in a session, as it is now. */
   projectOf(entry: SessionEntry): Promise<string>;
+  /**
+   * Runs what takes the beginning of a session's transcript away, and knows afterwards what it knew before. Nothing
+   * of the hand-off keeps it from being run.
+   */
+  keepThrough: <T>(sessionKey: string, shorten: () => Promise<T>) => Promise<T>;
   /** Forgets what was captured up to now, for good. False when there was nothing. */
   clear(sessionKey: string): Promise<boolean>;
 

@@ -34,6 +34,20 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: C, source: "clear" })).toBeDefined();
   });
 
+  it("that only said to go on hands on what it was told itself", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    const ids = await world.transcript(A, repo.path, TALK);
+    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" });
+    if (offer !== undefined) await stage.handoff.markOffered(offer);
+    stage.fixture.clock.advance(60_000);
+    await world.transcript(B, repo.path, ["yes, please go on", "<I renamed the queue to retries."]);
+    const next = await stage.handoff.offerNative({ cwd: repo.path, sessionId: C, source: "startup" });
+    expect(next).toMatchObject({ sessionKey: nativeSessionKey("main", B), sessionId: C });
+    expect(next?.text).toContain("renamed the queue");
+    expect(next?.text).toContain(`instead of Postgres. [${ids[2]?.slice(0, 8)} in window ${A.slice(0, 8)}]`);
+  });
+
   it("is captured under a key of its own, and only what is new", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
@@ -160,7 +174,6 @@ async function nativeWorld(): Promise<World> {
   const claudeHome = folder.join("claude");
   const stage = await handoffStage("sqlite", { claudeHome });
   const repo = createTestRepo(folder.join("shop"));
-  const now = stage.fixture.clock.now();
   const path = async (sessionId: string, cwd: string) =>
     join(await findProjectFolder(claudeHome, cwd), `${sessionId}.jsonl`);
   return {
@@ -169,6 +182,7 @@ async function nativeWorld(): Promise<World> {
     repo,
     path,
     async transcript(sessionId, cwd, talk, entrypoint = "cli") {
+      const now = stage.fixture.clock.now();
       const file = await path(sessionId, cwd);
       mkdirSync(join(file, ".."), { recursive: true });
       const lines = talk.map((words, index) => {
@@ -179,8 +193,8 @@ async function nativeWorld(): Promise<World> {
           isSidechain: false,
           type: role,
           message: { role, content },
-          uuid: `${String(index).repeat(8)}-0000-4000-8000-000000000000`,
-          timestamp: new Date(now - 60_000 + index * 1000).toISOString(),
+          uuid: `${String(index).repeat(8)}-0000-4000-8000-${sessionId.slice(-12)}`,
+          timestamp: new Date(now - 10_000 + index * 1000).toISOString(),
           cwd,
           sessionId,
           version: "2.1.0",

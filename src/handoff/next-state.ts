@@ -6,8 +6,9 @@ import { HoldfastError, systemErrorCode } from "../base/errors.ts";
 import type { HandoffConfig } from "../config/config.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { CaptureSource } from "./capture-source.ts";
-import type { ExtractState } from "./extract/extract.ts";
+import type { ExtractState, PreviousState } from "./extract/extract.ts";
 import { summaryOf } from "./extract/summary.ts";
+import { type Inheritance, inherit, isSubstantialItself, stillEarlier, withWindows } from "./inherit.ts";
 import { clearedAtOf, isSubstantial, isTellable, readState, sealState } from "./kept-state.ts";
 import { PIECE_MS, PROMPT, type Pace } from "./pace.ts";
 import { isActiveProject } from "./project.ts";
@@ -24,8 +25,12 @@ export interface StateParts {
   mostBytes?: number | undefined;
   /** Of the messages in them, the last so many count. Left out: all. */
   mostMessages?: number | undefined;
+  /** And of these the last so many characters. Left out: all. */
+  mostCharacters?: number | undefined;
   /** Left out: as fast as others on the thread allow. */
   pace?: Pace | undefined;
+  /** What another session left and this one was told. Left out: only what its own key left counts. */
+  toldTo?: ((source: CaptureSource) => Promise<SessionState | undefined>) | undefined;
 }
 
 /** Undefined when what is kept is to stay. */
@@ -38,7 +43,8 @@ export async function nextState(
   const other = readState(kept);
   const next = await advance(parts, source, reason, { kept, before: other });
   if (next === undefined || other === undefined || other.previousSessionId === next.previousSessionId) return next;
-  const isThin = !isSubstantial(next);
+  // Whoever goes on with what was told makes it their own.
+  const isThin = !isSubstantialItself(next) && next.carried.goesOn !== true;
   return isThin && isTellable(other) && isSubstantial(other) ? undefined : next;
 }
 
@@ -68,21 +74,24 @@ async function advance(
   const now = agent.clock.now();
   const clearedAt = clearedAtOf(kept);
   const known = await believe(parts, source, { kept, before });
-  const { base, reading } = await readFrom(known, source, parts.mostBytes);
+  const { base, reading } = await readFrom(known, source, parts);
   if (reading === undefined) return undefined;
 
   const isWanted = ({ timestamp }: ReadMessage): boolean =>
     base !== undefined || clearedAt === undefined || !(Date.parse(timestamp) <= Date.parse(clearedAt));
-  const messages = lastSaid(reading.messages.filter(isWanted), parts.mostMessages);
+  const messages = lastSaid(reading.messages.filter(isWanted), parts);
   const { project } = source;
   if (base !== undefined && messages.length === 0) {
     const isSame = base.project === project && (base.reason === reason || reason === "found");
     if (isSame) return undefined;
   }
   await pace.rest();
-  const extracted = await extractInPieces(base, messages, project, pace);
+  const inherited = base === undefined ? await inheritance(parts, source, before, messages[0]) : undefined;
+  const previous = base ?? inherited?.state;
+  const extracted = await extractInPieces(previous, messages, project, pace);
   if (extracted.lastMessageIndex === 0) return undefined;
-  const items = withRewordings(extracted.items, base?.items ?? []);
+  const earlier = stillEarlier(base?.earlier ?? inherited?.earlier ?? {}, extracted);
+  const items = withWindows(withRewordings(extracted.items, previous?.items ?? []), earlier);
   const cwd = source.cwd;
   const branch = reading.branch ?? base?.branch;
   const isNews = messages.length > 0 || base === undefined;
@@ -90,6 +99,7 @@ async function advance(
     ...extracted,
     items,
     summary: summaryOf(items),
+    ...(Object.keys(earlier).length === 0 ? {} : { earlier }),
     version: STATE_VERSION,
     agentId: agent.agentId,
     sessionKey: source.sessionKey,
@@ -110,6 +120,16 @@ async function advance(
     ...(before?.forced === undefined ? {} : { forced: before.forced }),
     ...(clearedAt === undefined ? {} : { clearedAt }),
   });
+}
+
+async function inheritance(
+  { toldTo }: StateParts,
+  source: CaptureSource,
+  before: SessionState | undefined,
+  first: ReadMessage | undefined,
+): Promise<Inheritance | undefined> {
+  if (first === undefined || before?.previousSessionId === source.sessionId) return undefined;
+  return inherit(before ?? (await toldTo?.(source)), first.timestamp);
 }
 
 /** The kept state, if it can be built upon. */
@@ -138,16 +158,27 @@ export async function fits(
   return await transcriptFits(path, { offset: transcript.offset, hash: transcriptHash }, kind);
 }
 
+/** Where the transcript ends now, as a state says it. */
+export async function endOf(
+  source: CaptureSource,
+): Promise<Pick<SessionState, "transcript" | "transcriptHash"> | undefined> {
+  const reading = await readMessages(source, 0, {});
+  if (reading === undefined) return undefined;
+  return { transcript: { file: source.file, offset: reading.offset }, transcriptHash: reading.hash };
+}
+
+type ReadLimits = Pick<StateParts, "mostBytes" | "mostMessages">;
+
 async function readFrom(
   base: SessionState | undefined,
   source: CaptureSource,
-  mostBytes: number | undefined,
+  limits: ReadLimits,
 ): Promise<{ base: SessionState | undefined; reading: ReadTranscript | undefined }> {
   const offset = base?.transcript.offset ?? 0;
-  const reading = await readMessages(source, offset, mostBytes);
+  const reading = await readMessages(source, offset, limits);
   // Cut while it was looked at: what was known tells about something else.
   if (reading !== undefined && reading.start < offset) {
-    return { base: undefined, reading: await readMessages(source, 0, mostBytes) };
+    return { base: undefined, reading: await readMessages(source, 0, limits) };
   }
   return { base, reading };
 }
@@ -155,12 +186,12 @@ async function readFrom(
 async function readMessages(
   { kind, path }: CaptureSource,
   offset: number,
-  mostBytes: number | undefined,
+  { mostBytes, mostMessages }: ReadLimits,
 ): Promise<ReadTranscript | undefined> {
-  const limits = mostBytes === undefined ? {} : { maxBytes: mostBytes };
-  if (kind === "native") return await readNative(path, { offset }, limits);
+  const bytes = mostBytes === undefined ? {} : { maxBytes: mostBytes };
+  if (kind === "native") return await readNative(path, { offset }, { ...bytes, mostMessages });
   try {
-    return await readSession(path, { offset }, limits);
+    return await readSession(path, { offset }, bytes);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -173,32 +204,54 @@ function isMissing(error: unknown): boolean {
 }
 
 /** What tools gave without an error has no text, and costs nothing. */
-function lastSaid(messages: readonly ReadMessage[], most: number | undefined): readonly ReadMessage[] {
-  if (most === undefined) return messages;
+function lastSaid(messages: readonly ReadMessage[], limits: StateParts): readonly ReadMessage[] {
+  const { mostMessages, mostCharacters } = limits;
+  if (mostMessages === undefined) return messages;
   const said = messages.flatMap(({ text }, index) => (text === "" ? [] : [index]));
-  return messages.slice(said.at(-most) ?? 0);
+  const last = messages.slice(said.at(-mostMessages) ?? 0);
+  return mostCharacters === undefined ? last : lastCharacters(last, mostCharacters);
+}
+
+/** Of a message that is too long its end, from the beginning of a line or sentence: there it says what came of it. */
+function lastCharacters(messages: readonly ReadMessage[], most: number): ReadMessage[] {
+  const kept: ReadMessage[] = [];
+  let left = most;
+  for (const message of messages.toReversed()) {
+    const { text } = message;
+    if (left <= 0) break;
+    kept.unshift(text.length <= left ? message : { ...message, text: lastOf(text, left) });
+    left -= text.length;
+  }
+  return kept;
+}
+
+function lastOf(text: string, most: number): string {
+  const end = text.slice(-most);
+  const [skipped = ""] = /^.*?(?:\n|[.!?]\s)/s.exec(end) ?? [];
+  return end.slice(skipped.length);
 }
 
 const FIRST_PIECE = 4;
 
 /** In pieces it comes to the same as at once, and nobody on the thread waits for all of it. */
 async function extractInPieces(
-  base: SessionState | undefined,
+  previous: PreviousState | undefined,
   messages: readonly ReadMessage[],
   project: string,
   pace: Pace,
 ): Promise<ExtractState> {
   // Loaded when there is something to read: most looks at a state find nothing new.
   const { createExtraction } = await import("./extract/extract.ts");
-  const extraction = createExtraction(base, { project, active: isActiveProject(project) });
+  const extraction = createExtraction(previous, { project, active: isActiveProject(project) });
   let size = FIRST_PIECE;
   for (let end = 0; end < messages.length;) {
     if (end > 0) await pace.rest();
-    const began = performance.now();
+    // Not `performance`, which takes a millisecond to load: a hook that reads a few messages waits for it.
+    const began = process.uptime();
     const start = end;
     end = Math.min(start + size, messages.length);
     extraction.take(messages.slice(start, end));
-    const took = performance.now() - began;
+    const took = (process.uptime() - began) * 1000;
     size = Math.max(1, Math.min(size * 2, Math.floor((size * PIECE_MS) / Math.max(took, 0.1))));
   }
   return extraction.state();

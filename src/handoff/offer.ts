@@ -11,6 +11,7 @@ import { transcriptPath } from "../session/agent-handle.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Decisions, Moment } from "./decisions.ts";
 import type { Offer, OfferRequest, ResumeAnswer } from "./handoff.ts";
+import { withWindows } from "./inherit.ts";
 import { isExpired, isTellable, readState } from "./kept-state.ts";
 import { relatedMemoryFiles } from "./memory-files.ts";
 import { type WindowParts, captureBefore, confirm, deriveBefore } from "./previous-windows.ts";
@@ -209,7 +210,8 @@ export async function ofProject(state: SessionState, project: string): Promise<S
 async function summedUpFor(state: SessionState, project: string): Promise<SessionState> {
   const { extract } = await import("./extract/extract.ts");
   const patterns = state.patterns.filter((note) => note.project === project);
-  return { ...state, ...extract(state, [], { project, active: isActiveProject(project) }), patterns, project };
+  const extracted = extract(state, [], { project, active: isActiveProject(project) });
+  return { ...state, ...extracted, items: withWindows(extracted.items, state.earlier), patterns, project };
 }
 
 export async function offerText(

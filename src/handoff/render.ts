@@ -98,13 +98,14 @@ export function endingOf(reason: CaptureReason): string {
 }
 
 function itemLine(item: SummaryItem, remark: string | undefined): string {
-  const text = `${oneLine(item.text, 220)}${reference(item.entryId)}`;
+  const text = `${oneLine(item.text, 220)}${reference(item)}`;
   return oneLine(`- ${text}${remark === undefined ? "" : ` — ${oneLine(remark, 130)}`}`, LONGEST_LINE);
 }
 
 /** Ids of other tools can be anything; one that is no plain name leads nowhere. */
-function reference(entryId: string): string {
-  return /^[\w-]{1,64}$/.test(entryId) ? ` [${shortId(entryId)}]` : "";
+function reference({ entryId, sessionId }: SummaryItem): string {
+  const window = sessionId === undefined ? "" : ` in window ${shortId(sessionId)}`;
+  return /^[\w-]{1,64}$/.test(entryId) ? ` [${shortId(entryId)}${window}]` : "";
 }
 
 /** The beginning of a UUID is enough to find an entry; other ids stand whole. */
@@ -148,7 +149,7 @@ export function renderMarkdown(state: SessionState, remarks: Remarks = new Map()
     for (const item of items) {
       const remark = remarks.get(item);
       const told = remark === undefined ? "" : ` — *${markdownText(remark)}*`;
-      lines.push(`- ${markdownText(item.text)}${reference(item.entryId).replace(/\[(.*)\]/, "(`$1`)")}${told}`);
+      lines.push(`- ${markdownText(item.text)}${reference(item).replace(/\[(\S+)(.*)\]/, "(`$1`$2)")}${told}`);
     }
   }
   return `${lines.join("\n")}\n`;

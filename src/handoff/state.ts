@@ -55,6 +55,8 @@ export interface SessionState {
   summary: StateSummary;
   /** Beside OpenClaw's fields: what the next capture must know of what was read before. */
   carried: CarriedState;
+  /** Beside OpenClaw's fields: entries of earlier windows that something in here comes from, with their windows. */
+  earlier?: Readonly<Record<string, string>>;
 
   /** How many messages of the window were read. */
   lastMessageIndex: number;
@@ -94,6 +96,8 @@ export interface CarriedState {
   todos?: { items: TodoItem[]; entryId: string; timestamp: string; project: string };
   /** The last thing a person said was small talk. */
   isCasual: boolean;
+  /** A person said to go on with what was open, whatever that was. */
+  goesOn?: true;
   /** A tool's error that the agent has said nothing about since. */
   error?: CarriedLine;
   /** What the agent offered to do or proposed, for whoever agrees to it. */
@@ -158,6 +162,8 @@ export interface SummaryItem {
   text: string;
   /** The entry that it came from. */
   entryId: string;
+  /** The earlier window that the entry is in. Left out: the one that the state tells about. */
+  sessionId?: string;
   timestamp: string;
   /** Left out: as it was said. `model`: in the words of the model that refined it. */
   by?: "model";

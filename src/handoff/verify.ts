@@ -85,9 +85,9 @@ function branchRemark(name: string, facts: RepoFacts, words: string): string[] {
     // It may be one that is still to be made, or no branch at all.
     return name === facts.branchThen || facts.seenBranches.has(name) ? [`${words} is gone`] : [];
   }
-  const ahead = state === "current" ? (facts.git?.ahead ?? 0) : 0;
+  const ahead = state === "current" ? (facts.changes?.ahead ?? 0) : 0;
   if (ahead > 0)
-    return [`${words} is ${count(ahead, "commit")} ahead of ${short(facts.git?.upstream ?? "its upstream")}`];
+    return [`${words} is ${count(ahead, "commit")} ahead of ${short(facts.changes?.upstream ?? "its upstream")}`];
   return [];
 }
 
@@ -126,11 +126,11 @@ function fileRemarks({ files }: Mentions, facts: RepoFacts): string[] {
   });
 }
 
-function changeRemarks({ isUncommitted }: Mentions, { git }: RepoFacts): string[] {
-  if (!isUncommitted || git === undefined) return [];
-  const { staged, unstaged, untracked, conflicted } = git.counts;
-  const changes = staged + unstaged + untracked + conflicted;
-  return [changes === 0 ? "the tree is clean now" : `${count(changes, "change")} uncommitted now`];
+function changeRemarks({ isUncommitted }: Mentions, { changes }: RepoFacts): string[] {
+  if (!isUncommitted || changes === undefined) return [];
+  const { staged, unstaged, untracked, conflicted } = changes.counts;
+  const all = staged + unstaged + untracked + conflicted;
+  return [all === 0 ? "the tree is clean now" : `${count(all, "change")} uncommitted now`];
 }
 
 /** Two words in common that say something, and half of what the commit says. */

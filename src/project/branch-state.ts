@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { readFileIfPresent } from "../base/files.ts";
-import { locateRepo } from "./repo.ts";
+import { type LocatedRepo, locateRepo } from "./repo.ts";
 import { type GitOptions, outputOf, runGit } from "./run-git.ts";
 
 export type BranchState = "current" | "open" | "merged" | "deleted";
@@ -21,9 +21,16 @@ export async function readBranchStates(
   branches: readonly string[],
   options: GitOptions = {},
 ): Promise<Map<string, BranchState>> {
-  const states = new Map<string, BranchState>();
   const repo = await locateRepo(repoPath, options);
-  if ("problem" in repo) return states;
+  return "problem" in repo ? new Map() : await readLocatedBranchStates(repo, branches, options);
+}
+
+export async function readLocatedBranchStates(
+  repo: LocatedRepo,
+  branches: readonly string[],
+  options: GitOptions = {},
+): Promise<Map<string, BranchState>> {
+  const states = new Map<string, BranchState>();
   const folder = repo.worktreeRoot;
   const refs = await readRefs(folder, options);
   if (refs === undefined) return states;

@@ -24,7 +24,16 @@ export async function filesChangedSince(
   options: GitOptions = {},
 ): Promise<string[]> {
   const repo = await locateRepo(repoPath, options);
-  if ("problem" in repo || Number.isNaN(since.getTime())) return [];
+  return "problem" in repo ? [] : await locatedFilesChangedSince({ repo, repoPath }, since, files, options);
+}
+
+export async function locatedFilesChangedSince(
+  { repo, repoPath }: { repo: LocatedRepo; repoPath: string },
+  since: Date,
+  files: readonly string[],
+  options: GitOptions = {},
+): Promise<string[]> {
+  if (Number.isNaN(since.getTime())) return [];
   const tops = [
     repo.worktreeRoot,
     repo.root,

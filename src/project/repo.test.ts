@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestRepo, openTestRepo, runTestGit, wrapGit } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { findRepo, locateRepo } from "./repo.ts";
+import { findRepo, locateRepo, mayLieInRepo } from "./repo.ts";
 
 describe("findRepo", () => {
   it("finds the root from a subdirectory, a file, a symlink and a folder that is gone", async () => {
@@ -133,4 +133,18 @@ describe("findRepo", () => {
     const found = await findRepo(repo.path, { env });
     expect(found?.worktrees.map(({ path }) => path)).toEqual([repo.path, join(base, "side")]);
   });
+});
+
+it("a path may lie in a repo wherever git finds one, and not beside it", async () => {
+  await using folder = await temporaryFolder();
+  const repo = createTestRepo(folder.join("repo"));
+  repo.commit("one", "deep/er/file.txt");
+  repo.git("worktree", "add", "--quiet", folder.join("linked"));
+  runTestGit(folder.path, ["clone", "--quiet", "--bare", repo.path, "bare.git"]);
+  symlinkSync(join(repo.path, "deep"), folder.join("link"));
+  for (const path of ["repo", "repo/deep/er/file.txt", "repo/deep/gone", "link/er", "linked", "bare.git/refs"]) {
+    expect(await findRepo(folder.join(path)), path).toBeDefined();
+    expect(await mayLieInRepo(folder.join(path)), path).toBe(true);
+  }
+  for (const path of ["", "gone", "repos"]) expect(await mayLieInRepo(folder.join(path)), path).toBe(false);
 });

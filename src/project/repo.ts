@@ -3,6 +3,7 @@
  * linked worktree and symlink leads to the same `root`. Paths are real paths and may contain anything,
  * newlines too, so git is never asked for two paths in one answer that is split by lines.
  */
+import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileExists, readFileIfPresent } from "../base/files.ts";
@@ -73,6 +74,15 @@ export async function locateRepo(path: string, options: GitOptions = {}): Promis
     branch: branch ?? "",
     isDetached: branch === undefined,
   };
+}
+
+/** Whether git could find a repo there: a look at the folders above costs next to nothing, asking git a process. */
+export async function mayLieInRepo(path: string): Promise<boolean> {
+  for (let folder = await nearestFolder(path); ; folder = dirname(folder)) {
+    // A bare repo has no `.git`; its own HEAD lies in its folder.
+    if (existsSync(join(folder, ".git")) || existsSync(join(folder, "HEAD"))) return true;
+    if (dirname(folder) === folder) return false;
+  }
 }
 
 /** A session may know a folder that is gone: then the nearest one above it that is there. */

@@ -16,11 +16,19 @@ export interface CompactionResult {
 
 const DEFAULT_MAX_LINES = 400;
 
+export interface CompactionOptions {
+  maxLines?: number | undefined;
+  waitMs?: number;
+  /** Called with the session's key, to do what has to be done before and after. Left out: nothing. */
+  around?: (<T>(key: string, shorten: () => Promise<T>) => Promise<T>) | undefined;
+}
+
 export async function compactSession(
   agent: AgentHandle,
   key: string,
-  options: { maxLines?: number; waitMs?: number } = {},
+  options: CompactionOptions = {},
 ): Promise<CompactionResult> {
+  const { around = async (_key, shorten) => await shorten() } = options;
   return await withSessionLease(
     agent,
     key,
@@ -31,10 +39,9 @@ export async function compactSession(
       const path = transcriptPath(agent, entry);
       if (!(await fileExists(path))) return { key, compacted: false, kept: 0 };
 
-      const { compacted, archived, kept } = await compactTranscript(path, {
-        maxEntries: options.maxLines ?? DEFAULT_MAX_LINES,
-        clock: agent.clock,
-        fence: () => held.fence(),
+      const maxEntries = options.maxLines ?? DEFAULT_MAX_LINES;
+      const { compacted, archived, kept } = await around(key, async () => {
+        return await compactTranscript(path, { maxEntries, clock: agent.clock, fence: () => held.fence() });
       });
       if (compacted) await incrementCompactionCount({ agent, sessionKey: key, lease: held.lease });
       return { key, compacted, ...(archived === undefined ? {} : { archived }), kept };

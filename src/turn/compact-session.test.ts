@@ -10,6 +10,7 @@ import {
   usage,
 } from "../../test/support/turn-stage.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { installFaultAction } from "../base/faults.ts";
 import type { Engine, SummaryRequest } from "../engine/engine.ts";
 import { withSessionLease } from "../session/lease.ts";
 import { messageText } from "../transcript/text.ts";
@@ -97,6 +98,24 @@ describe("a conversation that no longer fits", () => {
 });
 
 describe("/compact", () => {
+  it("that dies before the summary is written is counted, shortens nothing, and is done with the next message", async () => {
+    const requests: SummaryRequest[] = [];
+    const engine = scriptedEngine(({ text }) => [usage(900), answer(`re: ${text}`)], summing(requests));
+    await using stage = await turnStage(engine, { config: (config) => ({ ...config, models: small, memory: quiet }) });
+    for (const text of ["one", "two", "three"]) await stage.say(`${text} ${LONG}`);
+    const { compactionCount = 0 } = await stage.entry();
+    installFaultAction((point) => {
+      if (point === "turn.shortening") throw new Error("killed");
+    });
+    await expect(compact(stage)).rejects.toThrow("killed");
+    installFaultAction(undefined);
+    expect(await stage.entry()).toMatchObject({ compactionCount: compactionCount + 1, totalTokens: 900 });
+    const before = requests.length;
+    await stage.say("four");
+    expect(requests.length).toBe(before + 1);
+    expect(engine.turns.at(-1)?.context[0]).toMatchObject({ role: "compactionSummary" });
+  });
+
   it("sums up in parts what is too long for one summary", async () => {
     const requests: SummaryRequest[] = [];
     const engine = scriptedEngine(({ text }) => [answer(`re: ${text}`)], summing(requests, 4));

@@ -4,6 +4,7 @@
  * keep their conversation do this on their own; their compactions are only counted.
  */
 import { HoldfastError } from "../base/errors.ts";
+import { faultPoint } from "../base/faults.ts";
 import type { Engine, SummaryRequest } from "../engine/engine.ts";
 import type { HeldLease } from "../session/lease.ts";
 import { ensureTranscript, sessionNotFound } from "../session/window.ts";
@@ -92,13 +93,12 @@ export async function compactWindow(request: WindowCompaction): Promise<CompactO
     const tokensAfter = Math.ceil((cut.keptTokens + textTokens(summary)) * cut.countedPerEstimated);
     const window = { agent: parts.agent, held, sessionKey, sessionId: entry.sessionId };
     // Before it is done: a process that dies between the two leaves a hand-off that is told too early, not one
-    // that nobody is told. The tokens are counted anew with the next answer.
-    const updated = await updateOwnEntry(window, ({ compactionCount = 0 }) => ({
-      compactionCount: compactionCount + 1,
-      totalTokens: tokensAfter,
-    }));
+    // that nobody is told.
+    await updateOwnEntry(window, ({ compactionCount = 0 }) => ({ compactionCount: compactionCount + 1 }));
+    faultPoint("turn.shortening");
     await appendCompaction(log, { summary, firstKeptEntryId: cut.firstKeptEntryId, tokensBefore });
     await log.sync();
+    const updated = await updateOwnEntry(window, () => ({ totalTokens: tokensAfter }));
     return { compacted: true, tokensBefore, tokensAfter, entry: updated };
   } finally {
     watch.compaction("end");

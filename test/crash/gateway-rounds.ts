@@ -55,6 +55,7 @@ const CHATS = [1001, 1002, 1003] as const;
 const PATIENCE_MS = 60_000;
 /** For the echo engine: the next message of the chat finds a window that has to be flushed and compacted. */
 const NEARLY_FULL = "tokens:190000\n";
+const FULL_STEPS: ReadonlySet<string> = new Set(["turn.flushed", "turn.shortening", "turn.shortened"]);
 
 export async function runGatewayRounds({ kills, seed }: GatewayRounds): Promise<GatewayReport> {
   await using folder = await temporaryFolder();
@@ -102,7 +103,7 @@ export async function runGatewayRounds({ kills, seed }: GatewayRounds): Promise<
         child.kill("SIGKILL");
         break;
       }
-      speak(kill === "turn.flushed" || kill === "turn.shortened" ? NEARLY_FULL : "");
+      speak(FULL_STEPS.has(kill) ? NEARLY_FULL : "");
       await delay(random.whole(0, 60));
     }
     await ended;

@@ -37,16 +37,20 @@ export async function patch(
 }
 
 export async function compact(reference: string, options: ChangeOptions & { maxLines?: number }): Promise<void> {
-  await withAgent(options, async (agent) => {
+  await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
-    const result = await compactSession(
-      agent,
-      key,
-      options.maxLines === undefined ? {} : { maxLines: options.maxLines },
-    );
-    if (options.json === true) printJson({ ok: true, ...result });
-    else if (result.compacted) print(`${key}: ${result.kept} entries kept; the whole is in ${result.archived}`);
-    else print(`${key}: short enough already (${result.kept} entries)`);
+    const { openHandoff } = await import("../../compose-handoff.ts");
+    // A store that was named may be anybody's; hand-offs are the agent's own.
+    const handoff = options.store === undefined ? await openHandoff({ ...setup, env: process.env, agent }) : undefined;
+    const { maxLines } = options;
+    try {
+      const result = await compactSession(agent, key, { maxLines, around: handoff?.keepThrough });
+      if (options.json === true) printJson({ ok: true, ...result });
+      else if (result.compacted) print(`${key}: ${result.kept} entries kept; the whole is in ${result.archived}`);
+      else print(`${key}: short enough already (${result.kept} entries)`);
+    } finally {
+      await handoff?.close();
+    }
   });
 }
 

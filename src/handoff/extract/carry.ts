@@ -63,6 +63,7 @@ export function takePerson(carried: CarriedState, reading: MessageReading, line:
   delete carried.offer;
   carried.answered = [];
   carried.isCasual = reading.isCasual && !reading.agrees;
+  if (reading.goesOn) carried.goesOn = true;
   const calledOffFrom = reading.calledOff === undefined ? undefined : callOff(carried, subjectOf(reading.calledOff));
   const taken: Taken = calledOffFrom === undefined ? {} : { calledOffFrom };
   if (reading.topic !== undefined) carried.topic = line(reading.topic);
@@ -198,7 +199,7 @@ export function closeWith(carried: CarriedState, reading: MessageReading, found:
   for (const { type, content } of found) {
     if (type !== "accomplishment") continue;
     const subject = subjectOf(content);
-    const isHalf = isBlocked || reading.leavesRest || reportsPart(normalize(content));
+    const isHalf = isBlocked || reading.leavesRest || reportsPart({ plain: normalize(content) });
     const isOver = ({ text }: CarriedLine): boolean => isAbout(subject, text);
     if (!isHalf) carried.requests = carried.requests.filter((one) => !isOver(one) || isFewer(one.text, content));
     carried.working = carried.working.filter((one) => !isOver(one) || (isHalf && one.isPersons === true));

@@ -4,7 +4,8 @@
  * "ok so today" or "hi," before they come to the point.
  */
 
-import { lateExpression } from "../patterns/pattern.ts";
+import { expression } from "../patterns/pattern.ts";
+import { matches, type Plain } from "../patterns/plain.ts";
 
 /** What may stand before the point of a sentence. */
 export const LEAD = String.raw`^(?:(?:ok|okay|right|so|and|but|now|well|good|great|hi|hello|hey|hola|dear \w+|good (?:morning|afternoon|evening)|morning|(?:quick |short )?update|status|meanwhile|today|tonight|this (?:week|morning|afternoon|evening|month)|at the moment|right now|as of now|btw|by the way|fyi|anyway|also|first|basically|for now|all|everyone|team|then|please|yeah|yes|no|thx|thanks|fine|real work|in progress|since \w+)(?:[,.:;!]+| -)? )*`;
@@ -12,7 +13,8 @@ export const LEAD = String.raw`^(?:(?:ok|okay|right|so|and|but|now|well|good|gre
 const AT_WORK = String.raw`(?:now|currently|still|just|already|busy|right now|actively|also|mostly|basically|presently|slowly|at the moment|here|all|both|again|finally|mainly|really|today)`;
 
 /** Somebody is at it right now. */
-const WORKING = lateExpression(
+const WORKING = expression(
+  "plan:working",
   `${LEAD}(?:${[
     String.raw`(?:i|we|were) ?(?:am|are)? (?:${AT_WORK} )*(?:in the (?:middle|process) of|half-?way\b|(?:almost|nearly|about half|two thirds) (?:done|finished|through)\b|knee-?deep)`,
     String.raw`(?:i am|we are|were) (?:${AT_WORK} )*(?:[a-z]{2,}ing\b|on (?:it|this|that|the|a|my|our)\b|at (?:it|the)\b|busy\b|since .{1,30}? (?:on|at|with)\b|back (?:on|at|to)\b)`,
@@ -26,31 +28,39 @@ const WORKING = lateExpression(
   ].join("|")})`,
 );
 /** States of mind, waiting and trouble are not work under way. */
-const NOT_WORKING =
-  /^(?:\S+ ){0,5}?(?:going to|wondering|thinking (?:about|of|that|we)|hoping|guessing|assuming|expecting|looking forward|having|getting (?!the |my |our |everything |all |this )|seeing|running (?:into|out|late|low)|missing|waiting|struggling|blocked|stuck|losing|talking about|leaving|kidding|being|feeling|planning (?:to|on)|happening|failing|pending|coming|asking|saying|sorry|using|worrying|doing (?:well|fine|good|great|ok)|going with|starting to (?:think|feel)|not|no longer)\b/;
+const NOT_WORKING = expression(
+  "plan:not-working",
+  String.raw`^(?:\S+ ){0,5}?(?:going to|wondering|thinking (?:about|of|that|we)|hoping|guessing|assuming|expecting|looking forward|having|getting (?!the |my |our |everything |all |this )|seeing|running (?:into|out|late|low)|missing|waiting|struggling|blocked|stuck|losing|talking about|leaving|kidding|being|feeling|planning (?:to|on)|happening|failing|pending|coming|asking|saying|sorry|using|worrying|doing (?:well|fine|good|great|ok)|going with|starting to (?:think|feel)|not|no longer)\b`,
+);
 
 /** "Refactoring the login" without a subject: but "testing takes long" has a verb of its own. */
-const GERUND = lateExpression(
+const GERUND = expression(
+  "plan:gerund",
   `${LEAD}(?!(?:nothing|something|anything|everything|during|according|regarding|including|considering|thing|string|going|bring)\\b)[a-z]{3,}ing (?:the|a|an|my|our|this|these|all|some|up|out|through|on|with|from|new|old|\\d+|[a-z]+ (?:to|from|into|for|in|of|on))\\b`,
 );
-const FINITE =
-  /\b(?:is|are|was|were|takes?|took|fails?|failed|works?|worked|would|will|can|could|does|do|gives?|has|have|needs?|makes?|helps?|seems?|should|costs?|gets?|hangs?|throws?|crash\w*|broke|breaks?|means|requires?|keeps?|did|looks?|sounds?)\b/;
+const FINITE = expression(
+  "plan:finite",
+  String.raw`\b(?:is|are|was|were|takes?|took|fails?|failed|works?|worked|would|will|can|could|does|do|gives?|has|have|needs?|makes?|helps?|seems?|should|costs?|gets?|hangs?|throws?|crash\w*|broke|breaks?|means|requires?|keeps?|did|looks?|sounds?)\b`,
+);
 
 /** So far and no further. */
-const HALF_DONE =
-  /\b(?:half|a third|two thirds|three quarters|most|part|some|\d+ ?%|\d+ (?:out )?of (?:the )?\d+)\b.{0,70}\b(?:is|are|has|have)\b.{0,50}\b(?:rest|others?|open|remain\w*|left|so far|still|not yet|missing|to go)\b|\bthe (?:rest|others?) (?:is|are) (?:still )?(?:open|missing|to do|left|to come|not)\b|\b(?:is|are) (?:still |now )?(?:in progress|under ?way|ongoing|half[ -]?(?:done|finished|way|ready)|(?:almost|nearly) (?:done|finished|ready|there|complete)|not (?:done|finished|complete) yet|work in progress)\b|^(?:about )?half of\b.{0,70}\b(?:is|are)\b/;
+const HALF_DONE = expression(
+  "plan:half-done",
+  String.raw`\b(?:half|a third|two thirds|three quarters|most|part|some|\d+ ?%|\d+ (?:out )?of (?:the )?\d+)\b.{0,70}\b(?:is|are|has|have)\b.{0,50}\b(?:rest|others?|open|remain\w*|left|so far|still|not yet|missing|to go)\b|\bthe (?:rest|others?) (?:is|are) (?:still )?(?:open|missing|to do|left|to come|not)\b|\b(?:is|are) (?:still |now )?(?:in progress|under ?way|ongoing|half[ -]?(?:done|finished|way|ready)|(?:almost|nearly) (?:done|finished|ready|there|complete)|not (?:done|finished|complete) yet|work in progress)\b|^(?:about )?half of\b.{0,70}\b(?:is|are)\b`,
+);
 
-export function saysWorking(plain: string): boolean {
-  if (HALF_DONE.test(plain)) return true;
-  if (NOT_WORKING.test(plain)) return false;
-  return WORKING.regexp.test(plain) || (GERUND.regexp.test(plain) && !FINITE.test(plain));
+export function saysWorking(said: Plain): boolean {
+  if (matches(said, HALF_DONE)) return true;
+  if (matches(said, NOT_WORKING)) return false;
+  return matches(said, WORKING) || (matches(said, GERUND) && !matches(said, FINITE));
 }
 
 const DAY = String.raw`(?:mon|tues|wednes|thurs|fri|satur|sun)day`;
-/** Without one of these no sentence is about what comes next; most have none. */
+/** Where none of these is, something else is meant: "what is missing is a price" */
 const NEXT_WORD =
   /next|to-?do|after|remain|left|still|also|tomorrow|then|first|day\b|to do|rest|later|last|only|follow|once|when|soon|there/;
-const NEXT_OPENING = lateExpression(
+const NEXT_OPENING = expression(
+  "plan:next-opening",
   `^(?:ok(?:ay)?[,.]? |so |and |but |also |then |now |my |the |our |suggested |proposed |as |a |for |what is |step |when .{1,40}, )*(?:${[
     String.raw`next(?: (?:steps?|up|thing|item|task|on (?:my|our|the) list|action))?(?: is| are| would be| will be| for \w+)?(?:[:,]| to\b| (?:i|we) )`,
     String.raw`next (?:steps?|thing|task|item|up|on (?:my|our|the) list) (?:is|are|would|will|on)\b|next(?: up| step) `,
@@ -61,7 +71,8 @@ const NEXT_OPENING = lateExpression(
     String.raw`only .{1,60} (?:is|are) (?:left|missing|open)|last (?:thing|step) (?:is|to do)`,
   ].join("|")})`,
 );
-const NEXT_WITHIN = lateExpression(
+const NEXT_WITHIN = expression(
+  "plan:next-within",
   [
     String.raw`\b(?:i|we|you|he|she|they) (?:will|shall|need to|have to|should|must|want to|am going to|are going to|plan to|can)\b.{1,140}\b(?:next|tomorrow|after (?:that|this|lunch)|afterwards|on ${DAY}|next week|first thing)\b`,
     String.raw`\b(?:still|also) (?:need|needs|have|has) to\b|\b(?:remains?|left) to (?:be|do|check|write|test)\b`,
@@ -70,14 +81,16 @@ const NEXT_WITHIN = lateExpression(
   ].join("|"),
 );
 /** A plan without a time: only the end of an answer, or a person, promises something by it. */
-const PROMISE =
-  /^(?:ok(?:ay)?[,.!]? |sure[,.!]? |right[,.]? |so |and |then |got it[,.!]? |will do[,.!:-]* |good[,.]? |understood[,.]? |first |now )*(?:(?:i|we) (?:will|am going to|are going to)|let me|on it\b)(?! (?:be (?:here|happy|glad|back|around|off)|let you know|keep you|wait|not\b|know|see|think|say|never|always|probably (?:not|be)|just say|leave you|be in|bed\b|sleep|eat\b|grab|go (?:home|to|out|now)\b|the (?:gym|doctor|dentist)))/;
+const PROMISE = expression(
+  "plan:promise",
+  String.raw`^(?:ok(?:ay)?[,.!]? |sure[,.!]? |right[,.]? |so |and |then |got it[,.!]? |will do[,.!:-]* |good[,.]? |understood[,.]? |first |now )*(?:(?:i|we) (?:will|am going to|are going to)|let me|on it\b)(?! (?:be (?:here|happy|glad|back|around|off)|let you know|keep you|wait|not\b|know|see|think|say|never|always|probably (?:not|be)|just say|leave you|be in|bed\b|sleep|eat\b|grab|go (?:home|to|out|now)\b|the (?:gym|doctor|dentist)))`,
+);
 /** A person who says "let me tell you" goes on to tell. */
-const LET_ME = /^(?:\w+[,.!]? ){0,2}let me\b/;
+const LET_ME = expression("plan:let-me", String.raw`^(?:\w+[,.!]? ){0,2}let me\b`);
 
 export type Plan = "explicit" | "promise";
 
-export function saysNext(plain: string, by: "user" | "assistant"): Plan | undefined {
-  if (NEXT_WORD.test(plain) && (NEXT_OPENING.regexp.test(plain) || NEXT_WITHIN.regexp.test(plain))) return "explicit";
-  return PROMISE.test(plain) && !(by === "user" && LET_ME.test(plain)) ? "promise" : undefined;
+export function saysNext(said: Plain, by: "user" | "assistant"): Plan | undefined {
+  if ((matches(said, NEXT_OPENING) || matches(said, NEXT_WITHIN)) && NEXT_WORD.test(said.plain)) return "explicit";
+  return matches(said, PROMISE) && !(by === "user" && matches(said, LET_ME)) ? "promise" : undefined;
 }

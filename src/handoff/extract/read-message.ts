@@ -1,9 +1,11 @@
 /** One message, read for what it says about the work. Every line is clean, redacted and at most 200 characters. */
 import { redactText } from "../../base/redact.ts";
-import { readClosely } from "../patterns/clauses.ts";
+import { clausesOf } from "../patterns/clauses.ts";
 import { excerpt } from "../patterns/content.ts";
-import { normalize } from "../patterns/normalize.ts";
+import { expression } from "../patterns/pattern.ts";
+import { matches, toPlain } from "../patterns/plain.ts";
 import { readProse } from "../patterns/prose.ts";
+import { goesOn } from "../patterns/remark.ts";
 import { type Sentence, readSentences } from "../patterns/sentences.ts";
 import type { ReadMessage } from "../state.ts";
 import { isUnnamed, subjectOf } from "./subject.ts";
@@ -44,6 +46,8 @@ export interface MessageReading {
   promises: string[];
   offer: { kind: "offer" | "proposal"; text: string } | undefined;
   agrees: boolean;
+  /** Of a person: wants what is open to go on. */
+  goesOn: boolean;
   /** Something is called off; what it is, as far as it is named. */
   calledOff: string | undefined;
   saysDone: boolean;
@@ -65,8 +69,7 @@ export function readMessage({ role, text: original }: ReadMessage): MessageReadi
   const text = redactText(original);
   const sentences = readSentences(text);
   if (sentences.length === 0) return foreignReading(text, role);
-  const plains = sentences.map(({ plain }) => plain);
-  const casual = isCasual(plains);
+  const casual = isCasual(sentences);
   const lists = readLists(text);
   const isTalk = role === "user" && !casual;
   const plans = readPlans(sentences, role === "user" ? "user" : "assistant");
@@ -74,7 +77,7 @@ export function readMessage({ role, text: original }: ReadMessage): MessageReadi
   const told = isTalk ? readTold(sentences, plans.explicit) : [];
   const topic = isTalk ? (requests.find((one) => !one.isQuestion)?.text ?? firstTold(sentences)) : undefined;
   const offer = role === "assistant" ? readOffer(sentences) : undefined;
-  const off = role === "user" ? plains.map(calledOff).find((rest) => rest !== undefined) : undefined;
+  const off = role === "user" ? firstCalledOff(sentences) : undefined;
   return {
     text,
     sentences,
@@ -86,15 +89,16 @@ export function readMessage({ role, text: original }: ReadMessage): MessageReadi
     next: [...lists.next, ...plans.explicit].slice(0, MOST_LINES),
     promises: plans.promise.slice(0, MOST_LINES),
     offer,
-    agrees: role === "user" && agrees(plains[0] ?? ""),
+    agrees: role === "user" && sentences.slice(0, 1).some(agrees),
+    goesOn: role === "user" && sentences.some(goesOn),
     calledOff: off,
-    saysDone: plains.some(saysDone),
-    delivers: plains.some(delivers),
-    reportsFailure: role === "assistant" && plains.some(reportsFailure),
-    reportsPart: role === "assistant" && plains.some(reportsPart),
-    leavesRest: plains.some(leavesRest),
-    isSmallTalk: casual || isSmallTalk(plains),
-    asksBack: role === "assistant" && (plains.some(needsInput) || asksAtTheEnd(sentences)),
+    saysDone: sentences.some(saysDone),
+    delivers: sentences.some(delivers),
+    reportsFailure: role === "assistant" && sentences.some(reportsFailure),
+    reportsPart: role === "assistant" && sentences.some(reportsPart),
+    leavesRest: sentences.some(leavesRest),
+    isSmallTalk: casual || isSmallTalk(sentences),
+    asksBack: role === "assistant" && (sentences.some(needsInput) || asksAtTheEnd(sentences)),
   };
 }
 
@@ -103,11 +107,12 @@ export function readMessage({ role, text: original }: ReadMessage): MessageReadi
  * note in a few words, which no article gives away as English: "TODO: write release notes".
  */
 function foreignReading(text: string, role: ReadMessage["role"]): MessageReading {
-  const line = readProse(text).find((one) => one.text.length >= MIN_TOPIC_LENGTH)?.text;
+  const lines = readProse(text).map((one) => one.text);
+  const line = lines.find((said) => said.length >= MIN_TOPIC_LENGTH && !wantsMore(said));
   const topic = role === "user" && line !== undefined ? excerpt(line) : undefined;
-  const plain = line === undefined || !ASCII.test(line) ? "" : normalize(line);
-  const working = topic !== undefined && saysWorking(plain) ? [topic] : [];
-  const next = topic !== undefined && saysNext(plain, "user") === "explicit" ? [topic] : [];
+  const said = toPlain(line === undefined || !ASCII.test(line) ? "" : line);
+  const working = topic !== undefined && saysWorking(said) ? [topic] : [];
+  const next = topic !== undefined && saysNext(said, "user") === "explicit" ? [topic] : [];
   const isPlan = working.length + next.length > 0;
   return {
     text,
@@ -122,6 +127,7 @@ function foreignReading(text: string, role: ReadMessage["role"]): MessageReading
     promises: [],
     offer: undefined,
     agrees: false,
+    goesOn: role === "user" && lines.some(wantsMore),
     calledOff: undefined,
     saysDone: false,
     delivers: false,
@@ -131,6 +137,10 @@ function foreignReading(text: string, role: ReadMessage["role"]): MessageReading
     isSmallTalk: line === undefined,
     asksBack: false,
   };
+}
+
+function wantsMore(line: string): boolean {
+  return goesOn(toPlain(line));
 }
 
 const ASCII = /^[\x20-\x7e]+$/;
@@ -143,40 +153,40 @@ const SHORT_SENTENCE = 5;
 function readRequests(sentences: readonly Sentence[], planned: readonly string[]): MessageReading["requests"] {
   const requests: MessageReading["requests"] = [];
   for (const [index, sentence] of sentences.entries()) {
-    const { text, plain, isQuestion, section, checked } = sentence;
+    const { text, isQuestion, section, checked } = sentence;
     // An item under a title is what the title says.
     if (section !== undefined || checked === true) continue;
-    const isToKnow = asksToKnow(plain);
-    const isWork = !isToKnow && (wantsWork(plain) || asksForWork(sentence));
-    if ((!isWork && !isQuestion && !isToKnow) || calledOff(plain) !== undefined || isPhatic(plain)) continue;
+    const isToKnow = asksToKnow(sentence);
+    const isWork = !isToKnow && (wantsWork(sentence) || asksForWork(sentence));
+    if ((!isWork && !isQuestion && !isToKnow) || calledOff(sentence) !== undefined || isPhatic(sentence)) continue;
     // What is only to come is not asked for yet.
-    if (isWork && !PLEASE.test(plain) && planned.includes(excerpt(text)) && !STILL.test(plain)) continue;
+    if (isWork && !matches(sentence, PLEASE) && planned.includes(excerpt(text)) && !matches(sentence, STILL)) continue;
     requests.push({ text: withContext(sentence, sentences[index - 1]), isQuestion: !isWork });
   }
   const work = requests.filter((request) => !request.isQuestion);
   return (work.length > 0 ? work : requests).slice(0, MOST_REQUESTS);
 }
 
-const PLEASE = /\b(?:please|pls|plz|(?:can|could|would|will) (?:you|u))\b/;
+const PLEASE = expression("request:please", String.raw`\b(?:please|pls|plz|(?:can|could|would|will) (?:you|u))\b`);
 /** Left over of what was begun. */
-const STILL = /\bstill (?:need|have|got) to\b/;
+const STILL = expression("request:still", String.raw`\bstill (?:need|have|got) to\b`);
 
 function asksForWork(sentence: Sentence): boolean {
-  return readClosely(sentence).clauses.some(({ stances, text }) => stances.has("request") && !prohibits(text));
+  return clausesOf(sentence).some(({ stances, text }) => stances.has("request") && !prohibits(text));
 }
 
 function withContext({ text, plain, isItem }: Sentence, before: Sentence | undefined): string {
-  const isShort =
-    !isItem && plain.split(" ").length <= SHORT_SENTENCE && before !== undefined && !isPhatic(before.plain);
+  const isShort = !isItem && plain.split(" ").length <= SHORT_SENTENCE && before !== undefined && !isPhatic(before);
   return excerpt(isShort ? `${before.text} ${text}` : text);
 }
 
 /** What could be what it is all about; the shorter ones are remarks. */
 function readTold(sentences: readonly Sentence[], planned: readonly string[]): string[] {
   return sentences
-    .filter(({ plain, isQuestion, checked }) => {
+    .filter((sentence) => {
+      const { plain, isQuestion, checked } = sentence;
       const isLong = !isQuestion && checked !== true && plain.split(" ").length >= MIN_TOLD_WORDS;
-      return isLong && !isPhatic(plain) && calledOff(plain) === undefined && !saysDone(plain);
+      return isLong && !isPhatic(sentence) && calledOff(sentence) === undefined && !saysDone(sentence);
     })
     .slice(0, MOST_TOLD)
     .map(({ text }) => excerpt(text))
@@ -187,33 +197,42 @@ const MIN_TOLD_WORDS = 5;
 const MOST_TOLD = 8;
 
 function firstTold(sentences: readonly Sentence[]): string | undefined {
-  const said = sentences.find(({ text, plain }) => {
-    return text.length >= MIN_TOPIC_LENGTH && !isPhatic(plain) && calledOff(plain) === undefined;
+  const said = sentences.find((sentence) => {
+    return sentence.text.length >= MIN_TOPIC_LENGTH && !isPhatic(sentence) && calledOff(sentence) === undefined;
   });
   return said === undefined ? undefined : excerpt(said.text);
 }
 
+function firstCalledOff(sentences: readonly Sentence[]): string | undefined {
+  for (const sentence of sentences) {
+    const off = calledOff(sentence);
+    if (off !== undefined) return off;
+  }
+  return undefined;
+}
+
 function readOffer(sentences: readonly Sentence[]): MessageReading["offer"] {
-  const index = sentences.findLastIndex(({ plain, isQuestion }) => saysOffer(plain, isQuestion) !== undefined);
+  const index = sentences.findLastIndex((one) => saysOffer(one, one.isQuestion) !== undefined);
   const sentence = sentences[index];
-  const kind = sentence === undefined ? undefined : saysOffer(sentence.plain, sentence.isQuestion);
+  const kind = sentence === undefined ? undefined : saysOffer(sentence, sentence.isQuestion);
   if (sentence === undefined || kind === undefined) return undefined;
   return { kind, text: withContext(sentence, sentences[index - 1]) };
 }
 
 function asksAtTheEnd(sentences: readonly Sentence[]): boolean {
   const last = sentences.at(-1);
-  return last?.isQuestion === true && saysOffer(last.plain, true) === undefined;
+  return last?.isQuestion === true && saysOffer(last, true) === undefined;
 }
 
 type Plans = Record<"working" | Plan, string[]>;
 
 function readPlans(sentences: readonly Sentence[], by: "user" | "assistant"): Plans {
   const plans: Plans = { working: [], explicit: [], promise: [] };
-  for (const { text, plain, isQuestion, checked, section } of sentences) {
-    if (isQuestion || checked === true || section === "done" || calledOff(plain) !== undefined) continue;
-    const isWorking = saysWorking(plain);
-    const plan = saysNext(plain, by);
+  for (const sentence of sentences) {
+    const { text, isQuestion, checked, section } = sentence;
+    if (isQuestion || checked === true || section === "done" || calledOff(sentence) !== undefined) continue;
+    const isWorking = saysWorking(sentence);
+    const plan = saysNext(sentence, by);
     if (!isWorking && plan === undefined) continue;
     const line = excerpt(text);
     // "On it" says that somebody is, but not on what.

@@ -25,7 +25,8 @@ export function reconcile(reading: MessageReading, detected: readonly StateNote[
   const plans = new Set([...reading.working, ...reading.next, ...(role === "assistant" ? ownPromises(reading) : [])]);
   const found = detected.filter((note) => {
     if ((note.type === "decision" || note.type === "accomplishment") && plans.has(note.content)) return false;
-    if (note.type === "decision" && (isOnlyAsked(note, reading) || dismisses(normalize(note.content)))) return false;
+    if (note.type === "decision" && (isOnlyAsked(note, reading) || dismisses({ plain: normalize(note.content) })))
+      return false;
     if (role === "assistant" && isRepeated(note, context)) return false;
     if (note.type === "accomplishment" && isRatherBlocked(note, detected)) return false;
     return note.type !== "blocker" || !isReason(note, detected);
@@ -36,7 +37,7 @@ export function reconcile(reading: MessageReading, detected: readonly StateNote[
     reading: {
       ...reading,
       promises: reading.promises.filter((line) => !decided.has(line)),
-      requests: reading.requests.filter(({ text }) => !(decided.has(text) && settles(normalize(text)))),
+      requests: reading.requests.filter(({ text }) => !(decided.has(text) && settles({ plain: normalize(text) }))),
     },
   };
 }
@@ -45,7 +46,7 @@ const ASKS = /^(?:\w+[,.!]? ){0,2}?(?:please|pls|plz|can you|could you|would you
 
 /** "Please rename it" asks for work; "please use the other name" settles something. */
 function isOnlyAsked({ content }: StateNote, { requests }: MessageReading): boolean {
-  return ASKS.test(content) && requests.some(({ text }) => text === content) && !settles(normalize(content));
+  return ASKS.test(content) && requests.some(({ text }) => text === content) && !settles({ plain: normalize(content) });
 }
 
 /** "I'll …" of an agent is what it does next; "we'll …" may be what was agreed. */

@@ -3,8 +3,8 @@
  * question, a condition, a request, a plan, hearsay. A cue counts by the clause it stands in.
  */
 
-import { type Expression, expression, pattern } from "./pattern.ts";
-import { type MayMatch, presenceIn } from "./presence.ts";
+import { type Expression, expression, LateExpression, pattern } from "./pattern.ts";
+import { isPresent } from "./presence.ts";
 import type { Sentence } from "./sentences.ts";
 import { opensWithThing } from "./shape.ts";
 
@@ -43,8 +43,7 @@ export interface Clause {
   mask: number;
 }
 
-const BOUNDARY = expression(
-  "clause:boundary",
+const BOUNDARY = new LateExpression(
   pattern`
     \s*(?:[;:—–…(]|\.{2,}|\)\s|\s-{1,2}(?=\s)|,(?=\s))\s*|\s+(?=(?:but|because|since (?!(?:mon|
     tues|wednes|thurs|fri|satur|sun|yester|last|this|then|noon|the|\d|january|february|march|
@@ -57,8 +56,8 @@ const BOUNDARY = expression(
   "g",
 );
 
-const CONDITION = expression(
-  "clause:condition",
+const CONDITION = ofClause(
+  "condition",
   pattern`
     ^(?:and |but |or |so |even |only |that |then )*(?:if|unless|in case|assum(?:e|ing)|suppos(?:e|
     ing)|imagine|pretend|say|what if|should (?:the|a|an|it|this|that|anything|something|any)|
@@ -66,8 +65,8 @@ const CONDITION = expression(
     movie|scene|chapter|dream)|my (?:character|protagonist|hero)|the hero|it is not that)\b
   `,
 );
-const TIME_CONDITION = expression(
-  "clause:time-condition",
+const TIME_CONDITION = ofClause(
+  "time-condition",
   pattern`
     ^(?:and |but |or |so |only )*(?:(?:when(?! i (?:click|open|press|try|run|start|submit|switch|upload|save|log|type|scroll|add|hit|tap|use|call|build|deploy))|as soon as|while|before)\b(?! (?:i|we|it|
     he|she|they|the \w+) (?:\w+ed|was|were|did|got|ran|went|came|made|took|had)\b)|once|until|
@@ -76,8 +75,8 @@ const TIME_CONDITION = expression(
   `,
 );
 const WH = String.raw`(?:why|how|what|which|who|whose|where|when)`;
-const QUESTION_OPENING = expression(
-  "clause:question-opening",
+const QUESTION_OPENING = ofClause(
+  "question-opening",
   pattern`
     ^(?:and |so |but |ok |hey |hm+ |also |or |quick question )*(?:(?:do|does|did|can|could|would|
     will|should|shall|is|are|was|were|has|have|am|may|might) (?:you|we|i|it|they|he|she|the|there|
@@ -108,8 +107,8 @@ const BASE_VERBS = new Set(
     .split(/\s+/),
 );
 /** Words that are a verb in "update the page" and a noun in "update fails": the verb after them tells. */
-const NOUN_AFTER_ALL = expression(
-  "clause:noun-after-all",
+const NOUN_AFTER_ALL = ofClause(
+  "noun-after-all",
   pattern`
     ^(?!\w+ (?:the|a|an|all|my|our|your|this|that|it|me|us|them|any|every|some|to|for|up|out|
     off)\b)(?:upgrade|refactor|update|deploy|build|import|export|test|search|patch|push|release|
@@ -124,8 +123,8 @@ const NOUN_AFTER_ALL = expression(
 );
 const REQUEST_LEAD =
   /^(?:(?:and|so|ok|okay|now|then|also|just|first|next|finally|please|pls|plz|maybe|hey|step \d+|always|never|you (?:must|should|need to|have to|can|could)) )*/;
-const REQUEST = expression(
-  "clause:request",
+const REQUEST = ofClause(
+  "request",
   pattern`
     ^(?:please|pls|plz|(?:can|could|would|will) (?:you|someone|somebody|anyone)|(?:do not|never) \w+|make sure|
     be sure|feel free|let me know|someone please|i (?:want|need|would like) (?:you|someone|the reader|it) to)\b
@@ -136,13 +135,13 @@ const AFTER_NOUN =
   /^(?:is|are|was|were|has|have|had|keeps?|fails?|failed|succeeded|still|did|does|hangs|on \w+ (?:is|are)|went|of)\b/;
 
 /** What is told of years ago is a story. */
-const HISTORY = expression(
-  "clause:history",
+const HISTORY = ofClause(
+  "history",
   String.raw`\bin (?:19|20)\d\d\b|\bback (?:then|in the|in (?:19|20)\d\d|when)\b|\b(?:years|decades) ago\b|\bgood (?:old )?times\b|\bthose days\b|\b(?:my|his|her) (?:old|former|previous|last) (?:job|boss|company|team|employer)\b|\bused to say\b|\bas a (?:kid|child|student)\b`,
 );
 /** What follows such a head is an example, a text to work on or a form to fill in, not news. */
-const FRAME = expression(
-  "clause:frame",
+const FRAME = ofClause(
+  "frame",
   pattern`
     ^(?:the |a |an |my |our |your |this |today's |new |launch |release )*(?:[\w-]+ )?(?:titles?|genre|template|definition|faq|troubleshooting|
     examples?|exercise|scenario|quotes?|sample|release notes?|changelog|checklist|agenda|steps|acceptance criteria|
@@ -154,22 +153,22 @@ const FRAME = expression(
 const PARTIAL: readonly (readonly [Stance, Expression])[] = [
   [
     "negated",
-    expression(
-      "clause:negated",
+    ofClause(
+      "negated",
       String.raw`\b(?:not|no|never|nothing|none|nobody|neither|nor|without|hardly|barely|zero|(?<![.\d])0(?![.\d])|no longer|rather than|instead of|free of|far from|cease[ds]?|prevents?|avoids?)\b`,
     ),
   ],
   [
     "question",
-    expression(
-      "clause:question",
+    ofClause(
+      "question",
       String.raw`\b(?:on|about|explain(?:s|ing)?|tells? (?:you|me|us)|describe|summari[sz]e|show|check|see|ask|asks|wondering|doubt) (?:that |me |us )?(?:why|how|whether|if|what|where)\b|\b(?:doubt|wondering)\b`,
     ),
   ],
   [
     "possible",
-    expression(
-      "clause:possible",
+    ofClause(
+      "possible",
       pattern`
     \b(?:might|may|could(?! not)|would(?! not)|can(?! not)|possibl[ey]|perhaps|maybe|potential(?:ly)?|
     risk|worried|afraid|fear|in theory|should|supposed to|likely|tend(?:s|ed)? to|prone to|hopefully|
@@ -179,8 +178,8 @@ const PARTIAL: readonly (readonly [Stance, Expression])[] = [
   ],
   [
     "planned",
-    expression(
-      "clause:planned",
+    ofClause(
+      "planned",
       pattern`
     \b(?:will|shall|going to|about to|plan(?:s|ning|ned)? to|want(?:s|ed)?|would (?:like|love)|
     need(?:s|ed)? to|have to|has to|must|try(?:ing)? to|tried to|trying|attempt\w* to|hop(?:e|
@@ -192,8 +191,8 @@ const PARTIAL: readonly (readonly [Stance, Expression])[] = [
   ],
   [
     "reported",
-    expression(
-      "clause:reported",
+    ofClause(
+      "reported",
       pattern`
     \b(?:says?|said|told|wrote(?! (?:up|the|a|an|my|our|all|and|two|three|\d))|writes|asked (?:me|us|him|her|if|whether|that|them)|claim(?:s|ed)?|according to|reports? that|reads|states?|
     mention(?:s|ed)|argues?|et al|authors?|trials|prior work|proved|studies|the study|the paper|
@@ -204,15 +203,15 @@ const PARTIAL: readonly (readonly [Stance, Expression])[] = [
   ],
   [
     "past",
-    expression(
-      "clause:past",
+    ofClause(
+      "past",
       String.raw`\b(?:was|were|used to|had been|back then|last (?:year|month|week)|yesterday|previously|at the time|before the|ago)\b`,
     ),
   ],
   [
     "general",
-    expression(
-      "clause:general",
+    ofClause(
+      "general",
       pattern`
     \b(?:usually|typically|generally|in general|often|always|sometimes|commonly|common|means|
     by design|is anything|kinds? of|causes of|occurs?|types? of|examples? of|known as|called|
@@ -226,38 +225,21 @@ const PARTIAL: readonly (readonly [Stance, Expression])[] = [
   ],
 ];
 
-/** Everything that is tried on a clause. */
-export const CLAUSE_EXPRESSIONS: readonly Expression[] = [
-  CONDITION,
-  TIME_CONDITION,
-  QUESTION_OPENING,
-  NOUN_AFTER_ALL,
-  REQUEST,
-  HISTORY,
-  FRAME,
-  ...PARTIAL.map(([, one]) => one),
-];
-
-/** A sentence as whoever looks closer reads it. */
-export interface CloseReading {
-  clauses: readonly Clause[];
-  mayMatch: MayMatch;
+/** Read once, however many ask for them. */
+export function clausesOf(sentence: Sentence): readonly Clause[] {
+  return (sentence.clauses ??= readClauses(sentence));
 }
 
-/** Read once, however many ask for it. */
-export function readClosely(sentence: Sentence): CloseReading {
-  if (sentence.close !== undefined) return sentence.close;
-  const mayMatch = presenceIn(sentence.plain);
-  const reading = { mayMatch, clauses: readClauses(sentence, mayMatch) };
-  sentence.close = reading;
-  return reading;
+function ofClause(name: string, source: string): Expression {
+  return expression(`clause:${name}`, source, { isOfParts: true });
 }
 
-export function readClauses(
-  { plain, isQuestion }: Pick<Sentence, "plain" | "isQuestion">,
-  mayMatch: MayMatch,
-): Clause[] {
-  const matches = (one: Expression, text: string) => mayMatch(one) && one.regexp.test(text);
+export function readClauses({
+  plain,
+  present,
+  isQuestion,
+}: Pick<Sentence, "plain" | "present" | "isQuestion">): Clause[] {
+  const matches = (one: Expression, text: string) => isPresent(present, one.number) && one.regexp.test(text);
   const isRequest = (text: string) => {
     const lead = REQUEST_LEAD.exec(text)?.[0] ?? "";
     const rest = text.slice(lead.length);
@@ -288,7 +270,7 @@ export function readClauses(
     if (requested[index] === true) stances.add("request");
     const from = new Map<Stance, number>();
     for (const [stance, one] of PARTIAL) {
-      const found = mayMatch(one) ? one.regexp.exec(text) : null;
+      const found = isPresent(present, one.number) ? one.regexp.exec(text) : null;
       if (found !== null) from.set(stance, start + found.index);
     }
     clauses.push({ start, end, text, stances, from, mask: maskOf(stances) });

@@ -4,7 +4,8 @@
  */
 import { redactText } from "../../base/redact.ts";
 import { excerpt } from "./content.ts";
-import { isRemark, placesOf, readAround, readFirst, readSecond } from "./features.ts";
+import { placesOf, readAround, readFirst, readSecond } from "./features.ts";
+import { isRemark } from "./remark.ts";
 import { PATTERN_TYPES, type PatternMessage, type PatternNote, type PatternType } from "./note.ts";
 import { createNames, createTally, readWeights, reasonsFor, type Scores, type Tally, type Weights } from "./score.ts";
 import { type Sentence, readSentences } from "./sentences.ts";

@@ -5,7 +5,7 @@
  * meant (a cue in a question counts as that, "blocker@question"), and which cues the rest of the message has
  * ("before blocker"). How much each counts is in weights.ts.
  */
-import { type Clause, maskOf, readClosely, type Stance, STANCES, stancesAt } from "./clauses.ts";
+import { type Clause, clausesOf, maskOf, type Stance, STANCES, stancesAt } from "./clauses.ts";
 import type { Cue } from "./cues/cue.ts";
 import { DECISION_CUES } from "./cues/decision.ts";
 import { FAILURE_CUES } from "./cues/failure.ts";
@@ -15,13 +15,16 @@ import { SCOPE_CUES } from "./cues/scope.ts";
 import { SETTLED_CUES } from "./cues/settled.ts";
 import { TASK_CUES } from "./cues/task.ts";
 import { PATTERN_TYPES, type PatternType } from "./note.ts";
+import { expression } from "./pattern.ts";
+import { matches } from "./plain.ts";
+import { isPresent } from "./presence.ts";
 import type { Sentence } from "./sentences.ts";
-import { END, partNumber, readWords, shapeOf, START, type Word } from "./shape.ts";
+import { END, type KnownWord, partNumber, readWords, shapeOf, START, type Words } from "./shape.ts";
 
 /** Takes a sentence's features one by one. */
 export interface FeatureSink {
   /** A word, alone and beside the parts before and after it. */
-  word: (word: string, before: number, after: number) => void;
+  word: (word: KnownWord, before: number, after: number) => void;
   part: (part: number) => void;
   /** The first two parts in a row, and all three unless the third is 0. */
   run: (first: number, second: number, third: number) => void;
@@ -39,12 +42,14 @@ export interface Place {
   asksElsewhere: boolean;
 }
 
-const ABOUT_TEXT =
-  /\b(?:story|stories|scene|novel|poem|lyrics|song|character|protagonist|dialogue|joke|metaphor|draft|wording|worksheet|exercise|sentences?|paragraph|template|skeleton|headline|title|caption|slogan|brochure|slides?|quiz|card|prompt|pretend|imagine|role-?play|rephrase|rewrite|translate|proofread|transition|synonyms?|example|examples|sample|fictional|hypothetical\w*|options for|risks you|phrases?|reply to|how do (?:i|you) (?:say|tell))\b/;
+const ABOUT_TEXT = expression(
+  "about-text",
+  String.raw`\b(?:story|stories|scene|novel|poem|lyrics|song|character|protagonist|dialogue|joke|metaphor|draft|wording|worksheet|exercise|sentences?|paragraph|template|skeleton|headline|title|caption|slogan|brochure|slides?|quiz|card|prompt|pretend|imagine|role-?play|rephrase|rewrite|translate|proofread|transition|synonyms?|example|examples|sample|fictional|hypothetical\w*|options for|risks you|phrases?|reply to|how do (?:i|you) (?:say|tell))\b`,
+);
 
 /** Where each sentence of a message stands. */
 export function placesOf(sentences: readonly Sentence[], role: "user" | "assistant"): Place[] {
-  const isAboutText = sentences.some(({ plain }) => ABOUT_TEXT.test(plain));
+  const isAboutText = sentences.some((sentence) => matches(sentence, ABOUT_TEXT));
   const asking = sentences.filter(({ isQuestion }) => isQuestion).length;
   return sentences.map(({ isQuestion }, index) => ({
     role,
@@ -55,15 +60,7 @@ export function placesOf(sentences: readonly Sentence[], role: "user" | "assista
   }));
 }
 
-const REMARK =
-  /^(?:(?:that is |sounds |looks |very |all |ok,? |so )*(?:ok(?:ay)?|good|great|perfect|nice|cool|awesome|excellent|fantastic|wonderful|lovely|fine|right|all right|sure|yes|yep|yeah|no|got it|understood|noted|will do|makes sense|interesting|thanks?|thank you|thx|cheers|please|hi|hello|hey)[\s,.!]*){1,3}$/;
-
-/** A word between two people: whatever it would be good news of, it says nothing. */
-export function isRemark({ plain }: Sentence): boolean {
-  return plain.length < 40 && REMARK.test(plain);
-}
-
-export const CUES: readonly Cue[] = [
+const CUES: readonly Cue[] = [
   ...FAILURE_CUES,
   ...OBSTACLE_CUES,
   ...DECISION_CUES,
@@ -134,13 +131,16 @@ const IN_STANCE: readonly (readonly string[])[] = PATTERN_TYPES.map((type) =>
 );
 
 /** The words, which the second look needs again. */
-export function readFirst(sentence: Sentence, place: Place, sink: FeatureSink): Word[] {
-  const words = readWords(sentence.plain);
+export function readFirst(sentence: Sentence, place: Place, sink: FeatureSink): Words {
+  const read = readWords(sentence.plain);
+  const { words } = read;
   let before = START;
   for (let index = 0; index < words.length; index += 1) {
-    const { text = "", part = 0 } = words[index] ?? {};
+    const word = words[index];
+    if (word === undefined) continue;
+    const { part } = word;
     // Which number it is says something about the message, not about others.
-    if (part !== NUMBER) sink.word(text, before, words[index + 1]?.part ?? END);
+    if (part !== NUMBER) sink.word(word, before, words[index + 1]?.part ?? END);
     sink.part(part);
     before = part;
   }
@@ -149,7 +149,7 @@ export function readFirst(sentence: Sentence, place: Place, sink: FeatureSink): 
     sink.run(parts[index] ?? 0, parts[index + 1] ?? 0, parts[index + 2] ?? 0);
   if (parts.includes(AGAIN) && !parts.some((part) => SPOILS_AGAIN.has(part))) sink.named("fine-again");
   readPlace(sentence, place, sink);
-  return words;
+  return read;
 }
 
 const NUMBER = partNumber("#");
@@ -177,17 +177,12 @@ function readPlace(sentence: Sentence, place: Place, sink: FeatureSink): void {
 }
 
 /** The types it has cues of, a bit for each in the order of PATTERN_TYPES. */
-export function readSecond(
-  sentence: Sentence,
-  words: readonly Word[],
-  role: "user" | "assistant",
-  sink: FeatureSink,
-): number {
-  const { plain } = sentence;
-  const { clauses, mayMatch } = readClosely(sentence);
+export function readSecond(sentence: Sentence, words: Words, role: "user" | "assistant", sink: FeatureSink): number {
+  const { plain, present } = sentence;
+  const clauses = clausesOf(sentence);
   let found = 0;
   for (const cue of CUES) {
-    if (mayMatch(cue.pattern)) {
+    if (isPresent(present, cue.pattern.number)) {
       const { regexp } = cue.pattern;
       regexp.lastIndex = 0;
       for (let match = regexp.exec(plain); match !== null; match = regexp.exec(plain)) {
@@ -208,14 +203,14 @@ const TAKES_BACK = new Set(["not", "no", "never", "the", "a", "an", "any", "be",
 function addWords(
   cue: Cue,
   wanted: ReadonlySet<string>,
-  words: readonly Word[],
+  { words, starts }: Words,
   clauses: readonly Clause[],
   sink: FeatureSink,
 ): number {
   let found = 0;
-  for (const [index, { text, start }] of words.entries())
-    if (wanted.has(text) && !TAKES_BACK.has(words[index - 1]?.text ?? ""))
-      found |= addCue(cue, stancesAt(clauses, start), sink);
+  for (let index = 0; index < words.length; index += 1)
+    if (wanted.has(words[index]?.text ?? "") && !TAKES_BACK.has(words[index - 1]?.text ?? ""))
+      found |= addCue(cue, stancesAt(clauses, starts[index] ?? 0), sink);
   return found;
 }
 

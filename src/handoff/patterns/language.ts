@@ -2,6 +2,7 @@
  * The cues are English. In another language a look-alike ("Problem", "final", "die", "error") means
  * nothing to them, so a sentence that is not English is left alone.
  */
+import { createWordTable } from "./word-table.ts";
 
 const ENGLISH = wordSet(
   `the a an is are was were be been am i you we they he she it this that these those my your our their its and or but
@@ -44,20 +45,44 @@ export function languageOf(text: string): "english" | "mixed" | "other" {
   }
   let english = 0;
   let other = 0;
-  for (const word of sample.match(isAscii ? /[a-z']+/g : /[\p{L}']+/gu) ?? []) {
-    if (ENGLISH.has(word)) {
-      english += 1;
-      continue;
-    }
-    const elided = word.includes("'") ? (/^(?:l|d|j|c|n|s|qu)'/.exec(word)?.[0] ?? "") : "";
-    if (elided !== "") other += 1;
-    const plain = word.slice(elided.length);
-    if (ENGLISH.has(plain) || /(?:n't|'s|'re|'ve|'ll|'m)$/.test(plain)) english += 1;
-    else if (OTHERS.has(plain)) other += 1;
-    else if (!isAscii && /[à-öø-ÿąęłńśźżčřšžğış]/.test(plain)) other += 0.5;
-  }
+  const count = (start: number, end: number) => {
+    const spoken = SPOKEN.at(sample, start, end);
+    english += spoken.english;
+    other += spoken.other;
+  };
+  if (isAscii) forEachAsciiWord(sample, count);
+  else for (const { 0: word, index } of sample.matchAll(/[\p{L}']+/gu)) count(index, index + word.length);
   if (other >= Math.max(english * 0.8, english > 0 ? 1.1 : 0.1)) return "other";
   return other > 0 || foreignScript > 0 || text.length > sample.length ? "mixed" : "english";
+}
+
+function forEachAsciiWord(sample: string, take: (start: number, end: number) => void): void {
+  for (let at = 0; at < sample.length; at += 1) {
+    const start = at;
+    while (isAsciiLetter(sample.charCodeAt(at))) at += 1;
+    if (at > start) take(start, at);
+  }
+}
+
+const A = "a".charCodeAt(0);
+const Z = "z".charCodeAt(0);
+const APOSTROPHE = "'".charCodeAt(0);
+
+function isAsciiLetter(code: number): boolean {
+  return (code >= A && code <= Z) || code === APOSTROPHE;
+}
+
+/** How much a word speaks for English, and how much for another language. */
+const SPOKEN = createWordTable(readSpoken);
+
+function readSpoken(word: string): { english: number; other: number } {
+  if (ENGLISH.has(word)) return { english: 1, other: 0 };
+  const elided = /^(?:l|d|j|c|n|s|qu)'/.exec(word)?.[0] ?? "";
+  const other = elided === "" ? 0 : 1;
+  const plain = word.slice(elided.length);
+  if (ENGLISH.has(plain) || /(?:n't|'s|'re|'ve|'ll|'m)$/.test(plain)) return { english: 1, other };
+  if (OTHERS.has(plain)) return { english: 0, other: other + 1 };
+  return { english: 0, other: /[à-öø-ÿąęłńśźżčřšžğış]/.test(plain) ? other + 0.5 : other };
 }
 
 function wordSet(words: string, except?: ReadonlySet<string>): ReadonlySet<string> {

@@ -3,7 +3,7 @@
  * says. Evidence asserts nothing by itself: "ERROR" in a log is not a person reporting a blocker.
  */
 
-import { lateExpression } from "./pattern.ts";
+import { LateExpression } from "./pattern.ts";
 
 const KINDS: readonly RegExp[] = [
   // Time stamps and log levels in front.
@@ -51,7 +51,7 @@ const KINDS: readonly RegExp[] = [
 ];
 
 /** All of them in one look: asked of every line that anybody writes. */
-const EVIDENCE = lateExpression(KINDS.map(({ source }) => `(?:${source})`).join("|"));
+const EVIDENCE = new LateExpression(KINDS.map(({ source }) => `(?:${source})`).join("|"));
 const LEVEL = /^\s*\[(?:error|warn|warning|info|debug|fatal)\]/i;
 
 const LEAST_JUDGED = 24;
@@ -66,11 +66,27 @@ export function isEvidenceLine(line: string): boolean {
 
 /** Hashes, paths and ids have few letters in company of others. */
 function isNoProse(head: string): boolean {
-  const letters = head.length - head.replace(WORDS, "").length;
-  return letters < head.replace(/\s/g, "").length * 0.45;
+  let inCompany = 0;
+  let characters = 0;
+  let run = 0;
+  for (let at = 0; at < head.length; at += 1) {
+    const code = head.charCodeAt(at);
+    run = isLetter(code) ? run + 1 : 0;
+    if (run > 1) inCompany += run === 2 ? 2 : 1;
+    if (!isBlank(code)) characters += 1;
+  }
+  return inCompany < characters * 0.45;
 }
 
-const WORDS = /[a-z]{2,}/gi;
+function isLetter(code: number): boolean {
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+}
+
+/** As far as lines in the script of English have them. */
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0xa0;
+}
 
 /** In a diff, additions and removals are evidence too. */
 export function isDiffLine(line: string): boolean {

@@ -11,35 +11,50 @@ export function pattern(strings: TemplateStringsArray, ...values: string[]): str
 const LONG_SUBJECT = "\0".repeat(1024);
 
 /** An expression that is compiled when it is first asked for. */
-export interface LateExpression {
-  source: string;
-  readonly regexp: RegExp;
+export class LateExpression {
+  readonly source: string;
+  readonly #flags: string;
+  #compiled: RegExp | undefined;
+
+  constructor(source: string, flags = "") {
+    this.source = source;
+    this.#flags = flags;
+  }
+
+  get regexp(): RegExp {
+    return (this.#compiled ??= compile(this.source, this.#flags));
+  }
 }
 
-/** One that has a name. */
-export interface Expression extends LateExpression {
-  name: string;
+export interface ExpressionOptions {
+  flags?: string;
+  /** It is tried on clauses, too, where "^" is the beginning of the clause. Default false. */
+  isOfParts?: boolean;
+}
+
+/** One that is looked for in sentences, and only in those that may match it (see presence.ts). */
+export class Expression extends LateExpression {
+  readonly name: string;
   /** Its place among all expressions. */
-  number: number;
+  readonly number: number;
+  readonly isOfParts: boolean;
+
+  constructor(name: string, source: string, { flags = "", isOfParts = false }: ExpressionOptions) {
+    super(source, flags);
+    this.name = name;
+    this.number = EXPRESSIONS.size;
+    this.isOfParts = isOfParts;
+  }
 }
 
-/** The number of each expression by its name. */
-export const EXPRESSION_NUMBERS = new Map<string, number>();
+/** All there are, by name. */
+export const EXPRESSIONS = new Map<string, Expression>();
 
-export function expression(name: string, source: string, flags = ""): Expression {
-  const number = EXPRESSION_NUMBERS.size;
-  EXPRESSION_NUMBERS.set(name, number);
-  return Object.assign(lateExpression(source, flags), { name, number });
-}
-
-export function lateExpression(source: string, flags = ""): LateExpression {
-  let compiled: RegExp | undefined;
-  return {
-    source,
-    get regexp() {
-      return (compiled ??= compile(source, flags));
-    },
-  };
+/** After a change of its source, scripts/train-patterns.ts has to be run. */
+export function expression(name: string, source: string, options: ExpressionOptions = {}): Expression {
+  const made = new Expression(name, source, options);
+  EXPRESSIONS.set(name, made);
+  return made;
 }
 
 /** For a process in which V8 leaves the bytecode out anyway. */

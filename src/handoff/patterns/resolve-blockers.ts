@@ -4,6 +4,7 @@
  * names nothing and resolves the newest open blocker nearby. What is resolved stays so.
  */
 import type { PatternNote } from "./note.ts";
+import { createWordTable } from "./word-table.ts";
 
 /** How many notes back something unnamed may refer to. */
 const NEARBY = 8;
@@ -15,9 +16,9 @@ export function resolveBlockers(notes: readonly PatternNote[]): PatternNote[] {
     note.type === "blocker" || note.type === "accomplishment" ? topicOf(note.content) : undefined,
   );
   for (const [index, note] of marked.entries()) {
-    const done = topics[index];
-    if (note.type !== "accomplishment" || done === undefined) continue;
-    const place = findBlocker(marked, topics, index, done);
+    const topic = topics[index];
+    if (note.type !== "accomplishment" || topic === undefined) continue;
+    const place = findBlocker(marked, topics, index, { ...topic, saysItWorks: WORKS.test(note.content) });
     const blocker = place === undefined ? undefined : marked[place];
     if (place === undefined || blocker === undefined) continue;
     marked[place] = { ...blocker, resolved: true, resolvedBy: note.sourceEntryId };
@@ -29,6 +30,10 @@ export interface Topic {
   words: ReadonlySet<string>;
   /** Paths, code, issue numbers: one in common is enough. */
   names: ReadonlySet<string>;
+}
+
+/** What is reported done. */
+interface Done extends Topic {
   saysItWorks: boolean;
 }
 
@@ -37,7 +42,7 @@ function findBlocker(
   notes: readonly PatternNote[],
   topics: readonly (Topic | undefined)[],
   from: number,
-  done: Topic,
+  done: Done,
 ): number | undefined {
   const self = notes[from];
   let best: number | undefined;
@@ -60,7 +65,7 @@ function findBlocker(
 }
 
 /** 0 when they are about different things. */
-function likeness(blocker: Topic, done: Topic): number {
+function likeness(blocker: Topic, done: Done): number {
   const names = shared(blocker.names, done.names);
   const words = shared(blocker.words, done.words);
   if (names > 0) return 2 + names + words;
@@ -143,26 +148,39 @@ export function topicOf(content: string): Topic {
 }
 
 function readTopic(content: string): Topic {
-  const names = new Set((content.match(NAME) ?? []).map((name) => name.replace(/`/g, "").toLowerCase()));
-  const words = new Set<string>();
-  for (const word of content.toLowerCase().match(/[a-z][a-z0-9]+/g) ?? []) {
-    const term = termOf(word);
-    if (term !== "") words.add(term);
-  }
-  return { words, names, saysItWorks: WORKS.test(content) };
+  const names = MAY_NAME.test(content) ? (content.match(NAME) ?? []) : [];
+  return {
+    words: termsOf(content.toLowerCase()),
+    names: new Set(names.map((name) => name.replace(/`/g, "").toLowerCase())),
+  };
 }
 
-const TERMS = new Map<string, string>();
-const MOST_TERMS = 10_000;
+/** Whether it may have a name at all; most lines have none. */
+const MAY_NAME = /[`#/_]|\.\w|[a-z][A-Z]/;
 
 /** What a word stands for; nothing where it tells nothing. */
-function termOf(word: string): string {
-  let term = TERMS.get(word);
-  if (term !== undefined) return term;
-  if (TERMS.size >= MOST_TERMS) TERMS.clear();
-  term = readTerm(word);
-  TERMS.set(word, term);
-  return term;
+const TERMS = createWordTable(readTerm);
+
+/** Of words of two letters and more, in lower case. */
+function termsOf(text: string): Set<string> {
+  const terms = new Set<string>();
+  for (let at = 0; at < text.length;) {
+    const start = at;
+    at += 1;
+    if (!isLetter(text.charCodeAt(start))) continue;
+    while (isLetter(text.charCodeAt(at)) || isDigit(text.charCodeAt(at))) at += 1;
+    const term = at - start > 1 ? TERMS.at(text, start, at) : "";
+    if (term !== "") terms.add(term);
+  }
+  return terms;
+}
+
+function isLetter(code: number): boolean {
+  return code >= 97 && code <= 122;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }
 
 function readTerm(word: string): string {

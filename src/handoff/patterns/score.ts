@@ -4,26 +4,25 @@
  */
 import type { FeatureSink } from "./features.ts";
 import { PATTERN_TYPES, type PatternType } from "./note.ts";
-import { PARTS, partNumber } from "./shape.ts";
+import { knownWord, type KnownWord, PARTS, partNumber } from "./shape.ts";
 
 const DOUBT = PATTERN_TYPES.length;
 const COLUMNS = DOUBT + 1;
 
-/** The weights of one feature for each type and for a second look. */
-interface Row {
-  /** As they are written; read when the feature is first met. */
-  cells: string;
-  /** Where in `weightsRead` they begin; 0 until they are read. */
-  place: number;
-  /** The last sentence it was counted in: it counts once, however often it is there. */
-  countedIn: number;
-}
+/** After the weights: the last sentence they were counted in, since each counts once, however often it is there. */
+const COUNTED_IN = COLUMNS;
+const UNREAD = -1;
+const ROW_WIDTH = COLUMNS + 1;
+const FIRST_ROWS = 2048;
+
+/** The weights of a feature: its number among those that were met so far. */
+type Row = number;
 
 /** By the number of a part. */
 type Rows = (Row | undefined)[];
 
 /** What begins with one word or part: the row of its own, and of it with what stands beside it. */
-interface Group {
+export interface Group {
   own: Row | undefined;
   before: Rows;
   after: Rows;
@@ -33,7 +32,7 @@ interface Group {
 
 /** Groups are read when they are first asked for: a message uses few of all words. */
 export interface Weights {
-  word: (word: string) => Group | undefined;
+  word: (word: KnownWord) => Group | undefined;
   part: (part: number) => Group | undefined;
   named: (name: string) => Row | undefined;
 }
@@ -67,7 +66,7 @@ export function readWeights(table: string): Weights {
     return group;
   };
   return {
-    word: (word) => groupIn(words, word),
+    word: (word) => (word.weights === "unread" ? (word.weights = groupIn(words, word.text)) : word.weights),
     part(part) {
       const known = parts[part];
       return typeof known === "string" ? (parts[part] = readGroup(known)) : known;
@@ -83,7 +82,7 @@ function readGroup(line: string): Group {
   const group: Group = { own: undefined, before: [], after: [], run: [] };
   for (const entry of line.split("\t")) {
     const equals = entry.lastIndexOf("=");
-    const row: Row = { cells: entry.slice(equals + 1), place: 0, countedIn: 0 };
+    const row = addRow(entry.slice(equals + 1));
     const beside = entry.slice(1, equals);
     const blank = beside.indexOf(" ");
     if (equals === 0) group.own = row;
@@ -94,24 +93,35 @@ function readGroup(line: string): Group {
   return group;
 }
 
-/** The weights that were read, in hundredths, one row after the other: they are added up all the time. */
-let weightsRead = new Int32Array(2048 * COLUMNS);
-let readEnd = COLUMNS;
+/** As the weights of each row are written, until somebody needs them as numbers. */
+const cells: string[] = [];
+
+/**
+ * One row after the other, since they are added up all the time: the weights in hundredths for each type and for
+ * a second look, then the last sentence the row was counted in.
+ */
+let numbers = new Int32Array(FIRST_ROWS * ROW_WIDTH);
+
+function addRow(written: string): Row {
+  const row = cells.push(written) - 1;
+  if (cells.length * ROW_WIDTH > numbers.length) {
+    const more = new Int32Array(2 * numbers.length);
+    more.set(numbers);
+    numbers = more;
+  }
+  numbers[row * ROW_WIDTH + COUNTED_IN] = UNREAD;
+  return row;
+}
 
 function readRow(row: Row): void {
-  if (readEnd === weightsRead.length) {
-    const more = new Int32Array(2 * weightsRead.length);
-    more.set(weightsRead);
-    weightsRead = more;
-  }
-  row.place = readEnd;
-  readEnd += COLUMNS;
-  for (const [column, cell] of row.cells.split(",").entries()) weightsRead[row.place + column] = Number(cell);
+  const place = row * ROW_WIDTH;
+  for (const [column, cell] of (cells[row] ?? "").split(",").entries()) numbers[place + column] = Number(cell);
+  numbers[place + COUNTED_IN] = 0;
 }
 
 function weightOf(row: Row, column: number): number {
-  if (row.place === 0) readRow(row);
-  return (weightsRead[row.place + column] ?? 0) / 100;
+  if (numbers[row * ROW_WIDTH + COUNTED_IN] === UNREAD) readRow(row);
+  return (numbers[row * ROW_WIDTH + column] ?? 0) / 100;
 }
 
 /** `rows` by the names that createNames gives. */
@@ -160,12 +170,14 @@ export function createTally(weights: Weights): Tally {
   const scores = new Int32Array(COLUMNS);
   let sentence = 0;
   const add = (row: Row | undefined) => {
-    if (row === undefined || row.countedIn === sentence) return;
-    row.countedIn = sentence;
-    if (row.place === 0) readRow(row);
-    const { place } = row;
+    if (row === undefined) return;
+    const place = row * ROW_WIDTH;
+    const countedIn = numbers[place + COUNTED_IN];
+    if (countedIn === sentence) return;
+    if (countedIn === UNREAD) readRow(row);
+    numbers[place + COUNTED_IN] = sentence;
     for (let column = 0; column < COLUMNS; column += 1)
-      scores[column] = (scores[column] ?? 0) + (weightsRead[place + column] ?? 0);
+      scores[column] = (scores[column] ?? 0) + (numbers[place + column] ?? 0);
   };
   return {
     start() {
@@ -203,10 +215,10 @@ export function createNames(): FeatureSink & { names: Set<string> } {
   const names = new Set<string>();
   return {
     names,
-    word(word, before, after) {
-      names.add(`word ${word}`);
-      names.add(`part+word ${nameOf(before)} ${word}`);
-      names.add(`word+part ${word} ${nameOf(after)}`);
+    word({ text }, before, after) {
+      names.add(`word ${text}`);
+      names.add(`part+word ${nameOf(before)} ${text}`);
+      names.add(`word+part ${text} ${nameOf(after)}`);
     },
     part: (part) => names.add(`part ${nameOf(part)}`),
     run(first, second, third) {
@@ -237,7 +249,7 @@ function rowOf(name: string, { word, part, named }: Weights): Row | undefined {
   const [kind, first = "", second = "", third = ""] = name.split(" ");
   switch (kind) {
     case "word":
-      return word(first)?.own;
+      return word(knownWord(first))?.own;
     case "part":
       return part(partNumber(first))?.own;
     case "run": {
@@ -245,9 +257,9 @@ function rowOf(name: string, { word, part, named }: Weights): Row | undefined {
       return third === "" ? group?.after[partNumber(second)] : group?.run[partNumber(second)]?.[partNumber(third)];
     }
     case "word+part":
-      return word(first)?.after[partNumber(second)];
+      return word(knownWord(first))?.after[partNumber(second)];
     case "part+word":
-      return word(second)?.before[partNumber(first)];
+      return word(knownWord(second))?.before[partNumber(first)];
     default:
       return named(name);
   }

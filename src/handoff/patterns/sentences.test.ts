@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { maskOf, readClauses, STANCES, stancesAt } from "./clauses.ts";
 import { isEvidenceLine } from "./log-lines.ts";
 import { normalize } from "./normalize.ts";
-import { presenceIn } from "./presence.ts";
+import { toPlain } from "./plain.ts";
 import { readSentences } from "./sentences.ts";
 
 describe("readSentences", () => {
@@ -112,10 +112,7 @@ function textsOf(text: string): string[] {
 }
 
 function meant(text: string, cue: string): string[] {
-  const plain = normalize(text);
-  const held = stancesAt(
-    readClauses({ plain, isQuestion: plain.endsWith("?") }, presenceIn(plain)),
-    plain.indexOf(cue),
-  );
+  const { plain, present } = toPlain(text);
+  const held = stancesAt(readClauses({ plain, present, isQuestion: plain.endsWith("?") }), plain.indexOf(cue));
   return STANCES.filter((stance) => (held & maskOf([stance])) !== 0);
 }

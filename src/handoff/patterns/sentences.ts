@@ -1,16 +1,14 @@
 /** Cuts a message's prose into sentences, each with what its place says: section, list, evidence after it. */
-import type { CloseReading } from "./clauses.ts";
+import type { Clause } from "./clauses.ts";
 import { languageOf } from "./language.ts";
-import { normalize } from "./normalize.ts";
+import { type Plain, toPlain } from "./plain.ts";
 import { type ProseLine, readProse } from "./prose.ts";
 
 export type Section = "done" | "blocked" | "decided" | "planned" | "learned" | "background";
 
-export interface Sentence {
+export interface Sentence extends Required<Plain> {
   /** As written. */
   text: string;
-  /** As the cues read it (see normalize). */
-  plain: string;
   section: Section | undefined;
   isItem: boolean;
   checked: boolean | undefined;
@@ -18,8 +16,8 @@ export interface Sentence {
   /** The message began by agreeing ("ok.", "agreed"), in a sentence of its own before this one. */
   followsAgreement: boolean;
   isQuestion: boolean;
-  /** What `readClosely` made of it, once somebody has asked. */
-  close: CloseReading | undefined;
+  /** What `clausesOf` made of it, once somebody has asked. */
+  clauses: readonly Clause[] | undefined;
 }
 
 /** What is looked at of a very long message: its beginning and its end say what it is about. */
@@ -78,17 +76,18 @@ export function readSentences(text: string): Sentence[] {
     for (const [place, part] of parts.entries()) {
       if (sentences.length >= MOST_SENTENCES) return sentences;
       if (language === "mixed" && languageOf(part) === "other") continue;
-      const plain = normalize(part.slice(0, LONGEST_SENTENCE));
+      const { plain, present } = toPlain(part.slice(0, LONGEST_SENTENCE));
       sentences.push({
         text: part,
         plain,
+        present,
         section,
         isItem: line.kind === "item",
         checked: line.checked,
         introducesEvidence: line.introducesEvidence && place === parts.length - 1,
         followsAgreement,
         isQuestion: isAsked(plain),
-        close: undefined,
+        clauses: undefined,
       });
       followsAgreement = AGREEMENT.test(plain) || (followsAgreement && plain.length < 24);
     }

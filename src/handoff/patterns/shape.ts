@@ -4,6 +4,8 @@
  */
 
 import { DONE_VERBS } from "./cues/lexicon.ts";
+import type { Group } from "./score.ts";
+import { createWordTable } from "./word-table.ts";
 
 const WORDS_OF: Readonly<Record<string, string>> = {
   be: "is are am was were been being isnt arent",
@@ -115,39 +117,93 @@ export const START = partNumber("^");
 export const END = partNumber("$");
 const THING = partNumber("N");
 
-export interface Word {
+/** What a word is, wherever it stands. */
+export interface KnownWord {
   text: string;
   part: number;
-  start: number;
+  /** What the model knows of it, once somebody has asked. */
+  weights: Group | "unread" | undefined;
+}
+
+/** The words of a sentence, numbers and signs among them, and where each begins. */
+export interface Words {
+  words: KnownWord[];
+  starts: number[];
 }
 
 /** What is looked at of a sentence that does not end. */
 const MOST_WORDS = 80;
-const WORD = /[a-z_][a-z_'-]*|\d[\w.%]*|[,.!?:;()→+]/g;
 
-/** Words, numbers and signs; without the full stop at the end, which some people set and others do not. */
-export function readWords(plain: string): Word[] {
-  const words: Word[] = [];
-  WORD.lastIndex = 0;
-  for (let match = WORD.exec(plain); match !== null && words.length < MOST_WORDS; match = WORD.exec(plain)) {
-    const [text] = match;
-    words.push({ text, part: partOf(text), start: match.index });
+/** Without the full stop at the end, which some people set and others do not. */
+export function readWords(plain: string): Words {
+  const words: KnownWord[] = [];
+  const starts: number[] = [];
+  for (let at = 0; at < plain.length && words.length < MOST_WORDS;) {
+    const end = endOfWord(plain, at);
+    if (end > at) {
+      words.push(known.at(plain, at, end));
+      starts.push(at);
+    }
+    at = Math.max(end, at + 1);
   }
-  while (words.at(-1)?.text === ".") words.pop();
-  return words;
+  while (words.at(-1)?.text === ".") {
+    words.pop();
+    starts.pop();
+  }
+  return { words, starts };
+}
+
+const LETTER = 1;
+const DIGIT = 2;
+const SIGN = 4;
+/** May go on after a letter. */
+const IN_WORD = 8;
+/** May go on after a digit. */
+const IN_NUMBER = 16;
+const ARROW = "→".charCodeAt(0);
+
+let kinds: Uint8Array | undefined;
+
+/** Of the word that begins at a place; the place itself, where none does. */
+function endOfWord(plain: string, start: number): number {
+  const kindOf = (kinds ??= readKinds());
+  const code = plain.charCodeAt(start);
+  const kind = kindOf[code] ?? 0;
+  if ((kind & SIGN) !== 0 || code === ARROW) return start + 1;
+  const more = (kind & LETTER) !== 0 ? IN_WORD : (kind & DIGIT) !== 0 ? IN_NUMBER : 0;
+  if (more === 0) return start;
+  let end = start + 1;
+  while (((kindOf[plain.charCodeAt(end)] ?? 0) & more) !== 0) end += 1;
+  return end;
+}
+
+/** By the code of a character. */
+function readKinds(): Uint8Array {
+  const read = new Uint8Array(128);
+  for (const letter of "abcdefghijklmnopqrstuvwxyz_") read[letter.charCodeAt(0)] = LETTER | IN_WORD | IN_NUMBER;
+  for (const digit of "0123456789") read[digit.charCodeAt(0)] = DIGIT | IN_NUMBER;
+  for (const sign of ",!?:;()+") read[sign.charCodeAt(0)] = SIGN;
+  for (const sign of "'-") read[sign.charCodeAt(0)] = IN_WORD;
+  read[".".charCodeAt(0)] = SIGN | IN_NUMBER;
+  read["%".charCodeAt(0)] = IN_NUMBER;
+  return read;
 }
 
 /** The parts in their order between `^` and `$`; one thing, however many words name it. */
-export function shapeOf(words: readonly Word[]): number[] {
+export function shapeOf(words: readonly KnownWord[]): number[] {
   const parts = [START];
-  for (const { part } of words) if (part !== THING || parts.at(-1) !== THING) parts.push(part);
+  let before = START;
+  for (const { part } of words) {
+    if (part !== THING || before !== THING) parts.push(part);
+    before = part;
+  }
   parts.push(END);
   return parts;
 }
 
 /** "load test falls over" is no request to load something: a thing that something happens to comes first. */
 export function opensWithThing(clause: string): boolean {
-  const [, , second, third] = shapeOf(readWords(clause)).map((part) => PARTS[part] ?? "");
+  const [, , second, third] = shapeOf(readWords(clause).words).map((part) => PARTS[part] ?? "");
   if (second === undefined) return false;
   return (
     /^(?:bad|good|be|have|stay)$/.test(second) ||
@@ -155,17 +211,10 @@ export function opensWithThing(clause: string): boolean {
   );
 }
 
-/** Words come again and again; kept within bounds. */
-const known = new Map<string, number>();
-const MOST_KNOWN = 20_000;
+const known = createWordTable((text): KnownWord => ({ text, part: partNumber(partNameOf(text)), weights: "unread" }));
 
-function partOf(word: string): number {
-  const found = known.get(word);
-  if (found !== undefined) return found;
-  if (known.size >= MOST_KNOWN) known.clear();
-  const part = partNumber(partNameOf(word));
-  known.set(word, part);
-  return part;
+export function knownWord(text: string): KnownWord {
+  return known.at(text, 0, text.length);
 }
 
 function partNameOf(word: string): string {

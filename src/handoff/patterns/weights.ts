@@ -4,3072 +4,3050 @@
  * and for a second look.
  */
 export const WEIGHTS = String.raw`
-about-text	=-66,-53,-35,-43,17,-14,-91
-after blocker	=34,-24,-35,-70,-43,-15
-after decision	=-57,-2,-28,-42,-28,-3
-after insight	=-9,-6,12,5,-13
-after scope_creep	=9,-23,-9,,12
-after task_created	=-6,-10,,-5,,13
-after-agreement	=4,128,,5,-3,-6,36
-alone	=-36,-40,-57,6,-78,-66,-50
-asks-elsewhere	=-88,-66,-35,-96,-14,-35,-144
-assistant	=-60,-34,-16,28,-29,-34,-99
-before blocker	=32,-25,-15,20,-42,-28
-before decision	=-24,-3,,-22,33,8
-before insight	=-20,-14,13,12,11,-7
-before scope_creep	=12,,-3,-5,22,-3
-before task_created	=13,3,7,10,,11
-bias	=-94,-134,-82,-100,-11,-76,340
-blocker:bad-news	=148,-11,-3,-17,-5,-5
-blocker:bad-state	=216,9,-4,-14
-blocker:blocked-by	=213
-blocker:breakdown	=179,-6,-3
-blocker:broke-it	=196,,5
-blocker:cannot	=238,-6,-3,-7,-2,4
-blocker:delay	=135,4,,-3
-blocker:does-not	=139,-14,-7,-10,-2
-blocker:fail-plain	=140
-blocker:failed	=180,-12,-2,-12,-2,-2
-blocker:failing	=219,,,-3
-blocker:fails	=232,-8,-5,-15,-3,-2
-blocker:goes-bad	=199,-6,-3,-4,2
-blocker:half-gone	=109,-8,-4,-10
-blocker:harm	=184,-4,-4,-14,-2
-blocker:harming	=199,-11,,,,7
-blocker:has-none	=135,-13,,-6,,2
-blocker:having-trouble	=201,-4,,-11
-blocker:idiom	=208,-7,-2,-4,-3,-4
-blocker:keeps-on	=189,-6,,-2,9
-blocker:lack	=199,-25,-3,-9,-2,-2
-blocker:lacks	=162,-3
-blocker:lost-hours	=150,-2
-blocker:need-first	=214,-4,,,,-3
-blocker:no-outcome	=136,-7,,-2,,-2
-blocker:no-output	=159,14,,-3
-blocker:not-in-place	=190
-blocker:not-working	=220,-10,-4,-6,,-3
-blocker:not-yet	=137,6,-2,-3
-blocker:nothing-does	=147,-4,,-18,,-5
-blocker:persists	=127,-19,-3,-4,-5,4
+about-text	=-52,-38,-34,-34,18,-12,-77
+after blocker	=19,-37,-41,-85,-45,-12
+after decision	=-45,,-30,-44,-17,2
+after insight	=-7,-7,31,12,-15
+after scope_creep	=2,-4,-9,,13
+after task_created	=-4,-10,,-5
+after-agreement	=,151,,4,-4,-6,66
+alone	=-32,-45,-57,20,-79,-66,-30
+asks-elsewhere	=-115,-98,-35,-122,-16,-36,-170
+assistant	=-70,-41,-18,35,-29,-35,-75
+before blocker	=43,-31,-17,21,-47,-27
+before decision	=-12,11,,5,29,-4
+before insight	=36,-42,13,16,6,-7
+before scope_creep	=8,,-4,-2,23,-3
+before task_created	=,,6,-8,,14
+bias	=-99,-116,-107,-94,-30,-87,357
+blocker:bad-news	=154,-8,-3,-15,-6,-4
+blocker:bad-state	=208,,-4,-12
+blocker:blocked-by	=211
+blocker:breakdown	=170,-4,-3,-3
+blocker:broke-it	=193,,5
+blocker:cannot	=219,-7,-3,-3
+blocker:delay	=133,10
+blocker:does-not	=139,-16,-8,-15,,2
+blocker:fail-plain	=147,-3
+blocker:failed	=158,-11,,-19,-3,-2
+blocker:failing	=216,3,,-3
+blocker:fails	=220,-4,-4,-13,-3,-2
+blocker:goes-bad	=197,-4,-4,-3,2
+blocker:half-gone	=118,-10,-4,-8
+blocker:harm	=183,-4,-4,-12,3
+blocker:harming	=188,-9,,-3,,8
+blocker:has-none	=139,-7,,-7,,2
+blocker:having-trouble	=198,-4,,-5,-2
+blocker:idiom	=210,-12,-3,-4,-3,-4
+blocker:keeps-on	=186,-9,,-4,8
+blocker:lack	=188,-24,-3,-13,-2,-2
+blocker:lacks	=164,-2
+blocker:lost-hours	=149
+blocker:need-first	=216,-5,-3,,,-2
+blocker:no-outcome	=119,-10,,-3,,-2
+blocker:no-output	=158,,,-5
+blocker:not-in-place	=186
+blocker:not-working	=220,-5,-4,-8,,-3
+blocker:not-yet	=132,-8,-2,-5
+blocker:nothing-does	=135,-2,-3,-19,,-5
+blocker:persists	=133,-25,-3,-4,-5,12
 blocker:remaining	=130
-blocker:resource	=138,-4,-3,-12
-blocker:same-again	=213,-2,,-3
-blocker:sigh	=76,-6,,-2,,-2
-blocker:standing-still	=203,-4,,-12
-blocker:stopped	=180,,-2,-8
-blocker:stuck	=268,,-5,-7,-2
-blocker:the-problem-is	=145
-blocker:throws	=168,-10,-6,-9
-blocker:took-down	=226,-9,-6,-2,,-3
-blocker:trailing-not	=167,,,6
-blocker:unable	=272,-11,,-9,,5
-blocker:waiting	=213,,,-2
-blocker:weak-state	=140,7,,5,-4,-8
-blocker:wrong-verb	=172,-24,13,-22,-7,-7
-blocker@condition	=-7,-7,-11,-4,-4,-2
-blocker@consequence	=-133,-2
-blocker@general	=-133,-3,,-6
-blocker@history	=-2,,,-4
-blocker@negated	=-25,-21,-3,27,-2
-blocker@past	=-121,-3
-blocker@planned	=13,,-4,-3,,-3
-blocker@possible	=-3,-2
-blocker@question	=,-4,,-2,,-3
-blocker@reported	=-108,-5,-7,-7
-blocker@request	=-7,6,-3,-5,-5,-4
+blocker:resource	=131,-3,-3,-16
+blocker:same-again	=215,-3,,-10
+blocker:sigh	=72,-7,-2,-3,-3
+blocker:standing-still	=204,-10,-2,-12,-2
+blocker:stopped	=180,,-2,-7
+blocker:stuck	=257,-8,2,-8,-2
+blocker:the-problem-is	=143
+blocker:throws	=170,-9,-6,-17
+blocker:took-down	=225,-8,-6,-5,,-2
+blocker:trailing-not	=171,2,,10
+blocker:unable	=266,-4,,-12,,5
+blocker:waiting	=219,,,-4
+blocker:weak-state	=147,-6,,-3,-4,-8
+blocker:wrong-verb	=164,-25,13,-25,-7,-6
+blocker@condition	=-18,-5,-6,-2,-4
+blocker@consequence	=-133,-3
+blocker@general	=-137,-4,2,-4
+blocker@history	=-5,-3,,-4
+blocker@negated	=-29,-23,-4,12,-2
+blocker@past	=-125,-4,,,5
+blocker@planned	=12,,-4,,-2,-3
+blocker@possible	=-7,-5
+blocker@question	=18,-4,,11,,-3
+blocker@reported	=-111,-7,-8,-9
+blocker@request	=-3,-5,-3,-5,-5,-3
 checked	=-300,,,400,,,200
-decision:after-talk	=,167,,-4,,-4
-decision:answered-choice	=-2,218,,-3,-4,-3
-decision:answered-name	=-7,152,-6,-22,-7,-3
-decision:approve	=-6,196,-3,-15,-4
-decision:assent	=-4,197,,-3
-decision:assistant-choice	=-8,244,-3,-9,,-3
-decision:becomes	=-5,152,-9,-18,5,-3
-decision:body-settled	=-9,212,-3,-9,,-3
-decision:contrast	=-4,125,-5,6,-3
-decision:decided	=-5,298,-4,-12,-2,-4
-decision:decided-bare	=-11,196,-6,-13,-4
-decision:decision-label	=-4,260,,-4,,7
-decision:from-now-on	=-13,298,-4,-11,,-5
-decision:go-with-plan	=-3,163,,-8,-5,-4
-decision:going-with	=-11,255,-5,-3,-5,7
-decision:it-is	=-18,320,-6,-19
-decision:let-us	=-3,249,,-4,16
-decision:let-us-choice	=,106,,,-5,2
-decision:must-be	=3,120,,,,-4
-decision:no-rule	=,162
-decision:no-thing	=-3,140,,-7,-2
-decision:scratch	=-4,182,-3,-6,-2,-4
-decision:settled-talk	=-4,172,,,,-3
-decision:that-is-how	=-9,220,-3,-7,,-3
-decision:then	=-7,163,-4,-14,3,-6
-decision:we-doing	=-13,136,,-2,,8
-decision:we-present	=-10,127,,,-4
-decision:we-rule	=-6,165,-2,-3,-3
-decision:will-be	=-8,139,-3,-9,,-4
-decision:will-choose	=-7,210,,-3,-2,12
-decision:will-not	=-9,177,,,,-7
-decision:will-only	=8,148,,,-4,-7
-decision:will-open	=,109,,,,11
-decision@condition	=10,-8,,-3,,-3
+decision:after-talk	=-2,171,,-7,,-4
+decision:answered-choice	=-3,202,,-4,-4,-2
+decision:answered-name	=-12,142,-5,-21,,-2
+decision:approve	=-7,193,-3,-17,-4,-3
+decision:assent	=-6,194,,-4
+decision:assistant-choice	=-11,248,-3,-7,,-3
+decision:becomes	=-9,149,-8,-19,6,-3
+decision:body-settled	=-9,189,-4,-13,-2,-3
+decision:contrast	=2,131,-4,4,-3
+decision:decided	=-9,293,-4,-12,-2,-5
+decision:decided-bare	=-15,195,-6,-6,-4,-3
+decision:decision-label	=-5,263,,-4,,6
+decision:from-now-on	=-14,303,-5,-9,,-5
+decision:go-with-plan	=-4,162,,-7,-5,-4
+decision:going-with	=-12,267,-5,-5,-5,8
+decision:it-is	=-23,323,-6,-19,-5,-3
+decision:let-us	=-4,252,,-4,15
+decision:let-us-choice	=,107,,-2,-6,2
+decision:must-be	=3,115,,,,-3
+decision:no-rule	=3,161
+decision:no-thing	=4,133,,-9
+decision:scratch	=-8,180,-3,-12,-2,-4
+decision:settled-talk	=5,162,,-7,,-3
+decision:that-is-how	=-11,216,-3,-6,,-3
+decision:then	=-10,157,-3,-10,6,-6
+decision:we-doing	=-15,146,-2,-2,,8
+decision:we-present	=-14,135,,-3,-4
+decision:we-rule	=-10,170,-3,-2,-3,2
+decision:will-be	=-10,130,-3,-10,,-3
+decision:will-choose	=-6,208,,-3,-3,17
+decision:will-not	=-12,176,,,,-6
+decision:will-only	=13,141,,,-4,-6
+decision:will-open	=,108,,-2,,13
+decision@condition	=,-7,,-2,,-3
 decision@consequence	=,-122
-decision@general	=,-122,,-4
-decision@history	=,-4,,-3
-decision@negated	=,-4
-decision@past	=,-117
-decision@planned	=,2
+decision@general	=,-122
+decision@history	=,-3
+decision@negated	=-2,-7
+decision@past	=,-115
 decision@possible	=-3,-11
-decision@question	=,5
-decision@reported	=,-115
-decision@request	=,8,,-3
-evidence-after	=78,-10,-5,,-3,-5
-explains-condition	=-118,-20,12,-14,-3,-3
-fine-again	=-5,-10,-9,143,-6,-6,18
-first	=-18,8,-39,30,-27,-55,44
-inside	=-93,-35,-43,-74,-51,-52,-95
+decision@question	=,8
+decision@reported	=,-111
+decision@request	=,10,,-3
+evidence-after	=83,-14,-5,29,-3,-5,8
+explains-condition	=-132,-21,11,-17,-3,-3
+fine-again	=-15,-3,-9,136,-6,-6,14
+first	=-19,12,-43,38,-28,-56,53
+inside	=-96,-50,-35,-82,-51,-52,-93
 insight:all-along	=-120,,265
-insight:apparently	=-79,-8,147,-5,5
-insight:because	=,,99,,-3
-insight:cause	=-108,-11,260,-3,-4,-2
-insight:fix-explained	=,-6,174,11
-insight:is-so-because	=-62,-3,144,,,9
-insight:looked-into	=,-5,146,-2,,11
-insight:not-but	=-3,-8,139,-4,4
+insight:apparently	=-81,-9,147,-6,6
+insight:because	=-4,2,97,-6,-3
+insight:cause	=-106,-13,257,-6,-4,-2
+insight:fix-explained	=,-6,176,12
+insight:is-so-because	=-63,-6,143,4
+insight:looked-into	=,-5,147,,,11
+insight:not-but	=-4,-12,140,-5,5
 insight:not-the-suspect	=-122,,171
-insight:only-when	=-148,-3,183
-insight:realised	=-8,-4,298,-6,-4
-insight:share	=-2,-3,176,-5,-2
-insight:turns-out	=-5,-8,287,10,-4,-3
+insight:only-when	=-148,-2,184
+insight:realised	=-9,-5,299,-6
+insight:share	=,,178,-5,-2
+insight:turns-out	=-7,-7,288,14,-4,-3
+insight@condition	=-4
 insight@consequence	=,,-120
-insight@general	=,-3,-115
+insight@general	=,,-115
 insight@past	=,2,-118
-insight@question	=,,9
+insight@question	=-4,,8,2
 insight@reported	=,,-124
 insight@request	=,,2
-item	=,-34,-18,26,-17,-21,-52
-last	=-59,-54,-74,-93,-77,-48,-81
-of many	=-76,-22,-51,-63,,-41,-88
-of three	=-27,-19,-35,-38,21,-37,-37
-of two	=-28,13,-31,-7,-48,-30,13
-part !	=-32,-46,,13,-15	>!=,-14,-16,20,-10,-12,38	>! !=17,,,11,,,17	>! $=,-14,-16,54,-10,-12,35	>$=-31,-46,,39,-15
-part #	=15,,,21,-31,,41	>#=,,10,14,,,16	># $=,11,11	>$=-15,15,16,-41,-27,30,-24	>(=,,,-34,,9	>)=-12,-21,,19	>) $=-10,,,18,,10,13	>,=-9,13,-14,15,-10,,13	>, #=,,19,25,,,23	>, N=-25,-23,,-32,,,-29	>, it=,9	>, not=,19	>, prep=,,,9	>, s=,,,,,,14	>, so=13,-8,-10	>, the=19,,,-33,,,-22	>, we=,8	>, you=,,,14	>:=-12,,-16,24,,-12,-23	>: #=,,-13,,,-9	>: N=,,,11	>: the=,,,,,,-12	>;=,,,,,,-12	>; N=,,,,,,-13	>?=,,,-8,,,-10	>? $=,,,-8,,,-10	>N=18,,24,31,,8,51	>N #=-11,,,16,,17,12	>N $=-18,18,,-18,-9,9,16	>N )=,10	>N ,=9,,9,20,,,9	>N and=,-9,,,,,-8	>N bad=,13,9,,,,8	>N be=16,22,,-9,,,15	>N choose=10	>N done=,,23,-8	>N good=,,,9	>N make=9	>N prep=10,21,15,28,14,-10,18	>N s=-9,-31,-10,43	>N the=,-16,,,,,-22	>all=8,,17	>all N=,,18,,,,10	>and=20,,8,-55,,,-18	>and #=,24,,-12,,10,-31	>and N=,,11,,,,14	>and ing=,,,9	>and it=,,,-15,,,-11	>and make=,,,,,,-12	>and the=-14,,,-15	>and they=,,,-10	>and we=8,-10	>bad=,-19,10,11,,,21	>bad $=-10,,9,,,,13	>bad ,=,-9	>bad s=,,,15,,,15	>be=29,,,25,,-13,35	>be N=,-12,,,,,-9	>be bad=25,-9	>be choose=,15,,-10	>be done=,-10,13,8,,,10	>be ed=,-10	>be good=-10,,,,,,37	>be not=12	>be prep=,,,23,,,-16	>be the=,40	>because=8,,15,,,,10	>done=11,-9,,18	>ed=,-26,,15	>get=,31,,,,,10	>good=-10,10,17	>good $=,,,-14,,,-18	>good ,=,11,13,,,,18	>good N=11,10	>have=-14,,,15	>have be=,,,19,,,13	>if=,-8,,,,,-16	>ing=,,25,20,,,10	>it=,,,-9,,,-9	>make s=,,,,,,-8	>modal=,,,-9	>modal N=,-10,,,,,-8	>need=,-8	>only=9,,,,,,9	>only prep=13	>past=,-10	>prep=,30,42,26,,12,32	>prep #=,-15,17,23	>prep N=-10,22,-11,,,15,10	>prep all=18,-10,,-12	>prep ed=,22,,-11	>prep it=24,,21,,,,29	>prep s=,24,10,-10	>prep the=,-11,,23,17	>prep they=,,11,16	>prep time=,,,11	>s=23,-44,-38,56,,,33	>s $=-23,-27,-12,22,17,,-11	>s ,=-12,,-12,-15,,,-15	>s N=16,-14	>s and=16,-22,,-16	>s bad=,,,13,,,13	>s be=,,,,,,22	>s done=,,,14,,,20	>s good=,,13,20	>s no=,8,,,,,-14	>s now=,,,14	>s only=,-8	>s past=,28,,9	>s prep=,-20,,14,,,-11	>so=,,,,,,8	>stay=-21,,,,,,-27	>the=,14,,-11,,,-12	>the N=,46	>the time=,-28,,,,,-13	>time=12,33,12,-15,,-16,45	>time $=-19,19,,,,-15,-28	>time ,=11,10,,,,,42	>time N=9,10,9,,,,23	>time and=12	>time prep=-8,,,-16	>when=-19,16,,21,,11,15	>when the=,20	>will=,16,,,,,-10
-part (	=,,,,,25,21	>#=,-9,,,,20	># )=,-9	># N=,,,,,,10	># prep=,,,,,,-8	>N=-10,12,,20,,,26	>N #=-9,,,9	>N )=,,,9	>N ,=,11,,,,,17
-part )	=-19,,,,,19,-9	>$=-26,,-15,,,21,-11	>,=,16,,,,,9	>, N=,12,,,,,11	>:=,-9	>N=,,,,,,-11	>and=,,,13	>choose=,,,,,,-23	>s=,,,,,,-9
-part +	=,,,9,,,14	>#=,15
-part ,	=,13,-12,13,-18,-12	>#=9,,,32,-10,-17,46	># $=10,,,,,,-10	># ,=,9,,-17,,,10	># :=,,,32	># N=22,,,-13,,,9	># and=-9,,,-14,,,-11	># bad=,,,-9	># prep=-10	># s=,,,34,,,32	># stay=,,,,,,-14	># the=,-27	># time=16,9	>$=,-15,,-15,,,-24	>(=,,,,,,-14	>( #=,,,,,,-12	>N=-11,22,-11,,-21,-15,26	>N #=,,,-30,,43,-12	>N $=,-29,-16,,-10,-15,-21	>N )=,11,,,,,17	>N ,=-29,-21,,,-11,-8,-30	>N .=,,,,,,-13	>N :=,18,,,,14	>N and=,,10,,15	>N bad=-10,,,,,,17	>N be=8,25,10,,,,37	>N can=11	>N do=,,22	>N done=,,,-18,,,-25	>N ed=-10,,,26,,,22	>N get=,,,,,,9	>N good=-14	>N have=,,,15	>N it=,14,,,,,-35	>N ly=,10	>N my=,,,,,,-16	>N now=11	>N only=,-10	>N past=,,,18	>N prep=,14,-15,,,-9,-9	>N s=,,,,,-10	>N stay=,16,,-10	>N the=,-10,-9,-16,,,-37	>N they=,,,-12	>N time=18,,,,,,13	>again=,,,,,,-9	>all=-12,,-12,,,8	>all #=,10	>all N=,,,13,,,15	>all ed=,,,,,-9,-21	>all good=,,,-13,,,-17	>all prep=-21,,,-9,,,-14	>all s=,-9,,26,,24,22	>and=,9,,,11,-11,15	>and N=,-9,9,-11,9,,-22	>and choose=,-22,,,,,-28	>and ing=,-12,,11	>and it=17,14,,9	>and no=,9,9,-14,,,18	>and only=,,,,,,-10	>and prep=,,,,,,-15	>and s=,11,,-14,,,-12	>and so=,,,-11	>and the=-15,12,-16,23,,-10	>and they=18,,,,,,18	>and we=11,33,,,,,8	>and you=,-9,,9,,,14	>bad=,-11,-15	>bad N=,,-9	>be=10,-12,11,14	>because=8,22,21,,,13	>because all=,,,,,,12	>because prep=,-9,,,,,-12	>because the=,28,18	>because they=12	>but=13,,,31	>but ,=8,,,,,,-9	>but the=-8	>can=,,,,,,21	>can not=,,,,,,18	>choose=,18,,,17,-11,20	>choose N=,17,,,,,12	>choose it=,11,,,,,12	>choose prep=,-24,,13,,,-24	>choose s=11	>do=-13,11,,,22	>do not=-9,9,,,,,-12	>done=-15,-13,-9,31,,25,27	>done $=,,,,,,8	>done ,=,-9,,12	>done and=,10,,12	>done prep=,,,,,10	>done the=,,,,,13	>ed=-15,-15,,18,,21	>ed and=-8	>ed it=,17	>ed prep=,-20,,16,,19	>get=,,,12	>get the=,,,,8,,-9	>good=-8,30,,,-9,-12	>good $=,16,,,,,14	>good prep=,,,31,,,10	>good s=,16,,-14	>have=,,,31	>have not=,,,18	>ing=20,10,,,12,,19	>ing be=33,,,-17	>ing it=,,,8,,,-14	>ing prep=,-9,,-12,,,-20	>ing the=,,,23,,,15	>it=11,-27,,,26	>it N=15,,,,,,14	>it bad=,,,,,,-11	>it be=,,,-20,11	>it good=,,,27,,,9	>it have=,,,10	>it now=,,,-8,11	>it s=,,,,,,10	>ly=,,,-13,,,-18	>ly $=,8,,,,,-10	>ly N=8	>make=,22	>make $=10,,,,,,-15	>make N=,-10,,,,,-13	>make it=,20,,,,,22	>make my=,18,,,,,33	>make the=,,,,,,-12	>maybe=,,,,,,-18	>modal=,,,,,,14	>modal you=,,,,,,13	>my=,,10	>my N=,16	>need=23	>no=16,13,-13,25,12,-12,30	>no N=22,,,-19,,,39	>no bad=-19,-8,,43	>no be=-13,,,,,,-17	>no can=,,,,,,11	>no ing=,,,,,,-9	>no prep=-10,13	>no s=-21,-22,,17,,,-13	>no the=,8	>not=-24,32,,12,,29,11	>not #=,8,,,,,11	>not N=,26,,22,,-13	>not prep=-11,,,,,,-11	>not s=,-16	>not the=,21,,,,,17	>now=-11,,,-8	>now bad=,,,,,,-9	>only=-9,,,,,,-14	>past=,,,23,,,15	>past the=,,,,,,-13	>please $=-8	>prep=,18,,-11,-15,18	>prep #=,,,,,,-10	>prep N=18,-11,12,-10,,,-11	>prep all=-10,8,,10	>prep it=,,,,,,-22	>prep no=-8,8	>prep s=,-18,,14	>prep the=15,21,,,,14,17	>prep you=,18,,,,,19	>s=,,-18,13,-10,-9,9	>s #=,-8	>s $=,-18,,,,,-14	>s ,=,,,-10,,,-18	>s ?=,,,,,,-12	>s N=,21,,8,,,24	>s and=-14,,,9,,11,-11	>s bad=21,,,-10	>s choose=,,,18,,,13	>s done=,,,-8	>s ed=,,,23,,,10	>s good=,-13	>s ly=,,,,,,-9	>s make=8	>s only=,14	>s prep=,16	>s the=,13,,-8	>so=,23,24,-23,-13,,24	>so :=-9,11,,,,,11	>so N=-23,23,,-8	>so ing=,,10,-9,,,9	>so it=,,,10,,,-10	>so no=10,-8,,,,,10	>so prep=,,,,,,-15	>so s=13,,,,,,-14	>so the=16,-14,41,-17,-9,,9	>so we=28,,,12,,-9,19	>still=-8,16	>still $=,20	>the=-11,,19,-31,11	>the #=,10	>the N=-13,,,-15,10,9,-13	>the bad=,,,,,,-13	>the good=,,,-13,,,28	>the ing=,-18,13,,,,-14	>the s=-11,,9,,,,-12	>they=-20,,17,35,-10	>they be=,26	>they choose=,,20	>they done=,,,11,,,16	>they ed=,,,9	>they past=,,,9	>time=,12,,-15,,,-27	>time #=,23,,11,,,22	>time be=,,,-15,,,-24	>we=,26,-11,-10,24,,38	>we N=-11,,,-13,9,-8	>we be=,,,,41	>we can=-10,,,,,,-13	>we choose=,,,-12,,13,14	>we do=21,16,,,,,31	>we ed=,,,13	>we have=11,,,8,,,10	>we make=-8,,,,,9,9	>we modal=,,,,,,-25	>we need=,,,,,,-14	>we now=,,,,,,-12	>we only=,-9,,,,,-12	>we will=,-23,,,,,10	>when=,-18,,,,13,-21	>when the=,,,,,18	>why=,-9	>will=,-15,,,,,-19	>you=-11,16	>you N=,-9
-part .	=,,11,-14,,-8,-13	>N=,,,-17	>N prep=13,,,,,,-13
-part :	=-23,,15,9,-10,,31	>#=-16,,,9,,-17,11	># $=-12,,,,,,-34	># ,=9,,,15	># N=,,,11,,,13	># and=,-12	># good=15	># prep=-13,,14,,,,-10	># s=,,,10	># time=,9,,10	>$=-24,-24,-31,,-26,-29,-57	>(=,,,,,,10	>)=,-8,,19,,,-14	>) $=,-8,,19,,,-14	>N=,12,-18,-21,-12,17	>N #=,-20,,-11	>N $=-18,-15,-23,,-16,-26,-36	>N ,=,,,,,-8,-37	>N and=,,,,,13	>N bad=34,,,,,,18	>N be=,,16,-29,,,14	>N done=,,,-9,,9,-16	>N good=18,16,,30,,,20	>N have=10,,,,,,22	>N only=,15	>N past=,,,11	>N prep=-9,,,,,28	>N s=,37,,,,,28	>N stay=,,,,,,12	>N the=,-28,,,,17	>all=,,,,,,11	>bad=34,,,-10,,,-13	>bad ,=41	>choose=,-24,,,,,-15	>choose N=,,,,,,-22	>choose the=,-9	>done=,-10,,27,,,12	>done $=,,,9	>good=,-10,,49	>good $=,,,49	>good ,=,,,,,,15	>ing=,-13,,10,,10	>ing ,=,,,11,,12	>it=,18,10	>it bad=,19,,,,,9	>it s=,,10	>make=,-15,,10,13,11,10	>make s=,,,,15,9	>no=,32,,-14,,-9,23	>no N=,14,,-11,,-8,8	>no s=,19,,,,,10	>not=,16,17,,21,,12	>prep=-10,,20,-9	>prep N=,,,,,,-11	>s=-18,13,10,,,,20	>s choose=,,,,,,10	>s good=-8,,,-8,,,-13	>the=9,28,27,,17,16,31	>the N=23,,26,-19,22,16,14	>the bad=-9,16,,13	>the ing=,13	>the s=,,,,,,9	>the time=,,,,,,-10	>they=,,11,,,,10	>we=,,,,9,38,15	>we N=,,,,,38,8	>we be=,,,,13	>we choose=,,,,,,-9	>we have=9	>when=,,,12	>you=-10,,8,9,,,-18	>you be=,,,,,,-8
-part ;	=,,,14	>N=18	>N be=,,,,,,-13	>the=,10,,,,,14	>the N=,9,,,,,12	>we=,,,9
-part ?	=-45,-52,-41,-60,-26,-36,-69	>$=-45,-51,-40,-58,-26,-35,-67
-part N	=-33,-10,-50,-11,-44,-46,-31	>!=,-14,12,-9,21,-14,11	>! !=11,,,,,,-13	>! $=-14,-12,15,-9,23,-12,24	>#=-9,-22,22,-9,-21,67	># #=,-13	># $=-14,,-19,,,64,15	># (=,-11	># )=-10,,,,,17	># ,=,,,-17,,,-34	># :=-11,,,,,,-20	># N=-15,,21,,,9	># and=-12,,10,-17,,,-20	># bad=20,,10,10,,,16	># be=,,10,-16,,,-14	># ed=,,,,,,-10	># get=,12	># good=,,9,14	># have=,,,17,,,13	># modal=,-10,,,,,-8	># only=,-9,,9	># prep=,,-13,-12,,9	># s=24,,,,,,11	># stay=-8,,,,,,-8	># when=-12,,,10	>$=-28,,-30,-65,-31,-66,-24	>(=,,12,,,,-19	>( N=-8	>)=,31,,,,13,20	>) $=,11,,,,14,12	>) ,=,24,,,,,9	>+=,-10,,12	>,=-20,,,,,17	>, #=12,-15,,-13,,,28	>, N=15,,,-28,,-11,-26	>, all=-23,-9,,,,22	>, and=9,,,-31,23,,27	>, bad=,,,,,,-11	>, be=,,11	>, because=,29,,,,13	>, but=10	>, can=,,,,,,9	>, choose=9,,,17,15,,15	>, do=-16,,,,,,-11	>, done=,,,,,,9	>, ed=,,,-14,,8,10	>, get=,,,16,,,11	>, good=,18,,12,,,19	>, have=,,,20	>, ing=,,,,,,-10	>, it=-13,-38,25,,13,,10	>, ly=,9,,-11,,,-13	>, make=-8,-12,,,9,,-19	>, my=,15,10	>, no=21,39,,,15,,13	>, not=,22,,,,43,23	>, past=,,,17	>, please=8,-17,,,,,-24	>, prep=17,13,-11,,-10,9,14	>, s=,-14,,47,,-14,27	>, so=17,-12,,,,-15,14	>, the=-40,19,-12,-15,,12,-14	>, they=-18,-17,23,19	>, time=,15,,-15,,,-22	>, we=,-11	>, when=,-8	>, you=,11	>.=10,,9	>. N=11,,,-11	>:=,,,10,,16	>: #=,-21,,-8,,,-13	>: $=,44,-9,,,-13	>: N=,,-26,-30,-17,20,-18	>: bad=39,,,-8	>: choose=,-9,,,,,-14	>: done=,,,21	>: good=,,,21,,,19	>: ing=,-9,,11,,10,10	>: make=,,,16,13,,8	>: no=,18,,,,,15	>: not=,16,10	>: s=-20,-9,,29	>: the=17,,10,,30,-13,23	>: they=,,17	>: we=-14,13,,,,45,16	>: you=,,9,,,,-10	>; N=19,,,-9,,,-11	>?=-24,-27,-18,-20,,-20,-34	>? $=-24,-27,-18,-20,,-20,-36	>again=8,-20,,21,,-8	>again $=-8,-9,,-10,,,-18	>again ,=25,,,-8	>again prep=,,12,32,,,10	>all=-30,,-20,-18	>all $=,,,-11	>all N=-10,,-9,,,,22	>all be=,17	>all prep=,11	>all time=-10,-11,,-10,,,-18	>and=20,-22,,-30,,-34,-11	>and #=,14	>and N=,-15,-13,12,,-11,-19	>and all=,,,9,,,9	>and bad=,,,-8,,,-19	>and be=,,,-15,,,-17	>and choose=,,,,9	>and done=-13,,,20,,,14	>and ed=,,22	>and get=,,,,,,-19	>and good=-12,-9,,17	>and ing=,18	>and it=-10	>and make=,-13,,30,,-11	>and need=,,,,,,-9	>and no=,,,,,,12	>and not=,,12,,,,9	>and now=9,,,-17	>and past=,,,,,,-11	>and prep=,,,,,,19	>and s=10,23,,,,8,10	>and so=,,9,,,,-10	>and the=40,-17,21,-26,,,-15	>and they=20	>and we=10,,,-16,,,18	>and will=,,,,,,10	>bad=30,-25,18,-10,-30,-30,25	>bad $=22,22,,19,,-9,12	>bad ,=10,-29,,18,,,16	>bad N=,,,,,,16	>bad again=,,,,,,11	>bad and=,-10,,,,,-19	>bad be=-10,,,8,,,-13	>bad because=-23,,14,25,,,-14	>bad it=,,,,,,-14	>bad ly=,,18	>bad my=30,,,,,,20	>bad no=,,,14,,,10	>bad prep=,48,-9,-30	>bad s=,,11,,,,-13	>bad the=29,-16,,-23	>bad when=,,19	>be=,-25,,,-13,-11	>be #=-13,,,,,,-15	>be ,=-14,,,,,,-10	>be N=-44,,-21,11,-13,-12	>be again=,-12,,22,,,17	>be all=,,,,,,-9	>be bad=11,31,-17,,-15,-11,40	>be be=23,,,-20,,,16	>be because=,,,,,,-16	>be choose=-10,66,,12,,,35	>be done=,-28	>be ed=-9,,,-13,,,-38	>be good=-14,11,,46,24,,9	>be ing=40,-24,-9	>be it=,,16,-9,,,11	>be ly=,,,-11,13	>be make=,16	>be no=,-12,,,,16,-11	>be not=17,-15,11,-12,,,23	>be now=40,,17,11,,,19	>be only=,,,,,,-11	>be please=,,,-10,,,-17	>be prep=,10,,24,-10,44,24	>be s=13,-19,,,,,-14	>be so=,,,,,,-8	>be the=,,26,-37,,,-9	>be time=8,-11,,,,,11	>be why=,-19,15,,22,,-16	>because=14,-21,,,,-11,23	>because #=,,,23	>because prep=,,9,,,,17	>because the=25,-13,,-12	>because time=,-10	>but=-31,-18,,-10,,9,-20	>but $=-39,-12,,,,,-23	>but ,=,,,,,13	>but the=13,,,,,,11	>can=,,13,-24,,28,-30	>can N=,-18,-10,-9,,,-31	>can good=,29	>can not=,,11,,,28	>choose=21,22,38,-23,,16,16	>choose ,=,,,,,,-9	>choose :=,21,,-15,,,17	>choose N=,,,,,,-9	>choose and=11,,,,,22,12	>choose bad=,,,,,,13	>choose be=,,,16	>choose it=,-10	>choose prep=,,11,,,,15	>choose the=8	>do=19,,16,11,19,,47	>do it=,14,,14,,,22	>do not=17,-27,,10	>do the=11,21,,,,,18	>done=25,-32,15,18,-11,,10	>done $=25,,,-19,,23	>done :=,,,,,,-14	>done N=,,,13,,,16	>done again=,,,-36	>done and=,,,15	>done good=,19,,,,,19	>done my=,,,11,,,9	>done prep=-9,-14,15,27,,-12,-32	>done the=,,19,,,,10	>done when=,,,,,,-17	>ed=23,-21,-11,15,25,11	>ed $=12,14,-13,9,,-12	>ed ,=-11,,17,,,,11	>ed N=-10,,,-13,,,-19	>ed and=,,,,,,12	>ed bad=,15	>ed good=27,-24	>ed it=-14,,,,,,-11	>ed my=8,-9,,12	>ed prep=17,,,-10,30,37,10	>ed the=,-19,,,15,,18	>ed when=,-9	>get=12,25,,-11,8,,18	>get N=18,,,-9,12,,20	>get bad=,-12,,,,,-10	>get done=,,,-15	>get ed=8,-12,,,,,-13	>get good=,,,13,,,9	>get the=,18,,,,,15	>good=,-14,20,28,,,25	>good !=,,,15,,,10	>good #=,,,13	>good $=-21,-46,,29,-13,-17,-26	>good ,=-9,-27,,22,19,,-9	>good :=23,,,-9	>good N=-14,8,,-29	>good and=13,26,,,,,10	>good bad=,23,,-14	>good good=,-23,49,,17,23	>good it=-10,,-8,16,-8,,15	>good no=,23,,9,,,15	>good now=,,,-10,,,15	>good prep=17,,16,,-16,-13,13	>good s=,,-9	>good the=,,-14,-8,,,-23	>good time=17	>have=25,-40,15,,-9,,14	>have #=-8,,,,,,-16	>have N=-10,-16,13,14	>have all=,,,,,,-10	>have bad=,-8,,-9,,,-27	>have be=10,-10,,13,,,24	>have choose=,,,,,,-16	>have done=-10,8,,-12	>have good=-8	>have no=20,,17	>have not=17,,,,,,16	>have past=,16	>have the=,-11,9,,,,11	>if=,10,14,,,,17	>if it=,16	>if the=,,15,,,,9	>if we=,,,,,,8	>ing=,26,10,35,19,,40	>ing $=,17,,10,,18,16	>ing ,=19,-11,,-12,22,,-26	>ing and=,,,,,,17	>ing be=-9,,,,,,-18	>ing past=,-19,,29	>ing s=,-11,18,,18,,10	>ing the=,,,17	>it=,,,-34	>it $=,,-13,-31,,,17	>it :=,,,-10,,,-16	>it N=10,-17,,,,11,-10	>it again=,15,,,,,9	>it and=,,,,,,9	>it bad=,,12	>it be=-13,25,-12,-15,16,,18	>it done=,,,-9,,,-25	>it good=,,,,,,9	>it modal=,,,,,,8	>it no=22	>it now=,16	>it prep=-16,-27,-12,12,,-9,-39	>it s=,,,,19	>it the=,-8,,12,-10,,-16	>it time=,,,12,,18,22	>it we=,,,,,,11	>ly=,36,15,23,9,,34	>ly $=-16,10,,,,,11	>ly ,=,16	>ly N=,-13,,,,,11	>ly choose=,39,,,,,18	>ly ed=8	>ly prep=,,13,9,14	>ly s=,,,14	>make=27,-22,,46,25,-20,52	>make $=-17,,,21,-15,-17,20	>make ,=,-11,,32,,,-22	>make :=,,,-9	>make ?=,,,,,10,19	>make N=26,,,-9,,8	>make bad=20,,,-15	>make be=,,,15,,,19	>make good=,-9,,16,40	>make it=,,12	>make prep=-9,,,10	>make s=,,,,,,15	>make so=,8	>maybe=9	>maybe prep=11	>modal=16,-28,-10,-25,,-10,-58	>modal N=,-28,,-15,,,-33	>modal choose=16	>modal have=14,8	>modal make=,10	>my=-12,,,-9,28,23	>my $=-12,-10,,,,,-13	>my N=,,,,37,,-16	>my good=,,,,,,-8	>my prep=,14,,,,10,15	>my s=,,,-11	>my when=,-10	>need=21,,18,16,26	>need $=-9,,,,,,-8	>need ,=,,,,,,13	>need N=,,,,14,14	>need prep=,-14,,,,-8	>need the=28,,,,13	>no=,-22,,-9	>no N=13,-18,,11,,,24	>no s=,,14	>no the=,,,,,,-16	>not=,,,-10	>not good=,11	>not s=,,,,,,14	>now=24,,,,10,,24	>now $=14,15,-8,-20,,-8,-8	>now ,=,,,-11,,,-9	>now :=,,,13	>now and=,,,,,,-10	>now good=,,,15	>now s=9,-12,15,14,,,14	>only=-13,51,-15,-15,-10,-15,16	>only $=-16,,-12,-16	>only ,=,20	>only prep=-9,41,,8	>only s=8	>past=,-20,15,56,-21,,21	>past #=,,,13	>past $=,-12,,,,,-8	>past ,=,,,15,,,-11	>past N=8,-9,30,-9,,,-19	>past again=-9,13,,,,,22	>past bad=,,,-22,,,-13	>past good=,23,,22,,24,17	>past it=,,,-28,,,-23	>past prep=18,,,22,,,29	>past the=22,-10,,,,,15	>please=-20,,,12,,-11	>please $=-15,-10,,,,-10,-15	>please ,=,19,,,,,18	>please prep=,,,10	>prep=,14,,-15,-19,27	>prep #=14,-33,26,33,,-23	>prep $=,24,,-29,,8,-10	>prep ,=-9,13,,14,,,15	>prep :=,,,,,,-11	>prep N=,,25,56,-11,28,21	>prep again=,,,20,,,23	>prep all=9,15	>prep bad=,-22,,,,-9,-34	>prep choose=,,,,,,-22	>prep ed=,,,,,10	>prep good=,,,-30,,,-14	>prep if=15	>prep ing=-13,-11,,,10,-8	>prep it=-14,19,-24,,-9	>prep ly=,-11	>prep make=,-10,,,,10	>prep my=26,9,,,,,37	>prep no=8,-12,,,,,-13	>prep now=-9,,,-14	>prep prep=,,,36,,-11,46	>prep s=,16,,-25,10,11,-38	>prep the=,15,,-24,-16,51,15	>prep they=12,,16,8,,,24	>prep time=23,,11,-22,,26,15	>prep we=,,,,,,17	>prep when=,,,,29,,20	>prep why=,13	>prep you=-14,-14,,-20	>s=18,-13,21,-10,-25	>s !=,,,14	>s #=21,-9,,-26,,,-10	>s $=-57,38,-22,,17,-32	>s (=,,,,,,11	>s ,=-22,9,,27,10,-18	>s :=-23,29,,-30,,,-31	>s N=-46,-26,37,-40,-14,-31,-47	>s again=-9,,,,,,18	>s all=24,,-10,-9,,,-11	>s and=22,,,-31,14	>s bad=19,-10,28,,,,22	>s be=,,,29,,-11,-14	>s because=,,,-13,,17,10	>s but=,,,-9	>s can=,22	>s choose=,12,,,,9,13	>s done=,,,,,,-13	>s ed=,-9,13,8	>s get=,,,-9	>s good=18,,10,22,,,31	>s have=,-14,,,,12,10	>s ing=14,,,,,,21	>s it=,,-11,-9,,,-19	>s make=,-10,,15,,,16	>s my=45,,,-21,,8,16	>s no=27,,,,,,26	>s now=,,,-26,,,-12	>s only=21,13,-9,,,38	>s past=,-17,16	>s prep=-17,,,41,,22,15	>s s=,-20,24,-9,,-11	>s so=,13	>s still=,,,,,,9	>s the=,,25,16,-17	>s they=,-13	>s time=,,,,,9	>s when=10,,,19,,37,19	>s why=,,,,,,-15	>s will=24,,,,,,10	>so=-25,38,-9,-14,31,16,12	>so $=,9	>so ,=,20	>so N=,-16	>so it=,,,,,13,8	>so no=8,15,,,,,11	>so the=,,,,41	>so we=-11,8	>stay=-42,35,29,-13,10,-23,42	>stay $=,18,14,-10,19,,11	>stay ,=,22	>stay N=,,,-14	>stay bad=-13,16,,,,,10	>stay ed=,,,,,,10	>stay good=,10,,,,,-15	>stay prep=-16,,-15,-10,-9,-11,24	>stay the=,,42,,10,,-14	>still=38,,,-18,12,,30	>still have=,,,,,,13	>still ing=9,,,,15,,25	>still s=9	>still the=9,,,,,,-9	>the=-11,,,-34,,17,-12	>the #=,25,,,,9	>the N=-17,-10,25,,13,10	>the choose=,10	>the ed=,,,,,,-9	>the good=,,,,,22	>the ing=,-14,,,,13,11	>the s=,14,-8	>the time=,-18,14,-11,,-11,-24	>they=,16,21,-12,,,14	>they $=-10,,,-11,,,-21	>they N=,,,,,,18	>they be=12	>they prep=,,,,,,11	>time=19,-42,,-21,-24,22,32	>time $=20,,,,-9,,43	>time ,=-8,12,,-23,,,-11	>time ?=,,,,,,-9	>time N=,-11	>time prep=-16,-16,,,,-11,-10	>time time=,-14,,,,40	>time when=17	>we=34,13,,-35,,-17,13	>we N=9,-10,,-9,,,-14	>we be=-10,28	>we can=23,,,,,,26	>we choose=8	>we do=,13	>we ed=,,31,,15	>we make=17	>we need=,,,,,,-16	>we will=,,,,,14	>when=,21,18,-39,,-9	>when $=,,,,,,10	>when N=,,16,,,,25	>when all=,9,,,,9	>when ing=,,,,,,-20	>when it=,,9,,,,-16	>when the=13,,-13,-8,9	>when they=,,10	>when time=13,20,16,,,,11	>when we=,,9	>why=29,-15,13,-24,,,18	>why ,=,12,,,,,18	>why be=,,,,,,-9	>why prep=12	>why the=,,10	>why we=,,,-9,11,,10	>will=20,,-10,,,,27	>will N=-20,32,,,,11,9	>will choose=,,,,,,-13	>will make=,20	>will not=45,-36,,,,-10,29	>you=,-15,,-29,15,-10,-25	>you $=,,,,,,-10	>you done=,10,,-16	>you ed=16,,,,,,17	>you past=,-14	>you will=,,,,,,-9	>→=,,,-13,,36,13	>→ N=,,,,,21,8
-part again	=-10,-19,,39,-27,-27,36	>$=-26,,,,-8,-13,8	>,=24,-23,16,17,,,13	>, N=,,21	>and=-8,10,,,,,-15	>and N=,13,,-22	>bad=20	>prep=,,,14,,,13	>prep #=,-10,,-42	>prep N=,,,-9,,,-15	>prep bad=,,,,,,10	>prep my=,,,10	>prep the=,25,10,29,,,12	>so=,-12,,,,,-23	>the=,,,9	>the N=,,,9
-part all	=,,13,,-40,-39,28	>!=,,,,,,-12	>! $=,,,,,,-12	>#=11,-10,-9,33,,,21	># N=27,,,,,,11	># s=-18,-13,,34,,,-12	>$=-11,,-12,-17,-14,,29	>,=-11,-9,14,,,,-17	>, the=,,9	>N=24,-14,37,,,-27,36	>N $=20,-19,-13,,,,-10	>N ,=,10,,12,,,14	>N :=,,9	>N and=15,-9,,,,,-14	>N be=,,14	>N ed=-13	>N good=,,17	>N need=,,,,,,-9	>N prep=-19,,,-19,,,-16	>N s=,-27,29,46,12,,46	>N the=,18	>N time=8,12,,,,,15	>N we=16	>N when=,,,,,,-12	>bad=,-9,,,,,-9	>bad N=,,,,,,-10	>be=,10	>be N=,12	>be good=,,,14,,,-11	>be prep=,,,-13,,,13	>choose=,11,,,,,9	>done=12	>ed=9,,10,,,-9,-10	>good=,,-8,,,,-24	>good $=,,,-16,,,-18	>good prep=,,,,,,-17	>good s=,15	>have=,-14,,,,,-9	>it=,,18	>make=9,,,-8,,,12	>make ,=9	>make prep=,,,,,,-9	>my=32,,,-16,,,22	>my s=30,,,-15,,,14	>prep=11,35,,-25,,-12,20	>prep N=9	>prep it=11,9,13,,,,17	>prep my=,,,-11,,,16	>prep s=,,,,,,15	>prep the=10,12,,,,,-12	>prep they=-24,,-9	>prep you=,29	>s=-19,-15,,,-11,15	>s $=10,-18,,,,,18	>s ,=,16,,9	>s N=,,,10,,24,23	>s and=,,,14	>s be=-9,,,-25	>s ed=,,,13,,,10	>s good=,,,-18,,,-19	>s make=9,,,,,,15	>s prep=-11,-11,,,,,-27	>the=,26,-9,13,,,-17	>the N=,-12,,,,,-23	>the s=,15	>time=-23,-13,,-14,,,-56	>time $=,-8,,-15,,,-27
-part and	=,,-34,31,,-17	>#=-8,35,14,,,10,-24	># N=18,12	># prep=,,,,,,-9	>N=,,,-12,,,-24	>N #=,,14,-13	>N $=-20,-12,,,,,-48	>N ,=,,,,,,10	>N :=,11,,,,,9	>N again=,,,,,,-12	>N bad=,,,8	>N be=19,,,-9,,17,20	>N choose=,13,,,,,-8	>N good=16,,,11,,,12	>N it=,,,,,,-13	>N prep=-22,,,,,,-26	>N s=45,-9,,,,,30	>N the=-11,-36,,,17,,-21	>N they=,,,,,,13	>all=,-16,,22,,,11	>bad=,-13,,30,,,-32	>bad prep=20,,,8,,,-8	>bad s=-8,,,13	>bad the=,,,13	>be=-10,,,-13,,,-27	>be N=,,,-9	>because=,,,,13	>because you=,,,,13	>can=,,,,,,12	>can not=9,,,,,,14	>choose=-14,8,,,,,-16	>choose it=,,,,,,9	>choose prep=,-15,,,,,-10	>choose the=,,,-10,,,-12	>do=10,,,,,21,13	>do not=11,,,,,,10	>done=-25,21,-11,56,,-14,13	>done $=,13,,9	>done prep=,20,,12	>done the=,,,9,,,12	>done they=,,,17	>ed=-12,,18,37,,,14	>ed $=,-11,,12,,,10	>ed prep=,21	>ed s=,,,,,,-19	>ed the=,,,23,,,9	>get=,-9,,-10,,,-10	>get N=,,,,,,-14	>good=,,,25,,,26	>good $=11,28	>good it=,,,9	>good prep=,,,13,,,16	>good the=,,,-12,,,-19	>have=,,,,,,-8	>ing=12,29,,9	>ing $=,22	>ing N=,,,,,,-15	>ing prep=,,,12	>it=17,20,,,,,21	>it bad=-9	>it be=31,,-8,,,,28	>it do=,,,,,,-9	>it s=,14,,,,,13	>make=-12,-12,,,9,10,-25	>make N=,,,,,,13	>make it=,8,,17	>make my=,,,-10,9,,-14	>make prep=,,,,,12	>make the=,,,10	>make they=,,,-10,,,-17	>make why=,-8,,,,,-9	>modal N=,8	>my=,-12,11,,,,10	>my N=,-13	>need=-12,,,,,,-20	>need prep=-9,,,,,,-11	>no=,,,-15,,,31	>no N=,9,,,,,20	>no be=,,,14	>no can=-19,,,,,,-10	>no prep=,,,-8	>no s=25,12,,,,,11	>not=,36,11,-15,,,22	>not N=,,,,,,8	>not prep=,,,,,,17	>now=17,-10,,-14,16	>only=9	>past=,,,,,,-11	>prep=,-12	>prep N=,,,,,,22	>prep the=-13,-14,,,,,-10	>s=,,-9,,24	>s #=,,,,,,-13	>s $=,-9,,,33	>s N=-8,8,,-15	>s be=,,,12	>s prep=,-9,,,,,-18	>so=,,10,-28	>so N=,,9	>so the=,,,-11	>the=,-14,-14,,29,-20,22	>the #=,,,10,,,-10	>the N=,-18,,-12,37,-18,32	>the bad=11	>the done=,,,,,,-12	>the ing=,,,,,,16	>the ly=,,,18	>the make=,,,,,,-8	>the s=-9,,,,,,-14	>they=40,-11,-10,9,,,39	>they N=,,,-12	>they be=35,,,,,,20	>we=25,21,-10,,,16,32	>we N=,9	>we be=,11,,-13,,16,16	>we can=,-12	>we choose=-8,11	>we do=,14,,,,,33	>we done=,9,,8	>we ed=,,,10	>we have=30,-10,,-18,,,17	>we make=,,,,,,-14	>we modal=,,,,,,-8	>we past=,18,,,,,-9	>we will=,-9,,,,,-13	>when=11	>why=,,,,,,-12	>will=,,,,,,13	>will not=,,,,,,12	>you=,-8
-part bad	=18,-55,-18,-53,-53,-49,-19	>#=,,,,,,27	>$=,-35,-18,,-33,-38	>( N=,,,-9	>,=12,-25,-13,,-10,-9,-20	>, #=14,,,-22	>, N=-22,13,,10,,,-21	>, and=-18,,,,,,-12	>, ed=,17	>, ing=,,,,,,15	>, it=-12,,-11	>, no=44,-15,,17,,,13	>, not=-9	>, now=,,,,,,-10	>, s=,,,16,,,11	>, so=-11,,9	>, the=-16,-9,,,,,-19	>, we=17,-12	>:=,,,22,,8	>: N=,-8	>: it=,8	>: the=-12,8,,12,,11,8	>N=30,-34,-16,-18,-18,-13	>N #=19	>N $=27,-10,13,-25,,,20	>N ,=13,,,22,,,-35	>N :=,10	>N and=-13,8,,-9,,,-23	>N be=-20,,,,,,-22	>N it=,,,,,,26	>N make=,,,,,,22	>N modal=,12	>N prep=-8	>N s=,,,-14,,,-16	>N when=,,,,,,-12	>again=30,,,-40	>again $=14,,,-32,,,-10	>again prep=21,,,,,,15	>all=35,-10	>all N=17,,,14,,,11	>all the=-17,,,,,,-20	>and=-20,29,-9,-13,,,-31	>and all=,,,9	>and good=,34	>and it=17	>and no=-18,,,,,,-12	>and s=,,,,,,-11	>and we=,,,,,,-9	>bad ,=-8	>be=-22,,14,,,,-29	>be bad=-11	>be ed=,,11,,,,-12	>be good=,,,9,,,14	>be the=,,,,,,-14	>because=-9,,,19,,,-12	>because prep=10,,-11	>because the=-26,,,25,,,-23	>because time=18,,,,,,19	>good=14,-17,,-9,,,29	>good $=,,,-9,,,17	>good prep=,,,-10	>good the=11,-8	>ing=-11,-16,,,,,-24	>ing prep=,-9,,,,,-13	>it=-8,33,-9,,,,-11	>it N=,,,,,,10	>it prep=,31	>ly=-20,,13,,,,-11	>ly $=,,,,,,-11	>ly ,=-11,,,12	>make=-12,,,,,-15,-16	>make $=-11	>make be=,,,,,,-11	>my=35,-19,,,,,29	>my N=28,-11,,,,,30	>no=,11,,14	>no N=,17,,,,,8	>now=-19,25,,,,,10	>now $=-19,25,,,,,10	>only=,,28,,,,24	>only prep=,,,,,,10	>past=9	>prep=34,-9,,-32,,,12	>prep #=,34,-10	>prep N=,-38,,,,18,-15	>prep all=,-12,,-16,,,-10	>prep bad=,,,,,,12	>prep choose=19	>prep ing=9	>prep it=,13	>prep make=13,,,,,,23	>prep my=10	>prep s=,,,,,,9	>prep the=21,21,15,,27	>prep they=-11	>prep time=-21,11	>prep you=,,,,,,-15	>s=-28,-24,,,-13,38,-36	>s $=,8,,21,,17	>s ,=,-9,-8,-13,,10	>s N=,,,,,,-11	>s be=-8,,,,,,-16	>so=16,-19	>stay=15,13	>still=-9	>the=,,-13,,-12,-15,17	>the N=,13,,,-8,-9,11	>the bad=,,,16	>the ing=,,,,,,11	>the make=-12,,,9,,,-10	>the s=,,,,,,11	>the time=9,,,,,,8	>they=,,,,,,18	>time=-27,-9,18,,,,-27	>time $=-19	>time N=,,,-9,,,-10	>time time=,,9,,,,-10	>when=12,,18,19,,,10	>when #=,-10,,,,,-16	>when N=,14,,-8	>when it=,9,,,,,11	>when the=8,-9,,14	>you=,9,,,,,-9
-part be	=,-10,-18,,-22,-40,-17	>#=,32,13,-22,,-12,-25	># $=,14,,,,,17	># ,=,,,17	># N=,,,,,,-15	># good=,,,,,,-10	># prep=-11,27	># s=25,-10	># time=,,,-11	>$=-33,23,8,,,,22	>,=-21,25	>N=-11,,23,-21,-21,-28	>N #=,-12	>N $=-39,-8,-14,,-11,,-34	>N ,=-11,,-8,-11	>N again=,,,40,,,21	>N and=-8	>N bad=24,11,14,-9,,,18	>N ed=16	>N good=,,,,,,-12	>N ing=,-19	>N now=,25	>N prep=,-10,40,17,,,-14	>N s=,,,-10	>N the=11,,,,,,-18	>N when=,,10	>again=-12,-13,,48,,,33	>again $=,13	>again ,=,,,14	>again prep=,-11,,12	>all=43,,15,-15,,,10	>all N=,,,,,,-13	>bad=17,-13,-15,-31,-23,-23,29	>bad $=,-42,-22,-16	>bad ,=,,,10,,,13	>bad :=,9,,13	>bad N=19,,,,,,12	>bad again=,,,-10,,,-14	>bad and=-20,15,,,,,-18	>bad prep=45,-10,,-8,,-9,32	>bad the=,,,13,,,10	>bad time=,,12	>bad when=17,,,,,,-16	>be=29,-13,,-12,,,23	>be N=25	>be bad=,,,,,,9	>because=,-10,,-10,,,-29	>because prep=,-9,,,,,-21	>can=,,,15,,,15	>can prep=,,,15,,,15	>choose=-30,56,-11,19,-11,22,56	>choose $=,36,,,,,11	>choose N=,14	>choose it=,12,,14	>choose prep=-11,16,,9,,13	>choose s=,,,,,,10	>choose the=,16,,,,19,47	>do=,,,,13	>done=,-13,,23,-9,17,14	>done $=-16,,,18,,,11	>done ,=,,,9,,,-11	>done N=,9,12,-11	>done and=-8,-15,,9,,,21	>done bad=,,,14,,20	>done good=19,11,,-11	>done prep=9,-9,,,,,-16	>ed=20,-24,,,,-17,-23	>ed $=-11,-12,-17	>ed :=,,,-9	>ed N=,,-10,,,,-35	>ed and=25,,,26,,,20	>ed bad=,,,10	>ed good=10,,,-11	>ed prep=,,23,-19,8,-8,-18	>ed when=8	>get=26,,,-9,,,12	>get N=,,,,,,-9	>good=-37,,-28,48,13,-21,11	>good !=,,,,,,9	>good $=-37,-46,,-19,,,-45	>good ,=-17,52,,39	>good :=,9,,17,19,,27	>good N=32,,,-15,,,10	>good again=-10,,,26	>good all=21,22,,-18	>good and=-10,-15,,50,,,24	>good prep=,-25,,,,,-11	>good we=,-9,,,14	>good when=,,,-19,,,-19	>have=,12	>ing=54,30,,-32,-13,11,29	>ing #=8	>ing $=,-9	>ing ,=,10	>ing N=17,,,,,,20	>ing bad=,16,,,,,11	>ing it=10,11,,,,12,20	>ing prep=25,12,,-15	>ing s=22,,,,,,-10	>ing the=,,,-11,,15,14	>it=,,19,,-12,,-11	>it $=,9,,10,,,16	>it N=,,19,-9	>it the=,,18	>it we=,,-10,,,,-19	>ly=,-20,,-28,,,-25	>ly N=-10,,,,13	>ly prep=,,,,,,18	>ly the=,,,,,,-14	>make=,15	>make prep=,,,,,,-9	>my=-18,30	>my $=,,,8	>my N=,34	>no=,-17,,,,16,-28	>no N=9,-19,,,,17,-18	>no bad=,,,,,,-12	>not=,-28,15,-23,,-20,14	>not $=,,,,,,-17	>not N=-9,-9	>not bad=-10,,,,,,-28	>not can=15,,,,,,16	>not choose=,,12,,,,16	>not do=,12,,,,,14	>not done=13,,12	>not ed=-8,-14	>not good=-21	>not ing=-10,16	>not it=,,,,,,-21	>not prep=,,,,,,31	>not the=,,,,,,-15	>now=34,,12	>now ing=21	>now the=14,,,,,,13	>only=,-16,,,,,-35	>past=34,14,-9,-27,28	>past $=26,11,,-22,30	>past prep=13,,,-12	>please=,-19,,-12,,,-27	>please $=,-10	>please ,=,,,,,,-16	>prep=,-12,-11,33,,23,20	>prep !=,,,10,,,16	>prep #=13,-22,,-38,,20,-32	>prep $=-32,21,12,49,,-15,34	>prep ,=15,,,-23,,,-15	>prep :=,10	>prep N=,21,-11,,,-22,-25	>prep and=-10,19,,21,,,8	>prep bad=-9	>prep ing=,,,,,,-10	>prep it=,,,,,10,21	>prep make=,,,-18	>prep my=-13,-11,,,,-12	>prep prep=,-19,,15,,,10	>prep s=,,,,,,11	>prep the=,-24,,13,17,,-24	>prep time=17,,,-21	>prep you=,-8,,24	>s=23,-31,,-13,,,-29	>s $=22	>s ,=11,-12	>s prep=-9,,,,,,-9	>so=-12,-20	>still=,-11	>still bad=,,,,,,12	>still good=-8,,,,,,-15	>still prep=,,,,,,-12	>the=-30,-10,12,-24,,-19,-23	>the N=-19,,10,-36,-10,-14,-41	>the because=,,,,,,-9	>the ing=,,,,15,,27	>the only=,10,,,,,15	>the time=,,,40,,,28	>they=,,,,,,-9	>time=,-19,,,,,-15	>time $=,-9	>why=-15,16,49,,14,,9	>why N=,,10	>why it=,-12	>why the=,,39,-11	>why they=,,-13,,,,-12	>why we=,35,-12,13,,,23	>why you=,,12	>you=,-11,,-8,,,-19	>you $=,,,,,,-8
-part because	=11,-29,22,,-19,,32	>#=11,-9,,,,,14	># :=18,,,,,,14	>$=9,-10,,,,,-8	>N=18,,,-11,,30	>N $=15,-8,,,,33	>N and=,,,,,,-10	>N s=-11,17	>all=-14,11,31,,,,17	>all s=,,18,,,,13	>it=,,9	>it time=9	>no=,20	>no ed=,18	>prep=-9,-19,-9,-19,,-12,-47	>prep N=,,,,,,-9	>prep it=,-10,-10,,,,-23	>prep the=,,9	>prep time=,,,,,,-14	>the=24,-11,26,11,-10,-10,24	>the #=10	>the N=,-12,29,21,,,11	>time=-9,-22,,13,,17,20	>time $=,-9,,13,,,26	>we=,,,17,,,-10	>you=,,,,9,,9	>you ed=,,,,,,-9
-part but	=,-55,-25,-30,,-14,-58	>$=-23,-18,,11,,,-33	>,=,-10,,,,11,-16	>, N=,10	>:=,,,,,,8	>?=,,,-9	>? $=,,,-9	>N=15,-20,,,8	>all=-15,,,,,,9	>it=-10,,,,,,-13	>it be=,,,,,,-9	>my=13	>my N=13	>no=31,,,,,,-11	>no N=21,,,,,,-9	>the=26,17,,,,,21	>the N=34,-11,,,,,22	>they=-15,,,,,,-11	>we=,-15
-part can	=13,-46,-14,-26,-14,-12	>N=18,-11,-13,-9,-10,-15,-15	>N $=35,,,-11	>N done=10,,,-9	>N prep=-9,,,12,,,-19	>choose=-22,,,,,,-13	>choose the=-18,,,,,,-8	>do=25,,,,,,-21	>get=15,,,,,,23	>good=-11,29,,-8	>good prep=,29	>make=21	>make prep=12,,,9	>make the=,,,,,,-11	>not=41,-32,,-26,-11,,18	>not N=34,-28,,-19,,18,23	>not bad=-9,,,,,,-14	>not choose=10,,,,,,11	>not do=,,,,,,-9	>not good=12,,13,,,,15	>not make=,13	>prep=14,-12,,15,,,16	>prep N=,-11,,18	>the=,,,,,,16	>the N=,,,,,,16	>we=,,,,,,-9	>you=,,,,,,8	>you N=,,,,,,-10	>you choose=9,,,,,,11	>you make=,,,,,9,8
-part choose	=-28,14,-28,-78,-34,-35	>#=,47,,-8,,,34	># time=8	>$=-18,27,-30,-28,-16,-21	>(=,10	>,=,-31,,,,17,-19	>, and=,,,16	>, s=-11,,,,,,-17	>, so=,,,,,17	>, we=,-26,,,,8,-9	>:=,18,,-17,14,,10	>: N=,10,,,,,14	>: the=,21	>?=,,,,,,-9	>N=-20,22,26,-26,-16,-21	>N #=,,,16,,,12	>N $=-9,12,,-11,,,12	>N ,=,,,,,,-11	>N and=,,,,,,-12	>N good=,10,,,,,8	>N only=,,,,,,-14	>N prep=,,29,11,,,17	>N s=,-10,13	>again=-9,-12,,,,,-27	>again and=,,,,,,-17	>all=,,,,,,-9	>and=,,,,,22	>and N=10,-10,,,,22	>and the=-9,9,,,,,-14	>bad=,,,15,,,13	>bad prep=,,,19,,,21	>be=-24,,,10,,,-11	>choose=,,,,,,-15	>choose again=,,,,,,-15	>get=,,,,,,11	>good=,-18,,,,,-15	>good $=10	>good the=,-14,,,,,-14	>ing=,-16,,,17,,-10	>it=-24,18,,12,,10,10	>it $=-10,-19,,12,,,-10	>it N=,12,,,,,18	>it bad=,,,,,,16	>it prep=-9,11	>it the=,-9	>make=,,,13	>modal=,21,,,,,22	>my=18,,15,,18	>my N=15,,15,,19,,12	>prep=-12,,-21,-34,-10	>prep #=,-9	>prep $=8,-19,,15	>prep N=-24,,8,,-9,,-17	>prep choose=,-13	>prep ed=,,,,,,-18	>prep good=,8	>prep ing=,-14,,12	>prep it=11,-31,,,44,,-19	>prep make=,,12	>prep need=,,,,,,8	>prep no=19	>prep prep=,34	>prep the=-29,39,-26,-33,-24,30,12	>prep they=,9	>prep time=,,,,,-9,-14	>prep you=,18,,,,9,27	>s=29,,,,,-16	>s $=,,,,,,12	>s N=18,14	>s prep=,,,,,-12	>stay=,10	>the=-10,,-19,-14,-18,,21	>the N=,26,-17,-20,-12,15	>the bad=-10	>the choose=,-10	>the ing=,15,,,,,13	>the make=,,,22,,,8	>they=,-12,,,,,-13	>they N=,-8,,,,,-16	>time=,,,,,-14,-17	>when=,,21
-part do	=,,,-29,31,11	>$=12,-10,,,13	>N=-17,-11,-10,,11	>N $=-15,,,,14	>choose=8,13	>it=-28,-12,-10,,,20	>it $=-13,14,,12,-9	>it :=,,,,13	>it N=,,,,,,17	>it time=,-14,,,,25,15	>no=18,14	>no $=9	>not=15,10,-22,-14,-11,11	>not $=25,9,,22,,,38	>not N=-9,,-9,-18,,11,-47	>not bad=,11	>not choose=,-14,,,,,-32	>not get=,,,,,,29	>not have=,-14	>not make=11,-16	>not maybe=10	>not need=-9,34	>prep=,,25	>prep N=,,,,,,-11	>prep the=,,25,,,,15	>s=,20,,,10,-10,18	>the=,20,,,16,,43	>the N=,,,12,12,,20	>the s=,25,,,,,17	>we=,,,,,,-14	>you=,-8,,,-9,,-15
-part done	=-43,-30,-37,112,-50,9,86	>!=,,,,,,11	>#=,-13,,,,,18	># s=,,,9	>$=-20,,-26,62,-24,-11,27	>,=-30,,-9,39,,,14	>, N=,-20,,18	>, prep=,22	>, the=,,,,,,-15	>:=-10,,,-10,,,-13	>N=-15,-18,17,,-12,13,26	>N #=,,,,,10	>N $=,-9,24,-10,,,-20	>N ,=,-20	>N and=16,,,-15	>N prep=,,,25,,,20	>N s=,13,,,,12,-9	>again=,,,-32,,,8	>again prep=,,,-34	>all=,12,,29	>all N=,-11,,,,,-13	>all s=,25,,15	>and=,-18,,47,,,32	>and N=,,,14	>and done=,-12,,11	>and good=,-10,,12,,,15	>bad=,,,19,,18	>bad prep=,,,,,20	>be=,,,8	>good=19,41,,33,,,23	>good ,=,,10,,,,12	>good prep=,42,,,,,19	>good the=,8,,22	>it=-12,-28,,20	>it and=,,,12,,,9	>it prep=,,,,,,8	>my=,,,10	>prep=-24,,14,40,-11,,22	>prep #=,,,,,,11	>prep N=-14,21,25,-22,,15,13	>prep my=,15	>prep s=,,,-9,,,-18	>prep the=,-28,,16,,9	>prep they=,,,,,,-10	>prep time=,9,,10	>s=42,-10,,15,16	>s $=,,,,,,11	>s be=13,,,-13	>s choose=,,,-8,,,-20	>s prep=-12	>the=-25,-22,,58,,,38	>the N=-18,-19,16,44,-10,,12	>the ed=,,,-9,,,11	>the ing=,10	>the s=,,,10	>they=,,,11	>they prep=,,,16	>when=,,,,,,-17
-part ed	=-23,-21,27,43,,,45	>!=,,,10,,,10	>! $=,,,10,,,10	>#=12,-11,,9,,13	># prep=,,,17	>$=-41,14,-49,18,-27,-24	>(=,8,,,,,-12	>,=,,,13,,,34	>, #=,9	>, N=,,15,14,,,17	>, and=19,10,,-13	>, ed=,,,,,,-11	>, s=,18,,11	>, so=,20	>, the=,-9,,13,,,17	>, we=12,-17,,,,8	>:=-13,,20,-25,12,17,-25	>: $=,-15,,,,,-39	>: the=,12,,-11,,25,17	>N=-25,11,39,11,-8	>N $=,-15	>N ,=-10,13,11,-22,,,-11	>N be=,-12,,35,,,-13	>N only=,-8,,,,,-12	>N prep=8,,-11,28,,,21	>N s=,-10,,,,10	>again=,,,12	>all=,,16,16,,,34	>and=25,-21,,23	>and N=,,,8,,,9	>and done=,,,-8	>and the=,-14,,,,,-12	>bad=,9	>bad prep=,17	>be=,,,11,,,10	>good=49,-39,-10,11	>good ,=,-21,,17,,,-10	>good N=32,,,-9,,,14	>good prep=10	>good the=,,,8	>if=,18	>it=-25,,56,,,,9	>it $=,-11,,,,,9	>it ,=-12	>it the=,,9	>it time=,17	>ly=,,,-8	>make=,,,,,,9	>my=,15,,,,,-19	>my $=,16,,,,,-9	>no=9	>no the=12	>now=,11	>now $=,11	>only=,,,-11	>only prep=,,,-10	>prep=-23,-33,,10,73,20,33	>prep #=,,,,25	>prep $=,,,,,,-12	>prep N=-8,-27,,9,14,13,15	>prep all=,10,,,,,14	>prep bad=,18,,15	>prep choose=9	>prep get=,,,18	>prep good=,-8,,,20	>prep it=,,,,,,16	>prep make=,,,,,,13	>prep prep=,,,,,,-10	>prep s=,,,11	>prep the=,-12,26,-24,18	>prep time=,,,-11,,,-20	>prep why=,,,,,,9	>s=-9,25,13	>s $=,10,,-9	>s ,=,22	>the=,-16,,37,,,27	>the N=9,,8,13,,,31	>the ing=,-12	>the s=,,,10	>when=19,-19,,,,,11	>when the=,-10,,11,,,12	>when time=19
-part get	=22,23,,,-15,,36	>#=11,,,-12	>N=21,-16,,,,10,-8	>N $=13,-18,,,13,,-26	>N prep=,,,20	>N s=,14,,-14	>all=,26	>bad=,,,-19,-9,10	>bad $=11,,,,,,10	>bad ,=9	>bad prep=-19,-15,,,,,-20	>choose=,16,,,,,21	>done=,31,,-26	>done prep=,13,,-15,,,12	>ed=,16	>ed $=,18	>ed and=,,,,,,-12	>ed prep=10	>good=,,,12	>it=18,-9	>it $=,,,,,,23	>my=,-10	>no=10	>no prep=12	>past=-10	>prep=,-11,,11	>prep the=21,,,,,,23	>the=,,,28,,-9,31	>the N=,23,-9,,,,20	>the good=,,,9
-part good	=-27,-21,-35,62,-33,-35,25	>!=-10,-10,19,48,-9,-9,37	>! !=,,,36,,,30	>! $=,,24,11	>#=-34,,,31,,,-20	># N=-22,,,16,,,-23	># prep=,-10,15,21,,,9	># s=,-10,,,,,10	>$=-39,-49,-59,73,-31,-59,17	>(=,,,,,,18	>,=-20,,,22,25,-16,22	>, #=-10,24,,16,,,12	>, N=,-30,,25,-8,,25	>, choose=,14,,,,,9	>, ed=,,,9	>, it=,,,20,21	>, make=11,15,,-9,-12,,9	>, no=,10,,-9	>, prep=,,,-11,,,-11	>, s=-14,,,-34	>, so=,15	>, the=,-12,15,,,,-13	>, we=,,,-10,46	>:=32,-19,-13,28,11,-10,9	>: #=,-9,,20,,,10	>: N=,,,,,,8	>: the=28,-10,,18	>: we=10	>: you=,-8,,10	>?=,,,-11,,,-12	>? $=,,,-11,,,-12	>N=44,13,-12,-26,8,22	>N #=,,,-14,,,-12	>N $=,-19,-10,,-14,,-31	>N ,=,13,10,18,,,20	>N :=,,,17,14,,18	>N and=,,,,8	>N be=9,,,-18	>N good=,,,-9	>N ing=24,,,,,,12	>N it=,,,,,,-11	>N prep=,-20,,,,38	>N s=,16	>N the=,-8,,,15,,13	>again=-17,-11,,25,,,16	>again $=-11,,,27,,,16	>all=16,8,,12,,,19	>all #=,-8,,,,,8	>all N=23	>and=,,,12,,41	>and done=,26	>and ed=,,,14	>and good=13,,,,,,10	>and the=,,,-9,,,-26	>and we=,,,-17	>bad=,26,,-10	>bad $=9,18,,-10	>bad prep=-19,,,,,,-10	>be=,,,-11,,,-11	>be good=,,,,,,-11	>because=12,,,15,,34	>but=11	>choose=,-12,,-18,,,-37	>good=,,44,,14,27	>good $=,17,,23,,,-15	>good ing=,,,,26,,9	>good the=,,,-12,,9,18	>ing=,11,,8,24,,27	>ing prep=,14,,,,,13	>ing the=,-10,,,26,,10	>it=,,-12,46,-13,-13	>it $=11,,,17,,,19	>it ,=,,,18	>it N=,8,,,,,-9	>it be=,,,9,,,-10	>it time=,,,16	>ly=22,-13,,-12,-8	>ly $=25,,,-14,,,12	>make=,18,,-10,,22,24	>my=-16,,,18	>my N=-22,,,,,,-12	>no=,20,,12,,,22	>no $=,,,,,,-11	>no the=,8,,14,,,10	>now=,-22,33,31,-12,,26	>now $=,-15,32,33,-11,,15	>now ,=,,,,,,8	>only=,,9	>prep=-14,20,-15,34,,-16,-11	>prep #=11,36,,,,,38	>prep ,=-11,,,,,,-13	>prep N=,,19,,-10	>prep all=10,-15,,32,9,,33	>prep choose=,,,,,,-9	>prep good=,,,-12,,,-9	>prep ing=39	>prep ly=,26,,,,,20	>prep make=,,,9,,,-22	>prep my=-18,,,,,,-32	>prep no=,,,9	>prep s=-19	>prep the=,26,,37,28,,29	>prep time=,,,-10,,,-18	>prep you=,-11,,,,,-13	>s=-34,-12,-13,16,,-12,-36	>s $=,,12,-24,,,-12	>s ,=,,,-13	>s N=,14,,13	>s and=,15,,15	>s be=,-13,,-20,,,-27	>s good=,,,13	>s prep=-10,,-9,29,,,19	>so=,,,,12	>so N=10	>the=,-25,11,49,-19,-12	>the N=-10,-17,12,15,-13,-23	>the bad=,-10,14,16,,17	>the ing=,15	>the make=,,,,,,-16	>the s=,-23,,,,,-13	>the time=14	>they=,,,,,,-18	>they N=,,,,,,-15	>time=11,13,,-24,,,-25	>time !=,,,-23,,,-20	>time $=17,9,,,,,-8	>time ,=,,,14	>time time=,,,,,,-11	>we=,,14,,15	>we modal=,,,,17,,10	>when=19,-8,,-23,,,-23	>when the=-9,,12,,,,-12	>when time=,,,10	>when we=16,,,,,,14	>when you=,,,,,,-9	>why=,14	>you=,,,,,23,17	>you N=,,,,,23,14
-part have	=,-35,-9,-32,-18,,-23	>#=,,,-21,,,-24	># s=,,,-18,,,-16	>$=29,,,,,,16	>N=,10,13,,13,-11,-16	>N $=,,,25,,,13	>N s=,-12,26,-14,,,-20	>N the=,19	>all=,-10,,,,,-26	>bad=-11,,,-11,,,-25	>bad my=14	>bad prep=,,,,,,-11	>bad the=,12	>be=18,18,,,,-9,22	>be N=,,,13,,,10	>be bad=,,,,,,-12	>be choose=,,,13	>be ed=10,8,,,,,16	>be good=21,,,-19	>be ing=22	>be prep=-12	>because=,,,,,,-13	>choose=-14,-10,,,,,13	>choose prep=,-21,,,,,19	>done=,,,17,,13,27	>done N=-14,,,,,16,10	>done the=,,,-11,,,15	>ed=-20,25,,14,,,19	>ed N=,16,,,,,12	>ed it=,-12,,13	>ed the=,28,,-9,,,19	>get=,-9,,,,,-27	>good=,-20,,-9,,,-29	>good N=,,,,,,-11	>good it=,10,,-12	>good prep=15,-14,,,,,-13	>good the=,,,10	>have=,,,-8,,,-12	>have it=,,,,,,-10	>it=-9,-10,,,,10	>make=,-17	>make N=,-16	>my=,,,10	>my N=,,,13	>need=9	>need N=9	>no=25,-40,20,-14,,,-11	>no N=24,-32	>no bad=,,,,,,-9	>no prep=,,23,,,,22	>no s=-12,,,,,,-24	>not=20,,,,,-9,-11	>not N=,,,,,,11	>not choose=,,,,,,-18	>not done=11,-8,,-9	>not ed=,35,,,,,-9	>not good=-11,,,-12	>not past=13,,,,,,-16	>now=,,,9	>past=,40,,-13,,,37	>past prep=,,,,,,12	>prep=,-26,-12,-18,,32,18	>prep N=11,-22,-11,-15,,17,19	>prep make=,,,,,,-13	>s=-17,-18,,,,,-17	>so=,11	>the=15,-26,,,,,-14	>the N=,-16,,,9,-8,-14	>the bad=13,,,,,,9	>the good=,,,20	>the ing=,-13,,,,,-14	>the make=12,,,,,11,14	>the s=,15,,-10	>they=11
-part if	=-20,-54,-16,-41,-25,-22,-89	>N=,-20,,-8,,,-41	>N bad=,,,,,,-12	>N be=,-9,,,,,-20	>it=-10,11,,,,,-13	>it s=,,,,,,-13	>no=,,,,,,-10	>prep=,,,14	>the=-15,,,-23,-9,,-45	>the N=-10,-18,,-17,,,-30	>they=,,,,,,-10	>we=,-22,,-13,,-8,-19	>we choose=,-10,,,,,-11	>you=24,-19,,,,,-16	>you choose=37
-part ing	=-12,14,13,-40,38,-9,49	>!=,,,-9	>! $=,,,-9	>#=8,-9,,,,,11	>$=-14,-28,-30,,-20,-8,-60	>,=10,,,-12,19,,-24	>, N=-10,-12,,22	>, and=22,,,-9	>, ing=,,,12,,,21	>, prep=,12	>, s=,,,,,11	>, the=,8	>, we=10	>:=-10,,18,-11	>N=16,-18,8,-10,31,9,41	>N !=,,37,20,42,,42	>N $=-10,8,,-14,,,11	>N ,=,19	>N :=,-15,,,,,-18	>N bad=,,,,,,11	>N be=12,,,12	>N ed=,24	>N good=,,,8	>N modal=,9	>N prep=23,-11,,,,,18	>N s=,,,,,,-15	>N the=11	>N time=,-17,,,,,-9	>N we=,,,,,,-11	>N when=,,,,,,9	>again=,,,9,,,11	>all=-17,14,,-13,,,18	>all s=,16,,,,,9	>and=,-13,,,23,,36	>and s=,-9	>and the=,,,,25,,21	>bad=20	>bad ,=,-10	>bad prep=12	>be=16,-10,18	>be N=,,,-8,,,-15	>be bad=,,,,,,9	>be good=,,,,,,8	>be past=27,,,-17	>be prep=,-10,,14,,,9	>because=-14,17	>because the=,,,,,,-13	>choose=,-8,,12	>good=17,25,,34,,,18	>good $=,11	>good N=21,11,,17	>good the=,12	>have=,,,-15	>ing=,13,,,,,8	>it=,15,,,-9,23	>it $=-8,,,,,,-25	>it ,=,12	>it N=,,11,,,,15	>it bad=,-10,,,,9	>it good=,,,12,,,15	>it prep=15,34,,,,9,18	>it the=,-11	>ly=,,,,,,-8	>make=,,13,,15,9,14	>make prep=,,,,,,13	>modal=,17	>modal N=,17	>my=-9,,,,,,13	>my N=,12,,,,,9	>now=,,,-14,,,-10	>now $=,,,-9,,,-16	>past=,-22,,28	>prep=,34,-19,-13,,-8	>prep #=,40,,-13,,,12	>prep $=,,,,,,-16	>prep N=23,20,-16,,,-9,12	>prep it=-12,33	>prep my=,-10	>prep s=-11,,,,12,12	>prep the=,-30,,-12,,,-27	>prep time=,-12,,20	>s=,24,21,13,36,,26	>s $=,,12,,16,,11	>s N=,28,,9,,,19	>s prep=,14,22,-11,,22	>the=,15,19,,32,,10	>the #=,-17,,,,,-10	>the N=,38,,,14	>the bad=,,,17	>the ing=,10	>the s=,-16,14,,10,,25	>they=,18,,,,,14	>time=8,-19	>time $=14,-31	>we=,,,,,-10	>you=,29,,,,,26	>you N=,22
-part it	=-30,-9,,-32,-20,-33,-18	>!=,,,10,,,-14	>! $=,,,9,,,-17	>#=,14,,9,,,13	>$=-30,-14,-12,15,-9,-29	>,=,,,,,-9,15	>, and=-12,-21	>, the=13,-8,12,9,,,15	>, we=,,,-8,,,-8	>:=,,,14,,,-11	>: $=,-10	>: N=,,,26	>: the=,9,,,11	>: we=,,,,,,9	>?=,,,,,,-8	>? $=,,,,,,-8	>N=,,23,-28,-15,8,9	>N $=,8,,-11,,,17	>N ,=12,38,,-9,,9,26	>N :=,10	>N bad=,,,,,,-14	>N be=,-10,,,,,-20	>N have=,,,,,,-12	>N it=9,,,,,,30	>N need=,9	>N prep=,-35,,,,,-40	>N s=,,24,,,,25	>N stay=,,,,,,14	>N the=,12,10,20	>N we=20,,11	>N you=,,,,,,10	>again=,8	>again $=,11	>all=-13,,-8,11,,,-21	>and=,,-10,19,,,8	>and it=,,,,,,9	>bad=-19,,,-10	>bad $=-10,,,-14	>bad N=13	>bad and=,,,,,,-17	>bad prep=,,,,,10,24	>bad the=-15,18,13	>be=-18,,,-17,,-21	>be #=,,,,,,-9	>be $=-12,13,14,,,,23	>be ,=,27	>be N=-16,23,,-27,12,,18	>be all=35,,18,-21	>be bad=21,,16	>be be=,,,15	>be choose=,,,,,,11	>be done=,11,-8,,,,-12	>be ed=22,-15,-11	>be good=,,-9,-40,10,,-42	>be ing=-12,-10,,,,,-11	>be it=,18,-12,22	>be my=-11,24	>be not=-17,,-9,,,,-35	>be now=-9,,-10,,,,-9	>be only=12	>be please=,-10	>be prep=-11,-12,,,,8,-18	>be s=,-12,,,,,-8	>be still=16	>be the=,-24,,40,,,56	>be why=,9,36,,,,25	>because=,-9,,,,,15	>because $=,,,,,,11	>can=,13	>can N=,9	>choose=,10,,,,,-10	>choose prep=,20	>do=,,,21,,14	>do not=,,,,,14,-9	>done=,-10,,,,12	>ed=,-21,,13,,,-23	>ed prep=,-12,8	>good=-15,-29,,,-13,,-22	>good $=,-15,,11,,11,-28	>good ,=,,,,,,-11	>good N=,,12,-11	>good it=11,,,8,,,10	>good now=,,,15,,,10	>good prep=,,,,,,-11	>ing=,22	>it=,,,-12,,,-13	>ly=,,,9	>make=,13,,-11,,,-9	>make $=,8,,,,,-12	>modal=-16,,,-8,,,-22	>modal N=,-15	>modal bad=,,,,,,-10	>modal not=,11,,,,,11	>no=,,,,,,-22	>now=,10,-9	>now s=11,,,,10,,16	>only $=-9	>past=,-13,33,-12,33	>past prep=,,12,,40,,-10	>prep=-19,19,,-20,-10,,-13	>prep #=,,,12	>prep $=,24,,,,,11	>prep N=,21,,11,,-11	>prep all=,,,-42	>prep good=,13	>prep ing=,9,,8,,,9	>prep my=,,,,,,-16	>prep the=,-46,-10,-10,-10,,-34	>prep you=,,11	>s=20,,35,-38,,,12	>s $=30,11,13,,,,11	>s ,=17,,,,,,27	>s N=-12,-9,,,,,-16	>s good=,,,,,,-12	>s my=,,12	>s no=,,,14	>s prep=,,,-15	>s the=,,,,19,,26	>stay=15,23,,,,,10	>stay N=,29,,,,,9	>stay prep=,,9	>the=-16,-15,,-14	>the N=-20,,10,-15,,-10	>the bad=,,,,,,-10	>the ing=,,,,,,10	>the s=,,,,,,11	>the time=,10	>they=,,24,,,,-18	>they N=,,,,,,-10	>time=12,,-16,43,-9,38,42	>time $=-12,14,,13,,19,31	>time ,=-10,-8,,,,,-18	>time N=,,,15,,,9	>time it=9	>we=18,,-8,,,,9	>we N=,8	>we do=14,,,,,,10	>when=,,-8,,,,-9	>when the=,8	>will=,,,,,,-11	>will N=,8	>you=,,,9,-8	>you ed=,,,13
-part ly	=,-21,-18,-37,,-27,-45	>$=,31,,-47,-16,-10,-11	>,=,,,,19,,-35	>, N=21,-9,,,,,-20	>, we=,,,,,,-9	>N=,-38,,,,,-15	>N $=,,,,,,-13	>N ,=,,,,11	>N :=,9	>N be=,-9	>N make=,,,,,,-12	>N prep=,,,-10,,,18	>N s=11,,,,,,12	>all=,20,8,-9,,,13	>and=,13,,8,,,-12	>bad=21,-8,,,,,23	>because=,,,16	>because the=,,,16	>choose=,25,,,,,16	>choose N=,,,,,,12	>ed=13,-11,,-9,,,-16	>ed $=,,,,,,-10	>ed prep=8	>good=,-11	>ing=,,,,,,-11	>ing the=,10	>it=,-9	>it be=,,,,,,-9	>make=,,,,,,-14	>past=14,,,,,,17	>prep=,-26,23,,10	>prep N=,,15,,16	>prep the=,-11,13,,,,28	>s=,-12,,15	>so=,18,,,,,18	>so $=,18,,,,,18	>the=-9,-10,,-9,15,,-16	>the N=-9,,,-9,16,,-17	>we=,-8,,,,,-9	>when=,,,,,,-11
-part make	=,-47,-32,-52,,,-27	>!=,,,-12	>! $=,,,-12	>#=10,9,,,,,-10	># prep=15	>$=,,-18,-12,-30,18,-38	>,=,,12,27,,-11	>, #=,,,,,,-10	>, N=,18,,14	>, and=,,,,,,9	>, ing=,,,12,,,10	>, s=9,,,-10	>, so=,,,13	>, the=,,13,,,,24	>:=,,,-13,,12	>: $=,-9	>: N=8	>?=,,,,,,21	>? $=,,,,,,21	>N=17,-34,-10,-9,,21,-10	>N $=42,-13,,,,-13,-40	>N ,=10,,,,14	>N ?=,,,,,,13	>N and=,,,,,8,-11	>N bad=-9	>N be=,,,8,,,8	>N prep=16,-15,-8,18,,30,16	>N s=-11,10,,-8,,,-11	>N the=,12	>N when=,,9,,,,12	>all=,,,-9,,-14,-37	>all N=,-10,,,,,-27	>all s=-10,,,,,,-8	>and=-9	>bad=22,,15,-21,,,13	>bad N=9	>bad prep=20,,19,,,,22	>be=,,,,9,-11	>be bad=,,,,,,-14	>be good=,,,21,,,13	>be prep=,,,-8,,,-17	>because=-9	>good=,,,31,34,,10	>good $=,,,,,,37	>good ,=18	>good my=-15,,,,,,-11	>good prep=-9,,,19,37	>have=-13,-11,,,,,-20	>have be=-11,,,,,,-12	>have not=,,,,,,-9	>have prep=,-9	>it=11,29,,,,-9,27	>it $=12,17,,11,,,31	>it :=11	>it good=,,,,,,-22	>it prep=,-13,,,,,26	>it s=,,12,,,,-16	>it the=,,,,,,13	>modal=,,,,,,-8	>modal N=,,,,,,-8	>my=-30,-10,-16,-30,19,-12,-26	>my N=-10,-27,,-10,36,,-25	>my choose=,33,,,10,,34	>my do=,-13	>my not=,19,,,,,14	>my the=,-12,,,,,-21	>no=16,-12,,,,,27	>no N=16,-9	>now $=9	>past=11	>please=,,,,,17,24	>prep=-21,-24,-12,,21,21,-9	>prep #=-11,,,,,,-37	>prep N=,9,,,18,,59	>prep ing=,,,,,,-12	>prep it=11	>prep prep=,,,,14,,13	>prep s=19,,,,,,-10	>prep the=-32,-23,-10,,,23,-23	>prep you=,,,11	>s=,-10,15,,,27,14	>s ,=,,,,,,-16	>s N=,,14	>s prep=,,,,15	>s s=,,,,,,13	>so=,8	>the=,-46,,-31,-22,14,-11	>the N=,-41,,-27,-15,28,14	>the ly=,,,,,,11	>the make=,,,11,,-10	>the s=,,,,,,-32	>they=,15,,-19,,11,11	>they $=-8	>they prep=,,,-10,,9,-18	>they s=12,19,,,,,10	>time=,,,,,,-13	>we=,-8,,,,,-11	>when=10,,,,,,-13	>when N=,,,,,,-12	>why=,,,,,,-10	>why it=,,,,,,-11	>why the=,16	>you=,-18,,12	>you N=,,,15
-part maybe	=,-57,11,-39,-17,-13,-81	>$=,,,,,,-17	>N=,,12	>it=11	>prep=10	>prep N=12	>prep it=,,,,,,-11	>we=,-11,8,,,,-11	>we modal=,-10
-part modal	=-40,-44,-45,-71,-15,-30,-69	>$=-11,,,-15,,20,-12	>N=-34,-26,-25,-43,,-19,-48	>N #=,,,,,,-15	>N $=,11	>N all=,10,,,,,10	>N bad=,18,,,,,17	>N done=,,,-9	>N good=,,,,,,-10	>N it=,,,,,,-17	>N ly=,15	>N prep=-9,-21,,-10,,,-22	>N the=,-18,,,,,20	>N you=,-8	>bad=,,,,,,-12	>be=,,,,,,-10	>choose=,-33,,,,,-52	>choose N=,,,,,,-10	>choose prep=,-16,,,,,-20	>choose s=19	>choose the=,-11,,,,,-14	>ed=,-8	>have=,32	>have ed=,33,,,,,20	>have good=,-12,,,,,-13	>have prep=,8	>it=,,,,,,-14	>it N=,,,,,,-14	>make=,,,,,,-23	>make N=,12	>not=16,-15	>not N=,-17,,,,,-15	>not good=15	>not have=-10	>not make=14,,,,,,24	>only=,24	>only N=,,,,,,10	>only choose=,-9	>only have=,10	>prep=,-9,,,17,,14	>prep good=,-8,,,17,,12	>the=,,,,,,-14	>the N=,,,,,,-13	>we N=,,,,,,11	>you=,-10	>you N=,,,,,,12	>you choose=,,,,,,-10
-part my	=13,-32,-38,-54,-19,-23,-9	>#=,,,-15	>$=-22,-30,,-13,-14,-11,-16	>,=15,9,,12,,13	>, N=,,,,,15	>, do=,11,,,,,11	>:=,,,,,,12	>N=,-28,-26,,9,-27,-21	>N $=-18,-19,,8,25,,-13	>N ,=,31,,20,,,25	>N :=,,,,,,-10	>N and=17,,,,,,15	>N bad=-14,-8	>N be=25,-16,,,,,27	>N choose=,,,,,,-12	>N done=,,,-16	>N ed=,,,,,,-15	>N get=23,,,,,,20	>N good=,,,-17,,,-23	>N have=9,15,,,,,24	>N it=,,,,,14,13	>N now=,,,14,,,-11	>N prep=,27,-10,-13,,-13,-10	>N s=-12,-20,,,,,-28	>N the=,-9	>N time=,,,,,,-12	>again=,,,,,,-9	>all=,,,-10	>and=19,,,,,,21	>bad=,24,,,9,,17	>bad N=,,,,11	>be=,,11	>choose=,27,,,10,,33	>choose prep=,-11,,,25,,22	>choose the=,23,,,,,14	>do=,-13	>do it=,,,,,,-11	>do the=,-13	>good=,-9	>good the=,-8	>have=,,11,,,11	>ing=,15	>ing N=,,,,,,9	>it=,10,,,,-10	>make=,,,,,22,24	>make prep=,,,,,,-8	>maybe=,,,,,,-13	>need=,,,,,,-18	>need prep=,,,,,,-11	>not=,21,,,,,14	>not N=,9,,,,,9	>only=11	>prep=,16,,,,,-11	>prep $=,20	>prep N=-11,9,,8,,9	>prep make=,,,,,,-9	>prep the=,,,,,,-10	>prep time=,,,,,,9	>s=21,-35,-8,-28,-9,,-15	>s $=13	>s ,=,,,10	>s N=-16,,,,,,-12	>s be=19,,,-11	>s prep=,10,,,,,-11	>s when=,,,,,,-9	>the=,-8,,16,9	>the N=,,,,19,,-16	>the bad=,,,,,,9	>they N=-12,,,,,,-11	>time=,,,,,9	>when=,-20	>when the=,,,,,,18	>why=,,,,,,-12	>why the=,,,,,,-8
-part need	=-24,-41,-20,-64,-9,,-42	>$=,,-9,13,,-8	>,=,,,15,,,13	>:=,,,,,,13	>N=13,,-12,-18,,,25	>N $=,,,,,,-12	>N prep=,35,,,,,13	>N s=12,-11,,,,11	>again=,,,,,,-11	>all=19,,,,,,11	>all s=19,,,,,,11	>be=,19,34,,,,-11	>ing=,-16,,,,20	>it=-8,,,-11,,,-36	>it good=,,,-8,,,-13	>it prep=,-10	>my=,,,,,,-12	>prep=-30,-23,,-15,,19,-17	>prep N=-16,,,-23,,,-22	>prep choose=,,,,,-9,-17	>prep it=,,,,,,-14	>prep make=,,,,,14,22	>prep my=,,,,,,8	>s=,8	>s prep=,12	>the=23,-11,-8,-39	>the N=19,,,-18,13,,29	>the ing=9,,,,,,-22
-part no	=,,-25,-54,-44,-53,23	>$=,-18,,-8,,,-17	>,=-11,,-8,-9,,,-27	>, we=,9,,,,,8	>N=46,22,-21,-13,-24,-12,54	>N #=,27,,31,,,9	>N $=,29,,-27	>N ,=40,-33,,-10	>N bad=-22,-13,,41,,,-16	>N be=-16,,,,,,-14	>N can=8,,,,,,9	>N good=9	>N have=,-8,,,,,-10	>N ing=,,,19	>N it=18	>N past=,-17,,13	>N prep=49,28,,-48,,,42	>N s=-9,32,,-16,,-10,45	>N time=10	>N why=23,,,,,,24	>bad=-58,-16,,34,,,-56	>bad $=-21,12,,25	>bad ,=-10,,,,,,-15	>bad N=,,,17	>bad prep=-19,-12,,,,,-23	>be=-21,-19,,,,,-29	>be N=-9,,,9	>be bad=,,,,,,-10	>be ed=,,,,,,-9	>can=30,,,-11	>can N=40,,,,,,17	>can make=19	>choose=,,,,,,-9	>done=,,,,,,11	>ed=,29,,-9,,,12	>ed prep=,17,,-9	>get=,,16,-10	>good=33,-10,,-18,,,10	>good $=34,,,-14,,,21	>have=,,,,,,-9	>have the=11	>ing=,-12	>ing prep=,-12	>ing s=,10	>ing the=,,,,,,-11	>it=26,,,-10,,,14	>it $=,,,-10	>it we=,,,,,,11	>ly prep=8	>make=,,,8	>need=-25,14,,,,,-11	>need prep=-17,15,,,,,-9	>prep=48,,,-23,,-11,16	>prep N=20,-13,,,,,9	>prep choose=9,,,23,,,12	>prep it=-8,,,,,,-8	>prep my=14	>prep the=23,20,-14,-23	>prep they=,,,,,,-13	>s=-29,,,,-13,-14	>s $=,-13,,23,,,-16	>s ,=-10,-15,,17,,,33	>s N=,,15	>s and=,,,,,,-13	>s prep=-10,31,-9,-27	>s the=12	>s when=,17,,,,,11	>stay=22,-11,,,,,-16	>the=9,,,17,,,35	>the N=,,,,,,18	>the bad=,,,15	>the s=,12	>they=11,14,17,,,,12	>they $=,20	>they N=16
-part not	=,,,-74,-33,-34	>#=,25,,,,,14	># $=,18,,,,,11	>$=,,,20	>,=11	>:=,8,,,,,10	>N=33,-9,-11,-16,-17,-16,28	>N $=-14,26,,,,12,17	>N ,=,-20	>N :=,,11	>N bad=,,,,,,-15	>N done=17,,,14,,,22	>N ed=,,,12,,37	>N good=,,,,,,9	>N it=-12,19,,,,-11	>N make=,,,,,,-8	>N no=,,,,,,19	>N prep=,,-11,-12,,-16,12	>N s=-11,,,,,,-14	>N so=,-8,,,,,-17	>N the=,9,,,,-16,27	>N we=-10,,,,,,-18	>N when=,,,,,,17	>N why=22	>bad=-41,,-13,12,,,-54	>bad $=-9,-13,,,,,-20	>bad ,=-12,,,,,,-23	>bad prep=,,,,,,-10	>can=15,,,,,,16	>can prep=15,,,,,,16	>choose=,-19,22,,,-10	>choose $=,,,,,,-12	>choose good=12	>choose it=,,,9	>choose prep=,,8,,,,18	>do=-10,19,,,,,16	>do N=,-8	>do s=,21,,,,,12	>do the=,,,,,,11	>done=22,,10,-20	>done $=,,13,-13	>done ,=,13,,,,,10	>done N=9	>ed=,11,,,,,15	>ed $=,42,,,,,13	>ed prep=,-13,,,,,17	>ed the=,-10,,,,,-19	>get=18,,,,,10,23	>get N=18	>get it=,,,,,,19	>get prep=-9,,,,,,-9	>good=27,,,-39,-8	>good $=8,-10,-9,-23	>good ,=,-11	>good prep=14	>good the=17,19,,-10,,,18	>have=-15,-16,,,,,-9	>have $=,,,,,,11	>have N=,,,,,,16	>have s=,,,,,,-10	>have the=-13,-13,,,,,-18	>ing=-16,26,,-8,,-12,9	>ing $=-9	>ing prep=,15	>ing the=,11	>it=,10,,,,,-29	>make=36,-26,11,-13,-10,,32	>make $=,,,,,,9	>make N=9	>make all=-9,,,,,,-9	>make it=22,-16	>make my=,,,,,,18	>make s=,,,,,,-11	>make the=24,-13,,,,,28	>make they=-10,18	>maybe=10	>maybe it=11	>need=,30	>need N=,9	>now=,,,,,,-15	>past=20,-14,,,,,-16	>past $=,,-8	>past the=,,,,,,-9	>please=22	>prep=,10,,-11,,,40	>prep N=,9,9	>prep s=,,,,,,-8	>prep the=,,,,,,32	>s=,56,,,,,29	>s $=,43,,,,,9	>the=,-15,9,-9,,,-21	>the N=,,,,,,-19	>the bad=,,,,,,-12	>time=,-11,,,,,-11
-part now	=,-18,,63,24,-43,63	>$=,9,,17,-14,-25	>,=,,-10,11	>, N=,11,,,,9,12	>, it=,,,11,,,12	>:=,,,13,,,8	>N=-17,,,15,,,-28	>N $=,,,,,,-9	>N it=,,,,,,-9	>N the=,9,,13	>and=,,,,,,-13	>bad=,-8,,,,,17	>bad prep=16	>choose=12	>done=-8,,,13,,,21	>ed=,,9	>get=,,,13,,,9	>get N=,,,8	>good=-10,,,33,,,15	>good $=,20	>good the=,,,,,,-10	>have=,-14,,24,,,9	>have the=,,,12,8,,9	>ing=16,,,,22,,-12	>ing prep=,,,,,,-17	>it=,,,,25,,18	>it be=,10,,,,,11	>make=,,10,,,,-20	>prep=-21,42,-10,-24,,,13	>prep $=,10,,-12	>prep no=,12	>s=22,-11,21,,8,,26	>s N=18,,,,,,21	>s all=,,,18	>s the=,-11	>s why=,,,,,,-12	>so=,,,10	>so it=,10	>the=17,-8	>the N=17,,,,9,,14	>we=,,15,,,,12	>we be=,,,,,,-12
-part only	=,50,15,-74,,-17,46	>#=8	>$=-34,20,-15,-29,,-14	>(=,21,,,,,11	>,=-19,56,,13,,,22	>, N=,14	>N=15,,-9,,,,24	>N ,=,,,,,,15	>N prep=9,-8	>choose=,-9	>ed=,,,,19	>ed prep=,,,,9	>good=33,,,,,34	>have N=,12	>need=,-12	>need it=,,,,,,-12	>prep=,30,10,-22,-13,-14,33	>prep #=10,-21	>prep N=-12,,,10,,,12	>prep s=,,,,,,13	>prep the=12,34,,-10	>s=,,,,,,-24	>the=,,,,18	>the N=-9,,,,19	>they=,,,,,,10	>when=,,23
-part past	=-9,,23,71,,-22,59	>#=,-18,,26	>$=10,-25,20,-15,22,-9	>,=,,,,,,-21	>, N=9	>, it=,,,,,,-10	>N=,-37,21,,,-10,-40	>N #=,-10,,16	>N $=19,-12,,-18,,,-23	>N :=-12,,,,,,-9	>N prep=,,,21,,,16	>N s=,,,,,,-11	>N the=,,,,,,-9	>again=,19,,,,,26	>again prep=,12,,,,,19	>all=,,,9	>all N=,,,10	>and=,,,9	>bad=,,,-28,,,-23	>bad prep=,,,,,,-9	>good=-17,20,,36,,18,34	>good $=,-11	>good ,=,,,8	>good all=,,,12	>good and=,,,-12,,27	>good prep=,20,,23,,,18	>ing=,,,,,,13	>it=-12,,,21,,,-10	>it $=,-9,,22	>it :=,9,,16	>it prep=,,8,-12	>my=9,,-9,26,-10,,14	>my $=,,,,,,8	>my N=12,-13,,24,,,10	>no=,-11	>prep=,9,35,36,36,-12,55	>prep #=,22,10,30,,,13	>prep $=-11,-25,,11	>prep N=12,,,-17,40	>prep good=,,,10	>prep ing=,15,,,,,19	>prep prep=,,,-14	>prep s=,,12,21	>prep the=,11,26,33,,,13	>prep why=,12	>s=,,,-9,,,-21	>the=17,38,-14,10,,10,43	>the N=9,30,,21,,13,27	>the bad=,,,-15	>the ing=,,,11,,,11	>the s=,14	>they=-18,23	>time=,,,24	>when=16	>you=,,,8
-part please	=-63,-46,-42,-77,-12,-27,-80	>$=-32,-20,-13,-22,-14,,-18	>,=-16,,,-8,,,-13	>, N=,-14,,,,,-25	>, the=-8	>N=-9,,,-10,,13,-25	>N !=,,,-9	>N $=,8,8	>N ,=,,,11	>N all=,,,,,,-10	>N prep=,,,,,,-11	>N the=,16,,,,12,10	>choose=,-16	>do=,,,,,,-20	>do not=,,,,,,-20	>it=,,,-16,,,-11	>it be=,,,-9	>make=-8,,,,,-9,-17	>make it=,8	>make the=,-10,,,,,-22	>my=-13	>my N=-13	>prep=,-27,,-9,-10,-12,-31	>prep N=,,,11,,,11	>prep ing=,,,-9,,,-21	>prep the=,-14,,-29,,,-15	>we=-8,,,,,,-15	>we be=-8,,,,,,-15	>you=,,,,,,-15
-part prep	=-18,,-27,,-15,-19,-18	>!=,,,17,,43,18	>! $=,,,12,,45,15	>#=10,,-29,,-11,-19	># $=,,,-50,,,-14	># ,=,-12	># :=,-25,,23,,,-12	># N=,-8,,45,,,35	># and=15,,,-20,,-8,-28	># bad=,,,-11,,,-15	># be=14,,,14,,,19	># ed=,-13,,10	># modal=,10,,,,,9	># now=,,,10	># prep=,15,21,18,,,17	># s=,21,-16,-10,20,8	># the=,,,,,,-19	># time=10,,14,10,,-9,29	># when=,16,,,,12,8	>$=-15,34,-16,23,-25,-18,35	>,=,,-13,,,,15	>, N=,,,-13	>, and=,,,18	>, it=8	>, so=,,,,,,-14	>:=8,-13,8,,-9,,8	>: N=14,-17	>N=,-11,16,-16,-11,13	>N #=29,-13,,-29,,36	>N $=,20,45,-15,,-13	>N (=,,,,,,-13	>N )=,9	>N ,=,-15,,19,,-16	>N .=19	>N :=-22,-18,,20,,10,-21	>N ?=,,,,,,-16	>N again=,11,,-10	>N all=-13,-9	>N and=,-13,,36,,-22	>N bad=-22,,,,,,-33	>N be=-11,-18,-12,,,,-9	>N because=15,-11,,21,,,8	>N choose=11,,,,,9	>N do=16,,,,,,12	>N ed=,19,,-13,,13,-10	>N good=44,-13,,-35,,,12	>N ing=-10,32,19,,17,,16	>N it=-12,11,20,,,16,20	>N ly=,9,,,,,11	>N make=,,,,,,-14	>N my=10,,,,,,10	>N now=10,-8,,-30,,,-25	>N only=,9	>N past=,9,,-18,,,-22	>N prep=-18,,-19,-10,,-23	>N s=15,-29,8,-22,21,-27,-19	>N so=-10,23,8,,,8,12	>N the=-14,-26,,23,,41,16	>N they=15,,,,,,10	>N time=,,,21,,,52	>N when=-9,,,-11	>again=,12,,18,,,34	>again $=,,,,,,9	>all=9,-18,-17,9,,-19,13	>all #=,,,16	>all $=,-13,,14	>all ,=,-10,16,-9,,,-18	>all N=,17,,,10,,19	>all make=10,,,-8,,,15	>all prep=18,-12,,-28	>all s=,-12,,16,,,9	>all the=,,,20	>and=-19,17,,16,,,12	>and N=,,,,,,11	>and done=,28	>bad=17,,11,-29,,-16,-19	>bad $=-8,14,15,,,,-11	>bad ,=,11	>bad :=,-10,,,,,-8	>bad N=,9	>bad s=,,,-11	>be=,,,11,-8,,16	>be $=,,,,,,15	>but=,,,,,,-15	>choose=,-49,-15,-21,-10,-12,-44	>choose $=8,-23	>choose N=,,,,,,-9	>choose good=,,,,,,-10	>choose it=,-9	>choose s=,8	>choose the=11,-9,,,,,-14	>do=-12,-10,21,,11	>done=,25,,-14,,,-9	>done $=,24,,-15,,,-8	>ed=-16,-19,,,,15,-21	>ed $=-11,,,,,,-13	>ed ,=,-13	>ed s=,,,-8,,10	>get=,,,9,,9	>get N=,,,,,14	>get it=10	>good=,,,-14,53,-9,9	>good $=,16,,,25,,20	>good ,=,,,-14,,,-9	>good N=,-12,,,21	>good prep=,,8,,9	>good the=,,,16	>have=,-12,,,,,-14	>have the=,-10	>if=14	>if the=15	>ing=,-27,,,10,-19,-12	>ing !=,,,-9	>ing $=-15,-21,,20,,,-26	>ing ,=,17	>ing N=,-10	>ing good=24	>ing my=,,,,9	>ing prep=,,,,,,8	>ing s=,,,,,,-10	>ing the=,-19,8,,8,,-22	>it=,13,,-34,11,-29	>it $=-11,-10,-18,-20,28,-12,-40	>it ,=10,10,,,,,17	>it :=,10,,,,,16	>it N=9,,-13,,,,18	>it be=,-28,19,,,9,14	>it because=,,,,,,15	>it done=,,,10,,,13	>it ing=,,,,,,-8	>it it=,,10	>it make=-11,12	>it modal=,,,,,,-15	>it prep=,,,,,,-30	>it s=21,23,8,,,,40	>it the=,,,,,,11	>it time=9,31	>ly=17,35,,,,,11	>ly $=11	>ly N=,,,10	>ly ing=,10	>ly s=,-8	>make=,-48,11,-28,,16,-17	>make !=,,,-9	>make #=,,,17	>make $=-20,,9,-19,,,-32	>make N=,,,-9,12,,11	>make it=20	>make prep=,,,-16	>make s=,,,,,,11	>make the=,-17,,,,17,19	>make they=,,,,,8	>make why=,,,,,,-9	>modal=,,,,,22	>modal $=,,,,,22	>my=,-12,-12,,-18,,20	>my $=9,-22,,-12	>my ,=13,8,,,,13,24	>my :=,,,,,,12	>my N=-16,,-9,12,-9	>my be=,18	>my make=,,,,,17,12	>my prep=,,,,,,-15	>my s=-13,,,20	>my time=,,,,,,-9	>need=,,,,,,11	>no=10,,,20	>no $=14	>no N=,,,-8,,,-19	>no s=,,,19,,,17	>now=,28,-9,-31	>now $=13	>now N=,,,,,,-18	>now prep=-15,30,-8,-23,,,15	>only=,-12	>prep=22,,-19,,12,-15,10	>prep #=,-16,,13,,,9	>prep N=16,,,-28,,,-20	>prep all=,,,,,,10	>prep do=,,,,14,,11	>prep it=-11	>prep my=,,,25,,,21	>prep s=16,-13	>prep the=10,29,,,,,9	>prep time=,21	>s=-20,,,-18	>s #=,-12,,48,,,22	>s $=,-19,-18,-29,,-11,8	>s (=,,,9	>s ,=-12,-11,10,-19	>s :=,,,,,,-13	>s N=,,,,,,11	>s and=-10,31,,,14	>s be=,,,,,11,-12	>s because=12,,,,,,10	>s ed=,,,,,,-13	>s it=,,18,,,,11	>s make=44	>s prep=11,20,,,,,18	>s s=,,,,,,-14	>s when=-9	>the=,,23,,-9,,-13	>the #=-43,24,-18,,,9,-8	>the N=,,13,17,,12	>the again=12,,,-15	>the bad=21,15,19,-11,,14,26	>the choose=,,,,,,-13	>the done=,,14,-13,,,9	>the ed=,16	>the good=,15	>the ing=,,14,-11,-15,,-50	>the ly=,,,,,,-15	>the make=-20,,,-19,,49,28	>the past=11,-15,,,,,-16	>the s=20,,,12,8,,23	>the the=,,,,,,-12	>the time=,,,-22,12,,9	>they=-31,-12,12,,,,-29	>they $=20,-11,9,-14,,,-20	>they ,=,,,18,,,19	>they N=-42,-8,,19	>they s=,,,,,,-11	>time=-23,21,,,-20,,12	>time #=-11	>time $=9,19,-16,,-12	>time ,=21,,,,,-14,-23	>time :=,26,,-17,,,-30	>time N=,-13,23,,,,11	>time and=,26,,,,11,12	>time be=,-18,15	>time s=,,,28,,,12	>time the=,13,,,,,16	>time time=,,,-11,,14,17	>we ed=,13	>when=,-18,,-8,24,-8	>when $=,,,,26,,12	>why=,14,,,,,-15	>why it=,12	>why the=,,,,,,-15	>you=-21,25,,,-16,15,27	>you $=,-13,,,,19,-16	>you N=,,,,,-16,14	>you choose=-10,24	>you ed=,,,,,12	>you have=,17	>you make=,,,,,,-9	>you need=,,10,,,,14	>you s=,,,-12	>you time=,18,,,,,10	>you when=10,-15,,,,,16
-part s	=,,-17,,-30,-21,-17	>!=9,,,10	>! !=11	>! $=,,,10,,,-11	>#=26,-11,-8,,,,-9	># $=,,,23,,,11	># ,=,13,,-9	># N=12,-13,,,,,18	># and=,,,,,12	># prep=34	># s=,,,-12	>$=-59,19,-46,-37,17,-62,-34	>(=,-15,,31,,33,27	>( #=,,,11,,15,12	>( N=,-9,,22	>)=,,,,,,17	>) $=,9	>,=-29,17,,-14,,,15	>, #=-13,-10,,-12,,,-9	>, N=15,-20,,-12,,,-12	>, all=,17,,16,,,8	>, and=,21,,,,-9	>, because=11,,13	>, but=-9	>, can=,,,,,,8	>, choose=,10	>, done=,,,11	>, ed=,-13,,11,,11	>, good=,9	>, ing=,20,,-18	>, it=14,,11,,,,19	>, no=-19,-32,,15	>, not=,-15,,19	>, please=,9,,,,,21	>, prep=,-15	>, s=,-10,,,,,-32	>, so=,,25	>, the=19,8,-9,,14	>, they=,27	>, we=,9,,,,,18	>:=-34,-16,11,-9,-15,-17,-13	>: #=,,15	>: $=,,,-16,,,-8	>: N=-14,16,,-20,,,-15	>: bad=,,,,,,-8	>: choose=,-8	>: good=,,,26	>: it=,14,,,,,9	>: s=,,,,,,9	>: the=,-12	>: we=,,,,,,-11	>?=,-11,,-9,,-11,-32	>? $=,-9,,,,-9,-21	>N=27,-15,40,16,,-18,13	>N #=,,14,,,,17	>N $=-14,40,-22,29,-13,-10	>N ,=,-16,,15,,,-14	>N :=-10,-10,,31,,,11	>N again=,,13,,,,9	>N and=10,,,-20,,,25	>N bad=18,,,-15	>N be=19,-11,11,-32	>N done=,,,,,,9	>N ed=,,13,,,,11	>N good=,25	>N have=9,,,-12	>N ing=,,,,,9	>N ly=,,,27	>N my=9	>N now=-8,,,-12,10	>N only=,,,,,,9	>N prep=28,-15,31,-8,-11,9,-11	>N s=19,-26,,-12,,,-16	>N so=,-9	>N stay=,-19,,,,,-8	>N the=,,20,-19	>N they=,,,12	>N we=-20,19,,,,,9	>N when=,,,11,,,-12	>N you=,,,,,,-8	>again=15,,36,,,10,30	>again $=,,18	>again ,=,,,,,,-15	>again prep=,,,,,,21	>all=,-8,29,13,,,-10	>all N=,16,20,12,,,-20	>and=,,-12,,17,,-9	>and N=,24,,,,,-16	>and bad=,,,29	>and done=,,,14	>and ed=,,,,,,-16	>and good=,,,,,,-13	>and ing=,28,,-8	>and make=,,,-12,,,-21	>and my=,-10	>and no=9,,,9	>and not=,10,,,,,12	>and prep=,-9	>and s=,-18	>and so=,,,-15,,,16	>and the=,,,,13,9,9	>and they=,,,12	>and we=,,,,,,12	>bad=58,10,35,-11,,-8,24	>bad $=,,,,,,10	>bad ,=,,12	>bad N=,,,,,,10	>bad and=25,29	>bad because=,,-9	>bad my=,,,13	>bad prep=,-14,8,,,,-12	>be=10,-10,-18,,-26,-14	>be #=-12,34,,-9,,,-10	>be N=,,,-10,,,20	>be again=,12,,12,,,18	>be all=-10,,,14	>be bad=-10,35,,-16	>be done=,,,20,,24,11	>be ed=12,,,17,,,15	>be good=,-14,,9,,,23	>be ing=20,-18	>be it=,,,,,,-17	>be not=,,,,,,-9	>be prep=,-19,,,-9,-17,-28	>be the=-10,,10,,,,-9	>because=26,-19,,,,10,23	>because the=8,,,-10	>because time=-17,,,10,,11	>but=,,,-9	>can=-37,,,-9,,-9,-23	>can N=-12,,,,,,-14	>can not=-29,11,,,,,-20	>choose=13,12,9,12,,,12	>choose $=-9	>choose N=,14,,10,,,13	>choose bad=,-14,,20	>choose prep=9,17,,-16,,,12	>do=-13,,,,22,,9	>do not=-8,12,,,,,18	>done=-15,-32,,40,,18,-19	>done $=,-16,,16,,,-22	>done and=,,,12	>done prep=,-9,,27,,,28	>done the=,,,-30,,,-16	>ed=-15,,12,46,,-10,18	>ed $=,-20,,25,,,16	>ed ,=9,,,10	>ed N=,11	>ed and=,,,12,,,8	>ed it=,,,,,,11	>ed s=,14,11	>get=-15,16	>get N=-16,11	>get the=,11	>good=,-35,,33,-13,-21	>good #=-23,-16,12,,,,-21	>good $=,,,23	>good ,=,,,-30	>good N=,,,44,,,10	>good and=,,,-14,,,-13	>good prep=-12,-9,,19	>good s=,,,15,,,10	>good the=,,,,,,15	>good when=,,13,-8,,,-9	>have=,-9,,,,9	>have N=,,,,,,-11	>have be=,17	>have not=,,,,,,9	>if=35	>if you=37	>ing=11,-20,,15,,,20	>ing $=14,,,,,,11	>ing N=,,,8	>ing prep=,,,10	>it=,,,-14,-11,,-13	>it $=,,,,,,-11	>it ,=,-17	>it :=,,,,,,-8	>it be=15,,14,,,,19	>it s=,,,,,,-10	>it the=,28,-15	>it time=10,-11,,,,10	>it we=10,,,,,,25	>ly=,-15,,-11,,,-31	>ly $=,-9,,,,,-19	>ly N=,,,,,,-8	>ly choose=,,,,,,12	>make=60,-33,12,9,,,18	>make $=40,,,,,,-8	>make N=,-9	>make prep=-14,,11,,,,-9	>make the=8,,,,,,18	>make they=21	>modal=-11,-11,,,,,-15	>modal not=-9	>my=45,,,-24,,,21	>my the=,,,,,10,9	>need=-9	>no=12,,,,,,11	>no $=,,,,,,-10	>no N=-11	>no s=12,-9	>no the=,,9,,,,12	>now=,-14,-16,21,,-8,23	>now $=-12,-11,-9,19,,,9	>now ,=,-12,,22,,,-9	>now bad=19	>now good=,,,15,,,15	>only=,34,,-10,,29,31	>only $=,13	>only ,=-13,33,,11	>only prep=,,-9	>only the=,,,,,,-10	>past=-18,15,10,56,,,12	>past prep=-12,20,15,21	>please=,-11,,-21,,,-27	>please $=,-10,,-20,,,-26	>prep=,,,,-24,,13	>prep #=-16,-21,-14,44,,,8	>prep N=-15,42,,-63,,-14,16	>prep all=-25,13,,,,,-34	>prep choose=,-9,,,,,-17	>prep ed=,,,17	>prep good=,,,,13	>prep ing=,,,,,,-9	>prep it=,,9,-13,,,8	>prep ly=15	>prep my=,,,,,-10,-15	>prep prep=26,,,,,,9	>prep s=,23,,-17,,-15,10	>prep the=26,-28,9,15,-12,35,23	>prep we=,,,,,,-8	>prep you=,-18,10,11	>s=-11,,18,,-11,,27	>s $=-8,17	>s ,=,,13,8	>s N=10,,16,,,,24	>s be=,,,8	>s it=,,,,,,-12	>s prep=,-11,,-12	>so=,17	>stay=,,,-14	>stay $=,10,,-8,,,-10	>still=,,,,,,12	>the=-13,-10,54,-25,11,,-8	>the N=,18,23,10,,-17	>the bad=-22,,,,,,13	>the ed=,,13,,,,18	>the make=11	>the s=,-9,,-11,23,14,-15	>the time=,,23,,,,-12	>they=-13,-24,,-9,,,-15	>they choose=,,,,,,-11	>time=,-10,,-10,,22,-16	>time $=,-21,,,,27,-10	>time time=,,,,,,-9	>we=,,,-10,25,-9,21	>we be=,11,,,,,19	>we ed=,,,,,,10	>we past=,,,,,,-16	>when=14,18,,,,33,20	>when #=23,12,10,-9,,,11	>when N=,-12,-8,21,,23,23	>when all=,,,14	>when it=,,,,,,-10	>when the=,15,,-12	>why=-10,-11,,16,,,-10	>why the=,,9,,,,9	>will=15	>will N=,,,,,,10	>will not=,-9	>you=-11,11,,,,,-20
-part so	=,24,17,-76,,-22,31	>$=-17,39,-11,-19,,,26	>,=-9,36,,,,,11	>, N=,22	>:=-9,25,,,,14,24	>: N=,20,,,,,14	>N=-22,-19,,-17,-12,-10,-48	>N $=-20,16,,,,,-13	>N ,=10	>N :=,-11,,,,,-13	>N be=12,-11	>N it=,,18	>N prep=,-9,,,,,-11	>bad=,-8,,,,,-9	>good=,-11	>ing=,,10,-9,,,9	>ing be=,,11	>it=-16,22,,29,,8	>it N=,10	>it be=,22,17,40,,,37	>it s=,,,,,,9	>make the=,,,,,,-9	>no=27,10,,,,,37	>no be=9	>no prep=9,,,,,,18	>prep=,,,,15	>prep the=8	>s=,,,-21	>s prep=,16,,-14,,,13	>the=42,,50,-24,26,,37	>the N=14,,54,-9,21,,18	>the because=,,9	>the ing=,10	>the make=,,,,14	>the s=12,-13	>they=,-11	>time=,12,,,,,8	>we=14,-20,,,,-9	>we N=,-21,,,,,9	>we be=,,,,,,-17	>we can=10,,,,,,15	>we choose=,,,13	>we do=-11,,,,,,9	>we have=,,,,,,-12	>you=,,,,,,-21
-part stay	=-33,67,15,-54,,-37,10	>$=16,22,11,-15,17	>,=,23	>N=,16,,-18,,,24	>N $=,25,,-12	>N prep=11,,,,,,16	>bad=-12,14,-9,,,,-11	>bad ,=,,,,,,-15	>bad prep=,19	>bad when=,12,,,,,13	>ed $=,,,,,,-14	>good=-9,29,,,,,-12	>prep=,17,,-28,-16,-18,23	>prep #=,-10,,,,,19	>prep $=,19,,-10,,,-8	>prep N=9,-26	>prep prep=,-18,,,,,-32	>prep the=,42,,-10,,-9	>prep time=,,,,,,13	>s=-18,,,,,,-12	>the=,-13,40,,13,,-15	>the N=-12,-11,,,,,-21	>when=,,,,,,-9
-part still	=12,-24,-22,-68,-12	>#=23,,,,,,13	>$=-14,16	>N=9,-11,,-12	>N $=,,,,,,-10	>bad=14,,,,,,28	>bad prep=,,,,,,16	>because=,,,,,,-24	>choose=10	>ed=,,,,,,-14	>get=-8,,,,,,9	>get the=,,,,,,15	>good=-12,20,,,,,-28	>good $=-8,,,,,,-16	>have=,,,,,13	>have no=9	>have not=,,,,,,12	>have prep=-9,,,,,13,-10	>ing=9,-18,,,14	>ing ,=-11,-10	>ing the=17	>need=,8,,,,16,10	>no=,-14	>no N=,-10	>prep the=23	>s=20	>s prep=13,,,,,,12	>the=10,14,,-10	>the N=12,13,,-9
-part the	=,,-27,,-20,-11	>#=,,16,-9,,11,12	># $=9,,18,-21,,11,-15	># ,=,,,,,,11	># :=,16,,,,,8	># N=,19,,,13,-10	># and=,,,,,,21	># be=16	># ed=,-10	># prep=,,,,,,-9	># s=,,,,,13,-8	># stay=-10,,,,,,-8	>$=,13	>,=,,,,,,-17	>.=,,,,,,13	>. N=,,,,,,13	>N=,,-14	>N !=-18,,-13,10,,,-39	>N #=,-17,29,,,,27	>N $=-21,18,10,,20,-27,17	>N ,=,8,25,-24,54,18,47	>N :=-22,36,,-9,-9,,-23	>N ;=,,,,,,-8	>N ?=-9,-11,,,28	>N again=,-10,,-9,,,-21	>N all=-20,-15,-9	>N and=11,,,17,,-24,-12	>N bad=12,,,-26,-12,-9	>N be=-19,20,29,-32,30,-18,-15	>N because=,,12,-10,,,28	>N but=9	>N can=20,,22,,,33,45	>N choose=,-24,20,,,-10,-10	>N do=9,-9,,10,16	>N done=,-9,,-15,,26,-30	>N ed=31,-28,,-24,20,-9,-21	>N get=-17,,,,12,,-28	>N good=,-16,,11	>N have=-23,-12,8,,-14,-9,-23	>N if=,16,,,,,11	>N ing=-12,-18,,32,18,-9,21	>N it=12,-14,13,,12	>N ly=,-22	>N make=41,-29,-10,,32,-28,16	>N modal=,,,-13,-10,,-23	>N need=16,-22,-19,17,,,16	>N no=30,-15,,-9	>N not=-21	>N now=-9,8,17,24,-8,,21	>N only=,38	>N past=-17,-18,,13,,21,-11	>N please=-11,14,,,,,-8	>N prep=-17,10,,,,47,9	>N s=22,-10,56,30,,26,53	>N so=,23,,,,,40	>N stay=,37,,,-10,-12	>N still=26,-12	>N the=11,10,,-12,-9,,9	>N they=,,,,,,9	>N time=-23,,-12,-12,,47	>N we=44,,-9,,,,47	>N when=-13,22,,-17,,,-14	>N why=,,,,,,-10	>N will=14,50,,,,13,21	>N you=14,-8,,-13	>again=12,,,-15	>again $=12,,,-15	>and=,,,,,,11	>bad=-26,-18,24,28,14,21	>bad $=-19,,-11,,,,-23	>bad ,=-12	>bad :=,10	>bad N=,,10,-33,-12	>bad be=-10,,20,,,,12	>bad make=,,,11,,-14,-11	>bad prep=,-15,,15,40	>bad s=14,,,21,,51,31	>bad you=,10	>be=,,,,,,-13	>because=,,10,,,,-14	>choose=-13,,,,,-10	>choose $=,,,,,,19	>choose ,=13	>choose N=,-12,,,,,-11	>choose be=-17	>choose prep=-10,10	>done=,,26,-14	>done N=,,23,,,,-9	>done s=,,,,,,13	>ed=21,17,8,,,-12,17	>ed N=,15,14,27,,-10	>ed make=,,,,,,9	>ed prep=,,,,,,-10	>ed s=,17	>good=-24,13,-15,,-10	>good $=,-12	>good N=,,-9,17,-8,-15,9	>good make=,10	>ing=,20,16,-9,,19,25	>ing #=,,,,,,15	>ing $=,-29,,,,-10	>ing N=,,22,-21,,,-13	>ing be=,11,,-8	>ing good=,-8,,8	>ing it=,,,,,,-11	>ing make=,10,18,,16,8,14	>ing modal=,20	>ing prep=,,,20,,9,19	>ing s=,18,,,,12,20	>ly=,,,19	>ly N=9	>ly s=,,,10,,,12	>make=,-29,-15,,,22	>make ,=,,,,,,12	>make :=,,,,,18,14	>make ?=8	>make N=,,,22,,,16	>make be=,,,-9,13,-9	>make prep=-13,-13,,,,12,16	>make s=,,11	>modal=,8	>my=,,,,,,-18	>need=-10,-15,,-13,,,-9	>need be=,-11,,-11,,,-11	>only=9,10,,,,,15	>only N=9,10,,,,,15	>past=,-14,,,,,-28	>past $=,,,,,,-19	>s=8,,11,-21,,,19	>s $=10,23,-17,-24,,-12,-13	>s ,=,18,-10,,,14,-20	>s N=11,-12,10,18,16,15,17	>s again=,,,-8,,,-15	>s and=,-16,,,,,-23	>s bad=16	>s be=,19,,-9,,,-23	>s can=,,,,,,11	>s choose=,-17	>s do=,8,,,24	>s ed=,,,10	>s good=,-15,,,,,-14	>s ing=,-9,,8	>s make=,,11	>s now=,,,17,,,15	>s past=,18	>s prep=45,,-12,17,-10,-20,20	>s s=,15	>s time=,,,,,,-15	>s we=,8,,,,,11	>s will=,,,,,,12	>s you=,15	>the=,,,,,,-8	>the #=,,,,,,-12	>time=,-18,,9,,-20,-15	>time #=,16	>time $=14,-36,10,,,-15,-13	>time ,=-13,,,,,,-24	>time N=,-14,-16,,13,,24	>time prep=11,18,,19	>time s=-9	>time time=,,,,,,-15	>time when=,,,,,,-8
-part they	=,-54,38,-22,-39,-28,-14	>$=,,9,-24,,-12,-39	>,=10,-14,,14	>, N=,,,,,,10	>, and=,,,,,,-14	>N=-17,-22,,-12,,,-24	>N $=24,-11,,,,,32	>N ,=-29,,,-11,,,-14	>N be=9,,,17,,,-13	>N it=,,,,,10	>N prep=-20,9,10	>N the=,,,,,,-12	>and=,,18	>bad=14,,,,,,8	>be=39,,-16,-17	>be N=23,,,,,,12	>be bad=-15,,,,,,-14	>be good=,,,,,,-14	>be ing=18	>be not=,-9	>be prep=,37,,,,,10	>can=,,,,,,17	>can N=,,,,,,10	>choose=,,10,-11,,,-20	>choose prep=,,,,,,-14	>do=28,,,,,,41	>do not=35,,,,,,36	>done=,-9,,,,,-10	>ed=-16,,,,,,-15	>ed prep=,,,,,,9	>good=-10,,,,,,-20	>good the=,,,-12,,,-10	>have=,33,,,,,-13	>have N=,,,,,,-10	>have good=,,,,,,-14	>have not=,46	>have the=,,,,,,9	>ly=,,,,,,10	>make=-11,,-11,,,,-17	>need=,,,,,,10	>need prep=,,,,,,9	>past=-19,-27,15,14,-9,,29	>past N=,,,23	>prep the=-10,12,,,,,-9	>s=,,10,-21,-11,-9	>s $=-14,12	>s N=22,,12,-8,,,14	>s it=,,,,,,-8	>s prep=,-10,,,,,-15	>s the=-12	>s when=17	>still=,,,,,,-10	>the=,33	>the N=,13	>time=,,,,,,-10	>when=,,,13	>will=,-13	>will choose=,,,,,,-8
-part time	=-15,-17,-12,-14,-53,15	>!=,,,-24,,,-34	>! !=,,,11	>! $=,,,-35,,,-36	>#=-13	># $=,-16	># :=,,,-9,,,-19	># s=,,,,,,-10	>$=,-47,-24,-22,-43,9,-21	>)=,14	>,=,20,,-9,,,-12	>, #=,8	>, N=,39,,-16,,,28	>, and=9,-9	>, good=,-10,,-18,,,-28	>, it=,,,,,,-39	>, no=,,,12,,,14	>, prep=-9,-14,,-13,,17,19	>, s=,,,-18	>, the=,14	>, they=,,,,,,-11	>, we=,8,,16,,-14	>:=,11,,-18	>: N=,,,,,,-13	>: the=,,,-11	>?=,,,,,,-19	>? $=,,,,,,-19	>N=-15,30,,-12,,,42	>N #=,39,,,,,8	>N $=-21,16,,,15,,10	>N ,=,-17,,-25,,,-26	>N :=9,-11	>N be=9	>N good=,,,,,,20	>N prep=,20,,13,,,10	>N the=,17,,,,,10	>N time=8	>and=16,8,,,,20,37	>and make=,,,,,20,9	>and s=9	>and the=,,,11	>and we=,11,,10	>bad=,,,21,,,17	>be=,-13,14,-13	>be N=,,,-11,,,-24	>be ed=11	>be prep=,-15,17	>good prep=,,,,,,-9	>have=,,,,,,-10	>ing=,,,,,,10	>it=,9,13,,,,18	>it be=,17	>make=,,,,,,13	>now=13	>prep=-10,-10,,10,-8,,-14	>prep #=,-8,,,,,-11	>prep N=,-9,-12,8,,14	>prep it=-12,,8	>prep the=11,-10	>prep time=,,,20	>s=,,12	>s prep=,,,23	>so=,,,14	>the=15,,,,,,-10	>the N=16	>time=-19,-30,,-29,,52,-13	>time $=,,,-11,,,-33	>time ,=,,,,,32,43	>time :=,-10	>time N=,,,,,,-21	>time be=,,,,,,-11	>time prep=,,,,,11	>we=,-15,,,,-9,-23	>when=,,,,,,-11	>when $=,,,,,,-15	>when the=,,,11
-part we	=,-12,-27,-18,-17	>N=,,,-30,20,,16	>N #=,15,,,,-11,-28	>N $=,-46,,,25,,18	>N ,=,-14,,,,11,14	>N all=,,,,,,-12	>N it=18,24,,,,,15	>N no=-9	>N prep=,11,,-16,,,-15	>N s=,28	>N the=22,,,28,,9,14	>N we=,,,,,,23	>N why=,,17	>bad=42,-15,,,,,-9	>bad N=30,,,,,,8	>bad the=10,,,,,,-14	>be=,30,-31,-16,,18,14	>be N=11,-11	>be again=,,,,,,-13	>be bad=,-25,,,,,10	>be choose=-17,21,,13,,28,47	>be do=,,,,13	>be ed=-14,,,,,,-15	>be good=,,,,,,-22	>be ing=-24,73,,-27,-10,18,24	>be not=,18,,,8,-11,19	>be now=,,,-9,,,-14	>be past=16,,,,34,,8	>be prep=17,,,,,13,-16	>be the=,-12,,,,,-11	>can=29,-30,-11,11,-11,-18	>can N=-10,,,10	>can do=26,,,,,,-22	>can make=,,,,,,-10	>can not=18,-16,-10,,,,30	>choose=,25,-18,-12,,-9,28	>choose $=,-14,,11	>choose N=,-15	>choose choose=,,,,,,-15	>choose ing=,-11,,,19	>choose it=,10	>choose prep=,16,,-16,,-21,21	>choose s=9,,,,,,13	>choose the=-13,40,,11,,15,17	>do=12,25,,-14,-8,-16,25	>do it=,,,,,,-12	>do not=,11,,,,,12	>do the=,10	>done=-15,,,60,,,20	>done N=11,10	>done s=,,,,,,-9	>done the=-16,11,,53,,-10,15	>ed=-33,,45,8,13,13,45	>ed $=,,,13	>ed N=-16,,,9,,15,9	>ed all=,,,,,,16	>ed it=-8,,13	>ed prep=,,,-9	>ed the=,,9,15,,12	>get bad=,,,,,,-13	>get the=,,,9,,,14	>good=11,,-10,34,,10,24	>good prep=,,,,,,11	>good the=,,,23,,14,18	>have=20,-9,,,,-18,28	>have #=9,,,-9	>have N=20,,,,24	>have bad=,15,,,,,12	>have be=27,14,,-15	>have choose=-12,,,,,,35	>have done=19,,,18,,14,25	>have ed=-10,16,,15	>have get=12,,,,,,-20	>have good=-16,,,13,,,13	>have have=,,,,,,-18	>have make=,-16	>have need=9	>have no=17,-29,,,,,-9	>have not=-11,-22,,-14,,,-53	>have now=,,,17	>have past=,,,-10,,,21	>have prep=8	>have the=,18,,-10,,,-11	>ly=-10,-10,,,,,-16	>ly do=,,,,,,-10	>make=9,21,,-13	>make ,=,,,,,,12	>make N=,-11,,,,,-32	>make all=,-9,,,,,-16	>make good=15	>make prep=,11,,,14,,16	>make the=13,10,,,,,17	>make why=,19,,,,,10	>maybe=-8,-9,,,,,-20	>modal=,-30,-14,-24,,-10,-28	>modal N=-13,-10,,,,,-9	>modal be=,,,,,,-10	>modal choose=-10,-13,,,,,-36	>modal have=,17	>modal make=,,,,,,-16	>modal not=44,-14,,,,,24	>modal only=,17,,,,,9	>modal prep=,,,,17,,10	>need=12,-27,-10,-22,-11,-8,-14	>need $=,,,,,,10	>need it=,,,,,,-11	>need prep=,-9,,,,10	>need the=18,,,-11	>need they=,,,,,,-10	>now=,-16,19,9,,,-10	>now N=,,,,,,-10	>now ed=,,,,,,-9	>only=,-19,,,18	>only ed=,,,,14	>only need=,-9	>past=-26,42,15,,,,17	>past good=,11,,,,,15	>past it=,,,14,,,-15	>past no=,,,,,,-9	>past prep=,18,26,,,,15	>past the=,37,,,,11,15	>still=,24,,,,20,27	>still need=,,,,,,10	>still the=,28,,,,,20	>will=-36,,-13,-23,-13,43	>will choose=,29,,,,,23	>will do=,,,,,21	>will good=,,,,,,-22	>will have=,,,,,,14	>will make=,-38,,,,35	>will not=-17,15,,,,-14,13
-part when	=,-24,42,-36,,12,-23	>#=,,,28,,-9	># ,=,,,16	># s=9,-15,,17	>$=,-23,-11,,17,-10,-12	>N=-29,-22,17,,,14	>N #=,,-8,-15,,19,14	>N $=,,26,,,,9	>N bad=,-9,,31	>N be=-17,16,,-12,,,-13	>N good=,,,,,,-8	>N s=,,-8	>N time=,,11	>all=18,15,,-13,,35	>all $=,12,,10	>all N=14,-9	>and=,,,,,,-13	>ing=-9,22,,-12,,-10	>ing $=,,,,,,-17	>ing all=,17,,-10,,,15	>ing prep=,20	>ing the=,-16	>it=,,,,,,-26	>it bad=,,,,,,-14	>it be=,,,,,,-11	>it s=22	>s=,35,17	>so=14	>the=-24,,17,-22,,13	>the #=19,-15,,,,,12	>the N=-35,,14,-12,,22,-11	>the ing=,16	>the make=,,9,,,,-13	>the s=-8	>the time=,,,,,,-8	>they=28,-12,13,-8	>they N=18,,10	>they be=,,,,,,-15	>they s=,-12,,,,,11	>time=43,16,8,-12,,,14	>time $=18,21,,-16	>we=18,-9,9,12,,,25	>we N=,,9,,,10	>we be=,,,12	>we can=20,,,,,,12	>we have=,,,,,,-15	>you=-8,-39,9,-15,21	>you N=,-20,20,,,10	>you be=,,,,27,,32	>you have=,-10,,,,,-14	>you make=,,-8,,,,-13
-part why	=-17,-34,39,-56,-9,-36,-30	>$=,,,-9	>,=,12,,,,,20	>, N=,15,,,,,16	>N=-14,-14,,,,,-22	>all=,,10	>bad=-11	>be=,,,,,,-8	>be bad=12	>be ing=,,,,,,11	>be the=,-8,,,,,-15	>do=-15,-9,-12,,,,-29	>do N=,,,,,,-9	>good=,,,,,,-15	>it=,,,,,,-14	>it be=,,,,,,-11	>modal=,,,,,,-9	>no=,,23	>past=,,,-13	>prep=23	>prep N=16	>prep make=12	>s=,-10,,28,,,9	>s N=,,,30,,,29	>the=-26,,57,-27,-8,,-19	>the N=-16,,42,-8,,,-11	>the s=,,11,-8,,,-13	>they=-10,,-8,,,,-12	>we=14,39,,,,,54	>we N=,24,,,,,24	>we be=,8	>we can=11	>we have=-10,23,,,,,18	>we make=,,,,14	>we need=,,,,,,16	>we past=,,16	>you=,,12,,,,8
-part will	=,,-18,-48,-25,49	>N=-25,46,-12,-29,,,-16	>N ,=,-8	>N again=,,,,,,-9	>N done=,-15,,,,,-25	>N ed=,13	>N good=,,,,,17,-9	>N it=,-10	>N past=,19	>N prep=,-8,,,,-14	>N the=15,59,,,,12,51	>N time=,,,,,10	>choose=,17	>choose it=,-22	>choose prep=,12,,,,17,-22	>choose the=,20,,,,,29	>do=,-20,,,,46,18	>do it=,-14,,,,24,16	>good=,,,,,,-22	>good the=,,,,,,-14	>have=,-10,,-12,,15	>make=-17,-23,,-9,,40,-9	>make N=,17	>make the=,-17,,,,34,15	>make you=,-9	>not=51,-15,9,15,,-26,50	>not N=19,9,,,,-22,38	>not choose=11,,17,9	>not make=21,-18,,,,,9
-part you	=-46,,-29,-45,-14,-21,-39	>#=,,,11	>$=-12,-24,,,,13,-35	>N=-23,,33,39,-16,,15	>N $=-14,-52,,37,,,-41	>N ,=,14,,-13,,22,16	>N bad=10	>N be=,,,,,,21	>N have=,,,26	>N it=,,,14	>N prep=,,15,,,-8,40	>N s=,-17,,-13	>N the=,-8	>N we=,16,,,,,9	>N when=,9	>N why=,10,,,,,15	>bad=-9,-10	>bad my=-8	>be=-10,-28,,-15,17	>be $=,,,,,,-9	>be N=,-11,,,,,-8	>be bad=,,,,,,-8	>be prep=,,,,36,,45	>be the=,,,,-9	>can=-14,-10,,,,,-35	>can not=-9,,,,,,-29	>choose=29,12,-11	>choose $=-8	>choose N=,10	>choose prep=,,,,,,-10	>choose the=44	>do=,14	>done=,,,-17,,,-10	>ed=,28,,15,22,,43	>ed $=,,,,,12	>ed N=9,,,,,,14	>ed be=,,,11,,,12	>ed my=,22,,-9	>ed prep=,,,15,33,,22	>get=,,,-15,,,-23	>get prep=,,,,,,-9	>good=,12	>have=24,25,,-19,8,,-14	>have good=23,,,-13,,,-15	>have past=,22,,,,,10	>have the=,,,,15	>ing=,,,,,,-9	>make=-17,,-10,-14,-10,,-26	>make $=,-9,,,,,-9	>make it=,,,,,,-12	>make prep=,13	>make the=,,,,,9,10	>modal=-10,9	>modal N=,24	>modal choose=,-12	>need=,-10	>need ,=,,,12	>need prep=,,9	>now have=,,,12,8	>past=,39,-8,-16	>past $=,-10	>past my=,13	>past prep=,14	>prep=,-14,,,,,-15	>prep N=,,,,,,-10	>prep the=,-9	>s=-11,,,,,,11	>s N=,11	>the=,-10,,,,,10	>the N=,-10,,,,,11	>time=,16	>time N=,19,,,,,10	>when=10,-15,,,,,16	>will=,9,,,,,-14	>will have=,,,-12,,,-15
-part →	=,,34,,,34,13	>N=,,,,,21,8
-word !	<!=,-14,-16,20,-10,-12,38	<N=,-14,12,-9,21,-14,11	<all=,,,,,,-12	<done=,,,,,,11	<ed=,,,10,,,10	<good=-10,-10,19,48,-9,-9,37	<ing=,,,-9	<it=,,,10,,,-14	<make=,,,-12	<prep=,,,17,,43,18	<s=9,,,10	<time=,,,-24,,,-34	=-32,-46,,13,-15	>!=,-14,-16,20,-10,-12,38	>$=-31,-46,,39,-15
-word (	<#=,,,-34,,9	<,=,,,,,,-14	<:=,,,,,,10	<N=,,12,,,,-19	<choose=,10	<ed=,8,,,,,-12	<good=,,,,,,18	<only=,21,,,,,11	<s=,-15,,31,,33,27	=,,,,,25,21	>#=,-9,,,,20	>N=-10,12,,20,,,26
-word )	<#=-12,-21,,19	<:=,-8,,19,,,-14	<N=,31,,,,13,20	<s=,,,,,,17	<time=,14	=-19,,,,,19,-9	>$=-26,,-15,,,21,-11	>,=,16,,,,,9	>:=,-9	>N=,,,,,,-11	>and=,,,13	>choose=,,,,,,-23	>s=,,,,,,-9
-word ,	<#=-9,13,-14,15,-10,,13	<)=,16,,,,,9	<N=-20,,,,,17	<again=24,-23,16,17,,,13	<all=-11,-9,14,,,,-17	<bad=12,-25,-13,,-10,-9,-20	<be=-21,25	<but=,-10,,,,11,-16	<choose=,-31,,,,17,-19	<done=-30,,-9,39,,,14	<ed=,,,13,,,34	<good=-20,,,22,25,-16,22	<ing=10,,,-12,19,,-24	<it=,,,,,-9,15	<ly=,,,,19,,-35	<make=,,12,27,,-11	<my=15,9,,12,,13	<need=,,,15,,,13	<no=-11,,-8,-9,,,-27	<not=11	<now=,,-10,11	<only=-19,56,,13,,,22	<past=,,,,,,-21	<please=-16,,,-8,,,-13	<prep=,,-13,,,,15	<s=-29,17,,-14,,,15	<so=-9,36,,,,,11	<stay=,23	<the=,,,,,,-17	<they=10,-14,,14	<time=,20,,-9,,,-12	<why=,12,,,,,20	=,13,-12,13,-18,-12	>#=9,,,32,-10,-17,46	>$=,-15,,-15,,,-24	>(=,,,,,,-14	>N=-11,22,-11,,-21,-15,26	>again=,,,,,,-9	>all=-12,,-12,,,8	>and=,9,,,11,-11,15	>bad=,-11,-15	>be=10,-12,11,14	>because=8,22,21,,,13	>but=13,,,31	>can=,,,,,,21	>choose=,18,,,17,-11,20	>do=-13,11,,,22	>done=-15,-13,-9,31,,25,27	>ed=-15,-15,,18,,21	>get=,,,12	>good=-8,30,,,-9,-12	>have=,,,31	>ing=20,10,,,12,,19	>it=11,-27,,,26	>ly=,,,-13,,,-18	>make=,22	>maybe=,,,,,,-18	>modal=,,,,,,14	>my=,,10	>need=23	>no=16,13,-13,25,12,-12,30	>not=-24,32,,12,,29,11	>now=-11,,,-8	>only=-9,,,,,,-14	>past=,,,23,,,15	>prep=,18,,-11,-15,18	>s=,,-18,13,-10,-9,9	>so=,23,24,-23,-13,,24	>still=-8,16	>the=-11,,19,-31,11	>they=-20,,17,35,-10	>time=,12,,-15,,,-27	>we=,26,-11,-10,24,,38	>when=,-18,,,,13,-21	>why=,-9	>will=,-15,,,,,-19	>you=-11,16
-word :	<#=-12,,-16,24,,-12,-23	<)=,-9	<N=,,,10,,16	<bad=,,,22,,8	<but=,,,,,,8	<choose=,18,,-17,14,,10	<done=-10,,,-10,,,-13	<ed=-13,,20,-25,12,17,-25	<good=32,-19,-13,28,11,-10,9	<ing=-10,,18,-11	<it=,,,14,,,-11	<make=,,,-13,,12	<my=,,,,,,12	<need=,,,,,,13	<not=,8,,,,,10	<now=,,,13,,,8	<prep=8,-13,8,,-9,,8	<s=-34,-16,11,-9,-15,-17,-13	<so=-9,25,,,,14,24	<time=,11,,-18	=-23,,15,9,-10,,31	>#=-16,,,9,,-17,11	>$=-24,-24,-31,,-26,-29,-57	>(=,,,,,,10	>)=,-8,,19,,,-14	>N=,12,-18,-21,-12,17	>all=,,,,,,11	>bad=34,,,-10,,,-13	>choose=,-24,,,,,-15	>done=,-10,,27,,,12	>good=,-10,,49	>ing=,-13,,10,,10	>it=,18,10	>make=,-15,,10,13,11,10	>no=,32,,-14,,-9,23	>not=,16,17,,21,,12	>prep=-10,,20,-9	>s=-18,13,10,,,,20	>the=9,28,27,,17,16,31	>they=,,11,,,,10	>we=,,,,9,38,15	>when=,,,12	>you=-10,,8,9,,,-18
-word ;	<#=,,,,,,-12	=,,,14	>N=18	>the=,10,,,,,14	>we=,,,9
-word ?	<#=,,,-8,,,-10	<N=-24,-27,-18,-20,,-20,-34	<but=,,,-9	<choose=,,,,,,-9	<good=,,,-11,,,-12	<it=,,,,,,-8	<make=,,,,,,21	<s=,-11,,-9,,-11,-32	<time=,,,,,,-19	=-45,-52,-41,-60,-26,-36,-69	>$=-45,-51,-40,-58,-26,-35,-67
-word a	<#=,-29	<,=-17,,,,24,,14	<:=-15,-9,,,,,-35	<N=,,16,-26,-14,11	<^=-24,-25,-15,-19,,,-77	<all=,,,13	<and=-23,,-8,,31	<bad=-14,,,10,,,-9	<be=,-25,,-21,20,-9	<do=,-9	<done=,,17,-10,,22	<ed=-8,,,,16	<get=8,14,,,,,18	<have=,-23,,11,-14	<if=,,-8	<ing=,,,,,,-21	<it=,-13,,,,,10	<ly=,,,,,,-14	<make=-14,,,,,-8,-28	<my=,,,,-10,,-9	<need=18,,-8,-8,16,-8	<no=,,,36,,,33	<not=,16,-12,,,,-14	<now=18,,,,,,18	<past=,,,19,,13,9	<prep=19,,24,-10,,-34,-21	<s=,,19,-9,-8,,-25	<stay=,,,,15	<the=,,,,,,-8	<when=-11,,,,,,-19	=-19,-64,,-35,8,-23,-41	>#=,,,,14,,-8	>$=,13	>,=,,,,,,-17	>.=,,,,,,13	>N=-15,-51,-11,-42,30,-11,-39	>and=,,,,,,11	>bad=-9,,,-18,,,-26	>be=,,,,,,-13	>choose=,9	>good=-9,-19,,35,,-10	>ing=-14,-16,-11,,21,,-20	>make=,-12,,,,9	>no=,8	>past=,,,,,,-13	>time=,-27,19,12,,-11,-26
-word addresses	<#=,16	<N=,-13,,,,,11	=,,13,,,,13	>$=,,,,,,12
-word after	<#=-14,-18,,17,,12	<,=,,,,,,-10	<N=14,,,,,,23	<^=-26,50,,,,-20,14	<bad=9,-17,,20,,,-10	<ed=,-9	<good=,,,-8,,,-9	<prep=9	<s=11,,,22,,38,16	<time=,,,8	=,,,69,-9,24,56	>#=,,,13	>N=,-24,10,16,,13	>all=13,20,,,,26,12	>ing=,37,,,,,14	>it=-12,,,,,,-15	>the=,-15,-14,43,,,42	>you=,-18,,,,12
-word and	<#=24,,8,-50,,,-17	<)=,,,13	<,=,22,,,12,,31	<N=27,-25,,-32,14,-30,38	<^=-34,,-13,8,18,,30	<again=,10,,,,,-13	<bad=-19,30,,-11,,,-30	<choose=,,,,,22	<done=,-18,,47,,,34	<ed=25,-21,,23	<good=,,,12,,41	<ing=,-13,,,23,,37	<it=,,-10,19,,,8	<ly=,,,9,,,-12	<my=19,,,,,,21	<now=,,,,,,-10	<past=,,,9	<prep=-18,17,,17,,,17	<s=9,,-11,,18	<the=,,,,,,11	<time=16,9,,,,20,38	<when=,,,,,,-12	=,,-30,37,,-11,62	>#=,38,14,,,10,-19	>N=,8,,-19,,10,-13	>all=,-16,,22,,,11	>bad=,-12,,31,,,-26	>be=,,,-12,,,-22	>because=,,,,13	>can=,,,,,,12	>choose=-14,22	>do=11,,,,,21,14	>done=-25,21,-11,56,,-14,14	>ed=-12,-16,18,37,,,15	>get=,-9,,-10,,,-10	>good=,,,25,,,26	>have=,,,,,,-8	>ing=12,29,,9	>it=17,20,,,,,21	>make=-14,,,,9,11,-23	>my=,-12,11,,,,10	>need=-12,,,,,,-20	>no=,,,-15,,,32	>not=,37,13,-12,,,38	>now=17,-9,,-12,17	>only=9	>past=,,,,,,-11	>prep=,-9,,,,,9	>s=,8,-9,,29	>so=,,10,-28	>the=,-22,-12,11,20,-19,31	>they=40,-11,-10,10,,,43	>we=26,21,-10,,,16,34	>when=11	>will=,,,,,,13
-word are	<#=22,18,11,,,,17	<N=,-9,-9,-13,-9,,-13	<all=,14,,,,,-9	<bad=-17,,,-10,,,-18	<it=,,,,,,13	<s=,-8,-18,15,-21,-20	<they=21,19	<time=,,,11	<we=12,,-10,,,13,12	<you=-9,-25,,-15,18	=17,-19,-15,,-16,-25,22	>#=,31,,-10	>N=23,-23,,-35,-15,,-14	>again=-9,-17,,24,,,15	>all=,,,9	>bad=22,25,,-20,,,32	>be=9,,,-10	>choose=-13,34,,,,11,24	>do=,,,,16	>done=9,,13,9	>ed=17,,,,,,20	>good=-22,-38,,21,,,-21	>ing=,9,-9,-12,,-11	>no=,,,,,,-19	>not=,,,,11,-13,14	>past=14,,,11	>please=,,,,,,-18	>prep=,,-9,31,29,14,31	>the=-12,,9,,-9,,-20
-word as	<#=,32,,-11,,,15	<,=-13,35,,-18,-9,,-27	<N=,-9,18,,19,-10,21	<^=30,30,,,,10,50	<bad=,,8	<ed=,,,,,,11	<good=,,8	<ing=,-11,,,,,17	<it=-9,,10,,,,-14	<modal=,-8,,,17,,12	<past=,,,,48	<s=,12,,17,9	<stay=,9,,,,,25	=-17,39,14,-35,68,17,74	>#=11	>N=,17,34,-12,28,,39	>bad=,12	>be=,10,,,,,19	>but=,,,,,,-15	>choose=,,,,,,10	>ed=-10,-10,,10,,11,-9	>good=,-13,,-9,38,,23	>it=14,-24,,,,8	>my=,,,,,,-10	>prep=,34,,16,,,43	>s=,,11,,,13	>the=12,27,12,-28	>we=,,9	>when=,,,,26,,25	>you=,22,,12,,,23
-word at	<#=-14	<N=-25,-26,17,16,,-15	<^=,-12,,,,,-12	<again=,-12,,-37	<bad=74,,,-26,,,38	<be=46,-24,,-10,,15,11	<done=,,,15	<ed=-11	<good=,45,,18	<ing=15,,,-19	<it=,18,,,,,-20	<make=-16,-12,,,,,-22	<my=,,,,,,-9	<past=,20,14	<prep=,,,,,,-11	<s=11,16,-15,-19,,-12,28	<stay=,-23,,11	<they=9	<time=,,,14	=31,-29,-11,-13,-26,-31,-28	>#=31,,-20,,,9,24	>N=30,-8,,-15	>all=-14,-10,,-15,,,-23	>bad=,,,,,,-11	>it=9,-19,,,,,14	>my=,,,,,-10	>no=,,,8	>s=-12	>the=25,,,-38,-10,-19,-45	>time=-11,,15,53,,,9	>why=,,,,,,13
-word because	<#=,,16	<,=11,14,11,,,,-18	<N=,,,,,,9	<^=,,,,,,-19	<bad=,,-10,19	<ing=-9,,,,,,-13	<s=,,,,,,15	=,-12,32,-13,-12,,-23	>all=,,12,,,,11	>it=,,10	>prep=,-11,-13,,,,-18	>the=,,26
-word bytes	<#=,,,-8	=,,,-8
-word cm	<#=,12	=,12
-word days	<#=-17,37,,-21,,,11	<N=21,-16,15,18,,-8,23	=,20,9,,,,29	>$=-23,19,10,,,-10,-9	>,=,,,,,,32	>prep=,,,,,,11
-word degrees	<#=,-19	=,-19	>and=,-13
-word done	<#=,,,-25,,,-26	<,=,48,,-13,,,26	<:=,,,30	<N=,-10,,8	<^=20,-14,-9,-15,,18,20	<be=,19,,18	<prep=,,,-19,,,-15	=,,-23,-28,-18,,-53	>!=,,,,,,-13	>$=-9,9,,-12	>,=,,,18	>:=24,,,-14,,,-11	>N=,,,-8,,,-10	>be=,-8,,-10,,,-16	>ing=,23,,,,,13	>prep=,-20,,,,19
-word dpi	<#=-9,20,,-12,,,-16	=-10,18,8,-13
-word entries	<#=,,,12	<N=,9,,14	=,9,,26	>,=,,,,,,-10
-word euros	<#=,14	<N=,11,,-10	=,26,,-16	>$=,14,,-13
-word every	<#=,,19	<,=,,,,,,14	<N=,-13	<^=,18,,-14	<bad=,,,12,,,14	<but=-12,,,,,,21	<done=,-14,,,,,-18	<prep=28,,,-12,,,18	<s=,,,-10,,,-10	=60,-39,14,-38,,-10,36	>#=33,,,-18,,,11	>N=40,-17,20,-16,,,82	>bad=,,,,,,-10	>time=,-16,,,,,-53
-word files	<#=,12,,,,,42	<N=,-14	<the=,,,18,,,9	=-30,-12,-17,19,,,17	>$=,,,,,,13	>,=,,,,,,12	>N=,,,,,,-11	>and=,,,-11,,,12	>be=,,,29,,,18	>now=,9,,9
-word for	<#=,,-10,15,,11,22	<N=,,,,-11,59,22	<^=,,,-16,-11,-15	<again=10,29,,33,,,25	<bad=,,,12	<be=,12,,-9,,,-36	<choose=,,,,41,,17	<ed=,-22,-8,,63,,17	<good=38,15,,-15,-9	<ing=-13,-58,,29,,-10,-32	<it=,,,,,,-16	<make=-8,,,,,28	<no=9,,,,,,11	<not=,-9,,,,,-8	<now=,13	<only=,11,10	<please=,-21,,-17,-8,,-34	<prep=,15	<s=,47,,,,-17	<time=,,,-15	=,,-38,-13,16,18	>#=15,-23,,27,,-10	>$=,,,,,,-12	>N=,,20,-22,25,26,17	>all=14,23	>bad=,12	>ed=,,,,,,-14	>good=-11,32,,16,10,,19	>ing=16,,,-20,,,-13	>it=-20,23,-9,,37	>ly=,-12	>my=,-9,,,,-9,-37	>now=15,,,,,,8	>prep=12,,,-9	>s=-12,20,,-15,,,10	>the=-33,32,-37,,-14,27,29	>they=18,,,,,,10	>time=19,-42,,17,,,-15	>when=,,,,,,-14	>you=,-28,,-13,,13,-21
-word from	<#=29,,,15	<N=21,,,-33,-11,-11,9	<^=-15,24,15,,,,32	<all=,17	<and=,,,,,,16	<bad=-19,15,-9,16,,,30	<done=,-13,,11,,,-9	<ed=,,20	<good=,,9,-11,,,18	<ing=,12	<ly=,,,,,,9	<make=-19,22,12	<need=,,,,,,8	<not=,8	<only=,9	<past=-10,,37,15	<s=18,-37,,,,,-10	=,49,51,,-32,-26,54	>#=-27,-18,34,58,,-11,19	>$=,,,,,,15	>:=,-13,,,,,-16	>N=,,,-8,,-20,16	>all=,,,,,,-16	>ing=,-15,25	>it=33,30,,,,,10	>my=,18,,17,,,22	>now=-15,30,-8,-23,,,15	>s=-9,13	>the=20,-10,10,-25,-12,9,19	>time=-23,49	>you=,,,,,,12
-word gb	<#=-10,-10,-8,,,,-12	=-10,-10,-8,,,,-12	>$=9	>prep=,,,8
-word gets	<#=,31,,,,,10	<N=-9,36,-11,-31,11,,-20	<no=,,15	<now=,,,8	=,114,,-37,,,14	>N=16,,,,11	>bad=-8,,,,,,-19	>choose=,17,,,,,23	>done=,30,,-11	>ed=,21,,-11,,,-15	>the=,47,13,,,,19
-word guests	<#=16	<^=,,,,,,-8	=11,,,-11
-word h	<#=10	=9,-10
-word has	<#=-14,,,15	<N=32,-47	<^=,,,-9,,,-12	<and=,,,,,,-10	<ing=,,,-15	<make=-10,-11,,,,,-20	<s=,11	<still=,,,,,,13	=-9,-52,-12,-21,-12,-13,-32	>#=-9,,,-12,,,-25	>N=-17,,,-12,,,-45	>bad=,,,-9,,,-25	>be=,,-12,19,,,20	>because=,,,,,,-13	>choose=,,,,,,-14	>done=-10,,,-12	>ed=,,,,,,10	>it=,,,9	>no=,,22	>not=31,-9,,11,,,37	>past=,16	>prep=,-13	>the=21,-12
-word if	<#=,-8,,,,,-16	<N=,12,13,,,,10	<^=-21,-16,,-11,,,-46	<ed=,21	<s=35	=-11,-25,,-29,-15,-16,-75	>N=,-15,,,,,-28	>it=,12	>no=,,,,,,-10	>the=-20,,,-9,,,-33	>they=,,,,,,-8	>we=,-9	>you=28,-14,,,,,-17
-word in	<#=,14,,-11,,,-31	<,=,,,-10,,,-14	<:=,,,,,,-11	<N=38,,-10,-16,-10,,22	<^=-33,-12,,-26,,-9,-70	<again=,-8,,-11,,,-24	<and=,,,10	<bad=-33,-11,,30,36,16,-91	<be=-26,9,-11,57,17,28,68	<choose=,10,,,,-9,-20	<done=,11,27,-24	<ed=,-18,,19,,19	<get=,,,12	<good=-21,,,42,,-10,17	<ing=26,,,,10,,20	<it=-11,20,,,,,9	<ly=,-9	<make=14,,,,,12,16	<need=,-8,,11	<no=,,,,,,11	<not=,,,,,,31	<only=10,-8	<past=,-15,,13	<prep=,,,-19,,,-14	<s=,,,11,,,24	<stay=,,,-12	<they=,,,-15	<time=,,,,,,-39	=-34,-25,-13,46,20,12,-20	>!=,,,13,,45,16	>#=,-16,-16,-28,,-10,-70	>$=,,-11,41,-9,-13,20	>,=,,,16	>N=-37,-22,,-32,,30,-10	>again=,,,22,,,26	>all=-9,-16,,30,11,,-21	>and=,24,,12	>bad=,,,,,,11	>good=,,,,,,-17	>ing=,-11,,13,,,10	>it=,16	>make=-8,,,11	>modal=,,,,,23	>my=,,,10,,,10	>prep=,-10,,24,,,14	>s=-10,,,-13,10,,15	>the=14,-17,,,39,,-36	>they=,-8,,,,,-13	>time=,21,10,-29,,-16,-17	>you=,-11,12,11,,,-20
-word instead	<#=9	<N=,12,,16,,,-8	<^=,,,,,,11	>$=,-19,,,,,-15	>,=,19	>prep=,,8,,,,15
-word invoices	<#=,,,13	<N=,,8	<the=,-14	=,-25,,18,15,,14	>N=15,,,,,,13	>prep=,-9,,,15
-word is	<#=15,-9,,10,,-10,14	<,=12,-8,,,,,-12	<N=18,,-18,15,-13,,12	<^=-9,,,,,,-23	<all=,,,,,,10	<choose=-17,-11	<done=,,,8	<ed=,,,13,,,9	<good=,-10,,-11,,,-23	<ing=17,-9	<it=,24,,-21,,-17	<make=,,,,,-9,-16	<need=,22,42,12,,,-11	<no=-23,-15,,,,,-23	<prep=,,,11,-8,,21	<s=,,,-20,,9	<the=,,,,,,-13	<they=30,-18,,-17	<time=,-8,16,-23,,,-13	<why=,-13,,,,,-13	=,,-20,,-32,-34,-9	>#=,,12,-9,,,-18	>$=-8,20,,-9,,,34	>,=-21,18	>N=-25,24,19,-15,,-16	>again=,,,32,,,33	>all=41,,18,-24	>bad=25,-20,-20,,-14,-14,28	>be=20,-12,,,,,22	>because=,-9,,-8,,,-25	>choose=-8,45,,,,,21	>done=,,-16,21,,21,22	>ed=,-15,,-25,-9,,-42	>good=-45,12,-23,62,29,-14,31	>ing=53,-27	>it=,,22,,-8,,-11	>ly=-9,-9,,-16,12	>make=,15	>my=-18,34	>no=,-11,,,,17,-9	>not=20,-10,-19,-20,-9,,-20	>now=33,,9,9,,,13	>only=10,-12,,,,,-20	>past=25,,,-35,,,-13	>please=,,,,,,-15	>prep=,-24,,32,-28,26	>s=28,-19,,-8,,,-19	>still=,-9,,,,,-10	>the=,16,-10,-34,,-10,-28	>time=,-18	>why=-15,11,49,,14,,9	>you=,-9,,,,,-15
-word june	<#=-10,39,,-16,,,31	<prep=-8,,,,,,-12	=-23,25,,-14,,,29	>$=,-17
-word may	<#=,9	<N=17	<prep=,,,,,22	<we=,,,,15,,10	<you=,18	=14,,,-13,9,18,12	>$=-8,,,-16,,20	>N=,18	>choose=19	>not=,-8	>prep=,,,,15,,14
-word mb	<#=-14,,,21	=-14,,,21	>prep=,,,9
-word means	<#=-14,,,,,,-23	<N=,,,,,,-16	<it=,11	=-11,,,-9,,,-47	>N=,10	>prep=8	>the=-8,,,,,,-22
-word min	<#=31,,12,16,,,9	=38,34,12,,,,25	>$=14,-23,14,13	>,=23,,,,,,9	>N=,58,,-15,,,24
-word minutes	<#=,-26,10,,,,-31	<N=9,-15,,16,,-9	<the=,-10,,,,,-23	=11,-19,,15,,-16,-53	>$=,-9,,,,-8,-16	>,=,14,,11,,,-38	>N=,,,,,,16	>and=10	>prep=-10,,,,,,-12
-word of	<#=,-9,24,12,16,,26	<,=,,,,,,8	<N=-9,10,,-13,,-29,-27	<^=,,-8	<all=,28,,-26,,,29	<bad=,,,,,,-8	<because=,-8,-17,,,,-19	<ing=,,,9	<it=,,,,,,-11	<make=,,,12,20,,32	<no=11,-10,-13,-29,,,-46	<only=,,8,,,,19	<prep=23,-10,-10,12,,,50	<s=-25,-12,,16,,,-27	<time=17,,14,15,,,32	=,-19,15,,,-43	>#=,-36,-18,29,,,14	>N=22,-39,,-11,8	>bad=,,12,,,,-12	>good=,,,-18,,,-15	>ing=,18,,,,,10	>it=-12,-30,16,-11,,,-35	>ly=,12	>my=15,,,-10,,,16	>s=48,11,9,18,,,17	>the=14,-10,25,,17,-29,34	>they=-36,,,,,,-34	>time=,22,,8,,,49	>why=,12,,,,,-8	>you=-19,38,,-13
-word on	<#=21,,,,,,9	<,=,,,13,,,11	<N=-21,13,,-16,-17,,11	<^=10,,,-15,,14,-12	<again=,,,,,,24	<and=,-9	<bad=18,11,,-31,,-9,32	<be=10,-43,,42,-8,-12,-18	<because=,,,,,,-11	<choose=18,-16,,20,,,-33	<done=,-9,,15,,,-12	<ed=,,8,-21,,-8,-21	<good=-23,,,28,30,-10,32	<ing=15,10,,-20	<it=,12,,-25,,,35	<ly=,,16,10	<make=,,,,,,-16	<my=13,,,,,,13	<now=-15,30,-8,-23,,,15	<past=,8,,19	<prep=-10,,,,,,-18	<s=-10,-11,,-23,,20,-19	<stay=,-10,,-10,,,-19	<still=11	<time=-14	=,-17,-15,-24,-33,-15,31	>#=-14,31,,-29	>$=-16,27,-10,,,-15,8	>,=,,,20,,,27	>N=-8,-23,16,14,-9,-18	>again=15,11,,,,,10	>all=30,-26,,13,,,49	>bad=,-21	>ing=11,-20	>it=,30,-9,-17,,,-9	>my=,-23,,,,10	>no=,12	>prep=,11,,,,,-35	>s=-9,,-10,-9	>the=,,19,-23,,16	>they=,,,20,,,15	>time=,-55,-9,-22,,22,-33	>you=,,,17
-word open	<#=-9	<N=,,,,25,23,13	<be=,-8,11,,11	<not=23,16	<prep=15,,,,,,14	<still=-8,,,,,,-15	<the=,18	<we=8	<will=,,,,,,-22	=16,,,-40,27,22,-17	>$=,,9,-8,,,-22	>,=,-8,,,10	>N=15	>prep=,-8	>s=,,,,,,-9	>the=23,,,-14,,,-10
-word pages	<#=,,,9,,,16	<N=22,-13,,,16,,23	=13,-33,-14,19,13,12,42	>#=25,,,,,,-9	>$=,-14,-9,-19,15,,10	>,=,,,8	>prep=,,,,,,9
-word per	<#=,,,,,,9	<N=,11	<^=,26,,-25,,,30	=-17,26,,-34,,-11,17	>N=,,,,,,-16	>you=,27,,-18,,,19
-word prs	<#=14	=12,16
-word quote_	<#=,12	<(=,21,,,,,10	<,=28,,,-14,,,-19	<:=,-29,-13,,-11,-18,-74	<N=,,-9,,,-9,-18	<^=,-22,,-28,,,-33	<and=-9,-9,,-10,,,-44	<choose=,,,,,,-17	<ed=,,,,,,-20	<good=-10,,,,,,-9	<make=,-16,,,,20,41	<past=,,,,,,-9	<prep=11,-26,,-16,36,16,10	<s=-18,,,-9,,,-30	<the=-17,,20	=28,-54,-19,-92,,-13,-70	>#=,,,,,,-13	>$=-17,-70,-30,-33,,-15,-87	>)=,21,,,,,9	>,=22,,,,,,-21	>N=,,,,,,-15	>and=9,-9,,,,,-16	>be=-13,,,-13,,,-21	>now=,-11	>only=,,,,,,-13	>prep=-13,,,-19,,22,10	>s=,,10
-word rows	<#=,,,,,,9	<N=,,,-10,,17,26	=,-10,29,-9,,10,29	>,=,,26,,,,12	>and=9	>be=,,,,,,15	>because=-11,,,,,14,-9
+item	=-3,-28,-18,32,-17,-21,-72
+last	=-33,-63,-73,-84,-70,-50,-74
+of many	=-61,-21,-51,-58,,-41,-75
+of three	=-21,-14,-35,-24,24,-41,-30
+of two	=-26,6,-32,-11,-46,-31,-5
+part !	=-34,-45,-14,22,-14	>!=,-15,-12,21,-10,-14,38	>! !=,,,27,,,21	>! $=,-15,-12,55,-10,-14,36	>$=-34,-45,-14,47,-14
+part #	=10,-9,-10,17,-31,,34	>#=,-22,16,42,,,21	># $=,-22,18,28	>$=-9,,-24,-25,-27,31,-20	>(=,,,-29	>)=,-20	>) $=,,,16,,11	>,=16,,-15,,-9,,10	>, #=,-16,22,13,,,16	>, N=,-17,,-32	>, all=,,,,,,8	>, and=16,10	>, ing=,9,,9	>, it=,11	>, need=17,,,,,,9	>, no=-13,-9	>, not=,15	>, prep=-15,,,,,,-32	>, s=-14,11,,10	>, so=10,,-10	>, the=28,,,-34	>, we=,10,,,,,8	>:=-23,-18,,8,,-12,-49	>: #=-13,-9,,,,-9,-11	>: N=,-13,,,,,-23	>?=,,,-8,,,-9	>? $=,,,-8,,,-9	>N=,11,23,21,,8,39	>N #=-9,,,17,,18,8	>N $=-13,14,,-11,-9,8,20	>N )=,13	>N ,=,23,9,16,,,16	>N :=12,-21,,-12,,,-22	>N and=9,-8,,,,,9	>N bad=-8,8,10,-9	>N be=11,20,,,,,11	>N done=,,23,,,,10	>N ed=,,,10	>N make=9	>N now=,19,,-13,,,11	>N prep=10,30,20,16,16,-9,28	>N s=,-24,-10,12,,,-13	>N the=,-10,,-13,,,-32	>N when=,,,10	>all=,,18,-9	>all N=,,20,,,,8	>and=,,12,-43,,,-18	>and #=,22,,,,8,-22	>and N=,,13,,,,15	>and ing=,,,21	>and make=,,,,,,-12	>and the=-20,,,-21	>and we=,,,,,,11	>bad=-13,-15,12,28,,,35	>bad $=-14,,10,24,,,21	>bad ,=,,,,,,10	>bad prep=,,,-8,,,-9	>bad s=,,,10,,,17	>be=15,22,,23,,,20	>be N=,,,,,,-15	>be bad=14,-9	>be choose=,14,,-9	>be done=,-9,15,,,,15	>be good=-13,,,16,,25,26	>be prep=,17,,17,,,-19	>be the=,37	>because=18,,16,-12,,,10	>done=,-12,,24	>ed=,-18,,,,,14	>get=,29,,-18,,,8	>good=,,23,16,,,15	>good $=,,,-11,,,-21	>good ,=,16,18,,,,19	>good N=10,,,38,,,15	>have=,,,20,,,12	>have be=,,,18,,,13	>ing=,,,17,,,15	>it be=,11	>ly=,,,20,,,20	>ly s=,,,23,,,19	>make=13	>make s=13	>modal=,,,-10,,,-12	>modal N=,-10	>now=,-9,,,,,8	>only=11,,,,,,18	>only prep=17,,,,,,11	>past=,-16,,-10	>past good=,,,-11	>prep=,36,46,14,,22,32	>prep #=-10,-11,14,12,,11,11	>prep $=,,,-16	>prep N=-13,25,-12,,,14,17	>prep all=26,-12,,-15	>prep ed=,19,,-17,,,-14	>prep it=25,,20,,,,27	>prep s=,26,10	>prep the=-15,,,32,18	>prep they=,,13,13,,,-14	>prep time=,,,12	>s=8,-35,-41,52,,-9,28	>s $=-12,-42,-13,,17,,-53	>s )=,,,12	>s ,=-14,45,-16,35,,,18	>s :=,,,,,,-9	>s N=11,-10	>s and=11,-19,,-20,,,-13	>s be=23,-14,,,,,28	>s because=,,,,,,-10	>s done=,,,14,,,27	>s ed=,,,16,,,24	>s good=-8,,13,,,,17	>s have=,9,,18,,,13	>s no=,10,,,,,-9	>s now=,,,,,,14	>s past=,13	>s prep=16,,,24,,,-39	>s the=,,,,,,-10	>s we=,,,,,,8	>so=,,,-9	>stay=-21,,,,,,-28	>the=-12,13,,10	>the N=-9,41,,-8	>the time=,-23	>time=,57,25,-8,,-15,41	>time $=-12,30,20,,,-14,-30	>time ,=13,,,,,,33	>time N=,21,9,-11,,,26	>time and=22,,,-9,,,14	>time prep=,,,-16	>when=-40,16,,20	>when the=-21,19,,,,,-13	>will=,-15,,,,,-18
+part (	=,,,17,,25,24	>#=,-18,,,,22	># )=,-10	># ,=9	># s=,-9	>N=,19,,16,,,22	>N )=16,,,22	>N ,=,20,,-14,,,11	>choose=,,,,,,-10	>s=9	>the=,,,,,,13
+part )	=,,,16,,19	>$=-24,,-16,-14,,22,-15	>,=,15,,23,,-9,14	>:=,,,21	>N=,,,,,,-11	>and=,,,,,,9	>choose=,-9,,,,,-27
+part +	=31,,,,,,43	>N=19,,,,,,29
+part ,	=,14,-10,15,-19,-15	>#=,-15,,14,-9,-16,22	># $=,,,10	># ,=,-8,-10,-17,,,12	># :=,9,,,,,10	># N=13,12,,,,,16	># and=-16,,,-12,,,-23	># prep=-10,-12	># s=,14,,21	># time=,15,,-11,,,14	>$=,-12,,-17,,,-22	>(=,-8,,,,,-12	>N=,22,-12,,-19,-11,13	>N #=-12,,,-13,,43	>N $=,-28,-17,,-9,-14,-52	>N )=,20,,-15,,,11	>N ,=,-23,,,-10,-8	>N :=,12,,,,19	>N and=-11,,,,16	>N bad=,,,,,,16	>N be=,18,12,-13,,,42	>N can=11	>N choose=-9,-8	>N do=-11,,24,,,,-22	>N done=,8,,-24,,,-26	>N ed=-10,10,,28,,,28	>N get=,16,,,,,15	>N good=-23	>N ing=10,-11,,-9	>N it=,12,,,,,-17	>N ly=,9	>N not=,,,,,,11	>N now=9	>N only=,-9	>N past=,9,,8	>N prep=35,,-13,,,-11,17	>N s=24,,,27,,-10,26	>N stay=,13,,-8,,,10	>N the=-8,16,-9,-15,,,-9	>N they=,,,-11,,,-12	>N time=25,,,,,,22	>again=,,,,,,-10	>again prep=,,,,,,-10	>all=-20,,-14,,,11	>all #=,11	>all N=,-17,,18,,,28	>all good=,,,11,,,-11	>all prep=-18,,,-12,,,-32	>all s=,9,,24,,28,24	>and=8,,,-15,,-12,24	>and #=-10	>and N=,-12,,-9,,,-14	>and all=,,,10	>and choose=,-18,,,,,-28	>and ing=12,,,12	>and it=,20,17,8,,,-12	>and no=-10,-8,10,-13	>and prep=19	>and s=-12,16,,-17	>and so=,,,-21	>and the=-13,,-17,26,,-9	>and they=31,,,,,,14	>and we=15,38,,-8	>and you=11,,,11,,,21	>bad=-17,16,-17	>bad N=,17,-10	>be=,-13,9,18,,,-12	>be N=,,,-9,,,-18	>be the=,,,10	>because=,17,11,,,14,9	>because all=,,,,,,9	>because the=,24,15,,,,15	>because you=,,,,,,-9	>but=50,-9,,16	>but ,=10	>but N=,,,,,,-8	>but it=,,,,,,8	>but the=,,,,,,14	>can=,,,,,,30	>can not=,,,,,,24	>can you=8	>choose=,12,,,19,-10,10	>choose N=,24,,,,,11	>choose it=,12,,,,,18	>choose prep=,-29,,12,,,-19	>choose s=11	>choose the=,,,,,,-13	>choose you=,-12,,,,,-14	>do=-29,15,,,23	>do not=-25,10,,,,,-18	>done=-21,-20,-11,43,,18,42	>done $=,-13	>done ,=,-10	>done and=,13	>done it=,,,10	>done prep=,,,,,11	>done s=,22,,-11	>done the=,-27,,22	>ed=-29,,,22,,25	>ed $=,,,-15	>ed ,=,-12,,,,,-11	>ed N=-13,,,11	>ed it=,25,,15,,,13	>ed prep=,-13,,9,,22	>get=,,,21,,,13	>get the=,,,,8	>good=-19,13,,11,-8,-13	>good $=,20,,,,,18	>good N=9	>good prep=,-23,,19	>good s=,12,,-14	>have=-11,,,31	>ing=22,16,,,15,,27	>ing N=,,,13	>ing it=,,,,,,-11	>ing prep=,,,-12,,,-48	>ing s=,,,,,,15	>ing the=,,,27,,,32	>it=18,-22,9,11,14	>it N=18,,,,,,24	>it bad=,,,,,,-8	>it be=,,,,,,-13	>it do=12	>it good=20,,,29,,9,21	>it have=,,,11	>it now=,,,,12	>it s=11,-9,,,,,18	>it stay=,,,,,,22	>it the=8	>it we=,,,,,,-12	>ly=,,,-9,,,-17	>ly $=,9	>ly N=9	>make=,22	>make $=19	>make N=,-10,,,,,-14	>make it=,16,,,,,21	>make my=,19,,,,,27	>make the=,,,,,,-12	>maybe=-10,,,,,,-14	>modal=,,,,,,9	>modal you=,,,,,,17	>my=-10,,10	>my N=,11,,,,,12	>need=29	>need the=17	>no=19,22,-12,11,12,-11,29	>no N=27,-15,,-13,,,36	>no bad=-17,12,,13,,,-25	>no be=-12,,,,,,-20	>no can=,,,,,,11	>no ing=,,,,,,-10	>no need=-9,12	>no prep=,15,,10	>no s=-40,,,16,,,-15	>no the=,10	>not=-22,39,,9,,,30	>not #=,,,,,,12	>not N=,36,,8,,,14	>not prep=-9	>not s=,-12	>not the=,23,,,,,10	>now=,-11,,-9,,,-10	>now bad=,,,,,,-8	>only=,12,,13	>only the=13,,,,,,13	>past=,-12,,22	>please=-8,11,,-11	>please $=,,,,,,-11	>prep=-22,18,,,-18,19,-15	>prep #=,,,-16	>prep N=-9,-14,11,11	>prep all=13,11,,,,,16	>prep it=,,,,,,-14	>prep make=,24	>prep s=,-18,,9,,,-13	>prep the=,12,,,,14,-23	>prep you=,,,28,,,24	>s=,16,-20,,-9,,19	>s $=-10,-20,,,,,-11	>s ,=,,,,,,-16	>s N=19,23,,,,,18	>s and=-11,,,,,12,-25	>s bad=20,,,-14	>s be=-10	>s choose=-9,8,,11,,,26	>s done=,-8	>s ed=,,,29,,,10	>s good=,-12,,9,,,-10	>s make=25,,,,,,13	>s only=,11	>s please=,,,,,,-17	>s prep=,,,15,,,12	>s the=,15	>so=-9,19,22,-16,-13,-17,21	>so :=-12,8,,,,,14	>so N=-46,35	>so bad=,-13	>so ing=,,10,,,,15	>so it=9,,,13,,,12	>so make=-13,9,,,,,-15	>so no=20,-16,,,,,17	>so prep=,-12,,,,,-13	>so s=25,9,,,,,-12	>so the=17,-18,44,-14,-9	>so we=19	>still=-18,17,,,,,-9	>the=,,20,-26	>the #=,9,,14	>the N=,,,-26,,9,-12	>the bad=,,,,,,-13	>the good=,21,,-10,,,29	>the ing=,-13,19,-8	>the s=,,9,-8	>they=-13,,19,33,-10,,19	>they N=-9	>they be=19	>they done=,,,10,,,10	>they good=,,,9	>they have=-11,15	>they past=,,,9	>time=,,,-12,,,-32	>we=-15,11,-12,-9,27,,13	>we N=,,,-16	>we be=8,21,,10,48,,11	>we can=-18,,,,,,-14	>we choose=,,,-12,,15,10	>we do=13,,,,,,16	>we ed=,9,,18	>we good=,,,12	>we have=,-13	>we modal=,,,,,,-21	>we now=,,,,,,-11	>we only=,-13,,,,,-11	>we will=,-16,,,,-10,26	>when=,-19,,,,11,9	>when the=,,,,,16	>why=,-9,,,9,,-11	>why do=,,,,10	>will=-12,-9,,,,10,-20	>you=-9,16,,,,,14
+part .	=-12,8,12,15,,-10,9	>#=,-8,,16,,,-13	>N $=,-11,,17
+part :	=-16,,17,,-20,,32	>#=-23,,,10,,-17,18	># $=,-23,,-8,,,-25	># ,=,,,21,,,26	># and=,-15	># good=15	># prep=-23,,12,,,,-29	># s=,17,,38,,,10	># time=,,,14	>$=-26,-25,-31,,-23,-30,-39	>)=,-8,,,,,-13	>) $=,-8,,,,,-13	>N=,13,-19,-9,-8,11	>N #=,-10,,,,,9	>N $=-25,,-25,-20,-17,-24,-48	>N ,=-11,10,,,,,-64	>N and=,,,,,12,8	>N bad=30,,,13	>N be=10,-14,18,-25,,,16	>N done=,,,8,,,-14	>N good=15,8,,25,,,15	>N have=,,,,,,21	>N only=-9,9	>N past=-8,,,8	>N prep=,,,-14,,12,-11	>N s=,37,,17,,,35	>N stay=,8,,,,,9	>N the=,-30,,,,17,18	>all=,,,,,,16	>bad=49,,,-12,,,-10	>bad ,=33	>choose=26,-25	>choose the=,-12	>do=-13	>done=,-8,,36,,,11	>ed=,13,,-10,,,-13	>good=,-13,,45,,,13	>good $=,,,43,,,21	>ing=,-12,,,,11	>ing ,=,-9,,12,,13	>it=,17,10,,,8	>it s=,,9	>ly=,9,,,,,8	>make=-13,-13,,11,,11	>make N=-9	>make s=,,,,,9,9	>make the=,,,,,,-8	>modal=15	>no=,23,,-25,,-8,-9	>no N=,,,-10	>no s=,20,,,,,21	>not=,24,20,,,,14	>prep=,,10,-21,,,-12	>prep #=,,,,,,-10	>prep N=11,-8,,-15,,,-9	>s=-25,12,13,-19,,,14	>s $=,15,,,,,15	>s N=,-8	>s choose=,,,,,,13	>still=12	>the=,22,26,,22,18,29	>the #=,16	>the N=32,,26,-25,27,18,18	>the bad=,15,,15	>the ing=,14	>the s=13,-13,,10	>the time=,13	>they=-18,,11,10	>they N=,,,8	>we=-12,13,,-12,10,38,25	>we N=,14,,,,42,15	>we be=,-12,,,14,,-17	>when=,,,10,,,-15	>you=-19,,9,9	>you N=-11,,,,,,13	>you s=,,,,,,11
+part ;	=,,,11	>N=11,,,,,,-12	>N s=,,,,,,-9	>all=,,,,,,13	>it=,,,,,,8	>we=,,,8,,,14
+part ?	=-52,-50,-40,-55,-28,-36,-70	>$=-51,-49,-40,-52,-28,-35,-68	>?=,,,,,,14	>? $=,,,,,,14
+part N	=-25,-11,-51,-57,-43,-48,-26	>!=,,-11,-19,19,-15,-9	>! !=,,,,,,-15	>! $=,,-10,-20,21,-12	>#=-11,-13,9,,-24,70	># #=,-20,,29	># $=-24,19,-10,,,71,12	># )=-10,,,-10,,18	># ,=33,,,-43,,,-55	># :=-24,,,,,,-43	># N=-19,,17,,-8,9	># and=,-10,12,-23,,,-11	># bad=23,,12,20,,,29	># be=,28,14,-17,,-10,-12	># do=,,,,,,9	># get=,10,,-13	># good=,,11,,,,18	># have=,,,16,,,12	># modal=,-11	># past=,,,-11	># prep=,,-13,-12,,,-16	># s=,12,,13,,,14	># stay=-9,,,,,,-13	># time=,9	># when=-27,,,,,,-31	>$=-26,,-28,-57,-35,-68,-25	>(=11,-9,13,,,,-14	>( #=,-8	>( N=14,,,-19,,,-8	>)=,30,,,,13,16	>) $=-10,16,,,,13,12	>) ,=,22,,13	>+=16,-13,,12,,,22	>,=-16,,,-14,,11	>, #=18,-32,,-24	>, N=,-14,,,,,-12	>, all=-20,,,,,25,-14	>, and=8,,,-19,16,,36	>, bad=,17	>, be=,,9,,,,-20	>, because=,30,,,,14,12	>, but=12	>, can=,,,,,,16	>, choose=9,,,20,16,,26	>, do=-25,,,,,,-19	>, done=-9,14,,13,,,16	>, ed=-16,,,-20,,12	>, get=,,,24,,,15	>, good=-16,19,,31,,,8	>, ing=,,,,,,20	>, it=-26,-31,34,,20	>, ly=,17,,-10,,,-12	>, make=,-14,,-8,9,,-26	>, no=21,36,,,16,,13	>, not=8,39,,-14,,,20	>, only=,,,,,,9	>, past=,,,27,,,15	>, please=,-13,,,,,-20	>, prep=,18,-11,11,-11,11,20	>, s=24,,,52,-8,-14,20	>, so=13,-17,,,,-10,27	>, the=-48,16,-12,-9,10,18,-20	>, they=,,25,17	>, time=,,,-11,,,-29	>, we=,-11	>.=,,10,-9	>. #=,,,,,,-13	>. N=,,,,,,-12	>:=,,,9,,21,-16	>: #=,,,,,,-12	>: $=,36,-10,,,-14,-28	>: N=,,-29,-27,-16,28,22	>: bad=57,,,-11	>: choose=31,-13,,,,,-13	>: done=,,,27	>: ed=,,,,,,-25	>: good=,,,22,,9,27	>: ing=,,,9,,11	>: it=14	>: make=-11,,,16,,,17	>: modal=15	>: no=,14,,,,,10	>: not=,24,,,,,10	>: s=-25,-17,,,,,-16	>: still=13	>: the=,,13,,34,-15,24	>: they=-13,,17,,,,-12	>: we=-17,18,,,,46,37	>: when=,,,,,,-8	>: you=-18,,9,,,,-9	>;=11,-14,,,,,-13	>; N=12,,,,,,-15	>; the=,,,-9,,,-16	>; we=,,,,,,13	>?=-22,-32,-18,,,-20,-36	>? $=-22,-31,-18,,,-20,-42	>again=-21,-17,,11,,,8	>again $=,-9,,,,,-21	>again ,=13,,,-11,,,11	>again prep=,8,14,31,,,19	>all=-17,-17,-22,-16	>all $=,,,-11	>all N=-24,16,-11,,,,28	>all be=,-12	>all good=,,,-12	>all prep=,,,30	>all time=,-10,,-9,,,-18	>and=,-15,,-41,,-36,-16	>and N=,,-12,27,,-13,-12	>and bad=-12,-8,,,,,-23	>and be=-9,,,-14,,,-27	>and choose=,,,,10	>and done=-11	>and ed=,,23,,,,25	>and get=,,,,,,-21	>and good=-13	>and it=10,,,,,,12	>and make=-11,-13,,26,,-10	>and modal=-9	>and my=,,,-13	>and no=,21,,,,,14	>and not=-17,17,14,,,,10	>and now=,,,-13	>and past=,,,,,,-10	>and s=12,15,,-12,,9,12	>and so=-8,,9,,,,-27	>and the=39,,21,-28	>and we=23,,,16,,,28	>and will=15,,,,,,17	>bad=18,-19,17,,-31,-30,9	>bad $=31,22,,20,,-8,17	>bad ,=20,-34,,,,,29	>bad N=-21,,,11	>bad again=,,,,,,10	>bad and=,,,-9,,,-20	>bad be=-25,,,12,,,-10	>bad because=-16,,15,10	>bad it=-17,,,,,,-35	>bad my=30,,,-11,,,24	>bad no=,,,14,,,8	>bad prep=,27,-8,-19,,,11	>bad s=,-14,10,13,,,-37	>bad the=34,-16,,-28,,,18	>bad time=,35	>bad we=15,,,14,,,13	>bad when=-9,,19,-10	>be=9,-14,,,-12,-10	>be #=-21,30,10,-14	>be ,=-15	>be N=-53,-13,-21,,-15,-13,-34	>be again=9,-11,,27,,,19	>be all=18,,,,,,-15	>be bad=,39,-29,,-17,-11,30	>be be=14,-10,,-24	>be because=,-8,,,,,-15	>be choose=-11,56,,,,,17	>be done=11,-38,,9	>be ed=,-9,9,-9,,,-48	>be good=-13,27,,38,28,-8,35	>be ing=42,-23,-8	>be it=,,16,,,,13	>be ly=,-13,,-8,,,21	>be make=-15,34	>be my=,,,,,,-9	>be no=9,,,-9,,16,24	>be not=21,-9,12,,,,27	>be now=29,,17	>be only=,,,,,,-23	>be past=,,,-9	>be please=,,,-11	>be prep=,,,28,-12,47,35	>be s=21,-18,,-13,,,-14	>be still=15,-8,,,,,-9	>be the=-11,,27,-37	>be time=9,-9,,,,,11	>be why=11,-11,20,15,23,,-11	>because=21,-18,,15,,-8,31	>because #=,,,15	>because it=-9	>because prep=,,12,,,,19	>because the=23,,,-9	>because time=,-12,,22,,,-19	>but=-11,,,-10,,9	>but $=-24,-11,,,,,-30	>but ,=,,,,,13	>but the=20,,,,,,17	>can=,,13,-24,,,-17	>can N=,-13,-10,-10,,,-29	>can choose=17	>can not=,,12,,,,12	>choose=13,-18,38,-43,,21,-16	>choose :=,25,,-10,,,19	>choose N=-11,-14,,,,,-12	>choose and=,,,,,23,13	>choose be=,,,,,,14	>choose ing=-23,,,,,,-31	>choose it=18,,,,,,14	>choose prep=27,-15,12,,,,15	>choose the=,-18,,,,,-35	>do=23,-9,16,21,19,,38	>do N=,,,36,,,9	>do it=,9,,8,,,17	>do not=22,-17	>do the=,20,,,,,21	>done=11,-34,13,,-10	>done $=24,,,-9,,24,19	>done ,=,,,-9	>done :=,,,,,,-9	>done ?=,,,,,,-10	>done N=,,,,,,-14	>done again=,,,-30	>done and=-12,,,18,,,23	>done good=,14,,,,,19	>done prep=-15,-18,12,49,,-13,-49	>done the=,,21,-46,,,10	>done when=,,,,,,-18	>ed=,-21,,20,26,,-9	>ed #=,,,,,,-12	>ed $=9,18,-16,9	>ed ,=-11,21,18,,,,36	>ed N=-16,15,,8,,,-18	>ed and=,-30	>ed bad=,11	>ed good=24,-23,,8,,,-9	>ed my=12,-15,,15	>ed prep=19,,,,29,9,20	>ed the=,-18,22,-27,16	>get=,20,,-10,8	>get N=13,15,,-8,12,,21	>get bad=-12,-11,,-12,,,-25	>get done=,,,-15,,,-15	>get ed=,-12,8,,,,-12	>get good=,,,17,,,20	>get the=-14,21	>good=27,-25,26,27,-9,,28	>good !=,,,14	>good #=,,,9,,,12	>good $=-15,-29,,18,-12,-17,-27	>good ,=,-29,,50,21	>good :=49,-11,,-17,,,17	>good N=,,,-29,,,9	>good and=10,14	>good bad=,,,-13	>good good=-19,-16,48,13,21,26,12	>good it=-8,,-9	>good ly=21,,,,,,13	>good no=,26	>good prep=14,14,25,-11,-16,-14	>good s=,,-10,24	>good the=-12,,-11,,,,-22	>good time=10,,,11	>good when=12	>have=27,-36,17,,-8	>have #=-9,,,-9	>have N=-15,-14,15,39	>have bad=,,,-9,,,-23	>have be=,,,17,,,18	>have choose=,,,,,,-10	>have done=-12,,,,,,-13	>have ed=,,-8,,,,22	>have good=-10,,,,,,14	>have have=30,,,,,,11	>have no=,-10,19,,,,-17	>have not=15,,,-15,,,9	>have prep=19	>have s=-8,,,,,,-8	>have the=,-15,9	>if=-14,17,15,,,,17	>if it=,15	>if the=,,,,,,23	>if they=,,,,,,-15	>ing=-19,28,10,32,21,,15	>ing $=8,10,,,,16,32	>ing ,=,-15,,-23,25,-8,-35	>ing :=,-14,,,,,12	>ing N=20,24	>ing be=,,,11	>ing it=-10	>ing prep=,31,,14,,,14	>ing s=,-8,19,,19,,15	>ing the=,17,,14	>it=,9,,-30,19	>it $=,14,-13,-27,-8,,24	>it ,=,-10	>it :=,-11,,-11,,,-26	>it N=13,-17,8,12,,11	>it all=,22	>it and=9,,,,,,9	>it bad=-9,,12	>it be=22,34,-13,-20,36,,48	>it get=15	>it modal=,,,,,,16	>it no=15	>it now=,13,,,,,10	>it only=12	>it prep=-19,-25,-12,,,-11,-49	>it s=-26,,,,20	>it the=,-13,,14,-13,,-16	>it they=-10,,,,,,-18	>it time=22,17,,24,,19,21	>it we=,,,,,,18	>ly=,34,16,15,10,,16	>ly $=-21,11	>ly ,=,12,,-10	>ly N=,-16,,,,,10	>ly prep=,,14,8,16	>ly stay=,,,,,,-16	>make=30,-35,-18,29,28,-17,63	>make $=-25,-13,,16,-15,-17,12	>make ,=-9,-12,,26,,,-15	>make :=-9,,,-16	>make ?=,,,,,,22	>make N=43,14,,,,11	>make and=10,,,,,,18	>make bad=39,,,-14	>make be=,,,17,,,16	>make good=-8,-9,,,42,,-19	>make my=9	>make prep=-15,,,11	>make s=,,,-9,,,14	>maybe prep=15,,,,,,9	>modal=-13,-46,-10,-37,,-9,-85	>modal N=,-27,,-15,,,-37	>modal bad=-13,,,,,,-10	>modal choose=18,,,,,,-8	>modal have=11	>modal make=,,,,,,-8	>modal not=-19,,,-9,,,-17	>my=-32,17,,-12,27,24	>my $=-17,-9,,,,,-18	>my ,=,10,,,,,-12	>my N=,,,,38	>my prep=-12,,,,,11,16	>my s=,,,-10	>need=22,,19,14,28,,16	>need $=-11,16	>need ,=,,,,,,13	>need N=22,,,,14,13,9	>need it=-12,,,,,,-24	>need prep=,-16	>need the=21,-9,,,15,,19	>no=,-34,,23	>no $=-17,,,,,,-12	>no N=,-17,,,,,20	>no ing=-13	>no it=,,,-11	>no prep=14,,,13	>no s=,,,,,,8	>no the=-14,,,13,,,-13	>not=11,,8,-12,,,12	>not good=28,12,11,-8	>not s=,,,,,,15	>now=,-16,,10,11,,14	>now $=,,-9,,,-8,-14	>now ,=,27,,-16	>now and=,,,,,,-10	>now bad=-19,,,11,,,15	>now choose=,-21,,,,,-13	>now good=,,,22,,,-9	>now s=17,-22,13,13,,,31	>only=,50,-13,-27,,-12,20	>only $=-17,36,-11,-19,,,14	>only ,=,24,,,,,12	>only prep=,16	>only s=,-9,,,,,-11	>past=,-11,-11,57,-21,9,26	>past #=-11,-13,,18,,,-11	>past $=,-11,,8	>past ,=,,,15	>past N=19,-8,,-18,,,-19	>past again=-10,25,,9,,,21	>past bad=,,,-13	>past good=,23,,30,,25,25	>past my=-9,,,9	>past prep=22,-17,9,,,,23	>past the=18,,,,,,15	>please=-17,,,11,19,-12	>please $=-12,,,,19,-11,-11	>please ,=,14,,,,,14	>prep=,15,,-10,-11,30	>prep #=8,-34,27,45,,-26,8	>prep $=,30,,-33,,10,13	>prep (=,9,,,,,-8	>prep ,=-17,14,,8	>prep :=,,,,,,-14	>prep N=,9,24,41,,34,14	>prep again=,,,31,,,36	>prep all=-14,,,,,,-40	>prep and=-11,,,,,,-17	>prep bad=16,-19,,-14,,-13,-22	>prep choose=,,,,,,-21	>prep ed=,,,,,10,12	>prep good=-8,,,-24,,,-29	>prep if=20	>prep ing=-14,-18,,-19,10	>prep it=-26,40,-24,-11,-12	>prep ly=,-11	>prep make=-15,,,,,12	>prep my=18,-22,,,-8,,9	>prep no=,-11,,,,,-16	>prep now=-9,16	>prep prep=,13,,46,,-11,69	>prep s=,29,,-13,12,11,-38	>prep the=23,,,-21,-11,39,20	>prep they=26,-19,14,-13,,,12	>prep time=34,,15,,,36,42	>prep we=,,,,,,16	>prep when=13,,,,30,,11	>prep why=,9	>prep you=,-8,,-13,,,-20	>s=20,,28,,-29,10	>s !=,,,10,,,-11	>s #=21,,,-33,,,10	>s $=-39,39,-32,-18,19,-34,-32	>s (=,,,,,-8	>s ,=-52,20,15,10,,-17	>s :=-36,10,,-32,,,-37	>s N=-22,-41,36,-37,-15,-30,-41	>s again=,,,,,,13	>s all=24,,-12,-9,,,-15	>s and=13,,,-19,15,,18	>s bad=10,-17,29,,,,28	>s be=-23,,,38,,-11,-21	>s because=11,,,-14,,18,10	>s but=,,,-10	>s can=-12,20	>s choose=,13,,,,9	>s done=,,,13,,8,-13	>s ed=,-33,13,14	>s get=,,,-9	>s good=24,,11,26,,,27	>s have=,-8,,-9,,16,27	>s ing=12,,,,,,20	>s it=22,,-16	>s ly=,,,,,,-18	>s make=,-9,,,,,8	>s my=47,-12,-9,,,9,22	>s no=35,,,,,,37	>s now=24,,,-23,,,-22	>s only=14,12,-11,22	>s past=,-16,12,,,,11	>s please=12,,,,,,29	>s prep=-15,-10,,,,40	>s s=,,54,-14,,-11,14	>s so=19,11,,,,,9	>s still=,,,,,,10	>s the=,,24,12,-18	>s they=-17,-16,,,,,-12	>s time=42,,,,,12	>s we=16,,,,,,14	>s when=,,,15,,40,-13	>s why=-10,,,,,,-12	>s will=17,,,,,,9	>s you=27	>so=-19,46,-10,-15,27,16,38	>so $=-12,21,,,,,11	>so ,=-12,20	>so N=22,-17,,,,,9	>so it=,,,,,12	>so no=11,,,,,,12	>so the=,14,,,43	>so we=-14	>stay=-30,37,12,-16,13,-23,51	>stay $=-13,20,23,-13,20,,14	>stay ,=32	>stay N=,,,-9,,,15	>stay bad=-13,14	>stay ed=,,,,,,13	>stay good=,9,,,,,-16	>stay prep=-32,,-11,-14,-10,-11,29	>stay the=-10,,,,12	>still=30,-20,,-18,11,,42	>still choose=11	>still have=,,,,,,19	>still ing=,,,,14,,18	>still the=13	>the=,,,-26,,18	>the #=,38,,-8,,9,22	>the N=,12,28,,,11	>the bad=10,-14,,,,,-23	>the ed=,,,,,,13	>the good=,,,,,21	>the ing=,-11,,,,12,24	>the make=34,,,,,,20	>the s=-34,-25,-9,-8,,,-11	>the time=,-13,14,,,-12,-23	>they=27,18,26,-19,,,13	>they $=-10,,,-10,,,-20	>they N=,,,,,,28	>they be=14	>they modal=,,,,,,8	>they past=,,,,,,-12	>they s=,-10	>time=8,-24,,,-26,28,17	>time $=20,,,-13,-11,,46	>time ,=-12,12,,-23,,,13	>time ?=,,,,,,-8	>time N=-13,,,,,,-9	>time be=,,,12	>time prep=-12,-25,,,,-14	>time time=,-19,,,,41,8	>time when=28,,,9	>we=58,9,,-22,,-15,46	>we N=19,-14,,-16,,,-21	>we be=,26,,29,,,-10	>we can=19,,,,,,40	>we choose=,,,,,,18	>we do=,8,,-11	>we ed=,,32,,18,,9	>we good=,8,,,,,-11	>we have=,,,,,,10	>we make=24,11,,15,,,19	>we modal=-9,,,,,,-8	>we past=,,,-8	>we will=,,,,,15	>when=,20,14,-26	>when #=-8,,,,,,-17	>when N=-9,,16,,,,28	>when all=,9,,,,10	>when ing=,,,,,,-19	>when it=,-9,9,,,,-8	>when the=28,,-15,8,9,,12	>when they=,,,8,,,13	>when time=,26,18,,,,20	>when we=,-10,10,-9,,,-21	>when you=12	>why=9,,19,-8,,,21	>why $=15	>why ,=,33,,,,,44	>why N=-17,,,,,,-9	>why prep=31,,,,,,19	>why the=,,12	>why they=,,,22	>why we=,,,-9,12	>will=27,11,-11,,,9,58	>will N=-18,45,,,,17,33	>will make=,13	>will not=51,-39,,,,-9,50	>you=,-18,,-25,,-10,-18	>you done=19,10,,-17,,,21	>you ed=-10,,,-12,9,,-13	>you past=22,-16	>→=,,,-12,,41,12	>→ N=,,,,,,8
+part again	=-26,,,20,-28,-28	>$=-35,,,,-8,-14,-12	>,=,-26,16,20,,,21	>, N=14,-8,23	>, it=,,,17,,,19	>, prep=-11,,,,,,-12	>, so=,,,,,,-25	>N=,-10,,-19	>and=,28,,-9	>and N=,,,-18,,,-8	>bad=21	>good=,14,,,,,9	>prep=17,,,13,,,8	>prep #=,-8,,-41,,,-14	>prep N=21,,,-20	>prep my=,,,12,,,8	>prep the=,20,12,35,,,-15	>so=,-9,,,,,-21	>the=-8,,,9	>the N=-8,,,9	>when=,,,9,,,12	>when the=,,,8
+part all	=,-16,18,,-41,-37,29	>#=-15,,-9,47,,-8,49	># N=,,,,,,10	># s=-25,,,35,,,11	>$=,12,,-26,-16,,41	>,=-30,,14,-19,,,-29	>, N=-13	>, so=,9	>:=-9	>N=18,-26,36,19,,-27,24	>N $=22,-25,-17,,,,-42	>N ,=,,,,,,23	>N and=10,-11	>N be=,,15	>N ed=-13	>N good=,,18,20,,,9	>N prep=12,,10,-26,,,-29	>N s=,-32,29,38,14,,31	>N the=,16	>N time=-15,13,,,,,19	>bad=,-16,,-11,,,-18	>be=,,,-12	>be N=,-17	>be good=,,,9	>be prep=,9,,-26	>choose=,,,,,,8	>done=9,,,-10	>ed=33,,10,-11,,-11	>good=,-13,-11,11,,,-28	>good $=,-9,,-10	>good again=,,,,,,-22	>good prep=-9,,,-10,,,-27	>have=,-10,,,,,-10	>make=8,-8,,-16,,9	>make prep=,,,,,,-18	>my=29,,,-16,,,17	>my s=27,,,-16	>prep=,21,,-18,,-11,22	>prep it=9,,14,,,,18	>prep my=,,,-12,,,20	>prep the=,,,,,,-13	>prep they=-21,,-11	>prep you=,27	>s=-20,-9,,,-12,16,-32	>s $=20,-21,,,,,24	>s ,=,,,9	>s N=,,,15,,28,23	>s and=,,,18	>s be=-10,,,-14,,,-10	>s choose=,,,,,,-16	>s good=,,,-17,,,-26	>s make=9,,,,,,12	>s prep=-12,-12,,-16,,,-32	>the=,29,-8,17	>the N=,-15,,,,,-12	>the s=,21,,,,8,11	>time=-18,-13,,-14,,,-52	>time $=,-10,,-14,,,-27	>time ,=,,,,,,9
+part and	=,,-33,34,,-12	>#=-11,31,17,,,8,-11	># N=15,18	># prep=,,,,,,-11	># s=,,,,,,-9	>N=,,,-11,-13,,-25	>N #=,,,-14,,,-14	>N $=-24,-8,,11,,,-24	>N ,=-17,,,,,,-29	>N :=,11	>N be=48,-15,,-11,,19,50	>N good=14,12	>N my=,,,,,,-9	>N prep=-22,-10,,-21,,,-37	>N s=49,-13,,11,,,34	>N the=-13,-11,,,,,-16	>N they=,16,,,,,19	>N time=,,,,,,-11	>all=16,-18,,15,,,15	>all N=,,,20	>all be=9	>all s=,,,-14	>bad=20,-13,,29,,,-17	>bad prep=25	>bad s=-10,,,25,,,10	>bad the=13,,,10	>be=-16,,,-14,,,-35	>be N=,,,-9	>choose=,18,,-11,,,-14	>choose N=,16,,,,,9	>choose it=,,,,,,8	>choose prep=,-24,,,,,-19	>choose the=,,,-10,8,,-12	>do=,,,,,20,10	>do not=11,,,,,,10	>done=-26,25,-13,44,,-15,21	>done $=,13,,17,,,13	>done prep=,22,,-8,,,-18	>done the=,,,8,,,14	>done they=,,,20	>ed=-16,,18,38,,,24	>ed $=,-11,,12,,,10	>ed prep=,17	>ed the=,,,20,,,10	>get=,-13,,,,,-10	>get N=,,,,,,-9	>good=,,,24,,,20	>good $=20,29	>good prep=,,,,,,18	>good the=-9,,,-9,,,-22	>have=,,,,,,-21	>ing=19,30,,12	>ing $=,21,,11,,,8	>ing N=,,,,,,-24	>it=,19,9	>it be=,-26,-9,,,,25	>it s=,33,,,,,19	>make=-13,-8,,,10,,-23	>make N=,,,,,,15	>make it=,,,14	>make my=,,,-14,9,,-21	>make prep=,,,,,10,9	>make the=,,,13,,,-14	>make why=,,,,,,-10	>maybe=,-11	>modal=-12,,,,,,-12	>my=13,-9,11,-16,,,24	>my N=14,-10,,-15,,,17	>need=-10,,,,,,-12	>need prep=-9	>no=,8,,-14,,,32	>no N=,30,,-10,,,17	>no be=,,,13,,,9	>no can=-17	>no prep=-15,-12	>no s=41,11,,,,,13	>no the=,,,-9	>not=-18,47,13,-18,,,18	>not prep=-15,33	>not the=,-8	>now=13,-14,,-14,17	>now N=,,,,,,10	>now it=,,,,,,-19	>now the=,,,10	>only=19,-10	>past=,12	>prep=18,-18,,9,,14	>prep N=26,,,,,,12	>prep the=-19,,,,,21,-15	>s=,-13,-10,,26	>s $=,-9,,,35	>s N=,10,,-16	>s be=-11,10	>s prep=,,,-9,,,-14	>s the=-18,-11,,14	>so=,-22,9,-39,,,-23	>so N=,-11,,-19,,,-17	>so the=,10	>the=,,-15,,32,-20,29	>the #=,,,14,,,-9	>the N=,-14,,-13,41,-17,33	>the bad=,,,,,,-19	>the ed=,21	>the ing=,,,,,,32	>the ly=,,,17	>the make=14,,,,,,8	>the s=-22,12,,,,,-18	>they=33,-17,-11,,,,29	>they N=12,,,-9	>they be=39,,,,,,30	>they have=9	>we=30,25,-12,,,17,36	>we N=,17,,,,,15	>we be=-14,,,-20,,16,11	>we can=9,,,-9	>we choose=-13,10	>we do=,11,,33,,,40	>we have=46,,,-30	>we make=,-10,,,,,-14	>we modal=,,,,,,-10	>we past=,11	>we will=-11,9,,,,,-12	>when=8	>why=,,,,,,-10	>will=15,,,,,,21	>will not=15,-9,,,,,19	>you=9,,,,,,18
+part bad	=,-53,-12,-51,-51,-48,-21	>#=15,,,,,,18	>$=24,-65,-20,,-34,-38	>(=,,,-9	>( N=,,,-9	>,=,-21,-18,-17,-10,-9,-27	>, #=9,,,-17	>, N=-18,11	>, all=,15	>, and=-25,,,-9,,,-28	>, bad=,,,,,,-11	>, ing=12,,,,,,15	>, it=-17,,-11,,,,-14	>, no=28,-12,,16	>, now=,,,,,,-9	>, s=11	>, so=,-23,,,,,15	>, the=-19,-10,,,,,-12	>, we=10	>:=,,,24	>: the=,,,15,,10,16	>N=,-36,-16,,-10,-15,-22	>N #=12	>N $=37,,14,-24,,,49	>N ,=,-15,,25,,,-47	>N :=,11	>N and=,11,,-11,,,-10	>N be=-25,,,14,,,-9	>N good=,,,,,,10	>N it=15,,,,,,31	>N modal=,11	>N now=,,,19,,,21	>N prep=-14,-12,,-9,19,,-14	>N s=-22,,,-14,,,-29	>N time=9	>N when=,,,,,,-30	>again=40,,,-37	>again $=9,,,-20	>again ,=12,,,-9	>again prep=20,,,,,,23	>all=24,,,,,,-11	>all N=,,,14	>all the=-13,,,,,,-18	>and=-25,24,-10,,,,-14	>and it=,,,,,,29	>and no=-18,,,,,,-21	>and we=,-11,,,,,-24	>bad=19	>bad ,=-14	>be=-11,,13,,,,-25	>be N=21	>be ed=,,,,,,-13	>be good=-10,,,17,,,15	>be prep=,13	>be the=,,,,,,-13	>because=-25,,,,,,-20	>because prep=,,-14	>because the=-25,,,,,,-25	>because time=13,,,,,,13	>choose=,15,,,,,12	>done=,,,,,,-12	>ed=-26,,,17	>good=10,-10,,-14	>good $=-17,,,-9	>good prep=,,,-8	>good the=15	>ing=-17,-18,,,,,-20	>ing prep=,-10,,,,,-11	>it=-23,12,-9,,,,-18	>it N=,,,,,,15	>it time=-13,,,,,,-20	>ly=-23,9,15,13	>ly ,=-12,,,16	>make=-26,-9,,,,-16,-23	>make $=-14	>make be=,,,,,,-12	>my=36,-19,,-9,,,33	>my N=15,-13,,,,,29	>my prep=9	>no=,12,,14	>no N=,18,,,,,12	>now=-16,,,,,,11	>only=,,32,,,,22	>only prep=,,,,,,10	>prep=19,,-8,-34	>prep #=,28,-8	>prep N=,-26,,-11,-10,20,-18	>prep all=,,,-23	>prep choose=16,,,-10,,,8	>prep ed=,,,,,,-10	>prep good=,14	>prep ing=10	>prep it=12,,,,,,18	>prep make=18,,,,,,25	>prep my=,,,,,,-13	>prep prep=-20,,,,,,9	>prep s=,-9	>prep the=,,12,27,27	>prep they=-17	>prep time=-16,11	>prep you=10,,,,,,-15	>s=-47,-31,,,-13,41,-36	>s $=-13,,,,,18,-20	>s ,=,-8,,-21,,11,-14	>s N=,,,15	>s and=,,,-9	>s be=,,,,,,-19	>s prep=,,,,,,16	>so=,-16,,,,,-11	>stay=10,,,,,,-11	>the=11,-9,-14,,-12,-16,9	>the N=,,,-19,-8,-10,-9	>the make=,,,9	>the s=16,,,,,,16	>the time=8,,,,,,10	>they=9	>time=-27,26,16,,,,-15	>time $=-19,37	>time time=,,10,,,,-11	>we=,,,11,,,-16	>when=9,-12,41,13,,,11	>when #=,,,,,,-14	>when N=-9,13,,-19,,,-18	>when it=,11	>when the=15,-16,,10	>when time=10	>you=,11
+part be	=,,-14,,-21,-35,-12	>#=,43,15,-35,,-12	># $=,18,,,,,22	># ,=-8,,,15	># N=,-9,,,,,-12	># good=,,,,,,-12	># prep=,40	># s=34,-18	># time=,,,-12,,,10	>$=-23,24,,,,,47	>,=-25,31,,,,,-8	>N=,-20,21,-33,-20,-29,-8	>N !=,,,,,,-27	>N #=,-19,,-12,,,-25	>N $=-59,-15,-19,-15,-11,,-44	>N ,=,,-10,-9,,,16	>N :=,,,-11,,,10	>N again=,,,44,,,30	>N and=16,,,,,,-14	>N bad=24,11,15,-12,,,11	>N ed=14	>N good=,,,,,,-13	>N ing=,-18	>N it=,10,,,,,-10	>N now=,38	>N only=28,,,-9	>N prep=22,-10,43,28,,,34	>N s=,20,,-9	>N the=8,,,,,,-14	>N time=10	>N when=-14,,9,,,,-24	>again=,-20,,46,,,40	>again prep=,-10,,,,,15	>all=29,-16,30,-20,,,-14	>all N=,,,,,,-9	>all good=,,,,,,-19	>bad=18,-21,,-41,-26,-24,10	>bad $=,-31,-28,-47,,,-17	>bad ,=,,,,,,17	>bad :=18,,,9	>bad N=28,,,-12	>bad again=,13,,-11	>bad and=-17,11,,20	>bad because=-15	>bad prep=45,,,11,-10,-9,45	>bad the=-14,-17,,12	>bad when=27,,33	>be=19,-14,,-14,,,12	>be N=20	>be bad=,,,,,,16	>because=,-10,,-10,,,-28	>because prep=,-9,,,,,-19	>can=,,,13,,,10	>can prep=,,,13,,,10	>choose=-16,46,-13,12,-13,24,45	>choose $=,20,,,,,20	>choose it=,26,,9	>choose my=,,,,,,-10	>choose prep=,14,,8,,13,-11	>choose s=,,,,,,8	>choose the=15,23,,,,21,53	>do=,11,,,14	>done=,-16,,30,-9,17	>done $=-20,,,,,,-21	>done ,=,,,23	>done N=,13,15,-20	>done and=16,-17,,13,,,15	>done bad=-8,,,21,,22,8	>done good=10,12,,-11	>done prep=,,,8	>ed=26,-25,,-10,,-15	>ed $=-25,-15,-17,,,,-9	>ed ,=,,,-10	>ed :=,,,,,,-9	>ed N=,-8,-12,,,,-29	>ed and=27,16,,18,,,15	>ed bad=,,,9	>ed good=16,,,-17,,,15	>ed prep=,-24,23,-19,9,,-19	>ed when=9,,,,,,12	>get=27,,,,,,16	>get N=,,,,,,-11	>good=-37,13,-30,49	>good $=-27,-56,,-21,13,-10,-50	>good ,=-9,32,,20,,,21	>good :=-10,36,,13,,,21	>good N=21,16,,-14,,,9	>good again=-9,,,26,,,12	>good and=,,,57,,22,30	>good prep=-25,-24,,22	>good we=,-15,,,15,,-8	>good when=,,,-19,,,-16	>have=,11	>ing=54,12,-10,-35,-17,10,27	>ing #=11	>ing $=-15,-9,,,,,-26	>ing ,=13,9	>ing N=10,,,,,,11	>ing bad=10,16,,,,,11	>ing it=8,,,,,11,26	>ing prep=34,,,-10,,,27	>ing s=20,10,,,,,-13	>ing the=,13,,-15,-9,14,12	>ing they=-13,8	>it=,,17,,-13	>it $=,,,8,,,23	>it N=,,18,,,,-9	>it the=,,18,,,,12	>it we=,,-11,,,,-14	>ly=16,-24,,-24,,,-19	>ly N=-13,,,,13	>ly prep=17	>ly the=13	>make=,31	>make prep=-10,18	>maybe=9	>my=-14,26	>my N=,29,,,,,-8	>no=10,-15,,-11,,16,-12	>no N=17,-31,,-8,,17,-22	>no bad=-11,17	>no prep=,,,,,,11	>not=11,-19,14,-19,,-17,34	>not $=,,,,,,-15	>not N=,-9,,,,,-20	>not bad=-16,,,,,,-38	>not can=20,,,,,,30	>not choose=,,10,,,,22	>not do=-15,11,,,,,9	>not done=9,,13,,,,10	>not ed=,-8,,,,,24	>not good=-33	>not ing=,12,,-11	>not it=,,,,,,-15	>not prep=17,,,,,,30	>not the=,,,,,,-9	>now=19,-10,11,-10,,,-22	>now ing=19,,,,,,-10	>now the=10,,,,,,12	>only=,-13,,,,,-45	>only N=,,,,,,-19	>past=26,,-9,-32,34,,-18	>past $=28,11,,-28,37	>past prep=11	>please=,-16,,-12,,,-12	>please $=,-11,,,,,-10	>please ,=,,,,,,-15	>prep=,-14,-14,41,15,24,22	>prep !=,,,,,,9	>prep #=10,-19,,-22,,20,-29	>prep $=-41,23,13,29,,-14	>prep ,=,,,11	>prep :=,10	>prep N=,14,-13,-10,,-19,-35	>prep and=-9,15,,28,,,16	>prep bad=,,,-8	>prep choose=,,,,,,-11	>prep it=30,,,,,10,41	>prep make=,,,-15,,,-10	>prep my=-22,-8,,,,-13,-19	>prep prep=,,,14	>prep s=-16,-15,,,,,10	>prep the=15,-35,,47,35	>prep time=14,,,-20,,-9	>prep you=,,,21,,,9	>s=17,-21,,-22,,,-30	>s $=31,,,-10	>s ,=,-9	>s prep=-11,,,,,,-16	>so=-10,-16	>still=,-19,,-19,,,-44	>still good=-10,,,,,,-21	>still ing=8	>still prep=,,,-14,,,-18	>the=-26,-13,15,-15,,-20,-21	>the N=-34,,10,-25,-9,-16,-37	>the bad=,,,,,,9	>the ing=,,,,15,,23	>the only=14	>the s=9,,,,,,-14	>the time=,,,41,,,32	>they=,,,,,,-13	>time=,-18,,-12,,,-31	>time $=,-10	>why=,25,48,11,15,,18	>why the=,-11,38,-11	>why they=-13,,,,,,-16	>why we=22,30,-14,8,,,30	>why you=,,11	>you=,-9,,,,,-26
+part because	=,-18,19,,-18,-11,42	>#=24,-8,,,,,24	># :=29,,,,,,26	>$=,-11,,,,,-29	>N=14,12,,-15	>N $=16,-10	>N s=-11,19,,,,,12	>all=,10,34,,,,23	>all s=,,20,,,,13	>it=9,,,-11,,,15	>it time=9	>no=,15,,-10	>prep=-28,-19,,-13,,-13,-44	>prep it=,-10,-11,,,,-19	>prep the=-10,,13	>prep time=,-8,,,,,-14	>s=,-10	>the=25,,26,,-10,-8,29	>the #=15,,,,,,10	>the N=,-21,27,,-8,,10	>they=-11	>time=,-21,,29,,22,26	>time $=,-16,,15,,,39	>time ,=,,,-10,,,-21	>we=-14,,,16,,,-25	>you=,11,,,11,,8	>you ed=,,,,,,-17
+part but	=24,-37,-27,-11,-8,-13,-35	>$=-17,-20,,34,,,-40	>,=8,,,,,11	>, and=,,,,,,9	>, so=,,,,,,-9	>?=,,,-11,,,-9	>? $=,,,-11,,,-9	>N=10,-21,,-8,,,-10	>N ,=,-9	>N be=,,,,,,-15	>N s=,,,,,,9	>all=16,,,-12	>it=-19	>it be=-9,,,,,,-12	>it s=,,,,,,11	>make=-9,,,,,,-10	>make my=,,,,,,-8	>my=11	>my N=12	>no=31,,,,,,-12	>no N=29	>prep=11,,,9,,,9	>prep N=15,,,10	>s=,,,9,,,-12	>the=35,13,,-13,,,33	>the N=10,-13,,,,,20	>the s=,28,,,,,8	>they=-10,13	>we=-9,-15,,,,,15
+part can	=35,-44,-14,-21,-13,-22	>N=11,-11,-13,,-11,-12,-12	>N $=23,,,-10	>N done=,,,-9	>N ed=,,,,,,-8	>N good=,,,11	>N prep=-9,-9,,13,,,-18	>N the=-9	>choose=,,,,,,-8	>choose $=17	>do=14	>good=-16,23	>good prep=,24	>make=15	>make $=18	>make prep=,,,16,,,10	>make the=-12,,,,,,-22	>not=16,-33,,-26,-11,-11,16	>not N=,-29,,-11,,,10	>not bad=-12,,,,,,-14	>not choose=26,,,,,,17	>not do=13	>not get=,,,,,,-21	>not good=,,15,,,,14	>not make=-19,15	>prep=19,-13,,12,,,26	>prep N=,-11,,15,,,9	>the=,,,,,,13	>the N=,,,,,,13	>you N=,,,,,,-17	>you choose=10,,,,,,11	>you make=,,,,,10,9
+part choose	=-15,,-29,-71,-34,-38,-10	>#=,44,,,,,20	># time=11,,,,,,9	>$=-12,27,-27,-12,-17,-20	>,=,-10	>, N=,12	>, and=12,,,17	>, s=-12,,,,,,-9	>, the=,13	>, we=,-31,,,,13	>:=,30,,-13,16,,18	>: N=,12,,,,,20	>: the=,29	>N=-15,26,24,-35,-18,-20,13	>N #=,,,19,,,15	>N $=-16,-8,,-14,,,-8	>N ,=,,,,,,-8	>N :=,,,-15,,,-12	>N and=,,,,,,-10	>N good=,12	>N only=,,,,,,-10	>N prep=-18,18,28,,,-9,19	>N s=,,13	>again=-12,-14,,,,,-29	>again and=,-10,,,,,-17	>again prep=,,,,,,-10	>and=,,,,,23	>bad=,,,21	>bad prep=,-13,,30,,,13	>be=-20	>be not=-15,,,,,,9	>choose=,,,,,,-17	>choose again=,,,,,,-16	>ed=,,,,,,9	>get=28,,,,,,15	>good=-12,-31,,,,,-21	>good prep=,9,,,,,13	>good the=,-18,,,,,-23	>ing=,-18,,,16,,-17	>ing N=10,,,,,,-17	>it=-16,17,,11,,17	>it $=,-15,,,,,-17	>it N=11,11	>it good=,-10,,,,,-19	>it prep=-14,25,,,,,35	>make=,-8,,12	>modal=,15	>my=8,,15,,19	>my N=13,,16,,21,,16	>prep=-15,10,-23,-39,-10	>prep $=,-15,,12,,,13	>prep N=-37,,,,,,-12	>prep choose=-11	>prep ed=,-10,,,,,-15	>prep ing=,-12,,12	>prep it=23,-34,,,42,,-28	>prep make=,,12,,,,-20	>prep my=18	>prep prep=8,22	>prep s=,,,,,,10	>prep the=-40,29,-28,-29,-23,26,14	>prep time=,,,,,-10,-14	>prep you=,13,,,,13,20	>s=21,,,,,-17	>s N=17,14	>s prep=,,,,,-13	>stay=22	>stay prep=26	>the=-15,38,-19,,-17,,10	>the N=,21,-18,,-10,16,15	>the bad=-9,20,,,,,14	>the choose=,-9	>the good=,10,,,,,-9	>the ing=,8	>the make=,,,19,,,15	>the s=,,,,,,-17	>they=,-17,,,,,-14	>they prep=,,,,,,13	>time=,,,,,-14,-10	>when=,,22	>when the=,,,,,,11	>why=,,,,,,-11	>you=,-12,,,,,-16	>you N=,-12,,,,,-16
+part do	=,-9,,-17,39,10	>$=-14,9,,,14	>,=,-9,,-9	>N=,-9,-10,26,12,,9	>N $=,,,,15	>N prep=,,,,,,16	>choose=,14	>it=-13,-9,-10,16,,25,30	>it $=-25,9,,24	>it N=,,,,,,23	>it choose=24,,,,,,16	>ly=,,,,,,10	>no=53,11,,-11,,,35	>no $=49,,,-11,,,19	>not=,,-24,-10,-9,15,-9	>not $=16,18,,17,,,46	>not N=,,-11,,,14,-45	>not bad=,15	>not choose=,-22,,,,,-43	>not do=22,,,,,,10	>not get=24,,,,,,39	>not have=,,,,,,12	>not make=,-17,,-9	>not need=-15,17,,,,,-25	>prep the=,,,,,,16	>s=-11,16,,,10,-10,21	>the=-15,22,,,14,,19	>the N=,,,,11,,20	>the s=,27,,,,,17	>we=,,,,,,-19	>we N=,,,,,,-11	>you=,,,,-9,,-17
+part done	=-22,-34,-37,109,-50,10,80	>#=14,-15,,20,,,24	># prep=,,,13,,,18	>$=-33,,-27,59,-24,-10,27	>(=,-11,,,,,-12	>,=-29,,-9,50	>, #=,,,,,,9	>, N=-9,-16,,25,,,22	>, and=,,,13	>, prep=,22,,22,,,10	>, the=-10,,,-10,,,-19	>:=-11,13,,-9	>?=,,,,,,-11	>? $=,,,,,,-11	>N=,-36,23,,-11,15,10	>N #=,,,8,,10	>N $=,,30,-12,,,-30	>N ,=,-18,,8	>N be=,,,12	>N prep=-8,,,23,,,21	>again=,,,-26,,,16	>all=-16,-14,,49	>all N=-10,-10,,27	>all s=,,,13	>and=9,-16,,44,,,48	>and done=,-12,,9,,,23	>and good=,,,18,,,14	>and the=,,,-8	>bad=-9,,-10,22,,19,15	>bad prep=,,,,,22	>good=,33,,43,,,29	>good ,=,,,,,,21	>good prep=,34,,8,,,25	>good the=,9,,21	>it=27,-22,,46	>it $=,-10,,8	>it and=,,,14	>it good=30	>it prep=13	>my=,9,,19,,,9	>no=,,,,,,-8	>prep=-25,,15,33,-10,,42	>prep #=,,,,,,13	>prep N=-30,30,25,-19,,17	>prep my=9,12,,,,,11	>prep s=,,,,,,-12	>prep the=-15,-25,,32,,9	>prep they=11	>prep time=,10,,13,,,24	>prep you=,,,,,,8	>s=40,9,,,17,,-9	>s N=17,19,,14	>s be=11,,,-9	>s prep=-16,,,8	>the=-29,-33,9,59,-9,,40	>the #=,,,,,,10	>the N=-25,-9,17,40,-10	>the choose=,,,14	>the ed=,,,-9,,,8	>the s=,-18,,25,,,10	>they=,,,12	>they prep=,,,19	>time=,,,,,,-12	>when=,,,,,,-8	>you=,,,10,,,9
+part ed	=-37,-8,31,35,,,31	>#=,-12,,-17,,15,-30	># N=,,,-23,,,-8	># prep=-10,,,15,,,-16	>$=-33,-10,-51,12,-28,-18	>(=,12	>,=,15,,11,,-13,16	>, #=,19,,,,,16	>, N=,25,15,10,,,-15	>, and=26,,,-15	>, done=,-13	>, ed=,-13,,,,,-19	>, it=,,,,,,-15	>, s=,13,,9	>, so=-11,26	>, the=-9,-17,,10,,,20	>, we=11,-14,,,,,9	>:=-23,,17,-24,14,20,-53	>: $=,-14,,,,,-23	>: the=,10,,-10,,29,13	>N=,27,40,14,,,15	>N #=,,,,,9	>N $=-17,,,10	>N ,=,,9,-19,,,-8	>N and=,,,,,,17	>N be=,11,,32	>N prep=30,,-12,24,,,27	>N s=33,-16,,,,10	>N time=-15,,,,,,13	>again=-19,,,13,,,-18	>all=-17,,15,10,,,27	>all N=-9	>and=23,-20,,16	>and N=,,,8	>and done=,8	>and the=,,,,,,-11	>bad=,12	>bad prep=,16,,-8,,,-9	>be=-13,,,,,,-12	>good=50,-33,-11,-16	>good ,=,-20,,20	>good N=32,,,,,,14	>good prep=16,,,,,,13	>good the=,-9,,-17,,,-14	>if=,29,,,,,19	>it=-20,10,60,8,,,28	>it ,=-12	>it good=,,,-14	>it prep=,,,13	>it the=,,12	>ly=,,,-9	>make=9,24,,,,,14	>my=,16	>my prep=,,,,,,-13	>no=,,,11	>no the=11	>now=,9	>now $=,9	>only=,-12,,-10	>only prep=,-11,,-10	>prep=-11,-28,,,73,,42	>prep #=,-12,,-9,26	>prep $=12,,,,,,-11	>prep ,=16	>prep N=-11,-13,,,14,-18	>prep all=,,,,,,19	>prep bad=,17,,19	>prep choose=8	>prep get=-8,,,19,,,-19	>prep good=,-13,,,,,27	>prep it=-10,18,,,,,17	>prep make=,,,,,,15	>prep prep=10,,,-9	>prep s=-10,,,12	>prep the=,,24,-25,15,,15	>prep time=,,,-9,,,-25	>prep why=,,,,,,8	>prep you=10	>s=-43,9,13,36,,,-9	>s $=-11,,,-15	>s ,=,,,12,,,-9	>s prep=-25,,,23	>the=,-17,18,40,,,23	>the N=,,22,,,,15	>the ing=,-9	>the s=10,-9,,19	>when=19,-16,,,,,11	>when the=,,11,11,,,22
+part get	=19,8,,-14,-17	>#=11,,,-11	>$=,,,-8	>N=12,,,,,11,9	>N $=18,-8,,,13,,-16	>N prep=,,,19	>N s=,14,,-15	>all=,15	>bad=,,,-21,-9,9	>bad $=27,,,,,,11	>bad ,=12,,,,,,11	>bad prep=-36,-17,,-8,,,-34	>choose=,,,,,,8	>done=-14,20,,-27,,,-22	>done prep=,11,,-15,,,12	>ed=,20	>it=26,-11,,9	>it $=16	>it good=,,,14	>my N=,-9	>no=11,,,,,,-10	>prep=,-9	>prep the=16,,,,,,15	>the=11,12,9,19,,,41	>the N=20,42,-10,,,,25	>the s=,,,13	>they=,,,,,,-11
+part good	=-24,-19,-37,56,-34,-35	>!=-8,-9,26,45,-9,-10,36	>! !=,,,23,,,19	>! $=,,30,21,,,18	>#=-10,,8,22,,,-19	># ,=8,,,,,,9	># N=-18,,,,,,-37	># prep=,,17,17,,,9	># s=,-11,,,,,10	>$=-22,-43,-60,59,-27,-62,44	>(=,,,,,,10	>,=-10,,,28,20,-20,19	>, #=-9,13,,29,,,25	>, N=-13,-26,,14	>, all=,,,,,,11	>, and=,-14	>, choose=,13	>, done=,-22,,25,,-9	>, ed=,,,11	>, good=,-17,,-28,,,-8	>, it=28	>, make=10,20,,,-10,,20	>, no=,,,-28,,,-13	>, prep=17,,,10,,,9	>, s=-12,,,-35,,,-21	>, so=-9,11	>, the=,21,21,,,,-14	>, we=,,,,52	>:=36,,-14,21,,-10,21	>: #=,-11,,23,,,10	>: $=9,,,8,,,23	>: N=,28,,10,,,26	>: the=,,,21,,,-29	>?=,14,,-13	>? $=,14,,-13	>N=17,,-13,,13,21	>N #=,-12,,-14,,,-26	>N $=-9,-29,-9,35,-16,,-26	>N ,=,26,10	>N :=,,,16,17,,22	>N and=16,-10,,-11,,,-12	>N be=24,,,-17,,,13	>N good=,,,-9	>N it=,,,,,,-11	>N prep=,,,11,,37,12	>N s=-17,15,,-8	>N the=,-13,,15,18,,26	>N time=,,,,,,-17	>N when=,,,-9	>again=-21,-21,,22,,,-16	>again $=-13,-8,,24	>all=11,11,,,,,31	>all #=,-9	>all N=18	>all prep=,,,,,,14	>and=11,14,,17,,62	>and N=,,,-8	>and done=,18,,10	>and ed=,,,9	>and good=15	>and no=17,,,16,,,13	>and the=,,,,,,-14	>and we=14,,,-28	>bad=-16,11	>bad $=10,,,,,,12	>bad ,=-14,14,,,,,-9	>bad prep=-17,,,,,,-14	>be=-9,,,-22,,,-9	>be good=,,,-18,,,-25	>because=,-12,-8,16	>but=16	>choose=,,,-13,,,-29	>ed=,,,,,,9	>good=12,8,44,10,18,31,21	>good $=,16,,25	>good prep=26	>good the=,,,-17,,,12	>if=,15	>ing=,18,,,28,,44	>ing $=,9,,,,,21	>ing the=,,,,,,10	>it=-23,,-10,35,-12,-14,-9	>it $=,,,19,,,19	>it ,=-8	>it N=-13,13,,-11,,,-26	>it be=,,,23	>it good=,,,,,,-12	>it time=,,,21,,,12	>ly=50,-11,,-14,-9,,11	>ly $=28,,,-12	>ly ,=27,,,,,,12	>make=,,,,,25,14	>make my=,-14	>my=-27,9,,22	>my N=-28,13	>no=-11,23,,12	>no the=,,,10	>now=,-20,32,30,-13,,30	>now $=-10,-12,30,27,-12,,11	>now ,=,,,,,,17	>only=,,,,,,-10	>prep=-9,,-8,22,,-16	>prep #=39,39,-9,-8,,,37	>prep ,=,,,,,,-11	>prep N=,-21,34,28,-9	>prep all=,,,28,12,,43	>prep good=,,,-9	>prep ing=10,,,,,,12	>prep it=-12,,,,,,-20	>prep ly=,18	>prep make=,,,,,,-27	>prep my=-17,,,-14,,,-29	>prep no=,,,10	>prep prep=,-9,,-9	>prep s=-21,11,,,,,13	>prep the=-8,,,13,29,,45	>prep they=,-19,,-9	>prep time=-10,,,-11,,,-31	>prep you=,,,,,,-15	>s=-39,8,-17,17,,-12,-28	>s $=-12,,13	>s ,=,,,-15	>s N=,12,,12	>s and=,14,,15	>s be=,-14,,-18,,,-26	>s good=,-10,,,,,-15	>s prep=-9,,-11,18,,,18	>so=9,,,-8,,,12	>so the=14,-13	>the=,-11,,48,-18,-11,16	>the N=,,-9,,-12,-24	>the bad=,-9,16,18,,19	>the ing=,14,,25,,,10	>the make=-12,,,-12,,,-32	>the s=,-21,,,,,-10	>the time=14	>they=-18,,,-15,,,-25	>they N=,,,-15,,,-19	>time=,,,-19,,,-22	>time $=8,,,,,,-19	>time ,=,,,14	>time N=,,,9,,,13	>we=,-12,17,,16,,-9	>when=,-14,,-13,,,-28	>when the=,,12,9,,,-13	>when time=,,,10	>when we=,,,11,,,14	>when you=,,,,,,-10	>why=,,,,,,8	>you=,,,11,,27,13	>you N=,,,,,27
+part have	=-13,-35,-10,-31,-22,,-26	>#=12,-14,,-26	># s=15,,,-19	>$=16,12,,,,,21	>N=,17,12,10,16,-13,-12	>N $=,,-8,19,,,9	>N ,=,,,,,,-10	>N s=12,-10,28,-23,,,-22	>N the=,23,,,,,10	>all=,-8,,,,,-21	>bad=-21,,,-10,,,-15	>bad N=-8	>bad the=,16	>be=8,20,-8,,,-9,9	>be N=,,,9	>be bad=,,,,,,-13	>be choose=11,,,16	>be done=,,,10,,,21	>be ed=17,11,,,,,21	>be good=,,,-20,,,-13	>be ing=21,,,,,,-8	>be prep=,10	>because=,,,,,,-10	>choose=-16,,,,,,13	>choose prep=,10,,,,,19	>done=,,,41,,14,18	>done N=-15,,,,,17,9	>done the=,,,-11,,,14	>ed=,14,-11,13	>ed N=47,,,-9,,,12	>ed it=,,,15	>ed prep=-26,-13	>ed the=,28,,,,,10	>get=8,,,,,,-35	>get the=,,,,,,-15	>good=11,-10,,,,,-20	>good it=,10,,-8	>good prep=16	>good the=14,,,,,,-13	>have=11,,,-8	>have the=8	>it=-13,-8,,,,10	>it $=,,,,,,-12	>make=,-18,,,,,19	>make N=,-17,,,,,15	>make prep=8	>my=,,,8,,,-11	>my N=,,,11,,,-12	>need=,,,-11,,,8	>need N=,,,-11,,,8	>no=9,-35,24,-17,,,-12	>no N=,-26,,-10	>no bad=-13,,,,,,-23	>no prep=12,,26,,,,32	>no s=,,,,,,-16	>not=21,-27	>not N=30,,8,,,,18	>not choose=,,,,,,-17	>not done=35,,,-11	>not ed=-8,,,,,,-25	>not get=-10	>not good=-18,,,-11	>not past=11,,,,,,-17	>now=,,,16,,,10	>past=-12,35,,-18,,,34	>past no=,,,,,,-13	>past prep=,,,,,,14	>past the=,,,-8	>prep=9,-28,-12,-18,,33,20	>prep N=20,-21,-10,-14,,20	>prep choose=-15	>prep the=,,,,,,17	>s=-19,-18,,,,,-25	>s $=,-9,,,,,-13	>the=10,-13,,,,,-8	>the N=18,,,9,,,-14	>the bad=,,,-10,,,10	>the good=,13,,12,,,9	>the ing=,-14,,,,,-14	>the make=,,,,,10,9	>the s=,15,,,,,8	>they=10,10	>they N=,10
+part if	=-51,-40,-16,-43,-24,-20,-83	>N=-9,-27,,-13,,,-51	>N bad=,,,,,,-16	>N be=,,,,,,-14	>N s=,-14,,,,,-13	>it=-12,,,,,,-12	>it s=,,,,,,-13	>no=,,,,,,-12	>prep=,11,,13,,,17	>prep choose=,11	>the=-12,,,-22,-9,,-40	>the N=,,,-17,,,-21	>the s=,-14,,,,,-11	>they=,,,,,,-21	>we=,-20,,-11,,,-20	>we choose=,-9,,,,,-12	>you=,-19,,,,,-14	>you choose=,-9
+part ing	=-22,24,,-36,38	>!=,,,11,,,-10	>! $=,,,11,,,-10	>#=19,-10,,,,,14	># prep=11	>$=-34,-39,-29,13,-21,-11,-50	>,=,,8,-17,23,,-18	>, N=-12,,,22,,,11	>, and=,,,,,,-9	>, it=9	>, prep=,12	>, the=,8	>:=,19,19,-15,,,18	>: the=,22,,,,,13	>N=18,-27,,,31,16,29	>N !=,,,18,41,,48	>N #=,,,,,,-10	>N $=,,,,-9,,13	>N ,=-8,13,,,,,-38	>N :=,-23,,12,,,-16	>N be=,13,,27,,,14	>N because=,,,,,,-9	>N done=,,,,,,23	>N good=,,,,,,11	>N have=13,,,,,,11	>N modal=,9	>N now=9	>N prep=12,-17,,-13,,,-11	>N s=-14,-9,,-11,,,-10	>N the=9,,,,,,9	>N when=25,,,,,,25	>again=,,,,,,18	>all=-21,13,,-13	>all N=,,,,,,-16	>and=,-18,,,24,,24	>and the=,,,,28,,25	>bad=20,,,-13	>bad $=,,,,,,-14	>bad prep=14	>be=28,-9,18	>be N=17,,,-10,,,-10	>be bad=9,,,,,,12	>be good=,-8,,13	>be not=,,,,,,14	>be prep=-13,,,,,,-24	>because=-12,14	>because the=,,,,,,-9	>ed=,,,,,,-37	>good=,32,,26,,,24	>good $=,14	>good N=,16,,16	>have=,,,-12	>it=-18,20,,-12,-10,22	>it $=-12,,,,,,-13	>it ,=,14	>it N=,,10,,,,14	>it bad=,,,,,10	>it good=,,,9,,,17	>it prep=13,30,,,,8	>it the=-13,-12	>make=,,16,,15,10,16	>modal=8,17	>modal N=,17	>my=-19,,,,,,-11	>my N=,12,,,,,-9	>need=13,17,,,,,14	>no=,-11,,,,,-15	>now=,,,-14,,,-9	>past=,-26,,33	>prep=16,26,-19,-28,,-11	>prep #=,42,,-16	>prep N=28,22,-17,,,-9,21	>prep it=-22,37	>prep my=19	>prep s=-10,,,,12,12	>prep the=,-30	>prep time=,,,,,-8	>s=,11,20,,36,,44	>s $=-9,,13,9,17	>s ,=,,,,,,10	>s :=,-12,,8,,,-18	>s N=,30,,,,,14	>s prep=12,17,20,-17,,22,10	>stay=,16	>the=-13,,22,,33	>the #=,-12,,,,,-10	>the N=-24,19,-10,,16,,9	>the bad=,11,,15	>the ed=,-9	>the ing=,14	>the s=,-25,15,,10	>they=-13,28	>they prep=-13,14,,,,,-10	>time=11,-20,,,,,34	>time $=15,-33,,,,,25	>we=,,,,,-8	>why=,9	>you=-10,25,,11,,,17	>you N=-8,20
+part it	=-26,,,-31,-18,-32,-18	>! $=,,,,,,-9	>#=,10	># s=,,,,,,-11	>$=-24,-14,-12,8,-9,-28	>,=,-8,,-24,,-9,14	>, N=-14,14	>, all=,-17	>, and=-11,-14,,-23,,,11	>, but=,,,,,,-9	>, so=,,,,,,-24	>, the=,-11,16	>:=,,,12,,,-13	>: $=,-11	>: N=,18,,27	>: the=,,,,10,,-15	>N=,-9,25,-28,-16	>N $=,10	>N ,=13,33,,,,8,37	>N :=,13,,13	>N bad=-20,,,,,,-14	>N be=,-14,,-9,,,-17	>N do=8	>N good=,12,,,,,-10	>N have=,,,,,,-14	>N ing=8,,,-12,,,-11	>N it=15,,,,,,50	>N only=,-12,,,,,-9	>N prep=29,-26,,,,,-27	>N s=-15,,24,,,,10	>N stay=,-11,,,,,11	>N the=,14,10,20,,,16	>N we=16,-12,10	>N when=,,,,,,11	>N you=8,,,,,,8	>again=,11,,,,,-14	>again $=,12,,,,,-16	>all=,30,-12,,,,-8	>and=,,-10,23,,,14	>and it=,,,15,,,9	>and the=,10,,,,,14	>and we=,,,,,,-12	>bad=-15,11	>bad $=-13,,,-12,,,-16	>bad N=,,,,,,12	>bad and=,,,,,,-16	>bad prep=,11,,,,11,37	>bad the=,19,13	>be=-17,,,-25,9,-22	>be #=-9,-11,,,,,-10	>be $=,28,12,-13,,,45	>be ,=-10,36	>be N=-14,13,,-13,14,,32	>be all=,,35,-17,,,-9	>be bad=,-28,14,,,,-24	>be be=,,,12,,,16	>be choose=,,,,,,14	>be done=,17,,,,,-13	>be ed=,-10,-11	>be good=8,,-8,-58,,,-46	>be ing=-15,-9,,,,,-20	>be it=,18,-14,25,,,18	>be ly=22,,,,,,-15	>be my=-11,25,,,,,13	>be not=-10,-10,-12,-10,,,-29	>be now=,,-10,11	>be only=13,-8	>be please=,-11,,,,,-9	>be prep=11,-14,,13,24	>be still=17	>be the=,-15,,49,,,52	>be why=,,30,,,,17	>because=11,-11	>can=-8,12,,,,,-23	>can N=,11	>can not=,,,,,,-23	>choose=21,,,,,,8	>do=31,,,22,,13	>do not=,,,,,,-20	>done=,-10,,,,12	>done the=,,,,,,-11	>ed=-12,-14,,,,,-13	>ed prep=,-9	>get=19	>good=9,-28,,,-14,,-31	>good !=,,,,,,13	>good $=-9,-15,,19,,11,-18	>good ,=,,,-12,,,-20	>good N=-9,10,13,-14	>good prep=19,,,,,,-15	>have=-11,,,,,,-13	>have be=,,,-11	>have no=-9	>ing=,20	>it=,,,-12,,,-12	>ly=-11	>ly $=-8	>make=,12,,-10,,,-11	>make $=,9,,,,,-14	>maybe=9	>modal=-13,,-8,-11,,,-13	>modal N=,-13,,,,,10	>modal bad=,,,,,,-9	>modal not=,11	>no=-10,,,,,,-31	>no N=12,,,,,,-14	>now=,33,,,10,,10	>now $=-9,43	>now s=9,,11,,11,,12	>only=,-8,,,,,-9	>past=8,,49,-14,34	>past prep=,,26,,42,,-15	>please=,12	>please $=,12	>prep=-18,,,-20,-12	>prep #=,,,14,,,12	>prep N=,18,8,17,,-12,17	>prep all=28,,,-40,,,10	>prep ing=,11,,9,,,9	>prep the=-12,-37,-11,-15,-12,,-27	>prep time=-9,,,,,10	>prep you=,,11,,,,-11	>s=19,9,31,-13,,,31	>s $=17,11,13,44,,,11	>s ,=26,,,,,,40	>s N=-23,-10,,-10,,,-15	>s bad=,,,,,,-19	>s good=,9	>s my=14,17,,,,,12	>s prep=,-11,,-20	>s s=-10,-10	>s the=9,,,-13,22,,16	>so=,-10	>stay=35,,8,-9,,,29	>stay N=,19,,,,,13	>stay prep=,-14,9	>stay the=,,,,,,16	>the=-24,-24,,-12	>the N=-20,,9,-14,,-10	>the ing=,,,,,,13	>they=,,26,,,,-18	>they N=-11,,,,,,-21	>time=-8,18,-16,47,-10,42,26	>time $=-19,,,,,26,29	>time ,=-18,,,25,,,-19	>time N=,,,15,,,13	>time and=20,,,,,,12	>time it=,,,,,,-9	>we=,,-11	>we can=,,,,,,9	>we have=,,,,,,20	>when=-9,10,-8,,,,-12	>when the=,11	>will=,8	>will N=,,,,,,10	>you=,,,11,-8	>you N=,9
+part ly	=,-13,-17,-47,10,-24,-33	>$=,15,,-42,-17,-9,-19	>,=25,,,-11,20	>, N=44,-11,,-17,,,-8	>N=-13,-29,,,,,-12	>N $=-11,,,,,,-26	>N ,=,,,,12,,24	>N :=,23,,,,,21	>N be=,-14,,-10,,,-29	>N prep=,,,-8	>N s=10,,,,,,13	>all=,13,,-9	>and=,,,,,,-17	>bad=25,,,,,,29	>be=,15,,,,,9	>choose=-9,33,,,,,11	>do=8	>do not=9	>ed=17,-10,,,,,-14	>get=,,,,,,-9	>good=,-16,,,,,-18	>good prep=,,,,,,-20	>ing=,,,,,,-9	>it=,,,,,,-10	>it be=,,,,,,-10	>make=,,,,,,-26	>need=,,,-8	>prep=26,-25,27,,11	>prep N=11,,15,,18	>prep the=22,-10,17,,,,28	>s=,-14,,22,,,29	>s $=,,,-9,,,11	>so=,23,,,,,29	>stay=,,,,,,-16	>the=,-8,,-9,21	>the N=,,,-9	>we=,,,,,,11	>when=,,,,,,-10	>why=,,,,,,-9
+part make	=-11,-46,-36,-51,-13,,-18	>!=,,,-12	>! $=,,,-12	>#=,8	>$=-9,,-20,,-29,15,-13	>,=28,,,27,,-10,31	>, #=,,,,,,-9	>, N=,23,,19	>, and=26,,,,,,13	>, so=,,,11	>, the=,,,,,,14	>:=-8,,,-16,,15,20	>: #=,10	>: $=-9	>: N=8	>?=,,,,,8,25	>? $=,,,,,8,25	>N=27,-32,-11,,,26,11	>N #=,,,,,,10	>N $=53,-17,,,,-13,-36	>N ,=18,10,,,15	>N ?=,,,,,,17	>N and=,,,,,9,-16	>N be=,,,16	>N it=,,,,,,-10	>N prep=,-19,-9,19,,31,15	>N s=,,,,,,-11	>N the=,12	>N when=-10,,10,,,,12	>all=-13,,,,,-15,-36	>all N=,-11,,,,,-22	>and=,-9,,,,,9	>and N=15,,,,,,18	>bad=26,,18,-24	>bad ,=-11,,,,,,-11	>bad N=,,,,,,-8	>bad prep=16,,22,,,,26	>be=-20,-9,,-14,9,-9,-27	>be N=,,,,,,-10	>be bad=,,,,,,-25	>be done=11,,,-11	>be good=,,,21,,,20	>be not=-15	>be prep=,,,,,,-11	>because=-10	>ed=,,,9	>good=-16,,,,37,,-33	>good $=,8,,,,,26	>good ,=18	>good :=,-12,,-10,,,-13	>good my=-14	>good prep=-11,,,13,40	>good the=,18	>have=-20,,,,,,-14	>have not=-9	>if=,-14	>if N=,-11,,,,,-9	>it=17,32,,-16,,-12	>it $=10,16,,,,,32	>it N=23,,,,,,-9	>it good=,,,,,,-24	>it prep=-11,-9,,-10	>it s=,,10,,,,-11	>it time=,,,,,,-9	>modal=,,,,,,-12	>modal N=,,,,,,-12	>my=-17,-18,-15,-34,20,-14,-20	>my N=-23,-24,,-10,36,,-26	>my choose=,26,,,10,,44	>my do=,-9,,,10	>my make=13,-13	>my not=,22,,,,,26	>my prep=15,,,,,,9	>my the=11,-11,,,-8,-9,-23	>no=11,-16,,,,,20	>no N=11,-8	>now=35,,,,,,27	>now $=41,,,,,,22	>past=8,,,,,,9	>prep=-33,-15,-15,-12,21,29,-17	>prep #=,-13,,,,,-29	>prep N=-10,,,,17,,50	>prep my=,,,-10,,,-11	>prep prep=,,,,15	>prep s=8	>prep the=-40,,-11,,,19,-16	>prep time=10	>prep you=,,,9	>s=,,14,-12,-9,30,15	>s $=,,,,,8	>s ,=17,,,,,,-14	>s prep=-10,,,-10,,,14	>s s=,,,,,,12	>the=,-40,,-32,-23,14,-20	>the N=-8,-25,,-25,-15,28	>the ly=,,,,,,8	>the make=,,,9,,-9	>the s=,-8,,-9,,,-33	>they=-17,17,,-16,,9	>they s=-9,20,,,,,12	>time=,,,,,,-21	>we=,,,,,,-9	>when=16,10,,,,,-12	>why=14,,,,,,-9	>why the=,17	>you=-11,-23,,9	>you N=,,,14	>you the=,-10
+part maybe	=13,-73,10,-44,-16,-14,-85	>$=20,-16,,,,,-39	>N=,-15,12	>it=9	>prep=,-12,,,,,-22	>prep N=13	>prep it=,-10,,,,,-17	>the=-13,,,,,,10	>the N=,,,,,,11	>we=,,9
+part modal	=-35,-49,-48,-67,-14,-21,-63	>$=-18,,,-9,,23	>N=-25,-24,-26,-43,,-20,-45	>N #=,,,,,,-10	>N $=,-11	>N all=,10,,,,,15	>N bad=,14,,,,,9	>N ed=,,,,,,-17	>N good=,-9	>N ing=,10	>N it=17,-8,,,,,-12	>N ly=,15	>N prep=,,,-12,,,-13	>N the=-11,-20,,,,,22	>N you=,-9	>bad=-14,,,,,,-20	>be=,,,,,,-9	>choose=12,-35,,-9,,,-44	>choose N=11,,,,,,9	>choose prep=,-20,,,,,-27	>choose s=20	>choose the=,-13,,,,,-15	>do=-8,19,,,,,-12	>do $=,23	>ed=,15,,,,,-13	>good=,-27,,,,,-25	>have=,30	>have N=,12	>have ed=,32,,,,,15	>it=,,,,,,-14	>it N=,,,,,,-14	>make=,-12,,,,14,-23	>make $=,,,,,,10	>make N=,11,,9	>make it=,-9,,,,,-11	>make prep=,,,,,20	>make the=,,,,,,-9	>maybe=,,,,,,-10	>need=,,,,,,-15	>not=,-18,,,,,-9	>not N=,-16	>not choose=,,,,,,-9	>not good=14	>not have=-11,,,,,,-17	>only=,35,,,,,20	>only choose=,-10	>only have=,13	>prep=,-10,,,18,,11	>prep good=,-9,,,18,,9	>the=10,,,,,,-14	>the N=,,,,,,-12	>they=16,,,,,,13	>we=,-9,,,,,-8	>we N=,,,,,,9	>we choose=,,,,,,-10	>you=,-9,,,8	>you N=,,,,8,,15
+part my	=14,-35,-39,-63,-19,-22	>#=,,,-16	>$=-23,-38,,,-14,-11,-22	>,=,12,,8,,14	>, N=,12,,,,17,8	>, we=-11,,,,,,-16	>: N=13,,,,,,11	>?=,,,,,,-8	>? $=,,,,,,-8	>N=17,-23,-26,,9,-28,-12	>N $=-31,-14,,,25,-8,-43	>N ,=21,31,,30,,,55	>N :=,,,,,,20	>N and=,,,,,,14	>N bad=,,,-10,,,9	>N be=30,-16	>N do=,,,,,,16	>N ed=,,,,,,-9	>N get=21,,,,,,24	>N good=11,-9,,-22,,,-12	>N have=15,12,,19,,,32	>N it=-12,,,,,13,15	>N now=-16,,,,,,-47	>N prep=,48,-11,,,-15	>N s=,-25,,,,,-19	>N the=,-12,,,,,-26	>again=,,,,,,-12	>and=20,25,,,,,23	>and N=,13,,,,,11	>bad=,27,,,10,,15	>choose=,25,,-9,9,,47	>choose prep=,,,,25,,21	>choose the=,20,,,,,25	>do=8,-14,,,10,,-11	>do the=,-10,,,,,-25	>good=-13	>have=,,11,,,10	>ing=,16	>ing N=10,,,,,,13	>it=,12,,,,-10,8	>make=10,-15,,,,22,31	>make N=15,,,,,,19	>make it=,,,,,,-10	>make prep=-8,-17,,,,,-12	>make the=,,,,,,14	>need=,,,,,,-26	>need prep=,,,,,,-10	>not=,24,,,,,26	>not N=,15,,,,,21	>prep=17,17	>prep $=,26	>prep N=-8,9,,,,9	>prep choose=,-8,,,,,-8	>prep the=39	>prep time=,,,,,,14	>s=21,-41,-9,-33,-9,,-17	>s $=22,,,,,,21	>s N=,,,,,,-11	>s be=23,,,-15,,,11	>s prep=-14,,,,,,-33	>the=,-12,,18,9,,20	>the N=20,,,,20	>the bad=,,,,,,11	>the make=,,,,,,-10	>the s=,,,,,,-9	>time=,,,,,10	>time N=,,,,,8	>when=10,-14	>when the=,,,,,,19	>why=,,,,,,-8	>why the=,,,,,,-9
+part need	=-15,-47,-21,-70,-9,8,-38	>#=,,,,,,-16	>$=-23,,-9,16,,-9	>,=,-10,,16	>N=,,-14,-28,9,,24	>N $=,,,,,,-12	>N ,=-13,,,,,,-8	>N prep=-10,9	>N s=,,,-17,,10,25	>again=,,,,,,-13	>again $=,,,,,,-11	>all=14,,,,,,12	>all s=14,,,,,,12	>be=,18,36,,,,-12	>ing=,-9,,,,20	>it=19,-15,,-21,,,-22	>it good=,,,-9,,,-14	>it prep=20,,,,,,12	>my=-9,,,,,,-22	>my prep=,,,,,,-15	>no=,8	>no N=,8	>prep=-37,-24,,,,18,-28	>prep N=-31,,,-24,,,-28	>prep choose=,,,,,-9,-9	>prep it=,,,,,,-19	>prep make=,,,,,12,16	>prep my=,,,22	>prep the=,,,,,,14	>s=-17,9	>s prep=-16,16	>the=45,-12,-9,-37,,,10	>the N=53,,,-18,15,,60	>the ing=,,,,,,-24	>the s=,,,,,,-10	>you=9
+part no	=,10,-23,-43,-46,-51,35	>$=18,-23,,-25	>,=-9,,-9,-12,,,-24	>, we=,9	>.=,8,,22	>N=20,19,-27,-21,-25,-10,20	>N #=-12,42,,15	>N $=,13,,-33,,,-37	>N ,=54,-64,,-11	>N bad=-17,-10,,30,,,-33	>N be=-15,-8,,-9,,,-25	>N can=,,,,,,13	>N good=12	>N have=13,,,,,,-10	>N ing=,,,34	>N it=16	>N need=,18	>N past=,,,12	>N prep=40,,,-34,,,28	>N s=-11,37,,-16,,,50	>N time=24,,,,,,19	>N we=,,,,,,9	>N why=40,-11,,,,,46	>and=,,,,,,10	>bad=-67,,,46,,,-60	>bad $=-24,,,39,,,32	>bad ,=-8,,,,,,-36	>bad N=,,,16	>bad prep=-21,-12,,,,,-34	>bad s=,,,-15,,,-23	>be=-24,-17,,,,,-22	>be bad=,,,,,,-9	>can=31,-11	>can N=57,,,,,,11	>can make=9	>choose=9	>done=,,,,,,15	>ed=-12,28,,-12	>ed prep=,12,,-9	>get=,,20	>good=51,-11,,-29,,,21	>good $=52,,,-24,,,27	>have=,,,,,,-14	>have ed=-8	>ing=8	>ing N=,,,,,,-14	>ing the=,,,,,,-11	>it=21,-9,,-13,,,27	>it $=,,,-12	>it N=9	>it we=,,,,,,17	>make=37,-8,,,,,13	>need=-30,23,,,,,-13	>need prep=-25,29	>past=17	>prep=50,-9,,-15,,-11,21	>prep N=38,-15,,,,,21	>prep it=-15,-12	>prep my=-22	>prep the=36,20,-15,-22	>prep they=,,,,,,-9	>s=-19,12,,-12,-14,-14	>s $=,-21,,15	>s ,=-27,-21,,18	>s N=9,,21	>s prep=-20,30,-10,-29,,,-11	>s when=,8,,,,,15	>stay=13,,,,,,-10	>the=9,,,20,,,30	>the N=,,,14	>the bad=,,,12	>the good=14,,,,,,17	>the s=-9,9	>they=15,14,19,,,,23	>they $=,20	>they N=14,,,,,,15	>we=14
+part not	=29,,,-74,-41,-51	>#=,21,,,,,16	># $=,13,,,,,12	>$=-11,,,13	>,=8,,,20	>:=,12,,,,,10	>N=18,,-9,-11,-18,-23,33	>N $=-29,-8,,,,18,26	>N ,=-12,,,,,,-48	>N :=24,,13,14,,,21	>N and=-13	>N bad=,,,,,,-12	>N but=-10,,,,,,-16	>N done=14	>N ed=8,,,12	>N good=12	>N ing=,,,,,,11	>N it=-10,9,,13,,-9	>N my=-19,,,,,,-10	>N no=,,,,,,18	>N prep=23,10,-13,-22,,-9	>N the=18,39,8,,,-10,46	>N when=,-9,,,,,24	>N why=,,,19,,,-28	>N you=-14,,,,,,-9	>bad=-46,,-14,16,,,-50	>bad $=-10,-9,,,,,-23	>bad ,=-18,,,,,,-25	>bad prep=,,,,,,-10	>can=20,,,,,,30	>can prep=20,,,,,,30	>choose=-8,-18,20	>choose $=,,,,,,-10	>choose N=,,,,,,-9	>choose good=15	>choose it=,-17,,11,,,-23	>choose prep=,8,,,,,36	>do=18,14,,,,,25	>do N=22,-10	>do s=,16,,,,,9	>do the=,,,,,,11	>done=43,,10,-23,,,24	>done $=,,13,-16	>done ,=,13,,,,,21	>done N=21	>done the=12,,,,,,8	>ed=,-15,,-8,,,21	>ed $=-11,,,,,,29	>ed again=-20,,,,,,-20	>ed prep=17,-12,,,,,14	>ed the=,,,,,,-15	>get=22,-19,,-10,,12,19	>get N=23,,,,,,8	>get it=19,,,,,,13	>get prep=-12,,,,,,-18	>get the=,-14,,,,,9	>good=21,,12,-41	>good $=19,-9,-10,-20,,,10	>good ,=,-13	>good the=13,18,11,-10,,,12	>have=-19,-13	>have $=,11,,,,,15	>have N=10,,,,,,13	>have s=-10,,,,,,-9	>have the=-11,-12,,11,,,-21	>ing=,38,,-12,,-11	>ing $=-10,,,,,,-20	>ing prep=20,12,,,,,9	>ing the=,12	>it=-9,,,,,,-25	>ly=31	>make=39,-19,12,-20,-10,,42	>make $=-28	>make N=29,,,,,,-19	>make good=-9	>make if=,,,,,,15	>make it=42,-19,,,,,-14	>make my=10,,,,,,51	>make s=-14,,,,,,-21	>make the=12,,,,,,38	>make they=,19	>make why=15	>my=-11,-14,,,,,-15	>need=-13,13,,,,,-22	>need N=-14,,,,,,-25	>need the=-11	>now=,,,,,,-11	>past=14,,,,,,-25	>past the=,,,,,,-15	>prep=,28,,-9,,,41	>prep N=-17,16,9	>prep it=9	>prep the=10,-8,,,,,32	>prep time=,14	>s=,42,,,,,31	>s $=,34	>the=,-12,9,-10,,,-17	>the N=,,,,,,-16	>the bad=,,,,,,-15	>time=,-13	>we=,,,,11
+part now	=,-35,,51,31,-43,43	>$=,23,,11,-17,-26,30	>,=,10,-9,15	>, N=,9,,,,,21	>, bad=,14,,,,,10	>, it=,,,9,,,15	>:=,,,,,,9	>N=-25,,,,,,-44	>N $=,,,,,,-17	>N it=,,,-8,,,-14	>N the=,12,,18	>and=9,,,,,,-13	>bad=-20,-9,,,,,21	>bad $=,,,-11	>bad prep=18	>be=13	>choose=10,-29,,,,,-21	>choose prep=,-22,,,,,-13	>choose the=-9,,,17,,,-8	>done=-18,,,13	>get the=,,,,,,9	>good=-12,,,42	>good $=,12	>good prep=-10,,,9,,,-11	>have=,-13,,27,11,,14	>have the=,-9,,13,12,,13	>ing=14,-9,,,23,,-22	>ing prep=,,,,,,-9	>it=,,,,27,,-11	>it be=,,,,,,-17	>make=-10,,,,,,-31	>make my=-9,,,,,,-18	>prep=-20,38,-11,-11	>prep $=,11,,,,,12	>s=26,-17,32,22,,,55	>s N=12,,13,,,,22	>s all=,,,24,,,11	>s the=,,,,8,,10	>so=,9	>so you=,,,,,,-9	>the=14,-12,,,,,10	>the N=14,-8,,,9	>we=,,15,,,,16
+part only	=,63,17,-75,-9,-30,51	>$=-34,51,-15,-16,,-10,14	>,=-22,63,,9,,,38	>, N=,22,,,,,9	>? $=,,,,,,-9	>N=24,-25,-8,-9	>N $=,,,,,,-8	>N ,=,,,,,,12	>N prep=9,-10,,,,,-18	>N they=9	>bad=,10,,,,,23	>choose=,-10	>ed=,-8,,,19	>good=30,,,,,,9	>have=,26,,,,,15	>have the=,36,,,,,25	>need=,-9	>prep=-19,26,12,-15,-13,-12,36	>prep #=,,,,,,14	>prep N=-12,,,19,,,13	>prep choose=,-8	>prep ing=,22,,16	>prep s=,,,,,,12	>prep the=10,22,,-15,,,-11	>s=-9,-8,,,,,-22	>they=10,,,,,,12	>when=,,,,,,-16	>when the=,,,,,,-12
+part past	=11,-9,14,66,,-24,52	>#=-14,-21,,30,,,-9	>$=,-29,21,-25,28,-8,-10	>,=,,,,,,-18	>, N=10,,,-10	>N=,-29,-10,24,,-11,-34	>N $=8,-11,,-20,,,-40	>N prep=-8,,,17,,,19	>N s=,,,,,,-11	>again=-10,24,,,,,28	>again prep=,8,,,,,22	>and=,,,20	>bad=-10,,,-19,,,-25	>be=,,,,,,-14	>good=-24,30,,10,,19,31	>good $=,-9,,-14,,,-12	>good ,=,,,14	>good all=,,,,,,16	>good my=-12,10	>good prep=,,,17,,,23	>good the=,16	>it=-20,,,10,,,-10	>it $=,,,25,,,14	>it N=,,,13	>it prep=,-14,,-12	>my=32,-9,-9,35,-11,,33	>my N=,-15,,32,,,12	>my prep=,10	>my the=,,,,,,22	>no=14,-14,,25,,,11	>no N=,,,,,,-16	>prep=17,13,46,36,39,-13,57	>prep #=,24,24,30,,,12	>prep $=,-23,,14,,,12	>prep N=,-16,,-21,43,,-25	>prep prep=14,,,-14,,,-17	>prep s=,10,9,22	>prep the=-9,15,29,28,,,39	>prep time=14,,,-11,,,17	>prep why=,13	>s=,,,,,,-18	>the=,17,-12,,,10,21	>the N=,23,,25,,12,14	>the bad=,,,-12	>the ing=,,,9,,,8	>the s=,,,-13	>they=-17,28,,-8	>time=,,,24	>we=37,11,,-16	>why=,,,,,,11
+part please	=-70,-43,-47,-78,,-24,-76	>$=-55,-20,-11,,12,,-54	>,=-17,,,-18,,,-26	>, N=,-12,,,,,-23	>N=-9,,,-11,-9,15,-22	>N !=,,,-8	>N $=,,,,,,-12	>N all=,,,,,,-10	>N it=,-12	>N the=,17	>choose=,,,,,,13	>do=,,,,,,-16	>do not=,,,,,,-16	>good=,,,,,,16	>have=9,,,,,,8	>have the=9,,,,,,8	>it=,,,-18,,,-11	>make=,,,,,-10,-17	>make it=,9	>make my=14,,,,,,10	>make the=,,,,,,-17	>my=-14	>prep=,-26,,,-11,-13,-22	>prep N=,,,12,,,11	>prep ing=,,,-10,,,-17	>prep the=,-15,,-29,,,-18	>we=-16,,,,,,-18	>we be=-13,,,,,,-10	>you=,,,,,,-14
+part prep	=-16,-10,-25,8,-12,-23,-17	>!=,,,10,,52,12	>! $=,,,,,,10	>#=,,-19,14,-11,-17,12	># $=,23,,-57,-9,,-42	># ,=-12,,,-28,,,-17	># :=-11,-37,9,30,,,-13	># N=,,,40,,,46	># and=,,,,,-10,-19	># bad=-10	># be=14,,,,,23	># ed=,-11,,12	># good=,,,,,,13	># modal=,9	># only=,,,,,,9	># prep=20,10,18	># s=,9,-18,,20,,26	># the=,,,19	># time=,,10,15,,-8,24	># when=,15,,,,,17	>$=-15,23,-15,14,-26,-16,26	>(=,,,,,,-8	>( N=,9	>,=,,-14,9,,,38	>, #=,,,19	>, N=-13,-10,,,,,22	>, and=-11,,,13,,,12	>, it=8,,,,,,11	>, the=12	>:=8,-13,11,,-9,,12	>: N=13,-17	>N=,-15,16,-16,,9	>N #=23,-11,,-35,,37	>N $=-11,32,50,-18,,-22,-10	>N (=,,,,,,-11	>N ,=17,-11,,28,,-13	>N .=22	>N :=-24,-17,-10,31,-9,11,-14	>N ;=-9,,,,,,-16	>N ?=,,,,,,-22	>N again=-12,9	>N all=-10,-15	>N and=-20,,,39,-8,-23	>N bad=-10,11,,,,,-9	>N be=-12,-41,-12,-13,,,-16	>N because=,,,40,,,19	>N but=15	>N choose=8,,,,,9	>N do=22,,,,,,14	>N done=,,,,,,-22	>N ed=,10,,-16,,20	>N good=40,-19,,-27	>N ing=-11,30,20,,18	>N it=,28,22,,,15,22	>N make=,,,,,,-10	>N my=,,,,,,13	>N no=13	>N now=,-29,,-26,,,-34	>N past=,14,,-15,,,-12	>N prep=,,-21,-15,,-29	>N s=-10,-21,,-25,,-29	>N so=-13,16,,,,9,18	>N the=-19,-15,,,,40,14	>N they=21,,,,,,25	>N time=8,,,30,,,63	>N we=,9	>N when=,,,-20,,,-14	>N why=,,,,,,-10	>again=8,9,,13,,,24	>again $=,,,,,,19	>again ,=,,,27	>all=23,,-20,,,-22,13	>all #=,21,,21	>all $=27,16	>all ,=-24,-9,16,-9,,,-23	>all N=36,,-8,-13,11,,24	>all make=,,,,,,13	>all prep=20,-11,,-26	>all s=-19,-19,,19	>all the=,,,17	>and=-23,12,,24,,,11	>and done=,29,,10	>and s=-9,-9,,15	>and the=-9,10	>bad=25,,13,-24,,-18,-12	>bad $=-11,11,17	>bad :=,,,,,,-8	>bad N=,9	>bad s=,,,-13,,,-15	>be=13,-8,,20,-8,,12	>but=,,,,,,-12	>choose=-11,-37,-16,-37,-10,-12,-47	>choose $=,-21,-8	>choose ,=,,,,,,10	>choose N=,-13	>choose good=-14,,,,,,-11	>choose prep=,,,,,,-10	>choose s=,,,,,,-14	>choose the=19,10,,,,,-11	>do=-12,-9,24,,12	>done=,23,,-11,,,-19	>done $=,24,,-12,,,-10	>ed=-8,-32,,,,,-33	>ed $=-15,,,,,,-41	>ed ,=13,-15,,16,,,16	>ed N=,,,,,,-11	>ed s=,-8,,-8,,10	>get=,-9,,9,,9,-17	>get N=,,,,,13	>get the=,,,9	>good=,21,,-33,56,-8,12	>good $=-10,14,,12,24,,28	>good ,=-12,17,,-9	>good N=,-17,,,23	>good prep=,,,,11	>good the=,,,9,,,30	>have=,-12,,,,,-12	>have the=,-11	>if=20	>if the=20	>ing=-17,-19,,-10,10,-14	>ing $=-12,-18,,20,,,-13	>ing ,=,16,,9	>ing N=,-11	>ing prep=,,,,,,9	>ing the=,-10,13,,8,,-28	>it=,18,,-43,,-27	>it $=,-10,-19,-26,28,-13,-39	>it ,=,,,,,,-8	>it :=,18,,,,,24	>it N=35,-13,-13,,,,24	>it and=-10	>it be=,-32,20,,,9,10	>it because=11,-9,,,,,13	>it done=,,,13	>it good=,17,,,,,9	>it make=-12,11	>it now=-8,32,,,,,11	>it prep=,,,,,,-29	>it s=10,19,11,,,,40	>it the=,,,,,,13	>it time=8,26	>it when=,14	>ly=17,32,,-9,,,18	>ly N=,,,13	>ly s=,,,-10,,,9	>make=-23,-21,11,-36,,14,-15	>make #=,,,12,,,18	>make $=-28,,9,-18,,,-49	>make N=,,,,13,,18	>make good=,17	>make it=,,,,,,-15	>make prep=,,,-15	>make s=,,9,,,,13	>make the=,-20,,,,15,25	>maybe=,-8,,,,,-10	>modal=,,,,,24	>modal $=-9,,,,,25	>my=-10,-31,-12,,-19	>my $=21,-14	>my ,=11,14,,,,14,17	>my :=,,,,,,12	>my N=-30,,-9,9,-10,,-24	>my and=12,,,-10	>my be=,,,,,,11	>my make=-12,,,,,17,20	>my prep=-13,,,,,,-17	>my s=-12,,,17,,,15	>no=16,,,11,,,30	>no $=13,,,,,,25	>no N=,,8,-12	>no prep=16	>no s=,,,22,,,17	>now=-9,37,-10,-14	>now $=12,,,,,,9	>now prep=-16,31,-9,-8,,,24	>prep=16,11,-21,,13,-15,30	>prep #=,-16,,24,,,11	>prep N=15,14,,-36,,,-14	>prep all=-8,28,,20,,,17	>prep it=,,,,,,-9	>prep my=,,,25,,,20	>prep s=28,-29	>prep the=,31,,-9	>prep time=,16,,-10	>s=-33,17,,-20,,-8,-11	>s #=,,,51,,,17	>s $=11,10,-21,-19,,-11,22	>s ,=-14,-12,11,-30	>s :=,,,,,,-10	>s and=-9,33,,,15	>s be=,,,,,12	>s it=,-11	>s only=-11	>s prep=18,19,,,,,32	>s s=-9,,,,,,-13	>s time=-16,,,,,,-12	>the=,,24,,-10,10	>the #=-41,,-10,-28,,,-51	>the N=,-13,23,24,,20	>the again=16,19,,-11	>the bad=14,-13,16,-14,10,14,23	>the done=-11,,,-15	>the ed=10,,,-13,,,-9	>the good=-17,23,,-12,,,-26	>the ing=17,-8,-17,,-15,,-61	>the ly=,,,-10,,,-16	>the make=-30,,,-12,,42,31	>the past=,-12,,,,,-16	>the s=36,15,,,,,59	>the the=,,,,,,-14	>the time=,,,-22,12,,14	>they=-25,-26,9,-15,,15,-38	>they $=29,-22,11,-29,,,-17	>they ,=,,,18,,,17	>they N=-46,,,11,,16	>they good=,-16,,-9,,,-20	>time=-11,,,-24,-19,19	>time #=,,,11,,19	>time $=-9,18,-17,19,-11,-11,9	>time ,=14,-10,,,,-14,-39	>time :=,23,,-14,,,-19	>time N=,-8,25,-13,,,9	>time and=,,,,,9,20	>time be=,-12,17,,,,-12	>time it=,,,,,,8	>time prep=-12,,,,,17	>time s=,,,,,,11	>time time=,,,,,12	>we=,,,10	>when=25,-20,,,25	>when #=12,,,,,,-9	>when $=-12,,,,26,,12	>when the=,,,,,,-11	>why=,10,,-11,,,-8	>why it=8,12	>why the=,,,,,,-13	>you=,25,,,-18,,23	>you $=,-14,,,,,-18	>you N=,,,,,-13,19	>you choose=-9,35,,,,,9	>you ed=,,,,,11,10	>you have=,13	>you make=,,,,,,-9	>you need=,,11,10	>you s=,,,-26,,,-11	>you time=,20,,,,,10	>you when=14,-16,,,,,15
+part s	=,-8,-15,,-30,-21,-15	>!=,,,14,,,10	>! $=,,,15	>#=17,,,-16	># $=,,,16	># ,=-11,14,,-12,,,-10	># N=,-14,,,,,28	># and=,,,,,12	># prep=48,12	># s=,,,-15	># time=-13,19	>$=-49,18,-34,-43,20,-57,-26	>(=,-13,,36,,32,16	>( #=9,,,,,16	>( N=,-9,,33	>)=,,,14,,,11	>,=-34,16	>, #=-9,-9,,-21	>, N=,-22,,-15,,,-27	>, all=,13,,19,,,27	>, and=-15,26,8,,,-9,-12	>, because=,,,,,,13	>, but=-13	>, can=,,,,,,11	>, choose=,13	>, done=,12,,,,,13	>, ed=,-10,,9,,9,-11	>, good=,,,9	>, ing=,24,,-22	>, it=52,,9,,,,23	>, no=-16,-12	>, not=-9,-18,,25,,,13	>, only=-10,13,,18,,,-18	>, please=,17,,,,,30	>, prep=,-16,,,,,-10	>, s=,-17,-9,9,,,-33	>, so=-10,19,26,-12,,,-8	>, the=39,,-9	>, they=,21,,,,,20	>, we=,,,,,,11	>:=-22,-18,12,,-14,-15	>: #=,,14,-16,,,11	>: $=,,,18,,,22	>: N=-22,,,-32,,,-39	>: good=,,,12	>: it=,14,,,,,14	>: s=,16,,,,,24	>: the=50,-22	>: we=,-14,,,,,-9	>?=,-11,,-9,,-10,-31	>? $=,-10,,,,-9,-24	>N=22,-10,49,,,-24	>N #=,,21,,,,10	>N $=,42,-23,30,-12,-9,11	>N ,=,,,23,,-11	>N :=,,,8	>N again=,,,13,,,9	>N all=,,,-9	>N and=-8,25,,-25,,,-9	>N bad=,,,-19,,,-10	>N be=28,-16,8,-23,,,22	>N choose=-11	>N ed=,,,26,,,21	>N good=30,22	>N have=,,,-14	>N ing=,,,,,9	>N it=,19,,,,,-9	>N ly=,,,29	>N my=13,,,11	>N now=-11,,,-12,,,21	>N only=,-23	>N past=11,,,,,,10	>N prep=23,-24,24,-13,-13,12,-14	>N s=17,-43,11,-13,,,-22	>N so=,-11	>N stay=,9	>N the=14,,22,-16	>N time=-9,,,,,,-27	>N we=-34,21	>N when=,,,20,,,-22	>again=33,,40,,,9,15	>again $=,,,12,,,13	>again ,=,,,,,,-14	>again prep=19,,,,,,8	>all=16,-12,28,15,,,-16	>all $=-10,,,,,,-11	>all N=11,14,21,14,,,-15	>and=,,-13,-14,19	>and N=,24,,-10,,,-26	>and done=,,,13	>and ed=,,,,,,-19	>and make=,,,,,,-22	>and my=,,,,,,11	>and not=,,,,,,12	>and s=,-16,,,,,-17	>and so=,,,-13,,,19	>and the=,,,,16,10	>and we=,,,-8,,,13	>bad=17,-15,34,-22,,,-32	>bad $=,-22,,12,,,14	>bad ,=,,13,,,,-9	>bad N=,,,,,,-9	>bad and=-13,28	>bad because=,,-11	>bad prep=19,-10	>bad s=14,,,-9,,,8	>bad the=-8,,,-9,,,-9	>be=,-21,-23,,-28,-14	>be #=-12,36,,-14,,,-18	>be N=,,,-18,,,14	>be again=,16,,14,,,22	>be all=-9,-9,,,,,10	>be bad=,30,,-27	>be done=-9,8,,29,,24,16	>be ed=18,,,16,,,16	>be good=,-11,,18,,,43	>be ing=,-8,,,,,10	>be it=,-9,,,,,-16	>be past=,,,11	>be prep=19,-22,,15,-10,-19	>be still=,,,-11	>be the=-10,-10,9,-8,,,-23	>because=25,-24,,,,13,9	>because the=,-10	>because time=-16,,,,,14	>but=,,,39	>but $=,,,49	>can=-27,8,-8,-11,,,-8	>can N=-14,,,-8	>can not=-15,11,,,,,-13	>choose=,,10,45	>choose $=-15,,,50,,,-13	>choose N=,,,,,,18	>choose bad=,-8,,21,,,10	>choose prep=,19,,-23,,,16	>choose the=,,,,,,-19	>do=-17,12,,,25,,11	>do not=-14,18,,,,,19	>done=-22,-30,,35,,20,-9	>done $=,-12,,12,,,-27	>done ,=,,,15	>done prep=,-12,9,,,,34	>done the=,,,-31,,,-15	>ed=-29,-27,15,55,-8,-9,23	>ed $=-15,,,37,,,37	>ed ,=,-12	>ed N=-8,13	>ed prep=,,,-9	>get=-18,36,,-12	>get N=,12,,,,,10	>get the=-9,31,,-8	>good=,-22,,23,-14,-20	>good #=-15,-15,14,,,,-15	>good $=,,,10,,,10	>good ,=,-9,,-15	>good :=,-11,,,,,-28	>good N=-9,-11,,31	>good and=-12,,,-15,,,-16	>good prep=-10,,,9	>good s=,16,,11,,,21	>good the=11,-11,,,,,19	>good when=,,13,,,,-10	>have=16,,,,,13,23	>have N=,9,,,,,-9	>have be=,16,,-11,,,-10	>have not=17,,,,,,28	>have the=10,,,15,,,16	>ing=,-12,,14,,,21	>ing $=15	>it=,-23,-12,-9,-10,,-17	>it $=,,,-11,,,-12	>it ,=-8,-13	>it N=10	>it be=24,,12,,,,12	>it prep=,-9	>it s=,,,,,,-10	>it the=,29	>it time=,-11,,,,9	>it we=,,,,,,17	>ly=,,,-8,,,-39	>ly $=,,,,,,-14	>ly N=,,,,,,-12	>make=39,-31,14,10,,,32	>make $=45,-11,,18,,,15	>make N=-18,-10	>make good=,,,,,,-13	>make prep=-13,,11,,,,-11	>make the=28,,,,,,31	>modal=-15,12,,-14,,,-12	>modal N=,16	>modal not=-11	>my=63,-10,,-13,,,36	>my $=,-12,,,,,-12	>my N=23,14,,14,,,17	>my prep=15	>my the=,,,,,,12	>need=-18,,,,,,-14	>need the=-8	>no=20,,,,,,25	>no $=,-8	>no N=,,,,,,10	>no s=20,-9	>no the=-9	>now=10,-12,-20,20,,-8,44	>now $=-27,-11,-11,23,,,22	>now ,=-11,-13,,22	>now good=,,,13,,,13	>only=-13,35,,,,,38	>only $=,13,,14	>only ,=-15,30,,8,,,15	>only prep=,-8,-10,-11	>past=-12,-12,,41,,,-12	>past $=,,,,,,9	>past good=,,,-10,,,-18	>past prep=-17,23,10,27	>please=,-18,,-10,,,-19	>please $=,-13,,,,,-25	>prep=-16,-9,,-9,-32,,-18	>prep #=-29,-18,-13,54,,,34	>prep $=,-15,,,,,-14	>prep ,=,,,-13	>prep N=21,36,-10,-56,-11,-17,18	>prep all=-25,8,,15,,,-39	>prep choose=,-13,,,,,-14	>prep ed=,,,20	>prep good=,,,,13	>prep it=22,-22,9,-13	>prep ly=13,,,,,,19	>prep my=-20,,,,,-10,-30	>prep now=,,,-9	>prep prep=13,10,,,,,19	>prep s=-9,30,,-12,,-17,9	>prep the=,-15,,,-10,29,9	>prep they=,,,-12,,,-8	>prep time=-15,-11,,,,27,-26	>prep when=-8,,,,,,-10	>prep you=,-18,10	>s=13,12,45,,-12,,20	>s $=,24,38	>s ,=,,12,,,,13	>s N=,,17,-9	>s prep=13,-15,,,,,16	>so=14,19,,-16	>stay=,,,-16	>still=,,,,,,17	>the=-24,-15,50,-24,14,9,-10	>the N=,15,21,,,-17	>the bad=-23	>the ed=,-14,13	>the ing=,,,,,8	>the s=,,,-10,26,14,-14	>the time=,,23,,,,-9	>they=-22,-28,,-17,,,-20	>they N=,,,,,,9	>they choose=,,,,,,-10	>they prep=,,,-11,,,-18	>time=28,-14,,,,27,-11	>time $=36,-20,,,,32,15	>time N=-9,,,,,,-18	>time time=,,,,,,-11	>we=25,,,-14,23,-9,29	>we be=15,13,,,,,17	>we can=10,,,,,,-13	>when=16,,,,,35	>when #=30,,10,,,,19	>when N=,-9,,21,,23,12	>when all=,9,,15	>when it=-8,,,,,,-26	>when the=11,,,-18,,,15	>why=-15,-9,,,,,-12	>why N=,,,,,,-9	>will N=,,,,,,9	>will not=,,,,,,-12	>you=16,,,-12,,,-11	>you ed=31,,,-9,,,17
+part so	=,17,18,-77,,-28,-11	>$=,46,-10,-11,,,21	>,=-16,42,,-10,,,14	>, N=,20	>:=-14,31,,,,,29	>: N=,14,,,,,11	>N=,,,-38,12,-11,-44	>N $=-11,,,,,,-11	>N :=,-10,,,,,-8	>N be=,25,,,,,16	>N it=,-12,19,,,,-27	>N prep=,,,,29	>N s=,-9,,,,,-9	>bad=,-15	>choose=,,,,,,-15	>good=,-10	>ing=,,10,,,,15	>it=-13,27,9,25,-9	>it N=,24	>it be=-17,20,18,35,,,22	>it s=,,,,,,12	>make=-13,,,,,,-16	>make it=,,,,,,15	>make my=-10,,,,,,-37	>no=34,-20,,,,,43	>no prep=9,,,,,,19	>no s=9,-9	>please=,,,,,,-9	>prep N=,,,,,,15	>s=13,,,-26	>s be=19	>s prep=8,,,-14	>the=39,-16,52,-17,24,,31	>the N=13,-38,60,,19,,-18	>the bad=,,,,,,10	>the ing=,16	>the s=13,,-8,,,,24	>they=,-8	>we=29,-20,-9,,,,21	>we N=,,,,,,10	>we be=8	>we can=25,,,,,,19	>we choose=-12,,,11	>we do=-14,,,,,,9	>we ed=10	>we have=,,,,,,-13	>we modal=,,,,,,12	>we need=12	>we will=,,,,,,-15	>you=,,,,,,-25	>you N=,,,,,,-8
+part stay	=,61,,-66,,-37,18	>$=,26,21,-17,19,,10	>,=33	>N=,12,,-18,,,24	>N $=-9,32,,-8	>N prep=10,-12,,,,,19	>bad=-11,8,,,,,-19	>bad prep=,16	>bad when=,11	>ed=21	>ed $=21,,,,,,-11	>good=-11,16,,,,,-13	>good N=,,,,,,13	>good prep=,-10,,,,,-10	>it=,,,,,,-26	>prep=10,28,,-31,-19,-18,23	>prep #=,-23	>prep N=,-31	>prep prep=,,,,,,-24	>prep the=10,59,,-11,,-10,25	>the=-16,-9,,,17	>the N=-16,-9,11,,,,-14	>when=-8,,,,,,-12
+part still	=13,-29,-21,-72,-14,,-13	>#=15,,,,,,8	>$=19,11,,-8	>N=8,,,-9	>N prep=,9	>bad=,-9,,,,,25	>bad $=,,,,,,21	>bad prep=,,,,,,-12	>because=,,,,,,-14	>can=9	>can not=9	>choose=9	>choose the=11	>do=,,,,,,-10	>ed=,,,,,,-14	>get the=,,,,,,8	>good=-15,,,-10,,,-31	>good $=-9,,,,,,-8	>have=,,,,,13	>have not=,,,,,,18	>have prep=-16,,,,,,-27	>ing=,-18,,,13	>ing ,=,-8	>ing the=18,,,,,,8	>need=-10,11	>no=9,-20,,-8,,,20	>no N=,-18,,,,,12	>prep=-14,,,-14,,,-26	>prep the=,,,-14,,,-28	>s=12	>s prep=12,,,,,,14	>the=10,27,,-9,,,12	>the N=13,25,,,,,14
+part the	=-8,,-30,,-22,-11	>#=-15,,,-8,,9	># $=37,,-11,-23,,12,19	># ,=-18,,,,,,-32	># :=,19,,,,,11	># N=,,,,14,-10	># and=,,,,,,16	># bad=,,,,,,10	># be=17	># ed=,,,,,,17	># s=-12,,,,,12,-10	># time=-12	>,=-10,,,13,,,-9	>.=,,,,,,16	>. N=,,,,,,16	>N=,,-15	>N !=-14,12,,,,,-10	>N #=,10,23,31,,,32	>N $=-23,8,11,14,18,-15,15	>N (=20	>N ,=-12,,31,,52,24,12	>N :=-13,40,,-23,,-8,13	>N ;=,,,9	>N ?=-9,-11,,31,28,,10	>N again=10,-10,,-10	>N all=,-11,-10,-13	>N and=8,,,,,-26	>N bad=,10,,-40,-11,-9	>N be=-20,22,25,-20,30,-17,-19	>N because=14,,14,-8,,,25	>N but=27,,,,,,25	>N can=9,,22,-8,,,39	>N choose=11,-19,20,,,-11,-15	>N do=,-15,,,17,,-8	>N done=17,-12,,-23,,28,-36	>N ed=16,-34,,-28,21,,-52	>N get=,,,,12,,-24	>N good=-12,-15,17,25,,9	>N have=-52,-11,,,-15,,-42	>N if=,14	>N ing=-11,-15,,25,19,-10,15	>N it=41,-31,12,,12,,23	>N ly=,-16,,,,11	>N make=45,-13,-11,-15,34,-29,20	>N modal=,-15,,-21,-9,,-48	>N need=11,-37,-21,20,,,26	>N no=16	>N not=-22	>N now=-31,-27,14,30,,,9	>N only=,61	>N past=-15,-26,11,,,24,-10	>N please=-9,8,,,,,-12	>N prep=-20,,,,-14,49	>N s=47,-10,58,20,,26,45	>N so=17,,,,,,24	>N stay=,21,11,,-9,-13	>N still=19,-12	>N the=22,,,-14,-8	>N they=,,,,,,17	>N time=-17,14,-13,-18,,48,13	>N we=61,,-10,,,,61	>N when=-21,23,,,,,-26	>N why=-9,,,,,,-9	>N will=11,60,,,,21,33	>N you=28,-13,,-19,,,10	>again=15,22,,-14	>again $=16,20,,-11	>all=,,,,,,-11	>all N=,,,,,,-11	>bad=-35,-22,23,20,24,23	>bad $=-17,,-11,,,,-22	>bad ,=-16,,,,,,8	>bad :=,10,,8	>bad N=,-20,11,-25,,,-18	>bad and=12,15,,,,,16	>bad bad=22	>bad be=-15,9,20,,,,14	>bad make=-12,-9,,,,-14,-12	>bad prep=-11,-19,,12,41,,-11	>bad s=,,,15,,56,44	>bad time=,,,,,,12	>bad you=14,11,,,,,20	>be=,,,,,,-18	>because=8,,12,,,,-13	>choose=-18,,,,,-11,-22	>choose $=,,,,,,15	>choose ,=8	>choose N=,-16,,,,,-14	>choose be=-18	>choose prep=-10,9,,,,,-8	>done=29,-12,30,-14,,,9	>done N=15,-15,27,-8,,,-11	>done s=15,,,,,,20	>ed=26,19,,-8,,-11,16	>ed N=,20,13,15,,-10,10	>ed make=10,,,,,,13	>ed s=,14,,,,,-15	>good=-24,24,-15,,-10	>good N=,-15,-9,9,,-15	>good make=,,,,,,9	>good s=,14	>good time=,16	>ing=,16,,-14,,20,42	>ing #=,,,,,,14	>ing $=,-30,,,,-10,-13	>ing N=,,,-17,,9,23	>ing be=,,,-10,,,-21	>ing good=,,,8	>ing make=,10,21,,16,9,19	>ing need=,-9,,9	>ing prep=-13,,,,,,13	>ing s=,23,,-13,,10,27	>ly=,-12,,11	>ly N=,-10,,,,,-8	>ly s=9,,,11,,,11	>make=10,-25,-19,-8,,20	>make $=-21,,,15,,-15	>make ,=,,,,,,26	>make :=,,,,,20	>make ?=9,,,,,,9	>make N=-13,,,23,,,17	>make and=,,,,,,-12	>make bad=-8,,,,,,-18	>make be=,,,,13	>make good=,,,-9,,,-20	>make prep=,-13,,,,11,27	>make s=,,11,,,9	>my=,,,,,,-14	>need=-9,-18,,-14,,-8	>need be=,-14,,-11,,,-12	>need prep=,,,,,,10	>no=,9	>only=26,,,,,,11	>only N=26,,,,,,11	>past=,-11,,,,,-26	>please=,,,,,,-8	>please N=,,,,,,-8	>s=,,9,-22	>s $=-9,24,-20,-21,-9	>s ,=40,24,-11,-20,,17	>s N=12,-34,8,27,17,,22	>s again=,,,,,,-17	>s and=,-19,,,,,-23	>s bad=,-16,,-11,,,-26	>s be=-12,,,,,,-34	>s can=,,,,,,17	>s choose=,-15,,,,,10	>s do=,9	>s ed=-8,,,11	>s good=,-11,,,,,-8	>s have=8	>s ing=,,,16	>s ly=,8	>s make=-17,,12,,,,-10	>s now=,,,14,,,19	>s past=-8,12,,-9,,,-22	>s prep=20,40,-11,29,-10,-28,45	>s time=,,,,,,-23	>s we=15,12,9	>s when=,-9,,,,,-14	>s you=,9,,-10	>the=,,,,,,-16	>the #=,,,-10,,,-22	>time=-20,-12,,,,-20,-17	>time #=,31,,-11	>time $=13,-38,10,,,-16,-18	>time ,=-17,,,,,,-11	>time N=,-9,-18,,14,,32	>time and=-9	>time prep=,16,,24	>time s=-8	>time time=,,,,,,-9	>when=-29,,,,,,24
+part they	=-12,-44,44,-25,-40,-20,-10	>$=-9,-12,11,-36,,-13,-41	>,=,-17,,12	>, N=,,,,,,11	>, and=,-9,,,,,-13	>N=-45,-21,19,-16,,13,-41	>N $=26,-10,19,,,,20	>N ,=-36,,,-27,,,-23	>N bad=-14,,,,,,-10	>N be=12,,,19,,,17	>N have=-27,,,,,,-16	>N make=,,,-9	>N prep=-21,16,8,,,20,-17	>N s=11,,,11	>N the=,,,,,,-14	>all=,,,,,,9	>bad=9	>bad prep=8	>be=42,,-17,-21,,,12	>be $=,,,,,,11	>be N=17,,,,,,10	>be bad=-14,,,,,,-16	>be good=,,,,,,-19	>be ing=19	>be not=13	>be prep=,9	>can=-23,,,16	>can N=,,,21,,,27	>can not=-32,,,,,,-26	>choose=,,10	>do=23,,,,,,29	>do not=28,,,,,,29	>done=11,-12,,,,,-11	>done the=10	>ed=-19,-8,,,,,-19	>ed $=,,,,,,-16	>ed prep=-11	>get=,17,,,,,11	>good=,-14,,-19	>good the=13,,,-13	>have=-13,16	>have ed=-8	>have good=,,,,,,-12	>have the=,22,,,,,19	>ing=,,,-11,,,-22	>make=,,-16,,,,-16	>modal=,-9,,19,,,11	>need=35,,,20,,,25	>need prep=,,,21,,,9	>need the=23	>past=-12,-23,15,9,-10,,27	>past $=,,,-9,,,26	>past N=,,,21,,,10	>past my=,,,,,,-9	>past prep=,-8,,,,,10	>prep=,,,-11	>prep N=21	>prep the=-20,9,,11,,,-11	>s=-28,,10,-20,-11,-9,-9	>s $=-18,13	>s N=,,,,,,16	>s be=-15	>s prep=,,,,,,-26	>s the=-15,,,,,,-8	>s when=20	>still=,20	>the=,31,,-12	>the N=,12	>time=,,,,,,-32	>when=,,,15	>will=,,,,,,-9
+part time	=-23,-10,-11,-40,-55,14,-15	>!=,,,-30,,-9,-32	>! !=,,,9	>! $=,,,-40,,,-31	>#=,29,,,,17,23	># $=,-16	># ,=,9	># :=,,,,,,-20	>$=,-33,-21,-22,-45,,-10	>,=-13,20,,-16	>, #=,19,,,,,8	>, N=11,29,,-25,,,-14	>, and=15,-9,,9	>, do=-16	>, good=8,,,-17,,,-18	>, ing=,-10,,,,,-16	>, it=,,,,,,-37	>, no=,,,18,,,23	>, not=,,,,,,14	>, please=,,,,,,13	>, prep=-18,-22,,-18,,18,15	>, s=,,,-19	>, so=,,,,,,18	>, the=,15	>, they=,,,10,,,-10	>, we=,,,18,,-14,14	>:=-16,,,-15,,,-14	>: s=,,,-8	>: the=-9,,,-8,,,10	>?=,,,,,,-17	>? $=,,,,,,-17	>N=-24,15,,,,,43	>N #=-9,43	>N $=-26,29,,22,16,,26	>N ,=,-8,,-19,,,-20	>N :=,-13,9,,,,18	>N and=-14,,,,,,-17	>N be=10,,,,,,10	>N good=,,,,,,17	>N prep=,,,9,,,19	>N the=,12,,-9,,,-10	>N time=,,,,,,-11	>and=23,,,,,17,48	>and make=,,,,,17,9	>and the=,,,14,,,12	>and we=-10,,,11	>bad=,,,13,,,10	>be=,-9,16	>be N=,,,-11,,,-22	>be ed=8,,,,,,9	>be prep=,-11,,,,,-8	>because=-11,18,,,,,-10	>ed=-9	>good=,9,,8,,,12	>have=,,,,,,-12	>if=,-12,,-9,,,-14	>ing=,,,,,,14	>it=,10,11,,,,24	>it be=,15,,,,,14	>make=,,10,,,,9	>now=13,,,-15,,,-20	>only=-14,13,,11	>only prep=-14,9,,11	>past=15	>please=,8,,10,,,16	>please $=,8,,10,,,16	>prep=-13,-22,,,-9,18	>prep #=,,,,,,-16	>prep N=,-14,-12,21,,12,13	>prep it=-15,,,,,,8	>prep make=,,,,,,11	>prep the=15,-22,,-9,,15	>prep time=,,,17	>s=-11,-21,9,,,,-10	>s s=10,,,,,,11	>so=-31,,,9,,,-36	>the=11,-20,,-9,,,-35	>the N=15,-15,,,,,-21	>the time=,,,,,,-8	>time=-23,-39,,-27,,53,-9	>time $=,-8,,-9,,,-24	>time ,=,,,,,32,38	>time :=,-10	>time N=,,,,,,-19	>we=,-17,,,,-11,-28	>we will=,-9,,,,-8	>when=17,,,11,,,-13	>when the=,,,19
+part we	=,,-26,-15,-13	>#=,9,,9	>N=-16,,,-32,29,,13	>N #=,,,,,-11,-29	>N $=21,-43,,-10,18,,8	>N ,=,-14,,,,15,27	>N all=,,,,,,-15	>N it=,36,,,15,,15	>N prep=-11,14,,-15,,,-13	>N s=,17,,,,,-12	>N the=-10,,,23,,,15	>N we=,9,,,,,26	>N why=,-10	>bad=44,-16,,,,,18	>bad N=31,,,,,,30	>bad the=,,,,,,-13	>be=,,-22,,9,16,26	>be N=24,-15,,,,,26	>be again=,-15,,,,,-9	>be bad=22,-22,27,,,,37	>be choose=,31,,11,,31,71	>be do=,11,,,14	>be ed=,-10,,,,,11	>be good=,,,,,,-16	>be ing=-21,84,-9,-24,-12,16,31	>be no=,-9,,,,,-39	>be not=,20,,,9,-10,20	>be now=-11,,,,,,-22	>be past=10,,,-9	>be prep=,,,25,,14,-53	>be still=-14,,,,,,-36	>be the=,-12,,,,,-21	>can=33,-31,-10,,-12,-15	>can N=-14	>can choose=11	>can do=15	>can make=,,,,,,-23	>can not=17,-12,-10,-14,,,37	>choose=19,34,-19,-12,,-10,41	>choose $=39,-10,,8	>choose N=-14,-15	>choose choose=,,,,,,-16	>choose get=28,,,,,,10	>choose ing=-10,-9,,,18	>choose it=,15,,,,,11	>choose prep=,23,,-13,,-22,30	>choose s=,,,,,,17	>choose the=-15,41,,10,,15,19	>do=24,28,,,-9,-14,24	>do it=,,,,,,-12	>do not=17,13,,17,,,14	>done=-30,,,55,,,17	>done it=,17,,,,9	>done the=-25,,,48,,-9	>ed=-29,17,46,,14,12,29	>ed $=,,,15	>ed N=-15,,,,,13,10	>ed all=,,,,,,14	>ed it=,,15	>ed prep=15,10,,-16,,,-20	>ed the=,,8,21,,13,9	>get=12,,,,-8	>get the=17,,,9,,,21	>good=,,-9,53,,10,52	>good prep=-9,,,,,,15	>good the=,,,26,,15,21	>have=49,-12,,-12,,-21,20	>have #=22,,,-14	>have N=19,-11,,-12,27,,10	>have bad=,14,,,,,11	>have be=17,14,,-11,,,16	>have choose=-13,19,,,,,30	>have done=8,,,38,,16,33	>have ed=15,,,9,,,-11	>have get=13,,,,,,-32	>have good=30,9,,21,,,25	>have have=-16,,,,,,-9	>have make=,-17	>have need=,,,-11,,,8	>have no=,-21,,,,,-15	>have not=,-14,,-14,,,-62	>have now=,,,20,,,10	>have past=-14,,,-15,,,11	>have the=11,,,-23,,,-35	>ly=-10,,,,,,-12	>ly do=-11	>make=8,33,,-14,,,17	>make N=-10,,,,,,-29	>make all=,-11,,-9,,,-20	>make good=15	>make it=-10	>make prep=9,12,,-11,14,,26	>make the=12,17,,21,,,13	>make they=,,,,,,10	>make why=,20,,,,,10	>maybe=,,,,,,-16	>maybe $=,,,,,,-17	>modal=,-25,-15,-17,,,-23	>modal be=,,,,,,-9	>modal choose=-12,-19,,,,,-36	>modal good=,-26,,,,,-19	>modal have=,20	>modal make=,-11,,,,18,-26	>modal not=41,-14,,10,,,38	>modal only=,22,,,,,17	>need=,-32,-11,-30,-11,-11,-9	>need $=,-9,,,,,13	>need prep=,-10,,,,8	>need the=14,,,-12	>need they=,,,,,,-10	>need you=9	>not=37,-15	>now=-9,-12,9,,,,-14	>now N=,,,,,,-12	>only=,-14,,,17,,12	>only have=,13,,,,,19	>past=-17,13,15,12,,,19	>past N=,,,,,,11	>past good=,14,,-10,,,21	>past it=-9,,-8,13,,,-16	>past no=,-9,,35,,,25	>past prep=-11,13,27,-12	>past the=-13,13,,,,10,-12	>past we=26,,,-11,,,16	>prep=,,,,,,-14	>still=,29,,,,23,20	>still have=,,,,,,-14	>still the=,26,,,,,21	>will=-38,,-14,-27,-14,40	>will N=-11,17,,,,,-18	>will choose=,,,,,,27	>will do=,-12,,,,11	>will good=,,,,,,-16	>will have=,,,,,,16	>will make=-8,-22,,-9,,37,-8	>will not=-15,10,,,,-11
+part when	=,-24,51,-40,,9,-20	>#=13,,,14,,-10,-30	># $=-17,9,,,,,-21	># ,=,,,20,,,16	># :=-12,,,-12,,,-28	># N=24	># s=10,-12,,17	>$=,-19,-11,,18,-8	>N=-36,-17,19,-13,,14	>N #=,,-8,-11,,19,12	>N $=,,27	>N and=10	>N bad=-13,-11,,27,,,-18	>N be=-20,13,,-18,,,-12	>N good=,-9	>N s=,,-8	>N time=-20,,11	>all=16,21,,-12,,40	>all $=,8,,10	>all N=10	>and=,9,,,,,-19	>choose=,,,,,,-8	>good=-8,,,,,,-10	>ing=-10,25,,-11,,-11	>ing $=,,,,,,-17	>ing all=,15,,-9,,,15	>ing prep=,20	>ing the=,-13	>it=-11,,,-12,,-8,-44	>it $=,,,,,,-12	>it be=,18,8,-9,,,-14	>it s=14	>modal=,-11	>prep=,-11	>prep N=,-10	>s=,35,17	>so=25	>so we=23	>the=,,19,-21,,15	>the #=16,-11,,,,,19	>the N=-9,-9,16,-10,,23,-9	>the make=,,9,,,,-16	>the s=-11	>the time=,,,,,,-15	>they=32,-9,33,,,,30	>they N=14,,34	>they be=,,,,,,-11	>they s=23,,,,,,14	>time=44,16,,,,,43	>time $=15,14,,-12	>time time=,,,10,,,20	>we=11,-22,9,,,,11	>we N=,,9,,,14,13	>we be=,,,14,,,19	>we can=17,,,,,,13	>we done=-15,,,8,,,-10	>we have=-12,,,,,,-15	>we past=,,,,,,-24	>you=,-42,,-24,22	>you N=,-24,19	>you be=,,,,27,,23	>you have=,,,-12,,,-24	>you make=13
+part why	=,-33,40,-56,,-37,-31	>$=12	>,=,33,,,,,46	>N=-16,-22,,,,,-38	>N be=-9,,,,,,-10	>N the=-8,,,,,,-8	>all=,,10	>bad=-9	>be=23,-9,,-9	>be bad=9	>be good=26	>be ing=,,,,,,12	>be the=,,,,,,-12	>do=,-9,-12,,,,-17	>do N=-9,,,,,,-10	>do it=23,,,,,,13	>good=-12,,,,,,-23	>if=,,,,,,-11	>if we=,,,,,,-11	>it=,-11,-8	>it bad=,,,,,,-15	>it be=,-9,-10	>it s=,9,,,,,9	>modal=,,,,,,-12	>past=,,,-15	>prep=33,,,,,,14	>prep N=12	>prep make=13,,,,,,11	>s=35,-8,,28,,,-12	>s N=33,,,34	>the=-38,,59,-33,-8,-8,-28	>the N=-31,,44,-21,,,-30	>the s=,,12	>they=-21,,-12,17,,,-14	>they N=-13	>we=26,30,,,,-9,45	>we N=,28,,,,,24	>we can=16	>we have=-20,23,,,,,25	>we past=-12,,16	>we will=,,,,,,-19	>you=,,10,,,,10
+part will	=-14,,-19,-48,-25,51	>N=-38,50,-12,-25,,,-22	>N $=,21,,,,,42	>N done=,-13,,,,,-22	>N ed=,9	>N good=,,,,,21,-15	>N it=,-10	>N past=,21	>N prep=,,,,,-15,-12	>N the=,15,,,,,28	>N when=,,,,,,-9	>choose=,8,,-8	>choose it=,-30,,,,,-9	>choose prep=,20,,,,15	>choose the=,25,,,,,34	>do=,-21,,,,40,17	>do it=,-8,,,,28,14	>good=,,,,,,-15	>good the=,,,,,,-10	>have=,-9,,-14,,15,10	>have the=,,,,,,-8	>make=-17,-13,,,,40	>make N=,12,,,,,9	>make prep=,,,,,,-11	>make the=,-16,,,,38,17	>make you=,-10	>need=,11,,,,,-9	>not=50,-23,,13,-8,-21,60	>not N=21,-10,,,,-17,29	>not choose=,,17,10	>not good=,,,,,,-9	>not make=34,-10,,,,,37
+part you	=-41,-8,-31,-40,-19,-30,-32	>$=-13,-24,,,,,-32	>N=-22,,33,27,-16,,14	>N $=-10,-49,,26,,-10,-27	>N ,=,16,,-10,,26,20	>N :=,,,,,,-16	>N bad=12	>N be=,,,,,,20	>N can=13,,,,,,-11	>N good=,,,,,,14	>N have=,,,22	>N it=,,,13,,,-9	>N prep=,,14,,,,37	>N s=,,,-11,,,-11	>N the=,-11	>N we=,8,,,,,11	>N when=,,,9	>N why=,32,,,,,41	>all=,,,,,,-11	>and=15	>bad=,-9	>be=,-12,,-12,18	>be N=,,,,,,-8	>be prep=,,,,35,,46	>be the=,,,,-8	>can=-17,-12,,11,,,-35	>can N=,,,-8,,,-10	>can not=-9,,,,,,-31	>choose=,23,-9	>choose $=-8	>choose N=,11	>choose the=9	>do=,11	>done=16,,,-14,,,9	>ed=15,32,,,25,,28	>ed $=34,-12,,-18,,11	>ed :=-8,,,,,,-43	>ed be=,,,12,,,16	>ed my=,27,,,,,14	>ed prep=-13,-11,,16,35,,12	>get=,,,-13,,,-23	>get prep=,,,,,,-10	>good=,16,,,,,8	>have=,12,,-22,,,-9	>have good=,,,-17,,,-25	>have past=,16,,,,,13	>ing=,,,24	>ly=,-8	>ly N=,-8	>make=-17,-10,-10,-22,-9,,-27	>make $=,,,-8,,,-12	>make my=13,,,,,,15	>make prep=,11,,,,,-8	>make the=,,,,,9	>modal=-12,,,,,,-10	>modal make=,,,9	>modal only=,13	>need=-9,-9,,,-8,,-10	>need ,=,,,16	>need prep=,,9	>now=,,,11,12	>now have=,-9,,13,12	>past=28,40,,-14,,,31	>past $=,-8	>past my=19,13	>past prep=,14	>prep=,-15,,-9,,,-19	>s=-24,,,-15,,,-13	>s $=-10,-9,,-13,,,-23	>the=,-13,,,,,8	>the N=,-11,,,,,12	>time=,19	>time N=,21,,,,,10	>when=14,-16,,,,,15	>will=,9,,,,,-20
+part →	=9,,,,,38,23	>#=,,,13	>N=14,,,,,,14
+word !	<!=,-15,-12,21,-10,-14,38	<N=,,-11,-19,19,-15,-9	<good=-8,-9,26,45,-9,-10,36	<ing=,,,11,,,-10	<make=,,,-12	<prep=,,,10,,52,12	<s=,,,14,,,10	<time=,,,-30,,-9,-32	=-34,-45,-14,22,-14	>!=,-15,-12,21,-10,-14,38	>$=-34,-45,-14,47,-14
+word (	<#=,,,-29	<,=,-8,,,,,-12	<N=11,-9,13,,,,-14	<bad=,,,-9	<done=,-11,,,,,-12	<ed=,12	<good=,,,,,,10	<prep=,,,,,,-8	<s=,-13,,36,,32,16	=,,,17,,25,24	>#=,-18,,,,22	>N=,19,,16,,,22	>choose=,,,,,,-10	>s=9	>the=,,,,,,13
+word )	<#=,-20	<:=,-8,,,,,-13	<N=,30,,,,13,16	<s=,,,14,,,11	=,,,16,,19	>$=-24,,-16,-14,,22,-15	>,=,15,,23,,-9,14	>:=,,,21	>N=,,,,,,-11	>and=,,,,,,9	>choose=,-9,,,,,-27
+word ,	<#=16,,-15,,-9,,10	<)=,15,,23,,-9,14	<N=-16,,,-14,,11	<again=,-26,16,20,,,21	<all=-30,,14,-19,,,-29	<bad=,-21,-18,-17,-10,-9,-27	<be=-25,31,,,,,-8	<but=8,,,,,11	<choose=,-10	<do=,-9,,-9	<done=-29,,-9,50	<ed=,15,,11,,-13,16	<good=-10,,,28,20,-20,19	<ing=,,8,-17,23,,-18	<it=,-8,,-24,,-9,14	<ly=25,,,-11,20	<make=28,,,27,,-10,31	<my=,12,,8,,14	<need=,-10,,16	<no=-9,,-9,-12,,,-24	<not=8,,,20	<now=,10,-9,15	<only=-22,63,,9,,,38	<past=,,,,,,-18	<please=-17,,,-18,,,-26	<prep=,,-14,9,,,38	<s=-34,16	<so=-16,42,,-10,,,14	<stay=33	<the=-10,,,13,,,-9	<they=,-17,,12	<time=-13,20,,-16	<why=,33,,,,,46	=,14,-10,15,-19,-15	>#=,-15,,14,-9,-16,22	>$=,-12,,-17,,,-22	>(=,-8,,,,,-12	>N=,22,-12,,-19,-11,13	>again=,,,,,,-10	>all=-20,,-14,,,11	>and=8,,,-15,,-12,24	>bad=-17,16,-17	>be=,-13,9,18,,,-12	>because=,17,11,,,14,9	>but=50,-9,,16	>can=,,,,,,30	>choose=,12,,,19,-10,10	>do=-29,15,,,23	>done=-21,-20,-11,43,,18,42	>ed=-29,,,22,,25	>get=,,,21,,,13	>good=-19,13,,11,-8,-13	>have=-11,,,31	>ing=22,16,,,15,,27	>it=18,-22,9,11,14	>ly=,,,-9,,,-17	>make=,22	>maybe=-10,,,,,,-14	>modal=,,,,,,9	>my=-10,,10	>need=29	>no=19,22,-12,11,12,-11,29	>not=-22,39,,9,,,30	>now=,-11,,-9,,,-10	>only=,12,,13	>past=,-12,,22	>please=-8,11,,-11	>prep=-22,18,,,-18,19,-15	>s=,16,-20,,-9,,19	>so=-9,19,22,-16,-13,-17,21	>still=-18,17,,,,,-9	>the=,,20,-26	>they=-13,,19,33,-10,,19	>time=,,,-12,,,-32	>we=-15,11,-12,-9,27,,13	>when=,-19,,,,11,9	>why=,-9,,,9,,-11	>will=-12,-9,,,,10,-20	>you=-9,16,,,,,14
+word :	<#=-23,-18,,8,,-12,-49	<)=,,,21	<N=,,,9,,21,-16	<all=-9	<bad=,,,24	<choose=,30,,-13,16,,18	<done=-11,13,,-9	<ed=-23,,17,-24,14,20,-53	<good=36,,-14,21,,-10,21	<ing=,19,19,-15,,,18	<it=,,,12,,,-13	<make=-8,,,-16,,15,20	<not=,12,,,,,10	<now=,,,,,,9	<prep=8,-13,11,,-9,,12	<s=-22,-18,12,,-14,-15	<so=-14,31,,,,,29	<time=-16,,,-15,,,-14	=-16,,17,,-20,,32	>#=-23,,,10,,-17,18	>$=-26,-25,-31,,-23,-30,-39	>)=,-8,,,,,-13	>N=,13,-19,-9,-8,11	>all=,,,,,,16	>bad=49,,,-12,,,-10	>choose=26,-25	>do=-13	>done=,-8,,36,,,11	>ed=,13,,-10,,,-13	>good=,-13,,45,,,13	>ing=,-12,,,,11	>it=,17,10,,,8	>ly=,9,,,,,8	>make=-13,-13,,11,,11	>modal=15	>no=,23,,-25,,-8,-9	>not=,24,20,,,,14	>prep=,,10,-21,,,-12	>s=-25,12,13,-19,,,14	>still=12	>the=,22,26,,22,18,29	>they=-18,,11,10	>we=-12,13,,-12,10,38,25	>when=,,,10,,,-15	>you=-19,,9,9
+word ?	<#=,,,-8,,,-9	<?=,,,,,,14	<N=-22,-32,-18,,,-20,-36	<but=,,,-11,,,-9	<done=,,,,,,-11	<good=,14,,-13	<make=,,,,,8,25	<my=,,,,,,-8	<s=,-11,,-9,,-10,-31	<time=,,,,,,-17	=-52,-50,-40,-55,-28,-36,-70	>$=-51,-49,-40,-52,-28,-35,-68	>?=,,,,,,14
+word a	<#=,-29,,23	<,=,,,9,12,,17	<:=-23,-14,,,,,-43	<N=29,,16,-21,-15,9,20	<^=-37,-35,-18,-15,,,-85	<all=,,,11,,,-8	<and=-27,23,,-9,32,,11	<bad=-14,,,14	<be=,-16,,-19,20,-10	<choose=21	<done=,,18,-9,,22	<ed=-13,,21,-9,18	<get=,28,,,,,29	<have=14,-33,,23,-13	<if=,,-9	<ing=,10,,,,,-16	<it=,-17,,,,,10	<ly=,,,,,,-22	<make=-18,-13,,-8,,-9,-29	<modal=15	<my=-9,,,,-12	<need=31,-9,-9,-8,19,-10,17	<no=,,,47,,,45	<not=,12,-14,,,,-20	<now=13,,,,,,17	<past=,,,12,,12	<prep=,,22,-8,17,-24,-35	<s=,,18,-12,-8,,-16	<stay=-11,,8,,19	<the=,,,,,,-16	<they=,,,-10,,,-9	<time=,,,,,,-9	<when=-13,,-10,-9,,,-19	<why=,,-8,,,,-9	=-17,-52,,-25,12,-21,-30	>#=-9,,,,16,,-23	>,=-10,,,13,,,-9	>.=,,,,,,16	>N=-18,-24,,-43,23,,-30	>bad=,-23,,-14,13,-8,-27	>be=,,,,,,-18	>choose=,11	>done=16	>ed=19,16	>good=,-25,,29,,-11	>ing=,-16,-10,,21	>make=,-17,,,,8	>please=,,,,,,-8	>time=,-20,19,,,-12,-12
+word addresses	<#=,16	=,,12,,,,11	>$=,,,,,,10
+word after	<#=-13,-19,,22,,,17	<,=,,,,,,-10	<N=23,,,,,,20	<^=-30,46,,-10,,-21,31	<again=,,,9,,,14	<bad=,-23,,15,,,-12	<ed=,,,,,,-10	<prep=23,,,,,,-8	<s=10,,,25,,40	<time=12	=8,,,61,-9,17,49	>#=22,,,,,,-15	>N=-17,-29,11,13,,14	>all=9,28,,,,29	>ing=,37,,,,,14	>it=,-8,,,,,-23	>the=17,-10,-13,38,,,64	>we=-12,,,10	>you=,-22
+word and	<#=,-20,12,-37,,,-12	<)=,,,,,,9	<,=11,16,,-14,8,,32	<N=10,-9,,-12,18,-32,43	<^=-37,,-12,41,21,,42	<again=,28,,-9	<bad=-24,9,-9,,,,-8	<choose=,,,,,23	<done=9,-16,,45,,,49	<ed=23,-20,,16	<good=11,14,,17,,62	<ing=,-18,,,24,,24	<it=-14,,-10,23,,,14	<ly=,-13,,,,,-16	<make=,-8,,9,,,19	<my=20,26,,,,,23	<no=,,,,,,10	<now=9,,,,,,-10	<past=,,,20	<prep=-23,12,,25,,,15	<s=,,-12,-13,20	<time=15,,,,,17,48	<when=-12,9,,,,,-18	<you=15	=,,-29,42,,,61	>#=,17,17,8,,8	>N=12,,,-13	>all=16,-18,,15,,,15	>bad=22,-12,,30,,,-13	>be=-13,,,-12,,,-27	>choose=,30,,-10	>do=10,,,,,20,12	>done=-26,25,-13,44,,-15,22	>ed=-16,-20,18,38,,,25	>get=,-13,,,,,-10	>good=,,,24,,,20	>have=,,,,,,-21	>ing=19,30,,12	>it=,19,9	>make=-21,,,,10,,-23	>modal=-12,,,,,,-11	>my=13,,11,-16,,,29	>need=-10,,,,,,-11	>no=,9,,-14,,,34	>not=-14,56,15,-15,,,39	>now=13,-13,,-14,18	>only=19,-9,,,,,8	>past=,12	>prep=,-15,,13,,15,15	>s=,-11,-10,,31,,13	>so=,-18,9,-38,,,-19	>the=,,-14,12,24,-19,35	>they=34,-17,-11,,,,32	>we=30,25,-12,,,17,36	>when=8	>will=15,,,,,,21	>you=9,,,,,,18
+word are	<#=20,28,12,-14,,21	<N=25,-9,,-21,-10	<all=,,,,,,-10	<bad=-12,,,,,,-15	<it=12,,,,,,21	<s=9,-24,-20,24,-22,-21	<they=9,11,,,,,12	<time=,,,13,,,9	<we=,12,-12,,,11,20	<you=-8,-11,,-12,19	=13,-20,-15,,-17,-10,17	>#=,41,,-12,,,10	>$=,-14	>N=,-9,,-35,-15,,-22	>again=,-18,,29,,,30	>bad=39,24,,-25,,,41	>choose=-14,37,,,,10	>do=,10	>done=,,17,18	>ed=24,18,,16,,,25	>good=-37,-33,,,,21,-26	>ing=,13,-9,,,-10,16	>ly=-11	>no=,-9,,,,,-35	>not=,11,,,12,-11,30	>past=11,,,15	>prep=,-23,-9,34,28,13,29	>s=,,,-14,,,-15	>still=,,,-11	>the=-10,-14,8,,-8,,-30
+word as	<#=-12,32,,-20	<,=-24,31,,-23,-11,,-34	<N=,-21,19,9,18,-9,30	<^=23,40,,-11,,,57	<and=,,,,,,13	<bad=8,11,9,-8	<done=9,,,-11	<ed=,,8	<good=,-11	<ing=,,,13	<it=-10,,11,,,,-12	<modal=,-9,,,18,,9	<not=,11	<prep=,,,,,,13	<s=,20,,15,9,,19	<stay=,,,,,,17	=-35,36,,-41,70,8,46	>#=12	>N=9,18,36,,28,,48	>bad=,10	>be=,,,,,,16	>choose=,11,,,,,16	>ed=-13,-16,,12,,,-29	>good=,-24,,-19,39,,21	>it=14,-25,,,,9	>no=,12	>prep=,39,,12,,,47	>s=,,11,,,12	>the=-8,15,9,-42	>time=10	>when=,,,,27,,15	>you=,24,,14,-9,,22
+word at	<#=-19	<,=,,,,,,17	<N=-10,-23,17,34,,-15	<^=16,,,,,,-12	<again=,-13,,-42	<and=22,-11	<bad=38,-11,,-32,,,16	<be=35,-21,,10,,17	<choose=,,,,,,15	<done=,,,12,,,8	<ed=14,,,-14,,,12	<good=20,,-11,37,,,20	<ing=14,-9,,-18,,,11	<it=,25,,,,,13	<make=-16,-17,,-10,,,-31	<my=-12,,,,,,-11	<past=-8,20,32	<prep=-21,-13,,,,,-19	<s=14,29,-16,-30,,-11,15	<stay=,-21,,11	<time=-13,,,13,,,-14	=27,-44,,,-27,-31,-19	>#=23,,,,,10,28	>$=,,,,,,-13	>N=26,,,-23,,,29	>all=-11,-13,,-22,,,-46	>bad=,,,,,,-10	>it=31,-24,,,,,39	>my=,,,-9,,-10	>s=-8	>the=32,-10,,12,-12,-19,-36	>time=-15,,16,59,,,14	>why=,,,,,,12
+word because	<#=,,18,-9	<,=11,14	<^=,,,,,,-17	<bad=-13,,-12	<ing=-9	<s=,-10	<time=-11,18,,,,,-10	=-18,,25,-27,-12,,-27	>all=,,,,,,12	>prep=-18,-10,-14,,,,-22	>the=10,16,26,-12	>they=-8
+word bytes	<#=27,-13,,-8,,,10	=26,-16,,-8,,,13	>$=16,-15
+word census	<#=,9,,,,,11	=,9,,,,,11
+word chunks	<#=,,,-8	=,,,-8
+word closed	<#=,,,40,,,23	<N=,-8,,11	<^=,,,38,,,14	<be=-13,9,,15,,,-21	<stay=,,,,,,-9	=-20,,,139,,,12	>$=-21,,,54,,,16	>prep=,,10,,,,-14	>the=,,,37	>when=,,,,,,-11
+word days	<#=-24,37,,-18	<N=31,,17,,,-9,37	<it=,,,,,,-17	=,34,9,-13,,,20	>$=,30,11,,,-10	>,=,,,,,,28	>N=-19,,,,,,10	>prep=11,,,,,,17
+word degrees	<#=8,-11	=8,-11
+word dpi	<#=-9,21,,-12,,,-14	=-11,19,,-13
+word entries	<#=,14,,12	<N=,10,,15,,,8	=,24,,27	>,=,14,,,,,-9
+word errors	<#=-10	<N=,,,,,,-15	<^=,,,,,,-11	<no=-13,-13,,17,,,-22	=-28,-28,-10,,,,-31	>$=-10	>,=,-9,,10	>be=,,,,,,-12	>prep=9,,,,,,8
+word euros	<#=,10	<N=,15,,-9	=,25,,-16	>$=,14,,-13
+word failed	<#=-12,,,,,,-17	<N=9,,,,,,12	<no=,,,-19,,,-30	<prep=,,,,,,-14	<s=-12,,,,,,-12	<the=,,,-9,,,-23	=-52,-22,-12,-21,,,-87	>,=,,,,,,-9	>N=,,,-9,,,-20	>prep=-8,,,,,,-12	>s=-14,-10,,-30,,,-49
+word files	<#=,,,12,,,42	<N=,-10	<ly=,,,15,,,20	<the=10,,,11	=,-16,-20,21,,,21	>$=,,,,,,12	>,=,-10,,,,,13	>N=,,,,,,-11	>and=,,,-11,,,17	>be=,,,30,,,13
+word for	<#=36,12,-11,18,,14,39	<,=-11,,,-14,,,-42	<N=,9,,9,,55,31	<^=,12,,-12,-11,-16,19	<again=9,29,,36	<bad=-12,-9,,,,,-20	<be=,8,,,,,-35	<but=9,10,,10,,,12	<choose=-9,-25,,,40,,-17	<done=,,,9,,,13	<ed=,-35,-9,,62,8	<good=-9,-32,,-43,-10,,-21	<ing=,-31,,,,-11,-36	<it=,,,-9	<ly=,10	<make=-17,-11,,-13,,22,-13	<my=23	<need=,,,12,,,10	<no=-17,,,14,,,17	<not=,-15	<now=,12,,,,,-15	<only=,19,11,15	<past=16,12,,,,,23	<please=,-19,,-19,-9,-8,-32	<prep=,,,-13,,,-21	<s=,23,,,,,-17	<time=8,-10,,-13,,14	=-8,,-39,-21,23,30	>#=13,-25,,11,,-12,10	>$=,,,11,,,-9	>N=-13,,18,,48,30,10	>all=,19,,10,,,12	>bad=,,,,,,-10	>choose=,,,,,,-8	>ed=,,,,,,-21	>good=-11,41,,12,11,,12	>ing=,,-9,-28	>it=-13,,-10,,34,,-20	>ly=,-10	>my=,-23,,,,-9,-28	>now=14,25,,,,,19	>prep=30,,,,,,14	>s=-13,43,,-24	>the=-23,27,-35,,-21,26,19	>they=26,-17,,-13	>time=12,-43,,,,21,-29	>when=,,,,,,-18	>you=13,-28,,-14,,17,-28
+word fps	<#=,,,21,,,-12	=,,,21,,,-12	>prep=,,,21,,,-13
+word from	<#=26,20,,11	<N=18,,,-34,-11,-10,13	<^=-19,,22,-9	<again=12,,,,,,17	<all=,16	<and=12,,,,,,12	<bad=-21,29,-8,14,,,15	<done=,-13,,11	<ed=,-9,17,,,,12	<good=-8,8,9,-22	<ing=,,,,,,9	<it=,9,,9,,,11	<ly=,,,-8	<make=,32,12,-8	<need=,,,22	<no=,,,,,,-12	<only=,9	<past=,,34,22,,,13	<s=,-14,,-18	=-16,45,52,,-32,-26,51	>#=-39,-15,34,42,,-12	>$=11,,,,,,28	>N=,,,-9,,-20,19	>all=,,,,,,-8	>ing=,-12,31	>it=19,21	>my=-15,13,,37	>now=-16,31,-9,-8,,,24	>s=-11,35,,,,,13	>the=,9,8,-39,-13,11,21	>time=,41,,-10,,,14	>you=8,,,,,,17
+word gb	<#=,,-9	=,,-9
+word gets	<#=,30,,,,,20	<N=,36,-13,-26,10,,-12	<it=20	=,124,,-40,,,34	>N=10,,,,11	>bad=20,,,,,,-10	>choose=,15,,,,,17	>done=-14,23,,-12	>ed=,23,,-9,,,-9	>the=,62,17,,,,29
+word goes	<#=-9,,,,,,-10	<N=-26,13,20,-12,23,,19	<it=14,-13	=-32,43,13,-27,16,-15	>$=-9,22,,-8,,,12	>N=22,,-9,,,,14	>bad=-16,16,,11	>prep=-13,13,,-18,-11,-10,-15
+word h	<#=,,,-23,,,10	=,-12,,-23,,,10
+word has	<#=,-9,,20	<N=37,-50,,,,,26	<^=,,,-12,,,-11	<and=,,,,,,-24	<ing=,,,-12	<it=-9,,,,,,-13	<make=-15,,,,,,-14	<no=,,,,,,-12	<s=,13	<still=,,,,,,19	<they=,16,,,,,18	=22,-39,-11,-10,-11,-12,-20	>#=-10,,,-11,,,-13	>N=-23,,,8,,,-45	>bad=-11,,,-8,,,-24	>be=,,-12,22	>because=,,,,,,-10	>choose=,,,,,,-12	>done=,,,,,,-17	>ed=,,-9,,,,20	>good=,-9,,10,,,12	>have=27	>no=-17,-10,26,-9,,,-11	>not=22,,,8,,,33	>past=,12,,,,,9	>prep=20,,,,,,15	>the=,,,,,,13
+word hours	<#=-13,-11,,11	<N=,,,11,,-9,18	=,-19,,8,,-10	>$=,-15	>prep=,-17
+word in	<#=,8,,-19,,,-24	<,=,-13,,,,,14	<:=20,,,-14	<N=28,-36,-13,-12	<^=-56,,,-28,,-9,-62	<again=,-8,,,,,-13	<all=-11,,,,,,-10	<and=-10	<bad=-39,,,25,37,18,-67	<be=-22,-19,-14,46,12,31,61	<choose=,8,,,,-9,-21	<done=-10,22,28	<ed=25,-25,,19,,25	<get=,,,8	<good=-11,44,19,29,,-10	<have=,,,,,,10	<ing=29,20,,,10,,18	<it=,,,,,,10	<ly=,-10	<make=,,,,,13,9	<need=,,,10	<no=,-15,,,,,13	<not=,13,,,,,31	<past=,-10,,22,,,10	<prep=,17,,-24	<s=-18,-12,,20,,,47	<stay=,23,,-10,,,16	<still=,,,-14,,,-17	<they=,15,,-12	<time=,,,,,,-46	=-20,-16,,34,20,21,-10	>!=,,,,,,10	>#=,,-18,-26,,-12,-71	>$=17,-9,-11,35,-9,-15,15	>,=-10	>N=-30,,,-24,-11,33	>again=,,,32,,,39	>all=-27,-16,,9,13,,-37	>and=,15,,17	>bad=,,,,,,15	>good=,,,,,,-19	>ing=,,,9,,,8	>it=,10,,-11	>ly=,,,,,,17	>make=,,,9,,,-8	>modal=,,,,,25	>my=-17,,,11	>prep=,-14,,21,,,19	>s=,11,,,10,,19	>the=,-10,,10,52,,-9	>they=,,,,,,-26	>time=-9,9,11,-20,,-16	>when=-10,,,,,,-10	>you=,,11,,,,-9
+word instead	<#=14	<N=,,,10	<^=,17,,17,,,8	<s=,,,16,,,-15	<time=-14,9,,11	=-11,14,,38	>$=-8,8,,20,,,-13	>,=,17	>prep=,,9,19
+word is	<#=,,,24,,-12,24	<,=13,,,,,,-9	<N=16,,-22,17,-11,,11	<^=-11,-9,,,,,-29	<all=,,,-11,,,11	<bad=,-15,,9	<choose=-16,-10	<ed=-8,,,,,,-14	<good=,-10,,-10,,,-19	<ing=28,,,-9,,,-11	<it=,13,,-35,-12,-18	<make=-8,,,-13,,,-38	<need=,21,45,14,,,-12	<no=-28,-13,,-9,,,-19	<now=13	<prep=14,,,20,-8,,15	<s=-14,,,-29,,10	<the=,,,,,,-18	<they=44,-20,,-22	<time=,,18	<why=27,-13	=,,-25,10,-38,-34	>#=,,15,-14	>$=-9,35,,-17,,,38	>,=-25,21,,,,,-8	>N=,18,22,-15,,-17,-16	>again=,,,23,,,21	>all=29,-9,,-23,,,-10	>bad=,-26,-31,,-16,-14,32	>be=12,-14,,-8,,,11	>because=,-9,,-8,,,-23	>choose=-15,38,,,,,14	>done=,,-15,25,,22,29	>ed=,-32,,-41,-8,,-49	>good=-21,16,-24,68,19,-17,47	>ing=36,-38,,,,,-9	>it=,,22,,-9	>ly=30,-15,,-11,12,,13	>make=,32	>my=-12,33,,,,,10	>no=14,,,-9,,17,27	>not=17,-28,-20,-12,,,-29	>now=28,,9	>only=,-9,,,,,-31	>past=25,,,-42,,,-12	>please=,,,-8	>prep=23,-18,,50,-31,28,12	>s=9,,,,,,-15	>still=15,-11,,-8	>the=,12,-11,-53,,-11,-32	>they=,,,,,,-12	>time=,-18,,-12,,,-23	>why=,20,48,11,15,,18	>you=,-8,,,,,-23
+word it	<#=,11,,8,,,9	<,=15,,-19,50,10,,16	<:=,19,10,,,,-10	<N=-18,22,22,-36,-14,-12,10	<^=-9,-64,25,,-22,-9,-20	<and=-9,,11,,,,-10	<bad=-14,9,-8,,,,-15	<be=,9,-11,,,,-9	<because=,,,-8	<but=-14	<choose=-26,32,,14,,13	<do=,,-8,20,,13,52	<done=,-10,,33,,,12	<ed=-11,,33,33,,,33	<get=12,-10,,13	<good=,,,31,-10,,19	<have=,,,,,11,9	<if=,11	<ing=,20,,-9,,15	<it=-8,,,-11,,,-16	<make=19,29,-14,,,-8,25	<modal=,,,,,,-14	<need=25,-11,,-12,,,-30	<no=15,,,-13,,,23	<past=-10,-17,9,18,,,12	<prep=29,-16,,-29,25	<s=,,-8,-16,,,-14	<so=13,32,,,,9	<time=,11,,,,,23	<when=13,9,,,,,-37	<why=,-8,,,,,-9	=-16,,12,11,-32,-10,14	>#=,13,,9	>$=-15,-13,,25,,-20,-19	>,=,,8,-15,,-9,15	>:=,15,,23,8,,9	>N=42,9,,21,,,29	>again=,-11,,,,,-14	>and=,,-10,24	>bad=,20,12,-16,,,-11	>be=-36,,11,-41,-18	>because=10	>can=,14	>choose=24	>do=-13,,,,,13,-30	>done=,,,,,13,12	>ed=,-13,,,,,-12	>good=-14,-12,-12,16,,14,11	>have=-9,,,-15,,,-19	>ly=-11	>maybe=9	>modal=-14,11	>need=,,,,,,11	>now=,34,8,,10,,17	>only=-8	>past=,,54,-15,-9	>prep=,,-18,,,,12	>s=33,-15,,23,-12,,31	>so=,-10	>stay=38,8,9	>the=,21,-13,,,,15	>time=,,,,,25,17	>we=,,,,,,16	>when=,,,,,,-20
+word items	<#=10	<N=,,,,,,11	=9,-11,19,,,14,12
+word june	<#=-11,33,,-20,,,35	=-26,22,,,,,44	>$=,-10,,21,,,9	>be=,,,,,,12
+word line	<#=-10	<N=17,,,-8	<the=,21,,22	=,,-16,10,-10,-13,-21	>#=,,,,,,-23	>$=,12,,,,,11	>N=-10,13,,,,,-9
+word lines	<#=,,,13,,,15	<N=-12,19,,,,,-15	=-12,13	>,=,,,,,,-10
+word march	<#=,11,,-10	<because=-14,,,,,,-26	<prep=,12,,,,,25	=-22,19,,-13	>$=,28,,,,,23
+word may	<#=,9,,-8,,,-11	<N=21	<prep=,,,,,25	<we=,,,,16,,9	=22,-22,,-15,11,21,9	>$=-12,,,-16,,23	>choose=20	>make=,,,,,,8	>not=11	>prep=,,,,16,,12
+word mb	<#=-16,-12,,21	=-16,-12,,21	>prep=,,,8
+word means	<#=-11,,,,,,-19	<N=,,,,,,-18	<it=,,,,,,15	<ly=,,,,,,-16	=-19,-22,,-13,,,-51	>it=,,,,,,-26
+word members	<#=,9,,,,,-10	=,9,,,,,-11
+word min	<#=23,,11,15	=29,43,11,,,,25	>$=8,-30,14,12	>,=23,,,12,,,11	>N=,62,,-16,,,19
+word minutes	<#=,-35,8,13,,,-17	<N=,-21,,30,,-9	<the=,-9,,,,,-18	=,-27,,22,,-17,-24	>$=-14,-10,,,,,-20	>,=,21,,-10,,,-19	>N=,-12	>and=11,,,,,,9	>prep=-9,,,10
+word ms	<#=,,,,,,-16	=,-15,,,,,-30	>N=,-11,,,,,-28
+word of	<#=-23,-18,31,24,17	<,=-9,,,,,,9	<N=,26,-20,,-10,-30,-14	<^=,,-9,,,,-26	<all=12,16,,-14,,,50	<bad=,,,,,,-12	<because=-17,-9,-19,,,,-26	<choose=12,10,,,,,-10	<ing=,-15,,,,,-18	<it=,,,,,,-11	<make=,20,,11,20,,31	<no=18,-9,-14,-29,,,-47	<only=,,9,19,,,11	<prep=,-19,-12,18,,,45	<s=17,,,-12,,,-20	<time=17,-8,15,20,,,59	=9,-19,,,,-44	>#=-19,-40,-18,32,,,-8	>N=33,-20,,-8,8	>all=,,,,,,-16	>bad=10,,13	>choose=,-13	>good=,,,-16,,,-16	>ing=-11,20,,11,,,-11	>it=,-13,19,-13,,,-22	>ly=,12	>my=,,,-15,,,28	>s=59,,11,28	>the=20,-16,8,,15,-28,44	>they=-34,,,,,,-20	>time=,15,,8,,,44	>why=,12	>you=-28,39,,-16,,,-22
+word on	<#=17,-13,-8,,,,15	<,=9,,,11,,,16	<N=,,29,-24,-20,9,40	<^=22,,,-14,,13,-19	<again=,-16	<and=-8,,,,,24	<bad=35,14,,-32,,-10,49	<be=,-31,,41,-9,-16	<choose=18,-17,,19,,,-12	<ed=,23	<good=-25,,,41,32,-12,51	<ing=20,,,-17	<it=14,,-8,-19,,9,15	<make=-11,,,,,,-23	<my=,,,,,,17	<no=28,,,,,,15	<now=-16,31,-9,-8,,,24	<past=,10,,13	<prep=-12,-10,,,,,-26	<s=-9,-10,,-27,,23,-24	<stay=11,-8,,-11,,,-14	<they=-13,,,,,,-20	<time=-14	=,-19,,-21,-35	>#=-11,30,,,,,35	>$=-19,33,-11,,,-17,9	>,=,,,12,,,36	>N=15,-31,11,37,-11,-20,19	>again=18,,,-21,,,8	>all=39,-10,-8,31,,,44	>and=,,,9,,,12	>bad=,-17	>choose=,,,,,,9	>ing=,-16,,12	>it=-12,25,-9,-19	>my=29,-39,,-14,,10,-8	>no=,11	>prep=,,,,,,-40	>s=-21,,-13,-16	>the=8,11,40,-35,,33	>they=-14,,,19,,,21	>time=,-46,-10,-22,,32,-32	>you=,,,14,,,-9
+word or	<#=,13,,,,,-8	<,=,-28,,,,,-39	<N=-23,-22,,,-11,,-22	<^=,-18,,-10,,,-29	<bad=,15	<s=,,,,,,-8	<time=9	=-18,-38,-14,-35,-28,-18,-97	>#=,14,,,,,-10	>N=-11,,,,,-11,-19	>be=,,,,,,-9	>choose=,-13	>make=8	>not=,-9,,,,,-20	>prep=18	>the=-14,,,,,,-30
+word pages	<#=-9,10,-8,,,,20	<N=25,-10,,,16,,29	=11,,-15,30,13,11,41	>#=24,20	>$=,-14,-11,-20,15,,11	>,=,,,,,,-14	>N=,,,18	>prep=,11,,,,,11
+word passed	<#=,,,8	<^=,-9	=,-26,-9,48,,,32	>$=,,,17,,,8	>,=,,,8	>the=,-13
+word people	<#=11,18,,-8,,,10	<N=,,,-29,,11,-30	<^=11,,,,,,-12	<all=,,,,,,-22	=,-8,64,-30,13,,-32	>N=,,14,-9,,,-11	>be=11,,,,,,22	>ed=,-10,,,,,-11	>ly=18	>prep=-8,,,-9,,12,-21	>they=-11,14,,,,,-13
+word per	<#=,,,,,,14	<N=12,13,,9	<^=,19,,-28,,,30	<s=-10	=-28,33,,-20,,-10,19	>N=-9,27	>make=-12	>the=,,,-11	>time=,-9	>you=,18,,-17,,,20
+word prs	<#=11	=10,15,,,,,11
+word rows	<#=,,,-24,,,10	<N=,,,,,18	<no=15,,,,,,-13	=,-10,26,-34,,12	>$=,-8,,-9	>,=,,27,,,,28	>and=11	>be=,,,-10,,,-15	>prep=,-10,,-15
 word rps	<#=,,,,,,-12	=,,,,,,-12
-word runs	<#=,-12,12,13,,,12	<N=-9,24,56,-43,,,31	<it=,,,15	=-11,,61,-25,-12,,25	>$=,-10,,22,,,9	>no=,12	>prep=-9,14,,-24,,,-17
-word s	<#=,,,,,9,19	=,,,,,8,34	>#=,,,,,,13	>$=,,,13	>N=,,,,,,14	>prep=,,,13
-word says	<#=,,,,,,-11	<N=54,-34,-18,-30,,-15	<ing=,14,,,,,16	<now=,9	=38,-14,-27,-40,-12,-16,-14	>$=,,,,,,8	>N=,,-13,-16,,,-15	>it=13,,,,,,-9	>no=24,,,,,,10	>the=,-13,-10,13
-word seconds	<#=,-10	=,-16	>$=,,,,,,-13	>and=,,,8,,,8	>prep=13,,,-14,,,11
-word skus	<#=,,,-20,27,,-20	=,,,-20,27,,-19
-word support	<#=,19,,-17	<N=,,,,,,18	<and=,,,-16	<not=-14,,,,,,-21	<s=,,,,12	=-20,10,,-47,19,-11,13	>$=,26,,,,,18	>N=-13,-9,,-9,,,-15	>be=,,,-12	>prep=,,,,13	>s=,,,-16
-word tables	<#=,,,12	<N=,,,9	<all=,,,10,,,10	=,-12,,28,,,13	>,=,,,9	>N=,,,10,,,9
-word test	<#=,,,,,,-8	<N=8,-14,,,34,,11	<bad=-13,,,21,,,12	<prep=8,,8,,,,13	=,,,52,27,,46	>$=-14	>,=,,,10	>good=,,,10,41	>it=,,,,,,10	>now=,,,8	>s=,,9,,,8
-word tests	<#=,,,32	<N=,9,,,,,13	<^=27,-8,,-14	<all=,,,-15,,,-19	<bad=,,,,,,-12	<prep=,-9,,23	<the=-23,-11,,-10,,,-32	=,-28,,,-9,-19,-50	>$=,,10,13	>can=14	>good=18,-12,,-15,,,-28	>prep=,14,,23,,-9
-word the	<#=,43,,-10,,,-10	<,=,,23,-20,-13,,24	<:=20,26,31,,20,11,61	<;=,10,,,,,14	<N=,,,-17,11,12,-11	<^=15,-19,,9,,-28,23	<again=,,,9	<and=16,-11,,12,-10,-25,16	<bad=19,,-9,,-9,-14,27	<be=-38,14,27,,-20,-8,-24	<because=23,-11,15,11,-10,-10,9	<but=26,17,,,,,22	<choose=-10,37,-18,-10,-15,,17	<do=,29,,,18,,43	<done=-18,-20,-9,64,,-19,36	<ed=8,-14,,46,-17,,31	<get=,,,27,-10,-14,12	<good=,-15,9,49,-14,-10,10	<have=13,,,-17,20	<if=-11,,,-21,,,-36	<ing=-10,15,27,,38,11,23	<it=-13,,16,-10	<ly=,-10,,,15	<make=10,-42,,-26,-17,14,-10	<modal=,,,,,,-14	<my=,-8,,,21,9	<need=,,,-29,-9,-14,-19	<no=15,10,,-17	<not=,-23,22,,,,9	<now=,-12,,8	<only=,,,,18	<past=24,35,-10,-9,,,31	<prep=-9,,16,,,29,48	<s=-9,,40,-14,19,12,32	<so=47,,46,-24,27,,38	<stay=-9,,35,,,,-21	<still=,14,,-10	<they=,31	<time=15	<when=-13,13,24,-20,,17,13	<why=-24,,64,-27,,,-12	<you=,-10,,,,,11	=,14,-10,,-16	>#=,,24,,-11,14,18	>N=,,,8,,,11	>again=12,,,-15	>bad=-19,-19,32,41,22,41,38	>because=,-12,10,,,,-14	>choose=-13,,,,,-9	>done=,,26,-13	>ed=28,23,,8,,,37	>good=-21,32,-8,-26,,13	>ing=10,32,26,-9,-16,14,41	>ly=,,,21,,,10	>make=,-17,-19,,,13,12	>my=,,,,,,-18	>need=-8,-15,,-13,,,-8	>only=9,10,,,,,15	>past=10,-12,,,,,-15	>s=,,13,-20,,,16	>the=,,,,,,-12	>time=,,-11,,8,,20
-word this	<#=,,,-11,,,-9	<,=,,,,,,13	<N=,14,-12,,,22,21	<^=,-24,-11,-13,45,,-9	<bad=,,,,,,12	<because=9	<choose=,-16	<get=12	<good=-14,-13,,9,,,-13	<prep=16,33,-15,-11,-8,,20	<s=,,,,,10	=9,10,-48,-44,14,10	>$=,,,-11,,,16	>:=,,,-14,,,-19	>N=16,,,-17,,19,46	>bad=,,,,,9	>be=-20,-11,-13,,,,-22	>good=,,,,,,-24	>make=,14	>modal=,,,,,,-10	>prep=,-12,,-10,,,-23	>stay=,11	>time=20,19,-10,31,,10,31	>when=,,,,,,13
-word through	<#=,13,,9	<N=,,,-24,,,-18	<be=13,8,,37,,,14	<choose=-9,,,,,,-21	<ed=,,,9	<good=,,,-9,,,11	<past=-14,,,15,,,23	<s=,,,17,,,19	=-18,,-19,61,-13,-12,22	>$=,-9,,31	>N=-21,17,,25	>all=19,16,,-15	>it=-10,,,-8,,,-14	>prep=,,,15,,,21	>the=,-15,,-23,,,-16
-word times	<#=-10	<N=,-12,,-9,,8	<good=,,,-12,,,-16	=,-29,-13,-23,,,-21	>$=,-12,,-22,,,-27	>and=,,,-15	>prep=,,,12
-word to	<#=,-10,27,26,,18,19	<,=32	<N=11,-10,,40	<^=,,,,,,-20	<again=-20,8,9,,,,-13	<all=,,,,,,-11	<and=9	<bad=39,18,-13,-13,,,45	<be=-10,,,-14,,,-12	<can=14,-12,,15,,,16	<choose=-11,-10,10,-10,,,17	<done=,,,,,,12	<ed=-17,-23,-21,25	<good=40,-25,,-16,,,-34	<have=,-27,-12,-17,,33,15	<if=,,,14	<ing=-12,27	<it=17,-21,,11,,,18	<ly=,,14,,15	<make=,,,,,17	<maybe=12	<my=,,,,,9,-11	<need=-34,-12,,-30,,13,-25	<no=19,23,21,9,,,35	<not=,13	<past=8,,,9,,,-11	<please=,,,9,,,10	<prep=,,,,13	<s=,-18,,14,-11,-9,-21	<stay=16,42,,-11,,-10,33	<they=,,,9	<time=-13,17,,,,10	=21,-9,-10,15,-14,12	>#=-20,22,21,69,,,47	>$=9	>N=29,,-16,18,,20	>all=,-14,,,,,12	>bad=,-10,,11,,,-22	>choose=10,-40,,,,-12,-29	>do=-12,-9,22,,11	>get=,,,9,,9	>good=13,,,10,,,17	>have=,-12,,,,,-14	>it=,-10	>ly=12,15	>make=9,-42,12,-37,,18,-13	>my=,,,,,16,15	>no=,,,9	>now=,,,,,,-15	>s=-10,,,,,-13,-22	>the=27,,,23,-12,,34	>time=,21,,,,,18	>you=,-8,,,,,8
-word today	<#=,-10,,13,,,13	<N=24,,,,,-11	<^=,,,,,,-13	<bad=-14,,,,,,-10	<good=,11,,,,,9	<ing=16,-29,,,,,10	<prep=,20,,-9,,-8,-20	<s=,,,10	=-10,-35,,19,-12,,-17	>$=11,-27,-16,17,,17	>,=,,,-12	>and=,,,15	>we=,,,,,,-9
-word until	<#=,34,,,,,9	<N=-9,,,-12,,-11,25	<^=16	<and=,,,,,,12	<bad=,18	<ed=24	<good=15	<s=,11	=64,54,,-26,,-11,74	>#=,,,16	>so=10	>the=9,17,,-16,,,19	>they=25,,,,,,13	>time=17,,,,,,18
-word users	<#=9	<N=19,11,,,,,28	<prep=,-9	=,23,,-16,,,12	>$=,24	>be=,,,,,,13
-word will	<#=,16,,,,,-10	<,=,-15,,,,,-19	<N=20,,-10,,,,27	<^=,-13,,,,11	<and=,,,,,,13	<it=,,,,,,-11	<s=15	<they=,-13	<we=-36,,-13,-23,-13,43	<you=,9,,,,,-14	=,,-18,-48,-25,49	>N=-25,46,-12,-29,,,-16	>choose=,17	>do=,-20,,,,46,18	>good=,,,,,,-22	>have=,-10,,-12,,15	>make=-17,-23,,-9,,40,-9	>not=51,-15,9,15,,-26,50
-word with	<#=,,11	<,=,,,14,,14,34	<N=11,8,-10,,12,-11	<^=-11,-25,,35,,,-8	<again=,,,,,,8	<and=9	<bad=21,15,,-14,,,13	<be=31	<choose=-16,31,-11,-12,-27,22,28	<do=,,,,,,15	<done=,15	<ed=,19,-10,-13,23	<good=-34,,,,,24,19	<ing=-8,10,,,,,-17	<it=,,,,,,-15	<make=,-8,,,,,-16	<my=9	<past=,,,-15	<prep=,,,20	<s=20,-12,-13	<they=,9	=,13,-12,-21,-17,-14	>#=,,-8,24,26,,28	>$=,-9	>N=,23,-21,,-11,-22	>all=16,,,-14	>it=-11,14,,21	>no=,,,12	>s=10,-28,,-15,11,-11	>the=,,12,-18,-30,34	>they=,,14	>time=,11	>you=,13,,-15
-word words	<#=-14,-13,,25,,,-14	<N=,,,-11	=-14,-13,,20,,,-17	>$=,,,16	>prep=,,,12,,,-11
-word years	<#=,,,9,,,9	<N=-11,13,,,,,-29	=-12,,,,,,-20	>$=,,,9	>,=,21	>N=,,,9,,,-13
-word code_	<(=,,,10	<,=,,,,,,15	<:=,-15,,-18	<N=-21	<^=,,,-18,,,-29	<and=,,,-17	<be=,,,11	<done=,,,,,,8	<ed=,,,,,,-13	<it=,,,,,,31	<make=-11,,,-15,,,-32	<past=,12	<prep=-10,,,49,,8,26	<s=,,,,,,-9	<the=,,,-17	=,-14,-8,18,-11,,25	>$=-10,-9,,26,,,19	>)=,,,9	>,=,-23,,10	>:=,,,,,10,11	>N=9,,,-18	>and=15,-10,,-10	>bad=-12	>be=9,24,,,,,-18	>can=,,,,,,10	>good=,,,,,,21	>prep=-11,,,,,,-14	>s=,,,-9,,,19	>when=,,,-10,,,-14
-word about	<,=,,,,,13	<N=-18,10,-13,18,,42,41	<bad=12	<be=,-14,14,-21,,,-33	<choose=,-9,,,,,-20	<ing=-11,11	<make=,,,,,,-13	<maybe=,,,,,,-11	<my=,10	<past=,10,,,,,25	<prep=11,,,-12	<s=-12,12,,,,,-13	=-29,-9,-17,-36,-23,41,-40	>#=,-10,,-27,,13,-37	>ing=,-11,,-9,,,-13	>it=-12,,,-8,,,16	>prep=,,,,,,-11	>s=,12,,,,,-9	>the=-9,15,-15,16,,46,22
-word all	<,=,,,,,16	<N=-20,,,,,9,9	<^=-37,,,58,-9,-12,18	<and=9,-10,,,,,9	<bad=,,,,,,-18	<be=15,,15	<done=,,,11	<ed=,,,25,,,9	<good=16,10,,11,,,23	<it=,,,9,,,-9	<make=,,,,,,-10	<prep=,13,,29,11,-9,23	<s=,-14,16,,,,15	<when=,19,,,,28	=-23,-17,,60,-15,12,43	>#=-22,,-8,48,,,11	>$=,,-9,,,22,19	>,=,,16	>N=,,13,32,11,-10,39	>be=,,,,,,-12	>done=12	>ed=10,,11	>good=,20,,,,,-13	>my=15,,,-14,,,13	>prep=12,13,-9	>s=-8,-23,,17,,22	>the=-26,12,,16,,,-10	>time=-14
-word an	<,=,,,,,,-10	<:=,12	<N=-8	<^=,,12,,,,-14	<and=-10,-8,,,15,11,11	<be=,,,,,,-10	<good=,,,,,,-9	<make=,,,,,9,33	<my=,,,13	<need=9,,,,,17,11	<not=,,,,,,-16	<prep=24,-14,,-24,,-15,-19	=,-26,-10,-31,,,-41	>N=,-42,,-19,,19	>bad=,9,,,,,-14	>ed=,,,,,,-18	>time=,,-10,,,,-14
-word b	<,=,,,,,,15	<N=,31,,-9,,,22	<^=,26,,,,,11	<need=-12,8,,,,,11	=-24,53,,-14,-12,,32	>#=,,,,,,-8	>$=,16,,-10,-9,,13	>.=,37,,,,,16	>:=,,,,,,-20	>it=,,,,,,34
-word back	<,=,,,,,,-9	<N=-8,,9,16,,,-28	<^=,-13,,-21,,,-43	<be=-12,-13,,48,,,33	<choose=,-12,,,,,-22	<done=,,,-34	<ing=,,,,,,10	<past=,19,,,,,26	<s=11,,,,,,25	<the=12,,,-15	=-9,-17,,-15,-13,-18,-8	>$=,19,,-16,,,-9	>,=,,,17,,,8	>and=,12,,-21,,,-9	>bad=20	>prep=-28,-25,,-19,,,-21	>so=,-11,,,,,-17	>the=,,,9
-word but	<,=,,,,,,-11	<^=-11,-25,-20,-33,-8,-14,-22	=,-28,-18,-34,-9,-18,-29	>N=15,-19,,,8	>all=-13,,,,,,17	>it=-8,,,,,,-16	>my=13	>no=31,,,,,,-11	>the=11,19,,-10,,,17	>they=-15,,,,,,-11	>we=,-16
-word by	<,=,,,,,,-13	<N=,-31,,16,,11,-22	<bad=-26,-21,11,,,,-15	<choose=,21,,,,-9,-13	<done=12,-13,,,,10,12	<ed=8,43,11,16,,31,20	<good=,16,,,,,-15	<it=,,,,,,-14	<make=,,,,,,11	<prep=,10	<s=,-8,,-18	<time=16	=-11,,,,-14,19,-37	>N=,14,,26,,26	>choose=,-10,,,,,-22	>s=,-11	>the=38,,17,-12,,,11	>they=-16,,,,,,-12	>time=-16,,,-28,,,-31
-word can	<,=,,,,,,21	<N=12,,14,-24,,29,-13	<^=,-11,,-9,16	<and=,,,,,,12	<it=,13	<no=30,,,-11	<s=-37,,,-9,,-9,-23	<they=,,,,,,17	<we=29,-30,-11,11,-11,-18	<you=-14,-10,,,,,-35	=10,-37,-13,-37,-13,-11	>N=18,-11,-13,-9,-10,-15,-15	>choose=-22,,,,,,-13	>do=25,,,,,,-21	>get=15,,,,,,23	>good=-11,29,,-8	>make=21	>not=41,-32,,-26,-11,,18	>the=,,,,,,16	>we=,,,,,,-9	>you=,,,,,,8
-word checked	<,=,,,,,,200	<N=,,,8,,,200	<and=,,,,,,200	<s=,,,16,,,207	<we=,,,-9,,,180	=-13,,,11,,,170	>$=,,,,,,-9	>,=,,,13	>prep=,10	>the=,,,-10,,,-21
-word coffee	<,=,,,,,,-31	<the=,,,,,,-18	=,-10,,,,,-55
-word could	<,=,,,,,,15	<N=,,,-12,,,-16	<^=,,,,8	<s=-8	<we=29,-18	<you=,-13	=,-58,-13,-23,,-12,-38	>N=-12,-26,,-10,-8,,-37	>choose=,-20,,,,,-21	>not=23,,,,,,10	>we=,,,,,,10	>you=,,,,15,,14
-word decided	<,=,15	<N=,-15,,,,,-22	<be=,-17	<have=-9,-12	<not=,,,,,,-13	<they=,,,,,,-16	<we=,-10	<you=,11	=-20,-41,-11,-16,10,-11,-38	>$=,14,,,,,19	>:=,,,,16	>N=,,,,,,-11	>it=,-12	>prep=,-38,,-11,,,-19
-word deposit	<,=,-9	<the=,15,,8,,,12	=,23,,18,,,16	>$=,15,,8,,,11
-word do	<,=-8,12,,,22	<N=,,,,21,,15	<^=-16,,,,-10,,-43	<and=,,,,,22	<can=25,,,,,,-21	<my=,-13	<please=,,,,,,-20	<prep=-12,-9,22,,11	<s=-9,10,,,,,8	<they=32,,,,,,48	<we=22,18,,-8,,-13,28	<why=,,,,,,-12	<will=,-20,,,,46,18	=,-20,-13,-43,26,19	>$=,-10,,,14	>N=,-9,,,-9	>it=-17,-25,,-16,,17,-13	>no=19,9	>not=,34,-12,-14,-9,,14	>prep=,,25	>s=,9,,,10,-10,15	>the=-9,,,,12,11,25	>we=,,,,,,-14
-word each	<,=,-9	<N=,,,16,,,10	<^=,-10,,-8	<and=,,,12	<prep=-11,,9,-19,,,-27	<when=12,-9,,,,9	=13,-35	>N=33,-9,,16	>make=,,,,,9,15	>prep=-10,-11,,,,,-10
-word even	<,=,,15,,,,16	<N=,,,,,,10	<^=,-14	<not=,,,,,,-10	=19,-28,11,,,,22	>N=9,-16,,12,,,-12	>if=,,16,,,,13	>prep=,9	>the=,-14,,,,,8
-word everybody	<,=,20	<prep=,,,9	=,13	>$=,,,9
-word everything	<,=,,,8	<^=,15,,16,-10,,16	<be=,,,15	<good=8,,,-8,,,-10	<prep=,13	=,9,-12,19,-13,-9	>be=,,,24	>good=,,,-9,,,-21	>you=,,,13
-word final	<,=,10,,,,11,11	<^=-8,36,,-9,,,17	<be=,,,,,,21	=-16,43,,-11,12,9,54	>$=,19,,,,,27	>:=,11,,,16	>N=,10,,,,12
-word first	<,=,25	<N=24,,9,,,21,-18	<^=-12,22,,,,,20	<it=9	<my=,12,,24,,,12	<s=,,,,,,-10	<the=-31,-53,-9,,,9,-50	=-21,-8,-9,22,-18,29,-45	>$=31,-22,,-17,,-8,-17	>,=,24	>N=-19,32,,,,31	>and=,-10,9,,,,-8	>bad=-14
-word five	<,=,-14	<prep=8,-11	<the=,36,,,,,-10	=,11,-10,-14,12,-9,-20	>s=16,,,-12,,,-10
-word fixed	<,=,12,,-14,,,-9	<N=,,,,13,,19	<^=,-12,51,17,,,-12	<be=,26,,,40,,27	<have=,,,-13,,,-12	<we=,9,,13	=-20,,34,,35,-16,-53	>$=,-10,,,37,,-11	>,=,-18,,,11	>:=,19,,-15	>N=,,,,,,-20	>it=,-10,,,,,14	>s=,11,,-21,,,-20	>the=,,,32
-word glad	<,=,,,-8	<^=,,,-14,,,-17	=,,,-23,,,-19	>it=,,,-16
-word good	<,=,-12,,18	<^=-12,-33,-10,-25,-8,29,-38	<all=,,,,,,-11	<be=,,,-11	<prep=,24,,10,,,20	<s=,,,-11	=-16,,-16,-19,-19,14,-49	>$=19,42,,-10,,,-11	>,=,17,,-14	>N=-12,-30,,-10,,37,-13	>prep=,,,,,,-14	>s=-9,-9,,20,,,-9	>time=,,,-24,,,-22
-word got	<,=,,,16,,,13	<N=17,-9,11,21,,,32	<^=,-21,,51,,,20	<have=,-9,,,,,-27	<no=,,,-9,,,-10	<s=,,,12,,,16	<we=-9,-8	<you=,,,-15,,,-14	=-9,-61,,89,,-19,26	>N=11,,,,,,14	>bad=,,,-13	>good=-10,,,13	>it=,,,16	>no=11	>the=-10,-31,,53,,-9,25
-word grandma	<,=-11,16	=-11,16
-word half	<,=-10,,,-9,,,-14	<N=-12,,,-16	<^=35,-12,,,,,13	<prep=,,,18	=30,,,,,,14	>$=,,,12,,,18	>my=17,,,,,,9	>prep=,,,-10	>the=21,12
-word have	<,=,,,,,,-10	<^=,-8,,,,,10	<all=,-13	<modal=,32	<not=-14,-15,,,,,-12	<now=,-14,,29,,,10	<prep=,-12,,,,,-14	<s=10,-26,,,,9,12	<still=,,,,,13	<they=,36	<we=51,,-22,9,,-16,29	<will=,-10,,-12,,15	<you=25,26,,-19,8,,-14	=25,,-30,,,10	>#=9,,,-9	>$=17,,,,,,11	>N=20,,,,20,,18	>all=,,,,,,-15	>bad=,13	>be=34,20,,-15	>choose=-12,,,,,,31	>done=16,-8,,18,,13,22	>ed=-11,38,,13,,,14	>get=,-9,,,,,-27	>good=,-11,,,,,-27	>have=,,,,,,-14	>it=,,,,,11,14	>make=,-17	>need=9	>no=29,-34	>not=-12,17,,-18,,,-57	>now=,,,17	>past=,26,,-10,,,31	>prep=-14,-11,,,,32	>s=-9,,,,,,-15	>the=,-22,,,14	>they=11
-word he	<,=,,,,,,-8	<^=-23,,,-16,,,-34	=-32,-12,,-12,,,-29	>be=-8	>good=,,,-15,,,-14	>s=-13
-word i	<,=-20,,,26,24,20	<:=,-9,,9,,,15	<;=,,,9	<N=40,,9,-26,,-14,11	<^=-15,-15,-33,-23,-21,,-17	<and=36,26,-15,-13,,,51	<because=,,,12	<but=,-18	<good=,,15	<ing=,,,,,-10	<it=21,,,,,,-17	<make=,-8,,,,,-11	<now=,,15,,,,11	<prep=,,9,-10	<s=,,,-9,26,-8,23	<so=18,-15	<time=,-13,,,,-9,-22	<when=28,-14,10,,,,24	<why=9,-10,,,,,20	=14,-32,-8,-20,-17	>N=13,-41,,-24,20,-17,-11	>bad=19	>be=,,-22,-17,,8,-16	>can=29,-24,-10,15,,-16,11	>choose=17,19,-9,-10,14	>do=40,-13,9,-8,,-9,21	>done=-9,9,,43,,-12,19	>ed=-40,,48,15,14,,55	>get=10,-11,,,,,8	>good=18,,-9,24,,15,16	>have=,-25,,,,-11,25	>ly=-9	>make=19,-19	>maybe=-8,-9,,,,,-20	>modal=10,,-10,-16,-13,-14,-17	>need=16,-11,-9,-20,-9	>now=,-9,20,,,,-12	>only=,,,,13	>past=-26,55,,-19,,,14	>still=,27,,,,,19	>will=-20,-47,-9,-18,-10,44,-28
-word including	<,=,9	=,8	>the=,10
-word insurance	<,=19	<^=9,-19	=19,-24,-10,,,45	>N=20
-word it	<,=,-10,-17,35,25,,-9	<:=,21,11	<N=,17,22,-32,-11,-10	<^=-14,-58,16,,-23,-9,-11	<and=,-22,,-15,,,-27	<bad=,34,-9,,,,-15	<be=,,-9,,,,-17	<because=,,10	<choose=-22,21,,14	<do=-15,,,,,9,31	<done=,-24,,27,,,21	<ed=-18,-19,34,19	<get=,,,11	<good=,,,39,-11,,25	<have=,-9,,,,11	<if=,13	<ing=,23,,,,16	<it=,-9,,-10,,,-14	<make=12,39,-14,,,,41	<maybe=11	<modal=,,,,,,-14	<need=,,,,,,-22	<no=14,,,-10,,,17	<now=,10,,,,,11	<past=,,9,23	<prep=23,-29,,-19,28,-9	<s=,,,-14,,,-16	<so=,32,,,,10,18	<time=,10,,,,,10	<when=14,,,,,,-24	<why=,-8,,,,,-17	=-26,,14,,-23,-12,12	>!=,,,10,,,-9	>#=,14,,9	>$=-20,-18,,29,,-18,-15	>,=,,,,,-8,12	>:=11,10,,22,9	>N=22,8,,,,,25	>again=,,,,,,-15	>all=,,,,,,-12	>and=,,-10,20,,,10	>bad=-22,,12,-12	>be=-28,,18,-36	>can=,14	>choose=,,,,,,-12	>do=,,,,,14,-18	>done=,,,,,13	>ed=,-20,,10,,,-18	>good=,-19,-13,11,,13,16	>ly=,,,9	>modal=-12,10	>now=,11	>only=-12	>past=,-10,36,-13	>prep=-11,33,-15	>s=29,,,,-11	>stay=17,11	>the=,21,-11	>time=,-23,,10,,21,21	>we=,,,,,,10	>when=,,,,,,-28
-word just	<,=-9,,,,,,-14	<N=39,,,-26,,,14	<^=-27,,-11,10,-13,,-31	<and=,,,,,,-9	<be=9,-9,13	<it=12,,,,,,19	<prep=,,,,,,-13	<s=,,,-36	<we=,,,,,,-14	=14,-35,,-78,-9,,-37	>N=-9,,,-19,,,-48	>bad=-16,,,,,,16	>done=,9,,,,,13	>ed=,,11,,,,12	>ing=,,,,14,,-12	>past=9	>prep=,13	>s=44,-18,12,-17,,,11	>so=,,,12	>the=10,-9
-word keys	<,=,-10,,14,,,13	<N=,,,,,,11	<^=-19,25,,-9,,,-17	=-25,15,,,,,10	>,=,,,,,,11	>be=-10,25,,-8
-word launch	<,=13	<^=,12,,-17,,,-15	=,,,-20,,,-13
-word let	<,=,-11	<^=-15,42,-8,-14,21	<not=-11,,,,,,18	=-37,,-13,-12,40,,28	>it=,21,,,,,16	>my=-23,-9,-11,-28,41,,21	>the=,,,,,,-12	>you=,,,14
-word long	<,=-11,26	<^=,,,21	<prep=,,17	=-28,,16,,,,-10	>,=-9,,,,,,-14	>N=,-12	>good=-11,22	>make=,,,30	>prep=,,11
-word max	<,=,-10,,,,,-17	=,,,,,,-11	>#=,-10,,,,,-17
-word maybe	<,=,,,,,,-18	<^=,,,,,,-12	=,-15,,-10,,,-30
-word my	<,=,14	<N=,,,-12,38	<^=,-16,-12,-19,-17	<all=19,,,-14,,,17	<and=,-13	<bad=,,,8,,,14	<be=-9	<but=16	<choose=,12	<good=-23,,,,,,-8	<please=-13	<prep=-11,-9,-9,17,-11,17	<s=25,,,,,,9	=,-26,-31,-43,,-8,-18	>N=-17,-19,-22,,,-16,-32	>make=,,,,,17,21	>s=20,-10,,-24,,,9
-word never	<,=,13,,-9,,,-17	<N=12,,,-8,,,15	<and=,,,,,,-13	<be=-9,,28,,,,24	<have=,,,10	=-17,,68,-23,-10,-11,12	>done=,,15	>ed=,,,,,,16	>good=10,12,15,-13,,,-10	>have=,,,,,,-10	>prep=,15	>s=,,,,,,18
-word new	<,=,-13,,,,,15	<N=,11,,,9,,14	<no=,25	<the=,,-19,42,-13,,-9	=-17,14,-26,29,,,18	>N=-12,12,-17,39,,-10,19	>s=,9,,-10
-word no	<,=14,21,,-20,,-9	<:=,33,,-12,,-9,16	<N=-9,-10,-10,12	<^=-27,33,-9,24,-15,-15	<and=-9,23,,-11	<be=,-16,,,,16,-17	<but=21,,,,,,-10	<have=20,-36,,-11,,,-29	<make=15,-9	<past=,-11	<s=14,-18	<so=13	<still=,-10	<the=,8	=,13,-41,-46,-35,-29	>$=,,,,,,-11	>,=-11,,-8,,,,-18	>N=43,10,-18,,-18,-8,59	>bad=-29,-18,,,,,-46	>good=,,,,,,-10	>ing=,-34,,-8	>make=,,,8	>need=,,,,,,-17	>prep=11,36,,-12,,,21	>s=-15,13,-11,-27,,-8
-word nobody	<,=-12,-9,,13,18,,15	<N=9	<^=,,-9,-28	<and=-21	<because=,16	<it=-12,-10,,,,,-18	=-43,-16,,-26,,-11,-12	>N=,-9	>be=-10	>can=-11,,,-9	>ed=,22,,,,,9	>get=,,17,-8	>need=-16,16,,,,,8	>prep=22,,,,,,22	>s=-10,,,,,,-14
-word none	<,=,,,18	<^=-20,,,,,,-36	<so=9,,,,,,18	=,,-9,,,,-13	>prep=-8,,-8,,,,-18
-word not	<,=-18,19,,21,,30,27	<:=,19,,,22	<N=,,,,,,-16	<^=8,20,-12,-22,-14,-17,-38	<and=,34,11,-14,,,35	<be=11,-33,-12,-20,,-19	<can=43,-31,-16,-26,-11,,23	<do=15,10,-22,-14,-11,11	<have=19,,,-17,,-9,-21	<modal=20,-14,,,,,9	<my=,21,,,,,14	<will=51,-15,9,15,,-26,50	=9,,-33,-64,-29,-28	>#=,25,,,,,14	>$=,,,20	>,=11	>:=,8,,,,,10	>N=34,-11,-14,-11,-16,-12,28	>bad=-40,,-9,13,,,-49	>can=15,,,,,,16	>choose=,-18,9,,,-10	>do=,8,,,,,12	>done=24,,,-19	>ed=11,18,-10,-9	>get=18,,,,,10,23	>good=19,-18,,-26	>have=-13,-14,,,,,-9	>ing=-14,30,,-8,,-12,9	>it=,10,,,,,-29	>make=38,-20,,-11,-10,,31	>maybe=10	>need=,30	>now=,,,,,,-15	>past=18,-8,,,,,-15	>please=22	>prep=,,,,,,44	>s=,58,,,,,11	>the=,-15,10,-8,,,-19	>time=,-11,,,,,-11
-word nothing	<,=24,,,8,,,-15	<N=-16,,,,,,-12	<^=,-25,-11,-23,,,-47	<and=,,,,,,11	<be=,,,,,,-11	<do=20	<have=,,23,,,,22	<so=,19,,,,,13	=47,-33,10,-46,-11,-12,-37	>N=,11,,,,,12	>bad=-24,,,,,,-18	>be=-14,-14,,-15,,,-30	>good=9,,,-15	>prep=16,-19,17,-10	>s=,,,10
-word one	<,=,,,-9,,,-15	<:=,34,,-8,,,13	<N=,34,28,,-11,-17,18	<^=-24,,,-16,-13,,-32	<all=,-12,,12	<be=,-14,18,-10	<choose=,,,,,,9	<done=,-17,,,,,-10	<ed=,9	<good=,,,-15	<it=-10,9	<ly=8	<make=,,,,11	<no=18,-13,,-11	<prep=,,,,36,-9,15	<s=32,,,21,,,-8	<the=,,-13,,,39,-14	<time=,11	=-13,11,39,-10,15,-18,-12	>$=-11,8,,-14,-12,-11,-30	>N=-17,-11,32,,57,-18,48	>be=,24,,-18,,,-26	>choose=,,,9	>good=,-13,,,,,-16	>have=,-9,,,,,-13	>it=,,,,,,-13	>past=,,,22	>please=,39,,,,,48	>prep=30,,,-9,,15,-17	>s=,,,,,,-21	>stay=,10,,,,,15	>time=8	>we=,,,,,15	>when=,11	>you=,,,,,,11
-word only	<,=-8,,,,,,-10	<N=,24,-9,-19,,-9,28	<and=9	<bad=,,29,,,,22	<be=,-16,,,,,-35	<good=,,9	<it=8,-8	<modal=,9	<my=12	<s=,33,,,,33,14	<the=9,10,,,,,15	<we=,-19,,,18	=23,16,17,-52,19,,32	>#=8	>$=-15,25,-11,-14,,-11,10	>,=-8,27,,11,,,14	>N=16,,-8,,,,13	>ed=,,,,19	>good=33,,,,,34	>need=,-12	>prep=,13,,-9,,,11	>s=,,,,,,-24	>the=,-17,,,18	>they=,,,,,,10	>when=,,23
-word or	<,=-10,-27,,,,,-48	<N=-11,-9,,,-11,,-27	<^=,-13,,,,,-22	=-36,-43,-14,-25,-28,-17,-90	>N=,-15,,9,,-10,-19	>choose=,-12,,,,,-9	>ed=,21	>not=,,,,,,-15	>the=-11,,,,,,-29
-word order	<,=,19,,,,,25	<N=,9,,,,,19	<^=,,,,,,-9	<the=,,,,,14	=17,43,,-17,,16,38	>$=,13	>N=,-8	>and=,,,9
-word page	<,=,,,15	<N=,9,,,41,,13	<bad=,,,,,8	<ing=,,,-9	<prep=,13,,,,-9,-29	=-9,18,-20,,48,-24,26	>#=,-12,,-15,,-8,-22	>$=,29,,,20,,-8	>,=,-17,,,,,-20	>N=,16,,,20,,15	>and=,,,11,,,15	>be=,-29,10,,21	>s=13	>will=,11,,,,,13
-word people	<,=,,,,,,8	<N=,,,-13,,10,-20	<^=,,,,,,-13	<all=,,,,,,-10	<s=,,,,,,-9	=-13,-13,57,-22,11,,-34	>N=,,13,-8	>ed=,-10,,,,,-8	>prep=,,,,,12	>they=,10
-word please	<,=,,,,,,12	<N=,20,,,,,29	<^=-12,,,-33,-8,,-46	=-15,20,-15,-38,-19,,-17	>$=,16,,,-8,-8	>,=,25,,,,,30	>N=,,,,,18	>choose=,-15	>do=,,,,,,-18	>make=,-11,,,,-9,-15
-word pls	<,=11,8,,,,,19	<^=,,,,,,-15	=,,,,,13,22	>$=,,,,,,29
-word plus	<,=,,,,12,,9	<N=,15	=,17,,,12,,9	>the=,21,,,,,12
-word poor	<,=-12,,,,,,-10	=-12,,,,,,-10	>N=-12,,,,,,-10
-word put	<,=,28,,,,,22	<^=,,,,,20,33	<and=,,,,,,-12	<have=,-15	=-14,,-9,,,44,47	>N=,-16,,,,29,36	>it=-9	>prep=,,,,,12	>the=,,,17,,,10
-word receipt	<,=,,,18	=-11,-9,,20,,,10
-word room	<,=,,,,,,15	<N=,,,-14	<bad=-9,,,16	<the=,,,,,,-16	=-21,,,,,,-39	>N=,,,,,,-9	>be=,,,,,,-10
-word roughly	<,=14	=17,,,-16,,,-20
-word run	<,=,-10,,,,,-23	<N=,,9	<^=,,,,,,-18	<all=,,,,,,8	<not=22,,13,,,,20	<s=33,-10	<the=-14	<will=,22,,,,-9	=41,-21,33,-18,-11,-12,-21	>$=39,-12,,,,9	>:=,-9,,,,,-10	>N=-11,17	>be=11	>it=,,12,,,,-13	>prep=,,,,,,-9	>the=,,,,,-8
-word same	<,=38,-22,,-11	<^=-9,-16,,,36,,28	<the=-33,11,71,,,-11	=,-26,62,-19,29,-17,21	>$=,-12,13	>N=9,-29,43,-17,33,-8,8	>prep=,-10,,,,,-9	>time=,36
-word see	<,=,,,,,,-13	<and=,-9,,,,,-21	<can=,,,,,,-12	<my=,,,,,,-12	<not=,,,,,,-9	<prep=,,,,,,-13	<s=30,,,,,,18	<we=,,8,,,,16	=19,-32,30,-25,-12,-16,-58	>$=,-10,,,,,-16	>,=,,15	>N=,,,,,,-12	>it=,,,,,,-11	>the=29,,20,,,,20	>they=19	>why=,,,,,,-10
-word she	<,=,-13,,18	<^=-26,-13,,,,,-24	<and=9	=,-28,-18,31,,-9	>be=28,,,-10,,,10	>can=,,,,,,15	>do=,,,,,,-9	>good=,,,10	>past=-14,-8,-8,13,,,-18	>s=-12,,,,,,-11
-word short	<,=,30,,22	<the=,17	=32,35,-8,15,,-10	>N=-12,52,,23	>prep=30
-word since	<,=,12,10,,,,20	<N=19,-16,-13,,,-10,12	<^=,26,-8,-18,,,31	<and=,,,,13	<bad=-9,,17,,,,-11	<good=12,,,16,,34	<have=,,,,,,-13	<ing=,22	<s=26,-11,,,,10,8	<still=,,,,,,-24	=38,,-14,36,,18,87	>#=12,-8,,8,,,25	>$=9,,,,,,-15	>N=,13,-9,,,33	>all=,13,19,,,,11	>it=8	>no=,22	>the=31,-16,,,,-8,21	>time=-8,-18,,17,,,26	>we=,,,17	>you=,,,,11,,19
-word so	<,=8,20,,-8,-11,-11,54	<N=-17,13,,,30,18,-13	<^=8,-24,20,,,-15,18	<and=,9	<bad=16,-13	<be=,-16,,,,,-13	<good=,,,,13,,14	<now=,,,10	<s=,,,,,,-14	=,,11,-22,16,-15,49	>$=-9,,,,,,-8	>:=,20,,,,,20	>N=-18,,,-12,-12,-9,-14	>ing=,,10,-9,,,9	>it=-15,,12,34,,9,-12	>make=,,,,,,10	>no=28,,,,,,37	>prep=,,,,15	>s=,,,-10	>the=42,17,24,-11,30,,50	>they=,-10	>time=,12,,,,,8	>we=12,-23,,9,,,12	>you=,,,,,,-18
-word sorry	<,=-14,,,-8,,,-11	<^=,20,,21,,-10,13	=-15,21,,10,,-13	>$=,,,-9,,,-14	>prep=,-11,,-13
-word start	<,=,14	<N=,,,16	<not=12,,,,,,18	<prep=,,,,,,12	<will=,-18,,,,,-14	<you=,,,,,,-8	=,-16,-11,,,-8	>,=,,,,,,11	>N=,11	>prep=-11,-24,,,,-8,-20	>when=,14
-word starting	<,=,,,,,,-24	<N=,9	=-11,,,-9,,,-10	>prep=,,,,,,-31	>time=,12,,,,,10
-word still	<,=,,,,,,-8	<N=20,22,,,,,25	<^=12,-27,,-16	<be=11,-12	<they=,9	<we=,,,,,22,9	=47,-20,-16,-40,-12,15,16	>#=24,,,,,,13	>N=17,,,,,,15	>bad=11,,,,,,27	>get=,,,,,,10	>good=-12,20,,,,,-28	>have=,,,,,13	>ing=,-11,,,,,-18	>need=,8,,,,16,10	>no=,-14	>prep=,,,,,,-9	>s=10,,,,,,9
-word tabs	<,=,19,,-9,,,18	<N=,,,,,,-18	=-14,12,,-21,-10	>$=,14,,-17,-10,,11
-word tell	<,=,11	<^=,,,,,,14	<not=-13	=-21	>my=,,,,,,-18	>prep=-14,,,,,,-11	>they=,,,,,,24
-word tested	<,=,-11,,20	<and=,28	=,36,,9	>$=,25,,9
-word thanks	<,=,,,,,,-14	<^=,-10,,,,,-17	=,-17	>$=,,,-8	>prep=,-11,,14,,,-12
-word that	<,=14,,,-35,-9	<N=9,-23,,,27	<^=-12,18,,28	<and=22,38,,,,,30	<bad=,,,,,,-9	<be=,,34,-9,-10	<choose=,,,,,,11	<do=-12,,,,,12,-14	<done=,,,,,,-8	<ed=,17,22,-20	<good=,11	<have=,,,,,,-10	<if=,,,,,,-9	<ing=,-11	<make=,,13,,,,9	<no=12	<not=,,,,,,-22	<now=,,,,21	<past=,,,,,,-9	<please=,,,-13	<prep=-19,17,,,-9,-11	<s=,-8,,,,,15	<so=-20,-10,14,27,,,-20	<time=,,14	<when=,-9	=-31,,27,-34,,-18,-29	>$=-10,10,-11,-10,-14,,14	>,=,,,-12	>N=-34,-12,31,,,,-33	>all=,,,,,,-9	>be=28,31,8,,11,-10,25	>because=,,,,,,14	>do=,,,25,,,15	>done=,,,,,,-15	>ing=,,,,,,-9	>it=,,,-10,,,-14	>make=,,,-10,,,-12	>modal=,,,,,,-16	>need=,,,,,,-9	>no=,,,,,,-24	>prep=,,15,,,,22	>s=-19,20,9,-15,15,,9	>the=-15,-35,18	>they=,,25,,,,-11	>we=16,,-12
-word then	<,=-12,10,,-12,,,-46	<N=,30,,-8,,,21	<^=-10,21	<again=,-11,,,,,-17	<and=,-10,,-25	<good=,,,,,,-12	<ly=,18,,,,,18	<s=,25	<when=14	=-35,64,-21,-65,-13,,-37	>$=-9,35,-10,-14,,,34	>,=,35,,,,,10	>N=,-21,,,,,-35	>it=,19,,,,,18	>s=,,,-11	>the=,-9,,-10,,,-16
-word they	<,=-15,20,23,19,,,19	<N=,,,-9	<^=14,23,,-29,11	<and=13,,,16,,,15	<because=14	<but=-14,,,,,,-9	<it=,,17,,,,-16	<when=21	=23,,12,-21,,-16,-21	>N=18,,8,-10,14	>be=11,11,-9	>choose=,,11,-11,,,-8	>do=32,,,,,,48	>ed=-10,,,,,,-16	>have=,35,,,,,-14	>make=,,-10	>will=,-8,,,,,-13
-word third	<,=44,,,,,,29	<the=-25,13,,-8,,,-19	=23,,,,,-12	>N=18,,,,,-11	>prep=,,,-9,,,-11
-word though	<,=,,,32	<N=,,,,,12	<prep=,,,,,,-15	=,-13,,27,,10,-10	>$=,,,20	>,=,,,,,12
-word thursday	<,=,22	<prep=-15,-15,,-9,,,-26	<the=,,,,,,11	<when=25	=10	>$=,-12,,-10	>,=,,,9,,,-14	>N=,,,,,,9	>and=,-9
-word ticket	<,=,,,,,10	<^=-10,24,,30,,,19	<the=-9,,-10,,11	=-17,,-16,25,8,29,41	>$=,-16	>prep=,,,,,21,-9	>s=,,,-8,,,-11
-word told	<,=,11,,,,,8	<N=,,,,,,-16	<they=,,,,,,-9	<you=,18	=,31,-9,-20,,,-9	>my=15,12,,-13,,,-13	>the=,10	>they=,9
-word too	<,=-9,,,,,,9	<N=16,-19,,,26,,9	<be=14,27,,8,,,24	<good=,,,18	<it=,-10	<s=,-9,16,11,,,13	=,,14,12,33,,50	>$=-17,-12,,15,14,8,9	>,=-8,-16,,,15	>N=,20,15,,,,14	>bad=28,11,,,,,19
-word tried	<,=23,-9	<have=9	<we=,,,,,,27	=30,-16,,,,,23	>N=13,-11	>all=16,,,,,,16
-word two	<,=27,-25,,-17	<:=,17	<N=-10,12,-11,21,,,-30	<^=,,-11,-15,,,9	<and=,,,,,,15	<be=,,,,,,-9	<because=-10,21	<have=,,16	<ing=,,,,,,-18	<it=,,,,,,-17	<past=,,,,,,-11	<prep=,-13,8,21,12,-9,44	<the=,14,28,30,,10,25	<when=,,,,,,-9	=,,28	>$=,,,,,,-15	>N=,,32,12,,19,41	>bad=,,,,,,-13	>ed=,,,,,,-13	>prep=28,-13,-9,,,,27	>s=-24,15,16,16	>time=18,,,11,,-10,14
-word use	<,=,12	<N=,-13,15,,18,10,13	<^=,-17,,,,,-10	<modal=,-9	<prep=,-15,,,,,-16	<we=12,,,,,,8	<will=,,,,,,13	=,-60,,,,,-15	>$=19,-9,,,,,10	>N=,17,,,,,10	>prep=,-11,,,,11,12	>the=,-44,,,,,-31
-word was	<,=,,,17,,,11	<N=-18,-49,56,-21,,-8,-12	<^=,,,,,,21	<and=,,,-10,,,-12	<choose=,,,14	<it=-22,-34,,,,,-16	<make=,,,,14	<no=,,,,,,-9	<we=,32,,25,,,21	<why=,11	=-69,-41,62,24,23,-23	>#=-12,,,10	>N=-24,-25,10,28	>bad=,12,,,,,-16	>choose=,,,9	>done=,-8,,-22,,,-29	>ed=16,-14,14,-10,12,,-9	>good=,8,,-9,,,-8	>ing=,37,,,,,15	>not=,-23,20,,9,,26	>prep=,,,-13	>the=-17,-10,24,19,16,,39
-word we	<,=22,12,,-36,,-26,29	<:=,13,,-13,12,33	<N=,15,,-9	<^=-25,52,-18,20,-23,-20,66	<and=-17,,,,,16,-22	<because=,,,,,,-8	<can=,,,,,,-9	<do=,,,,,,-14	<good=,,,,16	<if=,-16,,-11,,,-12	<it=,,,,,,26	<maybe=,-10	<prep=,9,,10	<so=,,,12	<when=-10	<why=,50,,,11,,35	=-49,62,-40,-13,-10,,23	>N=-16,54,,,,10,48	>bad=23,-14,,-10,,,-12	>be=8,,-10,,,12	>can=,,,,,,-15	>choose=-16,10,-9,,-9,-20,29	>do=-30,42	>done=,,,19	>ed=,,,,,9,-11	>get=-16,,,,,,-14	>good=,,,10	>have=34,15,,-15,,-8	>ly=,-8,,,,,-19	>make=-10,40,,,13,,12	>modal=-9,-41,,-8,12,,-19	>need=,-16,,,,,-15	>now=,,,16	>only=,-13	>past=,-13,,21	>still=,,,,,17	>will=-17,44,,,,,42
-word what	<,=8	<N=,15,,,11,,38	<^=-24,-17,,-26,-11,-9,-25	<and=,,,,,,-12	<be=,24	<good=,14	<make=,-11,,,,,-20	<my=,,,,,,-10	<prep=,,,,,,-10	=-21,-13,,-45,-11,-17,-33	>,=,12,,,,,18	>bad=-8	>do=-10,,,,,,-19	>past=,,,-13	>s=,,,,,,-13	>the=-10,-8,17,,,,-23	>they=,,,,,,-9	>we=11,10,12,,,,30	>you=,12
-word whatever	<,=15,,9,-9	<N=13	<^=,17	=,,,-15	>$=-17,-16,,,,,-27	>,=,13	>s=15	>the=,14,,,,,11
-word which	<,=,-15,28	<N=,,,,,,-13	<make=,,,,,,-10	<prep=,,,,,,-9	=,-34,14,,,,-22	>N=12,-8	>be=,,,,,,10	>do=8	>have=,,,10	>prep=,,,,,,-11	>s=,-8,,,,,15
-word wrong	<,=,,,10,,,9	<N=,,,,,,-10	<be=,-20,,,,,-16	<the=21,,,-18,,,20	=,-32,-13,-20,-8,,-8	>$=-9,-27,,,,,-22	>N=27,,,-11,,,22	>prep=,,,,,,-13
-word you	<,=-10,18	<:=,,9,,,,-16	<N=13,-11,,-21,16	<^=-13,36,-20,-50,,-12,-29	<and=,,,9	<bad=,9,,,,,-10	<because=,,,,9,,9	<can=,,,,,,8	<do=,-8,,,-9,,-15	<good=,16	<if=28,-19,,,,,-13	<ing=,,,,,,20	<it=,,,13	<make=,-13,,11	<modal=,-10	<please=,,,,,,-15	<prep=-12,19,,,-13,16,18	<s=-10,13,,,,,-17	<so=,-9,,,,,-21	<when=-8,-25,10,-14,21,,-9	=-33,,-33,-61,,-37,-54	>$=-8,-19,,,,,-26	>N=-15,-21,16,,,-15	>bad=-8	>be=-10,-28,,-15,17	>can=-14,-10,,,,,-35	>choose=31,20,-10	>do=,15	>done=,,,-17,,,-10	>ed=,31,,16,22,,44	>get=,,,-15,,,-23	>good=,12	>have=24,25,,-19,8,,-14	>make=,-9,,,,,-13	>modal=-10,9	>need=,-10	>past=,39,-8,-16	>prep=,-14,,,,,-15	>the=,-10,,,,,10	>when=10,-15,,,,,16	>will=,9,,,,,-14
-word zero	<,=-9,-12,,19,,,11	<prep=,,,22,,,18	=,-22,,39,,,39	>$=13	>s=,-19,,26,,,10
-word add	<:=,,,8,,,11	<^=,,,,,,-8	<and=,,,,,,9	<we=25,,,,,,19	=17,-8,,,13,13,20	>N=,,,,,,17	>s=,,,,15,,12	>the=13,,,,,9
-word check	<:=,,,13,,,8	<N=,,,15	<my=,,,,,,-15	=10,-24,-9,12,12,,13	>prep=13,,,-13,22,,24	>the=,,,,,9
-word complete	<:=,,,15,,,15	<be=,-12	=,-24,,32,,,33	>$=,-10,,31,,,13	>,=,,,14,,,19
-word d	<:=,,,24,,,16	=,12,,22,,,16	>$=,12,,22,,,16
-word measure	<:=,,,,,10	=,-9,,,,10	>the=,,,,,10
-word three	<:=,12	<N=,10,,-14	<^=,,,24,,,19	<all=14,,,-17,16,,-12	<have=,,,,,,-27	<need=,-9	<prep=42,-9,,16,13,-9	<s=,,,,,,-18	<the=-10,-9,-10,21,-11,,11	<when=,,,-11,,,-13	=,-12,-18,27,,,-9	>$=38,-11,,19,,-9	>,=,19,,-9,,,10	>N=,24,,-16,,,-20	>bad=-9,,,30,,,14	>ing=,-9	>prep=,,,-12	>s=-14,-25,,-10,13,,-26	>time=,,,,,,-12
-word your	<:=-8,-9,,10	<N=,,,,,,-22	<^=,-10,18,44	<and=,-11	<good=,-16,,12,,23,11	<ing=,22	<it=,14	<past=,,,9	<prep=-10,24,,,,-16,15	<when=,-14,,,,,8	=-33,8,14,33,-15,,13	>#=,,,11	>N=,13,19,40,-11,13,25	>ing=,,,,,,-9	>make=-11,,,-9,,,-13	>s=-11,,,,,,11	>time=,18,,,,,10
-word +	<N=,-10,,12	=,,,9,,,14	>#=,15
-word .	<N=10,,9	<the=,,,,,,13	=,,11,-14,,-8,-13	>N=,,,-17
-word ablation	<N=,14	=,11,,,,,-10
-word accepted	<N=,,,30,,,18	<be=,,,-28,,,-11	<s=,,,11	=-12,-15,,12,,,10	>,=,,,-9,,,-11	>the=,,,18,,,12
-word accepts	<N=,-14	=,-14
-word accordingly	<N=,10,,,,,11	=,10,,,,,11	>$=,10,,,,,11
-word account	<N=18,,,31,,,24	<my=12,,,,,,11	<the=,,,,,,-14	=30,-20,,39,,,27	>,=14,,,,,,15	>be=,,,,,,18	>get=17
-word accounts	<N=,18,,-11,,23	=,10,,,,21
-word ad	<N=13	=25,,,-15	>N=26
-word address	<N=12	=11,-12,,19,,,8	>$=,,,9
-word afterwards	<N=,,,,,,-10	=,,14,,,,-15	>$=,,14,,,,-8
-word again	<N=16,-13,-10,,,,22	<bad=38,,,-46	<good=-17,-11,,29,,,16	<it=,10	<need=,,,,,,-11	<prep=,,,21,,,24	<s=,,39,,,12	=,,,61,-14,-9,50	>$=-27,-23,,10,,-11,18	>,=28,-17,12	>and=,,,14	>prep=20,30,,33,,,34
-word against	<N=,,,,,,10	<choose=,,,-9,,,15	<make=14	<s=,,,,,,-9	=9,12	>the=,14
-word agency	<N=14	=9,,,-8
-word alerts	<N=,11	=,10	>prep=,11
-word altogether	<N=,,,,,,11	=,,,,,,9
-word analysis	<N=,,,,,,-11	=,,,,,,-10
-word answer	<N=-13,,,,,9,-10	<the=,,,,,,21	<you=,,,-17	=,17,-9,-31	>$=-15,,,,,,-8	>,=,10,,-18	>be=27	>prep=-10,,,,,,9
-word answers	<N=,,,15	=11,,,13,,,11	>prep=,,,9
-word anymore	<N=,18	=,36	>$=,19	>,=,17
-word anything	<N=,24,,-11	<bad=,-14,,,,,-8	<choose=,,,,,,-11	<do=9	<make=27	<when=-11	=10,,,-25,-10,-11,-16	>$=14,-17,,,,,-14	>,=15,,,,,,19	>N=-14,,,,,,-25	>prep=8,12
-word app	<N=19,,,,24,,12	<my=30	<the=-9	=26,,,-11,23,-13,17	>$=,12,,,14	>be=15	>s=13,,,,,,11
-word appears	<N=,,,,,,-12	=,,,,,,-16
-word application	<N=,,,10,,16,13	=,,,9,,16
-word apply	<N=,,,,,,15	=21,,,,,,25
-word appointment	<N=,,,11	=8,,,12,,-9,15
-word approval	<N=,11	=13,10,,,,,8
-word approvals	<N=,9	=,10
-word approved	<N=,,,8,,,14	<^=,19,,-19	=,29,,,,,10	>prep=,28,,-11
-word archive	<N=,,,-10	<the=54,,-12,-24,-10,24,14	=60,-13,-13,-34,-10,23,10
-word argues	<N=,-10,-19,,,,-18	=,-10,-19,,,,-18	>it=,,-19,,,,-14
-word argument	<N=,14,,,,,9	=,35,,,,,9
-word ask	<N=,9	<^=,,,,,9	<and=,-11,,,,14	<prep=,,,,,,-13	<the=,,,,14	<will=,,,,,28	=-17,-10,-10,-11,11,59	>$=-11,,,,,,-11	>N=,,,,,8	>be=,,,,14	>prep=,10,,,,9	>the=,,,,,17
-word asked	<N=,,,-13,,,-35	<have=,,,,,,10	<we=,,,,,,-12	<you=,,,,31,9,19	=-21,-9,-11,-11,65	>$=,-15,,12,,11,-9	>if=,18	>prep=-13,-8,,-9,71,-11,10	>the=,,,,,,-13
-word asks	<N=11	=13	>prep=13
-word attempts	<N=,,-9	=,,-9
-word away	<N=,24	<be=25	=22,19,,-12,,-9	>$=18,24,,-8,,,-14
-word banner	<N=,,,,,,-10	<^=,,,9	=,,,,,,-22
-word batch	<N=-10,,24,-9	=-14,,24,-13
-word becomes	<N=,9	=,,,-9,15	>the=,,,,15
-word been	<N=,,,,,,-14	<^=,20,,-9	<be=20,-12,,,,,22	<have=31,,,,,-8,14	<modal=,,,,,,-10	=28,,-9,-13,,-11,12	>N=26,,,10,,,16	>bad=,,,-15,,,-10	>choose=,-12,,,,,-10	>ed=,,,,,,12	>good=15,22,,-14,,,12	>ing=22,-13	>prep=-11
-word before	<N=-11,,,,,,-9	<^=,,,,,11	<good=13,,,,,,-12	<make=,,,,,,-10	<prep=,,,,26,,25	<s=,-8	<time=,,,,,,-12	=-11,-29,,-10,12,24,-25	>$=,,,,24,,16	>N=,10,,,,,21	>all=,,,,,10	>ing=,,,-10,,,-15	>the=-10,,,10,,27	>time=,,10	>we=11,,,,,,8	>you=,,,,,,-18
-word behaviour	<N=,10	=,9,,,,,12
-word better	<N=,,,,,,-10	<be=,-8,,-16,,,-12	=,12,,-23,,,-33	>$=,,,,,,-18	>N=,,,,,,-14	>prep=,27,,-9
-word between	<N=,-10,,,,,-18	<^=,28	<bad=,,,,,,-10	<choose=,,,,,,-15	<ing=,28,,,,,32	<prep=,-10	<s=,,,,,,-31	=-25,19,,-27,,-8,-54	>#=-9,,,-8,,,-27	>the=-12,42,,,,,-9
-word beyond	<N=,,,,,,-10	=,-12,-9
-word bill	<N=13	=12
-word board	<N=-10,10,,,,19	<prep=,,,,,,16	<the=,-16,,33,,,19	=,-19,-11,32,,22,17	>$=,-11,,32,,,20	>N=18,,,8,,,16	>prep=,,,9
-word boards	<N=,-9	=,-9
-word booked	<N=,,23,-9,,,-17	<be=19	<s=,,,,,,12	=19,-9,29	>,=,,,,,,-16	>prep=,,33,-10,,,15	>the=,,,9
-word bookings	<N=,,,-12	=,-8,,,,,-9
-word boss	<N=,,,,,,-10	<the=,22	=-9,18	>N=,20
-word both	<N=,19,,,,,-15	<^=-19,-22,-16,,,,-35	<because=-10,,23,,,,12	<done=,25,,15	<ing=,17,,,,,12	<make=,-9,,,,,-20	<need=19,,,,,,19	<prep=-12,,-9,9,,,14	<s=,20,,10	=-26,40,,,-18,-28	>$=,-15,,-17,,-17,-9	>N=,11,,16,,,-32	>be=,15,,,,,-9	>prep=,20,,,,,16	>s=,23,,,,,42
-word bounces	<N=,,,,,,8	=,,,,,,12
-word box	<N=,-8,,11,,,16	=,-12,-10,11,,,9	>$=,,,,,,8	>prep=,-9,,12,,,-8
-word branch	<N=,-10,,,,10,9	<the=,15	=,12,,13,,9,11	>N=,,,,,10	>be=,18
-word breaks	<N=-37,,,10,,,-8	=-25,,16	>$=,,,10
-word browsers	<N=12,,,11	=11,,,11,13
-word budget	<N=20,-9,,14,,25	<^=,20,,,,,18	<the=,25	=,50,,,,19,20	>N=,45	>prep=,,,,,,9
-word build	<N=10,,,11,,,18	<^=,,,-8	<prep=,,,16	<the=10,,,10	=,-12,8,27,-8,-16,17	>#=,,,17	>$=,8,,,,,11	>:=,,10	>N=,,,12,,,-25	>bad=,,,,,,16	>be=,,,15,,,16	>s=11	>the=,,,,,,10
-word builds	<N=,,,12,,,13	>prep=,,,10
-word built	<N=,,,-9	=,-10,,-8	>and=,,,,,,9
-word bundle	<N=-10	=-11
-word button	<N=,-17,,,,,-15	<the=,,21	=,-21,19,-13,,,-12
-word c	<N=,21,,,,,21	<ing=,-20	=,12,,18,,,16
-word cable	<N=12,-23,,,,,12	=9,-25,,,,,11	>$=,-19
-word cache	<N=,,-12,17	<the=,-12,,10	=-12,-21,20,34	>$=,,,13,,,27	>,=,,,,,,-13	>N=,,,22
-word calendar	<N=,,,,,24	<the=,,,,,,-20	=10,,,-9,,20,-18	>$=14,,,16	>,=,,,-15,,,-21
-word call	<N=-13,18,,25	<prep=-10,,15,,,,23	<the=,,,11,,20,11	<we=,,,,,8	=-24,34,13,33,,22,47	>,=,,,25	>N=,,10,,,,10	>prep=,9,,14,,,12	>the=,,,,,16,24
-word called	<N=32	<be=,10	=29,,,,-10	>N=,,,,,,-12
-word came	<N=10,,,10	<s=,,,17	=,-28,,46,,,15	>again=,,,18,,,14	>prep=14,-17,19,18,,,20
-word cancelled	<N=18,-9,,,,16	<be=-13,15	=,,,12,,14,-10	>$=-9,11,,-13,,,-11	>and=,,,,,23,-9
-word candidate	<N=,-30	=,-30
-word candidates	<N=,13	=,24
-word cap	<N=,20,,,,,10	<the=12	=,12,,,,,10	>,=13	>prep=,17
-word card	<N=,-11,,21,41,16,32	<the=13,,,-8,,22	=20,-15,,15,35,45,39	>N=12,,,,,,11	>prep=,9,,,,36,30
-word cards	<N=,-18,,10,,,21	=,53,,21,,,22
-word case	<N=,-16,,,,,-38	<you=,10	=,-25,,-17,,,-36	>$=,,,,,,9	>,=,,,,,,-17	>the=,-14
-word cases	<N=,,,9	=,-9,11,11,,,9	>N=,,,,,,13
-word certificate	<N=,,,10	<the=,-13,,-13,,50,8	=,-13,,,,45,15	>be=,,,-11,,,-9
-word changed	<N=,-10,10,,,,12	=9,,15,-9
-word changes	<N=,,,,,,-11	=13,,,,,,-11
-word chapter	<N=,,,,,,14	<^=,-11,,29	<prep=-11,16	=,30,,19,,-9,14	>#=,-16,,23	>$=,30,,,,,13
-word chapters	<N=,,,,,,-16	=,-8,,17,,,-19	>#=,,,14
-word chart	<N=,-12,,,25,,25	<the=,,,,,,12	=,-13,,,27,,37	>$=,-18,,,27,,27
-word choice	<N=,,,,,,-17	<the=,49,,,,,17	<you=,12,,,,,11	=-15,50,,-10,,,-11	>$=,-12,,,,,-28	>prep=,10,,,,,-8
-word chose	<N=,,,,,,-14	<you=,18	=-10,24,,-9,,,-11	>N=,9	>the=,15
-word clause	<N=,10,,,,,10	=,,-9,11,,10	>$=,,,21
-word client	<N=,,,,,,-12	<^=-13,,,,11	<the=12,20,-10,,17,,15	=24,9,-14,-9,28	>$=,10,,,,,8	>N=18,,,,,,12	>be=23,,,,,,-8	>prep=,14
-word clients	<N=-9,17,,,,,12	=-12	>can=-10,18
-word closed	<N=,10,,15	<^=-11,,,47,,,15	<be=-12,,9,,,,-9	=-9,16,,133,,,23	>$=,-10,,34,,,12	>:=,,,14	>prep=,30,12	>the=,,,38	>when=,,,,,,-15
-word closes	<N=,,11,-20	=8,,13	>prep=,,11,-19,,,-14
-word code	<N=-11,,,,,,-10	<the=,,,,,,-15	=,-18,-9,-19,,-12,-24	>#=,,,,,,-15	>be=,,,,,,11
-word codes	<N=,,17	=,,16
-word column	<N=,26,24	<the=,,22	=,17,41,-12	>,=,,17	>N=,11,,,,13	>prep=,,20
-word columns	<N=,-10,,-11,,,-11	=,-15,,-17,,,-23	>$=,-13,,,,,-27
-word comes	<N=-11,-11,12,12,,,15	=,-13,11,18,,,19	>again=13,,,,,,21	>prep=,-9,16,21
-word comments	<N=-14,,,,,,-12	=-18,12,,,,,-22	>$=-13
-word company	<N=,30,,-16,,,-20	<the=10,,,,,,12	=12,25,,-18,,,-13	>$=,28,,-13,,,-11
-word confirmed	<N=,,,14	<be=,,,15	=-14,,,36,,,17	>prep=,,,27,,,9
-word console	<N=10,,,,,,9	=15,,,,,,9	>s=15
-word consumer	<N=,,,,,,9	=,-9
-word contract	<N=,9,,,,,-13	<the=14	=9,,,14,,-10	>$=,9,,17,,,10	>be=,,,,,,-16	>s=15,,,,,,12
-word copy	<N=11	<the=8	=26,-12,,,,,29	>$=9	>prep=,,,8,,,12
-word costs	<N=-11,,8	=-14,,,-29,,,-24	>N=-8	>be=,,,-16,,,-14
-word counts	<N=,-23,14,17,-13,,-10	=,-24,13,17,-14,,-10	>N=,-18,13
-word covers	<N=,-13,,,,,-9	=,-19
-word crashes	<N=,,,9,,,11	=,-9	>prep=,,,,,,10
-word credentials	<N=10,,,,,,12	<the=8,,,,,,8	=18,-13,,,,,16
-word cron	<N=,9,,14	<the=,,18	=,27,21,10,,,17	>$=,13	>s=,14,,14
-word customer	<N=,-10,11,,,,-17	<^=,,,19,,,14	<the=,18,,,11	=-14,,,19,,-8,10	>N=,-9,11,,13	>can=,,14,,,,12	>done=,,,,,,-13	>s=,,-10
-word customers	<N=14	<^=30,,,-12,,,12	<ing=,,,14	=32,,,-10	>$=,,,13
-word cut	<N=18,-10,,,,,16	<^=,,,22	<and=,11,,10	<be=,-25	=35,-23,,27,,-9,27	>$=9,12,,,,,15	>bad=,,,,,,14	>the=32,-11,,15,,,-9
-word cuts	<N=19	=19
-word data	<N=,,,,,,-12	<no=,,,12	<prep=16	<the=9,,,,,,21	=17,-15,,12	>$=,,,,,,-12	>be=-9,-10,,11	>prep=24,,,-8
-word database	<N=,,,,,,-17	<the=9	=13,10,,,,,-15	>$=,,,,,,-22	>N=15	>be=,12
-word date	<N=-12,17	<prep=,,,13,,11	<the=-11,,,12,34,,9	=,,,19,25,14,43	>$=,,,17,,,9	>N=,,,9,35,,13	>and=,8	>s=-10
-word day	<N=-10,33,,,,,15	<^=,,,,,,-10	<all=-15,,,,,,-20	<prep=,,,,,,-9	<the=15,-35,10	=-13,,,-17,,,-13	>#=,,,,,,-10	>$=,9,-10,,,,11	>,=,,,,,,-10	>:=,10	>N=,,,,,,-11	>prep=,,15,,,,8	>when=,,,,,,-14
-word db	<N=,,11	<the=,8	=,,11,-9	>N=,,11,-9,,,13
-word decides	<N=,-8,,,,,-17	=,-9,,,,,-33	>prep=,,,,,,-22
-word deleted	<N=,,,-16	=11,,,-21	>the=12,,,-16
-word deletes	<N=,9,15,,,,18	=,9,15,,,,18
-word dependencies	<N=,21,,,,,10	=,21,,,,,9
-word dependency	<N=,,,-8	=,13,,-9
-word design	<N=,,,,,,-17	<the=,,,9,,,-15	=,,,,9,,-19	>$=,,,,,,-21	>N=,14,,-9,9,,21
-word desk	<N=,-11	<the=,,,,,,-16	=,-19,,9,,,-11
-word device	<N=,,14	=,-15,14,,,,9
-word did	<N=,-12,20,11,,,14	<^=,,,-9,,,-20	<it=,,,25,,,11	<ly=,12	<we=-11,8,12	=-18,,24,23,,-9,-9	>choose=,13	>it=,,,23	>not=,,,,,,-22	>the=,-8,,18
-word died	<N=-23,,,17,,,-10	=-21,-8,,16,,,-8	>because=-14,,,17
-word dies	<N=-14	=-13	>N=,,,,,,17	>prep=-14,,,,,,-17
-word different	<N=,-10,11,-18,,,10	<prep=-13	<the=,,,,17	=-27,-17,16,-21,14,,-16	>N=,,,,18,,-28	>s=-11,-11,10,-14,,,10
-word disappears	<N=-9,,25,,,,16	=-9,,25,,,,16
-word disk	<N=11	<prep=,,,-10	<the=-15,,12,19	=,-19,9,20	>$=-10,,,18	>N=-8	>be=,,,,,,-8
-word does	<N=25,19,,,,,20	<and=16,,,,,,8	<it=,,,,,14,-15	<s=,,,,24	<they=,,,,,,-10	<why=-8,,,,,,-11	=17,11,-13,,,,-17	>N=-11,,,,21,,-8	>it=,16	>not=25,-27,,9,,9	>the=9,22
-word domain	<N=9	<the=,,,,,10,9	=14,-8,,,,,12	>$=9,,,,,,12	>,=,,,9
-word done_	<N=,,,37	=,-10,,48,,,12	>$=,,,28	>N=,,,14	>s=,,,13
-word door	<N=,,,,,,-16	<the=-19,-12,,25,,,17	=-20,-20,,23	>$=-17,,,26
-word down	<N=,,,23	<be=13,-13,,,,,-20	<done=,,,12,,21	<it=,,,,,10,15	<past=,,,,,,-19	<stay=,,,9,,,8	=-24,19,,54,,24	>$=21,,,-15,,,-16	>,=-13,,12,17,,,-8	>N=,,,10	>and=-22,,,,,,-19	>prep=-11,,-10,45,,34,18	>the=,14,,,,,14
-word drifts	<N=,,,,,,-10	=,,,,,,-10
-word drill	<N=,,,13	=-9,,,11,,,-14
-word driver	<N=11,-8,,-10,,,-10	<the=,,20,,,,17	=10,-12,19,-13,,,8
-word drivers	<N=29	=33,,,,,,9
-word drives	<N=,,24	=,,24
-word drop	<N=-10	<^=,-14	<prep=,,,,,,-13	=-15,-20,,,,,-18	>the=,-22
-word drops	<N=-12,27,27,,,,17	=-21,19,30	>prep=,22
-word dump	<N=,,,,,,13	<the=,,,,,,-9	>$=,,,,,,-11
-word duplicates	<N=-11	=-17,-9
-word during	<N=9,,8	>the=9
-word dust	<N=,17,,,,,9	=,17,,,,,9
-word eats	<N=12,,,,,,9	<it=-14,20	=,14,,,,,9	>the=-12,19
-word editor	<N=,,,12,,,9	<the=22,-10	=22,-18,,9	>$=12	>bad=12
-word either	<N=,-10	<^=,,,-34,,,-25	=-8,-31,,-40,,,-49	>$=,-13	>N=,-12,,-16,,,-16	>be=,,,,,,-9
-word email	<N=,-13,,,,,-15	<prep=,12,,,,9,21	=-21,,,,,,9	>,=-20,,,,,,-11	>N=,,,,,,10
-word end	<N=,-8	<prep=,,,23,,,12	<s=,,,,,,-13	<the=-12,53,,-14,,,10	=-28,36,,,,10,9	>$=,-12,,-9	>,=,-10,,,,,-10	>good=,,,,,,-15	>prep=-8,25,,,,,24
-word endpoint	<N=,,,,,,9	<the=,,,15	=,21,,16	>good=,,,10	>now=,,,11
+word runs	<#=,-10,17,-14	<N=-11,24,71,-19,,,23	=-18,8,79,-23,-13	>$=,,,24	>N=,,,,,,11	>prep=-9,13,25,-22,,,-15
+word s	<#=27,,9,16,,9,36	=24,10,8,9,,9,36	>$=13,,,24	>,=,-8	>N=,,,,,,17
+word screens	<#=,-8	<N=,,,,,16	=-11,-22,,,,16
+word seconds	<#=,,,16,,,8	<N=,-12	=,-19,,,,,12	>prep=,,,-11,,,9
+word since	<#=11	<,=,,9,,,,12	<N=26,-13,-14,22,,,24	<^=,38,,-21,,,38	<bad=-12,,19,,,,-22	<good=,-12,-8,16	<have=,,,,,,-10	<it=11	<make=-9	<prep=,,,,,,10	<s=27,-12,,,,13,9	<still=,,,,,,-14	=36,12,-15,43,,,86	>#=25,,,,,,35	>$=,,,,,,-25	>N=,19,-10,-11	>all=,11,,,,,14	>it=8,,,,,,9	>no=,19	>the=17,-12,,12,,,26	>time=,-16,,35,,9,31	>we=-11,,,18	>you=,13,,,14,,17
+word so	<#=,,,,,,-11	<,=,28,,,-11,,34	<N=,20,,,28,18,11	<^=35,-30,23,,15,-15,17	<bad=,-13,,,,,-11	<be=,-14,,,,,-8	<good=12,,,,,,15	<it=,-10	<now=,9	<s=,,,-11,,,-9	<time=-27,,,9,,,-22	=,,9,-28,19,-11,34	>$=,,,,,,-13	>,=-11	>:=,26,,,,,27	>N=,-17,,-16,12,-10,-49	>ing=,,10,,,,15	>it=-10,9,14,33,,8,-9	>make=-12,,,,,,-24	>no=35,-31,,,,,42	>prep=,,,,,,8	>s=13,14,,-13,,,8	>the=45,15,25,,28,,44	>we=12,,-8,,,,23	>you=,,,,,,-23
+word specs	<#=,,,-14	=,-16,,-22,,,-24	>good=,,,-18,,,-17
+word support	<#=,20,,-14	<not=-15	<s=,,,,,,8	=-12,15,,-35,19,-11,20	>$=,25	>N=-14	>prep=,,,,12,,9	>s=,,,-13
+word tables	<#=,,,9	=8,15,,13,,,23	>$=10	>N=,,,8	>prep=,20
+word tests	<#=,,,31,,,42	<N=,,,,,-10,14	<^=20,,,-24	<all=,,,-15,,,-29	<prep=,,,18	<the=,-10,,-10,,,-24	=,-36,-9,,-9,-21	>$=,-13,9	>,=,,,23	>:=,,,-10	>be=,,,,,,17	>can=11	>good=15,-11,,-20,,,-22	>prep=,,,28,,-10,10
+word the	<#=,42,,-14	<,=,,25,-34,-9,,28	<:=45,26,29,,25,14,56	<N=-20,,,-18,,14,-14	<^=17,-17,9,,,-38,41	<again=-8,,,9	<all=,,,,,,9	<and=14,,,16,,-25,20	<bad=24,,-10,-15,-9,-14,18	<be=-22,,25,8,-20,-8,-16	<because=24,,15,,-10,-8,16	<but=37,13,,-13,,,32	<choose=-32,37,-18,9,-14,,10	<do=-14,26,,,16,,21	<done=-27,-31,-9,66,,-25,36	<ed=17,-13,,49,-18,,28	<get=17,-17,,25,-9,-13,19	<good=,-11,-8,46,-14,-9,24	<have=,24,,-37,9	<if=-9,11,,-21,,,-33	<ing=-23,,30,,39,15,25	<it=-20,,16,-10	<ly=,,,,21,,27	<make=,-37,,-23,-18,14,-19	<maybe=,,,,,,11	<modal=,,,,,,-13	<my=15,-12,,,23,10,14	<need=-8,,,-27,-10,-12,-29	<no=14,8,,-25,,,-13	<not=,-21,24,,,,11	<now=,-12	<past=,19,-8,-11,-8,,13	<prep=,,18,8,,26	<s=-26,-9,38,-11,22,14,9	<so=46,-15,47,-16,25,,38	<stay=-8	<still=-9,29,,-8,,,17	<they=,32,,,,,8	<time=11,-16,,-8,,,-27	<when=,,29,-13,,19,13	<why=-36,,66,-33,,,-21	<you=,-12,,,,,11	=,13,-13,,-17	>#=,,,-14,-12,12,18	>N=,,,9	>again=15,22,,-14	>all=,,,,,,-11	>bad=-17,,30,33,15,45,22	>because=,-13,12,,,,-15	>choose=-10,-11,,,,-9,-19	>done=13,-11,30,-13,,,11	>ed=15,10,,10,,,30	>good=-21,50,-9,-31,,12,-8	>ing=8,28,15,-18,-17,16,41	>ly=14,-13,,12	>make=,-9,-22,,,12	>my=,,,,,,-14	>need=,-17,,-13,,-8	>only=26,,,,,,11	>past=,-8,,,,,-15	>s=,,11,-21	>the=,,,-10,,,-22	>time=-9,,-11,,9
+word through	<#=,10	<N=-15,11,,-16,,,-13	<be=11,13,,52,,,35	<choose=-16,-19,,,,,-32	<good=,,,-14	<make=,,,,,,9	<past=-11,-12,,,,,19	<s=,,,14,,,19	=-23,-24,-20,49,-14,-12,23	>$=-10,,,16,,,-11	>N=-21,13,,24	>all=15,17,,-12,,,23	>prep=,-10,,10	>the=9,-19,,-33,,,-29
+word tickets	<#=,,,-12,,,-19	=-10,-12,14,23	>$=,,,20,,,-13
+word times	<#=-10,,,,,,-9	<N=26,-20,,,,9,23	<good=,,,-10,,,-12	=20,-36,-12,-24,,,-10	>$=32,-21,,-20,,,-26	>and=,,,-15	>prep=,,,32
+word to	<#=,-10,25,28,,27,27	<N=,-19,,9,,,-10	<^=,,,,,,-16	<again=-21,12,10	<all=,,,,,,-11	<bad=37,13,-15,25,,,62	<be=-13,,,-15,,,-20	<can=19,-13,,12,,,26	<choose=-19,,9,,,,12	<done=,15,,,,,19	<ed=-34,-17,-24,12,,,-21	<get=8,,,,,,11	<good=49,-18,-9,-13,,,-27	<have=8,-28,-12,-17,,34	<if=,11,,13,,,17	<ing=,22	<it=9,-16,,13,,,14	<ly=18,-8,15,,17	<make=-9,,,,,32	<maybe=14	<my=-10,,,,,10	<need=-45,-13,,-32,,11,-41	<no=23,26,24,12,,,40	<not=,10	<past=9,8	<please=,,,13,,,19	<prep=,26,,8,14	<s=-27,-27,,-11,-10,-19,-38	<stay=34,16,11,-12,,-11,22	<they=,,,9,,,-8	<time=-13,17,,-16	<why=26,,,,,,15	<you=,,,,,,-9	=,,-9,28,-19,21	>#=12,24,21,74,,12,57	>$=11,,,,,,16	>N=,-13,-18,11,-13,25,-8	>all=-17,15,,10,,,26	>bad=,-11,,15,,,-19	>choose=,-25,,-16,,-13,-38	>do=-22,-9,25,,13	>done=,25,,,,,-13	>ed=19	>get=,-9,,10,,9,-16	>good=12,14,,,,,29	>have=,-12,,,,,-12	>it=,-11,,-11	>ly=17,16,,,,,11	>make=,-37,12,-41,,16,-12	>my=14,11,,,,16,24	>no=,,,8	>s=,-9,,,,-15,-13	>the=33,,,25,-12,-13,33	>they=,,,-14,,22	>time=,20,,,,,18	>you=,,,,,,21
+word until	<#=-14,36	<N=,,,-26,,-11	<^=25,,,,,,12	<and=9,,,,,,10	<bad=10,17,25	<ed=25,,,,,,13	<s=,,,,,,12	=84,36,13,-47,,-10,69	>#=-8,,,8,,,-12	>N=-14,,,,,-8	>so=25	>the=21,17,,-28	>they=34,,23,,,,29	>time=19,-9,,,,,42	>we=-9,,,,,,-21	>you=18,,,,,,21
+word users	<#=14	<N=9,9,,,,,18	<prep=,,,10	=,8	>$=,18,,12	>be=11,,,,,,8
+word weeks	<#=8	<N=,,,-20,,,-12	<prep=,,,15,,,12	=,-23,,-8,,22,17	>$=,,,-11	>,=,,,,,,-9	>prep=-9
+word when	<#=-14,,,,,,-16	<:=,,,,,,-11	<N=-11,-13,18,,,,-10	<^=-10,-11,,,,,-44	<bad=,,,-10,,,-11	<good=,,,-17,,,-14	<my=,,,,,,-8	<prep=-9,,,,,,-14	<s=17,-9,,-16	=-42,-51,21,-71,-17,,-118	>N=-18,,,-13,,,-26	>all=,,,-17,,,-10	>it=,,8,-8,,,-21	>s=-12,,,,,,-21	>the=-38,-21,12,-30,,,-62	>they=-9,,,12	>we=13,,10	>you=,,-8,,,,-14
+word will	<#=,-15,,,,,-18	<,=-12,-9,,,,10,-20	<N=27,11,-11,,,9,58	<^=,-14,,,,12	<and=15,,,,,,21	<it=,8	<they=,,,,,,-9	<we=-38,,-14,-27,-14,40	<you=,9,,,,,-20	=-14,,-19,-48,-25,51	>N=-38,50,-12,-25,,,-22	>choose=,8,,-8	>do=,-21,,,,40,17	>good=,,,,,,-15	>have=,-9,,-14,,15,10	>make=-17,-13,,,,40	>need=,11,,,,,-9	>not=50,-23,,13,-8,-21,60
+word with	<#=-12,,12	<,=,,,56,,15,69	<:=,,,,,,11	<N=,12,-10,-15,11,-9,-13	<^=-10,-24,,36,,,-21	<again=19,,,,,,-8	<and=10	<bad=,-11,-8,-17	<be=55,,,12,,,16	<choose=-19,38,-12,-17,-26,20,34	<do=,,,,,,11	<done=,12,,-14	<ed=,16,-10,,24	<good=-49,13,,,,27,28	<ing=-15,22,,,,,-18	<it=,,,,,,-18	<make=-11,,,,,,-11	<my=14	<need=,,,-13	<past=-9,-16,,-17,,,-17	<prep=,19,,19,,,16	<s=,-11,-14	<stay=,-10,,,,,-9	<they=17,11,,,,,18	=-8,17,-13,-19,-17,-10	>#=-15,20,-9,21,27,,26	>$=10	>N=14,12,-24,-24,-11,-23	>all=15,,,-13	>ed=,,,,,,16	>ing=,-8	>it=-10,29,,24,,,-17	>ly=,17	>my=-13,8,,,,,-9	>no=,,,11,,,9	>s=,-27,,-11,13,-11,21	>the=,,14,,-30,40	>they=,,16,-9	>time=,15,,,,,10	>you=-11
+word words	<#=-15,-14,,27,,,-24	=-15,-15,,20,,,-28	>$=,,,19,,,-9
+word years	<#=,,,11,,,16	<N=-10,9,,,,,-20	=-12,,,,,,-9	>$=,,,11,,,9	>N=,,,10,,,-9
+word code_	<(=25,,,,,,11	<,=,-11,,-18	<:=16,-16,,-11	<;=,,,,,,-9	<N=-21,,,-9,,,-40	<^=-28,-15,,13,,,-16	<and=,-11,,-30,,,-28	<be=-8,-8,,13,,,9	<choose=-11,19	<done=,,,,,,14	<ed=,,,,,,-13	<good=,,,34,,,9	<ing=22,,,-14	<make=-13,,,-27,,,-34	<no=12	<past=,16	<prep=,35,,37,,,33	<s=,,,,,,-29	<the=,,,-18,,,10	=12,,-11,32,-11,,19	>$=-32,,,21	>(=,,,,,,-9	>)=29	>,=,-25,,-13,,,-27	>:=,-9,,23,,9,-16	>;=,,,,,,-20	>N=10,,,,,,17	>and=,-9	>bad=-29,,,,,,-17	>be=-11,19	>good=12,,,-23,,,30	>have=,,,,,,11	>need=27,,,,,,31	>only=,,,,,,-12	>prep=-32,,,38	>s=-16,,,-19	>stay=,9,,,,,-8	>when=17,,,-8
+word quote_	<(=,20,,,,,10	<,=71,-15,,-17	<:=-12,-15,-14,-15,-13,-18,-69	<N=,,-10,-11,,-9	<^=-28,-17,,-21,,,-43	<and=-12,,,-12,,,-44	<bad=10,,,,,,14	<choose=,,,,,,-18	<ed=,,,,,,-15	<good=,,,,,,-11	<make=,-17,,10,,22,34	<past=,,,,,,-13	<prep=13,-19,,-14,64,17,25	<s=-25,12,,-10,,,-29	<the=-16,,22,-9,,,-20	=29,-44,-18,-76,28,-9,-47	>$=,-42,-32,-51,,-11,-53	>)=,20,,,,,9	>,=48,9	>N=,8,,,,,-30	>and=,-9,,11,-9	>be=-20,-8,,-13,,,-35	>only=,,,,,,-12	>prep=,,,,-9,24,23	>s=-13,,9,,,,-16
+word about	<,=23,-21,,-23,,12,-13	<N=-33,34,-12,22,,43,49	<bad=19,-14	<be=,,15,-34,23,,-40	<choose=,,,,,,-18	<ed=-14,13,,,,,-10	<ing=-15	<maybe=,-10,,,,,-17	<my=,,,,,,-20	<past=,,,,,,15	<prep=34,10,,,,,18	<s=-9,,,-8,,,-17	=,-21,-19,-74,,40,-48	>#=,-12,-11,-21,,11,-32	>$=-11,10	>N=11,-16,,-24,,,-45	>all=53,,,-19,,,17	>ing=,-11,,,,,-9	>it=-14,24,,-9,-9,,17	>prep=,,,,,,-11	>s=-16,14,,,,,-19	>the=-21,,-17,24,12,47,21
+word all	<,=,-10,,18,,19,19	<N=-20,,,-19,,10	<^=-51,,,63,-10,-12,33	<and=21,,,,,,11	<bad=9,,,-10,,,-12	<be=34,-18,30,,,,-15	<done=-9,,,36	<ed=-13,,,20	<good=11,12,,,,,34	<prep=20,20,,29,13,-10,19	<s=,-12,16,,,,9	<when=,23,,,,30	=-11,-19,,61,-13,14,49	>#=-33,,-9,58,,,35	>$=,,8,,,24,-11	>,=-12,,17,-17	>N=,,15,31,13,-11,33	>ed=23,,11,-9	>good=,,-10,17,,,-13	>my=14,,,-15,,,10	>prep=13,13,-12,-11,,,12	>s=11,-8,,23,,24	>the=-21,11,,20,,,18	>time=-15
+word an	<,=,,,,,,-9	<:=,11	<^=-14,,14,,,,-14	<and=-8,,,,15,11,17	<be=,,,,,,-19	<get=-13	<good=,,,,,,-9	<have=-11,,,12	<make=,9,,,,9,32	<my=,,,13,,,9	<need=32,,,,,20,25	<prep=13,-20,,-33,,-17,-18	=-18,-20,-18,-32,,,-37	>N=17,-35,,-15,,22	>bad=-28,,,-8,,,-17	>ed=,,,-20,,,-18	>time=-8,8,-11,,,,-16
+word back	<,=,,,,,,-10	<N=-15,,9,16,,,-20	<^=,-16,,-17,,,-37	<bad=-10,,,,,,-12	<be=,-20,,46,,,40	<choose=,-14,,,,,-27	<done=,,,-27,,,13	<ed=-17,,,,,,-19	<ing=,,,,,,15	<my=,,,,,,-10	<past=-10,24,,,,,28	<s=31	<the=15,22,,-14	=-23,-10,,-25,-13,-18,-24	>$=-18,24,,-13,,,-20	>,=-13,,,18	>N=,,,-18,,,13	>and=,,,-18,,,-10	>bad=21	>good=,14,,,,,9	>prep=,-23,,-17	>so=,-8,,,,,-24	>the=-8,,,9	>when=,,,,,,8
+word both	<,=,,,,,,-18	<N=,,,,,,-15	<^=,,-16,,,,-31	<and=10,,,,,,9	<because=,,25	<ing=,15,,,,,13	<make=,-11,,,,,-23	<need=14,,,,,,17	<prep=-23,,-10	<s=,14,,14,,,14	=-27,37,,,-19,-29,-18	>$=-10,-14,,-15,,-18	>N=,,,13,,,-28	>be=8,,,,,,-8	>prep=,17	>s=-10,15,,,,,35
+word but	<,=18	<^=-16,-17,-20,-27,-8,-14,-25	=,-21,-18,-33,-9,-18,-28	>N=13,-19	>all=-13	>it=-18,-8,,,,,-10	>make=-15,,,,,,-10	>my=9	>no=31,,,,,,-12	>s=-8,,,9,,,-12	>the=20,14,,-24,,,16	>they=-10,,,,,,-10	>we=-8,-15,,,,,8
+word by	<,=-9,13,,17,,,-28	<N=-16,-11,-11,21,,21,-10	<^=,,,,,,-9	<bad=-10,-14,9	<be=,,,,,,-13	<choose=,12	<done=,-17,,,,11	<ed=27,54,11,17,,,35	<good=12,9,,,,,-18	<make=,,,,,,11	<s=,-20,,-17	<they=,,,,,,-8	<time=16,,,,,,11	=,20,,,-15,,-27	>N=-10,17,-8,32	>choose=,,,,,,-18	>s=,-15,,12	>the=39,,15,-17,,9,13	>they=-10,,,,,,-18	>time=-8,,,-26,,,-24	>you=19
+word can	<,=,,,,,,30	<N=,,13,-24	<^=,-16,,-11,19	<it=-8,12,,,,,-23	<no=31,-11	<s=-27,8,-8,-11,,,-8	<still=9	<they=-23,,,16	<we=33,-31,-10,,-12,-15	<you=-17,-12,,11,,,-35	=31,-36,-14,-29,-12,-22,-12	>N=11,-11,-13,,-11,-12,-12	>choose=,,,,,,-8	>do=14	>good=-16,23	>make=15	>not=16,-33,,-26,-11,-11,16	>the=,,,,,,13
+word checked	<,=,,,,,,200	<N=,,,,,,165	<and=,,,,,,200	<s=,,,9,,,216	<we=-11,,,-15,,,158	=-26,,,,,,130	>prep=,,,-11,,,-21	>the=-9,,,-8,,,-42
+word could	<,=,,,,,,9	<N=-21,,,-11,,,-35	<^=,,,,9	<s=-10	<we=24,-24	<you=,-13,,,,,-9	=-13,-68,-13,-18,,-14,-47	>N=-18,-22,,-9,-8,,-44	>choose=,-19,,,,,-27	>make=,,,,,,-11	>not=,-17	>we=,,,,,,8	>you=,,,,15,,17
+word did	<,=-8	<N=,-14,22,,,,20	<^=,,,,,,-22	<it=27,,,28,,,26	<we=-19,11,13,-8,,,-17	<why=,,,,,,-9	=,,25,18,,-9	>it=-11,,,36,,,24	>not=-29,,,-12,,,-25	>the=,-10,,14
+word do	<,=,20,,,24	<N=9,-10,,26,20	<^=-19,-24,,,-8,,-26	<and=,,,,,21	<can=14	<ly=10	<modal=-8,19,,,,,-12	<my=,-13,,,10	<not=34,,,,,,8	<please=,,,,,,-16	<prep=-22,-9,25,,13	<s=-9,15,,,,,10	<they=28,,,,,,36	<we=37,18,,,-9,-13,34	<why=-12,,,,,,-12	<will=,-21,,,,40,17	=,-26,-12,-17,34,18	>$=-16,9,,,14	>,=,,,-8	>N=,,,29,-11,,24	>be=10	>it=-16,-18,,-17,13,23,-15	>no=,14,,,,,10	>not=44,21,-13,10,,8,18	>s=,,,,10,-10,18	>the=,,,-10,10,13	>we=,,,,,,-16	>you=,,,,,,-10
+word does	<,=-22,,,,,,-8	<:=-13	<N=16,16,,-10,,,21	<^=,,,,,,-17	<and=14	<it=,,,,,14,-28	<why=15	=23,,-14,-26	>N=-9,,,,23,,-15	>it=23,14,,,,,18	>no=,,,,,,9	>not=14,-30,,,,10,-21	>the=,24,,,,,13
+word done	<,=,53,,-21,,,19	<:=,,,19	<N=,,,12,,,-8	<^=,-20,-10,-22,,21,49	<all=,,,,,,15	<be=,9,,26,,,18	<it=,,,,,,-8	<prep=,,,-19,,,-33	=,,-25,-32,-17,,-25	>$=-16	>,=,-17	>N=,30,,-9	>and=15	>ing=,22,,,,,30	>prep=,-11,,,,22
+word down	<,=,8,,,,,8	<N=-15,-17,,23,,,-15	<be=21,,,,,,-11	<choose=,,,25,,,12	<done=,,,14,,22	<it=8,,,,,11,16	<past=-9,,,,,,-14	<stay=,,,12	=-27,29,,63,,25	>$=,,,-10,,,-24	>,=-12,,10,18	>N=,,,11	>and=-21,,,,,,-16	>because=,,,,,,-13	>prep=-13,,-9,45,,36,41	>the=-11,14	>when=14,,,,,,8
+word every	<,=,,,8,,,23	<N=19	<^=,,,-18,,,34	<bad=,,,12	<prep=30,-18	<s=,,,-14,,,-10	=45,-48,16,-29,,-8,41	>#=19,,,-15,,,13	>N=41,-28,21,-13,,,51	>make=-10	>time=,-12,,,,,-49
+word final	<,=,9,,,,15,19	<^=-19,49,,-10,,,17	<be=,,,,,,16	<the=,,,14,,,8	=-27,60,,,14,13,64	>$=-11,28,,,,,24	>N=,18,,,,16,17
+word first	<,=,22,,,,,14	<N=-12,-9,,,,22,-28	<^=-15,28,,24,,,31	<it=16	<my=,14,,25,,,14	<prep=,,,,,,10	<s=,,,,,,-25	<the=-32,-48,-9,10,,12,-33	=-52,-14,-12,34,-17,33,-32	>$=,-27,,-21,,-9,-36	>,=,21,,-14	>N=-27,32,,,,29,11	>all=,,,26	>and=,-14,10,,,,-25	>bad=-11
+word five	<,=,-11	<all=,12	<prep=,-13,,,,,-9	<the=31,12,,-11	=14,-15,-10,-20,12,-9,-29	>$=,-16	>prep=-12,10,,9	>s=44,,,-16	>time=,,,,,,-10
+word go	<,=,-12,,,,,-8	<N=,11,9,,,,10	<^=,11	<and=,-17	<modal=10,-12	<my=,-18,,,24	<not=12	<prep=-10,-15,,,,,-15	<s=-11,29,,,,,15	<we=-10	<will=,,,,,22	=-28,-30,,-24,,,-36	>$=-20,-14,,,,,-32	>,=,13,,,,,8	>N=13,,11,,,,23	>bad=-11,,,19	>good=-20,-22,,,,,-39	>prep=-8,,-13,-28,16,13
+word good	<,=,-21,,13	<^=-10,-27,,-31,,30,-41	<all=-11,,,,,,-18	<be=,,,-10	<prep=,33,,16,,,13	<s=,,,-20,,,-15	=-25,,-15,-31,-21,15,-66	>$=16,45	>,=,18,,-23,,,-15	>N=-17,-22,,-21,,38,-12	>prep=,-21,,-10,,,-11	>s=-10,-10,,20,,,-11	>time=,,,-23,,,-16
+word got	<,=,,,24,,,18	<N=,-8,15,16,,,17	<^=-24,-21,,54,,,32	<have=8,,,,,,-35	<not=-10,-13	<s=,,,13,,,16	<we=-10,,,,,,-19	<you=,,,-13,,,-12	=-37,-73,,75,,-20	>N=,,,13,,,16	>bad=-30,,,-11	>ed=,,10,9	>it=,,,19	>the=-10,-46,,45,,-9
+word grey	<,=,,,-14,,,10	=,18,,-23,,,16	>N=19,,,-16
+word half	<,=-8,,,-11,,,-16	<^=39,,,,,,11	<prep=43,,,,,,21	=95,,,-11,,,40	>$=13,,,,,,32	>prep=,-8,,11,,,20	>the=17,15,,,,,-20
+word have	<,=-11,,,,,,-11	<N=,12,,,,,10	<^=-9	<all=,-9	<modal=,30	<not=-13,-12	<now=,-13,,31,12,,10	<only=,27,,,,,17	<please=9,,,,,,8	<prep=,-12,,,,,-12	<s=22,-21,,11,,13,21	<still=,,,,,13,-14	<they=-14,,,,,,-21	<we=53,,-23,,,-19,39	<will=,-9,,-14,,15,10	<you=,14,,-21,,,-18	=10,,-33,-10,-9,10	>#=22,-11,,-14	>$=9,12,,,,,15	>N=23,,,,22,-10,23	>all=,,,,,,-13	>bad=-9,16,,,,,10	>be=14,15,,-20	>choose=-12,11,,,,,33	>done=,,,39,,14,33	>ed=,26,,,,,-14	>get=8,,,,,,-35	>good=-12,,,,,-8,-29	>have=-16	>it=,,,,,11,14	>make=,-18,,,,,18	>need=,,,-11,,,8	>no=29,-21,,,,,15	>not=,-15,,-16,,,-51	>now=,,,20,,,10	>past=-11,23,,-14,,,41	>prep=-20,-16,,,,33	>s=-10,-11,,,,,-19	>the=27,-18,,12	>they=10,10
+word here	<,=,,,,,,-11	<N=21,-34,-10,-22,,-9,-18	<^=9,-19,,8,,,-42	<bad=29,,,,,,23	<good=,,,,,,-19	<no=9,-10	<prep=-15,41,,-16,,-12,24	<s=,23,,8	=38,-24,-14,-36,-18,-15,-23	>$=32,-21,-10,-17,,,-32	>,=,,,,,,-36	>:=10	>be=-9,-31,,,,,-56	>because=,,,,,,9	>prep=-20,40,,-17,,-12,34
+word i	<,=-24,,,12,26,16	<:=-8,-13,,,,,15	<;=,,,8,,,14	<N=59,,12,,,-13,37	<^=-8,-12,-23,-11,-17,12	<and=42,46,-16,,,,52	<bad=,,,12,,,-10	<because=-12,,,12,,,-17	<but=,-18	<good=,-9,18	<it=,,-10,,,,-21	<ly=,,,,,,15	<make=,,,,,,-9	<modal=,,,,,,-9	<now=,,15,,,,15	<past=-11,,,-10	<prep=,,,-8	<s=28,10,,-11,24,-9,15	<so=31,-17,,-10	<time=,-14,,,,-11,-27	<when=23,-20,9	<why=,-17,,,,,10	=17,-24,,-11,-13	>#=,9,,9	>N=,-36,,-25,29,-14,-20	>bad=21,,,,,,29	>be=,17,-10,,,,-10	>can=35,-20,-9,,-8,-12	>choose=16,,-9,-16,13,,17	>do=50,-33,8,,,-9,16	>done=-23,,,40,,-12,13	>ed=-31,,51,,15,,44	>get=24,-13,,,-8	>good=10,,-9,33,,16,44	>have=22,-25,,11,10,-12,24	>ly=-8	>make=20,-12,,,-8,,-10	>maybe=,,,,,,-16	>modal=11,10,-12,,-15	>need=21,-14,-9,-22,-10	>now=,,9,-11,,,-10	>only=,,,,11,,10	>past=-16,27,,,,,9	>still=,31,,,,,13	>will=-30,-25,-10,-20,-10,37,-36
+word including	<,=,,,,,,17	=-12,,,,,,-10	>N=,,,,,,-26	>the=,9,,,,,14
+word just	<,=-10,-8,,,,,-21	<N=41,,,-28,,,18	<^=-28,,-9,24,-14,,-26	<be=,,12,,,,8	<it=12,,,,,,19	<prep=,,,,,,-13	<s=31,,,-37,,,12	<we=-8,,,,,,-19	=20,-29,,-63,-10,,-47	>N=-23,,,-19,,,-58	>bad=,,,,,,17	>choose=,,,13,,,-10	>done=-9,9,,,,8,13	>ed=,,9	>good=,,,,,,-15	>ing=,,,,15,,-12	>make=,,,,,,-17	>prep=,15	>s=42,-11,10,,,,24	>so=,,,9	>the=,,,,,,14
+word keys	<,=,,,12,,,18	<N=-8,-23,,,,,-9	=-37,,,,,,-21	>$=,16	>,=,,,,,,16	>choose=,,,,,,-13
+word leave	<,=,,,,,,8	<N=,,,,,,26	<^=,-10	<and=,16	<prep=16,,,-9	=12,18,10,-24,,,25	>N=,10,,,,,13	>it=,,,,,,10	>prep=,-8,,,,,-10	>the=-24,9,,,,,-22
+word let	<,=,,,,,,24	<^=-19,56,,-15,22,,19	<and=,,,-9	<good=,-14	<not=-16,,,,,,14	<so=,,,,,,-32	=-45,,-13,-16,44	>N=,,,,,,-14	>it=,23,,,,,16	>my=-20,-12,-11,-30,45,,18	>the=,,,,,,-14
+word max	<,=,-10,,,,,-14	>#=,,,,,,-14
+word maybe	<,=,,,,,,-13	<^=,,,,,,-12	=-8,-20,,-13,,,-25	>N=,-13
+word my	<,=,10,,,,,14	<N=8,8,,-14,39,,9	<^=-9,-26,-12,-24,-18,,-30	<all=17,,,-15,,,13	<and=,,,-13,,,14	<bad=-17,,,8,,,14	<but=15	<good=-26	<have=,,,,,,-13	<please=-10,,,,,,-15	<prep=-21,,-8,21,-12,16,12	<s=36,,,13,,,14	=-12,-24,-31,-38,,,-11	>N=-9,-13,-21,,,-15,-18	>make=,,,,,17,31	>s=,-16,,-27
+word never	<,=,11,-9,,,,-13	<N=21,11,12,-11,,,17	<^=-13,-12	<and=,,,,,,-11	<be=-13,,28,,,,33	<have=,,,10	<we=37,-15	=,-10,76,-26,-8,-10,28	>N=-11,,,,,,-11	>done=,,,,,,9	>ed=-10,,,,,,23	>good=29,15,20,-12,,,-8	>have=-10,,,,,,-12	>make=37	>past=,,,,,,-9	>prep=,11,,,,,-12	>s=,,,,,,19
+word next	<,=,,,,,,-13	<N=,-11,,-22,,28	<^=,-37,,,,-21,-17	<be=,,,,,,-11	<good=,,,,,,-19	<prep=,,10,,,13,15	<s=-9	<the=,37,,-18,,24,17	=-48,-16,-8,-63,-12,38,-48	>$=,15,,,,-9	>:=,-10,,,,,-13	>N=-15,-12,,-24,,25,-19	>and=,,,,,,-11	>prep=-8,,,-26,,,-33	>time=-16,-12,,,,37,19	>we=,,,,,,-12
+word nice	<,=,,,,,,-14	<^=,,,,42,,33	<be=,,,,,,-17	=,-10,,-18,38,,-12	>$=,,,-12,,,-23	>N=,,,,,,-16
+word no	<,=40,18,,-17,,-9,32	<:=,21,,-23,,-8	<N=-13,-19,-12,24,,,8	<^=13,,-19,22,-15,-13,27	<and=-11,45,,-16	<be=,-9,,-8,,16,-14	<but=28,,,,,,-11	<have=16,-30,,-14,,,-23	<make=12,-14	<need=,8	<past=,-14,,25	<s=24,-23,,,,,9	<so=17,-17	<still=,-18,,,,,13	=10,26,-49,-24,-36,-27,35	>$=,,,,,,-15	>,=-12,,-9,-9,,,-25	>.=,8,,22	>N=34,10,-24,-8,-18,,35	>bad=-39,13,,30,,,-21	>good=,,,,,,-11	>ing=25,-35	>make=39,,,,,,13	>need=,,,,,,-13	>prep=,43,,-11,,,18	>s=-18,10,-11,-30,,-9,8
+word nobody	<,=-24,,,13,18,,10	<N=12	<^=12,18,-9,-23	<and=-19	<because=,9,,-9	<it=-10,,,,,,-19	=-37,,,-28,,-8	>N=14,-10	>be=-11	>can=,-10	>ed=-12,20,,-10	>have=,,,,,,-12	>need=-25,22	>prep=19,-14,,,,,29	>s=-11,19,,,,,-20
+word none	<,=,10,,25	<^=-39,,,-12,,,-42	<and=,,,,,,8	<have=9	<so=9,,,,,,19	=-16,,-9,10,,,-12	>$=-27	>prep=,,-8,,,,-18
+word not	<,=-16,29,,15,,,42	<:=,27	<N=-9	<^=-20,28,-13,-25,-12,-12,-35	<and=-17,47,13,-14,,,29	<be=18,-23,-14,-17,,-17,-12	<can=18,-32,-16,-26,-11,-11,18	<do=,,-24,-10,-9,15,-9	<have=18,-27,,-18,,,-9	<modal=,-17	<my=,24,,,,,26	<will=54,-22,,13,-8,-21,58	=28,10,-35,-66,-38,-47,-9	>#=,21,,,,,16	>$=-11,,,13	>,=8,,,20	>:=,12,,,,,10	>N=19,,-13,-9,-16,-19	>bad=-46,,-10,17,,,-45	>can=20,,,,,,30	>choose=-9,-16,8	>do=21,,,,,,22	>done=44,,,-21,,,15	>ed=,-11,-10,-14	>get=22,,,,,12,17	>good=,-19,,-28	>have=-11,-11	>ing=,40,,-12,,-11	>it=-9,,,,,,-25	>ly=31	>make=20,-13,,-19,-9,,36	>my=-11,-14,,,,,-15	>need=-13,13,,,,,-22	>now=,,,,,,-11	>past=18,,,,,,-17	>prep=,17,8,,,,52	>s=,40,,,,,12	>the=,-12,10,-10,,,-13	>time=,-13	>we=,,,,11
+word nothing	<,=12,,,,,,-31	<N=-17,,,,,,-18	<^=-16,-26,-15,-23,,,-65	<and=,-14,,15	<do=58,,,-11,,,33	<have=-28,,26,,,,14	<prep=,,,,,,13	<s=,,,,,,13	<so=,,,,,,20	=24,-60,9,-60,-12,-12,-43	>$=35,,,-18,,,25	>N=-69,,,,,,-24	>bad=-23,-10,,9,,,-30	>be=-17,-12,,-18,,,-33	>good=39,,,-25	>prep=12,-27,20,-8,,,11	>s=,,,11
+word now	<,=,,,,,,9	<N=-49,-15,,46,20	<^=9,,11,-27,20,,-25	<and=20,-13,,-14,18	<be=-14,,,,,,-19	<good=,-21,32,34,-13,,30	<it=,12,10,10,11	<make=31,,,,,,16	<prep=,40,-10,-10,,,19	<s=-26,-14,-14,47,,,24	<time=13	=,-19,20,51,51,-22,62	>$=10,,,,-11,-14,22	>,=,,-9,20	>:=,,,,,,9	>and=9,,,,,,-14	>bad=-29,,,11	>good=,,,35,,,23	>it=,,,,27,,-8	>make=,,,,,,-13	>prep=-17,23,-9,-8	>s=-11,,20,31,19,,30	>the=11,,,,12,,-13	>we=,,15,,,,16
+word one	<,=,18,,-19	<:=,31,,-8	<N=,36,49,,-13,-16,16	<^=-20,,,-14,-13,,-32	<all=,-12,,11	<and=,,,,,,-11	<bad=,,,,,,-8	<be=,-14,17	<choose=,-8,,,,,-14	<done=,-16,,,,,-13	<ed=,12	<good=,,,-12	<have=,8	<it=,13,,,,,11	<make=37,,,,12	<no=15,-10,,-14	<only=,,,,,,-10	<prep=,-25,,13,34,-9,43	<s=27,-16,,18,,,-10	<the=,9,-13,,,39	<time=12,12	=14,17,45,-13,14,-17	>$=-11,20,27,-15,-12,-11,-36	>,=-9,,,,,,9	>N=-32,-30,27,-11,57,-16,30	>bad=17,,,14,,,14	>be=39,13,,-12,,,-17	>good=,-9,,,,,-9	>have=,,,,,,-31	>ing=,11	>past=,,,29	>prep=28,20,,,,12	>s=,17,,-9,,,-12	>the=11	>they=9	>we=-9,,,,,16	>when=,11	>you=,,,,,,8
+word only	<,=,17,,23	<N=,30,,-18,,,22	<and=19,-10	<bad=,,,,,,22	<be=,-11,,,,,-34	<good=,,,,,,-11	<it=9,-12	<s=,30,,,,,23	<the=26,,,,,,11	<we=,-14,,,17,,12	=43,,19,-52,,-16,38	>$=-25,33,-10,-13,,,22	>,=-9,31,,10,,,20	>N=28,-23,-8,,,,13	>ed=,-8,,,19	>good=30,,,,,,9	>have=,22,,,,,22	>need=,-9	>prep=-8,19,9,,,,11	>s=-9,-8,,,,,-22	>the=,-14	>they=10,,,,,,12	>when=,,,,,,-16
+word open	<,=9	<N=,,,18,13,27,17	<all=,,,,,,-24	<be=,-15,11,-9,13	<not=21,20,9	<prep=16,-12,,,,,14	<s=10,15	<still=-9,,,,,,-8	<the=,15	<we=,,,-16	<will=,,,,,,-16	=14,,,-39,19,25,-26	>$=12,,9,-15,,,-18	>,=,-15,,,14	>N=12,-12	>prep=,,,,,,8	>s=-9,,,18	>the=20,,,-19,,,-8
+word order	<,=,17,,,,,25	<N=,11,,,,,17	<^=,,,,,,-11	<prep=,21	<the=,,,,,17	=14,54,,-14,,17,57	>$=,10	>:=,,,,,,16	>prep=,29,,,,,19
+word other	<,=,-10	<all=,,,-11,,,10	<the=14,,,,11,,-21	=-28,-26,-13,-19,9,,-38	>N=,20,,,12,,-13	>s=-28,-29,,,,,-31	>time=,,,,,,13
+word page	<,=,,,14	<N=10,-17,,27,43,,22	<prep=-11,8,,,,-10,-21	<s=-17,14	<the=23	=,,-14,27,49,-27,28	>#=-9,,,-17,,-9,-26	>$=,14,,-25,21,,-25	>,=-18,-19,,20,,,-29	>:=,-10,,13	>N=,,,,22,,25	>and=,,,,,,18	>be=-11,-29,13,16,21,,14	>prep=32	>s=12,-19,,15,,,14
+word period	<,=,8	<N=,-16,,,,,18	=,-12,,8,,24,24	>$=,,,,,,18
+word please	<,=,11,,,,,27	<N=,18,,,-8,,27	<^=-20,-10,-8,-26,-10,,-41	<s=16,,,-9	=-17,14,-14,-47,-22,,-9	>$=-9,9,,,-9	>,=,17,,-14,,,9	>N=,,,,,20,16	>choose=,,,,,,17	>do=,,,,,,-14	>make=,-10,,,,-10,-13
+word pls	<,=,8	<^=,-9	=,,,-12,,15	>$=,,,-9
+word plus	<,=,,,,,,9	<N=-11,11,,,,,-29	=-12,12,,,12,,-20	>N=-11,,,,,,-31	>the=,19,,,,,12
+word poor	<,=-11,,,,,,-16	=-11,,,,,,-16
+word put	<,=,28,,,,,23	<^=,,,,,22,24	<and=,,,13,,,-13	<have=,-17	<we=,,,19,,,10	=-14,23,-10,19,,45,51	>N=,-17,,,,,28	>it=-11,,,-9,,,9	>prep=,,,,,11	>the=,,,37
+word receipt	<,=-8,,,15,,,9	<the=-9,,,21,,,15	=,,,35,,,24
+word right	<,=,,,,,,-17	<N=,-14,,-19,,,-39	<^=18,30,,-10,14,9,26	<all=,18,,-12,,,12	<bad=,10,,,,,12	<be=,,,,,,13	<the=,,,,,,21	=27,22,-9,-28,,,-16	>$=-8,,,8,,,-14	>,=,9,,-35,14,10,19	>:=27,26	>N=,-15,,,,-9	>now=18,-20,,-12,,,-26	>prep=,,,10
+word roughly	<,=14,,,,,,8	=16,,,-15,,,-16
+word run	<,=,,,,,,-21	<N=16,-12,,-18	<^=,,,,,,-13	<all=,,,,,,12	<not=21,,14,,,,24	<s=28,-9	<the=-8	<will=,30,,,,,9	=53,-12,35,-32,-12	>$=46,-11,,,,10	>:=-8,-10,,-15	>N=,11,,,,,15	>bad=,,,,,,11	>it=9,,,,,,-9	>prep=22,,,-10	>the=,11,,,,-9
+word same	<,=43,,,-15,,,40	<^=,-25,,,39,,25	<the=-34,,70,-11,,-12	=27,-29,63,-41,33,-17,59	>N=55,-42,42,-30,38,,49	>bad=10,,,,,,34	>prep=,,,-11,,,-20	>s=,-14	>time=-13,38
+word see	<,=,,,,,,-18	<and=,,,,,,-15	<can=,,,,,,-28	<modal=,,,9	<my=11	<not=13	<prep=,,,,,,-22	<s=28,,,-13,,,31	<we=,,11	<will=,-17,,,,,-16	<you=,,,,,,-13	=9,-51,24,-29,-12,-16,-75	>$=,,,,,,-12	>N=,,,11	>if=,-11,,,,,-10	>it=,,,,,,-12	>prep=,,,,,,-19	>the=24,,22,-12	>why=9	>you=,,,,,,-10
+word she	<,=,17,,17,,,13	<^=-19,-9,,13,,,-11	<and=,-8,,,,,-9	=-22,,-18,33,,-8	>N=,,,,,,-15	>be=36,,,-10,,,16	>can=-21,,,17,,,22	>do=,,,,,,-10	>ed=,,,9	>good=,,,,,,10	>have=,19,,,,,14	>past=-11,,-8,12,,,-22	>s=-11,,,,,,-15	>still=,9
+word short	<,=,27,,20	<the=,13	=21,27,-9,13,,-10	>N=-14,47,,23	>prep=22
+word sorry	<,=-9	<^=-11,19,,25,,-10,-9	=-19,20,,18,,-14,-12	>prep=,-11,,-12
+word still	<,=-14,,,,,,-14	<:=12	<N=15,,,,,,33	<^=33,-30,,-15	<be=,-13,,-13,,,-24	=47,-41,-15,-46,-12,18,9	>N=16,,,,,,13	>bad=,,,,,,23	>can=9	>good=-15,,,-10,,,-31	>have=,,,,,13	>ing=,-10,,,,,-15	>need=-10,11	>no=9,-20,,-8,,,20	>prep=-11,,,,,,-14	>s=,,,,,,10
+word tabs	<,=,16,,,,,8	=-16,18,,-23,-9	>$=,,,-19,-9,,21
+word take	<,=,-11,,,,,-11	<not=10,,,10	<prep=9	<we=,27,,,,13	<will=,-35,,,,,-13	<you=9,,,,,,11	=18,-34,-9,-24,,11,-32	>it=-10,-37,,9,,,-30	>prep=,,,,,,-18	>the=14,18,,-10,,,18	>you=,-12,,,,,-14
+word tell	<,=,11,,,,,-9	<^=,,,,,,-13	<and=,,,,,,-11	<not=,,,,,,21	<prep=,,,,,,13	=-19,,,-9,-8	>if=,,,,,,15	>my=-11,-10,,,,-9,-34	>the=,,,,,,21
+word tested	<,=,-11,,17	=,28,,,,,12	>$=,26,,10,,,23
+word thanks	<,=,,,,,,-16	<^=,-8,,,,,-11	=,-15,,,,,-18	>prep=,,,15
+word that	<,=20,,,-37,-9	<N=17,-25,,,27	<^=,19,,34,,-9	<and=,18,,,,,11	<be=,-9,33,-9,-11	<but=,,,,,,-9	<choose=-9,-8,,,,,14	<do=-9,,,,,12,-15	<done=-9,,,9	<ed=-9,17,27,-23	<good=,15,,,,,-11	<if=,,,,,,-9	<ing=-17,-11	<make=,16,12	<not=,,,,,,-15	<now=,,,,22,,-11	<past=-10,9,,,,,-16	<please=,,,-15	<prep=-21,17,,,-10,-12	<s=,,,,,,11	<so=-26,,15,25,,,-13	<stay=,,,,,,-26	<time=,,12,,,,10	<when=9,-9	=-30,,33,-36,,-19,-30	>$=-10,,-11,-16,-13	>,=,,,-9,,,10	>N=-41,-12,33,-20,,,-32	>all=,31,-11	>bad=-15,,,17,,,11	>be=14,8,14,,13,-10	>do=36,-8,,28,,,28	>get=24	>good=15	>it=-8,,,-11,,,-16	>make=,,,-9,,,-12	>no=-12,,,,,,-20	>past=9,15	>prep=-9,,16,,,,17	>s=-24,29,,-15,17	>the=-32,-44,20	>they=,,27,,,,-21	>time=,13,,,,9	>we=14,,-13,,,,13
+word then	<,=-22,-12,,-14,,-9,-36	<N=-11,30,,-10,,,21	<^=-13,22,,,,,9	<again=,-8,,,,,-24	<and=,-29,8,-36,,,-24	<good=,11	<s=16,24	<when=25	=-30,42,-20,-71,-15,-18,-36	>$=,43,-9,,,,33	>,=,41,,-10,,,14	>:=-9	>N=-8,,9,-22,,,-22	>have=,,,,,,-9	>it=,18,,,,,17	>make=,10	>s=,-17,,-13,,,-14	>the=,-32,,,,,-24	>we=19,-14,,,,,-13
+word there	<,=9,,,,,,8	<N=43,,,-25	<^=-15,-31,,-18,,,-35	<and=12,-13,,-11,,24,41	<be=-9,15,,,,,12	<get=-15,,,,,,-31	<ing=,20	<ly=,9,,,,,11	<not=,-9,,,,,-20	<prep=21,-19	<s=30,,,,,,24	<so=27	<when=,11	=24,-22,-28,-67,,,-16	>$=,,-11,,,,-15	>,=,,,-9,13,,-19	>:=,15,,,,,17	>and=17,11,,,,,10	>be=9,-18,-9,-31,,16,-21	>prep=,-13	>s=,,,,,,12	>we=30	>when=,,,,,,-8	>will=,,,,,,-15
+word they	<,=,,25,18,,,13	<N=8,,,-10	<^=21,-9,-9,-25,12,-9	<and=17,,,12,,,23	<but=-9	<if=,,,,,,-13	<it=,,,,,,-8	<when=12,,28,8,,,12	<why=-19	=15,-31,23,-9,,-18	>N=,,30,-14,14,,-18	>be=,9,-10,,,,8	>choose=,,11	>do=28,,,,,,37	>ed=,,,,,,-20	>have=-14,,,,,,-22	>make=,,-15	>modal=,,,19,,,11	>need=19	>past=,,,,,,21	>will=,,,,,,-10
+word third	<,=36,,,,,,32	<the=9,,,-9	=47,,,,,-10,23	>N=36,10,,,,-9,20	>prep=,-8,,-10,,,-18
+word this	<,=,,,,,,9	<N=10,26,-12,11,13,23,15	<^=-14,-27,-12,-17,43,,-30	<bad=-15	<because=9	<choose=19,-15	<good=-12,-10,,17	<ing=,9	<make=,-8	<need=,,,,,,-10	<prep=36,22,-16,-15,-9,,42	<s=,-11,,,,9	<when=-32	=,-9,-50,-38,29,11,-9	>$=,,,-10,,,40	>:=,,,-16,,,-23	>N=30,-13,-8,-24,,21,20	>and=,,,,,,12	>bad=,,,,,10,10	>be=-21,-8,-13,,17,,-18	>good=,,,-9,,,-24	>make=,13	>prep=,,,-12,,,-17	>stay=,,,,,,14	>time=,15,-9,45,,9,26
+word though	<,=12,,,12	<N=18,,,,,13,14	<prep=,,,,,,-12	=20,,,59,,11	>$=,-9,,46,,,-8	>,=-9,,,,,12,-10	>the=,,,12
+word three	<,=42,,,10,,,11	<:=,16	<N=-20,9,,-13	<^=9,,,25,,,10	<all=21,,,-22,18,,-9	<and=-11	<be=-12	<have=-9,,,,,,-26	<need=8,,,-12	<prep=23,,,,,-11,-11	<s=-14,,,,,,-29	<the=,-10,-11,38,-10,,29	<time=12,,,,,,35	<when=,-9,,,,,-11	=33,,-20,16,,,10	>$=24,-12,,18,,,36	>,=,23,,-11	>N=,26,,-12,,,-16	>bad=,,,31,,,12	>s=19,-17,-10,-29,,,-14	>time=,,,-11,,,-18
+word thursday	<,=,11	<prep=,-14,,-12,,,-25	<when=30,,,,,,19	=8,,-10,-14,,9,-12	>$=,-13,,-11,,8,-14	>,=,,,9,,,-9
+word too	<,=-9,22,,,,,13	<N=,-13,,,31,8	<be=21,35,,,,,39	<good=,,,13	<it=,-12	<s=,,17,,,,16	=-10,23,15,,38,,68	>$=-21,-8,,15,17,10	>,=,-17,,,15,,12	>N=,47,16,-8,,,34	>bad=30,10,,,,,28
+word tried	<,=15,,,,,,10	<^=31,,,,,,18	<have=,,,-11,,,8	<we=,,,,,,35	=43,-18,,-19,,,65	>N=,-10,,-13,,,20	>it=28,,,,,,23	>the=-10
+word two	<,=36,-21,,-16,,,-14	<:=,12	<N=-8,12,-13,21,,,-20	<^=21,,-10,-18,,,37	<and=10	<be=,,,,,,-16	<because=-11,23	<have=,-19,18,-12	<ing=,,,,,,-16	<it=,,,,,,-13	<make=14	<prep=-24,-22,8,19,12,-9,38	<s=9	<the=-25,37,24,40,,13,32	=,,25,,,,9	>$=,-10,,,,,-13	>N=13,,31,,,22,35	>bad=-8,,,,,,-18	>be=,9	>prep=29,-12,,,8,,36	>s=-30,12,15,18	>time=21,18,,12,,-9,11
+word types	<,=,,,-22,,,-20	=,,,-12,,,-14
+word use	<,=,13	<N=,-16,16,,20,13,18	<^=,-11,,,,,-12	<prep=,-17,,,,,-16	<will=,8,,,,,27	=-11,-63,,-15,,,-20	>$=10,,,,,,9	>N=,23,,,,,15	>it=,-24,,,,,-25	>prep=,-14,,,,,11	>s=,,,,,,-10	>the=,-37,,-10,,,-20
+word was	<,=,,,29,,,15	<N=-35,-34,58,-10,,-8,-38	<^=,,,,,,21	<and=,,,-9,,,-8	<bad=,15	<it=-26,-37,,15,24,,-16	<make=,,,,,,11	<s=,,,,,,-16	<we=-15,20,,18,,,14	=-78,-31,65,24,37,-22,-17	>#=-14,,,10	>N=-22,-26,,23,,,18	>bad=-12,8,,-14,,,-65	>choose=,,,,,,-14	>done=10,-10,,-22,,,-31	>ed=22,-13,16,,12,,18	>good=,,,-19	>ing=,35,,,,,17	>not=,,16,,,,35	>now=-9,,,,,,-13	>prep=,15,,-15,25	>the=-19,,20,55,15,,57
+word we	<,=10,16,,-21,,-23,42	<:=,25,,-12,14,35,10	<N=,12,,-20,,,9	<^=-37,60,-18,,-24,-21,42	<and=-28,-21,,,,17,-26	<because=,,,,,,-8	<but=,,,,,,13	<do=,,,,,,-18	<good=,,,,18	<if=,-15,,-9,,,-14	<it=,,,,,,31	<prep=,12,,18	<s=,,,,,,13	<so=,,,9,,,16	<when=-12,,,,,,8	<why=25,48,,,12,,33	=-32,30,-42,-24,,,17	>N=-18,57,,,,12,48	>bad=23,-12,,,,,-11	>be=11,,-12,,,11,8	>can=,-12,,,,,-13	>choose=,31,-10,,-10,-21,31	>do=-34,63,,-8,,,8	>done=,,,19,,8	>ed=,22,,,,,-18	>get=-12	>good=,,,20	>have=63,11,,-28,-8,-10,-14	>ly=,,,,,,-12	>make=-10,45,,,14,,28	>modal=-17,-37,,-10,14,,-28	>need=-23,-19,,,,,-19	>now=,,,17	>only=,-20	>past=,-14,,12,,,10	>will=,39,,,,,50
+word what	<,=,,,,,,-9	<N=,32,,11,11,,58	<^=-28,-21,11,-27,-11,-8,-31	<and=,,,,,,-9	<be=,46	<good=,,,,,,8	<ly=,,,,,,-9	<make=,-12,,,,,-25	<my=,,,,,,-11	=-11,,,-33,-11,-17,-33	>,=,33,,,,,44	>N=,-10,,,,,-8	>be=28	>do=-16,,,,,,-23	>if=,,,,,,-11	>past=,,,-15	>s=,,,,,,-8	>the=-18,,20,,,,-24	>they=,,,16	>we=26,12,11,,,,21	>you=,8
+word whatever	<,=14,,,,,,12	<N=13	<^=11,29,,-9	=20,16,,-19	>$=-20,-13,,,,,-20	>the=12,12	>we=8,,,-11,,,11
+word which	<,=-12,-21,24,,8,,-23	<^=12	<prep=,,,,,,-15	=,-40,10,-12,,,-30	>be=,-8	>have=,,,11	>prep=,,,,,,-10	>s=,-8,,,,,26	>stay=,,,,,,16	>the=9	>we=,,,,,,-16
+word who	<,=16,,,,,,10	<N=19	<^=,,15,-9	<s=,,10	=40,-18,18,-34,-11	>be=19	>can=8	>choose=,,,,,,-8	>past=,,21,,,,30	>s=16,-15,,-9,,,-16
+word why	<,=,,,,10	<N=17,-16,22	<^=31,,,,,,14	<be=-11,,45,,,,14	<make=,20,,,,,20	=20,,70,-24,,-10,48	>$=13,,,,,,14	>all=,,10	>do=22,,,,10,,12	>the=,17,27,-10,,,25	>they=-13
+word without	<,=,9	<N=18	<^=33,-14,,,,,43	<and=23,-12,,-12	<bad=,15,,14	<ed=11	<good=-12,31,,20	<s=-16,25	=48,52,9,14,-11,-14,64	>N=,16,,-8,,,-22	>bad=,,,14,,,12	>ing=-16,27	>it=21,-9,,-13,,,28	>the=20,,,21,,,35	>they=15,14,19,,,,23
+word wrong	<,=,,,,,,9	<N=-8,,,,,,-17	<be=,-16,,,,,-9	<no=-8,,,,,,-15	<the=27,,,-15,18,,8	=-11,-35,-14,-21,10,,-36	>$=-11,-18,,,,,-15	>N=24,-10,-9,-10,15,,10	>prep=-10,,,,,,-14	>s=,,,,,,-8
+word yes	<,=,12	<^=-16,-22,,-28,,-9,-14	<past=-16,,,13,,,9	=-40,,-8,,,-11	>,=,-13	>prep=-29,18,,,,,18
+word you	<,=-9,18,,,,,11	<:=,,9,,,,-14	<N=14,-15,,-19	<^=-37,45,-20,-45,9,-11,-22	<and=,,,11	<bad=,11	<because=,11,,,11,,8	<do=,,,,-9,,-17	<good=,18	<if=,-19,,,,,-13	<ing=,,,15,,,13	<it=,-8,,13,,,-9	<make=,-18,,9	<modal=,-9,,,8	<please=,,,,,,-14	<prep=,22,,,-15,20,18	<s=18,,,-12,,,-8	<so=,-10,,,,,-25	<when=,-23,9,-21,22	=-26,,-34,-57,-9,-32,-35	>$=-18,-20,,,,,-21	>N=-20,-20,15,,,-14	>all=,,,,,,-11	>and=15	>be=-10,-12,,-12,18	>can=-17,-12,,11,,,-35	>choose=,31,-9	>do=,11	>done=16,,,-14,,,9	>ed=15,37,,,25,,29	>get=,,,-13,,,-23	>good=,16,,,,,8	>have=,12,,-22,,,-9	>make=,-13	>modal=-12,,,,,,-10	>need=-8,,,9,-8	>now=,,,11,12	>past=28,40,,-14,,,31	>prep=,-15,,-9,,,-11	>the=,-13,,,,,8	>when=14,-16,,,,,15	>will=,9,,,,,-20
+word zero	<,=-8,-21,,10	<prep=,,,19,,,22	=9,-26,,40,,,31	>$=13	>bad=,,,,,,-16	>s=17,-19,,16
+word add	<:=,,,9	<^=,,,,,,-20	<and=,,,,,,13	<we=21,,,,,,13	=20,-14,,,,13,16	>N=,,,,,,21	>s=,,,,,,9	>the=,,,,,10,-15
+word check	<:=,,,16,,,11	<N=-8,,,,,,-15	<will=,,,,,,10	=,-22,-9,10,13	>prep=,,,-10,22,,11	>the=,,,,,9
+word your	<:=-18,,,11	<N=-13,,,,,,-18	<^=9,,20,45	<and=,-9,,-9,,,11	<choose=,-12,,,,,-16	<good=,-11,,14,,27	<ing=-8,20	<it=,9	<prep=,21,,,,-13,16	<when=,-18	<why=,,,,,,8	=-44,,13,42,-16,,-9	>N=,15,20,42,-12,8,14	>choose=,-8	>ing=,,,24	>make=-18,,,-14,,,-24	>s=-22,,,-15,,,-12	>time=,20,,,,,10
+word +	<N=16,-13,,12,,,22	=31,,,,,,43	>N=19,,,,,,29
+word .	<N=,,10,-9	<no=,8,,22	<the=,,,,,,16	=-12,8,12,15,,-10,9	>#=,-8,,16,,,-13
+word ;	<N=11,-14,,,,,-13	=,,,11	>N=11,,,,,,-12	>all=,,,,,,13	>it=,,,,,,8	>we=,,,8,,,14
+word accepted	<N=,,,21,,,14	<be=,,,-21	=-15,,,27,,,16	>$=,,,-23,,,-16	>prep=,,,14,,,9	>the=,,,22,,,12
+word accordingly	<N=,9,,,,,10
+word account	<N=,,,34	<my=16,,,,,,18	=44,-13,,49,,,31	>$=,,,22,,,12	>,=16,,,10,,,16	>be=,,,,,,20	>prep=,-9
+word accounts	<N=34,16,,,,22,14	=39,10,,14,,21,19	>prep=,12,,9
+word actions	<N=,11,,21	=,11,,21
+word address	<N=,,,13	=,-14,,23,,,13
+word again	<N=,-17,-10,,,,28	<bad=51,9,,-43,,,16	<good=-21,-21,,24,,,-16	<it=,12,,,,,-15	<need=,,,,,,-13	<prep=-10,,,35,,,16	<s=,,43,,,11	=-9,,9,51,-15,-9,32	>$=-16,-27,,10,,-11	>,=17,-19,13,,,,15	>N=,,,,,,-12	>and=,29,,9	>prep=21,18,,31,,,15	>when=,,,9
+word against	<N=,,,,,,12	<choose=,11,,,,,18	<s=,,,-9,,,-14	=,22	>the=,18,,,,,10
+word agency	<N=11
+word agrees	<N=,,,,,,8	=,,,24,,,8	>$=,,,,,,8
+word alerts	<N=-10,17,,,,,11	=-11,17,,,,,21
+word alive	<N=,10	=,9,,,,,9
+word alone	<N=,,,,,,10	=,11,,,,,16	>$=,-8
+word answer	<N=-20,,,,,14,-12	<not=15,,,,,,-17	<prep=-11,,,,,,-16	<the=,,,,,,47	<you=,,,-14	=,11,-10,-36	>$=-31	>,=,9,,-21	>be=28	>prep=24
+word answered	<N=,,,-15,,,-37	=,,,10,,,-23	>prep=,,,-8
+word answers	<N=20,-20,,11,,,9	=,-18,,,,,-21	>#=14,,,,,,14	>N=,,,,,,-19	>prep=10,,,9
+word anymore	<N=,20	<s=-10	=-15,42,,,,,14	>$=,33,,,,,17	>,=-9,11
+word anyone	<N=-18,,,,,,-8	<make=,,,,,,-13	<prep=,-8,,13	=-29,-14,,,,,-39	>$=,,,15,,,9	>N=-9,,,,,,-22
+word anything	<N=,25,,-10,,,12	<do=29,-9,,,,,11	<make=-12,,,,,,-22	<prep=,,,,,,25	<when=-9,,,,,,-10	=12,,,-30,-11,-12,-18	>$=36,-11,,-9	>,=8,,,,,,11	>N=,,,-9,,,-24	>prep=,,,,,,-9
+word anyway	<N=,,,,,,12	<^=,,,,,,-17	=-24,-8,,-10,,,-13	>$=-9,,,,,,-9	>,=-8,,,,,,-10
+word api	<N=-10,,,,,,-11	<s=,22,8,,,,14	<the=,,,-17,,-9,-9	=14,26,,-30,,-10,17	>N=24,,,,,,10	>be=,17	>s=-10,-9,,-10,,,-14
+word app	<N=,16,,,24,,16	<^=10	<my=35	=11,14,,,23,-13,18	>$=,,,,14	>be=17	>prep=10,-9,,,,,8	>s=15,,,,,,17
+word appears	<N=,,,,,,-13	=-10,,,,,,-19
+word application	<N=,,,10,,,10	=,,,9
+word apply	<N=,,,,,,17	=19,,,,,,29
+word appointment	<N=,,,13,,,9	=11,,,14,,-10,22
+word approach	<N=,,,,,,8	=,26,,,,,19
+word approval	<N=,10	=,10
+word approvals	<N=,10,,,,,14	=,10,,,,,14
+word approved	<N=,,,,,,9	<^=,25,,-15	=,33	>prep=,34,,-9
+word argues	<N=,-9,,,,,-13	=,-9,-23,,,,-13
+word argument	<N=,9	=-9,27,,,,,10
+word around	<N=30	=27,-17	>#=,-8	>it=31	>prep=,-9,,,,,-12
+word arrived	<N=-9,,,9	<not=,,,,,,9	=-17,,,21	>$=,,,,,,11	>prep=-15,,,19
+word asked	<N=-11,,,-9,,,-32	<be=,,,,,,27	<have=49,-14,,-10	<s=,13,,,,,14	<we=,,,,,,-9	<you=,13,,,33,9,8	=24,,-13,,62,,8	>$=,,,9,,11	>,=,,,13	>N=53,-8,,-9,,,12	>if=,29	>prep=-18,-19,,-11,68,-8,20	>the=,,,,,,-17
+word asks	<N=10,-9	<it=13,,,,,,9	=25,-10,,,,,10	>my=9	>prep=17,-9,,,,,9
+word attempts	<N=,,-9	=-9,8,-10,15,,,9
+word b	<N=,37,,-18,-9,,23	<^=,37,,,,,24	<need=-18,,,,,,9	=-31,65,,-24,-13,,32	>$=,8,,-11,-10	>,=-10,11,,,,,18	>.=,38,,-8,,,13	>:=10,,,,,,-8	>s=,11
+word banner	<N=,,,21	=,,,29	>be=,,,42
+word batch	<N=,,23	=-9,10,23,-10,,,16
+word be	<N=,11	<and=,19	<can=,,,-12	<it=,25	<modal=-18,-15,-11,-17,,-15,-33	<not=12,,,,,,-9	<prep=-14,-9,-18,-34	<will=-17,44,,-13	=-31,60,-46,-79,-20,-18,-30	>$=,,,,,,31	>,=,,,,,,9	>N=-21,11,,-9,,-15,24	>bad=-12,,,,,,-19	>done=,-16,,-27,,-11,-46	>ed=,13,-9,-14,-9,17	>good=24,,,-12,,19,-12	>ing=,20	>ly=,15	>past=,9,,,,,-22	>prep=,-18,,,,,-9	>s=,15,,,,,12	>the=-9,35,-8,,,,22
+word becomes	<N=,9	=,8,,,18
+word been	<N=,,,,,,-11	<^=9,21,,-9,,,15	<be=12,-14,,-8,,,11	<have=16,,,,,-8	<modal=,,,,,,-9	=25,,-10,-26,-9,-11	>N=21,,,,,,11	>bad=,,,-9	>choose=11,-11	>done=-9,,,,,,-13	>ed=,10,,,,,12	>good=,23,,-16	>ing=27,-11,,-10,,,-15	>prep=,9
+word before	<N=-25,,9,12,,10	<^=,,,,,14,10	<good=10,,,,,,-10	<prep=,,,,26,,28	<time=,,,,,,-13	=,-27,,18,12,30,-10	>$=-12,,,,26	>N=14,11,,,,,23	>and=,9	>ing=,,,-10,,,-15	>it=15	>the=-9,-10,,43,,26,20	>time=,,8	>we=18,,,,,9,10	>you=,,,,,,-16
+word below	<N=,-12	=-18,-22,16,,,,-10	>#=-9,,20
+word better	<N=,,,,,,-11	<be=,,,-12,,,-9	<s=,,,,,,-8	<the=,14	=-13,26,-9,-24,,,-38	>$=,,,,,,-14	>N=,-9,,,,,-25	>prep=,23,,-8,,,-10	>s=,17,,,,,17
+word between	<N=,-9,,,,,-33	<bad=,-9,,,,,-15	<choose=,,,,,,-12	<ing=,26,,,,,38	<s=,,,,,,-24	=-19,17,,-31,-9,-10,-55	>#=,,,,,,-15	>N=,-11,,-10,,,-13	>the=-18,56
+word beyond	<N=,,,,,,-11	=,-9
+word bill	<N=10,9	=10,8
+word blocks	<N=,,,,,,-14	=,,,,,,-14
+word board	<N=-9,,,9,,18	<^=,,,9	<prep=-9,9,,-24,,,13	<the=14,-9,,30,,,11	=,,-12,31,,22,26	>$=,20,,,,,18	>N=13,,,,,,11	>be=,10	>prep=,,,8
+word boards	<N=,-12	=,-23,,,,,-9
+word booked	<N=,,,-8,,,-18	<^=,,,13	<be=12	=8,,30	>$=,,,14	>prep=,,34,-10,,,15	>the=,,,11
+word bookings	<N=,,,-10	=-14,,,,,,-16
+word box	<N=,15,,10,,,14	<the=8,,,,,,-9	=,,17,11,,,13	>$=8,,,,,,19	>prep=,,,12
+word branch	<N=,-9	<it=,8	=,,,,,8	>N=,,,-10,,,-8
+word breaks	<N=-35,,,9	=-21,,17	>$=,,,9
+word broke	<N=-13	=-12,,,-14,,,-14
+word bucket	<N=17	=20,,,,,,15
+word budget	<N=18,-8,,16	<^=,25,,,,,22	<no=,-17	<the=,26	=,39,,10,,21,26	>N=9,18,,,,,12	>prep=,,,,,,8
+word buffer	<N=,,,,,,-14	=16,,,,,,-13
+word bug	<N=,,,10	<the=,,,13,40	=-8,,-9,,38,,-25	>$=,,,,,,-24	>N=,,,-9,,,-9	>prep=,,,,44
+word build	<N=,,,,,,16	<prep=,,,12,,,11	<the=9,,,,,,-14	=,-11,,19,,-16,23	>#=,,,13,,,16	>$=,,,,,,10	>N=,-9,,14,,,-21	>bad=,,,,,,11	>be=,,10,13	>good=,,,,,,-14	>prep=,13,,,,,18
+word builds	<N=20,-10,,,,,15	=18,-27,,-12,,,-14
+word built	<N=,,,-9	<be=,-10	=-9,-13,,-9
+word bundle	<N=11	<the=,,,11	=10,-14,,12,,,-8	>N=,,,12
+word button	<N=,-16,,-9,,,-22	<the=,,23	=,-18,20,-14,,,-25
+word byte	<N=11	=11
+word c	<N=,12,,,,,23	<ing=,-19	=31,,,10,,,27
+word cable	<N=,-20,,,,,9	=,-22
+word cache	<N=,,-10,12,,,-11	<the=-11,-8,,9	=-17,-18,-13,29,,,-9	>$=,,,,,,25	>N=,-8,,16
+word calendar	<N=,,,,,25	<the=,,,,,,-17	=9,,,-12,,21	>$=13,,,11	>,=,,,-12,,,-11	>prep=9
+word call	<N=-15,18,,17	<prep=-10,,17,,,,26	<the=,,,,,21,27	<you=,,,,,,-9	=-25,37,13,20,,23,45	>$=,,,-8	>,=-11,10,,25	>N=,,,,,,14	>prep=-11,15,,14,,,17	>the=,,,,,16,25
+word called	<N=28	<be=-11,10	=,,,,-11,,-23	>N=,,,,,,-9
+word came	<N=,,,26	<it=8	<s=,,,20,,,8	<they=,,,10,,,14	=,-22,,43,,,36	>again=,,,13,,,13	>prep=10,-15,18,27,,,39
+word cancelled	<N=29,,,,,18	<be=-15,,,,,,-22	=20,-16,,,,16,-21	>$=-10,12,,-12	>and=,,,,,25,-9	>prep=19
+word candidate	<N=,-22	=,-22
+word candidates	<N=,-9
+word cap	<N=,28,,,,,18	<the=9	=,22,,,,,17
+word card	<N=17,-12,,13,43,17,29	<the=13,25,,-9,,,12	=21,,,,36,45,39	>N=,,,8,,,20	>prep=,12,,,,36,28
+word cards	<N=,-11,,11,,,19	=,,,11,,,20
+word case	<N=,-20,,,,,-34	<the=10	=,-20,,-15,,,-39	>$=,,,,,,8	>the=,-10
+word cause	<N=,,,,,,13	<the=,,,-13,,,-9	=,-9,,-17	>be=,,,-8,,,15
+word certificate	<N=,,,10,,,14	<the=,-11,,,,50,21	=,-13,,,,46,33	>N=,,,9	>be=,,,-12,,,-10
+word change	<N=12,,,,,,15	<it=,14	<modal=,,,,,,8	<not=,18	<prep=,,,,,,-10	=30,23,-11,-18	>$=19	>N=,,,,,,11	>the=,-11,,,,,-27
+word changed	<N=,-33	=,-27,16
+word changes	<N=,-8,,,,,-17	<no=,10	=23,,,-11,,,-17
+word channel	<N=,,,,,,-20	<the=-11,-8,,12	=,-15,,,,,-23	>$=,,,-12,,,-34
+word chapters	<N=,,,,,,-10	=,,,12,,,-10	>#=,,,19,,,11
+word charge	<N=29,,,,,,9	=29,,,,,,11
+word chart	<N=,-9,,,24,,24	<ing=,,,25	<the=,,,-15	=,,,,27,,27	>$=,-20,,19,,,27	>,=,,,,,,11
+word chose	<N=-12,-13,,,,,-29	<we=,,,,,,22	<you=,16	=-17,40,,23	>N=,15	>the=,21,,31
+word clause	<N=,,,,,,13	=,,-10,10,,10
+word client	<N=,,,,,,-21	<^=-16,,,,11,,11	<the=15,26,-10,,20,,14	=16,17,-14,-9,30	>N=17,,,,,,9	>be=17	>prep=,14	>s=,10
+word clients	<N=,16	=-9,11
+word closes	<N=19,,,-26,,,21	=17,-13,10,-11	>prep=15,,9,-19	>time=,,,,,,-15
+word cluster	<N=,,,,,,17	<the=14,-20,,,,,18	=15,-15,,,,,34	>$=,19	>N=18	>be=,,,14
+word code	<N=,-19	<prep=,,,-10,,,-22	<the=,16	=,-24,,-25,,-11,-19	>#=-17,,,-8,,,-24	>,=12,-23	>and=25,,,,,,32	>prep=,,,,,,-12	>s=,16
+word codes	<N=,,18	=,,17
+word cohort	<N=,,,,,,13	=,,29,,,,13
+word collects	<N=9	=9
+word colour	<N=,,,,,,-13	=,,,,,,-14	>N=,,,,,,9
+word column	<N=,24,23	<the=-8,-8,24	=,,42,-15	>,=,-8	>N=,10,,,,13
+word columns	<N=,9	=,,,,,,-13	>$=,13,,,,,-20	>N=,,,,,,9
+word comes	<N=35,-12,11	=56,-13,10	>again=26	>good=,,,15	>prep=-15,-9,16
+word comma	<N=,28,,,,,12	=,23,9,,,,13
+word comments	<N=-13,10	=-18,26,,-10,,,-22	>$=-13,11
+word company	<N=-9,27,,-14,,,-13	<the=13,-8,,,,,15	=,17,,-18,,,-15	>$=,22,,-14
+word complains	<N=11,-10	=11,-10	>prep=12,-10
+word config	<N=,-10,,,,,10	<the=,27,,-8	=,18,,-11,,,16	>be=,14,,,,,28
+word confirmed	<N=,,,18,,,14	<be=,,,10,,,-28	=-17,,,24,,,-27	>$=-8,,,,,,-28	>prep=,,,23,,,11
+word consumer	<N=18	=,-9
+word contract	<N=,9,,-10,,,-17	<the=16	=9,,,13,,-10,11	>$=-10,,,26	>be=12	>s=8,,,,,,10
+word copy	<N=9,,,,,,8	<the=,,,-11,,19,-23	=24,-13,,-13,,19,20	>$=16	>N=,,,,,,-19	>prep=,-8,,,,,8
+word costs	<N=-11,,,-9	=-15,,,-33,,,-20	>be=,,,-19,,,-15
+word counts	<N=35,-21,15,12,-14	=31,-22,14,12,-14	>N=,-19,13
+word covers	<N=35,-13,,,,,29	=36,-20,,-9,,,31	>N=41,-9,,,,,22
+word crash	<N=,,,,,,9	<the=-9,,,,,,-10	=-11,-11,,-9,,,-31	>$=,,,,,,12	>N=,,,,,,-10	>prep=,,,,,,-26
+word crashes	<N=,,8,12,,,11	=,,8,11
+word cron	<N=,10,,15,,,8	<the=,,17,,,,14	=,28,20,15,,,20	>N=,,,9,,,12	>s=,18,,15,,,8
+word csv	<N=,,,,,,-13	<the=,,,9	>N=,,,18,,,11
+word customer	<N=,,13	<^=,,,23	<the=-9,,,,,,-12	=-13,-16,,20,-10,,10	>N=,,12	>can=,,14,,,,8	>done=,,,,,,-11	>s=,,-11
+word customers	<N=15	<^=10,,,-10,,,14	=15,-17,,-21	>$=,,,12	>prep=,,,-9
+word cut	<N=15	<^=-11,,,36	<be=,-20	=33,-17,,35,,-9,26	>$=9,19,,-13,,,8	>bad=,-12	>the=30,,,20
+word data	<N=,,,-9,,,-10	<no=30,,,10	<prep=16	<the=,,,,,,26	=35,-22,,,,,22	>$=,,,,,,-13	>,=8,-10,,,,,10	>N=,,,,,,12	>be=-23,,,14	>prep=37,,,-9
+word database	<N=-9,10	<the=,,,,,,-9	=,16	>$=-14,,,,,,-18	>N=10,8,,,,,8
+word date	<N=-15,17	<prep=,,,19,,12	<the=-14,,,,42,,18	=-15,,-9,13,33,17,51	>$=,,,23	>N=,,,,42,,20	>prep=,,,,,,8
+word day	<N=-14,25	<^=,-9,,,,,22	<all=-17,,,,,,-27	<the=13,-33,11	=-22,,,-19	>$=,,-11,,,-8	>,=-9,9	>N=-9	>prep=,,15,,,,13	>when=,,,,,,-16
+word db	<N=,,12	<the=,9	=,8,12,-12	>N=,9,12,-9
+word dead	<N=15	<be=,19,,-14	=,14,,-11,,,18	>$=,,,,,,-10	>,=,22,,-10,,,14	>N=-13,,,,,,-15	>prep=30,,,,,,22
+word decided	<N=,-41,,,,,-26	<^=,14	<be=,-13	<have=-10,-22	<not=,,,,,,-12	<they=,,,,,,-13	<we=,-8	<you=,21	=-32,-44,-14,-13,12,-11,-36	>$=,18,,,,,31	>:=,,,,17	>N=,,,,,,-9	>it=,-16	>prep=-15,-49,,,,,-31
+word decides	<N=,-14,,,,,-16	=,-15,,,,,-26	>prep=,,,,,,-14
+word deleted	<N=,,,-13	<the=15	=41,,,-27	>N=21	>s=14,,,-9	>the=11,,,-13
+word deletes	<N=,9,16	=,9,16
+word dependencies	<N=,24,,,,,16	=,24,,,,,15
+word depends	<N=13	<it=,,,-14,,,-15	=,-12,,-15,,,-17	>prep=,-11
+word device	<N=,,,,,,10	<the=-14	=,,16,,,,27	>s=,,,,,,8
+word die	<N=,,,,,,-18	=,-10,,,,,-21	>N=,-9,,-14,,,-34
+word died	<N=-39,,,,,,-20	=-38,-10,,,,,-19	>prep=-15
+word dies	<N=-22,15	=-21,14	>N=,,,,,,14	>prep=-23,17,,,,,-15
+word different	<N=30,-18,9,-18,,,10	<prep=-15	<the=,,,,18	=,-22,15,-18,15	>N=,,,,19,,-10	>s=16,-18,9,-11
+word disappears	<N=-9,,,,,,17	=-9,,25,,,,17
+word disk	<N=9,-17	<^=13	<prep=,,,,,,-15	<the=-11,,12,10	=,-27,,,,,-14	>$=-14,,,17,,,-20	>N=,-16,,,,,-10	>be=,,,,,,-16
+word domain	<N=9	<the=,,,,,,18	=20,,,,,,25	>$=9,,,,,,10
+word done_	<N=,,,36,,,10	=,-17,,69,,,32	>$=,,,26	>N=,-12,,36,,,21
+word door	<N=,,,,,,-13	<the=-19,-12,,,,,15	=-21,-17	>$=-22
+word draft	<N=,,,,,,-12	<^=-9	<the=,,,-16,,,12	=-10,,,-19	>,=,,,,,,13
+word driver	<N=11	<the=,,19,9,,,15	=,-9,17,,,,10
+word drops	<N=-11,27,30,,,,12	=-18,11,31	>N=-12,13	>prep=,16
+word dump	<N=,,,,,,18	<the=,,,30	=,,,27,,,26
+word during	<N=,-9,,,,,-9	=,-13,,19,,,-9	>N=,,,,,,-8
+word each	<N=,,,,,,14	<^=,-9,,9,,,11	<prep=-21,,9,-17,,,-24	<s=-9,,,,,,-15	<when=9,,,,,10	=,-24,,-10,,,15	>$=-12,,,,,,-23	>N=24,,,29,,,23	>make=16,,,-14,,11,22	>prep=-9
+word eats	<N=26,,,,,,18	<it=-13,20	=13,15,,,,,22	>my=10,,,,,,11	>the=-11,20
+word editor	<N=,,,14	<my=-9,,,10	<the=12,-13	=,-22,,27	>$=-8
+word effect	<N=,,,,,,9	=-12,,28,,,,-15
+word either	<N=9,,,,,,9	<^=,,,-25,,,-25	<prep=,,,,,,-8	=,-25,,-31,,,-35	>$=,-12	>N=,,,-9,,,-11
+word else	<N=,,,,,,-10	<it=9,,,,,,16	=,,,-8,,,15	>$=,12,,,,,12	>prep=10,,,,,,9
+word email	<N=,-11,,,,,-14	<prep=,13,,,,,23	=-18,,,,,9,14
+word endpoint	<N=,,,,,,9	<the=-21,,,16	=-9,,,17	>now=-22,,,12,,,-12
 word endpoints	<N=,10	=,10
-word ends	<N=,,-11,-11,,,-15	=,,-12,-13	>prep=12,,-11,-11,,,10
-word entry	<N=,,,,,23,-13	=,,,,,30
-word errors	<N=,,,,,,-11	<^=,,,,,,-11	<no=-16,,,24	=-22,-27,,11,,,-15	>$=-10	>be=-8,,,-9,,,-14	>prep=12,,,13,,,14
-word evening	<N=,-17,,,,,8	<the=,13	<time=,,,,,,9	=,,,-10,,12,13	>,=,,,,,11,9
-word ever	<N=,,,,,,-11	<be=10	=-11,,,,,,-29	>because=,,,,,,-24	>get=-9
-word everywhere	<N=,8	<s=,,,,,,14	=,20,,,,,24	>$=,,,,,,11	>,=-11,10
-word exists	<N=,,,,,,8	=,17,,,,,32	>$=,,,,,,28
-word exits	<N=20,-9,,13,,,20	=17,-9,,12,,,15	>prep=,,,17,,,9
-word expired	<N=18,,,,,,11	=15,,,,,,9	>$=10
-word export	<N=,-15,,,11,,14	<the=16,,,,,,10	=16,-11,,13,,-9,-13	>$=,,10	>N=9	>be=,-9	>good=,11,,22,,,-26	>s=,,,-12
-word fail	<N=,,,,,,-8	<s=,,,,,,-9	=,,-10	>good=10,,,,,,20
-word failed	<N=10,,,-12	<no=,,,-8,,,-16	<prep=,,,,,,-13	<s=-10	=-44,-18,-11,-20,,,-54	>$=,,,-9	>,=,,,,,,-13	>because=,,-14	>s=-11,,,-20,,,-34	>when=-8,,,20
-word fails	<N=-26,-9,,,,,-17	<it=,,,,,,11	=-33,-10,-9,,,,-10	>$=,,,,,,-9	>,=,,,,,,-12	>N=-14	>prep=-10,,,,,,12
-word fair	<N=,12,,,,,21	=,,,,,,14
-word fault	<N=14	=11,,,,,,-27
-word feature	<N=,,,,,,11	=,,,,17,,15	>$=,,,,,,-9	>N=,,,8,19,,26
-word fell	<N=,45,,,,,26	=-9,38,,15,,,17	>prep=-8,42,,,,,12
-word fight	<N=,20	=,21
-word figures	<N=,-8	<the=,,,,,,12	=,-21,9,,,13,18
-word file	<N=,,,-20	<the=,-21,,8,,,-8	=,-18,,,,,-11	>,=,9	>N=,-18,,,,,-10	>and=,,,15	>be=13	>good=,,,,,,11	>prep=,,,,,,-13	>s=,9	>the=,,,22,,,12	>you=,,,,,,9
-word finding	<N=,,,14	=,,,13,,,-10
-word finds	<N=,,,-8,,,-13	=,,,-8,,,-12
-word fine	<N=,13,,-17	<^=,34,,-14,49,,37	<be=-11,-11,,-49,-8,,-52	=-14,22,,-68,36,14,-10	>$=,-23,,-28,,,-26	>,=-9,51,,-34,45,,23
-word finished	<N=,18,,39,,,-21	<^=,-12,,36,,,34	<be=,,,,,,14	<have=,,,-12,,,-11	<not=-10,,,,,,-29	<they=,,,-17,,,-10	=-31,-14,-12,46,-10,-17,-25	>$=,-9,,48,,,31	>N=,,,-19,,,-25	>and=,26,,,,,8	>the=,,,-9,,,-14
-word fits	<N=,,,,,,-19	=,-18,,,,,-17
-word fix	<N=,,,-10	<^=,,,,,,-14	<please=,,,,,,-9	<prep=,,,,,,-10	<the=,,12	=-8,-15,,,,-19,-43	>be=,,,-13	>it=,,,17	>prep=,,,,11	>the=,,,,,-10,-33
-word flag	<N=,,,15,,,16	<the=,-11	=-9,16,,26,,,34	>$=,30,,,,,20	>be=,-12,,24,,,8
-word flags	<N=15	=15,15
-word flaky	<N=,,,,,,-13	<the=,,,18,,10,40	=-11,,,21,,10,39	>N=,,,,,10,24	>make=,,,20,,,21	>s=,,,,,,-13
-word flat	<N=,,,16,,13,12	<the=,,9	=-18,-16,10,20,,,25	>$=,-17	>N=,,9,-9	>prep=,,,13,,,11
-word floor	<N=,8,,-13	=,11,,-21,18,,-11
-word flow	<N=,,,12	=,-10,,14,,9	>$=,,,,,10
-word follows	<N=,16,,19	=,18,,24
-word form	<N=,24,,16,,,-17	<the=,-11,,,17,,-11	=16,,-10,29,14,,-9	>$=11	>prep=,-12
-word forms	<N=,13	=,10,,,,,-15
-word free	<N=,,,12	<be=,,,-11,,,-19	<the=,,,-10	=,,12,-18,,,-17	>$=,,,-11,,,-25	>N=11,,,-10	>s=,,21
-word froze	<N=,,,,,,10	=,,,,,,10
-word full	<N=18,,,,,,17	<prep=,,,,,,11	<the=-12,23,,,11,,13	=,26,,12,9,,46	>,=20,,,,,,17	>N=-10,31,,13,,,12
-word gave	<N=,,,-10,,26,11	=,-19,,,,24,23	>good=10,-13,,-17,,26	>my=,,,20,,,25
-word generator	<N=,-9,,13	=,-12,21,13,,,9
-word gives	<N=,,,-11	=,,17	>my=14,,,-9,,,9
-word go	<N=,,9,-10	<^=,9	<and=,-14	<it=,10	<modal=,-13,,,,,-19	<my=,-16,,,24,,9	<not=18,-8,,,,,-14	<prep=,,,11	<s=,23,,,,,11	<will=,,,,,23,-9	<you=,,,,,,-9	=-29,-19,,-15,,,-40	>$=-23,-16,,10,,,-23	>,=,11	>N=,,11,,,,15	>bad=,,,17	>good=,,,,,,-21	>prep=,,-12,-26,17,16
-word goes	<N=-11,,42,-13,20,,9	<it=10	=-23,37,33,-30,15,-15,-11	>$=,16,17,,22	>N=20,,-11,,,,20	>bad=-14,13	>good=,9	>prep=-9,8,,-21,-9,-9,-24
-word great	<N=,,,,,,-16	<^=,-10,,-17,,,-14	<be=,-10	=-15,-34,,-16,,,-40	>,=-9,-10,,,,,-13	>N=,,,-12,,,-11
-word green	<N=,,,,,,-10	<^=,13,,,,,9	<be=-9,,,8,,,11	<s=,,,16	<the=,13,,-12,,,27	=,,-11,19,,24,32	>$=,,,10,,,32	>N=,15	>prep=,-8,,18,,,10
-word guide	<N=,10	=-9,9
-word guy	<N=-8,,,,,,-9	=,,,-10	>$=-13,,,,,,-9
-word had	<N=-11,,25	<^=10,,,-16	<have=,,,-8,,,-12	<not=,,,,,,-9	<they=,,,9	<we=,-20,15,-18	=-27,-34,31,-26,-9,-8,-44	>N=,,15	>be=,,8	>done=,,,10	>ed=,-10	>good=,,,-11	>it=,,9,,,,-20	>not=,,8	>prep=21	>the=-11,,,-8,,,-19
-word hall	<N=,,,-9,,,-19	<^=,,,,,,-9	<the=21,37,,,,,11	=20,18,,-19,,,-24	>N=,12
-word handle	<N=,,,,,,14	=,,,,26,,13
-word handles	<N=,,,,,,-10	=-11,13,,18,,28,-10
-word hands	<N=,15	<my=,,,9,,,9	=,12,,19,,,27	>prep=,16,,,,,12
-word hash	<N=,11	=,11,,-8,,11
-word her	<N=,17	<no=13	<prep=-20,,,,,,-14	=-25,28,-9	>N=-14	>s=,,,,,,8	>the=,24
-word here	<N=58,-23,-10,-25,,-9	<^=-9,-21,,,,,-39	<bad=28	<good=,-8,,,,,-16	<no=,-9	<prep=-13,45,,-13,,-10,36	=59,-29,,-47,-17,-13,-26	>$=65,-30,-11,-17	>,=33,,,,,,-14	>be=-24,-33,12,,-8,,-54	>because=,,,,,,12	>prep=-17,41,,-14,,-10,28	>so=,,,,,,12
-word him	<N=,,,-10,,,-14	=,,,-14,,,-25	>$=,8,,-12
-word history	<N=17,,,,,,12	<be=,,,-9,,,-23	=12,,,-14,,,-13	>$=,,,,,,-18
-word holds	<N=,,,,,,-19	<it=,,10,-14,,,-10	=,,20,-24,,,-35	>$=8,,,-14,,,-10	>prep=,,,-20,,,-20	>the=,,,-8,,,-11
-word hooray_	<N=,,,17,,,18	=,,,37,,,18	>$=,,,37,,,18
-word host	<N=,,,12
-word hours	<N=-10,-15,,9,,-8,13	=-17,-20,,,,-10	>$=-17,,,-16,,,-18	>prep=,-13
-word how	<N=,-8,,,,,-13	<^=,,,,,,-14	<be=,23,-14,,,,14	<s=,,,,,,-12	=-10,,-27,-14,-12,-9,-35	>be=,,,,,,-10	>it=,,,,,,-9	>the=,,-9,,,,-12	>we=,22,,,,,22
-word id	<N=,11,15,,,,13	=,9,15,,,,19
-word idea	<N=,17,,,,,11	<no=11,-13	<the=,15	=,14	>$=19
-word ignores	<N=,,13,,,,24	=,,13,,,,24
-word import	<N=18	<the=18	=35,-24,62,26,,,11	>bad=-8,,,,,,-8	>be=,,,-13
-word included	<N=,,,11	<s=,,,-9,,,-11	=,,,,16	>$=,,,,16
-word includes	<N=,,17	=,13,16,-10	>N=,,,,,,12
-word index	<N=,,,8,,,16	<the=,-18,,,,,-27	=-18,-21,,,,,-17	>be=,,,10
-word inspector	<N=,,,9	=16,,,8,,,10	>past=,,,9
-word integration	<N=,,,11	=,-8,,11	>s=,,,11,,,15
-word into	<N=,-10,,-13,15	<ed=,-18,,,13,,9	<get=-14,,,,,,-9	<good=16,,,,,,11	<it=,-8	=,-30,-13,,31,-12,9	>#=,,,,,,-10	>N=8,-18	>the=10,,-10,,27,,24	>they=-20,,,,,,-8
-word items	<N=,,18,,,16,9	=9,,17,,,14,17
-word itself	<N=-14	<s=,,,-9	=-9,-11,,-14,,,-16	>prep=,,,-9
-word job	<N=,,,,18,,16	<ly=,,,,,,-14	<the=-11,20,,18	=-9,,,18,14,,9	>$=,18,,,19	>be=,,,,,,9	>prep=,,,,,,-12
-word journal	<N=,13,,,,,9
-word jumps	<N=,,,,,,9	=,,,,,,9
-word keeps	<N=8,-19,,,14,,16	=12,-24,,-9,14,,12	>ing=,,,,15,,18
-word kept	<N=19	<be=,,,,,,10	<we=,28,,,,,20	=13,22,,,,,28	>the=14,19,,,,,9
-word key	<N=15,9,14,-9,,,33	<no=,-18	<the=23,,,-15,,,20	=36,-22,16,-22,,,39	>$=12,,,,,,8	>,=,,,,,,9	>be=15,10,,-13
-word kills	<N=12	=12,,11
-word knows	<N=,69	<they=17,,,,,,9	=17,62,,,,,15	>when=17,,,,,,13
-word lab	<N=,-8,,-9	<the=25,22,,,,,23	=25,10,,,,,20	>:=,26
-word laptop	<N=11	<my=9,,,14	<s=8,,,-14	<the=,,,9,,,9	=31,-11,,8,,,31
-word last	<N=,,,-11,,,-12	<^=-15,-13,,,,,-9	<bad=,,9,-11,,,-17	<it=,,,14,,,14	<my=,,,,,,-15	<prep=,,,30	<s=16,,,-10	<the=,,-14,39,15,-10,16	<you=,19,,,,,10	=-15,-13,-14,56,,-28,-37	>#=,14	>$=,,,21	>N=-11,-10,-12,33,9,-12,-21	>prep=,,,30,,,19	>s=9	>time=,-14,,-18,,-11,-44
-word late	<N=,14,,,,,8	<be=-25,,,,,,-17	=-35,,,,,,-18	>$=-13,,,,,,-14
-word law	<N=,,,,,,13	=,21,,,,,18	>and=,,,,,,13
-word layout	<N=,56,,,,,22	=,47,,,,,21	>$=,43,,,,,19	>be=,,,,,,-11	>prep=,,,,,,9
-word leak	<N=,,,,,,-9	<the=-11,-10,,23,,,18	=-18,-12,,27	>:=,,,12	>be=,,,13	>prep=,,,19
-word leaks	<N=,,,10	=,17,,10,,,9
-word leave	<N=12	<^=,,,,,,35	<prep=13	=12,8,,-19,,,21	>it=,,,,,,15	>prep=,-9,,,,,-14	>the=-22,15,,,,,-18
-word left	<N=19,-10,,25,,,13	<and=,12,,,,,-12	<be=,11,,-11	<s=,12	<the=11,-15,,,,,-16	<we=,,,,,,10	<you=,9	=17,23,-9,-21,,,-19	>$=,,,,,,-26	>,=,,,,,,-15	>N=11,,,,,,-9	>prep=11,24	>the=,12,,-12,,,38
-word less	<N=-9,-16,,,,,-15	=,-21,,,,,-21	>N=,-10
-word letter	<N=9	<the=-17,-9,,9	=-10,-14,,11	>,=,,9,8
-word letters	<N=,14	=-8
-word libraries	<N=-10,,,,,,8	=-11,,,,,,8
-word lies	<N=,-8	=,-8
-word light	<N=17	<the=,-15,,,,,-14	=10,,-14,-14	>N=,-15,,,,,-11
-word like	<N=,-9,,,,,-11	<bad=,,,,,,15	<good=,,,,,,-9	<it=,,,,,,37	<make=-10,11,,,,,-10	<modal=,18,,,,,15	<now=,,,,,,-11	<s=-9,-12,,-14,,,-18	<we=,-17,,,,,-30	<you=,,,,,,-10	=-37,-28,,-23,-15,-14,-49	>$=,,,,,,-9	>N=,,,,,,-9	>it=,-15,,-20,,,8	>the=,-13	>you=,,,,,,-17
-word likes	<N=,-10,,,,,-11	=,-10,,,,,-11
-word limit	<N=,-10,13,15	<the=,,,,,,10	=10,-14,17,14,,,13	>$=,,,,,,11	>be=,,,17
-word line	<N=21,,,-11	<prep=11,,,,,,-16	<the=,15,,27	=18,-11,-20,9,-10,-13,-47	>#=,,,,,,-27	>$=,,,,,,9	>N=,13,,,,,-8	>be=11	>prep=12
-word link	<N=,-9	<the=,,,-20,,,-21	=-8,-17,,-22,,,-24	>prep=,,,,,,-14	>you=,,,-8
-word list	<N=14,,-8,,,-11	<ing=,,,,,9,-12	<my=,,,,,17	<the=-10,-11,,,,32,25	=,-20,-23,,-10,59,13	>$=-17,,,,,11,22	>,=,-13,,,,,-21	>:=,14,,,,10,14	>N=,,,-12,,9	>be=,,,,,,-23	>prep=,-9,,11,,23
-word live	<N=-12,19	<be=,-12,,46	<can=,29	<s=,9,,-19,,,-19	=-21,40,-9,,,,-14	>$=,-12,,,,,-19	>N=-11,15,,,,,-8	>prep=,25,,,,,9
-word loads	<N=,11,,,,,9	=,,,18,,,10	>prep=,,,,,,9
-word log	<N=,,,,,12,9	<can=,,,22	<the=-13,17,,,,,-20	=-13,,,30,,,-17	>$=,23,,9,,12	>,=,-13,,,,,-13	>N=,,14,,,,11	>prep=,,,32
-word login	<N=,9,,,,,15	<^=,,,22,,,-9	<the=14,,,,,,10	=16,,,23,,,14	>$=,10,,,,,16	>N=,,,16
-word logo	<N=16	<the=,36,,,,,15	=,35,,,,,10	>prep=,,,,,,-16
-word logs	<N=,22	<the=,-9	=,12	>$=9	>N=,,,,,,8	>prep=,,,,,,-17
-word lol	<N=-10	<^=-11	=,-9,,,,,-29	>$=-13,,,,,,-21	>my=-13
-word looked	<N=,,,-9,,,-18	<^=,-10	=-12,-17,,,,,-22	>good=,,,,,,-18	>prep=,-12
-word looks	<N=,,,,,,-17	=,-16,,-25,,,-35	>prep=,-9
-word loss	<N=,,9,,,,-11	=15,-11,30
-word lost	<N=13,,11,,,,34	<we=,,,-10,,,-19	=9,-22,,-12,,12,23	>$=-9,,14	>the=25,-17,,-9
-word machine	<N=17,,,,,,12	<it=26,,,,,,13	<the=15	=98,-28,,-18,,,66	>$=28,-13,,,,,17	>,=15	>N=19,,,,,,12	>be=20,,,-13	>prep=,,,,,,8
-word machines	<N=9	>$=,8
-word made	<N=,-9	<^=,,,11	<have=,20,,,,,12	<we=,20,,,,,-9	=-16,21,,9,,,-20	>N=,,,,,,-9	>the=,26,,26,,11	>you=,9
-word mails	<N=,-19	=,-22,,,,,-13	>$=,-18,,,,,-13
-word makes	<N=,-9	=,-19,13,-17	>N=,-8,,-14,,,-9	>the=,,,,,,8
-word man	<N=,,,,,,-14	=,15,,,,,-14
-word map	<N=,,,,,,9	<the=,,,,,,10	=,,,,,,19
-word master	<N=,,,,,,-10	=,,,-9,,,-17
-word matter	<N=,-12	<no=9,,,,,,11	<the=,,,,,,-13	=,-21,9	>prep=,-11,10,,,,-10	>why=9,,,,,,10
-word matters	<N=,20,,,,,9	=,10,16,,,,9	>N=,-9
-word me	<N=,,,,,26	<ed=,21,,-10	<ing=,,,,,,9	<make=-21,-9,,-9,,,-46	<past=26,12,,-11	<prep=10,8,,-15,,,26	<s=10,,,,,,11	=9,,-28,-55,,21,-13	>$=-15,-17,,-16,-9,-8,-23	>,=8,23,,,,15,21	>:=,,,,,,12	>N=,-11,,,23,17,10	>again=,,,,,,-9	>and=24,,,,,,19	>good=,,,,,,-9	>make=,,,,,,-10	>prep=,19,,-15,,,20	>the=,,,,11,-9,-15	>they=9	>time=,,,,,14,11	>when=,-20	>why=,,,,,,-12
-word meeting	<N=11,,,-10	<the=,,,,,18	=,,,-14,,11	>:=,,,,,19	>prep=,,,,,,-13
-word memory	<N=,,,-8	<the=-10,,,43,43,,9	=,-15,,34,41,36,11	>$=,,,-12,,,-11	>N=,,,16	>bad=,,,10
-word merged	<N=,-8,,-20,,,-37	<^=-10,,,60,,,26	<we=,,,10,,20	=-17,-26,-11,51,,19,-17	>$=,,,19,,,10	>,=,,,16,,9	>s=-9,,,,,,-16
-word merges	<N=,11,,23	=,21,,22
-word might	<N=16	<we=,-9,,,,,-8	=,-19,,,,,-29	>N=,,,,,,-11	>choose=,,,,,,-8
-word mode	<N=,23,,-17,,,31	=,26,,-17,,,35	>$=,,,,,,16	>,=13,,,-14
-word moment	<N=,,,,,,-14	<the=20,-19,,,,,-11	=,-33,,,,,-28	>$=-10,-12,,,,,-26	>N=-17	>we=27
-word more	<N=-11,-15,,-10,11,,-23	<no=-18,65,,39,,,56	<s=-9,,,,,,12	=-46,30,,17,10,-9	>$=,-12,,,,,-21	>,=,29,,,,,10	>N=-20,17,,-19,10,,33	>prep=-11,,,,,,-16	>s=,,,-10,,,-10
-word moves	<N=,24,,11	<no=13,,,,,,-16	=,20,,13,,,-11	>prep=,35
-word name	<N=,28,,,-8,,19	<the=-8,,,,,,-30	=-8,,,-18,-13,,-25	>$=,-13	>,=,,,,,,-12	>prep=,,,,,,-22	>s=,16,,,,,14
-word needs	<N=13,,,-19,,,-27	=9,,-9,-22	>N=8,,,,,,16	>prep=,,,-16,,,-20	>the=,,,,9
-word next	<N=,,,,,29	<^=,,,,,-22,-14	<good=,,,,,,-9	<prep=,-11,,,,15,21	<s=,,,,,,-20	<the=,,,-22,,23,17	=-32,-16,-8,-46,-11,37,-32	>$=,,,,,,-22	>:=,-14	>N=,23,,-27,,24,22	>prep=,,,,,,-24	>time=-13,,,,,36,19	>we=,,,,,-11,-12
-word nine	<N=,8	<all=,,,17,,,9	<prep=12,,,-13,,,11	<the=,,,14,,,12	=,9,-16,16,,,28	>N=,,,,,,-8	>s=,,-10,25,,,15	>time=,,,-12,,,19
-word node	<N=,-15,,,,,-11	<it=,,,18	=13,-22	>and=11,,,-13
-word notes	<N=,,,-15,,,-16	=,-10,,-26,,,-12	>prep=,-10,,,,,-12
-word now	<N=,-14,,29,18	<^=,9,12,,19,,9	<and=24,-9,,-12,17,,11	<bad=-19,25,,,,,10	<be=,,,11	<good=,-23,33,36,-12,,28	<ing=,,,-8,,,-11	<it=,,,,,,-14	<make=,,,8	<prep=,31,-9,-26,,,18	<s=-12,-16,-13,44	=-24,-11,21,54,44,-24,73	>$=,-9,,-9,-9,-14	>,=,-17,-10,19	>:=,,,13,,,8	>N=,,,22,,,10	>and=,,,,,,-14	>get=,,,8	>good=,,,24,,,12	>it=,,,,25,,18	>make=,,11,,,,-13	>prep=-16,30,-8,-23,,,15	>s=-19,10,8,25,18,,14	>the=,,,,11	>we=,,15,,,,12
-word number	<N=20,11,,14,,,16	<the=-11,,,,,,-14	=10,9	>and=12	>prep=,,,-8,,,-14
-word numbers	<N=,,,-9,,,9	<the=21,28,,,,,-21	=38,33,,,,-13,15	>N=,16	>and=16,,,-9,,,12	>be=-15,39,,-9	>make=11	>prep=32,-10
-word off	<N=-10,22,,30,,,16	<be=-22,28,,14	<ed=,,,16	<good=-12,37	<it=,,,-11,,,15	<s=,,,28,,,14	=-25,64,-20,66,,,55	>$=-17,41,,23,,,55	>,=,23,,28,,,11	>and=,22	>it=,9	>my=,,,13	>prep=-16,,,21,,,-33	>the=-11,,-10,,,,9	>when=10,,,-10
-word office	<N=45,-10	<the=,15	=37,,,-8	>$=46,,,-8	>s=,20
-word often	<N=,,,,,,-16	=,,,,,,-26
-word older	<N=,18,,-8,,,9	=-9,10,26,-11	>N=,-8	>prep=,18,,-8
-word once	<N=,,,-9,,,-10	<^=,,,-18,,,-31	<bad=-13,,18,21,,,15	<prep=,-8,,,,,-13	<s=,-8	=-31,-40,19,-11,,,-62	>$=,,,,,,-16	>N=,-11	>prep=-8,,,,,,-8	>the=,,,-17,,,-27	>you=,,23
-word ones	<N=,17,,,,,9	<the=,,12,,,,10	=,,17,,,,18	>$=,-8	>,=,-11	>be=,15
-word opened	<N=33,,,,,,18	<^=,,,,,10	<we=,,,,,,9	=29,-18,,13,,62,30
-word opens	<N=,-9,9,-12,,,-16	=10,-12,8,-18,,,-18	>prep=,,,-16,,,-17
-word options	<N=,,,-11,,,-8	<the=,22,,-10,,,-22	=-8,,,-18,,,-51	>prep=,22,,-11,,,-10
-word ordered	<N=,,,,,,-19	=,,,8,19	>$=,,,,,,-22
-word other	<N=-10,,,,,,-12	<the=-8,,,,10,,-28	=-19,-8,-12,,9,,-40	>$=-8	>N=12,13,,,12	>s=-12,,,,,,-29	>time=,,,,,,9
-word our	<N=,,,,,,9	<^=24,,-10,-26,,,-23	<bad=28,-11,,,,,11	<be=,35	<choose=16,,15,,19,,11	<prep=-19	=71,-8,,,,-18,22	>N=52,16,,,,-16,34	>ing=,,,,,,9	>s=,-23,,,,,-19
-word out	<N=,-16,,22,,9,-12	<^=,,,,,,-24	<bad=17,,,,,,18	<be=-27,55,-10,-12,,,32	<choose=17,-8	<done=,,,13	<ed=,,,12,,,9	<good=,,,,,,-18	<make=,,,,13	<my=,8,,,,,8	<past=22,,,,,,13	<s=29,16,37,,,,53	<stay=-11,,,,,,-22	<they=,-10	=9,,,13,-11,-12,48	>#=,8,,,,,16	>$=-14,36,-10,,,11,18	>,=,,,-28,,,-26	>:=10,13,,,,,22	>N=,-18,11,,,,-11	>and=-11	>bad=27,,,-33	>it=,,15,,,,11	>ly=9	>prep=25,-34,-20,-23,10,,-9	>s=,,,14,,,11	>the=-29,-16,17,41,,,19	>why=,,,,,,-12
-word output	<N=,13	<the=,,,,,,-12	=,,,,,,-12
-word oven	<N=-8	<^=27,,,,,,12	<the=,,,,,,-16	=13	>be=13
-word over	<N=,16,-9,-14,,,9	<all=19	<bad=17,,,-10	<be=,33,,,,,12	<choose=,,,,,,-10	<done=,9,,22,,,-10	<ing=27	<it=,,,-11	<past=,,,14,,,9	<s=-28,,,,,,-30	=27,31,-24,,-10,14,-8	>#=-23,20,,,,,-18	>$=,-10,,10,,-8,-20	>,=,28,,10,,,15	>:=10,,,-12	>N=27,,,-11,,,13	>it=19,10	>prep=,10,,-8	>s=,,,10	>the=18,,-11
-word own	<N=-12,,22	<they=,,-9,19	=-12,13,11,19,,,22	>$=,,,10	>N=-15,,13,,,,18
-word owns	<N=,18	=,16	>the=,16
-word pack	<N=,,,,,,8	=,,,,,,15
-word paper	<N=,,,,,,10	<^=,-10,,8,,,10	<prep=,,12,-8	<the=,15,,,,,13	=10,,8,,-8,-11,44	>$=,15,,-14,,,26	>N=,,9	>be=,-10,,15,,,10	>s=,,,,,,-11
-word paragraphs	<N=,-11
-word parser	<N=-9,13,,,,,8	<the=,13,,17,11,,22	=-16,24,,44,12,10,36	>$=,14,,,,,10	>,=,,,9	>be=,14,,,13,,21
-word part	<N=,-12,,,,,18	<^=,,,,,,-10	<no=16,-18	<the=,12	=18,-31,-14,-14,,-9	>$=,-13,,,,,-16	>be=,,,,,,9	>prep=-9
-word partitions	<N=,,,,,,-9	=-8	>prep=-8
-word parts	<N=20,,,,,,14	=51,-10,,33,,,12
-word pass	<N=,,,9,,25	<s=19,-10,,-16,,,-15	=25,-13,,-11,,19,-17	>$=9,,,15,,,-14	>,=,,,-24,,,-8	>and=,,,-17,,,-14	>prep=,,,16
-word passes	<N=,-9	<make=,,,16,39,,9	=,-10,,24,37,,8	>prep=,,,21,39,,12
-word password	<N=,,,,,10,21	<the=16,-11,,-14,,12,9	=28,-15,,-12,,21,45	>prep=,-9,,,,,9
-word past	<N=19,,,,,,10	<get=,,,,,,8	<the=,,,-11	=17,-16,,-16,,,22	>N=,,,,,,16	>the=27,-9,,,,,10
-word pay	<N=,,,13	<not=,46	<we=,,,,,21	=,44,,9,,18,9	>$=,49	>N=,,,13
-word period	<N=,-18,,,,11	=9,-20,,,,34,12	>$=,,,,,12
-word person	<N=-8,28,,,,,9	=,18,,,,,12	>$=,,,,,,16	>they=,-9
-word phases	<N=,10	=,10
-word picks	<N=11,,,,,,-14	=,,,-10,,,-15	>good=10
-word piece	<N=,,,11,,,10	=,,,10	>$=,,,11,,,10
-word place	<N=,,,,,,9	<prep=,,,14	=,-14,,18	>:=,,,20,,,11	>N=,,,,,,-8
-word plan	<N=,35,27,31,,,10	<prep=,,,,,,11	<the=-10,-15,,-13,,,-9	=-32,24,12,,-13,-16	>$=-9,9,,,,,-18	>N=,9,,,,,18	>be=,19,34,,,,-11	>prep=,-11,,16,,,13	>the=,10
-word plays	<N=,20	=,19
-word point	<N=,10,,,,,13	<it=10,,,,,,-8	=8,,,-12,,,-10	>$=13	>,=,9
-word policy	<N=,,,,,10,14	=,19,,,,,11
-word pool	<N=,,,12	=,,14,15
-word post	<N=9,,,,,,-9	<the=,,,9,,,12	=-20,-21,,16,,,-12	>$=10,,,12	>,=,,,10
-word pr	<N=,-14	<^=,,,15,11,,15	<it=,,,,,,19	<the=,,,,,,-14	=,-12,,,11	>$=,-12	>be=,,,10,12,,12	>good=,,,-22,,,-21
-word prefers	<N=,27	=,27
-word price	<N=,8	<the=,,19	=,20,15,-14	>,=,9,,,,,9	>N=,,9
-word printer	<N=,,,,,,20	<^=15,,,15,,,19	<the=15,-8	=34,-15,,28,,,35	>prep=,,,17	>s=14,,,-10,,,21
-word prints	<N=,,,-9,,,-15	<it=,,13	=,,14,-13	>N=,,13	>the=,,,-10
-word problem	<N=-9,,,,,,-9	<no=-9,,,,,,-19	<the=,,,,,,-23	=-10,,-13,,,,-40	>$=,,,14,,,11	>prep=-12,,,,,,-26
-word procedure	<N=,,,,,,-9	=,,,,,,-13
-word prompt	<N=,,,,,,26	=,,,,37,,26
-word properly	<N=,-12	=,-13
-word provider	<N=,,,,15,,14	=9,,,,15,,16
-word question	<N=,-10,,,,,-25	<good=,,,-9,,,-11	<please=,,,-8	<the=-9,21	<you=,,,,,,14	=-25,,,-27,,-10,-45	>!=,,,-8	>$=,-11,,-11,,,-18	>prep=-10
-word questions	<N=,,,21	=,,,23,,,-10
-word queue	<N=,-8	<make=,,,26,,,16	<the=,27,,,,,-25	=,18,,38	>$=,,,13	>,=,,,,,,-12	>be=,,,17
-word quit	<N=28,,,,,,12	=28,,,,,,11
-word quota	<N=,,,,,,9	=,-18,,-10,,,27	>prep=,-9
-word rack	<N=,29,,,16	=,27,,,16
-word ran	<N=,-8,11,,,,15	<^=9,-18,,10	<we=,,,-15,,,-8	=,-36,31,,,,14	>prep=14,,11,-15,,,13	>the=,-11
-word range	<N=,,,,,,-17	=,8,,,,,-13	>$=,,,,,,-17
-word rate	<N=,,,-9	<bad=,,,17,,,10	=,-9,49,16,,,14
-word rather	<N=-9	<modal=,15,,,,,8	=-18,35,,-19,,,11	>N=,,,,,,11	>choose=,-9	>prep=-16,20,,-17
-word read	<N=,,,,,,-9	<be=,,,,,,-9	<prep=18,,,,,,8	<we=-11,,,,,,-21	=,-14,,-14,,-13,-39	>N=-13,,,,,,-10	>prep=,,,,,,-16	>the=,-11,,,,-8
-word reader	<N=13,,,,,,16	=10,,,,,,12
-word reads	<N=,,-11,,,,-23	=,,-10,14,,,-33	>:=,,,,,,-26	>it=,8	>the=,,,9
-word reason	<N=,,11,,,,12	<it=,,,,,,14	<the=,,11	=16,-12,14,-11,-8	>prep=,,9	>we=,,,,,,-12
-word record	<N=,-14,20,,,,24	<the=,10	=-11,,19,,,,26	>$=,,,,,,12
-word references	<N=,,,18	=-9,,,30,,,11
-word regards	<N=,-13	=,-13	>,=,-13
-word region	<N=,,,-9	=,,,-10
-word regions	<N=21,,,-9	=20,,,-9
-word register	<N=,11,,,,,-20	=,,,,,,-23
-word registry	<N=14,,,,,,8	<the=,,10	=13,-11,8,,,,14
-word regression	<N=,15	=14,14,,,,,11
-word rejected	<N=19,,,-12	<be=,,,-11,,,9	=40,-9,,-25,,,21	>$=8	>prep=,,,,,,8	>the=10
-word rejects	<N=,,,,,,10	=,,,,,,15	>my=,,,,,,9
-word repo	<N=,37	=-11,31,,-9,,,-13	>$=,37
-word report	<N=10,-16,,21,,,-15	<ly=12,,,,,,10	<s=,,,14	<the=,,,-19,,-18,-24	<we=,9,,,,,8	=8,-19,,,,-18,-35	>$=,-10	>,=,,,14,,,-15	>N=,,,-13,,,-11	>have=,,,,,,15	>prep=15,,,,,,-13	>s=13,,,,,,18	>the=,,,,,,-11
-word reports	<N=-11,-11,,-11,,,-15	=,-16,,-20,16,,-23	>$=,-10,,,17
-word reset	<N=,,,11	<the=,,14,,,,-8	=22,17,12	>$=,26	>N=,,13
-word restored	<N=,,,26	=,-11,,32,,,13
-word results	<N=,,,,,,8	=,-10,,11,,,10	>make=,,,14
-word retries	<N=,15	<^=,9,,-11,,,-11	=-19,50,,-20,,13	>:=,9,,-9	>N=,,,,,,-19	>prep=,22,,,,,21
-word return	<N=9,,,,,46	=14,-15,,,,54,10	>:=12,,,,,-11	>N=,,,,,,10
-word returns	<N=16,,,,,9,18	=9,16,,,,9	>#=,,,12,,,9	>N=,,,,,10
-word review	<N=-16,-8,,36	<prep=,,,-15,,,-12	<the=-12,,,,,,-20	=-29,,,16,,,-37	>$=-11,,,,,,-22	>N=,,,17,,,13
-word rewrite	<N=,,,,,,10	<prep=,,,,,11,16	<the=,,,16,,,27	=,,,14,9,17,43	>it=,,,,,13	>prep=,-9,,10,,,10	>the=,,,,,,14
-word right	<N=,,,-15,,,-23	<^=,19,,-13,14,,16	<all=,19,,-11,,,17	<be=-12,-14	<it=,,,,,,-9	<prep=11,,,,,,-13	<the=13,,,,,,19	=,,-9,-28	>$=,,,,,,-12	>,=,,,-30,11,,17	>:=,24	>N=-8,-11,,,,,-25	>now=17,,,-12	>prep=8
-word risky	<N=,9,,,,,13	=,9,,,,,13	>$=,9,,,,,13
-word rooms	<N=,-11,,20,,,12	=,-16,,30,,,12	>be=,,,17,,,12
-word route	<N=,-23	=,-14
-word routes	<N=,,,,,,-18	=,-11,,,,,-20
-word row	<N=,-22,,,,,-16	<prep=9	<the=,,,32	=,-37,,27	>#=8,-19,,,,,-9	>$=,,,16	>stay=,-12,,,,,-20
-word rule	<N=-9,28	<my=,28	<the=,-14	=-12,36,,-23,,-9,-13	>$=,13	>prep=,25
-word sample	<N=,9,,,,,-8	<^=,,,,,-10,-28	<the=,,,,,,15	=,,,-13,,-14,-17	>$=,13	>N=,-9
-word sans	<N=,26,,,,,15	=,26,,-12,,,17	>prep=,26,,,,,14
-word saved	<N=,-10,,14	<and=,,,13,,,12	=,-16,,22,,,13
-word saves	<N=,,,,,,9	=,,11,,,,11
-word saw	<N=,,,-13,,,-11	=,-8,19,-19,,,-26	>it=,,8,-18,,,-28
-word scale	<N=,,,,,,10	=,30,43,20,,,13	>$=,31,43,20,,,13
-word scene	<N=16,-11	=15,-16,12,,,,-10
-word schedule	<N=,,,,,,-17	<the=-19,-9,,,,,-13	=-19,-18,,,,,-29
-word schema	<N=15	=14,,,,,,13
-word schools	<N=,30,,,,,34	=,37,,,,,45
-word screens	<N=,,,,,14	=,-24,,,,14
-word script	<N=,-30,,16,25,18,40	<the=,,-10,,38	=13,-36,,14,63,25,60	>$=,-17,,11,,,23	>it=9,,,,24,10
-word section	<N=9,23,,,,,10	<the=,,,,,,-14	=,14,,21	>#=,,,23
-word sends	<N=14,,,,,8,11	=16,,,,,8	>the=13,,,,,9,11
-word sent	<N=19,-8,,-19,,,8	<^=,,,11	<and=,,,8	<you=,,,-12	=,-19,,10,,-10,17	>$=,,,10	>,=,,,-9,,,-10	>the=,,,17
-word server	<N=14,,,25,,,14	<the=,,,-14,,,-24	=9,,-8,11,,,-15	>$=,,,14,,,8	>,=,,,13	>N=-9,,,,,,-20	>bad=9	>s=11
-word service	<N=12,,,,,,12	=,-14
-word session	<N=,30	<time=,,,,,16,10	=,33,,,,27,12	>$=,18,,,,,9	>:=,17,,,,12
-word setting	<N=,,,8,,,12	=,-11,,,,,9
-word settles	<N=-8,,,,,,-12	=-8	>it=,,,,,,-8
-word sheet	<N=,27,,16,40,,25	=-10,17,,26,39,,30	>$=,-9,,,20	>N=,,,,,,16	>be=,10,,25	>prep=,15
-word shift	<N=,-8	=,-12,25
-word should	<N=-8,-12,,,,,-18	<^=,-11,,,,,-27	=-30,,-11,-21,-12,,-56	>N=,,,-8	>not=,9,,,,,8	>the=,,,,,,-13	>you=,,,,,,-8
-word shows	<N=39,-17,,-29,,31	<now=12	=53,-32,22,-30,,30,11	>good=,,19	>no=,-8	>only=16	>the=8,,9
-word signature	<N=19,,,,,,9	=23,,8
-word signatures	<N=,,,-11,,,-9	=,,,-11,,,-9
-word signed	<N=-8,16,8,,,,26	<^=,,,25,,,24	<be=,11	<not=,,,,,,8	<the=,,,,,,9	=-10,,,77,-8,,82	>!=,,,,,,10	>$=,,,19,,,18	>N=,-9,,,,,16	>bad=,38,,,,,16	>prep=,-14,8,31,,,19	>the=,,,23,,,15
-word sings	<N=,,,-12,,,11	=,,,-12,,,11
-word site	<N=12,-15,14,,19,,-10	<s=,17,,9,,,11	=19,,9,10,15	>$=15,-13	>be=,,,,,,8	>good=,15,,14
-word sits	<N=,22	<now=17,,,,,,18	=19,13,,-20,,,35	>N=14,17,,,,,21	>prep=,,,-11,,,14
-word size	<N=,,15,,,,15	=,-12,12,-9,,,12
-word small	<N=-13	<^=,-14,,8	<the=,8	=-26,-10,14,,19	>N=-10,,10,,21
-word solved	<N=,,,,,,-13	<^=,,48,18	=,-9,44,40,,,13	>the=,,40,11
-word sorted	<N=,,,17,,,12	=,-11,,50,,,27	>$=,-10,,16	>,=,,,17,,,14
-word sounds	<N=-8	<^=,,,-18,,,-18	<it=,,,,,,-11	=-14,,,-19,,,-34	>N=-13,,,,,,-33	>good=,,,-11
-word speakers	<N=,-10	=,-11
-word spins	<N=16	=16,,,,,,9
-word split	<N=,,,,,,10	=,19,,-13,,38,20
-word stack	<N=,,,,,,8
-word stands	<N=,,,,,,-12	<it=21,,,,,,14	=18,,,-10	>$=,,,-13,,,-24
-word started	<N=,,,,30,,11	=-12,,,,41,,-11	>prep=,,,,42
-word starts	<N=17,,20,,,,24	=16,,19,,,,30	>prep=15,,19,,,,26
-word status	<N=,,,,,,-12	<^=10,-16	<the=-11,,,,,,-11	=,-22,,-11,,,-24	>:=,-9	>N=,,,,,,-12	>prep=,-11,,-10,,,-24
-word stay	<N=,11	<and=,17	<s=,,,,,,20	<we=,,,11	=,34,,8,,,27	>$=,18,,11	>prep=,-14,,,,,9
-word stays	<N=-16,21,-15,-15,-10,,48	<choose=,12	<it=,19,,,,,8	=-21,59,-15,-22,-10,-9,62	>$=,16,,,,,17	>N=-9,,,,,,-13	>bad=,11	>good=,18,,,,,-9	>prep=,-26,,,,,38
-word step	<N=11,,,-14,,,11	<prep=,,23	<time=,17	=,,27,-17	>#=,,29	>$=,,,-9	>:=10	>prep=,25,,,,,10
-word steps	<N=,11
-word stops	<N=,,,-11	=17,-8,15,-20	>prep=39,,17,-14,,,25
-word straight	<N=,24	=,47,,-11,,,17	>N=,22
-word stuck	<N=,,,,,,-10	<be=12,-10,-8,-8,,,-15	<get=-16,,,,,,-16	=41,-31,-12,-21,-10,-9,-35	>$=33	>no=,,,,,,-10	>prep=-15,-16,,-14,,,-15
-word study	<N=,,,,,,9	=,,,-9	>,=,,,,,,21
-word style	<N=,8	<the=-12,9,,,,,-8	=-14,17,,-10,,,-14	>,=,8	>N=,11
-word supposed	<N=10	<be=,,,,12	=8,,,,11	>prep=8,,,,11
-word survives	<N=,,,10
-word switched	<N=,,,-18,,,-13	=,8,,-11,,,-10
-word system	<N=,-10,,-26,12,,-27	<the=,,,27,,,28	=,,,,10	>$=,,,,,,9
-word tab	<N=,8,18	=,,18
-word table	<N=,15,,,,,52	<prep=12	<the=-14,,,-10,,,-17	=-12,14,-10,-23,,,11	>#=,,,,,,-20	>$=-12,,,-10,,,25	>,=,12,,,,,23	>and=10,,,,,,16	>have=,,,,,,-14	>prep=,-9,,,,,-18
-word takes	<N=,-12,-11,,,10,-9	<and=,11,,8,,,8	=,-11,,-8,,,-16	>N=-13,9	>s=,,,,,,-18	>the=,,-10,,,11
-word talks	<N=,9	=,30,,,,,9
-word task	<N=,,,,,,8	<the=,,,-18,,,-22	=,,,-31,,13,-14	>be=,,,-17	>prep=,,,,,12
-word teacher	<N=13,,,,,22	=13,,,,,22
-word team	<N=,,,15	<the=,16	=,11,-9,-9	>$=8,,,,,,-10	>,=,-10,,22,,8,8	>s=,36,,,,,9
-word teams	<N=,,,,,,-11	=,,,-8,,,-17	>N=,,,,,,-14
-word template	<N=,,,,9,,18	<the=,,,,,,-9	>good=,,,9,,,14
-word tenant	<N=12	=,-14,,8
-word tense	<N=,,,,,,9
-word text	<N=,15,,,,,14	<the=,,15	=-12,12,17,,,,28	>$=,,,,,,-11	>,=,14,,,,,12	>be=,,13
-word texts	<N=,-10,,,,8,11	=,,,,,8,11	>,=,,,,,,9
-word than	<N=-9,26,23,-12,,,22	<good=,,,,,,-20	<only=-16,20,,-17	=-27,46,26,-34,,-9,24	>#=,-11,9	>N=-9,65,,,,,18	>it=,,9,,,,8	>the=-11,,10,-8
-word their	<N=,,30,15,,,14	<^=,,,17	<and=13,,,-12,,,14	<make=-10,18,,,,10	<prep=,,,15,,9,16	=,,41,33,-11,11,41	>N=9,-15,,11,,,14	>s=-10,20,11,,,,13
-word them	<N=-10	<bad=9	<choose=,-9	<done=,,,17	<have=16	<ing=,,,,,,12	<make=-12,,,-12,,,12	<no=,19	<past=,10	<prep=9,-9,11,,,,-14	<s=,-9	=-12,,,-10,,-13	>$=-11,,11,-10,,-11,-25	>,=18,-8,,15,,,12	>and=,,18	>past=,,,,,,16	>the=,9	>time=,,,,,,-10
-word theme	<N=-8,-10	=-9,-12,,,,,-9
-word there	<N=19,,,-20	<^=,-25,25,-20,,,-25	<and=9,,,,,22,12	<bad=9	<be=-13,13	<get=-12,-10,,,,,-35	<ly=,,,,13	<prep=,-15,,,,,-10	<s=36,-11,,,,,16	<when=,13	=32,-39,,-50,,,-28	>$=21,,-9	>,=,-9,,,12,,-11	>and=17	>be=8,-27,-14,-24,,16,-22	>s=13,,,,,,11	>the=,,,,,,-8
-word thing	<N=,-27,,,36,30,22	<the=,-9,,11	=-9,-31,,14,34,25,29	>$=,-14,,,9	>we=,,15,,17
-word things	<N=,-9,10,-14	<prep=,,,,,,-12	<why=,,,30,,,29	=-9,-16,,,14,,10	>$=,-11,,-9	>,=,,,,,,-11	>N=,,,28,,,22
-word thinks	<N=,,,,,,8	=,,,,,,8
-word thought	<N=,14,,-14	<we=,,,-10,,,17	=,13,,-26,,,26	>prep=,,,,,,22
-word throughout	<N=,30,,21	=,49,,17,,,27	>$=,,,21,,,23	>,=,27
-word till	<N=22,22,,,,,13	<bad=13,,,-14	=47,34,13,-14,,-8,35	>N=,,,,,,12	>the=12,21,,-14	>they=18,,,,,,11	>time=23,16
-word time	<N=-9,-21,25,,,-10,21	<all=46,,,,,,15	<it=,,,,,,-17	<make=,,,25	<prep=,-9,,15	<the=-16,,,-12,,,-39	<time=,,,,,15	=,-31,20,9,-11,,-22	>$=,9,,-15	>,=-19,,,,,,-35	>:=,,9,,,9	>be=-13	>it=14,,,10,,,11	>prep=,,23,18	>s=,-9	>the=13	>we=18,-10,,,,,-12
-word timers	<N=,,,,,,9	=,,,,,,9
-word titles	<N=,,,-10	=,,,-10
-word token	<N=,-9,,,,,11	=15,-13,,,,,15	>prep=9,,,,,,11
-word tokens	<N=,,,,,,-12	=,-9
-word tomorrow	<N=-11,-9,,,,26,-37	<be=,,,,,,11	<prep=22,18,,,,,20	<s=13,,,,,13,8	=25,-15,-9,-23,,54	>$=27,,,-14,,31	>prep=,,,,,,9	>time=,,,,,17
-word tonight	<N=15,,,,,17	<be=,,,,,,-10	<it=,-8,,,,15,19	=17,11,,-18,,31	>$=23,,,-13,,32	>,=,8,,,,,8
-word took	<N=,-12,,11	<^=-10,-9,,16	<we=,27,,21	=,,-10,38,-10,,18	>#=,,,13	>N=-9,-9	>the=14,19,,,,,10
-word tool	<N=,,10,,14	=,,,,13,,9
-word train	<N=,40,,,,,23	<the=-21,10,,,,,-22	=,40,,-15,,,-17	>$=33,29,,,,,22	>,=,18	>bad=,-14,,,,,-11
-word training	<N=,,,,,,-22	<the=,-13,20,,,,-11	=,-28,17,-8,,,-31	>N=,-11,,,,,-19
-word transactions	<N=,,,,,,-10	=,,,,,,-10
-word trips	<N=,,22	=,,22
-word try	<N=,-10,,17	<^=,,,,,,-16	=,-16,,9,,,-21	>again=,,,,,,-9	>ing=,,,,,,-17
-word turned	<N=,,,,10	<^=,-9,,28,,,10	=-15,-12,-11,39,11,-9,12	>bad=,,,-15	>prep=-9,-9,,11,13
-word turns	<N=,,,13	<^=-11,,30,-10,,,21	=,,35,,,,28	>prep=-14,,42,-9,,,26
-word twice	<N=10	<done=,,,11	<ed=,,,,,,11	<s=16,,,,,,12	=46,-11,,-13,,,74	>$=29	>,=12,,,,,,25
-word type	<N=,,,9	=,,,13,,10,12	>N=,,,,,,10
-word types	<N=,,,,,,-10
-word under	<N=,13,,-14,,36,21	<bad=,,,,,,-9	<prep=,,,12	<s=,,,,,,-14	=,,,19,,38,12	>#=-11,16	>N=14	>s=,,,,,,8	>the=-14,-9,,21,,29,-8
-word unit	<N=,17,,,,,25	<the=,9	=,18,,11,,,19	>s=,-14,,13
-word up	<N=13,,,-19,,,-27	<bad=-12	<be=-18,,,29,,,12	<choose=11,,,10	<done=,,,27,,,12	<ed=49,-10,,-26,,,13	<good=,,,-14,19	<ing=,17,,12	<it=,,,,,16	<make=9,15,,,,,14	<past=,30,,-9,,21	<s=10,-13,24,-47,,,-27	=36,17,,-35,,31,18	>#=,-17,11,-10	>$=21,18,,-17,,15,30	>,=22,-15,,,,,-12	>:=,,,,,,-15	>N=21,17	>and=,-17,,-9,,25,8	>choose=,,,-10	>ing=,,,,26,,9	>my=-22	>prep=,,,-13	>the=,,,28
-word update	<N=33,,,-11,,,15	=36,-10,-10,-20,-8,-9
-word us	<N=-17,,,14,,,-11	<bad=14	<ed=-10,,,16,,,-19	<make=-8,,-9,-20,18,-15,34	<past=-14,,,25,,,19	<prep=27,-15	<s=,,,-10,,9	=,-21,,25,20,-14,30	>$=,-10	>,=13,,,13	>N=-11,-19,,,13,-14,-32	>and=,,,11	>bad=,,,,10,,13	>choose=,33,,,10,,34	>do=,-13	>make=,,,,,,11	>not=,19,,,,,14	>prep=,,,9,,,-31	>the=,,,19,,9,14
-word used	<N=-9,-8	<be=8,,,-9	<have=,16	<we=,,,,,,-15	=,10,,,,,-15	>N=,15	>good=14,,,-11,,,10	>prep=-11,-9,,10,,,-21
-word user	<N=13	=17,,,,,,-24	>N=,,,,10,,10	>prep=10	>s=14
-word uses	<N=,-8,,,,,-14	=,-11,,,,,-23
-word value	<N=20	<s=,,,,,,-11	=18,,,-11,,,-9	>$=,,,,,,-11
-word van	<N=,38,,-12	=9,33,,-26
-word variant	<N=,17,,-22,,,23	=,17,,-22,,,23
-word vendor	<N=16,-12,,-16,,,-29	<the=10,,,,,,-16	=25,-9,,-27,,,-25	>N=15,-15	>ed=,,,,,,-14
-word version	<N=-9,-9,,-18,9	=-17,-12,,-24,8,-13,-23	>#=,,,,,,-10	>:=,-10	>prep=,,,,,,-11
-word versioning	<N=-12,21,,-16	=-12,26,,-16	>$=,,,-12
-word versions	<N=,32,,33	<all=,,,,,,-8	=,29,,38	>,=,,,,,,-16
-word voted	<N=-8	=-22,64,-11,-10,,,34
-word wall	<N=,25,20,,,,25	<the=,-10,,13,12,,10	=,27,16,10,15,,41	>$=,20,23,12,,,26
-word want	<N=,,,,17	<not=,32	<we=,10,,,,,-8	=-16,17,-8,,13,,-22	>N=,21,,,16	>prep=,,,,,,-20	>s=,13,,,,,8
-word wants	<N=21,-11,,-10,9	<no=-16,16,,,,,8	=,,,-11,11,,10	>prep=-15,12	>the=18
-word water	<N=,,11,,,,-12	<the=15,-13	=,-29,10	>N=,,,,,,10	>the=,,,,,,11
-word way	<N=-10,-18,15,,,,-21	<it=,-9,,,,,-12	<no=,,,,,,13	<the=-13,,,-9,,,-8	=-29,-29,18,,,,-28	>$=,,,,,,-10	>,=-11,,,13	>N=,,,-14	>it=,,,,,,-9	>the=,-14,,,,,-13
-word webhook	<N=14	<the=11	=31,,,,,,10	>N=23
-word week	<N=,,,,,,19	<it=9,-18,,-12,,31,-18	<the=9,-12,,11,,,-14	<time=,-18,,-11,,12,-17	=10,-47,,-20,,29,-26	>$=,-18,,,,22,-35	>,=,,,,,,12	>prep=16
-word weekly	<N=,21	<prep=-10,-10,,,,,-12	=-13,15,,,,,-12
-word weeks	<N=,,,-23	<prep=,,,12	=,-21,,-17,,9,8	>$=10	>,=,,,,,,-10	>prep=-10,,,,,,-12
-word well	<N=,,,-12,,,-12	<^=,-26,,-25,,,-29	<prep=,,,,41,,26	=-14,-38,,-53,38,,-27	>$=,,,,25,,11	>,=,-24,,-11,,,-17	>:=,8,,-11	>N=,-8,,,17,,14	>prep=,,,-11
-word went	<N=-9,,-14,39,,,12	<^=,13,,-13	<make=,,,8	<s=,,21,19	<we=,,,,,,16	=-20,-22,,57,-11,-12,43	>N=29,,,-13	>again=,10,,-12	>bad=,,,-25,,,-12	>good=-17,13,,38,,,22	>prep=-31,-23,,45,,,14
-word when	<N=-12,-13,21,-16,,,-26	<^=-11,-13,,,,,-50	<bad=,,,,,,-10	<good=,,,-18,,,-15	<s=16,,,,,,8	=-22,-47,26,-62,-17,,-109	>N=-13,,,,,,-24	>all=,,,-16,,,-11	>it=8,,8,,,,-9	>the=-37,-16,15,-25,,,-66	>they=,,12,,,,-9	>we=11,,9	>you=,,-9,,-8,,-16
-word whenever	<N=,15	=,,26,-8	>the=,14	>you=,,,,,,-13
-word where	<N=,-8,,-10,,,-13	<^=,,,13,,,31	<be=,-19,12,,23	<s=,,,12	=,-20,25,21,17	>s=,,,29,,,24	>the=,,23,-8
-word while	<N=,,,,13	<^=,-8,,,39,,35	=-9,-26,,9,46,,33	>ing=,-11	>the=,,,,14	>we=,,,16	>you=,,,,33,,39
-word who	<N=17,,,,,,9	<^=,,16,,,,22	<s=,,12	=19,-19,20,-20,-11	>N=,,,,,,-9	>choose=,,,,,,-9	>past=,,21,,,,39	>s=15,-15,,,,,-15
-word whose	<N=,-29,,,,,-9	=,-30,16	>N=,-30,16
-word why	<N=21,-13,17	<^=15	<be=,-13,48,,,,9	<make=,19,,,,,11	=20,-15,70,-24,,-10,24	>all=,,10	>no=,,23	>the=-8,13,28,-10,,,18
-word widget	<N=15,,,20,,,19	=13,,,20,,,20
-word win	<N=,11,,12	=,18
-word window	<N=,,,,,,-8
-word wins	<N=,,,,,,17	=,15,,,,,20	>$=,15,,,,,21
-word within	<N=-9,,,,,,-9	<be=,,,,,,-17	<choose=,,,15	<done=,,9	=-18,,11,,,,-23	>N=,,,,,,-20	>the=-8,,15
-word without	<N=10,,,-9,,,-9	<^=37,-18	<bad=,14,,15	<choose=,9	<do=,16	<ed=12	<good=-8,27,,18,,,8	<s=-15,19,10	=33,58,15,17,-10,-12,52	>N=,19,,,,,-18	>bad=,,,19,,,12	>ing=-10,22	>it=26,,,-10,,,14	>the=9,,,17,,,32	>they=11,14,17,,,,12
-word won	<N=,,,-13,,,-12	=,13,,-16
-word word	<N=,,,-14	<the=-12,,,,,,-28	=-9,,-15,-16,,,-22	>$=,,,,,,9	>N=-11,,,,,,-23
-word work	<N=,15	<it=,,,,,,-10	<please=,,,10	<prep=,-13,,,,,-17	<s=,,,18,,,9	<the=,,,-22,,,-17	=,-21,-14,,,-12,-47	>$=,-15,-10	>,=,,,26	>N=,,,15,,,18	>prep=,-12,,,,,-20
-word working	<N=9,,,-10	<bad=,,,,,,-9	<be=,,,14	<it=,,,,,,-10	=,,,,,,-19	>$=,,,-28,,,-17	>N=,,,11,,,10	>prep=,,,,,,-25	>time=,,,,,9
-word works	<N=37,-10,,-11,,,-19	<^=,,,,,,-20	<it=,,,-8	<the=,-10,,20,,,19	=29,,-12,,,,-15	>$=,,,-16,,,-9	>,=,23,,17,,,15	>N=,-11	>prep=31,-10,,-13,10,,-20
-word would	<N=,,,,,,-12	<^=,-11,,,,,-24	<and=,8	<it=,,,,,,-15	<we=-26,12,,-14,-12,-11,-33	=-48,,-24,-35,-13,-27,-55	>N=-18,-22,-12,-17,,-14,-27	>be=,,,,,,-10	>choose=,-13,,,,,-16	>ed=,-8	>have=-10,34	>it=,,,,,,-14	>make=,9	>not=,,,,,,-11	>only=,24
-word writes	<N=,-9	=,-19,,,,,-13
-word written	<N=11,21,,-15,,,11	<be=,,,12,,20	=,15,,-11,,31,18	>$=,,,,,,19	>N=-10,10	>bad=,,,9,,21,-8	>prep=,,,,,,17
-word wrote	<N=,,,-43,,,-26	<^=,,,-18	<we=,,,,,,11	=,-11,,-29,,,-22	>:=,,,,,,-19	>it=,,,,,,-8	>the=,,,,,,10
-word year	<N=,,,,,,-9	<it=-10,38,,,,-15,19	<prep=,-10	<the=,,,-16,,,-23	=-20,14,-12,-13,,-27,-45	>#=,-8	>$=-21,27,,,,-20,-9	>prep=9
-word yesterday	<N=,,,17,,,13	<because=9,,,,,,18	<prep=8	=13,,,19,,,22	>$=,,,,,,17	>,=,,,,,,-10
-word yet	<N=-40,-15,,,,,-23	<s=,,,-9,,,-8	=-33,-22,,-22,,,-42	>$=-20,-15,,-9,,,-27	>,=-12,,,,,,-9	>?=,,,-9
-word →	<N=,,,-13,,36,13	=,,34,,,34,13	>N=,,,,,21,8
-word acme	<^=,,,9	<prep=,26,,12,,8,23	=-8,28,,20,,,26	>$=,,,17,,,10
-word actually	<^=,,,,43	=14,,,,41,,11
-word agreed	<^=-11,,,-10,,16,31	<prep=,,,,,,10	<we=,,,,,,23	=-24,34,-12,-9,,,65	>$=,,,-9,,,13	>,=-9,,,,,24,22	>N=,8	>prep=,15,,9,,-11,18
-word aha	<^=,,,,,,11	=,,,,,,11	>,=,,,,,,11
-word almost	<^=,,,-14,,,-20	=,,,-26,,,-34	>good=,,,-22,,,-25
-word also	<^=12,22	<be=,,,,,,-12	<my=,,,,10	<we=,,,,12,,15	<you=,,,,12,,13	=,,,,84,,43	>N=,,,,42,,33	>choose=,15	>do=,,,,12,,11	>need=,,,,19
-word another	<^=,,,,,,-10	<prep=,-23	=-10,-56,,,,,-40	>N=,-58,,-9,,,-40	>be=,,,,,,-10
-word any	<^=,,,,,,-13	<make=,,,,,,-9	<prep=,,,,,,8	=-12,-21,,-27,,,-55	>N=-11,-10,,-20,,,-31	>prep=10,-9	>s=-13,,9,,,,-9
-word anyway	<^=,22,,,,,-17	<time=,,,,,,-9	=-14,22,,,,,-25	>$=,-9,,,,,-18	>why=,,,,,,-8
-word apparently	<^=12,,15,,,,15	=,-10,15,-11	>the=,,,,,,8
-word apple	<^=,,,11	=,,,15,,,13	>N=,,,13
-word asking	<^=,-12,,,,,-13	=-9,,,,,,-21	>prep=,-12	>you=,,,,,,20
-word backfill	<^=,,,9,,14	=16,,,8,,14,9
-word backup	<^=,,,17,,,29	<the=19,,10,,,,14	=12,,,28,,,58	>N=,,,10,,,11	>prep=,,,9
-word backups	<^=,,,9	=,,,,,10,-16
-word basel	<^=,29,,,,,20	=,24,,,,,12
-word blocked	<^=-47	<be=-9,,,,,,-9	<not=,,,,,,-14	=-69,-19,,-17,,,-57	>,=,,,,,,-14	>:=-14	>N=,,,,,,-9	>prep=-24,-10,,,,,-29
-word brb	<^=,-10,,-10,,,-33	=,-12,,-10,,,-40
-word cage	<^=20	=13,14,,-12	>be=,17
-word ceiling	<^=,16	=,23
-word checkout	<^=,9,,,,,23	=18,8,,-9,,,39	>bad=11	>be=,,,,,,13
-word ci	<^=-9,,,8	=-9,-15,,,,,-10
-word cleaned	<^=,15	=,11	>good=,11
-word completed	<^=,-10,,-9,,,-21	=,-13,,-19,,,-40	>s=,,,-15,,,-27
-word congratulations	<^=,,,-12,,,-26	=,,,-16,,,-31	>prep=,,,-15,,,-25
-word cover	<^=,-12	<not=,-18	=9,-24,,,,20,11	>,=,,,,,,9	>be=,-11	>the=,-19
-word dark	<^=,35	<the=-8,,,,,,-15	=-15,28,,-11	>N=-13,42,,,,,13
-word dbt	<^=,,,9,,,11	=,,,9,,,11
-word dear	<^=,,,-11,,,-14	=,,,-12,,,-20	>N=,-9,,-13,,,-28
-word deploy	<^=,,,,,,14	<the=11,-9	=52,-11,,-8	>$=34,-8	>bad=12	>be=,,,,,,10	>it=,,,,,,-10
-word deployed	<^=,,,16,,,14	=,-12,,23,,-8,10	>$=,,,16
-word dns	<^=,,,10	<the=,,,15,,,13	=,-11,,,,,-9	>N=,,,25,,,18	>done=,,,-15,,,-17
-word docs	<^=,,,13,,,11	<the=-10,-12,,-11,,,-48	=,-19,,-8,-11,,-39	>N=,,,9
-word draft	<^=,,,,,,13	<the=,,,-13	=-14,-9,,-19,,-9	>$=,,,-8,,,-12	>the=-9,,,,,,-9
-word dropped	<^=,,,19	<be=,28	<s=10,-9,,8,,,9	<we=,12,,9	=,18,23,49,,,11	>$=,27	>N=,,,19	>prep=11,,,,,,8	>s=,,,8	>the=,12,,8
-word dropping	<^=,-23,,,,,-8	=,-23	>the=,-15
-word enjoy	<^=,,,,,,-10	=,-9,,,,,-18	>the=,-8,,,,,-16
-word error	<^=,,,9	<it=,,,-8,,,-11	<prep=,-11,,,,,-15	<s=13	<the=,,,,,17,-23	=-12,-29,-17,-9,-11,,-54	>N=-9,,,,,,-22	>ing=,-12,,,,,-15	>s=,,,,,15
-word everyone	<^=,30,,,,,21	<and=,,,9	<prep=15,,,-13	=,40,23,,,,30	>$=14,12,,-13,,,12	>N=,,24,8,,,9	>be=,11,,,,,11	>prep=,17
-word explain	<^=,,,,,,-9	=-8,,-12,,,,-26	>the=,,,,,,-10
-word fig	<^=,,,15,,,11	=,,12,12,,,15	>#=,,,15,,,11
-word finally	<^=-10,-14,,44,,,14	<we=,,,17	=-26,-28,-11,83,-14,,40	>$=,-11,,31	>good=,,,10
-word fingers	<^=,,,-37,,,-26	=,,,-39,,,-27	>done=,,,-39,,,-27
-word following	<^=,22	=,25,,,,,8	>you=,25
-word found	<^=,,,27	<not=,,,,,,-10	<we=,,21	=-12,-15,20,31	>it=,,,43	>prep=,10,18	>the=,-9,,-9
-word freeze	<^=,8,,,,,-9	=,42,,,,,14	>N=,12
-word fyi	<^=,-10,,16	=,-10,,16	>the=,,,16,,,9
-word git	<^=,,,,,,-11	=,,,,,,-12	>N=,,,,,,-11
-word give	<^=,,,,-8	<we=17,,,,,,-14	=,,,,,,-21	>N=-11,,,,,,-23	>good=18,11	>my=,,,,-8
-word given	<^=,25,,-10,,,9	=17,19,,,,,9	>it=,,,-9	>the=,8
-word going	<^=,-10,-10,-12,,31	<be=-10,30,,,,14	<choose=,,,,,,-15	<not=,10,11,,,,39	=-12,22,13,-23,,38	>N=,22,,,,,16	>again=,,,,,,-17	>prep=,12,16,,,44,24
-word google	<^=14	=18,,,,,,8
-word guideline	<^=,,,,,,-10	=,,,-12,,,-8	>N=,,,,,,-8
-word happy	<^=,,,-23,,,-25	<be=,-9	=-13,-18,,,,,-21	>prep=,,,,,,-18
-word header	<^=,31	<the=-10,-11,,-27,,,-57	=-22,42,-10,-44,,-12,-43	>$=,,,,,,-9	>N=,14,,-13,,,-12	>be=,,,,,,-17	>good=,,,,,,-8	>ing=-11,28,,-14,,,11
-word heads	<^=,,,,,,-15	=,,,,,,-16	>good=,,,,,,-15
-word hello	<^=,-22,,19	=,-22,,19	>N=,,,10
-word hey	<^=,-25,-9,11,56,,24	=,-25,-10,,57,,21	>N=,-13,,13,10,,24	>so=,-11
-word hi	<^=,,,,,,-9	=,,,,,,-9	>,=,,,,,,-10
-word hm	<^=,,,,19	=,,,,19	>,=,,,,,,-14
-word hmm	<^=,-19,,-20,11,,-24	=,-26,,-20,11,,-24	>,=,-12,,,,,-12
-word hold	<^=,14,,,,,-16	<s=,13	=,20,,-8,,,-9	>$=,12	>prep=,-12,,,,,-15	>the=,20
-word imagine	<^=,,-8	=,,-9,,,,-11
-word interesting	<^=,-10,11	=,-11,11
-word interviews	<^=,22	<prep=,,,,16	<the=,,,,,,-15	=,15,,-9,14,,-8	>be=,,,,,,-14
-word investors	<^=,-8	=,-10,,,,,-13
-word invoice	<^=,,,10	<the=,-13	=,-16,,14	>#=,,,12	>N=,,,,9
-word irb	<^=,,,9
-word k	<^=,16,,,,,-10	=,16,,,,,-10
-word keep	<^=,-45,,,,-10,-30	<and=,,,,,,-26	<my=,,,,,,9	<prep=,15	<s=,,,,,,-9	<we=,,,,17	=,-35,-10,-24,,-17,-21	>$=-8	>N=-10	>choose=,,,,,,-15	>get=,,,,,,11	>good=15,,,,,,11	>ing=,-16,,,17,,-10	>it=,17,,,,,19	>prep=,10	>the=-10,-34,,,,-14,-26	>they=,-11,,,,,-17
-word kind	<^=,-13	<it=,,,,,,-11	=,-17,,-11,,,-16	>s=,-13,,-12
-word learned	<^=,-8,18,,,,15	<we=,,11	=-12,,57,-18,-10,,17	>it=,15,26,-14	>prep=,,,,,,-10
-word legal	<^=14,-20,,10	<prep=33,-14,,-28,,,13	=55,,,-29,,,23	>$=21,-10	>be=10,,,-8	>ed=,19	>prep=,,,-36
-word lemma	<^=,,8	=,,8	>#=,,8
-word load	<^=8,,,-9	<not=10,,,,,,12	<prep=11,,,11	<the=,,,,,,-9	=24,-17,,,,,16	>,=12	>make=8,,,-9
-word looking	<^=,-24	<be=,-11,,,,,-19	=,-37,,,,,-26	>prep=,-37,,,,,-26
-word love	<^=,-10,,,,,17	=,-15,,,,,11	>it=,-9,,,,,18
-word mail	<^=10,,,,,,10	<done=,,13	<the=,,,12,12,,15	=18,-23,,10,32,-8,41	>$=,,13,-13,18,,12	>N=11,,,,14,,10	>be=12,,,18
-word main	<^=,,,19,,,12	<prep=,,,21,,,24	=,13,,33,,,44	>$=,,,20,,,14	>N=,,,21	>be=,,,-8,,,17
-word make	<^=,9,,-11,,,-18	<my=,13,,,,,37	<not=,-12	<s=,,,,,,-10	=-15,,,-19,,,-11	>N=,,,-8	>good=-15	>it=8
-word managed	<^=,,,41,,-9,9	<the=,-8	=,-13,,40,,-9	>N=,-8	>prep=,,,41,,-9,9
-word many	<^=,-15,,,,,-24	=,-18,15	>s=,-15,,-10,,,-14
-word marketing	<^=,-10,,,,,-8	=9,-13,,9
-word migration	<^=9,,,9	<the=,13,,,,,13	=,9,,12,,,19	>$=,10	>past=,,,9	>prep=,,,12
-word monthly	<^=,28,,,,,20	<prep=,-12	=-12,54,,-12,,,37	>$=,51,,,,,35	>so=,10,,,,,15
-word morning	<^=,-14,,-23	<all=,,,,,,-19	<it=16,10,,48,,-13,46	<the=-9,,,10,,,-9	<time=,,,,,15	=,-20,-16,12	>!=,,,,,,-21	>$=-14,-9,,14,,-10,-12	>,=,,,13,,,12	>and=,,,,,,13	>prep=,,,,,,-9
-word most	<^=,,15,,,,10	<prep=,,,,,,-15	=-15,-9,11,-12,,,-23	>N=,,,,,,-25	>prep=,,17,,,,9
-word moved	<^=-10,,,34,,-11	<we=,-10	=-11,-28,-10,53,,-15,22	>prep=,,,9,,-11,12	>the=,,,,,,10
-word moving	<^=,29,,,,,-9	<be=,17,,,,,18	=,38,,9,,-12	>prep=,33,,16,,,22
-word need	<^=10,,,,,10,24	<no=,,,,,,-9	<still=,8,,,,16,10	<we=31,-17,,-12	<you=,-8,10	=21,-30,10,-23,-16,38,14	>$=9	>N=,-11,,,,10,-10	>it=,,,,,,-16	>prep=,,,,,24,21	>the=23,,,-9,,11,33
-word neither	<^=,,,,,,-16	<and=12	=23,,,-10,,,-12	>prep=13,,,,,,-14
-word newsletter	<^=,16,,,,,-9	<the=,21,,10	=-16,,,,20,-13,-12	>$=,-17,,,23,-12	>stay=,,,,,,-13
-word nice	<^=,,,,44,,34	<be=,,,,,,-16	<the=,,9	=,-10,,-18,40,,-10	>$=,,,-14,,,-21	>,=,,,,,,-11	>N=,,8,9,,,-11
-word nope	<^=,-8	=,-8	>,=,,,,,,13
-word note	<^=,-12,,,,16,25	<you=,11,,-9	=,,,-21,,,17	>prep=-10,,,-9,,13,24
-word noted	<^=-10,57,-8,-30,,24,19	=14,46,-11,-33,,69,24	>,=,19,,-20	>:=,18,,,,26,11	>prep=,,,,,23
-word npm	<^=10,-10	=,,,23,,,25	>N=13,,,,,,14
-word oh	<^=,,,,,,-15	=,,,,,,-16
-word ok	<^=,60,,-28,,,52	<be=11	=,68,-9,-25,,-9,74	>,=,,,-8,-10,,9	>N=,15,,,15,,15	>so=,18,,,,,14	>the=,22	>you=,16
-word okay	<^=,,,-12,,,-14	=,,,-12,,,-14	>,=,15,,-9
-word onboarding	<^=,-10,,17,,,11	=,-16,,15,43,,42	>N=,,,,45,,39
-word option	<^=,-16,,,,,-23	<prep=,,,,,,14	<the=-10,,,,,,-9	=-16,-10,,-19,-10	>#=,,,,,,8	>N=-12,-9,,-12,-8,,11	>be=,11
-word passed	<^=,-9	<we=,,,16	=-10,-23,-10,44,,,30	>$=,,,11	>the=,-11
-word path_	<^=,-11,,,,,-35	<prep=,-8,,12,,26,8	=,-21,12,23,,25,-16	>$=,,,,,18	>,=,,,,,,-21
-word plain	<^=,10	<the=,16	=-10,28	>N=,23
-word postgres	<^=12,47,,-18,,,35	<choose=,-13,,,,,-10	<prep=-12,-22,,21,,-15,-15	=,17,,,,-16,9	>#=10,-19,,19	>$=,41,,-9,,,14	>,=-8
-word premiere	<^=,,,,,,-10	=,,,,,,-10
-word prod	<^=17,,,,,,14	<prep=,,,9	=29,-9,,,,,18	>be=27,,,,,,13
-word pros	<^=,-13,,-10,,,-40	=,-14,,-10,,,-36
-word pushed	<^=,,,17	=,18,,22,,,12	>prep=,26,,13
-word q	<^=,,,,,,-17	=,19,,,,,11	>#=,12,,8,,,14	>the=,9
-word quick	<^=,,,12	<the=,,,15,,,-11	=,-12,-9,28,,,-16	>N=,,,16
-word quiz	<^=,,,-9,,,-22	<the=,,,,,,10	=,-10,,-10,,,-23	>N=,,,,,,-11
-word reading	<^=,-12,10,,,,-10	<be=,,,,,,-28	<prep=,,11	<the=-8,11,,,,,-8	<when=,8	=-26,,31,-18,-14,-13,-40	>N=-8,23	>all=,16,,,,,11	>it=,,12	>make=,,,,,,-10	>the=,-21,,-9,,,-27
-word rebrand	<^=,37,,,,,18	=,45,,,,,24
-word recorded	<^=,47	=-8,50,,,,,11
-word refund	<^=,18	=-10,48
-word remind	<^=,,,,,29,28	=,,,,,29,28	>my=,,,,,29,28
-word removed	<^=,-17,,,,,10	=,-12,,10,,,20	>$=,,,,,,9	>the=,,,18,,,24
-word rename	<^=,,,-16,,,-28	=-9,,,-21,9,-11,-37	>N=,,,-17,11,,-21
-word reproduced	<^=,-14,,-17	=,-14,,-17	>it=,-14,,-17
-word reviewer	<^=,,,,11,,11	=16,,,,11	>#=,,,,,,9
-word rewrote	<^=,,,13,,,9	=,,,13,,,9	>the=,,,13
-word rust	<^=,49,,,,,60	=,46,,,,,57	>$=,43,,,,,54
-word safari	<^=,,,,,,12	<prep=19,,,,,,19	=27,,11,,,,35
-word say	<^=-12,-8,,,,,-18	<prep=-9,,,-9,,,-23	<s=-8	=-17,-20,,-9,-11,-8,-47	>$=,-10,,-11,,,-14	>N=26,,,,,,22	>choose=-9,12	>so=-10,,,,,,-9	>the=-9,-8,,,,,-18	>we=-10,,,,,,-9	>why=8
-word scans	<^=,-13,,,,,-19	<the=11,15,,-9,14,,9	=,,,13,13
-word scrap	<^=,21,,,,,14	=,29,,,,,20	>the=,29,,,,,21
-word search	<^=10,,,,,,10	<the=,10,,,,10	=,,,,,,21	>$=,21
-word second	<^=,14,,,,,12	<prep=,29,,,,,8	<the=,-26,,,-12	=-17,20,13,-14,-15	>$=,13	>N=,,,-18,-11,,16	>all=,,,-9	>bad=,,21	>prep=,,,-8,,,-13
-word settled	<^=,25,,-16,,,20	<be=,27,,-16,18	<you=,13,,,,,12	=-11,89,,-49,14,-10,37	>$=,43,,-12,,,15	>:=,,,-8	>prep=-9,38,,-23,,,18
-word show	<^=,,,,,,-9	<prep=-11	<s=,,11	=-9,-12,,-10,,-9,-27	>my=,,,,,,-14	>the=-10
-word slides	<^=,,,30,,,15	<the=,,,,,9,-15	=,,,27,,,9
-word some	<^=,-10,,-11,,,-21	<prep=,,,,,,-9	=-13,-15,8,-22,,,-36	>N=-8,,,,,,-20	>s=,-9,,-10,,,-29
-word someone	<^=,,,,,21,22	<prep=,,,,,,-11	=27,-9,,,,14,15	>have=,,,10	>s=26,,,,,,9
-word something	<^=10	<have=,,,,,,-14	<it=,,,,,,-8	=,-24,,-8,,,-45	>N=,,,,,,-12	>be=,,,,,,-9	>prep=,-10,,,,,-14
-word sqlite	<^=,48,,,,,41	<prep=,8	=,84,,,,,62
-word submitted	<^=,,,28,,,16	=-9,-9,,53,,-8,27
-word summarise	<^=,-11,,,,,-27	=,-11,,,,,-27	>the=,-11,,,,,-27
-word summary	<^=36,34	<the=,,,17,,,23	=34,26,,38,,,9	>prep=34,38
-word supplier	<^=16,,,-10	<the=10	=16,-13,,-20,,,-8
-word suppose	<^=,-11,,,,,-20	=,-11,,,,,-20	>the=,,,,,,-9	>we=,-8,,,,,-10
-word sure	<^=,24	<make=,,,-8,,,-9	<not=,-11,,,,,-20	=-10,10,,-14,,,-27	>,=,24
-word swapped	<^=,9	=,,11,,,,16	>the=,,,-24
-word talk	<^=,,,12,,,-14	<my=,,,10,,-10	<the=,,,,,,-12	=,-14,,9,,-11,-37	>prep=,,,,,-9,-14
-word talked	<^=,,,-18,,,16	<we=,,,,,,9	=-10,10,,-26,,-9,27	>prep=-9,,,-19,,-8,23
-word tax	<^=10,,,,,46,10	<the=,,,18	=,-13,,20,,44	>N=,-8,,21,,44,21
-word terraform	<^=14,,,,,,20	=14,,,,,,20
-word thank	<^=,,,,,,-10	=,,,,,,-15	>you=,,,,,,-15
-word thx	<^=,,,,,,-12	=,,,,,,-12	>,=,,,,,,-12
-word title	<^=,17,,,,,26	=,16,,,,,21
-word todo	<^=,-10,,,,24,15	=,-12,,-9,,26,15	>:=,,,,,21	>prep=,-8
-word translate	<^=,,,,,,-11	=19,,,,,,-16	>prep=,,,,,,-8
-word trying	<^=,,,-10,,,-23	=,,,-11,,,-25	>prep=,,,,,,-10
-word twelve	<^=,,,12,,,15	<all=,13,20,13,,,15	=-12,24,17,16,,,32	>s=,25,17,,,,29
-word ugh	<^=,-22,,-13,,,-16	=,-22,,-13,,,-16
-word understood	<^=-12,52,,-11,,-10,29	=-21,54,,-11,,-10,42	>,=,22,,,,,22	>:=,30,,,,-8
-word unless	<^=,,,,,,-11	=13	>N=,,,,,,-10
-word waiting	<^=16,,,,,,21	<be=17	<still=,,,,,,12	<the=,,,8	=20,,9,,,,27	>$=,,14,,,,-11	>N=-9,,,18	>prep=34,,,,,,38
-word whether	<^=,,,16,,,-13	=-10,-14,,,,,-17	>prep=,,,14	>the=,,,-11
-word whoever	<^=,-13	<prep=,,,9,,,11	=,14,,,,,13	>s=,26
-word wifi	<^=10,-8	=13,-14,,10,,,13	>be=-9,,,10
-word windows	<^=21,,,,,,10	<the=,28,,,,,8	=16,27,,-8,10,,35	>N=,11,,,11,,18	>s=,19,,,,,9
-word would've	<^=,,,,,,-10	=,,,,,,-10	>be=,,,,,,-10
-word write	<^=,-12,-11,,,-10,-36	<and=,,,,,,15	<please=,,,,,,-11	<prep=,8,,,,,13	<s=9	<will=,,,,,9,10	=,-12,-20,-15,-11,,-8	>N=13	>it=,,,,,,13	>my=,,,,,,-12	>prep=,,,,,17
-word yeah	<^=,20,,,,,-15	=,20,,,,,-15
-word yep	<^=,34,,,,,26	=,34,,,,,26
-word yes	<^=-13,,,-26,,-10	<past=,,,16,,,11	=-22,,-9,,,-13,17	>#=,-19,,-12,,,-33	>,=,,,9,,,12	>prep=-13,8,,9,,,19
-word yup	<^=,,,,,,-10	=,,,,,,-10
-word along	<all=,,11	=-9,11,,12,11	>$=,,,,,,-16	>the=,23
-word four	<all=,-15,,12	<be=10	<have=20,,,-8	<prep=,-9	<the=,-8,,,,,-27	=14,-33,-14,-9,,,-13	>$=,,,-12	>N=-8	>s=25,-31,-11,,,,-13
-word longer	<all=-9	<no=-18,,,33	<the=,18	=-31,11,,29	>$=-9	>N=,17	>bad=-9,,,17,,,-16
-word night	<all=,,,16,,,-15	<good=,,,,,,-10	<prep=,13,,,,,-10	<the=,-12,,,,,-19	<time=,-18,,15	=-31,20,-8,15,,,-18	>$=-16,,,,,,-22	>,=,-16,,11,,,-11	>N=,37,,,,,19	>prep=,,,,,,-9
-word request	<all=,,,-9	<the=,,,,,,13	=19,-16,,-17,11,,11	>prep=,,,-9
-word six	<all=,,,22	<prep=,,,,,,12	<the=,,,,,,9	=22,-16,-9,29,,,15	>$=,,,-14	>s=17,,,29,,,10	>time=,,,10
-word am	<and=,,,,,,-11	<we=,15,-19,-40,8,10,-30	=,-16,-21,-30,,,-26	>N=,-9,,,,,-8	>bad=,-18	>choose=-10,,,11,,16,24	>ed=-14,,,,,,-14	>good=,,,,,,-11	>ing=,31,,-9,,27	>prep=17,11,,,,-12	>the=,-11,,,,,-9
-word climbing	<and=13	=13
-word forth	<and=,13,,-21	=,13,,-21	>prep=,,,,,,-11
-word move	<and=,,,,12	<not=,,18	<prep=,-14	<the=-13	=,-19,15,,14,10,-8	>prep=-14,-24,,,,,-13	>the=,12,,,12,16,13
-word behind	<bad=,,,,,,10	<be=17	<s=,8	=,,,9	>N=,,,,,,-11	>it=,,,,,,8	>my=-13,,,15	>the=19
-word e	<bad=9	=19,,,,,,14	>#=19,,,,,,14
-word handling	<bad=,-12,,,,,-15	=,-13	>prep=,-8,,,,,-10
-word jobs	<bad=,,,,,,-10	=,-16
-word messages	<bad=12,,,14	=22,,,11	>prep=12
-word news	<bad=,,,14	<good=,,,36,,,10	=,-15,,34	>prep=,-9,,10,,,-11
-word state	<bad=,,,,,,-14	=-9,,,,,,-17	>$=,,,,,,-12
-word string	<bad=,16	=,16,9
-word able	<be=,,,15,,,15	<not=15,,,,,,16	=14,-12,,15,,,16	>prep=14,-12,,15,,,16
-word already	<be=34,,,-11	<s=12	=49,15,,-12,,-8	>$=,11	>N=,,,,,,-9
-word always	<be=,,,,,,-11	=-14,,,,,,-22	>$=-8	>N=,,,,,,-10	>s=10
-word asleep	<be=,,,11	=,,,29
-word blocking	<be=-9	=-10,-13,,,,,-13
-word broken	<be=16,,,,,,11	=15,-14,-10,,,,-10	>N=,,,,,,-10
-word building	<be=,20	<prep=,-18	=,,,12	>N=,-22,,13
-word calling	<be=,-8	=,,,17,,,13	>it=,-10,,11,,,10
-word capped	<be=-10	=-12,22,,-11,,,9	>prep=-12,22,,-11,,,9
-word clear	<be=,,,,,,-12	=,53,,,,,-10	>$=,70,,,,,-11
-word dead	<be=-12,26,,-14,,,15	<s=-9	<the=-12	=-10,20,,-25	>$=,10	>,=8,20,,-14,,,10	>N=-20,,,,,,-17	>prep=11
-word doing	<be=,,,,13	<not=-8,17,,,,,20	=,21,,,9,,22	>the=,11,,,13,,12
-word dry	<be=,,,12	=,,,17,,,-18
-word due	<be=,-10,,-10,,,-29	=,-13,,-18,,,-53	>prep=,,,-12,,,-30	>time=,,,,,12
-word eating	<be=14	=14
-word empty	<be=-41,-9,,74,,,10	<the=,25,16,-9	=-25,8,11,64	>$=-23,,,38	>,=,,,10,,,10	>N=,12	>and=-8,,,12
-word encrypted	<be=-9
-word failing	<be=-11	<the=,,11,,,-10,-20	=-19,-10,,,,-11,-22	>s=,,13
-word frozen	<be=-42,29,,-11,,,-11	=-42,28,,-11,,,-9
-word getting	<be=17	<choose=,,,,,,11	<still=,,,,,,8	=39,-15,,-13,,,16	>N=,-9,,,,,-24	>bad=15,,,,,,23	>the=,,,,,,8
-word giving	<be=15	=15
-word gone	<be=13,,,,,,18	<have=22,-17	=23,-15,,,-9,,10	>,=,,,9	>bad=-15,,,,,,-15
-word hard	<be=,-27,,,,,-13	<the=,,,-12	=-14,-33,15,-18,-8,,-42	>$=,-25,,,,,-10	>N=,,,-13	>prep=,,,,,,-15
-word having	<be=,12	=,20,,,,,13
-word holding	<be=25,-15	=24,-14,,,,,15	>the=25,-13,,,,,16
-word incomplete	<be=29	=29	>$=29
-word issued	<be=,,,14,,,15	=,,,23,,,15
-word keeping	<be=,,,12,,26	=-9,-11,,12,,26,-9	>the=-9,-9,,13,,,-8
-word killing	<be=,-10,,,,,-19	=,,,,,,-11
-word leaning	<be=,,,,,,-15	=,,,,,,-16	>s=,,,,,,-15
-word locked	<be=39,9,,,,,22	=41,,,-10,,,9	>prep=17,9,,,,,9
-word making	<be=,10	=,10
-word missing	<be=13	<prep=,10	<the=8,-16,,,,18	=,-19,-14,,,16,16	>,=,9	>N=-11,-12,-11,,,11,-15	>s=12,,,,,9,16
-word online	<be=,,,9,,,10	=,,9,,,,20	>,=,,10,,,,8
-word optional	<be=,20	=,38,,,,,12
-word outside	<be=,,,,,,8	<s=29	=27,,,,14,,20	>$=29,,,,,,15
-word passing	<be=,,,11	=,14,,11
-word planned	<be=,,,,,,-13	=,,,,,,-17	>prep=,,,,,,-13
-word read-only	<be=,,,,,,-12	=,,,,,,-12
-word ready	<be=,,,15,,,13	=,,,14	>$=,,,,,,9
-word red	<be=,,,-11	<the=,19,,-12,,,-21	=12,,,-16,,,-28	>N=,18,,-13,,,-22	>and=,,,,,,-12	>when=12
-word refused	<be=,,,,,,10	=,,,,,,8	>prep=,,,,,,8
-word renewed	<be=,,,-9,,,-10
-word resolved	<be=,,,-9,,,-19	=,-9,,,,,-25	>prep=,,,,,,-18
-word returning	<be=17	=18
-word running	<be=,,,-18,,,-9	<prep=9	=16,-12,,-12	>prep=15	>the=,,,-13,,,-10
-word safe	<be=,,,-14,,,-13	=,-10,,-16,,,-16	>$=,,,-11,,,-9
-word set	<be=,14	<s=,,,11	<we=,,,,14,,11	=-18,12,9,16,10,,21	>,=,17	>N=,,,15	>good=,8,,,,,18	>it=,,,,,,-10	>prep=,,12,,13,,13
-word silent	<be=,,,,,,11	=,,,-22,,,13
-word sitting	<be=42,-18,,-10,,,20	=45,-18,,-10,,,26	>N=,-9,,,,,8	>prep=43,-9,,-9,,,18
-word standing	<be=,-27	=,-31,,14,,,13	>N=,,,10	>prep=,-23
-word staying	<be=,27	=,40	>prep=,32
-word taking	<be=,9,,,,,16	=-11,14,,,,,20	>the=,15,,,,,21
-word torn	<be=-15,,,,,,-21	=-19,,,,,,-24	>prep=,,,,,,-13
-word unable	<be=12,,,,,,9	=9	>prep=9
-word unchanged	<be=,12	=,13
-word unreachable	<be=,,,,,,11	=,,,,,,11
-word unusable	<be=,-13	=,-13	>$=,-12
-word updated	<be=,,,-16	=,,,-39,,,-18	>$=,,,-16,,,-9	>,=,,,-17
-word using	<be=,,,15,,,15	=,10,,10,,,12	>it=,,,15	>the=,13
-word welcome	<be=,,,,,,-14	=,,,-14,,,-16	>,=,,,-11
-word writing	<be=,9	<prep=,,,18	=,10,,11,,,10	>$=,,,21
-word yours	<be=,,,,,,-8	=,,,,,15,-8	>$=,,,,,16
-word friday	<because=,,,,,13	<prep=,-19,,-11,,,-18	<when=21,18,,,,,-19	=,-14,,-22,,12,-55	>$=12,9,,-17,,-13,-46	>be=,,,,,,9	>time=,-8,,,,13
-word lunch	<because=26,,,,,35	<prep=,-10,,,,-8,-16	<when=,,,,,,-12	=16,-15,-8,-12,,25,-31	>$=16,-16,,,,25,-26	>,=,,,,,,-8
-word march	<because=,,,,,,-13	<prep=,,,29,,,22	=-8,,,22,,-9,12	>$=9,10,,9,,-8,30	>,=,,,-8,,,-18
-word monday	<because=,,,,,,11	<prep=,-14	<when=-11,12,,,,,-8	=-15	>$=,,,9
-word tuesday	<because=,,,15,,,9	<prep=,,,,,,-22	<the=,,,,,,9	<time=,,,,,,11	=,,,,,,16	>$=-11,-10,,10,,,-11	>,=16	>N=,,,,,,9
-word be	<can=,,,-12,,,-16	<it=,24	<modal=-15,,-11,-16,,-16,-30	<not=20,,,8,,29	<only=,,,,,,13	<prep=12,,-18,-38	<will=-21,51,,-15,,,-18	=-18,59,-45,-81,-18,,-46	>#=,,,,,,-9	>$=,,,,,,26	>N=,-9,,-12,,-15	>bad=,,,,,,-14	>done=16,-19,,-28,,-12,-34	>ed=,21,-9,-14,-9,43	>good=11,,,-13,,14	>ing=,17	>ly=,15	>past=-8,,,,,,-24	>s=,11	>the=,64,,,,-9,14
-word come	<can=,,,,,,-14	<not=9	<s=,11,,-11	=,,,-19,,,-29	>again=,,,,,,-12	>good=9	>prep=,,,-17,,,-16
-word get	<can=15,,,,,,23	<not=11,-9,,,,11,27	<prep=,,,9,,9	<s=-17,,,-19,,,-8	<you=,,,,,,-9	=8,-14,,-50,-14,16,-18	>N=-11,,,-8,,8	>bad=-8,14,,,,13	>it=16	>prep=,-11	>the=,,,-19,,,-22
-word wait	<can=,,,-11	<not=-15,,,,,,-23	=-30,-11,,-15,,-12,-35	>$=,,,-12	>prep=-22,,,,,,-30
-word forward	<choose=,9,,,,,11	=,9,,,,,14
-word further	<choose=8	=15,,,,,,12	>prep=13,,,,,,8
-word folder	<ed=,,,14,,,10	=,,-8,21,,,20	>$=,,,27	>,=10,15,,,,,19	>prep=,,,11
-word its	<get=,,,,12	<good=,,16,,,,9	<have=,10	<prep=11,-14,,,,,-10	=,-26,17,-21,18	>N=,-14,9,,19,,14	>s=,,,-15,,,-14
-word killed	<get=14,,,,,,10	=,,,8,,,11
-word logged	<get=,-13	=,-13
-word book	<good=,10,,,,24,9	<the=,,,,,,-11	=-11,,,,,30	>$=,10,,,,,10	>the=,,,,,9
-word cells	<good=-8,,,-15,,,-16	=,,,-10,,,-12
-word council	<good=,-10,,16,,,19	<the=,,,,,,-15	=,-11,,13
-word enough	<good=,,,13,,,15	=-13,,,12,,-10,15	>$=,,,,,,8	>,=,,,13	>prep=-9
-word overnight	<good=14,-8	=16	>$=,11	>,=14,,,,,,12
-word added	<have=,,,,,18,10	<we=,15,,11	=-10,11,17,,,39,11	>N=,14,,,,17,10	>the=,,19,10,,15
-word group	<ing=,11	=,9
-word towards	<ing=,,,,,,-15	=,,,,,,-15
-word afternoon	<it=,-14,,,,9,-13	=,-14,,,,9,-20	>$=9,,,10
-word basis	<it=,22	=,22
-word change	<it=,13	<not=,17	<prep=,,,,,,-10	=11,23,-11,-14	>N=16	>the=,-9,,,,,-20	>they=-10,18
-word depends	<it=,-8,,,,,-10	=-10,-15,,,,,-15	>prep=-8,-13
-word differently	<it=,-9,,,,,-24	=,-9,,,,,-28	>$=,,,,,,-12
-word environment	<it=,,,,,,10	=,,,,,,23
-word explains	<it=,,13,,,,8	=,-11,25,-13,,,15	>the=,-9,24,-13	>why=,,,,,,9
-word quarter	<it=,,,-12,,,-9	>$=,,,-14
-word release	<it=,13,,,,10	<the=10,,,-16	<time=,,,-12	=21,10,,-43,,,9	>$=,,,,,,11	>,=,9	>N=,-11	>be=,,,,,,-14	>s=,,,-10,,,-24
-word simple	<it=,18,,,,,9	=,13	>:=,17,,,,,13
-word restore	<ly=,,,,,,-12	<the=,,,,,,-8	=-11,,,11,,,-10	>make=,,,,,,-12
-word access	<make=10	<no=8,,,,,,24	=21,,,,,,31	>prep=21,,,-13,,,17
-word eat	<modal=,11	=,18,,,,,16	>the=,10,,,,,12
-word suggest	<modal=,-10,,,,,-10	=,-10,,,,,-14
-word know	<my=,,,,-9	<not=23,-11	<prep=,,,-9,,,-8	<we=-9,-9,11,,35,,51	<you=,,,13	=,-26,9,,23,-15,20	>$=,-11,,-12,30	>it=,,,14,,,13	>we=,,,,,,18	>when=,,,,,,-9	>why=23,,17,,,,17
-word mind	<my=-22	=-30,13,,,,,-17	>$=-10	>,=-12
-word neighbour's	<my=-9,,,,,,-12	=-9,,,,,,-12	>N=-9,,,,,,-12
-word old	<my=,,,-9,,,-22	<the=-35,,-10,26,-11,28,32	=-40,9,-13,26,-15,20	>N=-30,11,,-12,-12,,-15	>s=-10,,-14,34,,26,9
-word side	<my=,,,,,,-17	=-12,-9,,,,,-24	>$=,,,,,,-16	>,=,-8,,,,,-9
-word sister	<my=,,,,,,-13	<the=-15,14	=-23,34,,,,,-13	>$=,13
-word visa	<my=,,,9,,,19	<the=,,,20	=10,,,27,,,22	>be=,,,21,,,24
-word wife	<my=,18,,-10	=,18,,-10
-word clue	<no=10,,,,,,9	=10,,,,,,9	>why=10,,,,,,8
-word deploys	<no=,14,,,,,18	=,12,,,,,15	>prep=,11,,,,,17
-word dice	<no=22,-15	=22,-15
-word findings	<no=,,,18,,,11	=,,,27,,,11
-word issues	<no=,,,,,,-19	=-13,,,,,,-22	>prep=,,,,,,-15
-word knowing	<no=-12	=-16
-word network	<no=,-17	<the=,,23	=,-21,18,-13,,,11	>$=,,,,,,10	>N=,-8	>be=,,,,,,-13
-word objected	<no=,28	=,28	>prep=,18
-word rush	<no=-12,-16,,,,,-23	=-12,-16,,,,,-23	>,=,-15,,,,,-17
-word strong	<no=-16,,,,,,-15	=-18,,,,,,-17	>N=-17,,,,,,-17
-word usable	<no=17	=17
-word worries	<no=,,,,,,-18	=,,,,,,-18
-word agree	<not=,,,,,,-12	<s=,,,18,,,10	=,-17,,14,,,-15	>N=,,,15	>prep=,-10,,,,,-18
-word available	<not=-24	=-18	>$=-24
-word break	<not=,11	=-12,,,,,,-21	>the=,-10,,,,,-12
-word bring	<not=,,,,,,8	=,-20,,-9,,16	>the=,-13,,,,19
-word care	<not=-9	=-9	>N=,,,,,,-12	>why=,,,,,,8
-word close	<not=8	=,-14,,-13,,,-13	>$=,-10,9
-word continue	<not=,,,,,,10	<prep=8,-29	=,-24	>$=9,,,,,,14	>prep=,-24
-word decide	<not=-10,,,,,,-16	<we=,-19,,,,,-17	<will=,-9,,,,-19,-27	=-15,-49,,,,-27,-81	>$=-8,,,,,,-13	>prep=,-14,,,,-12,-36
-word exist	<not=,,,,,,11	=,,,,,,9
-word find	<not=,,,,,,18	=,-14,,15	>all=-9,-10,,,,,-21	>prep=,,,16	>the=,,,,,,23
-word merge	<not=10,,,,,,8	<the=,,,9,,,-12	=12,,,,,-10
-word print	<not=10,-10,,,,,27	<the=,-8	=23,65,10,-9,18,,53	>N=,-8
-word proceed	<not=9	=13,,,,,,9
-word remember	<not=,,,,,,-9	=-11,-11,,,,32	>prep=,,,,,34,14
-word replied	<not=,47	=,44,,-14,,,-11
-word reproduce	<not=14,,,,,,36	<prep=,,,17	=13,,,16,,,40
-word resolve	<not=,,,,,,15	<s=,,,20	=,,,18,,,10	>$=,,,12
-word saying	<not=,-24,,,,,-24	=,-25,,,,,-26
-word send	<not=15,,,,,,9	<prep=,,,,,,13	<we=-9,15,,,,,9	<will=,-9,,,,20	=21,-10,,,,10,16	>N=15	>it=10,,,,,,-9	>s=,,,,,,10	>the=,12,,,,,13
-word ship	<not=-9	<we=,-10	=-31,,,-9,,,-17	>it=,15,,,,,9	>the=-10
-word take	<not=17,,,9	<prep=9	<s=,,,,,,-13	<we=-10,21,,,,12	<will=,-26	<you=8,,,,,,10	=19,-22,-8,-18,,,-14	>it=,-33,,,,,-14	>prep=,,,,,,-23	>the=10,19,,-10,,,8
-word think	<not=10	<we=,,,,,,-10	=,-12,,,,,-24	>it=11	>prep=,,,,,,-11
-word touch	<not=,,,,,,-12	<prep=-10,16,,,,,12	=-13,28	>N=-9	>it=,18
-word trust	<not=12,-10	=12,-10,21
-word worry	<not=-15,-11,,,,,-28	=-15,-11,,,,,-28
-word worth	<not=,16,,,,,11	=-11,9,,,,,-9	>ing=,,,,,,-16	>it=,14,,,,,10
-word curious	<now=,,,,,,-19	=,,,,,,-21	>$=,,,,,,-8	>why=,,,,,,-12
-word slow	<now=,,,,,,-9	=,-13,11,-14,,,-13	>prep=-9
-word thinking	<now=,,,,,,-17	=,9,,,,,-13	>prep=,,,,,,-13
-word wanted	<only=,,,,8,,10	<you=,,,10	=-9,,,15,,,15	>,=,,,12	>the=,,,,,,13
-word anyone	<prep=,,,,,40	=,,,-11,,38	>$=,,,,,41,16	>N=,,,,,,-8
-word arm	<prep=,,,,,,8	<the=,,10,,,,-15	=,,9
-word autumn	<prep=,28,,,,,9	<when=,,,,,,11	=,31,,,,,21	>$=,19,,,,,16
-word bed	<prep=,-28,,,,,-23	=,-35,,,,,-22	>$=,-26,,,,,-10
-word billing	<prep=,12,,-9,,,9	=,28,,-13
-word choose	<prep=,,,,,,-11	<we=,-22	=,-37,,,,,-40	>N=,-31,,,,,-26	>prep=,,,,,,-8
-word connect	<prep=,,,12	=,,,12
-word court	<prep=,11	<the=,-14
-word db-	<prep=14,,,,,,13	=14,,,,,,13	>#=14,,,,,,13
-word default	<prep=,-9,,,,,-22	<the=,12	=,27,13,-10,,8	>$=,,,,,,-13
-word english	<prep=,8	=,10,,,,,9
-word failure	<prep=,,,,,,-12	<the=-12	=-22,,,,,,-29	>$=-12
-word far	<prep=,,,,,,-9	<so=-11,-29,,,,,-40	=-15,-45,,-17,,,-59	>:=,-11,,,,,-13	>prep=,,,-12,,,-20
-word finish	<prep=9	=,-16,,13,,-25,-16	>N=,,,,,,-10	>the=,,,16,,-23,-10
-word fire	<prep=,,,-8,,,-17	<the=,,,,,12	=-17,-11,,,,11,-8	>N=-10,,,,,,-14
-word fridays	<prep=,14,,,,,11	=,25,,,,,11
-word general	<prep=,,,,,,-18	=,37
-word ghent	<prep=,17	=,17,,,,15
-word graz	<prep=,29,,,,-10,9	=,29,,,,-10,9
-word hand	<prep=,15,,,,-11	=,35,,-10,,-11,24	>$=,,,-13	>,=,,,10
-word hear	<prep=,,,-10	=,,,-12
-word help	<prep=,,10,-22,,,-13	=,-9,23,-26,,,-14	>!=,,,-9	>$=8,,12	>prep=,,,-11,,,-13
-word ideas	<prep=15,-21	=14,-24,,-9,,,-18	>prep=10
-word january	<prep=,,,,,,-10	=-11,,,,,,-8	>$=-11
-word json	<prep=,,,12	=,,,12,,,9
-word july	<prep=,,,,,,-12	=,10,,,,,-12	>$=,,,,,,-13
-word linux	<prep=,,,13	=,,,13,,,10
-word look	<prep=9	<s=,-13	<the=21,,,,,,20	<will=,,,,,-15,-8	=,,-13,,,-13,-18	>$=12,,,,,,13	>N=-13,,,,,,-14	>prep=,-13,,,,-9,-22
-word loud	<prep=,,,,,,-17	=,,,,,,-21
-word lyon	<prep=9,-18	=9,-22
-word minor	<prep=,,,10	=,,,,,,25	>s=,,,10
-word mobile	<prep=,25	<the=,,,,11	=,19,,,26,,16	>N=,,,,26,,9
-word month	<prep=,-10,,,,,20	<the=,14,22	=-11,,24,-9,,,28	>$=-12,,16,,,,18
-word mrs	<prep=,17	=,8	>N=,17
-word noon	<prep=,15,12,20,,-13	=,,21,16,,-8,14	>,=,-12,,20	>and=,14
-word parental	<prep=12	=13	>choose=12
-word perfect	<prep=,-9	=-9,-10,,,,,-25
-word phone	<prep=,,,,,,16	<the=26,,,,,,24	=31,-11,,,,-9,30	>$=14	>,=,,,9	>N=15,,,,8,,26
-word phones	<prep=,,,,,,-11	=12,-11
-word pnpm	<prep=,,,11	=,,,11
-word porto	<prep=,-14	=,-19
-word present	<prep=22,-8	=22,-9	>,=8
-word pull	<prep=13,,,-22	=12,11,12,-23,,,-11	>N=,,,-8,,,-13	>the=,17
-word readers	<prep=-10,9	=-10,8
-word redis	<prep=,,,,,,-11	=,,,,,,-11	>$=,,,,,,-11
-word saturday	<prep=29,-11,,-32,,18	=35,-19,,-33,,18	>$=29,,,,,11,12	>,=,-8
-word scope	<prep=,,,,,,-12	=,,,,16
-word screen	<prep=,,,18	=,-13,,13,,,-11	>$=,,,18
-word self	<prep=,,,,,12,14	=,,,,,12,15
-word september	<prep=,36,,,,,11	=,36,,,,,13	>$=,34,,,,,12
-word sleep	<prep=,,,17	=-16,,23,15	>prep=,,,16
-word soon	<prep=23,,,,,,13	=22	>prep=23,,,,,,13
-word staging	<prep=13,,,10,,,10	<the=,-16	=25,-11,,,,,22	>$=,,,10	>N=13	>s=,-11
-word stop	<prep=10	=,,,-10	>ing=,9
-word sunday	<prep=9	=,,23	>$=9,,11,,,,-13
-word sync	<prep=,,,22	=16,,,12,,,23
-word taste	<prep=,,,,,,-8	=,,,,,,-8
-word ten	<prep=,12,,16,,-10,-10	=,30,-11,15,,-13,-19	>$=,17	>s=,18,-8,,,,-19	>time=14,,,15
-word these	<prep=,,12,,,,13	=,,12	>$=,,,,,,-9
-word those	<prep=,,9,,,,-17	=,10,10,,,,-11
-word today's	<prep=,22,,,,,8	=,22	>N=,22
-word tom	<prep=,,,12	=,-9,,8
-word total	<prep=,,,-8,,,-19	=,-11,,19,,,-16	>N=,,,28
-word trunk-based	<prep=,,,,,,-14	=,,,-10,,,-14
-word utc	<prep=,,12,-8	=,,9,10	>,=,,,,,,-15
-word v	<prep=13,9,,,,,13	=,23,,13,,-10,23	>#=,25,,13,,-10,26
-word verify	<prep=10,,,,,,9	=14
-word wednesday	<prep=-12,9,,,,20,11	<when=9	=,11,,,,20	>$=14,,,,,20,20
-word weekends	<prep=-8,11,,,,,-12	=-15,,21,11,,,-13
-word across	<s=,19,,,,,15	=,,,14,,37,20	>the=,,,10
-word ago	<s=,,,,,,-13	<time=12,-14,,9,,,12	=17,-16	>$=,-9,,14	>,=9	>and=,,,,,,-8
-word api	<s=,,8	<the=,9,,-11,,-12	=,,,-20,,-14,9	>s=,,,,,,14
-word carry	<s=,,,,,,8	=-14,,,,,,18	>N=,,,,,,9	>the=-9
-word cost	<s=,,,,,,-21	=,,,-10,,,-31
-word crossed	<s=,,,-39,,,-27	=,,,-33,,,-24	>the=,,,-23,,,-15
-word differ	<s=,-9,,,,,-18	=,-10,,-10,,,-22	>$=,,,,,,-13	>prep=,,,,,,-12
-word disagree	<s=,,26,,,,15	=,-10,25,,,,8
-word exported	<s=,,,10,,,9	=,,,11,,,10
-word follow	<s=,24,,,,,10	<will=,27	=,47,,,,9,16	>$=,18,,,,,13	>the=,24
-word handed	<s=,,,,,,-9	=,,,16	>good=,,,11,,,-12	>prep=,,,15,,,13
-word match	<s=,,,13	=,-15,8,27
-word nested	<s=,14	=,13	>s=,13
-word portal	<s=11	<the=,,,9	=16,-16,,10,,,-11
-word printed	<s=,,,12	=-12,21,,26,,,16	>$=,11,,14,,,14	>and=,11,,21
-word refuses	<s=8	=17,-13,-11,-10,,,10	>prep=,,,,,,19	>the=-9,,,,,,-15
-word remain	<s=,-11,,-9	=,-9,,-9
-word sandbox	<s=,,,-10	<the=,,,,,,13	=,,,-11,,,17	>have=,,,-10,,,8
-word share	<s=,,15,-10	=-12,,17,-21	>$=,,,-9,,,-14	>N=,,15,-10
-word stand	<s=,,,29,,,25	=,-9,,29,,,17	>:=,,,29,,,31	>prep=,,,,,,-11
-word traffic	<s=,-14	=-19,-29,10,-13,23,,-39	>be=,,,-14,,,-11
-word much	<so=,,11	=,-22,9,,,,-8	>$=,,,,,,-12	>N=,-9,10,,,,8
-word black	<stay=19,-9,,,,,-12	=31,-19,12,-9,,,-11	>$=,-9,13,-9,,,-21	>N=13	>prep=19,,,,,,11
-word abstract	<the=,,,-11	=,,,-11
-word accessibility	<the=,,,,,9,10	=,,,,,9,10
-word actual	<the=,,,-15	=,,,-15
-word admin	<the=11,,,,,,18	=9,-13,,,,28,30	>N=,,,,,19,27
-word agenda	<the=,-20,,-9	=,-20,,-9	>prep=,-19
-word agent	<the=,,,,,,15	=,,,,,,15
-word alarm	<the=,,,,,,-19	=,,,,,,-18
-word annex	<the=,8,,,,,9	=,,,,,,11
-word attic	<the=,,,,,,9	=,,,,,,9
-word audience	<the=,22	=,22
-word audio	<the=,,,,,,-10	=,-10
-word audit	<the=,-11,,22,,10,13	=,-11,,21,,19,17	>N=11,,,,,12
-word backlog	<the=,,,,,25	=,,,,,25
-word bank	<the=9,-17,,,,,17	=,-22,15,-10,12	>s=,,,,,,-13
-word base	<the=,,13	=,,13	>N=,,13
-word bastion	<the=14,,,,,,25	=14,,,,,,25
-word bibliography	<the=-11,14	=-11,14
-word bigger	<the=,14	=,10	>N=,10
-word bit	<the=,-24,,,,,-22	=,-26,,,,-9,-34	>prep=,-24,,,,,-21
-word blog	<the=,41,,-8,,,14	=,34,,-15	>$=,22
-word blue	<the=,30,,-16,,,30	=,42,,-24,,,30	>$=,,,,,,-16	>N=,27,,-16,,,28
-word boat	<the=,,,,,,11	=,,,,,,11
-word boiler	<the=,,,,,,-21	=,,,,,,-11
-word bot	<the=-9,,,10	=-9,,,9
-word bridge	<the=-11,-9,,-29,,,-45	=-13,-9,,-29,,,-44	>be=,,,-25,,,-26
-word browser	<the=,,,-13,,,-12	=,,9,-14,,,-9	>$=,,,-9,,,-11
-word bug	<the=,,,13,39,,-11	=-12,,-10,15,37,,-24	>$=,,,15,,,-14	>N=,,,,,,-10	>prep=,,,,42
-word capacity	<the=,-11	=,-11
-word cat	<the=,,,,,,-14	=-14,-15,,,,,-16
-word caterer	<the=,,,-22	=,,,-22
-word cause	<the=,,,,,,-10
-word cent	<the=,-9,,39,,,18	=,-9,,42,,,18	>$=,,,39,,,18
-word changelog	<the=,,,-11,,,-29	=,,,-11,,,-29
-word channel	<the=,-8,,,,,-16	=19,-13,,,,,-13	>$=10,,,,,,-15
-word chat	<the=13,,,24,,,18	=32,,,20,,,30	>N=15,,,20,,,19
-word cheaper	<the=,,,,,40	=,,,,,39
-word checksum	<the=,,,13	=,,,14
-word choir	<the=,,,-12,,,19	=,,,-12,,,19	>good=,,,-12,,,11
-word city	<the=13	=13,,,,,9,-10
-word clock	<the=,,16,11,,,13	=-10,,16,11,,,15
-word cluster	<the=14,,,,,,8	=9,,,,,,11	>$=,11	>N=,,,10
-word colour	<the=,,,,,,-15	=,,,,,,-9
-word commit	<the=,,,-10,,,-12	=,-10,,,,,-9	>N=,,,,,,-9
-word committee	<the=,15	=,15
-word comparison	<the=,-12,,16,,,21	=,,,16,,,31	>prep=,-11,,12,,,16
-word compiler	<the=,-13	=,-13
-word complaints	<the=,,,,,,-11	=-9,,9,,,,-13	>prep=,,,,,,-12
-word config	<the=,,,,,,-16	=,,,,,,-10
-word confirmation	<the=,,,16	=,-8,,24	>N=9
-word confusion	<the=,28,,24,,,10	=,26,,21,,,14
-word connection	<the=8,-10,,9,,,-17	=,-9,12,,,,-10	>N=,,,13
-word contractor	<the=,-9	=,,,,,24,16
-word core	<the=,20	=,15,,18	>N=,16
-word corner	<the=,21,,,,,10	=,19,,35,,,11	>N=,21,,,,,10
-word count	<the=,-9,,12	=,-8,,10	>prep=,,,,,,-11
-word counter	<the=10	=9,,,,38	>be=,,,,39
-word crew	<the=,13,,,,,-9	=,12	>be=,13
-word crm	<the=,,,,,,13	=,,,8,,,20
-word csv	<the=-10,,,10	=-8,-10,,18,,,11	>N=-10,,,19,,,11
-word current	<the=,-13	=,-13	>N=,-12
-word dataset	<the=10	=20,,,,,,22
-word dates	<the=,,,,,,-12	=,,,-14
-word deadline	<the=29,-18,,15	=32,-18	>be=15,-10,,-9
-word deadlock	<the=,,,,,,-12	=,,,,,,-17
-word delay	<the=,,,,,,-14	=,,,,,,-14
-word demo	<the=15,-11,,,,14	=12,,,26,,13,20	>$=,,,,,,-11	>N=22,-13,,,,14,9	>good=,10
-word deprecated	<the=,,,,,,10	=,,,,,,9
-word discussion	<the=,,,,,,-13	=,13	>$=,9
-word download	<the=,,,,,,12	=,,,,,,19
-word dpa	<the=,,,,,,9	=,,,,,,9
-word drawer	<the=,,,,,,-9	=,,,,,,-9
-word drawing	<the=,,,,,,-19	=,,,,,,-17
-word drive	<the=,21,,,,,-11	=,21	>$=,15
-word duplicate	<the=,,,9,,,9	=,,,10,,20,20	>s=,,,10,,20,20
-word earlier	<the=,,,,,,-10	=,-12,,,,,-14
-word edge	<the=-12,-9,,8,,,-11	=-13,-8,,,,,-10	>$=-12
-word eleven	<the=,-10,,,,,12	=,,,-9,,,24	>N=,-9,,-9,,,9	>s=,,,,,,11
-word embassy	<the=13	=20,,,,,,9
-word engine	<the=,,,,,,-9	=,,,,,,-8	>bad=,,,,,,-13
-word entire	<the=,,,,17,,-10	=,,,,17,,-10	>N=,,,,17
-word ethics	<the=,,,,,,12	=,,,,,,13	>N=,,,,,,13
-word eu	<the=9	=18,,,-8,,,17	>s=9,,,,,,12
-word event	<the=,17	=,13	>N=,15
-word exam	<the=,,,,,24	=,,,,,36,11	>N=,-17,,,,,-9
-word exception	<the=,,,,,,-10	=,,,,,,-10
-word existing	<the=,9	=,21,,,,,11	>N=,13
-word experiment	<the=10,,,-16,,,-11	=8,,,-16,,,-10
-word extension	<the=,,12	=,,12,-14
-word family	<the=,,,,,,-9	=,-9,,,,,-11
-word fee	<the=16	=15,-10,,-9
-word fence	<the=,,,,,,-21	=,,,,,,-16
-word ferry	<the=-8,,,,,,-15	=-8,23
-word few	<the=,,,,,,-14	=,,,,,,-19	>s=,,,,,,-11
-word field	<the=,9	=,11,,,11
-word filter	<the=,,,,,,-12	=,,,15,,,-17
-word firmware	<the=30,,,-14,,,11	=34,,,-12,,,18	>make=35,,,-14,,,11
-word flicker	<the=9,,,11	=8,,,10
-word follow-up	<the=,,,,,11	=,,,,,9
-word fonts	<the=,,,,,,11	=,42,,-10
-word footnote	<the=,17	=,17
-word format	<the=,,,,,,-14	=,-20,,,,,-17
-word forum	<the=,,,,,,-10	=,,,,,,-10
-word fourth	<the=11,,,,,,8	=11,,,,,,8
-word freezer	<the=,16	=,15
-word french	<the=26	=24,-9
-word fridge	<the=-9	=-11,,,26
-word function	<the=,,,-13,,,-18	=,,,-13,,,-19
-word game	<the=-19,23	=-20,15
-word gap	<the=,,,,,,8	=,,,9,,,17	>prep=,,,9,,,15
-word gas	<the=30,-8,,,,,9	=30,,,,,11,22
-word gateway	<the=8	=10
-word goal	<the=,,,,,,-11	=,,,,,,-33
-word grant	<the=,,,17	=,-9,,20,,38	>N=,-9,,20,,41
-word guest	<the=14,,,11,,,-10	=13,,,14	>N=,,,17,,,12
-word hallway	<the=,-22	=,-22,,,20
-word headers	<the=,,,-9	=,,,-9,,8	>be=,,,,,,11
-word heap	<the=,,,,,,10	=,,,,,,10
-word heating	<the=,14	>be=,16
-word hole	<the=,,,,,,12	=,,,,,,12
-word holiday	<the=,,,,,,-12	=,,,,,,-12	>N=,,,,,,-12
-word hotel	<the=,,,,,,-12
-word hotfix	<the=,,,8	=,,,16,,,15
-word hour	<the=,15,-10,,,,-12	=-9,9,,-15,,-8,10	>$=15,,,-19,,,17	>,=-13,,9	>prep=,24
-word house	<the=,-15	=,-23,,,,,-9
-word illustrations	<the=,22,,,,,9	=,22,,,,,9
-word image	<the=,,,10	>N=,,,13
-word importer	<the=15,,,,,,16	=24,-16,,,,,25	>be=,,,,,,12
-word incident	<the=-8,,,10	=,,,15,-8,,-13
-word incubator	<the=,,,,,15	=,-9,,12,,15
-word installer	<the=,,,,,,-10	=12,,,,,11
-word interview	<the=13,-14,,18	=,-23,,20,,,-27	>prep=14,,,,,,-11
-word intro	<the=,-18,,,,,-11	=,-21
-word inventory	<the=,,,14,,,10	=,,,31	>,=,,,,,,-12
-word issue	<the=,-12,,-9,,,-10	=-18,-26,-10,-20,,12,-64	>#=,-8,,,,,-15	>N=,,,,,,-13	>prep=,-22,,,,11,-37
-word join	<the=,,,,,,11	=,-8,14,,,,9
-word joke	<the=,,,,,,-10	=,,,,,,-15
-word jump	<the=13,,,,,,11	=13,,,,,,10
-word kids'	<the=,11,9,,23,,14	=-9,10,9,,23,,18	>N=,10,9,,23,,14
-word kitchen	<the=,19,,-9,10	=,12,,,9,,-14	>$=,,,,,,-16
-word label	<the=,,,,,,-9	=-9	>N=,,,,,,11
-word labels	<the=,,,,,9	=,-17,,-9,,,12
-word lamp	<the=-12,,,,16,,-20	=-12,,,,16,,-24
-word landing	<the=,-8	=,-10,,,,,9	>N=,-10,,,,,9
-word landlord	<the=,,,10,,,19	=22,,,10,,,22	>have=,,,12
-word later	<the=-12,27	<time=10	=,15,-10,-20,,47,-22	>$=,,-10,,,,-14	>:=10,,,,,11,9	>N=-10,27,,,,,-14
-word latter	<the=,13	=,13
-word lease	<the=,,,26,,,25	=,,,28,,-10
-word ledger	<the=,,,14,,,10	=,-12,,21,,,13	>$=,,,9
-word legacy	<the=,10	=,10	>N=,11
-word level	<the=,,,18	=34,-13,,34	>#=36	>N=,,,12,,,10
-word licence	<the=8	=14,,,,,15	>N=9
-word lift	<the=,,,,,,-17	=,,,,,,-14
-word linter	<the=,,,,,,14	=,,,,,,14	>s=,,,,,,9
-word lisbon	<the=38	=36	>N=37,-10
-word little	<the=,-9,,27	=,-14,,26,,,-13	>N=,-13,,26,,,-12
-word loan	<the=18,18	=18,18
-word local	<the=,,,,,,13	=,17,,,,,20	>N=,,,,,,17	>s=,16
-word lock	<the=12,,15,,,,9	=11,30,14,-12,,,12	>it=,32
-word mailbox	<the=18	=17
-word manual	<the=,,14	=,,14
-word manuscript	<the=,,,16	=,,,15	>$=,,,16
-word microscope	<the=22,-8,,,,34	=22,-8,,,,34
-word middle	<the=,,10	=,,10,,,,-9	>$=12,,13	>prep=,,,,,,-9
-word mine	<the=,,,,,,-18	=-16,-13,,,,,-20
-word minute	<the=,10	=,,13,10,,,18	>and=,11,,14,,,10
-word mock	<the=,,,34,,,9	=,,,34,,,9
-word money	<the=,14	=-8,14
-word museum's	<the=,-16,12,,23,,12	=,-16,12,,23,,12	>N=,-16,12,,23,,12
-word names	<the=,-13	=-8,20,10,,,-10,19	>,=,10,,10	>N=,,13,,,,12	>be=,13	>only=,,,,,,11	>prep=,-16,,,,,-16
-word nas	<the=,10	=,9
-word nightly	<the=15	=14,,,15,,,20	>N=16,,,,,,-8
-word noise	<the=,,15	=,,15
-word north	<the=,21,,-9,,,-14	=,21,,-9,,,-14	>N=,21,,-9,,,-14
-word notary	<the=,,,,,,17	=,,,,,,20
-word novel	<the=-21,,,-10	=-21,,,-10
-word oak	<the=,29,,,,,17	=,30,,,,,23
-word offer	<the=,22,,11,,,22	=-12,23,,,,,25	>$=,17,,,,,12	>prep=,,,14,,,14
-word offsite	<the=,16,,,,13	=,16,,-10,,13,-9
-word oldest	<the=,,,,,,-27	=,-18,,-8,,,-44	>N=,-11,,,,,-18
-word on-call	<the=,,,,,,-22	=,,,,,,-22
-word optimizer	<the=,,,,,,-9	=,,,,,,-9
-word original	<the=,,-12,,,,14	=,,-12,,,,21	>N=,13,,,,,26
-word others	<the=,15,,,,,15	=-9,22,,,,,9	>N=,15,,,,,8
-word paragraph	<the=,42	=,37,,,,,9	>prep=,40,,,,,9
-word parents'	<the=,-17,,,,8	=,-17,,,,8	>time=,-17,,,,,8
-word parish	<the=,-14	=,-14,,,,-10
-word party	<the=,,,,,,-10	=,,,,,,-10	>$=,-21,,,,,-17
-word passport	<the=,,,12,,,11	=,,,25,,,18	>N=,,,,,,14
-word patch	<the=,,,13,,,13	=,,,14,,,15	>,=,,,16
-word patient	<the=9	=9
-word payload	<the=,12	=,8
-word pdf	<the=11,-13,,,,,11	=12,-9,-10,,,,14	>$=,,,,,,-9	>N=9,-9,,,,,11	>and=,15
-word photos	<the=,,,,24,,-14	=,-24,,9,23	>,=,-13	>be=,,,,,,-11
-word piano	<the=-10	=-11,,,,,,11
-word pilot	<the=,26,,-21,,,-14	=,25,,-26	>good=,18,,-11,,,13
-word pin	<the=,-8	=,28,14,-15
-word plot	<the=,,,,,,-14	=31,,,-13
-word plugin	<the=,,,,,,11	=,,,,,,10	>N=,,,,,,10
-word plumber	<the=,,,-10,,,-17	=,,,,,,-14
-word pod	<the=,,,17	=,,,14,,,11
-word podcast	<the=,,,,,,10	=,,,,,,10
-word previous	<the=,,,,,,-16	=,,,,,,-16	>N=,,,,,,-15
-word pricing	<the=,,,-8,,,-13	=,8,-12,-18,,,-23	>N=,9
-word primary	<the=,,,,,,-14	=-9,,,,,,-22
-word project	<the=,,,-9	=,,,-12
-word projector	<the=10,,,13,,,-9	=9,-12,,26,,10,16	>$=10,,,,,,-9
-word prototype	<the=,11,,,,,8	=,11
-word proxy	<the=,,,-14,,,-15	=,-8,,-16,,,-15
-word public	<the=,11	=,11	>N=,13
-word publisher	<the=13	=15,,,,,,11
-word puzzle	<the=,,,,15	=,,,,15
-word query	<the=,,,,,,-9	=,-11	>N=,-8,,10
-word quote	<the=,16,,14	=,,,17
-word race	<the=,12	=,12
-word raw	<the=,-12,13	=-9,,20,,,,9	>N=-9,,21	>s=,,,,,,10
-word real	<the=,,12,10,,,14	=-12,15,11	>N=-9,,,11
-word recording	<the=17	=15
-word recordings	<the=,,22	=,-8,22,,,,15
-word regex	<the=,28	=14,35,,,,,13
-word remaining	<the=,9,,,,18,11	=,9,,,,18,11	>#=,,,,,,15	>s=,13,,,,16
-word rental	<the=14,-13,,,,,9	=14,-13,,,,,9	>N=15
-word replica	<the=,,,,,,-16	=10,,,,,,-16
-word repository	<the=9,,,,,,11	=12,,,,,,14
-word rest	<the=,12,,-15,,,-19	=-12,13,,-17,,,-17	>$=,,,,,,14	>be=,,,,,,-10	>prep=,11	>s=,,,,,,-15
-word retry	<the=,,,,,,-10	=,-12,,,,,-25
-word revised	<the=,,,8	=,,,8	>N=,,,8
-word risk	<the=,,,,,,-8	=,,,,,,-21
-word river	<the=9	=9
-word role	<the=,-30	=,-20	>$=,-22
-word rollback	<the=,,,,,,-11
-word rollout	<the=8,9,,,,,18	=8,13,,-8,,,18
-word roof	<the=,,,,,,-15	=,,,35,,,-15
-word roster	<the=,,,,,,19	=,,,,26,,19	>N=,,,,,,19
-word rota	<the=,13,,19,,,18	=,13,23,19,,,18
-word runbook	<the=,,,-12	=,,,-13,,13
-word save	<the=,-11,,,,,-16	=,-20,,,,,-21	>N=,-11,,,,,-15
-word scanner	<the=9	=,-15	>N=10
-word scheduler	<the=,,,,,,-9	=,,,,,,-19
-word school	<the=,,,,,,-11	=,16,,12	>N=,18,,,,,-10
-word score	<the=,,,13,41	=,-8,,25,41,,12	>be=,,,16,,,10
-word screenshots	<the=,10,,,,,16	=,9,,9,,,18
-word seating	<the=,-9	=,-9
-word security	<the=,-8	=,17,,-12
-word seed	<the=10,-12	=12,-10
-word sensor	<the=,,,-9	=,-10
-word separate	<the=,,,,,,20	=,,,,,17,20	>N=,,,,,17,21
-word serial	<the=9	=9	>N=10
-word serif	<the=,-10,,,,,-29	=,,,,,,-10
-word settings	<the=,13,,20,,,20	=10,9,,20,,,20	>N=,,,,,,19
-word shared	<the=14,,,11,,,19	=9,-10,,11	>N=11,,,,,,19
-word shop	<the=,9,10	=,,11,-12
-word shorter	<the=,-8	=,-10
-word single	<the=16,11,,9,,,12	=11,10,,,,,13	>N=,11,,-13,,,9
-word sink	<the=,,,,,,-8	=,,,,12,,-8
-word slide	<the=,-11,,,,,-9	=,-11
-word smaller	<the=,28,,,,-12,19	=,26,,,,-12,18	>N=,16,,,,-10,17	>s=,12
-word smoke	<the=,,,,,14,8	=,,,,-8,14	>s=,,,,,14
-word snapshot	<the=,8	=,,,,,,15
-word source	<the=9,-14,,-9	=19,,,-13,,,10	>N=18,,,-9	>prep=,,,,,,12
-word space	<the=,,,,,,13	=,,9,,,,13	>$=,,,,,,13
-word spanish	<the=,,,21	=,,,20
-word spare	<the=,-9,,14,,18,28	=,-16,,21,,17,32	>N=,-11,,14,,18,25
-word speaker	<the=,,,,,,-13	=14
-word spec	<the=,,,,9,,13	=,,,,9,,13
-word spreadsheet	<the=,14,,,,,22	=,13,,,,,29
-word stage	<the=-10	=-15,,,14,,,16	>N=,,,8
-word starter	<the=-10	=-17,,11
-word stock	<the=,,,10,,,-9	=,-10	>N=,,,,,,-9
-word store	<the=10,,,,,,16	=14,10,,,,,21	>it=12
-word story	<the=-11,10,,,,,-16	=-10,,,,,,-11
-word student	<the=,,,,,,-22	=,,,,,,-22	>s=,,,,,,-19
-word studio	<the=,16	=14
-word success	<the=,,,12	=,,,,,,-10	>N=,,,,,,-9
-word supplier's	<the=11,,,,,,-11	=11,,,,,,-11	>N=11,,,,,,-11
-word survey	<the=-12,12,,-13,13	=-13,9,,-13,13
-word tabletop	<the=19,-16	=19,-16
-word tag	<the=13	=,,,-9,,,-9
-word term	<the=,17	=,26	>N=,15
-word thermostat	<the=,,,19	=,,,19
-word thread	<the=,-13,,,,,-11	=,-24,,,,,-25
-word threshold	<the=,22,,-10	=,16,,-11
-word tile	<the=,,,,,,-9	=,,,,,,-9	>N=,,,,,,-9
-word timeout	<the=,,,14	=,,,18
-word timetable	<the=-10	=-10,,,,,,23
-word timezone	<the=,-10,11	=,-10,11
-word tone	<the=,,,,,,-15	=,8,,,-8,,-19
-word top	<the=,15	=,18
-word town	<the=,,,-9,,,-19	=,,,-9,,,-16	>N=,,,-9,,,-19
-word transcript	<the=,,,,,,-9	>prep=,,,,,,-11
-word translation	<the=11,,,11,,39,21	=11,,,11,,39,21	>N=12,,,,,39,17
-word trial	<the=,10,9
-word trick	<the=,,11,25,,,11	=,,11,25,,,11
-word typo	<the=,13,,,,,15	=,12,-11,,,,8	>prep=,13
-word ui	<the=16	=16
-word upgrade	<the=,,,11	=29,-16,,14,,,13
-word upstream	<the=,16	=,15,,,,8,9	>s=,11,,,,,15
-word usual	<the=,,,,,,-9	=,-9,,,,,-12	>N=,-9,,,,,-11
-word vat	<the=,,,,,,-15	=,-9,,21,,,-10	>N=,,,,,,-15
-word vendor's	<the=,,12,-12	=,,12,-12	>N=,,12,-12
-word vendored	<the=,,,,,,9	=,,,,,,14	>N=,,,,,,14
-word venue	<the=31,-14,,-17,,,22	=30,-12,,-17,,,31	>$=12,-8,,,,,22
-word villain	<the=,,,,,,-17	=,,,,,,-17
-word vision	<the=14	=14	>N=14
-word warehouse	<the=,,,,,,10	=,,,,,,16
-word warning	<the=,11
-word weather	<the=,,,-25,,,-9	=,,12,-26,,,-15
-word web	<the=-18	=-9,,,,,,-9	>N=9,-9
-word wedding	<the=,23,,11	=,21,,18,,,13	>s=,,,19
-word weekend	<the=-8,-28,,,,40,-11	=,-33,,,,39	>$=-10,-28,,,,38
-word whole	<the=27,-11,12,-19,56,-11,55	=23,-15,9,-21,53,-12,38	>N=31,,20,-33,53,-11,30	>make=,,,14
-word wiki	<the=,,,-16,,,-33	=,,,-23,,,-25	>$=,,,-14,,,-21
-word wiring	<the=,-8,,,,9	=,-8,,,,9
-word wording	<the=11,17	=9,,,9	>,=,-13,,12
-word worker	<the=,,9	=,,8
-word workshop	<the=,,,,,,-9	=,-8,,,,,-9	>$=,11
-word said	<they=-12,,,16,,,-14	<you=,12	=,15,-16,10,-8,,-12	>N=-10,-8,,14	>prep=,21
-word urls	<they=-10,18	=,24,,,,,10	>$=-10,20
-word ahead	<time=,,10	=,,10,,,,8	>$=,,8
-word message	<time=,16	<you=,16	=-12,24,,-10	>we=,15
-word sprint	<time=,,,,,,14	=-16,,,,,,26	>$=-15,,,,,,13	>,=,,,,,,11
-word winter	<time=,,,,,,-18	=,,11,-8,,,-17	>,=,,,,,,-17
-word year's	<time=18,,,-10	=18
-word attempted	<we=,,,-9	=31,,,-19,,,11	>the=32,,,-18,,,13
-word compared	<we=-13,,23	=-16,,18,28
-word hit	<we=,-14,,23	=17,-17,33,31	>the=19,-11
-word hope	<we=,,,,,,-20	=,,,,,,-32	>it=,,,,,,-11	>the=,,,,,,-11
-word lean	<we=,-16,,,,,-12	=,-17,,,,,-15	>prep=,,,,,,-11
-word measured	<we=,,,,,,13	=,,,12,,,15
-word noticed	<we=,-12,27,,17	=,-18,24,,17
-word picked	<we=,,,,,,9	=,,,10,,,19
-word promised	<we=10,,,-10,,10	=10,-10,,-10,,10
-word stopped	<we=31,,,,,,8	=31	>$=,,,8	>N=31,,,,,,9
-word switch	<we=18,11	=9	>s=11
-word traced	<we=,,8,-13	=,,8,-13	>the=,,,-13
-word were	<we=,15,,,,,-8	=-26,,13,17,,,-32	>N=-14,27	>bad=-11,8,13,,,,-18	>done=,,,13,,,9	>ed=,,,16	>good=17	>not=,,11
-word wish	<we=,,,,,,-26	=,,,,,,-25
-word sleeping	<when=,18	=,16	>prep=,18
-word compare	<will=,-11	=,-18,,,,,-29	>the=,-17,,,,,-13
-word attached	<you=,,,,,,13	=,,,,,,12
-word convinced	<you=,25	=,26,,-28,,,10	>my=,25
-word inbox	<you=,,,30	=-12,-9,,51,,,8	>$=,,,40
-word listed	<you=,,,13	=,,,10
-word mentioned	<you=12,,,,,,15	=12,,,,,,27
-word pasted	<you=,,,,,,-12	=,,,,,,-12
-word prefer	<you=,,,,,,9	=,,,,,,12	>N=,,,,,,24
-question	=-23,-26,-19,-31,-11,-17,-53
-part ^	>#=-17,-25,,9,-18,-23	># ,=,-19,,18,,,9	># :=,,,,,,10	># N=,,23	># be=,,,15,,,14	># prep=-8,,,,,,11	># s=,,,8,,,-11	># time=,-12,,,,,10	>N=11,13,-45,,-43,-23,38	>N !=-9,,,,,,41	>N #=10,-19,,31,,-25,-37	>N $=14,59,-25,-78,-27,-21,13	>N ,=-46,-18,,,-18,11,12	>N .=,20,,-9	>N :=21,-12,-10,19,9,-14,13	>N all=,22,,-8,,,-14	>N and=-11,25,16,-16,,,28	>N bad=83,-20,21,14,,,76	>N be=13,-10,-25,37,-18,29,16	>N because=,,,-9,,,-30	>N can=,27,,,,,-37	>N choose=15,48,-8,-14,,10,46	>N do=11,,,,,,9	>N done=,-30,13,88,,-11,31	>N ed=24,-21,,18,,-10	>N get=,21,,,,,26	>N good=-22,,16,78,-17	>N have=,-9,16,,,,-10	>N it=,-28,-11,-19,18,,-10	>N ly=11,54,,,,,30	>N make=,,,58,-11,,45	>N modal=,-15,,,,,-19	>N my=,-9,,,,29	>N need=11,-12,,-19,,,-28	>N no=,,,12,,,-13	>N not=19,-14,,,,,-17	>N now=,,,,,,9	>N only=-11,28,-10,-8,-9,,9	>N past=17,-20,20,28,,,20	>N prep=20,11,-33,-38,15,33,-20	>N s=9,27,-19,-26,-19,37,-19	>N so=-10,18,,,41,,11	>N stay=-32,,28,,,,13	>N still=15,-8,,,16,,19	>N the=-26,,,-14,-13,-26,-96	>N they=,19	>N time=,,,,,,-12	>N we=-18,,13,-11,15,,-30	>N why=,,,,,,-10	>N will=,-41,,-9,,,-17	>N you=,,,,15	>again=,-15,,-39,,,-44	>again prep=,-13,,-21,,,-43	>all=-23,-12,-31,10,-26,-24	>all #=-13,,,26	>all N=,9,,-20,,,28	>all good=,9	>all make=,,,,,,-13	>all prep=19,40,,,,,28	>all s=-14,-27,-14,-12,,,-50	>all the=,-17,,21	>and=-38,-13,-17,,12,-10	>and N=,,,,,8	>and the=,,,,,,13	>bad=-25,-23,-40,,-18,-20,-52	>bad :=,,,-11	>bad N=-27,-13,,10,,,-27	>bad be=,,,-10,,,-17	>bad good=,,,13,,,32	>bad prep=11,-10,,-9,,,8	>bad s=-26,,-9,-14,,,-36	>bad the=,-9,,18	>be=-17,9,-9,-16	>be N=,,,,,,-13	>be it=,,,,,,-8	>because=,23,-12,-24,,-11	>because all=,9	>because no=,18	>because the=,,,-10,,,12	>but=-11,-25,-20,-33,-8,-14,-22	>but N=,-17,,,,,-11	>but all=-13,,,,,,17	>but it=-8,,,,,,-16	>but no=31,,,,,,-10	>but the=9,19,,-10	>but they=-15,,,,,,-11	>but we=,-16	>can=,-11,,-9,16	>can not=13,,,,,,-12	>choose=-49,56,,-24,-24,9,54	>choose ,=,-11,,,,25,17	>choose :=,-16	>choose N=,,22,,,,11	>choose it=,25,,,,,11	>choose prep=,40,-12,-17,-8,21,-19	>choose s=,,,,,-12	>choose stay=,12,,,,,8	>choose the=-11,,,,,-11,8	>do=-22,,,-15,-17,,-67	>do not=-14,,,,,,-27	>do the=,,,-8,,,-17	>do we=,,,,,,-12	>do you=,,,,,,-9	>done=-54,-36,-33,125,-24,-30,93	>done #=,,,,,,9	>done $=,-15,,43,,,26	>done ,=,,,,,,12	>done :=,12	>done N=,-23,,,,,18	>done all=,29,,21,,,9	>done good=,12,,18	>done it=,-16	>done prep=,,,,,,16	>done s=-9,,,-11,,,-26	>done the=,-16,-8,69,,,23	>ed=,23,34,17,-18,10,64	>ed ,=,17,,-19	>ed :=,19,,,,,11	>ed it=,,39	>ed prep=-12,,-9,31,,-15,36	>ed the=24,,,18,-8,,21	>get=,-27,,37	>get N=,,,11,,,-11	>get the=,-17,,17	>good=-57,,13,22,-16,,43	>good !=,,34,14,,,13	>good $=-11,-11,,47,,-9,83	>good ,=-10,34,,-52,29,-10,33	>good :=15,-9,,25,,,14	>good N=,20,-9,-25,,39,-14	>good good=,,,-22,,,-22	>good prep=-9,,-12,-30,-8,16,-22	>good s=-14,-21,,22,,,-33	>good the=-10,,32,50,,-9,16	>good time=,,,-23,,,-20	>good you=,16	>have=,-9,,-26	>have prep=9,,,-16,,,10	>have the=,,,,,,-12	>if=-42,-34,-14,,,-19,-81	>if N=,-9,,,,,-16	>if it=,,,,,,-9	>if the=-21,-14,-11,,,,-39	>if we=,-11,,,,,-17	>if you=,,,,,,-11	>ing=-45,52,12,,-23,-22,-25	>ing N=,-11,,10,,,-22	>ing be=,-11,,21,,,11	>ing good=,,,36,,,11	>ing it=,,10,,,9	>ing prep=-16,15,-8,-12,,,-11	>ing s=,-14,11,,,,17	>ing the=-13,27,18,-33,-8,,-30	>ing you=,22	>it=-26,-49,-13,14,,-28,-23	>it N=-9,-15,,-12,,,-35	>it be=-26,-10,-19,20,-11,-10,-38	>it do=,,,25,,,12	>it good=,,,,,,17	>it modal=,,,,,,-13	>it now=11,,,11,,,16	>it past=,,12,-9,35	>it s=,,,-22	>it will=,-10,,,,,-8	>it you=,,,13	>ly=,,-17,-16,29,-10	>ly N=,,,,,,-17	>ly it=,-8	>ly the=,,,,18	>make=-86,-20,-44,-53,-25,-21,-79	>make N=,-16,,-10,,25	>make it=,33,,-14	>make my=-18,,-11,-15,,-8,-46	>make prep=,-10,,,,,-9	>make the=-26,-12,-11,-18,-11,-24,-77	>make they=,,,,,,30	>maybe=,-10,10,-16	>modal=-14,-30,-9,-17,,-14,-51	>modal N=,-11,,,,,-9	>modal it=,,,,,,-14	>modal the=,,,,,,-13	>modal you=,,,,,,-12	>my=30,-27,-24,-47,-23,-15,-22	>my N=17,-11,-15,-32,-17,-12	>my make=13,,,,,,11	>my s=,-22,,,,,-26	>need=,-17,-13,-28,,,-29	>need N=,,,,,,20	>need prep=,,,,,9	>need the=,,,-11,,,-26	>no=-9,-20,-41,-43,-29,-33,-69	>no ,=,,,,,,-16	>no N=,50,,45,,-9,25	>no bad=-21,-17,,,,,-36	>no be=-13,-8,,-16,,,-27	>no can=45	>no choose=,,,,,,-10	>no ing=,-26	>no it=19,-11,,,,,9	>no need=-22,19,,,,,14	>no prep=-10,-13,-11,-17,,,-40	>no s=-28,,,-17	>no they=15	>not=,17,-17,-23,-15,-17,-36	>not N=-9,-11	>not choose=,17,,,,,29	>not good=20,-17,,,,,-16	>not ing=,12,,,,,10	>not the=,-17,,,,,-22	>now=-40,-11,,61,,-12	>now $=,-10,,29	>now N=,,,,,,-20	>now bad=-15,,,,,,13	>now done=,12,,19,,,18	>now ing=,,,,,,-17	>now it=,,,,20	>now make=,,,,,,-13	>now so=,,,12	>now we=,12,13	>only=,,,,,,12	>only prep=,10,,,,,15	>past=-22,-26,-9,64,-14	>past N=-10,-11	>past it=,9,,24	>past prep=,-26,,18,,,15	>past the=,,,25	>please=-48,-31,-29,-51,13,-34,-91	>please ,=-11,-11,,-12,,,-15	>please N=,,,,,,-17	>please choose=,-15,,,,,-11	>please make=,,,,,-11,-23	>please my=-13	>please prep=,-17,,-17,-9,,-26	>please you=,,,,,,-10	>prep=-47,50,-27,-73,-31,-17,-53	>prep N=-10,-16,-12,,-9,-14,-43	>prep all=17,,,,,,20	>prep choose=,21,,,,,13	>prep it=19,-9,,,,,-11	>prep make=,,,,,,-13	>prep my=,,,,,9,9	>prep now=,9	>prep prep=,,,,,,-25	>prep the=-36,29,-12,-26,-8,-10,-25	>prep time=,16,,,,,18	>prep you=,38,,-19,,,28	>s=,18,-38,10,-60,-31,23	>s #=13,37,,-20,,11	>s $=-8,38,,-15	>s ,=,-12,,-9,,,-11	>s :=,-25,-10,11,,,25	>s N=15,,-14,-28,,,-15	>s bad=,30,,,,,-8	>s be=11,,,34,,,51	>s because=,,,,,,-10	>s choose=13,22	>s done=-9,-15,,37,,14	>s ed=,,,,,,-18	>s get=-9,27	>s good=,,-8,44,,,38	>s have=,-8	>s make=16,,,-10,,,-13	>s only=,13	>s past=,,,24,,,18	>s prep=,-41,21,-27,,,-15	>s the=,,,,,,-19	>so=,,13,-14,-12,-16,19	>so :=,22,,,,,12	>so N=,-8,,,,,-16	>so it=,16,20,,,,19	>so the=,22,,,,,27	>so they=,-9	>so we=,-26,,,,,-13	>still=10,-33,-10,-19,-10,,-10	>still #=24,,,,,,13	>still bad=,,,,,,13	>still get=,,,,,,8	>still no=,-10	>the=,-32,,,,-32	>the #=,,,-10	>the N=28,-24,-10,,-9,-11,19	>the bad=-27,-16,9,24,30,,-31	>the because=,,,,,,-9	>the choose=-32,,,,,,-8	>the ed=,20,,27	>the good=,15,,-20,,,-29	>the ing=,,14,14,,,14	>the ly=19,,,,,,10	>the make=,,,-10,,,18	>the s=11,-36,9,8,-11,-9,-29	>the time=-14	>they=-41,,,-44,,,-30	>they N=,,,,16,,-28	>they be=-24,-9,,-13,,,-15	>they do=41,,,,,,44	>they good=,,,-17,,,-12	>they have=,40	>they past=-18,-11,17,,,,23	>they s=,,,,,,-14	>time=-28,25,-11,-22,,-28,-27	>time #=,,,,,,-9	>time ,=,33	>time :=,-19	>time N=-11,60,,-8,,,21	>time time=,-10	>time we=,-12,,,,,-18	>we=-25,,-40,-11,-32	>we N=,11,-9,,,-34,-16	>we bad=50,-15,,-12,,,-10	>we be=14,30,-14,-16,-22,-13,-12	>we can=-20,,,15,,,-27	>we choose=,,,-23,12,,33	>we do=-26,-15,9,,,-10,-73	>we done=,,,38,,,16	>we ed=-13,-12,,-31,-10,9,12	>we get=-10,,,10	>we good=,,,38,,16,22	>we have=18,,-11,22	>we ly=,-8,,,,,-15	>we make=,11,,,,,8	>we maybe=,,,,,,-9	>we modal=17,8,,-17,-11	>we need=,,,-19,,,-10	>we now=,-10,,15	>we only=,-9,,,22,,10	>we past=-14,22,,20,,,48	>we still=,20,,,,22,24	>we will=-32,32,,-17,,54,44	>when=-27,,-16,-37,24,-17,-28	>when ing=,24,,-10,,,24	>when it=,-9	>when so=9	>when the=-30,10,-10,-19,,-13,-64	>when they=9	>when you=,,,,30,,20	>why=-13,-23,,-21,-20,-15,-18	>why do=-13,,-10,,-8,,-24	>why past=,,,-13	>why prep=16	>why s=,,,18,,,16	>why the=,,12	>why we=,,21,,,,14	>will=,-13,,,,11	>you=-8,25,,,,-17,-24	>you N=9,18,19,39,,,29	>you bad=-9	>you be=,-17,,,-10,,-17	>you can=-9,,,-8,,,-23	>you ed=,,,,32,,24	>you have=23,9,,-12,,,-12	>you past=,31
-scope_creep:grew	=-105,-3,-6,-12,281
-scope_creep:never-asked	=-106,,-7,,254,-3
-scope_creep:outgrown	=-2,-5,-2,-3,294
-scope_creep:while-at-it	=,-4,,,289
+word ends	<N=,-10,-13,,,,-16	=,-8,-14,-25,,,-21	>$=,,,,,,-24	>prep=11,-15,-12,-24,,,13
+word entry	<N=,-10,,,,24	=,-11,,9,,31
+word error	<N=,,,13,,,19	<^=,,,11	<it=,,,-9,,,-17	<the=-16,,,-10,,19,-34	=-17,-31,-18,,-12,,-41	>$=,,,-9	>N=-19,,,11,,,-21	>ing=,-13,,,,,-13	>s=,,,,,15
+word even	<N=,,,,,,23	<not=18,17	=18,16,12,9,,,19	>N=,-18,,13,,,-11	>but=,13,,,,,18	>prep=,47	>the=-9,-17,,8,,,8
+word evening	<N=,-19,,,,,-9	<time=,,,,,,10	=,,,-12,,12	>$=,,,,,,-12
+word ever	<N=-9	<be=,,,,,,10	=-12,,,,,,-18
+word everything	<N=11,,,,,,11	<^=,25,,12,-11,,20	<be=,,,20,,,10	<done=31	<good=,,,-9,,,-13	<prep=,15	=33,20,-12,25,-13,-10	>$=,,,9	>N=9,,,,,,16	>be=14,,,21,,,14	>good=22,-11,,,,,-26	>prep=,20	>you=,,,14
+word everywhere	<N=11	<s=,16,,,,,18	=,18,,-14,,,28	>$=,,,-14,,,11	>,=-16,15
+word exits	<N=15,,,,,,18	=11,,,,,,12	>prep=,,,9
+word expired	<N=16,,,,,,9	=9,,,-14,,,-10
+word export	<N=-9,-18,,,12,,11	<the=14,,,9,,,15	=,,,17,8,-10,-15	>$=-13	>be=,-10	>good=,15,,17,,,-25	>s=9,,,-16
+word f	<N=9,,,,,,18	=,,,15,,,25	>#=-10,,,16,,,14
+word fails	<N=-17	<it=,,,,,,11	=-26,-9	>$=,,,,,,-12	>,=,,,,,,-11	>N=-12	>prep=-9,,,,,,13
+word failures	<N=-15,,,,,,-33	=-19,,,-21,,,-37	>$=-11,,,-16,,,-12	>prep=,,,,,,-10
+word fell	<N=,49,,,,,27	=-10,46,,27,,,18
+word field	<N=,,,,,,-13	<the=,,,,,,11	=-9,,,-10,12
+word fight	<N=,25	=,25
+word file	<N=12,,,-10,,,16	<s=,,,-10	<the=34,-17,,31,,,-9	<time=,-13	=35,-23,,25,,,18	>$=12,,,-16	>,=,10,,,,,10	>N=37,-13	>and=,,,14	>be=,,,13,,,9	>prep=-10,-20,,24,,,-27	>s=,15	>the=,,,21,,,11	>you=,,,,,,9
+word finally	<N=-13,-23,,,,,-43	<^=-10,-12,,51,-9,,47	<we=,,,14	=-30,-43,-10,82,-15,,30	>$=,,,30,,,15	>good=-13,,,12,,,-10
+word finding	<N=,,,14	=,,,13
+word finds	<N=,,,-9,,,-10	=,,,-9,,,-9
+word finished	<N=10,12	<^=,,,31,,,25	<be=,-11,,19,,23	<have=,,,,,,-16	<not=-21,,,,,,-31	<we=,,,23	=-26,-25,-11,64,-10,,-16	>$=-11,-8,,15,,,26	>,=17,,,25,,,14	>N=,,,,,,-12	>and=,17,,,,24	>prep=,,,,,,-8	>the=-16,-9,,14,,-9,-24	>they=,,,-11
+word fix	<N=,,,-8,,,22	<^=,,,20,,,-10	<please=,,,,,,-8	<prep=,,,,,,-12	<the=15,,13	=,-16,,14,,-20,-20	>be=,,,-11	>it=,,,13	>prep=19	>the=,,,,,-12,-30
+word fixed	<N=,,,,11,,9	<^=,-12,49,16,,,-25	<be=,53,,,42,,50	<have=28,,,-15	<the=,,,,,,-9	<we=,9,,9	=,20,32,-10,36,-16,-40	>$=,,,,38	>,=,-19,,,9	>:=,49,,-19,,,17	>N=,,,,,,-26	>it=,-10	>s=,9,,-21,,,-21	>the=26,,,32
+word flag	<N=14,-15,,15	<the=,-11	=,-11,,20,,,23	>$=,,,9,,,26	>be=-12,-16,,,,,-8
+word flags	<N=13,,,,,,14	=13,18,,,,,14
+word flat	<N=-9,,,20,,12,23	<the=,,9	=-38,-18,11,21,,,32	>$=,-16,,9,,,12	>,=,,,,,,14	>N=,,9,-11,,,10	>prep=,,,11,,,9
+word floor	<N=9,,,-12	<the=,-9,,-17	=,,-8,-30,19,,-18	>$=,-9
+word flow	<N=,,,11	<ing=10,,,,,,11	=9,,,11,,8,22
+word folder	<N=,8	<ed=-13,,,13	<the=,,,13,,,10	=-12,,-8,37,,,17	>$=-9,,,25	>,=,11,,,,,22	>prep=,,,15
+word folks	<N=-10,-18,,,,,-24	=,-18,,,,,-23
+word follows	<N=,12,,18	=,15,,21,,,32
+word form	<N=,55,,16	<s=10,-15	<the=-16,-14,,15,22,,-20	=14,15,-12,34,20	>$=9	>,=9,-10	>N=,,,16	>prep=,-9
+word forwarding	<N=10,-10	=10,-12
+word found	<N=,,,,,,-22	<^=,,,26,,,11	<not=18	<we=,,20	=,-14,21,35,,-9	>it=,,,47,,,15	>prep=,12,18
+word four	<N=-17,15	<all=-12,-15,,9	<have=18,,,,,,-11	<prep=22,-11,,-10,,,17	<the=-11,-16,,22,,,-20	=36,-20,-18,,,,48	>$=20,,,-15,,,17	>N=-10,,,,,,9	>prep=39,,,-12,,,12	>s=11,-28,-14,21,,,10
+word full	<N=11,,,,,,29	<be=,,,,,,-10	<prep=,,,,,,14	<the=,8,,8,11,,24	=,29,,,10,,50	>,=14,,,,,,28	>N=-8,27,,13,,,21
+word gave	<N=,10,,-20,,27,14	<you=,-11,,,,,-12	=,-14,,,,26,12	>my=-9,-10,,23,,,15
+word gives	<N=28,,,-17,,,20	=20,-9,16,-10,,,19	>good=-11,,,,,,-16	>my=,,,-13,,,11
+word gone	<N=,,,,,,20	<be=,,,13,,,26	<have=,-14	=-14,-13,,12,-9,,27	>$=-10	>,=12,,,15,,,13	>N=19,,,-9,,,8	>bad=-12,,,,,,-13	>prep=-12,,,,,,9
+word great	<N=,,,,,,-16	<^=,,,-20,,,-19	<be=,-11	<s=,,,21	=10,-33,,,,,-26	>$=,-12,,22	>,=-9,-9,,,,,-11	>N=,,,-12,,,-15
+word green	<N=,,,-15	<^=,10,,13,,,12	<all=,,,13,,,16	<be=-9,,,-19,,,-13	<s=8	<the=-9,38,,-10,,,26	=,20,-12,11,,-11,38	>$=,18,,,,,24	>,=,-10,,12	>N=-8,27,,,,,10	>prep=,-11	>s=,,,,,,13
+word grid	<N=,,,,,,-17	=,19,,12,,,-11
+word guide	<N=,10	=-9,11
+word had	<N=-19,,27,,,,-9	<^=14,-8,,-12	<have=11,,,-8	<not=,,,,,,-11	<we=-9,-22,17,-23,,,-44	<you=,,,,,,9	=-32,-32,33,-38,-10,-8,-63	>N=-9,,17,,,,10	>ed=,-9	>good=25,,,-15	>it=,,,,,,-14	>no=,,,,,,-19	>prep=8	>the=-18,,,-9,,,-28
+word hall	<N=,,,-10,,,-12	<the=17,29,,-11	=18,18,,-30,,,-28	>N=,12
+word handle	<N=,,,,,,19	=,,,,28,,18
+word hands	<N=,13	<my=9,,,,,,16	=,,,13,,,24	>be=,,,,,,12	>prep=,14
+word hangs	<N=,,,-8,,,11	=22,,,-14,,,25	>prep=9,,,-9,,,27
+word hash	<N=,10,,,,,9	=,10,8,,,13,12
+word header	<N=28	<^=,31,,,,,8	<the=-24,-20,,-23,,-9,-58	=-9,30,-9,-38,,-10,-37	>$=-9,,,,,,-14	>N=,17,,-11,,,-9	>be=13,-19,,,,,-13	>ing=-10,29,,-13,,,16
+word her	<N=,18	<prep=-16,,,,,21,-15	<s=-12	=-68,23,-11,,,15,-23	>N=-34,,,,,17,-11	>prep=-12,,,,,,-16	>s=-19	>the=,23
+word history	<N=19,,,-9	=12,,,-19,,,-14	>$=,,,,,,-15	>,=,,,,,,-11
+word holds	<N=-8,,,-12,,,-17	<it=,,11,-16,,,-9	=,-9,22,-11,,,-26	>$=,,,-16
+word hooray_	<N=-13,,,,,,8	=-13,,,53,,,27	>$=-15,,,32,,,23
+word host	<N=,,,17,,,9	=,-15,,,,,-10	>$=,-11,,,,,-24
+word hosts	<N=,,,,,,-20
+word how	<N=,,,,,,-34	<^=-9,,,,-8,,-12	<be=,20,-15,,,,15	<s=,,,,,,-10	=-27,,-28,-18,-15,-10,-54	>N=-11,,,,,,-14	>it=,,,,,,-9	>prep=18	>the=,-9,-9,,,,-12	>we=,29,,,,,22
+word html	<N=,,,,,,-25	=,,,,,,-24
+word hub	<N=15,,,-9,,,-9	=18,-9,16,-9
+word id	<N=-19,15,15,,,,25	<the=15,9	=,23,15,,,,29
+word idea	<N=9,13,,,,,12	<no=,-9	<the=11,15	=17,15,,-13	>$=,,,-9	>why=15,,,,,,13
+word if	<N=-11,22,14,,,,9	<^=-22,-20,,-11,,,-55	<time=,-11,,,,,-15	<why=,,,,,,-11	=-50,-28,,-33,-15,-14,-78	>N=,-13,,-10,,,-32	>it=,11	>no=,,,,,,-12	>the=-24,,8,-10,,,-28	>they=,,,,,,-21	>we=,-8	>you=,-17,,,,,-20
+word image	<N=25,,,-8,,,14	<the=,,,17	=20,-11,,,,,18	>N=,,,18
+word import	<N=16,,-8	<the=31,-11	=47,-33,59,13,,,17	>prep=8,-12,,11
+word included	<N=,,,11,,,10	<s=,,,-10,,,-9	=,-8,,,17	>$=,,,,17,,12
+word index	<N=,,,,,,15	<the=,-15,,,,,-18	=-21,-21,,,,,-10
+word install	<N=14	=26,-11,,-13	>,=15,,,-8,,,-8
+word instance	<N=,,,9,,,13	=,,,9,,,10
+word integration	<N=,,,11	=,,,11	>s=,,,12,,,11
+word into	<N=,,,10,17	<done=,,,,,,12	<ed=,-19,,,11	<get=-20,,,,,,-23	<good=15,,,,,,13	<it=,-9	<make=,-21,,,,-8,-13	=-27,-52,-14,19,30,-12	>N=,-42,,,,,-17	>it=,-8	>the=,,-12,10,28,,18	>they=-16,,,9
+word issue	<N=,,,,,,-8	<the=-12,,,-11	=-26,-14,,-27,,13,-66	>prep=-10,-12,,,,12,-16
+word itself	<N=-10,,,10	<s=,,,-9	=-10,-17,,-10,,,-14
+word job	<N=,,,-11,21	<ly=,,,,,,-15	<the=-8,24,,31	=,,-8,22,17,-9,17	>$=,24,,,22	>bad=,,,,,,-17	>be=,,,,,,19	>good=14,,,,,,11	>prep=,,,,,,-9
+word keep	<N=-23,,,,,,-31	<^=,-42,,-8,,-10,-33	<and=,,,,,,-21	<it=25,,,,,,17	<my=,10,,,,,16	<prep=,18	<we=19,-12,,,15,,12	<will=,,,,,,12	=-8,-44,-11,-31,,-18,-27	>N=-14	>choose=,,,,,,-17	>get=28,,,,,,15	>good=14,9,,,,,13	>ing=,-18,,,16,,-18	>it=,19,,,,,16	>prep=,8	>the=,-24,,-12,,-14,-16	>they=,,,,,,-26
+word keeps	<N=,-19,,,14,,10	=14,-11,,,13,,17	>bad=,,,,,,12	>ing=,,,,14,,11	>the=-9
+word kept	<N=21	<be=,,,-10	<we=-8,35,,,,,21	=11,28,,-12,,,17	>the=15,19,,,,,13
+word key	<N=9,12,14,,,,71	<ing=11,-9	<the=-17,,18,-24,,,-43	=,-27,34,-13,,,16	>$=,,,-16,,,-28	>,=,,,19,,,18	>N=-24,,,9,,,-11	>be=15,,,-9,,,27
+word knows	<N=,63	<no=8	<they=20	=30,57,,,,,10	>the=13
+word lab	<N=,-10	<the=27,10,30	=27,,39,-20,,-8	>:=,24
+word lacks	<N=10	=8
+word laptop	<N=9,,,,,,10	<my=,,,12	<s=13,,,-13,,,14	<the=,,,12	=21,-14,,,,,24
+word late	<N=,12,,,,,13	<be=-24,,,,,,-8	=-41,,,,,,-14	>$=-14,,,,,,-18	>,=-12	>prep=,,,,,,13
+word law	<N=,,,,,,10	=,21,,,,,13
+word layer	<N=-10	=-13,8
+word layout	<N=,51,,29,,,25	<the=,-24,,,,,-10	=,26,,32,,,21	>$=,35,,,,,17	>be=,10,,,,,-9
+word leaves	<N=,15,,-12,,,-20	<it=17	=8,15,,-17,,,-19	>the=10
+word led	<N=,,,,,,-8	=,-25
+word left	<N=,,,23,,,10	<be=,10,,-9	<have=,11,,,,,10	<no=13	<s=11,,,-13	<the=,-12,,,,,-16	<we=,,,,,,11	=21,28,-10,-28	>$=-8,-10,,,,,-21	>,=,,,-9,,,-11	>prep=8,32,,,,,12	>the=,,,-13,,,36
+word less	<N=-14,-12,,,,,-15	=,-18,,,,,-20	>N=,-9
+word letter	<N=,,,,,,10	<the=-22,-9,,9	=,-15,,,,,14
+word letters	<N=14,13,,,11,,9	=,,,,10	>$=13	>,=,9
+word levels	<N=,,,,,,-12
+word libraries	<N=-17	=-18
+word like	<N=,-20,,,,,-25	<bad=,,,,,,14	<it=,,,,,,40	<make=-11,11,,,,,-16	<modal=,12	<s=,-12,,-12	<we=,-13,,,,,-19	<you=,,,,,,-14	=-42,-40,,-27,-18,-14,-54	>$=,,,,,,-9	>N=-11	>it=12,-14,,-21,,,10	>the=,-13	>we=,,,,,,-14	>you=,,,,,,-13
+word limit	<N=18,,14,,,,10	=17,-13,19,,,,12	>prep=16
+word link	<N=18,-10,,,,,11	<the=,13,,-19,,,-30	=,,,-10,,,-11	>prep=,11,,12,,,-16	>you=,,,-9
+word list	<N=,-10	<bad=,,,-9,,,-15	<choose=,-8	<ing=,,,16	<my=-12,,,,,17,17	<the=-22,,,20,,24,12	=-28,-23,-21,21,-10,56	>$=-27,,,11,,,21	>,=,-10,,,,,-22	>:=,13,,,,10,10	>be=,,,-10,,,-24	>prep=-9,-9,,19,,19
+word lists	<N=,-8,,,,,8	=,-12,15,,21,,14
+word live	<N=-11,19,,-14,,,-11	<be=,-11,,42,,,18	<can=,24	<s=,27,,-18,,,-9	=-26,22,-9	>$=,-12,,,,,-11	>N=-11,-11,,,,,-23	>prep=-11,34,,13,,,14
+word lives	<N=,10	=,,,,,,8	>prep=,9,,,,,8
+word loads	<N=-8,33	=-10,34,,22,,,16	>prep=,9,,12,,,12
+word log	<N=,,,,,13,12	<can=,,,23,,,10	<not=9	<the=-21,,,-19,,,-49	=-18,-10,,17,,,-29	>$=,18,,,,,-22	>,=,-11	>prep=,-9,,23,,,20
+word logo	<N=60,,,,,,34	<the=,25	=41,22,,,,,28	>prep=,,,,,,-13
+word logs	<N=8,23,,,,,8	<the=,,,,,,-10	=-8,17	>N=-12,,,,,,-12	>prep=,,,,,,-11
+word lol	<N=-8	=-16,,,,,,-25	>$=-32,,,,,,-24	>my=-10,,,,,,-15
+word longer	<N=8	<no=-12,-12,,26,,,-16	<the=,20	=-27,,,18	>$=-16	>N=,18	>bad=-11,,,,,,-33
+word looked	<N=,,,,,,-12	<^=-12,-15	<we=32,,,-12	=,-25,,-12,,,-11	>N=-15,,,,,,-12	>prep=21,-19,,-13,,,13
+word looks	<N=-11,,,,,,-25	=27,-19,,,,,-28	>N=-14,-9,,-12,,,-18	>please=,,,11	>prep=17
+word loss	<N=,,9	=-23,-10,33,11
+word lost	<N=,,10	<^=-8,,,,,,-11	<be=,,,,,,11	<we=,,,,,,-17	=-16,-16,,,,11,-8	>$=-9,,15,,,,14	>my=-9,,,,,,-13	>the=24,-10,,,,,20
+word machine	<N=,,,9	<it=26,,,,,,14	=70,-17,,,,,15	>$=19,,,,,,12	>,=13	>N=18,,,,,,-9	>bad=,,,,,,-13	>be=9,,,-13	>prep=,,,11
+word mails	<N=,-18	=,-20,,,,,-10	>$=,-17,,,,,-14
+word main	<N=9	<^=,,,20,,,11	<prep=-8,17,,29,,,30	<the=,,,,,,9	=,27,,39,,,56	>$=,15,,25,,,14	>N=,,,21,,,8	>be=11,,,,,,19
+word man	<N=,,,,,,-11	=,18,,,,,-10
+word map	<N=15,,,,,,24	<the=,,,,,,10	=15,,,-10,,,34
+word matters	<N=,21,,,,,9	=,16,22,,,,11
+word me	<N=-11,14,,-11,,28	<choose=-8,,,,,,-14	<ed=,23,,-9	<ing=-12	<make=,-14,,-13,,,-36	<past=41,,,-12,,,11	<prep=19,,-8,,,8,12	<s=22,-21,,-13,,,10	=31,,-29,-56,,23	>$=-16,-23,,,-9,,-31	>,=,30,,,,16	>:=,,,,,,21	>N=23,-17,,,23,18,21	>and=20,27,,,,,17	>good=-12,,,,,,-12	>make=16	>prep=27,11,,-17,,8,32	>s=22	>the=,-10,,,11,-10	>time=-10	>when=10,-14	>why=,,,,,,-9
+word meeting	<N=,11,,-9	<the=,,,-8,,17	<time=,,,,,,-10	=,,,-16,,11,-12	>:=,,,-9	>prep=,,,,,,-11
+word memory	<N=12	<^=,,,,,,8	<prep=,-9,,,,,9	<the=,,,18,45,,14	=13,-10,,10,43,,29	>$=,,,,,,-9	>bad=,,,9
+word merged	<N=,,,-16,,,-28	<^=-10,,,58,,,11	<be=,,,,,,-11	<we=,,,,,,8	=,-18,-10,37,,20,-14	>$=15,-10,,17	>it=,,,-12,,,11	>s=,,,,,,-13
+word message	<N=,-8,,,,,-17	<time=,20	<you=10	=,17,,-17,,,-15
+word might	<N=11,-9,,,,,-26	<we=,-11,,,,,-9	=,-27,,,,,-50	>N=,,,,,,-9
+word missing	<N=-8,,,,,,-10	<be=43,-12,-11,-9,,,28	<the=,-13,,,,17	=19,-25,-22,,,14,20	>$=,,,-9	>,=11,,,,,,31	>N=-10,-12,-11,,,9,-21	>s=,,,,,9,10
+word mode	<N=,18,25,-22	=,19,25,-31,,,-10	>$=-9,10,31,,,,28	>,=23,-8,,-11	>be=,,,-9,,,-17
+word money	<N=,,,11	<the=,12	=-13,11
+word months	<N=,,,11	=,-11,,11
+word more	<N=-10,-24,,-15,12,,-49	<be=,9	<no=-28,63,,72,,,68	<prep=,,,,,,-10	<s=-9,,,,,,11	=-63,28,,41,11	>$=,,,,,,-14	>,=,27,,,,,10	>N=-23,18,,,10,,22	>ing=,,,17	>prep=-11,-17,,,,,-27	>s=-11,,,-12,,,-27
+word most	<N=-14,,,,,,-12	<prep=,,,,,,-17	<the=,,,,,,-11	=-31,-15,11,-15,,,-53	>N=-18,,,,,,-23	>s=,,,,,,-22
+word moves	<N=-10,21,,13	=26,21,-10,13	>prep=18,37
+word much	<N=,11	<so=,-10,12,,29	=,-8,10,,27	>$=,,,,,,-9	>N=,8,10,,,,13
+word must	<N=9	=9,,,,,,-13	>N=12,,,,,,-10
+word name	<N=9,43,,-11,-9,,33	<the=-19,17,,,,,-37	=,40,,-11,-15,-10,-9	>$=-10,13	>,=9	>prep=,-8,,,,-8,-20
+word names	<N=-8,12	=,11,9,,,,20	>,=,9,,10	>N=,,,,,,15	>prep=,-11,,,,,-12
+word need	<N=,,,,,,8	<^=27,,,,,10,49	<modal=,,,,,,-11	<not=-9,-8,,,,,-23	<s=-9	<still=-10,11	<we=39,-25,,-15,,,8	<you=,,10	=33,-41,10,-25,-18,38,11	>$=,,,,,,11	>N=-19,-13,,,,8,-21	>it=,,,,,,-8	>prep=,-9,,,,23,23	>the=48,,,-8,-9,13,33
+word needs	<N=11,,,-17,11,,-20	=16,,-9,-21,9,16,9	>N=,,,,,,11	>prep=,,,-14,,,-16	>the=10,,,,13,,13
+word new	<N=,8,,,9,,16	<^=,,,,,,12	<all=,-9	<be=25,,,,,,-10	<no=-15,20,,,,,-12	<the=-19,-11,-21,31,-13,,-10	=-20,,-29,12	>N=-20,20,-19,45,,-11,16	>s=-12,,,-37
+word night	<N=-12	<all=,,,17	<prep=,17,,,,,-8	<the=-8,-23,,-17,,,-22	<time=14,-20,,16	=-25,23,-10	>$=-17,10,,17,,,-21	>,=,-19,,14	>N=-8,29,,-9,,,18
+word nine	<N=,10	<prep=,,-9,-16,,,12	<the=14,,,10,,,15	=,,-20,,,,23	>s=13,-11,-11	>time=,,-8,-9,,,23
+word node	<N=,-12	=,-18	>N=8	>and=,,,-10
+word nodes	<N=14,,,8	=16,-9
+word notes	<N=-16,-22,,-16,,,-9	=,-27,,-32,,,-12	>,=,-13,,,,,-11	>prep=,-11,,,,,-16
+word number	<N=9,9,,,24,,9	<make=14,,,,,,18	<the=,,,-8	=22,8,,,23,,22	>$=10,,,,,,12	>prep=,,,-10,28,,-19
+word numbers	<N=27,-9,,,,,21	<the=-13,18,9,,,,-20	=42,16,,10,,-13,24	>$=34,-20	>N=10	>be=-13,37,,-10
+word off	<N=-9,56,,24	<be=-30,18,,27,,,-10	<done=,,,11,,,9	<ed=,,,17	<good=-12,19,,-10	<it=,,,-10	<s=,8,,23,,,18	=-43,65,-24,71,,,38	>$=-19,28,-9,31,,,39	>,=,26,,25	>and=,10	>it=,9	>prep=-29,,-8,29,,,-19	>the=-11,-12,-11,,,,-9	>time=,37	>when=,,,-8
+word office	<N=32,-10,,12,,,18	<the=,11	=31,,-8	>$=32,,,17	>have=10	>s=,21
+word often	<N=,,,,,,-19	=,,,,,,-24
+word once	<N=-15,,,,,,-18	<^=-13,,,-29,,,-63	<bad=-10,,17,24,,,25	<prep=13,-8	<s=,-10,,,,,-9	=-31,-23,17,-20,,,-82	>$=,,,,,,-14	>N=,-9	>it=,13	>prep=-11,,,8	>the=,,,-28,,,-31	>you=,-8,22,-12,,,-10
+word ones	<N=,35,,,,,16	=-10,34,16,,,,25	>$=,13	>be=,15,,,,,11
+word opened	<N=37,,,,,,13	<we=11,,,,,,8	=34,-17,,12,,27,20
+word opens	<N=-17,,9,,,,-15	=24,,9,-20,,,-13	>prep=-20,,,-13,,,-19
+word option	<N=-10,,,,,,17	<^=9,-15,,,,,-23	<prep=,,,,,,13	<the=-10,,,,,,-15	=-16,-18,,-17,-11,,-15	>#=11,,,,,,12	>$=,,,,,,-23	>N=-11,-12,,-10,-10,,21
+word options	<N=,-17,,-14,,,-25	<the=,19,,-9,,,-12	=-10,-11,,-19,,,-54	>prep=,15,,-10,,,-9
+word orders	<N=14	=18,-12,,-9
+word our	<N=,,,,,,11	<^=15,,-11,-24,,,-26	<and=12	<bad=29,-9,,-9,,,10	<be=,32	<choose=13,,16,,21,,15	<prep=-33,-18,,,,,-8	=61,-10,,-8,,-19,15	>N=50,15,,,,-18,38	>ing=10,,,,,,14	>s=,-19,,,,,-16
+word out	<N=14,-19,,9,,10,-35	<bad=-11	<be=-39,67,-10,,,,37	<choose=18,,,,,,15	<done=,,,12,,,-9	<ed=9,-22,,16,,,15	<good=,-9,,12,,,-22	<it=,-12,,,,,-32	<make=,,,,14	<my=,9	<past=17,,,-10	<s=21,32,37,,,,65	<stay=-15,10,,,,,-20	<they=,-11,,-12	=,,,,-11,-11,21	>#=,,,,,,12	>$=-29,24,-10,-14,,16,-14	>,=,,,,,,-16	>:=10,13,,,,,19	>N=,-18,11,,,,16	>and=-14	>bad=24,,,-25	>it=,9,15,,,,17	>prep=,,-23,-14,11	>s=,,,18	>the=-32,-18,17,18,,,12	>time=15,,,-14	>when=37
+word output	<N=,14	<the=,,,,,,-20	=,,,,,,-14
+word over	<N=15,14,,-23	<all=21	<bad=9,,,-8	<be=,28,,11,,,11	<choose=,,,,,,-8	<done=,,,28	<ed=,,,-19	<it=-11,8,,-14	<past=,18,,8	<s=-21,12,,-9,,,-14	=,66,-23,-11,-9,18,12	>#=-15,24	>$=-10,-11,,10,,-9,-38	>,=,24,,11,,,14	>N=,22,,-24,,,26	>it=15,11	>prep=-10,,,,,,-14	>s=,17,,,,,11	>the=15,,-8,-14
+word own	<N=-11,,22,,,11,8	<my=-10	<they=9,10,-13,13	=,25,,18,,9,43	>$=16	>N=-23,,12,,,13,18
+word owns	<N=,23,,,,,10	=,21	>the=,21
+word package	<N=,9	=,,,,,,16
+word paper	<N=,,,,,,12	<^=,,,11,,,9	<prep=,,11	<the=-8,10	=,,,,-8,-11,36	>$=,15,,-13,,,19	>N=,,,,,,9	>be=,,,17,,,9	>s=,,,,,,-23
+word papers	<N=,,,,,,-12	=-19,-10,,44
+word paragraphs	<N=,-12,,,,,-25	=,,,,,,-17
+word parser	<N=-12,25	<^=,,,19,,,9	<the=22,,,10,12,,26	=,20,,32,12,12,34	>$=,18,,,,,8	>,=,,,,,8	>N=,-10,,,,,-16	>be=25,13,,-13,,,28
+word part	<N=27,-12,,,,,14	<^=28,,,,,,-8	<no=10,-12,,,,,13	<the=,15	=54,-21,-16,-11,,-10,20	>$=,-14,,-9,,,-19	>N=39,,,8,,,9	>be=13	>prep=-18,8,-8,,,,9
+word parts	<N=24,,,8,,,17	=45,-10,,30,,,16
+word passes	<N=,-10,,,,,13	=,-12,,30,40,,25	>$=,-11,,,,,10	>prep=,,,11,41
+word password	<N=,,,,,,13	<the=25,-10,,-14,,14,15	=33,-14,,-11,,25,45	>$=12
+word past	<N=14,-9	<get=,,,,,,9	<the=,,,-10	=16,,,-17,,,30	>N=,11,,,,,27	>the=22,-10
+word path	<N=,,,9,,,-10	=,-19,,,,-8,-26	>$=,-24,,,,,-26
+word pay	<N=,,,12,,,8	<we=,,,,,20	=,,,9,,18,16	>N=,,,12
+word person	<N=,47,,-18,,,20	=,56,,-20,,,17	>$=,28,,,,,8	>they=,-8
+word picks	<N=9,,,-12	=16,,,-14	>good=19,,,-11,,,10
+word pipeline	<N=-9,,,23	=9,-8,,15	>$=,,,,,,-15	>be=20,,,,,,10
+word plan	<N=,40,29,29,,,17	<^=-13	<ing=,,,,,,11	<not=10	<the=-9,-18,,-14,,-8	=-52,10,13,,-14,-18,-21	>$=-18,21,,,,-8,-11	>N=,9,,,,,11	>be=,18,36,,,,-12	>prep=,-18,,14,,,16	>the=,11
+word platforms	<N=,,,9	=,,,26,,,15
+word plays	<N=,22	=,22
+word point	<N=,11,,,,,9	<the=,,,-9,,,-14	=,-8,,-15,,,-25	>$=10	>,=,10	>prep=-10,,,,,,-18
+word points	<N=10	=11,,,-9,,8	>prep=9
+word policy	<N=,,,,,,15	<the=17,,,,,,17	=11,19,,,,10,23	>prep=,10
+word pool	<N=30,-9,,,,,23	=26,-10,16,10,,,25
+word portal	<N=14	<the=,,,11	=30,-14,-9
+word ported	<N=,,,,,,18	=,,,,,,22
+word post	<N=,-10,,,,,-16	<the=,,,26,,,12	=-24,-22,,36,,,-13	>,=,,,12	>N=,,,13
+word prefers	<N=,18	=,18	>the=,-9,,,,,-17
+word printer	<N=,,,,,,22	<^=9,-9,,13,,,20	<the=,-9,,29,,,-9	=21,-21,,44,,,33	>prep=9,-9,,12,,,9	>s=,,,-9,,,30
+word prints	<N=,,,-10	<it=,,14	=,,14,-23,,,-15	>N=,,14
+word problem	<N=-11	<no=-8,,,,,,-17	<the=11,10	=-8,,-12,,,,-22	>$=,,,8	>prep=-12,,,,,,-29
+word prompt	<N=,,,,,,15	=,,,,,,16
+word properly	<N=,-9	=,-11,,10
+word provider	<N=,,,,,,17	=,,,,,,17	>be=,,,,,,10
+word pump	<N=,9,,,,,10	=,,,-9
+word query	<N=,,,,,,10	<the=,-11,,,,,-18	=,-16,,,,,-10	>N=-10,-10
+word question	<N=-12,-10,,,,,-26	<good=,,,-12,,,-11	<the=-8,20,,,,,9	=-28,,,-28,,-10,-37	>$=,,,-13,,,-18	>:=,,,,,,-15	>prep=-12,10
+word questions	<N=,,,19	<no=,20,,8,,,16	=,19,,17
+word queue	<N=13,-10,,,,,-13	<the=,28,,,,,-15	=,18,,37,,-8	>$=-11,,,14	>be=-9,9,,26,,,8
+word quit	<N=28,,,,,,12	=28,,,,,,12
+word quota	<N=,,,-10	<the=,-9	=23,-20,,-18,,,21	>,=,-9,,,,,-23	>prep=13,,,-15,,,9
+word rack	<N=,30	=,31,,,17
+word ran	<N=12,-13,11,-15,,,11	<^=8,-18,,9	<we=,-12	=,-51,50	>good=,,,17,,,8	>prep=22,,29,-26	>the=,-18,,9
+word rate	<N=,,,-11	=10,-14,20,,,,10	>be=9
+word rather	<N=-10,,,-9	<^=,9,,,,,13	<modal=,27,,,,,21	=-23,50,,-22,,,27	>choose=,-10	>prep=-15,27,,-18,,,20
+word reader	<N=11,,,,,,9	=9
+word reading	<N=,-10	<^=,-9,10	<be=,,,,,,-21	<prep=,,12	<the=,14	<when=,8,,,,,10	=-32,-10,33,-13,-14,-12,-29	>N=-14,19	>all=,15,,,,,13	>the=,-22,,-9,,,-25
+word reads	<N=-13,,-14,-9,,,-25	=-9,-15,-14,,,,-36	>:=,,,,,,-22
+word reason	<N=,,,,,,16	<the=8,,13	=11,-18,18,-11,-10
+word reboot	<N=,,,,,,9	=,,,,,,10
+word record	<N=,-11,,11,,,18	<the=,9,,,,,-8	=-8,,21,,,,17	>$=,,,,,,-9
+word red	<N=,,,19	<^=,-11,,10	<be=32,-9,,-17,,,17	<the=,17,,-12,,,-18	=30,-24,,,,,-18	>,=,-10,,12	>N=-9,17,,-12,,,-19	>and=,,,,,,-16	>prep=36,-15,,-11,,,10
+word references	<N=,,,19,,,10	=,,,39,,,21
+word refuses	<N=-24	<s=18,,,,,,14	=22,-11,-11,-19,,,21	>prep=10,,,,,,22
+word regards	<N=,-11	=,-11	>,=,-11
+word region	<N=,,,-8	=-9,,,-9,,,-17
+word regions	<N=11,-9	=11,-9
+word register	<N=,,,,,,-12	<the=17,-9,,,,,17	=14
+word registry	<N=15,,,,,,22	<the=,,12,14	=12,-8,10,,,,29	>be=14,,,,,,14
+word regression	<N=11,13,,17,,,23	=29,12,,10,,,30
+word rejected	<N=26	<be=,,,-18	=42,,,-34,,,14	>$=,,,,,,13	>prep=-11	>the=10,,,,,,10
+word rejects	<N=,,,,,,11	=-22,,,9,,,19
+word remains	<N=,10	=16,,,,,,-12
+word renders	<N=,,,10,,,8	=13,,-10
+word repo	<N=,35,,,,,45	<the=-18,,,,,,-28	=-32,29	>$=,36,,,,,37
+word report	<N=50,-13,,-11,,,-14	<^=,23	<ly=10,,,,,,12	<prep=-10,,,,,,-14	<s=-17,,,17	<the=,,,,,-18	<we=,,,,,,9	=35,,10,,,-16,-39	>$=47,-14	>,=,,,-14,,,-14	>N=-8,,,-16,,,-23	>be=,19	>it=,,,,,,-8	>s=10,,,,,,19
+word reports	<N=-12,-17,,-8,,,-23	=-12,-22,,-16,17,,-26	>$=,-10
+word request	<N=9,-9	<all=,,,-11	<the=,,,23,,,16	=20,-15,-9,,10,,25	>$=,,,,,,-12	>N=,-10	>prep=,13,,10
+word reset	<N=,,,13,,,9	<the=27,-8	=35,16,15	>N=27,,17,-8
+word restored	<N=,,,22	=,-9,,36,,,19
+word results	<N=,,,-8,,,8	=-11,-10	>make=,,,9
+word retries	<N=-9,15	=-23,49,,-21,,13,20	>N=-10,,,,,,-15	>prep=,17,,,,,10
+word return	<N=,,,,,50	<the=14	=9,-15,,,,58	>:=12,,,,,-13	>N=,,,,,,13
+word returns	<N=21,,,,,9,10	=10,17,,,,8	>#=,,,9	>N=,,,,,,10	>no=,,,,,,-11
+word review	<N=-10,,,30	<prep=,,,-15,,,-19	<the=-20,,,,,,-20	=-31,,,16,,,-38	>$=-14,,,,,,-21	>N=-11,,,17,,,8
+word rewrite	<N=,,,,,,12	<prep=,,,,,10,11	<the=,,,12,,,22	=,-9,,15,8,16,37	>it=,,,,,13	>prep=,-10,,,,,8	>the=,,,,,,17
+word rights	<N=18,,,,,,21	=22,,,,,,31
+word role	<N=,16	<the=,-22	=,,,,,,-29	>$=,-20,,,,,-28
+word room	<N=,10,,-15	<bad=,,,20	<the=,-10,,,,,-15	=-13,-24,,,,,-42	>$=,,,,,,-12	>be=,,,13
+word rooms	<N=,-12,,16,,,13	=,-16,,25,,,13	>be=,,,15,,,13
+word rotation	<N=,,,9	=,,,11
+word round	<N=,-9,,,,,15	=,,,,,,40	>prep=,-17
+word route	<N=,-21	<the=,,,,,,-12	=,-11	>$=,-19
+word router	<N=,-16	=,-21
+word routes	<N=,-10,,,,,-26	=,-13,,,,,-28
+word row	<N=,-22,,,,,-19	<prep=10	<the=11,,,11	=18,-37,,16,,,-19	>#=12,-16	>$=14,,,12	>prep=,,,,,,-15	>stay=,-13,,,,,-17
+word rule	<N=-10,9,,,,,13	<the=,-16,,,,,-10	=-13,10,,-20,,-10	>prep=,25
+word rules	<N=,-14,,,,,-24	=,-20,,,,,-20
+word sample	<N=,9,,,,,-9	<the=-18,,,,,,20	=-21,,,-13,,-15	>N=,,,,,,11
+word sans	<N=,31	=,31,,,,,10
+word saved	<N=,-9,,16	<and=,,,,,,11	=,-14,,14,,,12
+word saves	<N=-8,,,11	=-11,,,9,,,11
+word says	<N=45,-36,-20,-19,,-14	=35,-19,-32,-29,-12,-16	>#=,,,,,,-11	>N=-14,17,-12,-24	>it=11,,,,,,-10	>no=21,,,,,,11	>the=17,-14,-13,17	>they=-12,,,,,,-12
+word scale	<N=,,,,,,18	=,33,47,22,,,22	>$=,33,47,21,,,12
+word scan	<N=10	<the=19,,,,,,13	=39,-15,,,,,18
+word scene	<N=14,-10	=12,-13,12
+word schedule	<N=,,,,,,-17	<the=-13	=-17,-16,,,,,-14	>$=,,,,,,-11
+word schema	<N=12,9,,,,,10	<the=8,-14,,,,,-9	=15,-13,,,,,-10	>N=,-11
+word school	<N=,,,,,,-12	=-11,15,,11	>N=,18
+word schools	<N=,30,,,,,35	=,33,,,,,45
+word screen	<N=48,,,-15,,,14	=44,-16,,,,,-21	>$=55
+word script	<N=,-27,,17,24,17,48	<the=,,-12,,41,,-9	=,-33,,11,64,26,59	>$=,-15,,13,,,19	>prep=,,,,,,11
+word section	<N=15,18	<the=,,,,,,-21	>#=,-8,,17	>prep=10
+word sends	<N=14	=9	>the=,,,,,8,8
+word sensor	<N=,-12	<the=,,,,,,12	=-10,-14,,,,,10
+word sent	<N=18,-8,,-16,,9	<^=,34,,16,,,11	<and=,,,8	<you=,,,-8	=16,13,,17,,-10,17	>$=,,,9	>the=,29,,19
+word server	<N=16,,,19,,22,13	<the=,26,,-12,,,-16	=11,14,-9,,,18,-10	>$=,,,14,,23	>N=-9,,,,,,-16	>only=,22	>s=14
+word service	<N=17,,,,,,15	=,-15,-9
+word services	<N=,,,-9
+word session	<N=,24	<time=,-10,,,,15,15	=-9,21,,,,27,23	>:=,20
+word sessions	<N=11	<^=,15	=23,13,,,,-16	>,=,,,,,,11	>prep=,-12,,,,,-11
+word setting	<N=,,,,,,17	=13,-9,,,,,25
+word sheet	<N=,25,,,23,,23	<the=,-8	=-18,14,-9,19,22,,35	>$=,-11	>N=,,,,,,20	>be=,10,,17	>prep=,15,,,,,12
+word shift	<N=,-32,,23	=,-40,26,13,,,-19	>$=,-15,,-14,,,-16
+word shipped	<N=,-8,,-15,,,-20	=8,-23,,-17,,,-25	>the=-8,-10,,-17,,,-19
+word should	<N=-18,-12,,,,,-21	<^=,-11,,-9,,,-24	<it=,,,,,,-11	<s=,,,,,,-9	<they=,,,19	=-25,,-12,,-11,-8,-56	>N=,,,-8,,,-10	>not=,10	>the=11,,,,,,-12	>we=,,,,,,-9
+word shows	<N=34,-23,,-40,,,-21	=58,-32,20,-39	>N=29,,,-11,,,15	>good=,,20,-8,,,-12	>no=,,,,,,9	>s=14,,,,,,17	>the=,-8,,-9,,,-11
+word signature	<N=27,,,,,,14	=40,,,,,,19	>N=18
+word signatures	<N=,,,,,,-8	=,,,,,,-8
+word signed	<N=,,,,,,24	<^=-11,,,24,,,16	<be=,19,,,,,-10	<not=,,,,,,12	<the=22,,,10,,,15	=,,,69,,,65	>$=,,,19,,,16	>N=20,,,,,,20	>bad=,19,,-9,,,12	>it=,,,9,,,12	>prep=,-10,,26,,,15	>the=-11,,,14
+word simply	<N=18	=11
+word site	<N=13,-8,14,,20,,-9	<s=9,17	<the=16,,,,,,27	=38,,8,,17,,28	>$=13,-8	>bad=8	>good=,19,,14	>s=29,-8
+word sits	<N=,15,,12	<now=21,,,,,,18	=19,,,-10,,,39	>N=,15,,,,,23	>prep=,-8,,-12
+word size	<N=,,15,-11,,,15	=-17,-22,12,-9	>$=,-8	>,=-13
+word slot	<N=,,,,,,-12	<the=,,,,,,-8	=9,,,-12	>be=,,,,,,-19	>prep=13,10,,,,,19
+word slow	<N=-11,,,,,,-14	<now=,,,,,,-10	=-10,,12,,,,-19	>prep=,15
+word sorted	<N=21,,,,,,15	=17,-13,,48,,,30	>$=,,,13	>,=,,,14
+word spec	<N=,,,12	<the=37,,,-8,9,,18	=32,,,,9,,17	>s=39,,,,,,21
+word spelling	<N=,30	=,31,,,13,,30
+word sqlite	<N=8	=,88,,,,,70
+word stands	<N=,,,,,,-8	<it=19,,,,,,13	=20,,,-20	>$=-10,,,-10,,,-17
+word start	<N=,,,9,,,9	<my=,,,,,,-15	<not=14,,,,,,23	<prep=10,,,,,,24	<the=,,,,,,11	<will=,-20,,,,,-9	=,-35,-12,,,,-13	>$=12,,,-13	>,=,,,,,,16	>prep=-17,-30,,,,-10,-38	>the=,-14,,,,,-9
+word started	<N=,,,,30	=-16,,,11,43,,-19	>prep=-9,,,8,45,,-10
+word starts	<N=32,-25,17,,,,33	=29,-25,17,,,,37	>prep=21,-16,17,,,,28
+word stays	<N=-22,,-15,-12,-11,,48	<it=,24,,,,,9	=-36,54,-16,-22,-11,,55	>$=,17,,,,,15	>N=-16,17	>good=,13,,,,,-11	>prep=-10,-23,,,,,30
+word step	<N=,,,-14	<prep=,,25	<time=,,,,,,10	=13,-17,30,-20	>#=9,,32,,,,9	>$=-9,,,-11,,,-8	>:=14,,,,,,12	>prep=,,,,,,9
+word stops	<N=,,,-11	<it=12	<make=14,,,,,,12	=28,-10,17,-19,,,10	>prep=38,,20,-8,,,29
+word story	<N=15	<the=,,,,,,-11	=,10,,-12,,,-12	>the=,,,,,,-13
+word strike	<N=,,,,,,11	=28,,,,,,15
+word strips	<N=,,,,,,15	=,,,,,,15
+word stuck	<N=,,,,,,-10	<^=13	<be=-14,-13,20,,,,-28	<get=,,,,,,-27	=12,-31,15,-20,-11,-10,-59	>$=28,,,,,,-11	>N=,,,,,,-11	>no=,,,,,,-12	>prep=-14,-13,-10,-10,,,-22
+word study	<N=,,,,,,12	=,,,-9
+word style	<N=,33,,,8,,11	<the=-10,9	=-18,38,,-9,8	>N=,10
+word survives	<N=-9,,,10	=-9,,,,,,-9
+word switched	<N=8,,,-16,,,-14	<be=-8,,,11	=,8	>bad=,,,10,,,10
+word sync	<N=,,,,,,14	<prep=,,,22	=,16,,17,,,27
+word system	<N=,-10,,-22,11,,-24	<the=,,,14,,,29	=,,,-8,9	>$=,,,,,,12
+word tab	<N=,12	=-8,9,24
+word table	<N=,23,,-10,,,38	<done=,,,,,,-11	<ing=,,,,,,16	<prep=14	<the=,-21,,-18,,,-38	=-10,,-11,-42,,,-12	>#=,,,,,,-13	>$=-14,-11,,-9	>,=,9,,,,,18	>and=14,,,-10	>prep=-9,,,,,,-19
+word takes	<N=,,-12,,,10,-10	<and=,13,,,,,16	<it=,15	=,22,,-9,,,-12	>#=-18,14	>N=-21,11	>s=,,,,,,-15	>the=10,-9,-10,,,12
+word task	<N=-10,,,,,,-9	<the=,,,-18,,,-23	=-14,,,-38,,12,-28
+word teacher	<N=8	=8,,,,,24
+word team	<N=-20,-28,,,,,-36	<the=,21,,,,,18	=-35,-12,-11,-28,,,-27	>$=9	>,=,-11,,20,,,17	>N=-14	>be=,,,,,,-9	>choose=,-15	>have=-10,,,,,,12	>s=-14,28
+word teams	<N=-20,-10,,,,,-17	=-28,-16,,-11,,,-25	>N=-9,,,,,,-12
+word template	<N=,,,,11,,22	<the=9,,,,,,-8	=,,,,,,11	>good=,,,11,,,18
+word tense	<N=,28,,-9,,,23	=,28,,-9,,,20
+word test	<N=17,-11,,10,36	<bad=-13,,,20,,,21	<no=22,,,,,,19	<prep=9,,9,,,8,17	<the=-13,,,-8,,,-11	=21,,,45,28,9,50	>$=-16,,,,-8,,-14	>,=,27,,17	>N=26,10,,,,,36	>be=11,,,,,,11	>good=,,,,43	>have=,,,9	>s=,,9,,,9,9
+word text	<N=29,10,,8,,,14	<the=,-17,15,,,,12	=23,-11,18,,,,19	>$=-9,,,,,,-18	>,=,,,,,,14	>be=24,-10,,11	>prep=9
+word texts	<N=,-10,,,,9,18	=,,,,,9,19	>,=,,,,,,10
+word than	<N=-9,14,21,-14,,,15	<good=,,,,,,-22	<only=-15,27,,-18,,,20	=-13,43,26,-44,,-9,32	>#=13,-10,10,-8,,,9	>N=,62,,,,,12	>s=,-10,,,,,-10	>the=-16,12,9,-13
+word their	<N=10,,,17,,,23	<^=,-16,,14,,,-9	<and=14,,,,,,16	<good=,,,-14,,,-14	<make=-9,19,,,,9	<prep=-23,-15,,,,,-17	=-19,-12,42,11,-11	>N=,-8,,13,,,9	>good=,-9,,-12	>ing=,,,-10,,,-9	>s=-20,19,12,,,,11
+word them	<N=-10	<choose=,-15,,,,,-8	<done=,,,17,,,9	<good=-8	<have=13	<ing=,14	<make=,,,-8	<no=,16	<past=-8,13,,-14	<prep=,-19,13,-18,,,-9	<s=,-10,,-13,,,-13	=-14,-10,,-36,,-15,-29	>$=-8,-14,14,-27,,-12,-33	>,=14,-9,,13,,,12	>N=,,,,,,8	>good=,,,,,,-9	>prep=,11,,-8	>the=,8,,-10	>time=,,,,,,-14
+word theme	<N=-8,-11	=-9,,,9
+word these	<N=,,,,,,-12	<prep=,,14,,,,16	=-10,,14,-14,,,-30	>time=,,,,,,-17
+word thing	<N=,,,-16,38,31,11	<it=,,,,,,-17	<the=8,,,11	=,-31,,-9,35,25,8	>$=-26,,,,8,,-9	>N=,-9	>be=,11	>good=,,,12	>prep=,,,,,,11	>we=,9
+word things	<N=,-8,,-11	<prep=,,,,,,-11	<why=33,,,34	=13,-23,,16,12	>$=,-10	>N=29,,,32
+word thinks	<N=14,,,,,,9	=18,-9	>prep=,-13,,,,,-12
+word throughout	<N=,31,,20	=-9,55,,15,,,41	>$=,12,,20,,,21	>,=,30
+word throws	<N=16,,,,,,9	=23,,,,,,16
+word ticket	<N=,,,,,,13	<^=,-11,,21,,,23	<the=-16,13,-10,-15,10	=,-11,-16,,,39,44	>$=8,-10	>prep=-10,-13,,,,21,-24	>s=-11,20,,-10
+word tier	<N=,12	=,26	>$=,16
+word till	<N=39,30,,,,,29	<bad=10,,,-10	=37,42,11,,,-8,59	>the=9,20,,-11	>they=20	>time=21,18
+word time	<N=,-21,22,,,-9,33	<all=60,-11,,,,,30	<it=,,,,,,-10	<prep=,-18,,9,,,-12	<the=-21,,,-17,,,-40	<time=,14,,,,14,17	<you=,-12,,,,,-14	=15,-43,18,10,-10,,-17	>$=-13,,,-17,,,-24	>,=,,,,,,-15	>be=-17	>because=-12,,,10	>it=11,,,13,,8,12	>prep=21,-14,25,,,,-17	>we=23,-9
+word titles	<N=,,,-11,,,-9	=,,,-11,,,-9
+word today	<N=12,-10	<bad=-18,37,,,,,-9	<good=,,,,,,10	<ing=16,-32,,,,,31	<prep=,16,,-11,,,-32	<s=,,,12,,10	=-33,-22,14,24,-13,-16,-26	>$=,-11,,12	>,=-14,-17,,-18,,,-40	>:=-10	>and=,,,18
+word token	<N=18,-8	=8,,,12,,,20	>prep=,,,,,,12
+word told	<N=,,,,,,-10	<have=-9,8	<they=,,,,,,-10	<you=,21	=,41,-10,-17,,,-18	>my=23,19,,-10	>the=-9,14	>they=,13
+word tomorrow	<N=-18,-9,,,,31,-16	<prep=,21	<s=51,,,,,,9	=50,-17,-11,-11,,58	>$=45,,,-9,,35	>time=,-9,,,,18
+word tonight	<N=27,,,,,17	<good=,,,,,,-13	<it=,,,,,18,16	<prep=,15,,,,,14	=34,-13,,-18,,33	>$=31,-12,,-12,,34,20	>,=,11
+word took	<N=,-15,,20,,,9	<^=-11,-9,,43	<we=-11,16,,12,,,9	=-21,-18,-9,55,-11,,24	>#=,-16,,21	>N=,,,31,,,19	>the=11,13,,,,,13
+word tool	<N=,,10,,14	<the=,,,-14	=,-12,,-19,12,,9
+word train	<N=,38,,,,,23	<my=-12,,,,,,-9	<the=-24,9,,,,,-17	=-11,27,,-15,,,-23	>$=21,37,,,,,22	>,=-10,15	>be=-19,-15,,,,,-34
+word training	<N=,,,,,-8,-15	<the=-17,-17,23,-9,,,-42	=-15,-28,20,-16,,,-57	>N=,-14,,,,,-19
+word transactions	<N=,,,,,,-9	=,,,,,,-9
+word trips	<N=,,24,26,,,15	=,,24,26,,,15
+word turned	<N=,,,,10,,-8	<^=,-8,,28	=,-13,-14,47,10,,10	>prep=-12,-13,,17,13
+word turns	<N=-12,,,12,,,-21	<^=,,31,,,,29	=-18,,35,,,,20	>prep=-9,,42,,,,39
+word twice	<N=,-14,,,,,13	<ed=,,,-9	=43,-35,,-31,,,9	>$=11,-19,,,,,-8	>,=20,-11,,,,,11	>prep=26,,,-13
+word type	<N=,,,9	=,,,11,,9	>N=,,,,,,13
+word under	<N=-11,14,,,,24,20	<bad=23	<s=,,,18,,,-10	=,,,39,,26,22	>#=-16,17,,17	>N=29,-13	>the=-14,-9,,20,,16
+word unit	<N=,18,,-8,,,12	<the=,13,,-14	=,25,,,,,9	>s=,,,9
+word up	<N=45,-11,-9,-12,,,-16	<bad=-21	<be=-31,,,51,,,30	<choose=,-11,,,,,10	<done=,,,30,,,14	<ed=52,,,-30,,,25	<good=,,,-12,23,8,13	<ing=,17,,10,,,17	<it=22,-14,,,,17,-25	<make=,28,,,,,16	<past=-10,22,,-19,,22	<s=,-16,26,-45,,,-33	<stay=,-8,,,,,-16	=23,,,-20,,32,14	>#=,-15,13,-13	>$=30,25,,-21,,16,59	>,=15,-12,,,,,15	>:=,-19,,,,,-22	>N=14,20	>and=,-11,,-8,,25	>ing=,,,,,,9	>my=-27,10,,,,,-9	>prep=11,-21,-9,,,,-25	>the=,,,23
+word update	<N=22,,,,,,32	<the=32	=46,-11,-10,-11,-8,-10,25	>$=-12	>,=,,,,,,8	>the=,,,,,,-10
+word us	<N=-33,,,16,,,-28	<bad=22,,,,,,9	<done=,11	<ed=,,,20,,,-10	<make=-23,,-8,-20,21,-17,11	<past=,,,28,,,21	<prep=34,-14,,-18	<s=,,,-11,,10	=-14,-25,,22,22,-15	>$=,-10,,,,,11	>,=9,,,10	>:=,,,,,,-18	>N=-12,-15,,,13,-14,-38	>and=,,,9	>bad=,,,,,,10	>choose=,27,,,10,,44	>do=,-10,,,10,,-13	>make=,-12	>not=,22,,,,,26	>prep=,9,,10,,,-31	>the=,,,23,,10,16
+word used	<N=,,,,,,9	<be=16,,,-16,,,12	<we=-9,,,,,,-50	=,,,-9,,,-23	>N=,16	>good=20,,,-17,,,22	>prep=-16,-12,,8,,,-44
+word user	<N=9	=11,,,,,,-13	>N=,,,,11,,15	>s=9
+word uses	<N=17,-13,,,,,-26	=16,-14,,,,,-36	>the=,-8,,,,,-17
+word usually	<N=,,,,,,-10	=-13,-20,,,,,-44	>s=,,,,,,-14
+word v	<N=-11,-8,,11	<prep=11,,,,,,10	=,,,25,,-11,36	>#=,,,25,,-11,29
+word value	<N=16,,,,,,10	=14,,-9
+word van	<N=,40,,-13,,,12	=22,32,,-24,,,20
+word variant	<N=,15,,-18,,,32	=-10,27,,-19,,,29
+word vendor	<N=14,,,-16,,,-11	<the=,-13,,,,,-17	=20,-12,-8,-25,,9,-13	>N=11,-12
+word version	<N=,-13,,-15,8,-9	=-12,-14,,-25,,-14	>,=9,,,,,,16	>:=,-9	>N=,,,,,,12	>and=,9	>be=,,,,,,-9	>prep=,,,-9
+word versioning	<N=-11,21,,-15	=-12,26,,-15
+word versions	<N=,32,,23,,,-12	<all=,-10	=-8,22,,30,,,-11	>,=,,,,,,-13
+word view	<N=-9	=-15,,,,,,-13
+word voted	<N=,8,,,,,14	=12,54,-9,-10,,,38
+word waiting	<N=-9,,,,,,-43	<^=10,,,9,,,36	<be=27,,,,,,26	<the=,,,,,,-13	=12,-11,8	>N=,,,21,,,8	>prep=31,,,-12,,,19
+word wall	<N=,,22,,,,22	<the=,-14,,,13,,15	=,11,19,,18,,42	>$=,13,25,,,,16
+word wants	<N=29,-20,,-14	<no=-23,28,,,,,9	<they=11,,,20,,,10	=30,20,,,9,,16	>N=28,12,,,,,8	>it=,,,,,,-11	>prep=-25,25,,18	>the=21,,,,,,17
+word warning	<N=16	<the=,10,,-8,,,-25	=11,,,-14,,,-22
+word water	<N=24	<the=25,,,,,,16	=32,-29,10,15,,,20	>$=27,-8,,17,,,14	>N=22,,,,,,30	>prep=-13,,,,,,-24
+word way	<N=-26,-14,17,,,,-22	<all=21	<it=,-9,,,,,-14	<my=-11,-14,,9	<no=13,,,,,,14	<the=-10,-9,,-15	=-21,-10,18,-20,,-8,-29	>$=,-12,,-22,,,-34	>,=-11,,,19	>N=,,,-12,,,25	>prep=22,32,,,,,12	>the=,-12,,,,,-15
+word ways	<N=-9	=-9
+word webhook	<N=15	<the=10	=32,,,,,,20	>N=15
+word week	<N=,,,,,,24	<it=9,-13,,-13,,31,-11	<prep=12,,,8	<the=,-10,,10,,-9,-24	<time=,-14,,-10,,13,-27	=,-43,,-10,,29,-27	>$=,-21,,,,23,-42	>,=,,,,,,14
+word well	<N=,,,-9,,,-9	<^=20,-20,,-15,,,-27	<prep=-11,-12,,,41,,32	=21,-37,,-40,39,,-9	>$=,,,,25,,19	>,=12,-18,,-19	>N=,-9,,,19,,14	>prep=27,,,-9
+word went	<N=-10,-27,-11,44,,,10	<^=,50	<s=-10,-12,18,,,,-13	<we=,,,,,,28	=-35,-9,,61,-11,-13,39	>N=26,,,-13	>again=,,,-8	>bad=,,,-17	>good=-16,26,,24,,,18	>prep=-35,-16,,50
+word whatsoever	<N=,-11,,,,,-24	=9,-15,,,,,-22
+word whenever	<N=,17,,-9	=-8,,26,-15	>the=,17	>we=,,,-11,,,19	>you=,,,,,,-20
+word where	<N=,,,-10	<^=,,,,,,8	<be=23,-33,16,30,25	<make=20	<prep=11,10	=29,-38,27,,18	>N=9,,,,,,-9	>it=,,,,,,11	>s=32,,,34	>the=-16,,23,-15,,,-19	>we=,-10
+word while	<N=-9,,,,14,,-9	<^=,,,,39,,37	=-18,-25,,10,46,,41	>ing=,-9	>the=,-9,,,15,,-8	>we=,,,20,,,8	>you=,,,,33,,38
+word whose	<N=,-22	=-11,-26,16	>N=-11,-24,16
+word widget	<N=20,,,8,,,33	=12,,,28,,,38
+word window	<N=26,-12	=25	>$=,13	>good=30,-9,,,,,14
+word wins	<N=-8,39,,,,,24	=-12,64,,,,,30	>$=,10,,,,,21
+word within	<N=-10	<be=,,,,,,-9	<done=,,,-8,,,-10	=-27,,12,,,,-40	>#=,,,9	>N=,,,,,,-17	>the=-14,,,,,,-11
+word work	<N=,30	<modal=,20	<not=11,,,,,,11	<prep=12,-18,,9,,,-15	<s=,,,17,,,12	<the=,,,-16,,,-17	=13,,-14,,,-14,-26	>$=-11,,-10	>,=,-11,,24,,,9	>prep=12,,,-10,,,-15
+word works	<N=23,,,33	<^=,,,,,,-19	<it=,,,-13	=19,9,-11,24	>$=,13,,,,,-12	>,=,28,,23,,,24	>N=,-16,,21,,,12	>prep=28,-10,,-22,13,,-21
+word would	<N=-15,-9,,-11,,,-15	<^=,-9,,,,,-24	<ing=8	<it=,,,,,,-19	<s=,19	<we=-28,-14,-8,-15,-13,-15,-44	<you=,9	=-43,,-25,-44,-14,-30,-53	>N=-13,-8,-12,-19,,-13,-25	>be=,,,,,,-9	>choose=,-17	>do=,24	>ed=,-9	>good=,-27,,,,,-17	>have=-11,37,,,,,9	>it=,,,,,,-14	>make=,,,,,,-11	>need=,,,,,,-11	>not=-13,,,,,,-20	>only=,35,,,,,17
+word writes	<N=,-9	=,-23,34,-15,,,-28
+word written	<N=,18,,-10,,,21	<be=,,,20,,22	=-21,,,,,33,24	>$=,,,11,,,31	>N=-15,14,,-8	>bad=,,,10	>prep=,,,-9,,,16
+word wrote	<N=,,,-41,,,-22	<^=,,,-15	<they=,,,,,,-9	<we=,,,,,,10	<you=,,,,,,-12	=,-21,,-29,,,-33	>:=,,,,,,-13	>N=,,,,,,-12	>it=,,,,,,-10	>the=,-11
+word year	<N=-13,18	<it=,22,,10,,-14,19	<prep=,,,,,,-11	<the=,,,-25,,,-21	<time=-11,-11	=-35,22,-12,-20,,-29,-29	>$=-30,46,,-10,,-20,13	>prep=8
+word yesterday	<N=-9,,,27,,,9	<because=15,,,,,,25	<prep=36,,,,,,11	=38,,,24,,,36	>$=,,,,,,22	>,=14
+word yet	<N=-42,-14,,-9,,,-25	<s=,,,-11,,,-8	=-42,-20,,-30,,,-44	>$=-25,-12,,-13,,,-32	>,=-13	>?=,,,-11,,,-9
+word →	<N=,,,-12,,41,12	=9,,,,,38,23	>#=,,,13	>N=14,,,,,,14
+word acme	<^=,,,12	<prep=,24,,13,,8,19	=-12,28,,29,,,27
+word agreed	<^=-10,,,-14,,,32	<prep=,11,,,,,16	<we=-9,,,,,,15	=-25,25,-14,-18,-8,,65	>$=,,,-15,,,13	>,=-9,,,,,12,23	>prep=,12,,,,-11,18
+word alert	<^=,,,-9	<the=,,,,,,-17	=,-17,,-9,,25,-26	>N=,-14,,,,,-21	>prep=,10,,-9,,,14
+word almost	<^=,,,-12,,,-34	=,-19,,-23,,,-52
+word also	<^=,27	<be=,,,,,,-11	<we=,,,,11,,14	=-9,9,-10,,89,,50	>N=,,,,47,,34	>choose=,19	>do=,,,,11,,13
+word any	<^=,,,,,,-13	<make=-9	<prep=,,,,,,14	=-27,-15,,-28,,,-57	>N=-20,,,-19,,,-36	>prep=,-8	>s=-10,,9
+word apparently	<^=12,,15,,,,18	=9,-12,15	>the=-12,,,,,,11
+word apple	<^=13,-11	=,-16	>N=,,,12,,,10
+word ask	<^=,,,,,,-8	<and=,,,,,11	<we=16,,,,,,11	<will=,,,,,24	=,-11,-13,-13,10,54,22	>$=9,,,,,,9	>N=,,,,,9	>the=,,,,,14,13
+word backfill	<^=9,,,29,,15,25	=18,,,27,,15,27
+word backup	<^=,,,,,,14	<the=30,-15,10,,,,11	=23,13,,23,,,55	>N=,,,19,,,14
+word backups	<^=,,,10	=-8,,,,,9,-18
+word blocked	<^=-44	<be=-16,,,,,,-11	<not=,,,,,,-11	<the=,,,,,,-8	=-51,-16,,-18,,,-44	>,=-10,,,,,,-19	>N=,,,,,,-11	>prep=-37,,,,,,-21
+word brb	<^=,,,,,,-31	=-16,-13,,-10,,,-52
+word cert	<^=23,,,-15	=24,-20,,-11	>prep=11,,,-9,,,-12
+word chapter	<^=,-12,,22	<prep=-34,30	<the=-10,,,,,,-13	=-30,29,,13,,-8	>#=15,-12,,9	>$=,15,,,,,12	>N=-31,27,,9
+word checkout	<^=,11,,,,,21	=44,8,,-12,,,38	>N=,,,-8	>bad=35
+word ci	<^=,8	<prep=9	=23	>$=9	>s=-13,20
+word cleaned	<^=,15	=,11	>good=,12
+word completed	<^=,,,,,,-24	=-9,-10,,,,,-30	>prep=,,,-8	>s=,,,-14,,,-28
+word dark	<^=-8,39	<no=,-13,,,,,-16	<the=,,,,,,-12	=-15,,,-13,,,10	>N=-14,37,,-11
+word dbt	<^=18,,,8,,,14	=18,,,8,,,14
+word deploy	<^=9	<the=17,,,,,,19	=37,-11	>N=,,,,,,17	>bad=16
+word deployed	<^=,,,9	=-9,-9,,12,,-9	>$=,,,14
+word dns	<^=,,,8	<the=,36,,,,,17	=,19,,,,,10	>N=,,,19,,,23
+word docs	<^=,,,11,,,10	<the=-22,-11,,-19,,,-26	=-16,-16,,-9,-11,,-18	>$=,,,,,,15	>N=-14
+word drop	<^=,,,,,,9	<and=13	<prep=,,,,,,-10	<the=,,,10	<we=,-9	=-14,-10	>N=,17,,,,,17	>the=,-14,,,,,-12
+word dropping	<^=,-18	<be=10,,,,,,17	=28,-26,,-11	>the=29,-16,,-11
+word everyone	<^=,29,,,,,17	<and=-8,,,14,,,-10	<prep=9,18,,-9,,,14	=,52,22,,,,34	>$=9,25,,-11,,,11	>N=,,24,11,,,10	>be=,10,,-16,,,11	>prep=,18
+word explain	<^=,,,,,,-16	=-13,,-13,,,,-31
+word fine	<^=,32,,-21,36,,42	<be=,-27,,-58,,,-55	=-12,27,,-79,26,13	>$=,-35,,-39	>,=-11,72,,-31,33,,31	>prep=,,,,,,-22
+word following	<^=,21	=,24	>you=,23
+word freeze	<^=,,,,,,-9	=,32
+word fyi	<^=-8,-15,,9,,,-9	=-10,-19,,8,,,-24
+word give	<^=,,,,-9	<not=-10	<we=17	=,,,,,,-27	>N=-12,,,,,,-18	>good=18,9,,,,,10	>my=-9,,,,-9,,-16
+word given	<^=,30,,-9,,,18	=11,22,,,,,20	>it=,10
+word glad	<^=,,,-15,,,-24	=,,,-24,,,-26	>it=,,,-17	>we=,,,,,,-15
+word going	<^=,,-11,-16,,33,17	<be=,12,,,,14	<choose=,,,,,,-17	<not=,16,11,,,,41	=-14,18,11,-24,,39	>N=,28,,,,,27	>again=,-10,,,,,-17	>prep=,9,16,,,45,14
+word happy	<^=,,,-24,,,-25	<be=,-10	=-15,-18,,-11,,,-11	>$=,,,-11	>prep=,-12,,,,,-15
+word he	<^=-12,12,,-18,,,-22	=-41,,,,,,-33	>be=-9	>s=-16
+word heads	<^=,-11,,-11,,,-28	=,-12,,-11,,,-29	>good=,-11,,-11,,,-28
+word hello	<^=,-17	=,-17	>,=,-13,,15,,,19	>N=,,,12
+word hey	<^=,-17,-10,12,57,,44	=,-17,-11,10,59,,42	>N=16,-10,,13,10,,45
+word hi	<^=,,,-13,,,-14	=,,,-13,,,-14	>,=,,,,,,-9
+word hm	<^=,-29,,-8,20,,-10	=,-29,,-8,20,,-10	>,=,-12,,,,,-22
+word hmm	<^=,-22,,-19,12,,-11	=,-30,,-19,12,,-11	>$=,-9	>,=,-9
+word hold	<^=,15,,,,,-11	<prep=,,,,,,14	<s=,9	=,15,,-11	>$=,9	>prep=,-11,,,,,-9	>the=,21
+word honestly	<^=12,,,,,,20	=,-9	>$=,,,,,,-14
+word imagine	<^=,,-9	=,,-9,,,,-9
+word implemented	<^=,,,11	=,,,21
+word insurance	<^=,-16	=13,-19,-10,,,46
+word interesting	<^=,-9,12	=,-10,12,-13,,,-13
+word interview	<^=-9	<the=14,-9,,17	=,-24,,15,,,-39
+word interviews	<^=,24	<prep=,,,,18	=,,11,-10,16	>be=,,,,,,-9
+word kind	<^=,-11	<it=,,,,,,-10	=,-19,,-15,,,-18	>prep=11	>s=,-12,,-12
+word last	<^=-20,-16,,,,,-38	<bad=,,10,,,,-12	<good=,,,9,,,14	<it=,,,14,,,14	<prep=,,,14	<s=,,,-11,,,-12	<the=16,-12,-16,30,17,-11,16	<you=,21,,,,,10	=,-21,-15,61,,-29,-32	>#=,,,-9	>$=-12,,,17	>N=15,,-14,35,10,-12,-12	>prep=,,,35,,,22	>time=-10,-15,,-16,,-11,-48
+word launch	<^=,11,,-16	<prep=,11	=32,17,,-21,,,9	>prep=,13
+word learned	<^=,-13,18,,-8,,18	=-12,,60,-19,-11,,18	>it=,17,,-16	>prep=,-9
+word legal	<^=25,-18,,9	<prep=28,-14,,-29,,,20	=46,,,-30,,,25	>N=-13	>have=13	>prep=,,,-35
+word lemma	<^=,,10	=,,10	>#=,,10
+word lint	<^=22,,,-23,,,-20	=19,,,-23,,,-18
+word login	<^=,,,30	<the=9	=16,-10,-8,31	>$=15,,,,,,11	>N=,,,12
+word long	<^=-13,,,23,,,9	<prep=,,17	=-35,,17	>,=,,,,,,-13	>N=,-11	>good=-9,24
+word looking	<^=,-22	<be=,-17,,,,,-31	=,-39,,-9,,,-26	>prep=,-39,,-9,,,-26
+word mail	<^=,,,16,,,14	<done=27,,17,-8	<the=12,,,9,,,16	=39,-24,8,15,20,-8,42	>$=,,16,-14,20	>N=11,,,,,,12	>be=,,,15
+word make	<^=,10,,-8	<my=,13,,,,,29	<not=18,-17,,,,,-10	<prep=,,,,,,-23	=,-8,,-25,,,-30	>N=,,,-13	>good=-14	>it=24,,,,,,-9	>the=-8
+word managed	<^=,,,38,,,20	<the=,-12	=,-17,,37,,-9,13	>N=,-12	>prep=,,,38,,,20
+word many	<^=,-11,,,,,-19	=,-14,17	>s=,-12,,,,,-20
+word marketing	<^=-10,-10,,,,,-17	=,-15,,,,,-14
+word meanwhile	<^=,,,,,,-8
+word merge	<^=,,,,,,18	<not=11	<prep=,-21,,,,,-12	<the=,,,12,,,-13	=15,,,,,-11	>$=10,19,,,,,10	>N=,,,12
+word migrated	<^=,,,19,,,12	=,,,28,,,13
+word morning	<^=,-11,,-19	<all=,,,,,,-15	<it=,22,,59,,-12,35	<the=,-8,,8	<time=,,,,,15	=-20,,-17,26	>!=,,,,,,-18	>$=-19,-17,,,,-9	>,=-15,17,,33,,,10	>and=17,,,,,,18
+word moved	<^=-13,,,37,,-8,12	<we=,-8	=-21,-22,-11,68,,-12,33	>prep=,-11,,,,,18
+word moving	<^=,22	<be=,24,,,,,22	=-14,43,,,,-13,9	>prep=-11,31,,13,,,19
+word nah	<^=,-29,,,,,16	=,,,,,,16	>choose=,,,,,,20
+word naming	<^=,27,,,,,12	<the=,-8	=,15
+word nearly	<^=,-13,,-11,,,-44	=,-15,10,-16,13,,-36
+word neither	<^=-20,-9,,-8,,,-29	<and=9,,,,,,10	=,,,-10,,,-15	>prep=11,,,,,,-17	>s=-10
+word newsletter	<^=,15,,,,,-10	<the=-9,21,,21,,,24	=-20,8,-9,14,21,-13,13	>$=,-12,,,24,-12
+word nope	<^=,-19,,-10	=,-19,,-13	>$=,-17,,,,,-10	>,=,,,,,,12
+word note	<^=,-15,,,,16,36	<you=,25,,-10	=,,,-21,11,,29	>it=,-10	>prep=-9,,,-8,,13,36
+word noted	<^=,46,,-28,,29,20	=-10,44,-10,-30,,74,23	>,=,17,,-17	>:=,23,,,,,13	>prep=,,,,,25
+word npm	<^=20,-8,,-10	=13,,,37,,,36	>N=25,,,,,,14
+word oh	<^=,,-9,,,,-11	=,,-9,,,,-11
+word ok	<^=,42,,-34,,-14,39	=9,63,,-27,,-15,73	>,=,,,10,-9,-9,11	>N=,20,,,17,,17	>make=,-14	>prep=,,,,,,9	>so=16,11,,,,,16	>the=,23,,,,,10
+word okay	<^=,,,-14	=,9,,-16	>,=,14,,-10,,,9
+word old	<^=13,,,,,,-18	<my=9,,,,,,-13	<the=-45,,-14,,-12,30,22	=-35,,-18,,-16,22,-19	>N=,,,-12,-13	>s=-28,10,-17,23,,28
+word onboarding	<^=,-20,,34	<the=11	=,-20,,25,42,,41	>N=,-8,,,44,,32	>s=,,,11
+word opening	<^=,-14	<the=,-8,,,,,-22	=,-17,,8,,,-10
+word oven	<^=17	<the=,,,,,,-13	=,,,,,,-10	>be=10,,,,,,-9
+word path_	<^=-8,-11,,,,,-47	<prep=,-8,,16,,29,15	=,-13,12,13,,28,-21	>$=,,,10,,20	>,=,,,-8	>N=,,,,,,-23	>and=,,,-11	>s=,,,10
+word plain	<^=,13	<the=,14	=-13,24,,-10,,,-10	>N=-12,22,,-10,,,-8
+word postgres	<^=19,47,,-16,,,24	<prep=-11,-24,,17,,-16,-14	=10,18,,-11,,-17,12	>#=9,-15,,14	>$=,40,,-14,,,13	>,=-8
+word postmortem	<^=-19,,,,,,-21	=-18,,,,,,-13	>be=-14,,,,,,-10
+word pr	<^=,,,13,13	<it=9,14,,,,,27	<the=,,,,,,-21	=,,-10,,12,,-10	>,=,11	>be=,,,8,,,12	>prep=,,,,,,-14
+word prod	<^=17,,,,,,15	<prep=,,,8	=25,-14,,,,,18	>be=25,,,,,,15
+word pushed	<^=,16,,15,,,20	=,31,,18,,,26	>prep=,41,,11
+word q	<^=,,,,,,-12	=-9,21,,,,,13	>#=,13,,13,,,15
+word quick	<^=-11,,,19	<the=,,,17,,,-10	=-15,-9,-10,37	>N=,,-8,17	>make=,,,9,,,11
+word radio	<^=16	=14,-9,,-10
+word rebrand	<^=,36,,,,,20	=,52,,,,,26
+word refund	<^=,20	=,22,,10,,,14
+word remember	<^=,,,54	<not=-12	=-14,,,45,,34	>prep=,,,,,,22	>the=,,,56
+word remind	<^=-9,,,,,30,29	=-9,,,,,31,42	>my=-9,,,,,31,42
+word removed	<^=,-16	=,-9,,17	>$=,,,-10	>,=,16,,10	>the=,,,16,,,10
+word rename	<^=,,,-23,,,-28	=,,,-25,10,-12,-43	>N=,,,-22,,,-20	>the=,,,,,,-15
+word replaced	<^=,,,,,,9	=,,,16,,,18	>the=,,,8
+word reviewer	<^=,,,,11,,16	=,,,,11,,12	>#=,,,,,,14
+word rewrote	<^=,,,10	=,,,13,,,8	>the=,,,13
+word rolled	<^=,,,,,,9	=,,,12,,,11	>prep=,,,9
+word say	<^=-15,,,,,,-16	<modal=,,,,,,-15	<not=,,,,,,9	<prep=,,,,,,-20	<s=,-11,,-11,,,8	<they=,,,,,,-22	<we=,11,,9	<will=-10,13	=-17,-8,,-20,-11,-9,-40	>$=,-9,,-11,,,-15	>N=34,-10,,,,,26	>choose=-11,13	>it=11	>so=-14,17,,,,,-11	>the=-10,-9	>we=-11,9
+word scrap	<^=,10	=,16	>the=,23,,,,,17
+word search	<^=11,,,30,,,18	<the=,15,,,,9	=,23,,24,,,30	>$=-11,18	>N=,,,22	>s=,,,10,,,13
+word second	<^=,12,,9,,,18	<the=-17,-18,,11,-11,,-12	=-19,36,14,-13,-14	>$=,25	>N=,,,-14,-10,,14	>all=,,,-10	>make=,,,11	>prep=,,,-10,,,-15
+word settled	<^=,33,,-19,,,20	<be=,28,,-11	<have=22,15	<we=-9	=,92,,-49,,-12,34	>$=,40,,-8,,,14	>prep=9,39,,-26
+word some	<^=,-15,,-11,,,-28	=-22,-24,,-23,,,-54	>N=-13,-10,,-10,,,-30	>s=,-9,,-10,,,-32
+word somebody	<^=,,,-8	<prep=11	<when=11	=21,-9,,-10	>s=16
+word someone	<^=,,,,,,24	<when=,,,,,,15	=49,-9,,,,16,53	>have=,,,,,,15	>prep=23,,,,,,20	>s=,,,,,,9
+word something	<^=18,,,,,,13	<be=17	<have=,,,,,,-15	=13,-20,,-11,,,-28	>N=,,,,,,-13	>prep=,-9,,,,,-13
+word sounds	<^=,,,-14,,,-9	<it=,,,,,,-12	=-11,-10,,-25,,,-45	>N=-10,,,,,,-30	>good=,,,-20,,,-15
+word standup	<^=17,-18,,,,,-20	=,-13,,,,,-25	>:=23,,,,,,-11
+word status	<^=31,-19,,13,,,35	<the=-10,23,,,,,-11	=18	>:=22,-11,,26,,,32	>N=-12,20,,-11,,,-10	>prep=,-8,,-10,,,-20
+word submitted	<^=,,,20,,,9	=,,,48,,-9,22
+word summarise	<^=,-12,,-9,,,-28	=,-12,,-9,,,-28	>the=,-9,,,,,-15
+word summary	<^=38,35,,-13	<the=,,,16,,,20	=31,22,,24	>prep=39,40,,-13
+word supplier	<^=20,,,-12	<the=13,,,,,,10	=28,-10,,-20,,11	>s=10
+word suppose	<^=,-10,,,,,-21	=,-10,,,,,-21	>the=,,,,,,-10	>we=,,,,,,-10
+word sure	<^=,9,,,,,-12	<make=,,,,,,-10	<not=,-13,,,,,-20	=-10,12,,-15,,,-25	>,=,9,,,,,-12
+word swapped	<^=,9	=,,13,-11,,,12	>the=,,,-31
+word talk	<^=,,,12,,,-22	<my=,,,10,,-10	<not=15	<the=,-12,,,,,-21	=,-30,,,,-12,-60	>prep=15,-11,,-12,,-10,-16
+word talked	<^=,28,,-22,,,13	<have=-11,,,,,,10	<we=,19,,,,,9	=-18,52,,-32,,,40	>it=,,,-14	>prep=-17,43,,-18,,,26
+word tax	<^=11,,,,,50,11	<the=,,,25,,,20	=,-15,,27,,50,20	>N=9,-9,,30,,50,39
+word terraform	<^=15,,,,,,19	=15,,,,,,19
+word thank	<^=,,,,,,-8	>you=,,,,,,-14
+word thinking	<^=,,,,,,-9	<now=,,,,,,-9	=-11,,,-10,,,-27	>prep=-10,-23,,-8,,,-27
+word title	<^=,55,,-12,,,62	=-8,53,,-13,,,57
+word todo	<^=,,,,,26	=-9,-10,,-11,,27
+word translate	<^=-9,,,,,,-32	=15,-14,,,,,-26	>prep=,,,,,,-29
+word try	<^=,,,,,,-22	=,-13,,9,,,-32	>again=,,,,,,-12
+word trying	<^=,,,-9,,,-19	=,-20,,-10,,,-20
+word ugh	<^=,-22,,-10,,,-27	=,-22,,-10,,,-27
+word understood	<^=-16,50,,,,-9,45	<be=,10	=,55,,,,-9,57	>,=,21,,,,,27	>:=-10,28,,,,-8,18
+word unless	<^=,,,,,,-8	=19
+word weekly	<^=,17,,,,,21	<prep=-10,,,,,,-10	=-14,36,,,,,12	>N=,,,,,,17
+word whether	<^=,,,15,,,-11	<ed=,9,,,,,19	<make=,-14	=-11	>N=,-12,,,,,-10	>prep=,11,,13,,,17	>the=,11,,-10
+word whoever	<^=,-9	=,19,,,,-9,14	>s=,28
+word wifi	<^=9	=19,-11,,,,,11
+word windows	<^=29,,,,,,10	<prep=-10	<the=,22	=15,22,,-10,11,,31	>N=13,9,,,13,,14	>s=,14
+word write	<^=,-13,-10,,,-13,-39	<please=,,,,,,-10	<will=,,,,,,12	=,-20,-21,-14,-12,11,-12	>$=,,,,,,-9	>N=8	>my=,,,,,,-14	>prep=,,,,,32	>the=,-10,,,,-11
+word yeah	<^=,18,,,,,-13	=,18,,,,,-13
+word yep	<^=,38,,,,,25	=,38,,,,,25
+word six	<all=,,,23	<prep=14,25,,-19,,,16	<the=,,,,,,11	=30,12,-11,20,,,23	>$=,15,,-21	>s=15,,,32,,,12	>time=16
+word twelve	<all=,12,,10,,,17	=-15,25,19,10,,,30	>s=,30,19,,,,31
+word forth	<and=,,,-18	=,,,-18	>prep=,-9,,,,,-12
+word move	<and=,,,,13	<not=,,19	<prep=,-14,,,,,-8	<the=-8,,,,,,-10	=-15,-21,16,,17,,-37	>prep=-14,-19,,,,,-10	>the=,,,,13,15,-17
+word stay	<and=,20	<s=,-10,,-10,,,22	<we=,,,9	<will=,11,,,,,13	=,16,,,,,43	>prep=,,,,,,28
+word behind	<bad=,,,,,,17	<be=12	<s=-9,29,,24,,,13	=,17,,22,,,32	>it=,11,,-8,,,19	>my=-12,,,19	>the=13,,,12
+word e	<bad=12,,,,,,9	=70,,,,,,49	>#=28,,,,,,19
+word handling	<bad=,-13,,,,,-13	=,-16,,,,,-13	>prep=,-11,,,,,-13
+word its	<bad=,,,,,,-12	<get=,,,,12	<good=,,15,,,,13	<have=,,,14	<prep=,-16,,,,,-23	<when=-10,,,-11	=-27,-24,15,-20,20,11,-10	>N=-31,-19,,,21,14	>s=9,,,-12,,,-14
+word messages	<bad=13,,,15	=17,,,11,,,-8	>prep=14
+word state	<bad=,,,,,,-16	=,,,,,,-14
+word states	<bad=,15,,-9	=,12,,-9
+word stop	<bad=,13	=,25,,-10	>$=,12	>prep=,11
+word string	<bad=,13	=,13,10,,,,12
+word upload	<bad=,,,,,,15	<the=,,,,,,12	=,,,-9,,,23	>bad=,,,,,,9
+word able	<be=,,,13,,,10	<not=20,,,,,,30	=19,-13,,12,,,26	>prep=19,-13,,12,,,26
+word already	<be=32,,,-20,,,-17	<s=14	=45,,,-36,9,-10,-36	>$=,,,-11,,,-23	>good=8
+word always	<be=,,,,,,-15	=-20,-9,,,,,-25	>$=-15,,,,,,-16	>s=9
+word another	<be=21	<prep=-10,-15,,,,,-13	=15,-50,,,,,-36	>N=20,-55,,-8,,,-44	>be=,,,,,,-8	>time=,10
+word away	<be=24	=34,,,-9,,-9,9	>$=18,,,,,,-21	>prep=,,,,,,9
+word broken	<be=13,,,,,,-8	=,-15,-9,,,,-27	>$=-8,,,,,,-15	>,=-14,,,,,,-17	>prep=11,,,,,,12
+word calling	<be=,-8	=,,,9,,,11
+word capped	<be=-8	=-10,21,,-12	>prep=-10,21,,-12
+word clean	<be=,11,,-19,,,-8	=,13,48,22,,9	>$=,18	>,=,-18,,9,,,-12
+word clear	<be=,,,,,,-10	=,-11
+word complete	<be=,-18,,40,,,11	=,-28,,65,,,31	>$=,-9,,46	>,=,,,25,,,9	>:=,-10,,11
+word doing	<be=,11,,,14	<not=-16,14,,,,,17	=-19,28,,,10,,22	>it=-8	>the=-10,12,,,14,,11
+word dropped	<be=,31,,,,,10	<s=12,,,,,,10	<we=,,,14	=-9,8,22,59	>$=,31,,,,,8	>N=,-11,,18	>prep=15,,,,,,8	>the=,,,28
+word due	<be=,-10,,-10,,,-28	=-8,-13,,-17,,,-48	>prep=,,,-10,,-8,-26
+word empty	<be=-25,,,40,,,22	<the=,27,15,-12,,,19	=,-10,10,26,,,14	>$=13,-24	>N=,10	>and=-8,,,13	>s=,11
+word enough	<be=,,,,,,8	<good=,,,15,,,17	=-13,,,15,,-9	>,=,,,16,,,10	>prep=-12
+word failing	<be=,,,,,,-9	<the=,,11,,,-11,-10	=-17,-10,9,-16,,-11,-34	>make=,,,,,,-9
+word free	<be=,,,-10,,,-20	=-8,22,12,-18	>$=,,,-20,,,-11	>N=8	>need=,20,,,,,9
+word frozen	<be=-32,,,-9	=-32,,,-9
+word getting	<be=18,,,,,,10	<choose=28,,,,,,15	=57,-16,,-14,,,22	>N=,,,,,,-24	>the=24
+word giving	<be=13,,,,,,-8	=13,,,,,,-8
+word having	<be=,11	=,12,,,,,12
+word issued	<be=,,,15,,,16	=,,,22,,,17
+word keeping	<be=,9,,13	=-12,,,13,,29	>the=-10,-8,,14
+word killing	<be=,-17,,-9,,,-34	=,,,-10,,,-27
+word leaning	<be=,,,,,,-16	=,-11,,,,,-34	>s=,-8,,,,,-34
+word locked	<be=27,11	=,,,-8,,,-9	>prep=-23,8
+word making	<be=,12	=,12
+word marked	<be=9,,,22	=,,,-29,,,-10	>prep=,,,12,,,-15
+word online	<be=,,,10	=-9,,10,18,,,12	>,=,,,,,,9
+word possible	<be=,,,9	=,-11	>s=,,,,,,-12
+word queued	<be=11,,,-12	=11,,,-11
+word read-only	<be=,,,-8	=,8,,,,,9
+word ready	<be=,,,12,,,15	>prep=,,,,,,-13
+word refused	<be=,,,,,,-9	=11,,,,,,-8	>prep=14
+word resolved	<be=,,,-10,,,-19	=,-9,,,,,-18	>prep=,,,,,,-17
+word returning	<be=20	=20	>#=9
+word revoked	<be=,,,11,,,13	=,,,18,,,18
+word running	<be=27,,,-19,,,-12	=34,-12,,-28,,,-13	>$=20	>prep=14,,,-25,,,10	>the=,,,-13,,,-15
+word safe	<be=,,,-12,,,-8	=,,,-15,,,-12
+word set	<be=-15,30	<not=44	<we=,,,,,,13	=25,,9,12,12,-9,11	>,=21	>N=36,,,16	>good=,,,,,,16	>it=,,,,,,-8	>prep=-13,,12,,14,,9
+word sitting	<be=48,-16,,-14,,,15	=50,-16,,-14,,,16	>N=,-8	>prep=46,-8,,-13,,,13
+word standing	<be=,-18	=,-21,,12,,,11	>prep=,-16
+word staying	<be=,33	=,47	>prep=,38
+word supposed	<be=,,-9,,12,,-19	=,,-9,,12,,-20	>prep=,,-9,,12,,-20
+word taking	<be=,14,,,,,14	=,15,,,,,18	>N=23	>the=,18,,,,,22
+word torn	<be=-19,,,,,,-22	=-32,,,,,,-39	>prep=-14,,,,,,-27
+word unable	<be=11,,,,,,10	=10	>prep=10
+word unreachable	<be=9,,,,,,13	=11,,,,,,13
+word unreadable	<be=,,,,,,9	=,,,,,,9
+word using	<be=,23,,14,,,15	=,30,,9,,,9	>it=,22,,14	>the=,14
+word welcome	<be=,,,,,,-16	=,,,-13,,,-18	>,=,,,-9,,,-10
+word working	<be=,,,12	<the=,,,11	=-13,,,,,,-19	>$=,,,-21,,,-13	>N=,,,12,,,15	>prep=-12,,,,,,-31	>time=,,,,,,10
+word worth	<be=,,,,,,-8	<not=-12,21,,,,,21	=-15,12	>it=,,,,,,8
+word writing	<be=,-10,,,,,10	<prep=,11,,15	=,,,,,,8	>$=,,,17	>the=,-13
+word yours	<be=,,,,,,-15	=,-9
+word friday	<because=,,,,,15	<prep=-10,-21,,-9	<when=17,16,,,,,-26	=,-17,,-24,,15,-35	>$=19,,,-13,,-12,-30	>,=,,,,,,-9	>and=,,,,,,10	>time=,-9
+word lunch	<because=24,-9	<prep=8	<when=,,,,,,-17	=19,-24,-11,-14,,,-37	>$=12,-26,-9,,,,-37	>,=11
+word tuesday	<because=,,,16,,,16	<prep=,,,-13,,,-31	=,-9,,,,,13	>$=-20,-9,,16	>,=16,,,-8
+word come	<can=,,,,,,-15	<not=16,,,,,,16	<s=-20,,-10,-9,,,-10	=-11,-10,,-18,,,-18	>good=16	>prep=-26,,,-16,,,-13
+word read	<can=18	<not=,,10	<prep=12	<s=,,,19,,,22	<we=-14,,,-9,,,-20	=,-15,,-9,,-12,-33	>$=9,,,17,,,16	>N=-14	>prep=,,,-13,,,-19	>the=,-10,9,,,,-13
+word switch	<can=18	<the=12,,,,,,9	<we=17,9	=36,9,,-8,,,-8	>,=,8,,,,,9	>prep=9
+word wait	<can=-10,,,-11	<not=-21,,,,,,-44	=-39,-38,,-14,,-12,-56	>$=,,,-12	>prep=-28,,,,,,-48
+word logged	<get=,-11	=22,-14	>prep=23,,,,,,13
+word across	<good=,-17,,15	=28,,,12,,38,9	>the=26,-19,,9
+word council	<good=,-10,,11,,,18	<the=,,,,,,-13	=,-12
+word locally	<good=66,,,-12,,,28	=65,,,-17,,,29
+word news	<good=,,,35	=,-13,,34	>prep=,-8,,9
+word overnight	<good=12,-9,,22,,,14	=,,,18,,,12	>$=,10,,15,,,21	>,=13
+word chosen	<have=,25	=-9,21	>prep=,22
+word hit	<have=8	<we=,-9,,21	=20,-13,,25,,,9	>the=18
+word made	<have=,17,,,,,15	<we=,22,,,,,-21	=,21,-9,,,,-16	>good=-12,10	>the=,22,,16
+word said	<have=,,,,,,-8	<they=-8,-8,,12,,,-15	<we=-13	<you=12,16,,,,,28	=,27,-14,,-10,,-10	>,=,,,,,,-9	>N=-24,,,12	>no=,,,,,,-14	>prep=,13
+word towards	<ing=,-8,,,,,-34	=,-10,,,,,-35	>the=,9
+word afternoon	<it=,-14,,,,,-12	=,-15,,,,,-19
+word basis	<it=,26	=,26
+word container	<it=8	=,-17
+word crashed	<it=,,,,,,-13	=-12,,,-14,,,-27
+word environment	<it=8,,,,,,10	=12,,,10,,,23	>$=,,,15
+word explains	<it=,,14,,,,9	=,-9,26,-9,,,17	>the=,,25,-9	>why=,,,,,,11
+word quarter	<it=,,,-11,,,-9	<the=,-9	=,-11,,,,,-9	>$=,,,-12
+word release	<it=-8,11	<the=,,,,,,9	<time=,,,-10,,,-14	=20,12,,-34,-8	>$=-9,,,,,,-8	>,=,,,,,,-15	>N=,-9,,9	>be=,,,,,,-9	>s=,,,,,,-15
+word sandbox	<it=16	<the=,,,,,,10	=21,,,-9,,,16	>,=16	>have=,,,-8
+word seems	<it=-11	=,,9
+word worked	<it=21,,,-10	=18,-9	>prep=,,,-10
+word access	<make=,,,,,,13	<no=,,,,,,9	=,,,-9,,,14	>prep=12,,,-14,,,17
+word break	<modal=,,,,,,-9	<not=-8,15	=-17,,,,,,-22	>the=,-8,,,,,-11
+word help	<modal=9	<not=-24	<prep=,,11,-22,,,-14	=-12,-18,25,-30,,,-22	>$=-20,,12,,,,-11	>N=10	>prep=,,,-10,,,-15
+word look	<modal=,10	<my=,-15,,,,,-17	<prep=,,,,,,10	<s=,-12,,,,,-20	<the=19,,,,,,9	<will=,,,,,-15	=-17,-17,-14,-22,,-14,-43	>$=10,,,,,,14	>?=10,,,,,,13	>N=-10,,,,,,-14	>good=,,,-12,,,-21	>prep=-10,-16,,,,-10,-33
+word love	<modal=10,,,,,,15	=,-16,,,,,20	>it=,-10,,,,,18	>prep=10
+word suggest	<modal=,-11,,,,,-9	=,-11,,,,,-14
+word colleague	<my=-12	=-9,-13	>prep=-13,-12
+word mind	<my=-25,10	<not=-14,,,,,,-17	<prep=13	=-27,8,,,,,-21	>,=-19,,,,,,-18
+word neighbour's	<my=-10	=-10	>N=-10
+word side	<my=,,,,,,-11	<the=-12,,,,,,-13	=-20,,,,,,-8	>$=,,,,,,-13	>,=-12,,,12,,,-13	>:=,,,,,,12
+word sister	<my=-16,,,,,,-15	<the=-23,9,,,,,-13	=-41,33,,,,,-16	>$=,11,,,,,12
+word sleep	<my=,,,,,,-11	<prep=,,,18	=-18,-45,24,30,,,-9	>prep=,-42,,18,,,-10
+word supervisor	<my=,,,,,,9	=,,,,,,12
+word visa	<my=12,,,11,,,17	<the=,,,21	=17,,,31,,,25	>N=12
+word wife	<my=-10,12,,-8	=-10,12,,-8
+word blockers	<no=,,,,,,-19	=,,,,,,-21	>prep=,,,,,,-10
+word clue	<no=19,,,,,,26	=19,,,,,,26	>why=19,,,,,,25
+word complaints	<no=,,,,,,-13	<the=,,,,,,-9	=-19,-9,10,,,,-28	>prep=,,,,,,-13
+word issues	<no=,,,,,,-28	=-12,,,,,,-30	>prep=,,,,,,-24
+word matter	<no=,,,,,,9	<the=,,,,,,-12	=,-18	>prep=,-10
+word network	<no=,-15	<the=,10,24,,,,13	=,-9,19,-11	>$=,,,,,,12
+word objected	<no=-15,24,,-8	=-15,24,,-8
+word reply	<no=,-8	=17	>prep=20
+word rush	<no=-20,-17,,,,,-40	=-20,-17,,,,,-40	>,=,-9,,,,,-12
+word strong	<no=-15,,,,,,-14	=-23,,,,,,-18	>N=-22,,,,,,-18
+word word	<no=,-10	<prep=12	<the=-10,-10,,,,,-26	=,,-16,-22,,,-18	>$=,12	>N=-9,,,,,,-22	>prep=,-11
+word worries	<no=,,,-9,,,-27	=,,,-10,,,-27
+word agree	<not=,,,,,,-11	<s=,,,15	=,-17,,18,,,-28	>N=,,,16	>prep=,-11,,,,,-14
+word available	<not=-29	=-22
+word believe	<not=-23,,,,,,-39	=-23,,,,,,-41	>why=-23,,,,,,-39
+word care	<not=-16	=-16	>why=,,,,,,9
+word carry	<not=-13	=-26	>N=,,,,,,8	>it=-17	>the=-12
+word close	<not=15	=14,-17,,-12,,,-12	>the=10
+word compile	<not=,,,,,,11	=,,,,,,12
+word complain	<not=-11,,,,,,-14	=-13,,,,,,-18
+word decide	<not=,,,,,,-12	<we=,-18,,,,,-16	<will=,,,,,-20,-27	=,-43,,,,-28,-75	>$=-9,,,,,,-13	>it=15	>prep=,-12,,,,-13,-32
+word exist	<not=,,,,,,9	=,,,,,,11	>$=,,,,,,10
+word find	<not=-9	=-12,-13,,18,,,-13	>N=,,,,,,-14	>prep=,,,20	>the=,,,,,,17
+word get	<not=21,,,,,12,23	<prep=,-9,,10,,9,-16	<s=-24,21,,-25,,,-10	<we=21,,,,,,20	<you=,,,,,,-11	=9,-20,,-48,-16,16,-12	>N=,,,,,9,9	>bad=-16,16,,,,13,-8	>ed=,,,,,,10	>it=28,-9,,-9	>prep=,-8	>the=,,,-17,,,8
+word know	<not=19,-9,,21	<prep=,,,-8,,,-9	<we=-11,-13,13,,32,,37	<you=,21,,8,,,24	=-11,,11,14,22,-15,26	>$=-13,-10,,-12,26	>it=,,,14,,,14	>the=,,,,,,-13	>we=,,,,,,15	>when=,,,,,,-10	>why=23,19,21,12,,,46
+word load	<not=,,,,,,16	<prep=20,,,9	<the=-13,,,,,,-17	=12,-16,,,,,13	>$=18	>,=,,,,,,11	>N=,10	>make=,-8	>the=8,,,12
+word print	<not=9,,,,,,30	<prep=,,,-8	=22,25,12,,19,,61
+word proceed	<not=10	<prep=19	=29,24,,,,,14	>prep=,28
+word publish	<not=9	=38,,28,,,19	>prep=,9
+word reach	<not=-25,,,,,,-8	=9
+word reproduce	<not=24,,,,,,38	=23,,,13,,,40	>the=,,,,,,11
+word resolve	<not=17,,,14,,,27	<s=,15,,12	=8,13,,24,,,22
+word send	<not=9	<we=-11,14,,,,,12	<will=,-13,,,,21	<you=16,,,,,,10	=22,,,,,10,28	>N=8	>my=19,,,,,,8	>the=,14,,,,,9
+word show	<not=9	<prep=-12,,,,,,-10	<s=-16,,13	=-21,-10,,-9,,-9,-38	>my=,,,,,,-13
+word sign	<not=,,,,,,11	=11,-15,-15,-11	>the=,,,,,,9
+word submit	<not=,,,15	=-11,-11,,,,11,-9
+word touch	<not=-13,,,,,,-13	=,15,,8,,,-10	>N=-12,,,,,,-30	>the=,,,,,,-10
+word want	<not=,23	<they=23	<we=-27,11,,,,,-12	=-23,20,-9,-12,16,,-31	>N=,13,,,17	>prep=-10,-9,,,,,-34	>s=-14,17,,,,,8	>the=17
+word worry	<not=-13,,,,,,-27	=-13,-9,,,,,-27
+word curious	<now=,,,,,,-16	=,,,,,,-17	>why=,,,,,,-9
+word argue	<prep=-11,14	=-12,13
+word arm	<prep=,,,,,,13	<the=,,,,,,-14	=,12
+word auth	<prep=,-12,,,,,-24	=,,,,,,-16
+word autumn	<prep=,28,,,,,18	<when=,,,,,,9	=,30,,,,,9	>$=,18
+word bed	<prep=,-26,,,,,-19	=,-31,,,,,-18	>$=,-24,,,,,-9
+word billing	<prep=,10,,-8	<the=,10	=,28,,-12,,,13	>N=,10
+word comparison	<prep=,,,,,,-8	<the=,-9,,12,,,18	=,,,19,,,21	>,=,10,,9,,,11
+word continue	<prep=16,-23,,,,,27	=13,-32,,-14,,,-19	>$=16,,,-10	>prep=,-24
+word court	<prep=,11	<the=,-9
+word db-	<prep=12,,,9,,,13	=12,,,9,,,13	>#=12,,,9,,,13
+word default	<prep=,,,,,,-17	<the=,11	=-8,42,14,-11,,8,18	>$=,12,,,,,9
+word design	<prep=,-9,,,,,-22	<the=,,,8,,,-20	=,,,,9,,-32	>$=,,,,,,-16	>N=,13,,,,,29	>s=,,,,,,-28
+word dev	<prep=,9,,,,,-15	=18,,,13,,,-14	>,=,8,,,,,-15	>N=,,,15,,,-12
+word end	<prep=,,,41	<the=-16,67,,-12	=-31,71,,12	>$=,,,-13,,,-10	>,=,10,,,,,-20	>good=,,,,,,-11	>prep=-13,30,,18,,,21
+word english	<prep=,22,,,,,18	=,28,,,,,24
+word everybody	<prep=-17	=-10,21	>$=,12
+word expected	<prep=,,,,,,-8	=-9,-11,,-22,,,-37	>$=,,,,,,-8
+word failure	<prep=,,,,,,-16	<the=-12	=10,,,,,,-30	>$=-10
+word fire	<prep=,,,-8,,,-22	=-12,-10,,,,14	>N=,,,,,,-11
+word fridays	<prep=-11,,,,,,16	=-14,13,,,,,16
+word front	<prep=,-10,,,,,-9	=-9,-14	>N=,,,9	>prep=,-12
+word general	<prep=,,,,,,-15	=-9,39,,,,,9
+word graz	<prep=,31,,,,-10	=,31,,,,-10
+word hand	<prep=19,,,-8,,-10,-21	=18,17,,-17,,-10	>$=27,,,-14,,,-9	>N=,11	>good=,,,,,,-28
+word hear	<prep=,,,-9,,,-9	=,,,-11
+word his	<prep=-11	=-27,,,-9,,,-24	>N=-28,,,-9,,,-27
+word home	<prep=-18,,,,,,-21	=,,,-17,,,-35	>$=,,,,,,-22	>N=,,,-8,,,9
+word ideas	<prep=26,-26,,,,,10	=25,-30
+word json	<prep=,,,12	=,,,12,,,12
+word july	<prep=,,,,,,-8	=,9,,,,,-8	>$=,,,,,,-8
+word later	<prep=-10,,,,,,-10	<the=-10,30	<time=,,,,,,-11	=-22,10,-12,-22,,13,-31	>$=,,-9,-12,,,-23	>N=,30
+word lie	<prep=,-14	=,-14
+word linux	<prep=,,,10	=,,,10
+word loud	<prep=,,,,,,-9	=,,,,,,-11
+word lyon	<prep=,-15	=,-17
+word match	<prep=,,,,,,32	<s=,,,12	=-13,-13,10,21,,,29	>the=,,,,,,29
+word midnight	<prep=,,,-12	=,,,-8,,,11	>and=,,,-8
+word monday	<prep=,,,10	<when=-10,8,,,,,-9	=-17,22,,,,,-15	>$=-10,24
+word month	<prep=,-11,,,,,17	<the=,14,22,,,,9	<time=,9	=,,24,,,,19	>$=,,18	>,=,,,,,,10
+word monthly	<prep=,-10,,,,,-8	<the=10	=-12,33,,,,,42	>$=,28,,,,,12	>s=,-14,,11,,,13
+word noon	<prep=-10,,12,29,,-13	<time=,-9	=,,20,18,,,12	>,=,-12,,23
+word parental	<prep=9	=10	>choose=9
+word phase	<prep=,,,,,,10	=,,,,,18
+word phone	<prep=10,,8,,,,16	<the=35,,,,,,30	=47,-8,,,25,-9,44	>$=13	>,=,,,9	>N=12,,,,28,,19	>prep=18
+word pick	<prep=-11	=-14,-20,,,,,-36	>N=,,,,,,-17	>the=,-8,,,,,-12
+word place	<prep=,,,23	=-15,,,20,,,-24	>:=,,,26,,,12
+word pnpm	<prep=,,,8	=,,,8
+word present	<prep=21	=19	>N=,16
+word progress	<prep=20,,,-20	=92,-14,,-12	>$=,,,,,,-10
+word purpose	<prep=-30,-10,,-13,,,-54	=-30,-10,,-13,,,-54	>,=-15,,,,,,-12
+word react	<prep=32,-22,,-9	=22,-17,,-9,,,12
+word redis	<prep=,18,,,,,-11	=,15,,-9,,,-9	>$=,18,,,,,-10
+word safari	<prep=11,,,,,,17	=20,8,11,,,,34
+word saturday	<prep=31,-11,,-30,,14,15	=36,-16,,-31,,14,19	>$=27,,,,,,19	>,=8
+word september	<prep=,,,,,,11	=,,,,,,16	>$=,,,,,,16
+word seven	<prep=,,,-8	=-9,,12,,,,-13
+word soon	<prep=25,,,,,,14	=23	>prep=25,,,,,,14
+word spare	<prep=,,,18,,,10	<the=,,,15,,15,31	=-9,-12,,32,,14,41	>$=,,,18,,,10	>N=,-9,,15,,15,29
+word spring	<prep=,-39,,,,,-16	<time=,,,,,,-18	=-11,-31,,,,,-32	>$=,-9	>,=,-26,,,,,-9
+word staging	<prep=9,,,14,,,15	<the=10,-13,,-12	=29,-9,,,,,30	>$=,,,14,,,12	>N=,,,-9	>s=14,-10,,,,,11
+word sunday	<prep=,,,,,,-9	=-10,,22,,,,-9	>$=,,13,,,,-14
+word sunset	<prep=,,,25,,,10	=,,,25,,,10
+word ten	<prep=10,11,,23,,-10,12	<when=,,,-12,,,-17	=,22,-10,12,,-13	>$=,17,,,,,11	>s=,13	>time=,-9,,18
+word themselves	<prep=,,,15	=,,,12
+word theory	<prep=,-8
+word those	<prep=,,10,,,,-13	=-9,,12,,,,-18
+word today's	<prep=,24	=-8,24	>N=,19
+word top	<prep=-11	<the=,18	=-17,20	>$=,24,,,,,15
+word understand	<prep=,,,,,,-12	=,-9,,,,,-13
+word utc	<prep=,,9	=,,24,11,,,18	>$=,,,,,,20	>,=,,,,,,-11
+word wednesday	<prep=,9,,,,35,10	<when=11,,,,,,11	=,9,,,,35,11	>$=,-8,,,,16,27
+word weekends	<prep=-10,,,,,,-16	=-19,,21,12,,,-18	>$=-10
+word ago	<s=,,,,,,-9	<time=18,,,16,,,19	=20,,,15,,,10	>$=,,,11	>,=9
+word along	<s=,13,,17	=-24,21,8,9,10,,-20	>$=,,,,,,-10	>the=,28,,-12
+word arrive	<s=,,,19	=-16,,,18	>prep=-10
+word block	<s=,,,,,,-15	=,,,,,,-19
+word crossed	<s=,,,-41,,,-25	=,,,-35,,,-20
+word differ	<s=,-12,,,,,-13	=,-12,,-9,,,-15	>prep=,,,,,,-9
+word disagree	<s=,,28	=,,27	>prep=,,,,,,9
+word fail	<s=,,-11	=,,-13
+word follow	<s=,22	=,24,,,,9,11	>$=,20,,,,,13
+word handed	<s=,-12,,10	=,,,32,,,9	>good=,,,15	>prep=,,,23,,,9
+word outside	<s=19,,,,,,8	=15,,,,15,,20	>the=,,,,,,-10
+word pass	<s=,-11,,-26	=9,-16,,-20,,22,-13	>,=,,,-14	>prep=,,,15
+word refuse	<s=,,,-10	=,,,-11	>prep=,,,-10
+word remain	<s=,-10,,-12,,,-12	=8,,,-13,,,-8
+word stand	<s=31,,,34	=59,,,33	>prep=,,,,,,-9
+word far	<so=,-31,,-8,-8,,-56	=,-45,,-20,-8,,-62	>$=,-13,,,,,-27	>,=,,,,,,-9	>:=,-10,,,,,-8	>prep=,,,-11,,,-9
+word abstract	<the=12,,,-16	=10
+word actual	<the=,,,-19	=,,,-19
+word admin	<the=15,,,,,,16	=29,-10,,-9,,29,46	>N=,,,,,21,16
+word agenda	<the=,-21,,-8	=,-22,,-10
+word amendment	<the=,,,,,,8	=,,,,,,8
+word android	<the=-14	=,-15
+word annex	<the=,,,,,,9	=,,,,,,15
+word appendix	<the=,,,,,,16	=,8,,,,,28
+word archive	<the=48,,-12,-36,-12,25,15	=51,,-13,-41,-13,24,22
+word attic	<the=,,,-8	=,,,-8
+word audience	<the=,16	=,16
+word audio	<the=,,,,,,-9	=,-8
+word audit	<the=,,,23,,11	=,-11,,15,,19	>$=,,,,,,-14	>N=13,,,,,13	>s=-15,,,,,,-23
+word backlog	<the=,,,,,26	=,,,,,26
+word badge	<the=,,,,,,-11	=,,,,,,-14	>N=8
+word band	<the=,,,,,,9	=,12,,,,,11
+word bank	<the=11,-14,-8,,,,22	=,-17,13,,13,,13	>prep=,,,8	>s=,,,,,,-19
+word base	<the=,,,-11
+word bathroom	<the=9	=,,,-12,46
+word bibliography	<the=,19	=,19
+word big	<the=-13	=-19,,,,,,-8	>N=-19,-9
+word bigger	<the=29,17	=28,13	>N=29,13
+word bit	<the=,-29,,,,,-37	=-9,-31,,,,,-45	>prep=,-19,,,,,-12
+word blank	<the=12,,,,,,15	=46,,,-23,,,20	>N=12,,,,,,15
+word blog	<the=,41	=-11,34,,,,,-14	>N=,,,,,,-20
+word blue	<the=,34,,-17,,,31	=-9,44,,-23,,,29	>$=,,,,,,-16	>N=,29,,-16,,,28
+word boat	<the=,,,,,,12	=,,,,,,12
+word boiler	<the=,,,,,,-27	=,9
+word book	<the=,,,,,,-9	=,,,,,32	>the=,,,,,,8
+word booking	<the=10,,,,,,8	=19,-21,,,,,19	>N=,,,,,,14
+word boss	<the=,28	=-9,25	>N=,25
+word bot	<the=-13,,,9	=-12,,,9
+word brand	<the=-10,,,,,,-17	=,15,,-14	>N=,,,,,,-11
+word bridge	<the=-11,-10,,-29,,,-49	=-13,-10,,-29,,,-48
+word brief	<the=,,,8,,,22	=,,,8,,,22
+word broker	<the=-11,-9,,,,,-8	=-12,-10,,,,,-9
+word browser	<the=,,,-12,,,-10	=13,,9,-13
+word bus	<the=21,,,,,,16	=27,-10,,,,,17
+word canary	<the=,,,,,,-13	=,,,,,,-23
+word car	<the=-8
+word caretaker	<the=15	=15
+word caterer	<the=,,,-18,,,12	=,,,-18,,,12
+word cent	<the=,-10,,24	=,-10,,29,,,8	>$=,,,24
+word changelog	<the=-9,,,-9,,,-27	=-10,-17,,-11,,,-45
+word chat	<the=14,,,18,,,18	=37,,,,,,44	>N=12,,,8,,,30
+word cheaper	<the=,,,,,41,13	=,,,,,40	>N=,,,,,,8
+word checklist	<the=-11	=-12,,,-20,43,,19	>prep=,,,,,,-10
+word checksum	<the=,,,14	=,,,15
+word choice	<the=,65,,,,,24	<you=,17	=-15,72	>$=-8,-18,,11,,,-21	>prep=,32
+word choir	<the=-9,,,-14,,,21	=-9,,,-23,,,21
+word city	<the=13,-22,,-9,,,-20	=13,-28,,-9,,,-27
+word class	<the=-13	=,-9
+word clinic's	<the=10	=10
+word clock	<the=-10,,16,10,,,11	=-13,,16,10,,,13
+word coffee	<the=,,,,,,-15	=-16,,,,,,-59	>N=-11,,,,,,-11
+word cold	<the=18,,,-12	=25,,,-17,,,11	>$=21,,,-15	>N=,,,,,,16
+word commit	<the=,,,,,,-16	=,,,,,,-11	>N=,-9,,,,,-17
+word committee	<the=,13	=,13
+word compiler	<the=,-10	=,-10
+word composite	<the=,,,,,,-10	=,8,,,,,-9	>N=,8,,,,,-9
+word confirmation	<the=,,,14	=,,,24,,,17
+word confusion	<the=,30,,29	=,29,,26
+word connection	<the=,,,9,,,-9	=,,13	>N=,,,12
+word consent	<the=14	=23,-14,,,,,14	>N=23,,,,,,11
+word console	<the=-11,,,,,,-22	=-10,,,,,,-10
+word contractor	<the=8	=18,-39,,,,24,20
+word cookie	<the=,22	=,22
+word core	<the=29,27	=50,26,,17
+word corner	<the=,21	=,20
+word corrected	<the=,,,11	=,,,27	>N=,,,11
+word count	<the=,-9,,12	=-15,-13,,10	>prep=,-10
+word counter	<the=9	=9,,,,41
+word courier	<the=,,,,,,9	=10,9,,,,,26	>bad=11,,,,,,19
+word credentials	<the=14	=35,-10,,-9,,,9	>prep=29,,,-9
+word crew	<the=,16	=,16
+word crm	<the=,,,,,,13	=,,,11,,,25
+word current	<the=,-16	=,-19,,12	>N=,-15
+word cursor	<the=,,,,,,16	=,,,,,,18
+word customs	<the=14,-16	=32,-23,,,,,25	>N=13,-15
+word dashboard	<the=,17	>prep=11
+word dates	<the=,,,19	=-11,-10,,8,,-10,-11	>prep=,,,15,,-9
+word deadline	<the=21,-18,,18	=21,-22	>be=10,-10,,-15,,,11
+word deadlock	<the=,,,,,,-15	=13,-9,,,,,-20
+word decision	<the=,,,,,,-11
+word delay	<the=,15,,,,,-10	=,15,,,,,-10
+word delivery	<the=,,,,8	=,-9,,-8	>N=,,,,8,,13
+word demo	<the=13,-11,,,,15	=,,,23,,14,14	>N=18,-11,,,,15,14
+word deposit	<the=,15	=,29,,17,,,13	>$=,16
+word desk	<the=,,,,,,-15	=,-14
+word diff	<the=-8,12	=-10
+word difference	<the=,,,,,,-11	=,,21,-9,,,-10	>prep=,,,,,,-13
+word discussion	<the=,,,,,,-13	=-8,18	>$=,14
+word double	<the=24,,,,,,16	=26,-23,,,,,12	>N=26,,,,,,11
+word drawer	<the=,-9,,,,,-11	=,-9,,,,,-11
+word drawing	<the=,,,,,,17	=,,,,,,18
+word drift	<the=,,,,,,14	=,19,,,,,19
+word dry	<the=,,,-9	=,,,9	>make=,,,-9
+word embassy	<the=10	=17
+word ending	<the=,,,,,,11	=,27,,,,,11
+word entire	<the=,-9,,,19	=,-9,,,19	>N=,-9,,,19
+word ethics	<the=,,,,,,15	=,,,,,8	>N=,,,,,8,16
+word exception	<the=,,,,,,-13	=,,,,,,-13
+word experiment	<the=25,,,-12	=16,-10,,-16
+word explanation	<the=16	=14,-11,,-9
+word extension	<the=9,,12	=,,12,-18,,,14
+word feature	<the=,,,-10,,,-13	=,,,,18	>$=12
+word fence	<the=,13,,,,,-29	=,10,,,,,-29
+word ferry	<the=-9,,,-9,,,-19	=-9,25,,-9
+word few	<the=,,,,,,-16	=,,,,,,-20	>s=,,,,,,-9
+word firmware	<the=43,,,-11,,,17	=61,,,-10,,,28	>make=25,,,-11
+word fixture	<the=,,,9	=,,,9,,,-8
+word flaky	<the=,,,11,,10,28	=-9,,,16,,10,27	>N=,,,,,11,10	>make=,,,14,,,22
+word fleet	<the=,,,24	=,,,14,,,-16
+word footer	<the=,,,,26	=,-10,,,24	>$=,,,,22
+word footnote	<the=,21,,,,,9	=-9,28,,,,,10
+word format	<the=,,,,,,-13	=-10,-12
+word forum	<the=,,,,,,-11	=,,,,,,-11
+word fourth	<the=19,,,,,,9	=19,,,,,,9	>N=21,,,,,,11
+word freezer	<the=,18	=,17,,-11	>bad=,,,-13
+word french	<the=26	=25,-13
+word fridge	<the=,,,8	=-9,,,30	>N=,,,9
+word function	<the=,,,-14,,,-12	=,,,-14,,,-13
+word game	<the=-20,-13	=-23,-22,,,,,-11
+word gap	<the=,,,13,,,10	=,,,16,,,22	>prep=,,,,,,20
+word gas	<the=27,,,,,,27	=26,15,,,,14,43
+word gate	<the=,10	=,,,,,,-15	>$=,12
+word german	<the=-10	=-12,,53	>N=-9,-10
+word grant	<the=,,,11,,,12	=37,-10,,33,,25,12	>N=29,-10,,33,,28,12
+word guest	<the=17,,,,,,-11	=17	>N=,,,,,,13
+word guy	<the=,,,20	=9,,,12,,,-9
+word hallway	<the=,-12,,53	=-10,-11,,56,22
+word hard	<the=,,,-14,,,-9	=-13,-34,15,-19,-9,,-43	>N=,,,-14,,,-9	>prep=,,,,,,-10
+word head	<the=-8	=-16,,,,,,-15
+word heating	<the=,16	=-23,,,,,,-10	>be=-20,13,,,,,-13
+word hole	<the=16,,,,,,13	=16,,,,,,13
+word hotel	<the=,,,,,,-9	=,,,,,,-9
+word hotfix	<the=9	=14,,,13,,,18
+word hour	<the=,15,-11,,,,-13	=-10,11,,,,,12	>$=16,,,-18,,,15	>,=-15,,9	>N=,,,10	>and=-8	>prep=,24,,,,,-8
+word house	<the=-12,,,,,,-9	=-21,18,,,,,-11	>N=,33,,,,,11
+word illustrations	<the=,25,,,,,13	=,27,,,,,22
+word importer	<the=16,,,16,,,20	=23,-13,,24,,,31	>good=,,,24
+word incident	<the=-8,,,10,,,-14	=,,,16,,,-23
+word intro	<the=,-15,,,,,-8	=,-17
+word inventory	<the=,13,,21,,,10	=,11,,29
+word invoice	<the=,-10,,,10	=,-11,,,9,,13	>#=,,,9,,,8	>N=,,,,10
+word invoices	<the=,-14,,13	=,-25,8,28,,,16	>prep=,-8
+word join	<the=14,-13,,,,,10	=16,-15,13,,,,10
+word jump	<the=11	=,,,,,,-17	>prep=10,,,,,,-12
+word kettle	<the=-24,,,,,,-29	=-24,,,,,,-29
+word keynote	<the=,-9,,,,,-9	=,-9,,,,,-9	>N=,-9,,,,,-9
+word kids	<the=,,,,,,9
+word kids'	<the=,18	=-12,17,14,,24,,12	>N=-10,17,14,,25
+word kitchen	<the=,13,,-19,11	=,8,,-19,11	>$=,,,,,,-14
+word labels	<the=,,,10,,9	=,-12,,20,,,15
+word lamp	<the=,,,,17,,-20	=-9,-8,,,17,,-22
+word landing	<the=-15,-11,9,-10	=-15,-13,9,-10	>N=,-10,9,-10
+word landlord	<the=,30,,13,,,28	=21,24,,15,,,32
+word lawyer	<the=,,,,,,-12	=,,,,,,-12
+word leak	<the=-27,-8,,25	=-35,-11,,31	>be=,,,11
+word lease	<the=,,,24,,,26	=-9,,,32,,-11,12
+word ledger	<the=,,,12,,,8	=,-12,,20,,,16
+word legacy	<the=,10	=,10	>N=,10
+word level	<the=,,,14	=,-9,,28	>N=,,,15
+word licence	<the=10	=17,,,,,20,11	>N=12
+word lift	<the=,-11,,,,,-23	=,-11,,,,,-16
+word light	<the=,-16,,,,,-16	=,,-17,-8	>N=,-15,,,,,-12
+word linter	<the=,,,,,,15	=,,,,,,15
+word little	<the=,,,25,,,-11	=,,,25,,,-16	>N=,,,26
+word lock	<the=,,15	=,,14,,,,13
+word loop	<the=,,,20	=,,,21,,,9
+word mailbox	<the=13	=35,,,-15,,,14
+word manual	<the=,,,-10	=,,16,-9
+word manuscript	<the=,,,13	=,-9,,11
+word median	<the=,,,,,,14	=,14,,,,,15
+word microscope	<the=20,-8	=20,-8
+word middle	<the=8,,9	=,,9
+word migration	<the=13,15	=17,,,9,,,15	>$=,12,,,,,8	>N=8	>prep=,,,10
+word mobile	<the=,,,,11	=,19,,,26,,13	>N=,,,,26
+word module	<the=,,,,,,-12
+word moment	<the=22,-16,,-9,,,-12	=,-23,,-11,,,-31	>$=-13,-9,,,,,-27	>N=-23	>we=19,,,,,,8
+word museum	<the=-10,,,,,,-12	=,,,,,,-14
+word museum's	<the=,-15,17,-11,25,,12	=,-15,17,-11,25,,12	>N=,-15,17,-11,25,,12
+word music	<the=,25	=,25
+word mutex	<the=12,,,,,,-19	=12,,,,,,-19
+word nas	<the=,12,,,,,15	=,11,,,,,16
+word nightly	<the=17,-8,,,,,10	=16,,,9,,,22	>N=18
+word noise	<the=,,,,,,9	=,,18,,,,15
+word north	<the=,18,,-12,,,-10	=,18,,-12,,,-10	>N=,18,,-12,,,-10
+word notary	<the=11,,,,,,11	=12,,,10,,,18
+word novel	<the=-21,,,-10	=-22,,-10,-10
+word null	<the=-9,,,,,,-8	=13	>N=-9
+word oak	<the=,24,,,,,23	=,22,,-9,,,28
+word offer	<the=,14,,14,,,21	=-21,27,,,,,33	>prep=,,,16,,,16
+word offsite	<the=,15,,,,17	=,15,,-9,,17,-9
+word older	<the=,,,,,,9	=,8,28,-11,,,8	>N=,-11	>prep=,19,,-9,,,11
+word oldest	<the=,-8,,,,,-34	=-8,-15,,-9,,,-46	>N=-8,,,,,,-19
+word on-call	<the=,,,,,,-15	=-17,-9,,,,,-39
+word original	<the=,,-13,,,,21	=,,-13,,,,25	>N=,14,,,,,30
+word others	<the=,13,,-21,,,-12	=,25,,-25,,,-23	>N=,15,,,,,10
+word outage	<the=-23	=-23,,,,,,-10	>prep=-15,,,,,,-10
+word owner	<the=,15	=37,13,,,,,19
+word paid	<the=,12,,,,,-8	=-22,,,68,,,21	>$=,-12,,57,,,20
+word paragraph	<the=,36	=,33	>prep=,35
+word parcel	<the=,-16	=,-22,,,,,-26
+word parents'	<the=,-19,,,,9	=,-19,,,,9	>time=,-19
+word passport	<the=18,,,9,,,9	=19,-9,,18,,,9	>N=,,,,,,12
+word patch	<the=,,,16,,,13	=,,,15,,,14	>the=,,,,,,14
+word payment	<the=,,,-12,,,-15	=19,,,-14	>N=8,,,-11
+word pdf	<the=10,-11,,,,,20	=,-23,-9,13,,,19	>N=,-13	>prep=,,,,,,14
+word permit	<the=,-15,,22	=,-16,,13,,10,13
+word photos	<the=,-16,,,26,,-12	=,-26,,10,25	>$=,-12
+word piano	<the=-14	=-16,,,,,,8
+word pilot	<the=,27,,-18	=,28,,-21
+word pixel	<the=,,,,,,-13	=11,,,,,,-13
+word plug	<the=,8,,,,,9	=,,,,,,9	>prep=,,,,,,11
+word plumber	<the=-21,,,-9,,,-30	=,,,,,,-24
+word pod	<the=,,,,,,15	=14,,,,,,21
+word power	<the=,,,,,,-8	=-14,,,42,,-9
+word previous	<the=,,,,,,-11	=,,,,,,-11	>N=,,,,,,-11
+word price	<the=,,21,,,,-16	=,12,17,-17,,,-18	>prep=8
+word pricing	<the=,11	=,,-11,8,,,-19	>N=,,,9
+word primary	<the=,,,,,,-24	=,,,,,,-26
+word product	<the=,-18,,24	=,-25,,25
+word production	<the=,,,,,,-15	=-11,-10,,,,,-21
+word project	<the=,,,-11	=9,-8,,-13,,9
+word projector	<the=,,,11	=,-10,,20,,,19
+word prologue	<the=,13	=,13	>$=,10,,,,,-9
+word proof	<the=,,,,,,14	=8,-10,,,,,17
+word proxy	<the=,,,-16,,,-9	=,,,-17,,,-9
+word public	<the=,10	=,38,,-9	>N=,12,,-8
+word publisher	<the=10	=12
+word quiz	<the=,,,,,,9	=,-9,,-13,,,-19
+word quote	<the=,20,,12	=,-10,,13,10
+word race	<the=,9,,-10	=,9,,-10
+word raw	<the=,-9	=,,20,,,,19	>N=,12,,,,,11	>s=,,,,,,9
+word recording	<the=13	=12
+word registrar	<the=,,,,,,10	=,,,,,,11
+word remaining	<the=,11,,,,17,30	=,11,,,,17,30	>#=,,,,,,14	>N=,,,,,,29	>s=,15,,,,15,-11
+word reminder	<the=,,,,10	=,,,-8,10,10
+word remote	<the=32,,,,,,13	=34,13,,,,,19
+word rental	<the=19,-10	=19,-10	>N=21
+word replacement	<the=,,,,,,13	=27,,,,,,13
+word repository	<the=20,,,,,,14	=21,,,,,,21	>$=15,,,,,,20
+word rest	<the=,,,-20,,,-45	=-10,,,-21,,-8,-40	>$=,,,,,,11	>be=,,,,,,-22	>prep=-10,,,,,,-20	>s=,,,,,,-9
+word restart	<the=13,,,,,,20	=12,-8,,,,,9	>$=24,,,,,,28	>it=,,,,,,-12
+word result	<the=8,12,,,,,14	=,,,-16,,,19	>prep=,,,-9
+word retry	<the=,9,,15,,,-18	=-13,,,16,,,-36	>N=,,,,,,-12	>prep=,10,,17,,,-12
+word rollback	<the=,,,,,,-12
+word rollout	<the=26,,,-16,,,26	=26,18,,-20,,,27
+word roof	<the=,,,8,,,-8	=,,,38,,,-8
+word root	<the=13,,,,,,28	=15,,,,,,27	>N=,,,,,,15
+word rota	<the=,,,20,,,10	=,,,20,,,10
+word runner	<the=17,,,-9,,,11	=17,,,-11,,,9	>N=30,,,-10,,,19
+word save	<the=,-9,,,,,-16	=24,-20,,-8,,,-11	>N=,-9,,,,,-15
+word scanner	<the=10	=,-14	>N=11
+word scans	<the=,18,,,14	=,11,-8,,12
+word scheduler	<the=,,,,,,-9	=,,,,,,-17
+word scope	<the=,,,,,,8	=-11,,,-15,17,,14
+word score	<the=,-8,,15,43	=,-10,,33,43,,23
+word scratch	<the=,,,11,,,20	=,25,,,,,23	>N=,,,10,,,17
+word screenshot	<the=,27,,,,,19	=,27,,,,,19
+word screenshots	<the=,9,,,,,16	=,,,,,,20
+word seating	<the=,-15,,11,,,-21	=,-15,,8,,,-21
+word seed	<the=8,-10	=9,-11
+word separate	<the=,,,,,,22	=,,,,,20,20	>N=,,,,,20,22
+word serif	<the=-9,-8,,,,,-16	=-12,,,,,,-12
+word settings	<the=-10,9,,22	=,,,22	>N=-12,-9
+word shared	<the=24,-12,,16,,,14	=17,-15,,9	>N=21,-12,,12,,,19
+word shelf	<the=,,,8	=-12,17
+word signing	<the=12,-8	=,14	>N=12,-9
+word single	<the=,21,,27,,,9	=,17,,16,,,11	>N=-10
+word sink	<the=,,,9	=,,,9
+word slides	<the=,,,,,8,-15	=-12,,,11,,32,-13
+word small	<the=-12	=-30,-9,20,,22	>N=-20,-11,15,,23,,-10
+word smaller	<the=,34,,,,-12,20	=,32,,,,-12,20	>N=,17,,,,-11,17	>s=,16
+word smoke	<the=,,,,-9,14,9	=-13,,,,-9,13	>s=-13,,,,,13
+word source	<the=,-11,,-9	=34,,,-13,,,11	>prep=18,,,,,,13
+word spreadsheet	<the=27,,,,,,24	=54,,,,,,24
+word stairs	<the=,-22	=,-24
+word stock	<the=,,,,,,-10	=,-20	>N=,-9,,,,,-9
+word store	<the=13,,,,,,25	=19,13,,,,-8,34
+word storm	<the=,,,,,,-12	=,,,,,,-12
+word studio	<the=-9,8
+word supplier's	<the=11	=11	>N=11
+word survey	<the=-9,27,,-14,12	=-10,23,,-14,12
+word tabletop	<the=16,-14	=16,-14
+word tag	<the=8,,,,,,9	=,-13,,-17
+word terminal	<the=33	=33,,9,,,,12
+word thermostat	<the=-9,,,21	=-9,,,21
+word thread	<the=,-11	=,-20,,,,,-15	>prep=,,,,,,10
+word threshold	<the=,9	=,11,,,,,8
+word timeline	<the=,,,,,,-11	=,-9,,,,,-13
+word timeout	<the=17,,,11	=,,,22,,,14	>$=-10,,,,,,8
+word timezone	<the=,-9,13,9	=,-9,13,9
+word tone	<the=,,,,,,-10	=,,,,,,-13
+word totals	<the=-8	=-10,-11,19,28,,,19
+word town	<the=,,,-10,,,-12	=,,,-10,,,-9	>N=,,,-10,,,-12
+word transcript	<the=,,,,,,-12
+word transfer	<the=,,,,,,12	=18,,,,,,14
+word translation	<the=16,,,17,,,32	=15,,,12,,,37	>N=18,,,,,,23
+word trial	<the=,24,,,,,9	=,21,,,,,9
+word trick	<the=,,,19	=,,11,19
+word typo	<the=,19,,,8,,9	=,18,-9,,8	>prep=,19
+word ui	<the=,,,,,,14	=,,,,,,14
+word upgrade	<the=,,,24	=18,-15,,15,,,20	>prep=14
+word upstream	<the=-13,15	=-14,13,,-8,,8
+word usual	<the=,,,,,,-12	=,,,,,,-14	>N=,-11,,,,,-12
+word vat	<the=,,,,,,-10	=-12,,,14,,,-18
+word vault	<the=,,,,,,-10	=,,,,,,-12
+word vendor's	<the=,,12,-10	=,16,12,-12,,,8	>N=,16,13,-12
+word vendored	<the=,,,,,,20	=,,,,,,22	>N=,,,,,,22
+word venue	<the=32,10,,-16,,,23	=29,,,-17,,,26	>$=10,,,,,,23
+word warehouse	<the=,11	=,10	>N=,,,,,,-20
+word watchdog	<the=,,,9,,,-10	=,,,9,,,-10
+word weather	<the=,,,-30,,,-28	=,,11,-31,,,-34
+word web	<the=-21,,,,,,-13	=-29,-17,,-11,,,-26	>N=,-22,,-13,,,-20
+word wedding	<the=,27,,,,,10	=,25,,,,,14	>s=,13
+word weekend	<the=-12,-25,,-10,,41,-9	=-9,-37,,-10,,41,-20	>$=,-23,,,,39	>,=,,,-8
+word white	<the=,,,13	=12,19,,,,,20	>N=13,-11,,14,,,16
+word whole	<the=16,-17,14,-35,57,-11,34	=13,,11,-34,54,-12,14	>N=30,,20,-58,54,-10,22	>time=,,,,,,-15
+word wiki	<the=,,,-19,,,-24	=,,,-27,,,-17	>$=,,,-16,,,-15
+word wording	<the=,16	=,,,10
+word worker	<the=,,8
+word workshop	<the=,,,,,,-11	>$=,26
+word night's	<time=-10,,,12	=-10,,,12
+word sprint	<time=,,,,,,9	=-15,,,,,8,17	>$=-15
+word winter	<time=-16,,,-9,,,-36	=-16,,11,-10,,,-32	>,=,,,-9,,,-14
+word year's	<time=13,,,-10	=13
+word added	<we=,,,8	=-12,,19,11,,34,15	>N=,,,,,19,10	>the=,,21,23,,,8
+word am	<we=,,,-55,11,9,-14	=,,,-56,9,,-22	>N=,,,-13	>bad=28,-18,28,,,,38	>choose=,,,10,,19,36	>ed=,-9,,,,,-11	>good=,,,,,,-17	>ing=-13,40,,-11,,24,16	>ly=,,,,,,-11	>now=,,,,,,-17	>prep=-21,,,-18,,-12,-14	>still=-15,,,,,,-36	>the=,-9
+word attempted	<we=,,,-8	=26,,,-18,,,11
+word choose	<we=,-19	=,-33,,,,,-39	>N=,-28,,,,,-27	>prep=,,,,,,-9
+word compared	<we=-15	=-16,-8,20,47,,,16	>the=,,,12
+word guess	<we=11	=22,-8,,,,,-13	>$=11,,,,,,-17
+word hope	<we=,,,,,,-23	=-9,,,,,,-33	>it=,,,,,,-12
+word lean	<we=,-13,,,,,-9	=,-14,,,,,-11
+word noticed	<we=,-10	=,-15,24,,19,,8
+word picked	<we=-11,,,,,,10	=-14,21,,9,,,27	>N=-11	>the=,24,,,,,16
+word pin	<we=,25	=,30,17,-14,,-9	>N=,22
+word raised	<we=,,,15	=-13,9,,8,,,-21	>the=,,,12
+word saw	<we=,-9,,33,,,-12	=-11,-28,20,17,,,-39	>it=,-16,9,-20,,,-41
+word ship	<we=,-12	=-34,,,-11	>it=,16,,,,,21
+word sit	<we=,-38	=9,-30	>N=,-15
+word stopped	<we=33,,,,,,31	=22,,,,,,17	>N=33,,,,,,32
+word think	<we=-10,,,,,,-19	=-13,-17,,,,,-34	>$=,,,,,,-15	>it=9	>prep=,-10,,,,,-17
+word thought	<we=32,,,-15,,,17	=26,8,,-43,,,28	>prep=,,,,,,17
+word traced	<we=,,8,-11	=,,8,-11
+word wanted	<we=-10	<you=,,,13	=-16,-15,,19,,,13	>,=,,,16	>the=-13,,,,,,16
+word were	<we=,-18,,,,,-16	=-24,-25,11,,,,-33	>N=-15	>bad=-15,10,11,,,,-28	>ed=-8,,-9,11	>good=21,,,,,,8	>ing=10,-14
+word wish	<we=-9,,,,,,-26	=-16,,,-14,,,-49
+word attached	<you=,,,,,,16	=,,,,,,14
+word convinced	<you=,29,,,,,13	=,14,,-28	>my=,17
+word inbox	<you=,,,27,,,12	=-18,,,53,,,21	>$=-9,,,36,,,18
+word listed	<you=,-14	=-13,-15
+word named	<you=40,,,,,,13	=38,-8,,21,,,16	>N=,,,,,,-13
+word pasted	<you=,10,,,,,-14	=,10,,,,,-14
+question	=-28,-27,-19,-30,-12,-17,-55
+part ^	>#=-23,-30,,15,-18,-24,9	># ,=-9,-12,8,30,,,12	># :=,,,,,,10	># N=,,22	># be=-9,,,24,,,19	># prep=-8,,,,,,33	># s=,-16	># time=,-9	>N=22,,-54,,-46,-26	>N #=,-19,14,12,,-28,-35	>N $=37,47,-24,-78,-28,-20	>N ,=-50,-9,,-9,-18,-10,17	>N .=-12,30,,-12	>N :=13,-16,,,14,-14,-30	>N again=,,,-47,,,-10	>N all=,,,11,,,-14	>N and=,21,16,-17,,,17	>N bad=83,-44,26,,,,98	>N be=18,-15,-20,25,-16,31,20	>N because=,-8,,,,,-22	>N can=,23,,,,,-33	>N choose=,39,-10,-15,,12,34	>N do=,-10,,34,,,19	>N done=-15,-24,14,57,,-12,34	>N ed=19,,,22,,,11	>N get=,17,,,,,25	>N good=,-17,13,70,-16,,41	>N have=39,-13,18,-13	>N ing=,13	>N it=-22,-25,-10,-22,19,,-21	>N ly=25,50,,-8,,,20	>N make=13,-8,,51,-11,,58	>N modal=-11,-18,,-9,,,-20	>N my=-11,-17,,-12,,30,-15	>N need=12,,,-16	>N no=-13,-10,-9,40,,,-21	>N not=11,-11,,,,,-10	>N now=8,,,,,,21	>N only=-16,33,-10,,,,8	>N past=14,-20,-9,28	>N prep=,33,-28,-39,15,35,-28	>N s=13,11,-18,-48,-19,33,-11	>N so=,26,,,42	>N stay=-11,,,11,,,32	>N still=19,,,,16,,29	>N the=31,-9,,15,-13,-24,-64	>N they=,17	>N time=,21,,-12	>N we=,,18,9,17,9,-26	>N when=,,,,,,9	>N will=21,-27	>again=-8,-19,,-47,,,-38	>again prep=,-16,,-17,,,-37	>all=-26,,-29,25,-26,-24,22	>all #=-23,-15,,40,,,21	>all N=,,11,-26	>all good=,,-10,12,,,14	>all make=,,,,,,-10	>all prep=17,49,,-11,,,25	>all s=-15,-11,-15,,,,-72	>all the=,-11,,34,,,22	>and=-43,-18,-16,31,15,-9,13	>and N=,,,-9,,9,-14	>and the=,-9,,,,,17	>and we=,,,11,,,11	>bad=-28,-48,-39,-17,-20,-19,-70	>bad N=-23,-9,,14,-9,,-13	>bad be=,,,-10,,,-17	>bad prep=29,-9,,-13,,,17	>bad s=-29,,-9,-10,,,-34	>bad the=-14,,,17	>be=-10,9,-9,-19	>be N=-8,,,,,,-13	>be it=,,,,,,-10	>because=,35,-11,-25,,-9,14	>because no=,13	>because the=,,,,,,9	>because you=,13	>but=,-17,-20,-27,-8,-14,-23	>but N=11,-17,,-9	>but all=-13	>but it=-17,-11,,,,,-14	>but make=-15,,,,,,-8	>but no=32	>but s=,,,9	>but the=,17,,-10	>but they=-10,,,,,,-10	>but we=,-15,,,,,12	>can=,-16,,-11,19	>can not=26,-10	>choose=-44,74,-10,-10,-24,,65	>choose ,=,-14,,,,13,12	>choose :=,-12	>choose N=17,45,20,,,,31	>choose good=,,,9	>choose it=,17	>choose prep=,46,-13,-22,-8,23	>choose s=,,,,,-12,-14	>choose stay=,9	>choose the=-19,18,,28,,-11,24	>do=-30,-28,,-17,-16,,-62	>do it=,,,,,,12	>do not=-21,-18,,,,,-30	>do the=,,,,,,-17	>do we=,,,,,,-12	>do you=,,,,,,-9	>done=-33,-20,-33,124,-25,-27,121	>done #=,,,26,,,20	>done $=,-15,,33,,,27	>done :=-9,14,,-8	>done N=-13,-25,,20,,,23	>done all=,,,20,,,13	>done good=,12,,15	>done it=50,-21	>done my=,11,,12,,,-8	>done prep=,14,,,,,19	>done s=-9,,,-10,,,-28	>done the=-19,,-8,87,,,45	>ed=-25,47,37,43,-19,19,69	>ed ,=-8,,,-17	>ed :=,24,,,,,13	>ed N=-12,,,-12	>ed it=,,,,,,9	>ed prep=-10,17,,42,,-13,42	>ed s=,12,,17	>ed the=19,,,27,-9,,17	>get=-24,-25,,43,,,16	>get N=,,,9	>get the=,-17,,26,,,12	>good=-65,13,,34,-23,,54	>good !=,,39,25,,,11	>good $=-13,-13,,36,,-9,58	>good ,=,27,-9,-47,19,-17,44	>good :=,,,32	>good N=,19,,,10,39,-9	>good good=,,,-24,,,-25	>good ing=,12,,,,,24	>good make=,-14	>good now=,,,,,,-9	>good prep=-10,,-11,-21,,18	>good s=-12,-28,,13,,,-44	>good so=14	>good the=-23,,,57,,-10,24	>good time=,,,-24,,,-37	>good you=,18	>have=,-15,,-26	>have N=,,,-8	>have prep=14,-8,,-12,,,11	>have the=,,,,,,-15	>if=-37,-36,-14,,,-19,-87	>if N=,,,,,,-20	>if the=-22,-15,-11,,,,-40	>if we=,-10,,,,,-17	>if you=,-9,,,,,-13	>ing=-50,20,12,,-23,-21,-54	>ing :=,34,,-10,,,16	>ing N=-18,-32,,20,,,-11	>ing be=,,,19	>ing good=,13,,30	>ing it=,9,9,,,10,-14	>ing prep=-18,,-9,-19,,,-21	>ing s=,-29,9,9	>ing the=,,20,-31,-8,,-18	>ing you=,21	>it=-17,-47,,15,,-30,-40	>it N=-33,-26,,-14,,,-58	>it bad=8,,,,,,10	>it be=-28,-14,-20,,-11,-11,-43	>it do=39,,,28,,,29	>it good=,,,,,,26	>it have=,,,-17,,,-12	>it modal=-8,,,,,,-11	>it past=,13,8,-11,37,,10	>it prep=,20	>it s=13,-13,,16,,,-9	>it stay=,-12,,,,,-8	>it will=,-8,,,,,-9	>ly=-20,-22,-18,-33,34,-11,-19	>ly N=-8,,,-15,,,-31	>ly the=-8,,,,,,11	>ly we=,,,,,,15	>make=-99,-18,-44,-38,-25,-26,-85	>make N=,-19,,-15,,26,-17	>make it=-13,36,,-13,,,19	>make my=-33,10,-10,-16,,-11,-37	>make prep=,-10,,,,,-9	>make the=-22,-14,-11,-22,-12,-26,-84	>maybe=,,9,-16	>maybe the=,,,,,,11	>modal=-15,-30,-9,-20,,-15,-48	>modal it=,,,,,,-14	>modal not=-14,,,,,,-17	>modal the=,,,,,,-12	>modal you=,,,,,,-10	>my=,-27,-26,-55,-24,-14,-59	>my N=10,-15,-16,-32,-18,-11,-20	>my s=-23,-23,,,,,-34	>need=24,-26,-13,-41,,12,-17	>need N=,,,,,,17	>need it=28,,,,,,13	>need prep=,,,-9,,9,12	>need the=9,,,-16,,,-22	>no=-17,-29,-53,-52,-30,-33,-51	>no $=-27	>no ,=-12,,,,,,-24	>no N=-16,29,-9,55,,,21	>no bad=-22,-28,,-18,,,-75	>no be=-19,,,-18,,,-19	>no can=51	>no ing=13,-24,,,,,25	>no it=11,-9,,,,,26	>no need=-19,10	>no prep=-21,-13,-12,-23,,,-56	>no s=-39,19,,-21	>no the=8,,,,,,10	>not=-34,16,-18,-26,-13,-13,-29	>not N=-21,14,,,,,-9	>not choose=,13,,,,,27	>not good=17,-18,,,,,-16	>not ing=,9,,,,,16	>not it=,-10,,,,,-14	>not my=-11,-11,,,,,-17	>not the=,-12,,,,,-17	>now=-31,-16,,59,,-13	>now N=,,,-16,,,-14	>now done=,9,,25,,,21	>now get=,,,9,,,13	>now ing=,,,,,,-12	>now make=,,,,,,-13	>now so=,8,,10	>now the=,,,,,,-8	>now we=,13,12,,,,11	>only=,20,,11,,,22	>only prep=,26,,16,,,21	>past=-25,11,,72,-15,,22	>past it=,10,,,,,13	>past prep=,,,19,,,15	>past the=-9,,,22	>please=-57,-41,-27,-53,8,-36,-89	>please ,=-10,,,-13,,,-10	>please choose=,-13,,,,,-11	>please do=,,,,,,-9	>please make=-8,,,,,-12,-26	>please my=-10,,,,,,-15	>please prep=,-16,,-13,-9,-9,-16	>please we=-11,,,,,,-15	>please you=,,,,,,-8	>prep=-48,36,-22,-77,-30,-28,-65	>prep N=-29,-14,-14,,-9,-11,-32	>prep all=13	>prep choose=,22,,,,,16	>prep it=16,,,10	>prep make=,,,,,,-11	>prep my=,,,,,9,13	>prep now=,11	>prep prep=,,,,,,-28	>prep the=-13,47,-11,-33,,-12,-52	>prep you=-9,45,,-18,,,23	>s=-18,,-38,36,-61,-30	>s #=10,11,,-24,,9	>s $=,33,,-27,,,25	>s ,=,,,-13	>s :=18,-20,-12,,,,45	>s N=10,,-15,-33,,,-15	>s bad=,27,,-15,,,-22	>s be=,,,30,,,51	>s because=,,,,,,-8	>s choose=10,,,55	>s done=-13,-17,,26,,15	>s ed=,,9,-14,,,-20	>s get=,30	>s good=,,-9,43,,,27	>s make=,,,,,,-10	>s modal=,,,,,,-8	>s past=,,,34,,,17	>s prep=,-36,22,-27,,,-17	>s s=12	>s the=,,,,,,-25	>so=24,-9,15,-14,10,-16,34	>so :=,28,,,,,14	>so N=29,,,,29,,-13	>so it=,18,21,,,,21	>so s=-14	>so the=,,,,-9,,28	>so we=16,-15,,,,,8	>still=30,-33,-10,-18,-10	>still bad=,,,,,,24	>still no=,-18,,,,,13	>the=,-32,,,,-41,-28	>the #=,,,8,,,19	>the N=16,-16,,,,-24,-10	>the bad=-22,-27,11,16,30,,-43	>the because=,,,,,,-11	>the choose=-21,,,,,,-22	>the done=24	>the ed=,20,,27	>the good=,-9,,-19,,,-22	>the ing=,,17,-14,,,45	>the ly=23,,-8,,,,18	>the make=10,-12,,-11,,,-14	>the s=12,20,,,-12,-8,-15	>the time=-14,,,-11,,,-19	>they=-47,-31,-8,-39,,,-22	>they N=-29,-18,,,17,,-36	>they be=-24,,,-15,,,-23	>they do=34,,,,,,32	>they done=,,,,,,-14	>they good=,,,-19,,,-8	>they past=,,17,,-9,,39	>they s=,,,,,,-14	>time=-40,,-13,-31,-8,-29,-25	>time ,=,38,,-9	>time :=,-13	>time N=-9,13,,,,,20	>time s=-13,,,,,,-11	>time time=,-8	>time we=,-11,,,,-9,-13	>we=-20,,-32,,-29	>we N=-40,-21,-9,,,-36,-29	>we bad=53,-14,,,,,18	>we be=,20,,-39,-25,-19,-34	>we can=-34,,,15,,,-47	>we choose=,17,,-20,10,-10,50	>we do=-19,-19,9,-11,,-10,-66	>we done=-11,,,51,,,14	>we ed=12,,,-40,-11,9,24	>we get=,,,9	>we good=,,,57,,18,36	>we have=31,-14,-12,30,10	>we ly=-9,,,,,,-13	>we make=,,,-21,,-9	>we maybe=11	>we modal=15,9,,-22,-12,10,-9	>we need=-12,,,-22,,,-24	>we now=,,,13	>we only=,,,,21,,23	>we past=,16,,35,,,77	>we still=-9,24,,,,25,11	>we will=-34,34,-9,-22,,56,31	>when=-26,19,-19,-59,22,-16,-22	>when ing=,22,,-8,,,27	>when it=,10	>when so=26	>when the=-35,16,-11,-31,,-14,-61	>when they=,,,,,,11	>when we=-8,,,,,10	>when you=,,,-10,29	>why=,-25,,-38,-21,-15,-25	>why do=,,-10,,-10,,-13	>why if=,,,,,,-10	>why modal=,,,,,,-9	>why past=,,,-15	>why prep=8	>why the=,,15,,,,9	>why we=,,21,,,,12	>will=,-14,,,,12	>will N=,-9,,,,,-15	>you=-32,34,,,,-16,-24	>you N=10,36,21,37,,,37	>you be=,,,,-9,,-14	>you can=-11,-8,,-9,,,-29	>you ed=,17,,,32,,21	>you have=,,,-8,,,-9	>you make=,-9	>you modal=,-18,,,,,-13	>you past=,31
+scope_creep:grew	=-106,-3,-7,-11,283
+scope_creep:never-asked	=-97,3,-7,,254
+scope_creep:outgrown	=-3,-4,-2,-3,295
+scope_creep:while-at-it	=,-4,,,290
 scope_creep@consequence	=,,,,-120
 scope_creep@general	=,,,,-120
 scope_creep@past	=,,,,-120
 scope_creep@reported	=,,,,-120
 section-background	=-200,,,-200
 section-blocked	=400,,,,,,200
-section-decided	=,400,,,,,200
+section-decided	=,400
 section-done	=,,,350,,,200
 section-learned	=,,300
-section-planned	=-200,-150,,-399,,,197
-task_created:due	=,-3,,,,105
-task_created:need	=,-4,,-6,,135
-task_created:noted-down	=,-9,-3,-493,,281
-task_created:ticket	=-5,-200,-3,-395,,298
-task_created:todo	=-7,-10,-3,-9,,315
+section-planned	=-200,-150,,-400,,,193
+task_created:due	=-2,-2,,,,105
+task_created:need	=,-3,,-6,,135
+task_created:noted-down	=-4,-8,-3,-489,,271
+task_created:ticket	=-8,-199,-3,-387,,301
+task_created:todo	=-9,-11,-3,-9,,317
 task_created@condition	=,,,,,2
 task_created@consequence	=,,,,,-120
-task_created@general	=,,,,,-120
+task_created@general	=,,,,,-119
 task_created@past	=,,,,,-120
 task_created@reported	=,,,,,-120
-unchecked	=-150,-200,,-400,,150,196
-word aborts	=11,,,,,,9
-word above	=-11,-10,,,,,-17	>#=-9,,,,,,-15
-word accept	=,29,,,,,20	>the=,28,,,,,20
-word acceptance	=,,,11
-word according	=,,,,,,-30	>prep=,,,,,,-30
-word acquisition	=,10,,,,,9
-word act	=,-10
-word action	=-16,,,,,9,-9
-word actions	=,,,,,,10
-word active	=,27,,,,,-12
-word adapt	=,-9,,,,,-14
-word adapter	=,,,11
-word adc	=13
-word adding	=,,,,24,,11
-word addon	=14
-word admins	=,12
-word adults	=,12
-word advanced	=,18
-word advice	=-10
-word age	=,,10,,,,9
-word aggressive	=,,,,,,9
-word agreement	=,,17
-word agrees	=,,,25
-word ai	=-18,38,,,,,14
-word air	=,8
-word airline	=,,,,,,-11
-word alert	=,,,,,25	>prep=,9,,-9,,,15
-word alive	=,8
-word allowed	=9	>prep=10
-word alone	=,13,,,,,18	>$=,,,,,,9
-word alt	=,,,,,11,21	>s=,,,,,9,16
-word alternatives	=,,,,,,-10
-word ambiguous	=,9
-word amount	=,18
-word amounts	=14,,,,,,20
-word analytics	=,,,-16,,,-18
-word android	=10,-14
-word angry	=,-15,,,,,-14
-word animations	=,,,,,,10
-word anna	=,17,,,,,16
-word annotator	=,,,9,,,11
-word annotators	=,,,,,,-13
-word anonymous	=,14
-word answered	=,,,-15
-word antibodies	=,,,,,,9
-word anybody	=,12
-word anywhere	=24,,,9,,,31	>$=,,,,,,21	>,=,,,9
-word apart	=8,,,,,,13
-word apologise	=,,,,,,-9
-word apostille	=,,,9
-word appeal	=,,,,,20
-word appendix	=,9,,,,,26
-word applied	=,,13	>$=,,11
-word approach	=,27,,,,,11
-word approaches	=,,,-14,,,-8
-word approve	=20,,,,,,13	>the=,,,,,,9
-word april	=,,,-13
-word arabic	=,,,-11,,,-20
-word area	=-9,,,,19
-word arguing	=,16,,,,,14	>prep=,15,,,,,14
-word arguments	=,,,,,,-16	>prep=,,,,,,-16
-word arranged	=,-14,,,,15
-word arrive	=,,,23
-word arrived	=,,,25,,,21	>prep=,,,22,,,12
-word art	=-18,38,,,,,14
-word article	=,,12
-word asset	=,,,,,,-16	>N=,,,,,,-16
-word ate	=12,,,-8
-word attachment	=9
-word attachments	=20
-word auditor	=,-12,,14
-word august	=,,,10
-word authors	=,,,,,,-15
-word avoid	=-9,-15,,-14,,,-24
-word b-tree	=,,,,,,10
-word backfilled	=,,,,,,-10
-word background	=,,,,,,-15
-word backoff	=,22,,-9,,,-9	>,=,14
-word bad	=,-9,,13	>s=,,,14
-word badge	=8	>N=8
-word badges	=,-8,,10
-word bails	=12
-word bake	=,,,,,,-12
-word band	=10,10	>$=17
-word bank's	=,,,,,,-13
-word banned	=,8,,,,,10
-word banners	=,,,-10,,,-14
-word baseline	=,,,17
-word basket	=21
-word bathroom	=,-10,,-9,44,,-10
-word batteries	=15,,,,,21,8
-word beat	=,-10,,41
-word become	=,,,,,,9
-word bees	=,,11,,,,9
-word began	=,,-9,,48	>prep=,,,,48
-word begin	=-11,,,,,-9
-word behalf	=,,,,,,-8
-word being	=,,,-11
-word believe	=-10,,,,,,-16
-word belongs	=16,,10	>prep=16
-word below	=-9,,10	>#=,,14
+unchecked	=-150,-200,,-400,,150,195
+word ablation	=,13,,,,,-11
+word above	=-12,,,,,,-19	>#=-8,,,,,,-10
+word accept	=,31,,,,,25	>the=,31,,,,,18
+word acceptance	=,,,9
+word accepts	=,-12
+word accessibility	=,,,,,10,11
+word according	=,,,,,,-20	>prep=,,,,,,-20
+word accounting	=,,,,,,14
+word act	=-9,-11,,,,,-15
+word action	=-15,,,,,8
+word active	=,16,,,,,-25	>N=,17,,,,,-16
+word actually	=,,,,49,,19
+word ad	=21,,,-12,,,10
+word adding	=,,,,24,,15
+word addon	=9
+word adr	=,,,,,,-15
+word afterwards	=-11,,15,,,,-9	>$=,8,15
+word agent	=,,,,,,-12
+word ages	=,,,,,,-8
+word agreement	=,,19
+word aha	=,,,,,,10
+word ahead	=,,9,,,,10
+word al	=90,-10,,,,,45
+word alarm	=,,,-18,,,-14
+word allotment	=,,,,,,-9
+word allowed	=14	>prep=15
+word alt	=,,,,,12,28	>s=,,,,,9,21
+word alternatives	=,,,,,,-8
+word although	=18,,,-13
+word amount	=,19
+word amounts	=,,,,,,16
+word ana	=,,,,,,-10
+word analysis	=,10,,,,,-9
+word analytics	=14,,,-15,,,-13
+word angry	=,-13,,,,,-16
+word anna	=,10,,,,,20
+word annotator	=,,,,,,13
+word announced	=,,,,,,-18
+word anonymous	=,11
+word antibodies	=,,,,,,14
+word anybody	=9
+word anywhere	=39,-9,,21,,,41	>$=11,,,,,,22
+word apart	=12,,,,,,19
+word apostille	=,,,11
+word appeal	=,,,,,19
+word applied	=,,13
+word approve	=18,,,55,,,16
+word apps	=,16,,,,,15
+word arabic	=11,,,-8,,,-12
+word arbitration	=,22
+word archived	=,,,,,,13
+word arguing	=,16,,,,,13
+word arguments	=,13	>prep=,,,,,,-18
+word arrival	=,-9
+word arrives	=11,,,-9
+word arrow	=,-17,,,,,-21
+word article	=,,13
+word asking	=-17,,,,,,-18
+word asleep	=,,,31,,,8
+word assistant	=,,,,,,9
+word attachments	=15
+word attempt	=,,,-9
+word august	=10
+word aunt	=-14,21
+word authors	=-9,,,,,,-23
+word avoid	=,-12,,-11,,,-22
+word awful	=-11
+word aws	=,-13
+word backend	=14,9
+word background	=,12,,,,,-9
+word backoff	=,26,,-12
+word bad	=13,-9,,19	>s=,,,14
+word badges	=,-10,,11
+word balancer	=,9
+word banners	=,,,-11,,,-14
+word basel	=,30,,,,,11
+word baseline	=,,,15
+word basement	=-26,,,,,,-12
+word bastion	=15,,,-8
+word batteries	=10,,,,,22,13
+word battery	=-8,19,,8
+word bay	=-8
+word bayesian	=,,,,,,-12
+word beautiful	=,,,17
+word beds	=,14,,,,,-10	>N=,14,,,,,-10
+word beeping	=,,,11
+word bees	=,,,57,,,16
+word began	=,,-11,,52
+word begin	=-10,28,,,,-9,-9	>prep=,28
+word behaviour	=,,,,,,8
+word being	=,11
+word belongs	=11	>prep=10
 word ben	=,,,,,11
 word ben's	=,15	>N=,15
-word benchmark	=17,9,,-14
-word big	=-11,-16,,,,,-14	>N=-10,-11,,,,,-10
-word bigquery	=13
-word bills	=,,8
-word bin	=,,,,,,11
-word bind	=10,,,,,,10
-word birthdays	=,10,,,,15,14
-word bite	=,,,11
-word blank	=38,,,-32
-word bled	=,,,9
-word blind	=21,-11
-word blinds	=,,,9
-word blocks	=16
-word blots	=,16
-word blow	=,,,,11
-word body	=-10,21,13,,,,15	>N=,22,,,,,13
-word booking	=,-19,,,,,18	>N=,,,,,,13
-word bookkeeping	=,,,22,,,11
-word boot	=18
-word boots	=9
-word border	=,14
-word bother	=,,,,,,15	>prep=,,,,,,15
-word bought	=,,,9	>the=,,,9
-word bounce	=13
-word boxes	=,-15,,,,,-11
-word bracket	=11,25
-word brand	=,12,,-9
-word breach	=,,,,,,-11
-word bread	=,,12
-word breaker	=41,,17,,,,8
-word brief	=,,,,,,20
-word brings	=,-10
-word british	=,-8
-word brochure	=,-12
-word broke	=,,,-12,,,-10
-word brother	=-16,,,,,,-16
-word bucket	=14,,,,,,14
-word bucks	=,,,,,,-14
+word benchmark	=11,10,,-13,,,9
+word berlin	=,11
+word best	=-18,,,,,,-12
+word beta	=,,,,,,9
+word bi	=-10,,,,,,-13
+word bike	=,-20,,,,,-18
+word bin	=,37,,,,,13
+word bindings	=34
+word birthday	=,-9
+word black	=23,-20,13,-16	>$=,,,-10,,,-18	>N=10,-12
+word ble	=13
+word blind	=25
+word blinds	=,,,12,,,-10
+word blinks	=,-8,,58
+word blocking	=-9,-8,,,,,-13
+word blow	=33,,,,13,,20
+word blur	=,,,,,,-15
+word body	=-9,30,14,,,,22
+word boot	=15
+word boots	=9,,,14
+word bother	=,,,,,,11
+word bought	=,,,,,,20
+word bounce	=15
+word bounces	=,,,,,,11
+word boxes	=-8,-9
+word bread	=,,13
+word breaker	=10,,18,,,,11
+word bring	=-8,-21,,-14,,11,-10	>the=,-13,,,,14
+word brings	=,-11
+word british	=,21	>ing=,29
+word brochure	=,-8
+word brother	=-17,,,,,,-23
+word browsers	=,,,,15
+word btw	=,,,,,,-15
+word bucks	=,,,,,,-10
 word bugs	=,,,,,,-11
-word built-in	=,,,,,,-9
-word bullets	=,-9,,17,,,-13
-word bump	=,9
-word burned	=39
-word burnt	=16
-word bus	=,,,,,,10
+word building	=,,,11,,,15	>N=,-20,,12
+word built-in	=,21,,,,,-11
+word bullets	=,-8,,12,,,-9
+word burned	=43
 word business	=,,,-9
-word buy	=,,,,,16
-word buying	=,8
-word caching	=,,,,,12
-word cadence	=,,,,,,8
-word cake	=,,,,,,-27
-word calculation	=,,,21
-word calendars	=,,,,,,-10
-word calibrated	=,,,11
-word calibration	=,-9,,26
-word callers	=,9
-word calls	=,-12,,-15,,,9	>$=,-9
-word camera	=35,-12,,,,35
-word canary	=,,,-9,,,-13
-word capital	=,,,,,,-13
-word captures	=,,,,,,29
-word careers	=,,,,,,-10
-word carries	=,,,,,,-13
-word cast	=,,,,,-10
-word catalogue	=,,,8
-word catch	=,,,-9,,49,22
-word catches	=,17,,-8
-word categories	=,15,,12
+word buttons	=,,,25
+word buy	=,,,,,14,11
+word buying	=,9
+word caching	=,,,,,13
+word cage	=18,15,,-11
+word cake	=,,,,,,-22
+word calibrated	=,,,,,,9
+word caller	=,,,,,,-18
+word callers	=,8,,,,,10
+word calls	=,-11,,-15,,,8	>$=,-10
+word calm	=,,,,,,-10
+word camera	=30,,,,,,10
+word capacity	=,-10
+word captures	=,,,,,,21
+word carousel	=,11,,,,,17
+word carrier	=,16
+word cases	=,-9,13	>N=,,,,,,17
+word cast	=,,,,,-9
+word cat	=-13,-13,,,,,-19
+word catch	=,,,-9,,50,26
+word catches	=,18
 word caught	=12
-word caused	=,,11	>prep=,,11
-word causes	=,,,,,,-8
-word cell	=,20
-word cello	=,22
-word centrifuge	=19
-word ceo	=,,,,,,10
-word cert	=,-12
-word certs	=-9
-word chain	=,,,,,8
-word chair	=,-19,,,,,-18	>s=,-10
-word chairs	=29,,,,,,14
-word charge	=,11
-word charged	=,,,10
-word charm	=,12
-word charting	=,10
-word cheap	=,,,-9,,,-22
-word checking	=,,,,,,-16
-word checklist	=,,,-20,44,,21
-word checks	=,-9
-word chess	=-9
-word chicago	=,12,,,,,15
-word chip	=,,,-12
-word choir's	=,-9,,8
-word chokes	=,,,,,,12
+word caused	=,,12
+word causes	=,,,-9,,,-8
+word ceiling	=,17
+word cell	=,15
+word cello	=,24
+word cells	=,,,-8,,,-9
+word centrifuge	=17
+word chair	=,-18
+word chairs	=29,,,,,,13
+word chaos	=,,,,,,-19
+word charged	=-8,,,14
+word charts	=,,,14,,,9
+word checks	=,-8,,,,9
+word checksums	=,,,,,,-15
+word chess	=-12
+word children	=,10
+word chimney	=,,,,,,-12
+word chip	=,,,-15
 word choosing	=,,,-10	>N=,,,-9
-word christmas	=,,,,,-10
-word chrome	=,,,-8
-word circuit	=-9,,25
-word clashes	=-9
-word class	=15
-word classic	=,-11,,,,,-11	>N=,-11,,,,,-11
-word clean	=,-11,49,37,,,14	>$=,19	>,=,-16,,33	>N=,-8,,-9
-word clean-up	=,,,-13,26,12,8
-word cleanly	=,,,22
-word cleared	=,,,28
-word clearing	=,-9,,,,,-14
-word clinics	=,8
-word cloning	=,12
-word closing	=,,,16,,,9
-word club	=-8
-word co	=,,,,,,-11
-word coach	=,,,,,,10
-word coat	=,,,8
-word coats	=,-8
+word circles	=10,-15
+word circuit	=-10
+word classic	=,,,,,,-11
+word clean-up	=,,,-11,27,15,9
+word cleaning	=,,,,,,-12
+word cleanly	=,,,24
+word cleanup	=9,,,,,,11
+word cleared	=-18,,,40
+word cli	=,,,13
+word click	=,,,12,,,10
+word clicked	=,,,,,,-13
+word client's	=11	>N=11
+word climbing	=8,,,-10
+word closing	=,12,,27,,,11
+word cloud	=-8,,,,,,16
+word club	=,-9,,,,,-14
+word coach	=,,,,,,11
+word codebook	=,,,,,,-8
 word coding	=9
-word cohort	=,,27,,,,8
-word cold	=32,,,,,,12	>N=,,,,,,9
-word colleague	=,-19,,-9,,,-12	>prep=,-19,,-9,,,-10
-word collect	=,,,,,,-19
-word collecting	=,-10,,,,,-11
-word colours	=,-11,,,,,-10
-word comic	=,20,,,,,11
-word coming	=,-8,,,,11,11	>N=,-12	>again=,,,,,,10
-word comma	=,,8
-word commas	=,15
-word comment	=,,,,,,-10
-word committed	=,,,,,,-10
-word common	=-10
-word compares	=,,,13
-word comparing	=,-13,15
-word competitor	=,,,,,,-13
-word compile	=,15
-word compiles	=9,,,12,,,15
-word complain	=-10,,,,,,-18
-word complaint	=,,,,,,-9
-word completely	=8,,,,,,11
-word completes	=,,,,,,-30
-word concert	=,-13
-word configure	=,,,,,,-10
-word configured	=,,,-8
-word confirm	=,8,,,,,8
-word confluence	=,,,,,,-13
-word connections	=,,16
-word consent	=,-14	>$=,-12
+word colleagues	=,,,,,,10
+word collect	=,,,,,,-15
+word colours	=-9,-11,,,,,-13
+word coming	=-17,,,,,11,-10	>again=,,,,,,14
+word commands	=,-10,,,,,10
+word commas	=,13,39
+word comment	=,11,,33,,,-10
+word committed	=,,,,,,-8
+word common	=-19,,,,,,-10
+word compare	=,-21,,,,8,-24	>the=,-19,,,,9
+word compares	=,,,15
+word comparing	=,,20
+word competitor	=,,,-14,,,-28
+word compiles	=20,,,8,,,14
+word complaint	=,,-9
+word component	=,17,,17,,,-33
+word components	=,,,-8
+word concern	=,,,,,,-14
+word concert	=,-9
+word conclusion	=-8,,,,,,-12
+word configs	=,,,-9
+word configured	=15,,,-14
+word conflict	=-11,16,,,,,19
+word congratulations	=,,,-19,,,-25	>prep=,,,-18,,,-19
+word connections	=11,,15
+word cons	=,,,,,,-17
 word consents	=,,,,,,-9
-word considered	=,,,,,,-11
-word consoles	=,,,-18
-word contacts	=,,,9,,19,11
-word contain	=,,11,,,,9
-word container	=,-20
-word contract's	=,,,10
-word contractors	=,13
-word contradict	=,,,10
-word control	=9,,30,-10,,,19
-word conversion	=,,,,,,17
-word converting	=,,,,,,-9
-word convince	=,,,,,,-17	>my=,,,,,,-17
+word considered	=,,,,,,-10
+word consoles	=28,,,-11
+word contact	=-9
+word contain	=,,,,,,10
+word contains	=,-11
+word context	=,,,,,,9
+word continues	=,,,,,,-13
+word contract's	=,,,,,,10
+word contractors	=,14
+word contracts	=,-12
+word contrast	=-8
+word control	=,,29,,,,22
+word controller	=,,,12,,,10
+word conversion	=,,,-10
+word convince	=,,,,,,-15
 word cookies	=,,13
-word copied	=,,,,,,-15
-word copies	=,,,10
-word correct	=,9,,15
-word corrected	=,-8,,22	>the=,,,11
-word correctly	=,,,14
-word corrupted	=,,,,,,-12
-word cors	=10
-word courier	=11,12,,,,,13	>bad=10,,,,,,14
-word course	=,,19
-word courts	=,,,,,,12
-word cousin	=-20,,,,,,-14
-word coverage	=,,,30,,,20	>N=,,,25,,,15
-word covered	=,,,13
-word cpu	=,10,11,-14,,,22
-word cracked	=,,,20,,,15
-word crash	=,-9,,,,,-22	>prep=,,,,,,-10
-word crashed	=-9,,,,,,-10
-word create	=24,,,,,,16	>the=10,,,,,,20
-word created	=,,,-13,,12
-word credited	=,,,13
-word credits	=11
-word cross	=,,,19
-word crossword	=,-21,,,,-9,15
-word crowdin	=,,16,,,,14
-word cue	=,,,,-9
-word cursor	=,,,,,,15
-word custom	=,-14
-word customer's	=,,,9	>N=,,,9
-word customs	=25,-17,,,,,13
-word cute	=,17
+word copied	=,,,,,,-10
+word copies	=32,,,9,,,13
+word correct	=,,,-11,,,-13
+word correctly	=,16,,14
+word corrupted	=11,,,,,,-13
+word cors	=9,-9,,-8
+word cost	=,,,-11,,,-23
+word counting	=12,-14,,8
+word course	=-12,,22,,,25,12
+word courts	=,,,,,,9
+word cousin	=-16,,,,,,-9
+word cover	=,-25,,,,27	>N=,,,,,,9
+word coverage	=-9,,,23,,,14
+word covered	=,-11,,13	>prep=,-11,,13
+word cpu	=,9,10,-15,,,28
+word cracked	=,,,13,,,10
+word create	=19,,,,,,22	>the=,,,,,,23
+word created	=,,,-14,,11
+word css	=,,,,,,14
+word cto	=,,,,,,-17
+word cue	=,,,,-11
+word cupboard	=,13,,-16,,,-8
+word currently	=16
+word cute	=,16,,,,,-21
 word cutover	=,,,10
-word cutting	=,,,,,,8
-word cv	=,,,11
-word czech	=,,,8
-word damned	=,12
-word dashboards	=,,,9,,-9
-word daughter	=,,,,,,-17
-word deadlines	=,,,,,,-12
-word deal	=,,,-12
-word dealer	=,,,,,29
-word debounce	=,19
-word decent	=,,,,,,-11
-word decimal	=,,47
-word decisions	=,-15,,-14,,,-55	>prep=,,,,,,-27
-word deck	=,,,10
-word deep	=,,,9
-word defaults	=,9
-word defects	=,,,,,,-10
-word defender	=12
-word defensible	=,-10,,,,,-21	>$=,-10,,,,,-21
-word definition	=,,,-19,,,-15
-word degree	=,,,,,,-10
-word delayed	=-11,14,,,,,-12
-word delete	=,,,-14	>N=,,,-9,,,-15
-word deleting	=,,,-13,,,-10
-word deliberately	=,15,,,,,10
-word delivered	=,,,11,,,19	>$=9,,,,,,19
-word delivery	=,-9,,,,,14
-word depending	=13	>prep=13
-word deploying	=,,,,,,-20
-word depot	=,,,,,,9
-word describe	=,,,,,,-11
-word designer	=,,,,,,-10
-word desktop	=,27
-word details	=,,,,,,-26
-word develop	=,,,8,,,10
-word diagram	=,,14,-13
-word die	=,,,,,,14
-word difference	=,-8,22,-9
-word digging	=,-25,13
-word direct	=-8
-word director	=,23
-word disabled	=11
-word disaster	=,,,,,,-16
-word discounts	=,9
-word discuss	=,14
-word discussed	=,25
-word discussing	=,9,,,,,-10
-word dishwasher	=,11,,9
+word cuts	=15,,,-9
+word cyrillic	=8
+word d	=,,,24,,,17	>$=,,,24,,,17
+word dana	=,,,,,,8
+word dashboards	=-20,-10,,,,-8,-22
+word dataset	=14,,,,,,27
+word datasheet	=9
+word deal	=,11,,-12
+word dealer	=,,,,,30
+word dear	=,12,,,,,-9	>N=,-9,,-9,,,-19
+word debounce	=,17
+word december	=,8
+word decimals	=,,,9
+word decisions	=,-13,,-14,,,-47
+word deck	=9,-14,,,,,-10
+word defensible	=,-10,,,,,-19
+word definition	=,,,-16,,,-16
+word delayed	=,13
+word delete	=,-9,,-14,,,-14	>N=,,,,,,-16
+word deliberately	=,11
+word delivered	=,,,11,,,16	>$=,,,,,,14
+word deliveries	=9
+word department	=-11
+word depend	=,,,,,,20
+word dependency	=,,,-9
+word depending	=12
+word deploys	=-21,14,,,,,12	>prep=-17,14,,,,,19
+word deprecation	=,,,,,,-18
+word describe	=,,,,,,-10
+word designers	=-9
+word desktop	=,28
+word details	=-11,,,,,,-21
+word develop	=9,,,11,,,12
+word diagram	=,,,-14
+word dice	=20,-9,,,,,10
+word differently	=,,,,,,-24	>$=-8,9,,,,,-10
+word digest	=,,,,,,12
+word digging	=,-24,13,,,,28
+word dinner	=,18
+word direct	=-11
+word disaster	=,,,55,,,-11
+word discounts	=-9
+word discuss	=,8
+word discussed	=,22
+word discussing	=,,,,,,-9
+word display	=,,,14
 word dissertation	=,,,25
-word doc	=,,,9,,9
-word dock	=,,,8
-word documents	=,,,,,,-22
-word double	=,-21	>N=,,,12	>s=,-18,,-12
-word doubled	=,9,,-11
-word doubt	=,,,,,,-10
-word downloads	=,26,,-13,,,-14
-word dr	=20,-10
-word drafts	=,,,11,,,12
+word distro	=-11
+word documented	=,,,-10
+word documents	=,,,,,,-14
+word dog	=,,,,,,-8
+word doubled	=,14
+word downloads	=,26,,-12,,,-8
+word dr	=18,-8
+word drafted	=15	>the=,,,,,,10
+word drafts	=,,,,,,18
+word drag	=21
 word drained	=,,,,,,9
-word draw	=,,,,,,-13	>good=,,,,,,-13
-word drawings	=,-16,,,,,-11
-word drawn	=,32,44,37,,,21	>prep=,34,,23,,,13
-word drift	=,20,15
-word driving	=,,,,,,-9
-word duration	=,14
-word e-stop	=10
-word early	=,,,,,,-12
-word earth	=16
-word east	=,,,,,,17	>N=,,,,,,17
-word edited	=,,,,,,-10
-word edition	=,25
-word effect	=-11,,27	>$=-13,,26,,,,-12
-word eight	=,-16,,25,,,10	>time=,-10
-word electrician	=,-9,,13
-word elm	=,10,,,,,20
-word else	=-10,11,,-13	>$=,14
-word emails	=8
-word emulator	=,,,,,,12
-word ended	=,,,-10,23,,11	>good=,,,-11,23,,11
-word ending	=,27
-word endless	=,,,,,,11
-word enrolled	=,,,9,,,8
-word enterprise	=,,8
-word epochs	=-12,20
-word essay	=,,-13
-word etl	=,,,15
-word evenings	=,,,14
-word events	=12,-9
-word everybody's	=26,-11,,12,,,14
-word exactly	=,,18,9,,,22	>prep=,,,9,,,23
-word example	=,,,,,,-16	>prep=,,,,,,-14
-word except	=11
-word excluded	=,,,,,,20
-word exercise	=,,,,,,-9
-word exit	=-12,,,,,,-16	>N=-11,,,,,,-16
-word expected	=-10,,,,,,-14
-word explanation	=,,11
-word exponential	=,12	>N=,12
+word draw	=,,,,,,-13
+word drawings	=,,,,,,-8
+word drawn	=,32,,33,,,20
+word drill	=,-8,,12,,,-10
+word drive	=,,,,,,10
+word drivers	=33
+word drives	=,,27
+word duplicate	=-13,,,27,,21	>s=-12,,,27,,21
+word duplicates	=-18,22
+word dust	=,16,,,,,9
+word dutch	=,,,13,,,13
+word earlier	=-16	>N=-10
+word early	=,,,,,,-14
+word easily	=,,,,,,-17
+word east	=,,,10
+word eat	=,40,,,,,16	>the=,32,,,,,13
+word eating	=11
+word ecc	=,,,,,,13
+word edited	=,,,,,,-8
+word editing	=8,,,,,,10
+word edition	=,28
+word effects	=,,,,,,-9
+word eight	=,-14,,42,,,29	>time=,,,12
+word electrician	=,,,15
+word eleven	=-9,,,56,,,39	>s=,,,,,,16
+word elster	=,,,,,,13
+word emails	=10
+word emulator	=,,,-23,,,36
+word encrypted	=,,,-22
+word ended	=17,,,-8,27,,13	>good=,,,-10,27,,12
+word enemy	=,13
+word engine	=,,,,,,-22
+word engineer	=-13
+word enjoy	=,,,,,,-18	>the=,,,,,,-9
+word epochs	=-11,17
+word equal	=,,,,,,11
+word essay	=,,-14
+word eu	=18,,,,,,11
+word evenings	=,,,8,,,10
+word event	=,10	>N=,13
+word events	=18,,,,,,8
+word everybody's	=23,-8,,,,,15
+word exactly	=-10	>prep=,,,10,,,19
+word exam	=,-16,,,,28,23
+word example	=,-12,,-10,,,-27	>prep=,-9,,,,,-24
+word except	=18,,,9,,,13
+word exchange	=,,,,,,13
+word excluded	=,,,,,,10
+word existing	=,18,,,,,14	>N=,13	>s=,,,,,,11
+word exists	=9,,,,,,22	>$=9,,,,,,25
+word exit	=-21,,,,,,-24	>N=-20,,,,,,-24
+word expect	=,,,,,,-18
+word expiry	=14
+word exponential	=,11	>N=,11
 word exports	=,,,,,,14
-word extended	=,19,,-22
-word extinguishers	=,,,,,12,13
-word extracted	=17,,,,,,12
-word f	=-11,,,12,,,9	>#=-11,,,12
-word face	=,,,,,,-10
-word facility	=,15
-word fact	=,10
-word factor	=10
-word failed_	=,,,,,,10
-word failover	=,,,,,,-8	>N=,,,13
-word failures	=,,,-14,,,-23	>$=,,,-12	>prep=,,,,,,-10
-word fake	=,-13,,,,,-18
-word fall	=,,,,,,-13	>again=,11
-word fallback	=,-13,,,,,-15
-word falling	=,29
-word falls	=9,,,-11
-word fast	=,-9,,-13,,,-15	>$=,-8,,-11
-word fastest	=,,,,,,-19
-word favour	=,9
-word features	=,11
-word february	=,11
-word feed	=11,,,-16
-word feel	=,,,,,,-9
-word feelings	=,,,,,,-13
-word feels	=,33
-word fetched	=,,,,,,29
+word express	=,18,,,,,12
+word extended	=,16,,-15
+word extracted	=15,,,,,,14
+word facility	=,19
+word fact	=,12,,,,,10
+word factor	=13
+word failover	=,-9,,20
+word fair	=,,,,,,22
+word fall	=,,,,,,-10	>again=,10
+word fallback	=,-11,,,,,-14
+word falling	=-11,25,,-15,,,-9
+word family	=,-9
+word fast	=-10,,,-12,,,-39	>$=,,,,,,-14
+word faster	=,,,,,,-8
+word fault	=9,,,,,,-20
+word favour	=,11
+word february	=,,,,,,-11
+word feed	=8,,,-14
+word feels	=,32
+word fetch	=,10,,20
+word fewer	=,18
 word ffmpeg	=,,,,,,-12
-word figma	=,30,,,,,29
-word figure	=,-23,,9,,,-9	>prep=,-17,,,,,-9
-word filed	=-10,,,9,,35,18
-word fill	=,,,,,,-9
-word finance	=,,,-10,,13
-word finetune	=,12
-word finishes	=8
-word finishing	=,,,,,,-19	>the=,,,,,,-19
-word finite	=,,11,,,,-9	>s=,,,,,,-9
-word fires	=8
-word firing	=,,24,9
-word firms	=,,,,,,-8
-word fit	=,,,28	>prep=,,,28
-word fixes	=8
-word fixing	=,,,,,,-11
-word fixtures	=,,,,,8,14	>$=,,,,,9
-word flagged	=15
-word flakiness	=,,25,,,,9
-word fleet	=,,,-11,,,-12
-word flight	=,9	>be=,11
-word flood	=,,,,,11
-word flying	=21,-10
-word fog	=,10,,,,,11
-word follow-ups	=,,,,,13
-word food	=,,,12
-word footer	=,-10,,,,,-11
-word footnotes	=9,9
-word force	=-9,8
-word foreign	=,11
-word forget	=,,,,,19,35	>prep=,,,,,,14
-word forty	=,-18,,26	>s=,-17,,26
-word fourteen	=-16,,,,,,-10
-word fps	=,,,21
-word frame	=,9
-word framework's	=,,,,,,-9
-word freezes	=,,,,,,-10
-word friendlier	=,,,,,,-8
-word friendly	=,18
-word frontend	=,,,15
-word frost	=,-19
-word ftp	=11
-word fun	=,,,,,,-17
-word funny	=,-8,32,,18	>$=,,,,,,-15
-word furious	=23
-word furniture	=,9
-word g	=,,,,,,-10
-word garage	=-23,,,53,22,,21
-word garbage	=-11,,8
-word garden	=,30,43,21
-word gasket	=,,,21,,15
-word gate	=,,,,,,-10	>$=11
-word gel	=32,,,-25
-word generated	=,,,,,,13
-word german	=-9,,15
-word github	=,,,,,,10
-word glass	=-10
-word glaze	=,,26,,,,9
-word global	=,16,,22
-word glue	=16
-word gmail	=,,16,,,,16
-word gorgeous	=,,,12
-word governor	=,,,15,,,16
-word gps	=,,,,,9
-word gpu	=12,-18,,-16
+word fields	=,-14,,15,,,-13
+word fig	=,,13,14,,,14
+word figma	=,28,,-15,,,50
+word figure	=,-19	>prep=,-14
+word figures	=12,-10,,,,12,24
+word filed	=,,,,,37,21
+word fill	=,9,,,,,-9
+word filled	=11
+word filling	=,,,,,,10
+word filter	=,,,14,,,-19
+word filters	=,,,-17,,,11
+word finance	=12,,,-9,,13,21
+word findings	=,-15,,34,,,22
+word fingers	=,,,-41,,,-25	>done=,,,-41,,,-25
+word finish	=,-14,,15,,-26,-10	>N=,,,,,,-8	>the=,,,17,,-24
+word finishes	=27
+word finishing	=,,,-9,,,-15
+word finite	=,,,,,,-8
+word firing	=,,27,9
+word firm	=8,,,,,,11
+word fish	=,-10
+word fit	=,10,,21	>prep=,11,,21
+word fits	=,-11,,,,,-15
+word fixing	=,,,,,,-8
+word fixtures	=,,,,,9,19
+word flagged	=16
+word flash	=-15,,,,,,12
+word flashed	=9,,,,,,14
+word flicker	=,,,11
+word flight	=,8	>be=,11
+word flyers	=,,,20
+word flying	=20
+word follow-up	=,,,,,11
+word font	=10,,,10
+word fonts	=,39
+word footnotes	=16,,,,,,8
+word force	=-9,9
+word forget	=-10,17,,,,26,34	>prep=,11	>the=,,,,,,20
+word forgive	=-9
+word formats	=,,,11,,,16
+word former	=,,,,,,-8
+word forms	=,11,,,,,-18
+word forty	=,-25,,47	>s=,-25,,47,,,11
+word forward	=,,,,,,13
+word frame	=,,,,,,21
+word frames	=,-12,,,,,8
+word freertos	=,48
+word freezing	=-17
+word fresh	=12,,,,,8,8	>N=13
+word friendlier	=,,,,,,-9
+word friendly	=,9
+word frontend	=,,,8,,,-8
+word frost	=,-23,,24
+word froze	=-10,,,,,,-21
+word fun	=,,,,,,-22
+word funny	=-16,-10,35,,20,,-21	>$=-12,,,,,,-13
+word furious	=13
+word furniture	=,15
+word further	=11,,,,,,25	>prep=10,,,,,,9
+word g	=,,,,,,-8
+word gaps	=,13
+word garage	=-32,,,,26
+word garbage	=15,-11,,-9,,,8
+word garden	=,28,47,22	>need=,33,,22
+word gasket	=,,,16,,15,9
+word gateway	=17
+word generally	=,,,,,,-22
+word generated	=,,,,,,16
+word generator	=,-8,22,14
+word geocoding	=,,,-9
+word ghent	=,19,,,,,9
+word gig	=,,,,,,10
+word global	=,18,,16,,,12
+word glue	=9
+word gmail	=10,,18,,,,16
+word goal	=,,,,,,-29
+word google	=21
+word gorgeous	=28,-11,,22
+word gpu	=10,-12,,-11,,,10
 word gpus	=,,,,,,13
-word grab	=,-10	>the=,-9
-word grade	=8
-word grades	=,,,17,,,15
-word grading	=,,,,,,15
-word grafana	=9,,,,,20,14
-word grandfather	=,,,,,,-10
-word grandma's	=,,,,,,12
-word graphql	=,8,,,,,8
-word grey	=-8,17,,-9
-word grid	=,25,,,,,17
-word ground	=,,12,,,,15
-word groups	=,,11
-word grouted	=,,,-13,,,-13
-word guess	=,-11,,,,,-28	>$=,,,,,,-15
-word gutter	=,,,,,,-8
-word haha	=,-8,,,,,-13
-word halfway	=11,-15,,-20,,,-28	>$=10	>good=,,,-12,,,-22
-word hamburg	=,,,-15
-word hand-written	=,12
-word handbook	=-8,,,,12,,9
-word handoff	=,,,,,,-11
-word hang	=,,19
-word hangs	=24,,,-9
-word happening	=,,13,,,,15
-word happier	=,30	>prep=,30
-word hardly	=,-11,26
-word hardware	=,,,8
-word hate	=,-19,,,,,-17	>it=,-19,,,,,-14
-word head	=-9,,,,,,-11
-word header's	=,,,-12,,,-15
-word headings	=,12
-word headless	=12
-word headline	=,41,,,,,19	>prep=,16
-word health	=,,,9	>N=,,,9	>make=,,,,,,-8
-word heard	=,,,-9,,,-11
-word hearing	=,-19,,11,,,-14	>N=,,,,,,-16
-word heart	=-8
-word heat	=,,8	>,=,,,,,,-8
-word heavy	=,,,,,,-12
-word held	=,23,,12
-word helped	=,,,,,,-9
-word hence	=,,33
-word hereby	=,9
-word hers	=,,,,,,-9
-word hidden	=,20
-word himself	=,,,,,,-8
-word hinges	=,,,,,,8
-word hiring	=,,,,,,9
-word his	=-16,,,-11,,,-14	>N=-16,,,-11,,,-17
-word hits	=,-10
-word home	=,-13,,-14
-word honestly	=-9,-11,,-9,,,-29
-word hood	=,,,,,,-11
-word hosting	=,10
-word hosts	=,,,,,,9
-word however	=16
-word hr	=,31,,-19
-word hrs	=13
-word html	=,15
-word hub	=,,15
-word huh	=,-18
-word hums	=,,,20,,,9
-word hung	=-24,,,,,,11
-word hungarian	=17,-9
-word hurt	=-13,,,,,,-11
-word hypothetically	=,,,,,,-9
-word ice	=18,,,,,,-12	>$=,,,,,,-13
-word icon	=,,,,,,11
-word icons	=18,9,,10,,15,21
-word identical	=,-20,,16
+word grade	=9
+word gradebook	=,,,,,,-10
+word grades	=,,,9,,,18
+word grading	=,,,,,,10
+word grafana	=20,,,,,22,16
+word grandma	=-18,18
+word grandma's	=,,,,,,18
+word graphql	=,11
+word ground	=,,,20,,,21
+word group	=,11
+word growth	=,-9
+word guessing	=,13
+word guests	=,,,,,,14
+word guideline	=,-10,,-8
+word guys	=,,,,,,-9
+word ha	=-15,,,,,,-24
+word haha	=,,,,29,,-12	>$=,,,,30
+word halfway	=,-22,,-37,,,-66	>$=,-9,,-12,,,-21	>good=,,,-8,,,-18
+word hamburg	=,11,,-12
+word hand-written	=-9,8
+word handbook	=-8,,,,13
+word handled	=,,,,,,-9
+word handlers	=,,,,,,-14
+word handles	=-10,,,15,,31,-13
+word handoff	=,,,9,,,-18	>prep=,,,9,,,-18
+word handover	=,,,-12,,,9
+word happen	=19
+word happening	=,,12,,,,10
+word hardly	=,,32,,,,8
+word hardware	=12,,,,,,13
+word hate	=-13,-16,,,,,-21	>it=,-15,,,,,-12
+word headers	=,,,,,9,9
+word headline	=,26,,,,,8
+word health	=,,,14	>N=,,,10,,,9	>make=,,,,,,-9
+word healthy	=,,,-10
+word heard	=,,,-10,,,-18
+word hearing	=,-21,,17,,,-12
+word heat	=-12,,,,,,15	>N=,9
+word heavy	=,,,,,,-11
+word held	=27,13
+word heron	=,,,,,,-8
+word hetzner	=,,,,,,16
+word hidden	=,23
+word him	=,,,-9,,,-16	>$=,,,-8
+word hinges	=10
+word hiring	=,,,9,,,17
+word hits	=,-11
+word holding	=-12,,,,,,9	>the=,,,,,,18
+word holiday	=,,,,,,-16
+word hook	=,,,29
+word hooks	=34,,,,,,12
+word however	=29,,,,,,11
+word hr	=,31,,-16,,,9
+word hung	=-16
+word hurry	=,-17,,,,,-25
+word hurt	=,,,,,,-8
+word ice	=,11	>$=,,,,,,-9
+word icons	=10,12,,,,15,19
+word identical	=,-17,,15
 word ids	=,,,9
-word ie	=,,,,,,27
-word ignore	=,,,,,,-9	>the=,,,,,,-9
-word images	=-12,,11,-10
-word immediately	=,11,,,,,12	>$=,11,,,,,12
-word impact	=-10
-word implement	=,,,,,,-23
-word implemented	=,,,8
-word ines	=,38,,-10,,,20
-word ingest	=,15,,,,,-9
-word inspected	=,,,,,12,13
-word inspection	=,-8,,,,,-15
-word install	=9,-13,,-8	>,=,,,,,,-8
-word insurer	=,,,,,18
-word intact	=,,,36,,,12
-word integers	=,11
-word inter	=,40,,,,,11
+word ie	=,13,,,,,35
+word ignore	=-9,,,,,,-33
+word ignores	=,,14,,,,30
+word ill	=,,,,,,-13
+word images	=-14,,12,,,,10
+word immediately	=,10,,,,,8
+word implement	=,,,,,,-20
+word impossible	=,,,,,,12
+word incl	=,,,10,,,16
+word includes	=,15,17,-10
+word incomplete	=32	>$=32
+word incubator	=,,,10,,15
+word ines	=-8,37,,,,,23
+word ingest	=-9,10,,,,,-9
+word inline	=,,,,,,8
+word inspection	=,-8,,,,,-10
+word inspector	=10,,,9,,,14
+word installer	=20,,,,,13
+word installs	=14,,,14,,,8
+word instructions	=9,,,,,,10
+word insurer	=,,,,,17,10
+word intact	=,,,31,,,12
+word intended	=,,,,,,-18
+word inter	=,39,,,,,12
 word intern	=10
-word intern's	=9	>N=9
-word internal	=-11
-word internet	=,-13,,17,,,-13
-word introduced	=,,,-8,,,-12
-word invented	=,,,,,,-23
-word invite	=-11,12,,,,10,13
-word ios	=,-9,,18,,,12
-word isbn	=10
-word italian	=13
-word item	=,,,,,,14
-word jam	=,,,,,,9
-word jenkins	=10,,,,,,10
-word jira	=18,,,,,9	>N=18,,,,,9
-word journals	=,,,,,,-24
-word jury	=-20
-word kappa	=,,17
-word kevin	=14
-word kid	=,,,9
-word kids	=,-9,,-11
-word kill	=49
-word kiln	=,-16,,26
-word kindly	=,,,,,,-11
-word kitchen's	=,,,14
-word knew	=,,17,,,,40
-word known	=-12,,,,,,-23	>N=-12,,,,,,-9
-word kubernetes	=,17
-word lack	=37
-word lacks	=17
-word ladies	=,,,14
-word lag	=-9,11,,,,,-9
-word laid	=,10	>prep=,10
-word land	=,-9	>prep=,-8
-word lane	=,,,,,,10
-word laptops	=15,,-9,12,,,13
-word ldap	=9,9,,,,,11	>N=9,9,,,,,11
-word leaflet	=,,,,16
-word leaked	=21
-word learn	=,-19,,,,,-15
-word learning	=,-11,13	>N=,-10
-word learnt	=,,27
-word leaves	=-10
-word leaving	=,,,,,,10
-word legally	=9
-word legs	=,27
-word length	=,,21,,,,11
-word lesson	=,-15,16,8	>prep=,-11
-word library	=10,,,34
-word life	=,,,,,,-14
-word lighthouse	=,-23,,12
-word lights	=-9
-word limited	=,,,,,,11
-word limits	=,11
-word limp	=14,,,-14
-word lindqvist	=,9
-word lines	=,,,-12
-word linked	=,-8,,10
-word links	=-25,11,,10,,,-10
-word linus	=,,,-9
-word linz	=,18
-word listened	=,,,,,,8
-word listeners	=,,,,,,11
-word listening	=,,,,,,-9
-word listing	=,-12
-word lists	=,,14,,19
-word literally	=-16,20
-word loaded	=11
-word loader	=,12
-word loading	=,,,,,,-11
-word locally	=29,,,-9,,,19
-word lodash	=,10,,-19,,,-11
-word logistic	=,16
-word looker	=25,,,-11,,,20
-word loop	=10
-word loose	=-12,,21,,,,12
-word lora	=,12
-word lose	=,,,,,,-10
-word lot	=,,,-9,,15
-word loved	=,30,,,,,23	>the=,30,,,,,23
-word lovely	=,-11,,,,,-13	>$=,-11
-word low	=,,,14	>$=,,,17
-word lower	=,-28,,-12,,10,-29	>N=,-24,,,,,-31
-word luck	=-9,,,-8,39,,-15
-word mac	=14,,,,,,12
-word macos	=9,,,,,,12
-word magazine	=,,,,16,,-9
-word mailed	=,,,9
-word maintenance	=,-10,,,,,-32
-word management	=,,,,,,10
-word marathon	=,9,,,,,-9
-word margins	=-8
-word mark	=,,,,,,-12	>the=,,,,,,-11
-word market	=,14,,,,,13
-word marta	=,,,-16
-word mascot	=,15,,,,15,11
-word mastered	=,,,,,,-11
-word matches	=12,,,,,,9	>the=,,,,,,9
-word material	=,,,,,,8
-word mean	=,-14,,-8	>N=,-10,8
-word meant	=,-16,,,,,-11
-word median	=,,,,,32
-word mediator	=,11,,,,,10
-word medical	=-10
-word meet	=,,,,,,-8
-word meetings	=,-10,,,,,-16
-word mei	=,,,,,,-12
-word members	=,,,,,,-13
-word mention	=-8,,,,,,-16
-word mentions	=,,9
-word menu	=,,,18,,,14
-word merging	=,-14,,,,,-11
-word metres	=,,,28
-word metric	=,,,-9,,,15
-word metrics	=,-9,,,,,9
-word midnight	=,,,,,,14
-word migrated	=,,,23
-word milk	=,,,,,9
-word million	=9
-word ministry	=13,-11
-word minus	=,16
-word mirror	=,,,,,,-26
-word mirrors	=,,,,,,18
-word miss	=,,10
-word missed	=,,13,-11,,11
-word mistakes	=-11,,,,,,-14
-word mixed	=,,,,,,-11
-word mixer	=8
-word mm	=,,,,,,17
-word model	=8
-word modules	=,,,,,,-8
-word mondays	=,,,,,,-12
-word monitor	=,,,,,,11
-word monorepo	=,,,,,,11
-word mortgage	=,,,18
-word mostly	=,,15,,19
-word mother	=,,,,,39
-word movie	=,,,,,,-13
-word mr	=12,,,,,,-8
-word ms	=,-17,,,,,-17	>$=,-8	>N=,-9,,-12,,,-13
-word mugs	=,-15,,27
-word mum's	=,,,,,,10
-word museum	=17,,,,,,-8
-word mush	=,,,,,,10
-word must	=,,,,,,-12	>N=8
-word myself	=,-13,,,,,-15
-word mystery	=,,55,-9
-word nah	=,18
-word named	=,,,17	>N=,,,,,,-14
-word nan	=,,23
-word native	=12,16,,,,,14
-word nearly	=,,9,,12	>N=,,,,12
-word needed	=,-12	>$=,-10,,,,,-12
-word neighbours	=-10
-word newcomers	=,13
-word nicely	=-15,,,30	>,=-12,,,11
-word nightmare	=-19,14	>$=,,,,,,-9
-word nights	=,,,13,,,17
-word nod	=,22
-word normal	=,-9,,12	>$=,,,18,,,11	>prep=,,,,,,-14
-word normally	=,,,,,,-18
-word notarization	=14
-word notebook	=,-9
-word notice	=17,-15,,,,,-12	>$=20,-15,,,,,-11
-word notices	=-11,,,,,,-31
+word intern's	=13
+word internal	=-9
+word internet	=,-8,,16,,,-16
+word investors	=,,,,,,-12
+word invitations	=,-9
+word invite	=-9,19,,,,11
+word invites	=,-10
+word ios	=,-9,,14,,,13
+word italian	=18,10
+word item	=-8,,,,,,25
+word jam	=,,,,,,11
+word jenkins	=11,22,,24,,,18
+word jira	=14,,,,,9	>N=15
+word jobs	=,-11
+word joke	=,,,,,,-12
+word jonas	=,,,18
+word journals	=,,,,,,-23
+word jumps	=,,,,,,11
+word jury	=-16
+word k	=-15,28,,-12,,,-11	>#=-11
+word kafka	=,,,-11
+word kappa	=,,18
+word kernel	=,,,-12
+word keyboard	=,,,,,,-11
+word kid	=,,,10
+word kid's	=,,,,,,-21
+word kill	=10
+word killed	=15
+word kills	=14,,11,,,,11
+word kiln	=,-18,,24
+word kinda	=,-16,,,,,-20
+word kindly	=,,,,,,-9
+word kits	=28,,,,,,15
+word knew	=,,,,,,32
+word knowing	=-21,,,,,,-24
+word known	=-11,-14,,,,,-37	>N=-11,,,,,,-10
+word korean	=,10,,,,,9
+word kubernetes	=,14,,,,,12
+word label	=-10,-10	>N=,,,,,,14
+word laid	=,,,13	>prep=,8
+word lane	=,-21,,,,,9
+word languages	=,-9,,,,,-12
+word laptops	=,,-11,15,,,15
+word large	=-10,,,,,,-19
+word lasted	=,,,,,,-16
+word latency	=,,,,,,9
+word lawn	=-14,,,,,,-8
+word ldap	=,11,,,,,10	>N=,11,,,,,10
+word lead	=,,,-9
+word leads	=8
+word leaked	=10,,,14
+word leaks	=,,,,,,13
+word learn	=,-18,,,,,-14
+word learning	=,,19
+word leasing	=,-8,,,,,9
+word leaving	=-8
+word legally	=8
+word legend	=,,,,,,-16
+word length	=,,20,,,,8
+word lesson	=-10,-15,18,9,,-10,-16
+word library	=,9
+word license	=,-26,,-12,,,-11
+word life	=,,,,,,-9
+word lighthouse	=,-21,,9,,,-15
+word lights	=,,,10,,,10	>be=,,,10
+word likes	=,-9,,,,,-13
+word limits	=,,,-8,,,-12
+word links	=-16,16,,,,,-23
+word literally	=8,,,,,,30
+word loaded	=31
+word loader	=,10,,-21
+word loan	=14,13,,,,,10
+word local	=,17,,,,,13	>N=,,,,,,8	>s=,16
+word locale	=-9
+word lockfile	=,,,,,,9
+word lodash	=,10,,-11,,,-12
+word logic	=9
+word loses	=-15,,,,,,-19	>the=-11,,,,,,-23
+word lot	=,,,-9,,16	>prep=,,,,,,-10
+word loudly	=,14,,,,,23
+word loved	=,30,,,,,16	>the=,31,,,,,16
+word lovely	=,,,,,,-19	>$=,,,,,,-11
+word low	=10,,,,,,12
+word lower	=,-27,,-13,,9,-23	>N=,-24,,,,,-23
+word luck	=-9,,,,40,,-26
+word m	=,-10
+word machines	=,,,,,,9	>$=,,,,,,10
+word macos	=10,,,,,,10
+word macro	=,,,,,,9
+word mailed	=,,,,,,-13
+word mailing	=,12
+word maintenance	=-12,-16,,18,,,-51
+word makes	=-10,-15,13,-18,,,21	>N=,,,-11,,,12
+word mara	=,9
+word marit	=15
+word mark	=,,,,,,-22	>the=,,,,,,-24
+word market	=,16,,,,,26
+word marta	=,,,-13
+word mascot	=,18,,,,16,13
+word master	=,,,,,,-15
+word matches	=,,,,,,17	>the=,,,9
+word mean	=-21,,,-8
+word meant	=-10,-19,,,,,-22
+word meantime	=,9
+word measure	=,-8,,,,11
+word measured	=,,,,,,15
+word measurements	=,,,-13
+word meet	=,,,,,,-9
+word mention	=-8,,,,,,-14	>it=,,,,,,-11
+word mentioned	=,,,,,,-13
+word menu	=,-10,,15,,,14
+word merges	=,21,,23
+word merging	=,-15,,,,,-14
+word methods	=,9
+word metric	=,10,,-10,,,17
+word metrics	=,,,,,,8
+word mhz	=8
+word migrate	=,,,,,,-19
+word million	=11
+word mine	=-17,-14,,,,,-10	>be=,,,,,,-9
+word ministry	=8,-18,,,,,-17
+word minor	=,33,,,,,14
+word minute	=,,14
+word mirror	=,,,-8,,,-29
+word mirrors	=,,,,,,13
+word mismatch	=,,,40,,,30
+word miss	=,,,,,,-12
+word missed	=,,14,-13,,10
+word mit	=33,,,-8,,,-13
+word mixed	=,9,,,,,-10
+word mixer	=,,,,,,11
+word mm	=,16,,,,,17
+word mock	=,,,32,,,9
+word model	=,,,9
+word modem	=,,,,,,8
+word monitor	=,,,,,,12
+word monorepo	=,,,,,,10
+word movie	=,,,,,,-9
+word mr	=13
+word mum	=-13,,,,,,-12
+word myself	=,-11
+word mystery	=,,13
+word n	=36,27,,,,,34
+word native	=20,14	>N=,14
+word nav	=-14,,,,,,-16
+word navigation	=,-11,,-24,,,-19
+word needed	=-14,-9,,,,,-10	>$=-10,,,,,,-16
+word negative	=29
+word neighbours	=,-8,,,,,-32
+word net	=,,,,,,-29
+word nicely	=-17,,,37
+word nicer	=,,,,,,-10
+word nightmare	=-28,19
+word nights	=,20,,10,,,19
+word nod	=,16
+word nor	=11
+word normal	=,-21,,12,,,-23	>$=,-15,,16
+word normally	=,,,,,,-16
+word notebook	=,-10
+word notice	=15,-14	>$=17,-8
+word notices	=-11,,,,,,-33
 word november	=,,,,,,-10
-word nowhere	=20,11,,,,,15
-word nulls	=,,,,,,10
-word nursery	=,-9
-word nvm	=,,,30,,,26
-word oauth	=12,,,,,,15
-word object	=,,,,,,13
-word objections	=,,,,,,-13
-word obviously	=,-11,,,,,-19
-word october	=,,,20
-word odd	=35,-12,,-9,,,-17	>$=38,,-9,,,,-15
-word offers	=,-11,,,,,-14
-word officer	=-9
-word offline	=,8
+word nowhere	=31,,,,,,21
+word nurses	=-10
+word o	=,,,33,,,13
+word objections	=,,,,,,-18
+word objects	=,,,,,,-23
+word obviously	=,-9,,,,,-10
+word october	=,,,15
+word odd	=-11,-10,,,,,-20	>$=,,,,,,-11
+word offers	=,-13
+word offline	=13
 word okafor	=,,,,,,-11
-word opinion	=-15,,,,,,-15
-word ops	=,-10,,,,10
-word ops-	=,,,,,20	>#=,,,,,20
-word opt-in	=,,,,,,12
-word opted	=,,,,,,12
-word orders	=,,,-10,,,-16
-word originally	=,,,,,,9
-word oslo	=8,,,-15
-word otherwise	=-10,,,,,,-19	>$=-10,,,,,,-16
-word ours	=,,23,,,-10
-word outage	=,,,,,,-15	>prep=,,,,,,-8
-word outages	=,,,,,,-16
-word outcome	=24,,,-9
-word outdated	=,,14,,,,10
-word outline	=,8,,,,,-9
-word outlook	=,,-8,,,,11
-word outputs	=,,,,,,10
-word overtime	=,9,,,,,13
-word overview	=,,,,,,-11
-word owes	=,,,,,10
-word owner	=21,,,-10,,,22	>prep=,9,,,,,12
-word p	=,11,,13	>#=,,,8
-word p-value	=12,-9,,,,,-13
-word package	=,,,,,,9
-word pager	=,,,-10
-word pagerduty	=-15,12
-word pagination	=,,,,,10
-word paid	=-13,-11,,50,,,15	>$=,-13,,38,,,20	>the=,,,14
-word painful	=,,,,,,-8
-word painted	=,,,21,,28
-word pairs	=,,,11
-word pancake	=,,,,,,9
-word panels	=9,24
-word papers	=-15,-10,,29
-word parcel	=,,,,,,-27
-word parents	=,,,,,,10
-word parking	=,-12,,,,12,-11	>$=,-12,,,,,-12
-word parsing	=12,11,,16
-word partition	=,,,12
-word partner	=10,,,,,,12
-word passports	=,,,,,,8
-word password-protected	=10
-word paste	=,,,,,,-10
-word path	=,,,,,-10	>$=,-11,,,,,-9
-word patients	=13,,10,-14
-word pauses	=9,19
-word paying	=-11,-10,,26,,,-9
-word payment	=19	>N=14
-word payments	=,,,,,,12	>$=,,8,,,,12
-word payroll	=9,,,,,-10
-word pdfs	=,,,,,,-15
-word peace	=,16
-word peak	=,,20
-word pending	=,,,,,,15
-word percent	=,,,,,,-14
-word perfectly	=,23,9,-8
-word performance	=,10,,12,,,16
-word permissions	=,,,,,,-10
-word permit	=,-15,,,,9,11
-word petra's	=,16
-word phase	=,,,,,18
-word phew	=,-9	>$=,-9
-word phoning	=,,,,,29
-word photo	=,-9
-word pick	=-10,-18,,,,,-28	>the=,-12,,,,,-9
-word picker	=,,,11,31
-word pier	=,,,-8,,,-19
-word ping	=,-9,,,,,-16
-word pipeline	=22,,,-9	>be=24,,,-8
-word places	=,,,15
-word planner	=,,9
-word planning	=,,,,,,11
-word plant	=22,,,,,,9
-word platform	=,,,,,10
-word platforms	=,,,17,,,10
-word play	=11,,,,,,9
-word played	=,-11
-word players	=,,,,,,8
-word playlist	=,19,,,,,-9
-word plug	=,,,,,,8	>prep=,,,,,,8
-word plugged	=,,,14
+word omg	=,,,,,,-14
+word one-sided	=,27
+word opinion	=-20,,,,,,-17
+word opinions	=,,,,,,-10	>prep=,,,,,,-9
+word ops	=,,,,,10
+word ops-	=,,,,,21,8
+word optional	=,43,,,,,16
+word orange	=,,,-8
+word ordered	=,14,,,20
+word ordering	=18
+word origin	=,,,,,,-18
+word oslo	=-9,,,-17,,,-10
+word otherwise	=-14,,,-10,,,-19	>$=,,,-8,,,-13
+word ours	=,,24,,,-10,-25	>$=,,,,,,-9
+word ourselves	=,,,,,,12
+word outcome	=16,,,-10
+word outliers	=,,,-15,,,-9
+word outline	=,,,,,,-9
+word outlook	=,,-10,10,,,13
+word overflow	=,,,,,,-15
+word overkill	=,,,,,,13
+word p	=,,,13	>#=,,,9
+word pack	=,,,,,,10
+word packages	=,,,,,,16
+word paged	=11,,,,,,13
+word pagerduty	=-15,,,,,,-16
+word pagination	=,,,,,9
+word painted	=,-11,,17,,,-11
+word pairing	=14
+word pairs	=,,,9
+word palette	=,,,,,,-13
+word panels	=,,,,,,-26
+word parents	=,,,,,,12
+word parish	=,-24
+word parked	=,-15
+word parking	=,-15,,,,12
+word parquet	=,,,-15
+word parsing	=13,14,,17,,,11
+word partial	=,-9
+word participant	=,-9
+word participants	=,,,,,,-10
+word parties	=,8
+word partition	=,,,11
+word partner	=,,,,,,14
+word passages	=,,,31
+word passports	=,,,,,,9
+word password-protected	=9,,,,,,10
+word patients	=,,11,-8
+word pauses	=10,18,,,,,15
+word pavel	=,,,-15,,,-28
+word paying	=-19,-11,,24,,,-22
+word payments	=-13
+word payroll	=,,,,,-10	>be=,,,,,,-10
+word pdfs	=,,,,,,-13
+word peace	=,12
+word pending	=,,,,,,26
+word percent	=,,,,,,-15
+word perfect	=-11,-10,,-9,,,-39
+word perfectly	=26,15,,-8,,,-13
+word performance	=,13,,15,,,18
+word permission	=,,,,,,-19	>prep=,,,,,,10
+word phones	=,,,,,,30	>$=,,,,,,8
+word physics	=,,,13,,,-15
+word pi	=-10
+word picker	=-8,,,,,,12
+word picking	=,-9,,,,,9	>good=,-9
+word ping	=,14,,,,,-16	>my=,14,,,,,-16
+word pink	=,-14,,10
+word pizza	=-10,,,,,,-28
+word placeholder	=,,,,,,-13
+word placeholders	=8,42,,-8,,,14
+word planned	=-13,-10,,15,,,-38	>prep=,,,,,,-19
+word plant	=25,,,,,,18
+word plaster	=,,,54
+word plate	=12,,,,,,11
+word platform	=,,,-9,,10
+word play	=12,,,,,,8
+word players	=,,,,,,13
+word playlist	=,-12
+word plead	=,10,,,,,10
+word plenty	=-15,,,,,,-8	>prep=-15,,,,,,-8
+word plot	=21,,,-12,,,-15
+word plugged	=,,,10
 word plugins	=11
-word points	=,,,,,,8
-word police	=,8
-word polish	=,-11
-word poll	=,,,,,,-16
-word polling	=,21,,,,,12
-word port	=,-26
+word podcast	=,,,,,,10
+word pods	=,,,-10,,,-16
+word polish	=,-8,,17,,,14
+word poll	=-12,,,,,,-32
+word polling	=,18,,,,,12
+word port	=,-26,,,,,-47
+word porto	=,-15
 word pos	=,,,,,,9
-word position	=,,,-9,,,-12	>$=,,,-9,,,-12
-word possibility	=,,,,,,-11
-word possible	=,-14,,,,,-14
-word posted	=,,,,,,-24
-word posters	=,-9,,15
-word postmortem	=,,,-11,,,-22	>be=,,,-10,,,-18
-word postpone	=,19,,,,-9
-word postponed	=,25,,,,,16
-word posts	=,,,,,,-22
-word poured	=,,,,,,-10
-word power	=,-12,,48,,-8,13	>N=,,,,,,-11
-word preference	=-22,,,,,,-32
-word prep	=,,,,,,10
-word prepare	=,14,,,,22,-8	>the=,17
-word preparing	=,14,,,,,11
-word preregistration	=,8
+word position	=-10,,,-10,,,-12
+word posted	=,,,,,,-22
+word posters	=,,,,,,10
+word postpone	=,16,,,,-9
+word posts	=,-11,,,,,-18
+word prefer	=,-11	>N=,,,,,,30	>s=,-12,,,,,-24
+word preference	=-19,,,,,,-24
+word prepare	=,16,,,,22	>the=,17
 word pretend	=,,,,,,-11
-word preview	=9,,,,,,12
-word previewed	=-22,,,,,,-23
-word prices	=15,,-11
-word printer's	=,,,10
-word privacy	=,-11
-word problems	=-10,,,,,,-30	>prep=,,,,,,-20
-word process	=,,,,,,8	>$=,,,,,,14
-word processes	=,,,,,,-9
+word pretty	=,,,,,,-13
+word preview	=19,,,-8,,,17	>s=,,,-9
+word prices	=,9,-11
+word printed	=-21,30,9,13,,-9,22	>$=-12,16,,8,,,14
+word printer's	=,,,21,,,43
+word private	=,,,,,,13
+word priya	=,17
+word probably	=9
+word problems	=-9,,,,,,-19	>prep=,,,,,,-18
+word procedure	=,,,,,,-13
+word process	=,,,,,,8	>$=,,,,,,16
 word procurement	=,,,,,,-18
-word produces	=,-8
-word product	=,-14,,,,,-10
-word production	=-8,-9,,,,,-22
-word program	=,10
-word projects	=,,,-11
-word property	=,,13,,,,11
-word proposal	=,-8,,11,,,-13
-word proposals	=,16,,,,,9
-word proposed	=,37
-word protection	=,,,,,10
-word proud	=,,,,,,-12
-word provided	=,,,-14,,,-29
-word publish	=22,,,,,12,11	>prep=,11
-word published	=,,,13,,,12	>$=,-13,,16
-word publishers	=,,,,,,-9
-word pulled	=19
-word pupils	=-10,,12
-word purchase	=,,,,,,12
-word purchasing	=,,,-10
-word purpose	=-18,,,,,,-27
-word push	=,-8,,-16,39,,8	>prep=,,,-12	>s=,,,,,,24
-word pushing	=,,,,,,-20
-word python	=,16,,-13	>#=,16,,-12
-word qa	=,-8,,12,,,-15
-word quality	=,12
-word quarterly	=,,,10
-word queries	=16
-word quests	=,,,-9,,,-14
-word queued	=9
-word quickly	=,-19,,,,,-18
-word quiet	=,,,,,,-13
-word quotes	=-9,13,,,,,-19
-word radio	=13
-word rail	=,15
-word rain	=,12
-word rate-limit	=,14
-word rates	=,,,10
-word re	=,,,-8
-word reach	=,,,,,,-12	>the=,,,,,,-10
-word reachable	=,,,10
-word reached	=,,,,,,-10
-word reaches	=,,,,,,-12
-word readable	=,,,17
-word readings	=,,,,,,-11
-word readme	=,,,,,,9
-word really	=,-17,,,,,13	>N=,,,,,,9
-word rebooked	=,,,,,,-10
-word reboot	=,-9
-word rebuilt	=,-13,,15,,,-14
-word recall	=,,22,12
-word received	=,,,,,,-20
-word recent	=,,,,,,-15
-word recipe	=,,15,,19
-word recipes	=,,,,,,23
-word recommendation	=,,,,,,-20
-word reconciled	=,,,12,,,-13
-word reconciliation	=,,,,,,16
+word produces	=,,,,,,10
+word program	=,13,,,,,14
+word projects	=,,-9,-12
+word promised	=,,,,,9,15
+word proofread	=,,,,,,-10
+word property	=,,,,,,12
+word proposal	=,-9,,,,,-11
+word proposals	=,15,,,,,10
+word proposed	=,32
+word pros	=,-12,,-12,,,-41
+word protect	=16
+word prototype	=,,,27,,,9
+word prototypes	=,-13
+word provided	=,,,-16,,,-28
+word published	=,,-8
+word pull	=16,,10,-25,,,-10	>N=,,,-14,,,-16
+word pulled	=24
+word pulling	=,12,,,,,11
+word purchase	=,,,,,,16
+word purchasing	=13,17
+word push	=15,-11,,-19,40,,17	>prep=,,,-11
+word puzzle	=,,,,17
+word python	=,33,,-15	>#=,12
+word qa	=,-9,,,,,-13
+word quality	=,13,,,,,8
+word quarterly	=,,,11
+word queries	=11,,,-13
+word quickly	=-8,-19,,,,,-28
+word quiet	=,,,-13,,,-25	>$=,,,-11,,,-15
+word quotes	=,17,,,,,-17
+word r	=,,,,,,12
+word rail	=,34
+word rain	=,10
+word raise	=,,,,,,-10
+word range	=,,,,,,-11
+word reaches	=,,,,,,-10
+word readable	=,,,21
+word readers	=-9
+word readings	=,,,,,,-12
+word real	=-9,14,14,,,,-13	>N=,,,11,,,-18
+word really	=,-14,,,,,-15
+word reasons	=,-9,,,,,-22
+word rebuilt	=-10,,,14,,,-11
+word recall	=-12,,20,12,,,-9
+word receipts	=,-9,,,,,-18
+word received	=,,,,,,-17
+word recent	=,,,,,,-17
+word recipe	=,,16,,21
+word recipes	=,10,,-9,,,28
+word recommendation	=,,,,,,-15
+word reconciled	=,,,10,,,-19
+word reconciliation	=,,,,,,12
+word recorded	=-11,25,,-11,,,13
+word recordings	=,,24,,,,13
 word recover	=,,,12
-word recovered	=,,,19
-word recovers	=-15,,,,,,-16
-word redirects	=,,,-15,,,-17
-word redo	=,,,,16	>the=,,,,16
-word redrawn	=,,,24,,,8
-word ref	=,,,,,9
-word refactor	=,28,,,,,38
-word refactoring	=,-10,,15,,,14
-word referrals	=,20
-word reflog	=,,,10
-word regarding	=,13
-word regenerated	=,,,19,,,14
-word registered	=13
-word rehearsal	=18,8
-word reject	=,22
-word releases	=,-10
-word reload	=10
-word remains	=,,,,,,-9
-word reminder	=,,,-8,,10
-word reminders	=,14
-word remote	=,12
-word renames	=,,,,24
-word renaming	=,,,,17	>the=,,,,17
+word recovered	=,,,13
+word redirects	=,-12,,-15,,,-30
+word redo	=,,,,19	>the=,,,,19
+word redone	=,10
+word ref	=26,-10,,,,9
+word refactor	=15,13,,29,,,38
+word refactored	=,,,,,,10
+word refactoring	=,,,12
+word refresh	=,19
+word refunds	=,,,,,,8
+word regardless	=,11,,,,,9
+word regenerated	=,,,16,,,16
+word regex	=,11,,,,,18
+word registered	=14	>N=,,,,,,-13
+word rehearsal	=18,,,,,,16
+word reject	=,24
+word released	=,,,-9
+word releases	=,-19,,,,,-9
+word reload	=9
+word reminders	=,13
+word remove	=,8
+word renamed	=,,,,,,-9
+word renaming	=,,,,17,,13
 word render	=,,10
-word rendered	=,,,,,,-10
-word renderer	=15,10
-word renders	=11,,-8	>prep=,,,,,,11
-word renew	=,,,,,8,9
-word renewal	=,,,,,,10
-word renewing	=,20,,,,,22
-word rents	=8
-word repair	=,11
-word repaired	=,21
-word replace	=,-13,,,,,-18	>the=,-11,,,,,-23
-word replaced	=,,,17
-word replacement	=9
-word replayed	=,,,15
-word replicas	=,,,,,,9
-word reported	=,,,,,,-29
-word requested	=,-10
-word requests	=11,10,,,,,10
-word rerun	=,,,,,,-12	>the=,,,,,,-9
-word reserved	=19
-word residual	=,,,-13
-word restarted	=,,,-10
-word result	=,9,,-10
-word retention	=,27	>be=,,,,,,9	>prep=,20,,,,,-11
-word retraining	=,18
-word retried	=,,,,,,-8
-word rev	=,26,,9
-word reverted	=,,,8
-word reviewers	=,,13,,,,13
-word reviews	=,16,,,,,14
-word revision	=,12,,,,,-8
-word revisions	=,,,10
-word reworked	=,13
-word rewriting	=,10
-word rewritten	=,,,10,,,9
-word rich	=,11,,,,,15
-word rights	=13,,,,,,23
-word ring	=,-16
-word riser	=,,,14
-word risks	=,,,,,,-14
-word road	=11
-word robot	=8,,,29
-word roles	=,10,,,,,10
-word roll	=,,,,,,-10
-word rolled	=,,,13
-word rolling	=,,,,,,14
-word root	=,,8,,,,22
-word rotate	=,18,,,,15,19	>the=,18,,,,,19
-word rotation	=,,14
-word rough	=,,,,,,16
-word round	=,17,,,,,17	>it=,,,13
-word ruled	=,20,,,,,12	>prep=,,,,,,12
-word rules	=,-8	>$=,-18,,,,,-11
-word sage	=,24
-word salary	=,13
-word sale	=9
-word sales	=-12
-word samples	=,-13	>prep=,,,,,,-12
-word saving	=,,,16
-word scan	=,-14
-word scanned	=,,,14
-word scheduled	=8
-word scheme	=,-10,,,,,-15
-word scripts	=,,,,,,9
-word sculptures	=,,,,,,8
-word sea	=,14,,,,,10
-word sealed	=,,,-16,,,-13
-word seals	=,,,21
-word season	=,10
-word seats	=,11,,,,,18
-word sec	=29,,,-12
-word secret	=13,,,,,,16
-word secrets	=16
-word sections	=,,,,,,-13
-word seeing	=,,,19
-word seems	=,,8
-word semicolons	=,,,9
-word seminar	=,,,,,,-14
-word sense	=,-16,,-13
-word sensors	=,,24,,,,14
-word sentences	=,,,,,,-12
-word sequence	=,,19,,,,13
+word rendered	=,,,,,,-9
+word renderer	=14,10
+word renewing	=,18,,,,9,23
+word renovation	=,,,,,,-8
+word reopen	=-8,14
+word reopened	=,,,-19
+word repaint	=,-9
+word repaired	=,19,,,,,16
+word replace	=,,,,,,-11
+word replica	=,,,-9,,,-14
+word replicas	=,,,,,,21
+word replicated	=,,,,,,-11
+word replied	=,,,-12,,,-9
+word reported	=,,,,,,-21
+word reporting	=,8
+word reproduced	=27,-12,,-20
+word requested	=,-8
+word requests	=-16,9,,12,,,17	>prep=-21,,,12,,,9
+word required	=14,,,,,,12
+word rerun	=,,,,,,-10
+word reserved	=20,,,,,,23
+word residual	=,,,-9
+word response	=,,,,,,15
+word restarted	=,,,-12
+word restore	=-11,13,,-11,,,10	>prep=,22,,9,,,17
+word retention	=-9,22
+word rev	=,25,,8
+word reviewers	=-9,,14
+word reviews	=,16,,,,,12
+word revision	=,,,,,,-11
+word revisions	=,-8,,11
+word rework	=,21	>the=,21
+word reworked	=,9,,,,,13
+word rewritten	=,,,12,,,10
+word ring	=,-17
+word rip	=,,,,,,-19
+word risk	=-10,,,,,,-20
+word risks	=,,,,,,-11
+word risky	=,,,,,,15
+word river	=8
+word road	=14
+word robot	=,,,29
+word roles	=,11,,,,,10
+word rolls	=-10,12
+word roster	=,,,,,,16
+word rotate	=,14	>the=,14
+word rotterdam	=9
+word routing	=,18
+word ruled	=-9,15,,,,,24	>prep=,,,,,,15
+word rust	=,50,,,,,57	>$=,45,,,,,51
+word sage	=,28,,33,,,10
+word sales	=-18,,,,,,-11
+word sam	=,,,,,,9
+word samples	=,-11
+word sanne	=,,,,,,-9
+word sat	=-15
+word saving	=,,,18
+word saying	=23,-24
+word scanned	=,,,12
+word scenario	=-15,,,,,,-35
+word scheme	=,-10,,,,,-16
+word screw	=,,,,,,8
+word scripts	=,,,,,,12
+word sculptures	=,-9,,,,,10
+word sealed	=,,,-12,,,-11
+word seals	=,,,23
+word seats	=,9,,,,,19
+word secrets	=14
+word sections	=,,,,,,-11
+word seeing	=,,,14
+word seem	=8
+word seen	=,,,15
+word segfaults	=,,,,,,21
+word self	=,,,,,12,23
+word semicolons	=,,,8
+word sense	=,-11,,-10,,,20
+word sensible	=10,,,,,,12
+word sensors	=,,26
+word sentences	=,,,,,,-10
+word sequence	=,,,,,,15
 word serializer	=,,,-11,,,-10
-word services	=,,,-10
-word sessions	=,,,,,-15	>prep=-9,,,,,-10,-15
-word settle	=,10
-word seven	=,,12,-9	>s=,,,-8
-word several	=-10,,14	>s=-9
-word shall	=,,,,,,18
-word shed	=,,,31
-word shelf	=,10,,12
-word shell	=,,,,,,-8
-word shelves	=,,,,,,9
-word shipment	=,,,,,,10
-word shipped	=13,-9,,,,,-14	>the=,,,-13,,,-14
-word ships	=-9,15,10,-9	>no=,19
-word shook	=,16,,,,,10
-word shopping	=,,15,,19
-word shorten	=,,,-13,,,-9
-word showed	=,13
-word showstopper	=12,,,,,,19
-word sick	=-10,,,,,,-14
-word sign	=16,-18,,-9,,,-17	>$=,,,,,,-11
-word sign-in	=,,,,,,10
-word sign-off	=,,,13
-word sign-up	=,,,,24,,18
-word signal	=35,,,15
-word signing	=,53,,,,,13
-word signs	=9,,,,,,9
-word signup	=,-8,,,,,-11
-word silence	=8,-21
-word silently	=11,10	>$=13
-word similar	=,,,,,,-10
-word simply	=,,,,,,-12
-word simulation	=,,,-10
-word singular	=,10,,,,,14
-word sit	=,-28,,,,,9
-word situation	=,,,,,,-10
-word sizes	=,9,,,,,-8
-word sketch	=,-9,,,,13,-9
-word skip	=,15,,,,,16	>the=,14,,,,,15
-word sku	=,,19	>N=,,19
-word slab	=,,,,,,-10
-word slack	=,11
-word slept	=,,,,,,19	>prep=,,,,,,14
-word slipped	=,,,,20
-word slips	=12
-word slope	=,-14
-word slot	=19,,,-9,,,17	>,=,,,,,,8	>be=9	>prep=13
-word slots	=-17,,,,,,-13
-word slower	=,12
-word slowly	=,,,,,,-21
-word smell	=31,,,,,,13
-word smith	=-9,,,,,,-11
-word smooth	=,,,15,,,-19
-word snacks	=,,,-18,,,-42
-word soft	=,12,,,,,23
+word servers	=,,,-11,,,-17
+word settle	=,11,,,,,-16
+word settles	=-10
+word several	=-10	>s=-9
+word shader	=,-11,,11,,,-10
+word shall	=,35,,,,20,33
+word share	=-9,12,17,-14	>N=,,16
+word shed	=,,,29
+word shelves	=,,,16,,,11
+word shipping	=,-12,,,,,-26
+word ships	=-10,17
+word shook	=,26,,,,,8
+word shop	=-13	>N=,,,,,,-9	>be=-14,,,,,,-26	>good=,-10
+word shop's	=12
+word shopping	=,,16,,21,9,11
+word shorten	=,,,-12,,,-8
+word shorter	=,-9
+word showed	=,16,,-9
+word showing	=,,,,,,10
+word shut	=9,,,,,,-8	>prep=9
+word sick	=-12,,,,,,-29
+word siem	=14,,,-12,,,-13
+word sign-in	=,,,10,,,12
+word sign-off	=,,,9,,,9
+word sign-up	=,,,,,,22
+word signal	=,,,13,,,-11
+word signup	=,-16,,9,,,-17
+word silence	=9,-18,,15
+word silent	=,12,,-20,,,25
+word silently	=12,10
+word silly	=,,,,,,-12
+word simple	=-10,14
+word simulator	=24
+word sings	=,,,-11,,,9
+word sister's	=-9,,,,,,-15
+word situation	=,,,,,,-16
+word sizes	=,,,,,,-14
+word sketch	=,-11,,,,,-17
+word skewed	=,-8
+word skip	=,16,,,,,12	>the=,11,,,,,14
+word skipping	=10,-12
+word sku	=,,17
+word skus	=,,,-14,28,,-13
+word slack	=,18,,,,,13
+word sleeping	=,17
+word slept	=-13,9	>prep=-11,9
+word slip	=,,,,,,15
+word slips	=13,,,,,,9
+word slots	=-12,,,,,,-11
+word slowly	=,,,,,,-17
+word smooth	=,-8,,14,,,-15
+word soft	=,13
 word software	=,25
-word soil	=,-8,11
-word sold	=-10,-18,,12,30,,-9	>prep=,-31,,16,,,-14
-word solid	=27,,,-15
-word solve	=,,,,,,-14
-word solving	=,10
-word somebody	=,-13,,,,,-9
-word somehow	=,,,,33,,12
-word somewhere	=12,11,,,,,8
-word sort	=,-15,,,,-8,-17
-word sound	=12,-10
-word sources	=,,,,,21
-word sourdough	=,13
-word spaces	=,,17
-word spacing	=,12,,,,,11
-word spam	=13
-word speak	=,,,,15
-word specs	=,,,,,,-12
-word speed	=,10,9,-10
-word spelling	=,,,,14,,28
-word spf	=,-8,16,,,,9
-word spike	=,,17
-word spinner	=8,,,,,,11
-word splash	=,,,,,,-8
-word splitter	=,27
-word splitting	=,,,,,,-11	>the=,,,,,,-11
-word sponsor	=,-8
+word solar	=,,,,,,-28
+word sold	=-15,-16,,11,37	>prep=,-29,,14,,,-11
+word solid	=18,,,-15
+word solve	=,,,,,,-9
+word solved	=,-10,10,32,,,16	>$=,,,9
+word somehow	=11,,,,37,,14
+word sort	=,,,-9,,,-11
+word sound	=,-11
+word sources	=,,,,,23,9
+word sourdough	=30,,,-9,,,18
+word space	=,-9,,,,,10	>$=,,,,,,15
+word spaces	=,,15
+word spacing	=,9,,23,,,19
+word spam	=15,,,-10
+word spanish	=-8,,,16,,,-26
+word speaker	=10,,,,,,16
+word speed	=,,9
+word spf	=,-8,18,10
+word spi	=22,,,8
+word spinner	=8,,,,,,12
+word spins	=12,,,,,,13
+word splash	=,-9
+word split	=,14,,-15,,40,18
+word splitting	=,,,,,,-9
 word sports	=,12
-word spring	=-8,,,,,,-10
-word squash	=,12,,23
-word ssl	=,,,-15,,,-17
-word sso	=20,-9,,,17
-word stable	=,,,12,,,11
-word stale	=,,,14,,,22	>N=,,11,,,,33	>s=8,,,9,,,-13
-word stall	=,,,,,,10
-word stamp	=-9
-word stamped	=,-15,,12
-word stamps	=,,,13,,,-15
-word standard	=,8
-word standup	=,,,8
-word staring	=,,,,,,9	>prep=,,,,,,9
-word states	=,11,,,,19
-word static	=,21
-word stations	=,11,,,,,11
-word stick	=,13,,,,,13	>prep=,15
-word stopping	=,19,,-10
-word stores	=,,19,21
-word street	=,12,,,,,21
-word strike	=35
-word strings	=,,21,,,,15
-word stripe	=11	>N=11
+word squares	=,-10,,10
+word squash	=,12,,25
+word ssh	=22,,,19,,,20
+word sso	=19,-9,,9,18
+word stable	=,,,14,,,16
+word stack	=,,,,,,-8
+word stage	=-15,,,19
+word stale	=,,,20,,,27	>N=,,,16,,,34	>s=9
+word stall	=,,,,,,13
+word stapled	=,,,,,,-11
+word staring	=,-8,,,,,9	>prep=,-8,,,,,9
+word starter	=-21,8,11
+word starting	=-8,14,,-11,,,15	>prep=,,,,,,-28	>time=,10,,,,,19
+word statement	=,,,,,,-11
+word static	=,29
+word statistics	=9
+word steps	=,9,,,,,-9
+word stick	=,,,,,,23	>prep=,10
+word sticky	=22,19
+word stolen	=,,,,,,-12
+word storage	=,,,-20
+word stores	=,-8,,21
+word stories	=,,,8,,,10
+word storybook	=23,,,,,,17
+word straight	=-21,19,-9,-11,,,19
+word streaming	=-8
+word street	=,-14,,,,,-12
+word strings	=,,22,,,,19	>N=,,,,,,13
 word stripes	=,,,,,,9
-word structure	=,,,,,,-11
-word stuff	=,12
-word stumped	=11
-word stupid	=16
-word subject	=,,,,,,-10
-word submit	=,-11,,-15,,10,-16
-word subscription	=,,,17
-word substitute	=10,,,,,23,8
-word subtitles	=22,,,27
-word succeeded	=,,,10
-word sudo	=,-9
-word suggestion	=,8
-word sum	=,14,,,,,17
-word sums	=,-9
-word sun	=,,24,-20,,,-14
-word sunday's	=,,,,,,9
-word supervisor	=,,,,,,8
-word suppliers	=,,,,,,-23
-word supply	=,,9
-word surprised	=-10,,,,,,-22
-word survived	=,,,13
-word suspended	=14
-word suspicious	=,-10,,,,,-16
-word sven	=,,,,,,13
-word swap	=,,,20,15,,11
-word swiss	=8,,,,,,23
-word switching	=,9
-word synth	=,10
-word systemd	=,,,,,,13
-word tablet	=18
-word tagged	=,-8
-word tap	=,,11,,,,-9
-word tape	=,,9
-word target	=,,,-9,,,-15
-word targets	=,,,8
-word tasks	=,,,,,,-13
-word tbh	=,21	>$=,21
-word teach	=,,,,,,-35
-word teachers	=,,,,,,9
-word temperature	=,,,,,,-17
-word tempo	=,-12
-word tempted	=,,,,,,-8
-word tenants	=,,,8
-word tenor	=,,,8,,,14
-word terminal	=,,9,,,,9
-word terrible	=,,,,,,-11
-word terse	=10
-word testflight	=,,,19
-word textbook	=,,,,,,-8
-word texture	=,-15,,-9,,,-14
-word thank-you	=,,,9,,,10
-word theirs	=17
-word thesis	=,,,10,,,-12
-word thirty	=,,,15
-word thoughts	=,,,,,,-13	>?=,,,,,,-12
-word threads	=,,,,,,10	>$=,11,,,,,20
-word throw	=,,,,19,,11	>prep=,,,,21
-word ticked	=,-22,,19,,,-11
-word tickets	=,-11,12,,,,12
-word tier	=,20	>$=,16
-word tiers	=,13
-word tiled	=,,,-13,,,-13
-word tiles	=14,,,-9,41,,12	>$=,-14
-word timber	=,,,-10,,,-10
-word timed	=25
-word timeline	=,,,,,,-11
-word timeouts	=-12,,,-15,,,-18
-word timer	=,,12
-word timestamps	=,,,,,,14
-word timetables	=,,,,38
-word todos	=,,,,,8
-word together	=21,36	>$=,15
-word tom's	=,,,-14,,,9
-word toner	=,,,-9
-word tonight's	=42
-word topic	=,,,,,,-20
-word totals	=,-13,18,14,,,23	>N=,,,,,,-10
+word structure	=,,,,,,-9
+word stub	=,,,,,,10
+word student	=,,,,,,-16
+word stuff	=,8
+word subject	=,,,,,,-11
+word submission	=12,-9,,,,,8
+word subnet	=13
+word subscription	=,,,26,,,11
+word subtitles	=24,9,,26
+word succeeded	=,,,14	>prep=,,,14
+word success	=,,,,,,-8
+word suite	=,-8,,11,,,18	>good=,,,,,,18
+word suits	=,-14,,,,,-13
+word sum	=,,,,,,11
+word sums	=,-8
+word sun	=,,,-18,,,-19
+word supply	=,-8,9
+word surprised	=-11,,,,,,-22
+word survive	=39,,,,,,10
+word suspended	=9
+word suspicious	=-13,,,,,,-25
+word sven	=,,,,,,11
+word swallowed	=12
+word swap	=,-10,,22,,,12
+word swiss	=,,,,,,17
+word systemd	=,11
+word tablet	=-12
+word tackle	=,,,,,,-17
+word tags	=-16,,,11,,,14
+word taken	=,,,,,,12
+word talks	=-11,20,,-9	>prep=,9
+word tap	=,,,-10
+word target	=,,,,,,-11
+word tasks	=,,,,,,18
+word taste	=,,,,,,-10
+word tbh	=,-14,,,,,-23	>$=,-14,,,,,-23
+word teach	=,,,,,,-42
+word teachers	=,,,,,,10
+word temp	=,,,,,,13	>N=,,,9
+word temperature	=,-12,,,,,-17
+word tenant	=,-10,,8
+word tenor	=,,,8,,,10
+word term	=,28
+word testflight	=,,,20,,,9
+word textbook	=,,,,,,-15
+word texture	=,-18,,,,,-12
+word theirs	=13
+word therefore	=10,10,,,,,24
+word thesis	=,,,11,,,-17
+word thirty	=,,,17
+word thoughts	=,,,,,,-8
+word threads	=,,,,,,12
+word threw	=,,,,,,-13
+word throw	=,18,,,19,,32
+word throwing	=,,,,,,8
+word thru	=-13,,,-11,,,-29
+word thursdays	=,,,,,,-15
+word ticked	=,-21,,19,,,-9
+word tied	=,,,,,,12
+word tiers	=,30
+word tiles	=13,,,,43,,12
+word timber	=,,,-9
+word timed	=26,12
+word timeouts	=-12,,,-21,,,-35
+word timer	=,,13
+word timers	=,,,,,,9
+word timestamps	=,,,,,,10
+word timetable	=,,,,,,15
+word tiny	=,12
+word tips	=,,,,,,-15
+word toast	=29
+word toddler	=,,,,,,11
+word together	=19,37	>$=,15
+word toggle	=-9
+word tokens	=,,,,,,10
+word tooltip	=,,,-9
+word topic	=-13,-8,,15,,,-16
+word total	=,-10,,,,,-11
 word touched	=,,,,,,-19
-word tournament	=,26
-word toward	=,-12
-word trace	=,,12,,,,13
-word track	=18,,,,,,20
+word touching	=,8,,,,,12
+word trace	=,,14,,,,13
+word traces	=,,,9
+word track	=12,,,,,,19
 word tracked	=,,,,,11
-word tracker	=,,,-9,,,-20
-word trade-off	=,17
-word trailing	=,,24
-word trained	=,,,,,,-12
-word trainees	=,,,,,,-18
-word tram	=,,,,,,-23
-word transaction	=,,,,,,-11
-word transcripts	=,-8,,,,,-18
-word transferred	=,,,11,,,8
-word translations	=,,,,,,15
-word translator	=24,-11
-word translators	=,-8
-word transport	=9,-18
-word travel	=,10,,22
-word tray	=,,,-8,,,-20
-word treat	=,23
-word treated	=,,,,,,-8
-word treating	=,13
-word tree	=,,,,,,-12
-word tries	=,,,9
-word trip	=,,,,,,-11
-word trouble	=-8
-word true	=,,,,,,-9
-word truth	=,45,,,,,33
-word ttl	=-8,11,,-10,,10,-8
-word tuesday's	=,9
-word tuesdays	=,16
-word turn	=,-28,,,,,-31
-word turning	=,20
-word twins	=,8
-word typeset	=35,,,27
-word ugly	=,17,,,,,-8
-word umlauts	=15,,,19,,,26
-word unanimous	=,-10,,24,,,16
-word understand	=,-9
-word understudy	=,9,,,,,9
-word undo	=,,,11
-word units	=,9,,-8
-word unknown	=,,,8
-word unused	=,,,,,,-10
-word updates	=,,,,,,9	>prep=,,,,,,9
-word upload	=,,,-11,,,25
-word uploaded	=,,,22	>prep=,,,10
-word uploads	=8,,,,,,13
-word upper	=10,,,,,14
-word ups	=,,,8
-word url	=,-18,,,,,-12
-word usage	=,-8,17,11
-word usually	=,-17,,,,,-32	>s=,,,,,,-9
-word ux	=,,,,,11
-word vacation	=,,,-13,,,-8
+word tracker	=-11,,,-15,,,-29
+word traffic	=-39,-26,14,-14,25,,-37	>be=-15,,,-10
+word trailing	=,,22,,,,10	>N=,,,,,,12
+word trainees	=,,,,,,-14
+word transcribed	=,-8
+word transcripts	=,-10,,,,,-26
+word translated	=,,,17,,,15
+word translations	=,,,,,,14
+word translator	=28,-13
+word transport	=,-17
+word travel	=,,,27,,,11
+word tray	=,,,,,,-20
+word treat	=,28,,,,,15
+word tree	=,11,,,,,-13
+word tries	=,,,,,,-17
+word trigger	=,9
+word trouble	=-16,,,,,,-20
+word trust	=11,,24
+word truth	=,19,,,,,22
+word ttl	=,9,,-13,,9
+word tuesdays	=,16,,-10
+word turn	=-12,-20,,,,,-36	>it=,,,,,,-10	>prep=,8
+word turning	=,21,,,,,10
+word type-ahead	=,,,,,,-17
+word typeset	=54,,,31
+word typical	=,-10,,,,,-19
+word uart	=73,-23
+word ugly	=-11,,,,,,-9
+word umlauts	=26,-11,,9,,,19
+word unanimous	=-11,-12,,23,,,12
+word unchanged	=,19
+word undo	=,,,13
+word unfortunately	=,,,,,,-9
+word units	=,8,,-24,,,-26
+word unity	=15
+word unsigned	=-20,,,16,,,14
+word untouched	=,-14
+word updated	=,,,-29,,,-18
+word updates	=,-9,,,,,12
+word uploaded	=,-18,,26,,,10	>prep=,,,10
+word uploads	=12,,,,,,20
+word upper	=,,,,,13
+word ups	=,,,11
+word urls	=-8,20,,,,,16	>$=-9,20
+word usable	=19
+word usb	=49,-23	>N=50,-20
+word ux	=,,,,,12
+word vacation	=,,,-9
 word vacuum	=,,,14
-word valid	=,-11,,-16,,,-31
-word validation	=-10
-word values	=11,-25,,,,,-16
-word vans	=23
-word variable	=,,,,,,-9
-word vegetarian	=,12
-word venues	=,,,14
-word verifies	=16
-word versioned	=,8,,,,,10	>prep=,8,,,,,10
-word very	=,,,,,,-16	>N=,,,,,,-16
-word vet	=,,,19,,,8
-word victim	=,,,,,,-20
-word video	=,-10,,9
-word view	=-10,,,,,,-18
-word vlan	=,,,10
-word vm	=,16,,,,,8
-word voice	=,21,,,,,18
-word volume	=,-11,9,26
-word volunteers	=11,,,-15
-word vote	=,16,,-13
-word votes	=,,,,,,-12
-word vpn	=9
-word vue	=,30,,,,,8
-word w	=,,,,,,11
+word valid	=,-11,,-15,,,-19
+word validation	=-8,,,22
+word values	=,-23,,,,,-9
+word valve	=,,,,,,9
+word variable	=,,,,,,-16
+word vector	=,,,,,,-10
+word vegetarian	=,9
+word venues	=,,,11
+word vercel	=36,,,,,,25
+word verified	=-14,,,,,,18
+word verify	=16,,,,,,9
+word versioned	=,,,,,,8	>prep=,,,,,,8
+word very	=,,,,,,-12	>N=,,,,,,-12
+word video	=,-10
+word vienna	=,27
+word villain	=,-9,,,,,-16
+word vision	=16
+word voice	=,14
+word volume	=32,17,,38
+word volunteers	=10,,,-14
+word vote	=,16,,-9
+word votes	=,,,,,,-11
+word vpn	=,-9	>N=,,,,,,-13
+word vue	=,21
+word w	=,,,10	>the=,,,17,,,9
 word wal	=,,,,,,-8
-word wales	=,,,,,,-11
-word walk	=,,,,,,-13
-word walls	=,24
-word walnut	=,23
-word warm	=,,,9,,,10
-word warranty	=,23,,-11
-word watch	=-14,,,,,14
-word watertight	=,-9
-word webpack	=-10,,,,9
-word websockets	=,11
-word weight	=,-8,,,,,11
-word weird	=,34
-word western	=,16
-word whats	=,,,,,,-12
-word whatsoever	=15
-word whichever	=,,15,,,,-14
-word white	=,27
-word whiteboard	=,11
-word wine	=,,,,,,11
-word wing	=,,,8
-word winner	=,12,,,,,19
-word wiped	=12
-word wire	=,,12,,,,10
-word withdrew	=9
+word walk	=,,,,,,-12
+word walked	=-12,,,,,,-36
+word walls	=,17
+word warm	=,,,10
+word warnings	=,,,-9,,,-18
+word warranty	=,20,,-10
+word watch	=-18,,,,,15
+word watched	=,,,,,,-14
+word wave	=,,,-21
+word webpack	=,-8,,,9,,-9
+word websocket	=10
+word weight	=-10,,,,,,14
+word weights	=,35
+word weird	=,32,,8
+word whichever	=-10,,,-9,,,-13
+word whom	=,,,,,,-10
+word win	=,17,,9
+word wing	=,,,11
+word wiped	=11
+word wire	=,,,,,,13
+word wiring	=,,,,,10,8
+word withdraw	=,20,,,,,18
+word withdrew	=8
 word witness	=,,,,,,15
-word wont	=13
-word worked	=,,,,,,-17	>prep=,,,,,,-16
-word worst	=,-9,,,,,-24	>N=,-8,,,,,-24
-word wrapped	=,,,17	>good=,,,16
-word writer	=,,,,,,10
-word yarn	=27,-12,,,,,9
-word yay	=16,,,19
-word yearly	=,-12,,,,,12
-word years'	=,-8,,,,,13
-word yellow	=19
-word yesterday's	=12,,,,,,9
-word z	=,11,,,,,15
-word zone	=,15,,,,,-11
-word zoom	=10,,,,,,-10
-word around	>#=,-9	>it=,,,,,,9
-word chosen	>prep=,,,,,,-11
-word null	>$=,9,,,,,9
-word redone	>$=,-13
-word renamed	>,=,,,,,,9
-word reply	>prep=,,,,,,11
-word restart	>it=,,,,,,-12
-word shut	>prep=9
-word temp	>N=,,,9
+word won	=,12,,-12
+word worksheets	=,,,,,,-10
+word worst	=,-10,,,,,-20	>N=,-10,,,,,-20
+word wrapped	=,,,17	>good=,,,17
+word wrapper	=,13,,19
+word writer	=,,,,,,11
+word yaml	=,52,,,,,49
+word yarn	=,,,,,,9
+word yay	=13,-9,,23,,,10
+word yearly	=,-18
+word yellow	=17,,,27,,,22
+word yesterday's	=9,,,,,,9
+word z	=,,,35,,,42	>N=,,,35,,,42
+word zip	=,,,-18
+word zone	=,8,,-10,,,-10
+word cancel	>the=,,,,,,8
+word edge	>$=-12
+word git	>N=,,,,,,-10
+word mondays	>,=,9,,,,,22
+word partitions	>prep=-9
+word party	>$=,-17,,,,,-15
+word secret	>be=-10
 `;

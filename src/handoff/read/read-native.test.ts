@@ -1,6 +1,6 @@
 /** Reading Claude Code's transcripts: the samples of the real CLI, and every kind of line that is no message. */
 import { readdirSync } from "node:fs";
-import { symlink, writeFile } from "node:fs/promises";
+import { appendFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
@@ -100,6 +100,28 @@ describe("samples of the real CLI", () => {
   });
 });
 
+describe("the last messages", () => {
+  test.each([1, 2, 3, 50])("are the same as at the end of all: %j", async (mostMessages) => {
+    await using folder = await temporaryFolder();
+    const path = folder.join("s1.jsonl");
+    const result = [{ type: "tool_result", tool_use_id: "1", content: "ok" }];
+    await writeLines(path, [
+      user("one", { cwd: "/elsewhere", gitBranch: "old" }),
+      assistant([{ type: "text", text: "two" }]),
+      { type: "system", content: "between" },
+      user("three"),
+      user(result),
+      assistant([{ type: "text", text: "four" }]),
+      user(result),
+    ]);
+    await appendFile(path, '{"type":"user"');
+    const { messages = [], ...place } = (await readNative(path, { offset: 0 })) ?? {};
+    const last = await readNative(path, { offset: 0 }, { mostMessages });
+    const said = messages.flatMap(({ text }, index) => (text === "" ? [] : [index]));
+    expect(last).toEqual({ ...place, messages: messages.slice(said.at(-mostMessages) ?? 0) });
+  });
+});
+
 describe("lines that are no message", () => {
   test.each<[string, object]>([
     ["meta", user("Caveat", { isMeta: true })],
@@ -186,6 +208,14 @@ describe("lines that are", () => {
     const read = await readOf(user("a"), user("b", { cwd: "/home/user/repo/sub", gitBranch: "feature/x" }));
     expect(read).toMatchObject({ cwd: "/home/user/repo/sub", branch: "feature/x", sessionId: "s1" });
   });
+});
+
+test("blanks between the members of a line make no difference", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("spaced.jsonl");
+  const line = JSON.stringify(user("hello")).replaceAll('":', '": ');
+  await writeFile(path, `${line}\n`);
+  expect((await readNative(path, { offset: 0 }))?.messages).toMatchObject([{ text: "hello" }]);
 });
 
 test("what is no regular file is not there", async () => {

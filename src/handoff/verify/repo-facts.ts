@@ -5,12 +5,13 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { fileExists } from "../../base/files.ts";
-import { type BranchState, readBranchStates } from "../../project/branch-state.ts";
-import { filesChangedSince } from "../../project/changes-since.ts";
-import { readGitStatus } from "../../project/git-status.ts";
+import { type BranchState, readLocatedBranchStates } from "../../project/branch-state.ts";
+import { locatedFilesChangedSince } from "../../project/changes-since.ts";
+import { readChanges } from "../../project/git-status.ts";
 import type { GithubReader } from "../../project/github-status.ts";
 import type { GitStatus, GithubStatus } from "../../project/project-status.ts";
-import { type LocatedRepo, locateRepo } from "../../project/repo.ts";
+import { repoFilterOverrides } from "../../project/repo-filters.ts";
+import { type LocatedRepo, locateRepo, mayLieInRepo } from "../../project/repo.ts";
 import { type GitOptions, outputOf, runGit } from "../../project/run-git.ts";
 
 export interface RepoQuestion {
@@ -36,7 +37,8 @@ export interface RepoFacts {
   files: ReadonlyMap<string, "gone" | "changed">;
   /** Newest first; undefined: unknown. */
   commits?: readonly SinceCommit[];
-  git?: GitStatus;
+  /** Of the working tree and its branch. */
+  changes?: Pick<GitStatus, "counts" | "ahead" | "upstream">;
   github?: GithubStatus;
   /** Whose checks `github` tells. */
   checkedBranch?: string;
@@ -79,6 +81,7 @@ async function gather(
 ): Promise<void> {
   const git = { ...options.git, gitTimeoutMs: Math.min(options.git?.gitTimeoutMs ?? 5_000, options.budgetMs) };
   const { cwd, since } = question;
+  if (!(await mayLieInRepo(cwd))) return;
   const repo = await locateRepo(cwd, git).catch(() => undefined);
   if (repo === undefined || "problem" in repo) return;
 
@@ -91,7 +94,7 @@ async function gather(
   if (branches.length > 0) {
     const seen = readSeenBranches(repo);
     steps.push(
-      readBranchStates(cwd, branches, git).then(async (states) =>
+      readLocatedBranchStates(repo, branches, git).then(async (states) =>
         tell({ branches: states, branchThen, seenBranches: await seen }),
       ),
     );
@@ -99,11 +102,7 @@ async function gather(
   if (question.files.length > 0) {
     steps.push(log.then(async (commits) => tell({ files: await readFiles(question, repo, commits ?? [], git) })));
   }
-  if (question.asksChanges) {
-    steps.push(
-      readGitStatus(cwd, { ...git, maxCommits: 1, maxListed: 1 }).then((reading) => tell(gitPart(reading.git))),
-    );
-  }
+  if (question.asksChanges && !repo.isBare) steps.push(readWorkingTree(repo, git).then(tell));
   const github = options.github;
   if (question.asksChecks && github !== undefined && github !== false) {
     // Whoever has gone to another branch since wants to know about the one where it failed.
@@ -118,8 +117,10 @@ async function gather(
   await Promise.allSettled(steps);
 }
 
-function gitPart(git: GitStatus | undefined): Partial<RepoFacts> {
-  return git === undefined ? {} : { git };
+async function readWorkingTree({ worktreeRoot }: LocatedRepo, git: GitOptions): Promise<Partial<RepoFacts>> {
+  const overrides = await repoFilterOverrides(worktreeRoot, git);
+  const { status, problem } = await readChanges(worktreeRoot, { ...git, maxListed: 1 }, overrides);
+  return problem === undefined ? { changes: status } : {};
 }
 
 interface LoggedCommit extends SinceCommit {
@@ -194,7 +195,9 @@ async function readFiles(
 ): Promise<Map<string, "gone" | "changed">> {
   const touched = Array.from(new Set(commits.flatMap((commit) => commit.files)));
   const places = new Map(files.map((file) => [file, placeOf(file, touched)]));
-  const changed = new Set(await filesChangedSince(cwd, since, Array.from(new Set(places.values())), options));
+  const changed = new Set(
+    await locatedFilesChangedSince({ repo, repoPath: cwd }, since, Array.from(new Set(places.values())), options),
+  );
   const found = await Promise.all(
     Array.from(places, async ([file, place]): Promise<[string, "gone" | "changed"][]> => {
       if (!changed.has(place)) return [];

@@ -27,7 +27,12 @@ export async function readInput(stream: NodeJS.ReadableStream, waitMs: number): 
   const chunks: Buffer[] = [];
   let size = 0;
   const done = Promise.withResolvers<JsonRecord | undefined>();
-  const timer = setTimeout(() => done.resolve(undefined), waitMs);
+  const giveUp = (): void => {
+    // A process that was held up finds its timer due before it has looked at what came meanwhile.
+    const sizeThen = size;
+    setImmediate(() => size === sizeThen && done.resolve(undefined));
+  };
+  const timer = setTimeout(giveUp, waitMs);
   stream.on("data", (chunk: Buffer | string) => {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);

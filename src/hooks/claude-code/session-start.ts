@@ -51,13 +51,13 @@ export interface StartAnswer {
  */
 const MOST_NEW_BYTES = 256 * 1024;
 const MOST_NEW_MESSAGES = 8;
-/** With less time left, what is kept has to do. */
-const READ_MS = 20;
+const MOST_NEW_CHARACTERS = 1_600;
 const MOST_TRANSCRIPTS = 3;
-/** What git says is only a remark: it is waited for no longer than this. */
+/** What git says is only a remark: it is waited for no longer than this. In less than the least it says nothing. */
 const VERIFY_MS = 40;
+const LEAST_VERIFY_MS = 15;
 /** Left for making and writing the text. */
-const TELLING_MS = 35;
+const TELLING_MS = 20;
 /** Of Claude Code's limit of about 10,000 characters; the rest is for what stands around it. */
 const MOST_CHARACTERS = 9_000;
 /** Whoever goes on so soon has everything before their eyes. */
@@ -68,10 +68,11 @@ export async function answerStart(parts: StartParts, input: HookInput): Promise<
   const isNew = input.source === "startup" || input.source === "clear";
   const { state, captures } = isNew ? await leftInRepo(place, input) : await ownState(place, input);
   if (state === undefined || !isDue(state, isNew, input.source)) return { captures };
+  const verifyMs = Math.min(VERIFY_MS, parts.timeLeft() - TELLING_MS);
   const text = await offerText({ git: { gitTimeoutMs: VERIFY_MS }, github: false }, state, {
     isSameWindow: !isNew,
     workspace: input.cwd,
-    budgetMs: Math.min(VERIFY_MS, parts.timeLeft() - TELLING_MS),
+    budgetMs: verifyMs < LEAST_VERIFY_MS ? 0 : verifyMs,
   });
   if (text.length > MOST_CHARACTERS) return { captures };
   const { sessionKey, lastMessageIndex } = state;
@@ -154,10 +155,16 @@ async function readLastWords(
   { known, reason }: { known: SessionState | undefined; reason: "found" | "compaction" },
 ): Promise<SessionState | undefined> {
   const { agentId, config, logger, repos } = place;
-  if (known !== undefined && place.timeLeft() < READ_MS) return undefined;
+  if (known !== undefined && place.timeLeft() <= 0) return undefined;
   place.beforeReading?.();
   const agent = { agentId, clock: systemClock, logger };
-  const parts = { agent, config, mostBytes: MOST_NEW_BYTES, mostMessages: MOST_NEW_MESSAGES };
+  const parts = {
+    agent,
+    config,
+    mostBytes: MOST_NEW_BYTES,
+    mostMessages: MOST_NEW_MESSAGES,
+    mostCharacters: MOST_NEW_CHARACTERS,
+  };
   // For this answer only: what is kept afterwards has the name that git knows.
   const project = known?.project ?? projectOfFolder(repos.repoOf(cwd) ?? cwd);
   const sessionKey = nativeSessionKey(agentId, sessionId);

@@ -9,6 +9,8 @@ const line = z.object({
   text: z.string(),
   /** The entry of the transcript that it came from. */
   entry: z.string(),
+  /** The earlier session of that entry, where it is another than the one that it tells about. */
+  session: z.string().optional(),
   at: z.string(),
   /** What the repo says about it now. */
   now: z.string().optional(),
@@ -43,10 +45,11 @@ export function toHandoff(state: SessionState, now: number, remarks?: Remarks): 
     capturedAt: state.updatedAt,
     expiresAt: state.expiresAt,
     branch,
-    lines: items.map(({ kind, text, entryId, at, remark, resolvedBy }) => ({
+    lines: items.map(({ kind, text, entryId, sessionId, at, remark, resolvedBy }) => ({
       kind,
       text,
       entry: entryId,
+      session: sessionId,
       at: new Date(at).toISOString(),
       now: remark,
       resolvedBy,

@@ -8,6 +8,7 @@ const handoffItem = z.object({
   kind: z.enum(["topic", "in-progress", "blocker", "decision", "accomplishment", "next-step"]),
   text: z.string(),
   entryId: z.string().describe("The entry of the transcript that it came from."),
+  sessionId: z.string().describe("The earlier window of that entry. Left out: the one it tells about.").exactOptional(),
   at: instant,
   remark: z.string().describe("What the repo says about it now.").exactOptional(),
   resolvedBy: z.string().describe("Of a blocker that is over: the entry that said so.").exactOptional(),

@@ -88,8 +88,8 @@ export const sessionHandlers: HandlersOf<SessionMethod> = {
 
   "sessions.compact": async (params, { parts }) => {
     const { agent, key } = await openTarget(parts, params);
-    const options = params.maxLines === undefined ? {} : { maxLines: params.maxLines };
-    const result = await compactSession(agent, key, options);
+    const { handoff } = await parts.agents.open(agent.agentId);
+    const result = await compactSession(agent, key, { maxLines: params.maxLines, around: handoff?.keepThrough });
     if (result.compacted) tellChange(parts, agent.agentId, key);
     return { ok: true, ...result };
   },

@@ -1,6 +1,6 @@
 /** What is kept of a conversation, as a person in a chat reads it. */
 import { localTime } from "../../base/clock.ts";
-import type { CaptureReason, SessionState, SummaryKind } from "../../handoff/state.ts";
+import type { CaptureReason, SessionState, SummaryItem, SummaryKind } from "../../handoff/state.ts";
 import { shown } from "./shown.ts";
 
 const HEADINGS: readonly (readonly [SummaryKind, string])[] = [
@@ -24,9 +24,14 @@ export function describeState(state: SessionState): string {
     state.items
       .filter((item) => item.kind === kind)
       .slice(-MOST_OF_KIND)
-      .map(({ text, entryId }) => `${heading}: ${shown(text, LONGEST_LINE)} [${shown(entryId.slice(0, REFERENCE))}]`),
+      .map((item) => `${heading}: ${shown(item.text, LONGEST_LINE)} [${reference(item)}]`),
   );
   return [head, ...(lines.length === 0 ? ["Nothing in particular."] : lines)].join("\n");
+}
+
+function reference({ entryId, sessionId }: SummaryItem): string {
+  const window = sessionId === undefined ? "" : ` in window ${shown(sessionId.slice(0, REFERENCE))}`;
+  return `${shown(entryId.slice(0, REFERENCE))}${window}`;
 }
 
 /** What becomes of it. */

@@ -126,7 +126,7 @@ function Sections({ handoff, sessionKey, onFollow }: { handoff: Handoff } & Pick
       <section key={kind}>
         <h4>{title}</h4>
         <ul>
-          {items.map(({ text, entryId, remark, resolvedBy, said }) => (
+          {items.map(({ text, entryId, sessionId, remark, resolvedBy, said }) => (
             <li key={`${entryId} ${text}`} title={said === undefined ? undefined : `Said: ${said}`}>
               {resolvedBy === undefined ? (
                 <span dir="auto">{text}</span>
@@ -135,7 +135,7 @@ function Sections({ handoff, sessionKey, onFollow }: { handoff: Handoff } & Pick
                   {text}
                 </s>
               )}{" "}
-              <Reference place={placeOf(sessionKey, windowId, entryId)} onFollow={onFollow} />
+              <Reference place={placeOf(sessionKey, sessionId ?? windowId, entryId)} onFollow={onFollow} />
               {resolvedBy !== undefined && (
                 <>
                   {" resolved "}

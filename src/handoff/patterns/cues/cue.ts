@@ -32,7 +32,7 @@ export function cue(type: PatternType, name: string, prior: number, source: stri
     feature: `${type}:${name}`,
     type,
     prior,
-    pattern: expression(`${type}:${name}`, source, "g"),
+    pattern: expression(`${type}:${name}`, source, { flags: "g" }),
     despite: maskOf(despite),
     ...(words === undefined ? {} : { words }),
   };

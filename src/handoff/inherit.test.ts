@@ -1,0 +1,98 @@
+/** What is open is handed on from window to window until somebody finishes it. */
+import { expect, it } from "vitest";
+import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
+import type { SessionState, SummaryKind } from "./state.ts";
+
+async function leave(stage: HandoffStage): Promise<SessionState | undefined> {
+  return await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new");
+}
+
+/** A window of work, which is told to a second one in which this is said. */
+async function secondWindow(stage: HandoffStage, said: readonly string[]): Promise<SessionState | undefined> {
+  await stage.open();
+  await stage.say(WORK);
+  await leave(stage);
+  await stage.next();
+  const offer = await stage.offer();
+  if (offer !== undefined) await stage.handoff.markOffered(offer);
+  await stage.say(said);
+  return await leave(stage);
+}
+
+function textsOf(state: SessionState | undefined, kind: SummaryKind): string[] {
+  return (state?.items ?? []).filter((item) => item.kind === kind).map(({ text }) => text);
+}
+
+it("what was open and is not mentioned is told to the window after the next, with the window it comes from", async () => {
+  await using stage = await handoffStage();
+  const { sessionId } = await stage.open();
+  const ids = await stage.say(WORK);
+  await leave(stage);
+  await stage.next();
+  await stage.say(["The deployment to staging is broken: the pods crash on start."]);
+  const second = await leave(stage);
+  expect(textsOf(second, "blocker")).toHaveLength(2);
+  await stage.next();
+  await stage.say(["We decided to keep the old chart for staging."]);
+  const third = await leave(stage);
+  expect(textsOf(third, "blocker")).toEqual(textsOf(second, "blocker"));
+  const carried = third?.items.find(({ text }) => text.includes("webhook-retry"));
+  expect(carried).toMatchObject({ kind: "blocker", sessionId, entryId: ids[3] });
+  expect((await stage.next(), await stage.offer())?.text).toContain(`[${ids[3]} in window ${sessionId.slice(0, 8)}]`);
+});
+
+it.each(["yes, go on", "please continue", "Hi, where were we?", "go ahead then", "weiter bitte"])(
+  "who says no more than %j takes over what was left before, and the next window is told all of it",
+  async (words) => {
+    await using stage = await handoffStage();
+    const state = await secondWindow(stage, [words, "<Sure."]);
+    expect(state).toMatchObject({ previousSessionId: (await stage.entry()).sessionId, resumeOfferedAt: null });
+    await stage.next();
+    expect((await stage.offer())?.text).toContain("webhook-retry");
+    expect(textsOf(state, "blocker")).toEqual([expect.stringContaining("webhook-retry")]);
+    expect(textsOf(state, "decision")[0]).toContain("Redis");
+    expect(textsOf(state, "next-step")).toEqual([expect.stringContaining("fix the Redis connection")]);
+    expect(JSON.stringify(state?.items)).not.toContain(words);
+  },
+);
+
+it("what is finished in the next window is not handed on, what is decided otherwise is", async () => {
+  await using stage = await handoffStage();
+  const state = await secondWindow(stage, [
+    "<The integration test webhook-retry passes now: I fixed the Redis connection in CI.",
+    "We decided to use Postgres for the queue after all, not Redis.",
+  ]);
+  expect(textsOf(state, "blocker")).toEqual([]);
+  expect(textsOf(state, "decision")[0]).toContain("Postgres for the queue after all");
+  expect(textsOf(state, "accomplishment")).toEqual([expect.stringContaining("webhook-retry passes")]);
+});
+
+it("what was cleared, or has expired, is handed on by nobody", async () => {
+  await using stage = await handoffStage();
+  await stage.open();
+  await stage.say(WORK);
+  await leave(stage);
+  await stage.handoff.clear(KEY);
+  await stage.next();
+  await stage.say(["The deployment to staging is broken: the pods crash on start."]);
+  expect(textsOf(await leave(stage), "blocker")).toHaveLength(1);
+  stage.fixture.clock.advance(25 * 3_600_000);
+  await stage.next();
+  await stage.say(["We decided to keep the old chart for staging."]);
+  const late = await leave(stage);
+  expect(textsOf(late, "blocker")).toEqual([]);
+  expect(late).not.toHaveProperty("earlier");
+});
+
+it("captured in pieces or at once, it comes to the same", async () => {
+  const said = ["Please rename the queue to retries.", "<I renamed the queue.", "The linter still complains about it."];
+  await using once = await handoffStage();
+  await using often = await handoffStage();
+  const whole = await secondWindow(once, said);
+  await secondWindow(often, said.slice(0, 1));
+  await often.say(said.slice(1, 2));
+  await leave(often);
+  await often.say(said.slice(2));
+  const last = await leave(often);
+  expect(last?.items.map(({ kind, text }) => [kind, text])).toEqual(whole?.items.map(({ kind, text }) => [kind, text]));
+});
