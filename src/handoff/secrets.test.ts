@@ -40,6 +40,22 @@ const PLANTED: readonly (readonly [secret: string, written?: (secret: string) =>
   ["correcthorse9", (secret) => `mysql --password ${secret}`],
   [random(64), (secret) => `-----BEGIN OPENSSH PRIVATE KEY-----\n${secret}\n-----END OPENSSH PRIVATE KEY-----`],
   [random(64), (secret) => `-----BEGIN RSA PRIVATE KEY-----\n${secret}\n${secret}`],
+  // As people and tools tell them.
+  ["Walnut-Tree-19", (secret) => `Ada set the database password to ${secret} this morning`],
+  ["0nionSoup", (secret) => `the new login for the router: admin / ${secret}`],
+  ["gr4pefruit", (secret) => `WIFI_PASS=${secret}`],
+  ["Birch.Leaf.7", (secret) => `you can use ${secret} as the admin password`],
+  ["p1neConeTea", (secret) => `das Kennwort für den Drucker ist ${secret}`],
+  ["Chev4l_Blanc", (secret) => `le mot de passe du serveur est ${secret}`],
+  ["739104", (secret) => `the verification code is ${secret}`],
+  ["QuietLake42", (secret) => `curl --user deploy:${secret} https://ci.internal/run`],
+  ["QuietLake43", (secret) => `mysqldump -u root -p${secret} shop`],
+  ["QuietLake44", (secret) => `<property name="password">${secret}</property>`],
+  ["QuietLake45", (secret) => `spring.datasource.password=${secret}`],
+  ["QuietLake46", (secret) => `- name: SMTP_PASSWORD\n  value: ${secret}`],
+  [random(36), (secret) => `acme_live_${secret}`],
+  [random(44), (secret) => `the webhook answers only to ${secret}`],
+  [random(32), (secret) => `Set-Cookie: sid=${secret}; HttpOnly`],
 ];
 
 describe("planted secrets", () => {

@@ -119,6 +119,8 @@ describe("what a person says is in progress", () => {
     ["Please add an export button to the reports page", "never mind"],
     ["Can you implement pagination for the users endpoint?", "forget it"],
     ["let's build a prototype of the scanner app", "cancel that"],
+    ["I'm fixing the login redirect bug", "fixed and deployed"],
+    ["I'm fixing the login redirect bug", "Done, merged and shipped."],
   ])("%s, then: %s", (words, end) => {
     expect(alone(words, end).summary.inProgress).toEqual([]);
   });

@@ -125,7 +125,7 @@ export function calledOff({ plain, present }: Sentence): string | undefined {
 /** Says that the thing at hand is done without naming it. */
 const DONE = expression(
   "words:done",
-  String.raw`^(?:ok(?:ay)?[,.!]? |and |all |great[,.!]? |done_ |hooray_ )*(?:done_?|finished|completed|sorted|fixed|all set|that is (?:it|done|all)|it is (?:done|live|fixed|out|up)|it works(?: now| again)?|works (?:now|great|perfectly|fine|for me)|lgtm|(?:that is )?exactly what i (?:needed|wanted)|that (?:worked|did it|fixed it|did the trick))[.!, ]*(?:now|then|hooray_|thanks)?[.!]*$`,
+  String.raw`^(?:ok(?:ay)?[,.!]? |and |all |great[,.!]? |done_ |hooray_ )*(?:done_?|finished|completed|sorted|fixed|all set|that is (?:it|done|all)|it is (?:done|live|fixed|out|up)|it works(?: now| again)?|works (?:now|great|perfectly|fine|for me)|lgtm|(?:that is )?exactly what i (?:needed|wanted)|that (?:worked|did it|fixed it|did the trick))(?:(?:,|,? (?:and|\+|&)) (?:done|fixed|finished|deployed|merged|pushed|shipped|released|live|tested|sent|closed|out))*[.!, ]*(?:now|then|hooray_|thanks)?[.!]*$`,
 );
 
 export function saysDone(said: Plain): boolean {
