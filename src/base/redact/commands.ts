@@ -1,0 +1,45 @@
+/** Passwords that stand in a command behind a flag of one letter, which says so only with that command. */
+import { REDACTED } from "./mark.ts";
+import { isPlaceholder } from "./value.ts";
+
+/** What may stand between a command and the flag. */
+const BETWEEN = String.raw`\s(?:[^\s|;&][^\n|;]{0,300}?\s)??`;
+
+/** Up to where the password begins. */
+const COMMANDS: readonly string[] = [
+  // `-u name:password`
+  String.raw`(?:curl|wget|https?|xh)${BETWEEN}(?:-u|-U|-a|--(?:proxy-)?user|--auth)[ =]?["']?[^\s:"'/]{0,128}:`,
+  // `-p password`, `-ppassword`
+  String.raw`(?:sshpass|7za?|(?:un)?rar)${BETWEEN}-p ?`,
+  String.raw`(?:mysql|mariadb)[\w-]{0,20}${BETWEEN}-p(?=["']?[^\s"'])`,
+  String.raw`(?:redis|valkey)-cli${BETWEEN}-a `,
+  String.raw`(?:docker|podman|helm|oras|buildah|nerdctl|skopeo|az|cf|oc|faas-cli)\s(?:[\w-]{1,20} ){0,3}?login${BETWEEN}-p[ =]?`,
+  String.raw`(?:mongo\w{0,20}|cqlsh|rdesktop|psexec)${BETWEEN}-p `,
+  String.raw`(?:sqlcmd|bcp|ipmitool|mosquitto_\w{3}|(?:un)?zip)${BETWEEN}-P ?`,
+  String.raw`ldap\w{1,12}${BETWEEN}-w `,
+  String.raw`snmp\w{1,12}${BETWEEN}-[AXc] `,
+  String.raw`openssl${BETWEEN}(?:-pass(?:in|out)? pass:|-k )`,
+  String.raw`xfreerdp${BETWEEN}\/p:`,
+  // `-u name,password`, `-U name%password`, `file name password`
+  String.raw`lftp${BETWEEN}-u ["']?[^\s,]{1,64},`,
+  String.raw`smbclient${BETWEEN}-U ["']?[^\s%]{1,64}%`,
+  String.raw`htpasswd${BETWEEN}-\w{0,6}b\w{0,6} (?:\S{1,200} )?\S{1,64} `,
+  String.raw`wpa_passphrase \S{1,64} `,
+  // Written into another command.
+  String.raw`echo (?:-n )?["']?(?:[\w.-]{1,64}:)?(?=[^\s"'|:]{3,256}["']?\s?\|\s?(?:sudo )?(?:chpasswd|sudo -\w{0,4}S|passwd|cryptsetup))`,
+  // `.netrc`
+  String.raw`machine\s{1,4}\S{1,200}\s{1,10}login\s{1,4}\S{1,200}\s{1,10}password\s{1,4}`,
+];
+
+/** Each of them has one of these. */
+const MARKS: readonly string[] = [" -", " /p:", "echo ", "machine", "wpa_passphrase "];
+
+let expression: RegExp | undefined;
+
+export function redactCommands(text: string): string {
+  if (!MARKS.some((mark) => text.includes(mark))) return text;
+  expression ??= new RegExp(String.raw`(\b(?:${COMMANDS.join("|")})["']?)([^\s"'-][^\s"']{1,255})`, "g");
+  return text.replace(expression, (match: string, kept: string, password: string) =>
+    isPlaceholder(password) ? match : kept + REDACTED,
+  );
+}

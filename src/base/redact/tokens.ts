@@ -1,0 +1,149 @@
+/** Secrets that are known by their shape: private keys, the tokens of vendors, long random runs, addresses. */
+import { REDACTED, keepingFirstGroup } from "./mark.ts";
+import { isRandomRun } from "./random-run.ts";
+
+const KEY_BLOCK =
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
+/** PuTTY's. */
+const KEY_LINES = /(\bPrivate-Lines: ?\d{1,4}(?:\s|\\[nr]){1,4})(?:[A-Za-z0-9+/=]{4,80}(?:\s|\\[nr]|$){1,4}){1,500}/g;
+
+export function redactKeyBlocks(text: string): string {
+  let result = text;
+  if (result.includes("PRIVATE KEY")) result = withoutCutBlock(result.replace(KEY_BLOCK, keepingFirstGroup));
+  return result.includes("Private-Lines") ? result.replace(KEY_LINES, `$1${REDACTED}\n`) : result;
+}
+
+const KEY_BLOCK_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY/;
+const KEY_LINE = /(?:^|\s|\\[nr])[A-Za-z0-9+/=]{4,76}(?:\s|\\[nr]){0,4}$/;
+
+/** The beginning of a block may have been cut off: what is left of it stands before the first end without one. */
+function withoutCutBlock(text: string): string {
+  const end = text.search(KEY_BLOCK_END);
+  if (end < 0) return text;
+  let start = end;
+  for (let line = lastKeyLine(text, start); line !== undefined; line = lastKeyLine(text, start)) start = line;
+  return start === end ? text : `${text.slice(0, start)}${REDACTED}\n${text.slice(end)}`;
+}
+
+function lastKeyLine(text: string, end: number): number | undefined {
+  const from = Math.max(0, end - 90);
+  const match = KEY_LINE.exec(text.slice(from, end));
+  return match === null || end === 0 ? undefined : from + match.index;
+}
+
+/** Tokens with a prefix that nothing else has; it is kept. */
+const VENDOR_TOKEN = new RegExp(
+  `(?<![A-Za-z0-9])(${[
+    "sk-(?:ant-|proj-|or-|svcacct-|admin-)?|csk-|nvapi-|tvly-|pplx-|xai-|gsk_|hf_(?=[A-Za-z]{30})|r8_|pcsk_|lsv2_[a-z]{2}_|jina_",
+    "(?:sk|rk|pk|rzp|duffel|shippo)_(?:live|test|prod)_|(?:live|test)_(?=[A-Za-z0-9]{30})|whsec_|sk_(?=[0-9a-f]{32})|re_(?=\\w{8}_\\w{16})",
+    "gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|rtr|cbt|soat|agent|ft|imt|oas|ffct)-|bk[a-z]{2}_(?=[A-Za-z0-9]{16})|CCI(?:PAT|PRJ)_|(?:sgp|snyk)_(?=[A-Za-z0-9]{16})|pul-|dckr_[a-z]{3}_",
+    "npm_(?=[A-Za-z0-9]{20})|pypi-|rubygems_|CLOJARS_|oy2(?=[a-z0-9]{43})|cio(?=[A-Za-z0-9]{32}\\b)|AKCp",
+    "xox[a-z](?:\\.xox[a-z])?-|xapp-|xwfp-|figd_|figo_|ntn_|secret_(?=[A-Za-z0-9]{40})|lin_(?:api|oauth)_|CFPAT-|(?:tfp|rdme)_(?=[A-Za-z0-9]{16})|PMAK-|phx_|ATATT3|ATBB|ATCTT3|ATTA(?=[0-9a-f]{32})",
+    "shp[a-z]{2}_|sq0[a-z]{3}-|EAA[A-Z](?=[A-Za-z0-9]{30})|key-(?=[0-9a-f]{32})|xkeysib-|mlsn\\.|SG\\.|pat-[a-z]{2}\\d-|pat(?=[A-Za-z0-9]{14}\\.[0-9a-f]{32})",
+    "AIza|ya29\\.|GOCSPX-|1//0|do[opr]_v1_|hv[sbr]\\.|dp\\.[a-z]{2,5}\\.|dapi(?=[0-9a-f]{32})|NR[A-Z]{2}-|HRKU-|sntry[a-z]_|gl(?:c|sa)_|dt0[a-z]\\d{2}\\.",
+    "sbp_|sb_secret_|(?:nfp|napi|rnd|ops|lip|pnu)_(?=[A-Za-z0-9]{16})|pscale_[a-z]{2,5}_|fo1_|fm[12]_|tskey-[a-z]{3,8}-|ory_[a-z]{2}_|AGE-SECRET-KEY-1|A3-(?=[A-Z0-9]{6}-)",
+  ].join("|")})[A-Za-z0-9_-]{10,8192}(?:[.=]{1,3}[A-Za-z0-9_-]{0,8192}){0,5}(?<![.])`,
+  "g",
+);
+/** The shortest of them after its prefix, where that is shorter than a word may be. */
+const SHORT_BODY = 16;
+const SLACK = /^x(?:ox|app|wfp)/;
+
+/** Tokens that only their make gives away. What a first group holds is kept. */
+const SHAPED_TOKEN = new RegExp(
+  [
+    String.raw`\b(AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`,
+    // Twilio's and Mailchimp's.
+    String.raw`\b(SK|AC)[0-9a-f]{32}\b|\b[0-9a-f]{32}-us\d{1,2}\b`,
+    // Telegram's, which stands in every address as "bot<id>:<secret>"; Discord's; Terraform's; Azure's.
+    String.raw`(?<!\d)\d{8,12}:[A-Za-z0-9_-]{35,64}(?![A-Za-z0-9_-])|(?<![\w-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,64}(?![\w-])`,
+    String.raw`(?<!\w)\w{14}\.atlasv1\.[\w-]{30,128}|(?<![\w~.-])[\w~.-]{3}[78]Q~[\w~.-]{30,40}`,
+    // Asana's and ClickUp's.
+    String.raw`(?<![\w/])[0-2]\/\d{12,20}:[0-9a-f]{32}\b|\b(pk_)\d{5,12}_[A-Z0-9]{32}\b`,
+    // JSON Web Tokens, also without their last part.
+    String.raw`(?<![\w-])(eyJ)[\w-]{8,8192}(?:\.[\w-]{8,8192}){1,4}\.?`,
+  ].join("|"),
+  "g",
+);
+
+const AUTHORIZATION =
+  /(\b(?:bearer|basic|ssws|flyv1|negotiate)\s{1,3})(?=[^\s\d]{0,8192}\d|\S{24})[A-Za-z0-9._~+/=-]{16,8192}/gi;
+
+/** Tokens are longer than most words. Only what is so long is looked at more closely. */
+const LONG_RUN = /(?<![A-Za-z0-9_./+:=~-])[A-Za-z0-9_./+:=~-]{15}/g;
+const RUN_ON = /[A-Za-z0-9_./+:=~-]{1,8192}/y;
+
+export function redactTokens(text: string): string {
+  LONG_RUN.lastIndex = 0;
+  let match = LONG_RUN.exec(text);
+  if (match === null) return text;
+  let result = "";
+  let done = 0;
+  for (; match !== null; match = LONG_RUN.exec(text)) {
+    // The letter of a written line break is no part of it.
+    const start = match.index + (text.charAt(match.index - 1) === "\\" ? 1 : 0);
+    const end = runEnd(text, LONG_RUN.lastIndex);
+    const run = text.slice(start, end);
+    const safe = redactRun(run, text, start);
+    if (safe !== run) {
+      result += text.slice(done, start) + safe;
+      done = end;
+    }
+    LONG_RUN.lastIndex = end;
+  }
+  return (done === 0 ? text : result + text.slice(done)).replace(AUTHORIZATION, keepingFirstGroup);
+}
+
+function runEnd(text: string, from: number): number {
+  let end = from;
+  for (RUN_ON.lastIndex = end; RUN_ON.test(text); RUN_ON.lastIndex = end) end = RUN_ON.lastIndex;
+  return end;
+}
+
+/** Without a sign that divides words. */
+const UNDIVIDED = /(?<![A-Za-z0-9_+/-])[A-Za-z0-9_+/-]{24,8192}={0,2}/g;
+
+function redactRun(run: string, text: string, start: number): string {
+  // The checksums of a lock file.
+  if (run.startsWith("sha512-")) return run;
+  return run
+    .replace(VENDOR_TOKEN, (match: string, prefix: string) =>
+      match.length - prefix.length < SHORT_BODY && !SLACK.test(prefix) ? match : prefix + REDACTED,
+    )
+    .replace(
+      SHAPED_TOKEN,
+      (_match: string, ...kept: (string | undefined)[]) => `${kept.slice(0, 4).join("")}${REDACTED}`,
+    )
+    .replace(UNDIVIDED, (part: string, at: number, whole: string) =>
+      isRandomRun(part) && !isReference(text.slice(Math.max(0, start - ADDRESS_LENGTH), start) + whole.slice(0, at))
+        ? REDACTED
+        : part,
+    );
+}
+
+/** How far back one looks for the beginning of an address. */
+const ADDRESS_LENGTH = 300;
+const REFERENCE = /(?::\/\/|^[~.]{0,2}\/|\bsha\d{1,3}[-:]|base64,)\S{0,8192}$/i;
+
+/** What follows is part of an address or a path, a checksum, or a picture: it says where something is. */
+function isReference(before: string): boolean {
+  return REFERENCE.test(before.slice(before.search(/\S{0,8192}$/))) || before.endsWith("@");
+}
+
+/** A password, which may have any sign in it but is not a port with what follows. */
+const PASSWORD_IN_ADDRESS = /(:\/\/[^\s:/@"'`<>]{0,256}:)(?!\d{1,5}[/?#])[^\s"'`<>]{1,256}(?=@)/g;
+const TOKEN_IN_ADDRESS = /(:\/\/)[A-Za-z0-9_.~-]{20,8192}(?=@)/g;
+/** Whoever knows the address of a hook may call it. */
+const HOOK = /(\/\/[\w.-]{0,100}hooks?[\w.-]{0,100}\/|\/(?:web)?hooks?\w{0,10}\/)([\w@/=+-]{16,8192})(?!\.\w)/gi;
+const HOOK_SECRET = /(?=[A-Za-z_-]{0,80}\d)[\w-]{20}|[A-Za-z0-9]{6,}\/[A-Za-z0-9]{6,}\/\w{16}/;
+
+export function redactAddresses(text: string): string {
+  let result = text;
+  if (result.includes("://") && result.includes("@")) {
+    result = result.replace(PASSWORD_IN_ADDRESS, keepingFirstGroup).replace(TOKEN_IN_ADDRESS, keepingFirstGroup);
+  }
+  if (!result.includes("hook")) return result;
+  return result.replace(HOOK, (match: string, kept: string, path: string) =>
+    HOOK_SECRET.test(path) ? kept + REDACTED : match,
+  );
+}
