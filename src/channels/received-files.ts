@@ -5,7 +5,7 @@
  *   breaks off leaves nothing behind.
  */
 import { open, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import { HoldfastError, fileError } from "../base/errors.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, replaceFile, temporaryPath } from "../base/files.ts";
@@ -37,7 +37,9 @@ export interface ReceivedFilesOptions {
 const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
 
 export function createReceivedFiles(options: ReceivedFilesOptions): ReceivedFiles {
-  const { folder, maxBytes = DEFAULT_MAX_BYTES, ids = randomIds } = options;
+  const { maxBytes = DEFAULT_MAX_BYTES, ids = randomIds } = options;
+  // A path is kept in transcripts and must mean the same file in every process.
+  const folder = resolve(options.folder);
   return {
     maxBytes,
     save: async (content, about) => {

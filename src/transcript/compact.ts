@@ -12,6 +12,7 @@ import type { FileHandle } from "node:fs/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { type Fence, withExclusiveAccess } from "./access.ts";
+import { attachmentsOf } from "./attachments.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
 import { type CompactionEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "./entries.ts";
 import type { TranscriptLog } from "./log.ts";
@@ -21,13 +22,19 @@ import { type Write, copyRange, rewriteTranscript } from "./rewrite.ts";
 import { openForReading, scanEntriesBackward, scanLines } from "./scan.ts";
 import { forkPointOf, walkPath } from "./walk.ts";
 
-export type CompactionDraft = Pick<CompactionEntry, "summary" | "firstKeptEntryId" | "tokensBefore" | "details">;
+export type CompactionDraft = Pick<CompactionEntry, "summary" | "firstKeptEntryId" | "tokensBefore">;
 
+/** The files that people sent stay known: a summary may speak of them. */
 export async function appendCompaction(log: TranscriptLog, draft: CompactionDraft): Promise<TranscriptEntry> {
-  const [entry] = await log.append([{ type: "compaction", ...draft }]);
+  const attachments = attachmentsOf((await log.context()).messages).slice(-MOST_CARRIED);
+  const carried = attachments.length === 0 ? {} : { details: { attachments } };
+  const [entry] = await log.append([{ type: "compaction", ...draft, ...carried }]);
   if (entry === undefined) throw new Error("one draft gives one entry");
   return entry;
 }
+
+/** Of a conversation that goes on for years. */
+const MOST_CARRIED = 200;
 
 export interface CompactOptions {
   /** How many of the last entries to keep. */

@@ -3,6 +3,7 @@ import { buildSessionContext, parseSessionEntries } from "@mariozechner/pi-codin
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { HEADER, assistantDraft, messageLine, userDraft, writeLines } from "../../test/support/transcripts.ts";
+import { attachmentsOf } from "./attachments.ts";
 import { appendCompaction } from "./compact.ts";
 import { readContext } from "./context.ts";
 import { createTranscript } from "./log.ts";
@@ -146,4 +147,33 @@ test("an empty transcript has an empty context", async () => {
     thinkingLevel: undefined,
     model: undefined,
   });
+});
+
+test("files that people sent stay known through compactions, the newest ones of very many", async () => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("sid.jsonl");
+  await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
+  const send = async (...paths: string[]): Promise<string> => {
+    const attachments = paths.map((sent) => ({ path: sent, mimeType: "text/plain" }));
+    const message = { role: "user" as const, content: "look", attachments, timestamp: 1 };
+    const [entry] = await log.append([{ type: "message", message }]);
+    return entry?.id ?? "";
+  };
+  const known = async (): Promise<string[]> => attachmentsOf((await readContext(path)).messages).map((one) => one.path);
+  await send("/m/1");
+  await send("/m/2");
+  await appendCompaction(log, { summary: "S", firstKeptEntryId: await send("/m/3"), tokensBefore: 1 });
+  expect((await readContext(path)).messages).toHaveLength(2);
+  expect(await known()).toEqual(["/m/1", "/m/2", "/m/3"]);
+  await appendCompaction(log, { summary: "S", firstKeptEntryId: await send("/m/4"), tokensBefore: 1 });
+  expect(await known()).toEqual(["/m/1", "/m/2", "/m/3", "/m/4"]);
+  await send(...Array.from({ length: 300 }, (_, index) => `/many/${index}`));
+  await appendCompaction(log, { summary: "S", firstKeptEntryId: await send(), tokensBefore: 1 });
+  const left = await known();
+  expect([left.length, left[0], left.at(-1)]).toEqual([200, "/many/100", "/many/299"]);
+  // Another program's summary, and one of ours that somebody has changed.
+  for (const details of [{ attachments: "/m/1" }, { attachments: [{ path: 1 }, "/m/1"] }, null, "x"]) {
+    await log.append([{ type: "compaction", summary: "S", firstKeptEntryId: await send(), tokensBefore: 1, details }]);
+    expect(await known()).toEqual([]);
+  }
 });

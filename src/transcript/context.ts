@@ -2,6 +2,7 @@
  * What a model is given of a transcript: the messages on the way from the leaf to the root, in order.
  * A compaction on the way stands for everything before the entry that it names as the first kept.
  */
+import { compactionAttachments } from "./attachments.ts";
 import type { CompactionEntry, CompactionSummaryMessage, TranscriptEntry, TranscriptMessage } from "./entries.ts";
 import { isDeliveryMirror } from "./mirror.ts";
 import { type OnProblem, type TranscriptProblem, addProblem, createProblemList } from "./problems.ts";
@@ -118,6 +119,9 @@ export function messageOf(entry: TranscriptEntry): TranscriptMessage | undefined
   return undefined;
 }
 
-function summaryMessage({ summary, tokensBefore, timestamp }: CompactionEntry): CompactionSummaryMessage {
-  return { role: "compactionSummary", summary, tokensBefore, timestamp: Date.parse(timestamp) };
+function summaryMessage(entry: CompactionEntry): CompactionSummaryMessage {
+  const { summary, tokensBefore, timestamp } = entry;
+  const attachments = compactionAttachments(entry);
+  const carried = attachments.length === 0 ? {} : { attachments };
+  return { role: "compactionSummary", summary, tokensBefore, ...carried, timestamp: Date.parse(timestamp) };
 }

@@ -65,6 +65,7 @@ export interface CompactionEntry extends EntryBase {
   /** The first entry before this one that still counts; what is older is in the summary. */
   firstKeptEntryId: string;
   tokensBefore: number;
+  /** Of ours: `{attachments?}`, the files that came with what it stands for. */
   details?: unknown;
   fromHook?: boolean;
 }
@@ -131,8 +132,18 @@ export type DraftEntry = WithoutPlace<Exclude<TranscriptEntry, OtherEntry>>;
 export interface UserMessage {
   role: "user";
   content: MessageContent;
+  /** Files that came with it. Left out: none. */
+  attachments?: Attachment[];
   /** Milliseconds since the epoch, as in every message. */
   timestamp: number;
+}
+
+/** A file that came with a message. It stays where its channel put it: a transcript does not grow by megabytes. */
+export interface Attachment {
+  /** Absolute. Engines may read this file, and no other outside of the workspace. */
+  path: string;
+  /** As the platform said. */
+  mimeType?: string;
 }
 
 /** Everything but the content may be missing in lines of older formats. */
@@ -190,6 +201,8 @@ export interface CompactionSummaryMessage {
   role: "compactionSummary";
   summary: string;
   tokensBefore: number;
+  /** Files that came with the messages it stands for. Left out: none. */
+  attachments?: Attachment[];
   timestamp: number;
 }
 

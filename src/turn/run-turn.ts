@@ -22,7 +22,7 @@ import { leftInProgress } from "./run/left-in-progress.ts";
 import { willShorten } from "./run/make-room.ts";
 import { openTurnLog } from "./run/open-log.ts";
 import { deliverable, settleTurn, textOf } from "./run/settle-turn.ts";
-import { buildTurnBody } from "./run/turn-body.ts";
+import { type TurnBody, buildTurnBody } from "./run/turn-body.ts";
 import { createTurnRecord } from "./run/turn-record.ts";
 import { type TurnTrace, findTurn } from "./run/turn-trace.ts";
 import { usageOf } from "./run/usage-of.ts";
@@ -61,7 +61,7 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   await using log = await openTurnLog(parts, held, transcriptPath);
   const mayShorten = mayOffer && (await willShorten(parts, { entry, log }, body.text));
   const spare = mayShorten ? await askForSpare(parts, { sessionKey, entry }) : undefined;
-  if (trace?.asked === undefined) await writeMessage(request, log, content, body.said);
+  if (trace?.asked === undefined) await writeMessage(request, log, content, body);
   await begun.written;
   faultPoint("turn.message-written");
   await confirmOffer(parts, offer);
@@ -79,9 +79,10 @@ async function writeMessage(
   { parts, turnId }: TurnRequest,
   log: TranscriptLog,
   content: ContentBlock[],
-  said: string,
+  { said, attachments }: TurnBody,
 ): Promise<void> {
-  const message = { role: "user" as const, content, timestamp: parts.agent.clock.now() };
+  const files = attachments === undefined ? {} : { attachments };
+  const message = { role: "user" as const, content, ...files, timestamp: parts.agent.clock.now() };
   await log.append([{ type: "message", turnId, ...(said === contentText(content) ? {} : { said }), message }]);
   await log.sync();
 }

@@ -1,7 +1,7 @@
 /** The engine `claude-code` through the real runner and the real `claude`, with a model API on loopback. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -215,6 +215,30 @@ describe("a conversation", () => {
     const told = await run(bench, turnOf(bench, "Save what matters", { kind: "flush", engineSessionId: session }));
     expect(told).toMatchObject({ error: undefined, notices: [], texts: "NO_REPLY" });
     expect(await readFile(file, "utf8")).toBe("They like herons.\n");
+  });
+
+  it("reads what people attached to the conversation, and nothing that lies beside it", async () => {
+    const { api, claude } = bench;
+    const folder = join(claude.home, "sent files");
+    const [ours, others] = [join(folder, "ours.txt"), join(folder, "others.txt")];
+    await mkdir(folder);
+    await writeFile(ours, "a heron for us");
+    await writeFile(others, "a heron for somebody else");
+    api.script(toolUse("Read", { file_path: ours }), toolUse("Read", { file_path: others }), text("Read."));
+    const said = `What does it say?\n[media attached: ${ours} (text/plain)]`;
+    const attached: TranscriptMessage = {
+      role: "user",
+      content: said,
+      attachments: [{ path: ours, mimeType: "text/plain" }],
+      timestamp: 1,
+    };
+    const told = await run(bench, turnOf(bench, said, { context: [attached], engineSessionId: session }));
+    expect(told).toMatchObject({ error: undefined, texts: "Read." });
+    const results = told.messages.filter(({ role }) => role === "toolResult");
+    expect(results).toMatchObject([{ isError: false }, { isError: true }]);
+    expect(JSON.stringify(results[0])).toContain("a heron for us");
+    expect(JSON.stringify(results[1])).not.toContain("somebody else");
+    expect(told.notices).toEqual([expect.stringContaining("not allowed to use: Read")]);
   });
 
   it("shortens the conversation when asked to", async () => {

@@ -120,6 +120,8 @@ describe("on Telegram", () => {
     const { params } = await house.hears(ADA.id, "look at this");
     const [, path = ""] = /\[media attached: (\S+) \(image\/jpeg\)\]/.exec(String(params["text"])) ?? [];
     expect(await readFile(path)).toEqual(bytes);
+    telegram.say(`tool:read_file ${path}`);
+    await house.hears(ADA.id, bytes.toString());
 
     const { workspace } = await house.agent();
     await writeFile(join(workspace, "map.txt"), "here be herons");

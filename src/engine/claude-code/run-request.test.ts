@@ -125,3 +125,23 @@ it("chooses model, effort, permissions and lane", () => {
   expect(long.options.label).toMatch(/^chat-[0-9a-f]{32}$/);
   expect(() => toRunRequest(turnOf({ model: "openai/gpt-5" }), config)).toThrow(/cannot use the model/);
 });
+
+const attached = (...paths: string[]): TranscriptMessage => ({
+  role: "user",
+  content: "look",
+  attachments: paths.map((path) => ({ path })),
+  timestamp: 1,
+});
+
+const readRulesOf = (...context: TranscriptMessage[]): string[] =>
+  (toRunRequest(turnOf({ context }), config).options.allowedTools ?? []).filter((rule) => rule.startsWith("Read("));
+
+it("allows what people attached, file by file, and no pattern", () => {
+  const odd = attached("/m/2.txt", "/m/*", "/m/a)(b", "/m/[a]", "/m/x,y", "/m/a\nb");
+  expect(readRulesOf(attached("/home/é a/media/1.png"), odd)).toEqual([
+    "Read(//home/é a/media/1.png)",
+    "Read(//m/2.txt)",
+  ]);
+  const many = readRulesOf(attached(...Array.from({ length: 300 }, (_, index) => `/m/${index}`)));
+  expect([many.length, many.at(-1)]).toEqual([200, "Read(//m/299)"]);
+});

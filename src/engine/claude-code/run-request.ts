@@ -6,6 +6,7 @@ import { withoutCommand, withoutMentions } from "../../claude/runner/plain-promp
 import { isSessionId } from "../../claude/runner/lease-files.ts";
 import type { SpawnOptions } from "../../claude/runner/runner-contract.ts";
 import type { ClaudeCodeConfig } from "../../config/config.ts";
+import { attachmentsOf } from "../../transcript/attachments.ts";
 import type { EngineTurn } from "../engine.ts";
 import { conversationDigest, wasBegun } from "./conversation-digest.ts";
 
@@ -37,7 +38,7 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: 
     agentId: turn.agentId,
     label: laneLabel(turn.sessionKey),
     sessionKey: turn.sessionKey,
-    allowedTools: [...config.allowedTools, MEMORY_RULE],
+    allowedTools: [...config.allowedTools, MEMORY_RULE, ...attachmentRules(turn)],
     ...(turn.system.trim() === "" ? {} : { systemPrompt: turn.system }),
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
@@ -52,6 +53,19 @@ const BEGAN_BEFORE = "This conversation began before this session.";
 
 /** The agent's own notes: nobody is there to be asked. The rule covers every tool that edits files. */
 const MEMORY_RULE = "Edit(./memory/**)";
+
+/** A command line has only so much room: of very many the newest count. */
+const MOST_ATTACHMENTS = 200;
+
+/**
+ * What people sent in this conversation may be read. File by file: in the same folder lies what others sent,
+ * so it cannot be added as a whole (`--add-dir`). A path that would mean something in a rule is left out.
+ */
+function attachmentRules({ context }: EngineTurn): string[] {
+  const paths = attachmentsOf(context).map(({ path }) => path);
+  const plain = paths.filter((path) => /^\/[\p{L}\p{N}/._ @+=~-]+$/u.test(path));
+  return plain.slice(-MOST_ATTACHMENTS).map((path) => `Read(/${path})`);
+}
 
 const MAX_LABEL = 100;
 

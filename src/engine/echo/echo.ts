@@ -15,6 +15,7 @@ import { messageText, withoutHandoff } from "../../transcript/text.ts";
 import type { Engine, EngineEvent, EngineTurn, SummaryRequest } from "../engine.ts";
 import { raceAbort } from "../race-abort.ts";
 import type { ToolTable } from "../tools/agent-tool.ts";
+import { createAttachedFiles } from "../tools/attached-files.ts";
 import { runTool } from "../tools/run-tool.ts";
 import { echoMessage, echoUsage, toolResult } from "./echo-messages.ts";
 import { type EchoStep, readScript } from "./script.ts";
@@ -132,7 +133,11 @@ async function* call(echo: Echo, name: string, input: JsonRecord): AsyncGenerato
   const usage = echoUsage(echo.turn, "", echo.tokens);
   yield { type: "message", message: echoMessage([toolCall], { usage, stopReason: "toolUse", timestamp: clock.now() }) };
   yield { type: "tool-start", id, name, input };
-  const { text, isError } = await runTool(tools, { name, input }, { signal, logger });
+  const { text, isError } = await runTool(
+    tools,
+    { name, input },
+    { signal, logger, attached: createAttachedFiles(echo.turn.context) },
+  );
   yield { type: "message", message: toolResult({ id, name, text, isError, timestamp: clock.now() }) };
   yield { type: "tool-end", id, name, isError };
   echo.heard.push(`${name}:\n${text}`);

@@ -28,8 +28,10 @@ const block = fc.oneof(
 );
 const content = fc.oneof(text, fc.array(block, { maxLength: 4 }), fc.constantFrom(undefined, null, 3));
 const stopReason = fc.constantFrom("stop", "toolUse", "aborted", "error", undefined);
+const attachments = fc.constantFrom(undefined, null, "x", [{ path: "/seen.png" }, { path: "/unseen.png" }, null, {}]);
+const IMAGES = new Map([["/seen.png", { mediaType: "image/png", data: "aGk=" }]]);
 const message = fc.oneof(
-  fc.record({ role: fc.constant("user"), content }),
+  fc.record({ role: fc.constant("user"), content, attachments }),
   fc.record({
     role: fc.constant("assistant"),
     content,
@@ -59,7 +61,7 @@ const message = fc.oneof(
 it("is in order for every transcript", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 12 }), (context) => {
-      const prompt = toPrompt(context as unknown as TranscriptMessage[], TARGET);
+      const prompt = toPrompt(context as unknown as TranscriptMessage[], TARGET, IMAGES);
       expect(prompt[0]?.role).toBe("user");
       expect(prompt.at(-1)?.role).not.toBe("assistant");
       const ids = new Set<string>();

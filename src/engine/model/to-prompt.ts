@@ -13,14 +13,20 @@ import type {
   ToolResultMessage,
   TranscriptMessage,
 } from "../../transcript/entries.ts";
+import { attachmentsOf } from "../../transcript/attachments.ts";
 import type { ModelName } from "../../models/model-name.ts";
 import { delimited } from "../../base/delimited.ts";
+import { type AttachedImages, NO_IMAGES } from "./attached-images.ts";
 import type { AssistantPart, PromptMessage, ToolPart, UserPart } from "./sdk-types.ts";
 import { signatureOptions } from "./signatures.ts";
 
 export const INTERRUPTED_CALL = "Interrupted: it is not known how far this got. Look before you do it again.";
 
-export function toPrompt(context: readonly TranscriptMessage[], target: ModelName): PromptMessage[] {
+export function toPrompt(
+  context: readonly TranscriptMessage[],
+  target: ModelName,
+  images: AttachedImages = NO_IMAGES,
+): PromptMessage[] {
   const results = resultsOfCalls(context);
   const paired = new Set(results.values());
   const turnStart = context.findLastIndex(({ role }) => role === "user");
@@ -31,13 +37,27 @@ export function toPrompt(context: readonly TranscriptMessage[], target: ModelNam
       return assistantMessages(message, results, ids, signed ? target.provider : undefined);
     }
     if (message.role === "toolResult" && paired.has(message)) return [];
-    const content = userParts(message);
+    const content = [...userParts(message), ...attachedParts(message, images)];
     return content.length === 0 ? [] : [{ role: "user", content }];
   });
   if (prompt[0]?.role !== "user") prompt.unshift(userMessage("[The conversation begins before this point.]"));
   if (prompt.at(-1)?.role === "assistant") prompt.push(userMessage("[Your answer ended here. Go on with it.]"));
   return prompt;
 }
+
+export function hasImages({ role, content }: PromptMessage): boolean {
+  return role === "user" && content.some(({ type }) => type === "file");
+}
+
+/** For a model that refuses them. */
+export function withoutImages(prompt: readonly PromptMessage[]): PromptMessage[] {
+  return prompt.map((message) => {
+    if (message.role !== "user") return message;
+    return { ...message, content: message.content.map((part) => (part.type === "file" ? UNSEEN_IMAGE : part)) };
+  });
+}
+
+const UNSEEN_IMAGE: UserPart = { type: "text", text: "[an image that cannot be shown]" };
 
 export function userMessage(text: string): PromptMessage {
   return { role: "user", content: [{ type: "text", text }] };
@@ -127,13 +147,25 @@ function userParts(message: Exclude<TranscriptMessage, AssistantMessage>): UserP
   }
 }
 
+function attachedParts(message: TranscriptMessage, images: AttachedImages): UserPart[] {
+  if (message.role !== "user") return [];
+  return attachmentsOf([message]).flatMap(({ path }): UserPart[] => {
+    const image = images.get(path);
+    return image === undefined ? [] : [imagePart(image.mediaType, image.data)];
+  });
+}
+
+function imagePart(mediaType: string, data: string): UserPart {
+  return { type: "file", mediaType, data: { type: "data", data } };
+}
+
 function contentParts(content: MessageContent): UserPart[] {
   return blocksOf(content).flatMap((block): UserPart[] => {
     if (block.type === "text") return textParts(block.text);
     if (block.type !== "image") return [];
     const isImage = /^image\/[\w.+-]+$/.test(block.mimeType) && /^[A-Za-z0-9+/]+={0,2}$/.test(block.data);
-    if (!isImage) return textParts("[an image that cannot be shown]");
-    return [{ type: "file", mediaType: block.mimeType, data: { type: "data", data: block.data } }];
+    if (!isImage) return [UNSEEN_IMAGE];
+    return [imagePart(block.mimeType, block.data)];
   });
 }
 

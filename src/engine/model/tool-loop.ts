@@ -3,18 +3,20 @@
  * message is handed out when it is complete, and before what follows from it is begun.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import { emptyAnswerError, refusedError } from "../../models/model-errors.ts";
+import { type ModelErrorCode, emptyAnswerError, refusedError } from "../../models/model-errors.ts";
 import type { ResolvedPrice } from "../../models/prices.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../transcript/entries.ts";
 import type { EngineEvent, EngineTurn } from "../engine.ts";
-import type { ToolTable } from "../tools/agent-tool.ts";
+import type { ToolTable, ToolUse } from "../tools/agent-tool.ts";
+import { createAttachedFiles } from "../tools/attached-files.ts";
 import { INTERRUPTED_RESULT, runTool } from "../tools/run-tool.ts";
 import type { Answer, ToolCall } from "./answer.ts";
 import { type Asked, type ModelLine, askModel } from "./ask-model.ts";
+import { loadAttachedImages } from "./attached-images.ts";
 import { providerOptions, reasoningOptions, toolOptions } from "./request-options.ts";
 import type { PromptMessage, ToolPart } from "./sdk-types.ts";
 import type { Steering } from "./steering.ts";
-import { toPrompt, userMessage } from "./to-prompt.ts";
+import { hasImages, toPrompt, userMessage, withoutImages } from "./to-prompt.ts";
 import { type Bill, createBill, tokensOf } from "./usage.ts";
 
 /** How often the tools may be used before the model has to answer. */
@@ -22,6 +24,7 @@ const MAX_TOOL_STEPS = 25;
 
 const LAST_STEP = `[The limit of ${MAX_TOOL_STEPS} steps with tools is reached. Answer now with what you have, and say what is left to do.]`;
 const LIMIT_NOTICE = `The limit of ${MAX_TOOL_STEPS} steps with tools in one turn is reached; the model was asked to answer with what it has.`;
+const UNSEEN_NOTICE = "The model did not take the images of this conversation; it was asked without them.";
 
 export interface LoopParts {
   line: ModelLine;
@@ -36,10 +39,11 @@ export async function* runToolLoop(
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent> {
   const { line, tools, steering } = parts;
-  const prompt: PromptMessage[] = [
+  let prompt: PromptMessage[] = [
     ...(turn.system.trim() === "" ? [] : [{ role: "system" as const, content: turn.system.toWellFormed() }]),
-    ...toPrompt(turn.context, line.name),
+    ...toPrompt(turn.context, line.name, await loadAttachedImages(turn.context)),
   ];
+  const attached = createAttachedFiles(turn.context);
   const reasoning = reasoningOptions(turn.thinking, line.access, prompt);
   const bill = createBill(line.name, parts.price);
   const takenIds = new Set<string>();
@@ -53,14 +57,40 @@ export async function* runToolLoop(
       yield { type: "notice", text: LIMIT_NOTICE };
       prompt.push(userMessage(LAST_STEP));
     }
-    const options = { ...providerOptions(line.access, prompt), ...toolOptions(tools, mayUseTools), ...reasoning };
-    const asked = yield* askModel(line, options, signal, takenIds);
+    const options = { ...toolOptions(tools, mayUseTools), ...reasoning };
+    const ask = (messages: PromptMessage[]): ReturnType<typeof askModel> =>
+      askModel(line, { ...providerOptions(line.access, messages), ...options }, signal, takenIds);
+    let asked = yield* ask(prompt);
+    if (mayBeForImages(asked) && prompt.some(hasImages) && !signal.aborted) {
+      line.logger.info("asking the model again, without images", { code: asked.error?.code });
+      const shown = prompt;
+      prompt = withoutImages(shown);
+      asked = yield* ask(prompt);
+      // Who sent none with this message was told when they did.
+      if (asked.error === undefined && endsWithImages(shown)) yield { type: "notice", text: UNSEEN_NOTICE };
+    }
     const goesOn = yield* reportAnswer(parts, asked, { bill, prompt, signal, mayUseTools, isFirst: step === 1 });
     if (!goesOn) return;
     prompt.push({ role: "assistant", content: asked.answer.parts() });
-    prompt.push({ role: "tool", content: yield* runCalls(parts, asked.answer.calls(), signal) });
+    prompt.push({ role: "tool", content: yield* runCalls(parts, asked.answer.calls(), { signal, attached }) });
   }
 }
+
+function endsWithImages(prompt: readonly PromptMessage[]): boolean {
+  const newest = prompt.findLast(({ role }) => role === "user");
+  return newest !== undefined && hasImages(newest);
+}
+
+/** Some models cannot see, and a provider may refuse an image for reasons of its own, as it would at every turn. */
+function mayBeForImages({ error, answer }: Asked): boolean {
+  return error !== undefined && REFUSALS.has(error.code) && !answer.hasOutput();
+}
+
+const REFUSALS: ReadonlySet<string> = new Set<ModelErrorCode>([
+  "model-request-invalid",
+  "model-not-found",
+  "context-too-long",
+]);
 
 interface Step {
   bill: Bill;
@@ -121,14 +151,14 @@ function stopReasonOf(answer: Answer, hasCalls: boolean): NonNullable<AssistantM
 async function* runCalls(
   { tools, line }: LoopParts,
   calls: readonly ToolCall[],
-  signal: AbortSignal,
+  use: ToolUse,
 ): AsyncGenerator<EngineEvent, ToolPart[]> {
   const results: ToolPart[] = [];
   for (const { id, name, input } of calls) {
     yield { type: "tool-start", id, name, input: input ?? {} };
-    const outcome = signal.aborted
+    const outcome = use.signal.aborted
       ? { text: INTERRUPTED_RESULT, isError: true }
-      : await runTool(tools, { name, input }, { signal, logger: line.logger });
+      : await runTool(tools, { name, input }, { ...use, logger: line.logger });
     yield { type: "tool-end", id, name, isError: outcome.isError };
     const message: ToolResultMessage = {
       role: "toolResult",

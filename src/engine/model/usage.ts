@@ -1,8 +1,9 @@
 /** What a request took, in tokens and in money. */
+import { isRecord } from "../../base/json-record.ts";
 import type { ModelName } from "../../models/model-name.ts";
 import { type ResolvedPrice, type TokenCounts, tokenCostOf } from "../../models/prices.ts";
 import type { MessageUsage } from "../../transcript/entries.ts";
-import { textTokens } from "../../transcript/estimate-tokens.ts";
+import { IMAGE_TOKENS, textTokens } from "../../transcript/estimate-tokens.ts";
 import { NO_COST } from "../../transcript/no-usage.ts";
 import type { EngineUsage } from "../engine.ts";
 import type { Finish, PromptMessage } from "./sdk-types.ts";
@@ -16,11 +17,22 @@ export function tokensOf(finish: Finish | undefined, prompt: readonly PromptMess
   const input = count(inputTokens?.noCache) ?? (total === undefined ? undefined : total - cacheRead - cacheWrite);
   const isCounted = input !== undefined && input + cacheRead + cacheWrite > 0;
   return {
-    input: isCounted ? Math.max(0, input) : textTokens(JSON.stringify(prompt)),
+    input: isCounted ? Math.max(0, input) : promptTokens(prompt),
     output: count(outputTokens?.total) ?? textTokens(output),
     cacheRead,
     cacheWrite,
   };
+}
+
+/** The bytes of an image are no words. */
+function promptTokens(prompt: readonly PromptMessage[]): number {
+  let images = 0;
+  const words = JSON.stringify(prompt, (_key, value: unknown) => {
+    if (!isRecord(value) || value["type"] !== "file") return value;
+    images += 1;
+    return null;
+  });
+  return textTokens(words) + images * IMAGE_TOKENS;
 }
 
 function count(value: number | undefined): number | undefined {

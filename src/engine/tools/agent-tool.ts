@@ -4,6 +4,7 @@
  * such words too; the turn goes on with it.
  */
 import type { JsonRecord } from "../../base/json-record.ts";
+import type { AttachedFiles } from "./attached-files.ts";
 
 export interface AgentTool {
   name: string;
@@ -11,7 +12,13 @@ export interface AgentTool {
   description: string;
   /** JSON schema of the arguments: an object. The first of its properties is the one that `tool:name text` sets. */
   inputSchema: ToolSchema;
-  run(input: JsonRecord, options: { signal: AbortSignal }): Promise<string>;
+  run(input: JsonRecord, use: ToolUse): Promise<string>;
+}
+
+/** What a tool is given besides its arguments: the conversation that it is used in decides on it. */
+export interface ToolUse {
+  signal: AbortSignal;
+  attached: AttachedFiles;
 }
 
 export interface ToolSchema {

@@ -1,4 +1,4 @@
-/** `list_files`: what is in a folder. */
+/** `list_files`: what is in a folder. Of one with attached files only those of this conversation are shown. */
 import type { AgentTool } from "./agent-tool.ts";
 import type { ConfinedFiles } from "./confined-files.ts";
 import { toolSchema } from "./define-schema.ts";
@@ -18,7 +18,9 @@ export function createListFiles(files: ConfinedFiles): AgentTool {
       "path?": { type: "string", description: "The folder, below the workspace. Default: the workspace itself (.)" },
       "depth?": { type: "integer", description: `How many levels, 1 to ${MAX_DEPTH}. Default: 1` },
     }),
-    run: async ({ path = ".", depth = 1 }, { signal }) => {
+    run: async ({ path = ".", depth = 1 }, { signal, attached }) => {
+      const sent = attached.listFolder(String(path));
+      if (sent.length > 0) return sent.map(shownName).join("\n");
       const start = await files.nameOf(String(path));
       const levels = Math.min(MAX_DEPTH, Math.max(1, Number(depth)));
       const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** `read_file`: a text file of the workspace, or some lines of it. */
+/** `read_file`: a text file of the workspace or of the conversation, or some lines of it. */
 import type { AgentTool } from "./agent-tool.ts";
 import type { ConfinedFiles } from "./confined-files.ts";
 import { toolSchema } from "./define-schema.ts";
@@ -11,16 +11,16 @@ export function createReadFile(files: ConfinedFiles): AgentTool {
   return {
     name: "read_file",
     description:
-      "Reads a text file of your workspace, whole or some lines of it. " +
+      "Reads a text file, whole or some lines of it: one of your workspace, or one that was attached to a message. " +
       `At most ${MAX_CHARACTERS} characters at once; what is longer says on which line to go on.`,
     inputSchema: toolSchema({
-      path: { type: "string", description: "The file, below the workspace" },
+      path: { type: "string", description: "The file, below the workspace, or the path of an attached file" },
       "startLine?": { type: "integer", description: "The first line, from 1. Default: 1" },
       "endLine?": { type: "integer", description: "The last line. Default: the end" },
     }),
-    run: async ({ path, startLine = 1, endLine = Number.MAX_SAFE_INTEGER }) => {
+    run: async ({ path, startLine = 1, endLine = Number.MAX_SAFE_INTEGER }, { attached }) => {
       const said = String(path);
-      await using handle = await files.openFile(said);
+      await using handle = (await attached.open(said)) ?? (await files.openFile(said));
       const text = await readText(handle, said, MAX_FILE_BYTES);
       return text === "" ? "The file is empty." : selectLines(text, Number(startLine), Number(endLine));
     },

@@ -3,7 +3,7 @@ import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
 import { raceAbort } from "../race-abort.ts";
-import type { AgentTool, ToolArgument, ToolTable } from "./agent-tool.ts";
+import type { AgentTool, ToolArgument, ToolTable, ToolUse } from "./agent-tool.ts";
 
 export interface ToolOutcome {
   text: string;
@@ -19,15 +19,16 @@ export const INTERRUPTED_RESULT = "Interrupted: the turn was stopped before this
 export async function runTool(
   tools: ToolTable,
   call: { name: string; input: unknown },
-  options: { signal: AbortSignal; logger: Logger },
+  options: ToolUse & { logger: Logger },
 ): Promise<ToolOutcome> {
-  const { signal, logger } = options;
+  const { logger, ...use } = options;
+  const { signal } = use;
   try {
     const tool = tools.get(call.name);
     if (tool === undefined) throw unknownTool(call.name, tools);
     const input = checkedInput(tool, call.input);
     signal.throwIfAborted();
-    const text = await raceAbort(tool.run(input, { signal }), signal);
+    const text = await raceAbort(tool.run(input, use), signal);
     return { text: capped(text), isError: false };
   } catch (error) {
     if (signal.aborted) return { text: INTERRUPTED_RESULT, isError: true };

@@ -2,8 +2,11 @@ import { readFile, symlink, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
 import { type TemporaryFolder, folderWith } from "../../../test/support/temp-folder.ts";
+import { createAttachedFiles } from "./attached-files.ts";
 import { runTool } from "./run-tool.ts";
 import { type WorkspaceToolsOptions, createWorkspaceTools } from "./workspace-tools.ts";
+
+const OPTIONS = { logger: silentLogger, attached: createAttachedFiles([]) };
 
 it("lists", async () => {
   await using folder = await folderWith({ "b.md": "x", "a/c/d.txt": "y", ".git/config": "z" });
@@ -99,7 +102,7 @@ it("stops a search with the turn", async () => {
   const stop = AbortSignal.timeout(200);
   const tools = createWorkspaceTools({ workspace: folder.path });
   const input = { pattern: "^(a+)+!$", regex: true };
-  expect(await runTool(tools, { name: "search_files", input }, { signal: stop, logger: silentLogger })).toEqual({
+  expect(await runTool(tools, { name: "search_files", input }, { ...OPTIONS, signal: stop })).toEqual({
     text: "Interrupted: the turn was stopped before this was done.",
     isError: true,
   });
@@ -157,7 +160,7 @@ it("survives tools that throw or say too much", async () => {
       },
     ]),
   );
-  const options = { signal: AbortSignal.timeout(10_000), logger: silentLogger };
+  const options = { ...OPTIONS, signal: AbortSignal.timeout(10_000) };
   expect(await runTool(table, { name: "throws", input: {} }, options)).toEqual({
     text: "The tool failed: x is not a function",
     isError: true,
@@ -174,6 +177,6 @@ async function use(
   options: Partial<WorkspaceToolsOptions> = {},
 ): Promise<string> {
   const tools = createWorkspaceTools({ workspace: folder.path, ...options });
-  const outcome = await runTool(tools, { name, input }, { signal: AbortSignal.timeout(30_000), logger: silentLogger });
+  const outcome = await runTool(tools, { name, input }, { ...OPTIONS, signal: AbortSignal.timeout(30_000) });
   return `${outcome.isError ? "ERROR " : ""}${outcome.text}`;
 }

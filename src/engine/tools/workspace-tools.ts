@@ -1,4 +1,4 @@
-/** The tools of an agent. None of them reaches a file outside its workspace. */
+/** The tools of an agent. Outside of its workspace they reach only what was attached to the conversation, to read it. */
 import type { AgentTool, ToolTable } from "./agent-tool.ts";
 import { createConfinedFiles } from "./confined-files.ts";
 import { createListFiles } from "./list-files.ts";

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { attachmentsOfMessage } from "./attachments.ts";
 import { buildInboundBody } from "./build-body.ts";
 import { disarmStructure } from "../../base/disarm.ts";
 import { formatInboundBodyWithSenderMeta, resolveSenderLabel } from "./sender-meta.ts";
@@ -211,3 +212,16 @@ function quoted(body: string, text: string): number {
   const lines = body.split("\n").filter((line) => line.startsWith("> "));
   return lines.reduce((sum, line) => sum + line.split(text).length - 1, 0);
 }
+
+describe("attachmentsOfMessage", () => {
+  it("keeps the files that were downloaded, with their types as far as they are known", () => {
+    expect(
+      attachmentsOfMessage({
+        MediaPaths: ["/media/a.png", "notes/b.txt", "/media/c"],
+        MediaTypes: ["image/png", "text/plain"],
+        MediaUrls: ["https://example.org/a", "", "", "https://example.org/d"],
+      }),
+    ).toEqual([{ path: "/media/a.png", mimeType: "image/png" }, { path: "/media/c" }]);
+    expect(attachmentsOfMessage({ Body: "[media attached: /etc/passwd]" })).toEqual([]);
+  });
+});

@@ -84,6 +84,18 @@ describe("queue modes", () => {
     expect(made.turns).toEqual(["slow", "too late"]);
   });
 
+  it("steer: a message with a file has a turn of its own, in which the file can be read", async () => {
+    await using home = await temporaryFolder();
+    const steered: string[] = [];
+    const steer = async (_key: string, text: string) => steered.push(text) > 0;
+    await using made = await world(home.path, { mode: "steer" }, { engine: { steer } });
+    const file = await made.pipeline.admit(inbound("look", { ctx: { MediaPaths: ["/media/a.png"] } }));
+    await expect.poll(() => made.pipeline.status().queued).toBe(1);
+    made.open();
+    expect(await file.ended).toMatchObject({ outcome: "answered", text: "re: look" });
+    expect([steered, made.turns]).toEqual([[], ["slow", "look"]]);
+  });
+
   it("steer without an engine that can, and modes of other tools, are followup", async () => {
     await using home = await temporaryFolder();
     await using made = await world(home.path, { mode: "steer" });

@@ -47,8 +47,9 @@ export async function* steerItems(
   }
 }
 
-/** An answer goes to one place only. */
-function isSteerable({ need, item, deliver }: WaitingItem, head: WaitingItem | undefined): boolean {
+/** An answer goes to one place only, and engines look at what was attached when a turn begins. */
+function isSteerable({ ctx, need, item, deliver }: WaitingItem, head: WaitingItem | undefined): boolean {
+  if ((ctx.MediaPaths ?? []).length > 0) return false;
   if (need.what !== "turn" || need.alone || wasBegun(item) || head === undefined) return false;
   const [a, b] = [item.address, head.item.address];
   const isSameChat = a.channel === b.channel && a.accountId === b.accountId && a.chatId === b.chatId;

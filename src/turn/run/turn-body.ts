@@ -5,6 +5,8 @@
 import { resolveGroupSessionKey } from "../../keys/group.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { detectResetTrigger } from "../../session/reset-trigger.ts";
+import type { Attachment } from "../../transcript/entries.ts";
+import { attachmentsOfMessage } from "../body/attachments.ts";
 import { buildInboundBody } from "../body/build-body.ts";
 import { compileMentionPatterns } from "../body/mentions.ts";
 import type { TurnRequest } from "../turn.ts";
@@ -13,6 +15,8 @@ export interface TurnBody {
   text: string;
   /** Without senders, history and events. */
   said: string;
+  /** Files that came with the messages. Left out: none, or they are in the transcript already. */
+  attachments?: Attachment[];
 }
 
 /** The message that decides how the session goes on: the last reset among them, else the last one. */
@@ -58,7 +62,12 @@ export async function buildTurnBody({
       ...(at === 0 ? { history: before, events, droppedEvents: dropped } : {}),
     }),
   );
-  return { text: bodies.join("\n\n"), said: messages.map(saidBy).join("\n").trim() };
+  const attachments = messages.flatMap(attachmentsOfMessage);
+  return {
+    text: bodies.join("\n\n"),
+    said: messages.map(saidBy).join("\n").trim(),
+    ...(attachments.length === 0 ? {} : { attachments }),
+  };
 }
 
 function saysNothing(ctx: MessageContext): boolean {
