@@ -2,7 +2,8 @@
  * Which of the sessions of Claude Code that have worked in a place goes on. They have nobody's name on them, so
  * the newest counts; one that is still open somewhere else is not finished and leaves nothing.
  */
-import { isSubstantial, isTellable } from "./kept-state.ts";
+import { isSubstantialItself } from "./inherit.ts";
+import { isTellable } from "./kept-state.ts";
 import type { SessionState } from "./state.ts";
 
 export interface LeftFor {
@@ -25,5 +26,5 @@ export function chooseLeft(
     .filter((state) => state.reason === "ended" || !running.has(state.previousSessionId))
     .filter(({ cwd }) => cwd !== undefined && isHere(cwd))
     .sort((a, b) => Date.parse(b.lastMessageAt) - Date.parse(a.lastMessageAt));
-  return newest.find(({ forced }) => forced === true) ?? newest.find(isSubstantial) ?? newest[0];
+  return newest.find(({ forced }) => forced === true) ?? newest.find(isSubstantialItself) ?? newest[0];
 }

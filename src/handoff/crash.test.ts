@@ -34,6 +34,8 @@ const FEW_POINTS: readonly Death[] = [
 describe.each(STORE_KINDS)("processes on %s", (kind) => {
   it("that capture at once give one state and every note once", async () => {
     await using stage = await handoffStage(kind);
+    // As late as it is for the processes: for them nothing has expired.
+    stage.fixture.clock.set(Date.now());
     await stage.open();
     await stage.say(WORK);
     const task = { kind, home: stage.fixture.home, key: KEY };
@@ -44,6 +46,7 @@ describe.each(STORE_KINDS)("processes on %s", (kind) => {
 
   it("that die on the way leave a capture which the next one finishes", async () => {
     await using stage = await handoffStage(kind);
+    stage.fixture.clock.set(Date.now());
     await stage.open();
     for (const [index, [point, occurrence]] of (kind === "sqlite" ? POINTS : FEW_POINTS).entries()) {
       await stage.say(index === 0 ? WORK : [`The release is blocked: signing key number ${index} has expired.`]);

@@ -41,7 +41,7 @@ it("what was open and is not mentioned is told to the window after the next, wit
   expect((await stage.next(), await stage.offer())?.text).toContain(`[${ids[3]} in window ${sessionId.slice(0, 8)}]`);
 });
 
-it.each(["yes, go on", "please continue", "Hi, where were we?", "go ahead then", "weiter bitte"])(
+it.each(["yes, go on", "please continue", "Hi, let's go on where we left off", "go ahead then", "weiter bitte"])(
   "who says no more than %j takes over what was left before, and the next window is told all of it",
   async (words) => {
     await using stage = await handoffStage();
@@ -53,6 +53,18 @@ it.each(["yes, go on", "please continue", "Hi, where were we?", "go ahead then",
     expect(textsOf(state, "decision")[0]).toContain("Redis");
     expect(textsOf(state, "next-step")).toEqual([expect.stringContaining("fix the Redis connection")]);
     expect(JSON.stringify(state?.items)).not.toContain(words);
+  },
+);
+
+it.each(["hi", "thanks!", "Where were we?", "what is next?"])(
+  "who only says %j leaves it with the window before",
+  async (words) => {
+    await using stage = await handoffStage();
+    const state = await secondWindow(stage, [words, "<The Redis connection is next."]);
+    expect(state?.previousSessionId).not.toBe((await stage.entry()).sessionId);
+    // Told a moment ago, it is not told again.
+    await stage.next();
+    expect(await stage.offer()).toBeUndefined();
   },
 );
 

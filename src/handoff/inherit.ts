@@ -89,8 +89,9 @@ export function withWindows(items: readonly SummaryItem[], earlier: EarlierEntri
   });
 }
 
-/** Whether the window itself has something to go on with. */
-export function isSubstantialItself(state: Pick<SessionState, "items" | "patterns" | "earlier">): boolean {
+/** Something to go on with that is not all inherited; whoever goes on with what was told makes it their own. */
+export function isSubstantialItself(state: SessionState): boolean {
+  if (state.carried.goesOn === true) return isSubstantial(state);
   return isSubstantial({
     items: state.items.filter(({ sessionId }) => sessionId === undefined),
     patterns: state.patterns.filter(({ sourceEntryId }) => state.earlier?.[sourceEntryId] === undefined),

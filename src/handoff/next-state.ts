@@ -43,8 +43,7 @@ export async function nextState(
   const other = readState(kept);
   const next = await advance(parts, source, reason, { kept, before: other });
   if (next === undefined || other === undefined || other.previousSessionId === next.previousSessionId) return next;
-  // Whoever goes on with what was told makes it their own.
-  const isThin = !isSubstantialItself(next) && next.carried.goesOn !== true;
+  const isThin = !isSubstantialItself(next);
   return isThin && isTellable(other) && isSubstantial(other) ? undefined : next;
 }
 

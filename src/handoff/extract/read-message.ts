@@ -90,7 +90,7 @@ export function readMessage({ role, text: original }: ReadMessage): MessageReadi
     promises: plans.promise.slice(0, MOST_LINES),
     offer,
     agrees: role === "user" && sentences.slice(0, 1).some(agrees),
-    goesOn: role === "user" && sentences.some(goesOn),
+    goesOn: role === "user" && sentences.some((said) => !said.isQuestion && goesOn(said)),
     calledOff: off,
     saysDone: sentences.some(saysDone),
     delivers: sentences.some(delivers),

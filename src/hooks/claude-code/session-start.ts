@@ -13,7 +13,8 @@ import { type RepoLocator, createRepoLocator } from "../../claude/discovery/repo
 import type { HandoffConfig } from "../../config/config.ts";
 import { chooseLeft } from "../../handoff/choose-left.ts";
 import { nativeSessionKey } from "../../handoff/handoff.ts";
-import { isExpired, isSubstantial, isTellable, readState } from "../../handoff/kept-state.ts";
+import { isSubstantialItself } from "../../handoff/inherit.ts";
+import { isExpired, isTellable, readState } from "../../handoff/kept-state.ts";
 import { type NativeTarget, findEndedSessions, runningIds } from "../../handoff/native-sessions.ts";
 import { nextState } from "../../handoff/next-state.ts";
 import { offerText, wasOffered } from "../../handoff/offer.ts";
@@ -121,7 +122,7 @@ async function leftInRepo(place: Place, input: HookInput): Promise<Left> {
       if (read !== undefined) states.set(target.sessionId, read);
     }
     const state = tellable(states.get(target.sessionId));
-    if (state !== undefined && isSubstantial(state)) break;
+    if (state !== undefined && isSubstantialItself(state)) break;
   }
   const running = await runningIds(claudeHome);
   const state = chooseLeft(Array.from(states.values()), { sessionId: input.sessionId, running, isHere });
