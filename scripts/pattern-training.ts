@@ -52,9 +52,34 @@ export interface Learned {
 }
 
 /** Those who wrote without knowing the cues: most like a stranger. */
-export const STRANGERS: readonly string[] = ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "blind-a"];
+export const STRANGERS: readonly string[] = [
+  "c1",
+  "c2",
+  "c3",
+  "c4",
+  "c5",
+  "c6",
+  "c7",
+  "c8",
+  "c9",
+  "c10",
+  "c11",
+  "blind-a",
+];
 /** Those who looked for blockers, decisions and accomplishments only: what else they wrote has no label. */
-const NARROW: ReadonlySet<string> = new Set(["c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "settled-1", "settled-2", "settled-3"]);
+const NARROW: ReadonlySet<string> = new Set([
+  "c4",
+  "c5",
+  "c6",
+  "c7",
+  "c8",
+  "c9",
+  "c10",
+  "c11",
+  "settled-1",
+  "settled-2",
+  "settled-3",
+]);
 const STRANGERS_COUNT = 3;
 
 const ROUNDS = 160;

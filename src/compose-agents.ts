@@ -107,14 +107,21 @@ async function openParts(
       import("./engine/workspace/ensure-workspace.ts"),
       import("./transcript/parked-transcripts.ts"),
     ]);
+  // An agent that cannot be opened is tried again and again: each attempt gives back what it has opened.
+  await using opened = new AsyncDisposableStack();
   const agent = await openAgent({ home, config, agentId, clock, logger, execution });
+  opened.defer(async () => await agent.store.close());
   await ensure.ensureWorkspace(agent.workspace);
   const database = await openPendingDatabase({ path: agentLayout(home, agentId).pending, clock, logger });
+  opened.defer(() => database.close());
+  const transcripts = parked.createParkedTranscripts();
+  opened.defer(async () => await transcripts.close());
+  const continuity = await openContinuity({ home, config, env: options.env, agent });
+  opened.defer(async () => await continuity.close());
+  const engine = await openEngine(agent, options, openIndex, continuity.recall);
+  opened.defer(async () => await engine.close());
   const now = clock.now.bind(clock);
   const description = workspaces.createWorkspaceDescription({ workspace: agent.workspace, logger, clock });
-  const continuity = await openContinuity({ home, config, env: options.env, agent });
-  const engine = await openEngine(agent, options, openIndex, continuity.recall);
-  const transcripts = parked.createParkedTranscripts();
   const parts: AgentParts = {
     agent,
     config,
@@ -125,16 +132,8 @@ async function openParts(
     describeWorkspace: async () => await description.describe(),
     ...continuity.parts,
   };
-  return {
-    parts,
-    close: async () => {
-      await engine.close();
-      await continuity.close();
-      await transcripts.close();
-      database.close();
-      await agent.store.close();
-    },
-  };
+  const kept = opened.move();
+  return { parts, close: async () => await kept.disposeAsync() };
 }
 
 async function openEngine(

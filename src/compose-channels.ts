@@ -10,6 +10,7 @@ import type { Logger } from "./base/log.ts";
 import type { AccessOptions } from "./channels/access.ts";
 import type { Channel, ChannelStatus } from "./channels/channel.ts";
 import type { MakeSocket } from "./channels/whatsapp/socket.ts";
+import { type ChannelName, configuredAccounts } from "./config/channel-accounts.ts";
 import type { ChannelAccountConfig, HoldfastConfig, TokenConfig } from "./config/config.ts";
 import { type Environment, channelLayout, channelsFolder } from "./config/layout.ts";
 import type { ChannelAccount, ChannelPool } from "./turn/pools.ts";
@@ -28,9 +29,6 @@ export interface OpenChannelsOptions {
   /** How WhatsApp is reached. Left out: through Baileys' own socket. */
   makeWhatsAppSocket?: MakeSocket;
 }
-
-/** A name of a platform, for messages to people. */
-type ChannelName = keyof HoldfastConfig["channels"];
 
 export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
   const { config, logger } = options;
@@ -110,21 +108,6 @@ function createAccount(channel: Channel, settings: ChannelAccountConfig, default
 function failedStatus(error: unknown): ChannelStatus {
   const hint = error instanceof HoldfastError && error.hint !== undefined ? `. ${error.hint}` : "";
   return { state: "failed", text: `${errorMessage(error).replace(/\.$/, "")}${hint}` };
-}
-
-interface ConfiguredAccount {
-  name: ChannelName;
-  accountId: string;
-  settings: ChannelAccountConfig;
-}
-
-/** Those that are not turned off, platform by platform. */
-export function configuredAccounts({ channels }: Pick<HoldfastConfig, "channels">): ConfiguredAccount[] {
-  return (["telegram", "discord", "whatsapp"] as const).flatMap((name) =>
-    Object.entries<ChannelAccountConfig>(channels[name])
-      .filter(([, settings]) => settings.enabled !== false)
-      .map(([accountId, settings]) => ({ name, accountId, settings })),
-  );
 }
 
 export async function openChannel(

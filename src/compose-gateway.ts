@@ -54,7 +54,8 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       webRoot: webFolder(),
     });
   } catch (error) {
-    await turns.close();
+    // Why it cannot start is the news; what then cannot be closed either must not hide it.
+    await turns.close().catch((failure: unknown) => logger.warn("not everything was closed", { error: failure }));
     throw error;
   }
   const started = turns.start().catch((error: unknown) => logger.error("the gateway could not go on", { error }));

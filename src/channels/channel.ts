@@ -24,6 +24,8 @@ export interface Channel {
   /** Takes no new messages; resolves when `admit` calls under way have ended. */
   stop(): Promise<void>;
   send(message: OutboundMessage): Promise<SentMessage>;
+  /** Throws, with advice, when this can be no address of the platform. Does not ask the platform. Left out: any can. */
+  checkTarget?(target: DeliveryTarget): void;
   /** Shows that an answer is being written. Left out: the platform has no such thing. */
   showTyping?(target: DeliveryTarget): Promise<void>;
 }

@@ -2,7 +2,7 @@
  * A gateway runs with the configuration that it was started with. What was added since is shown as waiting,
  * and whoever changes the configuration is told that the gateway does not know of it yet.
  */
-import { configuredAccounts } from "../compose-channels.ts";
+import { configuredAccounts } from "../config/channel-accounts.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { findGateway } from "../gateway/runtime-file.ts";
 import type { ChannelRow } from "./channel-view.ts";

@@ -4,13 +4,14 @@
  */
 import { processState } from "../base/processes.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
-import { isDeliveryLease } from "../turn/delivery/delivery-lease.ts";
+import { isDeliveryLease } from "../store/lease-key.ts";
 import type { Diagnosis } from "./finding.ts";
 
 const MOMENT_MS = 10_000;
 
 export async function* checkLeases({ agentId, store, clock }: AgentHandle): AsyncGenerator<Diagnosis> {
-  for (const { key, process, expiresAt } of await store.leases.list()) {
+  for (const lease of await store.leases.list()) {
+    const { key, process, expiresAt } = lease;
     const state = processState(process);
     const isLeft = state === "dead" || (state === "unknown" && expiresAt <= clock.now());
     if (!isLeft) continue;
@@ -24,7 +25,7 @@ export async function* checkLeases({ agentId, store, clock }: AgentHandle): Asyn
         fix: "take the lease over and give it back",
       },
       mend: async () => {
-        const attempt = await store.leases.acquire(key, { ttlMs: MOMENT_MS });
+        const attempt = await store.leases.acquire(lease, { ttlMs: MOMENT_MS });
         if (attempt.acquired) await store.leases.release(attempt.lease);
       },
     };

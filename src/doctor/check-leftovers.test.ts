@@ -11,7 +11,7 @@ import { fileExists } from "../base/files.ts";
 describe.each(STORE_KINDS)("doctor looks at what was left on %s", (kind) => {
   it("releases the lease of a process that has ended", async () => {
     await using home = await soundHome(kind);
-    await runStoreChild({ task: "die-with-lease", kind, home: home.home, key: KEY });
+    await runStoreChild({ task: "die-with-lease", kind, home: home.home, leased: KEY });
     expect(await fileExists(`${home.layout.database}-wal`)).toBe(kind === "sqlite");
     expect(await examine(home, "leases")).toMatchObject({ key: KEY, message: expect.stringContaining("has ended") });
     await home.use(async (agent) => expect(await agent.store.leases.list()).toEqual([]));

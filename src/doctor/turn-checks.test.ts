@@ -12,7 +12,7 @@ import { createPairingStore } from "../channels/pairing-store.ts";
 import { channelsFolder, gatewayLayout } from "../config/layout.ts";
 import { openPendingDatabase } from "../turn/body/pending-database.ts";
 import { createSystemEvents } from "../turn/body/system-events.ts";
-import { deliveryLeaseKey } from "../turn/delivery/delivery-lease.ts";
+import { deliveryLeaseKey } from "../store/lease-key.ts";
 import { type DoctorOptions, type DoctorReport, runDoctor } from "./run-doctor.ts";
 
 const KEY = "agent:main:telegram:dm:7";
@@ -181,8 +181,9 @@ describe.each(STORE_KINDS)("messages on their way in a %s store", (kind) => {
   it("have a lease for their delivery that a dead process does not keep", async () => {
     await using home = await doctorHome(kind);
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
-    const key = deliveryLeaseKey("main", { channel: "telegram", accountId: "default" });
-    await runStoreChild({ task: "die-with-lease", kind, home: home.home, key });
+    const route = { channel: "telegram", accountId: "default" };
+    const key = deliveryLeaseKey("main", route);
+    await runStoreChild({ task: "die-with-lease", kind, home: home.home, leased: route });
     const { findings } = await examine(home, { fix: true });
     expect(findings).toMatchObject([{ check: "leases", key, fixed: true }]);
     expect(findings[0]?.message).toMatch(/^The lease for deliveries of process \d+/);

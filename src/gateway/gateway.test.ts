@@ -1,6 +1,6 @@
 /** The gateway and its clients, from its start to its end. */
-import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
+import { type Server, createServer } from "node:http";
 import { connect as connectTcp } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -200,15 +200,24 @@ describe("starting and stopping", () => {
       code: "gateway-running",
       message: expect.stringContaining(stage.gateway.url) as string,
     });
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    const address = other.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { server, port } = await listenSomewhere();
     await expect(stage.start({ port })).rejects.toMatchObject({
       code: "port-in-use",
       hint: expect.stringContaining("--port") as string,
     });
-    other.close();
+    server.close();
+  });
+
+  it("does not go on listening when it cannot say where", async () => {
+    await using stage = await gatewayStage({ started: false });
+    const port = await freePort();
+    const obstacle = `${gatewayLayout(stage.home).runtimeFile}.lock`;
+    await mkdir(obstacle);
+    await expect(stage.start({ port })).rejects.toMatchObject({ message: expect.stringContaining(obstacle) as string });
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
+    expect(await readdir(stage.home)).not.toContain("gateway.json");
+    await rmdir(obstacle);
+    expect((await stage.start({ port })).port).toBe(port);
   });
 
   it("listens on the loopback interface only", async () => {
@@ -266,3 +275,16 @@ describe("starting and stopping", () => {
     half.destroy();
   });
 });
+
+async function listenSomewhere(): Promise<{ server: Server; port: number }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return { server, port: typeof address === "object" && address !== null ? address.port : 0 };
+}
+
+async function freePort(): Promise<number> {
+  const { server, port } = await listenSomewhere();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

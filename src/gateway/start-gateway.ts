@@ -56,19 +56,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const server = createHttpServer(core, pages);
   const sockets = attachWsServer(server, core);
-  core.port = await listen(server, options.port ?? config.gateway.port, home);
-  const url = `http://${HOST}:${core.port}`;
-  const isAnnounced = await announceGateway(home, {
-    url,
-    port: core.port,
-    version: parts.version,
-    startedAt: parts.startedAt,
-  });
-  if (!isAnnounced && options.onlyOne === true) {
+  try {
+    await goOnAir(core, server, options);
+  } catch (error) {
+    // One that listens but that no command finds would be taken for a gateway, and keep its process.
     await closeGateway({ core, server, sockets, until: undefined });
-    throw alreadyRunning(await findGateway(home));
+    await withdrawGateway(home, urlOf(core)).catch(() => undefined);
+    throw error;
   }
-  if (!isAnnounced) logger.warn("another gateway of this home is the one that commands find", { url });
+  const url = urlOf(core);
   const unsubscribe = parts.pipeline.events.subscribe((event) => sockets.tell(event));
 
   let closing: Promise<void> | undefined;
@@ -83,6 +79,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await withdrawGateway(home, url);
     },
   };
+}
+
+/** Listens, and says where. */
+async function goOnAir(core: GatewayCore, server: Server, options: GatewayOptions): Promise<void> {
+  const { home, config, logger, version, startedAt } = core.parts;
+  core.port = await listen(server, options.port ?? config.gateway.port, home);
+  const url = urlOf(core);
+  const isAnnounced = await announceGateway(home, { url, port: core.port, version, startedAt });
+  if (!isAnnounced && options.onlyOne === true) throw alreadyRunning(await findGateway(home));
+  if (!isAnnounced) logger.warn("another gateway of this home is the one that commands find", { url });
+}
+
+function urlOf({ port }: GatewayCore): string {
+  return `http://${HOST}:${port}`;
 }
 
 function createHttpServer(core: GatewayCore, pages: ReturnType<typeof createStaticFiles> | undefined): Server {

@@ -4,8 +4,10 @@ import { gatewayStage } from "../../test/support/gateway-stage.ts";
 import { createTestRepo } from "../../test/support/git-repo.ts";
 import { caller, connect, KEY, say } from "../../test/support/rpc-calls.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import type { AgentPool } from "../turn/pools.ts";
 import { createHttpCaller } from "./client.ts";
 import type { MethodName } from "./contract.ts";
+import { createDispatcher } from "./dispatch.ts";
 
 describe("status", () => {
   it("says how agents, channels and turns are", async () => {
@@ -30,6 +32,19 @@ describe("status", () => {
     await agent.store.close();
     const { ok, agents, problems } = await caller(stage).call("health", {});
     expect([ok, agents.length, problems.length]).toEqual([false, 2, 1]);
+  });
+
+  it("does not wait for a store that hangs", async () => {
+    await using stage = await gatewayStage({ agents: ["hangs", "main"] });
+    const { agents } = stage.parts;
+    const never = new Promise<never>(() => undefined);
+    const open: AgentPool["open"] = async (agentId) => await (agentId === "hangs" ? never : agents.open(agentId));
+    const { call } = createDispatcher({ ...stage.parts, agents: { ...agents, open } });
+    expect(await call("health", {}, { permission: "read", signal: AbortSignal.timeout(10_000) })).toMatchObject({
+      ok: false,
+      agents: [{ agentId: "hangs" }, { agentId: "main", sessions: { count: 0 } }],
+      problems: [expect.stringMatching(/^agent hangs: its store does not answer/)],
+    });
   });
 });
 

@@ -5,7 +5,7 @@
  */
 import { HoldfastError } from "../base/errors.ts";
 import { leaseLost } from "../store/store-errors.ts";
-import type { InboxItem, Lease } from "../store/store.ts";
+import type { DeliveryRoute, InboxItem, Lease, Leased } from "../store/store.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 
 export interface HeldLease {
@@ -62,9 +62,29 @@ export interface TakenLease {
 export async function takeSessionLease(
   agent: AgentHandle,
   key: string,
-  { ttlMs = DEFAULT_TTL_MS, claim = false }: Pick<LeaseOptions, "ttlMs"> & { claim?: boolean } = {},
+  options: TakeOptions = {},
 ): Promise<(TakenLease & { claimed?: InboxItem }) | { heldBy: Lease }> {
-  const attempt = await agent.store.leases.acquire(key, { ttlMs, claim });
+  return await take(agent, key, options);
+}
+
+/** For whoever delivers through an account. Does not wait: resolves to who delivers otherwise. */
+export async function takeDeliveryLease(
+  agent: AgentHandle,
+  route: DeliveryRoute,
+): Promise<TakenLease | { heldBy: Lease }> {
+  return await take(agent, route, {});
+}
+
+interface TakeOptions extends Pick<LeaseOptions, "ttlMs"> {
+  claim?: boolean;
+}
+
+async function take(
+  agent: AgentHandle,
+  leased: Leased,
+  { ttlMs = DEFAULT_TTL_MS, claim = false }: TakeOptions,
+): Promise<(TakenLease & { claimed?: InboxItem }) | { heldBy: Lease }> {
+  const attempt = await agent.store.leases.acquire(leased, { ttlMs, claim });
   if (!attempt.acquired) return { heldBy: attempt.held };
   const taken = keepRenewed(agent, attempt.lease, ttlMs);
   return attempt.claimed === undefined ? taken : { ...taken, claimed: attempt.claimed };

@@ -80,9 +80,9 @@ export interface StoreChange {
 }
 
 export type { Handoffs, KeptHandoff } from "./contract/handoffs.ts";
-export type { Admission, DropReply, Inbox, InboxItem, MessageAddress } from "./contract/inbox.ts";
+export type { Admission, DropReply, FinishOptions, Inbox, InboxItem, MessageAddress } from "./contract/inbox.ts";
 export type { Lease, WriteOptions } from "./contract/lease.ts";
-export type { AcquireOptions, LeaseAttempt, Leases } from "./contract/leases.ts";
+export type { AcquireOptions, LeaseAttempt, Leased, Leases } from "./contract/leases.ts";
 export type {
   DeliveryRoute,
   DeliveryTarget,

@@ -42,6 +42,95 @@ describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
     expect(await inbox.get(second.item.id)).toMatchObject({ state: "done", note: "answered" });
   });
 
+  it("has its words, whichever process has answered it", async () => {
+    await using home = await temporaryFolder();
+    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
+    const { promise: isBegun, resolve: begin } = Promise.withResolvers<void>();
+    const usage = { provider: "echo", model: "echo", input: 3, output: 2, cacheRead: 0, cacheWrite: 0 };
+    await using busy = await pipelineWorld({
+      home: home.path,
+      kind,
+      turns: { queue: { mode: "collect", debounceMs: 0, cap: 20, drop: "old" } },
+      runTurn: async () => {
+        begin();
+        await isAllowed;
+        return { usage };
+      },
+    });
+    await using other = await pipelineWorld({ home: home.path, kind });
+    await busy.pipeline.admit(inbound("first"));
+    await isBegun;
+    const second = await other.pipeline.admit(inbound("second"));
+    const third = await other.pipeline.admit(inbound("third", { awaited: true }));
+    allow();
+    const end = {
+      agentId: "main",
+      sessionKey: "agent:main:telegram:dm:1",
+      itemId: third.item.id,
+      outcome: "answered",
+      sessionId: "s",
+      text: "re: second + third",
+      usage,
+      durationMs: expect.any(Number) as number,
+    };
+    expect(await Promise.all([second.ended, third.ended])).toEqual([end, end]);
+    expect(other.turns).toEqual([]);
+    // One turn, told once, to those who watch the process that waits for it.
+    const told = other.events.filter(({ type }) => type === "turn.ended");
+    expect(told).toEqual([{ type: "turn.ended", ...end }]);
+    expect(other.pipeline.status().counts).toMatchObject({ turns: 0 });
+  });
+
+  it("ends in its order, also when the next one is answered by another process", async () => {
+    await using home = await temporaryFolder();
+    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
+    const slowly = async (): Promise<object> => {
+      await isAllowed;
+      return {};
+    };
+    const busy = await pipelineWorld({ home: home.path, kind, runTurn: slowly, turns: { drainSeconds: 20 } });
+    await using other = await pipelineWorld({ home: home.path, kind });
+    await busy.pipeline.admit(inbound("first", { id: "a" }));
+    await expect.poll(() => busy.turns).toEqual(["first"]);
+    // Somebody here waits for it too.
+    const first = await other.pipeline.admit(inbound("first", { id: "a" }));
+    const second = await other.pipeline.admit(inbound("second"));
+    const leaving = busy[Symbol.asyncDispose]();
+    allow();
+    await leaving;
+    expect(await second.ended).toMatchObject({ text: "re: second" });
+    expect(other.turns).toEqual(["second"]);
+    const ends = other.events.filter((event) => event.type === "turn.ended");
+    expect(ends.map(({ itemId }) => itemId)).toEqual([first.item.id, second.item.id]);
+  });
+
+  it("is known to be dropped, whichever process has dropped it", async () => {
+    await using home = await temporaryFolder();
+    const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
+    await using busy = await pipelineWorld({
+      home: home.path,
+      kind,
+      runTurn: async () => {
+        await isAllowed;
+        return {};
+      },
+    });
+    await using other = await pipelineWorld({ home: home.path, kind });
+    await busy.pipeline.admit(inbound("first"));
+    await expect.poll(() => busy.turns).toEqual(["first"]);
+    const { item, sessionKey, ended } = await other.pipeline.admit(inbound("second"));
+    await (await busy.store()).inbox.drop(sessionKey, [item.id], "stopped");
+    allow();
+    expect(await ended).toMatchObject({ outcome: "dropped", itemId: item.id });
+    expect(other.events).toContainEqual({
+      type: "message.dropped",
+      agentId: "main",
+      sessionKey,
+      itemIds: [item.id],
+      reason: "stopped",
+    });
+  });
+
   it("keeps the order of a chat, side by side with others", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path, kind });

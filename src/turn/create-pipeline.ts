@@ -65,13 +65,18 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
     options.events ?? createTurnEvents((error) => logger.error("A listener of turn events failed", { error }));
   const counts = { admitted: 0, duplicates: 0, turns: 0, failed: 0, dropped: 0 };
   const sent = { delivered: 0, mayRepeat: 0, failed: 0 };
-  const ended = createEndedTurns();
+  const ended = createEndedTurns({
+    look: () => {
+      for (const parts of agents.opened()) checkEnded(parts);
+    },
+    onForeignEnd: (end, note) => tellForeignEnd(end, note),
+  });
   const lanes = createLanes({
     ...options,
     events,
     slots: createSlots({ total: config.turns.concurrency, perAgent: (agentId) => turnsOf(config, agentId) }),
     mentionPatterns: compileMentionPatterns(config.groups.mentionPatterns),
-    onIdle: (parts, key) => checkEnded(parts, key),
+    onOthersDone: (parts, key) => checkEnded(parts, key),
     onEnded: (itemIds, end) => {
       count(end, itemIds.length);
       ended.tell(end.agentId, itemIds, end);
@@ -123,14 +128,21 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
     });
   };
 
+  /** Whoever watches a session is told of its ends in the same words, whichever process they are from. */
+  const tellForeignEnd = (end: TurnEnd, note: string | undefined): void => {
+    const { agentId, sessionKey, itemId } = end;
+    if (end.outcome !== "dropped") events.emit({ type: "turn.ended", ...end });
+    else events.emit({ type: "message.dropped", agentId, sessionKey, itemIds: [itemId], reason: note ?? "dropped" });
+  };
+
   const admit = async (message: AddressedMessage): Promise<Admitted> => {
     const agentId = agentOf(message, options);
     const parts = await open(agentId);
     const ctx = finalizeInboundContext(message.ctx);
     const key = resolveInboundSessionKey(ctx, { agentId, session: config.session });
     // The lease of this very session is held for the turn, whatever the configuration says by then.
-    const payload: InboxPayload = { ctx: { ...ctx, SessionKey: key }, deliver: message.deliver ?? true };
-    const { address, receivedAt } = message;
+    const { address, receivedAt, deliver = true, awaited = !deliver } = message;
+    const payload: InboxPayload = { ctx: { ...ctx, SessionKey: key }, deliver, awaited };
     const admitting = parts.agent.store.inbox.admit({ key, address, payload, receivedAt });
     // Most often the session is free: its lease is then taken in the same commit.
     lanes.prepare(parts, key);
@@ -168,7 +180,6 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
       if (lanes.has(agentId, key)) continue;
       if ((await store.leases.current(key)) === undefined) lanes.serve(parts, key);
     }
-    checkEnded(parts);
     await delivery.reportWaiting(parts);
   };
 
@@ -194,6 +205,7 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
   const drain = async (): Promise<void> => {
     isDraining = true;
     clearInterval(timer);
+    ended.stop();
     await lanes.drain(config.turns.drainSeconds * 1000);
     await delivery.stop(DELIVERY_GRACE_MS);
     await sweeping;

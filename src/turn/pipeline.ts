@@ -26,12 +26,18 @@ export interface AddressedMessage extends InboundMessage {
   agentId?: string;
   /** Left out: yes, to where the message came from. False: the answer is for the caller alone. */
   deliver?: boolean;
+  /**
+   * True: somebody waits for the answer, which is kept with the message: `ended` then has its words also from
+   * another process. Left out: when it is delivered to nobody.
+   */
+  awaited?: boolean;
 }
 
 /** What an inbox item carries. */
 export interface InboxPayload {
   ctx: MessageContext;
   deliver: boolean;
+  awaited: boolean;
 }
 
 export interface Admitted {
@@ -40,7 +46,7 @@ export interface Admitted {
   item: InboxItem;
   agentId: string;
   sessionKey: string;
-  /** Never rejects. Resolves also when another process ends the turn. */
+  /** Never rejects. Resolves also when another process ends the turn; what was said there is known if `awaited`. */
   ended: Promise<TurnEnd>;
 }
 

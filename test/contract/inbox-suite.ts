@@ -167,6 +167,28 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await store.inbox.get(b)).not.toHaveProperty("note");
     });
 
+    it("keeps what the end of an item left, for every process", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const ids = await admitAll(store, "a", "b", "c");
+      const [a = 0, b = 0, c = 0] = ids;
+      const ending = { text: "what was said", usage: { input: 3 }, left: undefined };
+      const lease = await acquire(store);
+      await store.inbox.claim(lease);
+      await store.inbox.finish(lease, [a, b], [], { note: "answered", ending });
+      ending.text = "changed afterwards";
+      await store.inbox.finish(lease, [c], []);
+      const second = await fixture.reopen();
+      for (const id of [a, b]) {
+        const item = await second.inbox.get(id);
+        expect(item).toMatchObject({ state: "done", note: "answered" });
+        expect(item?.ending).toEqual({ text: "what was said", usage: { input: 3 } });
+      }
+      expect(await second.inbox.get(c)).not.toHaveProperty("ending");
+      const { admitted, item } = await second.inbox.admit(message("a"));
+      expect([admitted, item]).toEqual([false, await store.inbox.get(a)]);
+    });
+
     it("changes the entry with the end, and neither without the other's leave", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;

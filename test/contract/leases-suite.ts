@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { currentProcess } from "../../src/base/processes.ts";
-import type { Lease, Store } from "../../src/store/store.ts";
+import type { Lease, Leased, Store } from "../../src/store/store.ts";
 import { runStoreChild } from "../support/run-store-child.ts";
 import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
 const FENCED = { kind: "fenced", code: "lease-lost" };
 
-export async function acquire(store: Store, key = "main", ttlMs = 60_000): Promise<Lease> {
-  const attempt = await store.leases.acquire(key, { ttlMs });
+export async function acquire(store: Store, leased: Leased = "main", ttlMs = 60_000): Promise<Lease> {
+  const attempt = await store.leases.acquire(leased, { ttlMs });
   if (!attempt.acquired) throw new Error(`The lease is held by ${attempt.held.holder}`);
   return attempt.lease;
 }
@@ -77,7 +77,7 @@ export function describeLeases(makeStore: MakeStore): void {
     it("gives the lease of a dead process away at once", async () => {
       await using fixture = await makeStore();
       const { store, home } = fixture;
-      await runStoreChild({ kind: store.kind, home, task: "die-with-lease", key: "main" });
+      await runStoreChild({ kind: store.kind, home, task: "die-with-lease", leased: "main" });
       expect(await store.leases.current("main")).toBeUndefined();
       expect(await store.leases.list()).toMatchObject([{ key: "agent:main:main", epoch: 1 }]);
       expect((await acquire(store)).epoch).toBe(2);
@@ -106,6 +106,35 @@ export function describeLeases(makeStore: MakeStore): void {
         expect(winners.map((lease) => lease.epoch)).toEqual([round]);
         fixture.clock.advance(1_000);
       }
+    });
+
+    it("keeps the deliveries of an account apart from every session and from other accounts", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const route = { channel: "telegram", accountId: "default" };
+      const lease = await acquire(store, route);
+      expect(await store.leases.acquire(route, { ttlMs: 1 })).toEqual({ acquired: false, held: lease });
+      const others = [
+        lease.key,
+        ` :${lease.key}`,
+        lease.key.toUpperCase(),
+        `agent:main:${lease.key}`,
+        "agent:main:delivery:telegram:default",
+        { channel: "telegram", accountId: "second" },
+        { channel: "telegram:default", accountId: "default" },
+      ];
+      for (const other of others) await store.leases.release(await acquire(store, other));
+      await acquire(await fixture.openOther("other"), route);
+      expect(await store.leases.list()).toEqual([lease]);
+
+      expect(await store.leases.current(route)).toEqual(lease);
+      const renewed = await store.leases.renew(lease, { ttlMs: 90_000 });
+      expect(await store.leases.current(lease)).toEqual(renewed);
+      await store.leases.assertCurrent(lease);
+      await store.leases.release(lease);
+      expect(await store.leases.current(route)).toBeUndefined();
+      expect((await acquire(store, lease)).key).toBe(lease.key);
+      expect(await refusal(store.leases.assertCurrent(lease))).toEqual(FENCED);
     });
 
     it("lists the leases that were not given back", async () => {

@@ -107,7 +107,7 @@ export async function runGatewayRounds({ kills, seed }: GatewayRounds): Promise<
       await delay(random.whole(0, 60));
     }
     await ended;
-    // A turn that is cut short three times in a row is given up, and its person told.
+    // A turn that is cut short five times in a row is given up, and its person told.
     if (index % 2 === 1) failures.push(...(await settle()));
   }
   failures.push(...(await settle()));

@@ -1,14 +1,21 @@
 /** A full disk and a locked store under a running gateway: nothing is lost, and it is over when it is over. */
+import { mkdir, readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openTurns } from "../../src/compose-turns.ts";
 import { agentLayout } from "../../src/config/layout.ts";
+import { startCliGateway } from "../support/cli-gateway.ts";
+import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-stage.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { openHouse, until } from "../support/house.ts";
+import { runCli } from "../support/run-cli.ts";
 import { canMount, smallDisk } from "../support/small-disk.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
+/** For a command that must end by itself. */
+const PATIENCE_MS = 20_000;
 
 /** Where nothing can be mounted, the same is tried with injected errors. */
 describe.skipIf(!canMount())("a full disk", () => {
@@ -35,7 +42,7 @@ describe.skipIf(!canMount())("a full disk", () => {
     await using disk = await smallDisk(16);
     await using house = await openHouse({ home: join(disk.path, "home") });
     const { telegram } = house;
-    telegram.say("sleep:1000\nthink about it");
+    telegram.say("sleep:2500\nthink about it");
     await until(async () => (await house.transcript(KEY).catch(() => [])).length === 1, "the turn");
     const makeRoom = await disk.fill();
     await until(() => house.logged.some((line) => line.includes("trying again")), "a pause");
@@ -44,6 +51,49 @@ describe.skipIf(!canMount())("a full disk", () => {
     await house.hears(ADA.id, "think about it");
     expect(house.texts(ADA.id)).toHaveLength(1);
     expect((await house.transcript(KEY)).filter((line) => line.startsWith("user"))).toHaveLength(1);
+  });
+
+  it("keeps a gateway from its start: it ends, and the next one that has room answers what waits", async () => {
+    await using disk = await smallDisk(16);
+    await using telegram = await startFakeTelegram();
+    const home = join(disk.path, "home");
+    await furnish(home, telegram);
+    const heard = (): boolean => telegram.sent.some(({ params }) => String(params["text"]).includes("think about it"));
+    let makeRoom: () => Promise<void>;
+    {
+      await using gateway = await startCliGateway(home);
+      telegram.say("sleep:2000\nthink about it");
+      await until(async () => (await transcripts(home)).includes("think about it"), "the turn");
+      // Filling takes its time: the answer must not overtake it.
+      gateway.process.kill("SIGSTOP");
+      makeRoom = await disk.fill();
+      gateway.process.kill("SIGKILL");
+    }
+
+    const { code, stdout, stderr } = await runCli(["gateway", "--port", "0"], { home, timeoutMs: PATIENCE_MS });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^holdfast: Cannot .*gateway\.json.*\n {2}Free some disk space and try again/);
+    expect(heard()).toBe(false);
+
+    await makeRoom();
+    await using _gateway = await startCliGateway(home);
+    await until(heard, "the answer");
+  });
+});
+
+describe("an agent that cannot be opened", () => {
+  it.skipIf(process.platform !== "linux")("keeps no file open, however often it is tried", async () => {
+    await using house = await openHouse({ entered: false });
+    const file = join(house.home, "file");
+    await mkdir(house.home);
+    await writeFile(file, "no folder");
+    const config = { ...house.config, agents: { main: { workspace: join(file, "workspace") } } };
+    const turns = await openTurns({ home: house.home, config, channels: false, execution: "thread" });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await expect(turns.agents.open("main")).rejects.toMatchObject({ code: "not-a-folder" });
+    }
+    expect((await openFiles()).filter((path) => path.startsWith(house.home))).toEqual([]);
+    await turns.close();
   });
 });
 
@@ -60,15 +110,43 @@ describe("a store that another process has locked", () => {
     const answer = await house.rpc("agent", { message: "and you?", agentId: "other", idempotencyKey: "1" });
     expect(JSON.stringify(answer)).toContain("window: and you?");
     expect(house.texts(ADA.id)).toEqual([]);
+    expect(await house.rpc("health", {})).toMatchObject({
+      ok: true,
+      agents: [
+        { agentId: "main", sessions: { count: 1 } },
+        { agentId: "other", sessions: { count: 1 } },
+      ],
+    });
     unlock();
     await house.hears(ADA.id, "second");
     expect(house.texts(ADA.id)).toEqual([expect.stringContaining("first"), expect.stringContaining("second")]);
   });
 });
 
+/** A home whose gateway everybody on Telegram may write to. */
+async function furnish(home: string, telegram: FakeTelegram): Promise<void> {
+  await mkdir(home, { mode: 0o700 });
+  const tokenFile = join(home, "telegram.token");
+  await writeFile(tokenFile, telegram.token);
+  const account = { apiRoot: telegram.url, allowFrom: ["*"], tokenFile };
+  await writeFile(join(home, "config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
+}
+
+async function transcripts(home: string): Promise<string> {
+  const folder = agentLayout(home, "main").sessionsFolder;
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".jsonl"));
+  return (await Promise.all(names.map(async (name) => await readFile(join(folder, name), "utf8")))).join("");
+}
+
 /** As another process that writes for long would. */
 function lock(path: string): () => void {
   const database = new DatabaseSync(path);
   database.exec("BEGIN IMMEDIATE");
   return () => database.close();
+}
+
+/** Of this process. */
+async function openFiles(): Promise<string[]> {
+  const handles = await readdir("/proc/self/fd");
+  return await Promise.all(handles.map(async (name) => await readlink(`/proc/self/fd/${name}`).catch(() => "")));
 }

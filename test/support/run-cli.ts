@@ -17,6 +17,8 @@ export interface CliOptions {
   input?: string;
   env?: Record<string, string>;
   cwd?: string;
+  /** After how long it is killed, for what might never end. Left out: never. */
+  timeoutMs?: number;
 }
 
 export async function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
@@ -24,6 +26,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     cwd: options.cwd ?? options.home,
     env: { ...process.env, HOLDFAST_HOME: options.home, NO_COLOR: "1", ...options.env },
     stdio: "pipe",
+    ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs, killSignal: "SIGKILL" }),
   });
   let stdout = "";
   let stderr = "";

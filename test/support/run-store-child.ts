@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { StoreKind } from "../../src/store/store.ts";
+import type { Leased, StoreKind } from "../../src/store/store.ts";
 
 export type StoreChildTask = { kind: StoreKind; home: string } & (
-  | { task: "die-with-lease"; key: string }
+  | { task: "die-with-lease"; leased: Leased }
   | { task: "count"; name: string; updates: number }
 );
 

@@ -17,7 +17,7 @@ const store = await openStore(argument.kind, { home: argument.home });
 
 switch (argument.task) {
   case "die-with-lease":
-    await store.leases.acquire(argument.key, { ttlMs: A_CENTURY_MS });
+    await store.leases.acquire(argument.leased, { ttlMs: A_CENTURY_MS });
     process.kill(process.pid, "SIGKILL");
     break;
   case "count":

@@ -17,6 +17,7 @@ import { type DiscordConnection, connectDiscord } from "./connect.ts";
 import { openCursors } from "./cursors.ts";
 import { type Inlet, createInlet } from "./inlet.ts";
 import { DISCORD_TEXT_LIMIT, type DiscordSender, createDiscordSender } from "./send-message.ts";
+import { parseDiscordTarget } from "./target.ts";
 
 export interface DiscordChannelOptions extends AccessOptions {
   accountId: string;
@@ -89,6 +90,7 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
       state.host.report({ state: "stopped", text: "Discord: stopped." });
     },
     send: sender.send,
+    checkTarget: (target) => void parseDiscordTarget(target),
     showTyping: sender.showTyping,
   };
 }

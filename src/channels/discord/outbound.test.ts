@@ -121,6 +121,15 @@ describe("messages to Discord", () => {
     expect(stage.discord.requests.filter(({ route }) => route.startsWith("POST"))).toHaveLength(1);
   });
 
+  it("knows without asking what can be no address", async () => {
+    await using stage = await openDiscordStage();
+    const channel = await stage.start();
+    const asked = stage.discord.requests.length;
+    expect(() => channel.checkTarget?.(target("general"))).toThrow("Not a Discord address");
+    expect(() => channel.checkTarget?.(target(`channel:${stage.discord.general.id}`))).not.toThrow();
+    expect(stage.discord.requests).toHaveLength(asked);
+  });
+
   it("passes on how long Discord wants it to wait, at once", async () => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();

@@ -53,6 +53,7 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
       await Promise.allSettled([closing?.close(), ...underWay]);
     },
     send: async (message) => await sendToTelegram(message, await open()),
+    checkTarget: (target) => void parseTarget(target),
     showTyping: async (target) => {
       const { chatId, threadId } = parseTarget(target);
       const { api } = await open();

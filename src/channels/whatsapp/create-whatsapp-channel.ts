@@ -20,6 +20,7 @@ import { type AuthState, openAuthState } from "./auth-state.ts";
 import { keepConnected } from "./connection.ts";
 import { createGroupNames } from "./group-names.ts";
 import { type DownloadMedia, type WhatsAppInlet, createWhatsAppInlet } from "./inlet.ts";
+import { parseWhatsAppTarget } from "./jid.ts";
 import { type RecentMessages, createRecentMessages } from "./recent-messages.ts";
 import { WHATSAPP_TEXT_LIMIT, type WhatsAppSender, createWhatsAppSender } from "./send-message.ts";
 import {
@@ -101,6 +102,7 @@ export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel 
       state.host.report({ state: "stopped", text: "WhatsApp: stopped." });
     },
     send: sender.send,
+    checkTarget: ({ to }) => void parseWhatsAppTarget(to),
     showTyping: sender.showTyping,
   };
 }

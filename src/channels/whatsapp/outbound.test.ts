@@ -112,5 +112,7 @@ describe("messages to WhatsApp", () => {
       ].map(async (message) => (await failure(channel.send(message))).code),
     );
     expect(codes).toEqual(["whatsapp-not-found", "empty-message", "whatsapp-target", "whatsapp-target"]);
+    expect(() => channel.checkTarget?.(target("the family"))).toThrow("Not a WhatsApp address");
+    expect(() => channel.checkTarget?.(target(eve))).not.toThrow();
   });
 });

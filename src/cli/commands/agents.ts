@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import { engineNameOf } from "../../compose-agents.ts";
 import { listAgentIds } from "../../compose.ts";
-import { configuredAccounts } from "../../compose-channels.ts";
+import { configuredAccounts } from "../../config/channel-accounts.ts";
 import { ENGINE_NAMES, type AgentConfig, type EngineName, type HoldfastConfig } from "../../config/config.ts";
 import { agentLayout, configFile } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";

@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { systemClock } from "../../base/clock.ts";
 import { ERROR_KINDS, HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import { printableLine } from "../../base/printable.ts";
-import { configuredAccounts } from "../../compose-channels.ts";
+import { configuredAccounts } from "../../config/channel-accounts.ts";
 import { listAgentIds, openAgent, openStoreRepair } from "../../compose.ts";
 import { agentLayout, configFile, gatewayLayout, resolveHome } from "../../config/layout.ts";
 import type { AgentScope } from "../../doctor/agent-scope.ts";

@@ -7,7 +7,7 @@ import { channelLine } from "../channel-view.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { SIGN_IN, findRunningGateway } from "../rpc/gateway-client.ts";
-import { describeAgents } from "./agents.ts";
+import { type ListedAgent, describeAgents } from "./agents.ts";
 
 export interface GatewayOptions {
   port?: string;
@@ -19,14 +19,30 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   const setup = await loadSetup();
   const port = options.port === undefined ? setup.config.gateway.port : parsePort(options.port);
   await refuseSecond(setup);
-  const logger = createLogger({ level: setup.config.log.level });
+  const agents = await describeAgents(setup);
+  try {
+    await serve(setup, { ...options, port, agents });
+  } finally {
+    // A connection that somebody's library forgot must not keep what has stopped, or could not start.
+    setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
+  }
+}
+
+const FORGOTTEN_MS = 2000;
+
+interface Serving extends Pick<GatewayOptions, "noChannels" | "json"> {
+  port: number;
+  agents: readonly ListedAgent[];
+}
+
+async function serve(setup: Setup, options: Serving): Promise<void> {
   const { openGateway } = await import("../../compose-gateway.ts");
   const teller = createChannelTeller();
   const gateway = await openGateway({
     ...setup,
-    port,
+    port: options.port,
     onlyOne: true,
-    logger,
+    logger: createLogger({ level: setup.config.log.level }),
     channels: options.noChannels !== true,
     onChannelStatus: teller.tell,
   });
@@ -35,7 +51,8 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     teller.silence();
     await gateway.close();
   });
-  await Promise.all([announce(setup, gateway, options), stopped]);
+  announce(gateway, options);
+  await stopped;
 }
 
 /** On another port it would run, but no command would find it. */
@@ -54,12 +71,8 @@ function parsePort(raw: string): number {
   });
 }
 
-async function announce(
-  setup: Setup,
-  { url, tokenLink }: { url: string; tokenLink: string },
-  options: GatewayOptions,
-): Promise<void> {
-  const agents = (await describeAgents(setup)).map(({ id, engine, model }) => ({ id, engine, model }));
+function announce({ url, tokenLink }: { url: string; tokenLink: string }, options: Serving): void {
+  const agents = options.agents.map(({ id, engine, model }) => ({ id, engine, model }));
   if (options.json === true) {
     printJson({ schema: 1, listening: true, url, pid: process.pid, agents });
     return;
@@ -121,8 +134,4 @@ async function untilStopped(drainSeconds: number, close: () => Promise<void>): P
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => onSignal(signal));
   await stopped;
   talk("Stopped.");
-  // A connection that somebody's library forgot must not keep what has stopped.
-  setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
 }
-
-const FORGOTTEN_MS = 2000;

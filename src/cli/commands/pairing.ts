@@ -2,7 +2,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { ApprovedSender, PairingSender, PairingStore } from "../../channels/pairing-store.ts";
-import { configuredAccounts } from "../../compose-channels.ts";
+import { configuredAccounts } from "../../config/channel-accounts.ts";
 import { channelsFolder } from "../../config/layout.ts";
 import { parseChoice } from "../arguments.ts";
 import { type Setup, loadSetup } from "../context.ts";

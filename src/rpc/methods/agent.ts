@@ -9,6 +9,7 @@ import type { AgentParts } from "../../turn/turn.ts";
 import type { CheckedParamsOf, ResultOf } from "../contract.ts";
 import type { HandlersOf, RpcCall } from "../handler.ts";
 import type { RpcParts } from "../rpc-parts.ts";
+import { channelAccounts } from "./channel-accounts.ts";
 import { findChat } from "./find-chat.ts";
 import { WEB_CHANNEL, toAddressedMessage } from "./owner-message.ts";
 import { findTarget, openTarget } from "./target-session.ts";
@@ -96,7 +97,7 @@ async function resolveTarget(params: Params, parts: RpcParts): Promise<Target> {
 
 /** For a person who is named without a channel. Where there is none at all, the terminal is one. */
 function onlyChannel(parts: RpcParts): string {
-  const names = new Set(parts.channels.accounts().map(({ channel }) => channel.name));
+  const names = new Set(channelAccounts(parts).map(({ channel }) => channel));
   names.delete(WEB_CHANNEL);
   const [only = "cli", ...others] = names;
   if (others.length === 0) return only;

@@ -13,6 +13,7 @@ import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { DeliveryContext, SessionEntry } from "../../store/session-entry.ts";
 import type { AgentParts } from "../../turn/turn.ts";
 import type { RpcParts } from "../rpc-parts.ts";
+import { findAccount } from "./channel-accounts.ts";
 import { WEB_CHANNEL } from "./owner-message.ts";
 
 export interface ChatAddress {
@@ -32,11 +33,11 @@ export interface FoundChat extends AgentParts {
 }
 
 export async function findChat(parts: RpcParts, address: ChatAddress, agentId?: string): Promise<FoundChat> {
-  const account = parts.channels.find(address.channel, address.accountId);
+  const account = findAccount(parts, address);
   const owner = agentId ?? account?.agentId ?? parts.config.defaultAgent;
   const opened = await parts.agents.open(normalizeAgentId(owner));
   const { agent } = opened;
-  const accountId = address.accountId ?? account?.channel.accountId;
+  const accountId = address.accountId ?? account?.accountId;
   const route = { ...address, ...(accountId === undefined ? {} : { accountId }) };
   const ctx = firstMessage(route);
   const key =

@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { gatewayStage } from "../../../test/support/gateway-stage.ts";
 import { caller, connect, KEY } from "../../../test/support/rpc-calls.ts";
+import { systemClock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/log.ts";
+import { createTelegramChannel } from "../../channels/telegram/telegram-channel.ts";
 import { withSessionLease } from "../../session/lease.ts";
 
 describe("message.send", () => {
@@ -128,6 +131,27 @@ describe("message.send", () => {
       idempotencyKey: "w",
     });
     expect(sent).toMatchObject({ sessionKey: "agent:main:main", mirrored: true });
+  });
+
+  it("refuses what can be no chat of the channel, and begins nothing for it", async () => {
+    const telegram = createTelegramChannel({
+      accountId: "default",
+      token: "1:test",
+      mode: "polling",
+      allowFrom: ["*"],
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    await using stage = await gatewayStage({ telegram });
+    const { call } = caller(stage);
+    await expect(call("message.send", { ...MESSAGE, to: "abc def" })).rejects.toMatchObject({
+      kind: "usage",
+      code: "telegram-target-invalid",
+      hint: expect.stringContaining("chat id") as string,
+    });
+    expect((await call("sessions.list", {})).total).toBe(0);
+    expect(await stage.agent.store.outbox.routes()).toEqual([]);
+    expect(await call("message.send", MESSAGE)).toMatchObject({ state: "pending", mirrored: true });
   });
 
   it("refuses a channel that is not there, nothing to say, and a session that may not be written to", async () => {

@@ -38,12 +38,15 @@ async function sendMessage(params: Params, { parts, permission }: RpcCall): Prom
   const files = permission === "admin" ? FILE_ROOT : chat.agent.workspace;
   const payload = await toPayload(params, files);
   requireSendPolicy(parts, chat);
+  const target = toTarget(chat);
+  // A chat that cannot be there gets no session, and nothing that its agent would believe to have said.
+  parts.channels.find(target.channel, target.accountId)?.channel.checkTarget?.(target);
   if (chat.entry === undefined) await beginSession(chat);
 
   const { agent, key } = chat;
   const drafts = await parts.draftMessage({
     payload,
-    target: toTarget(chat),
+    target,
     idempotencyKey: `message:${params.idempotencyKey}`,
     workspace: files,
   });

@@ -4,11 +4,11 @@
  * answer to a message from Telegram still goes to Telegram.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import type { ChannelAccountConfig, HoldfastConfig } from "../../config/config.ts";
 import type { DeliveryContext, SessionEntry } from "../../store/session-entry.ts";
 import { sessionKindOf } from "../../keys/session-kind.ts";
 import type { AddressedMessage } from "../../turn/pipeline.ts";
 import type { RpcParts } from "../rpc-parts.ts";
+import { channelAccounts } from "./channel-accounts.ts";
 
 export const WEB_CHANNEL = "web";
 
@@ -35,6 +35,7 @@ export function toAddressedMessage(message: OwnerMessage, parts: RpcParts): Addr
     receivedAt: now,
     agentId,
     deliver: message.deliver,
+    awaited: true,
     ctx: {
       Body: text,
       RawBody: text,
@@ -57,9 +58,12 @@ export function toAddressedMessage(message: OwnerMessage, parts: RpcParts): Addr
 }
 
 /** Asked before anything runs: an answer that can reach nobody is not what was asked for. */
-function requireWayOut(key: string, route: DeliveryContext | undefined, { channels, config }: RpcParts): void {
+function requireWayOut(key: string, route: DeliveryContext | undefined, parts: RpcParts): void {
   const { channel = WEB_CHANNEL, accountId } = route ?? {};
-  const isThere = channels.find(channel, accountId) !== undefined || isConfigured(config, channel, accountId);
+  // Also where channels do not run: then the answer waits for a gateway that has them.
+  const isThere = channelAccounts(parts).some(
+    (known) => known.channel === channel && (accountId === undefined || accountId === known.accountId),
+  );
   if (channel !== WEB_CHANNEL && isThere) return;
   const message =
     channel === WEB_CHANNEL
@@ -69,14 +73,6 @@ function requireWayOut(key: string, route: DeliveryContext | undefined, { channe
     hint: "Name a person and a channel that is configured (`holdfast channels status`), or do not ask for delivery.",
     data: { key, channel },
   });
-}
-
-/** Also where channels do not run: then the answer waits for a gateway that has them. */
-function isConfigured({ channels }: HoldfastConfig, channel: string, accountId: string | undefined): boolean {
-  const accounts = new Map<string, Record<string, ChannelAccountConfig>>(Object.entries(channels)).get(channel) ?? {};
-  return Object.entries(accounts).some(
-    ([id, { enabled }]) => enabled !== false && (accountId === undefined || accountId === id),
-  );
 }
 
 function knownRoute(entry: SessionEntry | undefined): DeliveryContext | undefined {

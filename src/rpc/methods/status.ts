@@ -1,5 +1,6 @@
-/** How things are. An agent whose store cannot be read is reported and hides no other. */
+/** How things are. An agent whose store cannot be read, or does not answer, is reported and hides no other. */
 import { errorMessage } from "../../base/errors.ts";
+import { TOO_LATE, within } from "../../base/within.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import type { ResultOf } from "../contract.ts";
 import type { HandlersOf } from "../handler.ts";
@@ -10,12 +11,14 @@ type Health = ResultOf<"health">;
 type Status = ResultOf<"status">;
 
 const RECENT = 5;
+/** Whoever asks how things are wants to hear of a store that hangs, not to hang with it. */
+const STORE_PATIENCE_MS = 1000;
 
 export const statusHandlers: HandlersOf<"health" | "status" | "channels.status"> = {
   health: async (_params, { parts }) => {
     const startedAt = performance.now();
-    const agents: Health["agents"] = [];
-    for (const agentId of await parts.agents.list()) agents.push(await agentHealth(parts, agentId));
+    const ids = await parts.agents.list();
+    const agents = await Promise.all(ids.map(async (agentId) => await agentHealth(parts, agentId)));
     const channels = channelRows(parts);
     const problems = [
       ...agents.flatMap(({ agentId, problem }) => (problem === undefined ? [] : [`agent ${agentId}: ${problem}`])),
@@ -70,14 +73,23 @@ export const statusHandlers: HandlersOf<"health" | "status" | "channels.status">
 async function agentHealth(parts: RpcParts, agentId: string): Promise<Health["agents"][number]> {
   const isDefault = agentId === parts.config.defaultAgent;
   try {
-    const { agent } = await parts.agents.open(agentId);
-    const { sessions, total } = await agent.store.list({ limit: RECENT, fields: [] });
-    const now = parts.clock.now();
-    const recent = sessions.map(({ key, entry: { updatedAt } }) => ({ key, updatedAt, age: now - updatedAt }));
-    return { agentId, isDefault, sessions: { path: agent.store.path, count: total, recent } };
+    const sessions = await within(STORE_PATIENCE_MS, sessionsOf(parts, agentId));
+    if (sessions !== TOO_LATE) return { agentId, isDefault, sessions };
+    return { agentId, isDefault, problem: "its store does not answer; another process may keep it locked" };
   } catch (error) {
     return { agentId, isDefault, problem: errorMessage(error) };
   }
+}
+
+async function sessionsOf(
+  parts: RpcParts,
+  agentId: string,
+): Promise<NonNullable<Health["agents"][number]["sessions"]>> {
+  const { agent } = await parts.agents.open(agentId);
+  const { sessions, total } = await agent.store.list({ limit: RECENT, fields: [] });
+  const now = parts.clock.now();
+  const recent = sessions.map(({ key, entry: { updatedAt } }) => ({ key, updatedAt, age: now - updatedAt }));
+  return { path: agent.store.path, count: total, recent };
 }
 
 function channelRows({ channels }: RpcParts): Health["channels"] {

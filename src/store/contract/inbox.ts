@@ -23,6 +23,8 @@ export interface InboxItem {
   attempts: number;
   /** Why it was dropped or how it ended, if anybody said so. */
   note?: string;
+  /** What its end left for whoever waits for it, in whatever process; opaque to the store. */
+  ending?: unknown;
 }
 
 export interface Inbox {
@@ -71,6 +73,8 @@ export interface RequeueOptions {
 export interface FinishOptions {
   /** How they ended. */
   note?: string;
+  /** Kept with each of them until it is forgotten. */
+  ending?: unknown;
   /** Changes the entry of the key too, as `Store.update` does: before the items end, or together with that. */
   entry?: Mutate;
   /** Gives the lease back with it, for whoever has nothing more to do. Left out: it is kept. */

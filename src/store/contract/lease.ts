@@ -1,7 +1,7 @@
 /** A lease, and what a write says that depends on one. */
 import type { ProcessIdentity } from "../../base/processes.ts";
 
-/** The right to write one session. The epoch rises with every new holder and never falls. */
+/** The right to write one session, or to deliver for one account. The epoch rises with every new holder and never falls. */
 export interface Lease {
   key: string;
   epoch: number;

@@ -50,8 +50,9 @@ export function createInbox(access: StoreAccess, clock: Clock, update: Store["up
         });
       });
     },
-    async finish(lease, ids, replies, { release = false, entry, ...ended } = {}) {
+    async finish(lease, ids, replies, { release = false, entry, ...options } = {}) {
       const drafts = storable(replies);
+      const ended = storable(options);
       if (entry !== undefined) await update(lease.key, entry, { lease });
       return await access.change(({ sidecar }) => {
         assertLease(sidecar, access.ownKey(lease.key), lease);

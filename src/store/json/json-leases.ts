@@ -18,8 +18,8 @@ export function createLeases(access: StoreAccess, clock: Clock, ids: Ids): Lease
   };
 
   return {
-    async acquire(sessionKey, { ttlMs, claim = false }) {
-      const key = access.ownKey(sessionKey);
+    async acquire(leased, { ttlMs, claim = false }) {
+      const key = access.leaseKey(leased);
       return await access.change(({ sidecar }) => {
         const held = heldNow(sidecar, key);
         faultPoint("lease.read");
@@ -45,13 +45,13 @@ export function createLeases(access: StoreAccess, clock: Clock, ids: Ids): Lease
         if (isNewest(sidecar, lease)) sidecar.leases[lease.key] = { epoch: lease.epoch };
       });
     },
-    async current(sessionKey) {
-      const key = access.ownKey(sessionKey);
+    async current(leased) {
+      const key = access.leaseKey(leased);
       return structuredClone(heldNow(access.read().sidecar, key));
     },
     async list() {
       const records = Object.entries(access.read().sidecar.leases);
-      return records.flatMap(([key, { held }]) => (held && access.owns(key) ? [structuredClone(held)] : []));
+      return records.flatMap(([key, { held }]) => (held && access.ownsLease(key) ? [structuredClone(held)] : []));
     },
     async assertCurrent(lease) {
       if (!isNewest(access.read({ fresh: true }).sidecar, lease)) throw leaseLost(lease);

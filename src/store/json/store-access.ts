@@ -7,7 +7,9 @@ import type { Logger } from "../../base/log.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { isLockHeldHere, lockReentered } from "../../base/lock-file.ts";
 import { storeClosed } from "../store-errors.ts";
+import { isDeliveryLease, leaseKeyOf } from "../lease-key.ts";
 import { type KeyOwner, ownSessionKey } from "../store-key.ts";
+import type { Leased } from "../store.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { sessionLockPath, withSessionStoreLock } from "./session-store-file.ts";
@@ -20,6 +22,9 @@ export interface StoreAccess {
   /** The canonical form of a key of this agent; refuses other agents' keys. */
   ownKey(key: string): string;
   owns(canonicalKey: string): boolean;
+  /** The key under which its lease is kept. */
+  leaseKey(leased: Leased): string;
+  ownsLease(key: string): boolean;
   /** Finishes the changes that were begun. */
   close(): Promise<void>;
 }
@@ -38,6 +43,10 @@ export function createStoreAccess({ path, owner, files, feed, logger }: StoreAcc
 
   const assertOpen = (): void => {
     if (closed) throw storeClosed(path);
+  };
+  const ownKey = (key: string): string => {
+    assertOpen();
+    return ownSessionKey(key, owner);
   };
   const read = (options: { fresh?: boolean } = {}): StoreState => {
     const state = files.read(options);
@@ -68,11 +77,10 @@ export function createStoreAccess({ path, owner, files, feed, logger }: StoreAcc
       if (isLockHeldHere(sessionLockPath(path))) throw lockReentered(sessionLockPath(path));
       return await commits.run(change);
     },
-    ownKey(key) {
-      assertOpen();
-      return ownSessionKey(key, owner);
-    },
+    ownKey,
     owns: (key) => files.owns(key),
+    leaseKey: (leased) => leaseKeyOf(leased, { agentId: owner.agentId, ownKey }),
+    ownsLease: (key) => files.owns(key) || isDeliveryLease(owner.agentId, key),
     async close() {
       closed = true;
       await commits.idle();

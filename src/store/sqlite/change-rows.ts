@@ -13,10 +13,20 @@ export function newestChange(database: SqliteDatabase): number {
   return database.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM changes")?.seq ?? 0;
 }
 
-/** The newest change that the view shows; older than every kept one when there is none of that kind. */
+/** The newest change that the view has to show; older than every kept one when there is none of that kind. */
 export function newestEntryChange(database: SqliteDatabase): number {
   const entry = database.get<{ seq: number }>("SELECT seq FROM changes WHERE what = 'entry' ORDER BY seq DESC LIMIT 1");
   return entry?.seq ?? oldestChange(database) - 1;
+}
+
+/** The newest change that the view is known to show. */
+export function shownByView(database: SqliteDatabase): number {
+  return database.get<{ seq: number }>("SELECT seq FROM view_state")?.seq ?? 0;
+}
+
+/** Another process may have written, and marked, a newer view meanwhile. */
+export function markView(database: SqliteDatabase, { shown }: { shown: number }): void {
+  database.run("UPDATE view_state SET seq = max(seq, ?)", shown);
 }
 
 /** Changes after `seq` that other store handles made, oldest first. */

@@ -35,15 +35,17 @@ export function createInlineExecutor(database: SqliteDatabase, onCommitted: OnCo
       return outcomes;
     });
   };
+  const write: Executor["write"] = async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
+    (await (await (batcher ??= openBatcher())).add({ name, arguments: given })) as WriteResult<Name>;
   return {
-    write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
-      (await (await (batcher ??= openBatcher())).add({ name, arguments: given })) as WriteResult<Name>,
+    write,
     list: async (query) => listSessions(database, query),
     listJson: async (query) => listAsJson(database, query),
     listHandoffs: async (limit) => listHandoffs(database, limit),
     writeView: async (viewPath) => {
       const { writeView } = await import("./view-file.ts");
-      await writeView(database.path, viewPath);
+      const shown = await writeView(database.path, viewPath);
+      if (shown !== undefined) await write("markView", { shown });
     },
     close: async () => undefined,
   };

@@ -2,9 +2,10 @@
  * Every operation of a store passes here. The gate makes keys canonical and refuses those of other
  * agents, refuses everything once the store is closing, and knows what is still under way.
  */
+import { leaseKeyOf } from "../lease-key.ts";
 import { type KeyOwner, ownSessionKey } from "../store-key.ts";
 import { storeClosed } from "../store-errors.ts";
-import type { Lease } from "../store.ts";
+import type { Lease, Leased } from "../store.ts";
 
 type Task<T> = () => T | Promise<T>;
 
@@ -12,6 +13,8 @@ export interface Gate {
   run<T>(task: Task<T>): Promise<T>;
   /** Hands the canonical form of the key to the task. */
   withKey<T>(key: string, task: (key: string) => T | Promise<T>): Promise<T>;
+  /** Hands the key of its lease to the task. */
+  withLeased<T>(leased: Leased, task: (key: string) => T | Promise<T>): Promise<T>;
   withLease<T>(lease: Lease, task: Task<T>): Promise<T>;
   /** Lets nothing more in; resolves when everything inside is done. */
   close(): Promise<void>;
@@ -44,11 +47,14 @@ export function createGate(path: string, owner: KeyOwner): Gate {
     return own;
   };
   const withKey = <T>(key: string, task: (key: string) => T | Promise<T>) => run(() => task(ownKey(key)));
+  const withLeased = <T>(leased: Leased, task: (key: string) => T | Promise<T>) =>
+    run(() => task(leaseKeyOf(leased, { agentId: owner.agentId, ownKey })));
 
   return {
     run,
     withKey,
-    withLease: (lease, task) => withKey(lease.key, task),
+    withLeased,
+    withLease: (lease, task) => withLeased(lease, task),
     close: async () => {
       isClosed = true;
       await Promise.allSettled(inside);

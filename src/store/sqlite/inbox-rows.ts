@@ -112,6 +112,8 @@ export interface FinishItems {
   ids: readonly number[];
   drafts: readonly PackedDraft[];
   note: string | undefined;
+  /** JSON. */
+  ending: string | undefined;
   release: boolean;
   /** Left out: the entry stays as it is. */
   put?: PutEntry | undefined;
@@ -120,7 +122,7 @@ export interface FinishItems {
 
 /** Undefined, with nothing changed, when the entry is no longer the one that the new one was made from. */
 export function finishItems(database: SqliteDatabase, finish: FinishItems): OutboxItem[] | undefined {
-  const { lease, ids, drafts, note, put, now } = finish;
+  const { lease, ids, drafts, note, ending, put, now } = finish;
   const { key } = lease;
   assertLease(database, lease, key);
   if (put !== undefined && !putEntry(database, put)) return undefined;
@@ -129,7 +131,7 @@ export function finishItems(database: SqliteDatabase, finish: FinishItems): Outb
     if (row === undefined) throw inboxItemNotRunning(id, key);
     return row;
   });
-  moveItems(database, key, rows, (row) => ({ ...row, state: "done", note: note ?? row.note }));
+  moveItems(database, key, rows, (row) => ({ ...row, state: "done", note: note ?? row.note, ending: ending ?? null }));
   if (finish.release) releaseLease(database, lease);
   return insertDrafts(database, { key, drafts, now });
 }
@@ -166,9 +168,10 @@ function moveItems(
 ): InboxItem[] {
   if (rows.length > 0) database.recordChange({ what: "inbox", key });
   return rows.map((row) => {
-    const { id, state, attempts, note } = move(row);
-    database.run("UPDATE inbox SET state = ?, attempts = ?, note = ? WHERE id = ?", state, attempts, note, id);
-    return toItem({ ...row, state, attempts, note });
+    const { id, state, attempts, note, ending } = move(row);
+    const sql = "UPDATE inbox SET state = ?, attempts = ?, note = ?, ending = ? WHERE id = ?";
+    database.run(sql, state, attempts, note, ending, id);
+    return toItem({ ...row, state, attempts, note, ending });
   });
 }
 
@@ -190,6 +193,7 @@ interface InboxRow {
   state: InboxItem["state"];
   attempts: number;
   note: string | null;
+  ending: string | null;
 }
 
 function toItem(row: InboxRow): InboxItem {
@@ -207,5 +211,6 @@ function toItem(row: InboxRow): InboxItem {
     state: row.state,
     attempts: row.attempts,
     ...(row.note === null ? {} : { note: row.note }),
+    ...(row.ending === null ? {} : { ending: JSON.parse(row.ending) as unknown }),
   };
 }

@@ -51,16 +51,16 @@ export function createLeases({ database, executor, gate, clock, ids }: LeasePart
       : { taken: await executor.write("takeLease", given), claimed: undefined };
 
   return {
-    acquire: (key, options) => gate.withKey(key, async (own) => await tryAcquire(own, options)),
+    acquire: (leased, options) => gate.withLeased(leased, async (key) => await tryAcquire(key, options)),
     renew: (lease, { ttlMs }) =>
       gate.withLease(lease, async () => {
         const renewed = { ...lease, expiresAt: clock.now() + ttlMs };
         return (await executor.write("renewLease", renewed)) ? renewed : undefined;
       }),
     release: (lease) => gate.withLease(lease, async () => await executor.write("releaseLease", lease)),
-    current: (key) =>
-      gate.withKey(key, (own) => {
-        const stored = readLease(database, own);
+    current: (leased) =>
+      gate.withLeased(leased, (key) => {
+        const stored = readLease(database, key);
         return stored !== undefined && isInForce(stored, clock.now()) ? withoutState(stored) : undefined;
       }),
     list: () => gate.run(() => listLeases(database)),

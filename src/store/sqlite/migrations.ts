@@ -17,7 +17,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "../../base/errors.ts";
 
-const STEPS: readonly ((database: DatabaseSync) => void)[] = [createTables, indexQueues, createHandoffs];
+const STEPS: readonly ((database: DatabaseSync) => void)[] = [createTables, indexQueues, createHandoffs, keepEndings];
 
 /** Refuses a store of a newer version and the database of another program, before anything is written. */
 export function assertSupported(database: DatabaseSync, path: string): void {
@@ -161,6 +161,11 @@ function createHandoffs(database: DatabaseSync): void {
     ) STRICT;
     CREATE INDEX handoffs_by_update ON handoffs (updated_at DESC, version DESC);
   `);
+}
+
+/** Whoever waits for a message that another process answers reads here what was said. */
+function keepEndings(database: DatabaseSync): void {
+  database.exec("ALTER TABLE inbox ADD COLUMN ending TEXT");
 }
 
 function newerStore(path: string, version: number): HoldfastError {

@@ -33,11 +33,14 @@ export function createInbox({ database, executor, gate, clock, update }: QueuePa
       gate.withLease(lease, async () => await executor.write("claimItems", { lease, limit, ids })),
     requeue: (lease, { ids, excuse } = {}) =>
       gate.withLease(lease, async () => await executor.write("requeueItems", { lease, ids, excuse })),
-    finish: (lease, ids, replies, { note, release = false, entry } = {}) =>
+    finish: (lease, ids, replies, { note, ending, release = false, entry } = {}) =>
       gate.withLease(lease, async () => {
         const drafts = replies.map(packDraft);
-        const end = async (put?: PutEntry): Promise<OutboxItem[] | undefined> =>
-          await executor.write("finishItems", { lease, ids, drafts, note, release, put, now: clock.now() });
+        const packed = ending === undefined ? undefined : toJson(ending);
+        const end = async (put?: PutEntry): Promise<OutboxItem[] | undefined> => {
+          const given = { lease, ids, drafts, note, ending: packed, release, put, now: clock.now() };
+          return await executor.write("finishItems", given);
+        };
         const ended: OutboxItem[][] = [];
         const endWith = async (put: PutEntry): Promise<boolean> => {
           const items = await end(put);

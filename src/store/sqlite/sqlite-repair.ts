@@ -26,7 +26,7 @@ import { toListing } from "./listing.ts";
 import { assertSupported } from "./migrations.ts";
 import { openDatabase, traceOfSessions } from "./open-database.ts";
 import { STORE_ROLE } from "./store-role.ts";
-import { writeView } from "./view-file.ts";
+import { writeMarkedView } from "./view-file.ts";
 import { putWindow } from "./window-rows.ts";
 
 export interface SqliteRepairOptions {
@@ -72,7 +72,7 @@ export function createSqliteRepair({ path, sessionsFolder, viewPath, clock }: Sq
       await rm(scratch, { recursive: true });
       return aside;
     },
-    ...(viewPath === undefined ? {} : { rewriteView: async () => await writeView(path, viewPath) }),
+    ...(viewPath === undefined ? {} : { rewriteView: async () => await writeMarkedView(path, viewPath) }),
   };
 }
 

@@ -1,6 +1,8 @@
 /** What the store `sqlite` does beyond the contract that all stores share. */
+import { readFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, describe, expect, it } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type FaultPoint, installFaultAction } from "../../base/faults.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { Store, StoreChange } from "../store.ts";
@@ -22,6 +24,31 @@ function countRows(folder: TemporaryFolder, table: string): number {
 }
 
 afterEach(() => installFaultAction(undefined));
+
+describe("a store in threads that another process has locked", () => {
+  it("lists before the write that waits for the lock is over, and writes its view", async () => {
+    await using folder = await temporaryFolder();
+    const viewPath = folder.join("sessions.json");
+    const store = await createSqliteStore({ path: pathIn(folder), agentId: "main", viewPath, execution: "thread" });
+    await put(store, "before");
+    using other = new DatabaseSync(pathIn(folder));
+    other.exec("BEGIN IMMEDIATE");
+    const writing = put(store, "waits").then(
+      () => "written",
+      () => "refused",
+    );
+    await vi.waitFor(async () => expect(await readFile(viewPath, "utf8")).toContain("s-before"), 5000);
+    for (let look = 0; look < 10; look++) {
+      const listing = store.list().then(({ total }) => `${total} listed`);
+      expect(await Promise.race([listing, writing])).toBe("1 listed");
+      await delay(30);
+    }
+    other.exec("ROLLBACK");
+    expect(await writing).toBe("written");
+    await store.close();
+    expect(await readFile(viewPath, "utf8")).toContain("s-waits");
+  });
+});
 
 describe("sqlite store", () => {
   it("keeps a large value once, as long as an entry has it", async () => {

@@ -1,6 +1,6 @@
 /**
  * A worker thread with a connection of its own. A store in `thread` mode runs two: one that writes,
- * and one for long reads, so that neither waits for the other. Started by `thread-client.ts`.
+ * and one for long reads, so that neither waits for the other; the second one never takes the write lock. Started by `thread-client.ts`.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { createBatcher } from "./executor.ts";

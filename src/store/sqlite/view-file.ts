@@ -9,28 +9,31 @@ import { dirname } from "node:path";
 import { faultPoint } from "../../base/faults.ts";
 import { ensurePrivateFolder, fileExists, writeFileDurable } from "../../base/files.ts";
 import { withFileLock } from "../../base/lock-file.ts";
-import { newestChange, newestEntryChange } from "./change-rows.ts";
+import { markView, newestChange, newestEntryChange, shownByView } from "./change-rows.ts";
 import { readContents, unpackEntry } from "./content-rows.ts";
 import { type SqliteDatabase, connect } from "./database.ts";
 
 /** Large enough to make few system calls, small enough not to hold up the event loop for long. */
 const CHUNK_LENGTH = 256 * 1024;
 
-/** Rewrites the view unless it shows the newest state already. */
-export async function writeView(path: string, viewPath: string): Promise<void> {
+/**
+ * Rewrites the view unless it shows the newest state already. Resolves to the state that it shows then, which
+ * is to be marked: by somebody else, because this reads only and so waits for no writer.
+ */
+export async function writeView(path: string, viewPath: string): Promise<number | undefined> {
   await ensurePrivateFolder(dirname(viewPath));
-  await withFileLock(`${viewPath}.lock`, {}, async () => {
+  return await withFileLock(`${viewPath}.lock`, {}, async () => {
     // A connection of its own: the snapshot lasts as long as the writing, while others go on.
     const database = connect(path, VIEW_WRITER);
     try {
-      if (isUpToDate(database) && (await fileExists(viewPath))) return;
-      const seq = await database.longSnapshot(async () => {
+      if (isUpToDate(database) && (await fileExists(viewPath))) return undefined;
+      const shown = await database.longSnapshot(async () => {
         const newest = newestChange(database);
         await writeFileDurable(viewPath, viewChunks(database));
         return newest;
       });
       faultPoint("sqlite.view.written");
-      database.transaction(() => database.run("UPDATE view_state SET seq = ?", seq));
+      return shown;
     } finally {
       database.close();
     }
@@ -39,9 +42,20 @@ export async function writeView(path: string, viewPath: string): Promise<void> {
 
 const VIEW_WRITER = "view";
 
+/** For whoever has the file to themselves. */
+export async function writeMarkedView(path: string, viewPath: string): Promise<void> {
+  const shown = await writeView(path, viewPath);
+  if (shown === undefined) return;
+  const database = connect(path, VIEW_WRITER);
+  try {
+    database.transaction(() => markView(database, { shown }));
+  } finally {
+    database.close();
+  }
+}
+
 function isUpToDate(database: SqliteDatabase): boolean {
-  const shown = database.get<{ seq: number }>("SELECT seq FROM view_state")?.seq ?? 0;
-  return shown >= newestEntryChange(database);
+  return shownByView(database) >= newestEntryChange(database);
 }
 
 function* viewChunks(database: SqliteDatabase): Generator<string> {

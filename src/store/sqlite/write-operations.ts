@@ -2,6 +2,7 @@
  * Everything that changes a store, as functions that take plain data: the same call can be applied
  * in this thread or sent to another one.
  */
+import { markView } from "./change-rows.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { deleteEntry, putEntry } from "./entry-rows.ts";
 import { deleteHandoff, putHandoff } from "./handoff-rows.ts";
@@ -39,6 +40,7 @@ const WRITE_OPERATIONS = {
   pruneOutbox,
   putHandoff,
   deleteHandoff,
+  markView,
 };
 
 type WriteOperations = typeof WRITE_OPERATIONS;

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { type PipelineWorld, createFakeChannel, inbound, pipelineWorld } from "../../../test/support/pipeline-world.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { deliveryLeaseKey } from "../../store/lease-key.ts";
 import type { OutboxDraft } from "../../store/store.ts";
 import { judgeFailure } from "./judge-failure.ts";
-import { deliveryLeaseKey } from "./delivery-lease.ts";
 
 const KEY = "agent:main:telegram:dm:1";
 
@@ -145,7 +145,7 @@ describe("delivery", () => {
     await expect.poll(() => sentTexts(one)).toEqual(["a"]);
     const { leases } = await one.store();
     const route = { channel: "telegram", accountId: "default" };
-    expect(await leases.current(deliveryLeaseKey("main", route))).toBeDefined();
+    expect(await leases.current(route)).toBeDefined();
     expect((await leases.list()).map(({ key }) => key)).toEqual([deliveryLeaseKey("main", route)]);
     await using two = await pipelineWorld({ home: home.path });
     await two.pipeline.start();
@@ -155,6 +155,19 @@ describe("delivery", () => {
     await enqueue(two, draft("c"));
     await expect.poll(() => sentTexts(two), { timeout: 8000 }).toEqual(["c"]);
     expect(sentTexts(one)).toEqual(["a", "b"]);
+  });
+
+  it("waits for no session, whatever it is called", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path });
+    const { leases } = await world.store();
+    const name = deliveryLeaseKey("main", { channel: "telegram", accountId: "default" });
+    for (const key of [name, "agent:main:delivery:telegram:default"]) {
+      expect(await leases.acquire(key, { ttlMs: 60_000 })).toMatchObject({ acquired: true });
+    }
+    await world.pipeline.start();
+    await enqueue(world, draft("a"));
+    await expect.poll(() => sentTexts(world)).toEqual(["a"]);
   });
 
   it("shows that an answer is being written", async () => {

@@ -3,10 +3,10 @@
  * outbox; looks by itself only now and then. Announcements to the command line are not its business:
  * `holdfast mcp --announcements` shows them.
  */
+import { deliveryLeaseKey } from "../../store/lease-key.ts";
 import type { DeliveryRoute } from "../../store/store.ts";
 import type { ChannelAccount, ChannelPool } from "../pools.ts";
 import type { AgentParts } from "../turn.ts";
-import { deliveryLeaseKey } from "./delivery-lease.ts";
 import type { DeliveryShared } from "./delivery-parts.ts";
 import { type RouteDeliverer, canSend, createRouteDeliverer } from "./route-deliverer.ts";
 
@@ -54,10 +54,11 @@ export function createDelivery(shared: DeliveryShared, channels: ChannelPool): D
         if (channel === COMMAND_LINE) continue;
         const account = channels.find(channel, accountId);
         if (account !== undefined && canSend(account)) continue;
-        const name = deliveryLeaseKey(agent.agentId, { channel, accountId });
-        if ((await agent.store.leases.current(name)) !== undefined) continue;
+        const route = { channel, accountId };
+        if ((await agent.store.leases.current(route)) !== undefined) continue;
+        const name = deliveryLeaseKey(agent.agentId, route);
         const now = shared.clock.now();
-        const due = await agent.store.outbox.due(now, TOLD_AT_ONCE, { channel, accountId });
+        const due = await agent.store.outbox.due(now, TOLD_AT_ONCE, route);
         const reason = account === undefined ? `${channel} is not configured here` : account.status.text;
         for (const { id, key } of due) {
           if (id <= (told.get(name) ?? 0)) continue;

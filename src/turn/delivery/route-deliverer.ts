@@ -5,11 +5,10 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createBell } from "../lanes/bell.ts";
-import { type TakenLease, takeSessionLease } from "../../session/lease.ts";
+import { type TakenLease, takeDeliveryLease } from "../../session/lease.ts";
 import type { DeliveryRoute, OutboxItem } from "../../store/store.ts";
 import type { ChannelAccount } from "../pools.ts";
 import type { AgentParts } from "../turn.ts";
-import { deliveryLeaseKey } from "./delivery-lease.ts";
 import type { DeliveryShared } from "./delivery-parts.ts";
 import { sendItem } from "./send-item.ts";
 
@@ -68,7 +67,7 @@ export function createRouteDeliverer({ shared, parts, account }: RouteOptions): 
     const free = due.filter(({ key }) => !busy.has(key));
     if (free.length === 0) return isStopping && busy.size === 0 ? undefined : { ms: await untilNext() };
     if (taken === undefined) {
-      const attempt = await takeSessionLease(agent, deliveryLeaseKey(agent.agentId, route));
+      const attempt = await takeDeliveryLease(agent, route);
       if ("heldBy" in attempt) return isStopping ? undefined : { ms: HELD_MS };
       taken = attempt;
       nextDueAt = undefined;

@@ -15,6 +15,7 @@ export interface WaitingItem {
   item: InboxItem;
   ctx: MessageContext;
   deliver: boolean;
+  awaited: boolean;
   need: Need;
 }
 
@@ -32,7 +33,7 @@ export function classify(
   entry: SessionEntry | undefined,
   { config, commands, mentionPatterns }: Pick<LaneShared, "config" | "commands" | "mentionPatterns">,
 ): WaitingItem {
-  const { ctx, deliver } = readPayload(item);
+  const { ctx, deliver, awaited } = readPayload(item);
   const text = commandText({ ctx, mentionPatterns });
   const found = commands.find(text, ctx.BotUsername);
   const { triggered } = detectResetTrigger({
@@ -48,7 +49,7 @@ export function classify(
     defaultActivation: config.groups.activation,
     isCommand: triggered || found !== undefined,
   });
-  return { item, ctx, deliver, need: needOf() };
+  return { item, ctx, deliver, awaited, need: needOf() };
 
   function needOf(): Need {
     if (!isMeant) return { what: "note" };
@@ -61,8 +62,8 @@ export function classify(
 
 /** Whoever else wrote to the inbox may have left something that is no message: it counts as an empty one. */
 function readPayload({ payload }: InboxItem): InboxPayload {
-  const { ctx, deliver } = isRecord(payload) ? payload : {};
-  return { ctx: isRecord(ctx) ? ctx : {}, deliver: deliver !== false };
+  const { ctx, deliver, awaited } = isRecord(payload) ? payload : {};
+  return { ctx: isRecord(ctx) ? ctx : {}, deliver: deliver !== false, awaited: awaited === true };
 }
 
 /** Whether it is dealt with at once, whatever waits before it. */

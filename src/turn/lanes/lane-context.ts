@@ -5,12 +5,13 @@ import type { ChannelCapabilities } from "../../channels/channel.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
 import type { TakenLease } from "../../session/lease.ts";
 import type { LaneControl } from "../commands/chat-command.ts";
-import type { Mutate, OutboxDraft } from "../../store/store.ts";
+import type { FinishOptions, Mutate, OutboxDraft } from "../../store/store.ts";
 import type { ReplyPayload } from "../reply/payload.ts";
 import { replyTarget } from "../reply/reply-target.ts";
 import type { AgentParts } from "../turn.ts";
 import type { TurnEnd, TurnOutcome } from "../turn-events.ts";
 import type { WaitingItem } from "./classify.ts";
+import { keepEnd } from "./kept-end.ts";
 import type { LaneShared } from "./lane-parts.ts";
 import type { SlotTicket } from "./slots.ts";
 
@@ -130,10 +131,15 @@ export function endOf(lane: LaneContext, itemId: number, result: StepResult, sta
   };
 }
 
+/** What is written with the end of these items. Words are kept where somebody in another process may wait for them. */
+export function markOf(items: readonly WaitingItem[], end: TurnEnd): FinishOptions {
+  const isAwaited = items.some(({ awaited }) => awaited);
+  return { note: end.outcome, ...(isAwaited ? { ending: keepEnd(end) } : {}) };
+}
+
 /** Tells the end of a turn or command to everybody, once it is written. */
-export function tellEnd(lane: LaneContext, items: readonly WaitingItem[], result: StepResult, startedAt: number): void {
+export function tellEnd({ shared }: LaneContext, items: readonly WaitingItem[], end: TurnEnd): void {
   const ids = items.map(({ item }) => item.id);
-  const end = endOf(lane, ids.at(-1) ?? 0, result, startedAt);
-  lane.shared.onEnded(ids, end);
-  lane.shared.events.emit({ type: "turn.ended", ...end });
+  shared.onEnded(ids, end);
+  shared.events.emit({ type: "turn.ended", ...end });
 }

@@ -25,8 +25,8 @@ export interface LaneShared {
   mentionPatterns: readonly RegExp[];
   runTurn: RunTurn;
   draftReplies: DraftReplies;
-  /** Nothing is pending for the session any more, whoever ended it. */
-  onIdle(parts: AgentParts, key: string): void;
+  /** Other processes may have ended messages of the session: they let go of it, or nothing is pending any more. */
+  onOthersDone(parts: AgentParts, key: string): void;
   /** Called once for each item that ended here. */
   onEnded(itemIds: readonly number[], end: TurnEnd): void;
 }

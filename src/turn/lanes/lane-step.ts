@@ -2,9 +2,17 @@
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import type { TakenLease } from "../../session/lease.ts";
-import type { OutboxDraft } from "../../store/store.ts";
+import type { FinishOptions, OutboxDraft } from "../../store/store.ts";
 import type { WaitingItem } from "./classify.ts";
-import { type LaneContext, type RunningStep, type StepResult, draftsOf, tellEnd } from "./lane-context.ts";
+import {
+  type LaneContext,
+  type RunningStep,
+  type StepResult,
+  draftsOf,
+  endOf,
+  markOf,
+  tellEnd,
+} from "./lane-context.ts";
 import { performStep } from "./perform-step.ts";
 import { PUT_OFF_CODE, canPass, isFenced, isStoreClosed } from "./turn-errors.ts";
 
@@ -98,9 +106,11 @@ export async function requeue(
 async function finish(lane: LaneContext, { items, startedAt }: RunningStep, result: StepResult): Promise<void> {
   const ids = items.map(({ item }) => item.id);
   const drafts = await draftsOf(lane, items, result);
+  const end = endOf(lane, ids.at(-1) ?? 0, result, startedAt);
+  const options = { ...markOf(items, end), ...(result.settle === undefined ? {} : { entry: result.settle }) };
   for (let refused = 1; ; refused++) {
     try {
-      await writeEnd(lane, ids, drafts, result);
+      await writeEnd(lane, ids, drafts, options);
       break;
     } catch (error) {
       if (!canPass(error) || isStoreClosed(error) || lane.state.isDraining) throw error;
@@ -109,7 +119,7 @@ async function finish(lane: LaneContext, { items, startedAt }: RunningStep, resu
   }
   lane.state.failures = 0;
   faultPoint("turn.finished");
-  tellEnd(lane, items, result, startedAt);
+  tellEnd(lane, items, end);
 }
 
 /** The lease goes back in the same commit where nothing more is to be done, or others wait for a slot. */
@@ -117,7 +127,7 @@ async function writeEnd(
   { state, shared, parts, key }: LaneContext,
   ids: readonly number[],
   drafts: readonly OutboxDraft[],
-  result: StepResult,
+  options: Omit<FinishOptions, "release">,
 ): Promise<void> {
   const { inbox } = parts.agent.store;
   const { taken } = state;
@@ -125,8 +135,7 @@ async function writeEnd(
   state.isMore = (await inbox.pending(key)).some((item) => item.state === "queued");
   const isOver = !state.isMore || state.isDraining || shared.slots.isContended();
   const release = isOver && state.quickWork.size === 0;
-  const entry = result.settle === undefined ? {} : { entry: result.settle };
-  await inbox.finish(taken.held.lease, ids, drafts, { note: result.outcome, release, ...entry });
+  await inbox.finish(taken.held.lease, ids, drafts, { ...options, release });
   if (!isOver) return;
   state.ticket?.release();
   state.ticket = undefined;

@@ -125,6 +125,7 @@ export function createLane({ shared, parts, key, onEnd }: LaneOptions): Lane {
     const attempt = await takeSessionLease(agent, key, { claim });
     if (!("heldBy" in attempt)) {
       state.taken = attempt;
+      if (heldByOthers > 0) shared.onOthersDone(parts, key);
       heldByOthers = 0;
       return attempt.claimed === undefined
         ? "again"

@@ -34,7 +34,7 @@ export function createLanes(shared: LaneShared): Lanes {
     if (isDraining || lanes.has(name)) return;
     const onEnd = (): void => {
       lanes.delete(name);
-      shared.onIdle(parts, key);
+      shared.onOthersDone(parts, key);
     };
     lanes.set(name, createLane({ shared, parts, key, onEnd }));
   };

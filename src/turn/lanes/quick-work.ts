@@ -5,7 +5,7 @@
 import type { HeldLease } from "../../session/lease.ts";
 import { resolveSenderLabel } from "../body/sender-meta.ts";
 import type { WaitingItem } from "./classify.ts";
-import { type LaneContext, type StepResult, draftsOf, tellEnd } from "./lane-context.ts";
+import { type LaneContext, type StepResult, draftsOf, endOf, markOf, tellEnd } from "./lane-context.ts";
 import { claimAll } from "./lane-step.ts";
 import { MAX_ATTEMPTS, failedStep } from "./perform-step.ts";
 import { commandTooSlow, isFenced, tooManyAttempts } from "./turn-errors.ts";
@@ -35,7 +35,9 @@ async function noteAll(lane: LaneContext, held: HeldLease, notes: readonly Waiti
   }
   const ids = notes.map(({ item }) => item.id);
   await parts.agent.store.inbox.finish(held.lease, ids, [], { note: "noted" });
-  for (const note of notes) tellEnd(lane, [note], { outcome: "noted", payloads: [] }, startedAt);
+  for (const note of notes) {
+    tellEnd(lane, [note], endOf(lane, note.item.id, { outcome: "noted", payloads: [] }, startedAt));
+  }
 }
 
 function senderOf(ctx: WaitingItem["ctx"]): string {
@@ -48,8 +50,9 @@ async function answer(lane: LaneContext, held: HeldLease, item: WaitingItem): Pr
   const result = await resultOf(lane, held, item);
   const { inbox } = lane.parts.agent.store;
   const drafts = await draftsOf(lane, [item], result);
-  await inbox.finish(held.lease, [item.item.id], drafts, { note: result.outcome });
-  tellEnd(lane, [item], result, startedAt);
+  const end = endOf(lane, item.item.id, result, startedAt);
+  await inbox.finish(held.lease, [item.item.id], drafts, markOf([item], end));
+  tellEnd(lane, [item], end);
 }
 
 async function resultOf(lane: LaneContext, held: HeldLease, waiting: WaitingItem): Promise<StepResult> {

@@ -1,0 +1,147 @@
+/**
+ * Whoever waits for an answer gets it, also when another process has the session and gives it: two commands
+ * in their own processes, a command beside a gateway, two gateways on one home.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { readFolderIfPresent } from "../../src/base/files.ts";
+import { startCliGateway } from "../support/cli-gateway.ts";
+import { openHouse, until } from "../support/house.ts";
+import { NUMBER, TEXT } from "../support/json-shapes.ts";
+import { type CliResult, runCli } from "../support/run-cli.ts";
+import { STORE_KINDS } from "../support/test-agent.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+
+const KEY = "agent:main:cli:dm:ops";
+/** Longer than a command needs to start. */
+const BUSY = "sleep:3000";
+
+interface BusyCommand extends AsyncDisposable {
+  ended: Promise<CliResult>;
+}
+
+/** A command whose turn is running. */
+async function startBusy(home: TemporaryFolder, args: readonly string[]): Promise<BusyCommand> {
+  const ended = runCli(["agent", "-m", BUSY, "-t", "ops", ...args], { home: home.path });
+  await until(async () => (await transcriptsOf(home)).includes(BUSY), "the turn of the other process");
+  return { ended, [Symbol.asyncDispose]: async () => void (await ended) };
+}
+
+async function transcriptsOf(home: TemporaryFolder): Promise<string> {
+  const folder = home.join("agents/main/sessions");
+  const names = (await readFolderIfPresent(folder)).map(({ name }) => name).filter((name) => name.endsWith(".jsonl"));
+  return (await Promise.all(names.map(async (name) => await readFile(`${folder}/${name}`, "utf8")))).join("");
+}
+
+const ask = async (home: TemporaryFolder, message: string, args: readonly string[]): Promise<CliResult> =>
+  await runCli(["agent", "-m", message, "-t", "ops", ...args], { home: home.path });
+
+/** Without the log: whoever comes to run a turn that fails writes about it. */
+function toldBy({ stderr }: CliResult): string[] {
+  return stderr.split("\n").filter((line) => !line.startsWith("{"));
+}
+
+/** The whole result of a turn of the echo engine, whichever process ran it. */
+const answered = (text: string): Record<string, unknown> => ({
+  schema: 1,
+  runId: TEXT,
+  agentId: "main",
+  sessionKey: KEY,
+  status: "ok",
+  summary: "completed",
+  result: {
+    payloads: [{ text, mediaUrl: null }],
+    meta: {
+      durationMs: NUMBER,
+      aborted: false,
+      outcome: "answered",
+      agentMeta: {
+        sessionId: TEXT,
+        provider: "holdfast",
+        model: "echo",
+        usage: { input: NUMBER, output: NUMBER, cacheRead: 0, cacheWrite: 0, total: NUMBER },
+      },
+    },
+  },
+});
+
+describe.each(STORE_KINDS)("while a command has the session (%s)", (kind) => {
+  it("another command has its answer, its failure and its time limit", async () => {
+    await using home = await temporaryFolder();
+    await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
+    await using busy = await startBusy(home, ["--local"]);
+    const late = await ask(home, "too late", ["--local", "--timeout", "0.1"]);
+    expect(late).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("no answer yet") as string });
+    const [answer, failure] = await Promise.all([
+      ask(home, "hello", ["--local", "--json"]),
+      ask(home, "fail:unavailable", ["--local"]),
+    ]);
+    expect([answer.code, toldBy(answer)]).toEqual([0, [""]]);
+    expect(answer.json()).toEqual(answered(expect.stringMatching(/^\[echo\] .*: hello$/) as string));
+    expect(await busy.ended).toMatchObject({ code: 0 });
+    // As a turn of its own would end.
+    const own = await ask(home, "fail:unavailable", ["--local"]);
+    expect(own.code).not.toBe(0);
+    expect(failure).toMatchObject({ code: own.code, stdout: own.stdout });
+    expect(toldBy(failure)).toEqual(toldBy(own));
+  });
+
+  it("every line of a conversation is said and answered", async () => {
+    await using home = await temporaryFolder();
+    await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
+    await using _busy = await startBusy(home, ["--local"]);
+    const input = "/status\none\ntwo\n";
+    const { code, stdout } = await runCli(["chat", "--local", "--session", KEY], { home: home.path, input });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^session: agent:main:cli:dm:ops\n[^]*message 2 of this window: one\n.*message 3 .*: two\n$/,
+    );
+  });
+});
+
+describe.each([
+  ["a command beside a gateway", [], ["--local"]],
+  ["a gateway beside a command", ["--local"], []],
+] as const)("%s", (_who, theirs, ours) => {
+  it("hands on what the other has answered", async () => {
+    await using home = await temporaryFolder();
+    await using _gateway = await startCliGateway(home.path);
+    await using _busy = await startBusy(home, theirs);
+    const [answer, talk] = await Promise.all([
+      ask(home, "hello", [...ours, "--json"]),
+      runCli(["chat", "--session", KEY, ...ours], { home: home.path, input: "one\ntwo\n" }),
+    ]);
+    expect([answer.code, toldBy(answer)]).toEqual([0, [""]]);
+    expect(answer.json()).toEqual(answered(expect.stringMatching(/^\[echo\] .*: hello$/) as string));
+    expect(talk).toMatchObject({ code: 0, stdout: expect.stringMatching(/^.*: one\n.*: two\n$/) as string });
+  });
+});
+
+it("of two gateways, one hands on what the other has answered", async () => {
+  await using house = await openHouse({ gateway: { channels: false }, entered: false });
+  await house.enter({ connected: false });
+  const sessionKey = "agent:main:main";
+  const first = house.rpc("agent", { message: "sleep:1500", sessionKey });
+  await until(async () => (await house.transcript(sessionKey).catch(() => [])).length === 1, "the first turn");
+  await house.enter({ connected: false });
+  const second = house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" });
+  const words = { status: "ok", result: { payloads: [{ text: "[echo] message 2 of this window: hello" }] } };
+  expect(await second).toMatchObject(words);
+  expect(await first).toMatchObject({ status: "ok" });
+  // Also one that was not there then.
+  await house.leave();
+  await house.enter({ connected: false });
+  expect(await house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" })).toMatchObject(words);
+});
+
+it("a person is the same one through the gateway and without it", async () => {
+  await using home = await temporaryFolder();
+  const channels = { telegram: { default: { agent: "desk", allowFrom: ["*"] }, off: { enabled: false } } };
+  const config = { agents: { main: {}, desk: {} }, channels };
+  await writeFile(home.join("config.json"), JSON.stringify(config), { mode: 0o600 });
+  const local = await ask(home, "hello", ["--local", "--json"]);
+  await using _gateway = await startCliGateway(home.path);
+  const distant = await ask(home, "hello", ["--json"]);
+  const person = { agentId: "desk", sessionKey: "agent:desk:telegram:dm:ops", status: "ok" };
+  expect([local.json(), distant.json()]).toMatchObject([person, person]);
+});
