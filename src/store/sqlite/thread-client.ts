@@ -45,6 +45,8 @@ export interface ThreadClient {
  * would keep everything else waiting for as long as all of them take.
  */
 const MOST_AT_ONCE = 16;
+/** Requests that make a commit worth its while: they wait for no further ones. */
+const ENOUGH_AT_ONCE = 48;
 
 /** Starts the thread with the first request. It keeps the process alive only while a request is open. */
 export function createThreadClient(
@@ -52,7 +54,7 @@ export function createThreadClient(
   onChanges: (changes: readonly StoreChange[]) => void,
 ): ThreadClient {
   let outgoing: ThreadRequest[] = [];
-  /** Answers that nobody has got yet; what is asked until all are handed out goes out together. */
+  /** Answers that nobody has got yet; what is asked while they are handed out goes out together. */
   const incoming: ThreadAnswer[] = [];
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let lastId = 0;
@@ -72,7 +74,8 @@ export function createThreadClient(
   const handOut = (): void => {
     for (const answer of incoming.splice(0, MOST_AT_ONCE)) onAnswer(answer);
     if (incoming.length > 0) setImmediate(handOut);
-    else if (outgoing.length > 0) setImmediate(flush);
+    if (outgoing.length >= ENOUGH_AT_ONCE) flush();
+    else if (incoming.length === 0 && outgoing.length > 0) setImmediate(flush);
   };
   const onEnd = (ended: Worker, cause: unknown) => {
     // A thread that failed is replaced by the next request, and ends once more, after its error.
