@@ -145,7 +145,8 @@ interface HookState {
   event: "SessionStart" | "Stop";
   state: string;
   sessionId: string;
-  tells: boolean;
+  /** Left out: it depends on whether there is time to read what was said. */
+  tells?: boolean;
   /** How many messages are said before, with nobody to capture them. */
   said?: number;
 }
@@ -155,7 +156,7 @@ const HOOK_STATES: readonly HookState[] = [
   { event: "SessionStart", state: "nothing captured", sessionId: FRESH, tells: true },
   { event: "SessionStart", state: "something to tell", sessionId: FRESH, tells: true },
   { event: "SessionStart", state: "told before", sessionId: FRESH, tells: false },
-  { event: "SessionStart", state: "words since", sessionId: FRESH, tells: true, said: 2 },
+  { event: "SessionStart", state: "words since", sessionId: FRESH, said: 2 },
   { event: "Stop", state: "a turn ended", sessionId: ENDED, tells: false },
 ];
 
@@ -170,7 +171,8 @@ async function measureHooks(folder: string): Promise<Result[]> {
     for (const [index, { event, state, sessionId, tells, said = 0 }] of HOOK_STATES.entries()) {
       appendNative(place, ENDED, longestTexts(said));
       const { took, answer } = runHook(place, event, sessionId);
-      if ((answer !== "") !== tells) throw new Error(`holdfast hook ${event} (${state}) answered "${answer}"`);
+      if (tells !== undefined && (answer !== "") !== tells)
+        throw new Error(`holdfast hook ${event} (${state}) answered "${answer}"`);
       injected = Math.max(injected, answer.length);
       await settled(claudeLayout(place.home).hookRequestsFolder);
       // The first round fills the cache of compiled code.

@@ -1,12 +1,15 @@
 /** Whose hand-off a session that starts is told: that of its repo, and without one that of its very folder. */
-import { mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestRepo } from "../../../test/support/git-repo.ts";
 import { type NativeWorld, createNativeWorld, testSessionId } from "../../../test/support/native-world.ts";
+import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
-import { answerStart } from "./session-start.ts";
+import { nativeSessionKey } from "../../handoff/handoff.ts";
+import { nextState } from "../../handoff/next-state.ts";
+import { type StartParts, answerStart } from "./session-start.ts";
 
 describe("a session that starts", () => {
   it("above other projects is told nothing of them, and of its own folder all", async () => {
@@ -32,23 +35,53 @@ describe("a session that starts", () => {
   });
 });
 
-function talk(world: NativeWorld, id: string, cwd: string, matter: string, modifiedAt = Date.now()): void {
-  const line = {
+it("what was said since the last capture is told with what is kept if there is time, else what is kept alone", async () => {
+  await using world = await createNativeWorld();
+  const repo = createTestRepo(world.join("shop")).path;
+  const transcriptPath = talk(world, "1", repo, "the broken importer", Date.now() - 600_000);
+  const target = { kind: "native", sessionId: testSessionId("1"), path: transcriptPath, file: transcriptPath } as const;
+  const sessionKey = nativeSessionKey("main", testSessionId("1"));
+  const agent = { agentId: "main", clock: systemClock, logger: silentLogger };
+  const source = { ...target, sessionKey, cwd: repo, project: "shop" };
+  const state = await nextState({ agent, config: DEFAULT_CONFIG.handoff }, source, "ended", undefined);
+  const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
+  appendFileSync(transcriptPath, `${JSON.stringify(lineOf("1", repo, last))}\n`);
+  const kept = [{ key: sessionKey, state, updatedAt: Date.now() }];
+  const inTime = (await start(world, repo, { kept })).text;
+  expect(inTime).toContain("the broken importer");
+  expect(inTime).toContain(last);
+  const late = await start(world, repo, { kept, timeLeft: () => 30 });
+  expect(late.text).toContain("the broken importer");
+  expect(late.text).not.toContain(last);
+  // It is captured behind the answer.
+  expect(late.captures).toMatchObject([{ sessionId: testSessionId("1") }]);
+});
+
+function talk(world: NativeWorld, id: string, cwd: string, matter: string, modifiedAt = Date.now()): string {
+  const line = lineOf(id, cwd, `I'm blocked by ${matter}, please look into it.`, modifiedAt);
+  return world.session({ id, cwds: [cwd], modifiedAt, lines: [line] });
+}
+
+function lineOf(id: string, cwd: string, content: string, at = Date.now()): object {
+  return {
     type: "user",
     uuid: crypto.randomUUID(),
     parentUuid: null,
     isSidechain: false,
-    timestamp: new Date(modifiedAt).toISOString(),
+    timestamp: new Date(at).toISOString(),
     sessionId: testSessionId(id),
     cwd,
     entrypoint: "cli",
-    message: { role: "user", content: `I'm blocked by ${matter}, please look into it.` },
+    message: { role: "user", content },
   };
-  world.session({ id, cwds: [cwd], modifiedAt, lines: [line] });
 }
 
-async function start({ claudeHome }: NativeWorld, cwd: string): ReturnType<typeof answerStart> {
+async function start(
+  { claudeHome }: NativeWorld,
+  cwd: string,
+  more: Partial<StartParts> = {},
+): ReturnType<typeof answerStart> {
   const parts = { agentId: "main", config: DEFAULT_CONFIG.handoff, claudeHome, kept: [], logger: silentLogger };
   const input = { sessionId: testSessionId("f"), cwd, transcriptPath: "", source: "startup" };
-  return await answerStart({ ...parts, timeLeft: () => 10_000 }, input);
+  return await answerStart({ ...parts, timeLeft: () => 10_000, ...more }, input);
 }

@@ -52,8 +52,10 @@ export interface StartAnswer {
  */
 const MOST_NEW_BYTES = 256 * 1024;
 const MOST_NEW_MESSAGES = 8;
-const MOST_NEW_CHARACTERS = 1_600;
+const MOST_NEW_CHARACTERS = 1_000;
 const MOST_TRANSCRIPTS = 3;
+/** Less than that is left only where everything takes long: then what is kept is told, and soon. */
+const READING_MS = 55;
 /** What git says is only a remark: it is waited for no longer than this. In less than the least it says nothing. */
 const VERIFY_MS = 40;
 const LEAST_VERIFY_MS = 15;
@@ -156,7 +158,7 @@ async function readLastWords(
   { known, reason }: { known: SessionState | undefined; reason: "found" | "compaction" },
 ): Promise<SessionState | undefined> {
   const { agentId, config, logger, repos } = place;
-  if (known !== undefined && place.timeLeft() <= 0) return undefined;
+  if (known !== undefined && place.timeLeft() < READING_MS) return undefined;
   place.beforeReading?.();
   const agent = { agentId, clock: systemClock, logger };
   const parts = {
