@@ -51,35 +51,12 @@ export interface Learned {
   sentenceScores: (example: Example) => number[];
 }
 
-/** Those who wrote without knowing the cues: most like a stranger. */
-export const STRANGERS: readonly string[] = [
-  "c1",
-  "c2",
-  "c3",
-  "c4",
-  "c5",
-  "c6",
-  "c7",
-  "c8",
-  "c9",
-  "c10",
-  "c11",
-  "blind-a",
-];
+/** Those who wrote without knowing the cues, most like a stranger: for every type, or for the main ones alone. */
+const OF_ALL_TYPES = ["c1", "c2", "c3", "blind-a"];
+const OF_MAIN_TYPES = ["c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11"];
+export const STRANGERS: readonly string[] = [...OF_ALL_TYPES, ...OF_MAIN_TYPES];
 /** Those who looked for blockers, decisions and accomplishments only: what else they wrote has no label. */
-const NARROW: ReadonlySet<string> = new Set([
-  "c4",
-  "c5",
-  "c6",
-  "c7",
-  "c8",
-  "c9",
-  "c10",
-  "c11",
-  "settled-1",
-  "settled-2",
-  "settled-3",
-]);
+const NARROW: ReadonlySet<string> = new Set([...OF_MAIN_TYPES, "settled-1", "settled-2", "settled-3"]);
 const STRANGERS_COUNT = 3;
 
 const ROUNDS = 160;

@@ -2,6 +2,7 @@
  * A hand-off as people and programs are shown it, the same by RPC, on the command line and on the page: what
  * becomes of it, and what it says with the entry behind each line. Instants are milliseconds, as in all of RPC.
  */
+import { earlierWindow } from "./inherit.ts";
 import { isExpired, isTellable } from "./kept-state.ts";
 import { type Remarks, endingOf } from "./render.ts";
 import type { CaptureReason, SessionMode, SessionState, SummaryItem, SummaryKind } from "./state.ts";
@@ -119,7 +120,7 @@ function resolvedBlockers({ patterns, project, earlier }: SessionState): Handoff
     return note.type === "blocker" && note.resolved === true && note.project === project;
   });
   return resolved.map(({ content, sourceEntryId: entryId, timestamp, resolvedBy = entryId }) => {
-    const sessionId = earlier?.[entryId];
+    const sessionId = earlierWindow(earlier, entryId);
     const item = { kind: "blocker" as const, text: content, entryId, timestamp };
     return { ...itemView(sessionId === undefined ? item : { ...item, sessionId }, undefined), resolvedBy };
   });

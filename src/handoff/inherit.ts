@@ -47,7 +47,7 @@ export function inherit(from: SessionState | undefined, begunAt: string): Inheri
   }));
   const { items, summary, mode, lastMessageAt } = from;
   const state = { patterns, items, summary, mode, carried, lastMessageIndex: 0, lastMessageAt };
-  const windowOf = (entryId: string): string => from.earlier?.[entryId] ?? from.previousSessionId;
+  const windowOf = (entryId: string): string => earlierWindow(from.earlier, entryId) ?? from.previousSessionId;
   return { state, earlier: Object.fromEntries(entriesOf(state).map((id) => [id, windowOf(id)])) };
 }
 
@@ -81,10 +81,15 @@ function entriesOf({ patterns, carried }: Pick<PreviousState, "patterns" | "carr
   return [...patterns.map(({ sourceEntryId }) => sourceEntryId), ...lines.flatMap((line) => line?.entryId ?? [])];
 }
 
+/** Ids of other tools can be anything, also what every object has a member of. */
+export function earlierWindow(earlier: EarlierEntries | undefined, entryId: string): string | undefined {
+  return earlier !== undefined && Object.hasOwn(earlier, entryId) ? earlier[entryId] : undefined;
+}
+
 /** Lines that come from earlier windows say so. */
-export function withWindows(items: readonly SummaryItem[], earlier: EarlierEntries = {}): SummaryItem[] {
+export function withWindows(items: readonly SummaryItem[], earlier: EarlierEntries | undefined): SummaryItem[] {
   return items.map((item) => {
-    const sessionId = earlier[item.entryId];
+    const sessionId = earlierWindow(earlier, item.entryId);
     return sessionId === undefined ? item : { ...item, sessionId };
   });
 }
@@ -94,6 +99,6 @@ export function isSubstantialItself(state: SessionState): boolean {
   if (state.carried.goesOn === true) return isSubstantial(state);
   return isSubstantial({
     items: state.items.filter(({ sessionId }) => sessionId === undefined),
-    patterns: state.patterns.filter(({ sourceEntryId }) => state.earlier?.[sourceEntryId] === undefined),
+    patterns: state.patterns.filter(({ sourceEntryId }) => earlierWindow(state.earlier, sourceEntryId) === undefined),
   });
 }

@@ -1,5 +1,5 @@
 /** Sessions of Claude Code: captured from their transcripts, handed on by the folder. */
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestRepo } from "../../test/support/git-repo.ts";
@@ -46,6 +46,24 @@ describe("a session of Claude Code", () => {
     expect(next).toMatchObject({ sessionKey: nativeSessionKey("main", B), sessionId: C });
     expect(next?.text).toContain("renamed the queue");
     expect(next?.text).toContain(`instead of Postgres. [${ids[2]?.slice(0, 8)} in window ${A.slice(0, 8)}]`);
+  });
+
+  it("whose lines have ids of any kind is handed on all the same", async () => {
+    await using world = await nativeWorld();
+    const { stage, repo } = world;
+    await world.transcript(A, repo.path, TALK);
+    const file = await world.path(A, repo.path);
+    const hostile = ["constructor", "__proto__", "toString", "hasOwnProperty"];
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    const renamed = lines.map((line, index) => line.replace(/"uuid":"[^"]+"/, `"uuid":"${hostile[index]}"`));
+    writeFileSync(file, `${renamed.join("\n")}\n`);
+    const offer = await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" });
+    if (offer !== undefined) await stage.handoff.markOffered(offer);
+    stage.fixture.clock.advance(60_000);
+    await world.transcript(B, repo.path, ["please go on", "<I renamed the queue to retries."]);
+    const next = await stage.handoff.offerNative({ cwd: repo.path, sessionId: C, source: "startup" });
+    expect(next?.text).toContain(`instead of Postgres. [toString in window ${A.slice(0, 8)}]`);
+    expect(next?.text).toMatch(/renamed the queue to retries\. \[1{8}\]/);
   });
 
   it("is captured under a key of its own, and only what is new", async () => {

@@ -28,7 +28,7 @@ import { type SearchIndex, createSearchIndex } from "./search-index.ts";
 import { listSources } from "./list-sources.ts";
 import type { NativeSources, SearchSources } from "./sources.ts";
 
-const REPO = "/work/shop";
+const REPO = "/repos/shop";
 
 async function archive(home: SearchHome, redact = false): Promise<void> {
   const { home: root, claudeHome } = home;
@@ -96,7 +96,7 @@ describe("a session that Claude Code has deleted", () => {
 
   it("is shown to those who could see the original", async () => {
     await using home = await createSearchHome();
-    const elsewhere = "/work/elsewhere";
+    const elsewhere = "/repos/elsewhere";
     const marked = await home.native(REPO, SESSION, [prompt(REPO, "[openclaw:agent=other]\n\nfind the heron")]);
     await home.subagent(REPO, SESSION, "abc", [answer(REPO, "a grey heron", { isSidechain: true })]);
     const registered = await home.native(REPO, SESSION_2, [prompt(REPO, "heron of the registry")]);
@@ -213,7 +213,7 @@ describe("an original that is there", () => {
     const index = await home.open();
     await refreshed(home, index);
     expect(hits(index, "heron").map(({ archived }) => archived)).toEqual([true, true]);
-    for (const folder of [dirname(path), join(dirname(dirname(path)), "-work-moved")]) {
+    for (const folder of [dirname(path), join(dirname(dirname(path)), "-repos-moved")]) {
       await mkdir(folder, { recursive: true });
       const back = join(folder, `${SESSION}.jsonl`);
       await rename(`${path}.away`, back);

@@ -10,7 +10,7 @@ import { describe, expect, it } from "vitest";
 import { SESSION, type SearchHome, answer, createSearchHome, prompt } from "../../test/support/search-home.ts";
 import type { SearchIndex } from "./search-index.ts";
 
-const REPO = "/work/shop";
+const REPO = "/repos/shop";
 const count = (index: SearchIndex, text: string): number =>
   index.search({ text, agentId: "main", repoRoots: [REPO], limit: 500 }).hits.length;
 

@@ -9,7 +9,7 @@ import { silentLogger } from "../base/log.ts";
 import { agentLayout } from "../config/layout.ts";
 import { type SearchIndex, createSearchIndex } from "./search-index.ts";
 
-const REPO = "/work/shop";
+const REPO = "/repos/shop";
 const count = (index: SearchIndex, text: string): number =>
   index.search({ text, agentId: "main", repoRoots: [REPO] }).hits.length;
 
@@ -106,15 +106,15 @@ it("lets alone what it was not asked to look at", async () => {
   await using home = await createSearchHome();
   await home.memory("main", "MEMORY.md", "otter");
   const native = await home.native(REPO, SESSION, [prompt(REPO, "heron")]);
-  await home.native("/work/elsewhere", SESSION_2, [prompt("/work/elsewhere", "heron")]);
+  await home.native("/repos/elsewhere", SESSION_2, [prompt("/repos/elsewhere", "heron")]);
   const index = await home.refreshed();
   await rm(native);
   const { agents = [] } = home.sources();
   await index.refresh({ sources: { agents } });
   expect(count(index, "heron")).toBe(1);
-  await index.refresh({ sources: { native: { claudeHome: home.claudeHome, folders: ["-work-elsewhere"] } } });
+  await index.refresh({ sources: { native: { claudeHome: home.claudeHome, folders: ["-repos-elsewhere"] } } });
   expect(count(index, "heron")).toBe(1);
-  await index.refresh({ sources: { native: { claudeHome: home.claudeHome, folders: ["-work-shop"] } } });
+  await index.refresh({ sources: { native: { claudeHome: home.claudeHome, folders: ["-repos-shop"] } } });
   expect([count(index, "heron"), count(index, "otter")]).toEqual([0, 1]);
 });
 

@@ -5,7 +5,7 @@ import type { FakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
 import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
 import { says, uses } from "../support/fake-model-stream/stream-reply.ts";
-import { openHouse } from "../support/house.ts";
+import { openHouse, withModel } from "../support/house.ts";
 import { PIXEL } from "../support/pixel.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
@@ -56,14 +56,7 @@ it("a model sees a picture, also when it is spoken of later, and the transcript 
     uses("read_file", { path: "." }),
     says("It is still a heron."),
   );
-  await using house = await openHouse({
-    config: (config) => ({
-      ...config,
-      agents: { main: { model: "anthropic/claude-sonnet-4-5" } },
-      providers: { anthropic: { baseUrl: `${model.url}/v1` } },
-    }),
-    env: { ANTHROPIC_API_KEY: "test-key-without-value" },
-  });
+  await using house = await openHouse(withModel(model.url));
   sendPhoto(house.telegram, "what is this?", PIXEL);
   await house.hears(ADA.id, "A heron.");
   house.telegram.say("are you sure?");

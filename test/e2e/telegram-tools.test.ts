@@ -12,7 +12,7 @@ import { createClaudeHome } from "../support/claude-home.ts";
 import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
 import { says, uses } from "../support/fake-model-stream/stream-reply.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
-import { openHouse } from "../support/house.ts";
+import { openHouse, withModel } from "../support/house.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const QUESTION = "Which files are there?";
@@ -23,14 +23,7 @@ describe("a person on Telegram asks for a list of files", () => {
       uses("list_files", { path: "." }, "Let me look."),
       says("There is plan.md and AGENTS.md."),
     );
-    await using house = await openHouse({
-      config: (config) => ({
-        ...config,
-        agents: { main: { model: "anthropic/claude-sonnet-4-5" } },
-        providers: { anthropic: { baseUrl: `${model.url}/v1` } },
-      }),
-      env: { ANTHROPIC_API_KEY: "test-key-without-value" },
-    });
+    await using house = await openHouse(withModel(model.url));
     await writeFile(join((await house.agent()).workspace, "plan.md"), "a plan");
     house.telegram.say(QUESTION);
     await house.hears(ADA.id, "There is plan.md and AGENTS.md.");

@@ -51,6 +51,18 @@ export interface House extends AsyncDisposable {
   rpc(method: string, params: unknown): Promise<unknown>;
 }
 
+/** For an agent that asks the model behind this address. */
+export function withModel(url: string): Pick<HouseOptions, "config" | "env"> {
+  return {
+    config: (config) => ({
+      ...config,
+      agents: { main: { model: "anthropic/claude-sonnet-4-5" } },
+      providers: { anthropic: { baseUrl: `${url}/v1` } },
+    }),
+    env: { ANTHROPIC_API_KEY: "test-key-without-value" },
+  };
+}
+
 export interface HouseOptions {
   /** Left out: the defaults, the echo engine, and everybody may write. */
   config?: (config: HoldfastConfig) => HoldfastConfig;

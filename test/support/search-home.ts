@@ -33,7 +33,7 @@ export interface SearchHome extends AsyncDisposable {
 }
 
 const AGENTS = ["main", "other"];
-export const REPO = "/work/shop";
+export const REPO = "/repos/shop";
 export const SESSION = "11111111-0000-4000-8000-000000000001";
 export const SESSION_2 = "11111111-0000-4000-8000-000000000002";
 

@@ -62,7 +62,7 @@ export function takePerson(carried: CarriedState, reading: MessageReading, line:
   const { offer } = carried;
   delete carried.offer;
   carried.answered = [];
-  carried.isCasual = reading.isCasual && !reading.agrees;
+  carried.isCasual = reading.isCasual && !reading.agrees && !reading.goesOn;
   if (reading.goesOn) carried.goesOn = true;
   const calledOffFrom = reading.calledOff === undefined ? undefined : callOff(carried, subjectOf(reading.calledOff));
   const taken: Taken = calledOffFrom === undefined ? {} : { calledOffFrom };
