@@ -1,21 +1,20 @@
 #!/usr/bin/env node
-// Picks the runtime and hands over to dist/cli. Plain JavaScript that Node 18 can run: an older
-// Node re-executes this file under the Node 24 that `npm ci` installed into the checkout.
-import { existsSync, mkdirSync } from "node:fs";
-import module from "node:module";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+// Picks the runtime and hands over to dist/bin. Plain JavaScript that Node 18 can run: an older
+// Node re-executes this file under the Node 24 that `npm ci` installed into the checkout. CommonJS, as
+// package.json beside it says: Node is ready for that some milliseconds sooner, and every command waits for it.
+"use strict";
+const { existsSync, mkdirSync } = require("node:fs");
+const path = require("node:path");
 
 const NEEDED = 24;
-const root = fileURLToPath(new URL("..", import.meta.url));
-const bundledNode = `${root}node_modules/node/bin/${process.platform === "win32" ? "node.exe" : "node"}`;
+const root = path.join(__dirname, "..");
+const bundledNode = path.join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
 const major = Number(process.versions.node.split(".")[0]);
 
 if (major >= NEEDED) {
-  await start();
+  void start();
 } else if (existsSync(bundledNode) && process.env.HOLDFAST_REEXECUTED === undefined) {
-  await reexecute();
+  reexecute();
 } else {
   fail(
     `Holdfast needs Node ${NEEDED} or newer; this is ${process.version}.\n` +
@@ -24,40 +23,40 @@ if (major >= NEEDED) {
 }
 
 async function start() {
-  if (!existsSync(`${root}dist/bin/main.js`)) {
+  if (!existsSync(path.join(root, "dist", "bin", "main.js"))) {
     fail("dist/ is missing: run `npm ci` or `npm run build` in the checkout first.");
     return;
   }
-  keepCompiledCode();
   const [first, event, ...more] = process.argv.slice(2);
   // Claude Code waits for its hooks: they do without the table of all commands.
   if (first === "hook" && event !== undefined && !event.startsWith("-") && more.length === 0) {
-    const { hook } = module.createRequire(import.meta.url)("../dist/bin/hook.cjs");
-    await hook(event);
+    const { requireCompiled } = require("./compiled-code.js");
+    await requireCompiled(path.join(root, "dist", "bin", "hook.cjs")).hook(event);
     return;
   }
+  keepCompiledCode();
   const { main } = await import("../dist/bin/main.js");
   process.exitCode = await main(process.argv.slice(2));
 }
 
 /** Saves some milliseconds of every start. Only where Holdfast has a home already: reading must not make one. */
 function keepCompiledCode() {
-  const home = process.env.HOLDFAST_HOME?.trim() || join(homedir(), ".holdfast");
-  const folder = join(home, "cache", "compiled");
+  const home = process.env.HOLDFAST_HOME?.trim() || path.join(require("node:os").homedir(), ".holdfast");
+  const folder = path.join(home, "cache", "compiled");
   try {
-    if (!["agents", "cache", join("claude", "hooks")].some((name) => existsSync(join(home, name)))) return;
+    if (!["agents", "cache", path.join("claude", "hooks")].some((name) => existsSync(path.join(home, name)))) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch {
     return; // A home that cannot be written to works too, only slower.
   }
   // Node makes a folder of its own in there, with whatever mode the umask leaves.
   const umask = process.umask(0o077);
-  module.enableCompileCache?.(folder);
+  require("node:module").enableCompileCache?.(folder);
   process.umask(umask);
 }
 
-async function reexecute() {
-  const { spawn } = await import("node:child_process");
+function reexecute() {
+  const { spawn } = require("node:child_process");
   const child = spawn(bundledNode, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: "inherit",
     env: { ...process.env, HOLDFAST_REEXECUTED: "1" },

@@ -2,7 +2,7 @@
 // loading sixty small modules would take longer than most commands. The page that the gateway serves goes
 // from web/ to dist/web/. Runs on `npm ci` too, so that a checkout works at once.
 import { execFileSync } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -34,7 +34,7 @@ const HOOK = "cli/commands/hook.js";
 const HOOK_OUTPUT = {
   format: "cjs",
   minify: true,
-  entryFileNames: "[name].cjs",
+  entryFileNames: "[name]-[hash].cjs",
   chunkFileNames: "[name]-[hash].cjs",
 };
 
@@ -58,7 +58,11 @@ await joinFiles(Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) =
   codeSplitting: { includeDependenciesRecursively: false, groups: TOGETHER },
 });
 await joinFiles({ "scan-thread": `${root}dist/${SCAN_THREAD}` }, {});
-await joinFiles({ hook: `${root}dist/${HOOK}` }, HOOK_OUTPUT);
+const hook = await joinFiles({ hook: `${root}dist/${HOOK}` }, HOOK_OUTPUT);
+writeFileSync(`${root}dist/bin/hook.cjs`, `module.exports = require("./${hook}");\n`);
+// By the Node that will run it, which need not be the one that builds.
+const bundledNode = `${root}node_modules/node/bin/node`;
+execFileSync(existsSync(bundledNode) ? bundledNode : process.execPath, [`${root}scripts/compile-hook.js`]);
 
 async function joinFiles(input, output) {
   const bundle = await rolldown({
@@ -71,8 +75,14 @@ async function joinFiles(input, output) {
     // without: their hundreds of files take longer to load than a client waits gladly.
     external: (id) => /^[^./]/.test(id) && !JOINED.test(id),
   });
-  await bundle.write({ dir: `${root}dist/bin`, format: "esm", chunkFileNames: "[name]-[hash].js", ...output });
+  const { output: files } = await bundle.write({
+    dir: `${root}dist/bin`,
+    format: "esm",
+    chunkFileNames: "[name]-[hash].js",
+    ...output,
+  });
   await bundle.close();
+  return files.find(({ isEntry }) => isEntry === true)?.fileName;
 }
 
 // React decides by this variable whether it is the small and quick one.

@@ -1,13 +1,14 @@
 /**
- * Learns how much each feature of a sentence counts for each type of note and writes
- * src/handoff/patterns/weights.ts; finds out by which letters each expression is worth trying and writes
- * triggers.ts. To be run after every change of a cue:
+ * Learns how much each feature of a sentence counts for each type of note and writes data/pattern-weights.tsv;
+ * finds out by which letters each expression is worth trying and writes data/pattern-triggers.json. To be run
+ * after every change of a cue:
  *
  *   node scripts/train-patterns.ts [--dry-run] [--errors] [--triggers] [--out=<file>]
  *
  * The report says how weights do on the messages of each stranger when learned from everybody else's.
  */
 import { writeFile } from "node:fs/promises";
+import { dataFile } from "../src/base/package.ts";
 // Loaded for the expressions that they and what they use have.
 import "../src/handoff/extract/read-message.ts";
 import "../src/handoff/patterns/detect-patterns.ts";
@@ -32,14 +33,17 @@ import {
   toWeights,
 } from "./pattern-training.ts";
 import { triggersOf } from "./pattern-triggers.ts";
+import { writeTree } from "./trigger-tree.ts";
 
 const MESSAGES = new URL("../test/fixtures/handoff/messages.jsonl", import.meta.url);
-const TARGET = new URL("../src/handoff/patterns/weights.ts", import.meta.url);
-const TRIGGERS = new URL("../src/handoff/patterns/triggers.ts", import.meta.url);
 
 const args = new Set(process.argv.slice(2));
 const messages = await readLabelled(MESSAGES);
-if (!args.has("--dry-run")) await writeFile(TRIGGERS, toTriggers());
+if (!args.has("--dry-run")) {
+  // What this process has read of them stays so: from here on every expression is tried on everything.
+  await writeTriggers(new Map());
+  await writeTriggers(findTriggers());
+}
 if (args.has("--triggers")) process.exit();
 const examples = toExamples(messages);
 const thresholds = new Map<Target, number>();
@@ -56,7 +60,7 @@ if (!args.has("--dry-run")) {
   say(`${Math.round((100 * kept) / all.length)} % of the sentences get a second look`);
   const rows = toWeights(types, doubt, (target) => thresholds.get(target) ?? 0);
   say(`${rows.size} features`);
-  await writeFile(TARGET, toModule(writeWeights(rows)));
+  await writeFile(dataFile("pattern-weights.tsv"), `${writeWeights(rows)}\n`);
 }
 
 /** Says how the type does on each stranger's messages, and where its line lies over all of them. */
@@ -83,22 +87,20 @@ function sayErrors(type: PatternType, held: readonly Example[], scores: readonly
   }
 }
 
-function toTriggers(): string {
+async function writeTriggers(found: ReadonlyMap<string, readonly string[]>): Promise<void> {
+  await writeFile(dataFile("pattern-triggers.json"), `${JSON.stringify(writeTree(found), undefined, 1)}\n`);
+}
+
+/** By the name of the expression; one that has none has to be tried on everything. */
+function findTriggers(): Map<string, string[]> {
   const plains = messages.flatMap(({ text }) => readSentences(text)).map(({ plain }) => plain);
   const frequencyOf = frequenciesIn(plains.join("\n"));
-  const lines = [...EXPRESSIONS.values()].flatMap(({ name, source, isOfParts }) => {
+  const found = new Map<string, string[]>();
+  for (const { name, source, isOfParts } of EXPRESSIONS.values()) {
     const pieces = triggersOf(source, { frequencyOf, isOfParts });
-    return pieces === undefined ? [] : [[name, ...pieces].join("|")];
-  });
-  return `/**
- * Written by scripts/train-patterns.ts; not edited by hand. A line is an expression's name and pieces of
- * text of which each of its matches has at least one; "~" is where a word begins or ends,
- * "^" where the sentence begins.
- */
-export const TRIGGERS = String.raw\`
-${lines.join("\n")}
-\`;
-`;
+    if (pieces !== undefined) found.set(name, pieces);
+  }
+  return found;
 }
 
 /** How often a trigger is there. */
@@ -115,18 +117,6 @@ function frequenciesIn(text: string): (trigger: string) => number {
     counted.set(trigger, count);
     return count;
   };
-}
-
-function toModule(table: string): string {
-  return `/**
- * Written by scripts/train-patterns.ts; not edited by hand. A line is a feature and how much it counts, in
- * hundredths, for ${PATTERN_TYPES.join(", ")}
- * and for a second look.
- */
-export const WEIGHTS = String.raw\`
-${table}
-\`;
-`;
 }
 
 function say(line: string): void {

@@ -17,6 +17,11 @@ export function webFolder(): string {
   return fileURLToPath(new URL("../../dist/web", import.meta.url));
 }
 
+/** What was learned or worked out beforehand, for whoever needs it. */
+export function dataFile(name: string): URL {
+  return new URL(`../../data/${name}`, import.meta.url);
+}
+
 /** The hooks that come with Holdfast. */
 export function bundledHooksFolder(): string {
   return fileURLToPath(new URL("../../hooks", import.meta.url));

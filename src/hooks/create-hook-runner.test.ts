@@ -252,7 +252,7 @@ describe("a hook that does wrong", () => {
     const outcome = await fireOnce(
       stage,
       `export default (event) => {
-         setTimeout(() => { void Promise.reject(new Error("much later")); }, 100);
+         setTimeout(() => { void Promise.reject(new Error("much later")); }, 700);
          event.messages.push("fine");
        };`,
     );

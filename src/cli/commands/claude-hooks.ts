@@ -1,6 +1,7 @@
 /** `holdfast hooks install|uninstall claude-code`: the one change that Holdfast makes in Claude Code's folder. */
-import { join } from "node:path";
-import { HoldfastError } from "../../base/errors.ts";
+import { dirname, join } from "node:path";
+import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
+import { programFile } from "../../base/package.ts";
 import { resolveClaudeHome, settingsFile } from "../../claude/native/layout.ts";
 import { claudeLayout, resolveHome } from "../../config/layout.ts";
 import type { InstallOptions, InstallOutcome } from "../../hooks/claude-code/install.ts";
@@ -16,6 +17,7 @@ export async function install(program: string, options: PlaceOptions): Promise<v
   const where = await placeOf(program, options);
   const { installHooks } = await import("../../hooks/claude-code/install.ts");
   const result = await installHooks(where);
+  await compileHook();
   report(result, options, {
     installed: `Claude Code calls Holdfast from now on  (${result.path})`,
     updated: `Claude Code's hooks lead to this Holdfast now  (${result.path})`,
@@ -25,6 +27,22 @@ export async function install(program: string, options: PlaceOptions): Promise<v
   if (result.hooksOff)
     talk('Hooks are turned off there ("disableAllHooks"): nothing is called until that is taken out.');
   if (!result.isPlainJson) talk("The file has comments or trailing commas: Claude Code may ignore all of it.");
+}
+
+/** Of bin/compiled-code.js, which is plain JavaScript. */
+interface CompiledCode {
+  keepCompiled: (folder: string) => void;
+}
+
+/** For this Node, if another one has built Holdfast: a hook answers sooner then. It answers without, too. */
+async function compileHook(): Promise<void> {
+  const { createRequire } = await import("node:module");
+  const { keepCompiled } = createRequire(programFile())("./compiled-code.js") as CompiledCode;
+  try {
+    keepCompiled(join(dirname(programFile()), "..", "dist", "bin"));
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+  }
 }
 
 export async function uninstall(program: string, options: PlaceOptions): Promise<void> {

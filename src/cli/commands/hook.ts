@@ -2,7 +2,6 @@
  * `holdfast hook <event>`: what Claude Code calls, and waits for. Whatever happens it succeeds, prints an answer or
  * nothing, and does so in a moment: a session must never suffer from being remembered. What goes wrong is noted in a file.
  */
-import { flushCompileCache } from "node:module";
 import { nodeChildProcess } from "../../base/builtin.ts";
 import type { Logger } from "../../base/log.ts";
 import { resolveClaudeHome } from "../../claude/native/layout.ts";
@@ -89,13 +88,13 @@ const MOST_SLOWNESS = 10;
 
 /**
  * Reading a few messages runs much code and hundreds of expressions once or twice: making them faster, as V8 does with
- * what it meets again, takes longer than it saves. Not from the start: what is kept compiled does not fit these
- * settings. So what was loaded of ours up to here is kept now, and what is still needed of Node is loaded before.
+ * what it meets again, takes longer than it saves. Code that is kept compiled, ours and Node's, does not fit these
+ * settings, so what reading needs is loaded before.
  */
-function runEverythingOnce(): void {
-  flushCompileCache();
-  compileAtFirstUse();
+async function runEverythingOnce(): Promise<void> {
+  await import("../../handoff/extract/extract.ts");
   nodeChildProcess();
+  compileAtFirstUse();
   const { setFlagsFromString } = process.getBuiltinModule("node:v8");
   for (const name of SPEED_UPS) setFlagsFromString(`--no-${name}`);
 }

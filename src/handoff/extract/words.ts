@@ -111,7 +111,7 @@ const WITHOUT_NAME = /(?:it|that|this|for now|be|as is|bother)$/;
 
 /** What a sentence calls off, as far as it names it: nothing, if it says "forget it". */
 export function calledOff({ plain, present }: Sentence): string | undefined {
-  const found = isPresent(present, CALLS_OFF.number) ? CALLS_OFF.regexp.exec(plain) : null;
+  const found = isPresent(present, CALLS_OFF) ? CALLS_OFF.regexp.exec(plain) : null;
   if (found === null) return undefined;
   const [said] = found;
   if (WITHOUT_NAME.test(said)) return "";

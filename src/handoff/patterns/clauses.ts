@@ -7,6 +7,7 @@ import { type Expression, expression, LateExpression, pattern } from "./pattern.
 import { isPresent } from "./presence.ts";
 import type { Sentence } from "./sentences.ts";
 import { opensWithThing } from "./shape.ts";
+import { wordSet } from "./word-set.ts";
 
 /** How a clause, or the part of it before a cue, is meant when it is not a plain statement. */
 export const STANCES = [
@@ -88,8 +89,7 @@ const QUESTION_OPENING = ofClause(
   `,
 );
 /** Looked up, not searched for: an expression of two hundred words takes long to compile. */
-const BASE_VERBS = new Set(
-  `
+const BASE_VERBS = wordSet(`
   accept add adjust allow analyse analyze apply ask assign avoid book break build bump call cancel catch change
   check clean clear close collect come comment compare complete compute configure consider convert copy correct
   count create debug define delete deploy describe design disable do document download draft drop edit email
@@ -102,10 +102,7 @@ const BASE_VERBS = new Set(
   resolve restart restore return review revert rewrite roll rotate run save schedule search select send separate
   set share shorten show simplify skip solve sort split start stop submit summarise summarize switch take tell
   test track translate treat try tune turn update upgrade upload use validate verify wait warn watch wrap write
-  `
-    .trim()
-    .split(/\s+/),
-);
+`);
 /** Words that are a verb in "update the page" and a noun in "update fails": the verb after them tells. */
 const NOUN_AFTER_ALL = ofClause(
   "noun-after-all",
@@ -239,7 +236,7 @@ export function readClauses({
   present,
   isQuestion,
 }: Pick<Sentence, "plain" | "present" | "isQuestion">): Clause[] {
-  const matches = (one: Expression, text: string) => isPresent(present, one.number) && one.regexp.test(text);
+  const matches = (one: Expression, text: string) => isPresent(present, one) && one.regexp.test(text);
   const isRequest = (text: string) => {
     const lead = REQUEST_LEAD.exec(text)?.[0] ?? "";
     const rest = text.slice(lead.length);
@@ -270,7 +267,7 @@ export function readClauses({
     if (requested[index] === true) stances.add("request");
     const from = new Map<Stance, number>();
     for (const [stance, one] of PARTIAL) {
-      const found = isPresent(present, one.number) ? one.regexp.exec(text) : null;
+      const found = isPresent(present, one) ? one.regexp.exec(text) : null;
       if (found !== null) from.set(stance, start + found.index);
     }
     clauses.push({ start, end, text, stances, from, mask: maskOf(stances) });

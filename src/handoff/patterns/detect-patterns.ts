@@ -2,6 +2,8 @@
  * Finds in one message what the next session should know. Works on sentences, without a model, and the
  * same message always gives the same notes.
  */
+import { readFileSync } from "node:fs";
+import { dataFile } from "../../base/package.ts";
 import { redactText } from "../../base/redact.ts";
 import { excerpt } from "./content.ts";
 import { placesOf, readAround, readFirst, readSecond } from "./features.ts";
@@ -9,7 +11,6 @@ import { isRemark } from "./remark.ts";
 import { PATTERN_TYPES, type PatternMessage, type PatternNote, type PatternType } from "./note.ts";
 import { createNames, createTally, readWeights, reasonsFor, type Scores, type Tally, type Weights } from "./score.ts";
 import { type Sentence, readSentences } from "./sentences.ts";
-import { WEIGHTS } from "./weights.ts";
 
 export interface DetectOptions {
   /** A note needs at least this confidence. Default 0.5. */
@@ -57,7 +58,7 @@ export function detectPatterns(message: PatternMessage, options: DetectOptions =
 }
 
 function readModel(): Model {
-  const weights = readWeights(WEIGHTS);
+  const weights = readWeights(readFileSync(dataFile("pattern-weights.tsv"), "latin1"));
   return { weights, tally: createTally(weights) };
 }
 

@@ -3,7 +3,7 @@
  * words, their parts ("N be bad"), a word beside a part ("not good"), its place in the message. Then, where
  * those leave a doubt, what is looked for: the cues it contains ("blocker:stuck"), how the clause of each is
  * meant (a cue in a question counts as that, "blocker@question"), and which cues the rest of the message has
- * ("before blocker"). How much each counts is in weights.ts.
+ * ("before blocker"). How much each counts is in data/pattern-weights.tsv.
  */
 import { type Clause, clausesOf, maskOf, type Stance, STANCES, stancesAt } from "./clauses.ts";
 import type { Cue } from "./cues/cue.ts";
@@ -182,7 +182,7 @@ export function readSecond(sentence: Sentence, words: Words, role: "user" | "ass
   const clauses = clausesOf(sentence);
   let found = 0;
   for (const cue of CUES) {
-    if (isPresent(present, cue.pattern.number)) {
+    if (isPresent(present, cue.pattern)) {
       const { regexp } = cue.pattern;
       regexp.lastIndex = 0;
       for (let match = regexp.exec(plain); match !== null; match = regexp.exec(plain)) {

@@ -71,7 +71,7 @@ describe("labelled messages", async () => {
       const parts = clausesOf(sentence).map(({ text }) => text);
       const missed = all.filter((one) => {
         const texts = one.isOfParts ? [plain, ...parts] : [plain];
-        return !isPresent(present, one.number) && texts.some((text) => text.search(one.regexp) >= 0);
+        return !isPresent(present, one) && texts.some((text) => text.search(one.regexp) >= 0);
       });
       expect(
         missed.map(({ name }) => name),

@@ -2,18 +2,17 @@
  * The cues are English. In another language a look-alike ("Problem", "final", "die", "error") means
  * nothing to them, so a sentence that is not English is left alone.
  */
+import { wordSet } from "./word-set.ts";
 import { createWordTable } from "./word-table.ts";
 
-const ENGLISH = wordSet(
-  `the a an is are was were be been am i you we they he she it this that these those my your our their its and or but
+const ENGLISH =
+  wordSet(`the a an is are was were be been am i you we they he she it this that these those my your our their its and or but
   if so to of in on for with from at by as not do does did have has had will would can could should no yes what why how
   when where who which there here now just still then than too also after before since until because all some any every
-  about into out up down over again more most very really please thanks let us going get got`,
-);
+  about into out up down over again more most very really please thanks let us going get got`);
 
 /** Function words of other languages; those that English text has too ("per", "plus", "MIT") are left out. */
-const OTHERS = wordSet(
-  `der das und ist nicht ich wir ihr für auf ein eine einen kann kannst aber noch haben habe dem zu
+const OTHERS = wordSet(`der das und ist nicht ich wir ihr für auf ein eine einen kann kannst aber noch haben habe dem zu
   sind wird werden bei nach auch nur wie wenn dann jetzt schon mich dich uns kein keine alle alles von vom zum zur
   geht gibt muss doch nein danke bitte heute gestern morgen machen macht wegen weiß gemerged gefixt läuft immer wieder
   de le la les pas je tu nous vous il elle une du dans pour avec sur au aux que qui ce cette mais ça ou où sont
@@ -25,9 +24,7 @@ const OTHERS = wordSet(
   det går inte att och är jag vi på som med har ett ikke og jeg på ikke
   het een niet ik wij gaan nemen doen optie zijn voor dat deze maar ook naar kan heb hebben
   nie jest się że jak czy
-  bir için değil ama çok`,
-  ENGLISH,
-);
+  bir için değil ama çok`);
 
 // oxlint-disable-next-line no-control-regex -- all of ASCII, control characters too
 const ASCII = /^[\0-\x7f]*$/;
@@ -83,8 +80,4 @@ function readSpoken(word: string): { english: number; other: number } {
   if (ENGLISH.has(plain) || /(?:n't|'s|'re|'ve|'ll|'m)$/.test(plain)) return { english: 1, other };
   if (OTHERS.has(plain)) return { english: 0, other: other + 1 };
   return { english: 0, other: /[à-öø-ÿąęłńśźżčřšžğış]/.test(plain) ? other + 0.5 : other };
-}
-
-function wordSet(words: string, except?: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set(words.split(/\s+/).filter((word) => except?.has(word) !== true));
 }

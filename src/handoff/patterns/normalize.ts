@@ -42,6 +42,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   [/\b(?:wrking|workign|woking)\b/g, "working", ["wrking", "workign", "woking"]],
   [/\b(?:brocken|borken)\b/g, "broken", ["brocken", "borken"]],
   [/\bdecied(ed)?\b/g, "decided", ["decied"]],
+  [/→/g, " arrow_ ", ["→"]],
   [/\bany ?more\b/g, "anymore", ["more"]],
   [/[✅☑✔🟢]/gu, " done_ ", ["✅", "☑", "✔", "🟢"]],
   [/[❌✖🔴🚨]/gu, " failed_ ", ["❌", "✖", "🔴", "🚨"]],

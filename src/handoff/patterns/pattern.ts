@@ -35,14 +35,13 @@ export interface ExpressionOptions {
 /** One that is looked for in sentences, and only in those that may match it (see presence.ts). */
 export class Expression extends LateExpression {
   readonly name: string;
-  /** Its place among all expressions. */
-  readonly number: number;
+  /** Its place among those that have triggers (see presence.ts); undefined until somebody asks. */
+  place: number | undefined;
   readonly isOfParts: boolean;
 
   constructor(name: string, source: string, { flags = "", isOfParts = false }: ExpressionOptions) {
     super(source, flags);
     this.name = name;
-    this.number = EXPRESSIONS.size;
     this.isOfParts = isOfParts;
   }
 }

@@ -16,6 +16,6 @@ export function toPlain(sentence: string): Required<Plain> {
 }
 
 /** The expression is not a global one. */
-export function matches({ plain, present }: Plain, { number, regexp }: Expression): boolean {
-  return (present === undefined || isPresent(present, number)) && regexp.test(plain);
+export function matches({ plain, present }: Plain, expression: Expression): boolean {
+  return (present === undefined || isPresent(present, expression)) && expression.regexp.test(plain);
 }

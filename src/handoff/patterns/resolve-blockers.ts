@@ -4,6 +4,7 @@
  * names nothing and resolves the newest open blocker nearby. What is resolved stays so.
  */
 import type { PatternNote } from "./note.ts";
+import { wordSet } from "./word-set.ts";
 import { createWordTable } from "./word-table.ts";
 
 /** How many notes back something unnamed may refer to. */
@@ -89,8 +90,8 @@ const WORKS =
   /\b(?:fix\w*|solv\w+|resolv\w+|work(?:s|ed|ing)?|pass(?:es|ed|ing)?|green|gone|back|no longer|no more|unblock\w*|trick|restor\w+|recover\w*|repair\w*|renew\w*|approv\w+|sign(?:ed|s)|got|received?|arriv\w+|answer\w+|repl(?:y|ied)|managed|succe\w+|up|again|finally|now|sorted|clear\w*|replac\w+|restart\w*|migrat\w+|compil\w+|stable|reset|unlock\w*|grant\w*|rotat\w+|upgrad\w+|revert\w*|rolled|deployed|merged|patched|came through|went through|over|good|fine|done)\b/i;
 
 /** Words of failing and mending say nothing about which thing failed or was mended. */
-const UNTELLING = new Set(
-  `the and for with that this from are was were has have had not you your our they their his her its but can could would
+const UNTELLING =
+  wordSet(`the and for with that this from are was were has have had not you your our they their his her its but can could would
   will what which who there here then than into onto over under out off all any some each every one two three how why when
   where does did been being too very also just still now again finally already since because after before until while once
   more most much many than get got gets getting make made let may might must should shall about only even ever never none
@@ -99,8 +100,7 @@ const UNTELLING = new Set(
   fix fail error break broke broken crash work issue problem bug block stuck hang throw pass green red resolv solv done
   finish complet success succeed repair restor recover trick gone stop unblock run running start try tried wait able unable
   cannot won sort clear need seem look turn out happen come came went going goes take took put did patch chang updat
-  deploy merg push ship thank`.split(/\s+/),
-);
+  deploy merg push ship thank`);
 
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ["pipelin", "ci"],

@@ -5,6 +5,7 @@
 
 import { DONE_VERBS } from "./cues/lexicon.ts";
 import type { Group } from "./score.ts";
+import { wordSet } from "./word-set.ts";
 import { createWordTable } from "./word-table.ts";
 
 const WORDS_OF: Readonly<Record<string, string>> = {
@@ -31,6 +32,8 @@ const WORDS_OF: Readonly<Record<string, string>> = {
   because: "because since due reason",
   but: "but though although however yet except",
   and: "and or plus",
+  // What normalize writes for one.
+  arrow_: "arrow_",
   so: "so therefore hence thus then",
   now: "now finally anymore at_last already just",
   again: "again back",
@@ -85,8 +88,8 @@ const GOOD = `
 
 const LEXICON = new Map<string, string>();
 for (const [tag, words] of Object.entries(WORDS_OF)) for (const word of words.split(" ")) LEXICON.set(word, tag);
-for (const word of BAD.trim().split(/\s+/)) LEXICON.set(word, "bad");
-for (const word of GOOD.trim().split(/\s+/)) LEXICON.set(word, "good");
+for (const word of wordSet(BAD)) LEXICON.set(word, "bad");
+for (const word of wordSet(GOOD)) LEXICON.set(word, "good");
 
 const IRREGULAR_PAST = new Set(
   "went came got made did sent wrote built found gave took ran sold bought put met held left drew began told said saw knew sped paid wrote written sung swept dug hung sewn laid shot caught taught brought thought split cut set reset shut hit won rebuilt rewrote redid redone drove flown grew grown given taken shown seen known done".split(
@@ -104,7 +107,7 @@ export const PARTS: readonly string[] = [
   "^",
   "$",
   ...Object.keys(WORDS_OF),
-  ..."bad good done past ed ing ly s N # , . ! ? : ; ( ) → +".split(" "),
+  ..."bad good done past ed ing ly s N # , . ! ? : ; ( ) +".split(" "),
 ];
 
 const PART_NUMBERS = new Map(PARTS.map((name, index) => [name, index]));
@@ -160,7 +163,6 @@ const SIGN = 4;
 const IN_WORD = 8;
 /** May go on after a digit. */
 const IN_NUMBER = 16;
-const ARROW = "→".charCodeAt(0);
 
 let kinds: Uint8Array | undefined;
 
@@ -169,7 +171,7 @@ function endOfWord(plain: string, start: number): number {
   const kindOf = (kinds ??= readKinds());
   const code = plain.charCodeAt(start);
   const kind = kindOf[code] ?? 0;
-  if ((kind & SIGN) !== 0 || code === ARROW) return start + 1;
+  if ((kind & SIGN) !== 0) return start + 1;
   const more = (kind & LETTER) !== 0 ? IN_WORD : (kind & DIGIT) !== 0 ? IN_NUMBER : 0;
   if (more === 0) return start;
   let end = start + 1;

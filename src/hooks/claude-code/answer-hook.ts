@@ -25,7 +25,7 @@ export interface HookParts {
   /** In ms, until the answer is due. */
   timeLeft(): number;
   /** Called before a transcript is read, which is the most work there is. Left out: nobody wants to know. */
-  beforeReading?(): void;
+  beforeReading?(): Promise<void>;
   readHandoffs(query: { agentId: string; prefix: string; limit: number; busyMs: number }): Promise<KeptHandoff[]>;
   /** The answer is known; what is still to be done nobody waits for. */
   answer(text: string): Promise<void>;

@@ -33,7 +33,7 @@ export interface StartParts {
   /** In ms, until the answer is due. */
   timeLeft(): number;
   /** Called before a transcript is read, which is the most work there is. Left out: nobody wants to know. */
-  beforeReading?(): void;
+  beforeReading?(): Promise<void>;
 }
 
 export interface StartAnswer {
@@ -159,7 +159,7 @@ async function readLastWords(
 ): Promise<SessionState | undefined> {
   const { agentId, config, logger, repos } = place;
   if (known !== undefined && place.timeLeft() < READING_MS) return undefined;
-  place.beforeReading?.();
+  await place.beforeReading?.();
   const agent = { agentId, clock: systemClock, logger };
   const parts = {
     agent,

@@ -3,6 +3,7 @@
  * report in words no cue foresaw still has something to weigh. Words are looked up, not searched for: a pattern
  * of hundreds of words takes long to compile.
  */
+import { wordSet } from "../word-set.ts";
 
 /** What people do when they get something done, in the past tense. */
 export const DONE_VERBS = wordSet(`
@@ -59,7 +60,3 @@ export const BAD_NEWS_PHRASES = [
   String.raw`|pulled the plug|shut (?:it )?down|shut us|locks? (?:us|me) out|times? (?:us|me) out|kicks? (?:us|me)`,
   String.raw`|lets? (?:us|me) down|slows? (?:us|me|everything)|slowed to`,
 ].join("");
-
-function wordSet(words: string): ReadonlySet<string> {
-  return new Set(words.trim().split(/\s+/));
-}
