@@ -20,6 +20,7 @@ import { openWindow } from "../src/session/window.ts";
 import type { SessionEntry } from "../src/store/session-entry.ts";
 import type { DraftEntry } from "../src/transcript/entries.ts";
 import { openTranscriptLog } from "../src/transcript/log.ts";
+import { createTestRepo } from "../test/support/git-repo.ts";
 import { type Result, percentile } from "./measure.ts";
 import { createRandom } from "./random.ts";
 
@@ -30,6 +31,7 @@ const CAPTURES = 60;
 /** What is measured is a gateway that runs: its code is compiled. */
 const WARM_UP = 20;
 const HOOK_ROUNDS = 20;
+const REPO_COMMITS = 20;
 
 export async function measureHandoff(folder: string): Promise<Result[]> {
   const home = join(folder, "handoff-home");
@@ -197,10 +199,18 @@ function prepareHooks(folder: string): HookPlace {
   const home = join(folder, "hooks-home");
   const claudeHome = join(folder, "hooks-claude");
   const cwd = join(folder, "hooks-work");
-  for (const path of [cwd, claudeLayout(home).hooksFolder]) mkdirSync(path, { recursive: true });
+  mkdirSync(claudeLayout(home).hooksFolder, { recursive: true });
+  makeRepo(cwd);
   const texts = labelledTexts().slice(0, WINDOW - LONG_WORDS);
   appendNative({ claudeHome, cwd }, ENDED, [...texts, ...longestTexts(LONG_WORDS)]);
   return { env: { ...process.env, HOLDFAST_HOME: home, CLAUDE_CONFIG_DIR: claudeHome }, home, claudeHome, cwd };
+}
+
+/** With something to check what is told against. */
+function makeRepo(path: string): void {
+  const repo = createTestRepo(path);
+  for (let index = 0; index < REPO_COMMITS; index++) repo.commit(`change ${index}`, `src/part-${index % 10}.ts`);
+  repo.write("src/part-0.ts", "changed since\n");
 }
 
 function forgetCaptures({ home }: HookPlace): void {

@@ -88,7 +88,7 @@ function sayErrors(type: PatternType, held: readonly Example[], scores: readonly
 }
 
 async function writeTriggers(found: ReadonlyMap<string, readonly string[]>): Promise<void> {
-  await writeFile(dataFile("pattern-triggers.json"), `${JSON.stringify(writeTree(found), undefined, 1)}\n`);
+  await writeFile(dataFile("pattern-triggers.json"), `${JSON.stringify(writeTree(found), undefined, 2)}\n`);
 }
 
 /** By the name of the expression; one that has none has to be tried on everything. */
