@@ -25,7 +25,7 @@ export interface OpenHandoffOptions {
 export type Recall = (sessionKey: string) => Promise<string | undefined>;
 
 export interface Continuity {
-  parts: Pick<AgentParts, "handoff" | "hooks">;
+  parts: Pick<AgentParts, "handoff" | "forgetDeleted" | "hooks">;
   recall: Recall;
   close(): Promise<void>;
 }
@@ -35,7 +35,11 @@ export async function openContinuity(options: OpenHandoffOptions): Promise<Conti
   const handoff = await openHandoff(options);
   const hooks = await openHooks(options, handoff);
   return {
-    parts: { ...(handoff === undefined ? {} : { handoff }), ...(hooks === undefined ? {} : { hooks }) },
+    parts: {
+      ...(handoff === undefined ? {} : { handoff }),
+      forgetDeleted: async () => await (handoff === undefined ? forgetDeleted(options) : handoff.forgetDeleted()),
+      ...(hooks === undefined ? {} : { hooks }),
+    },
     recall: async (sessionKey) => await recall(options.agent, handoff, sessionKey),
     close: async () => {
       await closed(hooks, "hooks", logger);
@@ -64,6 +68,17 @@ export async function openHandoff(options: OpenHandoffOptions): Promise<Handoff 
     ...(agent.agentId === config.defaultAgent ? { claudeHome: resolveClaudeHome(env) } : {}),
     ...(model === undefined ? {} : { model }),
   });
+}
+
+/** Also where the configuration turns it off: what was kept before that is still there. */
+export async function forgetDeleted(options: OpenHandoffOptions): Promise<void> {
+  const { config } = options;
+  const handoff = await openHandoff({
+    ...options,
+    config: { ...config, handoff: { ...config.handoff, enabled: true } },
+  });
+  await handoff?.forgetDeleted();
+  await handoff?.close();
 }
 
 async function openModel({ config, env, agent }: OpenHandoffOptions): Promise<(() => LanguageModel) | undefined> {

@@ -6,6 +6,7 @@
  * - One capture of a session at a time in this process; against others, the state is kept only if it is still
  *   the one that was read, and else everything is done again. One that nobody waits for holds up no other and
  *   gives way: it keeps what it made only if nobody else has kept anything meanwhile.
+ * - Of a session that was deleted meanwhile nothing is kept.
  * - A window in which nothing of substance was said does not push out what the one before it left.
  */
 import { HoldfastError } from "../base/errors.ts";
@@ -13,6 +14,7 @@ import { faultPoint } from "../base/faults.ts";
 import { isRecord } from "../base/json-record.ts";
 import { createKeyedMutex } from "../base/mutex.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
+import type { HandoffUpdateOptions } from "../store/store.ts";
 import type { CaptureSource } from "./capture-source.ts";
 import { summaryOf } from "./extract/summary.ts";
 import { clearedAtOf, isTellable, readState, sealState } from "./kept-state.ts";
@@ -54,29 +56,36 @@ export function createCaptures(given: CaptureOptions): Captures {
 
   /** `advance` answers with the state to keep, or undefined to leave what is there. */
   const keep = async (
-    sessionKey: string,
+    place: StatePlace,
     advance: (kept: unknown) => Promise<SessionState | undefined>,
   ): Promise<SessionState | undefined> => {
+    const { sessionKey } = place;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const kept = await handoffs.get(sessionKey);
       const next = await advance(kept);
       if (next === undefined) return readState(kept);
-      if (await replace(sessionKey, kept, next)) return next;
+      const outcome = await replace(place, kept, next);
+      if (outcome !== "other") return outcome === "kept" ? next : undefined;
     }
     throw tooBusy(sessionKey);
   };
-  /** False when it is another one by now. */
-  const replace = async (sessionKey: string, kept: unknown, next: SessionState): Promise<boolean> => {
+  /** `other`: it is another one by now. `gone`: the session is. */
+  const replace = async (
+    { sessionKey, ...choice }: StatePlace,
+    kept: unknown,
+    next: SessionState,
+  ): Promise<"kept" | "other" | "gone"> => {
     const before = JSON.stringify(kept);
-    let isUnchanged = false;
-    await handoffs.update(sessionKey, (current) => {
-      isUnchanged = JSON.stringify(current) === before;
-      return isUnchanged ? next : undefined;
-    });
-    if (!isUnchanged) return false;
+    let outcome: "kept" | "other" | undefined;
+    const putInPlace = (current: unknown): unknown => {
+      outcome = JSON.stringify(current) === before ? "kept" : "other";
+      return outcome === "kept" ? next : undefined;
+    };
+    await handoffs.update(sessionKey, putInPlace, choice);
+    if (outcome !== "kept") return outcome ?? "gone";
     faultPoint("handoff.kept");
     onCaptured(next);
-    return true;
+    return outcome;
   };
 
   const change: Captures["change"] = async (sessionKey, mutate) => {
@@ -93,7 +102,7 @@ export function createCaptures(given: CaptureOptions): Captures {
   return {
     capture: async (source, reason) =>
       await mutex.run(source.sessionKey, async () => {
-        const state = await keep(source.sessionKey, async (kept) => await nextState(options, source, reason, kept));
+        const state = await keep(placeOf(source), async (kept) => await nextState(options, source, reason, kept));
         return state !== undefined && isTellable(state) ? state : undefined;
       }),
     async captureBehind(source, reason, pace) {
@@ -102,7 +111,7 @@ export function createCaptures(given: CaptureOptions): Captures {
       const next = await nextState({ ...options, pace }, source, reason, kept);
       if (next === undefined) return;
       await pace.rest();
-      await replace(sessionKey, kept, next);
+      await replace(placeOf(source), kept, next);
     },
     async derive(source, reason) {
       const known = clearedAtOf(await handoffs.get(source.sessionKey));
@@ -120,7 +129,7 @@ export function createCaptures(given: CaptureOptions): Captures {
     clear: async (sessionKey, source) =>
       await mutex.run(sessionKey, async () => {
         let had = false;
-        await keep(sessionKey, async (kept) => {
+        await keep(source === undefined ? { sessionKey } : placeOf(source), async (kept) => {
           const before = readState(kept);
           const newest = source === undefined ? undefined : await readFurther(options, source, "asked", kept);
           const state = newest ?? before;
@@ -132,6 +141,13 @@ export function createCaptures(given: CaptureOptions): Captures {
     change,
     isTrue: async (state, source) => await fits(state, source),
   };
+}
+
+/** Where a state is kept. A session of Claude Code has no windows here. */
+type StatePlace = Pick<CaptureSource, "sessionKey"> & HandoffUpdateOptions;
+
+function placeOf({ kind, sessionKey, sessionId }: CaptureSource): StatePlace {
+  return kind === "native" ? { sessionKey } : { sessionKey, ofWindow: sessionId };
 }
 
 const MOST_STATES = 200;

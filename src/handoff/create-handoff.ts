@@ -11,6 +11,7 @@ import { createCaptures } from "./capture.ts";
 import { createSources } from "./capture-source.ts";
 import { createDecisions } from "./decisions.ts";
 import { createViews } from "./files/views.ts";
+import { forgetDeleted } from "./forget-deleted.ts";
 import type { Handoff } from "./handoff.ts";
 import { createHandoffChanges } from "./handoff-changes.ts";
 import { getState, isNativeKey, listStates, sourceOf } from "./kept-states.ts";
@@ -80,6 +81,11 @@ export function createHandoff(options: HandoffOptions): Handoff {
     await views.settled();
   };
 
+  const forget: Handoff["forgetDeleted"] = async () => {
+    await forgetDeleted(agent, views).catch((error: unknown) => {
+      logger.warn("what deleted sessions left is still there in part", { error });
+    });
+  };
   const keepThrough: Handoff["keepThrough"] = async (sessionKey, shorten) => {
     const target = { kind: "session", sessionKey } as const;
     const captured = await capture(target, "compaction").catch(notKept);
@@ -106,18 +112,21 @@ export function createHandoff(options: HandoffOptions): Handoff {
         ? await sourceOf(parts, key, await agent.store.handoffs.get(key))
         : await sources.of({ kind: "session", sessionKey: key });
       const had = await captures.clear(key, source);
-      views.forget(key);
+      views.forget({ sessionKey: key });
       return had;
     },
     mayOffer: (request) => offers.mayOffer(request),
     offer: async (request) => await offers.offer(request),
+    offerAhead: async (request) => await offers.offerAhead(request),
     offerNative: async (request) => await offerNative(parts, request),
     markOffered: async (offer) => await offers.markOffered(offer),
     resume: async (sessionKey, name) => await offers.resume(sessionKey, name),
     turnEnded: (turn) => background.turnEnded({ ...turn, sessionKey: keyOf(turn.sessionKey) }),
     captureOpen: async (reason, withinMs) => await background.captureOpen(reason, withinMs),
+    forgetDeleted: forget,
     async recover() {
       views.check();
+      await forget();
       try {
         return await recoverSessions({ agent, config, claudeHome, capture });
       } catch (error) {

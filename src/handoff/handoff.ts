@@ -29,6 +29,8 @@ export interface Handoff {
   keepThrough: <T>(sessionKey: string, shorten: () => Promise<T>) => Promise<T>;
   /** Forgets what was captured up to now, for good. False when there was nothing. */
   clear(sessionKey: string): Promise<boolean>;
+  /** A session was deleted, and its state with it: the files forget it as well, soon. Never fails. */
+  forgetDeleted(): Promise<void>;
 
   /** False for nearly every turn, at once: what it is told was decided, and nobody has to wait for `offer`. */
   mayOffer(request: OfferRequest): boolean;
@@ -37,6 +39,11 @@ export interface Handoff {
    * once after a compaction. Captures the window before, if nobody has.
    */
   offer(request: OfferRequest): Promise<Offer | undefined>;
+  /**
+   * What a turn is to be told once its conversation has been shortened, asked for before it is. Nothing is decided by
+   * that: the conversation may not be shortened after all.
+   */
+  offerAhead(request: Pick<OfferRequest, "sessionKey" | "entry">): Promise<Offer | undefined>;
   /**
    * What a session of Claude Code is to be told as it begins: what the newest one that has ended in the same repo
    * left, captured now if nobody has; after a compaction or a resume what it left itself.
@@ -55,8 +62,8 @@ export interface Handoff {
   /** What turns left uncaptured, for a process that ends: within the time given. */
   captureOpen(reason: CaptureReason, withinMs: number): Promise<number>;
   /**
-   * After the fact: sessions that were used since their last capture, and native ones that have ended. For the
-   * start of a process; never fails, and takes no longer than a few seconds.
+   * After the fact: sessions that were used since their last capture, and native ones that have ended; and whatever
+   * deleted ones have left is forgotten. For the start of a process; never fails, and takes no longer than a few seconds.
    */
   recover(): Promise<number>;
   /** Background work that has begun is done. */

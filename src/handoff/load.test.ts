@@ -88,7 +88,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
     await stage.next();
     const offer = await handoff.offer({ sessionKey: KEY, entry: await stage.entry() });
     expect(offer?.text).toContain("Redis");
-    expect(await handoff.capture({ kind: "session", sessionKey: KEY }, "new")).toMatchObject({ reason: "new" });
+    expect(await handoff.capture({ kind: "session", sessionKey: KEY }, "new")).toMatchObject({ reason: "reset" });
     slow.resolve();
     await handoff.close();
     expect((await stage.handoff.get(KEY))?.summary.blockers).toHaveLength(1);

@@ -12,13 +12,13 @@ describe("memory files about a project", () => {
     writeFileSync(folder.join("memory", "2026-11-02.md"), "workshop-floors");
     writeFileSync(folder.join("memory", "2026-11-03.md"), "(shop-floor)");
     writeFileSync(folder.join("memory", "shop-floor.txt"), "shop-floor");
-    expect(await relatedMemoryFiles(folder.path, "shop-floor")).toEqual([
+    expect(await relatedMemoryFiles(folder.path, { project: "shop-floor", agentId: "main" })).toEqual([
       "MEMORY.md",
       "memory/2026-11-03.md",
       "memory/2026-11-01-shop-floor.md",
     ]);
     for (let day = 10; day < 30; day++) writeFileSync(folder.join("memory", `2026-10-${day}.md`), "shop-floor");
-    expect(await relatedMemoryFiles(folder.path, "shop-floor")).toHaveLength(5);
+    expect(await relatedMemoryFiles(folder.path, { project: "shop-floor", agentId: "main" })).toHaveLength(5);
   });
 
   it("are none without a project, a folder, or behind a link", async () => {
@@ -27,8 +27,32 @@ describe("memory files about a project", () => {
     writeFileSync(folder.join("secret.md"), "general shop");
     symlinkSync(folder.join("secret.md"), folder.join("a", "memory", "link.md"));
     symlinkSync(folder.join("secret.md"), folder.join("a", "MEMORY.md"));
-    expect(await relatedMemoryFiles(folder.join("a"), "shop")).toEqual([]);
-    expect(await relatedMemoryFiles(folder.join("a"), "general")).toEqual([]);
-    expect(await relatedMemoryFiles(folder.join("gone"), "shop")).toEqual([]);
+    expect(await relatedMemoryFiles(folder.join("a"), { project: "shop", agentId: "main" })).toEqual([]);
+    expect(await relatedMemoryFiles(folder.join("a"), { project: "general", agentId: "main" })).toEqual([]);
+    expect(await relatedMemoryFiles(folder.join("gone"), { project: "shop", agentId: "main" })).toEqual([]);
+  });
+
+  it("are not all of them where the project is called as the agent is, or as a part of every key", async () => {
+    await using folder = await temporaryFolder();
+    mkdirSync(folder.join("memory"));
+    const note = (name: string, text: string): void => {
+      writeFileSync(folder.join("memory", name), `# Notes\n- Session Key: agent:main:telegram:dm:1\n${text}\n`);
+    };
+    note("2026-11-01.md", "The main reason is that Main, the agent, has merged into main.");
+    note("2026-11-02.md", "In project `main` the parser is done.");
+    note("2026-11-03.md", "## Main\nThe lexer is next.");
+    note("2026-11-04.md", "The bot of Telegram is slow.");
+    note("2026-11-05-main.md", "");
+    const related = async (project: string): Promise<string[]> =>
+      await relatedMemoryFiles(folder.path, { project, agentId: "main" });
+    expect(await related("main")).toEqual([
+      "memory/2026-11-05-main.md",
+      "memory/2026-11-03.md",
+      "memory/2026-11-02.md",
+    ]);
+    expect(await related("telegram")).toEqual(["memory/2026-11-04.md"]);
+    expect(await related("Main")).toEqual(await related("main"));
+    const elsewhere = await relatedMemoryFiles(folder.path, { project: "main", agentId: "work" });
+    expect(elsewhere).toContain("memory/2026-11-01.md");
   });
 });

@@ -29,6 +29,7 @@ export interface OfferParts extends WindowParts {
 export interface Offers {
   mayOffer(request: OfferRequest): boolean;
   offer(request: OfferRequest): Promise<Offer | undefined>;
+  offerAhead(request: Pick<OfferRequest, "sessionKey" | "entry">): Promise<Offer | undefined>;
   markOffered(offer: Offer): Promise<void>;
   resume(sessionKey: string, name?: string): Promise<ResumeAnswer>;
 }
@@ -62,7 +63,7 @@ export function createOffers(parts: OfferParts & { decisions: Decisions }): Offe
       const found = await handoffs.get(key);
       const kept = readState(found);
       const isForced = kept?.forced === true;
-      if (!isForced && (decisions.isDecided(key, moment) || isDecidedBy(kept, moment))) {
+      if (!isForced && (decisions.isDecided(key, moment) || isSameMoment(kept?.decidedFor, moment))) {
         decisions.decide(key, moment);
         return undefined;
       }
@@ -75,10 +76,18 @@ export function createOffers(parts: OfferParts & { decisions: Decisions }): Offe
       }
       const state = isForced
         ? await askedFor(parts, kept, entry)
-        : await dueFor(parts, key, entry, async (told) => await markTold(parts, key, told, moment));
+        : await dueFor(parts, key, entry, { kept, onTold: async (told) => await markTold(parts, key, told, moment) });
       const offer = state === undefined ? undefined : await makeOffer(parts, state, { key, entry, moment, isForced });
       if (offer === undefined) await decide(key, moment, isForced);
       return offer;
+    },
+    async offerAhead({ sessionKey, entry }) {
+      if (entry.handoff === "off") return undefined;
+      const key = canonicalSessionKey(sessionKey, agent);
+      const shortened = { ...entry, compactionCount: (entry.compactionCount ?? 0) + 1 };
+      const state = await dueAfterShortening(parts, key, shortened);
+      if (state === undefined) return undefined;
+      return await makeOffer(parts, state, { key, entry: shortened, moment: momentOf(shortened), isForced: false });
     },
     async markOffered({ sessionKey, sessionId, compactions, state }) {
       const key = canonicalSessionKey(sessionKey, agent);
@@ -104,13 +113,6 @@ function momentOf({ sessionId, compactionCount = 0 }: SessionEntry): Moment {
   return { sessionId, compactions: compactionCount };
 }
 
-/** Of a window that has left something itself, the beginning is over. */
-function isDecidedBy(kept: SessionState | undefined, moment: Moment): boolean {
-  if (kept === undefined) return false;
-  const isOwn = kept.previousSessionId === moment.sessionId && moment.compactions === 0;
-  return isOwn || isSameMoment(kept.decidedFor, moment);
-}
-
 async function isOnlyWindow({ agent }: OfferParts, key: string, entry: SessionEntry): Promise<boolean> {
   if ((entry.compactionCount ?? 0) > 0) return false;
   const windows = await agent.store.windows(key);
@@ -122,21 +124,34 @@ async function dueFor(
   parts: OfferParts,
   key: string,
   entry: SessionEntry,
-  onTold: (state: SessionState) => Promise<void>,
+  { kept, onTold }: { kept: SessionState | undefined; onTold: (state: SessionState) => Promise<void> },
 ): Promise<SessionState | undefined> {
-  const { agent, sources, captures } = parts;
-  const isShortened = (entry.compactionCount ?? 0) > 0;
-  const opening = isShortened ? "new" : await readOpening(transcriptPath(agent, entry));
+  if ((entry.compactionCount ?? 0) > 0) return await dueAfterShortening(parts, key, entry);
+  const opening = await readOpening(transcriptPath(parts.agent, entry));
   if (opening === "begun") return undefined;
-  const own = isShortened ? await sources.of({ kind: "session", sessionKey: key, entry }) : undefined;
-  const state = own === undefined ? await captureBefore(parts, key, entry) : await captures.capture(own, "compaction");
-  if (state === undefined || !isTellable(state)) return undefined;
-  if (opening === "told") {
-    await onTold(state);
-    return undefined;
-  }
+  // What it has left itself came after what it was told; only heartbeats leave something before anybody is.
+  if (opening === "told" && kept?.previousSessionId === entry.sessionId) return undefined;
+  const state = await captureBefore(parts, key, entry);
+  if (state === undefined || opening === "new") return whileDue(parts, state);
+  if (isTellable(state)) await onTold(state);
+  return undefined;
+}
+
+/** What its own window has left, or else the one before. */
+async function dueAfterShortening(
+  parts: OfferParts,
+  key: string,
+  entry: SessionEntry,
+): Promise<SessionState | undefined> {
+  const own = await parts.sources.of({ kind: "session", sessionKey: key, entry });
+  if (own === undefined) return whileDue(parts, await captureBefore(parts, key, entry));
+  return whileDue(parts, await parts.captures.capture(own, "compaction"));
+}
+
+function whileDue({ agent }: OfferParts, state: SessionState | undefined): SessionState | undefined {
   const now = agent.clock.now();
-  return isExpired(state, now) || wasOffered(state, now) ? undefined : state;
+  const isDue = state !== undefined && isTellable(state) && !isExpired(state, now) && !wasOffered(state, now);
+  return isDue ? state : undefined;
 }
 
 export function wasOffered({ resumeOfferedAt }: SessionState, now: number): boolean {
@@ -221,7 +236,7 @@ export async function offerText(
 ): Promise<string> {
   const [remarks, memoryFiles] = await Promise.all([
     verifyItems(state, { budgetMs: options.budgetMs, git, github }),
-    relatedMemoryFiles(options.workspace, state.project),
+    relatedMemoryFiles(options.workspace, state),
   ]);
   return renderOffer({ state, remarks, memoryFiles, isSameWindow: options.isSameWindow });
 }

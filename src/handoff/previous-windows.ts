@@ -4,9 +4,10 @@
  */
 import type { HandoffConfig } from "../config/config.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
-import type { AgentHandle } from "../session/agent-handle.ts";
+import { type AgentHandle, locateWindowTranscript } from "../session/agent-handle.ts";
+import { readSessionMark } from "../session/session-mark.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { Window, WindowReason } from "../store/store.ts";
+import type { Window } from "../store/store.ts";
 import type { Captures } from "./capture.ts";
 import type { Sources } from "./capture-source.ts";
 import { isExpired, isSubstantial, isTellable, readState } from "./kept-state.ts";
@@ -40,10 +41,11 @@ export async function captureBefore(
 async function captureWindow(
   { agent, sources, captures }: WindowParts,
   entry: SessionEntry,
-  { window, reason }: ClosedWindow,
+  { window, next }: ClosedWindow,
   isNewest: boolean,
 ): Promise<SessionState | undefined> {
   const source = await sources.ofWindow(entry, window);
+  const reason = await whyLeft(agent, next);
   if (!isNewest) {
     const older = await captures.derive(source, reason);
     if (older === undefined || !isSubstantial(older) || isExpired(older, agent.clock.now())) return undefined;
@@ -67,7 +69,8 @@ export async function deriveBefore(
 ): Promise<SessionState | undefined> {
   for (const closed of await windowsBefore(parts, key, entry)) {
     const source = await parts.sources.ofWindow(entry, closed.window);
-    const state = await parts.captures.derive(source, closed.reason).catch(unreadable(parts, closed));
+    const reason = await whyLeft(parts.agent, closed.next);
+    const state = await parts.captures.derive(source, reason).catch(unreadable(parts, closed));
     if (state !== undefined && isSubstantial(state)) return state;
   }
   return undefined;
@@ -91,26 +94,27 @@ export async function confirm(
 
 interface ClosedWindow {
   window: Window;
-  reason: CaptureReason;
+  /** The one after it, which tells why it was left. */
+  next: Window | undefined;
 }
 
-/** Newest first, each with why it was left. */
+/** Newest first. */
 async function windowsBefore({ agent }: WindowParts, key: string, entry: SessionEntry): Promise<ClosedWindow[]> {
   const windows = await agent.store.windows(key);
   return windows
-    .map((window, index) => ({ window, reason: reasonOf(windows[index + 1]?.reason) }))
+    .map((window, index) => ({ window, next: windows[index + 1] }))
     .filter(({ window }) => window.sessionId !== entry.sessionId)
     .sort((a, b) => (b.window.closedAt ?? b.window.openedAt) - (a.window.closedAt ?? a.window.openedAt))
     .slice(0, MOST_WINDOWS);
 }
 
-function reasonOf(reason: WindowReason | undefined): CaptureReason {
-  switch (reason) {
+async function whyLeft(agent: AgentHandle, next: Window | undefined): Promise<CaptureReason> {
+  switch (next?.reason) {
     case "command":
-      return "new";
+      return (await readSessionMark(await locateWindowTranscript(agent, next)))?.command ?? "reset";
     case "daily":
     case "idle":
-      return reason;
+      return next.reason;
     default:
       return "found";
   }

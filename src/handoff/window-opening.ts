@@ -1,6 +1,7 @@
 /** How a window begins: whether a person has spoken in it, and whether that came with a hand-off. */
 import { readTranscript } from "../transcript/reader.ts";
 import { handoffText } from "../transcript/text.ts";
+import { isHeartbeatEntry } from "../transcript/turn-mark.ts";
 
 export type WindowOpening =
   /** Nobody has said anything. */
@@ -18,7 +19,7 @@ export async function readOpening(path: string): Promise<WindowOpening> {
     for await (const item of readTranscript(path)) {
       if (item.kind !== "entry") continue;
       const { entry } = item;
-      if (entry.type === "message" && entry.message.role === "user") {
+      if (entry.type === "message" && entry.message.role === "user" && !isHeartbeatEntry(entry)) {
         return handoffText(entry.message.content) === undefined ? "begun" : "told";
       }
       if (++entries >= MOST_ENTRIES) break;

@@ -33,6 +33,8 @@ export interface ArchivedSession {
   key: string;
   entry: SessionEntry;
   windows: Window[];
+  /** What a deleted session had left for the next. Left out: nothing, or it stays in the store. */
+  handoff?: unknown;
 }
 
 export interface ArchiveRecord extends ArchivedSession {
@@ -40,12 +42,18 @@ export interface ArchiveRecord extends ArchivedSession {
   id: string;
 }
 
+const DELETED = "deleted";
+
 export interface ArchiveOptions {
   reason?: string;
   expectedSessionId?: string;
   lease?: Lease;
 }
 
+/**
+ * What the session left for the next stays, so that whoever writes to it again is told; of one that is deleted it
+ * goes, and comes back, with the session.
+ */
 export async function archiveSession(
   agent: AgentHandle,
   key: string,
@@ -54,6 +62,8 @@ export async function archiveSession(
   const entry = await agent.store.get(key);
   if (entry === undefined) throw sessionNotFound(key);
   assertExpected(key, entry, options.expectedSessionId);
+  const withHandoff = options.reason === DELETED;
+  const handoff = withHandoff ? await agent.store.handoffs.get(key) : undefined;
   const record = await writeManifest(agent, {
     version: 1,
     archivedAt: agent.clock.now(),
@@ -61,9 +71,10 @@ export async function archiveSession(
     key: canonicalSessionKey(key, agent),
     entry,
     windows: await agent.store.windows(key),
+    ...(handoff === undefined ? {} : { handoff }),
   });
   faultPoint("archive.written");
-  await agent.store.delete(key, options.lease === undefined ? {} : { lease: options.lease });
+  await agent.store.delete(key, { withHandoff, ...(options.lease === undefined ? {} : { lease: options.lease }) });
   for (const window of record.windows) await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder);
   return record;
 }
@@ -84,7 +95,7 @@ export async function deleteSession(
       },
     );
   }
-  return await archiveSession(agent, key, { ...options, reason: "deleted" });
+  return await archiveSession(agent, key, { ...options, reason: DELETED });
 }
 
 export async function restoreSession(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
@@ -102,6 +113,7 @@ export async function restoreSession(agent: AgentHandle, id: string): Promise<Ar
     if (window.sessionId !== record.entry.sessionId) await agent.store.putWindow(window);
   }
   await agent.store.update(record.key, (current) => current ?? record.entry, { windowReason: "restore" });
+  if (record.handoff !== undefined) await agent.store.handoffs.update(record.key, (newer) => newer ?? record.handoff);
   await rm(join(agent.archiveFolder, `${record.id}.json`), { force: true });
   await syncFolder(agent.archiveFolder);
   return record;
@@ -114,13 +126,30 @@ export async function listArchives(agent: AgentHandle): Promise<ArchiveRecord[]>
   return records;
 }
 
+/**
+ * The windows, with their keys, that were deleted since an instant and are not in use again. Manifests are written
+ * first and stay, so they tell it whatever a process died of while it was deleting.
+ */
+export async function deletedWindows(agent: AgentHandle, since: number): Promise<Map<string, string>> {
+  const { records } = await readManifests(agent, { since });
+  const deleted = new Map<string, string>();
+  for (const { key, windows } of records.filter(({ reason }) => reason === DELETED)) {
+    const inUse = new Set((await agent.store.windows(key)).map(({ sessionId }) => sessionId));
+    for (const { sessionId } of windows) if (!inUse.has(sessionId)) deleted.set(sessionId, key);
+  }
+  return deleted;
+}
+
 /** Every manifest that can be read, newest first, and the file names of those that cannot. */
 export async function readManifests(
   agent: Pick<AgentHandle, "archiveFolder">,
+  { since = 0 }: { since?: number } = {},
 ): Promise<{ records: ArchiveRecord[]; unreadable: string[] }> {
   const records: ArchiveRecord[] = [];
   const unreadable: string[] = [];
-  for (const name of await manifestNames(agent)) {
+  // Their names begin with when they were written.
+  const names = (await manifestNames(agent)).filter((name) => since === 0 || name >= fileStamp(since));
+  for (const name of names) {
     const content = await readFileIfPresent(join(agent.archiveFolder, name));
     try {
       records.push({ ...parseManifest(name, content), id: name.slice(0, -".json".length) });

@@ -19,7 +19,7 @@ import type { Lease, WindowReason } from "../store/store.ts";
 import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
 import { mergeSessionEntry } from "./entry.ts";
 import { inboundRoutePatch, metaPatch } from "./inbound-meta.ts";
-import { type ResetTrigger, detectResetTrigger } from "./reset-trigger.ts";
+import { type ResetTrigger, detectResetTrigger, resetWordOf } from "./reset-trigger.ts";
 import { endsConversation, isOwnWindow, whyNewWindow } from "./why-new-window.ts";
 import { ensureTranscript, openWindow } from "./window.ts";
 
@@ -162,6 +162,7 @@ async function startWindow(
     key: message.sessionKey,
     previous,
     reason,
+    command: reason === "command" ? resetWordOf(message.trigger) : undefined,
     topicId: message.ctx.MessageThreadId,
     forkOf: reason === "fork" ? await parentTranscript(message) : undefined,
     lease: message.lease,

@@ -9,6 +9,14 @@ export interface ResetTrigger {
   bodyStripped?: string;
 }
 
+/** `/reset` and `/new` do the same; those who listen, or look back, are told which it was. */
+export type ResetWord = "new" | "reset";
+
+/** Any other word that was configured counts as `/new`. */
+export function resetWordOf({ triggerBodyNormalized }: ResetTrigger): ResetWord {
+  return /^\/reset(?:\s|$)/i.test(triggerBodyNormalized) ? "reset" : "new";
+}
+
 export function detectResetTrigger(params: {
   ctx: MessageContext;
   resetTriggers: readonly string[];

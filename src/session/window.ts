@@ -18,6 +18,7 @@ import { createTranscript } from "../transcript/log.ts";
 import { transcriptFileName } from "../transcript/paths.ts";
 import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
 import { entryForNewWindow } from "./entry.ts";
+import type { ResetWord } from "./reset-trigger.ts";
 import { sessionMark } from "./session-mark.ts";
 
 export interface OpenWindowParams {
@@ -25,6 +26,8 @@ export interface OpenWindowParams {
   /** The entry that the decision was based on. When the key has moved since, nothing happens. */
   previous: SessionEntry | undefined;
   reason: WindowReason;
+  /** The command that it was opened by. */
+  command?: ResetWord | undefined;
   /** Adds what the caller knows to the new entry. */
   complete?: (entry: SessionEntry) => SessionEntry;
   topicId?: string | number | undefined;
@@ -35,11 +38,11 @@ export interface OpenWindowParams {
 
 /** The entry with its new window; undefined when somebody else moved the key first. */
 export async function openWindow(agent: AgentHandle, params: OpenWindowParams): Promise<SessionEntry | undefined> {
-  const { key, previous } = params;
+  const { key, previous, reason, command, forkOf } = params;
   const sessionId = agent.ids.uuid();
   const path = join(agent.sessionsFolder, transcriptFileName(sessionId, params.topicId));
   await ensurePrivateFolder(agent.sessionsFolder);
-  await startTranscript(agent, { path, sessionId, key, reason: params.reason, forkOf: params.forkOf });
+  await startTranscript(agent, { path, sessionId, key, reason, command, forkOf });
   faultPoint("window.transcript-ready");
 
   const complete = params.complete ?? ((entry: SessionEntry) => entry);
@@ -52,7 +55,7 @@ export async function openWindow(agent: AgentHandle, params: OpenWindowParams): 
         if (!unmoved) return undefined;
         return complete(entryForNewWindow(current, { sessionId, sessionFile: path, now: agent.clock.now() }));
       },
-      { windowReason: params.reason, ...(params.lease === undefined ? {} : { lease: params.lease }) },
+      { windowReason: reason, ...(params.lease === undefined ? {} : { lease: params.lease }) },
     );
     faultPoint("window.moved");
     return unmoved ? entry : undefined;
@@ -67,13 +70,15 @@ interface TranscriptStart {
   sessionId: string;
   key: string;
   reason: WindowReason;
+  command?: ResetWord | undefined;
   forkOf?: string | undefined;
 }
 
 async function startTranscript(agent: AgentHandle, start: TranscriptStart): Promise<void> {
-  const { path, sessionId, forkOf } = start;
+  const { path, sessionId, reason, command, forkOf } = start;
   const common = { path, sessionId, cwd: agent.workspace, clock: agent.clock, durability: agent.durability };
-  const mark = sessionMark({ key: canonicalSessionKey(start.key, agent), reason: start.reason });
+  const how = command === undefined ? { reason } : { reason, command };
+  const mark = sessionMark({ key: canonicalSessionKey(start.key, agent), ...how });
   if (forkOf === undefined) {
     await (await createTranscript({ ...common, entries: [mark] })).close();
   } else {
@@ -88,16 +93,13 @@ export async function resetSession(
   key: string,
   options: { reason?: WindowReason; expectedSessionId?: string; lease?: Lease } = {},
 ): Promise<{ previous: SessionEntry; entry: SessionEntry }> {
+  const { reason = "command", lease } = options;
+  const command = reason === "command" ? "reset" : undefined;
   for (;;) {
     const previous = await agent.store.get(key);
     if (previous === undefined) throw sessionNotFound(key);
     assertExpected(key, previous, options.expectedSessionId);
-    const entry = await openWindow(agent, {
-      key,
-      previous,
-      reason: options.reason ?? "command",
-      lease: options.lease,
-    });
+    const entry = await openWindow(agent, { key, previous, reason, command, lease });
     if (entry !== undefined) return { previous, entry };
   }
 }

@@ -18,10 +18,17 @@
  */
 import type { Handoffs } from "./contract/handoffs.ts";
 import type { Inbox } from "./contract/inbox.ts";
-import type { WriteOptions } from "./contract/lease.ts";
 import type { Leases } from "./contract/leases.ts";
 import type { DeliveryRoute, Outbox } from "./contract/outbox.ts";
-import type { DeletedSession, JsonPage, ListPage, ListQuery, Mutate, UpdateOptions } from "./contract/sessions.ts";
+import type {
+  DeleteOptions,
+  DeletedSession,
+  JsonPage,
+  ListPage,
+  ListQuery,
+  Mutate,
+  UpdateOptions,
+} from "./contract/sessions.ts";
 import type { Window } from "./contract/windows.ts";
 import type { SessionEntry } from "./session-entry.ts";
 
@@ -43,7 +50,7 @@ export interface Store {
    */
   update(key: string, mutate: Mutate, options?: UpdateOptions): Promise<SessionEntry | undefined>;
   /** Removes the entry and its windows; resolves to what was removed. Transcripts are not touched. */
-  delete(key: string, options?: WriteOptions): Promise<DeletedSession | undefined>;
+  delete(key: string, options?: DeleteOptions): Promise<DeletedSession | undefined>;
 
   /** The stretches of a session, oldest first. The last one is open while the key exists. */
   windows(key: string): Promise<Window[]>;
@@ -79,9 +86,9 @@ export interface StoreChange {
   route?: DeliveryRoute;
 }
 
-export type { Handoffs, KeptHandoff } from "./contract/handoffs.ts";
+export type { HandoffUpdateOptions, Handoffs, KeptHandoff } from "./contract/handoffs.ts";
 export type { Admission, DropReply, FinishOptions, Inbox, InboxItem, MessageAddress } from "./contract/inbox.ts";
-export type { Lease, WriteOptions } from "./contract/lease.ts";
+export type { Lease } from "./contract/lease.ts";
 export type { AcquireOptions, LeaseAttempt, Leased, Leases } from "./contract/leases.ts";
 export type {
   DeliveryRoute,
@@ -92,6 +99,7 @@ export type {
   WaitingRoute,
 } from "./contract/outbox.ts";
 export type {
+  DeleteOptions,
   DeletedSession,
   JsonPage,
   ListPage,

@@ -41,6 +41,8 @@ export interface TurnMark {
   steered?: boolean;
   /** Of such a message: the turn that it would have been, for whoever looks whether it was dealt with. */
   steeredAs?: string;
+  /** Nobody said it: the message of a heartbeat. */
+  heartbeat?: boolean;
 }
 
 export interface MessageEntry extends EntryBase, TurnMark {

@@ -19,6 +19,11 @@ export function isFlushEntry(entry: TranscriptEntry): boolean {
   return turnIdOf(entry)?.startsWith(FLUSH_TURN_PREFIX) === true;
 }
 
+/** Whether a message stands where a person's would, and nobody said it. */
+export function isHeartbeatEntry(entry: TranscriptEntry): boolean {
+  return entry.type === "message" && entry.heartbeat === true;
+}
+
 /** What a person wrote, without what was put around it for the engine: for titles, previews and lists. */
 export function saidText(entry: MessageEntry): string {
   return typeof entry.said === "string" ? entry.said : messageText(entry.message);

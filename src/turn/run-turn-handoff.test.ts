@@ -19,6 +19,8 @@ import {
 
 const WORK = "I'm blocked: the release fails with a missing certificate. The next step is to ask Bob for it.";
 
+const HEARTBEAT = { isHeartbeat: true };
+
 interface HandoffStage extends TurnStage {
   handoff: Handoff;
 }
@@ -67,6 +69,16 @@ it("stands before the first words of a window, and only there; what was said sta
   expect(engine.turns[1]?.text).toBe(`${told}\nhello`);
 });
 
+it.each([
+  ["/new hello", "It ended with /new."],
+  ["/reset hello", "It ended with a reset."],
+])("says after %s what ended the window, although no hook was there to see it", async (text, ending) => {
+  await using stage = await handoffStage();
+  await stage.say(WORK);
+  await stage.say(text);
+  expect(await toldIn(stage)).toEqual([expect.stringContaining(ending)]);
+});
+
 it.each(["turn.initialised", "turn.message-written", "turn.engine-spoke"] as const)(
   "is told once when the process dies at %s",
   async (point) => {
@@ -103,6 +115,60 @@ it("is told when the process died after the conversation was shortened", async (
   const read = engine.turns.at(-1)?.context ?? [];
   expect(read[0]).toMatchObject({ role: "compactionSummary" });
   expect(read.filter((message) => messageText(message).includes("missing certificate"))).toHaveLength(1);
+});
+
+it("is told after a compaction that came later than it was expected", async () => {
+  let isBroken = true;
+  const engine = scriptedEngine(({ text }) => [usage(text.startsWith("long") ? 190_000 : 100), answer("Well.")], {
+    summarize: async () => (isBroken ? await broken() : "A summary."),
+  });
+  await using stage = await handoffStage(engine);
+  const { store } = stage.fixture.agent;
+  await stage.say("hello");
+  await store.update(ADA_KEY, (entry) => entry && { ...entry, project: "general" });
+  await stage.say(`long ${"word ".repeat(8_000)}`);
+  // There is nothing to tell yet, and the conversation is not shortened.
+  await stage.say("long ago");
+  await store.update(ADA_KEY, (entry) => entry && { ...entry, project: "billing" });
+  await stage.say(`long story. ${WORK}`);
+  expect((await stage.entry()).compactionCount ?? 0).toBe(0);
+  isBroken = false;
+  await stage.say("and now?");
+  expect(await stage.entry()).toMatchObject({ compactionCount: 1 });
+  const notes = (await stage.lines()).filter(({ type }) => type === "custom_message");
+  expect(JSON.stringify(notes)).toContain("missing certificate");
+});
+
+it.each(["HEARTBEAT_OK", "HEARTBEAT_OK\nWe decided to keep the old certificate until May."])(
+  "waits for a person where heartbeats come first and say %j",
+  async (beat) => {
+    const engine = scriptedEngine(({ text }) => [answer(text.startsWith("Look") ? beat : "Well.")]);
+    await using stage = await handoffStage(engine);
+    await stage.say(WORK);
+    await stage.say("/new");
+    for (let count = 0; count < 3; count++) await stage.say("Look around: is there anything to do?", HEARTBEAT);
+    // As a process does that starts in between.
+    await stage.handoff.recover();
+    await stage.say("good morning");
+    await stage.say("Look around: is there anything to do?", HEARTBEAT);
+    await stage.say("and now?");
+    const told = await toldIn(stage);
+    expect(told.map((text) => text?.includes("missing certificate"))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      true,
+      undefined,
+      undefined,
+    ]);
+    expect(told[3]).not.toContain("Look around");
+  },
+);
+
+it("does not take a heartbeat for what somebody asked for", async () => {
+  await using stage = await handoffStage();
+  await stage.say("Please fix the login page of the shop.", HEARTBEAT);
+  expect(await stage.handoff.capture({ kind: "session", sessionKey: ADA_KEY }, "messages")).toBeUndefined();
 });
 
 it("is not looked up at every turn of a conversation that is counted as full and has nothing to cut", async () => {

@@ -76,14 +76,18 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
 }
 
 async function writeMessage(
-  { parts, turnId }: TurnRequest,
+  { parts, turnId, isHeartbeat }: TurnRequest,
   log: TranscriptLog,
   content: ContentBlock[],
   { said, attachments }: TurnBody,
 ): Promise<void> {
   const files = attachments === undefined ? {} : { attachments };
   const message = { role: "user" as const, content, ...files, timestamp: parts.agent.clock.now() };
-  await log.append([{ type: "message", turnId, ...(said === contentText(content) ? {} : { said }), message }]);
+  const marks = {
+    ...(said === contentText(content) ? {} : { said }),
+    ...(isHeartbeat === true ? { heartbeat: true } : {}),
+  };
+  await log.append([{ type: "message", turnId, ...marks, message }]);
   await log.sync();
 }
 

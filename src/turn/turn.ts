@@ -36,6 +36,8 @@ export interface AgentParts {
   describeWorkspace(): Promise<WorkspacePrompt>;
   /** Left out: nothing is handed from one window to the next. */
   handoff?: Handoff;
+  /** What deleted sessions have left is forgotten, also where nothing is handed over any more. Left out: nothing is. */
+  forgetDeleted?(): Promise<void>;
   /** Left out: nobody is called when something happens. */
   hooks?: HookRunner;
 }

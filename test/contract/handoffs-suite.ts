@@ -177,6 +177,51 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await store.handoffs.get(NATIVE_KEY)).toBe("native");
     });
 
+    it("goes with its session where that is deleted for good", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      await put(store, "main", entry("s-1"));
+      for (const key of ["main", "other", NATIVE_KEY]) await keep(store, key, `of ${key}`);
+      const told: string[] = [];
+      const stop = store.onChange(({ what, key }) => void told.push(`${what} ${key}`));
+      await store.delete("main", { withHandoff: true });
+      await expect.poll(() => told).toContain("handoff agent:main:main");
+      stop();
+      const again = await fixture.reopen();
+      expect(await again.handoffs.get("main")).toBeUndefined();
+      expect((await again.handoffs.list()).map(({ key }) => key).toSorted()).toEqual([NATIVE_KEY, "agent:main:other"]);
+    });
+
+    it("of a window is kept only while the key has it", async () => {
+      await using fixture = await makeStore();
+      const { handoffs } = fixture.store;
+      const ofFirst = { ofWindow: "s-1" };
+      expect(await handoffs.update("main", increment, ofFirst)).toBeUndefined();
+      await put(fixture.store, "main", entry("s-1"));
+      expect(await handoffs.update("main", increment, ofFirst)).toEqual({ count: 1 });
+      await put(fixture.store, "main", entry("s-2"));
+      expect(await handoffs.update("main", increment, ofFirst)).toEqual({ count: 2 });
+      await fixture.store.delete("main");
+      expect(await handoffs.update("main", increment, ofFirst)).toEqual({ count: 2 });
+      await put(fixture.store, "main", entry("s-3"));
+      expect(await handoffs.update("main", increment, ofFirst)).toEqual({ count: 2 });
+      expect(await handoffs.update("main", increment, { ofWindow: "s-3" })).toEqual({ count: 3 });
+    });
+
+    it("of a window is not kept by whoever is faster or slower than its deletion", async () => {
+      await using fixture = await makeStore();
+      const other = await fixture.reopen();
+      for (let round = 0; round < 20; round++) {
+        await put(fixture.store, "main", entry(`s-${round}`));
+        await Promise.all([
+          other.handoffs.update("main", increment, { ofWindow: `s-${round}` }),
+          fixture.store.delete("main", { withHandoff: true }),
+          fixture.store.handoffs.update("main", increment, { ofWindow: `s-${round}` }),
+        ]);
+        expect(await fixture.store.handoffs.get("main")).toBeUndefined();
+      }
+    });
+
     it("takes every spelling of a key for the same one", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;

@@ -115,6 +115,17 @@ describe.each([
     expect(handoffsIn([...windows.values()].at(-1) ?? [])).toHaveLength(1);
   });
 
+  it("/reset with the first words of the next window", async () => {
+    await using model = await startModel();
+    await using house = await openWorkshop(model, isOn);
+    await talk(house);
+    house.telegram.say(`/reset ${NEXT}`);
+    await house.hears(ADA.id, LATER);
+    const windows = await readWindows(await house.agent(), KEY);
+    const [handoff = ""] = handoffsIn([...windows.values()].at(-1) ?? []);
+    expect(handoff).toContain("It ended with a reset.");
+  });
+
   it.each(RESETS)("the %s reset", async (_name, rule, later, why) => {
     let ahead = 0;
     const clock = { ...systemClock, now: () => systemClock.now() + ahead };

@@ -1,11 +1,14 @@
 /** What is handed over to whom, and what is not: two people, what expired, what was forgotten, what was told just now. */
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { openContinuity } from "../../src/compose-handoff.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
+import { deleteSession } from "../../src/session/archive.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { startFakeModelServer } from "../support/fake-model-server.ts";
 import { handoffsIn, readWindows } from "../support/handoff-talk.ts";
@@ -53,6 +56,17 @@ async function told(house: House, person = ADA): Promise<string[]> {
   return handoffsIn([...windows.values()].at(-1) ?? []);
 }
 
+/** As a gateway does it that hands nothing over any more. */
+async function deleteWhileOff(house: House): Promise<void> {
+  const agent = await house.agent();
+  await house.leave();
+  const config = { ...DEFAULT_CONFIG, handoff: { ...DEFAULT_CONFIG.handoff, enabled: false } };
+  const { parts, ...continuity } = await openContinuity({ home: house.home, config, env: {}, agent });
+  await deleteSession(agent, keyOf(ADA));
+  await parts.forgetDeleted?.();
+  await continuity.close();
+}
+
 describe("a hand-off", () => {
   it("never reaches another person", async () => {
     await using house = await openQuietHouse();
@@ -86,6 +100,25 @@ describe("a hand-off", () => {
     expect(await say(house, "/handoff status")).toBe("Nothing is kept of this conversation yet.");
     await say(house, "/new hello");
     expect(await told(house)).toEqual([]);
+  });
+
+  it.each([
+    ["on", async (house: House) => void (await house.rpc("sessions.delete", { key: keyOf(ADA) }))],
+    ["turned off", deleteWhileOff],
+  ])("goes with its session when that is deleted and it is %s", async (_name, remove) => {
+    await using house = await openQuietHouse();
+    await say(house, BLOCKED);
+    await say(house, "/handoff");
+    const { root, stateFile } = agentLayout(house.home, "main").handoff;
+    const naming = async (): Promise<string[]> => {
+      const files = (await readdir(root, { recursive: true })).filter((name) => /\.jsonl?$/.test(name));
+      const texts = await Promise.all(files.map(async (name) => await readFile(join(root, name), "utf8")));
+      return files.filter((_name, index) => texts[index]?.includes("certificate"));
+    };
+    await expect.poll(naming, { timeout: 10_000 }).toHaveLength(4);
+    await remove(house);
+    await expect.poll(naming, { timeout: 10_000 }).toEqual([]);
+    expect(await readFile(stateFile, "utf8")).toContain('"resumeAvailable": false');
   });
 
   it("is not told again within five minutes, unless somebody asks", async () => {

@@ -1,5 +1,5 @@
 /** What others see of `holdfast sessions`: JSON shapes, sentences, exit codes. docs/cli.md describes it. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
@@ -74,6 +74,44 @@ describe("holdfast sessions", () => {
     expect((await events.drainSystemEvents(key, claim)).events).toEqual([]);
     expect((await events.drainSystemEvents("agent:main:main", claim)).events).toHaveLength(1);
     database.close();
+  });
+
+  it.each([true, false])("delete takes along what a session left; handed over: %s", async (isOn) => {
+    await using home = await temporaryFolder();
+    const run = async (...args: string[]) => await runCli(args, { home: home.path });
+    const words = "I'm blocked: the release fails with a missing certificate.";
+    await runCli(["chat", "--local"], { home: home.path, input: `${words}\n/label x\n` });
+    expect((await run("handoff", "capture", "--session", "x")).code).toBe(0);
+    const files = async (): Promise<string[]> => {
+      const names = await readdir(home.join("agents/main/handoff"), { recursive: true });
+      const paths = names
+        .filter((name) => /\.jsonl?$/.test(name))
+        .map((name) => home.join("agents/main/handoff", name));
+      const texts = await Promise.all(paths.map(async (path) => await readFile(path, "utf8")));
+      return paths.filter((_path, index) => texts[index]?.includes("certificate"));
+    };
+    expect((await files()).length).toBeGreaterThanOrEqual(3);
+    if (!isOn) await run("config", "set", "handoff.enabled", "false");
+    expect((await run("sessions", "delete", "x", "--yes")).code).toBe(0);
+    expect(await files()).toEqual([]);
+    expect((await run("handoff", "list", "--json")).json()).toMatchObject({ total: 0 });
+  });
+
+  it("patch marks from where on another project is worked on", async () => {
+    await using home = await temporaryFolder();
+    const run = async (...args: string[]) => await runCli(args, { home: home.path });
+    await runCli(["chat", "--local"], { home: home.path, input: "hello\n/label x\n" });
+    for (const project of ["invoices", "invoices", "website"]) {
+      expect((await run("sessions", "patch", "x", `project=${project}`)).code).toBe(0);
+    }
+    const { entries } = (await run("sessions", "export", "x", "--json")).json() as {
+      entries: { customType?: string; data?: object }[];
+    };
+    const marks = entries.flatMap(({ customType, data }) => (customType === "holdfast.project" ? [data] : []));
+    expect(marks).toMatchObject([
+      { before: "main", project: "invoices" },
+      { before: "invoices", project: "website" },
+    ]);
   });
 
   it("reads an OpenClaw file in place with --store", async () => {

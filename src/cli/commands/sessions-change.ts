@@ -9,9 +9,11 @@ import { withSessionLease } from "../../session/lease.ts";
 import { type SessionPatch, patchSession } from "../../session/patch.ts";
 import { reopenWindow } from "../../session/reopen-window.ts";
 import { type FoundSession, findSession } from "../../session/find-session.ts";
+import type { Handoff } from "../../handoff/handoff.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
 import type { Lease } from "../../store/store.ts";
 import { parseAssignments } from "../arguments.ts";
-import { type AgentOptions, confirm, withAgent } from "../context.ts";
+import { type AgentOptions, type Setup, confirm, withAgent } from "../context.ts";
 import { print, printJson, printTable, talk } from "../output.ts";
 
 type ChangeOptions = AgentOptions & { json?: boolean; yes?: boolean };
@@ -28,20 +30,45 @@ export async function patch(
       hint: "Give assignments such as label=work, or --unset <field>.",
     });
   }
-  await withAgent(options, async (agent) => {
+  await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
-    const entry = await patchSession(agent, key, changes);
+    const isProject = changes.project !== undefined || changes.projectFolder !== undefined;
+    const entry = isProject
+      ? await patchProject({ agent, setup, options }, key, changes)
+      : await patchSession(agent, key, changes);
     if (options.json === true) printJson({ ok: true, path: agent.store.path, key, entry });
     else print(`${key}: ${Object.keys(changes).join(", ")} changed`);
   });
 }
 
+interface Change {
+  agent: AgentHandle;
+  setup: Setup;
+  options: ChangeOptions;
+}
+
+async function patchProject(change: Change, key: string, changes: SessionPatch): Promise<SessionEntry> {
+  const { patchFromOutside } = await import("../../turn/patch-session.ts");
+  const handoff = await openOwnHandoff(change);
+  const parts = { agent: change.agent, ...(handoff === undefined ? {} : { handoff }) };
+  try {
+    return await patchFromOutside(parts, key, changes);
+  } finally {
+    await handoff?.close();
+  }
+}
+
+/** A store that was named may be anybody's; hand-offs are the agent's own. */
+async function openOwnHandoff({ agent, setup, options }: Change): Promise<Handoff | undefined> {
+  if (options.store !== undefined) return undefined;
+  const { openHandoff } = await import("../../compose-handoff.ts");
+  return await openHandoff({ ...setup, env: process.env, agent });
+}
+
 export async function compact(reference: string, options: ChangeOptions & { maxLines?: number }): Promise<void> {
   await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
-    const { openHandoff } = await import("../../compose-handoff.ts");
-    // A store that was named may be anybody's; hand-offs are the agent's own.
-    const handoff = options.store === undefined ? await openHandoff({ ...setup, env: process.env, agent }) : undefined;
+    const handoff = await openOwnHandoff({ agent, setup, options });
     const { maxLines } = options;
     try {
       const result = await compactSession(agent, key, { maxLines, around: handoff?.keepThrough });
@@ -63,16 +90,20 @@ export async function archive(reference: string, options: ChangeOptions): Promis
 }
 
 export async function remove(reference: string, options: ChangeOptions): Promise<void> {
-  await withAgent(options, async (agent, { home }) => {
+  await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
     // Before the lease is taken: nobody else has to wait for the answer.
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
     const { id, windows } = await withSessionLease(agent, key, {}, async ({ lease }) => {
       const deleted = await deleteSession(agent, key, { lease });
-      // A store that was named may be anybody's; what waits is the agent's own.
-      if (options.store === undefined) await forgetWaiting(agent, home, key);
+      // A store that was named may be anybody's; what waits and what was left is the agent's own.
+      if (options.store === undefined) await forgetWaiting(agent, setup.home, key);
       return deleted;
     });
+    if (options.store === undefined) {
+      const { forgetDeleted } = await import("../../compose-handoff.ts");
+      await forgetDeleted({ ...setup, env: process.env, agent });
+    }
     const archived = windows.map(({ sessionId }) => sessionId);
     if (options.json === true) printJson({ ok: true, key, deleted: true, archive: id, archived });
     else print(`${key}: deleted; \`holdfast sessions restore ${id}\` brings it back`);

@@ -17,12 +17,13 @@ import { encodeLine } from "../../base/jsonl.ts";
 import { redactValue } from "../../base/redact.ts";
 import { PROMPT } from "../pace.ts";
 import type { SessionState, StateNote } from "../state.ts";
+import type { Left } from "./left.ts";
 
 /** Nobody else may write the files meanwhile. */
 export interface PatternDays {
   append(states: readonly SessionState[]): Promise<void>;
   /** From every day. */
-  remove(sessionKeys: ReadonlySet<unknown>): Promise<void>;
+  remove(isGone: (left: Left) => boolean): Promise<void>;
 }
 
 /** Larger ones are left alone: no day of work has so many. */
@@ -60,13 +61,15 @@ export function createPatternDays(folder: string): PatternDays {
       await ensurePrivateFolder(folder);
       for (const [day, lines] of byDay) await append(join(folder, `${day}.jsonl`), lines);
     },
-    async remove(sessionKeys) {
+    async remove(isGone) {
       known.clear();
       for (const { name } of await readFolderIfPresent(folder)) {
         if (!DAY_FILE.test(name)) continue;
         const path = join(folder, name);
         const lines = await readDay(path);
-        const others = lines.filter(({ note }) => !sessionKeys.has(note["sessionKey"]));
+        const others = lines.filter(
+          ({ note }) => !isGone({ sessionKey: note["sessionKey"], sessionId: note["sessionId"] }),
+        );
         if (others.length < lines.length) await writeDay(path, others);
       }
     },

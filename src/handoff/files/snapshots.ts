@@ -11,6 +11,7 @@ import {
 } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
 import type { SessionState } from "../state.ts";
+import type { Left } from "./left.ts";
 import { stateText } from "./state-text.ts";
 
 const SNAPSHOT = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\.\d{3}Z(?:-\d+)?\.json$/;
@@ -57,13 +58,13 @@ async function removeOldest(folder: string, keep: number): Promise<void> {
   await Promise.all(oldest.map(async (name) => await unlink(join(folder, name)).catch(() => undefined)));
 }
 
-export async function removeSnapshots(folder: string, sessionKeys: ReadonlySet<unknown>): Promise<void> {
+export async function removeSnapshots(folder: string, isGone: (left: Left) => boolean): Promise<void> {
   for (const name of await snapshotNames(folder)) {
     const path = join(folder, name);
     const text = (await readFileIfPresent(path))?.toString("utf8") ?? "";
     // One that is damaged may be anybody's, and is no use to anybody.
-    const sessionKey = sessionKeyIn(text);
-    if (sessionKey === undefined || sessionKeys.has(sessionKey)) await unlink(path);
+    const left = leftBy(text);
+    if (left === undefined || isGone(left)) await unlink(path);
   }
 }
 
@@ -72,10 +73,11 @@ async function snapshotNames(folder: string): Promise<string[]> {
   return entries.map(({ name }) => name).filter((name) => SNAPSHOT.test(name));
 }
 
-function sessionKeyIn(text: string): unknown {
+function leftBy(text: string): Left | undefined {
   try {
     const state: unknown = JSON.parse(text);
-    return isRecord(state) ? state["sessionKey"] : undefined;
+    if (!isRecord(state) || state["sessionKey"] === undefined) return undefined;
+    return { sessionKey: state["sessionKey"], sessionId: state["previousSessionId"] };
   } catch {
     return undefined;
   }

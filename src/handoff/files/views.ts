@@ -17,6 +17,7 @@ import type { HandoffChanges } from "../handoff-changes.ts";
 import { isTellable, readState } from "../kept-state.ts";
 import { STATE_VERSION, type SessionState } from "../state.ts";
 import { createWorkQueue } from "../work-queue.ts";
+import type { Left } from "./left.ts";
 import { type PatternDays, createPatternDays } from "./pattern-days.ts";
 import { type RecentStates, createRecentStates } from "./recent-states.ts";
 import { removeSnapshots, writeSnapshots } from "./snapshots.ts";
@@ -29,8 +30,8 @@ export interface Views {
   refresh(): void;
   /** Looks whether everything is there: a process may have died between keeping a state and writing it down. */
   check(): void;
-  /** Takes everything of a session out of the files. */
-  forget(sessionKey: string): void;
+  /** Takes everything of a session out of the files, or of these windows of any session. */
+  forget(what: { sessionKey: string } | { windows: Iterable<string> }): void;
   /** Everything is written; what would have been written soon is written now. */
   settled(): Promise<void>;
 }
@@ -49,20 +50,24 @@ const LOCK_NAME = ".lock";
 export function createViews(options: ViewOptions): Views {
   const { agent, layout } = options;
   const waiting = new Map<string, SessionState>();
-  const forgotten = new Set<string>();
+  const forgotten: Forgotten = { sessionKeys: new Set(), windows: new Set() };
   let isCheck = false;
   let timer: NodeJS.Timeout | undefined;
   const queue = createWorkQueue({
     work: async () => {
-      const news = { captured: Array.from(waiting.values()), forgotten: Array.from(forgotten), isCheck };
+      const { sessionKeys, windows } = forgotten;
+      const captured = Array.from(waiting.values());
+      const news = { captured, sessionKeys: new Set(sessionKeys), windows: new Set(windows), isCheck };
       waiting.clear();
-      forgotten.clear();
+      sessionKeys.clear();
+      windows.clear();
       isCheck = false;
       try {
         await writeViews(parts, news);
       } catch (error) {
         // What a person wants forgotten must not stay because a disk was full once.
-        for (const sessionKey of news.forgotten) forgotten.add(sessionKey);
+        for (const sessionKey of news.sessionKeys) sessionKeys.add(sessionKey);
+        for (const window of news.windows) windows.add(window);
         throw error;
       }
     },
@@ -96,9 +101,13 @@ export function createViews(options: ViewOptions): Views {
       isCheck = true;
       refresh();
     },
-    forget(sessionKey) {
-      waiting.delete(sessionKey);
-      forgotten.add(sessionKey);
+    forget(what) {
+      if ("windows" in what) {
+        for (const window of what.windows) forgotten.windows.add(window);
+      } else {
+        waiting.delete(what.sessionKey);
+        forgotten.sessionKeys.add(what.sessionKey);
+      }
       refresh();
     },
     async settled() {
@@ -113,14 +122,17 @@ interface ViewParts extends ViewOptions {
   days: PatternDays;
 }
 
-interface News {
+interface Forgotten {
+  sessionKeys: Set<string>;
+  windows: Set<string>;
+}
+
+interface News extends Forgotten {
   captured: readonly SessionState[];
-  /** Keys of sessions. */
-  forgotten: readonly string[];
   isCheck: boolean;
 }
 
-async function writeViews(parts: ViewParts, { captured, forgotten, isCheck }: News): Promise<void> {
+async function writeViews(parts: ViewParts, { captured, sessionKeys, windows, isCheck }: News): Promise<void> {
   const { layout, config, recent, days } = parts;
   await ensurePrivateFolder(layout.root);
   await withFileLock(join(layout.root, LOCK_NAME), { timeoutMs: 5_000 }, async () => {
@@ -133,17 +145,26 @@ async function writeViews(parts: ViewParts, { captured, forgotten, isCheck }: Ne
     await attempt(async () => await writeNewest(parts, await recent.newest()));
     await attempt(async () => await writeIfOther(layout.pendingFile, pendingText(parts)));
     const cleared = loaded.filter((state) => state.clearedAt !== undefined && !isTellable(state));
-    const gone = new Set([...forgotten, ...cleared.map(({ sessionKey }) => sessionKey)]);
-    if (gone.size > 0) {
-      await attempt(async () => await days.remove(gone));
-      await attempt(async () => await removeSnapshots(layout.snapshotsFolder, gone));
+    const goneKeys = new Set<unknown>([...sessionKeys, ...cleared.map(({ sessionKey }) => sessionKey)]);
+    const goneWindows: ReadonlySet<unknown> = windows;
+    if (goneKeys.size > 0 || goneWindows.size > 0) {
+      const isGone = (left: Left): boolean => goneKeys.has(left.sessionKey) || goneWindows.has(left.sessionId);
+      await attempt(async () => await days.remove(isGone));
+      await attempt(async () => await removeSnapshots(layout.snapshotsFolder, isGone));
     }
-    const told = captured.filter(isTellable);
+    const told = await stillKept(parts, captured.filter(isTellable));
     await attempt(async () => await days.append(isCheck ? loaded.filter(isTellable) : told));
     await attempt(async () => await writeSnapshots(layout.snapshotsFolder, told, config.keepSnapshots));
     faultPoint("handoff.files-written");
     if (problems.length > 0) throw problems[0];
   });
+}
+
+/** A session may have been deleted since: whoever deletes it takes it out of the files after this, or has done so. */
+async function stillKept({ agent }: ViewParts, states: readonly SessionState[]): Promise<SessionState[]> {
+  const { handoffs } = agent.store;
+  const kept = await Promise.all(states.map(async ({ sessionKey }) => await handoffs.get(sessionKey)));
+  return states.filter((_state, index) => kept[index] !== undefined);
 }
 
 function pendingText({ agent, recent }: ViewParts): string {

@@ -6,7 +6,7 @@
 import type { TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
 import { openForReading, scanHead, scanLines, transcriptError } from "../../transcript/scan.ts";
 import { messageText } from "../../transcript/text.ts";
-import { isFlushEntry, saidText } from "../../transcript/turn-mark.ts";
+import { isFlushEntry, isHeartbeatEntry, saidText } from "../../transcript/turn-mark.ts";
 import { projectBefore } from "../project-mark.ts";
 import type { ReadMessage } from "../state.ts";
 import { type ReadOptions, type ReadTranscript, boundedText, readingStart, toolText } from "./read-transcript.ts";
@@ -61,7 +61,8 @@ function readEntry(entry: TranscriptEntry): ReadMessage | undefined {
   const place = { entryId: entry.id, timestamp: entry.timestamp };
   switch (message.role) {
     case "user":
-      return { ...place, role: "user", text: boundedText(saidText(entry)) };
+      // A heartbeat begins a turn, and nobody has said anything.
+      return { ...place, role: "user", text: isHeartbeatEntry(entry) ? "" : boundedText(saidText(entry)) };
     case "assistant":
       return { ...place, role: "assistant", text: boundedText(messageText(message)), ...turnFlags(message) };
     case "toolResult":

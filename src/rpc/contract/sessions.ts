@@ -171,7 +171,8 @@ export const sessionMethods = {
     }),
   },
   "sessions.delete": {
-    summary: "Takes a session out of use; its transcripts go to the archive. The main session is refused.",
+    summary:
+      "Takes a session out of use, with what it left for the next; its transcripts go to the archive. The main session is refused.",
     permission: "admin",
     params: z.strictObject({ key: sessionKey, agentId: agentId.exactOptional(), expectedSessionId }),
     result: z.object({

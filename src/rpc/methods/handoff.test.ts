@@ -1,5 +1,5 @@
 /** The hand-off over a real gateway: what a client sees, and what it must never see. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type GatewayStage, gatewayStage } from "../../../test/support/gateway-stage.ts";
@@ -7,6 +7,7 @@ import { caller } from "../../../test/support/rpc-calls.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { resolveClaudeHome } from "../../claude/native/layout.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
+import { agentLayout } from "../../config/layout.ts";
 import { resetSession } from "../../session/window.ts";
 import { connectRpc } from "../client.ts";
 
@@ -20,6 +21,12 @@ const ANNAS_WORDS = [
 ];
 const BERTS_WORDS = ["We decided to fire Carl in March and to tell nobody before.", "I'm blocked: the lawyer is away."];
 
+function filesNaming(root: string, text: string): string[] {
+  return readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.jsonl?$/.test(name))
+    .filter((name) => readFileSync(join(root, name), "utf8").includes(text));
+}
+
 async function say(stage: GatewayStage, words: readonly string[], sessionKey: string): Promise<void> {
   const { agent } = await stage.parts.agents.open(sessionKey.split(":")[1] ?? "main");
   for (const message of words) {
@@ -31,6 +38,28 @@ async function say(stage: GatewayStage, words: readonly string[], sessionKey: st
 }
 
 describe("handoff", () => {
+  it("goes with its session when that is deleted, out of the files too", async () => {
+    await using stage = await gatewayStage();
+    const { call } = caller(stage);
+    for (const [words, key] of [
+      [ANNAS_WORDS, ANNA],
+      [BERTS_WORDS, BERT],
+    ] as const) {
+      await say(stage, words, key);
+      expect(await call("handoff.capture", { sessionKey: key })).toMatchObject({ captured: true });
+    }
+    const { handoff } = await stage.parts.agents.open("main");
+    await handoff?.settled();
+    const files = (text: string): string[] => filesNaming(agentLayout(stage.home, "main").handoff.root, text);
+    expect(files(BERT).length).toBeGreaterThanOrEqual(4);
+    expect(await call("sessions.delete", { key: BERT })).toMatchObject({ deleted: true });
+    expect((await call("handoff.list", {})).handoffs.map(({ sessionKey }) => sessionKey)).toEqual([ANNA]);
+    await handoff?.settled();
+    expect(files(BERT)).toEqual([]);
+    expect(files("Carl")).toEqual([]);
+    expect(files(ANNA).length).toBeGreaterThanOrEqual(4);
+  });
+
   it("is captured, shown, listed, brought back and cleared", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);

@@ -145,7 +145,11 @@ async function deleteTarget(target: TargetSession, expectedSessionId: string | u
     : await withSessionLease(agent, key, {}, async (held) => {
         return await deleteSession(agent, key, { ...expected, lease: held.lease });
       });
-  await Promise.all([target.systemEvents.forgetSystemEvents(key), target.history.forget(key)]);
+  await Promise.all([
+    target.systemEvents.forgetSystemEvents(key),
+    target.history.forget(key),
+    target.forgetDeleted?.(),
+  ]);
   return id;
 }
 

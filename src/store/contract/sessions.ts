@@ -11,6 +11,11 @@ export interface UpdateOptions extends WriteOptions {
   windowReason?: WindowReason;
 }
 
+export interface DeleteOptions extends WriteOptions {
+  /** What the session left for the next goes with it, in the same step. Left out: it stays. */
+  withHandoff?: boolean;
+}
+
 export interface ListQuery {
   /** Only sessions changed at or after this instant (ms). */
   activeSince?: number;

@@ -2,7 +2,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { checkListQuery } from "../entry-facets.ts";
 import { handoffToJson } from "../handoff-state.ts";
-import type { Handoffs, KeptHandoff } from "../store.ts";
+import type { Handoffs, KeptHandoff, Window } from "../store.ts";
+import { windowsOf } from "./session-windows.ts";
 import type { StoreAccess } from "./store-access.ts";
 
 export function createHandoffs(access: StoreAccess, clock: Clock): Handoffs {
@@ -20,11 +21,13 @@ export function createHandoffs(access: StoreAccess, clock: Clock): Handoffs {
         .slice(0, limit)
         .map(([key, { updatedAt, state }]): KeptHandoff => ({ key, updatedAt, state: copyState(state) }));
     },
-    async update(sessionKey, mutate) {
+    async update(sessionKey, mutate, { ofWindow } = {}) {
       const key = access.ownKey(sessionKey);
-      return await access.change(({ sidecar }) => {
+      return await access.change(({ entries, sidecar }) => {
         const before = sidecar.handoffs[key]?.state;
-        const returned = mutate(copyState(before));
+        const isThere = ({ sessionId }: Window): boolean => sessionId === ofWindow;
+        const isGone = ofWindow !== undefined && !windowsOf(key, entries, sidecar).some(isThere);
+        const returned = isGone ? undefined : mutate(copyState(before));
         if (returned === undefined) return copyState(before);
         const json = handoffToJson(returned);
         delete sidecar.handoffs[key];

@@ -86,7 +86,7 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
       return listAsJson(access.read().entries, query, clock.now());
     },
     update,
-    async delete(sessionKey, { lease } = {}) {
+    async delete(sessionKey, { lease, withHandoff = false } = {}) {
       const key = access.ownKey(sessionKey);
       return await access.change(({ entries, sidecar, removedWindows }) => {
         assertLease(sidecar, key, lease);
@@ -95,6 +95,7 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
         const windows = windowsOf(key, entries, sidecar);
         entries.remove(key);
         delete sidecar.windows[key];
+        if (withHandoff) delete sidecar.handoffs[key];
         removedWindows.push(...windows);
         return copyJson({ key, entry, windows: [...windows] });
       });

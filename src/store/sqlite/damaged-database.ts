@@ -59,7 +59,13 @@ export async function readHandoffs(path: string): Promise<KeptHandoff[]> {
 /** Under new versions: numbers of the damaged file might come up again in this one. */
 export function putHandoffs(database: SqliteDatabase, handoffs: readonly KeptHandoff[]): void {
   for (const { key, updatedAt, state } of handoffs) {
-    putHandoff(database, { key, expectedVersion: undefined, state: JSON.stringify(state), now: updatedAt });
+    putHandoff(database, {
+      key,
+      expectedVersion: undefined,
+      ofWindow: undefined,
+      state: JSON.stringify(state),
+      now: updatedAt,
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import type { DeletedSession, Lease, WindowReason } from "../store.ts";
 import { type LargeField, type PackedEntry, putContents, unpackEntry } from "./content-rows.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { assertLease } from "./lease-rows.ts";
+import { deleteHandoff } from "./handoff-rows.ts";
 import { deleteWindows, moveWindow, readWindows } from "./window-rows.ts";
 
 export interface StoredEntry {
@@ -94,9 +95,13 @@ function assertLabelFree(database: SqliteDatabase, label: string, key: string): 
 export interface DeleteEntry {
   key: string;
   lease: Lease | undefined;
+  withHandoff: boolean;
 }
 
-export function deleteEntry(database: SqliteDatabase, { key, lease }: DeleteEntry): DeletedSession | undefined {
+export function deleteEntry(
+  database: SqliteDatabase,
+  { key, lease, withHandoff }: DeleteEntry,
+): DeletedSession | undefined {
   if (lease !== undefined) assertLease(database, lease, key);
   const stored = readEntry(database, key);
   if (stored === undefined) return undefined;
@@ -104,6 +109,7 @@ export function deleteEntry(database: SqliteDatabase, { key, lease }: DeleteEntr
   database.run("DELETE FROM entries WHERE key = ?", key);
   putContents(database, key, []);
   deleteWindows(database, key);
+  if (withHandoff) deleteHandoff(database, { key });
   database.recordChange({ what: "entry", key });
   return { key, entry: stored.entry, windows };
 }

@@ -1,5 +1,6 @@
 import type { KeptHandoff } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
+import { hasWindow } from "./window-rows.ts";
 
 export interface StoredHandoff {
   /** JSON. */
@@ -28,11 +29,15 @@ export interface PutHandoff {
   expectedVersion: number | undefined;
   /** JSON. */
   state: string;
+  /** Only while the key has this window; undefined: always. */
+  ofWindow: string | undefined;
   now: number;
 }
 
-/** False, with nothing changed, when the state is no longer the expected one. */
-export function putHandoff(database: SqliteDatabase, { key, expectedVersion, state, now }: PutHandoff): boolean {
+/** False, with nothing changed, when the state is no longer the expected one, or the window is gone. */
+export function putHandoff(database: SqliteDatabase, put: PutHandoff): boolean {
+  const { key, expectedVersion, state, ofWindow, now } = put;
+  if (ofWindow !== undefined && !hasWindow(database, key, ofWindow)) return false;
   const current = database.get<{ version: number }>("SELECT version FROM handoffs WHERE key = ?", key);
   if (current?.version !== expectedVersion) return false;
   const version = database.recordChange({ what: "handoff", key });

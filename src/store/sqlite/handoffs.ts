@@ -2,10 +2,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { checkListQuery } from "../entry-facets.ts";
 import { handoffToJson } from "../handoff-state.ts";
-import type { Handoffs } from "../store.ts";
+import type { HandoffUpdateOptions, Handoffs } from "../store.ts";
 import type { Gate } from "./gate.ts";
 import { readHandoff } from "./handoff-rows.ts";
 import type { Prepared, ReadModifyWrite, ReadModifyWriteParts } from "./read-modify-write.ts";
+import { hasWindow } from "./window-rows.ts";
 
 export interface HandoffParts extends ReadModifyWriteParts {
   gate: Gate;
@@ -20,12 +21,20 @@ export function createHandoffs({ gate, clock, ...parts }: HandoffParts): Handoff
     const { createReadModifyWrite } = await import("./read-modify-write.ts");
     return createReadModifyWrite("putHandoff", parts);
   };
-  const prepare = (key: string, mutate: (state: unknown) => unknown): Prepared<"putHandoff", unknown> => {
+  const prepare = (
+    key: string,
+    mutate: (state: unknown) => unknown,
+    { ofWindow }: HandoffUpdateOptions,
+  ): Prepared<"putHandoff", unknown> => {
     const before = readHandoff(database, key);
-    const returned = mutate(before && JSON.parse(before.state));
+    const isGone = ofWindow !== undefined && !hasWindow(database, key, ofWindow);
+    const returned = isGone ? undefined : mutate(before && JSON.parse(before.state));
     if (returned === undefined) return { value: before && JSON.parse(before.state), put: undefined };
     const state = handoffToJson(returned);
-    return { value: JSON.parse(state), put: { key, expectedVersion: before?.version, state, now: clock.now() } };
+    return {
+      value: JSON.parse(state),
+      put: { key, expectedVersion: before?.version, state, ofWindow, now: clock.now() },
+    };
   };
 
   return {
@@ -39,8 +48,11 @@ export function createHandoffs({ gate, clock, ...parts }: HandoffParts): Handoff
         checkListQuery(limit === undefined ? {} : { limit });
         return await executor.listHandoffs(limit);
       }),
-    update: (key, mutate) =>
-      gate.withKey(key, async (own) => await (await (change ??= openChange()))(own, () => prepare(own, mutate))),
+    update: (key, mutate, choice = {}) =>
+      gate.withKey(
+        key,
+        async (own) => await (await (change ??= openChange()))(own, () => prepare(own, mutate, choice)),
+      ),
     delete: (key) => gate.withKey(key, async (own) => await executor.write("deleteHandoff", { key: own })),
   };
 }

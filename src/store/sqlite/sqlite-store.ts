@@ -93,8 +93,8 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
         return await executor.listJson({ ...query, now: clock.now() });
       }),
     update: (key, mutate, updateOptions = {}) => gate.withKey(key, (own) => update(own, mutate, updateOptions)),
-    delete: (key, { lease } = {}) =>
-      gate.withKey(key, async (own) => await executor.write("deleteEntry", { key: own, lease })),
+    delete: (key, { lease, withHandoff = false } = {}) =>
+      gate.withKey(key, async (own) => await executor.write("deleteEntry", { key: own, lease, withHandoff })),
 
     windows: (key) => gate.withKey(key, (own) => readWindows(database, own)),
     findWindows: (prefix, limit) => gate.run(() => findWindows(database, prefix, limit)),

@@ -19,6 +19,10 @@ export function findWindows(database: SqliteDatabase, prefix: string, limit: num
 /** Sorts after everything that a session id can go on with. */
 const LAST_CHARACTER = "\u{10ffff}";
 
+export function hasWindow(database: SqliteDatabase, key: string, sessionId: string): boolean {
+  return database.get("SELECT 1 FROM windows WHERE key = ? AND session_id = ?", key, sessionId) !== undefined;
+}
+
 /** Lets the windows of a key follow its session id. */
 export function moveWindow(database: SqliteDatabase, move: WindowMove): void {
   const { key, from, to, leaving, now } = move;

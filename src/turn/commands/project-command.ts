@@ -7,13 +7,10 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { type AccessSender, decideAccess } from "../../channels/access.ts";
 import type { ChannelAccountConfig } from "../../config/config.ts";
-import { projectMark } from "../../handoff/project-mark.ts";
 import { GENERAL_PROJECT } from "../../handoff/project.ts";
-import { ensureTranscript } from "../../session/window.ts";
-import type { SessionPatch } from "../../session/patch.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
+import { type ProjectPatch, markProjectChange } from "../patch-session.ts";
 import { captureWindow } from "../run/hand-over.ts";
-import { openTurnLog } from "../run/open-log.ts";
 import type { ChatCommand, CommandAnswer, CommandRequest } from "./chat-command.ts";
 import { changeSession, currentEntry } from "./session-settings.ts";
 import { shown } from "./shown.ts";
@@ -56,32 +53,13 @@ async function show(request: CommandRequest, entry: SessionEntry | undefined): P
 
 /** What was said until now belongs to what was worked on until now, also for whoever reads the transcript anew. */
 async function change(request: CommandRequest, patch: ProjectPatch): Promise<SessionEntry> {
+  const { parts, held, sessionKey } = request;
   const entry = await currentEntry(request);
   if (entry !== undefined) {
-    await captureWindow(request.parts, request.sessionKey, entry, "messages");
-    await markChange(request, entry, patch);
+    await captureWindow(parts, sessionKey, entry, "messages");
+    if (held !== undefined) await markProjectChange(parts, held, { sessionKey, entry, patch });
   }
   return await changeSession(request, patch);
-}
-
-type ProjectPatch = Pick<SessionPatch, "project" | "projectFolder">;
-
-/** Before the change: a mark of one that never came about says what is true all the same. */
-async function markChange(request: CommandRequest, entry: SessionEntry, patch: ProjectPatch): Promise<void> {
-  const { parts, held, sessionKey } = request;
-  const { handoff, agent } = parts;
-  if (handoff === undefined || held === undefined) return;
-  const { project: _named, projectFolder: folder, ...rest } = entry;
-  const projectFolder = patch.projectFolder === undefined ? folder : (patch.projectFolder ?? undefined);
-  const next: SessionEntry = {
-    ...rest,
-    ...(typeof patch.project === "string" ? { project: patch.project } : {}),
-    ...(projectFolder === undefined ? {} : { projectFolder }),
-  };
-  const [before, project] = await Promise.all([handoff.projectOf(entry), handoff.projectOf(next)]);
-  if (before === project) return;
-  await using log = await openTurnLog(parts, held, await ensureTranscript(agent, sessionKey, entry));
-  await log.append([projectMark({ before, project, folder: projectFolder ?? agent.workspace })]);
 }
 
 async function setFolder(request: CommandRequest): Promise<CommandAnswer> {

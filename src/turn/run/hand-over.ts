@@ -44,9 +44,10 @@ export function isHandoffNote(entry: TranscriptEntry): boolean {
 }
 
 /** What is to be told once the conversation has been shortened: asked for before the message adds to it. */
-export async function askForSpare(parts: AgentParts, { sessionKey, entry }: OfferRequest): Promise<Offer | undefined> {
-  const shortened = { ...entry, compactionCount: (entry.compactionCount ?? 0) + 1 };
-  return await askForOffer(parts, { sessionKey, entry: shortened });
+export async function askForSpare(parts: AgentParts, request: OfferRequest): Promise<Offer | undefined> {
+  const { handoff } = parts;
+  if (handoff === undefined) return undefined;
+  return await inTime(parts, request.sessionKey, "offered", handoff.offerAhead(request));
 }
 
 /** Of a conversation that has just been shortened: the engine is told before it goes on. */

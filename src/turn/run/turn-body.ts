@@ -4,7 +4,7 @@
  */
 import { resolveGroupSessionKey } from "../../keys/group.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
-import { detectResetTrigger } from "../../session/reset-trigger.ts";
+import { type ResetWord, detectResetTrigger, resetWordOf } from "../../session/reset-trigger.ts";
 import type { Attachment } from "../../transcript/entries.ts";
 import { attachmentsOfMessage } from "../body/attachments.ts";
 import { buildInboundBody } from "../body/build-body.ts";
@@ -28,11 +28,9 @@ export function findOpener(messages: readonly MessageContext[], resetTriggers: r
   return reset === -1 ? messages.length - 1 : reset;
 }
 
-/** `/reset` and `/new` do the same; those who listen are told which it was. */
-export function resetWord(ctx: MessageContext, resetTriggers: readonly string[]): "new" | "reset" {
+export function resetWord(ctx: MessageContext, resetTriggers: readonly string[]): ResetWord {
   const isGroup = resolveGroupSessionKey(ctx) !== null;
-  const { triggerBodyNormalized } = detectResetTrigger({ ctx, resetTriggers, isGroup, authorized: true });
-  return /^\/reset(?:\s|$)/i.test(triggerBodyNormalized) ? "reset" : "new";
+  return resetWordOf(detectResetTrigger({ ctx, resetTriggers, isGroup, authorized: true }));
 }
 
 export interface BodyRequest {

@@ -1,0 +1,121 @@
+/** What a person deletes is gone, whoever died on the way; what is only put away, or begun anew, is not. */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
+import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { agentLayout } from "../config/layout.ts";
+import { archiveSession, deleteSession, restoreSession } from "../session/archive.ts";
+import type { StoreKind } from "../store/store.ts";
+
+const OTHER = "agent:main:telegram:dm:2";
+const NATIVE = "agent:main:claude-code:0ce85868-7b98-4541-abaf-87da3fa6f579";
+
+describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
+  it("goes with the session when that is deleted: state, resume, snapshots and notes of every day", async () => {
+    await using stage = await stageOfTwo(kind);
+    await stage.handoff.resume(KEY);
+    expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(4);
+    await deleteSession(stage.agent, KEY);
+    expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
+    await stage.handoff.forgetDeleted();
+    await stage.handoff.settled();
+    expect(filesNaming(stage, KEY)).toEqual([]);
+    expect(filesNaming(stage, OTHER).length).toBeGreaterThanOrEqual(3);
+    expect((await stage.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([OTHER]);
+
+    const entry = await stage.open();
+    expect(await stage.handoff.offer({ sessionKey: KEY, entry })).toBeUndefined();
+    expect(await stage.handoff.resume(KEY)).toEqual({ kind: "none" });
+  });
+
+  it("comes back with the session, and so does what was to be forgotten", async () => {
+    await using stage = await stageOfTwo(kind);
+    const { id } = await deleteSession(stage.agent, KEY);
+    await restoreSession(stage.agent, id);
+    expect(await stage.handoff.get(KEY)).toMatchObject({ sessionKey: KEY, project: "webhooks" });
+    await stage.handoff.forgetDeleted();
+    expect(await stage.handoff.get(KEY)).toBeDefined();
+
+    await stage.handoff.clear(OTHER);
+    const other = await deleteSession(stage.agent, OTHER);
+    await restoreSession(stage.agent, other.id);
+    expect(await stage.handoff.capture({ kind: "session", sessionKey: OTHER }, "messages")).toBeUndefined();
+  });
+
+  it("stays when the session is archived, and is told to whoever writes again", async () => {
+    await using stage = await stageOfTwo(kind);
+    await archiveSession(stage.agent, KEY);
+    await stage.handoff.recover();
+    await stage.handoff.settled();
+    expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(4);
+    const entry = await stage.open();
+    expect((await stage.handoff.offer({ sessionKey: KEY, entry }))?.text).toContain("Redis");
+  });
+
+  it("is forgotten by the next process where one died between the session and its files", async () => {
+    await using stage = await stageOfTwo(kind);
+    const state = await stage.agent.store.handoffs.get(KEY);
+    await deleteSession(stage.agent, KEY);
+    // As it would be where the state had outlived the session.
+    await stage.agent.store.handoffs.update(KEY, () => state);
+    await stage.agent.store.handoffs.update(NATIVE, () => ({ kept: true }));
+    const next = await stage.another();
+    await next.recover();
+    await next.settled();
+    expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
+    expect(await stage.agent.store.handoffs.get(NATIVE)).toEqual({ kept: true });
+    expect(filesNaming(stage, KEY)).toEqual([]);
+  });
+
+  it("of a session that was made anew under the same key is left alone", async () => {
+    await using stage = await stageOfTwo(kind);
+    await deleteSession(stage.agent, KEY);
+    await stage.open();
+    await stage.say(["We decided to sign the packages with a hardware key."]);
+    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    const next = await stage.another();
+    await next.recover();
+    await next.settled();
+    expect((await next.get(KEY))?.summary.decisions).toEqual([expect.stringContaining("hardware key")]);
+    expect(filesNaming(stage, "hardware key").length).toBeGreaterThanOrEqual(2);
+    expect(filesNaming(stage, "Redis")).toEqual([]);
+  });
+
+  it("is not kept by a process that was still reading, nor written down by one that was about to", async () => {
+    await using stage = await stageOfTwo(kind);
+    const other = await stage.another();
+    const entry = await stage.entry();
+    await stage.say(["The release is blocked: the signing key has expired."]);
+    expect(await other.capture({ kind: "session", sessionKey: KEY }, "messages")).toBeDefined();
+    await stage.agent.store.delete(KEY, { withHandoff: true });
+    expect(await other.capture({ kind: "session", sessionKey: KEY, entry }, "messages")).toBeUndefined();
+    expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
+    await other.settled();
+    expect(filesNaming(stage, "signing key")).toEqual([]);
+  });
+});
+
+/** Two people have worked, one of them on two days, and what they left is written down. */
+async function stageOfTwo(kind: StoreKind): Promise<HandoffStage> {
+  const stage = await handoffStage(kind);
+  await stage.open();
+  await stage.say(WORK);
+  await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+  // The next day.
+  stage.fixture.clock.advance(13 * 3_600_000);
+  await stage.say(["The integration tests run again: the connection to Redis is mended."]);
+  await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+  await stage.open(OTHER);
+  await stage.say(["We decided to store invoices as PDF files."], OTHER);
+  await stage.handoff.capture({ kind: "session", sessionKey: OTHER }, "messages");
+  await stage.handoff.settled();
+  return stage;
+}
+
+function filesNaming({ fixture, agent }: HandoffStage, text: string): string[] {
+  const { root } = agentLayout(fixture.home, agent.agentId).handoff;
+  return readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.jsonl?$/.test(name) && existsSync(join(root, name)))
+    .filter((name) => readFileSync(join(root, name), "utf8").includes(text));
+}
