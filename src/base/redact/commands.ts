@@ -1,6 +1,5 @@
 /** Passwords that stand in a command behind a flag of one letter, which says so only with that command. */
-import { REDACTED } from "./mark.ts";
-import { isPlaceholder } from "./value.ts";
+import { createRedaction } from "./behind.ts";
 
 /** What may stand between a command and the flag. */
 const BETWEEN = String.raw`\s(?:[^\s|;&][^\n|;]{0,300}?\s)??`;
@@ -14,9 +13,10 @@ const COMMANDS: readonly string[] = [
   String.raw`(?:mysql|mariadb)[\w-]{0,20}${BETWEEN}-p(?=["']?[^\s"'])`,
   String.raw`(?:redis|valkey)-cli${BETWEEN}-a `,
   String.raw`(?:docker|podman|helm|oras|buildah|nerdctl|skopeo|az|cf|oc|faas-cli)\s(?:[\w-]{1,20} ){0,3}?login${BETWEEN}-p[ =]?`,
-  String.raw`(?:mongo\w{0,20}|cqlsh|rdesktop|psexec)${BETWEEN}-p `,
+  String.raw`(?:mongo\w{0,20}|useradd|usermod|cqlsh|rdesktop|psexec)${BETWEEN}-p `,
   String.raw`(?:sqlcmd|bcp|ipmitool|mosquitto_\w{3}|(?:un)?zip)${BETWEEN}-P ?`,
   String.raw`ldap\w{1,12}${BETWEEN}-w `,
+  String.raw`ssh-keygen${BETWEEN}-[NP] `,
   String.raw`snmp\w{1,12}${BETWEEN}-[AXc] `,
   String.raw`openssl${BETWEEN}(?:-pass(?:in|out)? pass:|-k )`,
   String.raw`xfreerdp${BETWEEN}\/p:`,
@@ -25,21 +25,22 @@ const COMMANDS: readonly string[] = [
   String.raw`smbclient${BETWEEN}-U ["']?[^\s%]{1,64}%`,
   String.raw`htpasswd${BETWEEN}-\w{0,6}b\w{0,6} (?:\S{1,200} )?\S{1,64} `,
   String.raw`wpa_passphrase \S{1,64} `,
+  String.raw`rabbitmqctl (?:add_user|change_password) \S{1,64} `,
+  String.raw`ACL SETUSER \S{1,64}${BETWEEN}>`,
+  String.raw`net user \S{1,64} (?=\S{2,128} \/\w)`,
+  String.raw`net use${BETWEEN}\/user:\S{1,64} `,
+  String.raw`(?:sqlplus|expdp|impdp|sqlldr|rman)${BETWEEN}(?:target )?["']?[\w$#.-]{1,64}\/(?=[^\s/]{2,128}@)`,
+  // In PowerShell, and of switches.
+  String.raw`ConvertTo-SecureString (?:-String )?(?=["'])`,
+  String.raw`snmp-server community (?=\S{2,64} R[OW]\b)`,
   // Written into another command.
   String.raw`echo (?:-n )?["']?(?:[\w.-]{1,64}:)?(?=[^\s"'|:]{3,256}["']?\s?\|\s?(?:sudo )?(?:chpasswd|sudo -\w{0,4}S|passwd|cryptsetup))`,
+  String.raw`(?:kinit|passwd|sudo|su|cryptsetup|gpg|ssh-add|openssl|pass|vault|gh|docker)${BETWEEN}<<<\s?`,
   // `.netrc`
   String.raw`machine\s{1,4}\S{1,200}\s{1,10}login\s{1,4}\S{1,200}\s{1,10}password\s{1,4}`,
 ];
 
-/** Each of them has one of these. */
-const MARKS: readonly string[] = [" -", " /p:", "echo ", "machine", "wpa_passphrase "];
-
-let expression: RegExp | undefined;
-
-export function redactCommands(text: string): string {
-  if (!MARKS.some((mark) => text.includes(mark))) return text;
-  expression ??= new RegExp(String.raw`(\b(?:${COMMANDS.join("|")})["']?)([^\s"'-][^\s"']{1,255})`, "g");
-  return text.replace(expression, (match: string, kept: string, password: string) =>
-    isPlaceholder(password) ? match : kept + REDACTED,
-  );
-}
+export const redactCommands = createRedaction({
+  before: String.raw`\b(?:${COMMANDS.join("|")})`,
+  mark: / (?:-[\w-]|\/[pu]\w{0,3}:|<<<|community )|net user |(?:echo|machine|rabbitmqctl|SETUSER|wpa_passphrase|sqlplus|expdp|impdp|sqlldr|rman)\s/,
+});

@@ -10,26 +10,30 @@ import type { Cue, CueKind, Span } from "./cue.ts";
 /** One group each for the kinds of cues, in the order of `KINDS`. */
 const CUE = new RegExp(
   [
-    "(passw(?:or[dt]|d)|pass[-_ ]?(?:phrase|code)|pwd|kennwort|mot de passe|contrase[nñ]a|clave|senha|wachtwoord|l[öo]senord|adgangskode|salasana|heslo|has[lł]o|parola|парол[ьяюе]|密[码碼]|パスワード)",
-    "(secret|token|credential|jwt|psk|(?:seed|recovery|backup|mnemonic)[- ]?phrase)",
-    "(pass(?![a-z])|pw(?![a-z])|mdp(?![a-z])|auth(?:orization)?(?![a-z])|cookie|sid(?=[\"']?[:=])|signature|sig(?==)|key|dsn(?=[\"']?\\s?[:=]))",
-    "(code|c[oó]digo|t?otp(?: (?:seed|key|code))?|[2m]fa(?: (?:seed|key|code))?|pin|tan)(?![a-z-])",
-    "(creds|logins?(?![a-z])|log(?:ged|ging)? ?in (?:with|as|using)|sign(?:ed)? ?in (?:with|as|using)|zugangsdaten|identifiants|credenciales)",
+    "(passw(?:or[dt]|d)|pass[-_ ]?(?:phrase|code)|pwd|kennwort|mot de passe|contrase[nñ]a|clave|senha|wachtwoord|l[öo]senord(?:et)?|adgangskode|salasana|heslo|has[lł]o|parol(?:a|en)|парол[ьяюе]|密[码碼]|パスワード|비밀번호|şifre|jelszó|passord(?:et)?|mật khẩu|סיסמה|κωδικός|(?<![a-z])psk|identified(?: with \\S{1,40})? by|(?:wlan|wi-?fi|netzwerk)-?schl(?:ü|ue)ssel)",
+    "(secret|token|credential|jwt|(?:seed|recovery|backup|mnemonic|wallet)[- ]?(?:phrase|words)|mnemonic)",
+    "(pass(?![a-z])|pw(?![a-z])|mdp(?![a-z])|auth(?:orization)?(?![a-z])|cookie|sid(?=[\"']?[:=])|signature|sig(?==)|key|salt(?=[\"'])|dsn(?=[\"']?\\s?[:=]))",
+    "(codes?|c[oó]digos?|codice|kod|t?otp(?: (?:seed|key|code))?|[2m]fa(?: (?:seed|key|code))?|pin|puk|tan|ssn|combination)(?![a-z-])",
+    "(basic auth|creds|logins?(?![a-z])|log(?:ged|ging)? ?in (?:with|as|using)|sign(?:ed)? ?in (?:with|as|using)|zugangsdaten|identifiants|credenciales)",
   ].join("|"),
   "gi",
 );
 const KINDS: readonly CueKind[] = ["password", "secret", "weak", "code", "login"];
 /** Keys that open something. */
 const SECRET_KEY =
-  /(?:api|access|account|private|secret|auth|encryption|signing|master|shared|subscription|storage|service|license|client|deploy|bot|app|admin|ssh|gpg)[-_ ]?$/i;
+  /(?:api|access|account|private|secret|auth|encryption|signing|master|shared|subscription|storage|service|license|client|deploy|bot|app|admin|ssh|gpg|product|activation|serial|recovery|unseal|setup|wi-?fi|wlan|wpa2?|network|pre-?shared)[-_ ]?$/i;
+/** Passes that do: others go through something, or are no failures. */
+const SECRET_PASS =
+  /(?:db|database|become|sudo|smtp|imap|e?mail|user|root|admin|ssh|s?ftp|redis|mysql|pg|postgres|mongo|mq|rabbit\w{0,3}|proxy|ldap|bind|store|key|http|wifi|vpn|api|sql)[-_.]?$/i;
 /** Codes that do: others are of countries, errors and programs. */
 const SECRET_CODE =
-  /(?:one[- ]time|verification|security|confirmation|2fa|mfa|otp|login|sms|backup|recovery|access|auth\w{0,12}|einmal|bestätigungs|sicherheits|zugangs)[- ]?(?:pass)?$/i;
-const SECRET_CODE_OF = /^ de (?:v[eé]rif|s[eé]|acc)[\p{L}]{1,12}/iu;
+  /(?:one[- ]time|verification|security|confirmation|2fa|mfa|otp|login|sms|backup|recovery|access|auth\w{0,12}|guard|einmal|bestätigungs|sicherheits|zugangs|zahlen|tür|freischalt|aktivierungs|pairing|activation|unlock|door|gate|alarm|entry|safe|lock|locker|vault|invit\w{1,6}|emergency|scratch|reset|device)[-_ ]?(?:pass)?$/i;
+const SECRET_CODE_OF = /^ (?:d[eio] )?(?:v[eé]rif|weryf|s[eié]|acc|autor)[\p{L}]{1,12}/iu;
+const YOUR_CODE = /\byour code is:? \d{3}[ -]?\d{3}(?!\w| \w)/i;
 
 /** A beginning or an end that every cue has. Quicker to look for, and most messages have none. */
 const ANY_CUE =
-  /pass|pwd|kennw|contrase|clave|senha|wachtw|senord|adgangsk|salasa|heslo|as[lł]o|parola|парол|密|パスワ|secret|token|creden|jwt|psk|phrase|pw|mdp|auth|cookie|sid|sig|key|dsn|code|digo|otp|[2m]fa|pin|tan|creds|login|log in |logg|zugangs|identif/i;
+  /pass|pwd|kennw|contrase|clave|senha|wachtw|senord|adgangsk|salasa|heslo|as[lł]o|parol(?:a|en)|парол|密|パスワ|비밀|şifre|jelsz|mật|סיס|κωδ|ssel|salt|puk|ssn|combina|mnemon|(?:seed|wallet|very|ckup)[- ]?words|secret|token|creden|jwt|psk|phrase|pw|mdp|auth|cookie|sid|sig|key|dsn|code|codice|kod |digo|otp|[2m]fa|pin|tan|creds|login|log in |logg|zugangs|identif/i;
 
 export function redactNamed(text: string): string {
   if (!ANY_CUE.test(text)) return text;
@@ -51,7 +55,8 @@ export function redactNamed(text: string): string {
 function secretsNear(text: string, cue: Cue, done: number): readonly Span[] {
   const before = secretBefore(text, cue, done);
   const labelled = labelledSecret(text, cue);
-  const behind = labelled === undefined ? secretsInSentence(text, cue) : [labelled];
+  const inSentence = labelled === undefined || cue.kind === "code" ? secretsInSentence(text, cue) : [];
+  const behind = labelled === undefined || inSentence.length > 0 ? inSentence : [labelled];
   return before === undefined ? behind : [before, ...behind];
 }
 
@@ -75,9 +80,15 @@ function kindOf(text: string, match: RegExpExecArray, start: number, end: number
   const kind = KINDS[match.slice(1).findIndex((group) => group !== undefined)];
   const word = match[0].toLowerCase();
   if (word === "key" && SECRET_KEY.test(text.slice(Math.max(0, start - 16), start))) return "secret";
-  if (!/^c[oó]d/.test(word)) return kind;
+  if (/^(?:pass|pw)$/.test(word) && SECRET_PASS.test(text.slice(Math.max(0, start - 10), start))) return "password";
+  // One of digits only is rather a code.
+  if (/^pass.?code$/.test(word) && /^(?: is|:)? ?(?:\d{4,10}(?!\w)|\[redacted)/.test(text.slice(end, end + 16)))
+    return "code";
+  if (!/^(?:c[oó]d|kod|comb)/.test(word)) return kind;
   const isSecret =
-    SECRET_CODE.test(text.slice(Math.max(0, start - 24), start)) || SECRET_CODE_OF.test(text.slice(end, end + 24));
+    SECRET_CODE.test(text.slice(Math.max(0, start - 24), start)) ||
+    SECRET_CODE_OF.test(text.slice(end, end + 24)) ||
+    YOUR_CODE.test(text.slice(Math.max(0, start - 5), end + 16));
   return isSecret ? kind : undefined;
 }
 
@@ -97,8 +108,12 @@ function beginsInside(text: string, start: number): boolean {
   return (isLower(before) && isLower(first)) || isUpper(before);
 }
 
-/** `dbpass`, `storepass`, but no `bypass`. */
+/** `dbpass`, `storepass`, but no `bypass`; `rootpw`, `Einmalcode`, `PHPSESSID`. */
 function isJoined(text: string, start: number): boolean {
+  // Which code it is was asked before.
+  if (text.startsWith("code", start)) return true;
+  if (/^sid$/i.test(text.slice(start, start + 3))) return /sess?$/i.test(text.slice(Math.max(0, start - 4), start));
+  if (text.startsWith("pw", start)) return /(?:bind|root|admin|user)$/i.test(text.slice(Math.max(0, start - 5), start));
   return (
     text.startsWith("pass", start) &&
     !/(?:by|com|sur|tres|over|under)$/i.test(text.slice(Math.max(0, start - 5), start))

@@ -1,56 +1,107 @@
 /** A secret in a sentence: "the password for staging is now …", "use … as the password". */
 import type { Cue, Span } from "./cue.ts";
 import type { Value } from "./value.ts";
-import { isCodeOrSeed } from "./labelled.ts";
+import { groupedCode, isCodeOrSeed } from "./codes.ts";
 import { isRandomRun } from "./random-run.ts";
 import { isHash, isWord, looksSecret, readValue, redactedPart, withoutSentenceEnd } from "./value.ts";
+import { isPhrase, passphraseAt, passwordForProgram, walletWords } from "./words.ts";
 
 /** Words that say that the secret itself comes next. */
 const TELLS =
-  /^(?:is|was|are|were|be|being|to|from|=|equals|reads|says|ist|war|lautet|lauten|sind|zu|auf|von|est|était|sont|es|era|son|é|è|foi|sono|to|är|er|on|jest|là|это|—|–|-|->|→)$/i;
+  /^(?:is|was|are|were|be|being|=|equals|reads|says|ist|war|lautet|lauten|sind|est|était|sont|es|era|son|é|è|foi|sono|är|er|jest|là|это|—|–|-|->|→)$/i;
+/** Words that may say so, or where the secret belongs: "changed to …", "the password to the server". */
+const MAY_TELL = /^(?:to|from|zu|auf|von|on)$/i;
 /** Words that may stand between. */
 const MAY_STAND =
-  /^(?:now|still|currently|actually|just|simply|again|also|probably|set|changed|reset|updated|rotated|called|the|following|this|that|it|in|for|of|on|at|the|a|an|my|our|your|his|her|their|its|new|old|temporary|temp|default|current|initial|same|jetzt|nun|noch|aktuell|immer|neue[rsn]?|alte[rsn]?|für|der|die|das|den|dem|vom|zum|zur|im|am|maintenant|toujours|pour|de|du|des|la|le|les|ahora|todavía|para|el|los|del|agora|do|da|per|il|lo|voor|van|het|een|nu)$/i;
+  /^(?:now|still|currently|actually|just|simply|again|also|probably|set|changed|reset|updated|rotated|called|the|following|this|that|it|in|for|of|at|a|an|my|our|your|his|her|their|its|new|old|temporary|temp|default|current|initial|same|jetzt|nun|noch|aktuell|immer|neue[rsn]?|alte[rsn]?|für|der|die|das|den|dem|vom|zum|zur|im|am|maintenant|toujours|pour|de|du|des|la|le|les|ahora|todavía|para|el|los|del|agora|do|da|per|il|lo|voor|van|het|een|nu)$/i;
 const GAP =
-  /[ \t]{0,4}(?:\r?\n[ \t]{0,8})?(?:[:=,：]|(?<=\s)\(|->|→|是|为|為|は){0,2}[ \t]{0,4}(?:\r?\n[ \t]{0,8}){0,2}/y;
-const TELLING_GAP = /[:=：→是为為は]|->/;
+  /[ \t]{0,4}(?:\r?\n[ \t]{0,8})?(?:[:=,：]|(?<=\s)\(|->|→|是|为|為|は|는|은){0,2}[ \t]{0,4}(?:\r?\n[ \t]{0,8}){0,2}/y;
+const TELLING_GAP = /[:=：→是为為は는은]|->/;
+/** What stands before each of a list of codes, and between them. */
+const BULLET = /(?:[*•-]|\d{1,2}[.)])[ \t]{1,4}(?=\S)/y;
+const NEXT_CODE = /["']?(?:,?\s{1,40}|,)(?:(?:[*•-]|\d{1,2}[.)])[ \t]{1,4})?["']?/y;
 const AND_ANOTHER =
   /["'`”»]{0,1},?[ \t]{1,3}(?:to|into|and|or|then|auf|zu|und|oder|à|et|ou|a|y|o|e|en|of|->|→)[ \t]{1,3}|["'`”»]{0,1}(?:,[ \t]?|[ \t]?\/[ \t]?)/y;
 const MOST_WORDS = 8;
+const MOST_OTHERS = 24;
 
 export function secretsInSentence(text: string, cue: Cue): readonly Span[] {
-  if (!/^(?:s|\d{0,2})$/.test(text.slice(cue.end, cue.nameEnd))) return [];
-  const first = cue.kind === "login" ? secondOfPair(text, cue) : (mnemonic(text, cue) ?? firstSecret(text, cue));
+  if (!/^(?:s|\d{0,2})$/.test(text.slice(cue.end, cue.nameEnd)) || text.startsWith("dentified", cue.start + 1))
+    return [];
+  const first = cue.kind === "login" ? secondOfPair(text, cue) : (walletWords(text, cue) ?? firstSecret(text, cue));
   return first === undefined ? [] : [first, ...othersBehind(text, cue, first)];
 }
 
 function firstSecret(text: string, cue: Cue): Span | undefined {
   if (cue.kind === "weak" && !/^(?:pass|pw|mdp)$/i.test(text.slice(cue.start, cue.end))) return undefined;
-  let at = cue.nameEnd;
-  let isTold = false;
+  let at = cue.kind === "code" ? beginningOfList(text, cue) : cue.nameEnd;
+  let isTold = at > cue.nameEnd || (cue.kind === "weak" && isBehindUser(text, cue));
+  let mayBeTold = false;
   let plainWords = 0;
   for (let count = 0; count < MOST_WORDS; count++) {
     GAP.lastIndex = at;
     const [gap = ""] = GAP.exec(text) ?? [];
-    if (gap === "") return undefined;
+    if (gap === "" && (count > 0 || at === cue.nameEnd)) return undefined;
     if (TELLING_GAP.test(gap)) isTold = true;
     else if (gap.includes("\n") && !isTold) return undefined;
-    const value = readValue(text, at + gap.length);
+    const start = behindBullet(text, at + gap.length, cue);
+    const value = valueAt(text, start, cue);
     if (value === undefined) return undefined;
     const redacted = redactedPart(value);
     if (redacted !== undefined) return redacted;
+    const bond = isTold || mayBeTold ? "told" : count === 0 ? "next" : "near";
+    const words = wordsAt(
+      text,
+      start,
+      cue,
+      isTold || (value.isQuoted && count === 0) || (mayBeTold && isPhrase(text, cue)),
+    );
+    if (words !== undefined) return words;
     const word = withoutSentenceEnd(value);
-    if (isSecretWord(word, cue, isTold ? "told" : count === 0 ? "next" : "near")) return word;
+    if (isSecretWord(word, cue, bond)) return word;
     const end = text.slice(word.end, value.end);
     if (/[.?;)]/.test(end) || /[!]$/.test(word.text)) return undefined;
-    if (TELLS.test(word.text) || end.includes(":")) isTold = true;
+    if (MAY_TELL.test(word.text)) mayBeTold = true;
+    else if (TELLS.test(word.text) || end.includes(":")) isTold = true;
     else if (!MAY_STAND.test(word.text)) {
       // Something else is told.
       if (isTold || ++plainWords > 3) return undefined;
+      mayBeTold = false;
     }
     at = value.end + (value.isQuoted ? 1 : 0);
   }
   return undefined;
+}
+
+const LIST = /["']?[ \t]{0,4}[:=][ \t]{0,4}\[\s{0,40}/y;
+
+/** `"recovery_codes": ["…", "…"]` */
+function beginningOfList(text: string, { nameEnd }: Cue): number {
+  LIST.lastIndex = nameEnd;
+  return LIST.test(text) ? LIST.lastIndex : nameEnd;
+}
+
+function behindBullet(text: string, at: number, cue: Cue): number {
+  BULLET.lastIndex = at;
+  return cue.kind === "code" && /\s/.test(text.charAt(at - 1)) && BULLET.test(text) ? BULLET.lastIndex : at;
+}
+
+/** "user mailer, pass …" */
+function isBehindUser(text: string, { nameStart }: Cue): boolean {
+  return /\b(?:user(?:name)?|login):? \S{1,64}(?:[,;] (?:and )?| and | \/ )$/i.test(
+    text.slice(Math.max(0, nameStart - 90), nameStart),
+  );
+}
+
+/** Codes are often written in groups, as are keys that somebody has to type. */
+function valueAt(text: string, at: number, { kind, start, end }: Cue): Value | undefined {
+  const isTyped = kind === "code" || (kind === "secret" && /key$/i.test(text.slice(start, end)));
+  return (isTyped ? groupedCode(text, at) : undefined) ?? readValue(text, at);
+}
+
+function wordsAt(text: string, at: number, cue: Cue, isTold: boolean): Span | undefined {
+  if (cue.kind !== "password") return undefined;
+  return (isTold ? passphraseAt(text, at, cue) : undefined) ?? passwordForProgram(text, at, cue);
 }
 
 /** How the word is bound to the cue: said to be it, right behind it, or somewhere behind it. */
@@ -70,19 +121,9 @@ function isSecretWord({ text: written, isQuoted }: Value, cue: Cue, bond: Bond):
   return /^\d{5,}$/.test(written) || (isQuoted && !isWord(written) && /^\S+$/.test(written));
 }
 
-/** Twelve words or more from which a wallet can be made again. */
-const MNEMONIC = /[^\n]{0,40}?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![a-z])/y;
-
-function mnemonic(text: string, cue: Cue): Span | undefined {
-  if (!/(?:seed|recovery|backup|mnemonic)[- ]?phrase$/i.test(text.slice(cue.start, cue.end))) return undefined;
-  GAP.lastIndex = cue.nameEnd;
-  MNEMONIC.lastIndex = cue.nameEnd;
-  const words = MNEMONIC.exec(text)?.[1];
-  return words === undefined ? undefined : { start: MNEMONIC.lastIndex - words.length, end: MNEMONIC.lastIndex };
-}
-
 /** `admin / password`, `admin:password` */
-const PAIR = /(?:[ \t:]{1,3}[A-Za-z]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}(?: ?\/ ?| \| |:)(?=["'`]?[^\s"'`/]{4,128})/y;
+const PAIR =
+  /(?:[ \t:]{1,3}[A-Za-z]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}(?: ?\/ ?| \| |:|(?<=@[\w.-]{1,64}) and )(?=["'`]?[^\s"'`/]{4,128})/y;
 
 function secondOfPair(text: string, cue: Cue): Span | undefined {
   PAIR.lastIndex = cue.nameEnd;
@@ -97,10 +138,9 @@ function secondOfPair(text: string, cue: Cue): Span | undefined {
 function othersBehind(text: string, cue: Cue, first: Span): readonly Span[] {
   const found: Span[] = [];
   let { end } = first;
-  while (found.length < 4) {
-    AND_ANOTHER.lastIndex = end;
-    if (!AND_ANOTHER.test(text)) return found;
-    const value = readValue(text, AND_ANOTHER.lastIndex);
+  while (found.length < MOST_OTHERS) {
+    const at = behindDivider(text, end, cue);
+    const value = at === undefined ? undefined : valueAt(text, at, cue);
     if (value === undefined) return found;
     const redacted = redactedPart(value);
     const word = redacted ?? withoutSentenceEnd(value);
@@ -111,12 +151,20 @@ function othersBehind(text: string, cue: Cue, first: Span): readonly Span[] {
   return found;
 }
 
+function behindDivider(text: string, end: number, cue: Cue): number | undefined {
+  for (const divider of cue.kind === "code" ? [AND_ANOTHER, NEXT_CODE] : [AND_ANOTHER]) {
+    divider.lastIndex = end;
+    if (divider.test(text)) return divider.lastIndex;
+  }
+  return undefined;
+}
+
 function isAnother(written: string, cue: Cue): boolean {
   return cue.kind === "code" ? isCodeOrSeed(written) : looksSecret(written, cue.kind !== "password");
 }
 
 const SAID_BEFORE =
-  /(?:^|\s)(\S{4,128})\s{1,2}(?:as|is|was|for|als|ist|für|comme|est|como|es|come|per|om|som)\s{1,2}(?:(?:the|a|an|my|our|your|its|new|old|right|correct|current|root|admin|user|db|database|das|dein|mein|unser|neue[sr]?|le|la|el|il|nouveau|nueva|sua|mot|de)\s{1,2}){0,4}[\w.-]{0,20}\s?$/i;
+  /(?:^|\s)(\S{4,128})\s{1,2}(?:[–—-]\s)?(?:(?:that|this|which|it)(?:['’]s| is)|das ist|c['’]est|as|is|was|for|als|ist|für|comme|est|como|es|come|per|om|som)\s{1,2}(?:(?:the|a|an|my|our|your|its|new|old|right|correct|current|root|admin|user|db|database|das|dein|mein|unser|neue[sr]?|le|la|el|il|nouveau|nueva|sua|mot|de)\s{1,2}){0,4}[\w.-]{0,20}\s?$/i;
 const LOOK_BACK = 160;
 
 /** "use … as the password" */

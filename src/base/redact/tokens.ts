@@ -1,15 +1,16 @@
 /** Secrets that are known by their shape: private keys, the tokens of vendors, long random runs, addresses. */
+import type { Span } from "./cue.ts";
 import { REDACTED, keepingFirstGroup } from "./mark.ts";
 import { isRandomRun } from "./random-run.ts";
 
 const KEY_BLOCK =
-  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
+  /-----BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V\d)-----[\s\S]*?(?:-----END [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|Static key V\d)-----|$)/g;
 /** PuTTY's. */
 const KEY_LINES = /(\bPrivate-Lines: ?\d{1,4}(?:\s|\\[nr]){1,4})(?:[A-Za-z0-9+/=]{4,80}(?:\s|\\[nr]|$){1,4}){1,500}/g;
 
 export function redactKeyBlocks(text: string): string {
   let result = text;
-  if (result.includes("PRIVATE KEY")) result = withoutCutBlock(result.replace(KEY_BLOCK, keepingFirstGroup));
+  if (result.includes("-----")) result = withoutCutBlock(result.replace(KEY_BLOCK, keepingFirstGroup));
   return result.includes("Private-Lines") ? result.replace(KEY_LINES, `$1${REDACTED}\n`) : result;
 }
 
@@ -53,13 +54,15 @@ const SLACK = /^x(?:ox|app|wfp)/;
 const SHAPED_TOKEN = new RegExp(
   [
     String.raw`\b(AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`,
-    // Twilio's and Mailchimp's.
-    String.raw`\b(SK|AC)[0-9a-f]{32}\b|\b[0-9a-f]{32}-us\d{1,2}\b`,
+    // PostgreSQL's stored passwords; Twilio's and Mailchimp's.
+    String.raw`\b(SK|AC|md5)[0-9a-f]{32}\b|\b[0-9a-f]{32}-us\d{1,2}\b`,
     // Telegram's, which stands in every address as "bot<id>:<secret>"; Discord's; Terraform's; Azure's.
     String.raw`(?<!\d)\d{8,12}:[A-Za-z0-9_-]{35,64}(?![A-Za-z0-9_-])|(?<![\w-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,64}(?![\w-])`,
     String.raw`(?<!\w)\w{14}\.atlasv1\.[\w-]{30,128}|(?<![\w~.-])[\w~.-]{3}[78]Q~[\w~.-]{30,40}`,
     // Asana's and ClickUp's.
     String.raw`(?<![\w/])[0-2]\/\d{12,20}:[0-9a-f]{32}\b|\b(pk_)\d{5,12}_[A-Z0-9]{32}\b`,
+    // Keys of licenses and of encrypted disks, in groups.
+    String.raw`(?<![\w-])(?=[A-Z-]{0,28}\d)(?=[\d-]{0,28}[A-Z])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![\w-])|(?<![\w-])\d{6}(?:-\d{6}){7}(?![\w-])`,
     // JSON Web Tokens, also without their last part.
     String.raw`(?<![\w-])(eyJ)[\w-]{8,8192}(?:\.[\w-]{8,8192}){1,4}\.?`,
   ].join("|"),
@@ -70,34 +73,41 @@ const AUTHORIZATION =
   /(\b(?:bearer|basic|ssws|flyv1|negotiate)\s{1,3})(?=[^\s\d]{0,8192}\d|\S{24})[A-Za-z0-9._~+/=-]{16,8192}/gi;
 
 /** Tokens are longer than most words. Only what is so long is looked at more closely. */
-const LONG_RUN = /(?<![A-Za-z0-9_./+:=~-])[A-Za-z0-9_./+:=~-]{15}/g;
-const RUN_ON = /[A-Za-z0-9_./+:=~-]{1,8192}/y;
+const LONG = 15;
 
 export function redactTokens(text: string): string {
-  LONG_RUN.lastIndex = 0;
-  let match = LONG_RUN.exec(text);
-  if (match === null) return text;
   let result = "";
   let done = 0;
-  for (; match !== null; match = LONG_RUN.exec(text)) {
+  for (let run = nextLongRun(text, 0); run !== undefined; run = nextLongRun(text, run.end)) {
     // The letter of a written line break is no part of it.
-    const start = match.index + (text.charAt(match.index - 1) === "\\" ? 1 : 0);
-    const end = runEnd(text, LONG_RUN.lastIndex);
-    const run = text.slice(start, end);
-    const safe = redactRun(run, text, start);
-    if (safe !== run) {
-      result += text.slice(done, start) + safe;
-      done = end;
-    }
-    LONG_RUN.lastIndex = end;
+    const start = run.start + (text.charAt(run.start - 1) === "\\" ? 1 : 0);
+    const written = text.slice(start, run.end);
+    const safe = redactRun(written, text, start);
+    if (safe === written) continue;
+    result += text.slice(done, start) + safe;
+    done = run.end;
   }
   return (done === 0 ? text : result + text.slice(done)).replace(AUTHORIZATION, keepingFirstGroup);
 }
 
-function runEnd(text: string, from: number): number {
-  let end = from;
-  for (RUN_ON.lastIndex = end; RUN_ON.test(text); RUN_ON.lastIndex = end) end = RUN_ON.lastIndex;
-  return end;
+/** Looks only at every fifteenth sign, because a long run cannot stand between two of them: an expression reads all. */
+function nextLongRun(text: string, from: number): Span | undefined {
+  for (let at = from + LONG - 1; at < text.length; at += LONG) {
+    if (!isRunSign(text.charCodeAt(at))) continue;
+    let start = at;
+    while (start > from && isRunSign(text.charCodeAt(start - 1))) start--;
+    let end = at + 1;
+    while (end < text.length && isRunSign(text.charCodeAt(end))) end++;
+    if (end - start >= LONG) return { start, end };
+    at = end;
+  }
+  return undefined;
+}
+
+const RUN_SIGNS = Array.from({ length: 128 }, (_, code) => /[A-Za-z0-9_./+:=~-]/.test(String.fromCharCode(code)));
+
+function isRunSign(code: number): boolean {
+  return RUN_SIGNS[code] === true;
 }
 
 /** Without a sign that divides words. */
@@ -135,7 +145,7 @@ const PASSWORD_IN_ADDRESS = /(:\/\/[^\s:/@"'`<>]{0,256}:)(?!\d{1,5}[/?#])[^\s"'`
 const TOKEN_IN_ADDRESS = /(:\/\/)[A-Za-z0-9_.~-]{20,8192}(?=@)/g;
 /** Whoever knows the address of a hook may call it. */
 const HOOK = /(\/\/[\w.-]{0,100}hooks?[\w.-]{0,100}\/|\/(?:web)?hooks?\w{0,10}\/)([\w@/=+-]{16,8192})(?!\.\w)/gi;
-const HOOK_SECRET = /(?=[A-Za-z_-]{0,80}\d)[\w-]{20}|[A-Za-z0-9]{6,}\/[A-Za-z0-9]{6,}\/\w{16}/;
+const HOOK_SECRET = /catch\/\d{4,12}\/\w{5}|(?=[A-Za-z_-]{0,80}\d)[\w-]{20}|[A-Za-z0-9]{6,}\/[A-Za-z0-9]{6,}\/\w{16}/;
 
 export function redactAddresses(text: string): string {
   let result = text;

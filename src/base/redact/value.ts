@@ -9,7 +9,8 @@ export interface Value extends Span {
 }
 
 const LONGEST = 8192;
-const OPENING_QUOTE = /\\{0,4}["'`“„«‘]/y;
+/** Some languages have a letter before it that says what kind of text follows. */
+const OPENING_QUOTE = /(?:[NEbru]|@)?\\{0,4}["'`“„«‘]/y;
 const CLOSING: Readonly<Record<string, string>> = { "“": "”", "„": "“", "«": "»", "‘": "’" };
 /** To the next space; a comma, a semicolon or an ampersand ends it if something follows that it would divide. */
 const BARE =
@@ -71,13 +72,13 @@ export function redactedPart({ start, text }: Value): Span | undefined {
 
 /** A type, a call, a member of something, a name in capitals: a program speaks of a secret and holds none. */
 const CODE =
-  /^(?:[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][\w$]*){0,6}!?(?:\(|\[|<|\{$|=>)|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*){0,6}\(.{0,400}\)|[\w$.]+\?\.|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(|\(|\{|\[|=>|(?:process|this|self|import|config|options?|env|req|request|res|os|args?|params?|props|state|ctx|context|settings|secrets|vars?|local|data|event|input|body|user)\??\.[\w$.?[\]]+[!)]?$|[a-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*){0,4}\.\w*(?:[Tt]oken|[Ss]ecret|[Pp]assword|[Kk]ey|value|text)s?[!)]{0,2}$|[A-Z]{2,}(?:_[A-Z]+)+$|\/)/;
+  /^(?:[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][\w$]*){0,6}!?(?:\(|\[|<|\{$|=>)|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*){0,6}\(.{0,400}\)|[\w$.]+\?\.|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+\(|\(|\{|\[|=>|(?:process|this|self|NodeJS|React|Buffer|System|import|config|options?|env|req|request|res|os|args?|params?|props|state|ctx|context|settings|secrets|vars?|local|data|event|input|body|user)\??\.[\w$.?[\]]+[!)]?$|[a-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*){0,4}\.\w*(?:[Tt]oken|[Ss]ecret|[Pp]assword|[Kk]ey|value|text)s?[!)]{0,2}$|[A-Z]{2,}(?:_[A-Z]+)+$|\/)/;
 const WORD =
   /^(?:string|number|boolean|bool|object|unknown|undefined|null|none|nil|true|false|void|never|any|str|bytes|buffer|text|optional|required|needed|missing|invalid|incorrect|wrong|expired|empty|unset|changed|rotated|revoked|leaked|exposed|enabled|disabled|default|correct|valid|stored|saved|hashed|encrypted|plaintext|plain|hidden|masked|secret|token|password|await|async|new|typeof|readonly|function|return|const|yes|no|not|is|are|was|the|a|an|and|or|in|on|of|for|from|to|see|same|both|only|with|without|should|must|can|will|has|have|does|did|flag|option|argument|parameter|field|value|header|file|variable|based|auth|oauth|bearer|basic|ok|okay|failed|error|tbd|todo|n\/a|unchanged|ignored|redacted|generated|random|provided|given|input|again|there|here|this|that|it|we|you|they|because|which|when|where|how|what|who|why|never|always|also|already|still)[.,;:!?)\]}|&>[]*$/i;
 const PATH =
   /^(?:[.~]{0,2}\/|@[\w-]+\/|[A-Za-z]:\\|https?:|file:|\w[\w.@-]*\/[\w./@-]*$)|^[\w./@-]+\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|txt|py|go|rs|rb|java|kt|php|sh|env|ini|cfg|conf|html?|css|s?css|sql|lock|log|pem|crt|key|csv|xml|vue|svelte|xlsx?|docx?|pptx?|pdf|png|jpe?g|svg|gif|webp|mp[34]|mov|zip|t?gz|tar|db|sqlite|jsonl|bak|ppk|p12|pfx|jks)(?::\d+)*$/;
 const MEASURE =
-  /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|(?:[-/](?:[a-z]{1,12})){1,3})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$|^v\d[\w.-]*$/;
+  /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|(?:[-/](?:[a-z]{1,12})){1,3})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$|^v\d[\d.]*(?:[-+.][\w.+-]*|(?:alpha|beta|rc|pre|dev|[a-z])\d{0,3})?$/;
 const HASH = /^(?:0x)?[0-9a-f]{7,64}$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Names that end in a number, as versions and algorithms have them. */
 const NUMBERED =

@@ -18,11 +18,16 @@ const FIRST_ROWS = 2048;
 /** The weights of a feature: its number among those that were met so far. */
 type Row = number;
 
-/** By the number of a part. */
+/** The table has no such feature. */
+const NONE: Row = -1;
+
+/** By the number of a part; undefined until somebody asks. */
 type Rows = (Row | undefined)[];
 
 /** What begins with one word or part: the row of its own, and of it with what stands beside it. */
 export interface Group {
+  /** As it is written, from the tab behind its name on. */
+  line: string;
   own: Row | undefined;
   before: Rows;
   after: Rows;
@@ -30,11 +35,11 @@ export interface Group {
   run: (Rows | undefined)[];
 }
 
-/** Groups are read when they are first asked for: a message uses few of all words. */
+/** Everything is looked up when it is first asked for: a message uses little of it. */
 export interface Weights {
   word: (word: KnownWord) => Group | undefined;
   part: (part: number) => Group | undefined;
-  named: (name: string) => Row | undefined;
+  named: (name: string) => Row;
 }
 
 /**
@@ -51,7 +56,7 @@ export function readWeights(table: string): Weights {
     const end = newline < 0 ? table.length : newline;
     const tab = table.indexOf("\t", start);
     if (tab > 0 && tab < end) {
-      const line = table.slice(tab + 1, end);
+      const line = table.slice(tab, end);
       if (table.startsWith(WORD, start)) words.set(table.slice(start + WORD.length, tab), line);
       else if (table.startsWith(PART, start)) parts[partNumber(table.slice(start + PART.length, tab))] = line;
       else names.set(table.slice(start, tab), line);
@@ -61,7 +66,7 @@ export function readWeights(table: string): Weights {
   const groupIn = (groups: Map<string, Group | string>, name: string): Group | undefined => {
     const known = groups.get(name);
     if (typeof known !== "string") return known;
-    const group = readGroup(known);
+    const group = newGroup(known);
     groups.set(name, group);
     return group;
   };
@@ -69,28 +74,42 @@ export function readWeights(table: string): Weights {
     word: (word) => (word.weights === "unread" ? (word.weights = groupIn(words, word.text)) : word.weights),
     part(part) {
       const known = parts[part];
-      return typeof known === "string" ? (parts[part] = readGroup(known)) : known;
+      return typeof known === "string" ? (parts[part] = newGroup(known)) : known;
     },
-    named: (name) => groupIn(names, name)?.own,
+    named: (name) => ownRow(groupIn(names, name)),
   };
 }
 
 const WORD = "word ";
 const PART = "part ";
 
-function readGroup(line: string): Group {
-  const group: Group = { own: undefined, before: [], after: [], run: [] };
-  for (const entry of line.split("\t")) {
-    const equals = entry.lastIndexOf("=");
-    const row = addRow(entry.slice(equals + 1));
-    const beside = entry.slice(1, equals);
-    const blank = beside.indexOf(" ");
-    if (equals === 0) group.own = row;
-    else if (entry.startsWith("<")) group.before[partNumber(beside)] = row;
-    else if (blank < 0) group.after[partNumber(beside)] = row;
-    else (group.run[partNumber(beside.slice(0, blank))] ??= [])[partNumber(beside.slice(blank + 1))] = row;
-  }
-  return group;
+function newGroup(line: string): Group {
+  return { line, own: undefined, before: [], after: [], run: [] };
+}
+
+function ownRow(group: Group | undefined): Row {
+  return group === undefined ? NONE : (group.own ??= findRow(group, ""));
+}
+
+function rowBefore(group: Group, part: number): Row {
+  return (group.before[part] ??= findRow(group, `<${nameOf(part)}`));
+}
+
+function rowAfter(group: Group, part: number): Row {
+  return (group.after[part] ??= findRow(group, `>${nameOf(part)}`));
+}
+
+function rowOfRun(group: Group, second: number, third: number): Row {
+  const rows = (group.run[second] ??= []);
+  return (rows[third] ??= findRow(group, `>${nameOf(second)} ${nameOf(third)}`));
+}
+
+function findRow({ line }: Group, entry: string): Row {
+  const found = line.indexOf(`\t${entry}=`);
+  if (found < 0) return NONE;
+  const start = found + entry.length + 2;
+  const tab = line.indexOf("\t", start);
+  return addRow(line.slice(start, tab < 0 ? undefined : tab));
 }
 
 /** As the weights of each row are written, until somebody needs them as numbers. */
@@ -115,11 +134,13 @@ function addRow(written: string): Row {
 
 function readRow(row: Row): void {
   const place = row * ROW_WIDTH;
-  for (const [column, cell] of (cells[row] ?? "").split(",").entries()) numbers[place + column] = Number(cell);
+  const written = (cells[row] ?? "").split(",");
+  for (let column = 0; column < written.length; column += 1) numbers[place + column] = Number(written[column]);
   numbers[place + COUNTED_IN] = 0;
 }
 
 function weightOf(row: Row, column: number): number {
+  if (row === NONE) return 0;
   if (numbers[row * ROW_WIDTH + COUNTED_IN] === UNREAD) readRow(row);
   return (numbers[row * ROW_WIDTH + column] ?? 0) / 100;
 }
@@ -169,8 +190,8 @@ export interface Tally extends FeatureSink {
 export function createTally(weights: Weights): Tally {
   const scores = new Int32Array(COLUMNS);
   let sentence = 0;
-  const add = (row: Row | undefined) => {
-    if (row === undefined) return;
+  const add = (row: Row) => {
+    if (row === NONE) return;
     const place = row * ROW_WIDTH;
     const countedIn = numbers[place + COUNTED_IN];
     if (countedIn === sentence) return;
@@ -188,16 +209,16 @@ export function createTally(weights: Weights): Tally {
     word(word, before, after) {
       const group = weights.word(word);
       if (group === undefined) return;
-      add(group.own);
-      add(group.before[before]);
-      add(group.after[after]);
+      add(ownRow(group));
+      add(rowBefore(group, before));
+      add(rowAfter(group, after));
     },
-    part: (part) => add(weights.part(part)?.own),
+    part: (part) => add(ownRow(weights.part(part))),
     run(first, second, third) {
       const group = weights.part(first);
       if (group === undefined) return;
-      add(group.after[second]);
-      if (third !== 0) add(group.run[second]?.[third]);
+      add(rowAfter(group, second));
+      if (third !== 0) add(rowOfRun(group, second, third));
     },
     named: (name) => add(weights.named(name)),
     isWorthSecondLook: () => (scores[DOUBT] ?? 0) >= 0,
@@ -234,7 +255,7 @@ export function reasonsFor(type: PatternType, names: Iterable<string>, weights: 
   const column = PATTERN_TYPES.indexOf(type);
   return [...names]
     .map((name) => ({ name, row: rowOf(name, weights) }))
-    .map(({ name, row }) => ({ name, weight: row === undefined ? 0 : weightOf(row, column) }))
+    .map(({ name, row }) => ({ name, weight: weightOf(row, column) }))
     .filter(({ weight }) => weight > 0.2)
     .sort((a, b) => b.weight - a.weight)
     .slice(0, 5)
@@ -245,21 +266,24 @@ function nameOf(part: number): string {
   return PARTS[part] ?? "";
 }
 
-function rowOf(name: string, { word, part, named }: Weights): Row | undefined {
+function rowOf(name: string, { word, part, named }: Weights): Row {
   const [kind, first = "", second = "", third = ""] = name.split(" ");
+  const group = kind === "word" || kind === "word+part" ? word(knownWord(first)) : part(partNumber(first));
   switch (kind) {
     case "word":
-      return word(knownWord(first))?.own;
     case "part":
-      return part(partNumber(first))?.own;
-    case "run": {
-      const group = part(partNumber(first));
-      return third === "" ? group?.after[partNumber(second)] : group?.run[partNumber(second)]?.[partNumber(third)];
-    }
+      return ownRow(group);
     case "word+part":
-      return word(knownWord(first))?.after[partNumber(second)];
-    case "part+word":
-      return word(knownWord(second))?.before[partNumber(first)];
+      return group === undefined ? NONE : rowAfter(group, partNumber(second));
+    case "run": {
+      if (group === undefined) return NONE;
+      const after = partNumber(second);
+      return third === "" ? rowAfter(group, after) : rowOfRun(group, after, partNumber(third));
+    }
+    case "part+word": {
+      const of = word(knownWord(second));
+      return of === undefined ? NONE : rowBefore(of, partNumber(first));
+    }
     default:
       return named(name);
   }
