@@ -239,13 +239,13 @@ describe("redactText", () => {
   it("needs no more time for a long line than for many short ones", () => {
     // In the square of their length these would take from minutes to hours.
     for (const piece of ["a-", "a.", "eyJaaaaaaaa-", "://a:", "password ", "-----BEGIN ", "bearer "]) {
-      const text = piece.repeat(500_000);
+      const text = piece.repeat(200_000);
       expect(redactText(text)).toBe(text);
     }
   });
 
   it.each(["sk-", "eyJ", "bearer ", "password=", "://a:"])("survives megabytes without a break behind %j", (start) => {
-    const text = `${start}${"a".repeat(20_000_000)}`;
+    const text = `${start}${"a".repeat(10_000_000)}`;
     expect(redactText(text).length).toBeGreaterThan(text.length - 10_000);
   });
 
