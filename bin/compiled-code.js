@@ -2,7 +2,7 @@
 // and Node's own cache keeps what is compiled when a file has been loaded, before anything is called: of a program
 // that runs for a tenth of a second every function would be compiled again in each of its runs.
 "use strict";
-const { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } = require("node:fs");
+const { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const path = require("node:path");
 const { Script } = require("node:vm");
@@ -39,18 +39,31 @@ const HASHED = /-[\w-]{8}\.cjs$/;
 
 /** All functions of the programs in a folder, whether or not they would be called. */
 function keepCompiled(folder) {
-  const { setFlagsFromString } = require("node:v8");
   for (const name of readdirSync(folder).filter((one) => HASHED.test(one))) {
     const file = path.join(folder, name);
-    if (existsSync(file + COMPILED)) continue;
-    setFlagsFromString("--no-lazy");
-    const script = toScript(file);
+    if (readProgram(file).cachedDataRejected === false) continue;
+    const code = compileAll(file);
+    const unfinished = `${file}.${process.pid}.tmp`;
+    try {
+      writeFileSync(unfinished, Buffer.concat([code, code]), { flush: true });
+      renameSync(unfinished, file + COMPILED);
+    } finally {
+      rmSync(unfinished, { force: true });
+    }
+  }
+}
+
+function compileAll(file) {
+  const { setFlagsFromString } = require("node:v8");
+  let script;
+  setFlagsFromString("--no-lazy");
+  try {
+    script = toScript(file);
+  } finally {
     // As it will be read: V8 refuses what was made with other settings.
     setFlagsFromString("--lazy");
-    const unfinished = `${file}.${process.pid}.tmp`;
-    writeFileSync(unfinished, script.createCachedData());
-    renameSync(unfinished, file + COMPILED);
   }
+  return script.createCachedData();
 }
 
 function toScript(file, cachedData) {
@@ -59,10 +72,14 @@ function toScript(file, cachedData) {
   return new Script(wrapped, { filename: file, cachedData });
 }
 
+/** It is there twice: V8 believes whatever it reads, and nothing else finds out as quickly that some of it is damaged. */
 function readKept(file) {
+  let kept;
   try {
-    return readFileSync(file);
+    kept = readFileSync(file);
   } catch {
     return undefined;
   }
+  const code = kept.subarray(0, kept.length / 2);
+  return code.equals(kept.subarray(kept.length / 2)) ? code : undefined;
 }

@@ -61,7 +61,7 @@ await joinFiles({ "scan-thread": `${root}dist/${SCAN_THREAD}` }, {});
 const hook = await joinFiles({ hook: `${root}dist/${HOOK}` }, HOOK_OUTPUT);
 writeFileSync(`${root}dist/bin/hook.cjs`, `module.exports = require("./${hook}");\n`);
 // By the Node that will run it, which need not be the one that builds.
-const bundledNode = `${root}node_modules/node/bin/node`;
+const bundledNode = `${root}node_modules/node/bin/${process.platform === "win32" ? "node.exe" : "node"}`;
 execFileSync(existsSync(bundledNode) ? bundledNode : process.execPath, [`${root}scripts/compile-hook.js`]);
 
 async function joinFiles(input, output) {
@@ -82,7 +82,7 @@ async function joinFiles(input, output) {
     ...output,
   });
   await bundle.close();
-  return files.find(({ isEntry }) => isEntry === true)?.fileName;
+  return files.find(({ isEntry }) => isEntry === true).fileName;
 }
 
 // React decides by this variable whether it is the small and quick one.

@@ -14,7 +14,7 @@ import "../src/handoff/extract/read-message.ts";
 import "../src/handoff/patterns/detect-patterns.ts";
 import { PATTERN_TYPES, type PatternType } from "../src/handoff/patterns/note.ts";
 import { EXPRESSIONS } from "../src/handoff/patterns/pattern.ts";
-import { EDGE, OPENING } from "../src/handoff/patterns/presence.ts";
+import { EDGE, forgetTriggers, OPENING } from "../src/handoff/patterns/presence.ts";
 import { writeWeights } from "../src/handoff/patterns/score.ts";
 import { readSentences } from "../src/handoff/patterns/sentences.ts";
 import {
@@ -39,11 +39,9 @@ const MESSAGES = new URL("../test/fixtures/handoff/messages.jsonl", import.meta.
 
 const args = new Set(process.argv.slice(2));
 const messages = await readLabelled(MESSAGES);
-if (!args.has("--dry-run")) {
-  // What this process has read of them stays so: from here on every expression is tried on everything.
-  await writeTriggers(new Map());
-  await writeTriggers(findTriggers());
-}
+// Those that are there may be of expressions that were changed since.
+forgetTriggers();
+if (!args.has("--dry-run")) await writeTriggers(findTriggers());
 if (args.has("--triggers")) process.exit();
 const examples = toExamples(messages);
 const thresholds = new Map<Target, number>();

@@ -1,6 +1,6 @@
 /** Programs whose functions are compiled beforehand: they are what they were, whatever became of the compiled code. */
 import { execFileSync } from "node:child_process";
-import { readdirSync, statSync, truncateSync } from "node:fs";
+import { readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -48,10 +48,18 @@ describe("a program", () => {
     expect(compile(program.path)).toEqual(kept);
   });
 
-  it.each([0, 7, 200])("runs where what is kept of it was cut after %i bytes", (bytes) => {
+  it.each([0, 7, 200])("runs where what is kept of it was cut after %i bytes, and it is made anew", (bytes) => {
     for (const { name } of compile(program.path)) truncateSync(program.join(name), bytes);
-    expect(takenBy(program.path, [SUM, PLUS])).toEqual([false, false]);
-    expect(sumIn(program.path)).toBe(5);
+    expectMadeAnew(program.path);
+  });
+
+  it.each([100, 0.3, 0.7])("runs where what is kept of it is damaged from %d on, and it is made anew", (place) => {
+    for (const { name } of compile(program.path)) {
+      const kept = readFileSync(program.join(name));
+      const start = place < 1 ? Math.floor(place * kept.length) : place;
+      writeFileSync(program.join(name), kept.fill(0, start));
+    }
+    expectMadeAnew(program.path);
   });
 
   it("runs under settings that what is kept of it was not made with", () => {
@@ -60,6 +68,14 @@ describe("a program", () => {
     expect(sumIn(program.path, ["--no-opt"])).toBe(5);
   });
 });
+
+function expectMadeAnew(folder: string): void {
+  expect(takenBy(folder, [SUM, PLUS])).not.toContain(true);
+  expect(sumIn(folder)).toBe(5);
+  compile(folder);
+  expect(takenBy(folder, [SUM, PLUS])).toEqual([true, true]);
+  expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+}
 
 function programsIn(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.endsWith(".cjs") && name !== "hook.cjs");

@@ -64,6 +64,12 @@ function readTree(): Tree {
   };
 }
 
+/** For whoever finds out anew what the triggers are: every expression is tried on everything from here on. */
+export function forgetTriggers(): void {
+  const nothing = new Uint16Array(AT_OPENING + 1);
+  tree = { next: nothing, from: nothing, found: nothing, lists: nothing, places: new Map() };
+}
+
 function toNumbers(base64: string): Uint16Array {
   const bytes = Buffer.from(base64, "base64");
   // A copy: the bytes may begin at an odd place of a larger piece of memory.
@@ -71,21 +77,21 @@ function toNumbers(base64: string): Uint16Array {
 }
 
 export function presenceIn(plain: string): Presence {
-  const grown = (tree ??= readTree());
-  const present = new Int32Array((grown.places.size >> 5) + 1);
+  const triggers = (tree ??= readTree());
+  const present = new Int32Array((triggers.places.size >> 5) + 1);
   const letters = lettersOf(plain);
-  walk(grown, AT_OPENING, letters, 0, present);
+  walk(triggers, AT_OPENING, letters, 0, present);
   let isInWord = false;
   for (let start = 0; start < plain.length; start += 1) {
     const isWord = isOfWord(letters[start] ?? 0);
-    walk(grown, isWord && !isInWord ? AT_WORD : INSIDE, letters, start, present);
+    walk(triggers, isWord && !isInWord ? AT_WORD : INSIDE, letters, start, present);
     isInWord = isWord;
   }
   return present;
 }
 
-function walk(grown: Tree, root: number, letters: Uint8Array, start: number, present: Presence): void {
-  const { next, from, found, lists } = grown;
+function walk(triggers: Tree, root: number, letters: Uint8Array, start: number, present: Presence): void {
+  const { next, from, found, lists } = triggers;
   let node = root;
   for (let at = start; ; at += 1) {
     const child = (next[node] ?? 0) + (letters[at] ?? 0);

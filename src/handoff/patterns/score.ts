@@ -145,7 +145,7 @@ function weightOf(row: Row, column: number): number {
   return (numbers[row * ROW_WIDTH + column] ?? 0) / 100;
 }
 
-/** `rows` by the names that createNames gives. */
+/** `rows` by the names that createNames gives. In ASCII, so that it can be read as latin1, which takes no time. */
 export function writeWeights(rows: ReadonlyMap<string, readonly number[]>): string {
   const lines = new Map<string, string[]>();
   for (const [name, row] of rows) {
@@ -153,7 +153,10 @@ export function writeWeights(rows: ReadonlyMap<string, readonly number[]>): stri
     const { group, entry } = placeOf(name);
     lines.set(group, [...(lines.get(group) ?? []), `${entry}=${cells.join(",").replace(/,+$/, "")}`]);
   }
-  return [...lines].map(([group, entries]) => [group, ...entries].join("\t")).join("\n");
+  const table = [...lines].map(([group, entries]) => [group, ...entries].join("\t")).join("\n");
+  const other = /[^\t\n -~]/.exec(table)?.[0];
+  if (other !== undefined) throw new Error(`A feature is called by ${other}: let normalize write a word for it`);
+  return table;
 }
 
 /** The group a feature belongs to, and what it is called there. */
