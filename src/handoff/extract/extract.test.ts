@@ -71,6 +71,23 @@ describe("a blocker that the agent repeats", () => {
 });
 
 describe("decisions", () => {
+  test.each([
+    ["We decided to use Postgres for the ledger.", "We decided to use Redis for the cache."],
+    ["We decided to store timestamps in UTC.", "We decided to store amounts in cents."],
+    ["We decided to drop Node 16.", "We decided to drop the XML export."],
+    ["We decided to use feature flags for the rollout.", "We decided to use canaries for the database."],
+  ])("about other things stand side by side: %j, %j", (one, other) => {
+    expect(of(`u ${one}`, `u ${other}`).summary.decisions).toEqual([other, one]);
+  });
+
+  test("give way to one that says so", () => {
+    const said = [
+      "u We decided to use Postgres for the ledger.",
+      "u We decided to use MySQL for the ledger after all.",
+    ];
+    expect(of(...said).summary.decisions).toEqual(["We decided to use MySQL for the ledger after all."]);
+  });
+
   test("give way to later ones about the same thing", () => {
     const { summary } = of(
       "u let's use Redis for the session cache",

@@ -12,7 +12,7 @@ import type {
   TodoItem,
 } from "../state.ts";
 import { excerpt } from "../patterns/content.ts";
-import { type Subject, isSameMatter, isSameSubject, isUnnamed, subjectOf } from "./subject.ts";
+import { type Subject, isHalfTheSame, isSameMatter, isSameSubject, isUnnamed, subjectOf } from "./subject.ts";
 
 const MOST_IN_PROGRESS = 5;
 const MOST_BLOCKERS = 5;
@@ -125,9 +125,13 @@ function openBlockers(notes: readonly StateNote[], error: readonly Line[]): Line
 function standingDecisions(notes: readonly StateNote[]): Line[] {
   const made = notes.filter(({ type }) => type === "decision").toReversed();
   return distinct(made.map(lineOf), MOST_DECISIONS, (a, b) => {
-    return a.line.entryId !== b.line.entryId && isSameMatter(a.subject, b.subject);
+    if (a.line.entryId === b.line.entryId) return false;
+    return isSameMatter(a.subject, b.subject) || (REPLACES.test(a.line.text) && isHalfTheSame(a.subject, b.subject));
   });
 }
+
+/** Says that it is not as it was going to be. */
+const REPLACES = /\b(?:instead|after all|rather|no longer|any ?more|chang\w+ (?:our|my) minds?|on second thoughts?)\b/i;
 
 function openTasks(notes: readonly StateNote[]): Line[] {
   const tasks: Line[] = [];

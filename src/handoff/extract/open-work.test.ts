@@ -29,6 +29,14 @@ describe("what is asked for", () => {
     expect(of(...said).summary.inProgress).toEqual(["please migrate the billing job to the queue"]);
   });
 
+  test.each([
+    ["please add retries to the uploader", "please add metrics to the uploader"],
+    ["please fix the login on Safari", "please fix the footer on Safari"],
+    ["please write the release notes", "please write the upgrade guide"],
+  ])("stays open beside something else of the kind: %j, %j", (one, other) => {
+    expect(of(`u ${one}`, `u ${other}`).summary.inProgress).toEqual(expect.arrayContaining([one, other]));
+  });
+
   test("is done when it is reported done, in the same words or in none", () => {
     const asked = ["u please migrate the billing job to the queue", "a I'll start tonight."];
     expect(of(...asked).summary.inProgress).toHaveLength(1);

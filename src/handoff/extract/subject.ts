@@ -1,12 +1,13 @@
 /** Whether two lines are about the same thing: they name it alike, or share enough telling words. */
-import { type Topic, topicOf as subjectOf } from "../patterns/resolve-blockers.ts";
+import { isOfOthers, type Topic, topicOf as subjectOf } from "../patterns/resolve-blockers.ts";
 
-export type Subject = Pick<Topic, "words" | "names">;
+export type Subject = Topic;
 
 export { subjectOf };
 
 export function isSameSubject(a: Subject, b: Subject): boolean {
   if (shared(a.names, b.names) > 0) return true;
+  if (isOfOthers(a, b)) return false;
   const words = shared(a.words, b.words);
   const smaller = Math.min(a.words.size, b.words.size);
   return words >= 2 ? words / smaller >= 0.4 : words === 1 && smaller === 1;
@@ -23,6 +24,12 @@ export function isSameMatter(a: Subject, b: Subject): boolean {
   const smaller = Math.min(a.words.size, b.words.size);
   const least = shared(a.names, b.names) > 0 ? 1 : 2;
   return words >= Math.min(least, smaller) && words > 0 && words / smaller >= 0.5;
+}
+
+/** "MySQL for the ledger" and "Postgres for the ledger". */
+export function isHalfTheSame(a: Subject, b: Subject): boolean {
+  const words = shared(a.words, b.words);
+  return words > 0 && words / Math.min(a.words.size, b.words.size) >= 0.5;
 }
 
 /** "That did it" is about whatever was talked of. */

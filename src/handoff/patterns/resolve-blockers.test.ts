@@ -46,6 +46,29 @@ describe("resolveBlockers", () => {
     expect(openOf(["blocker", "the pipeline is red"], ["accomplishment", "CI is green again"])).toEqual([]);
   });
 
+  it.each([
+    ["the integration tests fail on CI with connection refused", "The CI works again, Bob restarted the database"],
+    ["The vendor's sandbox rejects our certificate", "The sandbox accepts the certificate now"],
+    ["Still waiting on Priya for the DNS change", "Priya made the DNS change this morning"],
+    ["Migration 0042 fails with a foreign key violation", "Fixed the migration, it was a missing index"],
+    ["The nightly backup didn't run because the bucket is full", "I emptied the bucket and the backup ran"],
+    ["Deploys are blocked by the expired token", "I rotated the token and deploys go through"],
+  ])("takes %j to be over with %j", (blocker, done) => {
+    expect(openOf(["blocker", blocker], ["accomplishment", done])).toEqual([]);
+  });
+
+  it.each([
+    ["The export job fails with a timeout", "The import job works now"],
+    ["The staging database is down", "The production database is up and healthy"],
+    ["The Android build fails", "The iOS build passes now"],
+    ["The Linux installer crashes at start", "The Windows installer works fine"],
+    ["Invoices are not sent to customers", "Reminders are sent to customers again"],
+    ["Migration 0042 fails", "Migration 0043 works"],
+    ["We can't deploy until legal approves", "Legal has not answered yet, but the tests pass"],
+  ])("leaves %j open after %j", (blocker, done) => {
+    expect(openOf(["blocker", blocker], ["accomplishment", done])).toEqual([blocker]);
+  });
+
   it("takes something unnamed for the newest open blocker nearby", () => {
     expect(
       openOf(

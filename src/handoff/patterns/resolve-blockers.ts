@@ -19,7 +19,7 @@ export function resolveBlockers(notes: readonly PatternNote[]): PatternNote[] {
   for (const [index, note] of marked.entries()) {
     const topic = topics[index];
     if (note.type !== "accomplishment" || topic === undefined) continue;
-    const place = findBlocker(marked, topics, index, { ...topic, saysItWorks: WORKS.test(note.content) });
+    const place = findBlocker(marked, topics, index, reportsIn(note.content));
     const blocker = place === undefined ? undefined : marked[place];
     if (place === undefined || blocker === undefined) continue;
     marked[place] = { ...blocker, resolved: true, resolvedBy: note.sourceEntryId };
@@ -31,6 +31,8 @@ export interface Topic {
   words: ReadonlySet<string>;
   /** Paths, code, issue numbers: one in common is enough. */
   names: ReadonlySet<string>;
+  /** Of three digits and more, which tell things of one kind apart. */
+  numbers: ReadonlySet<string>;
 }
 
 /** What is reported done. */
@@ -38,12 +40,23 @@ interface Done extends Topic {
   saysItWorks: boolean;
 }
 
+/** All of it, and each of its clauses: "The CI works again, Bob restarted the database" is news of the CI. */
+function reportsIn(content: string): Done[] {
+  const clauses = content.split(CLAUSE_END);
+  return Array.from(new Set([content, ...clauses]), (text) => {
+    return { ...topicOf(text), saysItWorks: WORKS.test(text) && !DENIES.test(text) };
+  });
+}
+
+const CLAUSE_END = /[,;:]\s+|\s+(?:because|since|after|but|it was)\s+/;
+const DENIES = /\b(?:not|never|cannot|yet)\b|n't\b/i;
+
 /** Its place among the notes. */
 function findBlocker(
   notes: readonly PatternNote[],
   topics: readonly (Topic | undefined)[],
   from: number,
-  done: Done,
+  reports: readonly Done[],
 ): number | undefined {
   const self = notes[from];
   let best: number | undefined;
@@ -56,13 +69,17 @@ function findBlocker(
     // One sentence can say both: what was done in it is not what is still blocked.
     if (note.sourceEntryId === self?.sourceEntryId && note.content === self.content) continue;
     if (from - index <= NEARBY) newest ??= index;
-    const score = likeness(topic, done);
+    const score = Math.max(...reports.map((done) => likeness(topic, done)));
     if (score <= bestScore) continue;
     best = index;
     bestScore = score;
   }
-  if (best !== undefined) return best;
-  return done.saysItWorks && done.words.size === 0 && done.names.size === 0 ? newest : undefined;
+  return best ?? (isOnlyThatItWorks(reports) ? newest : undefined);
+}
+
+function isOnlyThatItWorks(reports: readonly Done[]): boolean {
+  const namesNothing = reports.every(({ words, names }) => words.size + names.size === 0);
+  return namesNothing && reports.some(({ saysItWorks }) => saysItWorks);
 }
 
 /** 0 when they are about different things. */
@@ -71,10 +88,16 @@ function likeness(blocker: Topic, done: Done): number {
   const words = shared(blocker.words, done.words);
   if (names > 0) return 2 + names + words;
   const smaller = Math.min(blocker.words.size, done.words.size);
-  if (words === 0) return 0;
+  if (words === 0 || isOfOthers(blocker, done)) return 0;
   const ratio = words / smaller;
   if (!done.saysItWorks) return words >= 3 && ratio >= 0.75 ? ratio : 0;
-  return words >= 2 || ratio >= 0.5 ? words * ratio : 0;
+  // Of two things that have half of their name in common one may be down and the other up.
+  return words >= 2 ? (ratio >= 0.4 ? words * ratio : 0) : ratio === 1 ? 1 : 0;
+}
+
+/** "Migration 0042" is another one than "migration 0043". */
+export function isOfOthers(a: Topic, b: Topic): boolean {
+  return a.numbers.size > 0 && b.numbers.size > 0 && shared(a.numbers, b.numbers) === 0;
 }
 
 function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
@@ -87,7 +110,7 @@ const NAME =
   /`[^`]{1,80}`|#\d+|\b[\w@.-]*\/[\w@./-]+|\b\w+\.(?:ts|tsx|js|jsx|py|rs|go|java|md|json|ya?ml|toml|sql|sh|csv|xlsx?|pdf)\b|\b[a-z]+[A-Z]\w+|\b\w+_\w+\b/g;
 
 const WORKS =
-  /\b(?:fix\w*|solv\w+|resolv\w+|work(?:s|ed|ing)?|pass(?:es|ed|ing)?|green|gone|back|no longer|no more|unblock\w*|trick|restor\w+|recover\w*|repair\w*|renew\w*|approv\w+|sign(?:ed|s)|got|received?|arriv\w+|answer\w+|repl(?:y|ied)|managed|succe\w+|up|again|finally|now|sorted|clear\w*|replac\w+|restart\w*|migrat\w+|compil\w+|stable|reset|unlock\w*|grant\w*|rotat\w+|upgrad\w+|revert\w*|rolled|deployed|merged|patched|came through|went through|over|good|fine|done)\b/i;
+  /\b(?:fix\w*|solv\w+|resolv\w+|work(?:s|ed|ing)?|pass(?:es|ed|ing)?|green|gone|back|no longer|no more|unblock\w*|trick|restor\w+|recover\w*|repair\w*|renew\w*|approv\w+|sign(?:ed|s)|got|received?|arriv\w+|answer\w+|repl(?:y|ied)|managed|succe\w+|up|again|finally|now|sorted|clear\w*|replac\w+|restart\w*|migrat\w+|compil\w+|stable|reset|unlock\w*|grant\w*|rotat\w+|upgrad\w+|revert\w*|rolled|deployed|merged|patched|came through|went through|over|good|fine|done|made|ran|sent|empt(?:y|ied)|freed|accepts?|accepted)\b/i;
 
 /** Words of failing and mending say nothing about which thing failed or was mended. */
 const UNTELLING =
@@ -100,7 +123,8 @@ const UNTELLING =
   fix fail error break broke broken crash work issue problem bug block stuck hang throw pass green red resolv solv done
   finish complet success succeed repair restor recover trick gone stop unblock run running start try tried wait able unable
   cannot won sort clear need seem look turn out happen come came went going goes take took put did patch chang updat
-  deploy merg push ship thank`);
+  deploy merg push ship thank mind pleas use using decid decision agre cho chose choos pick add writ want like plan send sent
+  rotat renew replac restart reset revert expir rebuilt rebuild through tested verified confirmed`);
 
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ["pipelin", "ci"],
@@ -152,6 +176,7 @@ function readTopic(content: string): Topic {
   return {
     words: termsOf(content.toLowerCase()),
     names: new Set(names.map((name) => name.replace(/`/g, "").toLowerCase())),
+    numbers: new Set(/\d{3}/.test(content) ? content.match(/\b\d{3,}\b/g) : []),
   };
 }
 
