@@ -12,6 +12,7 @@ import type { Handoff } from "./handoff/handoff.ts";
 import type { HookRunner } from "./hooks/hook.ts";
 import type { LanguageModel } from "./models/language-model.ts";
 import type { AgentHandle } from "./session/agent-handle.ts";
+import type { Window } from "./store/store.ts";
 import type { AgentParts } from "./turn/turn.ts";
 
 export interface OpenHandoffOptions {
@@ -37,7 +38,10 @@ export async function openContinuity(options: OpenHandoffOptions): Promise<Conti
   return {
     parts: {
       ...(handoff === undefined ? {} : { handoff }),
-      forgetDeleted: async () => await (handoff === undefined ? forgetDeleted(options) : handoff.forgetDeleted()),
+      forgetDeleted: async (windows) => {
+        if (handoff === undefined) await forgetDeleted(options, windows);
+        else handoff.forgetDeleted(windows);
+      },
       ...(hooks === undefined ? {} : { hooks }),
     },
     recall: async (sessionKey) => await recall(options.agent, handoff, sessionKey),
@@ -71,13 +75,13 @@ export async function openHandoff(options: OpenHandoffOptions): Promise<Handoff 
 }
 
 /** Also where the configuration turns it off: what was kept before that is still there. */
-export async function forgetDeleted(options: OpenHandoffOptions): Promise<void> {
+export async function forgetDeleted(options: OpenHandoffOptions, windows: readonly Window[]): Promise<void> {
   const { config } = options;
   const handoff = await openHandoff({
     ...options,
     config: { ...config, handoff: { ...config.handoff, enabled: true } },
   });
-  await handoff?.forgetDeleted();
+  handoff?.forgetDeleted(windows);
   await handoff?.close();
 }
 

@@ -23,6 +23,8 @@ const STORED_HASHES: readonly Planted[] = [
 
 const LINES: readonly Planted[] = [
   [["elephantstep"], (secret) => `db.internal:5432:shop:shop_rw:${secret}`],
+  [["elephantstep"], (secret) => `it is db.internal:5432:shop:shop_rw:${secret} on staging`],
+  [["elephantstep"], (secret) => `db.internal:7000:shop:shop_rw:${secret}\n`],
   [["elephantstep"], (secret) => `*:*:*:replicator:${secret}`],
   [["rose7bud"], (secret) => `[smtp.example.test]:587 mailer:${secret}`],
   [["t1ger-lily"], (secret) => `jdbc:oracle:thin:scott/${secret}@//ora:1521/XE`],
@@ -53,6 +55,13 @@ const CALLS: readonly Planted[] = [
   [["k9Tulip"], (secret) => String.raw`net use Z: \\nas\share /user:frank ${secret}`],
   [["k9Tulip"], (secret) => `ConvertTo-SecureString "${secret}" -AsPlainText -Force`],
   [["k9Tulip"], (secret) => `kinit frank <<< '${secret}'`],
+  [["k9Tulip"], (secret) => `echo "db.internal:5432:shop:shop_rw:${secret}" > ~/.pgpass`],
+  [["k9Tulip"], (secret) => `sudo -u app -S systemctl restart app <<< '${secret}'`],
+  [["k9Tulip"], (secret) => `su - frank -c id <<< ${secret}`],
+  [["k9Tulip"], (secret) => `gh auth login --with-token <<< "${secret}"`],
+  [["k9Tulip"], (secret) => `docker login -u me --password-stdin <<< "${secret}"`],
+  [["k9Tulip"], (secret) => `openssl rsa -in k.pem -passin stdin <<< "${secret}"`],
+  [["k9Tulip"], (secret) => `create user if not exists app identified by ${secret};`],
   [["k9Tulip"], (secret) => `ssh-keygen -t ed25519 -N "${secret}" -f id`],
   [["k9Tulip"], (secret) => `rabbitmqctl add_user app ${secret}`],
 ];
@@ -65,6 +74,20 @@ const COLUMNS: readonly Planted[] = [
     ["tulip-k9", "rose-r7!"],
     (one, other) => `INSERT INTO u (name, password) VALUES ('a', '${one}'), ('b', '${other}');`,
   ],
+  // In the first column.
+  [["tulip-k9", "rose-r7!"], (one, other) => `export:\npassword,user\n${one},frank\n${other},ada`],
+  [["tulip-k9"], (secret) => `export:\r\nPassword;User\r\n${secret};frank`],
+  [["tulip-k9"], (secret) => `export:\npassword\tuser\n${secret}\tfrank`],
+  [["tulip-k9"], (secret) => `accounts:\nPassword | User\n---|---\n${secret} | frank`],
+  [["tulip-k9"], (secret) => `INSERT INTO u (password, name) VALUES ('${secret}', 'a');`],
+  [["tulip-k9", "rose-r7!"], (one, other) => `INSERT INTO u (password) VALUES ('${one}'), ('${other}');`],
+  // Between quotes, where a divider does not divide.
+  [["tulip-k9"], (secret) => `name,password\n"Doe, John",${secret}`],
+  [["tulip, k9x"], (secret) => `name,password\n"Doe, ""Jo"" John","${secret}"`],
+  [["tulip, k9x"], (secret) => `INSERT INTO u (name, password) VALUES ('a', '${secret}');`],
+  [["tul)ip, k9x", "rose-r7!"], (one, other) => `INSERT INTO u (name, pwd) VALUES ('a', '${one}'), ('b', '${other}');`],
+  // With blanks, as people write.
+  [["tulip-k9", "rose-r7!"], (one, other) => `export:\nname, password\nfrank, ${one}\nada, ${other}`],
 ];
 
 const WORDS: readonly Planted[] = [
@@ -104,6 +127,8 @@ const CODES: readonly Planted[] = [
 ];
 
 const SENTENCES: readonly Planted[] = [
+  [["9f2c4e7a1b3d5f60".repeat(2)], (hex) => `the signing key ${hex} was rotated, but the token ${hex} is refused`],
+  [["3f2504e0-4f89-41d3-9a0c-0305e82c3301"], (uuid) => `api key ${uuid} fails with 403`],
   [["letme7in"], (secret) => `the pw on 10.0.0.5 is ${secret}`],
   [["v1ewme9"], (secret) => `vnc password ${secret}`],
   [["sunset!2031"], (secret) => `try logging in with ada@example.test and ${secret}`],
@@ -121,6 +146,8 @@ const PLANTED = [...STORED_HASHES, ...LINES, ...CALLS, ...COLUMNS, ...WORDS, ...
 
 /** What looks like them. */
 const ORDINARY: readonly string[] = [
+  `the token check was added in ${"9f2c4e7a1b".repeat(4)}`,
+  "the key 3f2504e0-4f89-41d3-9a0c-0305e82c3301 is in the map",
   "replace $1$2 with $2$1, it costs $6$ per unit",
   "hashes start with $argon2id$ or $2b$12$, the LDAP ones with {SSHA}",
   "localhost:5432:shop is the database",
@@ -158,6 +185,24 @@ const ORDINARY: readonly string[] = [
   "we use OAuth2, that is the token flow",
   "psk: NodeJS.ArrayBufferView;",
   "first_pass: done",
+  'sudo bash <<< "apt-get install nginx"',
+  "docker exec -i pg psql <<< 'SELECT 1;'",
+  "gh issue create -F - <<< 'body text here'",
+  "openssl sha1 <<< hello; gpg --clearsign <<< hello",
+  "su - postgres <<< 'psql -c list'",
+  "file.ts:1024:error:TS2304:Cannot find",
+  "main.go:1234:warning:unused:variable",
+  "server:1234:warning:unused:variable foo",
+  "git@github.com:me2repo",
+  "[a]:443 host:value",
+  "user stories identified by research2",
+  "t('password', 'Passwort1'); i18n.t('password', 'Passwort1')",
+  "lock code path is 300-400 lines",
+  "reset code 4711 rows",
+  "device codes 1000 2000 3000",
+  "password, name and age\nfoo2bar, name and age",
+  "login(password, name)\nlogin(pass2word, name)",
+  "  password,\n  user2name,\n  other3name,",
 ];
 
 describe("redactText", () => {
@@ -196,9 +241,27 @@ describe("redactText", () => {
 
   it("needs no more time for a long line than for many short ones", () => {
     // In the square of their length these would take minutes.
-    for (const piece of ["$6$a", "a:5432:b:", "| token ", "a,password\n", "1234-", "passphrase is apple tree "]) {
+    const pieces = [
+      "$6$a",
+      "a:5432:b:",
+      "| token ",
+      "a,password\n",
+      "password,a\n",
+      "1234-",
+      "passphrase is apple tree ",
+      "(password) VALUES ('a1b2')",
+      'a,password\n"b,c",d1e2f\n',
+      "sudo -S a <<< ",
+    ];
+    for (const piece of pieces) {
       const text = piece.repeat(50_000);
       expect(redactText(text).length).toBeGreaterThan(0);
     }
+  });
+
+  it("reads a table to its end, however long it is", () => {
+    const rows = "b,c1d2e,f3g4h\n".repeat(50_000);
+    const safe = "b,[redacted],[redacted]\n".repeat(50_000);
+    expect(redactText(`a,password,pwd\n${rows}`)).toBe(`a,password,pwd\n${safe}`);
   });
 });

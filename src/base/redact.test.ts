@@ -158,6 +158,8 @@ const ORDINARY: readonly string[] = [
   `sha256:${hex(64)}`,
   `"integrity": "sha512-${random(43)}/${random(42)}=="`,
   `data:image/png;base64,${random(200)}`,
+  `https://docs.example.com/d.${random(30)}.${random(34)}:${random(36)}`,
+  `./build/${random(30)}.${random(34)}`,
   `toolu_01${random(22)}`,
   "torn-2026-11-15T12-00-00.000Z",
   "createSqliteSessionStoreWithRetriesV2AndBackOff",
@@ -241,6 +243,12 @@ describe("redactText", () => {
     for (const piece of ["a-", "a.", "eyJaaaaaaaa-", "://a:", "password ", "-----BEGIN ", "bearer "]) {
       const text = piece.repeat(200_000);
       expect(redactText(text)).toBe(text);
+    }
+    const run = "A1b2C3d4E5f6G7h8I9j0K1l2M3";
+    for (const divider of [".", ":", ","]) {
+      const text = `${run}${divider}`.repeat(20_000);
+      expect(redactText(text)).toBe(`[redacted]${divider}`.repeat(20_000));
+      expect(redactText(`x://a.${text}`)).toContain(`x://a.${run}${divider}`);
     }
   });
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { doctorHome, reset, say } from "../../test/support/doctor-home.ts";
 import { fill, mend, sessionIds, snapshot } from "../../test/support/rebuilt-home.ts";
+import { tearHandoff } from "../../test/support/torn-handoff.ts";
 
 describe("rebuilding a lost sqlite store", () => {
   it("brings back every key, window and label from the view and the transcripts", async () => {
@@ -39,6 +40,8 @@ describe("rebuilding a lost sqlite store", () => {
       await store.inbox.admit({ key: "agent:main:telegram:dm:1", address, payload: { text: "hi" }, receivedAt });
       for (const key of ["one", "two", "one"]) await store.handoffs.update(key, (state) => [...asList(state), key]);
     });
+    // One that is damaged itself is still there for whoever makes it anew.
+    tearHandoff(home.layout.database, "agent:main:two");
     const handoffs = await home.use(async ({ store }) => await store.handoffs.list());
     const before = await snapshot(home, { withState: true });
     await breakIndex(home.layout.database);

@@ -11,7 +11,7 @@ import { createCaptures } from "./capture.ts";
 import { createSources } from "./capture-source.ts";
 import { createDecisions } from "./decisions.ts";
 import { createViews } from "./files/views.ts";
-import { forgetDeleted } from "./forget-deleted.ts";
+import { recoverDeletions } from "./forget-deleted.ts";
 import type { Handoff } from "./handoff.ts";
 import { createHandoffChanges } from "./handoff-changes.ts";
 import { getState, isNativeKey, listStates, sourceOf } from "./kept-states.ts";
@@ -81,11 +81,6 @@ export function createHandoff(options: HandoffOptions): Handoff {
     await views.settled();
   };
 
-  const forget: Handoff["forgetDeleted"] = async () => {
-    await forgetDeleted(agent, views).catch((error: unknown) => {
-      logger.warn("what deleted sessions left is still there in part", { error });
-    });
-  };
   const keepThrough: Handoff["keepThrough"] = async (sessionKey, shorten) => {
     const target = { kind: "session", sessionKey } as const;
     const captured = await capture(target, "compaction").catch(notKept);
@@ -123,10 +118,12 @@ export function createHandoff(options: HandoffOptions): Handoff {
     resume: async (sessionKey, name) => await offers.resume(sessionKey, name),
     turnEnded: (turn) => background.turnEnded({ ...turn, sessionKey: keyOf(turn.sessionKey) }),
     captureOpen: async (reason, withinMs) => await background.captureOpen(reason, withinMs),
-    forgetDeleted: forget,
+    forgetDeleted: (windows) => views.forget({ windows: windows.map(({ sessionId }) => sessionId) }),
     async recover() {
       views.check();
-      await forget();
+      await recoverDeletions(agent, views).catch((error: unknown) => {
+        logger.warn("what deleted sessions left is still there in part", { error });
+      });
       try {
         return await recoverSessions({ agent, config, claudeHome, capture });
       } catch (error) {

@@ -1,24 +1,30 @@
 /** What a person deletes is gone, whoever died on the way; what is only put away, or begun anew, is not. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
 import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { agentLayout } from "../config/layout.ts";
-import { archiveSession, deleteSession, restoreSession } from "../session/archive.ts";
+import { archiveSession, deleteSession, listArchives, restoreSession } from "../session/archive.ts";
 import type { StoreKind } from "../store/store.ts";
 
 const OTHER = "agent:main:telegram:dm:2";
 const NATIVE = "agent:main:claude-code:0ce85868-7b98-4541-abaf-87da3fa6f579";
+
+afterEach(() => installFaultAction(undefined));
 
 describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
   it("goes with the session when that is deleted: state, resume, snapshots and notes of every day", async () => {
     await using stage = await stageOfTwo(kind);
     await stage.handoff.resume(KEY);
     expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(4);
-    await deleteSession(stage.agent, KEY);
+    const { windows } = await deleteSession(stage.agent, KEY);
     expect(await stage.agent.store.handoffs.get(KEY)).toBeUndefined();
-    await stage.handoff.forgetDeleted();
+    // Whoever deletes one of many sessions does not read about all the others.
+    await rm(stage.agent.archiveFolder, { recursive: true });
+    stage.handoff.forgetDeleted(windows);
     await stage.handoff.settled();
     expect(filesNaming(stage, KEY)).toEqual([]);
     expect(filesNaming(stage, OTHER).length).toBeGreaterThanOrEqual(3);
@@ -34,7 +40,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     const { id } = await deleteSession(stage.agent, KEY);
     await restoreSession(stage.agent, id);
     expect(await stage.handoff.get(KEY)).toMatchObject({ sessionKey: KEY, project: "webhooks" });
-    await stage.handoff.forgetDeleted();
+    await stage.handoff.recover();
     expect(await stage.handoff.get(KEY)).toBeDefined();
 
     await stage.handoff.clear(OTHER);
@@ -51,6 +57,34 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(4);
     const entry = await stage.open();
     expect((await stage.handoff.offer({ sessionKey: KEY, entry }))?.text).toContain("Redis");
+  });
+
+  it("stays when the session is archived long after somebody died deleting it", async () => {
+    await using stage = await stageOfTwo(kind);
+    dieAt("archive.written");
+    await expect(deleteSession(stage.agent, KEY)).rejects.toThrow("died");
+    installFaultAction(undefined);
+    stage.fixture.clock.advance(24 * 3_600_000);
+    await archiveSession(stage.agent, KEY, { reason: "age" });
+    expect((await listArchives(stage.agent)).map(({ reason }) => reason)).toEqual(["age", "deleted"]);
+    const next = await stage.another();
+    await next.recover();
+    await next.settled();
+    expect(await next.get(KEY)).toMatchObject({ sessionKey: KEY, project: "webhooks" });
+    expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("goes when the session is deleted after somebody died archiving it", async () => {
+    await using stage = await stageOfTwo(kind);
+    dieAt("archive.written");
+    await expect(archiveSession(stage.agent, KEY)).rejects.toThrow("died");
+    installFaultAction(undefined);
+    stage.fixture.clock.advance(1000);
+    await deleteSession(stage.agent, KEY);
+    const next = await stage.another();
+    await next.recover();
+    await next.settled();
+    expect(filesNaming(stage, KEY)).toEqual([]);
   });
 
   it("is forgotten by the next process where one died between the session and its files", async () => {
@@ -82,6 +116,33 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, "Redis")).toEqual([]);
   });
 
+  it("is not written down by a process that was about to, though the key has another session by now", async () => {
+    await using stage = await stageOfTwo(kind);
+    const slow = await stage.another();
+    await stage.say(["The release is blocked: the signing key has expired."]);
+    await slow.capture({ kind: "session", sessionKey: KEY }, "messages");
+    const { windows } = await deleteSession(stage.agent, KEY);
+    stage.handoff.forgetDeleted(windows);
+    await stage.open();
+    await stage.say(["We decided to store invoices as PDF files."]);
+    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await stage.handoff.settled();
+    await slow.settled();
+    expect(filesNaming(stage, "signing key")).toEqual([]);
+  });
+
+  it("is written down by a process that was about to, though a later window has left something by now", async () => {
+    await using stage = await stageOfTwo(kind);
+    const slow = await stage.another();
+    await stage.say(["The release is blocked: the signing key has expired."]);
+    await slow.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await stage.next();
+    await stage.say(["We decided to store invoices as PDF files."]);
+    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
+    await slow.settled();
+    expect(filesNaming(stage, "signing key")).toContainEqual(expect.stringMatching(/^patterns.*\.jsonl$/));
+  });
+
   it("is not kept by a process that was still reading, nor written down by one that was about to", async () => {
     await using stage = await stageOfTwo(kind);
     const other = await stage.another();
@@ -95,6 +156,12 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, "signing key")).toEqual([]);
   });
 });
+
+function dieAt(point: FaultPoint): void {
+  installFaultAction((reached) => {
+    if (reached === point) throw new Error("died");
+  });
+}
 
 /** Two people have worked, one of them on two days, and what they left is written down. */
 async function stageOfTwo(kind: StoreKind): Promise<HandoffStage> {

@@ -1,6 +1,6 @@
 /**
- * What deleted sessions have left. Its state went with the session in one step; what a process did not come to, because
- * it died or was another one, is made up for here, from the manifests that deleting writes first.
+ * What deleted sessions have left. Whoever deletes one takes its state along and has the files forget it; what a process
+ * did not come to because it died is made up for here, from the manifests that deleting writes first.
  */
 import { isRecord } from "../base/json-record.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
@@ -10,7 +10,8 @@ import type { Views } from "./files/views.ts";
 /** Looking at every archive that there ever was would take longer with every year. */
 const LOOK_BACK_MS = 30 * 24 * 3_600_000;
 
-export async function forgetDeleted(agent: AgentHandle, views: Pick<Views, "forget">): Promise<void> {
+/** Reads every manifest of that time: for the start of a process. */
+export async function recoverDeletions(agent: AgentHandle, views: Pick<Views, "forget">): Promise<void> {
   const windows = await deletedWindows(agent, agent.clock.now() - LOOK_BACK_MS);
   if (windows.size === 0) return;
   const { handoffs } = agent.store;

@@ -5,6 +5,7 @@
  * fails, and whoever asks for something on the way of a turn waits for a limited time only.
  */
 import type { SessionEntry } from "../store/session-entry.ts";
+import type { Window } from "../store/store.ts";
 import type { Remarks } from "./render.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
 
@@ -29,8 +30,8 @@ export interface Handoff {
   keepThrough: <T>(sessionKey: string, shorten: () => Promise<T>) => Promise<T>;
   /** Forgets what was captured up to now, for good. False when there was nothing. */
   clear(sessionKey: string): Promise<boolean>;
-  /** A session was deleted, and its state with it: the files forget it as well, soon. Never fails. */
-  forgetDeleted(): Promise<void>;
+  /** A session with these windows was deleted, and its state with it: the files forget them as well, soon. */
+  forgetDeleted(windows: readonly Window[]): void;
 
   /** False for nearly every turn, at once: what it is told was decided, and nobody has to wait for `offer`. */
   mayOffer(request: OfferRequest): boolean;

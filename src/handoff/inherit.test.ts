@@ -3,6 +3,13 @@ import { expect, it } from "vitest";
 import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
 import type { SessionState, SummaryKind } from "./state.ts";
 
+const RED = [
+  "Please migrate the ledger to the new schema.",
+  "<I'm on it.",
+  "We decided to use Postgres for the ledger.",
+  "I'm blocked: the broker refuses our certificate.",
+];
+
 async function leave(stage: HandoffStage): Promise<SessionState | undefined> {
   return await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new");
 }
@@ -108,3 +115,59 @@ it("captured in pieces or at once, it comes to the same", async () => {
   const last = await leave(often);
   expect(last?.items.map(({ kind, text }) => [kind, text])).toEqual(whole?.items.map(({ kind, text }) => [kind, text]));
 });
+
+it.each([
+  [
+    "work",
+    ["Please paint the landing page.", "<I painted the landing page.", "We decided to use blue for the buttons."],
+  ],
+  ["small talk", ["hi", "<Hello!"]],
+])("what is open in one project stays open while windows of another come and go with %s", async (_what, said) => {
+  await using stage = await handoffStage();
+  await stage.open(KEY, { project: "red" });
+  await stage.say(RED);
+  for (let window = 0; window < 2; window++) {
+    expect(await toldNext(stage, "blue")).not.toContain("ledger");
+    await stage.say(said);
+  }
+  const text = await toldNext(stage, "red");
+  expect(text).toContain("migrate the ledger to the new schema");
+  expect(text).toContain("use Postgres for the ledger");
+  expect(text).toContain("the broker refuses our certificate");
+  expect(text).not.toMatch(/landing page|buttons/);
+});
+
+it("a request alone stays open in its project, and is never told to another", async () => {
+  await using stage = await handoffStage();
+  await stage.open(KEY, { project: "red" });
+  await stage.say(["Can you tell me which port the ledger listens on?"]);
+  for (let window = 0; window < 2; window++) {
+    expect(await toldNext(stage, "blue")).toBe("");
+    await stage.say(["hi", "<Hello!"]);
+  }
+  expect(await toldNext(stage, "red")).toContain("which port the ledger listens on");
+});
+
+it("what another project finishes leaves it open, what its own project finishes does not", async () => {
+  await using stage = await handoffStage();
+  await stage.open(KEY, { project: "red" });
+  await stage.say(RED);
+  await toldNext(stage, "blue");
+  await stage.say(["<Done: the broker accepts our certificate now."]);
+  expect(await toldNext(stage, "red")).toContain("the broker refuses our certificate");
+  await stage.say(["<Done: the broker accepts our certificate now."]);
+  await toldNext(stage, "blue");
+  await stage.say(["We decided to use blue for the buttons."]);
+  const text = await toldNext(stage, "red");
+  expect(text).not.toContain("the broker refuses our certificate");
+  expect(text).toContain("use Postgres for the ledger");
+});
+
+/** What the first message is told after `/new` and `/project`. */
+async function toldNext(stage: HandoffStage, project: string): Promise<string> {
+  await leave(stage);
+  stage.fixture.clock.advance(60_000);
+  await stage.next();
+  await stage.agent.store.update(KEY, (entry) => entry && { ...entry, project });
+  return (await stage.offer())?.text ?? "";
+}

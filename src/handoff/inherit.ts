@@ -19,12 +19,13 @@ export interface Inheritance {
 const LONGEST_MS = 7 * 24 * 3_600_000;
 
 /** `from`: of another window, which was over when something was first said in this one. Undefined: nothing. */
-export function inherit(from: SessionState | undefined, begunAt: string): Inheritance | undefined {
+export async function inherit(from: SessionState | undefined, begunAt: string): Promise<Inheritance | undefined> {
   const began = Date.parse(begunAt);
   if (from === undefined || !isTellable(from) || isExpired(from, began)) return undefined;
   if (Date.parse(from.lastMessageAt) > began) return undefined;
   const isRecent = ({ timestamp }: { timestamp: string }): boolean => !(began - Date.parse(timestamp) > LONGEST_MS);
-  const notes = from.patterns.filter((note) => isRecent(note) && isTold(note, from.items));
+  const lines = await linesOfAll(from);
+  const notes = from.patterns.filter((note) => isRecent(note) && isWorthLine(note, lines));
   const { requests, working, next, todos, about, counts } = from.carried;
   const toBefore = <L extends CarriedLine>(line: L): L => ({
     ...line,
@@ -51,6 +52,13 @@ export function inherit(from: SessionState | undefined, begunAt: string): Inheri
   return { state, earlier: Object.fromEntries(entriesOf(state).map((id) => [id, windowOf(id)])) };
 }
 
+/** Not of the project alone that was worked on last: what is open in another waits for its own windows. */
+async function linesOfAll({ patterns, carried, mode }: SessionState): Promise<SummaryItem[]> {
+  const { itemsOf } = await import("./extract/items.ts");
+  const projects = Array.from(new Set(patterns.map(({ project }) => project)));
+  return projects.flatMap((project) => itemsOf(patterns, carried, { project, isWork: mode !== "chat" }));
+}
+
 const TOLD_AS: Partial<Record<StateNote["type"], SummaryKind>> = {
   blocker: "blocker",
   decision: "decision",
@@ -58,11 +66,11 @@ const TOLD_AS: Partial<Record<StateNote["type"], SummaryKind>> = {
 };
 
 /** What was done stays with its window; of the rest, what was worth a line. */
-function isTold({ type, content, sourceEntryId }: StateNote, items: readonly SummaryItem[]): boolean {
+function isWorthLine({ type, content, sourceEntryId }: StateNote, lines: readonly SummaryItem[]): boolean {
   const kind = TOLD_AS[type];
-  return items.some((item) => {
+  return lines.some((line) => {
     // A line may leave out the word that tied its sentence to the one before.
-    return item.kind === kind && item.entryId === sourceEntryId && content.endsWith(item.said ?? item.text);
+    return line.kind === kind && line.entryId === sourceEntryId && content.endsWith(line.text);
   });
 }
 
@@ -97,8 +105,17 @@ export function withWindows(items: readonly SummaryItem[], earlier: EarlierEntri
 /** Something to go on with that is not all inherited; whoever goes on with what was told makes it their own. */
 export function isSubstantialItself(state: SessionState): boolean {
   if (state.carried.goesOn === true) return isSubstantial(state);
+  const isOwn = (entryId: string): boolean => earlierWindow(state.earlier, entryId) === undefined;
+  const { requests, working, next, todos, ...carried } = state.carried;
   return isSubstantial({
     items: state.items.filter(({ sessionId }) => sessionId === undefined),
-    patterns: state.patterns.filter(({ sourceEntryId }) => earlierWindow(state.earlier, sourceEntryId) === undefined),
+    patterns: state.patterns.filter(({ sourceEntryId }) => isOwn(sourceEntryId)),
+    carried: {
+      ...carried,
+      requests: requests.filter(({ entryId }) => isOwn(entryId)),
+      working: working.filter(({ entryId }) => isOwn(entryId)),
+      next: next.filter(({ entryId }) => isOwn(entryId)),
+      ...(todos !== undefined && isOwn(todos.entryId) ? { todos } : {}),
+    },
   });
 }

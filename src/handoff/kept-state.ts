@@ -27,14 +27,37 @@ export function clearedAtOf(kept: unknown): string | undefined {
   return typeof instant === "string" && !Number.isNaN(Date.parse(instant)) ? instant : undefined;
 }
 
+/** What is left of any project; its lines, `items`, are of one alone. */
+type LeftState = Pick<SessionState, "items" | "patterns" | "carried">;
+
 /** More than a topic: something to go on with. */
-export function isSubstantial(state: Pick<SessionState, "items" | "patterns">): boolean {
-  return state.patterns.length > 0 || state.items.some(({ kind }) => kind !== "topic");
+export function isSubstantial(state: LeftState): boolean {
+  return isAnyOpen(state) || state.items.some(({ kind }) => kind !== "topic");
+}
+
+export function isAnythingLeft(state: LeftState): boolean {
+  return isAnyOpen(state) || state.items.length > 0;
 }
 
 /** Whether there is anything that somebody could be told. What was cleared leaves only its place. */
-export function isTellable(state: Pick<SessionState, "items" | "patterns" | "resumeAvailable">): boolean {
-  return state.resumeAvailable && (state.items.length > 0 || state.patterns.length > 0);
+export function isTellable(state: LeftState & Pick<SessionState, "resumeAvailable">): boolean {
+  return state.resumeAvailable && isAnythingLeft(state);
+}
+
+/** What was worked on last comes first. */
+export function projectsIn(state: LeftState): string[] {
+  const newestFirst = openLines(state).toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp));
+  return Array.from(new Set(newestFirst.map(({ project }) => project)));
+}
+
+function isAnyOpen(state: LeftState): boolean {
+  return openLines(state).length > 0;
+}
+
+function openLines({ patterns, carried }: LeftState): { project: string; timestamp: string }[] {
+  const { requests, working, next, todos } = carried;
+  const isListOpen = todos?.items.some(({ status, text }) => status !== "completed" && text !== "") === true;
+  return [...patterns, ...requests, ...working, ...next, ...(isListOpen ? [todos] : [])];
 }
 
 export function isExpired(state: Pick<SessionState, "expiresAt">, now: number): boolean {

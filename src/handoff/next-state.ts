@@ -9,7 +9,7 @@ import type { CaptureSource } from "./capture-source.ts";
 import type { ExtractState, PreviousState } from "./extract/extract.ts";
 import { summaryOf } from "./extract/summary.ts";
 import { type Inheritance, inherit, isSubstantialItself, stillEarlier, withWindows } from "./inherit.ts";
-import { clearedAtOf, isSubstantial, isTellable, readState, sealState } from "./kept-state.ts";
+import { clearedAtOf, isAnythingLeft, isSubstantial, isTellable, readState, sealState } from "./kept-state.ts";
 import { PIECE_MS, PROMPT, type Pace } from "./pace.ts";
 import { isActiveProject } from "./project.ts";
 import { readNative } from "./read/read-native.ts";
@@ -42,9 +42,28 @@ export async function nextState(
 ): Promise<SessionState | undefined> {
   const other = readState(kept);
   const next = await advance(parts, source, reason, { kept, before: other });
-  if (next === undefined || other === undefined || other.previousSessionId === next.previousSessionId) return next;
-  const isThin = !isSubstantialItself(next);
-  return isThin && isTellable(other) && isSubstantial(other) ? undefined : next;
+  if (other === undefined || other.previousSessionId === source.sessionId) return next;
+  const isThin = next === undefined || !isSubstantialItself(next);
+  return isThin && isTellable(other) && isSubstantial(other) ? await forProject(other, source) : next;
+}
+
+/** What another window left, with the lines of the project that is worked on now. Undefined: it has them. */
+async function forProject(
+  state: SessionState,
+  { project, cwd }: Pick<CaptureSource, "project" | "cwd">,
+): Promise<SessionState | undefined> {
+  if (state.project === project) return undefined;
+  const { extract } = await import("./extract/extract.ts");
+  const extracted = extract(state, [], { project, active: isActiveProject(project) });
+  const items = withWindows(extracted.items, state.earlier);
+  const resumeOfferedAt = offeredAt(state, project);
+  return sealState({ ...state, project, cwd, items, summary: summaryOf(items), resumeOfferedAt });
+}
+
+/** When the lines of a project were told last. */
+function offeredAt(state: SessionState, project: string): string | null {
+  if (state.project === project) return state.resumeOfferedAt;
+  return state.offeredFor?.find((one) => one.project === project)?.at ?? null;
 }
 
 /** Undefined when nothing was ever said, or everything is kept already. */
@@ -112,8 +131,9 @@ async function advance(
     ...(branch === undefined ? {} : { branch }),
     transcriptHash: reading.hash,
     transcript: { file: source.file, offset: reading.offset },
-    resumeAvailable: items.length > 0 || extracted.patterns.length > 0,
-    resumeOfferedAt: isNews ? null : (base?.resumeOfferedAt ?? null),
+    resumeAvailable: isAnythingLeft({ ...extracted, items }),
+    resumeOfferedAt: isNews ? null : offeredAt(base, project),
+    ...(isNews || base.offeredFor === undefined ? {} : { offeredFor: base.offeredFor }),
     ...(before?.decidedFor === undefined ? {} : { decidedFor: before.decidedFor }),
     // Also of a state about the window before: what a person asked for is due until it has been told.
     ...(before?.forced === undefined ? {} : { forced: before.forced }),
@@ -128,7 +148,7 @@ async function inheritance(
   first: ReadMessage | undefined,
 ): Promise<Inheritance | undefined> {
   if (first === undefined || before?.previousSessionId === source.sessionId) return undefined;
-  return inherit(before ?? (await toldTo?.(source)), first.timestamp);
+  return await inherit(before ?? (await toldTo?.(source)), first.timestamp);
 }
 
 /** The kept state, if it can be built upon. */

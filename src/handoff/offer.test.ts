@@ -173,6 +173,53 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
     expect(await (await stage.another()).offer({ sessionKey: KEY, entry: await stage.entry() })).toBeUndefined();
   });
 
+  it("counts as made only for the project that was told", async () => {
+    await using stage = await stageWithWork(kind);
+    await setProject(stage, "invoices");
+    await stage.say(["We decided to store invoices as PDF files."]);
+    await stage.next();
+    await mark(stage, await stage.offer());
+    await stage.say(["hi", "<Hello!"]);
+    stage.fixture.clock.advance(MINUTE);
+    await stage.next();
+    await setProject(stage, "webhooks");
+    // Whoever looks is shown what would be told.
+    const shown = await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "asked");
+    expect(shown).toMatchObject({ project: "webhooks", resumeOfferedAt: null });
+    const webhooks = await stage.offer();
+    expect(webhooks?.text).toContain("Redis");
+    expect(webhooks?.text).not.toContain("PDF");
+    await mark(stage, webhooks);
+    for (const project of ["invoices", "webhooks"]) {
+      await stage.say(["hi", "<Hello!"]);
+      stage.fixture.clock.advance(MINUTE);
+      await stage.next();
+      await setProject(stage, project);
+      expect(await stage.offer()).toBeUndefined();
+    }
+  });
+
+  it("that is asked for shows what it then brings: of the project worked on now, else of the last one", async () => {
+    await using stage = await stageWithWork(kind);
+    await setProject(stage, "invoices");
+    await stage.say(["We decided to store invoices as PDF files."]);
+    await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new");
+    await stage.next();
+    await stage.say(["hi", "<Hello!"]);
+    stage.fixture.clock.advance(MINUTE);
+    await stage.next();
+    for (const [project, brought] of [
+      ["webhooks", "webhooks"],
+      ["website", "invoices"],
+    ] as const) {
+      await setProject(stage, project);
+      expect(await stage.handoff.resume(KEY)).toMatchObject({ kind: "ready", state: { project: brought } });
+      const offer = await stage.offer();
+      expect(offer?.text).toContain(`Project: ${brought}.`);
+      await mark(stage, offer);
+    }
+  });
+
   it("is none for a session whose person turned it off", async () => {
     await using stage = await stageInNextWindow(kind);
     await stage.agent.store.update(KEY, (entry) => entry && { ...entry, handoff: "off" });

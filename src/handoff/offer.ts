@@ -12,7 +12,7 @@ import type { SessionEntry } from "../store/session-entry.ts";
 import type { Decisions, Moment } from "./decisions.ts";
 import type { Offer, OfferRequest, ResumeAnswer } from "./handoff.ts";
 import { withWindows } from "./inherit.ts";
-import { isExpired, isTellable, readState } from "./kept-state.ts";
+import { isExpired, isTellable, projectsIn, readState } from "./kept-state.ts";
 import { relatedMemoryFiles } from "./memory-files.ts";
 import { type WindowParts, captureBefore, confirm, deriveBefore } from "./previous-windows.ts";
 import { isActiveProject } from "./project.ts";
@@ -96,7 +96,7 @@ export function createOffers(parts: OfferParts & { decisions: Decisions }): Offe
     },
     async resume(sessionKey, name) {
       const key = canonicalSessionKey(sessionKey, agent);
-      const state = await whatIsLeft(parts, key);
+      const state = await whatIsBrought(parts, key);
       if (state === undefined) return { kind: "none" };
       if (name !== undefined && name.trim() !== "" && !isCalled(state, name)) return { kind: "none" };
       if (isExpired(state, agent.clock.now()) && (name === undefined || name.trim() === "")) {
@@ -168,11 +168,20 @@ async function askedFor(parts: OfferParts, kept: SessionState, entry: SessionEnt
   return before ?? (await confirm(parts, kept, entry));
 }
 
-async function whatIsLeft(parts: OfferParts, key: string): Promise<SessionState | undefined> {
+/** What the next turn is told if somebody asks for it now. */
+async function whatIsBrought(parts: OfferParts, key: string): Promise<SessionState | undefined> {
+  const entry = await parts.agent.store.get(key);
+  if (entry === undefined) {
+    const kept = readState(await parts.agent.store.handoffs.get(key));
+    return kept !== undefined && isTellable(kept) ? kept : undefined;
+  }
+  const left = await whatIsLeft(parts, key, entry);
+  return left === undefined ? undefined : await broughtFor(left, await parts.sources.project(entry));
+}
+
+async function whatIsLeft(parts: OfferParts, key: string, entry: SessionEntry): Promise<SessionState | undefined> {
   const { agent, sources, captures } = parts;
-  const entry = await agent.store.get(key);
   const kept = readState(await agent.store.handoffs.get(key));
-  if (entry === undefined) return kept !== undefined && isTellable(kept) ? kept : undefined;
   if (kept?.previousSessionId !== entry.sessionId) {
     const before = await captureBefore(parts, key, entry);
     if (before !== undefined) return before;
@@ -203,8 +212,7 @@ async function makeOffer(parts: OfferParts, state: SessionState, request: OfferF
   const { key, entry, moment } = request;
   const began = performance.now();
   const project = await sources.project(entry);
-  const active = await ofProject(state, project);
-  const told = active === undefined && request.isForced ? await ofProject(state, state.project) : active;
+  const told = request.isForced ? await broughtFor(state, project) : await ofProject(state, project);
   if (told === undefined) return undefined;
   const text = await offerText(parts, told, {
     isSameWindow: state.previousSessionId === entry.sessionId,
@@ -215,6 +223,15 @@ async function makeOffer(parts: OfferParts, state: SessionState, request: OfferF
 }
 
 const BUDGET_MS = 1_500;
+
+/** Whoever asks for it gets what was worked on last, if nothing belongs to what is worked on now. */
+async function broughtFor(state: SessionState, project: string): Promise<SessionState | undefined> {
+  for (const one of [project, ...projectsIn(state), state.project]) {
+    const brought = await ofProject(state, one);
+    if (brought !== undefined) return brought;
+  }
+  return undefined;
+}
 
 /** Undefined when nothing in it belongs to the project. */
 export async function ofProject(state: SessionState, project: string): Promise<SessionState | undefined> {
@@ -232,13 +249,14 @@ async function summedUpFor(state: SessionState, project: string): Promise<Sessio
 export async function offerText(
   { git, github }: Pick<OfferParts, "git" | "github">,
   state: SessionState,
-  options: { isSameWindow: boolean; workspace: string; budgetMs: number },
+  options: { isSameWindow: boolean; isBehind?: boolean; workspace: string; budgetMs: number },
 ): Promise<string> {
+  const { isSameWindow, isBehind = false } = options;
   const [remarks, memoryFiles] = await Promise.all([
     verifyItems(state, { budgetMs: options.budgetMs, git, github }),
     relatedMemoryFiles(options.workspace, state),
   ]);
-  return renderOffer({ state, remarks, memoryFiles, isSameWindow: options.isSameWindow });
+  return renderOffer({ state, remarks, memoryFiles, isSameWindow, isBehind });
 }
 
 async function markTold(
@@ -247,13 +265,28 @@ async function markTold(
   told: SessionState,
   moment: Moment,
 ): Promise<void> {
-  const resumeOfferedAt = new Date(agent.clock.now()).toISOString();
+  const at = new Date(agent.clock.now()).toISOString();
   await captures.change(key, ({ forced: _forced, ...state }) => ({
     ...state,
     decidedFor: moment,
     // A window of its own may have been captured meanwhile, and that was not told to anybody.
-    ...(state.previousSessionId === told.previousSessionId ? { resumeOfferedAt } : {}),
+    ...(state.previousSessionId === told.previousSessionId ? offeredNow(state, told.project, at) : {}),
   }));
+}
+
+const MOST_PROJECTS = 20;
+
+/** Only what was told counts as told: the lines of other projects are still to come. */
+function offeredNow(
+  { project: present, resumeOfferedAt, offeredFor = [] }: SessionState,
+  project: string,
+  at: string,
+): Pick<SessionState, "resumeOfferedAt" | "offeredFor"> {
+  const others = offeredFor.filter((one) => one.project !== project);
+  return {
+    resumeOfferedAt: present === project ? at : resumeOfferedAt,
+    offeredFor: [...others, { project, at }].slice(-MOST_PROJECTS),
+  };
 }
 
 function isSameMoment(a: Moment | undefined, b: Moment): boolean {

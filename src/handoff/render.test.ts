@@ -81,6 +81,12 @@ describe("the block for an engine", () => {
     expect(text).toContain("the key sk-ant-[redacted] is refused [eeee0001]");
   });
 
+  it("says that it is not all that was said", () => {
+    const known = plain(stateWith([item("blocker", "one", "ffff0001")]));
+    expect(renderOffer({ ...known, isBehind: true })).toContain("More was said after that message");
+    expect(renderOffer(known)).not.toContain("More was said");
+  });
+
   it("says of its own window that it was shortened", () => {
     const text = renderOffer({ ...plain(stateWith([item("blocker", "one", "ffff0001")])), isSameWindow: true });
     expect(text).toContain("What this conversation was about before it was shortened");

@@ -67,7 +67,10 @@ export interface SessionState {
   checksum: string;
 
   resumeAvailable: boolean;
+  /** When the lines of `project` were told last. */
   resumeOfferedAt: string | null;
+  /** Beside OpenClaw's fields: the same of every project whose lines were told. Left out: of none. */
+  offeredFor?: { project: string; at: string }[];
   /** Beside OpenClaw's fields: for which window, after how many compactions, it was last decided whether to offer it. */
   decidedFor?: { sessionId: string; compactions: number };
   /** A person asked for it (`/resume`): the next turn gets it whatever else holds. */

@@ -74,7 +74,12 @@ export async function archiveSession(
     ...(handoff === undefined ? {} : { handoff }),
   });
   faultPoint("archive.written");
-  await agent.store.delete(key, { withHandoff, ...(options.lease === undefined ? {} : { lease: options.lease }) });
+  try {
+    await agent.store.delete(key, { withHandoff, ...(options.lease === undefined ? {} : { lease: options.lease }) });
+  } catch (error) {
+    await withdrawManifest(agent, record);
+    throw error;
+  }
   for (const window of record.windows) await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder);
   return record;
 }
@@ -101,7 +106,8 @@ export async function deleteSession(
 export async function restoreSession(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
   const record = await readManifest(agent, id);
   const existing = await agent.store.get(record.key);
-  if (existing !== undefined) {
+  // The same session: a restore that died has brought it back, and this one does the rest.
+  if (existing !== undefined && existing.sessionId !== record.entry.sessionId) {
     throw new HoldfastError("conflict", "session-exists", `There is a session ${record.key} already`, {
       hint: "Archive that one first, then restore this one.",
       data: { key: record.key, sessionId: existing.sessionId },
@@ -112,10 +118,11 @@ export async function restoreSession(agent: AgentHandle, id: string): Promise<Ar
   for (const window of record.windows) {
     if (window.sessionId !== record.entry.sessionId) await agent.store.putWindow(window);
   }
-  await agent.store.update(record.key, (current) => current ?? record.entry, { windowReason: "restore" });
+  // So does what it left: nobody would miss it in a session that is there. Without the session it is that of a deleted
+  // one, which the next start of a gateway forgets; the manifest has it still.
   if (record.handoff !== undefined) await agent.store.handoffs.update(record.key, (newer) => newer ?? record.handoff);
-  await rm(join(agent.archiveFolder, `${record.id}.json`), { force: true });
-  await syncFolder(agent.archiveFolder);
+  await agent.store.update(record.key, (current) => current ?? record.entry, { windowReason: "restore" });
+  await removeManifest(agent, record);
   return record;
 }
 
@@ -128,16 +135,25 @@ export async function listArchives(agent: AgentHandle): Promise<ArchiveRecord[]>
 
 /**
  * The windows, with their keys, that were deleted since an instant and are not in use again. Manifests are written
- * first and stay, so they tell it whatever a process died of while it was deleting.
+ * first and stay, so they tell it whatever a process died of while it was deleting. The newest that names a window
+ * decides: an older one may be of a deletion that never came about.
  */
 export async function deletedWindows(agent: AgentHandle, since: number): Promise<Map<string, string>> {
   const { records } = await readManifests(agent, { since });
   const deleted = new Map<string, string>();
-  for (const { key, windows } of records.filter(({ reason }) => reason === DELETED)) {
-    const inUse = new Set((await agent.store.windows(key)).map(({ sessionId }) => sessionId));
-    for (const { sessionId } of windows) if (!inUse.has(sessionId)) deleted.set(sessionId, key);
+  const seen = new Set<string>();
+  for (const { key, reason, windows } of records) {
+    const undecided = idsOf(windows).filter((sessionId) => !seen.has(sessionId));
+    for (const sessionId of undecided) seen.add(sessionId);
+    if (reason !== DELETED) continue;
+    const inUse = new Set(idsOf(await agent.store.windows(key)));
+    for (const sessionId of undecided) if (!inUse.has(sessionId)) deleted.set(sessionId, key);
   }
   return deleted;
+}
+
+function idsOf(windows: readonly Window[]): string[] {
+  return windows.map(({ sessionId }) => sessionId);
 }
 
 /** Every manifest that can be read, newest first, and the file names of those that cannot. */
@@ -183,6 +199,24 @@ async function writeManifest(agent: AgentHandle, session: ArchivedSession): Prom
   const id = await freeArchiveId(agent, session);
   await writeFileDurable(join(agent.archiveFolder, `${id}.json`), `${JSON.stringify(session, undefined, 2)}\n`);
   return { ...session, id };
+}
+
+/**
+ * After a failure: a session that is still there was not archived, and nothing may say so. One that is not, or that
+ * nobody can tell of, keeps its manifest: without it the session would be lost.
+ */
+async function withdrawManifest(agent: AgentHandle, record: ArchiveRecord): Promise<void> {
+  try {
+    const current = await agent.store.get(record.key);
+    if (current?.sessionId === record.entry.sessionId) await removeManifest(agent, record);
+  } catch (error) {
+    agent.logger.warn("the manifest of a session that was not archived may have stayed", { id: record.id, error });
+  }
+}
+
+async function removeManifest({ archiveFolder }: AgentHandle, { id }: ArchiveRecord): Promise<void> {
+  await rm(join(archiveFolder, `${id}.json`), { force: true });
+  await syncFolder(archiveFolder);
 }
 
 /** Two sessions may be archived in one millisecond, and ids of other tools may begin alike or hold anything. */

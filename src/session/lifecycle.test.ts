@@ -1,7 +1,8 @@
 /** Archive, restore, patch, labels, usage, lineage and maintenance on both stores. */
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { STORE_KINDS, type TestAgent, testAgent } from "../../test/support/test-agent.ts";
+import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { readContext } from "../transcript/context.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
 import { locateWindowTranscript, transcriptPath } from "./agent-handle.ts";
@@ -23,6 +24,8 @@ import { resetSession } from "./window.ts";
 
 const KEY = "agent:main:telegram:dm:1";
 const DAY = 86_400_000;
+
+afterEach(() => installFaultAction(undefined));
 
 describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   it("is archived whole and restored whole", async () => {
@@ -64,6 +67,32 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     await expect(deleteSession(fixture.agent, "main")).rejects.toMatchObject({ code: "main-session" });
     await deleteSession(fixture.agent, KEY);
     expect((await listArchives(fixture.agent)).map(({ reason }) => reason)).toEqual(["deleted"]);
+  });
+
+  it("is in no archive when it could not be deleted", async () => {
+    await using fixture = await testAgent(kind);
+    const { agent } = fixture;
+    const { sessionId } = await start(fixture, KEY, "one");
+    const lost = await withSessionLease(agent, KEY, {}, async ({ lease }) => lease);
+    await expect(deleteSession(agent, KEY, { lease: lost })).rejects.toMatchObject({ code: "lease-lost" });
+    expect(await listArchives(agent)).toEqual([]);
+    expect((await agent.store.get(KEY))?.sessionId).toBe(sessionId);
+  });
+
+  it("stays in the archive when the store deleted it and failed only then", async () => {
+    await using fixture = await testAgent(kind);
+    const { agent } = fixture;
+    await start(fixture, KEY, "one");
+    const deleted: FaultPoint = kind === "sqlite" ? "sqlite.batch.committed" : "json.written";
+    installFaultAction((reached) => {
+      if (reached === deleted) throw new Error("the disk is gone");
+    });
+    await expect(deleteSession(agent, KEY)).rejects.toThrow("the disk is gone");
+    installFaultAction(undefined);
+    expect(await agent.store.get(KEY)).toBeUndefined();
+    const [archived] = await listArchives(agent);
+    await restoreSession(agent, archived?.id ?? "");
+    expect(await textOf(fixture, KEY)).toEqual(["one"]);
   });
 
   it("goes back to an earlier window with what belonged to it", async () => {

@@ -41,6 +41,11 @@ type PatchableField = (typeof PATCHABLE_FIELDS)[number];
 /** `null` takes a field away. */
 export type SessionPatch = { [Field in PatchableField]?: SessionEntry[Field] | null };
 
+/** Whether it says what is worked on, or takes that away. */
+export function changesProject(patch: SessionPatch): boolean {
+  return patch.project !== undefined || patch.projectFolder !== undefined;
+}
+
 export async function patchSession(
   agent: AgentHandle,
   key: string,

@@ -16,6 +16,18 @@ export function handoffToJson(state: unknown): string {
   return json;
 }
 
+/**
+ * A text that was damaged comes as it is: whoever looks at a state before believing it refuses a text as it refuses
+ * any other that is none, and the states beside it can be read.
+ */
+export function handoffFromJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
+
 function stringify(state: unknown): string {
   try {
     // Not as its type says: a function and a symbol give undefined.

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { KEY, handoffStage } from "../../test/support/handoff-stage.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
 import { withSessionLease } from "../session/lease.ts";
+import { changesProject } from "../session/patch.ts";
 import { readTranscript } from "../transcript/reader.ts";
 import { patchFromOutside } from "./patch-session.ts";
 
@@ -50,6 +51,15 @@ it("marks nothing where nothing changes, and nothing for a caller who was too la
     code: "session-not-found",
   });
   expect(await marksIn(transcriptPath(stage.agent, entry))).toEqual([]);
+});
+
+it.each([
+  [{ project: "invoices" }, true],
+  [{ project: null }, true],
+  [{ projectFolder: null, label: "work" }, true],
+  [{ label: "work", project: undefined as never }, false],
+])("knows whether %o is about what is worked on", (patch, isAbout) => {
+  expect(changesProject(patch)).toBe(isAbout);
 });
 
 it("waits for nobody with any other setting, or where nothing is handed over", async () => {

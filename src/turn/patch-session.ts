@@ -5,7 +5,7 @@
  */
 import { projectMark } from "../handoff/project-mark.ts";
 import { type HeldLease, withSessionLease } from "../session/lease.ts";
-import { type SessionPatch, patchSession } from "../session/patch.ts";
+import { type SessionPatch, changesProject, patchSession } from "../session/patch.ts";
 import { assertExpected, ensureTranscript, sessionNotFound } from "../session/window.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import { openTurnLog } from "./run/open-log.ts";
@@ -21,9 +21,8 @@ export async function patchFromOutside(
   options: { expectedSessionId?: string } = {},
 ): Promise<SessionEntry> {
   const { agent, handoff } = parts;
-  const isProject = patch.project !== undefined || patch.projectFolder !== undefined;
   // Nobody waits for the lease of a session that is not there.
-  const isMarked = isProject && handoff !== undefined && (await agent.store.get(sessionKey)) !== undefined;
+  const isMarked = changesProject(patch) && handoff !== undefined && (await agent.store.get(sessionKey)) !== undefined;
   if (!isMarked) return await patchSession(agent, sessionKey, patch, options);
   return await withSessionLease(agent, sessionKey, {}, async (held) => {
     const entry = await agent.store.get(sessionKey);

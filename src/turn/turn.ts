@@ -13,7 +13,7 @@ import type { AgentHandle } from "../session/agent-handle.ts";
 import type { SessionInitResult } from "../session/init.ts";
 import type { HeldLease } from "../session/lease.ts";
 import type { ModelSelection } from "../session/model-hint.ts";
-import type { Mutate } from "../store/store.ts";
+import type { Mutate, Window } from "../store/store.ts";
 import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
 import type { GroupHistory } from "./body/group-history.ts";
 import type { SystemEvents } from "./body/system-events.ts";
@@ -36,8 +36,11 @@ export interface AgentParts {
   describeWorkspace(): Promise<WorkspacePrompt>;
   /** Left out: nothing is handed from one window to the next. */
   handoff?: Handoff;
-  /** What deleted sessions have left is forgotten, also where nothing is handed over any more. Left out: nothing is. */
-  forgetDeleted?(): Promise<void>;
+  /**
+   * What a deleted session with these windows has left is forgotten, also where nothing is handed over any more. Left
+   * out: nothing is.
+   */
+  forgetDeleted?(windows: readonly Window[]): Promise<void>;
   /** Left out: nobody is called when something happens. */
   hooks?: HookRunner;
 }

@@ -1,16 +1,21 @@
 import { agentLayout } from "../../src/config/layout.ts";
 import { createSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { tearHandoff } from "../support/torn-handoff.ts";
 import { describeStoreConcurrency } from "./concurrency-suite.ts";
-import { createStoreFixture } from "./store-fixture.ts";
+import { describeDamagedHandoffs } from "./handoffs-suite.ts";
+import { type StoreFixture, createStoreFixture } from "./store-fixture.ts";
 import { describeStoreContract } from "./store-suite.ts";
 
 for (const execution of ["inline", "thread"] as const) {
-  describeStoreContract(`sqlite, ${execution}`, () =>
-    createStoreFixture(async ({ home, agentId, clock }) => {
+  const makeStore = async (): Promise<StoreFixture> =>
+    await createStoreFixture(async ({ home, agentId, clock }) => {
       const { database } = agentLayout(home, agentId);
       return await createSqliteStore({ path: database, agentId, clock, execution });
-    }),
-  );
+    });
+  describeStoreContract(`sqlite, ${execution}`, makeStore);
+  describeDamagedHandoffs(`sqlite, ${execution}`, makeStore, ({ home }, key, text) => {
+    tearHandoff(agentLayout(home, "main").database, key, () => text);
+  });
 }
 
 describeStoreConcurrency("sqlite");

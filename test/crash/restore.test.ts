@@ -1,6 +1,14 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { installFaultAction } from "../../src/base/faults.ts";
-import { archiveSession, restoreSession } from "../../src/session/archive.ts";
+import {
+  archiveSession,
+  deleteSession,
+  deletedWindows,
+  listArchives,
+  restoreSession,
+} from "../../src/session/archive.ts";
 import { openWindow, resetSession } from "../../src/session/window.ts";
 import { STORE_KINDS, testAgent } from "../support/test-agent.ts";
 
@@ -26,6 +34,47 @@ describe.each(STORE_KINDS)("a restore that fails half way (%s)", (kind) => {
       (await agent.store.windows(KEY)).map(({ sessionId }) => sessionId).toSorted();
     if ((await agent.store.get(KEY)) === undefined) await restoreSession(agent, id);
     expect(await listed()).toEqual(windows.toSorted());
+  });
+
+  test.each([1, 2, 3, 4])("never shows a session without what it had left, and can be finished (%i)", async (write) => {
+    await using fixture = await testAgent(kind);
+    const { agent } = fixture;
+    const { handoffs } = agent.store;
+    await openWindow(agent, { key: KEY, previous: undefined, reason: "initial" });
+    const { entry } = await resetSession(agent, KEY);
+    const left = { previousSessionId: entry.sessionId };
+    await handoffs.update(KEY, () => left);
+    const { id } = await deleteSession(agent, KEY);
+
+    failWrite(kind === "sqlite" ? "sqlite.batch.begun" : "json.loaded", write);
+    await restoreSession(agent, id).catch(() => undefined);
+    installFaultAction(undefined);
+
+    const isThere = (await agent.store.get(KEY)) !== undefined;
+    expect(isThere && (await handoffs.get(KEY)) === undefined).toBe(false);
+    // What is there without the session is forgotten by a gateway that starts now.
+    expect((await deletedWindows(agent, 0)).has(entry.sessionId)).toBe(!isThere);
+    if ((await listArchives(agent)).length > 0) await restoreSession(agent, id);
+    expect(await handoffs.get(KEY)).toEqual(left);
+    expect((await agent.store.get(KEY))?.sessionId).toBe(entry.sessionId);
+    expect(await agent.store.windows(KEY)).toHaveLength(2);
+  });
+
+  test("can be finished when only the archive is left to be cleared", async () => {
+    await using fixture = await testAgent(kind);
+    const { agent } = fixture;
+    await openWindow(agent, { key: KEY, previous: undefined, reason: "initial" });
+    const { id, entry } = await deleteSession(agent, KEY);
+    const manifest = join(agent.archiveFolder, `${id}.json`);
+    const content = await readFile(manifest);
+    await restoreSession(agent, id);
+    await agent.store.update(KEY, (current) => current && { ...current, label: "work" });
+    // As it is where the restore died before its last step.
+    await writeFile(manifest, content);
+
+    await restoreSession(agent, id);
+    expect(await agent.store.get(KEY)).toMatchObject({ sessionId: entry.sessionId, label: "work" });
+    expect(await listArchives(agent)).toEqual([]);
   });
 });
 

@@ -23,6 +23,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestRepo } from "../support/git-repo.ts";
 import { type NativeWorld, createNativeWorld, testSessionId } from "../support/native-world.ts";
 import { canMount, smallDisk } from "../support/small-disk.ts";
+import { tearHandoff } from "../support/torn-handoff.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OLD = testSessionId("a");
@@ -83,8 +84,9 @@ describe("holdfast hook", () => {
     const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
     await appendFile(transcript, `${JSON.stringify(lineOf("assistant", last))}\n`);
     const { stdout } = await hook("SessionStart", starting());
-    // And what was said, if there is time.
     expect(stdout).toContain(BLOCKED);
+    // And what was said, if there is time, or else that something was.
+    expect(stdout.includes("More was said after that message")).toBe(!stdout.includes(last));
   });
 
   it("captures a session that ends, once however often it is told", async () => {
@@ -110,7 +112,7 @@ describe("holdfast hook", () => {
   it("does not wait for a store that somebody else has locked", async () => {
     await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
     await settled();
-    using database = new DatabaseSync(join(world.home, "agents", "main", "agent.sqlite"));
+    using database = new DatabaseSync(storePath());
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     const before = performance.now();
     await hook("SessionStart", starting());
@@ -194,6 +196,25 @@ describe("holdfast hook", () => {
     await hook("Stop", { ...ending, last_assistant_message: "{ } ".repeat(100_000) });
     await settled();
     expect(kept()).toMatchObject([{ previousSessionId: OLD }]);
+  });
+
+  it("tells what is kept also beside a state that was torn in the store", async () => {
+    await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
+    await settled();
+    const other = `agent:main:claude-code:${testSessionId("c")}`;
+    using database = new DatabaseSync(storePath());
+    database.exec(`INSERT INTO handoffs SELECT '${other}', 0, updated_at, state FROM handoffs`);
+    tearHandoff(storePath(), other);
+    expect((await hook("SessionStart", starting())).stdout).toContain(BLOCKED);
+  });
+
+  it("has a state made anew that was torn in the store", async () => {
+    await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
+    await settled();
+    tearHandoff(storePath(), `agent:main:claude-code:${OLD}`);
+    await hook("SessionStart", starting());
+    await settled();
+    expect(kept()).toMatchObject([{ previousSessionId: OLD, summary: { blockers: [BLOCKED] } }]);
   });
 
   it("bears a home that is a file, and one that is not there", async () => {
@@ -332,8 +353,12 @@ async function settled(): Promise<void> {
   throw new Error("a hook's work was not done");
 }
 
+function storePath(): string {
+  return join(world.home, "agents", "main", "agent.sqlite");
+}
+
 function kept(): unknown[] {
-  using database = new DatabaseSync(join(world.home, "agents", "main", "agent.sqlite"));
+  using database = new DatabaseSync(storePath());
   return database
     .prepare("SELECT state FROM handoffs ORDER BY key")
     .all()

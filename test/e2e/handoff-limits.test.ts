@@ -62,8 +62,8 @@ async function deleteWhileOff(house: House): Promise<void> {
   await house.leave();
   const config = { ...DEFAULT_CONFIG, handoff: { ...DEFAULT_CONFIG.handoff, enabled: false } };
   const { parts, ...continuity } = await openContinuity({ home: house.home, config, env: {}, agent });
-  await deleteSession(agent, keyOf(ADA));
-  await parts.forgetDeleted?.();
+  const { windows } = await deleteSession(agent, keyOf(ADA));
+  await parts.forgetDeleted?.(windows);
   await continuity.close();
 }
 

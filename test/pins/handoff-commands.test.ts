@@ -3,10 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
+import { agentLayout } from "../../src/config/layout.ts";
 import { homeWithConversation } from "../support/cli-conversation.ts";
 import { NUMBER, TEXT } from "../support/json-shapes.ts";
 import { runCli } from "../support/run-cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+import { tearHandoff } from "../support/torn-handoff.ts";
 
 const KEY = expect.stringMatching(/^agent:main:cli:dm:/) as string;
 const NATIVE = "c0ffee00-1111-4222-8333-444455556666";
@@ -113,6 +115,23 @@ describe("holdfast handoff", () => {
     expect((await cli("clear", "--json")).json()).toEqual({ schema: 1, ok: true, cleared: false });
     expect((await cli("list")).stdout).toMatch(/ cleared$/m);
     expect((await cli("show", "--session", window)).code).toBe(3);
+  });
+
+  it("shows, lists and clears what only a part is left of in the store, and deletes its session", async () => {
+    await using home = await homeWithConversation(WORDS);
+    const cli = async (...args: string[]) => await runCli(args, { home: home.path });
+    const { sessionKey } = (await cli("handoff", "capture", "--json")).json() as { sessionKey: string };
+    const attempts = [
+      ["handoff", "list"],
+      ["handoff", "show"],
+      ["handoff", "clear"],
+      ["sessions", "delete", sessionKey, "--yes"],
+    ];
+    for (const args of attempts) {
+      tearHandoff(agentLayout(home.path, "main").database, sessionKey);
+      const { code, stdout } = await cli(...args);
+      expect({ args, code, says: stdout !== "" }).toEqual({ args, code: 0, says: true });
+    }
   });
 
   it("takes a session of Claude Code after the fact, by the start of its id", async () => {

@@ -155,7 +155,7 @@ function createStandInAgents(options: {
     const handoff = await openHandoff({ home, config, env: process.env, agent });
     const parts: AgentParts = {
       agent,
-      ...(handoff === undefined ? {} : { handoff, forgetDeleted: async () => await handoff.forgetDeleted() }),
+      ...(handoff === undefined ? {} : { handoff, forgetDeleted: async (windows) => handoff.forgetDeleted(windows) }),
       config,
       engine: {
         name: "echo",

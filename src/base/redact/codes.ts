@@ -20,18 +20,30 @@ const IN_GROUPS =
 export function groupedCode(text: string, at: number): Value | undefined {
   IN_GROUPS.lastIndex = at;
   const written = IN_GROUPS.exec(text)?.[0];
-  if (written === undefined || !isGrouped(written)) return undefined;
+  // Digits belong together, whatever they are; letters may be words.
+  if (written === undefined || !(/^[\d -]+$/.test(written) || isGrouped(written))) return undefined;
   return { start: at, end: at + written.length, text: written, isQuoted: false };
 }
+
+/** Of such numbers people make ranges and lists. */
+const YEAR_OR_ROUND = /^(?:(?:19|20)\d\d|\d{1,4}00)$/;
 
 function isGrouped(written: string): boolean {
   IN_GROUPS.lastIndex = 0;
   if (!IN_GROUPS.test(written) || IN_GROUPS.lastIndex < written.length) return false;
   const groups = written.split(/[ -]/);
-  if (groups.every((group) => /^\d+$/.test(group))) return !groups.every((group) => /^(?:19|20)\d\d$/.test(group));
+  if (groups.every((group) => /^\d+$/.test(group))) return !groups.every((group) => YEAR_OR_ROUND.test(group));
   const mixed = groups.filter((group) => /\d/.test(group) && /[A-Za-z]/.test(group));
   // Between blanks there may be words: "the code is in v2x4 only".
   return written.includes(" ") ? mixed.length >= 2 && mixed.length * 3 >= groups.length : mixed.length > 0;
+}
+
+const COUNTED =
+  /^ (?:rows?|lines?|files?|bytes?|[kmg]b|tests?|times?|items?|entries|records?|users?|calls?|chars?|characters?|tokens?|ms|seconds?|minutes?|days?|zeilen|dateien)\b/i;
+
+/** "4711 rows": the number before says how many there are. */
+export function isCounted(text: string, end: number): boolean {
+  return COUNTED.test(text.slice(end, end + 12));
 }
 
 /** Numbers of payment cards: four groups of four digits, of which the last checks the others. */

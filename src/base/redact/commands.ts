@@ -35,7 +35,12 @@ const COMMANDS: readonly string[] = [
   String.raw`snmp-server community (?=\S{2,64} R[OW]\b)`,
   // Written into another command.
   String.raw`echo (?:-n )?["']?(?:[\w.-]{1,64}:)?(?=[^\s"'|:]{3,256}["']?\s?\|\s?(?:sudo )?(?:chpasswd|sudo -\w{0,4}S|passwd|cryptsetup))`,
-  String.raw`(?:kinit|passwd|sudo|su|cryptsetup|gpg|ssh-add|openssl|pass|vault|gh|docker)${BETWEEN}<<<\s?`,
+  String.raw`(?:${[
+    "kinit|passwd|cryptsetup|ssh-add|vault login|pass insert|gh (?:auth|secret)",
+    String.raw`sudo (?:-\w{1,4} (?:\w{1,32} )?){0,3}?-\w{0,4}S|su (?:-l? )?(?:\w{1,32} )?-c`,
+    String.raw`(?:docker|podman|helm|npm|az|oc) (?:[\w-]{1,20} ){0,2}?(?:login|secret create)`,
+    `(?:gpg${BETWEEN}--passphrase-fd|openssl${BETWEEN}-pass(?:in|out)?) ?\\S{1,20}`,
+  ].join("|")})${BETWEEN}<<<\s?`,
   // `.netrc`
   String.raw`machine\s{1,4}\S{1,200}\s{1,10}login\s{1,4}\S{1,200}\s{1,10}password\s{1,4}`,
 ];

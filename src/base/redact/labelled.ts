@@ -46,7 +46,8 @@ const CELL = /[*`]{0,2}[ \t]{1,20}\|[ \t]{1,20}/y;
 const CALL = /\([ \t]{0,4}(?=["'`])/y;
 /** `setenv("DB_PASSWORD", "…")`, from the end of the name. */
 const NEXT_ARGUMENT = /["'][ \t]{0,4},[ \t]{0,20}(?=["'`])/y;
-const FIRST_ARGUMENT = /[\w$]\(\s{0,20}["'][\w.: -]{0,60}$/;
+/** What is translated is what a person reads. */
+const FIRST_ARGUMENT = /(?<=[\w$])(?<!\b(?:t|_|__|gettext|trans(?:late)?))\(\s{0,20}["'][\w.: -]{0,60}$/;
 const VALUE_FIELD = /\\{0,4}["'`]?[,\s]{1,40}\\{0,4}["'`]?value\\{0,4}["'`]?\s{0,4}[:=]\s{0,4}/iy;
 const TAG = /[^<>\n]{0,120}>(?=[^<>\n]{1,400}<\/)/y;
 const ATTRIBUTE = /["'][^<>\n]{0,80}>(?=[^<>\n]{1,400}<\/)/y;
@@ -76,7 +77,9 @@ function isStatement(text: string, { start, nameStart, nameEnd }: Cue): boolean 
   // SQL. Much else is identified by something.
   return (
     /^IDENTIFIED.{0,60}\s["']$/.test(text.slice(start, nameEnd + 2)) ||
-    /\buser\s\S{1,100}\s$/i.test(text.slice(Math.max(0, start - 110), start))
+    /\b(?:create|alter)\suser\s(?:if\s(?:not\s)?exists\s)?\S{1,100}\s$/i.test(
+      text.slice(Math.max(0, start - 140), start),
+    )
   );
 }
 

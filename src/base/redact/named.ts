@@ -7,18 +7,39 @@ import { labelledSecret } from "./labelled.ts";
 import { secretBefore, secretsInSentence } from "./sentence.ts";
 import type { Cue, CueKind, Span } from "./cue.ts";
 
-/** One group each for the kinds of cues, in the order of `KINDS`. */
-const CUE = new RegExp(
-  [
-    "(passw(?:or[dt]|d)|pass[-_ ]?(?:phrase|code)|pwd|kennwort|mot de passe|contrase[nñ]a|clave|senha|wachtwoord|l[öo]senord(?:et)?|adgangskode|salasana|heslo|has[lł]o|parol(?:a|en)|парол[ьяюе]|密[码碼]|パスワード|비밀번호|şifre|jelszó|passord(?:et)?|mật khẩu|סיסמה|κωδικός|(?<![a-z])psk|identified(?: with \\S{1,40})? by|(?:wlan|wi-?fi|netzwerk)-?schl(?:ü|ue)ssel)",
-    "(secret|token|credential|jwt|(?:seed|recovery|backup|mnemonic|wallet)[- ]?(?:phrase|words)|mnemonic)",
-    "(pass(?![a-z])|pw(?![a-z])|mdp(?![a-z])|auth(?:orization)?(?![a-z])|cookie|sid(?=[\"']?[:=])|signature|sig(?==)|key|salt(?=[\"'])|dsn(?=[\"']?\\s?[:=]))",
-    "(codes?|c[oó]digos?|codice|kod|t?otp(?: (?:seed|key|code))?|[2m]fa(?: (?:seed|key|code))?|pin|puk|tan|ssn|combination)(?![a-z-])",
-    "(basic auth|creds|logins?(?![a-z])|log(?:ged|ging)? ?in (?:with|as|using)|sign(?:ed)? ?in (?:with|as|using)|zugangsdaten|identifiants|credenciales)",
-  ].join("|"),
-  "gi",
-);
+/** The words of each kind. */
+const WORDS: Readonly<Record<CueKind, readonly string[]>> = {
+  password: [
+    "passw(?:or[dt]|d)|pass[-_ ]?(?:phrase|code)|pwd|kennwort",
+    "mot de passe|contrase[nñ]a|clave|senha|wachtwoord",
+    "l[öo]senord(?:et)?|adgangskode|salasana|heslo|has[lł]o|parol(?:a|en)",
+    "парол[ьяюе]|密[码碼]|パスワード|비밀번호|şifre|jelszó|passord(?:et)?|mật khẩu|סיסמה|κωδικός",
+    "(?<![a-z])psk",
+    String.raw`identified(?: with \S{1,40})? by`,
+    "(?:wlan|wi-?fi|netzwerk)-?schl(?:ü|ue)ssel",
+  ],
+  secret: ["secret|token|credential|jwt", "(?:seed|recovery|backup|mnemonic|wallet)[- ]?(?:phrase|words)|mnemonic"],
+  weak: [
+    "(?:pass|pw|mdp|auth(?:orization)?)(?![a-z])",
+    "cookie",
+    String.raw`sid(?=["']?[:=])`,
+    "signature|sig(?==)",
+    "key",
+    String.raw`salt(?=["'])`,
+    String.raw`dsn(?=["']?\s?[:=])`,
+  ],
+  code: [
+    "(?:codes?|c[oó]digos?|codice|kod|(?:t?otp|[2m]fa)(?: (?:seed|key|code))?|pin|puk|tan|ssn|combination)(?![a-z-])",
+  ],
+  login: [
+    "basic auth|creds|logins?(?![a-z])",
+    "(?:log(?:ged|ging)?|sign(?:ed)?) ?in (?:with|as|using)",
+    "zugangsdaten|identifiants|credenciales",
+  ],
+};
 const KINDS: readonly CueKind[] = ["password", "secret", "weak", "code", "login"];
+/** One group for each of `KINDS`. */
+const CUE = new RegExp(KINDS.map((kind) => `(${WORDS[kind].join("|")})`).join("|"), "gi");
 /** Keys that open something. */
 const SECRET_KEY =
   /(?:api|access|account|private|secret|auth|encryption|signing|master|shared|subscription|storage|service|license|client|deploy|bot|app|admin|ssh|gpg|product|activation|serial|recovery|unseal|setup|wi-?fi|wlan|wpa2?|network|pre-?shared)[-_ ]?$/i;

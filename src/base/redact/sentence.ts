@@ -1,7 +1,7 @@
 /** A secret in a sentence: "the password for staging is now …", "use … as the password". */
 import type { Cue, Span } from "./cue.ts";
 import type { Value } from "./value.ts";
-import { groupedCode, isCodeOrSeed } from "./codes.ts";
+import { groupedCode, isCodeOrSeed, isCounted } from "./codes.ts";
 import { isRandomRun } from "./random-run.ts";
 import { isHash, isWord, looksSecret, readValue, redactedPart, withoutSentenceEnd } from "./value.ts";
 import { isPhrase, passphraseAt, passwordForProgram, walletWords } from "./words.ts";
@@ -23,6 +23,7 @@ const NEXT_CODE = /["']?(?:,?\s{1,40}|,)(?:(?:[*•-]|\d{1,2}[.)])[ \t]{1,4})?["
 const AND_ANOTHER =
   /["'`”»]{0,1},?[ \t]{1,3}(?:to|into|and|or|then|auf|zu|und|oder|à|et|ou|a|y|o|e|en|of|->|→)[ \t]{1,3}|["'`”»]{0,1}(?:,[ \t]?|[ \t]?\/[ \t]?)/y;
 const MOST_WORDS = 8;
+const MOST_PLAIN_WORDS = 3;
 const MOST_OTHERS = 24;
 
 export function secretsInSentence(text: string, cue: Cue): readonly Span[] {
@@ -32,45 +33,71 @@ export function secretsInSentence(text: string, cue: Cue): readonly Span[] {
   return first === undefined ? [] : [first, ...othersBehind(text, cue, first)];
 }
 
+/** How far a sentence was read behind its cue. */
+interface Read {
+  at: number;
+  words: number;
+  /** Words that say nothing of the secret. */
+  plainWords: number;
+  /** The words said that the secret itself comes next, or that it may. */
+  isTold: boolean;
+  mayBeTold: boolean;
+}
+
 function firstSecret(text: string, cue: Cue): Span | undefined {
   if (cue.kind === "weak" && !/^(?:pass|pw|mdp)$/i.test(text.slice(cue.start, cue.end))) return undefined;
-  let at = cue.kind === "code" ? beginningOfList(text, cue) : cue.nameEnd;
-  let isTold = at > cue.nameEnd || (cue.kind === "weak" && isBehindUser(text, cue));
-  let mayBeTold = false;
-  let plainWords = 0;
-  for (let count = 0; count < MOST_WORDS; count++) {
-    GAP.lastIndex = at;
-    const [gap = ""] = GAP.exec(text) ?? [];
-    if (gap === "" && (count > 0 || at === cue.nameEnd)) return undefined;
-    if (TELLING_GAP.test(gap)) isTold = true;
-    else if (gap.includes("\n") && !isTold) return undefined;
-    const start = behindBullet(text, at + gap.length, cue);
-    const value = valueAt(text, start, cue);
-    if (value === undefined) return undefined;
-    const redacted = redactedPart(value);
-    if (redacted !== undefined) return redacted;
-    const bond = isTold || mayBeTold ? "told" : count === 0 ? "next" : "near";
-    const words = wordsAt(
-      text,
-      start,
-      cue,
-      isTold || (value.isQuoted && count === 0) || (mayBeTold && isPhrase(text, cue)),
-    );
-    if (words !== undefined) return words;
-    const word = withoutSentenceEnd(value);
-    if (isSecretWord(word, cue, bond)) return word;
-    const end = text.slice(word.end, value.end);
-    if (/[.?;)]/.test(end) || /[!]$/.test(word.text)) return undefined;
-    if (MAY_TELL.test(word.text)) mayBeTold = true;
-    else if (TELLS.test(word.text) || end.includes(":")) isTold = true;
-    else if (!MAY_STAND.test(word.text)) {
-      // Something else is told.
-      if (isTold || ++plainWords > 3) return undefined;
-      mayBeTold = false;
-    }
-    at = value.end + (value.isQuoted ? 1 : 0);
+  let read: Read | undefined = beginning(text, cue);
+  while (read !== undefined && read.words < MOST_WORDS) {
+    const reached = overGap(text, cue, read);
+    const value = reached === undefined ? undefined : valueAt(text, reached.at, cue);
+    if (reached === undefined || value === undefined) return undefined;
+    const secret = secretAt(text, cue, reached, value);
+    if (secret !== undefined) return secret;
+    read = overWord(text, reached, value);
   }
   return undefined;
+}
+
+function beginning(text: string, cue: Cue): Read {
+  const at = cue.kind === "code" ? beginningOfList(text, cue) : cue.nameEnd;
+  const isTold = at > cue.nameEnd || (cue.kind === "weak" && isBehindUser(text, cue));
+  return { at, words: 0, plainWords: 0, isTold, mayBeTold: false };
+}
+
+/** To the next word; not into the next line unless something was announced. */
+function overGap(text: string, cue: Cue, read: Read): Read | undefined {
+  GAP.lastIndex = read.at;
+  const [gap = ""] = GAP.exec(text) ?? [];
+  if (gap === "" && (read.words > 0 || read.at === cue.nameEnd)) return undefined;
+  const isTold = read.isTold || TELLING_GAP.test(gap);
+  if (gap.includes("\n") && !isTold) return undefined;
+  return { ...read, at: behindBullet(text, read.at + gap.length, cue), isTold };
+}
+
+function secretAt(text: string, cue: Cue, read: Read, value: Value): Span | undefined {
+  const { at, words, isTold, mayBeTold } = read;
+  const redacted = redactedPart(value);
+  if (redacted !== undefined) return redacted;
+  const mayBeWords = isTold || (value.isQuoted && words === 0) || (mayBeTold && isPhrase(text, cue));
+  const phrase = wordsAt(text, at, cue, mayBeWords);
+  if (phrase !== undefined) return phrase;
+  const word = withoutSentenceEnd(value);
+  if (cue.kind === "code" && isCounted(text, word.end)) return undefined;
+  const bond = isTold || mayBeTold ? "told" : words === 0 ? "next" : "near";
+  return isSecretWord(word, cue, bond) ? word : undefined;
+}
+
+/** What the word says of the next one; nothing if the sentence ends with it or tells something else. */
+function overWord(text: string, read: Read, value: Value): Read | undefined {
+  const word = withoutSentenceEnd(value);
+  const end = text.slice(word.end, value.end);
+  if (/[.?;)]/.test(end) || word.text.endsWith("!")) return undefined;
+  const next = { ...read, at: value.end + (value.isQuoted ? 1 : 0), words: read.words + 1 };
+  if (MAY_TELL.test(word.text)) return { ...next, mayBeTold: true };
+  if (TELLS.test(word.text) || end.includes(":")) return { ...next, isTold: true };
+  if (MAY_STAND.test(word.text)) return next;
+  if (read.isTold || read.plainWords === MOST_PLAIN_WORDS) return undefined;
+  return { ...next, plainWords: read.plainWords + 1, mayBeTold: false };
 }
 
 const LIST = /["']?[ \t]{0,4}[:=][ \t]{0,4}\[\s{0,40}/y;

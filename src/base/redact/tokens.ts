@@ -87,8 +87,14 @@ export function redactTokens(text: string): string {
     result += text.slice(done, start) + safe;
     done = run.end;
   }
-  return (done === 0 ? text : result + text.slice(done)).replace(AUTHORIZATION, keepingFirstGroup);
+  return (done === 0 ? text : result + text.slice(done))
+    .replace(AUTHORIZATION, keepingFirstGroup)
+    .replace(CALLED_SECRET, keepingFirstGroup);
 }
+
+/** A commit or an id looks just like it; right behind such a word it is neither. */
+const CALLED_SECRET =
+  /(\b(?:secret|token|(?:api|access|private|secret|signing|encryption|master)[- ]key)\s)(?:[0-9a-f]{32,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/gi;
 
 /** Looks only at every fifteenth sign, because a long run cannot stand between two of them: an expression reads all. */
 function nextLongRun(text: string, from: number): Span | undefined {
@@ -124,20 +130,36 @@ function redactRun(run: string, text: string, start: number): string {
       SHAPED_TOKEN,
       (_match: string, ...kept: (string | undefined)[]) => `${kept.slice(0, 4).join("")}${REDACTED}`,
     )
-    .replace(UNDIVIDED, (part: string, at: number, whole: string) =>
-      isRandomRun(part) && !isReference(text.slice(Math.max(0, start - ADDRESS_LENGTH), start) + whole.slice(0, at))
-        ? REDACTED
-        : part,
-    );
+    .replace(UNDIVIDED, redactRandomParts(text, start));
+}
+
+/** For `replace`: parts that were drawn by lot, unless they belong to a reference. */
+function redactRandomParts(text: string, start: number): (part: string, at: number, run: string) => string {
+  // The same for all parts of the run.
+  let reference: number | undefined;
+  return (part, at, run) => {
+    if (!isRandomRun(part) || (at === 0 && text.charAt(start - 1) === "@")) return part;
+    reference ??= referenceBefore(text, start, run);
+    return at < reference ? REDACTED : part;
+  };
 }
 
 /** How far back one looks for the beginning of an address. */
 const ADDRESS_LENGTH = 300;
-const REFERENCE = /(?::\/\/|^[~.]{0,2}\/|\bsha\d{1,3}[-:]|base64,)\S{0,8192}$/i;
+/** The beginning of an address or a path, a checksum, or a picture: what follows says where something is. */
+const REFERENCE = /:\/\/|^[~.]{0,2}\/|\bsha\d{1,3}[-:]|base64,/i;
 
-/** What follows is part of an address or a path, a checksum, or a picture: it says where something is. */
-function isReference(before: string): boolean {
-  return REFERENCE.test(before.slice(before.search(/\S{0,8192}$/))) || before.endsWith("@");
+/** From where in the run on it is part of a reference, which may have begun earlier in the same word. */
+function referenceBefore(text: string, start: number, run: string): number {
+  const earliest = Math.max(0, start - ADDRESS_LENGTH);
+  let wordStart = start;
+  while (wordStart > earliest && !isBlank(text.charCodeAt(wordStart - 1))) wordStart--;
+  const found = REFERENCE.exec(text.slice(wordStart, start) + run);
+  return found === null ? Number.POSITIVE_INFINITY : wordStart + found.index + found[0].length - start;
+}
+
+function isBlank(code: number): boolean {
+  return code <= 32 || code === 160;
 }
 
 /** A password, which may have any sign in it but is not a port with what follows. */

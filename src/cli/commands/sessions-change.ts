@@ -6,7 +6,7 @@ import type { AgentHandle } from "../../session/agent-handle.ts";
 import { archiveSession, deleteSession, readManifests, restoreSession } from "../../session/archive.ts";
 import { compactSession } from "../../session/compaction.ts";
 import { withSessionLease } from "../../session/lease.ts";
-import { type SessionPatch, patchSession } from "../../session/patch.ts";
+import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
 import { reopenWindow } from "../../session/reopen-window.ts";
 import { type FoundSession, findSession } from "../../session/find-session.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
@@ -32,8 +32,7 @@ export async function patch(
   }
   await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
-    const isProject = changes.project !== undefined || changes.projectFolder !== undefined;
-    const entry = isProject
+    const entry = changesProject(changes)
       ? await patchProject({ agent, setup, options }, key, changes)
       : await patchSession(agent, key, changes);
     if (options.json === true) printJson({ ok: true, path: agent.store.path, key, entry });
@@ -102,7 +101,7 @@ export async function remove(reference: string, options: ChangeOptions): Promise
     });
     if (options.store === undefined) {
       const { forgetDeleted } = await import("../../compose-handoff.ts");
-      await forgetDeleted({ ...setup, env: process.env, agent });
+      await forgetDeleted({ ...setup, env: process.env, agent }, windows);
     }
     const archived = windows.map(({ sessionId }) => sessionId);
     if (options.json === true) printJson({ ok: true, key, deleted: true, archive: id, archived });

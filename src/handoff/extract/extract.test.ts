@@ -127,6 +127,13 @@ describe("projects", () => {
     expect(back.summary.inProgress).toContain("please fix the login page");
   });
 
+  test("do not grow old while another one is worked on, however long", () => {
+    const left = of("u please fix the login page");
+    const months = Array.from({ length: 60 }, (_, number) => `u please order chair number ${number + 100}`);
+    const elsewhere = extract(left, toMessages(["u one", ...months]).slice(1), { project: "office", active: true });
+    expect(extract(elsewhere, [], OPTIONS).summary.inProgress).toEqual(["please fix the login page"]);
+  });
+
   const said = toMessages(["u the login page is broken", "u let's use Postgres for the session cache"]);
 
   test("nothing is noted when none is active, and the place is kept", () => {

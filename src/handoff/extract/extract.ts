@@ -81,7 +81,7 @@ export function createExtraction(previous: PreviousState | undefined, options: E
     count(carried, message);
     const { project, active } = placeOf(message, options);
     if (!active) return;
-    const bringBack = setAside(carried, project);
+    const bringBack = setAside(carried, project, message.role);
     notes = take(message, { carried, notes, index, project });
     bringBack();
   };
@@ -138,15 +138,20 @@ function placeOf({ project }: ReadMessage, options: ExtractOptions): ExtractOpti
   return project === undefined ? options : { project, active: isActiveProject(project) };
 }
 
-/** What is done, said or called off in one project leaves the others as they are. */
-function setAside(carried: CarriedState, project: string): () => void {
-  dropOld(carried);
+/** What is done, said or called off in one project leaves the others as they are, and so does the time it takes. */
+function setAside(carried: CarriedState, project: string, role: ReadMessage["role"]): () => void {
   const { requests, working, next } = carried;
   const isOther = (line: CarriedLine): boolean => line.project !== project;
-  const others = { requests: requests.filter(isOther), working: working.filter(isOther), next: next.filter(isOther) };
+  const asOld = <T extends CarriedLine>(line: T): T => (role === "user" ? { ...line, turn: line.turn + 1 } : line);
+  const others = {
+    requests: requests.filter(isOther).map(asOld),
+    working: working.filter(isOther).map(asOld),
+    next: next.filter(isOther).map(asOld),
+  };
   carried.requests = requests.filter((line) => !isOther(line));
   carried.working = working.filter((line) => !isOther(line));
   carried.next = next.filter((line) => !isOther(line));
+  dropOld(carried);
   return () => {
     carried.requests.unshift(...others.requests);
     carried.working.unshift(...others.working);

@@ -55,6 +55,15 @@ describe("what is asked for", () => {
     const said = ["u please translate the manual into Dutch", "a I'll start with chapter one.", "u never mind"];
     expect(of(...said).summary).toMatchObject({ inProgress: [], nextStep: "" });
   });
+
+  test("stays open when something else is not worth a thought any more", () => {
+    const said = [
+      "u please translate the manual into Dutch",
+      "u I can't log in to Jenkins.",
+      "u Never mind, that is solved.",
+    ];
+    expect(of(...said).summary.inProgress).toContain("please translate the manual into Dutch");
+  });
 });
 
 /** Alone with the echo engine: what is known comes from the person's words. */

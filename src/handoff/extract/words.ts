@@ -105,7 +105,7 @@ export function agrees(said: Plain): boolean {
 
 const CALLS_OFF = expression(
   "words:calls-off",
-  String.raw`\b(?:never ?mind|forget (?:it|that|this|about|the)|cancel (?:it|that|the|this)|drop (?:it|that|the idea|the plan)|scrap (?:it|that|the)|leave (?:it|that) (?:for now|be|as is)|no need (?:for|to)\b|(?:is|are) not needed anymore|do not bother|skip (?:it|that|the)|stop (?:it|that|working on))\b`,
+  String.raw`\b(?:never ?mind(?!,? (?:that|it|this)(?: one)? (?:is|was|got) (?:solved|fixed|resolved|sorted|done|gone|over|working))|forget (?:it|that|this|about|the)|cancel (?:it|that|the|this)|drop (?:it|that|the idea|the plan)|scrap (?:it|that|the)|leave (?:it|that) (?:for now|be|as is)|no need (?:for|to)\b|(?:is|are) not needed anymore|do not bother|skip (?:it|that|the)|stop (?:it|that|working on))\b`,
 );
 const WITHOUT_NAME = /(?:it|that|this|for now|be|as is|bother)$/;
 

@@ -162,9 +162,19 @@ async function writeViews(parts: ViewParts, { captured, sessionKeys, windows, is
 
 /** A session may have been deleted since: whoever deletes it takes it out of the files after this, or has done so. */
 async function stillKept({ agent }: ViewParts, states: readonly SessionState[]): Promise<SessionState[]> {
-  const { handoffs } = agent.store;
-  const kept = await Promise.all(states.map(async ({ sessionKey }) => await handoffs.get(sessionKey)));
-  return states.filter((_state, index) => kept[index] !== undefined);
+  const isKept = await Promise.all(states.map(async (state) => await isStillKept(agent, state)));
+  return states.filter((_state, index) => isKept[index]);
+}
+
+/**
+ * The key may have another session by now, so its window tells: it is the one whose state is kept, which an archived
+ * session has without any window, or the session has it still and a later one has left something since.
+ */
+async function isStillKept({ store }: AgentHandle, state: SessionState): Promise<boolean> {
+  const { sessionKey, previousSessionId } = state;
+  const kept = await store.handoffs.get(sessionKey);
+  if (isRecord(kept) && kept["previousSessionId"] === previousSessionId) return true;
+  return (await store.windows(sessionKey)).some(({ sessionId }) => sessionId === previousSessionId);
 }
 
 function pendingText({ agent, recent }: ViewParts): string {

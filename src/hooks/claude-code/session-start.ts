@@ -55,7 +55,7 @@ const MOST_NEW_MESSAGES = 8;
 const MOST_NEW_CHARACTERS = 1_000;
 const MOST_TRANSCRIPTS = 3;
 /** Less than that is left only where everything takes long: then what is kept is told, and soon. */
-const READING_MS = 55;
+const READING_MS = 50;
 /** What git says is only a remark: it is waited for no longer than this. In less than the least it says nothing. */
 const VERIFY_MS = 40;
 const LEAST_VERIFY_MS = 15;
@@ -69,11 +69,12 @@ const RECENTLY_MS = 5 * 60_000;
 export async function answerStart(parts: StartParts, input: HookInput): Promise<StartAnswer> {
   const place = { ...parts, repos: createRepoLocator() };
   const isNew = input.source === "startup" || input.source === "clear";
-  const { state, captures } = isNew ? await leftInRepo(place, input) : await ownState(place, input);
+  const { state, captures, isBehind } = isNew ? await leftInRepo(place, input) : await ownState(place, input);
   if (state === undefined || !isDue(state, isNew, input.source)) return { captures };
   const verifyMs = Math.min(VERIFY_MS, parts.timeLeft() - TELLING_MS);
   const text = await offerText({ git: { gitTimeoutMs: VERIFY_MS }, github: false }, state, {
     isSameWindow: !isNew,
+    isBehind,
     workspace: input.cwd,
     budgetMs: verifyMs < LEAST_VERIFY_MS ? 0 : verifyMs,
   });
@@ -89,6 +90,8 @@ interface Place extends StartParts {
 interface Left {
   state: SessionState | undefined;
   captures: NativeTarget[];
+  /** More was said than the state tells. */
+  isBehind: boolean;
 }
 
 function isDue(state: SessionState, isNew: boolean, source: string): boolean {
@@ -102,9 +105,9 @@ function isDue(state: SessionState, isNew: boolean, source: string): boolean {
 async function ownState(place: Place, { sessionId, transcriptPath, cwd }: HookInput): Promise<Left> {
   const target: NativeTarget = { kind: "native", sessionId, transcriptPath, cwd };
   const kept = readState(keptOf(place, sessionId));
-  if (isCurrent(kept, target)) return { state: tellable(kept), captures: [] };
+  if (isCurrent(kept, target)) return { state: tellable(kept), captures: [], isBehind: false };
   const read = await readLastWords(place, target, { known: kept, reason: "compaction" });
-  return { state: tellable(read ?? kept), captures: [target] };
+  return { state: tellable(read ?? kept), captures: [target], isBehind: read === undefined };
 }
 
 async function leftInRepo(place: Place, input: HookInput): Promise<Left> {
@@ -115,20 +118,22 @@ async function leftInRepo(place: Place, input: HookInput): Promise<Left> {
   const folders = repoFolders(repos, input.cwd);
   const query = { claudeHome, folders, isHere, since, limit: MOST_TRANSCRIPTS, except: [input.sessionId] };
   const captures: NativeTarget[] = [];
+  const unread = new Set<string>();
   for (const target of await findEndedSessions(query)) {
     const kept = states.get(target.sessionId);
     if (!isCurrent(kept, target)) {
       captures.push(target);
       const [known] = states.values();
       const read = await readLastWords(place, target, { known, reason: "found" });
-      if (read !== undefined) states.set(target.sessionId, read);
+      if (read === undefined) unread.add(target.sessionId);
+      else states.set(target.sessionId, read);
     }
     const state = tellable(states.get(target.sessionId));
     if (state !== undefined && isSubstantialItself(state)) break;
   }
   const running = await runningIds(claudeHome);
   const state = chooseLeft(Array.from(states.values()), { sessionId: input.sessionId, running, isHere });
-  return { state, captures };
+  return { state, captures, isBehind: state !== undefined && unread.has(state.previousSessionId) };
 }
 
 /** Looked at only once it says that it belongs here: being sure that nobody has changed it takes its time. */

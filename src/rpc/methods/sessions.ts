@@ -140,7 +140,7 @@ async function deleteTarget(target: TargetSession, expectedSessionId: string | u
   if (!isMain && (await agent.store.get(key)) === undefined) return undefined;
   const expected = expectedSessionId === undefined ? {} : { expectedSessionId };
   // The main session is refused before anybody waits for its lease.
-  const { id } = isMain
+  const { id, windows } = isMain
     ? await deleteSession(agent, key, expected)
     : await withSessionLease(agent, key, {}, async (held) => {
         return await deleteSession(agent, key, { ...expected, lease: held.lease });
@@ -148,7 +148,7 @@ async function deleteTarget(target: TargetSession, expectedSessionId: string | u
   await Promise.all([
     target.systemEvents.forgetSystemEvents(key),
     target.history.forget(key),
-    target.forgetDeleted?.(),
+    target.forgetDeleted?.(windows),
   ]);
   return id;
 }

@@ -1,6 +1,7 @@
 /**
  * What a session leaves for the next, one state per key; opaque to the store. It needs no entry, and outlives one
- * unless that is deleted with it (`DeleteOptions`).
+ * unless that is deleted with it (`DeleteOptions`). One whose text was damaged comes as that text, a string: it is
+ * listed, replaced and deleted as any other.
  */
 export interface Handoffs {
   get(key: string): Promise<unknown>;

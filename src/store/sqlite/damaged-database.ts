@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { openReadOnly } from "../../base/sqlite-reader.ts";
+import { handoffFromJson } from "../handoff-state.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import type { KeptHandoff, Window } from "../store.ts";
 import type { SalvagedParts } from "../store-repair.ts";
@@ -125,11 +126,7 @@ function entryOf(lean: string, large: LargeField[]): SessionEntry | undefined {
 
 function handoffOf({ key, updated_at: updatedAt, state }: Row): KeptHandoff[] {
   if (typeof key !== "string" || typeof updatedAt !== "number" || typeof state !== "string") return [];
-  try {
-    return [{ key, updatedAt, state: JSON.parse(state) }];
-  } catch {
-    return [];
-  }
+  return [{ key, updatedAt, state: handoffFromJson(state) }];
 }
 
 function windowOf(row: Row): Window[] {

@@ -1,9 +1,10 @@
+import { handoffFromJson } from "../handoff-state.ts";
 import type { KeptHandoff } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { hasWindow } from "./window-rows.ts";
 
 export interface StoredHandoff {
-  /** JSON. */
+  /** JSON, unless it is damaged. */
   state: string;
   version: number;
 }
@@ -18,7 +19,7 @@ export function listHandoffs(database: SqliteDatabase, limit: number | undefined
     "SELECT key, updated_at, state FROM handoffs ORDER BY updated_at DESC, version DESC LIMIT ?",
     limit ?? NO_LIMIT,
   );
-  return rows.map(({ key, updated_at: updatedAt, state }) => ({ key, updatedAt, state: JSON.parse(state) as unknown }));
+  return rows.map(({ key, updated_at: updatedAt, state }) => ({ key, updatedAt, state: handoffFromJson(state) }));
 }
 
 const NO_LIMIT = -1;

@@ -1,7 +1,7 @@
 /** Hand-offs: what sessions leave for the next, kept as JSON text and handed out as copies. */
 import type { Clock } from "../../base/clock.ts";
 import { checkListQuery } from "../entry-facets.ts";
-import { handoffToJson } from "../handoff-state.ts";
+import { handoffFromJson, handoffToJson } from "../handoff-state.ts";
 import type { HandoffUpdateOptions, Handoffs } from "../store.ts";
 import type { Gate } from "./gate.ts";
 import { readHandoff } from "./handoff-rows.ts";
@@ -28,8 +28,8 @@ export function createHandoffs({ gate, clock, ...parts }: HandoffParts): Handoff
   ): Prepared<"putHandoff", unknown> => {
     const before = readHandoff(database, key);
     const isGone = ofWindow !== undefined && !hasWindow(database, key, ofWindow);
-    const returned = isGone ? undefined : mutate(before && JSON.parse(before.state));
-    if (returned === undefined) return { value: before && JSON.parse(before.state), put: undefined };
+    const returned = isGone ? undefined : mutate(before && handoffFromJson(before.state));
+    if (returned === undefined) return { value: before && handoffFromJson(before.state), put: undefined };
     const state = handoffToJson(returned);
     return {
       value: JSON.parse(state),
@@ -39,9 +39,9 @@ export function createHandoffs({ gate, clock, ...parts }: HandoffParts): Handoff
 
   return {
     get: (key) =>
-      gate.withKey(key, (own): unknown => {
+      gate.withKey(key, (own) => {
         const stored = readHandoff(database, own);
-        return stored && JSON.parse(stored.state);
+        return stored && handoffFromJson(stored.state);
       }),
     list: ({ limit } = {}) =>
       gate.run(async () => {

@@ -4,6 +4,7 @@
  */
 import { sqliteError } from "../../base/sqlite-error.ts";
 import { openReadOnly } from "../../base/sqlite-reader.ts";
+import { handoffFromJson } from "../handoff-state.ts";
 import type { KeptHandoff } from "../store.ts";
 import { STORE_ROLE } from "./store-role.ts";
 
@@ -29,7 +30,7 @@ export async function readHandoffs(path: string, { prefix, limit, busyMs }: Hand
     return rows.map(({ key, updatedAt, state }) => ({
       key: String(key),
       updatedAt: Number(updatedAt),
-      state: JSON.parse(String(state)) as unknown,
+      state: handoffFromJson(String(state)),
     }));
   } catch (error) {
     throw sqliteError(error, path, STORE_ROLE);

@@ -61,6 +61,23 @@ it("/resume brings what was kept and shows the windows; by its name also when it
   expect(await stage.type("/resume 1")).toContain("Back at window");
 });
 
+it("/handoff and /resume show what the next message brings: what belongs to the project of now", async () => {
+  await using stage = await handoffStage();
+  await stage.type("/project red");
+  await stage.say(BLOCKED);
+  await stage.type("/project blue");
+  await stage.say("We decided to store invoices as PDF files.");
+  expect(await stage.type("/handoff")).toMatch(/project blue[^]*invoices as PDF/);
+  await stage.say("/new hi");
+  expect(await stage.type("/handoff")).toMatch(/project blue[^]*invoices as PDF/);
+  await stage.type("/project red");
+  for (const command of ["/handoff", "/resume"]) {
+    const shown = await stage.type(command);
+    expect(shown).toMatch(/project red[^]*missing certificate/);
+    expect(shown).not.toContain("Decided: ");
+  }
+});
+
 it("a project's name is one line; what was said before belongs to the project before", async () => {
   await using stage = await handoffStage();
   expect(await stage.type(`/project ${"x".repeat(101)}`)).toContain("at most 100 characters");
