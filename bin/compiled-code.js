@@ -58,7 +58,8 @@ function compileAll(file) {
   let script;
   setFlagsFromString("--no-lazy");
   try {
-    script = toScript(file);
+    // By another name: a file that was loaded before, V8 would not compile once more.
+    script = toScript(file, undefined, `${file} (all of it)`);
   } finally {
     // As it will be read: V8 refuses what was made with other settings.
     setFlagsFromString("--lazy");
@@ -66,10 +67,10 @@ function compileAll(file) {
   return script.createCachedData();
 }
 
-function toScript(file, cachedData) {
+function toScript(file, cachedData, filename = file) {
   const source = readFileSync(file, "utf8");
   const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
-  return new Script(wrapped, { filename: file, cachedData });
+  return new Script(wrapped, { filename, cachedData });
 }
 
 /** It is there twice: V8 believes whatever it reads, and nothing else finds out as quickly that some of it is damaged. */

@@ -13,6 +13,8 @@ const BUILT = fileURLToPath(new URL("../../dist/bin", import.meta.url));
 const SUM = "sum-1a2b3c4d.cjs";
 const PLUS = "plus-5e6f7a8b.cjs";
 
+const UNCALLED = `(n) => { ${Array.from({ length: 300 }, (_, index) => `n = n * ${index} + n;`).join(" ")} return n; }`;
+
 describe("what answers hooks", () => {
   it("is compiled by the build, and V8 takes all of it", () => {
     const programs = programsIn(BUILT);
@@ -28,7 +30,7 @@ describe("a program", () => {
     program = await folderWith({
       "main.cjs": `module.exports = require("./${SUM}");`,
       [SUM]: `exports.sum = (a, b) => require("./${PLUS}").plus(a, b);`,
-      [PLUS]: "exports.plus = function plus(a, b) { return a + b; };",
+      [PLUS]: `exports.plus = function plus(a, b) { return a + b; }; exports.uncalled = ${UNCALLED}`,
     });
   });
 
@@ -43,6 +45,9 @@ describe("a program", () => {
 
   it("runs with what is kept of it, which is made once", () => {
     const kept = compile(program.path);
+    // Of a function that is not called, too.
+    const sizes = kept.map(({ name }) => statSync(program.join(name)).size);
+    expect(Math.max(...sizes)).toBeGreaterThan(2 * UNCALLED.length);
     expect(takenBy(program.path, ["main.cjs", SUM, PLUS])).toEqual([null, true, true]);
     expect(sumIn(program.path)).toBe(5);
     expect(compile(program.path)).toEqual(kept);
