@@ -13,12 +13,9 @@ const NEARBY = 8;
 /** Takes notes in the order they were made; gives them back with the blockers marked. */
 export function resolveBlockers(notes: readonly PatternNote[]): PatternNote[] {
   const marked = [...notes];
-  const topics = marked.map((note) =>
-    note.type === "blocker" || note.type === "accomplishment" ? topicOf(note.content) : undefined,
-  );
+  const topics = marked.map((note) => (isOpen(note) ? topicOf(note.content) : undefined));
   for (const [index, note] of marked.entries()) {
-    const topic = topics[index];
-    if (note.type !== "accomplishment" || topic === undefined) continue;
+    if (note.type !== "accomplishment" || !marked.slice(0, index).some(isOpen)) continue;
     const place = findBlocker(marked, topics, index, reportsIn(note.content));
     const blocker = place === undefined ? undefined : marked[place];
     if (place === undefined || blocker === undefined) continue;
@@ -35,6 +32,10 @@ export interface Topic {
   numbers: ReadonlySet<string>;
 }
 
+function isOpen({ type, resolved }: PatternNote): boolean {
+  return type === "blocker" && resolved !== true;
+}
+
 /** What is reported done. */
 interface Done extends Topic {
   saysItWorks: boolean;
@@ -43,9 +44,12 @@ interface Done extends Topic {
 /** All of it, and each of its clauses: "The CI works again, Bob restarted the database" is news of the CI. */
 function reportsIn(content: string): Done[] {
   const clauses = content.split(CLAUSE_END);
-  return Array.from(new Set([content, ...clauses]), (text) => {
-    return { ...topicOf(text), saysItWorks: WORKS.test(text) && !DENIES.test(text) };
-  });
+  const whole = toDone(content, topicOf(content));
+  return clauses.length === 1 ? [whole] : [whole, ...clauses.map((clause) => toDone(clause, readTopic(clause)))];
+}
+
+function toDone(text: string, topic: Topic): Done {
+  return { ...topic, saysItWorks: WORKS.test(text) && !DENIES.test(text) };
 }
 
 const CLAUSE_END = /[,;:]\s+|\s+(?:because|since|after|but|it was)\s+/;
@@ -65,7 +69,7 @@ function findBlocker(
   for (let index = from - 1; index >= 0; index -= 1) {
     const note = notes[index];
     const topic = topics[index];
-    if (note?.type !== "blocker" || topic === undefined || note.resolved === true) continue;
+    if (note === undefined || topic === undefined || !isOpen(note)) continue;
     // One sentence can say both: what was done in it is not what is still blocked.
     if (note.sourceEntryId === self?.sourceEntryId && note.content === self.content) continue;
     if (from - index <= NEARBY) newest ??= index;
