@@ -127,6 +127,8 @@ const CODES: readonly Planted[] = [
 ];
 
 const SENTENCES: readonly Planted[] = [
+  [["BlueWhale!42"], (password) => `the user is admin and pw ${password}, on port 22`],
+  [["Geheim#9981x"], (password) => `user kim\npass ${password}\n`],
   [["9f2c4e7a1b3d5f60".repeat(2)], (hex) => `the signing key ${hex} was rotated, but the token ${hex} is refused`],
   [["3f2504e0-4f89-41d3-9a0c-0305e82c3301"], (uuid) => `api key ${uuid} fails with 403`],
   [["letme7in"], (secret) => `the pw on 10.0.0.5 is ${secret}`],
@@ -146,6 +148,7 @@ const PLANTED = [...STORED_HASHES, ...LINES, ...CALLS, ...COLUMNS, ...WORDS, ...
 
 /** What looks like them. */
 const ORDINARY: readonly string[] = [
+  "they pass Stage2 and Build-42 now, pass https://example.org/A1?b=c on, pass fooBar2(x) the list",
   `the token check was added in ${"9f2c4e7a1b".repeat(4)}`,
   "the key 3f2504e0-4f89-41d3-9a0c-0305e82c3301 is in the map",
   "replace $1$2 with $2$1, it costs $6$ per unit",

@@ -89,8 +89,16 @@ export function redactTokens(text: string): string {
   }
   return (done === 0 ? text : result + text.slice(done))
     .replace(AUTHORIZATION, keepingFirstGroup)
-    .replace(CALLED_SECRET, keepingFirstGroup);
+    .replace(CALLED_SECRET, keepingFirstGroup)
+    .replace(CALLED_PASSWORD, keepingFirstGroup);
 }
+
+/** "pw BlueWhale!42": nothing but a password has signs, digits and both kinds of letters. */
+const CALLED_PASSWORD = (() => {
+  const sign = String.raw`[^\s"'\x60/:;,()<>{}[\]]`;
+  const kinds = [String.raw`\d`, "[A-Z]", "[a-z]", "[!@#$%^&*?+=]"].map((kind) => `(?=${sign}{0,64}${kind})`);
+  return new RegExp(String.raw`(\b(?:pw|pwd|pass|passwd|passwor[dt]|passphrase)\s)${kinds.join("")}${sign}{6,64}`, "g");
+})();
 
 /** A commit or an id looks just like it; right behind such a word it is neither. */
 const CALLED_SECRET =
