@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Store } from "../../src/store/store.ts";
-import { type MakeStore, type StoreFixture, entry, put, refusal } from "./store-fixture.ts";
+import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
 interface Counted {
   count: number;
@@ -343,60 +343,6 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await refusal(store.handoffs.delete("main"))).toEqual(closed);
       const second = await fixture.reopen();
       expect(await second.handoffs.list()).toHaveLength(20);
-    });
-  });
-}
-
-/** For a store that keeps every state as a text of its own; `damage` puts another one in its place. */
-export function describeDamagedHandoffs(
-  name: string,
-  makeStore: MakeStore,
-  damage: (fixture: StoreFixture, key: string, text: string) => void,
-): void {
-  describe(`damaged hand-offs: ${name}`, () => {
-    it.each(["", "[1", '{"count":1,"notes":["a", "b'])(
-      "come as the text that is left, beside the others: %j",
-      async (text) => {
-        await using fixture = await makeStore();
-        const { handoffs } = fixture.store;
-        for (const key of ["one", "torn", "three"]) await keep(fixture.store, key, { count: 1 });
-        damage(fixture, "agent:main:torn", text);
-        expect(await handoffs.get("torn")).toBe(text);
-        expect((await handoffs.list()).map(({ key, state }) => [key, state])).toEqual([
-          ["agent:main:three", { count: 1 }],
-          ["agent:main:torn", text],
-          ["agent:main:one", { count: 1 }],
-        ]);
-        expect(await handoffs.update("torn", () => undefined)).toBe(text);
-      },
-    );
-
-    it("are replaced by an update that is given that text", async () => {
-      await using fixture = await makeStore();
-      const { handoffs } = fixture.store;
-      await keep(fixture.store, "torn", { count: 1 });
-      damage(fixture, "agent:main:torn", '{"cou');
-      const seen: unknown[] = [];
-      const replace = (state: unknown): Counted => {
-        seen.push(state);
-        return { count: 7 };
-      };
-      expect(await handoffs.update("torn", replace)).toEqual({ count: 7 });
-      expect(seen).toEqual(['{"cou']);
-      expect(await (await fixture.reopen()).handoffs.get("torn")).toEqual({ count: 7 });
-    });
-
-    it("are deleted, alone and with their session", async () => {
-      await using fixture = await makeStore();
-      const { store } = fixture;
-      await put(store, "main", entry("s-1"));
-      for (const key of ["main", "torn"]) {
-        await keep(store, key, { count: 1 });
-        damage(fixture, `agent:main:${key}`, "{");
-      }
-      expect(await store.handoffs.delete("torn")).toBe(true);
-      await store.delete("main", { withHandoff: true });
-      expect(await store.handoffs.list()).toEqual([]);
     });
   });
 }
