@@ -16,7 +16,12 @@ export interface CorpusOptions {
   /** Takes the place of `~/.claude`. */
   folder: string;
   sessions: number;
-  seed?: number;
+  /** Default: 1 */
+  seed?: number | undefined;
+  /** Mean size of a transcript. Default: 132 KB */
+  meanBytes?: number | undefined;
+  /** Median length of a tool's output. Default: 300 characters */
+  outputLength?: number | undefined;
 }
 
 export interface CorpusFacts {
@@ -24,7 +29,6 @@ export interface CorpusFacts {
   bytes: number;
 }
 
-const MEAN_BYTES = 132_000;
 const MODELS = ["claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001"];
 const START = Date.parse("2026-09-01T08:00:00.000Z");
 const WORDS =
@@ -32,7 +36,13 @@ const WORDS =
     " ",
   );
 
-export function generateCorpus({ folder, sessions, seed = 1 }: CorpusOptions): CorpusFacts {
+export function generateCorpus({
+  folder,
+  sessions,
+  seed = 1,
+  meanBytes = 132_000,
+  outputLength = 300,
+}: CorpusOptions): CorpusFacts {
   const random = createRandom(seed);
   const pool = textPool(random);
   const projects = Array.from({ length: Math.max(1, Math.round(sessions / 40)) }, (_, index) => ({
@@ -51,7 +61,7 @@ export function generateCorpus({ folder, sessions, seed = 1 }: CorpusOptions): C
     const project = random.pick(projects);
     const original = random.chance(0.03) ? project.recent.at(-1) : undefined;
     const start = START + Math.floor((index / sessions) * 60 * 86_400_000);
-    const session = writeSession({ random, pool, cwd: project.cwd, start, original });
+    const session = writeSession({ random, pool, cwd: project.cwd, start, original, meanBytes, outputLength });
     const place = join(folder, "projects", projectFolderName(project.cwd));
     mkdirSync(place, { recursive: true });
     write(join(place, `${session.id}.jsonl`), session.lines, session.at);
@@ -78,9 +88,11 @@ interface SessionPlan {
   cwd: string;
   start: number;
   original: Session | undefined;
+  meanBytes: number;
+  outputLength: number;
 }
 
-function writeSession({ random, pool, cwd, start, original }: SessionPlan): Session {
+function writeSession({ random, pool, cwd, start, original, meanBytes, outputLength }: SessionPlan): Session {
   const id = random.uuid();
   const version = random.pick(["2.1.190", "2.1.197"]);
   const model = random.pick(MODELS);
@@ -104,7 +116,7 @@ function writeSession({ random, pool, cwd, start, original }: SessionPlan): Sess
     add({
       parentUuid,
       isSidechain: sidechain !== undefined,
-      ...(sidechain === undefined ? {} : { agentId: sidechain }),
+      agentId: sidechain,
       ...about,
       uuid,
       timestamp: new Date(at).toISOString(),
@@ -128,7 +140,7 @@ function writeSession({ random, pool, cwd, start, original }: SessionPlan): Sess
   };
   const addAnswer = (sidechain?: string) => {
     const tools = random.chance(0.75) ? (random.chance(0.15) ? 2 : 1) : 0;
-    const calls = Array.from({ length: tools }, () => toolCall(random, pool, cwd));
+    const calls = Array.from({ length: tools }, () => toolCall(random, pool, cwd, outputLength));
     const blocks: object[] = [
       ...(random.chance(0.3)
         ? [{ type: "thinking", thinking: cut(random, pool, 900), signature: base64(random, pool, 700) }]
@@ -199,7 +211,7 @@ function writeSession({ random, pool, cwd, start, original }: SessionPlan): Sess
     const shared = original.lines.slice(0, 1 + random.int(original.lines.length));
     for (const line of shared) add(JSON.parse(line.replaceAll(original.id, id)) as object);
   }
-  const wanted = written.bytes + MEAN_BYTES * 0.44 * Math.exp(random.normal());
+  const wanted = written.bytes + meanBytes * 0.44 * Math.exp(random.normal());
   addMessage({ attachment: { type: "skill_listing", content: cut(random, pool, 2500) }, type: "attachment" });
   let compactAt = written.bytes + 600_000;
   do {
@@ -220,11 +232,12 @@ function toolCall(
   random: Random,
   pool: string,
   cwd: string,
+  outputLength: number,
 ): { call: object; id: string; output: string; result: object } {
   const id = `toolu_01${random.letters(22)}`;
   const path = `${cwd}/src/${random.pick(WORDS)}/${random.pick(WORDS)}.ts`;
   const call = (name: string, input: object) => ({ type: "tool_use", id, name, input });
-  const output = cut(random, pool, 300 * Math.exp(1.6 * Math.abs(random.normal())));
+  const output = cut(random, pool, outputLength * Math.exp(1.6 * Math.abs(random.normal())));
   const kind = random.int(10);
   if (kind < 4) {
     const result = {

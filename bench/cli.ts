@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_CONFIG } from "../src/config/config.ts";
-import { openAgent } from "../src/compose.ts";
 import { type Result, compare } from "./measure.ts";
 import { sampleEntry, sampleKey } from "./sample-entry.ts";
+import { openAgent } from "../src/compose/agent.ts";
 
 const BIN = fileURLToPath(new URL("../bin/holdfast.js", import.meta.url));
 const RUNS = 25;
@@ -29,14 +29,14 @@ export async function measureCommands(folder: string): Promise<Result[]> {
       ours: version,
       peer: "node -e 0",
       theirs: nodeBesideVersion,
-      bar: { differenceAtMost: 80 },
+      bar: { ratio: "ours/theirs", atMost: 2 },
     },
     {
       work: "holdfast sessions --limit 20, 10,000 entries",
       ours: page,
       peer: "node -e 0",
       theirs: nodeBesidePage,
-      bar: { differenceAtMost: 80 },
+      bar: { ratio: "ours/theirs", atMost: 2 },
     },
     {
       work: "holdfast sessions --json, 10,000 entries",

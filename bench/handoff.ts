@@ -10,8 +10,6 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { projectFolderName } from "../src/claude/native/layout.ts";
-import { openHandoff } from "../src/compose-handoff.ts";
-import { openAgent } from "../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../src/config/config.ts";
 import { agentsFolder, claudeLayout } from "../src/config/layout.ts";
 import type { Handoff } from "../src/handoff/handoff.ts";
@@ -23,6 +21,8 @@ import { openTranscriptLog } from "../src/transcript/log.ts";
 import { createTestRepo } from "../test/support/git-repo.ts";
 import { type Result, percentile } from "./measure.ts";
 import { createRandom } from "./random.ts";
+import { openHandoff } from "../src/compose/handoff.ts";
+import { openAgent } from "../src/compose/agent.ts";
 
 const BIN = fileURLToPath(new URL("../bin/holdfast.js", import.meta.url));
 const MESSAGES = new URL("../test/fixtures/handoff/messages.jsonl", import.meta.url);
@@ -148,9 +148,9 @@ interface HookState {
   state: string;
   sessionId: string;
   /** Left out: it depends on whether there is time to read what was said. */
-  tells?: boolean;
+  tells?: boolean | undefined;
   /** How many messages are said before, with nobody to capture them. */
-  said?: number;
+  said?: number | undefined;
 }
 
 /** In the order in which one leads to the next: the first start has everything captured, the second tells it. */
@@ -289,5 +289,5 @@ async function timed(task: () => Promise<unknown>): Promise<number> {
 
 function limit(work: string, ours: number, most: number, unit?: string): Result {
   const bar = { ratio: "ours/theirs", atMost: 1 } as const;
-  return { work, ours, peer: "limit", theirs: most, bar, ...(unit === undefined ? {} : { unit }) };
+  return { work, ours, peer: "limit", theirs: most, bar, unit };
 }

@@ -7,9 +7,9 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const BLOCK_BYTES = 512;
 
 interface LockedPackage {
-  dev?: boolean;
-  devOptional?: boolean;
-  peer?: boolean;
+  dev?: boolean | undefined;
+  devOptional?: boolean | undefined;
+  peer?: boolean | undefined;
 }
 
 export async function productionMegabytes(): Promise<number> {

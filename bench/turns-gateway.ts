@@ -10,8 +10,8 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { createLogger } from "../src/base/log.ts";
 import type { Channel, ChannelHost } from "../src/channels/channel.ts";
-import type { openGateway as OpenGateway } from "../src/compose-gateway.ts";
 import { loadConfig } from "../src/config/load.ts";
+import type { openGateway as OpenGateway } from "../src/compose/turns.ts";
 
 export interface TurnLoad {
   turns: number;
@@ -38,7 +38,7 @@ export interface TurnFigures {
 const RESOLUTION_MS = 5;
 
 // As built: reading TypeScript takes memory of its own.
-const BUILT = new URL("../dist/compose-gateway.js", import.meta.url);
+const BUILT = new URL("../dist/compose/turns.js", import.meta.url);
 const { openGateway } = (await import(BUILT.href)) as { openGateway: typeof OpenGateway };
 
 const [home = ""] = process.argv.slice(2);
@@ -49,7 +49,7 @@ const gateway = await openGateway({
   config,
   port: 0,
   channels: false,
-  besides: [people.channel],
+  extraChannels: [people.channel],
   logger: createLogger({ level: "warn" }),
 });
 await people.connected;

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// Picks the runtime and hands over to dist/bin. Plain JavaScript that Node 18 can run: an older
-// Node re-executes this file under the Node 24 that `npm ci` installed into the checkout. CommonJS, as
-// package.json beside it says: Node is ready for that some milliseconds sooner, and every command waits for it.
+// Picks the runtime and loads dist/bin. Plain JavaScript that Node 18 can run: an older Node re-executes this file
+// under the Node 24 that `npm ci` installed into the checkout. CommonJS, because it starts some milliseconds sooner.
 "use strict";
 const { existsSync, mkdirSync } = require("node:fs");
 const path = require("node:path");
@@ -18,7 +17,7 @@ if (major >= NEEDED) {
 } else {
   fail(
     `Holdfast needs Node ${NEEDED} or newer; this is ${process.version}.\n` +
-      "  Install Node 24, or in a checkout run `npm ci` (without --ignore-scripts), which brings one.",
+      "  Install Node 24, or in a checkout run `npm ci` (without --ignore-scripts), which installs it.",
   );
 }
 
@@ -28,7 +27,7 @@ async function start() {
     return;
   }
   const [first, event, ...more] = process.argv.slice(2);
-  // Claude Code waits for its hooks: they do without the table of all commands.
+  // Claude Code waits for its hooks, so they skip the command table.
   if (first === "hook" && event !== undefined && !event.startsWith("-") && more.length === 0) {
     const { requireCompiled } = require("./compiled-code.js");
     await requireCompiled(path.join(root, "dist", "bin", "hook.cjs")).hook(event);
@@ -39,7 +38,7 @@ async function start() {
   process.exitCode = await main(process.argv.slice(2));
 }
 
-/** Saves some milliseconds of every start. Only where Holdfast has a home already: reading must not make one. */
+/** Saves some milliseconds per start. Only if Holdfast has a home: reading must not create one. */
 function keepCompiledCode() {
   const home = process.env.HOLDFAST_HOME?.trim() || path.join(require("node:os").homedir(), ".holdfast");
   const folder = path.join(home, "cache", "compiled");
@@ -47,9 +46,9 @@ function keepCompiledCode() {
     if (!["agents", "cache", path.join("claude", "hooks")].some((name) => existsSync(path.join(home, name)))) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch {
-    return; // A home that cannot be written to works too, only slower.
+    return; // A read-only home works too, only slower.
   }
-  // Node makes a folder of its own in there, with whatever mode the umask leaves.
+  // Node creates a subfolder with the mode of the umask.
   const umask = process.umask(0o077);
   require("node:module").enableCompileCache?.(folder);
   process.umask(umask);

@@ -1,4 +1,4 @@
-/** Two turns, a reset, and the way back: what was said is kept through all of it. */
+/** Two turns, a reset, and the return to the first window. Nothing is lost. */
 import {
   initSessionState,
   openHoldfastAgent,

@@ -1,4 +1,4 @@
-/** An agent that people reach through a channel of your own: messages in, answers out, each once. */
+/** Connects an agent to your own channel. Every message is answered once. */
 import { type Channel, type ChannelHost, openHoldfastTurns } from "holdfast";
 
 let host: ChannelHost | undefined;
@@ -20,7 +20,7 @@ const channel: Channel = {
   },
 };
 
-const turns = await openHoldfastTurns({ besides: [channel] });
+const turns = await openHoldfastTurns({ extraChannels: [channel] });
 await turns.start();
 
 const message = {
@@ -29,7 +29,7 @@ const message = {
   receivedAt: Date.now(),
 };
 await host?.admit(message);
-// Platforms repeat themselves: it is kept, and answered, once.
+// A platform may deliver a message twice; it is answered once.
 await host?.admit(message);
 
 await answered.promise;

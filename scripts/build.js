@@ -1,6 +1,6 @@
-// Compiles src/ to dist/ (the library), then joins the command line into few files under dist/bin/:
-// loading sixty small modules would take longer than most commands. The page that the gateway serves goes
-// from web/ to dist/web/. Runs on `npm ci` too, so that a checkout works at once.
+// Compiles src/ to dist/ (the library), bundles the command line into a few files under dist/bin/, because loading
+// many small modules takes longer than most commands, and builds the web page from web/ to dist/web/. Runs on
+// `npm ci` too.
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ if (!existsSync(compiler)) {
 rmSync(`${root}dist`, { recursive: true, force: true });
 execFileSync(process.execPath, [compiler, "-p", `${root}tsconfig.build.json`], { stdio: "inherit" });
 
-// Programs of their own: threads and processes are started from a file beside the code that does it.
+// Entry points: the command line, and the threads and processes that are started from their own file.
 const PROGRAMS = {
   main: "cli/main.js",
   "sqlite-thread": "store/sqlite/sqlite-thread.js",
@@ -25,11 +25,9 @@ const PROGRAMS = {
   "lease-child": "selftest/lease-child.js",
 };
 
-// Alone in its file: parts shared with a command would bring along what only the command needs, and the
-// first results wait for the thread to be ready.
+// Bundled alone: shared chunks would load code that only commands need, and the first results wait for this thread.
 const SCAN_THREAD = "claude/index/scan-thread.js";
-// So is what answers Claude Code's hooks, which waits for it: as small as it can be, and in the form that Node
-// loads fastest.
+// Also bundled alone: Claude Code waits for its hooks. Minified CommonJS loads fastest.
 const HOOK = "cli/commands/hook.js";
 const HOOK_OUTPUT = {
   format: "cjs",
@@ -41,15 +39,15 @@ const HOOK_OUTPUT = {
 const JOINED =
   /^(?:@modelcontextprotocol\/sdk|zod|zod-to-json-schema|ajv|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse)(?:\/|$)/;
 
-// Files that are loaded together become one: looking for fifty small ones takes longer than what a list does.
+// Chunks of files that are loaded together.
 const TOGETHER = [
   {
     name: "core",
-    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|json5-document)|\/dist\/compose\.js$|\/dist\/cli\/(?:command|arguments|output|text-width|context)\.js$/,
+    test: /\/dist\/(?:base|keys|config)\/(?!config-text|schema|edit|sqlite|derived-database)|\/dist\/compose\/agent\.js$|\/dist\/cli\/(?:command|output|text-width|context)\.js$/,
   },
   {
     name: "native-sessions",
-    test: /\/dist\/claude\/(?:attribution|pricing|index\/(?!scan-|fork-groups)|discovery\/(?:discover|known-sessions|places|repo-locator|session-row)\.|registry\/registry|archive\/(?:catalogue|manifest)|native\/(?:layout|parse-json|running|session-scan|transcripts|usage)\.)|\/dist\/compose-claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|progress-line|session-view|list|list-json)\.js$/,
+    test: /\/dist\/claude\/(?:attribution|pricing|index\/(?!scan-)|discovery\/(?:discover|repo-locator|session-row)\.|registry\/registry|archive\/catalogue|native\/(?:layout|running|session-scan|usage)\.)|\/dist\/compose\/claude\.js$|\/dist\/cli\/commands\/cc\/(?:claude-side|session-view|list)\.js$/,
   },
 ];
 
@@ -60,7 +58,7 @@ await joinFiles(Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) =
 await joinFiles({ "scan-thread": `${root}dist/${SCAN_THREAD}` }, {});
 const hook = await joinFiles({ hook: `${root}dist/${HOOK}` }, HOOK_OUTPUT);
 writeFileSync(`${root}dist/bin/hook.cjs`, `module.exports = require("./${hook}");\n`);
-// By the Node that will run it, which need not be the one that builds.
+// Compiled by the Node that will run it, which may differ from the one that builds.
 const bundledNode = `${root}node_modules/node/bin/${process.platform === "win32" ? "node.exe" : "node"}`;
 execFileSync(existsSync(bundledNode) ? bundledNode : process.execPath, [`${root}scripts/compile-hook.js`]);
 
@@ -69,10 +67,9 @@ async function joinFiles(input, output) {
     input,
     platform: "node",
     preserveEntrySignatures: "allow-extension",
-    // A part that is loaded on demand in one place may be needed at once in another.
+    // A module may be imported statically in one place and dynamically in another.
     checks: { ineffectiveDynamicImport: false },
-    // Dependencies stay what they are, installed packages, but for those that `holdfast mcp` cannot start
-    // without: their hundreds of files take longer to load than a client waits gladly.
+    // Dependencies stay external, except those of `holdfast mcp`: loading their hundreds of files is too slow.
     external: (id) => /^[^./]/.test(id) && !JOINED.test(id),
   });
   const { output: files } = await bundle.write({
@@ -85,7 +82,7 @@ async function joinFiles(input, output) {
   return files.find(({ isEntry }) => isEntry === true).fileName;
 }
 
-// React decides by this variable whether it is the small and quick one.
+// Selects React's production build.
 process.env["NODE_ENV"] = "production";
 const { build } = await import("vite");
 await build({ configFile: `${root}web/vite.config.ts` });

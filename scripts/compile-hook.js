@@ -1,4 +1,4 @@
-// Compiles what answers Claude Code's hooks, for the Node that this is run by.
+// Compiles the code for Claude Code's hooks with the Node that runs this script.
 import { fileURLToPath } from "node:url";
 import { keepCompiled } from "../bin/compiled-code.js";
 

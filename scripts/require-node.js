@@ -1,4 +1,4 @@
-// Plain JavaScript that every Node since 18 can run: it has to work exactly where the rest cannot.
+// Plain JavaScript for Node 18 and newer, because it must run where the rest cannot.
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
   console.error(

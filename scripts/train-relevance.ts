@@ -53,7 +53,7 @@ function toExample(one: SelectionCase): Example[] {
   // What a reference back decides teaches nothing about words.
   if (one.sessions.length === 0 || (/^follow-?up$/.test(one.kind) && one.expected.action !== "fresh")) return [];
   const found = compareAll(one.task, one.sessions, {
-    ...(one.currentBranch === undefined ? {} : { currentBranch: one.currentBranch }),
+    currentBranch: one.currentBranch,
     commitSubjects: one.commitSubjects,
   });
   // Nor does what only related work shares.

@@ -1,6 +1,5 @@
 /**
- * Parts of Node that take milliseconds to load and that most commands never use. A module that
- * imports them makes every command pay; asked for here, they are loaded when they are needed.
+ * Modules of Node that take milliseconds to load and that most commands never use. These functions load them on demand.
  */
 import type * as childProcess from "node:child_process";
 import type * as crypto from "node:crypto";

@@ -1,4 +1,4 @@
-/** Time comes in through this interface, so that tests can hold it, move it and turn it back. */
+/** Time. Code reads it through `Clock`, so that tests can stop it, move it and set it back. */
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Clock {
@@ -14,11 +14,11 @@ export const systemClock: Clock = {
   },
 };
 
-/** Local time to the second, in a form that sorts: 2026-11-15 20:14:34. */
+/** Local time to the second, sortable: 2026-11-15 20:14:34. */
 export function localTime(at: number): string {
   const date = new Date(at);
   const day = [date.getFullYear(), twoDigits(date.getMonth() + 1), twoDigits(date.getDate())].join("-");
-  // Not by a locale: loading one takes longer than most of what a hook does.
+  // Without a locale: loading one takes longer than most hooks run.
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(":")}`;
 }
 
@@ -26,7 +26,21 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-/** An instant as part of a file name: ISO 8601 without the colons that some systems refuse. */
+/** For file names: ISO 8601 without colons, which some systems refuse. */
 export function fileStamp(at: number): string {
   return new Date(at).toISOString().replaceAll(":", "-");
+}
+
+/** Growing pauses between attempts, with randomness so that many waiting callers do not retry at once. */
+export interface BackOffOptions {
+  firstMs: number;
+  maxMs: number;
+  /** Returns 0 to 1. Default: `Math.random`. */
+  random?: (() => number) | undefined;
+}
+
+/** The pause after the n-th failure, counted from 1. It doubles each time and is between half and all of that. */
+export function backOffMs(failures: number, { firstMs, maxMs, random = Math.random }: BackOffOptions): number {
+  const full = Math.min(maxMs, firstMs * 2 ** Math.min(Math.max(0, failures - 1), 40));
+  return Math.round(full / 2 + (full / 2) * random());
 }

@@ -1,10 +1,10 @@
 /**
- * Every error that Holdfast raises on purpose is a HoldfastError: a stable `code` for programs,
- * a `kind` that decides how it leaves the process, a `message` for people and a `hint` that says
- * what to do. Anything else that is thrown is a defect and leaves as kind `internal`.
+ * Every error that Holdfast raises on purpose is a HoldfastError: a stable `code` for programs, a `kind` that decides
+ * the exit code and HTTP status, a `message` for people and a `hint` that says what to do. Any other error is a defect
+ * and is reported as kind `internal`.
  */
 
-/** The one table that maps a kind of failure to what the outside world sees. */
+/** The one table of exit codes and HTTP statuses by kind. */
 export const ERROR_KINDS = {
   usage: { exitCode: 2, httpStatus: 400, retryable: false },
   "not-found": { exitCode: 3, httpStatus: 404, retryable: false },
@@ -30,7 +30,7 @@ export interface ErrorOutcome {
 }
 
 export interface HoldfastErrorOptions {
-  /** What the reader of the message can do about it. */
+  /** What the reader can do about it. */
   hint?: string | undefined;
   /** Facts for programs: paths, ids, offending values. Never secrets. */
   data?: Record<string, unknown> | undefined;
@@ -53,7 +53,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/** How an error of any origin leaves the process. */
+/** The exit code and HTTP status of any error. */
 export function errorOutcome(error: unknown): ErrorOutcome {
   return ERROR_KINDS[error instanceof HoldfastError ? error.kind : "internal"];
 }
@@ -63,9 +63,9 @@ export interface ErrorReport {
   code: string;
   kind: ErrorKind;
   message: string;
-  hint?: string;
+  hint?: string | undefined;
   retryable: boolean;
-  data?: Record<string, unknown>;
+  data?: Record<string, unknown> | undefined;
 }
 
 export function reportError(error: unknown): ErrorReport {
@@ -76,7 +76,7 @@ export function reportError(error: unknown): ErrorReport {
     code: error.code,
     kind: error.kind,
     message: error.message,
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    hint: error.hint,
     retryable: ERROR_KINDS[error.kind].retryable,
     ...(Object.keys(error.data).length === 0 ? {} : { data: error.data }),
   };
@@ -91,7 +91,16 @@ export function systemErrorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Turns a failed file operation into an error that says which file and what to do. */
+/** True if there is no free file descriptor. This is temporary. */
+export function isOutOfFiles(error: unknown): boolean {
+  if (error instanceof HoldfastError) return error.code === TOO_MANY_FILES;
+  const code = systemErrorCode(error);
+  return code === "EMFILE" || code === "ENFILE";
+}
+
+const TOO_MANY_FILES = "too-many-open-files";
+
+/** Turns a failed file operation into an error with the file and advice. */
 export function fileError(error: unknown, action: string, path: string): HoldfastError {
   if (error instanceof HoldfastError) return error;
   const code = systemErrorCode(error);
@@ -100,21 +109,25 @@ export function fileError(error: unknown, action: string, path: string): Holdfas
     advice?.kind ?? "unavailable",
     advice?.code ?? "file-failed",
     `Cannot ${action} ${path}: ${errorMessage(error)}`,
-    { hint: advice?.hint, data: { path, ...(code === undefined ? {} : { system: code }) }, cause: error },
+    { hint: advice?.hint, data: { path, system: code }, cause: error },
   );
 }
 
-const FILE_ADVICE: Record<string, { kind: ErrorKind; code: string; hint: string }> = {
-  EACCES: {
-    kind: "forbidden",
-    code: "file-forbidden",
-    hint: "Check who owns the file and its folder (ls -ld), or point HOLDFAST_HOME elsewhere.",
-  },
-  EPERM: {
-    kind: "forbidden",
-    code: "file-forbidden",
-    hint: "Check who owns the file and its folder (ls -ld), or point HOLDFAST_HOME elsewhere.",
-  },
+interface FileAdvice {
+  kind: ErrorKind;
+  code: string;
+  hint: string;
+}
+
+const FORBIDDEN: FileAdvice = {
+  kind: "forbidden",
+  code: "file-forbidden",
+  hint: "Check who owns the file and its folder (ls -ld), or point HOLDFAST_HOME elsewhere.",
+};
+
+const FILE_ADVICE: Record<string, FileAdvice> = {
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
   EROFS: {
     kind: "forbidden",
     code: "file-system-read-only",
@@ -130,14 +143,24 @@ const FILE_ADVICE: Record<string, { kind: ErrorKind; code: string; hint: string 
     code: "disk-full",
     hint: "The disk quota is used up: free some space and try again; nothing was half written.",
   },
+  EMFILE: {
+    kind: "unavailable",
+    code: TOO_MANY_FILES,
+    hint: "This process has too many files open: try again in a moment, or raise the limit (ulimit -n).",
+  },
+  ENFILE: {
+    kind: "unavailable",
+    code: TOO_MANY_FILES,
+    hint: "The system has too many files open: try again in a moment.",
+  },
   EEXIST: {
     kind: "conflict",
     code: "file-exists",
-    hint: "Something else has this name already: move it away, or choose another place.",
+    hint: "The name is taken: move that file away, or choose another name.",
   },
   ENOTDIR: {
     kind: "usage",
     code: "not-a-folder",
-    hint: "A part of this path is a file where a folder is needed.",
+    hint: "Part of this path is a file, but must be a folder.",
   },
 };

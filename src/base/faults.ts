@@ -1,6 +1,6 @@
 /**
- * Named steps at which the crash tests stop, pause or fail the process. Each name stands between
- * two effects on disk whose order matters. Without an installed action a fault point does nothing.
+ * Named steps at which crash tests stop, pause or fail the process. Each one is between two effects on disk whose order
+ * matters. Without an installed action, a fault point does nothing.
  */
 
 export const FAULT_POINTS = [

@@ -78,7 +78,7 @@ describe("names", () => {
     }
   });
 
-  it("for what is set aside are never used twice", async () => {
+  it("of files set aside are never reused", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("f");
     const at = Date.UTC(2026, 10, 15, 12);

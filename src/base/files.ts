@@ -1,20 +1,22 @@
 /**
- * Files that must survive a crash. A durable write is: temporary file beside the target, fsync,
- * rename over the target, fsync of the folder. A reader therefore sees the old content or the new,
- * never a mixture, and after a power cut the rename itself is still there.
+ * Files that must survive a crash. A durable write is: temporary file beside the target, fsync, rename over the target,
+ * fsync of the folder. So a reader sees the old content or the new one, never a mixture, and a power cut does not undo
+ * the rename.
  */
-import type { Dirent } from "node:fs";
-import { chmod, mkdir, open, readFile, readdir, rename, stat, unlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { type Dirent, realpathSync, rmSync } from "node:fs";
+import { chmod, mkdir, open, readFile, readdir, rename, rm, stat, unlink } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { nodeCrypto } from "./builtin.ts";
 import { fileStamp } from "./clock.ts";
 import { fileError, systemErrorCode } from "./errors.ts";
 import { faultPoint } from "./faults.ts";
+import { processStartTime, processState } from "./processes.ts";
 
 export const PRIVATE_FOLDER = 0o700;
 export const PRIVATE_FILE = 0o600;
 
-/** Writes the whole file durably and atomically, in one piece or in many. The folder must exist. */
+/** Writes the whole file durably and atomically. The folder must exist. */
 export async function writeFileDurable(path: string, content: string | Uint8Array | Iterable<string>): Promise<void> {
   const temporary = temporaryPath(path);
   try {
@@ -30,7 +32,7 @@ export async function writeFileDurable(path: string, content: string | Uint8Arra
   await replaceFile(temporary, path);
 }
 
-/** Moves a finished, synced file over the target and makes the move itself durable. */
+/** Moves a complete, synced file over the target, durably. */
 export async function replaceFile(temporary: string, path: string): Promise<void> {
   try {
     await rename(temporary, path);
@@ -38,24 +40,63 @@ export async function replaceFile(temporary: string, path: string): Promise<void
     await unlink(temporary).catch(() => undefined);
     throw fileError(error, "replace", path);
   }
+  unfinished.delete(temporary);
   faultPoint("file.renamed");
   await syncFolder(dirname(path));
 }
 
 const TEMPORARY_NAME = /\.(\d+)\.[0-9a-f]{12}\.tmp$/;
 
-/** A name beside `path` that no other process uses, and no other call unless it gives the same number. */
+/** A name beside `path` that no other process uses. Two calls with the same `unique` get the same name. */
 export function temporaryPath(path: string, unique?: number): string {
   const mark = unique?.toString(16).padStart(12, "0") ?? nodeCrypto().randomBytes(6).toString("hex");
-  return `${path}.${process.pid}.${mark}.tmp`;
+  const temporary = `${path}.${process.pid}.${mark}.tmp`;
+  removeAtEnd(temporary);
+  return temporary;
 }
 
-/** Whether a file name is one that a crashed durable write left behind. */
+/** The newest temporary names of this process. Files that still exist are removed when the process ends. */
+const unfinished = new Set<string>();
+const MAX_UNFINISHED = 1000;
+let isWatching = false;
+
+function removeAtEnd(temporary: string): void {
+  unfinished.add(temporary);
+  for (const oldest of unfinished) {
+    if (unfinished.size <= MAX_UNFINISHED) break;
+    unfinished.delete(oldest);
+  }
+  if (isWatching) return;
+  isWatching = true;
+  process.once("exit", removeUnfinished);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    // First, because once-listeners that ran before are no longer counted.
+    process.prependOnceListener(signal, () => {
+      // Another listener handles the signal.
+      if (process.listenerCount(signal) > 0) return;
+      removeUnfinished();
+      process.kill(process.pid, signal);
+    });
+  }
+}
+
+function removeUnfinished(): void {
+  for (const temporary of unfinished) {
+    try {
+      rmSync(temporary, { recursive: true, force: true });
+    } catch {
+      // The next start sweeps it.
+    }
+  }
+  unfinished.clear();
+}
+
+/** True for the name of a temporary file of a durable write. */
 export function isTemporaryName(name: string): boolean {
   return TEMPORARY_NAME.test(name);
 }
 
-/** The pid of the process that chose a temporary name; undefined for other names. */
+/** The pid in a temporary name. Undefined for other names. */
 export function temporaryNameOwner(name: string): number | undefined {
   const pid = TEMPORARY_NAME.exec(name)?.[1];
   return pid === undefined ? undefined : Number(pid);
@@ -67,14 +108,14 @@ export async function syncFolder(folder: string): Promise<void> {
     await using handle = await open(folder, "r");
     await handle.sync();
   } catch (error) {
-    // Some network and Windows file systems cannot sync a folder; there is nothing better to do there.
+    // Some network and Windows file systems cannot sync a folder.
     if (!["EINVAL", "ENOTSUP", "EISDIR", "EPERM"].includes(systemErrorCode(error) ?? "")) {
       throw fileError(error, "sync", folder);
     }
   }
 }
 
-/** Makes a folder and those above it that are missing, durably. */
+/** Creates a folder and its missing parents, durably. */
 export async function ensurePrivateFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
@@ -84,8 +125,8 @@ export async function ensurePrivateFolder(folder: string): Promise<void> {
 }
 
 /**
- * Step by step: Node's recursive mkdir tries for ever where a folder cannot be made, as in /proc.
- * `ENOENT` with a parent in place may mean that another process made the parent just now.
+ * Step by step, because Node's recursive mkdir never returns where a folder cannot be created, as in /proc. `ENOENT`
+ * with an existing parent means that another process has just created the parent.
  */
 async function makeFolder(folder: string, retries = 3): Promise<void> {
   try {
@@ -100,7 +141,7 @@ async function makeFolder(folder: string, retries = 3): Promise<void> {
   await syncFolder(dirname(folder));
 }
 
-/** The content, or undefined when there is no such file. Every other failure is an error. */
+/** The content. Undefined if there is no such file; other failures are errors. */
 export async function readFileIfPresent(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
@@ -110,7 +151,7 @@ export async function readFileIfPresent(path: string): Promise<Buffer | undefine
   }
 }
 
-/** What lies in the folder, in no particular order; nothing when there is no such folder. */
+/** The items of the folder in no particular order. Empty if there is no such folder. */
 export async function readFolderIfPresent(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
@@ -124,7 +165,7 @@ export async function fileExists(path: string): Promise<boolean> {
   return (await fileSize(path)) !== undefined;
 }
 
-/** In bytes; undefined when there is no such file. */
+/** In bytes. Undefined if there is no such file. */
 export async function fileSize(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;
@@ -134,7 +175,7 @@ export async function fileSize(path: string): Promise<number | undefined> {
   }
 }
 
-/** Moves a file out of the way under a name that tells why and when. Never overwrites anything. */
+/** Renames a file so that the name says why and when. Never overwrites anything. */
 export async function setAside(path: string, reason: string, at: number): Promise<string> {
   const target = await freeName(path, reason, at);
   try {
@@ -147,11 +188,71 @@ export async function setAside(path: string, reason: string, at: number): Promis
   return target;
 }
 
-/** `<path>.<reason>-<time>`, with a counter when two things happen in one millisecond. */
+/** `<path>.<reason>-<time>`, with a counter if that name is taken. */
 export async function freeName(path: string, reason: string, at: number): Promise<string> {
   const base = join(dirname(path), `${basename(path)}.${reason}-${fileStamp(at)}`);
   for (let attempt = 0; ; attempt++) {
     const candidate = attempt === 0 ? base : `${base}-${attempt}`;
     if (!(await fileExists(candidate))) return candidate;
+  }
+}
+
+/** File times and start times are known to about a second. */
+const START_TIME_TOLERANCE_MS = 2000;
+
+/** The pid of the dead process that wrote this temporary file. Undefined for other files. */
+export async function leftBy(path: string): Promise<number | undefined> {
+  const pid = temporaryNameOwner(basename(path));
+  if (pid === undefined) return undefined;
+  const isDead = processState({ pid, startedAt: "unknown", host: hostname() }) === "dead";
+  if (isDead) return pid;
+  const startedAt = processStartTime(pid);
+  const writtenAt = (await stat(path).catch(() => undefined))?.mtimeMs;
+  if (startedAt === undefined || writtenAt === undefined) return undefined;
+  // A process that started after the file was written only has the same pid as its writer.
+  return startedAt > writtenAt + START_TIME_TOLERANCE_MS ? pid : undefined;
+}
+
+/** Removes temporary files of dead processes in one folder. `of`: only those for this file. */
+export async function sweepFolder(folder: string, of?: string): Promise<string[]> {
+  const removed: string[] = [];
+  for (const { name } of await readFolderIfPresent(folder)) {
+    if (of !== undefined && !name.startsWith(`${of}.`)) continue;
+    const path = join(folder, name);
+    if ((await leftBy(path)) === undefined) continue;
+    await rm(path, { recursive: true, force: true });
+    removed.push(path);
+  }
+  return removed;
+}
+
+/** Folders of projects, which Holdfast does not write to. */
+const NOT_OURS: ReadonlySet<string> = new Set(["workspace", "node_modules", ".git"]);
+const MAX_DEPTH = 6;
+
+/** The folder and its subfolders that Holdfast writes to. */
+export async function foldersWithin(folder: string, depth = MAX_DEPTH): Promise<string[]> {
+  if (depth === 0) return [];
+  const items = await readFolderIfPresent(folder).catch((error: unknown) => {
+    if (["EACCES", "EPERM", "ENOTDIR"].includes(systemErrorCode(error) ?? "")) return [];
+    throw error;
+  });
+  const inner = items.filter((item) => item.isDirectory() && !NOT_OURS.has(item.name) && !isTemporaryName(item.name));
+  const found = await Promise.all(inner.map(async ({ name }) => await foldersWithin(join(folder, name), depth - 1)));
+  return [folder, ...found.flat()];
+}
+
+/** Compares the texts of the paths and resolves no links. True for the folder itself. */
+export function isInside(folder: string, path: string): boolean {
+  const steps = relative(folder, path);
+  return steps !== ".." && !steps.startsWith(`..${sep}`) && !isAbsolute(steps);
+}
+
+/** The path with all links resolved. Undefined if it does not exist. */
+export function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The head of a Markdown file between two lines `---`: names with a text each. It reads what people
- * write there (quotes, folded lines, comments) and is no YAML: what it does not understand it leaves as it is.
+ * The front matter of a Markdown file, between two lines `---`: names and texts. It understands quotes, folded lines
+ * and comments, but is not YAML. Anything else stays as it is.
  */
 
-/** Undefined when the file does not begin with one. */
+/** Undefined if the file has no front matter. */
 export function readFrontmatter(text: string): ReadonlyMap<string, string> | undefined {
   const lines = frontmatterLines(text);
   if (lines === undefined) return undefined;
@@ -12,7 +12,7 @@ export function readFrontmatter(text: string): ReadonlyMap<string, string> | und
   return members;
 }
 
-/** Its lines as they are, for whoever has to understand more of them. */
+/** The raw lines. */
 export function frontmatterLines(text: string): string[] | undefined {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   if (lines[0]?.trimEnd() !== "---") return undefined;
@@ -23,7 +23,7 @@ export function frontmatterLines(text: string): string[] | undefined {
 interface Member {
   name: string;
   first: string;
-  /** The lines that are indented below it. */
+  /** The indented lines below it. */
   below: string[];
 }
 
@@ -52,7 +52,7 @@ export function unquoted(value: string): string {
       const parsed: unknown = JSON.parse(value);
       if (typeof parsed === "string") return parsed;
     } catch {
-      // An escape that JSON does not know: the text between the quotes is near enough.
+      // JSON does not know this escape; the raw text is close enough.
     }
     return value.slice(1, -1);
   }

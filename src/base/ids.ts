@@ -1,4 +1,4 @@
-/** Randomness comes in through this interface, so that tests can repeat a run. */
+/** Ids. Code creates them through `Ids`, so that tests can repeat a run. */
 import { nodeCrypto } from "./builtin.ts";
 
 export interface Ids {
@@ -7,3 +7,8 @@ export interface Ids {
 }
 
 export const randomIds: Ids = { uuid: () => nodeCrypto().randomUUID() };
+
+/** Enough of an id to tell sessions apart. Commands accept it wherever they take an id. */
+export function shortId(id: string): string {
+  return id.slice(0, 8);
+}

@@ -1,6 +1,6 @@
 /**
- * Where the values of a JSON5 text stand, so that one can be put in or taken out and every other character stays:
- * comments, spacing, line ends, trailing commas. The text must be valid JSON5.
+ * Edits a JSON5 text: inserts, replaces or removes one value and keeps every other character, such as comments, spacing
+ * and trailing commas. The text must be valid JSON5.
  */
 import JSON5 from "json5";
 
@@ -8,13 +8,13 @@ export interface JsonPlace {
   kind: "object" | "array" | "other";
   start: number;
   end: number;
-  /** Of an object or an array. */
+  /** Of an object or array. */
   members: Member[];
 }
 
 export interface Member {
-  /** Of an object's member. */
-  name?: string;
+  /** Missing in arrays. */
+  name?: string | undefined;
   start: number;
   /** Without the comma. */
   end: number;
@@ -28,7 +28,7 @@ interface Token {
   end: number;
 }
 
-/** The one value that the text holds; undefined when it holds none. */
+/** The value in the text. Undefined if there is none. */
 export function readPlaces(text: string): JsonPlace | undefined {
   const tokens = tokensOf(text).filter(isSignificant);
   if (tokens.length === 0) return undefined;
@@ -89,12 +89,12 @@ function nameOf({ text }: Token): string {
   return Object.keys(JSON5.parse<object>(`{${text}:0}`))[0] ?? "";
 }
 
-/** The last of several members of one name is the one that counts. */
+/** If a name occurs several times, the last one counts. */
 export function memberOf(place: JsonPlace | undefined, name: string): Member | undefined {
   return place?.kind === "object" ? place.members.findLast((member) => member.name === name) : undefined;
 }
 
-/** The value as the last member, in the style of what stands around it. */
+/** Adds the value as the last member, in the style of the text around it. */
 export function addMember(text: string, container: JsonPlace, value: unknown, name?: string): string {
   const style = styleOf(text, container);
   const key = name === undefined ? "" : `${JSON.stringify(name)}:${style.isCompact ? "" : " "}`;
@@ -110,13 +110,13 @@ export function addMember(text: string, container: JsonPlace, value: unknown, na
     const from = lastWritten?.end ?? container.start + 1;
     return `${text.slice(0, from)}${added}${style.after}${text.slice(container.end - 1)}`;
   }
-  // A comment behind the last member stays with it.
+  // A comment after the last member stays with it.
   const behind = text.slice(lastMember.end, lastWritten.end);
   const rest = text.slice(lastWritten.end);
   return `${text.slice(0, lastMember.end)}${hasComma ? "" : ","}${behind}${added}${hasComma ? "," : ""}${rest}`;
 }
 
-/** Another value in the place of one, in the style of the text. */
+/** Replaces a value, in the style of the text. */
 export function replaceValue(text: string, { start, end }: JsonPlace, value: unknown): string {
   const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", start - 1) + 1))?.[0] ?? "";
   const layout = text.includes("\n") ? { ...linesOf(text), indent, isCompact: false } : oneLine(text);
@@ -132,7 +132,7 @@ interface Layout {
 }
 
 interface Style extends Layout {
-  /** White space before the new member, and after it where it is the only one. */
+  /** White space before the new member, and after it if it is the only one. */
   before: string;
   after: string;
 }
@@ -143,7 +143,7 @@ function styleOf(text: string, container: JsonPlace): Style {
   const last = container.members.at(-1);
   const gap = last === undefined ? undefined : (/\s*$/.exec(text.slice(0, last.start))?.[0] ?? "");
   const isOnOneLine = gap === undefined ? !text.includes("\n") : !gap.includes("\n");
-  // What ends with a line comment needs a new line after it.
+  // A line comment needs a new line after it.
   const hasLineComment = tokensOf(text.slice(container.start, container.end)).some(({ text: token }) =>
     token.startsWith("//"),
   );
@@ -179,8 +179,8 @@ function layOut(value: unknown, { unit, lineEnd, indent, isCompact }: Layout): s
 }
 
 /**
- * Without the member and without one comma beside it. A line on which nothing else stands goes with it, and so does
- * the white space of what is empty then.
+ * Removes the member and one comma beside it. A line that becomes empty is removed too, and so is white space inside an
+ * empty container.
  */
 export function cutMember(text: string, { start, end }: Pick<Member, "start" | "end">): string {
   const tokens = tokensOf(text).filter(isSignificant);
@@ -192,7 +192,7 @@ export function cutMember(text: string, { start, end }: Pick<Member, "start" | "
   return previous !== undefined && /[{[]/.test(previous.text) ? withoutBlank(rest, previous.end) : rest;
 }
 
-/** Comments stay, and so does what stands around them. */
+/** Keeps comments and the white space around them. */
 function withoutBlank(text: string, at: number): string {
   return text.slice(0, at) + text.slice(at).replace(/^\s+(?=[}\]])/, "");
 }
@@ -203,7 +203,7 @@ function cutRange(text: string, from: number, to: number): string {
   const isAlone = text.slice(lineStart, from).trim() === "" && lineEnd !== -1 && text.slice(to, lineEnd).trim() === "";
   if (isAlone) return text.slice(0, lineStart) + text.slice(lineEnd + 1);
   const before = text.slice(0, from).trimEnd();
-  // Nothing may slip into a comment, and no comment to what it does not belong to.
+  // Text must not become part of a comment, and a comment must not move to another value.
   const isJoinable = !tokensOf(before).at(-1)?.text.startsWith("//") && !/^[ \t]*(?:\r?\n|\/[/*])/.test(text.slice(to));
   return (isJoinable ? before : text.slice(0, from)) + text.slice(to);
 }

@@ -1,7 +1,6 @@
 /**
- * Lines of a JSONL file, read as bytes in either direction with bounded memory. A line longer than
- * `maxLineBytes` is reported with its place and length but not held; the last line is marked when
- * its newline is missing, because then nobody knows whether it is whole.
+ * Lines of a JSONL file, read in either direction with bounded memory. A line longer than `maxLineBytes` is reported
+ * with its position but without its bytes. A last line without a newline is marked, because it may be incomplete.
  */
 import type { FileHandle } from "node:fs/promises";
 
@@ -14,23 +13,22 @@ export interface Line {
   end: number;
   /** False for bytes after the last newline of the range. */
   terminated: boolean;
-  /** True when the line exceeded `maxLineBytes` and its bytes were dropped. */
+  /** True if the line exceeded `maxLineBytes`. */
   oversized: boolean;
 }
 
 export interface ReadLinesOptions {
-  start?: number;
-  end?: number;
-  maxLineBytes?: number;
-  chunkBytes?: number;
+  start?: number | undefined;
+  end?: number | undefined;
+  maxLineBytes?: number | undefined;
+  chunkBytes?: number | undefined;
 }
 
-/** Larger than any line that a model's answer or a tool result can reasonably make. */
+/** Larger than any reasonable model answer or tool result. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
-/** JSON never contains a raw newline, so one value is one line. */
 export function encodeLine(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
@@ -77,7 +75,7 @@ function collect(line: PendingLine, bytes: Buffer, maxLineBytes: number): void {
     line.oversized = true;
     line.parts = [];
   } else if (bytes.length > 0) {
-    // The chunk buffer is used again for the next read.
+    // The chunk buffer is reused.
     line.parts.push(Buffer.from(bytes));
   }
 }
@@ -88,13 +86,13 @@ function finishLine(line: PendingLine, end: number, terminated: boolean): Line {
   return { bytes, offset: line.offset, end, terminated, oversized: line.oversized };
 }
 
-/** The same lines from the last to the first; reads no more of the file than is consumed. */
+/** The same lines from last to first. Reads no more of the file than is consumed. */
 export async function* readLinesBackward(handle: FileHandle, options: ReadLinesOptions = {}): AsyncGenerator<Line> {
   const start = options.start ?? 0;
   const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
   const chunkBytes = options.chunkBytes ?? CHUNK_BYTES;
   let position = options.end ?? (await handle.stat()).size;
-  // The line being assembled from its end, and whether a newline was seen behind it.
+  // The current line, assembled from its end. `terminated`: a newline follows it.
   let parts: Buffer[] = [];
   let length = 0;
   let lineEnd = position;

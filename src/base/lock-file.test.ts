@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readFile, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { abandonedLock, endedPid, startLockChild } from "../../test/support/run-lock-child.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
@@ -38,6 +40,24 @@ describe("withFileLock", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
+  it("is released later when there are no file descriptors at the end of the task", async () => {
+    await using folder = await temporaryFolder();
+    const program = `
+      import { closeSync, openSync } from "node:fs";
+      import { withFileLock } from ${JSON.stringify(new URL("lock-file.ts", import.meta.url).href)};
+      const [, path] = process.argv;
+      const taken = [];
+      const first = await withFileLock(path, {}, async () => {
+        try { for (;;) taken.push(openSync("/dev/null")); } catch { return "done"; }
+      });
+      for (const descriptor of taken) closeSync(descriptor);
+      console.log(first, await withFileLock(path, { timeoutMs: 5000 }, async () => "again"));`;
+    const node = [process.execPath, "--input-type=module", "-e", program, lockIn(folder)];
+    const { stdout } = await promisify(execFile)("bash", ["-c", 'ulimit -n 64; exec "$@"', "bash", ...node]);
+    expect(stdout.trim()).toBe("done again");
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
   it("lets the tasks of one process in one after the other", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
@@ -53,7 +73,7 @@ describe("withFileLock", () => {
     expect(seen).toEqual(Array.from({ length: 20 }, () => 1));
   });
 
-  it("refuses a task that would wait for its own lock, but not what it started and left", async () => {
+  it("refuses a task that would wait for its own lock, but not work that outlives the lock", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     let later: Promise<string> | undefined;
@@ -103,7 +123,7 @@ describe("a holder that is alive", () => {
     expect(await isFree(path)).toBe(false);
   });
 
-  it("is not evicted while it is paused, and goes on afterwards", async () => {
+  it("is not evicted while it is paused, and continues afterwards", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     await using holder = startLockChild({ task: "hold", path, options: { staleMs: 100 } });
@@ -162,7 +182,7 @@ describe("a holder that is dead", () => {
     expect(await readdir(folder.path)).toEqual([living]);
   });
 
-  it("is evicted by whoever comes next when those who tried died while doing so", async () => {
+  it("is evicted by the next process if earlier claimants died", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     await writeFile(path, abandonedLock(await endedPid(), "holdfast"));
@@ -195,7 +215,7 @@ describe("a holder that is dead", () => {
 });
 
 describe("a lock file of another tool", () => {
-  it("counts as abandoned only after 30 s when it names nobody", async () => {
+  it("counts as abandoned only after 30 s if it names no process", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     for (const content of ["", "not JSON", "null", "{}", '{"pid":"7"}']) {

@@ -1,35 +1,36 @@
 /**
  * An exclusive lock between processes, as a file that other tools can see. Invariants:
- * - The file appears with its whole content (hard link of a finished file), so a lock whose
- *   holder is unknown is not one of ours, except where the file system has no hard links.
- * - A holder that is alive is never evicted, however slow it is; a dead one is evicted at once.
- *   A file that names no process, or one on another host, counts as abandoned by its age; a live
- *   holder therefore keeps its file young, also for tools that judge every lock by its age.
- * - A dead holder's file is removed only by whoever holds the claim named after that very
- *   acquisition. Its nonce never comes back, so two waiters cannot both evict, and a claim that
- *   outlived its purpose can evict nobody. A claim is itself such a lock, so a claimant's death
- *   is no special case.
- * - A task that waits for the lock it runs under would wait for ever; that is refused instead.
+ * - The file appears with its whole content (a hard link to a complete file), so a lock without a known holder is not
+ *   one of ours, except on file systems without hard links.
+ * - A live holder is never evicted, however slow it is; a dead one is evicted at once. A file that names no process, or
+ *   one on another host, counts as abandoned by its age, so a live holder keeps its file young.
+ * - Evicting a dead holder requires a claim named after that very acquisition. Its nonce is never reused, so two
+ *   waiters cannot both evict, and an outdated claim evicts no one. A claim is itself such a lock, so the death of a
+ *   claimant needs no special handling.
+ * - A task that waits for the lock that it holds would wait forever, so this is refused.
+ * - Processes take turns. A waiter that polls rarely meets the moment between release and next acquisition of a busy
+ *   holder, so it leaves a note beside the lock. A holder that finds one after a long run pauses. A lost or outdated
+ *   note costs one pause or one longer wait.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { link, open, readdir, unlink, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createKeyedMutex } from "./async.ts";
 import { nodeCrypto } from "./builtin.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { HoldfastError, fileError, systemErrorCode } from "./errors.ts";
+import { HoldfastError, fileError, isOutOfFiles, systemErrorCode } from "./errors.ts";
 import { faultPoint } from "./faults.ts";
-import { PRIVATE_FILE, isTemporaryName, temporaryPath } from "./files.ts";
-import { createLockTurns } from "./lock-turns.ts";
-import { createKeyedMutex } from "./mutex.ts";
+import { PRIVATE_FILE, isTemporaryName, sweepFolder, temporaryPath } from "./files.ts";
 import { type ProcessIdentity, currentProcess, processStartTime, processState } from "./processes.ts";
 
 export interface FileLockOptions {
-  /** How long to wait for other processes before giving up with kind `locked`. */
+  /** How long to wait before failing with kind `locked`. Default: 10 s. */
   timeoutMs?: number;
   pollIntervalMs?: number;
-  /** Age after which a lock file whose process cannot be checked counts as abandoned. */
+  /** Age at which a lock file without a verifiable process counts as abandoned. Default: 30 s. */
   staleMs?: number;
-  /** Sleeps between two polls. Ages and timeouts are always real: the files of other processes are. */
+  /** Used for the sleep between two polls. Ages and timeouts use real time, as the files do. */
   clock?: Clock;
 }
 
@@ -37,15 +38,15 @@ type LockSettings = Required<FileLockOptions>;
 
 const DEFAULTS: LockSettings = { timeoutMs: 10_000, pollIntervalMs: 25, staleMs: 30_000, clock: systemClock };
 
-/** Tasks of this process queue here first, so that they do not poll against each other. */
+/** Tasks of this process queue here, so that they do not poll against each other. */
 const local = createKeyedMutex();
 const turns = createLockTurns();
-/** The locks under which the current asynchronous task runs, innermost first. */
+/** The locks that the current asynchronous task holds, innermost first. */
 const running = new AsyncLocalStorage<LockScope>();
 
 interface LockScope {
   path: string;
-  /** Turns false at the release: what was started under the lock may outlive it. */
+  /** False after the release: work started under the lock may outlive it. */
   held: boolean;
   outer: LockScope | undefined;
 }
@@ -69,7 +70,7 @@ export async function withFileLock<T>(path: string, options: FileLockOptions, ta
   });
 }
 
-/** Whether the caller itself runs under this lock, so that waiting for it could never end. */
+/** True if the caller itself holds this lock, so that waiting for it would never end. */
 export function isLockHeldHere(path: string): boolean {
   for (let scope = running.getStore(); scope !== undefined; scope = scope.outer) {
     if (scope.path === path && scope.held) return true;
@@ -77,7 +78,7 @@ export function isLockHeldHere(path: string): boolean {
   return false;
 }
 
-/** Whether anybody has the lock. An abandoned one is free for the taking, and `withFileLock` takes it. */
+/** `withFileLock` takes over an abandoned lock. */
 export async function lockState(path: string): Promise<"free" | "held" | "abandoned"> {
   const holder = await readHolder(path);
   if (holder === undefined) return "free";
@@ -93,7 +94,7 @@ async function acquireInTurn(path: string, settings: LockSettings): Promise<stri
   }
 }
 
-/** `base` is the lock that is wanted in the end; `path` is it or one of the claims on the way to it. */
+/** `base` is the lock to acquire; `path` is this lock, or a claim needed on the way to it. */
 async function acquire(base: string, path: string, settings: LockSettings): Promise<string> {
   const nonce = nodeCrypto().randomBytes(8).toString("hex");
   const deadline = performance.now() + settings.timeoutMs;
@@ -103,7 +104,11 @@ async function acquire(base: string, path: string, settings: LockSettings): Prom
     if (holder === undefined) continue;
     if (isAbandoned(holder, settings.staleMs)) {
       await evict(base, path, holder, settings);
-      if (path === base) await sweep(base, settings);
+      if (path === base) {
+        await sweep(base, settings);
+        // The dead process may have left a temporary file as well.
+        await sweepFolder(dirname(base), basename(base, ".lock"));
+      }
       continue;
     }
     if (performance.now() >= deadline) throw lockTimeout(path, holder, settings.timeoutMs);
@@ -139,9 +144,9 @@ async function linkOrCreate(temporary: string, path: string, content: string): P
 interface LockHolder {
   /** Unique to one acquisition. */
   nonce: string;
-  /** Missing when another tool wrote the file in a form that names no process. */
+  /** Missing if another tool wrote the file in a form without a process. */
   process: ProcessIdentity | undefined;
-  /** When the file was written or last kept young (ms). */
+  /** Last modification (ms). */
   touchedAt: number;
 }
 
@@ -168,7 +173,7 @@ function parseHolder(content: string): { nonce: string | undefined; process: Pro
     const value = JSON.parse(content) as Partial<ProcessIdentity> & { nonce?: unknown };
     if (typeof value.pid !== "number") return undefined;
     const nonce = typeof value.nonce === "string" && /^[0-9a-f]{16}$/.test(value.nonce) ? value.nonce : undefined;
-    // OpenClaw writes the pid and the time of locking, no start time and no host.
+    // OpenClaw writes the pid and the time, but no start time and no host.
     const startedAt = nonce !== undefined && typeof value.startedAt === "string" ? value.startedAt : "unknown";
     const host = typeof value.host === "string" ? value.host : currentProcess().host;
     return { nonce, process: { pid: value.pid, startedAt, host } };
@@ -186,7 +191,7 @@ function isAbandoned(holder: LockHolder, staleMs: number): boolean {
   const isOld = Date.now() - holder.touchedAt > staleMs;
   if (state === "unknown" || holder.process === undefined) return isOld;
   if (holder.process.startedAt !== "unknown") return false;
-  // Only the pid is known: a process that began after the lock was taken has merely inherited it.
+  // Only the pid is known: a process that started after the lock was taken has inherited it.
   const startedAt = processStartTime(holder.process.pid);
   return isOld && startedAt !== undefined && startedAt > holder.touchedAt + START_TIME_TOLERANCE_MS;
 }
@@ -203,12 +208,12 @@ async function evict(base: string, path: string, holder: LockHolder, settings: L
   }
 }
 
-/** Named after the lock itself even when a claim is being claimed, so that names do not grow. */
+/** Named after the lock itself, even for a claim on a claim, so that names do not grow. */
 function claimPath(base: string, nonce: string): string {
   return `${base}.claim-${nonce}`;
 }
 
-/** Removes what processes left beside the lock when they died while taking it or taking it over. */
+/** Removes files of processes that died while they took the lock. */
 async function sweep(base: string, settings: LockSettings): Promise<void> {
   const prefix = `${basename(base)}.`;
   const names = (await readdir(dirname(base))).filter((name) => name.startsWith(prefix));
@@ -218,7 +223,7 @@ async function sweep(base: string, settings: LockSettings): Promise<void> {
     if (!isTemporary && !name.startsWith(`${prefix}claim-`)) continue;
     const holder = await readHolder(path);
     if (holder === undefined || !isAbandoned(holder, settings.staleMs)) continue;
-    // Nobody else ever uses a temporary name; a claim may be changing hands right now.
+    // Only its creator uses a temporary name; a claim may be changing hands right now.
     if (isTemporary) await unlinkIfPresent(path);
     else await evict(base, path, holder, settings);
   }
@@ -232,7 +237,22 @@ function keepYoung(path: string, staleMs: number): NodeJS.Timeout {
   return setInterval(touch, Math.max(10, staleMs / 3)).unref();
 }
 
+/**
+ * Without file descriptors, the holder cannot be read. The release is retried later; otherwise this live process would
+ * count as the holder until it ends.
+ */
 async function release(path: string, nonce: string): Promise<void> {
+  try {
+    await releaseNow(path, nonce);
+  } catch (error) {
+    if (!isOutOfFiles(error)) throw error;
+    setTimeout(() => void release(path, nonce).catch(() => undefined), RELEASE_AGAIN_MS).unref();
+  }
+}
+
+const RELEASE_AGAIN_MS = 50;
+
+async function releaseNow(path: string, nonce: string): Promise<void> {
   const holder = await readHolder(path);
   if (holder?.nonce === nonce) await unlinkIfPresent(path);
 }
@@ -249,14 +269,76 @@ function lockTimeout(path: string, holder: LockHolder, timeoutMs: number): Holdf
   const who =
     holder.process === undefined ? "an unknown process" : `process ${holder.process.pid} on ${holder.process.host}`;
   return new HoldfastError("locked", "lock-timeout", `${path} has been held by ${who} for more than ${timeoutMs} ms`, {
-    hint: "Wait for that process or stop it; a lock whose process has ended is removed by itself.",
+    hint: "Wait for that process, or stop it. The lock of an ended process is removed automatically.",
     data: { path, ...holder.process },
   });
 }
 
 export function lockReentered(path: string): HoldfastError {
-  return new HoldfastError("conflict", "lock-reentered", `${path} is already held by the task that asks for it`, {
-    hint: "Make the change with what the outer call hands over, or after it has ended.",
+  return new HoldfastError("conflict", "lock-reentered", `${path} is already held by the same task`, {
+    hint: "Make the change inside the outer call, or after it.",
     data: { path },
   });
+}
+
+export interface LockTurns {
+  /** Leaves a note that this process waits for the lock. */
+  ask(path: string): Promise<void>;
+  /** Removes the note. Other waiters write it again with their next poll. */
+  withdraw(path: string): Promise<void>;
+  /** Call it after each release. */
+  released(path: string, pollIntervalMs: number): Promise<void>;
+  /** Waits while it is another process's turn. */
+  wait(path: string): Promise<void>;
+}
+
+/** How long one process may acquire the lock repeatedly before it pauses. */
+const RUN_MS = 250;
+/** Beyond this number all runs are forgotten, which only resets the turns. */
+const MAX_RUNS = 1000;
+
+interface Run {
+  startedAt: number;
+  releasedAt: number;
+  pausedUntil: number;
+}
+
+export function createLockTurns(): LockTurns {
+  const runs = new Map<string, Run>();
+  const asking = new Set<string>();
+  return {
+    async ask(path) {
+      asking.add(path);
+      await writeFile(notePath(path), "", { mode: PRIVATE_FILE }).catch(() => undefined);
+    },
+    async withdraw(path) {
+      if (asking.delete(path)) await takeNote(path);
+    },
+    async wait(path) {
+      if (runs.size > MAX_RUNS) runs.clear();
+      const now = performance.now();
+      const run = runs.get(path);
+      if (run !== undefined && run.pausedUntil > now) await delay(run.pausedUntil - now);
+      const continues = run !== undefined && run.pausedUntil === 0 && now - run.releasedAt < RUN_MS;
+      runs.set(path, { startedAt: continues ? run.startedAt : performance.now(), releasedAt: 0, pausedUntil: 0 });
+    },
+    async released(path, pollIntervalMs) {
+      const now = performance.now();
+      const run = runs.get(path) ?? { startedAt: now, releasedAt: now, pausedUntil: 0 };
+      const asked = now - run.startedAt >= RUN_MS && (await takeNote(path));
+      // After two polls, every waiter has looked at least once.
+      runs.set(path, { ...run, releasedAt: now, pausedUntil: asked ? performance.now() + 2 * pollIntervalMs : 0 });
+    },
+  };
+}
+
+function notePath(path: string): string {
+  return `${path}.wanted`;
+}
+
+async function takeNote(path: string): Promise<boolean> {
+  return await unlink(notePath(path)).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Structured log lines for whoever runs Holdfast, one JSON object a line on stderr. Every line is
- * redacted on its way out, so that no call site can forget it.
+ * Structured log lines on stderr, one JSON object per line. Every line is redacted here, so that no caller can forget
+ * it.
  */
 import { reportError } from "./errors.ts";
 import { redactValue } from "./redact.ts";
@@ -18,10 +18,10 @@ export interface Logger {
 }
 
 export interface LoggerOptions {
-  level?: LogLevel;
-  /** Where a finished line goes; stderr when left out. */
-  write?: (line: string) => void;
-  now?: () => number;
+  level?: LogLevel | undefined;
+  /** Receives each line. Default: stderr. */
+  write?: ((line: string) => void) | undefined;
+  now?: (() => number) | undefined;
 }
 
 export function createLogger(options: LoggerOptions = {}): Logger {

@@ -1,4 +1,4 @@
-/** What Holdfast knows of its own installation, from source as well as built. */
+/** Files of Holdfast's own installation, from source and built. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -7,22 +7,21 @@ export function packageVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version;
 }
 
-/** The file that `holdfast` runs, for starting another one. */
+/** The executable, for starting another process. */
 export function programFile(): string {
   return fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 }
 
-/** The page that the gateway serves, where it was built. */
+/** The built page that the gateway serves. */
 export function webFolder(): string {
   return fileURLToPath(new URL("../../dist/web", import.meta.url));
 }
 
-/** What was learned or worked out beforehand, for whoever needs it. */
+/** A file in `data/`. */
 export function dataFile(name: string): URL {
   return new URL(`../../data/${name}`, import.meta.url);
 }
 
-/** The hooks that come with Holdfast. */
 export function bundledHooksFolder(): string {
   return fileURLToPath(new URL("../../hooks", import.meta.url));
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { currentProcess, processStartTime, processState } from "./processes.ts";
 
 describe("processState", () => {
-  it("knows this process, and nobody else under its pid", () => {
+  it("knows this process, and no other with its pid", () => {
     expect(processState(currentProcess())).toBe("alive");
     expect(processState({ ...currentProcess(), startedAt: "unknown" })).toBe("alive");
     expect(processState({ ...currentProcess(), startedAt: "another time" })).toBe("dead");

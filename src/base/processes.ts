@@ -1,7 +1,4 @@
-/**
- * Who a process is. A pid alone is no identity, because pids are used again: together with the
- * moment the process started and the host it names one process for good.
- */
+/** Process identity. Pids are reused, so a process is identified by pid, start time and host together. */
 import { readFileSync } from "node:fs";
 import { hostname, uptime } from "node:os";
 import { nodeChildProcess } from "./builtin.ts";
@@ -9,12 +6,12 @@ import { systemErrorCode } from "./errors.ts";
 
 export interface ProcessIdentity {
   pid: number;
-  /** An opaque token of the start time; differs between two processes that had the same pid. */
+  /** An opaque token of the start time. Differs between two processes with the same pid. */
   startedAt: string;
   host: string;
 }
 
-/** The start token of a process that has ended but is still listed. */
+/** The token of a process that has ended but is still listed. */
 const ENDED = "ended";
 
 let own: ProcessIdentity | undefined;
@@ -24,7 +21,7 @@ export function currentProcess(): ProcessIdentity {
   return own;
 }
 
-/** `unknown` when the process is on another host, where nothing can be seen from here. */
+/** `unknown` for a process on another host. */
 export function processState(identity: ProcessIdentity): "alive" | "dead" | "unknown" {
   if (identity.host !== hostname()) return "unknown";
   if (!isRunning(identity.pid)) return "dead";
@@ -44,7 +41,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** The instant (ms, to about a second) at which the process with this pid started, if it can be told. */
+/** The start time of a process (ms, accurate to about a second). Undefined if unknown. */
 export function processStartTime(pid: number): number | undefined {
   const token = startToken(pid);
   if (token === undefined || token === ENDED) return undefined;
@@ -53,7 +50,7 @@ export function processStartTime(pid: number): number | undefined {
   return Date.now() - uptime() * 1000 + (ticksSinceBoot * 1000) / LINUX_TICKS_PER_SECOND;
 }
 
-/** USER_HZ, which Linux has fixed at 100 for everything it shows to programs. */
+/** USER_HZ, which Linux fixes at 100 for user space. */
 const LINUX_TICKS_PER_SECOND = 100;
 
 function startToken(pid: number): string | undefined {
@@ -63,9 +60,9 @@ function startToken(pid: number): string | undefined {
 function linuxStartToken(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command name is in parentheses and may itself contain spaces and parentheses.
+    // The command name is in parentheses and may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    // A zombie has ended; only its parent has not looked yet.
+    // A zombie has ended; its parent has not collected it yet.
     if (fields[0] === "Z" || fields[0] === "X") return ENDED;
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
     return `${boot}:${fields[19]}`;

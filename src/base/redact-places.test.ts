@@ -1,9 +1,9 @@
-/** Secrets that have no shape of their own: where they stand gives them away. All are made up, and put together here. */
+/** Secrets without a shape of their own, found by their context. All are made up and built here. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactText } from "./redact.ts";
 
-/** How secrets stand in a text. */
+/** Writes secrets into a text. */
 type Planted = readonly [secrets: readonly string[], written: (...secrets: string[]) => string];
 
 const SALT = "mAdEuPsAlT1";
@@ -81,12 +81,12 @@ const COLUMNS: readonly Planted[] = [
   [["tulip-k9"], (secret) => `accounts:\nPassword | User\n---|---\n${secret} | frank`],
   [["tulip-k9"], (secret) => `INSERT INTO u (password, name) VALUES ('${secret}', 'a');`],
   [["tulip-k9", "rose-r7!"], (one, other) => `INSERT INTO u (password) VALUES ('${one}'), ('${other}');`],
-  // Between quotes, where a divider does not divide.
+  // Quoted cells with dividers.
   [["tulip-k9"], (secret) => `name,password\n"Doe, John",${secret}`],
   [["tulip, k9x"], (secret) => `name,password\n"Doe, ""Jo"" John","${secret}"`],
   [["tulip, k9x"], (secret) => `INSERT INTO u (name, password) VALUES ('a', '${secret}');`],
   [["tul)ip, k9x", "rose-r7!"], (one, other) => `INSERT INTO u (name, pwd) VALUES ('a', '${one}'), ('b', '${other}');`],
-  // With blanks, as people write.
+  // With spaces after commas.
   [["tulip-k9", "rose-r7!"], (one, other) => `export:\nname, password\nfrank, ${one}\nada, ${other}`],
 ];
 
@@ -146,7 +146,7 @@ const PLANTED = [...STORED_HASHES, ...LINES, ...CALLS, ...COLUMNS, ...WORDS, ...
   ([secrets, written]) => [written(...secrets), secrets] as const,
 );
 
-/** What looks like them. */
+/** Text that looks like secrets. */
 const ORDINARY: readonly string[] = [
   "they pass Stage2 and Build-42 now, pass https://example.org/A1?b=c on, pass fooBar2(x) the list",
   `the token check was added in ${"9f2c4e7a1b".repeat(4)}`,
@@ -209,19 +209,19 @@ const ORDINARY: readonly string[] = [
 ];
 
 describe("redactText", () => {
-  it.each(PLANTED)("finds what is secret in %j", (written, secrets) => {
+  it.each(PLANTED)("finds the secrets in %j", (written, secrets) => {
     for (const before of ["", "We decided to go with this: ", "see below\n"]) {
       const safe = redactText(before + written);
       for (const secret of secrets) expect(safe).not.toContain(secret);
     }
   });
 
-  it("takes a line of settings for one, however short its password", () => {
+  it("redacts short passwords in settings lines", () => {
     expect(redactText("username: admin\npassword: admin\n")).toBe("username: admin\npassword: [redacted]\n");
     expect(redactText("the password: admin only")).toBe("the password: admin only");
   });
 
-  it("says of what a hash was", () => {
+  it("keeps the type of a hash", () => {
     expect(redactText(`root:$6$${SALT}$${HASH}:1`)).toBe("root:$6$[redacted]");
   });
 
@@ -229,7 +229,12 @@ describe("redactText", () => {
     expect(redactText(text)).toBe(text);
   });
 
-  it("leaves what it has redacted alone", () => {
+  it("finds a secret whose label is part of an earlier match", () => {
+    const text = "enter the pairing code K7QX-9M2P on the screen 2FA: 739 201";
+    expect(redactText(text)).toBe("enter the pairing code [redacted] on the screen 2FA: [redacted]");
+  });
+
+  it("does not change redacted text", () => {
     const pieces = fc.oneof(
       fc.constantFrom(...PLANTED.map(([written]) => written), ...ORDINARY),
       fc.constantFrom(":", "|", ",", "is", "codes:"),
@@ -242,8 +247,8 @@ describe("redactText", () => {
     );
   });
 
-  it("needs no more time for a long line than for many short ones", () => {
-    // In the square of their length these would take minutes.
+  it("takes linear time for long lines", () => {
+    // Quadratic time would take minutes.
     const pieces = [
       "$6$a",
       "a:5432:b:",
@@ -262,7 +267,7 @@ describe("redactText", () => {
     }
   });
 
-  it("reads a table to its end, however long it is", () => {
+  it("redacts long tables to the end", () => {
     const rows = "b,c1d2e,f3g4h\n".repeat(50_000);
     const safe = "b,[redacted],[redacted]\n".repeat(50_000);
     expect(redactText(`a,password,pwd\n${rows}`)).toBe(`a,password,pwd\n${safe}`);

@@ -1,9 +1,9 @@
-/** What happens to text on its way out: to a terminal, to a log, to a person who mistyped. */
+/** Text for terminals, logs and people who mistype. */
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HoldfastError } from "./errors.ts";
 import { createLogger } from "./log.ts";
-import { printable, printableLine } from "./printable.ts";
-import { closestMatch } from "./suggest.ts";
+import { closestMatch, disarmStructure, printable, printableLine } from "./text.ts";
 
 describe("printable", () => {
   it("shows escape sequences and direction overrides instead of obeying them", () => {
@@ -50,4 +50,43 @@ describe("closestMatch", () => {
     expect(closestMatch("zebra", ["label", "model"])).toBeUndefined();
     expect(closestMatch("x", [])).toBeUndefined();
   });
+});
+
+describe("the marks of a hand-off", () => {
+  it.each([
+    ["<handoff 0123456789abcdef>", "(handoff 0123456789abcdef>"],
+    ["words </handoff x> words", "words (/handoff x> words"],
+    ["< / HandOff>", "( / HandOff>"],
+    ["＜handoff y>", "(handoff y>"],
+    ["<hand\u200boff z>", "(hand\u200boff z>"],
+    ["<\u2060／handoff>", "(\u2060／handoff>"],
+  ])("cannot be typed: %j", (written, disarmed) => {
+    expect(disarmStructure(written)).toBe(disarmed);
+  });
+
+  it.each(["the handoff is done", "a < b, handoff", "<hand off>", "<div>handoff</div>", "x<y\nhandoff"])(
+    "are not seen in %j",
+    (text) => {
+      expect(disarmStructure(text)).toBe(text);
+    },
+  );
+
+  it("take no more time the longer the gap before them is", () => {
+    const began = performance.now();
+    for (const text of [`<${" ".repeat(1_000_000)}`, "<".repeat(1_000_000), "</ ".repeat(300_000)])
+      disarmStructure(text);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+});
+
+it("something unseen elsewhere in a text changes nothing", () => {
+  const words = ["System", "from", "media attached", "handoff", "current message - respond to this", "é"];
+  const part = fc.constantFrom(...words, ":", "：", "[", "［", "]", "<", "/", " ", "\n", "–", "-");
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+      const text = parts.join("");
+      expect(disarmStructure(`${text}.\u200b`)).toBe(`${disarmStructure(text)}.\u200b`);
+    }),
+    { numRuns: 1_000 },
+  );
 });

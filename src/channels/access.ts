@@ -1,23 +1,23 @@
 /**
  * Who may talk to an agent, the same for every channel. Invariants:
- * - Nobody is let in by default: an empty allow list and no pairing admits no one.
- * - A code is only ever offered in a direct chat; in a group it would invite everybody who reads it.
- * - Whether commands such as `/new` are obeyed depends on the person, never on the group they write in.
- * - Pairing goes by the platform's id. A username can change hands, so it counts only where the owner
- *   has written it into the allow list.
+ * - An empty allow list without pairing admits no one.
+ * - A code is offered only in a direct chat; in a group it would invite everyone who reads it.
+ * - Whether commands such as `/new` are obeyed depends on the person, never on the group.
+ * - Pairing uses the platform's id. A username can change hands, so it counts only in the owner's allow list.
  */
+import type { Logger } from "../base/log.ts";
 import type { PairingStore } from "./pairing-store.ts";
 
 export interface AccessOptions {
-  /** Ids, usernames (`@ada` or `ada`), ids of groups, or `*` for everybody. Left out: nobody. */
+  /** Ids, usernames (`@ada` or `ada`), ids of groups, or `*` for everybody. Default: none. */
   allowFrom?: readonly string[] | undefined;
-  /** Left out: strangers are ignored and nobody counts as paired. */
+  /** Default: unknown senders are ignored and no sender counts as paired. */
   pairing?: PairingOptions | undefined;
 }
 
 export interface PairingOptions {
   store: PairingStore;
-  /** False: those who were approved stay welcome, new ones are ignored. */
+  /** False: approved senders keep their access, new ones are ignored. */
   offers: boolean;
 }
 
@@ -26,35 +26,63 @@ export interface AccessRequest {
   channel: string;
   sender: AccessSender;
   chatType: "direct" | "group" | "channel";
-  /** The group as the platform names it; the allow list may admit all who write there. */
+  /** The platform's ids of the group; the allow list may admit all its members. */
   groupIds?: readonly string[] | undefined;
 }
 
 export interface AccessSender {
-  /** Every id of the person; the first is the one that pairing remembers. */
+  /** Every id of the person; pairing remembers the first. */
   ids: readonly [string, ...string[]];
   /** Without `@`. */
   username?: string | undefined;
-  /** For the owner who has to decide. */
+  /** Shown to the owner who approves. */
   name?: string | undefined;
 }
 
-export type AccessVerdict =
-  | { kind: "allowed"; commandAuthorized: boolean }
-  | { kind: "ignored"; reason: string }
-  /** A stranger who should be told this text, once. */
-  | { kind: "offered"; code: string; text: string };
+export interface ScreeningOptions {
+  access: AccessOptions;
+  logger: Logger;
+  /** Sends a text to the chat the message came from. */
+  reply: (text: string, code: string) => Promise<unknown>;
+}
 
-/** The whole way: allow list, then those who were approved, then the offer of a code. */
-export async function checkAccess(request: AccessRequest, options: AccessOptions): Promise<AccessVerdict> {
-  const { allowFrom, pairing } = options;
-  const byList = decideAccess({ request, allowFrom, approvedIds: [], offersPairing: false });
-  // The list on disk is only read for those whom the configuration does not name.
-  if (pairing === undefined || (byList.decision === "allow" && byList.commandAuthorized)) return verdictOf(byList);
-  const approved = await pairing.store.approved();
-  const approvedIds = approved.map(({ id }) => id);
-  const decided = decideAccess({ request, allowFrom, approvedIds, offersPairing: pairing.offers });
-  return decided.decision === "offer" ? await offer(request, pairing.store) : verdictOf(decided);
+/**
+ * Checks the allow list, then approved senders; undefined for a message that is not for the agent. Sends a
+ * stranger the pairing code. A failure to send it is only logged: they can write again.
+ */
+export async function screenSender(
+  request: AccessRequest,
+  { access: { allowFrom, pairing }, logger, reply }: ScreeningOptions,
+): Promise<{ commandAuthorized: boolean } | undefined> {
+  const { channel, sender } = request;
+  let decided = decideAccess({ request, allowFrom, approvedIds: [], offersPairing: false });
+  // The file of approved senders is read only for senders whom the configuration does not name.
+  if (pairing !== undefined && !(decided.decision === "allow" && decided.commandAuthorized)) {
+    const approvedIds = (await pairing.store.approved()).map(({ id }) => id);
+    decided = decideAccess({ request, allowFrom, approvedIds, offersPairing: pairing.offers });
+  }
+  if (decided.decision === "allow") return { commandAuthorized: decided.commandAuthorized };
+  let reason = decided.decision === "ignore" ? decided.reason : "a pairing code was sent";
+  if (decided.decision === "offer" && pairing !== undefined) {
+    const offer = await pairing.store.offer({ id: sender.ids[0], username: sender.username, name: sender.name });
+    if (offer.kind === "silent") reason = offer.reason;
+    else {
+      await reply(pairingText(channel, offer.code), offer.code).catch((error: unknown) => {
+        logger.warn("cannot send the pairing code to a stranger", { channel, error });
+      });
+    }
+  }
+  logger.debug("message ignored", { channel, senderId: sender.ids[0], reason });
+  return undefined;
+}
+
+function pairingText(channel: string, code: string): string {
+  return [
+    "This agent only answers people its owner has approved.",
+    `Your pairing code is ${code}. Give it to the owner, who approves it with:`,
+    `holdfast channels approve ${channel} ${code}`,
+    "The code is valid for one hour. Write again once you are approved.",
+  ].join("\n");
 }
 
 export interface AccessQuestion {
@@ -69,7 +97,7 @@ export type AccessDecision =
   | { decision: "offer" }
   | { decision: "ignore"; reason: string };
 
-/** The rules alone: no file, no clock. */
+/** The rules only: no file, no clock. */
 export function decideAccess({ request, allowFrom = [], approvedIds, offersPairing }: AccessQuestion): AccessDecision {
   const { channel, sender, chatType, groupIds = [] } = request;
   const entries = allowFrom.map((entry) => withoutChannel(entry.trim(), channel)).filter((entry) => entry !== "");
@@ -86,7 +114,7 @@ export function decideAccess({ request, allowFrom = [], approvedIds, offersPairi
     : { decision: "ignore", reason: "the sender is not on the allow list and pairing is off" };
 }
 
-/** `telegram:123` and `telegram:group:-100` name the same as the bare ids. */
+/** `telegram:123` and `telegram:group:-100` mean the same as the bare ids. */
 function withoutChannel(entry: string, channel: string): string {
   const prefix = `${channel}:`;
   if (!entry.toLowerCase().startsWith(prefix)) return entry;
@@ -98,24 +126,4 @@ function namesSender(entry: string, { ids, username }: AccessSender): boolean {
   // On some platforms a name may consist of digits: a number in the list is always an id.
   if (username === undefined || username === "" || /^[+-]?\d+$/.test(entry)) return false;
   return entry.replace(/^@/, "").toLowerCase() === username.toLowerCase();
-}
-
-function verdictOf(decided: AccessDecision): AccessVerdict {
-  if (decided.decision === "allow") return { kind: "allowed", commandAuthorized: decided.commandAuthorized };
-  return { kind: "ignored", reason: decided.decision === "ignore" ? decided.reason : "pairing is off" };
-}
-
-async function offer({ channel, sender }: AccessRequest, store: PairingStore): Promise<AccessVerdict> {
-  const offered = await store.offer({ id: sender.ids[0], username: sender.username, name: sender.name });
-  if (offered.kind === "silent") return { kind: "ignored", reason: offered.reason };
-  return { kind: "offered", code: offered.code, text: pairingText(channel, offered.code) };
-}
-
-function pairingText(channel: string, code: string): string {
-  return [
-    "This agent answers only people its owner has approved.",
-    `Your pairing code is ${code}. Give it to the owner, who approves it with:`,
-    `holdfast channels approve ${channel} ${code}`,
-    "The code is good for one hour. Then write again.",
-  ].join("\n");
 }

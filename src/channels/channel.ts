@@ -1,38 +1,41 @@
 /**
- * The contract of a channel: a way for people to reach an agent. A channel knows its platform and
- * nothing of sessions, stores or engines.
+ * The contract of a channel: a way for people to reach an agent. A channel knows its platform, but not
+ * sessions, stores or engines.
  *
- * - Inbound: a channel hands every message to `host.admit` and tells its platform that it has it only
- *   after that has resolved. The same message may come again at any time; admission is idempotent.
- * - Outbound: `send` delivers one chunk, once per call. It never retries by itself: whoever calls it
- *   knows whether a second delivery is harmless. It throws a HoldfastError whose kind says whether trying
- *   again can help (`unavailable`, with `data.retryAfterMs` if the platform said so) or not.
- * - A misconfigured channel fails in `start` with an error that says how to mend it. What fails later and
- *   may pass (network, rate limit) is handled inside, with growing pauses, and told through `host.report`.
+ * - Inbound: a channel passes every message to `host.admit` and acknowledges it to the platform only after
+ *   that has resolved. The same message may arrive twice; admission is idempotent.
+ * - Outbound: `send` delivers one chunk, once per call, without retrying. Its HoldfastError says by its kind
+ *   whether a retry can help (`unavailable`, with `data.retryAfterMs` if the platform asks for a pause).
+ * - A misconfigured channel fails in `start` with an error that says how to fix it. The channel retries
+ *   later failures that may pass (network, rate limit) with growing pauses and calls `host.report`.
  */
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
 import type { MessageContext } from "../keys/message-context.ts";
-import type { DeliveryTarget, MessageAddress } from "../store/store.ts";
+import type { AccessOptions } from "./access.ts";
+import type { DeliveryTarget, MessageAddress } from "../store/queues.ts";
 
 export interface Channel {
   /** `telegram`, `discord`, `whatsapp`, `web`. */
   readonly name: string;
-  /** Of several accounts on one platform; `default` when there is one. */
+  /** Distinguishes several accounts on one platform; `default` when there is one. */
   readonly accountId: string;
   readonly capabilities: ChannelCapabilities;
   /** Resolves when messages can arrive. */
   start(host: ChannelHost): Promise<void>;
-  /** Takes no new messages; resolves when `admit` calls under way have ended. */
+  /** Accepts no new messages; resolves when all pending `admit` calls have ended. */
   stop(): Promise<void>;
   send(message: OutboundMessage): Promise<SentMessage>;
-  /** Throws, with advice, when this can be no address of the platform. Does not ask the platform. Left out: any can. */
+  /** Optional. Throws for an address that the platform cannot have. Makes no request. */
   checkTarget?(target: DeliveryTarget): void;
-  /** Shows that an answer is being written. Left out: the platform has no such thing. */
+  /** Optional. Shows that an answer is being written. */
   showTyping?(target: DeliveryTarget): Promise<void>;
 }
 
 export interface ChannelCapabilities {
-  /** Longest text of one message, in UTF-16 units. Left out: no limit. */
-  textLimit?: number;
+  /** Longest text of one message, in UTF-16 units. Default: no limit. */
+  textLimit?: number | undefined;
   /** Files can be sent. */
   media: boolean;
   /** An answer can refer to the message it answers. */
@@ -43,9 +46,9 @@ export interface ChannelCapabilities {
 }
 
 export interface ChannelHost {
-  /** Durable once resolved. Rejects when the message cannot be kept: then the platform must not be told. */
+  /** Durable once resolved. Rejects when the message cannot be stored; do not acknowledge it then. */
   admit(message: InboundMessage): Promise<void>;
-  /** What a person should know about the state of the channel. */
+  /** Shows the state of the channel to people. */
   report(status: ChannelStatus): void;
 }
 
@@ -60,19 +63,19 @@ export interface ChannelStatus {
   state: "starting" | "connected" | "retrying" | "stopped" | "failed";
   /** One line for a person. */
   text: string;
-  /** A code to be scanned, as text, while the platform waits for one. */
-  loginCode?: string;
+  /** Text of the QR code to scan, while the platform waits for one. */
+  loginCode?: string | undefined;
 }
 
 export interface OutboundMessage {
   target: DeliveryTarget;
-  /** The same key twice is the same delivery; given to platforms that know such a thing. */
+  /** The same key twice is the same delivery; passed to platforms that support it. */
   idempotencyKey: string;
-  text?: string;
-  media?: OutboundMedia[];
-  replyToId?: string;
-  /** Audio as a voice message. */
-  asVoice?: boolean;
+  text?: string | undefined;
+  media?: OutboundMedia[] | undefined;
+  replyToId?: string | undefined;
+  /** Sends audio as a voice message. */
+  asVoice?: boolean | undefined;
 }
 
 export type OutboundMedia = { kind: "url"; url: string } | { kind: "file"; path: string };
@@ -80,4 +83,46 @@ export type OutboundMedia = { kind: "url"; url: string } | { kind: "file"; path:
 export interface SentMessage {
   /** The platform's id of the (first) message. */
   messageId: string;
+}
+
+/** The sending part of a channel. */
+export interface MessageSender {
+  send: (message: OutboundMessage) => Promise<SentMessage>;
+  showTyping: (target: DeliveryTarget) => Promise<void>;
+}
+
+/** Options of an account on any platform. */
+export interface AccountOptions extends AccessOptions {
+  accountId: string;
+  /** Folder for files that people send. */
+  mediaFolder: string;
+  /** Default: 20 MB. */
+  maxMediaBytes?: number | undefined;
+  clock: Clock;
+  logger: Logger;
+}
+
+export function notConnected(platform: string): HoldfastError {
+  return new HoldfastError("unavailable", "channel-not-connected", `${platform} is not connected.`, {
+    hint: "Wait until the channel has started; `holdfast channels status` shows its state.",
+  });
+}
+
+export function stoppedWhileConnecting(platform: string): HoldfastError {
+  return new HoldfastError("interrupted", "channel-stopped", `The ${platform} channel was stopped while connecting.`, {
+    hint: "Start it again.",
+  });
+}
+
+export function alreadyStarted(platform: string, accountId: string): HoldfastError {
+  return new HoldfastError("conflict", "channel-started", `${platform} account ${accountId} is already running.`, {
+    hint: "Stop it before starting it again.",
+    data: { accountId },
+  });
+}
+
+export function emptyMessage(): HoldfastError {
+  return new HoldfastError("usage", "empty-message", "The message has neither text nor a file.", {
+    hint: "Add a text or a file.",
+  });
 }

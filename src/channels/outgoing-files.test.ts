@@ -77,7 +77,7 @@ it.each([
   });
 });
 
-it.each(["file:///etc/passwd", "data:text/plain,x", "no address"])("takes %s for no address", async (url) => {
+it.each(["file:///etc/passwd", "data:text/plain,x", "no address"])("rejects %s as an address", async (url) => {
   await expect(loadOutgoingFile({ kind: "url", url }, { maxBytes: 10 })).rejects.toMatchObject({
     code: "media-address",
   });

@@ -1,7 +1,7 @@
 /**
- * Files on their way to a platform that wants the bytes. An address may come out of a model's answer, so
- * it is data: only http and https, only hosts on the public network (checked when the connection is made,
- * for every redirect), never more bytes and never longer than allowed.
+ * Loads files to send to a platform that wants the bytes. A URL may come from a model's answer, so it is
+ * untrusted: only http and https, only public hosts (checked on connect, for every redirect), and within
+ * limits of size and time.
  */
 import type { LookupAddress, LookupOptions } from "node:dns";
 import { readFile } from "node:fs/promises";
@@ -10,32 +10,39 @@ import { BlockList, type LookupFunction, isIP } from "node:net";
 import { basename } from "node:path";
 import { HoldfastError, errorMessage, fileError } from "../base/errors.ts";
 import { fileSize } from "../base/files.ts";
-import type { OutboundMedia } from "./channel.ts";
+import type { OutboundMedia, OutboundMessage } from "./channel.ts";
 import { tooLarge } from "./received-files.ts";
 
 export interface OutgoingFile {
   name: string;
   content: Buffer;
-  /** A MIME type, as far as the server or the name tells. */
+  /** A MIME type, from the server or the name. */
   type: string;
 }
 
 export interface OutgoingFilesOptions {
   maxBytes: number;
-  /** Left out: 30 s for the whole of a download. */
+  /** Limit for the whole download. Default: 30 s. */
   timeoutMs?: number | undefined;
-  /** Left out: only addresses of the public network. */
+  /** Default: only public addresses. */
   allowsAddress?: ((address: string) => boolean) | undefined;
 }
 
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
+
+export async function loadOutgoingFiles(
+  { media = [] }: OutboundMessage,
+  options: OutgoingFilesOptions,
+): Promise<OutgoingFile[]> {
+  return await Promise.all(media.map(async (item) => await loadOutgoingFile(item, options)));
+}
 
 export async function loadOutgoingFile(media: OutboundMedia, options: OutgoingFilesOptions): Promise<OutgoingFile> {
   if (media.kind === "url") return await download(media.url, options);
   const size = await fileSize(media.path);
   if (size === undefined) {
-    throw new HoldfastError("not-found", "media-not-found", `There is no file ${media.path} to send.`, {
-      hint: "Check the path; it may have been moved or removed since.",
+    throw new HoldfastError("not-found", "media-not-found", `File not found: ${media.path}`, {
+      hint: "Check the path; the file may have been moved or removed.",
       data: { path: media.path },
     });
   }
@@ -56,7 +63,7 @@ async function download(address: string, options: OutgoingFilesOptions): Promise
     const response = await request(url, options, signal);
     const status = response.statusCode ?? 0;
     const { location } = response.headers;
-    if (status >= 300 && status < 400 && location !== undefined && redirects < MOST_REDIRECTS) {
+    if (status >= 300 && status < 400 && location !== undefined && redirects < MAX_REDIRECTS) {
       response.destroy();
       url = webAddress(location, url);
       continue;
@@ -65,7 +72,7 @@ async function download(address: string, options: OutgoingFilesOptions): Promise
       response.destroy();
       const kind = status >= 500 || status === 429 ? "unavailable" : "not-found";
       throw new HoldfastError(kind, "media-not-found", `${url.href} answered ${status} instead of the file.`, {
-        hint: "Check the address.",
+        hint: "Check the URL.",
       });
     }
     const content = await readBounded(response, options.maxBytes, signal);
@@ -78,8 +85,8 @@ async function download(address: string, options: OutgoingFilesOptions): Promise
 function webAddress(address: string, base?: URL): URL {
   const url = URL.parse(address, base?.href);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new HoldfastError("usage", "media-address", `Not an address of a file: ${address}`, {
-      hint: "Give an http or https address, or the path of a file.",
+    throw new HoldfastError("usage", "media-address", `Not a file URL: ${address}`, {
+      hint: "Use an http or https URL, or the path of a file.",
     });
   }
   return url;
@@ -88,7 +95,7 @@ function webAddress(address: string, base?: URL): URL {
 async function request(url: URL, options: OutgoingFilesOptions, signal: AbortSignal): Promise<IncomingMessage> {
   const allows = options.allowsAddress ?? isPublicAddress;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  // Node does not look up what is an address already.
+  // Node skips the lookup for an IP address.
   if (isIP(host) !== 0 && !allows(host)) throw privateAddress(url.hostname);
   const { get } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const { lookup } = await import("node:dns");
@@ -148,7 +155,7 @@ function downloadError(url: URL | undefined, error: unknown): HoldfastError {
 
 function privateAddress(host: string): HoldfastError {
   return new HoldfastError("forbidden", "media-address-private", `${host} is not on the public network.`, {
-    hint: "Files are only fetched from public servers; give the path of a local file instead.",
+    hint: "Files are only fetched from public servers; use the path of a local file instead.",
   });
 }
 
@@ -165,9 +172,9 @@ const PRIVATE_NETWORKS = [
   ["224.0.0.0", 3],
 ] as const;
 
-/** Only the global unicast range is public; addresses that carry an IPv4 one inside lie outside of it or are named. */
+/** Public IPv6 is the global unicast range without the blocks that embed an IPv4 address. */
 const GLOBAL_UNICAST = ["2000::", 3] as const;
-const CARRIES_IPV4 = [
+const EMBEDS_IPV4 = [
   ["2001::", 32],
   ["2002::", 16],
 ] as const;
@@ -175,7 +182,7 @@ const CARRIES_IPV4 = [
 function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !listOf(PRIVATE_NETWORKS, "ipv4").check(address, "ipv4");
   const isGlobal = listOf([GLOBAL_UNICAST], "ipv6").check(address, "ipv6");
-  return isGlobal && !listOf(CARRIES_IPV4, "ipv6").check(address, "ipv6");
+  return isGlobal && !listOf(EMBEDS_IPV4, "ipv6").check(address, "ipv6");
 }
 
 function listOf(networks: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {

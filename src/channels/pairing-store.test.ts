@@ -15,14 +15,14 @@ async function openStore() {
 }
 
 describe("the pairing store", () => {
-  it("is private, and stays in its folder whatever the account is called", async () => {
+  it("is private, and stays in its folder for any account name", async () => {
     await using world = await openStore();
     await world.store.offer({ id: "7", name: "Eve" });
     expect((await stat(world.path)).mode & 0o777).toBe(0o600);
     expect((await stat(world.join("pairing"))).mode & 0o777).toBe(0o700);
   });
 
-  it("tells the same code again after a minute, not before", async () => {
+  it("repeats a code after a minute, not before", async () => {
     await using world = await openStore();
     const first = await world.store.offer({ id: "7" });
     expect(first).toMatchObject({ kind: "told", code: expect.stringMatching(/^[A-HJ-NP-Z2-9]{8}$/) });
@@ -46,7 +46,7 @@ describe("the pairing store", () => {
     expect(await world.store.approved()).toMatchObject([{ id: "7" }]);
   });
 
-  it("keeps only so many strangers waiting", async () => {
+  it("limits pending strangers", async () => {
     await using world = await openStore();
     for (let id = 0; id < 20; id++) expect((await world.store.offer({ id: String(id) })).kind).toBe("told");
     expect((await world.store.offer({ id: "one too many" })).kind).toBe("silent");
@@ -54,7 +54,7 @@ describe("the pairing store", () => {
     expect((await world.store.offer({ id: "one too many" })).kind).toBe("told");
   });
 
-  it("loses nothing when many change it at once", async () => {
+  it("loses no concurrent change", async () => {
     await using world = await openStore();
     const offers = await Promise.all(
       Array.from({ length: 10 }, async (_, id) => await world.store.offer({ id: `p${id}` })),
@@ -67,7 +67,7 @@ describe("the pairing store", () => {
   });
 
   it.each(["", "{", "[]", '{"version":1,"approved":[{}],"pending":[]}', '{"version":2,"approved":[],"pending":[]}'])(
-    "takes an unreadable file (%j) for an error, not for an empty list",
+    "reports an unreadable file (%j) instead of an empty list",
     async (content) => {
       await using world = await openStore();
       await world.store.offer({ id: "7" });

@@ -1,28 +1,28 @@
 /**
- * The strangers who asked and those the owner let in: one small file per channel account. Invariants:
+ * Pending and approved senders: one small file per channel account. Invariants:
  * - It changes under a file lock and is replaced durably: the gateway offers codes while the owner
  *   approves them from another process.
- * - A file that cannot be read is an error, never an empty list: nobody is shut out by silence.
- * - A code is written down before anybody is told it, and is good once and for an hour. Strangers can
- *   neither fill the disk nor have the agent write to them faster than once a minute.
+ * - An unreadable file is an error, never an empty list, so approved people are not shut out silently.
+ * - A code is on disk before it is sent, and valid once, for an hour. Strangers can neither fill the disk
+ *   nor make the agent write to them more than once a minute.
  */
 import { join } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../base/files.ts";
-import { isRecord } from "../base/json-record.ts";
+import { isRecord, parseJson } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
 
 export interface PairingStore {
   approved(): Promise<readonly ApprovedSender[]>;
-  /** Those who have a code that is still good. */
+  /** Senders with a valid code. */
   pending(): Promise<readonly PairingRequest[]>;
-  /** Silent where telling the code again would be too soon, or too many are waiting already. */
+  /** Silent if the code was sent a moment ago, or too many senders are pending. */
   offer(sender: PairingSender): Promise<PairingOffer>;
-  /** Fails with `pairing-code-unknown` for a code that is not, or no longer, good. */
+  /** Fails with `pairing-code-unknown` for an unknown or expired code. */
   approve(code: string): Promise<ApprovedSender>;
-  /** False when nobody with this id was approved. */
+  /** False if no sender with this id was approved. */
   revoke(id: string): Promise<boolean>;
 }
 
@@ -39,14 +39,14 @@ export interface ApprovedSender extends PairingSender {
 export interface PairingRequest extends PairingSender {
   code: string;
   expiresAt: number;
-  /** When the sender was last told the code. */
+  /** When the code was last sent. */
   toldAt: number;
 }
 
 export type PairingOffer = { kind: "told"; code: string; expiresAt: number } | { kind: "silent"; reason: string };
 
 export interface PairingStoreOptions {
-  /** Made when it is missing. */
+  /** Created if missing. */
   folder: string;
   channel: string;
   accountId: string;
@@ -54,8 +54,8 @@ export interface PairingStoreOptions {
 }
 
 const CODE_LIFETIME_MS = 60 * 60_000;
-const TELL_AGAIN_MS = 60_000;
-const MOST_PENDING = 20;
+const RESEND_MS = 60_000;
+const MAX_PENDING = 20;
 
 export function createPairingStore({ folder, channel, accountId, clock }: PairingStoreOptions): PairingStore {
   const path = join(folder, `${encodeURIComponent(channel)}.${encodeURIComponent(accountId)}.json`);
@@ -96,19 +96,11 @@ async function readPairingFile(path: string): Promise<PairingFile> {
   const content = parseJson(bytes.toString("utf8"));
   if (!isPairingFile(content)) {
     throw new HoldfastError("corrupt", "pairing-file-corrupt", `${path} is not a list of paired senders`, {
-      hint: "Mend it or move it away; without it only the allow list counts, and people have to pair again.",
+      hint: "Repair it or move it away; without it only the allow list counts, and people have to pair again.",
       data: { path },
     });
   }
   return content;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isPairingFile(value: unknown): value is PairingFile {
@@ -128,7 +120,7 @@ function isPairingFile(value: unknown): value is PairingFile {
   );
 }
 
-/** The same object when nothing has expired, so that nothing is written for it. */
+/** Returns the same object if nothing has expired, so that the file is not rewritten. */
 function withoutExpired(content: PairingFile, now: number): PairingFile {
   const pending = content.pending.filter(({ expiresAt }) => expiresAt > now);
   return pending.length === content.pending.length ? content : { ...content, pending };
@@ -140,11 +132,11 @@ function offerCode(
   now: number,
 ): { content: PairingFile; result: PairingOffer } {
   const known = content.pending.find(({ id }) => id === sender.id);
-  if (known === undefined && content.pending.length >= MOST_PENDING) {
+  if (known === undefined && content.pending.length >= MAX_PENDING) {
     return { content, result: { kind: "silent", reason: "too many strangers are waiting to be paired" } };
   }
-  if (known !== undefined && Math.abs(now - known.toldAt) < TELL_AGAIN_MS) {
-    return { content, result: { kind: "silent", reason: "the sender was told the pairing code a moment ago" } };
+  if (known !== undefined && Math.abs(now - known.toldAt) < RESEND_MS) {
+    return { content, result: { kind: "silent", reason: "the pairing code was sent a moment ago" } };
   }
   const { code, expiresAt } = known ?? { code: newCode(content.pending), expiresAt: now + CODE_LIFETIME_MS };
   const request: PairingRequest = { ...sender, code, expiresAt, toldAt: now };
@@ -152,7 +144,7 @@ function offerCode(
   return { content: { ...content, pending }, result: { kind: "told", code, expiresAt } };
 }
 
-/** Without letters and digits that look alike. */
+/** Without characters that look alike. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 function newCode(pending: readonly PairingRequest[]): string {
@@ -170,8 +162,8 @@ function approveCode(
   const code = rawCode.trim().toUpperCase();
   const request = content.pending.find((candidate) => candidate.code === code);
   if (request === undefined) {
-    throw new HoldfastError("not-found", "pairing-code-unknown", "There is no such pairing code, or it has expired", {
-      hint: "A code is good for one hour. Ask the person to write to the agent again; that gives a new one.",
+    throw new HoldfastError("not-found", "pairing-code-unknown", "Unknown or expired pairing code", {
+      hint: "A code is valid for one hour. The person gets a new one by writing to the agent again.",
     });
   }
   const { id, username, name } = request;

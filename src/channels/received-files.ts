@@ -1,8 +1,8 @@
 /**
- * Files that came with a message, kept for the agent. Invariants:
- * - No name from outside becomes a file name: what is kept of it is an extension of plain letters.
- * - A file is private, complete and on disk before its message is admitted; one that is too large or
- *   breaks off leaves nothing behind.
+ * Stores files that people send. Invariants:
+ * - A sender's file name is never used; only its extension of plain letters is kept.
+ * - A file is private, complete and on disk before its message is admitted. A download that fails or
+ *   exceeds the limit is removed.
  */
 import { open, unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -18,18 +18,18 @@ export interface ReceivedFiles {
 }
 
 export interface FileDescription {
-  /** Names the file within its account: the same message again replaces its file. Left out: always a new one. */
+  /** Names the file within its account, so that a repeated message replaces its file. Default: a new id. */
   id?: string | undefined;
-  /** As the sender named it. */
+  /** The sender's name for it. */
   name?: string | undefined;
   /** A MIME type. */
   type?: string | undefined;
 }
 
 export interface ReceivedFilesOptions {
-  /** Made when it is missing. */
+  /** Created if missing. */
   folder: string;
-  /** Left out: 20 MB. */
+  /** Default: 20 MB. */
   maxBytes?: number | undefined;
   ids?: Ids | undefined;
 }
@@ -38,7 +38,7 @@ const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
 
 export function createReceivedFiles(options: ReceivedFilesOptions): ReceivedFiles {
   const { maxBytes = DEFAULT_MAX_BYTES, ids = randomIds } = options;
-  // A path is kept in transcripts and must mean the same file in every process.
+  // Transcripts refer to the path, so it must be absolute.
   const folder = resolve(options.folder);
   return {
     maxBytes,
@@ -58,7 +58,7 @@ export function createReceivedFiles(options: ReceivedFilesOptions): ReceivedFile
   };
 }
 
-/** What a platform says about a file's size is a claim; this is the limit. */
+/** Enforces the limit itself: the size that a platform announces may be wrong. */
 async function writeLimited(path: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<void> {
   await using handle = await open(path, "wx", PRIVATE_FILE);
   let size = 0;
@@ -99,13 +99,13 @@ const EXTENSION_OF_TYPE: Readonly<Record<string, string>> = {
   "video/mp4": ".mp4",
 };
 
-/** Says what a file is to those who go by its name; nothing where nobody knows. */
+/** Empty if neither the name nor the type gives one. */
 function fileExtension({ name = "", type = "" }: FileDescription): string {
   const own = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0]?.toLowerCase();
   return own ?? EXTENSION_OF_TYPE[type.split(";", 1)[0]?.trim().toLowerCase() ?? ""] ?? "";
 }
 
-/** What stands for a message that has files and no words, as in OpenClaw. */
+/** The text of a message that only has files, as in OpenClaw. */
 export function mediaPlaceholder(types: readonly string[]): string {
   const kinds = new Set(types.map(mediaKind));
   const [kind = "file"] = kinds;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { markTask, readMarker, sessionOrigin } from "./attribution.ts";
 
 describe("the marker", () => {
-  it("comes back out of the first message as it went in", () => {
+  it("is read from the first message as it was written", () => {
     const text = markTask("kyo_2-b", "Fix it.\n\n[openclaw:agent=other]\nand that");
     expect(text.split("\n")[0]).toBe("[openclaw:agent=kyo_2-b]");
     expect(readMarker(text)).toEqual({ agentId: "kyo_2-b", text: "Fix it.\n\n[openclaw:agent=other]\nand that" });
@@ -29,13 +29,13 @@ describe("the marker", () => {
     "\u001b[0m[openclaw:agent=main]\n",
     "[openclaw:agent=ma\u202ein]\n",
     "[openclaw:agent=main",
-  ])("does not count elsewhere or in another form: %j", (text) => {
+  ])("is ignored in other places or forms: %j", (text) => {
     expect(readMarker(text)).toEqual({ text });
   });
 });
 
 describe("sessionOrigin", () => {
-  it("tells the asking agent from others, whatever the entrypoint says", () => {
+  it("distinguishes the asking agent from others, whatever the entrypoint", () => {
     expect(sessionOrigin({ agentId: "kyo", askingAgent: "kyo", entrypoint: "cli" })).toBe("this-agent");
     expect(sessionOrigin({ agentId: "kyo", askingAgent: "main", entrypoint: "holdfast" })).toBe("other-agent");
     expect(sessionOrigin({ agentId: "kyo" })).toBe("other-agent");

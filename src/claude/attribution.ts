@@ -1,14 +1,28 @@
 /**
- * Who started a session. An agent names itself in a line of its own at the very start of the first
- * message, because Claude Code keeps no field for it; the same text anywhere else is what somebody
- * wrote, and says nothing.
+ * Who started a session. Claude Code has no field for the agent, so the first line of the first message
+ * names it. The same text in any other place is ordinary text.
  */
 import { HoldfastError } from "../base/errors.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { SessionOrigin } from "./discovered-session.ts";
 
-/** Spawn with `CLAUDE_CODE_ENTRYPOINT` set to this: Claude Code records it in every line. */
+/** Value of `CLAUDE_CODE_ENTRYPOINT` for tasks. Claude Code records it in every line. */
 export const HOLDFAST_ENTRYPOINT = "holdfast";
+
+/** The same for chats; copies of a transcript keep it. */
+export const CHAT_ENTRYPOINT = "holdfast-chat";
+
+/** Environment variable that tells Holdfast's hooks the purpose of a session: `task`, or `chat`. */
+export const RUN_KIND_VARIABLE = "HOLDFAST_RUN";
+
+export function isChatEntrypoint(entrypoint: string | undefined): boolean {
+  return entrypoint === CHAT_ENTRYPOINT;
+}
+
+/** Whether Holdfast started the session. */
+export function isHoldfastEntrypoint(entrypoint: unknown): boolean {
+  return entrypoint === HOLDFAST_ENTRYPOINT || entrypoint === CHAT_ENTRYPOINT;
+}
 
 /** The first message of a spawned session. */
 export function markTask(agentId: string, task: string): string {
@@ -16,7 +30,7 @@ export function markTask(agentId: string, task: string): string {
   return `[openclaw:agent=${agentId}]\n\n${task}`;
 }
 
-/** It becomes part of the marker, and the name of a folder. */
+/** The id becomes part of the marker and the name of a folder. */
 export function checkAgentId(agentId: string): void {
   if (agentId === normalizeAgentId(agentId)) return;
   throw new HoldfastError("usage", "invalid-agent-id", `${JSON.stringify(agentId)} cannot be an agent id`, {
@@ -28,12 +42,12 @@ export function checkAgentId(agentId: string): void {
 const MARKER = /^\[openclaw:agent=([a-z0-9][a-z0-9_-]{0,63})\][ \t]*(?:\r?\n\s*|$)/;
 
 export interface MarkedText {
-  agentId?: string;
+  agentId?: string | undefined;
   /** Without the marker. */
   text: string;
 }
 
-/** `text` must be the first message of a session: in any other a marker is only text. */
+/** `text` must be the first message of a session. */
 export function readMarker(text: string): MarkedText {
   const marker = MARKER.exec(text);
   const agentId = marker?.[1];
@@ -48,14 +62,15 @@ const ORIGINS: Readonly<Record<string, SessionOrigin>> = {
   "sdk-ts": "sdk",
   "sdk-py": "sdk",
   "claude-code-github-action": "github-action",
-  // Neither in a registry nor marked: some agent's, and nobody knows whose.
+  // Without a registry entry and a marker, the agent is unknown.
   [HOLDFAST_ENTRYPOINT]: "other-agent",
+  [CHAT_ENTRYPOINT]: "other-agent",
 };
 
 export interface OriginFacts {
-  /** By registry, else by marker. */
+  /** From the registry, else from the marker. */
   agentId?: string | undefined;
-  /** Who asks. Left out: every agent is another one. */
+  /** The asking agent. Default: none, so every agent is another one. */
   askingAgent?: string | undefined;
   entrypoint?: string | undefined;
 }

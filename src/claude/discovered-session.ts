@@ -1,76 +1,105 @@
 /**
- * One Claude Code session, whoever started it: what its transcript says, what the registries know and
- * whether a living process has it. This is what commands, MCP tools and selection work with. Dates
- * become ISO strings in JSON. Text fields are what people and models wrote: data, never instructions.
+ * One Claude Code session: facts from its transcript, the registries and the running processes. Commands, MCP tools and
+ * selection work with it. Dates become ISO strings in JSON. Texts were written by people and models: they are data,
+ * never instructions.
  */
 
-export interface DiscoveredSession {
+export interface DiscoveredSession extends ShownFacts {
   sessionId: string;
-  /** `openclaw`: in a registry, or carrying an agent's marker. */
+  /** `openclaw`: it is in a registry or has an agent's marker. */
   source: "openclaw" | "native-only";
-  /** Who started it, as far as the files tell. */
+  /** Who started it, as far as the files show. */
   origin: SessionOrigin;
-  /** The agent that spawned it, by registry or marker. */
-  agentId?: string;
+  /** The agent that uses it, by registry or marker: the asking agent if it is one of them, else the latest. */
+  agentId?: string | undefined;
+  /** All agents that used it. Only set when there are several. */
+  agentIds?: string[] | undefined;
+  /**
+   * The session key of the chat that runs in it, or `unknown` when only the transcript shows that it is a chat. No task
+   * and no other chat may resume such a session.
+   */
+  conversation?: string | undefined;
   /** The main worktree of the repo, or the folder where the session was started. */
   repoPath: string;
+  /** The last task in the registry. */
+  lastTask?: string | undefined;
+  label?: string | undefined;
+  /** All its labels. Only set when there are several. */
+  labels?: string[] | undefined;
+  lastModified: Date;
+  fileSizeBytes: number;
+  /** Sums over the registries. */
+  totalCostUsd?: number | undefined;
+  totalTurns?: number | undefined;
+  /** Computed from tokens and list prices, subagents included. Absent when no model has a known price. */
+  estimatedCostUsd?: number | undefined;
+  /** Each message counts once, subagents included. Messages shared with a fork count for the original. */
+  totalInputTokens: number;
+  totalOutputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  /** The larger cost as a share of the budget, if both are known. */
+  budgetUsedPct?: number | undefined;
+  subagentCount: number;
+  forkedFrom?: string | undefined;
+  isRunning: boolean;
+  running?: { pid: number; status?: string | undefined; waitingFor?: string | undefined } | undefined;
+  /** Absent when only a registry has the session. */
+  transcriptPath?: string | undefined;
+  /** Set when Claude Code's file is gone and Holdfast's copy is used. */
+  archived?: true | undefined;
+}
+
+/** The facts that come from the transcript alone. */
+export interface ShownFacts {
   /** The branch of its last message. */
   branch: string;
   /** Every branch, oldest first. */
   branches: string[];
   /** Every working folder, oldest first. */
   cwds: string[];
-  title?: string;
-  /** What the person wrote first, without the marker. */
+  title?: string | undefined;
+  /** The first prompt, without the marker. */
   firstMessage: string;
-  /** What the person wrote last, without the marker. */
-  lastPrompt?: string;
-  /** More of what the person wrote, oldest first, each cut; for comparing tasks. */
+  /** The last prompt, without the marker. */
+  lastPrompt?: string | undefined;
+  /** The first and the last prompts, oldest first, each cut. Used to compare tasks. */
   prompts: string[];
-  /** The registry's last task. */
-  lastTask?: string;
-  label?: string;
-  createdAt?: Date;
-  lastModified: Date;
-  /** Lines of people, tools and the model. */
+  createdAt?: Date | undefined;
+  /** Lines from people, tools and the model. */
   messageCount: number;
-  /** What a person really said. */
+  /** Prompts that a person wrote. */
   userTurns: number;
-  fileSizeBytes: number;
-  /** Of the registry. */
-  totalCostUsd?: number;
-  /** Of the registry. */
-  totalTurns?: number;
-  /** By list prices, from the tokens; subagents included. Missing when no model has a known price. */
-  estimatedCostUsd?: number;
-  /** Each message counted once, subagents included; messages that a fork shares belong to the original. */
-  totalInputTokens: number;
-  totalOutputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  /** What the last call sent: what a resumed session would have to read again. */
+  /** Tokens sent by the last call. A resume sends them again. */
   contextTokens: number;
   compactionCount: number;
-  /** Share of the budget, when cost and budget are known. */
-  budgetUsedPct?: number;
   models: string[];
-  ccVersion?: string;
-  entrypoint?: string;
-  permissionMode?: string;
-  slug?: string;
-  /** The agent named by the marker in the first message. */
-  originMarker?: string;
-  subagentCount: number;
-  /** Read or edited, the one touched last at the end. */
+  ccVersion?: string | undefined;
+  entrypoint?: string | undefined;
+  permissionMode?: string | undefined;
+  slug?: string | undefined;
+  /** The agent in the marker of the first message. */
+  originMarker?: string | undefined;
+  /** Files read or edited, the one touched last at the end. */
   filesTouched: TouchedFile[];
-  forkedFrom?: string;
-  isRunning: boolean;
-  running?: { pid: number; status?: string; waitingFor?: string };
   damagedLines: number;
-  /** Where the transcript lies; missing when only a registry knows the session. */
-  transcriptPath?: string;
-  /** Set when Claude Code's own file is gone and Holdfast's copy stands in. */
-  archived?: true;
+}
+
+/** Every known agent of a session. */
+export function agentsOf({ agentId, agentIds, originMarker }: DiscoveredSession): string[] {
+  return [...new Set([agentId, ...(agentIds ?? []), originMarker])].filter((agent) => agent !== undefined);
+}
+
+/**
+ * The cost of a session: the larger of the recorded and the estimated cost. Either may be too low, because registries
+ * know only their own runs and some models have no known price.
+ */
+export function countedCost(costs: {
+  totalCostUsd?: number | undefined;
+  estimatedCostUsd?: number | undefined;
+}): number | undefined {
+  const known = [costs.totalCostUsd, costs.estimatedCostUsd].filter((cost) => cost !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
 }
 
 export type SessionOrigin =

@@ -1,30 +1,28 @@
 /**
- * The end of a transcript as a short text, for whoever takes over: what the person asked, what Claude
- * Code answered, which tools it used on which files, and on which branch. It follows the conversation from
- * its last message upwards, across compactions; branches that were left are passed over. A transcript is
- * read from its end and no further than needed; a compressed copy in the archive only from its start.
+ * The end of a transcript as short text, for a hand-off: prompts, answers, tools, files and branch. It follows the
+ * conversation from the last message upwards, across compactions, and skips abandoned branches. A transcript is read
+ * backwards and only as far as needed; a compressed copy from the archive has to be read from its start.
  *
- * What is quoted is hostile text: control characters are made visible, secrets replaced, and only the
- * first line of a message begins at the margin, so that no message can pass for another.
+ * Quoted text may be hostile: control characters are made visible, secrets are replaced, and only the first line of a
+ * message begins at the margin, so that no message can pass for another.
  */
 import type { FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
-import { printable } from "../base/printable.ts";
 import { redactText } from "../base/redact.ts";
-import { type JsonRecord, isRecord } from "../base/json-record.ts";
+import { type JsonRecord, isRecord, parseJson } from "../base/json-record.ts";
 import { type Line, readLinesBackward } from "../base/jsonl.ts";
-import { partOwner } from "./archive/manifest.ts";
-import { isUnpackingError, readPartLines } from "./archive/read-part.ts";
 import { readMarker } from "./attribution.ts";
 import { openNativeFile } from "./native/layout.ts";
-import { isRealPrompt, promptText } from "./native/message-content.ts";
-import { parseJson } from "./native/parse-json.ts";
+import { isRealPrompt, promptText } from "./native/line-format.ts";
+import { partOwner } from "./archive/catalogue.ts";
+import { isUnpackingError, readPartLines } from "./archive/archive-part.ts";
+import { printable } from "../base/text.ts";
 
 export interface PeekOptions {
-  /** Of the text, about. Default 4,000. */
-  maxChars?: number;
-  /** Of the file, from its end. Default 4 MiB. */
-  maxBytes?: number;
+  /** Approximate length of the text. Default: 4,000. */
+  maxChars?: number | undefined;
+  /** Bytes to read from the end of the file. Default: 4 MiB. */
+  maxBytes?: number | undefined;
 }
 
 const MAX_CHARS = 4000;
@@ -32,7 +30,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_LINE = 1024 * 1024;
 const MAX_FILES = 12;
 
-/** Undefined when there is no transcript, or nothing in it that could be told. */
+/** Undefined when the transcript is missing or has no messages. */
 export async function peekSessionHistory(path: string, options: PeekOptions = {}): Promise<string | undefined> {
   const { maxChars = MAX_CHARS, maxBytes = MAX_BYTES } = options;
   await using handle = await openNativeFile(path);
@@ -46,7 +44,7 @@ export async function peekSessionHistory(path: string, options: PeekOptions = {}
   return peek.text();
 }
 
-/** Without the line that the limit cuts. */
+/** Skips the line that the limit cuts. */
 async function* linesBackward(handle: FileHandle, maxBytes: number): AsyncGenerator<Line> {
   const { size } = await handle.stat();
   const start = Math.max(0, size - maxBytes);
@@ -55,7 +53,7 @@ async function* linesBackward(handle: FileHandle, maxBytes: number): AsyncGenera
   }
 }
 
-/** What is not near the end is forgotten on the way. A damaged copy has no end, so it tells nothing. */
+/** Keeps only lines near the end. A damaged copy has no end, so it yields nothing. */
 async function* unpackedBackward(handle: FileHandle, maxBytes: number): AsyncGenerator<Line> {
   const last: Line[] = [];
   let size = 0;
@@ -89,19 +87,13 @@ interface Message {
   limit: number;
 }
 
-interface Peek {
-  /** The line before the one taken last. False when nothing more is wanted. */
-  take(line: JsonRecord): boolean;
-  text(): string | undefined;
-}
-
-function createPeek(maxChars: number): Peek {
+function createPeek(maxChars: number) {
   /** Newest first. */
   const messages: Message[] = [];
   const tools = new Map<string, number>();
   const files = new Set<string>();
   let branch: string | undefined;
-  /** The line that comes before on the way to the root; undefined: the next message is the last one. */
+  /** The id of the parent line; undefined before the last message was found, null at the root. */
   let wanted: unknown;
   let length = 0;
 
@@ -123,7 +115,8 @@ function createPeek(maxChars: number): Peek {
   };
 
   return {
-    take(line) {
+    /** Adds the line before the last one. Returns false when no more lines are needed. */
+    take(line: JsonRecord): boolean {
       const { uuid, type, message } = line;
       if (typeof uuid !== "string" || line["isSidechain"] === true) return true;
       if (wanted === undefined ? type !== "user" && type !== "assistant" : uuid !== wanted) return true;
@@ -132,7 +125,7 @@ function createPeek(maxChars: number): Peek {
       wanted = line["parentUuid"] ?? line["logicalParentUuid"] ?? null;
       return typeof wanted === "string" && length < maxChars;
     },
-    text() {
+    text(): string | undefined {
       const notes = [
         ...(branch === undefined || branch === "" ? [] : [quote("Branch", branch, 200)]),
         ...(tools.size === 0
@@ -140,7 +133,7 @@ function createPeek(maxChars: number): Peek {
           : [quote("Tools", [...tools].map(([name, count]) => `${name} ×${count}`).join(", "), 400)]),
         ...(files.size === 0 ? [] : [quote("Files", [...files].slice(0, MAX_FILES).join(", "), 800)]),
       ];
-      // At the root the oldest prompt is the first of all, and may carry the marker.
+      // Only the first prompt of the conversation may have the marker.
       const first = wanted === null ? messages.findLast(({ who }) => who === PERSON) : undefined;
       if (first !== undefined) first.text = readMarker(first.text).text;
       const lines = [...notes, ...messages.toReversed().map(({ who, text, limit }) => quote(who, text, limit))];

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { modelPrice, tokenCost } from "./pricing.ts";
+import { tokenCost } from "./pricing.ts";
+import { anthropicPrice } from "../models/model-info.ts";
 
 it.each([
   ["claude-opus-4-5-20251101", 5],
@@ -13,18 +14,18 @@ it.each([
   ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", 3],
   ["claude-sonnet-4@20250514", 3],
 ])("knows the price of %s", (model, input) => {
-  expect(modelPrice(model)?.input).toBe(input);
+  expect(anthropicPrice(model)?.input).toBe(input);
 });
 
 it.each(["gpt-5", "claude", "claude-opus-9", "not-claude-opus-4-5", "claude-opus-4x"])(
-  "does not guess that of %s",
+  "does not guess the price of %s",
   (model) => {
-    expect(modelPrice(model)).toBeUndefined();
+    expect(anthropicPrice(model)).toBeUndefined();
     expect(tokenCost(model, { input: 1, output: 1, cacheRead: 1, cacheWrite: 1, cacheWriteHour: 1 })).toBeUndefined();
   },
 );
 
-it("charges what is kept for an hour more than what is kept for five minutes", () => {
+it("charges more for a one-hour cache write than for a five-minute one", () => {
   const tokens = {
     input: 1_000_000,
     output: 1_000_000,

@@ -1,46 +1,51 @@
 /**
- * The status as a compact object, in the shape of the MCP tool `openclaw_project_status`. Lists are
- * short, texts are single lines without control characters; absent members mean that it is not known.
+ * The project status as the result of the MCP tool `openclaw_project_status`. As JSON it has at most about 1,050 tokens:
+ * the longest lists lose their last items, and `omitted` counts them. Texts are single lines without control
+ * characters. An absent member means unknown.
  */
-import type { GithubPr } from "../project/project-status.ts";
 import type { DiscoveredSession } from "./discovered-session.ts";
-import type { ProjectStatus } from "./project-status.ts";
-import { ageOf, dataLine } from "./project-status-text.ts";
+import { type ProjectStatus, ageOf, dataLine, textWeight } from "./project-status.ts";
+import type { GithubPr } from "../project/github-status.ts";
 
-export interface ProjectStatusReport {
+export interface ProjectStatusReport extends GitReport {
   repo: string;
   path: string;
-  /** Empty on a detached HEAD and outside of git. */
-  branch: string;
-  detached?: true;
-  /** A merge, rebase or the like. */
-  operation?: string;
-  upstream?: string;
-  ahead?: number;
-  behind?: number;
-  /** Short id and subject; empty before the first commit. */
-  headCommit: string;
-  /** Not staged: `M path`, and `?? path` for what is new. */
-  uncommittedChanges: string[];
-  stagedChanges: string[];
-  /** How many there are in all; the lists above are cut. */
-  changeCounts: { staged: number; unstaged: number; untracked: number; conflicted: number };
-  stashCount: number;
-  recentCommits: { sha: string; message: string; author: string; date: string }[];
   activeSessions: SessionReport[];
   recentSessions: SessionReport[];
   ownSessions: SessionReport[];
   docs: { claudeMd: boolean; agentsMd: boolean; specs: string[]; todo: boolean; readme: boolean };
-  openPrs?: PrReport[];
-  recentPrs?: PrReport[];
-  failingChecks?: { name: string; conclusion: string }[];
-  /** What could not be gathered, and why. */
+  openPrs?: PrReport[] | undefined;
+  recentPrs?: PrReport[] | undefined;
+  failingChecks?: { name: string; conclusion: string }[] | undefined;
+  /** Parts that could not be read, and why. */
   problems: string[];
+  /** The number of omitted items by list. */
+  omitted?: Record<string, number> | undefined;
+}
+
+interface GitReport {
+  /** Empty on a detached HEAD and outside git. */
+  branch: string;
+  detached?: true | undefined;
+  /** A merge, rebase or similar. */
+  operation?: string | undefined;
+  upstream?: string | undefined;
+  ahead?: number | undefined;
+  behind?: number | undefined;
+  /** Short id and subject; empty before the first commit. */
+  headCommit: string;
+  /** Unstaged changes: `M path`, and `?? path` for new files. */
+  uncommittedChanges: string[];
+  stagedChanges: string[];
+  /** Counts all changes; the lists above are cut. */
+  changeCounts: { staged: number; unstaged: number; untracked: number; conflicted: number };
+  stashCount: number;
+  recentCommits: { sha: string; message: string; author: string; date: string }[];
 }
 
 export interface SessionReport {
   sessionId: string;
-  /** The agent, or how the session was started when it was none. */
+  /** The agent, or the origin of a session without one. */
   agent: string;
   branch: string;
   lastTask: string;
@@ -54,14 +59,41 @@ export interface PrReport {
   status: string;
 }
 
-/** Of changes, commits, documents. */
+/** Changes, commits, documents. */
 const MAX_LISTED = 10;
-/** Of sessions, pull requests, checks, problems. */
+/** Sessions, pull requests, checks, problems. */
 const MAX_ITEMS = 5;
 const TEXT_WIDTH = 100;
 const PATH_WIDTH = 200;
 
+/** Redaction may make texts longer, so this is less than the 4,200 of `renderProjectStatus`. */
+const MAX_WEIGHT = 4_000;
+
 export function projectStatusReport(status: ProjectStatus): ProjectStatusReport {
+  return fit(wholeReport(status));
+}
+
+/** Removes the last item of the largest list until the report fits. A list keeps one item as long as possible. */
+function fit(report: ProjectStatusReport): ProjectStatusReport {
+  const lists = Object.entries<unknown>({ ...report, specs: report.docs.specs })
+    .filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
+    .map(([name, items]) => ({ name, items }));
+  const omitted: Record<string, number> = {};
+  while (weightOf({ ...report, omitted }) > MAX_WEIGHT) {
+    const long = lists.filter(({ items }) => items.length > 1);
+    const [heaviest] = (long.length > 0 ? long : lists).toSorted((a, b) => weightOf(b.items) - weightOf(a.items));
+    if (heaviest === undefined || heaviest.items.length === 0) break;
+    heaviest.items.pop();
+    omitted[heaviest.name] = (omitted[heaviest.name] ?? 0) + 1;
+  }
+  return Object.keys(omitted).length === 0 ? report : { ...report, omitted };
+}
+
+function weightOf(value: unknown): number {
+  return textWeight(JSON.stringify(value));
+}
+
+function wholeReport(status: ProjectStatus): ProjectStatusReport {
   const { repo, sessions, docs, timestamp } = status;
   const report = (list: DiscoveredSession[]) => list.slice(0, MAX_ITEMS).map((one) => sessionReport(one, timestamp));
   return {
@@ -83,22 +115,6 @@ export function projectStatusReport(status: ProjectStatus): ProjectStatusReport 
   };
 }
 
-type GitReport = Pick<
-  ProjectStatusReport,
-  | "branch"
-  | "detached"
-  | "operation"
-  | "upstream"
-  | "ahead"
-  | "behind"
-  | "headCommit"
-  | "uncommittedChanges"
-  | "stagedChanges"
-  | "changeCounts"
-  | "stashCount"
-  | "recentCommits"
->;
-
 function gitReport({ git, timestamp }: ProjectStatus): GitReport {
   const changes = [
     ...(git?.unstagedChanges ?? []).map(({ status, path }) => `${status} ${line(path, PATH_WIDTH)}`),
@@ -107,11 +123,11 @@ function gitReport({ git, timestamp }: ProjectStatus): GitReport {
   const sha = git?.recentCommits[0]?.sha ?? git?.headCommitSha ?? "";
   return {
     branch: line(git?.currentBranch ?? ""),
-    ...(git?.isDetached === true ? { detached: true } : {}),
-    ...(git?.operation === undefined ? {} : { operation: git.operation }),
-    ...(git?.upstream === undefined ? {} : { upstream: line(git.upstream) }),
-    ...(git?.ahead === undefined ? {} : { ahead: git.ahead }),
-    ...(git?.behind === undefined ? {} : { behind: git.behind }),
+    detached: git?.isDetached === true ? true : undefined,
+    operation: git?.operation,
+    upstream: git?.upstream === undefined ? undefined : line(git.upstream),
+    ahead: git?.ahead,
+    behind: git?.behind,
     headCommit: sha === "" ? "" : `${sha} — ${line(git?.headCommitMessage ?? "")}`,
     uncommittedChanges: changes.slice(0, MAX_LISTED),
     stagedChanges: (git?.stagedChanges ?? [])

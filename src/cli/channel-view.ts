@@ -1,12 +1,14 @@
-/** How commands show channel accounts. */
+/** How commands show channel accounts, including accounts that the running gateway does not know yet. */
 import type { ChannelStatus } from "../channels/channel.ts";
-import { style } from "./output.ts";
+import { type HoldfastConfig, configuredAccounts } from "../config/config.ts";
+import { findGateway } from "../gateway/runtime-file.ts";
+import { style, talk } from "./output.ts";
 
 export interface ChannelRow {
   channel: string;
   accountId: string;
-  /** Left out for an account that could not be built. */
-  agentId?: string;
+  /** Undefined for an account that could not be opened. */
+  agentId?: string | undefined;
   status: ChannelStatus;
 }
 
@@ -21,19 +23,19 @@ export function channelLabel(name: string): string {
   return LABELS[name] ?? name;
 }
 
-/** `Telegram (work): connected`. What a channel says of itself may begin with its name already. */
+/** `Telegram (work): connected`. Some status texts already start with the channel's name. */
 export function channelLine({ channel, accountId, status }: Omit<ChannelRow, "agentId">): string {
   const label = channelLabel(channel);
   const text = status.text.startsWith(`${label}: `) ? status.text.slice(label.length + 2) : status.text;
   return `${label}${accountId === "default" ? "" : ` (${accountId})`}: ${text}`;
 }
 
-/** Problems of channels and agents end with what those say themselves: one of both is enough. */
-export function isTold(text: string | undefined, problems: readonly string[]): boolean {
+/** A gateway's problem repeats the status text of its channel or agent: only one of them is shown. */
+export function isRepeated(text: string | undefined, problems: readonly string[]): boolean {
   return text !== undefined && problems.some((problem) => problem.endsWith(`: ${text}`));
 }
 
-/** By channel, then by account. A code that is to be scanned logs whoever has it in: it stays out. */
+/** By channel, then by account. Omits login codes: they give access to the account. */
 export function toChannelRecord(rows: readonly ChannelRow[]): Record<string, object> {
   const grouped = Map.groupBy(rows, ({ channel }) => channel);
   return Object.fromEntries(
@@ -54,4 +56,32 @@ export function stateMark({ state }: ChannelStatus): string {
   if (state === "connected") return style("green", "●");
   if (state === "failed") return style("red", "✗");
   return state === "stopped" ? style("dim", "○") : style("yellow", "…");
+}
+
+/** All configured accounts; `text` says why they do not run. */
+export function idleAccounts(config: HoldfastConfig, text: string): ChannelRow[] {
+  return configuredAccounts(config).map(({ name, accountId, settings }) => ({
+    channel: name,
+    accountId,
+    agentId: settings.agent ?? config.defaultAgent,
+    status: { state: "stopped", text },
+  }));
+}
+
+/** The gateway's accounts, then accounts configured after it started. */
+export function withIdleAccounts(running: readonly ChannelRow[], config: HoldfastConfig): ChannelRow[] {
+  const idle = idleAccounts(config, "configured after the gateway started; run `holdfast gateway restart`");
+  const isRunning = ({ channel, accountId }: ChannelRow): boolean =>
+    running.some((row) => row.channel === channel && row.accountId === accountId);
+  return [...running, ...idle.filter((row) => !isRunning(row))];
+}
+
+/** A running gateway keeps the configuration that it was started with. */
+export async function suggestRestart(home: string): Promise<void> {
+  const gateway = await findGateway(home);
+  if (gateway === undefined) return;
+  talk(
+    `The gateway at ${gateway.url} still uses the configuration it was started with. ` +
+      "To apply the new one: holdfast gateway restart",
+  );
 }

@@ -1,20 +1,21 @@
 /**
- * What a command is: its name, its arguments, its options and the code behind them. Parsing is
- * Node's own `parseArgs`; a whole command-line library would take a fifth of the time that a command
- * may need to start (docs/adr/0004-dependencies.md).
+ * A command: its name, arguments, options and the code that runs it. Node's own `parseArgs` does the parsing;
+ * a command-line library would take a fifth of the time that a command may need to start
+ * (docs/adr/0004-dependencies.md).
  */
 import { nodeUtil } from "../base/builtin.ts";
 import { HoldfastError, systemErrorCode } from "../base/errors.ts";
-import { closestMatch } from "../base/suggest.ts";
-import { parseCount } from "./arguments.ts";
+import { closestMatch } from "../base/text.ts";
 
 export interface Command {
   /** `sessions` or `sessions show`. */
   readonly name: string;
-  /** In the order of the command line: `<needed>`, `[optional]`, `[many...]`. */
+  /** In the order of the command line: `<required>`, `[optional]`, `[many...]`. */
   readonly arguments: readonly string[];
   readonly summary: string;
   readonly options: OptionSpecs;
+  /** Only such a command is suggested for a mistyped one: people run a suggestion without reading it. */
+  readonly onlyReads: boolean;
   run(args: readonly string[]): Promise<void>;
 }
 
@@ -22,41 +23,52 @@ export interface Command {
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 export interface OptionSpec {
-  type: "flag" | "text" | "count" | "list";
+  /** `count` is a whole number above 0, `amount` any number above 0. */
+  type: "flag" | "text" | "count" | "amount" | "list";
   description: string;
-  /** What the help calls the value. */
-  value?: string;
+  /** Name of the value in the help. Default: the name of the option. */
+  value?: string | undefined;
   /** One letter: `-m` for `--message`. */
-  short?: string;
+  short?: string | undefined;
+  /** The only values that the option takes. Optional. */
+  choices?: readonly string[] | undefined;
+  /** The option changes or removes something, so it is never suggested for a mistyped one. */
+  isRisky?: true | undefined;
 }
 
-type Given<Specs extends OptionSpecs> = { [Name in keyof Specs]?: ValueOf<Specs[Name]["type"]> };
-type ValueOf<Type> = Type extends "flag"
-  ? true
-  : Type extends "count"
-    ? number
-    : Type extends "list"
-      ? string[]
-      : string;
+type Given<Specs extends OptionSpecs> = { [Name in keyof Specs]?: ValueOf<Specs[Name]> };
+type ValueOf<Spec extends OptionSpec> = Spec extends { choices: readonly (infer Choice)[] }
+  ? Choice
+  : { flag: true; text: string; count: number; amount: number; list: string[] }[Spec["type"]];
+
+export const JSON_OUTPUT = { json: { type: "flag", description: "print JSON" } } as const satisfies OptionSpecs;
+
+export const AGENT = {
+  agent: { type: "text", value: "id", description: "the agent (default: the configured one)" },
+} as const satisfies OptionSpecs;
 
 export function defineCommand<const Specs extends OptionSpecs>(command: {
   name: string;
-  arguments?: readonly string[];
+  /** Default: none. */
+  arguments?: readonly string[] | undefined;
   summary: string;
-  options?: Specs;
+  /** Default: none. */
+  options?: Specs | undefined;
+  /** Default: false. */
+  onlyReads?: boolean | undefined;
   run: (given: readonly string[], options: Given<Specs>) => Promise<void>;
 }): Command {
-  const specs: OptionSpecs = command.options ?? {};
-  const args = command.arguments ?? [];
+  const { name, arguments: args = [], summary, options = {}, onlyReads = false } = command;
   return {
-    name: command.name,
+    name,
     arguments: args,
-    summary: command.summary,
-    options: specs,
+    summary,
+    options,
+    onlyReads,
     run: async (line) => {
-      const { positionals, values } = parseLine(command.name, line, specs);
-      checkArguments(command.name, args, positionals);
-      await command.run(positionals, toGiven(specs, values) as Given<Specs>);
+      const { positionals, values } = parseLine(name, line, options);
+      checkArguments(name, args, positionals);
+      await command.run(positionals, toGiven(options, values) as Given<Specs>);
     },
   };
 }
@@ -79,11 +91,12 @@ function parseLine(command: string, line: readonly string[], specs: OptionSpecs)
   try {
     return nodeUtil().parseArgs({ args: joinNegativeValues(line, specs), options, allowPositionals: true });
   } catch (error) {
-    throw wrongOption(error, command, Object.keys(options));
+    const safe = Object.keys(specs).filter((name) => specs[name]?.isRisky !== true);
+    throw toUsageError(error, command, safe.map(optionName));
   }
 }
 
-/** `-t -100123` names a group of Telegram, not an option `-1`. */
+/** In `-t -100123` the second word is a Telegram group, not an option `-1`. */
 function joinNegativeValues(line: readonly string[], specs: OptionSpecs): string[] {
   const joined: string[] = [];
   for (const word of line) {
@@ -95,7 +108,7 @@ function joinNegativeValues(line: readonly string[], specs: OptionSpecs): string
   return joined;
 }
 
-/** The option that the word names, if what follows is its value. */
+/** The option that the word names, if the next word is its value. */
 export function optionTakingValue(word: string | undefined, specs: OptionSpecs): string | undefined {
   return Object.entries(specs).find(
     ([name, { type, short }]) =>
@@ -103,46 +116,97 @@ export function optionTakingValue(word: string | undefined, specs: OptionSpecs):
   )?.[0];
 }
 
-function wrongOption(error: unknown, command: string, known: readonly string[]): unknown {
+function toUsageError(error: unknown, command: string, known: readonly string[]): unknown {
   if (!systemErrorCode(error)?.startsWith("ERR_PARSE_ARGS_")) return error;
   const message = error instanceof Error ? error.message : "";
   const [, unknown] = /Unknown option '(--?[^']+)'/.exec(message) ?? [];
+  if (unknown !== undefined) {
+    const suggestion = closestMatch(unknown.replace(/^-+/, ""), known);
+    const didYouMean = suggestion === undefined ? "" : `Did you mean --${suggestion}? `;
+    const hint = `${didYouMean}${seeHelp(command)}`;
+    return new HoldfastError("usage", "unknown-option", `unknown option '${unknown}'`, { hint });
+  }
   const [, ambiguous] = /^Option '([^']+)' argument is ambiguous/.exec(message) ?? [];
   if (ambiguous !== undefined) {
-    const hint = `What starts with a dash is written with an equals sign: ${ambiguous.split(", ").at(-1)}=-value`;
-    return new HoldfastError("usage", "invalid-option", `${ambiguous} has no value`, { hint });
+    const example = `${ambiguous.split(", ").at(-1)}=-value`;
+    return invalidOption(`${ambiguous} has no value`, `Write a value that starts with a dash like this: ${example}`);
   }
-  if (unknown === undefined) return new HoldfastError("usage", "invalid-option", message, { hint: seeHelp(command) });
-  const suggestion = closestMatch(unknown.replace(/^-+/, ""), known);
-  return new HoldfastError("usage", "unknown-option", `unknown option '${unknown}'`, {
-    hint: suggestion === undefined ? seeHelp(command) : `Did you mean --${suggestion}? ${seeHelp(command)}`,
-  });
+  const [, valueless] = /^Option '([^']+?)(?: <value>)?' argument missing/.exec(message) ?? [];
+  return invalidOption(valueless === undefined ? message : `${valueless} needs a value`, seeHelp(command));
 }
 
 function checkArguments(command: string, expected: readonly string[], given: readonly string[]): void {
+  const hint = `Usage: holdfast ${[command, ...expected].join(" ")} [options]. ${seeHelp(command)}`;
   const missing = expected.find((name, index) => name.startsWith("<") && given[index] === undefined);
   if (missing !== undefined) {
-    throw new HoldfastError("usage", "missing-argument", `missing required argument ${missing}`, {
-      hint: seeHelp(command),
-    });
+    throw new HoldfastError("usage", "missing-argument", `missing required argument ${missing}`, { hint });
   }
   if (given.length > expected.length && expected.at(-1)?.endsWith("...]") !== true) {
-    throw new HoldfastError("usage", "unexpected-argument", `unexpected argument '${given[expected.length]}'`, {
-      hint: seeHelp(command),
-    });
+    const extra = given[expected.length];
+    throw new HoldfastError("usage", "unexpected-argument", `unexpected argument '${extra}'`, { hint });
   }
-}
-
-function toGiven(specs: OptionSpecs, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const given = Object.entries(specs).flatMap(([name, { type }]) => {
-    const value = values[optionName(name)];
-    if (value === undefined) return [];
-    const isCount = type === "count" && typeof value === "string";
-    return [[name, isCount ? parseCount(`--${optionName(name)}`, value) : value]];
-  });
-  return Object.fromEntries(given) as Record<string, unknown>;
 }
 
 function seeHelp(command: string): string {
   return `\`holdfast ${command} --help\` shows the options.`;
+}
+
+function toGiven(specs: OptionSpecs, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const given = Object.entries(specs).flatMap(([name, spec]) => {
+    const value = values[optionName(name)];
+    if (value === undefined) return [];
+    return [[name, typeof value === "string" ? parseValue(`--${optionName(name)}`, value, spec) : value]];
+  });
+  return Object.fromEntries(given) as Record<string, unknown>;
+}
+
+function parseValue(name: string, raw: string, { type, choices }: OptionSpec): string | number {
+  if (type === "count") return parseCount(name, raw);
+  if (type === "amount") return parseAmount(name, raw);
+  return choices === undefined ? raw : parseChoice(name, raw, choices);
+}
+
+/** A whole number above zero. */
+function parseCount(name: string, raw: string): number {
+  const value = Number(raw);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw invalidOption(`${name} must be a whole number above 0, not "${raw}"`);
+}
+
+/** A number above zero, such as an amount of dollars or minutes. */
+export function parseAmount(name: string, raw: string): number {
+  const value = raw.trim() === "" ? Number.NaN : Number(raw);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw invalidOption(`${name} must be a number above 0, not "${raw}"`);
+}
+
+export function parseChoice<const Choice extends string>(
+  name: string,
+  raw: string,
+  choices: readonly Choice[],
+): Choice {
+  const choice = choices.find((known) => known === raw);
+  if (choice !== undefined) return choice;
+  throw invalidOption(`${name} must be one of ${choices.join(", ")}, not "${raw}"`);
+}
+
+const UNIT_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** How long ago (`30m`, `12h`, `2d`, `1w`) or when (`2026-11-15`, with or without a time). In ms. */
+export function parseSince(name: string, raw: string, now: number): number {
+  const [, amount = "", unit = ""] = /^(\d{1,6})([mhdw])$/.exec(raw.trim()) ?? [];
+  const unitMs = UNIT_MS[unit];
+  if (unitMs !== undefined) return now - Number(amount) * unitMs;
+  const isDate = /^\d{4}-\d{2}-\d{2}/.test(raw.trim());
+  // A date without a time starts at local midnight.
+  const at = isDate ? Date.parse(raw.trim().length === 10 ? `${raw.trim()}T00:00` : raw.trim()) : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  throw invalidOption(
+    `${name} must be a time such as 2d or 2026-11-15, not "${raw}"`,
+    "30m, 12h, 2d and 1w count back from now; a date may have a time: 2026-11-15T08:00.",
+  );
+}
+
+export function invalidOption(message: string, hint?: string): HoldfastError {
+  return new HoldfastError("usage", "invalid-option", message, { hint });
 }

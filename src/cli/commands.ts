@@ -1,11 +1,8 @@
-/** Every command with its arguments and options. The code behind a command is loaded when it is called. */
-import { CC_COMMANDS } from "./cc-commands.ts";
-import { CLAUDE_HOOK_COMMANDS } from "./claude-hook-commands.ts";
-import { type Command, type OptionSpecs, defineCommand } from "./command.ts";
-import { AGENT, JSON_OUTPUT } from "./common-options.ts";
+/** Every command with its arguments and options. Each loads its code when it runs. */
+import { packageVersion } from "../base/package.ts";
+import { CC_COMMANDS, CLAUDE_HOOK_COMMANDS, HANDOFF_COMMANDS, HOOK_COMMANDS } from "./cc-commands.ts";
+import { type Command, type OptionSpecs, defineCommand, AGENT, JSON_OUTPUT } from "./command.ts";
 import { GATEWAY_COMMANDS } from "./gateway-commands.ts";
-import { HANDOFF_COMMANDS } from "./handoff-commands.ts";
-import { HOOK_COMMANDS } from "./hook-commands.ts";
 
 const SESSION_COMMAND = {
   ...JSON_OUTPUT,
@@ -13,25 +10,43 @@ const SESSION_COMMAND = {
   store: { type: "text", value: "path", description: "a sessions.json to use instead of the agent's store" },
 } as const satisfies OptionSpecs;
 
-export const COMMANDS: readonly Command[] = [
-  defineCommand({
-    name: "sessions",
-    summary: "list sessions, newest first",
-    options: {
-      ...SESSION_COMMAND,
-      allAgents: { type: "flag", description: "sessions of every agent" },
-      active: { type: "count", value: "minutes", description: "only those used within the last minutes" },
-      kind: { type: "text", description: "only direct, group or global sessions" },
-      channel: { type: "text", value: "name", description: "only sessions of this channel" },
-      search: { type: "text", value: "words", description: "only those whose key, label or name has all words" },
-      limit: { type: "count", value: "n", description: "at most this many" },
+const listSessions: Command = defineCommand({
+  name: "sessions",
+  onlyReads: true,
+  summary: "list sessions, newest first",
+  options: {
+    ...SESSION_COMMAND,
+    allAgents: { type: "flag", description: "sessions of every agent" },
+    active: { type: "count", value: "minutes", description: "only sessions used in the last minutes" },
+    kind: {
+      type: "text",
+      choices: ["direct", "group", "global", "unknown"],
+      description: "only direct, group or global sessions",
     },
-    run: async (_, options) => await (await import("./commands/sessions-list.ts")).listSessions(options),
-  }),
+    channel: { type: "text", value: "name", description: "only sessions of this channel" },
+    search: { type: "text", value: "words", description: "only sessions whose key, label or name contains all words" },
+    limit: { type: "count", value: "n", description: "maximum number of sessions (default: 50; with --json: all)" },
+  },
+  run: async (_, options) => await (await import("./commands/sessions-list.ts")).listSessions(options),
+});
+
+const getConfig: Command = defineCommand({
+  name: "config get",
+  onlyReads: true,
+  arguments: ["[key]"],
+  summary: "print a value, e.g. session.reset.atHour, or everything",
+  options: JSON_OUTPUT,
+  run: async ([key], options) => await (await import("./commands/config.ts")).get(key, options),
+});
+
+export const COMMANDS: readonly Command[] = [
+  listSessions,
+  { ...listSessions, name: "sessions list", summary: "the same as sessions" },
   defineCommand({
     name: "sessions show",
+    onlyReads: true,
     arguments: ["<session>"],
-    summary: "everything about one session: entry, windows, lease",
+    summary: "show everything about one session: entry, windows, lease",
     options: SESSION_COMMAND,
     run: async ([session = ""], options) =>
       await (await import("./commands/sessions-show.ts")).showSession(session, options),
@@ -42,7 +57,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "set fields, e.g. label=work sendPolicy=deny thinkingLevel=high",
     options: {
       ...SESSION_COMMAND,
-      unset: { type: "list", value: "field", description: "take a field away; may be repeated" },
+      unset: { type: "list", value: "field", description: "remove a field; may be repeated" },
     },
     run: async ([session = "", ...assignments], options) =>
       await (await import("./commands/sessions-change.ts")).patch(session, assignments, options),
@@ -50,15 +65,15 @@ export const COMMANDS: readonly Command[] = [
   defineCommand({
     name: "sessions reset",
     arguments: ["<session>"],
-    summary: "close the window and open the next; the old one stays listed",
+    summary: "start a new window; the old one stays listed",
     options: SESSION_COMMAND,
     run: async ([session = ""], options) =>
-      await (await import("./commands/sessions-reset.ts")).reset(session, options),
+      await (await import("./commands/sessions-change.ts")).reset(session, options),
   }),
   defineCommand({
     name: "sessions compact",
     arguments: ["<session>"],
-    summary: "shorten the transcript; what is removed goes to an archive",
+    summary: "shorten the transcript; the removed part is archived",
     options: {
       ...SESSION_COMMAND,
       maxLines: { type: "count", value: "n", description: "how many entries to keep (default: 400)" },
@@ -85,38 +100,40 @@ export const COMMANDS: readonly Command[] = [
     name: "sessions delete",
     arguments: ["<session>"],
     summary: "remove a session; its transcripts go to the archive",
-    options: { ...SESSION_COMMAND, yes: { type: "flag", description: "do not ask" } },
+    options: { ...SESSION_COMMAND, yes: { type: "flag", isRisky: true, description: "do not ask for confirmation" } },
     run: async ([session = ""], options) =>
       await (await import("./commands/sessions-change.ts")).remove(session, options),
   }),
   defineCommand({
     name: "sessions export",
+    onlyReads: true,
     arguments: ["<session>"],
     summary: "write a conversation to a file or stdout, secrets redacted",
     options: {
       ...SESSION_COMMAND,
-      format: { type: "text", description: "md, jsonl or json (default: md)" },
+      format: { type: "text", choices: ["md", "jsonl", "json"], description: "md, jsonl or json (default: md)" },
       output: { type: "text", value: "file", description: "write to this file" },
-      noRedact: { type: "flag", description: "keep what looks like a secret" },
+      noRedact: { type: "flag", isRisky: true, description: "do not redact secrets" },
     },
     run: async ([session = ""], options) =>
       await (await import("./commands/sessions-export.ts")).exportSession(session, options),
   }),
   defineCommand({
     name: "sessions maintain",
-    summary: "archive by age, count and size as configured",
-    options: { ...SESSION_COMMAND, dryRun: { type: "flag", description: "only say what would be done" } },
-    run: async (_, options) => await (await import("./commands/sessions-maintain.ts")).maintain(options),
+    summary: "archive sessions by age, count and size as configured",
+    options: { ...SESSION_COMMAND, dryRun: { type: "flag", description: "only show what would be done" } },
+    run: async (_, options) => await (await import("./commands/sessions-change.ts")).maintain(options),
   }),
   defineCommand({
     name: "history",
+    onlyReads: true,
     arguments: ["[session]"],
     summary: "show a conversation (default: the one used last)",
     options: {
       ...SESSION_COMMAND,
       limit: { type: "count", value: "n", description: "how many entries from the end (default: 50)" },
-      all: { type: "flag", description: "every entry: also of other branches, and of turns in which memory was saved" },
-      follow: { type: "flag", description: "go on and print what is added" },
+      all: { type: "flag", description: "all entries, including other branches and memory turns" },
+      follow: { type: "flag", description: "keep printing new entries" },
     },
     run: async ([session], options) => await (await import("./commands/history.ts")).showHistory(session, options),
   }),
@@ -125,13 +142,8 @@ export const COMMANDS: readonly Command[] = [
   ...HANDOFF_COMMANDS,
   ...HOOK_COMMANDS,
   ...CLAUDE_HOOK_COMMANDS,
-  defineCommand({
-    name: "config get",
-    arguments: ["[key]"],
-    summary: "print a value, e.g. session.reset.atHour, or everything",
-    options: JSON_OUTPUT,
-    run: async ([key], options) => await (await import("./commands/config.ts")).get(key, options),
-  }),
+  getConfig,
+  { ...getConfig, name: "config list", summary: "the same as config get" },
   defineCommand({
     name: "config set",
     arguments: ["<key>", "<value>"],
@@ -143,28 +155,39 @@ export const COMMANDS: readonly Command[] = [
   defineCommand({
     name: "config unset",
     arguments: ["<key>"],
-    summary: "go back to the default",
+    summary: "reset a value to its default",
     options: JSON_OUTPUT,
     run: async ([key = ""], options) => await (await import("./commands/config.ts")).unset(key, options),
   }),
   defineCommand({
+    name: "config path",
+    onlyReads: true,
+    summary: "print the path of config.json, whether it exists or not",
+    options: JSON_OUTPUT,
+    run: async (_, options) => await (await import("./commands/config.ts")).path(options),
+  }),
+  defineCommand({
     name: "config schema",
+    onlyReads: true,
     summary: "print the JSON Schema of config.json",
     options: JSON_OUTPUT,
     run: async () => await (await import("./commands/config.ts")).schema(),
   }),
   defineCommand({
     name: "config check",
-    summary: "check every file that is read",
+    onlyReads: true,
+    summary: "check every configuration file",
     options: JSON_OUTPUT,
     run: async (_, options) => await (await import("./commands/config.ts")).check(options),
   }),
   defineCommand({
     name: "doctor",
+    onlyReads: true,
     summary: "look for damage: permissions, torn files, orphans, stale leases and locks",
     options: {
       ...JSON_OUTPUT,
-      fix: { type: "flag", description: "mend what can be mended; nothing is deleted" },
+      fix: { type: "flag", isRisky: true, description: "repair problems; no data is deleted" },
+      acknowledge: { type: "text", value: "file", description: "stop reporting losses in this file, or in `all`" },
       agent: { type: "text", value: "id", description: "only this agent (default: all)" },
       deep: { type: "flag", description: "read every line of every transcript" },
     },
@@ -176,19 +199,28 @@ export const COMMANDS: readonly Command[] = [
     options: {
       ...AGENT,
       repo: { type: "text", value: "path", description: "the repo (default: $CLAUDE_PROJECT_DIR, else this folder)" },
-      session: { type: "text", value: "key", description: "the conversation that the task came from" },
-      printConfig: { type: "flag", description: "print what an MCP client has to be told, as JSON" },
-      announcements: { type: "flag", description: "print what tasks have announced and nobody has seen yet" },
+      session: { type: "text", value: "key", description: "the conversation that started the task" },
+      printConfig: { type: "flag", description: "print the settings for an MCP client, as JSON" },
+      announcements: { type: "flag", description: "print task announcements that were not shown yet" },
     },
     run: async (_, options) => await (await import("./commands/mcp.ts")).mcp(options),
   }),
   defineCommand({
+    name: "version",
+    onlyReads: true,
+    summary: "print the version",
+    run: async () => {
+      process.stdout.write(`${packageVersion()}\n`);
+      await Promise.resolve();
+    },
+  }),
+  defineCommand({
     name: "selftest",
-    summary: "kill processes in the middle of their work on this machine and check that nothing is lost",
+    summary: "kill processes while they work, on this machine, and check that nothing is lost",
     options: {
       ...JSON_OUTPUT,
-      seed: { type: "text", value: "n", description: "repeat the run with this seed (default: a random one)" },
-      minutes: { type: "count", value: "m", description: "how long (default: 1)" },
+      seed: { type: "text", value: "n", description: "seed of the run, to repeat it (default: random)" },
+      minutes: { type: "count", value: "m", description: "duration (default: 1)" },
       folder: { type: "text", value: "path", description: "the file system to test (default: the temporary folder)" },
     },
     run: async (_, options) => await (await import("./commands/selftest.ts")).selftest(options),

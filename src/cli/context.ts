@@ -1,12 +1,12 @@
-/** What a command needs before it can start: the home, the configuration and an open agent. */
+/** What most commands start with: the home, the configuration and an open agent. */
 import { resolve } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
-import { openAgent } from "../compose.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { resolveHome } from "../config/layout.ts";
 import { loadConfig } from "../config/load.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
+import { openAgent } from "../compose/agent.ts";
 
 export interface Setup {
   home: string;
@@ -14,8 +14,8 @@ export interface Setup {
 }
 
 export interface AgentOptions {
-  agent?: string;
-  store?: string;
+  agent?: string | undefined;
+  store?: string | undefined;
 }
 
 export async function loadSetup(): Promise<Setup> {
@@ -24,9 +24,9 @@ export async function loadSetup(): Promise<Setup> {
   return { home, config };
 }
 
-/** Opens the agent that the options name, runs the task and closes the agent again. */
+/** Opens the agent, runs the task and closes the agent. */
 export async function withAgent<T>(
-  options: AgentOptions & { create?: boolean },
+  options: AgentOptions & { create?: boolean | undefined },
   task: (agent: AgentHandle, setup: Setup) => Promise<T>,
 ): Promise<T> {
   const setup = await loadSetup();
@@ -44,16 +44,39 @@ export async function withAgent<T>(
   }
 }
 
-/** A name that is not one must not quietly become another agent's. */
+/** Runs the task on an agent of the setup; undefined if the agent has no store yet. */
+export async function withExistingAgent<T>(
+  setup: Setup,
+  agentId: string,
+  task: (agent: AgentHandle) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    const agent = await openAgent({ ...setup, agentId, create: false });
+    try {
+      return await task(agent);
+    } finally {
+      await agent.store.close();
+    }
+  } catch (error) {
+    if (isStoreMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+export function isStoreMissing(error: unknown): error is HoldfastError {
+  return error instanceof HoldfastError && error.code === "store-not-found";
+}
+
+/** Refuses ids that normalizing would silently turn into another agent's id. */
 export function assertAgentId(agentId: string | undefined): void {
   if (agentId === undefined || normalizeAgentId(agentId) === agentId.trim().toLowerCase()) return;
-  throw new HoldfastError("usage", "invalid-agent", `"${agentId}" is no name of an agent`, {
-    hint: "Agents have names of a–z, 0–9, - and _, up to 64 characters.",
+  throw new HoldfastError("usage", "invalid-agent", `"${agentId}" is not a valid agent id`, {
+    hint: "Agent ids consist of a–z, 0–9, - and _, up to 64 characters.",
   });
 }
 
-/** Destructive commands run only when the person said so, by answer or by `--yes`. */
-export async function confirm(question: string, options: { yes?: boolean }): Promise<void> {
+/** Asks before a destructive command, unless `--yes` was given. */
+export async function confirm(question: string, options: { yes?: boolean | undefined }): Promise<void> {
   if (options.yes === true) return;
   if (process.stdin.isTTY && process.stderr.isTTY) {
     const { createInterface } = await import("node:readline/promises");
@@ -63,7 +86,7 @@ export async function confirm(question: string, options: { yes?: boolean }): Pro
     if (/^y(?:es)?$/i.test(answer.trim())) return;
     throw new HoldfastError("interrupted", "not-confirmed", "Nothing was changed");
   }
-  throw new HoldfastError("usage", "confirmation-needed", `${question} This needs a confirmation`, {
-    hint: "Add --yes to do it without being asked.",
+  throw new HoldfastError("usage", "confirmation-needed", `${question} Confirmation needed`, {
+    hint: "Add --yes to confirm.",
   });
 }

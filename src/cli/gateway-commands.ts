@@ -1,14 +1,15 @@
-/** The commands around the gateway: turns, channels, agents. The code behind a command is loaded when it is called. */
-import { type Command, type OptionSpecs, defineCommand } from "./command.ts";
-import { AGENT, JSON_OUTPUT } from "./common-options.ts";
+/** The commands for the gateway, turns, channels and agents. Each loads its code when it runs. */
+import { type Command, type OptionSpecs, defineCommand, AGENT, JSON_OUTPUT } from "./command.ts";
 
 const MESSAGE = {
-  message: { type: "text", value: "text", short: "m", description: "what to say" },
+  message: { type: "text", value: "text", short: "m", description: "the message" },
 } as const satisfies OptionSpecs;
 
 const ACCOUNT = {
   account: { type: "text", value: "id", description: "the account (default: the only one, else `default`)" },
 } as const satisfies OptionSpecs;
+
+const CHANNELS = ["telegram", "discord", "whatsapp"] as const;
 
 const LOCAL = {
   local: { type: "flag", description: "answer in this process, without the gateway" },
@@ -17,46 +18,84 @@ const LOCAL = {
 export const GATEWAY_COMMANDS: readonly Command[] = [
   defineCommand({
     name: "gateway",
-    summary: "serve channels, the page and the API until it is told to stop",
+    summary: "serve channels, the web page and the API until stopped",
     options: {
       ...JSON_OUTPUT,
-      port: { type: "text", value: "n", description: "on the loopback interface; 0: any free one (default: 7433)" },
+      port: {
+        type: "text",
+        value: "n",
+        description: "loopback port; 0 picks a free one (default: 7433, or a free one if that is in use)",
+      },
       noChannels: { type: "flag", description: "do not connect to chat platforms" },
     },
     run: async (_, options) => await (await import("./commands/gateway.ts")).runGateway(options),
   }),
   defineCommand({
     name: "gateway status",
-    summary: "whether a gateway runs, and where",
+    onlyReads: true,
+    summary: "show whether the gateway is running, and where",
     options: JSON_OUTPUT,
     run: async (_, options) => await (await import("./commands/gateway-control.ts")).gatewayStatus(options),
   }),
   defineCommand({
     name: "gateway link",
-    summary: "print the link that opens the page and signs you in",
+    onlyReads: true,
+    summary: "print the link that opens the web page and signs you in",
     options: JSON_OUTPUT,
     run: async (_, options) => await (await import("./commands/gateway-control.ts")).gatewayLink(options),
   }),
   defineCommand({
+    name: "gateway start",
+    summary: "start the gateway in the background, unless it is running",
+    options: JSON_OUTPUT,
+    run: async (_, options) => await (await import("./commands/gateway-control.ts")).startInBackground(options),
+  }),
+  defineCommand({
+    name: "gateway restart",
+    summary: "let running turns finish, then start again in the background with the same options",
+    options: JSON_OUTPUT,
+    run: async (_, options) => await (await import("./commands/gateway-control.ts")).restartGateway(options),
+  }),
+  defineCommand({
+    name: "gateway logs",
+    onlyReads: true,
+    summary: "show the end of the gateway's log",
+    options: {
+      ...JSON_OUTPUT,
+      lines: { type: "count", value: "n", short: "n", description: "how many lines (default: 50)" },
+      follow: { type: "flag", short: "f", description: "keep printing new lines" },
+    },
+    run: async (_, options) => await (await import("./commands/gateway-log.ts")).showLogs(options),
+  }),
+  defineCommand({
     name: "gateway stop",
-    summary: "let running turns end and stop the gateway",
+    summary: "let running turns finish and stop the gateway",
     options: JSON_OUTPUT,
     run: async (_, options) => await (await import("./commands/gateway-control.ts")).stopGateway(options),
   }),
   defineCommand({
     name: "agent",
-    summary: "say something to an agent and print its answer",
+    summary: "send a message to an agent and print its answer",
     options: {
       ...JSON_OUTPUT,
       ...MESSAGE,
-      to: { type: "text", value: "whom", short: "t", description: "the session of this person, group or number" },
-      sessionId: { type: "text", value: "id", description: "this session: its id, key or label" },
+      to: { type: "text", value: "whom", short: "t", description: "the session with this person, group or number" },
+      sessionId: { type: "text", value: "id", description: "the session with this id, key or label" },
       ...AGENT,
-      thinking: { type: "text", value: "level", description: "off, minimal, low, medium, high or xhigh" },
-      deliver: { type: "flag", description: "send the answer to the person as well" },
-      channel: { type: "text", value: "name", description: "where the person is (default: where they wrote last)" },
+      thinking: {
+        type: "text",
+        value: "level",
+        choices: ["off", "minimal", "low", "medium", "high", "xhigh"],
+        description: "off, minimal, low, medium, high or xhigh",
+      },
+      deliver: { type: "flag", description: "also send the answer to the person" },
+      channel: {
+        type: "text",
+        value: "name",
+        description: "the channel of the person (default: where they wrote last)",
+      },
       ...LOCAL,
-      timeout: { type: "text", value: "seconds", description: "how long to wait for the answer (default: 600)" },
+      timeout: { type: "amount", value: "seconds", description: "how long to wait for the answer (default: 600)" },
     },
     run: async (_, options) => await (await import("./commands/agent.ts")).agent(options),
   }),
@@ -72,20 +111,29 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
   }),
   defineCommand({
     name: "status",
-    summary: "agents, sessions, channels and the gateway at a glance",
+    onlyReads: true,
+    summary: "show agents, sessions, channels and the gateway at a glance",
     options: {
       ...JSON_OUTPUT,
-      all: { type: "flag", description: "every session and everything the other options show" },
+      all: { type: "flag", description: "all sessions, usage and health" },
       usage: { type: "flag", description: "tokens and costs of each agent's sessions" },
       deep: { type: "flag", description: "ask the gateway about its channels, turns and memory" },
     },
     run: async (_, options) => await (await import("./commands/status.ts")).status(options),
   }),
   defineCommand({
-    name: "health",
-    summary: "ask the gateway how it is; exit code 5 when something is wrong",
+    name: "ps",
+    onlyReads: true,
+    summary: "show what is running now: the gateway, turns, Claude Code sessions",
     options: JSON_OUTPUT,
-    run: async (_, options) => await (await import("./commands/health.ts")).health(options),
+    run: async (_, options) => await (await import("./commands/ps.ts")).ps(options),
+  }),
+  defineCommand({
+    name: "health",
+    onlyReads: true,
+    summary: "check the gateway; exit code 5 if something is wrong",
+    options: JSON_OUTPUT,
+    run: async (_, options) => await (await import("./commands/gateway-control.ts")).health(options),
   }),
   defineCommand({
     name: "message send",
@@ -96,73 +144,85 @@ export const GATEWAY_COMMANDS: readonly Command[] = [
       ...ACCOUNT,
       target: { type: "text", value: "whom", short: "t", description: "the chat, person or number on that channel" },
       ...MESSAGE,
-      media: { type: "list", value: "path", description: "a file or address to send along; may be repeated" },
-      replyTo: { type: "text", value: "id", description: "the message that it answers" },
+      media: { type: "list", value: "path", description: "a file or address to attach; may be repeated" },
+      replyTo: { type: "text", value: "id", description: "the message to reply to" },
       threadId: { type: "text", value: "id", description: "the thread or topic" },
     },
     run: async (_, options) => await (await import("./commands/message.ts")).sendMessage(options),
   }),
   defineCommand({
     name: "agents list",
-    summary: "the agents with their models, workspaces and channels",
+    onlyReads: true,
+    summary: "list agents with their models, workspaces and channels",
     options: JSON_OUTPUT,
     run: async (_, options) => await (await import("./commands/agents.ts")).listAgents(options),
   }),
   defineCommand({
     name: "agents add",
     arguments: ["<id>"],
-    summary: "a new agent, with a workspace of its own",
+    summary: "add an agent with its own workspace",
     options: {
       ...JSON_OUTPUT,
-      name: { type: "text", description: "what people call it" },
+      name: { type: "text", description: "its display name" },
       model: { type: "text", value: "provider/model", description: "the model that answers" },
-      engine: { type: "text", value: "name", description: "claude-code, model or echo" },
-      workspace: { type: "text", value: "path", description: "the folder it works in (default: one of its own)" },
+      engine: {
+        type: "text",
+        value: "name",
+        choices: ["claude-code", "model", "echo"],
+        description: "claude-code, model or echo",
+      },
+      workspace: { type: "text", value: "path", description: "the folder it works in (default: a new one)" },
     },
     run: async ([id = ""], options) => await (await import("./commands/agents.ts")).addAgent(id, options),
   }),
   defineCommand({
     name: "channels status",
-    summary: "the accounts that are configured and how they are",
+    onlyReads: true,
+    summary: "show the configured accounts and their state",
     options: JSON_OUTPUT,
     run: async (_, options) => await (await import("./commands/channels.ts")).channelsStatus(options),
   }),
   defineCommand({
     name: "channels login",
-    summary: "link an account by a code to be scanned (WhatsApp)",
+    summary: "link an account by scanning a code (WhatsApp)",
     options: {
       ...JSON_OUTPUT,
-      channel: { type: "text", value: "name", description: "the channel (default: whatsapp)" },
+      channel: { type: "text", value: "name", choices: CHANNELS, description: "the channel (default: whatsapp)" },
       ...ACCOUNT,
     },
-    run: async (_, options) => await (await import("./commands/channels-login.ts")).login(options),
+    run: async (_, options) => await (await import("./commands/channels.ts")).login(options),
   }),
   defineCommand({
     name: "channels pending",
-    summary: "strangers who were given a code and wait for you",
-    options: { ...JSON_OUTPUT, channel: { type: "text", value: "name", description: "only this channel" } },
-    run: async (_, options) => await (await import("./commands/pairing.ts")).pending(options),
+    onlyReads: true,
+    summary: "list people who wait for approval",
+    options: {
+      ...JSON_OUTPUT,
+      channel: { type: "text", value: "name", choices: CHANNELS, description: "only this channel" },
+    },
+    run: async (_, options) => await (await import("./commands/channels.ts")).pending(options),
   }),
   defineCommand({
     name: "channels approve",
     arguments: ["<channel>", "<code>"],
-    summary: "let in the person who was given this code",
+    summary: "approve the person with this code",
     options: { ...JSON_OUTPUT, ...ACCOUNT },
     run: async ([channel = "", code = ""], options) =>
-      await (await import("./commands/pairing.ts")).approve(channel, code, options),
+      await (await import("./commands/channels.ts")).approve(channel, code, options),
   }),
   defineCommand({
     name: "channels revoke",
     arguments: ["<channel>", "<id>"],
-    summary: "shut out a person who was let in by a code",
+    summary: "remove a person who was approved with a code",
     options: { ...JSON_OUTPUT, ...ACCOUNT },
     run: async ([channel = "", id = ""], options) =>
-      await (await import("./commands/pairing.ts")).revoke(channel, id, options),
+      await (await import("./commands/channels.ts")).revoke(channel, id, options),
   }),
   defineCommand({
     name: "completion",
+    onlyReads: true,
     arguments: ["<shell>"],
     summary: "print a script that completes commands, for bash, zsh or fish",
-    run: async ([shell = ""]) => await (await import("./commands/completion.ts")).printCompletion(shell),
+    run: async ([shell = ""]) => await (await import("./completion/scripts.ts")).printCompletion(shell),
   }),
 ];

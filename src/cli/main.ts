@@ -1,12 +1,10 @@
-/** Runs one command line and resolves to the exit code. Stdout is data, stderr is talk. */
-import { HoldfastError } from "../base/errors.ts";
+/** Runs one command line and returns the exit code. Data goes to stdout, messages go to stderr. */
 import { packageVersion } from "../base/package.ts";
-import { closestMatch } from "../base/suggest.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
-  // A reader that has seen enough (`| head`) is no failure.
+  // A reader that stops early (`| head`) is not a failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     process.exit(error.code === "EPIPE" ? 0 : 1);
   });
@@ -21,24 +19,26 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function dispatch(args: readonly string[]): Promise<void> {
   const [first, ...rest] = args;
-  if (first === "--version" || first === "-V") return writeLine(packageVersion());
+  if (first === "--version" || first === "-V" || first === "-v") return writeLine(packageVersion());
   if (first === undefined || first === "--help" || first === "-h") return await showHelp([]);
   if (first === "help") return await showHelp(rest);
   if (first === "__complete") return await (await import("./completion/complete.ts")).complete(rest);
   if (first === "__hook-work") return await (await import("./commands/hook-work.ts")).hookWork(rest[0] ?? "");
 
+  // `cc help run` means `help cc run`.
+  if (rest[0] === "help" && hasSubcommands(first)) return await showHelp([first, ...rest.slice(1)]);
   const command = findCommand(args);
   const isBareGroup = command === undefined && rest.length === 0 && hasSubcommands(first);
   if (isBareGroup || args.includes("--help") || args.includes("-h")) return await showHelp(args);
-  if (command === undefined) throw unknownCommand(args);
+  if (command === undefined) return await refuse(args);
   const given = args.slice(command.name.split(" ").length);
-  // `sessions shw x` is no list of sessions with arguments.
+  // `sessions shw x` is a typo, not `sessions` with arguments.
   const isMistyped = hasSubcommands(command.name) && given[0] !== undefined && !given[0].startsWith("-");
-  if (isMistyped) throw unknownCommand(args);
+  if (isMistyped) return await refuse(args);
   await command.run(given);
 }
 
-/** The longest name that the line begins with: `sessions show` before `sessions`. */
+/** Two words before one: `sessions show` before `sessions`. */
 function findCommand(args: readonly string[]): Command | undefined {
   const twoWords = args.slice(0, 2).join(" ");
   return COMMANDS.find(({ name }) => name === twoWords) ?? COMMANDS.find(({ name }) => name === args[0]);
@@ -51,22 +51,21 @@ function hasSubcommands(name: string): boolean {
 async function showHelp(topic: readonly string[]): Promise<void> {
   const { commandHelp, programHelp } = await import("./help.ts");
   const words = topic.filter((word) => !word.startsWith("-"));
-  if (words.length === 0) return writeLine(programHelp(COMMANDS));
-  const [group = ""] = words;
-  const name = findCommand(words)?.name ?? (hasSubcommands(group) ? group : undefined);
-  if (name === undefined) throw unknownCommand(words);
-  writeLine(commandHelp(name, COMMANDS));
+  if (words.length === 0) return writeLine(programHelp());
+  const [group = "", below] = words;
+  const command = findCommand(words);
+  const isGroup = hasSubcommands(group);
+  if (command === undefined && !isGroup) return await refuse(words);
+  // `help sessions delte` asks for a command that does not exist, not for the whole group.
+  if (isGroup && below !== undefined && (command?.name ?? group) === group && topic[1] === below) {
+    return await refuse(words);
+  }
+  writeLine(commandHelp(command?.name ?? group, COMMANDS));
 }
 
-function unknownCommand(args: readonly string[]): HoldfastError {
-  const [first = "", second] = args.filter((word) => !word.startsWith("-"));
-  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  const wanted = group.length > 0 && second !== undefined ? `${first} ${second}` : first;
-  const names = group.length > 0 ? group.map(({ name }) => name) : COMMANDS.map(({ name }) => name);
-  const suggestion = closestMatch(wanted, names);
-  return new HoldfastError("usage", "unknown-command", `unknown command '${wanted}'`, {
-    hint: `${suggestion === undefined ? "" : `Did you mean ${suggestion}? `}\`holdfast help\` shows all commands.`,
-  });
+async function refuse(args: readonly string[]): Promise<never> {
+  const { unknownCommand } = await import("./failure.ts");
+  throw unknownCommand(args, COMMANDS);
 }
 
 function writeLine(text: string): void {

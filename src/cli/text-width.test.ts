@@ -19,7 +19,7 @@ describe("the width of a text on a terminal", () => {
     expect(textWidth(text)).toBe(width);
   });
 
-  it("cuts between what a person takes for characters, never wider than asked", () => {
+  it("cuts between graphemes, never wider than asked", () => {
     expect(cutToWidth("日本語テスト", 6)).toBe("日本…");
     expect(cutToWidth("日本語テスト", 7)).toBe("日本語…");
     expect(cutToWidth("👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", 4)).toBe("👩‍👩‍👧‍👦…");
@@ -36,14 +36,14 @@ describe("the width of a text on a terminal", () => {
     }
   });
 
-  it("breaks lines between words and loses none", () => {
+  it("wraps between words and loses none", () => {
     expect(wrapToWidth("one two three four", 9, 5)).toEqual(["one two", "three", "four"]);
     expect(wrapToWidth("one two three four", 9, 2)).toEqual(["one two", "three fo…"]);
     expect(wrapToWidth("longerthanthis", 6, 5)).toEqual(["longer", "thanth", "is"]);
     expect(wrapToWidth("", 6, 5)).toEqual([]);
   });
 
-  it("is broken between words only where words must stay whole", () => {
+  it("wrapWords keeps long words whole", () => {
     expect(wrapWords("one two three four", 9)).toEqual(["one two", "three", "four"]);
     expect(wrapWords("in /a/very/long/path it", 8)).toEqual(["in", "/a/very/long/path", "it"]);
     expect(wrapWords("日本 日本", 6)).toEqual(["日本", "日本"]);

@@ -1,16 +1,15 @@
 /**
- * How many columns of a terminal a text takes. A person sees graphemes: an emoji made of seven code
- * points takes two columns, an accent takes none, a Chinese character takes two. Text that went through
- * `printableLine` before; control characters have no width here.
+ * Measures, cuts and wraps text by terminal columns. Width is counted by grapheme: an emoji of seven code points
+ * takes two columns, an accent none, a Chinese character two. Callers pass text through `printableLine` first.
  */
 
-/** One column each: nearly everything that is written in titles and branches. */
+/** Characters of one column each; most text consists of them. */
 const NARROW = /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u03ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc]*$/;
 
-// Nothing is drawn for marks without a base, for format characters and for the halves of a pair.
+// Marks without a base, format characters and lone surrogates.
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\p{Cs}]/u;
 
-// East Asian wide and fullwidth, and what is drawn as a picture.
+// East Asian wide and fullwidth characters, and emoji.
 const WIDE =
   /^(?:[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\p{RI}\p{RI})/u;
 
@@ -21,11 +20,11 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The text, or as much of it as fits with an ellipsis. */
+/** Cuts the text to the width, with an ellipsis. */
 export function cutToWidth(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   if (width < 1) return "";
-  // The way through graphemes is long: most text has none of more than one unit.
+  // Splitting into graphemes is slow and rarely needed.
   if (NARROW.test(text)) return `${text.slice(0, width - 1)}…`;
   let cut = "";
   let left = width - 1;
@@ -37,7 +36,7 @@ export function cutToWidth(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** The text on several lines, broken between words where it can be; the last line is cut. */
+/** Wraps between words where possible; the last line is cut. */
 export function wrapToWidth(text: string, width: number, maxLines: number): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -51,7 +50,7 @@ export function wrapToWidth(text: string, width: number, maxLines: number): stri
   return rest === "" ? lines : [...lines, cutToWidth(rest, width)];
 }
 
-/** The text on several lines, broken between words only: a path or an id that is longer stays whole. */
+/** Wraps between words only: a longer path or id stays whole. */
 export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
@@ -65,14 +64,14 @@ export function wrapWords(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Cut or filled up with blanks to exactly this width. */
+/** Cuts or pads the text to exactly this width. */
 export function fitToWidth(text: string, width: number, align: "left" | "right" = "left"): string {
   const cut = cutToWidth(text, width);
   const blanks = " ".repeat(Math.max(0, width - textWidth(cut)));
   return align === "right" ? blanks + cut : cut + blanks;
 }
 
-/** What a person takes for one character, in order. */
+/** The characters as a person sees them. */
 export function* graphemes(text: string): Generator<string> {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   for (const { segment } of segmenter.segment(text)) yield segment;

@@ -1,14 +1,16 @@
-/** How the entries of a transcript look to a person. */
+/** How commands show transcript entries and transcript damage. */
 import { localTime } from "../base/clock.ts";
-import { printable } from "../base/printable.ts";
+import { ERROR_KINDS } from "../base/errors.ts";
 import type { MessageEntry, TranscriptEntry } from "../transcript/entries.ts";
-import { isFlushEntry, saidText } from "../transcript/turn-mark.ts";
-import { style } from "./output.ts";
+import { style, talk } from "./output.ts";
+import { printable } from "../base/text.ts";
+import { type TranscriptProblem, isLoss } from "../transcript/scan.ts";
+import { isFlushEntry, saidText } from "../transcript/messages.ts";
 
 const SPEAKERS: Record<string, string> = { user: "you", assistant: "agent", toolResult: "tool" };
 const MARGIN = " ".repeat("2026-01-01 00:00:00  speaker  ".length);
 
-/** One or more lines, coloured; undefined for bookkeeping that nobody said. */
+/** One or more coloured lines; undefined for bookkeeping entries. */
 export function renderEntry(entry: TranscriptEntry): string | undefined {
   const spoken = describeEntry(entry);
   if (spoken === undefined) return undefined;
@@ -18,13 +20,13 @@ export function renderEntry(entry: TranscriptEntry): string | undefined {
   return [`${time}  ${speaker}  ${first}`, ...rest.map((line) => `${MARGIN}${line}`)].join("\n");
 }
 
-/** Who said what in an entry, as plain text. */
+/** Speaker and plain text of an entry. */
 export function describeEntry(entry: TranscriptEntry): { speaker: string; text: string } | undefined {
   switch (entry.type) {
     case "message":
       return { speaker: speakerOf(entry), text: textOf(entry) };
     case "custom_message":
-      // For the engine alone.
+      // Entries without `display` are for the engine only.
       if (!entry.display) return undefined;
       return {
         speaker: "note",
@@ -41,12 +43,12 @@ export function describeEntry(entry: TranscriptEntry): { speaker: string; text: 
   }
 }
 
-/** What the agent was told and did when it saved its memory was said by nobody. */
+/** Memory turns have no human speaker. */
 function speakerOf(entry: MessageEntry): string {
   return isFlushEntry(entry) ? "memory" : (SPEAKERS[entry.message.role] ?? entry.message.role);
 }
 
-/** An answer that failed, or that only calls tools, says so instead of nothing. */
+/** Includes tool calls and failures, so that no answer is shown empty. */
 function textOf(entry: MessageEntry): string {
   const { message } = entry;
   const text = saidText(entry);
@@ -55,6 +57,17 @@ function textOf(entry: MessageEntry): string {
     typeof message.content === "string"
       ? []
       : message.content.flatMap((block) => (block.type === "toolCall" ? [`(calls ${block.name})`] : []));
-  const failure = message.stopReason === "error" ? [`(failed: ${message.errorMessage ?? "no reason is known"})`] : [];
+  const failure = message.stopReason === "error" ? [`(failed: ${message.errorMessage ?? "unknown reason"})`] : [];
   return [...(text === "" ? [] : [text]), ...calls, ...failure].join("\n");
+}
+
+/** Prints the problems of a transcript on stderr. If something is lost, the exit code is 5. */
+export function reportProblems(path: string, { problems }: { problems: readonly TranscriptProblem[] }): void {
+  for (const { line, offset, file, reason } of problems) {
+    const place = line === undefined ? (offset === undefined ? "" : ` at byte ${offset}`) : ` line ${line}`;
+    talk(`holdfast: ${file ?? path}${place}: ${reason}`);
+  }
+  if (!problems.some(isLoss)) return;
+  talk("  The transcript is damaged; only the readable part is shown. Run `holdfast doctor --deep` for details.");
+  process.exitCode = ERROR_KINDS.degraded.exitCode;
 }

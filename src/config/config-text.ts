@@ -1,13 +1,14 @@
 /**
- * The text of a configuration file, read as JSON5 and checked against the schema. Loads json5 and
- * zod, therefore only `import()` reaches this file.
+ * Parses, checks and edits the text of a configuration file. An edit keeps every other character: comments,
+ * spacing, quotes. Loads json5 and zod, so only `import()` may reach this file.
  */
 import JSON5 from "json5";
 import type { z } from "zod";
-import { closestMatch } from "../base/suggest.ts";
-import { formatKeyPath } from "./key-path.ts";
-import { suggestKey } from "./known-keys.ts";
+import { plainWords } from "../base/issue-words.ts";
+import { type Member, addMember, cutMember, memberOf, readPlaces, replaceValue } from "../base/json-places.ts";
+import { formatKeyPath, suggestKey } from "./key-path.ts";
 import { type ConfigLayer, type FileKind, fileSchema, jsonSchema } from "./schema.ts";
+import { closestMatch } from "../base/text.ts";
 
 export type CheckedText = { layer: ConfigLayer } | { problems: string[] };
 
@@ -18,8 +19,7 @@ export function checkConfigText(text: string, kind: FileKind): CheckedText {
 
 export function parseConfigText(text: string): { value: unknown } | { problem: string } {
   try {
-    // A file that says nothing is an empty configuration.
-    return { value: text.trim() === "" ? {} : JSON5.parse(text) };
+    return { value: JSON5.parse(text) };
   } catch (error) {
     return { problem: syntaxProblem(error) };
   }
@@ -28,7 +28,7 @@ export function parseConfigText(text: string): { value: unknown } | { problem: s
 export function checkConfigValue(value: unknown, kind: FileKind): CheckedText {
   const hidden = prototypeKeys(value);
   if (hidden.length > 0) return { problems: hidden.map((path) => `unknown key "${formatKeyPath(path)}"`) };
-  const result = fileSchema(kind).safeParse(value, { reportInput: true });
+  const result = fileSchema(kind).safeParse(value, { reportInput: true, error: plainWords });
   if (!result.success) return { problems: result.error.issues.flatMap((issue) => describeIssue(issue, kind)) };
   const { $schema: _, ...layer } = result.data;
   return { layer };
@@ -42,7 +42,7 @@ function syntaxProblem(error: unknown): string {
     : `syntax error at line ${lineNumber}, column ${columnNumber}: ${reason}`;
 }
 
-/** `__proto__` keys, which validators skip and assignments swallow. Iterative: depth is unlimited. */
+/** Finds `__proto__` keys, which validators skip and assignments swallow. Iterative, because depth is unlimited. */
 function prototypeKeys(value: unknown): string[][] {
   const found: string[][] = [];
   const pending: { value: unknown; path: string[] }[] = [{ value, path: [] }];
@@ -57,7 +57,7 @@ function prototypeKeys(value: unknown): string[][] {
   return found;
 }
 
-/** Deeper than every valid configuration; the schema refuses what lies below. */
+/** Deeper than any valid configuration. */
 const MAX_DEPTH = 16;
 
 function describeIssue(issue: z.core.$ZodIssue, kind: FileKind): string[] {
@@ -72,8 +72,7 @@ function describeIssue(issue: z.core.$ZodIssue, kind: FileKind): string[] {
     const hint = near === undefined ? "" : ` (did you mean ${JSON.stringify(near)}?)`;
     return [`invalid value for ${name}: expected one of ${expected}, found ${shown(issue.input)}${hint}`];
   }
-  const reason = issue.message.replace(/^Invalid input: /, "");
-  return [`invalid value for ${name}: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`];
+  return [`invalid value for ${name}: ${issue.message}`];
 }
 
 function unknownKey(path: readonly PropertyKey[], kind: FileKind): string {
@@ -88,4 +87,37 @@ function unknownKey(path: readonly PropertyKey[], kind: FileKind): string {
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** Creates missing parents. Empty text becomes an object. */
+export function setInText(text: string, path: readonly string[], value: unknown): string {
+  if (/^(?:\{\s*\})?$/.test(text.trim())) return `${JSON.stringify(nest(path, value), undefined, 2)}\n`;
+  let target = readPlaces(text);
+  for (const [depth, name] of path.entries()) {
+    const member = memberOf(target, name);
+    const missing = path.slice(depth + 1);
+    if (target?.kind !== "object") break;
+    if (member === undefined) return addMember(text, target, nest(missing, value), name);
+    // Replace a value that is not an object.
+    if (missing.length === 0 || member.value.kind !== "object") {
+      return replaceValue(text, member.value, nest(missing, value));
+    }
+    target = member.value;
+  }
+  return text;
+}
+
+/** Undefined: the path is not set. */
+export function unsetInText(text: string, path: readonly string[]): string | undefined {
+  let place = readPlaces(text);
+  let found: Member | undefined;
+  for (const name of path) {
+    found = memberOf(place, name);
+    place = found?.value;
+  }
+  return found === undefined ? undefined : cutMember(text, found);
+}
+
+function nest(path: readonly string[], value: unknown): unknown {
+  return path.reduceRight((inner, key) => ({ [key]: inner }), value);
 }

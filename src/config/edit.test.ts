@@ -109,7 +109,7 @@ describe("setConfigValue", () => {
     expect(await readdir(folder.join("new"))).toEqual(["config.json"]);
   });
 
-  it("leaves a file alone that says so already", async () => {
+  it("does not touch a file that already has the value", async () => {
     await using file = await configFile(COMMENTED);
     const before = await stat(file.path);
     expect(await file.set("defaultAgent", "ops")).toBe("ops");
@@ -119,13 +119,25 @@ describe("setConfigValue", () => {
   it.each([
     ["session.dmscope", "main", 'Unknown key "session.dmscope" (did you mean "session.dmScope"?)'],
     ["session.dmScope", "per-peeer", 'config.json: invalid value for "session.dmScope": expected one of'],
-    ["session.reset.atHour", "24", 'config.json: invalid value for "session.reset.atHour": too big'],
-    ["session.reset.atHour", "four", 'config.json: invalid value for "session.reset.atHour": expected number'],
+    [
+      "session.reset.atHour",
+      "24",
+      'config.json: invalid value for "session.reset.atHour": expected at most 23, found 24',
+    ],
+    [
+      "session.reset.atHour",
+      "four",
+      'config.json: invalid value for "session.reset.atHour": expected a number, found text',
+    ],
     ["session", "{ mainkey: 'x' }", 'config.json: unknown key "session.mainkey" (did you mean "session.mainKey"?)'],
     ["agents.Bad", "{}", 'config.json: invalid name "agents.Bad"'],
     ["agents.__proto__.name", "evil", 'Unknown key "agents.__proto__.name"'],
     ["agents", '{ "__proto__": { name: "evil" } }', 'config.json: unknown key "agents.__proto__"'],
-    ["session.mainKey", "", 'config.json: invalid value for "session.mainKey": too small'],
+    [
+      "session.mainKey",
+      "",
+      'config.json: invalid value for "session.mainKey": expected at least 1 character, found none',
+    ],
   ])("refuses %s = %s and changes nothing", async (key, rawValue, message) => {
     await using file = await configFile(COMMENTED);
     await expect(file.set(key, rawValue)).rejects.toMatchObject({
@@ -136,7 +148,7 @@ describe("setConfigValue", () => {
     expect(await readdir(file.folder)).toEqual(["config.json"]);
   });
 
-  it("refuses a file that it cannot read, and keeps it", async () => {
+  it("refuses an invalid file, and keeps it", async () => {
     await using file = await configFile("{ broken");
     await expect(file.set("log.level", "info")).rejects.toMatchObject({
       code: "invalid-config",
@@ -145,7 +157,7 @@ describe("setConfigValue", () => {
     expect(await file.text()).toBe("{ broken");
   });
 
-  it("can mend an invalid value, but not write beside one", async () => {
+  it("can fix an invalid value, but not write next to one", async () => {
     await using file = await configFile('{ log: { level: "loud" } } // hm');
     await expect(file.set("defaultAgent", "x")).rejects.toMatchObject({ code: "invalid-config" });
     await file.set("log.level", "info");
@@ -165,7 +177,7 @@ describe("setConfigValue", () => {
     });
   });
 
-  it("keeps to what a project may say", async () => {
+  it("respects the limits of a project file", async () => {
     await using file = await configFile("{}");
     await expect(
       setConfigValue({ path: file.path, key: "store.kind", rawValue: "json", kind: "project" }),
@@ -203,7 +215,7 @@ describe("unsetConfigValue", () => {
     ["{ a /* , */ : 1 /* , */ , b: ',' }", "b", "{ a /* , */ : 1 /* , */ }"],
     ["{ a: '🦀🦀', b: 1, c: 2 }", "b", "{ a: '🦀🦀', c: 2 }"],
   ])("cuts only the value out of %j", async (text, path, expected) => {
-    const { unsetInText } = await import("./json5-document.ts");
+    const { unsetInText } = await import("./config-text.ts");
     expect(unsetInText(text, path.split("."))).toBe(expected);
   });
 
@@ -215,13 +227,13 @@ describe("unsetConfigValue", () => {
     );
   });
 
-  it("removes what is not allowed to be there", async () => {
+  it("removes keys that are not allowed", async () => {
     await using file = await configFile('{ sesion: {}, log: { level: "info" } }');
     await file.unset("sesion");
     expect(await file.text()).toBe('{ log: { level: "info" } }');
   });
 
-  it("has nothing to do where nothing is set, and knows unknown keys", async () => {
+  it("does nothing if the key is not set, and rejects unknown keys", async () => {
     await using file = await configFile(COMMENTED);
     expect(await file.unset("log.level")).toBe(false);
     await expect(file.unset("log.levle")).rejects.toThrow('Unknown key "log.levle" (did you mean "log.level"?)');

@@ -1,7 +1,6 @@
 /**
- * Reading and changing single values. A change is made under a file lock, from the text that is
- * there at that moment, and is written only if the whole result is valid: an error changes nothing.
- * Comments and formatting stay.
+ * Reads and changes single values. A change happens under a file lock, starts from the current text, and is
+ * written only if the whole result is valid. Comments and formatting stay.
  */
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -10,14 +9,12 @@ import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../base
 import { ensurePrivateFolder, writeFileDurable } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
-import { readConfigText } from "./config-file.ts";
+import { readConfigText, invalidConfig } from "./config-file.ts";
 import type { HoldfastConfig } from "./config.ts";
-import { formatKeyPath, parseKeyPath } from "./key-path.ts";
-import { schemaAt, suggestKey } from "./known-keys.ts";
-import { invalidConfig } from "./problems.ts";
+import { formatKeyPath, parseKeyPath, schemaAt, suggestKey } from "./key-path.ts";
 import type { FileKind, JsonSchema } from "./schema.ts";
 
-/** The value in effect; undefined when the key exists but is not set. Unknown keys are an error. */
+/** The value in effect. Undefined: the key is known but not set. Throws for unknown keys. */
 export async function getConfigValue(config: HoldfastConfig, key: string): Promise<unknown> {
   const path = parseKeyPath(key);
   const value = valueAt(config, path);
@@ -26,19 +23,19 @@ export async function getConfigValue(config: HoldfastConfig, key: string): Promi
 }
 
 export interface ConfigEdit {
-  /** The configuration file; created if it is missing. */
+  /** The configuration file. Created if missing. */
   path: string;
   key: string;
-  /** Left out: `user`. */
+  /** Default: `user`. */
   kind?: FileKind;
 }
 
-/** Returns the value: `rawValue` read as JSON5 if it can be, and otherwise the text itself. */
+/** Parses `rawValue` as JSON5, or takes it as text. Returns the value. */
 export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): Promise<unknown> {
   const path = parseKeyPath(edit.key);
   const schema = await requireKnownKey(path, edit.kind ?? "user");
   const value = await parseRawValue(edit.rawValue, schema);
-  const { setInText } = await import("./json5-document.ts");
+  const { setInText } = await import("./config-text.ts");
   await changeFile(edit, {
     text: (text) => setInText(text ?? "", path, value),
     meaning: (before) => withValue(before, path, value),
@@ -46,10 +43,10 @@ export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): P
   return value;
 }
 
-/** False when it was not set. */
+/** False: it was not set. */
 export async function unsetConfigValue(edit: ConfigEdit): Promise<boolean> {
   const path = parseKeyPath(edit.key);
-  const { unsetInText } = await import("./json5-document.ts");
+  const { unsetInText } = await import("./config-text.ts");
   const changed = await changeFile(edit, {
     text: (text) => (text === undefined ? undefined : unsetInText(text, path)),
     meaning: (before) => withoutValue(before, path),
@@ -65,12 +62,12 @@ async function requireKnownKey(path: readonly string[], kind: FileKind): Promise
   if (known !== undefined) return known;
   const name = formatKeyPath(path);
   throw new HoldfastError("usage", "unknown-config-key", `Unknown key "${name}"${suggestKey(root, path)}`, {
-    hint: "`holdfast config schema` shows every key; nothing was changed.",
+    hint: "Run `holdfast config schema` to see all keys. Nothing was changed.",
     data: { key: name },
   });
 }
 
-/** Where text is wanted, `123` and `true` are text as well. */
+/** For a text field, `123` and `true` are text too. */
 async function parseRawValue(raw: string, schema: JsonSchema): Promise<unknown> {
   const { parseConfigText } = await import("./config-text.ts");
   const parsed = raw.trim() === "" ? { value: raw } : parseConfigText(raw);
@@ -79,9 +76,9 @@ async function parseRawValue(raw: string, schema: JsonSchema): Promise<unknown> 
 }
 
 interface FileChange {
-  /** The new text, or undefined to leave the file alone. */
+  /** The new text. Undefined: no change. */
   text(before: string | undefined): string | undefined;
-  /** What the new text has to mean. */
+  /** The value that the new text must have. */
   meaning(before: unknown): unknown;
 }
 
@@ -97,20 +94,19 @@ async function changeFile({ path, kind = "user" }: ConfigEdit, change: FileChang
   });
 }
 
-/** The checked new text; undefined when there is nothing to do. */
+/** The validated new text. Undefined: nothing to do. */
 async function planChange(path: string, before: string | undefined, kind: FileKind, change: FileChange) {
   const { checkConfigValue, parseConfigText } = await import("./config-text.ts");
   const fail = (problems: string[]) =>
     invalidConfig(problems.map((message) => ({ source: basename(path), file: path, message })));
-  const isBlank = before === undefined || before.trim() === "";
-  const old = parseConfigText(before ?? "");
+  const old = before === undefined ? { value: {} } : parseConfigText(before);
   if ("problem" in old) throw fail([old.problem]);
-  const after = editText(path, () => change.text(isBlank ? undefined : before));
+  const after = editText(path, () => change.text(before));
   if (after === undefined) return undefined;
   const meant = change.meaning(old.value);
   const checked = checkConfigValue(meant, kind);
   if ("problems" in checked) throw fail(checked.problems);
-  if (!isBlank && isDeepStrictEqual(meant, old.value)) return undefined;
+  if (before !== undefined && isDeepStrictEqual(meant, old.value)) return undefined;
   const written = parseConfigText(after);
   if ("problem" in written || !isDeepStrictEqual(written.value, meant)) throw uneditable(path);
   return after;
@@ -131,14 +127,14 @@ function uneditable(path: string, cause?: unknown): HoldfastError {
     "config-not-editable",
     `Cannot change ${path} without rewriting it${reason}`,
     {
-      hint: "Change it in an editor; nothing was changed.",
+      hint: "Edit the file by hand. Nothing was changed.",
       data: { path },
       cause,
     },
   );
 }
 
-/** A linked file (dotfiles are often linked) is changed in its place, not replaced by a copy. */
+/** Changes the target of a link, as dotfiles often are, instead of replacing the link. */
 async function followLink(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -1,4 +1,4 @@
-/** Where everything lies on disk. No other file joins these names. */
+/** The paths of all files on disk. No other file joins these names. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const CONFIG_FILE_NAME = "config.json";
 
-/** Settings of one project, found from the working folder upwards. */
+/** Project settings, searched from the working folder upwards. */
 export const PROJECT_FILE_NAME = ".holdfast.json";
 
 /** `$HOLDFAST_HOME`, else `~/.holdfast`. */
@@ -19,38 +19,38 @@ export function configFile(home: string): string {
   return join(home, CONFIG_FILE_NAME);
 }
 
-/** Inside the sessions folder; a fork finds its parent there too. */
+/** Inside the sessions folder. Forks also look for their parent there. */
 export const ARCHIVE_FOLDER_NAME = "archive";
 
 export interface AgentLayout {
   root: string;
   database: string;
-  /** What the next turns are to be told: group history and system events. */
+  /** Group history and system events for the next turns. */
   pending: string;
   sessionsFolder: string;
   sessionsFile: string;
-  /** Transcripts and entries that were taken out of use, each with what is needed to restore it. */
+  /** Archived transcripts and entries, with everything needed to restore them. */
   archiveFolder: string;
   workspace: string;
-  /** The native sessions that this agent spawned, as OpenClaw writes them. */
+  /** The native sessions that this agent spawned, in OpenClaw's format. */
   claudeRegistry: string;
   handoff: HandoffLayout;
 }
 
-/** What sessions leave for the next, for people and other tools; the store has it too. */
+/** Hand-offs as files, for people and other tools. The store has them too. */
 export interface HandoffLayout {
   root: string;
-  /** The newest state of any session. */
+  /** The latest state of any session. */
   stateFile: string;
   /** Earlier states, one file each. */
   snapshotsFolder: string;
-  /** What was noted, one file a day. */
+  /** Notes, one file per day. */
   patternsFolder: string;
-  /** The sessions that wait for somebody to go on. */
+  /** Sessions with a hand-off that was not picked up yet. */
   pendingFile: string;
 }
 
-/** The agent id must be normalised: it becomes a folder name. */
+/** The agent id must be normalized: it becomes a folder name. */
 export function agentLayout(home: string, agentId: string): AgentLayout {
   const root = join(home, "agents", agentId);
   const sessionsFolder = join(root, "sessions");
@@ -77,7 +77,7 @@ function handoffLayout(root: string): HandoffLayout {
   };
 }
 
-/** Hooks of the person, for all agents. */
+/** The person's hooks, for all agents. */
 export function hooksFolder(home: string): string {
   return join(home, "hooks");
 }
@@ -87,33 +87,33 @@ export function workspaceHooksFolder(workspace: string): string {
   return join(workspace, "hooks");
 }
 
-/** What the hooks of workspaces were when the person turned them on. */
+/** Fingerprints of the workspace hooks that the person enabled. */
 export function enabledHooksFile(home: string): string {
   return join(home, "hooks.json");
 }
 
-/** Copies of them, which are what runs. Derived: deleting it loses nothing. */
+/** Copies of these hooks, which are what runs. Can be rebuilt. */
 export function hookCopiesFolder(home: string): string {
   return join(cacheFolder(home), "hooks");
 }
 
-/** The same name under an OpenClaw folder. */
+/** The same name as in an OpenClaw folder. */
 export const CLAUDE_REGISTRY_NAME = "claude-code-sessions.json";
 
-/** What is shared by all agents about native sessions. */
-export interface ClaudeLayout {
+/** Data about native sessions, shared by all agents. */
+interface ClaudeLayout {
   root: string;
-  /** Derived from Claude Code's files: deleting it loses nothing. */
+  /** Derived from Claude Code's files. Can be rebuilt. */
   index: string;
   /** One lock per native session and per repo in use. */
   locksFolder: string;
   /** Copies of transcripts that Claude Code would have deleted. */
   archiveFolder: string;
-  /** What Claude Code's settings were before our hooks came into them. */
+  /** Claude Code's settings before our hooks were added. */
   hooksFolder: string;
-  /** What those hooks have left to be captured. */
+  /** Capture requests that those hooks have left. */
   hookRequestsFolder: string;
-  /** What went wrong in them: nobody else may be told. */
+  /** Errors of those hooks, which must not print. */
   hookLog: string;
 }
 
@@ -136,12 +136,12 @@ export function resolveOpenClawHome(env: Environment = process.env): string {
   return configured === undefined || configured === "" ? join(homedir(), ".openclaw") : resolve(configured);
 }
 
-export interface GatewayLayout {
-  /** What every request to the gateway must show. */
+interface GatewayLayout {
+  /** The token that every request must carry. */
   tokenFile: string;
-  /** Where the running gateway listens, for commands that look for it. */
+  /** Address of the running gateway. */
   runtimeFile: string;
-  /** What a gateway that was started in the background prints. */
+  /** Output of a gateway that runs in the background. */
   logFile: string;
 }
 
@@ -153,15 +153,15 @@ export function gatewayLayout(home: string): GatewayLayout {
   };
 }
 
-/** What a channel account keeps: who was let in, how far it has read, files that people sent. */
-export interface ChannelLayout {
+/** Data of a channel account: read position, credentials, received files. */
+interface ChannelLayout {
   root: string;
   cursorFile: string;
   authFolder: string;
   mediaFolder: string;
 }
 
-/** Both names must be checked: they become folder names. */
+/** Both names must be validated: they become folder names. */
 export function channelLayout(home: string, channel: string, accountId: string): ChannelLayout {
   const root = join(channelsFolder(home), channel, accountId);
   return {
@@ -172,7 +172,7 @@ export function channelLayout(home: string, channel: string, accountId: string):
   };
 }
 
-/** The pairing files of all channels lie in it. */
+/** Also holds the pairing files of all channels. */
 export function channelsFolder(home: string): string {
   return join(home, "channels");
 }
@@ -185,7 +185,7 @@ export function cacheFolder(home: string): string {
   return join(home, "cache");
 }
 
-/** The index over memory files and transcripts. Derived: deleting it loses nothing. */
+/** The index over memory files and transcripts. Can be rebuilt. */
 export function searchIndexFile(home: string): string {
   return join(cacheFolder(home), "search.sqlite");
 }

@@ -67,12 +67,12 @@ describe("loadConfig", () => {
         'config.json: unknown key "session.dmscope" (did you mean "session.dmScope"?)',
         'config.json: unknown key "dmScope" (did you mean "session.dmScope"?)',
         'config.json: unknown key "zzzzzz"',
-        'config.json: invalid value for "session.reset.atHour": too big: expected number to be <=23',
-        'config.json: invalid value for "session.reset.idleMinutes": expected int, received number',
+        'config.json: invalid value for "session.reset.atHour": expected at most 23, found 24',
+        'config.json: invalid value for "session.reset.idleMinutes": expected a whole number, found 1.5',
         'config.json: invalid value for "store.kind": expected one of "sqlite", "json", found "sqlitee" (did you mean "sqlite"?)',
-        'config.json: invalid name "agents["Bad Id"]": an agent id is made of a-z, 0-9, _ and -, starts with a letter or digit, and has at most 64 characters',
-        'config.json: invalid name "models.gpt": a model is written as provider/model',
-        'config.json: invalid value for "log": expected object, received string',
+        'config.json: invalid name "agents["Bad Id"]": an agent id consists of a-z, 0-9, _ and -, starts with a letter or digit, and has at most 64 characters',
+        'config.json: invalid name "models.gpt": use the form provider/model',
+        'config.json: invalid value for "log": expected an object, found text',
         '.holdfast.json: "store" may only be set in the user\'s own configuration, not by a project',
         '.holdfast.json: unknown key "sesion" (did you mean "session"?)',
         'HOLDFAST_DURABILITY: expected one of turn, entry, none, found "entri" (did you mean "entry"?)',
@@ -88,14 +88,14 @@ describe("loadConfig", () => {
       "syntax error at line 3, column 12: invalid character 'w'",
     ],
     ["an early end", "{ a: 1", "syntax error at line 1, column 7: invalid end of input"],
-    ["a list", "[]", "invalid value for the file: expected object, received array"],
-    ["null", "null", "invalid value for the file: expected object, received null"],
-    ["NUL bytes", "\0\0\0", "syntax error at line 1, column 1: invalid character '\\0'"],
+    ["a list", "[]", "invalid value for the file: expected an object, found a list"],
+    ["null", "null", "invalid value for the file: expected an object, found null"],
+    ["a comment alone", "// later", "syntax error at line 1, column 9: invalid end of input"],
     ["endless brackets", "[".repeat(100_000), "syntax error at line 1, column 100001: invalid end of input"],
     [
       "deep nesting",
       `{ log: ${"[".repeat(5000)}${"]".repeat(5000)} }`,
-      'invalid value for "log": expected object, received array',
+      'invalid value for "log": expected an object, found a list',
     ],
   ])("says what is wrong with %s", async (_, text, message) => {
     await using folder = await temporaryFolder();
@@ -103,15 +103,31 @@ describe("loadConfig", () => {
     expect((await failure(load(folder))).message).toBe(`config.json: ${message}`);
   });
 
-  it("takes an empty file and a byte order mark for what they are", async () => {
+  it.each([
+    ["", "is empty"],
+    [" \n\t", "is empty"],
+    ["\ufeff", "is empty"],
+    ["\0\0\0", "holds only zero bytes"],
+    ["\0\n", "holds only zero bytes"],
+  ])("does not take %j for a configuration, in either file", async (text, reason) => {
     await using folder = await temporaryFolder();
-    await write(folder.join("home", "config.json"), " \n");
-    expect((await load(folder)).config).toEqual(DEFAULT_CONFIG);
+    const paths = [folder.join("home", "config.json"), folder.join("repo", ".holdfast.json")];
+    for (const path of paths) {
+      await write(path, text);
+      const error = await failure(load(folder, { cwd: folder.join("repo") }));
+      expect(error).toMatchObject({ kind: "usage", code: "invalid-config", message: `${path} ${reason}` });
+      expect(error.hint).toContain("Restore it from a backup, or delete it");
+      await write(path, "{}");
+    }
+  });
+
+  it("ignores a byte order mark", async () => {
+    await using folder = await temporaryFolder();
     await write(folder.join("home", "config.json"), `\ufeff{ "$schema": "./x.json", defaultAgent: "bom" }`);
     expect((await load(folder)).config).toEqual({ ...DEFAULT_CONFIG, defaultAgent: "bom" });
   });
 
-  it("refuses files that no configuration can be", async () => {
+  it("refuses files that cannot be a configuration", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("home", "config.json");
     await write(path, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]));
@@ -132,7 +148,7 @@ describe("loadConfig", () => {
     expect(error).toMatchObject({ kind: "usage", code: "invalid-config" });
     expect(error.message).toContain(`Cannot read ${folder.join("home", "config.json")}: ELOOP`);
     const inAFile = load(folder, { home: fileURLToPath(import.meta.url) });
-    expect((await failure(inAFile)).hint).toContain("is a file where a folder is needed");
+    expect((await failure(inAFile)).hint).toContain("is a file, but must be a folder");
   });
 
   it.each([
@@ -227,7 +243,7 @@ describe("the cache", () => {
     },
   );
 
-  it("does not stand in the way where it cannot be written", async () => {
+  it("is optional if it cannot be written", async () => {
     await using folder = await temporaryFolder();
     await write(folder.join("home", "config.json"), text);
     // A file in the place of the folder fails for root as well.
@@ -239,7 +255,7 @@ describe("the cache", () => {
     expect((await readdir(folder.join("home"))).toSorted()).toEqual(["cache", "config.json"]);
   });
 
-  it("never remembers what is invalid", async () => {
+  it("never stores an invalid file", async () => {
     await using folder = await temporaryFolder();
     await write(folder.join("home", "config.json"), "{ nope: 1 }");
     await failure(load(folder));

@@ -1,42 +1,42 @@
 /**
- * The configuration that a command runs with. Precedence: flag, environment, project file, user
- * file, default. All problems of all sources are reported in one error.
+ * Loads the configuration for a command. Precedence: flag, environment, project file, user file, default. One
+ * error reports the problems of all sources.
  *
- * zod alone takes about as long to load as a whole command may take to start, hence the dynamic
- * imports: without a file neither zod nor json5 is loaded, and an unchanged file comes from the
- * cache (`config-cache.ts`).
+ * Loading zod takes as long as a whole command may take to start. So zod and json5 are imported only for a new
+ * or changed file; an unchanged file comes from the cache.
  */
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename } from "node:path";
-import { readCachedLayer, writeCachedLayer } from "./config-cache.ts";
-import { readConfigText } from "./config-file.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import { type JsonRecord, isRecord } from "../base/json-record.ts";
+import { LOG_LEVELS } from "../base/log.ts";
+import { normalizeAgentId } from "../keys/names.ts";
+import type { ClaudeCodeConfig } from "./claude-code.ts";
+import { readConfigText, readCachedLayer, writeCachedLayer, type ConfigProblem, invalidConfig } from "./config-file.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "./config.ts";
-import { type Environment, configFile } from "./layout.ts";
-import { type NamedLayer, mergeLayers } from "./merge.ts";
-import { OVERRIDES, type OverrideName, overrideLayer } from "./overrides.ts";
-import { type ConfigProblem, invalidConfig } from "./problems.ts";
-import { findProjectFile } from "./project-file.ts";
-import type { FileKind } from "./schema.ts";
+import { type Environment, configFile, PROJECT_FILE_NAME } from "./layout.ts";
+import type { FileKind, ConfigLayer } from "./schema.ts";
+import { closestMatch } from "../base/text.ts";
 
 export interface LoadConfigOptions {
   env: Environment;
   cwd: string;
-  /** Holdfast's home, see `resolveHome`. */
+  /** Holdfast's home folder, see `resolveHome`. */
   home: string;
   flags?: Partial<Record<OverrideName, string | undefined>>;
 }
 
-export interface LoadedConfig {
+interface LoadedConfig {
   config: HoldfastConfig;
-  /** What was read, from the weakest to the strongest. */
+  /** All sources, weakest first. */
   sources: ConfigSource[];
-  /** Dotted path of every value that is not a default → path, variable or flag that set it. */
+  /** Dotted path of every non-default value → the file, variable or flag that set it. */
   origins: ReadonlyMap<string, string>;
 }
 
 interface ConfigSource {
   kind: FileKind | "environment" | "flag";
-  /** File path, or the name of the variable or flag. */
+  /** File path, or name of the variable or flag. */
   path: string;
 }
 
@@ -51,10 +51,12 @@ export async function loadConfig({ env, cwd, home, flags = {} }: LoadConfigOptio
   ].filter((source) => source !== undefined);
   if (problems.length > 0) throw invalidConfig(problems);
   const sources = found.map(({ kind, path }) => ({ kind, path }));
-  return { ...mergeLayers(DEFAULT_CONFIG, found), sources };
+  return { ...mergeLayers(found), sources };
 }
 
-type FoundLayer = ConfigSource & NamedLayer;
+interface FoundLayer extends ConfigSource {
+  layer: ConfigLayer;
+}
 
 async function readLayer(
   file: { kind: FileKind; path: string },
@@ -65,7 +67,7 @@ async function readLayer(
   if (text === undefined) return undefined;
   const content = { ...file, text };
   const cached = await readCachedLayer(home, content);
-  if (cached !== undefined) return { ...file, source: file.path, layer: cached };
+  if (cached !== undefined) return { ...file, layer: cached };
   const { checkConfigText } = await import("./config-text.ts");
   const checked = checkConfigText(text, file.kind);
   if ("problems" in checked) {
@@ -73,7 +75,7 @@ async function readLayer(
     return undefined;
   }
   await writeCachedLayer(home, content, checked.layer);
-  return { ...file, source: file.path, layer: checked.layer };
+  return { ...file, layer: checked.layer };
 }
 
 function readOverride(
@@ -85,8 +87,91 @@ function readOverride(
 ): FoundLayer | undefined {
   const value = values[path]?.trim() ?? "";
   if (value === "") return undefined;
-  const override = overrideLayer(name, value);
-  if ("layer" in override) return { kind, path, source: path, layer: override.layer };
+  const override = OVERRIDE_READERS[name](value);
+  if ("layer" in override) return { kind, path, layer: override.layer };
   problems.push({ source: path, message: override.problem });
   return undefined;
+}
+
+/**
+ * Searches from the working folder up to the root of its git repository or the user's home. Outside both, only
+ * the working folder counts: a file in a shared parent such as /tmp may belong to another user.
+ */
+function findProjectFile(cwd: string, userHome: string): string | undefined {
+  return searchFolders(resolve(cwd), resolve(userHome))
+    .map((folder) => join(folder, PROJECT_FILE_NAME))
+    .find((path) => existsSync(path));
+}
+
+function searchFolders(start: string, userHome: string): string[] {
+  const folders: string[] = [];
+  for (let folder = start; ; folder = dirname(folder)) {
+    folders.push(folder);
+    if (folder === userHome || existsSync(join(folder, ".git"))) return folders;
+    if (folder === dirname(folder)) return [start];
+  }
+}
+
+/** `agent` stands for `--agent` and `HOLDFAST_AGENT`, and so on. Checked without the schema. */
+const OVERRIDES = ["agent", "store", "durability", "log"] as const;
+type OverrideName = (typeof OVERRIDES)[number];
+
+type Override = { layer: ConfigLayer } | { problem: string };
+
+const OVERRIDE_READERS: Record<OverrideName, (value: string) => Override> = {
+  agent: (value) => {
+    const id = normalizeAgentId(value);
+    if (id === value) return { layer: { defaultAgent: id } };
+    return { problem: `not an agent id: ${JSON.stringify(value)} (did you mean "${id}"?)` };
+  },
+  store: (value) => choice(value, ["sqlite", "json"], (kind) => ({ store: { kind } })),
+  durability: (value) => choice(value, ["turn", "entry", "none"], (durability) => ({ transcript: { durability } })),
+  log: (value) => choice(value, LOG_LEVELS, (level) => ({ log: { level } })),
+};
+
+function choice<T extends string>(value: string, allowed: readonly T[], layerOf: (choice: T) => ConfigLayer): Override {
+  const found = allowed.find((each) => each === value);
+  if (found !== undefined) return { layer: layerOf(found) };
+  const near = closestMatch(value, allowed);
+  const hint = near === undefined ? "" : ` (did you mean "${near}"?)`;
+  return { problem: `expected one of ${allowed.join(", ")}, found ${JSON.stringify(value)}${hint}` };
+}
+
+/** Later layers win. Objects are merged key by key; lists and plain values are replaced. */
+function mergeLayers(layers: readonly FoundLayer[]): Pick<LoadedConfig, "config" | "origins"> {
+  const origins = new Map<string, string>();
+  let config: JsonRecord = mergeObjects({}, { ...DEFAULT_CONFIG }, () => undefined, []);
+  for (const { path: source, layer } of layers) {
+    config = mergeObjects(config, layer, (path) => origins.set(path.join("."), source), []);
+  }
+  // Complete, because the defaults are and merging removes no key.
+  return { config: config as unknown as HoldfastConfig, origins };
+}
+
+/** The Claude Code settings of an agent: the general ones with its overrides. */
+export function mergeClaudeConfig(config: HoldfastConfig, agentId: string): ClaudeCodeConfig {
+  const own = config.agents[agentId]?.claudeCode;
+  if (own === undefined) return config.claudeCode;
+  return mergeObjects({ ...config.claudeCode }, { ...own }, () => undefined, []) as unknown as ClaudeCodeConfig;
+}
+
+function mergeObjects(
+  base: JsonRecord,
+  layer: JsonRecord,
+  onValue: (path: readonly string[]) => void,
+  path: readonly string[],
+): JsonRecord {
+  const merged = new Map(Object.entries(base));
+  for (const [key, value] of Object.entries(layer)) {
+    const here = [...path, key];
+    const old = merged.get(key);
+    if (isRecord(value)) {
+      merged.set(key, mergeObjects(isRecord(old) ? old : {}, value, onValue, here));
+    } else if (value !== undefined) {
+      merged.set(key, Array.isArray(value) ? structuredClone(value) : value);
+      onValue(here);
+    }
+  }
+  // Unlike an assignment, this also creates an own `__proto__`.
+  return Object.fromEntries(merged);
 }

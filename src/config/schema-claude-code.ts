@@ -1,114 +1,92 @@
-/** What a file may say about Claude Code. Loaded with the schema only. */
+/** The schema of the Claude Code section. */
 import { z } from "zod";
-import { textSchema } from "./schema-parts.ts";
+import { field, section, textSchema } from "./schema-parts.ts";
 
 const share = z.number().min(0).max(1);
 const positive = z.number().positive();
 const amount = z.number().min(0);
 
 const scoring = z.strictObject({
-  branchMatch: share.describe("Points for a session of the current branch.").exactOptional(),
-  recency: z
-    .array(
-      z.strictObject({
-        withinHours: positive.describe("Hours since the session was last used."),
-        points: share.describe("What such a session earns."),
-      }),
-    )
-    .max(50)
-    .describe("Points by hours since the session was last used; the first row that fits counts.")
-    .exactOptional(),
-  relevance: z
-    .strictObject({
-      relatedFrom: share.describe("Relevance that earns the full points.").exactOptional(),
-      relatedPoints: share.describe("The full points.").exactOptional(),
-      partlyFrom: share.describe("Relevance from which points begin to rise.").exactOptional(),
-      partlyPoints: share.describe("Points at partlyFrom.").exactOptional(),
-      unrelatedBelow: share.describe("Relevance below which a session is unrelated.").exactOptional(),
-      unrelatedPenalty: share.describe("What an unrelated session loses.").exactOptional(),
-    })
-    .describe("How near the session's work is to the task.")
-    .exactOptional(),
-  health: z
-    .strictObject({
-      points: share.describe("Points of a small, young session.").exactOptional(),
-      manyMessages: amount.describe("Messages above which a session is large.").exactOptional(),
-      manyMessagesPenalty: share.describe("What such a session loses.").exactOptional(),
-      largeBytes: amount.describe("Transcript size above which a session is large.").exactOptional(),
-      largePenalty: share.describe("What such a session loses.").exactOptional(),
-      oldHours: amount.describe("Hours without use after which a session is old.").exactOptional(),
-      oldPenalty: share.describe("What such a session loses.").exactOptional(),
-    })
-    .describe("Size and age of the session.")
-    .exactOptional(),
-  capacity: z
-    .strictObject({
-      points: share.describe("Points of a session with all its room left.").exactOptional(),
-      oneCompactionPenalty: share.describe("Lost after one compaction.").exactOptional(),
-      twoCompactionsPenalty: share.describe("Lost after two compactions.").exactOptional(),
-      budgetUsed: share.describe("Share of the budget above which points are lost.").exactOptional(),
-      budgetUsedPenalty: share.describe("What is lost there.").exactOptional(),
-      budgetHalf: share.describe("Share of the budget above which more points are lost.").exactOptional(),
-      budgetHalfPenalty: share.describe("What is lost there.").exactOptional(),
-      denseTokensPerMessage: amount.describe("Tokens per message above which a session is dense.").exactOptional(),
-      densePenalty: share.describe("What a dense session loses.").exactOptional(),
-    })
-    .describe("Room left in the session.")
-    .exactOptional(),
-  ceilings: z
-    .strictObject({
-      compactions: z.int().min(1).describe("So many compactions always mean a fresh session.").exactOptional(),
-      budgetUsed: share.describe("So much of the budget always means a fresh session.").exactOptional(),
-      unrelatedMessages: amount.describe("An unrelated session above this is never resumed.").exactOptional(),
-    })
-    .describe("What forces a fresh session whatever the score.")
-    .exactOptional(),
+  branchMatch: field(share, "Points for a session of the current branch."),
+  recency: field(
+    z
+      .array(
+        z.strictObject({
+          withinHours: positive.describe("Hours since the session was last used."),
+          points: share.describe("Points of such a session."),
+        }),
+      )
+      .max(50),
+    "Points by hours since the last use. The first matching row counts.",
+  ),
+  relevance: section("How closely the session's work relates to the task.", {
+    relatedFrom: field(share, "Relevance that earns the full points."),
+    relatedPoints: field(share, "The full points."),
+    partlyFrom: field(share, "Relevance where points start to rise."),
+    partlyPoints: field(share, "Points at partlyFrom."),
+    unrelatedBelow: field(share, "Relevance below which a session is unrelated."),
+    unrelatedPenalty: field(share, "Penalty of an unrelated session."),
+  }),
+  health: section("Size and age of the session.", {
+    points: field(share, "Points of a small, young session."),
+    manyMessages: field(amount, "Messages above which a session is large."),
+    manyMessagesPenalty: field(share, "Penalty of such a session."),
+    largeBytes: field(amount, "Transcript size above which a session is large."),
+    largePenalty: field(share, "Penalty of such a session."),
+    oldHours: field(amount, "Hours without use after which a session is old."),
+    oldPenalty: field(share, "Penalty of such a session."),
+  }),
+  capacity: section("Room left in the session.", {
+    points: field(share, "Points of a session with an empty context."),
+    oneCompactionPenalty: field(share, "Penalty after one compaction."),
+    twoCompactionsPenalty: field(share, "Penalty after two compactions."),
+    budgetUsed: field(share, "Used share of the budget above which the first penalty applies."),
+    budgetUsedPenalty: field(share, "The penalty."),
+    budgetHalf: field(share, "Used share of the budget above which the second penalty applies."),
+    budgetHalfPenalty: field(share, "The penalty."),
+    denseTokensPerMessage: field(amount, "Tokens per message above which a session is dense."),
+    densePenalty: field(share, "Penalty of a dense session."),
+  }),
+  ceilings: section("Limits that force a fresh session, whatever the score.", {
+    compactions: field(z.int().min(1), "This many compactions always force a fresh session."),
+    budgetUsed: field(share, "This used share of the budget always forces a fresh session."),
+    unrelatedMessages: field(amount, "An unrelated session above this is never resumed."),
+  }),
 });
 
 export const claudeCodeSchema = z.strictObject({
-  command: textSchema.describe("The Claude Code program. Default: claude.").exactOptional(),
-  model: textSchema.describe("Model for spawned sessions. Default: Claude Code's own.").exactOptional(),
-  permissionMode: z
-    .enum(["default", "acceptEdits", "plan", "bypassPermissions"])
-    .describe("Permission mode of spawned sessions.")
-    .exactOptional(),
-  allowedTools: z.array(textSchema).max(1000).describe("Tools that need no permission.").exactOptional(),
-  maxBudgetUsd: positive.describe("What one session may cost. Default: 10.").exactOptional(),
-  maxTurns: z.int().min(1).describe("Model turns that one task may take.").exactOptional(),
-  timeoutMinutes: positive.describe("A task that takes longer is stopped. Default: 60.").exactOptional(),
-  idleTimeoutMinutes: positive
-    .describe("Idle persistent sessions are stopped after this. Default: 30.")
-    .exactOptional(),
-  progressSeconds: positive.describe("How often a running task reports. Default: 30.").exactOptional(),
-  sessionSelection: z
-    .strictObject({
-      enabled: z.boolean().describe("Ask the relevance model at all. Default: true.").exactOptional(),
-      relevanceModel: textSchema
-        .describe("provider/model that compares tasks. Default: none, compared offline.")
-        .exactOptional(),
-      relevanceMaxTokens: z.int().min(1).max(100_000).describe("Longest answer. Default: 500.").exactOptional(),
-      relevanceTimeoutMs: z.int().min(1).max(600_000).describe("Longest wait. Default: 3000.").exactOptional(),
-      resumeThreshold: share.describe("Score from which a session is resumed. Default: 0.6.").exactOptional(),
-      scoring: scoring.describe("The numbers of the score.").exactOptional(),
-    })
-    .describe("Resume or fresh.")
-    .exactOptional(),
-  mcp: z
-    .strictObject({
-      exposeMemory: z.boolean().describe("Offer memory and session search.").exactOptional(),
-      exposeConversation: z.boolean().describe("Offer the chat conversation.").exactOptional(),
-      projectStatusEnabled: z.boolean().describe("Offer the project status.").exactOptional(),
-      sessionListEnabled: z.boolean().describe("Offer the list of sessions.").exactOptional(),
-    })
-    .describe("What the MCP bridge shows to Claude Code.")
-    .exactOptional(),
-  archive: z
-    .strictObject({
-      daysBefore: amount
-        .describe("Copy what Claude Code would delete within so many days. Default: 7.")
-        .exactOptional(),
-      redact: z.boolean().describe("Replace secrets in the copies. Default: false.").exactOptional(),
-    })
-    .describe("The guard against Claude Code's clean-up of old transcripts.")
-    .exactOptional(),
+  command: field(textSchema, "The Claude Code program. Default: claude."),
+  model: field(textSchema, "Model for spawned sessions. Default: Claude Code's own."),
+  permissionMode: field(
+    z.enum(["default", "acceptEdits", "plan", "bypassPermissions"]),
+    "Permission mode of spawned sessions.",
+  ),
+  allowedTools: field(z.array(textSchema).max(1000), "Tools that need no permission."),
+  maxBudgetUsd: field(positive, "Budget of one session. Default: 10."),
+  maxTurns: field(z.int().min(1), "Model turns that one task may take."),
+  timeoutMinutes: field(positive, "Time limit of a task. Default: 60."),
+  idleTimeoutMinutes: field(positive, "Time limit of an idle persistent session. Default: 30."),
+  progressSeconds: field(positive, "How often a running task reports progress. Default: 30."),
+  sessionSelection: section("How to choose between resuming a session and starting a fresh one.", {
+    enabled: field(z.boolean(), "Use the relevance model. Default: true."),
+    relevanceModel: field(textSchema, "provider/model that compares tasks. Default: none, compare offline."),
+    relevanceMaxTokens: field(z.int().min(1).max(100_000), "Token limit of its answer. Default: 500."),
+    relevanceTimeoutMs: field(z.int().min(1).max(600_000), "Time limit of its answer. Default: 3000."),
+    candidates: field(
+      z.enum(["own", "all"]),
+      "Whose sessions may be resumed. Default: all for a person, own for an agent.",
+    ),
+    resumeThreshold: field(share, "Score from which a session is resumed. Default: 0.6."),
+    scoring: field(scoring, "Points and penalties of the score."),
+  }),
+  mcp: section("What the MCP bridge offers to Claude Code.", {
+    exposeMemory: field(z.boolean(), "Offer memory and session search."),
+    exposeConversation: field(z.boolean(), "Offer the chat conversation."),
+    projectStatusEnabled: field(z.boolean(), "Offer the project status."),
+    sessionListEnabled: field(z.boolean(), "Offer the list of sessions."),
+  }),
+  archive: section("Copies of transcripts that Claude Code is about to delete.", {
+    daysBefore: field(amount, "Copy transcripts this many days before Claude Code deletes them. Default: 7."),
+    redact: field(z.boolean(), "Replace secrets in the copies. Default: false."),
+  }),
 });

@@ -1,11 +1,11 @@
-/** Pieces that several parts of the schema share. Loaded with the schema only. */
+/** Shared parts of the schema. */
 import { z } from "zod";
 
 export const agentIdSchema = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9_-]{0,63}$/,
-    "an agent id is made of a-z, 0-9, _ and -, starts with a letter or digit, and has at most 64 characters",
+    "an agent id consists of a-z, 0-9, _ and -, starts with a letter or digit, and has at most 64 characters",
   );
 
 export const textSchema = z.string().trim().min(1).max(4096);
@@ -13,3 +13,16 @@ export const textSchema = z.string().trim().min(1).max(4096);
 export const variableNameSchema = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of an environment variable, not the value itself");
+
+/** An optional member of a strict object. The description goes into the JSON Schema. */
+export function field<T extends z.ZodType>(schema: T, description: string): z.ZodExactOptional<T> {
+  return schema.describe(description).exactOptional();
+}
+
+/** An optional strict object. */
+export function section<T extends z.ZodRawShape>(
+  description: string,
+  shape: T,
+): z.ZodExactOptional<z.ZodObject<T, z.core.$strict>> {
+  return field(z.strictObject(shape), description);
+}

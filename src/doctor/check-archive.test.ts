@@ -8,8 +8,8 @@ import { HoldfastError } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
 import { archiveSession, archiveWindow, restoreSession } from "../session/archive.ts";
 
-describe.each(STORE_KINDS)("doctor looks at the archive on %s", (kind) => {
-  it("sets an unreadable manifest aside and brings its conversations back", async () => {
+describe.each(STORE_KINDS)("the archive on %s", (kind) => {
+  it("sets an unreadable manifest aside and restores its conversations", async () => {
     await using home = await soundHome(kind);
     const manifest = await home.use(async (agent) => (await archiveSession(agent, KEY)).id);
     await writeFile(join(home.layout.archiveFolder, `${manifest}.json`), "{");
@@ -24,7 +24,7 @@ describe.each(STORE_KINDS)("doctor looks at the archive on %s", (kind) => {
     });
   });
 
-  it("finishes archiving when the store had let go of the session", async () => {
+  it("finishes archiving after the session left the store", async () => {
     await using home = await soundHome(kind);
     const name = `${home.sessionIds[0]}.jsonl`;
     await home.use(async (agent) => void (await archiveSession(agent, KEY)));

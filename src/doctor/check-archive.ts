@@ -1,17 +1,15 @@
 /**
- * The archive: manifests that cannot be read, and moves into or out of it that were interrupted.
- * The order of `archiveSession` and `restoreSession` decides what each half-done state means.
+ * Checks of the archive: unreadable manifests, and moves into or out of it that were interrupted. The order of steps in
+ * `archiveSession` and `restoreSession` decides what each half-done state means.
  */
 import { join } from "node:path";
 import { fileExists, setAside } from "../base/files.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { type ArchiveRecord, moveTranscript, readManifests } from "../session/archive.ts";
 import type { Window } from "../store/store.ts";
-import { allWindows } from "./all-windows.ts";
 import type { Diagnosis } from "./finding.ts";
 import { listTranscripts } from "./folders.ts";
-import { summarizeTranscript } from "./transcript-summary.ts";
-import { windowFile } from "./window-file.ts";
+import { allWindows, summarizeTranscript, windowFile } from "./session-files.ts";
 
 export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const { records, unreadable } = await readManifests(agent);
@@ -27,33 +25,27 @@ export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosi
   yield* looseTranscripts(agent);
 }
 
-function unreadableManifest(agent: AgentHandle, name: string): Diagnosis {
-  const path = join(agent.archiveFolder, name);
+function unreadableManifest({ archiveFolder, clock }: AgentHandle, name: string): Diagnosis {
+  const path = join(archiveFolder, name);
   return {
-    finding: {
-      severity: "error",
-      message: "The manifest of an archived session cannot be read",
-      path,
-      fix: "set it aside and bring its transcripts back into use",
-    },
-    mend: async () => {
-      await setAside(path, "corrupt", agent.clock.now());
-    },
+    severity: "error",
+    message: "The manifest of an archived session cannot be read",
+    path,
+    fix: "set it aside and bring its transcripts back into use",
+    repair: async () => void (await setAside(path, "corrupt", clock.now())),
   };
 }
 
-/** Archiving had not reached the store, or restoring was done up to the last step: the session is in use. */
+/** Archiving did not reach the store, or restoring stopped before its last step: the session is in use. */
 function unfinishedManifest(agent: AgentHandle, record: ArchiveRecord): Diagnosis {
   const path = join(agent.archiveFolder, `${record.id}.json`);
   return {
-    finding: {
-      severity: "warning",
-      message: "A session that is in use also lies in the archive: archiving or restoring it was interrupted",
-      key: record.key,
-      path,
-      fix: "keep the session in use and set the manifest aside",
-    },
-    mend: async () => {
+    severity: "warning",
+    message: "A session in use is also in the archive: archiving or restoring it was interrupted",
+    key: record.key,
+    path,
+    fix: "keep the session in use and set the manifest aside",
+    repair: async () => {
       const known = new Set((await agent.store.windows(record.key)).map(({ sessionId }) => sessionId));
       for (const window of record.windows) {
         if (!known.has(window.sessionId)) await agent.store.putWindow({ closedAt: record.archivedAt, ...window });
@@ -85,20 +77,18 @@ async function* unmovedWindows(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   }
 }
 
-function unmoved(agent: AgentHandle, window: Window, path: string, what: string): Diagnosis {
+function unmoved(agent: AgentHandle, window: Window, path: string, subject: string): Diagnosis {
   return {
-    finding: {
-      severity: "warning",
-      message: `${what} was not moved to the archive`,
-      key: window.key,
-      path,
-      fix: "move it to the archive",
-    },
-    mend: async () => await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder),
+    severity: "warning",
+    message: `${subject} was not moved to the archive`,
+    key: window.key,
+    path,
+    fix: "move it to the archive",
+    repair: async () => await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder),
   };
 }
 
-/** The check of orphans finds what this brings back, and gives it a session. */
+/** After the repair, the orphan check gives the transcript a session. */
 async function* looseTranscripts(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const { records } = await readManifests(agent);
   const windows = [...(await allWindows(agent)), ...records.flatMap((record) => record.windows)];
@@ -106,17 +96,15 @@ async function* looseTranscripts(agent: AgentHandle): AsyncGenerator<Diagnosis> 
   for (const name of await listTranscripts(agent.archiveFolder)) {
     const path = join(agent.archiveFolder, name);
     if (named.has(name)) continue;
-    const { said, sessionId } = await summarizeTranscript(path);
-    if (!said) continue;
+    const { hasMessages, sessionId } = await summarizeTranscript(path);
+    if (!hasMessages) continue;
     const window: Window = { key: "", sessionId, openedAt: 0, reason: "restore", transcript: name };
     yield {
-      finding: {
-        severity: "warning",
-        message: "An archived transcript that belongs to no archived session",
-        path,
-        fix: "bring it back into use",
-      },
-      mend: async () => await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder),
+      severity: "warning",
+      message: "An archived transcript that belongs to no archived session",
+      path,
+      fix: "bring it back into use",
+      repair: async () => await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder),
     };
   }
 }

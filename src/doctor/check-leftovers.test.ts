@@ -8,7 +8,7 @@ import { runStoreChild } from "../../test/support/run-store-child.ts";
 import { STORE_KINDS } from "../../test/support/test-agent.ts";
 import { fileExists } from "../base/files.ts";
 
-describe.each(STORE_KINDS)("doctor looks at what was left on %s", (kind) => {
+describe.each(STORE_KINDS)("leftovers on %s", (kind) => {
   it("releases the lease of a process that has ended", async () => {
     await using home = await soundHome(kind);
     await runStoreChild({ task: "die-with-lease", kind, home: home.home, leased: KEY });
@@ -17,7 +17,7 @@ describe.each(STORE_KINDS)("doctor looks at what was left on %s", (kind) => {
     await home.use(async (agent) => expect(await agent.store.leases.list()).toEqual([]));
   });
 
-  it("releases abandoned locks and claims, and leaves those of live processes", async () => {
+  it("releases abandoned locks and claims, but not those of live processes", async () => {
     await using home = await soundHome(kind);
     const pid = await endedPid();
     const stale = join(home.layout.sessionsFolder, "sessions.json.lock");
@@ -43,7 +43,7 @@ describe.each(STORE_KINDS)("doctor looks at what was left on %s", (kind) => {
     expect(await fileExists(busy)).toBe(true);
   });
 
-  it("lists what was set aside earlier only with --deep, and as no problem", async () => {
+  it("lists files set aside earlier only with --deep, as info", async () => {
     await using home = await soundHome(kind);
     const name = `${home.sessionIds[0]}.jsonl.bak.2026-01-01T00-00-00.000Z`;
     await writeFile(join(home.layout.sessionsFolder, name), "x", { mode: 0o600 });

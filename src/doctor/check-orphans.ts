@@ -1,7 +1,6 @@
 /**
- * Transcripts that no window names. One in which nothing was said is what a crash between the two
- * phases of opening a window leaves: it goes to the archive. Any other holds a conversation, and
- * gets its session back.
+ * Transcripts that no window names. One without messages comes from a crash while a window was opened and is archived.
+ * Any other is a conversation and gets its session back.
  */
 import { join } from "node:path";
 import { fileExists } from "../base/files.ts";
@@ -10,26 +9,33 @@ import { moveTranscript } from "../session/archive.ts";
 import { entryForNewWindow } from "../session/entry.ts";
 import { withSessionLease } from "../session/lease.ts";
 import type { Window } from "../store/store.ts";
-import { allWindows } from "./all-windows.ts";
 import type { Diagnosis } from "./finding.ts";
 import { inParallel, listTranscripts, lookAt } from "./folders.ts";
 import { markedKey, recoveredKey } from "./recover-sessions.ts";
-import { type TranscriptSummary, summarizeTranscript } from "./transcript-summary.ts";
-import { entryFile, windowFile } from "./window-file.ts";
+import { type TranscriptSummary, allWindows, entryFile, summarizeTranscript, windowFile } from "./session-files.ts";
 
 export async function* checkOrphans(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const named = await namedFiles(agent);
   const names = (await listTranscripts(agent.sessionsFolder)).filter((name) => !named.has(name));
   const orphans = await inParallel(names, async (name) => await summarizeSettled(join(agent.sessionsFolder, name)));
-  // The newest first: of several that belong to one lost session, it becomes the current window.
+  // Newest first: of several orphans of one lost session, the newest becomes the current window.
   for (const orphan of orphans.flat().toSorted((a, b) => b.openedAt - a.openedAt)) {
+    const path = join(agent.sessionsFolder, orphan.name);
     const marked = markedKey(orphan, agent);
-    if (!orphan.said) {
-      yield unused(agent, marked, orphan);
+    if (!orphan.hasMessages) {
+      const message = "A transcript without messages that no window names: opening it was interrupted";
+      const task = async (): Promise<void> =>
+        await moveTranscript(closedWindow(marked ?? "", orphan), agent.sessionsFolder, agent.archiveFolder);
+      const repair = async (): Promise<void> => await whileStillOrphan(agent, marked, orphan, task);
+      yield { severity: "warning", message, path, fix: "move it to the archive", repair };
       continue;
     }
     const key = marked ?? (await freshKey(agent, orphan));
-    if (key !== undefined) yield conversation(agent, key, orphan);
+    if (key === undefined) continue;
+    const repair = async (): Promise<void> =>
+      await whileStillOrphan(agent, key, orphan, async () => await adopt(agent, key, orphan));
+    const message = "A conversation that no window names";
+    yield { severity: "warning", message, key, path, fix: `give it back to ${key}`, repair };
   }
 }
 
@@ -38,7 +44,7 @@ async function namedFiles(agent: AgentHandle): Promise<Set<string | undefined>> 
   return new Set([...sessions.map(({ entry }) => entryFile(entry)), ...(await allWindows(agent)).map(windowFile)]);
 }
 
-/** A process may be opening a window just now; its two phases take far less than this. */
+/** Younger transcripts may belong to a window that is just being opened. */
 const SETTLED_MS = 2000;
 
 async function summarizeSettled(path: string): Promise<TranscriptSummary[]> {
@@ -52,35 +58,7 @@ async function freshKey(agent: AgentHandle, { sessionId }: TranscriptSummary): P
   return recoveredKey(sessionId, agent, (key) => taken.has(key));
 }
 
-function unused(agent: AgentHandle, key: string | undefined, orphan: TranscriptSummary): Diagnosis {
-  return {
-    finding: {
-      severity: "warning",
-      message: "A transcript in which nothing was said and that no window names: opening it was interrupted",
-      path: join(agent.sessionsFolder, orphan.name),
-      fix: "move it to the archive",
-    },
-    mend: async () =>
-      await whileStillOrphan(agent, key, orphan, async () => {
-        await moveTranscript(closedWindow(key ?? "", orphan), agent.sessionsFolder, agent.archiveFolder);
-      }),
-  };
-}
-
-function conversation(agent: AgentHandle, key: string, orphan: TranscriptSummary): Diagnosis {
-  return {
-    finding: {
-      severity: "warning",
-      message: "A conversation that no window names",
-      key,
-      path: join(agent.sessionsFolder, orphan.name),
-      fix: `give it back to ${key}`,
-    },
-    mend: async () => await whileStillOrphan(agent, key, orphan, async () => await adopt(agent, key, orphan)),
-  };
-}
-
-/** Whoever opens or resets a session holds its lease; what names no session has nobody to ask. */
+/** Checks again under the session's lease, which every process that opens or resets the session holds. */
 async function whileStillOrphan(
   agent: AgentHandle,
   key: string | undefined,
@@ -88,8 +66,8 @@ async function whileStillOrphan(
   task: () => Promise<void>,
 ): Promise<void> {
   const checked = async (): Promise<void> => {
-    const isThere = await fileExists(join(agent.sessionsFolder, name));
-    if (isThere && !(await namedFiles(agent)).has(name)) await task();
+    const exists = await fileExists(join(agent.sessionsFolder, name));
+    if (exists && !(await namedFiles(agent)).has(name)) await task();
   };
   if (key === undefined) await checked();
   else await withSessionLease(agent, key, {}, checked);
@@ -97,11 +75,7 @@ async function whileStillOrphan(
 
 async function adopt(agent: AgentHandle, key: string, orphan: TranscriptSummary): Promise<void> {
   const { name, sessionId, lastAt } = orphan;
-  const existing = await agent.store.get(key);
-  if (existing !== undefined) {
-    await agent.store.putWindow(closedWindow(key, orphan));
-    return;
-  }
+  if ((await agent.store.get(key)) !== undefined) return await agent.store.putWindow(closedWindow(key, orphan));
   const sessionFile = join(agent.sessionsFolder, name);
   await agent.store.update(
     key,

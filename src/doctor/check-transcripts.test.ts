@@ -1,12 +1,28 @@
-/** Damaged transcripts: what is found and mended, and what is left as it is. */
-import { appendFile, chmod, readFile, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+/** Damaged transcripts: findings, repairs, and what doctor does not touch. */
+import { appendFile, chmod, readFile, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY, examine, only, soundHome } from "../../test/support/doctor-checks.ts";
 import { STORE_KINDS } from "../../test/support/test-agent.ts";
-import { HEADER, messageLine, writeLines } from "../../test/support/transcripts.ts";
+import { messageLine, writeLines } from "../../test/support/transcripts.ts";
+import { archiveSession } from "../session/archive.ts";
 
-describe.each(STORE_KINDS)("doctor looks at transcripts on %s", (kind) => {
+const DAMAGES: [string, (path: string) => Promise<void>][] = [
+  ["missing", async (path) => await rm(path)],
+  ["empty", async (path) => await truncate(path, 0)],
+  ["zeroed", async (path) => await writeFile(path, Buffer.alloc((await stat(path)).size))],
+  ["garbage", async (path) => await writeFile(path, Buffer.from([0, 1, 2, 10, 255, 254, 10]))],
+  ["cut in half", async (path) => await truncate(path, Math.floor((await stat(path)).size / 2))],
+  ["cut after a line", async (path) => await keepLines(path, 0, -1)],
+  ["without its header", async (path) => await keepLines(path, 1)],
+];
+
+async function keepLines(path: string, start: number, end?: number): Promise<void> {
+  const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+  await writeFile(path, `${lines.slice(start, end).join("\n")}\n`);
+}
+
+describe.each(STORE_KINDS)("transcripts on %s", (kind) => {
   it("sets a torn tail aside", async () => {
     await using home = await soundHome(kind);
     const path = join(home.layout.sessionsFolder, `${home.sessionIds[1]}.jsonl`);
@@ -22,7 +38,7 @@ describe.each(STORE_KINDS)("doctor looks at transcripts on %s", (kind) => {
     expect(names.filter((name) => name.includes(".torn-"))).toHaveLength(1);
   });
 
-  it("leaves a torn tail alone while somebody writes the session", async () => {
+  it("ignores a torn tail while the session is being written", async () => {
     await using home = await soundHome(kind);
     const path = join(home.layout.sessionsFolder, `${home.sessionIds[1]}.jsonl`);
     await appendFile(path, '{"type":"mess');
@@ -35,29 +51,50 @@ describe.each(STORE_KINDS)("doctor looks at transcripts on %s", (kind) => {
     });
   });
 
-  it("gives an empty transcript its header", async () => {
+  it.each(DAMAGES)("reports a transcript that is %s until a person has acknowledged it", async (_what, damage) => {
     await using home = await soundHome(kind);
     const path = join(home.layout.sessionsFolder, `${home.sessionIds[0]}.jsonl`);
-    await writeFile(path, "");
-    expect(await examine(home, "transcripts")).toMatchObject({ message: "Has no header" });
-    expect(JSON.parse(String(await readFile(path)))).toMatchObject({ type: "session", id: home.sessionIds[0] });
+    await damage(path);
+    const left = await readFile(path).catch(() => Buffer.alloc(0));
+
+    expect(only(await home.doctor(), "transcripts")).toMatchObject({ severity: "error", key: KEY, path });
+    const mended = await home.doctor({ fix: true });
+    expect(mended.ok).toBe(false);
+    const [, aside] = mended.findings.filter(({ check }) => check === "transcripts");
+    expect(await readFile(aside?.path ?? "")).toEqual(left);
+    expect(await readFile(path, "utf8")).toContain("Part of this conversation was lost");
+    expect(await home.doctor({ fix: true })).toMatchObject({ ok: false, fixed: 0 });
+
+    expect(await home.doctor({ acknowledge: basename(aside?.path ?? "") })).toMatchObject({ ok: true, fixed: 1 });
+    expect(await home.doctor()).toMatchObject({ ok: true, findings: [] });
+    expect(await readFile(`${aside?.path}.acknowledged`)).toEqual(left);
   });
 
-  it("reports a transcript of garbage and leaves it as it is", async () => {
+  it("acknowledges a loss at once", async () => {
     await using home = await soundHome(kind);
-    const path = join(home.layout.sessionsFolder, `${home.sessionIds[0]}.jsonl`);
-    await writeFile(path, Buffer.from([0, 1, 2, 10, 255, 254, 10]));
-    const report = await home.doctor({ fix: true });
-    expect(only(report, "transcripts").fix).toBeUndefined();
-    expect(report.ok).toBe(false);
-    expect(await readFile(path)).toEqual(Buffer.from([0, 1, 2, 10, 255, 254, 10]));
+    const path = join(home.layout.sessionsFolder, `${home.sessionIds[1]}.jsonl`);
+    await truncate(path, 0);
+    expect(await home.doctor({ acknowledge: path })).toMatchObject({ ok: true, fixed: 2 });
+    expect(await home.doctor()).toMatchObject({ ok: true, findings: [] });
   });
 
-  it("reads every line only when asked to, and tells which are wrong", async () => {
+  it("checks the transcripts of archived sessions too", async () => {
+    await using home = await soundHome(kind);
+    await home.use(async (agent) => void (await archiveSession(agent, KEY)));
+    expect(await home.doctor()).toMatchObject({ ok: true });
+    const path = join(home.layout.archiveFolder, `${home.sessionIds[0]}.jsonl`);
+    await truncate(path, (await stat(path)).size - 40);
+    expect(only(await home.doctor(), "transcripts")).toMatchObject({ path });
+    expect(await home.doctor({ acknowledge: "all" })).toMatchObject({ ok: true });
+    expect(await home.doctor()).toMatchObject({ ok: true, findings: [] });
+  });
+
+  it("reads every line only with deep, and lists bad lines", async () => {
     await using home = await soundHome(kind);
     const path = join(home.layout.sessionsFolder, `${home.sessionIds[0]}.jsonl`);
+    const whole = (await readFile(path, "utf8")).trimEnd().split("\n");
     await writeLines(path, [
-      { ...HEADER, id: home.sessionIds[0] },
+      ...whole,
       messageLine("00000001", null, "one"),
       "no JSON",
       messageLine("00000001", null, "another"),
@@ -70,10 +107,10 @@ describe.each(STORE_KINDS)("doctor looks at transcripts on %s", (kind) => {
     const { ok, findings } = await home.doctor({ deep: true });
     expect(ok).toBe(false);
     expect(findings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^Line 3: invalid JSON/),
-      expect.stringMatching(/^Line 4: entry 00000001 has the id of an earlier/),
-      expect.stringMatching(/^Line 5: parent 00000009 of entry 00000003 is missing/),
-      expect.stringMatching(/^Line 6: entry 00000004 is its own parent/),
+      expect.stringMatching(/^Line 5: invalid JSON/),
+      expect.stringMatching(/^Line 6: entry 00000001 has the id of an earlier/),
+      expect.stringMatching(/^Line 7: parent 00000009 of entry 00000003 is missing/),
+      expect.stringMatching(/^Line 8: entry 00000004 is its own parent/),
     ]);
   });
 });

@@ -1,37 +1,109 @@
 /**
- * The transcripts themselves. Both ends of each are looked at, which takes the same time for a file
- * of any size; `deep` reads every line. A transcript that somebody is writing is left alone.
+ * Checks of the transcripts. It reads both ends of each file, which takes the same time for any size; `deep` reads
+ * every line. A transcript that is being written is skipped.
  */
-import { basename, join } from "node:path";
+import { rename } from "node:fs/promises";
+import { dirname, join, basename } from "node:path";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
-import type { AgentHandle } from "../session/agent-handle.ts";
+import { fileSize, syncFolder, fileExists } from "../base/files.ts";
+import { type AgentHandle, type TranscriptPlace, expectedOfWindow } from "../session/agent-handle.ts";
+import { readManifests } from "../session/archive.ts";
 import { withSessionLease } from "../session/lease.ts";
+import { createMissingTranscript } from "../session/window.ts";
+import type { SessionEntry } from "../store/session-entry.ts";
+import type { Window } from "../store/store.ts";
 import { parseLine } from "../transcript/codec.ts";
+import { findDamage } from "../transcript/damage.ts";
 import { TRANSCRIPT_VERSION } from "../transcript/entries.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
 import { type TranscriptTail, readTail, readTranscript } from "../transcript/reader.ts";
 import { openForReading } from "../transcript/scan.ts";
-import { allWindows } from "./all-windows.ts";
 import type { Diagnosis } from "./finding.ts";
-import { inParallel, listFolder, listTranscripts } from "./folders.ts";
-import { windowFile } from "./window-file.ts";
+import { inParallel, listFiles, listTranscripts } from "./folders.ts";
+import { allWindows, windowFile } from "./session-files.ts";
 
 export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: boolean }): AsyncGenerator<Diagnosis> {
-  const keys = new Map((await allWindows(agent)).map((window) => [windowFile(window), window.key]));
+  const known = await knownTranscripts(agent);
+  const keys = new Map(known.map(({ path, key }) => [path, key]));
+  const lost = await findLost(known);
+  for (const { transcript, reason } of lost) {
+    if (transcript.isArchived || !(await isBeingWritten(agent, transcript.key)))
+      yield lostContent(agent, transcript, reason);
+  }
+  const reported = new Set(lost.map(({ transcript }) => transcript.path));
   const names = await listTranscripts(agent.sessionsFolder);
   const looked = await inParallel(names, async (name) => await lookAtEnds(join(agent.sessionsFolder, name)));
   for (const { path, damage } of looked) {
-    const key = keys.get(basename(path));
-    if (damage !== undefined && !(await isBeingWritten(agent, key))) yield damaged(agent, path, key, damage);
+    const key = keys.get(path);
+    const isNews = damage !== undefined && !reported.has(path) && !(await isBeingWritten(agent, key));
+    if (isNews) yield damaged(agent, path, key, damage);
     if (deep) yield* badLines(path, key);
   }
+  for (const folder of [agent.sessionsFolder, agent.archiveFolder]) yield* setAsideFiles(folder, keys);
   if (deep) yield* keptFiles(agent.sessionsFolder);
+}
+
+interface Lost {
+  transcript: KnownTranscript;
+  reason: string;
+}
+
+async function findLost(known: readonly KnownTranscript[]): Promise<Lost[]> {
+  const found = await inParallel(known, async (transcript): Promise<Lost[]> => {
+    try {
+      const damage = await findDamage(transcript.path, transcript.expected);
+      return damage === undefined ? [] : [{ transcript, reason: damage.reason }];
+    } catch (error) {
+      // `lookAtEnds` reports files that cannot be opened.
+      if (error instanceof HoldfastError) return [];
+      throw error;
+    }
+  });
+  return found.flat();
+}
+
+function lostContent(agent: AgentHandle, transcript: KnownTranscript, reason: string): Diagnosis {
+  const { path, key } = transcript;
+  return {
+    severity: "error",
+    message: `Part of this conversation is lost: ${reason}. Restore the file from a backup if you have one`,
+    key,
+    path,
+    fix: "set the damaged file aside and copy the readable part into a new one, with a notice",
+    repair: async () => await rebuild(agent, transcript),
+    lostFrom: path,
+  };
+}
+
+/** A damaged file that was set aside, or the marker of a missing one. */
+const SET_ASIDE = /^(.+\.jsonl)\.damaged-[^/]*(?<!\.acknowledged)$/;
+
+/** A loss is reported until a person acknowledges it. */
+async function* setAsideFiles(folder: string, keys: ReadonlyMap<string, string>): AsyncGenerator<Diagnosis> {
+  for (const name of await listFiles(folder)) {
+    const transcript = SET_ASIDE.exec(name)?.[1];
+    if (transcript === undefined) continue;
+    const path = join(folder, name);
+    const lostFrom = join(folder, transcript);
+    const what = (await fileSize(path)) === 0 ? "Its file was missing or empty" : "This is the damaged file";
+    yield {
+      severity: "error",
+      message: `Part of a conversation was lost. ${what}. To stop this report: holdfast doctor --acknowledge ${name}`,
+      path,
+      key: keys.get(lostFrom),
+      lostFrom,
+      acknowledge: async () => {
+        await rename(path, `${path}.acknowledged`);
+        await syncFolder(dirname(path));
+      },
+    };
+  }
 }
 
 interface Damage {
   message: string;
-  /** Missing: a person has to decide. */
-  fix?: string;
+  /** Undefined if a person has to decide. */
+  fix?: string | undefined;
 }
 
 async function lookAtEnds(path: string): Promise<{ path: string; damage: Damage | undefined }> {
@@ -39,16 +111,16 @@ async function lookAtEnds(path: string): Promise<{ path: string; damage: Damage 
     return { path, damage: (await looksWhole(path)) ? undefined : damageOf(await readTail(path, 1)) };
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
-    // Gone since the folder was listed.
+    // The file may be gone by now.
     return { path, damage: error.kind === "not-found" ? undefined : { message: errorMessage(error) } };
   }
 }
 
-/** More than any header has. */
+/** Longer than any header. */
 const HEAD_BYTES = 4096;
 const NEWLINE = 0x0a;
 
-/** What nearly every transcript is: a header at the beginning, a newline at the end. Two small reads. */
+/** True if the file starts with a header and ends with a newline, as nearly all do. Two small reads. */
 async function looksWhole(path: string): Promise<boolean> {
   await using handle = await openForReading(path);
   const { size } = await handle.stat();
@@ -66,13 +138,12 @@ async function looksWhole(path: string): Promise<boolean> {
 
 function damageOf({ header, entries, tornBytes, problemCount }: TranscriptTail): Damage | undefined {
   const isGarbage = header === undefined && entries.length === 0 && problemCount > 0;
-  if (isGarbage)
-    return { message: "Holds no readable line of a transcript. Restore it from a backup, or move it away" };
+  if (isGarbage) return { message: "Has no readable line. Restore it from a backup, or move it away" };
   if (header !== undefined && header.version > TRANSCRIPT_VERSION) {
     return { message: `Has format version ${header.version}, newer than ${TRANSCRIPT_VERSION}. Update Holdfast` };
   }
   if (tornBytes > 0) return { message: `Ends in ${tornBytes} bytes of an unfinished line`, fix: "set them aside" };
-  if (header === undefined) return { message: "Has no header", fix: "write it again with one; the original is kept" };
+  if (header === undefined) return { message: "Has no header", fix: "rewrite it with one and keep the original" };
   return undefined;
 }
 
@@ -81,13 +152,14 @@ async function isBeingWritten(agent: AgentHandle, key: string | undefined): Prom
 }
 
 function damaged(agent: AgentHandle, path: string, key: string | undefined, { message, fix }: Damage): Diagnosis {
-  const finding = { severity: "error" as const, message, path, ...(key === undefined ? {} : { key }) };
-  if (fix === undefined) return { finding };
+  const diagnosis = { severity: "error", message, path, key } as const;
+  if (fix === undefined) return diagnosis;
   const { clock, durability } = agent;
   return {
-    finding: { ...finding, fix },
-    // Opening it for writing mends it: the next turn would do the same.
-    mend: async () => {
+    ...diagnosis,
+    fix,
+    // Opening the log repairs it, as the next turn would.
+    repair: async () => {
       if (key === undefined) return await (await openTranscriptLog({ path, clock, durability })).close();
       await withSessionLease(agent, key, {}, async (held) => {
         const fence = async (): Promise<void> => await held.fence();
@@ -97,26 +169,83 @@ function damaged(agent: AgentHandle, path: string, key: string | undefined, { me
   };
 }
 
-/** So many lines of one file are told; the rest are counted. */
-const TOLD_LINES = 20;
+/** Bad lines that are listed per file; the rest are counted. */
+const MAX_LISTED = 20;
 
 async function* badLines(path: string, key: string | undefined): AsyncGenerator<Diagnosis> {
   const reading = readTranscript(path);
   for await (const _item of reading);
   const { problems, problemCount } = reading.report;
-  const about = { severity: "warning" as const, path, ...(key === undefined ? {} : { key }) };
-  for (const { line, reason } of problems.slice(0, TOLD_LINES)) {
-    yield { finding: { ...about, message: `Line ${line}: ${reason}. The line is kept, and readers pass over it` } };
+  const about = { severity: "warning" as const, path, key };
+  for (const { line, reason } of problems.slice(0, MAX_LISTED)) {
+    yield { ...about, message: `Line ${line}: ${reason}. The line is kept, and readers skip it` };
   }
-  if (problemCount > TOLD_LINES)
-    yield { finding: { ...about, message: `${problemCount - TOLD_LINES} more such lines` } };
+  if (problemCount > MAX_LISTED) yield { ...about, message: `${problemCount - MAX_LISTED} more such lines` };
 }
 
-const KEPT = /\.(?:bak\.|torn-|corrupt-|deleted\.|replaced-|unfinished-)/;
+const KEPT = /\.(?:bak\.|torn-|corrupt-|deleted\.|replaced-|unfinished-|damaged-.*\.acknowledged$)/;
 
-/** What was set aside at some time: whoever needs it knows where it is. */
+/** Files that earlier repairs set aside. */
 async function* keptFiles(folder: string): AsyncGenerator<Diagnosis> {
-  for (const { name } of (await listFolder(folder)).filter((item) => item.isFile() && KEPT.test(item.name))) {
-    yield { finding: { severity: "info", message: "Kept from an earlier change", path: join(folder, name) } };
+  for (const name of (await listFiles(folder)).filter((file) => KEPT.test(file))) {
+    yield { severity: "info", message: "Kept from an earlier change", path: join(folder, name) };
   }
+}
+
+/** A transcript that a window names, in the store or in the archive, with its expected content. */
+interface KnownTranscript extends TranscriptPlace {
+  key: string;
+  sessionId: string;
+  /** The session is in the archive, so it has no writer. */
+  isArchived: boolean;
+}
+
+async function knownTranscripts(agent: AgentHandle): Promise<KnownTranscript[]> {
+  const { sessions } = await agent.store.list({ fields: ["sessionFile", "systemSent", "transcriptEnd"] });
+  const entries = new Map(sessions.map(({ key, entry }) => [key, entry]));
+  const { records } = await readManifests(agent);
+  const windows = [
+    ...(await allWindows(agent)).map((window) => ({ window, entry: entries.get(window.key), isArchived: false })),
+    ...records.flatMap(({ windows: archived, entry }) =>
+      archived.map((window) => ({ window, entry, isArchived: true })),
+    ),
+  ];
+  const known = await inParallel(windows, async (one) => await locate(agent, one));
+  // After an interrupted move a session is in both lists: the first one counts.
+  const byPath = new Map<string, KnownTranscript>();
+  for (const transcript of known.flat()) if (!byPath.has(transcript.path)) byPath.set(transcript.path, transcript);
+  return [...byPath.values()];
+}
+
+async function locate(
+  agent: AgentHandle,
+  { window, entry, isArchived }: { window: Window; entry: SessionEntry | undefined; isArchived: boolean },
+): Promise<KnownTranscript[]> {
+  const name = windowFile(window);
+  if (name === undefined) return [];
+  const { key, sessionId } = window;
+  const folders = [agent.sessionsFolder, agent.archiveFolder];
+  const inOrder = isArchived || window.archive !== undefined ? folders.toReversed() : folders;
+  const paths = inOrder.map((folder) => join(folder, name));
+  const path = (await fileExists(paths[0] ?? "")) || !(await fileExists(paths[1] ?? "")) ? paths[0] : paths[1];
+  return path === undefined ? [] : [{ key, sessionId, path, expected: expectedOfWindow(window, entry), isArchived }];
+}
+
+/** Repairs as the next turn would: sets the damaged file aside and keeps the readable part with a notice. */
+async function rebuild(agent: AgentHandle, transcript: KnownTranscript): Promise<void> {
+  const { path, key, expected, isArchived } = transcript;
+  const { clock, durability, logger } = agent;
+  const onProblem = (problem: object): void => logger.warn("transcript problem", { file: basename(path), ...problem });
+  const common = { path, clock, durability, expected, onProblem };
+  const isMissing = async (): Promise<boolean> => (await findDamage(path, expected))?.kind === "missing";
+  if (isArchived) {
+    if (await isMissing()) await createMissingTranscript(agent, transcript, expected);
+    else await (await openTranscriptLog(common)).close();
+    return;
+  }
+  await withSessionLease(agent, key, {}, async (held) => {
+    if (await isMissing()) return await createMissingTranscript(agent, transcript, expected);
+    const fence = async (): Promise<void> => await held.fence();
+    await (await openTranscriptLog({ ...common, fence, epoch: held.lease.epoch })).close();
+  });
 }

@@ -1,5 +1,5 @@
 /** Windows without their transcripts, and transcripts without a window. */
-import { chmod, mkdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY, examine, only, soundHome } from "../../test/support/doctor-checks.ts";
@@ -10,7 +10,7 @@ import { fileExists } from "../base/files.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
 import { runDoctor } from "./run-doctor.ts";
 
-describe.each(STORE_KINDS)("doctor looks at windows on %s", (kind) => {
+describe.each(STORE_KINDS)("windows on %s", (kind) => {
   it("archives a transcript that a crash left between the two phases of a reset", async () => {
     await using home = await soundHome(kind);
     const orphan = await home.use(async (agent) => {
@@ -40,7 +40,7 @@ describe.each(STORE_KINDS)("doctor looks at windows on %s", (kind) => {
     });
   });
 
-  it("makes a session for conversations that have none", async () => {
+  it("creates sessions for conversations without one", async () => {
     await using home = await soundHome(kind);
     await home.use(async (agent) => void (await agent.store.delete(KEY)));
     const path = join(home.layout.sessionsFolder, "abcdef12-3456.jsonl");
@@ -56,16 +56,7 @@ describe.each(STORE_KINDS)("doctor looks at windows on %s", (kind) => {
     });
   });
 
-  it("reports a window whose transcript is missing, and cannot help", async () => {
-    await using home = await soundHome(kind);
-    await rm(join(home.layout.sessionsFolder, `${home.sessionIds[0]}.jsonl`));
-    const report = await home.doctor({ fix: true });
-    expect(only(report, "windows")).toMatchObject({ severity: "error", key: KEY });
-    expect(only(report, "windows").fix).toBeUndefined();
-    expect(report.ok).toBe(false);
-  });
-
-  it("brings a transcript back that lies in the archive although its window is in use", async () => {
+  it("moves the transcript of an open window back from the archive", async () => {
     await using home = await soundHome(kind);
     const name = `${home.sessionIds[0]}.jsonl`;
     await mkdir(home.layout.archiveFolder, { mode: 0o700 });
@@ -74,14 +65,14 @@ describe.each(STORE_KINDS)("doctor looks at windows on %s", (kind) => {
     expect(await fileExists(join(home.layout.sessionsFolder, name))).toBe(true);
   });
 
-  it("brings back a session of which only windows are left", async () => {
+  it("restores a session from its windows", async () => {
     await using home = await soundHome(kind);
     await home.use(async ({ store }) => {
       const [window] = (await store.delete(KEY))?.windows ?? [];
       if (window !== undefined) await store.putWindow({ ...window, closedAt: window.openedAt });
     });
     const found = await home.doctor();
-    expect(only(found, "windows")).toMatchObject({ key: KEY, message: "Windows of a session that is not there" });
+    expect(only(found, "windows")).toMatchObject({ key: KEY, message: "Windows of a session that does not exist" });
     expect(await home.doctor({ fix: true })).toMatchObject({ ok: true });
     expect(await home.doctor({ fix: true })).toMatchObject({ ok: true, fixed: 0 });
     await home.use(async ({ store }) => {
@@ -90,7 +81,7 @@ describe.each(STORE_KINDS)("doctor looks at windows on %s", (kind) => {
     });
   });
 
-  it("does not take a transcript for an orphan while its window may still be opening", async () => {
+  it("ignores young transcripts, whose window may still be opening", async () => {
     await using home = await soundHome(kind);
     const path = join(home.layout.sessionsFolder, "opening.jsonl");
     await writeLines(path, [{ ...HEADER, id: "opening" }]);
@@ -100,7 +91,7 @@ describe.each(STORE_KINDS)("doctor looks at windows on %s", (kind) => {
     expect(await home.doctor({ fix: true })).toMatchObject({ fixed: 1 });
   });
 
-  it("names transcripts of the current window by what the entry says", async () => {
+  it("finds the current transcript by the entry", async () => {
     await using home = await soundHome(kind);
     await home.use(async (agent) => {
       const entry = await agent.store.get(KEY);

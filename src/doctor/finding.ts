@@ -1,27 +1,28 @@
 /**
- * What the checks find. A check only looks; what it yields says what is wrong and, where that is
- * safe without asking anybody, brings the way to mend it. Mending never deletes data: what is
- * damaged is set aside, what lies in the wrong place is moved.
+ * The findings of the checks. A check only reads; a finding that is safe to repair without asking carries the repair.
+ * Repairs never delete data: damaged files are set aside, misplaced files are moved.
  */
-
-/** `info` is worth knowing and no problem. */
-type Severity = "info" | "warning" | "error";
+import type { Clock } from "../base/clock.ts";
+import type { AgentLayout } from "../config/layout.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import type { StoreRepair } from "../store/store-repair.ts";
 
 export interface Finding {
   /** The check that found it, for programs. */
   check: CheckName;
-  severity: Severity;
+  /** `info` is not a problem. */
+  severity: "info" | "warning" | "error";
   message: string;
-  /** Missing for what concerns no single agent. */
-  agent?: string;
-  path?: string;
-  key?: string;
-  /** What `--fix` does about it. Missing: a person has to decide. */
-  fix?: string;
-  /** Set when it was tried. */
-  fixed?: boolean;
-  /** Why mending failed. */
-  failure?: string;
+  /** Undefined if it concerns no single agent. */
+  agent?: string | undefined;
+  path?: string | undefined;
+  key?: string | undefined;
+  /** What `--fix` does about it. Undefined if a person has to decide. */
+  fix?: string | undefined;
+  /** Set when a repair was tried. */
+  fixed?: boolean | undefined;
+  /** Why the repair failed. */
+  failure?: string | undefined;
 }
 
 export type CheckName =
@@ -31,7 +32,7 @@ export type CheckName =
   | "locks"
   | "gateway"
   | "channels"
-  | "pending"
+  | "indexes"
   | "store"
   | "keys"
   | "view"
@@ -42,16 +43,29 @@ export type CheckName =
   | "orphans"
   | "transcripts";
 
-export interface Diagnosis {
-  finding: Omit<Finding, "check" | "agent">;
-  /** Present exactly when the finding says what `--fix` does. */
-  mend?: () => Promise<void>;
+export interface Diagnosis extends Omit<Finding, "check" | "agent" | "fixed" | "failure"> {
+  /** Present exactly when `fix` is. */
+  repair?: (() => Promise<void>) | undefined;
+  /** The transcript that lost data, for findings that a person can acknowledge. */
+  lostFrom?: string | undefined;
+  /** Ends the report of a loss that cannot be repaired. */
+  acknowledge?: (() => Promise<void>) | undefined;
 }
-
-/** Runs lazily: what is mended while it is suspended must not confuse it. */
-export type Check = AsyncIterable<Diagnosis>;
 
 /** Whether something is still wrong after the run. */
 export function isOpenProblem({ severity, fixed }: Finding): boolean {
   return severity !== "info" && fixed !== true;
+}
+
+/** One agent as the checks see it, even if its store cannot be opened. */
+export interface AgentScope {
+  agentId: string;
+  mainKey: string;
+  layout: AgentLayout;
+  repair: StoreRepair;
+  /** Opens the store, which must exist and be sound. The caller closes it. */
+  open(): Promise<AgentHandle>;
+  clock: Clock;
+  /** Read every line of every transcript. */
+  deep: boolean;
 }

@@ -15,13 +15,13 @@ import { fileExists } from "../base/files.ts";
 const SET_ASIDE: [FaultPoint, number][] = [1, 2, 3].map((occurrence) => ["doctor.set-aside", occurrence]);
 const BEFORE_RENAME: [FaultPoint, number][] = [["file.temp-synced", 1]];
 
-describe.each(STORE_KINDS)("a rebuild that is killed on the way, on %s", (kind) => {
+describe.each(STORE_KINDS)("a killed rebuild on %s", (kind) => {
   const steps: [FaultPoint, number][] = [
     ["doctor.rebuilt", 1],
     ...(kind === "sqlite" ? SET_ASIDE : BEFORE_RENAME),
     ["doctor.replaced", 1],
   ];
-  it.each(steps)("at %s (%i) is done by the next run", async (point, occurrence) => {
+  it.each(steps)("at %s (%i) is finished by the next run", async (point, occurrence) => {
     await using home = await doctorHome(kind);
     const before = await fill(home, 3);
     await truncate(kind === "sqlite" ? home.layout.database : home.layout.sessionsFile, 100);
@@ -38,10 +38,10 @@ describe.each(STORE_KINDS)("a rebuild that is killed on the way, on %s", (kind) 
   });
 });
 
-describe.each(STORE_KINDS)("a folder of OpenClaw, with the store %s", (kind) => {
+describe.each(STORE_KINDS)("an OpenClaw folder with the %s store", (kind) => {
   const FIXTURE = fileURLToPath(new URL("../../test/fixtures/openclaw/v2026.1.30/after-rpc", import.meta.url));
 
-  it("is taken into use with every conversation in it", async () => {
+  it("is adopted with every conversation", async () => {
     await using folder = await temporaryFolder();
     const home = openHome(folder.path, kind);
     await mkdir(home.layout.root, { recursive: true });

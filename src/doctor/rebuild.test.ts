@@ -1,4 +1,4 @@
-/** Stores that were damaged or lost, built again from what is left. */
+/** Rebuilding damaged and lost stores. */
 import { open, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ describe("rebuilding a lost sqlite store", () => {
     }
   });
 
-  it("takes over what a damaged database still yields, with queued messages and hand-offs", async () => {
+  it("keeps the readable part of a damaged database, with queued messages and hand-offs", async () => {
     await using home = await doctorHome("sqlite");
     await fill(home, 3);
     const address = { channel: "telegram", accountId: "default", chatId: "1", messageId: "1" };
@@ -40,7 +40,7 @@ describe("rebuilding a lost sqlite store", () => {
       await store.inbox.admit({ key: "agent:main:telegram:dm:1", address, payload: { text: "hi" }, receivedAt });
       for (const key of ["one", "two", "one"]) await store.handoffs.update(key, (state) => [...asList(state), key]);
     });
-    // One that is damaged itself is still there for whoever makes it anew.
+    // A damaged view is kept beside the new one.
     tearHandoff(home.layout.database, "agent:main:two");
     const handoffs = await home.use(async ({ store }) => await store.handoffs.list());
     const before = await snapshot(home, { withState: true });
@@ -64,7 +64,7 @@ describe("rebuilding a lost sqlite store", () => {
     ["empty", async (path: string) => await truncate(path, 0)],
     ["cut off", async (path: string) => await truncate(path, 5000)],
     ["garbage", async (path: string) => await writeFile(path, "not a database at all".repeat(500))],
-  ])("replaces a database that is %s and keeps it aside", async (_name, damage) => {
+  ])("sets a database that is %s aside and replaces it", async (_name, damage) => {
     await using home = await doctorHome("sqlite");
     const before = await fill(home, 3);
     await damage(home.layout.database);
@@ -76,7 +76,7 @@ describe("rebuilding a lost sqlite store", () => {
     expect(await readFile(join(home.layout.root, aside[0] ?? ""))).toEqual(damaged);
   });
 
-  it("takes the window that was opened after the view was written", async () => {
+  it("uses a window that was opened after the view was written", async () => {
     await using home = await doctorHome("sqlite");
     await fill(home, 1);
     const key = "agent:main:telegram:dm:0";
@@ -96,7 +96,7 @@ describe("rebuilding a lost sqlite store", () => {
     expect(windows[key]?.at(-1)).toMatchObject({ sessionId: newest });
   });
 
-  it("goes on with higher epochs, so that new lines do not look stale", async () => {
+  it("continues with higher epochs, so that new lines are not stale", async () => {
     await using home = await doctorHome("sqlite");
     const key = "agent:main:telegram:dm:0";
     await home.use(async (agent) => {
@@ -171,7 +171,7 @@ describe("rebuilding a json store", () => {
     expect(attempt.acquired && attempt.lease.epoch).toBe(4);
   });
 
-  it("takes over what is whole of a sidecar that is not", async () => {
+  it("keeps the readable part of a damaged sidecar", async () => {
     await using home = await doctorHome("json");
     const before = await fill(home, 3);
     const address = { channel: "telegram", accountId: "default", chatId: "1", messageId: "1" };

@@ -1,17 +1,14 @@
 /**
- * Puts the sessions of a lost store together again, from what is left: entries in `sessions.json`
- * and in the damaged files, windows there, and the transcripts, each of which says to which session
- * it belongs. Where two sources differ the newer one counts, and no window is left out.
+ * Rebuilds the sessions of a lost store from entries and windows in `sessions.json` and the damaged files, and from the
+ * transcripts, which name their sessions. If two sources differ, the newer one counts; no window is dropped.
  */
 import { join } from "node:path";
 import { entryForNewWindow } from "../session/entry.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
-import type { KeyOwner } from "../store/store-key.ts";
 import type { SalvagedParts, SalvagedSession } from "../store/store-repair.ts";
-import { ownKeyOrUndefined } from "./sessions-file.ts";
-import type { TranscriptSummary } from "./transcript-summary.ts";
-import { entryFile, windowFile } from "./window-file.ts";
+import { ownKeyOrUndefined, type TranscriptSummary, entryFile, windowFile } from "./session-files.ts";
+import type { KeyOwner } from "../store/store-rules.ts";
 
 export interface Remains {
   owner: KeyOwner;
@@ -20,7 +17,7 @@ export interface Remains {
   listed: ReadonlyMap<string, readonly SessionEntry[]>;
   salvaged: SalvagedParts;
   transcripts: readonly TranscriptSummary[];
-  /** Transcripts in the archive that belong to no archived session. */
+  /** Archived transcripts that belong to no archived session. */
   archived: readonly TranscriptSummary[];
 }
 
@@ -29,7 +26,7 @@ interface Draft {
   entries: SessionEntry[];
   /** By session id. */
   windows: Map<string, Window>;
-  /** When something was last said, by session id. */
+  /** Time of the last entry, by session id. */
   lastAt: Map<string, number>;
   epoch: number;
 }
@@ -75,12 +72,12 @@ function addTranscripts(drafts: Drafts, { owner, transcripts, archived }: Remain
   for (const summary of archived) {
     const key = named.get(summary.name) ?? markedKey(summary, owner);
     const draft = key === undefined ? undefined : drafts.get(key);
-    // Without its session it is found again as an archived transcript that nobody names.
+    // Without a session the archive check finds it later.
     if (draft !== undefined) addWindow(draft, summary, { archive: summary.name });
   }
 }
 
-/** The key of every file that an entry or a window names. */
+/** Session key by the file that an entry or a window names. */
 function namedFiles(drafts: Drafts): Map<string, string> {
   const named = new Map<string, string>();
   for (const { key, entries, windows } of drafts.values()) {
@@ -90,14 +87,14 @@ function namedFiles(drafts: Drafts): Map<string, string> {
   return named;
 }
 
-/** What the transcript says, if it is a key of this agent. */
+/** The key in the transcript, if it belongs to this agent. */
 export function markedKey({ mark }: TranscriptSummary, owner: KeyOwner): string | undefined {
   return mark === undefined ? undefined : ownKeyOrUndefined(mark.key, owner);
 }
 
-/** A session of its own for what nobody knows the session of. Where nothing was said, nothing is needed. */
-function freshKey({ said, sessionId }: TranscriptSummary, owner: KeyOwner, drafts: Drafts): string | undefined {
-  return said ? recoveredKey(sessionId, owner, (key) => drafts.has(key)) : undefined;
+/** A new session for a transcript whose session is unknown; not needed if it has no messages. */
+function freshKey({ hasMessages, sessionId }: TranscriptSummary, owner: KeyOwner, drafts: Drafts): string | undefined {
+  return hasMessages ? recoveredKey(sessionId, owner, (key) => drafts.has(key)) : undefined;
 }
 
 export function recoveredKey(
@@ -133,7 +130,7 @@ function finish(draft: Draft, sessionsFolder: string): SalvagedSession[] {
   return [{ key: draft.key, entry, windows: [...closed, ...current], epoch: draft.epoch }];
 }
 
-/** As far as anybody knows, a window was open until the next one was. */
+/** Without a known end, a window was open until the next one. */
 function closeWindow(window: Window, next: Window | undefined, lastAt: ReadonlyMap<string, number>): Window {
   const closedAt = Math.max(window.openedAt, lastAt.get(window.sessionId) ?? 0, next?.openedAt ?? 0);
   return { closedAt, ...window };
@@ -143,11 +140,11 @@ function asCurrent({ closedAt: _closedAt, archive: _archive, ...window }: Window
   return window;
 }
 
-/** Known only from an entry: another tool made it, or its transcript is gone. */
+/** A window that is known only from an entry: another tool made it, or its transcript is gone. */
 function windowOfEntry(key: string, entry: SessionEntry): Window {
-  const transcript = entryFile(entry);
-  const named = entry.sessionFile === undefined || transcript === undefined ? {} : { transcript };
-  return { key, sessionId: entry.sessionId, openedAt: entry.updatedAt, reason: "restore", ...named };
+  const { sessionId, updatedAt: openedAt } = entry;
+  const transcript = entry.sessionFile === undefined ? undefined : entryFile(entry);
+  return { key, sessionId, openedAt, reason: "restore", transcript };
 }
 
 /** The newest entry, unless a window was opened after it was written. */
@@ -164,7 +161,7 @@ function currentEntry({ entries, windows, lastAt }: Draft, sessionsFolder: strin
   return entryForNewWindow(known, { sessionId: newest.sessionId, sessionFile: join(sessionsFolder, file), now });
 }
 
-/** A label names one session: the one that was used last keeps it. */
+/** A label is unique: the session used last keeps it. */
 function withUniqueLabels(sessions: readonly SalvagedSession[]): SalvagedSession[] {
   const newestFirst = sessions.toSorted((a, b) => b.entry.updatedAt - a.entry.updatedAt);
   const taken = new Set<string>();

@@ -1,4 +1,4 @@
-/** Doctor on a home as a whole: what is in order, who may read it, and whose it is. */
+/** Doctor on a whole home: permissions, ownership and homes without problems. */
 import { chmod, mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { STORE_KINDS } from "../../test/support/test-agent.ts";
 import { claudeLayout } from "../config/layout.ts";
 
 describe.each(STORE_KINDS)("doctor on %s", (kind) => {
-  it("finds nothing wrong with what is in order, and changes nothing", async () => {
+  it("finds no problems in a sound home and changes nothing", async () => {
     await using home = await soundHome(kind);
     const before = await fingerprint(home.home);
     expect(await home.doctor({ deep: true })).toEqual({
@@ -23,7 +23,7 @@ describe.each(STORE_KINDS)("doctor on %s", (kind) => {
     expect(await fingerprint(home.home)).toBe(before);
   });
 
-  it("does not take a folder without any session for a lost store", async () => {
+  it("does not report an agent without sessions as lost", async () => {
     await using home = await doctorHome(kind);
     await mkdir(home.layout.root, { recursive: true, mode: 0o700 });
     await chmod(join(home.home, "agents"), 0o700);
@@ -44,7 +44,7 @@ describe.each(STORE_KINDS)("doctor on %s", (kind) => {
     expect(await home.doctor()).toMatchObject({ ok: true });
   });
 
-  it("looks at what is kept of Claude Code's sessions as well", async () => {
+  it("checks the files about Claude Code's sessions too", async () => {
     await using home = await soundHome(kind);
     const { root, locksFolder, archiveFolder } = claudeLayout(home.home);
     for (const folder of [root, locksFolder, archiveFolder]) await mkdir(folder, { recursive: true, mode: 0o755 });
@@ -65,7 +65,7 @@ describe.each(STORE_KINDS)("doctor on %s", (kind) => {
     expect(await home.doctor()).toMatchObject({ ok: true, findings: [] });
   });
 
-  it("reports keys that are not this agent's, and values that are no entries", async () => {
+  it("reports keys of other agents and invalid entries", async () => {
     await using home = await soundHome(kind);
     const sessions = JSON.parse(String(await readFile(home.layout.sessionsFile))) as Record<string, unknown>;
     const strange = { "agent:other:main": sessions[KEY], "agent:main:x": [], "TELEGRAM:dm:7": sessions[KEY] };

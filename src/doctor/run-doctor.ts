@@ -1,66 +1,82 @@
 /**
- * Runs every check of every agent, and mends if asked to. The order matters: what one check mends,
- * later ones rely on. A check that fails is itself a finding, and the others go on.
+ * Runs every check on the home and on every agent, and repairs if asked to. The order matters: later checks rely on the
+ * repairs of earlier ones. A check that fails becomes a finding, and the next checks still run.
  */
-import { join } from "node:path";
-import { HoldfastError, errorMessage, systemErrorCode } from "../base/errors.ts";
-import { fileExists } from "../base/files.ts";
-import { withFileLock } from "../base/lock-file.ts";
-import { agentsFolder, cacheFolder, claudeLayout } from "../config/layout.ts";
+import { basename, join, resolve } from "node:path";
 import { systemClock } from "../base/clock.ts";
-import type { DeliveryRoute } from "../store/store.ts";
-import type { AgentScope } from "./agent-scope.ts";
+import { HoldfastError, errorMessage, systemErrorCode } from "../base/errors.ts";
+import { fileExists, foldersWithin } from "../base/files.ts";
+import { withFileLock } from "../base/lock-file.ts";
+import { agentsFolder, cacheFolder, claudeLayout, searchIndexFile, type AgentLayout } from "../config/layout.ts";
 import { checkArchive } from "./check-archive.ts";
-import { checkPairing, listChannelFolders } from "./check-channels.ts";
-import { type GatewayFacts, checkGateway } from "./check-gateway.ts";
-import { checkKeys } from "./check-keys.ts";
-import { checkLeases } from "./check-leases.ts";
-import { checkLeftovers, checkLocks } from "./check-leftovers.ts";
 import { checkOrphans } from "./check-orphans.ts";
-import { checkPending } from "./check-pending.ts";
-import { checkPermissions } from "./check-permissions.ts";
-import { type QueueFacts, checkQueues } from "./check-queues.ts";
-import { checkStore } from "./check-store.ts";
+import { type QueueFacts, checkQueues, checkLeases } from "./check-queues.ts";
+import { checkStore, checkKeys, checkView } from "./check-store.ts";
 import { checkTranscripts } from "./check-transcripts.ts";
-import { checkView } from "./check-view.ts";
 import { checkWindows } from "./check-windows.ts";
-import { type Check, type CheckName, type Finding, isOpenProblem } from "./finding.ts";
+import { type CheckName, type Diagnosis, type Finding, isOpenProblem, type AgentScope } from "./finding.ts";
 import { listTranscripts } from "./folders.ts";
+import {
+  type GatewayFacts,
+  checkGateway,
+  checkIndexes,
+  checkLeftovers,
+  checkLocks,
+  checkPairing,
+  checkPermissions,
+  listChannelFolders,
+} from "./check-home.ts";
 
-export interface DoctorOptions {
+export interface DoctorOptions extends Pick<QueueFacts, "isConfigured"> {
   home: string;
-  /** Mend what can be mended. */
+  /** Run the repairs. */
   fix: boolean;
+  /** A loss that a person acknowledges: the file that a finding names, its transcript, or `all`. Optional. */
+  acknowledge?: string | undefined;
   agents: readonly AgentScope[];
-  /** Why the configuration cannot be used; then nobody knows the stores, and `agents` is empty. */
+  /** Why the configuration is invalid; then `agents` is empty, because the stores are unknown. */
   configProblem?: string | undefined;
-  /** Left out: there is none, and was none. */
-  gateway?: GatewayFacts;
-  /** Whether a gateway of this configuration would deliver there. Left out: not known. */
-  isConfigured?: (route: DeliveryRoute) => boolean;
+  /** Default: no gateway. */
+  gateway?: GatewayFacts | undefined;
 }
 
 export interface DoctorReport {
   /** No problem is left. */
   ok: boolean;
-  /** How many were mended. */
+  /** Number of repaired problems. */
   fixed: number;
   findings: Finding[];
-  checked: Checked;
-}
-
-interface Checked {
-  agents: number;
-  sessions: number;
-  transcripts: number;
+  checked: { agents: number; sessions: number; transcripts: number };
 }
 
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
-  const { home, fix, agents, configProblem, gateway = NO_GATEWAY } = options;
+  const { fix, acknowledge, agents } = options;
   const findings: Finding[] = [];
-  const checked: Checked = { agents: agents.length, sessions: 0, transcripts: 0 };
+  const checked = { agents: agents.length, sessions: 0, transcripts: 0 };
+  await examineHome(options, createExaminer(findings, { fix }));
+  for (const scope of agents) {
+    const mayChange = fix || acknowledge !== undefined;
+    const examiner = createExaminer(findings, { fix, acknowledge, agent: scope.agentId });
+    const task = async (): Promise<void> =>
+      await examineAgent(scope, { examiner, mayChange, checked, queues: queueFacts(options) });
+    // Two doctors must not repair the same agent at the same time.
+    if (mayChange) await withFileLock(join(scope.layout.root, "doctor.lock"), {}, task);
+    else await task();
+  }
+  return {
+    ok: !findings.some(isOpenProblem),
+    fixed: findings.filter(({ fixed }) => fixed === true).length,
+    findings,
+    checked,
+  };
+}
 
-  const ofHome = createTreatment(findings, { fix });
+function queueFacts({ gateway, isConfigured }: DoctorOptions): QueueFacts {
+  return { gatewayMayRun: gateway?.state === "running" || gateway?.state === "elsewhere", isConfigured };
+}
+
+async function examineHome(options: DoctorOptions, examiner: Examiner): Promise<void> {
+  const { home, agents, configProblem, gateway = { state: "none" } } = options;
   const claude = claudeLayout(home);
   const folders = [
     home,
@@ -71,124 +87,129 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     claude.archiveFolder,
     ...(await listChannelFolders(home)),
   ];
-  if (configProblem !== undefined) findings.push(invalidConfiguration(configProblem));
-  await ofHome.check("permissions", checkPermissions(folders));
-  await ofHome.check("leftovers", checkLeftovers(folders));
-  await ofHome.check("locks", checkLocks(folders));
-  await ofHome.check("gateway", checkGateway(home, gateway));
-  await ofHome.check("channels", checkPairing(home, systemClock));
+  if (configProblem !== undefined) examiner.addFailure("configuration", `${configProblem}. ${NO_AGENT_CHECKED}`);
+  await examiner.check("permissions", checkPermissions(folders));
+  const ofAgents = new Set(agents.flatMap(({ layout }) => foldersOf(layout)));
+  const ownFolders = (await foldersWithin(home)).filter((folder) => !ofAgents.has(folder));
+  await examiner.check("leftovers", checkLeftovers(ownFolders));
+  await examiner.check("locks", checkLocks(folders));
+  await examiner.check("gateway", checkGateway(home, gateway));
+  await examiner.check("channels", checkPairing(home, systemClock));
+  await examiner.check("indexes", checkIndexes([claude.index, searchIndexFile(home)]));
+}
 
-  const gatewayMayRun = gateway.state === "running" || gateway.state === "elsewhere";
-  const queues: QueueFacts = { gatewayMayRun, isConfigured: options.isConfigured };
-  for (const scope of agents) {
-    const treatment = createTreatment(findings, { fix, agent: scope.agentId });
-    await exclusively(scope, fix, async () => await examineAgent(scope, { fix, treatment, checked, queues }));
+const NO_AGENT_CHECKED = "No agent is checked until it is valid";
+
+interface AgentExamination {
+  examiner: Examiner;
+  /** Repairs or acknowledgements may change files. */
+  mayChange: boolean;
+  checked: DoctorReport["checked"];
+  queues: QueueFacts;
+}
+
+async function examineAgent(scope: AgentScope, examination: AgentExamination): Promise<void> {
+  const { examiner, checked } = examination;
+  const folders = foldersOf(scope.layout);
+  await examiner.check("permissions", checkPermissions(folders));
+  await examiner.check("leftovers", checkLeftovers(folders));
+  await examiner.check("locks", checkLocks(folders));
+  await examiner.check("store", checkStore(scope));
+  await examiner.check("keys", checkKeys(scope));
+  checked.transcripts += (await listTranscripts(scope.layout.sessionsFolder)).length;
+  await examiner.attempt("store", async () => await examineSessions(scope, examination));
+}
+
+function foldersOf({ root, sessionsFolder, archiveFolder }: AgentLayout): string[] {
+  return [root, sessionsFolder, archiveFolder];
+}
+
+async function examineSessions(scope: AgentScope, examination: AgentExamination): Promise<void> {
+  const { examiner, mayChange, checked, queues } = examination;
+  const { repair } = scope;
+  if (!(await fileExists(repair.path)) || (await repair.diagnose()) !== undefined) return;
+  using _unchanged = mayChange ? undefined : await repair.preserve?.();
+  const agent = await scope.open();
+  try {
+    await examiner.check("view", checkView(scope, agent));
+    await examiner.check("leases", checkLeases(agent));
+    await examiner.check("queues", checkQueues(agent, queues));
+    await examiner.check("archive", checkArchive(agent));
+    await examiner.check("windows", checkWindows(agent));
+    await examiner.check("orphans", checkOrphans(agent));
+    await examiner.check("transcripts", checkTranscripts(agent, scope));
+    checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
+  } finally {
+    await agent.store.close();
   }
-  return {
-    ok: !findings.some(isOpenProblem),
-    fixed: findings.filter(({ fixed }) => fixed === true).length,
-    findings,
-    checked,
-  };
 }
 
-const NO_GATEWAY: GatewayFacts = { state: "none" };
-
-function invalidConfiguration(message: string): Finding {
-  return { check: "configuration", severity: "error", message: `${message}. Until it is valid, no agent is checked` };
-}
-
-/** Two doctors must not mend the same agent at the same time. */
-async function exclusively<T>({ layout }: AgentScope, fix: boolean, task: () => Promise<T>): Promise<T> {
-  return fix ? await withFileLock(join(layout.root, "doctor.lock"), {}, task) : await task();
-}
-
-interface Treatment {
-  /** Runs a check and mends what it finds, if that is wanted. */
-  check(name: CheckName, check: Check): Promise<void>;
+interface Examiner {
+  /** Runs a check and its repairs, if wanted. The check runs lazily, so it sees the repairs of its findings. */
+  check(name: CheckName, check: AsyncIterable<Diagnosis>): Promise<void>;
   /** Runs a task whose failure is a finding. */
   attempt(name: CheckName, task: () => Promise<void>): Promise<void>;
+  addFailure(name: CheckName, message: string): void;
 }
 
-function createTreatment(findings: Finding[], { fix, agent }: { fix: boolean; agent?: string }): Treatment {
+function createExaminer(
+  findings: Finding[],
+  { fix, acknowledge, agent }: { fix: boolean; acknowledge?: string | undefined; agent?: string | undefined },
+): Examiner {
   const about = agent === undefined ? {} : { agent };
+  const addFailure = (check: CheckName, message: string): void =>
+    void findings.push({ check, ...about, severity: "error", message });
   const attempt = async (check: CheckName, task: () => Promise<void>): Promise<void> => {
     try {
       await task();
     } catch (error) {
       if (!isForeseeable(error)) throw error;
-      findings.push({ check, ...about, severity: "error", message: `This could not be checked: ${tell(error)}` });
+      addFailure(check, `The check failed: ${describe(error)}`);
     }
   };
   return {
+    addFailure,
     attempt,
     check: async (check, diagnoses) =>
       await attempt(check, async () => {
-        for await (const { finding: found, mend } of diagnoses) {
+        for await (const diagnosis of diagnoses) {
+          const { repair, lostFrom: _, acknowledge: endReport, ...found } = diagnosis;
           const finding: Finding = { check, ...about, ...found };
           findings.push(finding);
-          if (fix && mend !== undefined) Object.assign(finding, await outcomeOf(mend));
+          const isMeant = acknowledge !== undefined && isAbout(diagnosis, acknowledge);
+          if (repair !== undefined && (fix || isMeant)) Object.assign(finding, await outcomeOf(repair));
+          if (isMeant && endReport !== undefined) {
+            Object.assign(finding, { fix: ACKNOWLEDGED, ...(await outcomeOf(endReport)) });
+          }
         }
       }),
   };
 }
 
-async function outcomeOf(mend: () => Promise<void>): Promise<Pick<Finding, "fixed" | "failure">> {
+const ACKNOWLEDGED = "acknowledged; the file is kept with .acknowledged at the end of its name";
+
+function isAbout({ lostFrom, path: own }: Diagnosis, named: string): boolean {
+  if (lostFrom === undefined) return false;
+  const paths = [lostFrom, own ?? lostFrom];
+  return named === "all" || paths.some((path) => path === resolve(named) || basename(path) === named);
+}
+
+async function outcomeOf(repair: () => Promise<void>): Promise<Pick<Finding, "fixed" | "failure">> {
   try {
-    await mend();
+    await repair();
     return { fixed: true };
   } catch (error) {
     if (!isForeseeable(error)) throw error;
-    return { fixed: false, failure: tell(error) };
+    return { fixed: false, failure: describe(error) };
   }
 }
 
-/** What a disk, another process or damaged data can cause. Everything else is a defect. */
+/** Errors of the disk, other processes or damaged data. Any other error is a bug. */
 function isForeseeable(error: unknown): boolean {
   return error instanceof HoldfastError || systemErrorCode(error) !== undefined;
 }
 
-function tell(error: unknown): string {
+function describe(error: unknown): string {
   const hint = error instanceof HoldfastError ? error.hint : undefined;
   return hint === undefined ? errorMessage(error) : `${errorMessage(error)}. ${hint}`;
-}
-
-interface Run {
-  fix: boolean;
-  treatment: Treatment;
-  checked: Checked;
-  queues: QueueFacts;
-}
-
-async function examineAgent(scope: AgentScope, run: Run): Promise<void> {
-  const { layout } = scope;
-  const { treatment, checked, queues } = run;
-  const folders = [layout.root, layout.sessionsFolder, layout.archiveFolder];
-  await treatment.check("permissions", checkPermissions(folders));
-  await treatment.check("leftovers", checkLeftovers(folders));
-  await treatment.check("locks", checkLocks(folders));
-  await treatment.check("pending", checkPending(scope, queues));
-  await treatment.check("store", checkStore(scope));
-  await treatment.check("keys", checkKeys(scope));
-  checked.transcripts += (await listTranscripts(layout.sessionsFolder)).length;
-  await treatment.attempt("store", async () => await examineSessions(scope, run));
-}
-
-async function examineSessions(scope: AgentScope, { fix, treatment, checked, queues }: Run): Promise<void> {
-  const { repair } = scope;
-  if (!(await fileExists(repair.path)) || (await repair.diagnose()) !== undefined) return;
-  using _unchanged = fix ? undefined : await repair.preserve?.();
-  const agent = await scope.open();
-  try {
-    await treatment.check("view", checkView(scope, agent));
-    await treatment.check("leases", checkLeases(agent));
-    await treatment.check("queues", checkQueues(agent, queues));
-    await treatment.check("archive", checkArchive(agent));
-    await treatment.check("windows", checkWindows(agent));
-    await treatment.check("orphans", checkOrphans(agent));
-    await treatment.check("transcripts", checkTranscripts(agent, scope));
-    checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
-  } finally {
-    await agent.store.close();
-  }
 }

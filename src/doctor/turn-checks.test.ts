@@ -1,19 +1,16 @@
 /** What doctor knows of gateways, channels and messages on their way. */
-import { chmod, mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { type DoctorHome, doctorHome, fingerprint, say } from "../../test/support/doctor-home.ts";
+import { type DoctorHome, doctorHome, say } from "../../test/support/doctor-home.ts";
 import { runStoreChild } from "../../test/support/run-store-child.ts";
 import { STORE_KINDS } from "../../test/support/test-agent.ts";
 import { createTestClock } from "../../test/support/test-clock.ts";
-import { silentLogger } from "../base/log.ts";
 import { createPairingStore } from "../channels/pairing-store.ts";
 import { channelsFolder, gatewayLayout } from "../config/layout.ts";
-import { openPendingDatabase } from "../turn/body/pending-database.ts";
-import { createSystemEvents } from "../turn/body/system-events.ts";
-import { deliveryLeaseKey } from "../store/lease-key.ts";
 import { type DoctorOptions, type DoctorReport, runDoctor } from "./run-doctor.ts";
+import { GIVEN_UP_NOTE } from "../store/queues.ts";
+import { deliveryLeaseKey } from "../store/store-rules.ts";
 
 const KEY = "agent:main:telegram:dm:7";
 const HOUR = 3_600_000;
@@ -23,74 +20,8 @@ async function examine(home: DoctorHome, more: Partial<DoctorOptions> = {}): Pro
   return await runDoctor({ home: home.home, fix: false, agents: [await home.scope()], ...more });
 }
 
-async function makePending({ layout, clock }: DoctorHome): Promise<void> {
-  const database = await openPendingDatabase({ path: layout.pending, clock, logger: silentLogger });
-  const events = createSystemEvents({ database, now: () => clock.now() });
-  for (let at = 0; at < 200; at++) await events.enqueueSystemEvent(KEY, `event ${at} ${"x".repeat(100)}`);
-  database.close();
-}
-
-describe("the file of what waits for the next turns", () => {
-  it("is left as it is when it is in order", async () => {
-    await using home = await doctorHome("sqlite");
-    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
-    await makePending(home);
-    const before = await fingerprint(home.layout.root);
-    expect(await examine(home)).toMatchObject({ ok: true, findings: [] });
-    expect(await examine(home, { fix: true })).toMatchObject({ ok: true, findings: [] });
-    expect(await fingerprint(home.layout.root)).toBe(before);
-  });
-
-  it("is left alone when somebody has only just begun it", async () => {
-    await using home = await doctorHome("sqlite");
-    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
-    const begun = new DatabaseSync(home.layout.pending);
-    begun.exec("PRAGMA journal_mode = WAL");
-    begun.close();
-    await chmod(home.layout.pending, 0o600);
-    expect(await examine(home)).toMatchObject({ ok: true, findings: [] });
-    await makePending(home);
-  });
-
-  it.each([
-    ["no database", async (path: string) => await writeFile(path, "no database at all".repeat(100))],
-    [
-      "damaged pages",
-      async (path: string) => {
-        const bytes = await readFile(path);
-        bytes.fill(0xa5, 4096, 4096 * 3);
-        await writeFile(path, bytes);
-      },
-    ],
-  ])("is set aside when it is damaged: %s", async (_how, damage) => {
-    await using home = await doctorHome("sqlite");
-    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
-    await makePending(home);
-    await damage(home.layout.pending);
-    const found = await examine(home);
-    expect(found.findings).toMatchObject([{ check: "pending", severity: "error", path: home.layout.pending }]);
-    const held = await examine(home, { fix: true, gateway: { state: "running" } });
-    expect(held.findings[0]).not.toHaveProperty("fix");
-    expect(await examine(home, { fix: true })).toMatchObject({ ok: true, fixed: 1 });
-    expect((await readdir(home.layout.root)).some((name) => /^pending\.sqlite\..*damaged/.test(name))).toBe(true);
-    expect(await examine(home)).toMatchObject({ ok: true, findings: [] });
-    await makePending(home);
-  });
-
-  it("of a later version is left to a person", async () => {
-    await using home = await doctorHome("sqlite");
-    await home.use(async (agent) => void (await say(agent, KEY, "hello")));
-    const { layout, clock } = home;
-    const database = await openPendingDatabase({ path: layout.pending, clock, logger: silentLogger });
-    database.run("PRAGMA user_version = 99");
-    database.close();
-    const { findings } = await examine(home, { fix: true });
-    expect(findings).toMatchObject([{ check: "pending", message: expect.stringContaining("Update Holdfast") }]);
-  });
-});
-
-describe("what a gateway leaves", () => {
-  it("is a note that is removed once its process has ended, and a token that must be one", async () => {
+describe("the gateway's files", () => {
+  it("removes the runtime file of a dead process and checks the token", async () => {
     await using home = await doctorHome("sqlite");
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const { runtimeFile, tokenFile } = gatewayLayout(home.home);
@@ -148,8 +79,8 @@ describe("channels", () => {
 const target = (channel: string) => ({ channel, accountId: "default", to: "7" });
 const isConfigured = ({ channel }: { channel: string }) => channel === "telegram";
 
-describe.each(STORE_KINDS)("messages on their way in a %s store", (kind) => {
-  it("are told of when nobody will deal with them", async () => {
+describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
+  it("are reported when no gateway handles them", async () => {
     await using home = await doctorHome(kind);
     await home.use(async (agent) => {
       await say(agent, KEY, "hello");
@@ -170,7 +101,7 @@ describe.each(STORE_KINDS)("messages on their way in a %s store", (kind) => {
     const { findings, ok } = await examine(home, { isConfigured });
     expect(ok).toBe(false);
     expect(findings.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
-      "warning: 2 messages wait for an answer, the oldest for 3 hours, and no gateway runs: `holdfast gateway` starts one",
+      "warning: 2 messages wait for an answer, the oldest for 3 hours, and no gateway runs. Start it with `holdfast gateway`",
       "warning: 1 reply waits for discord (account default), which is not configured, the oldest for 3 hours",
       String.raw`info: 1 reply could not be delivered, the oldest 3 hours ago; the newest: blocked by \u001b[31m the person`,
     ]);
@@ -178,7 +109,31 @@ describe.each(STORE_KINDS)("messages on their way in a %s store", (kind) => {
     expect(running).toMatchObject({ ok: true, findings: [{ severity: "info" }] });
   });
 
-  it("have a lease for their delivery that a dead process does not keep", async () => {
+  it("are counted when they were given up", async () => {
+    await using home = await doctorHome(kind);
+    await home.use(async ({ store }) => {
+      const address = { channel: "telegram", accountId: "default", chatId: "7", messageId: "1" };
+      const { item } = await store.inbox.admit({ key: KEY, address, payload: {}, receivedAt: home.clock.now() });
+      const attempt = await store.leases.acquire(KEY, { ttlMs: 1000 });
+      if (!attempt.acquired) throw new Error("The lease is held");
+      await store.inbox.claim(attempt.lease);
+      await store.inbox.finish(attempt.lease, [item.id], [], { note: GIVEN_UP_NOTE, release: true });
+    });
+    home.clock.advance(2 * HOUR);
+    expect(await examine(home)).toMatchObject({
+      ok: false,
+      findings: [
+        {
+          check: "queues",
+          severity: "warning",
+          key: KEY,
+          message: `1 message was given up, the newest 2 hours ago; \`holdfast history ${KEY}\` shows why`,
+        },
+      ],
+    });
+  });
+
+  it("have a delivery lease that a dead process does not keep", async () => {
     await using home = await doctorHome(kind);
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const route = { channel: "telegram", accountId: "default" };

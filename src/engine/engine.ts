@@ -1,15 +1,14 @@
 /**
- * The contract of everything that can answer a turn. An engine reads the conversation it is given
- * and yields events until it is done; it does not write transcripts and does not deliver replies.
+ * The contract of every engine. An engine reads the conversation it is given and yields events until the
+ * turn is over. It does not write transcripts and does not deliver replies.
  *
- * - `message` events are what was said, whole and in order: each is on disk before the engine is asked
- *   for the next event. Texts in `text` events are the same words earlier, for whoever watches.
- * - A failure is a HoldfastError whose kind says whether trying again can help. Nothing else is thrown
- *   on purpose.
- * - When the signal is aborted the engine ends soon and without an error; what it had said by then
- *   comes as a last `message` with stop reason `aborted`, if it was anything.
- * - A turn may be run again after a crash, with what it had said in the context. A tool call without a
- *   result in the context was cut short there.
+ * - `message` events hold complete messages in order. Each is on disk before the engine is asked for the
+ *   next event. `text` events carry the same words earlier, for live display.
+ * - A failure is a HoldfastError whose kind says whether a retry can help.
+ * - After an abort the engine ends soon, without an error. If it had said anything, the last `message`
+ *   has the stop reason `aborted`.
+ * - A turn may run again after a crash, with its earlier messages in the context. A tool call that has no
+ *   result there was interrupted.
  */
 import type { EngineName } from "../config/config.ts";
 import type { AssistantMessage, ToolResultMessage, TranscriptMessage } from "../transcript/entries.ts";
@@ -17,27 +16,27 @@ import type { AssistantMessage, ToolResultMessage, TranscriptMessage } from "../
 export interface Engine {
   readonly name: EngineName;
   /**
-   * The engine has the conversation in a place of its own and shortens it itself (Claude Code). Then
-   * `context` is what Holdfast knows of it, used only where the engine's own copy is gone.
+   * The engine stores and compacts the conversation itself (Claude Code). `context` then holds Holdfast's
+   * copy, which is used only when the engine has lost its own.
    */
   readonly keepsConversation: boolean;
   run(turn: EngineTurn, signal: AbortSignal): AsyncIterable<EngineEvent>;
-  /** A summary that can stand for the messages. Left out: the engine shortens by itself. */
+  /** Summarizes messages for a compaction. Absent if the engine compacts on its own. */
   summarize?(request: SummaryRequest, signal: AbortSignal): Promise<string>;
   /**
-   * Puts a message into the turn that runs for the session; false: too late for it, or nobody is answered by
-   * that turn (`flush`). The mark comes back with the message's event. Left out: it cannot.
+   * Adds a message to the session's running turn. False: too late, or the turn is a `flush`. The mark comes
+   * back with the `steered` event. Optional.
    */
   steer?(sessionKey: string, text: string, mark?: SteerMark): Promise<boolean>;
-  /** Ends whatever the engine keeps running between turns. */
+  /** Stops everything that runs between turns. */
   close(): Promise<void>;
 }
 
-/** What the transcript keeps of a message beside its text. */
+/** Stored in the transcript next to the text of a steered message. */
 export interface SteerMark {
-  /** The turn that it would have been. */
+  /** The turn that this message would otherwise have started. */
   turnId: string;
-  /** What the person wrote of it. */
+  /** The part that the person wrote. */
   said: string;
 }
 
@@ -45,42 +44,42 @@ export interface EngineTurn {
   agentId: string;
   sessionKey: string;
   sessionId: string;
-  /** `flush`: nobody asked; the agent saves what it must not forget. */
+  /** `flush`: the agent saves its memory; no person asked for this turn. */
   kind: "message" | "heartbeat" | "flush";
-  /** What the person said, already in `context` as its last message of role `user`. */
+  /** The message to answer. It is also the last message of role `user` in `context`. */
   text: string;
-  /** The conversation so far, oldest first: a summary if there was a compaction, then what was kept. */
+  /** The conversation so far, oldest first. Starts with a summary if there was a compaction. */
   context: readonly TranscriptMessage[];
-  /** What the agent is told about itself: bootstrap files, skills, the occasion. */
+  /** The system prompt: bootstrap files, skills, the occasion. */
   system: string;
   /** `provider/model`, if the session or the configuration chose one. */
   model: string | undefined;
-  /** `off`, `minimal`, `low`, `medium`, `high`, `xhigh`; undefined: the engine's own. */
+  /** `off`, `minimal`, `low`, `medium`, `high` or `xhigh`. Undefined: the engine's default. */
   thinking: string | undefined;
-  /** The folder that the agent works in and that its tools are confined to. */
+  /** The agent's folder. Its tools cannot leave it. */
   workspace: string;
-  /** The conversation's id in the engine's own place, as its last `session` event said. */
+  /** The engine's own id of the conversation, from its last `session` event. */
   engineSessionId: string | undefined;
 }
 
 export type EngineEvent =
   /** The next piece of the answer. */
   | { type: "text"; text: string }
-  /** Something complete was said: an answer, a tool call, or a tool's result. */
+  /** A complete answer, tool call or tool result. */
   | { type: "message"; message: AssistantMessage | ToolResultMessage }
-  /** A message that `steer` put into the turn stands here in the conversation, as a person's. */
-  | { type: "steered"; text: string; mark?: SteerMark }
+  /** A message from `steer`, at its place in the conversation. */
+  | { type: "steered"; text: string; mark?: SteerMark | undefined }
   | { type: "tool-start"; id: string; name: string; input: unknown }
   | { type: "tool-end"; id: string; name: string; isError: boolean }
-  /** Tokens of the newest request to the model, for what fills the context; the last one counts. */
+  /** Tokens of the latest request to the model. The last event counts. */
   | { type: "usage"; usage: EngineUsage }
   | { type: "compaction"; phase: "start" }
-  | { type: "compaction"; phase: "end"; tokensBefore?: number; tokensAfter?: number }
-  /** Where the engine keeps this conversation. */
+  | { type: "compaction"; phase: "end"; tokensBefore?: number | undefined; tokensAfter?: number | undefined }
+  /** The engine's own id of this conversation. */
   | { type: "session"; id: string }
   /** A messaging tool sent this to the conversation that gets the answer. */
-  | { type: "sent"; text?: string; mediaUrls?: string[] }
-  /** Something the person has to know besides the answer. */
+  | { type: "sent"; text?: string | undefined; mediaUrls?: string[] | undefined }
+  /** A message to the person beside the answer. */
   | { type: "notice"; text: string };
 
 export interface EngineUsage {
@@ -90,13 +89,13 @@ export interface EngineUsage {
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** US dollars, for the whole turn. Left out: unknown. */
-  costUsd?: number;
+  /** US dollars for the whole turn. Undefined: unknown. */
+  costUsd?: number | undefined;
 }
 
 export interface SummaryRequest {
   messages: readonly TranscriptMessage[];
   model: string | undefined;
-  /** What the person wants kept above all. */
-  instructions?: string;
+  /** What the summary must keep, in the person's words. */
+  instructions?: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** Waits for a promise, but no longer than until the signal is aborted; then it fails with its reason. */
+/** Rejects with the signal's reason if the signal is aborted before the promise settles. */
 export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason as Error);

@@ -1,25 +1,26 @@
 /**
- * Who may speak to the gateway. It listens on the loopback interface, and yet everything can knock there:
- * other users of the machine, every page that the owner's browser shows, names that resolve to 127.0.0.1.
+ * Who may call the gateway. The loopback interface is open to other users of the machine, to every page in
+ * the owner's browser, and to names that resolve to 127.0.0.1. Therefore:
  *
- * - `Host` must name this gateway: a foreign name is DNS rebinding.
+ * - `Host` must name this gateway: another name is DNS rebinding.
  * - `Origin` must be absent or this gateway's: anything else is a page of another site.
- * - The token must be right. It is compared by hashes of one length in constant time.
+ * - The token must be right. Hashes of it are compared in constant time.
  */
 import type { IncomingMessage } from "node:http";
 import { nodeCrypto } from "../base/builtin.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { clientText } from "../rpc/protocol.ts";
 
 export type HeaderReader = (name: string) => string | undefined;
 
-/** As they came, all of them: of a header that is there twice, whoever stands between may have read the other one. */
+/** Joins repeated headers: a proxy may have read another one than we would. */
 export function headersOf(request: IncomingMessage): HeaderReader {
   return (name) => request.headersDistinct[name]?.join(", ");
 }
 
 export function checkHost(header: HeaderReader, port: number): void {
   if (ownHosts(port).has((header("host") ?? "").toLowerCase())) return;
-  throw new HoldfastError("forbidden", "host-refused", "The request names another host than this gateway", {
+  throw new HoldfastError("forbidden", "host-refused", "The Host header does not name this gateway", {
     hint: `Use http://127.0.0.1:${port}.`,
   });
 }
@@ -29,28 +30,32 @@ export function checkOrigin(header: HeaderReader, port: number): void {
   const isOwn = origin === undefined || (origin.startsWith("http://") && ownHosts(port).has(origin.slice(7)));
   const site = header("sec-fetch-site");
   if (isOwn && (site === undefined || site === "same-origin" || site === "none")) return;
-  throw new HoldfastError("forbidden", "origin-refused", "The request comes from a page of another site", {
-    hint: `Only the gateway's own page at http://127.0.0.1:${port} and programs without an origin may ask.`,
-  });
+  throw otherSite(
+    `Only the gateway's page at http://127.0.0.1:${port} and programs without an Origin header may call.`,
+  );
 }
 
-/** For what everybody may see: other sites may link to it, but neither embed it nor ask for it in a loop. */
+/** For public files: other sites may link to them, but neither embed nor fetch them. */
 export function checkVisitor(header: HeaderReader): void {
   const site = header("sec-fetch-site");
   if (site === undefined || site === "same-origin" || site === "none") return;
   if (header("sec-fetch-mode") === "navigate" && header("sec-fetch-dest") === "document") return;
-  throw new HoldfastError("forbidden", "origin-refused", "The request comes from a page of another site", {
-    hint: "Open the gateway's page itself.",
+  throw otherSite("Open the gateway's page itself.");
+}
+
+function otherSite(hint: string): HoldfastError {
+  return new HoldfastError("forbidden", "origin-refused", "The request comes from another site", { hint });
+}
+
+/** For requests that no page has a reason to send. */
+export function refuseOrigin(header: HeaderReader): void {
+  if (header("origin") === undefined && header("sec-fetch-site") === undefined) return;
+  throw new HoldfastError("forbidden", "origin-refused", "Web pages may not use this address", {
+    hint: "Only programs may.",
   });
 }
 
-/** For what no page has any reason to send. */
-export function refuseOrigin(header: HeaderReader): void {
-  if (header("origin") === undefined && header("sec-fetch-site") === undefined) return;
-  throw new HoldfastError("forbidden", "origin-refused", "No page may ask for this", { hint: "Use a program." });
-}
-
-/** Not `[::1]`: nothing of ours listens there, and what does is somebody else's. */
+/** Not `[::1]`: the gateway does not listen there. */
 function ownHosts(port: number): Set<string> {
   const names = ["127.0.0.1", "localhost"];
   return new Set(names.flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]));
@@ -58,16 +63,31 @@ function ownHosts(port: number): Set<string> {
 
 export interface TokenCheck {
   matches: (given: string | undefined) => boolean;
+  /** True for a recent mark by a client that knows the token. */
+  matchesMark: (mark: string | undefined, port: number) => boolean;
 }
+
+/** How long a mark is valid; allows for clock skew. */
+const MARK_MS = 60_000;
 
 export function createTokenCheck(token: string): TokenCheck {
-  const { createHash, timingSafeEqual } = nodeCrypto();
+  const { createHash, createHmac, timingSafeEqual } = nodeCrypto();
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const expected = digest(token);
-  return { matches: (given) => timingSafeEqual(digest(given ?? ""), expected) };
+  return {
+    matches: (given) => timingSafeEqual(digest(given ?? ""), expected),
+    matchesMark: (mark, port) => {
+      const [, at, signed] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(mark ?? "") ?? [];
+      if (at === undefined || signed === undefined || Math.abs(Date.now() - Number(at)) > MARK_MS) return false;
+      const own = createHmac("sha256", token)
+        .update(clientText(port, Number(at)))
+        .digest("hex");
+      return timingSafeEqual(digest(signed), digest(own));
+    },
+  };
 }
 
-/** From `Authorization: Bearer …` alone: a token in an address would end up in logs and histories. */
+/** Only from `Authorization: Bearer …`: a token in a URL would end up in logs and histories. */
 export function bearerToken(header: HeaderReader): string | undefined {
   return /^Bearer ([\w-]{1,512})$/i.exec(header("authorization")?.trim() ?? "")?.[1];
 }
@@ -76,9 +96,9 @@ export function tokenRefused(given: string | undefined): HoldfastError {
   return new HoldfastError(
     "forbidden",
     given === undefined ? "token-missing" : "token-wrong",
-    given === undefined ? "The gateway's token is missing" : "The token is not the gateway's",
+    given === undefined ? "No token given" : "Wrong token for this gateway",
     {
-      hint: "It is in gateway.token under $HOLDFAST_HOME; `holdfast gateway link` prints the link with it for the page.",
+      hint: "The token is in $HOLDFAST_HOME/gateway.token; `holdfast gateway link` prints a link to the page with it.",
     },
   );
 }

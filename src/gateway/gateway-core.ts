@@ -1,74 +1,72 @@
 /**
- * What the HTTP and the WebSocket side share: who asks, how often, and what is called. The method table
- * is loaded with the first call, because it brings zod along.
+ * Shared by HTTP and WebSocket: authentication, limits and calls. The method table is loaded with the
+ * first call, because it loads zod.
  */
-import { HoldfastError } from "../base/errors.ts";
+import type { Socket } from "node:net";
+import { HoldfastError, isOutOfFiles } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { answerChallenge } from "../rpc/challenge.ts";
+import { type HealthCheck, checkHealth, createCallFailures } from "../rpc/check-health.ts";
 import type { Caller, Dispatcher } from "../rpc/dispatch.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
-import { type TokenCheck, createTokenCheck, tokenRefused, tooManyRequests } from "./access.ts";
-import { type RateLimit, createRateLimit } from "./rate-limit.ts";
+import { createTokenCheck, tokenRefused, tooManyRequests } from "./access.ts";
+import { answerChallenge } from "../rpc/protocol.ts";
+import { lazy } from "../base/async.ts";
 
-export interface GatewayLimits {
-  maxBodyBytes: number;
-  requestsPerMinute: number;
-  /** Wrong tokens of one address within a minute. */
-  wrongTokensPerMinute: number;
-  maxConnections: number;
-  /** How long a new WebSocket may take to send `connect`. */
-  connectTimeoutMs: number;
-  /** How long a request may take to arrive. */
-  requestTimeoutMs: number;
-  /** Bytes that wait for a client that does not read. */
-  maxBufferedBytes: number;
-  /** Calls of one WebSocket at the same time. */
-  maxCalls: number;
-  /** How often a WebSocket is asked whether it lives. */
-  pingMs: number;
-}
-
-export const DEFAULT_LIMITS: Omit<GatewayLimits, "maxBodyBytes" | "requestsPerMinute"> = {
+export const DEFAULT_LIMITS = {
+  /** Wrong tokens from one address. */
   wrongTokensPerMinute: 10,
+  /** Trusted connections included. */
   maxConnections: 256,
-  connectTimeoutMs: 10_000,
+  /** Connections without a valid token yet. */
+  maxStrangers: 128,
+  /** Until a new WebSocket must have sent `connect`. */
+  connectTimeoutMs: 5000,
+  /** How long a request may take to arrive. */
   requestTimeoutMs: 30_000,
+  /** Bytes buffered for a client that does not read. */
   maxBufferedBytes: 4_194_304,
+  /** Concurrent calls of one WebSocket. */
   maxCalls: 64,
+  /** Interval of WebSocket pings. */
   pingMs: 30_000,
 };
+
+export type GatewayLimits = Record<keyof typeof DEFAULT_LIMITS | "maxBodyBytes" | "requestsPerMinute", number>;
 
 export interface GatewayCore {
   parts: RpcParts;
   logger: Logger;
   limits: GatewayLimits;
-  /** The port that the gateway listens on; known once it does. */
+  /** 0 until the gateway listens. */
   port: number;
-  /** Counts requests with the token, and those without one apart: strangers cannot use up the owner's share. */
+  /** Counts requests with and without the token separately, so that strangers cannot use up the owner's share. */
   requests: RateLimit;
   dispatcher(): Promise<Dispatcher>;
   call(method: string, params: unknown, caller: Caller): Promise<unknown>;
-  /** Throws unless the token is right. A right one passes however many wrong ones came from the same address. */
-  checkToken(given: string | undefined, address: string): void;
-  /** Shows that this gateway knows the token, to whoever asks. */
+  /** Whether calls can be answered now. Concurrent requests share one check. */
+  health(): Promise<HealthCheck>;
+  connections: Connections;
+  /** Trusts the connection if the token is right, however many wrong ones came before; throws otherwise. */
+  checkToken(given: string | undefined, socket: Socket): void;
+  /** Trusts the connection if the mark in its URL is right. */
+  checkMark(mark: string | undefined, socket: Socket): void;
+  /** Proves that this gateway knows the token. */
   prove(nonce: string): Promise<string>;
-  /** True from the moment that the gateway stops. */
+  /** Closes idle connections. Does nothing until the gateway listens. */
+  freeConnections: () => void;
+  /** True once the gateway is stopping. */
   isClosing: boolean;
-  /** Calls that have no answer yet. */
-  readonly underWay: ReadonlySet<Promise<unknown>>;
+  /** Unanswered calls. */
+  readonly calls: ReadonlySet<Promise<unknown>>;
 }
 
-export interface CoreOptions {
-  parts: RpcParts;
-  token: string;
-  limits: GatewayLimits;
-}
-
-export function createGatewayCore({ parts, token, limits }: CoreOptions): GatewayCore {
-  const tokens: TokenCheck = createTokenCheck(token);
+export function createGatewayCore(parts: RpcParts, token: string, limits: GatewayLimits): GatewayCore {
+  const tokens = createTokenCheck(token);
   const wrongTokens = createRateLimit({ perMinute: limits.wrongTokensPerMinute });
-  const underWay = new Set<Promise<unknown>>();
-  let dispatcher: Promise<Dispatcher> | undefined;
+  const failures = createCallFailures();
+  const checking = lazy(async () => await checkHealth(parts, failures.recent()));
+  const calls = new Set<Promise<unknown>>();
+  const dispatcher = lazy(async () => (await import("../rpc/dispatch.ts")).createDispatcher(parts));
 
   const core: GatewayCore = {
     parts,
@@ -76,32 +74,120 @@ export function createGatewayCore({ parts, token, limits }: CoreOptions): Gatewa
     limits,
     port: 0,
     requests: createRateLimit({ perMinute: limits.requestsPerMinute }),
+    freeConnections: () => undefined,
     isClosing: false,
-    underWay,
-    dispatcher: async () => await (dispatcher ??= loadDispatcher(parts)),
+    calls,
+    dispatcher: () => dispatcher.get(),
     call: async (method, params, caller) => {
       if (core.isClosing) throw stopping();
-      const answer = core.dispatcher().then(async ({ call }) => await call(method, params, caller));
-      underWay.add(answer);
-      return await answer.finally(() => underWay.delete(answer));
+      const given = { ...caller, recentFailures: () => failures.recent() };
+      const answer = core.dispatcher().then(async ({ call }) => await call(method, params, given));
+      calls.add(answer);
+      answer.then(
+        () => failures.note(method, undefined),
+        (error: unknown) => {
+          failures.note(method, error);
+          if (isOutOfFiles(error)) core.freeConnections();
+        },
+      );
+      return await answer.finally(() => calls.delete(answer));
     },
-    checkToken: (given, address) => {
-      if (tokens.matches(given)) return;
-      const wait = wrongTokens.take(address);
+    health: async () => {
+      try {
+        return await checking.get();
+      } finally {
+        checking.clear();
+      }
+    },
+    connections: createConnections(limits),
+    checkToken: (given, socket) => {
+      if (tokens.matches(given)) {
+        core.connections.trust(socket);
+        return;
+      }
+      const wait = wrongTokens.take(socket.remoteAddress ?? "unknown");
       throw wait === undefined ? tokenRefused(given) : tooManyRequests(wait);
+    },
+    checkMark: (mark, socket) => {
+      if (tokens.matchesMark(mark, core.port)) core.connections.trust(socket);
     },
     prove: async (nonce) => await answerChallenge({ token, port: core.port, nonce }),
   };
   return core;
 }
 
-async function loadDispatcher(parts: RpcParts): Promise<Dispatcher> {
-  const { createDispatcher } = await import("../rpc/dispatch.ts");
-  return createDispatcher(parts);
-}
-
 function stopping(): HoldfastError {
   return new HoldfastError("unavailable", "gateway-stopping", "The gateway is stopping", {
-    hint: "Try again when it is back; what was admitted before is not lost.",
+    hint: "Try again when it is back; admitted messages are not lost.",
   });
+}
+
+/**
+ * The gateway's connections. All come from this machine, so an address does not identify the owner: a
+ * connection is a stranger's until it shows the token or a proof of it. Strangers share a small pool, in which
+ * a new connection replaces the oldest. So a flood can neither end the owner's connections nor prevent new ones.
+ */
+interface Connections {
+  /** Adds an untrusted connection. */
+  add(socket: Socket): void;
+  /** Keeps the connection until it is closed. */
+  trust(socket: Socket): void;
+}
+
+function createConnections({ maxConnections, maxStrangers }: GatewayLimits): Connections {
+  /** Oldest first. */
+  const strangers = new Set<Socket>();
+  const trusted = new Set<Socket>();
+  const isOver = (): boolean => strangers.size > maxStrangers || strangers.size + trusted.size > maxConnections;
+  return {
+    add: (socket) => {
+      strangers.add(socket);
+      socket.once("close", () => {
+        strangers.delete(socket);
+        trusted.delete(socket);
+      });
+      for (const oldest of strangers) {
+        if (!isOver()) return;
+        strangers.delete(oldest);
+        oldest.destroy();
+      }
+    },
+    trust: (socket) => {
+      if (strangers.delete(socket)) trusted.add(socket);
+    },
+  };
+}
+
+/** Requests per client and minute: a bucket that refills steadily, in bounded memory. */
+export interface RateLimit {
+  /** Undefined: allowed. Otherwise the time to wait, in ms. */
+  take(client: string): number | undefined;
+}
+
+export interface RateLimitOptions {
+  perMinute: number;
+  /** Number of clients to remember; the least recently seen is forgotten first. Default: 1000. */
+  maxClients?: number | undefined;
+  /** A steady clock in ms. */
+  now?: (() => number) | undefined;
+}
+
+export function createRateLimit(options: RateLimitOptions): RateLimit {
+  const { perMinute, maxClients = 1000, now = () => performance.now() } = options;
+  const perMs = perMinute / 60_000;
+  const buckets = new Map<string, { tokens: number; at: number }>();
+  return {
+    take: (client) => {
+      const at = now();
+      const known = buckets.get(client) ?? { tokens: perMinute, at };
+      const tokens = Math.min(perMinute, known.tokens + (at - known.at) * perMs);
+      const isAllowed = tokens >= 1;
+      // Deleting first moves the client to the end: the map is ordered by use.
+      buckets.delete(client);
+      buckets.set(client, { tokens: isAllowed ? tokens - 1 : tokens, at });
+      const [oldest] = buckets.keys();
+      if (buckets.size > maxClients && oldest !== undefined) buckets.delete(oldest);
+      return isAllowed ? undefined : Math.ceil((1 - tokens) / perMs);
+    },
+  };
 }

@@ -8,11 +8,10 @@ import { gatewayStage, until } from "../../test/support/gateway-stage.ts";
 import { currentProcess } from "../base/processes.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import { connectRpc, createHttpCaller } from "../rpc/client.ts";
-import type { RpcEvent } from "../rpc/events.ts";
-import { CLOSE_CODES } from "../rpc/frames.ts";
-import { lastMessages } from "../rpc/methods/transcript-peek.ts";
 import { connectToGateway, gatewayCaller } from "./connect-to-gateway.ts";
 import { findGateway } from "./runtime-file.ts";
+import { CLOSE_CODES, type RpcEvent } from "../rpc/protocol.ts";
+import { lastMessages } from "../transcript/reader.ts";
 
 const KEY = "agent:main:main";
 
@@ -66,7 +65,7 @@ describe("the protocol", () => {
     socket.close();
   });
 
-  it("tells nothing to a client that did not subscribe, or not any more", async () => {
+  it("sends no events to a client without a subscription", async () => {
     await using stage = await gatewayStage();
     const client = await connectToGateway({ home: stage.home });
     const events: RpcEvent[] = [];
@@ -82,7 +81,7 @@ describe("the protocol", () => {
     client.close();
   });
 
-  it("lets go of a call over HTTP whose caller has gone, and the turn goes on", async () => {
+  it("ends an HTTP call when its caller disconnects, while the turn continues", async () => {
     await using stage = await gatewayStage();
     stage.pipeline.hold();
     const gone = new AbortController();
@@ -90,7 +89,7 @@ describe("the protocol", () => {
     await until(() => stage.pipeline.status().running.length === 1);
     gone.abort();
     await expect(waiting).rejects.toThrow("aborted");
-    // Nothing is left under way although the turn runs: closing does not wait for an answer.
+    // The call has ended although the turn runs, so closing does not wait.
     const startedAt = performance.now();
     await stage.gateway.close();
     expect(performance.now() - startedAt).toBeLessThan(900);
@@ -100,7 +99,7 @@ describe("the protocol", () => {
     expect(await lastMessages(String(entry?.sessionFile), { limit: 5, maxChars: 50 })).toHaveLength(2);
   });
 
-  it("has no events over HTTP and says so", async () => {
+  it("refuses events over HTTP", async () => {
     await using stage = await gatewayStage();
     const response = await stage.post("events.subscribe");
     expect([response.status, await response.json()]).toMatchObject([400, { error: { code: "events-need-websocket" } }]);
@@ -118,7 +117,7 @@ describe("the protocol", () => {
 });
 
 describe("a slow client", () => {
-  it("is closed with a code that says so, and the others get everything", async () => {
+  it("is disconnected with its own code, and the others get everything", async () => {
     await using stage = await gatewayStage({ limits: { maxBufferedBytes: 100_000 } });
     const { url, token } = stage.gateway;
     const quick = await connectRpc({ url, token, client: { name: "quick" } });
@@ -159,7 +158,7 @@ describe("a slow client", () => {
 });
 
 describe("starting and stopping", () => {
-  it("can be found while it runs and not afterwards", async () => {
+  it("can be found only while it runs", async () => {
     await using stage = await gatewayStage({ started: false });
     expect(await findGateway(stage.home)).toBeUndefined();
     await expect(connectToGateway({ home: stage.home })).rejects.toMatchObject({ code: "gateway-not-running" });
@@ -174,7 +173,7 @@ describe("starting and stopping", () => {
     expect(await findGateway(stage.home)).toBeUndefined();
   });
 
-  it("is not deceived by a file that a killed gateway left, or that somebody wrote", async () => {
+  it("ignores a file of a killed gateway, or a forged one", async () => {
     await using stage = await gatewayStage({ started: false });
     const { runtimeFile } = gatewayLayout(stage.home);
     const alive = { url: "http://127.0.0.1:1", port: 1, version: "1", startedAt: 1, process: currentProcess() };
@@ -208,7 +207,7 @@ describe("starting and stopping", () => {
     server.close();
   });
 
-  it("does not go on listening when it cannot say where", async () => {
+  it("stops listening when it cannot announce itself", async () => {
     await using stage = await gatewayStage({ started: false });
     const port = await freePort();
     const obstacle = `${gatewayLayout(stage.home).runtimeFile}.lock`;
@@ -238,7 +237,7 @@ describe("starting and stopping", () => {
     expect(stage.gateway.url).toBe(`http://127.0.0.1:${stage.gateway.port}`);
   });
 
-  it("tells its clients, answers calls under way and refuses new ones", async () => {
+  it("notifies clients, answers running calls and refuses new ones", async () => {
     await using stage = await gatewayStage();
     const client = await connectToGateway({ home: stage.home });
     const events: RpcEvent[] = [];
@@ -259,7 +258,7 @@ describe("starting and stopping", () => {
     expect(await client.closed).toMatchObject({ code: CLOSE_CODES.goingAway });
   });
 
-  it("ends although a client hangs", async () => {
+  it("closes although a client hangs", async () => {
     await using stage = await gatewayStage();
     const hanging = new WebSocket(`${stage.gateway.url.replace("http", "ws")}/ws`);
     hanging.on("error", () => undefined);

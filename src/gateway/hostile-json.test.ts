@@ -1,10 +1,10 @@
-/** What the gateway is sent in the place of a request. */
+/** Invalid and hostile requests. */
 import { describe, expect, it } from "vitest";
 import { gatewayStage } from "../../test/support/gateway-stage.ts";
 import { firstFrame, rawFrame } from "../../test/support/raw-requests.ts";
 import { createHttpCaller } from "../rpc/client.ts";
-import { CLOSE_CODES } from "../rpc/frames.ts";
-import { parseBoundedJson } from "./bounded-json.ts";
+import { parseBoundedJson } from "./request-body.ts";
+import { CLOSE_CODES } from "../rpc/protocol.ts";
 
 describe("hostile JSON", () => {
   it("that is nested too deep is refused before it is parsed", async () => {
@@ -33,7 +33,7 @@ describe("hostile JSON", () => {
     expect(await rawFrame(stage, frame)).toBe(CLOSE_CODES.badFrame);
   });
 
-  it("that is no JSON or no request is refused, and the gateway lives on", async () => {
+  it("that is not JSON or not a request is refused, and the gateway keeps running", async () => {
     await using stage = await gatewayStage();
     for (const body of ["{", "nonsense", "\u0000", "[1]", '"text"', "3", "null"]) {
       expect([body, (await stage.post("sessions.patch", body)).status]).toEqual([body, 400]);
@@ -53,7 +53,7 @@ describe("hostile JSON", () => {
     expect((await createHttpCaller(stage.gateway).call("health", {})).ok).toBe(true);
   });
 
-  it("in the first request never grants more than was meant", async () => {
+  it("in the first request never grants more than intended", async () => {
     await using stage = await gatewayStage();
     const { token } = stage.gateway;
     for (const permission of ["root", "ADMIN", 1, null, ["admin"]]) {

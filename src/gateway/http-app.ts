@@ -1,11 +1,13 @@
 /**
- * The HTTP side. Every route names its checks in order; a route that is not listed does not exist. There
- * are no CORS headers anywhere: no other site may read an answer.
+ * HTTP routes. Every route lists its checks in order. There are no CORS headers: no other site may read an
+ * answer.
  */
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { HoldfastError } from "../base/errors.ts";
+import type { Channel } from "../channels/channel.ts";
+import type { TelegramChannel } from "../channels/telegram/channel.ts";
+import { STOPPING } from "../rpc/check-health.ts";
 import {
   bearerToken,
   checkHost,
@@ -15,12 +17,12 @@ import {
   refuseOrigin,
   tooManyRequests,
 } from "./access.ts";
-import { parseBoundedJson } from "./bounded-json.ts";
 import type { GatewayCore } from "./gateway-core.ts";
 import { httpStatusOf, outgoingError } from "./outgoing-error.ts";
+import { checkAnnouncedLength, readBody, parseBoundedJson } from "./request-body.ts";
 import { type StaticFiles, securityHeaders } from "./static-files.ts";
-import { findTelegramAccount } from "./webhooks.ts";
-import { readNonce } from "./ws-connect.ts";
+import { readNonce } from "./ws-server.ts";
+import type { ChannelPool } from "../turn/pipeline.ts";
 
 interface Env {
   Bindings: HttpBindings;
@@ -30,12 +32,7 @@ type Ctx = Context<Env>;
 
 export function createHttpApp(core: GatewayCore, pages: StaticFiles | undefined): Hono<Env> {
   const app = new Hono<Env>();
-  const limitBody = bodyLimit({
-    maxSize: core.limits.maxBodyBytes,
-    onError: () => {
-      throw bodyTooLarge(core.limits.maxBodyBytes);
-    },
-  });
+  const { maxBodyBytes } = core.limits;
 
   app.use(async (c, next) => {
     await next();
@@ -43,16 +40,21 @@ export function createHttpApp(core: GatewayCore, pages: StaticFiles | undefined)
   });
   app.onError((error, c) => answerError(error, core, c));
 
-  app.get("/health", (c) => {
-    admitVisitor(core, c);
-    return c.json({ ok: !core.isClosing });
+  // Needs no token, so a problem is described without names.
+  app.get("/health", async (c) => {
+    checkVisit(core, c);
+    takeHealthShare(core, c);
+    const { problems } = core.isClosing ? { problems: [STOPPING] } : await core.health();
+    const [first] = problems;
+    return first === undefined ? c.json({ ok: true }) : c.json({ ok: false, reason: first.summary }, 503);
   });
 
-  // Counts against nobody: strangers who ask would use up what the owner's programs need.
+  // Not rate-limited: strangers could use up the share of the owner's programs.
   app.get("/challenge", async (c) => {
     const header = headersOf(c.env.incoming);
     checkHost(header, core.port);
     checkOrigin(header, core.port);
+    core.checkMark(c.req.query("client"), c.env.incoming.socket);
     return c.json({ ok: true, payload: { proof: await core.prove(readNonce(c.req.query("nonce"))) } });
   });
 
@@ -60,48 +62,57 @@ export function createHttpApp(core: GatewayCore, pages: StaticFiles | undefined)
     const header = headersOf(c.env.incoming);
     checkHost(header, core.port);
     checkOrigin(header, core.port);
-    core.checkToken(bearerToken(header), addressOf(c));
+    core.checkToken(bearerToken(header), c.env.incoming.socket);
     takeShare(core, `owner:${addressOf(c)}`);
     await next();
   });
-  app.post("/rpc/:method", limitBody, async (c) => {
-    const params = await readParams(c);
+  app.post("/rpc/:method", async (c) => {
+    const params = await readParams(c, maxBodyBytes);
     const payload = await core.call(c.req.param("method"), params, { permission: "admin", signal: c.req.raw.signal });
     return c.json({ ok: true, payload });
   });
 
-  // Telegram comes through a tunnel or a proxy under a public name, and brings a secret of its own. Behind
-  // that name everybody has one address: who has no secret uses up nothing and is not listened to.
+  // Telegram calls through a tunnel or proxy under a public name, with its own secret. Everyone behind that
+  // name has the same address, so a request without the secret is refused before it is counted.
   app.use("/webhooks/*", async (c, next) => {
     refuseOrigin(headersOf(c.env.incoming));
     await next();
   });
-  app.post("/webhooks/telegram/:account", limitBody, async (c) => {
+  app.post("/webhooks/telegram/:account", async (c) => {
+    checkAnnouncedLength(c.env.incoming, maxBodyBytes);
     const channel = findTelegramAccount(core.parts.channels, c.req.param("account"));
     if (channel === undefined) return c.body(null, 404);
     const secretToken = headersOf(c.env.incoming)("x-telegram-bot-api-secret-token");
     if (!channel.knowsSecret(secretToken)) return c.body(null, 401);
+    core.connections.trust(c.env.incoming.socket);
     takeShare(core, `webhook:${addressOf(c)}`);
-    const { status } = await channel.handleWebhook({ secretToken, body: await readBody(c) });
+    const body = await readBody(c.env.incoming, maxBodyBytes);
+    const { status } = await channel.handleWebhook({ secretToken, body });
     return c.body(null, status);
   });
 
   app.get("*", async (c) => {
-    admitVisitor(core, c);
+    // Not rate-limited: the owner's browser has no token yet, and a flood would use up its share.
+    checkVisit(core, c);
     const file = await pages?.read(decodedPath(c));
     if (file !== undefined) return c.body(file.content, 200, file.headers);
-    throw notFound(c.req.path === "/" ? "The page was not built" : "There is nothing at this address");
+    throw notFound(c.req.path === "/" ? "The page was not built" : "Nothing at this address");
   });
-  app.notFound((c) => answerError(notFound("There is nothing at this address"), core, c));
+  app.notFound((c) => answerError(notFound("Nothing at this address"), core, c));
   return app;
 }
 
-/** Refused requests do not count: a page of another site cannot use up the share of the owner's browser. */
-function admitVisitor(core: GatewayCore, c: Ctx): void {
+function checkVisit(core: GatewayCore, c: Ctx): void {
   const header = headersOf(c.env.incoming);
   checkHost(header, core.port);
   checkVisitor(header);
-  takeShare(core, `visitor:${addressOf(c)}`);
+}
+
+/** The token is optional; a request with it is counted separately from strangers. */
+function takeHealthShare(core: GatewayCore, c: Ctx): void {
+  const token = bearerToken(headersOf(c.env.incoming));
+  if (token !== undefined) core.checkToken(token, c.env.incoming.socket);
+  takeShare(core, `${token === undefined ? "visitor" : "owner"}:${addressOf(c)}`);
 }
 
 function takeShare(core: GatewayCore, client: string): void {
@@ -109,29 +120,16 @@ function takeShare(core: GatewayCore, client: string): void {
   if (wait !== undefined) throw tooManyRequests(wait);
 }
 
-async function readParams(c: Ctx): Promise<unknown> {
+async function readParams(c: Ctx, maxBytes: number): Promise<unknown> {
   const type = c.req.header("content-type") ?? "";
-  // A form could send anything else across sites without asking first.
+  // A form on another site can send any other type without a preflight.
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-    throw new HoldfastError("usage", "content-type", "A call is JSON", {
+    throw new HoldfastError("usage", "content-type", "A call must be JSON", {
       hint: "Send the header Content-Type: application/json.",
     });
   }
-  const text = await readBody(c);
+  const text = await readBody(c.env.incoming, maxBytes);
   return text.trim() === "" ? {} : parseBoundedJson(text);
-}
-
-async function readBody(c: Ctx): Promise<string> {
-  try {
-    return await c.req.text();
-  } catch (error) {
-    // Whoever hangs up in the middle has made no mistake of ours: nothing for the log.
-    if (!c.env.incoming.destroyed) throw error;
-    throw new HoldfastError("interrupted", "request-broken-off", "The request broke off before its end", {
-      hint: "Send it again.",
-      cause: error,
-    });
-  }
 }
 
 function answerError(error: unknown, core: GatewayCore, c: Ctx): Response {
@@ -148,8 +146,6 @@ function answerError(error: unknown, core: GatewayCore, c: Ctx): Response {
       ...(status === 429 && typeof retryAfterMs === "number"
         ? { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) }
         : {}),
-      // What is left of a body that was refused must not be taken for the next request.
-      ...(status === 413 ? { Connection: "close" } : {}),
     },
   });
 }
@@ -168,15 +164,20 @@ function decodedPath(c: Ctx): string {
   }
 }
 
-function bodyTooLarge(maxBytes: number): HoldfastError {
-  return new HoldfastError("usage", "body-too-large", `A request may have ${maxBytes} bytes at most`, {
-    hint: "Send less, or raise gateway.maxBodyBytes in the configuration.",
-    data: { maxBytes },
-  });
-}
-
 function notFound(message: string): HoldfastError {
   return new HoldfastError("not-found", "no-such-address", message, {
     hint: "Methods are at POST /rpc/<method>; the page is at /.",
   });
+}
+
+function findTelegramAccount(channels: ChannelPool, accountId: string): TelegramChannel | undefined {
+  return channels
+    .accounts()
+    .map(({ channel }) => channel)
+    .filter(isTelegram)
+    .find((channel) => channel.accountId === accountId);
+}
+
+function isTelegram(channel: Channel): channel is TelegramChannel {
+  return channel.name === "telegram" && "handleWebhook" in channel;
 }

@@ -21,7 +21,7 @@ describe("other sites", () => {
       `0.0.0.0:${port}`,
       `127.0.0.1:${port}@evil.example`,
       `[::ffff:127.0.0.1]:${port}`,
-      // Nothing of ours listens there; whoever does must not pass for this gateway.
+      // The gateway does not listen there; another program must not pass for it.
       `[::1]:${port}`,
       `localhost.:${port}`,
       `127.0.0.1:${port}\r\nHost: evil.example`,
@@ -39,7 +39,7 @@ describe("other sites", () => {
     expect(await raw(port, body)).toMatch(/^HTTP\/1\.1 403/);
   });
 
-  it("cannot ask from their pages, by fetch or by WebSocket, even with the token", async () => {
+  it("cannot call it from their pages, by fetch or WebSocket, even with the token", async () => {
     await using stage = await gatewayStage();
     const { port } = stage.gateway;
     for (const origin of [
@@ -67,7 +67,7 @@ describe("other sites", () => {
 
   it("may link to the page, but neither embed it nor use up the owner's share", async () => {
     await using stage = await gatewayStage({ limits: { requestsPerMinute: 5 } });
-    // Node's fetch has its own opinion about these headers.
+    // Node's fetch does not allow these headers.
     const visit = async (mode: string, dest: string): Promise<string> =>
       await raw(
         stage.gateway.port,
@@ -79,7 +79,7 @@ describe("other sites", () => {
     expect((await fetch(`${stage.gateway.url}/health`)).status).toBe(200);
   });
 
-  it("get no answer to a preflight, and no simple request through", async () => {
+  it("get neither a preflight answer nor a simple request through", async () => {
     await using stage = await gatewayStage();
     const preflight = await fetch(`${stage.gateway.url}/rpc/health`, {
       method: "OPTIONS",

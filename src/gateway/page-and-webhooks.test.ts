@@ -1,4 +1,4 @@
-/** What the gateway serves without a token: the page, and webhooks, which have secrets of their own. */
+/** Routes without a token: the page, and webhooks, which have their own secrets. */
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ describe("the page", () => {
     expect(script.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("is the new one for the next visitor when it was built again", async () => {
+  it("is served anew after a rebuild", async () => {
     await using folder = await temporaryFolder();
     const root = await webRoot(folder);
     await using stage = await gatewayStage({ webRoot: root });
@@ -78,12 +78,12 @@ describe("the page", () => {
 });
 
 describe("the webhook", () => {
-  it("passes body and secret on, under whatever host name it comes", async () => {
+  it("passes on body and secret for any host name", async () => {
     await using stage = await gatewayStage();
     const post = async (account: string, secret: string | undefined, headers = {}): Promise<number> => {
       const response = await fetch(`${stage.gateway.url}/webhooks/telegram/${account}`, {
         method: "POST",
-        headers: { ...(secret === undefined ? {} : { "X-Telegram-Bot-Api-Secret-Token": secret }), ...headers },
+        headers: { "X-Telegram-Bot-Api-Secret-Token": secret, ...headers },
         body: '{"update_id":1}',
       });
       return response.status;
@@ -105,7 +105,7 @@ describe("the webhook", () => {
 });
 
 describe("the webhook of a real channel", () => {
-  it("brings a message into the host, once it is durable", async () => {
+  it("answers once the message is stored", async () => {
     await using telegram = await openTelegramStage();
     const webhook = { url: "https://agent.example.org/webhooks/telegram/default", secretToken: "correct-horse" };
     const channel = telegram.open({ mode: "webhook", webhook });

@@ -1,12 +1,14 @@
 /**
- * Where the gateway of a home listens, for commands that look for it. A file that a killed gateway left
- * behind deceives nobody: it names the process, and a pid that was used again is another process.
+ * `gateway.json`: where the gateway of a home listens, for commands that look for it. A file left by a killed
+ * gateway does no harm: it names the process with its start time, so a reused pid does not match.
  */
-import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FSWatcher, watch } from "node:fs";
+import { rm, stat } from "node:fs/promises";
+import { dirname, basename } from "node:path";
+import { systemErrorCode } from "../base/errors.ts";
 import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../base/files.ts";
+import { isRecord, parseJson } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
-import { isRecord } from "../base/json-record.ts";
 import { type ProcessIdentity, currentProcess, processState } from "../base/processes.ts";
 import { gatewayLayout } from "../config/layout.ts";
 
@@ -16,31 +18,40 @@ export interface RunningGateway {
   version: string;
   /** In ms. */
   startedAt: number;
+  /** Command-line options, for `gateway restart`. */
+  args?: readonly string[] | undefined;
   process: ProcessIdentity;
 }
 
-/** Undefined when none runs on this machine. */
+/** Undefined if none runs on this machine. */
 export async function findGateway(home: string): Promise<RunningGateway | undefined> {
-  const running = parse(await readFileIfPresent(gatewayLayout(home).runtimeFile));
-  return running !== undefined && processState(running.process) === "alive" ? running : undefined;
+  const running = await readRuntimeFile(home);
+  return typeof running === "object" && processState(running.process) === "alive" ? running : undefined;
 }
 
-/** What the note says about its gateway; `elsewhere` is on another machine, `ended` left it behind. */
+/** `elsewhere`: on another machine. `ended`: the file is left over. */
 export async function gatewayState(home: string): Promise<"none" | "running" | "elsewhere" | "ended"> {
-  const content = await readFileIfPresent(gatewayLayout(home).runtimeFile);
-  if (content === undefined) return "none";
-  const known = parse(content);
-  if (known === undefined) return "ended";
+  const known = await readRuntimeFile(home);
+  if (typeof known === "string") return known === "none" ? "none" : "ended";
   return STATES[processState(known.process)];
+}
+
+/** Whose file it is; `another` is a gateway that runs on this machine. */
+async function runtimeFileOwner(home: string): Promise<"ours" | "none" | "another" | "unclear"> {
+  const known = await readRuntimeFile(home);
+  if (typeof known === "string") return known === "none" ? "none" : "unclear";
+  const own = currentProcess();
+  if (known.process.pid === own.pid && known.process.host === own.host) return "ours";
+  return processState(known.process) === "alive" ? "another" : "unclear";
 }
 
 const STATES = { alive: "running", dead: "ended", unknown: "elsewhere" } as const;
 
-/** False when another living gateway of this home has the file already. */
+/** False if another running gateway of this home has the file. */
 export async function announceGateway(home: string, gateway: Omit<RunningGateway, "process">): Promise<boolean> {
   const { runtimeFile } = gatewayLayout(home);
   await ensurePrivateFolder(dirname(runtimeFile));
-  // Of two that start at the same time, the second one must see the first.
+  // Of two gateways that start at the same time, the second must see the first.
   return await withFileLock(`${runtimeFile}.lock`, {}, async () => {
     const other = await findGateway(home);
     if (other !== undefined && other.process.pid !== process.pid) return false;
@@ -50,30 +61,96 @@ export async function announceGateway(home: string, gateway: Omit<RunningGateway
   });
 }
 
-/** Leaves the file of another gateway alone. */
+/** Keeps the file of another gateway. */
 export async function withdrawGateway(home: string, url: string): Promise<void> {
-  const { runtimeFile } = gatewayLayout(home);
-  const known = parse(await readFileIfPresent(runtimeFile));
-  if (known?.process.pid === process.pid && known.url === url) await rm(runtimeFile, { force: true });
+  const known = await readRuntimeFile(home);
+  const isOwn = typeof known === "object" && known.process.pid === process.pid && known.url === url;
+  if (isOwn) await rm(gatewayLayout(home).runtimeFile, { force: true });
 }
 
-/** A file that cannot be understood announces nothing. */
-function parse(content: Buffer | undefined): RunningGateway | undefined {
+async function readRuntimeFile(home: string): Promise<RunningGateway | "none" | "invalid"> {
+  const content = await readFileIfPresent(gatewayLayout(home).runtimeFile);
+  if (content === undefined) return "none";
+  const value = parseJson(content.toString("utf8"));
+  if (!isRecord(value) || !isRecord(value["process"])) return "invalid";
+  const { url, port, version, startedAt } = value;
+  const { pid, startedAt: since, host } = value["process"];
+  if (typeof url !== "string" || !isLoopback(url) || typeof port !== "number") return "invalid";
+  if (typeof version !== "string" || typeof startedAt !== "number") return "invalid";
+  if (typeof pid !== "number" || typeof since !== "string" || typeof host !== "string") return "invalid";
+  const args = Array.isArray(value["args"]) ? value["args"].filter((arg) => typeof arg === "string") : undefined;
+  return { url, port, version, startedAt, args, process: { pid, startedAt: since, host } };
+}
+
+/** Commands send the token to this address, so a changed file must not redirect it. */
+function isLoopback(url: string): boolean {
+  return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url);
+}
+
+const CHECK_MS = 500;
+/** How often in a row the file must be missing. A missing home counts at once. */
+const CHECKS_WITHOUT_FILE = 3;
+
+/**
+ * Calls `onGone` once when the home is deleted, moved or replaced: the gateway would keep its port, answer from
+ * deleted files, and create the folder again with the next message. Returns a function that ends the watch.
+ */
+export async function watchHome(home: string, onGone: (reason: string) => void): Promise<() => void> {
+  const first = await identityOf(home);
+  const isAnnounced = (await runtimeFileOwner(home)) === "ours";
+  let checksWithoutFile = 0;
+  let isChecking = false;
+
+  const findReason = async (): Promise<string | undefined> => {
+    const current = await identityOf(home);
+    if (current === "gone") return `The home ${home} was deleted or moved`;
+    if (current !== "unknown" && first !== "unknown" && current !== first) return `Another folder is at ${home} now`;
+    if (!isAnnounced) return undefined;
+    const note = await runtimeFileOwner(home);
+    // A new folder can reuse the inode of the deleted one; only the old one has this gateway's file.
+    checksWithoutFile = note === "none" || note === "another" ? checksWithoutFile + 1 : 0;
+    if (checksWithoutFile < CHECKS_WITHOUT_FILE) return undefined;
+    if (note === "another") return `Another gateway has taken over the home ${home}`;
+    return `The home ${home} was replaced, or its gateway.json was deleted: commands cannot find this gateway`;
+  };
+  const check = async (): Promise<void> => {
+    if (isChecking) return;
+    isChecking = true;
+    const reason = await findReason().catch(() => undefined);
+    isChecking = false;
+    if (reason === undefined || timer === undefined) return;
+    stop();
+    onGone(reason);
+  };
+  const stop = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+    watcher?.close();
+  };
+  let timer: NodeJS.Timeout | undefined = setInterval(() => void check(), CHECK_MS).unref();
+  const watcher = watchParent(home, () => void check());
+  return stop;
+}
+
+/** Faster than the timer. Undefined where the system cannot watch folders. */
+function watchParent(home: string, onChange: () => void): FSWatcher | undefined {
   try {
-    const value: unknown = JSON.parse(String(content));
-    if (!isRecord(value) || !isRecord(value["process"])) return undefined;
-    const { url, port, version, startedAt } = value;
-    const { pid, startedAt: since, host } = value["process"];
-    if (typeof url !== "string" || !isLoopback(url) || typeof port !== "number") return undefined;
-    if (typeof version !== "string" || typeof startedAt !== "number") return undefined;
-    if (typeof pid !== "number" || typeof since !== "string" || typeof host !== "string") return undefined;
-    return { url, port, version, startedAt, process: { pid, startedAt: since, host } };
+    const watcher = watch(dirname(home), { persistent: false }, (_event, name) => {
+      if (name === basename(home)) onChange();
+    });
+    return watcher.on("error", () => watcher.close());
   } catch {
     return undefined;
   }
 }
 
-/** The token goes to this address: a file that somebody has changed must not send it elsewhere. */
-function isLoopback(url: string): boolean {
-  return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url);
+/** `unknown` if it cannot be read now, such as without file descriptors. */
+async function identityOf(home: string): Promise<string> {
+  try {
+    const { dev, ino } = await stat(home, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch (error) {
+    const code = systemErrorCode(error);
+    return code === "ENOENT" || code === "ENOTDIR" ? "gone" : "unknown";
+  }
 }

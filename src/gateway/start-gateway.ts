@@ -1,48 +1,56 @@
 /**
- * The gateway: HTTP and WebSocket on the loopback interface, and nowhere else. It owns connections only;
- * agents, channels and the pipeline belong to whoever starts it and outlive it.
+ * The gateway: HTTP and WebSocket, on the loopback interface only. It owns its connections; agents, channels
+ * and the pipeline belong to the caller and outlive it.
  */
-import { createServer } from "node:http";
-import type { Server, ServerResponse } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { HoldfastError, systemErrorCode } from "../base/errors.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
 import { DEFAULT_LIMITS, type GatewayCore, type GatewayLimits, createGatewayCore } from "./gateway-core.ts";
 import { createHttpApp } from "./http-app.ts";
-import { type RunningGateway, announceGateway, findGateway, withdrawGateway } from "./runtime-file.ts";
+import { type RunningGateway, announceGateway, findGateway, withdrawGateway, watchHome } from "./runtime-file.ts";
 import { createStaticFiles } from "./static-files.ts";
 import { ensureToken } from "./token-file.ts";
 import { type WsServer, attachWsServer } from "./ws-server.ts";
+import { within } from "../base/async.ts";
 
 export interface GatewayOptions {
   parts: RpcParts;
-  /** Left out: as configured. 0: any free one. */
-  port?: number;
-  /** Left out: that of the home's token file, which is made if it is missing. */
-  token?: string;
-  /** The folder with the built page. Left out: there is no page. */
-  webRoot?: string;
-  /** True: refused with `gateway-running` (conflict) when another process has a gateway of this home. */
-  onlyOne?: boolean;
-  /** For tests; what is left out is as configured or usual. */
-  limits?: Partial<GatewayLimits>;
+  /** Default: as configured. 0: any free port. */
+  port?: number | undefined;
+  /** True: takes any free port if that one is in use. Default: fails with `port-in-use` (conflict). */
+  orFreePort?: boolean | undefined;
+  /** Called once when the home was deleted, moved or replaced. Optional; without it the home is not watched. */
+  onHomeGone?: ((reason: string) => void) | undefined;
+  /** Default: from the home's token file, which is created if missing. */
+  token?: string | undefined;
+  /** The folder with the built page. Default: no page. */
+  webRoot?: string | undefined;
+  /** True: fails with `gateway-running` (conflict) if another process runs a gateway for this home. */
+  onlyOne?: boolean | undefined;
+  /** Command-line options, for `gateway restart`. */
+  args?: readonly string[] | undefined;
+  /** Overrides for tests. */
+  limits?: Partial<GatewayLimits> | undefined;
 }
 
 export interface Gateway {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly port: number;
+  /** The wanted port, if another program has it and `orFreePort` chose a free one. */
+  readonly takenPort: number | undefined;
   readonly token: string;
   /**
-   * Takes no more connections and calls and tells the clients so. They stay connected until `until`
-   * settles (such as the pipeline's drain) and calls under way are answered, then they are closed.
+   * Refuses new connections and calls, and tells the clients. Closes them once `until` (such as the
+   * pipeline's drain) has settled and running calls are answered.
    */
-  close(options?: { until?: Promise<unknown> }): Promise<void>;
+  close(options?: { until?: Promise<unknown> | undefined }): Promise<void>;
 }
 
 const HOST = "127.0.0.1";
-/** How long calls under way may take once nothing else is waited for. */
+/** How long running calls may still take at the end. */
 const ANSWER_GRACE_MS = 1000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -51,29 +59,35 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const token = options.token ?? (await ensureToken(gatewayLayout(home).tokenFile, logger));
   const { maxBodyBytes, requestsPerMinute } = config.gateway;
   const limits = { ...DEFAULT_LIMITS, maxBodyBytes, requestsPerMinute, ...options.limits };
-  const core = createGatewayCore({ parts, token, limits });
+  const core = createGatewayCore(parts, token, limits);
   const pages = options.webRoot === undefined ? undefined : createStaticFiles(options.webRoot);
 
   const server = createHttpServer(core, pages);
+  core.freeConnections = () => server.closeIdleConnections();
   const sockets = attachWsServer(server, core);
+  let takenPort: number | undefined;
   try {
-    await goOnAir(core, server, options);
+    takenPort = await listenAndAnnounce(core, server, options);
   } catch (error) {
-    // One that listens but that no command finds would be taken for a gateway, and keep its process.
-    await closeGateway({ core, server, sockets, until: undefined });
+    // A gateway that listens but cannot be found would keep its process alive.
+    await closeGateway(core, server, sockets);
     await withdrawGateway(home, urlOf(core)).catch(() => undefined);
     throw error;
   }
   const url = urlOf(core);
-  const unsubscribe = parts.pipeline.events.subscribe((event) => sockets.tell(event));
+  const unsubscribe = parts.pipeline.events.subscribe((event) => sockets.send(event));
+  const { onHomeGone } = options;
+  const stopWatching = onHomeGone === undefined ? undefined : await watchHome(home, onHomeGone);
 
   let closing: Promise<void> | undefined;
   return {
     url,
     port: core.port,
+    takenPort,
     token,
     close: async ({ until } = {}) => {
-      closing ??= closeGateway({ core, server, sockets, until });
+      stopWatching?.();
+      closing ??= closeGateway(core, server, sockets, until);
       await closing;
       unsubscribe();
       await withdrawGateway(home, url);
@@ -81,14 +95,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Listens, and says where. */
-async function goOnAir(core: GatewayCore, server: Server, options: GatewayOptions): Promise<void> {
+/** Returns the wanted port if another program has it. */
+async function listenAndAnnounce(
+  core: GatewayCore,
+  server: Server,
+  options: GatewayOptions,
+): Promise<number | undefined> {
   const { home, config, logger, version, startedAt } = core.parts;
-  core.port = await listen(server, options.port ?? config.gateway.port, home);
+  const wanted = options.port ?? config.gateway.port;
+  core.port = await listen(server, wanted, home).catch(async (error: unknown) => {
+    const isTaken = error instanceof HoldfastError && error.code === "port-in-use";
+    if (isTaken && options.orFreePort === true) return await listen(server, 0, home);
+    throw error;
+  });
   const url = urlOf(core);
-  const isAnnounced = await announceGateway(home, { url, port: core.port, version, startedAt });
+  const isAnnounced = await announceGateway(home, { url, port: core.port, version, startedAt, args: options.args });
   if (!isAnnounced && options.onlyOne === true) throw alreadyRunning(await findGateway(home));
-  if (!isAnnounced) logger.warn("another gateway of this home is the one that commands find", { url });
+  if (!isAnnounced) logger.warn("commands find another gateway of this home", { url });
+  return wanted === 0 || core.port === wanted ? undefined : wanted;
 }
 
 function urlOf({ port }: GatewayCore): string {
@@ -96,11 +120,11 @@ function urlOf({ port }: GatewayCore): string {
 }
 
 function createHttpServer(core: GatewayCore, pages: ReturnType<typeof createStaticFiles> | undefined): Server {
-  const { requestTimeoutMs, maxConnections } = core.limits;
+  const { requestTimeoutMs } = core.limits;
   const answer = getRequestListener(createHttpApp(core, pages).fetch, { overrideGlobalObjects: false });
   const server = createServer(
     {
-      // Whoever sends a byte now and then does not keep a connection for ever.
+      // A client that sends a byte now and then cannot keep a connection for ever.
       headersTimeout: Math.min(10_000, requestTimeoutMs),
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(2000, requestTimeoutMs / 2),
@@ -108,15 +132,15 @@ function createHttpServer(core: GatewayCore, pages: ReturnType<typeof createStat
       maxHeaderSize: 16_384,
     },
     (request, response) => {
-      void answer(request, response).then(() => limitTaking(response, requestTimeoutMs));
+      void answer(request, response).then(() => limitReading(response, requestTimeoutMs));
     },
   );
-  server.maxConnections = maxConnections;
+  server.on("connection", (socket) => core.connections.add(socket));
   return server;
 }
 
-/** An answer that nobody takes keeps its connection no longer than a request that nobody finishes. */
-function limitTaking(response: ServerResponse, ms: number): void {
+/** Closes the connection of a client that does not read its answer. */
+function limitReading(response: ServerResponse, ms: number): void {
   if (response.closed) return;
   const timer = setTimeout(() => response.req.socket.destroy(), ms);
   response.once("close", () => clearTimeout(timer));
@@ -130,8 +154,9 @@ async function listen(server: Server, port: number, home: string): Promise<numbe
     await opened.promise;
   } catch (error) {
     throw await listenFailed(error, port, home);
+  } finally {
+    server.off("error", opened.reject).off("listening", opened.resolve);
   }
-  server.off("error", opened.reject);
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : port;
 }
@@ -142,54 +167,45 @@ async function listenFailed(error: unknown, port: number, home: string): Promise
   if (running?.port === port) return alreadyRunning(running);
   if (code === "EADDRINUSE") {
     return new HoldfastError("conflict", "port-in-use", `Another program listens on ${HOST}:${port}`, {
-      hint: "Give another port with --port (0 for any free one), or set gateway.port in the configuration.",
+      hint: "Choose another port with --port (0 for any free one), or set gateway.port in the configuration.",
       data: { port },
       cause: error,
     });
   }
   return new HoldfastError("unavailable", "listen-failed", `Cannot listen on ${HOST}:${port}: ${code ?? "unknown"}`, {
-    hint: "Ports below 1024 need rights; give another one with --port, or set gateway.port.",
+    hint: "Ports below 1024 need special rights; choose another one with --port, or set gateway.port.",
     data: { port },
     cause: error,
   });
 }
 
-/** `running` is undefined when it has ended since. */
+/** `running` is undefined if it has ended meanwhile. */
 export function alreadyRunning(running: RunningGateway | undefined): HoldfastError {
   const place = running === undefined ? "" : ` at ${running.url} (process ${running.process.pid})`;
-  return new HoldfastError("conflict", "gateway-running", `A gateway of this home runs already${place}`, {
-    hint: "Use that one, or end it with `holdfast gateway stop`.",
-    ...(running === undefined ? {} : { data: { url: running.url, pid: running.process.pid } }),
+  return new HoldfastError("conflict", "gateway-running", `A gateway of this home is already running${place}`, {
+    hint: "Use that one, or stop it with `holdfast gateway stop`.",
+    data: running === undefined ? undefined : { url: running.url, pid: running.process.pid },
   });
 }
 
-interface Closing {
-  core: GatewayCore;
-  server: Server;
-  sockets: WsServer;
-  until: Promise<unknown> | undefined;
-}
-
-async function closeGateway({ core, server, sockets, until }: Closing): Promise<void> {
+async function closeGateway(
+  core: GatewayCore,
+  server: Server,
+  sockets: WsServer,
+  until?: Promise<unknown>,
+): Promise<void> {
   core.isClosing = true;
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  sockets.tell({ type: "gateway.closing", reason: "the gateway stops" });
+  sockets.send({ type: "gateway.closing", reason: "the gateway is stopping" });
   await until?.catch(() => undefined);
-  await within(Promise.allSettled(core.underWay), ANSWER_GRACE_MS);
+  await within(ANSWER_GRACE_MS, Promise.allSettled(core.calls));
   // An answer is sent a moment after its call has ended.
   await new Promise((resolve) => setImmediate(resolve));
-  sockets.close("the gateway stops");
+  sockets.close("the gateway is stopping");
   server.closeIdleConnections();
-  await within(closed, ANSWER_GRACE_MS);
+  await within(ANSWER_GRACE_MS, closed);
   server.closeAllConnections();
   await closed;
-}
-
-async function within(task: Promise<unknown>, ms: number): Promise<void> {
-  const over = Promise.withResolvers<void>();
-  const timer = setTimeout(over.resolve, ms);
-  await Promise.race([task, over.promise]);
-  clearTimeout(timer);
 }

@@ -1,11 +1,12 @@
 /**
- * The page. Only files that were found below the root can be named: a path from outside is looked up,
- * never joined, so that nothing outside can be reached however it is spelled.
+ * Serves the page. A requested path is looked up among the files below the root, never joined to it, so no
+ * spelling reaches a file outside.
  */
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileError, systemErrorCode } from "../base/errors.ts";
 import { readFolderIfPresent } from "../base/files.ts";
+import { lazy } from "../base/async.ts";
 
 export interface StaticFile {
   content: Uint8Array<ArrayBuffer>;
@@ -13,7 +14,7 @@ export interface StaticFile {
 }
 
 export interface StaticFiles {
-  /** Undefined when there is no such file. `path` is the decoded path of the address. */
+  /** Undefined if there is no such file. `path` is the decoded path of the URL. */
   read(path: string): Promise<StaticFile | undefined>;
 }
 
@@ -35,20 +36,20 @@ const INDEX = "/index.html";
 const MAX_LEVELS = 5;
 
 export function createStaticFiles(root: string): StaticFiles {
-  let files: Promise<Set<string>> | undefined;
+  const files = lazy(async () => await listFiles(root));
   return {
     read: async (path) => {
       const name = path === "/" ? INDEX : path;
-      // Whoever builds the page again while the gateway runs gets the new files with the next visit.
-      if (name === INDEX || files === undefined) files = listFiles(root);
-      if (!(await files).has(name)) return undefined;
+      // Serves a rebuilt page from the next visit on.
+      if (name === INDEX) files.clear();
+      if (!(await files.get()).has(name)) return undefined;
       const content = await readUnlessGone(join(root, name));
-      return content === undefined ? undefined : { content, headers: headersOf(name) };
+      return content === undefined ? undefined : { content, headers: cacheHeaders(name) };
     },
   };
 }
 
-/** Plain files only: a link could lead out. */
+/** Regular files only: a link could lead outside. */
 async function listFiles(root: string, prefix = "", level = 0): Promise<Set<string>> {
   const found = new Set<string>();
   for (const item of await readFolderIfPresent(join(root, prefix))) {
@@ -69,8 +70,8 @@ async function readUnlessGone(path: string): Promise<Uint8Array<ArrayBuffer> | u
   }
 }
 
-function headersOf(name: string): Record<string, string> {
-  // The names of assets hold a hash of their content.
+function cacheHeaders(name: string): Record<string, string> {
+  // Names of assets contain a hash of their content.
   const isHashed = name.startsWith("/assets/");
   return {
     "Content-Type": TYPES[extname(name)] ?? "application/octet-stream",
@@ -78,7 +79,7 @@ function headersOf(name: string): Record<string, string> {
   };
 }
 
-/** For every answer: nothing is loaded from elsewhere, nothing is framed, nothing is guessed. */
+/** For every answer: no foreign resources, no frames, no guessed types. */
 export function securityHeaders(port: number): Record<string, string> {
   const own = ["127.0.0.1", "localhost"].map((host) => `ws://${host}:${port}`).join(" ");
   return {

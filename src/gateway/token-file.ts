@@ -1,7 +1,6 @@
 /**
- * The gateway's token: 32 random bytes in a file that only its owner can read. Whoever has it is the
- * owner; there is one, and it does not change until the file is deleted. A link, or a file that somebody
- * else has put there, is refused: they would know what is in it.
+ * The gateway's token: 32 random bytes in a file that only its owner can read. It does not change until the
+ * file is deleted. A link, or a file of another user, is refused: they could know the token.
  */
 import { constants } from "node:fs";
 import { type FileHandle, link, open, unlink } from "node:fs/promises";
@@ -12,11 +11,11 @@ import { PRIVATE_FILE, ensurePrivateFolder, syncFolder, temporaryPath } from "..
 import type { Logger } from "../base/log.ts";
 
 const TOKEN_BYTES = 32;
-/** 32 bytes in base64url. A longer one may have been put there by hand. */
+/** 32 bytes in base64url, or longer if set by hand. */
 const TOKEN = /^[A-Za-z0-9_-]{43,512}$/;
-const MOST_BYTES = 1024;
+const MAX_BYTES = 1024;
 
-/** Makes the file when there is none; tightens its permissions when they are too wide, and says so. */
+/** Creates the file if missing; restricts its permissions if they are too wide, with a warning. */
 export async function ensureToken(path: string, logger: Logger): Promise<string> {
   await ensurePrivateFolder(dirname(path));
   for (;;) {
@@ -27,18 +26,18 @@ export async function ensureToken(path: string, logger: Logger): Promise<string>
     }
     const token = await tokenIn(handle, path);
     await requireOwner(handle, path);
-    await tighten(handle, path, logger);
+    await restrict(handle, path, logger);
     return token;
   }
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 export async function readToken(path: string): Promise<string | undefined> {
   await using handle = await openTokenFile(path);
   return handle === undefined ? undefined : await tokenIn(handle, path);
 }
 
-/** A pipe in its place is not waited for. */
+/** Does not block on a pipe. */
 async function openTokenFile(path: string): Promise<FileHandle | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
@@ -52,11 +51,10 @@ async function openTokenFile(path: string): Promise<FileHandle | undefined> {
 
 async function tokenIn(handle: FileHandle, path: string): Promise<string> {
   const { size } = await handle.stat();
-  const isSmall = size <= MOST_BYTES;
-  const token = isSmall ? await readText(handle, path) : "";
+  const token = size > MAX_BYTES ? "" : await readText(handle, path);
   if (TOKEN.test(token)) return token;
-  throw new HoldfastError("corrupt", "token-unreadable", `${path} holds no token`, {
-    hint: "Delete the file: the next start of the gateway makes a new one. Links and clients need that one then.",
+  throw new HoldfastError("corrupt", "token-unreadable", `${path} does not contain a token`, {
+    hint: "Delete the file: the next start of the gateway creates a new token, which links and clients then need.",
     data: { path },
   });
 }
@@ -71,11 +69,11 @@ async function readText(handle: FileHandle, path: string): Promise<string> {
 
 async function requireOwner(handle: FileHandle, path: string): Promise<void> {
   const { uid } = await handle.stat();
-  // Windows has no such numbers.
-  if (process.getuid !== undefined && uid !== process.getuid()) throw notOurs(path, "belongs to somebody else");
+  // Windows has no user ids.
+  if (process.getuid !== undefined && uid !== process.getuid()) throw notOurs(path, "belongs to another user");
 }
 
-/** Complete under a temporary name first, then linked: of two processes one wins, and none reads half a token. */
+/** Writes a temporary file and links it: of two processes one wins, and neither reads half a token. */
 async function createTokenFile(path: string): Promise<void> {
   const temporary = temporaryPath(path);
   try {
@@ -91,7 +89,7 @@ async function createTokenFile(path: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-async function tighten(handle: FileHandle, path: string, logger: Logger): Promise<void> {
+async function restrict(handle: FileHandle, path: string, logger: Logger): Promise<void> {
   const mode = (await handle.stat()).mode & 0o777;
   if ((mode & 0o077) === 0) return;
   try {
@@ -99,16 +97,16 @@ async function tighten(handle: FileHandle, path: string, logger: Logger): Promis
   } catch (error) {
     throw fileError(error, "protect", path);
   }
-  logger.warn("others could read the gateway's token; the file is private again", {
+  logger.warn("others could read the gateway's token; the file is private now", {
     path,
     mode: mode.toString(8),
-    hint: "If somebody else uses this machine, delete the file and start the gateway again for a new token.",
+    hint: "If other people use this machine, delete the file and restart the gateway for a new token.",
   });
 }
 
 function notOurs(path: string, what: string): HoldfastError {
   return new HoldfastError("forbidden", "token-not-ours", `${path} ${what}: others may know the token in it`, {
-    hint: "Take it away: the next start of the gateway makes a new one. Links and clients need that one then.",
+    hint: "Remove it: the next start of the gateway creates a new token, which links and clients then need.",
     data: { path },
   });
 }

@@ -1,4 +1,4 @@
-/** The token: where it is kept, where it is asked for, and somebody who tries to get around it. */
+/** The token: its file, where it is needed, and attempts to bypass it. */
 import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { gatewayStage } from "../../test/support/gateway-stage.ts";
@@ -6,14 +6,14 @@ import { firstFrame, raw, upgrade } from "../../test/support/raw-requests.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createLogger, silentLogger } from "../base/log.ts";
 import { gatewayLayout } from "../config/layout.ts";
-import { CLOSE_CODES } from "../rpc/frames.ts";
 import { createTokenCheck } from "./access.ts";
 import { ensureToken, readToken } from "./token-file.ts";
+import { CLOSE_CODES } from "../rpc/protocol.ts";
 
 const WRONG = "A".repeat(43);
 
 describe("the token file", () => {
-  it("is made once, private, with 32 random bytes", async () => {
+  it("is created once, private, with 32 random bytes", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("home", "gateway.token");
     // Several processes may start at once; all get the same.
@@ -25,7 +25,7 @@ describe("the token file", () => {
     expect(await ensureToken(other.join("gateway.token"), silentLogger)).not.toBe(tokens[0]);
   });
 
-  it("is made private again when others could read it, and the owner is told without the token", async () => {
+  it("is made private if others could read it, with a warning that hides the token", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("gateway.token");
     const token = await ensureToken(path, silentLogger);
@@ -38,7 +38,7 @@ describe("the token file", () => {
     expect(logged.join("")).not.toContain(token);
   });
 
-  it("is not taken from a link, a pipe's place, or a file that somebody else has put there", async (context) => {
+  it("is not read from a link, a pipe, or a file of another user", async (context) => {
     await using folder = await temporaryFolder();
     const theirs = folder.join("theirs");
     await writeFile(theirs, WRONG, { mode: 0o600 });
@@ -56,7 +56,7 @@ describe("the token file", () => {
     expect(await readFile(theirs, "utf8")).toBe(WRONG);
   });
 
-  it("is never replaced: what is no token is an error, not a reason for a new one", async () => {
+  it("is never replaced: an invalid one is an error", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("gateway.token");
     for (const content of ["", "short", "x".repeat(10_000), "with spaces in between ".repeat(3)]) {
@@ -95,7 +95,7 @@ describe("the token", () => {
     expect((await stage.post("health")).status).toBe(200);
   });
 
-  it("is asked for before a method is looked up: a stranger learns nothing", async () => {
+  it("is checked before the method, so that strangers learn nothing", async () => {
     await using stage = await gatewayStage();
     const known = await stage.post("health", {}, { Authorization: `Bearer ${WRONG}` });
     const unknown = await stage.post("no.such.method", {}, { Authorization: `Bearer ${WRONG}` });
@@ -125,7 +125,7 @@ describe("the token", () => {
     }
   });
 
-  it("is compared over its whole length: every place counts", () => {
+  it("is compared over its whole length", () => {
     const token = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG";
     const { matches } = createTokenCheck(token);
     expect(matches(token)).toBe(true);
@@ -135,13 +135,13 @@ describe("the token", () => {
     for (const wrong of [undefined, "", `${token}\0`, `${token} `]) expect(matches(wrong)).toBe(false);
   });
 
-  it("leaves health to everybody, but only that it is there", async () => {
+  it("is not needed for health, which then has no details", async () => {
     await using stage = await gatewayStage();
     const response = await fetch(`${stage.gateway.url}/health`);
     expect(await response.json()).toEqual({ ok: true });
   });
 
-  it("is needed on a WebSocket before anything else", async () => {
+  it("is needed first on a WebSocket", async () => {
     await using stage = await gatewayStage();
     expect(await firstFrame(stage, { method: "health", params: {} })).toMatchObject({
       code: CLOSE_CODES.notConnected,
@@ -157,7 +157,7 @@ describe("the token", () => {
     expect(await upgrade(stage, { path })).toBe(404);
   });
 
-  it("cannot be guessed at: wrong ones are counted, the right one still passes", async () => {
+  it("cannot be guessed: wrong ones are limited, the right one still works", async () => {
     await using stage = await gatewayStage({ limits: { wrongTokensPerMinute: 3 } });
     const statuses: number[] = [];
     const waits: number[] = [];
@@ -173,7 +173,7 @@ describe("the token", () => {
     expect((await stage.post("health")).status).toBe(200);
   });
 
-  it("is in no log and no answer, whatever goes wrong", async () => {
+  it("is in no log and no answer after failures", async () => {
     await using stage = await gatewayStage();
     const { url, token } = stage.gateway;
     await fetch(`${url}/rpc/health?token=${token}`, { method: "POST" });
@@ -208,7 +208,7 @@ describe("the home", () => {
     expect(await readFile(runtimeFile, "utf8")).not.toContain(stage.gateway.token);
   });
 
-  it("that cannot be written to is an error that says so", async () => {
+  it("causes a clear error if it cannot be written", async () => {
     await using folder = await temporaryFolder();
     await mkdir(folder.join("gateway.token"));
     await expect(ensureToken(folder.join("gateway.token"), silentLogger)).rejects.toMatchObject({

@@ -1,6 +1,5 @@
-/** Every limit of the gateway, and somebody who goes beyond it. */
+/** Every limit of the gateway, exceeded. */
 import { writeFile } from "node:fs/promises";
-import { connect as connectTcp } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -8,8 +7,8 @@ import { gatewayStage, until, WEBHOOK_SECRET } from "../../test/support/gateway-
 import { firstFrame, openTcp, raw, upgradeRequest } from "../../test/support/raw-requests.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { connectRpc } from "../rpc/client.ts";
-import { CLOSE_CODES } from "../rpc/frames.ts";
-import { createRateLimit } from "./rate-limit.ts";
+import { createRateLimit } from "./gateway-core.ts";
+import { CLOSE_CODES } from "../rpc/protocol.ts";
 
 describe("too much", () => {
   it("of a body is refused, announced or not", async () => {
@@ -23,7 +22,7 @@ describe("too much", () => {
     expect(await raw(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 413/,
     );
-    // A length that lies about what follows.
+    // A wrong Content-Length.
     expect(await raw(port, `${head}Content-Length: 5\r\nConnection: close\r\n\r\n${"x".repeat(3000)}`)).toMatch(
       /^HTTP\/1\.1 4/,
     );
@@ -39,7 +38,7 @@ describe("too much", () => {
     expect(stage.webhooks).toEqual([]);
   });
 
-  it("of a body cannot be made two requests of", async () => {
+  it("of a body cannot be split into two requests", async () => {
     await using stage = await gatewayStage();
     const { port, token } = stage.gateway;
     const head = `POST /rpc/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
@@ -69,7 +68,7 @@ describe("too much", () => {
     const own = [];
     for (let attempt = 0; attempt < 4; attempt++) own.push(await post(WEBHOOK_SECRET));
     expect(own).toEqual([200, 200, 200, 429]);
-    // The answer comes while the body is still announced only.
+    // The answer arrives before the body is sent.
     const half = `POST /webhooks/telegram/default HTTP/1.1\r\nHost: bot.example\r\nContent-Length: 1000\r\n\r\n{`;
     expect(await raw(stage.gateway.port, half)).toMatch(/^HTTP\/1\.1 401/);
   });
@@ -120,7 +119,7 @@ describe("too much", () => {
     expect(outcomes).toEqual([...Array<string>(6).fill("ok"), ...Array<string>(3).fill("rate-limited")]);
   });
 
-  it("of calls on one WebSocket is refused, and the connection lives on", async () => {
+  it("of calls on one WebSocket is refused, and the connection stays open", async () => {
     await using stage = await gatewayStage({ limits: { maxCalls: 2 } });
     stage.pipeline.hold();
     const client = await connectRpc({ ...stage.gateway, client: { name: "test" } });
@@ -131,22 +130,6 @@ describe("too much", () => {
     await Promise.all(waiting);
     expect((await client.call("health", {})).ok).toBe(true);
     client.close();
-  });
-
-  it("of connections is refused, and room is made when one ends", async () => {
-    await using stage = await gatewayStage({ limits: { maxConnections: 3 } });
-    const sockets = await Promise.all(Array.from({ length: 3 }, async () => await openTcp(stage.gateway.port)));
-    const refused = connectTcp({ host: "127.0.0.1", port: stage.gateway.port });
-    refused.on("error", () => undefined);
-    const wasRefused = await new Promise((resolve) => refused.on("close", () => resolve(true)));
-    expect(wasRefused).toBe(true);
-    for (const socket of sockets) socket.destroy();
-    await until(async () => {
-      const answer = await fetch(`${stage.gateway.url}/health`, { headers: { Connection: "close" } }).catch(
-        () => undefined,
-      );
-      return answer?.status === 200;
-    });
   });
 
   it("of time is not given: half a request and a silent WebSocket are ended", async () => {
@@ -170,7 +153,7 @@ describe("too much", () => {
     expect(await silentCode).toBe(CLOSE_CODES.notConnected);
   });
 
-  it("of time is not given to those who do not take their answer", async () => {
+  it("of time is not given to clients that do not read their answer", async () => {
     await using page = await temporaryFolder();
     await writeFile(page.join("large.txt"), "x".repeat(8_000_000));
     await using stage = await gatewayStage({ webRoot: page.path, limits: { requestTimeoutMs: 300 } });
@@ -180,7 +163,7 @@ describe("too much", () => {
     reader.write(`GET /large.txt HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.repeat(3));
     let isOver = false;
     for (const end of ["close", "error"]) reader.on(end, () => (isOver = true));
-    // Whoever does not read learns of the end when they write.
+    // A client that does not read notices the end when it writes.
     await until(() => {
       if (!isOver) reader.write("\r\n");
       return isOver;
@@ -188,7 +171,7 @@ describe("too much", () => {
     expect((await fetch(`${stage.gateway.url}/health`)).status).toBe(200);
   });
 
-  it("of pings: whoever reads no answer to them cannot fill the memory", async () => {
+  it("of pings: a client that reads no answers cannot fill the memory", async () => {
     await using stage = await gatewayStage();
     const socket = await openTcp(stage.gateway.port);
     socket.write(upgradeRequest(stage.gateway.port, {}));
@@ -218,7 +201,7 @@ describe("too much", () => {
     expect((await stage.post("health")).status).toBe(200);
   });
 
-  it("of silence: a WebSocket that does not answer pings is let go", async () => {
+  it("of silence: a WebSocket that does not answer pings is closed", async () => {
     await using stage = await gatewayStage({ limits: { pingMs: 50 } });
     const client = new WebSocket(`ws://127.0.0.1:${stage.gateway.port}/ws`, { autoPong: false });
     client.on("error", () => undefined);
@@ -239,7 +222,7 @@ describe("the rate limit", () => {
     expect(limit.take("a")).toBeGreaterThan(0);
     limit.take("b");
     limit.take("c");
-    // Forgotten, and so as good as new: memory is worth more than its bucket.
+    // Forgotten, so its bucket is full again.
     expect(limit.take("a")).toBeUndefined();
   });
 });

@@ -1,19 +1,37 @@
-/** The WebSocket side: lets connections in, tells all of them what happens, and ends them. */
-import type { IncomingMessage, Server } from "node:http";
-import { STATUS_CODES } from "node:http";
+/**
+ * WebSockets. A client first sends `connect` (before it, optionally `challenge` to verify the gateway), then
+ * calls; events are sent to it. A client that calls too often is refused, one that reads too slowly or is gone
+ * is disconnected; none affects the others.
+ */
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
+import { WebSocketServer, type RawData, type WebSocket } from "ws";
 import { HoldfastError } from "../base/errors.ts";
-import type { RpcEvent } from "../rpc/events.ts";
-import { CLOSE_CODES } from "../rpc/frames.ts";
+import { isRecord } from "../base/json-record.ts";
 import { checkHost, checkOrigin, headersOf, tooManyRequests } from "./access.ts";
 import type { GatewayCore } from "./gateway-core.ts";
-import { httpStatusOf } from "./outgoing-error.ts";
-import { type WsClient, serveWsClient } from "./ws-client.ts";
+import { httpStatusOf, outgoingError } from "./outgoing-error.ts";
+import { parseBoundedJson } from "./request-body.ts";
+import {
+  CLOSE_CODES,
+  type Hello,
+  type Permission,
+  type RequestFrame,
+  type ConnectParams,
+  PERMISSIONS,
+  PROTOCOL_VERSION,
+  NONCE,
+  type RpcEvent,
+  EVENT_NAMES,
+  eventSession,
+} from "../rpc/protocol.ts";
+import type { EventChoice } from "../rpc/rpc-parts.ts";
 
 export interface WsServer {
-  tell(event: RpcEvent): void;
-  /** Ends every connection. */
+  /** Sends the event to every client that subscribed to it. */
+  send(event: RpcEvent): void;
+  /** Closes every connection. */
   close(reason: string): void;
 }
 
@@ -21,7 +39,7 @@ export function attachWsServer(server: Server, core: GatewayCore): WsServer {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: core.limits.maxBodyBytes,
-    // Compression keeps memory per connection, and what is compressed beside a secret can betray it.
+    // Compression costs memory per connection and can leak a secret in the same message.
     perMessageDeflate: false,
   });
   const clients = new Set<WsClient>();
@@ -42,9 +60,9 @@ export function attachWsServer(server: Server, core: GatewayCore): WsServer {
   });
 
   return {
-    tell: (event) => {
+    send: (event) => {
       let text: string | undefined;
-      for (const client of clients) client.tell(event, () => (text ??= JSON.stringify(event)));
+      for (const client of clients) client.sendEvent(event, () => (text ??= JSON.stringify(event)));
     },
     close: (reason) => {
       for (const client of clients) client.close(CLOSE_CODES.goingAway, reason);
@@ -53,24 +71,248 @@ export function attachWsServer(server: Server, core: GatewayCore): WsServer {
   };
 }
 
-/** The token comes with `connect`: browsers cannot send a header here, and an address would be logged. */
+/**
+ * The token comes with `connect`: browsers cannot send headers here, and a URL would be logged. So there is no
+ * rate limit yet (strangers could use up the owner's share); the pool of connections limits strangers.
+ */
 function admit(request: IncomingMessage, core: GatewayCore): void {
   const header = headersOf(request);
   checkHost(header, core.port);
   checkOrigin(header, core.port);
-  const wait = core.requests.take(`socket:${addressOf(request)}`);
-  if (wait !== undefined) throw tooManyRequests(wait);
   if (core.isClosing) throw new HoldfastError("unavailable", "gateway-stopping", "The gateway is stopping");
-  if (request.url !== "/ws") throw new HoldfastError("not-found", "no-such-address", "WebSockets are at /ws");
+  const asked = /^\/ws(?:\?client=([\w.]*))?$/.exec(request.url ?? "");
+  if (asked === null) throw new HoldfastError("not-found", "no-such-address", "WebSockets are at /ws");
+  core.checkMark(asked[1], request.socket);
 }
 
 function refuse(socket: Duplex, error: unknown): void {
   const status = httpStatusOf(error);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
-  // Not only half closed: somebody who goes on sending would keep the connection.
+  // Closes both directions: a client that keeps sending would keep the connection.
   socket.end(head, () => socket.destroy());
 }
 
-function addressOf(request: IncomingMessage): string {
-  return request.socket.remoteAddress ?? "unknown";
+interface WsClient {
+  /** `json` returns the event as text, serialized once for all clients. */
+  sendEvent(event: RpcEvent, json: () => string): void;
+  close(code: number, reason: string): void;
+}
+
+/** Terminates a client that does not answer the close frame. */
+const CLOSE_GRACE_MS = 1000;
+/** Bytes buffered from and for a client without a valid token. */
+const STRANGER_BYTES = 131_072;
+
+/** `line` is the TCP connection. */
+function serveWsClient(socket: WebSocket, line: Socket, core: GatewayCore): WsClient {
+  const { limits, logger } = core;
+  const address = line.remoteAddress ?? "unknown";
+  const gone = new AbortController();
+  let permission: Permission | undefined;
+  let choice: EventChoice | undefined;
+  let calls = 0;
+  let seq = 0;
+  let isAlive = true;
+
+  const close = (code: number, reason: string): void => {
+    if (gone.signal.aborted) return;
+    socket.close(code, reason);
+    setTimeout(() => socket.terminate(), CLOSE_GRACE_MS).unref();
+  };
+  const send = (text: string): void => {
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount <= limits.maxBufferedBytes) socket.send(text);
+    else close(CLOSE_CODES.tooSlow, "too slow: connect again and read the history");
+  };
+  const answer = async (frame: RequestFrame): Promise<void> => {
+    try {
+      const payload = permission === undefined ? await greet(frame) : await call(frame, permission);
+      send(JSON.stringify({ type: "res", id: frame.id, ok: true, payload }));
+    } catch (error) {
+      const report = outgoingError(error, logger, `ws ${frame.method.slice(0, 100)}`);
+      send(JSON.stringify({ type: "res", id: frame.id, ok: false, error: report }));
+      if (permission === undefined) close(closeCodeOf(error), report.code);
+    }
+  };
+
+  const greet = async (frame: RequestFrame): Promise<unknown> => {
+    if (frame.method === "connect") return await connect(frame);
+    if (frame.method !== "challenge") throw connectFirst();
+    const nonce = isRecord(frame.params) ? frame.params["nonce"] : undefined;
+    return { proof: await core.prove(readNonce(nonce)) };
+  };
+  const connect = async (frame: RequestFrame): Promise<Hello> => {
+    const params = readConnect(frame.params);
+    core.checkToken(params.token, line);
+    const protocol = agreeOnProtocol(params);
+    const { methods } = await core.dispatcher();
+    clearTimeout(timer);
+    line.off("data", boundStranger);
+    permission = params.permission ?? "admin";
+    return {
+      protocol,
+      server: { name: "holdfast", version: core.parts.version },
+      permission,
+      methods: [...methods],
+      events: [...EVENT_NAMES],
+      limits: { maxFrameBytes: limits.maxBodyBytes },
+    };
+  };
+  const call = async (frame: RequestFrame, granted: Permission): Promise<unknown> => {
+    // Per address: a client may open several connections.
+    const wait = core.requests.take(`connected:${address}`);
+    if (wait !== undefined) throw tooManyRequests(wait);
+    if (calls >= limits.maxCalls) throw tooManyCalls(limits.maxCalls);
+    calls++;
+    try {
+      return await core.call(frame.method, frame.params, {
+        permission: granted,
+        signal: gone.signal,
+        subscribe: (chosen) => {
+          choice = chosen;
+        },
+      });
+    } finally {
+      calls--;
+    }
+  };
+
+  // ws buffers fragments until a frame is complete; this limits them.
+  const boundStranger = (): void => {
+    if (line.bytesRead > STRANGER_BYTES) socket.terminate();
+  };
+  line.on("data", boundStranger);
+  const timer = setTimeout(() => {
+    close(CLOSE_CODES.notConnected, "no connect request in time");
+  }, limits.connectTimeoutMs);
+  const ping = setInterval(() => {
+    if (!isAlive) socket.terminate();
+    isAlive = false;
+    socket.ping();
+  }, limits.pingMs);
+  ping.unref();
+  socket.on("pong", () => {
+    isAlive = true;
+  });
+  // Each ping is answered with its payload: a client that reads none of them could fill the memory.
+  socket.on("ping", () => {
+    if (socket.bufferedAmount > (permission === undefined ? STRANGER_BYTES : limits.maxBufferedBytes)) {
+      socket.terminate();
+    }
+  });
+  // Too large a frame closes the connection with 1009; `close` follows.
+  socket.on("error", (error) => logger.debug("WebSocket error", { error: error.message }));
+  socket.on("close", () => {
+    clearTimeout(timer);
+    clearInterval(ping);
+    gone.abort();
+  });
+  // Sequential until the client is connected: a second request must not overtake `connect`.
+  let earlier: Promise<void> = Promise.resolve();
+  socket.on("message", (data, isBinary) => {
+    isAlive = true;
+    const frame = readFrame(data, isBinary);
+    if (frame === undefined) close(CLOSE_CODES.badFrame, "not a request frame");
+    else if (permission === undefined) earlier = earlier.then(async () => await answer(frame));
+    else void answer(frame);
+  });
+
+  return {
+    sendEvent: (event, json) => {
+      const isClosing = event.type === "gateway.closing" && permission !== undefined;
+      if (!isClosing && !isSubscribed(event, choice)) return;
+      send(`{"type":"event","event":${JSON.stringify(event.type)},"seq":${++seq},"payload":${json()}}`);
+    },
+    close,
+  };
+}
+
+function isSubscribed(event: RpcEvent, choice: EventChoice | undefined): boolean {
+  if (choice === undefined) return false;
+  if (choice.events !== undefined && !choice.events.includes(event.type)) return false;
+  const session = eventSession(event);
+  return session === undefined || choice.sessionKeys === undefined || choice.sessionKeys.includes(session.sessionKey);
+}
+
+function readFrame(data: RawData, isBinary: boolean): RequestFrame | undefined {
+  if (isBinary || !Buffer.isBuffer(data)) return undefined;
+  try {
+    const frame = parseBoundedJson(data.toString("utf8"));
+    if (!isRecord(frame) || frame["type"] !== "req") return undefined;
+    const { id, method, params } = frame;
+    if (typeof id !== "string" || id.length > MAX_ID || typeof method !== "string") return undefined;
+    return { type: "req", id, method, params };
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_ID = 200;
+
+function closeCodeOf(error: unknown): number {
+  const code = error instanceof HoldfastError ? error.code : "";
+  if (code.startsWith("token-")) return CLOSE_CODES.unauthorized;
+  if (code === "rate-limited") return CLOSE_CODES.tooManyRequests;
+  return code === "protocol-mismatch" ? CLOSE_CODES.protocolMismatch : CLOSE_CODES.notConnected;
+}
+
+function connectFirst(): HoldfastError {
+  return new HoldfastError("usage", "connect-first", "The first request must be connect", {
+    hint: "Send connect with minProtocol, maxProtocol, token and client.",
+  });
+}
+
+function tooManyCalls(limit: number): HoldfastError {
+  return new HoldfastError("unavailable", "too-many-calls", `At most ${limit} concurrent calls`, {
+    hint: "Wait for answers before you send more calls.",
+    data: { limit },
+  });
+}
+
+/** Checked by hand, like `connect`: a stranger must not make the gateway load the method table. */
+export function readNonce(nonce: unknown): string {
+  if (typeof nonce === "string" && NONCE.test(nonce)) return nonce;
+  throw new HoldfastError("usage", "invalid-params", "invalid challenge params: nonce is 32 to 128 hex digits", {
+    hint: "Send random ones.",
+  });
+}
+
+function readConnect(params: unknown): ConnectParams {
+  if (!isRecord(params)) throw invalidConnect("params are missing");
+  const { minProtocol, maxProtocol, token, client, permission: wanted } = params;
+  if (!isVersion(minProtocol) || !isVersion(maxProtocol))
+    throw invalidConnect("minProtocol and maxProtocol are numbers");
+  if (token !== undefined && typeof token !== "string") throw invalidConnect("token is text");
+  if (!isRecord(client) || typeof client["name"] !== "string") throw invalidConnect("client has a name");
+  const permission = PERMISSIONS.find((known) => known === wanted);
+  // An unknown permission must not grant more than intended.
+  if (wanted !== undefined && permission === undefined) throw invalidConnect(`permission is ${PERMISSIONS.join(", ")}`);
+  const { name, version } = client;
+  return {
+    minProtocol,
+    maxProtocol,
+    token,
+    client: { name, version: typeof version === "string" ? version : undefined },
+    permission,
+  };
+}
+
+function agreeOnProtocol({ minProtocol, maxProtocol }: ConnectParams): number {
+  if (minProtocol <= PROTOCOL_VERSION && PROTOCOL_VERSION <= maxProtocol) return PROTOCOL_VERSION;
+  throw new HoldfastError(
+    "unsupported",
+    "protocol-mismatch",
+    `This gateway speaks protocol version ${PROTOCOL_VERSION}, the client ${minProtocol} to ${maxProtocol}`,
+    { hint: "Use the client that came with this version of Holdfast.", data: { protocol: PROTOCOL_VERSION } },
+  );
+}
+
+function isVersion(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value);
+}
+
+function invalidConnect(rule: string): HoldfastError {
+  return new HoldfastError("usage", "invalid-params", `invalid connect params: ${rule}`, {
+    hint: "Send minProtocol, maxProtocol, token and client.",
+  });
 }

@@ -5,12 +5,12 @@
  * What goes wrong is logged; the next turn counts on.
  */
 import type { Logger } from "../base/log.ts";
-import { within } from "../base/within.ts";
 import type { HandoffConfig } from "../config/config.ts";
 import type { EndedTurn } from "./handoff.ts";
 import { type Pace, createPacer } from "./pace.ts";
 import type { CaptureReason } from "./state.ts";
 import { createWorkQueue } from "./work-queue.ts";
+import { within } from "../base/async.ts";
 
 export interface Background {
   turnEnded(turn: EndedTurn): void;

@@ -3,9 +3,16 @@ import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { GitOptions } from "../project/run-git.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
-import { type AgentHandle, locateWindowTranscript, transcriptPath } from "../session/agent-handle.ts";
+import {
+  type AgentHandle,
+  locateWindowTranscript,
+  transcriptPath,
+  expectedOfWindow,
+  expectedTranscript,
+} from "../session/agent-handle.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
+import type { ExpectedTranscript } from "../transcript/damage.ts";
 import { type CaptureTarget, nativeSessionKey } from "./handoff.ts";
 import { projectName } from "./project.ts";
 
@@ -20,6 +27,8 @@ export interface CaptureSource {
   /** The folder that is worked in. */
   cwd: string;
   project: string;
+  /** What the store knows of the transcript. Optional: of native sessions it knows nothing. */
+  expected?: ExpectedTranscript | undefined;
 }
 
 export interface Sources {
@@ -44,7 +53,10 @@ export function createSources(options: SourceOptions): Sources {
   const projects = createProjectCache(options);
   const folderOf = (entry: SessionEntry): string => entry.projectFolder ?? agent.workspace;
   const projectOf = async (entry: SessionEntry): Promise<string> => await projects(folderOf(entry), entry.project);
-  const source = async (entry: SessionEntry, key: string, sessionId: string, path: string): Promise<CaptureSource> => ({
+  const source = async (
+    entry: SessionEntry,
+    { key, sessionId, path, expected }: Pick<CaptureSource, "sessionId" | "path" | "expected"> & { key: string },
+  ): Promise<CaptureSource> => ({
     kind: "session",
     sessionKey: canonicalSessionKey(key, agent),
     sessionId,
@@ -52,6 +64,7 @@ export function createSources(options: SourceOptions): Sources {
     file: basename(path),
     cwd: folderOf(entry),
     project: await projectOf(entry),
+    expected,
   });
 
   return {
@@ -64,10 +77,20 @@ export function createSources(options: SourceOptions): Sources {
       const entry = target.entry ?? (await agent.store.get(target.sessionKey));
       if (entry === undefined || entry.handoff === "off") return undefined;
       if (target.sessionId !== undefined && target.sessionId !== entry.sessionId) return undefined;
-      return await source(entry, target.sessionKey, entry.sessionId, transcriptPath(agent, entry));
+      const { sessionKey: key } = target;
+      const { sessionId } = entry;
+      return await source(entry, {
+        key,
+        sessionId,
+        path: transcriptPath(agent, entry),
+        expected: expectedTranscript(entry),
+      });
     },
-    ofWindow: async (entry, window) =>
-      await source(entry, window.key, window.sessionId, await locateWindowTranscript(agent, window)),
+    async ofWindow(entry, window) {
+      const { key, sessionId } = window;
+      const path = await locateWindowTranscript(agent, window);
+      return await source(entry, { key, sessionId, path, expected: expectedOfWindow(window, entry) });
+    },
     project: projectOf,
     nativeProject: async (cwd) => await projects(cwd),
   };
@@ -88,6 +111,8 @@ function createProjectCache(options: SourceOptions): (folder: string, named?: st
     if (item === undefined || now >= item.until || item.made !== made) {
       const name = projectName({ named, folder, agentId: agent.agentId, defaultWorkspace }, git);
       item = { name, made, until: now + PROJECT_CACHE_MS };
+      // A failure is not kept.
+      name.catch(() => known.delete(id));
       known.delete(id);
       known.set(id, item);
       for (const oldest of Array.from(known.keys()).slice(0, Math.max(0, known.size - MOST_PROJECTS))) {

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
 import { STORE_KINDS } from "../../test/support/test-agent.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
-import { compactSession } from "../session/compaction.ts";
 import { readState } from "./kept-state.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
+import { compactSession } from "../session/transcript-changes.ts";
 
 describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   it("finds what was said, each with its entry, and keeps it", async () => {

@@ -12,7 +12,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import { isRecord } from "../base/json-record.ts";
-import { createKeyedMutex } from "../base/mutex.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { HandoffUpdateOptions } from "../store/store.ts";
 import type { CaptureSource } from "./capture-source.ts";
@@ -21,6 +20,7 @@ import { clearedAtOf, isTellable, readState, sealState } from "./kept-state.ts";
 import { type StateParts, endOf, fits, nextState, readFurther } from "./next-state.ts";
 import type { Pace } from "./pace.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
+import { createKeyedMutex } from "../base/async.ts";
 
 export interface Captures {
   /** The state as it is kept afterwards; undefined when there is nothing to hand over. */

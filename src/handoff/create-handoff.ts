@@ -2,7 +2,6 @@
 import type { HandoffConfig } from "../config/config.ts";
 import type { HandoffLayout } from "../config/layout.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
-import type { LanguageModel } from "../models/language-model.ts";
 import type { GithubReader } from "../project/github-status.ts";
 import type { GitOptions } from "../project/run-git.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
@@ -20,6 +19,7 @@ import { createOffers } from "./offer.ts";
 import { recoverSessions } from "./recover.ts";
 import { createRefinements } from "./refinements.ts";
 import { verifyItems } from "./verify.ts";
+import type { LanguageModel } from "../models/language-model.ts";
 
 export interface HandoffOptions {
   agent: AgentHandle;

@@ -4,7 +4,7 @@
  * alone: it is handed over by its own session, never by the folder it runs in.
  */
 import { HoldfastError } from "../base/errors.ts";
-import { HOLDFAST_ENTRYPOINT } from "../claude/attribution.ts";
+import { isHoldfastEntrypoint } from "../claude/attribution.ts";
 import type { DiscoveredSession } from "../claude/discovered-session.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
@@ -68,7 +68,7 @@ export async function handoffOfNative(
   const key = canonicalSessionKey(nativeSessionKey(agent.agentId, sessionId), agent);
   const isKept = (await agent.store.handoffs.get(key)) !== undefined;
   // Tasks are captured as they end; anything else that Holdfast runs is somebody's conversation.
-  if (entrypoint === HOLDFAST_ENTRYPOINT && !isKept) throw notItsOwn(sessionId);
+  if (isHoldfastEntrypoint(entrypoint) && !isKept) throw notItsOwn(sessionId);
   if (transcriptPath === undefined || archived === true) {
     if (isKept) return { key };
     throw nothingLeft(sessionId);

@@ -77,7 +77,7 @@ export type CaptureTarget =
    * One of Holdfast's sessions. The entry decides the window; left out: the newest. With `sessionId` only
    * while that is the session's window.
    */
-  | { kind: "session"; sessionKey: string; entry?: SessionEntry; sessionId?: string }
+  | { kind: "session"; sessionKey: string; entry?: SessionEntry | undefined; sessionId?: string | undefined }
   /** One of Claude Code's. Its key is `nativeSessionKey(agentId, sessionId)`. */
   | { kind: "native"; sessionId: string; transcriptPath: string; cwd: string };
 

@@ -44,6 +44,11 @@ export function isTellable(state: LeftState & Pick<SessionState, "resumeAvailabl
   return state.resumeAvailable && isAnythingLeft(state);
 }
 
+/** Something to go on with is left, and no session was told of it yet. */
+export function isOpenHandoff(state: SessionState, now: number): boolean {
+  return isTellable(state) && isSubstantial(state) && state.resumeOfferedAt === null && !isExpired(state, now);
+}
+
 /** What was worked on last comes first. */
 export function projectsIn(state: LeftState): string[] {
   const newestFirst = openLines(state).toSorted((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp));

@@ -21,7 +21,7 @@ export async function getState(parts: KeptParts, sessionKey: string): Promise<Se
   return await believed(parts, key, await parts.agent.store.handoffs.get(key));
 }
 
-/** Newest first. */
+/** By the last message, newest first: an old conversation may have been captured a moment ago. */
 export async function listStates(parts: KeptParts, { cleared = false } = {}): Promise<SessionState[]> {
   const kept = await parts.agent.store.handoffs.list({ limit: MOST_LISTED });
   const states: SessionState[] = [];
@@ -30,7 +30,9 @@ export async function listStates(parts: KeptParts, { cleared = false } = {}): Pr
     const known = readState(state) ?? (await believed(parts, key, state).catch(unknown(parts, key)));
     if (known !== undefined && (isTellable(known) || (cleared && known.clearedAt !== undefined))) states.push(known);
   }
-  return states;
+  return states.toSorted(
+    (a, b) => Number(a.lastMessageAt < b.lastMessageAt) - Number(a.lastMessageAt > b.lastMessageAt),
+  );
 }
 
 function unknown({ agent }: KeptParts, sessionKey: string): (error: unknown) => undefined {

@@ -3,7 +3,7 @@
  * repo is captured first. What a hook can do in its moment stands in `hooks/claude-code/session-start.ts`.
  */
 import { realpath } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { findRepo } from "../project/repo.ts";
 import { chooseLeft } from "./choose-left.ts";
@@ -12,6 +12,7 @@ import { isExpired, isTellable, readState } from "./kept-state.ts";
 import { findEndedSessions, runningIds } from "./native-sessions.ts";
 import { type OfferParts, ofProject, offerText, wasOffered } from "./offer.ts";
 import type { SessionState } from "./state.ts";
+import { isInside } from "../base/files.ts";
 
 export interface NativeOfferParts extends OfferParts {
   /** Claude Code's folder. Left out: only what hooks have captured is known. */
@@ -57,7 +58,7 @@ async function leftInRepo(parts: NativeOfferParts, request: NativeOfferRequest):
   const project = await sources.nativeProject(request.cwd);
   if (claudeHome !== undefined) await captureEnded(parts, claudeHome, { folders, project }, request);
   const running = claudeHome === undefined ? new Set<string>() : await runningIds(claudeHome);
-  const isHere = (cwd: string): boolean => isInside(cwd, folders);
+  const isHere = (cwd: string): boolean => folders.some((folder) => isInside(folder, cwd));
   // Other projects may lie below: what is newest there must not hide what was left here.
   const states = (await nativeStates(parts)).filter((state) => state.project === project);
   return chooseLeft(states, { sessionId: request.sessionId, running, isHere });
@@ -73,7 +74,7 @@ async function captureEnded(
   const { agent, config, sources, captures } = parts;
   const since = agent.clock.now() - config.expiresHours * 3_600_000;
   const isHere = async (cwd: string): Promise<boolean> =>
-    isInside(cwd, folders) && (await sources.nativeProject(cwd)) === project;
+    folders.some((folder) => isInside(folder, cwd)) && (await sources.nativeProject(cwd)) === project;
   const query = { claudeHome, folders, isHere, since, limit: MOST_TRANSCRIPTS, except: [sessionId] };
   for (const target of await findEndedSessions(query)) {
     try {
@@ -100,11 +101,4 @@ async function repoFolders({ git }: NativeOfferParts, cwd: string): Promise<stri
   const repo = await findRepo(folder, git);
   if (repo === undefined) return [folder];
   return Array.from(new Set([repo.root, repo.worktreeRoot, ...repo.worktrees.map(({ path }) => path)]));
-}
-
-function isInside(cwd: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => {
-    const path = relative(folder, cwd);
-    return path === "" || (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path));
-  });
 }

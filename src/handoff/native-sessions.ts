@@ -4,13 +4,17 @@
  */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord } from "../base/json-record.ts";
+import { isRecord, parseJson } from "../base/json-record.ts";
 import { readLines } from "../base/jsonl.ts";
-import { HOLDFAST_ENTRYPOINT } from "../claude/attribution.ts";
-import { listFolder, openNativeFile, projectFolderName, projectsFolder } from "../claude/native/layout.ts";
-import { parseJson } from "../claude/native/parse-json.ts";
+import { isHoldfastEntrypoint } from "../claude/attribution.ts";
+import {
+  listFolder,
+  openNativeFile,
+  projectFolderName,
+  projectsFolder,
+  listProjectTranscripts,
+} from "../claude/native/layout.ts";
 import { readRunningSessions } from "../claude/native/running.ts";
-import { listProjectTranscripts } from "../claude/native/transcripts.ts";
 import type { CaptureTarget } from "./handoff.ts";
 
 export type NativeTarget = Extract<CaptureTarget, { kind: "native" }>;
@@ -47,7 +51,7 @@ export async function findEndedSessions(query: EndedQuery): Promise<NativeTarget
   for (const { sessionId, path } of newest) {
     if (targets.length === limit) break;
     const head = await readHead(path);
-    if (head === undefined || head.entrypoint === HOLDFAST_ENTRYPOINT) continue;
+    if (head === undefined || isHoldfastEntrypoint(head.entrypoint)) continue;
     if (isHere !== undefined && !(await isHere(head.cwd))) continue;
     targets.push({ kind: "native", sessionId, transcriptPath: path, cwd: head.cwd });
   }

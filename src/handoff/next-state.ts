@@ -5,6 +5,7 @@
 import { HoldfastError, systemErrorCode } from "../base/errors.ts";
 import type { HandoffConfig } from "../config/config.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
+import { findDamage } from "../transcript/damage.ts";
 import type { CaptureSource } from "./capture-source.ts";
 import type { ExtractState, PreviousState } from "./extract/extract.ts";
 import { summaryOf } from "./extract/summary.ts";
@@ -91,12 +92,13 @@ async function advance(
   const { agent, config, pace = PROMPT } = parts;
   const now = agent.clock.now();
   const clearedAt = clearedAtOf(kept);
-  const known = await believe(parts, source, { kept, before });
-  const { base, reading } = await readFrom(known, source, parts);
+  const belief = await believe(parts, source, { kept, before });
+  // What is kept knows more than a damaged transcript.
+  if (belief.isDamaged) return undefined;
+  const { base, reading } = await readFrom(belief, source, parts);
   if (reading === undefined) return undefined;
 
-  const isWanted = ({ timestamp }: ReadMessage): boolean =>
-    base !== undefined || clearedAt === undefined || !(Date.parse(timestamp) <= Date.parse(clearedAt));
+  const isWanted = isSaidAfter(base === undefined ? clearedAt : belief.isRebuilt ? base.lastMessageAt : undefined);
   const messages = lastSaid(reading.messages.filter(isWanted), parts);
   const { project } = source;
   if (base !== undefined && messages.length === 0) {
@@ -141,6 +143,11 @@ async function advance(
   });
 }
 
+function isSaidAfter(instant: string | undefined): (message: ReadMessage) => boolean {
+  if (instant === undefined) return () => true;
+  return ({ timestamp }) => !(Date.parse(timestamp) <= Date.parse(instant));
+}
+
 async function inheritance(
   { toldTo }: StateParts,
   source: CaptureSource,
@@ -151,30 +158,51 @@ async function inheritance(
   return await inherit(before ?? (await toldTo?.(source)), first.timestamp);
 }
 
-/** The kept state, if it can be built upon. */
+interface Belief {
+  /** The kept state, if it can be built upon. */
+  state?: SessionState | undefined;
+  /** The transcript has lost something, and nobody has written to it since. */
+  isDamaged?: boolean;
+  /** It has lost something since the state was captured, and was rebuilt: only what is newer than the state counts. */
+  isRebuilt?: boolean;
+}
+
 async function believe(
   { agent }: StateParts,
   source: CaptureSource,
   { kept, before: state }: KeptBefore,
-): Promise<SessionState | undefined> {
+): Promise<Belief> {
   const { logger } = agent;
   const { sessionKey, sessionId } = source;
   if (state === undefined) {
     const isState = kept !== undefined && Object.keys(kept ?? {}).some((name) => name !== "clearedAt");
     if (isState) logger.warn("a hand-off was changed or damaged; it is made anew from the transcript", { sessionKey });
-    return undefined;
+    return {};
   }
-  if (state.previousSessionId !== sessionId || state.transcript.file !== source.file) return undefined;
-  if (await fits(state, source)) return state;
+  if (state.previousSessionId !== sessionId || state.transcript.file !== source.file) return {};
+  if (await fitsText(state, source)) return { state };
+  if (await isDamaged(source)) return { isDamaged: true };
+  if (await wasRebuilt(state, source)) return { state, isRebuilt: true };
   logger.warn("a hand-off tells about another text than its transcript; it is made anew", { sessionKey, sessionId });
-  return undefined;
+  return {};
 }
 
-export async function fits(
-  { transcript, transcriptHash }: SessionState,
-  { path, kind }: CaptureSource,
-): Promise<boolean> {
+/** False when it tells about another text. That part of its text was lost does not make it untrue. */
+export async function fits(state: SessionState, source: CaptureSource): Promise<boolean> {
+  return (await fitsText(state, source)) || (await isDamaged(source)) || (await wasRebuilt(state, source));
+}
+
+async function fitsText({ transcript, transcriptHash }: SessionState, { path, kind }: CaptureSource): Promise<boolean> {
   return await transcriptFits(path, { offset: transcript.offset, hash: transcriptHash }, kind);
+}
+
+async function isDamaged({ path, expected }: CaptureSource): Promise<boolean> {
+  return expected !== undefined && (await findDamage(path, expected)) !== undefined;
+}
+
+async function wasRebuilt({ updatedAt }: SessionState, source: CaptureSource): Promise<boolean> {
+  const damagedAt = (await readMessages(source, 0, {}))?.damagedAt;
+  return damagedAt !== undefined && Date.parse(damagedAt) >= Date.parse(updatedAt);
 }
 
 /** Where the transcript ends now, as a state says it. */
@@ -189,11 +217,11 @@ export async function endOf(
 type ReadLimits = Pick<StateParts, "mostBytes" | "mostMessages">;
 
 async function readFrom(
-  base: SessionState | undefined,
+  { state: base, isRebuilt }: Belief,
   source: CaptureSource,
   limits: ReadLimits,
 ): Promise<{ base: SessionState | undefined; reading: ReadTranscript | undefined }> {
-  const offset = base?.transcript.offset ?? 0;
+  const offset = base === undefined || isRebuilt === true ? 0 : base.transcript.offset;
   const reading = await readMessages(source, offset, limits);
   // Cut while it was looked at: what was known tells about something else.
   if (reading !== undefined && reading.start < offset) {

@@ -7,10 +7,10 @@ import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/h
 import { STORE_KINDS } from "../../test/support/test-agent.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
-import { reopenWindow } from "../session/reopen-window.ts";
-import { incrementCompactionCount } from "../session/usage.ts";
 import type { StoreKind } from "../store/store.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
+import { incrementCompactionCount } from "../session/entry-updates.ts";
+import { reopenWindow } from "../session/archive.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

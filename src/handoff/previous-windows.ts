@@ -5,13 +5,13 @@
 import type { HandoffConfig } from "../config/config.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { type AgentHandle, locateWindowTranscript } from "../session/agent-handle.ts";
-import { readSessionMark } from "../session/session-mark.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
 import type { Window } from "../store/store.ts";
 import type { Captures } from "./capture.ts";
 import type { Sources } from "./capture-source.ts";
 import { isExpired, isSubstantial, isTellable, readState } from "./kept-state.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
+import { readSessionMark } from "../session/window.ts";
 
 export interface WindowParts {
   agent: AgentHandle;

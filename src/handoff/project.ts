@@ -4,10 +4,10 @@
  */
 import { realpath } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { printableLine } from "../base/printable.ts";
 import { redactText } from "../base/redact.ts";
 import { findRepo } from "../project/repo.ts";
 import { type GitOptions, outputOf, runGit } from "../project/run-git.ts";
+import { printableLine } from "../base/text.ts";
 
 /** Nothing in particular: nothing of it is noted. */
 export const GENERAL_PROJECT = "general";

@@ -7,11 +7,10 @@ import {
   startFakeModelServer,
 } from "../../test/support/fake-model-server.ts";
 import { createLogger } from "../base/log.ts";
-import type { LanguageModel } from "../models/language-model.ts";
-import { openLanguageModel } from "../models/open-language-model.ts";
 import { isFaithful } from "./refine-check.ts";
 import { type RefineOptions, refineItems } from "./refine.ts";
 import type { SummaryItem } from "./state.ts";
+import { openLanguageModel, type LanguageModel } from "../models/language-model.ts";
 
 const ITEMS: SummaryItem[] = [
   item("blocker", "ugh, the staging box still refuses SFTP connections on port 2222", "e1"),

@@ -6,12 +6,11 @@
 import { errorMessage } from "../base/errors.ts";
 import { type Ids, randomIds } from "../base/ids.ts";
 import { type Logger, silentLogger } from "../base/log.ts";
-import { printableLine } from "../base/printable.ts";
-import { answerObjects } from "../models/answer-objects.ts";
 import type { LanguageModel } from "../models/language-model.ts";
-import { plainText, quotedJson } from "../models/prompt-data.ts";
+import { plainText, quotedJson, answerObjects } from "../models/prompt-data.ts";
 import { isFaithful } from "./refine-check.ts";
 import type { SummaryItem } from "./state.ts";
+import { printableLine } from "../base/text.ts";
 
 export interface RefineOptions {
   /** A function is called when the model is needed; what it throws counts as a model that failed. */

@@ -4,12 +4,12 @@
  * (`said` tells what it was made of).
  */
 import type { Logger } from "../base/log.ts";
-import type { LanguageModel } from "../models/language-model.ts";
 import type { Captures } from "./capture.ts";
 import { summaryOf } from "./extract/summary.ts";
 import { refineItems } from "./refine.ts";
 import type { SessionState, SummaryItem } from "./state.ts";
 import { createWorkQueue } from "./work-queue.ts";
+import type { LanguageModel } from "../models/language-model.ts";
 
 export interface Refinements {
   captured(state: SessionState): void;

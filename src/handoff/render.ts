@@ -4,12 +4,10 @@
  * matter. For people it is Markdown that can be pasted anywhere.
  */
 import { localTime } from "../base/clock.ts";
-import { delimited } from "../base/delimited.ts";
-import { disarmStructure } from "../base/disarm.ts";
-import { printableLine } from "../base/printable.ts";
 import { redactText } from "../base/redact.ts";
 import { chooseLines } from "./choose-lines.ts";
 import type { CaptureReason, SessionState, SummaryItem, SummaryKind } from "./state.ts";
+import { printableLine, delimited, disarmStructure } from "../base/text.ts";
 
 /** What was found out about an item since, as a short clause. */
 export type Remarks = ReadonlyMap<SummaryItem, string>;
@@ -61,7 +59,7 @@ function headLines({ state, isSameWindow, isBehind = false }: OfferText): string
   const what = isSameWindow
     ? "What this conversation was about before it was shortened"
     : "What the last conversation of this session left";
-  const window = `window ${shortId(state.previousSessionId)}, last message ${instant(state.lastMessageAt)}`;
+  const window = `window ${shortEntryId(state.previousSessionId)}, last message ${instant(state.lastMessageAt)}`;
   const ending = isSameWindow ? "" : ` ${REASONS[state.reason]}`;
   const more = isBehind ? " More was said after that message, which is not in this record." : "";
   return [
@@ -107,12 +105,12 @@ function itemLine(item: SummaryItem, remark: string | undefined): string {
 
 /** Ids of other tools can be anything; one that is no plain name leads nowhere. */
 function reference({ entryId, sessionId }: SummaryItem): string {
-  const window = sessionId === undefined ? "" : ` in window ${shortId(sessionId)}`;
-  return /^[\w-]{1,64}$/.test(entryId) ? ` [${shortId(entryId)}${window}]` : "";
+  const window = sessionId === undefined ? "" : ` in window ${shortEntryId(sessionId)}`;
+  return /^[\w-]{1,64}$/.test(entryId) ? ` [${shortEntryId(entryId)}${window}]` : "";
 }
 
 /** The beginning of a UUID is enough to find an entry; other ids stand whole. */
-export function shortId(id: string): string {
+export function shortEntryId(id: string): string {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : printableLine(id, 64);
 }
 
@@ -141,7 +139,7 @@ export function renderMarkdown(state: SessionState, remarks: Remarks = new Map()
   const lines = [
     `# Hand-off: ${markdownText(state.project)}`,
     "",
-    `- Session: \`${state.sessionKey.replaceAll("`", "'")}\`, window \`${shortId(state.previousSessionId)}\``,
+    `- Session: \`${state.sessionKey.replaceAll("`", "'")}\`, window \`${shortEntryId(state.previousSessionId)}\``,
     `- Last message: ${instant(state.lastMessageAt)}. ${REASONS[state.reason]}`,
     `- Offered until: ${instant(state.expiresAt)}`,
   ];

@@ -3,13 +3,13 @@
  * a failing check or uncommitted work is compared with the repo as it is now. What is found out is a short
  * clause; what cannot be known in time is passed over in silence.
  */
-import { printableLine } from "../base/printable.ts";
 import type { GithubReader } from "../project/github-status.ts";
 import type { GitOptions } from "../project/run-git.ts";
 import type { Remarks } from "./render.ts";
 import type { SessionState, SummaryItem } from "./state.ts";
 import { type Mentions, readMentions, wordsOf } from "./verify/mentions.ts";
 import { type RepoFacts, lookUpRepo } from "./verify/repo-facts.ts";
+import { printableLine } from "../base/text.ts";
 
 export interface VerifyOptions {
   /** How long it may take. Default 1,500. */

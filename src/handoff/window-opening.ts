@@ -1,7 +1,6 @@
 /** How a window begins: whether a person has spoken in it, and whether that came with a hand-off. */
 import { readTranscript } from "../transcript/reader.ts";
-import { handoffText } from "../transcript/text.ts";
-import { isHeartbeatEntry } from "../transcript/turn-mark.ts";
+import { handoffText, isHeartbeatEntry } from "../transcript/messages.ts";
 
 export type WindowOpening =
   /** Nobody has said anything. */

@@ -26,7 +26,7 @@ function isRunning(pid: number): boolean {
 const NOTHING = { messages: [], bootstrapFiles: [] };
 
 describe("a hook", () => {
-  it("is called with the event, in TypeScript, and says something", async () => {
+  it("runs TypeScript with the event, and adds a message", async () => {
     await using stage = await hookHome();
     const outcome = await fireOnce(
       stage,
@@ -48,7 +48,7 @@ describe("a hook", () => {
     await expect.poll(() => stage.log.join("")).toContain("printed by the hook");
   });
 
-  it("listens only to its events, and those of one event run in order, one after the other", async () => {
+  it("listens only to its events; hooks of one event run in order", async () => {
     await using stage = await hookHome();
     const file = stage.folder.join("order");
     const handler = (name: string, pause: number): string =>
@@ -68,7 +68,7 @@ describe("a hook", () => {
     expect(readFileSync(file, "utf8")).toBe("a begins\na ends\nb begins\nb ends\n");
   });
 
-  it("adds bootstrap files, sees those of others, and changes nothing else", async () => {
+  it("adds bootstrap files, sees those of other hooks, and changes nothing else", async () => {
     await using stage = await hookHome();
     const events: HookEventName[] = ["agent:bootstrap", "command:new"];
     await stage.add("home", "a", {
@@ -103,7 +103,7 @@ describe("a hook", () => {
     expect((await runner.fire("command:new", REQUEST)).bootstrapFiles).toEqual([]);
   });
 
-  it("knows the variables that it asks for and no other secrets", async () => {
+  it("gets the variables that it asks for, and no other secrets", async () => {
     await using stage = await hookHome();
     await stage.add("home", "one", {
       "HOOK.md": "---\nname: one\nevents: command:new\nrequires:\n  env: [WANTED]\n---\n",
@@ -115,7 +115,7 @@ describe("a hook", () => {
     expect(names).not.toContain("ANTHROPIC");
   });
 
-  it("may finish what it has begun after its answer", async () => {
+  it("may finish its work after its answer", async () => {
     await using stage = await hookHome();
     const file = stage.folder.join("late");
     await fireOnce(
@@ -128,7 +128,7 @@ describe("a hook", () => {
   });
 });
 
-describe("a hook that does wrong", () => {
+describe("a misbehaving hook", () => {
   it.each([
     ["loops for ever", "export default () => { for (;;); };", "took longer than 1 s and was ended"],
     ["waits for ever", "export default () => new Promise(() => setInterval(() => {}, 1000));", "took longer than 1 s"],
@@ -148,19 +148,19 @@ describe("a hook that does wrong", () => {
   });
 
   it.each([
-    ["exits", "export default () => { process.exit(7); };", "it ended itself with process\\.exit\\(7\\)"],
-    ["exits well", "export default () => { process.exit(0); };", "it ended itself with process\\.exit\\(0\\)"],
+    ["exits", "export default () => { process.exit(7); };", "it called process\\.exit\\(7\\)"],
+    ["exits well", "export default () => { process.exit(0); };", "it called process\\.exit\\(0\\)"],
     ["throws", 'export default () => { throw new TypeError("no"); };', "TypeError: no"],
-    ["throws no error", "export default async () => { throw { toString: null }; };", "cannot be shown"],
+    ["throws no error", "export default async () => { throw { toString: null }; };", "cannot be displayed"],
     ["throws nothing", "export default () => Promise.reject(undefined);", "threw undefined"],
     ["throws very much", 'export default () => { throw "x".repeat(1e7); };', /^threw x+…$/],
-    ["never ends", "export default () => new Promise(() => {});", "it waits for something that never comes"],
+    ["never ends", "export default () => new Promise(() => {});", "it waits for a promise that never settles"],
     [
       "fails beside its answer",
       'export default async () => { queueMicrotask(() => { throw new Error("aside"); }); await new Promise((r) => setTimeout(r, 500)); };',
       "Error: aside",
     ],
-    ["adds 100 MB", 'export default (event) => { event.messages.push("x".repeat(1e8)); };', "more than fits"],
+    ["adds 100 MB", 'export default (event) => { event.messages.push("x".repeat(1e8)); };', "too much"],
     [
       "takes all memory",
       "export default () => { const m = new Map(); for (let i = 0; ; i++) m.set(i, Array(1000).fill(i)); };",
@@ -170,11 +170,11 @@ describe("a hook that does wrong", () => {
     ["ends itself", 'export default () => { process.kill(process.pid, "SIGKILL"); };', "ended by SIGKILL"],
     ["crashes", "export default () => { process.abort(); };", "ended by SIGABRT"],
     ["adds too many", "export default (event) => { event.messages.push(...Array(99).fill('x')); };", "more than 10"],
-    ["adds garbage", "export default (event) => { event.messages = { length: 3 }; };", "must be a list of texts"],
-    ["adds numbers", "export default (event) => { event.messages.push(1, 2); };", "must be a list of texts"],
+    ["adds garbage", "export default (event) => { event.messages = { length: 3 }; };", "must be a list of strings"],
+    ["adds numbers", "export default (event) => { event.messages.push(1, 2); };", "must be a list of strings"],
     ["adds a circle", "export default (event) => { event.messages.push(event.messages); };", /call stack|JSON/],
-    ["adds what JSON refuses", "export default (event) => { event.messages.push(1n); };", "cannot be written as JSON"],
-    ["takes the event apart", "export default (event) => { delete event.messages; };", "must be a list of texts"],
+    ["adds what JSON refuses", "export default (event) => { event.messages.push(1n); };", "not valid JSON"],
+    ["takes the event apart", "export default (event) => { delete event.messages; };", "must be a list of strings"],
     ["has no handler", "export const handler = () => {};", "no function as default export"],
     ["cannot be parsed", "export default (", /SyntaxError/],
     ["needs more than erasing", "enum A { B } export default () => A;", /enum/i],
@@ -221,14 +221,14 @@ describe("a hook that does wrong", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  it("prints without end and is ended", async () => {
+  it("is ended if it prints endlessly", async () => {
     await using stage = await hookHome();
     const outcome = await fireOnce(
       stage,
       `const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve));
        export default async () => { for (;;) await print("x".repeat(10_000)); };`,
     );
-    expect(outcome).toEqual({ ...NOTHING, failures: [{ hook: "one", reason: "it printed or added more than fits" }] });
+    expect(outcome).toEqual({ ...NOTHING, failures: [{ hook: "one", reason: "it printed or added too much" }] });
   });
 
   it("leaves nothing running", async () => {
@@ -247,7 +247,7 @@ describe("a hook that does wrong", () => {
     await expect.poll(() => isRunning(pid), { timeout: 4000 }).toBe(false);
   });
 
-  it("fails long after its answer and harms nobody", async () => {
+  it("may fail after its answer without harm", async () => {
     await using stage = await hookHome();
     const outcome = await fireOnce(
       stage,
@@ -300,7 +300,7 @@ describe("the runner", () => {
     expect(outcomes.map(({ messages }) => messages[0])).toEqual(keys);
   });
 
-  it("ends what runs when it is closed, and calls nobody afterwards", async () => {
+  it("ends running hooks when closed, and calls none afterwards", async () => {
     await using stage = await hookHome();
     await stage.add("home", "one", {
       "HOOK.md": hookHead("one", "command:new"),

@@ -1,21 +1,25 @@
 /**
- * Calls the hooks of one agent, one after the other. Those that come with Holdfast run in its process, all
- * others in processes of their own; every one has the time limit of the configuration. What a hook does wrong is logged,
- * counted and part of the outcome, and nothing more: what it was called for goes on.
+ * Calls the hooks of one agent one after another, each within the configured time limit. Bundled hooks run in this
+ * process, all others in their own. A failure is logged, counted and returned; the event that triggered the hook is not
+ * affected.
  */
 import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { printableLine } from "../base/printable.ts";
 import { redactText } from "../base/redact.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import type { Environment } from "../config/layout.ts";
-import { type Additions, checkAdditions } from "./additions.ts";
-import { handlerFileOf, workingFolder } from "./handler-file.ts";
+import {
+  createHookProcesses,
+  type Additions,
+  checkAdditions,
+  hookEnvironment,
+  type HookProcesses,
+} from "./hook-processes.ts";
 import type { BundledHook, Hook, HookEvent, HookEventName, HookOutcome, HookRequest, HookRunner } from "./hook.ts";
-import { hookEnvironment } from "./hook-environment.ts";
-import { createHookProcesses } from "./hook-processes.ts";
-import { loadHooks } from "./load-hooks.ts";
+import { loadHooks, type LoadHooksOptions } from "./load-hooks.ts";
+import { handlerFileOf, workingFolder } from "./enabled-hooks.ts";
+import { printableLine } from "../base/text.ts";
 
 export interface HookRunnerOptions {
   config: HoldfastConfig;
@@ -25,13 +29,13 @@ export interface HookRunnerOptions {
   env: Environment;
   logger: Logger;
   clock: Clock;
-  /** The handlers of the bundled hooks. One without its folder is not called. */
+  /** Handlers of the bundled hooks. One without a folder is not called. */
   bundled: readonly BundledHook[];
-  /** Left out: the package's own. */
-  bundledFolder?: string;
+  /** Default: the package's own. */
+  bundledFolder?: string | undefined;
 }
 
-/** Looks for hooks once: what is added later is found by the next process. */
+/** Searches for hooks once. Hooks that are added later need a restart. */
 export async function createHookRunner(options: HookRunnerOptions): Promise<HookRunner> {
   const { config, home, env, logger, clock } = options;
   const timeoutMs = config.hooks.timeoutSeconds * 1000;
@@ -59,7 +63,7 @@ export async function createHookRunner(options: HookRunnerOptions): Promise<Hook
         timeoutMs,
       });
     } catch (error) {
-      return inWords(error);
+      return reasonOf(error);
     }
   };
 
@@ -98,18 +102,18 @@ export async function createHookRunner(options: HookRunnerOptions): Promise<Hook
   };
 }
 
-/** A bundled hook that this process has no handler for cannot run in it. */
+/** A bundled hook without a handler in this version cannot run. */
 function withImplementation(hook: Hook, bundled: ReadonlyMap<string, BundledHook>): Hook {
   if (hook.source !== "bundled" || hook.state !== "ready" || bundled.has(hook.name)) return hook;
   return { ...hook, state: "broken", problem: "this version of Holdfast has no handler for it" };
 }
 
-/** Somebody who turned a hook on expects it to run. */
+/** An enabled hook that cannot run is worth a warning. */
 function reportUnfit(hooks: readonly Hook[], logger: Logger): void {
   for (const { name, source, state, problem } of hooks) {
     const isExpected = source === "bundled" || state === "ready" || state === "off" || state === "overridden";
     if (isExpected) continue;
-    logger.warn("hook left out", { hook: name, source, state, reason: problem });
+    logger.warn("hook skipped", { hook: name, source, state, reason: problem });
   }
 }
 
@@ -149,6 +153,47 @@ async function callInProcess(hook: BundledHook, given: HookEvent, timeoutMs: num
   }
 }
 
-function inWords(error: unknown): string {
+function reasonOf(error: unknown): string {
   return printableLine(redactText(errorMessage(error)), 300);
+}
+
+export interface CheckedHook extends Hook {
+  /** The hook would run, or is not supposed to. */
+  ok: boolean;
+}
+
+/** Loads the handlers of hooks that are ready, which runs their top-level code. */
+export async function checkHooks(hooks: readonly Hook[], options: CheckOptions): Promise<CheckedHook[]> {
+  const processes = createHookProcesses(options);
+  const checked: CheckedHook[] = [];
+  for (const hook of hooks) {
+    const problem = hook.state === "ready" ? await loadingProblem(hook, options, processes) : undefined;
+    const isMeantToRun = hook.state !== "off" && hook.state !== "overridden";
+    if (problem === undefined) checked.push({ ...hook, ok: hook.state === "ready" || !isMeantToRun });
+    else checked.push({ ...hook, ok: false, state: "broken", problem });
+  }
+  await processes.close();
+  return checked;
+}
+
+type CheckOptions = Pick<LoadHooksOptions, "home" | "workspace" | "config" | "env"> & { logger: Logger };
+
+async function loadingProblem(
+  hook: Hook,
+  options: CheckOptions,
+  processes: HookProcesses,
+): Promise<string | undefined> {
+  if (hook.source === "bundled") return undefined;
+  try {
+    const answer = await processes.call({
+      hook: hook.name,
+      handlerFile: await handlerFileOf(hook, options.home),
+      cwd: await workingFolder(options),
+      env: hookEnvironment(options.env, hook.variables),
+      timeoutMs: options.config.hooks.timeoutSeconds * 1000,
+    });
+    return typeof answer === "string" ? answer : undefined;
+  } catch (error) {
+    return printableLine(errorMessage(error), 300);
+  }
 }

@@ -1,4 +1,4 @@
-/** The hook of docs/hooks.md, as it stands there. */
+/** Runs the example of docs/hooks.md. */
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { hookHome } from "../../test/support/hook-home.ts";

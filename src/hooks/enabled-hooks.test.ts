@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type HookHome, hookHead, hookHome } from "../../test/support/hook-home.ts";
 import { enabledHooksFile, hookCopiesFolder } from "../config/layout.ts";
-import { keepEnabledHook } from "./enabled-hooks.ts";
-import { readHookContent } from "./hook-content.ts";
+import { keepEnabledHook, readHookContent } from "./enabled-hooks.ts";
 
 const REQUEST = { sessionKey: "agent:main:main", context: {} };
 const ENABLED = { entries: { own: { enabled: true } } };
@@ -24,8 +23,8 @@ async function enable(stage: HookHome, folder: string): Promise<void> {
   await keepEnabledHook(stage.home, folder, { name: "own", digest, enabledAt: "2026-11-15T12:00:00.000Z" });
 }
 
-describe("a hook of the workspace", () => {
-  it("does not run until the person has turned it on: in the configuration and as it is", async () => {
+describe("a workspace hook", () => {
+  it("does not run until the person has enabled its current content", async () => {
     await using stage = await hookHome();
     const folder = await addOwn(stage);
     const asItCame = await stage.open();
@@ -66,7 +65,7 @@ describe("a hook of the workspace", () => {
     expect((await runner.fire("command:new", REQUEST)).messages).toEqual(["workspace"]);
   });
 
-  it("is refused with a link in it, whatever the link leads to", async () => {
+  it("is refused if it contains a link", async () => {
     await using stage = await hookHome();
     const folder = await addOwn(stage);
     await enable(stage, folder);
@@ -74,10 +73,10 @@ describe("a hook of the workspace", () => {
     await writeFile(stage.folder.join("word.ts"), 'export const WORD = "workspace";');
     await symlink(stage.folder.join("word.ts"), join(folder, "word.ts"));
     const runner = await stage.open({ hooks: ENABLED });
-    expect(runner.list()).toMatchObject([{ state: "changed", problem: '"word.ts" is no plain file' }]);
+    expect(runner.list()).toMatchObject([{ state: "changed", problem: '"word.ts" is not a plain file' }]);
   });
 
-  it("runs from a copy, out of reach of what lies beside it in the workspace", async () => {
+  it("runs from a private copy, without the files next to it", async () => {
     await using stage = await hookHome();
     await mkdir(join(stage.workspace, "lib"), { recursive: true });
     await writeFile(join(stage.workspace, "lib/word.js"), 'export const WORD = "free to change";');
@@ -98,7 +97,7 @@ describe("a hook of the workspace", () => {
     expect(await readdir(hookCopiesFolder(stage.home))).toEqual([copy]);
   });
 
-  it("goes before the person's own hook of that name only when it was turned on", async () => {
+  it("overrides the person's hook of that name only if enabled", async () => {
     await using stage = await hookHome();
     await addOwn(stage, "home");
     const folder = await addOwn(stage);
@@ -116,7 +115,7 @@ describe("a hook of the workspace", () => {
     expect((await (await stage.open({ hooks: ENABLED })).fire("command:new", REQUEST)).messages).toEqual(["home"]);
   });
 
-  it("is off when what was turned on cannot be read, and turning one on mends that", async () => {
+  it("is off if hooks.json is unreadable, until one is enabled again", async () => {
     await using stage = await hookHome();
     const folder = await addOwn(stage);
     await enable(stage, folder);
@@ -131,7 +130,7 @@ describe("a hook of the workspace", () => {
     });
   });
 
-  it("may not be more than a hook should be", async () => {
+  it("has a limit on its size", async () => {
     await using stage = await hookHome();
     const folder = await addOwn(stage);
     await writeFile(join(folder, "large.bin"), Buffer.alloc(6 * 1024 * 1024));
@@ -139,8 +138,8 @@ describe("a hook of the workspace", () => {
   });
 });
 
-describe("hooks of the home", () => {
-  it("are the workspace's when the agent can write them", async () => {
+describe("home hooks", () => {
+  it("count as workspace hooks if the agent can write them", async () => {
     await using stage = await hookHome();
     await addOwn(stage, "home");
     await mkdir(stage.workspace);
@@ -151,7 +150,7 @@ describe("hooks of the home", () => {
     expect((await runner.fire("command:new", REQUEST)).messages).toEqual([]);
   });
 
-  it("run unless turned off, go before bundled ones, and need what they say", async () => {
+  it("run unless disabled, override bundled ones, and check their requirements", async () => {
     await using stage = await hookHome();
     await stage.add("bundled", "own", { "HOOK.md": hookHead("own", "command:new") });
     await addOwn(stage, "home");

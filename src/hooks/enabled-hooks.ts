@@ -1,12 +1,25 @@
 /**
- * `hooks.json`: what each hook of a workspace was when the person turned it on. The configuration alone says
- * only a name, and an agent can give that name to anything it writes into its workspace.
+ * `hooks.json`: the content of each workspace hook when the person enabled it. The configuration holds only a name, and
+ * an agent can give that name to anything it writes. What runs is a private copy of the enabled content.
  */
-import { dirname } from "node:path";
-import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../base/files.ts";
+import { constants } from "node:fs";
+import { open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join, basename } from "node:path";
+import { nodeCrypto } from "../base/builtin.ts";
+import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
+import {
+  ensurePrivateFolder,
+  readFileIfPresent,
+  writeFileDurable,
+  PRIVATE_FILE,
+  fileExists,
+  temporaryPath,
+} from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
-import { enabledHooksFile } from "../config/layout.ts";
+import { enabledHooksFile, hookCopiesFolder } from "../config/layout.ts";
+import type { Hook } from "./hook.ts";
+import { printableLine } from "../base/text.ts";
 
 export interface EnabledHook {
   name: string;
@@ -16,13 +29,13 @@ export interface EnabledHook {
   enabledAt: string;
 }
 
-/** By folder. A file that cannot be read turns nothing on. */
+/** By folder. An unreadable file enables nothing. */
 export async function readEnabledHooks(home: string): Promise<ReadonlyMap<string, EnabledHook>> {
   const content = await readFileIfPresent(enabledHooksFile(home)).catch(() => undefined);
-  return parse(content?.toString("utf8") ?? "");
+  return parseEnabled(content?.toString("utf8") ?? "");
 }
 
-/** Undefined takes it back. Whether something was there or is there now is for the caller to know. */
+/** Undefined removes the hook. */
 export async function keepEnabledHook(home: string, folder: string, hook: EnabledHook | undefined): Promise<void> {
   const path = enabledHooksFile(home);
   await ensurePrivateFolder(dirname(path));
@@ -36,7 +49,7 @@ export async function keepEnabledHook(home: string, folder: string, hook: Enable
   });
 }
 
-function parse(text: string): ReadonlyMap<string, EnabledHook> {
+function parseEnabled(text: string): ReadonlyMap<string, EnabledHook> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -52,4 +65,126 @@ function parse(text: string): ReadonlyMap<string, EnabledHook> {
       return isWhole ? [[folder, { name, digest, enabledAt }] as const] : [];
     }),
   );
+}
+
+export function changedSince(name: string): string {
+  return `changed since you enabled it; run \`holdfast hooks enable ${name}\` again`;
+}
+
+export interface HookContent {
+  /** By path relative to the folder, sorted. */
+  files: ReadonlyMap<string, Buffer>;
+  /** SHA-256 over all names and contents. */
+  digest: string;
+}
+
+const MAX_ENTRIES = 500;
+const MAX_BYTES = 5 * 1024 * 1024;
+
+/** Refuses what cannot be compared: links, pipes, too many or too large files. */
+export async function readHookContent(folder: string): Promise<HookContent> {
+  const files = new Map<string, Buffer>();
+  try {
+    await readBelow(folder, "", { files, bytes: 0, entries: 0 });
+  } catch (error) {
+    throw fileError(error, "read", folder);
+  }
+  const sorted = new Map([...files].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { files: sorted, digest: digestOf(sorted) };
+}
+
+interface ReadState {
+  files: Map<string, Buffer>;
+  bytes: number;
+  /** Number of files and folders. */
+  entries: number;
+}
+
+async function readBelow(folder: string, below: string, state: ReadState): Promise<void> {
+  for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+    state.entries += 1;
+    if (state.entries > MAX_ENTRIES) throw refusedContent(`it has more than ${MAX_ENTRIES} files and folders`);
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) {
+      await readBelow(folder, path, state);
+      continue;
+    }
+    if (!entry.isFile()) throw refusedContent(`"${printableLine(path, 100)}" is not a plain file`);
+    const content = await readPlainFile(join(folder, path), MAX_BYTES - state.bytes);
+    state.bytes += content.length;
+    state.files.set(path, content);
+  }
+}
+
+async function readPlainFile(path: string, maxBytes: number): Promise<Buffer> {
+  await using handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const stats = await handle.stat();
+  if (!stats.isFile()) throw refusedContent("a file was replaced while it was read");
+  if (stats.size > maxBytes) throw refusedContent(`it has more than ${MAX_BYTES / 1024 / 1024} MB`);
+  const buffer = Buffer.alloc(stats.size);
+  const { bytesRead } = await handle.read(buffer, 0, stats.size, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+function refusedContent(reason: string): HoldfastError {
+  return new HoldfastError("unsupported", "hook-content", reason, {
+    hint: "A workspace hook is a folder of plain files, a few megabytes at most.",
+  });
+}
+
+function digestOf(files: ReadonlyMap<string, Buffer>): string {
+  const hash = nodeCrypto().createHash("sha256");
+  for (const [path, content] of files) hash.update(`${path}\0${content.length}\0`).update(content);
+  return hash.digest("hex");
+}
+
+/** Returns the folder of a private copy, which never changes. */
+async function keepCopy(home: string, { files, digest }: HookContent): Promise<string> {
+  const copies = hookCopiesFolder(home);
+  const folder = join(copies, digest);
+  if (await fileExists(folder)) return folder;
+  const unfinished = temporaryPath(folder);
+  try {
+    for (const [path, content] of files) await writePrivateFile(join(unfinished, path), content);
+    await rename(unfinished, folder);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    // Another process was faster. The same digest means the same copy.
+    if (!["ENOTEMPTY", "EEXIST"].includes(systemErrorCode(error) ?? ""))
+      throw fileError(error, "copy a hook to", folder);
+  }
+  return folder;
+}
+
+async function writePrivateFile(path: string, content: Buffer): Promise<void> {
+  await ensurePrivateFolder(dirname(path));
+  await using handle = await open(path, "wx", PRIVATE_FILE);
+  await handle.writeFile(content);
+  await handle.sync();
+}
+
+/** Checked again for every call: a hook that was disabled or changed must not run. */
+export async function handlerFileOf(
+  { name, source, folder, handlerFile }: Pick<Hook, "name" | "source" | "folder" | "handlerFile">,
+  home: string,
+): Promise<string> {
+  if (handlerFile === undefined) throw notToRun(name, "it has no handler");
+  if (source !== "workspace") return handlerFile;
+  const [content, enabled] = await Promise.all([readHookContent(folder), readEnabledHooks(home)]);
+  const known = enabled.get(folder);
+  if (known === undefined) throw notToRun(name, "it was disabled");
+  if (known.digest !== content.digest) throw notToRun(name, changedSince(name));
+  return join(await keepCopy(home, content), basename(handlerFile));
+}
+
+/** Not the hook's own folder, because files written there would change the hook. */
+export async function workingFolder({ workspace, home }: { workspace: string; home: string }): Promise<string> {
+  return (await fileExists(workspace)) ? workspace : home;
+}
+
+function notToRun(name: string, reason: string): HoldfastError {
+  return new HoldfastError("forbidden", "hook-not-run", reason, {
+    hint: "Run `holdfast hooks check` to see all hooks.",
+    data: { hook: name },
+  });
 }

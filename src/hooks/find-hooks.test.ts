@@ -3,13 +3,12 @@ import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hookHead, hookHome } from "../../test/support/hook-home.ts";
-import { findHooks } from "./find-hooks.ts";
-import { readHookHead } from "./hook-head.ts";
+import { findHooks, readHookHead } from "./find-hooks.ts";
 
 const hookOf = (name: string): string => hookHead(name, "command:new");
 const HANDLER = { "handler.js": "export default () => {};" };
 
-describe("the head of HOOK.md", () => {
+describe("the frontmatter of HOOK.md", () => {
   const wanted = {
     name: "notes",
     description: "Keeps notes: all of them.",
@@ -48,16 +47,16 @@ describe("the head of HOOK.md", () => {
   });
 
   it.each([
-    ["no head", "# Only text", "does not begin with a head"],
-    ["no events", "---\nname: x\n---\n", "names no events"],
+    ["no head", "# Only text", "does not start with frontmatter"],
+    ["no events", "---\nname: x\n---\n", "has no events"],
     ["a mistyped event", "---\nevents: [command:nwe]\n---\n", 'unknown event "command:nwe"; did you mean command:new?'],
     ["OpenClaw's longer event", "---\nevents: [session:compact:before]\n---\n", "did you mean session:compact?"],
-    ["an event of elsewhere", "---\nevents: [tool:use]\n---\n", "there is command:new, "],
-    ["broken JSON", '---\nmetadata: {"openclaw": {\n---\n', "is not valid: JSON5"],
+    ["an event of elsewhere", "---\nevents: [tool:use]\n---\n", "known: command:new, "],
+    ["broken JSON", '---\nmetadata: {"openclaw": {\n---\n', "is invalid: JSON5"],
     ["events that are none", '---\nmetadata: {"openclaw": {"events": [1]}}\n---\n', "must be a list of names"],
     ["requirements that are none", "---\nevents: command:new\nrequires: much\n---\n", "`requires` must hold lists"],
-    ["a name that is a path", "---\nname: ../../x\nevents: command:new\n---\n", "is no name for a hook"],
-    ["a name that objects have", "---\nname: __proto__\nevents: command:new\n---\n", "is no name for a hook"],
+    ["a name that is a path", "---\nname: ../../x\nevents: command:new\n---\n", "is not a hook name"],
+    ["a name that objects have", "---\nname: __proto__\nevents: command:new\n---\n", "is not a hook name"],
   ])("is refused for %s", async (_, text, problem) => {
     const head = await readHookHead(text, "folder");
     expect(head.problem).toContain(problem);
@@ -66,7 +65,7 @@ describe("the head of HOOK.md", () => {
 });
 
 describe("finding hooks", () => {
-  it("finds the bundled one, those of the home and those of the workspace", async () => {
+  it("finds bundled, home and workspace hooks", async () => {
     await using stage = await hookHome();
     await stage.add("home", "b", { "HOOK.md": hookHead("b", "command:new"), "handler.ts": "", "index.js": "" });
     await stage.add("home", "a", { "HOOK.md": hookHead("a", "command:new"), "index.ts": "" });
@@ -84,7 +83,7 @@ describe("finding hooks", () => {
     expect(found[2]?.handlerFile).toMatch(/b\/handler\.ts$/);
   });
 
-  it("lists what is broken with what is wrong, and the rest as if nothing were", async () => {
+  it("lists broken hooks with their problem, next to the others", async () => {
     await using stage = await hookHome();
     await stage.add("home", "good", { "HOOK.md": hookOf("good"), ...HANDLER });
     await stage.add("home", "no-handler", { "HOOK.md": hookOf("no-handler") });
@@ -104,12 +103,12 @@ describe("finding hooks", () => {
     expect(problems).toEqual({
       "0 dangling": expect.stringContaining("ENOENT") as string,
       "1 good": undefined,
-      "2 good": "good beside it has the same name",
-      "3 linked-handler": "handler.js is no plain file; put the file itself there",
-      "4 linked-head": "HOOK.md is a link; put the file itself there",
-      "5 no-handler": "there is no handler.ts or handler.js beside HOOK.md",
-      "6 out": "it is a link that leads out of its folder",
-      "7 pipe": "HOOK.md is no file",
+      "2 good": "good next to it has the same name",
+      "3 linked-handler": "handler.js is not a plain file; replace it by the file",
+      "4 linked-head": "HOOK.md is a link; replace it by the file",
+      "5 no-handler": "there is no handler.ts or handler.js next to HOOK.md",
+      "6 out": "it is a link to outside its folder",
+      "7 pipe": "HOOK.md is not a file",
     });
   });
 

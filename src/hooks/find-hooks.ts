@@ -1,19 +1,20 @@
 /**
- * Looks for hooks in the three places. A hook that is broken is found too, with what is wrong with it: it
- * must not keep the others from running, and a person has to see it. Nothing of a hook is run here.
+ * Finds hooks in the three places and reads their HOOK.md. Broken hooks are listed with their problem: they must not stop
+ * other hooks, and the person has to see them. Runs no code of a hook.
  */
 import { constants } from "node:fs";
 import { lstat, open, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { errorMessage, systemErrorCode } from "../base/errors.ts";
 import { readFolderIfPresent } from "../base/files.ts";
-import { printableLine } from "../base/printable.ts";
+import { frontmatterLines, unquoted } from "../base/frontmatter.ts";
+import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { bundledHooksFolder } from "../base/package.ts";
 import { hooksFolder, workspaceHooksFolder } from "../config/layout.ts";
-import type { Hook, HookSource } from "./hook.ts";
-import { type HookRequirements, NO_REQUIREMENTS, readHookHead } from "./hook-head.ts";
+import { type Hook, type HookSource, HOOK_EVENTS, type HookEventName } from "./hook.ts";
+import { printableLine, closestMatch } from "../base/text.ts";
 
-/** A hook before anybody has looked whether it may and can run. Its folder is where it really is. */
+/** A hook before it is decided whether it may run. `folder` is its real path. */
 export interface FoundHook extends Pick<
   Hook,
   "name" | "description" | "events" | "source" | "folder" | "handlerFile" | "problem"
@@ -24,15 +25,15 @@ export interface FoundHook extends Pick<
 export interface HookPlaces {
   home: string;
   workspace: string;
-  /** Left out: the package's own. */
-  bundledFolder?: string;
+  /** Default: the package's own. */
+  bundledFolder?: string | undefined;
 }
 
 const MAX_HOOKS = 200;
 const MAX_HEAD_BYTES = 64 * 1024;
 const HANDLER_NAMES = ["handler.ts", "handler.js", "index.ts", "index.js"];
 
-/** Bundled ones first, then those of the home, then those of the workspace; by name within each. */
+/** Bundled hooks first, then home, then workspace; by name within each. */
 export async function findHooks({ home, workspace, bundledFolder }: HookPlaces): Promise<FoundHook[]> {
   const places: readonly [HookSource, string][] = [
     ["bundled", bundledFolder ?? bundledHooksFolder()],
@@ -44,7 +45,7 @@ export async function findHooks({ home, workspace, bundledFolder }: HookPlaces):
   return await asWritten(found, workspace);
 }
 
-/** The person's folder may lie in the workspace, or be a link to there: what the agent can write is the agent's. */
+/** A home hook whose folder is inside the workspace counts as a workspace hook, because the agent can write it. */
 async function asWritten(hooks: readonly FoundHook[], workspace: string): Promise<FoundHook[]> {
   const root = await realpath(workspace).catch(() => undefined);
   return hooks.map((hook) => {
@@ -67,7 +68,7 @@ async function hooksIn(source: HookSource, root: string): Promise<FoundHook[]> {
   return found.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }
 
-/** Undefined for a folder that is no hook. */
+/** Undefined: not a hook. */
 async function readHook(source: HookSource, root: string, folderName: string): Promise<FoundHook | undefined> {
   const name = printableLine(folderName, 64);
   const path = join(root, folderName);
@@ -76,56 +77,49 @@ async function readHook(source: HookSource, root: string, folderName: string): P
   };
   try {
     const folder = await realpath(path);
-    if (!folder.startsWith((await realpath(root)) + sep)) return broken("it is a link that leads out of its folder");
+    if (!folder.startsWith((await realpath(root)) + sep)) return broken("it is a link to outside its folder");
     const text = await readHead(join(folder, "HOOK.md"));
     if (text === undefined) return undefined;
     const { problem, ...head } = await readHookHead(text, name);
     const handler = source === "bundled" ? {} : await findHandler(folder);
-    const wrong = problem ?? handler.problem;
-    return {
-      ...head,
-      source,
-      folder,
-      ...(handler.file === undefined ? {} : { handlerFile: handler.file }),
-      ...(wrong === undefined ? {} : { problem: wrong }),
-    };
+    return { ...head, source, folder, handlerFile: handler.file, problem: problem ?? handler.problem };
   } catch (error) {
     return broken(printableLine(errorMessage(error), 200));
   }
 }
 
-/** Undefined when there is none. Only a plain file is read: a pipe would never end. */
+/** Undefined: no HOOK.md. Reads only plain files: a pipe would never end. */
 async function readHead(path: string): Promise<string | undefined> {
   try {
     await using handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if (!(await handle.stat()).isFile()) throw new Error("HOOK.md is no file");
+    if (!(await handle.stat()).isFile()) throw new Error("HOOK.md is not a file");
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0);
     return buffer.toString("utf8", 0, bytesRead);
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT" || systemErrorCode(error) === "ENOTDIR") return undefined;
     if (systemErrorCode(error) === "ELOOP") {
-      throw new Error("HOOK.md is a link; put the file itself there", { cause: error });
+      throw new Error("HOOK.md is a link; replace it by the file", { cause: error });
     }
     throw error;
   }
 }
 
-async function findHandler(folder: string): Promise<{ file?: string; problem?: string }> {
+async function findHandler(folder: string): Promise<{ file?: string | undefined; problem?: string | undefined }> {
   for (const name of HANDLER_NAMES) {
     const file = join(folder, name);
     const stats = await lstat(file).catch(() => undefined);
     if (stats === undefined) continue;
-    if (!stats.isFile()) return { problem: `${name} is no plain file; put the file itself there` };
+    if (!stats.isFile()) return { problem: `${name} is not a plain file; replace it by the file` };
     const isStripped = !(file.endsWith(".ts") && folder.split(sep).includes("node_modules"));
     if (isStripped) return { file };
     return {
-      problem: `${name} lies under node_modules, where Node runs no TypeScript: move the hook, or use handler.js`,
+      problem: `${name} is below node_modules, where Node runs no TypeScript: move the hook, or use handler.js`,
     };
   }
-  return { problem: `there is no ${HANDLER_NAMES.slice(0, 2).join(" or ")} beside HOOK.md` };
+  return { problem: `there is no ${HANDLER_NAMES.slice(0, 2).join(" or ")} next to HOOK.md` };
 }
 
-/** Two folders of one place may claim one name: the first has it. */
+/** If two folders of one place use the same name, the first gets it. */
 function withoutTwins(hooks: readonly FoundHook[]): FoundHook[] {
   const first = new Map<string, FoundHook>();
   return hooks.map((hook) => {
@@ -134,6 +128,172 @@ function withoutTwins(hooks: readonly FoundHook[]): FoundHook[] {
       first.set(hook.name, hook);
       return hook;
     }
-    return { ...hook, problem: `${basename(twin.folder)} beside it has the same name` };
+    return { ...hook, problem: `${basename(twin.folder)} next to it has the same name` };
   });
+}
+
+interface HookHead {
+  name: string;
+  description: string;
+  events: readonly HookEventName[];
+  requires: HookRequirements;
+  /** The problem, if any. */
+  problem?: string | undefined;
+}
+
+/** Everything a hook needs. `anyBins`: one of these programs. `os`: one of these systems. */
+export interface HookRequirements {
+  bins: readonly string[];
+  anyBins: readonly string[];
+  env: readonly string[];
+  config: readonly string[];
+  os: readonly string[];
+}
+
+const NO_REQUIREMENTS: HookRequirements = { bins: [], anyBins: [], env: [], config: [], os: [] };
+
+/** As in `hooks.entries` of the configuration. */
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
+
+/** `fallbackName` is the folder's name. Never throws: what cannot be parsed becomes the problem. */
+export async function readHookHead(text: string, fallbackName: string): Promise<HookHead> {
+  const blank: HookHead = { name: fallbackName, description: "", events: [], requires: NO_REQUIREMENTS };
+  const lines = frontmatterLines(text);
+  if (lines === undefined)
+    return { ...blank, problem: "HOOK.md does not start with frontmatter between two lines of ---" };
+  try {
+    const tree = await readHeadTree(lines);
+    return isRecord(tree) ? interpret(tree, blank) : { ...blank, problem: "the frontmatter of HOOK.md has no names" };
+  } catch (error) {
+    return { ...blank, problem: `the frontmatter of HOOK.md is invalid: ${printableLine(errorMessage(error), 200)}` };
+  }
+}
+
+function interpret(tree: JsonRecord, blank: HookHead): HookHead {
+  const own = openClawPart(tree["metadata"]);
+  const name = typeof tree["name"] === "string" && tree["name"] !== "" ? tree["name"] : blank.name;
+  const events = namesOf(tree["events"] ?? own["events"]);
+  const requires = requirementsOf(tree["requires"] ?? own["requires"], tree["os"] ?? own["os"]);
+  const head: HookHead = {
+    name: NAME.test(name) ? name : blank.name,
+    description: printableLine(typeof tree["description"] === "string" ? tree["description"] : "", 300),
+    events: expandEvents(events ?? []),
+    requires: requires ?? NO_REQUIREMENTS,
+  };
+  const problem =
+    (NAME.test(name) ? undefined : nameProblem(name)) ??
+    eventsProblem(events) ??
+    (requires === undefined ? "`requires` must hold lists of names (bins, anyBins, env, config, os)" : undefined);
+  return { ...head, problem };
+}
+
+/** Also under OpenClaw's earlier names. */
+function openClawPart(metadata: unknown): JsonRecord {
+  if (!isRecord(metadata)) return {};
+  const own = metadata["openclaw"] ?? metadata["moltbot"] ?? metadata["clawdbot"];
+  return isRecord(own) ? own : {};
+}
+
+function requirementsOf(value: unknown, os: unknown): HookRequirements | undefined {
+  if (value !== undefined && !isRecord(value)) return undefined;
+  const given = value ?? {};
+  const [bins, anyBins, env, config] = [given["bins"], given["anyBins"], given["env"], given["config"]].map(namesOf);
+  const systems = namesOf(given["os"] ?? os);
+  if (!bins || !anyBins || !env || !config || !systems) return undefined;
+  return { bins, anyBins, env, config, os: systems };
+}
+
+/** Accepts a list, or a string with commas. Undefined: anything else. */
+function namesOf(value: unknown): string[] | undefined {
+  if (value === undefined) return [];
+  const list: unknown[] = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [undefined];
+  const names = list.map((item) => (typeof item === "string" ? printableLine(item, 100) : ""));
+  return names.includes("") ? undefined : names;
+}
+
+/** `command` means every event that starts with it, as in OpenClaw. */
+function expandEvents(names: readonly string[]): HookEventName[] {
+  return HOOK_EVENTS.filter((event) => names.some((name) => name === event || event.startsWith(`${name}:`)));
+}
+
+function eventsProblem(names: readonly string[] | undefined): string | undefined {
+  if (names === undefined) return "`events` must be a list of names";
+  if (names.length === 0) return `it has no events: add one or more of ${HOOK_EVENTS.join(", ")}`;
+  const unknown = names.find((name) => expandEvents([name]).length === 0);
+  if (unknown === undefined) return undefined;
+  const near = closestMatch(unknown, HOOK_EVENTS);
+  return `unknown event "${unknown}"; ${near === undefined ? `known: ${HOOK_EVENTS.join(", ")}` : `did you mean ${near}?`}`;
+}
+
+function nameProblem(name: string): string {
+  return `"${printableLine(name, 80)}" is not a hook name: up to 64 letters, digits, dots, dashes and underscores`;
+}
+
+type Json5 = (text: string) => unknown;
+
+/**
+ * Parses frontmatter written as lines (`events:` with `- command:new` below), JSON or JSON5. No other YAML. Throws for
+ * broken JSON5.
+ */
+async function readHeadTree(lines: readonly string[]): Promise<unknown> {
+  const { default: json5 } = await import("json5");
+  const said = lines.filter((line) => line.trim() !== "" && !line.trimStart().startsWith("#"));
+  return said.length === 0 ? {} : readBlock(said, (text) => json5.parse(text));
+}
+
+const KEY = /^(\s*)([A-Za-z][\w.-]{0,100}):(?:\s+(.*))?$/;
+const ITEM = /^\s*-(?:\s+(.*))?$/;
+
+function readBlock(lines: readonly string[], json5: Json5): unknown {
+  const [first = ""] = lines;
+  if (ITEM.test(first)) return readList(lines, json5);
+  if (KEY.test(first)) return readRecord(lines, json5);
+  return readValue("", lines, json5);
+}
+
+/** A named line with the indentation of the first one starts a member; other lines belong to the member before. */
+function readRecord(lines: readonly string[], json5: Json5): unknown {
+  const depth = KEY.exec(lines[0] ?? "")?.[1]?.length ?? 0;
+  const members = new Map<string, { first: string; below: string[] }>();
+  let current: { first: string; below: string[] } | undefined;
+  for (const line of lines) {
+    const [, indent = "", name, first = ""] = KEY.exec(line) ?? [];
+    if (name === undefined || indent.length > depth) {
+      current?.below.push(line);
+    } else {
+      current = { first: first.trim(), below: [] };
+      members.set(name, current);
+    }
+  }
+  return Object.fromEntries([...members].map(([name, { first, below }]) => [name, readValue(first, below, json5)]));
+}
+
+function readList(lines: readonly string[], json5: Json5): unknown[] {
+  return lines.flatMap((line) => {
+    const [, item] = ITEM.exec(line) ?? [];
+    return item === undefined ? [] : [readValue(item.trim(), [], json5)];
+  });
+}
+
+function readValue(first: string, below: readonly string[], json5: Json5): unknown {
+  const isBlock = /^[|>][+-]?\d?$/.test(first);
+  if (first === "" && below.some((line) => ITEM.test(line) || KEY.test(line)) && !/^\s*[{[]/.test(below[0] ?? "")) {
+    return readBlock(below, json5);
+  }
+  const whole = [isBlock ? "" : first, ...below.map((line) => line.trim())].filter((line) => line !== "");
+  if (!isBlock && /^[{[]/.test(whole[0] ?? "")) return readFlow(whole.join("\n"), json5);
+  return unquoted(whole.join(" "));
+}
+
+/** An unquoted word in a list, which is valid in YAML but not in JSON5: `[command:new, command:reset]`. */
+const PLAIN_WORD = /(?<=[[,]\s*)[A-Za-z_][\w.:/-]*(?=\s*[,\]])/g;
+
+function readFlow(text: string, json5: Json5): unknown {
+  try {
+    return json5(text);
+  } catch (error) {
+    const quoted = text.replace(/\s#.*$/, "").replace(PLAIN_WORD, (word) => JSON.stringify(word));
+    if (quoted === text) throw error;
+    return json5(quoted);
+  }
 }

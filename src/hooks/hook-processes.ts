@@ -1,8 +1,8 @@
 /**
- * Runs handlers, each call in a process of its own and on a leash: nothing that a handler does, not even using
- * up all memory, ends Holdfast or outlives it. A thread would be lighter, but takes the whole process with it
- * when it runs out of memory in one go, and cannot be ended while it waits for a program. Whoever calls gets
- * an answer within the time limit. What has answered may finish what it has begun until its time is up.
+ * Runs each call of a handler in its own leashed process. Nothing a handler does, not even using up all memory, ends
+ * Holdfast or outlives it. A worker thread would take the process down when memory runs out at once, and cannot be ended
+ * while it waits for a program. Callers get an answer within the time limit; a handler that has answered may finish its
+ * work until then.
  */
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,18 +10,17 @@ import { errorMessage } from "../base/errors.ts";
 import { randomIds } from "../base/ids.ts";
 import { isRecord } from "../base/json-record.ts";
 import type { Logger } from "../base/log.ts";
-import { printableLine } from "../base/printable.ts";
 import { redactText } from "../base/redact.ts";
 import { type LeashedProgram, startOnLeash } from "../claude/runner/process/leash.ts";
-import { type Additions, checkAdditions } from "./additions.ts";
-import type { HookEvent } from "./hook.ts";
-import { MAX_PRINTED_CHARACTERS, type ProgramRequest } from "./program-call.ts";
+import type { Environment } from "../config/layout.ts";
+import { type HookEvent, MAX_PRINTED_CHARACTERS, type ProgramRequest, type BootstrapFile } from "./hook.ts";
+import { printableLine } from "../base/text.ts";
 
-export interface HookCall {
+interface HookCall {
   hook: string;
   handlerFile: string;
-  /** Left out: the handler is loaded and not called. */
-  event?: HookEvent;
+  /** Undefined: only load the handler. */
+  event?: HookEvent | undefined;
   /** Its working folder. */
   cwd: string;
   env: Record<string, string>;
@@ -29,13 +28,13 @@ export interface HookCall {
 }
 
 export interface HookProcesses {
-  /** What was added; a text says what went wrong. Never rejects. */
+  /** A string: what went wrong. Never rejects. */
   call(call: HookCall): Promise<Additions | string>;
-  /** Ends all of them. */
+  /** Ends all processes. */
   close(): Promise<void>;
 }
 
-const MOST_AT_ONCE = 8;
+const MAX_PROCESSES = 8;
 const MEMORY_MB = 256;
 const MAX_LOGGED_CHARACTERS = 4_000;
 
@@ -43,9 +42,9 @@ export function createHookProcesses({ logger }: { logger: Logger }): HookProcess
   const running = new Set<HookProcess>();
   const waiting = new Set<() => void>();
 
-  /** Only so many at once: those that have answered make room. */
+  /** Processes that have answered are ended to make room. */
   const hasRoom = (): boolean => {
-    if (running.size < MOST_AT_ONCE) return true;
+    if (running.size < MAX_PROCESSES) return true;
     for (const program of running) if (program.hasAnswered()) void program.end();
     return false;
   };
@@ -88,7 +87,7 @@ export function createHookProcesses({ logger }: { logger: Logger }): HookProcess
 interface HookProcess {
   answer: Promise<Additions | string>;
   hasAnswered(): boolean;
-  /** It and all that it started have ended. */
+  /** Resolves when the process and its children have ended. */
   gone: Promise<void>;
   end(): Promise<void>;
 }
@@ -124,15 +123,15 @@ function startProcess(call: HookCall, until: number, logger: Logger): HookProces
       const said = readAnswer(printed.stdout(), mark);
       if (said !== undefined && !hasAnswered) settle(said);
     },
-    onTooMuch: () => giveUp("it printed or added more than fits"),
+    onTooMuch: () => giveUp("it printed or added too much"),
   });
   program.child.on("exit", () => {
     clearTimeout(timer);
-    // What it has started goes with it, and with that the last who could hold its pipes open.
+    // Also ends its children, which could hold its pipes open.
     void program.release().then(gone.resolve, gone.resolve);
   });
   program.child.on("close", (code, signal) => {
-    // What it said last tells why it failed, unless it had answered before and went on.
+    // The last answer explains a failure, unless the handler had answered before.
     const last = readAnswer(printed.stdout(), mark);
     if (!hasAnswered || code !== 0) settle(last ?? exitReason(code, signal, printed.stderr()));
     printed.log(call.hook, mark, logger);
@@ -145,13 +144,13 @@ function startProgram({ handlerFile, event, cwd, env }: HookCall, mark: string):
   const warnings = ["MODULE_TYPELESS_PACKAGE_JSON", "ExperimentalWarning"].map((name) => `--disable-warning=${name}`);
   const args = [...warnings, `--max-old-space-size=${MEMORY_MB}`, file];
   const program = startOnLeash({ program: process.execPath, args, cwd, env });
-  if (program === undefined) throw new Error("no process could be started for it");
+  if (program === undefined) throw new Error("cannot start a process for it");
   const request: ProgramRequest = {
     handler: pathToFileURL(handlerFile).href,
-    ...(event === undefined ? {} : { event }),
+    event,
     mark,
   };
-  // One that ends before it has read everything says so itself.
+  // A process that exits early reports that itself.
   program.stdin.on("error", () => undefined);
   program.stdin.end(JSON.stringify(request));
   return program;
@@ -160,7 +159,7 @@ function startProgram({ handlerFile, event, cwd, env }: HookCall, mark: string):
 interface Printed {
   stdout(): string;
   stderr(): string;
-  /** Stdout is for data of Holdfast's own: what a hook prints is logged, as far as anybody would read it. */
+  /** Logs what a hook prints, because stdout is for Holdfast's own data. */
   log(hook: string, mark: string, logger: Logger): void;
 }
 
@@ -184,7 +183,7 @@ function listen({ stdout, stderr }: LeashedProgram, on: { onLine(): void; onTooM
   };
 }
 
-/** The last one; undefined when there is none. */
+/** The last answer. Undefined: none yet. */
 function readAnswer(printed: string, mark: string): Additions | string | undefined {
   const start = printed.lastIndexOf(`\n${mark}`);
   const end = start === -1 ? -1 : printed.indexOf("\n", start + 1);
@@ -193,21 +192,73 @@ function readAnswer(printed: string, mark: string): Additions | string | undefin
   try {
     value = JSON.parse(printed.slice(start + 1 + mark.length, end));
   } catch {
-    return "its answer cannot be read";
+    return "its answer is invalid";
   }
   if (isRecord(value) && typeof value["failed"] === "string") return inWords(value["failed"]);
   const added = isRecord(value) ? value["added"] : undefined;
-  return isRecord(added) ? checkAdditions(added["messages"], added["bootstrapFiles"]) : "its answer cannot be read";
+  return isRecord(added) ? checkAdditions(added["messages"], added["bootstrapFiles"]) : "its answer is invalid";
 }
 
-/** Exit code 13: Node's for a promise that nothing is left to settle. */
+/** Exit code 13: Node found a promise that can never settle. */
 function exitReason(code: number | null, signal: NodeJS.Signals | null, stderr: string): string {
   if (/heap out of memory|heap limit/i.test(stderr)) return `it needs more than ${MEMORY_MB} MB of memory`;
-  if (code === 13) return "it waits for something that never comes";
+  if (code === 13) return "it waits for a promise that never settles";
   if (code === null) return `it was ended by ${signal ?? "a signal"}`;
-  return `it ended itself with process.exit(${code})`;
+  return `it called process.exit(${code})`;
 }
 
 function inWords(reason: string): string {
   return printableLine(redactText(reason), 300);
+}
+
+export interface Additions {
+  messages: string[];
+  bootstrapFiles: BootstrapFile[];
+}
+
+const MAX_MESSAGES = 10;
+const MAX_MESSAGE_CHARACTERS = 4_000;
+const MAX_FILES = 20;
+const MAX_FILE_CHARACTERS = 100_000;
+const MAX_ALL_CHARACTERS = 200_000;
+
+/** Accepts all additions or none. A string: the problem. */
+export function checkAdditions(messages: unknown, bootstrapFiles: unknown): Additions | string {
+  if (!isTexts(messages)) return "`messages` must be a list of strings";
+  if (!Array.isArray(bootstrapFiles)) return "`bootstrapFiles` must be a list of {name, content}";
+  if (messages.length > MAX_MESSAGES) return `it added more than ${MAX_MESSAGES} messages`;
+  if (messages.some((message) => message.length > MAX_MESSAGE_CHARACTERS)) {
+    return `it added a message of more than ${MAX_MESSAGE_CHARACTERS} characters`;
+  }
+  if (bootstrapFiles.length > MAX_FILES) return `it added more than ${MAX_FILES} bootstrap files`;
+  const files = bootstrapFiles.map(bootstrapFile).filter((file) => file !== undefined);
+  if (files.length < bootstrapFiles.length) return "each of `bootstrapFiles` must be {name, content}, both texts";
+  if (files.some(({ content }) => content.length > MAX_FILE_CHARACTERS)) {
+    return `it added a bootstrap file of more than ${MAX_FILE_CHARACTERS} characters`;
+  }
+  const all = files.reduce((sum, { content }) => sum + content.length, 0);
+  if (all > MAX_ALL_CHARACTERS) return `it added more than ${MAX_ALL_CHARACTERS} characters of bootstrap files`;
+  return { messages: messages.filter((message) => message.trim() !== ""), bootstrapFiles: files };
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function bootstrapFile(value: unknown): BootstrapFile | undefined {
+  if (!isRecord(value) || typeof value["name"] !== "string" || typeof value["content"] !== "string") return undefined;
+  const name = printableLine(value["name"], 100);
+  return name === "" ? undefined : { name, content: value["content"] };
+}
+
+const ALWAYS =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|TMPDIR|TEMP|TMP|XDG_\w+|SSH_AUTH_SOCK|SYSTEMROOT|APPDATA|LOCALAPPDATA|USERPROFILE|PATHEXT|HOLDFAST_HOME|HTTPS?_PROXY|ALL_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/i;
+
+export function hookEnvironment(env: Environment, variables: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined && (ALWAYS.test(entry[0]) || variables.includes(entry[0])),
+    ),
+  );
 }

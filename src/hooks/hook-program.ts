@@ -1,10 +1,8 @@
 /**
- * The process that a hook runs in. A hook is a program that somebody wrote in a hurry: it may loop, exit, throw
- * anything or change what all objects inherit from. What is needed for the answer is therefore taken before
- * it is loaded.
+ * The process of a hook. A hook may loop, exit, throw anything or change global prototypes, so everything needed for the
+ * answer is captured before it is loaded.
  */
-import type { HookEvent } from "./hook.ts";
-import { MAX_PRINTED_CHARACTERS, type ProgramAnswer, type ProgramRequest } from "./program-call.ts";
+import { type HookEvent, MAX_PRINTED_CHARACTERS, type ProgramAnswer, type ProgramRequest } from "./hook.ts";
 
 const { parse, stringify } = JSON;
 const write = process.stdout.write.bind(process.stdout);
@@ -38,10 +36,10 @@ async function run({ handler: url, event }: ProgramRequest): Promise<ProgramAnsw
 
 type Handler = (event: HookEvent) => unknown;
 
-/** The default export; that of a module in the older form is wrapped once more. */
+/** The default export. CommonJS modules are wrapped once more. */
 function handlerOf({ default: inner }: { default?: unknown }): Handler | undefined {
   const wrapped = typeof inner === "object" && inner !== null && "default" in inner ? inner.default : undefined;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it takes cannot be seen from outside
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its parameters cannot be checked
   return [inner, wrapped].find((candidate) => typeof candidate === "function") as Handler | undefined;
 }
 
@@ -50,9 +48,9 @@ function answer(value: ProgramAnswer): void {
   try {
     text = stringify(value);
   } catch {
-    text = stringify({ failed: "what it added cannot be written as JSON" });
+    text = stringify({ failed: "its additions are not valid JSON" });
   }
-  if (text.length > MAX_PRINTED_CHARACTERS / 2) text = stringify({ failed: "it added more than fits" });
+  if (text.length > MAX_PRINTED_CHARACTERS / 2) text = stringify({ failed: "it added too much" });
   write(`\n${request.mark}${text}\n`);
 }
 
@@ -61,6 +59,6 @@ function describe(error: unknown): string {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : `threw ${String(error)}`;
     return text.slice(0, MAX_REASON);
   } catch {
-    return "threw something that cannot be shown";
+    return "threw something that cannot be displayed";
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The contract of hooks: folders with a `HOOK.md` and a handler, which are called when something happens.
- * A hook never holds up or fails what it is called for: it has a time limit, and what it throws is reported.
+ * The contract of hooks: folders with a `HOOK.md` and a handler that runs on events. A hook never blocks or fails the
+ * event: it has a time limit, and its errors are only reported.
  */
 export const HOOK_EVENTS = [
   "command:new",
@@ -14,7 +14,7 @@ export const HOOK_EVENTS = [
 
 export type HookEventName = (typeof HOOK_EVENTS)[number];
 
-/** Where a hook was found. Later ones go before earlier ones of the same name. */
+/** Where a hook was found. Later places override earlier ones. */
 export const HOOK_SOURCES = ["bundled", "home", "workspace"] as const;
 export type HookSource = (typeof HOOK_SOURCES)[number];
 
@@ -24,56 +24,56 @@ export interface Hook {
   events: readonly HookEventName[];
   source: HookSource;
   folder: string;
-  /** The module with the handler as its default export. Left out: it is part of Holdfast, or it is broken. */
-  handlerFile?: string;
-  /** Bundled hooks and those of the home folder: unless turned off. Those of a workspace: once turned on. */
+  /** The module with the handler as its default export. Undefined: bundled, or broken. */
+  handlerFile?: string | undefined;
+  /** Bundled and home hooks are on by default, workspace hooks off. */
   enabled: boolean;
-  /** What it needs and does not have: programs, environment variables, settings. Empty: it can run. */
+  /** Missing programs, environment variables and settings. */
   missing: readonly string[];
-  /** The environment variables that it asks for: it is given these, and no secrets besides. */
+  /** The environment variables that it asks for. It gets these, and no other secrets. */
   variables: readonly string[];
-  /** Only a hook that is `ready` is called. */
+  /** Only `ready` hooks run. */
   state: HookState;
-  /** Of one that is not ready: why, and what to do about it. */
-  problem?: string;
-  /** Of a hook that went wrong since the process started: how often, and why the last time. */
-  failed?: { count: number; reason: string };
+  /** Why it is not ready, and what to do. */
+  problem?: string | undefined;
+  /** Failures since the process started: how many, and the last reason. */
+  failed?: { count: number; reason: string } | undefined;
 }
 
 /**
- * - `off`: turned off, or of a workspace and never turned on.
- * - `changed`: of a workspace, and not what the person turned on.
- * - `overridden`: another one of the same name goes before it.
+ * - `off`: disabled, or a workspace hook that was never enabled.
+ * - `changed`: a workspace hook that changed after it was enabled.
+ * - `overridden`: replaced by a hook of the same name.
  */
-export const HOOK_STATES = ["ready", "off", "changed", "missing", "broken", "overridden"] as const;
+const HOOK_STATES = ["ready", "off", "changed", "missing", "broken", "overridden"] as const;
 export type HookState = (typeof HOOK_STATES)[number];
 
-/** What a handler is called with, in OpenClaw's form. It crosses to another process: values only. */
+/** The argument of a handler, in OpenClaw's form. It is sent to another process, so it holds only data. */
 export interface HookEvent {
-  /** The part of the event's name before the colon, and the one after it. */
+  /** The event's name before and after the colon. */
   type: string;
   action: string;
   sessionKey: string;
   /** ISO 8601. */
   timestamp: string;
   context: HookContext;
-  /** A handler may add texts for the person; they are shown where the event came from. */
+  /** A handler may add messages for the person. They appear where the event came from. */
   messages: string[];
 }
 
 export interface HookContext {
   agentId: string;
   workspaceDir: string;
-  sessionId?: string;
+  sessionId?: string | undefined;
   /** The window's transcript. */
-  sessionFile?: string;
+  sessionFile?: string | undefined;
   /** Why a window ended or was compacted. */
-  reason?: string;
+  reason?: string | undefined;
   /** The channel that a command came from. */
-  commandSource?: string;
-  senderId?: string;
-  /** Of `agent:bootstrap`: a handler may add to it. */
-  bootstrapFiles?: BootstrapFile[];
+  commandSource?: string | undefined;
+  senderId?: string | undefined;
+  /** For `agent:bootstrap`. A handler may add files. */
+  bootstrapFiles?: BootstrapFile[] | undefined;
 }
 
 export interface BootstrapFile {
@@ -83,11 +83,11 @@ export interface BootstrapFile {
 
 /** Calls the hooks of one agent. */
 export interface HookRunner {
-  /** Whether any enabled hook listens: for whoever would have to prepare something. */
+  /** True if an enabled hook listens, for callers that must prepare data. */
   listens(event: HookEventName): boolean;
-  /** Resolves when all are done or given up, with what they added. Never rejects. */
+  /** Resolves with all additions when every hook is done or timed out. Never rejects. */
   fire(event: HookEventName, request: HookRequest): Promise<HookOutcome>;
-  /** All that were found, also those that cannot run. */
+  /** All hooks, including broken ones. */
   list(): readonly Hook[];
   close(): Promise<void>;
 }
@@ -99,13 +99,31 @@ export interface HookRequest {
 
 export interface HookOutcome {
   messages: string[];
-  /** Those that handlers added, in order. */
+  /** Files that handlers added, in order. */
   bootstrapFiles: BootstrapFile[];
   failures: { hook: string; reason: string }[];
 }
 
-/** A hook that is part of Holdfast and runs in its process. */
+/** A hook that is part of Holdfast and runs in this process. */
 export interface BundledHook {
   name: string;
   handle(event: HookEvent): Promise<void>;
 }
+
+/**
+ * The request on the stdin of a hook's process. The answer is a line on its stdout that starts with the mark, so that
+ * the hook's own output is not taken for it.
+ */
+export interface ProgramRequest {
+  /** URL of the handler's module. */
+  handler: string;
+  /** Undefined: only load the handler. */
+  event?: HookEvent | undefined;
+  mark: string;
+}
+
+/** Must be validated: the hook itself can write such a line. */
+export type ProgramAnswer = { added: { messages: unknown; bootstrapFiles: unknown } } | { failed: string };
+
+/** Limit for everything a hook prints, including the answer. */
+export const MAX_PRINTED_CHARACTERS = 1024 * 1024;

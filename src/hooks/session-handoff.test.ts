@@ -19,14 +19,14 @@ function recorder() {
   return { captured, hook };
 }
 
-it("captures the window that an event is about, with the reason", async () => {
+it("captures the event's window, with the reason", async () => {
   await using stage = await hookHome();
   const { captured, hook } = recorder();
   const runner = await stage.open({ bundled: [hook], bundledFolder: bundledHooksFolder() });
   const fire = async (event: HookEventName, reason?: string) =>
     await runner.fire(event, {
       sessionKey: "agent:main:main",
-      context: { sessionId: "s1", ...(reason === undefined ? {} : { reason }) },
+      context: { sessionId: "s1", reason },
     });
   for (const event of ["command:new", "command:reset", "command:stop", "session:compact"] as const) await fire(event);
   for (const reason of ["daily", "idle", "command", "restore"]) await fire("session:end", reason);
@@ -44,7 +44,7 @@ it("captures the window that an event is about, with the reason", async () => {
   expect(runner.listens("agent:bootstrap") || runner.listens("gateway:startup")).toBe(false);
 });
 
-it("is not called when it is turned off, deleted, or there is no hand-off", async () => {
+it("does not run if disabled, deleted, or without hand-offs", async () => {
   await using stage = await hookHome();
   const { captured, hook } = recorder();
   const folder = stage.folder.join("bundled");

@@ -1,6 +1,6 @@
 /**
- * The bundled hook that captures what a conversation leaves for the next, while it is still at hand. Without
- * it the core captures the same from the transcript when the next window begins; this one is only earlier.
+ * The bundled hook that captures a hand-off while the conversation is at hand. Without it, the same is captured from
+ * the transcript when the next window starts.
  */
 import type { Handoff } from "../handoff/handoff.ts";
 import { CAPTURE_REASONS, type CaptureReason } from "../handoff/state.ts";
@@ -20,7 +20,7 @@ export function createSessionHandoffHook(handoff: Pick<Handoff, "capture">): Bun
   };
 }
 
-/** Undefined for an event that it does not listen to. */
+/** Undefined: another event. */
 function captureReason({ type, action, context }: HookEvent): CaptureReason | undefined {
   switch (`${type}:${action}`) {
     case "command:new":
@@ -31,7 +31,7 @@ function captureReason({ type, action, context }: HookEvent): CaptureReason | un
       return "compaction";
     case "session:end":
       return endReason(context.reason);
-    // The conversation goes on after it.
+    // The conversation continues after it.
     case "command:stop":
       return "messages";
     default:
@@ -39,7 +39,7 @@ function captureReason({ type, action, context }: HookEvent): CaptureReason | un
   }
 }
 
-/** Windows are closed for reasons that are captures' own, and for others. */
+/** Maps the reason of a closed window to a capture reason. */
 function endReason(reason: string | undefined): CaptureReason {
   if (reason === "command") return "reset";
   return CAPTURE_REASONS.find((known) => known === reason) ?? "ended";

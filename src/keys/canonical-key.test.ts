@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { canonicalSessionKey } from "./canonical-key.ts";
-import { buildAgentPeerSessionKey } from "./session-key.ts";
-import { resolveThreadSessionKeys } from "./thread.ts";
+import { buildAgentPeerSessionKey, resolveThreadSessionKeys } from "./session-key.ts";
 
 const canonical = (key: string, mainKey?: string) => canonicalSessionKey(key, { agentId: "main", mainKey });
 
@@ -81,7 +80,7 @@ describe("canonicalSessionKey", () => {
     expect(canonical(`a${":".repeat(1_000_000)}b`)).toBe("agent:main:a:b");
   });
 
-  it("does not confuse a hostile peer with a thread of somebody else's group", () => {
+  it("does not confuse a hostile peer with a thread of another group", () => {
     const group = buildAgentPeerSessionKey({ agentId: "main", channel: "slack", peerKind: "channel", peerId: "c1" });
     const thread = resolveThreadSessionKeys({ baseSessionKey: group, threadId: "9" }).sessionKey;
     const peerId = "C1:Thread:9";

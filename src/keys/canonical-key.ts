@@ -1,18 +1,16 @@
 /**
- * The one function that every key in the program goes through, so that a session has exactly one
- * address: `main`, `Agent:Main:Main` and `agent:main:main` are the same, and so are `…:direct:…`
- * and `…:dm:…`. Invariants: total (any text gives a key), idempotent, and the identity on what the
- * builders return. `%xx` in a key is an escape and is left alone.
+ * Brings a key into its one canonical form, so that every session has exactly one address: `main`,
+ * `Agent:Main:Main` and `agent:main:main` are the same, and so are `…:direct:…` and `…:dm:…`. Any text gives a
+ * key, the function is idempotent, and it does not change what the builders return. Escapes (`%xx`) stay.
  */
-import { THREAD_MARKERS, encodeControls, foldCase } from "./encoding.ts";
-import { isCaseSensitiveChannel, keyShape } from "./key-shape.ts";
+import { THREAD_MARKERS, encodeControls, foldCase, isCaseSensitiveChannel, keyShape } from "./encoding.ts";
 import { normalizeAgentId, normalizeMainKey } from "./names.ts";
 import { encodeMainKey } from "./session-key.ts";
 
 export const GLOBAL_SESSION_KEY = "global";
 
-export interface CanonicalKeyOptions {
-  /** The agent that a key without `agent:<agentId>:` belongs to. */
+interface CanonicalKeyOptions {
+  /** The agent of keys without `agent:<agentId>:`. */
   agentId: string;
   mainKey?: string | undefined;
 }
@@ -52,7 +50,7 @@ function isMainAlias(head: string, tail: readonly string[], mainKey: string | un
   return (head === "main" || head === encodeMainKey(mainKey)) && (next === undefined || THREAD_MARKERS.has(next));
 }
 
-/** On channels with case-sensitive ids: the group or channel id, and every thread id. */
+/** On channels with case-sensitive ids, the group or channel id and thread ids keep their case. */
 function firstCaseSensitiveSegment(segments: readonly string[], kind: string, marker: number): number {
   const isSensitive = marker > 0 && isCaseSensitiveChannel(foldCase(segments[0] ?? ""));
   if (!isSensitive) return Number.POSITIVE_INFINITY;
@@ -61,7 +59,7 @@ function firstCaseSensitiveSegment(segments: readonly string[], kind: string, ma
   return thread === -1 ? Number.POSITIVE_INFINITY : thread;
 }
 
-/** Takes blanks and colons off both ends. By hand: a regular expression would be quadratic. */
+/** Trims blanks and colons. A regular expression would take quadratic time. */
 function trimKey(key: string): string {
   let start = 0;
   let end = key.length;

@@ -2,11 +2,15 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalSessionKey } from "./canonical-key.ts";
-import { foldCase } from "./encoding.ts";
-import { isCaseSensitiveChannel } from "./key-shape.ts";
+import { foldCase, isCaseSensitiveChannel } from "./encoding.ts";
 import { normalizeAccountId, normalizeAgentId, normalizeMainKey } from "./names.ts";
-import { buildAgentMainSessionKey, buildAgentPeerSessionKey, parseAgentSessionKey } from "./session-key.ts";
-import { resolveThreadParentSessionKey, resolveThreadSessionKeys } from "./thread.ts";
+import {
+  buildAgentMainSessionKey,
+  buildAgentPeerSessionKey,
+  parseAgentSessionKey,
+  resolveThreadParentSessionKey,
+  resolveThreadSessionKeys,
+} from "./session-key.ts";
 
 // Few words, so that accidental and hostile collisions are tried often.
 const WORDS = ["dm", "direct", "group", "channel", "thread", "topic", "Thread", "unknown", "main", "subagent", "agent"];
@@ -100,7 +104,7 @@ describe("keys of conversations", () => {
 });
 
 describe("identity links", () => {
-  it("give a linked person's key to nobody else", () => {
+  it("give a linked person's key to no other person", () => {
     fc.assert(
       fc.property(text, fc.constantFrom("telegram", "slack"), (peerId, channel) => {
         const keyFor = (peer: string, on: string) =>

@@ -1,20 +1,18 @@
 /**
- * How text of unknown origin becomes part of a session key without changing the key's meaning.
- *
- * A key is a list of segments joined by `:`, and some words are markers: `dm`, `thread`, … An id
- * may contain colons (`!room:server.org` keeps its own), so only what would be read as something
- * else is written as `%xx` (UTF-8, lower-case hex):
+ * Encodes arbitrary text as part of a session key. A key is a list of segments joined by `:`, and some words are
+ * markers: `dm`, `thread`, … An id may contain colons (`!room:server.org`). Only text that would be read as
+ * something else is escaped as `%xx` (UTF-8, lower-case hex):
  * - control characters and unpaired surrogates, which some files and terminals cannot carry;
  * - a colon without text on both sides, because readers drop empty segments;
  * - the first character of a segment that is a marker word;
- * - a `%` that would otherwise be read as the start of such an escape.
- * Undoing the escapes gives the text back, hence different texts never become the same key.
+ * - a `%` that would otherwise start such an escape.
+ * The encoding is reversible, so different texts never become the same key.
  */
 
-/** Words that split a key wherever they stand as a segment. */
+/** Words that split a key wherever they appear as a segment. */
 export const THREAD_MARKERS: ReadonlySet<string> = new Set(["thread", "topic"]);
 
-/** Words that a channel, an account or a main key must not be mistaken for. */
+/** A channel, account or main key with such a name is escaped. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...THREAD_MARKERS,
   "dm",
@@ -28,8 +26,8 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
   "hook",
 ]);
 
-/** An id that may span several segments: a peer, a group, a thread. Trimmed and not empty. */
-export function encodeId(id: string, options: { keepTopics?: boolean } = {}): string {
+/** Encodes an id that may span several segments: a peer, a group, a thread. Expects trimmed, non-empty text. */
+export function encodeId(id: string, options: { keepTopics?: boolean | undefined } = {}): string {
   const segments = encodeLooseColons(encodeUnsafe(id)).split(":");
   const last = segments.length - 1;
   return segments
@@ -41,13 +39,13 @@ export function encodeId(id: string, options: { keepTopics?: boolean } = {}): st
     .join(":");
 }
 
-/** A name that is exactly one segment: a channel, an account, a main key. */
+/** Encodes a name that is exactly one segment: a channel, an account, a main key. */
 export function encodeName(name: string): string {
   const encoded = encodeUnsafe(name).replaceAll(":", "%3a");
   return RESERVED_NAMES.has(encoded) ? encodeFirst(encoded) : encoded;
 }
 
-/** Makes a word differ from itself as a marker while still reading as the same text. */
+/** Escapes the first character, so that the text is not taken for a marker. */
 export function encodeFirst(text: string): string {
   const first = String.fromCodePoint(text.codePointAt(0) ?? 0);
   return percent(first) + text.slice(first.length);
@@ -61,8 +59,8 @@ export function encodeControls(text: string): string {
 }
 
 /**
- * Lower case, one character at a time: the usual function looks at neighbours (the Greek final
- * sigma), so that an id alone and the same id inside a key would come out differently.
+ * Lower-cases one character at a time. `toLowerCase` looks at neighbours (the Greek final sigma), so an id alone
+ * and the same id inside a key would differ.
  */
 export function foldCase(text: string): string {
   // oxlint-disable-next-line no-control-regex -- the range is "all of ASCII"
@@ -81,9 +79,45 @@ function encodeLooseColons(text: string): string {
 function percent(character: string): string {
   const point = character.codePointAt(0) ?? 0;
   const isUnpaired = point >= 0xd800 && point <= 0xdfff;
-  // An unpaired surrogate has no UTF-8 form; its three bytes are written as if it had.
+  // An unpaired surrogate has no UTF-8 form; write the three bytes it would have.
   const bytes = isUnpaired
     ? [0xe0 | (point >> 12), 0x80 | ((point >> 6) & 0x3f), 0x80 | (point & 0x3f)]
     : [...Buffer.from(character, "utf8")];
   return bytes.map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+}
+
+interface KeyShape {
+  kind: "dm" | "group" | "channel" | "other";
+  /** Index of the segment with the marker; -1 for `other`. */
+  marker: number;
+}
+
+/** Keys of the program itself, not of chats. */
+const INTERNAL_HEADS: ReadonlySet<string> = new Set(["agent", "subagent", "acp", "cron", "hook"]);
+
+export function keyShape(segments: readonly string[]): KeyShape {
+  const words = segments.slice(0, 3).map(foldCase);
+  const [head = "", second = "", third = ""] = words;
+  if (INTERNAL_HEADS.has(head)) return OTHER;
+  if (isDmWord(head) && segments.length > 1) return { kind: "dm", marker: 0 };
+  if (segments.length > 2) {
+    if (isDmWord(second)) return { kind: "dm", marker: 1 };
+    if (second === "group" || second === "channel") return { kind: second, marker: 1 };
+  }
+  if (segments.length > 3 && isDmWord(third) && !THREAD_MARKERS.has(second)) return { kind: "dm", marker: 2 };
+  return OTHER;
+}
+
+/** Channels whose ids may differ only in case, such as base64 ids. */
+const CASE_SENSITIVE_CHANNELS: ReadonlySet<string> = new Set(["signal", "matrix", "googlechat", "msteams"]);
+
+export function isCaseSensitiveChannel(channel: string): boolean {
+  return CASE_SENSITIVE_CHANNELS.has(channel);
+}
+
+const OTHER: KeyShape = { kind: "other", marker: -1 };
+
+/** Newer versions of OpenClaw write `direct` for `dm`. */
+function isDmWord(word: string): boolean {
+  return word === "dm" || word === "direct";
 }

@@ -1,20 +1,18 @@
-/** Whether a message was said in a group or channel, and which one. */
-import { normalizeChatType } from "./chat-type.ts";
-import { foldCase } from "./encoding.ts";
-import { isCaseSensitiveChannel } from "./key-shape.ts";
-import type { MessageContext } from "./message-context.ts";
+/** Finds the group or channel of a message. */
+import { foldCase, isCaseSensitiveChannel } from "./encoding.ts";
+import { type MessageContext, normalizeChatType } from "./message-context.ts";
 import { encodeChannel, encodeGroupId } from "./session-key.ts";
 
 export interface GroupKeyResolution {
   /** `<channel>:<group|channel>:<id>`, without the agent. */
   key: string;
   channel: string;
-  /** The id as the channel knows it, not encoded. */
+  /** The channel's own id, not encoded. */
   id: string;
   chatType: "group" | "channel";
 }
 
-/** Null when the message was not said in a group, or its channel or id cannot be told. */
+/** Null: not a group message, or its channel or id is unknown. */
 export function resolveGroupSessionKey(ctx: MessageContext): GroupKeyResolution | null {
   if (!isGroupMessage(ctx)) return null;
   const address = parseAddress(ctx.From);
@@ -26,7 +24,7 @@ export function resolveGroupSessionKey(ctx: MessageContext): GroupKeyResolution 
   return channel === undefined || rawId === "" ? null : groupKey(channel, groupKind(ctx, isChannelNamed), rawId);
 }
 
-/** A group on a channel that is not known by name, rather than letting it share the main session. */
+/** A group on an unknown channel. It must not share the main session. */
 export function resolveUnlistedGroup(ctx: MessageContext): GroupKeyResolution {
   const { head, id } = parseAddress(ctx.From);
   const channel = [ctx.Provider, ctx.Surface, ctx.OriginatingChannel, head].find((name) => (name ?? "").trim() !== "");
@@ -45,7 +43,7 @@ export function isGroupMessage(ctx: MessageContext): boolean {
   );
 }
 
-/** Names that are taken for a channel when an address starts with them. */
+/** An address that starts with one of these names its channel. */
 const KNOWN_CHANNELS: ReadonlySet<string> = new Set([
   "bluebubbles",
   "discord",
@@ -72,10 +70,10 @@ export function isKnownChannel(name: string): boolean {
 
 interface Address {
   text: string;
-  /** The first segment in lower case; a channel if `text` starts with one. */
+  /** The first segment in lower case, possibly a channel. */
   head: string;
   kind: "group" | "channel" | undefined;
-  /** What follows the channel and, if it is there, the kind. */
+  /** The part after the channel and the kind. */
   id: string;
 }
 
@@ -104,4 +102,45 @@ function groupKey(channel: string, chatType: "group" | "channel", rawId: string)
 
 function isWhatsAppGroup(from: string): boolean {
   return foldCase(from).endsWith("@g.us");
+}
+
+interface GroupDisplayParams {
+  provider?: string | undefined;
+  subject?: string | undefined;
+  groupChannel?: string | undefined;
+  space?: string | undefined;
+  id?: string | undefined;
+  key: string;
+}
+
+/** A short name for lists: `discord:my-guild#general`, `whatsapp:g-family-friends`. */
+export function buildGroupDisplayName(params: GroupDisplayParams): string {
+  const provider = trimmed(params.provider)?.toLowerCase() ?? "group";
+  const token = labelToken(groupLabel(params));
+  const isSelfMarked = /^(?:[@#]|g-)/.test(token) || token.includes("#");
+  return token === "" ? provider : `${provider}:${isSelfMarked ? token : `g-${token}`}`;
+}
+
+function groupLabel(params: GroupDisplayParams): string {
+  const channel = trimmed(params.groupChannel);
+  const space = trimmed(params.space);
+  if (channel !== undefined && space !== undefined) return `${space}#${channel.replace(/^#/, "")}`;
+  if (channel !== undefined) return channel;
+  // A leading # means "channel", so remove it from a subject.
+  const subject = trimmed(params.subject)?.replace(/^#+/, "");
+  return trimmed(subject) ?? space ?? trimmed(params.id) ?? params.key;
+}
+
+function labelToken(label: string): string {
+  return label
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}#@._+-]+/gu, "-")
+    .replace(/-{2,}/g, "-")
+    .replace(/^[-.]+|[-.]+$/g, "");
+}
+
+function trimmed(value: string | undefined): string | undefined {
+  const trimmed = value?.trim();
+  return trimmed === "" ? undefined : trimmed;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resolveInboundSessionKey, resolveSessionKey } from "./inbound.ts";
 import type { MessageContext } from "./message-context.ts";
-import type { DmScope, SessionScope } from "./scope.ts";
+import type { DmScope, SessionScope } from "./session-key.ts";
 
 const session = { scope: "per-sender" as SessionScope, dmScope: "per-channel-peer" as DmScope, mainKey: "main" };
 
@@ -13,7 +13,7 @@ function resolve(
 }
 
 describe("resolveInboundSessionKey", () => {
-  it("takes the adapter's key before everything else, in canonical form", () => {
+  it("prefers the channel's own key, in canonical form", () => {
     expect(resolve({ SessionKey: "main", From: "telegram:group:1" }, { scope: "global" })).toBe("agent:main:main");
     expect(resolve({ SessionKey: "agent:main:Telegram:Direct:1" })).toBe("agent:main:telegram:dm:1");
   });
@@ -35,7 +35,7 @@ describe("resolveInboundSessionKey", () => {
     [{ From: "foo:group:1" }, "agent:main:foo:group:1"],
     [{ ChatType: "group", Provider: "telegram" }, "agent:main:telegram:group:unknown"],
     [{ ChatType: "channel" }, "agent:main:unknown:channel:unknown"],
-  ])("never lets a group that it cannot name share the main session: %j", (ctx, expected) => {
+  ])("keeps an unnamed group out of the main session: %j", (ctx, expected) => {
     expect(resolve(ctx, { dmScope: "main" })).toBe(expected);
   });
 
@@ -57,12 +57,12 @@ describe("resolveInboundSessionKey", () => {
     expect(resolve({ From: "mychat:99", Provider: "mychat" })).toBe("agent:main:mychat:dm:99");
   });
 
-  it("keeps a message without a sender out of everybody's session", () => {
+  it("keeps a message without a sender out of other sessions", () => {
     expect(resolve({})).toBe("agent:main:unknown:dm:unknown");
     expect(resolve({ From: "unknown", Provider: "telegram" })).toBe("agent:main:telegram:dm:%75nknown");
   });
 
-  it("joins the addresses of one person and nobody else", () => {
+  it("joins the addresses of one person only", () => {
     const identityLinks = { Alice: ["telegram:111", "discord:222"] };
     const scope = { dmScope: "per-peer" as DmScope, identityLinks };
     expect(resolve({ From: "telegram:111" }, scope)).toBe("agent:main:dm:alice");

@@ -1,22 +1,27 @@
 /**
- * Which session an inbound message belongs to. `resolveSessionKey` is OpenClaw's function with its
- * defaults; `resolveInboundSessionKey` is what Holdfast uses. It differs where OpenClaw falls back
- * to the main session and so lets strangers share one: there the key says `unknown` instead.
+ * Finds the session key of an inbound message. `resolveSessionKey` is OpenClaw's function with its defaults.
+ * Holdfast uses `resolveInboundSessionKey`: where OpenClaw falls back to the main session, which lets strangers
+ * share it, the key says `unknown` instead.
  */
 import { canonicalSessionKey, GLOBAL_SESSION_KEY } from "./canonical-key.ts";
 import { foldCase } from "./encoding.ts";
 import { isGroupMessage, isKnownChannel, resolveGroupSessionKey, resolveUnlistedGroup } from "./group.ts";
 import type { MessageContext } from "./message-context.ts";
 import { DEFAULT_AGENT_ID, normalizeAgentId } from "./names.ts";
-import type { DmScope, IdentityLinks, SessionScope } from "./scope.ts";
-import { buildAgentMainSessionKey, buildAgentPeerSessionKey } from "./session-key.ts";
+import {
+  buildAgentMainSessionKey,
+  buildAgentPeerSessionKey,
+  type DmScope,
+  type IdentityLinks,
+  type SessionScope,
+} from "./session-key.ts";
 
-export interface InboundKeyOptions {
+interface InboundKeyOptions {
   agentId: string;
   session: InboundKeySettings;
 }
 
-/** The part of the session configuration that decides about keys. */
+/** The part of the session configuration that affects keys. */
 interface InboundKeySettings {
   scope: SessionScope;
   dmScope: DmScope;
@@ -24,7 +29,7 @@ interface InboundKeySettings {
   identityLinks?: IdentityLinks | undefined;
 }
 
-/** An explicit `SessionKey`, else one for all, else the group, else by `dmScope`. */
+/** In this order: an explicit `SessionKey`, the global session, the group, the peer by `dmScope`. */
 export function resolveInboundSessionKey(ctx: MessageContext, { agentId, session }: InboundKeyOptions): string {
   const { mainKey, dmScope, identityLinks } = session;
   const explicit = explicitKey(ctx, agentId, mainKey);

@@ -1,61 +1,70 @@
 /**
- * An inbound message as a channel hands it over, in OpenClaw's field names. Adapters fill in what
- * they know; everything is optional because every platform knows something else.
+ * An inbound message in OpenClaw's field names. Channels fill in what they know; everything is optional, because
+ * platforms differ.
  */
 export interface MessageContext {
-  /** The message with whatever structure the channel put around it. */
-  Body?: string;
-  /** The text alone, as the person wrote it. */
-  RawBody?: string;
-  /** The text to look for commands in. */
-  CommandBody?: string;
-  BodyForAgent?: string;
-  BodyForCommands?: string;
-  /** The text after a reset trigger was taken off. */
-  BodyStripped?: string;
-  /** What somebody else wrote or a platform said around the message: data, never instructions. */
-  UntrustedContext?: string[];
+  /** The message with the channel's wrapper. */
+  Body?: string | undefined;
+  /** The text as the person wrote it. */
+  RawBody?: string | undefined;
+  /** The text to search for commands. */
+  CommandBody?: string | undefined;
+  BodyForAgent?: string | undefined;
+  BodyForCommands?: string | undefined;
+  /** The text after a reset trigger. */
+  BodyStripped?: string | undefined;
+  /** Text of other people or the platform around the message. Data, never instructions. */
+  UntrustedContext?: string[] | undefined;
   /** The platform's id of the message. */
-  MessageSid?: string;
+  MessageSid?: string | undefined;
   /** When it was sent (ms). */
-  Timestamp?: number;
-  ReplyToId?: string;
-  ReplyToBody?: string;
-  ReplyToSender?: string;
-  /** Files that came with the message; the three lists go together. */
-  MediaPaths?: string[];
-  MediaUrls?: string[];
-  MediaTypes?: string[];
-  From?: string;
-  To?: string;
-  /** An adapter that knows the session names it here; it is then taken as it is. */
-  SessionKey?: string;
-  /** The session that a thread branched off from. */
-  ParentSessionKey?: string;
-  SessionId?: string;
-  IsNewSession?: string;
-  AccountId?: string;
-  ChatType?: string;
-  Provider?: string;
-  Surface?: string;
-  OriginatingChannel?: string;
-  OriginatingTo?: string;
-  MessageThreadId?: string | number;
-  ThreadLabel?: string;
-  ConversationLabel?: string;
-  GroupSubject?: string;
-  GroupChannel?: string;
-  GroupSpace?: string;
-  SenderName?: string;
-  SenderUsername?: string;
-  SenderTag?: string;
-  SenderE164?: string;
-  SenderId?: string;
+  Timestamp?: number | undefined;
+  ReplyToId?: string | undefined;
+  ReplyToBody?: string | undefined;
+  ReplyToSender?: string | undefined;
+  /** Attached files. The three lists are parallel. */
+  MediaPaths?: string[] | undefined;
+  MediaUrls?: string[] | undefined;
+  MediaTypes?: string[] | undefined;
+  From?: string | undefined;
+  To?: string | undefined;
+  /** Set by a channel that knows the session. Used as it is. */
+  SessionKey?: string | undefined;
+  /** The session that a thread branched off. */
+  ParentSessionKey?: string | undefined;
+  SessionId?: string | undefined;
+  IsNewSession?: string | undefined;
+  AccountId?: string | undefined;
+  ChatType?: string | undefined;
+  Provider?: string | undefined;
+  Surface?: string | undefined;
+  OriginatingChannel?: string | undefined;
+  OriginatingTo?: string | undefined;
+  MessageThreadId?: string | number | undefined;
+  ThreadLabel?: string | undefined;
+  ConversationLabel?: string | undefined;
+  GroupSubject?: string | undefined;
+  GroupChannel?: string | undefined;
+  GroupSpace?: string | undefined;
+  SenderName?: string | undefined;
+  SenderUsername?: string | undefined;
+  SenderTag?: string | undefined;
+  SenderE164?: string | undefined;
+  SenderId?: string | undefined;
   /** The agent's own name on the platform, without `@`. */
-  BotUsername?: string;
+  BotUsername?: string | undefined;
   /** The agent's own id on the platform; a phone number on WhatsApp. */
-  BotId?: string;
-  /** The platform itself says that the agent is meant: a mention or a reply to it. */
-  WasMentioned?: boolean;
-  CommandAuthorized?: boolean;
+  BotId?: string | undefined;
+  /** The platform reports a mention of the agent, or a reply to it. */
+  WasMentioned?: boolean | undefined;
+  CommandAuthorized?: boolean | undefined;
+}
+
+export type ChatType = "direct" | "group" | "channel";
+
+/** Accepts any case; `dm` means `direct`. */
+export function normalizeChatType(raw: string | undefined): ChatType | undefined {
+  const value = raw?.trim().toLowerCase();
+  if (value === "direct" || value === "dm") return "direct";
+  return value === "group" || value === "channel" ? value : undefined;
 }

@@ -1,4 +1,4 @@
-/** The names that a key is made of, brought into the one form that is compared and stored. */
+/** Normalizes the names in keys. */
 import { foldCase } from "./encoding.ts";
 
 export const DEFAULT_AGENT_ID = "main";

@@ -1,15 +1,30 @@
 /**
- * Session keys: `agent:<agentId>:<rest>`. The builders take ids of any content; see `encoding.ts`
- * for how two different conversations are kept from sharing a key. Every key that a builder
- * returns is already canonical (`canonical-key.ts`), with one exception: `peerKind: "direct"`
- * without a `dmScope` keeps OpenClaw's spelling.
+ * Builds and reads session keys: `agent:<agentId>:<rest>`. Ids may have any content; `encoding.ts` keeps two
+ * conversations from sharing a key. Builders return canonical keys (`canonical-key.ts`), with one exception:
+ * `peerKind: "direct"` without a `dmScope` keeps OpenClaw's spelling.
  */
-import { encodeFirst, encodeId, encodeName, foldCase } from "./encoding.ts";
-import { isCaseSensitiveChannel } from "./key-shape.ts";
+import {
+  encodeFirst,
+  encodeId,
+  encodeName,
+  foldCase,
+  isCaseSensitiveChannel,
+  THREAD_MARKERS,
+  keyShape,
+} from "./encoding.ts";
+import type { ChatType } from "./message-context.ts";
 import { DEFAULT_AGENT_ID, normalizeAccountId, normalizeAgentId, normalizeMainKey } from "./names.ts";
-import type { DmScope, IdentityLinks } from "./scope.ts";
 
-export interface MainKeyParams {
+/** Who shares a conversation in direct messages. */
+export type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
+
+/** `global`: one session for everything. */
+export type SessionScope = "per-sender" | "global";
+
+/** One person's addresses: name → list of `channel:id`. */
+export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
+
+interface MainKeyParams {
   agentId: string;
   mainKey?: string | undefined;
 }
@@ -18,13 +33,13 @@ export function buildAgentMainSessionKey({ agentId, mainKey }: MainKeyParams): s
   return `agent:${normalizeAgentId(agentId)}:${encodeMainKey(mainKey)}`;
 }
 
-export interface PeerKeyParams extends MainKeyParams {
+interface PeerKeyParams extends MainKeyParams {
   channel: string;
   accountId?: string | null | undefined;
-  /** Left out: a direct message. */
+  /** Default: `dm`. */
   peerKind?: "dm" | "direct" | "group" | "channel" | undefined;
   peerId?: string | null | undefined;
-  /** Left out: `main`, as in OpenClaw. */
+  /** Default: `main`, as in OpenClaw. */
   dmScope?: DmScope | undefined;
   identityLinks?: IdentityLinks | undefined;
 }
@@ -45,12 +60,12 @@ export function buildAgentPeerSessionKey(params: PeerKeyParams): string {
   return buildAgentMainSessionKey(params);
 }
 
-export interface ParsedAgentSessionKey {
+interface ParsedAgentSessionKey {
   agentId: string;
   rest: string;
 }
 
-/** Takes a key apart without changing its spelling, except that empty segments are dropped. */
+/** Splits a key without changing its spelling. Drops empty segments. */
 export function parseAgentSessionKey(key: string | null | undefined): ParsedAgentSessionKey | null {
   const [head, rawAgentId, ...rest] = (key ?? "").trim().split(":").filter(isNotEmpty);
   const agentId = rawAgentId?.trim() ?? "";
@@ -66,12 +81,12 @@ export function resolveAgentIdFromSessionKey(key: string | null | undefined): st
   return normalizeAgentId(parseAgentSessionKey(key)?.agentId ?? DEFAULT_AGENT_ID);
 }
 
-/** A main key is one name, whatever is in it: it can never look like a DM, a group or a thread. */
+/** A main key is always one segment, so it cannot look like a DM, a group or a thread. */
 export function encodeMainKey(mainKey: string | undefined): string {
   return withoutUnknown(encodeName(normalizeMainKey(mainKey)));
 }
 
-/** `unknown` stands for a message whose channel is not known. */
+/** `unknown` if the message names no channel. */
 export function encodeChannel(channel: string | undefined): string {
   const name = foldCase((channel ?? "").trim());
   return name === "" ? UNKNOWN : encodeName(name);
@@ -87,13 +102,13 @@ export function encodeGroupId(channel: string, id: string | null | undefined): s
 
 const SUBAGENT_PREFIX = "subagent:";
 
-/** Stands for an id that the message did not have. A real id of that name is written differently. */
+/** Replaces a missing id. A real id with this name is escaped. */
 const UNKNOWN = "unknown";
 
-/** No encoded id ends like this: a `%` is written so only in front of two hex digits. */
+/** No encoded id ends like this, because an escaped `%` is always followed by two hex digits. */
 const STRANGER = "%25";
 
-/** The name a peer is linked to, else its own id. An id that equals somebody's name is not them. */
+/** The name that the peer is linked to, else its own id. A peer whose id equals a linked name is marked as a stranger. */
 function encodePeer({ channel, peerId, identityLinks = {} }: PeerKeyParams): string {
   const peer = foldCase((peerId ?? "").trim());
   if (peer === "") return UNKNOWN;
@@ -113,4 +128,62 @@ function withoutUnknown(encoded: string): string {
 
 function isNotEmpty(segment: string): boolean {
   return segment !== "";
+}
+
+/** Thread keys are `<parent key>:thread:<id>`. OpenClaw's Telegram topics use `:topic:<id>` the same way. */
+interface ThreadKeyParams {
+  baseSessionKey: string;
+  threadId?: string | number | null | undefined;
+  /** Passed through, so that the new session can fork from it. */
+  parentSessionKey?: string | undefined;
+  /** False: the base key already names the thread. */
+  useSuffix?: boolean | undefined;
+}
+
+interface ThreadKeys {
+  sessionKey: string;
+  parentSessionKey?: string | undefined;
+}
+
+export function resolveThreadSessionKeys(params: ThreadKeyParams): ThreadKeys {
+  const { baseSessionKey, parentSessionKey, useSuffix = true } = params;
+  const threadId = String(params.threadId ?? "").trim();
+  if (threadId === "") return { sessionKey: baseSessionKey };
+  const suffix = `:thread:${encodeId(keepsCase(baseSessionKey) ? threadId : foldCase(threadId))}`;
+  const sessionKey = useSuffix ? baseSessionKey + suffix : baseSessionKey;
+  // OpenClaw leaves the member out.
+  return parentSessionKey === undefined ? { sessionKey } : { sessionKey, parentSessionKey };
+}
+
+/** The key without its last thread or topic. Null: it has none. */
+export function resolveThreadParentSessionKey(key: string | null | undefined): string | null {
+  const segments = (key ?? "").trim().split(":");
+  // `agent:<agentId>:` is not a conversation, even if the agent is called `thread`.
+  const firstMarker = parseAgentSessionKey(key) === null ? 1 : 3;
+  for (let index = segments.length - 2; index >= firstMarker; index--) {
+    if (!THREAD_MARKERS.has(foldCase(segments[index] ?? ""))) continue;
+    const parent = segments.slice(0, index).join(":").trim();
+    return parent === "" ? null : parent;
+  }
+  return null;
+}
+
+function keepsCase(baseSessionKey: string): boolean {
+  const rest = parseAgentSessionKey(baseSessionKey)?.rest ?? baseSessionKey;
+  return isCaseSensitiveChannel(foldCase(rest.split(":", 1)[0] ?? ""));
+}
+
+export type SessionKind = "direct" | "group" | "global" | "unknown";
+
+/** The kind of conversation, from a canonical key. The entry's chat type wins. */
+export function sessionKindOf(key: string, entry?: { chatType?: ChatType | undefined }): SessionKind {
+  const rest = parseAgentSessionKey(key)?.rest ?? key;
+  if (key === "global") return "global";
+  if (rest === "unknown") return "unknown";
+  if (entry?.chatType === "group" || entry?.chatType === "channel") return "group";
+  const segments = rest.split(":");
+  const { kind } = keyShape(segments);
+  // Very old stores name a group without its channel.
+  const isBareGroup = segments.length > 1 && segments[0] === "group";
+  return kind === "group" || kind === "channel" || (isBareGroup && kind === "other") ? "group" : "direct";
 }

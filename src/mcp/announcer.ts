@@ -1,20 +1,19 @@
 /**
- * What a task wants a person to know, kept in the agent's outbox: once a call is answered, neither a
- * crash nor a gateway that does not run loses it. Where the linked conversation says where its person is
- * reached, it goes there. Otherwise it is addressed to the command line of whoever owns the machine, and
- * `holdfast mcp --announcements` shows it.
+ * Puts announcements of a task into the agent's outbox, where they survive crashes and a stopped gateway. They go to
+ * the linked conversation if its route is known, else to the command line, where `holdfast mcp --announcements`
+ * shows them.
  */
 import { HoldfastError } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
-import { printable } from "../base/printable.ts";
 import { normalizeAccountId } from "../keys/names.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { resolveSendPolicy } from "../session/send-policy.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { DeliveryTarget, OutboxItem } from "../store/store.ts";
 import type { McpParts } from "./bridge-parts.ts";
-import { findConversation } from "./linked-conversation.ts";
+import { findConversation } from "./privacy.ts";
+import { printable } from "../base/text.ts";
+import type { DeliveryTarget, OutboxItem } from "../store/queues.ts";
 
 /** The payload in the outbox. */
 export interface AnnouncementPayload {
@@ -23,7 +22,7 @@ export interface AnnouncementPayload {
   priority: AnnouncementPriority;
   agentId: string;
   repoPath: string;
-  claudeSessionId?: string;
+  claudeSessionId?: string | undefined;
 }
 
 export const PRIORITIES = ["low", "normal", "high"] as const;
@@ -35,15 +34,15 @@ export interface Announcer {
 
 const PER_MINUTE = 20;
 const MINUTE_MS = 60_000;
-/** The person at the keyboard, as `holdfast chat` names them. */
+/** The person at the keyboard, as in `holdfast chat`. */
 const COMMAND_LINE: DeliveryTarget = { channel: "cli", accountId: "default", to: "cli" };
 
 export function createAnnouncer(parts: McpParts): Announcer {
-  /** When the last ones were accepted. */
+  /** Times of the last announcements. */
   let times: number[] = [];
   const admit = (): void => {
     const now = parts.clock.now();
-    // A time in the future was noted before the clock was turned back.
+    // Drop times in the future: the clock was set back.
     times = times.filter((at) => at > now - MINUTE_MS && at <= now);
     const [oldest] = times;
     if (times.length >= PER_MINUTE && oldest !== undefined) throw tooMany(oldest + MINUTE_MS - now);
@@ -61,11 +60,11 @@ export function createAnnouncer(parts: McpParts): Announcer {
         priority,
         agentId,
         repoPath,
-        ...(claudeSessionId === undefined ? {} : { claudeSessionId }),
+        claudeSessionId,
       };
       const idempotencyKey = `announcement:${parts.ids.uuid()}`;
       const [item] = await agent.store.outbox.enqueue(key, [{ idempotencyKey, target, payload }]);
-      if (item === undefined) throw new Error("The outbox has taken nothing.");
+      if (item === undefined) throw new Error("The outbox accepted nothing.");
       return { item, target };
     },
   };
@@ -81,19 +80,19 @@ async function findRecipient(parts: McpParts): Promise<Recipient> {
   const link = await findConversation(parts);
   if (!link.linked) {
     const agent = await parts.openAgent({ create: true });
-    if (agent === undefined) throw new Error("The agent's store was not made.");
+    if (agent === undefined) throw new Error("The agent's store was not created.");
     return { agent, key: buildAgentMainSessionKey(agent), target: COMMAND_LINE };
   }
   const { agent, key, entry } = link;
   if (resolveSendPolicy({ cfg: parts.config, entry, sessionKey: key }) === "deny") {
-    throw new HoldfastError("forbidden", "send-denied", `Nothing may be sent to the conversation ${key}`, {
-      hint: "Its send policy says so (`session.sendPolicy`, or /send in the chat). Put the message into your answer instead.",
+    throw new HoldfastError("forbidden", "send-denied", `The send policy forbids messages to ${key}`, {
+      hint: "See `session.sendPolicy`, or /send in the chat. Put the message into your answer instead.",
     });
   }
   return { agent, key, target: targetOf(entry) ?? COMMAND_LINE };
 }
 
-/** Where replies go. What is missing is never taken from another chat. */
+/** The route for replies. Never combines members of two routes. */
 function targetOf(entry: SessionEntry): DeliveryTarget | undefined {
   const last = {
     channel: entry.lastChannel,
@@ -107,22 +106,27 @@ function targetOf(entry: SessionEntry): DeliveryTarget | undefined {
     channel,
     to,
     accountId: normalizeAccountId(accountId),
-    ...(entry.chatType === undefined ? {} : { chatType: entry.chatType }),
-    ...(threadId === undefined ? {} : { threadId }),
+    chatType: entry.chatType,
+    threadId,
   };
 }
 
 function tooMany(waitMs: number): HoldfastError {
   const seconds = Math.ceil(waitMs / 1000);
-  return new HoldfastError("unavailable", "too-many-announcements", `${PER_MINUTE} announcements a minute are enough`, {
-    hint: `This one was not kept. Wait ${seconds} s, and put what is left into one message.`,
-    data: { waitMs },
-  });
+  return new HoldfastError(
+    "unavailable",
+    "too-many-announcements",
+    `The limit is ${PER_MINUTE} announcements per minute`,
+    {
+      hint: `This one was not sent. Wait ${seconds} s, and combine the rest into one message.`,
+      data: { waitMs },
+    },
+  );
 }
 
 const LOOKED_AT = 1000;
 
-/** Hands over what was announced to the command line, each once: what `show` has returned for is done. */
+/** Passes each announcement for the command line to `show`, once. */
 export async function showAnnouncements(
   agent: AgentHandle,
   show: (announcement: AnnouncementPayload, at: number) => void,

@@ -1,18 +1,18 @@
 /**
- * Searching what this agent may see from this repo: its memory, the linked conversation, and the native
- * sessions of the repo that it started or that no agent did. The index is opened by the first search and
- * brought up to date before each, for a second or so: a large first run goes on with the next search.
+ * Searches what this agent may see from this repo: its memory, the linked conversation, and the repo's native
+ * sessions that it or a person started. The first search opens the index. Each search refreshes it for about a
+ * second; a large first run continues with the next search.
  */
 import { basename, dirname } from "node:path";
-import { createKeyedMutex } from "../base/mutex.ts";
 import type { DiscoveredSession } from "../claude/discovered-session.ts";
-import type { MemoryResult } from "../memory/search-memory.ts";
-import type { SearchIndex } from "../memory/search-index.ts";
+import { type AgentLayout, agentLayout, claudeLayout } from "../config/layout.ts";
 import { isBelow } from "../memory/list-sources.ts";
+import type { SearchIndex } from "../memory/search-index.ts";
 import type { SearchSources } from "../memory/sources.ts";
-import type { SessionHit, SessionResult } from "../memory/search-sessions.ts";
 import type { McpParts } from "./bridge-parts.ts";
-import { findConversation } from "./linked-conversation.ts";
+import { findConversation } from "./privacy.ts";
+import type { SessionHit, SessionResult, MemoryResult } from "../memory/search-results.ts";
+import { createKeyedMutex } from "../base/async.ts";
 
 export interface BridgeSearch {
   memory(query: { text: string; maxResults: number; minScore: number }): Promise<MemoryResult>;
@@ -22,7 +22,7 @@ export interface BridgeSearch {
 export interface SessionSearchQuery {
   text: string;
   limit: number;
-  /** False: not the native sessions that no agent started. */
+  /** False: skip native sessions that no agent started. */
   includeNative: boolean;
   role?: "user" | "assistant" | undefined;
   /** In ms. */
@@ -31,18 +31,18 @@ export interface SessionSearchQuery {
 
 export interface SessionSearchResult extends Pick<SessionResult, "note"> {
   hits: SessionHit[];
-  /** The native ones among those that were searched. */
+  /** The native sessions that were searched. */
   sessions: DiscoveredSession[];
 }
 
 const REFRESH_MS = 1500;
 const LOCK = "index";
-/** Folders outside of the repo, most of them worktrees, that one query can name. */
+/** Folders outside the repo, mostly worktrees, that one query can name. */
 const MAX_ROOTS = 500;
 
 export function createBridgeSearch(parts: McpParts): BridgeSearch {
   const mutex = createKeyedMutex();
-  /** One at a time: two calls at once would bring the same files up to date. */
+  /** One at a time: parallel calls would refresh the same files. */
   const refreshed = async <T>(sources: SearchSources, search: (index: SearchIndex) => T): Promise<T> =>
     await mutex.run(LOCK, async () => {
       const index = await parts.openSearchIndex();
@@ -53,14 +53,14 @@ export function createBridgeSearch(parts: McpParts): BridgeSearch {
 
   return {
     memory: async ({ text, maxResults, minScore }) => {
-      const { searchMemory } = await import("../memory/search-memory.ts");
+      const { searchMemory } = await import("../memory/search-results.ts");
       const sources = await parts.searchSources({ memory: true });
       const query = { text, agentId: parts.agentId, maxResults, minScore };
       return await refreshed(sources, (index) => searchMemory(index, query));
     },
     sessions: async ({ text, limit, includeNative, role, since }) => {
       const [{ searchSessions }, { sessions }, chats] = await Promise.all([
-        import("../memory/search-sessions.ts"),
+        import("../memory/search-results.ts"),
         parts.claude.discover(parts.repoPath),
         chatWindows(parts),
       ]);
@@ -73,10 +73,10 @@ export function createBridgeSearch(parts: McpParts): BridgeSearch {
         text,
         agentId: parts.agentId,
         limit,
-        ...(role === undefined ? {} : { role }),
-        ...(since === undefined ? {} : { since }),
+        role,
+        since,
       };
-      // The filters are the sessions themselves: what lies in another repo or another chat is not even ranked.
+      // Filter by session, so that other repos and chats are not even ranked.
       const repoRoots = outermost(visible.flatMap(({ cwds }) => cwds));
       const native = { kinds: ["native"], sessionIds: visible.map(({ sessionId }) => sessionId), repoRoots } as const;
       const own = { kinds: ["transcript"], sessionIds: chats } as const;
@@ -84,20 +84,20 @@ export function createBridgeSearch(parts: McpParts): BridgeSearch {
         const results = [native, own].map((filter) => searchSessions(index, { ...query, ...filter }));
         const hits = results.flatMap((result) => result.sessions).sort((a, b) => b.score - a.score);
         const note = (results.find((result) => result.sessions.length > 0) ?? results[0])?.note;
-        return { hits: hits.slice(0, limit), sessions: visible, ...(note === undefined ? {} : { note }) };
+        return { hits: hits.slice(0, limit), sessions: visible, note };
       });
     },
   };
 }
 
-/** Every stretch of the linked conversation; none when conversations are not to be shown. */
+/** All windows of the linked conversation. Empty if conversations are not exposed. */
 async function chatWindows(parts: McpParts): Promise<string[]> {
   if (!parts.claude.config.mcp.exposeConversation) return [];
   const link = await findConversation(parts);
   return link.linked ? (await link.agent.store.windows(link.key)).map(({ sessionId }) => sessionId) : [];
 }
 
-/** Without those that lie below another: a repo has many folders, and a query should name few. */
+/** Drops folders below another one, to keep the query short. */
 function outermost(folders: readonly string[]): string[] {
   const kept: string[] = [];
   for (const folder of [...new Set(folders)].toSorted((a, b) => a.length - b.length)) {
@@ -106,10 +106,42 @@ function outermost(folders: readonly string[]): string[] {
   return kept.slice(0, MAX_ROOTS);
 }
 
-/** The names of the project folders that these sessions lie in. */
+/** Names of the sessions' project folders. */
 function foldersOf(sessions: readonly DiscoveredSession[]): string[] {
   const paths = sessions.flatMap((session) =>
     session.transcriptPath === undefined || session.archived === true ? [] : [session.transcriptPath],
   );
   return [...new Set(paths.map((path) => basename(dirname(path))))];
+}
+
+export interface SearchPlaces {
+  home: string;
+  openClawHome: string;
+  claudeHome: string;
+  agentId: string;
+  workspace: string;
+}
+
+export async function searchSourcesOf(
+  places: SearchPlaces,
+  want: Parameters<McpParts["searchSources"]>[0],
+): Promise<SearchSources> {
+  const { home, agentId, workspace } = places;
+  if ("memory" in want) return { agents: [{ agentId, workspace }] };
+  const { sessionsFolder, archiveFolder }: AgentLayout = agentLayout(home, agentId);
+  const [{ listAllSessions }, { readArchive }] = await Promise.all([
+    import("../claude/registry/registry.ts"),
+    import("../claude/archive/catalogue.ts"),
+  ]);
+  const [registries, archive] = await Promise.all([listAllSessions(places), readArchive(home)]);
+  const sessions = want.archived.flatMap((id) => archive.get(id) ?? []);
+  return {
+    agents: [{ agentId, sessionsFolder, archiveFolder }],
+    native: {
+      claudeHome: places.claudeHome,
+      folders: want.nativeFolders,
+      owners: new Map(registries.sessions.map(({ sessionId, agentId: owner }) => [sessionId, owner])),
+      archive: { folder: claudeLayout(home).archiveFolder, sessions },
+    },
+  };
 }

@@ -1,15 +1,14 @@
-/** What a tool of the bridge is, and how its answer or its failure leaves the server. */
+/** The contract of the bridge's tools, and how results and failures are returned. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import type { z } from "zod";
+import { z } from "zod";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
-import type { McpConfig } from "../config/config.ts";
 import type { Announcer } from "./announcer.ts";
 import type { BridgeSearch } from "./bridge-search.ts";
-import type { McpParts } from "./bridge-parts.ts";
+import type { McpParts, ToolName } from "./bridge-parts.ts";
 import { asData } from "./model-text.ts";
-import type { ToolName } from "./tool-names.ts";
+import type { McpConfig } from "../config/claude-code.ts";
 
-/** The parts of one server, with what lives as long as it does. */
+/** The parts of one server, with its search and announcer. */
 export interface Bridge extends McpParts {
   search: BridgeSearch;
   announcer: Announcer;
@@ -18,12 +17,12 @@ export interface Bridge extends McpParts {
 export interface BridgeTool {
   name: ToolName;
   title: string;
-  /** For a model: what it gets, and when to ask. */
+  /** Tells the model what the tool returns and when to use it. */
   description: string;
-  /** Off: the tool is neither listed nor callable. Left out: it is always there. */
-  flag?: keyof McpConfig;
-  /** Left out: the tool only reads. `records`: it writes what Holdfast keeps for itself, and nobody is told. */
-  writes?: true | "records";
+  /** The setting that enables the tool. Default: always enabled. */
+  flag?: keyof McpConfig | undefined;
+  /** Default: read-only. `records`: writes only Holdfast's own data. */
+  writes?: true | "records" | undefined;
   input: z.ZodObject;
   output: z.ZodObject;
   answer: (args: unknown, bridge: Bridge) => Promise<CallToolResult>;
@@ -43,7 +42,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     ...tool,
     answer: async (args, bridge) => {
       try {
-        // The server has checked the arguments against `input` already.
+        // The server has already validated the arguments.
         return toResult(await run(args as z.output<Input>, bridge));
       } catch (error) {
         return toFailure(error, tool.name, bridge);
@@ -52,7 +51,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
   };
 }
 
-/** Models see the structured content, other clients the text: both say the same. */
+/** Models see the structured content, other clients the text. */
 function toResult(answer: object): CallToolResult {
   const structuredContent = asData(answer) as Record<string, unknown>;
   return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
@@ -65,3 +64,16 @@ function toFailure(error: unknown, tool: ToolName, { logger }: Bridge): CallTool
   const text = [message, ...(said?.hint === undefined ? [] : [said.hint])].join("\n");
   return { content: [{ type: "text", text: String(asData(text)) }], isError: true };
 }
+
+const MAX_QUERY = 500;
+
+// oxlint-disable-next-line no-control-regex -- control characters are exactly what this refuses
+export const NO_CONTROL = /^[^\u0000-\u001f\u007f]*$/;
+
+export const searchText = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MAX_QUERY)
+  .regex(NO_CONTROL, "no control characters")
+  .describe("What to look for");

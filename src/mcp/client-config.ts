@@ -1,11 +1,11 @@
-/** What an MCP client has to be told to start the bridge. */
+/** The configuration with which an MCP client starts the bridge. */
 import { programFile } from "../base/package.ts";
 
 export interface ClientConfigOptions {
   agent?: string | undefined;
   repo?: string | undefined;
   session?: string | undefined;
-  /** HOLDFAST_HOME, when it is set: a client may start the server without our environment. */
+  /** HOLDFAST_HOME, if set: a client may start the server without our environment. */
   home?: string | undefined;
 }
 
@@ -13,12 +13,12 @@ interface ServerEntry {
   type: "stdio";
   command: string;
   args: string[];
-  env?: Record<string, string>;
-  /** Claude Code then waits for the server before the first turn, and does not hide its tools. */
+  env?: Record<string, string> | undefined;
+  /** Makes Claude Code wait for the server before the first turn and keep its tools visible. */
   alwaysLoad: true;
 }
 
-/** Whole paths: a client may have another PATH, or start from another folder. */
+/** Uses absolute paths: a client may have another PATH or working folder. */
 export function clientConfig(options: ClientConfigOptions): { mcpServers: { holdfast: ServerEntry } } {
   const given = (["agent", "repo", "session"] as const).flatMap((name) => {
     const value = options[name];
@@ -30,14 +30,14 @@ export function clientConfig(options: ClientConfigOptions): { mcpServers: { hold
         type: "stdio",
         command: process.execPath,
         args: [programFile(), "mcp", ...given],
-        ...(options.home === undefined ? {} : { env: { HOLDFAST_HOME: options.home } }),
+        env: options.home === undefined ? undefined : { HOLDFAST_HOME: options.home },
         alwaysLoad: true,
       },
     },
   };
 }
 
-/** The line that adds it to Claude Code, for a person to copy into a shell. */
+/** The shell command that adds the server to Claude Code. */
 export function claudeAddCommand(options: ClientConfigOptions): string {
   const entry = JSON.stringify(clientConfig(options).mcpServers.holdfast);
   return `claude mcp add-json --scope user holdfast '${entry.replaceAll("'", String.raw`'\''`)}'`;

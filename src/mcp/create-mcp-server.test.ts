@@ -1,11 +1,11 @@
-/** The bridge as an MCP client sees it: which tools there are, what they refuse, and how they fail. */
+/** The bridge from the view of an MCP client: its tools, their validation and their errors. */
 import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
 import { callTool, createMcpBench, failTool } from "../../test/support/mcp-bench.ts";
 import { HoldfastError } from "../base/errors.ts";
-import type { McpConfig } from "../config/config.ts";
 import { agentLayout } from "../config/layout.ts";
-import { TOOL_NAMES } from "./tool-names.ts";
+import type { McpConfig } from "../config/claude-code.ts";
+import { TOOL_NAMES } from "./bridge-parts.ts";
 
 it("offers all nine tools, described for a model", async () => {
   await using bench = await createMcpBench();
@@ -54,7 +54,7 @@ const REFUSED: [name: string, args: object, reason: string][] = [
   ["openclaw_memory_search", { query: "x", maxResults: 0 }, "maxResults"],
   ["openclaw_memory_search", { query: "x", minScore: 2 }, "minScore"],
   ["openclaw_session_search", { query: "x", role: "system" }, "role"],
-  ["openclaw_session_search", { query: "x", since: "yesterday-ish" }, "no date"],
+  ["openclaw_session_search", { query: "x", since: "yesterday-ish" }, "is not a date"],
   ["openclaw_session_search", { query: "x\u001b[2J" }, "control"],
   ["openclaw_session_list", { limit: 1e9 }, "limit"],
   ["openclaw_session_list", { include_native: "yes" }, "include_native"],
@@ -62,22 +62,26 @@ const REFUSED: [name: string, args: object, reason: string][] = [
   ["openclaw_announce", { message: "  \n" }, "say something"],
   ["openclaw_announce", { message: "x".repeat(4001) }, "message"],
   ["openclaw_announce", { message: "x", priority: "urgent" }, "priority"],
-  ["openclaw_decide_session", { task: " " }, "say what is to be done"],
+  ["openclaw_decide_session", { task: " " }, "describe the task"],
   ["openclaw_conversation_context", { limit: 0.5 }, "limit"],
   ["openclaw_handoff", { session_id: "../../etc/passwd" }, "No session of this repo"],
   ["openclaw_nothing", {}, "not found"],
   ["__proto__", {}, "__proto__"],
 ];
 
-it("refuses wrong arguments and unknown tools, saying what is wrong", async () => {
+const ZODS_WORDS = /Invalid (?:input|option|string)|received|Too (?:big|small)|Unrecognized/;
+
+it("rejects wrong arguments and unknown tools with an explanation", async () => {
   await using bench = await createMcpBench();
   const client = await bench.connect();
   for (const [name, args, reason] of REFUSED) {
-    expect(await failTool(client, name, args), `${name} ${JSON.stringify(args).slice(0, 80)}`).toContain(reason);
+    const said = await failTool(client, name, args);
+    expect(said, `${name} ${JSON.stringify(args).slice(0, 80)}`).toContain(reason);
+    expect(said).not.toMatch(ZODS_WORDS);
   }
 });
 
-it("tells a failure with what to do, and goes on", async () => {
+it("returns failures with a hint, and keeps running", async () => {
   await using bench = await createMcpBench();
   let calls = 0;
   const client = await bench.connect({
@@ -114,7 +118,7 @@ it("answers several calls at once", async () => {
   expect(status).toMatchObject({ branch: "main" });
 });
 
-it("makes no store by being asked", async () => {
+it("creates no store on read", async () => {
   await using bench = await createMcpBench();
   const client = await bench.connect();
   expect(await callTool(client, "openclaw_conversation_context")).toMatchObject({ linked: false });

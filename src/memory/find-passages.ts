@@ -1,21 +1,39 @@
 /**
- * Finding passages. Everything that is wanted at once goes first: as words, then as characters
- * anywhere; only when nothing has all of it, what has some of it. Equally good passages: newest first.
+ * Finds passages. Passages with all terms come first: as words, then as characters anywhere. If there are none,
+ * passages with some of the terms count. Among equally good passages, the newest comes first.
  */
 import type { SQLInputValue } from "node:sqlite";
-import { PASSAGE_BITS } from "./index-schema.ts";
-import type { IndexDatabase } from "./index-database.ts";
+import { type IndexDatabase, PASSAGE_BITS } from "./index-database.ts";
 import { type ParsedQuery, fragmentsExpression, wordsExpression } from "./query.ts";
-import type { SearchQuery } from "./search-query.ts";
 import { fragmentText } from "./source-rows.ts";
 import type { SourceKind } from "./sources.ts";
 
-/** `some`: no passage has all that was asked for; these have a part of it. */
+export interface SearchQuery {
+  text: string;
+  /** The asking agent. Its own memory, transcripts and native sessions are searched. */
+  agentId: string;
+  /** Also search native sessions that no agent started and that worked in one of these folders or below. */
+  repoRoots?: readonly string[] | undefined;
+  /** Only passages written in this folder or below. */
+  repo?: string | undefined;
+  /** Default: all. */
+  kinds?: readonly SourceKind[] | undefined;
+  role?: "user" | "assistant" | undefined;
+  /** In ms. */
+  since?: number | undefined;
+  sessionIds?: readonly string[] | undefined;
+  /** Default: 20. */
+  limit?: number | undefined;
+  /** Length in characters. Default: 240, on one line. */
+  snippet?: { length: number; keepLines: boolean } | undefined;
+}
+
+/** `some`: no passage has all terms; these have some. */
 export type Matched = "all" | "some" | "none";
 
 export interface FoundRow {
   id: number;
-  /** Of the words; null when only the characters were found. */
+  /** Rank of the words. Null: only characters matched. */
   rank: number | null;
   kind: SourceKind;
   owner: string | null;
@@ -48,7 +66,7 @@ export function findPassages(
     if (fragments !== undefined) {
       const known = new Set(found.map(({ id }) => id));
       const more = findFragments(database, fragments, filter, limit);
-      // Behind every find of words: a word that is there is a better answer than a part of another.
+      // After all word matches: a whole word is a better answer than a part of one.
       found.push(...more.filter((row) => !known.has(row.id) && hasTerms(row.text, parsed, join)).sort(byRank));
     }
     if (found.length > 0) return { found, matched: join === "AND" ? "all" : "some" };
@@ -59,14 +77,14 @@ export function findPassages(
 interface Filter {
   /** Conditions on `sources s`. */
   sources: string;
-  /** Conditions on `passages p`; empty: none. */
+  /** Conditions on `passages p`. Empty: none. */
   passages: string;
   values: { sources: SQLInputValue[]; passages: SQLInputValue[] };
 }
 
 /**
- * Which sources the agent may see; everything else narrows that down. Asked for each match, because the
- * list of all that an agent may see takes longer to make than most searches take.
+ * Limits the search to sources that the agent may see. Checked per match, because listing all visible sources takes
+ * longer than most searches.
  */
 function sourceFilter(query: SearchQuery): Filter {
   const roots = query.repoRoots ?? [];
@@ -96,7 +114,7 @@ function sourceFilter(query: SearchQuery): Filter {
   return { sources: conditions.join(" AND "), passages: passages.join(" AND "), values };
 }
 
-/** By ranges: no pattern character in a path has a meaning. */
+/** Compares ranges, so that pattern characters in a path have no meaning. */
 function folderCondition(column: string, folders: readonly string[], values: SQLInputValue[]): string {
   const conditions = folders.map((folder) => {
     const base = folder.length > 1 && folder.endsWith("/") ? folder.slice(0, -1) : folder;
@@ -108,7 +126,7 @@ function folderCondition(column: string, folders: readonly string[], values: SQL
   return `(${conditions.join(" OR ")})`;
 }
 
-/** Of each list of candidates so many more than asked for are looked at, to put the newest of equals first. */
+/** How many more candidates than asked for are read, to put the newest of equals first. */
 const CANDIDATES = 4;
 const MAX_FRAGMENT_CANDIDATES = 2000;
 
@@ -148,7 +166,7 @@ function findIn(
   );
 }
 
-/** Fragments say which passages may have the text; this says which have. */
+/** Fragments only suggest passages; this checks the text. */
 function hasTerms(text: string, { wanted, unwanted }: ParsedQuery, join: "AND" | "OR"): boolean {
   const folded = fragmentText(text).toLowerCase();
   const has = (term: string): boolean => folded.includes(fragmentText(term).toLowerCase());
@@ -156,7 +174,7 @@ function hasTerms(text: string, { wanted, unwanted }: ParsedQuery, join: "AND" |
   return join === "AND" ? wanted.every((term) => has(term.text)) : wanted.some((term) => has(term.text));
 }
 
-/** SQLite's rank is lower for better passages; what differs by less than this is equally good. */
+/** SQLite's rank is lower for better passages. Smaller differences count as equal. */
 const RANK_STEP = 0.1;
 
 function byRank(a: FoundRow, b: FoundRow): number {

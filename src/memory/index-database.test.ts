@@ -1,7 +1,7 @@
 /** The index's own file: private, free of secrets, rebuilt whenever it cannot be used, shared by processes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
@@ -14,7 +14,7 @@ const REPO = "/repos/shop";
 const count = (index: SearchIndex, text: string): number =>
   index.search({ text, agentId: "main", repoRoots: [REPO], limit: 500 }).hits.length;
 
-it("keeps no secret, in none of its files", async () => {
+it("keeps no secret in any of its files", async () => {
   await using home = await createSearchHome();
   const key = `sk-ant-${"q7Zx".repeat(8)}`;
   const token = `ghp_${"aB3d".repeat(9)}`;
@@ -35,7 +35,7 @@ it("keeps no secret, in none of its files", async () => {
     }
   }
   for (const query of [key, "q7Zxq7Zx", "hunter2hunter2", "IBADANBg"]) expect(count(index, query), query).toBe(0);
-  // Lines are those of the file, although redacting took some away.
+  // Line numbers refer to the file, although redacting removed some lines.
   const [hit] = index.search({ text: "heron", agentId: "main", kinds: ["memory"] }).hits;
   expect(hit).toMatchObject({ line: 1, endLine: 10 });
 });
@@ -74,7 +74,7 @@ describe("a file that cannot be used", () => {
     expect(count(index, "otter")).toBe(1);
   });
 
-  it("is built anew when the damage shows only in use", async () => {
+  it("is rebuilt if the damage shows only in use", async () => {
     await using home = await createSearchHome();
     const lines = Array.from({ length: 2000 }, (_, number) => answer(REPO, `otter ${number} ${"fill ".repeat(40)}`));
     await home.native(REPO, SESSION, [prompt(REPO, "go"), ...lines]);
@@ -83,12 +83,12 @@ describe("a file that cannot be used", () => {
     database.exec("UPDATE words_data SET block = zeroblob(50) WHERE id > 1000");
     database.close();
     const spoilt = index.search({ text: "otter", agentId: "main", repoRoots: [REPO] });
-    expect(spoilt).toMatchObject({ hits: [], note: expect.stringContaining("built anew") });
+    expect(spoilt).toMatchObject({ hits: [], note: expect.stringContaining("will be rebuilt") });
     await index.refresh({ sources: home.sources() });
     expect(count(index, "otter")).toBe(500);
   });
 
-  it("is made again when somebody deletes it during use", async () => {
+  it("is recreated if it is deleted during use", async () => {
     await using home = await createSearchHome();
     await home.memory("main", "MEMORY.md", "otter");
     const index = await home.refreshed();
@@ -175,3 +175,25 @@ function integrity(path: string): unknown[] {
     database.close();
   }
 }
+
+it("is rebuilt wherever the file was overwritten", async () => {
+  await using home = await createSearchHome();
+  for (let number = 0; number < 40; number += 1) {
+    await home.transcript("main", `s${number}`, [`otter number ${number} swims across river ${number * 7}`]);
+  }
+  const search = async (): Promise<number> => {
+    const index = await home.refreshed();
+    const found = count(index, "otter");
+    index.close();
+    return found;
+  };
+  expect(await search()).toBe(40);
+  const { size } = await stat(home.indexPath);
+  for (let offset = 0; offset < size; offset += Math.max(4096, Math.floor(size / 10))) {
+    {
+      await using handle = await open(home.indexPath, "r+");
+      await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, offset);
+    }
+    expect(await search(), `overwritten at ${offset}`).toBe(40);
+  }
+});

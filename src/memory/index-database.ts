@@ -1,47 +1,45 @@
 /**
- * The index's file. Nothing in it is worth a repair: when it is damaged, of another version or not ours
- * at all, it is removed and made anew. That happens under a lock, so that a process never removes what
- * another one has just made. A process that still has the removed file open goes on with it until it
- * looks again.
+ * The index's database file. A damaged, outdated or foreign file is not repaired but replaced. This happens under a
+ * lock, so that no process removes a file that another has just created. A process that still has the removed file
+ * open uses it until it checks again.
  */
 import { statSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { type ErrorKind, HoldfastError, errorMessage, fileError } from "../base/errors.ts";
-import { PRIVATE_FILE, ensurePrivateFolder } from "../base/files.ts";
+import { ensurePrivateFolder } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import type { Logger } from "../base/log.ts";
-import { sqliteResultCode } from "../base/sqlite-error.ts";
-import { APPLICATION_ID, INDEX_VERSION, SCHEMA } from "./index-schema.ts";
+import { sqliteResultCode } from "../base/sqlite.ts";
+import { findDatabaseDamage, isDatabaseDamage, noteAsLeft, openDerived } from "../base/derived-database.ts";
 
 export interface IndexDatabase {
   all<Row>(sql: string, ...values: SQLInputValue[]): Row[];
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what it selects
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the columns
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined;
   run(sql: string, ...values: SQLInputValue[]): number;
-  /** All of it or nothing; other writers wait. */
+  /** All or nothing. Other writers wait. */
   transaction<T>(task: () => T): T;
-  /** Makes a new file when the one in use has been removed or replaced. */
+  /** Creates a new file if the current one was removed or replaced. */
   reopenIfReplaced(): Promise<void>;
-  /** Makes a new file when `error` says that this one is damaged. */
+  /** Creates a new file if `error` means that this one is damaged. */
   mend(error: unknown): Promise<boolean>;
   close(): void;
 }
 
-export interface OpenIndexOptions {
+interface OpenIndexOptions {
   path: string;
   logger: Logger;
 }
 
-const BUSY_TIMEOUT_MS = 10_000;
 /** Statements differ by the number of folders that are asked for. */
 const MAX_STATEMENTS = 100;
 
 export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Promise<IndexDatabase> {
   let connection = await openOrRebuild(path, logger);
+  let isDamaged = false;
 
-  /** `damaged`: the file in use is not to be used again. Another process may have replaced it already. */
+  /** `damaged`: never reuse the current file. Another process may already have replaced it. */
   const reopen = async (damaged?: "damaged"): Promise<void> => {
     connection.database.close();
     connection = await openOrRebuild(path, logger, damaged === undefined ? undefined : connection.inode);
@@ -50,6 +48,7 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
     try {
       return task();
     } catch (error) {
+      isDamaged ||= isDatabaseDamage(error);
       throw indexError(error, path);
     }
   };
@@ -78,12 +77,15 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
     },
     mend: async (error) => {
       if (!isDamage(error)) return false;
-      logger.warn("the search index is damaged and is built anew", { path, error });
+      logger.warn("The search index is damaged; rebuilding it", { path, error });
       await reopen("damaged");
+      isDamaged = false;
       return true;
     },
     close: () => {
-      if (connection.database.isOpen) connection.database.close();
+      if (!connection.database.isOpen) return;
+      connection.database.close();
+      noteAsLeft(path, { isDamaged });
     },
   };
 }
@@ -104,83 +106,42 @@ function statement({ database, statements }: Connection, sql: string): Statement
 async function openOrRebuild(path: string, logger: Logger, damagedInode?: number): Promise<Connection> {
   await ensurePrivateFolder(dirname(path));
   return await withFileLock(`${path}.lock`, {}, async () => {
-    const existing = damagedInode !== undefined && inodeOf(path) === damagedInode ? undefined : tryOpen(path);
-    if (existing !== undefined) return existing;
-    if (inodeOf(path) !== undefined) logger.warn("the search index cannot be used and is built anew", { path });
-    return await build(path);
+    const before = statSync(path, { throwIfNoEntry: false });
+    const replace = before !== undefined && (before.ino === damagedInode || !before.isFile());
+    const database = openFile(path, replace);
+    const inode = inodeOf(path);
+    if (before !== undefined && before.ino !== inode) {
+      logger.warn("the search index cannot be used and is built again", { path });
+    }
+    return { database, statements: new Map(), inode };
   });
 }
 
-/** Undefined when there is no file, or none that this version can use. */
-function tryOpen(path: string): Connection | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isFile()) return undefined;
-  let connection: Connection | undefined;
+function openFile(path: string, replace: boolean): DatabaseSync {
   try {
-    connection = { database: connect(path), statements: new Map(), inode: stats.ino };
-    const version = connection.database.prepare("PRAGMA user_version").get()?.["user_version"];
-    const application = connection.database.prepare("PRAGMA application_id").get()?.["application_id"];
-    const isOurs = version === INDEX_VERSION && application === APPLICATION_ID;
-    if (isOurs) {
-      probe(connection.database);
-      return connection;
-    }
+    return openDerived({
+      path,
+      // A lost commit costs a second reading, so the disk is not waited for; NORMAL cannot damage the file.
+      pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;",
+      create: (database) => database.exec(SCHEMA),
+      isOurs: (database) =>
+        database.prepare("PRAGMA user_version").get()?.["user_version"] === INDEX_VERSION &&
+        database.prepare("PRAGMA application_id").get()?.["application_id"] === APPLICATION_ID,
+      check: (database) => {
+        // Fails if a table is missing.
+        database.prepare("SELECT 1 FROM sources, words, fragments LIMIT 1").get();
+        return findDatabaseDamage(database);
+      },
+      replace,
+    });
   } catch (error) {
-    const isUseless = isDamage(indexError(error, path)) || sqliteResultCode(error) === SQL_LOGIC;
-    if (!isUseless) {
-      connection?.database.close();
-      throw indexError(error, path);
-    }
+    throw sqliteResultCode(error) === undefined ? fileError(error, "create", path) : indexError(error, path);
   }
-  connection?.database.close();
-  return undefined;
-}
-
-/** Cheap enough for every start: whether the tables can be read at all. Damage further in shows up in use. */
-function probe(database: DatabaseSync): void {
-  database.prepare("SELECT count(*) FROM (SELECT 1 FROM sources LIMIT 1)").get();
-  database.prepare("SELECT rowid FROM words WHERE words MATCH 'a' LIMIT 1").get();
-  database.prepare("SELECT rowid FROM fragments WHERE fragments MATCH 'aaa' LIMIT 1").get();
-}
-
-async function build(path: string): Promise<Connection> {
-  try {
-    for (const ending of ["", "-wal", "-shm", "-journal"])
-      await rm(`${path}${ending}`, { recursive: true, force: true });
-    // SQLite would make the file readable by others; its other files take over the mode of this one.
-    await using _file = await open(path, "wx", PRIVATE_FILE);
-  } catch (error) {
-    throw fileError(error, "create", path);
-  }
-  try {
-    const database = connect(path);
-    database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
-    return { database, statements: new Map(), inode: inodeOf(path) };
-  } catch (error) {
-    throw indexError(error, path);
-  }
-}
-
-function connect(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  try {
-    // A lost commit costs a second reading, so the disk is not waited for; NORMAL cannot damage the file.
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;");
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return database;
 }
 
 function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
-
-const CORRUPT = 11;
-const NOT_A_DATABASE = 26;
-/** A table is missing, or has other columns: the file says that it is ours but was made by something else. */
-const SQL_LOGIC = 1;
 
 export function isDamage(error: unknown): boolean {
   return error instanceof HoldfastError && error.kind === "corrupt";
@@ -189,7 +150,7 @@ export function isDamage(error: unknown): boolean {
 function indexError(error: unknown, path: string): unknown {
   const result = sqliteResultCode(error);
   if (result === undefined) return error;
-  const { kind, code, hint } = adviceFor(result);
+  const { kind, code, hint } = isDatabaseDamage(error) ? DAMAGED : adviceFor(result);
   return new HoldfastError(kind, code, `The search index ${path} failed: ${errorMessage(error)}`, {
     hint,
     data: { path, sqlite: result },
@@ -197,18 +158,95 @@ function indexError(error: unknown, path: string): unknown {
   });
 }
 
-function adviceFor(code: number): { kind: ErrorKind; code: string; hint: string } {
-  if (code === CORRUPT || code === NOT_A_DATABASE) {
-    const hint = "Delete the file: it is built anew from transcripts and memory files.";
-    return { kind: "corrupt", code: "search-index-corrupt", hint };
-  }
+interface Advice {
+  kind: ErrorKind;
+  code: string;
+  hint: string;
+}
+
+const DAMAGED: Advice = {
+  kind: "corrupt",
+  code: "search-index-corrupt",
+  hint: "Delete the file; it is rebuilt from transcripts and memory files.",
+};
+
+function adviceFor(code: number): Advice {
   if (code === 5 || code === 6) {
-    return { kind: "locked", code: "search-index-busy", hint: "Another process is indexing. Try again in a moment." };
+    return { kind: "locked", code: "search-index-busy", hint: "Another process is indexing. Try again later." };
   }
   if (code === 3 || code === 8 || code === 14) {
     const hint = "Check who owns the file and its folder (ls -ld), or point HOLDFAST_HOME elsewhere.";
     return { kind: "forbidden", code: "search-index-read-only", hint };
   }
-  const hint = "Free some disk space if it is short, or delete the file: it is built anew.";
+  const hint = "Free disk space if it is low, or delete the file; it is rebuilt.";
   return { kind: "unavailable", code: code === 13 ? "disk-full" : "search-index-failed", hint };
 }
+
+/** Increased when the same files would be indexed differently. */
+const INDEX_VERSION = 1;
+
+/** "HFSx" in SQLite's header identifies our file. */
+const APPLICATION_ID = 0x48465378;
+
+/** The lower bits of a passage id count within its source; the upper bits are the source id. */
+export const PASSAGE_BITS = 24;
+
+export function passageId(sourceId: number, place: number): number {
+  return sourceId * 2 ** PASSAGE_BITS + place;
+}
+
+export const MAX_PASSAGES = 2 ** PASSAGE_BITS - 1;
+
+/**
+ * - `words`: whole words, stemmed, without accents. `parts` holds extra words for the tokenizer (`query.ts`).
+ * - `fragments`: trigrams without positions. A match is checked against the text.
+ */
+const SCHEMA = `
+  CREATE TABLE sources (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    path TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    owner TEXT,
+    session_id TEXT,
+    subagent_id TEXT,
+    settled INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    modified_at REAL NOT NULL,
+    offset INTEGER NOT NULL,
+    tail TEXT NOT NULL,
+    lines INTEGER NOT NULL,
+    passages INTEGER NOT NULL,
+    folder TEXT,
+    damaged_lines INTEGER NOT NULL,
+    skipped_lines INTEGER NOT NULL,
+    UNIQUE (path, holder)
+  ) STRICT;
+  CREATE INDEX sources_by_session ON sources (session_id);
+  CREATE TABLE source_folders (
+    source_id INTEGER NOT NULL REFERENCES sources (id),
+    folder TEXT NOT NULL,
+    PRIMARY KEY (source_id, folder)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    role TEXT,
+    at INTEGER,
+    entry_id TEXT,
+    line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    offset INTEGER NOT NULL,
+    folder TEXT,
+    text TEXT NOT NULL
+  ) STRICT;
+  CREATE VIRTUAL TABLE words USING fts5 (
+    text, parts, content = '', contentless_delete = 1, tokenize = "porter unicode61 remove_diacritics 2"
+  );
+  CREATE VIRTUAL TABLE fragments USING fts5 (
+    text, content = '', contentless_delete = 1, detail = none, tokenize = "trigram"
+  );
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${INDEX_VERSION};
+`;

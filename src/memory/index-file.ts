@@ -1,19 +1,18 @@
 /**
- * Reading one file into the index, from where the last reading ended if it still begins with what was
- * read then. Each transaction leaves a usable index, and looks whether the file's row still is as it was
- * when reading began: if another process was faster, the file is left to that one.
+ * Reads one file into the index, starting where the last read ended if the file still begins with the same text.
+ * Each transaction leaves a usable index and checks that the file's row is unchanged. If another process was faster,
+ * it keeps the file.
  */
 import type { FileHandle } from "node:fs/promises";
 import { nodeCrypto } from "../base/builtin.ts";
 import { openNativeFile } from "../claude/native/layout.ts";
 import type { IndexDatabase } from "./index-database.ts";
-import { readSource } from "./read-source.ts";
-import type { ReadStep } from "./read-step.ts";
+import { readSource, type ReadStep } from "./read-source.ts";
 import { type SourceRow, addSource, addSteps, findSource, finishSource, removeSource } from "./source-rows.ts";
 import { type SourceFile, holderOf, lengthOf } from "./sources.ts";
 
-/** Counts up while files are read. */
-export interface ReadCounts {
+/** Incremented while files are read. */
+interface ReadCounts {
   bytesRead: number;
   damagedLines: number;
   skippedLines: number;
@@ -23,7 +22,7 @@ const BATCH_CHARACTERS = 192 * 1024;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const BATCH_LINES = 5000;
 
-/** False when it was told to stop before the end of the file. */
+/** False: stopped before the end of the file. */
 export async function indexFile(
   database: IndexDatabase,
   listed: SourceFile,
@@ -36,7 +35,7 @@ export async function indexFile(
   const file = { ...listed, inode: stats.ino, size: stats.size, modifiedAt: stats.mtimeMs };
   const known = findSource(database, file.path, holderOf(file));
   const goesOn = known !== undefined && (await continues(handle, known, file));
-  // What was read of the file as it was before goes with the first transaction that replaces it.
+  // The first transaction also removes the passages of the file's old content.
   let row = goesOn ? known : undefined;
   let replaced = goesOn ? undefined : known;
 
@@ -67,7 +66,7 @@ export async function indexFile(
     offset: row?.offset ?? 0,
     lines: row?.lines ?? 0,
     settled: row?.settled === 1,
-    ...(row?.folder == null ? {} : { folder: row.folder }),
+    folder: row?.folder ?? undefined,
   };
   let batchStart = from.offset;
   for await (const step of readSource(handle, file, from)) {
@@ -84,20 +83,20 @@ export async function indexFile(
   return true;
 }
 
-/** Whether the file still begins with what was read of it. A memory file is written anew at will. */
+/** True if the file still begins with the text that was read. Memory files are always read again. */
 async function continues(handle: FileHandle, row: SourceRow, file: SourceFile): Promise<boolean> {
   if (file.kind === "memory" || row.inode !== file.inode || row.offset > lengthOf(file)) return false;
   return row.offset === 0 || (await tailOf(handle, file, row.offset)) === row.tail;
 }
 
-/** A copy never grows: as long as it is the same file, what was read of it holds. */
+/** A copy never grows, so its identity is enough. */
 async function tailOf(handle: FileHandle, file: SourceFile, end: number): Promise<string> {
   return file.copyOf === undefined ? await tailHash(handle, end) : `copy ${file.size} ${file.modifiedAt}`;
 }
 
 const TAIL_BYTES = 256;
 
-/** A hash and not the bytes: they may hold a secret. */
+/** A hash, because the bytes may hold a secret. */
 async function tailHash(handle: FileHandle, end: number): Promise<string> {
   const bytes = Buffer.alloc(Math.min(TAIL_BYTES, end));
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, end - bytes.length);

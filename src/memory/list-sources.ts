@@ -1,19 +1,27 @@
 /**
- * Which files there are to be indexed. A file counts by its name and by lying in its folder itself: what
- * is reached through a symbolic link may belong to another agent.
+ * Lists the files to index. Files behind symbolic links are skipped: they may belong to another agent.
+ *
+ * For each native transcript, either the original or its archived copy is read: the copy only if the original is
+ * gone. Passages move from one to the other (`refresh.ts`), so nothing is found twice.
  */
 import { lstatSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { errorMessage } from "../base/errors.ts";
-import { listFolder, projectsFolder } from "../claude/native/layout.ts";
-import { type NativeTranscript, listProjectTranscripts, listSubagents } from "../claude/native/transcripts.ts";
+import { loadManifest, type ArchiveManifest, type ArchivePart, partOwner } from "../claude/archive/catalogue.ts";
+import {
+  listFolder,
+  projectsFolder,
+  type NativeTranscript,
+  listProjectTranscripts,
+  listSubagents,
+  SUBAGENT_FILE,
+} from "../claude/native/layout.ts";
 import { sessionIdOfTranscript } from "../transcript/paths.ts";
-import { type IndexedFile, listArchive } from "./archive-sources.ts";
 import type { NativeSources, SearchSources, SourceFile, SourceKind } from "./sources.ts";
 
 export interface Listing {
   files: SourceFile[];
-  /** What was looked at: a file below one of these that is not among `files` is gone. */
+  /** Folders that were listed. A known file in one of them that is not in `files` is gone. */
   covered: { kind: SourceKind; folder: string }[];
   failed: { path: string; reason: string }[];
 }
@@ -21,7 +29,7 @@ export interface Listing {
 const MEMORY_FILES: ReadonlySet<string> = new Set(["AGENTS.md", "MEMORY.md"]);
 const MEMORY_FOLDER = "memory";
 
-/** `indexed`: what the index has of earlier listings. */
+/** `indexed`: files in the index. */
 export async function listSources(sources: SearchSources, indexed: Iterable<IndexedFile>): Promise<Listing> {
   const listing: Listing = { files: [], covered: [], failed: [] };
   for (const agent of sources.agents ?? []) {
@@ -43,7 +51,7 @@ export async function listSources(sources: SearchSources, indexed: Iterable<Inde
   return listing;
 }
 
-/** A folder that cannot be listed is reported, and then nothing in it counts as gone. */
+/** A folder that cannot be listed is reported, and no file in it counts as gone. */
 async function cover(
   listing: Listing,
   kind: SourceKind,
@@ -85,7 +93,7 @@ async function listNative(listing: Listing, native: NativeSources): Promise<void
     const folder = join(projects, basename(name));
     await cover(listing, "native", folder, () => listProject(folder, native.owners));
   }
-  // A project folder that is gone altogether is only noticed when all of them were listed.
+  // A removed project folder is only noticed when all folders were listed.
   if (native.folders === undefined && listing.failed.length === failures) {
     listing.covered.push({ kind: "native", folder: projects });
   }
@@ -101,7 +109,7 @@ async function projectNames(listing: Listing, projects: string): Promise<string[
   }
 }
 
-/** A session comes before its subagents: it tells whose they are. */
+/** A session comes before its subagents, because it determines their owner. */
 async function listProject(
   folder: string,
   owners: ReadonlyMap<string, string> | undefined,
@@ -131,7 +139,7 @@ function nativeFile(
     name: basename(path),
     kind: "native",
     sessionId,
-    ...(owner === undefined ? {} : { owner }),
+    owner,
   });
 }
 
@@ -144,8 +152,105 @@ function lookAt(
   return { path, ...known, inode: stats.ino, size: stats.size, modifiedAt: stats.mtimeMs };
 }
 
-/** Whether `path` is `folder` or lies below it. */
+/** True if `path` is `folder` or below it. */
 export function isBelow(path: string, folder: string): boolean {
   if (path === folder || dirname(folder) === folder) return true;
   return path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+}
+
+/** The columns of a source row that are needed here. */
+interface IndexedFile {
+  path: string;
+  kind: string;
+  session_id: string | null;
+  subagent_id: string | null;
+}
+
+/** `originals`: the native files that were found. */
+function listArchive(
+  native: NativeSources,
+  originals: readonly SourceFile[],
+  indexed: Iterable<IndexedFile>,
+): SourceFile[] {
+  const { archive, claudeHome } = native;
+  if (archive === undefined) return [];
+  const found = new Set(originals.map(transcriptOfFile));
+  const elsewhere = indexedOriginals(indexed);
+  const isThere = (transcript: string): boolean =>
+    found.has(transcript) || elsewhere.get(transcript)?.some(isFile) === true;
+  const files: SourceFile[] = [];
+  for (const { sessionId, folder } of archive.sessions) {
+    const project = join(projectsFolder(claudeHome), basename(folder));
+    const hasSession = found.has(transcriptKey(sessionId)) || isFile(join(project, `${sessionId}.jsonl`));
+    const manifest = loadManifest(archive.folder, sessionId);
+    for (const part of manifest?.parts ?? []) {
+      const file = manifest && copyOf(archive.folder, manifest, part, native.owners);
+      // A subagent's file without its session is not listed, so it does not count as present.
+      if (file === undefined || isThere(transcriptOfFile(file)) || (hasSession && isFile(join(project, part.name))))
+        continue;
+      files.push(file);
+    }
+  }
+  return files;
+}
+
+function copyOf(
+  folder: string,
+  { sessionId, redacted }: ArchiveManifest,
+  part: ArchivePart,
+  owners: NativeSources["owners"],
+): SourceFile | undefined {
+  const isSubagent = part.name.startsWith(`${sessionId}/subagents/`);
+  const subagentId = isSubagent ? SUBAGENT_FILE.exec(basename(part.name))?.[1] : undefined;
+  if (part.name !== `${sessionId}.jsonl` && subagentId === undefined) return undefined;
+  const path = join(folder, part.file);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isFile()) return undefined;
+  const owner = owners?.get(sessionId);
+  const { sizeBytes, storedBytes, modifiedAt } = part;
+  return {
+    path,
+    name: part.file,
+    kind: "native",
+    sessionId,
+    subagentId,
+    owner,
+    inode: stats.ino,
+    size: stats.size,
+    modifiedAt: stats.mtimeMs,
+    copyOf: { sizeBytes, modifiedAt, storedBytes, isExact: !redacted },
+  };
+}
+
+/** Paths outside the archive where a transcript was read. */
+function indexedOriginals(indexed: Iterable<IndexedFile>): Map<string, string[]> {
+  const originals = new Map<string, string[]>();
+  for (const row of indexed) {
+    if (row.kind !== "native" || isArchived(row.path)) continue;
+    const key = transcriptOfRow(row);
+    originals.set(key, [...(originals.get(key) ?? []), row.path]);
+  }
+  return originals;
+}
+
+/** Recognizes archived copies by their name. */
+export function isArchived(path: string): boolean {
+  return partOwner(basename(path)) !== undefined;
+}
+
+/** Identifies the transcript of a session or a subagent, whatever its path. */
+export function transcriptOfFile({ sessionId, subagentId }: SourceFile): string {
+  return transcriptKey(sessionId ?? "", subagentId);
+}
+
+export function transcriptOfRow(row: IndexedFile): string {
+  return transcriptKey(row.session_id ?? "", row.subagent_id ?? undefined);
+}
+
+function transcriptKey(sessionId: string, subagentId = ""): string {
+  return `${sessionId}/${subagentId}`;
+}
+
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

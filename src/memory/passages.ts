@@ -1,39 +1,39 @@
 /**
- * What is searched for and found: a piece of text of a readable size, with its place. Text is redacted
- * as a whole before it is cut, because half a secret is no longer recognised as one.
+ * Cuts text into passages: pieces of readable size with their place in the file. Text is redacted before it is cut,
+ * because half a secret is not recognized.
  */
 import { redactText } from "../base/redact.ts";
 
 export interface Passage {
-  role?: string;
+  role?: string | undefined;
   /** In ms. */
-  at?: number;
-  entryId?: string;
-  /** Counted from 1; the line of the file where the passage starts, and where it ends. */
+  at?: number | undefined;
+  entryId?: string | undefined;
+  /** First and last line of the passage, from 1. */
   line: number;
   endLine: number;
-  /** Byte offset of the line, or of the whole entry, in the file. */
+  /** Byte offset of the line or entry in the file. */
   offset: number;
   /** The working folder. */
-  folder?: string;
+  folder?: string | undefined;
   /** Redacted. */
   text: string;
 }
 
-/** About a screen of text: enough for a snippet, little enough for an embedding. */
+/** About a screen of text: enough for a snippet, small enough for an embedding. */
 const PASSAGE_LENGTH = 1500;
-/** What one entry can take up; beyond it is a paste that nobody looks for by its end. */
+/** Limit per entry. The end of a longer paste is not worth searching. */
 const ENTRY_LENGTH = 96 * 1024;
 const SHORT_FIELD = 200;
 
-/** The text of one transcript entry as passages. */
+/** Passages of one transcript entry. */
 export function entryPassages(text: string, place: Omit<Passage, "text">): Passage[] {
   const entryId = place.entryId === undefined ? {} : { entryId: redactText(place.entryId).slice(0, SHORT_FIELD) };
   return cutText(redactText(text).slice(0, ENTRY_LENGTH)).map((piece) => ({ ...place, ...entryId, text: piece }));
 }
 
-/** At ends of paragraphs, lines, sentences or words, in this order of preference. */
-export function cutText(text: string): string[] {
+/** Cuts at the end of a paragraph, line, sentence or word, in this order of preference. */
+function cutText(text: string): string[] {
   const pieces: string[] = [];
   let rest = text.trim();
   while (rest.length > PASSAGE_LENGTH) {
@@ -52,4 +52,84 @@ function cutPlace(text: string): number {
   }
   const last = text.charCodeAt(PASSAGE_LENGTH - 1);
   return last >= 0xd800 && last < 0xdc00 ? PASSAGE_LENGTH - 1 : PASSAGE_LENGTH;
+}
+
+const SECTION_LENGTH = 1500;
+const HEADING = /^#{1,6}\s/;
+const FENCE = /^\s*(?:```|~~~)/;
+
+export function markdownPassages(content: string): Passage[] {
+  const original = content.split("\n");
+  const redacted = redactText(content).split("\n");
+  const lineNumbers = redacted.length === original.length ? undefined : alignLines(original, redacted);
+  const numberOf = (index: number): number => (lineNumbers?.[index] ?? index) + 1;
+  const offsets = lineOffsets(original);
+
+  return blocks(redacted).flatMap(({ start, end }) => {
+    const text = redacted.slice(start, end).join("\n").trim();
+    const line = numberOf(start);
+    const place = { line, endLine: numberOf(end - 1), offset: offsets[line - 1] ?? 0 };
+    return cutText(text).map((piece) => ({ ...place, text: piece }));
+  });
+}
+
+interface Block {
+  start: number;
+  end: number;
+}
+
+/** Starts a block at each heading, and at a paragraph if the block is long. Keeps code together. */
+function blocks(lines: readonly string[]): Block[] {
+  const found: Block[] = [];
+  let start = 0;
+  let length = 0;
+  let inCode = false;
+  const finish = (end: number): void => {
+    let [first, last] = [start, end];
+    while (first < last && lines[first]?.trim() === "") first += 1;
+    while (last > first && lines[last - 1]?.trim() === "") last -= 1;
+    if (last > first) found.push({ start: first, end: last });
+    start = end;
+    length = 0;
+  };
+  for (const [index, line] of lines.entries()) {
+    const startsParagraph = index > 0 && lines[index - 1]?.trim() === "";
+    const isLong = length + line.length > SECTION_LENGTH;
+    if (!inCode && (HEADING.test(line) || (isLong && startsParagraph))) finish(index);
+    // An endless paragraph, or a list of a thousand items.
+    else if (isLong && length > 0) finish(index);
+    if (FENCE.test(line)) inCode = !inCode;
+    length += line.length + 1;
+  }
+  finish(lines.length);
+  return found;
+}
+
+function lineOffsets(lines: readonly string[]): number[] {
+  let offset = 0;
+  return lines.map((line) => {
+    const start = offset;
+    offset += Buffer.byteLength(line) + 1;
+    return start;
+  });
+}
+
+/**
+ * Maps each redacted line to its original line. Redacting may remove line breaks, as in a private key; the next
+ * unchanged line restores the position.
+ */
+function alignLines(original: readonly string[], redacted: readonly string[]): number[] {
+  const places = new Map<string, number[]>();
+  for (const [index, line] of original.entries()) {
+    const known = places.get(line);
+    if (known === undefined) places.set(line, [index]);
+    else known.push(index);
+  }
+  let at = 0;
+  return redacted.map((line) => {
+    if (original[at] !== line) at = places.get(line)?.find((place) => place >= at) ?? at;
+    const found = at;
+    at = Math.min(at + 1, original.length - 1);
+    return found;
+  });
 }

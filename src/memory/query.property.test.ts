@@ -1,4 +1,4 @@
-/** Whatever is typed, the search answers: it never throws, and never finds what it must not. */
+/** No query makes the search throw, or find passages that it must not. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { createSearchHome } from "../../test/support/search-home.ts";
@@ -85,7 +85,7 @@ it("finds every passage by any run of characters that it holds", async () => {
   );
 });
 
-it("reads words, phrases and what is not wanted", () => {
+it("parses words, phrases and exclusions", () => {
   expect(parseQuery('fix "the build" -windows -"old tests" a-b "open')).toEqual({
     wanted: [
       { text: "fix", exact: false },

@@ -1,14 +1,11 @@
 /**
- * What a person or a model typed, as expressions of SQLite's full-text search. The text is data: every
- * term reaches SQLite in quotes, so that no character of it can be taken for an operator.
- *
- * Words are looked for together. `"exact phrase"` keeps words in order, `-word` rules passages out.
+ * Translates a query into expressions for SQLite's full-text search. Every term is quoted, so no character is taken
+ * for an operator. All words must match; `"exact phrase"` keeps them in order, `-word` excludes passages.
  */
-import { queryPhrases } from "./word-forms.ts";
 
 export interface QueryTerm {
   text: string;
-  /** Written in quotes: words that follow each other. */
+  /** A quoted phrase. */
   exact: boolean;
 }
 
@@ -37,10 +34,10 @@ export function parseQuery(text: string): ParsedQuery {
   return query;
 }
 
-/** For the table of words; undefined when nothing in the query is a word. */
+/** Expression for the table of words. Undefined: the query has no word. */
 export function wordsExpression({ wanted, unwanted }: ParsedQuery, join: "AND" | "OR"): string | undefined {
   const positive = wanted.flatMap((term) => termExpression(term) ?? []);
-  // A sign that is no word can only be found by its characters; leaving it out would find too much.
+  // A term without a word can only be found by its characters. Ignoring it would match too much.
   if (positive.length === 0 || (join === "AND" && positive.length < wanted.length)) return undefined;
   const negative = unwanted.flatMap((term) => termExpression(term) ?? []);
   const all = `(${positive.join(` ${join} `)})`;
@@ -59,7 +56,7 @@ function termExpression({ text, exact }: QueryTerm): string | undefined {
   return `(${whole} OR ${quote(identifier.join(" "))})`;
 }
 
-/** For the table of fragments; undefined when no term has three characters. */
+/** Expression for the table of fragments. Undefined: no term has three characters. */
 export function fragmentsExpression({ wanted }: ParsedQuery, join: "AND" | "OR"): string | undefined {
   const terms = wanted.flatMap(({ text }) => {
     const grams = trigrams(text);
@@ -76,4 +73,65 @@ function trigrams(term: string): string[] {
 
 function quote(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
+}
+
+/**
+ * Extra words for what the tokenizer cannot find. They are computed the same way for texts and queries:
+ *
+ * - parts of an identifier: `getUserName` → `get User Name` (the tokenizer itself splits at `_`, `-`, `.`)
+ * - scripts without spaces: each pair of characters, and each character
+ * - emoji: a word with their code point
+ */
+interface WordForms {
+  /** The text without scripts that only `parts` covers. */
+  text: string;
+  parts: string;
+}
+
+const SPACELESS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々〆]+/gu;
+const EMOJI = /\p{Extended_Pictographic}|[\u{1f1e6}-\u{1f1ff}]/gu;
+const WORD = /[\p{L}\p{N}]+/gu;
+/** A part that starts inside a word, as in `getUser` and `HTTPServer`. */
+const PART_BEGINS = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
+const CAMEL_PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}]+|\p{N}+|\p{Lu}/gu;
+const LONGEST_WORD = 200;
+
+export function wordForms(raw: string): WordForms {
+  const text = raw.normalize("NFC").replaceAll("\0", " ");
+  const parts: string[] = [];
+  for (const [word] of text.matchAll(WORD)) {
+    if (PART_BEGINS.test(word)) parts.push(identifierParts(word).join(" "));
+  }
+  for (const [run] of text.matchAll(SPACELESS)) parts.push(pairs(run).join(" "), Array.from(run).join(" "));
+  for (const [emoji] of text.matchAll(EMOJI)) parts.push(emojiWord(emoji));
+  return { text: text.replace(SPACELESS, " "), parts: parts.join("\n") };
+}
+
+/** The word itself if it has no parts. */
+export function identifierParts(word: string): string[] {
+  if (word.length > LONGEST_WORD || !PART_BEGINS.test(word)) return [word];
+  return word.match(CAMEL_PART) ?? [word];
+}
+
+/** Lists of consecutive words. Together they cover the term. */
+function queryPhrases(term: string): { phrases: string[][]; identifier?: string[] | undefined } {
+  const text = term.normalize("NFC").replaceAll("\0", " ");
+  const phrases: string[][] = [];
+  for (const [run] of text.matchAll(SPACELESS)) phrases.push(Array.from(run).length === 1 ? [run] : pairs(run));
+  for (const [emoji] of text.matchAll(EMOJI)) phrases.push([emojiWord(emoji)]);
+  const plain = text.replace(SPACELESS, " ").match(/[\p{L}\p{M}\p{N}\p{Co}]+/gu) ?? [];
+  if (plain.length === 0) return { phrases };
+  phrases.push(plain);
+  const parts = plain.flatMap((word) => identifierParts(word));
+  return parts.length > plain.length ? { phrases, identifier: parts } : { phrases };
+}
+
+function pairs(run: string): string[] {
+  const characters = Array.from(run);
+  return characters.slice(1).map((character, index) => `${characters[index] ?? ""}${character}`);
+}
+
+function emojiWord(emoji: string): string {
+  return `emoji${emoji.codePointAt(0)?.toString(16) ?? ""}`;
 }

@@ -13,7 +13,7 @@ const REPO = "/repos/shop";
 const count = (index: SearchIndex, text: string): number =>
   index.search({ text, agentId: "main", repoRoots: [REPO] }).hits.length;
 
-it("reads only what a file has grown by, and keeps the ids of what it had", async () => {
+it("reads only appended text, and keeps the ids of earlier passages", async () => {
   await using home = await createSearchHome();
   const path = await home.native(REPO, SESSION, [prompt(REPO, "otter one")]);
   const index = await home.refreshed();
@@ -43,7 +43,7 @@ it("leaves a line that is being written for later", async () => {
   expect(count(index, "otter")).toBe(2);
 });
 
-it("reads a replaced, rewritten or shortened file anew", async () => {
+it("reads a replaced, rewritten or truncated file again", async () => {
   await using home = await createSearchHome();
   const path = await home.transcript("main", "s1", ["otter one", "otter two"]);
   const index = await home.refreshed();
@@ -83,7 +83,7 @@ it("follows edits of memory files", async () => {
   expect([count(index, "otter"), count(index, "heron"), count(index, "stork")]).toEqual([0, 0, 1]);
 });
 
-it("forgets files that are gone, and follows those that were archived", async () => {
+it("removes deleted files, and follows archived ones", async () => {
   await using home = await createSearchHome();
   const { archiveFolder } = agentLayout(home.home, "main");
   const [gone, archived] = [
@@ -102,7 +102,7 @@ it("forgets files that are gone, and follows those that were archived", async ()
   expect(hit).toMatchObject({ path: join(archiveFolder, "s2.jsonl"), passageId: before?.passageId });
 });
 
-it("lets alone what it was not asked to look at", async () => {
+it("leaves other sources alone", async () => {
   await using home = await createSearchHome();
   await home.memory("main", "MEMORY.md", "otter");
   const native = await home.native(REPO, SESSION, [prompt(REPO, "heron")]);
@@ -118,7 +118,7 @@ it("lets alone what it was not asked to look at", async () => {
   expect([count(index, "heron"), count(index, "otter")]).toEqual([0, 1]);
 });
 
-it("counts damaged lines and passes over those that are too long", async () => {
+it("counts damaged lines and skips long ones", async () => {
   await using home = await createSearchHome();
   const huge = JSON.stringify(prompt(REPO, "heron ".repeat(3_000_000)));
   await home.native(REPO, SESSION, [
@@ -145,7 +145,7 @@ it("counts damaged lines and passes over those that are too long", async () => {
   expect([count(index, "otter"), count(index, "heron")]).toEqual([4, 0]);
 });
 
-it("reports a folder that cannot be read, goes on, and takes nothing in it for gone", async () => {
+it("reports an unreadable folder, continues, and keeps its files", async () => {
   await using home = await createSearchHome();
   await home.transcript("main", "s1", ["otter"]);
   await home.memory("main", "MEMORY.md", "heron");
@@ -160,7 +160,7 @@ it("reports a folder that cannot be read, goes on, and takes nothing in it for g
   expect(["otter", "heron", "stork"].map((word) => count(index, word))).toEqual([1, 1, 1]);
 });
 
-it("stops when its time is up, newest first, says so, and goes on where it stopped", async () => {
+it("stops at the time limit, newest first, and continues later", async () => {
   await using home = await createSearchHome();
   const clock = createTestClock();
   const long = Array.from({ length: 1200 }, (_, number) => answer(REPO, `otter ${number} ${"word ".repeat(60)}`));
@@ -179,7 +179,7 @@ it("stops when its time is up, newest first, says so, and goes on where it stopp
   expect(first.bytesRead + first.pendingBytes).toBe((await stat(path)).size + (await stat(older)).size);
   const partial = index.search({ text: "otter", agentId: "main", repoRoots: [REPO] });
   expect(partial.indexing).toMatchObject({ complete: false, pendingFiles: 2 });
-  expect(partial.note).toContain("Indexing is under way: 2 files are not searchable yet.");
+  expect(partial.note).toContain("Indexing is in progress: 2 files are not searchable yet.");
   expect(partial.hits.length).toBeGreaterThan(0);
 
   let rest = 0;
@@ -190,12 +190,12 @@ it("stops when its time is up, newest first, says so, and goes on where it stopp
   }
   expect(first.bytesRead + rest).toBe((await stat(path)).size + (await stat(older)).size);
   expect(count(index, "heron")).toBe(1);
-  expect(index.search({ text: "otter", agentId: "main", repoRoots: [REPO], limit: 5 })).not.toHaveProperty("note");
+  expect(index.search({ text: "otter", agentId: "main", repoRoots: [REPO], limit: 5 }).note).toBeUndefined();
   expect(index.search({ text: '"otter 1199"', agentId: "main", repoRoots: [REPO] }).hits).toHaveLength(1);
   index.close();
 });
 
-it("stops when it is told to, and tells how far it is", async () => {
+it("stops on abort, and reports progress", async () => {
   await using home = await createSearchHome();
   await home.memory("main", "MEMORY.md", "otter");
   const index = await home.open();

@@ -1,26 +1,34 @@
 /**
- * Bringing the index up to date, in small steps: a process that is killed loses the lines it was just
- * reading, and the next one goes on where the last transaction ended.
+ * Brings the index up to date in small transactions. A killed process loses only the lines it was reading; the next
+ * one continues from the last transaction.
  */
+import { lstatSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
 import type { IndexDatabase } from "./index-database.ts";
 import { indexFile } from "./index-file.ts";
-import { keyOf, reconcile } from "./reconcile.ts";
-import { type SourceRow, allSources, findSource } from "./source-rows.ts";
-import { listSources } from "./list-sources.ts";
+import { listSources, type Listing, isBelow, isArchived, transcriptOfFile, transcriptOfRow } from "./list-sources.ts";
+import {
+  type SourceRow,
+  allSources,
+  findSource,
+  finishSource,
+  moveSource,
+  removeSource,
+  setSessionOwner,
+} from "./source-rows.ts";
 import { type SearchSources, type SourceFile, holderOf, lengthOf } from "./sources.ts";
 
 export interface RefreshOptions {
   sources: SearchSources;
-  /** Stop after about this time and leave the rest to later calls. Left out: until done. */
-  budgetMs?: number;
-  signal?: AbortSignal;
-  /** Called while files are read, at most a few times a second. */
-  onProgress?: (progress: IndexingProgress) => void;
+  /** Stop after about this time and leave the rest to later calls. Default: no limit. */
+  budgetMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Called at most a few times per second. Optional. */
+  onProgress?: ((progress: IndexingProgress) => void) | undefined;
 }
 
-export interface IndexingProgress {
+interface IndexingProgress {
   filesDone: number;
   filesTotal: number;
   bytesDone: number;
@@ -28,16 +36,16 @@ export interface IndexingProgress {
 }
 
 export interface RefreshReport {
-  /** Whether everything is indexed as it was when the call began. */
+  /** True if everything is indexed as it was at the start of the call. */
   complete: boolean;
   files: number;
   filesRead: number;
   bytesRead: number;
-  /** Left for a later call. */
+  /** Left to later calls. */
   pendingFiles: number;
   pendingBytes: number;
   removed: number;
-  /** Lines read in this call that are not readable, or too long to be held. */
+  /** Lines of this call that are unreadable, or too long. */
   damagedLines: number;
   skippedLines: number;
   failed: { path: string; reason: string }[];
@@ -50,7 +58,7 @@ export async function refreshIndex(
 ): Promise<RefreshReport> {
   const deadline = clock.now() + (options.budgetMs ?? Number.POSITIVE_INFINITY);
   const isOver = (): boolean => clock.now() >= deadline || options.signal?.aborted === true;
-  // The rows come first: a file that another process adds meanwhile must not look as if it were gone.
+  // Read the rows first: a file that another process adds meanwhile must not look removed.
   const rows = new Map(allSources(database).map((row) => [keyOf(row), row]));
   const listing = await listSources(options.sources, rows.values());
   const removed = reconcile(database, rows, listing);
@@ -95,7 +103,7 @@ function needsReading(row: SourceRow | undefined, file: SourceFile): boolean {
   return row === undefined || row.inode !== file.inode || row.size !== file.size || row.modified_at !== file.modifiedAt;
 }
 
-/** Memory first, it is small and asked for most; then the newest. A session goes before its subagents. */
+/** Memory files first, because they are small and searched most; then the newest. A session precedes its subagents. */
 function inOrder(files: SourceFile[]): SourceFile[] {
   const newest = new Map<string, number>();
   for (const file of files) newest.set(group(file), Math.max(newest.get(group(file)) ?? 0, writtenAt(file)));
@@ -109,7 +117,7 @@ function inOrder(files: SourceFile[]): SourceFile[] {
   );
 }
 
-/** A copy is as old as its original. */
+/** A copy has the age of its original. */
 function writtenAt({ modifiedAt, copyOf }: SourceFile): number {
   return copyOf?.modifiedAt ?? modifiedAt;
 }
@@ -126,7 +134,7 @@ function compare(a: string, b: string): number {
 function left(database: IndexDatabase, files: readonly SourceFile[]): { pendingFiles: number; pendingBytes: number } {
   let pendingBytes = 0;
   for (const [index, file] of files.entries()) {
-    // Only the first of them can have been read in part just now.
+    // Only the first file can have been read in part.
     const offset = index === 0 ? (findSource(database, file.path, holderOf(file))?.offset ?? 0) : 0;
     pendingBytes += Math.max(0, lengthOf(file) - offset);
   }
@@ -156,4 +164,103 @@ function createProgress(
       if (pending.length > 0) send(pending.length, bytesDone);
     },
   };
+}
+
+/** Applies what needs no reading: moved files, removed files, owners. Updates `rows`. Returns the number of removed files. */
+function reconcile(database: IndexDatabase, rows: Map<string, SourceRow>, { files, covered }: Listing): number {
+  moveToCopies(database, rows, files);
+  const listed = new Set(files.map(keyOf));
+  const gone = [...rows.values()].filter(
+    (row) =>
+      !listed.has(keyOf(row)) &&
+      covered.some(({ kind, folder }) => kind === row.kind && isBelow(row.path, folder)) &&
+      lstatSync(row.path, { throwIfNoEntry: false })?.isFile() !== true,
+  );
+  for (const file of files) {
+    const moved = rows.has(keyOf(file)) ? undefined : gone.find((row) => isSameFile(row, file));
+    if (moved !== undefined) {
+      database.transaction(() => moveSource(database, moved, file));
+      gone.splice(gone.indexOf(moved), 1);
+      rows.delete(keyOf(moved));
+      rows.set(keyOf(file), { ...moved, path: file.path });
+    }
+    const row = rows.get(keyOf(file));
+    const { kind, owner, sessionId } = file;
+    if (
+      kind === "native" &&
+      row !== undefined &&
+      owner !== undefined &&
+      sessionId !== undefined &&
+      row.owner !== owner
+    ) {
+      database.transaction(() => setSessionOwner(database, sessionId, owner));
+    }
+  }
+  for (const row of gone) database.transaction(() => removeIfCurrent(database, row));
+  return gone.length;
+}
+
+/**
+ * Moves passages from a removed original to its copy, from a copy to a restored original, or to a newer copy. They
+ * stay searchable until the first lines of the new file replace them, or for good if the copy is identical.
+ */
+function moveToCopies(database: IndexDatabase, rows: Map<string, SourceRow>, files: readonly SourceFile[]): void {
+  const known = Map.groupBy(
+    [...rows.values()].filter(({ kind }) => kind === "native"),
+    transcriptOfRow,
+  );
+  for (const file of files) {
+    const own = rows.get(keyOf(file));
+    const others = (known.get(transcriptOfFile(file)) ?? []).filter(
+      (row) => row.path !== file.path && (file.copyOf !== undefined || isArchived(row.path)),
+    );
+    const [only] = others;
+    if (file.kind !== "native" || only === undefined) continue;
+    known.delete(transcriptOfFile(file));
+    for (const row of others) rows.delete(keyOf(row));
+    if (own === undefined && others.length === 1) {
+      const moved = database.transaction(() => moveIfCurrent(database, only, file));
+      if (moved !== undefined) rows.set(keyOf(file), moved);
+      continue;
+    }
+    // Two processes have read both. Removing one also forgets the owner, so read the other again.
+    rows.delete(keyOf(file));
+    database.transaction(() => {
+      for (const row of own === undefined ? others : [...others, own]) removeIfCurrent(database, row);
+    });
+  }
+}
+
+function moveIfCurrent(database: IndexDatabase, row: SourceRow, file: SourceFile): SourceRow | undefined {
+  const current = findSource(database, row.path, row.holder);
+  if (current?.id !== row.id || findSource(database, file.path, holderOf(file)) !== undefined) return undefined;
+  moveSource(database, current, file);
+  if (isWholeCopy(file, current)) finishSource(database, current, file);
+  return findSource(database, file.path, holderOf(file));
+}
+
+function isWholeCopy({ copyOf }: SourceFile, { size, modified_at: modifiedAt, offset, path }: SourceRow): boolean {
+  if (copyOf === undefined || !copyOf.isExact || isArchived(path)) return false;
+  const { sizeBytes } = copyOf;
+  return sizeBytes === size && sizeBytes === offset && copyOf.modifiedAt === modifiedAt;
+}
+
+function removeIfCurrent(database: IndexDatabase, row: SourceRow): void {
+  const current = findSource(database, row.path, row.holder);
+  if (current?.id === row.id) removeSource(database, current);
+}
+
+function isSameFile(row: SourceRow, file: SourceFile): boolean {
+  return (
+    row.inode === file.inode &&
+    row.kind === file.kind &&
+    row.holder === holderOf(file) &&
+    row.session_id === (file.sessionId ?? null) &&
+    row.subagent_id === (file.subagentId ?? null)
+  );
+}
+
+/** Identifies a file: its path, and its agent if several may share it. */
+function keyOf(file: SourceFile | SourceRow): string {
+  return JSON.stringify([file.path, "holder" in file ? file.holder : holderOf(file)]);
 }

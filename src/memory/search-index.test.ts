@@ -1,4 +1,4 @@
-/** What is found, in which order, and what a hit says. */
+/** Matches, their order, and the fields of a hit. */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { assistantDraft, messageLine } from "../../test/support/transcripts.ts";
 
 const line = (id: string, text: string, mark: object) => ({ ...messageLine(id, "e0", text), ...mark });
 
-describe("what a hit says", () => {
+describe("a hit", () => {
   it("names the place in a memory file", async () => {
     await using home = await createSearchHome();
     const path = await home.memory(
@@ -40,7 +40,7 @@ describe("what a hit says", () => {
     expect(hits[0]?.at).toBe(Date.UTC(2026, 1, 3));
   });
 
-  it("knows of our own transcripts what people wrote, not what was put around it or asked of the agent", async () => {
+  it("indexes people's own words in our transcripts, without context and memory flushes", async () => {
     await using home = await createSearchHome();
     await home.transcript(
       "main",
@@ -106,7 +106,7 @@ it("finds the first prompt of every recorded session", async () => {
   expect(prompts).toEqual(prompts.map(({ sessionId }) => ({ sessionId, found: sessionId })));
 });
 
-describe("what is found", () => {
+describe("matching", () => {
   const cases: [query: string, text: string][] = [
     ["user name", "call getUserName twice"],
     ["getUserName", "the column get_user_name"],
@@ -136,7 +136,7 @@ describe("what is found", () => {
     expect(found(index, query)).toEqual(["MEMORY.md"]);
   });
 
-  it("finds a term that stands at the front of a longer one only by its characters, after whole words", async () => {
+  it("finds the start of a longer word only by its characters, after whole words", async () => {
     await using home = await createSearchHome();
     await home.memory("main", "memory/a.md", "the cat sat");
     await home.memory("main", "memory/b.md", "concatenate");
@@ -144,7 +144,7 @@ describe("what is found", () => {
     expect(found(index, "cat")).toEqual(["memory/a.md", "memory/b.md"]);
   });
 
-  it("wants all words, keeps phrases in order, and leaves out what is not wanted", async () => {
+  it("requires all words, keeps phrases in order, and excludes unwanted words", async () => {
     await using home = await createSearchHome();
     await home.memory("main", "memory/a.md", "red apple and green pear");
     await home.memory("main", "memory/b.md", "green apple");
@@ -184,9 +184,9 @@ describe("what is found", () => {
     ["", "The query is empty"],
     [" \n\t", "The query is empty"],
     ['""', "The query is empty"],
-    ["-word", "only says what must not be there"],
+    ["-word", "only excludes words"],
     ["->", "neither a word nor three characters"],
-    ["zebra", "Nothing was found"],
+    ["zebra", "Nothing found"],
     ["\0", "The query is empty"],
   ])("answers %j clearly", async (text, note) => {
     await using home = await createSearchHome();

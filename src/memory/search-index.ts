@@ -1,26 +1,25 @@
 /**
- * The index over memory files, Holdfast's own transcripts and those of Claude Code. It is derived:
- * whoever deletes its file loses time, nothing else. What looks like a secret is redacted before
- * anything is stored. A passage keeps its id as long as its text is indexed, and an id is never used
- * for another text, so that vectors can be kept beside it.
+ * The index over memory files and the transcripts of Holdfast and Claude Code. It can be rebuilt from them at any
+ * time. Secrets are redacted before anything is stored. A passage keeps its id while its text is indexed, and ids are
+ * never reused, so that vectors can refer to them.
  *
- * An agent finds its own memory and transcripts, and the native sessions of the repos that the caller
- * names unless another agent started them. Nothing here shows one agent what belongs to another.
+ * An agent finds its own memory and transcripts, and native sessions of the given repos unless another agent started
+ * them. It never sees data of another agent.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { isDamage, openIndexDatabase } from "./index-database.ts";
 import { type RefreshOptions, type RefreshReport, refreshIndex } from "./refresh.ts";
 import { type SearchResult, searchPassages } from "./search.ts";
-import type { SearchQuery } from "./search-query.ts";
+import type { SearchQuery } from "./find-passages.ts";
 
 export interface SearchIndex {
   /**
-   * Brings the index up to date with the files, newest first, until it is done or its time is up; what
-   * is left is done by later calls. Two processes may do so at once.
+   * Brings the index up to date, newest files first, until done or out of time; later calls continue. Two processes
+   * may refresh at the same time.
    */
   refresh(options: RefreshOptions): Promise<RefreshReport>;
-  /** Reads the index only. Never throws because of the query's text. */
+  /** Only reads the index. Never throws because of the query's text. */
   search(query: SearchQuery): SearchResult;
   close(): void;
 }
@@ -31,7 +30,7 @@ export interface SearchIndexOptions {
   logger: Logger;
 }
 
-/** A damaged, older or foreign file is replaced by an empty index. */
+/** Replaces a damaged, older or foreign file by an empty index. */
 export async function createSearchIndex({ path, clock, logger }: SearchIndexOptions): Promise<SearchIndex> {
   const database = await openIndexDatabase({ path, logger });
   let last: RefreshReport | undefined;
@@ -68,6 +67,6 @@ function unsearchable(): SearchResult {
     hits: [],
     matched: "none",
     indexing: { complete: false, pendingFiles: 0, pendingBytes: 0 },
-    note: "The search index is damaged and will be built anew. Ask again in a moment.",
+    note: "The search index is damaged and will be rebuilt. Try again later.",
   };
 }

@@ -13,10 +13,9 @@ import {
   SESSION_2,
 } from "../../test/support/search-home.ts";
 import { agentLayout } from "../config/layout.ts";
-import { searchMemory } from "./search-memory.ts";
-import { searchSessions } from "./search-sessions.ts";
+import { searchSessions, searchMemory } from "./search-results.ts";
 
-describe("who finds it", () => {
+describe("visibility", () => {
   it("gives each agent its own memory and transcripts only", async () => {
     await using home = await createSearchHome();
     await home.memory("main", "MEMORY.md", "otter of main");
@@ -63,7 +62,7 @@ describe("who finds it", () => {
     expect(hits[0]?.snippet).toBe("**look** for the otter");
   });
 
-  it("is not deceived by a marker further in", async () => {
+  it("ignores a marker after the first prompt", async () => {
     await using home = await createSearchHome();
     const path = await home.native(REPO, SESSION, [
       prompt(REPO, "otter"),
@@ -76,7 +75,7 @@ describe("who finds it", () => {
     expect(found(index, "otter", { agentId: "other", repoRoots: [] })).toEqual([]);
   });
 
-  it("believes a registry, also when it learns of a session later", async () => {
+  it("trusts a registry, also if it names a session later", async () => {
     await using home = await createSearchHome();
     await home.native(REPO, SESSION, [prompt(REPO, "otter")]);
     await home.subagent(REPO, SESSION, "abc", [answer(REPO, "an otter", { isSidechain: true })]);
@@ -87,7 +86,7 @@ describe("who finds it", () => {
     expect(found(index, "otter", { agentId: "other", repoRoots: [] })).toHaveLength(2);
   });
 
-  it("shows nobody what an agent started that it cannot name, or whose beginning it has not read", async () => {
+  it("hides sessions of an unknown agent, and sessions whose start was not read", async () => {
     await using home = await createSearchHome();
     await home.native(REPO, SESSION, [prompt(REPO, "otter", { entrypoint: "holdfast" })]);
     await home.native(REPO, SESSION_2, [answer(REPO, "otter without a question")]);
@@ -146,7 +145,7 @@ describe("for tools", () => {
     expect(searchMemory(index, { text: "otter", agentId: "main", minScore: 1 }).results).toEqual([]);
   });
 
-  it("groups what it finds by session", async () => {
+  it("groups matches by session", async () => {
     await using home = await createSearchHome();
     await home.transcript("main", "m1", ["otter one", "nothing", "otter two", "otter three", "otter four"]);
     await home.native(REPO, SESSION, [prompt(REPO, "an otter in a very long sentence about something else entirely")]);
@@ -159,7 +158,7 @@ describe("for tools", () => {
       [SESSION, "native", 1, 1],
       ["m1", "transcript", 4, 2],
     ]);
-    expect(sessions[0]).not.toHaveProperty("agentId");
+    expect(sessions[0]?.agentId).toBeUndefined();
     expect(
       searchSessions(index, { text: "otter", agentId: "main", repoRoots: [REPO], limit: 1 }).sessions,
     ).toHaveLength(1);

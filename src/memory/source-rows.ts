@@ -1,28 +1,27 @@
-/** What the index knows of each file, and the passages that go with it. Called within a transaction. */
-import type { IndexDatabase } from "./index-database.ts";
-import { MAX_PASSAGES, passageId } from "./index-schema.ts";
-import type { ReadStep } from "./read-step.ts";
+/** The rows of indexed files and their passages. Callers open the transaction. */
+import { type IndexDatabase, MAX_PASSAGES, passageId } from "./index-database.ts";
 import { type SourceFile, type SourceKind, holderOf } from "./sources.ts";
-import { wordForms } from "./word-forms.ts";
+import type { ReadStep } from "./read-source.ts";
+import { wordForms } from "./query.ts";
 
 export interface SourceRow {
   id: number;
   path: string;
-  /** Of a file that several agents may have; else empty. */
+  /** The agent, for files that several agents may share; else empty. */
   holder: string;
   kind: SourceKind;
   owner: string | null;
   session_id: string | null;
   subagent_id: string | null;
-  /** 1 when it has been read whose session this is. */
+  /** 1: the session's owner is known. */
   settled: number;
   inode: number;
-  /** Size and time of change when the file was last read to its end. */
+  /** Size and modification time when the file was last read to its end. */
   size: number;
   modified_at: number;
-  /** Everything before this place is indexed. */
+  /** Everything before this offset is indexed. */
   offset: number;
-  /** A hash of the bytes before `offset`. */
+  /** Hash of the bytes before `offset`. */
   tail: string;
   lines: number;
   passages: number;
@@ -40,7 +39,7 @@ export function findSource(database: IndexDatabase, path: string, holder: string
   return database.get<SourceRow>(`SELECT ${COLUMNS} FROM sources WHERE path = ? AND holder = ?`, path, holder);
 }
 
-/** A row for a file of which nothing has been read. A subagent belongs to whom its session belongs. */
+/** Adds an unread file. A subagent has the owner of its session. */
 export function addSource(database: IndexDatabase, file: SourceFile): SourceRow {
   const session =
     file.kind === "native"
@@ -65,7 +64,7 @@ export function addSource(database: IndexDatabase, file: SourceFile): SourceRow 
     file.inode,
   );
   const row = findSource(database, file.path, holderOf(file));
-  if (row === undefined) throw new Error(`the row of ${file.path} is gone within its transaction`);
+  if (row === undefined) throw new Error(`no row for ${file.path} within its own transaction`);
   return row;
 }
 
@@ -78,13 +77,13 @@ export function removeSource(database: IndexDatabase, row: SourceRow): void {
   database.run("DELETE FROM passages WHERE id BETWEEN ? AND ?", first, last);
   database.run("DELETE FROM source_folders WHERE source_id = ?", row.id);
   database.run("DELETE FROM sources WHERE id = ?", row.id);
-  // Whose its subagents are is to be read again.
+  // The owner of its subagents must be read again.
   if (row.kind === "native" && row.subagent_id === null) {
     database.run("UPDATE sources SET settled = 0 WHERE kind = 'native' AND session_id = ?", row.session_id);
   }
 }
 
-/** Returns the row as it is afterwards. */
+/** Returns the updated row. */
 export function addSteps(database: IndexDatabase, row: SourceRow, steps: readonly ReadStep[], tail: string): SourceRow {
   let { passages, folder } = row;
   for (const step of steps) {
@@ -111,7 +110,7 @@ export function addSteps(database: IndexDatabase, row: SourceRow, steps: readonl
       folder = step.folder;
       database.run("INSERT OR IGNORE INTO source_folders (folder, source_id) VALUES (?, ?)", folder, row.id);
     }
-    // Only the session itself tells whose it is; its subagents are told by it.
+    // Only the session itself determines the owner, also for its subagents.
     if (step.settled !== undefined && row.subagent_id === null) settleSession(database, row, step.settled.agentId);
   }
   const offset = steps.at(-1)?.end ?? row.offset;
@@ -131,7 +130,7 @@ export function addSteps(database: IndexDatabase, row: SourceRow, steps: readonl
   return { ...row, offset, tail, lines, passages, folder };
 }
 
-/** The file has been read to its end as it was then. */
+/** Marks the file as read to its end. */
 export function finishSource(database: IndexDatabase, row: SourceRow, file: SourceFile): void {
   const sql = "UPDATE sources SET size = ?, modified_at = ?, inode = ? WHERE id = ?";
   database.run(sql, file.size, file.modifiedAt, file.inode, row.id);
@@ -141,12 +140,12 @@ export function moveSource(database: IndexDatabase, row: SourceRow, file: Source
   database.run("UPDATE sources SET path = ?, name = ? WHERE id = ?", file.path, file.name, row.id);
 }
 
-/** What a registry says goes before what a prompt says. */
+/** A registry wins over a prompt. */
 export function setSessionOwner(database: IndexDatabase, sessionId: string, owner: string): void {
   database.run("UPDATE sources SET owner = ? WHERE kind = 'native' AND session_id = ?", owner, sessionId);
 }
 
-/** An owner that is known stays: copies of one session never make it less private. */
+/** Keeps a known owner: a copy never makes a session less private. */
 function settleSession(database: IndexDatabase, row: SourceRow, agentId: string | undefined): void {
   database.run(
     "UPDATE sources SET settled = 1, owner = coalesce(owner, ?) WHERE kind = 'native' AND session_id = ?",
@@ -155,7 +154,7 @@ function settleSession(database: IndexDatabase, row: SourceRow, agentId: string 
   );
 }
 
-/** As the query will be compared with it. */
+/** Normalized as in `hasTerms`. */
 export function fragmentText(text: string): string {
   return text.normalize("NFC").replaceAll("\0", " ");
 }

@@ -1,69 +1,69 @@
-/** What can be searched, and what is known of a file before it is read. */
+/** The sources of the index, and the facts about a file before it is read. */
 
-export const SOURCE_KINDS = ["memory", "transcript", "native"] as const;
+const SOURCE_KINDS = ["memory", "transcript", "native"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 export interface SearchSources {
-  agents?: readonly AgentSources[];
-  native?: NativeSources;
+  agents?: readonly AgentSources[] | undefined;
+  native?: NativeSources | undefined;
 }
 
-export interface AgentSources {
+interface AgentSources {
   agentId: string;
-  /** Holds AGENTS.md, MEMORY.md and memory/*.md. Left out: memory is not looked at. */
-  workspace?: string;
-  /** Holds the transcripts. Left out: transcripts are not looked at. */
-  sessionsFolder?: string;
-  archiveFolder?: string;
+  /** Folder with AGENTS.md, MEMORY.md and memory/*.md. Undefined: skip memory. */
+  workspace?: string | undefined;
+  /** Folder with the transcripts. Undefined: skip transcripts. */
+  sessionsFolder?: string | undefined;
+  archiveFolder?: string | undefined;
 }
 
 export interface NativeSources {
   claudeHome: string;
-  /** Only these project folders (names below `projects/`). Left out: all. */
-  folders?: readonly string[];
-  /** Session id → agent, as the registries say. A marker in the first prompt is found without it. */
-  owners?: ReadonlyMap<string, string>;
-  /** Holdfast's copies, for what Claude Code has deleted. Left out: they are not looked at. */
-  archive?: ArchiveSources;
+  /** Only these project folders (names below `projects/`). Default: all. */
+  folders?: readonly string[] | undefined;
+  /** Session id → agent, from the registries. Markers in first prompts are found without it. */
+  owners?: ReadonlyMap<string, string> | undefined;
+  /** Holdfast's copies of deleted transcripts. Undefined: skip them. */
+  archive?: ArchiveSources | undefined;
 }
 
-export interface ArchiveSources {
+interface ArchiveSources {
   folder: string;
-  /** Which of those in the folder to look at, and the names of the project folders that they came from. */
+  /** Sessions to search, with the names of their project folders. */
   sessions: readonly { sessionId: string; folder: string }[];
 }
 
 export interface SourceFile {
   path: string;
-  /** For people: below the workspace, or the file's name. */
+  /** For display: relative to the workspace, or the file name. */
   name: string;
   kind: SourceKind;
-  owner?: string;
-  sessionId?: string;
-  subagentId?: string;
+  owner?: string | undefined;
+  sessionId?: string | undefined;
+  subagentId?: string | undefined;
   inode: number;
   size: number;
   modifiedAt: number;
-  /** Of a file in the archive, which is compressed: what it is a copy of. */
-  copyOf?: CopiedFile;
+  /** Set for a compressed file in the archive. */
+  copyOf?: CopiedFile | undefined;
 }
 
-export interface CopiedFile {
+interface CopiedFile {
   /** Of the original when it was copied. */
   sizeBytes: number;
   modifiedAt: number;
-  /** Of the copy, before compression. */
+  /** Size of the copy before compression. */
   storedBytes: number;
-  /** False when secrets were replaced: then lines may stand elsewhere. */
+  /** False: secrets were replaced, so lines may have moved. */
   isExact: boolean;
 }
 
-/** How much there is to be read. */
+/** Number of bytes to read. */
 export function lengthOf({ size, copyOf }: SourceFile): number {
   return copyOf?.storedBytes ?? size;
 }
 
-/** Agents may share a workspace: each then has the file as its own. What is native has one row for all. */
+/** Agents may share a workspace; then each has its own row for a file. A native file has one row. */
 export function holderOf({ kind, owner }: Pick<SourceFile, "kind" | "owner">): string {
   return kind === "native" ? "" : (owner ?? "");
 }

@@ -10,7 +10,7 @@ it.each([
   ["Your input exceeds the context window of this model."],
   ["The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."],
   ["the request exceeds the available context size, try increasing it"],
-])("%j is a conversation that is too long, with and without a status", (message) => {
+])("%j means a conversation is too long, with and without a status", (message) => {
   const withStatus = modelError(Object.assign(new Error(message), { statusCode: 400 }), CALL);
   expect(withStatus).toMatchObject({ code: "context-too-long", kind: "usage" });
   expect(withStatus.hint).toContain("/compact");
@@ -27,7 +27,7 @@ it.each([
   ["just words", "model-answer-unreadable"],
   [undefined, "model-answer-unreadable"],
   [null, "model-answer-unreadable"],
-])("%j within a stream is %s", (error, code) => {
+])("%j in a stream is %s", (error, code) => {
   expect(modelError(error, CALL).code).toBe(code);
 });
 
@@ -43,9 +43,18 @@ it.each([
   expect(isTransient(error)).toBe(true);
 });
 
-it("understands a date", () => {
+it("reads a Retry-After date", () => {
   const responseHeaders = { "retry-after": new Date(Date.now() + 60_000).toUTCString() };
   const error = modelError(Object.assign(new Error("busy"), { statusCode: 503, responseHeaders }), CALL);
   expect(error.data["retryAfterSeconds"]).toBeGreaterThan(50);
   expect(error.data["retryAfterSeconds"]).toBeLessThanOrEqual(60);
+});
+
+it("hides validation errors of the packages", () => {
+  const zod = Object.assign(new Error('[{"code": "invalid_type", "message": "Invalid input: expected string"}]'), {
+    name: "ZodError",
+  });
+  const message = `Type validation failed: Value: {"secret": 1}. Error message: ${zod.message}`;
+  const error = modelError(Object.assign(new Error(message, { cause: zod }), { name: "AI_TypeValidationError" }), CALL);
+  expect(error).toMatchObject({ code: "model-answer-unreadable", message: "p/m sent an unreadable answer" });
 });

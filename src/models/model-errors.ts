@@ -1,12 +1,11 @@
 /**
- * What can go wrong with a request to a model, as errors that tell a caller whether waiting, another
- * key or another model helps. Neither the request nor the body of an answer is kept in them: both may
- * hold what nobody wants in a log.
+ * Turns a failed model request into an error whose code says whether to wait, to change the key or to change the
+ * model. Errors never contain the request or the body of an answer, so both stay out of logs.
  */
 import { type ErrorKind, HoldfastError, errorMessage } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
-import { printableLine } from "../base/printable.ts";
 import { redactText } from "../base/redact.ts";
+import { printableLine } from "../base/text.ts";
 
 export type ModelErrorCode =
   | "model-auth"
@@ -37,18 +36,17 @@ export function modelError(error: unknown, call: Call): HoldfastError {
   const failed = findInChain(error, (link) => isRecord(link) && typeof link["statusCode"] === "number");
   if (isRecord(failed) && typeof failed["statusCode"] === "number" && failed["statusCode"] >= 400) {
     const code = saysContextTooLong(error) ? "context-too-long" : codeOfStatus(failed["statusCode"]);
-    const status = { status: failed["statusCode"], ...retryAfter(failed["responseHeaders"]) };
-    return describe(code, error, call, status);
+    const retryAfterSeconds = retryAfter(failed["responseHeaders"]);
+    return describe(code, error, call, { status: failed["statusCode"], retryAfterSeconds });
   }
   return describe(codeOfWords(error), error, call);
 }
 
-/** Whether the same request may succeed a little later. */
+/** Whether the same request may succeed a little later. Our own time limits do not count. */
 export function isTransient(error: HoldfastError): boolean {
   return TRANSIENT.has(error.code) && !(error.code === "model-timeout" && error.data["status"] === undefined);
 }
 
-/** The program's own time limits are not among them: waiting once more is no better. */
 const TRANSIENT: ReadonlySet<string> = new Set<ModelErrorCode>([
   "model-rate-limited",
   "model-server-failed",
@@ -56,29 +54,29 @@ const TRANSIENT: ReadonlySet<string> = new Set<ModelErrorCode>([
   "model-timeout",
 ]);
 
-/** A request that succeeded without anything in it. */
+/** The request succeeded with an empty answer. */
 export function emptyAnswerError(call: Call): HoldfastError {
   return describe("model-answer-unreadable", undefined, call);
 }
 
-/** The provider's own filter, or the model itself, declined to answer. */
+/** The provider's filter or the model declined to answer. */
 export function refusedError(call: Call): HoldfastError {
   return describe("model-refused", undefined, call);
 }
 
 const KINDS: Record<ModelErrorCode, { kind: ErrorKind; says: string; hint: string }> = {
-  "model-auth": { kind: "forbidden", says: "refused the key", hint: "Check the key and what it may be used for." },
+  "model-auth": { kind: "forbidden", says: "rejected the key", hint: "Check the key and its permissions." },
   "model-rate-limited": {
     kind: "unavailable",
-    says: "has had too many requests",
-    hint: "Wait a little, or raise the limit with the provider.",
+    says: "is rate limited",
+    hint: "Wait a moment, or raise your limit with the provider.",
   },
   "model-timeout": {
     kind: "timeout",
     says: "did not answer in time",
-    hint: "Try again, take a faster model, or allow more time.",
+    hint: "Try again, use a faster model, or allow more time.",
   },
-  "model-interrupted": { kind: "interrupted", says: "was interrupted", hint: "Ask again when you want the answer." },
+  "model-interrupted": { kind: "interrupted", says: "was interrupted", hint: "Ask again to get the answer." },
   "model-unreachable": {
     kind: "unavailable",
     says: "cannot be reached",
@@ -87,7 +85,7 @@ const KINDS: Record<ModelErrorCode, { kind: ErrorKind; says: string; hint: strin
   "model-refused": {
     kind: "forbidden",
     says: "declined to answer",
-    hint: "Put the request in other words, or take another model.",
+    hint: "Rephrase the request, or use another model.",
   },
   "model-not-found": {
     kind: "not-found",
@@ -97,30 +95,41 @@ const KINDS: Record<ModelErrorCode, { kind: ErrorKind; says: string; hint: strin
   "model-request-invalid": {
     kind: "usage",
     says: "does not accept the request",
-    hint: "Check that the model takes what is asked of it, such as its number of tokens.",
+    hint: "Check that the model supports the request, for example its number of tokens.",
   },
   "context-too-long": {
     kind: "usage",
-    says: "cannot take a conversation of this length",
-    hint: "Shorten it with /compact, begin a new one with /new, or take a model with a larger window.",
+    says: "cannot take a conversation this long",
+    hint: "Shorten it with /compact, start a new one with /new, or use a model with a larger window.",
   },
-  "model-server-failed": { kind: "unavailable", says: "failed", hint: "Try again; the provider has a problem." },
+  "model-server-failed": { kind: "unavailable", says: "failed", hint: "Try again later; the provider has a problem." },
   "model-answer-too-large": { kind: "unavailable", says: "sent too much", hint: "Check providers.<name>.baseUrl." },
   "model-answer-unreadable": {
     kind: "unavailable",
-    says: "sent something that is no answer",
-    hint: "Check that providers.<name>.baseUrl speaks the provider's protocol.",
+    says: "sent an unreadable answer",
+    hint: "Check that providers.<name>.baseUrl uses the provider's protocol.",
   },
 };
 
 function describe(code: ModelErrorCode, cause: unknown, call: Call, data: object = {}): HoldfastError {
   const { kind, says, hint } = KINDS[code];
   const aborted = code === "model-timeout" || code === "model-interrupted";
-  const detail = cause === undefined || aborted ? "" : `: ${printableLine(redactText(wordsOf(cause)), 200)}`;
+  const detail =
+    cause === undefined || aborted || isFormComplaint(cause)
+      ? ""
+      : `: ${printableLine(redactText(wordsOf(cause)), 200)}`;
   return new HoldfastError(kind, code, `${call.provider}/${call.model} ${says}${detail}`, {
     hint,
     data: { provider: call.provider, model: call.model, ...data },
   });
+}
+
+/** Validation errors of the packages quote the answer and list internal fields, so their text is not shown. */
+function isFormComplaint(error: unknown): boolean {
+  const found = findInChain(error, (link) => {
+    return isRecord(link) && /TypeValidationError|ZodError/.test(String(link["name"]));
+  });
+  return found !== undefined;
 }
 
 function codeOfStatus(status: number): ModelErrorCode {
@@ -131,7 +140,7 @@ function codeOfStatus(status: number): ModelErrorCode {
   return status < 500 ? "model-request-invalid" : "model-server-failed";
 }
 
-/** Errors within a stream come without a status; their type says the same. */
+/** Errors inside a stream have a type but no status. */
 function codeOfWords(error: unknown): ModelErrorCode {
   if (saysContextTooLong(error)) return "context-too-long";
   const type = isRecord(error) ? `${String(error["type"])} ${String(error["code"])}` : "";
@@ -142,7 +151,7 @@ function codeOfWords(error: unknown): ModelErrorCode {
   return isNetworkError(error) ? "model-unreachable" : "model-answer-unreadable";
 }
 
-/** In the words of each provider, and of the servers that speak OpenAI's protocol. */
+/** The wording of each provider and of OpenAI-compatible servers. */
 const CONTEXT_TOO_LONG = [
   /prompt is too long/i,
   /exceed(?:s|ed)? (?:the )?(?:context (?:limit|window|length)|available context size)/i,
@@ -159,24 +168,24 @@ function saysContextTooLong(error: unknown): boolean {
     words.push(wordsOf(link), String(type), String(code), typeof responseBody === "string" ? responseBody : "");
     link = link["cause"] ?? link["lastError"];
   }
-  // A page of a proxy may be long; what a provider says is not.
+  // Long texts are error pages of proxies.
   const said = words.map((text) => text.slice(0, 4000)).join("\n");
   return CONTEXT_TOO_LONG.some((pattern) => pattern.test(said));
 }
 
-/** Errors within a stream are plain objects, or just words. */
+/** Errors inside a stream are plain objects or strings. */
 function wordsOf(error: unknown): string {
   if (isRecord(error) && typeof error["message"] === "string") return error["message"];
   return isRecord(error) ? (JSON.stringify(error) ?? "") : errorMessage(error);
 }
 
-/** In seconds or as a date; OpenAI also says it in milliseconds. */
-function retryAfter(headers: unknown): { retryAfterSeconds?: number } {
-  if (!isRecord(headers)) return {};
+/** Seconds or a date; OpenAI also sends milliseconds. */
+function retryAfter(headers: unknown): number | undefined {
+  if (!isRecord(headers)) return undefined;
   const { "retry-after": said, "retry-after-ms": saidInMs } = headers;
   const seconds = [Number(saidInMs ?? Number.NaN) / 1000, Number(said ?? Number.NaN), secondsUntil(said)];
   const found = seconds.find((value) => Number.isFinite(value));
-  return found === undefined || found < 0 ? {} : { retryAfterSeconds: found };
+  return found === undefined || found < 0 ? undefined : found;
 }
 
 function secondsUntil(date: unknown): number {
@@ -187,7 +196,7 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === "TimeoutError";
 }
 
-/** The packages wrap a failed connection once or twice; what the system said is at the bottom. */
+/** The packages wrap a failed connection once or twice; the system error is the innermost cause. */
 function isNetworkError(error: unknown): boolean {
   const found = findInChain(error, (link) => {
     return isRecord(link) && typeof link["code"] === "string" && /^(?:E(?!RR_)[A-Z]|UND_ERR)/.test(link["code"]);

@@ -1,19 +1,20 @@
 /**
- * How a provider is reached: protocol, address, key. Everything comes from the configuration and the
- * environment that was handed in; the packages' own look into the process's environment is never used,
- * so that a key reaches only the address that it was configured for.
+ * How a provider is reached: protocol, address, key, SDK package and a safe `fetch`. Keys and addresses come only from
+ * the configuration and the given environment, never from a package's own look at the process environment, so a key
+ * goes only to the address it was configured for.
  */
+import type { wrapLanguageModel } from "ai";
 import { HoldfastError } from "../base/errors.ts";
-import { closestMatch } from "../base/suggest.ts";
 import type { ProviderConfig } from "../config/config.ts";
 import type { Environment } from "../config/layout.ts";
+import { closestMatch } from "../base/text.ts";
 
 export interface ProviderAccess {
   name: string;
   protocol: "anthropic" | "openai" | "google" | "openai-compatible";
   baseUrl: string;
-  /** Missing for a provider that needs none, such as a model on this machine. */
-  apiKey?: string;
+  /** Absent for a provider that needs none, such as a local server. */
+  apiKey?: string | undefined;
 }
 
 export function resolveProvider(
@@ -35,15 +36,15 @@ export function resolveProvider(
     name,
     protocol: known?.protocol ?? "openai-compatible",
     baseUrl: withVersionPath(name, address, known?.versionPath ?? "/v1"),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    apiKey,
   };
 }
 
 interface KnownProvider {
   protocol: ProviderAccess["protocol"];
   baseUrl: string;
-  /** What other tools of the provider read the address from. */
-  baseUrlEnv?: string;
+  /** The variable from which the provider's own tools read the address. */
+  baseUrlEnv?: string | undefined;
   versionPath: string;
   /** Empty: no key is needed. */
   keyEnv: readonly string[];
@@ -73,7 +74,7 @@ const KNOWN: Record<string, KnownProvider> = {
   ollama: { protocol: "openai-compatible", baseUrl: "http://127.0.0.1:11434/v1", versionPath: "/v1", keyEnv: [] },
 };
 
-/** Some tools write the bare host, others the path of the version too; both mean the same. */
+/** Accepts the bare host as well as the address with the version path. */
 function withVersionPath(name: string, address: string, versionPath: string): string {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol)) throw badAddress(name, address);
@@ -85,29 +86,103 @@ function unknownProvider(name: string, providers: Readonly<Record<string, Provid
   return new HoldfastError("usage", "model-provider-unknown", `No model provider is called "${name}".`, {
     hint:
       near === undefined
-        ? `Set providers.${name}.baseUrl in the configuration; the address must speak OpenAI's protocol.`
+        ? `Set providers.${name}.baseUrl in the configuration; the server must be OpenAI-compatible.`
         : `Did you mean "${near}"? Another provider needs providers.${name}.baseUrl in the configuration.`,
     data: { provider: name },
   });
 }
 
 function missingAddress(name: string): HoldfastError {
-  return new HoldfastError("usage", "model-provider-address", `The address of the provider "${name}" is not known.`, {
+  return new HoldfastError("usage", "model-provider-address", `No address is set for the provider "${name}".`, {
     hint: `Set providers.${name}.baseUrl in the configuration.`,
     data: { provider: name },
   });
 }
 
 function badAddress(name: string, address: string): HoldfastError {
-  return new HoldfastError("usage", "model-provider-address", `"${address}" is no address of the provider "${name}".`, {
-    hint: "An address starts with https:// (or http:// for a server on your own machine).",
-    data: { provider: name, address },
-  });
+  return new HoldfastError(
+    "usage",
+    "model-provider-address",
+    `"${address}" is not a valid address for the provider "${name}".`,
+    {
+      hint: "An address starts with https:// (or http:// for a server on your own machine).",
+      data: { provider: name, address },
+    },
+  );
 }
 
 function missingKey(name: string, variables: readonly string[]): HoldfastError {
   return new HoldfastError("forbidden", "model-key-missing", `There is no key for the provider "${name}".`, {
     hint: `Set ${variables.join(" or ")} in the environment, or name another variable in providers.${name}.apiKeyEnv.`,
     data: { provider: name, variables },
+  });
+}
+
+export type SdkModel = ReturnType<typeof wrapLanguageModel>;
+
+/** Loads the provider's SDK package. */
+export async function loadSdkModel(
+  { name, protocol, baseUrl: baseURL, apiKey }: ProviderAccess,
+  model: string,
+  fetch: typeof globalThis.fetch,
+): Promise<SdkModel> {
+  // A missing key becomes "": without one, the packages would read the environment.
+  return await LOADERS[protocol]({ name, baseURL, apiKey: apiKey ?? "", fetch }, model);
+}
+
+interface SdkSettings {
+  name: string;
+  baseURL: string;
+  apiKey: string;
+  fetch: typeof globalThis.fetch;
+}
+
+const LOADERS: Record<ProviderAccess["protocol"], (settings: SdkSettings, model: string) => Promise<SdkModel>> = {
+  anthropic: async (settings, model) =>
+    (await import("@ai-sdk/anthropic")).createAnthropic(settings).languageModel(model),
+  openai: async (settings, model) => (await import("@ai-sdk/openai")).createOpenAI(settings).languageModel(model),
+  google: async (settings, model) => (await import("@ai-sdk/google")).createGoogle(settings).languageModel(model),
+  "openai-compatible": async (settings, model) =>
+    (await import("@ai-sdk/openai-compatible"))
+      .createOpenAICompatible({ ...settings, includeUsage: true })
+      .languageModel(model),
+};
+
+interface BoundedFetchOptions {
+  maxBytes: number;
+  /** Called when the answer begins and for each chunk. Optional. */
+  onBytes?: (() => void) | undefined;
+  /** Default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** `fetch` that limits the size of the answer and refuses redirects, which would carry the key to another server. */
+export function createBoundedFetch(options: BoundedFetchOptions): typeof globalThis.fetch {
+  const send = options.fetch ?? fetch;
+  return async (input, init) => {
+    const response = await send(input, { ...init, redirect: "error" });
+    options.onBytes?.();
+    if (response.body === null) return response;
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(byteLimit(options)), { status, statusText, headers });
+  };
+}
+
+function byteLimit({ maxBytes, onBytes }: BoundedFetchOptions): TransformStream<Uint8Array, Uint8Array> {
+  let seen = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      seen += chunk.byteLength;
+      onBytes?.();
+      if (seen > maxBytes) controller.error(tooLarge(maxBytes));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+function tooLarge(maxBytes: number): HoldfastError {
+  return new HoldfastError("unavailable", "model-answer-too-large", `The model's answer exceeds ${maxBytes} bytes.`, {
+    hint: "Check that providers.<name>.baseUrl is the address of a model server.",
+    data: { maxBytes },
   });
 }

@@ -1,4 +1,4 @@
-/** Git's answers on real repos in every state, with names and configurations that mean harm. */
+/** Real repos in every state, some with hostile names and configurations. */
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -22,11 +22,21 @@ import {
   wrapGit,
 } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { readGitStatus } from "./git-status.ts";
-import type { GitStatus } from "./project-status.ts";
+import { type GitStatus, type GitStatusOptions, readGitStatus } from "./git-status.ts";
+import { locateRepo } from "./repo.ts";
+import { repoFilterOverrides } from "./run-git.ts";
+
+async function readStatus(
+  path: string,
+  options: GitStatusOptions = {},
+): Promise<{ git?: GitStatus; problems: string[] }> {
+  const repo = await locateRepo(path, options);
+  if ("problem" in repo) return { problems: [repo.problem] };
+  return await readGitStatus(repo, options, await repoFilterOverrides(repo.worktreeRoot, options));
+}
 
 async function gitOf(path: string): Promise<GitStatus> {
-  const { git, problems } = await readGitStatus(path);
+  const { git, problems } = await readStatus(path);
   expect(problems).toEqual([]);
   if (git === undefined) throw new Error("no git part");
   return git;
@@ -38,7 +48,7 @@ function attempt(repo: TestRepo, ...args: string[]): void {
 }
 
 describe("readGitStatus", () => {
-  it("tells what is staged, changed, new, stashed and committed", async () => {
+  it("reads staged, changed, new, stashed and committed work", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(realpathSync(folder.path));
     repo.commit("one", "a.txt", "long enough to be seen as the same file\n");
@@ -70,11 +80,11 @@ describe("readGitStatus", () => {
       { message: "one", author: "Ada" },
     ]);
     expect(Date.now() - Date.parse(git.recentCommits[0]?.date ?? "")).toBeLessThan(60_000);
-    expect(git).not.toHaveProperty("operation");
-    expect(git).not.toHaveProperty("upstream");
+    expect(git.operation).toBeUndefined();
+    expect(git.upstream).toBeUndefined();
   });
 
-  it("keeps every name and message as it is", async () => {
+  it("keeps every name and message unchanged", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(realpathSync(folder.path));
     const names = [
@@ -104,7 +114,7 @@ describe("readGitStatus", () => {
     expect(git.stagedChanges).toEqual([{ path: "new\nline", status: "R", from: "line\nbreak" }]);
   });
 
-  it("replaces bytes that are no UTF-8", async () => {
+  it("replaces invalid UTF-8", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(realpathSync(folder.path));
     writeFileSync(Buffer.concat([Buffer.from(`${repo.path}/bad-`), Buffer.from([0xff, 0xc3])]), "x");
@@ -126,7 +136,7 @@ describe("readGitStatus", () => {
     });
   });
 
-  it("tells a detached HEAD from a branch that is called so", async () => {
+  it("tells a detached HEAD from a branch named HEAD", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.path);
     repo.commit("one");
@@ -136,7 +146,7 @@ describe("readGitStatus", () => {
     expect(await gitOf(repo.path)).toMatchObject({ currentBranch: "", isDetached: true, headCommitMessage: "one" });
   });
 
-  it("counts what is ahead and behind", async () => {
+  it("counts commits ahead and behind", async () => {
     await using folder = await temporaryFolder();
     const origin = createTestRepo(folder.join("origin"));
     origin.commit("one");
@@ -212,7 +222,7 @@ describe("readGitStatus", () => {
       { path: side.path, branch: "side" },
     ]);
     expect(await gitOf(repo.path)).toMatchObject({ currentBranch: "main", isWorktree: false });
-    expect(await gitOf(repo.path)).not.toHaveProperty("operation");
+    expect((await gitOf(repo.path)).operation).toBeUndefined();
   });
 
   it("reads a bare repo and a submodule", async () => {
@@ -239,12 +249,12 @@ describe("readGitStatus", () => {
     expect((await gitOf(outer.path)).unstagedChanges).toEqual([{ path: "sub", status: "M" }]);
   });
 
-  it("counts everything in 10,000 files and lists a part", async () => {
+  it("counts all of 10,000 files and lists some", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("repo"));
     writeFileSync(folder.join("before"), "before\n");
     writeFileSync(folder.join("after"), "after it\n");
-    // Links are made much faster than files, and git does not see a difference.
+    // Links are created much faster than files, and git treats them alike.
     const link = (seed: string, file: string) => linkSync(folder.join(seed), join(repo.path, file));
     for (let index = 0; index < 100; index++) mkdirSync(join(repo.path, `d${index}`));
     for (let index = 0; index < 10_000; index++) link("before", `d${index % 100}/file ${index}.txt`);
@@ -261,7 +271,7 @@ describe("readGitStatus", () => {
     expect(git.untrackedFiles).toHaveLength(100);
   });
 
-  it("runs nothing that the repo's configuration names, and takes no lock", async () => {
+  it("runs no program from the repo's configuration and takes no lock", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("repo"));
     const proof = folder.join("it-ran");
@@ -311,33 +321,33 @@ describe("readGitStatus", () => {
     expect(existsSync(proof)).toBe(false);
     expect({ bytes: readFileSync(index), changed: statSync(index).mtimeMs }).toEqual(before);
 
-    // The trap works: git without our precautions falls into it.
+    // Plain git falls into the trap, so the trap works.
     try {
       repo.git("status");
     } catch {
-      // What it makes of the trap's answers does not matter.
+      // The result does not matter.
     }
     expect(existsSync(proof)).toBe(true);
   });
 
-  it("does not compare files when it cannot tell which filters the repo has", async () => {
+  it("does not compare files when the filters of the repo are unknown", async () => {
     await using folder = await temporaryFolder();
     createTestRepo(folder.join("repo")).commit("one");
     const env = wrapGit(folder.join("bin"), `[ "$2" = config ] && exit 128`);
-    const { git, problems } = await readGitStatus(folder.join("repo"), { env });
+    const { git, problems } = await readStatus(folder.join("repo"), { env });
     expect(git?.headCommitMessage).toBe("one");
     expect(problems).toEqual([expect.stringContaining("filters could not be read")]);
   });
 
-  it("says why there is no answer", async () => {
+  it("says why git failed", async () => {
     await using folder = await temporaryFolder();
-    expect(await readGitStatus(folder.path)).toEqual({ problems: [expect.stringContaining("not a git repository")] });
+    expect(await readStatus(folder.path)).toEqual({ problems: [expect.stringContaining("not a git repository")] });
     createTestRepo(folder.path);
-    expect(await readGitStatus(folder.path, { env: { PATH: "/nonexistent" } })).toEqual({
+    expect(await readStatus(folder.path, { env: { PATH: "/nonexistent" } })).toEqual({
       problems: ["git is not installed, or not on PATH"],
     });
     writeFileSync(folder.join(".git/index"), "this is no index");
-    const { git, problems } = await readGitStatus(folder.path);
+    const { git, problems } = await readStatus(folder.path);
     expect(git).toMatchObject({ currentBranch: "main" });
     expect(problems).toEqual([expect.stringMatching(/^Changes: .*index/)]);
   });

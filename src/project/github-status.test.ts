@@ -13,7 +13,7 @@ function question(folder: string, branch = "feat/login") {
 }
 
 describe("the GitHub part", () => {
-  it("tells open, assigned and recent pull requests and failing checks", async () => {
+  it("reads open, assigned and recent pull requests and failing checks", async () => {
     await using folder = await temporaryFolder();
     const gh = createFakeGh(folder.join("bin"));
     const read = createGithubReader({ env: gh.env, clock: createTestClock(NOW) });
@@ -89,13 +89,13 @@ describe("the GitHub part", () => {
     clock.advance(1);
     await read(question(folder.path));
     expect(gh.calls()).toHaveLength(6);
-    // A detached HEAD is no branch to ask for.
+    // On a detached HEAD there is no branch to ask about.
     const { github } = await read(question(folder.path, ""));
     expect(github).toMatchObject({ openPrs: [], failingChecks: [] });
     expect(gh.calls()).toHaveLength(8);
   });
 
-  it("drops an answer that comes too late, and has it for the next call", async () => {
+  it("keeps a late answer for the next call", async () => {
     await using folder = await temporaryFolder();
     const gate = folder.join("go");
     const gh = createFakeGh(folder.join("bin"), `while [ ! -e '${gate}' ]; do sleep 0.02; done\n$ANSWER`);
@@ -117,7 +117,7 @@ describe("the GitHub part", () => {
     ],
     ["prints no JSON", "echo '<html>'", "not JSON"],
     ["prints other JSON", `echo '{"message":"no"}'`, "not a list"],
-    ["prints too much", "exec yes", "more than can be read"],
+    ["prints too much", "exec yes", "printed too much to read"],
     ["fails", "echo 'no git remotes found' >&2; exit 1", "gh says: no git remotes found"],
     ["hangs", "sleep 600", "took too long"],
     ["fails in one part", `case "$*" in *--assignee=*) exit 1 ;; esac\n$ANSWER`, "exit code 1"],
@@ -129,7 +129,7 @@ describe("the GitHub part", () => {
     expect((await read(question(folder.path))).problem).toContain(problem);
   });
 
-  it("says so when there is no gh, and looks again soon", async () => {
+  it("reports a missing gh and soon looks again", async () => {
     await using folder = await temporaryFolder();
     const clock = createTestClock(NOW);
     const read = createGithubReader({ env: { PATH: `${folder.join("bin")}:/usr/bin:/bin` }, clock });

@@ -1,39 +1,61 @@
 /**
- * Pull requests and checks, as `gh` tells them. GitHub is slow and may be away, so:
- * - nobody waits longer than the limit; an answer that comes later is there for the next call,
- * - an answer holds for a minute, a failure for a shorter time, both in memory only,
- * - it is all or nothing: a list that could not be read is never shown as an empty one.
+ * Pull requests and checks, read with `gh`. GitHub may be slow or unreachable, so:
+ * - a caller waits no longer than the limit; a late answer serves the next call;
+ * - an answer is cached in memory for a minute, a failure for a shorter time;
+ * - a reading is complete or absent: a list that could not be read is never shown as empty.
  */
 import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
-import type { GithubStatus } from "./project-status.ts";
-import { type PullRequest, parsePullRequests } from "./pull-requests.ts";
+import { isRecord, parseJson } from "../base/json-record.ts";
 import { type CommandResult, type RunningCommand, findProgram, startCommand } from "./run-command.ts";
 import { gitEnvironment } from "./run-git.ts";
+import { TOO_LATE, within } from "../base/async.ts";
+
+export interface GithubStatus {
+  openPrs: GithubPr[];
+  assignedPrs: GithubPr[];
+  recentPrActivity: GithubPr[];
+  failingChecks: GithubCheck[];
+}
+
+export interface GithubPr {
+  number: number;
+  title: string;
+  branch: string;
+  state: string;
+  author: string;
+  updatedAt: string;
+}
+
+export interface GithubCheck {
+  name: string;
+  status: string;
+  conclusion: string;
+}
 
 export interface GithubReading {
-  github?: GithubStatus;
-  problem?: string;
+  github?: GithubStatus | undefined;
+  problem?: string | undefined;
 }
 
 export interface GithubQuestion {
   /** Where `gh` runs: a folder of the repo. */
   folder: string;
-  /** Names the repo in the cache. */
+  /** Identifies the repo in the cache. */
   repo: string;
-  /** Empty on a detached HEAD: then only what is not about a branch is asked. */
+  /** Empty on a detached HEAD: then the answer has no pull requests or checks of a branch. */
   branch: string;
 }
 
 export type GithubReader = (question: GithubQuestion) => Promise<GithubReading>;
 
 export interface GithubReaderOptions {
-  env?: NodeJS.ProcessEnv;
-  clock?: Clock;
-  /** How long a call waits. Default 3,000. */
-  waitMs?: number;
-  /** How long `gh` may go on in the background before it is stopped. Default 20,000. */
-  timeoutMs?: number;
+  env?: NodeJS.ProcessEnv | undefined;
+  clock?: Clock | undefined;
+  /** How long a call waits. Default: 3,000. */
+  waitMs?: number | undefined;
+  /** How long `gh` may run in the background. Default: 20,000. */
+  timeoutMs?: number | undefined;
 }
 
 const CACHE_MS = 60_000;
@@ -44,9 +66,9 @@ const DAY_MS = 86_400_000;
 
 interface CacheItem {
   reading: Promise<GithubReading>;
-  letGo(): void;
-  /** Set when the answer is there. */
-  validUntil?: number;
+  running: Set<RunningCommand>;
+  /** Set once the answer has arrived. */
+  validUntil?: number | undefined;
 }
 
 export function createGithubReader(options: GithubReaderOptions = {}): GithubReader {
@@ -69,36 +91,28 @@ export function createGithubReader(options: GithubReaderOptions = {}): GithubRea
 
 function ask(question: GithubQuestion, options: GithubReaderOptions, clock: Clock): CacheItem {
   const running = new Set<RunningCommand>();
-  const item: CacheItem = {
-    reading: readGithub(question, options, clock, running).catch((error: unknown) => ({
-      problem: `GitHub: ${errorMessage(error)}`,
-    })),
-    letGo: () => running.forEach((command) => command.letGo()),
-  };
-  void item.reading.then((reading) => {
-    item.validUntil = clock.now() + (reading.github === undefined ? FAILURE_CACHE_MS : CACHE_MS);
+  const reading = readGithub(question, options, clock, running).catch((error: unknown): GithubReading => {
+    return { problem: `GitHub: ${errorMessage(error)}` };
+  });
+  const item: CacheItem = { reading, running };
+  void reading.then(({ github }) => {
+    item.validUntil = clock.now() + (github === undefined ? FAILURE_CACHE_MS : CACHE_MS);
   });
   return item;
 }
 
-/** The time limit is a real one whatever the clock says: the program that is waited for is real, too. */
-async function waitFor(item: CacheItem, ms: number): Promise<GithubReading> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<GithubReading>((resolve) => {
-    timer = setTimeout(() => {
-      item.letGo();
-      resolve({ problem: `GitHub: gh has not answered within ${ms} ms; ask again in a moment` });
-    }, ms);
-  });
-  try {
-    return await Promise.race([item.reading, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Waits in real time whatever the clock says, because `gh` runs in real time. */
+async function waitFor({ reading, running }: CacheItem, ms: number): Promise<GithubReading> {
+  const answer = await within(ms, reading);
+  if (answer !== TOO_LATE) return answer;
+  for (const command of running) command.release();
+  return { problem: `GitHub: gh did not answer within ${ms} ms; ask again in a moment` };
 }
 
+const PR_FIELDS = "number,title,headRefName,state,author,updatedAt";
+
 async function readGithub(
-  question: GithubQuestion,
+  { folder, branch }: GithubQuestion,
   options: GithubReaderOptions,
   clock: Clock,
   running: Set<RunningCommand>,
@@ -109,19 +123,22 @@ async function readGithub(
     return { problem: "GitHub: gh is not installed (https://cli.github.com), so pull requests and checks are unknown" };
   }
   const limits = { timeoutMs: options.timeoutMs ?? 20_000, maxOutputBytes: MAX_OUTPUT_BYTES };
-  const list = async (args: readonly string[]): Promise<PullRequest[]> => {
-    if (args.includes(HEAD_OPTION)) return [];
-    const command = startCommand(program, ["pr", "list", ...args], { cwd: question.folder, env, ...limits });
+  const list = async (...args: string[]): Promise<PullRequest[]> => {
+    const command = startCommand(program, ["pr", "list", "--limit=20", ...args], { cwd: folder, env, ...limits });
     running.add(command);
     const result = await command.result;
     running.delete(command);
     return readList(result);
   };
   const since = clock.now() - DAY_MS;
-  const [ofBranch = [], assigned = [], recent = []] = await allOrStop(
-    queries(question.branch, since).map(list),
-    running,
-  );
+  // The search counts in whole seconds.
+  const updated = `updated:>=${new Date(since).toISOString().slice(0, 19)}Z sort:updated-desc`;
+  const lists = [
+    branch === "" ? [] : list("--state=open", `--head=${branch}`, `--json=${PR_FIELDS},statusCheckRollup`),
+    list("--state=open", "--assignee=@me", `--json=${PR_FIELDS}`),
+    list("--state=all", `--search=${updated}`, `--json=${PR_FIELDS}`),
+  ];
+  const [ofBranch = [], assigned = [], recent = []] = await allOrStop(lists, running);
   return {
     github: {
       openPrs: ofBranch.map(({ pr }) => pr),
@@ -132,19 +149,8 @@ async function readGithub(
   };
 }
 
-/** One of the branch, one of what is assigned, one of what happened lately. */
-function queries(branch: string, since: number): string[][] {
-  // The search counts in whole seconds.
-  const updated = `updated:>=${new Date(since).toISOString().slice(0, 19)}Z sort:updated-desc`;
-  return [
-    ["--limit=20", "--state=open", `${HEAD_OPTION}${branch}`, `--json=${FIELDS},statusCheckRollup`],
-    ["--limit=20", "--state=open", "--assignee=@me", `--json=${FIELDS}`],
-    ["--limit=20", "--state=all", `--search=${updated}`, `--json=${FIELDS}`],
-  ];
-}
-
-/** When one fails, nobody needs the others. */
-async function allOrStop<T>(tasks: Promise<T>[], running: Set<RunningCommand>): Promise<T[]> {
+/** If one command fails, the others are stopped. */
+async function allOrStop<T>(tasks: (T | Promise<T>)[], running: Set<RunningCommand>): Promise<T[]> {
   try {
     return await Promise.all(tasks);
   } catch (error) {
@@ -154,10 +160,6 @@ async function allOrStop<T>(tasks: Promise<T>[], running: Set<RunningCommand>): 
   }
 }
 
-/** On a detached HEAD it stands without a name, and there is nothing to ask. */
-const HEAD_OPTION = "--head=";
-const FIELDS = "number,title,headRefName,state,author,updatedAt";
-
 function githubEnvironment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { GH_FORCE_TTY: _tty, CLICOLOR_FORCE: _color, GH_DEBUG: _debug, DEBUG: _all, ...env } = gitEnvironment(base);
   return { ...env, GH_PROMPT_DISABLED: "1", GH_NO_UPDATE_NOTIFIER: "1", GH_PAGER: "cat", NO_COLOR: "1" };
@@ -165,7 +167,7 @@ function githubEnvironment(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 function readList(result: CommandResult): PullRequest[] {
   if (result.failure === "timeout") throw new Error("gh took too long and was stopped");
-  if (result.failure === "too-much-output") throw new Error("gh printed more than can be read");
+  if (result.failure === "too-much-output") throw new Error("gh printed too much to read");
   if (result.exitCode === 4 || result.stderr.includes("gh auth login")) {
     throw new Error("gh is not signed in; run `gh auth login`");
   }
@@ -173,5 +175,61 @@ function readList(result: CommandResult): PullRequest[] {
     const line = result.stderr.split("\n").find((text) => text.trim() !== "") ?? `exit code ${result.exitCode}`;
     throw new Error(`gh says: ${line.slice(0, 200)}`);
   }
-  return parsePullRequests(result.stdout.toString("utf8"));
+  const list = parseJson(result.stdout.toString("utf8"));
+  if (list === undefined) throw new Error("gh printed something that is not JSON; is it really the GitHub CLI?");
+  if (!Array.isArray(list)) throw new Error("gh printed JSON that is not a list; is it really the GitHub CLI?");
+  return list.flatMap((item: unknown) => readPullRequest(item));
+}
+
+interface PullRequest {
+  pr: GithubPr;
+  failingChecks: GithubCheck[];
+}
+
+const MAX_TEXT = 500;
+const MAX_CHECKS = 50;
+
+/** Another version of `gh` may omit any member. */
+function readPullRequest(item: unknown): PullRequest[] {
+  if (!isRecord(item) || typeof item["number"] !== "number") return [];
+  const author = item["author"];
+  const rollup = item["statusCheckRollup"];
+  return [
+    {
+      pr: {
+        number: item["number"],
+        title: textOf(item["title"]),
+        branch: textOf(item["headRefName"]),
+        state: textOf(item["state"]).toLowerCase(),
+        author: isRecord(author) ? textOf(author["login"]) : "",
+        updatedAt: textOf(item["updatedAt"]),
+      },
+      failingChecks: Array.isArray(rollup)
+        ? rollup.flatMap((check: unknown) => readFailingCheck(check)).slice(0, MAX_CHECKS)
+        : [],
+    },
+  ];
+}
+
+/** Conclusions of a check run and states of a commit status. Cancelled is not failed. */
+const FAILURES = new Set(["failure", "error", "timed_out", "action_required", "startup_failure"]);
+
+function readFailingCheck(check: unknown): GithubCheck[] {
+  if (!isRecord(check)) return [];
+  const isStatus = check["__typename"] === "StatusContext";
+  const conclusion = textOf(check[isStatus ? "state" : "conclusion"]).toLowerCase();
+  if (!FAILURES.has(conclusion)) return [];
+  const workflow = textOf(check["workflowName"]);
+  const name = textOf(check[isStatus ? "context" : "name"]);
+  return [
+    {
+      name: workflow === "" ? name : `${workflow} / ${name}`,
+      status: isStatus ? "completed" : textOf(check["status"]).toLowerCase(),
+      conclusion,
+    },
+  ];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, MAX_TEXT) : "";
 }

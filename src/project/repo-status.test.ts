@@ -1,4 +1,4 @@
-/** The whole status of projects of every kind: each part that can be known is there, each other one is explained. */
+/** The status of many kinds of projects: each readable part is present, every other one is explained. */
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ const NO_DOCS = {
 };
 
 describe("readRepoStatus", () => {
-  it("gathers git, GitHub and documents from a subdirectory behind a symlink", async () => {
+  it("reads git, GitHub and documents through a symlink to a subfolder", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(join(realpathSync(folder.path), "app"));
     repo.commit("one");
@@ -66,20 +66,20 @@ describe("readRepoStatus", () => {
     const github = createGithubReader({ env: { PATH: "/nonexistent" } });
     const status = await readRepoStatus(folder.path, { github });
     expect(status.git?.headCommitMessage).toBe("one");
-    expect(status).not.toHaveProperty("github");
+    expect(status.github).toBeUndefined();
     expect(status.problems).toEqual([expect.stringContaining("gh is not installed")]);
   });
 
-  it("answers for a folder in no repo", async () => {
+  it("answers for a folder outside every repo", async () => {
     await using folder = await temporaryFolder();
     writeFileSync(folder.join("README.md"), "hi");
     const status = await readRepoStatus(folder.path);
     expect(status).toMatchObject({
-      repo: { path: realpathSync(folder.path), isGitRepo: false, problem: "this folder is in no git repo" },
+      repo: { path: realpathSync(folder.path), isGitRepo: false, problem: "this folder is not in a git repo" },
       docs: { ...NO_DOCS, hasReadme: true },
-      problems: ["Git: this folder is in no git repo"],
+      problems: ["Git: this folder is not in a git repo"],
     });
-    expect(status).not.toHaveProperty("git");
+    expect(status.git).toBeUndefined();
   });
 
   it("answers without git", async () => {
@@ -119,7 +119,7 @@ describe("readRepoStatus", () => {
     });
   });
 
-  it("refuses a folder that is not there, and a file", async () => {
+  it("refuses a missing folder and a file", async () => {
     await using folder = await temporaryFolder();
     const gone = folder.join("gone");
     mkdirSync(gone);

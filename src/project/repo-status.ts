@@ -1,32 +1,58 @@
 /**
- * The whole status of a project. Its parts are gathered at once and each may fail alone: what cannot
- * be known is missing and named in `problems`; only a folder that is not there is an error.
+ * The status of a project: git, GitHub and its documents. The parts are read in parallel and fail independently: a part
+ * that cannot be read is absent and named in `problems`. Only a missing folder is an error.
  */
-import { realpath, stat } from "node:fs/promises";
-import { basename } from "node:path";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
-import { readDocsStatus } from "./docs-status.ts";
-import { type GitStatusOptions, readLocatedGitStatus } from "./git-status.ts";
-import { type GithubReader, type GithubReading, createGithubReader } from "./github-status.ts";
-import type { RepoStatus } from "./project-status.ts";
-import { repoFilterOverrides } from "./repo-filters.ts";
+import { type GitStatus, type GitStatusOptions, readGitStatus } from "./git-status.ts";
+import { type GithubReader, type GithubReading, type GithubStatus, createGithubReader } from "./github-status.ts";
 import { type LocatedRepo, locateRepo } from "./repo.ts";
+import { repoFilterOverrides } from "./run-git.ts";
 
-export interface RepoStatusOptions extends GitStatusOptions {
-  /** Default: one that the whole process shares. False: GitHub is not asked. */
-  github?: GithubReader | false;
-  clock?: Clock;
+export interface RepoStatus {
+  repo: {
+    /** The real path of the requested folder. */
+    path: string;
+    name: string;
+    isGitRepo: boolean;
+    /** Why the git part is absent. */
+    problem?: string | undefined;
+  };
+  /** Absent when the folder is not in a repo or git cannot be run. */
+  git?: GitStatus | undefined;
+  /** Absent when `gh` is missing, not signed in or too slow, or the repo is not on GitHub. */
+  github?: GithubStatus | undefined;
+  docs: DocsStatus;
+  /** Parts that could not be read, and why. */
+  problems: string[];
+  /** ISO. */
+  timestamp: string;
 }
 
-let shared: GithubReader | undefined;
+/** Documents for the people and agents who work on the project. */
+export interface DocsStatus {
+  hasClaudeMd: boolean;
+  hasAgentsMd: boolean;
+  hasSpecs: boolean;
+  specFiles: string[];
+  hasTodo: boolean;
+  hasReadme: boolean;
+}
+
+export interface RepoStatusOptions extends GitStatusOptions {
+  /** Default: one reader for the whole process. False: do not ask GitHub. */
+  github?: GithubReader | false | undefined;
+  clock?: Clock | undefined;
+}
 
 export async function readRepoStatus(path: string, options: RepoStatusOptions = {}): Promise<RepoStatus> {
   const folder = await realFolder(path);
   const timestamp = new Date((options.clock ?? systemClock).now()).toISOString();
   const [located, overrides] = await Promise.all([locateRepo(folder, options), repoFilterOverrides(folder, options)]);
   if ("problem" in located) {
-    const problem = located.isAbsent ? "this folder is in no git repo" : located.problem;
+    const problem = located.isAbsent ? "this folder is not in a git repo" : located.problem;
     return {
       repo: { path: folder, name: basename(folder), isGitRepo: false, problem },
       docs: await readDocsStatus(folder),
@@ -34,17 +60,17 @@ export async function readRepoStatus(path: string, options: RepoStatusOptions = 
       timestamp,
     };
   }
-  const [reading, hub, docs] = await Promise.all([
-    readLocatedGitStatus(located, options, overrides),
+  const [{ git, problems }, hub, docs] = await Promise.all([
+    readGitStatus(located, options, overrides),
     readGithub(located, options),
     readDocsStatus(located.worktreeRoot),
   ]);
   return {
     repo: { path: folder, name: repoName(located), isGitRepo: true },
-    git: reading.git,
-    ...(hub.github === undefined ? {} : { github: hub.github }),
+    git,
+    github: hub.github,
     docs,
-    problems: [...reading.problems, ...(hub.problem === undefined ? [] : [hub.problem])],
+    problems: [...problems, ...(hub.problem === undefined ? [] : [hub.problem])],
     timestamp,
   };
 }
@@ -56,24 +82,49 @@ async function realFolder(path: string): Promise<string> {
   } catch (error) {
     if (!["ENOENT", "ENOTDIR"].includes(systemErrorCode(error) ?? "")) throw fileError(error, "look at", path);
     throw new HoldfastError("not-found", "project-not-found", `There is no folder ${path}`, {
-      hint: "Give the path of a project's folder, or run this inside of one.",
+      hint: "Give the path of a project folder, or run this command inside one.",
       data: { path },
       cause: error,
     });
   }
-  throw new HoldfastError("usage", "not-a-folder", `${path} is a file, not a project's folder`, {
-    hint: "Give the path of the folder that it lies in.",
+  throw new HoldfastError("usage", "not-a-folder", `${path} is a file, not a project folder`, {
+    hint: "Give the path of the folder that contains it.",
     data: { path },
   });
 }
 
-async function readGithub(repo: LocatedRepo, options: RepoStatusOptions): Promise<GithubReading> {
-  if (options.github === false) return {};
-  if (options.github === undefined) shared ??= createGithubReader();
-  const read = options.github ?? shared;
-  return (await read?.({ folder: repo.worktreeRoot, repo: repo.root, branch: repo.branch })) ?? {};
+let shared: GithubReader | undefined;
+
+async function readGithub(repo: LocatedRepo, { github }: RepoStatusOptions): Promise<GithubReading> {
+  if (github === false) return {};
+  const read = github ?? (shared ??= createGithubReader());
+  return await read({ folder: repo.worktreeRoot, repo: repo.root, branch: repo.branch });
 }
 
 function repoName(repo: LocatedRepo): string {
   return basename(repo.root).replace(/(?<=.)\.git$/, "");
+}
+
+const MAX_SPECS = 100;
+
+/** Looks at file names only. */
+async function readDocsStatus(folder: string): Promise<DocsStatus> {
+  const [files, specs] = await Promise.all([namesIn(folder), namesIn(join(folder, ".specs"))]);
+  const has = (name: string) => files?.includes(name) === true;
+  return {
+    hasClaudeMd: has("CLAUDE.md"),
+    hasAgentsMd: has("AGENTS.md"),
+    hasSpecs: specs !== undefined,
+    specFiles: (specs ?? [])
+      .filter((name) => name.endsWith(".md"))
+      .sort()
+      .slice(0, MAX_SPECS),
+    hasTodo: has("TODO.md"),
+    hasReadme: has("README.md"),
+  };
+}
+
+/** Undefined when the folder is missing or unreadable. */
+async function namesIn(folder: string): Promise<string[] | undefined> {
+  return await readdir(folder).catch(() => undefined);
 }

@@ -1,48 +1,51 @@
 /**
- * Which repo a path belongs to. A repo is one git store with all its worktrees: every subdirectory,
- * linked worktree and symlink leads to the same `root`. Paths are real paths and may contain anything,
- * newlines too, so git is never asked for two paths in one answer that is split by lines.
+ * Finds the repo of a path. A repo is one git store with all its worktrees: every subfolder, linked worktree and symlink
+ * leads to the same `root`. Paths are real paths and may contain newlines, so no git answer holds two paths that would
+ * have to be split by lines.
  */
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileExists, readFileIfPresent } from "../base/files.ts";
-import type { Worktree } from "./project-status.ts";
-import type { CommandResult } from "./run-command.ts";
 import { type GitOptions, gitProblem, outputOf, runGit } from "./run-git.ts";
 
-export interface Repo {
+export interface LocatedRepo {
   /** The main worktree, or the folder of a bare repo. */
   root: string;
-  /** The worktree that the path lies in; `root` when it lies in none. */
+  /** The worktree of the path; `root` when the path is in none. */
   worktreeRoot: string;
-  /** Where all worktrees of the repo keep what they share. */
+  /** The git folder that all worktrees share. */
   commonDir: string;
+  /** The git folder of this worktree. */
+  gitDir: string;
   /** The main one first. */
   worktrees: Worktree[];
-}
-
-export interface LocatedRepo extends Repo {
-  /** Where this worktree keeps what is its own. */
-  gitDir: string;
   isBare: boolean;
-  /** Empty on a detached HEAD. Known of an unborn branch, too. */
+  /** Also set before the first commit. Empty on a detached HEAD. */
   branch: string;
   isDetached: boolean;
 }
 
-/** Undefined when the path lies in no repo, git is missing, or git refuses the repo. */
-export async function findRepo(path: string, options: GitOptions = {}): Promise<Repo | undefined> {
-  const found = await locateRepo(path, options);
-  if ("problem" in found) return undefined;
-  const { root, worktreeRoot, commonDir, worktrees } = found;
-  return { root, worktreeRoot, commonDir, worktrees };
+export interface Worktree {
+  path: string;
+  head?: string | undefined;
+  branch?: string | undefined;
+  isMain: boolean;
+  isBare: boolean;
+  /** Git still lists it, but its folder is gone. */
+  isGone: boolean;
 }
 
 export interface NoRepo {
   /** False when there may be a repo that git cannot or will not read. */
   isAbsent: boolean;
   problem: string;
+}
+
+/** Undefined when the path is not in a repo, git is missing, or git refuses the repo. */
+export async function findRepo(path: string, options: GitOptions = {}): Promise<LocatedRepo | undefined> {
+  const found = await locateRepo(path, options);
+  return "problem" in found ? undefined : found;
 }
 
 export async function locateRepo(path: string, options: GitOptions = {}): Promise<LocatedRepo | NoRepo> {
@@ -56,10 +59,9 @@ export async function locateRepo(path: string, options: GitOptions = {}): Promis
     return { isAbsent: place.stderr.includes("not a git repository"), problem: gitProblem(place) };
   }
 
-  const { isBare, isInside, gitDir } = await readPlace(answer, folder, options);
+  const { isBare, here, gitDir } = await readPlace(answer, folder, options);
   const commonDir = await findCommonDir(gitDir);
   const main = list[0];
-  const here = isInside === undefined ? undefined : await realOrSame(resolve(folder, isInside));
   const root = isBare && gitDir === commonDir ? commonDir : await findRoot({ main, gitDir, commonDir, here }, options);
   const worktrees = await Promise.all(list.map((item) => completeWorktree(item, root)));
   const listed = worktrees.find(({ path }) => path === here);
@@ -76,35 +78,35 @@ export async function locateRepo(path: string, options: GitOptions = {}): Promis
   };
 }
 
-/** Whether git could find a repo there: a look at the folders above costs next to nothing, asking git a process. */
+/** Whether git may find a repo there. Checking the parent folders is much cheaper than running git. */
 export async function mayLieInRepo(path: string): Promise<boolean> {
   for (let folder = await nearestFolder(path); ; folder = dirname(folder)) {
-    // A bare repo has no `.git`; its own HEAD lies in its folder.
+    // A bare repo has HEAD in its folder instead of `.git`.
     if (existsSync(join(folder, ".git")) || existsSync(join(folder, "HEAD"))) return true;
     if (dirname(folder) === folder) return false;
   }
 }
 
-/** A session may know a folder that is gone: then the nearest one above it that is there. */
-export async function nearestFolder(path: string): Promise<string> {
+/** The folder itself, or its nearest existing parent: the folder of a session may be gone. */
+async function nearestFolder(path: string): Promise<string> {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     try {
       const real = await realpath(folder);
       if ((await stat(real)).isDirectory()) return real;
     } catch {
-      // Not there, or not ours to see: look above it.
+      // Missing or unreadable: try its parent.
     }
     if (dirname(folder) === folder) return folder;
   }
 }
 
-// `--show-cdup` answers with `../` only, and stands before the one path.
+// `--show-cdup` prints only `../`, so the last answer is the only path.
 const PLACE_QUESTIONS = ["--is-bare-repository", "--is-inside-work-tree", "--show-cdup", "--absolute-git-dir"];
 
 interface Place {
   isBare: boolean;
-  /** The way up to the worktree's top; undefined outside of every worktree. */
-  isInside: string | undefined;
+  /** The top of the worktree; undefined outside every worktree. */
+  here: string | undefined;
   gitDir: string;
 }
 
@@ -112,14 +114,15 @@ async function readPlace(answer: string, folder: string, options: GitOptions): P
   const [bare, inside, up, ...rest] = answer.split("\n");
   const isBare = bare === "true";
   if (inside === "true") {
-    return { isBare, isInside: up ?? "", gitDir: await realOrSame(withoutLineEnd(rest.join("\n"))) };
+    const here = await realOrSame(resolve(folder, up ?? ""));
+    return { isBare, here, gitDir: await realOrSame(withoutLineEnd(rest.join("\n"))) };
   }
-  // Outside of a worktree `--show-cdup` may name a folder; ask for the one path alone.
+  // Outside a worktree `--show-cdup` may print a path, so ask for the git folder alone.
   const alone = outputOf(await runGit(folder, ["rev-parse", "--absolute-git-dir"], options));
-  return { isBare, isInside: undefined, gitDir: await realOrSame(withoutLineEnd(alone ?? folder)) };
+  return { isBare, here: undefined, gitDir: await realOrSame(withoutLineEnd(alone ?? folder)) };
 }
 
-/** A linked worktree's git folder says in a file where the shared one is. */
+/** The file `commondir` in the git folder of a linked worktree names the shared git folder. */
 async function findCommonDir(gitDir: string): Promise<string> {
   const text = await readFileIfPresent(join(gitDir, "commondir")).catch(() => undefined);
   return text === undefined ? gitDir : await realOrSame(resolve(gitDir, withoutLineEnd(text.toString("utf8"))));
@@ -132,31 +135,31 @@ interface RootClues {
   here: string | undefined;
 }
 
-/**
- * Git takes the main worktree to be the folder around `.git`. That is wrong for a submodule or a
- * separate git folder, which it then names itself.
- */
+/** Git lists the parent of the git folder as the main worktree. For a submodule or a separate git folder that is wrong. */
 async function findRoot(clues: RootClues, options: GitOptions): Promise<string> {
   const { main, gitDir, commonDir, here } = clues;
   if (gitDir === commonDir && here !== undefined) return here;
   if (main?.isBare === true) return commonDir;
   if (basename(commonDir) === ".git") return dirname(commonDir);
-  const told = outputOf(await runGit(commonDir, [`--git-dir=${commonDir}`, "rev-parse", "--show-toplevel"], options));
-  return told === undefined ? commonDir : await realOrSame(withoutLineEnd(told));
+  const top = outputOf(await runGit(commonDir, [`--git-dir=${commonDir}`, "rev-parse", "--show-toplevel"], options));
+  return top === undefined ? commonDir : await realOrSame(withoutLineEnd(top));
 }
 
 interface ListedWorktree extends Worktree {
   isPrunable: boolean;
 }
 
+/** The exit code of git for an unknown option. */
+const USAGE_ERROR = 129;
+
 async function listWorktrees(folder: string, options: GitOptions): Promise<ListedWorktree[]> {
   const safe = await runGit(folder, ["worktree", "list", "--porcelain", "-z"], options);
-  if (!isUsageError(safe)) return parseWorktrees(outputOf(safe) ?? "", "\0");
-  // Before 2.36 there is no `-z`; a worktree path with a newline is then read wrong.
+  if (safe.exitCode !== USAGE_ERROR) return parseWorktrees(outputOf(safe) ?? "", "\0");
+  // Git before 2.36 has no `-z`; a worktree path with a newline is then misread.
   return parseWorktrees(outputOf(await runGit(folder, ["worktree", "list", "--porcelain"], options)) ?? "", "\n");
 }
 
-/** For a folder that is in no worktree, such as a bare repo. Undefined on a detached HEAD. */
+/** For a folder outside every worktree, such as a bare repo. Undefined on a detached HEAD. */
 async function readBranch(folder: string, options: GitOptions): Promise<string | undefined> {
   const head = outputOf(await runGit(folder, ["symbolic-ref", "--quiet", "HEAD"], options));
   return head === undefined ? undefined : branchName(withoutLineEnd(head));
@@ -164,10 +167,6 @@ async function readBranch(folder: string, options: GitOptions): Promise<string |
 
 function branchName(ref: string): string {
   return ref.replace(/^refs\/heads\//, "");
-}
-
-function isUsageError(result: CommandResult): boolean {
-  return result.exitCode === 129;
 }
 
 function parseWorktrees(text: string, separator: string): ListedWorktree[] {
@@ -196,7 +195,7 @@ async function completeWorktree(listed: ListedWorktree, root: string): Promise<W
   return { ...worktree, path, isGone: isPrunable || !(await fileExists(path).catch(() => true)) };
 }
 
-/** What is gone, or has a name that is no text, stays as git wrote it. */
+/** Returns the path as git wrote it when the folder is gone or its name is not valid text. */
 async function realOrSame(path: string): Promise<string> {
   return await realpath(path).catch(() => path);
 }

@@ -1,4 +1,4 @@
-/** Limits on real programs: what hangs, floods or is not there. */
+/** Limits on real programs that hang, print too much or do not exist. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ function script(path: string, body: string): void {
 
 async function untilGone(pid: number): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    // An ended process that nobody has waited for yet is still listed.
+    // A process that ended but was not reaped is still listed.
     if (!existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")) return true;
     await delay(25);
   }
@@ -27,7 +27,7 @@ async function untilGone(pid: number): Promise<boolean> {
 }
 
 describe("runCommand", () => {
-  it("gives output, errors and exit code as they are, and passes arguments unread", async () => {
+  it("returns output, errors and exit code, and passes arguments unchanged", async () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `printf '%s|' "$@"; echo oops >&2; exit 7`);
     const result = await runCommand("tool", ["a b", "$(id)", "`x`", '"'], options(folder.path));
@@ -38,7 +38,7 @@ describe("runCommand", () => {
     });
   });
 
-  it("kills what takes too long, with its children", async () => {
+  it("kills a slow program with its children", async () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `sleep 600 & echo $! > child.pid; sleep 600`);
     const start = performance.now();
@@ -48,7 +48,7 @@ describe("runCommand", () => {
     expect(await untilGone(Number(readFileSync(folder.join("child.pid"), "utf8")))).toBe(true);
   });
 
-  it("does not wait for what the program left behind", async () => {
+  it("does not wait for background processes of the program", async () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `sleep 600 & echo $! > child.pid`);
     const result = await runCommand("tool", [], options(folder.path, { timeoutMs: 300 }));
@@ -56,7 +56,7 @@ describe("runCommand", () => {
     expect(await untilGone(Number(readFileSync(folder.join("child.pid"), "utf8")))).toBe(true);
   });
 
-  it("stops what prints too much and keeps the beginning", async () => {
+  it("stops a program that prints too much and keeps the beginning", async () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `exec yes`);
     const result = await runCommand("tool", [], options(folder.path, { maxOutputBytes: 1_001 }));
@@ -64,7 +64,7 @@ describe("runCommand", () => {
     expect(result.stdout.toString()).toBe(`${"y\n".repeat(500)}y`);
   });
 
-  it("says what is missing", async () => {
+  it("names a missing program", async () => {
     await using folder = await temporaryFolder();
     expect(await runCommand("no-such-tool", [], options(folder.path))).toMatchObject({ failure: "missing" });
     expect(await runCommand("sh", [], options(folder.path, { cwd: folder.join("gone") }))).toMatchObject({
@@ -74,7 +74,7 @@ describe("runCommand", () => {
     expect(await runCommand("tool", [], options(folder.path))).toMatchObject({ failure: "killed" });
   });
 
-  it("lets the process end at once when nobody waits any more, and takes the program with it", async () => {
+  it("lets this process end at once after a release, and kills the program with it", async () => {
     await using folder = await temporaryFolder();
     script(folder.join("tool"), `echo $$ > tool.pid; sleep 600`);
     const module = fileURLToPath(new URL("run-command.ts", import.meta.url));
@@ -85,7 +85,7 @@ describe("runCommand", () => {
       const timer = setInterval(() => {
         if (!existsSync("tool.pid")) return;
         clearInterval(timer);
-        command.letGo();
+        command.release();
       }, 10);
     `;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", source], {

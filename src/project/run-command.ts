@@ -1,10 +1,9 @@
 /**
- * Runs `git` and `gh` for us. Invariants:
- * - An argument vector, never a shell. The program comes from an absolute folder of PATH: a `.` there
- *   would let a repo bring its own `git`.
- * - Nothing runs longer or prints more than its limit. What is over its limit is killed with all its
- *   children, and so is what is still running when this process ends.
- * - It never throws: what went wrong is part of the result.
+ * Runs `git` and `gh`. Invariants:
+ * - No shell, and the program comes from an absolute folder on PATH: a `.` there would let a repo bring its own `git`.
+ * - A command that exceeds its time or output limit is killed with its children, and so is every command still running
+ *   when this process ends.
+ * - It never throws: the result says what went wrong.
  */
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
@@ -21,19 +20,19 @@ export interface CommandOptions {
 }
 
 export interface CommandResult {
-  /** What was printed; with `too-much-output` the beginning of it. */
+  /** With `too-much-output`: only the beginning. */
   stdout: Buffer;
   stderr: string;
-  exitCode?: number;
-  /** Missing when the program ran to its end, whatever its exit code. */
-  failure?: "missing" | "not-started" | "timeout" | "too-much-output" | "killed";
+  exitCode?: number | undefined;
+  /** Absent when the program ran to its end, whatever its exit code. */
+  failure?: "missing" | "not-started" | "timeout" | "too-much-output" | "killed" | undefined;
 }
 
 export interface RunningCommand {
   result: Promise<CommandResult>;
-  /** Nobody waits for it any more: it may go on, and does not keep this process alive. */
-  letGo(): void;
-  /** Ends it with all its children. */
+  /** Lets this process end while the command still runs. */
+  release(): void;
+  /** Kills the command with its children. */
   stop(): void;
 }
 
@@ -49,7 +48,7 @@ export async function runCommand(
   return await startCommand(path, args, options).result;
 }
 
-/** The program's file on PATH; undefined when there is none. */
+/** The path of the program; undefined when it is not on PATH. */
 export async function findProgram(program: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const name = process.platform === "win32" ? `${program}.exe` : program;
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
@@ -76,51 +75,37 @@ export function startCommand(path: string, args: readonly string[], options: Com
       cwd: options.cwd,
       env: options.env,
       stdio: ["ignore", "pipe", "pipe"],
-      // A process group of its own, so that its children can be ended with it.
+      // In a process group of its own, so that its children can be killed with it.
       detached: process.platform !== "win32",
       windowsHide: true,
     });
   } catch (error) {
     const result = Promise.resolve(failed("not-started", errorMessage(error)));
-    return { result, letGo: () => undefined, stop: () => undefined };
+    return { result, release: () => undefined, stop: () => undefined };
   }
-  const timer = createTimer();
-  return { result: collect(child, options, timer), letGo: () => letGo(child, timer), stop: () => killGroup(child) };
-}
-
-interface Timer {
-  start(ms: number, action: () => void): void;
-  stop(): void;
-  unref(): void;
-}
-
-function createTimer(): Timer {
-  let handle: NodeJS.Timeout | undefined;
-  return {
-    start: (ms, action) => {
-      handle = setTimeout(action, ms);
-    },
-    stop: () => clearTimeout(handle),
-    unref: () => handle?.unref(),
-  };
+  const { result, timer } = collect(child, options);
+  return { result, release: () => unref(child, timer), stop: () => killGroup(child) };
 }
 
 const running = new Set<ChildProcess>();
 
-/** One listener for all children: many of them at once would look like a leak. */
-function endWithProcess(child: ChildProcess): void {
+/** One listener serves all children: Node warns about many. */
+function killAtExit(child: ChildProcess): void {
   if (running.size === 0) {
-    process.removeListener("exit", endRunning);
-    process.once("exit", endRunning);
+    process.removeListener("exit", killRunning);
+    process.once("exit", killRunning);
   }
   running.add(child);
 }
 
-function endRunning(): void {
+function killRunning(): void {
   for (const child of running) killGroup(child);
 }
 
-async function collect(child: ChildProcess, options: CommandOptions, timer: Timer): Promise<CommandResult> {
+function collect(
+  child: ChildProcess,
+  options: CommandOptions,
+): { result: Promise<CommandResult>; timer: NodeJS.Timeout } {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   let size = 0;
@@ -131,8 +116,8 @@ async function collect(child: ChildProcess, options: CommandOptions, timer: Time
     failure ??= reason;
     killGroup(child);
   };
-  endWithProcess(child);
-  timer.start(options.timeoutMs, () => stop("timeout"));
+  killAtExit(child);
+  const timer = setTimeout(() => stop("timeout"), options.timeoutMs);
 
   child.stdout?.on("data", (chunk: Buffer) => {
     const room = options.maxOutputBytes - size;
@@ -145,27 +130,30 @@ async function collect(child: ChildProcess, options: CommandOptions, timer: Time
     stderrSize += chunk.length;
   });
 
-  const end = await new Promise<{ code: number | null; error?: Error }>((resolve) => {
-    child.once("error", (error) => resolve({ code: null, error }));
-    child.once("close", (code) => resolve({ code }));
+  const result = new Promise<CommandResult>((resolve) => {
+    const end = (build: () => CommandResult): void => {
+      clearTimeout(timer);
+      running.delete(child);
+      resolve(build());
+    };
+    child.once("error", (error) => end(() => failed("not-started", errorMessage(error))));
+    child.once("close", (code) =>
+      end(() => ({
+        stdout: Buffer.concat(stdout),
+        stderr: Buffer.concat(stderr).toString("utf8"),
+        exitCode: code ?? undefined,
+        failure: failure ?? (code === null ? "killed" : undefined),
+      })),
+    );
   });
-  timer.stop();
-  running.delete(child);
-  if (end.error !== undefined) return failed("not-started", errorMessage(end.error));
-  if (end.code === null) failure ??= "killed";
-  return {
-    stdout: Buffer.concat(stdout),
-    stderr: Buffer.concat(stderr).toString("utf8"),
-    ...(end.code === null ? {} : { exitCode: end.code }),
-    ...(failure === undefined ? {} : { failure }),
-  };
+  return { result, timer };
 }
 
-function letGo(child: ChildProcess, timer: Timer): void {
+function unref(child: ChildProcess, timer: NodeJS.Timeout): void {
   child.unref();
   timer.unref();
   for (const stream of [child.stdout, child.stderr]) {
-    // A child's pipes are sockets, whatever their type says.
+    // A child's pipes are sockets, although their type does not say so.
     if (stream !== null && "unref" in stream && typeof stream.unref === "function") stream.unref();
   }
 }
@@ -176,9 +164,9 @@ function killGroup(child: ChildProcess): void {
     if (process.platform === "win32") child.kill("SIGKILL");
     else process.kill(-child.pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
-  // A grandchild that left the group could hold the pipes open for ever.
+  // A grandchild that left the group could keep the pipes open forever.
   child.stdout?.destroy();
   child.stderr?.destroy();
 }

@@ -1,15 +1,15 @@
 /**
- * Git, asked without side effects. The repo may be hostile: its own configuration must not make git
- * start programs (fsmonitor, hooks, filters, signature checks, transports), and we never take its
- * index lock. What the person configured for the whole machine stays in force, `safe.directory` too.
+ * Runs git without side effects. The repo may be hostile: its configuration must not make git start programs
+ * (fsmonitor, hooks, filters, signature checks, transports), and we never take the index lock. The person's own
+ * configuration stays in force, `safe.directory` included.
  */
 import { type CommandResult, runCommand } from "./run-command.ts";
 
 export interface GitOptions {
-  /** Default: this process's own. */
-  env?: NodeJS.ProcessEnv;
-  /** For each git command. Default 5,000. */
-  gitTimeoutMs?: number;
+  /** Default: the environment of this process. */
+  env?: NodeJS.ProcessEnv | undefined;
+  /** Limit for each git command. Default: 5,000. */
+  gitTimeoutMs?: number | undefined;
 }
 
 export type GitSetting = readonly [key: string, value: string];
@@ -24,7 +24,7 @@ const SAFE_SETTINGS: readonly GitSetting[] = [
   ["core.quotePath", "false"],
 ];
 
-/** Where git finds its own parts and the person's configuration; every other `GIT_` variable points elsewhere. */
+/** Locate git's own parts and the person's configuration. Every other `GIT_` variable is dropped. */
 const KEPT_VARIABLES = new Set([
   "GIT_EXEC_PATH",
   "GIT_CONFIG_GLOBAL",
@@ -48,11 +48,11 @@ export async function runGit(
   });
 }
 
-/** For git itself and for programs that call it. */
+/** For git and for programs that call it. */
 export function gitEnvironment(base: NodeJS.ProcessEnv, settings: readonly GitSetting[] = []): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(base)) {
-    // PWD may name the folder by a symlink, which git would repeat.
+    // PWD may be a path through a symlink, which git would repeat.
     if (name !== "PWD" && (!name.startsWith("GIT_") || KEPT_VARIABLES.has(name))) env[name] = value;
   }
   return {
@@ -63,13 +63,13 @@ export function gitEnvironment(base: NodeJS.ProcessEnv, settings: readonly GitSe
     GIT_TERMINAL_PROMPT: "0",
     GIT_LITERAL_PATHSPECS: "1",
     GIT_PAGER: "cat",
-    // A partial clone would fetch what is missing, through whatever command its configuration names.
+    // A partial clone would fetch missing objects with any command that its configuration names.
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: "",
   };
 }
 
-/** Settings as variables take any name and value, reach git's own children, and win over every file. */
+/** Settings in variables may have any name and value, apply to git's children and override every file. */
 function settingVariables(base: NodeJS.ProcessEnv, settings: readonly GitSetting[]): NodeJS.ProcessEnv {
   const variables: NodeJS.ProcessEnv = {};
   const inherited = Math.min(Number(base["GIT_CONFIG_COUNT"]) || 0, 100);
@@ -85,21 +85,48 @@ function settingVariables(base: NodeJS.ProcessEnv, settings: readonly GitSetting
   return variables;
 }
 
-/** The output as text; bytes that are no UTF-8 become U+FFFD. Undefined when git did not succeed. */
+/** The output as text, with U+FFFD for invalid UTF-8. Undefined when git failed. */
 export function outputOf(result: CommandResult): string | undefined {
   if (result.failure !== undefined || result.exitCode !== 0) return undefined;
   return result.stdout.toString("utf8");
 }
 
-/** Why a git command gave no answer, in one line for a person. */
+/** Why a git command failed, in one line for a person. */
 export function gitProblem(result: CommandResult): string {
   if (result.failure === "missing") return "git is not installed, or not on PATH";
   if (result.failure === "timeout") return "git took too long and was stopped";
-  if (result.failure === "too-much-output") return "git printed more than can be read";
+  if (result.failure === "too-much-output") return "git printed too much to read";
   const lines = result.stderr.split("\n").filter((line) => line.trim() !== "");
   const line = lines.find((text) => /^(fatal|error):/.test(text)) ?? lines[0] ?? `exit code ${result.exitCode}`;
   if (line.includes("dubious ownership")) {
     return "git refuses this repo because it belongs to another user; allow it with `git config --global --add safe.directory <path>`";
   }
   return line.replace(/^(fatal|error): /, "").slice(0, 300);
+}
+
+/**
+ * Settings that switch off the filters of the repo's own configuration. A filter is a program that git runs to compare
+ * files (`filter.<name>.clean`), and looking at a repo must not run its programs. The person's own filters (Git LFS)
+ * stay. Undefined when git failed: then no filter is known to be safe.
+ */
+export async function repoFilterOverrides(folder: string, options: GitOptions): Promise<GitSetting[] | undefined> {
+  const args = ["config", "--null", "--show-scope", "--name-only", "--get-regexp", "^filter\\."];
+  const names = new Set<string>();
+  const result = await runGit(folder, args, options);
+  // Exit code 1: no such key.
+  const text = result.exitCode === 1 ? "" : outputOf(result);
+  if (text === undefined) return undefined;
+  // Pairs of scope and key.
+  const parts = text.split("\0");
+  for (let index = 0; index + 1 < parts.length; index += 2) {
+    const key = parts[index + 1] ?? "";
+    if (parts[index] !== "local" && parts[index] !== "worktree") continue;
+    names.add(key.slice("filter.".length, key.lastIndexOf(".")));
+  }
+  return Array.from(names).flatMap((name): GitSetting[] => [
+    [`filter.${name}.clean`, ""],
+    [`filter.${name}.smudge`, ""],
+    [`filter.${name}.process`, ""],
+    [`filter.${name}.required`, "false"],
+  ]);
 }

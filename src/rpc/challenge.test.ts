@@ -1,9 +1,9 @@
-/** The token goes to nobody who has not shown that he knows it. */
+/** A client sends the token only to a gateway that proves to know it. */
 import { describe, expect, it } from "vitest";
 import { gatewayStage } from "../../test/support/gateway-stage.ts";
 import { startPortSquatter } from "../../test/support/port-squatter.ts";
-import { answerChallenge } from "./challenge.ts";
 import { connectRpc, createHttpCaller } from "./client.ts";
+import { answerChallenge } from "./protocol.ts";
 
 const TOKEN = "t".repeat(43);
 
@@ -14,7 +14,7 @@ async function expectSilence(url: string, token: string): Promise<void> {
 }
 
 describe("a program on the gateway's port", () => {
-  it("is not told the token, whatever it answers", async () => {
+  it("does not get the token, whatever it answers", async () => {
     const proofs: unknown[] = [undefined, null, "", true, { proof: "x" }, "00".repeat(32)];
     for (const proof of proofs) {
       await using squatter = await startPortSquatter({ prove: async () => await Promise.resolve(proof) });
@@ -37,7 +37,7 @@ describe("a program on the gateway's port", () => {
     expect(squatter.heard.join("\n")).not.toContain(token);
   });
 
-  it("cannot use an answer that it has heard before: each question is a new one", async () => {
+  it("cannot replay an earlier answer: each challenge is new", async () => {
     await using squatter = await startPortSquatter();
     await expectSilence(squatter.url, TOKEN);
     await expectSilence(squatter.url, TOKEN);
@@ -48,7 +48,7 @@ describe("a program on the gateway's port", () => {
 });
 
 describe("the gateway", () => {
-  it("answers what it is asked, to whoever asks, however often strangers did", async () => {
+  it("answers every challenge, however many strangers ask", async () => {
     await using stage = await gatewayStage({ limits: { requestsPerMinute: 5 } });
     const { url, port, token } = stage.gateway;
     const nonce = "ab".repeat(32);
@@ -63,7 +63,7 @@ describe("the gateway", () => {
     expect(await call("health", {})).toMatchObject({ ok: true });
   });
 
-  it("signs nothing that could be taken for anything else, and nothing for pages of other sites", async () => {
+  it("signs only challenges, and none for pages of other sites", async () => {
     await using stage = await gatewayStage();
     const ask = async (query: string, headers: Record<string, string> = {}): Promise<number> =>
       (await fetch(`${stage.gateway.url}/challenge${query}`, { headers })).status;

@@ -1,14 +1,12 @@
 /**
- * The typed client of the gateway, for browsers and for Node: no Node module, no zod. Methods, parameters
- * and results come from the method table; errors come back as the HoldfastError that was thrown.
+ * The typed client of the gateway, for browsers and Node: no Node module, no zod. Methods, parameters and
+ * results come from the method table; errors arrive as the HoldfastError that was thrown.
  *
- * A client is one connection. When it ends, every call under way is refused with kind `unavailable`, and
- * `closed` says why; connecting again and reading what was missed is for whoever knows what is shown.
+ * A client is one connection. When it ends, running calls fail with kind `unavailable`, and `closed` has the
+ * reason. The caller reconnects and reads what it missed.
  */
 import { type ErrorReport, HoldfastError } from "../base/errors.ts";
-import { answerChallenge, makeNonce } from "./challenge.ts";
 import type { MethodName, ParamsOf, ResultOf } from "./contract.ts";
-import type { RpcEvent } from "./events.ts";
 import {
   CLOSE_CODES,
   type ClientInfo,
@@ -17,7 +15,11 @@ import {
   PROTOCOL_VERSION,
   type Permission,
   type ServerFrame,
-} from "./frames.ts";
+  answerChallenge,
+  makeClientMark,
+  makeNonce,
+  type RpcEvent,
+} from "./protocol.ts";
 
 export interface RpcCaller {
   call: <Name extends MethodName>(
@@ -28,58 +30,46 @@ export interface RpcCaller {
 }
 
 export interface CallOptions {
-  /** Stops waiting; what was asked for may still be done. */
-  signal?: AbortSignal;
+  /** Stops waiting; the call may still be executed. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface RpcClient extends RpcCaller {
   readonly hello: Hello;
-  /** What was subscribed to with `events.subscribe`. Returns the way to stop. */
+  /** For events selected with `events.subscribe`. Returns a function that removes the listener. */
   onEvent(listener: (event: RpcEvent) => void): () => void;
-  /** Resolves when the connection ends, whoever ended it. Never rejects. */
+  /** Resolves when the connection has ended. Never rejects. */
   readonly closed: Promise<ConnectionEnd>;
   close(): void;
 }
 
 export interface ConnectionEnd {
-  /** One of `CLOSE_CODES`, or what WebSocket itself says. */
+  /** One of `CLOSE_CODES`, or a standard WebSocket code. */
   code: number;
   reason: string;
-}
-
-/** A two-way line of texts. */
-interface RpcConnection {
-  send(text: string): void;
-  close(): void;
-  onText(listener: (text: string) => void): void;
-  readonly closed: Promise<ConnectionEnd>;
 }
 
 export interface ConnectOptions {
   url: string;
   token: string;
   client: ClientInfo;
-  /** The most that this connection may do. Left out: everything. */
-  permission?: Permission;
+  /** Limits this connection. Default: `admin`. */
+  permission?: Permission | undefined;
 }
 
 /**
- * `url` is the gateway's, such as `http://127.0.0.1:7433`. Refused with `gateway-unproven` (forbidden) when
- * what answers there does not know the token; then it is not told either.
+ * `url` is the gateway's, such as `http://127.0.0.1:7433`. Fails with `gateway-unproven` (forbidden), without
+ * sending the token, if the program there does not know it.
  */
 export async function connectRpc(options: ConnectOptions): Promise<RpcClient> {
-  return await createRpcClient(await openConnection(options.url), options);
-}
-
-/** Says hello over a connection that is open. */
-async function createRpcClient(connection: RpcConnection, options: ConnectOptions): Promise<RpcClient> {
+  const socket = await openSocket(options);
   const calls = new Map<string, PromiseWithResolvers<unknown>>();
   const listeners = new Set<(event: RpcEvent) => void>();
   let end: ConnectionEnd | undefined;
   let lastId = 0;
 
-  connection.onText((text) => {
-    const frame = JSON.parse(text) as ServerFrame;
+  socket.addEventListener("message", ({ data }) => {
+    const frame = JSON.parse(String(data)) as ServerFrame;
     if (frame.type === "event") {
       for (const listener of listeners) listener(frame.payload as RpcEvent);
       return;
@@ -89,11 +79,13 @@ async function createRpcClient(connection: RpcConnection, options: ConnectOption
     if (frame.ok) call?.resolve(frame.payload);
     else call?.reject(toError(frame.error));
   });
-  const closed = connection.closed.then((ended) => {
-    end = ended;
-    for (const call of calls.values()) call.reject(connectionLost(ended));
-    calls.clear();
-    return ended;
+  const closed = new Promise<ConnectionEnd>((resolve) => {
+    socket.addEventListener("close", ({ code, reason }) => {
+      end = { code, reason };
+      for (const call of calls.values()) call.reject(connectionLost(end));
+      calls.clear();
+      resolve(end);
+    });
   });
 
   const request = async (method: string, params: unknown, signal?: AbortSignal): Promise<unknown> => {
@@ -108,7 +100,7 @@ async function createRpcClient(connection: RpcConnection, options: ConnectOption
     };
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      connection.send(JSON.stringify({ type: "req", id, method, params }));
+      socket.send(JSON.stringify({ type: "req", id, method, params }));
       return await call.promise;
     } finally {
       signal?.removeEventListener("abort", onAbort);
@@ -117,10 +109,12 @@ async function createRpcClient(connection: RpcConnection, options: ConnectOption
 
   const sayHello = async (): Promise<Hello> => {
     await requireProof(options, async (nonce) => await request("challenge", { nonce }));
-    return (await request("connect", connectParams(options))) as Hello;
+    const { token, client, permission } = options;
+    const versions = { minProtocol: PROTOCOL_VERSION, maxProtocol: PROTOCOL_VERSION };
+    return (await request("connect", { ...versions, token, client, permission } satisfies ConnectParams)) as Hello;
   };
   const hello = await sayHello().catch((error: unknown) => {
-    connection.close();
+    socket.close(1000);
     throw error;
   });
 
@@ -132,14 +126,14 @@ async function createRpcClient(connection: RpcConnection, options: ConnectOption
       return () => listeners.delete(listener);
     },
     closed,
-    close: () => connection.close(),
+    close: () => socket.close(1000),
   };
 }
 
-/** Calls over HTTP, one at a time: for whoever asks once and needs no events. */
+/** Calls over HTTP, without events. */
 export function createHttpCaller({ url, token }: { url: string; token: string }): RpcCaller {
   const ask = async (path: string, init: RequestInit): Promise<unknown> => {
-    // A gateway never redirects; something else on its port must not pass the token on.
+    // A gateway never redirects; another program on its port must not pass the token on.
     const response = await fetch(new URL(path, url), { ...init, redirect: "error" }).catch((error: unknown) => {
       if (init.signal?.aborted === true) throw error;
       throw unreachable(url, error);
@@ -152,7 +146,11 @@ export function createHttpCaller({ url, token }: { url: string; token: string })
   return {
     call: async (method, params, { signal } = {}) => {
       const abort = signal === undefined ? {} : { signal };
-      await requireProof({ url, token }, async (nonce) => await ask(`/challenge?nonce=${nonce}`, abort));
+      const client = await clientMark({ url, token });
+      await requireProof(
+        { url, token },
+        async (nonce) => await ask(`/challenge?nonce=${nonce}&client=${client}`, abort),
+      );
       const payload = await ask(`/rpc/${method}`, {
         method: "POST",
         headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
@@ -166,49 +164,39 @@ export function createHttpCaller({ url, token }: { url: string; token: string })
 
 type HttpAnswer = { ok: true; payload: unknown } | { ok: false; error: ErrorReport };
 
-/** Works with the WebSocket that browsers and Node have built in. */
-async function openConnection(url: string): Promise<RpcConnection> {
-  const address = new URL("/ws", url);
+/** Uses the built-in WebSocket of browsers and Node. */
+async function openSocket({ url, token }: Pick<ConnectOptions, "url" | "token">): Promise<WebSocket> {
+  const address = new URL(`/ws?client=${await clientMark({ url, token })}`, url);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
   const socket = new WebSocket(address);
-  const closed = new Promise<ConnectionEnd>((resolve) => {
-    socket.addEventListener("close", ({ code, reason }) => resolve({ code, reason }));
-  });
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener("open", () => resolve());
     socket.addEventListener("error", () => reject(unreachable(url)));
   });
-  return {
-    send: (text) => socket.send(text),
-    close: () => socket.close(1000),
-    onText: (listener) => socket.addEventListener("message", ({ data }) => listener(String(data))),
-    closed,
-  };
+  return socket;
 }
 
-/** Before the token goes anywhere: whoever took the port of a gateway that ended must not get it. */
+/** Called before the token is sent: a program that took over the port must not get it. */
 async function requireProof(
   { url, token }: Pick<ConnectOptions, "url" | "token">,
   ask: (nonce: string) => Promise<unknown>,
 ): Promise<void> {
   const nonce = makeNonce();
   const { proof } = ((await ask(nonce)) ?? {}) as { proof?: unknown };
-  const port = Number(new URL(url).port === "" ? 80 : new URL(url).port);
-  if (proof === (await answerChallenge({ token, port, nonce }))) return;
-  throw new HoldfastError("forbidden", "gateway-unproven", `What answers at ${url} does not know this token`, {
-    hint: "The token may be an old one, or another program may have the port: see `holdfast gateway link`.",
+  if (proof === (await answerChallenge({ token, port: portOf(url), nonce }))) return;
+  throw new HoldfastError("forbidden", "gateway-unproven", `Wrong token for the gateway at ${url}`, {
+    hint: "The token may be outdated, or another program may use the port: see `holdfast gateway link`.",
     data: { url },
   });
 }
 
-function connectParams({ token, client, permission }: ConnectOptions): ConnectParams {
-  return {
-    minProtocol: PROTOCOL_VERSION,
-    maxProtocol: PROTOCOL_VERSION,
-    token,
-    client,
-    ...(permission === undefined ? {} : { permission }),
-  };
+async function clientMark({ url, token }: Pick<ConnectOptions, "url" | "token">): Promise<string> {
+  return await makeClientMark({ token, port: portOf(url), now: Date.now() });
+}
+
+function portOf(url: string): number {
+  const { port } = new URL(url);
+  return port === "" ? 80 : Number(port);
 }
 
 function toError({ kind, code, message, hint, data }: ErrorReport): HoldfastError {
@@ -216,12 +204,12 @@ function toError({ kind, code, message, hint, data }: ErrorReport): HoldfastErro
 }
 
 function connectionLost({ code, reason }: ConnectionEnd): HoldfastError {
-  const told = reason === "" ? `code ${code}` : reason;
-  return new HoldfastError("unavailable", "connection-lost", `The connection to the gateway ended: ${told}`, {
+  const why = reason === "" ? `code ${code}` : reason;
+  return new HoldfastError("unavailable", "connection-lost", `The connection to the gateway ended: ${why}`, {
     hint:
       code === CLOSE_CODES.tooSlow
-        ? "Connect again and read the history: events were coming faster than they were read."
-        : "Connect again; what was admitted before is not lost.",
+        ? "Connect again and read the history: the client read events too slowly."
+        : "Connect again; admitted messages are not lost.",
     data: { code },
   });
 }
@@ -238,9 +226,9 @@ function notAGateway(url: string, status: number): HoldfastError {
   return new HoldfastError(
     "unavailable",
     "gateway-answer-unknown",
-    `What answers at ${url} is no gateway (${status})`,
+    `The program at ${url} is not a gateway (${status})`,
     {
-      hint: "Something else uses this port: see `holdfast status`, or set gateway.port in the configuration.",
+      hint: "Another program uses this port: see `holdfast status`, or set gateway.port in the configuration.",
       data: { url, status },
     },
   );

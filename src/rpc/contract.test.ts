@@ -1,12 +1,12 @@
-/** The table against its page, and the client against browsers. */
+/** The docs page matches the table, and the client runs in browsers. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { renderRpcPage } from "../../test/support/rpc-page.ts";
 import { METHODS } from "./contract.ts";
-import { HANDLERS } from "./method-table.ts";
+import { HANDLERS } from "./dispatch.ts";
 
 describe("docs/rpc.md", () => {
-  it("is in step with the table", async () => {
+  it("matches the table", async () => {
     await expect(renderRpcPage()).toMatchFileSnapshot("../../docs/rpc.md");
   });
 
@@ -29,12 +29,7 @@ describe("the table", () => {
 
 describe("the client", () => {
   it("loads nothing that a browser does not have, and no zod", () => {
-    expect(runtimeImports(new URL("client.ts", import.meta.url))).toEqual([
-      "challenge.ts",
-      "client.ts",
-      "errors.ts",
-      "frames.ts",
-    ]);
+    expect(runtimeImports(new URL("client.ts", import.meta.url))).toEqual(["client.ts", "errors.ts", "protocol.ts"]);
   });
 });
 

@@ -1,15 +1,20 @@
 /**
- * From a method's name and whatever the caller sent to a checked call. Nothing reaches a handler that
- * the table does not describe, and nothing leaves it but its result or a HoldfastError.
+ * Calls the handler of a method. A handler only gets parameters that match the method table.
  */
 import type { z } from "zod";
 import { HoldfastError } from "../base/errors.ts";
-import { printableLine } from "../base/printable.ts";
-import { closestMatch } from "../base/suggest.ts";
+import { plainWords } from "../base/issue-words.ts";
 import { METHODS, type MethodName } from "./contract.ts";
-import { PERMISSIONS, type Permission } from "./frames.ts";
-import type { Handler, RpcCall } from "./handler.ts";
-import { HANDLERS, METHOD_NAMES, isMethodName } from "./method-table.ts";
+import { agentHandlers } from "./methods/agent.ts";
+import { ccHandlers } from "./methods/cc.ts";
+import { chatHandlers } from "./methods/chat.ts";
+import { handoffHandlers } from "./methods/handoff.ts";
+import { messageHandlers } from "./methods/message.ts";
+import { sessionHandlers } from "./methods/sessions.ts";
+import { statusHandlers } from "./methods/status.ts";
+import { PERMISSIONS, type Permission } from "./protocol.ts";
+import type { Handler, RpcCall, HandlersOf } from "./rpc-parts.ts";
+import { printableLine, closestMatch } from "../base/text.ts";
 
 export type Caller = Omit<RpcCall, "parts">;
 
@@ -25,25 +30,42 @@ export function createDispatcher(parts: RpcCall["parts"]): Dispatcher {
       if (!isMethodName(method)) throw unknownMethod(method);
       requirePermission(method, caller.permission);
       const checked = checkParams(method, params ?? {});
-      // The table pairs each handler with its own schema; over all methods that cannot be said in types.
+      // Types cannot express that the handler and the parameters belong to the same method.
       const handle = HANDLERS[method] as Handler<MethodName>;
       return await handle(checked as never, { parts, ...caller });
     },
   };
 }
 
+/** The compiler checks that no method lacks a handler. */
+export const HANDLERS: HandlersOf<MethodName> = {
+  ...sessionHandlers,
+  ...chatHandlers,
+  ...agentHandlers,
+  ...statusHandlers,
+  ...messageHandlers,
+  ...handoffHandlers,
+  ...ccHandlers,
+};
+
+const METHOD_NAMES = Object.keys(METHODS) as readonly MethodName[];
+
+function isMethodName(name: string): name is MethodName {
+  return Object.hasOwn(METHODS, name);
+}
+
 function requirePermission(method: MethodName, granted: Permission): void {
   const needed = METHODS[method].permission;
   if (PERMISSIONS.indexOf(granted) >= PERMISSIONS.indexOf(needed)) return;
   throw new HoldfastError("forbidden", "permission-missing", `${method} needs the permission ${needed}`, {
-    hint: `This connection asked for no more than ${granted}: connect again with permission ${needed}.`,
+    hint: `This connection only has ${granted}: connect again with permission ${needed}.`,
     data: { method, needed, granted },
   });
 }
 
 function checkParams(method: MethodName, params: unknown): unknown {
   const { params: schema } = METHODS[method];
-  const parsed = schema.safeParse(params);
+  const parsed = schema.safeParse(params, { error: plainWords });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.slice(0, MAX_PROBLEMS).map((issue) => describeIssue(issue));
   throw new HoldfastError("usage", "invalid-params", `invalid ${method} params: ${problems.join("; ")}`, {
@@ -55,12 +77,12 @@ function checkParams(method: MethodName, params: unknown): unknown {
 const MAX_PROBLEMS = 5;
 const MAX_NAME = 80;
 
-/** Never quotes a value: it may be a secret in the wrong place. */
+/** Never quotes a value, which may be a misplaced secret. */
 function describeIssue(issue: z.core.$ZodIssue): string {
   const place = issue.path.map((step) => printableLine(String(step), MAX_NAME)).join("/");
   if (issue.code === "unrecognized_keys") {
     const names = issue.keys.slice(0, MAX_PROBLEMS).map((key) => `"${printableLine(key, MAX_NAME)}"`);
-    return `at /${place}: there is no ${names.join(", ")}`;
+    return `at /${place}: unknown ${names.join(", ")}`;
   }
   return `at /${place}: ${issue.message}`;
 }
@@ -77,7 +99,7 @@ function suggestParam(issues: readonly z.core.$ZodIssue[], known: readonly strin
 function unknownMethod(method: string): HoldfastError {
   const name = printableLine(method, MAX_NAME);
   const suggestion = closestMatch(name, METHOD_NAMES);
-  return new HoldfastError("not-found", "unknown-method", `There is no method ${name}`, {
+  return new HoldfastError("not-found", "unknown-method", `Unknown method: ${name}`, {
     hint: suggestion === undefined ? `Known methods: ${METHOD_NAMES.join(", ")}.` : `Did you mean ${suggestion}?`,
     data: { method: name },
   });

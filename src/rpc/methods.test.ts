@@ -1,16 +1,16 @@
-/** What holds for every method, and those that tell how everything is: over a real gateway on a real store. */
+/** Rules for all methods, and the status methods, over a real gateway on a real store. */
 import { describe, expect, it } from "vitest";
 import { gatewayStage } from "../../test/support/gateway-stage.ts";
 import { createTestRepo } from "../../test/support/git-repo.ts";
 import { caller, connect, KEY, say } from "../../test/support/rpc-calls.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import type { AgentPool } from "../turn/pools.ts";
 import { createHttpCaller } from "./client.ts";
 import type { MethodName } from "./contract.ts";
 import { createDispatcher } from "./dispatch.ts";
+import type { AgentPool } from "../turn/pipeline.ts";
 
 describe("status", () => {
-  it("says how agents, channels and turns are", async () => {
+  it("shows agents, channels and turns", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await say(stage, "hello");

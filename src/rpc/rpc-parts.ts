@@ -1,4 +1,4 @@
-/** What RPC methods work on; the gateway hands it in. */
+/** What a method's handler gets: the parts it works on, and the call. Parameters are checked before. */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { DiscoveredSession } from "../claude/discovered-session.ts";
@@ -7,10 +7,12 @@ import type { ClaudeRunner } from "../claude/runner/runner.ts";
 import type { SessionSelection } from "../claude/selection/selection.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { DeliveryTarget, OutboxDraft } from "../store/store.ts";
-import type { Pipeline } from "../turn/pipeline.ts";
-import type { AgentPool, ChannelPool } from "../turn/pools.ts";
-import type { ReplyPayload } from "../turn/reply/payload.ts";
+import type { Pipeline, AgentPool, ChannelPool } from "../turn/pipeline.ts";
+import type { CheckedParamsOf, MethodName, ResultOf } from "./contract.ts";
+import type { Permission } from "./protocol.ts";
+import type { ClaudeCodeConfig } from "../config/claude-code.ts";
+import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
+import type { ReplyPayload } from "../turn/reply/payloads.ts";
 
 export interface RpcParts {
   home: string;
@@ -23,32 +25,70 @@ export interface RpcParts {
   channels: ChannelPool;
   pipeline: Pipeline;
   /**
-   * Closes the window of a session and opens the next, under the session's lease, after the agent has
-   * written down what it must not forget. Refused with kind `not-found` for a session that is not there,
-   * `conflict` when it is not at the expected window.
+   * Saves the agent's memory, closes the window of a session and opens the next, under the session's lease.
+   * Fails with kind `not-found`, or with `conflict` if the session is not at the expected window.
    */
   resetSession(
     agentId: string,
     sessionKey: string,
-    options: { expectedSessionId?: string },
+    options: { expectedSessionId?: string | undefined },
   ): Promise<{ previous: SessionEntry; entry: SessionEntry }>;
-  /** What the outbox is given for a message that no turn has made: split as its channel needs it. */
+  /** Splits a message that no turn has made into outbox items for its channel. */
   draftMessage(message: {
     payload: ReplyPayload;
     target: DeliveryTarget;
     idempotencyKey: string;
-    /** The folder that attached files must lie in. */
+    /** Attached files must be in this folder. */
     workspace: string;
   }): Promise<OutboxDraft[]>;
-  /** The Claude Code side as an agent sees it; opened once per agent. */
+  /** Opened once per agent. */
   claude(agentId: string): ClaudeParts;
 }
 
-/** The part of the Claude Code side that methods use. */
+/** The functions for Claude Code that methods use. */
 export interface ClaudeParts {
-  discover(repoPath: string | undefined, options?: { limit?: number }): Promise<{ sessions: DiscoveredSession[] }>;
+  discover(
+    repoPath: string | undefined,
+    options?: { limit?: number | undefined },
+  ): Promise<{ sessions: DiscoveredSession[] }>;
   find(idOrPrefix: string): Promise<DiscoveredSession>;
   status(repoPath: string): Promise<ProjectStatus>;
-  select(task: string, repoPath: string): Promise<{ selection: SessionSelection }>;
+  config: ClaudeCodeConfig;
+  select(
+    task: string,
+    repoPath: string,
+    options: { candidates: "own" | "all" },
+  ): Promise<{ selection: SessionSelection }>;
   runner(): Promise<ClaudeRunner>;
 }
+
+export interface RpcCall {
+  parts: RpcParts;
+  /** Sufficient for the method. */
+  permission: Permission;
+  /** Aborted when the caller disconnects. */
+  signal: AbortSignal;
+  /** Calls that failed recently. Optional. */
+  recentFailures?: (() => readonly CallFailure[]) | undefined;
+  /** Selects the events of this connection. Undefined if the caller cannot get events. */
+  subscribe?: ((choice: EventChoice) => void) | undefined;
+}
+
+export interface CallFailure {
+  method: string;
+  message: string;
+}
+
+export interface EventChoice {
+  /** Canonical keys. Default: all sessions. */
+  sessionKeys?: readonly string[] | undefined;
+  /** Default: all. */
+  events?: readonly string[] | undefined;
+}
+
+export type Handler<Name extends MethodName> = (
+  params: CheckedParamsOf<Name>,
+  call: RpcCall,
+) => Promise<ResultOf<Name>>;
+
+export type HandlersOf<Prefix extends MethodName> = { [Name in Prefix]: Handler<Name> };

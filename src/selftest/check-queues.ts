@@ -1,9 +1,9 @@
-/** Compares inbox and outbox with what was acknowledged: no message lost, none twice, one reply each. */
+/** Compares inbox and outbox with the acknowledged operations: no message is lost or duplicated, and each has one reply. */
 import type { AgentHandle } from "../session/agent-handle.ts";
-import type { InboxItem, OutboxItem } from "../store/store.ts";
 import { type Expectation, type ExpectedItem, expectItem } from "./expectation.ts";
 import { type Operation, addressOf, replyKeyOf } from "./operations.ts";
 import { admit } from "./perform.ts";
+import type { InboxItem, OutboxItem } from "../store/queues.ts";
 
 const ALL = 1_000_000;
 
@@ -30,7 +30,7 @@ export async function checkQueues(
   return [...problems, ...checkOrder(pending), ...checkReplies(due, expectation)];
 }
 
-/** A platform delivers again what it is not sure about: the second time changes nothing. */
+/** Platforms may deliver a message twice; the second delivery must change nothing. */
 export async function checkRedelivery(
   agent: AgentHandle,
   expectation: Expectation,
@@ -42,16 +42,13 @@ export async function checkRedelivery(
     const again = await admit(agent, { ...last, name: "admit" });
     if (again.admitted || again.itemId !== lastId) problems.push(`message ${last.number} was admitted twice`);
   }
-  const isOpen = inFlight?.name === "admit" && ![...expectation.items.values()].some((item) => isFrom(item, inFlight));
+  const numbers = [...expectation.items.values()].map(({ number }) => number);
+  const isOpen = inFlight?.name === "admit" && !numbers.includes(inFlight.number);
   if (isOpen) expectItem(expectation, inFlight, (await admit(agent, inFlight)).itemId);
   return problems;
 }
 
-function isFrom(item: ExpectedItem, { number }: Operation): boolean {
-  return item.number === number;
-}
-
-/** The item has ended and its reply is there, both or neither. */
+/** An item that is done must have its reply. */
 function adoptReply(expected: ExpectedItem, item: InboxItem | undefined, due: readonly OutboxItem[]): void {
   if (expected.replyId !== undefined || item?.state !== "done") return;
   const reply = due.find(({ idempotencyKey }) => idempotencyKey === replyKeyOf(item.id));
@@ -61,12 +58,12 @@ function adoptReply(expected: ExpectedItem, item: InboxItem | undefined, due: re
 function checkItem(id: number, expected: ExpectedItem, item: InboxItem | undefined): string[] {
   if (item === undefined) return [`inbox item ${id} is lost`];
   if (item.address.messageId !== addressOf({ ...expected, name: "admit" }).messageId) {
-    return [`inbox item ${id} is another message than the one that was admitted`];
+    return [`inbox item ${id} is not the message that was admitted`];
   }
-  const rightStates = expected.replyId === undefined ? ["queued", "running"] : ["done"];
-  if (rightStates.includes(item.state)) return [];
+  const allowed = expected.replyId === undefined ? ["queued", "running"] : ["done"];
+  if (allowed.includes(item.state)) return [];
   return [
-    `inbox item ${id} is ${item.state}, and its reply is ${expected.replyId === undefined ? "not there" : "there"}`,
+    `inbox item ${id} is ${item.state}, and its reply ${expected.replyId === undefined ? "is missing" : "exists"}`,
   ];
 }
 
@@ -82,9 +79,8 @@ async function checkReply(
   if (reply.idempotencyKey !== replyKeyOf(itemId)) return [`outbox item ${reply.id} answers another message`];
   if (inFlight?.name === "deliver" && reply.state === "delivered") expected.delivered = true;
   if (expected.delivered !== (reply.state === "delivered")) {
-    return [
-      `outbox item ${reply.id} is ${reply.state}; it was ${expected.delivered ? "" : "not "}acknowledged as delivered`,
-    ];
+    const acknowledged = `${expected.delivered ? "" : "not "}acknowledged as delivered`;
+    return [`outbox item ${reply.id} is ${reply.state}; it was ${acknowledged}`];
   }
   return [];
 }

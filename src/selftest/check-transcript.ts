@@ -1,20 +1,25 @@
 /**
- * Compares a window's transcript with what was acknowledged. A compaction moves the beginning of the
- * conversation into archives beside the file: the file and its archives each hold one unbroken piece
- * of it, together they hold all of it, and the file holds its end.
+ * Compares a transcript with the acknowledged texts, and damages transcripts as a power cut would. A compaction moves the
+ * beginning of the conversation into archives: the file and each archive hold one contiguous part, together they hold
+ * everything, and the file holds the end.
  */
-import { readdir } from "node:fs/promises";
+import { readdir, appendFile, stat, truncate } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { fileExists } from "../base/files.ts";
+import { agentLayout } from "../config/layout.ts";
+import { transcriptFileName } from "../transcript/paths.ts";
 import { readTranscript } from "../transcript/reader.ts";
-import { messageText } from "../transcript/text.ts";
+import { type Expectation, type ExpectedSession, sessionOf } from "./expectation.ts";
+import type { Operation, Random } from "./operations.ts";
+import { messageText } from "../transcript/messages.ts";
 
-export interface TranscriptCheck {
-  /** How many of the texts are there: all of the expected ones, and perhaps some of the possible ones. */
+interface TranscriptCheck {
+  /** Number of texts found: all expected ones, perhaps some possible ones. */
   found: number;
   problems: string[];
 }
 
-/** `possible` are texts of an append that was in flight: any number of the first ones may be there. */
+/** `possible` are the texts of an append in flight: any number of the first ones may be there. */
 export async function checkTranscript(
   path: string,
   bakFolder: string,
@@ -46,16 +51,16 @@ async function archivesOf(name: string, folder: string): Promise<string[]> {
   return names.filter((candidate) => candidate.startsWith(`${name}.bak.`)).map((candidate) => join(folder, candidate));
 }
 
-export interface TranscriptTexts {
+interface TranscriptTexts {
   texts: string[];
-  /** Where the line of each text ends. */
+  /** End offset of each text's line. */
   ends: number[];
-  /** Where the last line that holds no message ends: what a window begins with. */
+  /** End offset of the last line that is not a message. */
   endOfPreamble: number;
   complaints: string[];
 }
 
-export async function readTexts(path: string): Promise<TranscriptTexts> {
+async function readTexts(path: string): Promise<TranscriptTexts> {
   const reading = readTranscript(path);
   const read: TranscriptTexts = { texts: [], ends: [], endOfPreamble: 0, complaints: [] };
   try {
@@ -84,7 +89,7 @@ function pieceOf(texts: readonly string[], positions: ReadonlyMap<string, number
   const start = positions.get(texts[0] ?? "") ?? 0;
   for (const [index, text] of texts.entries()) {
     const position = positions.get(text);
-    if (position === undefined) return `holds "${text.slice(0, 20)}", which nobody wrote there`;
+    if (position === undefined) return `holds "${text.slice(0, 20)}", which was never written there`;
     if (position !== start + index) return `has "${text.slice(0, 20)}" twice or in the wrong place`;
   }
   return { start, end: start + texts.length };
@@ -97,4 +102,48 @@ function firstGap(pieces: readonly Piece[], end: number): number | undefined {
     covered = Math.max(covered, piece.end);
   }
   return covered < end ? covered : undefined;
+}
+
+/**
+ * Cuts the transcript of the append in flight at a random byte; false if there is nothing to cut. After a power cut only
+ * unsynced bytes may be missing, and an acknowledged append was synced.
+ */
+export async function cutPower(
+  home: string,
+  expectation: Expectation,
+  inFlight: Operation | undefined,
+  random: Random,
+): Promise<boolean> {
+  if (inFlight?.name !== "append") return false;
+  const session = sessionOf(expectation, inFlight.key);
+  const path = transcriptOf(home, session);
+  if (path === undefined) return false;
+  const syncedEnd = await endOfAcknowledged(path, session);
+  const { size } = await stat(path);
+  if (syncedEnd === undefined || syncedEnd >= size) return false;
+  await truncate(path, random.whole(syncedEnd, size - 1));
+  return true;
+}
+
+/** Appends half a line to a live session's transcript and returns the key of the session. */
+export async function tearTail(home: string, expectation: Expectation): Promise<string | undefined> {
+  for (const session of expectation.sessions.values()) {
+    const path = transcriptOf(home, session);
+    if (session.state !== "live" || path === undefined || !(await fileExists(path))) continue;
+    await appendFile(path, '{"type":"message","id":"0badcafe","parentId":null,"timest');
+    return session.key;
+  }
+  return undefined;
+}
+
+function transcriptOf(home: string, { current }: ExpectedSession): string | undefined {
+  if (current === undefined) return undefined;
+  return join(agentLayout(home, "main").sessionsFolder, transcriptFileName(current));
+}
+
+async function endOfAcknowledged(path: string, session: ExpectedSession): Promise<number | undefined> {
+  const { texts, ends, endOfPreamble } = await readTexts(path);
+  const acknowledged = session.windows.get(session.current ?? "") ?? [];
+  const last = acknowledged.at(-1);
+  return last === undefined ? endOfPreamble : ends[texts.lastIndexOf(last)];
 }

@@ -1,28 +1,27 @@
 /**
- * The program that gets killed. It works on one agent with a random mix of operations, says what it
- * is about to do and what it has done, and goes on until it dies: by its own hand at the n-th hit of
- * a fault point, or by its parent's at any instant. Its one argument is a CrashTask as JSON.
+ * The program that gets killed. It performs random operations on one agent and writes each intention and each result
+ * to stdout, until it kills itself at the n-th hit of a fault point or its parent kills it. Its argument is a CrashTask
+ * as JSON.
  */
 import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { silentLogger } from "../base/log.ts";
-import { openAgent } from "../compose.ts";
 import { DEFAULT_CONFIG } from "../config/config.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { StoreKind } from "../store/store.ts";
-import { type Choice, chooseOperation } from "./choose-operation.ts";
-import type { JournalLine } from "./journal.ts";
-import { type Workplace, perform } from "./perform.ts";
+import { type Workplace, perform, type Choice, chooseOperation } from "./perform.ts";
+import type { JournalLine } from "./expectation.ts";
+import { openAgent } from "../compose/agent.ts";
 
 export interface CrashTask extends Choice {
   home: string;
   kind: StoreKind;
   firstNumber: number;
-  /** How many operations to do before giving up waiting for death. */
+  /** Operations before the child ends without being killed. */
   operations: number;
-  /** Left out: the parent kills. */
-  dieAt?: { point: FaultPoint; hit: number };
+  /** Default: the parent kills. */
+  dieAt?: { point: FaultPoint; hit: number } | undefined;
 }
 
 const task = JSON.parse(process.argv[2] ?? "") as CrashTask;
@@ -31,7 +30,7 @@ await work();
 
 async function work(): Promise<void> {
   const place = await openWorkplace();
-  // Node keeps compiled code when a process ends; this one will not be given the time.
+  // Node saves compiled code at exit, which a killed process never reaches.
   flushCompileCache();
   armFaultPoint();
   say({ say: "ready" });
@@ -73,12 +72,12 @@ function armFaultPoint(): void {
   installFaultAction((point) => {
     if (point !== dieAt.point || ++hits < dieAt.hit) return;
     process.kill(process.pid, "SIGKILL");
-    // The signal may take a moment, and nothing may happen after the fault point.
+    // The signal may take a moment; nothing may run after the fault point.
     for (;;);
   });
 }
 
-/** Written at once and in one piece; `process.stdout` would buffer what a killed process then never says. */
+/** Synchronous: a killed process would lose buffered output. */
 function say(line: JournalLine): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

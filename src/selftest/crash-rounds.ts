@@ -1,37 +1,31 @@
 /**
- * Kills children in the middle of their work, round after round, and checks after each kill that
- * what was acknowledged is there, in order, once. A home is used for several rounds and then
- * replaced by a fresh one; the rounds of one home are an episode. Episodes share nothing, run a few
- * at a time and are repeatable: the seed and the number of the episode decide everything in it
- * except where a random instant falls.
+ * Kills child processes while they work and checks after each kill that everything acknowledged is there, in order,
+ * once. Several rounds share a home and form an episode. Episodes share nothing, run a few at a time and are
+ * repeatable: seed and episode number decide everything except the moment of a random kill.
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { FAULT_POINTS, type FaultPoint } from "../base/faults.ts";
 import type { StoreKind } from "../store/store.ts";
 import { checkHome } from "./check-home.ts";
+import { cutPower, tearTail } from "./check-transcript.ts";
 import type { CrashTask } from "./crash-child.ts";
-import { type Expectation, createExpectation, expectJournal } from "./expectation.ts";
-import { parseJournal } from "./journal.ts";
-import { type Kill, planKills } from "./kill-plan.ts";
-import { cutPower, tearTail } from "./power-cut.ts";
-import { type Random, createRandom } from "./random.ts";
+import { type Expectation, createExpectation, expectJournal, parseJournal } from "./expectation.ts";
+import { type OperationName, type Random, createRandom } from "./operations.ts";
 import { type ChildRun, compileCacheIn, runChild } from "./run-child.ts";
 
 export interface CrashOptions {
-  /** An existing folder; everything is made below it and removed again, except what failed. */
+  /** An existing folder. Files are created below it and removed unless something failed. */
   folder: string;
   seed: string;
-  /** Left out: no limit. */
+  /** Default: no limit. */
   rounds?: number | undefined;
-  /** Left out: no limit. */
+  /** Default: no limit. */
   minutes?: number | undefined;
-  /** Left out: both. */
-  kinds?: readonly [StoreKind, ...StoreKind[]];
-  /** How many children at a time. Left out: 3. */
-  lanes?: number;
-  /** The folder of the compiled child program. Left out: the program beside this one. */
-  programs?: string;
-  onProgress?: (result: Readonly<CrashResult>) => void;
+  /** Folder of the compiled child program. Default: the program beside this file. */
+  programs?: string | undefined;
+  /** Optional. */
+  onProgress?: ((result: Readonly<CrashResult>) => void) | undefined;
 }
 
 export interface CrashResult {
@@ -39,33 +33,34 @@ export interface CrashResult {
   kills: number;
   /** Kills by store and fault point, `sqlite/lease.taken`. */
   byPoint: Record<string, number>;
-  /** Kills at random instants. */
+  /** Kills at random moments. */
   random: number;
-  /** Kills after which unsynced bytes were cut off as well. */
+  /** Kills with a simulated power cut, which removes unsynced bytes. */
   powerCuts: number;
-  /** Operations that were acknowledged and later found. */
+  /** Operations that were acknowledged and found. */
   acknowledged: number;
-  /** Fault points that were aimed at and never reached. */
+  /** Fault points that were never reached. */
   unreached: string[];
   failures: CrashFailure[];
 }
 
 export interface CrashFailure {
   kind: StoreKind;
-  /** Together with the seed of the run this names what happened. */
+  /** With the seed of the run, this identifies the failure. */
   episode: number;
   round: number;
   aim: string;
-  /** Where everything was left as it was found, with the child's journal in `journal.jsonl`. */
+  /** The untouched home, with the child's journal in `journal.jsonl`. */
   folder: string;
   problems: string[];
 }
 
 const ROUNDS_PER_EPISODE = 10;
-const DEFAULT_LANES = 3;
+/** Children at a time. */
+const LANES = 3;
 
 export async function runCrashRounds(options: CrashOptions): Promise<CrashResult> {
-  const { seed, folder, kinds = ["sqlite", "json"], rounds = Number.POSITIVE_INFINITY } = options;
+  const { seed, folder, rounds = Number.POSITIVE_INFINITY } = options;
   const result: CrashResult = {
     seed,
     kills: 0,
@@ -77,7 +72,7 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashResult
     failures: [],
   };
   const aimed = new Set<string>();
-  const plans = kinds.map((kind) => ({ kind, kills: planKills(kind) }));
+  const plans = (["sqlite", "json"] as const).map((kind) => ({ kind, kills: planKills(kind) }));
   const deadline = performance.now() + (options.minutes ?? Number.POSITIVE_INFINITY) * 60_000;
   let planned = 0;
   let episodes = 0;
@@ -108,7 +103,7 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashResult
       });
     }
   };
-  await Promise.all(Array.from({ length: options.lanes ?? DEFAULT_LANES }, lane));
+  await Promise.all(Array.from({ length: LANES }, lane));
   await rm(join(folder, "compile-cache"), { recursive: true, force: true });
   result.unreached = [...aimed].filter((aim) => result.byPoint[aim] === undefined).toSorted();
   return result;
@@ -123,9 +118,9 @@ interface Episode {
   programs: string | undefined;
   kills: Kill[];
   expectation: Expectation;
-  /** How many were run so far. */
+  /** Rounds so far. */
   rounds: number;
-  /** The session that the last child died with. */
+  /** The session of the operation that was last in flight. */
   lastKey?: string | undefined;
 }
 
@@ -141,7 +136,7 @@ interface RoundOutcome {
 
 type OnRound = (outcome: RoundOutcome) => void;
 
-/** Ends with the first round that fails; the home then stays as it is. */
+/** Stops at the first round that fails and keeps the home. */
 async function runEpisode(episode: Episode, deadline: number, onRound: OnRound): Promise<void> {
   await mkdir(episode.home, { recursive: true });
   for (const kill of episode.kills) {
@@ -153,7 +148,7 @@ async function runEpisode(episode: Episode, deadline: number, onRound: OnRound):
 
 const ATTEMPTS = 3;
 
-/** The random mix may miss a fault point, so it has several attempts. False when a check failed. */
+/** The random mix may miss a fault point, so there are several attempts. False if a check failed. */
 async function runUntilKilled(episode: Episode, kill: Kill, onRound: OnRound): Promise<boolean> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (kill.before !== undefined && !(await runUntilKilled(episode, kill.before, onRound))) return false;
@@ -165,14 +160,14 @@ async function runUntilKilled(episode: Episode, kill: Kill, onRound: OnRound): P
   return true;
 }
 
-const MOST_OPERATIONS = 60;
-const LATEST_KILL_MS = 150;
-const HIGHEST_HIT = 4;
+const MAX_OPERATIONS = 60;
+const MAX_KILL_MS = 150;
+const MAX_HIT = 4;
 
 async function runRound(episode: Episode, round: number, kill: Kill): Promise<RoundOutcome> {
   const { home, kind, expectation } = episode;
   const random = createRandom(episode.seed, "round", round);
-  // What the kill before has left lies with the session that it hit.
+  // Work on the session that the previous kill has hit.
   const leanKey = kill.tearFirst ? await tornSession(episode) : kill.before && episode.lastKey;
   const { run, task } = await killChild(episode, kill, random, leanKey);
   await writeFile(join(home, "journal.jsonl"), `${JSON.stringify(task)}\n${run.output}`);
@@ -180,13 +175,8 @@ async function runRound(episode: Episode, round: number, kill: Kill): Promise<Ro
   expectJournal(expectation, journal);
   episode.lastKey = journal.inFlight?.key;
   const powerCut = random.chance(0.5) && (await cutPower(home, expectation, journal.inFlight, random));
-  const found = await checkHome({
-    home,
-    kind,
-    expectation,
-    inFlight: journal.inFlight,
-    onlyRead: kill.leaveLocks,
-  });
+  const { inFlight } = journal;
+  const found = await checkHome({ home, kind, expectation, inFlight, onlyRead: kill.leaveLocks });
   return {
     episode,
     round,
@@ -205,22 +195,22 @@ async function killChild(
   leanKey: string | undefined,
 ): Promise<{ run: ChildRun; task: CrashTask }> {
   const { home, kind, expectation, compileCache, programs } = episode;
-  const hit = tearFirst || leaveLocks ? 1 : random.whole(1, HIGHEST_HIT);
+  const hit = tearFirst || leaveLocks ? 1 : random.whole(1, MAX_HIT);
   const task: CrashTask = {
     home,
     kind,
     seed: episode.seed,
     firstNumber: expectation.nextNumber,
-    operations: MOST_OPERATIONS,
-    ...(point === undefined ? {} : { dieAt: { point, hit } }),
-    ...(lean === undefined ? {} : { lean }),
-    ...(leanKey === undefined ? {} : { leanKey }),
+    operations: MAX_OPERATIONS,
+    dieAt: point === undefined ? undefined : { point, hit },
+    lean,
+    leanKey,
   };
-  const killAfterMs = point === undefined ? random.fraction() * LATEST_KILL_MS : undefined;
+  const killAfterMs = point === undefined ? random.fraction() * MAX_KILL_MS : undefined;
   return { run: await runChild("crash-child", task, { killAfterMs, compileCache, programs }), task };
 }
 
-/** A session with half a line at the end of its transcript; where there is no session yet, one is made. */
+/** A session whose transcript ends with half a line; creates a session if there is none. */
 async function tornSession(episode: Episode): Promise<string | undefined> {
   const { home, kind, seed, expectation, compileCache, programs } = episode;
   const torn = await tearTail(home, expectation);
@@ -233,7 +223,7 @@ async function tornSession(episode: Episode): Promise<string | undefined> {
 
 function noteRound(result: CrashResult, aimed: Set<string>, outcome: RoundOutcome): void {
   const { episode, kill, round, problems } = outcome;
-  const aim = kill.point === undefined ? "a random instant" : `${episode.kind}/${kill.point}`;
+  const aim = kill.point === undefined ? "a random moment" : `${episode.kind}/${kill.point}`;
   if (kill.point !== undefined) aimed.add(aim);
   result.acknowledged += outcome.acknowledged;
   if (outcome.powerCut) result.powerCuts++;
@@ -245,4 +235,60 @@ function noteRound(result: CrashResult, aimed: Set<string>, outcome: RoundOutcom
   if (problems.length > 0) {
     result.failures.push({ kind: episode.kind, episode: episode.number, round, aim, folder: episode.home, problems });
   }
+}
+
+interface Kill {
+  /** Default: at a random moment. */
+  point?: FaultPoint | undefined;
+  lean?: Lean | undefined;
+  /** First leave half a line at the end of a transcript. */
+  tearFirst: boolean;
+  /** Keep the locks for the next kill. */
+  leaveLocks: boolean;
+  /** A kill that must happen in the same home just before. */
+  before?: Kill | undefined;
+}
+
+type Lean = readonly [OperationName, ...OperationName[]];
+
+/** Doctor, turns and hand-offs need more than a store; they have separate crash tests. */
+const TESTED_ELSEWHERE = /^(?:doctor|inbox|turn|delivery|handoff)\./;
+
+/** The fault points that a process with this store can reach. */
+export function pointsOf(kind: StoreKind): FaultPoint[] {
+  const others = kind === "sqlite" ? "json." : "sqlite.";
+  return FAULT_POINTS.filter((point) => !point.startsWith(others) && !TESTED_ELSEWHERE.test(point));
+}
+
+const RANDOM_EVERY = 4;
+
+/** Endless: every fault point of a store in turn, and every fourth time a random moment. */
+function* planKills(kind: StoreKind): Generator<Kill, never> {
+  const points = pointsOf(kind);
+  for (let index = 0; ; index++) {
+    if (index % RANDOM_EVERY === RANDOM_EVERY - 1) {
+      yield { tearFirst: false, leaveLocks: false };
+      continue;
+    }
+    const point = points[(index - Math.floor(index / RANDOM_EVERY)) % points.length] ?? points[0];
+    if (point === undefined) continue;
+    // A lock is taken over only from a process that died with it, so such a kill comes first.
+    const before = point === "lock.takeover.claimed" ? killAt("lock.created", kind, { leaveLocks: true }) : undefined;
+    yield { ...killAt(point, kind), before };
+  }
+}
+
+function killAt(point: FaultPoint, kind: StoreKind, { leaveLocks = false } = {}): Kill {
+  return { point, tearFirst: point.startsWith("transcript.torn."), leaveLocks, lean: leanOf(point, kind) };
+}
+
+/** Operations that lead to a fault point; undefined if nearly all do. */
+export function leanOf(point: FaultPoint, kind: StoreKind): Lean | undefined {
+  const [area] = point.split(".");
+  if (point.startsWith("transcript.rewrite.") || area === "lock") return ["append", "compact", "compact"];
+  if (point === "transcript.created" || area === "window") return ["reset"];
+  if (area === "transcript" || area === "lease") return ["append"];
+  if (area === "archive") return ["archive", "count"];
+  if (point.startsWith("sqlite.view.") || (area === "file" && kind === "sqlite")) return ["count", "reopen"];
+  return undefined;
 }

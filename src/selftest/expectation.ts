@@ -1,33 +1,32 @@
 /**
- * What must be in a home, according to what was acknowledged. The checker moves it forward by what
- * it finds of an operation that was in flight: from then on that is expected too.
+ * What a home must contain, from the journal of the child processes. A child writes one JSON object a line: an intention
+ * before each operation and an acknowledgement after it. The operation in flight at the kill may have happened or not;
+ * the checker adds its results.
  */
-import type { Journal } from "./journal.ts";
-import { type HandedOver, type Operation, type OperationResult, SESSION_KEYS, textsOf } from "./operations.ts";
+import { type Counter, type Operation, type OperationResult, SESSION_KEYS, textsOf } from "./operations.ts";
 
 export interface ExpectedSession {
   readonly key: string;
   state: "absent" | "live" | "archived";
-  count: number;
-  /** Number of the operation that counted last. */
-  lastNumber: number;
-  /** The session id that the key points at. */
+  /** The counter in the session's entry. */
+  counted: Counter;
+  /** The current session id. */
   current: string | undefined;
-  /** Every session id that the key has pointed at, with the texts of its transcript in order. */
+  /** Texts of the transcript by session id. */
   readonly windows: Map<string, string[]>;
-  /** Windows of resets that were killed half way: they may be listed, and the key never came to them. */
+  /** Windows of interrupted resets: they may be listed, but never became current. */
   readonly strays: Set<string>;
-  /** What the session's hand-off holds. */
-  handedOver: HandedOver;
-  /** The highest epoch that anybody was given. */
+  /** The counter in the session's hand-off. */
+  handedOver: Counter;
+  /** The highest epoch that was granted. */
   epoch: number;
 }
 
 export interface ExpectedItem {
   readonly number: number;
   readonly key: string;
-  /** The outbox item that answers it; missing while it waits. */
-  replyId?: number;
+  /** The outbox item that answers it; undefined while it waits. */
+  replyId?: number | undefined;
   delivered: boolean;
 }
 
@@ -44,8 +43,7 @@ export function createExpectation(): Expectation {
     {
       key,
       state: "absent",
-      count: 0,
-      lastNumber: 0,
+      counted: { count: 0, lastNumber: 0 },
       current: undefined,
       windows: new Map(),
       strays: new Set(),
@@ -56,7 +54,7 @@ export function createExpectation(): Expectation {
   return { sessions: new Map(sessions), items: new Map(), nextNumber: 1 };
 }
 
-/** Takes in what a child has acknowledged. */
+/** Adds what a child has acknowledged. */
 export function expectJournal(expectation: Expectation, journal: Journal): void {
   for (const { operation, result } of journal.acknowledged) expectOperation(expectation, operation, result);
   for (const { key, epoch } of journal.leases) {
@@ -81,8 +79,7 @@ function expectOperation(expectation: Expectation, operation: Operation, result:
       if (result.sessionId !== undefined) expectWindow(session, result.sessionId);
       break;
     case "count":
-      session.count++;
-      session.lastNumber = operation.number;
+      session.counted = { count: session.counted.count + 1, lastNumber: operation.number };
       break;
     case "append":
       session.windows.get(session.current ?? "")?.push(...textsOf(operation));
@@ -128,4 +125,48 @@ function expectReply(expectation: Expectation, itemId: number, replyId: number):
   const item = expectation.items.get(itemId);
   if (item === undefined) throw new Error(`Inbox item ${itemId} was answered and never admitted`);
   item.replyId = replyId;
+}
+
+export type JournalLine =
+  | { say: "ready" }
+  | { say: "begin"; operation: Operation }
+  /** A lease was granted for the current operation. */
+  | { say: "leased"; key: string; epoch: number }
+  | { say: "end"; number: number; result: OperationResult }
+  | { say: "failed"; number: number; error: string };
+
+export interface Journal {
+  acknowledged: { operation: Operation; result: OperationResult }[];
+  inFlight: Operation | undefined;
+  leases: { key: string; epoch: number }[];
+  /** Operations that failed without a reason. */
+  failed: string[];
+}
+
+export function parseJournal(text: string): Journal {
+  const journal: Journal = { acknowledged: [], inFlight: undefined, leases: [], failed: [] };
+  // The last line may be cut off by the kill.
+  for (const line of text.split("\n").slice(0, -1)) note(journal, JSON.parse(line) as JournalLine);
+  return journal;
+}
+
+function note(journal: Journal, line: JournalLine): void {
+  switch (line.say) {
+    case "ready":
+      return;
+    case "begin":
+      journal.inFlight = line.operation;
+      return;
+    case "leased":
+      journal.leases.push({ key: line.key, epoch: line.epoch });
+      return;
+    case "end":
+      if (journal.inFlight?.number !== line.number)
+        throw new Error(`Operation ${line.number} ended without a beginning`);
+      journal.acknowledged.push({ operation: journal.inFlight, result: line.result });
+      journal.inFlight = undefined;
+      return;
+    case "failed":
+      journal.failed.push(`operation ${line.number} (${journal.inFlight?.name ?? "unknown"}) failed: ${line.error}`);
+  }
 }

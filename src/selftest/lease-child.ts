@@ -1,22 +1,20 @@
 /**
- * A process that contends for one session: it waits for the lease, writes under it again and again,
- * and tells everything. Once it is refused, it tries the other kind of write as well. Its one argument
- * is a LeaseTask as JSON; it runs until it is killed.
+ * A process that contends for one session. It waits for the lease, writes repeatedly and reports every step. After a
+ * refused write it also tries the other kind of write. Its argument is a LeaseTask as JSON; it runs until it is killed.
  */
 import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../base/errors.ts";
 import { silentLogger } from "../base/log.ts";
-import { openAgent } from "../compose.ts";
 import { DEFAULT_CONFIG } from "../config/config.ts";
 import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
 import { type HeldLease, withSessionLease } from "../session/lease.ts";
 import { sessionNotFound } from "../session/window.ts";
 import type { StoreKind } from "../store/store.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
-import type { CountedEntry } from "./operations.ts";
-import { createRandom } from "./random.ts";
+import { type CountedEntry, createRandom } from "./operations.ts";
+import { openAgent } from "../compose/agent.ts";
 
 export interface LeaseTask {
   home: string;
@@ -27,7 +25,7 @@ export interface LeaseTask {
 }
 
 export type LeaseLine =
-  /** `holds`: it will not give the lease back by itself. */
+  /** `holds`: it does not release the lease on its own. */
   | { say: "acquired"; epoch: number; holds: boolean }
   | { say: "appended"; epoch: number; text: string }
   | { say: "updated"; epoch: number }
@@ -36,7 +34,7 @@ export type LeaseLine =
 
 const task = JSON.parse(process.argv[2] ?? "") as LeaseTask;
 const random = createRandom(task.seed);
-const LONG_ENOUGH_MS = 3_600_000;
+const WAIT_MS = 3_600_000;
 const STEPS_BEFORE_RELEASE = 3;
 const PAUSE_MS = 3;
 
@@ -48,10 +46,10 @@ async function contend(): Promise<never> {
     config: { ...DEFAULT_CONFIG, store: { kind: task.kind, view: false } },
     logger: silentLogger,
   });
-  // Node keeps compiled code when a process ends; this one will not be given the time.
+  // Node saves compiled code at exit, which a killed process never reaches.
   flushCompileCache();
   for (;;) {
-    await withSessionLease(agent, task.key, { ttlMs: task.ttlMs, waitMs: LONG_ENOUGH_MS }, async (held) => {
+    await withSessionLease(agent, task.key, { ttlMs: task.ttlMs, waitMs: WAIT_MS }, async (held) => {
       const { epoch } = held.lease;
       const holds = random.chance(0.8);
       say({ say: "acquired", epoch, holds });
@@ -62,7 +60,7 @@ async function contend(): Promise<never> {
   }
 }
 
-/** Resolves to what was refused, or to nothing when all steps are done. */
+/** Returns the kind of write that was refused, if any. */
 async function write(agent: AgentHandle, held: HeldLease, steps: number): Promise<"append" | "update" | undefined> {
   for (let step = 0; step < steps; step++) {
     if (!(await attempt(held, "append", async () => await append(agent, held, step)))) return "append";
@@ -92,7 +90,7 @@ async function attempt(held: HeldLease, what: "append" | "update", action: () =>
   }
 }
 
-/** Opens the log anew each time, as every turn does. */
+/** Opens the log each time, as every turn does. */
 async function append(agent: AgentHandle, held: HeldLease, step: number): Promise<void> {
   const entry = await agent.store.get(task.key);
   if (entry === undefined) throw sessionNotFound(task.key);
@@ -108,7 +106,7 @@ async function append(agent: AgentHandle, held: HeldLease, step: number): Promis
   say({ say: "appended", epoch, text });
 }
 
-/** The entry remembers the epoch of its last writer: it must never be higher than one's own. */
+/** Stores the epoch of the writer in the entry. */
 async function update(agent: AgentHandle, held: HeldLease): Promise<void> {
   const { epoch } = held.lease;
   await agent.store.update(
@@ -124,7 +122,7 @@ async function update(agent: AgentHandle, held: HeldLease): Promise<void> {
   say({ say: "updated", epoch });
 }
 
-/** Written at once and in one piece: what a killed process had buffered would never be said. */
+/** Synchronous: a killed process would lose buffered output. */
 function say(line: LeaseLine): void {
   writeSync(1, `${JSON.stringify(line)}\n`);
 }

@@ -1,39 +1,36 @@
 /**
- * Several processes contend for one session. Whoever holds the lease is killed or paused in the
- * middle of its writing; somebody else must take over, exactly one, and a paused holder that wakes
- * must be refused whatever it tries to write. Afterwards the history is compared with the files:
- * every acknowledged write is there once, and none stands behind one of a later epoch.
+ * Several processes contend for one session. The holder of the lease is killed or paused while it writes; exactly one
+ * other process must take over, and a paused holder that wakes must be refused. Afterwards every acknowledged write must
+ * be in the files once, in the order of epochs.
  *
- * A holder can be paused in the middle of a store's transaction. Then nobody can proceed until it
- * wakes: SQLite's write lock belongs to a living process, and so does `sessions.json.lock`. That is
- * how it must be, because nobody could tell what the half of a transaction means. Such a pause is
- * counted apart and tried again; with a stopped process it lasts until somebody ends that process.
+ * A holder that is paused inside a transaction blocks everybody until it wakes, because SQLite's write lock and
+ * `sessions.json.lock` belong to a live process. Such pauses are counted separately and tried again.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { silentLogger } from "../base/log.ts";
-import { openAgent } from "../compose.ts";
 import { DEFAULT_CONFIG } from "../config/config.ts";
-import type { AgentHandle } from "../session/agent-handle.ts";
+import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
 import { openWindow } from "../session/window.ts";
 import type { StoreKind } from "../store/store.ts";
-import { checkLeaseHistory } from "./check-lease-history.ts";
-import type { LeaseLine } from "./lease-child.ts";
-import { type Contender, startContender } from "./lease-contender.ts";
-import { SESSION_KEYS } from "./operations.ts";
-import { createRandom } from "./random.ts";
-import { compileCacheIn } from "./run-child.ts";
+import { readTranscript } from "../transcript/reader.ts";
+import { walkPath } from "../transcript/walk.ts";
+import type { LeaseLine, LeaseTask } from "./lease-child.ts";
+import { SESSION_KEYS, type CountedEntry, createRandom } from "./operations.ts";
+import { compileCacheIn, programFile } from "./run-child.ts";
+import { openAgent } from "../compose/agent.ts";
+import { messageText } from "../transcript/messages.ts";
 
 export interface LeaseOptions {
-  /** An existing folder; everything is made below it and removed again, except what failed. */
+  /** An existing folder. Files are created below it and removed unless something failed. */
   folder: string;
   seed: string;
   kind: StoreKind;
-  /** Half of them from killed holders, half from paused ones. */
+  /** Half from killed holders, half from paused ones. */
   takeovers: number;
-  /** Left out: 4. */
-  contenders?: number;
 }
 
 export interface LeaseResult {
@@ -42,7 +39,7 @@ export interface LeaseResult {
   killed: number;
   /** Takeovers from paused holders, each refused when it woke. */
   paused: number;
-  /** Pauses inside a transaction, during which nobody could take over. */
+  /** Pauses inside a transaction, when no takeover was possible. */
   blocked: number;
   /** Writes that were acknowledged and found. */
   acknowledged: number;
@@ -55,7 +52,7 @@ const CONTENDERS = 4;
 /** Beyond the time to live; well below the 10 s after which a store gives up waiting. */
 const BLOCKED_AFTER_MS = 1500;
 const PATIENCE_MS = 30_000;
-const LONGEST_TENURE_MS = 150;
+const MAX_TENURE_MS = 150;
 
 export async function runLeaseRounds(options: LeaseOptions): Promise<LeaseResult> {
   const { folder, seed, kind, takeovers } = options;
@@ -65,20 +62,20 @@ export async function runLeaseRounds(options: LeaseOptions): Promise<LeaseResult
   await mkdir(home, { recursive: true });
   const random = createRandom(seed, kind);
   const result: LeaseResult = { kind, killed: 0, paused: 0, blocked: 0, acknowledged: 0, problems: [] };
-  await foundSession(home, kind, key);
+  await createSession(home, kind, key);
 
   const all: Contender[] = [];
   const start = (): void => {
     const task = { home, kind, key, seed: `${seed}/${all.length}`, ttlMs: TTL_MS };
     all.push(startContender(task, compileCache));
   };
-  for (let count = 0; count < (options.contenders ?? CONTENDERS); count++) start();
+  for (let count = 0; count < CONTENDERS; count++) start();
   try {
-    /** Of the last holder that was killed or taken over from. */
+    // Epoch of the last holder that lost the lease.
     let epoch = 0;
     while (result.killed + result.paused < takeovers) {
       const tenure = await waitFor("a holder", () => newestTenure(all, epoch));
-      await delay(random.whole(0, LONGEST_TENURE_MS));
+      await delay(random.whole(0, MAX_TENURE_MS));
       if (result.killed <= result.paused) {
         await tenure.holder.kill();
         result.killed++;
@@ -114,7 +111,7 @@ interface Tenure {
   epoch: number;
 }
 
-/** The newest tenure after `epoch` that will not end by itself. */
+/** The newest tenure after `epoch` that does not end on its own. */
 function newestTenure(all: readonly Contender[], epoch: number): Tenure | undefined {
   const failed = all.find(({ failure }) => failure !== undefined);
   if (failed?.failure !== undefined) throw new Error(failed.failure);
@@ -130,7 +127,7 @@ function acquisitions({ lines }: Contender): Extract<LeaseLine, { say: "acquired
   return lines.filter((line) => line.say === "acquired");
 }
 
-/** False when nobody could take over before the holder woke. */
+/** False if no other process could take over before the holder woke. */
 async function pauseUntilTakenOver(all: readonly Contender[], { holder, epoch }: Tenure): Promise<boolean> {
   const others = all.filter((contender) => contender !== holder);
   holder.signal("SIGSTOP");
@@ -164,7 +161,7 @@ async function poll<T>(look: () => T | undefined, patienceMs: number): Promise<T
   }
 }
 
-async function foundSession(home: string, kind: StoreKind, key: string): Promise<void> {
+async function createSession(home: string, kind: StoreKind, key: string): Promise<void> {
   await withHome(home, kind, async (agent) => {
     await openWindow(agent, { key, previous: undefined, reason: "initial" });
   });
@@ -178,4 +175,108 @@ async function withHome(home: string, kind: StoreKind, task: (agent: AgentHandle
   } finally {
     await agent.store.close();
   }
+}
+
+interface Contender {
+  /** Its output so far. */
+  readonly lines: readonly LeaseLine[];
+  signal(signal: NodeJS.Signals): void;
+  /** Kills it, paused or not, and waits for its end. */
+  kill(): Promise<void>;
+  /** Set if it ended without being killed. */
+  readonly failure: string | undefined;
+}
+
+function startContender(task: LeaseTask, compileCache: string): Contender {
+  const child = spawn(process.execPath, [programFile("lease-child"), JSON.stringify(task)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+  });
+  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  const lines: LeaseLine[] = [];
+  let rest = "";
+  let errors = "";
+  let failure: string | undefined;
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    errors += chunk;
+  });
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    const parts = (rest + chunk).split("\n");
+    rest = parts.pop() ?? "";
+    lines.push(...parts.map((line) => JSON.parse(line) as LeaseLine));
+  });
+  void closed.then(([code, signal]) => {
+    if (signal !== "SIGKILL") failure = `a contender ended unexpectedly (${signal ?? `code ${code}`}): ${errors}`;
+  });
+  return {
+    lines,
+    signal: (signal) => void child.kill(signal),
+    kill: async () => {
+      child.kill("SIGKILL");
+      await closed;
+    },
+    get failure() {
+      return failure;
+    },
+  };
+}
+
+interface LeaseHistory {
+  acknowledged: number;
+  problems: string[];
+}
+
+/** Compares the output of the contenders with the files. */
+async function checkLeaseHistory(agent: AgentHandle, key: string, lines: readonly LeaseLine[]): Promise<LeaseHistory> {
+  const entry: CountedEntry | undefined = await agent.store.get(key);
+  if (entry === undefined) return { acknowledged: 0, problems: ["the session is gone"] };
+  const path = transcriptPath(agent, entry);
+  const appended = lines.flatMap((line) => (line.say === "appended" ? [line.text] : []));
+  const updates = lines.filter(({ say }) => say === "updated").length;
+  const tenures = lines.filter(({ say }) => say === "acquired").map(({ epoch }) => epoch);
+  const problems = [
+    ...lines.flatMap((line) => (line.say === "violation" ? [`epoch ${line.epoch}: ${line.what}`] : [])),
+    ...(new Set(tenures).size < tenures.length ? ["one epoch was given to two holders"] : []),
+    ...(await checkFile(path, new Set(appended))),
+    ...(await checkConversation(path, appended)),
+    ...checkCount(entry.selftest?.count ?? 0, updates, tenures.length),
+  ];
+  return { acknowledged: appended.length + updates, problems };
+}
+
+/** Refused lines may be anywhere: they are side branches. */
+async function checkFile(path: string, acknowledged: ReadonlySet<string>): Promise<string[]> {
+  const reading = readTranscript(path);
+  const problems: string[] = [];
+  const found = new Set<string>();
+  let newest = 0;
+  for await (const item of reading) {
+    if (item.kind !== "entry" || item.entry.type !== "message") continue;
+    const text = messageText(item.entry.message);
+    if (!acknowledged.has(text)) continue;
+    if (found.has(text)) problems.push(`append ${text} is there twice`);
+    found.add(text);
+    const epoch = item.entry.leaseEpoch ?? 0;
+    if (epoch < newest) problems.push(`append ${text} follows one of epoch ${newest}`);
+    newest = Math.max(newest, epoch);
+  }
+  for (const text of acknowledged) if (!found.has(text)) problems.push(`append ${text} is lost`);
+  return [...problems, ...reading.report.problems.map(({ reason, line }) => `line ${line ?? "?"}: ${reason}`)];
+}
+
+/** Acknowledged appends must be on the path from the newest entry to the first, which a model sees. */
+async function checkConversation(path: string, acknowledged: readonly string[]): Promise<string[]> {
+  const said = new Set<string>();
+  const problems: string[] = [];
+  for await (const { entry } of walkPath(path, { onProblem: ({ reason }) => problems.push(reason) })) {
+    if (entry.type === "message") said.add(messageText(entry.message));
+  }
+  const missing = acknowledged.filter((text) => !said.has(text));
+  return [...problems, ...missing.map((text) => `append ${text} is not part of the conversation`)];
+}
+
+/** Each tenure may have ended after an update that was not acknowledged. */
+function checkCount(count: number, updates: number, tenures: number): string[] {
+  if (count >= updates && count <= updates + tenures) return [];
+  return [`${updates} updates were acknowledged, ${count} are there`];
 }

@@ -1,6 +1,6 @@
 /**
- * What a child does to an agent, as data: it travels through the journal, so that the parent knows
- * what was promised. Everything that an operation writes can be told from its number alone.
+ * The operations of a child, as data for the journal, and the seeded random choices behind them. Everything that an
+ * operation writes follows from its number.
  */
 import type { SessionEntry } from "../store/session-entry.ts";
 
@@ -17,29 +17,28 @@ export const OPERATION_NAMES = [
   "reopen",
 ] as const;
 
-/** What the mix chooses from. */
 export type OperationName = (typeof OPERATION_NAMES)[number];
 
 export interface Operation {
-  /** Rises by one from operation to operation, over all children that work on one home. */
+  /** Increases by one per operation, across all children of a home. */
   number: number;
-  /** `open` and `restore` come in the place of an operation on a session that is not there. */
+  /** `open` and `restore` replace an operation on a session that does not exist. */
   name: OperationName | "open" | "restore";
   key: string;
 }
 
-/** What an operation has made, as far as the parent cannot know it beforehand. */
+/** Results that the parent cannot derive from the number. */
 export interface OperationResult {
-  /** The window that the session is at. */
-  sessionId?: string;
-  /** The inbox item that was admitted. */
-  itemId?: number;
-  answered?: Answered[];
-  /** Outbox items that were delivered. */
-  delivered?: number[];
+  /** The current window. */
+  sessionId?: string | undefined;
+  /** The admitted inbox item. */
+  itemId?: number | undefined;
+  answered?: Answered[] | undefined;
+  /** Delivered outbox items. */
+  delivered?: number[] | undefined;
 }
 
-/** An inbox item that was ended, and the outbox item that answers it. */
+/** A finished inbox item and the outbox item that answers it. */
 export interface Answered {
   itemId: number;
   replyId: number;
@@ -47,31 +46,68 @@ export interface Answered {
 
 export const SESSION_KEYS = ["agent:main:test:dm:ada", "agent:main:test:dm:ben", "agent:main:test:dm:cyd"] as const;
 
-/** Fields of other programs are kept by every store, so the counter travels as one. */
-export type CountedEntry = SessionEntry & { selftest?: { count: number; lastNumber: number } };
+/** Every store keeps unknown fields, so the counter is stored in one. */
+export type CountedEntry = SessionEntry & { selftest?: Counter | undefined };
 
-/** The state of a hand-off, counted up by every operation on it. */
-export interface HandedOver {
+/** Counts operations; `lastNumber` is the number of the last one. */
+export interface Counter {
   count: number;
   lastNumber: number;
 }
 
-const LONGEST_PADDING = 3000;
+const MAX_PADDING = 3000;
 
-/** One to three messages, the longer ones longer than a page of most file systems when taken together. */
+/** One to three messages, together often longer than a file system page. */
 export function textsOf({ number }: Operation): string[] {
   const count = 1 + (number % 3);
   return Array.from({ length: count }, (_, index) => {
-    const padding = "abcdefghijklmno".repeat(((number * 31 + index * 17) % LONGEST_PADDING) / 15);
+    const padding = "abcdefghijklmno".repeat(((number * 31 + index * 17) % MAX_PADDING) / 15);
     return `${number}.${index} ${padding}`;
   });
 }
 
-/** The address under which the operation's message arrives. */
 export function addressOf({ number, key }: Operation) {
   return { channel: "test", accountId: "default", chatId: key, messageId: String(number) };
 }
 
 export function replyKeyOf(itemId: number): string {
   return `reply-to-${itemId}`;
+}
+
+/** Random choices that a seed repeats. The same parts always give the same sequence. */
+
+export interface Random {
+  /** From 0 up to, but not including, 1. */
+  fraction(): number;
+  /** A whole number from `low` to `high`, both included. */
+  whole(low: number, high: number): number;
+  pick<T>(choices: readonly [T, ...T[]]): T;
+  chance(probability: number): boolean;
+}
+
+export function createRandom(...parts: readonly (string | number)[]): Random {
+  let state = hash(parts.join("/"));
+  // Mulberry32: 32 bits of state are plenty for choosing what a test does.
+  const fraction = (): number => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const whole = (low: number, high: number): number => low + Math.floor(fraction() * (high - low + 1));
+  return {
+    fraction,
+    whole,
+    pick: (choices) => choices[whole(0, choices.length - 1)] ?? choices[0],
+    chance: (probability) => fraction() < probability,
+  };
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let value = 0x81_1c_9d_c5;
+  for (let index = 0; index < text.length; index++) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01_00_01_93);
+  }
+  return value | 0;
 }

@@ -1,32 +1,37 @@
-/** Carries out one operation with the verbs that every user of the session layer has. */
-import { archiveSession, listArchives, restoreSession } from "../session/archive.ts";
+/** Chooses and performs operations with the public functions of the session layer. */
 import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
-import { compactSession } from "../session/compaction.ts";
+import { archiveSession, listArchives, restoreSession } from "../session/archive.ts";
 import { type HeldLease, withSessionLease } from "../session/lease.ts";
 import { openWindow, resetSession, sessionNotFound } from "../session/window.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { Lease } from "../store/store.ts";
 import type { DraftEntry } from "../transcript/entries.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
 import {
   type Answered,
   type CountedEntry,
-  type HandedOver,
+  type Counter,
   type Operation,
   type OperationResult,
   addressOf,
   replyKeyOf,
   textsOf,
+  OPERATION_NAMES,
+  type OperationName,
+  SESSION_KEYS,
+  type Random,
+  createRandom,
 } from "./operations.ts";
+import { compactSession } from "../session/transcript-changes.ts";
+import type { Lease } from "../store/queues.ts";
 
 export interface Workplace {
   agent: AgentHandle;
-  /** Closes the agent, which brings the view up to date, and opens it again. */
+  /** Closes the agent, which updates the view, and opens it again. */
   reopen(): Promise<void>;
   readonly onLease: (lease: Lease) => void;
 }
 
-/** Few enough that a session of some turns has something to remove. */
+/** Few, so that a short session has entries to remove. */
 const KEPT_ENTRIES = 4;
 
 export async function perform(place: Workplace, operation: Operation): Promise<OperationResult> {
@@ -57,7 +62,6 @@ const PERFORMERS: Record<Operation["name"], Performer> = {
   reopen: async (place) => await place.reopen(),
 };
 
-/** Only what the parent needs: the id of the window. */
 function windowOf(entry: SessionEntry | undefined): OperationResult {
   return entry === undefined ? {} : { sessionId: entry.sessionId };
 }
@@ -86,13 +90,13 @@ async function count(agent: AgentHandle, { key, number }: Operation): Promise<vo
 }
 
 async function handOver({ store }: AgentHandle, { key, number }: Operation): Promise<void> {
-  await store.handoffs.update(key, (state): HandedOver => {
-    const { count } = (state ?? { count: 0 }) as Pick<HandedOver, "count">;
+  await store.handoffs.update(key, (state): Counter => {
+    const { count } = (state ?? { count: 0 }) as Pick<Counter, "count">;
     return { count: count + 1, lastNumber: number };
   });
 }
 
-/** Message by message and then a sync, as a turn does it. */
+/** Appends message by message and then syncs, as a turn does. */
 async function append(agent: AgentHandle, operation: Operation, held: HeldLease): Promise<OperationResult> {
   const entry = await agent.store.get(operation.key);
   if (entry === undefined) throw sessionNotFound(operation.key);
@@ -138,14 +142,40 @@ async function answer(agent: AgentHandle, lease: Lease): Promise<Answered[]> {
   return ids.map((itemId, index) => ({ itemId, replyId: replies[index]?.id ?? 0 }));
 }
 
-const DELIVERED_AT_ONCE = 3;
+const DELIVERY_BATCH = 3;
 
 async function deliver({ store, clock }: AgentHandle): Promise<number[]> {
   const delivered: number[] = [];
-  for (const { id, attempts } of await store.outbox.due(clock.now(), DELIVERED_AT_ONCE)) {
+  for (const { id, attempts } of await store.outbox.due(clock.now(), DELIVERY_BATCH)) {
     if (!(await store.outbox.startSending(id, attempts))) continue;
     await store.outbox.delivered(id, `message-${id}`);
     delivered.push(id);
   }
   return delivered;
+}
+
+export interface Choice {
+  seed: string;
+  /** Operations that lead to a fault point; chosen every second time. */
+  lean?: readonly [OperationName, ...OperationName[]] | undefined;
+  /** The session to use every second time. */
+  leanKey?: string | undefined;
+}
+
+export async function chooseOperation(agent: AgentHandle, number: number, choice: Choice): Promise<Operation> {
+  const random = createRandom(choice.seed, number);
+  const leaning = random.chance(0.5);
+  const name = leaning && choice.lean !== undefined ? random.pick(choice.lean) : randomName(random);
+  const key = leaning && choice.leanKey !== undefined ? choice.leanKey : random.pick(SESSION_KEYS);
+  if (NEED_NO_SESSION.has(name)) return { number, name, key };
+  if ((await agent.store.get(key)) !== undefined) return { number, name, key };
+  const isArchived = (await listArchives(agent)).some((record) => record.key === key);
+  return { number, name: isArchived ? "restore" : "open", key };
+}
+
+const NEED_NO_SESSION: ReadonlySet<OperationName> = new Set(["reopen", "deliver", "admit", "hand-over"]);
+
+/** Mostly messages, as in real conversations. */
+function randomName(random: Random): OperationName {
+  return random.chance(0.4) ? random.pick(["append", "count"]) : random.pick(OPERATION_NAMES);
 }

@@ -1,21 +1,21 @@
-/** Starts a child program of this folder, reads what it says and sees it die. */
+/** Starts a child program of this folder, reads its output and waits for its end. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface ChildOptions {
-  /** Kill the child this long after its first line. Left out: it dies by itself. */
+  /** Kill the child this long after its first line. Default: it kills itself. */
   killAfterMs?: number | undefined;
-  /** Where Node keeps compiled code from one child to the next: starting takes half the time. */
+  /** Node's compile cache, shared by all children: it halves the start time. */
   compileCache: string;
-  /** The folder of the program. Left out: this one. */
+  /** Folder of the program. Default: this one. */
   programs?: string | undefined;
 }
 
 export interface ChildRun {
   output: string;
-  /** False when the child came to its end. */
+  /** False if the child ended on its own. */
   killed: boolean;
 }
 
@@ -39,12 +39,12 @@ export async function runChild(program: string, task: unknown, options: ChildOpt
   return { output, killed: signal === "SIGKILL" };
 }
 
-/** Below `folder`, unless there is one that more than these children share. */
+/** Below `folder`, unless NODE_COMPILE_CACHE is set. */
 export function compileCacheIn(folder: string): string {
   return process.env["NODE_COMPILE_CACHE"] || join(folder, "compile-cache");
 }
 
-/** TypeScript beside TypeScript, compiled beside compiled; a folder that is named holds compiled ones. */
+/** With the extension of this file; a named folder holds compiled programs. */
 export function programFile(program: string, folder?: string): string {
   if (folder !== undefined) return join(folder, `${program}.js`);
   return fileURLToPath(new URL(`./${program}${extname(import.meta.url)}`, import.meta.url));

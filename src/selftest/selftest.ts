@@ -1,4 +1,4 @@
-/** All crash and lease tests together, as a person runs them on the file system that they will use. */
+/** Runs all crash and lease tests on the file system that a person will use. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
@@ -6,21 +6,21 @@ import { type CrashResult, runCrashRounds } from "./crash-rounds.ts";
 import { type LeaseResult, runLeaseRounds } from "./lease-rounds.ts";
 
 export interface SelftestOptions {
-  /** Everything happens in a fresh folder below this existing one, removed unless something failed. */
+  /** An existing folder. The test runs in a new folder below it, removed unless something failed. */
   folder: string;
   seed: string;
   minutes: number;
-  /** Left out: no limit but the time. */
+  /** Default: no limit except the time. */
   rounds?: number | undefined;
-  /** For each store. Left out: 8. */
-  takeovers?: number;
-  onProgress?: (crashes: Readonly<CrashResult>) => void;
+  /** Per store. Default: 8. */
+  takeovers?: number | undefined;
+  onProgress?: ((crashes: Readonly<CrashResult>) => void) | undefined;
 }
 
 export interface SelftestResult {
   ok: boolean;
   seed: string;
-  /** Where it ran; still there only if something failed. */
+  /** Where it ran; exists only if something failed. */
   folder: string;
   crashes: CrashResult;
   leases: LeaseResult[];
@@ -35,17 +35,11 @@ export async function runSelftest(options: SelftestOptions): Promise<SelftestRes
     await runLeaseRounds({ folder, seed, kind: "sqlite", takeovers }),
     await runLeaseRounds({ folder, seed, kind: "json", takeovers }),
   ];
-  const crashes = await runCrashRounds({
-    folder,
-    seed,
-    minutes,
-    rounds,
-    ...(onProgress === undefined ? {} : { onProgress }),
-  });
+  const crashes = await runCrashRounds({ folder, seed, minutes, rounds, onProgress });
   const ok =
     leases.every(({ problems }) => problems.length === 0) &&
     crashes.failures.length === 0 &&
-    // A fault point that nobody comes to is a step that nobody has tested.
+    // A fault point that was never reached was not tested.
     crashes.unreached.length === 0;
   if (ok) await rm(folder, { recursive: true, force: true });
   return { ok, seed, folder, crashes, leases };
@@ -57,7 +51,7 @@ async function freshFolder(parent: string): Promise<string> {
   } catch (error) {
     if (systemErrorCode(error) !== "ENOENT") throw fileError(error, "create a folder in", parent);
     throw new HoldfastError("usage", "folder-missing", `There is no folder ${parent}`, {
-      hint: "Name an existing folder on the file system that you want to test.",
+      hint: "Give an existing folder on the file system that you want to test.",
       cause: error,
     });
   }

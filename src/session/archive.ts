@@ -1,8 +1,7 @@
 /**
- * Taking sessions out of use without losing them. Order: the manifest with the whole entry and all
- * windows is durable first, then the session leaves the store, then its transcripts move. After a
- * crash between any two of these, `restore` finds everything: it looks for a transcript in both
- * folders.
+ * Takes sessions out of use without losing them. The manifest with the entry and all windows is durable
+ * first, then the session leaves the store, then its transcripts move. After a crash at any point, `restore`
+ * finds everything, because it looks for transcripts in both folders.
  */
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,40 +19,39 @@ import {
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { Lease, Window } from "../store/store.ts";
+import type { Window } from "../store/store.ts";
 import { isSessionId } from "../transcript/paths.ts";
 import { type AgentHandle, windowTranscriptName } from "./agent-handle.ts";
+import { entryForNewWindow } from "./entry.ts";
 import { assertExpected, sessionNotFound } from "./window.ts";
+import type { Lease } from "../store/queues.ts";
 
 export interface ArchivedSession {
   version: 1;
   archivedAt: number;
-  /** `archived` by a person, `deleted` by a person, or the maintenance rule that applied. */
+  /** `archived`, `deleted`, or the maintenance rule that applied. */
   reason: string;
   key: string;
   entry: SessionEntry;
   windows: Window[];
-  /** What a deleted session had left for the next. Left out: nothing, or it stays in the store. */
+  /** The hand-off of a deleted session. An archived session's hand-off stays in the store. */
   handoff?: unknown;
 }
 
 export interface ArchiveRecord extends ArchivedSession {
-  /** Names the archive for `restore`: the manifest's file name without `.json`. */
+  /** The manifest's file name without `.json`. */
   id: string;
 }
 
 const DELETED = "deleted";
 
 export interface ArchiveOptions {
-  reason?: string;
-  expectedSessionId?: string;
-  lease?: Lease;
+  reason?: string | undefined;
+  expectedSessionId?: string | undefined;
+  lease?: Lease | undefined;
 }
 
-/**
- * What the session left for the next stays, so that whoever writes to it again is told; of one that is deleted it
- * goes, and comes back, with the session.
- */
+/** The hand-off stays in the store for the next conversation, unless the session is deleted. */
 export async function archiveSession(
   agent: AgentHandle,
   key: string,
@@ -71,11 +69,11 @@ export async function archiveSession(
     key: canonicalSessionKey(key, agent),
     entry,
     windows: await agent.store.windows(key),
-    ...(handoff === undefined ? {} : { handoff }),
+    handoff,
   });
   faultPoint("archive.written");
   try {
-    await agent.store.delete(key, { withHandoff, ...(options.lease === undefined ? {} : { lease: options.lease }) });
+    await agent.store.delete(key, { withHandoff, lease: options.lease });
   } catch (error) {
     await withdrawManifest(agent, record);
     throw error;
@@ -84,21 +82,17 @@ export async function archiveSession(
   return record;
 }
 
-/** Refuses the main session: everything that an agent is asked without a channel ends up there. */
+/** Refuses the main session, which handles everything without a channel. */
 export async function deleteSession(
   agent: AgentHandle,
   key: string,
   options: ArchiveOptions = {},
 ): Promise<ArchiveRecord> {
-  if (canonicalSessionKey(key, agent) === buildAgentMainSessionKey(agent)) {
-    throw new HoldfastError(
-      "usage",
-      "main-session",
-      `Cannot delete the main session (${canonicalSessionKey(key, agent)})`,
-      {
-        hint: "Use `holdfast sessions reset` to start it afresh.",
-      },
-    );
+  const mainKey = buildAgentMainSessionKey(agent);
+  if (canonicalSessionKey(key, agent) === mainKey) {
+    throw new HoldfastError("usage", "main-session", `Cannot delete the main session (${mainKey})`, {
+      hint: "Use `holdfast sessions reset` to start it afresh.",
+    });
   }
   return await archiveSession(agent, key, { ...options, reason: DELETED });
 }
@@ -106,37 +100,36 @@ export async function deleteSession(
 export async function restoreSession(agent: AgentHandle, id: string): Promise<ArchiveRecord> {
   const record = await readManifest(agent, id);
   const existing = await agent.store.get(record.key);
-  // The same session: a restore that died has brought it back, and this one does the rest.
+  // If it is the same session, an earlier restore died half way and this one finishes it.
   if (existing !== undefined && existing.sessionId !== record.entry.sessionId) {
-    throw new HoldfastError("conflict", "session-exists", `There is a session ${record.key} already`, {
+    throw new HoldfastError("conflict", "session-exists", `Session ${record.key} already exists`, {
       hint: "Archive that one first, then restore this one.",
       data: { key: record.key, sessionId: existing.sessionId },
     });
   }
   for (const window of record.windows) await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder);
-  // The closed windows come first: a session that is there again has all of them.
+  // Closed windows first, so that the session never exists without them.
   for (const window of record.windows) {
     if (window.sessionId !== record.entry.sessionId) await agent.store.putWindow(window);
   }
-  // So does what it left: nobody would miss it in a session that is there. Without the session it is that of a deleted
-  // one, which the next start of a gateway forgets; the manifest has it still.
+  // The same for the hand-off. If the restore dies here, the next gateway start removes it, but the manifest keeps it.
   if (record.handoff !== undefined) await agent.store.handoffs.update(record.key, (newer) => newer ?? record.handoff);
   await agent.store.update(record.key, (current) => current ?? record.entry, { windowReason: "restore" });
   await removeManifest(agent, record);
   return record;
 }
 
-/** Newest first. A manifest that cannot be read hides no other; it is told to the log. */
+/** Newest first. Logs and skips unreadable manifests. */
 export async function listArchives(agent: AgentHandle): Promise<ArchiveRecord[]> {
   const { records, unreadable } = await readManifests(agent);
-  for (const name of unreadable) agent.logger.warn("an archive manifest cannot be read", { name });
+  for (const name of unreadable) agent.logger.warn("Cannot read an archive manifest", { name });
   return records;
 }
 
 /**
- * The windows, with their keys, that were deleted since an instant and are not in use again. Manifests are written
- * first and stay, so they tell it whatever a process died of while it was deleting. The newest that names a window
- * decides: an older one may be of a deletion that never came about.
+ * Windows deleted since an instant and not in use again, with their keys. Manifests are written first and never
+ * removed by a deletion, so this holds after any crash. The newest manifest of a window decides; an older one may
+ * belong to a deletion that failed.
  */
 export async function deletedWindows(agent: AgentHandle, since: number): Promise<Map<string, string>> {
   const { records } = await readManifests(agent, { since });
@@ -156,14 +149,14 @@ function idsOf(windows: readonly Window[]): string[] {
   return windows.map(({ sessionId }) => sessionId);
 }
 
-/** Every manifest that can be read, newest first, and the file names of those that cannot. */
+/** All readable manifests, newest first, and the names of the unreadable ones. */
 export async function readManifests(
   agent: Pick<AgentHandle, "archiveFolder">,
-  { since = 0 }: { since?: number } = {},
+  { since = 0 }: { since?: number | undefined } = {},
 ): Promise<{ records: ArchiveRecord[]; unreadable: string[] }> {
   const records: ArchiveRecord[] = [];
   const unreadable: string[] = [];
-  // Their names begin with when they were written.
+  // File names start with the time.
   const names = (await manifestNames(agent)).filter((name) => since === 0 || name >= fileStamp(since));
   for (const name of names) {
     const content = await readFileIfPresent(join(agent.archiveFolder, name));
@@ -176,17 +169,17 @@ export async function readManifests(
   return { records: records.toSorted((a, b) => b.archivedAt - a.archivedAt), unreadable };
 }
 
-/** Puts one closed window's transcript away; the window stays listed. */
+/** Moves a closed window's transcript to the archive. The window stays listed. */
 export async function archiveWindow(agent: AgentHandle, window: Window): Promise<void> {
   const transcript = windowTranscriptName(window);
   await ensurePrivateFolder(agent.archiveFolder);
-  // The window is marked first: a reader looks in both folders while the file moves.
+  // Mark the window first: readers look in both folders while the file moves.
   await agent.store.putWindow({ ...window, transcript, archive: transcript });
   await moveTranscript(window, agent.sessionsFolder, agent.archiveFolder);
 }
 
-/** Brings a window's transcript back from the archive, so that it can be written again. */
-export async function unarchiveWindow(agent: AgentHandle, window: Window): Promise<Window> {
+/** Moves a window's transcript back, so that it can be written again. */
+async function unarchiveWindow(agent: AgentHandle, window: Window): Promise<Window> {
   if (window.archive === undefined) return window;
   await moveTranscript(window, agent.archiveFolder, agent.sessionsFolder);
   const { archive: _archive, ...unarchived } = window;
@@ -201,16 +194,13 @@ async function writeManifest(agent: AgentHandle, session: ArchivedSession): Prom
   return { ...session, id };
 }
 
-/**
- * After a failure: a session that is still there was not archived, and nothing may say so. One that is not, or that
- * nobody can tell of, keeps its manifest: without it the session would be lost.
- */
+/** Removes the manifest after a failure, but only if the session is certainly still in the store. */
 async function withdrawManifest(agent: AgentHandle, record: ArchiveRecord): Promise<void> {
   try {
     const current = await agent.store.get(record.key);
     if (current?.sessionId === record.entry.sessionId) await removeManifest(agent, record);
   } catch (error) {
-    agent.logger.warn("the manifest of a session that was not archived may have stayed", { id: record.id, error });
+    agent.logger.warn("Cannot withdraw the manifest of a session that was not archived", { id: record.id, error });
   }
 }
 
@@ -219,7 +209,7 @@ async function removeManifest({ archiveFolder }: AgentHandle, { id }: ArchiveRec
   await syncFolder(archiveFolder);
 }
 
-/** Two sessions may be archived in one millisecond, and ids of other tools may begin alike or hold anything. */
+/** Two sessions may be archived in the same millisecond, and ids of other tools may hold any character. */
 async function freeArchiveId({ archiveFolder }: AgentHandle, session: ArchivedSession): Promise<string> {
   const start = session.entry.sessionId.slice(0, 8).replace(/[^\w-]/g, "_");
   const base = `${fileStamp(session.archivedAt)}-${start}`;
@@ -234,7 +224,7 @@ async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveReco
   const matches = names.includes(`${id}.json`) ? [`${id}.json`] : names.filter((name) => name.includes(id));
   const [name] = matches;
   if (name === undefined) {
-    throw new HoldfastError("not-found", "archive-not-found", `No archived session fits "${id}"`, {
+    throw new HoldfastError("not-found", "archive-not-found", `No archived session matches "${id}"`, {
       hint: "Run `holdfast sessions restore` without an id to see the archive.",
     });
   }
@@ -242,9 +232,9 @@ async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveReco
     throw new HoldfastError(
       "usage",
       "ambiguous-prefix",
-      `"${id}" fits several archived sessions: ${matches.join(", ")}`,
+      `"${id}" matches several archived sessions: ${matches.join(", ")}`,
       {
-        hint: "Give more of the name.",
+        hint: "Use a longer prefix.",
       },
     );
   }
@@ -257,10 +247,10 @@ function parseManifest(name: string, content: Buffer | undefined): ArchivedSessi
     const session = JSON.parse(String(content)) as ArchivedSession;
     if (session.version === 1 && typeof session.key === "string" && Array.isArray(session.windows)) return session;
   } catch {
-    // Told below, with the file's name.
+    // The error below names the file.
   }
   throw new HoldfastError("corrupt", "archive-unreadable", `The archive manifest ${name} cannot be read`, {
-    hint: "Its transcripts lie beside it untouched; `holdfast doctor` lists them.",
+    hint: "Its transcripts are still next to it; `holdfast doctor` lists them.",
   });
 }
 
@@ -272,9 +262,9 @@ async function manifestNames(agent: Pick<AgentHandle, "archiveFolder">): Promise
     .toSorted();
 }
 
-/** Does nothing when the file is not there: it may have moved already. */
+/** Does nothing if the file is missing: it may have moved already. */
 export async function moveTranscript(window: Window, from: string, to: string): Promise<void> {
-  // Another tool may use ids that cannot name a file; a window with one has no transcript.
+  // An id of another tool that is not a valid file name has no transcript.
   if (window.transcript === undefined && window.archive === undefined && !isSessionId(window.sessionId)) return;
   const name = windowTranscriptName(window);
   const source = join(from, name);
@@ -286,4 +276,48 @@ export async function moveTranscript(window: Window, from: string, to: string): 
     throw fileError(error, "move", source);
   }
   await Promise.all([syncFolder(from), syncFolder(to)]);
+}
+
+export async function reopenWindow(
+  agent: AgentHandle,
+  window: Window,
+  options: {
+    lease?: Lease | undefined;
+    /** Recognizes the turn when it runs again. Optional. */
+    turnId?: string | undefined;
+  } = {},
+): Promise<SessionEntry> {
+  const { key, sessionId } = window;
+  const { lease, turnId } = options;
+  const openedBy = turnId === undefined ? {} : { openedByTurn: turnId };
+  const sessionFile = join(agent.sessionsFolder, windowTranscriptName(window));
+  await unarchiveWindow(agent, window);
+  if (!(await fileExists(sessionFile))) throw transcriptMissing(window, sessionFile);
+
+  const entry = await agent.store.update(
+    key,
+    (current) =>
+      current === undefined || current.sessionId === sessionId
+        ? undefined
+        : {
+            ...entryForNewWindow(current, { sessionId, sessionFile, now: agent.clock.now() }),
+            ...window.state,
+            ...openedBy,
+          },
+    { windowReason: "restore", lease },
+  );
+  if (entry === undefined) throw sessionNotFound(key);
+  return entry;
+}
+
+function transcriptMissing({ key, sessionId }: Window, path: string): HoldfastError {
+  return new HoldfastError(
+    "not-found",
+    "transcript-missing",
+    `The transcript of window ${sessionId} is gone: ${path}`,
+    {
+      hint: "Run `holdfast doctor` to see what else is missing.",
+      data: { key, sessionId, path },
+    },
+  );
 }

@@ -1,20 +1,13 @@
 /**
- * Finds the session that a person means: by key, label, session id or the unique start of one. A key
- * comes first: a label is whatever somebody typed into a chat, and must not stand in for another session.
+ * Finds a session by key, label, session id or unique id prefix. Keys win over labels: anybody in a chat can set
+ * a label, and it must not hide another session. Also checks which sessions a subagent may access.
  */
 import { HoldfastError } from "../base/errors.ts";
-import { closestMatch } from "../base/suggest.ts";
+import { closestMatch } from "../base/text.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
-import type { SessionEntry } from "../store/session-entry.ts";
+import { isSubagentSessionKey } from "../keys/session-key.ts";
 import type { Window } from "../store/store.ts";
-import type { AgentHandle } from "./agent-handle.ts";
-
-export interface FoundSession {
-  key: string;
-  entry: SessionEntry;
-  /** Set when the reference named an earlier window of the session. */
-  window?: Window;
-}
+import type { AgentHandle, FoundSession } from "./agent-handle.ts";
 
 const SHORTEST_PREFIX = 4;
 const CANDIDATES = 6;
@@ -23,8 +16,8 @@ const SUGGESTED_FROM = 200;
 export async function findSession(agent: AgentHandle, reference: string): Promise<FoundSession> {
   const wanted = reference.trim();
   if (wanted === "") {
-    throw new HoldfastError("usage", "empty-reference", "A session key, id or label is needed", {
-      hint: "Run `holdfast sessions` to see which there are.",
+    throw new HoldfastError("usage", "empty-reference", "Session key, id or label missing", {
+      hint: "Run `holdfast sessions` to list them.",
     });
   }
   const found = (await byKey(agent, wanted)) ?? (await byLabel(agent, wanted)) ?? (await byId(agent, wanted));
@@ -47,7 +40,7 @@ async function byId(agent: AgentHandle, prefix: string): Promise<FoundSession | 
   const found = await agent.store.findWindows(prefix, CANDIDATES);
   const exact = found.filter(({ sessionId }) => sessionId === prefix);
   const candidates = exact.length > 0 ? exact : found;
-  // Other tools may have given one id to two sessions.
+  // Other tools may have used one id for two sessions.
   const named = new Set(candidates.map(({ key, sessionId }) => `${sessionId} (${key})`));
   if (named.size > 1) throw ambiguous(prefix, candidates, [...named]);
 
@@ -58,7 +51,7 @@ async function byId(agent: AgentHandle, prefix: string): Promise<FoundSession | 
   return entry.sessionId === window.sessionId ? { key: window.key, entry } : { key: window.key, entry, window };
 }
 
-/** Keys and labels of the sessions used last, for "did you mean". */
+/** Keys and labels of the most recent sessions, for suggestions. */
 async function namesInUse(agent: AgentHandle): Promise<string[]> {
   const { sessions } = await agent.store.list({ limit: SUGGESTED_FROM, fields: ["label"] });
   return sessions.flatMap((session) => [
@@ -68,8 +61,8 @@ async function namesInUse(agent: AgentHandle): Promise<string[]> {
 }
 
 function ambiguous(prefix: string, windows: readonly Window[], names: readonly string[]): HoldfastError {
-  return new HoldfastError("usage", "ambiguous-prefix", `"${prefix}" fits several sessions: ${names.join(", ")}`, {
-    hint: "Give more characters of the id, or the key.",
+  return new HoldfastError("usage", "ambiguous-prefix", `"${prefix}" matches several sessions: ${names.join(", ")}`, {
+    hint: "Use a longer prefix of the id, or the key.",
     data: { prefix, candidates: windows.map(({ key, sessionId }) => ({ key, sessionId })) },
   });
 }
@@ -79,8 +72,42 @@ function notFound(wanted: string, names: readonly string[]): HoldfastError {
   return new HoldfastError("not-found", "session-not-found", `No session found: ${wanted}`, {
     hint:
       suggestion === undefined
-        ? "Run `holdfast sessions` to see which there are."
-        : `Did you mean ${suggestion}? \`holdfast sessions\` shows all.`,
+        ? "Run `holdfast sessions` to list them."
+        : `Did you mean ${suggestion}? Run \`holdfast sessions\` to list all.`,
     data: { reference: wanted },
   });
+}
+
+/** Longer chains are loops. */
+const MAX_LINEAGE = 32;
+
+export async function assertMayAccessSession(agent: AgentHandle, requester: string, target: string): Promise<void> {
+  const from = canonicalSessionKey(requester, agent);
+  const to = canonicalSessionKey(target, agent);
+  // An empty requester would otherwise count as one of the agent's own sessions.
+  if (requester.trim() === "" || target.trim() === "") {
+    throw new HoldfastError("usage", "session-unnamed", "Requester or target session key missing", {
+      hint: "Give both keys.",
+    });
+  }
+  // Throws for keys of other agents.
+  await agent.store.get(from);
+  await agent.store.get(to);
+  // A person's session may access all sessions of the agent; a subagent only itself and its descendants.
+  if (from === to || !isSubagentSessionKey(from) || (await isDescendant(agent, to, from))) return;
+  throw new HoldfastError("forbidden", "session-not-owned", `Session ${from} may not access ${to}`, {
+    hint: "A subagent may access only itself and the sessions that it spawned.",
+    data: { requester: from, target: to },
+  });
+}
+
+async function isDescendant(agent: AgentHandle, key: string, ancestor: string): Promise<boolean> {
+  let current: string | undefined = key;
+  for (let depth = 0; current !== undefined && depth < MAX_LINEAGE; depth++) {
+    const spawnedBy: string | undefined = (await agent.store.get(current))?.spawnedBy;
+    if (spawnedBy === undefined) return false;
+    current = canonicalSessionKey(spawnedBy, agent);
+    if (current === ancestor) return true;
+  }
+  return false;
 }

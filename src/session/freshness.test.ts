@@ -25,7 +25,7 @@ describe("the daily boundary", () => {
     expect(new Date(boundary).toISOString()).toBe("2026-03-28T01:00:00.000Z");
   });
 
-  it("never lies in the future, in any zone and at any hour of a year", () => {
+  it("is never in the future, in any zone at any hour of a year", () => {
     for (const tz of ["UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia"]) {
       process.env["TZ"] = tz;
       for (let now = Date.UTC(2026, 0, 1); now < Date.UTC(2027, 0, 1); now += 37 * 60_000 * 11) {
@@ -46,6 +46,48 @@ describe("the policy", () => {
       atHour: 4,
       idleMinutes: 5,
     });
+  });
+
+  it.each([
+    [{ idleMinutes: 30 }, { mode: "idle", atHour: 4, idleMinutes: 30 }],
+    [
+      { idleMinutes: 30, reset: { mode: "daily" as const, atHour: 6 } },
+      { mode: "daily", atHour: 6, idleMinutes: 30 },
+    ],
+    [
+      { idleMinutes: 30, reset: { mode: "idle" as const } },
+      { mode: "idle", atHour: 4, idleMinutes: 30 },
+    ],
+    [
+      { idleMinutes: 30, reset: { mode: "idle" as const, idleMinutes: 5 } },
+      { mode: "idle", atHour: 4, idleMinutes: 5 },
+    ],
+    [
+      { idleMinutes: 30, resetByType: { group: { mode: "idle" as const } } },
+      { mode: "daily", atHour: 4, idleMinutes: 30 },
+    ],
+    [
+      { idleMinutes: 30, resetByType: { dm: { atHour: 7 } } },
+      { mode: "daily", atHour: 7, idleMinutes: 30 },
+    ],
+  ])("of %j uses the general idle minutes", (sessionCfg, expected) => {
+    expect(resolveSessionResetPolicy({ sessionCfg, resetType: "dm" })).toEqual(expected);
+  });
+
+  it("of a channel ignores the general idle minutes", () => {
+    const policy = resolveSessionResetPolicy({
+      sessionCfg: { idleMinutes: 30 },
+      resetType: "dm",
+      resetOverride: { mode: "daily" },
+    });
+    expect(policy).toEqual({ mode: "daily", atHour: 4 });
+  });
+
+  it.each([
+    { reset: { mode: "none" }, idleMinutes: 30 },
+    { reset: { mode: "idle", idleMinutes: 30 }, resetByType: { dm: { mode: "none" } } },
+  ] as const)("none gets no limit from the rules around it: %j", (sessionCfg) => {
+    expect(resolveSessionResetPolicy({ sessionCfg, resetType: "dm" })).toEqual({ mode: "none", atHour: 4 });
   });
 
   it("none never ends a session", () => {

@@ -1,23 +1,28 @@
 /**
- * Whether a session may go on or a new window is due. Hours are local, and the daily boundary is
- * built from calendar parts instead of subtracting 24 hours, so that it stays right on the two days
- * of the year that have 23 or 25.
+ * Decides whether a session continues or needs a new window, and why. Hours are local. The daily boundary is
+ * built from calendar parts, so it is right on days with 23 or 25 hours.
  */
-import type { ResetRule, SessionConfig } from "../config/config.ts";
-import { resolveThreadParentSessionKey } from "../keys/thread.ts";
+import type { ResetRule, SessionConfig, HoldfastConfig } from "../config/config.ts";
+import type { GroupKeyResolution } from "../keys/group.ts";
+import type { MessageContext } from "../keys/message-context.ts";
+import type { SessionEntry } from "../store/session-entry.ts";
+import type { WindowReason } from "../store/store.ts";
+import type { AgentHandle } from "./agent-handle.ts";
+import type { ResetTrigger } from "./reset-trigger.ts";
+import { resolveThreadParentSessionKey } from "../keys/session-key.ts";
 
-export type SessionResetType = "dm" | "group" | "thread";
+type SessionResetType = "dm" | "group" | "thread";
 
-export interface SessionResetPolicy {
+interface SessionResetPolicy {
   mode: "daily" | "idle" | "none";
   atHour: number;
-  idleMinutes?: number;
+  idleMinutes?: number | undefined;
 }
 
-export interface SessionFreshness {
+interface SessionFreshness {
   fresh: boolean;
-  dailyResetAt?: number;
-  idleExpiresAt?: number;
+  dailyResetAt?: number | undefined;
+  idleExpiresAt?: number | undefined;
 }
 
 const DEFAULT_RESET_HOUR = 4;
@@ -25,14 +30,15 @@ const DEFAULT_IDLE_MINUTES = 60;
 const MINUTE_MS = 60_000;
 
 export function evaluateSessionFreshness(params: {
-  /** The last message of a person or of the agent. */
+  /** Time of the last message of a person or the agent. */
   updatedAt: number;
   now: number;
   policy: SessionResetPolicy;
 }): SessionFreshness {
   const { updatedAt, now, policy } = params;
   const dailyResetAt = policy.mode === "daily" ? resolveDailyResetAtMs(now, policy.atHour) : undefined;
-  const idleExpiresAt = policy.idleMinutes === undefined ? undefined : updatedAt + policy.idleMinutes * MINUTE_MS;
+  const idleMinutes = policy.idleMinutes ?? undefined;
+  const idleExpiresAt = idleMinutes === undefined ? undefined : updatedAt + idleMinutes * MINUTE_MS;
   const staleDaily = dailyResetAt !== undefined && updatedAt < dailyResetAt;
   const staleIdle = idleExpiresAt !== undefined && now > idleExpiresAt;
   return {
@@ -42,7 +48,7 @@ export function evaluateSessionFreshness(params: {
   };
 }
 
-/** The most recent instant at which the local clock showed `atHour`. */
+/** The last time the local clock showed `atHour`. */
 export function resolveDailyResetAtMs(now: number, atHour: number): number {
   const today = new Date(now);
   const hour = normalizeHour(atHour);
@@ -53,8 +59,8 @@ export function resolveDailyResetAtMs(now: number, atHour: number): number {
 
 export function resolveSessionResetType(params: {
   sessionKey?: string | undefined;
-  isGroup?: boolean;
-  isThread?: boolean;
+  isGroup?: boolean | undefined;
+  isThread?: boolean | undefined;
 }): SessionResetType {
   const isThread = params.isThread === true || resolveThreadParentSessionKey(params.sessionKey) !== null;
   if (isThread) return "thread";
@@ -63,20 +69,22 @@ export function resolveSessionResetType(params: {
 
 export function resolveSessionResetPolicy(params: {
   sessionCfg?: Pick<SessionConfig, "reset" | "resetByType" | "idleMinutes"> | undefined;
-  /** `direct` is today's word for `dm`. */
+  /** `direct` means `dm`. */
   resetType: SessionResetType | "direct";
-  /** The rule of the message's channel; it replaces the general ones. */
+  /** The rule of the message's channel. Replaces the general rules. */
   resetOverride?: ResetRule | undefined;
 }): SessionResetPolicy {
   const { sessionCfg, resetOverride } = params;
   const resetType = params.resetType === "direct" ? "dm" : params.resetType;
   const general = resetOverride ?? sessionCfg?.reset;
-  const ofType = resetOverride === undefined ? sessionCfg?.resetByType?.[resetType] : undefined;
-  const isExplicit = general !== undefined || sessionCfg?.resetByType !== undefined;
-  const shorthand = isExplicit ? undefined : sessionCfg?.idleMinutes;
+  const ofType = resetOverride ? undefined : sessionCfg?.resetByType?.[resetType];
+  const shorthand = resetOverride ? undefined : (sessionCfg?.idleMinutes ?? undefined);
+  // Alone, the shorthand means "idle". Next to a rule it only adds its limit.
+  const isAlone = !general && !sessionCfg?.resetByType;
 
-  const mode = ofType?.mode ?? general?.mode ?? (shorthand === undefined ? "daily" : "idle");
-  const minutes = ofType?.idleMinutes ?? general?.idleMinutes ?? shorthand;
+  const mode = ofType?.mode ?? general?.mode ?? (isAlone && shorthand !== undefined ? "idle" : "daily");
+  // Mode "none" takes no limit from other rules.
+  const minutes = mode === "none" ? undefined : (ofType?.idleMinutes ?? general?.idleMinutes ?? shorthand);
   const idleMinutes = minutes === undefined ? undefined : Math.max(1, Math.floor(minutes));
   return {
     mode,
@@ -85,8 +93,8 @@ export function resolveSessionResetPolicy(params: {
   };
 }
 
-/** The rule for a channel, whatever the case of its name. */
-export function resolveChannelResetRule(
+/** Compares channel names case-insensitively. */
+function resolveChannelResetRule(
   sessionCfg: Pick<SessionConfig, "resetByChannel">,
   channel: string | undefined,
 ): ResetRule | undefined {
@@ -96,4 +104,51 @@ export function resolveChannelResetRule(
 
 function normalizeHour(hour: number): number {
   return Number.isFinite(hour) ? Math.min(23, Math.max(0, Math.floor(hour))) : DEFAULT_RESET_HOUR;
+}
+
+interface WindowQuestion {
+  agent: Pick<AgentHandle, "clock">;
+  ctx: MessageContext;
+  cfg: Pick<HoldfastConfig, "session">;
+  sessionKey: string;
+  groupResolution: GroupKeyResolution | undefined;
+  isGroup: boolean;
+  trigger: ResetTrigger;
+  isHeartbeat?: boolean | undefined;
+  /** Recognizes a turn that runs again, which must not open a second window. */
+  turnId?: string | undefined;
+  begunBefore?: boolean | undefined;
+}
+
+/** Undefined: the session continues. */
+export function whyNewWindow(entry: SessionEntry | undefined, message: WindowQuestion): WindowReason | undefined {
+  if (entry === undefined) return message.ctx.ParentSessionKey === undefined ? "initial" : "fork";
+  if (message.begunBefore === true || isOwnWindow(message, entry)) return undefined;
+  if (message.trigger.triggered) return "command";
+  if (message.isHeartbeat === true) return undefined;
+
+  const { ctx, cfg } = message;
+  const policy = resolveSessionResetPolicy({
+    sessionCfg: cfg.session,
+    resetType: resolveSessionResetType({
+      sessionKey: message.sessionKey,
+      isGroup: message.isGroup,
+      isThread: ctx.ParentSessionKey !== undefined || ctx.ThreadLabel !== undefined,
+    }),
+    resetOverride: resolveChannelResetRule(cfg.session, message.groupResolution?.channel ?? ctx.Provider),
+  });
+  const now = message.agent.clock.now();
+  const freshness = evaluateSessionFreshness({ updatedAt: entry.lastInteractionAt ?? entry.updatedAt, now, policy });
+  if (freshness.fresh) return undefined;
+  return freshness.idleExpiresAt !== undefined && now > freshness.idleExpiresAt ? "idle" : "daily";
+}
+
+/** True if an interrupted run of this turn has opened the window. */
+export function isOwnWindow({ turnId }: Pick<WindowQuestion, "turnId">, entry: SessionEntry): boolean {
+  return turnId !== undefined && entry.openedByTurn === turnId;
+}
+
+/** True if the reason closes a conversation, as opposed to a fork or a restore. */
+export function endsConversation(reason: WindowReason): boolean {
+  return reason === "command" || reason === "daily" || reason === "idle";
 }

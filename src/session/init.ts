@@ -1,75 +1,73 @@
 /**
- * The first step of every turn: which session an inbound message belongs to, and whether it goes on
- * or starts a new window. Order: key → entry → reset trigger → freshness → resume or new window →
- * transcript → thread fork → persist → enriched context.
+ * The first step of every turn: finds the session of an inbound message and decides whether it continues or
+ * starts a new window. Order: key, entry, reset trigger, freshness, window, transcript, context.
  *
- * Another process may move the same key meanwhile. Then the decision is made again on what is
- * there now; no process ever overwrites a window it has not seen. A session that goes on, as most do,
- * costs one update: the decision is made inside it.
+ * If another process moves the key meanwhile, the decision is made again; no process overwrites a window that
+ * it has not seen. A session that continues costs one store update, which includes the decision.
  */
 import { fileExists } from "../base/files.ts";
 import type { HoldfastConfig } from "../config/config.ts";
 import { type GroupKeyResolution, resolveGroupSessionKey } from "../keys/group.ts";
 import { resolveInboundSessionKey } from "../keys/inbound.ts";
 import type { MessageContext } from "../keys/message-context.ts";
-import type { SessionScope } from "../keys/scope.ts";
-import { copyEntry } from "../store/entry-copy.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { Lease, WindowReason } from "../store/store.ts";
+import type { WindowReason } from "../store/store.ts";
 import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
-import { mergeSessionEntry } from "./entry.ts";
-import { inboundRoutePatch, metaPatch } from "./inbound-meta.ts";
+import { mergeSessionEntry, inboundRoutePatch, metaPatch } from "./entry.ts";
 import { type ResetTrigger, detectResetTrigger, resetWordOf } from "./reset-trigger.ts";
-import { endsConversation, isOwnWindow, whyNewWindow } from "./why-new-window.ts";
 import { ensureTranscript, openWindow } from "./window.ts";
+import { endsConversation, isOwnWindow, whyNewWindow } from "./freshness.ts";
+import type { SessionScope } from "../keys/session-key.ts";
+import { copyEntry } from "../store/store-rules.ts";
+import type { Lease } from "../store/queues.ts";
 
 export interface InitSessionParams {
   agent: AgentHandle;
   ctx: MessageContext;
   cfg: Pick<HoldfastConfig, "session">;
-  /** Whether this sender may reset the session. Left out: what the context says, else no. */
-  commandAuthorized?: boolean;
+  /** Whether the sender may reset the session. Default: `ctx.CommandAuthorized`. */
+  commandAuthorized?: boolean | undefined;
   /** A heartbeat neither keeps a session fresh nor ends it. */
-  isHeartbeat?: boolean;
-  /** The lease under which the turn runs; writes are refused once it is lost. */
-  lease?: Lease;
-  /** Names the turn, so that it opens no second window when it is begun again. Left out: it never is. */
-  turnId?: string;
-  /** The turn has left something in this session before a crash: no window is opened for it again. */
-  begunBefore?: boolean;
+  isHeartbeat?: boolean | undefined;
+  /** The turn's lease. Writes are refused once it is lost. */
+  lease?: Lease | undefined;
+  /** Recognizes the turn when it runs again, so that it opens no second window. Optional. */
+  turnId?: string | undefined;
+  /** An interrupted run of this turn has already written to the session, so it opens no window. */
+  begunBefore?: boolean | undefined;
   /**
-   * Called with the writing of the entry when the session goes on: the rest is done meanwhile. Whoever
-   * gives it waits for that before anybody is told anything. Left out: everything is written first.
+   * Called with the pending write if the session continues, so that work can go on in parallel. The caller must
+   * await it before it reports anything. Default: the write is awaited here.
    */
-  onWriting?: (written: Promise<unknown>) => void;
-  /** Adds what the caller knows to the entry that the turn begins with. */
-  complete?: (entry: SessionEntry) => SessionEntry;
+  onWriting?: ((written: Promise<unknown>) => void) | undefined;
+  /** Changes the entry that the turn starts with. Optional. */
+  complete?: ((entry: SessionEntry) => SessionEntry) | undefined;
   /**
-   * Called before a window is closed by command, by the day or by idleness, with the entry as it is. It
-   * may write to that window; the session moves when it has resolved.
+   * Called before a reset, with the current entry. It may still write to that window; the session moves when it
+   * resolves. Optional.
    */
-  beforeNewWindow?: (previous: SessionEntry, reason: WindowReason) => Promise<void>;
+  beforeNewWindow?: ((previous: SessionEntry, reason: WindowReason) => Promise<void>) | undefined;
 }
 
 export interface SessionInitResult {
   sessionCtx: MessageContext;
   sessionEntry: SessionEntry;
-  /** The entry as it was before a reset or a new window. */
-  previousSessionEntry?: SessionEntry;
+  /** The entry before a reset. */
+  previousSessionEntry?: SessionEntry | undefined;
   sessionKey: string;
   sessionId: string;
   transcriptPath: string;
   isNewSession: boolean;
-  /** Why the window was opened; missing when the session goes on. */
-  windowReason?: WindowReason;
+  /** Why a window was opened. Undefined: the session continues. */
+  windowReason?: WindowReason | undefined;
   resetTriggered: boolean;
   systemSent: boolean;
   abortedLastRun: boolean;
   storePath: string;
   sessionScope: SessionScope;
-  groupResolution?: GroupKeyResolution;
+  groupResolution?: GroupKeyResolution | undefined;
   isGroup: boolean;
-  bodyStripped?: string;
+  bodyStripped?: string | undefined;
   triggerBodyNormalized: string;
 }
 
@@ -104,11 +102,11 @@ interface InboundMessage extends InitSessionParams {
 }
 
 interface Continued {
-  /** As it was before. */
+  /** The entry before this message. */
   entry: SessionEntry | undefined;
-  /** With what this message adds; undefined when a window has to be opened. */
-  continued?: SessionEntry;
-  windowReason?: WindowReason;
+  /** The entry with this message. Undefined: a window must be opened. */
+  continued?: SessionEntry | undefined;
+  windowReason?: WindowReason | undefined;
 }
 
 async function continueSession(message: InboundMessage): Promise<Continued> {
@@ -116,33 +114,31 @@ async function continueSession(message: InboundMessage): Promise<Continued> {
   const decided = Promise.withResolvers<SessionEntry>();
   let entry: SessionEntry | undefined;
   let windowReason: WindowReason | undefined;
-  let goesOnIn: string | undefined;
+  let decidedId: string | undefined;
   const writing = agent.store.update(
     sessionKey,
     (current) => {
-      // Who moves the key now is as late as somebody who moves it during the turn.
-      if (goesOnIn !== undefined) return current?.sessionId === goesOnIn ? withMessage(message, current) : undefined;
+      // A retry after the decision: if the key has moved by now, the fence will stop the turn.
+      if (decidedId !== undefined) return current?.sessionId === decidedId ? withMessage(message, current) : undefined;
       entry = current;
       windowReason = whyNewWindow(current, message);
       if (current === undefined || windowReason !== undefined) return undefined;
       const continued = withMessage(message, current);
       if (onWriting === undefined) return continued;
-      goesOnIn = current.sessionId;
+      decidedId = current.sessionId;
       decided.resolve(copyEntry(continued));
       return continued;
     },
-    lease === undefined ? {} : { lease },
+    { lease },
   );
   const updated = await Promise.race([decided.promise, writing]);
-  if (goesOnIn !== undefined) onWriting?.(writing);
-  if (windowReason !== undefined || updated === undefined) {
-    return { entry, ...(windowReason === undefined ? {} : { windowReason }) };
-  }
+  if (decidedId !== undefined) onWriting?.(writing);
+  if (windowReason !== undefined || updated === undefined) return { entry, windowReason };
   await ensureTranscript(agent, sessionKey, updated);
   return { entry, continued: updated };
 }
 
-/** Why the window was opened that this very turn had opened before it was cut short. */
+/** The reason of a window that an interrupted run of this turn has opened. */
 async function reasonOfOwnWindow(
   message: InboundMessage,
   entry: SessionEntry | undefined,
@@ -183,7 +179,7 @@ function withMessage(message: InboundMessage, before: SessionEntry): SessionEntr
   const entry = message.complete?.(before) ?? before;
   const now = agent.clock.now();
   if (message.isHeartbeat === true) {
-    // An entry of another tool has only `updatedAt`, which this heartbeat is about to move.
+    // Entries of other tools have only `updatedAt`, which this heartbeat is about to move.
     const lastInteractionAt = entry.lastInteractionAt ?? entry.updatedAt;
     return mergeSessionEntry(entry, { lastInteractionAt }, now);
   }
@@ -199,7 +195,8 @@ function describe(
 ): SessionInitResult {
   const { agent, ctx, cfg, trigger, groupResolution, isGroup, sessionKey } = message;
   const isNewSession = windowReason !== undefined;
-  const bodyStripped = trigger.bodyStripped;
+  const { bodyStripped } = trigger;
+  const hasMoved = isNewSession && before?.sessionId !== sessionEntry.sessionId;
   return {
     sessionCtx: {
       ...ctx,
@@ -209,23 +206,21 @@ function describe(
       IsNewSession: String(isNewSession),
     },
     sessionEntry,
-    ...(isNewSession && before !== undefined && before.sessionId !== sessionEntry.sessionId
-      ? { previousSessionEntry: before }
-      : {}),
+    previousSessionEntry: hasMoved ? before : undefined,
     sessionKey,
     sessionId: sessionEntry.sessionId,
     transcriptPath: transcriptPath(agent, sessionEntry),
     isNewSession,
-    ...(windowReason === undefined ? {} : { windowReason }),
+    windowReason,
     resetTriggered: trigger.triggered,
     systemSent: sessionEntry.systemSent ?? false,
-    // What the caller adds may clear it for the turn that begins.
+    // `complete` may have cleared it in the new entry.
     abortedLastRun: before?.sessionId === sessionEntry.sessionId && before.abortedLastRun === true,
     storePath: agent.store.path,
     sessionScope: cfg.session.scope,
-    ...(groupResolution === undefined ? {} : { groupResolution }),
+    groupResolution,
     isGroup,
-    ...(bodyStripped === undefined ? {} : { bodyStripped }),
+    bodyStripped,
     triggerBodyNormalized: trigger.triggerBodyNormalized,
   };
 }

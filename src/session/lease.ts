@@ -1,27 +1,26 @@
 /**
- * Holding a session for writing. The lease is renewed in the background; when the process was
- * paused for too long and somebody took over, the next write is refused by `fence`, and `signal`
- * tells a running task to stop.
+ * Holds a session for writing. The lease is renewed in the background. If the process was paused and another
+ * one took over, `fence` refuses the next write and `signal` stops the running task.
  */
 import { HoldfastError } from "../base/errors.ts";
 import { leaseLost } from "../store/store-errors.ts";
-import type { DeliveryRoute, InboxItem, Lease, Leased } from "../store/store.ts";
 import type { AgentHandle } from "./agent-handle.ts";
+import type { DeliveryRoute, InboxItem, Lease, Leased } from "../store/queues.ts";
 
 export interface HeldLease {
-  /** The newest state of the lease; pass it to fenced writes. */
+  /** The latest state of the lease. Pass it to fenced writes. */
   readonly lease: Lease;
-  /** Rejects with kind `fenced` when the session was taken over. */
+  /** Rejects with kind `fenced` if the session was taken over. */
   fence(): Promise<void>;
-  /** Aborted as soon as it is known that the lease is lost. */
+  /** Aborted when the lease is found lost. */
   readonly signal: AbortSignal;
 }
 
-export interface LeaseOptions {
-  /** How long to wait for a session that another process is writing. Left out: 10 s. */
-  waitMs?: number;
-  /** How long the lease outlives a holder that stops renewing it. Left out: 30 s. */
-  ttlMs?: number;
+interface LeaseOptions {
+  /** How long to wait for a session that another process holds. Default: 10 s. */
+  waitMs?: number | undefined;
+  /** How long the lease stays valid without renewal. Default: 30 s. */
+  ttlMs?: number | undefined;
 }
 
 const POLL_MS = 50;
@@ -37,37 +36,34 @@ export async function withSessionLease<T>(
   try {
     return await task(taken.held);
   } finally {
-    // A lease that could not be given back ends by itself; the task's own outcome must not be hidden.
+    // An unreleased lease expires by itself. Its error must not hide the task's outcome.
     await taken.release({ evenIf: "refused" }).catch((error: unknown) => {
-      agent.logger.warn("could not give the lease back", { key, error });
+      agent.logger.warn("could not release the lease", { key, error });
     });
   }
 }
 
 export interface TakenLease {
   held: HeldLease;
-  /**
-   * Gives the lease back. When the store refuses that, it rejects and the lease is still held and renewed,
-   * unless it is to be let go of even then.
-   */
-  release(options?: { evenIf?: "refused" }): Promise<void>;
-  /** The lease was lost, or given back together with something else. */
+  /** Rejects if the store refuses, and keeps the lease renewed unless `evenIf` is set. */
+  release(options?: { evenIf?: "refused" | undefined }): Promise<void>;
+  /** Stops the renewal of a lease that was lost, or released together with something else. */
   forget(): void;
 }
 
 /**
- * For whoever holds a session over several tasks. Does not wait: resolves to who has it otherwise. With
- * `claim`, its only message is claimed with it; see `AcquireOptions`.
+ * Holds a session over several tasks. Does not wait: returns the holder if there is one. With `claim`, the
+ * session's only message is claimed too; see `AcquireOptions`.
  */
 export async function takeSessionLease(
   agent: AgentHandle,
   key: string,
   options: TakeOptions = {},
-): Promise<(TakenLease & { claimed?: InboxItem }) | { heldBy: Lease }> {
+): Promise<(TakenLease & { claimed?: InboxItem | undefined }) | { heldBy: Lease }> {
   return await take(agent, key, options);
 }
 
-/** For whoever delivers through an account. Does not wait: resolves to who delivers otherwise. */
+/** Holds the deliveries of one account. Does not wait: returns the holder if there is one. */
 export async function takeDeliveryLease(
   agent: AgentHandle,
   route: DeliveryRoute,
@@ -76,14 +72,14 @@ export async function takeDeliveryLease(
 }
 
 interface TakeOptions extends Pick<LeaseOptions, "ttlMs"> {
-  claim?: boolean;
+  claim?: boolean | undefined;
 }
 
 async function take(
   agent: AgentHandle,
   leased: Leased,
   { ttlMs = DEFAULT_TTL_MS, claim = false }: TakeOptions,
-): Promise<(TakenLease & { claimed?: InboxItem }) | { heldBy: Lease }> {
+): Promise<(TakenLease & { claimed?: InboxItem | undefined }) | { heldBy: Lease }> {
   const attempt = await agent.store.leases.acquire(leased, { ttlMs, claim });
   if (!attempt.acquired) return { heldBy: attempt.held };
   const taken = keepRenewed(agent, attempt.lease, ttlMs);
@@ -102,7 +98,7 @@ function keepRenewed(agent: AgentHandle, taken: Lease, ttlMs: number): TakenLeas
         if (renewed === undefined) lost.abort(leaseLost(lease));
         else lease = renewed;
       },
-      (error: unknown) => agent.logger.warn("could not renew the lease; trying again", { key, error }),
+      (error: unknown) => agent.logger.warn("could not renew the lease; retrying", { key, error }),
     );
   }, ttlMs / 3);
   renewal.unref();
@@ -123,13 +119,12 @@ function keepRenewed(agent: AgentHandle, taken: Lease, ttlMs: number): TakenLeas
   };
 }
 
-/** How long the store's answer counts. */
+/** How long the store's confirmation is trusted. */
 const TRUST_MS = 20;
 
 /**
- * Asks the store, but not again within some milliseconds: while the lease has not run out, nobody can
- * have taken it over. Both clocks are looked at: the steady one tells that this process was not
- * paused, the other one that it was not moved forward.
+ * Checks the lease with the store, at most every few milliseconds: nobody can take over a lease that has not
+ * expired. The monotonic clock shows that this process was not paused, the wall clock that it was not set forward.
  */
 function createFence(agent: AgentHandle, current: () => Lease): () => Promise<void> {
   let trustedUntil = Number.NEGATIVE_INFINITY;
@@ -157,9 +152,9 @@ function sessionLocked({ key, process, expiresAt }: Lease): HoldfastError {
   return new HoldfastError(
     "locked",
     "session-locked",
-    `Session ${key} is being written by process ${process.pid} on ${process.host}`,
+    `Session ${key} is in use by process ${process.pid} on ${process.host}`,
     {
-      hint: "Wait until that turn is done, or stop that process; its lease then ends by itself.",
+      hint: "Wait until that turn is done, or stop that process; its lease then expires.",
       data: { key, ...process, expiresAt },
     },
   );

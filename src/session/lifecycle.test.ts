@@ -6,21 +6,21 @@ import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { readContext } from "../transcript/context.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
 import { locateWindowTranscript, transcriptPath } from "./agent-handle.ts";
-import { archiveSession, deleteSession, listArchives, restoreSession } from "./archive.ts";
-import { compactSession } from "./compaction.ts";
-import { recordSessionMetaFromInbound, updateLastRoute } from "./delivery.ts";
-import { forkSessionFromParent } from "./fork.ts";
+import { archiveSession, deleteSession, listArchives, restoreSession, reopenWindow } from "./archive.ts";
 import { initSessionState } from "./init.ts";
 import { withSessionLease } from "./lease.ts";
 import { maintainSessions } from "./maintenance.ts";
-import { appendAssistantMessageToSessionTranscript } from "./mirror.ts";
-import { applyResetModelOverride } from "./model-hint.ts";
-import { assertMayAccessSession } from "./ownership.ts";
 import { patchSession } from "./patch.ts";
-import { reopenWindow } from "./reopen-window.ts";
-import { findSession } from "./find-session.ts";
-import { incrementCompactionCount, persistSessionUsageUpdate } from "./usage.ts";
-import { resetSession } from "./window.ts";
+import { findSession, assertMayAccessSession } from "./find-session.ts";
+import { resetSession, forkSessionFromParent } from "./window.ts";
+import {
+  recordSessionMetaFromInbound,
+  updateLastRoute,
+  incrementCompactionCount,
+  persistSessionUsageUpdate,
+} from "./entry-updates.ts";
+import { applyResetModelOverride } from "./model-choice.ts";
+import { compactSession, appendAssistantMessageToSessionTranscript } from "./transcript-changes.ts";
 
 const KEY = "agent:main:telegram:dm:1";
 const DAY = 86_400_000;
@@ -69,7 +69,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect((await listArchives(fixture.agent)).map(({ reason }) => reason)).toEqual(["deleted"]);
   });
 
-  it("is in no archive when it could not be deleted", async () => {
+  it("leaves no archive if the deletion fails", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
     const { sessionId } = await start(fixture, KEY, "one");
@@ -79,7 +79,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect((await agent.store.get(KEY))?.sessionId).toBe(sessionId);
   });
 
-  it("stays in the archive when the store deleted it and failed only then", async () => {
+  it("stays in the archive if the store fails after the deletion", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "one");
@@ -95,7 +95,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect(await textOf(fixture, KEY)).toEqual(["one"]);
   });
 
-  it("goes back to an earlier window with what belonged to it", async () => {
+  it("reopens an earlier window with its state", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
     const first = await start(fixture, KEY, "one");
@@ -114,7 +114,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect(windows).toHaveLength(2);
   });
 
-  it("goes on in the window that somebody went back to or opened, also days later", async () => {
+  it("continues in a reopened or new window, also days later", async () => {
     await using fixture = await testAgent(kind);
     const { agent, clock } = fixture;
     const first = await start(fixture, KEY, "one");
@@ -129,7 +129,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect((await start(fixture, KEY, "three")).sessionId).toBe(entry.sessionId);
   });
 
-  it("is kept fresh by what was delivered to the person", async () => {
+  it("is kept fresh by deliveries to the person", async () => {
     await using fixture = await testAgent(kind);
     const { agent, clock } = fixture;
     await start(fixture, KEY, "a");
@@ -157,7 +157,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect(await agent.store.get(KEY)).not.toHaveProperty("label");
   });
 
-  it("is found by key, label, id and unique start of an id", async () => {
+  it("is found by key, label, id and unique id prefix", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
     const { sessionId } = await start(fixture, "main", "a");
@@ -202,7 +202,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect((await agent.store.get(KEY))?.compactionCount).toBe(1);
   });
 
-  it("mirrors what was delivered outside of a turn", async () => {
+  it("mirrors deliveries outside a turn", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");
@@ -239,9 +239,25 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     const moved = await agent.store.get(sessionKey);
     expect(moved).toMatchObject({ lastTo: "2", deliveryContext: { channel: "discord", to: "2" } });
     expect(moved?.deliveryContext).not.toHaveProperty("threadId");
+
+    await updateLastRoute({ agent, sessionKey, channel: " Telegram ", to: "3", accountId: "work", threadId: 7 });
+    const flat = { channel: "telegram", to: "3", accountId: "work", threadId: 7 };
+    expect(await agent.store.get(sessionKey)).toMatchObject({
+      deliveryContext: flat,
+      lastChannel: "telegram",
+      lastTo: "3",
+      lastAccountId: "work",
+      lastThreadId: 7,
+    });
+    await updateLastRoute({ agent, sessionKey, to: "4", channel: "telegram", deliveryContext: { to: "3" } });
+    expect(await agent.store.get(sessionKey)).toMatchObject({ deliveryContext: flat });
+    await updateLastRoute({ agent, sessionKey, to: " " });
+    expect(await agent.store.get(sessionKey)).toMatchObject({ deliveryContext: flat });
+    await updateLastRoute({ agent, sessionKey, threadId: 8.5 });
+    expect(await agent.store.get(sessionKey)).toMatchObject({ deliveryContext: { ...flat, threadId: 8 } });
   });
 
-  it("lets a subagent reach only what it spawned", async () => {
+  it("lets a subagent access only sessions that it spawned", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");
@@ -253,6 +269,13 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     await expect(upwards).rejects.toMatchObject({ code: "session-not-owned" });
     const abroad = assertMayAccessSession(agent, KEY, "agent:other:main");
     await expect(abroad).rejects.toMatchObject({ kind: "forbidden" });
+    for (const stranger of ["agent:other:main", "Agent:Other:telegram:dm:1", "agent:other:subagent:a"]) {
+      for (const target of [KEY, "agent:main:subagent:a", stranger]) {
+        const foreign = assertMayAccessSession(agent, stranger, target);
+        await expect(foreign).rejects.toMatchObject({ kind: "forbidden" });
+      }
+    }
+    await expect(assertMayAccessSession(agent, " ", KEY)).rejects.toMatchObject({ code: "session-unnamed" });
   });
 
   it("is maintained by age, count and size only when asked, into the archive", async () => {
@@ -307,7 +330,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     expect(await withSessionLease(other, KEY, { waitMs: 0 }, async () => "now")).toBe("now");
   });
 
-  it("is refused to a holder whose lease ran out and was taken over", async () => {
+  it("refuses a holder whose lease expired and was taken over", async () => {
     await using fixture = await testAgent(kind);
     const { agent, clock } = fixture;
     const other = await fixture.another();
@@ -322,7 +345,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
     });
   });
 
-  it("takes a model from the words behind a reset", async () => {
+  it("reads a model name after a reset", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");

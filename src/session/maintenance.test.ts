@@ -15,7 +15,7 @@ async function oldSessions({ agent, clock }: TestAgent, ids: Record<string, stri
 }
 
 describe.each(STORE_KINDS)("maintenance on %s", (kind) => {
-  it("leaves a session alone that somebody is writing, and goes on with the others", async () => {
+  it("skips a session in use, and continues with the others", async () => {
     await using fixture = await testAgent(kind);
     await oldSessions(fixture, { "agent:main:a": "s-1", "agent:main:b": "s-2" });
     const other = await fixture.another();
@@ -26,7 +26,7 @@ describe.each(STORE_KINDS)("maintenance on %s", (kind) => {
     expect((await fixture.agent.store.list()).sessions.map(({ key }) => key)).toEqual(["agent:main:b"]);
   });
 
-  it("does not leave a window behind whose session went to the archive in the same run", async () => {
+  it("archives no window of a session archived in the same run", async () => {
     await using fixture = await testAgent(kind);
     const { agent, clock } = fixture;
     await openWindow(agent, { key: "agent:main:a", previous: undefined, reason: "initial" });
@@ -37,7 +37,7 @@ describe.each(STORE_KINDS)("maintenance on %s", (kind) => {
     expect(await agent.store.windows("agent:main:a")).toEqual([]);
   });
 
-  it("archives sessions whose ids begin alike, or hold what no file name can, each by itself", async () => {
+  it("archives sessions with similar ids, or ids that are not valid file names, separately", async () => {
     await using fixture = await testAgent(kind);
     const { agent } = fixture;
     const ids = { "agent:main:a": "session-1", "agent:main:b": "session-2", "agent:main:c": "../x" };

@@ -1,14 +1,15 @@
-/** Keeps an agent's folder within limits. Everything is off until configured; nothing is deleted. */
+/** Archives old, excess or large sessions. Off by default; nothing is deleted. */
 import { stat } from "node:fs/promises";
 import { HoldfastError } from "../base/errors.ts";
 import type { MaintenanceConfig } from "../config/config.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
-import type { Lease, ListedSession, Window } from "../store/store.ts";
+import type { ListedSession, Window } from "../store/store.ts";
 import { type AgentHandle, locateWindowTranscript } from "./agent-handle.ts";
 import { archiveSession, archiveWindow } from "./archive.ts";
 import { withSessionLease } from "./lease.ts";
+import type { Lease } from "../store/queues.ts";
 
-export interface MaintenanceAction {
+interface MaintenanceAction {
   what: "session" | "window";
   key: string;
   sessionId: string;
@@ -21,7 +22,7 @@ const PAGE = 500;
 export async function maintainSessions(
   agent: AgentHandle,
   limits: MaintenanceConfig,
-  options: { dryRun?: boolean } = {},
+  options: { dryRun?: boolean | undefined } = {},
 ): Promise<MaintenanceAction[]> {
   const plan = [...(await sessionsToArchive(agent, limits)), ...(await windowsToArchive(agent, limits))];
   if (options.dryRun === true) return plan.map(({ action }) => action);
@@ -32,7 +33,7 @@ export async function maintainSessions(
 
 interface Step {
   action: MaintenanceAction;
-  /** False when it turns out that what was chosen has been used meanwhile. */
+  /** Returns false if the session was used since the plan was made. */
   archive: (lease: Lease) => Promise<boolean>;
 }
 
@@ -81,7 +82,7 @@ async function windowsToArchive(agent: AgentHandle, { maxMegabytes }: Maintenanc
       action: { what: "window", key, sessionId, reason: "size" },
       archive: async () => {
         const current = await agent.store.get(key);
-        // Gone with its session just before, or reopened.
+        // Archived with its session just now, or reopened.
         if (current === undefined || current.sessionId === sessionId) return false;
         await archiveWindow(agent, window);
         return true;
@@ -91,7 +92,7 @@ async function windowsToArchive(agent: AgentHandle, { maxMegabytes }: Maintenanc
   return steps;
 }
 
-/** Newest first, a page at a time. */
+/** Newest first, one page at a time. */
 async function* allSessions(agent: AgentHandle): AsyncGenerator<ListedSession> {
   for (let offset = 0; ; offset += PAGE) {
     const { sessions } = await agent.store.list({ limit: PAGE, offset, fields: [] });
@@ -108,7 +109,7 @@ async function transcriptSize(agent: AgentHandle, window: Window): Promise<numbe
   }
 }
 
-/** A session that somebody is writing is in use: it stays, and so do its windows. */
+/** Skips a session that is in use. */
 async function takeStep(agent: AgentHandle, { action, archive }: Step): Promise<boolean> {
   try {
     return await withSessionLease(agent, action.key, { waitMs: 0 }, async ({ lease }) => await archive(lease));

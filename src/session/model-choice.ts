@@ -1,32 +1,35 @@
 /**
- * `/model …`: the model that a person asks for by name. Names of the configuration count first, as they do
- * behind `/new`; any other `provider/model` is taken when the provider can be reached at all.
+ * Resolves model names that people write: after `/new`, where only configured names count, so that ordinary text
+ * is never taken for one; and in `/model`, which accepts any `provider/model` of a known provider.
  */
 import { HoldfastError } from "../base/errors.ts";
-import { closestMatch } from "../base/suggest.ts";
-import type { HoldfastConfig } from "../config/config.ts";
-import { type ModelName, resolveModelName } from "../models/model-name.ts";
+import type { HoldfastConfig, ModelConfig } from "../config/config.ts";
+import type { MessageContext } from "../keys/message-context.ts";
 import { resolveProvider } from "../models/provider-access.ts";
-import { type ModelSelection, resolveModelHint } from "./model-hint.ts";
+import type { SessionEntry } from "../store/session-entry.ts";
+import type { AgentHandle } from "./agent-handle.ts";
+import { closestMatch } from "../base/text.ts";
+import { type ModelName, resolveModelName } from "../models/model-info.ts";
+import type { Lease } from "../store/queues.ts";
 
-export interface ModelChoice extends ModelSelection {
-  /** False: the configuration does not list it, so nobody knows whether it exists. */
+interface ModelChoice extends ModelSelection {
+  /** False: not in the configuration, so it may not exist. */
   isListed: boolean;
 }
 
-export interface ModelChoiceOptions extends Pick<HoldfastConfig, "models" | "providers"> {
+interface ModelChoiceOptions extends Pick<HoldfastConfig, "models" | "providers"> {
   /** `provider/model`. */
   defaultModel: string | undefined;
-  /** Whose model a bare name is. Left out: only well-known names can stand alone. */
-  bareNamesOf?: string;
+  /** The provider of a bare name. Undefined: only well-known names may be bare. */
+  bareNamesOf?: string | undefined;
 }
 
-/** Refused with kind `usage` when the text names no model. */
+/** Throws with kind `usage` if there is no such model. */
 export function chooseModel(wanted: string, options: ModelChoiceOptions): ModelChoice {
   const text = wanted.trim();
-  if (text.length > LONGEST_NAME) throw unknownModel(`${text.slice(0, 20)}…`, options);
+  if (text.length > MAX_NAME) throw unknownModel(`${text.slice(0, 20)}…`, options);
   const listed = resolveModelHint(text, options.models, options.defaultModel);
-  // Behind /new a message may follow; here every word belongs to the name.
+  // Unlike /new, no message follows the name.
   if (listed !== undefined && listed.cleanedBody.trim() === "") return { ...listed.selection, isListed: true };
 
   const { provider, model } = nameOf(text, options);
@@ -35,8 +38,8 @@ export function chooseModel(wanted: string, options: ModelChoiceOptions): ModelC
   return { provider, model, isDefault, isListed: false };
 }
 
-/** Anything longer is no name, and comparing it with all names would take its time. */
-const LONGEST_NAME = 200;
+/** Longer texts are not names, and comparing them would be slow. */
+const MAX_NAME = 200;
 
 function nameOf(text: string, options: ModelChoiceOptions): ModelName {
   try {
@@ -50,7 +53,7 @@ function nameOf(text: string, options: ModelChoiceOptions): ModelName {
 
 function assertProvider(provider: string, { providers }: ModelChoiceOptions): void {
   try {
-    // Whether there is a key is for the engine to say, which knows the environment.
+    // A missing key is reported by the engine, which knows the environment.
     resolveProvider(provider, providers, {});
   } catch (error) {
     if (error instanceof HoldfastError && error.code === "model-provider-unknown") throw error;
@@ -69,4 +72,89 @@ function unknownModel(text: string, { models }: ModelChoiceOptions, cause?: unkn
     data: { model: text },
     cause,
   });
+}
+
+export interface ModelSelection {
+  provider: string;
+  model: string;
+  isDefault: boolean;
+  alias?: string | undefined;
+}
+
+export interface ResetModelResult {
+  selection?: ModelSelection | undefined;
+  /** The text without the model name. */
+  cleanedBody?: string | undefined;
+  sessionEntry?: SessionEntry | undefined;
+}
+
+export async function applyResetModelOverride(params: {
+  agent: AgentHandle;
+  sessionKey: string;
+  /** Known models by `provider/model`. */
+  models: Readonly<Record<string, ModelConfig>>;
+  /** `provider/model`; choosing it clears the override. */
+  defaultModel: string | undefined;
+  resetTriggered: boolean;
+  bodyStripped?: string | undefined;
+  /** Receives the cleaned text in `BodyStripped` and `BodyForCommands`. */
+  sessionCtx?: MessageContext | undefined;
+  lease?: Lease | undefined;
+}): Promise<ResetModelResult> {
+  if (!params.resetTriggered || !params.bodyStripped) return {};
+  const hint = resolveModelHint(params.bodyStripped, params.models, params.defaultModel);
+  if (hint === undefined) return {};
+
+  const { selection, cleanedBody } = hint;
+  if (params.sessionCtx !== undefined) {
+    params.sessionCtx.BodyStripped = cleanedBody;
+    params.sessionCtx.BodyForCommands = cleanedBody;
+  }
+  const sessionEntry = await params.agent.store.update(
+    params.sessionKey,
+    (entry) => (entry === undefined ? undefined : withModel(entry, selection, params.agent.clock.now())),
+    { lease: params.lease },
+  );
+  return { selection, cleanedBody, sessionEntry };
+}
+
+/** The configured model named by the first one or two words, and the rest of the text. */
+function resolveModelHint(
+  text: string,
+  models: Readonly<Record<string, ModelConfig>>,
+  defaultModel: string | undefined,
+): { selection: ModelSelection; cleanedBody: string } | undefined {
+  const known = Object.entries(models).map(([id, { alias }]) => ({ ...splitModelId(id), alias }));
+  const [first = "", second = ""] = text.trim().split(/\s+/, 2);
+  const inProvider = known.filter(({ provider }) => same(provider, first));
+
+  const named =
+    known.find(({ alias }) => alias !== undefined && same(alias, first)) ??
+    known.find(({ provider, model }) => same(`${provider}/${model}`, first) || same(model, first));
+  const ofProvider = inProvider.find(
+    ({ model, alias }) => second !== "" && (same(model, second) || same(alias, second)),
+  );
+  const chosen = named ?? ofProvider ?? inProvider[0];
+  if (chosen === undefined) return undefined;
+
+  const words = named === undefined && ofProvider !== undefined ? 2 : 1;
+  const cleanedBody = text.trim().replace(new RegExp(`^(?:\\S+\\s*){${words}}`), "");
+  const isDefault = defaultModel !== undefined && same(defaultModel, `${chosen.provider}/${chosen.model}`);
+  const usedAlias = named?.alias !== undefined && same(named.alias, first) ? { alias: named.alias } : {};
+  return { selection: { provider: chosen.provider, model: chosen.model, isDefault, ...usedAlias }, cleanedBody };
+}
+
+function withModel(entry: SessionEntry, selection: ModelSelection, now: number): SessionEntry {
+  const { providerOverride: _provider, modelOverride: _model, ...rest } = entry;
+  if (selection.isDefault) return { ...rest, updatedAt: now };
+  return { ...rest, providerOverride: selection.provider, modelOverride: selection.model, updatedAt: now };
+}
+
+function splitModelId(id: string): { provider: string; model: string } {
+  const slash = id.indexOf("/");
+  return { provider: id.slice(0, Math.max(0, slash)), model: id.slice(slash + 1) };
+}
+
+function same(a: string | undefined, b: string): boolean {
+  return a?.toLowerCase() === b.toLowerCase();
 }

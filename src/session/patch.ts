@@ -1,13 +1,12 @@
-/** What people and programs may set on a session by hand. */
+/** The fields of a session that people and programs may set. */
 import { HoldfastError } from "../base/errors.ts";
-import { closestMatch } from "../base/suggest.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { Lease } from "../store/store.ts";
 import type { AgentHandle } from "./agent-handle.ts";
-import { parseSessionLabel } from "./label.ts";
 import { assertExpected, sessionNotFound } from "./window.ts";
+import { closestMatch } from "../base/text.ts";
+import type { Lease } from "../store/queues.ts";
 
-/** Fields that describe the person's wishes. The rest is bookkeeping that patching would corrupt. */
+/** The person's settings. All other fields are bookkeeping. */
 const PATCHABLE_FIELDS = [
   "label",
   "thinkingLevel",
@@ -38,10 +37,10 @@ const PATCHABLE_FIELDS = [
 
 type PatchableField = (typeof PATCHABLE_FIELDS)[number];
 
-/** `null` takes a field away. */
+/** `null` removes a field. */
 export type SessionPatch = { [Field in PatchableField]?: SessionEntry[Field] | null };
 
-/** Whether it says what is worked on, or takes that away. */
+/** True if the patch sets or removes the project. */
 export function changesProject(patch: SessionPatch): boolean {
   return patch.project !== undefined || patch.projectFolder !== undefined;
 }
@@ -50,7 +49,7 @@ export async function patchSession(
   agent: AgentHandle,
   key: string,
   patch: SessionPatch,
-  options: { expectedSessionId?: string; lease?: Lease } = {},
+  options: { expectedSessionId?: string | undefined; lease?: Lease | undefined } = {},
 ): Promise<SessionEntry> {
   const checked = checkPatch(patch);
   const updated = await agent.store.update(
@@ -60,7 +59,7 @@ export async function patchSession(
       assertExpected(key, entry, options.expectedSessionId);
       return applyPatch(entry, checked, agent.clock.now());
     },
-    options.lease === undefined ? {} : { lease: options.lease },
+    { lease: options.lease },
   );
   if (updated === undefined) throw sessionNotFound(key);
   return updated;
@@ -70,7 +69,7 @@ function checkPatch(patch: SessionPatch): SessionPatch {
   const unknown = Object.keys(patch).find((field) => !(PATCHABLE_FIELDS as readonly string[]).includes(field));
   if (unknown !== undefined) {
     const suggestion = closestMatch(unknown, PATCHABLE_FIELDS);
-    throw new HoldfastError("usage", "unknown-field", `A session has no field "${unknown}" that can be set`, {
+    throw new HoldfastError("usage", "unknown-field", `A session has no settable field "${unknown}"`, {
       hint: suggestion === undefined ? `Known fields: ${PATCHABLE_FIELDS.join(", ")}` : `Did you mean "${suggestion}"?`,
       data: { field: unknown },
     });
@@ -79,7 +78,7 @@ function checkPatch(patch: SessionPatch): SessionPatch {
   const label = parseSessionLabel(patch.label);
   if (!label.ok) {
     throw new HoldfastError("usage", "invalid-label", label.error, {
-      hint: "A label is text of 1 to 64 characters; null takes it away.",
+      hint: "A label has 1 to 64 characters; null removes it.",
     });
   }
   return { ...patch, label: label.label };
@@ -90,4 +89,18 @@ function applyPatch(entry: SessionEntry, patch: SessionPatch, now: number): Sess
   const next: SessionEntry = { ...entry, ...Object.fromEntries(changes), updatedAt: now };
   for (const [field, value] of changes) if (value === null) delete next[field as PatchableField];
   return next;
+}
+
+const SESSION_LABEL_MAX_LENGTH = 64;
+
+type ParsedSessionLabel = { ok: true; label: string } | { ok: false; error: string };
+
+export function parseSessionLabel(raw: unknown): ParsedSessionLabel {
+  if (typeof raw !== "string") return { ok: false, error: "invalid label: must be a string" };
+  const label = raw.trim();
+  if (label === "") return { ok: false, error: "invalid label: empty" };
+  if (label.length > SESSION_LABEL_MAX_LENGTH) {
+    return { ok: false, error: `invalid label: too long (max ${SESSION_LABEL_MAX_LENGTH})` };
+  }
+  return { ok: true, label };
 }

@@ -5,11 +5,11 @@ const detect = (Body: string, isGroup = false) =>
   detectResetTrigger({ ctx: { Body }, resetTriggers: ["/new", "/reset", " "], isGroup, authorized: true });
 
 describe("detectResetTrigger", () => {
-  it("keeps the lines behind the trigger", () => {
+  it("keeps line breaks after the trigger", () => {
     expect(detect("/new do this:\n- a\n- b").bodyStripped).toBe("do this:\n- a\n- b");
   });
 
-  it("looks behind a mention in groups only", () => {
+  it("skips a mention in groups only", () => {
     expect(detect("@agent /new hi", true).bodyStripped).toBe("hi");
     expect(detect("@agent /new hi").triggered).toBe(false);
   });
@@ -26,7 +26,7 @@ describe("detectResetTrigger", () => {
     );
   });
 
-  it("does not eat a web address as a sender's name", () => {
+  it("does not take a URL for a sender's name", () => {
     expect(detect("https://example.org/new").triggerBodyNormalized).toBe("https://example.org/new");
   });
 });

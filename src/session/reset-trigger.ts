@@ -1,18 +1,18 @@
-/** Finds `/new` and `/reset` in a message, under whatever structure the channel put around it. */
+/** Finds `/new` and `/reset` in a message, inside the wrappers that channels add. */
 import type { MessageContext } from "../keys/message-context.ts";
 
 export interface ResetTrigger {
-  /** The text in one line without wrappers: what commands are looked for in. */
+  /** The text without wrappers, on one line. Commands are searched here. */
   triggerBodyNormalized: string;
   triggered: boolean;
-  /** What stands behind the trigger, with its line breaks. Missing when nothing was triggered. */
-  bodyStripped?: string;
+  /** The text after the trigger, with line breaks. Undefined: no trigger. */
+  bodyStripped?: string | undefined;
 }
 
-/** `/reset` and `/new` do the same; those who listen, or look back, are told which it was. */
+/** Both do the same; hooks and history record which one it was. */
 export type ResetWord = "new" | "reset";
 
-/** Any other word that was configured counts as `/new`. */
+/** Other configured words count as `/new`. */
 export function resetWordOf({ triggerBodyNormalized }: ResetTrigger): ResetWord {
   return /^\/reset(?:\s|$)/i.test(triggerBodyNormalized) ? "reset" : "new";
 }
@@ -21,7 +21,7 @@ export function detectResetTrigger(params: {
   ctx: MessageContext;
   resetTriggers: readonly string[];
   isGroup: boolean;
-  /** Only these senders may reset; for anybody else the trigger is ordinary text. */
+  /** Whether the sender may reset. Otherwise the trigger is ordinary text. */
   authorized: boolean;
 }): ResetTrigger {
   const { ctx } = params;
@@ -39,13 +39,13 @@ export function detectResetTrigger(params: {
   return { triggerBodyNormalized, triggered: false };
 }
 
-/** `[Dec 4 17:35] Alice: /new hi` → `/new hi`, in one line. */
+/** `[Dec 4 17:35] Alice: /new hi` → `/new hi`, on one line. */
 export function stripStructuralPrefixes(text: string): string {
   return oneLine(unwrap(text));
 }
 
 const CURRENT_MESSAGE = "[Current message - respond to this]";
-// A few are structure; more are text, and would overflow the stack.
+// At most 8: more brackets are text, and would overflow the stack.
 const BRACKETED = /^(?:\s*\[[^\]\n]{0,200}\]){1,8}\s*/;
 const SENDER = /^[\p{L}\p{N}+()_. -]{1,64}:\s+/u;
 

@@ -1,10 +1,10 @@
-/** What a list shows for a session that nobody has named. */
+/** The title of a session without a label. */
 import type { SessionEntry } from "../store/session-entry.ts";
 
 const TITLE_LENGTH = 60;
 
 export function deriveSessionTitle(
-  entry: (Pick<SessionEntry, "displayName" | "subject"> & { sessionId?: string }) | undefined,
+  entry: Partial<Pick<SessionEntry, "displayName" | "subject" | "sessionId" | "updatedAt">> | undefined,
   firstUserMessage?: string,
 ): string | undefined {
   if (entry === undefined) return undefined;
@@ -12,10 +12,19 @@ export function deriveSessionTitle(
   if (named) return named;
   const message = firstUserMessage?.replace(/\s+/g, " ").trim();
   if (message) return shorten(message);
-  return entry.sessionId?.slice(0, 8);
+  return entry.sessionId ? datedId(entry.sessionId, entry.updatedAt) : undefined;
 }
 
-/** Cuts at a word boundary unless that would throw away more than a third. */
+/** `0f8c2a31 (2026-11-16)`: the date helps people recognize it. */
+function datedId(sessionId: string, updatedAt: number | undefined): string {
+  const prefix = sessionId.slice(0, 8);
+  const date = new Date(updatedAt ?? Number.NaN);
+  return updatedAt !== undefined && updatedAt > 0 && !Number.isNaN(date.getTime())
+    ? `${prefix} (${date.toISOString().slice(0, 10)})`
+    : prefix;
+}
+
+/** Cuts at a word boundary unless that loses more than a third. */
 function shorten(text: string): string {
   if (text.length <= TITLE_LENGTH) return text;
   const cut = text.slice(0, TITLE_LENGTH - 1);

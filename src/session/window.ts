@@ -1,48 +1,51 @@
 /**
- * Windows: a reset closes one and opens the next, in two phases. First the new transcript is made
- * and forced to disk, then the key moves. A crash between the two leaves a transcript that nobody
- * points at (`holdfast doctor` finds it), never a key without a transcript. Nothing is deleted: the
- * store keeps the closed window, and its transcript stays where it is.
+ * A reset closes a session's window and opens the next, in two phases: the new transcript is durable first,
+ * then the key moves. A crash in between leaves an unused transcript (`holdfast doctor` finds it), never a key
+ * without one. Nothing is deleted: the closed window and its transcript stay.
  */
 import { existsSync } from "node:fs";
 import { unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import { ensurePrivateFolder, fileExists } from "../base/files.ts";
+import { isRecord } from "../base/json-record.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { Lease, WindowReason } from "../store/store.ts";
+import type { WindowReason } from "../store/store.ts";
+import { type ExpectedTranscript, type TranscriptEnd, damageNotice, noteMissing } from "../transcript/damage.ts";
+import { type DraftEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "../transcript/entries.ts";
 import { forkTranscript } from "../transcript/fork.ts";
 import { createTranscript } from "../transcript/log.ts";
 import { transcriptFileName } from "../transcript/paths.ts";
-import { type AgentHandle, transcriptPath } from "./agent-handle.ts";
+import { readTranscript } from "../transcript/reader.ts";
+import { type AgentHandle, transcriptPath, expectedTranscript } from "./agent-handle.ts";
 import { entryForNewWindow } from "./entry.ts";
 import type { ResetWord } from "./reset-trigger.ts";
-import { sessionMark } from "./session-mark.ts";
+import type { Lease } from "../store/queues.ts";
 
-export interface OpenWindowParams {
+interface OpenWindowParams {
   key: string;
-  /** The entry that the decision was based on. When the key has moved since, nothing happens. */
+  /** The entry that the decision was based on. If the key has moved since, nothing happens. */
   previous: SessionEntry | undefined;
   reason: WindowReason;
-  /** The command that it was opened by. */
+  /** The command that opened the window. */
   command?: ResetWord | undefined;
-  /** Adds what the caller knows to the new entry. */
-  complete?: (entry: SessionEntry) => SessionEntry;
+  /** Changes the new entry. Optional. */
+  complete?: ((entry: SessionEntry) => SessionEntry) | undefined;
   topicId?: string | number | undefined;
-  /** Start as a branch of this transcript, which is referred to and not copied. */
+  /** Branch off this transcript, by reference. */
   forkOf?: string | undefined;
   lease?: Lease | undefined;
 }
 
-/** The entry with its new window; undefined when somebody else moved the key first. */
+/** Undefined: another process moved the key first. */
 export async function openWindow(agent: AgentHandle, params: OpenWindowParams): Promise<SessionEntry | undefined> {
   const { key, previous, reason, command, forkOf } = params;
   const sessionId = agent.ids.uuid();
   const path = join(agent.sessionsFolder, transcriptFileName(sessionId, params.topicId));
   await ensurePrivateFolder(agent.sessionsFolder);
-  await startTranscript(agent, { path, sessionId, key, reason, command, forkOf });
+  const end = await startTranscript(agent, { path, sessionId, key, reason, command, forkOf });
   faultPoint("window.transcript-ready");
 
   const complete = params.complete ?? ((entry: SessionEntry) => entry);
@@ -53,14 +56,15 @@ export async function openWindow(agent: AgentHandle, params: OpenWindowParams): 
       (current) => {
         unmoved = current?.sessionId === previous?.sessionId;
         if (!unmoved) return undefined;
-        return complete(entryForNewWindow(current, { sessionId, sessionFile: path, now: agent.clock.now() }));
+        const entry = entryForNewWindow(current, { sessionId, sessionFile: path, now: agent.clock.now() });
+        return complete(end === undefined ? entry : { ...entry, transcriptEnd: { sessionId, ...end } });
       },
-      { windowReason: reason, ...(params.lease === undefined ? {} : { lease: params.lease }) },
+      { windowReason: reason, lease: params.lease },
     );
     faultPoint("window.moved");
     return unmoved ? entry : undefined;
   } finally {
-    // Nobody points at it and nothing was said in it.
+    // Unused and empty.
     if (!unmoved) await unlink(path).catch(() => undefined);
   }
 }
@@ -72,26 +76,33 @@ interface TranscriptStart {
   reason: WindowReason;
   command?: ResetWord | undefined;
   forkOf?: string | undefined;
+  /** Entries that report a lost transcript. Default: none. */
+  lost?: DraftEntry[] | undefined;
 }
 
-async function startTranscript(agent: AgentHandle, start: TranscriptStart): Promise<void> {
+async function startTranscript(agent: AgentHandle, start: TranscriptStart): Promise<TranscriptEnd | undefined> {
   const { path, sessionId, reason, command, forkOf } = start;
   const common = { path, sessionId, cwd: agent.workspace, clock: agent.clock, durability: agent.durability };
   const how = command === undefined ? { reason } : { reason, command };
   const mark = sessionMark({ key: canonicalSessionKey(start.key, agent), ...how });
   if (forkOf === undefined) {
-    await (await createTranscript({ ...common, entries: [mark] })).close();
-  } else {
-    await using log = await forkTranscript({ ...common, parentPath: forkOf });
-    await log.append([mark]);
+    await using log = await createTranscript({ ...common, entries: [mark, ...(start.lost ?? [])] });
+    return log.end;
   }
+  await using log = await forkTranscript({ ...common, parentPath: forkOf });
+  await log.append([mark]);
+  return log.end;
 }
 
-/** Closes the window of a session and opens the next. The person's settings stay. */
+/** Closes a session's window and opens the next. The person's settings stay. */
 export async function resetSession(
   agent: AgentHandle,
   key: string,
-  options: { reason?: WindowReason; expectedSessionId?: string; lease?: Lease } = {},
+  options: {
+    reason?: WindowReason | undefined;
+    expectedSessionId?: string | undefined;
+    lease?: Lease | undefined;
+  } = {},
 ): Promise<{ previous: SessionEntry; entry: SessionEntry }> {
   const { reason = "command", lease } = options;
   const command = reason === "command" ? "reset" : undefined;
@@ -104,32 +115,104 @@ export async function resetSession(
   }
 }
 
-/** A session whose transcript somebody removed can go on, but says so. */
+/** Creates a missing transcript. If there was one, the new one records the loss. */
 export async function ensureTranscript(agent: AgentHandle, key: string, entry: SessionEntry): Promise<string> {
   const path = transcriptPath(agent, entry);
-  // Synchronous first: one look at a cached name costs less than a trip to another thread.
+  // Synchronous first: a cached lookup costs less than a round trip to the thread pool.
   if (existsSync(path) || (await fileExists(path))) return path;
-  agent.logger.warn("the transcript of this session is missing; it goes on with an empty one", {
-    key,
-    sessionId: entry.sessionId,
-    path,
-  });
-  await ensurePrivateFolder(agent.sessionsFolder);
-  await startTranscript(agent, { path, sessionId: entry.sessionId, key, reason: "restore" });
+  await createMissingTranscript(agent, { key, sessionId: entry.sessionId, path }, expectedTranscript(entry));
   return path;
+}
+
+export async function createMissingTranscript(
+  agent: AgentHandle,
+  place: { key: string; sessionId: string; path: string },
+  { written, end }: ExpectedTranscript,
+): Promise<void> {
+  await ensurePrivateFolder(dirname(place.path));
+  if (written) {
+    const note = await noteMissing(place.path, agent.clock);
+    agent.logger.warn("the transcript of this session is missing; created a new one", { ...place, note });
+  }
+  const lost = written ? [damageNotice("missing", { kept: 0, end })] : undefined;
+  await startTranscript(agent, { ...place, reason: "restore", lost });
 }
 
 export function assertExpected(key: string, entry: SessionEntry, expectedSessionId: string | undefined): void {
   if (expectedSessionId === undefined || expectedSessionId === entry.sessionId) return;
   throw new HoldfastError("conflict", "session-moved", `Session ${key} is no longer at ${expectedSessionId}`, {
-    hint: "Look at the session again before you repeat this.",
+    hint: "Check the session before you repeat this.",
     data: { key, expectedSessionId, sessionId: entry.sessionId },
   });
 }
 
 export function sessionNotFound(key: string): HoldfastError {
   return new HoldfastError("not-found", "session-not-found", `No session found: ${key}`, {
-    hint: "Run `holdfast sessions` to see which there are.",
+    hint: "Run `holdfast sessions` to list them.",
     data: { key },
   });
+}
+
+/**
+ * The second line of every transcript names its session, so that a lost store can be rebuilt from the
+ * transcripts alone.
+ */
+export interface SessionMark {
+  /** Canonical key. */
+  key: string;
+  /** Why the window was opened. */
+  reason: WindowReason;
+  /** The command that opened it. Undefined: none, or unknown. */
+  command?: ResetWord | undefined;
+}
+
+function sessionMark(mark: SessionMark): DraftEntry {
+  return { type: "custom", customType: SESSION_MARK_TYPE, data: mark };
+}
+
+/** Undefined: not a mark. The key comes from a file and may be anything. */
+export function sessionMarkOf(entry: TranscriptEntry): SessionMark | undefined {
+  if (entry.type !== "custom" || entry.customType !== SESSION_MARK_TYPE || !isRecord(entry.data)) return undefined;
+  const { key, reason, command } = entry.data;
+  if (typeof key !== "string") return undefined;
+  return {
+    key,
+    reason: REASONS.find((known) => known === reason) ?? "restore",
+    ...(command === "new" || command === "reset" ? { command } : {}),
+  };
+}
+
+/** Undefined: the transcript has no mark or cannot be read. */
+export async function readSessionMark(path: string): Promise<SessionMark | undefined> {
+  try {
+    for await (const item of readTranscript(path)) if (item.kind === "entry") return sessionMarkOf(item.entry);
+  } catch {
+    // Readers of the transcript itself report the problem.
+  }
+  return undefined;
+}
+
+const REASONS: readonly WindowReason[] = ["initial", "command", "daily", "idle", "fork", "switch", "restore"];
+
+/** Starts a transcript that continues the parent's. Null: the parent has none. */
+export async function forkSessionFromParent(params: {
+  agent: AgentHandle;
+  parentEntry: SessionEntry;
+}): Promise<{ sessionId: string; sessionFile: string } | null> {
+  const { agent } = params;
+  const parentPath = transcriptPath(agent, params.parentEntry);
+  if (!(await fileExists(parentPath))) return null;
+  const sessionId = agent.ids.uuid();
+  const sessionFile = join(agent.sessionsFolder, transcriptFileName(sessionId));
+  await ensurePrivateFolder(agent.sessionsFolder);
+  const log = await forkTranscript({
+    parentPath,
+    path: sessionFile,
+    sessionId,
+    cwd: agent.workspace,
+    clock: agent.clock,
+    durability: agent.durability,
+  });
+  await log.close();
+  return { sessionId, sessionFile };
 }

@@ -48,13 +48,13 @@ describe("validateEntryChanges", () => {
     expect(refusedField(minimal, entryWith({ origin: { from: 5 } }))).toBe("origin.from");
   });
 
-  it("lets what was there before stand, however wrong", () => {
+  it("accepts existing values, however wrong", () => {
     const foreign = entryWith({ inputTokens: "many", origin: { from: 5 }, updatedAt: "then" });
     expect(refusedField(foreign, { ...foreign, model: "m" })).toBeUndefined();
     expect(refusedField(foreign, { ...foreign, outputTokens: "few" } as unknown as SessionEntry)).toBe("outputTokens");
   });
 
-  it("accepts that a field goes away, except those that must be there", () => {
+  it("accepts that a field is removed, unless it is required", () => {
     expect(refusedField(entryWith({ model: "m" }), minimal)).toBeUndefined();
     expect(refusedField(minimal, { updatedAt: 1 } as SessionEntry)).toBe("sessionId");
   });

@@ -1,24 +1,23 @@
 /**
- * What a field of a session entry may hold. Only fields that a write changes are checked: what
- * another tool left in a file must not stand in the way of an unrelated update, and fields that are
- * not listed belong to somebody else. Loading zod takes longer than most commands run, so stores
- * import this file when they write for the first time.
+ * The schema of each field of a session entry. Only fields that a write changes are checked, so invalid data of other
+ * tools never blocks an unrelated update. Unknown fields belong to other tools. Loading zod takes longer than most
+ * commands run, so stores import this file with the first write.
  */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { HoldfastError } from "../base/errors.ts";
+import { plainWords } from "../base/issue-words.ts";
 import type { SessionEntry } from "./session-entry.ts";
 
-/** Refuses a write that puts an invalid value into a known field; `before` is undefined for a new key. */
+/** Throws if the write puts an invalid value into a known field. `before` is undefined for a new key. */
 export function validateEntryChanges(before: SessionEntry | undefined, after: SessionEntry): void {
   for (const [field, schema] of Object.entries(FIELD_SCHEMAS) as [keyof SessionEntry, z.ZodType][]) {
     if (before !== undefined && isSame(before[field], after[field])) continue;
-    const { error } = schema.safeParse(after[field]);
+    const { error } = schema.safeParse(after[field], { error: plainWords });
     if (error !== undefined) throw invalidField(field, error);
   }
 }
 
-/** Most fields are plain values, and most stay as they were. */
 function isSame(before: unknown, after: unknown): boolean {
   return before === after || (typeof before === "object" && isDeepStrictEqual(before, after));
 }
@@ -37,6 +36,7 @@ const FIELD_SCHEMAS = {
   lastInteractionAt: instant.optional(),
   sessionFile: name.optional(),
   openedByTurn: name.optional(),
+  transcriptEnd: z.looseObject({ sessionId: name, id: name, bytes: count }).optional(),
   spawnedBy: name.optional(),
 
   sdkSessionId: text.optional(),

@@ -1,35 +1,43 @@
 /**
- * The metadata record that a session key points at, in OpenClaw's field names. Fields that are not
- * listed here are kept as they are: other tools and later versions own them.
+ * The metadata record of a session key, in OpenClaw's field names. Fields that are not listed here belong to other
+ * tools or later versions and are kept unchanged.
  */
 
-import type { ChatType } from "../keys/chat-type.ts";
-
 /** Where a reply to this session goes. */
+import type { ChatType } from "../keys/message-context.ts";
 export interface DeliveryContext {
-  channel?: string;
-  to?: string;
-  accountId?: string;
-  threadId?: string | number;
+  channel?: string | undefined;
+  to?: string | undefined;
+  accountId?: string | undefined;
+  threadId?: string | number | undefined;
 }
 
 /** Where the session's first message came from. */
 export interface SessionOrigin {
-  label?: string;
-  provider?: string;
-  surface?: string;
-  chatType?: ChatType;
-  from?: string;
-  to?: string;
-  accountId?: string;
-  threadId?: string | number;
+  label?: string | undefined;
+  provider?: string | undefined;
+  surface?: string | undefined;
+  chatType?: ChatType | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  accountId?: string | undefined;
+  threadId?: string | number | undefined;
 }
 
 export interface SkillsSnapshot {
   prompt: string;
-  skills: { name: string; primaryEnv?: string }[];
-  resolvedSkills?: unknown[];
-  version?: number;
+  skills: { name: string; primaryEnv?: string | undefined }[];
+  resolvedSkills?: unknown[] | undefined;
+  version?: number | undefined;
+}
+
+export interface TranscriptEndMark {
+  /** The window that the mark is about. Another tool may switch the entry to another window and keep the mark. */
+  sessionId: string;
+  /** Id of the transcript entry. */
+  id: string;
+  /** End of its line in the file, in bytes. */
+  bytes: number;
 }
 
 export interface SessionEntry {
@@ -37,108 +45,111 @@ export interface SessionEntry {
   sessionId: string;
   /** Last change of any kind, in ms. */
   updatedAt: number;
-  /** Last message of a person or of the agent, in ms: what freshness is judged by. */
-  lastInteractionAt?: number;
-  sessionFile?: string;
-  /** The turn that opened this window: begun again after a crash, it does not open another. */
-  openedByTurn?: string;
-  spawnedBy?: string;
+  /** Last message of a person or of the agent, in ms. Decides whether the session is fresh. */
+  lastInteractionAt?: number | undefined;
+  sessionFile?: string | undefined;
+  /** The turn that opened this window. If it is repeated after a crash, it does not open another one. */
+  openedByTurn?: string | undefined;
+  /** The last transcript entry at the end of the last turn. If it is missing later, data was lost. */
+  transcriptEnd?: TranscriptEndMark | undefined;
+  spawnedBy?: string | undefined;
 
-  // Sessions of other programs that this one continues in
-  sdkSessionId?: string;
-  cliSessionIds?: Record<string, string>;
-  claudeCliSessionId?: string;
+  // Sessions of other programs in which this one continues
+  sdkSessionId?: string | undefined;
+  cliSessionIds?: Record<string, string> | undefined;
+  claudeCliSessionId?: string | undefined;
 
   // Delivery
-  channel?: string;
-  lastChannel?: string;
-  lastTo?: string;
-  lastAccountId?: string;
-  lastThreadId?: string | number;
-  deliveryContext?: DeliveryContext;
+  channel?: string | undefined;
+  lastChannel?: string | undefined;
+  lastTo?: string | undefined;
+  lastAccountId?: string | undefined;
+  lastThreadId?: string | number | undefined;
+  deliveryContext?: DeliveryContext | undefined;
 
   // Group
-  chatType?: ChatType;
-  groupId?: string;
-  subject?: string;
-  groupChannel?: string;
-  space?: string;
-  displayName?: string;
+  chatType?: ChatType | undefined;
+  groupId?: string | undefined;
+  subject?: string | undefined;
+  groupChannel?: string | undefined;
+  space?: string | undefined;
+  displayName?: string | undefined;
 
   // Configuration
-  sendPolicy?: "allow" | "deny";
-  groupActivation?: "mention" | "always";
-  groupActivationNeedsSystemIntro?: boolean;
+  sendPolicy?: "allow" | "deny" | undefined;
+  groupActivation?: "mention" | "always" | undefined;
+  groupActivationNeedsSystemIntro?: boolean | undefined;
 
   // Model and authorisation overrides
-  providerOverride?: string;
-  modelOverride?: string;
-  authProfileOverride?: string;
-  authProfileOverrideSource?: "auto" | "user";
-  authProfileOverrideCompactionCount?: number;
+  providerOverride?: string | undefined;
+  modelOverride?: string | undefined;
+  authProfileOverride?: string | undefined;
+  authProfileOverrideSource?: "auto" | "user" | undefined;
+  authProfileOverrideCompactionCount?: number | undefined;
 
   // Execution
-  execHost?: string;
-  execSecurity?: string;
-  execAsk?: string;
-  execNode?: string;
+  execHost?: string | undefined;
+  execSecurity?: string | undefined;
+  execAsk?: string | undefined;
+  execNode?: string | undefined;
 
   // Levels shown to the person
-  thinkingLevel?: string;
-  verboseLevel?: string;
-  reasoningLevel?: string;
-  elevatedLevel?: string;
-  responseUsage?: "on" | "off" | "tokens" | "full";
-  ttsAuto?: string;
+  thinkingLevel?: string | undefined;
+  verboseLevel?: string | undefined;
+  reasoningLevel?: string | undefined;
+  elevatedLevel?: string | undefined;
+  responseUsage?: "on" | "off" | "tokens" | "full" | undefined;
+  ttsAuto?: string | undefined;
 
   // Queue
-  queueMode?: string;
-  queueDebounceMs?: number;
-  queueCap?: number;
-  queueDrop?: "old" | "new" | "summarize";
+  queueMode?: string | undefined;
+  queueDebounceMs?: number | undefined;
+  queueCap?: number | undefined;
+  queueDrop?: "old" | "new" | "summarize" | undefined;
 
   // Tokens
-  inputTokens?: number;
-  outputTokens?: number;
-  totalTokens?: number;
-  contextTokens?: number;
-  modelProvider?: string;
-  model?: string;
+  inputTokens?: number | undefined;
+  outputTokens?: number | undefined;
+  totalTokens?: number | undefined;
+  contextTokens?: number | undefined;
+  modelProvider?: string | undefined;
+  model?: string | undefined;
 
   // Compaction and memory
-  compactionCount?: number;
-  memoryFlushAt?: number;
-  memoryFlushCompactionCount?: number;
+  compactionCount?: number | undefined;
+  memoryFlushAt?: number | undefined;
+  memoryFlushCompactionCount?: number | undefined;
 
   // State
-  systemSent?: boolean;
-  abortedLastRun?: boolean;
-  lastHeartbeatText?: string;
-  lastHeartbeatSentAt?: number;
+  systemSent?: boolean | undefined;
+  abortedLastRun?: boolean | undefined;
+  lastHeartbeatText?: string | undefined;
+  lastHeartbeatSentAt?: number | undefined;
 
   // Hand-off
-  /** What is worked on, as the person named it. Left out: the repo or folder tells. */
-  project?: string;
-  /** The folder of that project, where facts about it can be looked up. */
-  projectFolder?: string;
-  /** `off`: nothing of this session is handed over. */
-  handoff?: "on" | "off";
+  /** The project as the person named it. Default: taken from the repo or folder. */
+  project?: string | undefined;
+  /** The project's folder, for looking up facts. */
+  projectFolder?: string | undefined;
+  /** `off`: this session leaves no hand-off. Default: `on`. */
+  handoff?: "on" | "off" | undefined;
 
   // Origin and name
-  origin?: SessionOrigin;
-  label?: string;
+  origin?: SessionOrigin | undefined;
+  label?: string | undefined;
 
   // Snapshots: large and the same in many entries
-  skillsSnapshot?: SkillsSnapshot;
-  systemPromptReport?: Record<string, unknown>;
+  skillsSnapshot?: SkillsSnapshot | undefined;
+  systemPromptReport?: Record<string, unknown> | undefined;
 }
 
 /**
- * What belongs to one window and not to the person. A reset clears it; the store keeps it with the
- * closed window, so that going back to that window brings it back.
+ * The fields that belong to one window. A reset clears them; the store keeps them with the closed window and restores
+ * them when a session switches back to it.
  */
 export const WINDOW_STATE_FIELDS = [
   "openedByTurn",
+  "transcriptEnd",
   "sdkSessionId",
   "cliSessionIds",
   "claudeCliSessionId",
@@ -156,8 +167,18 @@ export const WINDOW_STATE_FIELDS = [
 
 export type WindowState = Partial<Pick<SessionEntry, (typeof WINDOW_STATE_FIELDS)[number]>>;
 
-/** Undefined when the entry holds nothing of its window. */
+/** Ids of the sessions of other programs, such as Claude Code, in which a window continues. Accepts unchecked data. */
+export function programSessions(state: object): string[] {
+  const { sdkSessionId, claudeCliSessionId, cliSessionIds } = state as Record<keyof WindowState, unknown>;
+  const named = typeof cliSessionIds === "object" && cliSessionIds !== null ? Object.values(cliSessionIds) : [];
+  return [sdkSessionId, claudeCliSessionId, ...named].filter((id) => typeof id === "string" && id !== "") as string[];
+}
+
+/** Undefined if the entry has no such fields. */
 export function windowStateOf(entry: SessionEntry): WindowState | undefined {
   const fields = WINDOW_STATE_FIELDS.filter((field) => entry[field] !== undefined);
   return fields.length === 0 ? undefined : Object.fromEntries(fields.map((field) => [field, entry[field]]));
 }
+
+/** Maps the current entry, undefined for a new key, to the next one. Returning undefined changes nothing. */
+export type Mutate = (entry: SessionEntry | undefined) => SessionEntry | undefined;

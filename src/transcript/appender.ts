@@ -1,36 +1,47 @@
 /**
- * Bytes at the end of an open file, all of them or none. A write that was cut short, could not be
- * forced to disk, or failed in between is taken back before the error is passed on.
+ * Appends bytes to an open file, all of them or none. An incomplete or failed write is undone before the error is
+ * thrown.
+ * Also decides who may write: tasks of this process on one file run one after the other. Without a fence, a file lock
+ * excludes other processes for one task. With a fence, the session's lease excludes them already, and an append needs
+ * no lock file.
  */
 import { type Stats, fstatSync, statSync, writeSync } from "node:fs";
 import { type FileHandle, constants, open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createKeyedMutex } from "../base/async.ts";
+import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
+import { withFileLock } from "../base/lock-file.ts";
 import type { Durability } from "../config/config.ts";
 import { transcriptError } from "./scan.ts";
 
 export interface Appender {
   readonly handle: FileHandle;
-  /** What happened to the file at the path since our last write. */
+  /** How the file at the path changed since the last write. */
   compare(): "unchanged" | "changed" | "replaced";
-  /** Takes the present end of the file as the place of the next write. */
+  /** The next write goes to the current end of the file. */
   settle(): void;
+  /** Position of the next write. */
+  end(): number;
   append(bytes: Uint8Array): Promise<void>;
-  /** Forces appended bytes to disk, unless durability is `none` or they are there already. */
+  /** Syncs appended bytes to disk, unless durability is `none` or they are synced already. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function openAppender(path: string, durability: Durability): Promise<Appender> {
-  try {
-    // Without O_CREAT: a transcript that vanished must not come back without its header.
-    return createAppender(await open(path, constants.O_RDWR | constants.O_APPEND), path, durability);
-  } catch (error) {
-    throw transcriptError(error, "open", path);
-  }
+  return createAppender(await openForAppending(path), path, durability);
 }
 
-/** The handle must have been opened for appending. */
+/** Without O_CREAT: a missing transcript must not be created without its header. */
+export async function openForAppending(path: string): Promise<FileHandle> {
+  return await open(path, constants.O_RDWR | constants.O_APPEND).catch((error: unknown) => {
+    throw transcriptError(error, "open", path);
+  });
+}
+
+/** The handle must be open for appending. */
 export function createAppender(handle: FileHandle, path: string, durability: Durability): Appender {
   const own = fstatSync(handle.fd);
   let end = own.size;
@@ -45,7 +56,7 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
     try {
       await handle.datasync();
     } catch (error) {
-      // Nobody knows what is on disk now, and a second sync would succeed without having done it.
+      // The content on disk is unknown now, and a second sync would succeed without doing anything.
       failure = transcriptError(error, "sync", path);
       throw failure;
     }
@@ -59,7 +70,7 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
       if (size === end + written) {
         if (written > 0) await handle.truncate(end);
       } else if (written > 0 && written < length) {
-        // Somebody appended right behind half a line of ours: end it, so that it spoils no other line.
+        // Another process appended after our half line: end it, so that it damages no other line.
         await handle.write("\n");
       }
     } catch (error) {
@@ -77,6 +88,7 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
     settle() {
       end = fstatSync(handle.fd).size;
     },
+    end: () => end,
     async append(bytes) {
       assertSound();
       let written = 0;
@@ -106,10 +118,10 @@ export function createAppender(handle: FileHandle, path: string, durability: Dur
   };
 }
 
-/** So few bytes are copied sooner than another thread has heard of them. Who waits for the disk is `datasync`. */
+/** Writing so few bytes takes less time than passing them to another thread. `datasync` waits for the disk. */
 const SMALL = 16 * 1024;
 
-/** Synchronous on purpose: one look at a cached name costs less than a trip to another thread. */
+/** Synchronous: a stat of a cached name costs less than a call in another thread. */
 function lookAt(path: string): Stats {
   try {
     return statSync(path);
@@ -119,16 +131,56 @@ function lookAt(path: string): Stats {
 }
 
 function shortWrite(path: string, written: number, length: number): HoldfastError {
-  return new HoldfastError("unavailable", "disk-full", `Only ${written} of ${length} bytes fitted into ${path}`, {
-    hint: "Free some disk space and try again; nothing was half written.",
-    data: { path },
-  });
+  return new HoldfastError(
+    "unavailable",
+    "disk-full",
+    `Only ${written} of ${length} bytes could be written to ${path}`,
+    {
+      hint: "Free some disk space and try again; nothing was half written.",
+      data: { path },
+    },
+  );
 }
 
 function failedBefore(path: string, failure: HoldfastError): HoldfastError {
   return new HoldfastError("unavailable", "transcript-failed", `Writing to ${path} failed before: ${failure.message}`, {
-    hint: "Open the transcript again; everything that was acknowledged as durable is there.",
+    hint: "Open the transcript again. Everything that was acknowledged as durable is there.",
     data: { path },
     cause: failure,
   });
+}
+
+/** Rejects with kind `fenced` if the writer lost the lease of the session. */
+export type Fence = () => Promise<void> | void;
+
+export interface AccessOptions {
+  clock: Clock;
+  fence?: Fence | undefined;
+}
+
+const tasks = createKeyedMutex();
+
+export async function withWriteAccess<T>(path: string, options: AccessOptions, task: () => Promise<T>): Promise<T> {
+  const { fence } = options;
+  if (fence === undefined) return await withExclusiveAccess(path, options, task);
+  return await tasks.run(resolve(path), async () => {
+    await fence();
+    return await task();
+  });
+}
+
+/** For work that replaces the file: even with a lease, this excludes writers without one. */
+export async function withExclusiveAccess<T>(path: string, options: AccessOptions, task: () => Promise<T>): Promise<T> {
+  const key = resolve(path);
+  return await tasks.run(key, async () => {
+    return await withFileLock(`${key}.lock`, { clock: options.clock }, async () => {
+      await options.fence?.();
+      return await task();
+    });
+  });
+}
+
+/** For work on an open file that only has to wait for its turn. */
+export async function inTurn<T>(path: string, task: () => Promise<T>): Promise<T> {
+  return await tasks.run(resolve(path), task);
 }

@@ -1,7 +1,6 @@
 /**
- * One line ↔ one header or entry. Decoding never throws on data: whatever is wrong with a line comes
- * back as a problem, and an entry whose fields do not fit its type still comes back as an entry, so
- * that its children do not lose their parent.
+ * Converts lines to headers or entries, and back. Decoding never throws: a bad line gives a problem, and an entry with
+ * unexpected fields is still an entry, so that its children keep their parent.
  */
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { type Line, encodeLine } from "../base/jsonl.ts";
@@ -12,10 +11,10 @@ export type ParsedLine =
   | { kind: "record"; record: JsonRecord }
   | { kind: "problem"; reason: string };
 
-/** Strict: a replacement character in place of broken bytes would be a silent change of what was said. */
+/** Strict, because replacement characters would silently change the text. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The first half of decoding: bytes → header or a record that may still need migration. */
+/** First step: bytes to a header, or to a record that may need migration. */
 export function parseLine(line: Line): ParsedLine {
   if (line.oversized) return problem(`line of ${line.end - line.offset} bytes is too long to be read`);
   let text: string;
@@ -50,9 +49,11 @@ function parseHeader(record: JsonRecord): ParsedLine {
   return { kind: "header", header };
 }
 
-export type DecodedEntry = { entry: TranscriptEntry; reason?: string } | { entry?: undefined; reason: string };
+export type DecodedEntry =
+  | { entry: TranscriptEntry; reason?: string | undefined }
+  | { entry?: undefined; reason: string };
 
-/** The second half: a record of version 3 → entry. `reason` says what is wrong, if anything is. */
+/** Second step: a record of version 3 to an entry. `reason` is set if something is wrong. */
 export function decodeEntry(record: JsonRecord): DecodedEntry {
   const { id, parentId, type } = record;
   if (typeof type !== "string") return { reason: "entry without a type" };
@@ -67,14 +68,14 @@ export function decodeEntry(record: JsonRecord): DecodedEntry {
   const fits = ENTRY_SHAPES.get(type);
   if (fits === undefined) return { entry: other(place, record) };
   if (!fits(record)) return { entry: other(place, record), reason: `${type} entry with missing or unreadable fields` };
-  // The shape was checked just above; fields that it does not know are carried along.
+  // The shape was checked above; unknown fields are kept.
   const { leaseEpoch: _checked, ...fields } = record;
   const entry = { ...fields, ...place } as TranscriptEntry;
   const served = hasKnownRole(entry) ? entry : other(place, record);
   return timestamp === undefined ? { entry: served, reason: "entry without a readable time" } : { entry: served };
 }
 
-/** The JSON value that stands, or will stand, in the file for this entry. */
+/** The JSON object for this entry in the file. */
 export function entryToJson(entry: TranscriptEntry): JsonRecord {
   if (entry.type !== "other") return { ...entry };
   return { ...entry.original, id: entry.id, parentId: entry.parentId, timestamp: entry.timestamp };
@@ -88,10 +89,10 @@ export function encodeHeader(header: TranscriptHeader): string {
   return encodeLine(header);
 }
 
-/** Stands where a line does not tell its time; the reader reports it. */
+/** For lines without a readable time; the reader reports them. */
 const UNKNOWN_TIME = new Date(0).toISOString();
 
-/** Accepts ISO text as it is and milliseconds since the epoch; undefined when it is neither. */
+/** Accepts ISO text and milliseconds since the epoch. Undefined for anything else. */
 export function isoTime(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value !== "number" || Math.abs(value) > 8.64e15) return undefined;

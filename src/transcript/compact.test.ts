@@ -19,7 +19,7 @@ import { appendCompaction, compactTranscript } from "./compact.ts";
 import { readContext } from "./context.ts";
 import { forkTranscript } from "./fork.ts";
 import { createTranscript } from "./log.ts";
-import { messageText } from "./text.ts";
+import { messageText } from "./messages.ts";
 
 afterEach(() => installFaultAction(undefined));
 

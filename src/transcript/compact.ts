@@ -1,54 +1,51 @@
 /**
- * Two ways to make a transcript smaller. `appendCompaction` records a summary; nothing is removed and
- * the context becomes shorter. `compactTranscript` shortens the file to its last entries; the original
- * is archived beside it. A log of the file may stay open meanwhile: it notices the new file at its
- * next append and goes on there.
- *
- * The shortened file is a whole transcript: header, a tree without missing parents, and the entries
- * that later ones depend on: the reference to a fork's parent, the settings in force, the name, and
- * the newest summary if no kept compaction supersedes it.
+ * Two ways to shorten a transcript. `appendCompaction` adds a summary: nothing is removed, and the context gets
+ * shorter. `compactTranscript` reduces the file to its last entries and archives the original beside it. A log of the
+ * file may stay open; its next append uses the new file.
+ * The shortened file is a complete transcript: a header, a tree without missing parents, and the entries that later
+ * ones depend on: the reference to a fork's parent, current settings, the name, and the newest summary unless a kept
+ * compaction replaces it.
  */
 import type { FileHandle } from "node:fs/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { type Fence, withExclusiveAccess } from "./access.ts";
-import { attachmentsOf } from "./attachments.ts";
+import { type Fence, withExclusiveAccess } from "./appender.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
-import { type CompactionEntry, SESSION_MARK_TYPE, type TranscriptEntry } from "./entries.ts";
+import { type CompactionEntry, type TranscriptEntry, SESSION_MARK_TYPE } from "./entries.ts";
 import type { TranscriptLog } from "./log.ts";
+import { attachmentsOf } from "./messages.ts";
 import { prepareForWrite } from "./prepare.ts";
-import type { OnProblem } from "./problems.ts";
 import { type Write, copyRange, rewriteTranscript } from "./rewrite.ts";
-import { openForReading, scanEntriesBackward, scanLines } from "./scan.ts";
+import { type OnProblem, openForReading, scanEntriesBackward, scanLines } from "./scan.ts";
 import { forkPointOf, walkPath } from "./walk.ts";
 
 export type CompactionDraft = Pick<CompactionEntry, "summary" | "firstKeptEntryId" | "tokensBefore">;
 
-/** The files that people sent stay known: a summary may speak of them. */
+/** Keeps the list of files that people sent, because a summary may mention them. */
 export async function appendCompaction(log: TranscriptLog, draft: CompactionDraft): Promise<TranscriptEntry> {
-  const attachments = attachmentsOf((await log.context()).messages).slice(-MOST_CARRIED);
+  const attachments = attachmentsOf((await log.context()).messages).slice(-MAX_CARRIED_FILES);
   const carried = attachments.length === 0 ? {} : { details: { attachments } };
   const [entry] = await log.append([{ type: "compaction", ...draft, ...carried }]);
   if (entry === undefined) throw new Error("one draft gives one entry");
   return entry;
 }
 
-/** Of a conversation that goes on for years. */
-const MOST_CARRIED = 200;
+/** Limits the list in a conversation of many years. */
+const MAX_CARRIED_FILES = 200;
 
 export interface CompactOptions {
   /** How many of the last entries to keep. */
   maxEntries: number;
-  clock?: Clock;
+  clock?: Clock | undefined;
   fence?: Fence | undefined;
   onProblem?: OnProblem | undefined;
 }
 
 export interface CompactResult {
   compacted: boolean;
-  /** Path of the original; missing when nothing had to be removed. */
-  archived?: string;
-  /** How many entries were kept, not counting older ones that were carried over. */
+  /** Path of the original. Missing if nothing was removed. */
+  archived?: string | undefined;
+  /** The number of kept entries, without older ones that were carried over. */
   kept: number;
 }
 
@@ -75,7 +72,7 @@ export async function compactTranscript(path: string, options: CompactOptions): 
   });
 }
 
-/** Where the kept lines begin; undefined when there is nothing before them to remove. */
+/** Start of the kept lines. Undefined if there is nothing to remove. */
 async function findCut(handle: FileHandle, maxEntries: number): Promise<{ cut: number | undefined; kept: number }> {
   let oldest: number | undefined;
   let kept = 0;
@@ -88,11 +85,11 @@ async function findCut(handle: FileHandle, maxEntries: number): Promise<{ cut: n
 }
 
 interface Survey {
-  /** Removed entries that the kept ones depend on, oldest first. */
+  /** Entries before the cut that the kept ones depend on, oldest first. */
   carried: TranscriptEntry[];
-  /** Ids of the kept entries on the way from the leaf, newest first. */
+  /** Ids of the kept entries on the path from the leaf, newest first. */
   pathIds: Set<string>;
-  /** Ids of removed entries on the way from which a remaining compaction keeps. */
+  /** Ids of removed entries on the path that are the first kept entry of a remaining compaction. */
   removedFirstKept: Set<string>;
 }
 
@@ -118,7 +115,7 @@ async function surveyPath(path: string, cut: number, onProblem: OnProblem): Prom
 
 const TOPICS: ReadonlySet<string> = new Set(["compaction", "model_change", "thinking_level_change", "session_info"]);
 
-/** What an entry decides for those after it; of each topic only the newest entry counts. */
+/** The topic that an entry decides for later ones. Only the newest entry of a topic counts. */
 function topicOf(entry: TranscriptEntry): string | undefined {
   if (entry.parentId === null && forkPointOf(entry) !== undefined) return "fork";
   if (entry.type === "custom" && entry.customType === SESSION_MARK_TYPE) return SESSION_MARK_TYPE;
@@ -127,9 +124,9 @@ function topicOf(entry: TranscriptEntry): string | undefined {
 }
 
 interface Roots {
-  /** Parent of the oldest kept entry on the way. */
+  /** Parent of the oldest kept entry on the path. */
   onPath: string | null;
-  /** Parent of kept entries beside the way whose own parent was removed. */
+  /** Parent of kept entries off the path whose own parent was removed. */
   beside: string | null;
 }
 
@@ -149,8 +146,8 @@ async function writeCarried({ carried, pathIds, removedFirstKept }: Survey, writ
 }
 
 /**
- * Lines that need no change are copied byte for byte, also those that nobody can read. Resolves to
- * the place up to which the original was read.
+ * Copies unchanged lines byte for byte, even unreadable ones. Resolves to the position up to which the original was
+ * read.
  */
 async function writeKept(
   handle: FileHandle,
@@ -160,7 +157,7 @@ async function writeKept(
   write: Write,
 ): Promise<number> {
   let end = cut;
-  // Each kept entry with the oldest kept entry that it descends from.
+  // Maps each kept entry to its oldest kept ancestor.
   const oldestOf = new Map<string, string>();
   for await (const { line, located } of scanLines(handle, { start: cut })) {
     const entry = located?.entry;
@@ -176,7 +173,7 @@ async function writeKept(
     const placed = { ...entry, parentId: oldest === undefined ? root : entry.parentId };
     if (placed.type === "compaction") {
       const { firstKeptEntryId } = placed;
-      // On the way an id that is not among the removed ones stands: it may be one of a fork's parent.
+      // On the path, an id that was not removed stays: it may belong to a fork's parent.
       const isRemoved = isOnPath ? removedFirstKept.has(firstKeptEntryId) : !oldestOf.has(firstKeptEntryId);
       if (isRemoved) placed.firstKeptEntryId = oldest ?? placed.id;
     }

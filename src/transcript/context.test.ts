@@ -3,12 +3,10 @@ import { buildSessionContext, parseSessionEntries } from "@mariozechner/pi-codin
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { HEADER, assistantDraft, messageLine, userDraft, writeLines } from "../../test/support/transcripts.ts";
-import { attachmentsOf } from "./attachments.ts";
 import { appendCompaction } from "./compact.ts";
 import { readContext } from "./context.ts";
 import { createTranscript } from "./log.ts";
-import { createDeliveryMirrorMessage } from "./mirror.ts";
-import { messageText } from "./text.ts";
+import { attachmentsOf, createDeliveryMirrorMessage, messageText } from "./messages.ts";
 
 const SAMPLES = new URL("../../test/fixtures/openclaw/", import.meta.url);
 const samples = (await readdir(SAMPLES, { recursive: true })).filter((name) => name.endsWith(".jsonl"));
@@ -171,7 +169,7 @@ test("files that people sent stay known through compactions, the newest ones of 
   await appendCompaction(log, { summary: "S", firstKeptEntryId: await send(), tokensBefore: 1 });
   const left = await known();
   expect([left.length, left[0], left.at(-1)]).toEqual([200, "/many/100", "/many/299"]);
-  // Another program's summary, and one of ours that somebody has changed.
+  // Another program's summary, and one of ours that was edited.
   for (const details of [{ attachments: "/m/1" }, { attachments: [{ path: 1 }, "/m/1"] }, null, "x"]) {
     await log.append([{ type: "compaction", summary: "S", firstKeptEntryId: await send(), tokensBefore: 1, details }]);
     expect(await known()).toEqual([]);

@@ -1,39 +1,40 @@
 /**
- * What a model is given of a transcript: the messages on the way from the leaf to the root, in order.
- * A compaction on the way stands for everything before the entry that it names as the first kept.
+ * The context for a model: the messages on the path from the root to the leaf. A compaction replaces everything before
+ * its first kept entry.
  */
-import { compactionAttachments } from "./attachments.ts";
 import type { CompactionEntry, CompactionSummaryMessage, TranscriptEntry, TranscriptMessage } from "./entries.ts";
-import { isDeliveryMirror } from "./mirror.ts";
-import { type OnProblem, type TranscriptProblem, addProblem, createProblemList } from "./problems.ts";
+import { compactionAttachments, isDeliveryMirror } from "./messages.ts";
+import { type OnProblem, type TranscriptProblem, addProblem, createProblemList } from "./scan.ts";
 import { walkPath } from "./walk.ts";
 
 export interface TranscriptContext {
   messages: TranscriptMessage[];
-  /** Undefined when no entry that was read sets it; what a compaction replaced is not read for it. */
+  /** Undefined if no entry sets it. Entries before a compaction are not read. */
   thinkingLevel: string | undefined;
   model: { provider: string; modelId: string } | undefined;
-  /** The entries behind the messages and settings, from the oldest to the leaf. */
+  /** The entries of these messages and settings, oldest first. */
   entries: TranscriptEntry[];
   problems: TranscriptProblem[];
 }
 
 export interface ReadContextOptions {
-  /** Left out: the newest entry. */
+  /** Default: the newest entry. */
   leafId?: string | undefined;
-  /** Entries that are not for this reader; they say nothing in the context. Left out: all are. */
-  omit?: (entry: TranscriptEntry) => boolean;
+  /** Entries to leave out of the context. Optional. */
+  omit?: ((entry: TranscriptEntry) => boolean) | undefined;
 }
 
 export async function readContext(path: string, options: ReadContextOptions = {}): Promise<TranscriptContext> {
   return contextOf(await readKeptEntries(path, options.leafId), options);
 }
 
-/** What a context is made of; shared by everybody who makes one, so nobody may change it. */
+/** The entries of a context. Shared; do not change them. */
 export interface KeptEntries {
   entries: TranscriptEntry[];
-  /** The newest compaction on the way. */
+  /** The newest compaction on the path. */
   compaction: CompactionEntry | undefined;
+  /** True if the parent of the oldest entry is missing in the same file. */
+  hasGap: boolean;
   problems: TranscriptProblem[];
 }
 
@@ -43,7 +44,7 @@ export async function readKeptEntries(path: string, leafId: string | undefined):
   return { ...collected, problems: list.problems };
 }
 
-/** What follows them in the file; undefined when everything has to be read again. */
+/** Adds entries that follow in the file. Undefined if everything must be read again. */
 export function withFollowing(kept: KeptEntries, following: readonly TranscriptEntry[]): KeptEntries | undefined {
   if (following.some(({ type }) => type === "compaction")) return undefined;
   kept.entries.push(...following);
@@ -72,11 +73,13 @@ async function collect(
   const newestFirst: TranscriptEntry[] = [];
   let compaction: CompactionEntry | undefined;
   let firstKeptSeen = false;
-  for await (const { entry } of walkPath(path, { leafId, onProblem })) {
+  let hasGap = false;
+  for await (const { entry, file } of walkPath(path, { leafId, onProblem })) {
     newestFirst.push(entry);
+    hasGap = file === path && entry.parentId !== null;
     if (compaction === undefined && entry.type === "compaction") {
       compaction = entry;
-      // A compaction that was carried over into a shortened file keeps only what follows it.
+      // A compaction that was carried over into a shortened file keeps only later entries.
       firstKeptSeen = newestFirst.some(({ id }) => id === entry.firstKeptEntryId);
     } else if (entry.id === compaction?.firstKeptEntryId) {
       firstKeptSeen = true;
@@ -88,7 +91,7 @@ async function collect(
     onProblem({ reason: `entry ${firstKeptEntryId}, the first that compaction ${id} keeps, is not before it` });
     newestFirst.length = newestFirst.indexOf(compaction) + 1;
   }
-  return { entries: newestFirst.reverse(), compaction };
+  return { entries: newestFirst.reverse(), compaction, hasGap: hasGap && !firstKeptSeen };
 }
 
 function settingsOf(entries: readonly TranscriptEntry[]): Pick<TranscriptContext, "thinkingLevel" | "model"> {
@@ -105,13 +108,13 @@ function settingsOf(entries: readonly TranscriptEntry[]): Pick<TranscriptContext
   return { thinkingLevel, model };
 }
 
-/** The message that an entry contributes in its place. A compaction's summary comes first of all instead. */
+/** The message of an entry. A compaction has none here; its summary comes first in the context. */
 export function messageOf(entry: TranscriptEntry): TranscriptMessage | undefined {
   if (entry.type === "message") return entry.message;
   const timestamp = Date.parse(entry.timestamp);
   if (entry.type === "custom_message") {
     const { customType, content, display, details } = entry;
-    return { role: "custom", customType, content, display, ...(details === undefined ? {} : { details }), timestamp };
+    return { role: "custom", customType, content, display, details, timestamp };
   }
   if (entry.type === "branch_summary" && entry.summary !== "") {
     return { role: "branchSummary", summary: entry.summary, fromId: entry.fromId, timestamp };

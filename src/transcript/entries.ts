@@ -1,13 +1,13 @@
 /**
- * The lines of a transcript, version 3: one header, then entries that form a tree through `parentId`.
- * Fields that are not listed here are kept as they are; a line of another type, or one whose fields
- * do not fit its type, becomes an `OtherEntry` and so keeps its place in the tree.
+ * The lines of a transcript, version 3: one header, then entries that form a tree through `parentId`. Unknown fields
+ * are kept. A line of an unknown type, or with unexpected fields, becomes an `OtherEntry` and keeps its place in the
+ * tree.
  */
 import type { JsonRecord } from "../base/json-record.ts";
 
 export const TRANSCRIPT_VERSION = 3;
 
-/** `customType` of the entry that says which session a transcript is a window of. */
+/** `customType` of the entry that names the session of a transcript. */
 export const SESSION_MARK_TYPE = "holdfast.session";
 
 export interface TranscriptHeader {
@@ -17,32 +17,32 @@ export interface TranscriptHeader {
   /** ISO 8601. */
   timestamp: string;
   cwd: string;
-  /** Path of the transcript that this one branched off from. */
-  parentSession?: string;
+  /** Path of the transcript from which this one was forked. */
+  parentSession?: string | undefined;
 }
 
 export interface EntryBase {
-  /** Eight hexadecimal digits, unique within the file; other tools may use longer ids. */
+  /** Eight hexadecimal digits, unique within the file. Other tools may use longer ids. */
   id: string;
-  /** `null` for a root. A parent always stands before its children in the file. */
+  /** `null` for a root. A parent comes before its children in the file. */
   parentId: string | null;
   /** ISO 8601. */
   timestamp: string;
-  /** Epoch of the lease under which the line was written. Left out: written without a lease. */
-  leaseEpoch?: number;
+  /** Epoch of the writer's lease. Missing if there was none. */
+  leaseEpoch?: number | undefined;
 }
 
-/** Which turn wrote a message: a turn that is begun again finds what it had written. */
+/** The turn that wrote the message. A repeated turn finds its messages by it. */
 export interface TurnMark {
-  turnId?: string;
-  /** What the person wrote, where the message holds more: senders, history, events. Left out: the same. */
-  said?: string;
-  /** A person said it while the turn was running; the message that began the turn stands before it. */
-  steered?: boolean;
-  /** Of such a message: the turn that it would have been, for whoever looks whether it was dealt with. */
-  steeredAs?: string;
-  /** Nobody said it: the message of a heartbeat. */
-  heartbeat?: boolean;
+  turnId?: string | undefined;
+  /** The person's own text, if the message contains more: senders, history, events. Default: the whole text. */
+  said?: string | undefined;
+  /** True if the message came during the turn, after the message that started it. */
+  steered?: boolean | undefined;
+  /** For such a message: the turn that it would have started, to tell whether it was handled. */
+  steeredAs?: string | undefined;
+  /** True for the message of a heartbeat, which no person wrote. */
+  heartbeat?: boolean | undefined;
 }
 
 export interface MessageEntry extends EntryBase, TurnMark {
@@ -64,12 +64,12 @@ export interface ThinkingLevelChangeEntry extends EntryBase {
 export interface CompactionEntry extends EntryBase {
   type: "compaction";
   summary: string;
-  /** The first entry before this one that still counts; what is older is in the summary. */
+  /** The first entry that still counts. The summary replaces older ones. */
   firstKeptEntryId: string;
   tokensBefore: number;
-  /** Of ours: `{attachments?}`, the files that came with what it stands for. */
+  /** In Holdfast's entries: `{attachments?}`, the files of the summarized messages. */
   details?: unknown;
-  fromHook?: boolean;
+  fromHook?: boolean | undefined;
 }
 
 export interface BranchSummaryEntry extends EntryBase {
@@ -77,17 +77,17 @@ export interface BranchSummaryEntry extends EntryBase {
   fromId: string;
   summary: string;
   details?: unknown;
-  fromHook?: boolean;
+  fromHook?: boolean | undefined;
 }
 
-/** State of a program; not part of the context. */
+/** State of a program. Not part of the context. */
 export interface CustomEntry extends EntryBase {
   type: "custom";
   customType: string;
   data?: unknown;
 }
 
-/** A message put in by a program; part of the context. */
+/** A message added by a program. Part of the context. */
 export interface CustomMessageEntry extends EntryBase {
   type: "custom_message";
   customType: string;
@@ -99,18 +99,18 @@ export interface CustomMessageEntry extends EntryBase {
 export interface LabelEntry extends EntryBase {
   type: "label";
   targetId: string;
-  /** Left out: the label is removed. */
-  label?: string;
+  /** Missing: the label is removed. */
+  label?: string | undefined;
 }
 
 export interface SessionInfoEntry extends EntryBase {
   type: "session_info";
-  name?: string;
+  name?: string | undefined;
 }
 
 export interface OtherEntry extends EntryBase {
   type: "other";
-  /** The line as it stands in the file. */
+  /** The original line. */
   original: JsonRecord;
 }
 
@@ -128,36 +128,36 @@ export type TranscriptEntry =
 
 type WithoutPlace<Entry> = Entry extends EntryBase ? Omit<Entry, keyof EntryBase> : never;
 
-/** What a caller hands over to be appended; the log adds id, parent and time. */
+/** An entry to append. The log adds id, parent and time. */
 export type DraftEntry = WithoutPlace<Exclude<TranscriptEntry, OtherEntry>>;
 
 export interface UserMessage {
   role: "user";
   content: MessageContent;
-  /** Files that came with it. Left out: none. */
-  attachments?: Attachment[];
+  /** Files sent with it. Optional. */
+  attachments?: Attachment[] | undefined;
   /** Milliseconds since the epoch, as in every message. */
   timestamp: number;
 }
 
-/** A file that came with a message. It stays where its channel put it: a transcript does not grow by megabytes. */
+/** A file sent with a message. It stays in the channel's folder, so that the transcript does not grow by megabytes. */
 export interface Attachment {
-  /** Absolute. Engines may read this file, and no other outside of the workspace. */
+  /** Absolute. Engines may read this file although it is outside the workspace. */
   path: string;
-  /** As the platform said. */
-  mimeType?: string;
+  /** As reported by the platform. */
+  mimeType?: string | undefined;
 }
 
-/** Everything but the content may be missing in lines of older formats. */
+/** Everything except the content may be missing in older formats. */
 export interface AssistantMessage {
   role: "assistant";
   content: MessageContent;
-  api?: string;
-  provider?: string;
-  model?: string;
-  usage?: MessageUsage;
-  stopReason?: "stop" | "length" | "toolUse" | "error" | "aborted";
-  errorMessage?: string;
+  api?: string | undefined;
+  provider?: string | undefined;
+  model?: string | undefined;
+  usage?: MessageUsage | undefined;
+  stopReason?: "stop" | "length" | "toolUse" | "error" | "aborted" | undefined;
+  errorMessage?: string | undefined;
   timestamp: number;
 }
 
@@ -175,11 +175,11 @@ export interface BashExecutionMessage {
   role: "bashExecution";
   command: string;
   output: string;
-  exitCode?: number;
+  exitCode?: number | undefined;
   cancelled: boolean;
   truncated: boolean;
-  fullOutputPath?: string;
-  excludeFromContext?: boolean;
+  fullOutputPath?: string | undefined;
+  excludeFromContext?: boolean | undefined;
   timestamp: number;
 }
 
@@ -203,8 +203,8 @@ export interface CompactionSummaryMessage {
   role: "compactionSummary";
   summary: string;
   tokensBefore: number;
-  /** Files that came with the messages it stands for. Left out: none. */
-  attachments?: Attachment[];
+  /** Files sent with the summarized messages. Optional. */
+  attachments?: Attachment[] | undefined;
   timestamp: number;
 }
 
@@ -219,14 +219,14 @@ export type TranscriptMessage =
 
 export type MessageContent = string | ContentBlock[];
 
-/** Blocks of other types are kept as they are; readers pass over what they do not know. */
+/** Blocks of other types are kept; readers skip them. */
 export type ContentBlock = TextBlock | ThinkingBlock | ImageBlock | ToolCallBlock;
 
 export interface TextBlock {
   type: "text";
   text: string;
-  /** What an earlier conversation left, put before a person's words for the engine: nobody said it here. */
-  handoff?: true;
+  /** True for the hand-off of an earlier conversation, which comes before a person's message. No one said it here. */
+  handoff?: true | undefined;
 }
 
 export interface ThinkingBlock {
@@ -256,3 +256,17 @@ export interface MessageUsage {
   totalTokens: number;
   cost: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
 }
+
+export const NO_COST: MessageUsage["cost"] = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+
+export const NO_USAGE: MessageUsage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: NO_COST,
+};
+
+/** Prefix of turns in which the agent saved its memory. No one asked for them, and they are hidden. */
+export const FLUSH_TURN_PREFIX = "flush:";

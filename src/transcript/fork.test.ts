@@ -1,14 +1,17 @@
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { SessionManager } from "@mariozechner/pi-coding-agent";
 import { describe, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createTestClock } from "../../test/support/test-clock.ts";
 import { assistantDraft, readAll, userDraft } from "../../test/support/transcripts.ts";
+import { encodeLine } from "../base/jsonl.ts";
+import { entryToJson } from "./codec.ts";
 import { appendCompaction, compactTranscript } from "./compact.ts";
 import { readContext } from "./context.ts";
-import { forkTranscript, materializeFork } from "./fork.ts";
+import { forkTranscript, readWhole } from "./fork.ts";
 import { createTranscript } from "./log.ts";
-import { messageText } from "./text.ts";
+import { messageText } from "./messages.ts";
+import type { TranscriptProblem } from "./scan.ts";
 
 async function texts(path: string, leafId?: string): Promise<string[]> {
   return (await readContext(path, { leafId })).messages.map(messageText);
@@ -182,17 +185,17 @@ describe("following a fork", () => {
   });
 });
 
-describe("materializeFork", () => {
-  test("writes one file that pi opens with the whole context", async () => {
+describe("readWhole", () => {
+  test("gives one transcript that pi opens with the whole context", async () => {
     await using folder = await temporaryFolder();
     const { childPath } = await family(folder);
     const target = folder.join("export.jsonl");
-    expect(await materializeFork(childPath, target)).toEqual({ entries: 4, problems: [] });
+    expect(await copyWhole(childPath, target)).toEqual([]);
     const { messages } = SessionManager.open(target).buildSessionContext();
     expect(messages).toEqual((await readContext(childPath)).messages);
-    expect((await readAll(target)).report.problems).toEqual([]);
-    expect((await stat(target)).mode & 0o777).toBe(0o600);
-    await expect(materializeFork(childPath, target)).rejects.toMatchObject({ kind: "conflict" });
+    const { entries, report } = await readAll(target);
+    expect(entries).toHaveLength(4);
+    expect(report.problems).toEqual([]);
   });
 
   test("gives new ids where parent and fork use the same", async () => {
@@ -202,10 +205,33 @@ describe("materializeFork", () => {
     const content = await readFile(childPath, "utf8");
     await writeFile(childPath, content.replaceAll(`"id":"${own}"`, `"id":"${entries[0]?.id}"`));
     const target = folder.join("export.jsonl");
-    await materializeFork(childPath, target);
+    await copyWhole(childPath, target);
     const { entries: copied, report } = await readAll(target);
     expect(report.problems).toEqual([]);
     expect(new Set(copied.map(({ id }) => id)).size).toBe(4);
     expect(await texts(target)).toEqual(["p1", "p2", "p3", "c1"]);
   });
+
+  test("gives everything that can be read where an entry in the middle is lost", async () => {
+    await using folder = await temporaryFolder();
+    const { parentPath } = await family(folder);
+    const lines = (await readFile(parentPath, "utf8")).split("\n");
+    await writeFile(
+      parentPath,
+      lines.map((line) => (line.includes('"p2"') ? "\0".repeat(line.length) : line)).join("\n"),
+    );
+    const target = folder.join("export.jsonl");
+    expect((await copyWhole(parentPath, target)).length).toBeGreaterThan(0);
+    expect((await texts(target)).slice(0, 2)).toEqual(["p1", "p3"]);
+  });
 });
+
+async function copyWhole(path: string, target: string): Promise<TranscriptProblem[]> {
+  const problems: TranscriptProblem[] = [];
+  const lines: string[] = [];
+  for await (const item of readWhole(path, (problem) => problems.push(problem))) {
+    lines.push(encodeLine(item.kind === "header" ? item.header : entryToJson(item.entry)));
+  }
+  await writeFile(target, lines.join(""));
+  return problems;
+}

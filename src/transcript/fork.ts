@@ -1,29 +1,27 @@
 /**
- * A fork is a new transcript that continues another one from one of its entries. Nothing is copied:
- * the first entry of the fork names the parent, and reading the context walks on into it.
+ * A fork is a new transcript that continues another one from one of its entries. Nothing is copied: the first entry of
+ * the fork names the parent, and reading continues there.
  */
 import { basename, dirname, resolve } from "node:path";
 import { HoldfastError } from "../base/errors.ts";
-import { fileExists, replaceFile, temporaryPath } from "../base/files.ts";
-import { encodeEntry, encodeHeader } from "./codec.ts";
-import { TRANSCRIPT_VERSION, type TranscriptEntry } from "./entries.ts";
+import { type TranscriptEntry, type TranscriptHeader, TRANSCRIPT_VERSION } from "./entries.ts";
 import { type CreateTranscriptOptions, type TranscriptLog, createTranscript } from "./log.ts";
-import { type OnProblem, type TranscriptProblem, addProblem, createProblemList } from "./problems.ts";
-import { writeNewFile } from "./rewrite.ts";
+import { readTranscript } from "./reader.ts";
 import {
   type LocatedEntry,
+  type OnProblem,
   leafOfWindow,
   openForReading,
   scanEntriesBackward,
   scanHead,
   scanTailWindow,
 } from "./scan.ts";
-import { FORK_TYPE, type ForkPoint, type PathEntry, findEntry, forkPointOf, noSuchEntry, walkPath } from "./walk.ts";
+import { type ForkPoint, type PathEntry, FORK_TYPE, findEntry, forkPointOf, noSuchEntry, walkPath } from "./walk.ts";
 
 export interface ForkOptions extends Omit<CreateTranscriptOptions, "parentSession" | "entries" | "after"> {
-  /** Must lie in the folder of the new transcript. It is only read, so no lease on it is needed. */
+  /** Must be in the same folder as the new transcript. It is only read, so this needs no lease on it. */
   parentPath: string;
-  /** The entry to continue from. Left out: the newest one. */
+  /** The entry to continue from. Default: the newest one. */
   leafId?: string | undefined;
 }
 
@@ -31,7 +29,7 @@ export async function forkTranscript(options: ForkOptions): Promise<TranscriptLo
   const { parentPath, leafId, ...create } = options;
   if (dirname(resolve(parentPath)) !== dirname(resolve(options.path))) {
     throw new HoldfastError("usage", "fork-elsewhere", "A fork must lie in the folder of its parent", {
-      hint: "Choose a path beside the parent: the fork names it by its file name alone.",
+      hint: "Choose a path beside the parent, because the fork refers to it by file name only.",
       data: { parentPath, path: options.path },
     });
   }
@@ -39,7 +37,8 @@ export async function forkTranscript(options: ForkOptions): Promise<TranscriptLo
   const point: ForkPoint = {
     parentSession: basename(parentPath),
     parentSessionId: sessionId,
-    ...(leaf === undefined ? {} : { leafId: leaf.entry.id, offset: leaf.end }),
+    leafId: leaf?.entry.id,
+    offset: leaf?.end,
   };
   return await createTranscript({
     ...create,
@@ -60,57 +59,54 @@ async function findForkLeaf(
   return { sessionId: header?.id ?? "", leaf };
 }
 
-export interface Materialized {
-  entries: number;
-  /** What could not be copied, for example because a parent is missing. */
-  problems: TranscriptProblem[];
-}
+export type WholeItem = { kind: "header"; header: TranscriptHeader } | { kind: "entry"; entry: TranscriptEntry };
 
 /**
- * Writes the whole way from root to leaf, parents included, into one file that needs no other.
- * Entries beside that way are not copied. Refuses a target that exists.
+ * The whole path from root to leaf, including parents, as one self-contained transcript. Entries off the path are left
+ * out, unless the path is broken: then all readable entries of the file come in order.
  */
-export async function materializeFork(path: string, target: string): Promise<Materialized> {
-  if (await fileExists(target)) {
-    throw new HoldfastError("conflict", "target-exists", `${target} exists already`, {
-      hint: "Choose another target, or move that file away.",
-      data: { target },
-    });
+export async function* readWhole(path: string, onProblem: OnProblem): AsyncGenerator<WholeItem> {
+  const header = await standaloneHeader(path);
+  if (header !== undefined) yield { kind: "header", header };
+  const { places, isBroken } = await placesOnPath(path, onProblem);
+  const stops = isBroken ? await placesInFile(path) : places;
+  const renamed = new Map<string, string>();
+  let parentId: string | null = null;
+  for await (const entry of entriesAt(stops)) {
+    if (forkPointOf(entry) !== undefined) continue;
+    const placed: TranscriptEntry = withFreshId({ ...entry, parentId }, renamed);
+    yield { kind: "entry", entry: placed };
+    parentId = placed.id;
   }
-  const list = createProblemList();
-  const stops = await placesOnPath(path, (problem) => addProblem(list, problem));
-  const temporary = temporaryPath(target);
-  let entries = 0;
-  await writeNewFile(temporary, async (write) => {
-    await write(encodeHeader(await standaloneHeader(path)));
-    const renamed = new Map<string, string>();
-    let parentId: string | null = null;
-    for await (const entry of entriesAt(stops)) {
-      if (forkPointOf(entry) !== undefined) continue;
-      const placed: TranscriptEntry = withFreshId({ ...entry, parentId }, renamed);
-      await write(encodeEntry(placed));
-      parentId = placed.id;
-      entries++;
-    }
-  });
-  await replaceFile(temporary, target);
-  return { entries, problems: list.problems };
 }
 
-/** Only places are held, not entries, because the way is found from its end and written from its beginning. */
+/** Holds positions instead of entries, because the path is found from its end and written from its beginning. */
 type Place = Pick<PathEntry, "file" | "offset" | "end">;
 
-async function placesOnPath(path: string, onProblem: OnProblem): Promise<Place[]> {
+async function placesOnPath(path: string, onProblem: OnProblem): Promise<{ places: Place[]; isBroken: boolean }> {
   const places: Place[] = [];
-  for await (const { file, offset, end } of walkPath(path, { onProblem })) places.push({ file, offset, end });
-  return places.reverse();
+  let isBroken = false;
+  for await (const { file, offset, end, entry } of walkPath(path, { onProblem })) {
+    places.push({ file, offset, end });
+    // True for the last one if its parent is missing.
+    isBroken = file === path && entry.parentId !== null;
+  }
+  return { places: places.reverse(), isBroken };
+}
+
+async function placesInFile(path: string): Promise<Place[]> {
+  const places: Place[] = [];
+  for await (const { kind, offset, end } of readTranscript(path)) {
+    if (kind === "entry") places.push({ file: path, offset, end });
+  }
+  return places;
 }
 
 async function* entriesAt(places: readonly Place[]): AsyncGenerator<TranscriptEntry> {
   for (const file of new Set(places.map((place) => place.file))) {
     await using handle = await openForReading(file);
     for (const { offset, end } of places.filter((place) => place.file === file)) {
-      // From the newline before it: no more than the line itself is read.
+      // From the newline before it, so that only this line is read.
       for await (const { entry } of scanEntriesBackward(handle, { start: Math.max(0, offset - 1), end })) {
         yield entry;
         break;
@@ -119,16 +115,13 @@ async function* entriesAt(places: readonly Place[]): AsyncGenerator<TranscriptEn
   }
 }
 
-async function standaloneHeader(path: string) {
+async function standaloneHeader(path: string): Promise<TranscriptHeader | undefined> {
   await using handle = await openForReading(path);
   const { header } = await scanHead(handle);
-  if (header !== undefined) return { ...header, version: TRANSCRIPT_VERSION };
-  throw new HoldfastError("corrupt", "no-header", `${path} has no header`, {
-    hint: "Open it for writing once, for example with `holdfast doctor --fix`, and it gets one.",
-  });
+  return header === undefined ? undefined : { ...header, version: TRANSCRIPT_VERSION };
 }
 
-/** Two files may use the same id; in one file it must become another, wherever it is referred to later. */
+/** Two files may use the same id. In one file it must be replaced, also in later references. */
 function withFreshId(entry: TranscriptEntry, renamed: Map<string, string>): TranscriptEntry {
   const id = renamed.has(entry.id) ? freeId(entry.id, renamed) : entry.id;
   renamed.set(entry.id, id);

@@ -6,9 +6,8 @@ import { assistantDraft, messageLine, readAll, textOf, userDraft } from "../../t
 import { HoldfastError } from "../base/errors.ts";
 import { installFaultAction } from "../base/faults.ts";
 import type { DraftEntry } from "./entries.ts";
-import { onSessionTranscriptUpdate } from "./events.ts";
-import { createTranscript, openTranscriptLog } from "./log.ts";
-import type { TranscriptProblem } from "./problems.ts";
+import { createTranscript, onSessionTranscriptUpdate, openTranscriptLog, emitSessionTranscriptUpdate } from "./log.ts";
+import type { TranscriptProblem } from "./scan.ts";
 
 afterEach(() => installFaultAction(undefined));
 
@@ -265,4 +264,18 @@ test("a holder whose store began to count epochs anew is still followed", async 
   }
   const { entries } = await readAll(path);
   expect(entries.map(({ parentId }) => parentId)).toEqual([null, ...entries.slice(0, -1).map(({ id }) => id)]);
+});
+
+test("every listener hears of an update, whatever the others do, until it stops", () => {
+  const heard: string[] = [];
+  const stopThrowing = onSessionTranscriptUpdate(() => {
+    throw new Error("broken listener");
+  });
+  const stop = onSessionTranscriptUpdate(({ sessionFile }) => heard.push(sessionFile));
+  emitSessionTranscriptUpdate(" /a.jsonl ");
+  emitSessionTranscriptUpdate("  ");
+  stop();
+  emitSessionTranscriptUpdate("/b.jsonl");
+  stopThrowing();
+  expect(heard).toEqual(["/a.jsonl"]);
 });

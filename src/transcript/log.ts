@@ -1,13 +1,11 @@
 /**
- * The one way to write to a transcript. Invariants:
- * - All entries of one append reach the file in one write(), or none of them does. No reader is ever
- *   served half a line.
- * - The cost of an append depends on the size of what is appended, not on the size of the file.
- * - The path is looked at before every append. A file that was replaced (compaction, migration) is
- *   opened again, so a log may stay open while its transcript is compacted.
- * - With a fence a log continues from its own last entry, whatever others wrote meanwhile: a line of
- *   a writer who had lost the lease hangs beside the conversation, not in it. Without a fence it
- *   continues from the last line of the file, under a file lock.
+ * The only writer of transcripts. Invariants:
+ * - All entries of one append reach the file in one write(), or none does. Readers never see half a line.
+ * - The cost of an append depends on its size, not on the size of the file.
+ * - The path is checked before every append. A replaced file (compaction, migration) is opened again, so a log may stay
+ *   open while its transcript is compacted.
+ * - With a fence, a log continues from its own last entry: a line of a writer that lost the lease becomes a side
+ *   branch. Without a fence, it continues from the last line of the file, under a file lock.
  */
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -17,8 +15,7 @@ import { faultPoint } from "../base/faults.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, syncFolder } from "../base/files.ts";
 import type { JsonRecord } from "../base/json-record.ts";
 import type { Durability } from "../config/config.ts";
-import { type Fence, inTurn, withWriteAccess } from "./access.ts";
-import { type Appender, createAppender, openAppender } from "./appender.ts";
+import { type Appender, type Fence, createAppender, inTurn, openAppender, withWriteAccess } from "./appender.ts";
 import { decodeEntry, encodeEntry, encodeHeader } from "./codec.ts";
 import {
   type ReadContextOptions,
@@ -27,73 +24,109 @@ import {
   readKeptEntries,
   withFollowing,
 } from "./context.ts";
-import { type DraftEntry, TRANSCRIPT_VERSION, type TranscriptEntry, type TranscriptHeader } from "./entries.ts";
-import { type EntryIds, createEntryIds } from "./entry-ids.ts";
-import { emitSessionTranscriptUpdate } from "./events.ts";
-import type { LogState } from "./log-state.ts";
-import type { ParkedTranscripts } from "./parked-transcripts.ts";
-import { encodeEntries, placeEntries } from "./place-entries.ts";
+import { type ExpectedTranscript, type TranscriptEnd, isSaidByPerson, rebuildDamaged, untoldNotice } from "./damage.ts";
+import { type DraftEntry, type TranscriptEntry, type TranscriptHeader, TRANSCRIPT_VERSION } from "./entries.ts";
+import { type EntryIds, createEntryIds, encodeEntries, placeEntries } from "./new-entries.ts";
+import type { LogState, ParkedTranscripts } from "./parked-transcripts.ts";
 import { cutTornTail, openPrepared, prepareForWrite } from "./prepare.ts";
-import type { OnProblem } from "./problems.ts";
-import { type LocatedEntry, leafOfWindow, newestEpoch, scanTailWindow, transcriptError } from "./scan.ts";
+import {
+  type LocatedEntry,
+  type OnProblem,
+  leafOfWindow,
+  newestEpoch,
+  scanTailWindow,
+  transcriptError,
+} from "./scan.ts";
 
 export interface TranscriptLogOptions {
   path: string;
-  /** When appended entries are forced to disk. Left out: `turn`, that is by `sync()`. */
-  durability?: Durability;
-  clock?: Clock;
-  /** Called before every write and again before it is acknowledged. Left out: no lease is held. */
+  /** When appended entries are synced to disk. Default: `turn`, that is by `sync()`. */
+  durability?: Durability | undefined;
+  clock?: Clock | undefined;
+  /** Called before every write and again before it is acknowledged. Default: there is no lease. */
   fence?: Fence | undefined;
-  /** Epoch of the lease behind the fence, stored with each entry to tell lines of stale holders. */
+  /** Epoch of that lease, stored with each entry to recognize lines of stale holders. */
   epoch?: number | undefined;
   onProblem?: OnProblem | undefined;
-  /** Where the file stays open when the log is closed. Left out: nowhere. Only for logs with a fence. */
+  /** The expected content. A file without it is kept aside and rebuilt. Default: unknown. */
+  expected?: ExpectedTranscript | undefined;
+  /** Reads the context at once, and treats a gap in it as damage. Default: false. */
+  isRead?: boolean | undefined;
+  /** Keeps the file open after the log is closed. Only for logs with a fence. Optional. */
   parked?: ParkedTranscripts | undefined;
 }
 
 export interface TranscriptLog extends AsyncDisposable {
   readonly path: string;
   readonly header: TranscriptHeader;
-  /** The entry that the next one will follow; undefined while there is none. */
+  /** The parent of the next entry. Undefined if there is none. */
   readonly leafId: string | undefined;
-  /** Resolves to the entries as they stand in the file. */
+  /** The leaf and the size of the file. Undefined if it has no entry. */
+  readonly end: TranscriptEnd | undefined;
+  /** The notice of lost entries, until the next message of a person is appended. */
+  readonly untold: string | undefined;
+  /** Resolves to the written entries. */
   append(drafts: readonly DraftEntry[]): Promise<TranscriptEntry[]>;
-  /** What `readContext` tells of the leaf; the file is read once. The messages are shared: not to be changed. */
+  /** The same as `readContext` of the leaf, but the file is read only once. Shared; do not change the messages. */
   context(options?: Pick<ReadContextOptions, "omit">): Promise<TranscriptContext>;
-  /** Forces everything appended so far to disk, unless durability is `none`. */
+  /** Syncs appended entries to disk, unless durability is `none`. */
   sync(): Promise<void>;
-  /** Syncs and lets go of the file. */
+  /** Syncs and closes the file. */
   close(): Promise<void>;
 }
 
-/** Opens an existing transcript for writing; repairs a torn tail and migrates an older version. */
+/** Opens an existing transcript for writing. Repairs a torn tail and migrates an older version. */
 export async function openTranscriptLog(options: TranscriptLogOptions): Promise<TranscriptLog> {
   const settings = withDefaults(options);
-  const { path, durability } = settings;
+  const { path } = settings;
   return await withWriteAccess(path, settings, async () => {
     const parked = settings.fence === undefined ? undefined : settings.parked?.take(path);
     if (parked !== undefined) return createLog(withEpoch(settings, parked.newestEpoch), parked);
-    const { header, handle, window } = await openPrepared(path, settings, settings.onProblem ?? (() => undefined));
-    const appender = createAppender(handle, path, durability);
-    const ids = createEntryIds();
-    const leaf = leafIn(window, ids, settings);
-    const newest = newestEpoch(window);
-    const state = { header, appender, ids, leafId: leaf?.entry.id, newestEpoch: newest, kept: undefined };
-    return createLog(withEpoch(settings, newest), state);
+    const state = await openState(settings);
+    if (settings.expected === undefined || settings.isRead !== true)
+      return createLog(withEpoch(settings, state.newestEpoch), state);
+    state.kept = await readKeptEntries(path, state.leafId);
+    const whole = state.kept.hasGap ? await closeGap(settings, state) : state;
+    return createLog(withEpoch(settings, whole.newestEpoch), whole);
   });
+}
+
+async function openState(settings: Settings): Promise<LogState> {
+  const { path, durability } = settings;
+  const { header, handle, window } = await openPrepared(path, settings, settings.onProblem ?? (() => undefined));
+  const appender = createAppender(handle, path, durability);
+  const ids = createEntryIds();
+  const leaf = leafIn(window, ids, settings);
+  return {
+    header,
+    appender,
+    ids,
+    leafId: leaf?.entry.id,
+    newestEpoch: newestEpoch(window),
+    kept: undefined,
+    untold: untoldNotice(window),
+  };
+}
+
+/** Otherwise the conversation would start after the gap. */
+async function closeGap(settings: Settings, { appender, header }: LogState): Promise<LogState> {
+  const damage = { kind: "gap" as const, reason: "some of its lines cannot be read" };
+  await rebuildDamaged({ path: settings.path, original: appender.handle, header, damage }, settings);
+  await appender.close();
+  return await openState(settings);
 }
 
 export interface CreateTranscriptOptions extends TranscriptLogOptions {
   sessionId: string;
   cwd: string;
   parentSession?: string | undefined;
-  /** Entries that come into being together with the file. */
-  entries?: readonly DraftEntry[];
-  /** An entry of another file that the ids of this one must follow. Left out: there is none. */
+  /** Entries to write together with the header. */
+  entries?: readonly DraftEntry[] | undefined;
+  /** An entry of another file that the ids of this one must follow. Optional. */
   after?: TranscriptEntry | undefined;
 }
 
-/** Creates the file, durable with its name, and opens it. Refuses a path that is taken. */
+/** Creates the file durably and opens it. Fails if the path is taken. */
 export async function createTranscript(options: CreateTranscriptOptions): Promise<TranscriptLog> {
   const settings = withDefaults(options);
   const { path, clock, durability } = settings;
@@ -103,7 +136,7 @@ export async function createTranscript(options: CreateTranscriptOptions): Promis
     id: options.sessionId,
     timestamp: new Date(clock.now()).toISOString(),
     cwd: options.cwd,
-    ...(options.parentSession === undefined ? {} : { parentSession: options.parentSession }),
+    parentSession: options.parentSession,
   };
   const ids = createEntryIds();
   if (options.after !== undefined) ids.continueAfter([options.after]);
@@ -114,14 +147,15 @@ export async function createTranscript(options: CreateTranscriptOptions): Promis
     const handle = await createFile(path, encodeHeader(header) + entries.map(encodeEntry).join(""));
     const appender = createAppender(handle, path, durability);
     const newest = settings.epoch ?? Number.NEGATIVE_INFINITY;
-    const state = { header, appender, ids, leafId: entries.at(-1)?.id, newestEpoch: newest, kept: undefined };
+    const leafId = entries.at(-1)?.id;
+    const state = { header, appender, ids, leafId, newestEpoch: newest, kept: undefined, untold: undefined };
     return createLog(settings, state);
   });
 }
 
 /**
- * A store that was lost and rebuilt counts its epochs from the beginning again. The holder of its lease
- * is the rightful writer nevertheless, and its lines must not look older than those before them.
+ * A rebuilt store counts its epochs from the beginning. The holder of its lease is still the rightful writer, and its
+ * lines must not look older than earlier ones.
  */
 function withEpoch(settings: Settings, newest: number): Settings {
   const { epoch } = settings;
@@ -170,6 +204,12 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
     get leafId() {
       return state.leafId;
     },
+    get end() {
+      return state.leafId === undefined ? undefined : { id: state.leafId, bytes: state.appender.end() };
+    },
+    get untold() {
+      return state.untold;
+    },
     async append(drafts) {
       assertOpen();
       if (drafts.length === 0) return [];
@@ -184,6 +224,7 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
         state.leafId = placed.at(-1)?.id;
         state.newestEpoch = Math.max(state.newestEpoch, settings.epoch ?? Number.NEGATIVE_INFINITY);
         state.kept &&= withFollowing(state.kept, lines.flatMap(readBack));
+        if (placed.some(isSaidByPerson)) state.untold = undefined;
         failed = false;
         return placed;
       });
@@ -217,7 +258,7 @@ function createLog(settings: Settings, state: LogState): TranscriptLog {
   return log;
 }
 
-/** What may not be on disk, or belongs to nobody's lease, is opened anew. */
+/** False if the data may not be on disk, or if there is no lease. */
 async function isSynced({ fence }: Settings, { appender }: LogState): Promise<boolean> {
   if (fence === undefined) return false;
   try {
@@ -228,13 +269,13 @@ async function isSynced({ fence }: Settings, { appender }: LogState): Promise<bo
   }
 }
 
-/** As a reader of the file gets it. */
+/** The entry as readers of the file see it. */
 function readBack(line: Buffer): TranscriptEntry[] {
   const { entry } = decodeEntry(JSON.parse(line.toString()) as JsonRecord);
   return entry === undefined ? [] : [entry];
 }
 
-/** Writes again when the file was exchanged meanwhile: what went into the old one may not be in the new one. */
+/** Writes again if the file was replaced meanwhile, because the new file may lack the bytes. */
 async function appendWherePathLeads(settings: Settings, state: LogState, bytes: Buffer): Promise<void> {
   await state.appender.append(bytes);
   while (state.appender.compare() === "replaced") {
@@ -252,7 +293,7 @@ async function reopen(settings: Settings, state: LogState): Promise<void> {
   await replaced.handle.close();
 }
 
-/** Takes note of what others did to the file since our last write. */
+/** Handles changes that others made to the file since the last write. */
 async function catchUp(settings: Settings, state: LogState): Promise<void> {
   const { path, fence, onProblem } = settings;
   const change = state.appender.compare();
@@ -270,7 +311,7 @@ async function catchUp(settings: Settings, state: LogState): Promise<void> {
   state.leafId = leaf?.entry.id;
 }
 
-/** Reads the end of the file: where to continue, and which ids are taken there. */
+/** Reads the end of the file: the leaf, and the ids in use there. */
 async function findLeaf(
   appender: Appender,
   ids: EntryIds,
@@ -295,4 +336,34 @@ function alreadyThere(path: string, cause: unknown): HoldfastError {
     data: { path },
     cause,
   });
+}
+
+export interface SessionTranscriptUpdate {
+  sessionFile: string;
+}
+
+export type SessionTranscriptListener = (update: SessionTranscriptUpdate) => void;
+
+const listeners = new Set<{ listener: SessionTranscriptListener }>();
+
+/**
+ * Calls the listener when a transcript grows in this process. Returns a function that stops it. The same function may
+ * listen twice.
+ */
+export function onSessionTranscriptUpdate(listener: SessionTranscriptListener): () => void {
+  const registration = { listener };
+  listeners.add(registration);
+  return () => void listeners.delete(registration);
+}
+
+export function emitSessionTranscriptUpdate(sessionFile: string): void {
+  const path = sessionFile.trim();
+  if (path === "") return;
+  for (const { listener } of listeners) {
+    try {
+      listener({ sessionFile: path });
+    } catch {
+      // A failing listener must affect neither the writer nor the other listeners.
+    }
+  }
 }

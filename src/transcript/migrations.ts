@@ -12,16 +12,16 @@
 import { type JsonRecord, isRecord } from "../base/json-record.ts";
 import { isoTime } from "./codec.ts";
 
-/** What a line without an id cannot tell about itself. */
+/** Facts that a line without an id does not contain. */
 export interface LinePlace {
   id: string;
-  /** The entry in the line before; old forms are a plain list. */
+  /** The entry of the previous line; old forms are plain lists. */
   parentId: string | null;
-  /** The id of the line that `firstKeptEntryIndex` counts to, if there is such a line. */
+  /** The id of the line that `firstKeptEntryIndex` points to, if it exists. */
   firstKeptEntryId: string | undefined;
 }
 
-/** True when the record cannot stand in a version 3 file as it is. */
+/** True if the record is not in version 3. */
 export function needsMigration(record: JsonRecord): boolean {
   return record["id"] === undefined || isFlat(record) || hasHookRole(record);
 }
@@ -30,7 +30,7 @@ export function migrateRecord(record: JsonRecord, place: LinePlace): JsonRecord 
   return renameHookRole(addTreeIds(wrapFlatMessage(record), place));
 }
 
-/** Flat → version 1: the message gets its envelope. */
+/** Flat → version 1: adds the envelope. */
 export function wrapFlatMessage(record: JsonRecord): JsonRecord {
   if (!isFlat(record)) return record;
   const { type, id, parentId, ...message } = record;
@@ -42,7 +42,7 @@ export function wrapFlatMessage(record: JsonRecord): JsonRecord {
   };
 }
 
-/** Version 1 → version 2: a place in the tree. */
+/** Version 1 → version 2: adds id and parent. */
 export function addTreeIds(record: JsonRecord, place: LinePlace): JsonRecord {
   if (record["id"] !== undefined) return record;
   const { firstKeptEntryIndex, ...rest } = record;
@@ -51,23 +51,23 @@ export function addTreeIds(record: JsonRecord, place: LinePlace): JsonRecord {
     ...rest,
     id: place.id,
     parentId: place.parentId,
-    // A count that leads nowhere keeps nothing: the compaction then stands for all before it.
+    // An invalid count keeps nothing: the compaction replaces everything before it.
     ...(counted ? { firstKeptEntryId: place.firstKeptEntryId ?? place.id } : {}),
   };
 }
 
-/** Version 2 → version 3: one role for the messages of every extension. */
+/** Version 2 → version 3: one role for messages of extensions. */
 export function renameHookRole(record: JsonRecord): JsonRecord {
   if (!hasHookRole(record)) return record;
   return { ...record, message: { ...(record["message"] as JsonRecord), role: "custom" } };
 }
 
-/** The id of a line that has none: where it starts. */
+/** The id for a line without one: its offset. */
 export function idOfPlace(offset: number): string {
   return (offset % 2 ** 32).toString(16).padStart(8, "0");
 }
 
-/** The line number, header included, from which a compaction of version 1 keeps. */
+/** The line number, counting the header, of the first line that a compaction of version 1 keeps. */
 export function countedFirstKept(record: JsonRecord): number | undefined {
   const index = record["id"] === undefined ? record["firstKeptEntryIndex"] : undefined;
   return typeof index === "number" && Number.isSafeInteger(index) && index > 0 ? index : undefined;

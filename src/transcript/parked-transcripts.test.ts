@@ -4,8 +4,8 @@ import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { readContext } from "./context.ts";
 import type { DraftEntry } from "./entries.ts";
 import { createTranscript, openTranscriptLog } from "./log.ts";
+import { messageText } from "./messages.ts";
 import { type ParkedTranscripts, createParkedTranscripts } from "./parked-transcripts.ts";
-import { messageText } from "./text.ts";
 
 const said = (text: string): DraftEntry => ({
   type: "message",
@@ -52,7 +52,7 @@ describe("parked transcripts", () => {
     expect((await log.context()).entries).toEqual(read.entries);
   });
 
-  it("are read again when somebody else wrote, replaced or touched the file", async () => {
+  it("are read again when another process wrote, replaced or touched the file", async () => {
     await using made = await world();
     const { path, parked } = made;
     await say(path, parked, "one");
@@ -88,7 +88,7 @@ describe("parked transcripts", () => {
     expect(parked.take(path)).toBeUndefined();
   });
 
-  it("are not parked when somebody wrote after their last write", async () => {
+  it("are not parked if another process wrote after their last write", async () => {
     await using made = await world();
     const { path, parked } = made;
     await say(path, parked, "one");

@@ -1,31 +1,33 @@
 /**
- * Transcripts that stay open between the turns of their sessions. Opening one and reading its conversation
- * costs a dozen trips to other threads and time that grows with the conversation; a session that goes on
- * needs neither. Invariants:
- * - What is parked is used only while the file at its path is the very file that was left, to the byte as
- *   far as size and times can tell. Anything else is closed and opened anew.
- * - One owner at a time: whoever takes a transcript has it alone until it is parked again.
- * - Bounded in files and bytes, and let go of when nobody wanted it for a while.
+ * Transcripts that stay open between turns, because opening and reading one takes a dozen thread switches and time that
+ * grows with the conversation. Invariants:
+ * - A parked transcript is used only while the file at its path is unchanged in identity, size and times. Otherwise it
+ *   is closed and opened again.
+ * - There is one owner at a time, from `take` to `park`.
+ * - The number of files and bytes is bounded, and unused files are closed after a while.
  */
 import { type Stats, fstatSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { LogState } from "./log-state.ts";
+import type { Appender } from "./appender.ts";
+import type { KeptEntries } from "./context.ts";
+import type { TranscriptHeader } from "./entries.ts";
+import type { EntryIds } from "./new-entries.ts";
 
 export interface ParkedTranscripts {
-  /** Undefined when it is not here, or no longer the file that was left. */
+  /** Undefined if it is not parked, or if the file has changed. */
   take(path: string): LogState | undefined;
-  /** The file must be on disk as far as it has to be. */
+  /** The data must be synced as far as durability requires. */
   park(path: string, state: LogState): void;
   close(): Promise<void>;
 }
 
 export interface ParkedTranscriptsOptions {
-  /** Left out: 256. */
-  maxFiles?: number;
-  /** Of files whose conversation is kept. Left out: 16 MB. */
-  maxBytes?: number;
-  /** How long nobody has to want one until it is closed. Left out: a minute. */
-  idleMs?: number;
+  /** Default: 256. */
+  maxFiles?: number | undefined;
+  /** Total size of the parked files. Default: 16 MB. */
+  maxBytes?: number | undefined;
+  /** Unused files are closed after this time. Default: 1 min. */
+  idleMs?: number | undefined;
 }
 
 interface Parked {
@@ -38,7 +40,7 @@ const MEGABYTE = 1024 * 1024;
 
 export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}): ParkedTranscripts {
   const { maxFiles = 256, maxBytes = 16 * MEGABYTE, idleMs = 60_000 } = options;
-  /** The one that was parked first comes first. */
+  /** In the order of parking. */
   const parked = new Map<string, Parked>();
   const closing = new Set<Promise<void>>();
   let bytes = 0;
@@ -49,8 +51,8 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
     parked.delete(path);
     bytes -= stats.size;
   };
-  const letGo = ({ appender }: LogState): void => {
-    // Everything is synced: nothing is lost by a file that cannot be closed.
+  const closeFile = ({ appender }: LogState): void => {
+    // Everything is synced, so a failing close loses nothing.
     const closed = appender
       .close()
       .catch(() => undefined)
@@ -61,7 +63,7 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
     for (const [path, first] of parked) {
       if (!isTooMuch(first)) break;
       remove(path, first);
-      letGo(first.state);
+      closeFile(first.state);
     }
   };
   const sweep = (): void => {
@@ -81,13 +83,13 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
       if (found === undefined) return undefined;
       remove(path, found);
       if (isUnchanged(path, found.stats)) return found.state;
-      letGo(found.state);
+      closeFile(found.state);
       return undefined;
     },
     park: (given, state) => {
       const path = resolve(given);
       const stats = isClosed || parked.has(path) ? undefined : statsAsLeft(state);
-      if (stats === undefined || stats.size > maxBytes) return letGo(state);
+      if (stats === undefined || stats.size > maxBytes) return closeFile(state);
       parked.set(path, { state, stats, at: performance.now() });
       bytes += stats.size;
       evict(() => parked.size > maxFiles || bytes > maxBytes);
@@ -102,7 +104,7 @@ export function createParkedTranscripts(options: ParkedTranscriptsOptions = {}):
   };
 }
 
-/** Undefined when somebody wrote since. In this order: what is written in between is seen here or by `take`. */
+/** Undefined if the file has changed. In this order, a write in between is noticed here or by `take`. */
 function statsAsLeft({ appender }: LogState): Stats | undefined {
   try {
     const stats = fstatSync(appender.handle.fd);
@@ -112,7 +114,7 @@ function statsAsLeft({ appender }: LogState): Stats | undefined {
   }
 }
 
-/** Synchronous on purpose: one look at a cached name costs less than a trip to another thread. */
+/** Synchronous: a stat of a cached name costs less than a call in another thread. */
 function isUnchanged(path: string, { ino, dev, size, mtimeMs, ctimeMs }: Stats): boolean {
   try {
     const now = statSync(path);
@@ -122,4 +124,18 @@ function isUnchanged(path: string, { ino, dev, size, mtimeMs, ctimeMs }: Stats):
   } catch {
     return false;
   }
+}
+
+/** The state of an open log. */
+export interface LogState {
+  header: TranscriptHeader;
+  appender: Appender;
+  ids: EntryIds;
+  leafId: string | undefined;
+  /** The highest epoch of the newest lines. -Infinity if there is none. */
+  newestEpoch: number;
+  /** The entries of the context, once it has been read. */
+  kept: KeptEntries | undefined;
+  /** The notice of damage, if no person has written since. */
+  untold: string | undefined;
 }

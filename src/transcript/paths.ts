@@ -1,6 +1,6 @@
 /**
- * Names of transcript files. Session and topic ids come from outside: an id either is a plain name or
- * is refused, and two different (session, topic) pairs never share a file.
+ * Names of transcript files. Session and topic ids are foreign input: an id is a plain name or is refused, and two
+ * different (session, topic) pairs never share a file.
  */
 import { join } from "node:path";
 import { nodeCrypto } from "../base/builtin.ts";
@@ -16,7 +16,7 @@ export function resolveSessionTranscriptPath(sessionId: string, agentId?: string
 const SUFFIX = ".jsonl";
 const TOPIC_MARK = "-topic-";
 const MAX_ID_LENGTH = 128;
-/** Leaves room for the endings of archives, tails that were set aside and temporary files within 255 bytes. */
+/** Leaves room within 255 bytes for suffixes of archives, torn tails and temporary files. */
 const MAX_NAME_LENGTH = 180;
 
 export function transcriptFileName(sessionId: string, topicId?: string | number): string {
@@ -26,7 +26,7 @@ export function transcriptFileName(sessionId: string, topicId?: string | number)
   return `${stem}${encodeTopic(String(topicId), MAX_NAME_LENGTH - stem.length - SUFFIX.length)}${SUFFIX}`;
 }
 
-/** The session that a file name belongs to; undefined when it is not the name of a transcript. */
+/** The session of a file name. Undefined if it is not the name of a transcript. */
 export function sessionIdOfTranscript(fileName: string): string | undefined {
   if (!fileName.endsWith(SUFFIX)) return undefined;
   const stem = fileName.slice(0, -SUFFIX.length);
@@ -36,11 +36,11 @@ export function sessionIdOfTranscript(fileName: string): string | undefined {
 }
 
 export function isSessionId(value: string): boolean {
-  // The mark would make one name out of two pairs: session `a-topic-b`, and session `a` with topic `b`.
+  // With the mark, two pairs would have one name: session `a-topic-b`, and session `a` with topic `b`.
   return isPlainName(value) && value.length <= MAX_ID_LENGTH && !value.includes(TOPIC_MARK);
 }
 
-/** Whether a name from outside can be joined to a folder without leaving it. */
+/** True if the name can be joined to a folder without leaving it. */
 export function isPlainName(value: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are exactly what this refuses
   return value !== "" && !value.startsWith(".") && !/[/\\:\u0000-\u001f\u007f]/.test(value) && value.isWellFormed();
@@ -58,7 +58,7 @@ function encodeTopic(topic: string, room: number): string {
     const encoded = encodeURIComponent(topic);
     if (encoded.length <= room) return encoded;
   }
-  // "=" never occurs in encoded text, so a hashed topic cannot be mistaken for a written one.
+  // Encoded text has no "=", so a hashed topic cannot equal a plain one.
   const hash = nodeCrypto().createHash("sha256").update(Buffer.from(topic, "utf16le")).digest("hex");
   return `sha256=${hash.slice(0, 32)}`;
 }

@@ -1,5 +1,5 @@
 /** Files go to and fro between Holdfast and the real SessionManager of pi, on which OpenClaw builds. */
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { SessionManager } from "@mariozechner/pi-coding-agent";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
@@ -8,7 +8,7 @@ import { appendCompaction } from "./compact.ts";
 import { readContext } from "./context.ts";
 import type { DraftEntry } from "./entries.ts";
 import { createTranscript, openTranscriptLog } from "./log.ts";
-import { messageText } from "./text.ts";
+import { messageText } from "./messages.ts";
 
 type PiMessage = Parameters<SessionManager["appendMessage"]>[0];
 

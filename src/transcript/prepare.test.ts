@@ -1,4 +1,4 @@
-/** What opening a transcript for writing mends, sets aside or refuses. */
+/** Opening a transcript for writing: repairs, set-aside data and refusals. */
 import { open, readFile, readdir, stat, truncate, writeFile } from "node:fs/promises";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,28 +1,24 @@
 /**
- * Makes a file fit to be appended to, or refuses it untouched. Fit means: a header of this version,
- * every line of this version, and a newline at the end.
+ * Prepares a file for appending, or refuses it without a change. A prepared file has a header and lines of this
+ * version, and a newline at the end.
  */
-import { type FileHandle, constants, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { faultPoint } from "../base/faults.ts";
 import { freeName, syncFolder } from "../base/files.ts";
 import { readLinesBackward } from "../base/jsonl.ts";
+import { openForAppending } from "./appender.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
-import { TRANSCRIPT_VERSION, type TranscriptHeader } from "./entries.ts";
+import { type RebuildOptions, type TranscriptDamage, damageIn, rebuildDamaged } from "./damage.ts";
+import { type TranscriptHeader, TRANSCRIPT_VERSION } from "./entries.ts";
 import { sessionIdOfTranscript } from "./paths.ts";
-import type { OnProblem } from "./problems.ts";
 import { copyRange, rewriteTranscript, writeNewFile } from "./rewrite.ts";
-import { type LocatedEntry, scanHead, scanLines, scanTailWindow, transcriptError } from "./scan.ts";
+import { type LocatedEntry, type OnProblem, scanHead, scanLines, scanTailWindow, transcriptError } from "./scan.ts";
 
-export interface PrepareOptions {
-  clock: Clock;
-  onProblem?: OnProblem | undefined;
-}
-
-/** The caller must have write access (access.ts). Resolves to the header of the file. */
-export async function prepareForWrite(path: string, options: PrepareOptions): Promise<TranscriptHeader> {
+/** The caller must have write access (`withWriteAccess`). Resolves to the header. */
+export async function prepareForWrite(path: string, options: RebuildOptions): Promise<TranscriptHeader> {
   const { handle, header } = await openPrepared(path, options, () => undefined);
   await handle.close();
   return header;
@@ -32,19 +28,20 @@ export interface PreparedFile {
   header: TranscriptHeader;
   /** Open for reading and appending. */
   handle: FileHandle;
-  /** The newest entries, newest first, as `scanTailWindow` finds them. */
+  /** The newest entries, newest first, from `scanTailWindow`. */
   window: LocatedEntry[];
 }
 
-/** The same, and leaves the file open: a turn then reads its end once. */
-export async function openPrepared(path: string, options: PrepareOptions, onProblem: OnProblem): Promise<PreparedFile> {
+/** The same, but leaves the file open, so that a turn reads its end once. */
+export async function openPrepared(path: string, options: RebuildOptions, onProblem: OnProblem): Promise<PreparedFile> {
   const handle = await openForAppending(path);
   let header: TranscriptHeader;
   try {
     const fit = await makeFit(handle, path, options, onProblem);
     if (fit.isCurrent) return { header: fit.header, handle, window: fit.window };
     header = fit.header;
-    await rewriteAsCurrent(handle, path, header, options);
+    if (fit.damage === undefined) await rewriteAsCurrent(handle, path, header, options);
+    else await rebuildDamaged({ path, original: handle, header, damage: fit.damage }, options);
   } catch (error) {
     await handle.close();
     throw transcriptError(error, "open", path);
@@ -54,36 +51,34 @@ export async function openPrepared(path: string, options: PrepareOptions, onProb
   return { header, handle: rewritten, window: await scanTailWindow(rewritten) };
 }
 
-/** Without O_CREAT: a transcript that vanished must not come back without its header. */
-async function openForAppending(path: string): Promise<FileHandle> {
-  return await open(path, constants.O_RDWR | constants.O_APPEND).catch((error: unknown) => {
-    throw transcriptError(error, "open", path);
-  });
-}
-
 interface FitFile extends Omit<PreparedFile, "handle"> {
-  /** False when lines of an older version have to be rewritten. */
+  /** False if the file is damaged or has lines of an older version. */
   isCurrent: boolean;
+  damage?: TranscriptDamage | undefined;
 }
 
 async function makeFit(
   handle: FileHandle,
   path: string,
-  options: PrepareOptions,
+  options: RebuildOptions,
   onProblem: OnProblem,
 ): Promise<FitFile> {
-  const { header, recognised } = await scanHead(handle);
+  const head = await scanHead(handle);
+  const { header, recognised } = head;
   if (header !== undefined && header.version > TRANSCRIPT_VERSION) throw tooNew(path, header.version);
   let tornBytes = 0;
   const onTorn = (bytes: number): void => {
     tornBytes = bytes;
   };
   const window = await scanTailWindow(handle, { onProblem, onTorn });
+  const { expected } = options;
+  const damage = expected === undefined ? undefined : await damageIn(handle, expected, { head, newest: window });
   const { size } = await handle.stat();
   const torn = { offset: size - tornBytes, bytes: tornBytes };
   const isEmpty = torn.offset === 0;
-  if (!recognised && window.length === 0 && !isEmpty) throw notATranscript(path);
+  if (!recognised && window.length === 0 && !isEmpty && damage === undefined) throw notATranscript(path);
   const current = header === undefined ? newHeader(path, options.clock) : { ...header, version: TRANSCRIPT_VERSION };
+  if (damage !== undefined) return { header: current, window, isCurrent: false, damage };
   if (torn.bytes > 0) await setTailAside(handle, path, torn, options);
   const isCurrent = header?.version === TRANSCRIPT_VERSION && !window.some(({ migrated }) => migrated);
   return { header: current, window, isCurrent };
@@ -96,20 +91,20 @@ interface TornTail {
 
 async function tornTail(handle: FileHandle): Promise<TornTail> {
   const { size } = await handle.stat();
-  // The bytes themselves do not matter here, so none of a long tail are held.
+  // The bytes do not matter here, so a long tail is not held in memory.
   for await (const line of readLinesBackward(handle, { maxLineBytes: 0 })) {
     return line.terminated ? { offset: size, bytes: 0 } : { offset: line.offset, bytes: line.end - line.offset };
   }
   return { offset: size, bytes: 0 };
 }
 
-/** Cuts off what follows the last newline, if anything does, after saving it beside the file. */
-export async function cutTornTail(handle: FileHandle, path: string, options: PrepareOptions): Promise<void> {
+/** Saves the bytes after the last newline beside the file and cuts them off. */
+export async function cutTornTail(handle: FileHandle, path: string, options: RebuildOptions): Promise<void> {
   const torn = await tornTail(handle);
   if (torn.bytes > 0) await setTailAside(handle, path, torn, options);
 }
 
-async function setTailAside(handle: FileHandle, path: string, torn: TornTail, options: PrepareOptions): Promise<void> {
+async function setTailAside(handle: FileHandle, path: string, torn: TornTail, options: RebuildOptions): Promise<void> {
   const saved = await freeName(path, "torn", options.clock.now());
   await writeNewFile(saved, (write) => copyRange(handle, torn.offset, torn.offset + torn.bytes, write));
   await syncFolder(dirname(path));
@@ -128,7 +123,7 @@ async function rewriteAsCurrent(
   handle: FileHandle,
   path: string,
   header: TranscriptHeader,
-  options: PrepareOptions,
+  options: RebuildOptions,
 ): Promise<void> {
   const target = { path, original: handle, at: options.clock.now() };
   const archive = await rewriteTranscript(target, async (write) => {
@@ -142,7 +137,7 @@ async function rewriteAsCurrent(
       } else if (located?.migrated === true) {
         await write(encodeEntry(located.entry));
       } else {
-        // Also a line that nobody can read is kept: whoever wrote it may know better.
+        // Unreadable lines are kept, because the tool that wrote them may understand them.
         await copyRange(handle, line.offset, line.end, write);
       }
     }
@@ -176,7 +171,7 @@ function tooNew(path: string, version: number): HoldfastError {
 }
 
 function notATranscript(path: string): HoldfastError {
-  return new HoldfastError("corrupt", "not-a-transcript", `${path} holds no readable line of a transcript`, {
+  return new HoldfastError("corrupt", "not-a-transcript", `${path} has no readable transcript line`, {
     hint: "Move the file away, or restore it from one of the archives <file>.bak.* beside it. It was not changed.",
     data: { path },
   });

@@ -73,7 +73,7 @@ test("a folder that may not be written to is a clear error and nothing changes",
   const { size } = await stat(path);
   await chmod(path, 0o444);
   await chmod(folder.path, 0o555);
-  // Root may write everywhere, so the attempt is made by somebody else.
+  // Root may write everywhere, so another user makes the attempt.
   const nobody = process.getuid?.() === 0 ? 65_534 : undefined;
   const { code, lines } = await run(process.execPath, [CHILD, path, "x", "1"], nobody);
   await chmod(folder.path, 0o700);

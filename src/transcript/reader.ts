@@ -1,12 +1,25 @@
 /**
- * Reading a transcript as it stands, from either end. Nothing is skipped silently: what cannot be
- * served is in the report. Bytes after the last newline are never served, because a writer may be in
- * the middle of them. Memory: one line, and a few bytes per entry to recognise repeated ids.
+ * Reads a transcript from either end. Nothing is skipped silently: the report lists everything unreadable. Bytes after
+ * the last newline are ignored, because a writer may be busy with them. Holds one line in memory, and a few bytes per
+ * entry to recognize repeated ids.
  */
 import { crc32 } from "node:zlib";
-import { TRANSCRIPT_VERSION, type TranscriptEntry, type TranscriptHeader } from "./entries.ts";
-import { type OnProblem, type ProblemList, addProblem, createProblemList } from "./problems.ts";
-import { type ScannedLine, openForReading, scanEntriesBackward, scanHead, scanLines, transcriptError } from "./scan.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { type TranscriptEntry, type TranscriptHeader, TRANSCRIPT_VERSION } from "./entries.ts";
+import { isFlushEntry, saidText } from "./messages.ts";
+import {
+  type OnProblem,
+  type ProblemList,
+  type ScannedLine,
+  type TranscriptProblem,
+  addProblem,
+  createProblemList,
+  openForReading,
+  scanEntriesBackward,
+  scanHead,
+  scanLines,
+  transcriptError,
+} from "./scan.ts";
 
 export type TranscriptItem =
   | { kind: "header"; header: TranscriptHeader; line: number; offset: number; end: number }
@@ -20,13 +33,13 @@ export interface ReadReport extends ProblemList {
   tornBytes: number;
 }
 
-/** Iterate it once; the report is complete when the iteration has ended. */
+/** Iterate it once. The report is complete at the end. */
 export interface TranscriptReading extends AsyncIterable<TranscriptItem> {
   readonly report: ReadReport;
 }
 
 export interface ReadOptions {
-  onProblem?: OnProblem;
+  onProblem?: OnProblem | undefined;
 }
 
 export function readTranscript(path: string, options: ReadOptions = {}): TranscriptReading {
@@ -46,13 +59,13 @@ async function* readItems(path: string, report: ReadReport, options: ReadOptions
       }
       const number = ++report.lines;
       const place = { line: number, offset: line.offset };
-      const note = (reason: string): void => {
-        const problem = { ...place, reason };
+      const note: Note = (reason, rest) => {
+        const problem = { ...place, reason, ...rest };
         addProblem(report, problem);
         options.onProblem?.(problem);
       };
       if (scanned.reason !== undefined) note(scanned.reason);
-      if (number === 1 && header === undefined) note("the first line is not a header");
+      if (number === 1 && header === undefined) note("the first line is not a header", HARMLESS);
       if (header !== undefined && acceptHeader(report, header, note)) {
         yield { kind: "header", header, ...place, end: line.end };
       }
@@ -66,7 +79,9 @@ async function* readItems(path: string, report: ReadReport, options: ReadOptions
   }
 }
 
-type Note = (reason: string) => void;
+type Note = (reason: string, rest?: Pick<TranscriptProblem, "harmless">) => void;
+
+const HARMLESS = { harmless: true } as const;
 
 function acceptHeader(report: ReadReport, header: TranscriptHeader, note: Note): boolean {
   if (report.header !== undefined) {
@@ -75,17 +90,17 @@ function acceptHeader(report: ReadReport, header: TranscriptHeader, note: Note):
   }
   report.header = header;
   if (header.version > TRANSCRIPT_VERSION) {
-    note(`version ${header.version} is newer than ${TRANSCRIPT_VERSION}; some of it may not be understood`);
+    note(`version ${header.version} is newer than ${TRANSCRIPT_VERSION}; some of it may not be understood`, HARMLESS);
   }
   return true;
 }
 
 interface TreeCheck {
-  /** Notes what is wrong with the entry's place; false when it only repeats an earlier line. */
+  /** Reports a wrong place of the entry. False if it only repeats an earlier line. */
   accept(scanned: ScannedLine, note: Note): boolean;
 }
 
-/** A parent must stand before its child, so a cycle always has an entry whose parent was not seen yet. */
+/** A parent comes before its child, so every cycle has an entry whose parent was not seen yet. */
 function createTreeCheck(): TreeCheck {
   const seen = new Map<string | number, number>();
   return {
@@ -95,8 +110,8 @@ function createTreeCheck(): TreeCheck {
       const checksum = crc32(line.bytes) | 0;
       const earlier = seen.get(compactId(id));
       if (earlier === checksum) {
-        // pi appends all it has again when a file it opened holds no answer yet.
-        note(`repeats entry ${id}`);
+        // pi appends everything again to a file without an answer.
+        note(`repeats entry ${id}`, HARMLESS);
         return false;
       }
       if (earlier !== undefined) note(`entry ${id} has the id of an earlier, different entry`);
@@ -110,7 +125,7 @@ function createTreeCheck(): TreeCheck {
   };
 }
 
-/** A million ids as numbers take a third of the memory that they take as text. */
+/** Numbers take a third of the memory of text. */
 function compactId(id: string): string | number {
   return /^[0-9a-f]{8}$/.test(id) ? Number.parseInt(id, 16) : id;
 }
@@ -119,12 +134,12 @@ export interface TranscriptTail extends ProblemList {
   header: TranscriptHeader | undefined;
   /** In the order of the file. */
   entries: { entry: TranscriptEntry; offset: number; end: number }[];
-  /** True when there is nothing before the first of them. */
+  /** True if no entry precedes them. */
   complete: boolean;
   tornBytes: number;
 }
 
-/** The last `count` entries; takes the same time for a file of any size. */
+/** The last `count` entries. Takes the same time for files of any size. */
 export async function readTail(path: string, count: number): Promise<TranscriptTail> {
   await using handle = await openForReading(path);
   const list = createProblemList();
@@ -144,7 +159,7 @@ export async function readTail(path: string, count: number): Promise<TranscriptT
         break;
       }
       if (seen.get(entry.id) === end - offset) {
-        addProblem(tail, { reason: `repeats entry ${entry.id}`, offset });
+        addProblem(tail, { reason: `repeats entry ${entry.id}`, offset, ...HARMLESS });
         continue;
       }
       seen.set(entry.id, end - offset);
@@ -156,4 +171,94 @@ export async function readTail(path: string, count: number): Promise<TranscriptT
   tail.entries.reverse();
   tail.problems.reverse();
   return tail;
+}
+
+const FIRST_ENTRIES = 50;
+const PREVIEW_LENGTH = 120;
+
+/** The person's first message. Undefined if there is none, or no transcript. */
+export async function firstUserText(path: string): Promise<string | undefined> {
+  return await unlessMissing(undefined, async () => {
+    let read = 0;
+    for await (const item of readTranscript(path)) {
+      if (item.kind !== "entry") continue;
+      const said = spoken(item.entry);
+      if (said?.role === "user") return said.text;
+      if (++read >= FIRST_ENTRIES) break;
+    }
+    return undefined;
+  });
+}
+
+/** The last message of the person or the agent, on one line. */
+export async function lastMessagePreview(path: string): Promise<string | undefined> {
+  const [last] = await lastMessages(path, { limit: 1, maxChars: PREVIEW_LENGTH });
+  return last?.text;
+}
+
+export interface PreviewItem {
+  role: string;
+  text: string;
+}
+
+/** Oldest first. */
+export async function lastMessages(
+  path: string,
+  { limit, maxChars }: { limit: number; maxChars: number },
+): Promise<PreviewItem[]> {
+  return await unlessMissing([], async () => {
+    // Other kinds of entries are between the messages.
+    const { entries } = await readTail(path, limit * 8 + 20);
+    return entries
+      .flatMap(({ entry }) => spoken(entry) ?? [])
+      .slice(-limit)
+      .map(({ role, text }) => ({ role, text: shorten(text, maxChars) }));
+  });
+}
+
+function spoken(entry: TranscriptEntry): PreviewItem | undefined {
+  if (entry.type !== "message" || isFlushEntry(entry)) return undefined;
+  const { role } = entry.message;
+  if (role !== "user" && role !== "assistant") return undefined;
+  const text = saidText(entry).trim();
+  return text === "" ? undefined : { role, text };
+}
+
+function shorten(text: string, maxChars: number): string {
+  const line = text.replace(/\s+/g, " ");
+  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1).toWellFormed()}…`;
+}
+
+async function unlessMissing<T>(fallback: T, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof HoldfastError && error.kind === "not-found") return fallback;
+    throw error;
+  }
+}
+
+/**
+ * The entries after a position, and the next position. An unfinished line is left for the next call. A shorter file was
+ * compacted and has nothing new.
+ */
+export async function readEntriesFrom(
+  path: string,
+  position: number,
+): Promise<{ entries: TranscriptEntry[]; end: number }> {
+  await using handle = await openForReading(path);
+  try {
+    const { size } = await handle.stat();
+    if (size < position) return { entries: [], end: size };
+    const entries: TranscriptEntry[] = [];
+    let end = position;
+    for await (const { line, located } of scanLines(handle, { start: position })) {
+      if (!line.terminated) break;
+      if (located !== undefined) entries.push(located.entry);
+      end = line.end;
+    }
+    return { entries, end };
+  } catch (error) {
+    throw transcriptError(error, "read", path);
+  }
 }

@@ -1,4 +1,4 @@
-/** A transcript is exchanged while somebody else writes to it: what was acknowledged is not lost. */
+/** A transcript is replaced while another process writes to it: acknowledged entries are not lost. */
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { afterEach, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
@@ -11,7 +11,7 @@ import { readTranscript } from "./reader.ts";
 
 afterEach(() => installFaultAction(undefined));
 
-it("carries over what was appended to the old file before it was replaced", async () => {
+it("carries over lines appended to the old file before it was replaced", async () => {
   await using folder = await temporaryFolder();
   const path = await conversation(folder.join("s.jsonl"), 10);
   once("transcript.rewrite.archived", () => {

@@ -1,12 +1,10 @@
 /**
- * Replacing a whole transcript. The new file is complete and on disk before the old one gets its
- * second name `<file>.bak.<time>`, and only then takes its place: at every instant the path names a
- * whole transcript, and the old content is never without a name.
- *
- * The old file may still grow: a writer that was paused here and lost its lease wakes up and replaces
- * a file to which the new holder has appended. So what came late is carried over after the exchange;
- * and an appender that finds its file exchanged after a write writes again (`log.ts`). One of the two
- * always sees the other, and a line that both carried over is recognised by its id.
+ * Replaces a whole transcript. The new file is complete and synced before the old one gets its second name
+ * `<file>.bak.<time>`, and only then takes its place. So the path always names a complete transcript, and the old
+ * content always has a name.
+ * The old file may still grow: a writer that paused here and lost its lease can replace a file to which the new holder
+ * has appended. So late bytes are copied after the replacement, and an appender that finds its file replaced writes
+ * again (`log.ts`). One of the two always notices, and a line copied twice is recognized by its id.
  */
 import { type FileHandle, constants, copyFile, link, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -20,17 +18,19 @@ export type Write = (bytes: string | Uint8Array) => Promise<void>;
 
 export interface Rewrite {
   path: string;
-  /** The open file that `path` names. */
+  /** The open file at `path`. */
   original: FileHandle;
   at: number;
+  /** `damaged`: keeps the original as `<file>.damaged-<time>`. Default: as `<file>.bak.<time>`. */
+  keptAs?: "damaged" | undefined;
 }
 
 /**
- * `produce` writes the new content and resolves to the place up to which it has read the original.
- * Resolves to the path of the archived original.
+ * `produce` writes the new content and resolves to the position up to which it has read the original. Resolves to the
+ * path of the archived original.
  */
 export async function rewriteTranscript(
-  { path, original, at }: Rewrite,
+  { path, original, at, keptAs }: Rewrite,
   produce: (write: Write) => Promise<number>,
 ): Promise<string> {
   const temporary = temporaryPath(path);
@@ -39,7 +39,7 @@ export async function rewriteTranscript(
     await writeNewFile(temporary, async (write) => {
       read = await produce(write);
     });
-    const archive = await archiveOriginal(path, at);
+    const archive = await archiveOriginal(path, `${keptAs === undefined ? "bak." : `${keptAs}-`}${fileStamp(at)}`);
     faultPoint("transcript.rewrite.archived");
     await replaceFile(temporary, path);
     faultPoint("transcript.rewrite.replaced");
@@ -59,7 +59,7 @@ async function carryOver(original: FileHandle, read: number, path: string): Prom
   await handle.sync();
 }
 
-/** Writes a file that must not exist yet and forces it to disk. */
+/** Writes a new file and syncs it. Fails if it exists. */
 export async function writeNewFile(path: string, produce: (write: Write) => Promise<void>): Promise<void> {
   await using handle = await open(path, "wx", PRIVATE_FILE);
   const { write, flush } = createBatchedWrite(handle);
@@ -87,7 +87,7 @@ function createBatchedWrite(handle: FileHandle): { write: Write; flush: () => Pr
   return { write, flush };
 }
 
-/** Copies bytes of an open file as they are, however many they are. */
+/** Copies bytes of an open file in chunks. */
 export async function copyRange(source: FileHandle, start: number, end: number, write: Write): Promise<void> {
   for (let position = start; position < end;) {
     const { bytesRead, buffer } = await source.read({
@@ -100,9 +100,9 @@ export async function copyRange(source: FileHandle, start: number, end: number, 
   }
 }
 
-async function archiveOriginal(path: string, at: number): Promise<string> {
+async function archiveOriginal(path: string, ending: string): Promise<string> {
   for (let attempt = 0; ; attempt++) {
-    const archive = `${path}.bak.${fileStamp(at)}${attempt === 0 ? "" : `-${attempt}`}`;
+    const archive = `${path}.${ending}${attempt === 0 ? "" : `-${attempt}`}`;
     try {
       await linkOrCopy(path, archive);
       await syncFolder(dirname(path));

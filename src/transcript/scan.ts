@@ -1,6 +1,6 @@
 /**
- * The lines of a transcript as entries of version 3, forward and backward, whatever version the file
- * has. Both directions give the same entries with the same ids. One line is held at a time.
+ * The lines of a transcript as entries of version 3, forward and backward, for files of any version. Both directions
+ * give the same entries with the same ids. Holds one line at a time.
  */
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
@@ -9,26 +9,25 @@ import { type Line, type ReadLinesOptions, readLines, readLinesBackward } from "
 import { decodeEntry, parseLine } from "./codec.ts";
 import type { TranscriptEntry, TranscriptHeader } from "./entries.ts";
 import { countedFirstKept, idOfPlace, migrateRecord, needsMigration } from "./migrations.ts";
-import type { OnProblem } from "./problems.ts";
 
 export interface LocatedEntry {
   entry: TranscriptEntry;
   offset: number;
   /** Where the next line starts. */
   end: number;
-  /** True when the line stands in the file in an older form. */
+  /** True if the line has an older form. */
   migrated: boolean;
 }
 
 export interface ScannedLine {
   line: Line;
-  header?: TranscriptHeader;
-  located?: LocatedEntry;
-  /** What is wrong with the line; an entry may be there nevertheless. */
-  reason?: string;
+  header?: TranscriptHeader | undefined;
+  located?: LocatedEntry | undefined;
+  /** The problem with the line, if any. There may still be an entry. */
+  reason?: string | undefined;
 }
 
-/** Every complete line in order; the last one may come unterminated and then has nothing but bytes. */
+/** Every complete line in order. An unterminated last line comes with its bytes only. */
 export async function* scanLines(
   handle: FileHandle,
   options: Pick<ReadLinesOptions, "start" | "chunkBytes"> = {},
@@ -46,7 +45,7 @@ export async function* scanLines(
       yield { line, reason: parsed.reason };
       continue;
     }
-    // Only compactions of version 1 count lines, so nothing is remembered for newer files.
+    // Only compactions of version 1 count lines, so newer files need no offsets.
     if (countable) offsets.push(line.offset);
     if (parsed.kind === "header") {
       if (parsed.header.version > 1) countable = false;
@@ -62,20 +61,20 @@ export async function* scanLines(
 }
 
 export interface BackwardOptions {
-  /** Where to begin; must be the end of a line. Left out: the end of the file. */
-  end?: number;
-  /** Where to stop; a line that reaches back to it may be cut and is left out. Left out: the beginning. */
-  start?: number;
-  onProblem?: OnProblem;
-  onTorn?: (bytes: number) => void;
+  /** Where to begin: the end of a line. Default: the end of the file. */
+  end?: number | undefined;
+  /** Where to stop. A line that reaches back to it may be cut and is skipped. Default: the beginning. */
+  start?: number | undefined;
+  onProblem?: OnProblem | undefined;
+  onTorn?: ((bytes: number) => void) | undefined;
 }
 
-/** Every entry from the last to the first; reads no more of the file than is consumed. */
+/** Every entry from last to first. Reads no more of the file than is consumed. */
 export async function* scanEntriesBackward(
   handle: FileHandle,
   options: BackwardOptions = {},
 ): AsyncGenerator<LocatedEntry> {
-  // A line without a parent of its own, waiting for the entry before it to become known.
+  // An entry without a parent id. It waits for the previous entry.
   let waiting: LocatedEntry | undefined;
   const { start = 0, end } = options;
   for await (const line of readLinesBackward(handle, end === undefined ? { start } : { start, end })) {
@@ -98,8 +97,8 @@ export async function* scanEntriesBackward(
       yield waiting;
       waiting = undefined;
     }
-    if (record["id"] === undefined) waiting = located;
-    else yield located;
+    if (hasPlace(record)) yield located;
+    else waiting = located;
   }
   if (waiting !== undefined) yield waiting;
 }
@@ -118,15 +117,24 @@ function decodeRecord(
         firstKeptEntryId: keptOffset === undefined ? undefined : idOfPlace(keptOffset),
       })
     : record;
-  const { entry, reason } = decodeEntry(current);
-  return {
-    line,
-    ...(entry === undefined ? {} : { located: { entry, offset: line.offset, end: line.end, migrated } }),
-    ...(reason === undefined ? {} : { reason }),
-  };
+  const { entry, reason = whyNoPlace(record, migrated) } = decodeEntry(
+    hasPlace(record) ? current : { ...current, parentId },
+  );
+  return { line, reason, located: entry && { entry, offset: line.offset, end: line.end, migrated } };
 }
 
-/** Version 1 counts the readable lines from the header on, the header being number 0. */
+/** False if the line names no parent. Then the parent is the previous line. */
+function hasPlace({ id, parentId }: JsonRecord): boolean {
+  return id !== undefined && (parentId === null || typeof parentId === "string");
+}
+
+/** Old forms are plain lists without parents. */
+function whyNoPlace(record: JsonRecord, migrated: boolean): string | undefined {
+  if (migrated || hasPlace(record)) return undefined;
+  return "entry without a parentId; it is taken to follow the entry before it";
+}
+
+/** Version 1 counts readable lines; the header is number 0. */
 async function offsetOfCountedLine(handle: FileHandle, index: number): Promise<number | undefined> {
   let count = 0;
   for await (const line of readLines(handle)) {
@@ -136,32 +144,36 @@ async function offsetOfCountedLine(handle: FileHandle, index: number): Promise<n
   return undefined;
 }
 
-/** How many lines at the beginning are looked at for a header before the file counts as having none. */
+/** How many lines are searched for a header. */
 const HEADER_LINES = 64;
-/** A header is short, and every turn looks at it. */
+/** Headers are short, and every turn reads one. */
 const HEADER_CHUNK_BYTES = 4096;
 
 export interface FileHead {
   header: TranscriptHeader | undefined;
-  /** True when one of the first lines is a header or an entry: the file is a transcript at all. */
+  /** True if one of the first lines is a header or an entry, so that the file is a transcript. */
   recognised: boolean;
+  /** True if the first line has an old form without a header. */
+  isOldForm: boolean;
 }
 
-/** The header is the first readable line, if that is a header. */
+/** The header must be the first readable line. */
 export async function scanHead(handle: FileHandle): Promise<FileHead> {
   let count = 0;
   for await (const { header, located } of scanLines(handle, { chunkBytes: HEADER_CHUNK_BYTES })) {
-    if (header !== undefined) return { header, recognised: true };
-    if (located !== undefined) return { header: undefined, recognised: true };
+    if (header !== undefined) return { header, recognised: true, isOldForm: false };
+    if (located !== undefined) {
+      return { header: undefined, recognised: true, isOldForm: located.migrated && count === 0 };
+    }
     if (++count === HEADER_LINES) break;
   }
-  return { header: undefined, recognised: false };
+  return { header: undefined, recognised: false, isOldForm: false };
 }
 
 const WINDOW_ENTRIES = 64;
 const WINDOW_BYTES = 1024 * 1024;
 
-/** The last few entries, newest first: as many as are needed to continue the file, whatever its size. */
+/** The last entries, newest first: enough to continue a file of any size. */
 export async function scanTailWindow(handle: FileHandle, options: BackwardOptions = {}): Promise<LocatedEntry[]> {
   for await (const newest of scanEntriesBackward(handle, options)) {
     const start = Math.max(0, newest.offset - WINDOW_BYTES);
@@ -176,8 +188,8 @@ export async function scanTailWindow(handle: FileHandle, options: BackwardOption
 }
 
 /**
- * The entry to continue from: the last one that was not written by a holder who had lost the lease.
- * Such a line carries a lower epoch than lines before it and is a side branch that nobody was told of.
+ * The entry to continue from: the last one that was not written by a holder that had lost the lease. Such a line has a
+ * lower epoch than earlier lines and is an unreported side branch.
  */
 export function leafOfWindow(window: readonly LocatedEntry[]): LocatedEntry | undefined {
   const newest = newestEpoch(window);
@@ -190,10 +202,10 @@ export function newestEpoch(window: readonly LocatedEntry[]): number {
 
 export async function openForReading(path: string): Promise<FileHandle> {
   try {
-    // Looked at first, because opening a named pipe would wait for its other end.
+    // First, because opening a named pipe would block.
     if (!(await stat(path)).isFile()) {
       throw new HoldfastError("usage", "not-a-file", `${path} is not a regular file`, {
-        hint: "Name the transcript itself, a .jsonl file.",
+        hint: "Give the path of a transcript, a .jsonl file.",
         data: { path },
       });
     }
@@ -206,8 +218,46 @@ export async function openForReading(path: string): Promise<FileHandle> {
 export function transcriptError(error: unknown, action: string, path: string): HoldfastError {
   if (systemErrorCode(error) !== "ENOENT") return fileError(error, action, path);
   return new HoldfastError("not-found", "transcript-missing", `There is no transcript ${path}`, {
-    hint: "`holdfast doctor` lists entries without transcripts; an archived one can be restored.",
+    hint: "`holdfast doctor` lists entries without transcripts. An archived transcript can be restored.",
     data: { path },
     cause: error,
   });
+}
+
+/** A problem in a transcript. Problems are reported, not thrown, and everything else is still read. */
+export interface TranscriptProblem {
+  reason: string;
+  /** Where the line starts. */
+  offset?: number | undefined;
+  /** Counted from 1. Missing if the file was not read from its beginning. */
+  line?: number | undefined;
+  /** The file, if it is not the requested one: a parent, an archive, a saved tail. */
+  file?: string | undefined;
+  /** True if nothing is missing because of it. */
+  harmless?: true | undefined;
+}
+
+/** True if messages may be missing. */
+export function isLoss({ harmless }: TranscriptProblem): boolean {
+  return harmless !== true;
+}
+
+export type OnProblem = (problem: TranscriptProblem) => void;
+
+/** A file full of garbage must not fill the memory with reports. */
+const MAX_LISTED = 1000;
+
+export interface ProblemList {
+  readonly problems: TranscriptProblem[];
+  /** Includes problems that are not listed. */
+  problemCount: number;
+}
+
+export function createProblemList(): ProblemList {
+  return { problems: [], problemCount: 0 };
+}
+
+export function addProblem(list: ProblemList, problem: TranscriptProblem): void {
+  list.problemCount++;
+  if (list.problems.length < MAX_LISTED) list.problems.push(problem);
 }

@@ -1,7 +1,7 @@
 /**
- * The way from a leaf to the root, through the parents of forks. Every file is read backward and only
- * as far as the caller asks: a parent is the nearest entry before its child with the wanted id, so the
- * walk always goes towards the beginning and a cycle cannot catch it.
+ * The path from a leaf to the root, through the parents of forks. Files are read backward and only as far as needed. A
+ * parent is the nearest earlier entry with its id, so the walk always moves towards the beginning and no cycle can trap
+ * it.
  */
 import { type FileHandle, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -10,9 +10,9 @@ import { isRecord } from "../base/json-record.ts";
 import { ARCHIVE_FOLDER_NAME } from "../config/layout.ts";
 import type { TranscriptEntry } from "./entries.ts";
 import { isPlainName } from "./paths.ts";
-import type { OnProblem } from "./problems.ts";
 import {
   type LocatedEntry,
+  type OnProblem,
   leafOfWindow,
   openForReading,
   scanEntriesBackward,
@@ -21,27 +21,27 @@ import {
 } from "./scan.ts";
 
 export interface PathEntry extends LocatedEntry {
-  /** The file that holds the entry: the transcript itself, or one that it was forked from. */
+  /** The file of the entry: the transcript, or one from which it was forked. */
   file: string;
 }
 
 export interface WalkOptions {
-  /** Left out: the newest entry. */
+  /** Default: the newest entry. */
   leafId?: string | undefined;
   onProblem: OnProblem;
 }
 
 export const FORK_TYPE = "holdfast.fork";
 
-/** What the first entry of a fork says about where it continues. */
+/** The first entry of a fork says where it continues. */
 export interface ForkPoint {
   /** File name of the parent, in the same folder or its archive. */
   parentSession: string;
   parentSessionId: string;
-  /** Missing when the parent had no entries. */
-  leafId?: string;
-  /** Where the line of the leaf ended in the parent. */
-  offset?: number;
+  /** Missing if the parent had no entries. */
+  leafId?: string | undefined;
+  /** End of the leaf's line in the parent. */
+  offset?: number | undefined;
 }
 
 export async function* walkPath(path: string, options: WalkOptions): AsyncGenerator<PathEntry> {
@@ -61,11 +61,11 @@ export async function* walkPath(path: string, options: WalkOptions): AsyncGenera
   }
 }
 
-/** One file of the way: where to enter it, and the end of that line if it is known. */
+/** One file of the path: the leaf in it, and the end of its line if known. */
 interface Segment {
   file: string;
   leafId: string | undefined;
-  end?: number;
+  end?: number | undefined;
 }
 
 async function* walkFile(
@@ -81,7 +81,7 @@ async function* walkFile(
   const from = end ?? leaf?.end;
   let last: TranscriptEntry | undefined;
   for await (const located of scanEntriesBackward(handle, {
-    ...(from === undefined ? {} : { end: from }),
+    end: from,
     onProblem: note,
   })) {
     if (located.entry.id !== wanted) continue;
@@ -121,9 +121,9 @@ export function forkPointOf(entry: TranscriptEntry): ForkPoint | undefined {
 }
 
 /**
- * The leaf of a fork in its parent. A line at the very place where it was is taken first, in the
- * parent and then in its archives: a compacted parent may still hold the leaf but no longer what led
- * to it. Only then the files are searched.
+ * Finds the leaf of a fork in its parent. A line at the recorded position is preferred, in the parent and then in its
+ * archives, because a compacted parent may have the leaf without the entries before it. Only then the files are
+ * searched.
  */
 async function findParent(folder: string, fork: ForkPoint, onProblem: OnProblem): Promise<Segment | undefined> {
   const { parentSession, leafId, offset } = fork;
@@ -147,7 +147,7 @@ async function findParent(folder: string, fork: ForkPoint, onProblem: OnProblem)
   return undefined;
 }
 
-/** The parent wherever it lies, in use first, and what compactions put aside of it, newest first. */
+/** The parent file, in use first, then archives of it, newest first. */
 async function parentFiles(folder: string, name: string): Promise<string[]> {
   const root = basename(folder) === ARCHIVE_FOLDER_NAME ? dirname(folder) : folder;
   const folders = [root, join(root, ARCHIVE_FOLDER_NAME)];
@@ -157,7 +157,7 @@ async function parentFiles(folder: string, name: string): Promise<string[]> {
   ];
 }
 
-/** Newest first: their names end in the time. */
+/** Newest first. The names end in the time. */
 async function archivesOf(folder: string, name: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names
@@ -200,7 +200,7 @@ async function inFileIfPresent<T>(
 
 export function noSuchEntry(path: string, id: string): HoldfastError {
   return new HoldfastError("not-found", "entry-missing", `${path} has no entry ${id}`, {
-    hint: "Leave the id out to start from the newest entry.",
+    hint: "Omit the id to start from the newest entry.",
     data: { path, id },
   });
 }

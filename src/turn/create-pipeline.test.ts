@@ -3,10 +3,10 @@ import { inbound, pipelineWorld } from "../../test/support/pipeline-world.ts";
 import { STORE_KINDS } from "../../test/support/test-agent.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 
-const texts = (messages: readonly { text?: string }[]) => messages.map(({ text }) => text);
+const texts = (messages: readonly { text?: string | undefined }[]) => messages.map(({ text }) => text);
 
-describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
-  it("is admitted, answered and delivered once, however often it comes", async () => {
+describe.each(STORE_KINDS)("a message (%s)", (kind) => {
+  it("is admitted, answered and delivered once, even if it arrives repeatedly", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path, kind });
     const first = await world.pipeline.admit(inbound("hello", { id: "a" }));
@@ -29,7 +29,7 @@ describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
     await expect.poll(async () => await store.leases.current(first.sessionKey)).toBeUndefined();
   });
 
-  it("is forgotten when it ended long ago", async () => {
+  it("is pruned long after its end", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path, kind, turns: { keepFinishedDays: 1 } });
     const old = Date.now() - 2 * 24 * 60 * 60 * 1000;
@@ -42,7 +42,7 @@ describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
     expect(await inbox.get(second.item.id)).toMatchObject({ state: "done", note: "answered" });
   });
 
-  it("has its words, whichever process has answered it", async () => {
+  it("ends with its text, even if another process answers", async () => {
     await using home = await temporaryFolder();
     const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
     const { promise: isBegun, resolve: begin } = Promise.withResolvers<void>();
@@ -75,13 +75,13 @@ describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
     };
     expect(await Promise.all([second.ended, third.ended])).toEqual([end, end]);
     expect(other.turns).toEqual([]);
-    // One turn, told once, to those who watch the process that waits for it.
+    // One turn, reported once in the process that waits for it.
     const told = other.events.filter(({ type }) => type === "turn.ended");
     expect(told).toEqual([{ type: "turn.ended", ...end }]);
     expect(other.pipeline.status().counts).toMatchObject({ turns: 0 });
   });
 
-  it("ends in its order, also when the next one is answered by another process", async () => {
+  it("ends in order, even if another process answers the next one", async () => {
     await using home = await temporaryFolder();
     const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
     const slowly = async (): Promise<object> => {
@@ -92,7 +92,7 @@ describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
     await using other = await pipelineWorld({ home: home.path, kind });
     await busy.pipeline.admit(inbound("first", { id: "a" }));
     await expect.poll(() => busy.turns).toEqual(["first"]);
-    // Somebody here waits for it too.
+    // This process waits for it too.
     const first = await other.pipeline.admit(inbound("first", { id: "a" }));
     const second = await other.pipeline.admit(inbound("second"));
     const leaving = busy[Symbol.asyncDispose]();
@@ -104,7 +104,7 @@ describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
     expect(ends.map(({ itemId }) => itemId)).toEqual([first.item.id, second.item.id]);
   });
 
-  it("is known to be dropped, whichever process has dropped it", async () => {
+  it("is reported as dropped, even if another process drops it", async () => {
     await using home = await temporaryFolder();
     const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
     await using busy = await pipelineWorld({
@@ -131,7 +131,7 @@ describe.each(STORE_KINDS)("a message on its way (%s)", (kind) => {
     });
   });
 
-  it("keeps the order of a chat, side by side with others", async () => {
+  it("keeps the order of a chat, in parallel with others", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path, kind });
     const admitted = await Promise.all(

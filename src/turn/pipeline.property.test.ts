@@ -1,7 +1,6 @@
 /**
- * Whatever is admitted, twice, stopped or cut short, in whatever order and by two processes: each message
- * ends once, the turns of a chat begin in the order of its messages, and nothing is delivered twice but
- * what was announced as such.
+ * Random messages, duplicates, stops and crashes in two processes: each message ends once, the turns of a chat
+ * start in the order of its messages, and only announced repetitions are delivered twice.
  */
 import * as fc from "fast-check";
 import { expect, it, onTestFinished } from "vitest";
@@ -76,7 +75,7 @@ async function endOf({ item, ended }: Admitted) {
   return { text: textOf((item.payload as { ctx: object }).ctx), outcome: (await ended).outcome };
 }
 
-/** Every message was admitted when this returns: whoever got an error has tried again. */
+/** Retries until every message is admitted. */
 async function play(steps: readonly Step[], worlds: readonly PipelineWorld[]): Promise<ReturnType<typeof inbound>[]> {
   const messages: ReturnType<typeof inbound>[] = [];
   const admit = async (message: ReturnType<typeof inbound>, by: number) => {

@@ -1,39 +1,53 @@
 /**
- * The contract of the way of a message, from admission to the delivered reply. One pipeline per process
- * serves all agents; several processes may share a store, and the lease of a session decides who answers.
+ * The contracts of message handling: the pipeline, the agents and channels that it serves, one turn, and
+ * the events that report progress. One pipeline per process serves all agents. Several processes may share
+ * a store; the lease of a session decides which one answers.
  *
- * - `admit` resolves when the message is durable. The same address twice is one turn, whoever admits it.
+ * - `admit` resolves when the message is durable. The same address twice is one turn in any process.
  * - Order per session key, parallel across keys, within the configured limits.
- * - Every end of a turn is told once, by `ended` and by an event; a turn that fails tells the person.
+ * - Each turn reports its end once, through `ended` and an event. The sender learns of a failed turn.
  */
-import type { InboundMessage } from "../channels/channel.ts";
+import type { ErrorReport } from "../base/errors.ts";
+import type { Channel, ChannelStatus, InboundMessage } from "../channels/channel.ts";
+import type { HoldfastConfig } from "../config/config.ts";
+import type { Engine, EngineUsage } from "../engine/engine.ts";
+import type { WorkspacePrompt } from "../engine/workspace/workspace-description.ts";
+import type { Handoff } from "../handoff/handoff.ts";
+import type { HookRunner } from "../hooks/hook.ts";
 import type { MessageContext } from "../keys/message-context.ts";
-import type { InboxItem } from "../store/store.ts";
-import type { TurnEnd, TurnEvents } from "./turn-events.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import type { SessionInitResult } from "../session/init.ts";
+import type { HeldLease } from "../session/lease.ts";
+import type { Window, GroupHistory, SystemEvents } from "../store/store.ts";
+import type { ParkedTranscripts } from "../transcript/parked-transcripts.ts";
+import type { ReplyPayload, ReplyToMode } from "./reply/payloads.ts";
+import type { ModelSelection } from "../session/model-choice.ts";
+import type { InboxItem } from "../store/queues.ts";
+import type { Mutate } from "../store/session-entry.ts";
 
 export interface Pipeline {
   readonly events: TurnEvents;
   admit(message: AddressedMessage): Promise<Admitted>;
-  /** Aborts the turn that runs for the session; false when none does in this process. */
+  /** Aborts the running turn of the session. False when this process runs none. */
   abort(sessionKey: string, reason: string): Promise<boolean>;
   status(): PipelineStatus;
-  /** No new turns; running ones get the grace period and are aborted then. Nothing admitted is lost. */
+  /** Starts no new turns. Running turns get the grace period before they are aborted. No message is lost. */
   drain(): Promise<void>;
 }
 
 export interface AddressedMessage extends InboundMessage {
-  /** Left out: the agent of the channel's account, else the default agent. */
-  agentId?: string;
-  /** Left out: yes, to where the message came from. False: the answer is for the caller alone. */
-  deliver?: boolean;
+  /** Default: the agent of the channel's account, else the default agent. */
+  agentId?: string | undefined;
+  /** Whether the answer is sent to the chat of the message. False: only the caller gets it. Default: true. */
+  deliver?: boolean | undefined;
   /**
-   * True: somebody waits for the answer, which is kept with the message: `ended` then has its words also from
-   * another process. Left out: when it is delivered to nobody.
+   * The answer is stored with the message, so that `ended` has its text even when another process answers.
+   * Default: true when `deliver` is false.
    */
-  awaited?: boolean;
+  awaited?: boolean | undefined;
 }
 
-/** What an inbox item carries. */
+/** The payload of an inbox item. */
 export interface InboxPayload {
   ctx: MessageContext;
   deliver: boolean;
@@ -46,7 +60,7 @@ export interface Admitted {
   item: InboxItem;
   agentId: string;
   sessionKey: string;
-  /** Never rejects. Resolves also when another process ends the turn; what was said there is known if `awaited`. */
+  /** Never rejects. Also resolves when another process ends the turn; its text is known if `awaited`. */
   ended: Promise<TurnEnd>;
 }
 
@@ -66,6 +80,179 @@ export interface PipelineCounts {
   failed: number;
   dropped: number;
   delivered: number;
-  /** Deliveries of which nobody knew whether an earlier attempt had arrived. */
-  mayRepeat?: number;
+  /** Deliveries that may repeat an earlier attempt whose outcome is unknown. */
+  mayRepeat?: number | undefined;
+}
+
+/** The agents of this process. An agent is opened when it is first needed. */
+export interface AgentPool {
+  /** Configured agents and agents with a folder, in alphabetical order. */
+  list(): Promise<string[]>;
+  /** Agents that are open in this process. */
+  opened(): AgentParts[];
+  /** Opens the agent once and shares it. Rejects with kind `not-found` for an unknown agent. */
+  open(agentId: string): Promise<AgentParts>;
+  close(): Promise<void>;
+}
+
+/** The channel accounts of this process. */
+export interface ChannelPool {
+  /** Starts all accounts in parallel. An account that fails is reported and does not delay the others. */
+  start(admit: (message: AddressedMessage) => Promise<unknown>): Promise<void>;
+  accounts(): readonly ChannelAccount[];
+  /** Accounts that could not be built, with the reason. */
+  failures(): readonly { channel: string; accountId: string; status: ChannelStatus }[];
+  /** Default account: the only one of the channel, else `default`. */
+  find(channel: string, accountId?: string): ChannelAccount | undefined;
+  stop(): Promise<void>;
+}
+
+export interface ChannelAccount {
+  channel: Channel;
+  agentId: string;
+  replyTo: ReplyToMode;
+  /** The latest status that the channel reported. */
+  readonly status: ChannelStatus;
+}
+
+/** Everything that a turn of one agent needs. Built once per process. */
+export interface AgentParts {
+  agent: AgentHandle;
+  config: HoldfastConfig;
+  engine: Engine;
+  history: GroupHistory;
+  systemEvents: SystemEvents;
+  /** Keeps transcripts open between turns. Default: each turn opens its transcript. */
+  transcripts?: ParkedTranscripts | undefined;
+  /** The system prompt from the bootstrap files and skills of the workspace, as they are now. */
+  describeWorkspace(): Promise<WorkspacePrompt>;
+  /** Default: windows leave no hand-off. */
+  handoff?: Handoff | undefined;
+  /** Deletes the hand-offs of a deleted session, even when hand-off is turned off. Optional. */
+  forgetDeleted?(windows: readonly Window[]): Promise<void>;
+  /** Default: no hooks. */
+  hooks?: HookRunner | undefined;
+}
+
+/**
+ * One turn, as the lane asks for it. A turn runs under its session's lease and delivers nothing: the lane
+ * puts the returned payloads into the outbox in the commit that ends the inbox items.
+ */
+export interface TurnRequest {
+  parts: AgentParts;
+  held: HeldLease;
+  /** Stays the same when the turn is repeated after a crash. */
+  turnId: string;
+  /** The newest inbox item that the turn answers. */
+  itemId: number;
+  /** 1 for the first attempt. */
+  attempt: number;
+  /** In order, as `finalizeInboundContext` returns them. The reply goes to the chat of the last one. */
+  messages: readonly MessageContext[];
+  /** Whether answers quote the message they answer. Default: `off`. */
+  replyToMode?: ReplyToMode | undefined;
+  /** A heartbeat neither keeps a session fresh nor ends it. */
+  isHeartbeat?: boolean | undefined;
+  /** Aborted by `/stop`, by an interrupting message, or at the end of the grace period. */
+  signal: AbortSignal;
+  emit: (event: TurnEvent) => void;
+}
+
+export interface TurnResult {
+  outcome: TurnOutcome;
+  session: SessionInitResult;
+  /** The replies in order, not yet split for a channel. */
+  payloads: ReplyPayload[];
+  /** The same as one text. */
+  text?: string | undefined;
+  /** Why `payloads` is empty although there was an answer. */
+  withheld?: Withheld | undefined;
+  /** The change of the session's entry; committed together with the end of the messages. */
+  settle?: Mutate | undefined;
+  usage?: EngineUsage | undefined;
+  /** Set when the message named a model for the new window. */
+  model?: ModelSelection | undefined;
+  error?: unknown;
+}
+
+/** Progress of messages and turns, for clients, logs and `health`. Nothing depends on these events. */
+export type TurnEvent =
+  | { type: "message.admitted"; agentId: string; sessionKey: string; itemId: number; queued: number }
+  /** Dropped from a full queue, or by `/stop`. The sender is informed. */
+  | { type: "message.dropped"; agentId: string; sessionKey: string; itemIds: number[]; reason: string }
+  | ({ type: "turn.started"; sessionId?: string | undefined; attempt: number } & TurnName)
+  | ({ type: "turn.text"; text: string } & TurnName)
+  | ({ type: "turn.tool"; phase: "start" | "end"; id: string; name: string; isError?: boolean | undefined } & TurnName)
+  | ({ type: "turn.notice"; text: string } & TurnName)
+  | ({ type: "turn.compaction"; phase: "start" | "end" } & TurnName)
+  | ({ type: "turn.ended" } & TurnEnd)
+  | { type: "session.changed"; agentId: string; sessionKey: string }
+  | { type: "handoff.changed"; agentId: string; sessionKey: string }
+  | { type: "delivery.sent"; agentId: string; sessionKey: string; outboxId: number; deliveredId?: string | undefined }
+  /** `mayRepeat`: an earlier attempt may have reached the platform. */
+  | { type: "delivery.started"; agentId: string; sessionKey: string; outboxId: number; mayRepeat: boolean }
+  | { type: "delivery.delayed"; agentId: string; sessionKey: string; outboxId: number; dueAt: number; reason: string }
+  | { type: "delivery.failed"; agentId: string; sessionKey: string; outboxId: number; reason: string }
+  | { type: "channel.status"; channel: string; accountId: string; status: ChannelStatus };
+
+export interface TurnName {
+  agentId: string;
+  sessionKey: string;
+  /** The newest inbox item that the turn answers. */
+  itemId: number;
+}
+
+export type TurnOutcome =
+  | "answered"
+  /** The engine chose not to reply. */
+  | "silent"
+  /** A chat command, or a reset without a message. */
+  | "command"
+  /** A group message that did not address the agent. Kept as context for later turns. */
+  | "noted"
+  /** Stopped by a person, or by a message that interrupts. */
+  | "aborted"
+  | "failed"
+  /** Dropped from the queue without a turn. */
+  | "dropped";
+
+/** Why an answer is not delivered. */
+export type Withheld = "send-policy";
+
+export interface TurnEnd extends TurnName {
+  outcome: TurnOutcome;
+  sessionId?: string | undefined;
+  /** The delivered replies as one text. */
+  text?: string | undefined;
+  /** Files and URLs delivered with the text. */
+  media?: string[] | undefined;
+  withheld?: Withheld | undefined;
+  usage?: EngineUsage | undefined;
+  error?: ErrorReport | undefined;
+  durationMs: number;
+}
+
+export interface TurnEvents {
+  emit(event: TurnEvent): void;
+  /** Returns a function that unsubscribes. A listener that throws does not affect the others. */
+  subscribe(listener: (event: TurnEvent) => void): () => void;
+}
+
+export function createTurnEvents(onListenerError: (error: unknown) => void): TurnEvents {
+  const listeners = new Set<(event: TurnEvent) => void>();
+  return {
+    emit: (event) => {
+      for (const listener of listeners) {
+        try {
+          listener(event);
+        } catch (error) {
+          onListenerError(error);
+        }
+      }
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
 }

@@ -34,7 +34,7 @@ const EXPECTED = [
 
 export function describeChanges(makeStore: MakeStore): void {
   describe("change feed", () => {
-    it("tells of its own changes", async () => {
+    it("reports its own changes", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const { heard, changes, stop } = collect(store);
@@ -51,7 +51,7 @@ export function describeChanges(makeStore: MakeStore): void {
       expect(changes).toEqual([]);
     });
 
-    it("tells of the changes of other handles", async () => {
+    it("reports changes of other handles", async () => {
       await using fixture = await makeStore();
       const second = await fixture.reopen();
       const { changes, heard } = collect(fixture.store);
@@ -65,7 +65,7 @@ export function describeChanges(makeStore: MakeStore): void {
       await vi.waitFor(() => expect(heard("entry", "agent:main:later")).toBe(true), 10_000);
     });
 
-    it("tells nothing about what was refused or was there before", async () => {
+    it("reports neither refused changes nor earlier ones", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "before", entry("s-0"));
@@ -80,7 +80,7 @@ export function describeChanges(makeStore: MakeStore): void {
       expect(new Set(changes.map((change) => change.key))).toEqual(new Set(["agent:main:after"]));
     });
 
-    it("goes on when a listener throws", async () => {
+    it("continues when a listener throws", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       store.onChange(() => {

@@ -1,9 +1,9 @@
-/** What cannot be read of a hand-off any more harms no other, and can be replaced. */
+/** A damaged hand-off affects no other one and can be replaced. */
 import { describe, expect, it } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { type MakeStore, type StoreFixture, entry, put } from "./store-fixture.ts";
 
-/** For a store that keeps every state as a text of its own; `damage` puts another one in its place. */
+/** For stores that keep each state as text; `damage` replaces that text. */
 export function describeDamagedHandoffs(
   name: string,
   makeStore: MakeStore,

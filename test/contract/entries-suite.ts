@@ -48,7 +48,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(await store.get("main")).toEqual(entry("s-1"));
     });
 
-    it("changes nothing when mutate throws, and goes on working", async () => {
+    it("changes nothing when mutate throws, and works afterwards", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1"));
@@ -111,7 +111,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(Object.keys((await store.get("main")) ?? {}).sort()).toEqual(["sessionId", "updatedAt"]);
     });
 
-    it("hands out copies, never what it keeps", async () => {
+    it("hands out copies, never its own objects", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const mine = entry("s-1", { deliveryContext: { channel: "telegram" } });
@@ -125,7 +125,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect((await store.get("main"))?.deliveryContext).toEqual({ channel: "telegram" });
     });
 
-    it("deletes the entry with its windows and tells what was removed", async () => {
+    it("deletes the entry with its windows and returns them", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1"));
@@ -235,7 +235,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(await second.get("main")).toEqual(entry("s-1", { model: "m", label: "l" }));
     });
 
-    it("finishes on close what was begun, and then refuses", async () => {
+    it("finishes running operations on close, then refuses new ones", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const begun = Array.from({ length: 20 }, (_, index) => store.update(`k${index}`, () => entry(`s-${index}`)));

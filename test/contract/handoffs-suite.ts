@@ -73,7 +73,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await handoffs.list()).toEqual(before);
     });
 
-    it("changes nothing when mutate throws, and goes on working", async () => {
+    it("changes nothing when mutate throws, and works afterwards", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       await keep(fixture.store, "main", { count: 1 });
@@ -111,7 +111,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await handoffs.get("other")).toBeUndefined();
     });
 
-    it("hands out copies, never what it keeps", async () => {
+    it("hands out copies, never its own objects", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       const mine = { notes: ["a"] };
@@ -208,7 +208,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await handoffs.update("main", increment, { ofWindow: "s-3" })).toEqual({ count: 3 });
     });
 
-    it("of a window is not kept by whoever is faster or slower than its deletion", async () => {
+    it("of a window is not kept, whether its update comes before or after the deletion", async () => {
       await using fixture = await makeStore();
       const other = await fixture.reopen();
       for (let round = 0; round < 20; round++) {
@@ -292,7 +292,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
         store.handoffs.update("main", increment),
         second.handoffs.delete("main").then(async () => await second.handoffs.update("main", increment)),
       ]);
-      // Before, between or after: never on top of what was no longer there.
+      // Before, between or after the deletion, but never on a deleted state.
       expect([{ count: 1 }, { count: 2 }]).toContainEqual(await store.handoffs.get("main"));
     });
 
@@ -329,7 +329,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await fixture.store.handoffs.get("main")).toEqual({ count: 2 });
     });
 
-    it("finishes on close what was begun, and then refuses", async () => {
+    it("finishes running operations on close, then refuses new ones", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const begun = Array.from({ length: 20 }, (_, index) => store.handoffs.update(`k${index}`, increment));

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Admission, Mutate, OutboxDraft, Store } from "../../src/store/store.ts";
+import { type Admission, type OutboxDraft, GIVEN_UP_NOTE } from "../../src/store/queues.ts";
+import type { Mutate } from "../../src/store/session-entry.ts";
+import type { Store } from "../../src/store/store.ts";
 import { acquire } from "./leases-suite.ts";
 import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
@@ -33,7 +35,7 @@ async function admitAll(store: Store, ...messageIds: string[]): Promise<number[]
 
 export function describeInbox(makeStore: MakeStore): void {
   describe("inbox", () => {
-    it("admits a message once, whoever asks and whatever became of it", async () => {
+    it("admits a message once, in every handle and every state", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const first = await store.inbox.admit(message("m-1"));
@@ -136,6 +138,38 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await store.inbox.claim(lease)).toMatchObject([{ id: b, attempts: 1, note: "the process ended" }]);
     });
 
+    it("remembers which messages were begun together, and takes them apart", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const [a = 0, b = 0, c = 0] = await admitAll(store, "a", "b", "c");
+      const lease = await acquire(store);
+      const together = await store.inbox.claim(lease, { ids: [a, b], turn: String(a) });
+      expect(together.map(({ turn }) => turn)).toEqual([String(a), String(a)]);
+      await store.inbox.claim(lease, { ids: [c] });
+      await store.inbox.requeue(lease);
+      const turns = async () => (await (await fixture.reopen()).inbox.pending()).map(({ turn }) => turn);
+      expect(await turns()).toEqual([String(a), String(a), undefined]);
+      await store.inbox.claim(lease, { ids: [a, b] });
+      expect(await turns()).toEqual([String(a), String(a), undefined]);
+      await store.inbox.requeue(lease, { ids: [a, b], excuse: "one by one", apart: true });
+      const [first, second] = await turns();
+      expect(new Set([first, second, String(a), String(b)]).size).toBe(4);
+    });
+
+    it("tells which messages were given up, newest first", async () => {
+      await using fixture = await makeStore();
+      const { store } = fixture;
+      const [a = 0, b = 0, c = 0] = await admitAll(store, "a", "b", "c");
+      const lease = await acquire(store);
+      await store.inbox.claim(lease);
+      expect(await store.inbox.givenUp(10)).toEqual([]);
+      await store.inbox.finish(lease, [a], [], { note: GIVEN_UP_NOTE });
+      await store.inbox.finish(lease, [b], [], { note: "failed" });
+      await store.inbox.finish(lease, [c], [], { note: GIVEN_UP_NOTE });
+      expect((await store.inbox.givenUp(10)).map(({ id }) => id)).toEqual([c, a]);
+      expect(await store.inbox.givenUp(1)).toMatchObject([{ id: c, state: "done" }]);
+    });
+
     it("ends items and enqueues the replies together", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
@@ -206,7 +240,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect((await second.get("main"))?.totalTokens).toBe(1);
     });
 
-    it("changes the entry although somebody else does so at the same moment", async () => {
+    it("changes the entry despite a concurrent update", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const second = await fixture.reopen();
@@ -227,7 +261,7 @@ export function describeInbox(makeStore: MakeStore): void {
       await using fixture = await makeStore();
       const { store } = fixture;
       const none = await store.leases.acquire("main", { ttlMs: 60_000, claim: true });
-      expect(none).not.toHaveProperty("claimed");
+      expect(none).toHaveProperty("claimed", undefined);
       if (none.acquired) await store.leases.release(none.lease);
       const [a = 0] = await admitAll(store, "a");
       await store.inbox.admit(message("x", { key: "elsewhere" }));
@@ -238,12 +272,12 @@ export function describeInbox(makeStore: MakeStore): void {
       await store.inbox.requeue(only.lease, { excuse: "later" });
       await store.leases.release(only.lease);
       const begunBefore = await store.leases.acquire("main", { ttlMs: 60_000, claim: true });
-      expect(begunBefore).not.toHaveProperty("claimed");
+      expect(begunBefore).toHaveProperty("claimed", undefined);
       if (!begunBefore.acquired) return;
       await store.inbox.claim(begunBefore.lease);
       await store.inbox.finish(begunBefore.lease, [a], [], { release: true });
       await admitAll(store, "b", "c");
-      expect(await store.leases.acquire("main", { ttlMs: 60_000, claim: true })).not.toHaveProperty("claimed");
+      expect(await store.leases.acquire("main", { ttlMs: 60_000, claim: true })).toHaveProperty("claimed", undefined);
       expect((await store.inbox.pending("main")).map(({ state }) => state)).toEqual(["queued", "queued"]);
     });
 
@@ -275,7 +309,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await store.inbox.get(9_999)).toBeUndefined();
     });
 
-    it("tells the senders of those that were dropped, and of no others", async () => {
+    it("replies to dropped messages, and to no others", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const [a = 0, b = 0] = await admitAll(store, "a", "b");
@@ -303,7 +337,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await store.inbox.get(ids[2] ?? 0)).toMatchObject({ state: "done" });
       const states = (await store.inbox.pending()).map((item) => item.state);
       expect(states).toEqual(["running", "queued"]);
-      // An id that was used never comes back, so nobody mistakes the new item for the old one.
+      // Ids are never reused, so the new item cannot be mistaken for the old one.
       const again = await store.inbox.admit(message("a"));
       expect(again.admitted).toBe(true);
       expect(again.item.id).toBeGreaterThan(Math.max(...ids));

@@ -5,8 +5,8 @@ import { createStoreFixture } from "./store-fixture.ts";
 import { describeStoreContract } from "./store-suite.ts";
 
 describeStoreContract("json", () =>
-  createStoreFixture(({ home, agentId, clock }) =>
-    createJsonStore({ path: agentLayout(home, agentId).sessionsFile, agentId, clock }),
+  createStoreFixture(({ home, ...options }) =>
+    createJsonStore({ ...options, path: agentLayout(home, options.agentId).sessionsFile }),
   ),
 );
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { currentProcess } from "../../src/base/processes.ts";
-import type { Lease, Leased, Store } from "../../src/store/store.ts";
+import type { Lease, Leased } from "../../src/store/queues.ts";
+import type { Store } from "../../src/store/store.ts";
 import { runStoreChild } from "../support/run-store-child.ts";
 import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
@@ -63,7 +64,7 @@ export function describeLeases(makeStore: MakeStore): void {
       expect(await second.leases.current("main")).toEqual(taken);
     });
 
-    it("extends a lease, also an expired one that nobody took", async () => {
+    it("extends a lease, also an expired one that is still free", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const lease = await acquire(store, "main", 1_000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LISTED_FIELDS } from "../../src/store/entry-facets.ts";
+import { LISTED_FIELDS } from "../../src/store/store-rules.ts";
 import type { ListQuery, Store } from "../../src/store/store.ts";
 import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
@@ -139,7 +139,7 @@ export function describeListing(makeStore: MakeStore): void {
       expect(await fieldsOf(undefined)).toEqual(entry("s-1", { model: "m", label: "l", lastHeartbeatText }));
     });
 
-    it("follows changes of what it sorts and filters by", async () => {
+    it("follows changes of sorted and filtered fields", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await fill(store);

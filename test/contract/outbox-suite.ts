@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { OutboxDraft, OutboxItem, Store } from "../../src/store/store.ts";
+import type { OutboxDraft, OutboxItem } from "../../src/store/queues.ts";
+import type { Store } from "../../src/store/store.ts";
 import { draft } from "./inbox-suite.ts";
 import { acquire } from "./leases-suite.ts";
 import { type MakeStore, refusal } from "./store-fixture.ts";
@@ -51,7 +52,7 @@ export function describeOutbox(makeStore: MakeStore): void {
       expect(await store.outbox.enqueue("main", [draft("i")], { lease })).toHaveLength(1);
     });
 
-    it("gives what is due in order, and nothing of a key past the first that is not", async () => {
+    it("returns due items in order, and none of a key after one that is not due", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const now = clock.now();
@@ -110,7 +111,7 @@ export function describeOutbox(makeStore: MakeStore): void {
       ]);
     });
 
-    it("tells what was given up, newest first", async () => {
+    it("lists failed items, newest first", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       expect(await store.outbox.failures(10)).toEqual([]);
@@ -122,7 +123,7 @@ export function describeOutbox(makeStore: MakeStore): void {
       ]);
     });
 
-    it("forgets what is settled, and never what waits", async () => {
+    it("deletes settled items, and never waiting ones", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const [a, b] = await enqueue(store, "main", "delivered", "failed", "pending");
@@ -157,7 +158,7 @@ export function describeOutbox(makeStore: MakeStore): void {
       expect(await store.outbox.startSending(9_999, 0)).toBe(false);
     });
 
-    it("never sends again what was delivered", async () => {
+    it("never sends a delivered item again", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const { id } = await enqueueOne(store, "i");

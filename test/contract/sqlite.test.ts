@@ -8,9 +8,9 @@ import { describeStoreContract } from "./store-suite.ts";
 
 for (const execution of ["inline", "thread"] as const) {
   const makeStore = async (): Promise<StoreFixture> =>
-    await createStoreFixture(async ({ home, agentId, clock }) => {
-      const { database } = agentLayout(home, agentId);
-      return await createSqliteStore({ path: database, agentId, clock, execution });
+    await createStoreFixture(async ({ home, ...options }) => {
+      const { database } = agentLayout(home, options.agentId);
+      return await createSqliteStore({ ...options, path: database, execution });
     });
   describeStoreContract(`sqlite, ${execution}`, makeStore);
   describeDamagedHandoffs(`sqlite, ${execution}`, makeStore, ({ home }, key, text) => {

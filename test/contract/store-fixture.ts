@@ -1,6 +1,7 @@
 /** A fresh store in a folder of its own, with more handles on the same files when a test needs them. */
 import type { Clock } from "../../src/base/clock.ts";
 import { HoldfastError } from "../../src/base/errors.ts";
+import type { HistoryOptions } from "../../src/store/pending.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
@@ -12,14 +13,14 @@ export interface StoreFixture extends AsyncDisposable {
   clock: TestClock;
   home: string;
   /** A second, independent handle on the same files, as another process would have it. */
-  reopen(): Promise<Store>;
+  reopen(options?: HistoryOptions): Promise<Store>;
   /** The store of another agent in the same home. */
   openOther(agentId: string): Promise<Store>;
 }
 
 export type MakeStore = () => Promise<StoreFixture>;
 
-export interface OpenOptions {
+export interface OpenOptions extends HistoryOptions {
   home: string;
   agentId: string;
   clock: Clock;
@@ -30,8 +31,8 @@ export async function createStoreFixture(open: (options: OpenOptions) => Promise
   const folder = await temporaryFolder();
   const clock = createTestClock();
   const opened: Store[] = [];
-  const openFor = async (agentId: string) => {
-    const store = await open({ home: folder.path, agentId, clock });
+  const openFor = async (agentId: string, options: HistoryOptions = {}) => {
+    const store = await open({ ...options, home: folder.path, agentId, clock });
     opened.push(store);
     return store;
   };
@@ -39,8 +40,8 @@ export async function createStoreFixture(open: (options: OpenOptions) => Promise
     store: await openFor("main"),
     clock,
     home: folder.path,
-    reopen: async () => await openFor("main"),
-    openOther: openFor,
+    reopen: async (options) => await openFor("main", options),
+    openOther: async (agentId) => await openFor(agentId),
     [Symbol.asyncDispose]: async () => {
       for (const store of opened) await store.close();
       await folder[Symbol.asyncDispose]();

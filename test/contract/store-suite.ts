@@ -1,6 +1,6 @@
 /**
- * The contract of `src/store/store.ts` as tests. Every store implementation calls this once per
- * way of opening it; whatever is promised there is tested here, and nowhere for one store only.
+ * The contract of `src/store/store.ts` as tests. Every implementation calls this once per
+ * way of opening it. Every promise of the contract is tested here, for all stores.
  */
 import { describe } from "vitest";
 import { describeChanges } from "./changes-suite.ts";
@@ -11,6 +11,7 @@ import { describeInbox } from "./inbox-suite.ts";
 import { describeLeases } from "./leases-suite.ts";
 import { describeListing } from "./listing-suite.ts";
 import { describeOutbox } from "./outbox-suite.ts";
+import { describePending } from "./pending-suite.ts";
 import type { MakeStore } from "./store-fixture.ts";
 import { describeWindows } from "./windows-suite.ts";
 
@@ -24,6 +25,7 @@ export function describeStoreContract(name: string, makeStore: MakeStore): void 
     describeInbox(makeStore);
     describeOutbox(makeStore);
     describeHandoffs(makeStore);
+    describePending(makeStore);
     describeChanges(makeStore);
   });
 }

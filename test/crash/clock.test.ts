@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { createRandom } from "../../src/selftest/random.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS, testAgent } from "../support/test-agent.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { openStore } from "../support/open-store.ts";
 import { openWorkload } from "./workload.ts";
+import { createRandom } from "../../src/selftest/operations.ts";
 
 const AN_HOUR_MS = 3_600_000;
 const KEY = "agent:main:test:dm:ada";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { runCrashRounds } from "../../src/selftest/crash-rounds.ts";
-import { pointsOf } from "../../src/selftest/kill-plan.ts";
+import { runCrashRounds, pointsOf } from "../../src/selftest/crash-rounds.ts";
 import { programFile } from "../../src/selftest/run-child.ts";
 import { bundlePrograms } from "../support/bundle-programs.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";

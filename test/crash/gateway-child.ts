@@ -4,9 +4,9 @@
  */
 import { installFaultAction } from "../../src/base/faults.ts";
 import { createLogger } from "../../src/base/log.ts";
-import { openGateway } from "../../src/compose-gateway.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { GatewayChildTask } from "./gateway-rounds.ts";
+import { openGateway } from "../../src/compose/turns.ts";
 
 const { home, dieAt } = JSON.parse(process.argv[2] ?? "") as GatewayChildTask;
 const { config } = await loadConfig({ env: process.env, cwd: home, home });

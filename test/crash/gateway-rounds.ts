@@ -11,16 +11,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Message } from "grammy/types";
 import { FAULT_POINTS, type FaultPoint } from "../../src/base/faults.ts";
-import { openAgent } from "../../src/compose.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { createRandom } from "../../src/selftest/random.ts";
 import { transcriptPath } from "../../src/session/agent-handle.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
-import { messageText } from "../../src/transcript/text.ts";
-import { isFlushEntry } from "../../src/transcript/turn-mark.ts";
 import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { message } from "../support/fake-telegram/updates.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { messageText, isFlushEntry } from "../../src/transcript/messages.ts";
+import { createRandom } from "../../src/selftest/operations.ts";
 
 export interface GatewayChildTask {
   home: string;
@@ -107,7 +106,7 @@ export async function runGatewayRounds({ kills, seed }: GatewayRounds): Promise<
       await delay(random.whole(0, 60));
     }
     await ended;
-    // A turn that is cut short five times in a row is given up, and its person told.
+    // Everything is answered between the kills too, not only after the last one.
     if (index % 2 === 1) failures.push(...(await settle()));
   }
   failures.push(...(await settle()));

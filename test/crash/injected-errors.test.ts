@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { type FaultPoint, installFaultAction } from "../../src/base/faults.ts";
-import { leanOf, pointsOf } from "../../src/selftest/kill-plan.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/test-agent.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { openWorkload } from "./workload.ts";
+import { leanOf, pointsOf } from "../../src/selftest/crash-rounds.ts";
 
 /** Points that only what a crash has left leads to; the crash tests come there. */
 const AFTER_A_CRASH: ReadonlySet<FaultPoint> = new Set([
@@ -26,7 +26,7 @@ describe.each(STORE_KINDS)("an error of the disk (%s)", (kind) => {
     async ({ point, code }) => {
       await using folder = await temporaryFolder();
       const lean = leanOf(point, kind);
-      const choice = { seed: point, ...(lean === undefined ? {} : { lean }) };
+      const choice = { seed: point, lean };
       const clock = createTestClock();
       await using work = await openWorkload({ home: folder.path, kind, choice, clock });
       const fault = failOnce(point, code, 3);

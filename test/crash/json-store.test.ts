@@ -6,10 +6,11 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import type { FaultPoint } from "../../src/base/faults.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
-import type { LeaseAttempt, Window } from "../../src/store/store.ts";
+import type { Window } from "../../src/store/store.ts";
 import { createJsonStore } from "../../src/store/json/json-store.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import type { Acknowledged, JsonCrashTask } from "./json-child.ts";
+import type { LeaseAttempt } from "../../src/store/queues.ts";
 
 const POINTS: FaultPoint[] = [
   "lock.created",

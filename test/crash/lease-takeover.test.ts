@@ -5,10 +5,11 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { Lease, Store, StoreKind } from "../../src/store/store.ts";
+import type { Store, StoreKind } from "../../src/store/store.ts";
 import { openStore } from "../support/open-store.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import type { LeaseChildTask } from "./lease-child.ts";
+import type { Lease } from "../../src/store/queues.ts";
 
 const ROUNDS = 3;
 /** Longer than any test: only death gives this lease away. */

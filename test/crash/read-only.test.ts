@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HoldfastError, reportError } from "../../src/base/errors.ts";
 import { silentLogger } from "../../src/base/log.ts";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import { resetSession } from "../../src/session/window.ts";
@@ -12,6 +11,7 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/test-agent.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { openWorkload } from "./workload.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 
 const NOBODY = 65_534;
 

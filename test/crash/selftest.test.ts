@@ -5,14 +5,14 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 
 const PATIENCE_MS = 120_000;
 
-test("the selftest refuses a folder that is not there", async () => {
+test("the selftest refuses a missing folder", async () => {
   await using folder = await temporaryFolder();
   const run = runSelftest({ folder: folder.join("missing"), seed: "1", minutes: 1 });
   await expect(run).rejects.toMatchObject({ kind: "usage", code: "folder-missing" });
 });
 
 test(
-  "the selftest runs crash and lease tests and leaves nothing behind",
+  "the selftest runs crash and lease tests and cleans up",
   async () => {
     await using folder = await temporaryFolder();
     let told = 0;

@@ -1,34 +1,91 @@
 /**
  * The crash tests for as long as you like: `npm run soak -- --minutes 30 --seed 7`. Without arguments
- * about five thousand kills of processes that write to a store, and three hundred of a gateway that answers
- * people. A third of the minutes goes to the gateway. Ends with exit code 1 if any promise was broken.
+ * about five thousand kills of processes that write to a store, three hundred of a gateway that answers
+ * people, and every crash loop once. A third of the minutes goes to the gateway, a third to crash loops.
+ * `--only store|gateway|loops` runs one of them. Ends with exit code 1 if any promise was broken.
  */
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import type { CrashResult } from "../../src/selftest/crash-rounds.ts";
 import { runSelftest } from "../../src/selftest/selftest.ts";
+import { type CrashLoop, type CrashLoopReport, runCrashLoop } from "./crash-loop.ts";
 import { type GatewayReport, TURN_STEPS, runGatewayRounds } from "./gateway-rounds.ts";
 
 const DEFAULT_ROUNDS = 5000;
 const DEFAULT_GATEWAY_KILLS = 300;
-const GATEWAY_SHARE = 1 / 3;
+const SHARE = 1 / 3;
 const { values } = parseArgs({
-  options: { minutes: { type: "string" }, seed: { type: "string" }, folder: { type: "string" } },
+  options: {
+    minutes: { type: "string" },
+    seed: { type: "string" },
+    folder: { type: "string" },
+    only: { type: "string" },
+  },
 });
+
+const RANDOM = { when: "random", sessions: 20, messages: 40, kills: 50, turnMs: 60 } as const;
+const AS_IT_RUNS = { when: "as-it-runs", sessions: 40, messages: 120, kills: 50, turnMs: 300 } as const;
+
+const LOOPS: readonly Omit<CrashLoop, "seed">[] = [
+  { ...AS_IT_RUNS, store: "sqlite", mode: "followup" },
+  { ...AS_IT_RUNS, store: "json", mode: "followup" },
+  { ...AS_IT_RUNS, store: "sqlite", mode: "collect" },
+  { ...AS_IT_RUNS, store: "sqlite", mode: "followup", sessions: 1, messages: 10, kills: 26 },
+  { ...RANDOM, store: "sqlite", mode: "followup" },
+  { ...RANDOM, store: "sqlite", mode: "collect" },
+  { ...RANDOM, store: "sqlite", mode: "steer" },
+  { ...RANDOM, store: "json", mode: "followup" },
+  { store: "sqlite", mode: "followup", when: "poison", sessions: 4, messages: 12, kills: 100, turnMs: 60 },
+];
 
 const minutes = values.minutes === undefined ? Number.POSITIVE_INFINITY : Number(values.minutes);
 const seed = values.seed ?? String(Date.now());
 
-const result = await runSelftest({
-  folder: values.folder ?? tmpdir(),
-  seed,
-  minutes: minutes * (1 - GATEWAY_SHARE),
-  rounds: values.minutes === undefined ? DEFAULT_ROUNDS : undefined,
-  onProgress: tellEvery(100),
+const result = await part("store", async () => {
+  const { ok, ...report } = await runSelftest({
+    folder: values.folder ?? tmpdir(),
+    seed,
+    minutes: minutes * SHARE,
+    rounds: values.minutes === undefined ? DEFAULT_ROUNDS : undefined,
+    onProgress: tellEvery(100),
+  });
+  return { ok, report };
 });
-const gateway = await soakGateway(minutes * GATEWAY_SHARE);
-process.stdout.write(`${JSON.stringify({ ...result, gateway }, undefined, 2)}\n`);
-process.exitCode = result.ok && gateway.failures.length === 0 ? 0 : 1;
+const gateway = await part("gateway", async () => {
+  const report = await soakGateway(minutes * SHARE);
+  return { ok: report.failures.length === 0, report };
+});
+const loops = await part("loops", async () => {
+  const report = await soakLoops(minutes * SHARE);
+  return { ok: report.every(({ failures }) => failures.length === 0), report };
+});
+const parts = { store: result, gateway, loops };
+process.stdout.write(`${JSON.stringify(parts, undefined, 2)}\n`);
+process.exitCode = Object.values(parts).every((done) => done?.ok !== false) ? 0 : 1;
+
+async function part<T>(name: string, run: () => Promise<T>): Promise<T | undefined> {
+  return values.only === undefined || values.only === name ? await run() : undefined;
+}
+
+/** Each kind of crash loop once, and again for as long as there is time. */
+async function soakLoops(limitMinutes: number): Promise<(CrashLoop & CrashLoopReport)[]> {
+  const deadline = Date.now() + limitMinutes * 60_000;
+  const reports: (CrashLoop & CrashLoopReport)[] = [];
+  for (let round = 0; round === 0 || (Number.isFinite(deadline) && Date.now() < deadline); round++) {
+    for (const kind of LOOPS) {
+      if (Date.now() > deadline) break;
+      const loop = { ...kind, seed: `${seed}/${round}` };
+      const report = await runCrashLoop(loop);
+      reports.push({ ...loop, ...report });
+      const { acknowledged, kills, givenUp, failures } = report;
+      const what = `${loop.when}, ${loop.mode}, ${loop.store}`;
+      process.stderr.write(
+        `crash loop (${what}): ${acknowledged} messages, ${kills} kills, ${givenUp} given up, ${failures.length} failures\n`,
+      );
+    }
+  }
+  return reports;
+}
 
 /** Homes one after the other; each is killed at every step and as often at a random instant. */
 async function soakGateway(limitMinutes: number): Promise<GatewayReport> {

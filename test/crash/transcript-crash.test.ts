@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { readContext } from "../../src/transcript/context.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
-import { messageText } from "../../src/transcript/text.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { HEADER, messageLine, readAll, textOf, userDraft, writeLines } from "../support/transcripts.ts";
+import { messageText } from "../../src/transcript/messages.ts";
 
 const CHILD = fileURLToPath(new URL("../support/transcript-crash-child.ts", import.meta.url));
 const OLD = Array.from({ length: 5 }, (_, index) => `old ${index}`);

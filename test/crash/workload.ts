@@ -5,15 +5,14 @@
  */
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { checkHome } from "../../src/selftest/check-home.ts";
-import { type Choice, chooseOperation } from "../../src/selftest/choose-operation.ts";
 import { createExpectation, expectJournal } from "../../src/selftest/expectation.ts";
-import { type Workplace, perform } from "../../src/selftest/perform.ts";
+import { type Workplace, perform, type Choice, chooseOperation } from "../../src/selftest/perform.ts";
 import type { Operation } from "../../src/selftest/operations.ts";
 import type { StoreKind } from "../../src/store/store.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 
 export interface WorkloadOptions {
   home: string;

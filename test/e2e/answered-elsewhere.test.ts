@@ -71,7 +71,7 @@ describe.each(STORE_KINDS)("while a command has the session (%s)", (kind) => {
     await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
     await using busy = await startBusy(home, ["--local"]);
     const late = await ask(home, "too late", ["--local", "--timeout", "0.1"]);
-    expect(late).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("no answer yet") as string });
+    expect(late).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("No answer yet") as string });
     const [answer, failure] = await Promise.all([
       ask(home, "hello", ["--local", "--json"]),
       ask(home, "fail:unavailable", ["--local"]),

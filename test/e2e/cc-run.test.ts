@@ -113,8 +113,8 @@ describe("holdfast cc run", () => {
     });
   });
 
-  it("forks, and `spawn` is another name for it", async () => {
-    const { json } = await cc("spawn", "on a copy", "--fork", sessionId, "--json");
+  it("forks", async () => {
+    const { json } = await cc("run", "on a copy", "--fork", sessionId, "--json");
     expect(json()).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId } });
     const fork = (json() as { sessionId: string }).sessionId;
     expect(fork).not.toBe(sessionId);
@@ -165,7 +165,7 @@ describe("holdfast cc run", () => {
     expect(stderr).toMatch(/in use by another Holdfast run \(process \d+\)/);
     const waiting = start("run", "another");
     await until(
-      () => waiting.errors().includes("waiting: Another run has this repo. Agent main has it"),
+      () => waiting.errors().includes("waiting: Another run has this repo. Agent main is using it"),
       waiting.errors,
     );
     expect(waiting.errors()).toContain('"busy with something"');

@@ -53,7 +53,7 @@ describe("holdfast cc in a terminal", () => {
     await picker.shows(OPEN_SCREEN);
     await picker.shows("2 in ");
     await picker.shows("Fix the webhook");
-    await picker.shows("Esc leave");
+    await picker.shows("Esc quit");
     picker.type("docs");
     await picker.shows("1 of 2 in ");
     await picker.shows(String.raw`· Write the docs \u001b[31m`);

@@ -18,7 +18,7 @@ describe("without a gateway", () => {
       stdout: expect.stringMatching(/^\[echo\].*one\n.*\n\[echo\].*two\n$/) as string,
     });
     expect(first.stderr).toContain("Started the gateway in the background");
-    expect(first.stderr).toMatch(/Window [0-9a-f]{8}; the previous one \([0-9a-f]{8}\) stays/);
+    expect(first.stderr).toMatch(/New window [0-9a-f]{8}\. .*\/back [0-9a-f]{8}/);
     const second = await runCli(["agent", "-m", "three"], { home: home.path });
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("three") as string, stderr: "" });
     // The token is for whoever asks, not for the log.
@@ -94,7 +94,7 @@ describe("failures", () => {
     await turnRuns(home);
     gateway.process.kill("SIGKILL");
     expect(await chat.ended).toBe(1);
-    expect(chat.output()).toMatch(/The gateway has gone[\s\S]*kept and answered when it is back/);
+    expect(chat.output()).toMatch(/The gateway is gone[\s\S]*kept and answered when the gateway is back/);
   });
 
   it("an answer that is late is no failure of the turn", async () => {
@@ -102,7 +102,7 @@ describe("failures", () => {
     await using _gateway = await startCliGateway(home.path);
     const { code, stderr } = await runCli(["agent", "-m", "hang", "--timeout", "0.3"], { home: home.path });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/no answer yet; the turn goes on[\s\S]*holdfast history agent:main:main/);
+    expect(stderr).toMatch(/No answer yet; the turn continues[\s\S]*holdfast history agent:main:main/);
   });
 });
 
@@ -110,8 +110,8 @@ describe("a terminal", () => {
   it("is shown the link that signs in", async () => {
     await using home = await homeWithStop();
     using gateway = terminal(home, "gateway --port 0");
-    await gateway.shows("The page: http://127.0.0.1:");
-    await gateway.shows("Ctrl-C stops it.");
+    await gateway.shows("Web page: http://127.0.0.1:");
+    await gateway.shows("Press Ctrl-C to stop.");
     expect(gateway.output()).toContain(`/#token=${(await readFile(home.join("gateway.token"), "utf8")).trim()}`);
   });
 
@@ -123,11 +123,13 @@ describe("a terminal", () => {
     chat.type("/send off\r");
     await chat.shows("> ");
     chat.type("hello\r");
-    await chat.shows("The answer is not delivered");
+    await chat.shows("The answer was not delivered");
     chat.type("/quit\r");
     expect(await chat.ended, chat.output()).toBe(0);
     expect(chat.output()).not.toContain('"level"');
-    expect(await readFile(home.join("gateway.log"), "utf8")).toMatch(/"level":"info".*the send policy keeps an answer/);
+    expect(await readFile(home.join("gateway.log"), "utf8")).toMatch(
+      /"level":"info".*the send policy withholds an answer/,
+    );
     expect((await stat(home.join("gateway.log"))).mode & 0o777).toBe(0o600);
   });
 });
@@ -174,7 +176,7 @@ describe("the gateway's signals", () => {
     using agent = program(home, ["agent", "-m", "hang"]);
     await turnRuns(home);
     gateway.process.kill("SIGTERM");
-    await expect.poll(() => gateway.stderr()).toContain("Stopping; running turns get 30 seconds.");
+    await expect.poll(() => gateway.stderr()).toContain("Stopping. Running turns have 30 seconds to finish");
     expect(gateway.process.exitCode).toBe(null);
     gateway.process.kill("SIGTERM");
     expect(await gateway.ended).toBe(143);

@@ -9,8 +9,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { readRunningSessions } from "../../src/claude/native/running.ts";
 import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
-import type { RunnerParts } from "../../src/claude/runner/runner-parts.ts";
-import { type ClaudeCodeConfig, DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { createClaudeCodeEngine } from "../../src/engine/claude-code/claude-code.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../../src/engine/engine.ts";
 import type { TranscriptMessage } from "../../src/transcript/entries.ts";
@@ -19,6 +18,8 @@ import { testRunnerParts } from "../support/claude-runner.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { apiError, hang, message, slowly, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
+import type { RunnerParts } from "../../src/claude/runner/runner-contract.ts";
+import type { ClaudeCodeConfig } from "../../src/config/claude-code.ts";
 
 const KEY = "agent:main:telegram:dm:1";
 const LOST = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
@@ -248,7 +249,7 @@ describe("a conversation", () => {
     expect(phases).toMatchObject([{ phase: "start" }, { phase: "end", tokensBefore: expect.any(Number) as number }]);
     expect(told.session).toBe(session);
     const nothing = await run(bench, turnOf(bench, "/compact"));
-    expect(nothing.notices).toEqual(["There is nothing to shorten yet."]);
+    expect(nothing.notices).toEqual(["Nothing to compact yet."]);
   });
 
   it("ends soon when it is stopped, keeps what was said, and can go on", async () => {

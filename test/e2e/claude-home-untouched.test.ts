@@ -9,10 +9,10 @@ import { lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSyn
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TOOL_NAMES } from "../../src/mcp/tool-names.ts";
 import { connectMcp } from "../support/connect-mcp.ts";
 import { createTestRepo } from "../support/git-repo.ts";
 import { type NativeWorld, createNativeWorld, testSessionId } from "../support/native-world.ts";
+import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const CASES = fileURLToPath(new URL("../../examples/selection-cases.jsonl", import.meta.url));

@@ -93,6 +93,8 @@ describe("a person's own claude", () => {
     await bench.api.waitFor((request) => lastUserText(request).includes("hold on"));
     const person = startPerson(bench, ["--resume", sessionId, "intrude"]);
     expect(await bench.event("second-writer")).toMatchObject({ pid: person.pid, sessionId });
+    // The person's message is in the transcript once it is sent.
+    await bench.api.waitFor((request) => lastUserText(request).includes("intrude"));
     controller.abort();
     const result = await running;
     expect(result.warnings.join()).toContain(String(person.pid));

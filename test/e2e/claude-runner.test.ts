@@ -60,6 +60,7 @@ describe("one task after the other", () => {
     expect(spent).toMatchObject({ outcome: "limit-budget" });
     await expect(bench.run("more", { resume: spent.sessionId ?? "" })).rejects.toMatchObject({
       code: "budget-used-up",
+      hint: expect.stringContaining("--max-budget-usd") as string,
     });
     expect(await readdir(bench.locksFolder)).toEqual([]);
     bench.reply("be refused", apiError(400, "not like this"));

@@ -9,7 +9,6 @@ import { expect, it } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import { archiveNativeSessions } from "../../src/claude/archive/archive-sessions.ts";
 import type { ClaudeCodeResult, RunnerEvent, SpawnOptions } from "../../src/claude/runner/runner-contract.ts";
-import { type ClaudeSide, openClaudeSide } from "../../src/compose-claude.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
@@ -18,6 +17,7 @@ import { heldUntil, text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { runTestGit } from "../support/git-repo.ts";
 import { telegram } from "../support/mcp-bench.ts";
 import { say } from "../support/say.ts";
+import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
 
 interface Bench extends AsyncDisposable {
   api: FakeAnthropic;
@@ -84,10 +84,11 @@ it("fresh, resumed, queued, beside it in a worktree, and taken over when it is l
       ? heldUntil(released.promise, text("a b c"))
       : undefined,
   );
-  const running = run("Add a test for the signature check of the webhook handler, slowly");
+  const running = run("Add a test for the signature check of the webhook handler, slowly", { sessionKey });
   await api.waitFor((request) => lastUserText(request).includes("slowly"));
   const events: RunnerEvent[] = [];
-  const waiting = run("Go on with the test of the webhook handler", { onEvent: (event) => void events.push(event) });
+  const onEvent = (event: RunnerEvent): void => void events.push(event);
+  const waiting = run("Go on with the test of the webhook handler", { sessionKey, onEvent });
   const labelled = await run("Describe the pages", { repoPath: worktree, label: "docs" });
   expect(labelled).toMatchObject({ outcome: "completed", selection: { action: "fresh", label: "docs" } });
   released.resolve();
@@ -113,7 +114,8 @@ it("fresh, resumed, queued, beside it in a worktree, and taken over when it is l
   const places = { claudeHome: side.claudeHome, home: side.home, index };
   await archiveNativeSessions({ ...places, daysBefore: Number.POSITIVE_INFINITY, redact: false });
   await rm(row.transcriptPath ?? "");
-  const instead = await run("--help: and now?", { resume: first.sessionId ?? "" });
+  await expect(run("and now?", { resume: first.sessionId ?? "" })).rejects.toMatchObject({ code: "session-of-chat" });
+  const instead = await run("--help: and now?", { sessionKey, resume: first.sessionId ?? "" });
   expect(instead).toMatchObject({ outcome: "completed", selection: { action: "fresh" } });
   expect(instead.warnings.join()).toContain(`Session ${first.sessionId} could not be resumed`);
   const asked = lastUserText(api.conversation.at(-1) ?? { messages: [] });

@@ -15,7 +15,7 @@ describe.runIf(isInstalled("bash"))("completion in bash", () => {
   it("completes commands, options, values and files", async () => {
     await using stage = await createStage();
     expect(await stage.bash("holdfast sel")).toEqual(["selftest"]);
-    expect(await stage.bash("holdfast config ")).toEqual(["get", "set", "unset", "schema", "check"]);
+    expect(await stage.bash("holdfast config ")).toEqual(["get", "list", "set", "unset", "path", "schema", "check"]);
     expect(await stage.bash("holdfast sessions --all")).toEqual(["--all-agents"]);
     expect(await stage.bash("holdfast message send --channel te")).toEqual(["telegram"]);
     expect(await stage.bash("holdfast sessions --store ses")).toEqual(["sessions.json"]);

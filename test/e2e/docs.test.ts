@@ -2,7 +2,10 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { optionName } from "../../src/cli/command.ts";
 import * as holdfast from "../../src/index.ts";
+import * as claude from "../../src/library/claude.ts";
+import * as openclaw from "../../src/library/openclaw.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -24,7 +27,7 @@ it.each(pages)("%s names only files that exist", (page) => {
 
 it("docs/library.md names every exported function", () => {
   const text = readFileSync(`${root}docs/library.md`, "utf8");
-  for (const name of Object.keys(holdfast)) expect(text, name).toContain(name);
+  for (const name of Object.keys({ ...holdfast, ...openclaw, ...claude })) expect(text, name).toContain(name);
 });
 
 it("docs/cli.md names every command", () => {
@@ -34,4 +37,26 @@ it("docs/cli.md names every command", () => {
     expect(text, name).toContain(`## holdfast ${group}`);
     expect(text, name).toContain(sub ?? group);
   }
+});
+
+it("hints name only commands and options that exist", () => {
+  const names = COMMANDS.map(({ name }) => name);
+  const options = new Set(COMMANDS.flatMap((command) => Object.keys(command.options).map((name) => optionName(name))));
+  const files = readdirSync(`${root}src`, { recursive: true, encoding: "utf8" });
+  let hints = 0;
+  for (const file of files.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))) {
+    for (const [, hint = ""] of readFileSync(`${root}src/${file}`, "utf8").matchAll(/\bhint(?:s|:| =)(.*(?:\n.*)?)/g)) {
+      hints += 1;
+      for (const [, option = ""] of hint.matchAll(/(?<![\w-]|claude )--([a-z][a-z-]+)/g)) {
+        expect([...options, "help"], `${file}: ${hint}`).toContain(option);
+      }
+      for (const [, first = "", second = ""] of hint.matchAll(/`holdfast ([a-z]+)(?: ([a-z][a-z-]*))?/g)) {
+        const isGroup = names.some((name) => name.startsWith(`${first} `));
+        const isKnown =
+          isGroup && second !== "" ? names.includes(`${first} ${second}`) : isGroup || names.includes(first);
+        expect(isKnown || first === "help", `${file}: holdfast ${first} ${second}`).toBe(true);
+      }
+    }
+  }
+  expect(hints).toBeGreaterThan(100);
 });

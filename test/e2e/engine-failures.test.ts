@@ -39,7 +39,7 @@ it.each(["unavailable", "usage", "timeout", "internal", "locked", "fenced"])(
     house.telegram.say("better now?");
     await house.hears(ADA.id, "better now?");
     expect(house.texts(ADA.id)).toEqual([
-      expect.stringContaining("failed as it was told to"),
+      expect.stringContaining("failed on request"),
       expect.stringContaining("better now?"),
     ]);
     expect(await house.transcript(KEY)).toHaveLength(4);

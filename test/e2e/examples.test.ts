@@ -1,6 +1,7 @@
 /** The examples run as they are, from a scratch home. */
 import { execFileSync } from "node:child_process";
-import { cp } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../support/temp-folder.ts";
@@ -8,7 +9,7 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 function run(home: string, ...args: string[]): string {
-  const env = { ...process.env, HOLDFAST_HOME: home };
+  const env = { ...process.env, HOLDFAST_HOME: home, CLAUDE_CONFIG_DIR: `${home}/claude` };
   return execFileSync(process.execPath, args, { cwd: root, env, encoding: "utf8" });
 }
 
@@ -38,3 +39,24 @@ it("03 answers through a channel of its own, once", async () => {
     "to ada: [echo] message 1 of this window: hello\n",
   );
 });
+
+/** What each recipe of docs/library.md prints, in their order. */
+const PRINTED = [
+  /^\[echo\] message 1 of this window: hello\n$/,
+  /^\d+\n$/,
+  /^$/,
+  /^nothing to hand off\n$/,
+  /^0 sessions\nfresh: .+\n$/,
+];
+const recipes = readFileSync(`${root}docs/library.md`, "utf8").matchAll(/```ts\n(.+?)```/gs);
+
+it.each(Array.from(recipes, ([, code = ""], index) => [index + 1, code] as const))(
+  "recipe %i of docs/library.md runs",
+  async (number, code) => {
+    await using home = await temporaryFolder();
+    await mkdir(home.join("node_modules"));
+    await symlink(root, home.join("node_modules/holdfast"));
+    await writeFile(home.join("recipe.ts"), code);
+    expect(run(home.path, home.join("recipe.ts"))).toMatch(PRINTED[number - 1] ?? /^never$/);
+  },
+);

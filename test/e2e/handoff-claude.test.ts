@@ -1,7 +1,5 @@
 /** Claude Code as an engine and as a worker: what its sessions leave, and what a session is told that has to do without. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openClaudeSide } from "../../src/compose-claude.ts";
-import { openHandoff } from "../../src/compose-handoff.ts";
 import { nativeSessionKey } from "../../src/handoff/handoff.ts";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
@@ -9,6 +7,8 @@ import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { text } from "../support/fake-anthropic/reply.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
 import { type House, openHouse } from "../support/house.ts";
+import { openClaudeSide } from "../../src/compose/claude.ts";
+import { openHandoff } from "../../src/compose/handoff.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const LOST = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";

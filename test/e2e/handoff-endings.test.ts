@@ -106,7 +106,7 @@ describe.each([
     await talk(house);
     house.telegram.say("/new");
     const { params } = await house.hears(ADA.id, "A new conversation has begun.");
-    expect(params["text"]).toMatch(/\nIn progress was: .*keys.*\. Write on, or \/handoff shows it\.$/);
+    expect(params["text"]).toMatch(/\nYou were working on: .*keys.*\. Keep typing to continue, or see \/handoff\.$/);
     expect(await expectNextTold(house, model)).toContain("It ended with /new.");
     // It is told once.
     house.telegram.say("and now?");
@@ -176,7 +176,7 @@ describe.each([
     await using house = await openWorkshop(model, isOn, { entered: false });
     await endIn(signal, house, settings(model, isOn), talk);
     house.telegram.say("/handoff status");
-    const { params } = await house.hears(ADA.id, /^Kept of window/);
+    const { params } = await house.hears(ADA.id, /^Hand-off of window/);
     for (const words of ["keys", "connection refused", "Postgres", "ask Bob"]) expect(params["text"]).toContain(words);
     house.telegram.say("/new");
     await house.hears(ADA.id, "A new conversation has begun.");

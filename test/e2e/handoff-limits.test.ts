@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { openContinuity } from "../../src/compose-handoff.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import { deleteSession } from "../../src/session/archive.ts";
@@ -14,6 +13,7 @@ import { startFakeModelServer } from "../support/fake-model-server.ts";
 import { handoffsIn, readWindows } from "../support/handoff-talk.ts";
 import { type House, type HouseOptions, openHouse } from "../support/house.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
+import { openContinuity } from "../../src/compose/handoff.ts";
 
 const HOUR = 3_600_000;
 const BLOCKED = "I'm blocked: the release fails with a missing certificate.";
@@ -87,8 +87,8 @@ describe("a hand-off", () => {
     house.later(25 * HOUR);
     await say(house, "/new hello");
     expect(await told(house)).toEqual([]);
-    expect(await say(house, "/resume")).toContain("What was kept has expired. /resume main brings it all the same.");
-    expect(await say(house, "/resume main")).toMatch(/missing certificate[^]*Your next message brings it/);
+    expect(await say(house, "/resume")).toContain("The hand-off has expired. /resume main uses it anyway.");
+    expect(await say(house, "/resume main")).toMatch(/missing certificate[^]*The agent gets it with your next message/);
     await say(house, "here it comes");
     expect(await told(house)).toEqual([expect.stringContaining("missing certificate")]);
   });
@@ -96,8 +96,8 @@ describe("a hand-off", () => {
   it("that was cleared is gone for good", async () => {
     await using house = await openQuietHouse();
     await say(house, BLOCKED);
-    expect(await say(house, "/handoff clear")).toContain("forgotten");
-    expect(await say(house, "/handoff status")).toBe("Nothing is kept of this conversation yet.");
+    expect(await say(house, "/handoff clear")).toContain("is deleted");
+    expect(await say(house, "/handoff status")).toBe("There is no hand-off of this conversation yet.");
     await say(house, "/new hello");
     expect(await told(house)).toEqual([]);
   });
@@ -162,7 +162,7 @@ describe("a hand-off", () => {
     await say(house, "/handoff off");
     await say(house, "/new hello");
     expect(await told(house)).toEqual([]);
-    expect(await say(house, "/handoff")).toContain("/handoff on changes that");
+    expect(await say(house, "/handoff")).toContain("/handoff on turns it on");
   });
 
   it("waits for no model that words it", async () => {
@@ -187,7 +187,7 @@ describe("a hand-off", () => {
 describe("a project", () => {
   it("keeps what belongs to another one out", async () => {
     await using house = await openQuietHouse();
-    expect(await say(house, "/project shop")).toContain("Project shop, as you named it");
+    expect(await say(house, "/project shop")).toContain("Project shop, set by you");
     await say(house, BLOCKED);
     await say(house, "/project garden");
     await say(house, "/new hello");
@@ -211,6 +211,6 @@ describe("a project", () => {
     expect(await say(house, "/project default")).toContain("Project main");
 
     await using open = await openQuietHouse();
-    expect(await say(open, `/project ${folder.path}`)).toContain("Only whoever runs this agent");
+    expect(await say(open, `/project ${folder.path}`)).toContain("Only the owner");
   });
 });

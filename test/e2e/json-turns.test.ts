@@ -2,7 +2,6 @@
 import { expect, it } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Channel, OutboundMessage } from "../../src/channels/channel.ts";
-import { type Turns, openTurns } from "../../src/compose-turns.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { transcriptPath } from "../../src/session/agent-handle.ts";
@@ -10,6 +9,7 @@ import { withSessionLease } from "../../src/session/lease.ts";
 import type { Admitted } from "../../src/turn/pipeline.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { readAll, textOf } from "../support/transcripts.ts";
+import { type Turns, openTurns } from "../../src/compose/turns.ts";
 
 const KEY = "agent:main:telegram:dm:7";
 
@@ -30,7 +30,13 @@ async function start(home: string, { connected = true, config = DEFAULT_CONFIG }
     send: async (message) => ({ messageId: `m${sent.push(message)}` }),
   };
   const json: HoldfastConfig = { ...config, store: { kind: "json", view: true } };
-  const turns = await openTurns({ home, config: json, channels: false, besides: [channel], logger: silentLogger });
+  const turns = await openTurns({
+    home,
+    config: json,
+    channels: false,
+    extraChannels: [channel],
+    logger: silentLogger,
+  });
   await turns.start();
   return { turns, sent, [Symbol.asyncDispose]: async () => await turns.close() };
 }

@@ -5,13 +5,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createTelegramChannel } from "../../src/channels/telegram/telegram-channel.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
-import { openTurns } from "../../src/compose-turns.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
+import { openTurns } from "../../src/compose/turns.ts";
+import { createTelegramChannel } from "../../src/channels/telegram/channel.ts";
 
 const {
   HOLDFAST_LIVE_TELEGRAM_TOKEN: token,

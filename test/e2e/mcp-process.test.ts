@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { TOOL_NAMES } from "../../src/mcp/tool-names.ts";
 import { connectMcp } from "../support/connect-mcp.ts";
 import { type McpBench, callTool, createMcpBench } from "../support/mcp-bench.ts";
 import { testSessionId } from "../support/native-world.ts";
 import { runCli } from "../support/run-cli.ts";
+import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const A = testSessionId("a");
@@ -90,7 +90,7 @@ describe("holdfast mcp", () => {
     await using bench = await createMcpBench();
     const { code, stdout, stderr } = await runCli(["mcp", "--announcements"], { home: bench.home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toContain("Nothing was announced");
+    expect(stderr).toContain("No new announcements");
   });
 
   it("refuses a folder or an agent that cannot be", async () => {

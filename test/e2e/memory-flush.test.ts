@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { memoryFileOf } from "../../src/turn/memory-flush.ts";
 import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
 import { type StreamReply, says, uses } from "../support/fake-model-stream/stream-reply.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
 import { type House, openHouse } from "../support/house.ts";
+import { memoryFileOf } from "../../src/turn/run/flush-memory.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const MODEL = "anthropic/claude-sonnet-4-5";

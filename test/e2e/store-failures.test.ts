@@ -3,7 +3,6 @@ import { mkdir, readFile, readdir, readlink, writeFile } from "node:fs/promises"
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openTurns } from "../../src/compose-turns.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import { startCliGateway } from "../support/cli-gateway.ts";
 import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
@@ -12,6 +11,7 @@ import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { openHouse, until } from "../support/house.ts";
 import { runCli } from "../support/run-cli.ts";
 import { canMount, smallDisk } from "../support/small-disk.ts";
+import { openTurns } from "../../src/compose/turns.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 /** For a command that must end by itself. */

@@ -5,7 +5,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { memoryFileOf } from "../../src/turn/memory-flush.ts";
 import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
 import { createClaudeHome } from "../support/claude-home.ts";
@@ -13,6 +12,7 @@ import { startFakeModelStream } from "../support/fake-model-stream/fake-model-st
 import { says, uses } from "../support/fake-model-stream/stream-reply.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
 import { openHouse, withModel } from "../support/house.ts";
+import { memoryFileOf } from "../../src/turn/run/flush-memory.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const QUESTION = "Which files are there?";

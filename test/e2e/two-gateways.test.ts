@@ -3,11 +3,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Message } from "grammy/types";
 import { expect, it } from "vitest";
-import { createRandom } from "../../src/selftest/random.ts";
 import { startGatewayChild } from "../crash/gateway-rounds.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-stage.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
 import { type House, openHouse, until } from "../support/house.ts";
+import { createRandom } from "../../src/selftest/operations.ts";
 
 const CHATS = [2001, 2002, 2003];
 

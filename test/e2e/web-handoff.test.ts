@@ -68,9 +68,9 @@ describe("the hand-off of a session", () => {
     await panel(page).getByText("It will be offered to the next window").waitFor();
     await say(page, "good morning");
     await page.getByRole("log").getByText("message 1 of this window: good morning").waitFor();
-    await panel(page).getByText("The agent was told").waitFor();
+    await panel(page).getByText("Given to the agent").waitFor();
 
-    const note = page.getByRole("log").locator("details", { hasText: "Hand-off from the window before" });
+    const note = page.getByRole("log").locator("details", { hasText: "Hand-off from the previous window" });
     await note.waitFor();
     expect(await note.getAttribute("open")).toBeNull();
     const words = await page.getByRole("article", { name: "You" }).allInnerTexts();
@@ -97,7 +97,7 @@ describe("the hand-off of a session", () => {
     await line(page, "Decisions").waitFor();
     // Somebody clears it elsewhere, and something else is decided.
     await call("handoff.clear", { sessionKey: TEAM });
-    await panel(page).getByText("Nothing is kept of this conversation yet.").waitFor();
+    await panel(page).getByText("No hand-off yet.").waitFor();
     expect(await button(page, "Clear").isDisabled()).toBe(true);
     expect(await button(page, "Resume").isDisabled()).toBe(true);
     await call("agent", { sessionKey: TEAM, message: "We decided to ship the release on Friday." });
@@ -105,11 +105,11 @@ describe("the hand-off of a session", () => {
     await line(page, "Decisions").getByText("ship the release on Friday").waitFor();
     expect(await line(page, "Decisions").count()).toBe(1);
     await button(page, "Resume").click();
-    await panel(page).getByRole("status").getByText("Your next message brings it").waitFor();
+    await panel(page).getByRole("status").getByText("Your next message will include it").waitFor();
     expect(await button(page, "Resume").isDisabled()).toBe(true);
     await button(page, "Clear").click();
-    await panel(page).getByText("Nothing is kept").waitFor();
-    await panel(page).getByRole("status").getByText("Forgotten.").waitFor();
+    await panel(page).getByText("No hand-off yet").waitFor();
+    await panel(page).getByRole("status").getByText("Deleted.").waitFor();
     expect((await call("handoff.status", { sessionKey: TEAM })).handoff).toBeUndefined();
     await page.getByRole("button", { name: "Close the hand-off" }).click();
     expect(await panel(page).count()).toBe(0);

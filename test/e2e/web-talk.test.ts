@@ -144,12 +144,12 @@ describe("a gateway that goes and comes back", () => {
     await say(page, "before");
     await answer(page, "message 1 of this window: before").waitFor();
     await stage.stop();
-    await page.getByText("The gateway cannot be reached").waitFor();
+    await page.getByText("Cannot reach the gateway").waitFor();
     await say(page, "while you were away");
-    await page.getByText("Is sent when the gateway is back").waitFor();
+    await page.getByText("Will be sent when the gateway is back").waitFor();
     await stage.start();
     await answer(page, "message 2 of this window: while you were away").waitFor();
-    await page.getByText("The gateway cannot be reached").waitFor({ state: "detached" });
+    await page.getByText("Cannot reach the gateway").waitFor({ state: "detached" });
     await say(page, "after");
     await answer(page, "message 3 of this window: after").waitFor();
     expect(await spoken(page)).toEqual([

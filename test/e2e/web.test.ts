@@ -43,7 +43,7 @@ describe("signing in", () => {
     const field = page.getByLabel("Link or token");
     await field.fill(`${stage.gateway.url}/#token=wrong`);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("alert").getByText("does not know this token").waitFor();
+    await page.getByRole("alert").getByText("Wrong token").waitFor();
     await field.fill(stage.gateway.tokenLink);
     await field.press("Enter");
     await page.getByText("No conversations yet").waitFor();
@@ -65,7 +65,7 @@ describe("another program on the port of a gateway that ended", () => {
     await page.getByText("No conversations yet").waitFor();
     await stage.stop();
     await using squatter = await startPortSquatter({ port });
-    await page.getByRole("alert").getByText("does not know this token").waitFor();
+    await page.getByRole("alert").getByText("Wrong token").waitFor();
     expect(squatter.heard.length).toBeGreaterThan(0);
     expect(squatter.heard.join("\n")).not.toContain(token);
     const kept = await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]));

@@ -3,10 +3,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createPairingStore } from "../../src/channels/pairing-store.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { homeWithConversation } from "../support/cli-conversation.ts";
 import { NUMBER, TEXT } from "../support/json-shapes.ts";
 import { runCli } from "../support/run-cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { GIVEN_UP_NOTE } from "../../src/store/queues.ts";
 
 describe("without a gateway", () => {
   it("status shows what the stores hold", async () => {
@@ -56,18 +59,41 @@ describe("without a gateway", () => {
             bootstrapPending: false,
             sessionsPath: path,
             sessionsCount: 1,
+            messagesGivenUp: 0,
             lastUpdatedAt: NUMBER,
             lastActiveAgeMs: NUMBER,
           },
         ],
         totalSessions: 1,
+        messagesGivenUp: 0,
         bootstrapPendingCount: 0,
       },
       usage: [expect.objectContaining({ agentId: "main", answers: 1, input: NUMBER, output: NUMBER, costUsd: 0 })],
     });
   });
 
-  it("status says which store cannot be read, and shows the rest", async () => {
+  it("status and doctor count messages that were given up", async () => {
+    await using home = await homeWithConversation(["hello"]);
+    const { config } = await loadConfig({ env: {}, cwd: home.path, home: home.path });
+    const { store } = await openAgent({ home: home.path, config });
+    const address = { channel: "cli", accountId: "default", chatId: "1", messageId: "poison" };
+    const { item } = await store.inbox.admit({ key: "main", address, payload: {}, receivedAt: Date.now() });
+    const attempt = await store.leases.acquire("main", { ttlMs: 1000 });
+    if (!attempt.acquired) throw new Error("The lease is held");
+    await store.inbox.claim(attempt.lease);
+    await store.inbox.finish(attempt.lease, [item.id], [], { note: GIVEN_UP_NOTE, release: true });
+    await store.close();
+    const json = (await runCli(["status", "--json"], { home: home.path })).json();
+    expect(json).toMatchObject({ agents: { agents: [{ messagesGivenUp: 1 }], messagesGivenUp: 1 } });
+    const text = await runCli(["status"], { home: home.path });
+    expect(text).toMatchObject({ code: 0 });
+    expect(text.stdout).toContain("! 1 message was given up; `holdfast doctor` shows where.");
+    const doctor = await runCli(["doctor"], { home: home.path });
+    expect(doctor.code).toBe(5);
+    expect(doctor.stdout).toContain("1 message was given up");
+  });
+
+  it("status reports an unreadable store and shows the rest", async () => {
     await using home = await homeWithConversation(["hello"]);
     await runCli(["agents", "add", "other"], { home: home.path });
     await writeFile(home.join("agents/main/agent.sqlite"), "this is no database, whatever its name says".repeat(50));
@@ -83,7 +109,7 @@ describe("without a gateway", () => {
     });
   });
 
-  it("health, gateway status and gateway stop say that none runs", async () => {
+  it("health, gateway status and gateway stop report that no gateway runs", async () => {
     await using home = await temporaryFolder();
     const health = await runCli(["health"], { home: home.path });
     expect(health).toMatchObject({ code: 1, stdout: "" });
@@ -161,7 +187,7 @@ describe("agents", () => {
     const again = await runCli(["agents", "add", "helper"], { home: home.path });
     expect(again).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('There is an agent "helper" already') as string,
+      stderr: expect.stringContaining('Agent "helper" already exists') as string,
     });
     expect((await runCli(["agents", "add", "../x"], { home: home.path })).code).toBe(2);
     const wrong = await runCli(["agents", "add", "third", "--model", "nonsense"], { home: home.path });
@@ -171,7 +197,7 @@ describe("agents", () => {
 });
 
 describe("pairing", () => {
-  it("shows who waits, lets them in and shuts them out again", async () => {
+  it("lists, approves and revokes people", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), "{ channels: { telegram: { default: {}, work: {} } } }");
     const store = createPairingStore({
@@ -215,7 +241,7 @@ describe("pairing", () => {
     expect(await run("approve", "telegram", code, "--account", "ghost")).toMatchObject({ code: 3 });
   });
 
-  it("has no login where a token does it", async () => {
+  it("refuses a login for channels with a token", async () => {
     await using home = await temporaryFolder();
     const { code, stderr } = await runCli(["channels", "login", "--channel", "telegram"], { home: home.path });
     expect(code).toBe(2);
@@ -227,15 +253,15 @@ describe("pairing", () => {
 
 describe("wrong usage", () => {
   it.each([
-    [["agent"], /There is nothing to say[\s\S]*-m/],
-    [["agent", "-m", "x", "-t", "a", "--session-id", "b"], /two sessions/],
-    [["agent", "-m", "x", "--thinking", "hard"], /--thinking takes off, minimal/],
-    [["agent", "-m", "x", "--timeout", "soon"], /--timeout takes a number above 0/],
-    [["gateway", "--port", "70000"], /--port takes a number from 0 to 65535/],
+    [["agent"], /No message given[\s\S]*-m/],
+    [["agent", "-m", "x", "-t", "a", "--session-id", "b"], /--to and --session-id/],
+    [["agent", "-m", "x", "--thinking", "hard"], /--thinking must be one of off, minimal/],
+    [["agent", "-m", "x", "--timeout", "soon"], /--timeout must be a number above 0/],
+    [["gateway", "--port", "70000"], /--port must be a number from 0 to 65535/],
     [["message", "send", "-m", "x"], /--channel is missing/],
     [["message", "send", "--channel", "telegram", "-t", "1"], /--message is missing/],
     [["completion", "tcsh"], /bash, zsh, fish/],
-    [["channels", "login", "--channel", "fax"], /--channel takes telegram, discord, whatsapp/],
+    [["channels", "login", "--channel", "fax"], /--channel must be one of telegram, discord, whatsapp/],
   ])("%j", async (args, message) => {
     await using home = await temporaryFolder();
     const { code, stderr, stdout } = await runCli(args, { home: home.path });

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe("holdfast cc archive", () => {
-  it("says what it would copy, copies it, and writes it out again", async () => {
+  it("lists what it would copy, copies it and restores it", async () => {
     const due = testSessionId("c");
     const soon = ["archive", "--days", "7"];
     const report = { schema: 1, cleanupPeriodDays: 30, sessions: NUMBER, due: NUMBER, unchanged: 0, failed: [] };
@@ -26,7 +26,7 @@ describe("holdfast cc archive", () => {
     expect(done.json()).toEqual({ ...report, dryRun: false, copied: expect.arrayContaining([due]) as string[] });
     const again = await world.cc(...soon);
     expect(again).toMatchObject({ code: 0, stdout: "" });
-    expect(again.stderr).toMatch(/0 copied, \d unchanged since\. Claude Code deletes after 30 days\./);
+    expect(again.stderr).toMatch(/0 copied, \d unchanged\. Claude Code deletes sessions after 30 days\./);
 
     const to = world.join("restored");
     const restored = await world.cc("archive", "--restore", "cccccccc-cccc", "--to", to, "--json");

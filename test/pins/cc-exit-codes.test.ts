@@ -17,32 +17,47 @@ afterAll(async () => {
 
 describe("exit codes", () => {
   const cases: [title: string, args: string[], code: number, message: RegExp][] = [
-    ["a time that is none", ["list", "--since", "xyz"], 2, /--since takes a time such as 2d or 2026-11-15, not "xyz"/],
-    ["a bad number", ["list", "--limit", "0"], 2, /--limit takes a whole number above 0/],
+    [
+      "a time that is none",
+      ["list", "--since", "xyz"],
+      2,
+      /--since must be a time such as 2d or 2026-11-15, not "xyz"/,
+    ],
+    ["a bad number", ["list", "--limit", "0"], 2, /--limit must be a whole number above 0/],
     ["a value that looks like an option", ["list", "--limit", "-1"], 2, /--limit has no value\n.*--limit=-value/],
     ["two places at once", ["list", "--all", "--repo", "."], 2, /--all and --repo exclude each other/],
     ["a folder that is not there", ["list", "--repo", "../nowhere"], 3, /There is no folder .*nowhere/],
     ["the same for a status", ["status", "nowhere"], 3, /There is no folder .*nowhere/],
     ["and for a run", ["run", "x", "--repo", "nowhere"], 3, /There is no folder .*nowhere/],
-    ["a name that is no agent's", ["list", "--agent", "../etc"], 2, /is no name of an agent/],
-    ["an unknown id", ["info", "12345678"], 3, /No Claude Code session fits "12345678"[\s\S]*cc list --all/],
+    ["a name that is no agent's", ["list", "--agent", "../etc"], 2, /is not a valid agent id/],
+    ["an unknown id", ["info", "12345678"], 3, /No Claude Code session matches "12345678"[\s\S]*cc list --all/],
     ["an id that is too short", ["info", "aa"], 2, /too short/],
-    ["an ambiguous start of an id", ["info", "cccccccc"], 2, /fits several sessions: cccccccc-0000.*, cccccccc-cccc/],
-    ["an unknown group", ["costs", "--by", "week"], 2, /--by takes day, repo, model, session, not "week"/],
-    ["a mode that is none", ["run", "x", "--permission-mode", "all"], 2, /--permission-mode takes default, /],
-    ["a policy that is none", ["run", "x", "--on-running", "wait"], 2, /--on-running takes queue, fork, refuse/],
+    [
+      "an ambiguous start of an id",
+      ["info", "cccccccc"],
+      2,
+      /matches several sessions: cccccccc-0000.*, cccccccc-cccc/,
+    ],
+    ["an unknown group", ["costs", "--by", "week"], 2, /--by must be one of day, repo, model, session, not "week"/],
+    ["a mode that is none", ["run", "x", "--permission-mode", "all"], 2, /--permission-mode must be one of default, /],
+    [
+      "a policy that is none",
+      ["run", "x", "--on-running", "wait"],
+      2,
+      /--on-running must be one of queue, fork, refuse/,
+    ],
     ["an amount that is none", ["run", "x", "--max-budget-usd", "-1"], 2, /--max-budget-usd.*/],
-    ["a task without words", ["run", " "], 2, /There is no task/],
+    ["a task without words", ["run", " "], 2, /No task given/],
     ["two sessions at once", ["run", "x", "--fresh", "--resume", OWN], 2, /exclude each other/],
     ["a folder without a session to restore", ["archive", "--to", "x"], 2, /--restore and --to belong together/],
-    ["a session that does not run", ["kill", "aaaa"], 3, /Nothing runs for session aaaaaaaa/],
+    ["a session that does not run", ["kill", "aaaa"], 3, /Session aaaaaaaa\S* is not running/],
     ["a follow-up to nobody", ["send", "aaaa", "hello"], 3, /No Holdfast process runs this session/],
-    ["a session without a folder", ["attach", "cccccccc-0"], 3, /Every folder that session cccccccc worked in is gone/],
+    ["a session without a folder", ["attach", "cccccccc-0"], 3, /All folders of session cccccccc are gone/],
     ["a file that is not there", ["eval", "none.jsonl"], 3, /There is no file .*none\.jsonl/],
     ["a mistyped command", ["lst"], 2, /unknown command 'cc lst'[\s\S]*Did you mean cc list/],
   ];
 
-  it("and clear messages for what cannot be done", async () => {
+  it("and clear messages for wrong input", async () => {
     for (const [title, args, code, message] of cases) {
       const result = await world.cc(...args);
       expect(result.stderr, title).toMatch(message);
@@ -58,11 +73,11 @@ describe("exit codes", () => {
     ]) {
       const result = await runCli(["cc", ...args], { home: world.home, cwd: world.repo, env });
       expect(result).toMatchObject({ code: 1, stdout: "" });
-      expect(result.stderr).toMatch(/Claude Code is not there: no program "claude"[\s\S]*npm install -g/);
+      expect(result.stderr).toMatch(/Claude Code was not found: no program "claude"[\s\S]*npm install -g/);
     }
   });
 
-  it("reports a registry that cannot be read, and shows the rest", async () => {
+  it("reports an unreadable registry and shows the rest", async () => {
     const folder = join(world.openClawHome, "agents", "other");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "claude-code-sessions.json"), "{ torn");

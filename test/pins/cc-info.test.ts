@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { updateSessionStats } from "../../src/claude/registry/run-stats.ts";
 import { type CcWorld, HOSTILE, OWN, createCcWorld } from "../support/cc-world.ts";
 import { NUMBER, TEXT, TIME } from "../support/json-shapes.ts";
 
@@ -16,7 +17,7 @@ afterAll(async () => {
 });
 
 describe("holdfast cc info", () => {
-  it("tells everything about a session by the start of its id", async () => {
+  it("shows everything about a session by the start of its id", async () => {
     const { code, json } = await world.cc("info", "aaaa", "--json");
     expect(code).toBe(0);
     expect(json()).toEqual({
@@ -44,7 +45,7 @@ describe("holdfast cc info", () => {
     expect(stdout).toContain(`claude --resume ${OWN}`);
   });
 
-  it("knows compactions, subagents and what is damaged", async () => {
+  it("shows compactions, subagents and damage", async () => {
     const compacted = (await world.cc("info", "cccccccc-0000", "--json")).json();
     const compaction = { trigger: "manual", preTokens: NUMBER, postTokens: NUMBER, at: TIME };
     expect(compacted).toMatchObject({ session: { compactionCount: 1 }, transcript: { compactions: [compaction] } });
@@ -61,6 +62,15 @@ describe("holdfast cc info", () => {
     });
     expect((await world.cc("info", "eeee")).stdout).toMatch(/Damaged lines\n {2}at byte \d+/);
   });
+});
+
+it("shows the larger of recorded and estimated cost", async () => {
+  const place = { home: world.home, agentId: "main" };
+  await updateSessionStats(place, { sessionId: OWN, runId: "1@1", cumulativeCostUsd: 1.23, turns: 1 });
+  expect((await world.cc("list")).stdout).toMatch(/aaaaaaaa .* \$1\.23 +agent main/);
+  const { stdout } = await world.cc("info", OWN);
+  expect(stdout).toMatch(/Cost +\$1\.23 \(<\$0\.01 by list prices, \$1\.23 recorded/);
+  expect(stdout).toMatch(/Budget +12 % used/);
 });
 
 describe("holdfast cc status", () => {
@@ -110,6 +120,34 @@ describe("holdfast cc costs", () => {
       session: OWN,
     };
     expect(rows.map(({ group }) => group)).toContain(groups[by]);
+  });
+
+  it("names sessions by their prompts, the most expensive first", async () => {
+    const spend = (id: string, model: string, input: number): void => {
+      const message = {
+        id: `m-${id}`,
+        role: "assistant",
+        model,
+        content: [],
+        usage: { input_tokens: input, output_tokens: 1 },
+      };
+      const line = {
+        type: "assistant",
+        uuid: `u-${id}`,
+        cwd: world.join(id),
+        timestamp: "2026-11-01T00:01:00Z",
+        message,
+      };
+      const prompts = [`[openclaw:agent=main]\n\nWork of ${id}`];
+      world.session({ id, cwds: [world.join(id)], prompts, lines: [line] });
+    };
+    spend("7", "claude-haiku-4-5", 3_000_000);
+    spend("8", "claude-opus-4-1", 1_000_000);
+    const first = async (by: string) => (await world.cc("costs", "--by", by)).stdout.split("\n")[1] ?? "";
+    expect(await first("session")).toMatch(/^88888888 Work of 8 +\$/);
+    expect((await world.cc("costs", "--by", "session")).stdout).not.toContain("openclaw:agent");
+    expect(await first("repo")).toContain(`${world.join("8")} `);
+    expect(await first("model")).toMatch(/^claude-opus-4-1 /);
   });
 
   it("prints a table with the total, since a day", async () => {

@@ -65,7 +65,7 @@ describe("holdfast cc list", () => {
     });
   });
 
-  it("narrows by repo, agent, time, number and running state, and counts them all", async () => {
+  it("filters by repo, agent, time, number and running state, and counts all", async () => {
     const ids = async (...args: string[]): Promise<string[]> => {
       const { sessions } = (await world.cc("list", "--json", ...args)).json() as { sessions: { sessionId: string }[] };
       return sessions.map(({ sessionId }) => sessionId);
@@ -82,7 +82,7 @@ describe("holdfast cc list", () => {
     });
   });
 
-  it("prints a table without anything that a terminal would obey; `cc` does the same without a terminal", async () => {
+  it("prints a table without control characters; `cc` does the same without a terminal", async () => {
     const { code, stdout, stderr } = await world.cc("list");
     expect(code).toBe(0);
     expect(stderr).toBe("");
@@ -109,13 +109,13 @@ describe("holdfast cc list", () => {
     expect(sessions.at(-1)).toMatchObject({ lastModified: TIME });
   });
 
-  it("says where to look when there is nothing", async () => {
+  it("explains an empty list", async () => {
     const empty = world.join("empty");
     mkdirSync(empty, { recursive: true });
     expect((await world.ccIn({ cwd: empty }, "list")).stderr).toMatch(
-      /No Claude Code sessions in .*empty.*`holdfast cc list --all` shows the 5/,
+      /No Claude Code sessions in .*empty.*`holdfast cc list --all` lists 5/,
     );
-    expect((await world.cc("list", "--agent", "nobody")).stderr).toContain("No session fits");
+    expect((await world.cc("list", "--agent", "nobody")).stderr).toContain("No session matches");
     const first = await world.ccIn({ home: world.join("nothing") }, "list");
     expect(first).toMatchObject({ code: 0, stdout: "" });
     expect(first.stderr).toContain('Start one with `claude`, or with `holdfast cc run "<task>"`');

@@ -3,11 +3,23 @@ import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CcWorld, OWN, createCcWorld } from "../support/cc-world.ts";
 import { NUMBER, TEXT } from "../support/json-shapes.ts";
+import { testSessionId } from "../support/native-world.ts";
 
 let world: CcWorld;
 
+/** The agent's own and without a label: what an unlabelled task may resume. */
+const TASK = testSessionId("d");
+
 beforeAll(async () => {
   world = await createCcWorld();
+  const prompts = ["[openclaw:agent=main]\n\nFix the webhook handler", "now a test"];
+  world.session({
+    id: "d",
+    cwds: [world.repo],
+    prompts,
+    entrypoint: "holdfast",
+    modifiedAt: Date.now() - 2 * 3_600_000,
+  });
 });
 
 afterAll(async () => {
@@ -16,15 +28,15 @@ afterAll(async () => {
 
 describe("holdfast cc select", () => {
   it("prints the selection with --json, else the reason and every factor", async () => {
-    const { code, json } = await world.cc("select", "add a test for the webhook handler", "--json");
+    const { code, json } = await world.cc("select", "add a test for the webhook handler", "--from", "own", "--json");
     expect(code).toBe(0);
     expect(json()).toEqual({
       action: "resume",
-      sessionId: OWN,
+      sessionId: TASK,
       reason: TEXT,
       scores: [
         {
-          sessionId: OWN,
+          sessionId: TASK,
           score: NUMBER,
           factors: {
             branchMatch: 0.25,
@@ -33,7 +45,7 @@ describe("holdfast cc select", () => {
             sessionHealth: 0.15,
             contextCapacity: NUMBER,
           },
-          relevance: { sessionId: OWN, relevance: NUMBER, reasoning: TEXT },
+          relevance: { sessionId: TASK, relevance: NUMBER, reasoning: TEXT },
           recommendation: "resume",
           reason: TEXT,
           evidence: expect.any(Array) as unknown[],
@@ -44,11 +56,18 @@ describe("holdfast cc select", () => {
     const { stdout } = await world.cc("select", "add a test for the webhook handler");
     expect(stdout).toMatch(/^Resume .*score 0\.\d+/);
     expect(stdout).toMatch(/ID +SCORE +BRANCH +RECENT +TASK +HEALTH +ROOM +VERDICT +SESSION/);
-    expect(stdout).toMatch(/aaaaaaaa +0\.\d\d +0\.25 .* chosen +Fix the webhook/);
-    expect(stdout).toMatch(/aaaaaaaa {2}relevance [01]\.\d\d: /);
+    expect(stdout).toMatch(/dddddddd +0\.\d\d +0\.25 .* chosen +Fix the webhook/);
+    expect(stdout).toMatch(/dddddddd {2}relevance [01]\.\d\d: /);
   });
 
-  it("goes by the label that is given", async () => {
+  it("explains an ineligible session instead of a score", async () => {
+    const { stdout } = await world.cc("select", "translate the handbook to Polish");
+    expect(stdout).toMatch(/^Start fresh: the best match, .* is not\s+eligible: unrelated work \(/);
+    expect(stdout).toMatch(/^\w{8} +- +0\.\d\d .* not eligible +\S/m);
+    expect(stdout).toMatch(/ {10}not eligible: unrelated work/);
+  });
+
+  it("uses the given label", async () => {
     expect((await world.cc("select", "anything", "--label", "hooks", "--json")).json()).toMatchObject({
       action: "resume",
       sessionId: OWN,
@@ -61,7 +80,7 @@ describe("holdfast cc select", () => {
 });
 
 describe("holdfast cc eval", () => {
-  it("gives the accuracy of every method, and the cases that went wrong", async () => {
+  it("prints the accuracy of every method and the wrong cases", async () => {
     const session = { id: "s1", firstMessage: "Fix the login page", relevance: 0.9 };
     const cases = [
       {

@@ -8,8 +8,8 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 
 const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/) as string;
 
-describe("holdfast in a home where nothing was said yet", () => {
-  it("lists nothing, makes nothing, and names what to do", async () => {
+describe("holdfast in an empty home", () => {
+  it("lists nothing, creates nothing and gives a hint", async () => {
     await using folder = await temporaryFolder();
     const home = folder.join("new");
     const { code, json } = await runCli(["sessions", "--json"], { home, cwd: folder.path });
@@ -57,7 +57,7 @@ describe("holdfast history", () => {
     expect(stdout).toContain("[echo] message 1 of this window: hello");
   });
 
-  it("makes escape sequences of a message visible instead of obeying them", async () => {
+  it("prints escape sequences visibly", async () => {
     await using home = await temporaryFolder();
     await runCli(["chat", "--local"], { home: home.path, input: "red \u001b[31m alert \u0007\n" });
     const { stdout } = await runCli(["history"], { home: home.path });
@@ -67,7 +67,7 @@ describe("holdfast history", () => {
 });
 
 describe("holdfast doctor", () => {
-  it("tells what a gateway left and what waits, in words and as JSON", async () => {
+  it("reports a crashed gateway and waiting messages, as text and as JSON", async () => {
     await using home = await homeWithConversation();
     await writeFile(home.join("gateway.json"), "{}", { mode: 0o600 });
     await writeFile(home.join("gateway.token"), "short", { mode: 0o600 });
@@ -80,22 +80,22 @@ describe("holdfast doctor", () => {
         {
           check: "gateway",
           severity: "error",
-          message: expect.stringContaining("holds no token. Delete the file") as string,
+          message: expect.stringContaining("does not contain a token. Delete the file") as string,
           path: home.join("gateway.token"),
         },
         {
           check: "gateway",
           severity: "warning",
-          message: "A gateway that has ended without saying so left a note of where it listened",
+          message: "A gateway crashed and left its runtime file",
           path: home.join("gateway.json"),
-          fix: "remove the note; the next gateway writes its own",
+          fix: "remove the file; the next gateway writes a new one",
         },
       ],
       checked: { agents: 1, sessions: 1, transcripts: 2 },
     });
     await rm(home.join("gateway.token"));
     const { stdout } = await runCli(["doctor", "--fix"], { home: home.path });
-    expect(stdout).toContain("1 problem mended. No problems left (1 agent, 1 session, 2 transcripts)");
+    expect(stdout).toContain("1 problem repaired. No problems left (1 agent, 1 session, 2 transcripts)");
   });
 });
 
@@ -111,10 +111,10 @@ describe("holdfast chat", () => {
       "[echo] message 1 of this window: one\n[echo] message 2 of this window: two\nA new conversation has begun.\n[echo] message 1 of this window: three\n",
     );
     expect(stderr).toContain("No model is configured: the echo engine answers.");
-    expect(stderr).toMatch(/Window [0-9a-f]{8}; the previous one \([0-9a-f]{8}\) stays/);
+    expect(stderr).toMatch(/New window [0-9a-f]{8}\. .*\/back [0-9a-f]{8}/);
   });
 
-  it("begins the session whose key is named, and knows it again", async () => {
+  it("creates the session of a named key and finds it again", async () => {
     await using home = await temporaryFolder();
     for (const [index, session] of ["agent:main:main", "main", "Agent:Main:Main"].entries()) {
       const { code, stdout } = await runCli(["chat", "--local", "--session", session], {
@@ -132,27 +132,52 @@ describe("holdfast chat", () => {
     }
   });
 
-  it("says why there is no answer to be seen when the send policy keeps it back", async () => {
+  it("explains an answer that the send policy withheld", async () => {
     await using home = await temporaryFolder();
     const chat = await runCli(["chat", "--local"], {
       home: home.path,
       input: "one\n/send off\ntwo\n/send on\nthree\n",
     });
     expect(chat.stdout).toMatch(/: one\n[^\n]*\n[^\n]*\n\[echo\][^\n]*: three\n$/);
-    expect(chat.stderr.match(/The answer is not delivered: the session's send policy keeps it back/g)).toHaveLength(1);
+    expect(chat.stderr.match(/The answer was not delivered: the session's send policy is deny/g)).toHaveLength(1);
     await runCli(["agent", "-m", "/send off", "--local"], { home: home.path });
     const agent = await runCli(["agent", "-m", "hello", "--local"], { home: home.path });
     expect(agent).toMatchObject({ code: 0, stdout: "" });
-    expect(agent.stderr).toContain("The answer is not delivered");
+    expect(agent.stderr).toContain("The answer was not delivered: the session's send policy is deny");
+    const reset = await runCli(["agent", "-m", "/new", "--local"], { home: home.path });
+    expect(reset).toMatchObject({ code: 0, stdout: "" });
+    expect(reset.stderr).toContain("The answer was not delivered: the session's send policy is deny");
+    const { json } = await runCli(["agent", "-m", "hello", "--local", "--json"], { home: home.path });
+    expect(json()).toMatchObject({
+      status: "ok",
+      result: { payloads: [], meta: { outcome: "answered", withheld: "send-policy" } },
+    });
   });
 
-  it("goes back to an earlier window", async () => {
+  it("shows attachments, also with NO_REPLY", async () => {
+    await using home = await temporaryFolder();
+    const ask = async (message: string, ...options: string[]) =>
+      await runCli(["agent", "-m", message, "--local", ...options], { home: home.path });
+    expect((await ask("say:MEDIA:https://a.test/x.png the chart")).stdout).toBe(
+      "the chart\nMEDIA:https://a.test/x.png\n",
+    );
+    const silent = await ask("say:MEDIA:https://a.test/x.png NO_REPLY");
+    expect(silent).toMatchObject({ stdout: "MEDIA:https://a.test/x.png\n", stderr: "" });
+    const { json } = await ask("say:NO_REPLY MEDIA:./a.ogg", "--json");
+    expect(json()).toMatchObject({
+      result: { payloads: [{ text: "", mediaUrl: "./a.ogg", mediaUrls: ["./a.ogg"] }], meta: { outcome: "answered" } },
+    });
+    const chat = await runCli(["chat", "--local"], { home: home.path, input: "say:MEDIA:https://a.test/x.png\n" });
+    expect(chat.stdout).toBe("MEDIA:https://a.test/x.png\n");
+  });
+
+  it("returns to an earlier window", async () => {
     await using home = await temporaryFolder();
     const { stdout } = await runCli(["chat", "--local"], {
       home: home.path,
       input: "one\n/new two\n/back 1\nthree\n/windows\n",
     });
-    expect(stdout).toContain("Back at window");
+    expect(stdout).toContain("Back in window");
     expect(stdout).toContain("[echo] message 2 of this window: three");
   });
 });

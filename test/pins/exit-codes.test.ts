@@ -18,7 +18,7 @@ describe.concurrent("exit codes", () => {
       /unknown command 'sessions shw'[\s\S]*Did you mean sessions show/,
     ],
     ["an unknown option", ["sessions", "--jsn"], 2, /unknown option '--jsn'/],
-    ["a bad number", ["sessions", "--limit", "none"], 2, /--limit takes a whole number above 0, not "none"/],
+    ["a bad number", ["sessions", "--limit", "none"], 2, /--limit must be a whole number above 0, not "none"/],
     ["a missing argument", ["sessions", "show"], 2, /missing required argument <session>/],
     [
       "a session that is not there",
@@ -28,17 +28,49 @@ describe.concurrent("exit codes", () => {
     ],
     ["another agent's session", ["sessions", "show", "agent:other:main"], 1, /agent:other:main/],
     ["a store that is not there", ["sessions", "--store", "none.json"], 3, /There is no store .*none\.json/],
-    ["a name that is no agent's", ["sessions", "--agent", "../../etc"], 2, /"\.\.\/\.\.\/etc" is no name of an agent/],
+    ["a name that is no agent's", ["sessions", "--agent", "../../etc"], 2, /"\.\.\/\.\.\/etc" is not a valid agent id/],
     ["an agent that is not there", ["sessions", "--agent", "ghost"], 3, /Agent "ghost" has no sessions yet/],
-    ["a destructive command without --yes", ["sessions", "delete", "work"], 2, /needs a confirmation[\s\S]*--yes/],
+    ["a destructive command without --yes", ["sessions", "delete", "work"], 2, /Confirmation needed[\s\S]*--yes/],
     ["a field that cannot be set", ["sessions", "patch", "work", "lable=x"], 2, /Did you mean "label"/],
-    ["a value that is not allowed", ["sessions", "patch", "work", "sendPolicy=maybe"], 2, /sendPolicy/],
+    [
+      "a value that is not allowed",
+      ["sessions", "patch", "work", "sendPolicy=maybe"],
+      2,
+      /sendPolicy .*expected "allow" or "deny"/,
+    ],
     ["an unknown format", ["sessions", "export", "work", "--format", "pdf"], 2, /md, jsonl, json/],
-    ["an unknown archive", ["sessions", "restore", "nothing"], 3, /No archived session fits "nothing"/],
+    ["an unknown archive", ["sessions", "restore", "nothing"], 3, /No archived session matches "nothing"/],
     ["an unknown config key", ["config", "set", "session.dmscope", "main"], 2, /did you mean "session\.dmScope"/i],
   ];
 
-  it("and clear messages for what cannot be done, with nothing changed", async () => {
+  it("2 for a configuration file that is empty or zeroed", async () => {
+    for (const content of ["", " \n", "\0\0\0\0"]) {
+      await using home = await temporaryFolder();
+      await writeFile(home.join("config.json"), content);
+      const { code, stderr } = await runCli(["config", "check"], { home: home.path });
+      expect({ content, code }).toEqual({ content, code: 2 });
+      expect(stderr).toMatch(/config\.json (?:is empty|holds only zero bytes)\n.*delete it to use the defaults/);
+    }
+  });
+
+  it("0 for a configuration with a deny rule after an allow rule, and a warning", async () => {
+    await using home = await temporaryFolder();
+    const rules = [{ action: "allow" }, { action: "deny", match: { channel: "discord" } }];
+    await writeFile(home.join("config.json"), JSON.stringify({ session: { sendPolicy: { rules } } }));
+    const { code, stdout, stderr } = await runCli(["config", "check"], { home: home.path });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${home.join("config.json")} is valid\n` });
+    expect(stderr).toMatch(
+      /^Warning: session\.sendPolicy: rule 2 \(deny\) has no effect where rule 1 \(allow\) matches/,
+    );
+    const { json } = await runCli(["config", "check", "--json"], { home: home.path });
+    expect(json()).toEqual({
+      ok: true,
+      sources: [{ kind: "user", path: home.join("config.json") }],
+      warnings: [expect.stringContaining("rule 2 (deny)")],
+    });
+  });
+
+  it("and clear messages for wrong input, with nothing changed", async () => {
     await using home = await homeWithConversation();
     const before = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
     for (const [title, args, code, message] of cases) {
@@ -57,7 +89,7 @@ describe.concurrent("exit codes", () => {
     const args = ["sessions", "show", "abcd", "--store", "sessions.json"];
     const { code, stderr } = await runCli(args, { home: home.path });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/"abcd" fits several sessions: abcd\d{4}-.*abcd\d{4}-/);
+    expect(stderr).toMatch(/"abcd" matches several sessions: abcd\d{4}-.*abcd\d{4}-/);
   });
 
   it("for a store of a newer version, which stays untouched", async () => {
@@ -70,7 +102,7 @@ describe.concurrent("exit codes", () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { kind: "unsupported", retryable: false } });
   });
 
-  it("for a store that was lost, which is not one without sessions", async () => {
+  it("for a lost store, which differs from one without sessions", async () => {
     await using home = await homeWithConversation();
     await rm(home.join("agents/main/agent.sqlite"));
     for (const args of [["sessions"], ["sessions", "--all-agents"], ["history"], ["chat", "--local"]]) {
@@ -96,7 +128,7 @@ describe.concurrent("exit codes", () => {
       input: "hi\n",
     });
     expect(code).toBe(2);
-    expect(stderr).toContain("A part of this path is a file where a folder is needed.");
+    expect(stderr).toContain("Part of this path is a file, but must be a folder.");
   });
 
   it("for a store that another process is writing", async () => {
@@ -117,7 +149,7 @@ describe.concurrent("exit codes", () => {
     expect(stderr).toContain(`process ${process.pid}`);
   });
 
-  it("0 when the reader of the output leaves early", async () => {
+  it("0 when the reader stops early", async () => {
     await using home = await homeWithConversation();
     const { spawnSync } = await import("node:child_process");
     const bin = new URL("../../bin/holdfast.js", import.meta.url).pathname;

@@ -1,11 +1,13 @@
-/** The names that the package exports: every one is a promise. */
+/** The names that the package exports. Each is a promise. */
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import * as holdfast from "../../src/index.ts";
+import * as claude from "../../src/library/claude.ts";
+import * as openclaw from "../../src/library/openclaw.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
-it("exports exactly what docs/library.md names", () => {
+it("exports what a builder needs", () => {
   expect(Object.keys(holdfast).toSorted()).toMatchInlineSnapshot(`
     [
       "ERROR_KINDS",
@@ -21,10 +23,10 @@ it("exports exactly what docs/library.md names", () => {
       "buildAgentMainSessionKey",
       "buildAgentPeerSessionKey",
       "buildGroupDisplayName",
+      "buildHistoryContext",
       "buildHistoryContextFromEntries",
       "buildHistoryContextFromMap",
       "buildReplyPayloads",
-      "canonicalSessionKey",
       "clearHistoryEntries",
       "clearSessionStoreCacheForTest",
       "closeDefaultAgents",
@@ -39,7 +41,6 @@ it("exports exactly what docs/library.md names", () => {
       "discoverSessions",
       "emitSessionTranscriptUpdate",
       "errorOutcome",
-      "evaluateCases",
       "evaluateSessionFreshness",
       "evictOldHistoryKeys",
       "finalizeInboundContext",
@@ -60,7 +61,6 @@ it("exports exactly what docs/library.md names", () => {
       "listArchives",
       "loadSessionStore",
       "maintainSessions",
-      "markTask",
       "mergeSessionEntry",
       "nativeSessionKey",
       "normalizeAccountId",
@@ -87,7 +87,6 @@ it("exports exactly what docs/library.md names", () => {
       "persistSessionUsageUpdate",
       "prependSystemEvents",
       "readContext",
-      "readMarker",
       "readTail",
       "readTranscript",
       "recordSessionMetaFromInbound",
@@ -100,26 +99,21 @@ it("exports exactly what docs/library.md names", () => {
       "resolveAgentIdFromSessionKey",
       "resolveBlockers",
       "resolveDailyResetAtMs",
-      "resolveDefaultSessionStorePath",
       "resolveGroupSessionKey",
-      "resolveInboundSessionKey",
       "resolveMirroredTranscriptText",
       "resolveSendPolicy",
+      "resolveSenderLabel",
       "resolveSession",
       "resolveSessionKey",
       "resolveSessionResetPolicy",
       "resolveSessionResetType",
       "resolveSessionTranscriptPath",
-      "resolveSessionTranscriptsDirForAgent",
-      "resolveStorePath",
       "resolveThreadParentSessionKey",
       "resolveThreadSessionKeys",
       "restoreSession",
       "saidText",
       "saveSession",
       "saveSessionStore",
-      "scoreOffline",
-      "scoreSession",
       "selectSession",
       "sendFollowUpAndWait",
       "shouldRunMemoryFlush",
@@ -137,7 +131,119 @@ it("exports exactly what docs/library.md names", () => {
   `);
 });
 
-it("loads none of the packages that only some of its callers need", () => {
+it("exports OpenClaw's functions from holdfast/openclaw", () => {
+  expect(Object.keys(openclaw).toSorted()).toMatchInlineSnapshot(`
+    [
+      "appendAssistantMessageToSessionTranscript",
+      "appendHistoryEntry",
+      "appendUntrustedContext",
+      "applyResetModelOverride",
+      "buildAgentMainSessionKey",
+      "buildAgentPeerSessionKey",
+      "buildGroupDisplayName",
+      "buildHistoryContext",
+      "buildHistoryContextFromEntries",
+      "buildHistoryContextFromMap",
+      "buildReplyPayloads",
+      "canonicalSessionKey",
+      "clearHistoryEntries",
+      "clearSessionStoreCacheForTest",
+      "deriveSessionTitle",
+      "emitSessionTranscriptUpdate",
+      "evaluateSessionFreshness",
+      "evictOldHistoryKeys",
+      "finalizeInboundContext",
+      "forkSessionFromParent",
+      "formatInboundBodyWithSenderMeta",
+      "incrementCompactionCount",
+      "initSessionState",
+      "isSilentReplyText",
+      "isSubagentSessionKey",
+      "loadSessionStore",
+      "mergeSessionEntry",
+      "normalizeAccountId",
+      "normalizeAgentId",
+      "normalizeChatType",
+      "normalizeDeliveryContext",
+      "normalizeInboundTextNewlines",
+      "normalizeMainKey",
+      "normalizeSendPolicy",
+      "onSessionTranscriptUpdate",
+      "parseAgentSessionKey",
+      "parseInlineDirectives",
+      "parseReplyDirectives",
+      "parseSessionLabel",
+      "persistSessionUsageUpdate",
+      "prependSystemEvents",
+      "recordSessionMetaFromInbound",
+      "resolveAgentIdFromSessionKey",
+      "resolveDailyResetAtMs",
+      "resolveDefaultSessionStorePath",
+      "resolveGroupSessionKey",
+      "resolveInboundSessionKey",
+      "resolveMirroredTranscriptText",
+      "resolveSendPolicy",
+      "resolveSenderLabel",
+      "resolveSessionKey",
+      "resolveSessionResetPolicy",
+      "resolveSessionResetType",
+      "resolveSessionTranscriptPath",
+      "resolveSessionTranscriptsDirForAgent",
+      "resolveStorePath",
+      "resolveThreadParentSessionKey",
+      "resolveThreadSessionKeys",
+      "saveSessionStore",
+      "shouldRunMemoryFlush",
+      "stripMentions",
+      "stripStructuralPrefixes",
+      "updateLastRoute",
+      "updateSessionStore",
+      "updateSessionStoreEntry",
+      "withSessionStoreLock",
+    ]
+  `);
+});
+
+it("exports the Claude Code side from holdfast/claude", () => {
+  expect(Object.keys(claude).toSorted()).toMatchInlineSnapshot(`
+    [
+      "activeSpawns",
+      "assessTaskRelevance",
+      "closeDefaultClaude",
+      "discoverSessions",
+      "evaluateCases",
+      "gatherProjectStatus",
+      "getAllLiveSessions",
+      "keywordFallback",
+      "killClaudeCode",
+      "listAllSessions",
+      "markTask",
+      "parseJsonlHeader",
+      "parseOutboundMessage",
+      "peekSessionHistory",
+      "readMarker",
+      "renderProjectStatus",
+      "repoPathToSlug",
+      "resolveSession",
+      "saveSession",
+      "scoreOffline",
+      "scoreSession",
+      "selectSession",
+      "sendFollowUpAndWait",
+      "spawnClaudeCode",
+      "stopPersistentSession",
+      "updateSessionStats",
+    ]
+  `);
+});
+
+it("has the same functions in all entries", () => {
+  const root = new Map(Object.entries(holdfast));
+  const others = Object.entries({ ...openclaw, ...claude });
+  expect(others.filter(([name, value]) => (root.get(name) ?? value) !== value)).toEqual([]);
+});
+
+it("loads no package that only some callers need", () => {
   const index = new URL("../../src/index.ts", import.meta.url).href;
   const script = `
     import { registerHooks } from "node:module";
@@ -155,7 +261,7 @@ it("loads none of the packages that only some of its callers need", () => {
   expect({ stdout, stderr }).toEqual({ stdout: "[]\n", stderr: "" });
 });
 
-it("can have agents answer without a gateway", async () => {
+it("answers without a gateway", async () => {
   await using home = await temporaryFolder();
   const turns = await holdfast.openHoldfastTurns({ home: home.path, config: DEFAULT_CONFIG });
   try {

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 const URL = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string;
 
 describe("with a gateway", () => {
-  it("gives the shapes that are documented", async () => {
+  it("prints the documented shapes", async () => {
     await using home = await temporaryFolder();
     await using gateway = await startCliGateway(home.path);
     expect(gateway.announced).toEqual({
@@ -96,8 +96,8 @@ describe("with a gateway", () => {
   });
 });
 
-describe("a configuration that was changed since the gateway was started", () => {
-  it("is told when it is changed, and what waits for the next start is shown", async () => {
+describe("a configuration that changed after the gateway started", () => {
+  it("suggests a restart, and shows accounts that wait for it", async () => {
     await using home = await temporaryFolder();
     await using _gateway = await startCliGateway(home.path);
     const run = async (...args: string[]) => await runCli(args, { home: home.path });
@@ -105,15 +105,17 @@ describe("a configuration that was changed since the gateway was started", () =>
 
     const set = await run("config", "set", "channels.telegram.work.allowFrom", '["@ada"]', "--json");
     expect(set.json()).toMatchObject({ ok: true });
-    expect(set.stderr).toMatch(/^The gateway at http:\S+ runs with the configuration that it was started with\..*stop/);
-    expect((await run("agents", "add", "helper")).stderr).toContain("runs with the configuration that it was started");
+    expect(set.stderr).toMatch(
+      /^The gateway at http:\S+ still uses the configuration it was started with\. To apply the new one: holdfast gateway restart/,
+    );
+    expect((await run("agents", "add", "helper")).stderr).toContain("still uses the configuration it was started");
     expect((await run("config", "unset", "channels.discord")).stderr).toBe("");
 
     const waiting = {
       channel: "telegram",
       accountId: "work",
       agentId: "main",
-      status: { state: "stopped", text: expect.stringContaining("not in the gateway that runs") as string },
+      status: { state: "stopped", text: expect.stringContaining("configured after the gateway started") as string },
     };
     for (const args of [
       ["channels", "status"],
@@ -122,7 +124,7 @@ describe("a configuration that was changed since the gateway was started", () =>
       const { channels } = (await run(...args, "--json")).json() as { channels: object[] };
       expect(channels).toMatchObject([{ channel: "web" }, waiting]);
     }
-    expect((await run("status")).stdout).toMatch(/○ Telegram \(work\): configured, but not in the gateway that runs/);
+    expect((await run("status")).stdout).toMatch(/○ Telegram \(work\): configured after the gateway started/);
     const doctor = await run("doctor", "--json");
     expect(doctor).toMatchObject({ code: 0 });
     expect(doctor.json()).toMatchObject({
@@ -130,7 +132,7 @@ describe("a configuration that was changed since the gateway was started", () =>
     });
   });
 
-  it("is nothing to speak of while none runs", async () => {
+  it("needs no restart without a gateway", async () => {
     await using home = await temporaryFolder();
     const { stderr } = await runCli(["config", "set", "gateway.port", "7500"], { home: home.path });
     expect(stderr).toBe("");
@@ -138,7 +140,7 @@ describe("a configuration that was changed since the gateway was started", () =>
 });
 
 describe("a channel that cannot run", () => {
-  it("is told once, by health and by status", async () => {
+  it("is reported once, by health and by status", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), JSON.stringify({ channels: { telegram: { work: {} } } }));
     await using gateway = await startCliGateway(home.path);

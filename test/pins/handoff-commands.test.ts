@@ -47,10 +47,10 @@ const HANDOFF = {
 };
 
 describe("holdfast handoff", () => {
-  it("says that there is nothing, with 3 where something was asked for", async () => {
+  it("reports that there is no hand-off, with exit code 3 for a named one", async () => {
     await using home = await temporaryFolder();
     const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
-    expect(await cli("list")).toMatchObject({ code: 0, stdout: "", stderr: "No session has left anything yet.\n" });
+    expect(await cli("list")).toMatchObject({ code: 0, stdout: "", stderr: "There are no hand-offs yet.\n" });
     const shown = await cli("show", "--json");
     expect(shown).toMatchObject({ code: 3, stdout: "" });
     expect(JSON.parse(shown.stderr)).toMatchObject({ error: { code: "no-handoff", hint: TEXT } });
@@ -64,12 +64,12 @@ describe("holdfast handoff", () => {
       cli("show", "--agent", "nobody"),
     ]);
     expect(list.json()).toEqual({ schema: 1, count: 0, total: 0, handoffs: [] });
-    expect(clear).toMatchObject({ code: 0, stderr: "Nothing was kept.\n" });
+    expect(clear).toMatchObject({ code: 0, stderr: "There is no hand-off to clear.\n" });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean --session?") as string });
     expect(missing.map(({ code }) => code)).toEqual([3, 3, 3, 3]);
   });
 
-  it("show prints Markdown without escape codes, each line with its entry", async () => {
+  it("show prints Markdown without escape codes, with entry ids", async () => {
     await using home = await homeWithConversation(WORDS);
     const { code, stdout, stderr } = await runCli(["handoff", "show"], { home: home.path, env: { FORCE_COLOR: "1" } });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -84,7 +84,7 @@ describe("holdfast handoff", () => {
     expect(json).toEqual({ schema: 1, handoff: HANDOFF, markdown: stdout });
   });
 
-  it("captures, lists, brings back and clears, and says which", async () => {
+  it("captures, lists, resumes and clears", async () => {
     await using home = await homeWithConversation(WORDS);
     const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
     const captured = await cli("capture");
@@ -117,7 +117,7 @@ describe("holdfast handoff", () => {
     expect((await cli("show", "--session", window)).code).toBe(3);
   });
 
-  it("shows, lists and clears what only a part is left of in the store, and deletes its session", async () => {
+  it("shows, lists and clears an incomplete hand-off, and deletes its session", async () => {
     await using home = await homeWithConversation(WORDS);
     const cli = async (...args: string[]) => await runCli(args, { home: home.path });
     const { sessionKey } = (await cli("handoff", "capture", "--json")).json() as { sessionKey: string };
@@ -134,7 +134,7 @@ describe("holdfast handoff", () => {
     }
   });
 
-  it("takes a session of Claude Code after the fact, by the start of its id", async () => {
+  it("captures an ended Claude Code session by the start of its id", async () => {
     await using home = await temporaryFolder();
     await using claude = await temporaryFolder();
     await using work = await temporaryFolder();
@@ -160,7 +160,7 @@ describe("holdfast handoff", () => {
     expect((await cli("clear", "--session", NATIVE)).stdout).toMatch(/^Cleared /);
   });
 
-  it("where it is turned off, what is kept can be seen and cleared", async () => {
+  it("shows and clears hand-offs while they are turned off", async () => {
     await using home = await homeWithConversation(WORDS);
     await runCli(["config", "set", "handoff.enabled", "false"], { home: home.path });
     const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
@@ -173,7 +173,7 @@ describe("holdfast handoff", () => {
     expect((await cli("clear")).stdout).toMatch(/^Cleared /);
   });
 
-  it("completes its words", async () => {
+  it("is completed by the shell", async () => {
     await using home = await temporaryFolder();
     const { stdout } = await runCli(["__complete", "handoff", ""], { home: home.path });
     const words = stdout.split("\n").map((line) => line.split("\t")[0]);

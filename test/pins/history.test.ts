@@ -3,11 +3,11 @@ import { expect, it } from "vitest";
 import { type CliResult, runCli } from "../support/run-cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import type { DraftEntry } from "../../src/transcript/entries.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 
 const FLUSH = "flush:main:1:agent:main:main";
 
@@ -45,7 +45,7 @@ function failedCall(): DraftEntry {
   return { ...draft, message: { ...draft.message, content, stopReason: "error", errorMessage: "no model" } };
 }
 
-it("is what people and the agent said to each other; --all adds how memory was saved", async () => {
+it("shows messages; --all adds memory turns", async () => {
   await using home = await temporaryFolder();
   await writeConversation(home.path);
   const { stdout } = await run(home.path, "history");
@@ -66,7 +66,7 @@ it("is what people and the agent said to each other; --all adds how memory was s
   expect(whole).toContain("write down what matters");
 });
 
-it("has as many entries as were asked for, whatever is left out between them", async () => {
+it("has the requested number of entries, not counting hidden ones", async () => {
   await using home = await temporaryFolder();
   await writeConversation(home.path);
   const read = async (...args: string[]) => (await run(home.path, "history", "--json", ...args)).json();

@@ -1,11 +1,8 @@
 /** What others see of `holdfast sessions`: JSON shapes, sentences, exit codes. docs/cli.md describes it. */
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { silentLogger } from "../../src/base/log.ts";
-import { openPendingDatabase } from "../../src/turn/body/pending-database.ts";
-import { createSystemEvents } from "../../src/turn/body/system-events.ts";
 import { homeWithConversation } from "../support/cli-conversation.ts";
+import { openStore } from "../support/open-store.ts";
 import { runCli } from "../support/run-cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
@@ -55,7 +52,7 @@ describe("holdfast sessions", () => {
     });
   });
 
-  it("let the agent save its memory before a reset, and forget what waits for a deleted session", async () => {
+  it("let the agent save its memory before a reset, and delete pending messages with the session", async () => {
     await using home = await homeWithConversation();
     const { json } = await runCli(["sessions", "--json"], { home: home.path });
     const { key = "", sessionId = "" } =
@@ -64,19 +61,18 @@ describe("holdfast sessions", () => {
     const { stdout } = await runCli(["history", sessionId, "--all"], { home: home.path });
     expect(stdout).toMatch(/ memory +This conversation is about to end/);
 
-    const options = { path: home.join("agents/main/pending.sqlite"), clock: systemClock, logger: silentLogger };
-    const database = await openPendingDatabase(options);
-    const events = createSystemEvents({ database, now: () => Date.now() });
+    const store = await openStore("sqlite", { home: home.path });
+    const events = store.systemEvents;
     await events.enqueueSystemEvent(key, "rain");
     await events.enqueueSystemEvent("agent:main:main", "snow");
     expect((await runCli(["sessions", "delete", key, "--yes"], { home: home.path })).code).toBe(0);
     const claim = { id: "t", epoch: 1 };
     expect((await events.drainSystemEvents(key, claim)).events).toEqual([]);
     expect((await events.drainSystemEvents("agent:main:main", claim)).events).toHaveLength(1);
-    database.close();
+    await store.close();
   });
 
-  it.each([true, false])("delete takes along what a session left; handed over: %s", async (isOn) => {
+  it.each([true, false])("delete removes hand-offs too; offered: %s", async (isOn) => {
     await using home = await temporaryFolder();
     const run = async (...args: string[]) => await runCli(args, { home: home.path });
     const words = "I'm blocked: the release fails with a missing certificate.";
@@ -97,7 +93,7 @@ describe("holdfast sessions", () => {
     expect((await run("handoff", "list", "--json")).json()).toMatchObject({ total: 0 });
   });
 
-  it("patch marks from where on another project is worked on", async () => {
+  it("patch records a change of project", async () => {
     await using home = await temporaryFolder();
     const run = async (...args: string[]) => await runCli(args, { home: home.path });
     await runCli(["chat", "--local"], { home: home.path, input: "hello\n/label x\n" });
@@ -159,7 +155,10 @@ describe("holdfast sessions", () => {
     });
     await writeFile(home.join("agents/main/sessions/archive/damaged.json"), "{");
     const partly = await runCli(["sessions", "restore", "--json"], { home: home.path });
-    expect(partly).toMatchObject({ code: 5, stderr: expect.stringContaining("damaged.json cannot be read") as string });
+    expect(partly).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining("cannot read the archive manifest") as string,
+    });
     expect(partly.json()).toMatchObject({ count: 1 });
     expect(await run("restore", archived.archive)).toMatchObject({ ok: true, key });
     expect(await run("delete", key, "--yes")).toMatchObject({ ok: true, key, deleted: true });

@@ -11,10 +11,10 @@ import { readRunningSessions } from "../../src/claude/native/running.ts";
 import { listAllSessions, resolveSession, saveSession } from "../../src/claude/registry/registry.ts";
 import { readSessionCosts, updateSessionStats } from "../../src/claude/registry/run-stats.ts";
 import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
-import type { McpServerCommand, RunnerParts } from "../../src/claude/runner/runner-parts.ts";
 import type { SessionSelection } from "../../src/claude/selection/selection.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { claudeLayout } from "../../src/config/layout.ts";
+import type { McpServerCommand, RunnerParts } from "../../src/claude/runner/runner-contract.ts";
 
 /** Can be handed to another process as JSON. */
 export interface TestRunnerSetup {
@@ -55,14 +55,14 @@ export function testRunnerParts(setup: TestRunnerSetup): RunnerParts {
       updateSessionStats: async (agentId, stats) => await updateSessionStats({ home, agentId }, stats),
       readSessionCosts: async (agentId, sessionId) => await readSessionCosts({ home, agentId }, sessionId),
     },
-    selectSession: async ({ repoPath, agentId, label, besides, waiting }) => {
+    selectSession: async ({ repoPath, agentId, label, excluded, waiting }) => {
       const none = { scores: [], relevanceBy: "none" as const };
       const known = await resolveSession({ home, agentId }, repoPath, label);
       if (known !== undefined && waiting.includes(known)) {
         return { ...none, action: "continue", sessionId: known, reason: "It is open." };
       }
       const here = (await readRunning()).find(
-        (one) => !besides.includes(one.sessionId) && `${one.cwd ?? ""}${sep}`.startsWith(`${repoPath}${sep}`),
+        (one) => !excluded.includes(one.sessionId) && `${one.cwd ?? ""}${sep}`.startsWith(`${repoPath}${sep}`),
       );
       const decision: SessionSelection =
         here !== undefined && label === undefined

@@ -14,8 +14,22 @@ export interface CliGateway extends AsyncDisposable {
   ended: Promise<number | NodeJS.Signals | null>;
 }
 
-export async function startCliGateway(home: string, args: readonly string[] = []): Promise<CliGateway> {
-  const child = spawn(process.execPath, [BIN, "gateway", "--port", "0", "--json", ...args], {
+export interface CliGatewayOptions {
+  /** How many file descriptors it may have. Optional. */
+  openFiles?: number;
+  /** Default: 0, any free one. `usual`: no port is given. */
+  port?: 0 | "usual";
+}
+
+export async function startCliGateway(
+  home: string,
+  args: readonly string[] = [],
+  { openFiles, port = 0 }: CliGatewayOptions = {},
+): Promise<CliGateway> {
+  const command = [process.execPath, BIN, "gateway", ...(port === 0 ? ["--port", "0"] : []), "--json", ...args];
+  const limited = ["bash", "-c", `ulimit -n ${openFiles}; exec "$@"`, "bash", ...command];
+  const [program = "", ...given] = openFiles === undefined ? command : limited;
+  const child = spawn(program, given, {
     cwd: home,
     env: { ...process.env, HOLDFAST_HOME: home, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,5 +1,4 @@
 /** A conversation in which chat commands can be typed: a real agent, and a lane that the test describes. */
-import { join } from "node:path";
 import type { EngineName, HoldfastConfig } from "../../src/config/config.ts";
 import { createEchoEngine } from "../../src/engine/echo/echo.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
@@ -7,15 +6,12 @@ import { initSessionState } from "../../src/session/init.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
-import { createGroupHistory } from "../../src/turn/body/group-history.ts";
-import { openPendingDatabase } from "../../src/turn/body/pending-database.ts";
-import { createSystemEvents } from "../../src/turn/body/system-events.ts";
-import type { CompactNow, LaneControl } from "../../src/turn/commands/chat-command.ts";
-import { compactNow } from "../../src/turn/compact-session.ts";
-import { createChatCommands } from "../../src/turn/commands/chat-commands.ts";
-import type { AgentParts } from "../../src/turn/turn.ts";
+import { createChatCommands, type CompactNow } from "../../src/turn/commands/chat-commands.ts";
 import { type TestAgent, testAgent } from "./test-agent.ts";
 import { assistantDraft, userDraft } from "./transcripts.ts";
+import type { LaneControl } from "../../src/turn/commands/command.ts";
+import type { AgentParts } from "../../src/turn/pipeline.ts";
+import { compactNow } from "../../src/turn/run/compact.ts";
 
 export const KEY = "agent:main:cli:dm:ada";
 
@@ -44,15 +40,14 @@ export interface CommandStageOptions {
 
 export async function commandStage(options: CommandStageOptions = {}): Promise<CommandStage> {
   const fixture = await testAgent();
-  const { agent, clock, home } = fixture;
+  const { agent, clock } = fixture;
   const config = { ...fixture.config, ...options.config };
-  const database = await openPendingDatabase({ path: join(home, "pending.sqlite"), clock, logger: agent.logger });
   const parts: AgentParts = {
     agent,
     config,
     engine: { ...createEchoEngine(), ...(options.engine === undefined ? {} : { name: options.engine }) },
-    history: createGroupHistory({ database, now: () => clock.now() }),
-    systemEvents: createSystemEvents({ database, now: () => clock.now() }),
+    history: agent.store.history,
+    systemEvents: agent.store.systemEvents,
     describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
   };
   const commands = createChatCommands({ compact: options.compact ?? compactNow });
@@ -68,10 +63,10 @@ export async function commandStage(options: CommandStageOptions = {}): Promise<C
       argument,
       lane: { stop: async () => ({ aborted: false, dropped: 0 }), state: () => ({ queued: 0 }), ...lane },
       signal: new AbortController().signal,
-      ...(turnId === undefined ? {} : { turnId }),
+      turnId,
     };
-    if (command.when === "now") return (await command.run(request)).text;
-    return await withSessionLease(agent, KEY, {}, async (held) => (await command.run({ ...request, held })).text);
+    if (command.when === "now") return await command.run(request);
+    return await withSessionLease(agent, KEY, {}, async (held) => await command.run({ ...request, held }));
   };
 
   const say = async (text: string): Promise<SessionEntry> => {
@@ -90,7 +85,6 @@ export async function commandStage(options: CommandStageOptions = {}): Promise<C
     say,
     entry: async () => await agent.store.get(KEY),
     [Symbol.asyncDispose]: async () => {
-      database.close();
       await fixture[Symbol.asyncDispose]();
     },
   };

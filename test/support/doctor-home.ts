@@ -3,10 +3,8 @@ import { createHash } from "node:crypto";
 import { readFile, readdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { silentLogger } from "../../src/base/log.ts";
-import { openAgent, openStoreRepair } from "../../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { type AgentLayout, agentLayout } from "../../src/config/layout.ts";
-import type { AgentScope } from "../../src/doctor/agent-scope.ts";
 import { type DoctorReport, runDoctor } from "../../src/doctor/run-doctor.ts";
 import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
@@ -16,6 +14,8 @@ import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { type TestClock, createTestClock } from "./test-clock.ts";
 import { userDraft } from "./transcripts.ts";
+import { openAgent, openStoreRepair } from "../../src/compose/agent.ts";
+import type { AgentScope } from "../../src/doctor/finding.ts";
 
 export interface DoctorHome extends AsyncDisposable {
   home: string;
@@ -26,7 +26,7 @@ export interface DoctorHome extends AsyncDisposable {
   /** The agent as the checks see it. */
   scope(options?: { deep?: boolean }): Promise<AgentScope>;
   /** Runs doctor a minute later, when nothing looks as if somebody were just writing it. */
-  doctor(options?: { fix?: boolean; deep?: boolean }): Promise<DoctorReport>;
+  doctor(options?: { fix?: boolean; deep?: boolean; acknowledge?: string }): Promise<DoctorReport>;
 }
 
 export async function doctorHome(kind: StoreKind): Promise<DoctorHome> {
@@ -59,10 +59,10 @@ export function openHome(home: string, kind: StoreKind): Omit<DoctorHome, typeof
       }
     },
     scope,
-    doctor: async ({ fix = false, deep = false } = {}) => {
+    doctor: async ({ fix = false, deep = false, acknowledge } = {}) => {
       clock.advance(60_000);
       for (const folder of [layout.sessionsFolder, layout.archiveFolder]) await age(folder);
-      return await runDoctor({ home, fix, agents: [await scope({ deep })] });
+      return await runDoctor({ home, fix, acknowledge, agents: [await scope({ deep })] });
     },
   };
 }
@@ -77,7 +77,14 @@ export async function say(agent: AgentHandle, key: string, text: string): Promis
     const path = transcriptPath(agent, entry);
     await using log = await openTranscriptLog({ path, clock: agent.clock, fence, epoch: held.lease.epoch });
     await log.append([userDraft(text)]);
-    return entry.sessionId;
+    const { end } = log;
+    const { sessionId } = entry;
+    await agent.store.update(
+      key,
+      (current) => current && { ...current, ...(end === undefined ? {} : { transcriptEnd: { sessionId, ...end } }) },
+      { lease: held.lease },
+    );
+    return sessionId;
   });
 }
 

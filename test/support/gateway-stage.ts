@@ -8,25 +8,20 @@ import { systemClock } from "../../src/base/clock.ts";
 import { HoldfastError } from "../../src/base/errors.ts";
 import { createLogger } from "../../src/base/log.ts";
 import type { Channel, OutboundMessage } from "../../src/channels/channel.ts";
-import type { TelegramChannel } from "../../src/channels/telegram/telegram-channel.ts";
-import { createWebChannel } from "../../src/channels/web/web-channel.ts";
-import { type ClaudeSide, openClaudeSide } from "../../src/compose-claude.ts";
-import { openHandoff } from "../../src/compose-handoff.ts";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
-import { agentLayout } from "../../src/config/layout.ts";
 import { type GatewayOptions, type Gateway, startGateway } from "../../src/gateway/start-gateway.ts";
 import type { RpcParts } from "../../src/rpc/rpc-parts.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { resetSession } from "../../src/session/window.ts";
-import { createGroupHistory } from "../../src/turn/body/group-history.ts";
-import { type PendingDatabase, openPendingDatabase } from "../../src/turn/body/pending-database.ts";
-import { createSystemEvents } from "../../src/turn/body/system-events.ts";
-import type { AgentPool, ChannelAccount } from "../../src/turn/pools.ts";
-import type { AgentParts } from "../../src/turn/turn.ts";
 import { standInChannels } from "./stand-in-channels.ts";
 import { type StandInPipeline, createStandInPipeline } from "./stand-in-pipeline.ts";
 import { temporaryFolder } from "./temp-folder.ts";
+import type { AgentPool, ChannelAccount, AgentParts } from "../../src/turn/pipeline.ts";
+import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
+import { openHandoff } from "../../src/compose/handoff.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import type { TelegramChannel } from "../../src/channels/telegram/channel.ts";
+import { createWebChannel } from "../../src/channels/web/channel.ts";
 
 export interface GatewayStage extends AsyncDisposable {
   home: string;
@@ -146,12 +141,8 @@ function createStandInAgents(options: {
   const { home, config, agentIds } = options;
   const opened = new Map<string, Promise<AgentParts>>();
   const ready: AgentParts[] = [];
-  const databases: PendingDatabase[] = [];
   const openParts = async (agentId: string): Promise<AgentParts> => {
     const agent = await openAgent({ home, config, agentId });
-    const { pending } = agentLayout(home, agentId);
-    const database = await openPendingDatabase({ path: pending, clock: systemClock, logger: agent.logger });
-    databases.push(database);
     const handoff = await openHandoff({ home, config, env: process.env, agent });
     const parts: AgentParts = {
       agent,
@@ -166,8 +157,8 @@ function createStandInAgents(options: {
         },
         close: async () => undefined,
       },
-      history: createGroupHistory({ database, now: Date.now }),
-      systemEvents: createSystemEvents({ database, now: Date.now }),
+      history: agent.store.history,
+      systemEvents: agent.store.systemEvents,
       describeWorkspace: async () => ({ system: "", skills: [], version: 0 }),
     };
     ready.push(parts);
@@ -189,7 +180,6 @@ function createStandInAgents(options: {
         await handoff?.close();
         await agent.store.close();
       }
-      for (const database of databases) database.close();
     },
   };
 }

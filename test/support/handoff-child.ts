@@ -3,11 +3,11 @@
  * HandoffChildTask as JSON. With a point it is killed there; else it ends with exit code 0.
  */
 import { type FaultPoint, installFaultAction } from "../../src/base/faults.ts";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import { createHandoff } from "../../src/handoff/create-handoff.ts";
 import type { StoreKind } from "../../src/store/store.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 
 export interface HandoffChildTask {
   kind: StoreKind;

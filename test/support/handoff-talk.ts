@@ -3,12 +3,10 @@
  * progress, what blocks, what was decided, what comes next, each with a reference that leads to the entry.
  */
 import { expect } from "vitest";
-import type { AgentHandle } from "../../src/session/agent-handle.ts";
-import { locateWindowTranscript } from "../../src/session/agent-handle.ts";
+import { type AgentHandle, locateWindowTranscript } from "../../src/session/agent-handle.ts";
 import type { TranscriptEntry } from "../../src/transcript/entries.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
-import { handoffText } from "../../src/transcript/text.ts";
-import { saidText } from "../../src/transcript/turn-mark.ts";
+import { handoffText, saidText } from "../../src/transcript/messages.ts";
 
 /** What the person writes, and what an agent with a model answers. */
 export const TALK = [

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createHookRunner } from "../../src/hooks/create-hook-runner.ts";
 import type { HookEvent, HookEventName } from "../../src/hooks/hook.ts";
-import type { AgentParts } from "../../src/turn/turn.ts";
 import type { TestAgent } from "./test-agent.ts";
+import type { AgentParts } from "../../src/turn/pipeline.ts";
 
 export interface Listener {
   called: { event: string; context: HookEvent["context"] }[];

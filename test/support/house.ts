@@ -9,20 +9,17 @@
  * `leave()` and `enter()` stop the gateway and start the next one on the same home.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { LogLevel } from "../../src/base/log.ts";
-import { createLogger } from "../../src/base/log.ts";
-import type { OpenGatewayOptions, OpenedGateway } from "../../src/compose-gateway.ts";
-import { openGateway } from "../../src/compose-gateway.ts";
-import { openAgent } from "../../src/compose.ts";
+import { type LogLevel, createLogger } from "../../src/base/log.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TelegramAccountConfig } from "../../src/config/config.ts";
-import type { AgentHandle } from "../../src/session/agent-handle.ts";
-import { transcriptPath } from "../../src/session/agent-handle.ts";
+import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
 import type { MessageEntry } from "../../src/transcript/entries.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
-import { messageText } from "../../src/transcript/text.ts";
 import type { BotCall } from "./fake-telegram/bot-calls.ts";
 import { type FakeTelegram, startFakeTelegram } from "./fake-telegram/fake-telegram.ts";
 import { temporaryFolder } from "./temp-folder.ts";
+import { type OpenGatewayOptions, type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { messageText } from "../../src/transcript/messages.ts";
 
 export interface House extends AsyncDisposable {
   readonly home: string;

@@ -11,9 +11,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type McpPartsOptions, openMcpParts } from "../../src/cli/commands/mcp.ts";
-import { openHandoff } from "../../src/compose-handoff.ts";
-import { openAgent } from "../../src/compose.ts";
-import { DEFAULT_CONFIG, type HoldfastConfig, type McpConfig } from "../../src/config/config.ts";
+import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import type { HandoffPlace } from "../../src/handoff/find-handoff.ts";
 import type { McpParts } from "../../src/mcp/bridge-parts.ts";
@@ -23,6 +21,9 @@ import type { MessageContext } from "../../src/keys/message-context.ts";
 import { type TestRepo, createTestRepo } from "./git-repo.ts";
 import { type NativeWorld, createNativeWorld } from "./native-world.ts";
 import { say } from "./say.ts";
+import { openHandoff } from "../../src/compose/handoff.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import type { McpConfig } from "../../src/config/claude-code.ts";
 
 export interface McpBench extends AsyncDisposable {
   world: NativeWorld;

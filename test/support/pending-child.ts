@@ -1,15 +1,12 @@
 /**
- * Works on the file of what waits for the next turns until it is killed or done. Says on standard
- * output what was acknowledged, one JSON value a line. Its argument is a PendingChildTask.
+ * Works on the pending items of a store until it is killed or done. Prints acknowledged items, one JSON value per
+ * line. Its argument is a PendingChildTask.
  */
 import { appendFileSync, existsSync, readFileSync, writeSync } from "node:fs";
-import { systemClock } from "../../src/base/clock.ts";
-import { createLogger } from "../../src/base/log.ts";
-import { createGroupHistory } from "../../src/turn/body/group-history.ts";
-import { openPendingDatabase } from "../../src/turn/body/pending-database.ts";
-import { createSystemEvents } from "../../src/turn/body/system-events.ts";
+import type { StoreKind } from "../../src/store/store.ts";
+import { openStore } from "./open-store.ts";
 
-export type PendingChildTask = { path: string } & (
+export type PendingChildTask = { kind: StoreKind; home: string } & (
   | { task: "append"; start: number }
   | { task: "enqueue"; name: string; count: number }
   | { task: "turns"; epoch: number; turns: number; transcript: string; dieAfter?: TurnStep; dieInTurn?: number }
@@ -24,9 +21,8 @@ export interface WrittenTurn {
 }
 
 const task = JSON.parse(process.argv[2] ?? "") as PendingChildTask;
-const database = await openPendingDatabase({ path: task.path, clock: systemClock, logger: createLogger() });
-const history = createGroupHistory({ database, now: Date.now, limit: 1_000_000 });
-const events = createSystemEvents({ database, now: Date.now, limit: 1000 });
+const store = await openStore(task.kind, { home: task.home, historyLimit: 1000 });
+const { history, systemEvents: events } = store;
 const KEY = "agent:main:main";
 
 if (task.task === "append") {
@@ -42,7 +38,7 @@ if (task.task === "append") {
 } else {
   for (let number = 0; number < task.turns; number++) await runTurn(task, number);
 }
-database.close();
+await store.close();
 
 /** As the real one: what was written already is not written again, only acknowledged. */
 async function runTurn(plan: Extract<PendingChildTask, { task: "turns" }>, number: number): Promise<void> {

@@ -6,23 +6,23 @@ import { systemClock } from "../../src/base/clock.ts";
 import { randomIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Channel, ChannelStatus, OutboundMessage, SentMessage } from "../../src/channels/channel.ts";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TurnsConfig } from "../../src/config/config.ts";
-import { agentLayout } from "../../src/config/layout.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
-import { createGroupHistory } from "../../src/turn/body/group-history.ts";
-import { type PendingDatabase, openPendingDatabase } from "../../src/turn/body/pending-database.ts";
-import { createSystemEvents } from "../../src/turn/body/system-events.ts";
-import type { ChatCommand, ChatCommands } from "../../src/turn/commands/chat-command.ts";
 import { type StartedPipeline, createPipeline } from "../../src/turn/create-pipeline.ts";
-import type { AddressedMessage } from "../../src/turn/pipeline.ts";
-import type { AgentPool, ChannelAccount } from "../../src/turn/pools.ts";
-import { draftReplies } from "../../src/turn/reply/draft-replies.ts";
-import type { AgentParts, TurnRequest, TurnResult } from "../../src/turn/turn.ts";
-import type { TurnEvent } from "../../src/turn/turn-events.ts";
+import type {
+  AddressedMessage,
+  AgentPool,
+  ChannelAccount,
+  AgentParts,
+  TurnRequest,
+  TurnResult,
+  TurnEvent,
+} from "../../src/turn/pipeline.ts";
 import { standInChannels } from "./stand-in-channels.ts";
+import type { ChatCommand, ChatCommands } from "../../src/turn/commands/command.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 
 export interface PipelineWorld extends AsyncDisposable {
   pipeline: StartedPipeline;
@@ -73,10 +73,9 @@ export async function pipelineWorld(options: WorldOptions): Promise<PipelineWorl
       const given = (await options.runTurn?.(request)) ?? {};
       return resultOf(`re: ${text}`, given);
     },
-    draftReplies,
     clock: systemClock,
     logger: silentLogger,
-    ...(options.sendTimeoutMs === undefined ? {} : { sendTimeoutMs: options.sendTimeoutMs }),
+    sendTimeoutMs: options.sendTimeoutMs,
   });
   pipeline.events.subscribe((event) => void events.push(event));
   const parts = async (agentId = "main") => await agents.open(agentId);
@@ -165,7 +164,7 @@ export function createFakeChannel(name = "telegram", accountId = "default"): Fak
 }
 
 function createAgents({ home, execution, engine }: WorldOptions, config: HoldfastConfig): AgentPool {
-  const opened = new Map<string, Promise<AgentParts & { database: PendingDatabase }>>();
+  const opened = new Map<string, Promise<AgentParts>>();
   const ready: AgentParts[] = [];
   const open = async (agentId: string) => {
     const shared = { clock: systemClock, ids: randomIds, logger: silentLogger };
@@ -176,8 +175,7 @@ function createAgents({ home, execution, engine }: WorldOptions, config: Holdfas
       ...shared,
       ...(execution === undefined ? {} : { execution }),
     });
-    const database = await openPendingDatabase({ path: agentLayout(home, agentId).pending, ...shared });
-    const parts = {
+    const parts: AgentParts = {
       agent,
       config,
       engine: {
@@ -186,11 +184,10 @@ function createAgents({ home, execution, engine }: WorldOptions, config: Holdfas
         run: noEvents,
         close: async () => undefined,
         ...engine,
-      } as Engine,
-      history: createGroupHistory({ database, now: Date.now }),
-      systemEvents: createSystemEvents({ database, now: Date.now }),
+      },
+      history: agent.store.history,
+      systemEvents: agent.store.systemEvents,
       describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
-      database,
     };
     ready.push(parts);
     return parts;
@@ -206,7 +203,6 @@ function createAgents({ home, execution, engine }: WorldOptions, config: Holdfas
     close: async () => {
       for (const parts of await Promise.all(opened.values())) {
         await parts.agent.store.close();
-        parts.database.close();
       }
     },
   };

@@ -26,7 +26,7 @@ export async function connect({ gateway }: GatewayStage, permission?: "read" | "
     url,
     token,
     client: { name: "test" },
-    ...(permission === undefined ? {} : { permission }),
+    permission,
   });
 }
 

@@ -1,7 +1,7 @@
 /** docs/rpc.md, written from the method table. */
 import { z } from "zod";
 import { METHODS } from "../../src/rpc/contract.ts";
-import { EVENTS } from "../../src/rpc/events.ts";
+import { EVENTS } from "../../src/rpc/protocol.ts";
 
 interface Schema {
   type?: string;
@@ -30,14 +30,14 @@ export function renderRpcPage(): string {
 
 const HEAD = `# RPC
 
-What the gateway answers, over WebSocket and HTTP alike. This page is written from the method table in \`src/rpc/contract.ts\`; a test keeps it in step (\`npx vitest run src/rpc -u\` writes it again). How to start the gateway, where the token is and how frames look is in [gateway.md](gateway.md).
+The methods of the gateway, for WebSocket and HTTP. This page is generated from the method table in \`src/rpc/contract.ts\` (\`npx vitest run src/rpc -u\`). [gateway.md](gateway.md) explains how to start the gateway, where the token is and how frames look.
 
-A parameter or field marked _optional_ may be missing. Unknown parameters are refused. Instants are milliseconds since 1970. Errors have one shape, \`{code, kind, message, hint?, retryable, data?}\`; \`code\` is for programs and does not change, \`kind\` says what sort of failure it is.
+A parameter or field marked _optional_ may be missing. Unknown parameters are refused. Times are milliseconds since 1970. Errors have the shape \`{code, kind, message, hint?, retryable, data?}\`; \`code\` is for programs and does not change, \`kind\` is the category of the failure.
 
-Permissions: \`read\` looks, \`write\` talks and changes settings, \`admin\` takes out of use and starts programs. A connection has all of them unless it asked for less.`;
+Permissions: \`read\` shows data, \`write\` sends messages and changes settings, \`admin\` removes sessions and starts programs. A connection has all of them unless it asks for fewer.`;
 
 const EVENT_TEXT =
-  'A WebSocket that called `events.subscribe` gets frames `{type: "event", event, payload, seq}`. The payload is the whole event, with `type`, `agentId`, `sessionKey` and, for a turn, `itemId`.';
+  'After `events.subscribe`, a WebSocket receives frames `{type: "event", event, payload, seq}`. The payload is the whole event, with `type`, `agentId`, `sessionKey` and, for a turn, `itemId`.';
 
 function toSchema(schema: z.ZodType, io: "input" | "output"): Schema {
   return z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Schema;

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Leased, StoreKind } from "../../src/store/store.ts";
+import type { StoreKind } from "../../src/store/store.ts";
+import type { Leased } from "../../src/store/queues.ts";
 
 export type StoreChildTask = { kind: StoreKind; home: string } & (
   | { task: "die-with-lease"; leased: Leased }

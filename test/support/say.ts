@@ -1,8 +1,8 @@
 /** A message that somebody sent, and the whole house answering it: one process, no channel, the configured engine. */
 import { nodeCrypto } from "../../src/base/builtin.ts";
-import { openTurns } from "../../src/compose-turns.ts";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
+import { openTurns } from "../../src/compose/turns.ts";
 
 export interface Saying {
   home: string;

@@ -1,8 +1,8 @@
 /** Puts a session into a home before the command line is tried on it. */
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import type { StoreKind } from "../../src/store/store.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 
 export async function writeSession(home: string, kind: StoreKind, key: string): Promise<void> {
   const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };

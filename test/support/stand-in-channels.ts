@@ -1,6 +1,6 @@
 /** Channel accounts that are there from the start and need not be connected. */
-import type { ChannelAccount, ChannelPool } from "../../src/turn/pools.ts";
 
+import type { ChannelAccount, ChannelPool } from "../../src/turn/pipeline.ts";
 export function standInChannels(accounts: readonly ChannelAccount[]): ChannelPool {
   return {
     start: async () => undefined,

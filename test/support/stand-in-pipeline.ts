@@ -4,9 +4,14 @@ import { resolveInboundSessionKey } from "../../src/keys/inbound.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
-import type { AddressedMessage, Admitted, Pipeline } from "../../src/turn/pipeline.ts";
-import type { AgentPool } from "../../src/turn/pools.ts";
-import { type TurnEnd, createTurnEvents } from "../../src/turn/turn-events.ts";
+import {
+  type AddressedMessage,
+  type Admitted,
+  type Pipeline,
+  type AgentPool,
+  type TurnEnd,
+  createTurnEvents,
+} from "../../src/turn/pipeline.ts";
 
 export interface StandInPipeline extends Pipeline {
   /** Every message that was admitted, also those that came again. */

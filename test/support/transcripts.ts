@@ -1,9 +1,8 @@
 /** Short ways to say what a test puts into a transcript and what it finds there. */
 import { writeFile } from "node:fs/promises";
 import type { DraftEntry, TranscriptEntry } from "../../src/transcript/entries.ts";
-import { readTranscript } from "../../src/transcript/reader.ts";
-import type { ReadReport } from "../../src/transcript/reader.ts";
-import { contentText } from "../../src/transcript/text.ts";
+import { readTranscript, type ReadReport } from "../../src/transcript/reader.ts";
+import { contentText } from "../../src/transcript/messages.ts";
 
 export const HEADER = { type: "session", version: 3, id: "sid", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/ws" };
 

@@ -1,7 +1,5 @@
 /** One agent with everything that a turn needs: `await using stage = await turnStage(engine)`. */
-import { join } from "node:path";
 import { installFaultAction, type FaultPoint } from "../../src/base/faults.ts";
-import { silentLogger } from "../../src/base/log.ts";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../../src/engine/engine.ts";
 import { resolveInboundSessionKey } from "../../src/keys/inbound.ts";
@@ -11,13 +9,9 @@ import { withSessionLease } from "../../src/session/lease.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { AssistantMessage, MessageEntry, TranscriptEntry } from "../../src/transcript/entries.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
-import { createGroupHistory } from "../../src/turn/body/group-history.ts";
-import { openPendingDatabase } from "../../src/turn/body/pending-database.ts";
-import { createSystemEvents } from "../../src/turn/body/system-events.ts";
-import { runTurn } from "../../src/turn/run-turn.ts";
-import type { TurnEvent } from "../../src/turn/turn-events.ts";
-import type { AgentParts, TurnRequest, TurnResult } from "../../src/turn/turn.ts";
 import { type TestAgent, testAgent } from "./test-agent.ts";
+import type { TurnEvent, AgentParts, TurnRequest, TurnResult } from "../../src/turn/pipeline.ts";
+import { giveUpTurn, runTurn } from "../../src/turn/run/run-turn.ts";
 
 export interface TurnStage extends AsyncDisposable {
   fixture: TestAgent;
@@ -25,8 +19,15 @@ export interface TurnStage extends AsyncDisposable {
   events: TurnEvent[];
   /** A turn of its own id, attempt 1, from Ada's direct chat unless the message says otherwise. */
   say(message: string | MessageContext | MessageContext[], options?: Partial<TurnRequest>): Promise<TurnResult>;
-  /** The same, with a process that dies at this point. */
-  dieAt(point: FaultPoint, message: string | MessageContext, options?: Partial<TurnRequest>): Promise<void>;
+  /** The same, with a process that dies whenever it reaches this point, from the n-th time on. Default: the first. */
+  dieAt(
+    point: FaultPoint,
+    message: string | MessageContext,
+    options?: Partial<TurnRequest>,
+    times?: number,
+  ): Promise<void>;
+  /** The same, but the turn is given up. */
+  giveUp(message: string, error: unknown, options?: Partial<TurnRequest>): Promise<TurnResult>;
   entry(): Promise<SessionEntry>;
   /** All lines of the current window, or of the named one. */
   lines(entry?: SessionEntry): Promise<TranscriptEntry[]>;
@@ -53,27 +54,25 @@ export interface StageOptions {
 
 export async function turnStage(engine: Engine, options: StageOptions = {}): Promise<TurnStage> {
   const fixture = await testAgent("sqlite");
-  const { agent, clock } = fixture;
+  const { agent } = fixture;
   const config = options.config?.(fixture.config) ?? fixture.config;
-  const database = await openPendingDatabase({
-    path: join(fixture.home, "pending.sqlite"),
-    clock,
-    logger: silentLogger,
-  });
-  const now = () => clock.now();
   const events: TurnEvent[] = [];
   const parts: AgentParts = {
     agent,
     config,
     engine,
-    history: createGroupHistory({ database, now }),
-    systemEvents: createSystemEvents({ database, now }),
+    history: agent.store.history,
+    systemEvents: agent.store.systemEvents,
     describeWorkspace: async () => ({ system: "You are a test.", skills: options.skills ?? [], version: 1 }),
   };
   let count = 0;
   let lastKey = "";
 
-  const say: TurnStage["say"] = async (message, given = {}) => {
+  const perform = async (
+    message: string | MessageContext | MessageContext[],
+    given: Partial<TurnRequest>,
+    run: (request: TurnRequest) => Promise<TurnResult>,
+  ): Promise<TurnResult> => {
     const contexts = [message]
       .flat()
       .map((one) => (typeof one === "string" ? { ...ADA, Body: one } : { ...ADA, ...one }));
@@ -81,7 +80,7 @@ export async function turnStage(engine: Engine, options: StageOptions = {}): Pro
     lastKey = resolveInboundSessionKey(first, { agentId: agent.agentId, session: config.session });
     const turnId = given.turnId ?? `turn-${++count}`;
     return await withSessionLease(agent, lastKey, {}, async (held) => {
-      const result = await runTurn({
+      const result = await run({
         parts,
         held,
         turnId,
@@ -97,6 +96,7 @@ export async function turnStage(engine: Engine, options: StageOptions = {}): Pro
       return result;
     });
   };
+  const say: TurnStage["say"] = async (message, given = {}) => await perform(message, given, runTurn);
   const entry = async (): Promise<SessionEntry> => {
     const found = await agent.store.get(lastKey);
     if (found === undefined) throw new Error(`no entry ${lastKey}`);
@@ -117,9 +117,12 @@ export async function turnStage(engine: Engine, options: StageOptions = {}): Pro
     entry,
     lines,
     messages: async (of) => (await lines(of)).filter((line) => line.type === "message"),
-    dieAt: async (point, message, given) => {
+    giveUp: async (message, error, given = {}) =>
+      await perform(message, given, async (request) => await giveUpTurn(request, error)),
+    dieAt: async (point, message, given, times = 1) => {
+      let left = times;
       installFaultAction((reached) => {
-        if (reached === point) throw new Death(point);
+        if (reached === point && --left <= 0) throw new Death(point);
       });
       try {
         await say(message, given);
@@ -132,7 +135,6 @@ export async function turnStage(engine: Engine, options: StageOptions = {}): Pro
       throw new Error(`${point} was not reached`);
     },
     [Symbol.asyncDispose]: async () => {
-      database.close();
       await fixture[Symbol.asyncDispose]();
     },
   };

@@ -3,15 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { silentLogger } from "../../src/base/log.ts";
 import { webFolder } from "../../src/base/package.ts";
-import { type OpenedGateway, openGateway } from "../../src/compose-gateway.ts";
-import { openAgent } from "../../src/compose.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
 import { patchSession } from "../../src/session/patch.ts";
 import type { DraftEntry } from "../../src/transcript/entries.ts";
-import { openTurnLog } from "../../src/turn/run/open-log.ts";
 import { temporaryFolder } from "./temp-folder.ts";
+import { openTurnLog } from "../../src/turn/run/turn-record.ts";
+import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 
 export interface SeededSession {
   key: string;
@@ -66,14 +66,14 @@ async function seedSessions(home: string, config: HoldfastConfig, sessions: read
   const agent = await openAgent({ home, config, logger: silentLogger });
   try {
     for (const { key, entries = [], label } of sessions) {
-      const { transcriptPath } = await initSessionState({
+      const { sessionEntry } = await initSessionState({
         agent,
         ctx: { SessionKey: key, Body: "hello" },
         cfg: config,
       });
       if (entries.length > 0) {
         await withSessionLease(agent, key, {}, async (held) => {
-          await using log = await openTurnLog({ agent }, held, transcriptPath);
+          await using log = await openTurnLog({ agent }, held, sessionEntry);
           await log.append([...entries]);
           await log.sync();
         });

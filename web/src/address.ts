@@ -1,26 +1,20 @@
 /**
- * What stands behind the `#` of the address: the session and window that are shown, and, in a link that
- * `holdfast gateway` printed, the token. The token is taken out before anything else happens: it stays
- * neither in the address bar nor in the history.
+ * The fragment of the page's address: session, window and entry to show, and in a link from `holdfast gateway`
+ * the token. The token is removed first, so that it stays neither in the address bar nor in the history.
  */
 export interface Place {
-  key?: string;
-  /** An earlier window. Left out: the current one. */
-  windowId?: string;
-  /** The entry to scroll to. Left out: the end. */
-  entryId?: string;
+  key?: string | undefined;
+  /** An earlier window. Default: the current one. */
+  windowId?: string | undefined;
+  /** The entry to scroll to. Default: the end. */
+  entryId?: string | undefined;
 }
 
 export function readPlace(): Place {
   const parameters = readFragment();
   const key = parameters.get("s") ?? undefined;
-  const windowId = parameters.get("w") ?? undefined;
-  const entryId = parameters.get("e") ?? undefined;
-  return {
-    ...(key === undefined ? {} : { key }),
-    ...(key === undefined || windowId === undefined ? {} : { windowId }),
-    ...(key === undefined || entryId === undefined ? {} : { entryId }),
-  };
+  if (key === undefined) return {};
+  return { key, windowId: parameters.get("w") ?? undefined, entryId: parameters.get("e") ?? undefined };
 }
 
 export function writePlace(place: Place, how: "push" | "replace" = "push"): void {
@@ -31,7 +25,6 @@ export function writePlace(place: Place, how: "push" | "replace" = "push"): void
   else history.replaceState(undefined, "", address);
 }
 
-/** The token of the link that was followed, if there was one. */
 export function takeTokenFromAddress(): string | undefined {
   const token = readFragment().get("token")?.trim();
   if (token === undefined) return undefined;
@@ -39,7 +32,7 @@ export function takeTokenFromAddress(): string | undefined {
   return token === "" ? undefined : token;
 }
 
-/** From a pasted link, or from the token alone. */
+/** From a pasted link or token. */
 export function tokenFromText(text: string): string | undefined {
   const found = /(?:^|[#&?])token=([\w-]+)/.exec(text.trim())?.[1] ?? text.trim();
   return /^[\w-]+$/.test(found) ? found : undefined;

@@ -1,10 +1,9 @@
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { Chat } from "./chat/chat.tsx";
-import { usePageState } from "./page-context.ts";
-import { LinkBar } from "./parts/link-bar.tsx";
+import { useController, usePageState } from "./page-context.ts";
 import { SessionList } from "./sessions/session-list.tsx";
-import { isUnread } from "./state/reduce-sessions.ts";
 import { SignIn } from "./sign-in.tsx";
+import { isUnread } from "./state/reduce.ts";
 
 export function App() {
   const isSignedOut = usePageState(({ link }) => link.state === "signed-out");
@@ -14,12 +13,39 @@ export function App() {
     document.title = unread === 0 || isSignedOut ? "Holdfast" : `(${unread}) Holdfast`;
   }, [unread, isSignedOut]);
   if (isSignedOut) return <SignIn />;
-  // On a narrow screen one of the two is shown.
+  // A narrow screen shows one of the two.
   return (
     <div className="shell" data-pane={hasChat ? "chat" : "list"}>
       <LinkBar />
       <SessionList />
       <Chat />
+    </div>
+  );
+}
+
+/** Short interruptions are not shown. */
+const GRACE_MS = 300;
+
+/** Shown while the gateway cannot be reached. */
+function LinkBar() {
+  const controller = useController();
+  const link = usePageState((state) => state.link);
+  const isDown = link.state === "waiting" || link.state === "connecting";
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(isDown), isDown ? GRACE_MS : 0);
+    return () => clearTimeout(timer);
+  }, [isDown]);
+  if (!isShown || !isDown) return null;
+  return (
+    <div className="link-bar" role="status">
+      <span className="spinner" aria-hidden="true" />
+      <span>{link.state === "waiting" ? "Cannot reach the gateway. Reconnecting" : "Connecting"}…</span>
+      {link.state === "waiting" && (
+        <button type="button" className="quiet" onClick={() => controller.retryNow()}>
+          Try now
+        </button>
+      )}
     </div>
   );
 }

@@ -1,11 +1,10 @@
 /**
- * The one line to the gateway. It connects, tells what happens, and connects again by itself after
- * growing pauses; whoever listens to `onOpen` reads again what may have been missed. A token that the
- * gateway refuses ends it: trying again would not help.
+ * The connection to the gateway. It reconnects with growing pauses; `onOpen` then reads what was missed. A
+ * refused token ends it.
  */
 import { HoldfastError, errorMessage } from "../../src/base/errors.ts";
 import { type RpcCaller, type RpcClient, connectRpc } from "../../src/rpc/client.ts";
-import type { RpcEvent } from "../../src/rpc/events.ts";
+import type { RpcEvent } from "../../src/rpc/protocol.ts";
 
 export type Link =
   | { state: "connecting" }
@@ -16,19 +15,19 @@ export type Link =
 
 export interface ConnectionListener {
   onLink(link: Link): void;
-  /** Each time that a connection is there, before the link is `open`. */
+  /** Called for each connection, before the link is `open`. */
   onOpen(caller: RpcCaller): Promise<void>;
   onEvent(event: RpcEvent): void;
 }
 
 export interface Connection extends RpcCaller {
-  /** Does not wait for the end of the pause. */
+  /** Ends the current pause. */
   retryNow(): void;
   close(): void;
 }
 
 const PAUSES_MS = [400, 1000, 2000, 4000, 8000, 15_000] as const;
-/** A connection that breaks sooner does not count as recovered: the pauses go on growing. */
+/** A connection that ends sooner counts as failed, so the pauses keep growing. */
 const STABLE_MS = 5000;
 
 export function openConnection(token: string, listener: ConnectionListener): Connection {
@@ -53,7 +52,7 @@ export function openConnection(token: string, listener: ConnectionListener): Con
     }
   };
 
-  /** One connection from its beginning to its end; returns why it ended. */
+  /** Runs one connection; returns why it ended. */
   const once = async (): Promise<{ text: string; isFinal: boolean }> => {
     try {
       client = await connectRpc({ url: location.origin, token, client: { name: "web" } });
@@ -74,7 +73,7 @@ export function openConnection(token: string, listener: ConnectionListener): Con
 
   const pause = async (reason: string): Promise<void> => {
     const longest = PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? PAUSES_MS[0];
-    // Several pages must not come back in the same instant.
+    // Jitter, so that several pages do not reconnect at the same moment.
     const ms = longest * (0.8 + Math.random() * 0.4);
     listener.onLink({ state: "waiting", retryAt: Date.now() + ms, reason });
     await new Promise<void>((resolve) => {
@@ -111,13 +110,13 @@ export function openConnection(token: string, listener: ConnectionListener): Con
   };
 }
 
-/** While there is no connection that is said in one place, and everything is read again afterwards. */
+/** Such an error is not shown: the link bar shows it, and everything is read again afterwards. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof HoldfastError && error.kind === "unavailable" && error.code === "connection-lost";
 }
 
 function notConnected(): HoldfastError {
-  return new HoldfastError("unavailable", "connection-lost", "The gateway cannot be reached right now", {
-    hint: "The page connects again by itself.",
+  return new HoldfastError("unavailable", "connection-lost", "Cannot reach the gateway right now", {
+    hint: "The page reconnects automatically.",
   });
 }

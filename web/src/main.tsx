@@ -13,7 +13,7 @@ const controller = createController(store);
 controller.start();
 
 const root = document.querySelector("#root");
-if (root === null) throw new Error("The page has no place to stand in");
+if (root === null) throw new Error("There is no #root element");
 createRoot(root).render(
   <StrictMode>
     <PageContext value={{ store, controller }}>

@@ -1,4 +1,4 @@
-/** How components reach the state and what can be done. */
+/** Gives components access to the state and the controller. */
 import { createContext, use, useSyncExternalStore } from "react";
 import type { Controller } from "./controller/controller.ts";
 import type { PageState } from "./state/state.ts";
@@ -15,7 +15,7 @@ export function useController(): Controller {
   return usePage().controller;
 }
 
-/** `select` must return something that stays the same while nothing relevant changes. */
+/** `select` must return the same value while nothing relevant changes. */
 export function usePageState<Part>(select: (state: PageState) => Part): Part {
   const { store } = usePage();
   return useSyncExternalStore(store.subscribe, () => select(store.get()));
@@ -23,6 +23,6 @@ export function usePageState<Part>(select: (state: PageState) => Part): Part {
 
 function usePage(): Page {
   const page = use(PageContext);
-  if (page === undefined) throw new Error("A component stands outside the page");
+  if (page === undefined) throw new Error("usePage needs a PageContext");
   return page;
 }

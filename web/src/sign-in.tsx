@@ -15,7 +15,7 @@ export function SignIn() {
     event.preventDefault();
     const token = tokenFromText(text);
     if (token === undefined) {
-      setProblem("That is neither a link with a token nor a token.");
+      setProblem("Paste a link with a token, or the token itself.");
       return;
     }
     setProblem(undefined);
@@ -29,8 +29,8 @@ export function SignIn() {
         <Logo />
         <h1>Sign in to Holdfast</h1>
         <p>
-          <code>holdfast gateway link</code> prints a link to this page. Open that link, or paste it here. The token
-          alone will do as well; it is in <code>gateway.token</code> in Holdfast’s home.
+          <code>holdfast gateway link</code> prints a link to this page. Open it, or paste it here. The token alone
+          works too; it is in <code>gateway.token</code> in Holdfast’s home folder.
         </p>
         {shown !== undefined && (
           <p className="problem" role="alert">
@@ -53,7 +53,7 @@ export function SignIn() {
           Sign in
         </button>
         <p className="hint" id={help}>
-          The token stays in this tab. It is never sent anywhere but to this gateway.
+          The token stays in this tab and is only sent to this gateway.
         </p>
       </form>
     </main>

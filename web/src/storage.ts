@@ -1,7 +1,6 @@
 /**
- * What the browser keeps. The token, drafts and messages under way belong to the tab and survive a
- * reload; what was read belongs to the browser. Storage may be full or forbidden: then nothing is kept,
- * and the page works all the same.
+ * Browser storage. The token, drafts and pending messages belong to the tab and survive a reload; read marks
+ * belong to the browser. If storage is full or forbidden, the page works without it.
  */
 const PREFIX = "holdfast.";
 
@@ -10,7 +9,7 @@ export const browserStorage = createStorage(() => localStorage);
 
 export interface PageStorage {
   read(name: string): string | undefined;
-  /** Undefined takes it away. */
+  /** Undefined removes it. */
   write(name: string, value: string | undefined): void;
   readJson(name: string): unknown;
 }

@@ -1,11 +1,11 @@
-/** What was said on Discord while nobody listened. */
+/** Messages missed while the bot was offline. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
 import { ada, openDiscordStage } from "../../../test/support/fake-discord/discord-stage.ts";
 
-describe("what was said while the bot was away", () => {
-  it("is asked for, in every channel that has moved, in order and without what was there before", async () => {
+describe("messages missed while offline", () => {
+  it("are fetched from every channel with new ones, in order, without older ones", async () => {
     await using stage = await openDiscordStage();
     const { discord } = stage;
     const { general } = discord;
@@ -37,7 +37,7 @@ describe("what was said while the bot was away", () => {
     expect(asked.filter((route) => route.includes(quiet.id))).toEqual([]);
   });
 
-  it("is asked for again after a pause that Discord wants, and not where the bot may no longer read", async () => {
+  it("are fetched again after a rate limit, but not from channels the bot can no longer read", async () => {
     await using stage = await openDiscordStage();
     const { discord } = stage;
     const other = discord.addChannel("other");
@@ -57,7 +57,7 @@ describe("what was said while the bot was away", () => {
     await expect.poll(() => texts(stage), soon).toEqual(["hello"]);
   });
 
-  it("is bounded, and says so", async () => {
+  it("are limited, with a report", async () => {
     await using stage = await openDiscordStage();
     const { discord } = stage;
     await (await stage.start()).stop();
@@ -69,7 +69,7 @@ describe("what was said while the bot was away", () => {
     expect(stage.admitted).toHaveLength(500);
   });
 
-  it("keeps a message that could not be admitted before the stop for the next start", async () => {
+  it("are admitted at the next start if the store failed before the stop", async () => {
     await using stage = await openDiscordStage();
     const { discord } = stage;
     const hanging = stage.channel({ clock: { now: () => 0, sleep: neverButAborted } });
@@ -86,7 +86,7 @@ describe("what was said while the bot was away", () => {
     await expect.poll(() => texts(stage), soon).toEqual(["keep me"]);
   });
 
-  it("refuses to begin with a cursor file that it cannot read", async () => {
+  it("are not skipped because of an unreadable cursor file: start fails", async () => {
     await using stage = await openDiscordStage();
     const cursorFile = stage.folder.join("cursors.json");
     await writeFile(cursorFile, "{");

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
 import { ada, openDiscordStage, target } from "../../../test/support/fake-discord/discord-stage.ts";
-import type { DiscordChannelOptions } from "./create-discord-channel.ts";
+import type { DiscordChannelOptions } from "./channel.ts";
 
 describe("the connection to Discord", () => {
-  it("resumes, and hears what was said meanwhile once", async () => {
+  it("resumes and receives missed messages once", async () => {
     await using stage = await openDiscordStage();
     await stage.start();
     const { discord } = stage;
@@ -16,11 +16,11 @@ describe("the connection to Discord", () => {
     await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("connected");
     await expect.poll(() => texts(stage), soon).toEqual(["meanwhile"]);
     expect(discord.gateway.resumed).toBe(1);
-    expect(stage.statuses.at(-1)?.text).toMatch(/connected again, \d+ events/);
+    expect(stage.statuses.at(-1)?.text).toMatch(/connected again, \d+ missed events/);
     expect(stage.statuses.filter(({ state }) => state === "retrying")).toHaveLength(1);
   });
 
-  it("asks for what a lost session has missed before it takes anything newer", async () => {
+  it("fetches messages missed by a lost session before newer ones", async () => {
     await using stage = await openDiscordStage();
     await stage.start();
     const { discord } = stage;
@@ -38,7 +38,7 @@ describe("the connection to Discord", () => {
     ["a token that the gateway refuses", 4004, {}, "discord-token-invalid", "Reset Token"],
     ["a missing intent", 4014, {}, "discord-intent-missing", "Message Content Intent"],
     ["too many servers", 4011, {}, "discord-gateway-refused", "update Holdfast"],
-  ])("fails at start for %s and says how to mend it", async (_, closeCode, options, code, hint) => {
+  ])("fails at start for %s with a hint", async (_, closeCode, options, code, hint) => {
     await using stage = await openDiscordStage();
     stage.discord.refuseIdentify(closeCode);
     const error = await failure(stage.start(options));
@@ -57,7 +57,7 @@ describe("the connection to Discord", () => {
     expect(stage.statuses.map(({ state }) => state)).toEqual(["starting", "retrying", "retrying", "connected"]);
   });
 
-  it("says so when it is sent away for good later", async () => {
+  it("reports a permanent refusal after connecting", async () => {
     await using stage = await openDiscordStage();
     await stage.start();
     stage.discord.gateway.disconnect(4004);
@@ -65,19 +65,19 @@ describe("the connection to Discord", () => {
     expect(stage.statuses.at(-1)?.text).toContain("Reset Token");
   });
 
-  it("stays away when it is stopped in the pause before it reconnects", async () => {
+  it("does not reconnect when stopped during the pause", async () => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     stage.discord.gateway.disconnect(4000);
     await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("retrying");
     await channel.stop();
-    // The library's own pause of half a second has to pass to see that nothing follows it.
+    // Longer than the library's own pause of half a second.
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(stage.discord.gateway.connections).toBe(0);
     expect(stage.discord.gateway.resumed).toBe(0);
   });
 
-  it("can be stopped while it tries to start, and started again", async () => {
+  it("can be stopped while connecting, and started again", async () => {
     await using stage = await openDiscordStage();
     for (let count = 0; count < 3; count++) stage.discord.refuse(/gateway\/bot/, { status: 503 });
     const channel = stage.channel({ clock: { now: () => 0, sleep: neverButAborted } });

@@ -1,7 +1,7 @@
 /**
- * Up to which message each Discord channel has been taken in. Discord's gateway delivers once: what was
- * said while nobody listened has to be asked for, and this file says from where. Invariants:
- * - A cursor never runs ahead of admission; it may lie behind, because admission knows duplicates.
+ * The last message taken in, for each Discord channel. The gateway delivers once, so messages missed while
+ * offline are fetched from this cursor on. Invariants:
+ * - A cursor never passes an unadmitted message. It may be older, because admission detects duplicates.
  * - A channel is on disk before its first message is admitted, so that a crash cannot forget it.
  */
 import { dirname } from "node:path";
@@ -9,21 +9,20 @@ import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
-import { idBefore, isNewer, isSnowflake } from "./snowflake.ts";
 
 export interface Cursors {
   get(channelId: string): string | undefined;
   all(): ReadonlyMap<string, string>;
-  /** Resolves when the channel is known on disk. */
+  /** Resolves when the channel is on disk. */
   know(channelId: string, firstMessageId: string): Promise<void>;
-  /** On disk soon; never moves back. */
+  /** Written soon; never moves back. */
   advance(channelId: string, messageId: string): void;
   forget(channelId: string): void;
   /** Resolves when everything is on disk. */
   flush: () => Promise<void>;
 }
 
-const MOST_CHANNELS = 5000;
+const MAX_CHANNELS = 5000;
 
 export async function openCursors(path: string, logger: Logger): Promise<Cursors> {
   const cursors = await readCursors(path);
@@ -42,7 +41,7 @@ export async function openCursors(path: string, logger: Logger): Promise<Cursors
       }
     }
   };
-  // Whatever moves while one write is under way shares the next one.
+  // Changes during a write share the next one.
   const write = async (): Promise<void> => {
     isDirty = true;
     writing ??= writeAll().finally(() => {
@@ -52,7 +51,7 @@ export async function openCursors(path: string, logger: Logger): Promise<Cursors
   };
   const writeSoon = (): void => {
     write().catch((error: unknown) => {
-      logger.warn("Cannot keep up to where Discord was read; after a restart more is asked for again.", { error });
+      logger.warn("cannot save Discord cursors; a restart will fetch more messages again", { error });
     });
   };
 
@@ -90,7 +89,7 @@ async function readCursors(path: string): Promise<Map<string, string>> {
     return new Map(entries.filter((entry): entry is [string, string] => entry.every((id) => isSnowflake(String(id)))));
   } catch (error) {
     throw new HoldfastError("corrupt", "discord-cursors-unreadable", `Cannot read ${path}: ${errorMessage(error)}`, {
-      hint: "It says up to where Discord was read. Move it away to begin with the messages from now on.",
+      hint: "It stores the last message read in each channel. Move it away to start with new messages only.",
       data: { path },
       cause: error,
     });
@@ -99,6 +98,62 @@ async function readCursors(path: string): Promise<Map<string, string>> {
 
 function newest(cursors: ReadonlyMap<string, string>): Record<string, string> {
   const entries = [...cursors];
-  if (entries.length > MOST_CHANNELS) entries.sort(([, one], [, other]) => (isNewer(one, other) ? -1 : 1));
-  return Object.fromEntries(entries.slice(0, MOST_CHANNELS));
+  if (entries.length > MAX_CHANNELS) entries.sort(([, one], [, other]) => (isNewer(one, other) ? -1 : 1));
+  return Object.fromEntries(entries.slice(0, MAX_CHANNELS));
+}
+
+export interface VisibleChannel {
+  id: string;
+  /** From the gateway. */
+  lastMessageId: string | undefined;
+}
+
+export interface CatchUpPlan {
+  fetch: { channelId: string; after: string }[];
+  /** New channels; their earlier messages are ignored. */
+  seeds: { channelId: string; at: string }[];
+  /** Private chats beyond the limit. */
+  skipped: number;
+}
+
+const MAX_PRIVATE_CHATS = 100;
+
+/**
+ * Which channels may have missed messages, and where to start. The gateway lists server channels with
+ * their last message, so only changed ones are fetched. It does not list private chats, so the latest known
+ * ones are fetched one by one.
+ */
+export function planCatchUp(cursors: ReadonlyMap<string, string>, visible: readonly VisibleChannel[]): CatchUpPlan {
+  const plan: CatchUpPlan = { fetch: [], seeds: [], skipped: 0 };
+  const newest = [...cursors.values()].reduce((one, other) => (isNewer(other, one) ? other : one), "0");
+  for (const { id, lastMessageId } of visible) {
+    const cursor = cursors.get(id);
+    // A channel newer than every cursor was created while the bot was offline: fetch all of it.
+    const from = cursor ?? (cursors.size > 0 && isNewer(id, newest) ? id : undefined);
+    if (from === undefined) plan.seeds.push({ channelId: id, at: lastMessageId ?? id });
+    else if (lastMessageId !== undefined && isNewer(lastMessageId, from)) {
+      plan.fetch.push({ channelId: id, after: from });
+    }
+  }
+  const seen = new Set(visible.map(({ id }) => id));
+  const hidden = [...cursors].filter(([id]) => !seen.has(id));
+  hidden.sort(([, one], [, other]) => (isNewer(one, other) ? -1 : 1));
+  plan.fetch.push(...hidden.slice(0, MAX_PRIVATE_CHATS).map(([channelId, after]) => ({ channelId, after })));
+  plan.skipped = Math.max(0, hidden.length - MAX_PRIVATE_CHATS);
+  return plan;
+}
+
+/** Discord's ids: digits of a number too large for a double, growing with time. */
+
+export function isSnowflake(id: string): boolean {
+  return /^\d{1,20}$/.test(id);
+}
+
+export function isNewer(id: string, than: string): boolean {
+  return BigInt(id) > BigInt(than);
+}
+
+/** Messages after this id include `id` itself. */
+function idBefore(id: string): string {
+  return String(BigInt(id) - 1n);
 }

@@ -1,4 +1,4 @@
-/** What people write on Discord, as it is admitted. */
+/** Messages from Discord until admission. */
 import { readFile, stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { keyOptions, soon, texts } from "../../../test/support/channel-checks.ts";
@@ -9,7 +9,7 @@ import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import { createPairingStore } from "../pairing-store.ts";
 
 describe("messages from Discord", () => {
-  it("takes in a direct message", async () => {
+  it("admits a direct message", async () => {
     await using stage = await openDiscordStage();
     await stage.start();
     const chat = stage.discord.openPrivateChat(ada);
@@ -63,7 +63,7 @@ describe("messages from Discord", () => {
     expect(resolveInboundSessionKey(inThread ?? {}, keyOptions)).toBe(`agent:main:discord:channel:${thread.id}`);
   });
 
-  it("knows when it is meant: a mention, its role, or a reply to it", async () => {
+  it("detects a mention of the bot or its role, and a reply to it", async () => {
     await using stage = await openDiscordStage();
     await stage.start();
     const { discord } = stage;
@@ -87,7 +87,7 @@ describe("messages from Discord", () => {
     });
   });
 
-  it("takes forwarded words and stickers for data", async () => {
+  it("marks forwarded text and stickers as untrusted", async () => {
     await using stage = await openDiscordStage();
     await stage.start();
     stage.discord.say(stage.discord.general.id, "look", {
@@ -102,14 +102,14 @@ describe("messages from Discord", () => {
     expect(ctx?.ReplyToId).toBeUndefined();
   });
 
-  it("fetches attachments, and says which it could not have", async () => {
+  it("fetches attachments and lists those that failed", async () => {
     await using stage = await openDiscordStage();
     await stage.start({ maxMediaBytes: 100 });
     const { discord } = stage;
     const attachments = [
       discord.upload("../../evil name.PNG", Buffer.from("pixels"), { content_type: "image/png" }),
       discord.upload("big.bin", Buffer.alloc(101)),
-      // Says that it is small and is not.
+      // Announces a wrong size.
       discord.upload("liar.bin", Buffer.alloc(500), { size: 5 }),
       { ...discord.upload("gone.txt", Buffer.from("x")), url: `${discord.url}/gone` },
     ];
@@ -129,7 +129,7 @@ describe("messages from Discord", () => {
     ]);
   });
 
-  it("hears neither bots nor strangers, and keeps the order", async () => {
+  it("ignores bots and strangers, and keeps the order", async () => {
     await using stage = await openDiscordStage();
     await stage.start();
     const { general, bot } = stage.discord;
@@ -142,7 +142,7 @@ describe("messages from Discord", () => {
     expect(texts(stage)).toEqual(Array.from({ length: 20 }, (_, index) => String(index + 1)));
   });
 
-  it("lets everybody of an allowed server in, without the right to command", async () => {
+  it("admits all members of an allowed server, without commands", async () => {
     await using stage = await openDiscordStage();
     await stage.start({ allowFrom: [`discord:${stage.discord.guild.id}`] });
     stage.discord.say(stage.discord.general.id, "hi", { author: eve });
@@ -150,7 +150,7 @@ describe("messages from Discord", () => {
     expect(stage.admitted[0]?.ctx.CommandAuthorized).toBe(false);
   });
 
-  it("offers a stranger a pairing code, and lets them in once they are approved", async () => {
+  it("offers a stranger a pairing code, and admits them once approved", async () => {
     await using stage = await openDiscordStage();
     const store = createPairingStore({
       folder: stage.folder.join("pairing"),
@@ -168,7 +168,7 @@ describe("messages from Discord", () => {
     await expect.poll(() => texts(stage), soon).toEqual(["and now?"]);
   });
 
-  it("tries again until a message can be kept, and keeps those behind it in order", async () => {
+  it("retries until a message is stored, and keeps later ones in order", async () => {
     await using stage = await openDiscordStage();
     await stage.start();
     stage.failures.push(new HoldfastError("unavailable", "disk-full", "The disk is full."), new Error("still full"));
@@ -177,7 +177,7 @@ describe("messages from Discord", () => {
     await expect.poll(() => texts(stage), soon).toEqual(["one", "two"]);
     expect(stage.statuses).toContainEqual({
       state: "retrying",
-      text: "A message cannot be taken in yet: The disk is full.",
+      text: "Cannot accept a message yet: The disk is full.",
     });
     expect(stage.statuses.at(-1)?.state).toBe("connected");
   });

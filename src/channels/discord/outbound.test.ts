@@ -1,4 +1,4 @@
-/** What is sent to Discord. */
+/** Messages to Discord. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { failure } from "../../../test/support/channel-checks.ts";
@@ -22,7 +22,7 @@ describe("messages to Discord", () => {
     expect(discord.requests.filter(({ route }) => route === "POST /users/@me/channels")).toHaveLength(1);
   });
 
-  it("is delivered once for one idempotency key, however long", async () => {
+  it("delivers once per idempotency key of any length", async () => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     const to = target(`channel:${stage.discord.general.id}`);
@@ -35,7 +35,7 @@ describe("messages to Discord", () => {
     expect(channel.capabilities).toMatchObject({ deduplicates: true, textLimit: 2000, threads: true });
   });
 
-  it("replies, and goes without the reference when the message is gone", async () => {
+  it("replies, and omits the reference to a deleted message", async () => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     const { discord } = stage;
@@ -85,7 +85,7 @@ describe("messages to Discord", () => {
     ]);
   });
 
-  it("never rings at everybody", async () => {
+  it("never notifies everyone", async () => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     await channel.send({
@@ -96,7 +96,7 @@ describe("messages to Discord", () => {
     expect(stage.discord.requests.at(-1)?.body["allowed_mentions"]).toEqual({ parse: ["users"], replied_user: true });
   });
 
-  it("shows that it is typing", async () => {
+  it("shows typing", async () => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     await channel.showTyping?.(target(`channel:${stage.discord.general.id}`));
@@ -110,7 +110,7 @@ describe("messages to Discord", () => {
     ["a file that is too large", { status: 413, code: 40_005 }, "usage", "media-too-large"],
     ["a message that is malformed", { status: 400, code: 50_035 }, "usage", "discord-refused"],
     ["a server error", { status: 500, code: 0 }, "unavailable", "discord-unreachable"],
-  ])("tells %s apart and tries once", async (_, { status, code }, kind, expected) => {
+  ])("recognizes %s and does not retry", async (_, { status, code }, kind, expected) => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     stage.discord.refuse(/POST .*messages/, { status, body: { code, message: "no" } });
@@ -121,7 +121,7 @@ describe("messages to Discord", () => {
     expect(stage.discord.requests.filter(({ route }) => route.startsWith("POST"))).toHaveLength(1);
   });
 
-  it("knows without asking what can be no address", async () => {
+  it("rejects impossible addresses without a request", async () => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     const asked = stage.discord.requests.length;
@@ -130,7 +130,7 @@ describe("messages to Discord", () => {
     expect(stage.discord.requests).toHaveLength(asked);
   });
 
-  it("passes on how long Discord wants it to wait, at once", async () => {
+  it("reports at once how long Discord asks to wait", async () => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     stage.discord.refuse(/POST .*messages/, {
@@ -165,7 +165,7 @@ describe("messages to Discord", () => {
       { target: target("channel:1"), idempotencyKey: "1", media: [{ kind: "file", path: "/no/such/file" }] },
       "media-not-found",
     ],
-  ])("refuses %s before asking Discord", async (_, message, code) => {
+  ])("refuses %s without a request", async (_, message, code) => {
     await using stage = await openDiscordStage();
     const channel = await stage.start();
     expect((await failure(channel.send(message))).code).toBe(code);

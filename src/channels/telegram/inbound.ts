@@ -1,33 +1,26 @@
 /**
- * What happens to one update, however it came: who wrote it, which file belongs to it, then admission.
- * Resolves when nothing of it can be lost any more; rejects when Telegram has to keep it.
- * Updates of one chat are handled in the order in which they came.
+ * From an update to admission: check the sender, fetch the file, admit. Resolves when the message cannot be
+ * lost any more; rejects when Telegram has to keep it. Updates of one chat are handled in order.
  */
 import type { Message, Update, User } from "grammy/types";
-import { createKeyedMutex } from "../../base/mutex.ts";
+import { HoldfastError } from "../../base/errors.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
-import { type AccessOptions, checkAccess } from "../access.ts";
-import type { ChannelHost } from "../channel.ts";
-import { telegramError } from "./api-errors.ts";
-import { type DownloadOptions, fetchMedia } from "./media-download.ts";
-import { buildContext, senderOf } from "./message-context.ts";
+import { screenSender } from "../access.ts";
+import type { ReceivedFiles } from "../received-files.ts";
+import { type TelegramRun, requestSignal } from "./connection.ts";
+import { type InboundMedia, buildContext, findMedia, senderOf } from "./context.ts";
+import { telegramError } from "./errors.ts";
+import { createKeyedMutex } from "../../base/async.ts";
 
-export interface InboundOptions extends DownloadOptions {
-  accountId: string;
+export interface InboundOptions extends TelegramRun {
   bot: User;
-  host: ChannelHost;
-  access: AccessOptions;
+  /** Undefined: files are not fetched, with a note for the agent. */
+  files: ReceivedFiles | undefined;
 }
 
 export interface InboundHandler {
   handle(update: Update): Promise<void>;
 }
-
-/**
- * The only kind of update that is asked for and looked at. An edit is none: what was said has been
- * admitted, perhaps answered, and a changed wording is not a new request.
- */
-export const ALLOWED_UPDATES = ["message"] as const;
 
 export function createInboundHandler(options: InboundOptions): InboundHandler {
   const lanes = createKeyedMutex();
@@ -41,56 +34,112 @@ export function createInboundHandler(options: InboundOptions): InboundHandler {
   };
 }
 
-/** A message that cannot be understood will not be understood the second time: it is reported, not kept waiting. */
+/** A message that cannot be parsed now cannot be parsed later either: log it and skip it. */
 function readMessage(message: Message, { bot, accountId, logger }: InboundOptions): MessageContext | undefined {
   try {
     return buildContext(message, { bot, accountId });
   } catch (error) {
-    logger.error("a Telegram message could not be understood and was left out", { error });
+    logger.error("cannot parse a Telegram message; skipped", { error });
     return undefined;
   }
 }
 
 async function admit(message: Message, ctx: MessageContext, options: InboundOptions): Promise<void> {
-  const { host, access, accountId, clock, logger } = options;
+  const { host, accountId, clock, logger } = options;
   const sender = senderOf(message);
   if (sender === undefined) return;
   const isDirect = ctx.ChatType === "direct";
   const chatId = String(message.chat.id);
-  const verdict = await checkAccess(
+  const allowed = await screenSender(
     { channel: "telegram", sender, chatType: isDirect ? "direct" : "group", groupIds: isDirect ? [] : [chatId] },
-    access,
+    { access: options, logger, reply: async (text) => await reply(message, text, options) },
   );
-  if (verdict.kind === "ignored") {
-    logger.debug("a Telegram message was ignored", { reason: verdict.reason, chatId, senderId: sender.ids[0] });
-    return;
-  }
-  if (verdict.kind === "offered") {
-    await tellStranger(message, verdict.text, options);
-    return;
-  }
+  if (allowed === undefined) return;
   const media = await fetchMedia(message, options);
-  const untrusted = [...(ctx.UntrustedContext ?? []), ...(media.UntrustedContext ?? [])];
+  const notes = [...(ctx.UntrustedContext ?? []), ...(media.UntrustedContext ?? [])];
+  const UntrustedContext = notes.length === 0 ? undefined : notes;
   await host.admit({
     address: { channel: "telegram", accountId, chatId, messageId: String(message.message_id) },
-    ctx: {
-      ...ctx,
-      ...media,
-      ...(untrusted.length === 0 ? {} : { UntrustedContext: untrusted }),
-      CommandAuthorized: verdict.commandAuthorized,
-    },
+    ctx: { ...ctx, ...media, CommandAuthorized: allowed.commandAuthorized, UntrustedContext },
     receivedAt: clock.now(),
   });
 }
 
-/** A stranger who was not reached can write again; nothing waits for it. */
-async function tellStranger(message: Message, text: string, { telegram, logger }: InboundOptions): Promise<void> {
+async function reply(message: Message, text: string, { telegram }: InboundOptions): Promise<void> {
   const topic = message.is_topic_message === true ? message.message_thread_id : undefined;
   try {
     await telegram.api.sendMessage(message.chat.id, text, topic === undefined ? {} : { message_thread_id: topic });
   } catch (error) {
-    logger.warn("a stranger could not be told the pairing code", {
-      error: telegramError(error, "send to Telegram"),
-    });
+    throw telegramError(error, "send to Telegram");
   }
+}
+
+/** The file's path and type for the context, or a note for the agent if it cannot be fetched. */
+async function fetchMedia(message: Message, options: InboundOptions): Promise<MessageContext> {
+  const media = findMedia(message);
+  if (media === undefined) return {};
+  const { files, logger, signal } = options;
+  if (files === undefined) return missing(media, "files are not kept here");
+  if ((media.bytes ?? 0) > files.maxBytes) return missing(media, `it is larger than ${files.maxBytes} bytes`);
+  try {
+    const id = `${message.chat.id}/${message.message_id}`;
+    const path = await downloadWithRetries(media, id, files, options);
+    return { MediaPaths: [path], MediaTypes: [media.mimeType] };
+  } catch (error) {
+    const known = telegramError(error, "fetch a file from Telegram");
+    // With a full disk the message could not be stored either, so Telegram keeps it.
+    if (known.code === "disk-full" || signal.aborted) throw known;
+    logger.warn("cannot fetch the file of a Telegram message", { error: known });
+    return missing(media, "it could not be fetched");
+  }
+}
+
+function missing({ placeholder }: InboundMedia, reason: string): MessageContext {
+  return { UntrustedContext: [`A file came with this message (${placeholder}), but ${reason}.`] };
+}
+
+const ATTEMPTS = 3;
+const GET_FILE_TIMEOUT_MS = 20_000;
+const DOWNLOAD_TIMEOUT_MS = 60_000;
+
+async function downloadWithRetries(
+  media: InboundMedia,
+  id: string,
+  files: ReceivedFiles,
+  run: TelegramRun,
+): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await download(media, id, files, run);
+    } catch (error) {
+      const known = telegramError(error, "fetch a file from Telegram");
+      if (run.signal.aborted) throw known;
+      if (attempt >= ATTEMPTS || !known.code.startsWith("telegram-") || known.kind !== "unavailable") throw known;
+      await run.clock.sleep(attempt * 500);
+    }
+  }
+}
+
+/** Aborted when the channel stops: Telegram then keeps the message, and the next start fetches its file. */
+async function download(
+  media: InboundMedia,
+  id: string,
+  files: ReceivedFiles,
+  { telegram, signal: stopped }: TelegramRun,
+): Promise<string> {
+  const { file_path: filePath } = await telegram.api.getFile(media.fileId, requestSignal(GET_FILE_TIMEOUT_MS, stopped));
+  if (filePath === undefined) throw fileGone();
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
+  const response = await fetch(telegram.fileUrl(filePath), { signal, redirect: "error" });
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    throw response.status >= 500 ? new Error("the server failed") : fileGone();
+  }
+  return await files.save(response.body, { id, name: media.extension });
+}
+
+function fileGone(): HoldfastError {
+  return new HoldfastError("not-found", "telegram-file-gone", "Telegram no longer has the file", {
+    hint: "Ask the person to send it again; bots can fetch files up to 20 MB.",
+  });
 }

@@ -26,7 +26,7 @@ async function failureOf(stage: TelegramStage, message: OutboundMessage): Promis
 }
 
 describe("sending text", () => {
-  it("sends it with markup as ranges and no preview, and tells the id", async () => {
+  it("sends markup as entities, without preview, and returns the id", async () => {
     await using stage = await openTelegramStage();
     const { messageId } = await stage.open().send(outbound({ text: "**done**: `ls`" }));
     const [call] = stage.telegram.sent;
@@ -57,7 +57,7 @@ describe("sending text", () => {
     expect(stage.telegram.sent[0]?.params).toMatchObject(expected);
   });
 
-  it("sends to the General topic of a forum without naming it, but shows typing there", async () => {
+  it("sends to the General topic without a topic id, but shows typing with it", async () => {
     await using stage = await openTelegramStage();
     const channel = stage.open();
     const message = outbound({ to: "telegram:-100123", threadId: 1, text: "x" });
@@ -70,13 +70,13 @@ describe("sending text", () => {
     });
   });
 
-  it("never fails because typing could not be shown", async () => {
+  it("ignores a failure to show typing", async () => {
     await using stage = await openTelegramStage();
     stage.telegram.fail("sendChatAction", BLOCKED);
     await expect(stage.open().showTyping?.(outbound({}).target)).resolves.toBeUndefined();
   });
 
-  it("refers to the message it answers, and does without when that is gone or made up", async () => {
+  it("replies to a message, and omits a deleted or invented one", async () => {
     await using stage = await openTelegramStage();
     const channel = stage.open();
     await channel.send(outbound({ text: "x", replyToId: "55" }));
@@ -92,7 +92,7 @@ describe("sending text", () => {
     expect(stage.telegram.sent[2]?.params).not.toHaveProperty("reply_parameters");
   });
 
-  it("falls back to the plain text when Telegram cannot read the markup", async () => {
+  it("falls back to plain text when Telegram rejects the markup", async () => {
     await using stage = await openTelegramStage();
     stage.telegram.fail("sendMessage", refuse("can't parse entities: unexpected end"));
     await stage.open().send(outbound({ text: "**x**" }));
@@ -108,7 +108,7 @@ describe("sending text", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("failures", () => {
   it.each([
     [rateLimited(7), { kind: "unavailable", code: "telegram-rate-limited", data: { retryAfterMs: 7000 } }],
     [BLOCKED, { kind: "forbidden", code: "telegram-forbidden" }],
@@ -118,17 +118,17 @@ describe("what goes wrong", () => {
     [UNAUTHORIZED, { kind: "usage", code: "telegram-token-refused" }],
     [SERVER_ERROR, { kind: "unavailable", data: { maybeDelivered: true } }],
     ["hang-up" as const, { kind: "unavailable", code: "telegram-unreachable", data: { maybeDelivered: true } }],
-  ])("%j leaves as a kind that says whether to try again", async (failure, expected) => {
+  ])("%j becomes a kind that says whether to retry", async (failure, expected) => {
     await using stage = await openTelegramStage();
     stage.telegram.fail("sendMessage", failure);
     const error = await failureOf(stage, outbound({ text: "x" }));
     expect(error).toMatchObject(expected);
     expect(error).toHaveProperty("hint", expect.any(String));
-    // Nothing is tried twice: the caller knows whether that is harmless.
+    // There is no retry.
     expect(stage.telegram.calls).toHaveLength(1);
   });
 
-  it("knows that nothing was delivered where no connection stood", async () => {
+  it("reports nothing delivered if there was no connection", async () => {
     await using stage = await openTelegramStage();
     await stage.telegram[Symbol.asyncDispose]();
     expect(await failureOf(stage, outbound({ text: "x" }))).toMatchObject({
@@ -138,7 +138,7 @@ describe("what goes wrong", () => {
   });
 
   it.each([{ text: "x".repeat(4097) }, { text: " " }, { text: "x", to: "somebody" }, { text: "x", to: "discord:1" }])(
-    "refuses %o as a mistake of the caller",
+    "refuses %o as a usage error",
     async (parts) => {
       await using stage = await openTelegramStage();
       expect(await failureOf(stage, outbound(parts))).toMatchObject({ kind: "usage" });
@@ -146,7 +146,7 @@ describe("what goes wrong", () => {
     },
   );
 
-  it("never shows the token, whatever fails", async () => {
+  it("never reveals the token in a failure", async () => {
     await using stage = await openTelegramStage();
     const secret = stage.telegram.token.split(":")[1] ?? "";
     stage.telegram.fail("getMe", "hang-up");
@@ -167,7 +167,7 @@ describe("what goes wrong", () => {
 });
 
 describe("sending files", () => {
-  it("uploads a picture with the text under it, in the topic and as an answer", async () => {
+  it("uploads a picture with a caption, in the topic, as a reply", async () => {
     await using stage = await openTelegramStage();
     await using folder = await temporaryFolder();
     const path = folder.join("cat.png");
@@ -206,7 +206,7 @@ describe("sending files", () => {
     expect(Object.values(stage.telegram.sent[0]?.files ?? {})[0]?.bytes.toString()).toBe("bytes");
   });
 
-  it("leaves it to Telegram to fetch a URL", async () => {
+  it("lets Telegram fetch a URL", async () => {
     await using stage = await openTelegramStage();
     await stage.open().send(outbound({ media: [{ kind: "url", url: "https://example.org/a.jpg?size=2" }] }));
     expect(stage.telegram.sent[0]).toMatchObject({
@@ -216,7 +216,7 @@ describe("sending files", () => {
     });
   });
 
-  it("sends as a file what Telegram does not take as a picture or a voice", async () => {
+  it("sends a refused picture or voice message as a document", async () => {
     await using stage = await openTelegramStage();
     await using folder = await temporaryFolder();
     await writeFile(folder.join("huge.png"), "bytes");
@@ -230,7 +230,7 @@ describe("sending files", () => {
     expect(stage.telegram.sent[0]?.files["document"]?.bytes.toString()).toBe("bytes");
   });
 
-  it("sends a text that is no caption first, and says what had arrived when a later part fails", async () => {
+  it("sends a long text first, and reports delivered parts after a failure", async () => {
     await using stage = await openTelegramStage();
     await using folder = await temporaryFolder();
     const files = ["a.txt", "b.txt"].map((name) => folder.join(name));

@@ -1,15 +1,19 @@
 /**
- * One chunk of an answer to Telegram. Nothing is sent a second time, with one exception: what Telegram
- * has refused with 400 was certainly not delivered, so a plainer form of the same is tried. The forms
- * go from best to plainest: another kind of file, no markup, no reference to a message that is gone.
+ * Sends one chunk to Telegram, without retries, except that a message refused with 400 was certainly not
+ * delivered: it is sent again in a plainer form (as another kind of file, without markup, or without a
+ * reference to a deleted message).
  */
-import { HoldfastError } from "../../base/errors.ts";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import type { MessageEntity } from "grammy/types";
+import { HoldfastError, fileError } from "../../base/errors.ts";
 import type { OutboundMedia, OutboundMessage, SentMessage } from "../channel.ts";
-import { refusalOf, telegramError } from "./api-errors.ts";
-import type { TelegramApi } from "./api.ts";
-import { formatMarkdown } from "./format.ts";
-import { mediaInput, mediaMethods } from "./outbound-media.ts";
-import { GENERAL_TOPIC, parseTarget, readId } from "./target.ts";
+import type { TelegramApi } from "./connection.ts";
+import { GENERAL_TOPIC } from "./context.ts";
+import { refusalOf, telegramError } from "./errors.ts";
+import { printableLine } from "../../base/text.ts";
+import type { DeliveryTarget } from "../../store/queues.ts";
 
 const CAPTION_LIMIT = 1024;
 
@@ -19,7 +23,7 @@ export async function sendToTelegram(message: OutboundMessage, telegram: Telegra
   const envelope = envelopeOf(message);
   const sent: number[] = [];
   try {
-    // A text that fits goes under the first file, as people do it.
+    // A short text becomes the caption of the first file.
     const isCaption = media.length > 0 && text.length <= CAPTION_LIMIT;
     if (text.trim() !== "" && !isCaption) sent.push(await sendText(text, envelope, telegram));
     for (const [index, item] of media.entries()) {
@@ -42,8 +46,40 @@ interface Envelope {
 
 function envelopeOf({ target, replyToId }: OutboundMessage): Envelope {
   const { chatId, threadId } = parseTarget(target);
-  // A model may make up an id; what is no number cannot be one.
+  // A model may invent an id, so anything but a number is ignored.
   return { chatId, topic: threadId === GENERAL_TOPIC ? undefined : threadId, replyToId: readId(replyToId) };
+}
+
+export interface TelegramTarget {
+  /** A number, or `@name` of a public group or channel. */
+  chatId: number | string;
+  threadId: number | undefined;
+}
+
+/** `123`, `telegram:123`, `telegram:group:-100`, `telegram:group:-100:topic:4`, `@name`. */
+export function parseTarget(target: DeliveryTarget): TelegramTarget {
+  const address = target.to
+    .trim()
+    .replace(/^(?:telegram|tg):/i, "")
+    .replace(/^(?:group|channel|dm|direct|user):/i, "");
+  const match = /^(-?\d+|@\w+)(?::(?:topic|thread):(\d+))?$/.exec(address);
+  const [, chat, topic] = match ?? [];
+  if (chat === undefined) throw unknownTarget(target.to);
+  const threadId = readId(target.threadId) ?? readId(topic);
+  return { chatId: chat.startsWith("@") ? chat : Number(chat), threadId };
+}
+
+/** Telegram's ids are positive whole numbers; undefined for anything else. */
+function readId(value: string | number | undefined): number | undefined {
+  const number = Number(value ?? Number.NaN);
+  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}
+
+function unknownTarget(to: string): HoldfastError {
+  return new HoldfastError("usage", "telegram-target-invalid", `${printableLine(to, 80)} is not a Telegram chat`, {
+    hint: "Use a chat id such as 123456789, telegram:123456789 or telegram:group:-1001234567890, or @name of a public group.",
+    data: { to },
+  });
 }
 
 async function sendText(source: string, envelope: Envelope, { api }: TelegramApi): Promise<number> {
@@ -55,7 +91,7 @@ async function sendText(source: string, envelope: Envelope, { api }: TelegramApi
         ...fields,
         text,
         entities,
-        // A preview lets Telegram fetch whatever address a model was talked into writing.
+        // For a preview Telegram would fetch any URL that a model was tricked into writing.
         link_preview_options: { is_disabled: true },
       });
       return id;
@@ -96,7 +132,7 @@ async function sendMedia(media: OutboundMedia, sending: MediaSending): Promise<n
 type EnvelopeFields = ReturnType<typeof envelopeFields>;
 type Form = (fields: EnvelopeFields) => Promise<number>;
 
-/** Goes on to the next form only after a 400 that another form can mend. */
+/** Tries the next form only after a 400 that another form can fix. */
 async function firstAccepted(envelope: Envelope, forms: readonly Form[]): Promise<number> {
   const [form, ...plainer] = forms;
   if (form === undefined) throw nothingToSend();
@@ -105,20 +141,20 @@ async function firstAccepted(envelope: Envelope, forms: readonly Form[]): Promis
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal?.status !== 400) throw error;
-    // A group that became a supergroup has a new id; Telegram tells it.
+    // A group that became a supergroup has a new id, which Telegram sends.
     if (refusal.migratedTo !== undefined && refusal.migratedTo !== envelope.chatId) {
       return await firstAccepted({ ...envelope, chatId: refusal.migratedTo }, forms);
     }
     if (envelope.replyToId !== undefined && /repl/i.test(refusal.description)) {
       return await firstAccepted({ ...envelope, replyToId: undefined }, forms);
     }
-    if (plainer.length === 0 || !MENDABLE.test(refusal.description)) throw error;
+    if (plainer.length === 0 || !FIXABLE.test(refusal.description)) throw error;
     return await firstAccepted(envelope, plainer);
   }
 }
 
-/** About the form of the message, not about the chat it is for. */
-const MENDABLE = /entit|parse|photo|image|dimension|voice|audio|video|animation|wrong (?:type|file)|wrong remote file/i;
+/** Errors about the form of the message, not about its chat. */
+const FIXABLE = /entit|parse|photo|image|dimension|voice|audio|video|animation|wrong (?:type|file)|wrong remote file/i;
 
 function envelopeFields({ chatId, topic, replyToId }: Envelope) {
   return {
@@ -130,20 +166,101 @@ function envelopeFields({ chatId, topic, replyToId }: Envelope) {
   };
 }
 
-/** Whoever tries again should know that a part of it has arrived. */
+/** Adds the ids of the parts that arrived, for a caller that retries. */
 function withDelivered(error: HoldfastError, sent: readonly number[]): HoldfastError {
   if (sent.length === 0) return error;
   const { kind, code, message, hint, data } = error;
   return new HoldfastError(kind, code, message, { hint, data: { ...data, deliveredIds: sent.map(String) } });
 }
 
+/** The method is `send` + this; the parameter is this in lower case. */
+type MediaMethod = "Photo" | "Animation" | "Video" | "Audio" | "Voice" | "Document";
+
+const METHODS: Record<string, MediaMethod> = {
+  ".jpg": "Photo",
+  ".jpeg": "Photo",
+  ".png": "Photo",
+  ".webp": "Photo",
+  ".gif": "Animation",
+  ".mp4": "Video",
+  ".mov": "Video",
+  ".mp3": "Audio",
+  ".m4a": "Audio",
+  ".ogg": "Audio",
+  ".oga": "Audio",
+  ".opus": "Audio",
+};
+
+const MAX_PHOTO_BYTES = 10 * 1024 * 1024;
+const MAX_FILE_BYTES = 50 * 1024 * 1024;
+
+/** In order of preference: Telegram may refuse a picture or a voice message, but accept it as a document. */
+async function mediaMethods(media: OutboundMedia, asVoice: boolean): Promise<MediaMethod[]> {
+  const name = media.kind === "file" ? media.path : new URL(media.url).pathname;
+  const method = METHODS[extname(name).toLowerCase()] ?? "Document";
+  const bytes = media.kind === "file" ? await sizeOf(media.path) : 0;
+  if (bytes > MAX_FILE_BYTES) throw tooLarge(bytes);
+  if (method === "Audio" && asVoice) return ["Voice", "Audio"];
+  if (method === "Photo") return bytes > MAX_PHOTO_BYTES ? ["Document"] : ["Photo", "Document"];
+  return method === "Document" ? ["Document"] : [method, "Document"];
+}
+
+/** Creates a new stream for every attempt. Telegram fetches URLs itself. */
+function mediaInput(media: OutboundMedia, { InputFile }: TelegramApi): string | InstanceType<typeof InputFile> {
+  if (media.kind === "url") return media.url;
+  return new InputFile(createReadStream(media.path), basename(media.path));
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    throw fileError(error, "send", path);
+  }
+}
+
+function tooLarge(bytes: number): HoldfastError {
+  return new HoldfastError("usage", "telegram-file-too-large", `A file of ${bytes} bytes is too large for Telegram`, {
+    hint: "Telegram accepts files up to 50 MB; send a link instead.",
+    data: { bytes },
+  });
+}
+
+export interface FormattedText {
+  text: string;
+  entities: MessageEntity[];
+}
+
+/** Matches leftmost first, so code stays as it is. Every repetition is bounded, so the time is linear. */
+const MARKUP =
+  /^```([\w+#.-]{0,32})[^\S\n]*\n([\s\S]{0,4096}?)\n```[^\S\n]*$|`([^`\n]{1,1000})`|\*\*(?=\S)([^*\n]{1,1000}?)(?<=\S)\*\*|\[([^\][\n]{1,500})\]\((https?:\/\/[^\s()<>]{1,1000})\)/gm;
+
+/**
+ * Converts an agent's Markdown (code, bold, links to web pages) into plain text with ranges, so that no text
+ * can be invalid for Telegram or gain other markup. The result is never longer than the source.
+ */
+export function formatMarkdown(source: string): FormattedText {
+  const entities: MessageEntity[] = [];
+  let text = "";
+  let end = 0;
+  for (const match of source.matchAll(MARKUP)) {
+    const [whole, language, block, code, bold, label, url] = match;
+    const content = block ?? code ?? bold ?? label ?? "";
+    if (content.trim() === "") continue;
+    text += source.slice(end, match.index);
+    const range = { offset: text.length, length: content.length };
+    if (block !== undefined) entities.push({ type: "pre", ...range, ...(language ? { language } : {}) });
+    else if (code !== undefined) entities.push({ type: "code", ...range });
+    else if (bold !== undefined) entities.push({ type: "bold", ...range });
+    else if (url !== undefined) entities.push({ type: "text_link", ...range, url });
+    text += content;
+    end = match.index + whole.length;
+  }
+  return { text: text + source.slice(end), entities };
+}
+
 function nothingToSend(): HoldfastError {
-  return new HoldfastError(
-    "usage",
-    "message-empty",
-    "There is nothing to send: the message has neither text nor a file",
-    {
-      hint: "Give a text or a file.",
-    },
-  );
+  return new HoldfastError("usage", "message-empty", "The message has neither text nor a file", {
+    hint: "Add a text or a file.",
+  });
 }

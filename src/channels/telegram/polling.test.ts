@@ -14,7 +14,7 @@ async function eventually(check: () => void): Promise<void> {
 }
 
 describe("polling", () => {
-  it("hands messages to the host and confirms them only afterwards", async () => {
+  it("confirms messages only after admission", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     let release: (() => void) | undefined;
@@ -22,7 +22,7 @@ describe("polling", () => {
     await stage.open().start(host);
     const update = telegram.say("hello");
     await eventually(() => expect(release).toBeDefined());
-    // While admission is under way nothing has been asked for that would confirm it.
+    // No request confirms the update during admission.
     expect(telegram.updates.pending).toEqual([update]);
     expect(telegram.updates.offset).toBe(0);
     release?.();
@@ -39,7 +39,7 @@ describe("polling", () => {
     });
   });
 
-  it("gets an update again whose admission failed, keeps the order of its chat and lets others pass", async () => {
+  it("retries a failed update, keeps the order of its chat and does not block others", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     let refusals = 2;
@@ -66,11 +66,11 @@ describe("polling", () => {
     expect(offsets.slice(0, 3)).toEqual([0, first.update_id, first.update_id]);
   });
 
-  it("leaves to the next process what a killed one had not finished", async () => {
+  it("leaves unfinished updates of a killed process to the next one", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     const first = stage.open();
-    // Nothing it begins ever comes to an end.
+    // Its admissions never end.
     let reached = false;
     await first.start({
       admit: async () => {
@@ -88,7 +88,7 @@ describe("polling", () => {
     expect(bodies(host.admitted)).toEqual(["important"]);
   });
 
-  it("passes duplicates on under one address and sorts what comes out of order", async () => {
+  it("gives duplicates one address, and sorts updates", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     const updates = ["a", "b", "c"].map((text) => telegram.say(text));
@@ -101,7 +101,7 @@ describe("polling", () => {
     expect(host.admitted[3]?.address).toEqual(host.admitted[0]?.address);
   });
 
-  it("waits in stop for admissions under way and confirms them", async () => {
+  it("waits in stop for pending admissions and confirms them", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     let release: (() => void) | undefined;
@@ -121,7 +121,7 @@ describe("polling", () => {
     expect(host.statuses.at(-1)?.state).toBe("stopped");
   });
 
-  it("rides out hang-ups, server errors and rate limits, and says so", async () => {
+  it("survives hang-ups, server errors and rate limits, and reports them", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     telegram.fail("getUpdates", "hang-up", SERVER_ERROR, rateLimited(3));
@@ -134,7 +134,7 @@ describe("polling", () => {
     expect(retries[2]).toContain("retry after 3");
   });
 
-  it("tells when another program polls with the same token, and both get along", async () => {
+  it("reports that another program polls with the same token, and continues", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     await stage.open().start(host);
@@ -146,7 +146,7 @@ describe("polling", () => {
     await eventually(() => expect(bodies(host.admitted)).toContain("who gets it?"));
   });
 
-  it("tells when a webhook keeps messages away that something else has set", async () => {
+  it("reports a webhook set by another program", async () => {
     await using stage = await openTelegramStage();
     stage.telegram.fail("getUpdates", {
       error_code: 409,
@@ -157,7 +157,7 @@ describe("polling", () => {
     await eventually(() => expect(stage.host.statuses.some(({ text }) => text.includes("webhook"))).toBe(true));
   });
 
-  it("removes a webhook that would keep messages away", async () => {
+  it("removes an old webhook", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     await stage.open({ mode: "webhook", webhook: { url: "https://example.org/hook", secretToken: "s" } }).start(host);
@@ -183,7 +183,7 @@ describe("starting", () => {
     },
   );
 
-  it("does not fail while Telegram cannot be reached, and connects when it can", async () => {
+  it("does not fail while Telegram is unreachable, and connects later", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
     telegram.fail("getMe", "hang-up", SERVER_ERROR);
@@ -193,7 +193,7 @@ describe("starting", () => {
     await eventually(() => expect(bodies(host.admitted)).toEqual(["early bird"]));
   });
 
-  it("gives up when the token is revoked later", async () => {
+  it("stops when the token is revoked", async () => {
     await using stage = await openTelegramStage();
     stage.telegram.fail("getUpdates", UNAUTHORIZED);
     await stage.open().start(stage.host);
@@ -201,7 +201,7 @@ describe("starting", () => {
     expect(stage.host.statuses.at(-1)?.text).toContain("@BotFather");
   });
 
-  it("says that a webhook needs an address, and that it runs already", async () => {
+  it("refuses a webhook without an address, and a second start", async () => {
     await using stage = await openTelegramStage();
     await expect(stage.open({ mode: "webhook" }).start(stage.host)).rejects.toMatchObject({
       code: "telegram-webhook-missing",
@@ -211,7 +211,7 @@ describe("starting", () => {
     await expect(channel.start(stage.host)).rejects.toMatchObject({ code: "channel-started" });
   });
 
-  it("stops while it is still trying to connect", async () => {
+  it("stops while connecting", async () => {
     await using stage = await openTelegramStage();
     await stage.telegram[Symbol.asyncDispose]();
     const channel = stage.open({ clock: systemClock });
@@ -222,7 +222,7 @@ describe("starting", () => {
   });
 });
 
-describe("who is let in", () => {
+describe("access", () => {
   it("ignores strangers, other bots and service messages, and confirms them", async () => {
     await using stage = await openTelegramStage();
     const { telegram, host } = stage;
@@ -237,7 +237,7 @@ describe("who is let in", () => {
     expect(telegram.sent).toEqual([]);
   });
 
-  it("offers a stranger one code, and lets them in once the owner has approved it", async () => {
+  it("offers a stranger one code, and admits them once approved", async () => {
     await using stage = await openTelegramStage();
     await using folder = await temporaryFolder();
     const { telegram, host } = stage;

@@ -3,7 +3,7 @@ import type { Update } from "grammy/types";
 import { describe, expect, it } from "vitest";
 import { type TelegramStage, openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
 import { message } from "../../../test/support/fake-telegram/updates.ts";
-import type { TelegramChannel } from "./telegram-channel.ts";
+import type { TelegramChannel } from "./channel.ts";
 
 const webhook = { url: "https://agent.example.org/telegram", secretToken: "correct-horse" };
 
@@ -33,7 +33,7 @@ describe("the webhook", () => {
   });
 
   it.each([undefined, "", "correct-hors", "correct-horsE", "correct-horse "])(
-    "refuses the secret %j before it looks at anything",
+    "refuses the secret %j before anything else",
     async (secretToken) => {
       await using stage = await openTelegramStage();
       const channel = await startWebhook(stage);
@@ -42,7 +42,7 @@ describe("the webhook", () => {
     },
   );
 
-  it("lets Telegram bring again what could not be kept", async () => {
+  it("asks Telegram to resend a message that could not be stored", async () => {
     await using stage = await openTelegramStage();
     const channel = await startWebhook(stage);
     let refusals = 1;
@@ -60,7 +60,7 @@ describe("the webhook", () => {
     expect(await channel.handleWebhook({ ...requestFor("x"), body })).toEqual({ status: 400 });
   });
 
-  it("confirms what is nobody's business and takes nothing when it is stopped", async () => {
+  it("confirms ignored updates, and accepts nothing when stopped", async () => {
     await using stage = await openTelegramStage();
     const channel = await startWebhook(stage);
     const edited = JSON.stringify({ update_id: 3, edited_message: message({ text: "x" }) });
@@ -70,14 +70,14 @@ describe("the webhook", () => {
     expect(stage.host.admitted).toEqual([]);
   });
 
-  it("takes nothing while polling, whatever the secret", async () => {
+  it("accepts nothing while polling", async () => {
     await using stage = await openTelegramStage();
     const channel = stage.open();
     await channel.start(stage.host);
     expect(await channel.handleWebhook({ ...requestFor("x"), secretToken: "" })).toEqual({ status: 503 });
   });
 
-  it("says what an address must look like that Telegram refuses", async () => {
+  it("explains which addresses Telegram accepts", async () => {
     await using stage = await openTelegramStage();
     stage.telegram.fail("setWebhook", {
       error_code: 400,

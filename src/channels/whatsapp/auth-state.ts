@@ -1,10 +1,10 @@
 /**
- * The keys of the linked device. Losing one means scanning the code again, or messages that can no
- * longer be read: every file is replaced durably, and one that cannot be read is an error, never a new
- * device. The folder is private.
+ * The keys of the linked device. A lost key means scanning the code again, or unreadable messages: every
+ * file is replaced durably, and an unreadable one is an error, never a new device. The folder is private.
  */
 import { chmod, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import type * as Baileys from "baileys";
 import type { AuthenticationState, SignalDataSet, SignalDataTypeMap } from "baileys";
 import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
 import {
@@ -16,19 +16,18 @@ import {
   writeFileDurable,
 } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
-import { createKeyedMutex } from "../../base/mutex.ts";
-import type { Baileys } from "./socket.ts";
+import { createKeyedMutex } from "../../base/async.ts";
 
 export interface AuthState {
   state: AuthenticationState;
   saveCreds: () => Promise<void>;
-  /** Forgets the device, after it was logged out. */
+  /** Forgets a logged-out device. */
   clear(): Promise<void>;
 }
 
 const CREDS = "creds.json";
 
-export async function openAuthState(folder: string, baileys: Baileys): Promise<AuthState> {
+export async function openAuthState(folder: string, baileys: typeof Baileys): Promise<AuthState> {
   const { BufferJSON, initAuthCreds, proto } = baileys;
   await ensurePrivateFolder(folder);
   await chmod(folder, PRIVATE_FOLDER);
@@ -95,7 +94,7 @@ export async function openAuthState(folder: string, baileys: Baileys): Promise<A
   };
 }
 
-/** Ids come from the network: whatever is not plainly harmless in a file name is written as its code. */
+/** Ids come from the network, so special characters are encoded. */
 function keyFile(type: string, id: string): string {
   const plain = id.replace(/[^\w@.-]/g, (character) => `%${character.codePointAt(0)?.toString(16) ?? ""}`);
   return `${type}-${plain}.json`;
@@ -111,7 +110,7 @@ async function unlinkIfPresent(path: string): Promise<void> {
 
 function unreadable(path: string, error: unknown): HoldfastError {
   return new HoldfastError("corrupt", "whatsapp-keys-unreadable", `Cannot read ${path}: ${errorMessage(error)}`, {
-    hint: "Bring it back from a backup, or remove the folder and link the device again (holdfast channels login).",
+    hint: "Restore it from a backup, or remove the folder and link the device again (holdfast channels login).",
     data: { path },
     cause: error,
   });

@@ -1,12 +1,20 @@
 /** Linking, lost and stopped connections to WhatsApp, and the keys that are kept. */
 import { readdir, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
 import { ada, openWhatsAppStage, target } from "../../../test/support/fake-whatsapp/whatsapp-stage.ts";
+import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { silentLogger } from "../../base/log.ts";
+import type { ChannelStatus } from "../channel.ts";
+import { createWhatsAppChannel } from "./channel.ts";
+import { loadBaileys } from "./connection.ts";
 
 describe("the connection to WhatsApp", () => {
-  it("shows a code to scan, keeps the keys in a private folder and comes back with them", async () => {
+  it("shows a code to scan, stores the keys privately and reconnects with them", async () => {
     await using stage = await openWhatsAppStage();
     const { channel, start } = stage.create();
     const started = start();
@@ -30,7 +38,7 @@ describe("the connection to WhatsApp", () => {
     expect(Buffer.from(stage.whatsapp.config.auth.creds.noiseKey.private)).toEqual(Buffer.from(identity.private));
   });
 
-  it("comes back with growing pauses, and says so", async () => {
+  it("reconnects with growing pauses, and reports it", async () => {
     await using stage = await openWhatsAppStage();
     const pauses: number[] = [];
     const clock = createTestClock();
@@ -58,7 +66,7 @@ describe("the connection to WhatsApp", () => {
     expect(pauses.at(-1)).toBeLessThanOrEqual(1000);
   });
 
-  it("forgets a device that was logged out, so that the next start shows a code", async () => {
+  it("forgets a logged-out device, so that the next start shows a code", async () => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     const before = stage.whatsapp.config.auth.creds.noiseKey;
@@ -81,7 +89,7 @@ describe("the connection to WhatsApp", () => {
     [405, "whatsapp-outdated"],
     [411, "whatsapp-multi-device"],
     [440, "whatsapp-replaced"],
-  ])("fails at start for %i and does not come back", async (status, code) => {
+  ])("fails at start for %i and does not retry", async (status, code) => {
     await using stage = await openWhatsAppStage();
     const started = failure(stage.create().start());
     await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
@@ -93,7 +101,7 @@ describe("the connection to WhatsApp", () => {
     expect(stage.whatsapp.made).toBe(1);
   });
 
-  it("can be stopped while it waits for the code to be scanned, and while it pauses", async () => {
+  it("can be stopped while waiting for a scan, and during a pause", async () => {
     await using stage = await openWhatsAppStage();
     const waiting = stage.create();
     const first = failure(waiting.start());
@@ -110,7 +118,7 @@ describe("the connection to WhatsApp", () => {
     expect((await second).kind).toBe("interrupted");
   });
 
-  it("keeps every key, whatever its name, and takes a damaged file for an error", async () => {
+  it("stores keys with any name, and reports a damaged file", async () => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     const { keys } = stage.whatsapp.config.auth;
@@ -129,4 +137,57 @@ describe("the connection to WhatsApp", () => {
     expect(error.hint).toContain("backup");
     expect(stage.statuses.at(-1)?.state).toBe("failed");
   });
+});
+
+it("says how to install Baileys if it is missing", async () => {
+  const missing = Object.assign(new Error("Cannot find package 'baileys'"), { code: "ERR_MODULE_NOT_FOUND" });
+  const error: unknown = await loadBaileys(async () => await Promise.reject(missing)).catch(
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(HoldfastError);
+  expect(error).toMatchObject({
+    code: "whatsapp-library-missing",
+    hint: expect.stringContaining("npm install baileys"),
+  });
+});
+
+it("rethrows any other failure to load it", async () => {
+  const broken = new SyntaxError("broken package");
+  await expect(loadBaileys(async () => await Promise.reject(broken))).rejects.toBe(broken);
+});
+
+it("retries with Baileys' own socket while nothing answers, and stops", async () => {
+  await using folder = await temporaryFolder();
+  const baileys = await loadBaileys();
+  let calls = 0;
+  const server = createServer((_, response) => void response.writeHead(503).end());
+  server.on("upgrade", (_, socket) => {
+    calls += 1;
+    // The other side may hang up first.
+    socket.on("error", () => undefined);
+    if (calls % 2 === 0) socket.destroy();
+    else socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const statuses: ChannelStatus[] = [];
+  const channel = createWhatsAppChannel({
+    accountId: "default",
+    authFolder: folder.join("auth"),
+    mediaFolder: folder.join("media"),
+    makeSocket: (config) => baileys.makeWASocket({ ...config, waWebSocketUrl: `ws://127.0.0.1:${port}/` }),
+    connectTimeoutMs: 100,
+    clock: createTestClock(),
+    logger: silentLogger,
+  });
+  const started = channel
+    .start({ admit: async () => {}, report: (status) => void statuses.push(status) })
+    .catch((error: unknown) => error);
+  await expect.poll(() => calls, { timeout: 10_000, interval: 10 }).toBeGreaterThan(2);
+  await channel.stop();
+  expect(await started).toMatchObject({ code: "channel-stopped" });
+  expect(statuses.filter(({ state }) => state === "retrying").length).toBeGreaterThan(1);
+  expect(statuses.at(-1)?.state).toBe("stopped");
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
 });

@@ -1,12 +1,21 @@
-/** Keeps a WhatsApp connection up: one socket after the other, with growing pauses, until it is over for good. */
-import type { BaileysEventMap, WAMessage } from "baileys";
+/** Keeps a WhatsApp connection open: replaces a lost socket, with growing pauses, until it is refused or stopped. */
+import type * as baileys from "baileys";
+import type {
+  BaileysEventMap,
+  WAMessage,
+  AnyMessageContent,
+  Contact,
+  MiscMessageGenerationOptions,
+  UserFacingSocketConfig,
+  WAPresence,
+} from "baileys";
 import type { Clock } from "../../base/clock.ts";
+import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ChannelHost } from "../channel.ts";
-import { pauseAfter } from "../keep-trying.ts";
+import { pauseAfter } from "../intake.ts";
 import type { AuthState } from "./auth-state.ts";
-import { type Disconnect, readDisconnect } from "./disconnects.ts";
-import type { WhatsAppSocket } from "./socket.ts";
+import { type Disconnect, readDisconnect } from "./errors.ts";
 
 export interface KeepConnectedOptions {
   make: () => WhatsAppSocket;
@@ -15,7 +24,7 @@ export interface KeepConnectedOptions {
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;
-  /** For a socket that neither opens, nor shows a code, nor closes. */
+  /** Limit for a socket that neither opens, nor shows a code, nor closes. */
   connectTimeoutMs: number;
   on: {
     open(socket: WhatsAppSocket): void;
@@ -25,7 +34,7 @@ export interface KeepConnectedOptions {
   };
 }
 
-/** Resolves when it was stopped; rejects when WhatsApp will not have it back. */
+/** Resolves when stopped; rejects when WhatsApp refuses the device. */
 export async function keepConnected(options: KeepConnectedOptions): Promise<void> {
   const { host, clock, signal, auth, logger } = options;
   let attempt = 0;
@@ -38,14 +47,14 @@ export async function keepConnected(options: KeepConnectedOptions): Promise<void
     if (disconnect.kind === "final") {
       if (disconnect.isLoggedOut) await auth.clear();
       const { error } = disconnect;
-      logger.error("WhatsApp has closed the connection for good.", { error });
+      logger.error("WhatsApp refuses the connection", { error });
       host.report({ state: "failed", text: `WhatsApp: ${error.message} ${error.hint ?? ""}`.trim() });
       throw error;
     }
-    // WhatsApp asks for this once, after pairing. More than a few times it is a failure like others.
+    // WhatsApp requests a restart once, after pairing. More than a few are an ordinary failure.
     if (disconnect.kind === "restart" && restarts++ < 3) continue;
     const pause = pauseAfter(undefined, attempt++);
-    const reason = disconnect.kind === "passing" ? disconnect.text : "it asks for a restart again and again";
+    const reason = disconnect.kind === "temporary" ? disconnect.text : "too many restarts requested";
     const text = `WhatsApp: connection lost (${reason}), trying again in ${Math.ceil(pause / 1000)} s.`;
     host.report({ state: "retrying", text });
     await clock.sleep(pause, signal).catch(() => undefined);
@@ -54,7 +63,7 @@ export async function keepConnected(options: KeepConnectedOptions): Promise<void
 
 const EVENTS = ["connection.update", "creds.update", "groups.update"] as const;
 
-/** The life of one socket. */
+/** Runs one socket until it closes. */
 async function connectOnce(options: KeepConnectedOptions): Promise<{ wasOpen: boolean; disconnect: Disconnect }> {
   const { make, auth, host, logger, signal, on } = options;
   let wasOpen = false;
@@ -68,21 +77,21 @@ async function connectOnce(options: KeepConnectedOptions): Promise<{ wasOpen: bo
   socket.ev.on("creds.update", (update) => {
     Object.assign(auth.state.creds, update);
     saved = saved.then(auth.saveCreds).catch((error: unknown) => {
-      logger.error("The keys of the WhatsApp device cannot be kept.", { error });
-      host.report({ state: "retrying", text: "WhatsApp: the keys of this device cannot be written to disk." });
+      logger.error("cannot save the keys of the WhatsApp device", { error });
+      host.report({ state: "retrying", text: "WhatsApp: cannot write the keys of this device to disk." });
     });
   });
-  hearAtOnce(socket, (message) => on.message(socket, message));
+  listenUnbuffered(socket, (message) => on.message(socket, message));
   socket.ev.on("groups.update", (groups) => {
     for (const { id, subject } of groups) if (id !== undefined && subject !== undefined) on.renamed(id, subject);
   });
   let stop: (() => void) | undefined;
   let watchdog: NodeJS.Timeout | undefined;
   const disconnect = await new Promise<Disconnect>((resolve) => {
-    const giveUp = (): void => resolve({ kind: "passing", text: "stopped" });
+    const giveUp = (): void => resolve({ kind: "temporary", text: "stopped" });
     stop = giveUp;
-    // Baileys waits for ever where a server answers with something else than a WebSocket.
-    watchdog = setTimeout(() => resolve({ kind: "passing", text: "no answer" }), options.connectTimeoutMs);
+    // Baileys waits for ever if a server does not answer with a WebSocket.
+    watchdog = setTimeout(() => resolve({ kind: "temporary", text: "no answer" }), options.connectTimeoutMs);
     socket.ev.on("connection.update", ({ connection, qr, lastDisconnect }) => {
       if (connection === "open" || qr !== undefined) clearTimeout(watchdog);
       if (qr !== undefined) host.report({ state: "starting", text: SCAN, loginCode: qr });
@@ -107,7 +116,7 @@ async function connectOnce(options: KeepConnectedOptions): Promise<{ wasOpen: bo
 
 const END_MS = 3000;
 
-/** Harmless for one that has ended; one that does not want to end is left behind. */
+/** Waits a limited time. Harmless for a socket that has ended. */
 async function endSocket(socket: WhatsAppSocket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, END_MS);
@@ -117,19 +126,85 @@ async function endSocket(socket: WhatsAppSocket): Promise<void> {
 }
 
 /**
- * Baileys collects messages for a tenth of a second and longer before it tells them, although it has
- * confirmed them to WhatsApp, and forgets what it has collected when the connection breaks. So they are
- * heard where they enter its buffer.
+ * Baileys buffers messages for 100 ms and longer after acknowledging them to WhatsApp, and drops the buffer
+ * when the connection breaks. So messages are taken when they enter the buffer.
  */
-function hearAtOnce({ ev }: WhatsAppSocket, hear: (message: WAMessage) => void): void {
+function listenUnbuffered({ ev }: WhatsAppSocket, onMessage: (message: WAMessage) => void): void {
   const emit = ev.emit.bind(ev);
   ev.emit = (event, value) => {
     if (event === "messages.upsert") {
       const { messages } = value as BaileysEventMap["messages.upsert"];
-      for (const message of messages) hear(message);
+      for (const message of messages) onMessage(message);
     }
     return emit(event, value);
   };
 }
 
 const SCAN = "WhatsApp: scan this code with the phone (Settings, Linked devices, Link a device).";
+
+export type Baileys = typeof baileys;
+
+/** The part of Baileys' socket that the channel uses. */
+export interface WhatsAppSocket {
+  readonly ev: {
+    on<T extends keyof BaileysEventMap>(event: T, listener: (value: BaileysEventMap[T]) => void): void;
+    emit<T extends keyof BaileysEventMap>(event: T, value: BaileysEventMap[T]): boolean;
+    removeAllListeners(event: keyof BaileysEventMap): void;
+  };
+  readonly user?: Contact | undefined;
+  sendMessage(
+    jid: string,
+    content: AnyMessageContent,
+    options?: MiscMessageGenerationOptions,
+  ): Promise<WAMessage | undefined>;
+  sendPresenceUpdate(type: WAPresence, jid?: string): Promise<void>;
+  groupMetadata(jid: string): Promise<{ subject: string }>;
+  onWhatsApp(...jids: string[]): Promise<{ jid: string; exists: boolean }[] | undefined>;
+  updateMediaMessage(message: WAMessage): Promise<WAMessage>;
+  /** Looks up the phone number of an id. Optional. */
+  readonly signalRepository?: { lidMapping: { getPNForLID(lid: string): Promise<string | null> } } | undefined;
+  /** Closes the connection without logging out. */
+  end(error: Error | undefined): void | Promise<void>;
+}
+
+export type MakeSocket = (config: UserFacingSocketConfig) => WhatsAppSocket;
+
+export async function loadBaileys(load: () => Promise<Baileys> = loadPackage): Promise<Baileys> {
+  try {
+    return await load();
+  } catch (error) {
+    if (systemErrorCode(error) !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new HoldfastError(
+      "unsupported",
+      "whatsapp-library-missing",
+      "The WhatsApp library Baileys is not installed.",
+      {
+        hint: "Install it next to Holdfast: npm install baileys",
+        cause: error,
+      },
+    );
+  }
+}
+
+async function loadPackage(): Promise<Baileys> {
+  return await import("baileys");
+}
+
+const ignore = (): void => undefined;
+
+/** Baileys logs private data: only the messages of its warnings are passed on. */
+export function baileysLogger(logger: Logger): NonNullable<UserFacingSocketConfig["logger"]> {
+  const warn = (details: unknown, message?: string): void => {
+    logger.debug("Baileys", { text: message ?? (typeof details === "string" ? details : "") });
+  };
+  const adapted: NonNullable<UserFacingSocketConfig["logger"]> = {
+    level: "warn",
+    child: () => adapted,
+    trace: ignore,
+    debug: ignore,
+    info: ignore,
+    warn,
+    error: warn,
+  };
+  return adapted;
+}

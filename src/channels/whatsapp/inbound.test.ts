@@ -1,4 +1,4 @@
-/** What people write on WhatsApp, as it is admitted. */
+/** Messages from WhatsApp until admission. */
 import { readFile, readdir, stat } from "node:fs/promises";
 import type { WAContextInfo, WAMessageContent } from "baileys";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import { createPairingStore } from "../pairing-store.ts";
 
 describe("messages from WhatsApp", () => {
-  it("takes in a direct message", async () => {
+  it("admits a direct message", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start();
     stage.whatsapp.receive(stage.whatsapp.message({ from: ada, id: "M1", text: "hello" }));
@@ -33,7 +33,7 @@ describe("messages from WhatsApp", () => {
     expect(resolveInboundSessionKey(message?.ctx ?? {}, keyOptions)).toBe("agent:main:whatsapp:dm:+15551111");
   });
 
-  it("takes in a group with its subject, who said it, who was meant and what was quoted", async () => {
+  it("admits a group message with subject, sender, mention and quote", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start();
     const { whatsapp } = stage;
@@ -74,7 +74,7 @@ describe("messages from WhatsApp", () => {
     expect(whatsapp.metadataRequests).toEqual([family]);
   });
 
-  it("knows a person by the phone number, however WhatsApp names them", async () => {
+  it("identifies a person by phone number from every form of address", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start();
     const { whatsapp } = stage;
@@ -98,7 +98,7 @@ describe("messages from WhatsApp", () => {
     await expect.poll(() => texts(stage), soon).toEqual([expected]);
   });
 
-  it("takes a contact card for data", async () => {
+  it("marks a contact card as untrusted", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start();
     const contactMessage = { displayName: "Bob", vcard: "BEGIN:VCARD" };
@@ -106,7 +106,7 @@ describe("messages from WhatsApp", () => {
     await expect.poll(() => stage.admitted[0]?.ctx.UntrustedContext, soon).toEqual(["Contact Bob:\nBEGIN:VCARD"]);
   });
 
-  it("keeps files within limits, and admits the message without those it cannot have", async () => {
+  it("stores files within limits, and admits the message without failed ones", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start({
       maxMediaBytes: 100,
@@ -145,7 +145,7 @@ describe("messages from WhatsApp", () => {
     expect(await readdir(stage.folder.join("media"))).toHaveLength(2);
   });
 
-  it("hears neither itself nor strangers, statuses, reactions or history", async () => {
+  it("ignores itself, strangers, statuses, reactions and history", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start();
     const { whatsapp } = stage;
@@ -162,14 +162,14 @@ describe("messages from WhatsApp", () => {
     expect(whatsapp.config.shouldSyncHistoryMessage?.({})).toBe(false);
   });
 
-  it("lets everybody of an allowed group in, without the right to command", async () => {
+  it("admits all members of an allowed group, without commands", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start({ allowFrom: [`whatsapp:group:${family}`] });
     stage.whatsapp.receive(stage.whatsapp.message({ from: eve, group: family, text: "hi" }));
     await expect.poll(() => stage.admitted[0]?.ctx.CommandAuthorized, soon).toBe(false);
   });
 
-  it("offers a stranger a pairing code, and lets them in once they are approved", async () => {
+  it("offers a stranger a pairing code, and admits them once approved", async () => {
     await using stage = await openWhatsAppStage();
     const { whatsapp } = stage;
     const store = createPairingStore({
@@ -189,7 +189,7 @@ describe("messages from WhatsApp", () => {
     await expect.poll(() => texts(stage), soon).toEqual(["and now?"]);
   });
 
-  it("tries again until a message can be kept, and keeps those behind it in order", async () => {
+  it("retries until a message is stored, and keeps later ones in order", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start();
     stage.failures.push(new HoldfastError("unavailable", "disk-full", "The disk is full."), new Error("still full"));
@@ -199,7 +199,7 @@ describe("messages from WhatsApp", () => {
     expect(stage.statuses.at(-1)?.state).toBe("connected");
   });
 
-  it("loses nothing that Baileys has confirmed and still collects when the connection breaks", async () => {
+  it("loses no acknowledged message when the connection breaks", async () => {
     await using stage = await openWhatsAppStage();
     await stage.start();
     stage.whatsapp.startBuffering();
@@ -208,7 +208,7 @@ describe("messages from WhatsApp", () => {
     await expect.poll(() => texts(stage), soon).toEqual(["confirmed"]);
   });
 
-  it("ends a stop only when what has arrived is kept", async () => {
+  it("waits in stop until received messages are stored", async () => {
     await using stage = await openWhatsAppStage();
     const admitting = Promise.withResolvers<void>();
     const { channel } = stage.create();

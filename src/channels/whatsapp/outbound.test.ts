@@ -1,4 +1,4 @@
-/** What is sent to WhatsApp. */
+/** Messages to WhatsApp. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { failure, soon } from "../../../test/support/channel-checks.ts";
@@ -18,20 +18,20 @@ describe("messages to WhatsApp", () => {
     expect(whatsapp.sent[0]?.message.message?.extendedTextMessage?.text).toBe("hello");
     expect(whatsapp.sent[0]?.message.key.id).toBe(first.messageId);
     expect(channel.capabilities.deduplicates).toBe(false);
-    // What was sent can be sent again to a phone that could not read it.
+    // A sent message can be resent to a phone that could not read it.
     expect(await whatsapp.config.getMessage?.({ id: first.messageId })).toMatchObject({
       extendedTextMessage: { text: "all" },
     });
   });
 
-  it("fetches no preview of an address in a text", async () => {
+  it("fetches no preview of a URL", async () => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     await channel.send({ target: target(ada), idempotencyKey: "1", text: "see http://127.0.0.1/secret" });
     expect(stage.whatsapp.sent[0]?.content).toMatchObject({ linkPreview: null });
   });
 
-  it("quotes what it answers, in the same chat and as long as it remembers it", async () => {
+  it("quotes a remembered message of the same chat", async () => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     const { whatsapp } = stage;
@@ -44,7 +44,7 @@ describe("messages to WhatsApp", () => {
     expect(quoted).toEqual(["Q1", undefined, undefined]);
   });
 
-  it("sends files as what they are, with the text on the first", async () => {
+  it("sends files by type, with the text on the first", async () => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     const media = await Promise.all(
@@ -62,7 +62,7 @@ describe("messages to WhatsApp", () => {
     expect(new Set(stage.whatsapp.sent.map(({ message }) => message.key.id)).size).toBe(3);
   });
 
-  it("sends a voice message, and its words before it", async () => {
+  it("sends a voice message after its text", async () => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     const path = stage.folder.join("voice.ogg");
@@ -76,7 +76,7 @@ describe("messages to WhatsApp", () => {
     expect(sound?.audioMessage).toMatchObject({ ptt: false, mimetype: "audio/ogg" });
   });
 
-  it("shows that it is typing", async () => {
+  it("shows typing", async () => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     await channel.showTyping?.(target("+15551111"));
@@ -89,7 +89,7 @@ describe("messages to WhatsApp", () => {
     [408, "timeout", "whatsapp-timeout"],
     [428, "unavailable", "whatsapp-unreachable"],
     [503, "unavailable", "whatsapp-unreachable"],
-  ])("tells failure %i apart", async (status, kind, code) => {
+  ])("recognizes failure %i", async (status, kind, code) => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     stage.whatsapp.failures.push(boom(status));
@@ -99,7 +99,7 @@ describe("messages to WhatsApp", () => {
     expect(stage.whatsapp.sent).toEqual([]);
   });
 
-  it("says when a number has no WhatsApp, when there is nothing to send and when an address is none", async () => {
+  it("reports an unknown number, an empty message and an invalid address", async () => {
     await using stage = await openWhatsAppStage();
     const channel = await stage.start();
     stage.whatsapp.absent.add(eve);

@@ -1,15 +1,15 @@
 /**
- * The guard against Claude Code's clean-up: transcripts that it is about to delete are copied. Claude
- * Code's folder is only read. Invariants:
- * - Copies are complete and on disk before the manifest that names them; a run that dies leaves the old
- *   copy or the new one, and what it left behind is swept by the next.
- * - Copying needs no lock, so that two runs may overlap; taking over a copy does, and the newer one stays.
- * - A copy never loses what an earlier one had: files that have gone meanwhile stay archived, and a
- *   transcript that became shorter does not replace its longer copy.
- * - Where redacting is asked for, it holds for the whole session: also for files that have gone meanwhile.
+ * Copies transcripts that Claude Code is about to delete. Claude Code's folder is only read. Invariants:
+ * - Copies are complete and on disk before the manifest that names them. A run that dies leaves the old copy or the new
+ *   one, and the next run removes its leftovers.
+ * - Copying needs no lock, so two runs may overlap. Taking over a copy needs the lock, and the newer copy wins.
+ * - A copy never loses content of an earlier one: deleted files stay archived, and a shorter transcript does not replace
+ *   a longer copy.
+ * - Redaction covers the whole session, also files whose originals are gone.
  */
-import { rename, unlink } from "node:fs/promises";
-import { basename, join } from "node:path";
+import type { Stats } from "node:fs";
+import { lstat, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { nodeCrypto } from "../../base/builtin.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { errorMessage, fileError } from "../../base/errors.ts";
@@ -25,39 +25,53 @@ import { currentProcess, processState } from "../../base/processes.ts";
 import { redactValue } from "../../base/redact.ts";
 import { claudeLayout } from "../../config/layout.ts";
 import type { IndexedSession, NativeIndex } from "../index/native-index.ts";
-import { loadManifest, writeCatalogue } from "./catalogue.ts";
-import { type PartCopy, copyPart, redactPart } from "./copy-part.ts";
-import { type DueSession, type SourceFile, findDue } from "./due-sessions.ts";
-import { type ArchiveManifest, type ArchivePart, manifestName, partName, partOwner } from "./manifest.ts";
-import { readCleanupPeriodDays } from "./retention.ts";
+import {
+  type NativeTranscript,
+  listFolder,
+  listSubagents,
+  listTranscripts,
+  openNativeFile,
+  settingsFile,
+} from "../native/layout.ts";
+import { createObjectSkimmer } from "../native/object-skimmer.ts";
+import { type PartCopy, copyPart, redactPart } from "./archive-part.ts";
+import {
+  type ArchiveManifest,
+  type ArchivePart,
+  loadManifest,
+  manifestName,
+  partName,
+  partOwner,
+  writeCatalogue,
+} from "./catalogue.ts";
 
 export interface ArchiveOptions {
   claudeHome: string;
   home: string;
-  /** Brought up to date by the caller: what it knows of a session is kept with the copy. */
+  /** Up to date. Its facts of a session are stored with the copy. */
   index: NativeIndex;
-  /** Copy what would be deleted within so many days. `Infinity` copies everything. */
+  /** Copy sessions that Claude Code will delete within this many days. `Infinity` copies everything. */
   daysBefore: number;
   redact: boolean;
-  /** True: nothing is written; `copied` are those that would be. */
-  dryRun?: boolean;
-  /** Left out: what Claude Code's settings say, else its default. */
-  cleanupPeriodDays?: number;
-  clock?: Clock;
-  /** Called after each session that was due. */
-  onProgress?: (done: number, due: number) => void;
-  signal?: AbortSignal;
+  /** Write nothing; `copied` then lists what would be copied. Default: false. */
+  dryRun?: boolean | undefined;
+  /** Default: from Claude Code's settings. */
+  cleanupPeriodDays?: number | undefined;
+  clock?: Clock | undefined;
+  /** Called after each session that is due. Optional. */
+  onProgress?: ((done: number, due: number) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface ArchiveReport {
   cleanupPeriodDays: number;
-  /** Sessions that were looked at, and those that would be deleted soon. */
+  /** The number of all sessions, and of those due for deletion. */
   sessions: number;
   due: number;
-  /** Of those: copied now, or found unchanged since they were. */
+  /** Sessions copied now, and the number whose copy was up to date. */
   copied: string[];
   unchanged: number;
-  /** Sessions that could not be copied, with the reason. */
+  /** Sessions that could not be copied. */
   failed: { path: string; reason: string }[];
 }
 
@@ -94,6 +108,64 @@ export async function archiveNativeSessions(options: ArchiveOptions): Promise<Ar
   return report;
 }
 
+/** The default of Claude Code. */
+const DEFAULT_DAYS = 30;
+const MAX_SETTINGS_BYTES = 4 * 1024 * 1024;
+
+/** After how many days Claude Code deletes transcripts. Its settings may hold secrets, so only this number is decoded. */
+export async function readCleanupPeriodDays(claudeHome: string): Promise<number> {
+  await using handle = await openNativeFile(settingsFile(claudeHome));
+  if (handle === undefined || (await handle.stat()).size > MAX_SETTINGS_BYTES) return DEFAULT_DAYS;
+  const bytes = await handle.readFile();
+  const settings = createObjectSkimmer(["cleanupPeriodDays"]);
+  const isObject = settings.skim(bytes, 0, bytes.length) !== -1;
+  const days = isObject ? settings.parse(settings.slots.cleanupPeriodDays) : undefined;
+  bytes.fill(0);
+  return typeof days === "number" && Number.isFinite(days) && days >= 0 ? days : DEFAULT_DAYS;
+}
+
+interface DueSession extends NativeTranscript {
+  files: SourceFile[];
+}
+
+interface SourceFile {
+  path: string;
+  /** The path in the project folder. */
+  name: string;
+  sizeBytes: number;
+  modifiedAt: number;
+}
+
+/** A session is due when one of its files is: a subagent's file may be deleted before the transcript. */
+async function findDue(claudeHome: string, threshold: number): Promise<{ sessions: number; due: DueSession[] }> {
+  const due: DueSession[] = [];
+  let sessions = 0;
+  for await (const transcript of listTranscripts(claudeHome)) {
+    sessions += 1;
+    const files = await sourceFiles(transcript);
+    if (files.some(({ modifiedAt }) => modifiedAt <= threshold)) due.push({ ...transcript, files });
+  }
+  return { sessions, due };
+}
+
+async function sourceFiles({ path, sessionId }: NativeTranscript): Promise<SourceFile[]> {
+  const subagents = await listSubagents(path);
+  const names = subagents.flatMap((subagent) => {
+    const name = `${sessionId}/subagents/${basename(subagent.path, ".jsonl")}`;
+    return [`${name}.jsonl`, `${name}.meta.json`];
+  });
+  // Long tool output, to which the transcript refers.
+  const results = (await listFolder(join(dirname(path), sessionId, "tool-results"))).filter((entry) => entry.isFile());
+  const resultNames = results.map((entry) => `${sessionId}/tool-results/${entry.name}`).sort();
+  const files: SourceFile[] = [];
+  for (const name of [`${sessionId}.jsonl`, ...names, ...resultNames]) {
+    const file = join(dirname(path), name);
+    const stats: Stats | undefined = await lstat(file).catch(() => undefined);
+    if (stats?.isFile() === true) files.push({ path: file, name, sizeBytes: stats.size, modifiedAt: stats.mtimeMs });
+  }
+  return files;
+}
+
 function preview(
   archiveFolder: string,
   due: readonly DueSession[],
@@ -105,7 +177,7 @@ function preview(
   return { copied, unchanged: due.length - copied.length };
 }
 
-/** False when the copy is up to date already. */
+/** False when the copy is up to date. */
 async function archiveSession(archiveFolder: string, session: DueSession, options: ArchiveOptions): Promise<boolean> {
   const { sessionId, files } = session;
   const before = loadManifest(archiveFolder, sessionId);
@@ -113,7 +185,7 @@ async function archiveSession(archiveFolder: string, session: DueSession, option
   if (before?.stamp === stamp) return false;
   assertNotShorter(before, files);
   const facts = options.index.get(sessionId);
-  if (facts === undefined) throw new Error("the index does not know it yet; run the archive again");
+  if (facts === undefined) throw new Error("it is not in the index yet; run the archive again");
   const parts: ArchivePart[] = [];
   const temporaries: string[] = [];
   try {
@@ -147,7 +219,7 @@ async function archiveSession(archiveFolder: string, session: DueSession, option
   }
 }
 
-/** What an earlier run has copied and this one did not find any more. */
+/** Parts of the earlier copy whose originals are gone. */
 function goneParts(before: ArchiveManifest | undefined, parts: readonly ArchivePart[]): ArchivePart[] {
   const names = new Set(parts.map(({ name }) => name));
   return before?.parts.filter(({ name }) => !names.has(name)) ?? [];
@@ -167,7 +239,7 @@ function assertNotShorter(before: ArchiveManifest | undefined, files: readonly S
   }
 }
 
-/** Under the lock. False when another run has been faster. */
+/** The caller holds the lock. False when another run was faster. */
 async function takeOver(
   archiveFolder: string,
   manifest: ArchiveManifest,
@@ -199,7 +271,7 @@ async function withArchiveLock<T>(archiveFolder: string, task: () => Promise<T>)
   return await withFileLock(join(archiveFolder, "archive.lock"), { timeoutMs: 60_000 }, task);
 }
 
-/** Removes what runs that died left behind. Under the lock nobody is between files and manifest. */
+/** Removes leftovers of dead runs. The lock ensures that no run is between its files and its manifest. */
 async function sweep(archiveFolder: string): Promise<void> {
   const inUse = new Map<string, Set<string>>();
   const filesOf = (sessionId: string): Set<string> => {

@@ -1,4 +1,4 @@
-/** The purge guard: copies that survive the originals, kills and each other. */
+/** Copies that survive deleted originals, killed runs and parallel runs. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -13,18 +13,23 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type NativeWorld, createNativeWorld, testSessionId } from "../../../test/support/native-world.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { claudeLayout } from "../../config/layout.ts";
-import { discover, discoverSessions } from "../discovery/discover.ts";
-import { type ArchiveOptions, type ArchiveReport, archiveNativeSessions } from "./archive-sessions.ts";
-import { readArchive } from "./catalogue.ts";
-import { parseManifest } from "./manifest.ts";
-import { readArchivedTranscript, restoreNativeSession } from "./restore.ts";
-import { readCleanupPeriodDays } from "./retention.ts";
+import { discover } from "../discovery/discover.ts";
+import {
+  type ArchiveOptions,
+  type ArchiveReport,
+  archiveNativeSessions,
+  readCleanupPeriodDays,
+} from "./archive-sessions.ts";
+import { readPartLines } from "./archive-part.ts";
+import { readArchive, parseManifest } from "./catalogue.ts";
+import { restoreNativeSession } from "./restore.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 15);
@@ -37,8 +42,10 @@ async function archive(world: NativeWorld, more: Partial<ArchiveOptions> = {}): 
 }
 
 async function linesOf(world: NativeWorld, letter: string): Promise<string[]> {
+  const path = (await readArchive(world.home)).get(testSessionId(letter))?.load()?.path ?? "";
+  await using handle = await open(path);
   const lines: string[] = [];
-  for await (const line of readArchivedTranscript(testSessionId(letter), world)) lines.push(line);
+  for await (const { bytes } of readPartLines(handle)) lines.push(bytes.toString("utf8"));
   return lines;
 }
 
@@ -60,7 +67,7 @@ function addSubagent(transcript: string, text: string): string {
 }
 
 describe("archiveNativeSessions", () => {
-  it("copies what would be deleted soon, once, and again when it has grown", async () => {
+  it("copies sessions due for deletion once, and again when they have grown", async () => {
     await using world = await createNativeWorld();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     world.session({ id: "b", cwds: [world.root], modifiedAt: NOW - 22 * DAY });
@@ -88,7 +95,7 @@ describe("archiveNativeSessions", () => {
     );
   });
 
-  it("still lists a session when the original is gone, and finds it in its repo", async () => {
+  it("lists a session whose original is gone, and finds it in its repo", async () => {
     await using world = await createNativeWorld();
     const path = world.session({
       id: "a",
@@ -99,7 +106,7 @@ describe("archiveNativeSessions", () => {
     });
     world.session({ id: "b", cwds: [world.root], modifiedAt: NOW });
     await archive(world);
-    expect(await discoverSessions(world.root, world)).toHaveLength(2);
+    expect((await discover(world.root, world)).sessions).toHaveLength(2);
     rmSync(path);
     const { sessions, total } = await discover(world.root, { ...world, limit: 5 });
     expect(total).toBe(2);
@@ -112,11 +119,11 @@ describe("archiveNativeSessions", () => {
       lastModified: new Date(OLD),
       transcriptPath: expect.stringMatching(/\.jsonl\.zst$/) as string,
     });
-    expect((await discoverSessions(undefined, { ...world, ofAgent: "kyo" })).map(({ archived }) => archived)).toEqual([
+    expect((await discover(undefined, { ...world, ofAgent: "kyo" })).sessions.map(({ archived }) => archived)).toEqual([
       true,
     ]);
-    expect(await discoverSessions(world.join("elsewhere"), world)).toEqual([]);
-    // The catalogue is derived: without it, and with one that speaks of other files, nothing is missing.
+    expect((await discover(world.join("elsewhere"), world)).sessions).toEqual([]);
+    // The catalogue is derived: nothing is missing without it or with an outdated one.
     const catalogue = join(claudeLayout(world.home).archiveFolder, "catalogue.jsonl");
     const text = readFileSync(catalogue, "utf8");
     for (const content of ["", "{torn", text.replaceAll(/"stamp":"[0-9a-f]+"/g, '"stamp":"0000000000000000"')]) {
@@ -125,7 +132,7 @@ describe("archiveNativeSessions", () => {
     }
   });
 
-  it("keeps subagents, also those that were deleted before the transcript grew", async () => {
+  it("keeps subagents, also those deleted before the transcript grew", async () => {
     await using world = await createNativeWorld();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: NOW });
     const subagent = addSubagent(path, '{"type":"user"}\n');
@@ -147,7 +154,7 @@ describe("archiveNativeSessions", () => {
     expect(nativeFolder).toBe(dirname(path));
   });
 
-  it("keeps long output of tools, which the transcript only points to", async () => {
+  it("keeps long tool output outside the transcript", async () => {
     await using world = await createNativeWorld();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     const folder = join(dirname(path), basename(path, ".jsonl"), "tool-results");
@@ -161,7 +168,7 @@ describe("archiveNativeSessions", () => {
     expect(readFileSync(files[1] ?? "")).toEqual(output);
   });
 
-  it("replaces no longer copy by a shorter transcript", async () => {
+  it("does not replace a longer copy with a shorter transcript", async () => {
     await using world = await createNativeWorld();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     const whole = readFileSync(path, "utf8").trimEnd();
@@ -174,7 +181,7 @@ describe("archiveNativeSessions", () => {
     expect((await linesOf(world, "a")).join("\n")).toBe(whole);
   });
 
-  it("redacts line by line when asked, in the facts too, and leaves other lines as they are", async () => {
+  it("redacts lines and facts on request, and keeps other lines unchanged", async () => {
     await using world = await createNativeWorld();
     const secret = `sk-ant-${"a1B2".repeat(8)}`;
     const path = world.session({ id: "a", cwds: [world.root], prompts: [`use ${secret}`] });
@@ -193,7 +200,7 @@ describe("archiveNativeSessions", () => {
     }
   });
 
-  it("redacts the copies of files that are gone by now, too", async () => {
+  it("redacts copies of deleted files too", async () => {
     await using world = await createNativeWorld();
     const secret = `sk-ant-${"a1B2".repeat(8)}`;
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
@@ -205,14 +212,14 @@ describe("archiveNativeSessions", () => {
     expect(first).toMatchObject({ redacted: true, files: { length: 3 } });
     expect(readFileSync(first.files[1] ?? "", "utf8")).toBe('{"type":"user","text":"sk-ant-[redacted]"}\n');
     expect(archived(world).filter((name) => name.endsWith(".zst"))).toHaveLength(3);
-    // What was replaced stays replaced, and is told.
+    // The copy stays redacted, and the manifest says so.
     expect((await archive(world)).copied).toHaveLength(1);
     const second = await restoreNativeSession(testSessionId("a"), { ...world, to: world.join("mixed") });
     expect(second).toMatchObject({ redacted: true });
     expect(readFileSync(second.files[1] ?? "", "utf8")).not.toContain(secret);
   });
 
-  it("writes nothing below Claude Code's folder", async () => {
+  it("writes nothing into Claude Code's folder", async () => {
     await using world = await createNativeWorld();
     world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     const names = () => readdirSync(world.claudeHome, { recursive: true }).map(String).toSorted();
@@ -225,8 +232,8 @@ describe("archiveNativeSessions", () => {
   });
 });
 
-describe("archive runs that meet or die", () => {
-  /** Archives in a process of its own, killed when it comes to its n-th step. */
+describe("parallel and killed archive runs", () => {
+  /** Archives in a child process that is killed at its n-th step. */
   const script = `
     const url = (path) => new URL(path, ${JSON.stringify(import.meta.url)}).href;
     const { archiveNativeSessions } = await import(url("./archive-sessions.ts"));
@@ -246,7 +253,7 @@ describe("archive runs that meet or die", () => {
     return await once(spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] }), "exit");
   };
 
-  it("leave the old copy or the new one wherever they are killed", async () => {
+  it("leave the old copy or the new one, wherever they are killed", async () => {
     await using world = await createNativeWorld();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     addSubagent(path, '{"type":"user"}\n');
@@ -265,12 +272,12 @@ describe("archive runs that meet or die", () => {
       expect((await readArchive(world.home)).get(testSessionId("a"))?.load()?.sessionId).toBe(testSessionId("a"));
     }
     expect(kills).toBeGreaterThan(5);
-    // Nothing of the killed ones is left.
+    // No leftovers of the killed runs remain.
     expect(archived(world).filter((name) => name.endsWith(".tmp"))).toEqual([]);
     expect(archived(world).filter((name) => name.endsWith(".zst"))).toHaveLength(3);
   });
 
-  it("may run at once", async () => {
+  it("may run at the same time", async () => {
     await using world = await createNativeWorld();
     for (const id of "abcdef") world.session({ id, cwds: [world.root], modifiedAt: OLD });
     expect(await Promise.all([run(world, 0), run(world, 0)])).toEqual([
@@ -284,7 +291,7 @@ describe("archive runs that meet or die", () => {
 });
 
 describe("restoreNativeSession", () => {
-  it("overwrites nothing, and writes nothing out of a damaged copy", async () => {
+  it("overwrites nothing, and restores nothing from a damaged copy", async () => {
     await using world = await createNativeWorld();
     world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     await archive(world);
@@ -301,7 +308,7 @@ describe("restoreNativeSession", () => {
     await expect(restoreNativeSession("../x", elsewhere)).rejects.toMatchObject({ code: "archive-not-found" });
   });
 
-  it("follows no manifest out of the archive", () => {
+  it("refuses a manifest with a path outside the archive", () => {
     const sample = fileURLToPath(new URL("../../../test/fixtures/claude-code/manifest.json", import.meta.url));
     expect(parseManifest(readFileSync(sample, "utf8"))).toBeUndefined();
     const id = testSessionId("a");
@@ -323,7 +330,7 @@ describe("restoreNativeSession", () => {
 });
 
 describe("readCleanupPeriodDays", () => {
-  it("takes one number out of the settings, and the default for anything else", async () => {
+  it("reads one number from the settings, with a default for anything else", async () => {
     await using world = await createNativeWorld();
     const settings = join(world.claudeHome, "settings.json");
     expect(await readCleanupPeriodDays(world.claudeHome)).toBe(30);

@@ -1,17 +1,20 @@
 /**
- * The sessions in the archive, for lists. One file has what is needed to choose among them; it is
- * derived, and trusted for a session only while the files in the folder are those that it speaks of.
- * For every other session the manifest is read, so a run that was killed hides nothing.
+ * The content of the archive. Per session it holds:
+ *
+ *     <sessionId>.json                     the manifest
+ *     <sessionId>.<stamp>.<n>.jsonl.zst    its files, each compressed
+ *
+ * The manifest is written after the files it names. The stamp identifies one state of the originals. The catalogue is
+ * one derived file for lists: its line for a session counts only while the files in the folder have the same stamp, else
+ * the manifest is read. So a killed run hides nothing.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readFileIfPresent, readFolderIfPresent, writeFileDurable } from "../../base/files.ts";
-import { isRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord, parseJson } from "../../base/json-record.ts";
 import { claudeLayout } from "../../config/layout.ts";
 import { readMarker } from "../attribution.ts";
 import type { IndexedSession } from "../index/native-index.ts";
-import { parseJson } from "../native/parse-json.ts";
-import { type ArchiveManifest, manifestName, parseManifest, partOwner, sessionOfManifest } from "./manifest.ts";
 
 export interface ArchivedSession {
   sessionId: string;
@@ -19,9 +22,9 @@ export interface ArchivedSession {
   folder: string;
   cwds: string[];
   modifiedAt: number;
-  /** The agent that the first message names. */
-  originMarker?: string;
-  /** Everything that lists show; undefined when the manifest has gone meanwhile. */
+  /** The agent in the marker of the first message. */
+  originMarker?: string | undefined;
+  /** All facts for lists; undefined when the manifest is gone. */
   load(): IndexedSession | undefined;
 }
 
@@ -44,31 +47,21 @@ export async function readArchive(home: string): Promise<Map<string, ArchivedSes
   return sessions;
 }
 
-/** To be called by whoever has the archive's lock. */
+/** The caller holds the lock of the archive. */
 export async function writeCatalogue(home: string): Promise<void> {
   const { archiveFolder } = claudeLayout(home);
   const lines: string[] = [];
-  // Functions are left out of JSON.
+  // JSON omits functions.
   for (const session of (await readArchive(home)).values()) lines.push(`${JSON.stringify(session)}\n`);
   await writeFileDurable(join(archiveFolder, CATALOGUE_NAME), lines);
 }
 
-/** Undefined when there is none, or it cannot be used. */
-export function loadManifest(archiveFolder: string, sessionId: string): ArchiveManifest | undefined {
-  try {
-    const manifest = parseManifest(readFileSync(join(archiveFolder, manifestName(sessionId)), "utf8"));
-    return manifest?.sessionId === sessionId ? manifest : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Session ids with a manifest, and the stamps of the files that are there. */
+/** Session ids with a manifest, and the stamps of the files in the folder. */
 async function listNames(folder: string): Promise<{ ids: string[]; stamps: Map<string, Set<string>> }> {
   const ids: string[] = [];
   const stamps = new Map<string, Set<string>>();
   for (const { name } of await readFolderIfPresent(folder)) {
-    const id = sessionOfManifest(name);
+    const id = MANIFEST_NAME.exec(name)?.[1];
     if (id !== undefined) ids.push(id);
     const part = partOwner(name);
     if (part === undefined) continue;
@@ -98,8 +91,7 @@ function toLine(manifest: ArchiveManifest | undefined): CatalogueLine | undefine
   if (manifest === undefined) return undefined;
   const { sessionId, stamp, folder, facts } = manifest;
   const originMarker = readMarker(facts.firstPrompt ?? "").agentId;
-  const marked = originMarker === undefined ? {} : { originMarker };
-  return { sessionId, stamp, folder, cwds: facts.cwds, modifiedAt: facts.modifiedAt, ...marked };
+  return { sessionId, stamp, folder, cwds: facts.cwds, modifiedAt: facts.modifiedAt, originMarker };
 }
 
 function loadFacts(archiveFolder: string, sessionId: string): IndexedSession | undefined {
@@ -107,4 +99,90 @@ function loadFacts(archiveFolder: string, sessionId: string): IndexedSession | u
   const [transcript] = manifest?.parts ?? [];
   if (manifest === undefined || transcript === undefined) return undefined;
   return { ...manifest.facts, sessionId, path: join(archiveFolder, transcript.file) };
+}
+
+export interface ArchiveManifest {
+  version: 1;
+  sessionId: string;
+  /** The name of the session's project folder. */
+  folder: string;
+  /** ISO. */
+  archivedAt: string;
+  stamp: string;
+  /** True when secrets were replaced in at least some of the copies. */
+  redacted: boolean;
+  /** The transcript first. */
+  parts: ArchivePart[];
+  /** The facts for lists, so that no file has to be unpacked for them. */
+  facts: IndexedSession;
+}
+
+export interface ArchivePart {
+  /** The name in the archive. */
+  file: string;
+  /** The path in the project folder: `<id>.jsonl`, `<id>/subagents/…` or `<id>/tool-results/…`. */
+  name: string;
+  /** Size and time of the original when it was copied. */
+  sizeBytes: number;
+  modifiedAt: number;
+  /** Size and hash of the stored content before compression. */
+  storedBytes: number;
+  sha256: string;
+}
+
+const MANIFEST_NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json$/i;
+const PART_NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-f]{16})\.\d+\.jsonl\.zst$/i;
+
+export function manifestName(sessionId: string): string {
+  return `${sessionId}.json`;
+}
+
+export function partName(sessionId: string, stamp: string, number: number): string {
+  return `${sessionId}.${stamp}.${number}.jsonl.zst`;
+}
+
+export function partOwner(name: string): { sessionId: string; stamp: string } | undefined {
+  const [, sessionId, stamp] = PART_NAME.exec(name) ?? [];
+  return sessionId === undefined || stamp === undefined ? undefined : { sessionId, stamp };
+}
+
+/** Undefined when the manifest is missing or unusable. */
+export function loadManifest(archiveFolder: string, sessionId: string): ArchiveManifest | undefined {
+  try {
+    const manifest = parseManifest(readFileSync(join(archiveFolder, manifestName(sessionId)), "utf8"));
+    return manifest?.sessionId === sessionId ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined when this version cannot use it. A manifest with a path outside the archive is refused. */
+export function parseManifest(text: string): ArchiveManifest | undefined {
+  const value = parseJson(text);
+  if (!isRecord(value) || value["version"] !== 1 || !isFacts(value["facts"])) return undefined;
+  const { sessionId, folder, stamp, parts } = value;
+  if (typeof sessionId !== "string" || typeof folder !== "string" || typeof stamp !== "string") return undefined;
+  if (!Array.isArray(parts) || parts.length === 0 || !parts.every((part) => isPart(part, sessionId))) return undefined;
+  return value as unknown as ArchiveManifest;
+}
+
+function isFacts(value: unknown): boolean {
+  if (!isRecord(value) || typeof value["modifiedAt"] !== "number" || !isRecord(value["tokens"])) return false;
+  return ["cwds", "branches", "prompts", "models", "files"].every((name) => Array.isArray(value[name]));
+}
+
+function isPart(part: unknown, sessionId: string): boolean {
+  if (!isRecord(part) || typeof part["file"] !== "string" || partOwner(part["file"])?.sessionId !== sessionId) {
+    return false;
+  }
+  return isPartPath(part, sessionId) && typeof part["sha256"] === "string" && typeof part["modifiedAt"] === "number";
+}
+
+const IN_SESSION_FOLDER = /^(?:subagents\/agent-[^/\\\0]+\.(?:jsonl|meta\.json)|tool-results\/(?!\.{1,2}$)[^/\\\0]+)$/;
+
+function isPartPath({ name }: JsonRecord, sessionId: string): boolean {
+  if (typeof name !== "string") return false;
+  if (name === `${sessionId}.jsonl`) return true;
+  const folder = `${sessionId}/`;
+  return name.startsWith(folder) && IN_SESSION_FOLDER.test(name.slice(folder.length));
 }

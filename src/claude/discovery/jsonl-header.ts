@@ -1,57 +1,59 @@
-/** What one transcript says, in the shape of the first design; and the name of a repo's project folder. */
+/** The facts of one transcript and the name of a project folder, in the shapes that OpenClaw defines. */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import { readMarker } from "../attribution.ts";
-import { projectFolderName } from "../native/layout.ts";
-import { summarizeSession } from "../native/session-summary.ts";
+import { openNativeFileSync, projectFolderName } from "../native/layout.ts";
+import { createFileScanner } from "../native/scan-file.ts";
+import type { SessionScan } from "../native/session-scan.ts";
 
 export interface JsonlHeader {
-  /** Of the first message. */
-  gitBranch?: string;
-  /** Without the marker; cut. */
-  firstUserMessage?: string;
-  slug?: string;
-  /** The latest. */
-  version?: string;
-  permissionMode?: string;
+  /** The first branch. */
+  gitBranch?: string | undefined;
+  /** Cut, and without the agent's marker. */
+  firstUserMessage?: string | undefined;
+  slug?: string | undefined;
+  /** The latest version of Claude Code. */
+  version?: string | undefined;
+  permissionMode?: string | undefined;
   lineCount: number;
-  /** The agent named by the marker at the start of the first message. */
-  originMarker?: string;
-  /** Each message of this file once; subagents have files of their own. */
+  /** The agent in the marker of the first message. */
+  originMarker?: string | undefined;
+  /** Each message of this file counts once. Subagents have their own files. */
   totalInputTokens: number;
   totalOutputTokens: number;
   compactionCount: number;
 }
 
 export async function parseJsonlHeader(path: string): Promise<JsonlHeader> {
-  const summary = await summarizeSession(path);
-  if (summary === undefined) {
-    throw new HoldfastError("not-found", "transcript-not-found", `There is no transcript ${path}`, {
-      hint: "`holdfast cc list --all` shows where transcripts lie.",
-      data: { path },
-    });
-  }
-  const { scan, tokens } = summary;
+  const scan = scanTranscript(path);
   const [prompt] = scan.prompts;
   const first = prompt === undefined ? undefined : readMarker(prompt);
-  const [gitBranch] = scan.branches;
-  const version = scan.versions.at(-1);
   return {
-    ...(gitBranch === undefined ? {} : { gitBranch }),
-    ...(first === undefined ? {} : { firstUserMessage: first.text }),
-    ...(scan.slug === undefined ? {} : { slug: scan.slug }),
-    ...(version === undefined ? {} : { version }),
-    ...(scan.permissionMode === undefined ? {} : { permissionMode: scan.permissionMode }),
+    gitBranch: scan.branches[0],
+    firstUserMessage: first?.text,
+    slug: scan.slug,
+    version: scan.versions.at(-1),
+    permissionMode: scan.permissionMode,
     lineCount: scan.lines,
-    ...(first?.agentId === undefined ? {} : { originMarker: first.agentId }),
-    totalInputTokens: tokens.input,
-    totalOutputTokens: tokens.output,
+    originMarker: first?.agentId,
+    totalInputTokens: scan.usage.reduce((sum, [, , input]) => sum + input, 0),
+    totalOutputTokens: scan.usage.reduce((sum, [, , , output]) => sum + output, 0),
     compactionCount: scan.compactionCount,
   };
 }
 
-/** The name of the folder in which Claude Code keeps the sessions that were started in `path`. */
+function scanTranscript(path: string): SessionScan {
+  using file = openNativeFileSync(path);
+  const result = file === undefined ? undefined : createFileScanner().scan(file.descriptor);
+  if (result !== undefined) return result.scan;
+  throw new HoldfastError("not-found", "transcript-not-found", `There is no transcript ${path}`, {
+    hint: "`holdfast cc list --all` shows the paths of transcripts.",
+    data: { path },
+  });
+}
+
+/** The name of Claude Code's folder for sessions that were started in `path`. */
 export function repoPathToSlug(path: string): string {
   try {
     return projectFolderName(realpathSync.native(path));

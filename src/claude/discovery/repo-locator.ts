@@ -1,21 +1,21 @@
 /**
- * From a working folder to its repo, for the many folders that transcripts name. It asks the file
- * system only and remembers every answer, so that ten thousand sessions in a hundred folders cost a
- * hundred questions; a process per folder, as git itself would need, takes far too long for a list.
- * Folders may be gone: then the nearest one above that is there decides.
+ * Finds the repo of a working folder, for the many folders in transcripts. It reads the file system instead of running
+ * git, which would take far too long for a list, and caches every answer: ten thousand sessions in a hundred folders
+ * cost a hundred lookups. For a deleted folder the nearest existing parent counts.
  */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { realPath } from "../../base/files.ts";
 
 export interface RepoLocator {
-  /** The real path; below a folder that is gone, the path as it was written. */
+  /** The real path; the part below a deleted folder stays as written. */
   canonical(path: string): string;
   exists(path: string): boolean;
   /** Whether the folder is the top of a worktree. */
   hasGit(folder: string): boolean;
-  /** The nearest folder at or above a canonical path that has a `.git`, if there is one. */
+  /** The nearest folder with a `.git`, from a canonical path upwards. */
   worktreeOf(canonicalPath: string): string | undefined;
-  /** The main worktree of the repo (or the folder of a bare one) to which a path belongs. */
+  /** The main worktree of the path's repo, or the folder of a bare repo. */
   repoOf(path: string): string | undefined;
 }
 
@@ -23,7 +23,7 @@ export function createRepoLocator(): RepoLocator {
   const exists = remember((path) => existsSync(path));
   const canonical: (path: string) => string = remember((path) => {
     const parent = dirname(path);
-    // Asked first, because a failing `realpath` is slow and many folders are gone.
+    // A failing `realpath` is slow, and many folders are gone.
     const real = exists(path) ? realPath(path) : undefined;
     return real ?? (parent === path ? path : join(canonical(parent), basename(path)));
   });
@@ -46,6 +46,26 @@ export function createRepoLocator(): RepoLocator {
   };
 }
 
+/**
+ * Returns a function from the working folders of a session to its repo: the repo of the first folder that is in one,
+ * else the registered repo, else the first folder. Cached, because most sessions of a project have the same folders.
+ */
+export function createRepoPathFinder(
+  locator: RepoLocator,
+): (cwds: readonly string[], registered: string | undefined) => string {
+  const known = new Map<string, { repo: string | undefined; start: string }>();
+  const place = (cwds: readonly string[]) => ({
+    repo: cwds.map((cwd) => locator.repoOf(cwd)).find((repo) => repo !== undefined),
+    start: cwds[0] === undefined ? "" : locator.canonical(cwds[0]),
+  });
+  return (cwds, registered) => {
+    const key = cwds.join("\n");
+    let found = known.get(key);
+    if (found === undefined) known.set(key, (found = place(cwds)));
+    return found.repo ?? registered ?? found.start;
+  };
+}
+
 function remember<T>(ask: (path: string) => T): (path: string) => T {
   const answers = new Map<string, T>();
   return (path) => {
@@ -57,15 +77,7 @@ function remember<T>(ask: (path: string) => T): (path: string) => T {
   };
 }
 
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A linked worktree's `.git` is a file that leads to a folder which says where the shared one is. */
+/** The `.git` of a linked worktree is a file with the path of its git folder, which names the shared git folder. */
 function findMainWorktree(worktree: string): string {
   try {
     const git = join(worktree, ".git");
@@ -75,10 +87,10 @@ function findMainWorktree(worktree: string): string {
     const own = resolve(worktree, gitDir);
     const shared = resolve(own, readFileSync(join(own, "commondir"), "utf8").replace(/\r?\n$/, ""));
     if (basename(shared) === ".git") return dirname(shared);
-    // A bare repo is its own root; a submodule's shared folder is no place where anybody works.
+    // A bare repo is its own root. The shared git folder of a submodule is not a working folder.
     return existsSync(join(dirname(dirname(shared)), "modules")) ? worktree : shared;
   } catch {
-    // No `commondir`: a submodule, or a git folder kept elsewhere. Then the worktree is the main one.
+    // Without `commondir`, as in a submodule or with a separate git folder, the worktree is the main one.
     return worktree;
   }
 }

@@ -3,9 +3,13 @@ import { mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSy
 import { describe, expect, it } from "vitest";
 import { createTestRepo, openTestRepo } from "../../../test/support/git-repo.ts";
 import { type NativeWorld, createNativeWorld } from "../../../test/support/native-world.ts";
-import { discoverSessions } from "./discover.ts";
+import { discover } from "./discover.ts";
 
-/** The first letters of the sessions of a repo, in the order of the alphabet. */
+async function discoverSessions(...args: Parameters<typeof discover>) {
+  return (await discover(...args)).sessions;
+}
+
+/** The first letters of the session ids of a repo, sorted. */
 async function lettersOf(world: NativeWorld, repoPath: string): Promise<string> {
   const rows = await discoverSessions(repoPath, world);
   return rows
@@ -14,7 +18,7 @@ async function lettersOf(world: NativeWorld, repoPath: string): Promise<string> 
     .join("");
 }
 
-/** The real path of a worktree that was there, and of which git knows nothing any more. */
+/** The real path of a deleted worktree that git no longer knows. */
 function removedWorktree(world: NativeWorld, folder: string, branch: string): string {
   const repo = createTestRepo(world.join("app"));
   repo.commit("one", "src/file.ts");
@@ -27,7 +31,7 @@ function removedWorktree(world: NativeWorld, folder: string, branch: string): st
 }
 
 describe("a repo", () => {
-  it("is its root, its worktrees and everything below, asked for by any of them", async () => {
+  it("is its root, its worktrees and everything below, found from any of them", async () => {
     await using world = await createNativeWorld();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one", "src/deep/file.ts");
@@ -53,7 +57,7 @@ describe("a repo", () => {
     expect(new Set(rows.map(({ repoPath }) => repoPath))).toEqual(new Set([repo.path]));
   });
 
-  it("is found through symlinks, and finds sessions that went through them", async () => {
+  it("is found through symlinks, and so are its sessions", async () => {
     await using world = await createNativeWorld();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one", "src/file.ts");
@@ -68,7 +72,7 @@ describe("a repo", () => {
     expect(await lettersOf(world, world.join("link/src"))).toBe("abcd");
   });
 
-  it("has no part in a repo inside it, be it nested, a submodule, or a worktree of another", async () => {
+  it("does not include a nested repo, a submodule or a worktree of another repo", async () => {
     await using world = await createNativeWorld();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one");
@@ -101,7 +105,7 @@ describe("a repo", () => {
     expect(rows.map(({ repoPath }) => repoPath).toSorted()).toEqual([world.join("store.git"), world.join("store.git")]);
   });
 
-  it("may be none: then the folder and all below it count", async () => {
+  it("may be missing: then the folder and everything below count", async () => {
     await using world = await createNativeWorld();
     createTestRepo(world.join("plain/repo")).commit("one");
     world.session({ id: "a", cwds: [world.join("plain/notes")] });
@@ -112,7 +116,7 @@ describe("a repo", () => {
     expect(await lettersOf(world, world.join("never was"))).toBe("");
   });
 
-  it("shares no session with another whose folder has the same name in Claude Code's storage", async () => {
+  it("shares no session with another repo whose project folder has the same name", async () => {
     await using world = await createNativeWorld();
     createTestRepo(world.join("a-b")).commit("one");
     createTestRepo(world.join("a/b")).commit("one");
@@ -125,8 +129,8 @@ describe("a repo", () => {
   });
 });
 
-describe("a worktree that git has forgotten", () => {
-  it("is known by a session that also worked in the repo", async () => {
+describe("a worktree that git no longer knows", () => {
+  it("is recognised by a session that also worked in the repo", async () => {
     await using world = await createNativeWorld();
     const gone = removedWorktree(world, "far/away/from/here", "main-2");
     world.session({ id: "a", cwds: [gone, world.join("app")], branch: "x" });
@@ -135,7 +139,7 @@ describe("a worktree that git has forgotten", () => {
     expect(await lettersOf(world, world.join("app"))).toBe("abc");
   });
 
-  it("is known by a branch of its own beside the repo", async () => {
+  it("is recognised by a distinctive branch next to the repo", async () => {
     await using world = await createNativeWorld();
     const gone = removedWorktree(world, "app-worktrees/login", "feat/login");
     world.session({ id: "a", cwds: [gone], branch: "feat/login", files: [`${gone}/src/file.ts`] });
@@ -143,20 +147,20 @@ describe("a worktree that git has forgotten", () => {
     expect(await lettersOf(world, world.join("app"))).toBe("a");
   });
 
-  it("is known by a fork of a session of the repo, whatever the branch", async () => {
+  it("is recognised by a fork of a session of the repo, on any branch", async () => {
     await using world = await createNativeWorld();
     const gone = removedWorktree(world, "beside", "feat/login");
     const original = readFileSync(world.session({ id: "a", cwds: [world.join("app")] }), "utf8");
     const path = world.session({ id: "b", cwds: [gone] });
     expect(await lettersOf(world, world.join("app"))).toBe("a");
-    // A fork has the messages of the other session, with the same ids.
+    // A fork has the messages of its original, with the same ids.
     const fork = original.replaceAll(/"cwd":"[^"]*"/g, `"cwd":${JSON.stringify(gone)}`);
     const opening = { type: "mode", mode: "normal", timestamp: "2026-11-02T00:00:00.000Z" };
     writeFileSync(path, `${JSON.stringify(opening)}\n${fork.replaceAll(/"sessionId":"a/g, '"sessionId":"b')}`);
     expect(await lettersOf(world, world.join("app"))).toBe("ab");
   });
 
-  it("belongs to nobody when another repo beside it has the branch", async () => {
+  it("belongs to no repo when a neighbouring repo has the branch", async () => {
     await using world = await createNativeWorld();
     const gone = removedWorktree(world, "wt", "feat/login");
     const rival = createTestRepo(world.join("rival"));
@@ -184,7 +188,7 @@ describe("a worktree that git has forgotten", () => {
     expect(await lettersOf(world, world.join("app"))).toBe("");
   });
 
-  it("is not a scratch folder that a session of the repo went through", async () => {
+  it("is not a scratch folder in which a session of the repo worked", async () => {
     await using world = await createNativeWorld();
     createTestRepo(world.join("app")).commit("one");
     const scratch = world.join("scratch");

@@ -1,30 +1,29 @@
-/**
- * One row out of everything that is known of a session. Text is passed on as it was written: whoever
- * shows it makes it safe for where it is shown.
- */
+/** Builds the row of a session from all its sources. Texts are passed on unchanged: each view has to make them safe. */
 import type { ArchivedSession } from "../archive/catalogue.ts";
-import { readMarker, sessionOrigin } from "../attribution.ts";
-import type { DiscoveredSession } from "../discovered-session.ts";
+import { isChatEntrypoint, readMarker, sessionOrigin } from "../attribution.ts";
+import { type DiscoveredSession, countedCost, type ShownFacts } from "../discovered-session.ts";
 import type { IndexedFile, IndexedSession, IndexedText } from "../index/native-index.ts";
-import { NO_FACTS, type ShownFacts, shownFacts } from "../index/shown-facts.ts";
 import type { RunningSession } from "../native/running.ts";
-import type { RegisteredSession } from "../registry/registry-entry.ts";
+import { NO_FACTS, shownFacts } from "../index/stored-scan.ts";
+import type { RegisteredFacts } from "../registry/registry.ts";
 
 export interface SessionSources {
   sessionId: string;
   native?: IndexedSession | undefined;
-  /** When Claude Code's own file is gone. Its facts are loaded for those that are shown. */
+  /** Set when Claude Code's file is gone. Its facts are loaded only for the result. */
   archive?: ArchivedSession | undefined;
-  registered?: RegisteredSession | undefined;
+  registered?: RegisteredFacts | undefined;
   running?: RunningSession | undefined;
 }
 
 export interface RowOptions {
-  /** Who asks: its sessions are `this-agent`. */
+  /** The asking agent: its sessions are `this-agent`. */
   agentId?: string | undefined;
   maxBudgetUsd?: number | undefined;
-  /** From the folders of a session, or the one that a registry names, to its repo. */
+  /** The repo of a session, from its working folders and the repo in a registry. */
   repoPathOf(cwds: readonly string[], registered: string | undefined): string;
+  /** The chat of a session, from the registries. */
+  conversationOf: (sessionId: string) => string | undefined;
 }
 
 export function toRow(sources: SessionSources, options: RowOptions): DiscoveredSession {
@@ -36,21 +35,23 @@ export function toRow(sources: SessionSources, options: RowOptions): DiscoveredS
   const entrypoint = native?.entrypoint ?? running?.entrypoint;
   const createdAt = native?.createdAt ?? registered?.createdAt ?? running?.startedAt;
   const known = { ...sources, native, cwds, entrypoint, originMarker: facts.originMarker };
-  const row: DiscoveredSession = { ...facts, cwds, ...rowMembers(known, options) };
-  if (archived !== undefined) row.archived = true;
-  if (createdAt !== undefined) row.createdAt = new Date(createdAt);
-  return addPresent(row, {
+  return {
+    ...facts,
+    ...rowMembers(known, options),
+    cwds,
+    entrypoint,
+    createdAt: createdAt === undefined ? undefined : new Date(createdAt),
     title: facts.title ?? running?.name,
     ccVersion: facts.ccVersion ?? running?.version,
-    entrypoint,
-  });
+    archived: archived === undefined ? undefined : true,
+  };
 }
 
-/** The row of a session that only its transcript tells of, as JSON: most of it is in the index word for word. */
+/** The row of a session that only its transcript describes, as JSON. Most of it is in the index as text. */
 export function toRowText(text: IndexedText, options: RowOptions): string {
   const { sessionId, cwds, entrypoint, originMarker } = text;
   const members = rowMembers({ sessionId, native: text, cwds, entrypoint, originMarker }, options);
-  // Both are objects: the end of the one and the start of the other become a comma.
+  // Joins two objects: a comma replaces the end of one and the start of the other.
   return `${JSON.stringify(members).slice(0, -1)},${text.shown.slice(1)}`;
 }
 
@@ -61,15 +62,17 @@ interface RowFacts extends Omit<SessionSources, "native"> {
   originMarker: string | undefined;
 }
 
-/** What others than the transcript decide, or what is counted over several. */
+/** The members that do not come from the transcript alone. */
 function rowMembers(known: RowFacts, options: RowOptions): Omit<DiscoveredSession, keyof ShownFacts> {
   const { sessionId, native, registered, running, entrypoint } = known;
-  const agentId = registered?.agentId ?? known.originMarker;
-  const row: Omit<DiscoveredSession, keyof ShownFacts> = {
+  const agentIds = agentsOfSources(known);
+  const agentId = agentIds.find((id) => id === options.agentId) ?? agentIds[0];
+  const labels = registered?.labels ?? [];
+  return {
     sessionId,
     source: agentId === undefined ? "native-only" : "openclaw",
     origin: sessionOrigin({ agentId, askingAgent: options.agentId, entrypoint }),
-    repoPath: options.repoPathOf(known.cwds, registered?.repoPath),
+    repoPath: options.repoPathOf(known.cwds, registered?.repoPaths[0]),
     lastModified: new Date(lastModifiedOf(known)),
     fileSizeBytes: native?.sizeBytes ?? 0,
     totalInputTokens: native?.tokens.input ?? 0,
@@ -78,22 +81,23 @@ function rowMembers(known: RowFacts, options: RowOptions): Omit<DiscoveredSessio
     cacheWriteTokens: native?.tokens.cacheWrite ?? 0,
     subagentCount: native?.subagentCount ?? 0,
     isRunning: running !== undefined,
-  };
-  if (running !== undefined) row.running = runningState(running);
-  return addPresent(row, {
+    running: running === undefined ? undefined : runningState(running),
     agentId,
-    lastTask: registered?.tasks.at(-1),
-    label: registered?.label,
+    agentIds: agentIds.length > 1 ? agentIds : undefined,
+    conversation: conversationOf(known, options),
+    lastTask: registered?.lastTask,
+    label: labels[0],
+    labels: labels.length > 1 ? labels : undefined,
     totalCostUsd: registered?.totalCostUsd,
     totalTurns: registered?.totalTurns,
     estimatedCostUsd: native?.costUsd,
     budgetUsedPct: budgetUsed(native?.costUsd, registered?.totalCostUsd, options.maxBudgetUsd),
     forkedFrom: native?.forkedFrom,
     transcriptPath: native?.path,
-  });
+  };
 }
 
-/** The file's own time; without a file, that of whoever knows the session. */
+/** The time of the file; without a file, the time in the registry or of the process. */
 export function lastModifiedOf({
   native,
   archive,
@@ -103,26 +107,62 @@ export function lastModifiedOf({
   return native?.modifiedAt ?? archive?.modifiedAt ?? registered?.lastResumedAt ?? running?.startedAt ?? 0;
 }
 
-/** By registry, else by marker. */
-export function agentOf({ native, archive, registered }: SessionSources): string | undefined {
-  return registered?.agentId ?? archive?.originMarker ?? readMarker(native?.firstPrompt ?? "").agentId;
+/** Decides by registries and marker. */
+export function isOfAgent({ native, archive, registered }: SessionSources, agentId: string): boolean {
+  const originMarker = archive?.originMarker ?? readMarker(native?.firstPrompt ?? "").agentId;
+  return agentsOfSources({ registered, originMarker }).includes(agentId);
 }
 
-function budgetUsed(estimated: number | undefined, counted: number | undefined, budget: number | undefined) {
-  // A registry that has counted nothing yet knows less than the tokens do.
-  const cost = counted === undefined || counted === 0 ? (estimated ?? counted) : counted;
+/** Registries first: the latest user of a session matters more than its starter. */
+export function agentsOfSources({ registered, originMarker }: Pick<RowFacts, "registered" | "originMarker">): string[] {
+  const marked = originMarker === undefined ? [] : [originMarker];
+  return registered === undefined ? marked : [...new Set([...registered.agentIds, ...marked])];
+}
+
+/** A fork of a chat's session counts as the chat's too, because it contains the chat. */
+function conversationOf(known: RowFacts, { conversationOf: find }: RowOptions): string | undefined {
+  const { sessionId, native, entrypoint } = known;
+  const original = native?.forkedFrom === undefined ? undefined : find(native.forkedFrom);
+  return find(sessionId) ?? original ?? (isChatEntrypoint(entrypoint) ? UNKNOWN_CONVERSATION : undefined);
+}
+
+const UNKNOWN_CONVERSATION = "unknown";
+
+function budgetUsed(
+  estimatedCostUsd: number | undefined,
+  totalCostUsd: number | undefined,
+  budget: number | undefined,
+) {
+  const cost = countedCost({ totalCostUsd, estimatedCostUsd });
   return cost === undefined || budget === undefined || budget <= 0 ? undefined : cost / budget;
 }
 
 function runningState({ pid, status, waitingFor }: RunningSession): NonNullable<DiscoveredSession["running"]> {
-  return { pid, ...(status === undefined ? {} : { status }), ...(waitingFor === undefined ? {} : { waitingFor }) };
+  return { pid, status, waitingFor };
 }
 
-type Optional<T> = { [Name in keyof T as undefined extends T[Name] ? Name : never]: T[Name] | undefined };
+/** Returns session keys by Claude Code session id. */
+export type ReadConversations = () => Promise<ReadonlyMap<string, string>>;
 
-/** What is not known stays absent: a member that is undefined would be another thing in JSON and in tests. */
-function addPresent<T extends object>(row: T, members: Partial<Optional<T>>): T {
-  const target = row as Record<string, unknown>;
-  for (const name in members) if (members[name] !== undefined) target[name] = members[name];
-  return row;
+/**
+ * Sets `conversation` from the session stores. Chats of earlier versions whose registry was lost, and OpenClaw's, are
+ * known only there. The stores are read only if a session may be a chat's.
+ */
+export async function addConversations(sessions: readonly DiscoveredSession[], read: ReadConversations): Promise<void> {
+  const unclear = sessions.filter(mayBeChat);
+  if (unclear.length === 0) return;
+  // Without the stores each of these may be a chat's and is treated as one.
+  const conversations = await read().catch(() => undefined);
+  for (const session of unclear) {
+    const key = conversations?.get(session.sessionId) ?? conversations?.get(session.forkedFrom ?? "");
+    if (conversations === undefined) session.conversation = UNKNOWN_CONVERSATION;
+    else if (key !== undefined) session.conversation = key;
+  }
+}
+
+/** Entrypoints of people. A chat is started by a program, and the first entrypoint is recorded. */
+const OF_PEOPLE = new Set(["cli", "claude-vscode", "claude-desktop", "claude-code-github-action"]);
+
+function mayBeChat({ conversation, entrypoint }: DiscoveredSession): boolean {
+  return conversation === undefined && !OF_PEOPLE.has(entrypoint ?? "");
 }

@@ -1,21 +1,17 @@
 /**
- * The file of the index. It is derived, so whatever cannot be used is replaced: a file of another
- * version or of another program, a damaged one, one for another folder or another time zone (days are
- * local days). A process that still has the old file open goes on with it and harms nobody.
+ * The database file of the index. It is derived, so an unusable file is replaced: one of another version or program, a
+ * damaged one, one for another folder or another time zone (days are local). A process that still has the old file open
+ * keeps using it without harm.
  */
-import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER } from "../../base/files.ts";
-import { sqliteResultCode } from "../../base/sqlite-error.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { HoldfastError, errorMessage, systemErrorCode } from "../../base/errors.ts";
 import { SCAN_FORMAT } from "../native/session-scan.ts";
+import { findDatabaseDamage, openDerived } from "../../base/derived-database.ts";
 
-/** Raised with every change of the tables. */
+/** Increase it with every change of the tables. */
 const INDEX_FORMAT = 3;
-const BUSY_TIMEOUT_MS = 10_000;
 
-/** Large pages, because most rows are some kilobytes of text, and few checkpoints, because each waits for the disk. */
+/** Large pages, because most rows are kilobytes of text; few checkpoints, because each waits for the disk. */
 const PRAGMAS = `
   PRAGMA page_size = 16384;
   PRAGMA journal_mode = WAL;
@@ -24,12 +20,12 @@ const PRAGMAS = `
   PRAGMA cache_size = -16000;
 `;
 
-/** Which rows lists show: sessions, as soon as everything is known of them. */
+/** The rows that lists show: completely read sessions. */
 export const LISTED = "agent IS NULL AND fingerprint IS NOT NULL";
 
 const TABLES = `
   CREATE TABLE identity (value TEXT NOT NULL);
-  -- One row per transcript. What a list needs of every file is here, the rest in \`scans\`.
+  -- One row per transcript. Facts that every list needs are here, the others in \`scans\`.
   CREATE TABLE files (
     id INTEGER PRIMARY KEY,
     folder TEXT NOT NULL,
@@ -39,7 +35,7 @@ const TABLES = `
     inode REAL NOT NULL,
     size REAL NOT NULL,
     modified REAL NOT NULL,
-    -- NULL while only what the file used is known; then it has no row in \`scans\`.
+    -- NULL while only the usage is known; then there is no row in \`scans\`.
     fingerprint TEXT,
     root TEXT,
     first_message TEXT,
@@ -49,17 +45,17 @@ const TABLES = `
     cwds TEXT NOT NULL,
     entrypoint TEXT,
     marker TEXT,
-    -- What counts for this file: without messages that an older file has too.
+    -- Without messages that an older file has too.
     usage TEXT NOT NULL,
     grouped INTEGER NOT NULL DEFAULT 0,
     forked_from TEXT,
     UNIQUE (folder, name)
   );
   CREATE INDEX files_session ON files (session);
-  -- A page of a list is chosen within these, without touching a row.
+  -- A page of a list is chosen from these alone.
   CREATE INDEX files_modified ON files (modified DESC, session, folder) WHERE ${LISTED};
   CREATE INDEX files_places ON files (folder, cwds) WHERE ${LISTED};
-  -- See folder-rows.ts.
+  -- See FolderMemory.
   CREATE TABLE folders (
     name TEXT PRIMARY KEY,
     names TEXT NOT NULL,
@@ -70,7 +66,7 @@ const TABLES = `
     complete INTEGER NOT NULL
   );
   CREATE TABLE scans (file INTEGER PRIMARY KEY, shown TEXT NOT NULL, state TEXT NOT NULL);
-  -- Single messages, only of files that have some in common.
+  -- Messages of files that share some with another file.
   CREATE TABLE messages (
     file INTEGER NOT NULL,
     id TEXT NOT NULL,
@@ -78,58 +74,30 @@ const TABLES = `
     output INTEGER NOT NULL,
     PRIMARY KEY (file, id)
   ) WITHOUT ROWID;
-  -- Refreshes that are under way, or died: what they wrote may not be counted yet.
+  -- Refreshes that are running or died: their forks may not be settled.
   CREATE TABLE unsettled (token TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
 
-/** `replace`: what is there is known to be unusable. */
+/** Columns that hold JSON. */
+const JSON_COLUMNS = { scans: ["shown", "state"], messages: ["usage"] };
+
+/** `replace`: the existing file is known to be unusable. */
 export function openIndexDatabase(path: string, claudeHome: string, { replace = false } = {}): DatabaseSync {
   const identity = JSON.stringify({ index: INDEX_FORMAT, scan: SCAN_FORMAT, zone: timeZone(), claudeHome });
   try {
-    createEmptyFile(path);
-    if (!replace) return connect(path, identity);
-  } catch (error) {
-    if (!(error instanceof UnusableIndex) && !isDamagedIndex(error)) throw indexError(error, path);
-  }
-  try {
-    for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
-    createEmptyFile(path);
-    return connect(path, identity);
+    return openDerived({
+      path,
+      pragmas: PRAGMAS,
+      create: (database) => {
+        database.exec(TABLES);
+        database.prepare("INSERT INTO identity VALUES (?)").run(identity);
+      },
+      isOurs: (database) => readIdentity(database) === identity,
+      check: (database) => findDatabaseDamage(database, JSON_COLUMNS),
+      replace,
+    });
   } catch (error) {
     throw indexError(error, path);
-  }
-}
-
-function connect(path: string, identity: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  try {
-    database.exec(PRAGMAS);
-    if (readIdentity(database) === identity) return database;
-    database.exec("BEGIN IMMEDIATE");
-    const found = readIdentity(database);
-    if (found === undefined && isEmpty(database)) {
-      database.exec(TABLES);
-      database.prepare("INSERT INTO identity VALUES (?)").run(identity);
-    } else if (found !== identity) {
-      throw new UnusableIndex();
-    }
-    database.exec("COMMIT");
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-/** IMMEDIATE: a transaction that has begun cannot lose against another writer. */
-export function runTransaction(database: DatabaseSync, task: () => void): void {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    task();
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
   }
 }
 
@@ -139,39 +107,15 @@ function readIdentity(database: DatabaseSync): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function isEmpty(database: DatabaseSync): boolean {
-  return database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
-}
-
 /** Two instants half a year apart tell most zones from each other. */
 function timeZone(): string {
   return [0, 6].map((month) => new Date(2026, month, 1).getTimezoneOffset()).join("/");
 }
 
-class UnusableIndex extends Error {}
-
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
-
-export function isDamagedIndex(error: unknown): boolean {
-  const code = sqliteResultCode(error);
-  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
-}
-
-/** SQLite would make the file readable by others; its other files take over the mode of this one. */
-function createEmptyFile(path: string): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
-    closeSync(openSync(path, "a", PRIVATE_FILE));
-  } catch (error) {
-    throw fileError(error, "create", path);
-  }
-}
-
 export function indexError(error: unknown, path: string): unknown {
   if (error instanceof HoldfastError || systemErrorCode(error) === undefined) return error;
   return new HoldfastError("unavailable", "index-failed", `The index ${path} failed: ${errorMessage(error)}`, {
-    hint: "It can be deleted at any time: it is made again from Claude Code's files.",
+    hint: "You can delete it at any time; it is rebuilt from Claude Code's files.",
     data: { path },
     cause: error,
   });

@@ -1,15 +1,14 @@
-/** The index file itself: derived, private, shared by processes, and never worth an error. */
+/** The index file: derived, private, shared by processes, and never a reason to fail. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { open, rm, stat, writeFile } from "node:fs/promises";
+import { open, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
-import type { RefreshOptions } from "./native-index.ts";
+import type { RefreshOptions, RefreshProgress } from "./native-index.ts";
 import { createNativeIndex } from "./create-native-index.ts";
-import type { RefreshProgress } from "./native-index.ts";
 
 const SESSIONS = 300;
 
@@ -46,12 +45,12 @@ function openIndex(folder: TemporaryFolder, threads?: number) {
   return Object.assign(index, { [Symbol.dispose]: () => index.close() });
 }
 
-/** Two messages a session; the first one of every tenth is that of another. */
+/** Two messages per session; every tenth session shares its first message with another. */
 const totalOutput = (index: ReturnType<typeof openIndex>) =>
   index.usage({ by: "model" }).reduce((sum, { output }) => sum + output, 0);
 const EXPECTED = 2 * SESSIONS - SESSIONS / 10;
 
-it("reads in threads what it reads without them, and tells how far it is", async () => {
+it("reads the same with and without threads, and reports progress", async () => {
   await using folder = await corpus();
   const progress: RefreshProgress[] = [];
   using index = openIndex(folder, 2);
@@ -106,7 +105,7 @@ function useDatabase(path: string, sql: string): void {
   database.close();
 }
 
-it("stops when it is told to, and goes on later", async () => {
+it("stops on abort and continues later", async () => {
   await using folder = await corpus();
   using index = openIndex(folder, 1);
   const controller = new AbortController();
@@ -145,7 +144,7 @@ it.each([false, true])("lets two processes refresh at once (one of them for usag
   expect([index.list().length, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
 });
 
-it.each([false, true])("is usable after a refresh was killed at any moment (usage only: %s)", async (usageOnly) => {
+it.each([false, true])("is usable after a refresh was killed at any time (usage only: %s)", async (usageOnly) => {
   await using folder = await corpus();
   const log = `${folder.join("cache", "index.sqlite")}-wal`;
   for (const afterMs of [0, 30, 60, 90, 120]) {
@@ -163,4 +162,47 @@ it.each([false, true])("is usable after a refresh was killed at any moment (usag
     await index.refresh();
     expect([index.list().length, totalOutput(index)]).toEqual([SESSIONS, EXPECTED]);
   }
+});
+
+it("is rebuilt wherever the file was overwritten, before it gives an answer", async () => {
+  await using folder = await corpus(60, 200);
+  const path = folder.join("cache", "index.sqlite");
+  const read = async (): Promise<string> => {
+    using index = openIndex(folder, 0);
+    await index.refresh();
+    const sessions = index.list().map(({ sessionId: id, tokens }) => ({ id, tokens }));
+    return JSON.stringify([sessions, [...index.texts()].length, index.usage({ by: "model" }), index.places()]);
+  };
+  const whole = await read();
+  const { size } = await stat(path);
+  for (let offset = 0; offset < size; offset += Math.max(4096, Math.floor(size / 12))) {
+    {
+      await using handle = await open(path, "r+");
+      await handle.write(Buffer.alloc(4096, 0xa5), 0, 4096, offset);
+    }
+    expect(await read(), `overwritten at ${offset}`).toBe(whole);
+  }
+  await truncate(path, Math.floor(size / 2));
+  expect(await read()).toBe(whole);
+});
+
+it("is replaced by the next refresh when damaged while open", async () => {
+  await using folder = await corpus(60, 200);
+  const path = folder.join("cache", "index.sqlite");
+  {
+    using index = openIndex(folder, 0);
+    await index.refresh();
+  }
+  using index = openIndex(folder, 0);
+  await writeFile(path, Buffer.alloc((await stat(path)).size, 0xa5), { flag: "r+" });
+  const attempt = (): unknown => {
+    try {
+      return index.list().length;
+    } catch (error) {
+      return (error as { code: unknown }).code;
+    }
+  };
+  expect([60, "index-damaged"]).toContain(attempt());
+  await index.refresh();
+  expect(attempt()).toBe(60);
 });

@@ -1,4 +1,4 @@
-/** The index over real files: what it says, what it reads again, and what it leaves alone. */
+/** The index over real files: its facts, and which files it reads again. */
 import { lstatSync, readdirSync } from "node:fs";
 import {
   appendFile,
@@ -30,14 +30,14 @@ import type { IndexedSession, NativeIndex } from "./native-index.ts";
 
 const samples = claudeSamples();
 
-/** What does not depend on where and when the file was written. */
+/** The facts that do not depend on where and when the file was written. */
 function contentOf(home: { index(): NativeIndex }, sessionId: string): Partial<IndexedSession> {
   const session = home.index().get(sessionId);
   if (session === undefined) throw new Error(`${sessionId} is not in the index`);
   return { ...session, path: "", folder: "", modifiedAt: 0 };
 }
 
-it("says of every sample what its manifest says", async () => {
+it("gives the facts in the manifest of every sample", async () => {
   await using home = await openIndexHome();
   for (const { file: sample } of samples) {
     const target = home.transcript(sample.split("/").slice(1).join("/"), `-${sample.split("/")[0]}`);
@@ -70,7 +70,7 @@ it("says of every sample what its manifest says", async () => {
   expect(home.index().list()).toHaveLength(samples.length);
 });
 
-it("gives the same row however a file came to be", async () => {
+it("gives the same row however a file was written", async () => {
   await using whole = await openIndexHome();
   await using grown = await openIndexHome();
   for (const { file: sample, sessionId } of samples) {
@@ -91,7 +91,7 @@ it("gives the same row however a file came to be", async () => {
   }
 });
 
-it("reads only what was added, and nothing when nothing was", async () => {
+it("reads only added bytes, and nothing when nothing was added", async () => {
   await using home = await openIndexHome();
   await writeLines(
     home.transcript(file(1)),
@@ -118,7 +118,7 @@ it("reads only what was added, and nothing when nothing was", async () => {
   });
 });
 
-it("leaves a torn last line for later", async () => {
+it("leaves an incomplete last line for later", async () => {
   await using home = await openIndexHome();
   const [one, two] = [toText(prompt("one")), toText(prompt("two"))];
   await writeLines(home.transcript(file(1)));
@@ -162,7 +162,7 @@ it.each([
   expect(contentOf(home, id(1))).toEqual(contentOf(fresh, id(1)));
 });
 
-it("forgets what is gone and follows what was moved", async () => {
+it("forgets deleted files and follows moved ones", async () => {
   await using home = await openIndexHome();
   for (const number of [1, 2, 3])
     await writeLines(home.transcript(file(number)), prompt(`p${number}`), answer(`m${number}`, 5));
@@ -178,7 +178,6 @@ it("forgets what is gone and follows what was moved", async () => {
       .map(({ sessionId }) => sessionId),
   ).toEqual([id(2)]);
   await rm(home.transcript(""), { recursive: true });
-  expect(await home.index().refresh({ folders: ["-other"] })).toMatchObject({ removed: 0 });
   expect(await home.index().refresh()).toMatchObject({ removed: 1 });
   expect(
     home
@@ -197,7 +196,7 @@ it.runIf(process.getuid?.() !== 0)("reports a file that cannot be read and index
   expect([failed.map(({ path }) => path), filesRead]).toEqual([[home.transcript(file(1))], 1]);
 });
 
-it("stands bytes that are no text", async () => {
+it("accepts bytes that are not text", async () => {
   await using home = await openIndexHome();
   await writeLines(home.transcript(file(1)), prompt("one"));
   const line = Buffer.concat([
@@ -228,8 +227,6 @@ it("filters", async () => {
       .index()
       .list(query)
       .map(({ sessionId }) => sessionId);
-  expect(ids({ under: ["/code/a"] })).toEqual([id(3), id(1), id(0)]);
-  expect(ids({ under: ["/code/a/deep", "/code/ab"], limit: 2 })).toEqual([id(3), id(2)]);
   expect(ids({ modifiedSince: 1_002_000 })).toEqual([id(3), id(2)]);
   expect(ids({ sessionIds: [id(1), id(9)] })).toEqual([id(1)]);
   expect(home.index().findByPrefix("00000000-0000-4000-8000-00000000000", 2)).toEqual([id(0), id(1)]);
@@ -237,7 +234,7 @@ it("filters", async () => {
   expect(home.index().usage({ by: "day" })).toEqual([]);
 });
 
-it("leaves nothing behind in Claude Code's folder, not even when it could not", async () => {
+it("writes nothing into Claude Code's folder, not even when it fails", async () => {
   await using home = await openIndexHome();
   await writeLines(home.transcript(file(1)), ...THREE_LINES);
   await writeLines(home.transcript(file(2)), ...THREE_LINES);

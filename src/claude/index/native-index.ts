@@ -1,41 +1,39 @@
 /**
- * The contract of the index over Claude Code's transcripts. It is derived: whoever deletes its file
- * loses time, nothing else. A file that did not change costs a stat, a file that grew costs its new
- * bytes, a file that was replaced is read anew. Nothing under Claude Code's folder is written.
+ * The contract of the index over Claude Code's transcripts. The index is derived: deleting its file costs only time. An
+ * unchanged file costs a stat, a grown file its new bytes, a replaced file a full read. Nothing in Claude Code's folder
+ * is written.
  */
-import type { Compaction, DamagedLine } from "../native/session-scan.ts";
 import type { TouchedFile } from "../discovered-session.ts";
+import type { Compaction, DamagedLine } from "../native/session-scan.ts";
 
 export interface NativeIndex {
-  /** Brings the index up to date with the files. Two processes may do so at once. */
+  /** Updates the index from the files. Two processes may do so at once. The other methods read the index only. */
   refresh(options?: RefreshOptions): Promise<RefreshReport>;
-  /** Newest first. Reads the index only. */
+  /** Newest first. */
   list(query?: IndexQuery): IndexedSession[];
-  /** The same in a form that costs little, for lists of everything. Do not change the index while going through it. */
+  /** A cheaper form, for lists of everything. Do not change the index while iterating. */
   texts(query?: IndexQuery): Iterable<IndexedText>;
   get(sessionId: string): IndexedSession | undefined;
-  /** How many sessions there are. Reads the index only. */
+  /** The number of sessions. */
   count(): number;
-  /** Every distinct list of working folders, with how many sessions have it. Reads the index only. */
+  /** Every distinct list of working folders, with its number of sessions. */
   places(): IndexedPlace[];
-  /** Ids that start with `prefix`; at most `limit`. */
+  /** Session ids that start with `prefix`, at most `limit`. */
   findByPrefix(prefix: string, limit: number): string[];
-  /** Tokens and cost, each message once, also across forks. */
+  /** Tokens and cost. Each message counts once, also across forks. */
   usage(query: UsageQuery): UsageRow[];
   close(): void;
 }
 
 export interface RefreshOptions {
-  /** Only these project folders (names below `projects/`). Left out: all. */
-  folders?: readonly string[];
   /**
-   * What was used is all that will be asked for: files that are not in the index yet are read for that alone, and
-   * once more by the first refresh without this. Lists leave them out until then.
+   * Reads new files for their usage only, which is faster. Lists omit these files until a refresh without this option
+   * has read them again. Default: false.
    */
-  usageOnly?: boolean;
-  /** Called while files are read, at most a few times a second. */
-  onProgress?: (progress: RefreshProgress) => void;
-  signal?: AbortSignal;
+  usageOnly?: boolean | undefined;
+  /** Called at most a few times a second while files are read. Optional. */
+  onProgress?: ((progress: RefreshProgress) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface RefreshProgress {
@@ -47,25 +45,23 @@ export interface RefreshProgress {
 
 export interface RefreshReport {
   files: number;
-  /** Files read, whole or in part, and bytes read of them. */
+  /** Files read in whole or in part, and the bytes read. */
   filesRead: number;
   bytesRead: number;
   removed: number;
-  /** Files that could not be read, with the reason. */
+  /** Files that could not be read. */
   failed: { path: string; reason: string }[];
 }
 
 export interface IndexQuery {
-  sessionIds?: readonly string[];
-  /** Sessions that worked in one of these folders or below. */
-  under?: readonly string[];
-  /** Sessions that lie in one of these project folders (names below `projects/`). */
-  folders?: readonly string[];
-  modifiedSince?: number;
-  limit?: number;
+  sessionIds?: readonly string[] | undefined;
+  /** Sessions in one of these project folders (names in `projects/`). */
+  folders?: readonly string[] | undefined;
+  modifiedSince?: number | undefined;
+  limit?: number | undefined;
 }
 
-/** Where sessions worked: whoever decides by folder decides once per place, not once per session. */
+/** Where sessions worked. There are far fewer places than sessions. */
 export interface IndexedPlace {
   /** The name of the project folder. */
   folder: string;
@@ -74,7 +70,7 @@ export interface IndexedPlace {
   sessions: number;
 }
 
-/** What has to be known of a session to make its row. */
+/** The facts of a session that cost little to read. */
 export interface IndexedFile {
   sessionId: string;
   path: string;
@@ -83,60 +79,66 @@ export interface IndexedFile {
   sizeBytes: number;
   /** In ms. */
   modifiedAt: number;
-  /** The first. */
-  entrypoint?: string;
+  /** How the session was started. */
+  entrypoint?: string | undefined;
   cwds: string[];
-  /** Own messages and those of its subagents, without those that an older session had first. */
+  /** Includes subagents, but not messages that an older session had first. */
   tokens: { input: number; output: number; cacheRead: number; cacheWrite: number };
-  /** Missing when no model of it has a known price. */
-  costUsd?: number;
+  /** Absent when none of its models has a known price. */
+  costUsd?: number | undefined;
   subagentCount: number;
-  /** The session that this one was forked from, when both are here. */
-  forkedFrom?: string;
+  /** The session that this one was forked from, if it is indexed too. */
+  forkedFrom?: string | undefined;
 }
 
 export interface IndexedText extends IndexedFile {
-  /** The agent that the first message names. */
-  originMarker?: string;
-  /** A JSON object with the members of `ShownFacts`. */
+  /** The agent in the marker of the first message. */
+  originMarker?: string | undefined;
+  /** `ShownFacts` as JSON. */
   shown: string;
 }
 
-export interface IndexedSession extends IndexedFile {
-  createdAt?: number;
-  lastAt?: number;
-  title?: string;
-  firstPrompt?: string;
-  /** What the person really wrote last. */
-  latestPrompt?: string;
-  /** The first prompts and the last ones, oldest first, each cut. */
+export interface IndexedSession extends IndexedFile, TranscriptFacts {
+  cwds: string[];
+  lastAt?: number | undefined;
+  lines: number;
+  unknownLines: number;
+  damaged: DamagedLine[];
+  compactions: Compaction[];
+}
+
+/** The facts from which `shownFacts` makes a row. */
+export interface TranscriptFacts {
+  createdAt?: number | undefined;
+  cwds: string[];
+  entrypoint?: string | undefined;
+  title?: string | undefined;
+  firstPrompt?: string | undefined;
+  latestPrompt?: string | undefined;
+  /** The first and the last prompts, oldest first, each cut. */
   prompts: string[];
-  slug?: string;
-  permissionMode?: string;
-  /** The latest. */
-  version?: string;
+  slug?: string | undefined;
+  permissionMode?: string | undefined;
+  /** The latest version of Claude Code. */
+  version?: string | undefined;
   branches: string[];
-  /** The branch of the last line that names one. */
-  lastBranch?: string;
+  /** The branch of the last line that has one. */
+  lastBranch?: string | undefined;
   models: string[];
   files: TouchedFile[];
   messageCount: number;
   userTurns: number;
-  lines: number;
-  unknownLines: number;
   damagedLines: number;
-  damaged: DamagedLine[];
   compactionCount: number;
-  compactions: Compaction[];
   contextTokens: number;
 }
 
 export interface UsageQuery {
   by: "day" | "folder" | "model" | "session";
-  /** In ms. */
-  since?: number;
-  until?: number;
-  sessionIds?: readonly string[];
+  /** In ms. `since` and `until` count by whole days. */
+  since?: number | undefined;
+  until?: number | undefined;
+  sessionIds?: readonly string[] | undefined;
 }
 
 export interface UsageRow {
@@ -146,8 +148,8 @@ export interface UsageRow {
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** Missing when no model of the row has a known price. */
-  costUsd?: number;
+  /** Absent when none of the row's models has a known price. */
+  costUsd?: number | undefined;
   /** Tokens of models without a known price. */
   unpricedTokens: number;
   messages: number;

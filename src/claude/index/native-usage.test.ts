@@ -1,4 +1,4 @@
-/** What sessions used, each message counted once, and what that costs. */
+/** Tokens and costs of sessions, with each message counted once. */
 import { appendFile, rm, stat } from "node:fs/promises";
 import { expect, it } from "vitest";
 import {
@@ -27,7 +27,7 @@ it("counts a message of a fork for the session that had it first", async () => {
   expect(home.index().get(id(1))).toMatchObject({ tokens: { input: 30, output: 17 } });
   expect(home.index().get(id(1))?.forkedFrom).toBeUndefined();
   expect(home.index().get(id(2))).toMatchObject({ tokens: { input: 10, output: 9 }, forkedFrom: id(1) });
-  // Both go on.
+  // Both continue.
   await appendFile(home.transcript(file(1)), toText(answer("m5", 1, 60)));
   await appendFile(home.transcript(file(2)), toText(answer("m6", 2, 61)));
   await home.index().refresh();
@@ -40,14 +40,14 @@ it("counts a message of a fork for the session that had it first", async () => {
     [id(1), 18],
     [id(2), 11],
   ]);
-  // The fork is all that is left of the history.
+  // Only the fork is left.
   await rm(home.transcript(file(1)));
   await home.index().refresh();
   const left = home.index().get(id(2));
   expect([left?.tokens.output, left?.forkedFrom]).toEqual([21, undefined]);
 });
 
-it("adds what subagents used", async () => {
+it("adds the usage of subagents", async () => {
   await using home = await openIndexHome();
   await writeLines(home.transcript(file(1)), ...THREE_LINES);
   await writeLines(home.transcript(`${id(1)}/subagents/agent-x.jsonl`), answer("s1", 40, 3));
@@ -58,7 +58,7 @@ it("adds what subagents used", async () => {
   ]);
 });
 
-it("tells costs only where prices are known", async () => {
+it("gives costs only for known prices", async () => {
   await using home = await openIndexHome();
   await writeLines(home.transcript(file(1)), ...THREE_LINES);
   await writeLines(home.transcript(file(2)), {
@@ -74,7 +74,7 @@ it("tells costs only where prices are known", async () => {
   ]);
 });
 
-it("reads forks once where they lie beside what they were made of, and counts those in other folders too", async () => {
+it("reads forks next to their original once, and counts forks in other folders too", async () => {
   await using home = await openIndexHome();
   const paths = [home.transcript(file(1)), home.transcript(file(2)), home.transcript(file(3), "-other")];
   for (const [index, path] of paths.entries())

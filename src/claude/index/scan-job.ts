@@ -1,29 +1,26 @@
 /**
- * Brings what is known of transcripts up to date. Runs in the main thread for a few files and in
- * worker threads for many; everything that comes in and goes out can be sent between them.
- *
- * Files that are read together and begin alike, a session and its forks, come back with their messages: whose
- * each is can then be told without reading them again.
+ * Reads transcripts, from the start or from where the last scan stopped. Runs in worker threads, and in the main thread
+ * for a few files, so jobs and results can be sent between threads. Files of one batch that begin alike, a session and
+ * its forks, are returned with their messages, so that they need not be read again to settle the forks.
  */
 import { readSync } from "node:fs";
 import { errorMessage } from "../../base/errors.ts";
 import { openNativeFileSync } from "../native/layout.ts";
-import { type FileScanner, createFileScanner } from "../native/scan-file.ts";
+import { createFileScanner } from "../native/scan-file.ts";
 import type { SessionScan } from "../native/session-scan.ts";
 import { createUsageReader } from "../native/usage-reader.ts";
 import type { MessageUsage, UsageLedger } from "../native/usage.ts";
-import type { FileStamp } from "./find-files.ts";
 import { type StoredScan, restoreScan, serializeScan } from "./stored-scan.ts";
 
 export interface ScanJob {
-  /** Given back with the result. */
+  /** Returned with the result. */
   id: number;
   path: string;
-  /** What an earlier scan left, if the file may have grown since. */
+  /** The last scan, if there is one. */
   previous?: KnownScan | undefined;
-  /** Whether each message is wanted in any case, not only their sums. */
+  /** Return every message, not only sums. */
   withMessages: boolean;
-  /** Whether nothing is wanted but what was used. */
+  /** Read the usage only. */
   usageOnly: boolean;
 }
 
@@ -35,16 +32,24 @@ export interface KnownScan extends StoredScan {
 
 export type ScanResult = { id: number; bytesRead: number } & (
   | { outcome: "scanned"; file: ScannedFile }
-  /** It vanished, or became something else than a file. */
+  /** It is no longer a file. */
   | { outcome: "gone" }
   | { outcome: "failed"; reason: string }
 );
 
+/** While these are unchanged, so is the content. */
+export interface FileStamp {
+  inode: number;
+  size: number;
+  /** In ms, with fractions. */
+  modifiedAt: number;
+}
+
 export interface ScannedFile {
   stamp: FileStamp;
-  /** Both are missing when the file was read for its usage alone. */
-  fingerprint?: string;
-  stored?: StoredScan;
+  /** Absent, like `stored`, when only the usage was read. */
+  fingerprint?: string | undefined;
+  stored?: StoredScan | undefined;
   rootUuid?: string | undefined;
   firstMessageId?: string | undefined;
   openedAt?: number | undefined;
@@ -53,23 +58,19 @@ export interface ScannedFile {
   entrypoint?: string | undefined;
   originMarker?: string | undefined;
   usage: string;
-  /** Of the lines that were read; of all when the file was read from its start. */
-  messages?: [messageId: string, usage: MessageUsage][];
+  /** Messages on the lines that were read. */
+  messages?: [messageId: string, usage: MessageUsage][] | undefined;
   fromStart: boolean;
 }
 
-/** How much of the start and of the end of what was read shows whether it still is the same file. */
+/** Bytes at the start and the end of the scanned part that identify a file. */
 const CHECKED_BYTES = 512;
 const scratch = new Uint8Array(CHECKED_BYTES);
 const words = new Int32Array(scratch.buffer);
 
-/** One for each way to read a file. */
-export interface Scanners {
-  everything: FileScanner;
-  usage: FileScanner;
-}
+export type Scanners = ReturnType<typeof createScanners>;
 
-export function createScanners(): Scanners {
+export function createScanners() {
   return { everything: createFileScanner(), usage: createFileScanner({ reader: createUsageReader() }) };
 }
 
@@ -84,13 +85,13 @@ export function runScanJobs(scanners: Scanners, jobs: readonly ScanJob[]): ScanR
   return results;
 }
 
-/** A file that was read from its start, with all its messages. */
+/** A file read from its start, with all its messages. */
 interface FreshScan {
   file: ScannedFile;
   ledger: UsageLedger;
 }
 
-/** What a fork has in common with the session that it was made of. */
+/** What a fork shares with its original. */
 function forkKeys({ rootUuid, firstMessageId }: ScannedFile): string[] {
   return [
     ...(rootUuid === undefined ? [] : [`root ${rootUuid}`]),
@@ -98,7 +99,7 @@ function forkKeys({ rootUuid, firstMessageId }: ScannedFile): string[] {
   ];
 }
 
-/** Adds to `fresh` where the messages are at hand. */
+/** Adds the file to `fresh` if all its messages are known. */
 function runScanJob(scanners: Scanners, job: ScanJob, fresh: FreshScan[]): ScanResult {
   const { id, path, previous, withMessages, usageOnly } = job;
   const scanner = usageOnly ? scanners.usage : scanners.everything;
@@ -109,7 +110,7 @@ function runScanJob(scanners: Scanners, job: ScanJob, fresh: FreshScan[]): ScanR
     const { descriptor, stats } = opened;
     const stamp: FileStamp = { inode: stats.ino, size: stats.size, modifiedAt: stats.mtimeMs };
     const from = previous === undefined ? undefined : continuable(descriptor, stamp, previous);
-    // What is added meanwhile belongs to the next scan, which the stamp will ask for.
+    // Lines added from now on change the stamp and belong to the next scan.
     const end = stats.size;
     let result = scanner.scan(descriptor, { from, end, keepMessages: withMessages });
     const fromStart = from === undefined || result === undefined;
@@ -136,7 +137,7 @@ function runScanJob(scanners: Scanners, job: ScanJob, fresh: FreshScan[]): ScanR
   }
 }
 
-/** What lists show, and what it takes to go on later. */
+/** The facts for lists and for continuing later. */
 function describe(
   descriptor: number,
   scan: SessionScan,
@@ -146,16 +147,16 @@ function describe(
   return { fingerprint: fingerprint(descriptor, scan.offset), stored, entrypoint, originMarker };
 }
 
-/** The earlier scan, when the file has grown since and is otherwise the same. */
+/** The earlier scan, if the file only grew since then. */
 function continuable(descriptor: number, stamp: FileStamp, previous: KnownScan): SessionScan | undefined {
-  // Same size at another time: somebody wrote into the middle of it.
+  // Same size but another time: something in the middle was changed.
   if (stamp.inode !== previous.inode || stamp.size <= previous.size) return undefined;
   const scan = restoreScan(previous);
   if (scan === undefined || stamp.size < scan.offset) return undefined;
   return fingerprint(descriptor, scan.offset) === previous.fingerprint ? scan : undefined;
 }
 
-/** Of the first bytes and of the last ones before `offset`. */
+/** Hashes the first bytes and the last ones before `offset`. */
 function fingerprint(descriptor: number, offset: number): string {
   const length = Math.min(CHECKED_BYTES, offset);
   const head = hash(readSync(descriptor, scratch, 0, length, 0));
@@ -163,7 +164,7 @@ function fingerprint(descriptor: number, offset: number): string {
   return `${head.toString(36)}.${tail.toString(36)}`;
 }
 
-/** FNV-1a over the words of `scratch`: it has to notice other content, not to withstand somebody who forges it. */
+/** FNV-1a over the words of `scratch`. It detects changes but is not safe against forgery. */
 function hash(length: number): number {
   scratch.fill(0, length);
   let value = 0x811c9dc5 ^ length;
@@ -171,7 +172,7 @@ function hash(length: number): number {
   return value >>> 0;
 }
 
-/** A product's low bits know nothing of the high ones. */
+/** Spreads the high bits, because the low bits of a product do not depend on them. */
 function mix(value: number): number {
   return value ^ (value >>> 15);
 }

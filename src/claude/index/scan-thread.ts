@@ -1,4 +1,4 @@
-/** A worker thread that reads transcripts. Started by `scan-pool.ts`; ends when its port is closed. */
+/** A worker thread that reads transcripts. `scan-intake.ts` starts and ends it. */
 import { parentPort } from "node:worker_threads";
 import { type ScanJob, createScanners, runScanJobs } from "./scan-job.ts";
 

@@ -1,14 +1,23 @@
-/** Sessions as lists show them, from the rows of their files. Filters run in SQL; only what is shown gets decoded. */
+/** Answers queries to the index: sessions for lists, and sums of usage. Filters run in SQL; only results are decoded. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { projectsFolder } from "../native/layout.ts";
 import type { SessionScan } from "../native/session-scan.ts";
-import type { DayUsage } from "../native/usage.ts";
+import { type DayUsage, localDay } from "../native/usage.ts";
+import { tokenCost } from "../pricing.ts";
 import { LISTED } from "./index-database.ts";
-import type { IndexQuery, IndexedFile, IndexedPlace, IndexedSession, IndexedText } from "./native-index.ts";
+import { splitCwds } from "./index-rows.ts";
+import type {
+  IndexQuery,
+  IndexedFile,
+  IndexedPlace,
+  IndexedSession,
+  IndexedText,
+  UsageQuery,
+  UsageRow,
+} from "./native-index.ts";
 import { restoreScan, transcriptFacts } from "./stored-scan.ts";
-import { type UsageTotal, addUsage, emptyTotal, totalCost } from "./usage-total.ts";
 
-/** Rows as arrays: with thousands of them, making objects would take as long as reading them. */
+/** Rows are arrays: making thousands of objects would take as long as reading them. */
 type FileRow = [
   session: string,
   folder: string,
@@ -41,20 +50,18 @@ export function listSessions(database: DatabaseSync, claudeHome: string, query: 
 }
 
 export function* listTexts(database: DatabaseSync, claudeHome: string, query: IndexQuery): Generator<IndexedText> {
-  // Reads all over the file: mapped, a page costs neither a call nor a copy.
+  // This reads all over the file, and a mapped page costs neither a call nor a copy.
   database.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`);
   const subagents = findSubagents(database, query);
   const projects = projectsFolder(claudeHome);
   for (const row of selectRows<[marker: string | null, shown: string]>(database, query, "marker, shown")) {
-    const text: IndexedText = Object.assign(toFile(row, projects, subagents), { shown: row[10] });
-    if (row[9] !== null) text.originMarker = row[9];
-    yield text;
+    yield Object.assign(toFile(row, projects, subagents), { originMarker: row[9] ?? undefined, shown: row[10] });
   }
 }
 
 const MAPPED_BYTES = 256 * 1024 * 1024;
 
-/** The newest first: in the order of an index, because SQLite would sort whole rows, with all their text. */
+/** Newest first, in the order of an index: SQLite would sort whole rows with all their text. */
 function selectRows<More extends unknown[]>(
   database: DatabaseSync,
   query: IndexQuery,
@@ -94,23 +101,16 @@ function toCondition(query: IndexQuery): { where: string; values: SQLInputValue[
     conditions.push("AND modified >= ?");
     values.push(query.modifiedSince);
   }
-  if (query.under !== undefined) {
-    conditions.push(
-      `AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(cwds, char(10) || value || char(10)) > 0
-         OR instr(cwds, char(10) || rtrim(value, '/') || '/') > 0)`,
-    );
-    values.push(JSON.stringify(query.under));
-  }
   return { where: conditions.join(" "), values };
 }
 
-/** By `folder/session`. Of all sessions when none is left out, else of those that are shown. */
+/** Usage of the subagents by `folder/session`; of all sessions, or only of `rows` when the query has a filter. */
 function findSubagents(
   database: DatabaseSync,
   query: IndexQuery,
   rows?: readonly (readonly [session: string, ...unknown[]])[],
 ): Map<string, string[]> {
-  const isAll = rows === undefined || Object.keys(query).length === 0;
+  const isAll = rows === undefined || Object.values(query).every((value) => value === undefined);
   const only = isAll ? undefined : JSON.stringify(rows.map(([session]) => session));
   const found = database
     .prepare(
@@ -136,9 +136,8 @@ function toFile(
   const [sessionId, folder, name, sizeBytes, modifiedAt, entrypoint, cwds, usage, forkedFrom] = row;
   const others = subagents.get(`${folder}/${sessionId}`) ?? [];
   const total = emptyTotal();
-  addUsages(total, usage);
-  for (const other of others) addUsages(total, other);
-  const file: IndexedFile = {
+  for (const text of [usage, ...others]) for (const sum of JSON.parse(text) as DayUsage[]) addUsage(total, sum);
+  return {
     sessionId,
     path: `${projects}/${folder}/${name}`,
     folder,
@@ -147,42 +146,110 @@ function toFile(
     cwds: splitCwds(cwds),
     tokens: { input: total.input, output: total.output, cacheRead: total.cacheRead, cacheWrite: total.cacheWrite },
     subagentCount: others.length,
+    entrypoint: entrypoint ?? undefined,
+    costUsd: total.pricedMessages === 0 ? undefined : total.costUsd,
+    forkedFrom: forkedFrom ?? undefined,
   };
-  const costUsd = totalCost(total);
-  if (entrypoint !== null) file.entrypoint = entrypoint;
-  if (costUsd !== undefined) file.costUsd = costUsd;
-  if (forkedFrom !== null) file.forkedFrom = forkedFrom;
-  return file;
 }
 
 function toSession(file: IndexedFile, scan: SessionScan): IndexedSession {
   return {
     ...file,
     ...transcriptFacts(scan),
+    lastAt: scan.lastAt,
     lines: scan.lines,
     unknownLines: scan.unknownLines,
     damaged: scan.damaged,
     compactions: scan.compactions,
-    ...(scan.lastAt === undefined ? {} : { lastAt: scan.lastAt }),
   };
 }
 
-/** Between newlines, with one before and one behind, so that a search for a whole path finds nothing else. */
-export function joinCwds(cwds: readonly string[]): string {
-  return `\n${cwds.map((cwd) => cwd.replaceAll("\n", NEWLINE_STAND_IN)).join("\n")}\n`;
+interface UsageFileRow {
+  session: string;
+  folder: string;
+  cwds: string;
+  usage: string;
 }
 
-function splitCwds(cwds: string): string[] {
-  if (cwds === "\n\n") return [];
-  return cwds
-    .slice(1, -1)
-    .split("\n")
-    .map((cwd) => cwd.replaceAll(NEWLINE_STAND_IN, "\n"));
+/** Days in order, everything else by cost, most expensive first. */
+export function reportUsage(database: DatabaseSync, query: UsageQuery): UsageRow[] {
+  const only = query.sessionIds === undefined ? undefined : JSON.stringify(query.sessionIds);
+  const files = database
+    .prepare(
+      `SELECT session, folder, cwds, usage FROM files
+       ${only === undefined ? "" : "WHERE session IN (SELECT value FROM json_each(?))"}
+       ORDER BY agent IS NOT NULL`,
+    )
+    .all(...(only === undefined ? [] : [only])) as unknown as UsageFileRow[];
+  const [first, last] = [query.since, query.until].map((at) => (at === undefined ? undefined : localDay(at)));
+  const places = new Map<string, string>();
+  const totals = new Map<string, UsageTotal>();
+  for (const file of files) {
+    for (const usage of JSON.parse(file.usage) as DayUsage[]) {
+      if ((first !== undefined && usage[0] < first) || (last !== undefined && usage[0] > last)) continue;
+      const group = groupOf(query.by, file, usage, places);
+      let total = totals.get(group);
+      if (total === undefined) totals.set(group, (total = emptyTotal()));
+      addUsage(total, usage);
+    }
+  }
+  const rows = [...totals].map(([group, { pricedMessages, costUsd, ...total }]): UsageRow => {
+    return { group, ...total, costUsd: pricedMessages === 0 ? undefined : costUsd };
+  });
+  return query.by === "day" ? rows.sort((a, b) => (a.group < b.group ? -1 : 1)) : rows.sort(mostExpensiveFirst);
 }
 
-/** A character that nobody has in the name of a folder; newlines some do. */
-const NEWLINE_STAND_IN = "\u001e";
+/** A subagent counts for the folder of its session, whose file comes first. */
+function groupOf(by: UsageQuery["by"], file: UsageFileRow, usage: DayUsage, places: Map<string, string>): string {
+  if (by === "day") return usage[0];
+  if (by === "model") return usage[1];
+  if (by === "session") return file.session;
+  const key = `${file.folder}/${file.session}`;
+  const place = places.get(key) ?? (file.cwds.split("\n", 2)[1] || file.folder);
+  places.set(key, place);
+  return place;
+}
 
-function addUsages(total: UsageTotal, usage: string): void {
-  for (const sum of JSON.parse(usage) as DayUsage[]) addUsage(total, sum);
+/** Tokens of several days and models. The cost is known when `pricedMessages` is not 0. */
+interface UsageTotal {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  messages: number;
+  costUsd: number;
+  pricedMessages: number;
+  unpricedTokens: number;
+}
+
+function emptyTotal(): UsageTotal {
+  const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  return { ...tokens, messages: 0, costUsd: 0, pricedMessages: 0, unpricedTokens: 0 };
+}
+
+function addUsage(total: UsageTotal, usage: DayUsage): void {
+  const [, model, input, output, cacheRead, cacheWrite, cacheWriteHour, messages] = usage;
+  total.input += input;
+  total.output += output;
+  total.cacheRead += cacheRead;
+  total.cacheWrite += cacheWrite;
+  total.messages += messages;
+  const cost = tokenCost(model, { input, output, cacheRead, cacheWrite, cacheWriteHour });
+  if (cost === undefined) {
+    total.unpricedTokens += input + output + cacheRead + cacheWrite;
+  } else {
+    total.costUsd += cost;
+    total.pricedMessages += messages;
+  }
+}
+
+type Used = Pick<UsageRow, "input" | "output" | "cacheRead" | "cacheWrite" | "costUsd">;
+
+/** By cost; with equal or unknown costs, by tokens. */
+export function mostExpensiveFirst(a: Used, b: Used): number {
+  return (b.costUsd ?? 0) - (a.costUsd ?? 0) || allTokens(b) - allTokens(a);
+}
+
+function allTokens({ input, output, cacheRead, cacheWrite }: Used): number {
+  return input + output + cacheRead + cacheWrite;
 }

@@ -1,9 +1,10 @@
 /**
- * A scan as the index keeps it, in two texts: what lists show, in the words of `shown-facts.ts`, and
- * everything else that is needed to go on. Nothing is in both.
+ * A scan as the index stores it, in two JSON texts: `shown` has the facts that lists show, under the names of
+ * `DiscoveredSession`, so that a list in JSON can pass them on unchanged; `state` has everything else.
  */
-import { isRecord } from "../../base/json-record.ts";
-import { parseJson } from "../native/parse-json.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
+import { isChatEntrypoint, readMarker } from "../attribution.ts";
+import type { ShownFacts } from "../discovered-session.ts";
 import {
   SCAN_FORMAT,
   type ScanState,
@@ -12,14 +13,14 @@ import {
   createSessionScan,
   sessionTitle,
 } from "../native/session-scan.ts";
-import { type ShownFacts, type TranscriptFacts, shownFacts } from "./shown-facts.ts";
+import type { TranscriptFacts } from "./native-index.ts";
 
 export interface StoredScan {
   shown: string;
   state: string;
 }
 
-/** Of the facts, what `ShownFacts` lacks. */
+/** Facts that are not in `ShownFacts`. */
 type OtherFacts = Pick<
   SessionFacts,
   | "aiTitle"
@@ -35,30 +36,25 @@ type OtherFacts = Pick<
   | "versions"
 >;
 
-/** Lists that are empty are left out. `prompts` only where those that are shown are not all of it. */
 type StoredState = {
-  [Name in Exclude<keyof ScanState, "lineTypes"> | keyof OtherFacts]?: SessionScan[Name] | undefined;
+  [Name in keyof ScanState | keyof OtherFacts]?: SessionScan[Name] | undefined;
 } & {
   format: number;
-  lineTypes?: [string, number][] | undefined;
+  /** Only set when the shown prompts are not the same. */
   prompts?: string[] | undefined;
 };
 
 export function serializeScan(scan: SessionScan): StoredScan & { facts: ShownFacts } {
   const facts = shownFacts(transcriptFacts(scan));
   const isShownAsIs = facts.originMarker === undefined && !scan.prompts.includes("");
-  // Member by member: leaving some out of a copy takes several times as long, and an index stores thousands.
+  // Member by member, which is several times faster than a copy without some members.
   const state: StoredState = {
     format: SCAN_FORMAT,
     offset: scan.offset,
     lineOpen: scan.lineOpen,
-    lineTypes: [...scan.lineTypes],
-    sidechainLines: scan.sidechainLines,
-    sessionId: scan.sessionId,
     rootUuid: scan.rootUuid,
     firstMessageId: scan.firstMessageId,
     openedAt: scan.openedAt,
-    notedPrompt: scan.notedPrompt,
     usage: scan.usage,
     recent: scan.recent,
     settledAt: scan.settledAt,
@@ -82,16 +78,15 @@ function unlessEmpty<T>(list: T[]): T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/** Undefined when the texts were written by another version: then the file is scanned from its start. */
+/** Undefined when another version wrote the texts: then the file has to be scanned from its start. */
 export function restoreScan(stored: StoredScan): SessionScan | undefined {
   const parsed = parseJson(stored.state);
   if (!isRecord(parsed) || parsed["format"] !== SCAN_FORMAT) return undefined;
-  const { format: _, lineTypes, prompts, ...state } = parsed as unknown as StoredState;
-  const shown = JSON.parse(stored.shown) as Omit<ShownFacts, "createdAt"> & { createdAt?: string };
+  const { format: _, prompts, ...state } = parsed as unknown as StoredState;
+  const shown = JSON.parse(stored.shown) as Omit<ShownFacts, "createdAt"> & { createdAt?: string | undefined };
   return {
     ...createSessionScan(),
     ...(state as Partial<SessionScan>),
-    lineTypes: new Map(lineTypes),
     firstAt: shown.createdAt === undefined ? undefined : Date.parse(shown.createdAt),
     damagedLines: shown.damagedLines,
     messages: shown.messageCount,
@@ -108,32 +103,73 @@ export function restoreScan(stored: StoredScan): SessionScan | undefined {
   };
 }
 
-/** A scan in the words of the index. */
 export function transcriptFacts(scan: SessionFacts): TranscriptFacts {
-  const { prompts, versions, entrypoints, firstAt, lastBranch, permissionMode, slug } = scan;
-  const title = sessionTitle(scan);
-  const facts: TranscriptFacts = {
+  const { prompts, entrypoints } = scan;
+  return {
     branches: scan.branches,
     compactionCount: scan.compactionCount,
     contextTokens: scan.contextTokens,
+    createdAt: scan.firstAt,
     cwds: scan.cwds,
     damagedLines: scan.damagedLines,
+    // How the session was started; but once a chat has used it, it belongs to the chat.
+    entrypoint: entrypoints.find(isChatEntrypoint) ?? entrypoints[0],
     files: Array.from(scan.files, ([path, edited]) => ({ path, edited })),
+    firstPrompt: prompts[0],
+    lastBranch: scan.lastBranch,
+    latestPrompt: prompts.at(-1),
     messageCount: scan.messages,
     models: scan.models,
+    permissionMode: scan.permissionMode,
     prompts: prompts.includes("") ? prompts.filter((prompt) => prompt !== "") : prompts,
+    slug: scan.slug,
+    title: sessionTitle(scan),
     userTurns: scan.userTurns,
+    version: scan.versions.at(-1),
   };
-  const [firstPrompt, latestPrompt] = [prompts[0], prompts.at(-1)];
-  const [entrypoint, version] = [entrypoints[0], versions.at(-1)];
-  if (firstAt !== undefined) facts.createdAt = firstAt;
-  if (title !== undefined) facts.title = title;
-  if (firstPrompt !== undefined) facts.firstPrompt = firstPrompt;
-  if (latestPrompt !== undefined) facts.latestPrompt = latestPrompt;
-  if (slug !== undefined) facts.slug = slug;
-  if (permissionMode !== undefined) facts.permissionMode = permissionMode;
-  if (version !== undefined) facts.version = version;
-  if (entrypoint !== undefined) facts.entrypoint = entrypoint;
-  if (lastBranch !== undefined) facts.lastBranch = lastBranch;
-  return facts;
 }
+
+/** Removes the agent's marker, which only the first message can have. */
+export function shownFacts(native: TranscriptFacts): ShownFacts {
+  const first = native.firstPrompt ?? "";
+  const { agentId: originMarker, text: firstMessage } = readMarker(first);
+  const unmarked = <T extends string | undefined>(text: T): T | string => (text === first ? firstMessage : text);
+  const [oldest, ...others] = native.prompts;
+  const title = unmarked(native.title);
+  return {
+    branch: native.lastBranch ?? native.branches.at(-1) ?? "",
+    branches: native.branches,
+    cwds: native.cwds,
+    firstMessage,
+    prompts: oldest === undefined ? [] : [unmarked(oldest), ...others],
+    messageCount: native.messageCount,
+    userTurns: native.userTurns,
+    contextTokens: native.contextTokens,
+    compactionCount: native.compactionCount,
+    models: native.models,
+    filesTouched: native.files,
+    damagedLines: native.damagedLines,
+    title: title?.trim() === "" ? undefined : title,
+    lastPrompt: unmarked(native.latestPrompt),
+    createdAt: native.createdAt === undefined ? undefined : new Date(native.createdAt),
+    ccVersion: native.version,
+    entrypoint: native.entrypoint,
+    permissionMode: native.permissionMode,
+    slug: native.slug,
+    originMarker,
+  };
+}
+
+/** For a session without a transcript. */
+export const NO_FACTS: TranscriptFacts = {
+  branches: [],
+  compactionCount: 0,
+  contextTokens: 0,
+  cwds: [],
+  damagedLines: 0,
+  files: [],
+  messageCount: 0,
+  models: [],
+  prompts: [],
+  userTurns: 0,
+};

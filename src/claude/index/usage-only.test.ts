@@ -1,4 +1,4 @@
-/** An index that was filled for accounting alone: the sums are right at once, and everything else comes when it is asked for. */
+/** An index filled for usage only: sums are correct at once, everything else is read on demand. */
 import { appendFile, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
@@ -52,7 +52,7 @@ async function openWorld() {
 const outputOf = (index: NativeIndex) => index.usage({ by: "model" }).reduce((sum, { output }) => sum + output, 0);
 const bySession = (index: NativeIndex) => index.usage({ by: "session" }).map(({ group, output }) => [group, output]);
 
-it("sums up what a whole index sums up, and lists nothing yet", async () => {
+it("gives the same sums as a full index, and lists nothing yet", async () => {
   await using world = await openWorld();
   await cp(join(CLAUDE_SAMPLES, "multi-turn-stream"), world.folder.join("claude", "projects", "-samples"), {
     recursive: true,
@@ -84,7 +84,7 @@ it("reads a file once for its usage and once for everything else", async () => {
   const [lean, whole] = [world.openIndex("lean"), world.openIndex("whole")];
   expect(await lean.refresh({ usageOnly: true })).toMatchObject({ files: 4, filesRead: 4 });
   expect(await lean.refresh({ usageOnly: true })).toMatchObject({ files: 4, filesRead: 0 });
-  // Of a subagent nothing else is ever shown.
+  // Only the usage of a subagent is ever shown.
   expect(await lean.refresh()).toMatchObject({ files: 4, filesRead: 3 });
   expect(await lean.refresh()).toMatchObject({ files: 4, filesRead: 0 });
   await whole.refresh();
@@ -93,7 +93,7 @@ it("reads a file once for its usage and once for everything else", async () => {
   expect(bySession(lean)).toEqual(bySession(whole));
 });
 
-it("knows the whole of a file that changed: from then on it costs what is added", async () => {
+it("reads a changed file in full, so that later only added bytes cost", async () => {
   await using world = await openWorld();
   const index = world.openIndex();
   await index.refresh({ usageOnly: true });
@@ -108,7 +108,7 @@ it("knows the whole of a file that changed: from then on it costs what is added"
   expect(index.count()).toBe(3);
 });
 
-it("gives a fork its messages back when what it was made of is gone", async () => {
+it("counts all messages of a fork when its original is deleted", async () => {
   await using world = await openWorld();
   const index = world.openIndex();
   await index.refresh({ usageOnly: true });
@@ -120,7 +120,7 @@ it("gives a fork its messages back when what it was made of is gone", async () =
   ]);
 });
 
-it("takes nothing from another process that reads everything at the same time", async () => {
+it("does not overwrite the full scan of another process", async () => {
   await using world = await openWorld();
   const [lean, whole] = [world.openIndex(), world.openIndex()];
   await Promise.all([whole.refresh(), lean.refresh({ usageOnly: true })]);

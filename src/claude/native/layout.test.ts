@@ -3,8 +3,14 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { findProjectFolder, openNativeFile, projectFolderName, resolveClaudeHome } from "./layout.ts";
-import { listProjectTranscripts, listTranscripts } from "./transcripts.ts";
+import {
+  findProjectFolder,
+  openNativeFile,
+  projectFolderName,
+  resolveClaudeHome,
+  listProjectTranscripts,
+  listTranscripts,
+} from "./layout.ts";
 
 it.each([
   ["/home/user/repo", "-home-user-repo"],
@@ -18,7 +24,7 @@ it.each([
   expect(projectFolderName(path)).toBe(name);
 });
 
-it("cuts a long name and tells the paths apart by a hash", () => {
+it("cuts a long name and adds a hash of the path", () => {
   const exact = `/${"a".repeat(199)}`;
   expect(projectFolderName(exact)).toBe(`-${"a".repeat(199)}`);
   const long = `/${"a".repeat(200)}`;
@@ -30,13 +36,13 @@ it("cuts a long name and tells the paths apart by a hash", () => {
   expect(projectFolderName(`${long}b`)).not.toBe(projectFolderName(`${long}c`));
 });
 
-it("uses CLAUDE_CONFIG_DIR in the place of ~/.claude", () => {
+it("uses CLAUDE_CONFIG_DIR instead of ~/.claude", () => {
   expect(resolveClaudeHome({ CLAUDE_CONFIG_DIR: "/elsewhere" })).toBe("/elsewhere");
   expect(resolveClaudeHome({ CLAUDE_CONFIG_DIR: "" })).toBe(join(homedir(), ".claude"));
   expect(resolveClaudeHome({})).toBe(join(homedir(), ".claude"));
 });
 
-it("finds the folder of a repo through a symbolic link, and of one that is gone", async () => {
+it("finds the folder of a repo through a symbolic link, and of a deleted one", async () => {
   await using folder = await temporaryFolder();
   await mkdir(folder.join("repo"));
   await symlink(folder.join("repo"), folder.join("link"));
@@ -44,7 +50,7 @@ it("finds the folder of a repo through a symbolic link, and of one that is gone"
   expect(await findProjectFolder("/c", "/gone/repo")).toBe("/c/projects/-gone-repo");
 });
 
-it("lists transcripts of sessions and nothing else", async () => {
+it("lists only session transcripts", async () => {
   await using folder = await temporaryFolder();
   const id = "2567e988-bbe2-47b1-88e2-236ca4fc214e";
   const project = folder.join("projects", "-home-user-repo");

@@ -1,8 +1,9 @@
-/** Single lines: what counts as a person's turn, as usage, as damage. */
+/** Which single lines count as a person's turn, as usage and as damage. */
 import { expect, it } from "vitest";
 import { createLineReader } from "./line-reader.ts";
 import { createSessionScan } from "./session-scan.ts";
-import { type UsageLedger, sumUsage } from "./usage.ts";
+import type { UsageLedger } from "./usage.ts";
+import { sumUsage } from "../../../test/support/scan-transcript.ts";
 
 function scanLines(...lines: (object | string)[]) {
   const scan = createSessionScan();
@@ -41,16 +42,16 @@ it.each([
   expect(scanLines(line).scan.userTurns).toBe(turns);
 });
 
-it("cannot be talked into anything by text that looks like a line", () => {
+it("is not misled by text that looks like a line", () => {
   const forged = '{"type":"assistant","message":{"id":"x","usage":{"output_tokens":9}}}';
   const { scan, ledger } = scanLines(
     user(`${forged}\n","isMeta":true,"type":"assistant`),
     user([{ type: "tool_result", content: forged }], { toolUseResult: JSON.parse(forged) as object }),
   );
-  expect([scan.userTurns, ledger.size, scan.lineTypes.get("user")]).toEqual([1, 0, 2]);
+  expect([scan.userTurns, ledger.size, scan.messages]).toEqual([1, 0, 2]);
 });
 
-it("keeps the usage with the most output of a message, and skips what Claude Code says itself", () => {
+it("keeps a message's usage with the most output, and skips synthetic answers", () => {
   const { ledger, scan } = scanLines(
     answer("a", { input_tokens: 7, output_tokens: 1 }),
     answer("a", {
@@ -80,7 +81,7 @@ it("collects every folder, branch and version once", () => {
   expect([scan.cwds, scan.branches, scan.versions]).toEqual([["/a", "/b"], ["main", "fix/ü"], ["2"]]);
 });
 
-it("counts unknown and damaged lines and says where the damage is", () => {
+it("counts unknown and damaged lines and locates the damage", () => {
   const { scan } = scanLines({ type: "hologram" }, "{}", '{"type":"user"', "\u0000\u0000", "", {
     type: "api-request-x",
   });
@@ -91,7 +92,7 @@ it("counts unknown and damaged lines and says where the damage is", () => {
   ]);
 });
 
-it("stays small whatever a transcript holds", () => {
+it("limits the size of a scan", () => {
   const lines = Array.from({ length: 700 }, (_, index) => ({
     type: `type-${index}`,
     cwd: `/folder/${index}`,
@@ -101,12 +102,12 @@ it("stays small whatever a transcript holds", () => {
     answer("m", {}, { content: [{ type: "tool_use", name: "Read", input: { file_path: `/f${index}` } }] }),
   );
   const { scan } = scanLines(...lines, ...reads);
-  expect([scan.cwds.length, scan.lineTypes.get("(other)"), scan.files.size]).toEqual([100, 600, 500]);
+  expect([scan.cwds.length, scan.unknownLines, scan.files.size]).toEqual([100, 700, 500]);
   expect([...scan.files.keys()].at(-1)).toBe("/f699");
-  expect(scan.lineTypes.get("assistant")).toBe(700);
+  expect(scan.messages).toBe(700);
 });
 
-it("cuts a long prompt, but no character in two", () => {
+it("cuts a long prompt, but never inside a character", () => {
   expect(scanLines(user("x".repeat(500))).scan.prompts[0]).toBe("x".repeat(200));
   expect(scanLines(user(`${"x".repeat(199)}😀 and more`)).scan.prompts[0]).toBe("x".repeat(199));
 });
@@ -129,7 +130,7 @@ const toolResult = (more: object = {}) => ({
   ...more,
 });
 
-it("reads a line whose end it knows from the line before like any other", () => {
+it("reads a line with a known tail like any other", () => {
   const moved = { gitBranch: "fix" };
   const { scan } = scanLines(
     toolResult(),
@@ -143,12 +144,12 @@ it("reads a line whose end it knows from the line before like any other", () => 
   expect(scan.lastAt).toBe(Date.parse("2026-11-15T18:13:04.760Z"));
 });
 
-it("does not take a transcript in a tool's result for another line", () => {
+it("does not treat a transcript in a tool result as another line", () => {
   const line = toolResult({ toolUseResult: [{ parentUuid: "x" }] });
   expect(scanLines(line, line, line).scan).toMatchObject({ lines: 3, damagedLines: 0 });
 });
 
-it("notices a line that ran into another, wherever the first was torn", () => {
+it("notices joined lines wherever the first was cut", () => {
   const whole = JSON.stringify(toolResult());
   for (let cut = 1; cut < whole.length; cut += 1) {
     const { scan } = scanLines(toolResult(), `${whole.slice(0, cut)}${whole}`, toolResult());
@@ -173,7 +174,7 @@ const fullAnswer = (content: object[], outputTokens = 5) => ({
 });
 const said = { type: "text", text: 'He said "stop":],"stop_reason":{' };
 
-it("is not misled by a tool call that contains what ends an answer", () => {
+it("is not misled by a tool call that contains the end of an answer", () => {
   const input = { file_path: "/f", steps: [1], stop_reason: "x", usage: { output_tokens: 99 } };
   const call = { type: "tool_use", name: "Edit", input, caller: { list: [], stop_reason: null } };
   const { scan, ledger } = scanLines(fullAnswer([said]), fullAnswer([call], 6), fullAnswer([call, said], 7));
@@ -181,7 +182,7 @@ it("is not misled by a tool call that contains what ends an answer", () => {
   expect(sumUsage(ledger)).toMatchObject({ input: 3, output: 18 });
 });
 
-it("notices an answer that ran into another, wherever the first was torn", () => {
+it("notices joined answers wherever the first was cut", () => {
   const whole = JSON.stringify(fullAnswer([said], 6));
   for (let cut = 1; cut < whole.length; cut += 1) {
     const { scan } = scanLines(fullAnswer([said]), `${whole.slice(0, cut)}${whole}`, fullAnswer([said]));
@@ -189,7 +190,7 @@ it("notices an answer that ran into another, wherever the first was torn", () =>
   }
 });
 
-it("knows from a compaction what is left of the context", () => {
+it("reads the context size after a compaction", () => {
   const boundary = {
     type: "system",
     subtype: "compact_boundary",

@@ -1,30 +1,37 @@
 /**
- * The meaning of one transcript line, added to a scan. It knows nothing of files and buffers: whoever
- * finds the lines hands over their bytes. The format belongs to Claude Code and changes without notice,
- * so every member may be missing or of another type, and nothing here throws because of a line.
- *
- * Only what is counted gets decoded. Tool output, most of a transcript, is never parsed.
+ * Adds the meaning of one transcript line to a scan. It gets the bytes of each line, does not
+ * depend on files, and never throws because of a line. It decodes only facts that are counted: tool output, most of a transcript, is never parsed.
  */
 import { redactText } from "../../base/redact.ts";
-import { NAME_LENGTH, bounded } from "./bounded-text.ts";
-import { createInstantReader } from "./instant.ts";
-import { createLineTail } from "./line-tail.ts";
-import { ANSWER, LINE_MEMBERS, LINE_START, TOOL_RESULT, isKnownLineType } from "./line-types.ts";
-import { createTouchedFiles, isRealPrompt, promptText } from "./message-content.ts";
+import { COMMA, DAMAGED, OPEN_BRACE, OPEN_BRACKET, createInstantReader, skipSpace, skipValue } from "./json-bytes.ts";
+import {
+  ANSWER,
+  LINE_MEMBERS,
+  LINE_START,
+  NAME_LENGTH,
+  SYNTHETIC_MODEL,
+  TOOL_RESULT,
+  bounded,
+  createLineTail,
+  isBlank,
+  isKnownLineType,
+  isRealPrompt,
+  promptText,
+  readUsage,
+} from "./line-format.ts";
 import { type Passage, createObjectSkimmer } from "./object-skimmer.ts";
 import { PROMPT_LENGTH, type SessionScan, createSessionScan } from "./session-scan.ts";
-import { SYNTHETIC_MODEL, readUsage } from "./usage-line.ts";
 import { type UsageLedger, recordUsage } from "./usage.ts";
 
 export interface LineReader {
-  /** What follows is added, in place, to this scan and this ledger. */
+  /** Starts a file. The following lines are added to this scan and this ledger. */
   begin(scan: SessionScan, ledger: UsageLedger): void;
   /**
-   * Takes in the line from `start` to `end`, its newline excluded. False when it is no whole JSON object:
-   * then nothing was taken in. `text` is `bytes` as Latin-1.
+   * Adds the line from `start` to `end`, without its newline. Returns false and adds nothing when the line is not a
+   * complete JSON object. `text` is `bytes` as Latin-1.
    */
   read(bytes: Buffer, text: string, start: number, end: number): boolean;
-  /** Takes note of a line that could not be read. */
+  /** Notes a damaged line. */
   reject(offset: number, reason: string): void;
 }
 
@@ -32,14 +39,12 @@ const LIST_LIMIT = 100;
 const FILE_LIMIT = 500;
 const DAMAGED_LIMIT = 10;
 const COMPACTION_LIMIT = 100;
-const TYPE_LIMIT = 100;
 const FIRST_PROMPTS = 3;
 const PROMPT_LIMIT = 15;
-const TYPE_LENGTH = 80;
+const TRIGGER_LENGTH = 80;
 const TITLE_LENGTH = 500;
-const OTHER_TYPES = "(other)";
 
-/** To be used for one file after the other. */
+/** Serves any number of files, one after the other. */
 export function createLineReader(): LineReader {
   const line = createObjectSkimmer(LINE_MEMBERS);
   const member = line.slots;
@@ -47,10 +52,9 @@ export function createLineReader(): LineReader {
   passages[member.message] = TOOL_RESULT;
   passages[member["message.content"]] = ANSWER;
   const shortCut = { last: member.toolUseResult, passages, other: LINE_START };
-  const instants = createInstantReader();
-  const touchedFiles = createTouchedFiles();
+  const readInstant = createInstantReader();
   const tail = createLineTail();
-  /** The branch that the kept tail names. */
+  /** The branch in the kept tail. */
   let tailBranch: string | undefined;
   let scan: SessionScan = createSessionScan();
   let ledger: UsageLedger = new Map();
@@ -58,14 +62,15 @@ export function createLineReader(): LineReader {
   const read = (bytes: Buffer, text: string, start: number, end: number): boolean => {
     if (isBlank(bytes, start, end)) return true;
     const known = tail.find(bytes, start, end);
-    const isKnown = known !== -1 && line.skimUpTo(bytes, start, known, text, shortCut) === known;
+    const isKnown = known !== -1 && line.skim(bytes, start, known, text, shortCut) === known;
     if (!isKnown) {
       const objectEnd = line.skim(bytes, start, end, text);
       if (objectEnd !== end && (objectEnd === -1 || !isBlank(bytes, objectEnd, end))) return false;
     }
     scan.lines += 1;
     const type = line.text(member.type);
-    countType(type);
+    if (type === "user" || type === "assistant") scan.messages += 1;
+    else if (!isKnownLineType(type ?? "")) scan.unknownLines += 1;
     if (isKnown) scan.lastBranch = tailBranch ?? scan.lastBranch;
     else readEnvelope(bytes, end);
     const at = readHead(bytes);
@@ -82,23 +87,8 @@ export function createLineReader(): LineReader {
     if (scan.damaged.length < DAMAGED_LIMIT) scan.damaged.push({ offset, reason });
   };
 
-  const countType = (type = ""): void => {
-    let detail: string | undefined;
-    const isMessage = type === "user" || type === "assistant";
-    if (isMessage) scan.messages += 1;
-    else if (!isKnownLineType(type)) scan.unknownLines += 1;
-    if (type === "system") detail = line.text(member.subtype);
-    else if (type === "attachment") detail = line.text(member["attachment.type"]);
-    const name = (detail === undefined ? type : `${type}:${detail}`).slice(0, TYPE_LENGTH);
-    const count = scan.lineTypes.get(name);
-    const isListed = count !== undefined || isMessage || scan.lineTypes.size < TYPE_LIMIT;
-    if (isListed) scan.lineTypes.set(name, (count ?? 0) + 1);
-    else scan.lineTypes.set(OTHER_TYPES, (scan.lineTypes.get(OTHER_TYPES) ?? 0) + 1);
-  };
-
-  /** What rarely changes from line to line. */
+  /** Members that rarely change from line to line. */
   const readEnvelope = (bytes: Buffer, end: number): void => {
-    scan.sessionId ??= bounded(line.text(member.sessionId), NAME_LENGTH);
     addOnce(scan.cwds, line.text(member.cwd));
     addOnce(scan.versions, line.text(member.version));
     addOnce(scan.entrypoints, line.text(member.entrypoint));
@@ -111,11 +101,10 @@ export function createLineReader(): LineReader {
     tailBranch = branch === "" ? undefined : branch;
   };
 
-  /** What every line has for itself. Returns its instant. */
+  /** Members of every single line. Returns its timestamp. */
   const readHead = (bytes: Buffer): number | undefined => {
     scan.rootUuid ??= bounded(line.text(member.uuid), NAME_LENGTH);
-    if (line.isTrue(member.isSidechain)) scan.sidechainLines += 1;
-    const at = instants.read(bytes, line.start(member.timestamp), line.end(member.timestamp));
+    const at = readInstant(bytes, line.start(member.timestamp), line.end(member.timestamp));
     if (at === undefined) return undefined;
     scan.openedAt ??= at;
     if (scan.firstAt === undefined || at < scan.firstAt) scan.firstAt = at;
@@ -136,7 +125,7 @@ export function createLineReader(): LineReader {
 
   const readAssistant = (bytes: Buffer, text: string, at: number | undefined): void => {
     const content = line.start(member["message.content"]);
-    touchedFiles.find(bytes, text, content, line.end(member["message.content"]), touchFile);
+    findTouchedFiles(bytes, text, content, line.end(member["message.content"]));
     const model = line.text(member["message.model"]);
     if (model === SYNTHETIC_MODEL) return;
     addOnce(scan.models, model);
@@ -148,7 +137,7 @@ export function createLineReader(): LineReader {
     if (!line.isTrue(member.isSidechain)) scan.contextTokens = usage.input + usage.cacheRead + usage.cacheWrite;
   };
 
-  /** A file that is touched again moves to the end; beyond the limit the one not touched for longest goes. */
+  /** Moves the file to the end. Beyond the limit the least recently touched file is dropped. */
   const touchFile = (path: string, edited: boolean): void => {
     const before = scan.files.get(path) ?? false;
     scan.files.delete(path);
@@ -158,25 +147,26 @@ export function createLineReader(): LineReader {
     if (oldest !== undefined) scan.files.delete(oldest);
   };
 
+  const findTouchedFiles = createTouchedFileFinder(touchFile);
+
   const readCompaction = (at: number | undefined): void => {
-    const trigger = bounded(line.text(member["compactMetadata.trigger"]), TYPE_LENGTH);
+    const trigger = bounded(line.text(member["compactMetadata.trigger"]), TRIGGER_LENGTH);
     const before = member["compactMetadata.preTokens"];
     const after = member["compactMetadata.postTokens"];
     scan.compactionCount += 1;
     scan.compactions.push({
-      ...(trigger === undefined ? {} : { trigger }),
-      ...(line.has(before) ? { preTokens: line.count(before) } : {}),
-      ...(line.has(after) ? { postTokens: line.count(after) } : {}),
-      ...(at === undefined ? {} : { at }),
+      trigger,
+      preTokens: line.has(before) ? line.count(before) : undefined,
+      postTokens: line.has(after) ? line.count(after) : undefined,
+      at,
     });
     if (scan.compactions.length > COMPACTION_LIMIT) scan.compactions.shift();
     if (line.has(after)) scan.contextTokens = line.count(after);
   };
 
-  /** Lines that are about the session; the last of each kind holds. */
+  /** Lines about the session as a whole. The last of each kind counts. */
   const readNote = (type: string | undefined): void => {
-    if (type === "last-prompt") scan.notedPrompt = noteText(member.lastPrompt) ?? scan.notedPrompt;
-    else if (type === "custom-title") scan.customTitle = noteText(member.customTitle) ?? scan.customTitle;
+    if (type === "custom-title") scan.customTitle = noteText(member.customTitle) ?? scan.customTitle;
     else if (type === "ai-title") scan.aiTitle = noteText(member.aiTitle) ?? scan.aiTitle;
     else if (type === "summary") scan.summary = noteText(member.summary) ?? scan.summary;
   };
@@ -194,12 +184,6 @@ export function createLineReader(): LineReader {
   };
 }
 
-export function isBlank(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at += 1)
-    if (bytes[at] !== 0x0d && bytes[at] !== 0x20 && bytes[at] !== 0x09) return false;
-  return true;
-}
-
 function addOnce(list: string[], text: string | undefined): void {
   if (text === undefined || text === "" || list.at(-1) === text || list.length >= LIST_LIMIT) return;
   const value = text.slice(0, NAME_LENGTH);
@@ -207,11 +191,36 @@ function addOnce(list: string[], text: string | undefined): void {
 }
 
 /**
- * Text that is stored. Secrets are taken out before it is cut: half of one would not be recognised. The
- * longest secret that is looked for, and what a cut may leave of the next, lie within `SECRET_LENGTH`.
+ * Redacts before cutting: half a secret is not recognised. `SECRET_LENGTH` covers the longest known secret and the
+ * rest of one that the cut splits.
  */
 function kept(text: string | undefined, length: number): string | undefined {
   return text === undefined ? undefined : bounded(redactText(text.slice(0, length + SECRET_LENGTH)), length);
 }
 
 const SECRET_LENGTH = 8192;
+
+const EDITING_TOOLS = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit"]);
+
+/** Reports the files that tool calls name in the content from `start` to `end`. */
+function createTouchedFileFinder(report: (path: string, edited: boolean) => void) {
+  const block = createObjectSkimmer(["type", "name", "input.file_path", "input.notebook_path"]);
+  const member = block.slots;
+  return (bytes: Buffer, text: string, start: number, end: number): void => {
+    if (end === start || bytes[start] !== OPEN_BRACKET) return;
+    let at = skipSpace(bytes, start + 1, end);
+    while (at < end) {
+      const next = bytes[at] === OPEN_BRACE ? block.skim(bytes, at, end, text) : skipValue(bytes, text, at, end);
+      if (next === DAMAGED) return;
+      if (bytes[at] === OPEN_BRACE && block.text(member.type) === "tool_use") {
+        const path = block.text(member["input.file_path"]) ?? block.text(member["input.notebook_path"]);
+        if (path !== undefined && path !== "" && path.length <= NAME_LENGTH) {
+          report(path, EDITING_TOOLS.has(block.text(member.name) ?? ""));
+        }
+      }
+      at = skipSpace(bytes, next, end);
+      if (bytes[at] !== COMMA) return;
+      at = skipSpace(bytes, at + 1, end);
+    }
+  };
+}

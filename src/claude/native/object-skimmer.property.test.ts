@@ -1,4 +1,4 @@
-/** The skimmer finds what JSON.parse finds, and refuses every object that is cut off. */
+/** The skimmer finds the same members as JSON.parse and refuses every object that is cut off. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { isRecord } from "../../base/json-record.ts";
@@ -84,7 +84,7 @@ it("needs no stack for deep nesting", () => {
   expect(skimmer.text(slots.type)).toBe("x");
 });
 
-it("lets the last of two members with one name hold, with all that is in it", () => {
+it("uses the last of two members with the same name, with all its members", () => {
   expect(skims('{"tool":{"type":"a","count":1},"tool":{"count":2}}')).toBe(true);
   expect([skimmer.text(slots["tool.type"]), skimmer.count(slots["tool.count"])]).toEqual([undefined, 2]);
   expect(skims('{"tool":{"type":"a"},"tool":7}')).toBe(true);

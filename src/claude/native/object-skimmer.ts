@@ -1,12 +1,12 @@
 /**
- * Finds chosen members of a JSON object in its bytes without building the object. Most bytes of a
- * Claude Code transcript are tool output that nobody asks for here; they are stepped over, not decoded.
+ * Finds chosen members of a JSON object in its bytes without building the object. Most bytes of a transcript are tool
+ * output that Holdfast does not need; they are skipped, not decoded.
  *
- * The walk follows the structure, so text inside a string can never pass for a member. It checks that
- * strings end, that something sensible follows each of them and that brackets balance, which finds torn
- * and joined lines, and does not check more: a value that is not looked at may be malformed in itself.
- * Nesting costs no stack. Members of chosen objects inside are found in the same walk.
+ * The walk follows the structure, so text inside a string never passes for a member. It checks that strings end, that a
+ * valid character follows each of them and that brackets balance, which finds torn and joined lines. Values that are
+ * not read may still be malformed. Nesting costs no stack.
  */
+import { parseJson } from "../../base/json-record.ts";
 import {
   CLOSE_BRACE,
   COLON,
@@ -14,83 +14,73 @@ import {
   DAMAGED,
   OPEN_BRACE,
   QUOTE,
+  createTextDecoder,
+  decodeCount,
   skipSpace,
   skipString,
   skipValue,
-} from "./json-steps.ts";
-import { type MemberTable, createMemberTable, standsAt } from "./member-table.ts";
-import { parseJson } from "./parse-json.ts";
-import { createTextMemory } from "./text-memory.ts";
+} from "./json-bytes.ts";
 
 export interface ObjectSkimmer<Name extends string> {
-  /** The numbers by which members are asked for: a name would have to be looked up every time. */
+  /** The number of each member: a lookup by name would be slower. */
   slots: Readonly<Record<Name, number>>;
   /**
-   * Looks at the object that starts at `start` and ends before `end`. Answers where it ends, or -1 when
-   * it is no object, or damaged. `text` is `bytes` as Latin-1, for those who have it at hand.
+   * Reads the object from `start`, which ends before `end`. Returns where it ends, or -1 when it is damaged or not an
+   * object. `text` is `bytes` as Latin-1. With `shortCut` the members from `end` on are known already: a comma precedes
+   * `end`, the values that `shortCut` names are not walked, and the result may be -1 for a sound object.
    */
-  skim(bytes: Buffer, start: number, end: number, text?: string): number;
-  /**
-   * The same for an object whose members from `end` on are known already: a comma stands before `end`.
-   * Values that `shortCut` names are not walked. It may answer -1 for an object that is sound.
-   */
-  skimUpTo(bytes: Buffer, start: number, end: number, text: string, shortCut: ShortCut): number;
-  /** Whether the last skimmed object has the member with a value other than null. */
+  skim(bytes: Buffer, start: number, end: number, text?: string, shortCut?: ShortCut): number;
+  /** Whether the last object has the member with a value other than null. */
   has(slot: number): boolean;
   isTrue(slot: number): boolean;
-  /** The member's value if it is a string. */
+  /** The value if it is a string. */
   text(slot: number): string | undefined;
-  /** The member's value if it is a number that can count something, else 0. */
+  /** The value if it is a count, else 0. */
   count(slot: number): number;
-  /** The member's value, fully parsed; undefined when it is missing or malformed. */
+  /** The parsed value; undefined when it is missing or malformed. */
   parse(slot: number): unknown;
-  /** Where the member's value lies; both 0 when it is missing. */
+  /** The place of the value; both are 0 when it is missing. */
   start(slot: number): number;
   end(slot: number): number;
 }
 
-/** Where large values lie that nobody looks into. */
+/** Large values that are jumped over. */
 export interface ShortCut {
-  /** A member whose value reaches up to the members that are known. */
+  /** The member whose value reaches up to the known members. */
   last: number;
-  /** By slot: values that are passed over. */
+  /** By slot. */
   passages: readonly (Passage | undefined)[];
-  /** What must not begin within the values that are passed over. */
+  /** Must not occur in the values that are jumped over. */
   other: string;
 }
 
 /**
- * A value that begins with `opening` ends one byte behind the first place where `next` stands. Text
- * cannot forge that place, its quotes are escaped; and a value within the value cannot end there either: then
- * more brackets follow than the walk has opened, and it finds the object damaged.
+ * A value that begins with `opening` ends one byte after the first `next`. Text cannot forge `next`, because its quotes
+ * are escaped. If a nested value contains `next`, more brackets follow than were opened, and the object is damaged.
  */
 export interface Passage {
   opening: string;
   next: string;
 }
 
-/**
- * `names` may reach into objects: `message.id`. Holds the last object's places: one skimmer per level,
- * and none shared between concurrent walks.
- */
+/** `names` may reach into objects: `message.id`. A skimmer holds the places of its last object, so do not share it. */
 export function createObjectSkimmer<const Name extends string>(names: readonly Name[]): ObjectSkimmer<Name> {
   const { root, slots, count } = buildLevels(names);
   const starts = new Int32Array(count);
   const ends = new Int32Array(count);
-  // The walk in which a place was noted: older ones count as missing, without being erased each time.
+  // The walk that found each place. Places of older walks count as missing and need not be erased.
   const walks = new Int32Array(count);
   let current = 0;
-  // The text decoded last per member: folder, branch and version rarely change from line to line.
-  const repeated = createTextMemory(count);
+  const decode = createTextDecoder(count);
   let source: Buffer = Buffer.alloc(0);
   let shortCut: ShortCut | undefined;
-  /** No other object begins in what is passed over: that is looked for once per walk. */
+  /** The jumped-over rest does not contain `other`; searched once per walk. */
   let isAlone = false;
 
   const startOf = (slot: number): number => (walks[slot] === current ? (starts[slot] ?? 0) : 0);
   const endOf = (slot: number): number => (walks[slot] === current ? (ends[slot] ?? 0) : 0);
 
-  /** From behind the opening brace to behind the closing one, or to `end` when the rest is known. */
+  /** From after the opening brace to after the closing one, or to `end` when the rest is known. */
   const walk = (level: Level, bytes: Buffer, text: string, start: number, end: number): number => {
     let at = skipSpace(bytes, start, end);
     let member = level.table.start;
@@ -99,7 +89,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
       if (bytes[at] !== QUOTE) return DAMAGED;
       const name = at + 1;
       const likely = member.next;
-      if (likely !== undefined && bytes[name + likely.name.length] === QUOTE && standsAt(likely, bytes, name)) {
+      if (likely !== undefined && bytes[name + likely.name.length] === QUOTE && isNamed(likely, bytes, name)) {
         member = likely;
         at = name + likely.name.length + 1;
       } else {
@@ -122,11 +112,12 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
     }
     return level === root && shortCut !== undefined ? end : DAMAGED;
   };
-  /** The value of a chosen member: notes where it lies and returns where it ends. */
+  /** Notes the place of a chosen member's value and returns its end. */
   const walkMember = (level: Level, slot: number, bytes: Buffer, text: string, start: number, end: number): number => {
     const inner = level.inner[slot - level.first];
-    if (walks[slot] === current) forget(inner);
-    let at = shortCut === undefined ? NO_PASSAGE : passOver(shortCut, slot, bytes, text, start, end);
+    // When a name occurs twice, the last one counts, with all its members.
+    if (inner !== undefined && walks[slot] === current) walks.fill(0, inner.first, inner.last);
+    let at = shortCut === undefined ? NO_PASSAGE : jumpOver(shortCut, slot, bytes, text, start, end);
     if (at === NO_PASSAGE) {
       at =
         inner !== undefined && bytes[start] === OPEN_BRACE
@@ -138,7 +129,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
     walks[slot] = current;
     return at;
   };
-  const passOver = (
+  const jumpOver = (
     { last, passages, other }: ShortCut,
     slot: number,
     bytes: Buffer,
@@ -148,7 +139,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
   ): number => {
     const passage = passages[slot];
     if (passage === undefined ? slot !== last : !text.startsWith(passage.opening, start)) return NO_PASSAGE;
-    // A slice of a string is no copy, and the search ends with it.
+    // A slice of a string is not a copy, and it ends the search.
     const rest = text.slice(start, end);
     isAlone ||= !rest.includes(other);
     if (!isAlone) return DAMAGED;
@@ -156,29 +147,17 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
     const next = rest.indexOf(passage.next);
     return next === -1 ? DAMAGED : start + next + 1;
   };
-  /** When a name comes twice the last one holds, with all its members. */
-  const forget = (level: Level | undefined): void => {
-    if (level !== undefined) walks.fill(0, level.first, level.last);
-  };
-  const begin = (bytes: Buffer, start: number, end: number, within: ShortCut | undefined): number => {
-    source = bytes;
-    shortCut = within;
-    isAlone = false;
-    current = current === MAX_WALKS ? 1 : current + 1;
-    if (current === 1) walks.fill(0);
-    const at = skipSpace(bytes, start, end);
-    return at < end && bytes[at] === OPEN_BRACE ? at + 1 : DAMAGED;
-  };
 
   return {
     slots,
-    skim(bytes, start, end, text = bytes.toString("latin1", 0, end)) {
-      const at = begin(bytes, start, end, undefined);
-      return at === DAMAGED ? DAMAGED : walk(root, bytes, text, at, end);
-    },
-    skimUpTo(bytes, start, end, text, within) {
-      const at = begin(bytes, start, end, within);
-      return at === DAMAGED ? DAMAGED : walk(root, bytes, text, at, end);
+    skim(bytes, start, end, text = bytes.toString("latin1", 0, end), within) {
+      source = bytes;
+      shortCut = within;
+      isAlone = false;
+      current = current === MAX_WALKS ? 1 : current + 1;
+      if (current === 1) walks.fill(0);
+      const at = skipSpace(bytes, start, end);
+      return at < end && bytes[at] === OPEN_BRACE ? walk(root, bytes, text, at + 1, end) : DAMAGED;
     },
     has: (slot) => endOf(slot) > startOf(slot) && source[startOf(slot)] !== LETTER_N,
     isTrue: (slot) => endOf(slot) > startOf(slot) && source[startOf(slot)] === LETTER_T,
@@ -186,7 +165,7 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
       const start = startOf(slot);
       const end = endOf(slot);
       if (end === start || source[start] !== QUOTE) return undefined;
-      return repeated.text(slot, source, start, end);
+      return decode(slot, source, start, end);
     },
     count: (slot) => decodeCount(source, startOf(slot), endOf(slot)),
     parse(slot) {
@@ -198,16 +177,22 @@ export function createObjectSkimmer<const Name extends string>(names: readonly N
   };
 }
 
+const MAX_WALKS = 0x7fffffff;
+/** Neither a place nor `DAMAGED`: the value has to be walked. */
+const NO_PASSAGE = -2;
+const LETTER_N = 0x6e;
+const LETTER_T = 0x74;
+
 interface Level {
   table: MemberTable;
-  /** The slots of its members, and of theirs. */
+  /** The slots of its members and of their members, `last` excluded. */
   first: number;
   last: number;
-  /** By slot, counted from `first`: the objects that are walked too. */
+  /** By slot, counted from `first`: nested objects with chosen members. */
   inner: (Level | undefined)[];
 }
 
-/** Slots are numbered so that an object's members, and theirs, stand together. */
+/** Numbers the slots so that an object and its nested objects have contiguous slots. */
 function buildLevels<Name extends string>(names: readonly Name[]) {
   const slots: Record<string, number> = {};
   let count = 0;
@@ -226,23 +211,69 @@ function buildLevels<Name extends string>(names: readonly Name[]) {
   return { root, slots: slots as Record<Name, number>, count };
 }
 
-const MAX_WALKS = 0x7fffffff;
-/** Not a place, and not `DAMAGED`: the value has to be walked. */
-const NO_PASSAGE = -2;
-const LETTER_N = 0x6e;
-const LETTER_T = 0x74;
-const DIGIT_0 = 0x30;
-const DIGIT_9 = 0x39;
+interface Member {
+  /** The bytes between its quotes. */
+  readonly name: Uint8Array;
+  /** -1 when it is not a chosen member. */
+  readonly slot: number;
+  /** The member that followed this one the last time. */
+  next: Member | undefined;
+}
 
-function decodeCount(bytes: Buffer, start: number, end: number): number {
-  let value = 0;
-  for (let at = start; at < end; at += 1) {
-    const byte = bytes[at] ?? 0;
-    if (byte < DIGIT_0 || byte > DIGIT_9) {
-      const other = Number(bytes.toString("latin1", start, end));
-      return other > 0 && Number.isSafeInteger(other) ? other : 0;
-    }
-    value = value * 10 + (byte - DIGIT_0);
+interface MemberTable {
+  /** Precedes the first member of an object. */
+  readonly start: Member;
+  /** The member with the name from `start` to `end`. */
+  find(bytes: Uint8Array, start: number, end: number): Member;
+}
+
+const TABLE_SIZE = 256;
+/** Longer names are not remembered unless they are chosen. */
+const MAX_NAME_BYTES = 64;
+
+/**
+ * Maps the bytes of a name to its member. A transcript of a gigabyte has millions of members, mostly in the same order,
+ * so each member remembers its successor and most names cost one comparison.
+ */
+function createMemberTable(slots: ReadonlyMap<string, number>): MemberTable {
+  const names = [...slots].map(([name, slot]) => createMember(Buffer.from(name), slot));
+  const factor = findFactor(names.map(({ name }) => name));
+  const places = Array.from<Member | undefined>({ length: TABLE_SIZE });
+  const unknown = createMember(new Uint8Array(0), -1);
+  for (const member of names) places[placeOf(member.name, 0, member.name.length, factor)] = member;
+  return {
+    start: createMember(new Uint8Array(0), -1),
+    find(bytes, start, end) {
+      const place = placeOf(bytes, start, end, factor);
+      const member = places[place];
+      if (member !== undefined) {
+        return member.name.length === end - start && isNamed(member, bytes, start) ? member : unknown;
+      }
+      if (end - start > MAX_NAME_BYTES) return unknown;
+      return (places[place] = createMember(bytes.slice(start, end), -1));
+    },
+  };
+}
+
+function createMember(name: Uint8Array, slot: number): Member {
+  return { name: Uint8Array.from(name), slot, next: undefined };
+}
+
+/** Whether the bytes from `start` begin with the member's name. */
+function isNamed({ name }: Member, bytes: Uint8Array, start: number): boolean {
+  for (let index = 0; index < name.length; index += 1) if (name[index] !== bytes[start + index]) return false;
+  return true;
+}
+
+function placeOf(bytes: Uint8Array, start: number, end: number, factor: number): number {
+  const [first, last] = [bytes[start] ?? 0, bytes[end - 1] ?? 0];
+  return ((end - start) * factor + first * 7 + last * factor * 3) & (TABLE_SIZE - 1);
+}
+
+/** Finds a factor with which no two names share a place. */
+function findFactor(names: readonly Uint8Array[]): number {
+  for (let factor = 1; factor < 10_000; factor += 1) {
+    if (new Set(names.map((name) => placeOf(name, 0, name.length, factor))).size === names.length) return factor;
   }
-  return Number.isSafeInteger(value) ? value : 0;
+  throw new Error("two names have the same length, first and last letter");
 }

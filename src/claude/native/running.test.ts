@@ -22,36 +22,39 @@ async function claudeHome(files: Record<string, unknown>) {
   return folder;
 }
 
-it.runIf(process.platform === "linux")("a session runs while the very process that wrote its file lives", async () => {
-  const child: ChildProcess = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
-  await once(child, "spawn");
-  const pid = child.pid ?? 0;
-  const record = {
-    pid,
-    sessionId,
-    procStart: procStart(pid),
-    startedAt: Date.now(),
-    status: "waiting",
-    waitingFor: "permission",
-    cwd: "/repo",
-    other: 1,
-  };
-  await using home = await claudeHome({ [`${pid}.json`]: record });
-  try {
-    expect(await readRunningSessions(home.path)).toEqual([
-      { pid, sessionId, startedAt: record.startedAt, status: "waiting", waitingFor: "permission", cwd: "/repo" },
-    ]);
-    await writeFile(home.join("sessions", `${pid}.json`), JSON.stringify({ ...record, procStart: "1" }));
+it.runIf(process.platform === "linux")(
+  "a session is running while the process that wrote its file is alive",
+  async () => {
+    const child: ChildProcess = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+    await once(child, "spawn");
+    const pid = child.pid ?? 0;
+    const record = {
+      pid,
+      sessionId,
+      procStart: procStart(pid),
+      startedAt: Date.now(),
+      status: "waiting",
+      waitingFor: "permission",
+      cwd: "/repo",
+      other: 1,
+    };
+    await using home = await claudeHome({ [`${pid}.json`]: record });
+    try {
+      expect(await readRunningSessions(home.path)).toEqual([
+        { pid, sessionId, startedAt: record.startedAt, status: "waiting", waitingFor: "permission", cwd: "/repo" },
+      ]);
+      await writeFile(home.join("sessions", `${pid}.json`), JSON.stringify({ ...record, procStart: "1" }));
+      expect(await readRunningSessions(home.path)).toEqual([]);
+      await writeFile(home.join("sessions", `${pid}.json`), JSON.stringify(record));
+    } finally {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
     expect(await readRunningSessions(home.path)).toEqual([]);
-    await writeFile(home.join("sessions", `${pid}.json`), JSON.stringify(record));
-  } finally {
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  }
-  expect(await readRunningSessions(home.path)).toEqual([]);
-});
+  },
+);
 
-it("a file that names no start counts unless its process is younger than it", async () => {
+it("a file without a start time counts unless its process is younger", async () => {
   const { pid } = process;
   await using home = await claudeHome({ [`${pid}.json`]: { pid, sessionId, startedAt: Date.now() } });
   expect(await readRunningSessions(home.path)).toHaveLength(1);
@@ -59,7 +62,7 @@ it("a file that names no start counts unless its process is younger than it", as
   expect(await readRunningSessions(home.path)).toEqual([]);
 });
 
-it("passes over malformed files, and never opens other names", async () => {
+it("skips malformed files and never opens other names", async () => {
   const { pid } = process;
   const record = { pid, sessionId, startedAt: Date.now() };
   await using home = await claudeHome({

@@ -1,38 +1,36 @@
 /**
- * Which sessions a living process has. Claude Code writes one file per process and leaves it behind
- * when it is killed, so a file counts only while its pid belongs to the process that wrote it.
- *
- * Only names made of digits are opened: the same folder also holds a file with a token.
+ * Sessions of running Claude Code processes. Claude Code writes one file per process and does not remove it when it is
+ * killed, so a file counts only while its pid belongs to the process that wrote it. Only files named by a pid are
+ * opened: the same folder also holds a file with a token.
  */
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { isRecord } from "../../base/json-record.ts";
 import { processStartTime, processState } from "../../base/processes.ts";
-import { listFolder, runningFolder } from "./layout.ts";
-import { readSmallJson } from "./transcripts.ts";
+import { listFolder, readSmallJson, runningFolder } from "./layout.ts";
 
 export interface RunningSession {
   pid: number;
   sessionId: string;
-  cwd?: string;
-  /** When the process started with this session, in ms. */
-  startedAt?: number;
-  version?: string;
-  kind?: string;
-  entrypoint?: string;
-  name?: string;
-  /** `busy`, `idle`, `waiting`, or what a newer version says. */
-  status?: string;
-  waitingFor?: string;
+  cwd?: string | undefined;
+  /** When the process started this session, in ms. */
+  startedAt?: number | undefined;
+  version?: string | undefined;
+  kind?: string | undefined;
+  entrypoint?: string | undefined;
+  name?: string | undefined;
+  /** `busy`, `idle`, `waiting`, or a status of a newer version. */
+  status?: string | undefined;
+  waitingFor?: string | undefined;
 }
 
 const PROCESS_FILE = /^(\d+)\.json$/;
 const MAX_PROCESS_FILE_BYTES = 256 * 1024;
-/** How far a start time computed from the uptime may be off. */
+/** Error of a start time that is computed from the uptime. */
 const START_TOLERANCE_MS = 5000;
 
-/** Sessions of living processes only, by pid. A file that is half written or malformed is passed over. */
+/** Sorted by pid. Malformed files are skipped. */
 export async function readRunningSessions(claudeHome: string): Promise<RunningSession[]> {
   const folder = runningFolder(claudeHome);
   const running: RunningSession[] = [];
@@ -53,12 +51,12 @@ function isSameProcess(pid: number, procStart: unknown, startedAt: unknown): boo
   if (ticks !== undefined && (typeof procStart === "string" || typeof procStart === "number")) {
     return String(procStart) === ticks;
   }
-  // Where the start cannot be compared directly: the process must be older than what it wrote.
+  // Without comparable start times: the process must be older than the file.
   const began = processStartTime(pid);
   return began === undefined || typeof startedAt !== "number" || began <= startedAt + START_TOLERANCE_MS;
 }
 
-/** Field 22 of the stat file. The second field is a name in parentheses that may contain both. */
+/** Field 22 of the stat file. The second field is a name in parentheses, which may contain spaces and parentheses. */
 function startTicks(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

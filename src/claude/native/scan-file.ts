@@ -1,65 +1,58 @@
 /**
- * Reads a transcript from where its scan stopped, synchronously: it is meant for worker threads. Lines are
- * looked at where they lie in one buffer that is used for every chunk of every file.
- *
- * Only whole lines are taken in. Claude Code may be writing the last one at this moment: as long as it is
- * no whole JSON object, its bytes are left for the next scan.
+ * Reads a transcript from the offset of its scan, synchronously, for worker threads. One buffer serves every chunk of
+ * every file, and lines are read in place. Claude Code may be writing the last line right now: until it is a complete
+ * JSON object, its bytes are left for the next scan.
  */
 import { readSync } from "node:fs";
 import { MAX_LINE_BYTES } from "../../base/jsonl.ts";
 import { type LineReader, createLineReader } from "./line-reader.ts";
 import { type SessionScan, createSessionScan } from "./session-scan.ts";
-import { settleUsage } from "./settle-usage.ts";
-import type { UsageLedger } from "./usage.ts";
+import { type UsageLedger, settleUsage } from "./usage.ts";
 
 export interface FileScan {
-  /** To be continued later. */
   scan: SessionScan;
-  /** Usage of the messages on the lines that were read this time. */
+  /** Usage of the messages on the lines read this time. */
   ledger: UsageLedger;
-  /** False when there were so many messages that the ledger has only the last of them. */
+  /** False when there were too many messages and the ledger has only the last of them. */
   isWhole: boolean;
-  /** The bytes after the last whole line: a line that is being written, or was torn off. */
+  /** Bytes after the last complete line, which is still being written or was cut off. */
   tornBytes: number;
   bytesRead: number;
 }
 
 export interface ScanOptions {
-  /** A scan of the start of the same file. It is continued in place. */
+  /** An earlier scan of the same file. It is modified. */
   from?: SessionScan | undefined;
-  /** Read no further than this. */
-  end?: number;
-  /** False when the sums are enough: then memory stays small however many messages there are. */
-  keepMessages?: boolean;
-}
-
-export interface FileScanner {
-  /** Undefined when `from` cannot be continued with what was added: then the file has to be read from its start. */
-  scan(file: number, options?: ScanOptions): FileScan | undefined;
+  /** Read no further than this. Default: the end of the file. */
+  end?: number | undefined;
+  /** False: sums are enough, so memory stays small for any number of messages. Default: true. */
+  keepMessages?: boolean | undefined;
 }
 
 export interface FileScannerOptions {
-  /** What is made of the lines. Left out: everything that is known of a session. */
-  reader?: LineReader;
-  maxLineBytes?: number;
-  chunkBytes?: number;
+  /** Default: a reader for all facts of a session. */
+  reader?: LineReader | undefined;
+  maxLineBytes?: number | undefined;
+  chunkBytes?: number | undefined;
 }
 
-/** Strings up to this length cost V8 next to nothing to make; beyond 128 KiB they would be ten times as dear. */
+/** V8 makes strings of this size almost for free; beyond 128 KiB they cost ten times as much. */
 const CHUNK_BYTES = 96 * 1024;
-/** How many messages are held before they are summed up. */
+/** Messages held before they are summed up. */
 const MAX_MESSAGES = 20_000;
 const NEWLINE = 0x0a;
 const ZERO = "\0";
-/** Never smaller: file systems lose whole blocks. */
+/** File systems lose whole blocks, never less than this. */
 const ZERO_BLOCK_BYTES = 512;
 
-export function createFileScanner(options: FileScannerOptions = {}): FileScanner {
+export function createFileScanner(options: FileScannerOptions = {}) {
   const { reader = createLineReader(), maxLineBytes = MAX_LINE_BYTES, chunkBytes = CHUNK_BYTES } = options;
   const usual = Buffer.allocUnsafe(Math.min(chunkBytes, maxLineBytes));
 
   return {
-    scan(file, { from, end = Number.MAX_SAFE_INTEGER, keepMessages = true } = {}) {
+    /** Undefined when `from` cannot be continued: then the file has to be read from its start. */
+    scan(file: number, scanOptions: ScanOptions = {}): FileScan | undefined {
+      const { from, end = Number.MAX_SAFE_INTEGER, keepMessages = true } = scanOptions;
       const scan = from ?? createSessionScan();
       const result: FileScan = { scan, ledger: new Map(), isWhole: true, tornBytes: 0, bytesRead: 0 };
       reader.begin(scan, result.ledger);
@@ -80,11 +73,11 @@ interface Reading {
   result: FileScan;
 }
 
-/** False when a last line that was believed to be whole goes on, or an old message comes again. */
+/** False when the last line was not complete after all, or an old message appears again. */
 function readAll({ file, end, usual, maxLineBytes, maxMessages, reader, result }: Reading): boolean {
   const { scan } = result;
   let chunk = usual;
-  /** How much of the chunk is filled; it starts at `scan.offset`. */
+  /** Bytes of the chunk in use. The chunk starts at `scan.offset`. */
   let filled = 0;
   for (;;) {
     const position = scan.offset + filled;
@@ -122,7 +115,7 @@ function readAll({ file, end, usual, maxLineBytes, maxMessages, reader, result }
   return true;
 }
 
-/** Takes in every line of the chunk that has its newline, and returns where the last of them ends. */
+/** Reads every terminated line of the chunk and returns where the last one ends. */
 function readLines(reader: LineReader, offset: number, chunk: Buffer, filled: number): number {
   const text = chunk.toString("latin1", 0, filled);
   const hasZeros = hasBlockOfZeros(chunk, filled);
@@ -137,13 +130,13 @@ function readLines(reader: LineReader, offset: number, chunk: Buffer, filled: nu
   }
 }
 
-/** What a power cut leaves of lines; inside of a string nothing else would show it. */
+/** A power cut leaves blocks of zeros; inside a string nothing else reveals them. */
 function hasBlockOfZeros(chunk: Buffer, filled: number): boolean {
   for (let at = 0; at < filled; at += ZERO_BLOCK_BYTES) if (chunk[at] === 0) return true;
   return false;
 }
 
-/** Some tools write files without a last newline; a line that is a whole object loses nothing by being believed. */
+/** Some tools write no newline at the end, so a complete object counts as a line. */
 function readLastLine(reader: LineReader, result: FileScan, chunk: Buffer, filled: number): void {
   const text = chunk.toString("latin1", 0, filled);
   if (!hasBlockOfZeros(chunk, filled) && reader.read(chunk, text, 0, filled)) {
@@ -160,7 +153,7 @@ function enlarge(chunk: Buffer, maxBytes: number): Buffer {
   return larger;
 }
 
-/** Where the line after an endless one starts; undefined when that one has no end yet. */
+/** Where the line after an oversized one starts; undefined when that one has no end yet. */
 function findNextLine(file: number, from: number, end: number, chunk: Buffer, result: FileScan): number | undefined {
   let position = from;
   for (;;) {

@@ -1,32 +1,30 @@
 /**
- * What has been learned from a transcript up to a byte offset. A scan can be stored and continued
- * later from its offset; the result is the same as that of one scan over everything.
- *
- * Its size does not grow with the transcript: every list has a limit. What does grow, the usage of each
- * message, is kept apart (`UsageLedger`); of it a scan holds only the sums and the latest messages.
+ * The facts of a transcript up to a byte offset. A scan can be stored and continued from its offset; the result is the
+ * same as that of one scan over the whole file. Every list has a limit, so a scan does not grow with the transcript:
+ * it holds sums of the usage and the latest messages only, while a `UsageLedger` holds every message.
  */
-import type { DayUsage, RecentMessage } from "./usage.ts";
+import type { UsageSums } from "./usage.ts";
 
 export interface SessionScan extends SessionFacts, ScanState {}
 
-/** What a list shows of a session. */
+/** The facts that lists show. */
 export interface SessionFacts {
   /** Lines that are not blank, damaged ones included. */
   lines: number;
-  /** Lines of a type that this version does not know. They are also in `lineTypes`. */
+  /** Lines of an unknown type. */
   unknownLines: number;
   damagedLines: number;
-  /** The first of them. */
+  /** The first damaged lines. */
   damaged: DamagedLine[];
-  /** Lines of people, tools and the model. */
+  /** Lines from people, tools and the model. */
   messages: number;
 
-  /** Earliest and latest instant on any line, in ms. */
+  /** Earliest and latest timestamp, in ms. */
   firstAt?: number | undefined;
   lastAt?: number | undefined;
 
   userTurns: number;
-  /** The first things the person wrote and the last ones, oldest first, each cut; empty for a picture. */
+  /** The first and the last prompts, oldest first, each cut; empty for an image. */
   prompts: string[];
   customTitle?: string | undefined;
   aiTitle?: string | undefined;
@@ -35,47 +33,33 @@ export interface SessionFacts {
   permissionMode?: string | undefined;
 
   compactionCount: number;
-  /** The latest of them. */
+  /** The latest compactions. */
   compactions: Compaction[];
-  /** What the last call of the main conversation sent, or what the last compaction left. */
+  /** Tokens sent by the last call of the main conversation, or left by the last compaction. */
   contextTokens: number;
 
-  /** Each in the order of its first appearance. */
+  /** Each in order of first appearance. */
   branches: string[];
   cwds: string[];
   entrypoints: string[];
   versions: string[];
   models: string[];
   lastBranch?: string | undefined;
-  /** Path to whether it was edited (or only read); the file touched last comes last. */
+  /** By path, the file touched last at the end; true when it was edited, not only read. */
   files: Map<string, boolean>;
 }
 
-/** What only the next lines need, and single sessions. */
-export interface ScanState {
-  /** Everything before this place has been read. A line starts here, unless `lineOpen`. */
+/** Facts needed to continue the scan, or for single sessions. */
+export interface ScanState extends UsageSums {
+  /** Everything before this offset has been read. A line starts here, unless `lineOpen`. */
   offset: number;
-  /** The last line is whole, but its newline was missing. Nothing else may follow it. */
+  /** The last line was complete but had no newline. Only a newline may follow it. */
   lineOpen: boolean;
-  /** By type; attachments and system lines by `type:subtype`. */
-  lineTypes: Map<string, number>;
-  sidechainLines: number;
-  /** As the lines say; the file's name is what Claude Code goes by. */
-  sessionId?: string | undefined;
-  /** The first message of all, and the first answer. Forks of one session have them in common. */
+  /** The first message and the first answer. Forks of one session share them. */
   rootUuid?: string | undefined;
   firstMessageId?: string | undefined;
-  /** The instant on the first line that has one. A fork is written later than what it copies. */
+  /** The first timestamp in the file. A fork is written later than the lines it copies. */
   openedAt?: number | undefined;
-  /** What Claude Code notes as the last prompt; after a fork it is that of the other session. */
-  notedPrompt?: string | undefined;
-
-  /** Sums over all messages, each counted once. */
-  usage: DayUsage[];
-  /** The latest messages, which later lines may still be about. */
-  recent: RecentMessage[];
-  /** The latest instant of a message that is not in `recent`; 0 when there is none. */
-  settledAt: number;
 }
 
 export interface DamagedLine {
@@ -84,11 +68,11 @@ export interface DamagedLine {
 }
 
 export interface Compaction {
-  trigger?: string;
-  preTokens?: number;
-  postTokens?: number;
+  trigger?: string | undefined;
+  preTokens?: number | undefined;
+  postTokens?: number | undefined;
   /** In ms. */
-  at?: number;
+  at?: number | undefined;
 }
 
 export const PROMPT_LENGTH = 200;
@@ -121,20 +105,16 @@ export function createSessionScan(): SessionScan {
     files: new Map(),
     offset: 0,
     lineOpen: false,
-    lineTypes: new Map(),
-    sidechainLines: 0,
-    sessionId: undefined,
     rootUuid: undefined,
     firstMessageId: undefined,
     openedAt: undefined,
-    notedPrompt: undefined,
     usage: [],
     recent: [],
     settledAt: 0,
   };
 }
 
-/** Custom title, else the generated one, else the last summary, else the first prompt. An empty title is none. */
+/** Custom title, else generated title, else last summary, else first prompt. Skips blank ones. */
 export function sessionTitle(
   facts: Pick<SessionFacts, "customTitle" | "aiTitle" | "summary" | "prompts">,
 ): string | undefined {
@@ -143,5 +123,5 @@ export function sessionTitle(
   );
 }
 
-/** Raised whenever a scan of the same bytes would give something else. */
+/** Increase it when a scan of the same bytes gives another result. */
 export const SCAN_FORMAT = 4;

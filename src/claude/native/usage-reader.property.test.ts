@@ -1,4 +1,4 @@
-/** Accounting alone finds what a whole scan finds, whatever people, tools and the model wrote. */
+/** The usage reader counts the same as a full scan for any content of people, tools and the model. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { claudeSampleLines } from "../../../test/support/claude-samples.ts";
@@ -21,7 +21,7 @@ const answer = (content: unknown, id: string, output: number) => ({
 });
 const said = (content: unknown) => ({ ...head, type: "user", message: { role: "user", content }, ...foot });
 
-/** Text and values that want to be taken for the usage of a message, or for the end of a line. */
+/** Text and values that look like the usage of a message or the end of a line. */
 const forged = fc.oneof(
   fc.constantFrom(
     JSON.stringify(answer([], "forged", 999)),
@@ -81,7 +81,7 @@ it("counts the same messages, each with the same usage", () => {
   );
 });
 
-it("counts what stands in the samples", () => {
+it("counts the usage in the samples", () => {
   const { messages } = read(createUsageReader(), realLines);
   expect(messages.length).toBeGreaterThan(20);
 });

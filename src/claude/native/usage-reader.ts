@@ -1,45 +1,59 @@
 /**
- * Reads lines for accounting alone: what every message of the model used, and the little that tells forks and
- * folders apart. Most lines are those of people and tools, which use nothing; where the first members of a line
- * say that it is one of them, the rest is not looked at. Damage is not counted either, but a damaged line counts
- * for nothing, as everywhere.
+ * Reads lines for accounting only: the usage of each message, and the few facts that tell forks and folders apart. Most
+ * lines are from people and tools and use nothing; when the first members show that, the rest of the line is skipped.
+ * Damaged lines are ignored.
  */
-import { NAME_LENGTH, bounded } from "./bounded-text.ts";
-import { createInstantReader } from "./instant.ts";
-import { COLON, COMMA, DAMAGED, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipString, skipValue } from "./json-steps.ts";
-import { type LineReader, isBlank } from "./line-reader.ts";
-import { createLineTail } from "./line-tail.ts";
-import { ANSWER, LINE_START, USAGE_MEMBERS } from "./line-types.ts";
+import {
+  COLON,
+  COMMA,
+  DAMAGED,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  createInstantReader,
+  skipString,
+  skipValue,
+} from "./json-bytes.ts";
+import {
+  ANSWER,
+  LINE_START,
+  NAME_LENGTH,
+  USAGE_MEMBERS,
+  bounded,
+  createLineTail,
+  isBlank,
+  readUsage,
+} from "./line-format.ts";
+import type { LineReader } from "./line-reader.ts";
 import { type Passage, createObjectSkimmer } from "./object-skimmer.ts";
 import { type SessionScan, createSessionScan } from "./session-scan.ts";
-import { readUsage } from "./usage-line.ts";
 import { type UsageLedger, recordUsage } from "./usage.ts";
 
 const MEMBERS = [...USAGE_MEMBERS, "type", "timestamp", "cwd", "userType", "toolUseResult"] as const;
 
-/** To be used for one file after the other. */
+/** Serves any number of files, one after the other. */
 export function createUsageReader(): LineReader {
   const line = createObjectSkimmer(MEMBERS);
   const member = line.slots;
   const passages: (Passage | undefined)[] = [];
   passages[member["message.content"]] = ANSWER;
   const shortCut = { last: member.toolUseResult, passages, other: LINE_START };
-  const instants = createInstantReader();
+  const readInstant = createInstantReader();
   const tail = createLineTail();
   let scan: SessionScan = createSessionScan();
   let ledger: UsageLedger = new Map();
-  /** Whether the first lines have said what only they are needed for. */
+  /** Whether the facts that only the first lines need to give are known. */
   let isIntroduced = false;
 
   const read = (bytes: Buffer, text: string, start: number, end: number): boolean => {
     if (isBlank(bytes, start, end) || (isIntroduced && isUserLine(bytes, text, start, end))) return true;
     const known = tail.find(bytes, start, end);
-    if (known === -1 || line.skimUpTo(bytes, start, known, text, shortCut) !== known) {
+    if (known === -1 || line.skim(bytes, start, known, text, shortCut) !== known) {
       const objectEnd = line.skim(bytes, start, end, text);
       if (objectEnd !== end && (objectEnd === -1 || !isBlank(bytes, objectEnd, end))) return false;
       if (line.has(member.userType)) tail.keep(bytes, line.start(member.userType), end);
     }
-    const at = instants.read(bytes, line.start(member.timestamp), line.end(member.timestamp));
+    const at = readInstant(bytes, line.start(member.timestamp), line.end(member.timestamp));
     if (at !== undefined && (scan.lastAt === undefined || at > scan.lastAt)) scan.lastAt = at;
     if (!isIntroduced) introduce(at);
     if (line.text(member.type) !== "assistant") return true;
@@ -70,7 +84,7 @@ export function createUsageReader(): LineReader {
   };
 }
 
-/** Whether the line says that it is a person's or a tool's before anything larger begins. */
+/** Whether the line gives its type as `user` before its first nested value. */
 function isUserLine(bytes: Buffer, text: string, start: number, end: number): boolean {
   let at = start;
   while (bytes[at] === (at === start ? OPEN_BRACE : COMMA) && bytes[at + 1] === QUOTE) {

@@ -1,7 +1,7 @@
 /**
- * Tokens, counted once per message. Claude Code writes a line per content block, each with the id and
- * the whole usage of its message, and a fork copies such lines into another file. So usage is kept by
- * message id while a file is read, and summed by day and model when it has been read.
+ * Counts tokens once per message. Claude Code writes a line per content block, each with the id and the whole usage of
+ * its message, and a fork copies such lines into another file. So usage is kept by message id while a file is read, and
+ * then summed by day and model.
  */
 
 export interface MessageUsage {
@@ -9,45 +9,23 @@ export interface MessageUsage {
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** The part of `cacheWrite` that is kept for an hour, which has a price of its own. */
+  /** The part of `cacheWrite` cached for an hour, at another price. */
   cacheWriteHour: number;
-  model?: string;
+  model?: string | undefined;
   /** In ms. */
-  at?: number;
+  at?: number | undefined;
 }
 
-/** By message id, in the order of their first lines. */
+/** By message id, in order of first appearance. */
 export type UsageLedger = Map<string, MessageUsage>;
 
-export interface TokenCount {
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
-}
-
-/** Lines of one message may have been written while it grew: the one with the most output is complete. */
+/** Keeps the line with the most output: lines of one message may have been written while it grew. */
 export function recordUsage(ledger: UsageLedger, messageId: string, usage: MessageUsage): void {
   const known = ledger.get(messageId);
   if (known === undefined || usage.output > known.output) ledger.set(messageId, usage);
 }
 
-export function mergeUsage(target: UsageLedger, added: UsageLedger): void {
-  for (const [messageId, usage] of added) recordUsage(target, messageId, usage);
-}
-
-export function sumUsage(ledger: UsageLedger): TokenCount {
-  const total: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-  for (const usage of ledger.values()) {
-    total.input += usage.input;
-    total.output += usage.output;
-    total.cacheRead += usage.cacheRead;
-    total.cacheWrite += usage.cacheWrite;
-  }
-  return total;
-}
-
-/** What a model used on one local day. A tuple, because an index holds many of them as JSON. */
+/** The usage of a model on one local day. A tuple, because the index stores many of them as JSON. */
 export type DayUsage = [
   day: string,
   model: string,
@@ -59,7 +37,7 @@ export type DayUsage = [
   messages: number,
 ];
 
-/** A message and its usage. A tuple for the same reason. */
+/** A message with its usage, as a tuple for the same reason. */
 export type RecentMessage = [
   messageId: string,
   input: number,
@@ -71,22 +49,51 @@ export type RecentMessage = [
   at: number | null,
 ];
 
-export function toRecent(messageId: string, usage: MessageUsage): RecentMessage {
+export interface UsageSums {
+  /** Sums over all messages, each counted once. */
+  usage: DayUsage[];
+  /** The latest messages. Later lines may still belong to them. */
+  recent: RecentMessage[];
+  /** The latest timestamp of a message that is not in `recent`; 0 when there is none. */
+  settledAt: number;
+}
+
+/** The lines of a message follow each other, except with parallel writers. */
+const RECENT_MESSAGES = 5;
+
+/**
+ * Adds the messages of newly read lines to the sums. The lines of a message may be on both sides of the place where the
+ * last scan stopped, so the latest messages are remembered. Returns false when a line may belong to an older message,
+ * as its timestamp shows: then the file has to be read from its start.
+ */
+export function settleUsage(sums: UsageSums, ledger: UsageLedger): boolean {
+  const recent: UsageLedger = new Map(sums.recent.map((message) => [message[0], fromRecent(message)]));
+  const startsAfresh = sums.usage.length === 0;
+  for (const [messageId, usage] of ledger) {
+    const known = recent.get(messageId);
+    if (known !== undefined && usage.output <= known.output) continue;
+    if (known !== undefined) addToDay(sums.usage, known, -1);
+    else if (!startsAfresh && (usage.at ?? 0) <= sums.settledAt) return false;
+    addToDay(sums.usage, usage, 1);
+    recent.set(messageId, usage);
+  }
+  if (ledger.size === 0) return true;
+  sums.usage = sums.usage.filter((sum) => sum[7] > 0).sort((a, b) => (a[0] + a[1] < b[0] + b[1] ? -1 : 1));
+  const messages = [...recent];
+  const forgotten = messages.slice(0, -RECENT_MESSAGES);
+  for (const [, { at = Number.MAX_SAFE_INTEGER }] of forgotten) sums.settledAt = Math.max(sums.settledAt, at);
+  sums.recent = messages.slice(-RECENT_MESSAGES).map(([messageId, usage]) => toRecent(messageId, usage));
+  return true;
+}
+
+function toRecent(messageId: string, usage: MessageUsage): RecentMessage {
   const { input, output, cacheRead, cacheWrite, cacheWriteHour, model = null, at = null } = usage;
   return [messageId, input, output, cacheRead, cacheWrite, cacheWriteHour, model, at];
 }
 
-export function fromRecent(recent: RecentMessage): MessageUsage {
+function fromRecent(recent: RecentMessage): MessageUsage {
   const [, input, output, cacheRead, cacheWrite, cacheWriteHour, model, at] = recent;
-  return {
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    cacheWriteHour,
-    ...(model === null ? {} : { model }),
-    ...(at === null ? {} : { at }),
-  };
+  return { input, output, cacheRead, cacheWrite, cacheWriteHour, model: model ?? undefined, at: at ?? undefined };
 }
 
 export function sumByDay(messages: Iterable<MessageUsage>): DayUsage[] {
@@ -95,8 +102,8 @@ export function sumByDay(messages: Iterable<MessageUsage>): DayUsage[] {
   return sums;
 }
 
-/** `sign` is -1 to take a message out again. */
-export function addToDay(sums: DayUsage[], usage: MessageUsage, sign: 1 | -1): void {
+/** `sign` -1 removes the message again. */
+function addToDay(sums: DayUsage[], usage: MessageUsage, sign: 1 | -1): void {
   const day = usage.at === undefined ? "" : localDay(usage.at);
   const model = usage.model ?? "";
   let sum = sums.find((candidate) => candidate[0] === day && candidate[1] === model);
@@ -112,12 +119,12 @@ export function addToDay(sums: DayUsage[], usage: MessageUsage, sign: 1 | -1): v
   sum[7] += sign;
 }
 
-/** No zone changes its offset within a quarter of an hour. */
+/** No time zone changes its offset within a quarter of an hour. */
 const QUARTER_MS = 15 * 60_000;
 let knownQuarter = Number.NaN;
 let knownDay = "";
 
-/** `2026-11-15`, where this process is. */
+/** `2026-11-15` in the local time zone. */
 export function localDay(at: number): string {
   const quarter = Math.floor(at / QUARTER_MS);
   if (quarter === knownQuarter) return knownDay;

@@ -1,10 +1,10 @@
 /**
- * The messages of Claude Code's stream-json, as far as Holdfast uses them, in Holdfast's own spelling.
- * The format belongs to Claude Code and changes without notice: a message that is not listed here passes
- * through as `unknown`, and every member may be missing.
+ * The stream-json messages of Claude Code that Holdfast uses, in Holdfast's spelling. The format is
+ * Claude Code's own and changes without notice: other messages become `unknown`, and any member may be
+ * missing.
  *
- * Two traps that the types cannot show. The session id belongs to each message, because `/clear` changes
- * it within a process. And only a `result` knows usage and cost: assistant messages carry placeholders.
+ * - Each message has its own session id, because `/clear` changes it within a process.
+ * - Only a `result` has real usage and cost; the figures of assistant messages are placeholders.
  */
 import type { JsonRecord } from "../../base/json-record.ts";
 
@@ -23,7 +23,7 @@ export interface PermissionDenial {
   input: JsonRecord;
 }
 
-/** What can be asked of a running process besides answering a message. */
+/** Requests to a running process other than user messages. */
 export type ControlRequest =
   | { subtype: "initialize" }
   | { subtype: "interrupt" }
@@ -48,19 +48,19 @@ export type OutboundMessage =
   | ControlResponseMessage
   | IncomingControlRequest
   | { type: "unknown"; sessionId: string | undefined; raw: JsonRecord }
-  /** Not a message at all: no JSON, or no object. */
+  /** Not a JSON object. */
   | { type: "damaged"; sessionId: undefined; reason: string; excerpt: string };
 
 interface FromSession {
   sessionId: string | undefined;
 }
 
-/** What a subagent says and does carries the tool use that started it. */
+/** Messages of a subagent carry the id of the tool use that started it. */
 interface FromConversation extends FromSession {
   parentToolUseId: string | undefined;
 }
 
-/** Comes once per turn, not once per process. */
+/** Sent once per turn, not once per process. */
 export interface InitMessage extends FromSession {
   type: "init";
   model: string | undefined;
@@ -73,11 +73,11 @@ export interface InitMessage extends FromSession {
 
 export interface AssistantMessage extends FromConversation {
   type: "assistant";
-  /** Several messages can share it: each content block comes in one of its own. */
+  /** Several messages can share it: each content block is a message of its own. */
   messageId: string | undefined;
   model: string | undefined;
   blocks: ContentBlock[];
-  /** Set when Claude Code speaks in the model's place because the API refused: `rate_limit`, … */
+  /** Set when the API refused and Claude Code answers instead of the model: `rate_limit`, … */
   apiError: string | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface UserMessage extends FromConversation {
   type: "user";
   uuid: string | undefined;
   blocks: ContentBlock[];
-  /** Our own message, sent back when its turn begins. */
+  /** Our own message, echoed when its turn begins. */
   isReplay: boolean;
   /** Written by Claude Code, such as the summary after a compaction. */
   isSynthetic: boolean;
@@ -105,7 +105,7 @@ export interface StreamEventMessage extends FromConversation {
     | { kind: "message-start"; messageId: string | undefined; model: string | undefined; usage: TokenUsage }
     | { kind: "text"; text: string }
     | { kind: "thinking"; text: string }
-    /** What one request to the model used in the end, which only these events know. */
+    /** The final usage of one model request; no other message has it. */
     | { kind: "message-end"; stopReason: string | undefined; usage: TokenUsage }
     | { kind: "message-stop" }
     | { kind: "other"; name: string };
@@ -113,7 +113,7 @@ export interface StreamEventMessage extends FromConversation {
 
 export interface StatusMessage extends FromSession {
   type: "status";
-  /** Undefined: nothing special any more. */
+  /** Undefined: back to normal. */
   status: string | undefined;
   permissionMode: string | undefined;
   compactResult: string | undefined;
@@ -125,12 +125,12 @@ export interface ApiRetryMessage extends FromSession {
   attempt: number;
   maxRetries: number;
   delayMs: number;
-  /** The HTTP status, if there was an answer at all. */
+  /** HTTP status; undefined without a response. */
   status: number | undefined;
   error: string;
 }
 
-/** A subagent or a command in the background. */
+/** A subagent or a background command. */
 export interface TaskMessage extends FromSession {
   type: "task";
   event: string;
@@ -159,21 +159,21 @@ export interface CompactBoundaryMessage extends FromSession {
 
 export interface ResultMessage extends FromSession {
   type: "result";
-  /** `success` even when the API refused: look at `isError` too. */
+  /** `success` even when the API refused: check `isError` too. */
   subtype: string;
   isError: boolean;
   text: string;
   errors: string[];
   numTurns: number;
   durationMs: number;
-  /** Cumulative over the process; newer versions also carry over what a resumed session had cost. */
+  /** Cumulative over the process; newer versions include the earlier cost of a resumed session. */
   totalCostUsd: number;
   /** Of this turn, without subagents. */
   usage: TokenUsage;
   denials: PermissionDenial[];
   apiStatus: number | undefined;
   terminalReason: string | undefined;
-  /** Set on a turn that nobody asked for, such as `task-notification` after a background command. */
+  /** Set on a turn that Claude Code started itself, such as `task-notification` after a background command. */
   origin: string | undefined;
 }
 
@@ -184,7 +184,7 @@ export interface ControlResponseMessage {
   answer: { ok: true; response: JsonRecord } | { ok: false; error: string };
 }
 
-/** Claude Code asks us; whoever leaves it without an answer leaves the turn hanging. */
+/** A request from Claude Code. The turn hangs until it is answered. */
 export interface IncomingControlRequest {
   type: "control_request";
   sessionId: undefined;

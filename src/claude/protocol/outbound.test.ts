@@ -7,7 +7,7 @@ import { parseOutboundMessage } from "./outbound.ts";
 
 const SAMPLES = fileURLToPath(new URL("../../../test/fixtures/claude-code/stdout-ndjson", import.meta.url));
 
-describe("what the real CLI wrote", () => {
+describe("the output of the real CLI", () => {
   const files = readdirSync(SAMPLES);
   test.each(files)("%s: every line is known", (file) => {
     const messages = messagesOf(file);
@@ -64,20 +64,20 @@ describe("what the real CLI wrote", () => {
   });
 });
 
-test("what is no message is damaged", () => {
+test("a line that is not a message is damaged", () => {
   for (const line of ["", "null", "[1]", '"x"', '{"type":', "\u0000"]) {
     expect(parseOutboundMessage(line).type).toBe("damaged");
   }
   expect(parseOutboundMessage("x".repeat(1000))).toMatchObject({ excerpt: "x".repeat(200) });
 });
 
-test("what is not known passes through", () => {
+test("an unknown message passes through", () => {
   const raw = { type: "system", subtype: "new_thing", session_id: "s", more: [1] };
   expect(parseOutboundMessage(JSON.stringify(raw))).toEqual({ type: "unknown", sessionId: "s", raw });
   expect(parseOutboundMessage('{"type":"control_response"}').type).toBe("unknown");
 });
 
-test("no line makes it throw", () => {
+test("never throws", () => {
   const type = fc.constantFrom("system", "assistant", "user", "stream_event", "result", "control_response");
   const subtype = fc.constantFrom("init", "status", "api_retry", "compact_boundary", "task_started", "hook_started");
   const name = fc.constantFrom("message", "content", "usage", "permission_denials", "event", "errors", "response");

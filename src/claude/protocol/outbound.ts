@@ -1,10 +1,8 @@
 /**
- * Reads one line of Claude Code's stdout. Nothing in a line makes this throw: what is no message becomes
- * `damaged`, what is a message of another version becomes `unknown` or has members missing.
+ * Parses one line of Claude Code's stdout. It never throws: a line that is not a message becomes `damaged`,
+ * and a message of another version becomes `unknown` or lacks members.
  */
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
-import { contentBlocks } from "./content.ts";
-import { flag, list, number, record, text } from "./members.ts";
 import type {
   ControlResponseMessage,
   OutboundMessage,
@@ -12,6 +10,7 @@ import type {
   ResultMessage,
   StreamEventMessage,
   TokenUsage,
+  ContentBlock,
 } from "./messages.ts";
 
 const EXCERPT_LENGTH = 200;
@@ -220,4 +219,54 @@ function readControlResponse(response: JsonRecord): ControlResponseMessage | und
       ? { ok: false, error: text(response["error"]) ?? "no reason given" }
       : { ok: true, response: record(response["response"]) };
   return { type: "control_response", sessionId: undefined, requestId, answer };
+}
+
+function contentBlocks(content: unknown): ContentBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return list(content).filter(isRecord).map(readBlock);
+}
+
+function readBlock(raw: JsonRecord): ContentBlock {
+  switch (raw["type"]) {
+    case "text":
+      return { type: "text", text: text(raw["text"]) ?? "" };
+    case "thinking":
+      return { type: "thinking", text: text(raw["thinking"]) ?? "" };
+    case "tool_use": {
+      const id = text(raw["id"]) ?? "";
+      return { type: "tool_use", id, name: text(raw["name"]) ?? "", input: record(raw["input"]) };
+    }
+    case "tool_result": {
+      const toolUseId = text(raw["tool_use_id"]) ?? "";
+      return { type: "tool_result", toolUseId, text: plainText(raw["content"]), isError: flag(raw["is_error"]) };
+    }
+    default:
+      return { type: "other", raw };
+  }
+}
+
+function plainText(content: unknown): string {
+  return contentBlocks(content)
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n");
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function number(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+function flag(value: unknown): boolean {
+  return value === true;
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function record(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {};
 }

@@ -1,9 +1,9 @@
 /**
- * One agent's `claude-code-sessions.json` as a document. Members that this version does not know are
- * kept, those of other tools included. Invariants:
- * - A change is read, made and written under one lock, and the file is replaced in one piece.
- * - A file that cannot be understood is never taken for an empty one: readers are told, and a writer
- *   sets it aside under a name that says so before it begins a new one.
+ * The format of an agent's `claude-code-sessions.json`: OpenClaw's members, Holdfast's own part, and the
+ * sessions in both. Unknown members are kept.
+ *
+ * - A change is read, made and written under one lock, and the file is replaced atomically.
+ * - A damaged file never counts as empty: readers get an error, and a writer sets it aside first.
  */
 import { dirname } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -12,6 +12,7 @@ import { ensurePrivateFolder, readFileIfPresent, setAside, writeFileDurable } fr
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 import { withFileLock } from "../../base/lock-file.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
+import { parseAgentSessionKey } from "../../keys/session-key.ts";
 
 export interface RegistryDocument extends JsonRecord {
   /** By `<repoPath>` or `<repoPath>::<label>`. */
@@ -19,30 +20,28 @@ export interface RegistryDocument extends JsonRecord {
 }
 
 export interface RegistryFileOptions {
-  clock?: Clock;
-  /** Told when a damaged file was set aside. */
-  logger?: Logger;
+  clock?: Clock | undefined;
+  /** Receives a warning when a damaged file is set aside. */
+  logger?: Logger | undefined;
 }
 
-/** Undefined when there is no such file. */
+/** Undefined when the file does not exist. */
 export async function readRegistryFile(path: string): Promise<RegistryDocument | undefined> {
   const content = await readFileIfPresent(path);
   return content === undefined ? undefined : parseRegistry(path, content);
 }
 
-/** `change` alters the document in place; what it returns is returned once the file is durable. */
-export async function changeRegistryFile<T>(
+/** `change` modifies the document in place. */
+export async function changeRegistryFile(
   path: string,
-  options: RegistryFileOptions,
-  change: (document: RegistryDocument) => T,
-): Promise<T> {
-  const { clock = systemClock, logger = silentLogger } = options;
+  { clock = systemClock, logger = silentLogger }: RegistryFileOptions,
+  change: (document: RegistryDocument) => void,
+): Promise<void> {
   await ensurePrivateFolder(dirname(path));
-  return await withFileLock(`${path}.lock`, { clock }, async () => {
+  await withFileLock(`${path}.lock`, { clock }, async () => {
     const document = (await readOrSetAside(path, clock, logger)) ?? { sessions: {} };
-    const result = change(document);
+    change(document);
     await writeFileDurable(path, `${JSON.stringify(document, undefined, 2)}\n`);
-    return result;
   });
 }
 
@@ -52,14 +51,14 @@ async function readOrSetAside(path: string, clock: Clock, logger: Logger): Promi
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.kind !== "corrupt") throw error;
     const kept = await setAside(path, "corrupt", clock.now());
-    logger.warn("a registry of Claude Code sessions could not be read and was set aside", { path, kept, error });
+    logger.warn("A registry of Claude Code sessions could not be read and was set aside", { path, kept, error });
     return undefined;
   }
 }
 
 function parseRegistry(path: string, content: Buffer): RegistryDocument {
   let value: unknown;
-  let reason = 'it is no JSON object with a "sessions" object';
+  let reason = 'it is not a JSON object with a "sessions" object';
   try {
     value = JSON.parse(content.toString("utf8"));
   } catch (error) {
@@ -67,7 +66,138 @@ function parseRegistry(path: string, content: Buffer): RegistryDocument {
   }
   if (isRecord(value) && isRecord(value["sessions"])) return value as RegistryDocument;
   throw new HoldfastError("corrupt", "registry-unreadable", `The session registry ${path} cannot be read: ${reason}`, {
-    hint: "Repair or move the file; the sessions themselves are in Claude Code's own folder and lose nothing.",
+    hint: "Repair or move the file. The sessions themselves are in Claude Code's own folder and are not affected.",
     data: { path },
   });
+}
+
+/** Holdfast's part of the document. */
+export interface OwnPart extends JsonRecord {
+  /** Figures that were already counted, by process. */
+  runs: Record<string, unknown>;
+  /** Sessions that were replaced by a newer one, by session id. */
+  former: Record<string, unknown>;
+}
+
+const OWN_PART = "holdfast";
+
+export function ownPart(document: RegistryDocument): OwnPart {
+  const own = recordOf(document[OWN_PART]);
+  const part: OwnPart = { ...own, runs: recordOf(own["runs"]), former: recordOf(own["former"]) };
+  document[OWN_PART] = part;
+  return part;
+}
+
+export interface RegisteredSession {
+  sessionId: string;
+  agentId: string;
+  repoPath: string;
+  label?: string | undefined;
+  /** The session key of the chat that uses it: no task and no other chat may resume it. */
+  conversation?: string | undefined;
+  /** In ms, like all times here. */
+  createdAt?: number | undefined;
+  lastResumedAt?: number | undefined;
+  totalCostUsd?: number | undefined;
+  totalTurns?: number | undefined;
+  /** Oldest first. */
+  tasks: string[];
+  /** False: another session has replaced it for this repo and label. */
+  current: boolean;
+}
+
+const LABEL_MARK = "::";
+
+export function registryKey(repoPath: string, label?: string): string {
+  return label === undefined ? repoPath : `${repoPath}${LABEL_MARK}${label}`;
+}
+
+/** Skips records without a session id. */
+export function registeredSessions(agentId: string, document: RegistryDocument): RegisteredSession[] {
+  const former = recordOf(recordOf(document[OWN_PART])["former"]);
+  return [
+    ...Object.entries(document.sessions).map(([key, record]) => toRegisteredSession(agentId, key, record, true)),
+    ...Object.values(former).map((record) => toRegisteredSession(agentId, "", record, false)),
+  ].filter((session) => session !== undefined);
+}
+
+function toRegisteredSession(
+  agentId: string,
+  key: string,
+  record: unknown,
+  current: boolean,
+): RegisteredSession | undefined {
+  if (!isRecord(record)) return undefined;
+  const { sessionId } = record;
+  if (typeof sessionId !== "string" || sessionId === "") return undefined;
+  const { repoPath, label } = placeOf(key, record);
+  const createdAt = toTime(record["createdAt"]);
+  return {
+    sessionId,
+    agentId,
+    repoPath,
+    label,
+    conversation: conversationOf(record, label),
+    createdAt,
+    lastResumedAt: toTime(record["lastResumedAt"]) ?? createdAt,
+    totalCostUsd: amount(record["totalCostUsd"]),
+    totalTurns: amount(record["totalTurns"]),
+    tasks: taskTexts(record),
+    current,
+  };
+}
+
+/** A path may contain `::` too, so path and label of the record itself come first. */
+function placeOf(key: string, record: JsonRecord): { repoPath: string; label?: string | undefined } {
+  const label = nonEmpty(record["label"]);
+  const repoPath = nonEmpty(record["repoPath"]);
+  if (repoPath !== undefined) return { repoPath, label };
+  if (label !== undefined && key.endsWith(`${LABEL_MARK}${label}`)) {
+    return { repoPath: key.slice(0, -label.length - LABEL_MARK.length), label };
+  }
+  const mark = key.indexOf(LABEL_MARK);
+  if (mark <= 0) return { repoPath: key, label };
+  return { repoPath: key.slice(0, mark), label: key.slice(mark + LABEL_MARK.length) };
+}
+
+/** Earlier versions stored only the label of a chat's lane. */
+function conversationOf(record: JsonRecord, label: string | undefined): string | undefined {
+  return nonEmpty(record["conversation"]) ?? (label !== undefined && isChatLabel(label) ? label : undefined);
+}
+
+/** The label of a chat is its session key, or a hash of it. */
+export function isChatLabel(label: string): boolean {
+  return /^chat-[0-9a-f]{32}$/.test(label) || parseAgentSessionKey(label) !== null;
+}
+
+function taskTexts(record: JsonRecord): string[] {
+  const history = record["taskHistory"];
+  if (!Array.isArray(history)) return [];
+  return history.flatMap((item: unknown) => {
+    const task = isRecord(item) ? item["task"] : item;
+    return typeof task === "string" ? [task] : [];
+  });
+}
+
+function nonEmpty(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** ISO text, or milliseconds as some versions write. */
+function toTime(value: unknown): number | undefined {
+  const at = typeof value === "string" ? Date.parse(value) : value;
+  return typeof at === "number" && Number.isFinite(at) ? at : undefined;
+}
+
+export function amount(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** Rounds a sum to 1e-9: sums of decimal fractions are not exact. */
+export function roundSum(sum: number): number {
+  return Math.round(sum * 1e9) / 1e9;
+}
+
+function recordOf(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {};
 }

@@ -7,7 +7,15 @@ import { describe, expect, it } from "vitest";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createLogger } from "../../base/log.ts";
-import { type RegistryPlace, listAllSessions, registryPath, resolveSession, saveSession } from "./registry.ts";
+import {
+  type RegistryPlace,
+  listAllSessions,
+  readRegistries,
+  registryPath,
+  resolveSession,
+  saveSession,
+  mergeRegistered,
+} from "./registry.ts";
 import { updateSessionStats } from "./run-stats.ts";
 
 const one = "11111111-1111-4111-8111-111111111111";
@@ -33,7 +41,7 @@ async function only(place: RegistryPlace) {
 }
 
 describe("saveSession", () => {
-  it("writes OpenClaw's form, one entry per repo and one per label", async () => {
+  it("writes OpenClaw's format, one entry per repo and one per label", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await saveSession(place, { repoPath: "/repo/a", sessionId: one, task: "first" });
@@ -58,7 +66,7 @@ describe("saveSession", () => {
     expect(await resolveSession(placeIn(folder, "kyo"), "/repo/a")).toBeUndefined();
   });
 
-  it("keeps a session that another one replaces, with its figures, and brings it back whole", async () => {
+  it("keeps a replaced session with its figures and restores it complete", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await saveSession(place, { repoPath: "/repo", sessionId: one, task: "old" });
@@ -74,7 +82,23 @@ describe("saveSession", () => {
     expect(back).toMatchObject([{ current: true, totalCostUsd: 0.5, totalTurns: 3, tasks: ["old"] }]);
   });
 
-  it("keeps members it does not know, and finds entries written through another path", async () => {
+  it("remembers the label of a session that is resumed without it", async () => {
+    await using folder = await temporaryFolder();
+    const place = placeIn(folder);
+    await saveSession(place, { repoPath: "/repo", sessionId: one, label: "docs" });
+    await saveSession(place, { repoPath: "/repo", sessionId: two, label: "docs" });
+    await saveSession(place, { repoPath: "/repo", sessionId: one });
+    await updateSessionStats(place, { sessionId: one, runId: "7@1", cumulativeCostUsd: 0.5, turns: 3 });
+    expect(await resolveSession(place, "/repo", "docs")).toBe(two);
+    const { registries } = await readRegistries(place);
+    const facts = { labels: ["docs"], totalCostUsd: 0.5, totalTurns: 3 };
+    expect(mergeRegistered(registries).get(one)).toMatchObject(facts);
+    // Under its label again, nothing is kept twice.
+    await saveSession(place, { repoPath: "/repo", sessionId: one, label: "docs" });
+    expect((await listAllSessions(place)).sessions.filter(({ label }) => label === "docs")).toHaveLength(2);
+  });
+
+  it("keeps unknown members and finds entries saved through another path", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     const repo = folder.join("repo");
@@ -97,7 +121,7 @@ describe("saveSession", () => {
     });
   });
 
-  it("bounds the history and refuses labels and agents that could not be told apart", async () => {
+  it("limits the history and refuses ambiguous labels and agents", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     for (let count = 0; count < 53; count++) {
@@ -119,7 +143,7 @@ describe("saveSession", () => {
     });
   });
 
-  it("loses no update when processes write at once", async () => {
+  it("loses no update when several processes write", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     const module = fileURLToPath(new URL("registry.ts", import.meta.url));
@@ -162,7 +186,7 @@ describe("a registry that cannot be read", () => {
 });
 
 describe("listAllSessions", () => {
-  it("reads the registries of all agents, OpenClaw's too, and changes nothing there", async () => {
+  it("reads the registries of all agents, including OpenClaw's, without changing them", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await saveSession(place, { repoPath: "/a", sessionId: one, task: "mine" });

@@ -1,124 +1,34 @@
 /**
- * Which native session an agent uses for which repo, and what it has cost. OpenClaw's format: a
- * session per repo, and per label beside it. A session that is replaced stays known as a former one,
- * so that its work still counts as the agent's own.
+ * Which native session an agent uses for which repo, and its cost. OpenClaw's format: one session
+ * per repo, plus one per label. A replaced session is kept as a former one, so its work still counts as the
+ * agent's own.
  */
-import { realpathSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { readFolderIfPresent } from "../../base/files.ts";
+import { readFolderIfPresent, realPath } from "../../base/files.ts";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 import { CLAUDE_REGISTRY_NAME, agentLayout, agentsFolder } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { checkAgentId } from "../attribution.ts";
-import { type RegisteredSession, ownPart, registeredSessions, registryKey } from "./registry-entry.ts";
 import {
+  type RegisteredSession,
   type RegistryDocument,
   type RegistryFileOptions,
   changeRegistryFile,
+  isChatLabel,
+  ownPart,
   readRegistryFile,
+  registeredSessions,
+  registryKey,
+  roundSum,
 } from "./registry-file.ts";
 
-/** Whose registry. */
+/** The registry of one agent. */
 export interface RegistryPlace extends RegistryFileOptions {
   home: string;
   agentId: string;
-}
-
-export interface SaveSessionOptions {
-  /** The worktree that it works in. */
-  repoPath: string;
-  label?: string;
-  sessionId: string;
-  /** What it was asked to do this time. */
-  task?: string;
-}
-
-const MAX_TASKS = 50;
-const MAX_TASK_LENGTH = 500;
-const MAX_FORMER = 1000;
-const MAX_LABEL_LENGTH = 100;
-
-/** The session for this repo and label, if the agent has one. */
-export async function resolveSession(
-  place: RegistryPlace,
-  repoPath: string,
-  label?: string,
-): Promise<string | undefined> {
-  const document = await readRegistryFile(registryPath(place));
-  if (document === undefined) return undefined;
-  const wanted = label === undefined ? undefined : checkLabel(label);
-  const path = realPath(repoPath);
-  const fits = registeredSessions(place.agentId, document)
-    .filter((session) => session.current && session.label === wanted && realPath(session.repoPath) === path)
-    .toSorted((a, b) => (b.lastResumedAt ?? 0) - (a.lastResumedAt ?? 0));
-  return fits[0]?.sessionId;
-}
-
-/** Notes that a session was started or resumed. A session that had the same repo and label becomes a former one. */
-export async function saveSession(place: RegistryPlace, options: SaveSessionOptions): Promise<void> {
-  checkSessionId(options.sessionId);
-  const label = options.label === undefined ? undefined : checkLabel(options.label);
-  const repoPath = realPath(options.repoPath);
-  const at = new Date((place.clock ?? systemClock).now()).toISOString();
-  await changeRegistryFile(registryPath(place), place, (document) => {
-    const key = keyOf(document, repoPath, label) ?? registryKey(repoPath, label);
-    const before = document.sessions[key];
-    const returning = takeFormer(document, options.sessionId);
-    let record: JsonRecord | undefined;
-    if (isRecord(before) && before["sessionId"] === options.sessionId) record = before;
-    else if (isRecord(before)) keepAsFormer(document, before, repoPath, label);
-    record ??= returning ??
-      underAnotherKey(document, options.sessionId) ?? {
-        sessionId: options.sessionId,
-        createdAt: at,
-        totalCostUsd: 0,
-        totalTurns: 0,
-      };
-    const tasks = Array.isArray(record["taskHistory"]) ? (record["taskHistory"] as unknown[]) : [];
-    const task = options.task === undefined ? [] : [{ task: cut(options.task), at }];
-    document.sessions[key] = {
-      ...record,
-      repoPath,
-      lastResumedAt: at,
-      taskHistory: [...tasks, ...task].slice(-MAX_TASKS),
-      ...(label === undefined ? {} : { label }),
-    };
-  });
-}
-
-export interface RegistryProblem {
-  path: string;
-  error: unknown;
-}
-
-/** The sessions in the registries of all agents, Holdfast's and OpenClaw's; what cannot be read is told. */
-export async function listAllSessions(places: {
-  home: string;
-  openClawHome?: string | undefined;
-}): Promise<{ sessions: RegisteredSession[]; problems: RegistryProblem[] }> {
-  const homes = [places.home, ...(places.openClawHome === undefined ? [] : [places.openClawHome])];
-  const found = await Promise.all(homes.map(readHome));
-  return { sessions: found.flatMap((one) => one.sessions), problems: found.flatMap((one) => one.problems) };
-}
-
-async function readHome(home: string): Promise<{ sessions: RegisteredSession[]; problems: RegistryProblem[] }> {
-  const sessions: RegisteredSession[] = [];
-  const problems: RegistryProblem[] = [];
-  const folder = agentsFolder(home);
-  const read = async (name: string): Promise<void> => {
-    const path = join(folder, name, CLAUDE_REGISTRY_NAME);
-    try {
-      const document = await readRegistryFile(path);
-      if (document !== undefined) sessions.push(...registeredSessions(normalizeAgentId(name), document));
-    } catch (error) {
-      problems.push({ path, error });
-    }
-  };
-  const agents = (await readFolderIfPresent(folder)).filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
-  await Promise.all(agents.map(async ({ name }) => await read(name)));
-  return { sessions, problems };
 }
 
 export function registryPath({ home, agentId }: RegistryPlace): string {
@@ -126,17 +36,87 @@ export function registryPath({ home, agentId }: RegistryPlace): string {
   return agentLayout(home, agentId).claudeRegistry;
 }
 
-/** The key under which an entry for this place stands already, perhaps written through another path to it. */
+export interface SaveSessionOptions {
+  /** The worktree that it works in. */
+  repoPath: string;
+  label?: string | undefined;
+  /** The session key of the chat that uses it. Default: none, it works on a task. */
+  conversation?: string | undefined;
+  sessionId: string;
+  /** The task of this run. */
+  task?: string | undefined;
+}
+
+const MAX_TASKS = 50;
+const MAX_TASK_LENGTH = 500;
+const MAX_FORMER = 1000;
+const MAX_LABEL_LENGTH = 100;
+
+/** Records that a session was started or resumed. It replaces the session of the same repo and label. */
+export async function saveSession(place: RegistryPlace, options: SaveSessionOptions): Promise<void> {
+  const { sessionId, conversation, task } = options;
+  checkSessionId(sessionId);
+  const label = options.label === undefined ? undefined : checkLabel(options.label);
+  const repoPath = canonicalPath(options.repoPath);
+  const at = new Date((place.clock ?? systemClock).now()).toISOString();
+  await changeRegistryFile(registryPath(place), place, (document) => {
+    const key = keyOf(document, repoPath, label) ?? registryKey(repoPath, label);
+    const record = takeRecord(document, key, { sessionId, repoPath, label }) ?? {
+      sessionId,
+      createdAt: at,
+      totalCostUsd: 0,
+      totalTurns: 0,
+    };
+    const earlier = Array.isArray(record["taskHistory"]) ? (record["taskHistory"] as unknown[]) : [];
+    const added = task === undefined ? [] : [{ task: cut(task), at }];
+    document.sessions[key] = {
+      ...record,
+      repoPath,
+      lastResumedAt: at,
+      taskHistory: [...earlier, ...added].slice(-MAX_TASKS),
+      ...(label === undefined ? {} : { label }),
+      ...(conversation === undefined ? {} : { conversation }),
+    };
+  });
+}
+
+interface SavedSession {
+  sessionId: string;
+  repoPath: string;
+  label: string | undefined;
+}
+
+/** The key of an existing entry for this place, which may use another path to the same folder. */
 function keyOf(document: RegistryDocument, repoPath: string, label: string | undefined): string | undefined {
   const exact = registryKey(repoPath, label);
   if (isRecord(document.sessions[exact])) return exact;
   return Object.keys(document.sessions).find((key) => {
     const [session] = registeredSessions("", { sessions: { [key]: document.sessions[key] } });
-    return session !== undefined && session.label === label && realPath(session.repoPath) === repoPath;
+    return session !== undefined && session.label === label && canonicalPath(session.repoPath) === repoPath;
   });
 }
 
-function keepAsFormer(document: RegistryDocument, record: JsonRecord, repoPath: string, label?: string): void {
+/** The known record of the session. Another session under the same key becomes a former one. */
+function takeRecord(document: RegistryDocument, key: string, saved: SavedSession): JsonRecord | undefined {
+  const before = document.sessions[key];
+  const former = takeFormer(document, saved);
+  if (isRecord(before)) {
+    if (before["sessionId"] === saved.sessionId) return before;
+    keepAsFormer(document, before, saved);
+  }
+  return former ?? underAnotherKey(document, saved.sessionId);
+}
+
+/** A former record with another label stays, because it shows that the session had that label. */
+function takeFormer(document: RegistryDocument, { sessionId, label }: SavedSession): JsonRecord | undefined {
+  const own = ownPart(document);
+  const record = Object.hasOwn(own.former, sessionId) ? own.former[sessionId] : undefined;
+  if (!isRecord(record)) return undefined;
+  if (record["label"] === undefined || record["label"] === label) delete own.former[sessionId];
+  return withoutLabel(record);
+}
+
+function keepAsFormer(document: RegistryDocument, record: JsonRecord, { repoPath, label }: SavedSession): void {
   const { sessionId } = record;
   if (typeof sessionId !== "string") return;
   const own = ownPart(document);
@@ -145,18 +125,10 @@ function keepAsFormer(document: RegistryDocument, record: JsonRecord, repoPath: 
   for (const id of ids.slice(0, Math.max(0, ids.length - MAX_FORMER))) delete own.former[id];
 }
 
-/** What is known of a session that has another label: it is the same session, with the same costs. */
+/** A session with several labels has the same costs under each. */
 function underAnotherKey(document: RegistryDocument, sessionId: string): JsonRecord | undefined {
   const record = Object.values(document.sessions).find((one) => isRecord(one) && one["sessionId"] === sessionId);
   return isRecord(record) ? withoutLabel(record) : undefined;
-}
-
-function takeFormer(document: RegistryDocument, sessionId: string): JsonRecord | undefined {
-  const own = ownPart(document);
-  const record = Object.hasOwn(own.former, sessionId) ? own.former[sessionId] : undefined;
-  if (!isRecord(record)) return undefined;
-  delete own.former[sessionId];
-  return withoutLabel(record);
 }
 
 function withoutLabel(record: JsonRecord): JsonRecord {
@@ -164,7 +136,7 @@ function withoutLabel(record: JsonRecord): JsonRecord {
   return rest;
 }
 
-/** It becomes a key of the document. */
+/** The id becomes a key of the document. */
 function checkSessionId(sessionId: string): void {
   if (/^[A-Za-z0-9][\w-]{0,127}$/.test(sessionId)) return;
   throw new HoldfastError("usage", "invalid-session-id", `${JSON.stringify(sessionId)} cannot be a session id`, {
@@ -172,7 +144,7 @@ function checkSessionId(sessionId: string): void {
   });
 }
 
-/** The label as it is kept; one that cannot be kept is refused. */
+/** Returns the label as it is stored. */
 export function checkLabel(label: string): string {
   const name = label.trim();
   // oxlint-disable-next-line no-control-regex -- control characters are exactly what this refuses
@@ -182,14 +154,182 @@ export function checkLabel(label: string): string {
   });
 }
 
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return resolve(path);
-  }
+/** Refuses the labels of chats too. */
+export function checkTaskLabel(label: string): string {
+  const name = checkLabel(label);
+  if (isChatLabel(name)) throw labelOfChat(name);
+  return name;
+}
+
+export function labelOfChat(label: string): HoldfastError {
+  return new HoldfastError("forbidden", "label-of-chat", `The label ${JSON.stringify(label)} belongs to a chat`, {
+    hint: "Choose another label: only the chat itself may continue its session.",
+    data: { label },
+  });
 }
 
 function cut(task: string): string {
   return task.length <= MAX_TASK_LENGTH ? task : `${task.slice(0, MAX_TASK_LENGTH - 1).toWellFormed()}…`;
+}
+
+function canonicalPath(path: string): string {
+  return realPath(path) ?? resolve(path);
+}
+
+/** Where registries are. Without `openClawHome` only Holdfast's are read. */
+export interface RegistryHomes {
+  home: string;
+  openClawHome?: string | undefined;
+}
+
+/** Where the sessions of one agent are registered. */
+export type AgentRegistries = RegistryHomes & Pick<RegistryPlace, "agentId">;
+
+/** The agent's session for this repo and label. */
+export async function resolveSession(
+  places: AgentRegistries,
+  repoPath: string,
+  label?: string,
+): Promise<string | undefined> {
+  return (await findRegistered(places, repoPath, label))[0]?.sessionId;
+}
+
+/** The agent's sessions for this repo and label, the latest first. */
+export async function findRegistered(
+  places: AgentRegistries,
+  repoPath: string,
+  label?: string,
+): Promise<RegisteredSession[]> {
+  const { sessions, problems } = await listAllSessions(places);
+  // An unreadable registry may contain the session.
+  const unreadable = problems.find(({ agentId }) => agentId === places.agentId);
+  if (unreadable !== undefined) throw unreadable.error;
+  const wanted = label === undefined ? undefined : checkLabel(label);
+  const path = canonicalPath(repoPath);
+  return sessions
+    .filter(({ agentId, current }) => current && agentId === places.agentId)
+    .filter((session) => session.label === wanted && canonicalPath(session.repoPath) === path)
+    .toSorted((a, b) => (b.lastResumedAt ?? 0) - (a.lastResumedAt ?? 0));
+}
+
+export interface RegistryProblem {
+  agentId: string;
+  path: string;
+  error: unknown;
+}
+
+/** The sessions of all agents, from Holdfast's and OpenClaw's registries. */
+export async function listAllSessions(
+  homes: RegistryHomes,
+): Promise<{ sessions: RegisteredSession[]; problems: RegistryProblem[] }> {
+  const { registries, problems } = await readRegistries(homes);
+  return { sessions: registries.flatMap(({ sessions }) => sessions), problems };
+}
+
+/** One file. */
+export interface Registry {
+  agentId: string;
+  path: string;
+  sessions: RegisteredSession[];
+}
+
+export async function readRegistries({
+  home,
+  openClawHome,
+}: RegistryHomes): Promise<{ registries: Registry[]; problems: RegistryProblem[] }> {
+  const homes = [home, openClawHome].filter((one) => one !== undefined);
+  const listed = (await Promise.all(homes.map(listRegistries))).flat();
+  // Both homes may be the same folder: read each file once.
+  const files = new Map<string, Registry>();
+  for (const registry of listed) {
+    const file = await realpath(registry.path).catch(() => registry.path);
+    if (!files.has(file)) files.set(file, registry);
+  }
+  const problems: RegistryProblem[] = [];
+  const read = async (registry: Registry): Promise<void> => {
+    const { agentId, path } = registry;
+    try {
+      const document = await readRegistryFile(path);
+      if (document !== undefined) registry.sessions = registeredSessions(agentId, document);
+    } catch (error) {
+      problems.push({ agentId, path, error });
+    }
+  };
+  await Promise.all([...files.values()].map(read));
+  return { registries: [...files.values()], problems };
+}
+
+async function listRegistries(home: string): Promise<Registry[]> {
+  const folder = agentsFolder(home);
+  const agents = (await readFolderIfPresent(folder)).filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+  return agents.map(({ name }) => ({
+    agentId: normalizeAgentId(name),
+    path: join(folder, name, CLAUDE_REGISTRY_NAME),
+    sessions: [],
+  }));
+}
+
+/** One session as all registries describe it. */
+export interface RegisteredFacts extends Pick<
+  RegisteredSession,
+  "sessionId" | "conversation" | "createdAt" | "lastResumedAt" | "totalCostUsd" | "totalTurns"
+> {
+  /** The agent of the latest use comes first; likewise for paths and labels. */
+  agentIds: string[];
+  repoPaths: string[];
+  labels: string[];
+  lastTask?: string | undefined;
+}
+
+/**
+ * By session id. Several registries may contain a session: another agent resumed it, or OpenClaw ran it earlier. Each
+ * counts its own runs, so the figures of different files are added. Several records in one file repeat the same
+ * figures under another label.
+ */
+export function mergeRegistered(registries: readonly Registry[]): Map<string, RegisteredFacts> {
+  const records = registries.flatMap(({ path, sessions }) => sessions.map((session) => ({ ...session, path })));
+  const byId = Map.groupBy(records, ({ sessionId }) => sessionId);
+  return new Map(Array.from(byId, ([sessionId, known]) => [sessionId, mergeRecords(sessionId, known)]));
+}
+
+type FiledSession = RegisteredSession & Pick<Registry, "path">;
+
+function mergeRecords(sessionId: string, records: readonly FiledSession[]): RegisteredFacts {
+  const latest = records.toSorted(
+    (a, b) => (b.lastResumedAt ?? 0) - (a.lastResumedAt ?? 0) || Number(b.current) - Number(a.current),
+  );
+  return {
+    sessionId,
+    agentIds: unique(latest.map(({ agentId }) => agentId)),
+    repoPaths: unique(latest.map(({ repoPath }) => repoPath)),
+    labels: unique(latest.flatMap(({ label }) => label ?? [])),
+    conversation: latest.find(({ conversation }) => conversation !== undefined)?.conversation,
+    createdAt: extreme(Math.min, latest, "createdAt"),
+    lastResumedAt: extreme(Math.max, latest, "lastResumedAt"),
+    totalCostUsd: sumOverFiles(latest, "totalCostUsd"),
+    totalTurns: sumOverFiles(latest, "totalTurns"),
+    lastTask: latest.find(({ tasks }) => tasks.length > 0)?.tasks.at(-1),
+  };
+}
+
+type Figure = "totalCostUsd" | "totalTurns" | "createdAt" | "lastResumedAt";
+
+function sumOverFiles(records: readonly FiledSession[], name: Figure): number | undefined {
+  const figures = [...Map.groupBy(records, ({ path }) => path).values()]
+    .map((ofOne) => extreme(Math.max, ofOne, name))
+    .filter((figure) => figure !== undefined);
+  return figures.length === 0 ? undefined : roundSum(figures.reduce((sum, figure) => sum + figure, 0));
+}
+
+function extreme(
+  choose: (...values: number[]) => number,
+  records: readonly RegisteredSession[],
+  name: Figure,
+): number | undefined {
+  const values = records.flatMap((record) => record[name] ?? []);
+  return values.length === 0 ? undefined : choose(...values);
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)];
 }

@@ -1,4 +1,4 @@
-/** Costs that Claude Code reports again and again, counted once. */
+/** Claude Code reports the same costs several times; they are counted once. */
 import { describe, expect, it } from "vitest";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
@@ -21,7 +21,7 @@ async function only(place: RegistryPlace) {
 describe("updateSessionStats", () => {
   const run = { sessionId: one, runId: "100@5", cliVersion: "2.1.197" };
 
-  it("adds what is new since the process reported last, however often it is told", async () => {
+  it("adds the difference to the last report of the process, however often it is repeated", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await saveSession(place, { repoPath: "/r", sessionId: one });
@@ -36,31 +36,44 @@ describe("updateSessionStats", () => {
     expect(await only(place)).toMatchObject({ totalCostUsd: 0.3, totalTurns: 2 });
   });
 
-  it("counts a resumed run from zero or from what was carried over, as its CLI does", async () => {
+  it("counts a resumed run from zero or from the carried-over cost, as its CLI does", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await saveSession(place, { repoPath: "/r", sessionId: one });
     await updateSessionStats(place, { ...run, cumulativeCostUsd: 1, turns: 1 });
     await updateSessionStats(place, { ...run, runId: "101@6", cumulativeCostUsd: 1.5, turns: 1 });
     expect(await only(place)).toMatchObject({ totalCostUsd: 2.5, totalTurns: 2 });
-    // The process before ended with 1.5; a newer CLI goes on from there.
+    // The previous process ended with 1.5; a newer CLI continues from there.
     const newer = { ...run, cliVersion: "2.1.325" };
     await updateSessionStats(place, { ...newer, runId: "102@7", cumulativeCostUsd: 1.75, turns: 1 });
     expect(await only(place)).toMatchObject({ totalCostUsd: 2.75, totalTurns: 3 });
-    // Less than was reached cannot have been carried over.
+    // A figure below the known cost cannot include it.
     await updateSessionStats(place, { ...newer, runId: "103@8", cumulativeCostUsd: 0.25, turns: 1 });
     expect(await only(place)).toMatchObject({ totalCostUsd: 3, totalTurns: 4 });
-    // A process that died has reported nothing, and what is carried over has nothing to do with it.
+    // A process that died has reported nothing, and does not change the figure that is carried over.
     await updateSessionStats(place, { ...newer, runId: "104@9", cumulativeCostUsd: 0, turns: 0 });
     await updateSessionStats(place, { ...newer, runId: "105@10", cumulativeCostUsd: 0.5, turns: 1 });
     expect(await only(place)).toMatchObject({ totalCostUsd: 3.25, totalTurns: 5 });
-    // Carried over from before an older CLI had its turn.
+    // Carried over from a time before an older CLI ran.
     await updateSessionStats(place, { ...run, runId: "106@11", cumulativeCostUsd: 0.1, turns: 1 });
     await updateSessionStats(place, { ...newer, runId: "107@12", cumulativeCostUsd: 2, turns: 1 });
     expect(await only(place)).toMatchObject({ totalCostUsd: 3.6, totalTurns: 7 });
   });
 
-  it("does not count the parent's cost again for a fork, nor that of the session before /clear", async () => {
+  it("does not repeat costs that another registry counted and a newer CLI carries over", async () => {
+    await using folder = await temporaryFolder();
+    const place = placeIn(folder);
+    await saveSession(place, { repoPath: "/r", sessionId: one });
+    const newer = { ...run, cliVersion: "2.1.325", turns: 1, elsewhereUsd: 1 };
+    await updateSessionStats(place, { ...newer, cumulativeCostUsd: 1.25 });
+    expect(await only(place)).toMatchObject({ totalCostUsd: 0.25 });
+    await updateSessionStats(place, { ...newer, runId: "101@6", cumulativeCostUsd: 1.75 });
+    expect(await only(place)).toMatchObject({ totalCostUsd: 0.75 });
+    await updateSessionStats(place, { ...newer, cliVersion: "2.1.197", runId: "102@7", cumulativeCostUsd: 0.5 });
+    expect(await only(place)).toMatchObject({ totalCostUsd: 1.25 });
+  });
+
+  it("does not repeat the original's cost for a fork, nor the cost before /clear", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await saveSession(place, { repoPath: "/r", sessionId: one });
@@ -78,7 +91,7 @@ describe("updateSessionStats", () => {
     expect(costs[three]).toMatchObject({ totalCostUsd: 0.25, totalTurns: 2 });
   });
 
-  it("counts from zero where a newer CLI begins anew after /clear, and goes on from the right figure later", async () => {
+  it("counts from zero where a newer CLI restarts after /clear, and continues from the right figure later", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     const tell = async (runId: string, sessionId: string, cumulativeCostUsd: number, turns: number) =>
@@ -89,7 +102,7 @@ describe("updateSessionStats", () => {
     await saveSession(place, { repoPath: "/r", sessionId: two });
     await tell("2@2", two, 0, 2);
     await tell("2@2", two, 0.5, 3);
-    // Told late, or again: it has been counted.
+    // A late or repeated report is already counted.
     await tell("2@2", one, 3, 2);
     expect(await readSessionCosts(place, one)).toEqual({ totalUsd: 3, reportedUsd: 3 });
     expect(await readSessionCosts(place, two)).toEqual({ totalUsd: 0.5, reportedUsd: 0.5 });
@@ -97,7 +110,7 @@ describe("updateSessionStats", () => {
     expect(await readSessionCosts(place, one)).toEqual({ totalUsd: 3.25, reportedUsd: 3.25 });
   });
 
-  it("keeps one account of a session that has several labels", async () => {
+  it("keeps the same figures for all labels of a session", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await saveSession(place, { repoPath: "/r", sessionId: one, label: "docs" });
@@ -112,7 +125,7 @@ describe("updateSessionStats", () => {
     expect(await readSessionCosts(place, one)).toEqual({ totalUsd: 1.5, reportedUsd: 0.5 });
   });
 
-  it("tells the total of a fork from what Claude Code reports of it, which holds the original's", async () => {
+  it("distinguishes the total of a fork from the reported cost, which includes the original's", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await saveSession(place, { repoPath: "/r", sessionId: one });
@@ -124,7 +137,7 @@ describe("updateSessionStats", () => {
     expect(await readSessionCosts(place, "nobody")).toBeUndefined();
   });
 
-  it("refuses figures of a session that was never saved", async () => {
+  it("refuses figures of an unsaved session", async () => {
     await using folder = await temporaryFolder();
     const place = placeIn(folder);
     await expect(updateSessionStats(place, { ...run, cumulativeCostUsd: 1, turns: 1 })).rejects.toMatchObject({

@@ -1,71 +1,81 @@
 /**
- * What a run has cost, counted once. `total_cost_usd` grows with the process, not with the session: it
- * is reported again with every result, goes on over `/clear` into another session (newer CLIs begin anew
- * there), and in newer CLIs starts with what the resumed or forked session had cost before. So a run is
- * counted by difference:
- * - to what the same process had reported last, whichever session it was about, or
- * - for a process that reports first, to the most that the session (or the one it was forked from) had
- *   reached and that is not above its figure, unless its CLI is known to start from zero.
- * Repeating an update adds nothing. In doubt too little is counted, never the same money twice.
+ * Counts the cost of each run once. `total_cost_usd` belongs to the process, not to the session: every
+ * result repeats it, it continues after `/clear` (newer CLIs restart it), and in newer CLIs it includes
+ * the earlier cost of a resumed or forked session. So a run is counted by difference:
+ *
+ * - to the last report of the same process, whichever session that was about;
+ * - for the first report, to the highest known figure of the session (or of its original) that is not above
+ *   the report, unless this CLI version starts from zero.
+ *
+ * Repeating an update adds nothing. When in doubt, too little is counted rather than the same cost twice.
  */
 import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
-import { carriesCostOver } from "../cost-carry-over.ts";
+import { carriesCostOver } from "../pricing.ts";
 import { type RegistryPlace, registryPath } from "./registry.ts";
-import { type OwnPart, amount, ownPart } from "./registry-entry.ts";
-import { type RegistryDocument, changeRegistryFile, readRegistryFile } from "./registry-file.ts";
+import {
+  type OwnPart,
+  type RegistryDocument,
+  amount,
+  changeRegistryFile,
+  ownPart,
+  readRegistryFile,
+  roundSum,
+} from "./registry-file.ts";
 
 export interface RunStats {
   sessionId: string;
-  /** Names one process for good: its pid and when it started. */
+  /** Unique per process. */
   runId: string;
   /** `total_cost_usd` of its latest result. */
   cumulativeCostUsd: number;
-  /** Turns since the process began, of all its sessions. */
+  /** All turns of the process, over all its sessions. */
   turns: number;
-  /** The version of Claude Code, when it is known. */
   cliVersion?: string | undefined;
-  /** The session that this one was forked from, when it was. */
+  /** The original of a forked session. */
   forkedFrom?: string | undefined;
+  /** Cost that other registries have counted; a CLI that carries costs over includes it. Default: 0. */
+  elsewhereUsd?: number | undefined;
 }
 
 const MAX_RUNS = 200;
 
-/** Adds what is new in the figures of a run to its session, which must have been saved. */
+/** Adds the new part of a run's figures to its session. The session must have been saved. */
 export async function updateSessionStats(place: RegistryPlace, stats: RunStats): Promise<void> {
+  const { sessionId, runId } = stats;
   const at = (place.clock ?? systemClock).now();
   await changeRegistryFile(registryPath(place), place, (document) => {
-    const records = findRecords(document, stats.sessionId);
-    if (records.length === 0) throw notRegistered(stats.sessionId);
+    const records = findRecords(document, sessionId);
+    if (records.length === 0) throw notRegistered(sessionId);
     const own = ownPart(document);
-    const run = runOf(own, stats.runId);
-    // Old news: the process has gone on to another session.
-    if (run !== undefined && Object.hasOwn(run.left, stats.sessionId)) return;
+    const run = runOf(own, runId);
+    // A late report: the process has moved to another session since.
+    if (run !== undefined && Object.hasOwn(run.left, sessionId)) return;
     const counted = run === undefined ? carriedOver(document, own, stats) : countedOf(run, stats);
     const costUsd = Math.max(amount(stats.cumulativeCostUsd) ?? 0, counted.costUsd);
     const turns = Math.max(amount(stats.turns) ?? 0, counted.turns);
     for (const record of records) {
-      record["totalCostUsd"] = sum(record["totalCostUsd"], costUsd - counted.costUsd);
-      record["totalTurns"] = sum(record["totalTurns"], turns - counted.turns);
+      record["totalCostUsd"] = roundSum((amount(record["totalCostUsd"]) ?? 0) + costUsd - counted.costUsd);
+      record["totalTurns"] = roundSum((amount(record["totalTurns"]) ?? 0) + turns - counted.turns);
       record["lastResumedAt"] = new Date(at).toISOString();
     }
-    delete own.runs[stats.runId];
-    const left = run === undefined || run.sessionId === stats.sessionId ? run?.left : leave(run);
-    own.runs[stats.runId] = { sessionId: stats.sessionId, costUsd, turns, at, ...(left === undefined ? {} : { left }) };
+    // Deleted first, so that the newest run is always the last key.
+    delete own.runs[runId];
+    own.runs[runId] = { sessionId, costUsd, turns, at, left: run && leftSessions(run, sessionId) };
     const ids = Object.keys(own.runs);
     for (const id of ids.slice(0, Math.max(0, ids.length - MAX_RUNS))) delete own.runs[id];
   });
 }
 
 export interface SessionCosts {
-  /** Over all its runs. */
+  /** Over all runs. */
   totalUsd: number;
-  /** As Claude Code reported it last: that of a fork may hold what the original had cost. */
-  reportedUsd: number;
+  /** As Claude Code last reported it; the figure of a fork may include the original. Undefined: unknown. */
+  reportedUsd: number | undefined;
 }
 
-/** Undefined when the agent's registry does not have the session. */
+/** Undefined when the agent's registry does not contain the session. */
 export async function readSessionCosts(place: RegistryPlace, sessionId: string): Promise<SessionCosts | undefined> {
   const document = await readRegistryFile(registryPath(place));
   const [record] = document === undefined ? [] : findRecords(document, sessionId);
@@ -78,7 +88,7 @@ interface CountedRun {
   sessionId: string;
   costUsd: number;
   turns: number;
-  /** What it had reported when it went on to another session, by the session that it left. */
+  /** The reported cost when the process left a session, by session id. */
   left: Record<string, number>;
 }
 
@@ -97,44 +107,41 @@ function toRun(run: JsonRecord): CountedRun {
   };
 }
 
-function leave({ sessionId, costUsd, left }: CountedRun): CountedRun["left"] {
-  return { ...left, [sessionId]: costUsd };
+function leftSessions({ sessionId, costUsd, left }: CountedRun, current: string): CountedRun["left"] {
+  return sessionId === current ? left : { ...left, [sessionId]: costUsd };
 }
 
 type Counted = Pick<CountedRun, "costUsd" | "turns">;
 
 function countedOf({ sessionId, costUsd, turns }: CountedRun, stats: RunStats): Counted {
-  const hasBegunAnew = sessionId !== stats.sessionId && stats.cumulativeCostUsd < costUsd;
-  return { costUsd: hasBegunAnew ? 0 : costUsd, turns };
+  const hasRestarted = sessionId !== stats.sessionId && stats.cumulativeCostUsd < costUsd;
+  return { costUsd: hasRestarted ? 0 : costUsd, turns };
 }
 
-/** Of what the session had reached, the most that can be in the figure. */
+/** The part of a first report that was already counted. */
 function carriedOver(document: RegistryDocument, own: OwnPart, stats: RunStats): Counted {
   if (stats.cliVersion !== undefined && carriesCostOver(stats.cliVersion) === false) return { costUsd: 0, turns: 0 };
-  const figures = reportedFigures(document, own, stats.forkedFrom ?? stats.sessionId);
+  const known = reportedFigures(document, own, stats.forkedFrom ?? stats.sessionId);
+  const elsewhere = amount(stats.elsewhereUsd) ?? 0;
+  const figures = [...known, elsewhere, elsewhere + (known.at(-1) ?? 0)];
   return { costUsd: Math.max(0, ...figures.filter((figure) => figure <= stats.cumulativeCostUsd)), turns: 0 };
 }
 
-/** What each process of a session ended with, the last one last; of an entry without such, its total. */
+/** The last report of each process of a session, newest last; the total of an entry without reports. */
 function reportedFigures(document: RegistryDocument, own: OwnPart, sessionId: string): number[] {
   const figures = Object.values(own.runs)
     .filter(isRecord)
     .map(toRun)
     .flatMap((run) => (run.sessionId === sessionId ? run.costUsd : (run.left[sessionId] ?? [])))
-    // A process that ended without a result has reported nothing.
+    // A process that ended without a result reported nothing.
     .filter((figure) => figure > 0);
   return figures.length > 0 ? figures : [amount(findRecords(document, sessionId)[0]?.["totalCostUsd"]) ?? 0];
 }
 
-/** More than one when a session has several labels. */
+/** Several when a session has several labels. */
 function findRecords(document: RegistryDocument, sessionId: string): JsonRecord[] {
   const records = [...Object.values(document.sessions), ...Object.values(ownPart(document).former)];
   return records.filter(isRecord).filter((record) => record["sessionId"] === sessionId);
-}
-
-/** To a billionth of a dollar: sums of decimal fractions else end in noise. */
-function sum(before: unknown, more: number): number {
-  return Math.round(((amount(before) ?? 0) + more) * 1e9) / 1e9;
 }
 
 function notRegistered(sessionId: string): HoldfastError {

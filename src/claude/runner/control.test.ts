@@ -4,9 +4,7 @@ import { createConnection } from "node:net";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { askHost } from "./control-client.ts";
-import type { ControlQuestion } from "./control-protocol.ts";
-import { startControlServer } from "./control-server.ts";
+import { startControlServer, type ControlQuestion, askHost } from "./control.ts";
 
 const RUN = "11111111-2222-4333-8444-555555555555";
 
@@ -31,7 +29,7 @@ it("carries questions and answers between processes of the same user", async () 
   await expect(askHost(server.path, { op: "kill", runId: RUN })).rejects.toMatchObject({ code: "run-not-reached" });
 });
 
-it("hands errors over with their kind, code and hint", async () => {
+it("passes on errors with kind, code and hint", async () => {
   await using folder = await temporaryFolder();
   const server = await startControlServer(folder.path, async () => {
     throw new HoldfastError("conflict", "session-not-persistent", "No.", { hint: "Wait." });
@@ -44,7 +42,7 @@ it("hands errors over with their kind, code and hint", async () => {
   await server.close();
 });
 
-it("refuses what it does not understand, and a line without end", async () => {
+it("refuses unknown questions and an endless line", async () => {
   await using folder = await temporaryFolder();
   const server = await startControlServer(folder.path, async () => ({}));
   const say = async (text: string): Promise<string> => {
@@ -62,7 +60,7 @@ it("refuses what it does not understand, and a line without end", async () => {
   await server.close();
 });
 
-it("tells the host when a question is taken back, and keeps waiting for what it says then", async () => {
+it("cancels a question and still waits for its answer", async () => {
   await using folder = await temporaryFolder();
   const server = await startControlServer(folder.path, async (_question, signal) => {
     if (!signal.aborted) await once(signal, "abort");
@@ -77,7 +75,7 @@ it("tells the host when a question is taken back, and keeps waiting for what it 
   await server.close();
 });
 
-it("can be closed by the very question that it is answering", async () => {
+it("can be closed by the question that it is answering", async () => {
   await using folder = await temporaryFolder();
   const server = await startControlServer(folder.path, async () => {
     await server.close();

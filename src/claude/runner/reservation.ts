@@ -1,33 +1,39 @@
 /**
- * Everything a run must have before its process may start: the lane, a decision about the session, and
- * the session itself. Who waits for any of them decides again afterwards, because the world has changed:
- * the session that just ended may now be the best one to resume.
+ * What a run needs before its process may start: the lane, a decision about the session, and the session
+ * itself. After every wait the decision is made again, because the project may have changed: the session
+ * that just ended may now be the best one to resume.
  */
-import { systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { SessionSelection } from "../selection/selection.ts";
 import { chooseSession, decision } from "./choose-session.ts";
-import type { EventRelay } from "./event-relay.ts";
-import type { HeldLock } from "./held-lock.ts";
-import { checkSessionId } from "./lease-files.ts";
-import { isInLane } from "./live-runs.ts";
+import {
+  type HeldLock,
+  type LeaseWait,
+  findWriters,
+  laneOf,
+  leaseLane,
+  leaseSession,
+  sessionInUse,
+  sleepOrCancel,
+  toHolder,
+  waitForWriters,
+  waitedTooLong,
+} from "./leases.ts";
 import type { SessionStart } from "./process/claude-process.ts";
-import { type Queue, describeHolder, lockedBy, queueFor, remaining } from "./queue.ts";
-import type { Lane, SpawnOptions } from "./runner-contract.ts";
-import type { RunnerParts } from "./runner-parts.ts";
-import { findWriters, toHolder, waitForWriters } from "./second-writers.ts";
-import { laneOf, leaseLane, leaseSession, sessionInUse } from "./session-lease.ts";
-import { cancelled, waitedTooLong } from "./wait-line.ts";
+import type { EventRelay } from "./run-events.ts";
+import { type RunRecord, checkSessionId, isInLane, readRuns } from "./run-files.ts";
+import type { Holder, Lane, RunnerParts, SpawnOptions } from "./runner-contract.ts";
 
 export interface Reservation {
   lane: Lane;
   selection: SessionSelection;
   start: SessionStart & { sessionId: string };
-  /** The id under which the run writes, as far as it is known before the process says so. */
+  /** The session that the run writes. The process may change it later. */
   writes: string;
-  /** Takes one more session, whose id nobody else can know yet. */
+  /** The session key of the chat that the run belongs to, or whose session it copies. */
+  conversation: string | undefined;
+  /** Locks one more session, whose id is new. */
   add(sessionId: string): Promise<void>;
-  /** Gives one session back. */
   drop(sessionId: string): Promise<void>;
   release(): Promise<void>;
 }
@@ -37,37 +43,38 @@ export interface ReservationRequest {
   parts: RunnerParts;
   relay: EventRelay;
   signal: AbortSignal;
-  /** Called when the run has its place in the line for the lane. */
+  /** Called when the run has its place in the queue for the lane. Optional. */
   onArrived?: (() => void) | undefined;
 }
 
-interface Attempt extends Queue {
-  options: SpawnOptions;
-  parts: RunnerParts;
+interface Attempt extends ReservationRequest {
   lane: Lane;
   policy: "queue" | "fork" | "refuse";
+  /** On the scale of `performance.now()`. */
+  deadline: number;
 }
 
-type Plan = Pick<Reservation, "selection" | "start" | "writes"> & { lock: HeldLock };
+interface Plan extends Pick<Reservation, "selection" | "writes"> {
+  start: SessionStart;
+  lock: HeldLock;
+  /** The chat whose session is copied. Default: none. */
+  conversation?: string | undefined;
+}
 
 const QUEUE_TIMEOUT_MS = 30 * 60_000;
 
 export async function reserve(request: ReservationRequest): Promise<Reservation> {
-  const { options, parts, relay, signal, onArrived } = request;
+  const { options, onArrived } = request;
   const attempt: Attempt = {
-    options,
-    parts,
-    relay,
-    signal,
-    locksFolder: parts.locksFolder,
+    ...request,
     lane: await laneOf(options.repoPath, options.label?.trim()),
     policy: options.onRunning ?? (options.fork === undefined ? "queue" : "fork"),
     deadline: performance.now() + (options.queueTimeoutMs ?? QUEUE_TIMEOUT_MS),
   };
-  const laneLock = await takeLane(attempt, onArrived);
+  const laneLock = await takeLane(attempt);
   onArrived?.();
   try {
-    const plan = laneLock === undefined ? await planBeside(attempt) : await planInLane(attempt);
+    const plan = laneLock === undefined ? await planWithoutLane(attempt) : await planInLane(attempt);
     return toReservation(attempt, laneLock, plan);
   } catch (error) {
     await laneLock?.release();
@@ -75,22 +82,18 @@ export async function reserve(request: ReservationRequest): Promise<Reservation>
   }
 }
 
-/** Undefined: somebody has the lane, and the run goes beside it on a copy. */
-async function takeLane(attempt: Attempt, onArrived?: () => void): Promise<HeldLock | undefined> {
-  const { locksFolder, lane, signal, policy } = attempt;
+/** Undefined: the lane is in use, and the run works on a copy beside it. */
+async function takeLane(attempt: Attempt): Promise<HeldLock | undefined> {
+  const { lane, signal, policy, onArrived } = attempt;
+  const { locksFolder } = attempt.parts;
   if (policy === "queue") {
-    return await queueFor(
-      attempt,
-      "Another run has this repo.",
-      (run) => isInLane(run, lane),
-      async ({ onBusy, ...limits }) => {
-        const onWait: typeof onBusy = (holder) => {
-          onArrived?.();
-          onBusy?.(holder);
-        };
-        return await leaseLane(locksFolder, lane, { ...limits, onBusy: onWait });
-      },
-    );
+    return await queueFor(attempt, "Another run has this repo.", inLane(lane), async ({ onBusy, ...limits }) => {
+      const onWait = (holder: Holder): void => {
+        onArrived?.();
+        onBusy?.(holder);
+      };
+      return await leaseLane(locksFolder, lane, { ...limits, onBusy: onWait });
+    });
   }
   try {
     return await leaseLane(locksFolder, lane, { signal, timeoutMs: 0 });
@@ -98,18 +101,29 @@ async function takeLane(attempt: Attempt, onArrived?: () => void): Promise<HeldL
     const pid = lockedBy(error);
     if (pid === undefined) throw error;
     if (policy === "fork") return undefined;
-    throw sessionInUse(await describeHolder(locksFolder, (run) => isInLane(run, lane), pid));
+    throw sessionInUse(await describeHolder(attempt, inLane(lane), pid));
   }
 }
 
-/** A copy of the session that was named, or of the one that has the lane. */
-async function planBeside(attempt: Attempt): Promise<Plan> {
-  const { options, locksFolder, lane } = attempt;
+function inLane(lane: Lane): (run: RunRecord) => boolean {
+  return (run) => isInLane(run, lane);
+}
+
+/** A copy of the named session, or of the one that has the lane. */
+async function planWithoutLane(attempt: Attempt): Promise<Plan> {
+  const { options, lane } = attempt;
   if (options.fresh === true) return await planFresh(attempt, decision("fresh", undefined, "The repo is in use."));
-  const holder = await describeHolder(locksFolder, (run) => isInLane(run, lane), 0);
-  const sessionId = options.fork ?? options.resume ?? holder.sessionId;
+  const holder = await describeHolder(attempt, inLane(lane), 0);
+  const named = options.fork ?? options.resume;
+  const sessionId = named ?? (await unlessChat(attempt, holder.sessionId));
   if (sessionId !== undefined) return await planFork(attempt, decision("fork", sessionId, "The repo is in use."));
-  return await planFresh(attempt, decision("fresh", undefined, "The repo is in use by a run without a session yet."));
+  return await planFresh(attempt, decision("fresh", undefined, "The repo is in use, by nothing that can be copied."));
+}
+
+/** A copy would show the conversation of the chat to the task. */
+async function unlessChat({ parts }: Attempt, sessionId: string | undefined): Promise<string | undefined> {
+  const isChat = sessionId !== undefined && (await parts.conversationOf?.(sessionId)) !== undefined;
+  return isChat ? undefined : sessionId;
 }
 
 async function planInLane(attempt: Attempt): Promise<Plan> {
@@ -119,27 +133,28 @@ async function planInLane(attempt: Attempt): Promise<Plan> {
   }
 }
 
-/** Undefined: it had to wait, so decide again. */
+/** Undefined: the run had to wait, so decide again. */
 async function planOnce(attempt: Attempt, selection: SessionSelection): Promise<Plan | undefined> {
   const { action } = selection;
-  if (action === "queue") return await planBehind(attempt, selection);
+  if (action === "queue") return await planBesidePerson(attempt, selection);
   if (action === "fresh" || selection.sessionId === undefined) return await planFresh(attempt, selection);
   return action === "fork" ? await planFork(attempt, selection) : await planResume(attempt, selection);
 }
 
-async function planFresh(attempt: Attempt, selection: SessionSelection): Promise<Plan> {
-  const writes = attempt.parts.ids.uuid();
-  const lock = await leaseNew(attempt.locksFolder, writes);
+async function planFresh({ parts }: Attempt, selection: SessionSelection): Promise<Plan> {
+  const writes = parts.ids.uuid();
+  const lock = await leaseNew(parts, writes);
   return { selection, start: { kind: "new", sessionId: writes }, writes, lock };
 }
 
-/** The copied session is only read. */
-async function planFork(attempt: Attempt, selection: SessionSelection): Promise<Plan> {
+/** Only reads the original. The copy of a chat's session belongs to that chat. */
+async function planFork({ parts }: Attempt, selection: SessionSelection): Promise<Plan> {
   const sessionId = checkSessionId(selection.sessionId ?? "");
-  const writes = attempt.parts.ids.uuid();
-  const lock = await leaseNew(attempt.locksFolder, writes);
-  const start = { kind: "fork", sessionId, newSessionId: writes } as const;
-  return { selection: { ...selection, action: "fork" }, start, writes, lock };
+  const conversation = await parts.conversationOf?.(sessionId);
+  const writes = parts.ids.uuid();
+  const lock = await leaseNew(parts, writes);
+  const start: SessionStart = { kind: "fork", sessionId, newSessionId: writes };
+  return { selection: { ...selection, action: "fork" }, start, writes, lock, conversation };
 }
 
 async function planResume(attempt: Attempt, selection: SessionSelection): Promise<Plan | undefined> {
@@ -153,43 +168,45 @@ async function planResume(attempt: Attempt, selection: SessionSelection): Promis
   return { selection, start: { kind: "resume", sessionId }, writes: sessionId, lock };
 }
 
-/** Undefined: somebody has it, and a copy is wanted then. */
+/** Undefined: the session is in use, and the policy is to copy it. */
 async function takeSession(attempt: Attempt, sessionId: string): Promise<HeldLock | undefined> {
-  const { parts, locksFolder, signal, policy } = attempt;
-  if (policy === "queue") {
-    return await queueFor(
-      attempt,
-      "The session is in use.",
-      (run) => run.sessionId === sessionId,
-      async (limits) => await leaseSession(locksFolder, sessionId, parts.readRunning, limits),
-    );
-  }
+  const { signal, policy } = attempt;
+  const { locksFolder, readRunning } = attempt.parts;
+  const lease = async (wait: LeaseWait): Promise<HeldLock> =>
+    await leaseSession(locksFolder, sessionId, readRunning, wait);
+  if (policy === "queue") return await queueFor(attempt, "The session is in use.", hasSession(sessionId), lease);
   try {
-    return await leaseSession(locksFolder, sessionId, parts.readRunning, { signal, timeoutMs: 0 });
+    return await lease({ signal, timeoutMs: 0 });
   } catch (error) {
     const pid = lockedBy(error);
     if (pid === undefined) throw error;
     if (policy === "fork") return undefined;
-    const [writer] = await findWriters(parts.readRunning, sessionId);
+    const [writer] = await findWriters(readRunning, sessionId);
     throw sessionInUse(writer === undefined ? { kind: "holdfast", pid, sessionId } : toHolder(writer));
   }
 }
 
-/** Somebody runs Claude Code in this worktree, without a lease of ours. */
-async function planBehind(attempt: Attempt, selection: SessionSelection): Promise<Plan | undefined> {
-  const { parts, policy } = attempt;
+function hasSession(sessionId: string): (run: RunRecord) => boolean {
+  return (run) => run.sessionId === sessionId;
+}
+
+/** A `claude` without a lease works in this worktree. */
+async function planBesidePerson(attempt: Attempt, selection: SessionSelection): Promise<Plan | undefined> {
+  const { policy } = attempt;
+  const { readRunning } = attempt.parts;
   const { sessionId } = selection;
   if (sessionId === undefined) throw nothingToWaitFor(selection);
-  if (policy === "fork") return await planFork(attempt, selection);
-  const [writer] = await findWriters(parts.readRunning, sessionId);
+  if (policy === "fork") {
+    if ((await unlessChat(attempt, sessionId)) !== undefined) return await planFork(attempt, selection);
+    return await planFresh(attempt, decision("fresh", undefined, "The repo is in use by the session of a chat."));
+  }
+  const [writer] = await findWriters(readRunning, sessionId);
   if (policy === "refuse" && writer !== undefined) throw sessionInUse(toHolder(writer));
-  const waited = await queueFor(
-    attempt,
-    "Somebody works in this repo with Claude Code.",
-    (run) => run.sessionId === sessionId,
-    async (limits) => await waitForWriters(parts.readRunning, sessionId, limits),
-  );
-  // The decision rests on older news than ours: give it a moment, and an end.
+  const reason = "Another Claude Code works in this repo.";
+  const waited = await queueFor(attempt, reason, hasSession(sessionId), async (limits) => {
+    return await waitForWriters(readRunning, sessionId, limits);
+  });
+  // The session ended after the selection was made: pause, then decide again.
   if (!waited) await pause(attempt);
   return undefined;
 }
@@ -197,21 +214,75 @@ async function planBehind(attempt: Attempt, selection: SessionSelection): Promis
 const PAUSE_MS = 250;
 
 async function pause(attempt: Attempt): Promise<void> {
-  if (remaining(attempt) === 0) throw waitedTooLong();
-  await systemClock.sleep(PAUSE_MS, attempt.signal).catch(() => {
-    throw cancelled();
-  });
+  if (remainingMs(attempt) === 0) throw waitedTooLong();
+  await sleepOrCancel(PAUSE_MS, attempt.signal);
 }
 
-function toReservation({ lane, locksFolder }: Attempt, laneLock: HeldLock | undefined, plan: Plan): Reservation {
+const REPEAT_MS = 30_000;
+
+/** Reports the holder when the wait begins, and again every 30 s. */
+async function queueFor<T>(
+  attempt: Attempt,
+  reason: string,
+  isHolder: (run: RunRecord) => boolean,
+  wait: (limits: LeaseWait) => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const report = async (known: Holder): Promise<void> => {
+    const holder = known.kind === "person" ? known : await describeHolder(attempt, isHolder, known.pid);
+    attempt.relay.emit({ type: "queued", holder, waitedMs: Math.round(performance.now() - startedAt), reason });
+  };
+  const onBusy = (holder: Holder): void => {
+    clearInterval(timer);
+    timer = setInterval(() => void report(holder), REPEAT_MS).unref();
+    void report(holder);
+  };
+  try {
+    return await wait({ signal: attempt.signal, timeoutMs: remainingMs(attempt), onBusy });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function remainingMs({ deadline }: Attempt): number {
+  return Math.max(0, deadline - performance.now());
+}
+
+/** The holder as its run record describes it, else just the pid. */
+async function describeHolder({ parts }: Attempt, isHolder: (run: RunRecord) => boolean, pid: number): Promise<Holder> {
+  const runs = await readRuns(parts.locksFolder).catch(() => []);
+  const run = runs.find(isHolder);
+  if (run === undefined) return { kind: "holdfast", pid };
+  return {
+    kind: "holdfast",
+    pid: run.host.pid,
+    sessionId: run.sessionId,
+    agentId: run.agentId,
+    task: run.task,
+    since: run.startedAt,
+    heldMs: Math.max(0, Date.now() - Date.parse(run.startedAt)),
+    status: run.state,
+  };
+}
+
+/** The pid of the holder; undefined when the error is not about a lock. */
+function lockedBy(error: unknown): number | undefined {
+  if (!(error instanceof HoldfastError) || error.kind !== "locked") return undefined;
+  const { pid } = error.data;
+  return typeof pid === "number" ? pid : 0;
+}
+
+function toReservation({ options, lane, parts }: Attempt, laneLock: HeldLock | undefined, plan: Plan): Reservation {
   const sessions = new Map<string, HeldLock>([[plan.writes, plan.lock]]);
   return {
     lane,
     selection: plan.selection,
     start: { ...plan.start, sessionId: plan.start.sessionId ?? plan.writes },
     writes: plan.writes,
+    conversation: options.sessionKey ?? plan.conversation,
     add: async (sessionId) => {
-      if (!sessions.has(sessionId)) sessions.set(sessionId, await leaseNew(locksFolder, sessionId));
+      if (!sessions.has(sessionId)) sessions.set(sessionId, await leaseNew(parts, sessionId));
     },
     drop: async (sessionId) => {
       const lock = sessions.get(sessionId);
@@ -226,13 +297,13 @@ function toReservation({ lane, locksFolder }: Attempt, laneLock: HeldLock | unde
   };
 }
 
-/** Of an id that was just made up: nobody else can have it. */
-async function leaseNew(locksFolder: string, sessionId: string): Promise<HeldLock> {
+/** For an id that was just created: no other process can know it. */
+async function leaseNew({ locksFolder }: RunnerParts, sessionId: string): Promise<HeldLock> {
   return await leaseSession(locksFolder, sessionId, async () => [], { timeoutMs: 0 });
 }
 
 function nothingToWaitFor(selection: SessionSelection): HoldfastError {
   return new HoldfastError("locked", "repo-in-use", `The repo is in use: ${selection.reason}`, {
-    hint: "Look at `holdfast cc list --running`, then wait, or run beside it with --label or in a worktree.",
+    hint: "See `holdfast cc list --running`, then wait, or run beside it with --label or in a worktree.",
   });
 }

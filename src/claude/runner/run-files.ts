@@ -1,28 +1,86 @@
 /**
- * The files that a run writes for its process: how to start Holdfast's MCP server, and the system prompt.
- * They may carry what is nobody else's business, so they lie in a private folder, and go when the run ends.
+ * The files in the runner's private folder: locks, sockets, the files of each run, and one record per
+ * run. `cc kill` and `cc send` find the process of a session through these records.
+ *
+ * - No outside text becomes part of a file name: ids must be UUIDs, repo and label are hashed.
+ * - The record of a dead process is ignored and removed by the next reader.
  */
-import { unlink, writeFile } from "node:fs/promises";
-import { fileError } from "../../base/errors.ts";
-import { PRIVATE_FILE, ensurePrivateFolder } from "../../base/files.ts";
-import { mcpConfigPath, promptPath } from "./lease-files.ts";
-import type { McpServerCommand } from "./runner-parts.ts";
+import { mkdtemp, rmdir, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { nodeCrypto } from "../../base/builtin.ts";
+import { HoldfastError, fileError } from "../../base/errors.ts";
+import {
+  PRIVATE_FILE,
+  ensurePrivateFolder,
+  readFileIfPresent,
+  readFolderIfPresent,
+  temporaryNameOwner,
+  writeFileDurable,
+} from "../../base/files.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
+import { type ProcessIdentity, currentProcess, processState } from "../../base/processes.ts";
+import type { Lane, LiveSession, McpServerCommand } from "./runner-contract.ts";
+
+const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isSessionId(text: string): boolean {
+  return SESSION_ID.test(text);
+}
+
+export function checkSessionId(sessionId: string): string {
+  if (isSessionId(sessionId)) return sessionId.toLowerCase();
+  throw new HoldfastError("usage", "session-id-invalid", "This is not a Claude Code session id.", {
+    hint: "Session ids are UUIDs; `holdfast cc list` shows them.",
+    data: { sessionId: sessionId.slice(0, 100) },
+  });
+}
+
+export function sessionLockFile(locksFolder: string, sessionId: string): string {
+  return join(locksFolder, `session-${checkSessionId(sessionId)}.lock`);
+}
+
+export function laneLockFile(locksFolder: string, { worktree, label }: Lane): string {
+  // No path contains NUL, so a label cannot collide with a path.
+  const text = label === undefined ? worktree : `${worktree}\0${label}`;
+  const hash = nodeCrypto().createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return join(locksFolder, `repo-${hash}.lock`);
+}
+
+function runRecordFile(locksFolder: string, runId: string): string {
+  return join(locksFolder, `run-${checkSessionId(runId)}.json`);
+}
+
+function mcpConfigPath(locksFolder: string, runId: string): string {
+  return join(locksFolder, `mcp-${checkSessionId(runId)}.json`);
+}
+
+function promptPath(locksFolder: string, runId: string): string {
+  return join(locksFolder, `prompt-${checkSessionId(runId)}.txt`);
+}
 
 /** The server's name in Claude Code: its tools are `mcp__holdfast__<tool>`. */
 const MCP_SERVER_NAME = "holdfast";
 
-export async function writeMcpConfig(folder: string, runId: string, server: McpServerCommand): Promise<string> {
-  return await writeRunFile(folder, mcpConfigPath(folder, runId), mcpConfigText(server));
+export function mcpToolNames(tools: readonly string[]): string[] {
+  return tools.map((tool) => `mcp__${MCP_SERVER_NAME}__${tool}`);
 }
 
+/** Tells Claude Code how to start Holdfast's MCP server. Returns the path. */
+export async function writeMcpConfig(
+  folder: string,
+  runId: string,
+  { command, args, env }: McpServerCommand,
+): Promise<string> {
+  // Without `alwaysLoad` a slow server misses the first turn, and newer versions hide its tools.
+  const entry = { type: "stdio", command, args, env, alwaysLoad: true };
+  const text = JSON.stringify({ mcpServers: { [MCP_SERVER_NAME]: entry } });
+  return await writeRunFile(folder, mcpConfigPath(folder, runId), text);
+}
+
+/** Returns the path. */
 export async function writePrompt(folder: string, runId: string, prompt: string): Promise<string> {
   return await writeRunFile(folder, promptPath(folder, runId), prompt);
-}
-
-export async function removeRunFiles(folder: string, runId: string): Promise<void> {
-  for (const path of [mcpConfigPath(folder, runId), promptPath(folder, runId)]) {
-    await unlink(path).catch(() => undefined);
-  }
 }
 
 async function writeRunFile(folder: string, path: string, text: string): Promise<string> {
@@ -35,18 +93,146 @@ async function writeRunFile(folder: string, path: string, text: string): Promise
   return path;
 }
 
-function mcpConfigText({ command, args, env }: McpServerCommand): string {
-  const entry = {
-    type: "stdio",
-    command,
-    args,
-    ...(env === undefined ? {} : { env }),
-    // Without it a server that starts slowly misses the first turn, and newer versions hide its tools.
-    alwaysLoad: true,
-  };
-  return JSON.stringify({ mcpServers: { [MCP_SERVER_NAME]: entry } });
+export async function removeRunFiles(folder: string, runId: string): Promise<void> {
+  for (const path of [mcpConfigPath(folder, runId), promptPath(folder, runId)]) await removeFile(path);
 }
 
-export function mcpToolNames(tools: readonly string[]): string[] {
-  return tools.map((tool) => `mcp__${MCP_SERVER_NAME}__${tool}`);
+async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch(() => undefined);
+}
+
+/** Most systems limit a socket path to just over 100 bytes. */
+const MAX_SOCKET_PATH_BYTES = 100;
+const SOCKET_PREFIX = "host-";
+const FALLBACK_SOCKET = "holdfast-host.sock";
+
+/** The folder is private (0700), so other users cannot even see the name. */
+export async function newSocketPath(folder: string): Promise<string> {
+  await ensurePrivateFolder(folder);
+  const path = join(folder, `${SOCKET_PREFIX}${nodeCrypto().randomBytes(6).toString("hex")}.sock`);
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return path;
+  return join(await mkdtemp(join(tmpdir(), "holdfast-")), FALLBACK_SOCKET);
+}
+
+/** Removes only paths that `newSocketPath` can return. */
+export async function removeSocket(folder: string, path: string): Promise<void> {
+  const isHere = dirname(path) === folder && basename(path).startsWith(SOCKET_PREFIX);
+  const isFallback = basename(path) === FALLBACK_SOCKET && dirname(dirname(path)) === tmpdir();
+  if (isHere || isFallback) await removeFile(path);
+  if (isFallback) await rmdir(dirname(path)).catch(() => undefined);
+}
+
+export interface RunRecord extends Omit<LiveSession, "repoPath" | "hostPid" | "isLocal"> {
+  schema: 1;
+  worktree: string;
+  /** The conversation that its MCP tools can see. */
+  sessionKey?: string | undefined;
+  /** The Holdfast process. */
+  host: ProcessIdentity;
+  /** The control socket of the host. */
+  socket?: string | undefined;
+}
+
+/** Updates the record of one run. A removed record never comes back. */
+export interface RunRecordFile {
+  current(): RunRecord;
+  update(change: Partial<RunRecord>): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function createRunRecord(locksFolder: string, first: RunRecord): Promise<RunRecordFile> {
+  let record = first;
+  let isRemoved = false;
+  /** One write at a time, so an older state never replaces a newer one. */
+  let writing = writeRun(locksFolder, first);
+  await writing;
+  return {
+    current: () => record,
+    update: async (change) => {
+      record = { ...record, ...change };
+      // The record only informs other processes: a failed write must not stop the run.
+      writing = writing.then(async () => {
+        if (!isRemoved) await writeRun(locksFolder, record).catch(() => undefined);
+      });
+      await writing;
+    },
+    remove: async () => {
+      isRemoved = true;
+      await writing;
+      await removeFile(runRecordFile(locksFolder, record.runId));
+    },
+  };
+}
+
+async function writeRun(locksFolder: string, record: RunRecord): Promise<void> {
+  await ensurePrivateFolder(locksFolder);
+  await writeFileDurable(runRecordFile(locksFolder, record.runId), JSON.stringify(record));
+}
+
+/** The runs of living processes, oldest first. */
+export async function readRuns(locksFolder: string): Promise<RunRecord[]> {
+  const names = (await readFolderIfPresent(locksFolder)).map((entry) => entry.name);
+  await removeHalfWritten(locksFolder, names);
+  const records = await Promise.all(names.map(async (name) => await readRun(locksFolder, name)));
+  const living: RunRecord[] = [];
+  for (const record of records) {
+    if (record === undefined) continue;
+    if (processState(record.host) === "dead") await discard(locksFolder, record);
+    else living.push(record);
+  }
+  return living.sort((a, b) => a.startedAt.localeCompare(b.startedAt));
+}
+
+/** Temporary files of processes that died while writing a record. */
+async function removeHalfWritten(locksFolder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const pid = name.startsWith("run-") ? temporaryNameOwner(name) : undefined;
+    if (pid === undefined || processState({ ...currentProcess(), pid, startedAt: "unknown" }) !== "dead") continue;
+    await removeFile(join(locksFolder, name));
+  }
+}
+
+const RUN_RECORD_NAME = /^run-[0-9a-f-]{36}\.json$/;
+
+async function readRun(locksFolder: string, name: string): Promise<RunRecord | undefined> {
+  if (!RUN_RECORD_NAME.test(name)) return undefined;
+  const content = await readFileIfPresent(join(locksFolder, name));
+  const value = content === undefined ? undefined : parseJson(content.toString("utf8"));
+  return isRunRecord(value) && `run-${value.runId}.json` === name ? value : undefined;
+}
+
+function isRunRecord(value: unknown): value is RunRecord {
+  if (!isRecord(value) || value["schema"] !== 1 || !isRecord(value["host"])) return false;
+  const texts = ["runId", "agentId", "worktree", "task", "state", "startedAt"];
+  return texts.every((name) => typeof value[name] === "string") && typeof value["host"]["pid"] === "number";
+}
+
+async function discard(locksFolder: string, { runId, socket }: RunRecord): Promise<void> {
+  await removeRunFiles(locksFolder, runId);
+  await removeFile(runRecordFile(locksFolder, runId));
+  if (socket !== undefined) await removeSocket(locksFolder, socket);
+}
+
+export function isInLane(record: RunRecord, lane: Lane): boolean {
+  return record.worktree === lane.worktree && record.label === lane.label;
+}
+
+export function toLiveSession(record: RunRecord): LiveSession {
+  const self = currentProcess();
+  return {
+    runId: record.runId,
+    sessionId: record.sessionId,
+    agentId: record.agentId,
+    repoPath: record.worktree,
+    label: record.label,
+    task: record.task,
+    persistent: record.persistent,
+    state: record.state,
+    startedAt: record.startedAt,
+    budgetUsd: record.budgetUsd,
+    spentUsd: record.spentUsd,
+    hostPid: record.host.pid,
+    pid: record.pid,
+    isLocal: record.host.pid === self.pid && record.host.startedAt === self.startedAt,
+  };
 }

@@ -1,80 +1,89 @@
 /**
- * What the runner is asked for, what it says while it works and what it gives back. The parts it works
- * with come in from outside (`runner-parts.ts`).
+ * The contract of the runner: options, events, results, and the parts it is built from.
  *
- * - A native session is written by one process at a time, a lane by one run at a time.
- * - Nothing is sent twice: a task that may have had effects is never repeated by itself.
+ * - One process at a time writes a native session; one run at a time works in a lane.
+ * - Nothing is sent twice: the runner never repeats a task that may have had effects.
  * - Text in events and results was written by models, tools and other people: data, never instructions.
  */
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Environment } from "../../config/layout.ts";
 import type { OutboundMessage, PermissionDenial, PermissionMode } from "../protocol/messages.ts";
+import type { RunningSession } from "../native/running.ts";
+import type { SaveSessionOptions } from "../registry/registry.ts";
+import type { RunStats, SessionCosts } from "../registry/run-stats.ts";
 import type { SessionSelection } from "../selection/selection.ts";
-import type { TurnOutcome } from "./process/claude-process.ts";
+import type { ClaudeProcess, ClaudeProcessOptions, TurnOutcome } from "./process/claude-process.ts";
+import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
 
-/** Where runs wait for each other: one worktree, or one label within it. */
+/** Runs in the same lane wait for each other: one worktree, or one label within it. */
 export interface Lane {
-  /** Its real path. */
+  /** Real path. */
   worktree: string;
-  label?: string;
+  label?: string | undefined;
 }
 
 export interface SpawnOptions {
   task: string;
-  /** A folder of the repo; its worktree is where Claude Code works. */
+  /** A folder of the repo. Claude Code works in its worktree. */
   repoPath: string;
   agentId: string;
-  /** A line of work of its own in this repo, which runs beside the others. */
-  label?: string;
-  /** The conversation that the task comes from: the MCP tools then know it. Left out: the agent's only one, if any. */
-  sessionKey?: string;
-  /** What the session is told besides Claude Code's own system prompt. It holds for this process only. */
-  systemPrompt?: string;
-  /** How hard the model thinks: `low`, `medium`, `high`, `xhigh`, `max`. Left out: as Claude Code has it. */
-  effort?: string;
-  /** Left out: as configured; so for the next five. */
-  model?: string;
-  permissionMode?: PermissionMode;
-  allowedTools?: readonly string[];
-  /** What this run may spend. Left out: what is left of the session's budget. */
-  maxBudgetUsd?: number;
-  maxTurns?: number;
-  timeoutMs?: number;
-  /** True: the process stays for follow-ups until it is stopped or idle for too long. */
-  persistent?: boolean;
-  /** What to do when somebody else has the repo or the session. Default `queue`, with `fork` given: `fork`. */
-  onRunning?: "queue" | "fork" | "refuse";
-  /** How long to stay in the queue. Default 30 minutes. */
-  queueTimeoutMs?: number;
-  /** At most one of the three; left out: the selection decides. */
-  resume?: string;
-  fork?: string;
-  fresh?: boolean;
-  /** What a fresh session is told when the one to resume is gone. Left out: what is left of its transcript. */
-  handOff?: string;
-  /** Asked for besides, when it comes to that. Left out, or failing: nothing more is told. */
-  recall?: () => Promise<string | undefined>;
-  /** What a fresh session is told besides its task; asked for when it comes to that. Left out, or failing: nothing. */
-  begin?: () => Promise<string | undefined>;
+  /** Name of a separate work stream in this repo. It runs in parallel with the others. */
+  label?: string | undefined;
+  /** The conversation that the task comes from; the MCP tools can see it. Default: the agent's only one, if any. */
+  sessionKey?: string | undefined;
+  /** Appended to Claude Code's own system prompt, for this process only. */
+  systemPrompt?: string | undefined;
+  /** `low`, `medium`, `high`, `xhigh`, `max`. Default: Claude Code's own. */
+  effort?: string | undefined;
+  /** Default: from the configuration, like the next two. */
+  model?: string | undefined;
+  permissionMode?: PermissionMode | undefined;
+  allowedTools?: readonly string[] | undefined;
+  /** Budget of this run. Default: the rest of the session's budget. */
+  maxBudgetUsd?: number | undefined;
+  /** Default: from the configuration, like the next one. */
+  maxTurns?: number | undefined;
+  timeoutMs?: number | undefined;
+  /** Keeps the process for follow-ups until it is stopped or idle for too long. Default: false. */
+  persistent?: boolean | undefined;
+  /** When the repo or the session is in use. Default: `queue`, or `fork` if `fork` is set. */
+  onRunning?: "queue" | "fork" | "refuse" | undefined;
+  /** Default: 30 minutes. */
+  queueTimeoutMs?: number | undefined;
+  /** At most one of `resume`, `fork` and `fresh`. Default: the selection decides. */
+  resume?: string | undefined;
+  fork?: string | undefined;
+  fresh?: boolean | undefined;
+  /** Whose sessions the selection may resume. Default: from the configuration, else `own`. */
+  candidates?: "own" | "all" | undefined;
+  /** Context for a fresh session when the one to resume is gone. Default: the rest of its transcript. */
+  handOff?: string | undefined;
+  /** More context for the same case, read when it is needed. Optional; a failure is logged. */
+  recall?: (() => Promise<string | undefined>) | undefined;
+  /** Added to the system prompt of a fresh session, read when it is needed. Optional; a failure is logged. */
+  begin?: (() => Promise<string | undefined>) | undefined;
   /** Cancels the wait, or interrupts the task. */
-  signal?: AbortSignal;
-  /** May be slow: events are joined or left out meanwhile, and the number of lost ones is told. */
-  onEvent?: (event: RunnerEvent) => void | Promise<void>;
-  /** Every message of the process, whole and in order, at once: for whoever must not miss any. */
-  onMessage?: (message: OutboundMessage) => void;
+  signal?: AbortSignal | undefined;
+  /** May be slow: text is joined meanwhile, other events are dropped and counted. Optional. */
+  onEvent?: ((event: RunnerEvent) => void | Promise<void>) | undefined;
+  /** Every message of the process, complete and in order. Optional. */
+  onMessage?: ((message: OutboundMessage) => void) | undefined;
 }
 
-/** Where the process comes from, for whoever waits for it. */
+/** The process that another run waits for. */
 export interface Holder {
   /** `person`: a `claude` that Holdfast did not start. */
   kind: "holdfast" | "person";
   pid: number;
-  sessionId?: string;
-  agentId?: string;
-  task?: string;
+  sessionId?: string | undefined;
+  agentId?: string | undefined;
+  task?: string | undefined;
   /** ISO. */
-  since?: string;
-  heldMs?: number;
+  since?: string | undefined;
+  heldMs?: number | undefined;
   /** `busy`, `idle`, `waiting`. */
-  status?: string;
+  status?: string | undefined;
 }
 
 export type RunnerEvent =
@@ -86,21 +95,21 @@ export type RunnerEvent =
   | { type: "tool-failed"; name: string; text: string }
   | { type: "progress"; progress: ProgressSummary }
   | { type: "session-changed"; from: string | undefined; to: string }
-  /** Another process writes the session that this run writes: its transcript may fork. */
+  /** Another process writes the session of this run: its transcript may fork. */
   | { type: "second-writer"; pid: number; sessionId: string; text: string }
   | { type: "fallback"; sessionId: string; text: string }
   | { type: "warning"; text: string }
   | { type: "ended"; result: ClaudeCodeResult }
-  /** So many events of this run were left out, because the reader was slow. */
+  /** The reader was slow: this many events are missing. */
   | { type: "dropped"; count: number };
 
 export interface ProgressSummary {
   elapsedMs: number;
   toolUses: number;
-  lastTool?: string;
-  lastToolDetail?: string;
-  /** The end of what was said last. */
-  lastText?: string;
+  lastTool?: string | undefined;
+  lastToolDetail?: string | undefined;
+  /** The end of the latest text. */
+  lastText?: string | undefined;
   /** Of the turns that have ended. */
   costUsd: number;
   retries: number;
@@ -109,8 +118,8 @@ export interface ProgressSummary {
 
 export interface ClaudeCodeResult {
   outcome: TurnOutcome;
-  /** Kept also after a crash: it can be resumed. Missing when the process named none. */
-  sessionId?: string;
+  /** Present after a crash too: the session can be resumed. Missing when the process reported none. */
+  sessionId?: string | undefined;
   text: string;
   /** Of this task. */
   costUsd: number;
@@ -118,32 +127,90 @@ export interface ClaudeCodeResult {
   durationMs: number;
   selection: SessionSelection;
   denials: PermissionDenial[];
-  /** For a person, loud. */
+  /** For a person; must be shown. */
   warnings: string[];
-  /** What went wrong, on everything except `completed`. */
-  error?: string;
-  /** The API's HTTP status, when it refused. */
-  apiStatus?: number;
-  /** A persistent session that waits for follow-ups. */
+  /** Set for every outcome except `completed`. */
+  error?: string | undefined;
+  /** HTTP status of a refusal by the API. */
+  apiStatus?: number | undefined;
+  /** True for a persistent session that waits for follow-ups. */
   isLive: boolean;
 }
 
-/** A run of some Holdfast process on this machine. */
+/** A run of any Holdfast process on this machine. */
 export interface LiveSession {
   runId: string;
-  sessionId?: string;
+  sessionId?: string | undefined;
   agentId: string;
   repoPath: string;
-  label?: string;
+  label?: string | undefined;
   task: string;
   persistent: boolean;
   state: "starting" | "busy" | "idle";
   /** ISO. */
   startedAt: string;
-  /** Of the Holdfast process. */
+  budgetUsd?: number | undefined;
+  /** Earlier cost of the session that does not count against `budgetUsd`. */
+  spentUsd?: number | undefined;
+  /** Pid of the Holdfast process. */
   hostPid: number;
-  /** Of `claude`. */
-  pid?: number;
-  /** It runs in this very process. */
+  /** Pid of `claude`. */
+  pid?: number | undefined;
+  /** True when it runs in this process. */
   isLocal: boolean;
+}
+
+/** Claude Code's own list of running processes. */
+export type ReadRunning = () => Promise<RunningSession[]>;
+
+export interface RunnerParts {
+  /** Private folder for locks, run records and control sockets. */
+  locksFolder: string;
+  /** The configuration, including the agent's own settings. */
+  configOf(agentId: string): ClaudeCodeConfig;
+  /** Environment of `claude`. Default: the environment of this process. */
+  env?: Environment | undefined;
+  log: Logger;
+  ids: Ids;
+  startProcess(options: ClaudeProcessOptions): ClaudeProcess;
+  readRunning: ReadRunning;
+  /** Decides from the current state of the project. Called again after every wait. */
+  selectSession(request: SelectionRequest): Promise<SessionSelection>;
+  /** Puts the agent's marker before the task. Throws on an agent id that could break the marker. */
+  markTask(agentId: string, task: string): string;
+  /** The end of a session's conversation as text. Undefined: nothing is left. */
+  peekHistory(sessionId: string, repoPath: string): Promise<string | undefined>;
+  /** The session key of the chat that uses a native session. Default: none does. */
+  conversationOf?(sessionId: string): Promise<string | undefined>;
+  registry: RunnerRegistry;
+  /** How to start Holdfast's MCP server for a run. Optional. */
+  mcpServer?(run: { agentId: string; repoPath: string; sessionKey?: string | undefined }): McpServerCommand;
+  /** Called after the process of a task has ended, so a hand-off can be captured. Not for chats. Optional. */
+  onEnded?(run: { agentId: string; sessionId: string; cwd: string }): Promise<void>;
+}
+
+export interface SelectionRequest extends Pick<
+  SpawnOptions,
+  "task" | "repoPath" | "agentId" | "label" | "sessionKey" | "candidates"
+> {
+  /** Sessions of other lanes: they neither block the task nor may be chosen. */
+  excluded: readonly string[];
+  /** Idle persistent sessions of this lane: the task may continue one of them. */
+  waiting: readonly string[];
+}
+
+/** The agent's registry of native sessions. A failed write is reported and does not stop a run. */
+export interface RunnerRegistry {
+  saveSession(agentId: string, session: SaveSessionOptions): Promise<void>;
+  updateSessionStats(agentId: string, stats: RunStats): Promise<void>;
+  /** Undefined: the registry does not contain the session. */
+  readSessionCosts(agentId: string, sessionId: string): Promise<SessionCosts | undefined>;
+}
+
+export interface McpServerCommand {
+  command: string;
+  args: readonly string[];
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Tools that may be used without asking. */
+  tools: readonly string[];
 }

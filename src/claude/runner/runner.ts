@@ -1,44 +1,61 @@
 /**
- * The runner: tasks for Claude Code, one writer per session, one run per lane, and a hand on every
- * process that was started. One runner per Holdfast process; several processes share the same locks.
+ * The runner: tasks for Claude Code, one writer per session, one run per lane. One runner per Holdfast
+ * process; all processes of a home share the same locks.
+ *
+ * A task goes through spawn.ts (the steps) → choose-session.ts (which session) → reservation.ts (locks) →
+ * start-run.ts (process and cost) → active-run.ts (one running process) → process/ (stream-json).
  */
-import { HoldfastError } from "../../base/errors.ts";
-import { createKeyedMutex } from "../../base/mutex.ts";
+import { currentProcess } from "../../base/processes.ts";
 import type { ActiveRun } from "./active-run.ts";
-import { createControlHost } from "./control-host.ts";
-import { type FollowUpOptions, answerQuestion, findRun, interruptRun, killRun, sendFollowUp } from "./follow-up.ts";
-import { type KillOptions, type KilledSession, endPersonsClaude } from "./kill.ts";
-import { isSessionId } from "./lease-files.ts";
-import { type RunRecord, readRuns, toLiveSession } from "./live-runs.ts";
-import type { RunnerContext } from "./run-once.ts";
-import type { ClaudeCodeResult, LiveSession, SpawnOptions } from "./runner-contract.ts";
-import type { RunnerParts } from "./runner-parts.ts";
-import { selectWaiting } from "./select-waiting.ts";
-import { laneOf } from "./session-lease.ts";
-import { checkOptions, spawnClaudeCode } from "./spawn.ts";
-import { type WithSessionOptions, withSession } from "./with-session.ts";
-
-export type { FollowUpOptions } from "./follow-up.ts";
+import { createControlHost } from "./control.ts";
+import {
+  type FollowUpOptions,
+  type KillOptions,
+  type KilledSession,
+  answerQuestion,
+  findRun,
+  interruptRun,
+  killSessions,
+  sendFollowUp,
+} from "./open-sessions.ts";
+import { reserve } from "./reservation.ts";
+import { createEventRelay } from "./run-events.ts";
+import { createRunRecord, readRuns, toLiveSession } from "./run-files.ts";
+import type { ClaudeCodeResult, LiveSession, RunnerParts, SpawnOptions } from "./runner-contract.ts";
+import { runInBestSession } from "./spawn.ts";
+import type { RunnerContext } from "./start-run.ts";
+import { createKeyedMutex } from "../../base/async.ts";
 
 export interface ClaudeRunner {
-  /** Rejects before anything was sent; afterwards every end is an outcome of the result. */
+  /** Rejects only before anything was sent; afterwards every end is an outcome of the result. */
   spawnClaudeCode(options: SpawnOptions): Promise<ClaudeCodeResult>;
-  /** To a persistent session of this process or of another one. */
+  /** Sends to a persistent session of any Holdfast process. */
   sendFollowUpAndWait(sessionId: string, text: string, options?: FollowUpOptions): Promise<ClaudeCodeResult>;
-  /** Lets a turn that runs be interrupted, then ends the process. False: no run of this process has the session. */
+  /** Interrupts a running turn, then ends the process. False: this process does not run the session. */
   stopPersistentSession(sessionId: string): Promise<boolean>;
-  /** Ends what runs for a session id or a repo, whichever process holds it. */
+  /** Ends all runs of a session id or a repo, in any Holdfast process. */
   killClaudeCode(target: string, options?: KillOptions): Promise<KilledSession[]>;
-  /** Ends the turn that runs, keeps the process. False: nothing was running. */
+  /** Ends the running turn and keeps the process. False: no turn was running. */
   interruptClaudeCode(sessionId: string): Promise<boolean>;
-  /** Runs `action` as the only writer of a session: for a person who opens it through Holdfast. */
+  /** Runs `action` as the only writer of a session, for a person who opens it with `cc attach`. */
   withSession<T>(options: WithSessionOptions, action: () => Promise<T>): Promise<T>;
   /** The runs of this process, by run id. */
   readonly activeSpawns: ReadonlyMap<string, ActiveRun>;
-  /** The runs of every Holdfast process of this home. */
+  /** The runs of all Holdfast processes of this home. */
   getAllLiveSessions(): Promise<LiveSession[]>;
-  /** For the end of the process: nobody waits any more, every `claude` is ended. */
+  /** Cancels all waits and ends every `claude` of this process. */
   stopAllClaudeCode(): Promise<void>;
+}
+
+interface WithSessionOptions {
+  sessionId: string;
+  repoPath: string;
+  agentId: string;
+  /** Default: `queue`. */
+  onRunning?: "queue" | "refuse" | undefined;
+  queueTimeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onEvent?: SpawnOptions["onEvent"];
 }
 
 export function createClaudeRunner(parts: RunnerParts): ClaudeRunner {
@@ -56,8 +73,8 @@ export function createClaudeRunner(parts: RunnerParts): ClaudeRunner {
   return {
     activeSpawns: runs,
     async spawnClaudeCode(options) {
-      const signals = [closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
-      const spawned = spawnOrContinue(context, { ...options, signal: AbortSignal.any(signals) });
+      const signals = [closing.signal, options.signal].filter((signal) => signal !== undefined);
+      const spawned = runInBestSession(context, { ...options, signal: AbortSignal.any(signals) });
       spawning.add(spawned);
       try {
         return await spawned;
@@ -72,19 +89,14 @@ export function createClaudeRunner(parts: RunnerParts): ClaudeRunner {
       return run !== undefined;
     },
     interruptClaudeCode: async (sessionId) => await interruptRun(context, sessionId),
-    async killClaudeCode(target, options = {}) {
-      const records = await findTargets(parts.locksFolder, target);
-      const killed = await Promise.all(records.map(async (record) => await killRecorded(context, record, options)));
-      if (killed.length > 0 || !isSessionId(target)) return killed.flat();
-      return await endPersonsClaude(parts.readRunning, target.toLowerCase(), options);
-    },
+    killClaudeCode: async (target, options = {}) => await killSessions(context, target, options),
     withSession: async (options, action) => await withSession(parts, options, action),
     getAllLiveSessions: async () => (await readRuns(parts.locksFolder)).map(toLiveSession),
     async stopAllClaudeCode() {
       closing.abort();
       closing = new AbortController();
       await endAll(runs);
-      // Those that were about to start have seen the signal by now, or end what they have started.
+      // Runs that were about to start either saw the signal or are in `runs` afterwards.
       await Promise.allSettled(spawning);
       await endAll(runs);
     },
@@ -95,48 +107,33 @@ async function endAll(runs: ReadonlyMap<string, ActiveRun>): Promise<void> {
   await Promise.all([...runs.values()].map(async (run) => await run.end()));
 }
 
-/** To a session of this lane that is open and fits, else to a process of its own. */
-async function spawnOrContinue(
-  context: RunnerContext,
-  options: SpawnOptions & { signal: AbortSignal },
-): Promise<ClaudeCodeResult> {
-  checkOptions(context, options);
-  // Whoever comes later gets its place in the line later, however long it takes to find the place.
-  const placed = await context.arrivals.run(JSON.stringify([options.repoPath, options.label]), async () => {
-    const selection = await selectWaiting(context.parts, options);
-    if (selection?.sessionId !== undefined) return { selection, sessionId: selection.sessionId };
-    const arrived = Promise.withResolvers<void>();
-    const result = spawnClaudeCode(context, options, arrived.resolve);
-    await Promise.race([arrived.promise, result.catch(() => undefined)]);
-    return { result };
-  });
-  if (placed.result !== undefined) return await placed.result;
+async function withSession<T>(
+  parts: RunnerParts,
+  { sessionId, onEvent, signal = new AbortController().signal, ...options }: WithSessionOptions,
+  action: () => Promise<T>,
+): Promise<T> {
+  const relay = createEventRelay(onEvent, parts.log);
+  const request = { ...options, task: "Opened by a person", resume: sessionId };
+  const reservation = await reserve({ options: request, parts, relay, signal });
   try {
-    const result = await sendFollowUp(context, placed.sessionId, options.task, options);
-    return { ...result, selection: placed.selection };
-  } catch (error) {
-    // It has ended meanwhile, and nothing was sent.
-    if (!(error instanceof HoldfastError) || error.code !== "session-not-live") throw error;
-    return await spawnClaudeCode(context, options);
+    const record = await createRunRecord(parts.locksFolder, {
+      schema: 1,
+      runId: parts.ids.uuid(),
+      sessionId: reservation.writes,
+      agentId: options.agentId,
+      worktree: reservation.lane.worktree,
+      task: request.task,
+      persistent: false,
+      state: "busy",
+      startedAt: new Date().toISOString(),
+      host: currentProcess(),
+    });
+    try {
+      return await action();
+    } finally {
+      await record.remove();
+    }
+  } finally {
+    await reservation.release();
   }
-}
-
-/** By session id, or every run of the worktree with this path. */
-async function findTargets(locksFolder: string, target: string): Promise<RunRecord[]> {
-  const records = await readRuns(locksFolder);
-  if (isSessionId(target)) return records.filter(({ sessionId }) => sessionId === target.toLowerCase());
-  const { worktree } = await laneOf(target, undefined);
-  return records.filter((record) => record.worktree === worktree);
-}
-
-async function killRecorded(context: RunnerContext, record: RunRecord, options: KillOptions): Promise<KilledSession[]> {
-  const { sessionId, pid = record.host.pid } = toLiveSession(record);
-  try {
-    await killRun(context, record);
-  } catch (error) {
-    // Its process is there and does not answer: then Claude Code itself is ended, if that is wanted.
-    if (options.force !== true || sessionId === undefined) throw error;
-    return await endPersonsClaude(context.parts.readRunning, sessionId, options);
-  }
-  return [{ ...(sessionId === undefined ? {} : { sessionId }), pid, by: "holdfast" }];
 }

@@ -1,21 +1,61 @@
 /**
- * One task for Claude Code, from the decision to the result: reserve, start, send, note. A resume whose
- * session is gone becomes a fresh session that is told what the old one knew, and everybody is told
- * that this happened. A process that dies in the middle of its work is never started again by itself:
- * what it did may have had effects.
+ * One task for Claude Code, from the decision to the result: reserve, start, send, record the cost.
+ *
+ * - If the session to resume is gone, a fresh session gets the rest of its history, and a warning says so.
+ * - A process that dies at work is never restarted: the task may already have had effects.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import { checkLabel } from "../registry/registry.ts";
-import type { ActiveRun } from "./active-run.ts";
-import { type EventRelay, createEventRelay } from "./event-relay.ts";
-import { withHandOff } from "./hand-off.ts";
-import type { ClaudeTurn } from "./process/claude-process.ts";
+import { checkLabel, checkTaskLabel } from "../registry/registry.ts";
+import type { ActiveRun, TaskResult } from "./active-run.ts";
+import { selectWaiting } from "./choose-session.ts";
+import { cancelled, sessionOfChat, throwIfCancelled } from "./leases.ts";
+import { sendFollowUp } from "./open-sessions.ts";
+import { withHandOff } from "./prompt-text.ts";
 import { type Reservation, reserve } from "./reservation.ts";
-import { type RunnerContext, runTask, startRun } from "./run-once.ts";
+import { type EventRelay, createEventRelay } from "./run-events.ts";
 import type { ClaudeCodeResult, SpawnOptions } from "./runner-contract.ts";
-import { cancelled, throwIfCancelled } from "./wait-line.ts";
+import { type RunnerContext, startRun } from "./start-run.ts";
 
 type SpawnRequest = SpawnOptions & { signal: AbortSignal };
+
+/** Sends the task to an idle session of the lane if it fits there, else to a process of its own. */
+export async function runInBestSession(context: RunnerContext, options: SpawnRequest): Promise<ClaudeCodeResult> {
+  checkOptions(context, options);
+  // Tasks for one place enter the queue in the order of these calls, however long each lookup takes.
+  const placed = await context.arrivals.run(JSON.stringify([options.repoPath, options.label]), async () => {
+    const selection = await selectWaiting(context.parts, options);
+    if (selection?.sessionId !== undefined) return { selection, sessionId: selection.sessionId };
+    const arrived = Promise.withResolvers<void>();
+    const result = runInNewProcess(context, options, arrived.resolve);
+    await Promise.race([arrived.promise, result.catch(() => undefined)]);
+    return { result };
+  });
+  if (placed.result !== undefined) return await placed.result;
+  try {
+    const result = await sendFollowUp(context, placed.sessionId, options.task, options);
+    return { ...result, selection: placed.selection };
+  } catch (error) {
+    // The session ended in the meantime, and nothing was sent.
+    if (!(error instanceof HoldfastError) || error.code !== "session-not-live") throw error;
+    return await runInNewProcess(context, options);
+  }
+}
+
+/** Checks that need no I/O. `markTask` and the label checks throw on values that cannot be stored. */
+function checkOptions({ parts }: RunnerContext, options: SpawnOptions): void {
+  const { task, resume, fork, fresh, agentId, label } = options;
+  parts.markTask(agentId, task);
+  // The label of a chat is its session key, which tasks may not use.
+  if (label !== undefined) (options.sessionKey === undefined ? checkTaskLabel : checkLabel)(label);
+  if (task.trim() === "") {
+    throw new HoldfastError("usage", "task-empty", "No task given.", { hint: "Say what Claude Code should do." });
+  }
+  if ([resume, fork, fresh === true ? "" : undefined].filter((one) => one !== undefined).length > 1) {
+    throw new HoldfastError("usage", "session-choice-unclear", "Resume, fork and fresh exclude each other.", {
+      hint: "Give one of them, or none and let Holdfast decide.",
+    });
+  }
+}
 
 interface Spawn {
   context: RunnerContext;
@@ -25,25 +65,34 @@ interface Spawn {
   warnings: string[];
 }
 
-export async function spawnClaudeCode(
+async function runInNewProcess(
   context: RunnerContext,
   options: SpawnRequest,
   onArrived?: () => void,
 ): Promise<ClaudeCodeResult> {
   const { parts } = context;
-  const relay = createEventRelay(options.onEvent, (error) => parts.log.warn("A watcher of a run failed", { error }));
+  await refuseChat(context, options);
+  const relay = createEventRelay(options.onEvent, parts.log);
   const reservation = await reserve({ options, parts, relay, signal: options.signal, onArrived });
   const spawn: Spawn = { context, options, reservation, relay, warnings: [] };
   relay.emit({ type: "selected", selection: reservation.selection });
   const isFresh = reservation.start.kind === "new";
   const message = isFresh ? parts.markTask(options.agentId, options.task) : options.task;
-  const attempt = await runReserved(spawn, message);
-  return attempt === "stale" ? await runInstead(spawn) : attempt;
+  const result = await runReserved(spawn, message);
+  return result === "stale" ? await runInFreshSession(spawn) : result;
 }
 
-/** `stale`: the session to resume is gone and nothing was done; the leases are still held then. */
+/** The chat's next answer would see the task, so only the conversation itself may resume its session. */
+async function refuseChat({ parts }: RunnerContext, { resume, sessionKey }: SpawnOptions): Promise<void> {
+  if (resume === undefined || sessionKey !== undefined) return;
+  const conversation = await parts.conversationOf?.(resume);
+  if (conversation !== undefined) throw sessionOfChat(resume, conversation);
+}
+
+/** `stale`: the session to resume is gone, nothing was done, and the leases are still held. */
 async function runReserved(spawn: Spawn, message: string): Promise<ClaudeCodeResult | "stale"> {
   const { context, options, reservation, relay, warnings } = spawn;
+  const { selection, start } = reservation;
   let run: ActiveRun;
   try {
     throwIfCancelled(options.signal);
@@ -52,11 +101,11 @@ async function runReserved(spawn: Spawn, message: string): Promise<ClaudeCodeRes
     await reservation.release();
     throw error;
   }
-  const how = reservation.start.kind === "new" ? "fresh" : reservation.start.kind;
+  const how = start.kind === "new" ? "fresh" : start.kind;
   relay.emit({ type: "started", sessionId: run.sessionId(), pid: run.process.pid, how });
-  const request = { task: options.task, message: () => message, selection: reservation.selection, relay, warnings };
-  const { signal, timeoutMs } = options;
-  const done = await runTask(context, run, { ...request, signal, timeoutMs }).catch(async (error: unknown) => {
+  const { task, signal, timeoutMs } = options;
+  const request = { task, message: () => message, selection, relay, warnings, signal, timeoutMs };
+  const done = await run.runTask(request).catch(async (error: unknown) => {
     await run.finish();
     throw error;
   });
@@ -68,41 +117,45 @@ async function runReserved(spawn: Spawn, message: string): Promise<ClaudeCodeRes
 async function endStale(run: ActiveRun): Promise<"stale"> {
   const { leasesKept } = await run.finish({ keepLeases: true });
   if (leasesKept) return "stale";
-  // Somebody has ended the run in this very moment: nothing may start in its place.
+  // The run was stopped in this moment, so no other may start in its place.
   await run.reservation.release();
   throw cancelled();
 }
 
-/** A persistent session stays, everything else is given back. */
 async function conclude(
   { context, options, relay }: Spawn,
   run: ActiveRun,
-  { turn, result }: { turn: ClaudeTurn; result: ClaudeCodeResult },
+  { turn, result }: TaskResult,
 ): Promise<ClaudeCodeResult> {
   const isLive = options.persistent === true && turn.canContinue;
   const ended = { ...result, isLive };
   relay.emit({ type: "ended", result: ended });
-  if (isLive) run.keep(context.parts.configOf(options.agentId).idleTimeoutMinutes * 60_000);
-  else await run.finish();
-  if (!isLive) await tellEnd(context, options, run.sessionId());
+  if (isLive) {
+    run.keep(context.parts.configOf(options.agentId).idleTimeoutMinutes * 60_000);
+  } else {
+    await run.finish();
+    await reportEnd(context, options, run);
+  }
   return ended;
 }
 
-/** What people say to an agent is its own conversation: what that leaves is for them alone, not for the folder. */
-async function tellEnd({ parts }: RunnerContext, options: SpawnOptions, sessionId: string): Promise<void> {
-  if (options.sessionKey !== undefined) return;
+/** Not for chats and copies of their sessions: their hand-offs belong to the chat. */
+async function reportEnd({ parts }: RunnerContext, options: SpawnOptions, run: ActiveRun): Promise<void> {
+  if (run.reservation.conversation !== undefined) return;
   const { agentId, repoPath: cwd } = options;
+  const sessionId = run.sessionId();
   await parts.onEnded?.({ agentId, sessionId, cwd }).catch((error: unknown) => {
-    parts.log.warn("What a session leaves for the next was not captured", { error, sessionId });
+    parts.log.warn("The hand-off of a session was not captured", { error, sessionId });
   });
 }
 
-/** The session is gone, nothing was done, and the leases are still ours. */
-async function runInstead(spawn: Spawn): Promise<ClaudeCodeResult> {
+/** Runs the task again after `stale`, with the leases still held. */
+async function runInFreshSession(spawn: Spawn): Promise<ClaudeCodeResult> {
   let fresh: Spawn;
   let message: string;
   try {
-    const history = joined([await historyOf(spawn), await recalled(spawn)]);
+    const texts = [await readHistory(spawn), await recall(spawn)].filter((text) => text !== undefined);
+    const history = texts.length === 0 ? undefined : texts.join("\n\n");
     fresh = await toFresh(spawn, history !== undefined);
     message = handOffMessage(spawn, history);
   } catch (error) {
@@ -114,30 +167,25 @@ async function runInstead(spawn: Spawn): Promise<ClaudeCodeResult> {
   return result;
 }
 
-async function historyOf({ context, options, reservation }: Spawn): Promise<string | undefined> {
+async function readHistory({ context, options, reservation }: Spawn): Promise<string | undefined> {
   if (options.handOff !== undefined) return options.handOff;
   const { parts } = context;
   const { sessionId } = reservation.start;
   return await parts.peekHistory(sessionId, reservation.lane.worktree).catch((error: unknown) => {
-    parts.log.warn("What the lost session knew cannot be read", { error, sessionId });
+    parts.log.warn("The history of a lost session cannot be read", { error, sessionId });
     return undefined;
   });
 }
 
-async function recalled({ context, options, reservation }: Spawn): Promise<string | undefined> {
+async function recall({ context, options, reservation }: Spawn): Promise<string | undefined> {
   return await options.recall?.().catch((error: unknown) => {
     const { sessionId } = reservation.start;
-    context.parts.log.warn("What the lost conversation left cannot be told", { error, sessionId });
+    context.parts.log.warn("The earlier conversation of a lost session cannot be read", { error, sessionId });
     return undefined;
   });
 }
 
-function joined(texts: readonly (string | undefined)[]): string | undefined {
-  const known = texts.filter((text) => text !== undefined);
-  return known.length === 0 ? undefined : known.join("\n\n");
-}
-
-/** The same leases, another session. */
+/** Keeps the leases and replaces the session. */
 async function toFresh(spawn: Spawn, hasHistory: boolean): Promise<Spawn> {
   const { context, reservation, relay, warnings } = spawn;
   const { sessionId } = reservation.start;
@@ -150,8 +198,7 @@ async function toFresh(spawn: Spawn, hasHistory: boolean): Promise<Spawn> {
   const writes = context.parts.ids.uuid();
   await reservation.add(writes);
   await reservation.drop(reservation.writes);
-  const selection = { ...reservation.selection, action: "fresh" as const, reason: text };
-  delete selection.sessionId;
+  const selection = { ...reservation.selection, action: "fresh" as const, reason: text, sessionId: undefined };
   return { ...spawn, reservation: { ...reservation, selection, writes, start: { kind: "new", sessionId: writes } } };
 }
 
@@ -161,28 +208,9 @@ function handOffMessage({ context, options, reservation }: Spawn, history: strin
   return context.parts.markTask(agentId, history === undefined ? task : withHandOff(task, why, history));
 }
 
-/** Before anything is done. The agent's id is refused when it could break the mark, a label when no registry takes it. */
-export function checkOptions({ parts }: RunnerContext, options: SpawnOptions): void {
-  const { task, resume, fork, fresh, agentId, label } = options;
-  parts.markTask(agentId, task);
-  if (label !== undefined) checkLabel(label);
-  if (task.trim() === "") {
-    throw new HoldfastError("usage", "task-empty", "There is no task.", { hint: "Say what Claude Code shall do." });
-  }
-  if ([resume, fork, fresh === true ? "" : undefined].filter((one) => one !== undefined).length > 1) {
-    throw new HoldfastError("usage", "session-choice-unclear", "Resume, fork and fresh exclude each other.", {
-      hint: "Give one of them, or none and let Holdfast decide.",
-    });
-  }
-}
-
 function neverStarts(): HoldfastError {
-  return new HoldfastError(
-    "unavailable",
-    "session-not-started",
-    "Claude Code started neither the old session nor a new one.",
-    {
-      hint: "Try `claude` by hand in this folder: it says what is wrong.",
-    },
-  );
+  const message = "Claude Code started neither the old session nor a new one.";
+  return new HoldfastError("unavailable", "session-not-started", message, {
+    hint: "Run `claude` by hand in this folder to see the reason.",
+  });
 }

@@ -1,4 +1,4 @@
-/** Labelled cases: how they are read, how decisions are counted, and what the shipped ones say. */
+/** Labelled cases: reading them, counting decisions, and the results of the shipped ones. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
@@ -8,7 +8,7 @@ import { evaluateCases } from "./evaluate.ts";
 const SHIPPED = "examples/selection-cases.jsonl";
 
 describe("a case file", () => {
-  it("is read with usual values for what it leaves out", () => {
+  it("is read with typical values for missing members", () => {
     const [one] = parseCases(
       '\n// a remark\n{"task":"t","sessions":[{"firstMessage":"f"}],"expected":"fresh"}\n',
       "x.jsonl",
@@ -64,25 +64,25 @@ describe("a case file", () => {
     ["{", "line 2 is not JSON"],
     ["[1]", "case 1 is not a JSON object"],
     ['{"sessions":[],"expected":"fresh"}', 'line 2 has no "task"'],
-    ['{"task":"t","sessions":[]}', "line 2 does not say what is right"],
+    ['{"task":"t","sessions":[]}', "line 2 does not say which decision is right"],
     [
       '{"task":"t","sessions":[],"expected":"resume:z"}',
-      "line 2 expects resume of a session that is not among its sessions: z",
+      "line 2 expects resume of a session that is not in its list: z",
     ],
-    ["", "holds no case"],
-  ])("says where it is wrong: %s", async (line, message) => {
+    ["", "contains no case"],
+  ])("names the place of an error: %s", async (line, message) => {
     await using folder = await temporaryFolder();
     await writeFile(folder.join("cases.jsonl"), `\n${line}`);
     await expect(readCases(folder.join("cases.jsonl"))).rejects.toThrow(message);
   });
 
-  it("that is not there is named", async () => {
+  it("that does not exist is named", async () => {
     await expect(readCases("/no/such/cases.jsonl")).rejects.toThrow("/no/such/cases.jsonl");
   });
 });
 
 describe("an evaluation", () => {
-  it("counts what went right and how the rest went wrong", async () => {
+  it("counts right decisions and each kind of error", async () => {
     const cases = parseCases(
       [
         row("right", { resume: "a" }, 0.9, 0),
@@ -115,15 +115,31 @@ describe("an evaluation", () => {
     });
   });
 
-  it("of the shipped cases: the labels agree with the arithmetic, and the offline scorer is worth having", async () => {
-    const result = await evaluateCases(await readCases(SHIPPED));
+  it("of the shipped cases shows that labels fit the arithmetic and the offline scorer beats the baselines", async () => {
+    const cases = await readCases(SHIPPED);
+    const result = await evaluateCases(cases);
     expect(result.cases).toBeGreaterThanOrEqual(90);
     expect(result.rightRelevance?.accuracy).toBeGreaterThanOrEqual(0.98);
-    // The scorer's weights were learned from these cases: this pins what it knows, not how it generalises.
-    expect(result.offline.accuracy).toBeGreaterThanOrEqual(0.88);
+    // The weights were learned from these cases, so this does not measure how well the scorer generalises.
+    expect(result.offline.accuracy).toBeGreaterThanOrEqual(0.8);
     expect(result.offline.accuracy).toBeGreaterThan(
       Math.max(result.chance, result.alwaysFresh, result.keywords.accuracy) + 0.2,
     );
+    // The whole scale is used, and a higher relevance means that more sessions are related.
+    const labels = new Map(cases.map((one) => [one.id, one.relevance]));
+    const answers = result.offline.decisions.flatMap(({ id, relevance: rated }) =>
+      rated.map(({ sessionId, relevance }) => ({
+        relevance,
+        isRelated: (labels.get(id)?.get(sessionId) ?? 0) >= 0.5,
+      })),
+    );
+    const shares = [0, 0.1, 0.3, 0.6, 0.85].map((from, at, bounds) => {
+      const band = answers.filter(({ relevance }) => relevance >= from && relevance < (bounds[at + 1] ?? 2));
+      expect(band.length).toBeGreaterThan(30);
+      return band.filter(({ isRelated }) => isRelated).length / band.length;
+    });
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    expect(shares[0]).toBeLessThan(0.03);
   });
 });
 

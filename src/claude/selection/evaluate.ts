@@ -1,46 +1,48 @@
 /**
- * How often selection decides rightly: labelled cases go through the same code as every other
- * decision, once for each way of comparing tasks. Chance and "always fresh" say what a figure is worth.
+ * Measures how often selection decides correctly: labelled cases run through the same code as any other
+ * decision, once per way of comparing tasks. Chance and "always fresh" are baselines.
  */
-import { DEFAULT_CONFIG, type SessionSelectionConfig } from "../../config/config.ts";
+import { DEFAULT_CONFIG } from "../../config/config.ts";
 import type { LanguageModel } from "../../models/language-model.ts";
+import type { DiscoveredSession } from "../discovered-session.ts";
 import type { ExpectedDecision, SelectionCase } from "./cases.ts";
-import { keywordFallback } from "./keyword-fallback.ts";
 import { scoreOffline } from "./offline/score-offline.ts";
 import { selectSession } from "./select-session.ts";
-import type { RelevanceScorer, SelectionAction } from "./selection.ts";
+import type { RelevanceScorer, SelectionAction, SessionSelection, TaskRelevance } from "./selection.ts";
+import type { SessionSelectionConfig } from "../../config/claude-code.ts";
 
 export interface EvaluateOptions {
-  /** Left out: the offline scorer. */
-  offline?: RelevanceScorer;
-  /** Left out: there is no row for a model. */
-  model?: LanguageModel | (() => LanguageModel);
-  /** Left out: the defaults. */
-  config?: SessionSelectionConfig;
+  /** Default: `scoreOffline`. */
+  offline?: RelevanceScorer | undefined;
+  /** Default: no result for a model. */
+  model?: LanguageModel | (() => LanguageModel) | undefined;
+  /** Default: the default configuration. */
+  config?: SessionSelectionConfig | undefined;
 }
 
 export interface Evaluation {
   cases: number;
-  /** Expected share of right answers when a decision is drawn from fresh and every session. */
+  /** Expected accuracy of a random choice between fresh and every session. */
   chance: number;
   alwaysFresh: number;
   keywords: MethodResult;
   offline: MethodResult;
-  /** With a model, when one was given. */
-  model?: MethodResult;
-  /** With the relevance that the cases are labelled with, over those that are. */
-  rightRelevance?: MethodResult;
+  model?: MethodResult | undefined;
+  /** With the labelled relevance, over the cases that have it. */
+  rightRelevance?: MethodResult | undefined;
 }
 
-export interface MethodResult {
+interface Accuracy {
   cases: number;
   right: number;
   accuracy: number;
-  /** How it went wrong. */
+}
+
+export interface MethodResult extends Accuracy {
   wrongSession: number;
   missedResume: number;
   wrongResume: number;
-  byKind: Record<string, { cases: number; right: number; accuracy: number }>;
+  byKind: Record<string, Accuracy>;
   decisions: CaseDecision[];
 }
 
@@ -50,10 +52,10 @@ export interface CaseDecision {
   task: string;
   expected: ExpectedDecision;
   action: SelectionAction;
-  sessionId?: string;
+  sessionId?: string | undefined;
   verdict: "right" | "wrong-session" | "missed-resume" | "wrong-resume";
   reason: string;
-  /** Of every session, best first. */
+  /** Of all sessions, best first. */
   relevance: { sessionId: string; relevance: number; score: number; reasoning: string }[];
 }
 
@@ -62,105 +64,103 @@ export async function evaluateCases(
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   const { model, config = DEFAULT_CONFIG.claudeCode.sessionSelection, offline = scoreOffline } = options;
+  const byOffline = { config, scorer: () => offline };
   const labelled = cases.filter((one) => one.relevance !== undefined);
   return {
     cases: cases.length,
     chance: mean(cases.map((one) => 1 / (one.sessions.length + 1))),
     alwaysFresh: mean(cases.map((one) => (one.expected.action === "fresh" ? 1 : 0))),
     keywords: await runMethod(cases, { config, scorer: () => byKeywords }),
-    offline: await runMethod(cases, { config, scorer: () => offline }),
-    ...(model === undefined ? {} : { model: await runMethod(cases, { config, scorer: () => offline, model }) }),
-    ...(labelled.length === 0 ? {} : { rightRelevance: await runMethod(labelled, { config, scorer: asLabelled }) }),
+    offline: await runMethod(cases, byOffline),
+    model: model === undefined ? undefined : await runMethod(cases, { ...byOffline, model }),
+    rightRelevance: labelled.length === 0 ? undefined : await runMethod(labelled, { config, scorer: byLabels }),
   };
 }
 
 interface Method {
   config: SessionSelectionConfig;
   scorer: (one: SelectionCase) => RelevanceScorer;
-  model?: LanguageModel | (() => LanguageModel);
+  model?: LanguageModel | (() => LanguageModel) | undefined;
 }
 
 async function runMethod(cases: readonly SelectionCase[], method: Method): Promise<MethodResult> {
   const decisions: CaseDecision[] = [];
-  for (const one of cases) decisions.push(await decide(one, method));
+  for (const one of cases) decisions.push(await decideCase(one, method));
   const count = (verdict: CaseDecision["verdict"]): number =>
     decisions.filter((decision) => decision.verdict === verdict).length;
   const kinds = Object.groupBy(decisions, (decision) => decision.kind);
   return {
-    ...rightOf(decisions),
+    ...accuracyOf(decisions),
     wrongSession: count("wrong-session"),
     missedResume: count("missed-resume"),
     wrongResume: count("wrong-resume"),
-    byKind: Object.fromEntries(Object.entries(kinds).map(([kind, some]) => [kind, rightOf(some ?? [])])),
+    byKind: Object.fromEntries(Object.entries(kinds).map(([kind, some]) => [kind, accuracyOf(some ?? [])])),
     decisions,
   };
 }
 
-async function decide(one: SelectionCase, { config, scorer, model }: Method): Promise<CaseDecision> {
-  const git =
-    one.currentBranch === undefined
-      ? undefined
-      : {
-          currentBranch: one.currentBranch,
-          recentCommits: one.commitSubjects.map((message) => ({ sha: "", message, author: "", date: "" })),
-          worktrees: [],
-        };
-  const chosen = await selectSession(
-    one.task,
-    one.repoPath,
-    one.agentId,
-    { ...(git === undefined ? {} : { git }), sessions: { active: [], recent: [], ownRecent: [] } },
-    {
-      sessions: one.sessions,
-      offline: scorer(one),
-      model,
-      config,
-      now: one.now,
-      // A case describes a repo that is not on this disk.
-      evidence: false,
-    },
-  );
-  const { action, sessionId } = chosen;
+async function decideCase(one: SelectionCase, { config, scorer, model }: Method): Promise<CaseDecision> {
+  const { id, kind, task, expected, currentBranch } = one;
+  const recentCommits = one.commitSubjects.map((message) => ({ sha: "", message, author: "", date: "" }));
+  const git = currentBranch === undefined ? undefined : { currentBranch, recentCommits, worktrees: [] };
+  const project = { git, sessions: { active: [], recent: [], ownRecent: [] } };
+  // The repo of a case does not exist on this disk, so there is no evidence to gather.
+  const options = {
+    sessions: one.sessions,
+    offline: scorer(one),
+    model,
+    config,
+    now: one.now,
+    evidence: false,
+  } as const;
+  const chosen = await selectSession(task, one.repoPath, one.agentId, project, options);
   return {
-    id: one.id,
-    kind: one.kind,
-    task: one.task,
-    expected: one.expected,
-    action,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    verdict: judge(one.expected, chosen),
+    id,
+    kind,
+    task,
+    expected,
+    action: chosen.action,
+    sessionId: chosen.sessionId,
+    verdict: judge(expected, chosen),
     reason: chosen.reason,
-    relevance: chosen.scores.map((score) => ({
-      sessionId: score.sessionId,
-      relevance: score.relevance.relevance,
-      score: score.score,
-      reasoning: score.relevance.reasoning,
-    })),
+    relevance: chosen.scores.map(({ sessionId, score, relevance: { relevance, reasoning } }) => {
+      return { sessionId, relevance, score, reasoning };
+    }),
   };
 }
 
-function judge(
-  expected: ExpectedDecision,
-  chosen: { action: SelectionAction; sessionId?: string },
-): CaseDecision["verdict"] {
-  if (expected.action === chosen.action && (expected.action === "fresh" || expected.sessionId === chosen.sessionId))
-    return "right";
+function judge(expected: ExpectedDecision, chosen: SessionSelection): CaseDecision["verdict"] {
+  const isSameSession = expected.action === "fresh" || expected.sessionId === chosen.sessionId;
+  if (expected.action === chosen.action && isSameSession) return "right";
   if (expected.action === "fresh") return "wrong-resume";
   return chosen.action === "fresh" ? "missed-resume" : "wrong-session";
 }
 
-const byKeywords: RelevanceScorer = (task, sessions) => sessions.map((session) => keywordFallback(task, session));
-
-const asLabelled =
+const byLabels =
   (one: SelectionCase): RelevanceScorer =>
   (_task, sessions) =>
-    sessions.map(({ sessionId }) => ({
-      sessionId,
-      relevance: one.relevance?.get(sessionId) ?? 0,
-      reasoning: "as labelled",
-    }));
+    sessions.map(({ sessionId }) => {
+      return { sessionId, relevance: one.relevance?.get(sessionId) ?? 0, reasoning: "as labelled" };
+    });
 
-function rightOf(decisions: readonly CaseDecision[]): { cases: number; right: number; accuracy: number } {
+const byKeywords: RelevanceScorer = (task, sessions) => sessions.map((session) => keywordFallback(task, session));
+
+/** A baseline: the share of longer words that two tasks have in common. Knows no synonyms. */
+export function keywordFallback(task: string, session: DiscoveredSession): TaskRelevance {
+  const wanted = longWords(task);
+  const known = longWords(session.lastTask ?? session.firstMessage);
+  const shared = [...wanted].filter((word) => known.has(word)).length;
+  const all = wanted.size + known.size - shared;
+  const relevance = all === 0 ? 0 : Math.min((2 * shared) / all, 1);
+  return { sessionId: session.sessionId, relevance, reasoning: `${shared} of ${all} words shared` };
+}
+
+function longWords(text: string): Set<string> {
+  const words = text.toLowerCase().split(/\W+/);
+  return new Set(words.filter((word) => word.length > 3));
+}
+
+function accuracyOf(decisions: readonly CaseDecision[]): Accuracy {
   const right = decisions.filter((decision) => decision.verdict === "right").length;
   return { cases: decisions.length, right, accuracy: decisions.length === 0 ? 0 : right / decisions.length };
 }

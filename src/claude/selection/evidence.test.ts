@@ -1,14 +1,15 @@
-/** What a real repo says about sessions, and what real git cannot be made to say quickly, as plain data. */
+/** Evidence from real repos, and from plain data where real git would be slow. */
 import { mkdirSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { NOON, discoveredSession } from "../../../test/support/discovered-session.ts";
 import { createTestRepo } from "../../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
-import { type EvidenceSources, gatherEvidence } from "./evidence.ts";
+import { gatherEvidence } from "./evidence.ts";
+import type { EvidenceSources } from "./selection.ts";
 
 describe("a real repo", () => {
-  it("tells merged, deleted and open branches apart", async () => {
+  it("distinguishes merged, deleted and open branches", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("repo"));
     repo.commit("start");
@@ -24,7 +25,7 @@ describe("a real repo", () => {
     const found = await gatherEvidence(sessions, { repoPath: repo.path, currentBranch: "main", now: NOON });
     expect(Object.fromEntries(found)).toEqual({
       merged: [{ kind: "branch-merged", text: "its branch merged is merged", forcesFresh: true }],
-      gone: [{ kind: "branch-deleted", text: "its branch gone is deleted", forcesFresh: true }],
+      gone: [{ kind: "branch-deleted", text: "its branch gone was deleted", forcesFresh: false }],
       open: [],
       main: [],
       HEAD: [],
@@ -32,7 +33,7 @@ describe("a real repo", () => {
     });
   });
 
-  it("knows which edited files changed since, and holds nothing against it", async () => {
+  it("reports edited files that changed since, without forcing a fresh session", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("repo"));
     repo.commit("start", "src/a.ts");
@@ -51,7 +52,7 @@ describe("a real repo", () => {
     expect(await evidenceOf(later, { repoPath: repo.path })).toEqual([]);
   });
 
-  it("misses a worktree that is gone, not a folder that was removed", async () => {
+  it("reports a missing worktree, but not a removed folder", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("repo"));
     repo.commit("start");
@@ -81,7 +82,7 @@ describe("as plain data", () => {
     ["merged", "side", undefined, true],
     ["merged", "side", "side", false],
     ["merged", "side", "both", false],
-    ["deleted", "side", "main", true],
+    ["deleted", "side", "main", false],
     ["deleted", "side", "both", false],
   ] as const)("a %s branch %s on %s forces fresh: %s", async (state, branch, currentBranch, forcesFresh) => {
     const session = discoveredSession({ branch, branches: ["both", branch] });
@@ -99,30 +100,30 @@ describe("as plain data", () => {
   });
 
   it.each([
-    ["claude-sonnet-4-5", "84,000 tokens of context would be cached anew, about $0.32"],
-    ["a-model-of-no-known-price", "84,000 tokens of context would be cached anew"],
-  ])("a context of %s costs what caching it anew costs, unless it is still cached", async (model, text) => {
+    ["claude-sonnet-4-5", "resuming re-caches 84,000 tokens (about $0.32)"],
+    ["a-model-of-no-known-price", "resuming re-caches 84,000 tokens"],
+  ])("the context of %s costs a new cache write, unless it is still cached", async (model, text) => {
     const session = discoveredSession({ contextTokens: 84_000, models: ["claude-opus-4", model] });
     const found = await evidenceOf(session, { now: NOON + 600_000 });
     expect(found).toEqual([{ kind: "context-cost", text, forcesFresh: false }]);
     expect(await evidenceOf(session, { now: NOON + 60_000 })).toEqual([]);
   });
 
-  it("a hand-off is told of where somebody knows of hand-offs", async () => {
+  it("reports an open hand-off", async () => {
     expect(await evidenceOf(discoveredSession(), { hasOpenHandOff: () => true })).toMatchObject([
       { kind: "open-hand-off", forcesFresh: false },
     ]);
     expect(await evidenceOf(discoveredSession())).toEqual([]);
   });
 
-  it("names from outside reach a terminal as text", async () => {
+  it("makes outside names safe to print", async () => {
     const branch = "\u001b]0;title\u0007\nx";
     const branchStates = async () => Promise.resolve(new Map([[branch, "deleted" as const]]));
     const [found] = await evidenceOf(discoveredSession({ branch, branches: [] }), { branchStates });
-    expect(found?.text).toBe("its branch \\u001b]0;title\\u0007 x is deleted");
+    expect(found?.text).toBe("its branch \\u001b]0;title\\u0007 x was deleted");
   });
 
-  it("only the best sessions are looked at file by file", async () => {
+  it("checks the files of the best sessions only", async () => {
     const asked: string[] = [];
     const sessions = Array.from({ length: 50 }, (_, index) => {
       return discoveredSession({ sessionId: `s${index}`, filesTouched: [{ path: `f${index}`, edited: true }] });

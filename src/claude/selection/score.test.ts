@@ -1,12 +1,12 @@
-/** The numbers of the score, at and beside each boundary, and what must hold whatever the numbers are. */
+/** The numbers of the score at and near each boundary, and properties for all numbers. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NOON, discoveredSession } from "../../../test/support/discovered-session.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
-import { keywordFallback } from "./keyword-fallback.ts";
 import { type ScoreFacts, scoreSession } from "./score.ts";
 import type { Evidence } from "./selection.ts";
+import { keywordFallback } from "./evaluate.ts";
 
 const CONFIG = DEFAULT_CONFIG.claudeCode.sessionSelection;
 const HOUR = 3_600_000;
@@ -114,7 +114,7 @@ describe("the threshold", () => {
     });
   });
 
-  it("is configurable, as every other number", () => {
+  it("is configurable, like every other number", () => {
     const scoring = structuredClone(CONFIG.scoring);
     scoring.branchMatch = 0.05;
     scoring.ceilings.compactions = 9;
@@ -165,7 +165,7 @@ it("gives its reasons as text for a terminal", () => {
 });
 
 describe("whatever the session is", () => {
-  it("the score lies between 0 and 1, and above a ceiling nothing is resumed", () => {
+  it("the score is between 0 and 1, and nothing above a ceiling is resumed", () => {
     fc.assert(
       fc.property(anySession, fc.double({ min: -1, max: 2 }), fc.array(anyEvidence), (session, relevance, evidence) => {
         const rated = rate(session, { relevance, evidence });
@@ -182,7 +182,7 @@ describe("whatever the session is", () => {
     );
   });
 
-  it("the score never falls with recency or relevance", () => {
+  it("the score never falls with more recency or relevance", () => {
     const pair = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }));
     fc.assert(
       fc.property(anySession, pair, pair, (session, [r1, r2], [a1, a2]) => {
@@ -207,7 +207,7 @@ describe("the word overlap of the RFC", () => {
     expect(keywordFallback(task, discoveredSession({ lastTask })).relevance).toBe(relevance);
   });
 
-  it("takes the first message where no task is known", () => {
+  it("uses the first message without a known task", () => {
     expect(keywordFallback("write tests", discoveredSession({ firstMessage: "write tests" })).relevance).toBe(1);
   });
 });

@@ -1,25 +1,33 @@
 /**
- * How good a session is for a task: five factors that add up to at most 1, and ceilings that force
- * a fresh session whatever they add up to. Every number comes from the configuration.
+ * How well a session fits a task: five factors that add up to at most 1, and ceilings that require a
+ * fresh session whatever the sum. Every number comes from the configuration.
  *
  * Scores are rounded to six places before they are compared, so that 0.25 + 0.2 − 0.15 + 0.15 + 0.15
- * reaches a threshold of 0.6, and so that what is shown is what was decided upon.
+ * reaches a threshold of 0.6, and so that the shown score is the one that decided.
  */
-import { printableLine } from "../../base/printable.ts";
-import type { SelectionScoring, SessionSelectionConfig } from "../../config/config.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
-import type { Evidence, ScoreFactors, SessionScore, TaskRelevance } from "./selection.ts";
+import type { Evidence, ScoreFactors, SessionScore, SessionSelection, TaskRelevance } from "./selection.ts";
+import { printableLine } from "../../base/text.ts";
+import type { SelectionScoring, SessionSelectionConfig } from "../../config/claude-code.ts";
 
 export interface ScoreFacts {
-  /** Empty on a detached HEAD. Left out where there are no branches, in a folder without git. */
+  /** Empty on a detached HEAD. Undefined in a folder without git. */
   currentBranch?: string | undefined;
   relevance: TaskRelevance;
   /** In ms. */
   now: number;
   config: SessionSelectionConfig;
-  /** Left out: nothing is known against the session. */
+  /** Default: none. */
   evidence?: readonly Evidence[] | undefined;
 }
+
+const NO_POINTS: ScoreFactors = {
+  branchMatch: 0,
+  recency: 0,
+  taskRelevance: 0,
+  sessionHealth: 0,
+  contextCapacity: 0,
+};
 
 export function scoreSession(session: DiscoveredSession, facts: ScoreFacts): SessionScore {
   const { relevance, config } = facts;
@@ -28,43 +36,23 @@ export function scoreSession(session: DiscoveredSession, facts: ScoreFacts): Ses
 
   const exhausted = ceilingOf(session, relevance, config.scoring);
   if (exhausted !== undefined) {
-    return {
-      ...common,
-      score: 0,
-      factors: { branchMatch: 0, recency: 0, taskRelevance: 0, sessionHealth: 0, contextCapacity: 0 },
-      recommendation: "fresh",
-      reason: exhausted,
-      ceiling: exhausted,
-    };
+    const reason = notEligible(exhausted);
+    return { ...common, score: 0, factors: { ...NO_POINTS }, recommendation: "fresh", reason, ceiling: exhausted };
   }
 
   const factors = factorsOf(session, facts);
-  const score = Math.min(1, Math.max(0, rounded(Object.values(factors).reduce((sum, points) => sum + points, 0))));
-  const ceiling =
-    evidence.find((found) => found.forcesFresh)?.text ?? unrelatedCeiling(relevance.relevance, config.scoring);
+  const sum = Object.values(factors).reduce((total, points) => total + points, 0);
+  const score = Math.min(1, Math.max(0, rounded(sum)));
+  const forced = evidence.find((found) => found.forcesFresh)?.text;
+  // With a perfect match of all other factors, the penalty alone would leave unrelated work at the threshold.
+  const ceiling = forced ?? (isUnrelated(relevance, config.scoring) ? UNRELATED_WORK : undefined);
   const recommendation = ceiling === undefined && score >= config.resumeThreshold ? "resume" : "fresh";
-  return {
-    ...common,
-    score,
-    factors,
-    recommendation,
-    reason: reasonOf(session, factors, facts, ceiling),
-    ...(ceiling === undefined ? {} : { ceiling }),
-  };
+  return { ...common, score, factors, recommendation, reason: reasonOf(session, factors, facts, ceiling), ceiling };
 }
 
-/** The hours since a session was last used. A clock that was ahead must not make a session look old. */
-export function ageInHours(session: DiscoveredSession, now: number): number {
-  return Math.max(0, now - session.lastModified.getTime()) / 3_600_000;
-}
+const UNRELATED_WORK = "unrelated work";
 
-/** Two detached heads or two unknown branches are no match: nothing says that they are the same place. */
-function onSameBranch(session: DiscoveredSession, currentBranch: string | undefined): boolean {
-  const branch = session.branch === "HEAD" ? "" : session.branch;
-  return currentBranch === undefined ? branch === "" : branch !== "" && branch === currentBranch;
-}
-
-/** What makes a session useless for any task. */
+/** Reasons that make a session useless for any task. */
 function ceilingOf(session: DiscoveredSession, relevance: TaskRelevance, scoring: SelectionScoring) {
   const { ceilings } = scoring;
   if (session.compactionCount >= ceilings.compactions) {
@@ -73,21 +61,14 @@ function ceilingOf(session: DiscoveredSession, relevance: TaskRelevance, scoring
   if ((session.budgetUsedPct ?? 0) >= ceilings.budgetUsed) {
     return `${percent(session.budgetUsedPct)} of the budget is used`;
   }
-  if (isUnrelated(relevance.relevance, scoring) && session.messageCount > ceilings.unrelatedMessages) {
+  if (isUnrelated(relevance, scoring) && session.messageCount > ceilings.unrelatedMessages) {
     return `unrelated work in a session of ${session.messageCount} messages`;
   }
   return undefined;
 }
 
-/**
- * The penalty alone leaves a perfect match of everything else at exactly the threshold. Unrelated work
- * must not be resumed however good the rest is, so it is a ceiling of its own.
- */
-function unrelatedCeiling(relevance: number, scoring: SelectionScoring): string | undefined {
-  return isUnrelated(relevance, scoring) ? "unrelated work" : undefined;
-}
-
-function isUnrelated(relevance: number, scoring: SelectionScoring): boolean {
+/** NaN counts as unrelated. */
+function isUnrelated({ relevance }: TaskRelevance, scoring: SelectionScoring): boolean {
   return !(relevance >= scoring.relevance.unrelatedBelow);
 }
 
@@ -95,12 +76,23 @@ function factorsOf(session: DiscoveredSession, facts: ScoreFacts): ScoreFactors 
   const { scoring } = facts.config;
   const age = ageInHours(session, facts.now);
   return {
-    branchMatch: onSameBranch(session, facts.currentBranch) ? scoring.branchMatch : 0,
+    branchMatch: isOnBranch(session, facts.currentBranch) ? scoring.branchMatch : 0,
     recency: scoring.recency.find((row) => age < row.withinHours)?.points ?? 0,
     taskRelevance: rounded(relevancePoints(facts.relevance.relevance, scoring.relevance)),
     sessionHealth: rounded(healthPoints(session, age, scoring.health)),
     contextCapacity: rounded(capacityPoints(session, scoring.capacity)),
   };
+}
+
+/** Hours since the last use. 0 for a date in the future. */
+export function ageInHours(session: DiscoveredSession, now: number): number {
+  return Math.max(0, now - session.lastModified.getTime()) / 3_600_000;
+}
+
+/** Two detached heads or two unknown branches do not match: they may be different commits. */
+function isOnBranch(session: DiscoveredSession, currentBranch: string | undefined): boolean {
+  const branch = session.branch === "HEAD" ? "" : session.branch;
+  return currentBranch === undefined ? branch === "" : branch !== "" && branch === currentBranch;
 }
 
 function relevancePoints(relevance: number, rule: SelectionScoring["relevance"]): number {
@@ -123,7 +115,6 @@ function healthPoints(session: DiscoveredSession, age: number, rule: SelectionSc
 function capacityPoints(session: DiscoveredSession, rule: SelectionScoring["capacity"]): number {
   let points = rule.points;
   if (session.compactionCount === 1) points -= rule.oneCompactionPenalty;
-  // The ceiling may be configured to lie higher than three: more than two cost at least as much as two.
   if (session.compactionCount >= 2) points -= rule.twoCompactionsPenalty;
   const used = session.budgetUsedPct ?? 0;
   if (used > rule.budgetHalf) points -= rule.budgetHalfPenalty;
@@ -141,24 +132,29 @@ function reasonOf(
   { relevance, now, config: { scoring } }: ScoreFacts,
   ceiling: string | undefined,
 ): string {
-  const parts = ceiling === undefined ? [] : [ceiling];
-  parts.push(
+  const compared = printableLine(relevance.reasoning, 160);
+  const parts = [
     factors.branchMatch > 0 ? "same branch" : "another branch",
     `used ${sinceWords(ageInHours(session, now))}`,
-  );
-  parts.push(`${wordFor(relevance.relevance, scoring)} (${printableLine(relevance.reasoning, 160)})`);
+    ceiling === UNRELATED_WORK ? compared : `${wordFor(relevance.relevance, scoring)} (${compared})`,
+  ];
   if (factors.sessionHealth < scoring.health.points) parts.push("large or old");
   if (session.compactionCount > 0) parts.push(`${session.compactionCount}× compacted`);
   if ((session.budgetUsedPct ?? 0) > scoring.capacity.budgetUsed) {
     parts.push(`${percent(session.budgetUsedPct)} of the budget used`);
   }
-  return parts.join(", ");
+  const facts = parts.join(", ");
+  return ceiling === undefined ? facts : `${notEligible(ceiling)} (${facts})`;
+}
+
+function notEligible(ceiling: string): string {
+  return `not eligible: ${ceiling}`;
 }
 
 function wordFor(relevance: number, { relevance: rule }: SelectionScoring): string {
   if (relevance >= rule.relatedFrom) return "related";
   if (relevance >= rule.partlyFrom) return "partly related";
-  return relevance >= rule.unrelatedBelow ? "hardly related" : "unrelated";
+  return relevance >= rule.unrelatedBelow ? "possibly related" : "unrelated";
 }
 
 function sinceWords(hours: number): string {
@@ -172,4 +168,46 @@ function percent(share: number | undefined): string {
 
 function rounded(points: number): number {
   return Math.round(points * 1e6) / 1e6;
+}
+
+/** One candidate in the table of `holdfast cc select`. Texts are safe to print. */
+export interface SelectionRow {
+  sessionId: string;
+  /** Title or first message. */
+  candidate: string;
+  score: number;
+  factors: ScoreFactors;
+  /** 0 to 1. */
+  relevance: number;
+  reasoning: string;
+  /** One line each. */
+  evidence: string[];
+  verdict: "chosen" | "not eligible" | "score too low" | "not the best";
+  /** Why it is not eligible. */
+  ceiling?: string | undefined;
+}
+
+/** Best first. A selection without scores, such as one by label, has no rows. */
+export function explainSelection(selection: SessionSelection, sessions: readonly DiscoveredSession[]): SelectionRow[] {
+  const byId = new Map(sessions.map((session) => [session.sessionId, session]));
+  return selection.scores.map((score) => {
+    const session = byId.get(score.sessionId);
+    return {
+      sessionId: score.sessionId,
+      candidate: printableLine(session?.title ?? session?.firstMessage ?? "", 60),
+      score: score.score,
+      factors: score.factors,
+      relevance: score.relevance.relevance,
+      reasoning: printableLine(score.relevance.reasoning, 160),
+      evidence: score.evidence.map(({ text }) => printableLine(text, 160)),
+      verdict: verdictOf(score, selection),
+      ceiling: score.ceiling === undefined ? undefined : printableLine(score.ceiling, 160),
+    };
+  });
+}
+
+function verdictOf(score: SessionScore, selection: SessionSelection): SelectionRow["verdict"] {
+  if (score.sessionId === selection.sessionId && selection.action !== "queue") return "chosen";
+  if (score.ceiling !== undefined) return "not eligible";
+  return score.recommendation === "resume" ? "not the best" : "score too low";
 }

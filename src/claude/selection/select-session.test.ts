@@ -5,24 +5,23 @@ import { NOON, discoveredSession } from "../../../test/support/discovered-sessio
 import { createTestRepo } from "../../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
-import { explainSelection } from "./explain-selection.ts";
-import type { SelectOptions, SelectionProject } from "./select-options.ts";
 import { selectSession } from "./select-session.ts";
-import type { RelevanceScorer } from "./selection.ts";
+import type { RelevanceScorer, SelectOptions, SelectionProject } from "./selection.ts";
+import { explainSelection } from "./score.ts";
 
 const HOUR = 3_600_000;
 
-/** Relevance is what the session's first message says. */
+/** Reads the relevance from the session's first message. */
 const offline: RelevanceScorer = (_task, sessions) => {
   return sessions.map(({ sessionId, firstMessage }) => ({
     sessionId,
     relevance: Number(firstMessage),
-    reasoning: "as told",
+    reasoning: "as given",
   }));
 };
 
 describe("a label", () => {
-  it("leads to its session, else to a fresh one of that name", async () => {
+  it("selects its session, else a fresh one with that label", async () => {
     const sessions = [
       session("a", 1),
       session("b", 0, { label: "docs" }),
@@ -52,7 +51,7 @@ describe("a label", () => {
     expect(await select(busy, { label: "docs", onRunning: "fork" })).toMatchObject({ action: "fork", sessionId: "b" });
   });
 
-  it("starts afresh when the session's transcript is gone", async () => {
+  it("starts fresh when the session's transcript is gone", async () => {
     const archived = session("b", 0, { label: "docs", archived: true });
     expect(await select([archived], { label: "docs" })).toMatchObject({ action: "fresh", label: "docs" });
   });
@@ -71,21 +70,21 @@ describe("a running session", () => {
     });
   });
 
-  it("counts also when only the status knows that it runs", async () => {
+  it("counts even if only the project status knows that it runs", async () => {
     const list = [session("a", 1)];
     const status = { active: [session("a", 1, { isRunning: true })], recent: [], ownRecent: [] };
     const chosen = await selectSession("task", "/repo", "main", { sessions: status }, { sessions: list, offline });
     expect(chosen).toMatchObject({ action: "queue", sessionId: "a" });
   });
 
-  it("does not count with a worktree of one's own, and is never resumed", async () => {
+  it("does not count with a separate worktree, and is never resumed", async () => {
     const own = session("b", 1, { isRunning: true });
     const chosen = await select([session("a", 0.7), own], { onRunning: "worktree" });
     expect(chosen).toMatchObject({ action: "resume", sessionId: "a" });
     expect(chosen.scores.map(({ sessionId }) => sessionId)).toEqual(["a"]);
   });
 
-  it("in another worktree is in nobody's way", async () => {
+  it("in another worktree does not block", async () => {
     const worktrees = ["/repo", "/repo/.trees/x", "/side"].map((path) => {
       return { path, isMain: path === "/repo", isBare: false, isGone: false };
     });
@@ -99,14 +98,14 @@ describe("a running session", () => {
     expect(await at("/unknown")).toBe("queue");
   });
 
-  it("on a line of its own is neither waited for nor chosen", async () => {
+  it("that is excluded is neither waited for nor chosen", async () => {
     const beside = session("b", 1, { isRunning: true });
-    const chosen = await select([session("a", 0.7), beside], { besides: ["b"] });
+    const chosen = await select([session("a", 0.7), beside], { excluded: ["b"] });
     expect(chosen).toMatchObject({ action: "resume", sessionId: "a" });
     expect(chosen.scores).toHaveLength(1);
   });
 
-  it("of ours that waits for a message goes on", async () => {
+  it("that waits for a message is continued", async () => {
     const waiting = session("b", 1, { isRunning: true });
     expect(await select([session("a", 0.7), waiting], { waiting: ["b"] })).toMatchObject({
       action: "continue",
@@ -118,10 +117,23 @@ describe("a running session", () => {
       sessionId: "b",
     });
   });
+
+  it("that waits for a message makes other tasks wait", async () => {
+    const waiting = session("b", 0, { isRunning: true });
+    for (const others of [[], [session("a", 1)]]) {
+      const chosen = await select([...others, waiting], { waiting: ["b"] });
+      expect(chosen).toMatchObject({ action: "queue", sessionId: "b" });
+      expect(explainSelection(chosen, [waiting]).map(({ verdict }) => verdict)).not.toContain("chosen");
+      const inWorktree = await select([...others, waiting], { waiting: ["b"], onRunning: "worktree" });
+      expect(inWorktree.action).toBe(others.length === 0 ? "fresh" : "resume");
+    }
+    const chat = { ...waiting, conversation: "agent:main:telegram:dm:1" };
+    expect(await select([chat], { waiting: ["b"] })).toMatchObject({ action: "queue", scores: [] });
+  });
 });
 
 describe("the agent's own sessions", () => {
-  it("are all scored, by registry or by marker, and nobody else's", async () => {
+  it("are all scored, by registry or by marker, and no other agent's", async () => {
     const old = session("old", 1, { agentId: "main", lastModified: new Date(NOON - 100 * HOUR) });
     const { agentId: _unknown, ...marked } = session("marked", 0.2, { originMarker: "main" });
     const others = Array.from({ length: 20 }, (_, index) => session(`o${index}`, 1, { agentId: "other" }));
@@ -139,21 +151,37 @@ describe("the agent's own sessions", () => {
     expect((await select([])).reason).toContain("no session in this repo yet");
   });
 
-  it("give way to a fresh one below the threshold", async () => {
+  it("are not resumed below the threshold", async () => {
     const chosen = await select([session("a", 0.2, { branch: "other" })]);
     expect(chosen).toMatchObject({ action: "fresh", scores: [{ sessionId: "a", recommendation: "fresh" }] });
     expect(chosen.sessionId).toBeUndefined();
     expect(chosen.reason).toContain("scores 0.50");
   });
 
-  it("are passed over when something is against them, for the next best", async () => {
+  it("are not eligible when they are unrelated, whatever the score", async () => {
+    const chosen = await select([session("a", 0.05)]);
+    expect(chosen).toMatchObject({ action: "fresh", scores: [{ score: 0.6 }] });
+    expect(chosen.reason).toMatch(
+      /^Start fresh: the best match, .* is not eligible: unrelated work \(same branch, .*\)\.$/,
+    );
+    expect(chosen.reason).not.toContain("0.6");
+    expect(chosen.scores[0]?.reason).toMatch(/^not eligible: unrelated work/);
+  });
+
+  it("are named as the best match only without an eligible one", async () => {
+    const chosen = await select([session("unrelated", 0.05), session("weak", 0.2, { branch: "other" })]);
+    expect(chosen.scores.map(({ sessionId }) => sessionId)).toEqual(["weak", "unrelated"]);
+    expect(chosen.reason).toContain("scores 0.50");
+  });
+
+  it("are skipped for the next best when evidence is against them", async () => {
     const sessions = [session("unrelated", 0.05), session("second", 0.6, { branch: "other" })];
     const chosen = await select(sessions);
     expect(chosen).toMatchObject({ action: "resume", sessionId: "second" });
     expect(chosen.scores[1]).toMatchObject({ sessionId: "unrelated", ceiling: "unrelated work" });
   });
 
-  it("with equal scores go by relevance, then by age, then by id", async () => {
+  it("with equal scores are ordered by relevance, age and id", async () => {
     const sessions = [
       session("d", 0.7, { lastModified: minutesAgo(9) }),
       session("c", 0.7, { lastModified: minutesAgo(5) }),
@@ -169,14 +197,14 @@ describe("the agent's own sessions", () => {
     ]);
   });
 
-  it("have a budget, this call's if it names one", async () => {
+  it("have a budget, which a call can override", async () => {
     const spent = session("a", 1, { totalCostUsd: 5, budgetUsedPct: 0.9 });
     expect((await select([spent])).action).toBe("fresh");
     expect((await select([spent], { maxBudgetUsd: 100 })).action).toBe("resume");
     expect((await select([spent], { maxBudgetUsd: 6 })).action).toBe("fresh");
   });
 
-  it("are taken from the status where no list is given", async () => {
+  it("are taken from the project status without a list", async () => {
     const status = { active: [], recent: [session("a", 0.6)], ownRecent: [session("b", 1), session("a", 0.6)] };
     const chosen = await selectSession(
       "task",
@@ -190,7 +218,7 @@ describe("the agent's own sessions", () => {
 });
 
 describe("the repo", () => {
-  it("has a say: a merged branch forces a fresh session", async () => {
+  it("forces a fresh session after a merge of the branch", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("repo"));
     repo.commit("start");
@@ -209,21 +237,21 @@ describe("the repo", () => {
     expect(merged.reason).toContain("its branch side is merged");
   });
 
-  it("that cannot be asked stops nobody", async () => {
+  it("that cannot be read does not stop a selection", async () => {
     expect(await select([session("a", 1)], { evidence: { branchStates: brokenGit } })).toMatchObject({
       action: "resume",
     });
   });
 });
 
-it("refuses to choose for no task", async () => {
+it("refuses an empty task", async () => {
   await expect(selectSession(" \n", "/repo", "main", project())).rejects.toMatchObject({
     kind: "usage",
     code: "task-empty",
   });
 });
 
-it("explains itself in rows", async () => {
+it("explains a selection in rows", async () => {
   const sessions = [
     session("win", 1, { title: "Fix \u001b[31mit\nnow" }),
     session("also", 0.6, { branch: "other" }),
@@ -235,13 +263,13 @@ it("explains itself in rows", async () => {
     ["win", "chosen"],
     ["also", "not the best"],
     ["weak", "score too low"],
-    ["full", "held back"],
+    ["full", "not eligible"],
   ]);
-  expect(rows[0]).toMatchObject({ candidate: "Fix \\u001b[31mit now", score: 1, relevance: 1, reasoning: "as told" });
+  expect(rows[0]).toMatchObject({ candidate: "Fix \\u001b[31mit now", score: 1, relevance: 1, reasoning: "as given" });
   expect(rows[3]?.ceiling).toContain("compacted 4 times");
 });
 
-it("chooses a session only if it may be resumed, whatever there is", async () => {
+it("only ever chooses a session that may be resumed", async () => {
   const anySession = fc.record({
     sessionId: fc.uuid(),
     firstMessage: fc.double({ min: 0, max: 1, noNaN: true }).map(String),

@@ -1,14 +1,24 @@
 /**
- * Which session a task goes to: one by its label, one that runs already, the best of the agent's own, or
- * none. Nothing here changes anything; whoever acts upon the answer takes the session's lease first.
+ * Which session a task goes to: by its label, one that already runs, the best candidate, or none. Selection
+ * changes nothing; the runner takes the session's lease before it acts.
+ *
+ * The session of a chat is chosen only for that chat, because its conversation is private. A labelled
+ * session is chosen only by its label.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import { printableLine } from "../../base/printable.ts";
-import type { DiscoveredSession } from "../discovered-session.ts";
-import { rankCandidates } from "./rank-candidates.ts";
-import { runningHere } from "./running-here.ts";
-import type { SelectOptions, SelectionProject } from "./select-options.ts";
-import type { SessionScore, SessionSelection } from "./selection.ts";
+import { silentLogger } from "../../base/log.ts";
+import { DEFAULT_CONFIG } from "../../config/config.ts";
+import { type DiscoveredSession, agentsOf, countedCost } from "../discovered-session.ts";
+import { checkTaskLabel, labelOfChat } from "../registry/registry.ts";
+import { gatherEvidence } from "./evidence.ts";
+import { scoreOffline } from "./offline/score-offline.ts";
+import { assessTaskRelevance } from "./relevance.ts";
+import { scoreSession } from "./score.ts";
+import type { Evidence, SelectOptions, SelectionProject, SessionScore, SessionSelection } from "./selection.ts";
+import { isInside } from "../../base/files.ts";
+import { printableLine } from "../../base/text.ts";
+import type { SessionSelectionConfig } from "../../config/claude-code.ts";
+import type { Worktree } from "../../project/repo.ts";
 
 export async function selectSession(
   task: string,
@@ -19,85 +29,167 @@ export async function selectSession(
 ): Promise<SessionSelection> {
   if (task.trim() === "") throw emptyTask();
   const sessions = knownSessions(project, options);
-  const { waiting = [], besides = [] } = options;
-  if (options.label !== undefined && options.label !== "") {
-    return selectByLabel(options.label, agentId, sessions, options);
-  }
+  const { waiting = [], excluded = [], label, onRunning } = options;
+  if (label !== undefined && label !== "") return selectByLabel(label, agentId, sessions, options);
 
-  // A process of ours that waits for a message is in nobody's way: the task can go to it, or it can be ended.
   const running = sessions.filter(({ isRunning, sessionId }) => isRunning && !waiting.includes(sessionId));
-  const inTheWay = running.filter(({ sessionId }) => !besides.includes(sessionId));
+  const inTheWay = running.filter(({ sessionId }) => !excluded.includes(sessionId));
   const [blocking] = runningHere(inTheWay, repoPath, project.git?.worktrees ?? []);
-  if (blocking !== undefined && options.onRunning !== "worktree") return waitFor(blocking, options.onRunning);
+  if (blocking !== undefined && onRunning !== "worktree") return waitFor(blocking, onRunning);
 
-  const own = sessions.filter((session) => session.agentId === agentId || session.originMarker === agentId);
-  const taken = new Set([...running.map(({ sessionId }) => sessionId), ...besides]);
+  const { config = DEFAULT_CONFIG.claudeCode.sessionSelection } = options;
+  const scope = options.candidates ?? config.candidates ?? "own";
+  const eligible = sessions
+    .filter(({ conversation }) => conversation === undefined || conversation === options.sessionKey)
+    .filter((session) => isCandidate(session, agentId, scope));
+  const taken = new Set([...running.map(({ sessionId }) => sessionId), ...excluded]);
   const canTake = (session: DiscoveredSession): boolean =>
     waiting.includes(session.sessionId) || (isResumable(session) && !taken.has(session.sessionId));
-  const candidates = own.filter(canTake);
+  const candidates = eligible.filter(canTake);
+  const open = sessions.find(({ sessionId }) => waiting.includes(sessionId));
   if (candidates.length === 0) {
-    const reason = own.length === 0 ? "has no session in this repo yet" : "has no session here that can be resumed";
-    return {
-      action: "fresh",
-      reason: `Start fresh: agent ${printableLine(agentId, 60)} ${reason}.`,
-      scores: [],
-      relevanceBy: "none",
-    };
+    const reason = `Start fresh: ${noCandidate(agentId, scope, eligible.length > 0)}.`;
+    return orWaitForOpen({ action: "fresh", reason, scores: [], relevanceBy: "none" }, open, onRunning);
   }
   const { scores, relevanceBy } = await rankCandidates(task, repoPath, candidates, project, options);
-  return { ...decide(scores, candidates, waiting), scores, relevanceBy };
+  return orWaitForOpen({ ...decide(scores, candidates, waiting), scores, relevanceBy }, open, onRunning);
 }
 
 function knownSessions(project: SelectionProject, options: SelectOptions): DiscoveredSession[] {
   const { active, recent, ownRecent } = project.sessions;
-  // What is known to run comes last and wins: the list may have been read a moment earlier.
+  // `active` comes last and wins: the other lists may be slightly older.
   const listed = [...(options.sessions ?? [...ownRecent, ...recent]), ...active];
   return Array.from(new Map(listed.map((session) => [session.sessionId, session])).values());
 }
 
-/** Neither a copy in the archive nor a name in a registry is anything that Claude Code could open. */
-function isResumable(session: DiscoveredSession): boolean {
-  const isKnownByNameOnly = session.transcriptPath === undefined && session.messageCount === 0;
-  return session.archived !== true && !isKnownByNameOnly;
+/**
+ * The running sessions of the same working tree, newest first: two sessions there would overwrite each other's files.
+ * A session with an unknown folder counts as one of them.
+ */
+function runningHere(
+  running: readonly DiscoveredSession[],
+  repoPath: string,
+  worktrees: readonly Worktree[],
+): DiscoveredSession[] {
+  const here = worktreeOf(repoPath, worktrees);
+  return running
+    .filter((session) => {
+      const folder = session.cwds.at(-1);
+      const place = folder === undefined ? undefined : worktreeOf(folder, worktrees);
+      return here === undefined || place === undefined || place === here;
+    })
+    .sort((a, b) => b.lastModified.getTime() - a.lastModified.getTime());
 }
 
-async function selectByLabel(
-  label: string,
-  agentId: string,
-  sessions: readonly DiscoveredSession[],
-  options: SelectOptions,
-): Promise<SessionSelection> {
-  const shown = printableLine(label, 60);
-  const none = { label, scores: [], relevanceBy: "none" as const };
-  const inList = sessions.find((session) => session.label === label && session.agentId === agentId)?.sessionId;
-  const sessionId = options.findByLabel === undefined ? inList : await options.findByLabel(label);
-  if (sessionId === undefined) {
-    return { ...none, action: "fresh", reason: `Start fresh: no session has the label "${shown}" yet.` };
-  }
-  const session = sessions.find((known) => known.sessionId === sessionId);
-  const isOpen = options.waiting?.includes(sessionId) === true;
-  if (session !== undefined && !isOpen && !isResumable(session)) {
-    return { ...none, action: "fresh", reason: `Start fresh: the transcript of the session "${shown}" is gone.` };
-  }
-  if (isOpen) {
-    return {
-      ...none,
-      action: "continue",
-      sessionId,
-      reason: `The session "${shown}" is open and waits for a message.`,
-    };
-  }
-  if (session?.isRunning === true) return { ...waitFor(session, options.onRunning), label };
-  return { ...none, action: "resume", sessionId, reason: `Resume the session with the label "${shown}".` };
+/** The innermost one: a worktree may be inside another. */
+function worktreeOf(folder: string, worktrees: readonly Worktree[]): string | undefined {
+  const around = worktrees.map(({ path }) => path).filter((path) => isInside(path, folder));
+  return around.sort((a, b) => b.length - a.length)[0];
 }
 
 function waitFor(session: DiscoveredSession, onRunning: SelectOptions["onRunning"]): SessionSelection {
   const by = session.running === undefined ? "" : ` in process ${session.running.pid}`;
   const who = `${nameOf(session)} is running${by}`;
   const { sessionId } = session;
-  return onRunning === "fork"
+  return onRunning === "fork" && session.conversation === undefined
     ? { action: "fork", sessionId, reason: `Fork: ${who}.`, scores: [], relevanceBy: "none" }
     : { action: "queue", sessionId, reason: `Wait: ${who}.`, scores: [], relevanceBy: "none" };
+}
+
+type CandidateScope = NonNullable<SessionSelectionConfig["candidates"]>;
+
+/** Whether a task without a label may use the session at all. */
+function isCandidate(session: DiscoveredSession, agentId: string, scope: CandidateScope): boolean {
+  if (session.label !== undefined) return false;
+  if (agentsOf(session).includes(agentId)) return true;
+  return scope === "all" && session.origin !== "other-agent" && agentsOf(session).length === 0;
+}
+
+/** Claude Code cannot open an archived copy, nor a session that only a registry knows. */
+export function isResumable(session: DiscoveredSession): boolean {
+  const isKnownByNameOnly = session.transcriptPath === undefined && session.messageCount === 0;
+  return session.archived !== true && !isKnownByNameOnly;
+}
+
+function noCandidate(agentId: string, scope: CandidateScope, isKnown: boolean): string {
+  if (isKnown) return "no session in this repo can be resumed";
+  return scope === "all"
+    ? "there is no session in this repo yet that a task may resume"
+    : `agent ${printableLine(agentId, 60)} has no session in this repo yet`;
+}
+
+/** A task that does not fit the open session waits for its end: a working tree has one session at a time. */
+function orWaitForOpen(
+  selection: SessionSelection,
+  open: DiscoveredSession | undefined,
+  onRunning: SelectOptions["onRunning"],
+): SessionSelection {
+  if (open === undefined || selection.action === "continue" || onRunning === "worktree") return selection;
+  const { scores, relevanceBy } = selection;
+  const wait = waitFor(open, onRunning);
+  return { ...wait, reason: `${wait.reason} The task does not fit it.`, scores, relevanceBy };
+}
+
+/** Scores twice: first to find the best candidates, then with the evidence that the repo has about them. */
+async function rankCandidates(
+  task: string,
+  repoPath: string,
+  candidates: readonly DiscoveredSession[],
+  project: SelectionProject,
+  options: SelectOptions,
+): Promise<Pick<SessionSelection, "scores" | "relevanceBy">> {
+  const { config = DEFAULT_CONFIG.claudeCode.sessionSelection, now = Date.now() } = options;
+  const currentBranch = project.git?.currentBranch;
+  const commitSubjects = project.git?.recentCommits.map(({ message }) => message) ?? [];
+  const { relevances, by } = await assessTaskRelevance(task, candidates, {
+    ...options,
+    config,
+    now,
+    offline: options.offline ?? scoreOffline,
+    context: { currentBranch, commitSubjects },
+  });
+  const score = (evidence: ReadonlyMap<string, Evidence[]>) => {
+    const rows = candidates.flatMap((session, index) => {
+      const relevance = relevances[index];
+      if (relevance === undefined) return [];
+      const facts = { currentBranch, relevance, now, config, evidence: evidence.get(session.sessionId) };
+      return { session, score: scoreSession(withBudget(session, options.maxBudgetUsd), facts) };
+    });
+    return rows.sort(bestFirst);
+  };
+
+  const first = score(new Map());
+  if (options.evidence === false) return { scores: first.map((row) => row.score), relevanceBy: by };
+  const ranked = first.map((row) => row.session);
+  const sources = { repoPath, currentBranch, worktrees: project.git?.worktrees, now, ...options.evidence };
+  const evidence = await gatherEvidence(ranked, sources).catch((error: unknown) => {
+    (options.logger ?? silentLogger).warn("Evidence about sessions could not be read from the repo", { error });
+    return new Map<string, Evidence[]>();
+  });
+  return { scores: score(evidence).map((row) => row.score), relevanceBy: by };
+}
+
+function withBudget(session: DiscoveredSession, maxBudgetUsd: number | undefined): DiscoveredSession {
+  const cost = countedCost(session);
+  if (maxBudgetUsd === undefined || maxBudgetUsd <= 0 || cost === undefined) return session;
+  return { ...session, budgetUsedPct: cost / maxBudgetUsd };
+}
+
+interface ScoredSession {
+  session: DiscoveredSession;
+  score: SessionScore;
+}
+
+/** Sessions to resume, then other eligible ones. Ties go to the more relevant, then to the newer session. */
+function bestFirst(a: ScoredSession, b: ScoredSession): number {
+  return (
+    Number(b.score.recommendation === "resume") - Number(a.score.recommendation === "resume") ||
+    Number(a.score.ceiling !== undefined) - Number(b.score.ceiling !== undefined) ||
+    b.score.score - a.score.score ||
+    b.score.relevance.relevance - a.score.relevance.relevance ||
+    b.session.lastModified.getTime() - a.session.lastModified.getTime() ||
+    (a.session.sessionId < b.session.sessionId ? -1 : 1)
+  );
 }
 
 function decide(
@@ -108,28 +200,68 @@ function decide(
   const [best] = scores;
   const session = candidates.find(({ sessionId }) => sessionId === best?.sessionId);
   if (best === undefined || session === undefined) return { action: "fresh", reason: "Start fresh." };
-  // Rounded down: 0.599 must not read as if it had reached 0.6.
+  // Rounded down: 0.599 must not be shown as 0.60.
   const points = (Math.floor(best.score * 100 + 1e-6) / 100).toFixed(2);
   if (best.recommendation === "fresh") {
-    return {
-      action: "fresh",
-      reason: `Start fresh: the best match, ${nameOf(session)}, scores ${points} (${best.reason}).`,
-    };
+    // The points of an ineligible session may reach the threshold, so they are not shown.
+    const verdict = best.ceiling === undefined ? `scores ${points} (${best.reason})` : `is ${best.reason}`;
+    return { action: "fresh", reason: `Start fresh: the best match, ${nameOf(session)}, ${verdict}.` };
   }
   const { sessionId } = session;
   return waiting.includes(sessionId)
-    ? { action: "continue", sessionId, reason: `Go on in ${nameOf(session)}, which is open (${best.reason}).` }
+    ? { action: "continue", sessionId, reason: `Continue ${nameOf(session)}, which is open (${best.reason}).` }
     : { action: "resume", sessionId, reason: `Resume ${nameOf(session)}: score ${points} (${best.reason}).` };
 }
 
+async function selectByLabel(
+  given: string,
+  agentId: string,
+  sessions: readonly DiscoveredSession[],
+  { findByLabel, sessionKey, waiting, onRunning }: SelectOptions,
+): Promise<SessionSelection> {
+  const label = checkTaskLabel(given);
+  const shown = printableLine(label, 60);
+  const none = { label, scores: [], relevanceBy: "none" as const };
+  const sessionId =
+    findByLabel === undefined ? findLabelled(sessions, label, agentId)?.sessionId : await findByLabel(label);
+  if (sessionId === undefined) {
+    return { ...none, action: "fresh", reason: `Start fresh: no session has the label "${shown}" yet.` };
+  }
+  const session = sessions.find((known) => known.sessionId === sessionId);
+  const isOfOtherChat = session?.conversation !== undefined && session.conversation !== sessionKey;
+  if (isOfOtherChat) throw labelOfChat(label);
+  if (waiting?.includes(sessionId) === true) {
+    const reason = `The session "${shown}" is open and waits for a message.`;
+    return { ...none, action: "continue", sessionId, reason };
+  }
+  if (session !== undefined && !isResumable(session)) {
+    return { ...none, action: "fresh", reason: `Start fresh: the transcript of the session "${shown}" is gone.` };
+  }
+  if (session?.isRunning === true) return { ...waitFor(session, onRunning), label };
+  return { ...none, action: "resume", sessionId, reason: `Resume the session with the label "${shown}".` };
+}
+
+/** The agent's session with this label, according to discovery. */
+export function findLabelled(
+  sessions: readonly DiscoveredSession[],
+  label: string,
+  agentId: string,
+): DiscoveredSession | undefined {
+  const hasLabel = (session: DiscoveredSession): boolean =>
+    session.label === label || session.labels?.includes(label) === true;
+  return sessions.find((session) => hasLabel(session) && agentsOf(session).includes(agentId));
+}
+
 function nameOf(session: DiscoveredSession): string {
-  const title = printableLine(session.title ?? session.firstMessage, 50);
   const id = printableLine(session.sessionId.slice(0, 8));
+  // The title of a chat's session is private.
+  if (session.conversation !== undefined) return `the session of a chat (${id})`;
+  const title = printableLine(session.title ?? session.firstMessage, 50);
   return title === "" ? `session ${id}` : `"${title}" (${id})`;
 }
 
 function emptyTask(): HoldfastError {
-  return new HoldfastError("usage", "task-empty", "There is no task to choose a session for.", {
-    hint: "Say in a sentence what is to be done.",
+  return new HoldfastError("usage", "task-empty", "No task given.", {
+    hint: "Say in one sentence what should be done.",
   });
 }

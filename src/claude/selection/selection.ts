@@ -1,16 +1,79 @@
-/** What a decision is: resume a session or start afresh, and why. */
+/** The contract of selection: its input, and the decision to resume a session or start fresh. */
+import type { Ids } from "../../base/ids.ts";
+import type { Logger } from "../../base/log.ts";
+import type { LanguageModel } from "../../models/language-model.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
+import type { SessionSelectionConfig } from "../../config/claude-code.ts";
+import type { BranchState } from "../../project/repo-changes.ts";
+import type { GitStatus } from "../../project/git-status.ts";
+import type { Worktree } from "../../project/repo.ts";
+
+/** The parts of a project's status that selection uses. */
+export interface SelectionProject {
+  git?: Pick<GitStatus, "currentBranch" | "recentCommits" | "worktrees"> | undefined;
+  sessions: { active: DiscoveredSession[]; recent: DiscoveredSession[]; ownRecent: DiscoveredSession[] };
+}
+
+export interface SelectOptions {
+  /** All sessions of the repo. Default: the shorter lists of the project status. */
+  sessions?: readonly DiscoveredSession[] | undefined;
+  label?: string | undefined;
+  /** The asking conversation. Only its own chat sessions are candidates. Default: none. */
+  sessionKey?: string | undefined;
+  /** Whose sessions may be resumed. Default: `config.candidates`, else `own`. */
+  candidates?: "own" | "all" | undefined;
+  /** Budget of a session. Default: the share that discovery calculated. */
+  maxBudgetUsd?: number | undefined;
+  /** Default: the default configuration, which uses no model. */
+  config?: SessionSelectionConfig | undefined;
+  /** Compares tasks. Default: the offline scorer. */
+  model?: LanguageModel | (() => LanguageModel) | undefined;
+  /** Default: `scoreOffline`. */
+  offline?: RelevanceScorer | undefined;
+  /** When a session already runs here. `worktree`: ignore it; the caller creates a worktree. Default: `queue`. */
+  onRunning?: "queue" | "fork" | "worktree" | undefined;
+  /** Finds the session of a label in the registries. Default: the labels that discovery found. */
+  findByLabel?: ((label: string) => Promise<string | undefined>) | undefined;
+  /** Idle persistent sessions of this lane: the task may continue one of them. Default: none. */
+  waiting?: readonly string[] | undefined;
+  /** Sessions that neither block the task nor may be chosen. Default: none. */
+  excluded?: readonly string[] | undefined;
+  /** Sources of evidence in addition to git. `false`: gather no evidence. */
+  evidence?: Partial<EvidenceSources> | false | undefined;
+  /** In ms. */
+  now?: number | undefined;
+  logger?: Logger | undefined;
+  signal?: AbortSignal | undefined;
+  ids?: Ids | undefined;
+}
+
+export interface EvidenceSources {
+  repoPath: string;
+  currentBranch?: string | undefined;
+  /** As git lists them. Default: none. */
+  worktrees?: readonly Worktree[] | undefined;
+  /** In ms. */
+  now: number;
+  /** How many sessions, best first, are checked for changed files; each takes some git commands. Default: 8. */
+  maxFileChecks?: number | undefined;
+  /** Default: reads the repo with git, like the next one. */
+  branchStates?: ((branches: readonly string[]) => Promise<ReadonlyMap<string, BranchState>>) | undefined;
+  changedSince?: ((since: Date, files: readonly string[]) => Promise<string[]>) | undefined;
+  folderExists?: ((path: string) => Promise<boolean>) | undefined;
+  /** Default: no session has one. */
+  hasOpenHandOff?: ((sessionId: string) => boolean) | undefined;
+}
 
 export type SelectionAction = "resume" | "fresh" | "continue" | "queue" | "fork";
 
 export interface SessionSelection {
   action: SelectionAction;
   /** The session to resume, continue, wait for or fork. */
-  sessionId?: string;
-  label?: string;
+  sessionId?: string | undefined;
+  label?: string | undefined;
   /** For a person. */
   reason: string;
-  /** Every session that was considered, best first. */
+  /** All candidates, best first. */
   scores: SessionScore[];
   /** How tasks were compared. */
   relevanceBy: "model" | "offline" | "none";
@@ -24,8 +87,8 @@ export interface SessionScore {
   relevance: TaskRelevance;
   recommendation: "resume" | "fresh";
   reason: string;
-  /** Set when something forces a fresh session whatever the score. */
-  ceiling?: string;
+  /** Why a fresh session is required whatever the score. */
+  ceiling?: string | undefined;
   evidence: Evidence[];
 }
 
@@ -40,13 +103,13 @@ export interface ScoreFactors {
 
 export interface TaskRelevance {
   sessionId: string;
-  /** 0: unrelated, 0.3: touches it, 0.6: related work, 1: the same work going on. */
+  /** 0: unrelated, 0.3: touches it, 0.6: related work, 1: continues the same work. */
   relevance: number;
   /** One line. */
   reasoning: string;
 }
 
-/** What the repo says about a session. */
+/** A fact about a session that the repo shows. */
 export interface Evidence {
   kind:
     | "branch-merged"
@@ -58,18 +121,17 @@ export interface Evidence {
     | "open-hand-off";
   /** One line for a person. */
   text: string;
-  /** True: it forces a fresh session. */
+  /** True: a fresh session is required. */
   forcesFresh: boolean;
 }
 
-/** What the comparison of tasks may look at besides the sessions themselves. */
+/** Facts for the comparison of tasks in addition to the sessions. */
 export interface RelevanceContext {
-  currentBranch?: string;
-  /** Subjects of commits by the branch they were made on, or of the current branch. */
-  commitSubjects?: readonly string[];
+  currentBranch?: string | undefined;
+  commitSubjects?: readonly string[] | undefined;
 }
 
-/** Compares a task with sessions; one answer per session, in their order. */
+/** Compares a task with sessions: one answer per session, in their order. */
 export type RelevanceScorer = (
   task: string,
   sessions: readonly DiscoveredSession[],

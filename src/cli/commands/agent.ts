@@ -1,26 +1,24 @@
-/** `holdfast agent`: one message, one answer on stdout. Through the gateway, or with `--local` in this process. */
+/** `holdfast agent`: sends one message and prints the answer. Uses the gateway, or with `--local` this process. */
 import { nodeCrypto } from "../../base/builtin.ts";
 import { ERROR_KINDS, type ErrorKind, HoldfastError } from "../../base/errors.ts";
 import type { ParamsOf, ResultOf } from "../../rpc/contract.ts";
-import { parseAmount, parseChoice } from "../arguments.ts";
+import { errorFromReport, mediaLine, silenceText, withoutFailureText } from "../answer-printer.ts";
+import { invalidOption } from "../command.ts";
 import { assertAgentId, loadSetup } from "../context.ts";
-import { print, printJson, talk } from "../output.ts";
-import { openCaller } from "../rpc/open-caller.ts";
-import type { LiveCaller } from "../rpc/live-caller.ts";
-import { errorFromReport, saidBefore, silenceText } from "../rpc/turn-end.ts";
-import { waitingLine } from "../waiting-line.ts";
+import { print, printJson, talk, waitingLine } from "../output.ts";
+import { type LiveCaller, openCaller } from "../rpc/live-caller.ts";
 
 export interface AgentOptions {
-  message?: string;
-  to?: string;
-  sessionId?: string;
-  agent?: string;
-  thinking?: string;
-  deliver?: boolean;
-  channel?: string;
-  local?: boolean;
-  timeout?: string;
-  json?: boolean;
+  message?: string | undefined;
+  to?: string | undefined;
+  sessionId?: string | undefined;
+  agent?: string | undefined;
+  thinking?: ParamsOf<"agent">["thinking"];
+  deliver?: boolean | undefined;
+  channel?: string | undefined;
+  local?: boolean | undefined;
+  timeout?: number | undefined;
+  json?: boolean | undefined;
 }
 
 type AgentResult = ResultOf<"agent">;
@@ -37,49 +35,45 @@ export async function agent(options: AgentOptions): Promise<void> {
   } finally {
     await caller.close();
   }
-  if (options.local === true && options.deliver === true) talk("The answer goes out as soon as the gateway runs.");
+  if (options.local === true && options.deliver === true) {
+    talk("The answer will be delivered when the gateway runs.");
+  }
 }
 
-const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
-
-function toParams(options: AgentOptions): ParamsOf<"agent"> & { idempotencyKey: string } {
+function toParams(options: AgentOptions): ParamsOf<"agent"> {
   const { message = "", to, sessionId, agent: agentId, thinking, channel, timeout } = options;
   if (message.trim() === "") {
-    throw new HoldfastError("usage", "message-missing", "There is nothing to say", {
+    throw new HoldfastError("usage", "message-missing", "No message given", {
       hint: 'Give the message with -m: holdfast agent -m "…"',
     });
   }
   if (to !== undefined && sessionId !== undefined) {
-    throw new HoldfastError("usage", "invalid-option", "--to and --session-id name two sessions", {
-      hint: "Give the one that you mean.",
-    });
+    throw invalidOption("--to and --session-id each choose a session", "Use only one of them.");
   }
   assertAgentId(agentId);
+  // Only keys contain colons.
+  const isKey = sessionId?.includes(":") === true;
   return {
     message,
     idempotencyKey: nodeCrypto().randomUUID(),
-    ...(to === undefined ? {} : { to }),
-    ...(sessionId === undefined ? {} : toSession(sessionId)),
-    ...(agentId === undefined ? {} : { agentId: agentId.trim().toLowerCase() }),
-    ...(thinking === undefined ? {} : { thinking: parseChoice("--thinking", thinking, THINKING_LEVELS) }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(timeout === undefined ? {} : { timeoutSeconds: parseAmount("--timeout", timeout) }),
+    to,
+    sessionKey: isKey ? sessionId : undefined,
+    sessionId: isKey ? undefined : sessionId,
+    agentId: agentId?.trim().toLowerCase(),
+    thinking,
+    channel,
+    timeoutSeconds: timeout,
     deliver: options.deliver === true,
   };
 }
 
-/** A key has colons, which neither ids nor their starts have. */
-function toSession(reference: string): Pick<ParamsOf<"agent">, "sessionKey" | "sessionId"> {
-  return reference.includes(":") ? { sessionKey: reference } : { sessionId: reference };
-}
-
-/** The first Ctrl-C stops the turn, whose end is waited for; the second one leaves. */
+/** The first Ctrl-C stops the turn and waits for its end; the second one exits. */
 function stopOnInterrupt(caller: LiveCaller, params: ParamsOf<"agent">): { leaving: Promise<never> } & Disposable {
   const { promise: leaving, reject } = Promise.withResolvers<never>();
   leaving.catch(() => undefined);
   let isStopping = false;
   const onInterrupt = (): void => {
-    if (isStopping) reject(new HoldfastError("interrupted", "interrupted", "Interrupted; the turn may go on"));
+    if (isStopping) reject(new HoldfastError("interrupted", "interrupted", "Interrupted; the turn may continue"));
     isStopping = true;
     stopTurn(caller, params).catch(reject);
   };
@@ -87,7 +81,7 @@ function stopOnInterrupt(caller: LiveCaller, params: ParamsOf<"agent">): { leavi
   return { leaving, [Symbol.dispose]: () => process.off("SIGINT", onInterrupt) };
 }
 
-/** The same request again is answered at once, with the session that the turn runs in. */
+/** The same request again returns at once and names the session of the running turn. */
 async function stopTurn(caller: LiveCaller, params: ParamsOf<"agent">): Promise<void> {
   const { agentId, sessionKey } = await caller.call("agent", { ...params, timeoutSeconds: 0.001 });
   await caller.call("chat.abort", { agentId, sessionKey });
@@ -101,12 +95,15 @@ function printAnswer(result: AgentResult, { json, local = false }: AgentOptions)
     return;
   }
   for (const payload of result.result?.payloads ?? []) {
-    const text = saidBefore(failure, payload.text);
-    if (text !== undefined) print(text);
+    const text = withoutFailureText(payload.text, failure);
+    if (text !== undefined && text !== "") print(text);
+    for (const ref of payload.mediaUrls ?? []) print(mediaLine(ref));
   }
   if (failure !== undefined) throw failure;
-  const { meta, payloads = [] } = result.result ?? {};
-  const silence = meta === undefined ? undefined : silenceText({ outcome: meta.outcome, text: payloads[0]?.text });
+  if (result.result === undefined) return;
+  const { meta, payloads } = result.result;
+  const { outcome, withheld } = meta;
+  const silence = silenceText({ outcome, withheld, text: payloads[0]?.text, media: payloads[0]?.mediaUrls });
   if (silence !== undefined) talk(silence);
 }
 
@@ -114,17 +111,11 @@ function failureOf({ status, summary, error, sessionKey }: AgentResult, isLocal:
   if (status === "ok") return undefined;
   if (status === "aborted") return new HoldfastError("interrupted", "turn-aborted", "The turn was stopped");
   if (status === "timeout") {
-    const what = isLocal ? "the gateway goes on with the turn when it runs" : "the turn goes on";
-    return new HoldfastError("timeout", "answer-late", `There is no answer yet; ${what}`, {
-      hint: `Look for it later: holdfast history ${sessionKey}`,
+    const next = isLocal ? "the gateway continues the turn when it runs" : "the turn continues";
+    return new HoldfastError("timeout", "answer-late", `No answer yet; ${next}`, {
+      hint: `Read it later: holdfast history ${sessionKey}`,
     });
   }
   const { code = "turn-failed", kind = "internal", message = summary, hint } = error ?? {};
-  return errorFromReport({
-    code,
-    kind: kind as ErrorKind,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-    retryable: false,
-  });
+  return errorFromReport({ code, kind: kind as ErrorKind, message, hint, retryable: false });
 }

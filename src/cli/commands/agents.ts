@@ -1,42 +1,33 @@
-/** `holdfast agents`: who there is, in OpenClaw's JSON shape, and a new one. */
+/** `holdfast agents list|add`. The list has OpenClaw's JSON shape. */
 import { resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
-import { engineNameOf } from "../../compose-agents.ts";
-import { listAgentIds } from "../../compose.ts";
-import { configuredAccounts } from "../../config/channel-accounts.ts";
-import { ENGINE_NAMES, type AgentConfig, type EngineName, type HoldfastConfig } from "../../config/config.ts";
+import { type EngineName, type HoldfastConfig, configuredAccounts } from "../../config/config.ts";
 import { agentLayout, configFile } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
-import { parseChoice } from "../arguments.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
-import { tellIfGatewayRuns } from "../idle-accounts.ts";
-import { print, printJson, printTable, talk } from "../output.ts";
+import { flexible, print, printJson, printTable, talk } from "../output.ts";
+import { suggestRestart } from "../channel-view.ts";
+import { engineNameOf } from "../../compose/agent-pool.ts";
+import { listAgentIds } from "../../compose/agent.ts";
 
 export interface ListedAgent {
   id: string;
-  name?: string;
+  name?: string | undefined;
   workspace: string;
   agentDir: string;
   engine: EngineName;
-  model?: string;
-  /** Accounts of channels that this agent answers. */
+  model?: string | undefined;
+  /** Number of channel accounts that this agent answers. */
   bindings: number;
   isDefault: boolean;
   routes: string[];
 }
 
-export async function listAgents(options: { json?: boolean }): Promise<void> {
+export async function listAgents(options: { json?: boolean | undefined }): Promise<void> {
   const agents = await describeAgents(await loadSetup());
   if (options.json === true) return printJson(agents);
   printTable(
-    [
-      { title: "AGENT" },
-      { title: "NAME" },
-      { title: "ENGINE" },
-      { title: "MODEL" },
-      { title: "CHANNELS" },
-      { title: "WORKSPACE", flexible: true },
-    ],
+    ["AGENT", "NAME", "ENGINE", "MODEL", "CHANNELS", flexible("WORKSPACE")],
     agents.map(({ id, name, engine, model, routes, workspace, isDefault }) => [
       isDefault ? `${id} *` : id,
       name ?? "",
@@ -48,7 +39,7 @@ export async function listAgents(options: { json?: boolean }): Promise<void> {
   );
 }
 
-/** Those that are configured and those that have a folder; the default one is always among them. */
+/** The default agent, all configured agents and all that have a folder. */
 export async function describeAgents(setup: Setup): Promise<ListedAgent[]> {
   const { config } = setup;
   const configured = Object.keys(config.agents).map((id) => normalizeAgentId(id));
@@ -68,11 +59,11 @@ function describeAgent(id: string, { home, config }: Setup): ListedAgent {
   );
   return {
     id,
-    ...(name === undefined ? {} : { name }),
+    name,
     workspace: workspace ?? layout.workspace,
     agentDir: layout.root,
     engine: engineNameOf(config, id),
-    ...(model === undefined ? {} : { model }),
+    model,
     bindings: bound.length,
     isDefault,
     routes: isDefault && routes.length === 0 ? ["default (no explicit rules)"] : routes,
@@ -80,11 +71,11 @@ function describeAgent(id: string, { home, config }: Setup): ListedAgent {
 }
 
 export interface AddOptions {
-  json?: boolean;
-  name?: string;
-  model?: string;
-  engine?: string;
-  workspace?: string;
+  json?: boolean | undefined;
+  name?: string | undefined;
+  model?: string | undefined;
+  engine?: EngineName | undefined;
+  workspace?: string | undefined;
 }
 
 export async function addAgent(rawId: string, options: AddOptions): Promise<void> {
@@ -97,43 +88,43 @@ export async function addAgent(rawId: string, options: AddOptions): Promise<void
   const path = configFile(setup.home);
   const { setConfigValue } = await import("../../config/edit.ts");
   await setConfigValue({ path, key: `agents.${id}`, rawValue: JSON.stringify(settings) });
-  // The folder last: an agent that is configured gets one anyway when it is first needed.
+  // The folder last: if this fails, the first use of the agent creates it.
   const { ensureWorkspace } = await import("../../engine/workspace/ensure-workspace.ts");
   await ensureWorkspace(workspace);
   const added = describeAgent(id, await loadSetup());
-  await tellIfGatewayRuns(setup.home);
+  await suggestRestart(setup.home);
   if (options.json === true) return printJson({ schema: 1, ok: true, path, agent: added });
-  print(`Agent ${id} is there: it works in ${workspace} and is answered by ${describeEngine(added)}.`);
+  print(`Added agent ${id}. It works in ${workspace} and uses ${describeEngine(added)}.`);
   talk(`Talk to it: holdfast chat --agent ${id}`);
 }
 
 async function refuseKnown(id: string, { home, config }: Setup): Promise<void> {
   const known = [...Object.keys(config.agents).map((name) => normalizeAgentId(name)), ...(await listAgentIds(home))];
   if (!known.includes(id)) return;
-  throw new HoldfastError("conflict", "agent-exists", `There is an agent "${id}" already`, {
+  throw new HoldfastError("conflict", "agent-exists", `Agent "${id}" already exists`, {
     hint: `Change it with \`holdfast config set agents.${id}.model …\`, or choose another name.`,
     data: { agentId: id },
   });
 }
 
-async function toSettings({ name, model, engine, workspace }: AddOptions, { config }: Setup): Promise<AgentConfig> {
-  // Claude Code has names of its own for models.
+async function toSettings({ name, model, engine, workspace }: AddOptions, { config }: Setup) {
+  // Claude Code uses its own model names.
   const chosen = model === undefined || engine === "claude-code" ? model : await modelName(model, config.models);
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(engine === undefined ? {} : { engine: parseChoice("--engine", engine, ENGINE_NAMES) }),
-    ...(chosen === undefined ? {} : { model: chosen }),
-    ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
+    name,
+    engine,
+    model: chosen,
+    workspace: workspace === undefined ? undefined : resolve(workspace),
   };
 }
 
 async function modelName(spec: string, models: HoldfastConfig["models"]): Promise<string> {
-  const { resolveModelName } = await import("../../models/model-name.ts");
+  const { resolveModelName } = await import("../../models/model-info.ts");
   const { provider, model } = resolveModelName(spec, models);
   return `${provider}/${model}`;
 }
 
 function describeEngine({ engine, model }: ListedAgent): string {
-  if (engine === "echo") return "the echo engine, as it has no model";
+  if (engine === "echo") return "the echo engine because no model is configured";
   return model === undefined ? `the ${engine} engine` : `the ${engine} engine with ${model}`;
 }

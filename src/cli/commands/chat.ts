@@ -1,47 +1,111 @@
 /**
- * `holdfast chat`: a conversation in the terminal, through the gateway or with `--local` in this process.
- * On a terminal it prompts and shows the answer as it comes; otherwise it reads one message a line from
- * stdin and ends with it. Replies go to stdout, everything else to stderr.
+ * `holdfast chat`: a conversation in the terminal, through the gateway or with `--local` in this process. On a
+ * terminal it prompts and streams the answer; otherwise it reads one message per line from stdin. Replies go to
+ * stdout, everything else to stderr.
  */
-import { createInterface } from "node:readline";
+import { userInfo } from "node:os";
+import { type Interface, createInterface } from "node:readline";
+import { nodeCrypto } from "../../base/builtin.ts";
 import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
-import { loadSetup } from "../context.ts";
+import { canonicalSessionKey } from "../../keys/canonical-key.ts";
+import { resolveInboundSessionKey } from "../../keys/inbound.ts";
+import { normalizeAgentId } from "../../keys/names.ts";
+import { buildAgentMainSessionKey, parseAgentSessionKey } from "../../keys/session-key.ts";
+import { findSession } from "../../session/find-session.ts";
+import { type AnswerPrinter, createAnswerPrinter, turnFailure, withoutFailureText } from "../answer-printer.ts";
+import { type Setup, assertAgentId, isStoreMissing, loadSetup, withAgent } from "../context.ts";
 import { reportFailure } from "../failure.ts";
 import { style, talk } from "../output.ts";
-import { createAnswerPrinter } from "../chat/answer-printer.ts";
-import { type ChatSession, chooseChatSession } from "../chat/chat-session.ts";
-import { listenForInterrupts } from "../chat/interrupts.ts";
-import { openCaller } from "../rpc/open-caller.ts";
-import { type Conversation, openConversation } from "../rpc/conversation.ts";
-import { saidBefore, turnFailure } from "../rpc/turn-end.ts";
+import { type LiveCaller, openCaller } from "../rpc/live-caller.ts";
+import { engineNameOf } from "../../compose/agent-pool.ts";
+import type { RpcEvent } from "../../rpc/protocol.ts";
+import type { TurnEnd } from "../../turn/pipeline.ts";
 
 export interface ChatOptions {
-  agent?: string;
-  session?: string;
-  local?: boolean;
+  agent?: string | undefined;
+  session?: string | undefined;
+  local?: boolean | undefined;
 }
 
 export async function chat(options: ChatOptions): Promise<void> {
   const setup = await loadSetup();
-  const session = await chooseChatSession(setup, options);
+  const session = await chooseSession(setup, options);
   const caller = await openCaller(setup, options);
   try {
     const conversation = await openConversation({ caller, ...session });
-    talk(`Session ${session.sessionKey}. ${session.greeting} /help shows the commands.`);
+    talk(`Session ${session.sessionKey}. ${session.greeting} /help lists the commands.`);
     await converse(conversation, session);
   } finally {
     await caller.close();
   }
 }
 
-async function converse(conversation: Conversation, session: ChatSession): Promise<void> {
+interface ChatSession {
+  agentId: string;
+  sessionKey: string;
+  /** The window that is open before the first message; undefined for a new session. */
+  sessionId: string | undefined;
+  greeting: string;
+}
+
+async function chooseSession({ config }: Setup, options: ChatOptions): Promise<ChatSession> {
+  assertAgentId(options.agent);
+  const named = options.session?.trim();
+  const agentId = normalizeAgentId(options.agent ?? parseAgentSessionKey(named)?.agentId ?? config.defaultAgent);
+  const key = named === undefined ? ownKey(config, agentId) : namedKey(named, config, agentId);
+  const known = key === undefined ? await findByName(agentId, named ?? "") : await findByKey(agentId, key);
+  const engine = engineNameOf(config, agentId);
+  return {
+    agentId,
+    ...known,
+    greeting: engine === "echo" ? "No model is configured: the echo engine answers." : `${engine} answers.`,
+  };
+}
+
+/** The session of the person at the keyboard. */
+function ownKey(config: Setup["config"], agentId: string): string {
+  const name = userInfo().username;
+  const person = { Provider: "cli", Surface: "cli", ChatType: "direct", From: `cli:${name}`, SenderId: name };
+  return resolveInboundSessionKey(person, { agentId, session: config.session });
+}
+
+/** The key if `named` is a full key or the short name of the main session; any other text is a label. */
+function namedKey(named: string, { session: { mainKey } }: Setup["config"], agentId: string): string | undefined {
+  const main = buildAgentMainSessionKey({ agentId, mainKey });
+  const key = canonicalSessionKey(named, { agentId, mainKey });
+  return parseAgentSessionKey(named) !== null || key === main ? key : undefined;
+}
+
+type KnownSession = Pick<ChatSession, "sessionKey" | "sessionId">;
+
+async function findByName(agentId: string, name: string): Promise<KnownSession> {
+  return await withAgent({ agent: agentId }, async (agent) => {
+    const { key, entry } = await findSession(agent, name);
+    return { sessionKey: key, sessionId: entry.sessionId };
+  });
+}
+
+/** The session may not exist yet: the first message creates it. */
+async function findByKey(agentId: string, sessionKey: string): Promise<KnownSession> {
+  try {
+    return await withAgent({ agent: agentId }, async (agent) => {
+      const entry = await agent.store.get(sessionKey);
+      return { sessionKey, sessionId: entry?.sessionId };
+    });
+  } catch (error) {
+    if (isStoreMissing(error)) return { sessionKey, sessionId: undefined };
+    throw error;
+  }
+}
+
+async function converse(conversation: Conversation, { sessionId }: ChatSession): Promise<void> {
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
   const input = createInterface({
     input: process.stdin,
     ...(interactive ? { output: process.stdout, prompt: style("cyan", "> ") } : {}),
   });
   using interrupts = listenForInterrupts(input, async () => await conversation.abort());
-  const printer = createAnswerPrinter({ interactive, sessionId: session.sessionId });
+  const printer = createAnswerPrinter({ interactive, sessionId });
   const prompt = (): void => {
     if (interactive && !interrupts.isLeaving()) input.prompt();
   };
@@ -55,27 +119,153 @@ async function converse(conversation: Conversation, session: ChatSession): Promi
       prompt();
     }
   } finally {
-    // An open stdin would keep the process waiting for a line that nobody answers.
+    // An open stdin would keep the process alive.
     input.close();
   }
   if (interrupts.isLeaving()) process.exitCode = ERROR_KINDS.interrupted.exitCode;
 }
 
-/** One message that failed does not end the conversation; a script still sees the exit code. */
-async function answer(
-  conversation: Conversation,
-  text: string,
-  printer: ReturnType<typeof createAnswerPrinter>,
-): Promise<void> {
+/** A failed message does not end the conversation; the exit code still reports it. */
+async function answer(conversation: Conversation, text: string, printer: AnswerPrinter): Promise<void> {
   try {
-    const end = await conversation.say(text, printer.hear);
+    const end = await conversation.say(text, printer.onEvent);
     const failure = turnFailure(end);
-    printer.end({ ...end, text: saidBefore(failure, end.text) });
+    printer.end({ ...end, text: withoutFailureText(end.text, failure) });
     if (failure?.kind === "interrupted") talk("Stopped.");
     else if (failure !== undefined) throw failure;
   } catch (error) {
-    // Without the gateway there is nobody left to talk to.
     if (!(error instanceof HoldfastError) || error.code === "gateway-gone") throw error;
     process.exitCode = reportFailure(error, { json: false });
   }
+}
+
+interface Interrupts extends Disposable {
+  /** Resolves with the answer, or as soon as the person leaves. */
+  during(answer: Promise<void>): Promise<void>;
+  isLeaving(): boolean;
+}
+
+/**
+ * Ctrl-C during an answer stops the turn and keeps the answer so far; a second one, or one at the prompt,
+ * leaves. On a terminal readline reports it, otherwise it arrives as a signal.
+ */
+function listenForInterrupts(input: Interface, abort: () => Promise<boolean>): Interrupts {
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  let isAnswering = false;
+  let isStopping = false;
+  let isLeaving = false;
+
+  const onInterrupt = (): void => {
+    if (isAnswering && !isStopping) {
+      isStopping = true;
+      // If the turn cannot be stopped any more, it ends on its own.
+      abort().catch(() => undefined);
+      // An interrupted script does not want its next line answered.
+      if (!process.stdin.isTTY) isLeaving = true;
+      return;
+    }
+    isLeaving = true;
+    leave();
+    input.close();
+  };
+  input.on("SIGINT", onInterrupt);
+  process.on("SIGINT", onInterrupt);
+
+  return {
+    during: async (answering) => {
+      isAnswering = true;
+      isStopping = false;
+      try {
+        await Promise.race([answering, left]);
+      } finally {
+        isAnswering = false;
+      }
+    },
+    isLeaving: () => isLeaving,
+    [Symbol.dispose]: () => {
+      process.off("SIGINT", onInterrupt);
+      input.off("SIGINT", onInterrupt);
+    },
+  };
+}
+
+export interface Conversation {
+  /** Resolves with the end of the turn that answers. The listener gets the events until then. */
+  say(text: string, onEvent: (event: RpcEvent) => void): Promise<TurnEnd>;
+  /** Stops the running turn; false when none runs. */
+  abort(): Promise<boolean>;
+}
+
+export async function openConversation({
+  caller,
+  agentId,
+  sessionKey,
+}: {
+  caller: LiveCaller;
+  agentId: string;
+  sessionKey: string;
+}): Promise<Conversation> {
+  let listener: TurnListener | undefined;
+  await caller.watch(sessionKey, (event) => listener?.onEvent(event));
+
+  return {
+    say: async (text, onEvent) => {
+      const turn = listenForTurn(onEvent);
+      listener = turn;
+      try {
+        const idempotencyKey = nodeCrypto().randomUUID();
+        const admitted = await Promise.race([
+          caller.call("chat.send", { sessionKey, agentId, message: text, idempotencyKey }),
+          caller.lost,
+        ]);
+        turn.expect(admitted.itemId);
+        return await Promise.race([turn.ended, caller.lost]);
+      } finally {
+        listener = undefined;
+      }
+    },
+    abort: async () => (await caller.call("chat.abort", { sessionKey, agentId })).aborted,
+  };
+}
+
+interface TurnListener {
+  readonly onEvent: (event: RpcEvent) => void;
+  /** Sets the inbox item of our message; the turn that answers has this number or a higher one. */
+  readonly expect: (itemId: number) => void;
+  ended: Promise<TurnEnd>;
+}
+
+/** Events can arrive before the response to `chat.send`, so they are kept until our item is known. */
+function listenForTurn(onEvent: (event: RpcEvent) => void): TurnListener {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<TurnEnd>();
+  ended.catch(() => undefined);
+  let early: RpcEvent[] | undefined = [];
+  let ours = 0;
+  const take = (event: RpcEvent): void => {
+    if (event.type === "message.dropped" && event.itemIds.includes(ours)) reject(messageDropped(event.reason));
+    if (!("itemId" in event) || event.itemId < ours) return;
+    onEvent(event);
+    if (event.type === "turn.ended") resolve(event);
+  };
+  return {
+    onEvent: (event) => {
+      if (early === undefined) take(event);
+      else early.push(event);
+    },
+    expect: (itemId) => {
+      ours = itemId;
+      const waiting = early ?? [];
+      early = undefined;
+      for (const event of waiting) take(event);
+    },
+    ended,
+  };
+}
+
+function messageDropped(reason: string): HoldfastError {
+  const [why, hint] =
+    reason === "stopped"
+      ? ["it was stopped", "Send it again to get an answer."]
+      : [reason, "Too many messages are waiting in this session. Try again later."];
+  return new HoldfastError("unavailable", "message-dropped", `The message was not answered: ${why}`, { hint });
 }

@@ -1,12 +1,13 @@
-/** `holdfast config`: the effective values, the file behind them, and its schema. */
+/** `holdfast config`: shows, changes and checks the configuration. */
+import { fileExists } from "../../base/files.ts";
 import { getConfigValue, setConfigValue, unsetConfigValue } from "../../config/edit.ts";
 import { configFile, resolveHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
-import { tellIfGatewayRuns } from "../idle-accounts.ts";
-import { print, printJson } from "../output.ts";
+import { print, printJson, talk } from "../output.ts";
+import { suggestRestart } from "../channel-view.ts";
 
 interface ConfigOptions {
-  json?: boolean;
+  json?: boolean | undefined;
 }
 
 export async function get(key: string | undefined, options: ConfigOptions): Promise<void> {
@@ -22,7 +23,7 @@ export async function set(key: string, rawValue: string, options: ConfigOptions)
   const value = await setConfigValue({ path, key, rawValue });
   if (options.json === true) printJson({ ok: true, path, key, value });
   else print(`${key} = ${JSON.stringify(value)}  (${path})`);
-  await tellIfGatewayRuns(home);
+  await suggestRestart(home);
 }
 
 export async function unset(key: string, options: ConfigOptions): Promise<void> {
@@ -30,8 +31,15 @@ export async function unset(key: string, options: ConfigOptions): Promise<void> 
   const path = configFile(home);
   const removed = await unsetConfigValue({ path, key });
   if (options.json === true) printJson({ ok: true, path, key, removed });
-  else print(removed ? `${key} is back at its default` : `${key} was not set`);
-  if (removed) await tellIfGatewayRuns(home);
+  else print(removed ? `${key} is reset to its default` : `${key} was not set`);
+  if (removed) await suggestRestart(home);
+}
+
+export async function path(options: ConfigOptions): Promise<void> {
+  const file = configFile(resolveHome());
+  const exists = await fileExists(file);
+  if (options.json === true) printJson({ path: file, exists });
+  else print(file);
 }
 
 export async function schema(): Promise<void> {
@@ -40,9 +48,12 @@ export async function schema(): Promise<void> {
 }
 
 export async function check(options: ConfigOptions): Promise<void> {
-  const { sources } = await load();
-  if (options.json === true) return printJson({ ok: true, sources });
-  if (sources.length === 0) print("No configuration file: the defaults apply.");
+  const { config, sources } = await load();
+  const { describeOverriddenDenies } = await import("../../session/send-policy.ts");
+  const warnings = describeOverriddenDenies(config.session.sendPolicy?.rules ?? []);
+  if (options.json === true) return printJson({ ok: true, sources, warnings });
+  for (const warning of warnings) talk(`Warning: ${warning}`);
+  if (sources.length === 0) print("No configuration file; the defaults apply.");
   for (const { path } of sources) print(`${path} is valid`);
 }
 

@@ -20,13 +20,13 @@ function holdfast(home: string, ...args: string[]) {
 }
 
 describe("holdfast doctor", () => {
-  it("says that nothing is there yet, and makes nothing", async () => {
+  it("reports an empty home and creates nothing", async () => {
     await using folder = await temporaryFolder();
     const home = folder.join("none");
     const { status, stdout } = holdfast(home, "doctor");
     expect({ status, stdout }).toEqual({
       status: 0,
-      stdout: `No problems found: there is nothing in ${home} yet.\n`,
+      stdout: `No problems found: ${home} is empty.\n`,
     });
     expect(JSON.parse(holdfast(home, "doctor", "--fix", "--json").stdout)).toEqual({
       ok: true,
@@ -36,7 +36,7 @@ describe("holdfast doctor", () => {
     });
   });
 
-  it("finds, mends and says so, in words and as JSON", async () => {
+  it("finds and repairs problems, in words and as JSON", async () => {
     await using home = await doctorHome("sqlite");
     await chmod(home.home, 0o700);
     const sessionId = await home.use(async (agent) => await say(agent, "main", "hello"));
@@ -53,7 +53,7 @@ describe("holdfast doctor", () => {
       "Agent main",
       `  ✗ Ends in 1 bytes of an unfinished line (agent:main:main · ${path})`,
       "      --fix would set them aside",
-      "1 problem found (1 agent, 1 session, 1 transcript); `holdfast doctor --fix` mends 1",
+      "1 problem found (1 agent, 1 session, 1 transcript); `holdfast doctor --fix` repairs 1",
       "",
     ]);
     const finding = {
@@ -72,11 +72,11 @@ describe("holdfast doctor", () => {
     const mended = holdfast(home.home, "doctor", "--fix", "--agent", "main");
     expect(mended.status).toBe(0);
     expect(mended.stdout).toContain("  ✓ Ends in 1 bytes");
-    expect(mended.stdout).toContain("1 problem mended. No problems left (1 agent, 1 session, 1 transcript)");
+    expect(mended.stdout).toContain("1 problem repaired. No problems left (1 agent, 1 session, 1 transcript)");
     expect(holdfast(home.home, "doctor", "--fix").stdout).toMatch(/^No problems found/);
   });
 
-  it("reports a broken configuration and leaves every store alone", async () => {
+  it("reports an invalid configuration and checks no store", async () => {
     await using home = await doctorHome("json");
     await chmod(home.home, 0o700);
     await home.use(async (agent) => void (await say(agent, "main", "hello")));
@@ -88,13 +88,13 @@ describe("holdfast doctor", () => {
     expect(stdout).toContain("(0 agents, 0 sessions, 0 transcripts)");
   });
 
-  it("refuses an agent that is not there and a home that is no folder", async () => {
+  it("refuses an unknown agent and a home that is not a folder", async () => {
     await using folder = await temporaryFolder();
     await mkdir(folder.join("agents"));
     const unknown = holdfast(folder.path, "doctor", "--agent", "nobody");
     expect(unknown).toMatchObject({ status: 3, stderr: expect.stringContaining('There is no agent "nobody"') });
     await writeFile(folder.join("file"), "");
     const notAFolder = holdfast(folder.join("file"), "doctor");
-    expect(notAFolder).toMatchObject({ status: 2, stderr: expect.stringContaining("a folder is needed") });
+    expect(notAFolder).toMatchObject({ status: 2, stderr: expect.stringContaining("must be a folder") });
   });
 });

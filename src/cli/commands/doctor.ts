@@ -1,40 +1,40 @@
-/** `holdfast doctor`: what is wrong with the files, and what was done about it. */
+/** `holdfast doctor`: finds damage in the home and repairs it with `--fix`. */
 import { readdir, stat } from "node:fs/promises";
 import { systemClock } from "../../base/clock.ts";
 import { ERROR_KINDS, HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
-import { printableLine } from "../../base/printable.ts";
-import { configuredAccounts } from "../../config/channel-accounts.ts";
-import { listAgentIds, openAgent, openStoreRepair } from "../../compose.ts";
 import { agentLayout, configFile, gatewayLayout, resolveHome } from "../../config/layout.ts";
-import type { AgentScope } from "../../doctor/agent-scope.ts";
-import type { GatewayFacts } from "../../doctor/check-gateway.ts";
-import { type Finding, isOpenProblem } from "../../doctor/finding.ts";
+import { type Finding, isOpenProblem, type AgentScope } from "../../doctor/finding.ts";
 import { type DoctorReport, runDoctor } from "../../doctor/run-doctor.ts";
 import { findGateway, gatewayState } from "../../gateway/runtime-file.ts";
 import { readToken } from "../../gateway/token-file.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
-import type { DeliveryRoute } from "../../store/store.ts";
 import { type Setup, loadSetup } from "../context.ts";
-import { print, printJson, printStyled, style } from "../output.ts";
+import { plural, print, printJson, printStyled, style } from "../output.ts";
+import type { GatewayFacts } from "../../doctor/check-home.ts";
+import { printableLine } from "../../base/text.ts";
+import { configuredAccounts } from "../../config/config.ts";
+import { listAgentIds, openAgent, openStoreRepair } from "../../compose/agent.ts";
+import type { DeliveryRoute } from "../../store/queues.ts";
 
 export interface DoctorCommandOptions {
-  fix?: boolean;
-  agent?: string;
-  deep?: boolean;
-  json?: boolean;
+  fix?: boolean | undefined;
+  acknowledge?: string | undefined;
+  agent?: string | undefined;
+  deep?: boolean | undefined;
+  json?: boolean | undefined;
 }
 
 export async function doctor(options: DoctorCommandOptions): Promise<void> {
   const home = resolveHome();
   const exists = await isReadableFolder(home);
-  const report = exists ? await examine(home, options) : NOTHING_THERE;
+  const report = exists ? await examine(home, options) : EMPTY_REPORT;
   if (options.json === true) printJson(report);
   else if (exists) printReport(report, options);
-  else print(`No problems found: there is nothing in ${home} yet.`);
+  else print(`No problems found: ${home} is empty.`);
   process.exitCode = report.ok ? 0 : ERROR_KINDS.degraded.exitCode;
 }
 
-const NOTHING_THERE: DoctorReport = {
+const EMPTY_REPORT: DoctorReport = {
   ok: true,
   fixed: 0,
   findings: [],
@@ -53,13 +53,23 @@ async function isReadableFolder(home: string): Promise<boolean> {
 
 async function examine(home: string, options: DoctorCommandOptions): Promise<DoctorReport> {
   const { setup, configProblem } = await loadSetupOrProblem();
-  const agents = setup === undefined ? [] : await openScopes(setup, options);
-  const gateway = await lookAtGateway(home);
-  const isConfigured = setup === undefined ? {} : { isConfigured: routesOf(setup) };
-  return await runDoctor({ home, fix: options.fix === true, agents, configProblem, gateway, ...isConfigured });
+  const agents = setup === undefined ? [] : await agentScopes(setup, options);
+  const gateway = await gatewayFacts(home);
+  const isConfigured = setup && routesOf(setup);
+  const { fix = false, acknowledge } = options;
+  const report = await runDoctor({ home, fix, acknowledge, agents, configProblem, gateway, isConfigured });
+  const isDone = report.findings.some(({ check, fixed }) => check === "transcripts" && fixed === true);
+  if (acknowledge !== undefined && !isDone) throw nothingLost(acknowledge);
+  return report;
 }
 
-async function lookAtGateway(home: string): Promise<GatewayFacts> {
+function nothingLost(named: string): HoldfastError {
+  return new HoldfastError("not-found", "nothing-to-acknowledge", `No loss is reported for ${named}`, {
+    hint: "Run `holdfast doctor` and give a file from its findings, or `all`.",
+  });
+}
+
+async function gatewayFacts(home: string): Promise<GatewayFacts> {
   const facts = { state: await gatewayState(home), hasOldConfig: await hasOldConfig(home) };
   try {
     await readToken(gatewayLayout(home).tokenFile);
@@ -76,15 +86,15 @@ async function hasOldConfig(home: string): Promise<boolean> {
   return gateway !== undefined && facts !== undefined && facts.mtimeMs > gateway.startedAt;
 }
 
-/** The page and the command line are always there. */
+/** The web page and the command line need no configuration. */
 function routesOf({ config }: Setup): (route: DeliveryRoute) => boolean {
   const known = configuredAccounts(config);
   return ({ channel, accountId }) =>
     channel === "web" || channel === "cli" || known.some((one) => one.name === channel && one.accountId === accountId);
 }
 
-/** A broken configuration is something to find here, not a reason to give up. */
-async function loadSetupOrProblem(): Promise<{ setup?: Setup; configProblem?: string }> {
+/** An invalid configuration is a finding, not a reason to stop. */
+async function loadSetupOrProblem(): Promise<{ setup?: Setup | undefined; configProblem?: string | undefined }> {
   try {
     return { setup: await loadSetup() };
   } catch (error) {
@@ -93,7 +103,7 @@ async function loadSetupOrProblem(): Promise<{ setup?: Setup; configProblem?: st
   }
 }
 
-async function openScopes(setup: Setup, options: DoctorCommandOptions): Promise<AgentScope[]> {
+async function agentScopes(setup: Setup, options: DoctorCommandOptions): Promise<AgentScope[]> {
   const known = await listAgentIds(setup.home);
   const wanted = options.agent === undefined ? undefined : normalizeAgentId(options.agent);
   if (wanted !== undefined && !known.includes(wanted)) throw noSuchAgent(wanted);
@@ -129,8 +139,8 @@ function printFinding(finding: Finding, { fix }: DoctorCommandOptions): void {
   const { message, key, path } = finding;
   const about = [key, path].filter((part) => part !== undefined && !message.includes(part)).join(" · ");
   printStyled(`  ${mark(finding)} ${printableLine(`${message}${about === "" ? "" : ` (${about})`}`)}`);
-  if (finding.fixed === true) printStyled(style("dim", `      mended: ${printableLine(finding.fix ?? "")}`));
-  else if (finding.failure !== undefined) printStyled(`      could not be mended: ${printableLine(finding.failure)}`);
+  if (finding.fixed === true) printStyled(style("dim", `      repaired: ${printableLine(finding.fix ?? "")}`));
+  else if (finding.failure !== undefined) printStyled(`      could not be repaired: ${printableLine(finding.failure)}`);
   else if (finding.fix !== undefined && fix !== true) {
     printStyled(style("dim", `      --fix would ${printableLine(finding.fix)}`));
   }
@@ -144,15 +154,11 @@ function mark({ severity, fixed }: Finding): string {
 
 function summary({ findings, fixed, checked }: DoctorReport, { fix }: DoctorCommandOptions): string {
   const { agents, sessions, transcripts } = checked;
-  const looked = `${count(agents, "agent")}, ${count(sessions, "session")}, ${count(transcripts, "transcript")}`;
+  const looked = `${plural(agents, "agent")}, ${plural(sessions, "session")}, ${plural(transcripts, "transcript")}`;
   const open = findings.filter(isOpenProblem);
-  const mended = fixed === 0 ? "" : `${count(fixed, "problem")} mended. `;
-  if (open.length === 0) return `${mended}No problems ${fixed === 0 ? "found" : "left"} (${looked})`;
-  const mendable = fix === true ? 0 : open.filter((finding) => finding.fix !== undefined).length;
-  const advice = mendable === 0 ? "" : `; \`holdfast doctor --fix\` mends ${mendable}`;
-  return `${mended}${count(open.length, "problem")} ${fixed === 0 ? "found" : "left"} (${looked})${advice}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  const repaired = fixed === 0 ? "" : `${plural(fixed, "problem")} repaired. `;
+  if (open.length === 0) return `${repaired}No problems ${fixed === 0 ? "found" : "left"} (${looked})`;
+  const fixable = fix === true ? 0 : open.filter((finding) => finding.fix !== undefined).length;
+  const advice = fixable === 0 ? "" : `; \`holdfast doctor --fix\` repairs ${fixable}`;
+  return `${repaired}${plural(open.length, "problem")} ${fixed === 0 ? "found" : "left"} (${looked})${advice}`;
 }

@@ -1,61 +1,52 @@
-/** `holdfast gateway`: the gateway in this terminal, until it is told to stop. */
+/** `holdfast gateway`: runs the gateway in this terminal until it is stopped. */
 import { constants } from "node:os";
-import { HoldfastError } from "../../base/errors.ts";
+import { ERROR_KINDS } from "../../base/errors.ts";
+import { ensurePrivateFolder } from "../../base/files.ts";
 import { createLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
+import { gatewayLayout, resolveHome } from "../../config/layout.ts";
+import { loadConfig } from "../../config/load.ts";
 import { channelLine } from "../channel-view.ts";
-import { type Setup, loadSetup } from "../context.ts";
+import { invalidOption } from "../command.ts";
+import type { Setup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { SIGN_IN, findRunningGateway } from "../rpc/gateway-client.ts";
 import { type ListedAgent, describeAgents } from "./agents.ts";
+import { createLogWriter } from "./gateway-log.ts";
+import type { OpenedGateway } from "../../compose/turns.ts";
 
 export interface GatewayOptions {
-  port?: string;
-  noChannels?: boolean;
-  json?: boolean;
+  port?: string | undefined;
+  noChannels?: boolean | undefined;
+  json?: boolean | undefined;
 }
 
+const EXIT_AFTER_MS = 2000;
+
 export async function runGateway(options: GatewayOptions): Promise<void> {
-  const setup = await loadSetup();
-  const port = options.port === undefined ? setup.config.gateway.port : parsePort(options.port);
+  const home = resolveHome();
+  const { config, origins } = await loadConfig({ env: process.env, cwd: process.cwd(), home });
+  const setup = { home, config };
+  const port = options.port === undefined ? undefined : parsePort(options.port);
   await refuseSecond(setup);
   const agents = await describeAgents(setup);
   try {
-    await serve(setup, { ...options, port, agents });
+    // Other programs may rely on a port that was chosen on purpose, so only the default one is replaced.
+    const orFreePort = port === undefined && !origins.has("gateway.port");
+    await serve(setup, { ...options, port, orFreePort, agents, args: toArgs(options) });
   } finally {
-    // A connection that somebody's library forgot must not keep what has stopped, or could not start.
-    setTimeout(() => process.exit(), FORGOTTEN_MS).unref();
+    // A connection that a library left open must not keep the process alive.
+    setTimeout(() => process.exit(), EXIT_AFTER_MS).unref();
   }
 }
 
-const FORGOTTEN_MS = 2000;
-
-interface Serving extends Pick<GatewayOptions, "noChannels" | "json"> {
-  port: number;
-  agents: readonly ListedAgent[];
+function parsePort(raw: string): number {
+  const port = Number(raw);
+  if (/^\d{1,5}$/.test(raw) && port <= 65_535) return port;
+  throw invalidOption(`--port must be a number from 0 to 65535, not "${raw}"`, "0 picks a free port.");
 }
 
-async function serve(setup: Setup, options: Serving): Promise<void> {
-  const { openGateway } = await import("../../compose-gateway.ts");
-  const teller = createChannelTeller();
-  const gateway = await openGateway({
-    ...setup,
-    port: options.port,
-    onlyOne: true,
-    logger: createLogger({ level: setup.config.log.level }),
-    channels: options.noChannels !== true,
-    onChannelStatus: teller.tell,
-  });
-  // Before anybody is told that it listens: they may stop it at once.
-  const stopped = untilStopped(setup.config.turns.drainSeconds, async () => {
-    teller.silence();
-    await gateway.close();
-  });
-  announce(gateway, options);
-  await stopped;
-}
-
-/** On another port it would run, but no command would find it. */
+/** A second gateway could run on another port, but no command would find it. */
 async function refuseSecond(setup: Setup): Promise<void> {
   const running = await findRunningGateway(setup);
   if (running === undefined) return;
@@ -63,52 +54,89 @@ async function refuseSecond(setup: Setup): Promise<void> {
   throw alreadyRunning(running);
 }
 
-function parsePort(raw: string): number {
-  const port = Number(raw);
-  if (/^\d{1,5}$/.test(raw) && port <= 65_535) return port;
-  throw new HoldfastError("usage", "invalid-option", `--port takes a number from 0 to 65535, not "${raw}"`, {
-    hint: "0 takes any port that is free.",
-  });
+/** The arguments that `gateway restart` reuses. */
+function toArgs({ port, noChannels }: GatewayOptions): string[] {
+  return [...(port === undefined ? [] : ["--port", port]), ...(noChannels === true ? ["--no-channels"] : [])];
 }
 
-function announce({ url, tokenLink }: { url: string; tokenLink: string }, options: Serving): void {
+interface ServeOptions extends Pick<GatewayOptions, "noChannels" | "json"> {
+  port: number | undefined;
+  orFreePort: boolean;
+  args: readonly string[];
+  agents: readonly ListedAgent[];
+}
+
+async function serve(setup: Setup, options: ServeOptions): Promise<void> {
+  const { openGateway } = await import("../../compose/turns.ts");
+  const channels = createChannelReporter();
+  await ensurePrivateFolder(setup.home);
+  const write = createLogWriter(gatewayLayout(setup.home).logFile);
+  const gateway = await openGateway({
+    ...setup,
+    port: options.port,
+    orFreePort: options.orFreePort,
+    onlyOne: true,
+    onHomeGone: exitWithoutHome,
+    args: options.args,
+    logger: createLogger({ level: setup.config.log.level, write }),
+    channels: options.noChannels !== true,
+    onChannelStatus: channels.report,
+  });
+  // Handlers first: a program may stop the gateway as soon as it reads the announcement.
+  const stopped = untilStopped(setup.config.turns.drainSeconds, async () => {
+    channels.silence();
+    await gateway.close();
+  });
+  announce(gateway, options);
+  await stopped;
+}
+
+/** Exits at once: closing would write into the deleted folder and create it again. */
+function exitWithoutHome(reason: string): void {
+  talk(`${reason}. The gateway exits.`);
+  process.exit(ERROR_KINDS["not-found"].exitCode);
+}
+
+type Announced = Pick<OpenedGateway, "url" | "port" | "takenPort" | "tokenLink">;
+
+function announce({ url, port, takenPort, tokenLink }: Announced, options: ServeOptions): void {
+  if (takenPort !== undefined) talk(`Port ${takenPort} is in use by another program; using ${port}.`);
   const agents = options.agents.map(({ id, engine, model }) => ({ id, engine, model }));
   if (options.json === true) {
     printJson({ schema: 1, listening: true, url, pid: process.pid, agents });
     return;
   }
   print(`Holdfast listens at ${url}`);
-  print(`The page: ${process.stdout.isTTY ? tokenLink : SIGN_IN}`);
+  print(`Web page: ${process.stdout.isTTY ? tokenLink : SIGN_IN}`);
   for (const { id, engine, model } of agents) {
     if (engine === "echo") talk(`Agent ${id}: no model is configured, the echo engine answers.`);
     else talk(`Agent ${id}: ${engine}${model === undefined ? "" : `, ${model}`}`);
   }
-  if (options.noChannels === true) talk("Channels stay off.");
-  talk("Ctrl-C stops it.");
+  if (options.noChannels === true) talk("Channels are off.");
+  talk("Press Ctrl-C to stop.");
 }
 
-interface ChannelTeller {
-  readonly tell: (channel: string, accountId: string, status: ChannelStatus) => void;
-  /** Channels that are stopped with the gateway are no news. */
+interface ChannelReporter {
+  readonly report: (channel: string, accountId: string, status: ChannelStatus) => void;
+  /** Prints nothing more: while the gateway stops, its channels stop too. */
   readonly silence: () => void;
 }
 
-/** Each state once; a code that is to be scanned is drawn where a person can scan it. */
-function createChannelTeller(): ChannelTeller {
-  const told = new Map<string, string>();
+/** Prints each change of state once. A login code is drawn if stderr is a terminal. */
+function createChannelReporter(): ChannelReporter {
+  const reported = new Map<string, string>();
   let isSilent = false;
   return {
-    tell: (channel, accountId, status) => {
+    report: (channel, accountId, status) => {
       const line = channelLine({ channel, accountId, status });
       const name = `${channel} ${accountId}`;
       const shown = `${line} ${status.loginCode ?? ""}`;
-      // The page is there as long as the gateway is.
-      if (isSilent || channel === "web" || told.get(name) === shown) return;
-      told.set(name, shown);
+      if (isSilent || channel === "web" || reported.get(name) === shown) return;
+      reported.set(name, shown);
       talk(line);
       if (status.loginCode === undefined) return;
-      if (process.stderr.isTTY) void showCode(status.loginCode);
-      else talk("  `holdfast channels login` shows the code in a terminal.");
+      if (process.stderr.isTTY) void drawCode(status.loginCode);
+      else talk("  Run `holdfast channels login` in a terminal to see the code.");
     },
     silence: () => {
       isSilent = true;
@@ -116,19 +144,19 @@ function createChannelTeller(): ChannelTeller {
   };
 }
 
-async function showCode(code: string): Promise<void> {
-  const { paintQrCode } = await import("../qr/paint-qr-code.ts");
-  process.stderr.write(`${paintQrCode(code)}\n`);
+async function drawCode(code: string): Promise<void> {
+  const { renderQrCode } = await import("../qr-code.ts");
+  process.stderr.write(`${await renderQrCode(code)}\n`);
 }
 
-/** The first signal lets running turns end; the second one does not wait for them. Nothing admitted is lost. */
+/** The first signal lets running turns finish; the second one exits at once. Nothing admitted is lost. */
 async function untilStopped(drainSeconds: number, close: () => Promise<void>): Promise<void> {
   const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
   let isStopping = false;
   const onSignal = (signal: "SIGINT" | "SIGTERM" | "SIGHUP"): void => {
     if (isStopping) process.exit(128 + constants.signals[signal]);
     isStopping = true;
-    talk(`Stopping; running turns get ${drainSeconds} seconds. The same again ends it at once.`);
+    talk(`Stopping. Running turns have ${drainSeconds} seconds to finish; Ctrl-C again exits at once.`);
     close().then(resolve, reject);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => onSignal(signal));

@@ -1,22 +1,30 @@
 /**
- * `holdfast handoff`: works on the agent's store, as the commands for sessions do, whether a gateway runs or not.
- * What is kept is compared and swapped, so both may capture at once, and the gateway's page hears of it.
+ * `holdfast handoff`: works on the agent's store, whether a gateway runs or not. Every change is a compare-and-swap,
+ * so this process and the gateway may capture at the same time.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.ts";
-import { printable } from "../../base/printable.ts";
-import { findHandoff } from "../../handoff/find-handoff.ts";
+import { silentLogger } from "../../base/log.ts";
+import { findHandoff, type HandoffPlace } from "../../handoff/find-handoff.ts";
 import { type HandoffView, handoffView, isNativeState } from "../../handoff/handoff-view.ts";
-import { renderMarkdown, shortId } from "../../handoff/render.ts";
+import { renderMarkdown, shortEntryId } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
-import { formatAge, print, printJson, printTable, talk, writeOut } from "../output.ts";
-import { waitingLine } from "../waiting-line.ts";
-import { type HandoffOptions, type OpenedHandoff, withHandoff } from "./handoff-place.ts";
+import { type Setup, assertAgentId, loadSetup } from "../context.ts";
+import { flexible, formatAge, print, printJson, printTable, right, talk, writeOut, waitingLine } from "../output.ts";
+import { printable } from "../../base/text.ts";
+import { openHandoff } from "../../compose/handoff.ts";
+import { openAgent } from "../../compose/agent.ts";
+
+interface HandoffOptions {
+  json?: boolean | undefined;
+  agent?: string | undefined;
+  session?: string | undefined;
+}
 
 export async function showHandoff(options: HandoffOptions): Promise<void> {
   await withHandoff(options, { writes: false }, async (opened) => {
     const { handoff, agent } = opened;
-    const { state } = await requireKept(opened, options.session);
+    const { state } = await requireHandoff(opened, options.session);
     const remarks = await handoff.verify(state);
     const markdown = renderMarkdown(state, remarks);
     if (options.json !== true) return await writeOut(printable(markdown));
@@ -24,7 +32,7 @@ export async function showHandoff(options: HandoffOptions): Promise<void> {
   });
 }
 
-/** How long a model that puts it into better words is waited for; what comes later is lost, and nothing else. */
+/** Time limit for the model that improves the wording; without it the captured text stays. */
 const MODEL_MS = 15_000;
 
 export async function captureHandoff(options: HandoffOptions): Promise<void> {
@@ -34,18 +42,18 @@ export async function captureHandoff(options: HandoffOptions): Promise<void> {
     if (target === undefined) throw nothingToRead(key);
     let state = await handoff.capture(target, "asked");
     if (state !== undefined && config.handoff.model !== undefined) {
-      using _line = waitingLine("A model puts it into words");
+      using _line = waitingLine("A model is improving the wording");
       await Promise.race([handoff.settled(), delay(MODEL_MS, undefined, { ref: false })]);
       state = (await handoff.get(key)) ?? state;
     }
     if (options.json === true) {
       const captured = state !== undefined;
-      const shown = state === undefined ? {} : { handoff: handoffView(state, agent.clock.now()) };
-      return printJson({ schema: 1, ok: true, sessionKey: key, captured, ...shown });
+      const view = state === undefined ? undefined : handoffView(state, agent.clock.now());
+      return printJson({ schema: 1, ok: true, sessionKey: key, captured, handoff: view });
     }
-    if (state === undefined) return talk(`Nothing was said in ${key} that could be handed over.`);
+    if (state === undefined) return talk(`${key} has no messages to hand over.`);
     print(`Captured ${describe(state)}`);
-    talk(`\`holdfast handoff show --session ${referenceOf(state)}\` shows it.`);
+    talk(`To read it: holdfast handoff show --session ${referenceOf(state)}`);
   });
 }
 
@@ -53,44 +61,48 @@ export async function clearHandoff(options: HandoffOptions): Promise<void> {
   await withHandoff(options, { writes: false }, async (opened) => {
     const { handoff, agent } = opened;
     const key =
-      options.session === undefined ? await newestKept(opened) : (await findHandoff(opened, options.session)).key;
+      options.session === undefined ? await newestHandoffKey(opened) : (await findHandoff(opened, options.session)).key;
     const before = key === undefined ? undefined : await handoff.get(key);
     const cleared = key !== undefined && (await handoff.clear(key));
     if (options.json === true) {
-      const shown = cleared && before !== undefined ? { handoff: handoffView(before, agent.clock.now()) } : {};
-      return printJson({ schema: 1, ok: true, ...(key === undefined ? {} : { sessionKey: key }), cleared, ...shown });
+      const view = cleared && before !== undefined ? handoffView(before, agent.clock.now()) : undefined;
+      return printJson({ schema: 1, ok: true, sessionKey: key, cleared, handoff: view });
     }
-    if (!cleared) return talk("Nothing was kept.");
-    print(before === undefined ? `Cleared what ${key} left` : `Cleared ${describe(before)}`);
-    talk("The transcript stays. `/handoff off` in the session, or handoff.enabled, turns it off.");
+    if (!cleared) return talk("There is no hand-off to clear.");
+    print(before === undefined ? `Cleared the hand-off of ${key}` : `Cleared ${describe(before)}`);
+    talk(
+      "The transcript stays. To stop new hand-offs: `/handoff off` in the session, or set handoff.enabled to false.",
+    );
   });
 }
 
 export async function resumeHandoff(options: HandoffOptions): Promise<void> {
   await withHandoff(options, { writes: true }, async (opened) => {
     const { handoff, agent } = opened;
-    const { key } = await requireKept(opened, options.session);
+    const { key } = await requireHandoff(opened, options.session);
     let answer = await handoff.resume(key);
-    // Whoever names the session has named what is expired.
+    // An expired hand-off is resumed only if its session was named.
     if (answer.kind === "expired" && options.session !== undefined) {
       answer = await handoff.resume(key, answer.state.project);
     }
-    if (answer.kind === "none") throw nothingKept(key);
+    if (answer.kind === "none") throw noHandoffOf(key);
     const { state } = answer;
     if (answer.kind === "expired") throw expired(state);
     const shown = handoffView({ ...state, forced: true }, agent.clock.now());
     const markdown = renderMarkdown(state, await handoff.verify(state));
     if (options.json === true) return printJson({ schema: 1, ok: true, sessionKey: key, handoff: shown, markdown });
-    if (!shown.isNative) return print(`The next message in ${key} brings ${describe(state)}`);
+    if (!shown.isNative) return print(`The next message in ${key} includes ${describe(state)}`);
     await writeOut(printable(markdown));
-    talk(`The next session of Claude Code in ${state.cwd ?? "its repo"} is told, where the hooks are installed; else:`);
+    talk(`With the hooks installed, the next Claude Code session in ${state.cwd ?? "its repo"} gets it. Otherwise:`);
     talk(`  claude "$(holdfast handoff show --session ${referenceOf(state)})"`);
   });
 }
 
-const LISTED = 50;
+const DEFAULT_LIMIT = 50;
 
-export async function listHandoffs(options: HandoffOptions & { project?: string; limit?: number }): Promise<void> {
+export async function listHandoffs(
+  options: HandoffOptions & { project?: string | undefined; limit?: number | undefined },
+): Promise<void> {
   await withHandoff(options, { writes: false }, async (opened) => {
     const { handoff, agent } = opened;
     await opened.catchUp();
@@ -98,22 +110,15 @@ export async function listHandoffs(options: HandoffOptions & { project?: string;
     const all = (await handoff.list({ cleared: true }))
       .filter(({ project }) => options.project === undefined || project === options.project)
       .map((state) => handoffView(state, now));
-    const handoffs = all.slice(0, options.limit ?? LISTED);
+    const handoffs = all.slice(0, options.limit ?? DEFAULT_LIMIT);
     if (options.json === true) {
       return printJson({ schema: 1, count: handoffs.length, total: all.length, handoffs });
     }
-    if (handoffs.length === 0) return talk("No session has left anything yet.");
+    if (handoffs.length === 0) return talk("There are no hand-offs yet.");
     printTable(
-      [
-        { title: "WINDOW" },
-        { title: "SESSION" },
-        { title: "PROJECT" },
-        { title: "AGE", align: "right" },
-        { title: "STATE" },
-        { title: "IN PROGRESS", flexible: true },
-      ],
+      ["WINDOW", "SESSION", "PROJECT", right("AGE"), "STATE", flexible("IN PROGRESS")],
       handoffs.map((view) => [
-        shortId(view.sessionId),
+        shortEntryId(view.sessionId),
         view.isNative ? "claude-code" : view.sessionKey,
         view.project,
         formatAge(now - view.lastMessageAt),
@@ -125,7 +130,7 @@ export async function listHandoffs(options: HandoffOptions & { project?: string;
   });
 }
 
-/** What somebody would look for; a conversation without anything in progress by what it was about. */
+/** The work in progress, else the next step, else the topic. */
 function inProgress({ items }: HandoffView): string {
   const lines = (["in-progress", "next-step", "topic"] as const).map(
     (wanted) => items.find(({ kind }) => kind === wanted)?.text,
@@ -133,27 +138,27 @@ function inProgress({ items }: HandoffView): string {
   return lines.find((line) => line !== undefined) ?? "";
 }
 
-/** What is kept of the session that was named, else the newest; captured now if nobody has. */
-async function requireKept(
+/** The hand-off of the named session, captured now if there is none; else the newest hand-off. */
+async function requireHandoff(
   opened: OpenedHandoff,
   session: string | undefined,
 ): Promise<{ key: string; state: SessionState }> {
   const { handoff } = opened;
   if (session === undefined) {
-    const key = await newestKept(opened);
+    const key = await newestHandoffKey(opened);
     const state = key === undefined ? undefined : await handoff.get(key);
-    if (key === undefined || state === undefined) throw nothingAtAll();
+    if (key === undefined || state === undefined) throw noHandoffs();
     return { key, state };
   }
   const { key, target } = await findHandoff(opened, session);
   const kept = await handoff.get(key);
   const isStale = kept === undefined || target?.kind === "native";
   const state = isStale && target !== undefined ? ((await handoff.capture(target, "found")) ?? kept) : kept;
-  if (state === undefined) throw nothingKept(key);
+  if (state === undefined) throw noHandoffOf(key);
   return { key, state };
 }
 
-async function newestKept(opened: OpenedHandoff): Promise<string | undefined> {
+async function newestHandoffKey(opened: OpenedHandoff): Promise<string | undefined> {
   await opened.catchUp();
   const [newest] = (await opened.handoff.list()).toSorted(
     (a, b) => Date.parse(b.lastMessageAt) - Date.parse(a.lastMessageAt),
@@ -166,44 +171,108 @@ async function newestSession({ agent }: OpenedHandoff): Promise<string> {
   const [newest] = sessions;
   if (newest !== undefined) return newest.key;
   throw new HoldfastError("not-found", "no-sessions", "There are no sessions yet", {
-    hint: "Name a session of Claude Code with --session (`holdfast cc list` shows them), or start one with `holdfast chat`.",
+    hint: "Name a Claude Code session with --session (`holdfast cc list` lists them), or start one with `holdfast chat`.",
   });
 }
 
 function describe({ items, project, previousSessionId, sessionKey }: SessionState): string {
   const lines = `${items.length} line${items.length === 1 ? "" : "s"}`;
-  return `${lines} of window ${shortId(previousSessionId)} (project ${project}, session ${sessionKey})`;
+  return `${lines} of window ${shortEntryId(previousSessionId)} (project ${project}, session ${sessionKey})`;
 }
 
-/** Short enough to be typed; a native session is known by its id. */
+/** A reference that is short to type. */
 function referenceOf(state: SessionState): string {
-  return isNativeState(state) ? shortId(state.previousSessionId) : state.sessionKey;
+  return isNativeState(state) ? shortEntryId(state.previousSessionId) : state.sessionKey;
 }
 
-function nothingAtAll(): HoldfastError {
-  return new HoldfastError("not-found", "no-handoff", "No session has left anything yet", {
-    hint: "`holdfast handoff capture --session <session>` captures one; `holdfast sessions` and `holdfast cc list` show them.",
+function noHandoffs(): HoldfastError {
+  return new HoldfastError("not-found", "no-handoff", "There are no hand-offs yet", {
+    hint: "Capture one: holdfast handoff capture --session <session>. `holdfast sessions` and `holdfast cc list` list sessions.",
   });
 }
 
-function nothingKept(sessionKey: string): HoldfastError {
-  return new HoldfastError("not-found", "no-handoff", `Nothing is kept of ${sessionKey}`, {
-    hint: "Nothing was said in it yet, or it was cleared or turned off; `holdfast handoff list` shows what is kept.",
+function noHandoffOf(sessionKey: string): HoldfastError {
+  return new HoldfastError("not-found", "no-handoff", `${sessionKey} has no hand-off`, {
+    hint: "It has no messages yet, or its hand-off was cleared or turned off. `holdfast handoff list` shows all hand-offs.",
     data: { sessionKey },
   });
 }
 
 function nothingToRead(sessionKey: string): HoldfastError {
   return new HoldfastError("not-found", "transcript-missing", `The transcript of ${sessionKey} is gone`, {
-    hint: "`holdfast handoff show` shows what was captured before.",
+    hint: "`holdfast handoff show` shows the last captured hand-off.",
     data: { sessionKey },
   });
 }
 
 function expired(state: SessionState): HoldfastError {
   const { sessionKey, expiresAt } = state;
-  return new HoldfastError("conflict", "handoff-expired", `What ${sessionKey} left has expired`, {
-    hint: `\`holdfast handoff resume --session ${referenceOf(state)}\` brings it all the same.`,
+  return new HoldfastError("conflict", "handoff-expired", `The hand-off of ${sessionKey} has expired`, {
+    hint: `To use it anyway: holdfast handoff resume --session ${referenceOf(state)}`,
     data: { sessionKey, expiresAt },
+  });
+}
+
+interface OpenedHandoff extends HandoffPlace, Setup {
+  /** Captures hand-offs of sessions that ended without one. */
+  catchUp(): Promise<void>;
+}
+
+/** Opens the agent and its hand-offs for a task. While hand-offs are turned off, they can still be read and cleared. */
+async function withHandoff(
+  options: HandoffOptions,
+  { writes }: { writes: boolean },
+  task: (opened: OpenedHandoff) => Promise<void>,
+): Promise<void> {
+  assertAgentId(options.agent);
+  const { home, config } = await loadSetup();
+  const isOn = config.handoff.enabled;
+  if (writes && !isOn) throw turnedOff();
+  const env = process.env;
+  // A named agent must exist; the default one is created because it keeps the hand-offs of Claude Code.
+  const agent = await openAgent({ home, config, agentId: options.agent, create: options.agent === undefined });
+  try {
+    const handoff = await openHandoff({
+      home,
+      config: { ...config, handoff: { ...config.handoff, enabled: true } },
+      env,
+      agent,
+    });
+    if (handoff === undefined) throw turnedOff();
+    const catchUp = async (): Promise<void> => {
+      if (!isOn) return;
+      using _line = waitingLine("Reading new messages");
+      await handoff.recover();
+    };
+    const claude = openClaude({ home, config }, agent.agentId);
+    try {
+      await task({ home, config, agent, handoff, findNative: claude.findNative, catchUp });
+    } finally {
+      claude.close();
+      await handoff.close();
+    }
+  } finally {
+    await agent.store.close();
+  }
+}
+
+function openClaude(setup: Setup, agentId: string): Pick<HandoffPlace, "findNative"> & { close(): void } {
+  if (agentId !== setup.config.defaultAgent) return { close: () => undefined };
+  let side: { close(): void } | undefined;
+  return {
+    findNative: async (idOrPrefix) => {
+      const { openClaudeSide } = await import("../../compose/claude.ts");
+      const opened = openClaudeSide({ ...setup, logger: silentLogger });
+      side = opened;
+      using _line = waitingLine("Reading Claude Code's sessions");
+      return await opened.find(idOrPrefix);
+    },
+    close: () => side?.close(),
+  };
+}
+
+function turnedOff(): HoldfastError {
+  return new HoldfastError("conflict", "handoff-off", "Hand-offs are turned off: handoff.enabled is false", {
+    hint: "Turn them on: holdfast config set handoff.enabled true",
   });
 }

@@ -1,45 +1,58 @@
-/** `holdfast history`: the end of a conversation, or all of it, or what is added from now on. */
+/** `holdfast history`: the end of a conversation, all of it, or new entries as they arrive. */
 import { watch } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
-import { type AgentHandle, locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
-import { type FoundSession, findSession } from "../../session/find-session.ts";
+import { fileExists } from "../../base/files.ts";
+import { type AgentHandle, locateTranscript, type FoundSession } from "../../session/agent-handle.ts";
+import { findSession } from "../../session/find-session.ts";
 import { entryToJson } from "../../transcript/codec.ts";
+import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
-import { readEntriesFrom } from "../../transcript/follow.ts";
-import type { TranscriptProblem } from "../../transcript/problems.ts";
-import { readTail, readTranscript } from "../../transcript/reader.ts";
-import { isFlushEntry } from "../../transcript/turn-mark.ts";
+import { readTail, readTranscript, readEntriesFrom } from "../../transcript/reader.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
-import { printJson, printStyled, style, talk, writeOut } from "../output.ts";
-import { renderEntry } from "../transcript-view.ts";
+import { printJson, printStyled, style, writeOut } from "../output.ts";
+import { renderEntry, reportProblems } from "../transcript-view.ts";
+import { type TranscriptProblem, isLoss } from "../../transcript/scan.ts";
+import { isFlushEntry } from "../../transcript/messages.ts";
 
 export interface HistoryOptions extends AgentOptions {
-  json?: boolean;
-  limit?: number;
-  all?: boolean;
-  follow?: boolean;
+  json?: boolean | undefined;
+  limit?: number | undefined;
+  all?: boolean | undefined;
+  follow?: boolean | undefined;
 }
 
 const DEFAULT_LIMIT = 50;
 const FOLLOW_POLL_MS = 250;
 
 export async function showHistory(reference: string | undefined, options: HistoryOptions): Promise<void> {
-  const { session, path } = await withAgent(options, async (agent) => {
+  const { session, place } = await withAgent(options, async (agent) => {
     const found = reference === undefined ? await newestSession(agent) : await findSession(agent, reference);
-    const { window, entry } = found;
-    return {
-      session: found,
-      path: window === undefined ? transcriptPath(agent, entry) : await locateWindowTranscript(agent, window),
-    };
+    return { session: found, place: await locateTranscript(agent, found) };
   });
-  const shown = options.all === true ? readAll(path) : await readEnd(path, options.limit ?? DEFAULT_LIMIT);
+  const { path } = place;
+  const damage = await findDamage(path, place.expected);
+  const exists = await fileExists(path);
+  const shown = withDamage(exists ? await readShown(path, options) : EMPTY, damage);
   if (options.json === true) await printHistoryJson(session, path, shown);
   else await printHistory(session, shown);
-  const { problems, end } = shown.report();
-  for (const { line, offset, reason } of problems) {
-    talk(`holdfast: ${path}${line === undefined ? ` at byte ${offset}` : ` line ${line}`}: ${reason}`);
-  }
-  if (options.follow === true) await follow(path, end, options);
+  const report = shown.report();
+  reportProblems(path, report);
+  if (options.follow === true && exists) await follow(path, report.end, options);
+}
+
+async function readShown(path: string, { all, limit = DEFAULT_LIMIT }: HistoryOptions): Promise<Shown> {
+  return all === true ? readAll(path) : await readEnd(path, limit);
+}
+
+function withDamage(shown: Shown, damage: TranscriptDamage | undefined): Shown {
+  if (damage === undefined) return shown;
+  return {
+    ...shown,
+    report: () => {
+      const { problems, problemCount, end } = shown.report();
+      return { problems: [{ reason: damage.reason }, ...problems], problemCount: problemCount + 1, end };
+    },
+  };
 }
 
 async function newestSession(agent: AgentHandle): Promise<FoundSession> {
@@ -51,23 +64,31 @@ async function newestSession(agent: AgentHandle): Promise<FoundSession> {
   });
 }
 
-/** What is shown, one entry after the other: a whole transcript may be larger than the memory. */
+/** Entries are streamed: a transcript may be larger than memory. */
 interface Shown {
   entries: AsyncIterable<TranscriptEntry>;
-  /** False when there is more before the first of them. */
+  /** False when the file has earlier entries. */
   complete: boolean;
-  /** What is known when the last entry was read. */
+  /** Complete once the last entry was read. */
   report(): ShownReport;
 }
 
 interface ShownReport {
   problems: readonly TranscriptProblem[];
   problemCount: number;
-  /** Where the last entry ends: what comes behind it is new to whoever follows. */
+  /** Byte offset behind the last entry; `--follow` continues there. */
   end: number;
 }
 
-/** Without the turns in which the agent saved its memory: nobody asked for them. */
+const EMPTY: Shown = {
+  entries: (async function* () {
+    // The transcript does not exist yet, or is lost.
+  })(),
+  complete: true,
+  report: () => ({ problems: [], problemCount: 0, end: 0 }),
+};
+
+/** Skips memory turns. */
 async function readEnd(path: string, limit: number): Promise<Shown> {
   for (let count = limit; ; count *= 2) {
     const { entries, complete, problems, problemCount } = await readTail(path, count);
@@ -99,7 +120,7 @@ function readAll(path: string): Shown {
 }
 
 async function printHistoryJson({ key, entry, window }: FoundSession, path: string, shown: Shown): Promise<void> {
-  const head = { key, sessionId: window?.sessionId ?? entry.sessionId, path, complete: shown.complete };
+  const head = { key, sessionId: window?.sessionId ?? entry.sessionId, path };
   await writeOut(`${JSON.stringify(head).slice(0, -1)},"entries":[`);
   let count = 0;
   for await (const shownEntry of shown.entries) {
@@ -107,14 +128,15 @@ async function printHistoryJson({ key, entry, window }: FoundSession, path: stri
     count++;
   }
   const { problems, problemCount } = shown.report();
-  await writeOut(`],${JSON.stringify({ count, problems, problemCount }).slice(1)}\n`);
+  const complete = shown.complete && !problems.some(isLoss);
+  await writeOut(`],${JSON.stringify({ complete, count, problems, problemCount }).slice(1)}\n`);
 }
 
 async function printHistory({ key, entry, window }: FoundSession, shown: Shown): Promise<void> {
   const id = (window?.sessionId ?? entry.sessionId).slice(0, 8);
   const where = window === undefined ? "current window" : "earlier window";
   printStyled(style("bold", `${key}  ${where} ${id}`));
-  if (!shown.complete) printStyled(style("dim", "(earlier entries are left out; --all shows them)"));
+  if (!shown.complete) printStyled(style("dim", "(earlier entries are hidden; --all shows them)"));
   let isEmpty = true;
   for await (const shownEntry of shown.entries) {
     const line = renderEntry(shownEntry);
@@ -122,10 +144,11 @@ async function printHistory({ key, entry, window }: FoundSession, shown: Shown):
     isEmpty = false;
     await writeOut(`${line}\n`);
   }
-  if (isEmpty) printStyled(style("dim", "(nothing was said yet)"));
+  const isLost = shown.report().problems.some(isLoss);
+  if (isEmpty) printStyled(style("dim", isLost ? "(unreadable)" : "(no messages yet)"));
 }
 
-/** Prints entries as they are appended, until it is interrupted. */
+/** Prints entries as they are appended, until interrupted. */
 async function follow(path: string, start: number, options: HistoryOptions): Promise<void> {
   let position = start;
   const stop = new AbortController();
@@ -148,7 +171,7 @@ async function follow(path: string, start: number, options: HistoryOptions): Pro
   }
 }
 
-/** A change notice or a short while, whichever comes first: not every file system sends notices. */
+/** Waits for a change notice, at most 250 ms: not every file system sends notices. */
 async function nextChange(watcher: ReturnType<typeof watch>, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {

@@ -1,6 +1,6 @@
 /**
- * What a hook of Claude Code left to be done, by a process of its own that nobody waits for: captures, and noting what was
- * told to whom. It ends within a bounded time, whatever hangs.
+ * The background process of a Claude Code hook: captures hand-offs and records which session received one. It ends
+ * within a bounded time, even if something hangs.
  */
 import { rename, readdir, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,17 +17,17 @@ import {
   parseRequest,
   requestFile,
 } from "../../hooks/claude-code/capture-requests.ts";
-import { createHookLog } from "../../hooks/claude-code/hook-log.ts";
 import { loadSetup } from "../context.ts";
+import { createHookLog } from "../../hooks/claude-code/hook-call.ts";
 
-/** Once there is something to do. */
+/** Counts from the moment when the request is due. */
 const HARD_LIMIT_MS = 30_000;
-const MOST_WAITING_MS = 90_000;
-const LOOK_MS = 500;
+const MAX_WAIT_MS = 90_000;
+const POLL_MS = 500;
 const LOCK_MS = 10_000;
 const MODEL_MS = 15_000;
-const MOST_ROUNDS = 5;
-const KEPT_MS = 86_400_000;
+const MAX_ROUNDS = 5;
+const KEEP_MS = 86_400_000;
 
 export async function hookWork(sessionId: string): Promise<void> {
   const { hookLog, hookRequestsFolder: folder } = claudeLayout(resolveHome());
@@ -37,7 +37,7 @@ export async function hookWork(sessionId: string): Promise<void> {
     await untilDue(folder, sessionId);
     setTimeout(() => process.exit(0), HARD_LIMIT_MS).unref();
     await withFileLock(`${requestFile(folder, sessionId)}.lock`, { timeoutMs: LOCK_MS }, async () => {
-      for (let round = 0; round < MOST_ROUNDS; round++) {
+      for (let round = 0; round < MAX_ROUNDS; round++) {
         const request = await takeRequest(folder, sessionId);
         if (request === undefined) break;
         await carryOut(request);
@@ -46,19 +46,19 @@ export async function hookWork(sessionId: string): Promise<void> {
     });
     await sweep(folder);
   } catch (error) {
-    logger.warn("what a session left was not captured", { sessionId, error });
+    logger.warn("the hand-off of a session was not captured", { sessionId, error });
   }
 }
 
-/** Not later than the session's end, of which nobody may have told us. */
+/** Waits until the request is due or the session has ended; a session may end without calling the hook. */
 async function untilDue(folder: string, sessionId: string): Promise<void> {
   const { runningIds } = await import("../../handoff/native-sessions.ts");
-  const latest = Date.now() + MOST_WAITING_MS;
+  const latest = Date.now() + MAX_WAIT_MS;
   while (Date.now() < latest) {
     const request = parseRequest((await readFileIfPresent(requestFile(folder, sessionId)))?.toString("utf8"));
     if ((request?.notBefore ?? 0) <= Date.now()) return;
     if (!(await runningIds(resolveClaudeHome())).has(sessionId)) return;
-    await delay(LOOK_MS);
+    await delay(POLL_MS);
   }
 }
 
@@ -77,8 +77,8 @@ async function takeRequest(folder: string, sessionId: string): Promise<CaptureRe
 async function carryOut({ captures, told }: CaptureRequest): Promise<void> {
   const { home, config } = await loadSetup();
   const [{ openAgent }, { openHandoff }] = await Promise.all([
-    import("../../compose.ts"),
-    import("../../compose-handoff.ts"),
+    import("../../compose/agent.ts"),
+    import("../../compose/handoff.ts"),
   ]);
   const agent = await openAgent({ home, config });
   try {
@@ -93,18 +93,18 @@ async function carryOut({ captures, told }: CaptureRequest): Promise<void> {
   }
 }
 
-/** A hook knows only the last words of what nobody had captured: the next session is told all of it. */
+/** Skipped if the hand-off is newer than the text that the session received: the next session gets all of it. */
 async function markTold(handoff: Handoff, { sessionKey, lastMessageIndex, sessionId }: ToldState): Promise<void> {
   const state = await handoff.get(sessionKey);
   if (state === undefined || state.lastMessageIndex > lastMessageIndex) return;
   await handoff.markOffered({ sessionKey, sessionId, compactions: 0, state, text: "" });
 }
 
-/** What sessions of other days have left here. */
+/** Removes files older than a day. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const changed = (await stat(path).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    if (Date.now() - changed > KEPT_MS) await unlink(path).catch(() => undefined);
+    if (Date.now() - changed > KEEP_MS) await unlink(path).catch(() => undefined);
   }
 }

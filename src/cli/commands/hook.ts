@@ -1,6 +1,6 @@
 /**
- * `holdfast hook <event>`: what Claude Code calls, and waits for. Whatever happens it succeeds, prints an answer or
- * nothing, and does so in a moment: a session must never suffer from being remembered. What goes wrong is noted in a file.
+ * `holdfast hook <event>`: Claude Code calls it and waits. It always succeeds, prints an answer or nothing, and is
+ * fast, so that no session is disturbed. Failures go to a log file.
  */
 import { nodeChildProcess } from "../../base/builtin.ts";
 import type { Logger } from "../../base/log.ts";
@@ -9,23 +9,24 @@ import { claudeLayout, resolveHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
 import { compileAtFirstUse } from "../../handoff/patterns/pattern.ts";
 import { answerHook } from "../../hooks/claude-code/answer-hook.ts";
-import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent } from "../../hooks/claude-code/hook-command.ts";
-import { readInput, toHookInput } from "../../hooks/claude-code/hook-input.ts";
-import { createHookLog } from "../../hooks/claude-code/hook-log.ts";
+import {
+  CLAUDE_HOOK_EVENTS,
+  type ClaudeHookEvent,
+  readInput,
+  toHookInput,
+  createHookLog,
+} from "../../hooks/claude-code/hook-call.ts";
 
-/**
- * When the answer is due, from the start of the process, in time that it uses: where the machine is busy with other
- * things everything takes longer, and still the answer should be the same.
- */
+/** CPU time from the start of the process until the answer: on a busy machine the answer stays the same. */
 const ANSWER_MS = 120;
-/** Claude Code begins to write before this process runs; only a machine that is very busy makes it late. */
+/** Claude Code writes the input before this process runs, so it is late only on a very busy machine. */
 const INPUT_MS = 50;
-/** Whatever hangs then is left behind. A machine that is very busy gets that far without anything hanging. */
+/** The process exits after this time, even if something hangs. */
 const HARD_LIMIT_MS = 2_000;
 
 export async function hook(event: string | undefined): Promise<void> {
   const logger = createHookLog(claudeLayout(resolveHome()).hookLog);
-  const fail = (error: unknown): void => logger.warn("a hook of Claude Code went wrong", { event, error });
+  const fail = (error: unknown): void => logger.warn("a hook of Claude Code failed", { event, error });
   process.stdout.removeAllListeners("error").on("error", () => undefined);
   process.on("uncaughtException", (error) => {
     fail(error);
@@ -49,11 +50,11 @@ function end(): never {
 
 async function run(event: string | undefined, logger: Logger): Promise<void> {
   const known = CLAUDE_HOOK_EVENTS.find((name): name is ClaudeHookEvent => name === event);
-  if (known === undefined) throw new Error("Claude Code has no hook of this name that is ours");
+  if (known === undefined) throw new Error("unknown hook event");
   const claudeHome = resolveClaudeHome();
   const record = process.stdin.isTTY ? undefined : await readInput(process.stdin, INPUT_MS * slowness());
   const input = record === undefined ? undefined : toHookInput(record, claudeHome);
-  if (input === undefined) throw new Error("what came on the standard input is not what Claude Code sends");
+  if (input === undefined) throw new Error("invalid input on stdin");
   const home = resolveHome();
   const { config } = await loadConfig({ env: process.env, cwd: input.cwd, home });
   await answerHook(known, input, {
@@ -63,9 +64,9 @@ async function run(event: string | undefined, logger: Logger): Promise<void> {
     claudeHome,
     logger,
     timeLeft: () => ANSWER_MS - usedMs(),
-    beforeReading: runEverythingOnce,
+    beforeReading: withoutOptimizers,
     readHandoffs: async (query) => {
-      const { readHandoffs } = await import("../../compose.ts");
+      const { readHandoffs } = await import("../../compose/agent.ts");
       return await readHandoffs({ home, config, ...query });
     },
     answer: async (text) => await written(`${text}\n`),
@@ -77,21 +78,20 @@ function usedMs(): number {
   return (user + system) / 1000;
 }
 
-/** How many times longer everything takes than on a machine that has nothing else to do. */
+/** Elapsed time divided by CPU time: how much slower the machine is than an idle one. */
 function slowness(): number {
-  // Not `performance`: that is a part of Node that takes a millisecond to load.
+  // Loading `performance` would take a millisecond.
   const passedMs = process.uptime() * 1000;
-  return Math.min(MOST_SLOWNESS, Math.max(1, passedMs / Math.max(1, usedMs())));
+  return Math.min(MAX_SLOWNESS, Math.max(1, passedMs / Math.max(1, usedMs())));
 }
 
-const MOST_SLOWNESS = 10;
+const MAX_SLOWNESS = 10;
 
 /**
- * Reading a few messages runs much code and hundreds of expressions once or twice: making them faster, as V8 does with
- * what it meets again, takes longer than it saves. Code that is kept compiled, ours and Node's, does not fit these
- * settings, so what reading needs is loaded before.
+ * Turns V8's optimizers off: reading a few messages runs much code only once or twice, and optimizing it takes longer
+ * than it saves. The modules that reading needs are loaded first, because cached code does not match these flags.
  */
-async function runEverythingOnce(): Promise<void> {
+async function withoutOptimizers(): Promise<void> {
   await import("../../handoff/extract/extract.ts");
   nodeChildProcess();
   compileAtFirstUse();

@@ -31,7 +31,7 @@ async function addToWorkspace(stage: HookHome, name: string, files: Record<strin
 }
 
 describe("holdfast hooks", () => {
-  it("lists what was found, in words and as JSON", async () => {
+  it("lists hooks as text and as JSON", async () => {
     await using stage = await hookHome();
     await stage.add("home", "bad", { "HOOK.md": "---\nevents: [command:nwe]\n---\n", ...HANDLER });
     const { status, stdout } = holdfast(stage, "hooks", "list");
@@ -39,7 +39,7 @@ describe("holdfast hooks", () => {
     expect(stdout.split("\n").map((line) => line.trimEnd())).toEqual([
       expect.stringMatching(/^HOOK +FROM +STATE +EVENTS$/),
       expect.stringMatching(
-        /^session-handoff +bundled +ready +command:new, .*session:end +Notes what a conversation leaves/,
+        /^session-handoff +bundled +ready +command:new, .*session:end +Captures a hand-off for the next/,
       ),
       expect.stringMatching(/^bad +home +broken +unknown event "command:nwe"; did you mean command:new\?$/),
       "",
@@ -92,7 +92,7 @@ describe("holdfast hooks", () => {
     expect(holdfast(stage, "hooks", "check", "--json").json()).toMatchObject({ ok: true, hooks: [{ state: "ready" }] });
   });
 
-  it("turns a hook of a workspace on as it is, and says when it changed", async () => {
+  it("pins a workspace hook to its files and reports a change", async () => {
     await using stage = await hookHome();
     const files = { "HOOK.md": hookHead("own.notes", "command:new"), ...HANDLER };
     const folder = await addToWorkspace(stage, "own", files);
@@ -119,12 +119,12 @@ describe("holdfast hooks", () => {
     const changed = holdfast(stage, "hooks", "check", "own.notes");
     expect(changed.status).toBe(5);
     expect(changed.stdout).toContain("changed since you enabled it; run `holdfast hooks enable own.notes` again");
-    expect(changed.stderr).toBe("1 of 1 cannot run though it is turned on.\n");
+    expect(changed.stderr).toBe("1 of 1 hooks is turned on but cannot run.\n");
     holdfast(stage, "hooks", "disable", "own.notes");
     expect(JSON.parse(await readFile(join(stage.home, "hooks.json"), "utf8"))).toMatchObject({ workspaceHooks: {} });
   });
 
-  it("asks which one is meant when a workspace has a hook of the same name", async () => {
+  it("refuses an ambiguous name", async () => {
     await using stage = await hookHome();
     await addToWorkspace(stage, "session-handoff", {
       "HOOK.md": hookHead("session-handoff", "command:new"),
@@ -143,7 +143,7 @@ describe("holdfast hooks", () => {
     });
   });
 
-  it("loads handlers to check them, and says what is wrong", async () => {
+  it("loads handlers to check them and reports problems", async () => {
     await using stage = await hookHome();
     await stage.add("home", "fails", {
       "HOOK.md": hookHead("fails", "command:new"),
@@ -162,7 +162,7 @@ describe("holdfast hooks", () => {
     });
   });
 
-  it("knows what is not there, and does not turn on what is broken", async () => {
+  it("refuses unknown and broken hooks", async () => {
     await using stage = await hookHome();
     await stage.add("home", "bad", { "HOOK.md": "no head", ...HANDLER });
     const unknown = holdfast(stage, "hooks", "enable", "session-handof", "--json");

@@ -1,18 +1,22 @@
-/** `holdfast hooks list|enable|disable|check`: what is called when something happens, and whether it may be. */
-import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
+/** `holdfast hooks`: lists, turns on, turns off and checks hooks, and installs Holdfast as a hook of Claude Code. */
+import { dirname, join } from "node:path";
+import { ERROR_KINDS, HoldfastError, systemErrorCode } from "../../base/errors.ts";
 import { createLogger } from "../../base/log.ts";
-import { closestMatch } from "../../base/suggest.ts";
+import { programFile } from "../../base/package.ts";
+import { resolveClaudeHome, settingsFile } from "../../claude/native/layout.ts";
 import { formatKeyPath } from "../../config/key-path.ts";
-import { agentLayout, configFile } from "../../config/layout.ts";
-import { HOOK_SOURCES, type Hook } from "../../hooks/hook.ts";
+import { agentLayout, configFile, claudeLayout, resolveHome } from "../../config/layout.ts";
+import type { InstallOptions, InstallOutcome } from "../../hooks/claude-code/install.ts";
+import { type Hook } from "../../hooks/hook.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
-import { parseChoice } from "../arguments.ts";
+import { parseChoice } from "../command.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
-import { print, printJson, printTable, talk } from "../output.ts";
+import { flexible, print, printJson, printTable, talk } from "../output.ts";
+import { closestMatch } from "../../base/text.ts";
 
 interface HookOptions {
-  json?: boolean;
-  agent?: string;
+  json?: boolean | undefined;
+  agent?: string | undefined;
 }
 
 export async function listHooks(options: HookOptions): Promise<void> {
@@ -26,7 +30,7 @@ export async function checkHook(name: string | undefined, options: HookOptions):
   const setup = await loadSetup();
   const all = await load(setup, options);
   const wanted = name === undefined ? all : named(name, all);
-  const { checkHooks } = await import("../../hooks/check-hooks.ts");
+  const { checkHooks } = await import("../../hooks/create-hook-runner.ts");
   const logger = createLogger({ level: setup.config.log.level });
   const workspace = workspaceOf(setup, options);
   const hooks = await checkHooks(wanted, { ...setup, workspace, env: process.env, logger });
@@ -37,28 +41,29 @@ export async function checkHook(name: string | undefined, options: HookOptions):
   const unfit = hooks.filter((hook) => !hook.ok).length;
   talk(
     ok
-      ? "Nothing is wrong."
-      : `${unfit} of ${hooks.length} cannot run though ${unfit === 1 ? "it is" : "they are"} turned on.`,
+      ? "All hooks can run."
+      : `${unfit} of ${hooks.length} hooks ${unfit === 1 ? "is" : "are"} turned on but cannot run.`,
   );
 }
 
-export async function enableHook(name: string, options: HookOptions & { source?: string }): Promise<void> {
+export async function enableHook(
+  name: string,
+  options: HookOptions & { source?: Hook["source"] | undefined },
+): Promise<void> {
   const setup = await loadSetup();
   const hook = chooseOne(name, named(name, await load(setup, options)), options.source);
   if (hook.state === "broken") throw brokenHook(hook);
-  // First what it is, then that it is on: between the two it does not run.
+  // The content first: until the hook is turned on, it does not run.
   const content = hook.source === "workspace" ? await keepContent(setup, hook) : {};
   const path = await turn(setup, name, true);
   const { source, folder } = hook;
   if (options.json === true) return printJson({ schema: 1, ok: true, path, name, source, folder, ...content });
   print(`${name} is turned on  (${path})`);
   if (content.files !== undefined) {
-    print(
-      `It runs as it is now: ${content.files.join(", ")} in ${folder}. After any change it has to be turned on again.`,
-    );
+    print(`Pinned to the current files: ${content.files.join(", ")} in ${folder}. After a change, enable it again.`);
   }
   if (hook.missing.length > 0) talk(`It cannot run yet: it needs ${hook.missing.join(", ")}.`);
-  talk("A gateway that is running has to be started again to call it.");
+  talk("Restart a running gateway to use it: holdfast gateway restart");
 }
 
 export async function disableHook(name: string, options: HookOptions): Promise<void> {
@@ -73,7 +78,7 @@ export async function disableHook(name: string, options: HookOptions): Promise<v
   }
   if (options.json === true) return printJson({ schema: 1, ok: true, path, name });
   print(`${name} is turned off  (${path})`);
-  talk("A gateway that is running has to be started again to stop calling it.");
+  talk("Restart a running gateway to stop using it: holdfast gateway restart");
 }
 
 async function load(setup: Setup, options: HookOptions): Promise<Hook[]> {
@@ -100,21 +105,20 @@ function named(name: string, hooks: readonly Hook[]): Hook[] {
   });
 }
 
-/** An agent can give its hook the name of the person's: which of them is meant, the person has to say. */
-function chooseOne(name: string, hooks: readonly Hook[], rawSource: string | undefined): Hook {
-  const source = rawSource === undefined ? undefined : parseChoice("--source", rawSource, HOOK_SOURCES);
+/** An agent could give its hook the name of another hook, so an ambiguous name needs `--source`. */
+function chooseOne(name: string, hooks: readonly Hook[], source: Hook["source"] | undefined): Hook {
   const fitting = hooks.filter((hook) => source === undefined || hook.source === source);
   const last = fitting.findLast((hook) => hook.state !== "broken") ?? fitting.at(-1);
   if (last === undefined) {
-    throw new HoldfastError("not-found", "hook-not-found", `There is no hook "${name}" of ${source}`, {
-      hint: `There is one of ${hooks.map((hook) => hook.source).join(" and ")}.`,
+    throw new HoldfastError("not-found", "hook-not-found", `There is no ${source} hook "${name}"`, {
+      hint: `It exists as: ${hooks.map((hook) => hook.source).join(", ")}.`,
       data: { name, source },
     });
   }
   const ofWorkspace = fitting.filter((hook) => hook.source === "workspace").length;
   if (ofWorkspace === 0 || ofWorkspace === fitting.length) return last;
-  throw new HoldfastError("usage", "hook-ambiguous", `Several hooks have the name "${name}"`, {
-    hint: `Look at both, then say which: --source ${hooks.map((hook) => hook.source).join(" or --source ")}.`,
+  throw new HoldfastError("usage", "hook-ambiguous", `Several hooks are named "${name}"`, {
+    hint: `Read both, then choose one: --source ${hooks.map((hook) => hook.source).join(" or --source ")}.`,
     data: { name, folders: hooks.map((hook) => hook.folder) },
   });
 }
@@ -125,14 +129,17 @@ function brokenHook({ name, folder, problem }: Hook): HoldfastError {
     "hook-broken",
     `The hook "${name}" cannot be used: ${problem ?? "it is broken"}`,
     {
-      hint: `Mend it in ${folder}; nothing was changed.`,
+      hint: `Fix it in ${folder}. Nothing was changed.`,
       data: { name, folder },
     },
   );
 }
 
-async function keepContent({ home }: Setup, { name, folder }: Hook): Promise<{ files?: string[]; digest?: string }> {
-  const { readHookContent } = await import("../../hooks/hook-content.ts");
+async function keepContent(
+  { home }: Setup,
+  { name, folder }: Hook,
+): Promise<{ files?: string[] | undefined; digest?: string | undefined }> {
+  const { readHookContent } = await import("../../hooks/enabled-hooks.ts");
   const { keepEnabledHook } = await import("../../hooks/enabled-hooks.ts");
   const { files, digest } = await readHookContent(folder);
   await keepEnabledHook(home, folder, { name, digest, enabledAt: new Date().toISOString() });
@@ -148,7 +155,7 @@ async function turn({ home }: Setup, name: string, isOn: boolean): Promise<strin
 
 function printHooks(hooks: readonly Hook[]): void {
   printTable(
-    [{ title: "HOOK" }, { title: "FROM" }, { title: "STATE" }, { title: "EVENTS" }, { title: "", flexible: true }],
+    ["HOOK", "FROM", "STATE", "EVENTS", flexible("")],
     hooks.map(({ name, source, state, events, description, problem }) => [
       name,
       source,
@@ -157,4 +164,83 @@ function printHooks(hooks: readonly Hook[]): void {
       problem ?? description,
     ]),
   );
+}
+
+interface PlaceOptions {
+  project?: boolean | undefined;
+  json?: boolean | undefined;
+}
+
+export async function install(program: string, options: PlaceOptions): Promise<void> {
+  const where = await placeOf(program, options);
+  const { installHooks } = await import("../../hooks/claude-code/install.ts");
+  const result = await installHooks(where);
+  await compileHook();
+  report(result, options, {
+    installed: `Claude Code now calls Holdfast  (${result.path})`,
+    updated: `Claude Code now calls this installation of Holdfast  (${result.path})`,
+    unchanged: `Claude Code already calls Holdfast  (${result.path})`,
+  });
+  if (options.json === true) return;
+  if (result.hooksOff) talk('This file turns all hooks off: remove "disableAllHooks" to use them.');
+  if (!result.isPlainJson) talk("The file has comments or trailing commas: Claude Code may ignore it.");
+}
+
+/** The export of bin/compiled-code.js, which is plain JavaScript. */
+interface CompiledCode {
+  keepCompiled: (folder: string) => void;
+}
+
+/** Compiles the hook for this version of Node, which makes it start faster. Optional. */
+async function compileHook(): Promise<void> {
+  const { createRequire } = await import("node:module");
+  const { keepCompiled } = createRequire(programFile())("./compiled-code.js") as CompiledCode;
+  try {
+    keepCompiled(join(dirname(programFile()), "..", "dist", "bin"));
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+  }
+}
+
+export async function uninstall(program: string, options: PlaceOptions): Promise<void> {
+  const where = await placeOf(program, options);
+  const { uninstallHooks } = await import("../../hooks/claude-code/install.ts");
+  const result = await uninstallHooks(where);
+  report(result, options, {
+    restored: `Claude Code's settings are restored  (${result.path})`,
+    removed: `Claude Code no longer calls Holdfast; other changes to the file stay  (${result.path})`,
+    unchanged: `Claude Code did not call Holdfast  (${result.path})`,
+  });
+}
+
+async function placeOf(program: string, { project }: PlaceOptions): Promise<InstallOptions> {
+  parseChoice("The program", program, ["claude-code"]);
+  const home = resolveHome();
+  const isChosen = (process.env["HOLDFAST_HOME"]?.trim() ?? "") !== "";
+  return {
+    folder: claudeLayout(home).hooksFolder,
+    settings: project === true ? await projectSettings() : { path: settingsFile(resolveClaudeHome()) },
+    home: isChosen ? home : undefined,
+  };
+}
+
+/** Claude Code reads the settings of the worktree. */
+async function projectSettings(): Promise<InstallOptions["settings"]> {
+  const { findRepo } = await import("../../project/repo.ts");
+  const repo = await findRepo(process.cwd());
+  if (repo === undefined) {
+    throw new HoldfastError("not-found", "repo-not-found", "This folder is not in a git repo", {
+      hint: "Change to the repo first, or omit --project to change your own settings. Nothing was changed.",
+    });
+  }
+  return { path: join(repo.worktreeRoot, ".claude", "settings.json"), within: repo.worktreeRoot };
+}
+
+function report(
+  { path, outcome, events, hooksOff, isPlainJson }: InstallOutcome,
+  { json }: PlaceOptions,
+  words: Partial<Record<InstallOutcome["outcome"], string>>,
+): void {
+  if (json === true) return printJson({ schema: 1, ok: true, outcome, path, events, hooksOff, isPlainJson });
+  print(words[outcome] ?? outcome);
 }

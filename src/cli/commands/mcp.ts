@@ -1,6 +1,6 @@
 /**
- * `holdfast mcp`: the bridge for Claude Code and other MCP clients, over stdin and stdout. Until the
- * client says hello nothing is opened but the configuration; it waits for us.
+ * `holdfast mcp`: serves Holdfast's tools to Claude Code and other MCP clients over stdin and stdout. Before the
+ * client's first request only the configuration is loaded, so that it does not wait.
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -8,8 +8,6 @@ import { localTime, systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { randomIds } from "../../base/ids.ts";
 import { type Logger, createLogger } from "../../base/log.ts";
-import { openClaudeSide } from "../../compose-claude.ts";
-import { openAgent } from "../../compose.ts";
 import type { HoldfastConfig } from "../../config/config.ts";
 import {
   type Environment,
@@ -20,18 +18,22 @@ import {
 } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
-import type { McpParts } from "../../mcp/bridge-parts.ts";
+import type { BridgeClaude, McpParts } from "../../mcp/bridge-parts.ts";
 import type { SearchIndex } from "../../memory/search-index.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
-import { assertAgentId, withAgent } from "../context.ts";
+import { assertAgentId, isStoreMissing, withAgent } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
+import { lazy, lazyMap } from "../../base/async.ts";
+import { type ClaudeSide, openClaudeSide } from "../../compose/claude.ts";
+import { openAgent } from "../../compose/agent.ts";
+import { type Viewer, discoverShown, mayShow } from "../../mcp/privacy.ts";
 
 export interface McpOptions {
-  agent?: string;
-  repo?: string;
-  session?: string;
-  printConfig?: true;
-  announcements?: true;
+  agent?: string | undefined;
+  repo?: string | undefined;
+  session?: string | undefined;
+  printConfig?: true | undefined;
+  announcements?: true | undefined;
 }
 
 export async function mcp(options: McpOptions): Promise<void> {
@@ -47,19 +49,19 @@ async function serve(options: McpOptions): Promise<void> {
   const repoPath = repoOf(options.repo, env);
   const [{ config }, { serveStdio }] = await Promise.all([
     loadConfig({ env, cwd: repoPath, home }),
-    import("../../mcp/serve-stdio.ts"),
+    import("../../mcp/create-mcp-server.ts"),
   ]);
-  if (process.stdin.isTTY) talk("Waiting for an MCP client; `holdfast mcp --print-config` tells how to add one.");
+  if (process.stdin.isTTY) talk("Waiting for an MCP client; `holdfast mcp --print-config` shows how to add one.");
   await serveStdio(openMcpParts({ home, config, repoPath, env, agentId: options.agent, sessionKey: options.session }));
 }
 
-/** Claude Code says where its session works; other clients are started there. */
+/** Claude Code sets CLAUDE_PROJECT_DIR; other clients start in the repo. */
 function repoOf(given: string | undefined, env: Environment): string {
   const named = given ?? env["CLAUDE_PROJECT_DIR"];
   const path = resolve(named === undefined || named === "" ? process.cwd() : named);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
   throw new HoldfastError("usage", "no-such-folder", `There is no folder ${path}`, {
-    hint: "Give --repo the folder that the tasks work in.",
+    hint: "Set --repo to the folder of the project.",
     data: { path },
   });
 }
@@ -73,39 +75,40 @@ export interface McpPartsOptions {
   sessionKey?: string | undefined;
 }
 
-/** Opens nothing yet. */
+/** Everything is opened at first use. */
 export function openMcpParts(options: McpPartsOptions): McpParts {
   const { home, config, repoPath, env, sessionKey } = options;
   const logger = createLogger({ level: config.log.level });
-  const claude = openClaudeSide({ home, config, agentId: options.agentId, env, logger });
-  const { agentId, claudeHome } = claude;
+  const side = openClaudeSide({ home, config, agentId: options.agentId, env, logger });
+  const { agentId, claudeHome } = side;
   const workspace = config.agents[agentId]?.workspace ?? agentLayout(home, agentId).workspace;
   const places = { home, openClawHome: resolveOpenClawHome(env), claudeHome, agentId, workspace };
-  const claudeSessionId = env["CLAUDE_CODE_SESSION_ID"];
+  const claudeSessionId = env["CLAUDE_CODE_SESSION_ID"] === "" ? undefined : env["CLAUDE_CODE_SESSION_ID"];
+  const claude = claudeShownTo({ sessionKey, claudeSessionId }, side);
   const agent = lazyAgent(async (create) => await openAgent({ home, config, agentId, create, logger }));
   const handoffs = lazyHandoffs({ home, config, env, agentId, logger }, agent.open);
-  let index: Promise<SearchIndex> | undefined;
+  const index = lazy(openIndex);
 
   return {
     agentId,
     repoPath,
     sessionKey,
-    claudeSessionId: claudeSessionId === "" ? undefined : claudeSessionId,
+    claudeSessionId,
     config,
     claude,
     openAgent: agent.open,
     openHandoff: handoffs.open,
-    openSearchIndex: async () => await (index ??= openIndex()),
+    openSearchIndex: () => index.get(),
     searchSources: async (want) => {
-      const { searchSourcesOf } = await import("../../mcp/search-sources.ts");
+      const { searchSourcesOf } = await import("../../mcp/bridge-search.ts");
       return await searchSourcesOf(places, want);
     },
     clock: systemClock,
     ids: randomIds,
     logger,
     close: async () => {
-      claude.close();
-      (await index?.catch(() => undefined))?.close();
+      side.close();
+      (await index.made())?.close();
       await handoffs.close();
       await agent.close();
     },
@@ -117,7 +120,20 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
   }
 }
 
-/** One handle for all calls. An agent that has no store yet is looked for again by the next call. */
+function claudeShownTo(viewer: Viewer, side: ClaudeSide): BridgeClaude {
+  return {
+    config: side.config,
+    discover: async (repoPath, { limit } = {}) =>
+      await discoverShown(viewer, async (choice) => await side.discover(repoPath, choice), limit),
+    find: async (id) => await side.find(id),
+    status: async (repoPath) => await side.status(repoPath, { mayShow: (session) => mayShow(viewer, session) }),
+    select: async (task, repoPath, options) =>
+      await side.select(task, repoPath, { ...options, sessionKey: viewer.sessionKey }),
+    liveRun: async (sessionId) => await side.liveRun(sessionId),
+  };
+}
+
+/** One handle for all calls. While the agent has no store, each call looks again. */
 function lazyAgent(open: (create: boolean) => Promise<AgentHandle>): {
   open: McpParts["openAgent"];
   close(): Promise<void>;
@@ -147,28 +163,28 @@ interface HandoffSetup extends Pick<McpPartsOptions, "home" | "config" | "env"> 
   logger: Logger;
 }
 
-/** Opened by the first call that needs them. What Claude Code's sessions left is the default agent's to keep. */
+/** Opened at first use. The default agent keeps the hand-offs of Claude Code's sessions. */
 function lazyHandoffs(
   { home, config, env, agentId, logger }: HandoffSetup,
   openOwn: McpParts["openAgent"],
 ): { open: McpParts["openHandoff"]; close(): Promise<void> } {
   const { defaultAgent } = config;
   const other = lazyAgent(async (create) => await openAgent({ home, config, agentId: defaultAgent, create, logger }));
-  const known = new Map<AgentHandle, Promise<Handoff | undefined>>();
+  const known = lazyMap<AgentHandle, Handoff | undefined>();
   return {
     open: async (whose) => {
       const isNative = whose === "claude-code";
       const open = isNative && agentId !== defaultAgent ? other.open : openOwn;
       const agent = await open({ create: isNative });
       if (agent === undefined) return undefined;
-      const { openHandoff } = await import("../../compose-handoff.ts");
-      const opening = known.get(agent) ?? openHandoff({ home, config, env, agent });
-      known.set(agent, opening);
-      const handoff = await opening;
+      const handoff = await known.get(agent, async () => {
+        const { openHandoff } = await import("../../compose/handoff.ts");
+        return await openHandoff({ home, config, env, agent });
+      });
       return handoff === undefined ? undefined : { agent, handoff };
     },
     close: async () => {
-      for (const opening of known.values()) await (await opening.catch(() => undefined))?.close();
+      for (const handoff of await known.made()) await handoff?.close();
       await other.close();
     },
   };
@@ -193,14 +209,12 @@ async function printAnnouncements(options: McpOptions): Promise<void> {
     await showAnnouncements(agent, ({ text, priority, repoPath }, at) => {
       print(`${localTime(at)}  ${priority === "normal" ? "" : `[${priority}] `}${repoPath}\n${text}\n`);
     });
-  const shown = await withAgent(options.agent === undefined ? {} : { agent: options.agent }, show).catch(
-    noneWithoutStore,
-  );
-  if (shown === 0) talk("Nothing was announced since you last looked.");
+  const shown = await withAgent({ agent: options.agent }, show).catch(noneWithoutStore);
+  if (shown === 0) talk("No new announcements.");
 }
 
-/** Who has no store yet has announced nothing. */
+/** An agent without a store has no announcements. */
 function noneWithoutStore(error: unknown): number {
-  if (error instanceof HoldfastError && error.code === "store-not-found") return 0;
+  if (isStoreMissing(error)) return 0;
   throw error;
 }

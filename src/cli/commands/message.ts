@@ -1,4 +1,4 @@
-/** `holdfast message send`: something said through a channel that no agent was asked for. */
+/** `holdfast message send`: sends a message through a channel without an agent. */
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { nodeCrypto } from "../../base/builtin.ts";
@@ -6,19 +6,18 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { RpcCaller } from "../../rpc/client.ts";
 import type { ParamsOf, ResultOf } from "../../rpc/contract.ts";
 import { loadSetup } from "../context.ts";
-import { print, printJson } from "../output.ts";
+import { print, printJson, waitingLine } from "../output.ts";
 import { ensureGateway } from "../rpc/gateway-client.ts";
-import { waitingLine } from "../waiting-line.ts";
 
 export interface SendOptions {
-  channel?: string;
-  account?: string;
-  target?: string;
-  message?: string;
-  media?: string[];
-  replyTo?: string;
-  threadId?: string;
-  json?: boolean;
+  channel?: string | undefined;
+  account?: string | undefined;
+  target?: string | undefined;
+  message?: string | undefined;
+  media?: string[] | undefined;
+  replyTo?: string | undefined;
+  threadId?: string | undefined;
+  json?: boolean | undefined;
 }
 
 type Sent = ResultOf<"message.send">;
@@ -34,16 +33,16 @@ export async function sendMessage(options: SendOptions): Promise<void> {
 }
 
 const PATIENCE_MS = 10_000;
-const LOOK_AGAIN_MS = 150;
+const POLL_MS = 150;
 
-/** The same request again sends nothing twice and says how far the message is. */
+/** Repeating the request sends nothing twice and returns the state of the message. */
 async function sendAndWait(gateway: RpcCaller, params: ParamsOf<"message.send">): Promise<Sent> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const sent = await gateway.call("message.send", params);
     const isOver = sent.state === "delivered" || sent.state === "failed";
     if (isOver || performance.now() > deadline) return sent;
-    await delay(LOOK_AGAIN_MS);
+    await delay(POLL_MS);
   }
 }
 
@@ -51,16 +50,16 @@ function toParams(options: SendOptions): ParamsOf<"message.send"> {
   const { message, media = [], account, replyTo, threadId } = options;
   const channel = required(options.channel, "--channel", "the channel, e.g. --channel telegram");
   const to = required(options.target, "--target", "the chat, e.g. -t 12345");
-  if ((message ?? "").trim() === "" && media.length === 0) required(undefined, "--message", "what to say with -m");
+  if ((message ?? "").trim() === "" && media.length === 0) required(undefined, "--message", "the text with -m");
   return {
     channel,
     to,
     idempotencyKey: nodeCrypto().randomUUID(),
-    ...(message === undefined ? {} : { message }),
-    ...(media.length === 0 ? {} : { media: media.map((item) => toMedia(item)) }),
-    ...(account === undefined ? {} : { accountId: account }),
-    ...(replyTo === undefined ? {} : { replyToId: replyTo }),
-    ...(threadId === undefined ? {} : { threadId }),
+    message,
+    media: media.length === 0 ? undefined : media.map(toMedia),
+    accountId: account,
+    replyToId: replyTo,
+    threadId,
   };
 }
 
@@ -69,12 +68,12 @@ function required(value: string | undefined, option: string, what: string): stri
   throw new HoldfastError("usage", "option-missing", `${option} is missing`, { hint: `Give ${what}.` });
 }
 
-/** The gateway works in another folder. */
+/** The gateway runs in another folder, so paths are made absolute. */
 function toMedia(item: string): string {
   return /^https?:\/\//i.test(item) ? item : resolve(item);
 }
 
-/** OpenClaw's frame around what the gateway answered. */
+/** OpenClaw's frame around the gateway's response. */
 function toJson(sent: Sent): object {
   return {
     schema: 1,
@@ -82,19 +81,19 @@ function toJson(sent: Sent): object {
     channel: sent.channel,
     dryRun: false,
     handledBy: "gateway",
-    ...(sent.messageId === undefined ? {} : { messageId: sent.messageId }),
+    messageId: sent.messageId,
     payload: sent,
   };
 }
 
 function describe({ channel, to, state, messageId }: Sent): string {
-  if (state !== "delivered") return `The message to ${to} is kept and goes out when ${channel} takes it.`;
+  if (state !== "delivered") return `The message to ${to} is queued and will be sent when ${channel} accepts it.`;
   return `Sent to ${to} on ${channel}${messageId === undefined ? "" : ` (message ${messageId})`}.`;
 }
 
 function notSent({ channel, to, outboxIds }: Sent): HoldfastError {
-  return new HoldfastError("unavailable", "message-not-sent", `${channel} does not take the message to ${to}`, {
-    hint: "`holdfast channels status` and the gateway's log say why.",
+  return new HoldfastError("unavailable", "message-not-sent", `${channel} rejected the message to ${to}`, {
+    hint: "See `holdfast channels status` and `holdfast gateway logs`.",
     data: { channel, to, outboxIds },
   });
 }

@@ -1,25 +1,25 @@
-/** `holdfast selftest`: kills processes in the middle of their work, here, and looks what is left. */
+/** `holdfast selftest`: kills processes while they work and checks that nothing acknowledged is lost. */
 import { randomInt } from "node:crypto";
 import { tmpdir } from "node:os";
-import { printableLine } from "../../base/printable.ts";
 import type { CrashResult } from "../../selftest/crash-rounds.ts";
 import { type SelftestResult, runSelftest } from "../../selftest/selftest.ts";
 import { print, printJson, talk } from "../output.ts";
+import { printableLine } from "../../base/text.ts";
 
 export interface SelftestCommandOptions {
-  seed?: string;
-  minutes?: number;
-  folder?: string;
-  json?: boolean;
+  seed?: string | undefined;
+  minutes?: number | undefined;
+  folder?: string | undefined;
+  json?: boolean | undefined;
 }
 
-const HIGHEST_SEED = 1_000_000;
+const MAX_SEED = 1_000_000;
 
 export async function selftest(options: SelftestCommandOptions): Promise<void> {
-  const seed = options.seed ?? String(randomInt(HIGHEST_SEED));
+  const seed = options.seed ?? String(randomInt(MAX_SEED));
   const folder = options.folder ?? tmpdir();
   const minutes = options.minutes ?? 1;
-  talk(`Killing processes in ${folder} for about ${minutes} min, seed ${seed}. Your own sessions are not touched.`);
+  talk(`Killing processes in ${folder} for about ${minutes} min, seed ${seed}. Your own sessions stay untouched.`);
   const result = await runSelftest({ folder, seed, minutes, onProgress: createProgress() });
   if (process.stderr.isTTY) process.stderr.write("\n");
   if (options.json === true) printJson(result);
@@ -28,14 +28,14 @@ export async function selftest(options: SelftestCommandOptions): Promise<void> {
 }
 
 const PROGRESS_EVERY_MS = 1000;
-const PROGRESS_EVERY_MS_IN_A_LOG = 15_000;
+const LOG_EVERY_MS = 15_000;
 
-/** One line that changes on a terminal, a line now and then in a log. */
+/** On a terminal one line that is updated, elsewhere a line every 15 seconds. */
 function createProgress(): (result: Readonly<CrashResult>) => void {
   const isTerminal = process.stderr.isTTY;
   let last = performance.now();
   return ({ kills, acknowledged, failures }) => {
-    if (performance.now() - last < (isTerminal ? PROGRESS_EVERY_MS : PROGRESS_EVERY_MS_IN_A_LOG)) return;
+    if (performance.now() - last < (isTerminal ? PROGRESS_EVERY_MS : LOG_EVERY_MS)) return;
     last = performance.now();
     const line = `${kills} kills, ${acknowledged} acknowledged operations, ${failures.length} failures`;
     process.stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
@@ -60,6 +60,6 @@ function describe({ ok, seed, folder, crashes, leases }: SelftestResult): string
   for (const { kind, problems } of leases) {
     lines.push(...problems.map((problem) => `FAILED leases (${kind}): ${printableLine(problem)}`));
   }
-  lines.push(ok ? "Everything acknowledged was there, in order, once." : `Seed ${seed}; what is left is in ${folder}`);
+  lines.push(ok ? "Everything acknowledged was found, in order, once." : `Seed ${seed}; the files are in ${folder}`);
   return lines.join("\n");
 }

@@ -1,27 +1,29 @@
-/** The commands that change a session. Each prints what is now, as a sentence or as JSON. */
+/** The `holdfast sessions` commands that change a session. Each prints the new state, as a sentence or as JSON. */
 import { localTime } from "../../base/clock.ts";
 import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
-import { agentLayout } from "../../config/layout.ts";
-import type { AgentHandle } from "../../session/agent-handle.ts";
-import { archiveSession, deleteSession, readManifests, restoreSession } from "../../session/archive.ts";
-import { compactSession } from "../../session/compaction.ts";
-import { withSessionLease } from "../../session/lease.ts";
-import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
-import { reopenWindow } from "../../session/reopen-window.ts";
-import { type FoundSession, findSession } from "../../session/find-session.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
+import { type AgentHandle, locateTranscript } from "../../session/agent-handle.ts";
+import { archiveSession, deleteSession, readManifests, restoreSession, reopenWindow } from "../../session/archive.ts";
+import { findSession } from "../../session/find-session.ts";
+import { withSessionLease } from "../../session/lease.ts";
+import { maintainSessions } from "../../session/maintenance.ts";
+import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
+import { resetSession } from "../../session/window.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
-import type { Lease } from "../../store/store.ts";
-import { parseAssignments } from "../arguments.ts";
+import { findDamage } from "../../transcript/damage.ts";
 import { type AgentOptions, type Setup, confirm, withAgent } from "../context.ts";
-import { print, printJson, printTable, talk } from "../output.ts";
+import { flexible, print, printJson, printTable, talk, waitingLine } from "../output.ts";
+import { findRunningGateway } from "../rpc/gateway-client.ts";
+import { openLocalCaller } from "../rpc/live-caller.ts";
+import { reportProblems } from "../transcript-view.ts";
+import { compactSession } from "../../session/transcript-changes.ts";
 
-type ChangeOptions = AgentOptions & { json?: boolean; yes?: boolean };
+type ChangeOptions = AgentOptions & { json?: boolean | undefined; yes?: boolean | undefined };
 
 export async function patch(
   reference: string,
   assignments: readonly string[],
-  options: ChangeOptions & { unset?: string[] },
+  options: ChangeOptions & { unset?: string[] | undefined },
 ): Promise<void> {
   const unset = Object.fromEntries((options.unset ?? []).map((field) => [field, null]));
   const changes = { ...parseAssignments(assignments), ...unset } as SessionPatch;
@@ -40,6 +42,24 @@ export async function patch(
   });
 }
 
+/** `field=value` pairs; numbers and booleans are converted. */
+function parseAssignments(assignments: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    assignments.map((assignment) => {
+      const equals = assignment.indexOf("=");
+      if (equals > 0) return [assignment.slice(0, equals), parseValue(assignment.slice(equals + 1))];
+      throw new HoldfastError("usage", "invalid-assignment", `"${assignment}" is not of the form field=value`, {
+        hint: "For example: holdfast sessions patch main label=work",
+      });
+    }),
+  );
+}
+
+function parseValue(raw: string): unknown {
+  if (raw === "true" || raw === "false") return raw === "true";
+  return /^-?\d+(?:\.\d+)?$/.test(raw) ? Number(raw) : raw;
+}
+
 interface Change {
   agent: AgentHandle;
   setup: Setup;
@@ -47,24 +67,57 @@ interface Change {
 }
 
 async function patchProject(change: Change, key: string, changes: SessionPatch): Promise<SessionEntry> {
-  const { patchFromOutside } = await import("../../turn/patch-session.ts");
+  const { patchFromOutside } = await import("../../turn/run/change-session.ts");
   const handoff = await openOwnHandoff(change);
-  const parts = { agent: change.agent, ...(handoff === undefined ? {} : { handoff }) };
   try {
-    return await patchFromOutside(parts, key, changes);
+    return await patchFromOutside({ agent: change.agent, handoff }, key, changes);
   } finally {
     await handoff?.close();
   }
 }
 
-/** A store that was named may be anybody's; hand-offs are the agent's own. */
+/** Undefined with `--store`: that store may belong to another program, and hand-offs are the agent's own. */
 async function openOwnHandoff({ agent, setup, options }: Change): Promise<Handoff | undefined> {
   if (options.store !== undefined) return undefined;
-  const { openHandoff } = await import("../../compose-handoff.ts");
+  const { openHandoff } = await import("../../compose/handoff.ts");
   return await openHandoff({ ...setup, env: process.env, agent });
 }
 
-export async function compact(reference: string, options: ChangeOptions & { maxLines?: number }): Promise<void> {
+/**
+ * Closes the window and opens the next. The agent saves its memory first, in the gateway or else in this process.
+ * With `--store` only the window changes.
+ */
+export async function reset(reference: string, options: ChangeOptions): Promise<void> {
+  const { key, agentId, setup, done } = await withAgent(options, async (agent, loaded) => {
+    const found = await findSession(agent, reference);
+    const common = { key: found.key, agentId: agent.agentId, setup: loaded };
+    if (options.store === undefined) return { ...common, done: undefined };
+    return await withSessionLease(agent, found.key, {}, async ({ lease }) => {
+      const { entry, previous } = await resetSession(agent, found.key, { lease });
+      return { ...common, done: { entry, previousSessionId: previous.sessionId } };
+    });
+  });
+  const { entry, previousSessionId } = done ?? (await resetByAgent(setup, { key, agentId }));
+  if (options.json === true) printJson({ ok: true, key, entry, previousSessionId });
+  else print(`${key}: new window ${entry.sessionId}; the previous one is ${previousSessionId}`);
+}
+
+async function resetByAgent(setup: Setup, params: { key: string; agentId: string }) {
+  using _line = waitingLine("The agent is saving its memory");
+  const gateway = await findRunningGateway(setup);
+  if (gateway !== undefined) return await gateway.call("sessions.reset", params);
+  const local = await openLocalCaller(setup);
+  try {
+    return await local.call("sessions.reset", params);
+  } finally {
+    await local.close();
+  }
+}
+
+export async function compact(
+  reference: string,
+  options: ChangeOptions & { maxLines?: number | undefined },
+): Promise<void> {
   await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
     const handoff = await openOwnHandoff({ agent, setup, options });
@@ -72,8 +125,8 @@ export async function compact(reference: string, options: ChangeOptions & { maxL
     try {
       const result = await compactSession(agent, key, { maxLines, around: handoff?.keepThrough });
       if (options.json === true) printJson({ ok: true, ...result });
-      else if (result.compacted) print(`${key}: ${result.kept} entries kept; the whole is in ${result.archived}`);
-      else print(`${key}: short enough already (${result.kept} entries)`);
+      else if (result.compacted) print(`${key}: kept ${result.kept} entries; the original is in ${result.archived}`);
+      else print(`${key}: already short enough (${result.kept} entries)`);
     } finally {
       await handoff?.close();
     }
@@ -81,8 +134,14 @@ export async function compact(reference: string, options: ChangeOptions & { maxL
 }
 
 export async function archive(reference: string, options: ChangeOptions): Promise<void> {
-  await withWritableSession(reference, options, async (agent, { key }, lease) => {
-    const { id } = await archiveSession(agent, key, { lease });
+  await withAgent(options, async (agent) => {
+    const { key } = await findSession(agent, reference);
+    const { id } = await withSessionLease(
+      agent,
+      key,
+      {},
+      async ({ lease }) => await archiveSession(agent, key, { lease }),
+    );
     if (options.json === true) printJson({ ok: true, key, archive: id });
     else print(`${key}: archived as ${id}`);
   });
@@ -91,32 +150,27 @@ export async function archive(reference: string, options: ChangeOptions): Promis
 export async function remove(reference: string, options: ChangeOptions): Promise<void> {
   await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
-    // Before the lease is taken: nobody else has to wait for the answer.
+    // Asked before the lease is taken, so that nothing waits for the answer.
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
     const { id, windows } = await withSessionLease(agent, key, {}, async ({ lease }) => {
       const deleted = await deleteSession(agent, key, { lease });
-      // A store that was named may be anybody's; what waits and what was left is the agent's own.
-      if (options.store === undefined) await forgetWaiting(agent, setup.home, key);
+      if (options.store === undefined) await agent.store.history.forget(key);
+      await agent.store.systemEvents.forgetSystemEvents(key);
       return deleted;
     });
     if (options.store === undefined) {
-      const { forgetDeleted } = await import("../../compose-handoff.ts");
+      const { forgetDeleted } = await import("../../compose/handoff.ts");
       await forgetDeleted({ ...setup, env: process.env, agent }, windows);
     }
     const archived = windows.map(({ sessionId }) => sessionId);
     if (options.json === true) printJson({ ok: true, key, deleted: true, archive: id, archived });
-    else print(`${key}: deleted; \`holdfast sessions restore ${id}\` brings it back`);
+    else print(`${key}: deleted. To bring it back: holdfast sessions restore ${id}`);
   });
-}
-
-async function forgetWaiting({ agentId, clock, logger }: AgentHandle, home: string, key: string): Promise<void> {
-  const { forgetPending } = await import("../../turn/body/forget-pending.ts");
-  await forgetPending({ path: agentLayout(home, agentId).pending, clock, logger }, key);
 }
 
 export async function restore(id: string | undefined, options: ChangeOptions): Promise<void> {
   await withAgent(options, async (agent) => {
-    if (id === undefined) return await showArchive(agent, options);
+    if (id === undefined) return await listArchive(agent, options);
     const window = await findClosedWindow(agent, id);
     if (window !== undefined) {
       const { key } = window;
@@ -127,39 +181,41 @@ export async function restore(id: string | undefined, options: ChangeOptions): P
         async ({ lease }) => await reopenWindow(agent, window, { lease }),
       );
       if (options.json === true) printJson({ ok: true, key, entry });
-      else print(`${key}: back at window ${entry.sessionId}`);
+      else print(`${key}: back to window ${entry.sessionId}`);
       return;
     }
     const { key, entry } = await restoreSession(agent, id);
-    if (options.json === true) printJson({ ok: true, key, entry });
+    const { path, expected } = await locateTranscript(agent, { key, entry });
+    const damage = await findDamage(path, expected);
+    const problems = damage === undefined ? [] : [{ reason: damage.reason }];
+    if (options.json === true) printJson({ ok: true, key, entry, problems });
     else print(`${key}: restored`);
+    reportProblems(path, { problems });
   });
 }
 
-async function showArchive(agent: AgentHandle, options: ChangeOptions): Promise<void> {
-  const { records: archives, unreadable } = await readManifests(agent);
+async function listArchive(agent: AgentHandle, options: ChangeOptions): Promise<void> {
+  const { records, unreadable } = await readManifests(agent);
   if (options.json === true) {
-    const list = archives.map(({ id, key, archivedAt, reason, entry }) => {
+    const archives = records.map(({ id, key, archivedAt, reason, entry }) => {
       return { id, key, archivedAt, reason, sessionId: entry.sessionId };
     });
-    printJson({ count: list.length, archives: list });
-  } else if (archives.length === 0 && unreadable.length === 0) {
+    printJson({ count: archives.length, archives });
+  } else if (records.length === 0 && unreadable.length === 0) {
     talk("The archive is empty.");
   } else {
     printTable(
-      [{ title: "ARCHIVE" }, { title: "SESSION", flexible: true }, { title: "WHY" }, { title: "WHEN" }],
-      archives.map(({ id, key, reason, archivedAt }) => [id, key, reason, localTime(archivedAt)]),
+      ["ARCHIVE", flexible("SESSION"), "WHY", "WHEN"],
+      records.map(({ id, key, reason, archivedAt }) => [id, key, reason, localTime(archivedAt)]),
     );
   }
   for (const name of unreadable) {
-    talk(
-      `holdfast: the archive manifest ${name} cannot be read; \`holdfast doctor --fix\` brings its transcripts back`,
-    );
+    talk(`holdfast: cannot read the archive manifest ${name}; \`holdfast doctor --fix\` recovers its transcripts`);
     process.exitCode = ERROR_KINDS.degraded.exitCode;
   }
 }
 
-/** An earlier window that the reference names, if it names one. */
+/** The earlier window that the reference names, if it names one. */
 async function findClosedWindow(agent: AgentHandle, reference: string) {
   try {
     return (await findSession(agent, reference)).window;
@@ -169,13 +225,17 @@ async function findClosedWindow(agent: AgentHandle, reference: string) {
   }
 }
 
-async function withWritableSession(
-  reference: string,
-  options: ChangeOptions,
-  task: (agent: AgentHandle, session: FoundSession, lease: Lease) => Promise<void>,
-): Promise<void> {
-  await withAgent(options, async (agent) => {
-    const session = await findSession(agent, reference);
-    await withSessionLease(agent, session.key, {}, async ({ lease }) => await task(agent, session, lease));
+/** Applies the configured limits once. */
+export async function maintain(options: ChangeOptions & { dryRun?: boolean | undefined }): Promise<void> {
+  await withAgent(options, async (agent, { config }) => {
+    if (Object.keys(config.maintenance).length === 0) {
+      talk("Nothing to do: no limit is configured (maintenance.archiveAfterDays, maxSessions, maxMegabytes).");
+    }
+    const dryRun = options.dryRun === true;
+    const actions = await maintainSessions(agent, config.maintenance, { dryRun });
+    if (options.json === true) return printJson({ dryRun, count: actions.length, actions });
+    for (const { what, key, sessionId, reason } of actions) {
+      print(`${dryRun ? "would archive" : "archived"} ${what} ${key} ${sessionId.slice(0, 8)} (${reason})`);
+    }
   });
 }

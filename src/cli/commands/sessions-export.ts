@@ -1,61 +1,73 @@
 /** `holdfast sessions export`: a conversation as Markdown, JSON lines or JSON, secrets redacted. */
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { localTime } from "../../base/clock.ts";
-import { HoldfastError, fileError } from "../../base/errors.ts";
-import { replaceFile, temporaryPath } from "../../base/files.ts";
+import { fileError } from "../../base/errors.ts";
+import { replaceFile, temporaryPath, sweepFolder } from "../../base/files.ts";
 import { encodeLine } from "../../base/jsonl.ts";
 import { redactText, redactValue } from "../../base/redact.ts";
-import { locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
 import { findSession } from "../../session/find-session.ts";
 import { entryToJson } from "../../transcript/codec.ts";
-import { materializeFork } from "../../transcript/fork.ts";
-import { readTranscript } from "../../transcript/reader.ts";
-import { isFlushEntry } from "../../transcript/turn-mark.ts";
+import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
+import { type WholeItem, readWhole } from "../../transcript/fork.ts";
 import { writeNewFile } from "../../transcript/rewrite.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { talk } from "../output.ts";
-import { describeEntry } from "../transcript-view.ts";
+import { describeEntry, reportProblems } from "../transcript-view.ts";
+import { locateTranscript } from "../../session/agent-handle.ts";
+import { type TranscriptProblem, addProblem, createProblemList, isLoss } from "../../transcript/scan.ts";
+import { isFlushEntry } from "../../transcript/messages.ts";
 
-const FORMATS = ["md", "jsonl", "json"] as const;
-type Format = (typeof FORMATS)[number];
+type Format = "md" | "jsonl" | "json";
 
 export interface ExportOptions extends AgentOptions {
-  json?: boolean;
-  format?: string;
-  output?: string;
-  noRedact?: boolean;
+  json?: boolean | undefined;
+  format?: Format | undefined;
+  output?: string | undefined;
+  noRedact?: boolean | undefined;
 }
 
 export async function exportSession(reference: string, options: ExportOptions): Promise<void> {
-  const format = parseFormat(options.format ?? (options.json === true ? "json" : "md"));
+  const format = options.format ?? (options.json === true ? "json" : "md");
   await withAgent(options, async (agent) => {
-    const { key, entry, window } = await findSession(agent, reference);
-    const path = window === undefined ? transcriptPath(agent, entry) : await locateWindowTranscript(agent, window);
-    // A fork refers to its parent; what is exported has to stand alone.
-    const whole = temporaryPath(path);
-    try {
-      await materializeFork(path, whole);
-      await writeOut(RENDERERS[format](whole, { key, redact: options.noRedact !== true }), options.output);
-    } finally {
-      await rm(whole, { force: true });
-    }
+    const found = await findSession(agent, reference);
+    const place = await locateTranscript(agent, found);
+    const damage = await findDamage(place.path, place.expected);
+    const conversation = openConversation(place.path, damage);
+    const render = RENDERERS[format](conversation, { key: found.key, redact: options.noRedact !== true });
+    await writeExport(render, options.output);
+    reportProblems(place.path, conversation);
   });
 }
 
-function parseFormat(raw: string): Format {
-  const format = FORMATS.find((known) => known === raw);
-  if (format !== undefined) return format;
-  throw new HoldfastError("usage", "invalid-option", `--format takes ${FORMATS.join(", ")}, not "${raw}"`);
+interface Conversation {
+  /** Iterate it once; `problems` is complete afterwards. */
+  items: AsyncIterable<WholeItem>;
+  problems: TranscriptProblem[];
 }
 
-async function writeOut(pieces: AsyncIterable<string>, output: string | undefined): Promise<void> {
+/** A fork refers to its parent; the export includes the parent's part. */
+function openConversation(path: string, damage: TranscriptDamage | undefined): Conversation {
+  const list = createProblemList();
+  if (damage !== undefined) addProblem(list, { reason: damage.reason });
+  const exists = damage?.kind !== "missing" && existsSync(path);
+  const items = exists ? readWhole(path, (problem) => addProblem(list, problem)) : noItems();
+  return { items, problems: list.problems };
+}
+
+async function* noItems(): AsyncGenerator<WholeItem> {
+  // A session without messages has no transcript.
+}
+
+async function writeExport(pieces: AsyncIterable<string>, output: string | undefined): Promise<void> {
   if (output === undefined) {
     await pipeline(pieces, process.stdout, { end: false });
     return;
   }
   const target = resolve(output);
+  await sweepFolder(dirname(target), basename(target));
   const temporary = temporaryPath(target);
   try {
     await writeNewFile(temporary, async (write) => {
@@ -74,37 +86,41 @@ interface RenderOptions {
   redact: boolean;
 }
 
-/** Piece by piece: a transcript may be larger than what fits into memory, or into one string. */
-type Render = (path: string, options: RenderOptions) => AsyncIterable<string>;
+/** Streams: a transcript may be larger than memory or one string. */
+type Render = (conversation: Conversation, options: RenderOptions) => AsyncIterable<string>;
 
 const RENDERERS: Record<Format, Render> = { md: renderMarkdown, jsonl: renderLines, json: renderJson };
 
-/** For people to read; the other formats hold every entry as it is. */
-async function* renderMarkdown(path: string, { key, redact }: RenderOptions): AsyncGenerator<string> {
+/** For people; the other formats contain every entry unchanged. */
+async function* renderMarkdown(
+  { items, problems }: Conversation,
+  { key, redact }: RenderOptions,
+): AsyncGenerator<string> {
   yield `# ${key}\n`;
-  for await (const item of readTranscript(path)) {
+  for await (const item of items) {
     const spoken = item.kind === "entry" && !isFlushEntry(item.entry) ? describeEntry(item.entry) : undefined;
     if (item.kind === "header" || spoken === undefined) continue;
     const text = redact ? redactText(spoken.text) : spoken.text;
     yield `\n## ${spoken.speaker} · ${localTime(Date.parse(item.entry.timestamp))}\n\n${text}\n`;
   }
+  for (const { reason } of problems.filter(isLoss)) yield `\n> The transcript is damaged: ${reason}.\n`;
 }
 
-async function* renderLines(path: string, { redact }: RenderOptions): AsyncGenerator<string> {
-  for await (const item of readTranscript(path)) {
+async function* renderLines({ items }: Conversation, { redact }: RenderOptions): AsyncGenerator<string> {
+  for await (const item of items) {
     const line = item.kind === "header" ? item.header : entryToJson(item.entry);
     yield encodeLine(redact ? redactValue(line) : line);
   }
 }
 
-async function* renderJson(path: string, { key, redact }: RenderOptions): AsyncGenerator<string> {
+async function* renderJson({ items, problems }: Conversation, { key, redact }: RenderOptions): AsyncGenerator<string> {
   yield `{\n  "key": ${JSON.stringify(key)},\n  "entries": [`;
   let separator = "\n";
-  for await (const item of readTranscript(path)) {
+  for await (const item of items) {
     if (item.kind === "header") continue;
     const entry = entryToJson(item.entry);
     yield `${separator}    ${JSON.stringify(redact ? redactValue(entry) : entry)}`;
     separator = ",\n";
   }
-  yield "\n  ]\n}\n";
+  yield `\n  ],\n  "complete": ${!problems.some(isLoss)},\n  "problems": ${JSON.stringify(problems)}\n}\n`;
 }

@@ -1,24 +1,26 @@
-/** `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table. */
-import { HoldfastError } from "../../base/errors.ts";
-import { listAgentIds, openAgent } from "../../compose.ts";
-import type { SessionKind } from "../../keys/session-kind.ts";
+/** `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table with titles and last messages. */
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { JsonPage, ListQuery } from "../../store/store.ts";
-import { type AgentOptions, type Setup, loadSetup, withAgent } from "../context.ts";
-import { formatAge, formatTokens, printJson, printTable, talk } from "../output.ts";
+import { invalidOption } from "../command.ts";
+import { type AgentOptions, isStoreMissing, loadSetup, withAgent, withExistingAgent } from "../context.ts";
+import { flexible, formatAge, formatTokens, printJson, printTable, right, talk } from "../output.ts";
+import { listAgentIds } from "../../compose/agent.ts";
+import type { SessionKind } from "../../keys/session-key.ts";
 
 export interface ListOptions extends AgentOptions {
-  json?: boolean;
-  allAgents?: boolean;
-  active?: number;
-  kind?: string;
-  channel?: string;
-  search?: string;
-  limit?: number;
+  json?: boolean | undefined;
+  allAgents?: boolean | undefined;
+  active?: number | undefined;
+  kind?: SessionKind | undefined;
+  channel?: string | undefined;
+  search?: string | undefined;
+  limit?: number | undefined;
 }
 
 interface SessionsPage extends JsonPage {
   path: string;
+  /** Sessions folder by agent id; without `--all-agents` the id is undefined. */
+  folders: ReadonlyMap<string | undefined, string>;
 }
 
 /** An element of a page's JSON. */
@@ -27,17 +29,16 @@ interface PageItem extends SessionEntry {
   kind: SessionKind;
   ageMs: number;
   /** With --all-agents only. */
-  agentId?: string;
+  agentId?: string | undefined;
 }
 
-const KINDS: readonly SessionKind[] = ["direct", "group", "global", "unknown"];
 const TABLE_LIMIT = 50;
 
 export async function listSessions(options: ListOptions): Promise<void> {
   const query = toQuery(options);
   const page = options.allAgents === true ? await listEverywhere(query, options) : await listOne(query, options);
   if (options.json === true) printListJson(page, options);
-  else printList(page, options);
+  else await printList(page, options);
 }
 
 type PageQuery = Omit<ListQuery, "fields">;
@@ -45,64 +46,47 @@ type PageQuery = Omit<ListQuery, "fields">;
 function toQuery(options: ListOptions): PageQuery {
   const limit = options.limit ?? (options.json === true ? undefined : TABLE_LIMIT);
   return {
-    ...(limit === undefined ? {} : { limit }),
-    ...(options.active === undefined ? {} : { activeSince: Date.now() - options.active * 60_000 }),
-    ...(options.kind === undefined ? {} : { kind: parseKind(options.kind) }),
-    ...(options.channel === undefined ? {} : { channel: options.channel }),
-    ...(options.search === undefined ? {} : { text: options.search }),
+    limit,
+    activeSince: options.active === undefined ? undefined : Date.now() - options.active * 60_000,
+    kind: options.kind,
+    channel: options.channel,
+    text: options.search,
   };
-}
-
-function parseKind(raw: string): SessionKind {
-  const kind = KINDS.find((known) => known === raw);
-  if (kind !== undefined) return kind;
-  throw new HoldfastError("usage", "invalid-option", `--kind takes ${KINDS.join(", ")}, not "${raw}"`);
 }
 
 async function listOne(query: PageQuery, options: ListOptions): Promise<SessionsPage> {
   try {
-    return await withAgent(options, async ({ store }) => ({ path: store.path, ...(await store.listJson(query)) }));
+    return await withAgent(options, async ({ store, sessionsFolder }) => ({
+      path: store.path,
+      folders: new Map([[undefined, sessionsFolder]]),
+      ...(await store.listJson(query)),
+    }));
   } catch (error) {
-    // Nobody has said anything yet. An agent or a store that was named must be there, though.
+    // The default agent may have no store yet; a named agent or store must exist.
     if (!isStoreMissing(error) || options.agent !== undefined || options.store !== undefined) throw error;
-    return { path: String(error.data["path"]), json: Buffer.from("[]"), count: 0, total: 0 };
+    return { path: String(error.data["path"]), folders: new Map(), json: Buffer.from("[]"), count: 0, total: 0 };
   }
-}
-
-function isStoreMissing(error: unknown): error is HoldfastError {
-  return error instanceof HoldfastError && error.code === "store-not-found";
 }
 
 async function listEverywhere(query: PageQuery, options: ListOptions): Promise<SessionsPage> {
   if (options.store !== undefined || options.agent !== undefined) {
-    throw new HoldfastError("usage", "invalid-option", "--all-agents cannot be used with --agent or --store");
+    throw invalidOption("--all-agents cannot be used with --agent or --store");
   }
   const setup = await loadSetup();
   const found: PageItem[] = [];
+  const folders = new Map<string, string>();
   let total = 0;
   for (const agentId of await listAgentIds(setup.home)) {
-    const page = await listAgent(agentId, query, setup);
+    const page = await withExistingAgent(setup, agentId, async ({ store, sessionsFolder }) => {
+      return { sessionsFolder, ...(await store.listJson(query)) };
+    });
     if (page === undefined) continue;
     total += page.total;
+    folders.set(agentId, page.sessionsFolder);
     for (const session of parseSessions(page)) found.push({ ...session, agentId });
   }
   const sessions = found.toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, query.limit);
-  return { path: "(multiple)", json: Buffer.from(JSON.stringify(sessions)), count: sessions.length, total };
-}
-
-/** Undefined when the agent has a folder, but nobody has spoken to it yet. */
-async function listAgent(agentId: string, query: PageQuery, setup: Setup): Promise<JsonPage | undefined> {
-  try {
-    const { store } = await openAgent({ ...setup, agentId, create: false });
-    try {
-      return await store.listJson(query);
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    if (isStoreMissing(error)) return undefined;
-    throw error;
-  }
+  return { path: "(multiple)", folders, json: Buffer.from(JSON.stringify(sessions)), count: sessions.length, total };
 }
 
 function parseSessions({ json }: JsonPage): PageItem[] {
@@ -116,40 +100,37 @@ function printListJson(page: SessionsPage, options: ListOptions): void {
     printJson({ ...envelope, sessions: parseSessions(page) });
     return;
   }
-  // Ten thousand sessions are not parsed just to be written again.
+  // The JSON of the store is written as it is: parsing ten thousand sessions would be slow.
   process.stdout.write(`${JSON.stringify(envelope).slice(0, -1)},"sessions":`);
   process.stdout.write(page.json);
   process.stdout.write("}\n");
 }
 
-function printList(page: SessionsPage, options: ListOptions): void {
+async function printList(page: SessionsPage, options: ListOptions): Promise<void> {
   const { count, total } = page;
   if (count === 0) {
-    talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session fits.");
+    talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session matches.");
     return;
   }
-  const withAgentColumn = options.allAgents === true;
+  const [{ describeSession }, { inParallel }] = await Promise.all([
+    import("./sessions-show.ts"),
+    import("../../doctor/folders.ts"),
+  ]);
+  const rows = await inParallel(parseSessions(page), async (session) => {
+    const { title, last } = await describeSession(session, page.folders.get(session.agentId) ?? "");
+    const cells = [session.key, formatAge(session.ageMs), formatTokens(session.totalTokens), title, last];
+    return options.allAgents === true ? [session.agentId ?? "", ...cells] : cells;
+  });
   printTable(
     [
-      ...(withAgentColumn ? [{ title: "AGENT" }] : []),
-      { title: "SESSION", flexible: true },
-      { title: "KIND" },
-      { title: "AGE", align: "right" },
-      { title: "TOKENS", align: "right" },
-      { title: "MODEL" },
-      { title: "NAME" },
-      { title: "WINDOW" },
+      ...(options.allAgents === true ? ["AGENT"] : []),
+      flexible("SESSION"),
+      right("AGE"),
+      right("TOKENS"),
+      flexible("TITLE"),
+      flexible("LAST MESSAGE"),
     ],
-    parseSessions(page).map((session) => [
-      ...(withAgentColumn ? [session.agentId ?? ""] : []),
-      session.key,
-      session.kind,
-      formatAge(session.ageMs),
-      formatTokens(session.totalTokens),
-      session.model ?? "",
-      session.label ?? session.displayName ?? session.subject ?? "",
-      session.sessionId.slice(0, 8),
-    ]),
+    rows,
   );
   if (total > count) talk(`${total - count} more; --limit ${total} shows all.`);
 }

@@ -1,11 +1,16 @@
-/** `holdfast sessions show`: one session with its windows and who is writing it. */
+/** `holdfast sessions show`: one session with its windows and its lease, and the summary of a session for lists. */
 import { localTime } from "../../base/clock.ts";
-import type { AgentHandle } from "../../session/agent-handle.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { redactText } from "../../base/redact.ts";
+import { type AgentHandle, transcriptPath } from "../../session/agent-handle.ts";
 import { findSession } from "../../session/find-session.ts";
+import { deriveSessionTitle } from "../../session/title.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
-import type { Lease, Window } from "../../store/store.ts";
+import type { Window } from "../../store/store.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { formatAge, print, printJson, printStyled, printTable, style } from "../output.ts";
+import type { Lease } from "../../store/queues.ts";
+import { firstUserText, lastMessagePreview } from "../../transcript/reader.ts";
 
 export interface SessionDetails {
   key: string;
@@ -13,10 +18,13 @@ export interface SessionDetails {
   path: string;
   entry: SessionEntry;
   windows: Window[];
-  lease?: Lease;
+  lease?: Lease | undefined;
 }
 
-export async function showSession(reference: string, options: AgentOptions & { json?: boolean }): Promise<void> {
+export async function showSession(
+  reference: string,
+  options: AgentOptions & { json?: boolean | undefined },
+): Promise<void> {
   const details = await withAgent(options, async (agent) => await readDetails(agent, reference));
   if (options.json === true) printJson(details);
   else printDetails(details);
@@ -31,11 +39,11 @@ async function readDetails(agent: AgentHandle, reference: string): Promise<Sessi
     path: agent.store.path,
     entry,
     windows: await agent.store.windows(key),
-    ...(lease === undefined ? {} : { lease }),
+    lease,
   };
 }
 
-/** Shown as sizes: nobody reads them in a terminal. */
+/** Large fields, shown only as sizes. */
 const LARGE = new Set(["skillsSnapshot", "systemPromptReport"]);
 
 function printDetails({ key, entry, windows, lease }: SessionDetails): void {
@@ -48,7 +56,7 @@ function printDetails({ key, entry, windows, lease }: SessionDetails): void {
   }
   printStyled("");
   printTable(
-    [{ title: "WINDOW" }, { title: "OPENED" }, { title: "BY" }, { title: "CLOSED" }, { title: "TRANSCRIPT" }],
+    ["WINDOW", "OPENED", "BY", "CLOSED", "TRANSCRIPT"],
     windows.map((window) => [
       window.sessionId.slice(0, 8),
       localTime(window.openedAt),
@@ -65,4 +73,28 @@ function describeValue(field: string, value: unknown): string {
     return `${localTime(value)} (${formatAge(Date.now() - value)})`;
   }
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Title and last message, from the two ends of the transcript. Empty if there are no messages. */
+export async function describeSession(
+  entry: SessionEntry,
+  sessionsFolder: string,
+): Promise<{ title: string; last: string }> {
+  const path = transcriptPath({ sessionsFolder }, entry);
+  try {
+    const [first, last] = await Promise.all([
+      entry.label === undefined ? firstUserText(path) : undefined,
+      lastMessagePreview(path),
+    ]);
+    return { title: redactText(titleOf(entry, first)), last: redactText(last ?? "") };
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    return { title: redactText(titleOf(entry, undefined)), last: "(unreadable; see `holdfast doctor`)" };
+  }
+}
+
+function titleOf(entry: SessionEntry, first: string | undefined): string {
+  // Without the session id: it would become the title of a session without messages.
+  const { sessionId: _, ...named } = entry;
+  return named.label ?? deriveSessionTitle(named, first) ?? "";
 }

@@ -1,22 +1,39 @@
-/** `holdfast status`: agents and sessions from their stores, the gateway and its channels if one runs. */
+/** `holdfast status`: agents, sessions, channels and the gateway at a glance. */
 import { arch, platform, release } from "node:os";
 import { ERROR_KINDS } from "../../base/errors.ts";
 import { packageVersion } from "../../base/package.ts";
-import { channelLine } from "../channel-view.ts";
+import { channelLine, isRepeated, stateMark } from "../channel-view.ts";
 import { type Setup, loadSetup } from "../context.ts";
-import { printJson } from "../output.ts";
-import type { AgentSessions } from "../status/agent-sessions.ts";
-import { printStatus } from "../status/print-status.ts";
-import { type GatewayProbe, type StatusDetail, type StatusReport, gatherStatus } from "../status/status-report.ts";
-import { waitingLine } from "../waiting-line.ts";
+import {
+  flexible,
+  formatAge,
+  formatTokens,
+  print,
+  printJson,
+  printStyled,
+  printTable,
+  right,
+  style,
+  waitingLine,
+} from "../output.ts";
+import {
+  type AgentSessions,
+  type GatewayProbe,
+  type StatusDetail,
+  type StatusReport,
+  USAGE_DAYS,
+  type UsageRow,
+  gatherStatus,
+} from "./status-report.ts";
+import { printableLine } from "../../base/text.ts";
 
 export interface StatusOptions extends StatusDetail {
-  json?: boolean;
+  json?: boolean | undefined;
 }
 
 export async function status(options: StatusOptions): Promise<void> {
   const setup = await loadSetup();
-  using _line = waitingLine("Looking");
+  using _line = waitingLine("Reading the stores");
   const report = await gatherStatus(setup, options);
   if (options.json === true) printJson(toJson(setup, report));
   else printStatus(report, options);
@@ -24,10 +41,12 @@ export async function status(options: StatusOptions): Promise<void> {
 }
 
 function isDegraded({ agents, gateway, health }: StatusReport): boolean {
-  return agents.some(({ problem }) => problem !== undefined) || gateway.error !== undefined || health?.ok === false;
+  const problems = gateway.status?.problems ?? [];
+  if (agents.some(({ problem }) => problem !== undefined) || gateway.error !== undefined) return true;
+  return problems.length > 0 || health?.ok === false;
 }
 
-/** OpenClaw's shape, without the parts that Holdfast does not have. */
+/** OpenClaw's shape, without the parts that Holdfast lacks. */
 function toJson({ config }: Setup, { agents, gateway, usage, health }: StatusReport): object {
   const recent = agents.flatMap((agent) => agent.recent).toSorted((a, b) => b.updatedAt - a.updatedAt);
   const count = agents.reduce((sum, agent) => sum + agent.count, 0);
@@ -41,12 +60,9 @@ function toJson({ config }: Setup, { agents, gateway, usage, health }: StatusRep
       count,
       defaults: model === undefined ? {} : { model },
       recent,
-      byAgent: agents.map((agent) => ({
-        agentId: agent.id,
-        path: agent.path,
-        count: agent.count,
-        recent: agent.recent,
-      })),
+      byAgent: agents.map(({ id: agentId, path, count: sessions, recent: newest }) => {
+        return { agentId, path, count: sessions, recent: newest };
+      }),
     },
     os: {
       platform: platform(),
@@ -59,10 +75,11 @@ function toJson({ config }: Setup, { agents, gateway, usage, health }: StatusRep
       defaultId: config.defaultAgent,
       agents: agents.map((agent) => agentJson(agent)),
       totalSessions: count,
+      messagesGivenUp: agents.reduce((sum, agent) => sum + agent.givenUp, 0),
       bootstrapPendingCount: agents.filter(({ bootstrapPending }) => bootstrapPending).length,
     },
-    ...(usage === undefined ? {} : { usage }),
-    ...(health === undefined ? {} : { health }),
+    usage,
+    health,
   };
 }
 
@@ -76,11 +93,12 @@ function gatewayJson({ url, latencyMs, status: found, error }: GatewayProbe): ob
     connectLatencyMs: latencyMs ?? null,
     self: found === undefined ? null : { version: found.version, pid: found.pid, uptimeMs: found.uptimeMs },
     turns: found?.turns ?? null,
-    error: error ?? null,
+    error: error ?? found?.problems[0] ?? null,
   };
 }
 
-function agentJson({ id, engine, workspace, bootstrapPending, path, count, recent, problem }: AgentSessions): object {
+function agentJson(agent: AgentSessions): object {
+  const { id, engine, workspace, bootstrapPending, path, count, recent, givenUp, problem } = agent;
   const lastUpdatedAt = recent[0]?.updatedAt;
   return {
     id,
@@ -89,8 +107,85 @@ function agentJson({ id, engine, workspace, bootstrapPending, path, count, recen
     bootstrapPending,
     sessionsPath: path,
     sessionsCount: count,
+    messagesGivenUp: givenUp,
     lastUpdatedAt: lastUpdatedAt ?? null,
     lastActiveAgeMs: lastUpdatedAt === undefined ? null : Date.now() - lastUpdatedAt,
-    ...(problem === undefined ? {} : { problem }),
+    problem,
   };
+}
+
+/** The gateway and its problems first, then agents, sessions and usage. */
+function printStatus(report: StatusReport, options: { all?: boolean | undefined }): void {
+  printGateway(report);
+  printAgents(report);
+  printGivenUp(report);
+  printSessions(report, options);
+  if (report.usage !== undefined) printUsage(report.usage);
+}
+
+function printGateway({ gateway: { url, status, latencyMs, error }, health, agents }: StatusReport): void {
+  if (error !== undefined) printStyled(`${style("red", "✗")} Gateway at ${url}: ${printableLine(error)}`);
+  else if (status === undefined) print("Gateway: not running; start it with `holdfast gateway`.");
+  else {
+    const { turns, uptimeMs, pid } = status;
+    print(`Gateway: ${url}, up ${formatAge(uptimeMs)}, process ${pid}, reached in ${latencyMs} ms`);
+    print(`Turns: ${turns.running.length} running, ${turns.queued} waiting, ${turns.counts.failed} failed`);
+    for (const row of status.channels) printStyled(`${stateMark(row.status)} ${printableLine(channelLine(row))}`);
+  }
+  const shown = [...(status?.channels ?? []).map((row) => row.status.text), ...agents.map(({ problem }) => problem)];
+  const others = (health ?? status)?.problems.filter((problem) => !shown.some((text) => isRepeated(text, [problem])));
+  for (const problem of others ?? []) printStyled(`${style("red", "✗")} ${printableLine(problem)}`);
+}
+
+function printAgents({ agents }: StatusReport): void {
+  print("");
+  printTable(
+    ["AGENT", "ENGINE", "MODEL", right("SESSIONS"), ""],
+    agents.map(({ id, isDefault, engine, model, count, problem }) => [
+      isDefault ? `${id} *` : id,
+      engine,
+      model ?? "",
+      String(count),
+      problem ?? "",
+    ]),
+  );
+}
+
+function printGivenUp({ agents }: StatusReport): void {
+  const givenUp = agents.reduce((sum, agent) => sum + agent.givenUp, 0);
+  if (givenUp === 0) return;
+  const messages = givenUp === 1 ? "1 message was" : `${givenUp} messages were`;
+  printStyled(`${style("yellow", "!")} ${messages} given up; \`holdfast doctor\` shows where.`);
+}
+
+function printSessions({ agents }: StatusReport, { all }: { all?: boolean | undefined }): void {
+  const sessions = agents.flatMap((agent) => agent.recent).toSorted((a, b) => b.updatedAt - a.updatedAt);
+  if (sessions.length === 0) return;
+  print("");
+  printTable(
+    [flexible("SESSION"), right("AGE"), right("TOKENS"), right("FULL"), "MODEL"],
+    (all === true ? sessions : sessions.slice(0, 10)).map((session) => [
+      session.key,
+      formatAge(session.age),
+      formatTokens(session.totalTokens),
+      session.percentUsed === undefined ? "" : `${session.percentUsed} %`,
+      session.model ?? "",
+    ]),
+  );
+}
+
+function printUsage(rows: readonly UsageRow[]): void {
+  print(`\nThe last ${USAGE_DAYS} days:`);
+  printTable(
+    ["AGENT", flexible("MODEL"), ...["ANSWERS", "INPUT", "OUTPUT", "CACHED", "USD"].map(right)],
+    rows.map((row) => [
+      row.agentId,
+      row.model,
+      String(row.answers),
+      formatTokens(row.input),
+      formatTokens(row.output),
+      formatTokens(row.cacheRead + row.cacheWrite),
+      row.costUsd === 0 ? "" : row.costUsd.toFixed(2),
+    ]),
+  );
 }

@@ -1,7 +1,8 @@
 /**
- * The scripts that `holdfast completion` prints. They hold no commands themselves: they ask the program
- * that is installed, so they never fall behind it. Each works where the shell is as old as bash 3.2.
+ * `holdfast completion`: prints the completion script of a shell. The scripts ask the installed program for completions,
+ * so they are never out of date. The bash script works with bash 3.2 and newer.
  */
+import { parseChoice } from "../command.ts";
 
 const BASH = String.raw`# Completion of holdfast for bash. Load it with: source <(holdfast completion bash)
 _holdfast() {
@@ -12,7 +13,7 @@ _holdfast() {
     current="${"$"}{words[${"$"}{#words[@]}-1]}"
     unset "words[${"$"}{#words[@]}-1]"
   fi
-  # Bash takes : and = for the end of a word; what stands before them is there already.
+  # Bash ends words at : and =; the part before them is already on the line.
   if [[ "$current" == *[:=]* ]]; then
     word="${"$"}{current##*[:=]}"
     strip="${"$"}{current%"$word"}"
@@ -83,3 +84,9 @@ complete -c holdfast -f -a '(__holdfast_complete)'
 `;
 
 export const COMPLETION_SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH } as const;
+
+export async function printCompletion(shell: string): Promise<void> {
+  const known = parseChoice("The shell", shell, ["bash", "zsh", "fish"]);
+  process.stdout.write(COMPLETION_SCRIPTS[known]);
+  await Promise.resolve();
+}

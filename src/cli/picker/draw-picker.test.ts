@@ -47,7 +47,7 @@ function frame(
 }
 
 describe("a frame", () => {
-  it("has the terminal's size, whatever is marked", () => {
+  it("has the size of the terminal for every selection", () => {
     for (const [columns, rows] of [
       [80, 24],
       [20, 4],
@@ -65,7 +65,7 @@ describe("a frame", () => {
     }
   });
 
-  it("makes nothing of what a session contains a command of the terminal", () => {
+  it("prints no control characters from sessions", () => {
     for (const size of [
       [80, 24],
       [160, 40],
@@ -78,7 +78,7 @@ describe("a frame", () => {
     }
   });
 
-  it("shows the list, and the marked session below it or beside it", () => {
+  it("shows the list, and the selected session below or beside it", () => {
     const below = frame(SESSIONS, 80, 24).lines;
     expect(below[0]).toMatch(/^> +5 in ~\/work\/shop$/);
     expect(below[1]).toMatch(/^ {2}aaaaaaaa +2h fix\/hook +Fix the webhook +2000 tok $/);
@@ -92,7 +92,7 @@ describe("a frame", () => {
       "· now a test",
       "",
       "",
-      "Enter resume  ^F fork  ^Y id  Tab all/repo  ^U clear  Esc leave",
+      "Enter resume  ^F fork  ^Y id  Tab all/repo  ^U clear  Esc quit",
     ]);
     const beside = frame(SESSIONS, 140, 24, 2).lines;
     expect(beside[3]).toMatch(/^● cccccccc/);
@@ -100,7 +100,7 @@ describe("a frame", () => {
     expect(frame(SESSIONS, 60, 10).lines[2]).toContain("bbbbbbbb");
   });
 
-  it("keeps the end of a long query in sight", () => {
+  it("keeps the end of a long query visible", () => {
     for (const text of ["日本語".repeat(40), "plain words ".repeat(20), "👩‍👩‍👧‍👦".repeat(50)]) {
       for (const columns of [20, 80]) {
         const { state } = pressKey(createPickerState([], 10), { name: "text", text: `${text}end` });
@@ -113,7 +113,7 @@ describe("a frame", () => {
     }
   });
 
-  it("says what there is to do when there is nothing", () => {
+  it("explains an empty list", () => {
     expect(frame([], 80, 24).lines.join("\n")).toContain("No sessions yet. Start one with `claude`");
     const items = SESSIONS.map((session) => ({ id: session.sessionId, search: "", session }));
     const { state } = pressKey(createPickerState(items, 10), { name: "text", text: "zzz" });
@@ -122,7 +122,7 @@ describe("a frame", () => {
       { columns: 80, rows: 24 },
       bare,
     );
-    expect(lines.join("\n")).toContain("No session fits");
+    expect(lines.join("\n")).toContain("No session matches");
     expect(cursor).toEqual({ row: 0, column: 5 });
   });
 });

@@ -1,26 +1,32 @@
 /**
- * A frame of the picker: as many lines as the terminal has, none wider. On a wide terminal the preview
- * stands beside the list, else below it; a small one has none. Text of sessions is hostile: it goes
- * through `printableLine` before its width is measured.
+ * Draws a frame of the picker that fits the terminal. On a wide terminal the preview is beside the list, else below
+ * it; a small terminal has none. Session text is untrusted: it goes through `printableLine` before it is measured.
  */
 import { basename } from "node:path";
-import { printableLine } from "../../base/printable.ts";
+import { localTime } from "../../base/clock.ts";
+import { shortId } from "../../base/ids.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
-import { formatAge } from "../output.ts";
-import { cutToWidth, fitToWidth, graphemes, textWidth } from "../text-width.ts";
-import { runningMark, sessionTitle, shortId, spentCell } from "../commands/cc/session-view.ts";
-import type { Paint } from "./paint.ts";
+import {
+  runningMark,
+  sessionTitle,
+  spentCell,
+  originCell,
+  runningText,
+  shortPath,
+} from "../commands/cc/session-view.ts";
+import { plural, formatAge, formatTokens } from "../output.ts";
+import { cutToWidth, fitToWidth, graphemes, textWidth, wrapToWidth } from "../text-width.ts";
 import { type PickerState, selectedItem } from "./picker-state.ts";
-import { type PreviewPlace, previewLines } from "./preview.ts";
+import { printableLine } from "../../base/text.ts";
 
 export interface PickerView {
   state: PickerState;
-  /** What is listed: a repo, or all. */
+  /** Name of the repo, or "all repos". */
   scope: string;
-  /** True: rows say which repo they belong to. */
+  /** Rows show their repo. */
   showRepo: boolean;
-  /** What goes on besides, such as reading transcripts. */
-  notice?: string;
+  /** Background work, such as reading transcripts. */
+  notice?: string | undefined;
   now: number;
 }
 
@@ -31,13 +37,13 @@ export interface Size {
 
 export interface Frame {
   lines: string[];
-  /** Where the next character appears; both from 0. */
+  /** Position of the text cursor, counted from 0. */
   cursor: { row: number; column: number };
 }
 
 interface Layout {
   list: { width: number; rows: number };
-  preview?: PreviewPlace;
+  preview?: PreviewPlace | undefined;
 }
 
 const HEAD_ROWS = 1;
@@ -81,7 +87,7 @@ function headLine({ state, scope }: PickerView, query: string, width: number, pa
   return `${paint("bold", left)}${gap}${paint("dim", right)}`;
 }
 
-/** What was typed last stays visible. */
+/** Cuts from the left, so that the last characters stay visible. */
 function cutFromLeft(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   const kept = [...graphemes(text)];
@@ -112,7 +118,7 @@ function listLines(
   if (state.matches.length === 0) {
     const nothing =
       notice === undefined ? 'No sessions yet. Start one with `claude` or `holdfast cc run "<task>"`.' : "";
-    const text = state.items.length === 0 ? nothing : "No session fits; Ctrl-U clears.";
+    const text = state.items.length === 0 ? nothing : "No session matches; Ctrl-U clears the search.";
     return [" ".repeat(width), fitToWidth(`  ${text}`, width)].slice(0, rows);
   }
   return state.matches.slice(state.top, state.top + rows).map(({ session }, index) => {
@@ -144,6 +150,65 @@ function shortAge(ms: number): string {
 }
 
 function footText({ notice }: PickerView): string {
-  const keys = "Enter resume  ^F fork  ^Y id  Tab all/repo  ^U clear  Esc leave";
+  const keys = "Enter resume  ^F fork  ^Y id  Tab all/repo  ^U clear  Esc quit";
   return notice === undefined ? keys : `${notice}  ·  ${keys}`;
 }
+
+/** Maximum lines of a wrapped text. */
+const MAX_WRAPPED = 4;
+
+interface PreviewPlace {
+  width: number;
+  rows: number;
+  /** Long texts are wrapped only beside the list. */
+  beside: boolean;
+}
+
+function previewLines(session: DiscoveredSession, place: PreviewPlace, now: number, paint: Paint): string[] {
+  const { width, rows, beside } = place;
+  const wrap = (text: string): string[] =>
+    wrapToWidth(printableLine(text.slice(0, 2000)), width, beside ? MAX_WRAPPED : 1);
+  const state = session.isRunning ? runningText(session) : usedText(session, now);
+  const facts = [
+    ...wrap(sessionTitle(session)).map((line) => paint("bold", line)),
+    ...wrap(`${shortPath(session.repoPath)} on ${session.branch}`),
+    ...wrap(state).map((line) => (session.isRunning ? paint("green", line) : line)),
+    ...wrap(sizeText(session)),
+  ];
+  // One line is the heading; the last prompts are shown.
+  const room = Math.max(0, rows - facts.length - 1);
+  const asked = promptsOf(session).map((prompt) => wrap(`· ${prompt}`));
+  while (asked.flat().length > room) asked.shift();
+  const prompts = asked.length === 0 ? [] : [paint("dim", "asked"), ...asked.flat()];
+  return [...facts, ...prompts].slice(0, rows);
+}
+
+function usedText(session: DiscoveredSession, now: number): string {
+  const at = session.lastModified.getTime();
+  const age = formatAge(now - at);
+  const when = `${age === "just now" ? age : `${age} ago`} (${localTime(at)})`;
+  return session.archived === true ? `${runningText(session)}, last used ${when}` : `last used ${when}`;
+}
+
+function sizeText(session: DiscoveredSession): string {
+  const { userTurns, contextTokens, compactionCount, models, label } = session;
+  return [
+    plural(userTurns, "turn"),
+    spentCell(session),
+    ...(contextTokens === 0 ? [] : [`context ${formatTokens(contextTokens)}`]),
+    ...(compactionCount === 0 ? [] : [plural(compactionCount, "compaction")]),
+    originCell(session),
+    ...(models.length === 0 ? [] : [models.join(", ")]),
+    ...(label === undefined ? [] : [`label ${label}`]),
+  ].join(", ");
+}
+
+/** Prompts, oldest first, always with the last one. */
+function promptsOf({ prompts, firstMessage, lastPrompt }: DiscoveredSession): string[] {
+  const asked = prompts.length > 0 ? prompts : [firstMessage];
+  const all = lastPrompt === undefined || asked.at(-1) === lastPrompt ? asked : [...asked, lastPrompt];
+  return all.filter((prompt) => prompt.trim() !== "");
+}
+
+/** Colours a text; tests pass the text through. */
+export type Paint = (format: "bold" | "dim" | "inverse" | "green", text: string) => string;

@@ -2,7 +2,6 @@
 import type { Key } from "node:readline";
 import { describe, expect, it } from "vitest";
 import { discoveredSession } from "../../../test/support/discovered-session.ts";
-import { createKeyReader } from "./keys.ts";
 import {
   type PickerItem,
   type PickerKey,
@@ -12,6 +11,7 @@ import {
   selectedItem,
   withItems,
   withRows,
+  createKeyReader,
 } from "./picker-state.ts";
 
 function item(id: string, search = id): PickerItem {
@@ -29,7 +29,7 @@ function type(state: PickerState, text: string): PickerState {
 }
 
 describe("moving", () => {
-  it("stops at both ends and keeps what is marked on the screen", () => {
+  it("stops at both ends and keeps the selection visible", () => {
     const start = createPickerState(ITEMS, 5);
     expect(press(start, "up")).toMatchObject({ selected: 0, top: 0 });
     expect(press(start, "down", "down", "down", "down", "down")).toMatchObject({ selected: 5, top: 1 });
@@ -40,7 +40,7 @@ describe("moving", () => {
     expect(press(start, "last", "first")).toMatchObject({ selected: 0, top: 0 });
   });
 
-  it("follows the size of the screen", () => {
+  it("follows the size of the terminal", () => {
     const far = press(createPickerState(ITEMS, 10), "last");
     expect(withRows(far, 3)).toMatchObject({ selected: 19, top: 17, rows: 3 });
     expect(withRows(far, 100)).toMatchObject({ selected: 19, top: 0 });
@@ -49,7 +49,7 @@ describe("moving", () => {
 });
 
 describe("typing", () => {
-  it("keeps what has all words, in any order and case, and marks the first", () => {
+  it("matches all words in any order and case, and selects the first match", () => {
     const found = type(press(createPickerState(ITEMS, 5), "last"), "MAIN 1");
     expect(found.matches.map(({ id }) => id)).toEqual([
       "s1",
@@ -62,14 +62,14 @@ describe("typing", () => {
     expect(type(createPickerState(ITEMS, 5), "nothing").matches).toEqual([]);
   });
 
-  it("erases what a person takes for one character", () => {
+  it("erases one grapheme", () => {
     const typed = pressKey(createPickerState(ITEMS, 5), { name: "text", text: "a👩‍👩‍👧‍👦" }).state;
     expect(press(typed, "erase").query).toBe("a");
   });
 });
 
 describe("choosing", () => {
-  it("names the marked session, and nothing where there is none", () => {
+  it("returns the selected session, if any", () => {
     const second = press(createPickerState(ITEMS, 5), "down");
     expect(pressKey(second, { name: "enter" }).choice).toEqual({ action: "resume", id: "s1" });
     expect(pressKey(second, { name: "fork" }).choice).toEqual({ action: "fork", id: "s1" });
@@ -79,8 +79,8 @@ describe("choosing", () => {
   });
 });
 
-describe("when sessions come and go", () => {
-  it("keeps the mark on its session, or at the newest while nobody has moved", () => {
+describe("when sessions change", () => {
+  it("keeps the selection on its session, or on the newest until the first move", () => {
     const newer = [item("new", "session new on main"), ...ITEMS];
     expect(selectedItem(withItems(createPickerState(ITEMS, 5), newer))?.id).toBe("new");
     const moved = press(createPickerState(ITEMS, 5), "down", "down");
@@ -110,7 +110,7 @@ describe("keys of a terminal", () => {
     expect(read(undefined, key("f5"))).toBeUndefined();
   });
 
-  it("command nothing within a paste", () => {
+  it("are text within a paste", () => {
     const read = createKeyReader();
     expect(read(undefined, key("paste-start"))).toBeUndefined();
     expect(read("\r", key("return"))).toEqual({ name: "text", text: " " });

@@ -1,11 +1,12 @@
 /**
- * The picker without a terminal: what is shown, what is typed, which session is marked. A key turns one
- * state into the next, or ends it with a choice. Nothing here draws, reads or waits.
+ * The state of the picker: sessions, search text and selection. A key produces the next state or a choice. Nothing
+ * here draws, reads or waits.
  */
+import type { Key } from "node:readline";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { graphemes } from "../text-width.ts";
 
-/** What the picker knows of a session; `search` is everything that typing looks at, in lower case. */
+/** `search` is the searchable text in lower case. */
 export interface PickerItem {
   id: string;
   search: string;
@@ -15,13 +16,13 @@ export interface PickerItem {
 export interface PickerState {
   items: readonly PickerItem[];
   query: string;
-  /** Those of the items that fit the query, in their order. */
+  /** Items that match the query, in order. */
   matches: readonly PickerItem[];
-  /** Into `matches`; 0 when there is none. */
+  /** Index into `matches`; 0 if there is none. */
   selected: number;
-  /** The first match that is shown. */
+  /** Index of the first visible match. */
   top: number;
-  /** How many matches fit on the screen. */
+  /** Number of visible matches. */
   rows: number;
 }
 
@@ -52,8 +53,8 @@ export type PickerChoice =
 
 export interface PickerStep {
   state: PickerState;
-  /** Set when somebody has to do something about it. */
-  choice?: PickerChoice;
+  /** Set when the key asks for an action. */
+  choice?: PickerChoice | undefined;
 }
 
 export function createPickerState(items: readonly PickerItem[], rows: number): PickerState {
@@ -92,12 +93,12 @@ export function pressKey(state: PickerState, key: PickerKey): PickerStep {
   }
 }
 
-/** New sessions have come, or others have changed: what was marked stays marked. */
+/** Replaces the sessions; the selected one stays selected. */
 export function withItems(state: PickerState, items: readonly PickerItem[]): PickerState {
   const marked = selectedItem(state)?.id;
   const matches = matchItems(items, state.query);
   const place = matches.findIndex(({ id }) => id === marked);
-  // The first place is "the newest", not a certain session, until somebody moves.
+  // At the top the selection follows the newest session.
   const selected = state.selected === 0 ? 0 : place;
   return moveTo({ ...state, items, matches }, selected === -1 ? state.selected : selected);
 }
@@ -111,12 +112,12 @@ export function selectedItem(state: PickerState): PickerItem | undefined {
 }
 
 function withQuery(state: PickerState, query: string): PickerState {
-  // A longer query fits only what the shorter one did.
+  // A longer query matches a subset.
   const among = query.startsWith(state.query) ? state.matches : state.items;
   return { ...state, query, matches: matchItems(among, query), selected: 0, top: 0 };
 }
 
-/** Every word must be somewhere, in any order. */
+/** All words must match, in any order. */
 function matchItems(items: readonly PickerItem[], query: string): readonly PickerItem[] {
   const words = query
     .toLowerCase()
@@ -135,4 +136,53 @@ function moveTo(state: PickerState, wanted: number): PickerState {
 function choose(state: PickerState, action: "resume" | "fork" | "show-id"): PickerStep {
   const item = selectedItem(state);
   return item === undefined ? { state } : { state, choice: { action, id: item.id } };
+}
+
+type Command = Exclude<PickerKey["name"], "text">;
+
+const NAMED: Record<string, Command> = {
+  up: "up",
+  down: "down",
+  pageup: "page-up",
+  pagedown: "page-down",
+  home: "first",
+  end: "last",
+  backspace: "erase",
+  return: "enter",
+  enter: "enter",
+  tab: "scope",
+  escape: "leave",
+};
+
+const WITH_CONTROL: Record<string, Command> = {
+  p: "up",
+  n: "down",
+  w: "erase-word",
+  u: "erase-all",
+  f: "fork",
+  y: "show-id",
+  a: "scope",
+  c: "leave",
+  d: "leave",
+  g: "leave",
+};
+
+/** Converts key presses; undefined for keys without a meaning. Within a paste no key is a command. */
+export function createKeyReader(): (text: string | undefined, key: Key) => PickerKey | undefined {
+  let isPasting = false;
+  return (text, key) => {
+    if (key.name === "paste-start" || key.name === "paste-end") {
+      isPasting = key.name === "paste-start";
+      return undefined;
+    }
+    if (isPasting) return typed(text === "\r" || text === "\n" || text === "\t" ? " " : text);
+    const command = key.ctrl === true ? WITH_CONTROL[key.name ?? ""] : NAMED[key.name ?? ""];
+    if (command !== undefined) return { name: command };
+    return key.ctrl === true || key.meta === true ? undefined : typed(text);
+  };
+}
+
+/** Ignores control characters and unknown escape sequences. */
+function typed(text: string | undefined): PickerKey | undefined {
+  return text === undefined || text === "" || !/^[^\p{Cc}\p{Cs}]+$/u.test(text) ? undefined : { name: "text", text };
 }

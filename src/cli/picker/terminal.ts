@@ -1,6 +1,6 @@
 /**
- * The terminal while the picker has it: raw keys, the alternate screen, frames in one write each. It is
- * given back on every way out: a choice, an error, a signal, the end of the process.
+ * The terminal in picker mode: raw keys and the alternate screen. It is restored on every exit: a choice, an error, a
+ * signal, the end of the process.
  */
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
@@ -15,14 +15,14 @@ export interface Terminal extends Disposable {
 }
 
 const ESCAPE = "\u001b[";
-// Alternate screen, no wrapping of lines, pastes marked as such.
+// Alternate screen, no line wrapping, bracketed paste.
 const ENTER = `${ESCAPE}?1049h${ESCAPE}?7l${ESCAPE}?2004h${ESCAPE}2J`;
 const LEAVE = `${ESCAPE}?2004l${ESCAPE}?7h${ESCAPE}?25h${ESCAPE}?1049l`;
-// The terminal shows what comes between these at once, if it knows them.
-const TOGETHER = `${ESCAPE}?2026h`;
-const SHOW = `${ESCAPE}?2026l`;
+// Synchronized output: the terminal shows the frame at once.
+const BEGIN_FRAME = `${ESCAPE}?2026h`;
+const END_FRAME = `${ESCAPE}?2026l`;
 
-/** How long to wait for the rest of an escape sequence before it is the key Escape. */
+/** Without more bytes in this time, an escape byte is the Escape key. */
 const ESCAPE_MS = 60;
 
 export function openTerminal(): Terminal {
@@ -32,9 +32,9 @@ export function openTerminal(): Terminal {
   const resizeListeners: (() => void)[] = [];
   const onKeypress = (text: string | undefined, key: Key): void => keyListeners.forEach((listen) => listen(text, key));
   const onResize = (): void => resizeListeners.forEach((listen) => listen());
-  /** Nobody is there any more. */
+  /** The terminal is gone. */
   const onEnd = (): void => onKeypress(undefined, { name: "escape" });
-  /** A shell that stopped us has used the terminal meanwhile. */
+  /** After a stop (Ctrl-Z) the shell has changed the terminal. */
   const onContinue = (): void => {
     stdin.setRawMode(true);
     stdout.write(ENTER);
@@ -48,18 +48,18 @@ export function openTerminal(): Terminal {
     stdout.off("resize", onResize);
     process.off("exit", close);
     process.off("SIGCONT", onContinue);
-    for (const signal of DEADLY) process.off(signal, onSignal);
-    // At the end of the process nothing that waits is written any more.
+    for (const signal of EXIT_SIGNALS) process.off(signal, onSignal);
+    // Synchronous: at exit, buffered output is lost.
     writeSync(stdout.fd, LEAVE);
     stdin.setRawMode(false);
     stdin.pause();
   };
-  const onSignal = (signal: (typeof DEADLY)[number]): void => {
+  const onSignal = (signal: (typeof EXIT_SIGNALS)[number]): void => {
     close();
     process.exit(128 + constants.signals[signal]);
   };
 
-  // Node looks at this one member only; an interface of its own would read and echo lines.
+  // Node reads only this member; a real readline interface would echo lines.
   emitKeypressEvents(stdin, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   stdin.setRawMode(true);
   stdin.resume();
@@ -68,16 +68,16 @@ export function openTerminal(): Terminal {
   stdout.on("resize", onResize);
   process.on("exit", close);
   process.on("SIGCONT", onContinue);
-  for (const signal of DEADLY) process.on(signal, onSignal);
+  for (const signal of EXIT_SIGNALS) process.on(signal, onSignal);
   stdout.write(ENTER);
   return {
     size: () => ({ columns: Math.max(20, stdout.columns), rows: Math.max(4, stdout.rows) }),
     draw({ lines, cursor }) {
       if (!isOpen) return;
-      // Erased before it is written: behind a line that is full the cursor stands on its last character.
+      // Erase first: after a full line the cursor is still on its last character.
       const body = lines.map((line) => `${ESCAPE}2K${line}`).join("\r\n");
       const place = `${ESCAPE}${cursor.row + 1};${cursor.column + 1}H`;
-      stdout.write(`${TOGETHER}${ESCAPE}?25l${ESCAPE}H${body}${place}${ESCAPE}?25h${SHOW}`);
+      stdout.write(`${BEGIN_FRAME}${ESCAPE}?25l${ESCAPE}H${body}${place}${ESCAPE}?25h${END_FRAME}`);
     },
     onKey: (listener) => void keyListeners.push(listener),
     onResize: (listener) => void resizeListeners.push(listener),
@@ -85,4 +85,4 @@ export function openTerminal(): Terminal {
   };
 }
 
-const DEADLY = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
+const EXIT_SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT"] as const;

@@ -1,38 +1,35 @@
 /**
  * The engine that lets Claude Code answer, through the runner: one writer per session, no orphans, limits.
- * Each conversation has a session of Claude Code of its own; the first turn begins it, later ones resume it.
+ * Each conversation has its own Claude Code session. The first turn starts it, later turns resume it.
  *
- * One process per turn. Measured on 2 cores: a resumed session has its first request out 0.6 s after the
- * start, which is little beside a model's answer, while a process that waits takes 215 MB, more than the
- * gateway itself may. And between turns nobody holds the session: the person can open it in a terminal.
- * A message for a turn that runs waits for the next one, because Claude Code does not say in time whether
- * it still took it in; so there is no `steer`.
+ * Each turn starts a process. A resumed session sends its first request within 0.6 s, while an idle process
+ * takes 215 MB. Between turns the session is free, so the person can open it in a terminal. There is no
+ * `steer`, because Claude Code does not report in time whether it took a message into the running turn.
  */
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ClaudeCodeResult, RunnerEvent, SpawnOptions } from "../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../claude/runner/runner.ts";
-import type { ClaudeCodeConfig } from "../../config/config.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../engine.ts";
-import { createEventQueue } from "./event-queue.ts";
 import { failureOf, inChat, noticeOf } from "./outcome.ts";
 import { type RunRequest, isCompaction, toRunRequest, resumedSession } from "./run-request.ts";
 import { type TurnTranslator, createTurnTranslator } from "./turn-translator.ts";
+import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
 
 export interface ClaudeCodeEngineOptions {
   runner: () => Promise<ClaudeRunner>;
-  /** With what the agent does differently. */
+  /** The configuration with the agent's overrides applied. */
   configOf: (agentId: string) => ClaudeCodeConfig;
   logger: Logger;
   clock: Clock;
-  /** What a conversation left so far, for a session that has to go on without it. Left out: nothing more is known. */
-  recall?: (sessionKey: string) => Promise<string | undefined>;
-  /** How long to wait for whoever has the session open before going on with a copy. */
-  heldWaitMs?: number;
+  /** Returns the hand-off of a conversation, for a session that has lost it. Optional. */
+  recall?: ((sessionKey: string) => Promise<string | undefined>) | undefined;
+  /** How long to wait for a session that is in use before forking it. Default: 10 s. */
+  heldWaitMs?: number | undefined;
 }
 
-/** A run of ours that is ending is gone by then; a person at a terminal is not. */
+/** Long enough for one of our own runs to end. */
 const HELD_WAIT_MS = 10_000;
 
 export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Engine {
@@ -47,7 +44,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Engine
       const request = toRunRequest(turn, options.configOf(turn.agentId), left);
       yield* noteLostId(turn, request);
       if (isCompactionOfNothing(turn, request)) {
-        yield { type: "notice", text: "There is nothing to shorten yet." };
+        yield { type: "notice", text: "Nothing to compact yet." };
         return;
       }
       const stop = new AbortController();
@@ -60,7 +57,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Engine
         onMessage: (message) => queue.push(translator.read(message)),
         onEvent: (event) => queue.push(noticesOf(event, request)),
       }).finally(() => queue.close());
-      // Its failure is awaited below; a reader that leaves early must not make it an unhandled one.
+      // `conclude` awaits it. Without this, a consumer that stops early leaves an unhandled rejection.
       over.catch(() => undefined);
       const run = { stop, over };
       running.add(run);
@@ -80,24 +77,24 @@ export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Engine
   };
 }
 
-/** It may fail: the conversation goes on with what its record says. */
+/** A failure is logged only: the conversation continues with its digest. */
 async function recall(options: ClaudeCodeEngineOptions, sessionKey: string): Promise<string | undefined> {
   try {
     return await options.recall?.(sessionKey);
   } catch (error) {
-    options.logger.warn("What a conversation left cannot be told", { sessionKey, error });
+    options.logger.warn("Cannot load the hand-off of a conversation", { sessionKey, error });
     return undefined;
   }
 }
 
-/** An id that is none of Claude Code's: another program wrote it. */
+/** The stored id is not one of Claude Code's: another program wrote it. */
 function* noteLostId(turn: EngineTurn, { resumes, hasPast }: RunRequest): Generator<EngineEvent> {
   if (turn.engineSessionId !== undefined && resumes === undefined && hasPast)
-    yield { type: "notice", text: BEGUN_ANEW };
+    yield { type: "notice", text: STARTED_FRESH };
 }
 
-const BEGUN_ANEW =
-  "Claude Code no longer has this conversation: it goes on in a fresh session that was told what Holdfast knows of it.";
+const STARTED_FRESH =
+  "Claude Code no longer has this conversation. It continues in a fresh session that knows what Holdfast has recorded.";
 
 function isCompactionOfNothing({ text }: EngineTurn, { resumes }: RunRequest): boolean {
   return resumes === undefined && isCompaction(text);
@@ -105,7 +102,7 @@ function isCompactionOfNothing({ text }: EngineTurn, { resumes }: RunRequest): b
 
 type Watch = Required<Pick<SpawnOptions, "recall" | "signal" | "onMessage" | "onEvent">>;
 
-/** In the conversation's session; in a copy of it when somebody else has it open and keeps it. */
+/** Resumes the conversation's session, or forks it if another process keeps it open. */
 async function spawn(
   { runner: openRunner, heldWaitMs = HELD_WAIT_MS, logger }: ClaudeCodeEngineOptions,
   { options, resumes }: RunRequest,
@@ -116,7 +113,7 @@ async function spawn(
     return await runner.spawnClaudeCode({ ...options, ...watch, onRunning: "queue", queueTimeoutMs: heldWaitMs });
   } catch (error) {
     if (resumes === undefined || !(error instanceof HoldfastError) || error.kind !== "locked") throw error;
-    logger.warn("A session is in use; the conversation goes on in a copy", { sessionId: resumes, error });
+    logger.warn("Session in use; continuing in a copy", { sessionId: resumes, error });
     const { resume: _taken, ...rest } = options;
     return await runner.spawnClaudeCode({ ...rest, ...watch, fork: resumes });
   }
@@ -125,8 +122,7 @@ async function spawn(
 function noticesOf(event: RunnerEvent, { hasPast }: RunRequest): EngineEvent[] {
   switch (event.type) {
     case "fallback":
-      // Of a conversation that had not begun nothing is lost.
-      return hasPast ? [{ type: "notice", text: BEGUN_ANEW }] : [];
+      return hasPast ? [{ type: "notice", text: STARTED_FRESH }] : [];
     case "started":
       return event.how === "fork" ? [{ type: "notice", text: ON_A_COPY }] : [];
     case "second-writer":
@@ -137,9 +133,9 @@ function noticesOf(event: RunnerEvent, { hasPast }: RunRequest): EngineEvent[] {
 }
 
 const ON_A_COPY =
-  "Somebody has this conversation open in another `claude`: it goes on here in a copy, which does not see what is said there.";
+  "This conversation is open in another `claude`. It continues here in a copy, which does not see the other one.";
 
-/** What was left unsaid, what the turn cost, and how it ended. */
+/** Yields unfinished text, the cost and a notice, or throws the failure. */
 async function* conclude(
   translator: TurnTranslator,
   over: Promise<ClaudeCodeResult>,
@@ -149,7 +145,7 @@ async function* conclude(
   try {
     result = await over;
   } catch (error) {
-    // Stopped before anything was sent.
+    // Stopped before the task was sent.
     if (stopped.aborted) return;
     throw inChat(error);
   }
@@ -163,4 +159,42 @@ async function* conclude(
   if (failure !== undefined) throw failure;
   const notice = isStopped ? undefined : noticeOf(result);
   if (notice !== undefined) yield { type: "notice", text: notice };
+}
+
+/** Buffers events until the turn reads them. Unread pieces of text are joined. */
+interface EventQueue extends AsyncIterable<EngineEvent> {
+  push(events: readonly EngineEvent[]): void;
+  /** The reader gets the remaining events, then ends. */
+  close(): void;
+}
+
+function createEventQueue(): EventQueue {
+  const waiting: EngineEvent[] = [];
+  let isClosed = false;
+  let news = Promise.withResolvers<void>();
+  return {
+    push(events) {
+      for (const event of events) add(waiting, event);
+      news.resolve();
+    },
+    close() {
+      isClosed = true;
+      news.resolve();
+    },
+    async *[Symbol.asyncIterator]() {
+      for (;;) {
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield next;
+        if (isClosed) return;
+        await news.promise;
+        news = Promise.withResolvers();
+      }
+    },
+  };
+}
+
+function add(waiting: EngineEvent[], event: EngineEvent): void {
+  const last = waiting.at(-1);
+  if (event.type === "text" && last?.type === "text") {
+    waiting[waiting.length - 1] = { type: "text", text: last.text + event.text };
+  } else waiting.push(event);
 }

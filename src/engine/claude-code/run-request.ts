@@ -1,29 +1,29 @@
-/** A turn as a task for the runner: which model, which permissions, which session. */
+/** Turns an engine turn into a task for the runner: the text, the model, the permissions, the session. */
 import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { withHandOff } from "../../claude/runner/hand-off.ts";
-import { withoutCommand, withoutMentions } from "../../claude/runner/plain-prompt.ts";
-import { isSessionId } from "../../claude/runner/lease-files.ts";
 import type { SpawnOptions } from "../../claude/runner/runner-contract.ts";
-import type { ClaudeCodeConfig } from "../../config/config.ts";
-import { attachmentsOf } from "../../transcript/attachments.ts";
+import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { EngineTurn } from "../engine.ts";
-import { conversationDigest, wasBegun } from "./conversation-digest.ts";
+import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
+import { indentLines } from "../../base/text.ts";
+import { withHandOff, withoutCommand, withoutMentions } from "../../claude/runner/prompt-text.ts";
+import { isSessionId } from "../../claude/runner/run-files.ts";
+import { attachmentsOf, handoffText, messageText, withoutHandoff } from "../../transcript/messages.ts";
 
 export interface RunRequest {
   options: SpawnOptions;
-  /** The session that the conversation is in, if it is in one. */
+  /** The session to resume. Undefined: a new one. */
   resumes: string | undefined;
-  /** There was a conversation before this message. */
+  /** The conversation has earlier messages. */
   hasPast: boolean;
 }
 
-/** The session of Claude Code that the conversation is in. */
+/** The Claude Code session of the conversation. Undefined: none yet, or the id is not one of Claude Code's. */
 export function resumedSession({ engineSessionId }: EngineTurn): string | undefined {
   return engineSessionId !== undefined && isSessionId(engineSessionId) ? engineSessionId : undefined;
 }
 
-/** `left`: what the conversation left so far, for a session that does not know it. */
+/** `left`: the hand-off, for a session that has lost the conversation. */
 export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: string): RunRequest {
   const digest = conversationDigest(turn.context, turn.text);
   const resumes = resumedSession(turn);
@@ -40,36 +40,36 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: 
     sessionKey: turn.sessionKey,
     allowedTools: [...config.allowedTools, MEMORY_RULE, ...attachmentRules(turn)],
     ...(turn.system.trim() === "" ? {} : { systemPrompt: turn.system }),
-    ...(model === undefined ? {} : { model }),
-    ...(effort === undefined ? {} : { effort }),
-    ...(permissionMode === undefined ? {} : { permissionMode }),
+    model,
+    effort,
+    permissionMode,
     ...(resumes === undefined ? { fresh: true } : { resume: resumes }),
-    ...(digest === undefined ? {} : { handOff: digest }),
+    handOff: digest,
   };
   return { options, resumes, hasPast: digest !== undefined };
 }
 
 const BEGAN_BEFORE = "This conversation began before this session.";
 
-/** The agent's own notes: nobody is there to be asked. The rule covers every tool that edits files. */
+/** Memory notes need no permission. The rule covers every tool that edits files. */
 const MEMORY_RULE = "Edit(./memory/**)";
 
-/** A command line has only so much room: of very many the newest count. */
-const MOST_ATTACHMENTS = 200;
+/** Limits the length of the command line. The newest attachments win. */
+const MAX_ATTACHMENTS = 200;
 
 /**
- * What people sent in this conversation may be read. File by file: in the same folder lies what others sent,
- * so it cannot be added as a whole (`--add-dir`). A path that would mean something in a rule is left out.
+ * Allows reading the files of this conversation, one by one: their folder also holds files of other people,
+ * so `--add-dir` is not an option. Skips paths with characters that have a meaning in a rule.
  */
 function attachmentRules({ context }: EngineTurn): string[] {
   const paths = attachmentsOf(context).map(({ path }) => path);
   const plain = paths.filter((path) => /^\/[\p{L}\p{N}/._ @+=~-]+$/u.test(path));
-  return plain.slice(-MOST_ATTACHMENTS).map((path) => `Read(/${path})`);
+  return plain.slice(-MAX_ATTACHMENTS).map((path) => `Read(/${path})`);
 }
 
 const MAX_LABEL = 100;
 
-/** Chats of one agent share its workspace and run side by side; the label makes each a lane of its own. */
+/** The chats of an agent share a workspace. Their labels let them run in parallel. */
 function laneLabel(sessionKey: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are exactly what a label may not have
   if (sessionKey.trim() !== "" && sessionKey.length <= MAX_LABEL && !/[\u0000-\u001f\u007f]/.test(sessionKey)) {
@@ -84,13 +84,13 @@ function taskOf({ context, text }: EngineTurn): string {
   return wasBegun(context, text) ? `${BEGUN_BEFORE}\n\n${plain}` : plain;
 }
 
-/** The one command of Claude Code that a turn may be: the others are not for whoever writes to the agent. */
+/** `/compact` is the only command that may reach Claude Code; others are escaped. */
 export function isCompaction(text: string): boolean {
   return /^\/compact(?:\s|$)/.test(text);
 }
 
 const BEGUN_BEFORE =
-  "You were interrupted while you worked on the following message. Look at what is done already, then go on; do not do it twice.";
+  "You were interrupted while you worked on the following message. Check what is done already, then continue; do not repeat it.";
 
 const PROVIDERS: ReadonlySet<string> = new Set(["anthropic", "claude-code"]);
 
@@ -100,13 +100,13 @@ function modelOf(name: string | undefined): string | undefined {
   const [provider, model] = [name.slice(0, slash), name.slice(slash + 1)];
   if (PROVIDERS.has(provider.toLowerCase())) return model;
   throw new HoldfastError("unsupported", "claude-model-foreign", `Claude Code cannot use the model ${name}.`, {
-    hint: "Choose a model of Anthropic with /model, or give the agent the engine `model`.",
+    hint: "Choose an Anthropic model with /model, or set the agent's engine to `model`.",
     data: { model: name },
   });
 }
 
 const EFFORTS: Readonly<Record<string, string>> = {
-  // Claude Code has nothing below it.
+  // The lowest effort that Claude Code has.
   off: "low",
   minimal: "low",
   low: "low",
@@ -120,7 +120,85 @@ function effortOf(thinking: string | undefined): string | undefined {
   return thinking === undefined || !Object.hasOwn(EFFORTS, thinking) ? undefined : EFFORTS[thinking];
 }
 
-/** Where everything is only planned nothing could be noted down. */
+/** A flush must be able to write, which plan mode forbids. */
 function permissionModeOf({ kind }: EngineTurn, config: ClaudeCodeConfig): SpawnOptions["permissionMode"] {
   return kind === "flush" && config.permissionMode === "plan" ? "default" : config.permissionMode;
+}
+
+/**
+ * The digest replaces Claude Code's own memory of a conversation. It holds the last compaction summary and as
+ * many of the newest messages as fit.
+ */
+/** Must fit into a hand-off. */
+const MAX_CHARACTERS = 8000;
+const MAX_SUMMARY = 3000;
+const MAX_MESSAGE = 1500;
+const MAX_LEFT = 3000;
+
+/** Undefined: there are no earlier messages. Leaves out `text`, the message being answered. */
+function conversationDigest(context: readonly TranscriptMessage[], text: string): string | undefined {
+  const place = placeOfMessage(context, text);
+  // Messages after it come from an interrupted attempt and belong to the digest.
+  const earlier = context.filter((_message, index) => index !== place);
+  const summary = earlier.findLast(({ role }) => role === "compactionSummary");
+  const opening =
+    summary === undefined ? "" : `Summary of the older part: ${indentLines(cut(messageText(summary), MAX_SUMMARY))}`;
+  const lines: string[] = [];
+  let room = MAX_CHARACTERS - opening.length;
+  for (const message of earlier.toReversed()) {
+    if (message.role === "compactionSummary") break;
+    const line = describe(message);
+    if (line === undefined) continue;
+    room -= line.length + 1;
+    if (room < 0) break;
+    lines.unshift(line);
+  }
+  if (opening !== "") lines.unshift(opening);
+  return lines.length === 0 ? undefined : lines.join("\n");
+}
+
+/** True if an earlier attempt at this message has already done something. */
+function wasBegun(context: readonly TranscriptMessage[], text: string): boolean {
+  const place = placeOfMessage(context, text);
+  return place !== -1 && context.slice(place + 1).some(({ role }) => role === "assistant" || role === "toolResult");
+}
+
+/** -1 for a turn without a message, such as a flush. */
+function placeOfMessage(context: readonly TranscriptMessage[], text: string): number {
+  const place = context.findLastIndex(({ role }) => role === "user");
+  const message = context[place];
+  return message !== undefined && messageText(message).trim() === text.trim() ? place : -1;
+}
+
+const SPEAKERS: Partial<Record<TranscriptMessage["role"], string>> & { custom: string } = {
+  user: "Person",
+  assistant: "Agent",
+  custom: "Note",
+  branchSummary: "Summary of another branch",
+};
+
+/** Skips tool results: the agent's own messages sum them up. */
+function describe(message: TranscriptMessage): string | undefined {
+  const speaker = SPEAKERS[message.role];
+  const body = messageText(withoutHandoff(message)).trim();
+  if (speaker === undefined || body === "") return undefined;
+  const words = message.role === "user" ? cutMiddle(body, MAX_MESSAGE) : cut(body, MAX_MESSAGE);
+  return `${leftBefore(message)}${speaker}: ${indentLines(words)}`;
+}
+
+/** The hand-off that the conversation started with. */
+function leftBefore(message: TranscriptMessage): string {
+  const left = message.role === "user" ? handoffText(message.content) : undefined;
+  return left === undefined ? "" : `${SPEAKERS.custom}: ${indentLines(cut(left, MAX_LEFT))}\n`;
+}
+
+/** Keeps mostly the end: group history and events precede the person's own text. */
+function cutMiddle(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const end = Math.floor((length * 2) / 3);
+  return `${cut(text, length - end)}${text.slice(-end).toWellFormed()}`;
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 }

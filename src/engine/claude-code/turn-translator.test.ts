@@ -26,7 +26,7 @@ const START = stream({ type: "message_start", message: { id: "m1", model: "claud
 const delta = (text: string, parent?: string): object =>
   stream({ type: "content_block_delta", delta: { type: "text_delta", text } }, parent);
 
-it("joins the blocks of a message, which come line by line, and tells it when the model has ended it", () => {
+it("joins the blocks of a message and yields it when the model has finished", () => {
   const { events } = read(
     START,
     delta("Hi "),
@@ -43,7 +43,7 @@ it("joins the blocks of a message, which come line by line, and tells it when th
   expect(events[4]).toMatchObject({ message: { toolCallId: "t1", toolName: "Bash", content: [{ text: "README" }] } });
 });
 
-it("does without partial messages", () => {
+it("works without partial messages", () => {
   const { events, end } = read(said([{ type: "text", text: "one" }]), {
     ...said([]),
     message: { id: "m2", content: [{ type: "text", text: "two" }] },
@@ -52,7 +52,7 @@ it("does without partial messages", () => {
   expect(types).toEqual(["text", "message", "text", "message"]);
 });
 
-it("keeps what was being said when the turn was cut off", () => {
+it("keeps partial text of an interrupted turn", () => {
   const { events, end } = read(START, delta("half a "), delta("sentence"));
   expect(events.filter(({ type }) => type === "message")).toEqual([]);
   expect(end("aborted")[0]).toMatchObject({
@@ -61,7 +61,7 @@ it("keeps what was being said when the turn was cut off", () => {
   expect(end("aborted")).toEqual([]);
 });
 
-it("leaves out what subagents say and what Claude Code says in the model's place", () => {
+it("skips messages of subagents and of Claude Code itself", () => {
   const { events, end } = read(
     delta("secret", "t1"),
     said([{ type: "text", text: "secret" }], { parent_tool_use_id: "t1" }),
@@ -70,7 +70,7 @@ it("leaves out what subagents say and what Claude Code says in the model's place
   expect([...events, ...end("stop")]).toEqual([]);
 });
 
-it("tells a compaction once, and what is left as the context", () => {
+it("reports a compaction once, with the remaining context", () => {
   const translator = createTurnTranslator(clock);
   const lines = [
     { type: "system", subtype: "status", status: "compacting" },
@@ -88,9 +88,9 @@ it("tells a compaction once, and what is left as the context", () => {
   expect(translator.usage).toMatchObject({ input: 10, output: 0 });
 });
 
-it("cuts a result of a tool that is far too long", () => {
+it("truncates a tool result that is too long", () => {
   const content = "x".repeat(300_000);
   const { events } = read({ type: "user", message: { content: [{ type: "tool_result", tool_use_id: "t", content }] } });
   expect(JSON.stringify(events).length).toBeLessThan(110_000);
-  expect(JSON.stringify(events)).toContain("200000 characters more were left out");
+  expect(JSON.stringify(events)).toContain("200000 more characters omitted");
 });

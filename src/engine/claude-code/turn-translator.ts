@@ -1,31 +1,30 @@
 /**
- * What Claude Code says on its wire, as an engine's events. One reader per turn.
+ * Translates the wire messages of Claude Code into engine events. One translator per turn.
  *
- * - Claude Code writes each block of a message on a line of its own; here a message is whole again, told
- *   when the model has ended it and before any of its tools has answered.
- * - What a subagent says and does stays in Claude Code's own transcript.
- * - What the model said before a turn was cut off is not lost: `end` gives it out.
+ * - Claude Code sends each block of a message on its own line. The translator joins them again and yields
+ *   the message when the model has finished it, before any tool result.
+ * - Messages of subagents are dropped; they stay in Claude Code's own transcript.
+ * - After an interruption, `end` yields the text that had arrived.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { ContentBlock as WireBlock, OutboundMessage, TokenUsage } from "../../claude/protocol/messages.ts";
-import type { AssistantMessage, ContentBlock, ToolResultMessage } from "../../transcript/entries.ts";
-import { NO_COST } from "../../transcript/no-usage.ts";
+import { type AssistantMessage, type ContentBlock, NO_COST } from "../../transcript/entries.ts";
 import type { EngineEvent, EngineUsage } from "../engine.ts";
-import { toolResultText } from "./tool-result-text.ts";
+import { toolResultMessage } from "../tools/agent-tool.ts";
 
 type StopReason = NonNullable<AssistantMessage["stopReason"]>;
 
 export interface TurnTranslator {
   read(message: OutboundMessage): EngineEvent[];
-  /** The turn is over: what was begun and never ended, for this reason. */
+  /** Yields the unfinished message, if any, with this stop reason. */
   end(reason: StopReason): EngineEvent[];
-  /** Words of Claude Code itself: its commands are answered without a model. */
+  /** Yields text of Claude Code itself, such as the answer to a slash command. */
   say(text: string): EngineEvent[];
-  /** Something was said or done that stands in a transcript. */
+  /** True once a message for the transcript was yielded. */
   readonly hasSaid: boolean;
-  /** How Claude Code names what the API refused: `authentication_failed`, `rate_limit`, … */
+  /** Claude Code's name for an API error: `authentication_failed`, `rate_limit`, … */
   readonly apiError: string | undefined;
-  /** What fills the context now; undefined when nothing was asked of a model. */
+  /** Tokens in the context now. Undefined: no request was made. */
   readonly usage: EngineUsage | undefined;
 }
 
@@ -33,15 +32,15 @@ interface Draft {
   messageId: string | undefined;
   model: string | undefined;
   blocks: ContentBlock[];
-  /** Of the block that is being written. */
+  /** Text of the block that is still streaming. */
   partial: string;
   usage: TokenUsage | undefined;
   stopReason: StopReason | undefined;
 }
 
-/** Models of other clouds have the same ids; what Claude Code speaks is this protocol. */
+/** Claude Code speaks Anthropic's protocol, on every cloud. */
 const PROVIDER = "anthropic";
-/** Claude Code itself, in place of a model. */
+/** Claude Code's model name for its own messages. */
 const SYNTHETIC = "<synthetic>";
 
 export function createTurnTranslator(clock: Clock): TurnTranslator {
@@ -58,7 +57,7 @@ class Translator implements TurnTranslator {
   private model: string | undefined;
   private isCompacting = false;
   private readonly tools = new Map<string, string>();
-  /** Messages whose words have come piece by piece. */
+  /** Ids of messages whose text was streamed. */
   private readonly streamed = new Set<string>();
 
   constructor(clock: Clock) {
@@ -165,14 +164,8 @@ class Translator implements TurnTranslator {
       const { toolUseId: id, isError } = block;
       const name = this.tools.get(id) ?? "tool";
       this.tools.delete(id);
-      const message: ToolResultMessage = {
-        role: "toolResult",
-        toolCallId: id,
-        toolName: name,
-        content: [{ type: "text", text: toolResultText(block.text) }],
-        isError,
-        timestamp: this.clock.now(),
-      };
+      const text = toolResultText(block.text);
+      const message = toolResultMessage({ id, name, text, isError }, this.clock.now());
       return [...before, { type: "message", message }, { type: "tool-end", id, name, isError }];
     });
   }
@@ -194,11 +187,8 @@ class Translator implements TurnTranslator {
   private readBoundary({ preTokens, postTokens }: OutboundMessage & { type: "compact_boundary" }): EngineEvent[] {
     const begun = this.beginCompaction();
     this.isCompacting = false;
-    // The context is what is left, until the next request says more.
     if (postTokens !== undefined) this.usage = toUsage(this.model, { ...NO_TOKENS, inputTokens: postTokens });
-    const tokensBefore = preTokens === undefined ? {} : { tokensBefore: preTokens };
-    const tokensAfter = postTokens === undefined ? {} : { tokensAfter: postTokens };
-    return [...begun, { type: "compaction", phase: "end", ...tokensBefore, ...tokensAfter }];
+    return [...begun, { type: "compaction", phase: "end", tokensBefore: preTokens, tokensAfter: postTokens }];
   }
 
   private finishDraft(): EngineEvent[] {
@@ -217,8 +207,8 @@ class Translator implements TurnTranslator {
       content,
       api: "anthropic-messages",
       provider: PROVIDER,
-      ...(model === undefined ? {} : { model }),
-      ...(usage === undefined ? {} : { usage: toMessageUsage(usage) }),
+      model,
+      usage: usage === undefined ? undefined : toMessageUsage(usage),
       stopReason: draft.stopReason ?? (hasCalls ? "toolUse" : "stop"),
       timestamp: this.clock.now(),
     };
@@ -238,7 +228,7 @@ function newDraft(messageId: string | undefined, model: string | undefined): Dra
   return { messageId, model, blocks: [], partial: "", usage: undefined, stopReason: undefined };
 }
 
-/** The end of a message may name its output only. */
+/** The last event of a message may count only the output. */
 function latestUsage(before: TokenUsage | undefined, now: TokenUsage): TokenUsage {
   if (before === undefined || now.inputTokens + now.cacheReadTokens + now.cacheWriteTokens > 0) return now;
   return { ...before, outputTokens: now.outputTokens };
@@ -261,8 +251,16 @@ function toUsage(model: string | undefined, tokens: TokenUsage): EngineUsage {
   };
 }
 
-/** Claude Code says what a turn costs, never what a message does. */
+/** Claude Code reports the cost of a turn, not of a message. */
 function toMessageUsage({ input, output, cacheRead, cacheWrite }: EngineUsage): NonNullable<AssistantMessage["usage"]> {
   const totalTokens = input + output + cacheRead + cacheWrite;
   return { input, output, cacheRead, cacheWrite, totalTokens, cost: NO_COST };
+}
+
+/** Claude Code's own tools stay below this; tools of MCP servers may not. */
+const MAX_CHARACTERS = 100_000;
+
+function toolResultText(text: string): string {
+  if (text.length <= MAX_CHARACTERS) return text;
+  return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}\n[${text.length - MAX_CHARACTERS} more characters omitted]`;
 }

@@ -1,48 +1,45 @@
 /**
- * Answers with what it got. It needs no network and no key, so that everything around an engine can be
- * tried at once, and it always says what it is, so that nobody takes it for a model. Lines of a message
- * can be a script (`docs/echo.md`): tools of the workspace, and whatever else an engine can do to a house.
+ * The echo engine repeats the message. It needs no network and no key, so everything around an engine can be
+ * tried at once, and it marks its answers, so they are not mistaken for a model's. Lines of a message can be a script
+ * (`docs/echo.md`) that uses workspace tools or simulates failures.
  *
- * The same turn gives the same answer. A turn that is begun again does not call a tool twice whose result
+ * The same turn always gives the same answer. A turn that runs again does not repeat a tool call whose result
  * is in the context.
  */
 import { type Clock, localTime, systemClock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import type { JsonRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord } from "../../base/json-record.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
-import type { ToolResultMessage } from "../../transcript/entries.ts";
-import { messageText, withoutHandoff } from "../../transcript/text.ts";
-import type { Engine, EngineEvent, EngineTurn, SummaryRequest } from "../engine.ts";
+import { type ToolResultMessage, type AssistantMessage, type ContentBlock, NO_COST } from "../../transcript/entries.ts";
+import type { Engine, EngineEvent, EngineTurn, SummaryRequest, EngineUsage } from "../engine.ts";
 import { raceAbort } from "../race-abort.ts";
-import type { ToolTable } from "../tools/agent-tool.ts";
+import { type ToolTable, type AgentTool, runTool, toolResultMessage } from "../tools/agent-tool.ts";
 import { createAttachedFiles } from "../tools/attached-files.ts";
-import { runTool } from "../tools/run-tool.ts";
-import { echoMessage, echoUsage, toolResult } from "./echo-messages.ts";
 import { type EchoStep, readScript } from "./script.ts";
-import { toolInput } from "./tool-input.ts";
+import { estimateTokens, textTokens, messageText, withoutHandoff } from "../../transcript/messages.ts";
 
 export interface EchoEngineOptions {
-  /** What `tool:` can call. Left out: nothing. */
-  toolsOf?: (turn: EngineTurn) => ToolTable | Promise<ToolTable>;
-  clock?: Clock;
-  logger?: Logger;
+  /** The tools for `tool:` lines. Default: none. */
+  toolsOf?: ((turn: EngineTurn) => ToolTable | Promise<ToolTable>) | undefined;
+  clock?: Clock | undefined;
+  logger?: Logger | undefined;
 }
 
-/** What a turn has come to so far. */
+/** State of one turn. */
 interface Echo {
   turn: EngineTurn;
-  /** What is echoed: without what an earlier conversation left. */
+  /** The message without a hand-off. */
   text: string;
   signal: AbortSignal;
   tools: ToolTable;
   clock: Clock;
   logger: Logger;
-  /** Which message of the window this is. */
+  /** Number of this message in the window. */
   place: number;
-  /** Results of an attempt that was cut short, in order. */
+  /** Tool results of an interrupted attempt, in order. */
   known: ToolResultMessage[];
   calls: number;
-  /** Instead of the echo. */
+  /** Replaces the echo. */
   said: string[];
   heard: string[];
   tokens: number | undefined;
@@ -82,7 +79,7 @@ async function begin(options: EchoEngineOptions, turn: EngineTurn, signal: Abort
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
     place: context.filter(({ role }) => role === "user").length,
-    // What stands before a turn that nobody asked for belongs to another one.
+    // Without a message of its own, the results at the end belong to an earlier turn.
     known: isAsked ? context.slice(asked + 1).filter((message) => message.role === "toolResult") : [],
     calls: 0,
     said: [],
@@ -114,7 +111,7 @@ async function* perform(echo: Echo, step: EchoStep): AsyncGenerator<EngineEvent>
       yield* flood(echo, step.bytes);
       break;
     case "fail":
-      throw asToldTo(step.kind);
+      throw scriptedFailure(step.kind);
     case "hang":
       await raceAbort(new Promise<never>(() => {}), signal);
   }
@@ -138,13 +135,13 @@ async function* call(echo: Echo, name: string, input: JsonRecord): AsyncGenerato
     { name, input },
     { signal, logger, attached: createAttachedFiles(echo.turn.context) },
   );
-  yield { type: "message", message: toolResult({ id, name, text, isError, timestamp: clock.now() }) };
+  yield { type: "message", message: toolResultMessage({ id, name, text, isError }, clock.now()) };
   yield { type: "tool-end", id, name, isError };
   echo.heard.push(`${name}:\n${text}`);
   signal.throwIfAborted();
 }
 
-/** A line with the day and how much there was: it cannot tell what is worth keeping. */
+/** Notes the day and the number of messages. */
 function flushSteps({ clock, turn }: Echo): EchoStep[] {
   const day = localTime(clock.now()).slice(0, 10);
   const content = `- ${day}: [echo] ${turn.context.length} messages in ${turn.sessionKey}`;
@@ -182,14 +179,14 @@ async function* answer(echo: Echo, text: string, stopReason: "stop" | "aborted")
   yield { type: "usage", usage };
 }
 
-/** In two, so that whoever puts the pieces together is tried too. */
+/** Splits the answer, so that consumers must join pieces. */
 function pieces(text: string): string[] {
   const space = text.indexOf(" ");
   return space === -1 ? [text] : [text.slice(0, space + 1), text.slice(space + 1)];
 }
 
-function asToldTo(kind: HoldfastError["kind"]): HoldfastError {
-  return new HoldfastError(kind, "echo-failed", `The echo engine failed as it was told to (${kind}).`, {
+function scriptedFailure(kind: HoldfastError["kind"]): HoldfastError {
+  return new HoldfastError(kind, "echo-failed", `The echo engine failed on request (${kind}).`, {
     hint: "Send a message without a line that starts with fail:",
   });
 }
@@ -201,4 +198,57 @@ function summaryOf({ messages, instructions }: SummaryRequest): string {
   const lines = [said.at(0), said.at(-1)].map((text) => (text ?? "").slice(0, SUMMARY_LINE).toWellFormed());
   const wish = instructions === undefined ? "" : ` Asked to keep: ${instructions}.`;
   return `[echo] summary of ${messages.length} messages.${wish} First: ${lines[0]} Last: ${lines[1]}`;
+}
+
+/** `context`: the token count set by the script. */
+function echoUsage(turn: EngineTurn, answer: string, context: number | undefined): EngineUsage {
+  return {
+    provider: "holdfast",
+    model: "echo",
+    input: context ?? estimateTokens(turn.context),
+    output: textTokens(answer),
+    cacheRead: 0,
+    cacheWrite: 0,
+  };
+}
+
+function echoMessage(
+  content: ContentBlock[],
+  facts: { usage: EngineUsage; stopReason: "stop" | "toolUse" | "aborted"; timestamp: number },
+): AssistantMessage {
+  const { provider, model, input, output, cacheRead, cacheWrite } = facts.usage;
+  return {
+    role: "assistant",
+    content,
+    api: "holdfast",
+    provider,
+    model,
+    usage: {
+      input,
+      output,
+      cacheRead,
+      cacheWrite,
+      totalTokens: input + output + cacheRead + cacheWrite,
+      cost: NO_COST,
+    },
+    stopReason: facts.stopReason,
+    timestamp: facts.timestamp,
+  };
+}
+
+/** The argument of a `tool:` line: a JSON object, or the text of the tool's first property. */
+function toolInput(tool: AgentTool | undefined, argument: string): JsonRecord {
+  if (argument === "") return {};
+  const written = argument.startsWith("{") ? parsed(argument) : undefined;
+  if (isRecord(written)) return written;
+  const [first = "input"] = Object.keys(tool?.inputSchema.properties ?? {});
+  return { [first]: argument };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-/** The small language in which a message tells the echo engine what to do. `docs/echo.md` describes it. */
+/** Parses the echo engine's script language, described in `docs/echo.md`. */
 import { ERROR_KINDS, type ErrorKind, HoldfastError } from "../../base/errors.ts";
 
 export type EchoStep =
@@ -11,11 +11,11 @@ export type EchoStep =
   | { do: "fail"; kind: ErrorKind }
   | { do: "hang" };
 
-/** More than any part of the house may take in at once. */
+/** More than any consumer accepts. */
 const MAX_FLOOD = 256 * 1024 * 1024;
 const MAX_SLEEP_MS = 60 * 60_000;
 
-/** Lines that are no step are only echoed. A step that cannot be understood is refused. */
+/** Other lines are only echoed. An invalid step is an error. */
 export function readScript(text: string): EchoStep[] {
   return text.split(/\r?\n/).flatMap((line) => readLine(line.trim()) ?? []);
 }
@@ -46,10 +46,10 @@ function readLine(line: string): EchoStep | undefined {
   }
 }
 
-function wholeNumber(line: string, text: string, most: number): number {
+function wholeNumber(line: string, text: string, max: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= most) return value;
-  throw notUnderstood(line, `a whole number up to ${most}`);
+  if (value <= max) return value;
+  throw notUnderstood(line, `a whole number up to ${max}`);
 }
 
 function errorKind(line: string, text: string): ErrorKind {
@@ -59,6 +59,6 @@ function errorKind(line: string, text: string): ErrorKind {
 
 function notUnderstood(line: string, wanted: string): HoldfastError {
   return new HoldfastError("usage", "echo-script", `The echo engine cannot do "${line.slice(0, 100)}".`, {
-    hint: `After the colon comes ${wanted}; docs/echo.md has the whole script.`,
+    hint: `Expected after the colon: ${wanted}. See docs/echo.md.`,
   });
 }

@@ -1,26 +1,29 @@
-/** One answer of a model as it comes in: what goes into the transcript, and what goes back to the model. */
+/** Collects one streamed answer of a model: its blocks for the transcript, its parts for the next request, its cost. */
 import { isRecord } from "../../base/json-record.ts";
-import type { ContentBlock } from "../../transcript/entries.ts";
-import type { AssistantPart, Finish, ProviderMetadata, StreamPart } from "./sdk-types.ts";
-import { signatureOf } from "./signatures.ts";
+import { type ContentBlock, type MessageUsage, NO_COST } from "../../transcript/entries.ts";
+import type { EngineUsage } from "../engine.ts";
+import { signatureOf } from "./to-prompt.ts";
+import type { AssistantPart, Finish, ProviderMetadata, StreamPart, PromptMessage } from "./request-options.ts";
+import { type ModelName, type ResolvedPrice, type TokenCounts, tokenCostOf } from "../../models/model-info.ts";
+import { IMAGE_TOKENS, textTokens } from "../../transcript/messages.ts";
 
 export interface ToolCall {
   id: string;
   name: string;
-  /** Undefined: what the model wrote is no JSON. */
+  /** Undefined: the model wrote invalid JSON. */
   input: unknown;
 }
 
 export interface Answer {
-  /** Returns the text that is new in it. */
+  /** Returns the new text. */
   add(part: StreamPart): string;
-  /** Whether there is anything that a retry would repeat. */
+  /** True if a retry would repeat something. */
   hasOutput(): boolean;
   text(): string;
   calls(): ToolCall[];
-  /** For the transcript. */
+  /** Content for the transcript. */
   blocks(options: { withCalls: boolean }): ContentBlock[];
-  /** For the next request of the same turn, with what the provider wants back. */
+  /** Content for the next request of this turn, with the provider's metadata. */
   parts(): AssistantPart[];
   finish(): Finish | undefined;
 }
@@ -29,7 +32,7 @@ type Item =
   | { type: "text" | "thinking"; id: string; text: string; metadata?: ProviderMetadata | undefined }
   | { type: "call"; call: ToolCall; metadata?: ProviderMetadata | undefined };
 
-/** `takenIds`: of the calls before, which have to stay apart from those in here. */
+/** `takenIds`: ids of all tool calls of this turn. */
 export function createAnswer(takenIds: Set<string>): Answer {
   const items: Item[] = [];
   let finish: Finish | undefined;
@@ -73,7 +76,7 @@ function addPart(items: Item[], part: StreamPart, takenIds: Set<string>): string
   }
 }
 
-/** Also a piece whose beginning was never sent. */
+/** Accepts a delta whose start event was never sent. */
 function extend(
   items: Item[],
   type: "text" | "thinking",
@@ -129,4 +132,59 @@ function partOf(item: Item): AssistantPart[] {
   }
   if (item.type === "thinking") return [{ type: "reasoning", text: item.text, ...options }];
   return item.text.trim() === "" ? [] : [{ type: "text", text: item.text, ...options }];
+}
+
+/** Estimates the counts if the server reports none; otherwise the context would never look full. */
+export function tokensOf(finish: Finish | undefined, prompt: readonly PromptMessage[], output: string): TokenCounts {
+  const { inputTokens, outputTokens } = finish?.usage ?? {};
+  const cacheRead = count(inputTokens?.cacheRead) ?? 0;
+  const cacheWrite = count(inputTokens?.cacheWrite) ?? 0;
+  const total = count(inputTokens?.total);
+  const input = count(inputTokens?.noCache) ?? (total === undefined ? undefined : total - cacheRead - cacheWrite);
+  const isCounted = input !== undefined && input + cacheRead + cacheWrite > 0;
+  return {
+    input: isCounted ? Math.max(0, input) : promptTokens(prompt),
+    output: count(outputTokens?.total) ?? textTokens(output),
+    cacheRead,
+    cacheWrite,
+  };
+}
+
+/** Counts an image at a fixed price, not by its bytes. */
+function promptTokens(prompt: readonly PromptMessage[]): number {
+  let images = 0;
+  const words = JSON.stringify(prompt, (_key, value: unknown) => {
+    if (!isRecord(value) || value["type"] !== "file") return value;
+    images += 1;
+    return null;
+  });
+  return textTokens(words) + images * IMAGE_TOKENS;
+}
+
+function count(value: number | undefined): number | undefined {
+  return value !== undefined && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+export interface Bill {
+  /** Adds a request and returns the usage of its message. */
+  add(tokens: TokenCounts): MessageUsage;
+  /** Tokens of the latest request and the cost of all. */
+  usage(): EngineUsage | undefined;
+}
+
+export function createBill({ provider, model }: ModelName, price: ResolvedPrice | undefined): Bill {
+  let newest: TokenCounts | undefined;
+  let costUsd = 0;
+  return {
+    add: (tokens) => {
+      const cost = price === undefined ? NO_COST : tokenCostOf(tokens, price);
+      newest = tokens;
+      costUsd += cost.total;
+      return { ...tokens, totalTokens: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite, cost };
+    },
+    usage: () => {
+      if (newest === undefined) return undefined;
+      return { provider, model, ...newest, costUsd: price === undefined ? undefined : costUsd };
+    },
+  };
 }

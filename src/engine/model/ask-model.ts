@@ -1,27 +1,24 @@
 /**
- * One request to a model: its answer piece by piece, or an error that says what is wrong. What can pass
- * by itself is tried again, at most twice and only while nothing was said yet.
+ * Sends one request to a model and yields its text as it arrives. A transient failure is retried at most
+ * twice, and only before the model has said anything.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { HoldfastError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { createBoundedFetch } from "../../models/bounded-fetch.ts";
 import { isTransient, modelError } from "../../models/model-errors.ts";
-import type { ModelName } from "../../models/model-name.ts";
-import type { ProviderAccess } from "../../models/provider-access.ts";
-import { loadSdkModel } from "../../models/sdk-model.ts";
+import { type ProviderAccess, createBoundedFetch, loadSdkModel } from "../../models/provider-access.ts";
 import { raceAbort } from "../race-abort.ts";
 import { type Answer, createAnswer } from "./answer.ts";
-import { type PatienceLimits, createPatience } from "./patience.ts";
-import type { CallOptions, StreamPart } from "./sdk-types.ts";
+import type { CallOptions, StreamPart } from "./request-options.ts";
+import type { ModelName } from "../../models/model-info.ts";
 
 export interface ModelLine {
   name: ModelName;
   access: ProviderAccess;
   logger: Logger;
   clock: Clock;
-  limits: PatienceLimits;
-  fetch?: typeof globalThis.fetch;
+  limits: IdleLimits;
+  fetch?: typeof globalThis.fetch | undefined;
 }
 
 interface TextEvent {
@@ -31,17 +28,17 @@ interface TextEvent {
 
 export interface Asked {
   answer: Answer;
-  /** Left out: the answer is complete. */
-  error?: HoldfastError;
+  /** Undefined: the answer is complete. */
+  error?: HoldfastError | undefined;
 }
 
-/** Far more than any answer with all that is sent around each word of it. */
+/** Far more than any answer takes, with protocol overhead. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 const MAX_RETRIES = 2;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_WAIT_MS = 30_000;
 
-/** Never throws: what was said before a failure counts too. */
+/** Never throws: a partial answer comes with its error. */
 export async function* askModel(
   line: ModelLine,
   options: Omit<CallOptions, "abortSignal">,
@@ -76,23 +73,23 @@ async function* streamInto(
   options: Omit<CallOptions, "abortSignal">,
   turnSignal: AbortSignal,
 ): AsyncGenerator<TextEvent, HoldfastError | undefined> {
-  const patience = createPatience(line.limits);
-  const signal = AbortSignal.any([turnSignal, patience.signal]);
+  const idle = createIdleTimer(line.limits);
+  const signal = AbortSignal.any([turnSignal, idle.signal]);
   const call = { ...line.name, signal };
   let reader: ReadableStreamDefaultReader<StreamPart> | undefined;
   try {
     const model = await loadSdkModel(
       line.access,
       line.name.model,
-      boundedFetch(line, () => patience.touch()),
+      boundedFetch(line, () => idle.touch()),
     );
-    const opened = await patience.while(
+    const opened = await idle.while(
       async () => await raceAbort(Promise.resolve(model.doStream({ ...options, abortSignal: signal })), signal),
     );
     const open = opened.stream.getReader();
     reader = open;
     for (;;) {
-      const { done, value } = await patience.while(async () => await raceAbort(open.read(), signal));
+      const { done, value } = await idle.while(async () => await raceAbort(open.read(), signal));
       if (done) break;
       if (value.type === "error") return modelError(value.error, call);
       if (value.type === "stream-start") logWarnings(value, line.logger);
@@ -103,15 +100,62 @@ async function* streamInto(
   } catch (error) {
     return modelError(error, call);
   } finally {
-    // Also when nobody wants the rest: the connection is closed, and nobody waits for that.
+    // Closes the connection, also if the consumer stopped early. Not awaited.
     void reader?.cancel().catch(() => undefined);
   }
 }
 
 function boundedFetch({ fetch }: ModelLine, onBytes: () => void): typeof globalThis.fetch {
-  return createBoundedFetch({ maxBytes: MAX_STREAM_BYTES, onBytes, ...(fetch === undefined ? {} : { fetch }) });
+  return createBoundedFetch({ maxBytes: MAX_STREAM_BYTES, onBytes, fetch });
 }
 
 function logWarnings({ warnings }: Extract<StreamPart, { type: "stream-start" }>, logger: Logger): void {
   for (const warning of warnings) logger.debug("model request adjusted", { warning });
+}
+
+/** Aborts a request when the model is silent for too long. The timer runs only during `while`. */
+interface IdleTimer {
+  /** Aborted with a `TimeoutError` when the time is up. */
+  signal: AbortSignal;
+  /** Restarts the timer: data arrived. */
+  touch(): void;
+  while<T>(waiting: () => Promise<T>): Promise<T>;
+}
+
+export interface IdleLimits {
+  /** Time to the first byte of an answer. */
+  firstByteMs: number;
+  /** Time between two pieces of it. */
+  silenceMs: number;
+}
+
+export const DEFAULT_IDLE_LIMITS: IdleLimits = { firstByteMs: 60_000, silenceMs: 60_000 };
+
+function createIdleTimer({ firstByteMs, silenceMs }: IdleLimits): IdleTimer {
+  const controller = new AbortController();
+  let limit = firstByteMs;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => clearTimeout(timer);
+  const start = (): void => {
+    stop();
+    timer = setTimeout(() => {
+      controller.abort(new DOMException(`No data for ${limit / 1000} s.`, "TimeoutError"));
+    }, limit);
+  };
+  return {
+    signal: controller.signal,
+    touch: () => {
+      limit = silenceMs;
+      if (timer !== undefined) start();
+    },
+    while: async (waiting) => {
+      start();
+      try {
+        return await waiting();
+      } finally {
+        stop();
+        timer = undefined;
+      }
+    },
+  };
 }

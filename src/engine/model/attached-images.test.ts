@@ -7,7 +7,7 @@ import { attempt, collect, engineAt, person, textOf } from "../../../test/suppor
 import { PIXEL } from "../../../test/support/pixel.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { Attachment, TranscriptMessage } from "../../transcript/entries.ts";
-import { loadAttachedImages } from "./attached-images.ts";
+import { loadAttachedImages } from "./to-prompt.ts";
 
 const DATA = PIXEL.toString("base64");
 const REFUSED = { status: 400, body: '{"error":{"type":"invalid_request_error","message":"no images, please"}}' };
@@ -41,7 +41,7 @@ describe("a picture", () => {
     expect(JSON.stringify(server.requests[0]?.body)).toContain(inner);
   });
 
-  it("that a model refuses is left out, and whoever sent it is told, once", async () => {
+  it("is dropped if the model rejects it, with one notice", async () => {
     await using folder = await temporaryFolder();
     const asked = withFiles(await sent(folder, "a.jpg", PIXEL));
     for (const [context, notices] of [
@@ -58,7 +58,7 @@ describe("a picture", () => {
     }
   });
 
-  it("is not blamed when the request is refused without it too", async () => {
+  it("is not blamed if the request also fails without it", async () => {
     await using folder = await temporaryFolder();
     await using server = await startFakeModelStream(REFUSED);
     const { events, error } = await attempt(engineAt(server), {
@@ -69,14 +69,14 @@ describe("a picture", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("is not what a request is refused for when it is refused without one", async () => {
+  it("causes no retry if the prompt has none", async () => {
     await using server = await startFakeModelStream(REFUSED, says("never"));
     const { error } = await attempt(engineAt(server), {});
     expect(error).toMatchObject({ code: "model-request-invalid" });
     expect(server.requests).toHaveLength(1);
   });
 
-  it("does not fill the context by its bytes where a server counts nothing", async () => {
+  it("is estimated at a fixed size if the server does not count tokens", async () => {
     await using folder = await temporaryFolder();
     const large = sized(1);
     await using server = await startFakeModelStream(says("done", { usage: { input: 0, output: 0, cacheRead: 0 } }));
@@ -88,8 +88,8 @@ describe("a picture", () => {
   });
 });
 
-describe("what is read", () => {
-  it("is what the bytes say, not the name", async () => {
+describe("loading images", () => {
+  it("takes the type from the bytes, not the name", async () => {
     await using folder = await temporaryFolder();
     const files = {
       "a.png": PIXEL,
@@ -106,7 +106,7 @@ describe("what is read", () => {
     expect(types).toEqual(["image/png", "image/jpeg", "image/gif", "image/webp", undefined, undefined]);
   });
 
-  it("is the newest, as far as there is room", async () => {
+  it("takes the newest images that fit", async () => {
     await using folder = await temporaryFolder();
     const large = [await sent(folder, "huge", sized(4))];
     for (let index = 0; index < 5; index++) large.push(await sent(folder, `large${index}`, sized(3)));
@@ -123,7 +123,7 @@ describe("what is read", () => {
     ]);
   });
 
-  it("is not what was summed up: only its path is left", async () => {
+  it("skips images of summarized messages", async () => {
     await using folder = await temporaryFolder();
     const attachments = [await sent(folder, "old.jpg", PIXEL)];
     const summed: TranscriptMessage = {
@@ -136,7 +136,7 @@ describe("what is read", () => {
     expect((await loadAttachedImages([summed])).size).toBe(0);
   });
 
-  it("is no other kind of file", async () => {
+  it("skips other files", async () => {
     await using folder = await temporaryFolder();
     const { path } = await sent(folder, "song.mp3", PIXEL);
     expect((await loadAttachedImages([withFiles({ path, mimeType: "audio/mpeg" })])).size).toBe(0);

@@ -26,7 +26,7 @@ const TOOL_TURN = ["message", "usage", "tool-start", "tool-end", "message", "mes
 describe.each(MODELS)("%s", (model) => {
   const [provider = ""] = model.split("/");
 
-  it("answers in pieces, with a whole message and the tokens", async () => {
+  it("streams text, then yields the message and its tokens", async () => {
     await using server = await startFakeModelStream(
       says("hello dear world", { usage: { input: 120, output: 7, cacheRead: 20 } }),
     );
@@ -49,7 +49,7 @@ describe.each(MODELS)("%s", (model) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("runs tools and goes on with what they say", async () => {
+  it("runs tools and continues with their results", async () => {
     await using folder = await temporaryFolder();
     await writeFile(folder.join("plan.md"), "the plan");
     await using server = await startFakeModelStream(
@@ -79,7 +79,7 @@ describe.each(MODELS)("%s", (model) => {
     expect(JSON.stringify(server.requests[0]?.body)).toContain("write_file");
   });
 
-  it("says why it cannot answer", async () => {
+  it("explains failures", async () => {
     const cases: [StreamReply, code: string][] = [
       [{ status: 401, body: errorBody("bad key", "authentication_error") }, "model-auth"],
       [{ status: 404, body: errorBody("no such model", "not_found_error") }, "model-not-found"],
@@ -106,7 +106,7 @@ describe.each(MODELS)("%s", (model) => {
     }
   });
 
-  it("waits out what passes, as long as it was told", async () => {
+  it("retries transient failures after the given time", async () => {
     const busy = { status: 429, headers: { "retry-after": "7" }, body: errorBody("slow down", "rate_limit_error") };
     const broken = { status: 503, body: errorBody("oops", "api_error") };
     await using server = await startFakeModelStream(busy, broken, says("at last"));
@@ -128,7 +128,7 @@ describe.each(MODELS)("%s", (model) => {
     expect(textOf(await collect(engineAt(gone), { model }))).toBe("back");
   });
 
-  it("does not say again what it had said before it failed", async () => {
+  it("does not retry after partial output", async () => {
     await using server = await startFakeModelStream(
       says("one two three four five", { breaks: { after: 5, with: "error" } }),
     );
@@ -139,7 +139,7 @@ describe.each(MODELS)("%s", (model) => {
     expect(textOf(events)).toMatch(/^one two /);
   });
 
-  it("does not wait for ever", async () => {
+  it("times out", async () => {
     await using mute = await startFakeModelStream({ silent: true });
     const limits = { firstByteMs: 500, silenceMs: 5000 };
     expect(await failure(engineAt(mute, { limits }), { model })).toBe("model-timeout");
@@ -166,7 +166,7 @@ describe.each(MODELS)("%s", (model) => {
     await expect.poll(() => server.requests[0]?.gone.aborted).toBe(true);
   });
 
-  it("takes a conversation of any origin", async () => {
+  it("accepts transcripts of any origin", async () => {
     await using server = await startFakeModelStream(says("ok"));
     await collect(engineAt(server), { model, context: MIXED, thinking: "high" });
     const body = JSON.stringify(server.requests[0]?.body);
@@ -183,7 +183,7 @@ it.each([
   ["  ", "model-missing", /provider's key/],
   ["llama", "model-unknown", /provider\/model/],
   ["nobody/x", "model-provider-unknown", /providers\.nobody\.baseUrl/],
-])("says what to do without a usable model (%j)", async (model, code, hint) => {
+])("explains a missing or unknown model (%j)", async (model, code, hint) => {
   await using server = await startFakeModelStream(says("x"));
   const { error } = await attempt(engineAt(server), { model });
   expect(error).toMatchObject({ code });
@@ -191,7 +191,7 @@ it.each([
   expect(server.requests).toHaveLength(0);
 });
 
-it("leaves nothing with OpenAI and uses Anthropic's cache", async () => {
+it("stores nothing at OpenAI and uses Anthropic's cache", async () => {
   await using server = await startFakeModelStream(says("x"));
   await collect(engineAt(server), { model: "openai/gpt-4o-mini" });
   await collect(engineAt(server), { model: "anthropic/claude-haiku-4-5", system: "rules" });
@@ -199,7 +199,7 @@ it("leaves nothing with OpenAI and uses Anthropic's cache", async () => {
   expect(server.requests[1]?.body["system"]).toMatchObject([{ text: "rules", cache_control: { type: "ephemeral" } }]);
 });
 
-it("closes the connection when nobody wants the rest", async () => {
+it("closes the connection if the consumer stops early", async () => {
   await using server = await startFakeModelStream(says("one two", { breaks: { after: 4, with: "silence" } }));
   for await (const event of engineAt(server).run(turnOf({}), AbortSignal.timeout(10_000))) {
     if (event.type === "text") break;
@@ -207,7 +207,7 @@ it("closes the connection when nobody wants the rest", async () => {
   await expect.poll(() => server.requests[0]?.gone.aborted).toBe(true);
 });
 
-it("does nothing in a turn that was stopped before", async () => {
+it("does nothing if the signal is already aborted", async () => {
   await using server = await startFakeModelStream(says("x"));
   for await (const event of engineAt(server).run(turnOf({}), AbortSignal.abort())) expect.unreachable(event.type);
   expect(server.requests).toEqual([]);

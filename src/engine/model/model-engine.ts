@@ -1,33 +1,29 @@
-/** An engine that asks a language model over the AI SDK and runs the agent's own tools. */
+/** The engine that asks a language model through the AI SDK and runs the agent's tools. */
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ModelConfig, ProviderConfig } from "../../config/config.ts";
 import type { Environment } from "../../config/layout.ts";
-import { resolveContextWindow } from "../../models/context-window.ts";
-import { resolveModelName } from "../../models/model-name.ts";
-import { resolveModelPrice } from "../../models/prices.ts";
 import { resolveProvider } from "../../models/provider-access.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../engine.ts";
 import type { ToolTable } from "../tools/agent-tool.ts";
-import type { ModelLine } from "./ask-model.ts";
-import { DEFAULT_PATIENCE, type PatienceLimits } from "./patience.ts";
-import { type Steering, createSteering } from "./steering.ts";
+import { type ModelLine, DEFAULT_IDLE_LIMITS, type IdleLimits } from "./ask-model.ts";
 import { summarize } from "./summarize.ts";
-import { runToolLoop } from "./tool-loop.ts";
+import { runToolLoop, type Steering, createSteering } from "./tool-loop.ts";
+import { resolveContextWindow, resolveModelName, resolveModelPrice } from "../../models/model-info.ts";
 
 export interface ModelEngineOptions {
   providers: Readonly<Record<string, ProviderConfig>>;
   models: Readonly<Record<string, ModelConfig>>;
-  /** Where keys are taken from. */
+  /** Environment with the API keys. */
   env: Environment;
   logger: Logger;
   clock: Clock;
   tools: ToolTable;
-  /** How long a silent model is waited for. Left out: a minute. */
-  limits?: PatienceLimits;
-  /** Left out: the global one. */
-  fetch?: typeof globalThis.fetch;
+  /** How long to wait for a silent model. Default: 60 s. */
+  limits?: IdleLimits | undefined;
+  /** Default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch | undefined;
 }
 
 export function createModelEngine(options: ModelEngineOptions): Engine {
@@ -41,7 +37,7 @@ export function createModelEngine(options: ModelEngineOptions): Engine {
       return await summarize(line, request, resolveContextWindow(request.model, options.models).tokens, signal);
     },
     steer: async (sessionKey, text, mark) => {
-      return (await running.get(sessionKey)?.offer({ text, ...(mark === undefined ? {} : { mark }) })) ?? false;
+      return (await running.get(sessionKey)?.offer({ text, mark })) ?? false;
     },
     close: async () => {
       for (const steering of running.values()) steering.close();
@@ -60,7 +56,7 @@ async function* run(
   const line = openLine(options, turn.model);
   const price = resolveModelPrice(line.name, options.models);
   const steering = createSteering();
-  // What the agent does to save its memory is shown to nobody; a person's message must not end up there.
+  // A flush is not shown to anyone, so it must not take a person's message.
   if (turn.kind === "flush") steering.close();
   else running.set(turn.sessionKey, steering);
   try {
@@ -79,15 +75,15 @@ function openLine(options: ModelEngineOptions, spec: string | undefined): ModelL
     access: resolveProvider(name.provider, options.providers, options.env),
     logger: options.logger,
     clock: options.clock,
-    limits: options.limits ?? DEFAULT_PATIENCE,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    limits: options.limits ?? DEFAULT_IDLE_LIMITS,
+    fetch: options.fetch,
   };
 }
 
 function missingModel(): HoldfastError {
   return new HoldfastError("usage", "model-missing", "No model is configured for this agent.", {
     hint:
-      "Name one: `holdfast config set agents.main.model anthropic/claude-haiku-5-5` (with the agent's id for main), " +
-      "and set the provider's key in the environment; for this conversation alone, /model.",
+      "Set one with `holdfast config set agents.main.model anthropic/claude-haiku-5-5` (replace main by the agent's id) " +
+      "and put the provider's key into the environment. For this conversation only, use /model.",
   });
 }

@@ -14,7 +14,7 @@ import { createWorkspaceTools } from "../tools/workspace-tools.ts";
 import type { ModelEngineOptions } from "./model-engine.ts";
 
 describe("tools", () => {
-  it("are run in order, and their failures are told", async () => {
+  it("run in order, and report failures to the model", async () => {
     await using folder = await temporaryFolder();
     const blocks = [
       { type: "tool" as const, name: "write_file", input: { path: "a.txt", content: "new" } },
@@ -30,14 +30,14 @@ describe("tools", () => {
     expect(results.map((message) => JSON.stringify(message.content))).toEqual([
       expect.stringContaining("Wrote 3 bytes"),
       expect.stringContaining("new"),
-      expect.stringContaining("leads out of the workspace"),
+      expect.stringContaining("is outside the workspace"),
       expect.stringContaining("There is no tool"),
       expect.stringContaining("The arguments are not an object"),
     ]);
     expect(textOf(events)).toBe("done");
   });
 
-  it("have ids of their own, whatever the server calls them", async () => {
+  it("get unique ids, whatever the server sends", async () => {
     const call = { type: "tool" as const, name: "peek", input: {}, id: "same" };
     await using server = await startFakeModelStream({ blocks: [call, call] }, { blocks: [call] }, says("done"));
     const events = await collect(engineAt(server, { tools: table(peek()) }), { model: "local/llama3" });
@@ -51,11 +51,13 @@ describe("tools", () => {
     expect(answered).toEqual(calls);
   });
 
-  it("end after 25 steps, and everybody is told", async () => {
+  it("stop after 25 steps, with a notice", async () => {
     await using server = await startFakeModelStream(uses("peek", {}));
     const events = await collect(engineAt(server, { tools: table(peek()) }), { model: "anthropic/claude-haiku-4-5" });
     expect(events.filter(({ type }) => type === "tool-end")).toHaveLength(25);
-    expect(events.find(({ type }) => type === "notice")).toMatchObject({ text: expect.stringContaining("25 steps") });
+    expect(events.find(({ type }) => type === "notice")).toMatchObject({
+      text: expect.stringContaining("25 tool steps"),
+    });
     expect(server.requests).toHaveLength(26);
     expect([24, 25].map((index) => server.requests[index]?.body["tool_choice"])).toEqual([undefined, { type: "none" }]);
     expect(JSON.stringify(server.requests[25]?.body)).toContain("Answer now with what you have");
@@ -83,7 +85,7 @@ describe("tools", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("keep Anthropic's thoughts with their signature, and so does a turn that is begun again", async () => {
+  it("keep Anthropic's signed thinking, also when a turn runs again", async () => {
     const thought = { type: "thinking" as const, thinking: "I should look", signature: "sig-1" };
     const first = { blocks: [thought, { type: "tool" as const, name: "peek", input: {} }] };
     await using server = await startFakeModelStream(first, says("done"));
@@ -108,7 +110,7 @@ describe("tools", () => {
 });
 
 describe("steering", () => {
-  it("comes before the next step, or is too late", async () => {
+  it("joins the next step, or is rejected as too late", async () => {
     await using server = await startFakeModelStream(uses("peek", {}), says("done"));
     const engine = engineAt(server, { tools: table(peek()) });
     expect(await engine.steer?.("agent:main:main", "too early")).toBe(false);
@@ -129,7 +131,7 @@ describe("steering", () => {
     expect(await steer(engine, "over")).toBe(false);
   });
 
-  it("never goes into the turn in which memory is saved", async () => {
+  it("never joins a memory flush", async () => {
     await using server = await startFakeModelStream(uses("peek", {}), says("NO_REPLY"));
     const engine = engineAt(server, { tools: table(peek()) });
     const steered: Promise<boolean>[] = [];
@@ -144,7 +146,7 @@ describe("steering", () => {
 });
 
 describe("costs", () => {
-  it("add up over the turn, by the list or by the configuration; unknown models have none", async () => {
+  it("add up over the turn, from the price list or the configuration; unknown models have none", async () => {
     const usage = { input: 1_000_000, output: 100_000, cacheRead: 0 };
     const replies = [{ ...uses("peek", {}), usage }, says("done", { usage })];
     const cost = async (model: string, models: ModelEngineOptions["models"] = {}): Promise<unknown> => {
@@ -159,7 +161,7 @@ describe("costs", () => {
     expect(await cost("quick", { "openai/gpt-4o-mini": { alias: "Quick" } })).toBeCloseTo(2 * (0.15 + 0.06), 6);
   });
 
-  it("are estimated in tokens where nobody counts", async () => {
+  it("are estimated if the server does not count tokens", async () => {
     await using server = await startFakeModelStream(says("done", { usage: { input: 0, output: 0, cacheRead: 0 } }));
     const events = await collect(engineAt(server), { model: "local/llama3", system: "x".repeat(4000) });
     expect(events.find((event) => event.type === "usage")?.usage.input).toBeGreaterThan(1000);

@@ -1,7 +1,6 @@
-/** What each provider has to be told besides the conversation. */
-import type { ProviderAccess } from "../../models/provider-access.ts";
+/** Request options per provider, and the AI SDK's types under short names. */
+import type { ProviderAccess, SdkModel } from "../../models/provider-access.ts";
 import type { AgentTool, ToolTable } from "../tools/agent-tool.ts";
-import type { CallOptions, FunctionTool, PromptMessage, Reasoning } from "./sdk-types.ts";
 
 const LEVELS: Record<string, Reasoning> = {
   off: "none",
@@ -12,7 +11,7 @@ const LEVELS: Record<string, Reasoning> = {
   xhigh: "xhigh",
 };
 
-/** How hard the model is to think. Other levels, and servers that may not know any, are left to themselves. */
+/** Leaves unknown levels, and servers that may know none, at their default. */
 export function reasoningOptions(
   level: string | undefined,
   { protocol }: ProviderAccess,
@@ -20,7 +19,7 @@ export function reasoningOptions(
 ): Pick<CallOptions, "reasoning"> {
   const reasoning = level !== undefined && Object.hasOwn(LEVELS, level) ? LEVELS[level] : undefined;
   if (reasoning === undefined || protocol === "openai-compatible") return {};
-  // Anthropic refuses to go on thinking after a tool call without the thought that led to it.
+  // Anthropic requires the thinking block before a tool call to continue thinking after it.
   return { reasoning: protocol === "anthropic" && endsInThoughtlessCall(prompt) ? "none" : reasoning };
 }
 
@@ -30,12 +29,12 @@ function endsInThoughtlessCall(prompt: readonly PromptMessage[]): boolean {
   return asked?.role === "assistant" && !asked.content.some(({ type }) => type === "reasoning");
 }
 
-/** Nothing is left with OpenAI, and what Anthropic has read once is read from its cache the next time. */
+/** OpenAI stores nothing; Anthropic caches the prompt. */
 export function providerOptions(
   { protocol }: ProviderAccess,
   prompt: readonly PromptMessage[],
 ): Pick<CallOptions, "prompt" | "providerOptions"> {
-  // Summaries of thoughts are refused to organisations that OpenAI has not verified.
+  // OpenAI gives reasoning summaries only to verified organisations.
   const openai = { store: false, reasoningSummary: null };
   if (protocol === "openai") return { prompt: [...prompt], providerOptions: { openai } };
   if (protocol !== "anthropic") return { prompt: [...prompt] };
@@ -56,3 +55,15 @@ export function toolOptions(tools: ToolTable, mayUse: boolean): Pick<CallOptions
 function functionTool({ name, description, inputSchema }: AgentTool): FunctionTool {
   return { type: "function", name, description, inputSchema };
 }
+
+export type CallOptions = Parameters<SdkModel["doStream"]>[0];
+export type PromptMessage = CallOptions["prompt"][number];
+export type AssistantPart = Extract<PromptMessage, { role: "assistant" }>["content"][number];
+export type UserPart = Extract<PromptMessage, { role: "user" }>["content"][number];
+export type ToolPart = Extract<PromptMessage, { role: "tool" }>["content"][number];
+type FunctionTool = Extract<NonNullable<CallOptions["tools"]>[number], { type: "function" }>;
+type Reasoning = NonNullable<CallOptions["reasoning"]>;
+export type StreamPart =
+  Awaited<ReturnType<SdkModel["doStream"]>>["stream"] extends ReadableStream<infer Part> ? Part : never;
+export type Finish = Extract<StreamPart, { type: "finish" }>;
+export type ProviderMetadata = NonNullable<Finish["providerMetadata"]>;

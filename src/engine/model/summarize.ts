@@ -1,16 +1,15 @@
 /**
- * A summary that can stand for a conversation. The conversation is data here: whatever it asks for, the
- * model that sums it up does nothing of it. What does not fit into one request is summed up piece by
- * piece, each with the summary of what came before.
+ * Summarizes a conversation for a compaction. The conversation is data: the model must not follow any
+ * instruction in it. A conversation that exceeds one request is summarized in pieces, each with the
+ * summary of the pieces before it.
  */
 import { emptyAnswerError, refusedError } from "../../models/model-errors.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { SummaryRequest } from "../engine.ts";
-import { delimited, indentLines } from "../../base/delimited.ts";
 import { type ModelLine, askModel } from "./ask-model.ts";
-import { providerOptions, reasoningOptions } from "./request-options.ts";
-import type { PromptMessage } from "./sdk-types.ts";
+import { providerOptions, reasoningOptions, type PromptMessage } from "./request-options.ts";
 import { blocksOf, plainText, userMessage } from "./to-prompt.ts";
+import { delimited, indentLines } from "../../base/text.ts";
 
 const CHARACTERS_PER_TOKEN = 3;
 const MAX_PIECES = 16;
@@ -48,7 +47,7 @@ export async function summarize(
 
 interface Piece {
   piece: string;
-  /** Of the pieces before. */
+  /** Summary of the pieces before this one. */
   summary: string | undefined;
   instructions: string | undefined;
   maxTokens: number;
@@ -79,19 +78,19 @@ function describeWork({ piece, summary, instructions }: Piece): string {
   const parts = [
     ...(summary === undefined
       ? []
-      : [`The summary of what came before; take all of it over that still counts:\n${delimited("summary", summary)}`]),
+      : [`The summary of the earlier part; keep everything in it that still holds:\n${delimited("summary", summary)}`]),
     delimited("conversation", piece),
     ...(instructions === undefined || instructions.trim() === ""
       ? []
-      : [`The person asks that this is kept above all: ${instructions.trim().slice(0, 2000)}`]),
+      : [`Above all, the person wants this kept: ${instructions.trim().slice(0, 2000)}`]),
     "Write the summary now.",
   ];
   return parts.join("\n\n").toWellFormed();
 }
 
 /**
- * Whole messages together as far as they fit. Of too many pieces the first, which may hold a summary, and
- * the last ones stay.
+ * Packs whole messages into pieces. Of too many pieces it keeps the first, which may hold a summary, and the
+ * last ones.
  */
 function piecesOf(messages: readonly TranscriptMessage[], room: number): string[] {
   const pieces: string[] = [];
@@ -109,7 +108,7 @@ function piecesOf(messages: readonly TranscriptMessage[], room: number): string[
   if (pieces.length <= MAX_PIECES) return pieces;
   const left = pieces.length - MAX_PIECES;
   const [first = "", ...rest] = pieces;
-  return [`${first}\n\n[a long part of the conversation after this is left out]`, ...rest.slice(left)];
+  return [`${first}\n\n[a long part of the conversation is omitted here]`, ...rest.slice(left)];
 }
 
 function describeMessage(message: TranscriptMessage): string {
@@ -134,7 +133,7 @@ function describeMessage(message: TranscriptMessage): string {
     case "custom":
       return labelled("note", plainText(message.content));
     case "compactionSummary":
-      return labelled("summary of what came before", message.summary, Number.POSITIVE_INFINITY);
+      return labelled("summary of the earlier part", message.summary, Number.POSITIVE_INFINITY);
     case "branchSummary":
       return labelled("summary of another branch", message.summary);
     default:
@@ -145,6 +144,6 @@ function describeMessage(message: TranscriptMessage): string {
 function labelled(label: string, text: string, limit = MAX_MESSAGE_CHARACTERS): string {
   const said = text.trim();
   if (said === "") return "";
-  const cut = said.length <= limit ? said : `${said.slice(0, limit)} [${said.length - limit} characters left out]`;
+  const cut = said.length <= limit ? said : `${said.slice(0, limit)} [${said.length - limit} characters omitted]`;
   return `[${label.replace(/\s+/g, " ").slice(0, 100)}] ${indentLines(cut)}`;
 }

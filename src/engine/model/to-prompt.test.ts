@@ -2,8 +2,8 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
-import type { PromptMessage } from "./sdk-types.ts";
 import { INTERRUPTED_CALL, toPrompt } from "./to-prompt.ts";
+import type { PromptMessage } from "./request-options.ts";
 
 const TARGET = { provider: "anthropic", model: "claude-haiku-4-5" };
 const timestamp = 1;
@@ -58,7 +58,7 @@ const message = fc.oneof(
   fc.record({ role: fc.constant("martian") }),
 );
 
-it("is in order for every transcript", () => {
+it("is valid for every transcript", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 12 }), (context) => {
       const prompt = toPrompt(context as unknown as TranscriptMessage[], TARGET, IMAGES);
@@ -86,7 +86,7 @@ it("is in order for every transcript", () => {
   );
 });
 
-it("loses no word of the person, nor a result", () => {
+it("loses no user text and no tool result", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 12 }), (context) => {
       const marked = context.map((entry, index) => ({
@@ -101,7 +101,7 @@ it("loses no word of the person, nor a result", () => {
   );
 });
 
-it("puts results behind their calls, and marks the calls that have none", () => {
+it("places results after their calls, and marks calls without one", () => {
   const context = [
     { role: "user", content: "go", timestamp },
     { role: "assistant", content: [call("one"), call("two")], stopReason: "toolUse", timestamp },

@@ -1,8 +1,8 @@
 /**
- * A transcript's messages as a model takes them. A transcript may hold what other engines, tools and
- * versions wrote, and may be cut anywhere; providers refuse a request for the smallest disorder. So each
- * tool call gets exactly one result right behind it, calls get ids that every provider takes, nothing is
- * empty, and the person has the first and the last word.
+ * Converts a transcript into a prompt. A transcript may hold messages of other engines, tools and versions,
+ * and may be cut anywhere, while providers reject any malformed request. So each tool call is followed by
+ * exactly one result, call ids are valid for every provider, no message is empty, and the prompt starts and
+ * ends with a user message.
  */
 import { isRecord } from "../../base/json-record.ts";
 import type {
@@ -13,14 +13,14 @@ import type {
   ToolResultMessage,
   TranscriptMessage,
 } from "../../transcript/entries.ts";
-import { attachmentsOf } from "../../transcript/attachments.ts";
-import type { ModelName } from "../../models/model-name.ts";
-import { delimited } from "../../base/delimited.ts";
-import { type AttachedImages, NO_IMAGES } from "./attached-images.ts";
-import type { AssistantPart, PromptMessage, ToolPart, UserPart } from "./sdk-types.ts";
-import { signatureOptions } from "./signatures.ts";
+import { openVouchedFile } from "../tools/confined-files.ts";
+import { readAtMost } from "../tools/file-text.ts";
+import type { AssistantPart, PromptMessage, ToolPart, UserPart, ProviderMetadata } from "./request-options.ts";
+import { delimited } from "../../base/text.ts";
+import type { ModelName } from "../../models/model-info.ts";
+import { attachmentsOf } from "../../transcript/messages.ts";
 
-export const INTERRUPTED_CALL = "Interrupted: it is not known how far this got. Look before you do it again.";
+export const INTERRUPTED_CALL = "Interrupted: it is unknown how far this got. Check before you repeat it.";
 
 export function toPrompt(
   context: readonly TranscriptMessage[],
@@ -41,7 +41,7 @@ export function toPrompt(
     return content.length === 0 ? [] : [{ role: "user", content }];
   });
   if (prompt[0]?.role !== "user") prompt.unshift(userMessage("[The conversation begins before this point.]"));
-  if (prompt.at(-1)?.role === "assistant") prompt.push(userMessage("[Your answer ended here. Go on with it.]"));
+  if (prompt.at(-1)?.role === "assistant") prompt.push(userMessage("[Your answer ended here. Continue.]"));
   return prompt;
 }
 
@@ -49,7 +49,7 @@ export function hasImages({ role, content }: PromptMessage): boolean {
   return role === "user" && content.some(({ type }) => type === "file");
 }
 
-/** For a model that refuses them. */
+/** For a model that rejects images. */
 export function withoutImages(prompt: readonly PromptMessage[]): PromptMessage[] {
   return prompt.map((message) => {
     if (message.role !== "user") return message;
@@ -63,7 +63,7 @@ export function userMessage(text: string): PromptMessage {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
-/** Which result belongs to which call. Ids may come again in a long conversation; the next one counts. */
+/** Pairs calls with results. If a long conversation repeats an id, the next result counts. */
 function resultsOfCalls(context: readonly TranscriptMessage[]): ReadonlyMap<ContentBlock, ToolResultMessage> {
   const open = new Map<string, ContentBlock>();
   const results = new Map<ContentBlock, ToolResultMessage>();
@@ -92,7 +92,7 @@ function assistantMessages(
     if (block.type === "text" && hasText(block.text)) content.push({ type: "text", text: block.text.toWellFormed() });
     else if (block.type === "thinking" && signedBy !== undefined) {
       const providerOptions = signatureOptions(signedBy, block);
-      // Without its signature a thought is refused; and nobody needs it.
+      // Providers reject thinking without its signature.
       if (providerOptions !== undefined) content.push({ type: "reasoning", text: block.thinking, providerOptions });
     } else if (block.type === "toolCall" && calls.has(block)) {
       const toolCallId = `past_${(ids.last += 1)}`;
@@ -114,7 +114,7 @@ function assistantMessages(
   ];
 }
 
-/** Those that were run or may have been: an answer that was cut off never got to its calls. */
+/** Skips calls of an answer that was cut off: they were never run. */
 function callsOf({ content, stopReason }: AssistantMessage): Extract<ContentBlock, { type: "toolCall" }>[] {
   if (stopReason === "aborted" || stopReason === "error") return [];
   return blocksOf(content).filter((block) => block.type === "toolCall");
@@ -132,7 +132,7 @@ function userParts(message: Exclude<TranscriptMessage, AssistantMessage>): UserP
     case "custom":
       return contentParts(message.content);
     case "compactionSummary":
-      return textParts(`What was said before, in short:\n${delimited("summary", message.summary)}`);
+      return textParts(`Summary of the conversation so far:\n${delimited("summary", message.summary)}`);
     case "branchSummary":
       return textParts(`What was tried on another branch:\n${delimited("summary", message.summary)}`);
     case "bashExecution":
@@ -172,10 +172,10 @@ function contentParts(content: MessageContent): UserPart[] {
 function describeCommand({ command, output, exitCode, cancelled, truncated }: BashExecutionMessage): string {
   const state = cancelled ? "was stopped" : `ended with ${exitCode ?? "no"} code`;
   const said = delimited("output", output);
-  return `The person ran a command, which ${state}:\n${command}\n${said}${truncated ? "\n[its output is cut]" : ""}`;
+  return `The person ran a command, which ${state}:\n${command}\n${said}${truncated ? "\n[output truncated]" : ""}`;
 }
 
-/** The words of a content; what is no text is named. */
+/** The text of a content, with a placeholder for images. */
 export function plainText(content: MessageContent): string {
   return blocksOf(content)
     .map((block) => (block.type === "text" ? block.text : block.type === "image" ? "[an image]" : ""))
@@ -184,7 +184,7 @@ export function plainText(content: MessageContent): string {
     .toWellFormed();
 }
 
-/** Only blocks whose members are what their type says: a transcript is read as it is. */
+/** Drops malformed blocks: transcripts are read without validation. */
 export function blocksOf(content: MessageContent): ContentBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.filter(isKnownBlock) : [];
@@ -213,7 +213,89 @@ function hasText(text: string): boolean {
   return text.trim() !== "";
 }
 
-/** What every provider takes for a tool's name. */
+/** Providers accept only these characters in a tool name. */
 function safeName(name: string): string {
   return name.replace(/[^\w-]/g, "_").slice(0, 64) || "tool";
+}
+
+interface AttachedImage {
+  mediaType: string;
+  /** Base64. */
+  data: string;
+}
+
+/**
+ * Images by path. They are read again for every turn, so the model can still see images it has commented on.
+ * The media type comes from the bytes: providers reject a request whose image has the wrong type.
+ */
+type AttachedImages = ReadonlyMap<string, AttachedImage>;
+
+const NO_IMAGES: AttachedImages = new Map();
+
+/** Anthropic accepts 5 MB per image in base64, which adds a third. */
+const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
+/** Google accepts requests of 20 MB, others more. */
+const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
+/** With more images, Anthropic requires smaller ones. */
+const MAX_IMAGES = 20;
+
+/** Loads the newest images that fit. The others stay a path in the message text. */
+export async function loadAttachedImages(context: readonly TranscriptMessage[]): Promise<AttachedImages> {
+  const images = new Map<string, AttachedImage>();
+  let room = MAX_TOTAL_BYTES;
+  const sent = attachmentsOf(context.filter(({ role }) => role === "user"));
+  for (const { path, mimeType = "" } of sent.toReversed()) {
+    if (images.size === MAX_IMAGES) break;
+    if (!mimeType.startsWith("image/") && !/\.(?:png|jpe?g|gif|webp)$/i.test(path)) continue;
+    const bytes = await readImage(path, Math.min(room, MAX_IMAGE_BYTES));
+    const mediaType = bytes === undefined ? undefined : imageType(bytes);
+    if (bytes === undefined || mediaType === undefined) continue;
+    room -= bytes.length;
+    images.set(path, { mediaType, data: bytes.toString("base64") });
+  }
+  return images;
+}
+
+/** Undefined: too large or missing. */
+async function readImage(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    await using handle = await openVouchedFile(path);
+    if ((await handle.stat()).size > maxBytes) return undefined;
+    return await readAtMost(handle, maxBytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only types that every vision model accepts. */
+function imageType(bytes: Buffer): string | undefined {
+  const start = bytes.toString("latin1", 0, 12);
+  if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (/^GIF8[79]a/.test(start)) return "image/gif";
+  return /^RIFF[^]{4}WEBP$/.test(start) ? "image/webp" : undefined;
+}
+
+/**
+ * Providers sign thinking and tool calls, and want them back unchanged during the turn. The block keeps the
+ * signature under pi's member names.
+ */
+export function signatureOf(
+  type: "thinking" | "toolCall",
+  metadata: ProviderMetadata | undefined,
+): { thinkingSignature?: string | undefined; thoughtSignature?: string | undefined } {
+  const anthropic = metadata?.["anthropic"]?.["signature"];
+  const google = metadata?.["google"]?.["thoughtSignature"];
+  const signature = typeof anthropic === "string" ? anthropic : google;
+  if (typeof signature !== "string" || signature === "") return {};
+  return type === "thinking" ? { thinkingSignature: signature } : { thoughtSignature: signature };
+}
+
+/** Undefined: the block is not signed, or the provider wants no signature. */
+function signatureOptions(provider: string, block: ContentBlock): ProviderMetadata | undefined {
+  if (!isRecord(block)) return undefined;
+  const signature = block["thinkingSignature"] ?? block["thoughtSignature"];
+  if (typeof signature !== "string") return undefined;
+  if (provider === "anthropic") return { anthropic: { signature } };
+  return provider === "google" ? { google: { thoughtSignature: signature } } : undefined;
 }

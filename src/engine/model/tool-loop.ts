@@ -1,32 +1,33 @@
 /**
- * A turn: the model is asked, its tools are run, it is asked again, until it has nothing left to do. Each
- * message is handed out when it is complete, and before what follows from it is begun.
+ * Runs a turn: ask the model, run its tools, ask again, until it calls no more tools. Each message is yielded
+ * when it is complete, before the next step starts.
  */
 import { HoldfastError } from "../../base/errors.ts";
 import { type ModelErrorCode, emptyAnswerError, refusedError } from "../../models/model-errors.ts";
-import type { ResolvedPrice } from "../../models/prices.ts";
-import type { AssistantMessage, ToolResultMessage } from "../../transcript/entries.ts";
-import type { EngineEvent, EngineTurn } from "../engine.ts";
-import type { ToolTable, ToolUse } from "../tools/agent-tool.ts";
+import type { AssistantMessage } from "../../transcript/entries.ts";
+import type { EngineEvent, EngineTurn, SteerMark } from "../engine.ts";
+import { type ToolTable, type ToolUse, INTERRUPTED_RESULT, runTool, toolResultMessage } from "../tools/agent-tool.ts";
 import { createAttachedFiles } from "../tools/attached-files.ts";
-import { INTERRUPTED_RESULT, runTool } from "../tools/run-tool.ts";
-import type { Answer, ToolCall } from "./answer.ts";
+import { type Answer, type ToolCall, type Bill, createBill, tokensOf } from "./answer.ts";
 import { type Asked, type ModelLine, askModel } from "./ask-model.ts";
-import { loadAttachedImages } from "./attached-images.ts";
-import { providerOptions, reasoningOptions, toolOptions } from "./request-options.ts";
-import type { PromptMessage, ToolPart } from "./sdk-types.ts";
-import type { Steering } from "./steering.ts";
-import { hasImages, toPrompt, userMessage, withoutImages } from "./to-prompt.ts";
-import { type Bill, createBill, tokensOf } from "./usage.ts";
+import {
+  providerOptions,
+  reasoningOptions,
+  toolOptions,
+  type PromptMessage,
+  type ToolPart,
+} from "./request-options.ts";
+import { hasImages, toPrompt, userMessage, withoutImages, loadAttachedImages } from "./to-prompt.ts";
+import type { ResolvedPrice } from "../../models/model-info.ts";
 
-/** How often the tools may be used before the model has to answer. */
+/** Tool steps per turn. Then the model must answer. */
 const MAX_TOOL_STEPS = 25;
 
-const LAST_STEP = `[The limit of ${MAX_TOOL_STEPS} steps with tools is reached. Answer now with what you have, and say what is left to do.]`;
-const LIMIT_NOTICE = `The limit of ${MAX_TOOL_STEPS} steps with tools in one turn is reached; the model was asked to answer with what it has.`;
-const UNSEEN_NOTICE = "The model did not take the images of this conversation; it was asked without them.";
+const LAST_STEP = `[The limit of ${MAX_TOOL_STEPS} tool steps is reached. Answer now with what you have, and say what is left to do.]`;
+const LIMIT_NOTICE = `The limit of ${MAX_TOOL_STEPS} tool steps per turn is reached; the model was asked to answer with what it has.`;
+const UNSEEN_NOTICE = "The model rejected the images of this conversation; it answered without them.";
 
-export interface LoopParts {
+interface LoopParts {
   line: ModelLine;
   tools: ToolTable;
   price: ResolvedPrice | undefined;
@@ -66,7 +67,7 @@ export async function* runToolLoop(
       const shown = prompt;
       prompt = withoutImages(shown);
       asked = yield* ask(prompt);
-      // Who sent none with this message was told when they did.
+      // For earlier images the notice was already sent.
       if (asked.error === undefined && endsWithImages(shown)) yield { type: "notice", text: UNSEEN_NOTICE };
     }
     const goesOn = yield* reportAnswer(parts, asked, { bill, prompt, signal, mayUseTools, isFirst: step === 1 });
@@ -81,7 +82,7 @@ function endsWithImages(prompt: readonly PromptMessage[]): boolean {
   return newest !== undefined && hasImages(newest);
 }
 
-/** Some models cannot see, and a provider may refuse an image for reasons of its own, as it would at every turn. */
+/** The model may not support images, or the provider rejected one; it would reject it in every later turn too. */
 function mayBeForImages({ error, answer }: Asked): boolean {
   return error !== undefined && REFUSALS.has(error.code) && !answer.hasOutput();
 }
@@ -100,7 +101,7 @@ interface Step {
   isFirst: boolean;
 }
 
-/** Hands out what was said; returns whether there are tools to run. What a failed answer said went out in pieces. */
+/** Yields the answer's message. Returns true if there are tools to run. */
 async function* reportAnswer(parts: LoopParts, asked: Asked, step: Step): AsyncGenerator<EngineEvent, boolean> {
   const { answer } = asked;
   const isAborted = step.signal.aborted;
@@ -125,21 +126,26 @@ async function* reportAnswer(parts: LoopParts, asked: Asked, step: Step): AsyncG
   return calls.length > 0;
 }
 
-/** What is wrong with an answer that came to its end. */
+/** Checks a complete answer. */
 function problemOf(answer: Answer, { name, access }: ModelLine, isFirst: boolean): HoldfastError | undefined {
   const reason = answer.finish()?.finishReason;
   if (reason?.unified === "content-filter") return refusedError(name);
   if (isFirst && !answer.hasOutput()) return emptyAnswerError(name);
-  // Servers that only speak OpenAI's protocol often leave the reason out; the providers themselves never do.
+  // Servers that imitate OpenAI often omit the finish reason; the providers themselves never do.
   const isCut = reason === undefined || (reason.unified === "other" && reason.raw === undefined);
   return isCut && access.protocol !== "openai-compatible" ? cutOffError(name) : undefined;
 }
 
 function cutOffError({ provider, model }: ModelLine["name"]): HoldfastError {
-  return new HoldfastError("unavailable", "model-answer-cut", `${provider}/${model} broke off in its answer.`, {
-    hint: "Ask again; if it goes on, check the network and providers.<name>.baseUrl.",
-    data: { provider, model },
-  });
+  return new HoldfastError(
+    "unavailable",
+    "model-answer-cut",
+    `${provider}/${model} stopped in the middle of its answer.`,
+    {
+      hint: "Ask again. If it keeps happening, check the network and providers.<name>.baseUrl.",
+      data: { provider, model },
+    },
+  );
 }
 
 function stopReasonOf(answer: Answer, hasCalls: boolean): NonNullable<AssistantMessage["stopReason"]> {
@@ -147,7 +153,7 @@ function stopReasonOf(answer: Answer, hasCalls: boolean): NonNullable<AssistantM
   return answer.finish()?.finishReason.unified === "length" ? "length" : "stop";
 }
 
-/** One after the other, in the order of the model: it may write a file and read it again. */
+/** Runs the calls in order: the model may write a file and read it again. */
 async function* runCalls(
   { tools, line }: LoopParts,
   calls: readonly ToolCall[],
@@ -160,15 +166,7 @@ async function* runCalls(
       ? { text: INTERRUPTED_RESULT, isError: true }
       : await runTool(tools, { name, input }, { ...use, logger: line.logger });
     yield { type: "tool-end", id, name, isError: outcome.isError };
-    const message: ToolResultMessage = {
-      role: "toolResult",
-      toolCallId: id,
-      toolName: name,
-      content: [{ type: "text", text: outcome.text }],
-      isError: outcome.isError,
-      timestamp: line.clock.now(),
-    };
-    yield { type: "message", message };
+    yield { type: "message", message: toolResultMessage({ id, name, ...outcome }, line.clock.now()) };
     const output = {
       type: outcome.isError ? ("error-text" as const) : ("text" as const),
       value: outcome.text || "(no output)",
@@ -176,4 +174,43 @@ async function* runCalls(
     results.push({ type: "tool-result", toolCallId: id, toolName: name, output });
   }
   return results;
+}
+
+/** Messages that arrive during a turn. */
+interface SteeredMessage {
+  text: string;
+  mark?: SteerMark | undefined;
+}
+
+export interface Steering {
+  /** Resolves to true when the next request takes the message, to false when the turn ends first. */
+  offer(message: SteeredMessage): Promise<boolean>;
+  /** Takes the waiting messages into the turn. */
+  take(): SteeredMessage[];
+  /** Rejects waiting and later messages. */
+  close(): void;
+}
+
+export function createSteering(): Steering {
+  let waiting: { message: SteeredMessage; settle: (taken: boolean) => void }[] = [];
+  let isOpen = true;
+  const settleAll = (taken: boolean): SteeredMessage[] => {
+    const settled = waiting;
+    waiting = [];
+    for (const { settle } of settled) settle(taken);
+    return settled.map(({ message }) => message);
+  };
+  return {
+    offer: async (message) => {
+      if (!isOpen) return false;
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      waiting.push({ message, settle: resolve });
+      return await promise;
+    },
+    take: () => settleAll(true),
+    close: () => {
+      isOpen = false;
+      settleAll(false);
+    },
+  };
 }

@@ -6,10 +6,10 @@ import { silentLogger } from "../../base/log.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import { type TemporaryFolder, folderWith } from "../../../test/support/temp-folder.ts";
 import { createAttachedFiles } from "./attached-files.ts";
-import { runTool } from "./run-tool.ts";
 import { createWorkspaceTools } from "./workspace-tools.ts";
+import { runTool } from "./agent-tool.ts";
 
-const REFUSED = /^ERROR ".*" leads out of the workspace/;
+const REFUSED = /^ERROR ".*" is outside the workspace/;
 
 async function world(): Promise<TemporaryFolder> {
   return await folderWith({
@@ -40,7 +40,7 @@ async function use(
   return `${isError ? "ERROR " : ""}${text}`;
 }
 
-it("reads what was attached, whatever is said on the way to it, and what lies in the workspace", async () => {
+it("reads attachments under any spelling of their path, and workspace files", async () => {
   await using folder = await world();
   const { path: root } = folder;
   for (const path of [`${root}/media/ours.txt`, `${root}/media/../media//ours.txt`, `${root}/./media/x/../ours.txt`]) {
@@ -49,7 +49,7 @@ it("reads what was attached, whatever is said on the way to it, and what lies in
   expect(await use(folder, "read_file", { path: "a.txt" })).toBe("inside");
 });
 
-it("reads nothing beside it", async () => {
+it("reads no other file next to it", async () => {
   await using folder = await world();
   const { path: root } = folder;
   const paths = ["media/others.txt", "media/ours.txt/../others.txt", "media", "media/ours.txt.bak", "media/missing"];
@@ -61,7 +61,7 @@ it("reads nothing beside it", async () => {
   expect(await use(folder, "search_files", { path: ours, pattern: "sent" })).toMatch(REFUSED);
 });
 
-it("never writes there", async () => {
+it("never writes to it", async () => {
   await using folder = await world();
   const path = folder.join("media/ours.txt");
   for (const append of [true, false]) {
@@ -70,7 +70,7 @@ it("never writes there", async () => {
   expect(await readFile(path, "utf8")).toBe("sent to us");
 });
 
-it("follows no link in its place, and opens no pipe", async () => {
+it("follows no link and opens no pipe", async () => {
   await using folder = await world();
   const path = folder.join("media/ours.txt");
   await rm(path);
@@ -82,7 +82,7 @@ it("follows no link in its place, and opens no pipe", async () => {
   expect(await use(folder, "read_file", { path })).toMatch(/is not a plain file/);
 });
 
-it("lists what was attached, and not who else got something", async () => {
+it("lists only attachments of the conversation", async () => {
   await using folder = await world();
   const [ours, more] = [folder.join("media/ours.txt"), folder.join("media/more.txt")];
   const context = [withFiles({ path: ours }), withFiles({ path: more }, { path: ours })];
@@ -93,7 +93,7 @@ it("lists what was attached, and not who else got something", async () => {
   expect(await use(folder, "list_files", {}, context)).toBe("a.txt");
 });
 
-it("takes only what a transcript says in the right form", async () => {
+it("ignores malformed attachments in a transcript", async () => {
   await using folder = await world();
   const path = folder.join("media/others.txt");
   const wrong = [

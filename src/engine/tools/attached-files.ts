@@ -1,18 +1,17 @@
 /**
- * The files that people sent in one conversation, for its tools. They lie where their channel put them,
- * beside those of other people, so a path is either one of them, exactly, or it is nothing. They can be
- * read and never written.
+ * The files that people sent in one conversation, for its tools. They share a folder with files of other
+ * people, so only the exact path of an attachment is accepted. They can be read, never written.
  */
 import type { FileHandle } from "node:fs/promises";
 import { dirname, isAbsolute, normalize, resolve } from "node:path";
-import { attachmentsOf } from "../../transcript/attachments.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import { openVouchedFile } from "./confined-files.ts";
+import { attachmentsOf } from "../../transcript/messages.ts";
 
 export interface AttachedFiles {
-  /** Undefined for what is none of them. */
+  /** Undefined: not an attachment of this conversation. */
   open(said: string): Promise<FileHandle | undefined>;
-  /** Those in a folder, with their paths. */
+  /** Paths of the attachments in a folder. */
   listFolder(said: string): string[];
 }
 

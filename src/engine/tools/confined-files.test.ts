@@ -1,4 +1,4 @@
-/** Nobody gets out of the workspace, whatever they call the way. */
+/** No path, link or race leaves the workspace. */
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, readFile, readdir, rename, stat, symlink, unlink, writeFile } from "node:fs/promises";
 import * as fc from "fast-check";
@@ -13,7 +13,7 @@ const LINKS = ["file-link", "folder-link", "sub-link", "chain", "loop", "danglin
 const WAYS = ["..", ".", "", "sub", "a.txt", ...LINKS, "secret.txt", "new", "~", "..\\..", "%2e%2e", " ..", "proc"];
 
 describe("reading", () => {
-  it("reaches what is inside, also by a link and by its full name", async () => {
+  it("reaches files inside, also through links and absolute paths", async () => {
     await using folder = await world();
     const files = createConfinedFiles(folder.join("workspace"));
     for (const path of ["a.txt", "./sub/../a.txt", "inner-link", "sub-link/../a.txt", folder.join("workspace/a.txt")]) {
@@ -55,7 +55,7 @@ describe("reading", () => {
     await expect(files.openFile("zero")).rejects.toMatchObject({ code: "path-outside-workspace" });
   });
 
-  it("says nothing of this machine", async () => {
+  it("reveals no absolute path", async () => {
     await using folder = await world();
     const error = await createConfinedFiles(folder.join("workspace"))
       .openFile("nothing.txt")
@@ -66,7 +66,7 @@ describe("reading", () => {
 });
 
 describe("writing", () => {
-  it("makes folders, replaces, keeps the mode, and adds on a new line", async () => {
+  it("creates folders, replaces files, keeps the mode, and appends on a new line", async () => {
     await using folder = await world();
     const files = createConfinedFiles(folder.join("workspace"));
     expect(await files.writeFile("x/y/z.txt", "one")).toEqual({ created: true });
@@ -91,7 +91,7 @@ describe("writing", () => {
     },
   );
 
-  it("loses nothing when many add at once", async () => {
+  it("loses nothing in parallel appends", async () => {
     await using folder = await world();
     const files = createConfinedFiles(folder.join("workspace"));
     const others = createConfinedFiles(folder.join("workspace"));
@@ -106,7 +106,7 @@ describe("writing", () => {
   });
 });
 
-it("never gets out, whatever the path is made of", async () => {
+it("never leaves the folder, for any path", async () => {
   await using folder = await world();
   const files = createConfinedFiles(folder.join("workspace"));
   const part = fc.constantFrom(...WAYS, folder.path, folder.join("outside"));
@@ -124,7 +124,7 @@ it("never gets out, whatever the path is made of", async () => {
   );
 });
 
-it("holds against a folder that is swapped for a link meanwhile", async () => {
+it("withstands a folder that is replaced by a link", async () => {
   await using folder = await world();
   const files = createConfinedFiles(folder.join("workspace"));
   const place = folder.join("workspace/place");
@@ -133,7 +133,7 @@ it("holds against a folder that is swapped for a link meanwhile", async () => {
   const stop = new AbortController();
   const swapping = (async () => {
     for (let round = 0; !stop.signal.aborted; round++) {
-      // A step fails where a write has just made the folder anew; the next round begins with that one.
+      // A step fails if a write has just recreated the folder; the next round starts with that folder.
       await rename(place, folder.join(`workspace/away-${round}`)).catch(() => undefined);
       await symlink(folder.join("outside"), place).catch(() => undefined);
       await unlink(place).catch(() => undefined);

@@ -1,26 +1,25 @@
 /**
- * Files of one folder, for somebody who must not get at anything else. Links are followed as long as
- * they lead to something inside. Only plain files are opened: a device or a pipe could block for ever.
+ * File access that cannot leave one folder. Links are followed only if their target is inside. Only plain
+ * files are opened: a device or a pipe could block forever.
  */
 import { type Dirent, constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, realpath } from "node:fs/promises";
-import { basename, dirname, join, sep } from "node:path";
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, readlink, stat } from "node:fs/promises";
+import { basename, dirname, join, sep, isAbsolute, relative } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER, syncFolder, writeFileDurable } from "../../base/files.ts";
-import { createKeyedMutex } from "../../base/mutex.ts";
-import { type AnchoredFolder, anchorFolder } from "./anchored-folder.ts";
-import { isInside, outsideError, workspacePath } from "./workspace-path.ts";
+import { PRIVATE_FILE, PRIVATE_FOLDER, syncFolder, writeFileDurable, isInside } from "../../base/files.ts";
+import { createKeyedMutex } from "../../base/async.ts";
+import { printableLine } from "../../base/text.ts";
 
 export interface ConfinedFiles {
-  /** Where the folder really is. */
+  /** Real path of the folder. */
   root(): Promise<string>;
-  /** The path below the folder, in one form. */
+  /** Normalized path, relative to the folder. */
   nameOf(said: string): Promise<string>;
   openFile(said: string): Promise<FileHandle>;
   listFolder(said: string): Promise<Dirent[]>;
-  /** Durable and atomic; missing folders are made. Returns whether the file is new. */
+  /** Durable and atomic. Creates missing folders. */
   writeFile(said: string, content: string): Promise<{ created: boolean }>;
-  /** At the end, on a line of its own; what is there is never touched. */
+  /** Appends on a new line. Never touches existing content. */
   appendFile(said: string, content: string, maxBytes: number): Promise<{ created: boolean }>;
 }
 
@@ -29,7 +28,7 @@ export function createConfinedFiles(folder: string): ConfinedFiles {
   const rootOf = async (): Promise<string> => await realpath(folder);
   const locate = async (said: string): Promise<Place> => {
     const root = await rootOf();
-    // A model may name the workspace as it was told, or as it really is called.
+    // A model may use the configured path of the workspace or its real path.
     const base = isInside(folder, said) ? folder : root;
     return { root, said, name: workspacePath(base, said) };
   };
@@ -56,7 +55,7 @@ export function createConfinedFiles(folder: string): ConfinedFiles {
   };
 }
 
-/** One file outside of any folder's bounds, by the path that somebody vouches for. A link in its place is not followed. */
+/** Opens one file outside any confined folder, by a trusted path. Does not follow a link in its place. */
 export async function openVouchedFile(path: string): Promise<FileHandle> {
   try {
     const parent = await realpath(dirname(path));
@@ -69,7 +68,7 @@ export async function openVouchedFile(path: string): Promise<FileHandle> {
 
 interface Place {
   root: string;
-  /** Below the root. */
+  /** Relative to the root. */
   name: string;
   said: string;
 }
@@ -119,7 +118,7 @@ async function append(place: Place, content: string, maxBytes: number): Promise<
     await handle.writeFile(bytes);
     await handle.sync();
   } catch (error) {
-    // A disk that is full has taken a part of it, perhaps; others may have written behind that.
+    // A full disk may have taken a part of it. Keep what others have appended since.
     if ((await handle.stat()).size < size + bytes.length) await handle.truncate(size).catch(() => undefined);
     throw error;
   }
@@ -127,7 +126,7 @@ async function append(place: Place, content: string, maxBytes: number): Promise<
   return { created };
 }
 
-/** Where a new file goes, or where the one that is there really is. */
+/** Real path of the existing file, or the path for a new one. */
 async function placeToWrite(place: Place): Promise<string> {
   if (place.name === "") throw notAFileError(place.said);
   const real = await realPlace(place);
@@ -151,7 +150,7 @@ async function makeFolders({ root, said }: Place, folders: string): Promise<stri
   return folder;
 }
 
-/** Links resolved; undefined when nothing is there. A link to nothing is no place for a new file. */
+/** Resolves links. Undefined: nothing is there. A dangling link is refused. */
 async function realPlace({ root, name, said }: Place): Promise<string | undefined> {
   const path = join(root, name);
   const real = await realpath(path).catch(ifMissing);
@@ -186,7 +185,7 @@ function ifMissing(error: unknown): undefined {
   throw error;
 }
 
-/** In the words of whoever asked: paths of this machine are none of a model's business. */
+/** Uses the path as the model wrote it: absolute paths of this machine stay private. */
 function readableError(error: unknown, action: string, said: string): HoldfastError {
   if (error instanceof HoldfastError && !("path" in error.data && "system" in error.data)) return error;
   const cause = error instanceof HoldfastError ? error.cause : error;
@@ -201,19 +200,19 @@ function readableError(error: unknown, action: string, said: string): HoldfastEr
 
 function missingError(said: string): HoldfastError {
   return new HoldfastError("not-found", "file-missing", `There is no "${said}" in the workspace.`, {
-    hint: "list_files shows what is there.",
+    hint: "Use list_files to see what is there.",
   });
 }
 
 function notAFileError(said: string): HoldfastError {
   return new HoldfastError("usage", "not-a-file", `"${said}" is not a plain file.`, {
-    hint: "list_files shows which names are files and which are folders.",
+    hint: "Use list_files to see which names are files and which are folders.",
   });
 }
 
 function notAFolderError(said: string): HoldfastError {
   return new HoldfastError("usage", "not-a-folder", `"${said}" is not a folder, or a part of it is a file.`, {
-    hint: "list_files shows which names are files and which are folders.",
+    hint: "Use list_files to see which names are files and which are folders.",
   });
 }
 
@@ -221,4 +220,64 @@ function tooLargeError(said: string, maxBytes: number): HoldfastError {
   return new HoldfastError("usage", "file-too-large", `"${said}" would be larger than ${maxBytes} bytes.`, {
     hint: "Write to another file.",
   });
+}
+
+/** Checks the text only; `realPlace` checks links. Returns a relative path without `.` and `..`, or "". */
+function workspacePath(workspace: string, said: string): string {
+  if (said.includes("\0") || said.length > 4096) throw outsideError(said);
+  const path = isAbsolute(said) ? relative(workspace, said) : join(said);
+  if (isAbsolute(path) || path === ".." || path.startsWith(`..${sep}`)) throw outsideError(said);
+  const trimmed = path.endsWith(sep) ? path.slice(0, -1) : path;
+  return trimmed === "." ? "" : trimmed;
+}
+
+function outsideError(said: string): HoldfastError {
+  const path = printableLine(said, 200);
+  return new HoldfastError("forbidden", "path-outside-workspace", `"${path}" is outside the workspace.`, {
+    hint: "Use a path below the workspace, such as notes/today.md.",
+    data: { path },
+  });
+}
+
+/**
+ * An open folder that stays the one that was checked, even if someone replaces a part of its path by a link.
+ * On Linux, names are resolved through the open folder. Elsewhere the path is checked before and after use.
+ */
+interface AnchoredFolder extends AsyncDisposable {
+  /** Prefix for names in the folder. Not for display. */
+  path: string;
+  /** Throws if the folder has moved. Does nothing on Linux. */
+  check(): Promise<void>;
+}
+
+const HAS_OPEN_FILES = process.platform === "linux";
+
+/** `folder` must be a real path. `said` is its name in errors. */
+async function anchorFolder(root: string, folder: string, said: string): Promise<AnchoredFolder> {
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+  const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const anchored = `/proc/self/fd/${handle.fd}`;
+  const check = async (): Promise<void> => {
+    if (!(await isAt(handle, folder, root, anchored))) throw outsideError(said);
+  };
+  try {
+    await check();
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  return {
+    path: HAS_OPEN_FILES ? anchored : folder,
+    check: HAS_OPEN_FILES ? async () => undefined : check,
+    [Symbol.asyncDispose]: async () => {
+      await handle.close();
+    },
+  };
+}
+
+async function isAt(handle: FileHandle, folder: string, root: string, anchored: string): Promise<boolean> {
+  if (HAS_OPEN_FILES) return isInside(root, await readlink(anchored));
+  if ((await realpath(folder)) !== folder || !isInside(root, folder)) return false;
+  const [held, found] = await Promise.all([handle.stat(), stat(folder)]);
+  return held.ino === found.ino && held.dev === found.dev;
 }

@@ -1,4 +1,4 @@
-/** A file's content as text, if it is text and not too much of it. */
+/** Reads a file as text, if it is UTF-8 and not too large. */
 import type { FileHandle } from "node:fs/promises";
 import { HoldfastError } from "../../base/errors.ts";
 
@@ -12,7 +12,7 @@ export async function readText(handle: FileHandle, said: string, maxBytes: numbe
   return text;
 }
 
-/** Undefined for what is no text. */
+/** Undefined: not text. */
 export function decode(bytes: Uint8Array): string | undefined {
   if (bytes.subarray(0, 8192).includes(0)) return undefined;
   try {
@@ -22,7 +22,7 @@ export function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Undefined when there is more: a file may grow while it is read, and some say that they are empty. */
+/** Undefined: larger than `maxBytes`. Does not trust the size, since a file may grow or report size 0. */
 export async function readAtMost(handle: FileHandle, maxBytes: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   let total = 0;
@@ -35,20 +35,20 @@ export async function readAtMost(handle: FileHandle, maxBytes: number): Promise<
   }
 }
 
+/** Quotes names with control characters, such as a newline. */
+export function shownName(path: string): string {
+  return /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
+}
+
 function tooLarge(said: string, size: number, maxBytes: number): HoldfastError {
-  return new HoldfastError(
-    "usage",
-    "file-too-large",
-    `"${said}" has ${size} bytes, more than the ${maxBytes} allowed.`,
-    {
-      hint: "search_files finds lines in smaller files; ask the person about this one.",
-      data: { size, maxBytes },
-    },
-  );
+  return new HoldfastError("usage", "file-too-large", `"${said}" has ${size} bytes; the limit is ${maxBytes}.`, {
+    hint: "search_files finds lines in smaller files; ask the person about this one.",
+    data: { size, maxBytes },
+  });
 }
 
 function binary(said: string): HoldfastError {
   return new HoldfastError("unsupported", "file-is-binary", `"${said}" is not a text file.`, {
-    hint: "Only text in UTF-8 can be read.",
+    hint: "Only UTF-8 text can be read.",
   });
 }

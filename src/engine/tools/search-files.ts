@@ -1,10 +1,8 @@
-/** `search_files`: lines of the workspace's text files, within a time that nothing in the pattern can stretch. */
+/** The `search_files` tool. It runs in a worker thread, so a slow pattern cannot exceed the deadline. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { HoldfastError } from "../../base/errors.ts";
-import type { AgentTool } from "./agent-tool.ts";
-import { toolSchema } from "./define-schema.ts";
-import type { SearchReport, SearchRequest } from "./search-request.ts";
+import { type AgentTool, toolSchema } from "./agent-tool.ts";
 
 const MAX_MATCHES = 100;
 const DEADLINE_MS = 10_000;
@@ -20,7 +18,7 @@ export function createSearchFiles(workspace: string, deadlineMs = DEADLINE_MS): 
       pattern: { type: "string", description: "What to look for" },
       "path?": { type: "string", description: "A file or folder below the workspace. Default: everything" },
       "regex?": { type: "boolean", description: "The pattern is a regular expression. Default: false" },
-      "ignoreCase?": { type: "boolean", description: "Capital and small letters are the same. Default: false" },
+      "ignoreCase?": { type: "boolean", description: "Ignore case. Default: false" },
     }),
     run: async ({ pattern, path = ".", regex = false, ignoreCase = false }, { signal }) => {
       if (pattern === "") throw emptyPattern();
@@ -32,22 +30,24 @@ export function createSearchFiles(workspace: string, deadlineMs = DEADLINE_MS): 
         ignoreCase: ignoreCase === true,
         maxMatches: MAX_MATCHES,
       };
-      return describe(await searchInThread(request, deadlineMs, signal), deadlineMs);
+      const found = await searchInThread(request, deadlineMs, signal);
+      signal.throwIfAborted();
+      return describeMatches(found, deadlineMs);
     },
   };
 }
 
 interface Found {
   lines: string[];
-  /** Left out: the time was up. */
-  end?: Extract<SearchReport, { type: "done" }>;
+  /** Undefined: the deadline passed. */
+  end?: Extract<SearchReport, { type: "done" }> | undefined;
 }
 
 async function searchInThread(request: SearchRequest, deadlineMs: number, signal: AbortSignal): Promise<Found> {
   const program = new URL(`./search-thread${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(program, {
     workerData: request,
-    // Neither what this process was started with nor what it knows is the search's business.
+    // The thread inherits neither flags nor environment.
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
@@ -73,14 +73,14 @@ async function searchInThread(request: SearchRequest, deadlineMs: number, signal
   }
 }
 
-function describe({ lines, end }: Found, deadlineMs: number): string {
+function describeMatches({ lines, end }: Found, deadlineMs: number): string {
   const notes: string[] = [];
   if (end === undefined) {
     notes.push(`[stopped after ${deadlineMs / 1000} s; use a simpler pattern or a smaller folder]`);
   } else {
     if (lines.length === 0) notes.push(`Nothing found in ${end.files} files.`);
     if (!end.complete) notes.push("[there is more; use a narrower pattern or a smaller folder]");
-    if (end.skipped > 0) notes.push(`[${end.skipped} files are no text or too large and were not searched]`);
+    if (end.skipped > 0) notes.push(`[${end.skipped} files were skipped: not text, or too large]`);
   }
   return [...lines, ...notes].join("\n");
 }
@@ -88,3 +88,24 @@ function describe({ lines, end }: Found, deadlineMs: number): string {
 function emptyPattern(): HoldfastError {
   return new HoldfastError("usage", "pattern-empty", "The pattern is empty.", { hint: "Say what to look for." });
 }
+
+/** Messages between the tool and its thread. */
+export interface SearchRequest {
+  workspace: string;
+  path: string;
+  pattern: string;
+  isRegex: boolean;
+  ignoreCase: boolean;
+  maxMatches: number;
+}
+
+export type SearchReport =
+  | { type: "match"; path: string; line: number; text: string }
+  | { type: "done"; files: number; skipped: number; complete: boolean }
+  | {
+      type: "failed";
+      kind: "usage" | "not-found" | "forbidden";
+      code: string;
+      message: string;
+      hint: string | undefined;
+    };

@@ -1,13 +1,11 @@
 /**
- * The search itself, in a thread of its own: a pattern that takes for ever is ended with the thread and
- * holds up nobody else.
+ * The worker thread of `search_files`. Ending the thread also ends a pattern that takes forever.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { type ConfinedFiles, createConfinedFiles } from "./confined-files.ts";
-import { decode, readAtMost } from "./file-text.ts";
-import { shownName } from "./list-files.ts";
-import type { SearchReport, SearchRequest } from "./search-request.ts";
+import { decode, readAtMost, shownName } from "./file-text.ts";
+import type { SearchReport, SearchRequest } from "./search-files.ts";
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const MAX_FILES = 20_000;
@@ -36,7 +34,7 @@ async function search(request: SearchRequest): Promise<void> {
 
 type Finder = (line: string) => number;
 
-/** Where in a line it is found; -1 when it is not. */
+/** Returns the index of the match in a line, or -1. */
 function createFinder({ pattern, isRegex, ignoreCase }: SearchRequest): Finder {
   if (isRegex) {
     const expression = new RegExp(pattern, ignoreCase ? "iu" : "u");
@@ -46,7 +44,7 @@ function createFinder({ pattern, isRegex, ignoreCase }: SearchRequest): Finder {
   return (line) => (ignoreCase ? line.toLowerCase() : line).indexOf(wanted);
 }
 
-/** A file, or all files below a folder; links are not followed, except the first path itself. */
+/** Yields the file, or all files below the folder. Follows no links, except in the first path. */
 async function* filesBelow(files: ConfinedFiles, path: string): AsyncGenerator<string> {
   const entries = await files.listFolder(path === "" ? "." : path).catch((error: unknown) => {
     if (error instanceof HoldfastError && error.code === "not-a-folder") return undefined;
@@ -63,7 +61,7 @@ async function* filesBelow(files: ConfinedFiles, path: string): AsyncGenerator<s
   }
 }
 
-/** Undefined for what cannot be searched: too large, no text, gone meanwhile. */
+/** Undefined: too large, not text, or gone. */
 async function textOf(files: ConfinedFiles, path: string): Promise<string | undefined> {
   try {
     await using handle = await files.openFile(path);
@@ -106,7 +104,7 @@ function failure(error: unknown): SearchReport {
     kind: "usage",
     code: isPattern ? "pattern-invalid" : "search-failed",
     message: isPattern ? errorMessage(error) : `The search failed: ${errorMessage(error)}`,
-    hint: isPattern ? "Mend the regular expression, or leave out regex to search for the text itself." : undefined,
+    hint: isPattern ? "Fix the regular expression, or omit regex to search for plain text." : undefined,
   };
 }
 

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
 import { type TemporaryFolder, folderWith } from "../../../test/support/temp-folder.ts";
 import { createAttachedFiles } from "./attached-files.ts";
-import { runTool } from "./run-tool.ts";
 import { type WorkspaceToolsOptions, createWorkspaceTools } from "./workspace-tools.ts";
+import { runTool } from "./agent-tool.ts";
 
 const OPTIONS = { logger: silentLogger, attached: createAttachedFiles([]) };
 
@@ -17,18 +17,18 @@ it("lists", async () => {
   await writeFile(folder.join("a/evil\nname"), "");
   expect(await use(folder, "list_files", { path: "a" })).toBe('a/c/\n"a/evil\\nname"');
   expect(await use(folder, "list_files", { path: "missing" })).toBe(
-    'ERROR There is no "missing" in the workspace. list_files shows what is there.',
+    'ERROR There is no "missing" in the workspace. Use list_files to see what is there.',
   );
   expect(await use(folder, "list_files", { path: "b.md" })).toMatch(/^ERROR "b.md" is not a folder/);
 });
 
-it("says when a folder holds more than it lists", async () => {
+it("says when a listing is incomplete", async () => {
   await using folder = await folderWith(Object.fromEntries(Array.from({ length: 510 }, (_, n) => [`f${n}`, ""])));
   const lines = (await use(folder, "list_files", {})).split("\n");
   expect([lines.length, lines.at(-1)]).toEqual([501, "[more than 500; list a folder below]"]);
 });
 
-it("reads whole files and lines of them", async () => {
+it("reads files and line ranges", async () => {
   const long = Array.from({ length: 3000 }, (_, index) => `line ${index + 1} ${"x".repeat(40)}`).join("\n");
   await using folder = await folderWith({ "a.txt": "one\ntwo\nthree\n", long, empty: "", line: "y".repeat(70_000) });
   expect(await use(folder, "read_file", { path: "a.txt" })).toBe("one\ntwo\nthree");
@@ -36,13 +36,13 @@ it("reads whole files and lines of them", async () => {
   expect(await use(folder, "read_file", { path: "a.txt", startLine: 9 })).toBe("The file has only 3 lines.");
   expect(await use(folder, "read_file", { path: "empty" })).toBe("The file is empty.");
   const first = await use(folder, "read_file", { path: "long" });
-  const next = Number(/go on with startLine (\d+)\]$/.exec(first)?.[1]);
+  const next = Number(/continue with startLine (\d+)\]$/.exec(first)?.[1]);
   expect(first).toContain(`line ${next - 1} `);
   expect(await use(folder, "read_file", { path: "long", startLine: next, endLine: next })).toMatch(`line ${next} `);
-  expect(await use(folder, "read_file", { path: "line" })).toMatch(/y\n\[the rest of line 1 is left out\]$/);
+  expect(await use(folder, "read_file", { path: "line" })).toMatch(/y\n\[the rest of line 1 is omitted\]$/);
 });
 
-it("refuses what is no text, and what is too large", async () => {
+it("refuses binary and large files", async () => {
   await using folder = await folderWith({ zeros: "a\0b", large: "x".repeat(11 * 1024 * 1024) });
   await writeFile(folder.join("latin"), Buffer.from([0x61, 0xe9, 0x62]));
   expect(await use(folder, "read_file", { path: "zeros" })).toMatch(/^ERROR "zeros" is not a text file/);
@@ -50,7 +50,7 @@ it("refuses what is no text, and what is too large", async () => {
   expect(await use(folder, "read_file", { path: "large" })).toMatch(/^ERROR "large" has 11534336 bytes/);
 });
 
-it("writes and adds", async () => {
+it("writes and appends", async () => {
   await using folder = await folderWith({});
   expect(await use(folder, "write_file", { path: "notes/a.md", content: "one" })).toBe(
     "Wrote 3 bytes; the file is new.",
@@ -60,7 +60,7 @@ it("writes and adds", async () => {
   expect(await use(folder, "write_file", { path: "big", content: "é".repeat(600_000) })).toMatch(
     /^ERROR 1200000 bytes/,
   );
-  expect(await use(folder, "write_file", { path: "../out", content: "x" })).toMatch(/^ERROR "..\/out" leads out/);
+  expect(await use(folder, "write_file", { path: "../out", content: "x" })).toMatch(/^ERROR "..\/out" is outside/);
 });
 
 it("searches", async () => {
@@ -75,7 +75,7 @@ it("searches", async () => {
   expect(found.split("\n")).toEqual([
     "a.md:2: beta alpha",
     expect.stringMatching(/^sub\/b\.md:1: …x{100}alphay{195}$/),
-    "[1 files are no text or too large and were not searched]",
+    "[1 files were skipped: not text, or too large]",
   ]);
   expect(await use(folder, "search_files", { pattern: "ALPHA", ignoreCase: true, path: "a.md" })).toBe(
     "a.md:1: Alpha\na.md:2: beta alpha",
@@ -85,11 +85,11 @@ it("searches", async () => {
   );
   expect(await use(folder, "search_files", { pattern: "nowhere", path: "a.md" })).toBe("Nothing found in 1 files.");
   expect(await use(folder, "search_files", { pattern: "(", regex: true })).toMatch(/^ERROR Invalid regular expression/);
-  expect(await use(folder, "search_files", { pattern: "root", path: "../.." })).toMatch(/^ERROR .* leads out/);
-  expect(await use(folder, "search_files", { pattern: "root", path: "etc" })).toMatch(/^ERROR .* leads out/);
+  expect(await use(folder, "search_files", { pattern: "root", path: "../.." })).toMatch(/^ERROR .* is outside/);
+  expect(await use(folder, "search_files", { pattern: "root", path: "etc" })).toMatch(/^ERROR .* is outside/);
 });
 
-it("ends a search whose pattern takes for ever, and shows what it had found", async () => {
+it("ends a slow search and shows the matches so far", async () => {
   await using folder = await folderWith({ "a.txt": "aaaa!", "b.txt": `${"a".repeat(40)}c` });
   const started = performance.now();
   const found = await use(folder, "search_files", { pattern: "^(a+)+!$", regex: true }, { searchDeadlineMs: 1000 });
@@ -108,7 +108,7 @@ it("stops a search with the turn", async () => {
   });
 });
 
-it("searches memory and lists sessions where it was given the means", async () => {
+it("offers memory search and session list if configured", async () => {
   await using folder = await folderWith({});
   const hit = { path: "MEMORY.md", startLine: 1, endLine: 2, snippet: "s", score: 0.5, source: "memory" as const };
   const asked: unknown[] = [];
@@ -141,12 +141,12 @@ it.each([
   ["read_file", "a", /^ERROR The arguments are not an object/],
   ["read_file", null, /^ERROR The arguments are not an object/],
   ["read_file", { path: "a", __proto__: { x: 1 }, constructor: 1 }, /^ERROR There is no argument "constructor"/],
-])("answers a bad call of %s with words", async (name, input, words) => {
+])("explains a bad call of %s", async (name, input, words) => {
   await using folder = await folderWith({});
   expect(await use(folder, name, input)).toMatch(words);
 });
 
-it("survives tools that throw or say too much", async () => {
+it("survives tools that throw or return too much", async () => {
   const table = new Map(
     [
       { name: "throws", run: async () => await Promise.reject(new TypeError("x is not a function")) },
@@ -166,7 +166,7 @@ it("survives tools that throw or say too much", async () => {
     isError: true,
   });
   expect((await runTool(table, { name: "floods", input: {} }, options)).text).toMatch(
-    /x\n\[100000 characters more were left out\]$/,
+    /x\n\[100000 more characters omitted\]$/,
   );
 });
 

@@ -1,21 +1,23 @@
 /**
- * What an agent is told about itself: its bootstrap files, where its memory is, and its skills. Files are
- * read again when their stamps change, so that an edit counts from the next turn on and a turn without
- * one costs a few looks at the folder.
+ * Builds an agent's system prompt from its bootstrap files, its memory notes and its skills. Files are read
+ * again when their stamps change: an edit takes effect in the next turn, and a turn without edits costs only
+ * a few stats.
  */
 import { type Stats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, localTime } from "../../base/clock.ts";
+import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { createConfinedFiles } from "../tools/confined-files.ts";
-import { BOOTSTRAP_FILES, describeBootstrapFiles } from "./bootstrap-files.ts";
+import { createConfinedFiles, type ConfinedFiles } from "../tools/confined-files.ts";
+import { readText } from "../tools/file-text.ts";
 import { SKILLS_FOLDER, type Skill, readSkills, skillFile, skillFolders } from "./skills.ts";
+import { delimited } from "../../base/text.ts";
 
 export interface WorkspacePrompt {
   system: string;
-  skills: { name: string; primaryEnv?: string }[];
-  /** Rises when a skill changes; kept in the entry's snapshot. */
+  skills: { name: string; primaryEnv?: string | undefined }[];
+  /** Rises when a skill changes. Stored in the entry's snapshot. */
   version: number;
 }
 
@@ -55,7 +57,7 @@ export function createWorkspaceDescription(options: WorkspaceDescriptionOptions)
         const { stamps } = stampsOf(workspace, memory, skillsKnown?.folders ?? []);
         if (known.stamps === stamps) return known.prompt;
       }
-      // Stamped before it is read: whatever changes from here on is seen the next time.
+      // Take the stamps before reading, so that any later change is noticed next time.
       const folders = await skillFolders(files, logger);
       const { stamps, present, settled } = stampsOf(workspace, memory, folders);
       const refreshed = await refreshSkills(folders);
@@ -74,7 +76,7 @@ export function createWorkspaceDescription(options: WorkspaceDescriptionOptions)
 }
 
 function snapshotOf({ name, primaryEnv }: Skill): WorkspacePrompt["skills"][number] {
-  return { name, ...(primaryEnv === undefined ? {} : { primaryEnv }) };
+  return { name, primaryEnv };
 }
 
 interface Known {
@@ -89,10 +91,10 @@ interface SkillsKnown {
   version: number;
 }
 
-/** Two writes within one tick of the file system's clock leave the same stamp. */
+/** Two writes within one clock tick of the file system leave the same stamp. */
 const UNSETTLED_MS = 50;
 
-/** Every turn looks. Synchronous on purpose: a dozen cached names cost less than trips to other threads. */
+/** Synchronous on purpose: a dozen cached stats cost less than a round trip to the thread pool. */
 function stampsOf(
   workspace: string,
   memory: MemoryFiles,
@@ -120,7 +122,7 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** In ms: after a restart, the same skills have the same version, and changed ones a higher one. */
+/** In ms, so that the version stays the same after a restart and rises with every change. */
 async function newestChange(workspace: string, folders: readonly string[]): Promise<number> {
   const paths = [SKILLS_FOLDER, ...folders.flatMap((folder) => [`${SKILLS_FOLDER}/${folder}`, skillFile(folder)])];
   const times = await Promise.all(
@@ -151,7 +153,7 @@ function introduction(workspace: string): string {
 
 function describeMemory({ today, yesterday }: MemoryFiles, present: ReadonlySet<string>): string {
   const state = (path: string): string => `${path} (${present.has(path) ? "is there" : "not there yet"})`;
-  return `Notes of today: ${state(today)}. Notes of yesterday: ${state(yesterday)}. Read them when you need to know what happened; add to today's what you will need later.`;
+  return `Notes of today: ${state(today)}. Notes of yesterday: ${state(yesterday)}. Read them when you need to know what happened; add to today's notes what you will need later.`;
 }
 
 function describeSkills(skills: readonly Skill[]): string {
@@ -166,8 +168,55 @@ function describeSkills(skills: readonly Skill[]): string {
   }
   const left = skills.length - lines.length;
   return [
-    "Skills: each is a file that says how something is done. Read it before you do what it is for.",
+    "Skills: each is a file that says how to do something. Read it before you do what it is for.",
     ...lines,
-    ...(left === 0 ? [] : [`[${left} more skills are left out; list the folder ${SKILLS_FOLDER} for them]`]),
+    ...(left === 0 ? [] : [`[${left} more skills omitted; list the folder ${SKILLS_FOLDER} to see them]`]),
   ].join("\n");
+}
+
+/** In the order of the prompt. */
+const BOOTSTRAP_FILES = [
+  "AGENTS.md",
+  "SOUL.md",
+  "TOOLS.md",
+  "IDENTITY.md",
+  "USER.md",
+  "HEARTBEAT.md",
+  "MEMORY.md",
+] as const;
+
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_FILE_CHARACTERS = 20_000;
+const MAX_TOTAL_CHARACTERS = 80_000;
+
+/** Skips missing and empty files. Logs and skips unreadable ones. */
+async function describeBootstrapFiles(files: ConfinedFiles, logger: Logger): Promise<string> {
+  const parts: string[] = [];
+  let left = MAX_TOTAL_CHARACTERS;
+  for (const name of BOOTSTRAP_FILES) {
+    const text = await textOf(files, name, logger);
+    if (text === "") continue;
+    const shown = cut(text, name, Math.min(MAX_FILE_CHARACTERS, left));
+    left = Math.max(0, left - shown.length);
+    parts.push(delimited(name, shown));
+  }
+  return parts.join("\n\n");
+}
+
+async function textOf(files: ConfinedFiles, name: string, logger: Logger): Promise<string> {
+  try {
+    await using handle = await files.openFile(name);
+    return (await readText(handle, name, MAX_FILE_BYTES)).trim();
+  } catch (error) {
+    if (!(error instanceof HoldfastError && error.code === "file-missing")) {
+      logger.warn("Skipped a bootstrap file", { file: name, reason: errorMessage(error) });
+    }
+    return "";
+  }
+}
+
+function cut(text: string, name: string, length: number): string {
+  if (text.length <= length) return text;
+  const shown = text.slice(0, length).toWellFormed();
+  return `${shown}\n[cut here: ${text.length - shown.length} more characters of ${name}; read the file to see them]`;
 }

@@ -122,6 +122,7 @@ function newest<L extends CarriedLine>(lines: readonly L[]): L[] {
 
 /** An answer that says nothing of its own: questions have had theirs, work goes on. */
 export function takeEcho(carried: CarriedState, goesOn: boolean): void {
+  dropSteps(carried);
   delete carried.offer;
   if (goesOn) {
     reopen(carried);
@@ -130,6 +131,27 @@ export function takeEcho(carried: CarriedState, goesOn: boolean): void {
   delete carried.error;
   carried.answered = carried.requests.filter(({ isQuestion }) => isQuestion);
   carried.requests = begun(carried.requests.filter(({ isQuestion }) => !isQuestion));
+}
+
+/** A step of the echo engine's script (`tool:list_files .`): the engine has run it, and it is about nothing. */
+const STEP = /^(?:tool|say|notice|sleep|tokens|flood|fail):/;
+
+export function isStep(text: string): boolean {
+  return STEP.test(text);
+}
+
+function isSaid({ text }: CarriedLine): boolean {
+  return !isStep(text);
+}
+
+function dropSteps(carried: CarriedState): void {
+  carried.counts.requests -= carried.requests.filter((one) => !isSaid(one) && !one.isQuestion).length;
+  carried.requests = carried.requests.filter(isSaid);
+  carried.answered = carried.answered.filter(isSaid);
+  carried.next = carried.next.filter(isSaid);
+  carried.working = carried.working.filter(isSaid);
+  if (carried.topic !== undefined && !isSaid(carried.topic)) delete carried.topic;
+  if (carried.about !== undefined && !isSaid(carried.about)) delete carried.about;
 }
 
 function begun(requests: readonly CarriedRequest[]): CarriedRequest[] {

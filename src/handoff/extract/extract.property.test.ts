@@ -6,9 +6,9 @@ import { OTHER_WORK } from "../../../test/fixtures/handoff/conversations/other-w
 import { SOFTWARE } from "../../../test/fixtures/handoff/conversations/software.ts";
 import { toMessages } from "../../../test/fixtures/handoff/conversations/to-messages.ts";
 import { WITH_AGENT } from "../../../test/fixtures/handoff/conversations/with-agent.ts";
-import { printableLine } from "../../base/printable.ts";
 import type { ReadMessage, TodoItem } from "../state.ts";
 import { type ExtractState, extract } from "./extract.ts";
+import { printableLine } from "../../base/text.ts";
 
 const OPTIONS = { project: "work", active: true };
 const POOL = [...SOFTWARE, ...OTHER_WORK, ...ALONE, ...WITH_AGENT].flatMap(({ said, isEchoed }) =>

@@ -16,6 +16,7 @@ import type {
 import {
   closeWith,
   dropOld,
+  isStep,
   takeAbout,
   takeAnswer,
   takeCut,
@@ -185,7 +186,7 @@ function take(message: ReadMessage, { carried, notes, index, project }: Place): 
   if (message.isCut === true) takeCut(carried);
   if (message.isEcho === true) {
     if (message.isCut !== true) takeEcho(carried, message.callsTools === true);
-    return notes;
+    return notes.filter(({ content }) => !isStep(content));
   }
   const read = readMessage(message);
   const isCasual = read.isCasual || (message.role === "assistant" && carried.isCasual && read.isSmallTalk);

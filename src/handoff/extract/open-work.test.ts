@@ -261,3 +261,48 @@ describe("the next step", () => {
     expect(of(...said).summary.nextStep).toBe("");
   });
 });
+
+describe("steps of the echo engine's script", () => {
+  test.each(["tool:list_files .", 'tool:write_file {"path": "a.txt", "content": "please fix the login"}', "sleep:200"])(
+    "are neither work nor a topic once the engine has run them: %j",
+    (step) => {
+      const { summary, items } = alone(step);
+      expect(summary).toMatchObject({ inProgress: [], nextStep: "" });
+      expect(items).toEqual([]);
+    },
+  );
+
+  test.each([
+    "say:ok",
+    "say:We decided to keep the keys in Postgres.",
+    "fail:unavailable",
+    "notice:The build is done.",
+  ])("leave no notes once the engine has run them: %j", (step) => {
+    expect(alone(step).items).toEqual([]);
+  });
+
+  test("leave what was asked for beside them", () => {
+    const asked = "please migrate the billing job to the queue";
+    const { summary } = alone(asked, "tool:list_files .");
+    expect(summary.inProgress).toEqual([asked]);
+  });
+
+  test("are words like any other when a model answers", () => {
+    expect(of("u please look at this:\ntool:list_files fails with EACCES on the server").items).not.toEqual([]);
+  });
+});
+
+describe("a proposal to work on something", () => {
+  test.each(["Let us plan the garden.", "Let us prepare the launch."])("is work, not a decision: %j", (said) => {
+    const { items } = alone(said);
+    expect(items.filter(({ kind }) => kind === "decision")).toEqual([]);
+    expect(items.filter(({ kind }) => kind === "in-progress")).toHaveLength(1);
+  });
+
+  test.each(["Let us use Postgres for the keys.", "Let's drop IE11 support.", "Let's move the standup to 10."])(
+    "is a decision where it settles something: %j",
+    (said) => {
+      expect(alone(said).items.filter(({ kind }) => kind === "decision")).toHaveLength(1);
+    },
+  );
+});

@@ -44,9 +44,14 @@ export function reconcile(reading: MessageReading, detected: readonly StateNote[
 
 const ASKS = /^(?:\w+[,.!]? ){0,2}?(?:please|pls|plz|can you|could you|would you|will you)\b/i;
 
-/** "Please rename it" asks for work; "please use the other name" settles something. */
-function isOnlyAsked({ content }: StateNote, { requests }: MessageReading): boolean {
-  return ASKS.test(content) && requests.some(({ text }) => text === content) && !settles({ plain: normalize(content) });
+const PROPOSES = /^(?:\w+[,.!]? ){0,2}?let(?:['’]s| us)\b/i;
+/** From here on more than the words "let us" speak for a decision. */
+const SURE = 0.6;
+
+/** "Please rename it" and "let us plan it" ask for work; "please use the other name" settles something. */
+function isOnlyAsked({ content, confidence }: StateNote, { requests }: MessageReading): boolean {
+  const isAsked = ASKS.test(content) || (PROPOSES.test(content) && confidence < SURE);
+  return isAsked && requests.some(({ text }) => text === content) && !settles({ plain: normalize(content) });
 }
 
 /** "I'll …" of an agent is what it does next; "we'll …" may be what was agreed. */

@@ -1,6 +1,6 @@
 /** The line a note shows: the sentence without its markup, harmless on a terminal, at most 200 characters. */
-import { printableLine } from "../../base/printable.ts";
 
+import { printableLine } from "../../base/text.ts";
 const LONGEST = 200;
 const MARKUP = /[[*_~]|^[\s\-+•>#]/;
 /** Nothing that would have to be shown otherwise; most lines are so. */

@@ -27,6 +27,14 @@ describe("detectPatterns", () => {
     expect(notes[0]?.confidence).toBeGreaterThan(0.5);
   });
 
+  it("reads a plain string as a person's message", () => {
+    const text = "Morning! The staging deploy is broken. I'm going to lunch.";
+    const [note, ...others] = detectPatterns(text, { explain: true });
+    expect(note).toMatchObject({ type: "blocker", timestamp: "", sourceEntryId: "" });
+    expect(others).toEqual([]);
+    expect(detectPatterns("")).toEqual([]);
+  });
+
   it("says why, when asked", () => {
     const [note] = detectPatterns(message("We decided to use Postgres."), { explain: true });
     expect(note?.why?.[0]).toMatch(/^decision:/);

@@ -30,7 +30,9 @@ interface Model {
 
 let model: Model | undefined;
 
-export function detectPatterns(message: PatternMessage, options: DetectOptions = {}): PatternNote[] {
+/** A plain string is read as a person's message; its notes have an empty time and entry id. */
+export function detectPatterns(said: PatternMessage | string, options: DetectOptions = {}): PatternNote[] {
+  const message = typeof said === "string" ? { role: "user" as const, text: said, timestamp: "", entryId: "" } : said;
   const { minConfidence = 0.5, mostPerType = 6, explain = false } = options;
   const { weights, tally } = (model ??= readModel());
   // Before it is cut: the halves of a secret do not look like one.

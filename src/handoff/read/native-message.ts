@@ -1,10 +1,9 @@
 /** The meaning of one line of Claude Code's transcripts as a part of a conversation. */
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
-import { isRealPrompt, promptText } from "../../claude/native/message-content.ts";
-import { SYNTHETIC_MODEL } from "../../claude/native/usage-line.ts";
 import type { ReadMessage } from "../state.ts";
 import { boundedText, toolText } from "./read-transcript.ts";
 import { joinTodos, todosOfCall, todosOfResult } from "./todos.ts";
+import { isRealPrompt, promptText, SYNTHETIC_MODEL } from "../../claude/native/line-format.ts";
 
 type Place = Pick<ReadMessage, "entryId" | "timestamp">;
 

@@ -4,9 +4,8 @@
  * is passed over. What subagents, hooks, commands and compactions wrote is no part of the conversation.
  */
 import type { FileHandle } from "node:fs/promises";
-import { parseJson } from "../../claude/native/parse-json.ts";
 import { openNativeFile } from "../../claude/native/layout.ts";
-import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { type JsonRecord, isRecord, parseJson } from "../../base/json-record.ts";
 import { fileError } from "../../base/errors.ts";
 import { type Line, readLines, readLinesBackward } from "../../base/jsonl.ts";
 import type { ReadMessage } from "../state.ts";

@@ -3,15 +3,15 @@
  * is still being written is read the next time. Damaged lines, entries of other kinds, summaries and the
  * turns in which the agent saved its memory are passed over.
  */
+import { damageNoticeOf } from "../../transcript/damage.ts";
 import type { TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
 import { openForReading, scanHead, scanLines, transcriptError } from "../../transcript/scan.ts";
-import { messageText } from "../../transcript/text.ts";
-import { isFlushEntry, isHeartbeatEntry, saidText } from "../../transcript/turn-mark.ts";
 import { projectBefore } from "../project-mark.ts";
 import type { ReadMessage } from "../state.ts";
 import { type ReadOptions, type ReadTranscript, boundedText, readingStart, toolText } from "./read-transcript.ts";
 import { joinTodos, todosOfCall, todosOfResult } from "./todos.ts";
 import { hashTranscript } from "./transcript-hash.ts";
+import { messageText, isFlushEntry, isHeartbeatEntry, saidText } from "../../transcript/messages.ts";
 
 /** Fails as every reader of transcripts does: `transcript-missing` when there is none. */
 export async function readSession(
@@ -25,6 +25,7 @@ export async function readSession(
     const start = readingStart(from.offset, size, options);
     const messages: ReadMessage[] = [];
     let marked = 0;
+    let damagedAt: string | undefined;
     let offset = start;
     let header = start === 0 ? undefined : (await scanHead(handle)).header;
     for await (const scanned of scanLines(handle, { start })) {
@@ -33,6 +34,7 @@ export async function readSession(
       header ??= scanned.header;
       const entry = scanned.located?.entry;
       if (entry === undefined) continue;
+      if (damageNoticeOf(entry) !== undefined) damagedAt = entry.timestamp;
       const before = projectBefore(entry);
       if (before !== undefined) {
         // What was said until then belongs to what was worked on until then.
@@ -47,6 +49,7 @@ export async function readSession(
       start,
       offset,
       hash: await hashTranscript(handle, offset),
+      ...(damagedAt === undefined ? {} : { damagedAt }),
       ...(header === undefined ? {} : { sessionId: header.id }),
       ...(header === undefined || header.cwd === "" ? {} : { cwd: header.cwd }),
     };

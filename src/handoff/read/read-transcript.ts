@@ -24,6 +24,8 @@ export interface ReadTranscript {
   cwd?: string;
   /** The git branch of the last line; only Claude Code notes one. */
   branch?: string;
+  /** When a notice in the transcript says that part of it was lost. */
+  damagedAt?: string;
 }
 
 const MAX_READ_BYTES = 8 * 1024 * 1024;

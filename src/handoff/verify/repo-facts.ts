@@ -5,14 +5,11 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { fileExists } from "../../base/files.ts";
-import { type BranchState, readLocatedBranchStates } from "../../project/branch-state.ts";
-import { locatedFilesChangedSince } from "../../project/changes-since.ts";
-import { readChanges } from "../../project/git-status.ts";
-import type { GithubReader } from "../../project/github-status.ts";
-import type { GitStatus, GithubStatus } from "../../project/project-status.ts";
-import { repoFilterOverrides } from "../../project/repo-filters.ts";
+import { readChanges, type GitStatus } from "../../project/git-status.ts";
+import type { GithubReader, GithubStatus } from "../../project/github-status.ts";
 import { type LocatedRepo, locateRepo, mayLieInRepo } from "../../project/repo.ts";
-import { type GitOptions, outputOf, runGit } from "../../project/run-git.ts";
+import { type GitOptions, outputOf, runGit, repoFilterOverrides } from "../../project/run-git.ts";
+import { locatedFilesChangedSince, type BranchState, readLocatedBranchStates } from "../../project/repo-changes.ts";
 
 export interface RepoQuestion {
   cwd: string;
@@ -119,7 +116,7 @@ async function gather(
 
 async function readWorkingTree({ worktreeRoot }: LocatedRepo, git: GitOptions): Promise<Partial<RepoFacts>> {
   const overrides = await repoFilterOverrides(worktreeRoot, git);
-  const { status, problem } = await readChanges(worktreeRoot, { ...git, maxListed: 1 }, overrides);
+  const { problem, ...status } = await readChanges(worktreeRoot, { ...git, maxListed: 1 }, overrides);
   return problem === undefined ? { changes: status } : {};
 }
 

@@ -1,11 +1,10 @@
 /**
- * One call of one of our hooks, from what Claude Code says to what it is told. A start is answered; everything else
- * is a reason to capture, which is left to another process.
+ * Answers one call of our hooks. A session start gets the hand-off; every other event requests a capture, which another
+ * process does.
  */
 import { existsSync } from "node:fs";
 import type { Logger } from "../../base/log.ts";
-import { HOLDFAST_ENTRYPOINT } from "../../claude/attribution.ts";
-import { RUN_KIND_VARIABLE } from "../../claude/runner/process/environment.ts";
+import { isHoldfastEntrypoint, RUN_KIND_VARIABLE } from "../../claude/attribution.ts";
 import type { HoldfastConfig } from "../../config/config.ts";
 import { type Environment, claudeLayout } from "../../config/layout.ts";
 import type { CaptureReason } from "../../handoff/state.ts";
@@ -13,21 +12,20 @@ import { nativeSessionKey } from "../../handoff/handoff.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import type { KeptHandoff } from "../../store/store.ts";
 import { requestCapture } from "./capture-requests.ts";
-import type { ClaudeHookEvent } from "./hook-command.ts";
-import type { HookInput } from "./hook-input.ts";
+import type { ClaudeHookEvent, HookInput } from "./hook-call.ts";
 
-export interface HookParts {
+interface HookParts {
   home: string;
   config: HoldfastConfig;
   env: Environment;
   claudeHome: string;
   logger: Logger;
-  /** In ms, until the answer is due. */
+  /** Milliseconds until the answer is due. */
   timeLeft(): number;
-  /** Called before a transcript is read, which is the most work there is. Left out: nobody wants to know. */
+  /** Called before a transcript is read, which takes longest. Optional. */
   beforeReading?(): Promise<void>;
   readHandoffs(query: { agentId: string; prefix: string; limit: number; busyMs: number }): Promise<KeptHandoff[]>;
-  /** The answer is known; what is still to be done nobody waits for. */
+  /** Prints the answer, so that Claude Code can continue. */
   answer(text: string): Promise<void>;
 }
 
@@ -38,14 +36,14 @@ const REASONS: Record<Exclude<ClaudeHookEvent, "SessionStart">, CaptureReason> =
   SessionEnd: "ended",
 };
 
-/** Turns may end every second. What is captured soon need not be read when the next session starts. */
+/** Turns may end every second. A recent capture saves reading the transcript at the next start. */
 const BETWEEN_STOPS_MS = 5_000;
-const MOST_STATES = 30;
+const MAX_STATES = 30;
 const BUSY_MS = 10;
 
 export async function answerHook(event: ClaudeHookEvent, input: HookInput, parts: HookParts): Promise<void> {
   const { config, env, home, logger } = parts;
-  // Where nobody uses Holdfast, there is nothing to tell, and no home is made.
+  // Without a home folder Holdfast is not in use, and the hook must not create one.
   if (!config.handoff.enabled || isConversation(env) || !existsSync(home)) return;
   const folder = claudeLayout(home).hookRequestsFolder;
   const { sessionId, transcriptPath, cwd } = input;
@@ -54,12 +52,12 @@ export async function answerHook(event: ClaudeHookEvent, input: HookInput, parts
     const betweenMs = event === "Stop" ? BETWEEN_STOPS_MS : 0;
     return requestCapture(sessionId, { captures }, { folder, env, betweenMs });
   }
-  // What a task of ours is to know at its beginning stands in its first message.
+  // Our own tasks get their hand-off in the first message.
   if (isTask(env) && input.source !== "compact") return;
   const { answerStart } = await import("./session-start.ts");
   const agentId = normalizeAgentId(config.defaultAgent);
   const prefix = nativeSessionKey(agentId, "");
-  const kept = await parts.readHandoffs({ agentId, prefix, limit: MOST_STATES, busyMs: BUSY_MS });
+  const kept = await parts.readHandoffs({ agentId, prefix, limit: MAX_STATES, busyMs: BUSY_MS });
   const start = await answerStart({ ...parts, agentId, config: config.handoff, kept }, input);
   if (start.text !== undefined) await parts.answer(contextAnswer(start.text));
   const reason = input.source === "compact" ? ("compaction" as const) : ("found" as const);
@@ -74,7 +72,7 @@ export async function answerHook(event: ClaudeHookEvent, input: HookInput, parts
   try {
     requestCapture(sessionId, { captures, ...told }, { folder, env });
   } catch (error) {
-    logger.warn("what a session left could not be kept", { sessionId, error });
+    logger.warn("Cannot request a capture", { sessionId, error });
   }
 }
 
@@ -82,11 +80,11 @@ function contextAnswer(additionalContext: string): string {
   return JSON.stringify({ hookSpecificOutput: { hookEventName: "SessionStart", additionalContext } });
 }
 
-/** What people say to an agent is kept with their conversation, and is for them alone. */
+/** Chats with an agent are captured with their own session, for its people only. */
 function isConversation(env: Environment): boolean {
-  return env["CLAUDE_CODE_ENTRYPOINT"] === HOLDFAST_ENTRYPOINT && !isTask(env);
+  return env[RUN_KIND_VARIABLE] === "chat" || (isHoldfastEntrypoint(env["CLAUDE_CODE_ENTRYPOINT"]) && !isTask(env));
 }
 
 function isTask(env: Environment): boolean {
-  return env["CLAUDE_CODE_ENTRYPOINT"] === HOLDFAST_ENTRYPOINT && env[RUN_KIND_VARIABLE] === "task";
+  return isHoldfastEntrypoint(env["CLAUDE_CODE_ENTRYPOINT"]) && env[RUN_KIND_VARIABLE] === "task";
 }

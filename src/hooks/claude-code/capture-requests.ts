@@ -1,7 +1,7 @@
 /**
- * Captures that a hook leaves to a process of its own, as Claude Code waits for the hook. A request is a small file for
- * each session: several that come before it is taken are one, and a process is started only for the first. Whoever
- * takes it holds the session's lock, so one captures at a time; it looks again before it ends.
+ * Hands captures over to a separate process, because Claude Code waits for the hook. A request is one small file per
+ * session. Requests that arrive before it is taken are merged, and only the first starts a process. The worker holds
+ * the session's lock, so captures never overlap, and checks for new requests before it ends.
  */
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
@@ -16,35 +16,35 @@ import { CAPTURE_REASONS, type CaptureReason } from "../../handoff/state.ts";
 
 export interface CaptureRequest {
   captures: RequestedCapture[];
-  /** The instant (ms) until which it can wait. Left out: it is due. */
-  notBefore?: number;
-  told?: ToldState;
+  /** When the capture is due, in ms. Default: now. */
+  notBefore?: number | undefined;
+  told?: ToldState | undefined;
 }
 
-/** What a session was told as it started. */
+/** The hand-off that a session received at its start. */
 export interface ToldState {
-  /** Whose state it was, and how many messages that state knew. */
+  /** The session of that state, and its number of messages. */
   sessionKey: string;
   lastMessageIndex: number;
-  /** The session that was told. */
+  /** The session that received it. */
   sessionId: string;
 }
 
-export interface RequestedCapture extends Omit<NativeTarget, "kind"> {
+interface RequestedCapture extends Omit<NativeTarget, "kind"> {
   reason: CaptureReason;
 }
 
-export interface RequestOptions {
-  /** Private. */
+interface RequestOptions {
+  /** A private folder. */
   folder: string;
   env: Environment;
-  /** So many ms after this session was captured last, at the earliest. Left out: at once. */
-  betweenMs?: number;
+  /** Minimum time since the session's last capture. Default: 0. */
+  betweenMs?: number | undefined;
 }
 
-/** The hidden command that carries a request out, see `cli/main.ts`. */
+/** The hidden command that runs a request, see `cli/main.ts`. */
 const HOOK_WORK = "__hook-work";
-/** A process that was started for a request and has not taken it by then will not come any more. */
+/** A process that has not taken its request by then has died. */
 const LATE_MS = 15_000;
 const LOW_PRIORITY = 10;
 
@@ -57,7 +57,7 @@ export function requestCapture(sessionId: string, request: CaptureRequest, optio
   const notBefore = Date.now() + betweenMs - ageOf(doneFile(folder, sessionId));
   const canWait = notBefore > Date.now();
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  // A random one needs a part of Node that takes longer to load than all of this.
+  // A random name would load `node:crypto`, which takes longer than everything else here.
   const temporary = temporaryPath(path, Date.now());
   const both = merged(isUnderWay ? waiting : undefined, { ...request, ...(canWait ? { notBefore } : {}) });
   writeFileSync(temporary, JSON.stringify(both), { mode: PRIVATE_FILE, flag: "wx" });
@@ -70,7 +70,7 @@ export function requestFile(folder: string, sessionId: string): string {
   return join(folder, `${sessionId}.json`);
 }
 
-/** Its time says when the session was captured last. */
+/** Its modification time is the time of the last capture. */
 export function doneFile(folder: string, sessionId: string): string {
   return join(folder, `${sessionId}.done`);
 }
@@ -104,7 +104,7 @@ function isTold(value: unknown): value is ToldState {
   return typeof value["sessionKey"] === "string" && typeof value["sessionId"] === "string";
 }
 
-/** A later reason says more; an end is not taken back. */
+/** The later reason wins, but `ended` stays. */
 function merged(before: CaptureRequest | undefined, request: CaptureRequest): CaptureRequest {
   const captures = new Map((before?.captures ?? []).map((one) => [one.sessionId, one]));
   for (const one of request.captures) {
@@ -115,11 +115,11 @@ function merged(before: CaptureRequest | undefined, request: CaptureRequest): Ca
   return {
     captures: Array.from(captures.values()),
     ...(isDue ? {} : { notBefore: request.notBefore }),
-    ...(told === undefined ? {} : { told }),
+    told,
   };
 }
 
-/** On its own: it goes on when Claude Code has ended, in a folder that is there, and nobody hears of it. */
+/** Detached, so that it outlives Claude Code. */
 function startWork(sessionId: string, { folder, env }: RequestOptions): void {
   const child = nodeChildProcess().spawn(process.execPath, [programFile(), HOOK_WORK, sessionId], {
     cwd: folder,
@@ -132,18 +132,18 @@ function startWork(sessionId: string, { folder, env }: RequestOptions): void {
   child.unref();
 }
 
-/** Whoever works at this machine goes first, also the next hook. */
+/** Gives priority to the person's own work and to the next hook. */
 function giveWay(pid: number): void {
   try {
     setPriority(pid, LOW_PRIORITY);
   } catch {
-    // Not everywhere allowed.
+    // Not allowed everywhere.
   }
 }
 
 function ageOf(path: string): number {
   const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  // A clock that was set back must not keep anything from being done.
+  // If the clock was set back, the file counts as old.
   return changed === undefined || changed > Date.now() + 1000 ? Number.POSITIVE_INFINITY : Date.now() - changed;
 }
 

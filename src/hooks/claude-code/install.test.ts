@@ -2,8 +2,8 @@ import { chmod, lstat, mkdir, readFile, readdir, rm, stat, symlink, writeFile } 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { CLAUDE_HOOK_EVENTS } from "./hook-command.ts";
 import { type InstallOptions, installHooks, uninstallHooks } from "./install.ts";
+import { CLAUDE_HOOK_EVENTS } from "./hook-call.ts";
 
 const MINE =
   '\uFEFF{\r\n\t"env": {"TOKEN": "sk-secret"}, // mine\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},\r\n}';
@@ -35,7 +35,7 @@ async function bench(): Promise<Bench> {
 }
 
 describe("hooks in Claude Code's settings", () => {
-  it("come in once and go out again, byte for byte, with mode and nothing else touched", async () => {
+  it("are added once and removed byte for byte, with the mode kept", async () => {
     await using at = await bench();
     await at.write(MINE);
     await chmod(at.path, 0o640);
@@ -53,7 +53,7 @@ describe("hooks in Claude Code's settings", () => {
     expect(await readdir(at.claude)).toEqual(["settings.json"]);
   });
 
-  it("are what alone goes when somebody has changed the file since", async () => {
+  it("are the only thing removed if the file was changed since", async () => {
     await using at = await bench();
     await at.write(MINE);
     await installHooks(at.options);
@@ -62,7 +62,7 @@ describe("hooks in Claude Code's settings", () => {
     expect(await at.read()).toBe(MINE.replace('"TOKEN"', '"OTHER": "x", "TOKEN"'));
   });
 
-  it("make a private file where there was none, and it goes with them, its folder too", async () => {
+  it("create a private file if there is none, and remove it with its folder", async () => {
     await using at = await bench();
     await rm(at.claude, { recursive: true });
     expect(await installHooks(at.options)).toMatchObject({ outcome: "installed", isPlainJson: true });
@@ -71,7 +71,7 @@ describe("hooks in Claude Code's settings", () => {
     await expect(lstat(at.claude)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("keep a file that they made once somebody else has written into it", async () => {
+  it("keep a created file that others have changed", async () => {
     await using at = await bench();
     await installHooks(at.options);
     await at.write((await at.read()).replace("{", '{\n  "model": "opus",'));
@@ -79,7 +79,7 @@ describe("hooks in Claude Code's settings", () => {
     expect(JSON.parse(await at.read())).toEqual({ model: "opus" });
   });
 
-  it("of another place are updated, and the file can still become what it was", async () => {
+  it("of another installation are updated, and the original can still be restored", async () => {
     await using at = await bench();
     await at.write(MINE);
     await installHooks({ ...at.options, home: "/another place" });
@@ -89,7 +89,7 @@ describe("hooks in Claude Code's settings", () => {
     expect(await at.read()).toBe(MINE);
   });
 
-  it("can be put in by many at once", async () => {
+  it("can be installed in parallel", async () => {
     await using at = await bench();
     await at.write(MINE);
     const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await installHooks(at.options)));
@@ -102,7 +102,7 @@ describe("hooks in Claude Code's settings", () => {
     expect(await at.read()).toBe(MINE);
   });
 
-  it("keep what the file was, which may hold secrets, for the person alone", async () => {
+  it("keep the original private", async () => {
     await using at = await bench();
     await at.write(MINE);
     await installHooks(at.options);
@@ -113,7 +113,7 @@ describe("hooks in Claude Code's settings", () => {
     expect(await readdir(at.folder)).toEqual([]);
   });
 
-  it("leave no copy of the settings behind once they are gone, whoever took them out", async () => {
+  it("leave no copy of the settings after their removal", async () => {
     await using at = await bench();
     await at.write(MINE);
     expect(await uninstallHooks(at.options)).toMatchObject({ outcome: "unchanged" });
@@ -126,7 +126,7 @@ describe("hooks in Claude Code's settings", () => {
     expect(await at.read()).toBe(MINE);
   });
 
-  it("go through a link to the file that it names", async () => {
+  it("follow a link to its target", async () => {
     await using at = await bench();
     const target = join(at.claude, "..", "dotfiles.json");
     await writeFile(target, MINE);
@@ -138,22 +138,22 @@ describe("hooks in Claude Code's settings", () => {
     expect(await readFile(target, "utf8")).toBe(MINE);
   });
 
-  it("are refused where a repo's file leads out of the repo", async () => {
+  it("are refused where a repo's file points outside the repo", async () => {
     await using at = await bench();
     const target = join(at.claude, "..", "other.json");
     await writeFile(target, "{}");
     await symlink(target, at.path);
     const options = { ...at.options, settings: { path: at.path, within: at.claude } };
-    await expect(installHooks(options)).rejects.toThrow(/leads out of the repo/);
+    await expect(installHooks(options)).rejects.toThrow(/points outside the repo/);
     expect(await readFile(target, "utf8")).toBe("{}");
   });
 
   it.each<[string, (at: Bench) => Promise<unknown>, RegExp]>([
-    ["broken", async (at) => await at.write('{"env": {"A": sk-secret'), /no valid JSON \(line 1/],
-    ["no object", async (at) => await at.write("[]"), /no JSON object/],
-    ["a folder", async (at) => await mkdir(at.path), /it is no file/],
-    ["a link that leads nowhere", async (at) => await symlink("/nowhere/at/all", at.path), /leads nowhere/],
-    ["a link to itself", async (at) => await symlink(at.path, at.path), /leads nowhere/],
+    ["broken", async (at) => await at.write('{"env": {"A": sk-secret'), /not valid JSON \(line 1/],
+    ["no object", async (at) => await at.write("[]"), /not a JSON object/],
+    ["a folder", async (at) => await mkdir(at.path), /it is not a file/],
+    ["a link that leads nowhere", async (at) => await symlink("/nowhere/at/all", at.path), /dangling link/],
+    ["a link to itself", async (at) => await symlink(at.path, at.path), /dangling link/],
     ["not UTF-8", async (at) => await writeFile(at.path, Buffer.from([0x7b, 0xff, 0x7d])), /UTF-8/],
     [
       "read-only",

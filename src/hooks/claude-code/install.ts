@@ -1,16 +1,19 @@
 /**
- * Puts our hooks into a settings.json of Claude Code and takes them out again. This is the one thing that Holdfast
- * changes there, and only when a person says so. Invariants:
- * - Nothing but our entries changes, and doing it twice is the same as doing it once.
- * - What the file was is noted before it is changed; taking the hooks out brings that back, byte for byte, unless
- *   somebody has changed the file since: then only our entries go.
- * - One at a time for each home, and a file that changed while we looked at it is looked at again.
+ * Adds our hooks to Claude Code's settings.json and removes them again. Holdfast changes nothing else there, and only on
+ * request. Invariants:
+ * - Only our entries change, and a second call changes nothing.
+ * - The original is recorded before the change. Removing the hooks restores it byte for byte, unless the file was
+ *   changed since; then only our entries are removed.
+ * - One change at a time per home folder. A file that changes meanwhile is read again.
  */
+import { unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { ensurePrivateFolder, fileExists } from "../../base/files.ts";
+import { ensurePrivateFolder, fileExists, readFileIfPresent, writeFileDurable } from "../../base/files.ts";
+import { isRecord } from "../../base/json-record.ts";
 import { withFileLock } from "../../base/lock-file.ts";
-import { CLAUDE_HOOK_EVENTS, type CommandOptions, hookEntry } from "./hook-command.ts";
-import { type InstallRecord, digestOf, readRecord, recordFile, removeRecord, writeRecord } from "./install-record.ts";
+import { CLAUDE_HOOK_EVENTS, type CommandOptions, hookEntry } from "./hook-call.ts";
 import {
   type SettingsFile,
   type SettingsPlace,
@@ -33,22 +36,22 @@ import {
 
 export interface InstallOptions extends CommandOptions {
   settings: SettingsPlace;
-  /** Private; for what the file was, and for the lock. */
+  /** A private folder for the original and the lock. */
   folder: string;
 }
 
 export interface InstallOutcome {
   path: string;
   events: readonly string[];
-  /** `unchanged`: they were there, or were not, already. `restored`: byte for byte what it was. */
+  /** `restored`: byte for byte the original. */
   outcome: "installed" | "updated" | "unchanged" | "restored" | "removed";
-  /** Somebody has turned all hooks off in the same file. */
+  /** The file disables all hooks. */
   hooksOff: boolean;
-  /** Claude Code has versions that read nothing else. */
+  /** Some versions of Claude Code read nothing else. */
   isPlainJson: boolean;
 }
 
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 export async function installHooks(options: InstallOptions): Promise<InstallOutcome> {
   const entries = Object.fromEntries(CLAUDE_HOOK_EVENTS.map((event) => [event, hookEntry(event, options)])) as Entries;
@@ -78,13 +81,13 @@ export async function installHooks(options: InstallOptions): Promise<InstallOutc
 
 export async function uninstallHooks(options: InstallOptions): Promise<InstallOutcome> {
   const facts = { path: options.settings.path, events: CLAUDE_HOOK_EVENTS, hooksOff: false, isPlainJson: true };
-  // Where nothing was ever put in, no home is made.
+  // Do not create a home folder if nothing was installed.
   const wasUsed = (await fileExists(options.folder)) || holdsOurs(await readSettings(options.settings));
   if (!wasUsed) return { ...facts, outcome: "unchanged" };
   return await changeSettings(options, async (file, record) => {
     const isOurs = file.bytes !== undefined && record !== undefined && digestOf(file.bytes) === record.digest;
     if (!isOurs && !holdsOurs(file)) {
-      // Somebody else took them out, or we were ended on the way. What is kept may hold secrets and is of no use now.
+      // Our entries were removed, or an install was killed. The record may hold secrets and is useless now.
       await removeRecord(options.folder, file.target);
       return { ...facts, outcome: "unchanged" };
     }
@@ -96,7 +99,7 @@ export async function uninstallHooks(options: InstallOptions): Promise<InstallOu
   });
 }
 
-/** `change` answers with undefined when the file is not any more what it has seen. */
+/** `change` returns undefined if the file has changed since it was read. */
 async function changeSettings(
   { settings, folder }: InstallOptions,
   change: (file: SettingsFile, record: InstallRecord | undefined) => Promise<InstallOutcome | undefined>,
@@ -104,13 +107,13 @@ async function changeSettings(
   const { target } = await readSettings(settings);
   await ensurePrivateFolder(folder);
   return await withFileLock(`${recordFile(folder, target)}.lock`, {}, async () => {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const file = await readSettings(settings);
       const outcome = await change(file, await readRecord(folder, file.target));
       if (outcome !== undefined) return outcome;
     }
-    throw new HoldfastError("unavailable", "claude-settings-busy", `${settings.path} changes all the time`, {
-      hint: "Another program writes it; try again in a moment. Nothing was changed.",
+    throw new HoldfastError("unavailable", "claude-settings-busy", `${settings.path} keeps changing`, {
+      hint: "Another program writes to it; try again later. Nothing was changed.",
       data: { path: settings.path },
     });
   });
@@ -120,7 +123,7 @@ function holdsOurs(file: SettingsFile): boolean {
   return file.bytes !== undefined && edited(file, hasEntries);
 }
 
-/** What the file would be without us. */
+/** The file without our entries. */
 function beforeOurs(
   file: SettingsFile,
   record: InstallRecord | undefined,
@@ -133,7 +136,7 @@ function beforeOurs(
   return { before: remaining(file, record), keep: record?.keep ?? { hooks: false, events: [] }, madeFolder };
 }
 
-/** Without our entries; undefined when that leaves nothing of a file that we have made. */
+/** Undefined: nothing is left of a file that we created. */
 function remaining(file: SettingsFile, record: InstallRecord | undefined): Buffer | undefined {
   const keep = record?.keep ?? { hooks: false, events: [] };
   const text = edited(file, (now) => withoutEntries(now, keep));
@@ -145,8 +148,8 @@ function edited<T>(file: SettingsFile, edit: (text: string) => T): T {
   try {
     return edit(file.text);
   } catch (error) {
-    const reason = error instanceof SettingsProblem ? error.message : "it is written in a way that cannot be edited";
-    throw refused(file.path, reason, "Mend it in an editor.");
+    const reason = error instanceof SettingsProblem ? error.message : "its format cannot be edited";
+    throw refused(file.path, reason, "Fix it in an editor.");
   }
 }
 
@@ -156,5 +159,69 @@ function isPlainJson(text: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * The original of a settings.json, to restore it byte for byte. One private file per settings.json, because settings
+ * may hold credentials.
+ */
+const RECORD_VERSION = 1;
+
+export interface InstallRecord {
+  /** Real path of the file. */
+  target: string;
+  /** Undefined: there was no file. */
+  before: Buffer | undefined;
+  /** Digest of the file as we wrote it. */
+  digest: string;
+  /** We created its folder. */
+  madeFolder: boolean;
+  /** Members of `hooks` that existed before. */
+  keep: { hooks: boolean; events: string[] };
+}
+
+function recordFile(folder: string, target: string): string {
+  return join(folder, `settings-${digestOf(Buffer.from(target)).slice(0, 32)}.json`);
+}
+
+function digestOf(bytes: Buffer): string {
+  return nodeCrypto().createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Undefined: no record, or one of another file. */
+async function readRecord(folder: string, target: string): Promise<InstallRecord | undefined> {
+  const content = await readFileIfPresent(recordFile(folder, target));
+  const value = content === undefined ? undefined : parsed(content.toString("utf8"));
+  if (!isRecord(value) || value["version"] !== RECORD_VERSION || value["target"] !== target) return undefined;
+  const { before, digest, madeFolder, keep } = value;
+  if (typeof digest !== "string" || (before !== null && typeof before !== "string") || !isRecord(keep))
+    return undefined;
+  const events = Array.isArray(keep["events"]) ? keep["events"].filter((event) => typeof event === "string") : [];
+  return {
+    target,
+    before: before === null ? undefined : Buffer.from(before, "base64"),
+    digest,
+    madeFolder: madeFolder === true,
+    keep: { hooks: keep["hooks"] === true, events },
+  };
+}
+
+async function writeRecord(folder: string, record: InstallRecord): Promise<void> {
+  await ensurePrivateFolder(folder);
+  const before = record.before?.toString("base64") ?? null;
+  const content = JSON.stringify({ version: RECORD_VERSION, ...record, before });
+  await writeFileDurable(recordFile(folder, record.target), `${content}\n`);
+}
+
+async function removeRecord(folder: string, target: string): Promise<void> {
+  await unlink(recordFile(folder, target)).catch(() => undefined);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Whose hand-off a session that starts is told: that of its repo, and without one that of its very folder. */
+/** A starting session gets the hand-off of its repo, or of its own folder outside a repo. */
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { nextState } from "../../handoff/next-state.ts";
 import { type StartParts, answerStart } from "./session-start.ts";
 
 describe("a session that starts", () => {
-  it("above other projects is told nothing of them, and of its own folder all", async () => {
+  it("above other projects gets only the hand-off of its own folder", async () => {
     await using world = await createNativeWorld();
     const above = world.join("code");
     const below = [createTestRepo(join(above, "shop")).path, join(above, "notes")];
@@ -24,7 +24,7 @@ describe("a session that starts", () => {
     expect((await start(world, above)).text).toContain("the shared password store");
   });
 
-  it("is told of its repo, whatever is newer in folders whose names begin alike", async () => {
+  it("gets the hand-off of its repo, despite newer ones in similarly named folders", async () => {
     await using world = await createNativeWorld();
     const repo = createTestRepo(world.join("shop")).path;
     talk(world, "1", repo, "the broken importer", Date.now() - 600_000);
@@ -35,7 +35,7 @@ describe("a session that starts", () => {
   });
 });
 
-it("what was said since the last capture is told with what is kept if there is time, else what is kept alone", async () => {
+it("adds messages since the last capture if there is time", async () => {
   await using world = await createNativeWorld();
   const repo = createTestRepo(world.join("shop")).path;
   const transcriptPath = talk(world, "1", repo, "the broken importer", Date.now() - 600_000);

@@ -1,8 +1,8 @@
 /**
- * What a session of Claude Code is told as it starts, found out in the time that a hook has: what is kept, and the
- * last words of the newest transcript if they are newer. Which folders belong together is read from the file system;
- * git is asked only to check what was said, and not for long. What cannot be done in time is left to the process
- * that captures afterwards. Nothing is written here, so that no lock and no full disk matters.
+ * Builds the hand-off for a starting Claude Code session within the hook's time limit: from the stored state, and from
+ * the end of the newest transcript if that is newer. The repo's folders come from the file system; git only verifies,
+ * with a short timeout. Anything else is left to the capture process. Nothing is written here, so locks and full disks
+ * do not matter.
  */
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,49 +21,48 @@ import { offerText, wasOffered } from "../../handoff/offer.ts";
 import { projectOfFolder } from "../../handoff/project.ts";
 import type { SessionState } from "../../handoff/state.ts";
 import type { KeptHandoff } from "../../store/store.ts";
-import type { HookInput } from "./hook-input.ts";
+import type { HookInput } from "./hook-call.ts";
 
 export interface StartParts {
   agentId: string;
   config: HandoffConfig;
   claudeHome: string;
-  /** Of native sessions, newest first. */
+  /** Stored hand-offs of native sessions, newest first. */
   kept: readonly KeptHandoff[];
   logger: Logger;
-  /** In ms, until the answer is due. */
+  /** Milliseconds until the answer is due. */
   timeLeft(): number;
-  /** Called before a transcript is read, which is the most work there is. Left out: nobody wants to know. */
+  /** Called before a transcript is read, which takes longest. Optional. */
   beforeReading?(): Promise<void>;
 }
 
 export interface StartAnswer {
-  /** Undefined: the session is told nothing. */
-  text?: string;
-  /** Which state it was told. */
-  told?: Pick<SessionState, "sessionKey" | "lastMessageIndex">;
-  /** What should be captured behind its back. */
+  /** Undefined: no hand-off. */
+  text?: string | undefined;
+  /** The state that the text was made from. */
+  told?: Pick<SessionState, "sessionKey" | "lastMessageIndex"> | undefined;
+  /** Sessions to capture in the background. */
   captures: NativeTarget[];
 }
 
 /**
- * The last words of a transcript; the process that captures afterwards reads everything. Getting ready to understand
- * any of them takes as long as all else together, so it is done only in the moment between the end of a turn and
- * its capture, or where nothing was captured.
+ * Limits for reading the end of a transcript. Loading the patterns takes as long as everything else, so it happens only
+ * between the end of a turn and its capture, or if nothing was captured.
  */
-const MOST_NEW_BYTES = 256 * 1024;
-const MOST_NEW_MESSAGES = 8;
-const MOST_NEW_CHARACTERS = 1_000;
-const MOST_TRANSCRIPTS = 3;
-/** Less than that is left only where everything takes long: then what is kept is told, and soon. */
+const MAX_NEW_BYTES = 256 * 1024;
+const MAX_NEW_MESSAGES = 8;
+const MAX_NEW_CHARACTERS = 1_000;
+const MAX_TRANSCRIPTS = 3;
+/** With less time left, only the stored state is used. */
 const READING_MS = 50;
-/** What git says is only a remark: it is waited for no longer than this. In less than the least it says nothing. */
+/** Time limit for git, whose results are only remarks. Below the minimum, git is not asked. */
 const VERIFY_MS = 40;
-const LEAST_VERIFY_MS = 15;
-/** Left for making and writing the text. */
+const MIN_VERIFY_MS = 15;
+/** Time reserved for writing the text. */
 const TELLING_MS = 20;
-/** Of Claude Code's limit of about 10,000 characters; the rest is for what stands around it. */
-const MOST_CHARACTERS = 9_000;
-/** Whoever goes on so soon has everything before their eyes. */
+/** Claude Code's limit is about 10,000 characters, including its own text around ours. */
+const MAX_CHARACTERS = 9_000;
+/** A person who resumes this soon still has everything in view. */
 const RECENTLY_MS = 5 * 60_000;
 
 export async function answerStart(parts: StartParts, input: HookInput): Promise<StartAnswer> {
@@ -76,9 +75,9 @@ export async function answerStart(parts: StartParts, input: HookInput): Promise<
     isSameWindow: !isNew,
     isBehind,
     workspace: input.cwd,
-    budgetMs: verifyMs < LEAST_VERIFY_MS ? 0 : verifyMs,
+    budgetMs: verifyMs < MIN_VERIFY_MS ? 0 : verifyMs,
   });
-  if (text.length > MOST_CHARACTERS) return { captures };
+  if (text.length > MAX_CHARACTERS) return { captures };
   const { sessionKey, lastMessageIndex } = state;
   return { text, told: { sessionKey, lastMessageIndex }, captures };
 }
@@ -90,7 +89,7 @@ interface Place extends StartParts {
 interface Left {
   state: SessionState | undefined;
   captures: NativeTarget[];
-  /** More was said than the state tells. */
+  /** The transcript has more than the state. */
   isBehind: boolean;
 }
 
@@ -116,7 +115,7 @@ async function leftInRepo(place: Place, input: HookInput): Promise<Left> {
   const states = new Map(keptHere(place.kept, isHere).map((state) => [state.previousSessionId, state]));
   const since = Date.now() - config.expiresHours * 3_600_000;
   const folders = repoFolders(repos, input.cwd);
-  const query = { claudeHome, folders, isHere, since, limit: MOST_TRANSCRIPTS, except: [input.sessionId] };
+  const query = { claudeHome, folders, isHere, since, limit: MAX_TRANSCRIPTS, except: [input.sessionId] };
   const captures: NativeTarget[] = [];
   const unread = new Set<string>();
   for (const target of await findEndedSessions(query)) {
@@ -136,7 +135,7 @@ async function leftInRepo(place: Place, input: HookInput): Promise<Left> {
   return { state, captures, isBehind: state !== undefined && unread.has(state.previousSessionId) };
 }
 
-/** Looked at only once it says that it belongs here: being sure that nobody has changed it takes its time. */
+/** Checks the folder first, because validating a state takes time. */
 function keptHere(kept: readonly KeptHandoff[], isHere: (cwd: string) => boolean): SessionState[] {
   return kept.flatMap(({ state }) => {
     const cwd = isRecord(state) ? state["cwd"] : undefined;
@@ -148,14 +147,14 @@ function tellable(state: SessionState | undefined): SessionState | undefined {
   return state !== undefined && isTellable(state) ? state : undefined;
 }
 
-/** Nothing was said since. */
+/** True if nothing was said since the capture. */
 function isCurrent(kept: SessionState | undefined, { transcriptPath }: NativeTarget): boolean {
   return sizeOf(transcriptPath) === (kept?.transcript.offset ?? 0);
 }
 
 /**
- * What is kept, with them. Undefined when they say nothing new, or there is no time; where nothing at all is known of
- * the repo they are read in any case: that is so once, and something is better than nothing.
+ * The stored state plus the end of the transcript. Undefined: nothing new, or no time. If nothing is known of the repo,
+ * it reads in any case.
  */
 async function readLastWords(
   place: Place,
@@ -169,32 +168,32 @@ async function readLastWords(
   const parts = {
     agent,
     config,
-    mostBytes: MOST_NEW_BYTES,
-    mostMessages: MOST_NEW_MESSAGES,
-    mostCharacters: MOST_NEW_CHARACTERS,
+    mostBytes: MAX_NEW_BYTES,
+    mostMessages: MAX_NEW_MESSAGES,
+    mostCharacters: MAX_NEW_CHARACTERS,
   };
-  // For this answer only: what is kept afterwards has the name that git knows.
+  // Only for this answer: the later capture uses the name from git.
   const project = known?.project ?? projectOfFolder(repos.repoOf(cwd) ?? cwd);
   const sessionKey = nativeSessionKey(agentId, sessionId);
   const source = { kind: "native", sessionKey, sessionId, path, file: path, cwd, project } as const;
   return await nextState(parts, source, reason, keptOf(place, sessionId));
 }
 
-/** As it lies there: also one that cannot be believed says what a person wanted to be forgotten. */
+/** Unvalidated: even an invalid state says what the person wanted forgotten. */
 function keptOf({ agentId, kept }: Place, sessionId: string): unknown {
   const key = nativeSessionKey(agentId, sessionId);
   return kept.find((one) => one.key === key)?.state;
 }
 
-/** Where there is no repo, the very same folder. */
+/** Outside a repo, only the same folder counts. */
 function isSameRepo(repos: RepoLocator, folder: string, here: string): boolean {
   const repo = repos.repoOf(here);
   if (repo !== undefined) return repos.repoOf(folder) === repo;
-  // What lies below is a project of its own: whoever starts at home is not told of all that is there.
+  // Subfolders are other projects: a session in the home folder must not see all of them.
   return repos.canonical(here) === repos.canonical(folder);
 }
 
-/** The repo with its worktrees, as git notes them in its folder. */
+/** The repo and its worktrees, from git's files. */
 function repoFolders(repos: RepoLocator, cwd: string): string[] {
   const root = repos.repoOf(cwd);
   if (root === undefined) return [repos.canonical(cwd)];

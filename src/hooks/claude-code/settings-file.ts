@@ -1,39 +1,47 @@
 /**
- * Claude Code's settings.json as a file. It may hold credentials: it is read and replaced in its place, with its mode
- * and owner, and nothing of it is ever logged. A file that is linked (dotfiles often are) is replaced where it
- * lies. Whatever is not a plain file that its owner can write is refused, and nothing is changed then.
+ * Reads and replaces Claude Code's settings.json. It may hold credentials, so it keeps its place, mode and owner, and
+ * its content is never logged. The target of a link is replaced, not the link. Anything but a plain, writable file is
+ * refused without a change.
  */
 import type { Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, readFile, realpath, rmdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
-import { PRIVATE_FILE, PRIVATE_FOLDER, fileExists, replaceFile, syncFolder, temporaryPath } from "../../base/files.ts";
+import {
+  PRIVATE_FILE,
+  PRIVATE_FOLDER,
+  fileExists,
+  replaceFile,
+  syncFolder,
+  temporaryPath,
+  sweepFolder,
+} from "../../base/files.ts";
 
 export interface SettingsPlace {
-  /** As Claude Code looks for it. */
+  /** The path that Claude Code uses. */
   path: string;
-  /** The repo that it belongs to. Left out: it is the person's own. */
+  /** The repo of a project file. Undefined: the person's own file. */
   within?: string | undefined;
 }
 
 export interface SettingsFile extends SettingsPlace {
-  /** Where it lies, behind all links. */
+  /** Real path, with links resolved. */
   target: string;
-  /** Undefined: there is none. */
+  /** Undefined: there is no file. */
   bytes: Buffer | undefined;
   /** Without a byte order mark. */
   text: string;
   stats: Stats | undefined;
 }
 
-const LARGEST = 5 * 1024 * 1024;
+const MAX_SIZE = 5 * 1024 * 1024;
 
 export async function readSettings(place: SettingsPlace): Promise<SettingsFile> {
   const target = await findTarget(place);
   const stats = await statsOf(target);
   if (stats === undefined) return { ...place, target, bytes: undefined, text: "", stats };
-  if (!stats.isFile()) throw refused(place.path, "it is no file", "Move away what has its name.");
-  if (stats.size > LARGEST) throw refused(place.path, "it is larger than 5 MiB", "Look at what is in it.");
+  if (!stats.isFile()) throw refused(place.path, "it is not a file", "Move it away.");
+  if (stats.size > MAX_SIZE) throw refused(place.path, "it is larger than 5 MiB", "Check what is in it.");
   const isWritable = (stats.mode & 0o222) !== 0 && (await isAllowed(target)) && (await isAllowed(dirname(target)));
   if (!isWritable) throw refused(place.path, "it is read-only", "Make it and its folder writable (chmod u+w).");
   const bytes = await readFile(target).catch((error: unknown) => {
@@ -42,11 +50,13 @@ export async function readSettings(place: SettingsPlace): Promise<SettingsFile> 
   return { ...place, target, bytes, text: decoded(bytes, place.path), stats };
 }
 
-/** False when somebody else has changed it since it was read. `undefined` removes it. */
+/** False: it has changed since it was read. `undefined` removes the file. */
 export async function writeSettings(file: SettingsFile, bytes: Buffer | undefined): Promise<boolean> {
   const { target, stats } = file;
   if (bytes === undefined) return (await isAsRead(file)) && (await removed(target));
   const mode = stats === undefined ? (file.within === undefined ? PRIVATE_FILE : 0o644) : stats.mode & 0o7777;
+  // Remove leftovers of a killed process: no other cleanup covers Claude Code's folder.
+  await sweepFolder(dirname(target), basename(target));
   const temporary = temporaryPath(target);
   try {
     await using handle = await open(temporary, "wx", PRIVATE_FILE);
@@ -66,7 +76,7 @@ export async function writeSettings(file: SettingsFile, bytes: Buffer | undefine
   return false;
 }
 
-/** True when it was not there. */
+/** True: the folder was created. */
 export async function makeFolderOf({ target, within }: SettingsFile): Promise<boolean> {
   try {
     await mkdir(dirname(target), { mode: within === undefined ? PRIVATE_FOLDER : 0o755 });
@@ -77,12 +87,12 @@ export async function makeFolderOf({ target, within }: SettingsFile): Promise<bo
   }
 }
 
-/** Unless somebody has put something into it. */
+/** Does nothing if the folder is not empty. */
 export async function removeFolderOf({ target }: SettingsFile): Promise<void> {
   await rmdir(dirname(target)).catch(() => undefined);
 }
 
-/** With the byte order mark that was there. */
+/** Keeps an existing byte order mark. */
 export function encoded({ bytes }: SettingsFile, text: string): Buffer {
   return Buffer.from(`${bytes?.subarray(0, 3).equals(MARK) === true ? "\uFEFF" : ""}${text}`);
 }
@@ -93,7 +103,7 @@ function decoded(bytes: Buffer, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw refused(path, "it is no text in UTF-8", "Save it as UTF-8 in an editor.");
+    throw refused(path, "it is not UTF-8 text", "Save it as UTF-8 in an editor.");
   }
 }
 
@@ -107,13 +117,13 @@ async function findTarget({ path, within }: SettingsPlace): Promise<string> {
   );
   const target = isThere ? await behindLinks(path) : await inRealFolder(path);
   if (within === undefined || isBelow(target, await realpath(within))) return target;
-  throw refused(path, `it leads out of the repo, to ${target}`, "Replace the link with a file of the repo.");
+  throw refused(path, `it points outside the repo, to ${target}`, "Replace the link by a file of the repo.");
 }
 
 async function behindLinks(path: string): Promise<string> {
   return await realpath(path).catch((error: unknown) => {
     if (!["ENOENT", "ELOOP"].includes(systemErrorCode(error) ?? "")) throw fileError(error, "look at", path);
-    throw refused(path, "it is a link that leads nowhere", "Remove the link, or make the file that it names.");
+    throw refused(path, "it is a dangling link", "Remove the link, or create its target.");
   });
 }
 
@@ -123,10 +133,10 @@ async function inRealFolder(path: string): Promise<string> {
     (found) => found.isDirectory(),
     () => undefined,
   );
-  if (isFolder === false) throw refused(path, `${folder} is no folder`, "Move away what has its name.");
+  if (isFolder === false) throw refused(path, `${folder} is not a folder`, "Move it away.");
   if (isFolder === true) return join(await realpath(folder), basename(path));
   if (await lstat(folder).catch(() => undefined)) {
-    throw refused(path, `${folder} is a link that leads nowhere`, "Remove the link, or make the folder that it names.");
+    throw refused(path, `${folder} is a dangling link`, "Remove the link, or create its target.");
   }
   if (!(await fileExists(dirname(folder)))) {
     throw refused(path, `${dirname(folder)} does not exist`, "Check CLAUDE_CONFIG_DIR.");

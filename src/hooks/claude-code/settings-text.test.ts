@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import JSON5 from "json5";
 import { describe, expect, it } from "vitest";
-import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent, type HookEntry, hookEntry, isOurCommand } from "./hook-command.ts";
 import { type Entries, hasEntries, placesThere, withEntries, withoutEntries } from "./settings-text.ts";
+import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent, type HookEntry, hookEntry, isOurCommand } from "./hook-call.ts";
 
 const ENTRIES = entriesFor(undefined);
 const OTHER = { type: "command", command: "echo hi" };
 
-/** Each with what is hard about it. */
+/** Each with its difficulty. */
 const SETTINGS: Record<string, string> = {
   empty: "{}",
   "empty over two lines": "{\n}\n",
@@ -52,20 +52,20 @@ describe("our entries in a settings.json", () => {
     expect(JSON.parse(withEntries(" \n", ENTRIES))).toEqual(JSON.parse(withEntries("{}", ENTRIES)));
   });
 
-  it("of another place are updated where they stand, with the timeout that somebody chose", () => {
+  it("of another installation are updated in place and keep a changed timeout", () => {
     const old = "node /old/place/bin/holdfast.js hook Stop";
     const text = `{ "hooks": { "Stop": [ { "matcher": "*", "hooks": [ { "type": "command", "command": "${old}", "timeout": 60 /* mine */ }, ${JSON.stringify(OTHER)} ] } ] } }`;
     const after = withEntries(text, ENTRIES);
     expect(after).toContain(text.slice(text.indexOf(', "timeout": 60'), text.indexOf(" ] } ] }")));
     const parsed = JSON5.parse<{ hooks: { Stop: unknown } }>(after);
     expect(parsed.hooks.Stop).toEqual([{ matcher: "*", hooks: [{ ...ENTRIES.Stop, timeout: 60 }, OTHER] }]);
-    // Somebody's group stays, also when it is empty then.
+    // A foreign group stays, even if it becomes empty.
     expect(JSON5.parse(withoutEntries(after, { hooks: true, events: [] }))).toEqual({
       hooks: { Stop: [{ matcher: "*", hooks: [OTHER] }] },
     });
   });
 
-  it("are there once, however often they were", () => {
+  it("are merged into one", () => {
     const twice = withEntries("{}", ENTRIES).replace(
       /"Stop": ?\[/,
       `"Stop": [ {"hooks": [${JSON.stringify(ENTRIES.Stop)}]}, `,
@@ -81,13 +81,13 @@ describe("our entries in a settings.json", () => {
     },
   );
 
-  it("say nothing of what the file holds when it is broken", () => {
+  it("do not reveal the content of a broken file", () => {
     expect(() => withEntries('{"env": {"KEY": sk-secret}}', ENTRIES)).toThrow(
-      /^it is no valid JSON \(line 1, column \d+\)$/,
+      /^it is not valid JSON \(line 1, column \d+\)$/,
     );
   });
 
-  it("leave everything else of any settings as it was", () => {
+  it("leave all other settings unchanged", () => {
     const groups = fc.array(
       fc.record(
         { matcher: fc.string(), hooks: fc.array(fc.record({ type: fc.string(), command: fc.string() })) },
@@ -122,7 +122,7 @@ describe("our entries in a settings.json", () => {
 });
 
 describe("a hook's command", () => {
-  it("has whole paths, quoted for a shell, and says which home", () => {
+  it("has absolute paths, quoted for a shell, and the home folder", () => {
     const { command } = hookEntry("SessionStart", { home: "/it's mine" });
     expect(command).toMatch(
       /^HOLDFAST_HOME='\/it'\\''s mine' \S*\/node\S* \S*\/bin\/holdfast\.js hook SessionStart \|\| true$/,

@@ -1,21 +1,21 @@
 /**
- * Our entries in the text of a settings.json. Everything else stays as it is, character for character; whoever calls
- * this is told by `SettingsProblem` when the text has no place for them.
+ * Adds and removes our entries in the text of a settings.json, and keeps every other character. Throws a
+ * `SettingsProblem` if that is impossible.
  */
 import { isDeepStrictEqual } from "node:util";
 import JSON5 from "json5";
 import { type JsonRecord, isRecord } from "../../base/json-record.ts";
-import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent, type HookEntry, isOurCommand } from "./hook-command.ts";
 import { type JsonPlace, type Member, addMember, cutMember, memberOf, readPlaces } from "../../base/json-places.ts";
+import { CLAUDE_HOOK_EVENTS, type ClaudeHookEvent, type HookEntry, isOurCommand } from "./hook-call.ts";
 
-/** Why a text cannot be changed, in words for a person. Never quotes the text: it may hold secrets. */
+/** Explains to a person why a text cannot be edited. Never quotes the text: it may hold secrets. */
 export class SettingsProblem extends Error {
   override readonly name = "SettingsProblem";
 }
 
 export type Entries = Readonly<Record<ClaudeHookEvent, HookEntry>>;
 
-/** The same text when nothing is to be done. */
+/** Returns the same text if nothing changes. */
 export function withEntries(text: string, entries: Entries): string {
   const before = parseSettings(text);
   if (text.trim() === "") return `${JSON.stringify(addedTo({}, entries), undefined, 2)}\n`;
@@ -24,7 +24,7 @@ export function withEntries(text: string, entries: Entries): string {
   return checked(before, after);
 }
 
-/** `keep`: names of events whose lists were there before ours, with or without anything in them. */
+/** `keep`: events whose lists existed before ours. */
 export function withoutEntries(text: string, keep: { hooks: boolean; events: readonly string[] }): string {
   const before = parseSettings(text);
   let after = text;
@@ -43,7 +43,7 @@ export function withoutEntries(text: string, keep: { hooks: boolean; events: rea
   return checked(before, after);
 }
 
-/** What of the places that we need is there already. */
+/** Which of the members that we need already exist. */
 export function placesThere(text: string): { hooks: boolean; events: string[] } {
   const hooks = parseSettings(text)["hooks"];
   return isRecord(hooks) ? { hooks: true, events: Object.keys(hooks) } : { hooks: false, events: [] };
@@ -54,7 +54,7 @@ export function hasEntries(text: string): boolean {
   return ownEntries(text).length > 0;
 }
 
-/** Somebody has turned all hooks off in this file. */
+/** True if the file disables all hooks. */
 export function turnsHooksOff(text: string): boolean {
   return parseSettings(text)["disableAllHooks"] === true;
 }
@@ -65,15 +65,18 @@ function parseSettings(text: string): JsonRecord {
   try {
     value = JSON5.parse(text);
   } catch (error) {
-    const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
-    throw new SettingsProblem(`it is no valid JSON (line ${lineNumber ?? "?"}, column ${columnNumber ?? "?"})`);
+    const { lineNumber, columnNumber } = error as {
+      lineNumber?: number | undefined;
+      columnNumber?: number | undefined;
+    };
+    throw new SettingsProblem(`it is not valid JSON (line ${lineNumber ?? "?"}, column ${columnNumber ?? "?"})`);
   }
-  if (!isRecord(value)) throw new SettingsProblem("it holds no JSON object");
+  if (!isRecord(value)) throw new SettingsProblem("it is not a JSON object");
   const hooks = value["hooks"];
   if (hooks !== undefined && !isRecord(hooks)) throw new SettingsProblem('its "hooks" are no object');
   for (const event of CLAUDE_HOOK_EVENTS) {
     const list = hooks?.[event];
-    if (list !== undefined && !Array.isArray(list)) throw new SettingsProblem(`its "hooks.${event}" is no list`);
+    if (list !== undefined && !Array.isArray(list)) throw new SettingsProblem(`its "hooks.${event}" is not a list`);
   }
   return value;
 }
@@ -93,7 +96,7 @@ function withEntry(text: string, event: ClaudeHookEvent, entry: HookEntry): stri
 
 function withNewEntry(text: string, event: ClaudeHookEvent, entry: HookEntry): string {
   const root = readPlaces(text);
-  if (root === undefined) throw new SettingsProblem("it holds no JSON object");
+  if (root === undefined) throw new SettingsProblem("it is not a JSON object");
   const group = { hooks: [entry] };
   const hooks = memberOf(root, "hooks");
   if (hooks === undefined) return addMember(text, root, { [event]: [group] }, "hooks");
@@ -109,7 +112,7 @@ interface OwnEntry {
   group: {
     member: Member;
     entries: JsonPlace;
-    /** Nothing is said in it but its hooks. */
+    /** The group has no member but its hooks. */
     isBare: boolean;
   };
 }
@@ -144,11 +147,11 @@ function addedTo(settings: JsonRecord, entries: Entries): JsonRecord {
   };
 }
 
-/** What does not belong to us must mean the same afterwards. */
+/** Everything else must mean the same afterwards. */
 function checked(before: JsonRecord, after: string): string {
   const meant = parseSettings(after);
   if (isDeepStrictEqual(othersOf(before), othersOf(meant))) return after;
-  throw new SettingsProblem("it cannot be changed without changing more than that");
+  throw new SettingsProblem("our entries cannot be changed without changing more");
 }
 
 function othersOf(settings: JsonRecord): JsonRecord {

@@ -14,7 +14,7 @@ const MARKED = "[openclaw:agent=main]\n";
 const FOREIGN = "[openclaw:agent=other]\n";
 
 describe("openclaw_handoff", () => {
-  it("tells where the fitting earlier session stood, between marks", async () => {
+  it("returns the record of the best earlier session, between marks", async () => {
     await using bench = await createMcpBench();
     const { world, repo } = bench;
     const cwds = [repo.path];
@@ -40,7 +40,7 @@ describe("openclaw_handoff", () => {
     expect(await callTool(asked, "openclaw_handoff")).toMatchObject({ found: true, sessionId: B });
   });
 
-  it("stays within the repo, and says when there is nothing", async () => {
+  it("stays within the repo, and says when there is no session", async () => {
     await using bench = await createMcpBench();
     const { world } = bench;
     mkdirSync(world.join("elsewhere"));
@@ -74,7 +74,7 @@ describe("openclaw_handoff", () => {
     expect(history).toContain("the very last wish");
   });
 
-  it("has what was in progress, blocked and decided, each with its entry", async () => {
+  it("lists work in progress, blockers and decisions, each with its entry", async () => {
     await using bench = await createMcpBench();
     const { world, repo } = bench;
     const path = world.session({ id: "a", cwds: [repo.path], prompts: WORK });
@@ -94,7 +94,7 @@ describe("openclaw_handoff", () => {
     expect(status["history"]).toBeUndefined();
   });
 
-  it("lists what the sessions of this repo left, those of the agent and of people", async () => {
+  it("lists hand-offs of this repo, of the agent and of people", async () => {
     await using bench = await createMcpBench();
     const { world, repo } = bench;
     mkdirSync(world.join("elsewhere"));
@@ -113,7 +113,7 @@ describe("openclaw_handoff", () => {
     expect(await agent.store.handoffs.list()).toHaveLength(3);
     const listed = await callTool(await bench.connect(), "openclaw_handoff", { action: "list" });
     expect(listed).toMatchObject({ found: true, handoffs: [{ sessionId: A, project: "repo" }] });
-    // Another agent keeps to the same repo, and sees its own and those of people.
+    // Another agent in the same repo sees its own sessions and sessions of people.
     const other = await bench.connect({ agentId: "other" });
     const { handoffs } = (await callTool(other, "openclaw_handoff", { action: "list" })) as { handoffs: object[] };
     expect(handoffs).toHaveLength(2);
@@ -144,7 +144,7 @@ describe("openclaw_handoff", () => {
     expect(keys.toSorted()).toEqual([`agent:main:claude-code:${A}`, sessionKey].toSorted());
   });
 
-  it("tells the history where nothing is handed over", async () => {
+  it("returns the history if hand-offs are turned off", async () => {
     await using bench = await createMcpBench();
     bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: WORK });
     const config = { ...bench.config, handoff: { ...bench.config.handoff, enabled: false } };
@@ -152,7 +152,9 @@ describe("openclaw_handoff", () => {
     const answer = await callTool(client, "openclaw_handoff");
     expect(answer).toMatchObject({ found: true, sessionId: A });
     expect(answer["handoff"]).toBeUndefined();
-    expect(await failTool(client, "openclaw_handoff", { action: "capture", session_id: A })).toContain("turned it off");
+    expect(await failTool(client, "openclaw_handoff", { action: "capture", session_id: A })).toContain(
+      "Hand-offs are turned off",
+    );
   });
 });
 

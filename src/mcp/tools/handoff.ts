@@ -1,33 +1,64 @@
 /**
- * `openclaw_handoff`: where an earlier session of this line of work stood. It stays within the repo, and with the
- * agent's own sessions and those of people; what another agent was told stays with that agent.
+ * `openclaw_handoff`: the state that an earlier session of this repo left. Covers sessions of the agent
+ * and of people, never of other agents.
  */
 import { z } from "zod";
 import { HoldfastError } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { peekSessionHistory } from "../../claude/history-peek.ts";
 import { type FoundHandoff, type HandoffPlace, handoffOfNative } from "../../handoff/find-handoff.ts";
+import { handoffView } from "../../handoff/handoff-view.ts";
+import type { Remarks } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
-import { type Bridge, defineTool } from "../bridge-tool.ts";
+import { type Bridge, defineTool, NO_CONTROL } from "../bridge-tool.ts";
 import { UNTRUSTED, excerpt, fenced } from "../model-text.ts";
-import { NO_CONTROL } from "./arguments.ts";
-import { handoffShape, listShape, toHandoff, toListed } from "./handoff-shape.ts";
-import { shortText, taskOf } from "./session-texts.ts";
+import { shortText, taskOf } from "./session-row.ts";
 
-/** About; the newest part of the record is at its end, so the limit behind it must never cut. */
+/** Approximate. Must stay below MAX_CHARS: the newest part is at the end and must not be cut. */
 const PEEK_CHARS = 4000;
 const MAX_CHARS = 16_000;
-const MOST_LISTED = 30;
+const MAX_LISTED = 30;
+
+const line = z.object({
+  kind: z.string(),
+  text: z.string(),
+  /** The transcript entry. */
+  entry: z.string(),
+  /** The earlier session of that entry, if it is another one. */
+  session: z.string().optional(),
+  at: z.string(),
+  /** What the repo says about it now. */
+  now: z.string().optional(),
+  /** The entry that resolved the blocker. */
+  resolvedBy: z.string().optional(),
+});
+
+const handoffShape = z.object({
+  project: z.string(),
+  status: z.string(),
+  ending: z.string(),
+  lastMessageAt: z.string(),
+  capturedAt: z.string(),
+  expiresAt: z.string(),
+  branch: z.string().optional(),
+  lines: z.array(line),
+});
+
+const listShape = handoffShape.omit({ lines: true }).extend({
+  sessionId: z.string(),
+  inProgress: z.array(z.string()),
+  nextStep: z.string().optional(),
+});
 
 export const handoff = defineTool({
   name: "openclaw_handoff",
   title: "Hand-off",
   description:
-    "Where the previous session of this line of work stood: what was in progress, what blocks, what was decided, the " +
-    "next step, each with the entry it came from, and the end of its record (`show`, the default). It takes the " +
-    "session that fits best (same fork, label or branch, then the newest); `session_id` asks for a certain one of " +
-    "this repo. `status` tells when it was captured and whether it was told to anybody, `list` what the sessions of " +
-    "this repo have left, `capture` keeps what this session leaves, now: call it before you stop in the middle.",
+    "The state of the previous session of this work: what was in progress, blockers, decisions, the next step, each " +
+    "with its transcript entry, and the end of the transcript (`show`, the default). Picks the best match (same fork, " +
+    "label or branch, then the newest), or the session of this repo given as `session_id`. `status` says when the " +
+    "hand-off was captured and whether it was offered, `list` shows the hand-offs of this repo, `capture` saves one for " +
+    "this session: call it before you stop in the middle.",
   flag: "sessionListEnabled",
   writes: "records",
   input: z.strictObject({
@@ -38,7 +69,7 @@ export const handoff = defineTool({
       .max(100)
       .regex(NO_CONTROL, "no control characters")
       .optional()
-      .describe("A session id of this repo, or the start of one"),
+      .describe("A session id of this repo, or its prefix"),
   }),
   output: z.object({
     found: z.boolean(),
@@ -47,9 +78,9 @@ export const handoff = defineTool({
     branch: z.string().optional(),
     task: z.string().optional(),
     lastModified: z.string().optional(),
-    /** Missing when the session left nothing to go on with. */
+    /** Absent if the session left nothing. */
     handoff: handoffShape.optional(),
-    /** Of `list`, newest first. */
+    /** For `list`, newest first. */
     handoffs: z.array(listShape).optional(),
     /** Between two marks. */
     history: z.string().optional(),
@@ -74,11 +105,11 @@ async function show(session: DiscoveredSession, bridge: Bridge) {
   return {
     ...aboutSession(session),
     found: history !== undefined || state !== undefined,
-    ...(state === undefined ? {} : { handoff: toHandoff(state, bridge.clock.now(), remarks) }),
+    handoff: state === undefined ? undefined : toHandoff(state, bridge.clock.now(), remarks),
     history: history === undefined ? undefined : fenced("session record", excerpt(history, MAX_CHARS)),
     note:
       history === undefined && state === undefined
-        ? "Nothing is left of its transcript; `openclaw_session_search` may still find it."
+        ? "Its transcript is gone; `openclaw_session_search` may still find it."
         : UNTRUSTED,
   };
 }
@@ -86,12 +117,12 @@ async function show(session: DiscoveredSession, bridge: Bridge) {
 async function tellStatus(session: DiscoveredSession, bridge: Bridge) {
   const kept = await bridge.openHandoff("claude-code");
   const state = kept === undefined ? undefined : await stateOf(kept, session);
-  if (state === undefined) return { ...aboutSession(session), found: false, note: "It has left nothing." };
+  if (state === undefined) return { ...aboutSession(session), found: false, note: "It left no hand-off." };
   return {
     ...aboutSession(session),
     found: true,
     handoff: { ...toHandoff(state, bridge.clock.now()), lines: [] },
-    note: "`show` has its lines.",
+    note: "Use `show` to see the lines.",
   };
 }
 
@@ -101,11 +132,11 @@ async function list(sessions: readonly DiscoveredSession[], bridge: Bridge) {
   const states = ((await place?.handoff.list()) ?? []).filter(({ previousSessionId }) =>
     inScope.has(previousSessionId),
   );
-  const handoffs = states.slice(0, MOST_LISTED).map((state) => toListed(state, bridge.clock.now()));
-  return { found: handoffs.length > 0, handoffs, note: handoffs.length > 0 ? UNTRUSTED : "Nothing is kept yet." };
+  const handoffs = states.slice(0, MAX_LISTED).map((state) => toListed(state, bridge.clock.now()));
+  return { found: handoffs.length > 0, handoffs, note: handoffs.length > 0 ? UNTRUSTED : "No hand-offs yet." };
 }
 
-/** What this session leaves; of one that runs for a chat, the chat's own hand-off, which is for its people alone. */
+/** Captures this session. If it runs for a chat, captures the chat's own hand-off, which only its people see. */
 async function capture(sessions: readonly DiscoveredSession[], wanted: string | undefined, bridge: Bridge) {
   const id = wanted ?? bridge.claudeSessionId;
   if (wanted === undefined && bridge.sessionKey !== undefined) return await captureChat(bridge.sessionKey, bridge);
@@ -125,11 +156,11 @@ async function captureChat(sessionKey: string, bridge: Bridge) {
 }
 
 function captured(state: SessionState | undefined, bridge: Bridge) {
-  if (state === undefined) return { found: false, note: "Nothing was said yet that could be handed over." };
+  if (state === undefined) return { found: false, note: "Nothing to hand over yet." };
   return { found: true, handoff: toHandoff(state, bridge.clock.now()), note: UNTRUSTED };
 }
 
-/** As it is kept; captured now if nobody has. Undefined for what is a person's chat with an agent. */
+/** The stored state, captured now if missing. Undefined for a person's chat with an agent. */
 async function stateOf(place: HandoffPlace, session: DiscoveredSession): Promise<SessionState | undefined> {
   let found: FoundHandoff;
   try {
@@ -153,7 +184,7 @@ function aboutSession(session: DiscoveredSession) {
   };
 }
 
-/** Its own sessions and those of people. */
+/** Sessions of the agent and of people. */
 function isInScope({ agentId }: DiscoveredSession, bridge: Bridge): boolean {
   return agentId === undefined || agentId === bridge.agentId;
 }
@@ -189,31 +220,64 @@ async function readHistory({ transcriptPath }: DiscoveredSession): Promise<strin
 }
 
 function unknown(wanted: string): HoldfastError {
-  return new HoldfastError("not-found", "native-session-not-found", `No session of this repo fits "${wanted}"`, {
-    hint: "`openclaw_session_list` shows the sessions of this repo.",
+  return new HoldfastError("not-found", "native-session-not-found", `No session of this repo matches "${wanted}"`, {
+    hint: "Use `openclaw_session_list` to see the sessions of this repo.",
   });
 }
 
 function foreign(wanted: string): HoldfastError {
   return new HoldfastError("forbidden", "session-of-another-agent", `"${wanted}" belongs to another agent`, {
-    hint: "Only sessions of this agent, and those that no agent started, can be handed over.",
+    hint: "Only sessions of this agent, and those that no agent started, are available.",
   });
 }
 
 function ambiguous(wanted: string): HoldfastError {
-  return new HoldfastError("usage", "ambiguous-prefix", `"${wanted}" fits several sessions`, {
-    hint: "Give more of the id.",
+  return new HoldfastError("usage", "ambiguous-prefix", `"${wanted}" matches several sessions`, {
+    hint: "Use a longer prefix.",
   });
 }
 
 function whichSession(): HoldfastError {
-  return new HoldfastError("usage", "session-unknown", "The client did not say which session this is", {
-    hint: "Give `session_id`; `openclaw_session_list` shows the sessions of this repo.",
+  return new HoldfastError("usage", "session-unknown", "The client did not identify its session", {
+    hint: "Pass `session_id`; use `openclaw_session_list` to see the sessions of this repo.",
   });
 }
 
 function turnedOff(): HoldfastError {
-  return new HoldfastError("conflict", "handoff-off", "Nothing is handed over here", {
-    hint: "The person has turned it off (handoff.enabled).",
+  return new HoldfastError("conflict", "handoff-off", "Hand-offs are turned off", {
+    hint: "The person has set handoff.enabled to false.",
   });
+}
+
+function toHandoff(state: SessionState, now: number, remarks?: Remarks): z.input<typeof handoffShape> {
+  const { project, status, ending, branch, items } = handoffView(state, now, remarks);
+  return {
+    project,
+    status,
+    ending,
+    lastMessageAt: state.lastMessageAt,
+    capturedAt: state.updatedAt,
+    expiresAt: state.expiresAt,
+    branch,
+    lines: items.map(({ kind, text, entryId, sessionId, at, remark, resolvedBy }) => ({
+      kind,
+      text,
+      entry: entryId,
+      session: sessionId,
+      at: new Date(at).toISOString(),
+      now: remark,
+      resolvedBy,
+    })),
+  };
+}
+
+function toListed(state: SessionState, now: number): z.input<typeof listShape> {
+  const { lines: _, ...head } = toHandoff(state, now);
+  const { inProgress, nextStep } = state.summary;
+  return {
+    ...head,
+    sessionId: state.previousSessionId,
+    inProgress,
+    nextStep: nextStep === "" ? undefined : nextStep,
+  };
 }

@@ -1,6 +1,6 @@
-/** A native session as lists for models show it, over MCP and in an agent's own tools. */
-import type { DiscoveredSession } from "../../claude/discovered-session.ts";
-import { costOf, shortText } from "./session-texts.ts";
+/** A native session as models see it, over MCP and in an agent's own tools. */
+import { type DiscoveredSession, countedCost } from "../../claude/discovered-session.ts";
+import { excerptLine } from "../model-text.ts";
 
 export function toListRow(session: DiscoveredSession) {
   const { sessionId, source, agentId, origin, label, title, branch, firstMessage, lastTask } = session;
@@ -10,7 +10,7 @@ export function toListRow(session: DiscoveredSession) {
     agent: agentId,
     origin,
     label: label === undefined ? undefined : shortText(label),
-    // Most titles are the first message.
+    // Most titles repeat the first message.
     title: title === undefined || title === firstMessage ? undefined : shortText(title),
     branch: shortText(branch),
     firstMessage: shortText(firstMessage),
@@ -21,4 +21,20 @@ export function toListRow(session: DiscoveredSession) {
     lastTask: lastTask === undefined ? undefined : shortText(lastTask),
     isRunning: session.isRunning,
   };
+}
+
+const TEXT_LENGTH = 200;
+
+/** What the session is about. */
+export function taskOf({ lastTask, title, lastPrompt, firstMessage }: DiscoveredSession): string {
+  return shortText(lastTask ?? title ?? lastPrompt ?? firstMessage);
+}
+
+export function shortText(text: string): string {
+  return excerptLine(text, TEXT_LENGTH);
+}
+
+export function costOf(session: DiscoveredSession): number | undefined {
+  const cost = countedCost(session);
+  return cost === undefined ? undefined : Number(cost.toFixed(4));
 }

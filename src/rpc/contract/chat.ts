@@ -1,5 +1,6 @@
-/** The conversation as a page or a terminal sees it. */
+/** Conversations: messages to an agent, its answers, messages to a chat, events. */
 import { z } from "zod";
+import { EVENT_NAMES } from "../protocol.ts";
 import {
   type HistoryMessage,
   type MethodContract,
@@ -9,28 +10,30 @@ import {
   objectOf,
   sessionId,
   sessionKey,
+  channelName,
+  thinkingLevel,
+  usage,
 } from "./shapes.ts";
 
 export const chatMethods = {
   "chat.send": {
-    summary: "Admits a message: durable when answered. The reply comes by events and is in the history.",
+    summary: "Admits a message, which is then durable. The reply comes as events and is in the history.",
     permission: "write",
     params: z.strictObject({
       sessionKey,
-      agentId: agentId.exactOptional(),
+      agentId: agentId.optional(),
       message: z.string().min(1).max(1_000_000),
       idempotencyKey,
-      deliver: z
-        .boolean()
-        .describe("Also send the answer to where the session lives, such as Telegram.")
-        .default(false),
+      deliver: z.boolean().describe("Also send the answer to the session's chat, such as on Telegram.").default(false),
     }),
     result: z.object({
       runId: z.string().describe("The idempotency key."),
-      status: z.enum(["started", "in_flight", "ok"]).describe("`in_flight`, `ok`: it was admitted before."),
+      status: z
+        .enum(["started", "in_flight", "ok"])
+        .describe("`in_flight` and `ok`: already admitted by an earlier request."),
       agentId: z.string(),
-      sessionKey: z.string().describe("As events name it."),
-      itemId: z.number().describe("As events name it: the turn that answers has this id or a higher one."),
+      sessionKey: z.string().describe("As in events."),
+      itemId: z.number().describe("As in events: the turn that answers has this id or a higher one."),
     }),
   },
   "chat.history": {
@@ -38,33 +41,161 @@ export const chatMethods = {
     permission: "read",
     params: z.strictObject({
       sessionKey,
-      agentId: agentId.exactOptional(),
-      sessionId: sessionId.describe("A window. Left out: the current one.").exactOptional(),
+      agentId: agentId.optional(),
+      sessionId: sessionId.describe("A window. Default: the current one.").optional(),
       limit: z.int().min(1).max(1000).default(200),
-      before: z.string().min(1).max(256).describe("`before` of the page that was read last.").exactOptional(),
+      before: z.string().min(1).max(256).describe("`before` of the last page read.").optional(),
     }),
     result: z.object({
       sessionKey: z.string(),
-      sessionId: z.string().exactOptional().describe("Missing for a session in which nothing was said yet."),
+      sessionId: z.string().optional().describe("Missing for a session without messages."),
       isCurrent: z.boolean(),
       messages: z.array(
         objectOf<HistoryMessage>(
-          "A message of the transcript, with `entryId`; `said` is what the person wrote of it, `steered` that it came " +
-            "into a running turn, `isFlush` that the agent saved its memory there, `isCut` that it was huge.",
+          "A message of the transcript, with `entryId`. `said`: the part that the person wrote; `steered`: sent into a " +
+            "running turn; `isFlush`: the agent saved its memory; `isCut`: shortened, because it is huge.",
         ),
       ),
-      before: z.string().exactOptional().describe("There is more: ask for it with this."),
-      thinkingLevel: z.string().exactOptional(),
-      running: z
-        .object({ itemId: z.number(), startedAt: instant })
-        .exactOptional()
-        .describe("The turn that runs right now."),
+      before: z.string().optional().describe("Set if there is more: pass it to get the next page."),
+      problems: z.array(z.string()).optional().describe("Damage in the transcript: some messages are missing here."),
+      thinkingLevel: z.string().optional(),
+      running: z.object({ itemId: z.number(), startedAt: instant }).optional().describe("The running turn."),
     }),
   },
   "chat.abort": {
-    summary: "Stops the turn that runs for a session, as `/stop` does.",
+    summary: "Stops the running turn of a session, like `/stop`.",
     permission: "write",
-    params: z.strictObject({ sessionKey, agentId: agentId.exactOptional() }),
-    result: z.object({ ok: z.literal(true), aborted: z.boolean().describe("False: nothing ran in this gateway.") }),
+    params: z.strictObject({ sessionKey, agentId: agentId.optional() }),
+    result: z.object({
+      ok: z.literal(true),
+      aborted: z.boolean().describe("False: no turn was running in this gateway."),
+    }),
+  },
+  agent: {
+    summary: "Runs one turn and waits for it.",
+    permission: "write",
+    params: z.strictObject({
+      message: z.string().min(1).max(1_000_000),
+      agentId: agentId.optional(),
+      sessionKey: sessionKey.describe("Default: the main session, unless `sessionId` or `to` is given.").optional(),
+      sessionId: sessionId.describe("The current window of a session, or a prefix of its id.").optional(),
+      to: z.string().trim().min(1).max(512).describe("A person or group, in the channel's notation.").optional(),
+      channel: channelName.describe("For `to`. Default: the only configured channel.").optional(),
+      accountId: z.string().trim().min(1).max(64).optional(),
+      thinking: thinkingLevel.describe("Stays set for the session.").optional(),
+      deliver: z.boolean().describe("Also send the answer to the session's chat.").default(false),
+      timeoutSeconds: z
+        .number()
+        .positive()
+        .max(86_400)
+        .describe("How long to wait; the turn continues. Default: the limit of a turn.")
+        .optional(),
+      idempotencyKey: idempotencyKey.optional(),
+    }),
+    result: z.object({
+      runId: z.string(),
+      status: z.enum(["ok", "error", "aborted", "timeout"]).describe("`timeout`: the turn continues."),
+      summary: z.string(),
+      agentId: z.string(),
+      sessionKey: z.string(),
+      result: z
+        .object({
+          payloads: z.array(
+            z.object({
+              text: z.string(),
+              mediaUrl: z.string().nullable().describe("The first of `mediaUrls`."),
+              mediaUrls: z.array(z.string()).exactOptional().describe("Files and URLs attached to the answer."),
+            }),
+          ),
+          meta: z.object({
+            durationMs: z.number(),
+            aborted: z.boolean(),
+            outcome: z.string(),
+            withheld: z
+              .enum(["send-policy"])
+              .optional()
+              .describe("Set if the answer is not in `payloads` because the session's send policy is `deny`."),
+            agentMeta: z.object({
+              sessionId: z.string().optional(),
+              provider: z.string().optional(),
+              model: z.string().optional(),
+              usage: usage.optional(),
+              costUsd: z.number().optional(),
+            }),
+          }),
+        })
+        .optional()
+        .describe("Missing while the turn runs."),
+      error: z
+        .object({ code: z.string(), kind: z.string(), message: z.string(), hint: z.string().optional() })
+        .optional(),
+    }),
+  },
+  "agents.list": {
+    summary: "Lists the agents that are configured or have a folder.",
+    permission: "read",
+    params: z.strictObject({}),
+    result: z.object({
+      defaultId: z.string(),
+      mainKey: z.string(),
+      scope: z.string(),
+      agents: z.array(
+        z.object({
+          id: z.string(),
+          name: z.string().optional(),
+          engine: z.string().optional().describe("Missing until the agent is used."),
+          model: z.string().optional(),
+          workspace: z.string().optional(),
+        }),
+      ),
+    }),
+  },
+  "message.send": {
+    summary: "Puts a message into the outbox and the transcript of the chat's session.",
+    permission: "write",
+    params: z.strictObject({
+      channel: channelName,
+      to: z.string().trim().min(1).max(512).describe("The chat, in the channel's notation; for `web` a session key."),
+      message: z.string().max(1_000_000).describe("Optional if there is media.").optional(),
+      media: z
+        .array(z.string().trim().min(1).max(4096))
+        .max(10)
+        .describe("URLs or absolute paths: any file with `admin`, files in the agent's workspace with `write`.")
+        .optional(),
+      accountId: z.string().trim().min(1).max(64).optional(),
+      agentId: agentId.describe("Default: the agent of the channel account.").optional(),
+      threadId: z.union([z.string().min(1).max(256), z.int()]).optional(),
+      replyToId: z.string().min(1).max(256).optional(),
+      idempotencyKey,
+    }),
+    result: z.object({
+      ok: z.literal(true),
+      runId: z.string(),
+      channel: z.string(),
+      to: z.string(),
+      agentId: z.string(),
+      sessionKey: z.string(),
+      outboxIds: z.array(z.number()).describe("As in delivery events."),
+      state: z.enum(["pending", "sending", "delivered", "failed"]),
+      messageId: z.string().optional().describe("The platform's id, once delivered."),
+      mirrored: z.boolean().describe("False: the session was busy; its next turn will see the message."),
+    }),
+  },
+  "events.subscribe": {
+    summary: "Sends events to this connection. A new call replaces the selection of the previous one.",
+    permission: "read",
+    params: z.strictObject({
+      sessionKeys: z
+        .array(sessionKey)
+        .max(1000)
+        .describe("Only events of these sessions. Default: all; an empty list: none.")
+        .optional(),
+      events: z.array(z.enum(EVENT_NAMES)).max(100).describe("Only these. Default: all.").optional(),
+    }),
+    result: z.object({
+      ok: z.literal(true),
+      events: z.array(z.string()),
+      sessionKeys: z.array(z.string()).optional(),
+    }),
   },
 } as const satisfies Record<string, MethodContract>;

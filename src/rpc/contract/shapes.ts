@@ -1,9 +1,9 @@
-/** Shapes that several methods share. */
+/** Shapes used by several methods. */
 import { z } from "zod";
 import { isRecord } from "../../base/json-record.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage, TurnMark } from "../../transcript/entries.ts";
-import type { Permission } from "../frames.ts";
+import type { Permission } from "../protocol.ts";
 
 /** One row of the method table, without the handler. */
 export interface MethodContract {
@@ -13,7 +13,7 @@ export interface MethodContract {
   result: z.ZodObject;
 }
 
-/** Dates travel as ISO text. */
+/** Dates become ISO text. */
 export type AsJson<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -22,12 +22,12 @@ export type AsJson<T> = T extends Date
       ? { [Key in keyof T]: AsJson<T[Key]> }
       : T;
 
-/** An object of a type that is described elsewhere. */
+/** An object of a type that is defined elsewhere. */
 export function objectOf<T>(description: string): z.ZodType<T> {
   return z.custom<T>(isRecord).describe(description);
 }
 
-export const agentId = z.string().trim().min(1).max(64).describe("An agent. Left out: the default agent.");
+export const agentId = z.string().trim().min(1).max(64).describe("Default: the default agent.");
 export const sessionKey = z.string().trim().min(1).max(1024);
 export const sessionId = z.string().trim().min(1).max(256);
 export const instant = z.number().describe("Milliseconds since 1970.");
@@ -36,11 +36,11 @@ export const idempotencyKey = z
   .trim()
   .min(1)
   .max(200)
-  .describe("The same key twice is the same request: it is done once.");
+  .describe("Requests with the same key are executed once.");
 
 export const expectedSessionId = sessionId
-  .describe("Refused with kind `conflict` when the session is at another window by now.")
-  .exactOptional();
+  .describe("Fails with kind `conflict` if the session has another window now.")
+  .optional();
 
 export const sessionEntry = objectOf<SessionEntry>("The session's entry, in OpenClaw's field names.");
 
@@ -48,7 +48,7 @@ export const channelName = z
   .string()
   .trim()
   .toLowerCase()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "a channel's name is made of a-z, 0-9, _ and -");
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "a channel's name consists of a-z, 0-9, _ and -");
 
 export const thinkingLevel = z.enum(["off", "minimal", "low", "medium", "high", "xhigh"]);
 
@@ -60,11 +60,11 @@ export const usage = z.object({
   total: z.number(),
 });
 
-/** A message of a transcript with the entry that it stands in. */
+/** A message of a transcript with the id of its entry. */
 export type HistoryMessage = TranscriptMessage &
   TurnMark & {
     entryId: string;
-    isCut?: boolean;
-    /** It belongs to a turn in which the agent saved its memory: views fold it away. */
-    isFlush?: boolean;
+    isCut?: boolean | undefined;
+    /** The agent saved its memory in this turn; views collapse it. */
+    isFlush?: boolean | undefined;
   };

@@ -1,4 +1,4 @@
-/** How the gateway, its agents and channels are. */
+/** State of the gateway, its agents and channels. */
 import { z } from "zod";
 import type { ChannelStatus } from "../../channels/channel.ts";
 import { type MethodContract, agentId, instant, objectOf } from "./shapes.ts";
@@ -9,8 +9,8 @@ const sessions = z.object({ path: z.string(), count: z.number(), recent });
 const channelRow = z.object({
   channel: z.string(),
   accountId: z.string(),
-  agentId: z.string().exactOptional().describe("Missing for an account that could not be built."),
-  status: objectOf<ChannelStatus>("`state` and one line of `text`; `loginCode` while one is to be scanned."),
+  agentId: z.string().optional().describe("Missing for an account that could not be opened."),
+  status: objectOf<ChannelStatus>("`state` and one line of `text`; `loginCode` while a code must be scanned."),
 });
 
 const statusRow = z.object({
@@ -20,22 +20,22 @@ const statusRow = z.object({
   sessionId: z.string(),
   updatedAt: instant,
   age: z.number(),
-  thinkingLevel: z.string().exactOptional(),
-  systemSent: z.boolean().exactOptional(),
-  abortedLastRun: z.boolean().exactOptional(),
-  inputTokens: z.number().exactOptional(),
-  outputTokens: z.number().exactOptional(),
-  totalTokens: z.number().exactOptional(),
-  remainingTokens: z.number().exactOptional(),
-  percentUsed: z.number().exactOptional(),
-  model: z.string().exactOptional(),
-  contextTokens: z.number().exactOptional(),
+  thinkingLevel: z.string().optional(),
+  systemSent: z.boolean().optional(),
+  abortedLastRun: z.boolean().optional(),
+  inputTokens: z.number().optional(),
+  outputTokens: z.number().optional(),
+  totalTokens: z.number().optional(),
+  remainingTokens: z.number().optional(),
+  percentUsed: z.number().optional(),
+  model: z.string().optional(),
+  contextTokens: z.number().optional(),
   flags: z.array(z.string()),
 });
 
 export const statusMethods = {
   health: {
-    summary: "Whether everything works, with what does not.",
+    summary: "Checks everything and lists problems.",
     permission: "read",
     params: z.strictObject({}),
     result: z.object({
@@ -48,19 +48,19 @@ export const statusMethods = {
         z.object({
           agentId: z.string(),
           isDefault: z.boolean(),
-          sessions: sessions.exactOptional(),
-          problem: z.string().exactOptional().describe("Why its store cannot be read."),
+          sessions: sessions.optional(),
+          problem: z.string().optional().describe("Why its store cannot be read."),
         }),
       ),
       problems: z.array(z.string()),
     }),
   },
   status: {
-    summary: "What runs, what waits, and the sessions used last.",
+    summary: "Shows running and queued work, and the most recent sessions.",
     permission: "read",
     params: z.strictObject({
-      agentId: agentId.describe("Only this agent. Left out: all.").exactOptional(),
-      limit: z.int().min(1).max(100).describe("How many sessions.").default(10),
+      agentId: agentId.describe("Default: every agent.").optional(),
+      limit: z.int().min(1).max(100).describe("Number of sessions.").default(10),
     }),
     result: z.object({
       version: z.string(),
@@ -68,6 +68,7 @@ export const statusMethods = {
       uptimeMs: z.number(),
       pid: z.number(),
       memory: z.object({ rssBytes: z.number(), heapUsedBytes: z.number() }),
+      problems: z.array(z.string()).describe("Current problems as in `health`, without channels."),
       turns: z.object({
         running: z.array(
           z.object({ agentId: z.string(), sessionKey: z.string(), itemId: z.number(), startedAt: instant }),
@@ -81,10 +82,7 @@ export const statusMethods = {
           failed: z.number(),
           dropped: z.number(),
           delivered: z.number(),
-          mayRepeat: z
-            .number()
-            .exactOptional()
-            .describe("Deliveries of which nobody knew whether an earlier attempt had arrived."),
+          mayRepeat: z.number().optional().describe("Deliveries that may have arrived twice."),
         }),
       }),
       channels: z.array(channelRow),
@@ -97,7 +95,7 @@ export const statusMethods = {
     }),
   },
   "channels.status": {
-    summary: "The channel accounts and how they are.",
+    summary: "Shows the state of the channel accounts.",
     permission: "read",
     params: z.strictObject({}),
     result: z.object({ ts: instant, channels: z.array(channelRow) }),

@@ -1,4 +1,4 @@
-/** `agent`, called as a client calls it: over a real gateway on a real store. */
+/** `agent`, over a real gateway on a real store. */
 import { describe, expect, it } from "vitest";
 import { gatewayStage, until } from "../../../test/support/gateway-stage.ts";
 import { caller, connect, KEY } from "../../../test/support/rpc-calls.ts";
@@ -48,7 +48,7 @@ describe("agent", () => {
     expect(late.result).toBeUndefined();
   });
 
-  it("goes on when the caller has gone", async () => {
+  it("continues when the caller disconnects", async () => {
     await using stage = await gatewayStage();
     stage.pipeline.hold();
     const client = await connect(stage);

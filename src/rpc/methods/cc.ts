@@ -1,12 +1,10 @@
-/** Claude Code's side, passed on. */
+/** Calls the functions for Claude Code. */
 import { normalizeAgentId } from "../../keys/names.ts";
+import type { ccMethods } from "../contract/cc.ts";
 import type { AsJson } from "../contract/shapes.ts";
-import type { HandlersOf } from "../handler.ts";
-import type { ClaudeParts, RpcParts } from "../rpc-parts.ts";
+import type { ClaudeParts, RpcParts, HandlersOf } from "../rpc-parts.ts";
 
-type CcMethod = "cc.list" | "cc.info" | "cc.status" | "cc.select" | "cc.live" | "cc.run" | "cc.kill";
-
-export const ccHandlers: HandlersOf<CcMethod> = {
+export const ccHandlers: HandlersOf<keyof typeof ccMethods> = {
   "cc.list": async ({ agentId, repoPath, limit }, { parts }) => {
     const { sessions } = await claudeOf(parts, agentId).discover(repoPath, { limit });
     return { count: sessions.length, sessions: asJson(sessions) };
@@ -20,22 +18,26 @@ export const ccHandlers: HandlersOf<CcMethod> = {
     status: asJson(await claudeOf(parts, agentId).status(repoPath)),
   }),
 
-  "cc.select": async ({ agentId, repoPath, task }, { parts }) => ({
-    selection: asJson((await claudeOf(parts, agentId).select(task, repoPath)).selection),
-  }),
+  "cc.select": async ({ agentId, repoPath, task, from }, { parts }) => {
+    const claude = claudeOf(parts, agentId);
+    const { selection } = await claude.select(task, repoPath, { candidates: candidatesFor(from, claude) });
+    return { selection: asJson(selection) };
+  },
 
   "cc.live": async ({ agentId }, { parts }) => {
     const runner = await claudeOf(parts, agentId).runner();
     return { live: await runner.getAllLiveSessions() };
   },
 
-  "cc.run": async ({ agentId, timeoutSeconds, ...task }, { parts, signal }) => {
-    const runner = await claudeOf(parts, agentId).runner();
+  "cc.run": async ({ agentId, timeoutSeconds, from, ...task }, { parts, signal }) => {
+    const claude = claudeOf(parts, agentId);
+    const runner = await claude.runner();
     const result = await runner.spawnClaudeCode({
       ...task,
+      candidates: candidatesFor(from, claude),
       agentId: agentOf(parts, agentId),
-      ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
-      // Whoever asked has gone: what it would have cost and changed, nobody wants any more.
+      timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
+      // A caller that disconnects no longer wants the cost and the changes.
       signal,
     });
     return { result: asJson(result) };
@@ -55,7 +57,12 @@ function agentOf({ config }: RpcParts, agentId: string | undefined): string {
   return normalizeAgentId(agentId ?? config.defaultAgent);
 }
 
-/** What the result looks like once it has travelled. */
+/** The callers are people, who usually mean every session of the repo. */
+function candidatesFor(from: "own" | "all" | undefined, { config }: ClaudeParts): "own" | "all" {
+  return from ?? config.sessionSelection.candidates ?? "all";
+}
+
+/** The value as a client gets it. */
 function asJson<T>(value: T): AsJson<T> {
   return JSON.parse(JSON.stringify(value)) as AsJson<T>;
 }

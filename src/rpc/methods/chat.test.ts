@@ -1,4 +1,4 @@
-/** The methods for talking, called as a client calls them: over a real gateway on a real store. */
+/** The chat methods, over a real gateway on a real store. */
 import { describe, expect, it } from "vitest";
 import { gatewayStage, until } from "../../../test/support/gateway-stage.ts";
 import { caller, connect, KEY, say } from "../../../test/support/rpc-calls.ts";
@@ -7,10 +7,10 @@ import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { DraftEntry } from "../../transcript/entries.ts";
 import { openTranscriptLog } from "../../transcript/log.ts";
-import type { RpcEvent } from "../events.ts";
+import type { RpcEvent } from "../protocol.ts";
 
 describe("chat", () => {
-  it("admits a message once, whatever is repeated, and answers by events", async () => {
+  it("admits a repeated message once, and answers by events", async () => {
     await using stage = await gatewayStage();
     const client = await connect(stage);
     const events: RpcEvent[] = [];
@@ -28,7 +28,7 @@ describe("chat", () => {
     client.close();
   });
 
-  it("tells a repeated message that its turn still runs, shows it in the history and stops it", async () => {
+  it("reports a running turn to a repeated message, shows it in the history and stops it", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     stage.pipeline.hold();
@@ -44,7 +44,7 @@ describe("chat", () => {
     expect(sent.status).toBe("started");
   });
 
-  it("pages back through the history and says when it was shortened meanwhile", async () => {
+  it("pages back through the history and reports that it was shortened", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     for (const text of ["one", "two", "three"]) await say(stage, text);
@@ -54,7 +54,7 @@ describe("chat", () => {
       const part = await call("chat.history", {
         sessionKey: KEY,
         limit: 2,
-        ...(before === undefined ? {} : { before }),
+        before,
       });
       texts.unshift(...part.messages.map((message) => ("content" in message ? message.content : "")));
       before = part.before;
@@ -66,7 +66,7 @@ describe("chat", () => {
     });
   });
 
-  it("marks what nobody asked for, and shows what people wrote", async () => {
+  it("marks memory saves, and shows what people wrote", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await say(stage, "hello");
@@ -108,7 +108,7 @@ describe("chat", () => {
     });
   });
 
-  it("leaves the route of a session as it is, and answers there only when asked to", async () => {
+  it("keeps the route of a session, and delivers there only on request", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await call("message.send", { channel: "telegram", to: "telegram:7", message: "hi", idempotencyKey: "m1" });
@@ -124,8 +124,8 @@ describe("chat", () => {
   });
 });
 
-describe("an answer that is to be delivered", () => {
-  it("is not begun where it could reach nobody", async () => {
+describe("an answer to deliver", () => {
+  it("is refused if it could not be delivered", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     const nowhere = { kind: "not-found", code: "nowhere-to-deliver" };
@@ -139,7 +139,7 @@ describe("an answer that is to be delivered", () => {
     expect(stage.pipeline.seen).toEqual([]);
   });
 
-  it("may wait for a channel that is configured and does not run here", async () => {
+  it("may wait for a configured channel that does not run here", async () => {
     const channels = { ...DEFAULT_CONFIG.channels, discord: { default: {}, off: { enabled: false } } };
     await using stage = await gatewayStage({ config: { channels } });
     const { call } = caller(stage);

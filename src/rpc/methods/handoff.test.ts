@@ -1,4 +1,4 @@
-/** The hand-off over a real gateway: what a client sees, and what it must never see. */
+/** Hand-offs over a real gateway, and their privacy. */
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -38,7 +38,7 @@ async function say(stage: GatewayStage, words: readonly string[], sessionKey: st
 }
 
 describe("handoff", () => {
-  it("goes with its session when that is deleted, out of the files too", async () => {
+  it("is deleted with its session, including its files", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     for (const [words, key] of [
@@ -60,7 +60,7 @@ describe("handoff", () => {
     expect(files(ANNA).length).toBeGreaterThanOrEqual(4);
   });
 
-  it("is captured, shown, listed, brought back and cleared", async () => {
+  it("is captured, shown, listed, resumed and cleared", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await say(stage, ANNAS_WORDS, ANNA);
@@ -115,7 +115,7 @@ describe("handoff", () => {
     });
   });
 
-  it("never shows one person or agent what another left, whatever the key is made to look like", async () => {
+  it("never shows the hand-off of another person or agent, for any forged key", async () => {
     await using stage = await gatewayStage({ agents: ["main", "ops"] });
     const { call } = caller(stage);
     const opsKey = "agent:ops:telegram:dm:9";
@@ -148,11 +148,11 @@ describe("handoff", () => {
         kind: "forbidden",
       });
     }
-    // The key of an agent that does not keep it finds nothing, however it is asked.
+    // Another agent's key finds nothing.
     const moved = await call("handoff.status", { sessionKey: "telegram:dm:8", agentId: "ops" });
     expect(moved.handoff).toBeUndefined();
     expect(JSON.stringify(await call("handoff.list", { agentId: "ops" }))).not.toMatch(/Carl|lawyer/);
-    // And nothing of the others was touched on the way.
+    // The others are unchanged.
     expect((await call("handoff.status", { sessionKey: BERT })).handoff?.items.length).toBeGreaterThan(0);
     expect((await call("handoff.status", { sessionKey: opsKey })).handoff?.items.length).toBeGreaterThan(0);
   });
@@ -169,7 +169,7 @@ describe("handoff", () => {
     reader.close();
   });
 
-  it("says when it is turned off, for everybody or one session", async () => {
+  it("reports that it is turned off, in general or for one session", async () => {
     await using off = await gatewayStage({
       config: { handoff: { ...DEFAULT_CONFIG.handoff, enabled: false } },
     });

@@ -1,7 +1,6 @@
 /**
- * The hand-off by RPC. Every request is about one session of one agent: a key of another agent is refused, and
- * nothing but what this very session left is ever shown. Who is told of changes learns of them by
- * `handoff.changed`, whoever made them.
+ * Hand-offs. Every request is about one session of one agent: a key of another agent is refused, and only the
+ * hand-off of that session is shown. Changes emit `handoff.changed`.
  */
 import { HoldfastError } from "../../base/errors.ts";
 import { type FoundHandoff, type HandoffPlace, findNativeHandoff, nativeIdOf } from "../../handoff/find-handoff.ts";
@@ -11,20 +10,18 @@ import { renderMarkdown } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { sessionNotFound } from "../../session/window.ts";
-import type { AgentParts } from "../../turn/turn.ts";
-import type { HandlersOf } from "../handler.ts";
-import type { RpcParts } from "../rpc-parts.ts";
-import { openTarget } from "./target-session.ts";
-
-type HandoffMethod = "handoff.status" | "handoff.list" | "handoff.capture" | "handoff.clear" | "handoff.resume";
+import type { handoffMethods } from "../contract/handoff.ts";
+import type { HandlersOf, RpcParts } from "../rpc-parts.ts";
+import { openTarget } from "./target.ts";
+import type { AgentParts } from "../../turn/pipeline.ts";
 
 interface Named {
-  sessionKey?: string;
-  nativeId?: string;
-  agentId?: string;
+  sessionKey?: string | undefined;
+  nativeId?: string | undefined;
+  agentId?: string | undefined;
 }
 
-export const handoffHandlers: HandlersOf<HandoffMethod> = {
+export const handoffHandlers: HandlersOf<keyof typeof handoffMethods> = {
   "handoff.status": async ({ verify, ...named }, { parts }) => {
     const opened = await openNamed(parts, named);
     const { handoff } = opened;
@@ -32,7 +29,7 @@ export const handoffHandlers: HandlersOf<HandoffMethod> = {
     const key = await keyToShow(parts, { ...opened, handoff }, named);
     const state = key === undefined ? undefined : await handoff.get(key);
     const isOff = key !== undefined && (await opened.agent.store.get(key))?.handoff === "off";
-    const known = { enabled: true, isOff, ...(key === undefined ? {} : { sessionKey: key }) };
+    const known = { enabled: true, isOff, sessionKey: key };
     if (state === undefined) return known;
     const remarks = verify ? await handoff.verify(state) : new Map<never, never>();
     const shown = handoffView(state, parts.clock.now(), remarks);
@@ -73,7 +70,7 @@ export const handoffHandlers: HandlersOf<HandoffMethod> = {
 
   "handoff.resume": async ({ name, ...named }, { parts }) => {
     const { handoff, key, target } = await requireNamed(parts, named);
-    // Nobody may have captured a session of Claude Code yet.
+    // A session of Claude Code may not have been captured yet.
     if (target?.kind === "native") await handoff.capture(target, "found");
     const answer = await handoff.resume(key, name);
     if (answer.kind === "none") return { ok: true, sessionKey: key, outcome: "none" };
@@ -84,18 +81,17 @@ export const handoffHandlers: HandlersOf<HandoffMethod> = {
 };
 
 interface Opened extends AgentParts {
-  /** Canonical. Left out: no key was named. */
-  key?: string;
+  /** Canonical. Undefined if no key was given. */
+  key?: string | undefined;
 }
 
 async function openNamed(parts: RpcParts, { sessionKey, nativeId, agentId }: Named): Promise<Opened> {
   if (sessionKey !== undefined && nativeId !== undefined) throw oneSession();
-  const agent = agentId === undefined ? {} : { agentId };
-  if (sessionKey !== undefined) return await openTarget(parts, { key: sessionKey, ...agent });
+  if (sessionKey !== undefined) return await openTarget(parts, { key: sessionKey, agentId });
   return await parts.agents.open(normalizeAgentId(agentId ?? parts.config.defaultAgent));
 }
 
-/** Nothing was named: what was captured last. */
+/** Default: the latest hand-off. */
 async function keyToShow(
   parts: RpcParts,
   opened: Opened & { handoff: Handoff },
@@ -124,18 +120,18 @@ function placeOf(parts: RpcParts, { agent, handoff }: { agent: AgentParts["agent
   return { agent, handoff, findNative: async (idOrPrefix) => await parts.claude(agentId).find(idOrPrefix) };
 }
 
-function viewOf(parts: RpcParts, state: SessionState | undefined): { handoff?: HandoffView } {
+function viewOf(parts: RpcParts, state: SessionState | undefined): { handoff?: HandoffView | undefined } {
   return state === undefined ? {} : { handoff: handoffView(state, parts.clock.now()) };
 }
 
 function oneSession(): HoldfastError {
-  return new HoldfastError("usage", "invalid-params", "One of sessionKey and nativeId is needed", {
-    hint: "`handoff.list` tells which sessions have left something.",
+  return new HoldfastError("usage", "invalid-params", "Exactly one of sessionKey and nativeId is needed", {
+    hint: "`handoff.list` lists sessions with a hand-off.",
   });
 }
 
 function turnedOff(): HoldfastError {
-  return new HoldfastError("conflict", "handoff-off", "Nothing is handed over: handoff.enabled is false", {
-    hint: "`holdfast config set handoff.enabled true` turns it on; `holdfast handoff clear` forgets what is kept.",
+  return new HoldfastError("conflict", "handoff-off", "Hand-offs are turned off: handoff.enabled is false", {
+    hint: "`holdfast config set handoff.enabled true` turns them on; `holdfast handoff clear` deletes a stored one.",
   });
 }

@@ -1,4 +1,4 @@
-/** `message.send`, called as a client calls it: over a real gateway on a real store. */
+/** `message.send`, over a real gateway on a real store. */
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,8 +6,8 @@ import { gatewayStage } from "../../../test/support/gateway-stage.ts";
 import { caller, connect, KEY } from "../../../test/support/rpc-calls.ts";
 import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
-import { createTelegramChannel } from "../../channels/telegram/telegram-channel.ts";
 import { withSessionLease } from "../../session/lease.ts";
+import { createTelegramChannel } from "../../channels/telegram/channel.ts";
 
 describe("message.send", () => {
   const MESSAGE = { channel: "telegram", to: "telegram:7", message: "the build is green", idempotencyKey: "m1" };
@@ -24,7 +24,7 @@ describe("message.send", () => {
     expect(due).toMatchObject([{ key: KEY, target: { channel: "telegram", accountId: "default", to: "telegram:7" } }]);
   });
 
-  it("completes the transcript when the first attempt died behind the outbox", async () => {
+  it("completes the transcript if the first attempt died after the outbox", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await call("message.send", { ...MESSAGE, idempotencyKey: "m0" });
@@ -39,19 +39,20 @@ describe("message.send", () => {
     expect(await stage.agent.store.outbox.due(Date.now(), 10)).toHaveLength(2);
   });
 
-  it("does not wait for a session that is busy, and tells the agent later", async () => {
+  it("does not wait for a busy session, and informs the agent later", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await call("message.send", { ...MESSAGE, idempotencyKey: "m0" });
     await withSessionLease(stage.agent, KEY, {}, async () => {
-      expect(await call("message.send", MESSAGE)).toMatchObject({ ok: true, mirrored: false });
+      const media = ["https://example.org/log.txt"];
+      expect(await call("message.send", { ...MESSAGE, media })).toMatchObject({ ok: true, mirrored: false });
     });
     const { systemEvents } = await stage.parts.agents.open("main");
     const { events } = await systemEvents.drainSystemEvents(KEY, { id: "t1", epoch: 1 });
-    expect(events.map(({ text }) => text)).toEqual([expect.stringContaining("the build is green")]);
+    expect(events.map(({ text }) => text)).toEqual([expect.stringContaining("the build is green\nlog.txt")]);
   });
 
-  it("finds the session that has talked to the chat before, whatever the spelling", async () => {
+  it("finds the existing session of a chat for every spelling", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     const group = { channel: "telegram", message: "hi" };
@@ -64,7 +65,7 @@ describe("message.send", () => {
     expect(topic.sessionKey).not.toBe(made.sessionKey);
   });
 
-  it("attaches files of the owner, and refuses those that are not there", async () => {
+  it("attaches the owner's files, and refuses missing ones", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     const path = join(stage.home, "chart.png");
@@ -76,15 +77,20 @@ describe("message.send", () => {
     expect((await call("chat.history", { sessionKey: KEY })).messages).toMatchObject([
       { content: [{ text: "chart.png, a.png" }] },
     ]);
+    await call("message.send", { ...media, message: "Sales of May", media: [path], idempotencyKey: "f2" });
+    expect((await call("chat.history", { sessionKey: KEY })).messages).toMatchObject([
+      {},
+      { content: [{ text: "Sales of May\nchart.png" }] },
+    ]);
     for (const wrong of [join(stage.home, "none.png"), "chart.png", "file:///etc/passwd", stage.home]) {
       await expect(call("message.send", { ...media, media: [wrong], idempotencyKey: wrong })).rejects.toMatchObject({
         code: expect.stringMatching(/^media-/) as string,
       });
     }
-    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toHaveLength(1);
+    expect(await stage.agent.store.outbox.due(Date.now(), 10)).toHaveLength(2);
   });
 
-  it("attaches files of the agent's workspace only, for a connection that may no more than write", async () => {
+  it("attaches only files of the agent's workspace for a connection with write", async () => {
     await using stage = await gatewayStage();
     const { workspace } = stage.agent;
     const secret = join(stage.home, "gateway.token");
@@ -133,7 +139,7 @@ describe("message.send", () => {
     expect(sent).toMatchObject({ sessionKey: "agent:main:main", mirrored: true });
   });
 
-  it("refuses what can be no chat of the channel, and begins nothing for it", async () => {
+  it("refuses an impossible chat, without creating a session", async () => {
     const telegram = createTelegramChannel({
       accountId: "default",
       token: "1:test",
@@ -154,7 +160,7 @@ describe("message.send", () => {
     expect(await call("message.send", MESSAGE)).toMatchObject({ state: "pending", mirrored: true });
   });
 
-  it("refuses a channel that is not there, nothing to say, and a session that may not be written to", async () => {
+  it("refuses an unknown channel, an empty message, and a session with sending turned off", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await expect(call("message.send", { ...MESSAGE, channel: "telegran" })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** The methods for sessions, called as a client calls them: over a real gateway on a real store. */
+/** The session methods, over a real gateway on a real store. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { gatewayStage } from "../../../test/support/gateway-stage.ts";
@@ -56,7 +56,7 @@ describe("sessions", () => {
     }
   });
 
-  it("are previewed; one that is missing hides no other", async () => {
+  it("are previewed; a missing one does not hide the others", async () => {
     await using stage = await gatewayStage();
     await say(stage, "hello");
     const { previews } = await caller(stage).call("sessions.preview", {
@@ -76,7 +76,7 @@ describe("sessions", () => {
     ]);
   });
 
-  it("are resolved by key, label and the start of an id, also of an earlier window", async () => {
+  it("are resolved by key, label and id prefix, also of an earlier window", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await say(stage, "hello");
@@ -118,7 +118,7 @@ describe("sessions", () => {
     await expect(call("sessions.windows", { key: "agent:main:nope" })).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  it("refuse a change that expects another window, and a field that nobody may set", async () => {
+  it("refuse a change for another window, and an unknown field", async () => {
     await using stage = await gatewayStage();
     const { call } = caller(stage);
     await say(stage, "hello");
@@ -134,7 +134,9 @@ describe("sessions", () => {
       code: "invalid-params",
     });
     await expect(call("sessions.patch", { key: KEY, sendPolicy: "maybe" as never })).rejects.toMatchObject({
-      message: expect.stringContaining("invalid sessions.patch params: at /sendPolicy") as string,
+      message: expect.stringContaining(
+        'invalid sessions.patch params: at /sendPolicy: expected "allow" or "deny", found other text',
+      ) as string,
     });
     for (const wrong of [{ thinkingLevel: "very" }, { verboseLevel: "loud" }, { queueCap: -1 }, { label: "" }]) {
       await expect(call("sessions.patch", { key: KEY, ...wrong } as never)).rejects.toMatchObject({

@@ -1,35 +1,33 @@
-/** The session verbs. Each change is told as `session.changed`, whoever made it. */
+/** Lists, shows and changes sessions. Each change emits `session.changed`. */
 import { HoldfastError } from "../../base/errors.ts";
+import { normalizeAgentId } from "../../keys/names.ts";
 import { buildAgentMainSessionKey } from "../../keys/session-key.ts";
-import { locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
+import {
+  locateWindowTranscript,
+  transcriptPath,
+  type AgentHandle,
+  expectedTranscript,
+} from "../../session/agent-handle.ts";
 import { deleteSession } from "../../session/archive.ts";
-import { compactSession } from "../../session/compaction.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { patchSession } from "../../session/patch.ts";
 import { deriveSessionTitle } from "../../session/title.ts";
 import { sessionNotFound } from "../../session/window.ts";
-import type { Window } from "../../store/store.ts";
-import type { ResultOf } from "../contract.ts";
-import type { HandlersOf } from "../handler.ts";
-import type { RpcParts } from "../rpc-parts.ts";
-import { listSessions } from "./sessions-list.ts";
-import { type TargetSession, findTarget, openTarget } from "./target-session.ts";
-import { firstUserText, lastMessages } from "./transcript-peek.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
+import type { Window, ListQuery, ListedSession } from "../../store/store.ts";
+import { findDamage } from "../../transcript/damage.ts";
+import type { CheckedParamsOf, ResultOf } from "../contract.ts";
+import { type sessionMethods, shownFields } from "../contract/sessions.ts";
+import type { RpcParts, HandlersOf, RpcCall } from "../rpc-parts.ts";
+import { pickPresent } from "./status.ts";
+import { type TargetSession, findTarget, openTarget } from "./target.ts";
+import { compactSession } from "../../session/transcript-changes.ts";
+import { firstUserText, lastMessages, lastMessagePreview } from "../../transcript/reader.ts";
 
-type SessionMethod =
-  | "sessions.list"
-  | "sessions.preview"
-  | "sessions.resolve"
-  | "sessions.windows"
-  | "sessions.patch"
-  | "sessions.reset"
-  | "sessions.delete"
-  | "sessions.compact";
-
-/** Titles are read from this many windows; the older ones are listed without. */
+/** Older windows are listed without a title. */
 const TITLED_WINDOWS = 50;
 
-export const sessionHandlers: HandlersOf<SessionMethod> = {
+export const sessionHandlers: HandlersOf<keyof typeof sessionMethods> = {
   "sessions.list": listSessions,
 
   "sessions.preview": async ({ keys, limit, maxChars }, { parts }) => ({
@@ -59,25 +57,24 @@ export const sessionHandlers: HandlersOf<SessionMethod> = {
   },
 
   "sessions.patch": async ({ key: named, agentId, expectedSessionId, ...patch }, { parts }) => {
-    const { agent, key } = await openTarget(parts, { key: named, ...(agentId === undefined ? {} : { agentId }) });
-    const options = expectedSessionId === undefined ? {} : { expectedSessionId };
-    const entry = await patchSession(agent, key, patch, options);
-    tellChange(parts, agent.agentId, key);
+    const { agent, key } = await openTarget(parts, { key: named, agentId });
+    const entry = await patchSession(agent, key, patch, { expectedSessionId });
+    emitChange(parts, agent.agentId, key);
     return { ok: true, path: agent.store.path, key, entry };
   },
 
   "sessions.reset": async (params, { parts }) => {
     const { agent, key } = await openTarget(parts, params);
-    const options = params.expectedSessionId === undefined ? {} : { expectedSessionId: params.expectedSessionId };
-    const { previous, entry } = await parts.resetSession(agent.agentId, key, options);
-    tellChange(parts, agent.agentId, key);
+    const { expectedSessionId } = params;
+    const { previous, entry } = await parts.resetSession(agent.agentId, key, { expectedSessionId });
+    emitChange(parts, agent.agentId, key);
     return { ok: true, key, previousSessionId: previous.sessionId, entry };
   },
 
   "sessions.delete": async (params, { parts }) => {
     const target = await openTarget(parts, params);
     const archived = await deleteTarget(target, params.expectedSessionId);
-    if (archived !== undefined) tellChange(parts, target.agent.agentId, target.key);
+    if (archived !== undefined) emitChange(parts, target.agent.agentId, target.key);
     return {
       ok: true,
       key: target.key,
@@ -90,7 +87,7 @@ export const sessionHandlers: HandlersOf<SessionMethod> = {
     const { agent, key } = await openTarget(parts, params);
     const { handoff } = await parts.agents.open(agent.agentId);
     const result = await compactSession(agent, key, { maxLines: params.maxLines, around: handoff?.keepThrough });
-    if (result.compacted) tellChange(parts, agent.agentId, key);
+    if (result.compacted) emitChange(parts, agent.agentId, key);
     return { ok: true, ...result };
   },
 };
@@ -104,12 +101,15 @@ async function preview(
     const { agent, key } = await openTarget(parts, { key: named });
     const entry = await agent.store.get(key);
     if (entry === undefined) return { key, status: "missing", items: [] };
-    const items = await lastMessages(transcriptPath(agent, entry), options);
+    const path = transcriptPath(agent, entry);
+    const items = await lastMessages(path, options);
+    const damage = await findDamage(path, expectedTranscript(entry));
+    if (damage !== undefined) return { key, status: "error", items, problem: damage.reason };
     return { key, status: items.length === 0 ? "empty" : "ok", items };
   } catch (error) {
-    // One session that cannot be read hides no other.
+    // An unreadable session must not hide the others.
     const isMissing = error instanceof HoldfastError && error.kind === "not-found";
-    if (!isMissing) parts.logger.warn("a session cannot be previewed", { key: named, error });
+    if (!isMissing) parts.logger.warn("cannot preview a session", { key: named, error });
     return { key: named, status: isMissing ? "missing" : "error", items: [] };
   }
 }
@@ -125,25 +125,24 @@ async function describeWindow(
   return {
     sessionId,
     openedAt,
-    ...(closedAt === undefined ? {} : { closedAt }),
+    closedAt,
     reason,
     isCurrent: closedAt === undefined,
     isArchived: window.archive !== undefined,
-    ...(title === undefined ? {} : { derivedTitle: title }),
+    derivedTitle: title,
   };
 }
 
-/** The name of the archive; undefined when there was no such session. */
+/** Returns the name of the archive; undefined if there was no such session. */
 async function deleteTarget(target: TargetSession, expectedSessionId: string | undefined): Promise<string | undefined> {
   const { agent, key } = target;
   const isMain = key === buildAgentMainSessionKey(agent);
   if (!isMain && (await agent.store.get(key)) === undefined) return undefined;
-  const expected = expectedSessionId === undefined ? {} : { expectedSessionId };
-  // The main session is refused before anybody waits for its lease.
+  // The main session is refused without waiting for its lease.
   const { id, windows } = isMain
-    ? await deleteSession(agent, key, expected)
+    ? await deleteSession(agent, key, { expectedSessionId })
     : await withSessionLease(agent, key, {}, async (held) => {
-        return await deleteSession(agent, key, { ...expected, lease: held.lease });
+        return await deleteSession(agent, key, { expectedSessionId, lease: held.lease });
       });
   await Promise.all([
     target.systemEvents.forgetSystemEvents(key),
@@ -153,12 +152,97 @@ async function deleteTarget(target: TargetSession, expectedSessionId: string | u
   return id;
 }
 
-function tellChange(parts: RpcParts, agentId: string, sessionKey: string): void {
+function emitChange(parts: RpcParts, agentId: string, sessionKey: string): void {
   parts.pipeline.events.emit({ type: "session.changed", agentId, sessionKey });
 }
 
 function oneReference(): HoldfastError {
   return new HoldfastError("usage", "invalid-params", "Exactly one of key, label and sessionId is needed", {
-    hint: "Give the one that you know.",
+    hint: "Use the one you know.",
   });
+}
+
+type Params = CheckedParamsOf<"sessions.list">;
+type Result = ResultOf<"sessions.list">;
+type Row = Result["sessions"][number];
+
+interface Found extends ListedSession {
+  agent: AgentHandle;
+}
+
+/** Transcripts read in parallel. */
+const PEEKS = 8;
+
+async function listSessions(params: Params, { parts }: RpcCall): Promise<Result> {
+  const ids = params.agentId === undefined ? await parts.agents.list() : [normalizeAgentId(params.agentId)];
+  const query = toQuery(params, parts.clock.now());
+  const found: Found[] = [];
+  const paths: string[] = [];
+  let total = 0;
+  for (const id of ids) {
+    const { agent } = await parts.agents.open(id);
+    const page = await agent.store.list(query);
+    total += page.total;
+    paths.push(agent.store.path);
+    for (const session of page.sessions) found.push({ ...session, agent });
+  }
+  const shown = found
+    .toSorted((a, b) => b.entry.updatedAt - a.entry.updatedAt)
+    .slice(params.offset, params.offset + params.limit);
+  return {
+    ts: parts.clock.now(),
+    path: paths.length === 1 ? String(paths[0]) : "(multiple)",
+    count: shown.length,
+    total,
+    defaults: modelDefaults(parts, params.agentId),
+    sessions: await inGroups(shown, PEEKS, async (session) => await toRow(session, params)),
+  };
+}
+
+/** The whole page may come from one agent. */
+function toQuery(params: Params, now: number): ListQuery {
+  const { activeMinutes, kind, channel, label, search } = params;
+  return {
+    limit: params.offset + params.limit,
+    fields: ROW_FIELDS,
+    activeSince: activeMinutes === undefined ? undefined : now - activeMinutes * 60_000,
+    kind,
+    channel,
+    label,
+    text: search,
+  };
+}
+
+const SHOWN_FIELDS = Object.keys(shownFields) as (keyof typeof shownFields)[];
+const ROW_FIELDS = [...SHOWN_FIELDS, "sessionFile"] as const satisfies readonly (keyof SessionEntry)[];
+
+async function toRow({ agent, key, kind, entry }: Found, params: Params): Promise<Row> {
+  const path = transcriptPath(agent, entry);
+  return {
+    key,
+    agentId: agent.agentId,
+    kind,
+    ...pickPresent(entry, SHOWN_FIELDS),
+    derivedTitle: params.includeDerivedTitles ? deriveSessionTitle(entry, await firstUserText(path)) : undefined,
+    lastMessagePreview: params.includeLastMessage ? await lastMessagePreview(path) : undefined,
+  };
+}
+
+function modelDefaults({ config }: RpcParts, agentId = config.defaultAgent): Result["defaults"] {
+  const named = config.agents[agentId]?.model;
+  if (named === undefined) return {};
+  const slash = named.indexOf("/");
+  return {
+    modelProvider: slash > 0 ? named.slice(0, slash) : undefined,
+    model: named.slice(slash + 1),
+    contextTokens: config.models[named]?.contextWindow,
+  };
+}
+
+async function inGroups<T, R>(items: readonly T[], size: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += size) {
+    results.push(...(await Promise.all(items.slice(start, start + size).map(work))));
+  }
+  return results;
 }

@@ -1,31 +1,25 @@
-/** How things are. An agent whose store cannot be read, or does not answer, is reported and hides no other. */
-import { errorMessage } from "../../base/errors.ts";
-import { TOO_LATE, within } from "../../base/within.ts";
+/** `health`, `status` and `channels.status`. An agent whose store fails is reported and does not hide the others. */
 import { normalizeAgentId } from "../../keys/names.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
+import type { ListedSession } from "../../store/store.ts";
+import { checkHealth } from "../check-health.ts";
 import type { ResultOf } from "../contract.ts";
-import type { HandlersOf } from "../handler.ts";
-import type { RpcParts } from "../rpc-parts.ts";
-import { type StatusRow, toStatusRow } from "./status-row.ts";
+import type { statusMethods } from "../contract/status.ts";
+import type { RpcParts, HandlersOf } from "../rpc-parts.ts";
 
 type Health = ResultOf<"health">;
 type Status = ResultOf<"status">;
 
-const RECENT = 5;
-/** Whoever asks how things are wants to hear of a store that hangs, not to hang with it. */
-const STORE_PATIENCE_MS = 1000;
-
-export const statusHandlers: HandlersOf<"health" | "status" | "channels.status"> = {
-  health: async (_params, { parts }) => {
+export const statusHandlers: HandlersOf<keyof typeof statusMethods> = {
+  health: async (_params, { parts, recentFailures }) => {
     const startedAt = performance.now();
-    const ids = await parts.agents.list();
-    const agents = await Promise.all(ids.map(async (agentId) => await agentHealth(parts, agentId)));
+    const { agents, problems: found } = await checkHealth(parts, recentFailures?.() ?? []);
     const channels = channelRows(parts);
     const problems = [
-      ...agents.flatMap(({ agentId, problem }) => (problem === undefined ? [] : [`agent ${agentId}: ${problem}`])),
+      ...found.map(({ text }) => text),
       ...channels.flatMap(({ channel, accountId, status }) =>
         status.state === "failed" || status.state === "retrying" ? [`${channel} ${accountId}: ${status.text}`] : [],
       ),
-      ...(parts.pipeline.status().draining ? ["the gateway is stopping"] : []),
     ];
     return {
       ok: problems.length === 0,
@@ -38,7 +32,7 @@ export const statusHandlers: HandlersOf<"health" | "status" | "channels.status">
     };
   },
 
-  status: async ({ agentId, limit }, { parts }) => {
+  status: async ({ agentId, limit }, { parts, recentFailures }) => {
     const ids = agentId === undefined ? await parts.agents.list() : [normalizeAgentId(agentId)];
     const now = parts.clock.now();
     const recent: StatusRow[] = [];
@@ -49,6 +43,7 @@ export const statusHandlers: HandlersOf<"health" | "status" | "channels.status">
       byAgent.push({ agentId: id, path: agent.store.path, count: page.total });
       for (const session of page.sessions) recent.push(toStatusRow(id, session, now));
     }
+    const { problems } = await checkHealth(parts, recentFailures?.() ?? []);
     const { rss, heapUsed } = process.memoryUsage();
     return {
       version: parts.version,
@@ -56,6 +51,7 @@ export const statusHandlers: HandlersOf<"health" | "status" | "channels.status">
       uptimeMs: now - parts.startedAt,
       pid: process.pid,
       memory: { rssBytes: rss, heapUsedBytes: heapUsed },
+      problems: problems.map(({ text }) => text),
       turns: parts.pipeline.status(),
       channels: channelRows(parts),
       sessions: {
@@ -70,28 +66,6 @@ export const statusHandlers: HandlersOf<"health" | "status" | "channels.status">
   "channels.status": async (_params, { parts }) => ({ ts: parts.clock.now(), channels: channelRows(parts) }),
 };
 
-async function agentHealth(parts: RpcParts, agentId: string): Promise<Health["agents"][number]> {
-  const isDefault = agentId === parts.config.defaultAgent;
-  try {
-    const sessions = await within(STORE_PATIENCE_MS, sessionsOf(parts, agentId));
-    if (sessions !== TOO_LATE) return { agentId, isDefault, sessions };
-    return { agentId, isDefault, problem: "its store does not answer; another process may keep it locked" };
-  } catch (error) {
-    return { agentId, isDefault, problem: errorMessage(error) };
-  }
-}
-
-async function sessionsOf(
-  parts: RpcParts,
-  agentId: string,
-): Promise<NonNullable<Health["agents"][number]["sessions"]>> {
-  const { agent } = await parts.agents.open(agentId);
-  const { sessions, total } = await agent.store.list({ limit: RECENT, fields: [] });
-  const now = parts.clock.now();
-  const recent = sessions.map(({ key, entry: { updatedAt } }) => ({ key, updatedAt, age: now - updatedAt }));
-  return { path: agent.store.path, count: total, recent };
-}
-
 function channelRows({ channels }: RpcParts): Health["channels"] {
   const built = channels.accounts().map(({ channel, agentId, status }) => ({
     channel: channel.name,
@@ -100,4 +74,61 @@ function channelRows({ channels }: RpcParts): Health["channels"] {
     status,
   }));
   return [...built, ...channels.failures()];
+}
+
+export type StatusRow = ResultOf<"status">["sessions"]["recent"][number];
+
+const SHOWN_FIELDS = [
+  "thinkingLevel",
+  "systemSent",
+  "abortedLastRun",
+  "inputTokens",
+  "outputTokens",
+  "totalTokens",
+  "model",
+  "contextTokens",
+] as const satisfies readonly (keyof SessionEntry)[];
+
+/** A session in `status`, over RPC and on the command line. */
+export function toStatusRow(agentId: string, { key, kind, entry }: ListedSession, now: number): StatusRow {
+  return {
+    agentId,
+    key,
+    kind,
+    sessionId: entry.sessionId,
+    updatedAt: entry.updatedAt,
+    age: now - entry.updatedAt,
+    ...pickPresent(entry, SHOWN_FIELDS),
+    ...contextUse(entry),
+    flags: flagsOf(entry),
+  };
+}
+
+/** Without null and undefined. */
+export function pickPresent<K extends keyof SessionEntry>(
+  entry: SessionEntry,
+  fields: readonly K[],
+): Pick<SessionEntry, K> {
+  const present = fields.flatMap((field) => (entry[field] == null ? [] : [[field, entry[field]]]));
+  return Object.fromEntries(present) as Pick<SessionEntry, K>;
+}
+
+function contextUse({ totalTokens, contextTokens }: SessionEntry): Pick<StatusRow, "remainingTokens" | "percentUsed"> {
+  if (totalTokens === undefined || !contextTokens) return {};
+  return {
+    remainingTokens: Math.max(0, contextTokens - totalTokens),
+    percentUsed: Math.min(999, Math.round((totalTokens / contextTokens) * 100)),
+  };
+}
+
+/** Settings that differ from the default, in OpenClaw's notation. */
+function flagsOf(entry: SessionEntry): string[] {
+  return [
+    ...(entry.thinkingLevel === undefined ? [] : [`think:${entry.thinkingLevel}`]),
+    ...(entry.verboseLevel === undefined ? [] : [`verbose:${entry.verboseLevel}`]),
+    ...(entry.sendPolicy === undefined ? [] : [`send:${entry.sendPolicy}`]),
+    ...(entry.systemSent === true ? ["system"] : []),
+    ...(entry.abortedLastRun === true ? ["aborted"] : []),
+    `id:${entry.sessionId}`,
+  ];
 }

@@ -3,7 +3,7 @@ import { copyFile, readFile, utimes } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 import { entry, put } from "../../../test/contract/store-fixture.ts";
-import { type JsonStoreFiles, jsonStoreFiles, MAIN, windowIds } from "../../../test/support/json-store-files.ts";
+import { type JsonStoreFiles, MAIN, jsonStoreFiles, windowIds } from "../../../test/support/json-store-files.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import type { Store } from "../store.ts";
 
@@ -101,7 +101,7 @@ describe("what OpenClaw does meanwhile", () => {
     expect(await windowIds(store)).toEqual(["s-1", "s-2", "s-3 open"]);
   });
 
-  it("is recorded at once while somebody listens", async () => {
+  it("is recorded at once while there is a listener", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     await put(store, "main", entry("s-1"));

@@ -1,7 +1,6 @@
 /**
- * Tells listeners what changed, by comparing states. Changes of this process come with their
- * commit; those of others are noticed by looking at the files several times a second, but only
- * while somebody listens.
+ * The change feed compares states. Changes of this process come with their commit. The files are polled for changes of
+ * other processes, but only while there are listeners.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../../base/log.ts";
@@ -11,7 +10,7 @@ import type { StoreState } from "./store-state.ts";
 
 export interface ChangeFeed {
   listen(listener: (change: StoreChange) => void): () => void;
-  /** Takes note of the state that a commit of this process led to. */
+  /** Call it with the state after a commit of this process. */
   changed(state: StoreState): void;
   close(): void;
 }
@@ -63,7 +62,7 @@ export function createChangeFeed({ read, stamp, onForeignChange, logger }: Chang
         seen = read();
         timer = setInterval(poll, POLL_INTERVAL_MS).unref();
       }
-      // The same function may be given twice; each listening is stopped by itself.
+      // Wrapped, so that one function can listen twice and stop each separately.
       const own = (change: StoreChange): void => listener(change);
       listeners.add(own);
       return () => {
@@ -118,7 +117,7 @@ function changedItemKeys<T extends { key: string }>(before: Record<string, T>, a
   return changedMembers(before, after).flatMap((id) => (after[id] ?? before[id])?.key ?? []);
 }
 
-/** What was not touched is mostly the same object, which makes this cheap. */
+/** Unchanged members are mostly the same objects, which makes this cheap. */
 function isChanged(a: unknown, b: unknown): boolean {
   return a !== b && !isDeepStrictEqual(a, b);
 }

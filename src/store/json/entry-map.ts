@@ -1,30 +1,38 @@
 /**
- * The sessions of one agent in a `sessions.json`. Several keys of the file may be one session
- * (`main` and `agent:main:main`): the entry changed last is the current one, the others are older
- * windows of it. What belongs to another agent or is no entry stays in the file and is not seen.
+ * The sessions of one agent in a `sessions.json`. Several keys of the file may be one session (`main` and
+ * `agent:main:main`): the entry with the latest change is current, the others are older windows. Entries of other
+ * agents and invalid values stay in the file and are ignored.
  */
 import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
-import { printableLine } from "../../base/printable.ts";
+import { printableLine } from "../../base/text.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import { type KeyOwner, ownSessionKey } from "../store-key.ts";
-import { isRecord, shallowCopy } from "./json-value.ts";
+import {
+  type KeyOwner,
+  LISTED_FIELDS,
+  checkListQuery,
+  entryFacets,
+  ownSessionKey,
+  searchWords,
+} from "../store-rules.ts";
+import type { JsonPage, ListPage, ListQuery, ListedSession } from "../store.ts";
+import { copyJson, isRecord, shallowCopy } from "./json-document.ts";
 
 export interface EntryMap {
-  /** What the file holds, with everything that is not seen here. */
+  /** The whole content of the file, with ignored values. */
   readonly sessions: Readonly<JsonRecord>;
-  /** Keys of the file whose values are no entries. */
+  /** Keys of the file with invalid values. */
   readonly damaged: readonly string[];
   keys(): Iterable<string>;
-  /** The entry that a canonical key points at; shared, not to be changed. */
+  /** The current entry of a canonical key. Shared; do not change it. */
   current(key: string): SessionEntry | undefined;
-  /** Entries of the same session under other keys of the file, which were changed earlier. */
+  /** Older entries of the same session, under other keys of the file. */
   older(key: string): SessionEntry[];
   put(key: string, entry: SessionEntry): void;
   remove(key: string): void;
-  /** Takes older entries with this session id out of the file. */
+  /** Removes older entries with this session id from the file. */
   removeOlder(key: string, sessionId: string): void;
-  /** A map that can be changed without changing this one. */
+  /** An independent copy. */
   fork(): EntryMap;
 }
 
@@ -63,9 +71,9 @@ function entryMap(sessions: JsonRecord, index: Index, damaged: readonly string[]
     put(key, entry) {
       if (damaged.includes(key)) throw notAnEntry(key);
       const fileKeys = index.get(key) ?? [];
-      // Under the key that the file already uses, so that the tool that made it sees the change.
+      // Use the existing key, so that the tool that created it sees the change.
       const target = fileKeys.includes(key) ? key : (fileKeys.toSorted(newestFirst(sessions, key))[0] ?? key);
-      // Nothing may make an older entry under another key the current one again.
+      // An older entry under another key must not become current again.
       const updatedAt = Math.max(changedAt(entry), ...fileKeys.map((fileKey) => changedAt(sessions[fileKey])));
       sessions[target] = fileKeys.some((fileKey) => fileKey !== target) ? { ...entry, updatedAt } : entry;
       if (!fileKeys.includes(target)) index.set(key, [...fileKeys, target]);
@@ -98,20 +106,79 @@ function isEntry(value: unknown): value is SessionEntry {
   return isRecord(value) && typeof value["sessionId"] === "string" && value["sessionId"] !== "";
 }
 
-/** Of two that changed at the same time, the canonical key is the current one. */
+/** If both changed at the same time, the canonical key wins. */
 function newestFirst(sessions: Readonly<JsonRecord>, key: string): (a: string, b: string) => number {
   return (a, b) => changedAt(sessions[b]) - changedAt(sessions[a]) || Number(b === key) - Number(a === key);
 }
 
-/** When an entry was changed last; other tools may have left something else than a number there. */
+/** Time of the last change. Other tools may have stored something other than a number. */
 export function changedAt(entry: unknown): number {
   const updatedAt = isRecord(entry) ? entry["updatedAt"] : undefined;
   return typeof updatedAt === "number" ? updatedAt : 0;
 }
 
 function notAnEntry(key: string): HoldfastError {
-  return new HoldfastError("corrupt", "entry-corrupt", `What is stored under ${printableLine(key, 80)} is no entry`, {
-    hint: "Nothing was changed. `holdfast doctor` shows it; remove it from sessions.json to use the key.",
-    data: { key },
+  return new HoldfastError(
+    "corrupt",
+    "entry-corrupt",
+    `The value of ${printableLine(key, 80)} is not a session entry`,
+    {
+      hint: "Nothing was changed. `holdfast doctor` shows it. Remove it from sessions.json to use the key.",
+      data: { key },
+    },
+  );
+}
+
+export function listSessions(entries: EntryMap, query: ListQuery): ListPage {
+  checkListQuery(query);
+  const { offset = 0, limit = Number.POSITIVE_INFINITY, sort = "updatedAt" } = query;
+  const matches = createFilter(query);
+  const found: ListedSession[] = [];
+  for (const key of entries.keys()) {
+    const entry = entries.current(key);
+    const listed = entry === undefined ? undefined : matches(key, entry);
+    if (listed !== undefined) found.push(listed);
+  }
+  found.sort(sort === "key" ? byKey : lastChangedFirst);
+  const page = found.slice(offset, offset + limit);
+  return { sessions: page.map((session) => copySession(session, query.fields)), total: found.length };
+}
+
+export function listAsJson(entries: EntryMap, query: Omit<ListQuery, "fields">, now: number): JsonPage {
+  const { sessions, total } = listSessions(entries, { ...query, fields: LISTED_FIELDS });
+  const listed = sessions.map(({ key, kind, entry }) => {
+    return { key, kind, ageMs: Math.max(0, now - changedAt(entry)), ...entry };
   });
+  return { json: Buffer.from(JSON.stringify(listed)), count: listed.length, total };
+}
+
+function createFilter(query: ListQuery): (key: string, entry: SessionEntry) => ListedSession | undefined {
+  const words = searchWords(query.text);
+  return (key, entry) => {
+    if (query.activeSince !== undefined && !(entry.updatedAt >= query.activeSince)) return undefined;
+    const { kind, channel, label, search } = entryFacets(key, entry);
+    const isWanted =
+      (query.kind === undefined || query.kind === kind) &&
+      (query.channel === undefined || query.channel === channel) &&
+      (query.label === undefined || query.label === label) &&
+      words.every((word) => search.includes(word));
+    return isWanted ? { key, kind, entry } : undefined;
+  };
+}
+
+function byKey(a: ListedSession, b: ListedSession): number {
+  return a.key < b.key ? -1 : 1;
+}
+
+function lastChangedFirst(a: ListedSession, b: ListedSession): number {
+  return changedAt(b.entry) - changedAt(a.entry) || byKey(a, b);
+}
+
+function copySession({ key, kind, entry }: ListedSession, fields: ListQuery["fields"]): ListedSession {
+  if (fields === undefined) return { key, kind, entry: copyJson(entry) };
+  const wanted = [...new Set<keyof SessionEntry>(["sessionId", "updatedAt", ...fields])];
+  const picked = Object.fromEntries(
+    wanted.filter((field) => Object.hasOwn(entry, field)).map((field) => [field, entry[field]]),
+  );
+  return { key, kind, entry: copyJson(picked) as unknown as SessionEntry };
 }

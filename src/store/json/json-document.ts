@@ -1,16 +1,14 @@
 /**
- * One JSON file that is read and replaced as a whole. What was read is kept for a while and used
- * again as long as the file looks the same; what is handed out is shared and must not be changed.
- * A file that exists and cannot be understood is an error and is never written over: only a file
- * that does not exist is a new one.
+ * A JSON file that is read and replaced as a whole. The content is cached while the file looks unchanged; callers share
+ * it and must not change it. An unreadable file is an error and is never overwritten. `JSON.parse` rounds integers
+ * beyond 2^53, which chat platforms use as ids, so such numbers are kept as raw JSON and written back digit by digit.
  */
 import { constants, isUtf8 } from "node:buffer";
 import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../../base/errors.ts";
 import { writeFileDurable } from "../../base/files.ts";
-import type { JsonRecord } from "../../base/json-record.ts";
-import { isRecord, parseJson, shallowCopy } from "./json-value.ts";
+import { type JsonRecord, isRecord as isObject } from "../../base/json-record.ts";
 
 export interface JsonDocument {
   readonly value: Readonly<JsonRecord>;
@@ -20,7 +18,7 @@ export interface JsonDocument {
 interface CachedDocument extends JsonDocument {
   stamp: FileStamp;
   readAt: number;
-  /** False when the file was so young that the next change might carry the same time. */
+  /** False if the file was so new that its next change might have the same time. */
   settled: boolean;
 }
 
@@ -32,8 +30,8 @@ interface FileStamp {
 
 const cache = new Map<string, CachedDocument>();
 
-/** Undefined when there is no such file. `fresh` looks at the content even if the file looks the same. */
-export function readDocument(path: string, options: { fresh?: boolean } = {}): JsonDocument | undefined {
+/** Undefined if there is no such file. `fresh` reads the content even if the file looks unchanged. */
+export function readDocument(path: string, options: { fresh?: boolean | undefined } = {}): JsonDocument | undefined {
   const ttlMs = cacheTtlMs();
   const cached = ttlMs === 0 ? undefined : cache.get(path);
   if (cached !== undefined && options.fresh !== true && isCurrent(cached, path, ttlMs)) return cached;
@@ -46,16 +44,16 @@ export function readDocument(path: string, options: { fresh?: boolean } = {}): J
   return remember(path, { ...content, value });
 }
 
-/** Replaces the file durably. The caller holds the lock and does not change `value` afterwards. */
+/** Replaces the file durably. The caller holds the lock and must not change `value` afterwards. */
 export async function writeDocument(path: string, value: Readonly<JsonRecord>): Promise<void> {
-  // The form in which OpenClaw writes its files.
+  // OpenClaw's format.
   const text = JSON.stringify(value, null, 2);
   cache.delete(path);
   await writeFileDurable(path, text);
   remember(path, { value, text, stamp: stampOf(statSync(path, { bigint: true })) });
 }
 
-/** Something that changes whenever the file does, without reading it. */
+/** Changes whenever the file does. */
 export function documentStamp(path: string): string {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.mtimeNs}:${stats.size}:${stats.ino}`;
@@ -122,10 +120,10 @@ function parseDocument(path: string, text: string): JsonRecord {
   return shallowCopy(value);
 }
 
-/** JSON5 is what OpenClaw accepts here; its parser is slow and rarely needed. */
+/** OpenClaw accepts JSON5 here. Its parser is slow and rarely needed. */
 function parseTolerantly(path: string, text: string): unknown {
   try {
-    return parseJson(text);
+    return parseLosslessJson(text);
   } catch (strictError) {
     try {
       const json5 = createRequire(import.meta.url)("json5") as { parse(text: string): unknown };
@@ -138,15 +136,73 @@ function parseTolerantly(path: string, text: string): unknown {
 
 export function corrupt(path: string, why: string, cause?: unknown): HoldfastError {
   return new HoldfastError("corrupt", "store-corrupt", `${path} is damaged: ${why}`, {
-    hint: "Nothing was changed. `holdfast doctor` tells what can be saved; a backup can be put in its place.",
+    hint: "Nothing was changed. `holdfast doctor` shows what can be recovered. You can also restore a backup.",
     data: { path },
     cause,
   });
 }
 
 function tooLarge(path: string, size: bigint): HoldfastError {
-  return new HoldfastError("unsupported", "store-too-large", `${path} has ${size} bytes, too many for one JSON text`, {
+  return new HoldfastError("unsupported", "store-too-large", `${path} has ${size} bytes, too many for a JSON file`, {
     hint: "Import it into the `sqlite` store, which has no such limit.",
     data: { path },
   });
+}
+
+/** Methods that TypeScript's library does not describe yet. */
+const json = JSON as typeof JSON & {
+  parse(
+    text: string,
+    reviver: (name: string, value: unknown, context: { source?: string | undefined }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+  isRawJSON(value: unknown): boolean;
+};
+
+/** Quick test for such numbers. A digit sequence inside a string only costs time. */
+const PERHAPS_LOSSY = /\d{16}|\d[eE]\+?\d{3}/;
+
+export function parseLosslessJson(text: string): unknown {
+  return PERHAPS_LOSSY.test(text) ? json.parse(text, keepNumber) : JSON.parse(text);
+}
+
+function keepNumber(_name: string, value: unknown, context: { source?: string | undefined }): unknown {
+  if (typeof value !== "number" || context.source === undefined) return value;
+  const isExact = Number.isFinite(value) && (Number.isSafeInteger(value) || !/^-?\d+$/.test(context.source));
+  return isExact ? value : json.rawJSON(context.source);
+}
+
+/** As in `base`, but false for a raw number. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return isObject(value) && !json.isRawJSON(value);
+}
+
+/** A deep copy without undefined members. */
+export function copyJson<T>(value: T): T {
+  return copyUnknown(value) as T;
+}
+
+function copyUnknown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyUnknown);
+  if (!isRecord(value)) return value;
+  const copy: JsonRecord = {};
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (member !== undefined) setMember(copy, name, copyUnknown(member));
+  }
+  return copy;
+}
+
+/** Assigning to `__proto__` would change the prototype. */
+function setMember(target: JsonRecord, name: string, value: unknown): void {
+  if (name === "__proto__") {
+    Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    target[name] = value;
+  }
+}
+
+/** A copy without a prototype, so that every name is an ordinary name. */
+export function shallowCopy<T>(record: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.assign(Object.create(null) as Record<string, T>, record);
 }

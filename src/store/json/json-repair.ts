@@ -1,8 +1,7 @@
 /**
- * Mending the files of a `json` store. Of the two files only a damaged or missing one is replaced;
- * a sound sidecar keeps leases, inbox, outbox and hand-offs, and of a damaged one that can be read as
- * JSON everything that is whole is taken over. The damaged file is copied aside and then replaced
- * in one step, under the store's lock: nobody ever finds no file, which would be an empty store.
+ * Repairs the files of a `json` store. Only a damaged or missing file is replaced. A damaged sidecar that is still JSON
+ * keeps its valid members. The damaged file is copied aside and then replaced in one step, under the store's lock, so a
+ * missing file never looks like an empty store.
  */
 import { chmod, constants, copyFile, open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -12,12 +11,11 @@ import { faultPoint } from "../../base/faults.ts";
 import { PRIVATE_FILE, fileExists, freeName, syncFolder } from "../../base/files.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import type { KeyOwner } from "../store-key.ts";
 import { type SalvagedSession, type StoreDamage, type StoreRepair, toDamage } from "../store-repair.ts";
+import type { KeyOwner } from "../store-rules.ts";
 import { createEntryMap } from "./entry-map.ts";
 import { readDocument, writeDocument } from "./json-document.ts";
-import { withSessionStoreLock } from "./session-store-file.ts";
-import { lossOf, traceOfSessions } from "./sessions-file.ts";
+import { lossOf, traceOfSessions, withSessionStoreLock } from "./session-store-file.ts";
 import { type Sidecar, emptySidecar, parseSidecar, salvageSidecar, sidecarPath, sidecarToJson } from "./sidecar.ts";
 
 export interface JsonRepairOptions {
@@ -34,7 +32,7 @@ export function createJsonRepair({ path, owner, clock }: JsonRepairOptions): Sto
     return value === undefined ? undefined : parseSidecar(sidecarFile, value);
   };
 
-  /** Of a sidecar that is damaged, what is whole. */
+  /** The valid members of a damaged sidecar. */
   const salvagedSidecar = (): Sidecar => {
     const value = soundOr(() => readDocument(sidecarFile, { fresh: true })?.value, undefined);
     return value === undefined ? emptySidecar() : salvageSidecar(value);
@@ -66,7 +64,7 @@ export function createJsonRepair({ path, owner, clock }: JsonRepairOptions): Sto
     rebuild: async (sessions) =>
       await withSessionStoreLock(path, async () => {
         const aside: string[] = [];
-        // In the order of every commit: a window is known before a key points at it.
+        // As in every commit: the sidecar knows a window before a key points to it.
         if (damageOf(readSidecar) !== undefined || !(await fileExists(sidecarFile))) {
           aside.push(...(await copyAside(sidecarFile, clock)));
           await writeDocument(sidecarFile, sidecarToJson(withSessions(salvagedSidecar(), sessions)));
@@ -112,8 +110,7 @@ async function copyAside(path: string, clock: Clock): Promise<string[]> {
 }
 
 function withSessions(salvaged: Sidecar, sessions: readonly SalvagedSession[]): Sidecar {
-  const { inbox, outbox, handoffs, nextId } = salvaged;
-  const sidecar = { ...emptySidecar(), inbox, outbox, handoffs, nextId };
+  const sidecar = { ...salvaged, windows: emptySidecar().windows, leases: emptySidecar().leases };
   for (const { key, windows, epoch } of sessions) {
     sidecar.windows[key] = windows;
     if (epoch > 0) sidecar.leases[key] = { epoch };

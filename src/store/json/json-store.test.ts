@@ -1,9 +1,9 @@
-/** What only this store can meet: files that are damaged, or of which only one was written. */
+/** Cases that only this store has: damaged files, or only one file written. */
 import { readFileSync } from "node:fs";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { entry, put } from "../../../test/contract/store-fixture.ts";
-import { jsonStoreFiles, MAIN, windowIds } from "../../../test/support/json-store-files.ts";
+import { MAIN, jsonStoreFiles, windowIds } from "../../../test/support/json-store-files.ts";
 import { installFaultAction } from "../../base/faults.ts";
 import { createLogger } from "../../base/log.ts";
 
@@ -53,7 +53,7 @@ describe("nonsense in the fields of an entry", () => {
     "subject",
   ];
 
-  it.each([[null], [5], ["x"], [[]], [{}]])("stands in nobody's way: %j", async (nonsense) => {
+  it.each([[null], [5], ["x"], [[]], [{}]])("does not block anything: %j", async (nonsense) => {
     await using files = await jsonStoreFiles();
     const broken = Object.fromEntries([["sessionId", "s-1"], ...FIELDS.map((field) => [field, nonsense] as const)]);
     await files.writeSessions({ [MAIN]: broken, main: broken, other: entry("s-2") });
@@ -93,7 +93,7 @@ describe("the sidecar", () => {
   it("is left alone when a newer Holdfast wrote it", async () => {
     await using files = await jsonStoreFiles();
     await files.writeSessions({});
-    await writeFile(files.sidecar, '{"version":3,"rooms":{}}');
+    await writeFile(files.sidecar, '{"version":99,"rooms":{}}');
     await expect(files.open()).rejects.toMatchObject({ kind: "unsupported", code: "store-too-new" });
     expect(await readdir(files.folder.path)).toEqual(["sessions.holdfast.json", "sessions.json"]);
   });
@@ -110,7 +110,13 @@ describe("the sidecar", () => {
     expect(JSON.parse(await readFile(files.sidecar, "utf8"))).toEqual(first);
     await store.handoffs.update("main", () => ({ project: "one" }));
     const handoffs = { [MAIN]: { updatedAt: expect.any(Number), state: { project: "one" } } };
-    expect(JSON.parse(await readFile(files.sidecar, "utf8"))).toEqual({ ...first, version: 2, handoffs });
+    expect(JSON.parse(await readFile(files.sidecar, "utf8"))).toEqual({
+      ...first,
+      version: 3,
+      handoffs,
+      history: {},
+      systemEvents: {},
+    });
   });
 
   it("is not made by reading", async () => {
@@ -191,7 +197,7 @@ describe("a write that fails between the two files", () => {
     expect(states).toEqual(["entry false, old window true", "entry false, old window false"]);
   });
 
-  it("is mended from the state that a crash leaves: the key decides which window is open", async () => {
+  it("is repaired after a crash: the key decides which window is open", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     await put(store, "main", entry("s-1"));

@@ -1,44 +1,47 @@
 /**
- * The `json` store: an existing OpenClaw `sessions.json` used in place. Entries are in that file,
- * everything that OpenClaw does not know in `sessions.holdfast.json` beside it; both change only
- * under `sessions.json.lock`. OpenClaw may write the file at any time between two operations, and
- * what it wrote counts.
+ * The `json` store: an existing OpenClaw `sessions.json` used in place. Data that OpenClaw does not know is in
+ * `sessions.holdfast.json` beside it. Both change only under `sessions.json.lock`. OpenClaw may write the file between
+ * any two operations, and its changes count.
  */
+import { fileExists } from "../../base/files.ts";
 import { resolve } from "node:path";
+import { type HistoryOptions, createGroupHistory, createSystemEvents } from "../pending.ts";
+import { createPendingQueues, createLeases, createHandoffs } from "./json-parts.ts";
+import { type StoreAccess, createStoreAccess } from "./store-access.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { type Ids, randomIds } from "../../base/ids.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
-import { copyEntry } from "../entry-copy.ts";
-import { type SessionEntry, windowStateOf } from "../session-entry.ts";
-import type { Mutate, Store, UpdateOptions, Window } from "../store.ts";
+import { type Mutate, type SessionEntry, windowStateOf } from "../session-entry.ts";
 import { labelInUse, windowIsCurrent, windowNotClosed } from "../store-errors.ts";
-import { transcriptName } from "../window-moves.ts";
+import { copyEntry, transcriptName } from "../store-rules.ts";
+import type { Store, UpdateOptions, Window } from "../store.ts";
 import { createChangeFeed } from "./change-feed.ts";
-import type { EntryMap } from "./entry-map.ts";
-import { createHandoffs } from "./json-handoffs.ts";
-import { createInbox } from "./json-inbox.ts";
-import { createLeases } from "./json-leases.ts";
-import { assertLease } from "./lease-state.ts";
-import { createOutbox } from "./json-outbox.ts";
-import { documentStamp } from "./json-document.ts";
-import { copyJson, parseJson } from "./json-value.ts";
-import { listAsJson, listSessions } from "./list-sessions.ts";
-import { ensureSessionsFile } from "./sessions-file.ts";
-import { moveWindows, windowsOf } from "./session-windows.ts";
-import { sidecarPath } from "./sidecar.ts";
-import { type StoreAccess, createStoreAccess } from "./store-access.ts";
-import { type StoreDraft, hasUnrecordedWindows, keysWithWindows, openStateFiles } from "./store-state.ts";
+import { type EntryMap, listAsJson, listSessions } from "./entry-map.ts";
+import { documentStamp, copyJson, parseLosslessJson } from "./json-document.ts";
+import { createInbox, createOutbox } from "./json-queues.ts";
+import { ensureSessionsFile } from "./session-store-file.ts";
+import { assertLease, sidecarPath } from "./sidecar.ts";
+import {
+  type StoreDraft,
+  hasUnrecordedWindows,
+  keysWithWindows,
+  moveWindows,
+  openStateFiles,
+  windowsOf,
+} from "./store-state.ts";
 
-export interface JsonStoreOptions {
-  /** The `sessions.json`; need not exist yet. */
+export interface JsonStoreOptions extends HistoryOptions {
+  /** The `sessions.json`. Created if missing. */
   path: string;
   /** Normalised. */
   agentId: string;
-  /** Left out: `main`. */
-  mainKey?: string;
-  clock?: Clock;
-  ids?: Ids;
-  logger?: Logger;
+  /** Default: `main`. */
+  mainKey?: string | undefined;
+  /** A `pending.sqlite` of an earlier version, whose items move into the store. Optional. */
+  pendingFile?: string | undefined;
+  clock?: Clock | undefined;
+  ids?: Ids | undefined;
+  logger?: Logger | undefined;
 }
 
 export async function createJsonStore(options: JsonStoreOptions): Promise<Store> {
@@ -56,12 +59,17 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
   });
   const access: StoreAccess = createStoreAccess({ path, owner, files, feed, logger });
   await ensureSessionsFile(path);
-  // A damaged store is told at once, not at the first message.
+  // Report a damaged store at once, not with the first message.
   access.read();
+  const queues = createPendingQueues(access);
+  if (options.pendingFile !== undefined && (await fileExists(options.pendingFile))) {
+    const { takeOverPendingFile } = await import("../pending-file.ts");
+    await takeOverPendingFile(options.pendingFile, queues, { clock, logger });
+  }
 
   const update: Store["update"] = async (sessionKey, mutate, updateOptions = {}) => {
     const key = access.ownKey(sessionKey);
-    // Loading the schemas takes longer than most commands run; only writing needs them.
+    // Loading the schemas takes longer than most commands run, and only writes need them.
     const schema = import("../entry-schema.ts");
     return await access.change(async (draft) => {
       const { validateEntryChanges } = await schema;
@@ -136,6 +144,8 @@ export async function createJsonStore(options: JsonStoreOptions): Promise<Store>
     inbox: createInbox(access, clock, update),
     outbox: createOutbox(access, clock),
     handoffs: createHandoffs(access, clock),
+    history: createGroupHistory(queues, clock, options),
+    systemEvents: createSystemEvents(queues, clock),
 
     onChange: (listener) => feed.listen(listener),
     async close() {
@@ -162,7 +172,7 @@ function applyUpdate({ entries, sidecar }: StoreDraft, update: Update): SessionE
   const after = storedEntry(returned);
   update.validate(before, after);
   assertLabelFree(entries, key, before, after);
-  // Refuses by itself what cannot be replaced; from here on nothing is refused any more.
+  // May throw. After this, nothing does.
   const windows = windowsOf(key, entries, sidecar);
   entries.put(key, after);
   const ids = { from: before?.sessionId, to: after.sessionId };
@@ -172,10 +182,10 @@ function applyUpdate({ entries, sidecar }: StoreDraft, update: Update): SessionE
   return copyJson(entries.current(key));
 }
 
-/** The entry as it will be in the file; refuses what JSON cannot hold. */
+/** The entry as it will be stored. Throws if JSON cannot represent it. */
 function storedEntry(entry: SessionEntry): SessionEntry {
   copyEntry(entry);
-  return parseJson(JSON.stringify(entry)) as SessionEntry;
+  return parseLosslessJson(JSON.stringify(entry)) as SessionEntry;
 }
 
 function assertLabelFree(
@@ -199,7 +209,7 @@ function otherWindows(
   return windows.filter(({ sessionId }) => sessionId !== window.sessionId);
 }
 
-/** A commit records what it finds, also when nothing else changes. */
+/** Every commit records the windows that it finds. */
 async function recordWindows(access: StoreAccess, logger: Logger): Promise<void> {
   try {
     await access.change(() => undefined);

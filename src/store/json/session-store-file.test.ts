@@ -1,11 +1,13 @@
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { chmod, readFile, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { assert, asyncProperty, dictionary, jsonValue, string } from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { type FaultPoint, installFaultAction } from "../../base/faults.ts";
+import { resolveHome } from "../../config/layout.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import {
   type SessionMap,
@@ -15,6 +17,9 @@ import {
   updateSessionStore,
   updateSessionStoreEntry,
   withSessionStoreLock,
+  resolveDefaultSessionStorePath,
+  resolveSessionTranscriptsDirForAgent,
+  resolveStorePath,
 } from "./session-store-file.ts";
 
 const SAMPLES = ["v2026.1.30", "v2026.1.30/after-rpc", "v2026.2.26"];
@@ -99,7 +104,7 @@ describe("a damaged file", () => {
     expect(await readdir(folder.path)).toEqual(["sessions.json"]);
   });
 
-  it("does not hide behind what was read before", async () => {
+  it("is noticed despite the cache", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     await updateSessionStore(path, increment);
@@ -195,7 +200,7 @@ describe("writing", () => {
     expect(await readdir(folder.path)).toEqual(["sessions.json"]);
   });
 
-  it("keeps what it does not understand", async () => {
+  it("keeps unknown data", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const text = `{
@@ -268,7 +273,7 @@ describe("writing", () => {
     });
   });
 
-  it("tells everybody of a failed write, changes nothing and goes on afterwards", async () => {
+  it("rejects all changes of a failed write, changes nothing and works afterwards", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     await updateSessionStore(path, increment);
@@ -309,7 +314,7 @@ describe("writing", () => {
     expect(await updateSessionStore(path, increment)).toBe(1);
   });
 
-  it("waits for whoever holds the lock", async () => {
+  it("waits for the holder of the lock", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const order: string[] = [];
@@ -368,4 +373,18 @@ it("loads and changes a store of 100,000 entries", async () => {
   const loaded = loadSessionStore(path);
   expect(Object.keys(loaded)).toHaveLength(100_001);
   expect(loaded["agent:main:telegram:dm:99999"]).toEqual(entry("s-99999"));
+});
+
+describe("store paths", () => {
+  it("lie in the agent's folder", () => {
+    const folder = join(resolveHome(), "agents", "my-agent", "sessions");
+    expect(resolveSessionTranscriptsDirForAgent("My Agent")).toBe(folder);
+    expect(resolveDefaultSessionStorePath("My Agent")).toBe(join(folder, "sessions.json"));
+    expect(resolveStorePath(undefined, { agentId: "My Agent" })).toBe(join(folder, "sessions.json"));
+  });
+
+  it("fill in the agent and the home, and cannot be led elsewhere by an agent's name", () => {
+    expect(resolveStorePath("/data/{agentId}/s.json", { agentId: "../../etc" })).toBe("/data/etc/s.json");
+    expect(resolveStorePath("~/s.json")).toBe(join(process.env["HOME"] ?? "", "s.json"));
+  });
 });

@@ -1,37 +1,46 @@
 /**
- * `sessions.json` through the functions that OpenClaw has for it: the map of session keys to
- * entries, read and rewritten as a whole. Every change re-reads the file under its lock. Keys and
- * entries that are not understood stay as they are. Callers get copies and may do with them what
- * they like.
+ * `sessions.json` with OpenClaw's functions for it: the map of session keys to entries, read and rewritten as a whole.
+ * Every change reads the file again under its lock. Unknown keys and entries stay as they are. Callers get copies.
+ * A store creates the file first, so a missing file later is a loss. It is refused like a damaged one.
  */
+import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
+import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
-import { ensurePrivateFolder } from "../../base/files.ts";
+import { ensurePrivateFolder, fileExists, readFolderIfPresent } from "../../base/files.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
 import { type FileLockOptions, isLockHeldHere, lockReentered, withFileLock } from "../../base/lock-file.ts";
+import { agentLayout, resolveHome } from "../../config/layout.ts";
+import { normalizeAgentId } from "../../keys/names.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import { type GroupCommit, createGroupCommit } from "./group-commit.ts";
-import { forgetDocuments, readDocument, writeDocument } from "./json-document.ts";
-import { copyJson, parseJson, shallowCopy } from "./json-value.ts";
+import {
+  copyJson,
+  forgetDocuments,
+  parseLosslessJson,
+  readDocument,
+  shallowCopy,
+  writeDocument,
+} from "./json-document.ts";
+import { sidecarPath } from "./sidecar.ts";
 
 export type SessionMap = Record<string, SessionEntry>;
 
-/** The sessions in the file; none when there is no file. A damaged file is an error. */
-export function loadSessionStore(storePath: string, options: { skipCache?: boolean } = {}): SessionMap {
+/** The sessions in the file. Empty if there is no file. A damaged file is an error. */
+export function loadSessionStore(storePath: string, options: { skipCache?: boolean | undefined } = {}): SessionMap {
   const sessions = readDocument(resolve(storePath), { fresh: options.skipCache === true })?.value ?? {};
   const copy = shallowCopy(sessions);
   for (const key of Object.keys(copy)) copy[key] = copyJson(copy[key]);
   return copy as SessionMap;
 }
 
-/** Replaces the whole map. `updateSessionStore` does not lose what others wrote meanwhile. */
+/** Replaces the whole map. `updateSessionStore` keeps changes of others. */
 export async function saveSessionStore(storePath: string, store: SessionMap): Promise<void> {
   await commitOf(storePath).run((draft) => {
-    draft.sessions = shallowCopy(parseJson(JSON.stringify(store)) as SessionMap);
+    draft.sessions = shallowCopy(parseLosslessJson(JSON.stringify(store)) as SessionMap);
   });
 }
 
-/** Hands the map to `mutator`, which changes it in place; what it returns is passed on. */
+/** Passes the map to `mutator`, which changes it in place. Resolves to its result. */
 export async function updateSessionStore<T>(
   storePath: string,
   mutator: (store: SessionMap) => T | Promise<T>,
@@ -44,7 +53,7 @@ export async function updateSessionStore<T>(
   });
 }
 
-/** Lays the fields that `update` returns over an existing entry; null when there is none. */
+/** Merges the fields that `update` returns into an existing entry. Null if there is none. */
 export async function updateSessionStoreEntry(params: {
   storePath: string;
   sessionKey: string;
@@ -62,7 +71,7 @@ export async function updateSessionStoreEntry(params: {
   });
 }
 
-/** Keeps every other process from changing the file. The functions above take this lock themselves. */
+/** Keeps other processes from changing the file. The functions above take this lock themselves. */
 export async function withSessionStoreLock<T>(
   storePath: string,
   fn: () => Promise<T>,
@@ -83,7 +92,7 @@ export function clearSessionStoreCacheForTest(): void {
 
 interface Draft {
   sessions: SessionMap;
-  /** What the file holds now; shared, not to be changed. */
+  /** The content of the file. Shared; do not change it. */
   before: Readonly<JsonRecord>;
 }
 
@@ -115,7 +124,7 @@ async function saveDraft(path: string, { sessions, before }: Draft): Promise<voi
   faultPoint("json.written");
 }
 
-/** What no mutator touched is the same object, so only the rest has to be compared. */
+/** Untouched entries are the same objects, so only the others are compared. */
 function holdsTheSame(sessions: SessionMap, before: Readonly<JsonRecord>): boolean {
   const keys = Object.keys(sessions);
   const isSame = (key: string): boolean =>
@@ -124,8 +133,8 @@ function holdsTheSame(sessions: SessionMap, before: Readonly<JsonRecord>): boole
 }
 
 /**
- * A map in which every entry becomes a private copy at the first touch: a mutator that throws half
- * way leaves nothing behind, without copying the entries that it never looks at.
+ * A map that copies each entry when it is first touched. A mutator that throws leaves nothing behind, and untouched
+ * entries are not copied.
  */
 function isolate(sessions: SessionMap): { view: SessionMap; finish: () => SessionMap } {
   const own = shallowCopy(sessions);
@@ -158,7 +167,130 @@ function isolate(sessions: SessionMap): { view: SessionMap; finish: () => Sessio
   return { view, finish };
 }
 
-/** What the file will hold: the mutator keeps its own objects and may go on changing them. */
+/** The entry as it will be stored. The mutator may keep changing its own objects. */
 function asStored(entry: SessionEntry): SessionEntry {
-  return parseJson(JSON.stringify(entry)) as SessionEntry;
+  return parseLosslessJson(JSON.stringify(entry)) as SessionEntry;
+}
+
+/** Creates the file for a new store. */
+export async function ensureSessionsFile(path: string): Promise<void> {
+  if (await fileExists(path)) return;
+  await withSessionStoreLock(path, async () => {
+    if (await fileExists(path)) return;
+    const trace = await traceOfSessions(path);
+    if (trace !== undefined) throw sessionsFileLost(path, trace);
+    await writeDocument(path, {});
+  });
+}
+
+/** A file that shows that there were sessions. */
+export async function traceOfSessions(path: string): Promise<string | undefined> {
+  if (await fileExists(sidecarPath(path))) return sidecarPath(path);
+  const items = await readFolderIfPresent(dirname(path));
+  return items.find(({ name }) => name.endsWith(".jsonl"))?.name;
+}
+
+export function sessionsFileLost(path: string, trace: string): HoldfastError {
+  return new HoldfastError("corrupt", "store-lost", lossOf(path, trace), {
+    hint: "Run `holdfast doctor --fix` to rebuild the store from what is left of it. Nothing was changed.",
+    data: { path, trace },
+  });
+}
+
+export function lossOf(path: string, trace: string): string {
+  return `${path} is missing, but ${trace} shows that there were sessions`;
+}
+
+/**
+ * Commits the waiting changes of one process together: one lock, one read, one write. Changes run in order. A change
+ * that throws rejects alone and must leave the state as it was; a failed write rejects all changes of the group.
+ */
+export interface GroupCommit<State> {
+  /** Resolves when the change is durable. */
+  run<T>(change: (state: State) => T | Promise<T>): Promise<T>;
+  /** Resolves when no change is running. */
+  idle(): Promise<void>;
+}
+
+export interface GroupCommitSteps<State> {
+  /** Runs a group while other processes are locked out. */
+  exclusively(task: () => Promise<void>): Promise<void>;
+  begin(): State;
+  commit(state: State): Promise<void>;
+}
+
+interface Member<State> {
+  change: (state: State) => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+export function createGroupCommit<State>(steps: GroupCommitSteps<State>): GroupCommit<State> {
+  const waiting: Member<State>[] = [];
+  let working: Promise<void> | undefined;
+
+  const work = async (): Promise<void> => {
+    while (waiting.length > 0) await commitGroup(steps, waiting);
+    working = undefined;
+  };
+
+  return {
+    run<T>(change: (state: State) => T | Promise<T>): Promise<T> {
+      const { promise, resolve, reject } = Promise.withResolvers<T>();
+      waiting.push({ change, resolve: resolve as (value: unknown) => void, reject });
+      working ??= work();
+      return promise;
+    },
+    async idle() {
+      await working;
+    },
+  };
+}
+
+async function commitGroup<State>(steps: GroupCommitSteps<State>, waiting: Member<State>[]): Promise<void> {
+  let group: Member<State>[] | undefined;
+  let acknowledgements: (() => void)[] = [];
+  try {
+    await steps.exclusively(async () => {
+      group = waiting.splice(0);
+      const state = steps.begin();
+      const results = await runChanges(group, state);
+      await steps.commit(state);
+      acknowledgements = results;
+    });
+  } catch (error) {
+    // A committed change is durable, even if releasing the lock failed.
+    if (acknowledgements.length === 0) for (const { reject } of group ?? waiting.splice(0)) reject(error);
+  }
+  for (const acknowledge of acknowledgements) acknowledge();
+}
+
+/** Runs the changes in order. Returns the functions that resolve them. */
+async function runChanges<State>(group: readonly Member<State>[], state: State): Promise<(() => void)[]> {
+  const acknowledgements: (() => void)[] = [];
+  for (const { change, resolve, reject } of group) {
+    try {
+      const value = await change(state);
+      acknowledgements.push(() => resolve(value));
+    } catch (error) {
+      reject(error);
+    }
+  }
+  return acknowledgements;
+}
+
+export function resolveDefaultSessionStorePath(agentId?: string): string {
+  return agentLayout(resolveHome(), normalizeAgentId(agentId)).sessionsFile;
+}
+
+export function resolveSessionTranscriptsDirForAgent(agentId?: string): string {
+  return agentLayout(resolveHome(), normalizeAgentId(agentId)).sessionsFolder;
+}
+
+/** Fills in `{agentId}` and `~` of a configured path. Default: the agent's own file. */
+export function resolveStorePath(store?: string, options: { agentId?: string | undefined } = {}): string {
+  const path = store?.trim();
+  if (path === undefined || path === "") return resolveDefaultSessionStorePath(options.agentId);
+  const expanded = path.replaceAll("{agentId}", normalizeAgentId(options.agentId));
+  return resolve(expanded.replace(/^~(?=$|[\\/])/, homedir()));
 }

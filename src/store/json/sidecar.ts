@@ -1,36 +1,40 @@
 /**
- * What Holdfast keeps beside an OpenClaw `sessions.json`, in a file of its own because OpenClaw
- * would not understand it: windows, leases, inbox, outbox and hand-offs. A sidecar is a value: whoever changes
- * it replaces members of a copy, so that equal members of two sidecars are the same objects.
+ * Holdfast's file beside an OpenClaw `sessions.json`: windows, leases, inbox, outbox, hand-offs and pending items. A
+ * sidecar is a value: a change replaces members of a copy, so equal members of two sidecars are the same objects.
  */
 import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
-import type { InboxItem, Lease, OutboxItem, Window } from "../store.ts";
-import { corrupt } from "./json-document.ts";
-import { isRecord, shallowCopy } from "./json-value.ts";
+import { type PendingQueue, isPendingQueue } from "../pending.ts";
+import type { InboxItem, Lease, OutboxItem } from "../queues.ts";
+import { leaseLost, leaseOfAnotherKey } from "../store-errors.ts";
+import type { Window } from "../store.ts";
+import { corrupt, isRecord, shallowCopy } from "./json-document.ts";
 
-/** 2: with hand-offs. An older Holdfast would lose them, so it must not take the file for one of its own. */
-const SIDECAR_VERSION = 2;
+/** Raised whenever a container is added, because an older Holdfast would lose its content. */
+const SIDECAR_VERSION = 3;
 
 export interface Sidecar {
   windows: Record<string, readonly Window[]>;
   leases: Record<string, LeaseRecord>;
-  /** By id; ids of inbox and outbox rise in the order of arrival and are never used again. */
+  /** By id. Ids of inbox and outbox rise in the order of arrival and are never reused. */
   inbox: Record<string, InboxItem>;
   outbox: Record<string, OutboxItem>;
   handoffs: Record<string, HandoffRecord>;
+  /** In the order of the last added item. */
+  history: Record<string, PendingQueue>;
+  systemEvents: Record<string, PendingQueue>;
   nextId: number;
 }
 
-/** Stays when a lease is given back and when its session is deleted: the epoch never falls. */
+/** Stays after a release and after the session is deleted, because the epoch never falls. */
 interface LeaseRecord {
   epoch: number;
-  /** Missing when the lease was given back. */
-  held?: Lease;
+  /** Missing after a release. */
+  held?: Lease | undefined;
 }
 
-/** In the order of their changes, the newest last. */
+/** In the order of their changes. */
 interface HandoffRecord {
   updatedAt: number;
   state: unknown;
@@ -41,10 +45,18 @@ export function sidecarPath(sessionsFile: string): string {
 }
 
 export function emptySidecar(): Sidecar {
-  return copySidecar({ windows: {}, leases: {}, inbox: {}, outbox: {}, handoffs: {}, nextId: 1 });
+  return copySidecar({
+    windows: {},
+    leases: {},
+    inbox: {},
+    outbox: {},
+    handoffs: {},
+    history: {},
+    systemEvents: {},
+    nextId: 1,
+  });
 }
 
-/** A sidecar of its own with the same members. */
 export function copySidecar(sidecar: Sidecar): Sidecar {
   return {
     windows: shallowCopy(sidecar.windows),
@@ -52,6 +64,8 @@ export function copySidecar(sidecar: Sidecar): Sidecar {
     inbox: shallowCopy(sidecar.inbox),
     outbox: shallowCopy(sidecar.outbox),
     handoffs: shallowCopy(sidecar.handoffs),
+    history: shallowCopy(sidecar.history),
+    systemEvents: shallowCopy(sidecar.systemEvents),
     nextId: sidecar.nextId,
   };
 }
@@ -65,7 +79,7 @@ export function sameMembers(a: Readonly<JsonRecord>, b: Readonly<JsonRecord>): b
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
-const CONTAINERS = ["windows", "leases", "inbox", "outbox", "handoffs"] as const;
+const CONTAINERS = ["windows", "leases", "inbox", "outbox", "handoffs", "history", "systemEvents"] as const;
 
 const MEMBER_CHECKS: Record<(typeof CONTAINERS)[number], (member: unknown) => boolean> = {
   windows: (member) => Array.isArray(member) && member.every(isWindow),
@@ -73,13 +87,15 @@ const MEMBER_CHECKS: Record<(typeof CONTAINERS)[number], (member: unknown) => bo
   inbox: isItem,
   outbox: isItem,
   handoffs: (member) => isRecord(member) && typeof member["updatedAt"] === "number" && "state" in member,
+  history: isPendingQueue,
+  systemEvents: isPendingQueue,
 };
 
 export function parseSidecar(path: string, written: Readonly<JsonRecord>): Sidecar {
   const { version } = written;
   if (typeof version === "number" && version > SIDECAR_VERSION) throw newerVersion(path, version);
-  if (version !== 1 && version !== SIDECAR_VERSION) throw corrupt(path, "it has no known version");
-  const value = version === 1 ? withHandoffs(written) : written;
+  if (version !== 1 && version !== 2 && version !== SIDECAR_VERSION) throw corrupt(path, "it has no known version");
+  const value = withNewContainers(written, version);
   const { nextId } = value;
   if (typeof nextId !== "number" || !Number.isSafeInteger(nextId)) throw corrupt(path, "nextId is missing");
   for (const name of CONTAINERS) {
@@ -91,7 +107,7 @@ export function parseSidecar(path: string, written: Readonly<JsonRecord>): Sidec
   return copySidecar(value as unknown as Sidecar);
 }
 
-/** What a damaged sidecar still yields: every member that is whole. */
+/** The valid members of a damaged sidecar. */
 export function salvageSidecar(value: Readonly<JsonRecord>): Sidecar {
   const whole = (name: (typeof CONTAINERS)[number]): JsonRecord => {
     const container = value[name];
@@ -105,13 +121,27 @@ export function salvageSidecar(value: Readonly<JsonRecord>): Sidecar {
   return { ...salvaged, nextId: Math.max(1, ...(Number.isSafeInteger(nextId) ? [nextId as number] : []), ...usedIds) };
 }
 
-/** From version 1 to 2. The file itself changes with the next write. */
-function withHandoffs(value: Readonly<JsonRecord>): JsonRecord {
-  return { ...value, handoffs: {} };
+/** Version 1 has no hand-offs, version 2 no pending items. The file itself changes with the next write. */
+function withNewContainers(value: Readonly<JsonRecord>, version: number): Readonly<JsonRecord> {
+  if (version === SIDECAR_VERSION) return value;
+  return { ...value, ...(version === 1 ? { handoffs: {} } : {}), history: {}, systemEvents: {} };
 }
 
 export function sidecarToJson(sidecar: Sidecar): JsonRecord {
   return { version: SIDECAR_VERSION, ...sidecar };
+}
+
+/** Throws if the lease is not the newest of the key. Without a lease, the write is not fenced. */
+export function assertLease(sidecar: Sidecar, key: string, lease: Lease | undefined): void {
+  if (lease === undefined) return;
+  if (lease.key !== key) throw leaseOfAnotherKey(lease, key);
+  if (!isNewest(sidecar, lease)) throw leaseLost(lease);
+}
+
+/** An expired lease is the newest until another process takes it. */
+export function isNewest(sidecar: Sidecar, lease: Lease): boolean {
+  const held = sidecar.leases[lease.key]?.held;
+  return held?.epoch === lease.epoch && held.holder === lease.holder;
 }
 
 function isWindow(value: unknown): boolean {
@@ -129,7 +159,7 @@ function newerVersion(path: string, version: number): HoldfastError {
     "store-too-new",
     `${path} was written by a newer Holdfast (version ${version})`,
     {
-      hint: `This Holdfast reads version ${SIDECAR_VERSION}. Nothing was changed; install the newer one to go on.`,
+      hint: `This Holdfast reads version ${SIDECAR_VERSION}. Nothing was changed. Install the newer Holdfast.`,
       data: { path, version },
     },
   );

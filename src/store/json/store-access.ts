@@ -1,31 +1,28 @@
 /**
- * The one way from the operations of a `json` store to its files. Reads see the newest state on
- * disk; changes run under the lock, those of this process that wait at the same time together.
- * A closed store refuses both.
+ * Connects the operations of a `json` store to its files. Reads see the newest state on disk. Changes run under the
+ * lock; waiting changes of this process run together. A closed store refuses both.
  */
-import type { Logger } from "../../base/log.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { isLockHeldHere, lockReentered } from "../../base/lock-file.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Leased } from "../queues.ts";
 import { storeClosed } from "../store-errors.ts";
-import { isDeliveryLease, leaseKeyOf } from "../lease-key.ts";
-import { type KeyOwner, ownSessionKey } from "../store-key.ts";
-import type { Leased } from "../store.ts";
+import { type KeyOwner, isDeliveryLease, leaseKeyOf, ownSessionKey } from "../store-rules.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import { createGroupCommit } from "./group-commit.ts";
-import { sessionLockPath, withSessionStoreLock } from "./session-store-file.ts";
+import { createGroupCommit, sessionLockPath, withSessionStoreLock } from "./session-store-file.ts";
 import { type StateFiles, type StoreDraft, type StoreState, createDraft } from "./store-state.ts";
 
 export interface StoreAccess {
-  read(options?: { fresh?: boolean }): StoreState;
+  read(options?: { fresh?: boolean | undefined }): StoreState;
   /** Runs `change` on the newest state and resolves when the result is durable. */
   change<T>(change: (draft: StoreDraft) => T | Promise<T>): Promise<T>;
-  /** The canonical form of a key of this agent; refuses other agents' keys. */
+  /** The canonical form of a key of this agent. Throws for keys of other agents. */
   ownKey(key: string): string;
   owns(canonicalKey: string): boolean;
-  /** The key under which its lease is kept. */
+  /** The key of its lease. */
   leaseKey(leased: Leased): string;
   ownsLease(key: string): boolean;
-  /** Finishes the changes that were begun. */
+  /** Waits for running changes. */
   close(): Promise<void>;
 }
 
@@ -48,11 +45,11 @@ export function createStoreAccess({ path, owner, files, feed, logger }: StoreAcc
     assertOpen();
     return ownSessionKey(key, owner);
   };
-  const read = (options: { fresh?: boolean } = {}): StoreState => {
+  const read = (options: { fresh?: boolean | undefined } = {}): StoreState => {
     const state = files.read(options);
     const damaged = state.entries.damaged.join("\n");
     if (damaged !== damagedReported && damaged !== "") {
-      logger.warn("Values that are no session entries are left alone", { path, keys: state.entries.damaged });
+      logger.warn("Values that are not session entries are ignored", { path, keys: state.entries.damaged });
     }
     damagedReported = damaged;
     return state;

@@ -1,12 +1,16 @@
-import type { SessionKind } from "../../keys/session-kind.ts";
-import { labelInUse } from "../store-errors.ts";
+/**
+ * The rows of entries. Large values, such as skills snapshots, are the same in most entries, so each is stored once
+ * under the hash of its content. Unused contents are deleted in the same transaction.
+ */
+import { nodeCrypto } from "../../base/builtin.ts";
+import type { Lease } from "../queues.ts";
 import type { SessionEntry, WindowState } from "../session-entry.ts";
-import type { DeletedSession, Lease, WindowReason } from "../store.ts";
-import { type LargeField, type PackedEntry, putContents, unpackEntry } from "./content-rows.ts";
+import { labelInUse } from "../store-errors.ts";
+import type { DeletedSession, WindowReason } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { assertLease } from "./lease-rows.ts";
-import { deleteHandoff } from "./handoff-rows.ts";
-import { deleteWindows, moveWindow, readWindows } from "./window-rows.ts";
+import { deleteWindows, moveWindow, readWindows, deleteHandoff } from "./session-rows.ts";
+import type { SessionKind } from "../../keys/session-key.ts";
 
 export interface StoredEntry {
   entry: SessionEntry;
@@ -14,7 +18,7 @@ export interface StoredEntry {
 }
 
 export function readEntry(database: SqliteDatabase, key: string): StoredEntry | undefined {
-  // One statement, and so one state, however many large fields there are.
+  // One statement reads one state, however many large fields there are.
   const rows = database.all<{ version: number; entry: string; field: string | null; json: string | null }>(
     `SELECT version, json(entry) AS entry, field, json FROM entries
        LEFT JOIN entry_contents USING (key) LEFT JOIN contents USING (hash)
@@ -31,7 +35,7 @@ export function readEntry(database: SqliteDatabase, key: string): StoredEntry | 
 
 export interface PutEntry {
   key: string;
-  /** The version that the new entry was made from; undefined for a key that was not there. */
+  /** The version that the new entry is based on. Undefined for a new key. */
   expectedVersion: number | undefined;
   packed: PackedEntry;
   sessionId: string;
@@ -39,20 +43,20 @@ export interface PutEntry {
   kind: SessionKind;
   channel: string | undefined;
   label: string | undefined;
-  /** Whether another session's claim on the label has to be looked for. */
+  /** True if the label must be checked against other sessions. */
   labelChanged: boolean;
   search: string;
-  /** What lists show of the session; see `listing.ts`. */
+  /** The text for lists; see `toListing`. */
   listing: string;
   transcript: string | undefined;
-  /** What the entry held of the window that it leaves. */
+  /** The window's own fields, if the entry leaves its window. */
   leaving: WindowState | undefined;
   windowReason: WindowReason | undefined;
   lease: Lease | undefined;
   now: number;
 }
 
-/** False, with nothing changed, when the entry is no longer the expected one. */
+/** Returns false and changes nothing if the entry has another version. */
 export function putEntry(database: SqliteDatabase, put: PutEntry): boolean {
   const { key, packed, label } = put;
   if (put.lease !== undefined) assertLease(database, put.lease, key);
@@ -112,4 +116,94 @@ export function deleteEntry(
   if (withHandoff) deleteHandoff(database, { key });
   database.recordChange({ what: "entry", key });
   return { key, entry: stored.entry, windows };
+}
+
+/** Fields whose JSON has at least this many characters are stored separately. */
+const LARGE_FIELD_LENGTH = 1024;
+
+/** An entry as it is stored. */
+export interface PackedEntry {
+  /** JSON of the entry without its large fields. */
+  lean: string;
+  large: LargeField[];
+}
+
+export interface LargeField {
+  field: string;
+  json: string;
+}
+
+export function packEntry(entry: SessionEntry): PackedEntry {
+  const small: string[] = [];
+  const large: LargeField[] = [];
+  for (const [field, value] of Object.entries(entry)) {
+    const json = JSON.stringify(value);
+    if (json.length >= LARGE_FIELD_LENGTH) large.push({ field, json });
+    else small.push(member(field, json));
+  }
+  return { lean: `{${small.join(",")}}`, large };
+}
+
+export function unpackEntry({ lean, large }: PackedEntry): SessionEntry {
+  return JSON.parse(joinJson(lean, large)) as SessionEntry;
+}
+
+/** Works on text, so that a field named `__proto__` is an ordinary field. */
+function joinJson(lean: string, large: readonly LargeField[]): string {
+  if (large.length === 0) return lean;
+  const members = large.map(({ field, json }) => member(field, json)).join(",");
+  return lean === "{}" ? `{${members}}` : `${lean.slice(0, -1)},${members}}`;
+}
+
+function member(field: string, json: string): string {
+  return `${JSON.stringify(field)}:${json}`;
+}
+
+/** Replaces the large fields of a key. */
+function putContents(database: SqliteDatabase, key: string, large: readonly LargeField[]): void {
+  const previous = new Map(
+    database
+      .all<{ field: string; hash: string }>("SELECT field, hash FROM entry_contents WHERE key = ?", key)
+      .map(({ field, hash }) => [field, hash]),
+  );
+  const replaced = new Set(previous.values());
+  for (const { field, json } of large) {
+    const hash = nodeCrypto().createHash("sha256").update(json).digest("hex");
+    if (previous.get(field) !== hash) {
+      database.run("INSERT OR IGNORE INTO contents (hash, json) VALUES (?, ?)", hash, json);
+      database.run("INSERT OR REPLACE INTO entry_contents (key, field, hash) VALUES (?, ?, ?)", key, field, hash);
+    }
+    previous.delete(field);
+  }
+  for (const field of previous.keys()) {
+    database.run("DELETE FROM entry_contents WHERE key = ? AND field = ?", key, field);
+  }
+  for (const hash of replaced) {
+    database.run(
+      "DELETE FROM contents WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM entry_contents WHERE hash = ?1)",
+      hash,
+    );
+  }
+}
+
+export function readContents(database: SqliteDatabase, key: string): LargeField[] {
+  return database.all<LargeField>(
+    "SELECT field, json FROM entry_contents JOIN contents USING (hash) WHERE key = ? ORDER BY field",
+    key,
+  );
+}
+
+/** The value of one field, if it is large in this entry. */
+export function readContent(database: SqliteDatabase, key: string, field: string): unknown {
+  const row = database.get<{ json: string }>(
+    "SELECT json FROM entry_contents JOIN contents USING (hash) WHERE key = ? AND field = ?",
+    key,
+    field,
+  );
+  return row === undefined ? undefined : JSON.parse(row.json);
+}
+
+/** True if at least one entry has this field as a large one. */
+export function isEverLarge(database: SqliteDatabase, field: string): boolean {
+  return database.get("SELECT 1 FROM entry_contents WHERE field = ? LIMIT 1", field) !== undefined;
 }

@@ -1,5 +1,13 @@
+/** The rows of the inbox. */
+import {
+  type InboxItem,
+  type Lease,
+  type MessageAddress,
+  type OutboxItem,
+  GIVEN_UP_NOTE,
+  apartTurn,
+} from "../queues.ts";
 import { inboxItemNotRunning } from "../store-errors.ts";
-import type { InboxItem, Lease, MessageAddress, OutboxItem } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { type PutEntry, putEntry } from "./entry-rows.ts";
 import { type TakeLease, assertLease, releaseLease, takeLease } from "./lease-rows.ts";
@@ -11,13 +19,18 @@ export function readInboxItem(database: SqliteDatabase, id: number): InboxItem |
 }
 
 export function readPending(database: SqliteDatabase, key: string | undefined): InboxItem[] {
-  // Named, because walking along the ids would visit every row that has ended.
+  // The index is named: a scan by id would visit every ended row.
   const pending = "SELECT * FROM inbox INDEXED BY inbox_pending WHERE state IN ('queued', 'running')";
   const rows =
     key === undefined
       ? database.all<InboxRow>(`${pending} ORDER BY id`)
       : database.all<InboxRow>(`${pending} AND key = ? ORDER BY id`, key);
   return rows.map(toItem);
+}
+
+export function readGivenUp(database: SqliteDatabase, limit: number): InboxItem[] {
+  const sql = `SELECT * FROM inbox WHERE note = '${GIVEN_UP_NOTE}' ORDER BY id DESC LIMIT ?`;
+  return database.all<InboxRow>(sql, limit).map(toItem);
 }
 
 export interface AdmitMessage {
@@ -49,14 +62,17 @@ export function admitMessage(database: SqliteDatabase, message: AdmitMessage): {
 export interface ClaimItems {
   lease: Lease;
   limit: number | undefined;
-  /** Left out: all of the key. */
+  /** Default: all of the key. */
   ids: readonly number[] | undefined;
+  /** Default: each keeps its turn. */
+  turn: string | undefined;
 }
 
-export function claimItems(database: SqliteDatabase, { lease, limit, ids }: ClaimItems): InboxItem[] {
+export function claimItems(database: SqliteDatabase, { lease, limit, ids, turn }: ClaimItems): InboxItem[] {
   assertLease(database, lease, lease.key);
   const rows = selectItems(database, lease.key, "queued", ids).slice(0, limit);
-  return moveItems(database, lease.key, rows, (row) => ({ ...row, state: "running", attempts: row.attempts + 1 }));
+  const claimed = (row: InboxRow) => ({ attempts: row.attempts + 1, turn: turn ?? row.turn });
+  return moveItems(database, lease.key, rows, (row) => ({ ...row, ...claimed(row), state: "running" }));
 }
 
 export interface LeaseWithItem {
@@ -64,7 +80,7 @@ export interface LeaseWithItem {
   claimed: InboxItem | undefined;
 }
 
-/** Takes the lease and claims the only item that is pending, if that was never begun. */
+/** Takes the lease and claims the pending item, if it is the only one and was never started. */
 export function takeLeaseAndItem(database: SqliteDatabase, take: TakeLease): LeaseWithItem {
   if (!takeLease(database, take)) return { taken: false, claimed: undefined };
   const { key } = take.lease;
@@ -81,13 +97,20 @@ export interface RequeueItems {
   lease: Lease;
   ids: readonly number[] | undefined;
   excuse: string | undefined;
+  apart: boolean | undefined;
 }
 
-export function requeueItems(database: SqliteDatabase, { lease, ids, excuse }: RequeueItems): InboxItem[] {
+export function requeueItems(database: SqliteDatabase, { lease, ids, excuse, apart }: RequeueItems): InboxItem[] {
   assertLease(database, lease, lease.key);
   const rows = selectItems(database, lease.key, "running", ids);
   const excused = (row: InboxRow) => (excuse === undefined ? {} : { attempts: row.attempts - 1, note: excuse });
-  return moveItems(database, lease.key, rows, (row) => ({ ...row, ...excused(row), state: "queued" }));
+  const turnOf = (row: InboxRow) => (apart === true ? apartTurn(row.id) : row.turn);
+  return moveItems(database, lease.key, rows, (row) => ({
+    ...row,
+    ...excused(row),
+    turn: turnOf(row),
+    state: "queued",
+  }));
 }
 
 /** In order of admission. */
@@ -115,12 +138,12 @@ export interface FinishItems {
   /** JSON. */
   ending: string | undefined;
   release: boolean;
-  /** Left out: the entry stays as it is. */
+  /** Default: the entry is not changed. */
   put?: PutEntry | undefined;
   now: number;
 }
 
-/** Undefined, with nothing changed, when the entry is no longer the one that the new one was made from. */
+/** Returns undefined and changes nothing if the entry has another version. */
 export function finishItems(database: SqliteDatabase, finish: FinishItems): OutboxItem[] | undefined {
   const { lease, ids, drafts, note, ending, put, now } = finish;
   const { key } = lease;
@@ -153,7 +176,7 @@ export function dropItems(database: SqliteDatabase, { key, ids, note, replies, n
   return dropped;
 }
 
-/** Nobody waits for items that have ended: listeners are not told. */
+/** Listeners do not care about ended items, so this records no change. */
 export function pruneInbox(database: SqliteDatabase, { before, limit }: { before: number; limit: number }): number {
   const sql = `DELETE FROM inbox WHERE id IN
     (SELECT id FROM inbox WHERE state IN ('done', 'dropped') AND received_at < ? ORDER BY received_at LIMIT ?)`;
@@ -168,10 +191,10 @@ function moveItems(
 ): InboxItem[] {
   if (rows.length > 0) database.recordChange({ what: "inbox", key });
   return rows.map((row) => {
-    const { id, state, attempts, note, ending } = move(row);
-    const sql = "UPDATE inbox SET state = ?, attempts = ?, note = ?, ending = ? WHERE id = ?";
-    database.run(sql, state, attempts, note, ending, id);
-    return toItem({ ...row, state, attempts, note, ending });
+    const { id, state, attempts, turn, note, ending } = move(row);
+    const sql = "UPDATE inbox SET state = ?, attempts = ?, turn = ?, note = ?, ending = ? WHERE id = ?";
+    database.run(sql, state, attempts, turn, note, ending, id);
+    return toItem({ ...row, state, attempts, turn, note, ending });
   });
 }
 
@@ -192,6 +215,7 @@ interface InboxRow {
   received_at: number;
   state: InboxItem["state"];
   attempts: number;
+  turn: string | null;
   note: string | null;
   ending: string | null;
 }
@@ -210,6 +234,7 @@ function toItem(row: InboxRow): InboxItem {
     receivedAt: row.received_at,
     state: row.state,
     attempts: row.attempts,
+    ...(row.turn === null ? {} : { turn: row.turn }),
     ...(row.note === null ? {} : { note: row.note }),
     ...(row.ending === null ? {} : { ending: JSON.parse(row.ending) as unknown }),
   };

@@ -1,9 +1,10 @@
+/** The rows of leases. */
 import type { ProcessIdentity } from "../../base/processes.ts";
+import type { Lease } from "../queues.ts";
 import { leaseLost, leaseOfAnotherKey } from "../store-errors.ts";
-import type { Lease } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 
-/** The newest lease of a key, whether in force or not. */
+/** The newest lease of a key, in force or not. */
 export interface StoredLease extends Lease {
   released: boolean;
 }
@@ -13,12 +14,12 @@ export function readLease(database: SqliteDatabase, key: string): StoredLease | 
   return row === undefined ? undefined : { ...toLease(row), released: row.released !== 0 };
 }
 
-/** Those that were not given back. */
+/** Leases that were not released. */
 export function listLeases(database: SqliteDatabase): Lease[] {
   return database.all<LeaseRow>("SELECT * FROM leases WHERE released = 0 ORDER BY key").map(toLease);
 }
 
-/** Refuses, inside the transaction of a write, a holder that is no longer the newest. */
+/** Throws, inside the transaction of a write, if the lease is not the newest one. */
 export function assertLease(database: SqliteDatabase, lease: Lease, key: string): void {
   if (lease.key !== key) throw leaseOfAnotherKey(lease, key);
   if (!isNewest(readLease(database, key), lease)) throw leaseLost(lease);
@@ -30,11 +31,11 @@ function isNewest(stored: StoredLease | undefined, { epoch, holder }: Lease): bo
 
 export interface TakeLease {
   lease: Lease;
-  /** The lease that was judged free to take; undefined when the key never had one. */
+  /** The lease that was seen to be free. Undefined if the key never had one. */
   seen: Lease | undefined;
 }
 
-/** False when anybody took or renewed the lease since it was seen. */
+/** False if any process took or renewed the lease since it was seen. */
 export function takeLease(database: SqliteDatabase, { lease, seen }: TakeLease): boolean {
   const { key, epoch, holder, process, expiresAt } = lease;
   const current = readLease(database, key);
@@ -51,7 +52,7 @@ export function takeLease(database: SqliteDatabase, { lease, seen }: TakeLease):
   return true;
 }
 
-/** False when it was taken over or given back meanwhile. Nothing that listeners care about changes. */
+/** False if it was taken over or released. Listeners do not care about renewals, so this records no change. */
 export function renewLease(database: SqliteDatabase, lease: Lease): boolean {
   const sql = "UPDATE leases SET expires_at = ? WHERE key = ? AND epoch = ? AND holder = ? AND released = 0";
   return database.run(sql, lease.expiresAt, lease.key, lease.epoch, lease.holder).changed > 0;

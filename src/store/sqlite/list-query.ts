@@ -1,15 +1,14 @@
 /**
- * Listing. Whoever lists thousands of sessions asks for what lists show, which stands in a column of
- * its own; other fields are taken out of the entries by SQLite.
+ * Listing. A query for listed fields reads the `listing` column only. Other fields are extracted from the entries by
+ * SQLite.
  */
-import type { SessionKind } from "../../keys/session-kind.ts";
 import type { SQLInputValue } from "node:sqlite";
-import { searchWords } from "../entry-facets.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import type { ListPage, ListQuery, ListedSession, JsonPage } from "../store.ts";
-import { isEverLarge, readContent, readContents, unpackEntry } from "./content-rows.ts";
+import { LISTED_FIELDS, searchWords } from "../store-rules.ts";
+import type { JsonPage, ListPage, ListQuery, ListedSession } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
-import { ALWAYS_LISTED, fromListing, isListedField } from "./listing.ts";
+import { isEverLarge, readContent, readContents, unpackEntry } from "./entry-rows.ts";
+import type { SessionKind } from "../../keys/session-key.ts";
 
 export function listSessions(database: SqliteDatabase, query: ListQuery): ListPage {
   return database.snapshot(() => {
@@ -19,7 +18,7 @@ export function listSessions(database: SqliteDatabase, query: ListQuery): ListPa
   });
 }
 
-/** SQLite puts the text together: making 10,000 objects only to write them out again takes five times as long. */
+/** SQLite joins the text: creating 10,000 objects and serializing them again takes five times as long. */
 export function listAsJson(database: SqliteDatabase, query: JsonQuery): JsonPage {
   return database.snapshot(() => {
     const selection = toSelection(query);
@@ -40,7 +39,7 @@ export function listAsJson(database: SqliteDatabase, query: JsonQuery): JsonPage
 const NOTHING = { json: Buffer.from("[]"), count: 0 };
 
 export interface JsonQuery extends Omit<ListQuery, "fields"> {
-  /** What ages are counted from. */
+  /** The instant from which ages are counted (ms). */
   now: number;
 }
 
@@ -53,7 +52,7 @@ function select(
   return asked.every(isListedField) ? fromListings(database, selection, asked) : someFields(database, selection, asked);
 }
 
-/** Which entries, in which order. */
+/** SQL of the matching entries and of their order. */
 interface Selection {
   condition: string;
   conditionValues: SQLInputValue[];
@@ -84,7 +83,7 @@ function escapeLike(word: string): string {
   return word.replace(/[\\%_]/g, String.raw`\$&`);
 }
 
-/** How many there are in all; `shown` of them were read. */
+/** The number of matching entries. `shown` of them were read. */
 function totalOf(database: SqliteDatabase, query: ListQuery, selection: Selection, shown: number): number {
   if (query.limit === undefined && !query.offset) return shown;
   const sql = `SELECT count(*) AS n FROM entries WHERE ${selection.condition}`;
@@ -143,7 +142,7 @@ function someFields(
   });
 }
 
-/** A field that the entry does not have comes as null. An index, because this runs for every value listed. */
+/** Missing fields come as null. A plain loop, because this runs for every listed value. */
 function toEntry(fields: readonly string[], values: readonly unknown[]): Record<string, unknown> {
   const entry: Record<string, unknown> = {};
   for (let index = 0; index < fields.length; index++) {
@@ -153,3 +152,21 @@ function toEntry(fields: readonly string[], values: readonly unknown[]): Record<
   }
   return entry;
 }
+
+/** A JSON object without its opening brace, so that the age can be put in front of it. */
+export function toListing(key: string, kind: SessionKind, entry: SessionEntry): string {
+  const shown = LISTED_FIELDS.filter((field) => entry[field] !== undefined && entry[field] !== null);
+  return JSON.stringify({ key, kind, ...Object.fromEntries(shown.map((field) => [field, entry[field]])) }).slice(1);
+}
+
+function fromListing(listing: string, fields: readonly (keyof SessionEntry)[]): ListedSession {
+  const { key, kind, ...entry } = JSON.parse(`{${listing}`) as SessionEntry & Pick<ListedSession, "key" | "kind">;
+  for (const field of LISTED_FIELDS) if (!ALWAYS_LISTED.has(field) && !fields.includes(field)) delete entry[field];
+  return { key, kind, entry };
+}
+
+function isListedField(field: keyof SessionEntry): boolean {
+  return (LISTED_FIELDS as readonly string[]).includes(field);
+}
+
+const ALWAYS_LISTED: ReadonlySet<keyof SessionEntry> = new Set(["sessionId", "updatedAt"]);

@@ -1,50 +1,40 @@
 /**
- * The tables, one function per version. A published step is never changed: whoever needs another
- * column writes the next step. Several processes may open an old store at the same moment; the
- * version is read again inside the write transaction, so each step runs once.
+ * The tables, one function per version. A published step is never changed: add the next step instead.
  *
- * - `entries.version` is the sequence number of the change that wrote the entry. It never comes
- *   back, not even when a key is deleted and made again, so comparing it proves that nothing happened.
- *   The same holds for `handoffs.version`.
- * - `entries.entry` is SQLite's JSONB: taking ten fields out of 10,000 entries needs no parsing.
- * - `entries.listing` repeats what lists show, as the text of a JSON object without its opening brace:
- *   listing 10,000 entries is then little more than joining texts. It is in the index too, so that a
- *   list reads nothing but what it shows.
- * - Large values are kept once, in `contents`; `entry_contents` says which field of which entry is
- *   which content. They are not in `entries.entry`.
- * - Leases are never deleted: their epochs must not start again.
+ * - `entries.version` is the sequence number of the change that wrote the entry. A number is never reused, even if a
+ *   key is deleted and created again, so an equal version proves that nothing happened. Same for `handoffs.version`.
+ * - `entries.entry` is SQLite's JSONB: reading ten fields of 10,000 entries needs no parsing.
+ * - `entries.listing` repeats the listed fields as the text of a JSON object without its opening brace, and is part of
+ *   an index. Listing 10,000 entries then reads only that index and joins texts.
+ * - Large values are stored once, in `contents`; `entry_contents` maps fields of entries to them.
+ * - Leases are never deleted, because their epochs must not start again.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "../../base/errors.ts";
+import { isEmptyDatabase, migrateSchema } from "../../base/sqlite.ts";
 
-const STEPS: readonly ((database: DatabaseSync) => void)[] = [createTables, indexQueues, createHandoffs, keepEndings];
+const STEPS: readonly ((database: DatabaseSync) => void)[] = [
+  createTables,
+  indexQueues,
+  createHandoffs,
+  keepEndings,
+  nameTurns,
+  createPending,
+];
 
-/** Refuses a store of a newer version and the database of another program, before anything is written. */
+/** Refuses a newer store and the database of another program, before anything is written. */
 export function assertSupported(database: DatabaseSync, path: string): void {
   checkedVersion(database, path);
 }
 
 export function migrate(database: DatabaseSync, path: string): void {
-  if (checkedVersion(database, path) === STEPS.length) return;
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    for (let version = checkedVersion(database, path); version < STEPS.length; version++) {
-      STEPS[version]?.(database);
-      database.exec(`PRAGMA user_version = ${version + 1}`);
-    }
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
+  migrateSchema(database, STEPS, () => checkedVersion(database, path));
 }
 
 function checkedVersion(database: DatabaseSync, path: string): number {
   const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
   if (version > STEPS.length) throw newerStore(path, version);
-  if (version === 0 && database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined) {
-    throw foreignDatabase(path);
-  }
+  if (version === 0 && !isEmptyDatabase(database)) throw foreignDatabase(path);
   return version;
 }
 
@@ -140,7 +130,7 @@ function createTables(database: DatabaseSync): void {
   `);
 }
 
-/** What waits is found by its route and what has ended by its age, however many rows have ended. */
+/** Finds waiting rows by route and ended rows by age, however many rows have ended. */
 function indexQueues(database: DatabaseSync): void {
   database.exec(`
     CREATE INDEX inbox_ended ON inbox (received_at) WHERE state IN ('done', 'dropped');
@@ -150,7 +140,7 @@ function indexQueues(database: DatabaseSync): void {
   `);
 }
 
-/** Not part of `entries`: a hand-off outlives its session, and there are some of sessions without an entry. */
+/** Not part of `entries`: a hand-off outlives its session and needs no entry. */
 function createHandoffs(database: DatabaseSync): void {
   database.exec(`
     CREATE TABLE handoffs (
@@ -163,9 +153,30 @@ function createHandoffs(database: DatabaseSync): void {
   `);
 }
 
-/** Whoever waits for a message that another process answers reads here what was said. */
+/** The result of a message, for callers that wait in another process. */
 function keepEndings(database: DatabaseSync): void {
   database.exec("ALTER TABLE inbox ADD COLUMN ending TEXT");
+}
+
+/** Messages of one turn stay together when it is repeated. Given-up messages are counted. */
+function nameTurns(database: DatabaseSync): void {
+  database.exec(`
+    ALTER TABLE inbox ADD COLUMN turn TEXT;
+    CREATE INDEX inbox_given_up ON inbox (id) WHERE note = 'given up';
+  `);
+}
+
+/** Group history and system events, one queue of items per key. `id` rises with each added item. */
+function createPending(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE pending (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      kind TEXT NOT NULL,
+      key TEXT NOT NULL,
+      queue TEXT NOT NULL,
+      UNIQUE (kind, key)
+    ) STRICT;
+  `);
 }
 
 function newerStore(path: string, version: number): HoldfastError {
@@ -179,7 +190,7 @@ function newerStore(path: string, version: number): HoldfastError {
 
 function foreignDatabase(path: string): HoldfastError {
   return new HoldfastError("unsupported", "not-a-store", `${path} is an SQLite database of another program`, {
-    hint: "Move it elsewhere, or name another store. Nothing was changed.",
+    hint: "Move it elsewhere, or choose another store. Nothing was changed.",
     data: { path },
   });
 }

@@ -1,5 +1,6 @@
+/** The rows of the outbox. */
+import type { DeliveryRoute, DeliveryTarget, Lease, OutboxItem, WaitingRoute } from "../queues.ts";
 import { alreadyDelivered, outboxItemNotFound } from "../store-errors.ts";
-import type { DeliveryRoute, DeliveryTarget, Lease, OutboxItem, WaitingRoute } from "../store.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { assertLease } from "./lease-rows.ts";
 
@@ -16,7 +17,7 @@ export function readDue(
 ): OutboxItem[] {
   const values = route === undefined ? [] : [route.channel, route.accountId];
   const sql = route === undefined ? ALL_ROUTES : ONE_ROUTE;
-  // Most often nothing has to wait, and then nothing has to be compared with it.
+  // Usually no item is late, and then the simple query is enough.
   if (database.get(sql.anyLate, ...values, now) === undefined) {
     const rows = database.all<OutboxRow>(sql.waiting, ...values, limit);
     if (rows.every((row) => row.due_at <= now)) return rows.map(toItem);
@@ -24,14 +25,14 @@ export function readDue(
   return database.all<OutboxRow>(sql.due, ...values, now, ...values, limit).map(toItem);
 }
 
-/** The index is named, because walking along the ids would visit every row that was delivered. */
+/** The index is named: a scan by id would visit every delivered row. */
 const WAITING = "outbox INDEXED BY outbox_by_route";
 const IS_WAITING = "state IN ('pending', 'sending')";
 const OF_ROUTE = "target ->> 'channel' = ? AND target ->> 'accountId' = ? AND";
 const ALL_ROUTES = dueSql("");
 const ONE_ROUTE = dueSql(OF_ROUTE);
 
-/** `late` is, for each key and route, the first item that is not due. */
+/** `late`: for each key and route, the first item that is not due. */
 function dueSql(ofRoute: string): { anyLate: string; waiting: string; due: string } {
   const anyLate = `SELECT 1 FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} AND due_at > ? LIMIT 1`;
   const waiting = `SELECT * FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} ORDER BY id LIMIT ?`;
@@ -60,7 +61,7 @@ export function readFailures(database: SqliteDatabase, limit: number): OutboxIte
   return database.all<OutboxRow>(sql, limit).map(toItem);
 }
 
-/** A draft with its parts as JSON. */
+/** A draft with target and payload as JSON. */
 export interface PackedDraft {
   idempotencyKey: string;
   target: string;
@@ -97,7 +98,7 @@ export function insertDrafts(database: SqliteDatabase, { key, drafts, now }: Enq
   });
 }
 
-/** True for the one caller whose idea of the number of attempts was right. */
+/** True for the one caller that knows the right number of attempts. */
 export function startSending(database: SqliteDatabase, { id, attempts }: { id: number; attempts: number }): boolean {
   const row = database.get<ChangedRow>(
     `UPDATE outbox SET state = 'sending', attempts = attempts + 1
@@ -115,7 +116,7 @@ export type Settlement = { id: number } & (
   | { state: "failed"; note: string }
 );
 
-/** Notes how an attempt ended. Delivered is the end: it stays so whatever is reported later. */
+/** Records the result of an attempt. `delivered` is final, whatever is reported later. */
 export function settleDelivery(database: SqliteDatabase, settlement: Settlement): void {
   const { id, state } = settlement;
   const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE id = ?", id);
@@ -142,7 +143,7 @@ function recordChange(database: SqliteDatabase, { key, target }: ChangedRow): vo
   database.recordChange({ what: "outbox", key, route: { channel, accountId } });
 }
 
-/** Nobody waits for what is settled: listeners are not told. */
+/** Listeners do not care about settled items, so this records no change. */
 export function pruneOutbox(database: SqliteDatabase, { before, limit }: { before: number; limit: number }): number {
   const sql = `DELETE FROM outbox WHERE id IN
     (SELECT id FROM outbox WHERE state IN ('delivered', 'failed') AND created_at < ? ORDER BY created_at LIMIT ?)`;

@@ -1,39 +1,40 @@
 /**
- * Mending the files of a `sqlite` store. The new database is built in a folder of its own and moved
- * into place when it is complete. The order of the moves matters: the damaged database goes first
- * and its log after it, because a database without its log looks sound and is an older state. While
- * the file is missing, `openDatabase` refuses to make an empty one.
+ * Repairs the files of a `sqlite` store. The new database is built in a separate folder and moved into place when
+ * complete. The damaged database is moved away before its log, because a database without its log looks sound but is an
+ * older state. While the file is missing, `openDatabase` refuses to create an empty one.
  */
 import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { ensurePrivateFolder, fileExists, fileSize, setAside, syncFolder, temporaryPath } from "../../base/files.ts";
 import { currentProcess } from "../../base/processes.ts";
-import { sqliteError } from "../../base/sqlite-error.ts";
-import { openReadOnly, quickCheck } from "../../base/sqlite-reader.ts";
-import { entryFacets } from "../entry-facets.ts";
-import type { KeptHandoff } from "../store.ts";
-import { type SalvagedSession, type StoreDamage, type StoreRepair, toDamage } from "../store-repair.ts";
-import { transcriptName } from "../window-moves.ts";
-import { packEntry } from "./content-rows.ts";
-import { type Queues, putHandoffs, putQueues, readHandoffs, readQueues, salvageParts } from "./damaged-database.ts";
-import type { SqliteDatabase } from "./database.ts";
-import { putEntry } from "./entry-rows.ts";
+import { openReadOnly, quickCheck, sqliteError } from "../../base/sqlite.ts";
+import type { SessionEntry } from "../session-entry.ts";
+import {
+  type SalvagedParts,
+  type SalvagedSession,
+  type StoreDamage,
+  type StoreRepair,
+  toDamage,
+} from "../store-repair.ts";
+import { handoffFromJson } from "../store-rules.ts";
+import type { KeptHandoff, Window } from "../store.ts";
+import { type SqliteDatabase, STORE_ROLE, lossMessage, openDatabase, traceOfSessions } from "./database.ts";
+import { type LargeField, putEntry, unpackEntry } from "./entry-rows.ts";
 import { releaseLease, takeLease } from "./lease-rows.ts";
-import { toListing } from "./listing.ts";
 import { assertSupported } from "./migrations.ts";
-import { openDatabase, traceOfSessions } from "./open-database.ts";
-import { STORE_ROLE } from "./store-role.ts";
+import { type WindowRow, putHandoff, putWindow, toWindow } from "./session-rows.ts";
+import { toPutEntry } from "./update.ts";
 import { writeMarkedView } from "./view-file.ts";
-import { putWindow } from "./window-rows.ts";
 
 export interface SqliteRepairOptions {
   path: string;
-  /** Where transcripts and `sessions.json` lie. */
+  /** The folder of transcripts and `sessions.json`. */
   sessionsFolder: string;
-  /** Left out: no view is kept. */
+  /** Default: no view. */
   viewPath?: string | undefined;
   clock: Clock;
 }
@@ -52,7 +53,7 @@ export function createSqliteRepair({ path, sessionsFolder, viewPath, clock }: Sq
         return toDamage(error);
       }
     },
-    // The last connection to be closed folds the log into the file, unless it may only read.
+    // The last connection to close merges the log into the file, unless it is read-only.
     preserve: async () => (((await fileSize(`${path}-wal`)) ?? 0) === 0 ? NOTHING_TO_KEEP : await openReader(path)),
     salvage: async () => await salvageParts(path),
     rebuild: async (sessions) => {
@@ -80,7 +81,7 @@ const NOTHING_TO_KEEP: Disposable = { [Symbol.dispose]: () => undefined };
 
 async function openReader(path: string): Promise<Disposable> {
   const reader = await openReadOnly(path);
-  // A connection takes part in the log only once it has read something.
+  // A connection uses the log only after its first read.
   reader.prepare("SELECT 1 FROM sqlite_schema").get();
   return { [Symbol.dispose]: () => reader.close() };
 }
@@ -94,15 +95,9 @@ async function diagnoseNothing(
 ): Promise<StoreDamage | undefined> {
   const trace = await traceOfSessions(folder);
   if (trace === undefined) return undefined;
-  const state = size === undefined ? "missing" : "empty";
-  return {
-    message: `${path} is ${state}, but ${trace} shows that there were sessions`,
-    hint: undefined,
-    canRebuild: true,
-  };
+  return { message: lossMessage(path, size, trace), hint: undefined, canRebuild: true };
 }
 
-/** Looks at every page, without changing anything. */
 async function checkPages(path: string): Promise<void> {
   const database = await openReadOnly(path);
   try {
@@ -140,29 +135,143 @@ const REBUILDER = "doctor";
 
 function putSession(database: SqliteDatabase, { key, entry, windows, epoch }: SalvagedSession): void {
   const current = windows.at(-1);
-  const facets = entryFacets(key, entry);
-  putEntry(database, {
-    key,
-    expectedVersion: undefined,
-    packed: packEntry(entry),
-    sessionId: entry.sessionId,
-    updatedAt: entry.updatedAt,
-    ...facets,
-    listing: toListing(key, facets.kind, entry),
-    labelChanged: true,
-    transcript: transcriptName(entry),
-    leaving: undefined,
-    windowReason: current?.reason,
-    lease: undefined,
-    now: current?.openedAt ?? entry.updatedAt,
-  });
+  const openedAt = current?.openedAt ?? entry.updatedAt;
+  putEntry(database, toPutEntry(key, undefined, entry, { windowReason: current?.reason }, openedAt));
   for (const window of windows) if (window !== current) putWindow(database, window);
   if (epoch > 0) putEpoch(database, key, epoch);
 }
 
-/** As if the lease of this epoch had been given back. */
+/** Adds a released lease of this epoch. */
 function putEpoch(database: SqliteDatabase, key: string, epoch: number): void {
   const lease = { key, epoch, holder: REBUILDER, process: currentProcess(), expiresAt: 0 };
   takeLease(database, { lease, seen: undefined });
   releaseLease(database, lease);
+}
+
+async function salvageParts(path: string): Promise<SalvagedParts> {
+  return await withReadableRows(path, (rows) => ({
+    entries: salvageEntries(rows),
+    windows: rows("SELECT * FROM windows").flatMap((row) => windowOf(row)),
+    epochs: new Map(rows("SELECT key, epoch FROM leases").map(({ key, epoch }) => [String(key), Number(epoch)])),
+  }));
+}
+
+/** Unchanged rows of the damaged file. */
+interface Queues {
+  inbox: Row[];
+  outbox: Row[];
+  pending: Row[];
+}
+
+async function readQueues(path: string): Promise<Queues> {
+  return await withReadableRows(path, (rows) => ({
+    inbox: rows("SELECT * FROM inbox"),
+    outbox: rows("SELECT * FROM outbox"),
+    pending: rows("SELECT * FROM pending"),
+  }));
+}
+
+function putQueues(database: SqliteDatabase, queues: Queues): void {
+  for (const table of ["inbox", "outbox", "pending"] as const) {
+    const known = database.all<{ name: string }>("SELECT name FROM pragma_table_info(?)", table);
+    for (const row of queues[table]) {
+      const columns = known.map(({ name }) => name).filter((name) => name in row);
+      const places = columns.map(() => "?").join(", ");
+      const sql = `INSERT OR IGNORE INTO ${table} (${columns.join(", ")}) VALUES (${places})`;
+      database.run(sql, ...columns.map((name) => row[name] ?? null));
+    }
+  }
+}
+
+/** Oldest first. */
+async function readHandoffs(path: string): Promise<KeptHandoff[]> {
+  return await withReadableRows(path, (rows) =>
+    rows("SELECT key, version, updated_at, state FROM handoffs")
+      .toSorted(
+        (a, b) => Number(a["updated_at"]) - Number(b["updated_at"]) || Number(a["version"]) - Number(b["version"]),
+      )
+      .flatMap((row) => handoffOf(row)),
+  );
+}
+
+/** Assigns new versions, because the numbers of the damaged file could occur again here. */
+function putHandoffs(database: SqliteDatabase, handoffs: readonly KeptHandoff[]): void {
+  for (const { key, updatedAt, state } of handoffs) {
+    putHandoff(database, {
+      key,
+      expectedVersion: undefined,
+      ofWindow: undefined,
+      state: JSON.stringify(state),
+      now: updatedAt,
+    });
+  }
+}
+
+type Row = Record<string, SQLOutputValue>;
+type ReadRows = (sql: string) => Row[];
+
+async function withReadableRows<T>(path: string, task: (rows: ReadRows) => T): Promise<T> {
+  let database: DatabaseSync | undefined;
+  try {
+    database = await openReadOnly(path);
+  } catch {
+    return task(() => []);
+  }
+  try {
+    return task((sql) => readableRows(database, sql));
+  } finally {
+    database.close();
+  }
+}
+
+function readableRows(database: DatabaseSync, sql: string): Row[] {
+  const rows: Row[] = [];
+  try {
+    for (const row of database.prepare(sql).iterate()) rows.push(row);
+  } catch {
+    // The rest of this table is unreadable.
+  }
+  return rows;
+}
+
+/** SQLite's flags for JSON text and complete JSONB. */
+const JSON_OR_JSONB = 1 | 8;
+
+function salvageEntries(rows: ReadRows): Map<string, SessionEntry> {
+  const large = new Map<string, LargeField[]>();
+  for (const row of rows("SELECT key, field, json FROM entry_contents JOIN contents USING (hash)")) {
+    const field = { field: String(row["field"]), json: String(row["json"]) };
+    large.set(String(row["key"]), [...(large.get(String(row["key"])) ?? []), field]);
+  }
+  const entries = new Map<string, SessionEntry>();
+  for (const row of rows(`SELECT key, json(entry) AS entry FROM entries WHERE json_valid(entry, ${JSON_OR_JSONB})`)) {
+    const key = String(row["key"]);
+    const entry = entryOf(String(row["entry"]), large.get(key) ?? []);
+    if (entry !== undefined) entries.set(key, entry);
+  }
+  return entries;
+}
+
+function entryOf(lean: string, large: LargeField[]): SessionEntry | undefined {
+  try {
+    const entry = unpackEntry({ lean, large });
+    return typeof entry.sessionId === "string" && typeof entry.updatedAt === "number" ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function handoffOf({ key, updated_at: updatedAt, state }: Row): KeptHandoff[] {
+  if (typeof key !== "string" || typeof updatedAt !== "number" || typeof state !== "string") return [];
+  return [{ key, updatedAt, state: handoffFromJson(state) }];
+}
+
+function windowOf(row: Row): Window[] {
+  const { key, session_id: sessionId, opened_at: openedAt } = row;
+  const isWhole = typeof key === "string" && typeof sessionId === "string" && typeof openedAt === "number";
+  try {
+    return isWhole ? [toWindow(row as unknown as WindowRow)] : [];
+  } catch {
+    return [];
+  }
 }

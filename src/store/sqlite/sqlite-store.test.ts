@@ -3,13 +3,13 @@ import { readFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type FaultPoint, installFaultAction } from "../../base/faults.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
+import { type FaultPoint, installFaultAction } from "../../base/faults.ts";
 import type { Store, StoreChange } from "../store.ts";
-import { inWriteTransaction } from "./batch.ts";
-import { foreignChanges } from "./change-rows.ts";
+import { foreignChanges } from "./changes.ts";
 import { connect } from "./database.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
+import { inWriteTransaction } from "./writes.ts";
 
 const pathIn = (folder: TemporaryFolder) => folder.join("agent.sqlite");
 const openIn = (folder: TemporaryFolder) => createSqliteStore({ path: pathIn(folder), agentId: "main" });

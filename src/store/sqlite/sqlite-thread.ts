@@ -1,16 +1,15 @@
 /**
- * A worker thread with a connection of its own. A store in `thread` mode runs two: one that writes,
- * and one for long reads, so that neither waits for the other; the second one never takes the write lock. Started by `thread-client.ts`.
+ * A worker thread with its own connection, started by `thread-client.ts`. A store in `thread` mode has two: one writes,
+ * the other does long reads and never takes the write lock, so neither waits for the other.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { createBatcher } from "./executor.ts";
-import { applyBatch } from "./batch.ts";
 import { connect } from "./database.ts";
-import { listHandoffs } from "./handoff-rows.ts";
+import { createBatcher } from "./executor.ts";
 import { listAsJson, listSessions } from "./list-query.ts";
-import type { ThreadAnswer, ThreadMessage, ThreadOptions, ThreadTask } from "./thread-client.ts";
+import { listHandoffs } from "./session-rows.ts";
+import { type ThreadAnswer, type ThreadMessage, type ThreadOptions, type ThreadTask, toWire } from "./thread-client.ts";
 import { writeView } from "./view-file.ts";
-import { toWire } from "./wire-error.ts";
+import { applyBatch } from "./writes.ts";
 
 const { path, writer } = workerData as ThreadOptions;
 const database = connect(path, writer);

@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { refusal } from "../../../test/contract/store-fixture.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
@@ -19,6 +21,20 @@ describe("thread client", () => {
     await mkdir(folder.join("later"));
     expect(await client.request(list)).toEqual({ sessions: [], total: 0 });
     await client.close();
+  });
+
+  it("says so when there are no file descriptors for a thread", async () => {
+    await using folder = await temporaryFolder();
+    const program = `
+      import { openSync } from "node:fs";
+      import { createThreadClient } from ${JSON.stringify(new URL("thread-client.ts", import.meta.url).href)};
+      const client = createThreadClient({ path: process.argv[1], writer: "w" }, () => undefined);
+      try { for (;;) openSync("/dev/null"); } catch {}
+      await client.request({ do: "list", query: {} }).catch(({ code }) => console.log(code));`;
+    const node = [process.execPath, "--input-type=module", "-e", program, folder.join("agent.sqlite")];
+    const limited = ["-c", 'ulimit -n 64; exec "$@"', "bash", ...node];
+    const { stdout } = await promisify(execFile)("bash", limited);
+    expect(stdout.trim()).toBe("too-many-open-files");
   });
 
   it("carries refusals over with their kind and code", async () => {

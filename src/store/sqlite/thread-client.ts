@@ -1,14 +1,14 @@
 /**
- * The main thread's end of a worker thread: requests out, answers in, in any order. What is asked in one
- * tick goes out together, and so do the answers to one commit: waking a thread costs more than the work.
+ * The main thread's side of a worker thread. Requests of one tick are sent together, and so are the answers to one
+ * commit, because waking a thread costs more than the work. Answers may come in any order.
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { HoldfastError } from "../../base/errors.ts";
-import type { ListQuery, StoreChange } from "../store.ts";
+import { type ErrorKind, HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
+import type { JsonPage, KeptHandoff, ListPage, ListQuery, StoreChange } from "../store.ts";
+import type { Executor, OnCommitted } from "./executor.ts";
 import type { JsonQuery } from "./list-query.ts";
-import { type WireError, fromWire } from "./wire-error.ts";
-import type { WriteCommand } from "./write-operations.ts";
+import type { WriteArguments, WriteCommand, WriteName, WriteResult } from "./writes.ts";
 
 export interface ThreadOptions {
   path: string;
@@ -27,7 +27,7 @@ export interface ThreadRequest {
   task: ThreadTask;
 }
 
-/** `close` has no answer: the thread ends. */
+/** `close` has no answer; the thread ends. */
 export type ThreadMessage = ThreadRequest[] | "close";
 
 export type ThreadAnswer =
@@ -41,12 +41,12 @@ export interface ThreadClient {
 }
 
 /**
- * Answers to one commit in one turn of the event loop. Each goes on with its session's turn; a hundred at once
- * would keep everything else waiting for as long as all of them take.
+ * How many answers are handled in one turn of the event loop. Each one continues a session's turn, and a hundred at
+ * once would block all other work.
  */
-const MOST_AT_ONCE = 16;
-/** Requests that make a commit worth its while: they wait for no further ones. */
-const ENOUGH_AT_ONCE = 48;
+const MAX_ANSWERS_PER_TICK = 16;
+/** From this many requests on, a commit does not wait for more. */
+const ENOUGH_FOR_A_COMMIT = 48;
 
 /** Starts the thread with the first request. It keeps the process alive only while a request is open. */
 export function createThreadClient(
@@ -54,7 +54,7 @@ export function createThreadClient(
   onChanges: (changes: readonly StoreChange[]) => void,
 ): ThreadClient {
   let outgoing: ThreadRequest[] = [];
-  /** Answers that nobody has got yet; what is asked while they are handed out goes out together. */
+  /** Answers that are not handled yet. Requests made while they are handled are sent together. */
   const incoming: ThreadAnswer[] = [];
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let lastId = 0;
@@ -72,13 +72,13 @@ export function createThreadClient(
     else request?.resolve(answer.value);
   };
   const handOut = (): void => {
-    for (const answer of incoming.splice(0, MOST_AT_ONCE)) onAnswer(answer);
+    for (const answer of incoming.splice(0, MAX_ANSWERS_PER_TICK)) onAnswer(answer);
     if (incoming.length > 0) setImmediate(handOut);
-    if (outgoing.length >= ENOUGH_AT_ONCE) flush();
+    if (outgoing.length >= ENOUGH_FOR_A_COMMIT) flush();
     else if (incoming.length === 0 && outgoing.length > 0) setImmediate(flush);
   };
   const onEnd = (ended: Worker, cause: unknown) => {
-    // A thread that failed is replaced by the next request, and ends once more, after its error.
+    // A failed thread ends twice, with an error and an exit. By then the next request may have replaced it.
     if (worker !== ended) return;
     for (const answer of incoming.splice(0)) onAnswer(answer);
     worker = undefined;
@@ -101,7 +101,7 @@ export function createThreadClient(
     try {
       worker?.postMessage(requests satisfies ThreadMessage);
     } catch (error) {
-      // One of them holds what cannot leave this thread; the others must not suffer for it.
+      // One of them cannot be cloned; the others must not fail with it.
       const [only, ...rest] = requests;
       if (rest.length > 0) for (const one of requests) post([one]);
       else if (only !== undefined) open.get(only.id)?.reject(error as Error);
@@ -136,15 +136,61 @@ export function createThreadClient(
   };
 }
 
-/** From source this file is TypeScript and so is the thread; when built, both are JavaScript. */
+/** TypeScript when run from source, JavaScript when built. */
 function threadFile(): URL {
   return new URL(`./sqlite-thread${extname(import.meta.url)}`, import.meta.url);
 }
 
 function threadEnded(path: string, cause: unknown): HoldfastError {
+  // Such a thread never started, so nothing was written. Node reports the reason in the message only.
+  const code = /initialization failure: (E[MN]FILE)/.exec(errorMessage(cause))?.[1];
+  if (code !== undefined) return fileError(Object.assign(new Error(code, { cause }), { code }), "open", path);
   return new HoldfastError("unavailable", "store-thread-ended", `The thread that works on ${path} has ended`, {
-    hint: "Whether the write was done is not known: read before trying again.",
+    hint: "The write may or may not have been done: read before trying again.",
     data: { path },
     cause,
   });
+}
+
+/** One thread writes and one does long reads. Both start on demand. */
+export function createThreadExecutor(options: ThreadOptions, onCommitted: OnCommitted): Executor {
+  const writer = createThreadClient(options, onCommitted);
+  const reader = createThreadClient(options, onCommitted);
+  const write: Executor["write"] = async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
+    (await writer.request({ do: "write", command: { name, arguments: given } })) as WriteResult<Name>;
+  return {
+    write,
+    list: async (query) => (await reader.request({ do: "list", query })) as ListPage,
+    listJson: async (query) => (await reader.request({ do: "list-json", query })) as JsonPage,
+    listHandoffs: async (limit) => (await reader.request({ do: "list-handoffs", limit })) as KeptHandoff[],
+    writeView: async (viewPath) => {
+      const shown = (await reader.request({ do: "view", viewPath })) as number | undefined;
+      // Not by the reading thread, where lists would wait while another process holds the write lock.
+      if (shown !== undefined) await write("markView", { shown });
+    },
+    close: async () => {
+      await Promise.all([writer.close(), reader.close()]);
+    },
+  };
+}
+
+export interface WireError {
+  kind: ErrorKind | undefined;
+  code: string;
+  message: string;
+  hint: string | undefined;
+  data: Record<string, unknown>;
+}
+
+/** Errors lose their class between threads. */
+export function toWire(error: unknown): WireError {
+  if (!(error instanceof HoldfastError)) {
+    return { kind: undefined, code: "", message: errorMessage(error), hint: undefined, data: {} };
+  }
+  const { kind, code, message, hint, data } = error;
+  return { kind, code, message, hint, data };
+}
+
+export function fromWire({ kind, code, message, hint, data }: WireError): Error {
+  return kind === undefined ? new Error(message) : new HoldfastError(kind, code, message, { hint, data });
 }

@@ -1,29 +1,28 @@
 /**
- * `sessions.json` as other tools expect it: a pretty-printed map of key to whole entry. Derived from
- * the store and never read back. Invariants:
- * - What is written is one state of the store, read under the file's lock. So of two processes the
- *   later one has the newer state, and an older state never replaces a newer one.
- * - Memory is bounded by the largest entry, not by the number of them.
+ * `sessions.json` as other tools expect it: a pretty-printed map of keys to entries. Derived from the store and never
+ * read back. Invariants:
+ * - It is one state of the store, read under the file's lock, so an older state never replaces a newer one.
+ * - Memory is bounded by the largest entry, not by the number of entries.
  */
 import { dirname } from "node:path";
 import { faultPoint } from "../../base/faults.ts";
 import { ensurePrivateFolder, fileExists, writeFileDurable } from "../../base/files.ts";
 import { withFileLock } from "../../base/lock-file.ts";
-import { markView, newestChange, newestEntryChange, shownByView } from "./change-rows.ts";
-import { readContents, unpackEntry } from "./content-rows.ts";
+import { markView, newestChange, newestEntryChange, shownByView } from "./changes.ts";
 import { type SqliteDatabase, connect } from "./database.ts";
+import { readContents, unpackEntry } from "./entry-rows.ts";
 
-/** Large enough to make few system calls, small enough not to hold up the event loop for long. */
+/** Large enough for few system calls, small enough not to block the event loop. */
 const CHUNK_LENGTH = 256 * 1024;
 
 /**
- * Rewrites the view unless it shows the newest state already. Resolves to the state that it shows then, which
- * is to be marked: by somebody else, because this reads only and so waits for no writer.
+ * Rewrites the view, unless it is up to date. Resolves to the state that it shows. The caller marks that state: this
+ * function only reads, so it never waits for a writer.
  */
 export async function writeView(path: string, viewPath: string): Promise<number | undefined> {
   await ensurePrivateFolder(dirname(viewPath));
   return await withFileLock(`${viewPath}.lock`, {}, async () => {
-    // A connection of its own: the snapshot lasts as long as the writing, while others go on.
+    // A separate connection, because the snapshot lasts as long as the writing.
     const database = connect(path, VIEW_WRITER);
     try {
       if (isUpToDate(database) && (await fileExists(viewPath))) return undefined;
@@ -42,7 +41,7 @@ export async function writeView(path: string, viewPath: string): Promise<number 
 
 const VIEW_WRITER = "view";
 
-/** For whoever has the file to themselves. */
+/** Also marks the state, for callers that have the file to themselves. */
 export async function writeMarkedView(path: string, viewPath: string): Promise<void> {
   const shown = await writeView(path, viewPath);
   if (shown === undefined) return;
@@ -76,7 +75,7 @@ function* viewChunks(database: SqliteDatabase): Generator<string> {
   yield `${chunk}${separator === "\n" ? "" : "\n"}}`;
 }
 
-/** No string of the JSON contains a line break, so every one belongs to the layout. */
+/** JSON strings contain no line break, so every line break is layout. */
 function indent(json: string): string {
   return json.replaceAll("\n", "\n  ");
 }

@@ -4,8 +4,7 @@ import { type TemporaryFolder, temporaryFolder } from "../../../test/support/tem
 import { silentLogger } from "../../base/log.ts";
 import { agentLayout } from "../../config/layout.ts";
 import type { Store } from "../store.ts";
-import { type SqliteStoreOptions, createSqliteStore } from "./sqlite-store.ts";
-import { createView } from "./view.ts";
+import { type SqliteStoreOptions, createSqliteStore, createView } from "./sqlite-store.ts";
 
 const viewIn = (folder: TemporaryFolder) => agentLayout(folder.path, "main").sessionsFile;
 
@@ -55,7 +54,7 @@ describe("the view sessions.json", () => {
     expect(await readFile(viewIn(folder), "utf8")).toBe("{}");
   });
 
-  it("shows the changes of every process, whoever closes last", async () => {
+  it("shows the changes of every process, whichever closes last", async () => {
     await using folder = await temporaryFolder();
     const [one, two] = [await openIn(folder), await openIn(folder)];
     await one.update("one", () => ({ sessionId: "s-1", updatedAt: 1 }));
@@ -102,7 +101,7 @@ describe("createView", () => {
     expect(writes).toBe(2);
   });
 
-  it("reports a failure and goes on", async () => {
+  it("logs a failure and continues", async () => {
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
     let isBroken = true;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { finalizeInboundContext } from "./inbound-context.ts";
+import { finalizeInboundContext } from "./inbound.ts";
 
 describe("finalizeInboundContext", () => {
-  it("fills in the variants that a channel left out", () => {
+  it("fills in missing text fields", () => {
     expect(finalizeInboundContext({ Body: "[17:35] a\r\nb", RawBody: "a\rb" })).toMatchObject({
       Body: "[17:35] a\nb",
       RawBody: "a\nb",
@@ -18,12 +18,12 @@ describe("finalizeInboundContext", () => {
     });
   });
 
-  it("keeps the variants that a channel gave", () => {
+  it("keeps given text fields", () => {
     const given = { Body: "b", CommandBody: "c", BodyForAgent: "a", BodyForCommands: "/x", BodyStripped: "s\r\n" };
     expect(finalizeInboundContext(given)).toMatchObject({ ...given, BodyStripped: "s\n" });
   });
 
-  it("changes nothing the second time, and nothing of the object it was given", () => {
+  it("changes nothing the second time, and does not change its argument", () => {
     const ctx = { Body: "x\r\ny", ChatType: " DM ", UntrustedContext: ["q\r\n", "  "], CommandAuthorized: true };
     const before = structuredClone(ctx);
     const once = finalizeInboundContext(ctx);
@@ -32,7 +32,7 @@ describe("finalizeInboundContext", () => {
     expect(ctx).toEqual(before);
   });
 
-  it("reads the chat type from the address when nobody named it", () => {
+  it("reads a missing chat type from the address", () => {
     expect(finalizeInboundContext({ From: "telegram:group:-100" }).ChatType).toBe("group");
     expect(finalizeInboundContext({ From: "discord:channel:1" }).ChatType).toBe("channel");
     expect(finalizeInboundContext({ From: "telegram:5" }).ChatType).toBeUndefined();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MessageContext } from "../../keys/message-context.ts";
-import { isAddressed } from "./activation.ts";
-import { commandText, compileMentionPatterns, mentionsAgent, stripMentions } from "./mentions.ts";
+import { commandText, compileMentionPatterns, mentionsAgent, stripMentions, isAddressed } from "./inbound.ts";
 
 const telegram: MessageContext = { Provider: "telegram", ChatType: "group", BotUsername: "helper_bot", BotId: "77" };
 const discord: MessageContext = { Provider: "discord", ChatType: "channel", BotUsername: "helper", BotId: "4242" };
@@ -31,7 +30,7 @@ describe("stripMentions", () => {
     expect(stripMentions(text, { ctx })).toBe(expected);
   });
 
-  it("takes a configured word from the beginning only", () => {
+  it("removes a configured word only at the start", () => {
     expect(stripMentions("Jarvis, what is it?", { ctx: telegram, mentionPatterns })).toBe("what is it?");
     expect(stripMentions("who is Jarvis?", { ctx: telegram, mentionPatterns })).toBe("who is Jarvis?");
   });
@@ -41,7 +40,7 @@ describe("stripMentions", () => {
     expect(stripMentions("@a(b hi", { ctx: { BotUsername: "a(b" } })).toBe("hi");
   });
 
-  it("takes time in proportion to the text", () => {
+  it("takes linear time", () => {
     const text = `${" ".repeat(100_000)}${"@helper_".repeat(50_000)}${"/a".repeat(50_000)}`;
     const started = performance.now();
     stripMentions(text, { ctx: telegram, mentionPatterns });
@@ -54,7 +53,7 @@ describe("compileMentionPatterns", () => {
     expect(() => compileMentionPatterns(["ok", "(open"])).toThrow(expect.objectContaining({ kind: "usage" }) as Error);
   });
 
-  it("makes patterns that match nothing at all mention nobody", () => {
+  it("ignores patterns that match the empty string", () => {
     expect(mentionsAgent("hello", { ctx: {}, mentionPatterns: compileMentionPatterns(["x*"]) })).toBe(false);
   });
 });
@@ -82,18 +81,18 @@ describe("isAddressed", () => {
     expect(addressed({ ...telegram, Body: "hi", WasMentioned: true })).toBe(true);
   });
 
-  it("does not take a mention in quoted history for one in the message", () => {
+  it("ignores mentions in quoted history", () => {
     expect(addressed({ ...telegram, Body: "[history] @helper_bot\nhi", RawBody: "hi" })).toBe(false);
   });
 
-  it("by the group's own setting before the default", () => {
+  it("by the group's own setting rather than the default", () => {
     const ctx = { ...telegram, Body: "hi" };
     expect(addressed(ctx, { groupActivation: "always" })).toBe(true);
     expect(isAddressed({ ctx, entry: { groupActivation: "mention" }, defaultActivation: "always" })).toBe(false);
     expect(isAddressed({ ctx, entry: {}, defaultActivation: "always" })).toBe(true);
   });
 
-  it("by a command only of somebody who may give commands", () => {
+  it("by a command only if it is authorised", () => {
     const ctx = { ...telegram, Body: "/status" };
     expect(isAddressed({ ctx, entry: undefined, isCommand: true })).toBe(false);
     expect(isAddressed({ ctx: { ...ctx, CommandAuthorized: true }, entry: undefined, isCommand: true })).toBe(true);

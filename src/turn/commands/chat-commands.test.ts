@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { commandStage } from "../../../test/support/command-stage.ts";
-import { compactNow } from "../compact-session.ts";
 import { createChatCommands } from "./chat-commands.ts";
+import { compactNow } from "../run/compact.ts";
 
 const commands = createChatCommands({ compact: compactNow });
 
@@ -34,7 +34,7 @@ describe("finding a command", () => {
     expect({ name: found?.command.name, argument: found?.argument }).toEqual({ name, argument });
   });
 
-  it("is none when it is for another agent, or nobody knows how this one is called", () => {
+  it("ignores commands for other agents", () => {
     expect(commands.find("/status@otherbot", "holdfastbot")).toBeUndefined();
     expect(commands.find("/status@otherbot")).toBeUndefined();
     expect(commands.answerMistyped("/staus@otherbot")).toBeUndefined();
@@ -54,8 +54,14 @@ describe("finding a command", () => {
 describe("a mistyped word", () => {
   it("gets a suggestion", () => {
     expect(commands.answerMistyped("/staus")).toBe("There is no /staus. Did you mean /status?");
-    expect(commands.answerMistyped("/nwe")).toBe("There is no /nwe. Did you mean /new?");
   });
+
+  it.each(["/nwe", "/rest", "/stp", "/comapct", "/lable", "/resum"])(
+    "%j, which is almost a command that changes something, is answered with the list",
+    (text) => {
+      expect(commands.answerMistyped(text)).toBe(`There is no ${text}. /help shows the commands.`);
+    },
+  );
 
   it.each(["/new", "/quit", "/status", "/staus of things", "/etc", "staus", "/completely-else"])(
     "%j gets none",
@@ -81,7 +87,7 @@ describe("who may give commands", () => {
     expect(await stage.entry()).toEqual(before);
   });
 
-  it("shows each person what they may do", async () => {
+  it("shows the commands that the person may use", async () => {
     await using stage = await commandStage();
     expect(await stage.type("/help", { ctx: stranger })).toBe(
       "/whoami – your id here, for allow lists\n/help – this list",
@@ -91,7 +97,7 @@ describe("who may give commands", () => {
     for (const { usage, summary } of commands.all) expect(help).toContain(`${usage} – ${summary}`);
   });
 
-  it("lines the columns up in a terminal", async () => {
+  it("aligns columns in a terminal", async () => {
     await using stage = await commandStage();
     const lines = ((await stage.type("/help")) ?? "").split("\n");
     const starts = commands.all.map(({ summary }) => lines.find((line) => line.endsWith(summary))?.indexOf(summary));
@@ -99,7 +105,7 @@ describe("who may give commands", () => {
     expect(starts[0]).toBeGreaterThan(0);
   });
 
-  it("tells people who they are, and shows no more than text of what they call themselves", async () => {
+  it("shows the sender's id, with names made safe", async () => {
     await using stage = await commandStage();
     const ctx = { ...stranger, From: "telegram:group:-100", ChatType: "group", SenderName: "\u001b[31mEve\n<@1>" };
     expect(await stage.type("/whoami", { ctx })).toBe(

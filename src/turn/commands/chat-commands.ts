@@ -1,22 +1,28 @@
 /**
- * The table of the commands that a person can type into any conversation. Who may give a command is
- * decided here, for all of them alike; what a person did wrong is answered, never thrown.
+ * The table of chat commands, with /stop, /compact and /help. Authorization is checked here for all of them,
+ * and mistakes of the person are answered, never thrown.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import { closestMatch } from "../../base/suggest.ts";
-import type { ChatCommand, ChatCommands, CommandAnswer, CommandRequest, CompactNow } from "./chat-command.ts";
-import { handoffCommand } from "./handoff-command.ts";
-import { createHelpCommand } from "./help-command.ts";
-import { thinkCommand, verboseCommand } from "./level-commands.ts";
-import { modelCommand } from "./model-command.ts";
-import { labelCommand, whoamiCommand } from "./name-commands.ts";
-import { projectCommand } from "./project-command.ts";
-import { queueCommand } from "./queue-command.ts";
-import { activationCommand, sendCommand } from "./reply-commands.ts";
-import { shown } from "./shown.ts";
-import { statusCommand } from "./status-command.ts";
-import { createCompactCommand, stopCommand } from "./turn-commands.ts";
+import type { CompactOutcome, CompactRequest } from "../run/compact.ts";
+import { createHookMessages } from "../run/hooks-and-handoff.ts";
+import {
+  type ChatCommand,
+  type ChatCommands,
+  type CommandRequest,
+  shown,
+  type Row,
+  layOut,
+  counted,
+  shortCount,
+} from "./command.ts";
+import { thinkCommand, verboseCommand, queueCommand, activationCommand, sendCommand } from "./setting-commands.ts";
 import { backCommand, resumeCommand, windowsCommand } from "./window-commands.ts";
+import { handoffCommand, projectCommand } from "./handoff-commands.ts";
+import { statusCommand, modelCommand, labelCommand, whoamiCommand } from "./status-commands.ts";
+import { closestMatch } from "../../base/text.ts";
+import { markRunAborted } from "../../session/entry-updates.ts";
+
+export type CompactNow = (request: CompactRequest) => Promise<CompactOutcome>;
 
 export function createChatCommands({ compact }: { compact: CompactNow }): ChatCommands {
   const all: readonly ChatCommand[] = [
@@ -51,30 +57,32 @@ export function createChatCommands({ compact }: { compact: CompactNow }): ChatCo
       const [, word] = /^\/(\w{1,32})$/.exec(text.trim()) ?? [];
       if (word === undefined || byName.has(word.toLowerCase()) || ELSEWHERE.includes(word.toLowerCase()))
         return undefined;
-      const suggestion = closestMatch(word, [...byName.keys(), ...ELSEWHERE]);
-      return suggestion === undefined ? undefined : `There is no /${word}. Did you mean /${suggestion}?`;
+      const near = closestMatch(word, [...byName.keys(), ...ELSEWHERE]);
+      if (near === undefined) return undefined;
+      return `There is no /${word}. ${CHANGING.has(near) ? "/help shows the commands." : `Did you mean /${near}?`}`;
     },
   };
 }
 
-/** Found by the session or by the terminal. */
+/** Handled by the session or by the terminal. */
 const ELSEWHERE = ["new", "reset", "quit", "exit"];
 
-async function runGuarded(command: ChatCommand, request: CommandRequest): Promise<CommandAnswer> {
+/** Commands that change something without an argument. They are never suggested, because people send suggestions unread. */
+const CHANGING: ReadonlySet<string> = new Set(["new", "reset", "stop", "compact", "label", "resume", "handoff"]);
+
+async function runGuarded(command: ChatCommand, request: CommandRequest): Promise<string> {
   if (command.needsAuthorization && request.ctx.CommandAuthorized !== true) {
-    return {
-      text: `You may not use /${command.name} here. Whoever runs this agent can allow it; /whoami shows your id.`,
-    };
+    return `You may not use /${command.name} here. The owner of this agent can allow it; /whoami shows your id.`;
   }
   try {
     return await command.run(request);
   } catch (error) {
-    if (error instanceof HoldfastError && ANSWERED_KINDS.has(error.kind)) return { text: describeError(error) };
+    if (error instanceof HoldfastError && ANSWERED_KINDS.has(error.kind)) return describeError(error);
     throw error;
   }
 }
 
-/** What the person can mend by typing something else. */
+/** Mistakes that the person can correct. */
 const ANSWERED_KINDS: ReadonlySet<string> = new Set(["usage", "not-found", "conflict", "unsupported"]);
 
 function describeError({ message, hint }: HoldfastError): string {
@@ -84,7 +92,7 @@ function describeError({ message, hint }: HoldfastError): string {
 
 interface TypedCommand {
   name: string;
-  /** Whom a group's command is for, as in `/status@name`. */
+  /** The name in `/status@name`. */
   addressee: string | undefined;
   argument: string;
 }
@@ -97,4 +105,78 @@ function parseCommand(text: string): TypedCommand | undefined {
 function isOurs(addressee: string | undefined, botUsername: string | undefined): boolean {
   if (addressee === undefined) return true;
   return addressee.toLowerCase() === botUsername?.trim().replace(/^@/, "").toLowerCase();
+}
+
+/** Lists the commands that the person may use. `commands` is a function because the list contains /help too. */
+function createHelpCommand(commands: () => readonly ChatCommand[]): ChatCommand {
+  return {
+    name: "help",
+    usage: "/help",
+    summary: "this list",
+    when: "now",
+    needsAuthorization: false,
+    run: async ({ parts, ctx }) => {
+      const mayCommand = ctx.CommandAuthorized === true;
+      const allowed = commands().filter(({ needsAuthorization }) => mayCommand || !needsAuthorization);
+      const resets = mayCommand ? resetRows(parts.config.session.resetTriggers) : [];
+      const rows = [...resets, ...allowed.map(({ usage, summary }): Row => [usage, summary])];
+      return layOut(ctx, rows, " – ");
+    },
+  };
+}
+
+function resetRows(triggers: readonly string[]): Row[] {
+  const [first, ...others] = triggers.map((trigger) => shown(trigger, 40)).filter((trigger) => trigger !== "");
+  if (first === undefined) return [];
+  return [
+    [`${first} [model] [text]`, "start a new window; the old one stays"],
+    ...others.map((trigger): Row => [trigger, `the same as ${first}`]),
+  ];
+}
+
+const stopCommand: ChatCommand = {
+  name: "stop",
+  usage: "/stop",
+  summary: "stop the current answer and drop waiting messages",
+  when: "now",
+  needsAuthorization: true,
+  run: async ({ parts, sessionKey, lane, ctx }) => {
+    const { aborted, dropped } = await lane.stop();
+    const hooks = createHookMessages();
+    const entry = await parts.agent.store.get(sessionKey);
+    hooks.beside({ parts, sessionKey, event: "command:stop", entry, ctx });
+    if (aborted) await markRunAborted(parts.agent, sessionKey);
+    return [whatStopped(aborted, dropped), ...(await hooks.take())].join("\n");
+  },
+};
+
+function whatStopped(aborted: boolean, dropped: number): string {
+  const waiting = dropped === 0 ? "" : `${counted(dropped, "waiting message")} dropped.`;
+  if (aborted) return `Stopped. ${waiting}`.trim();
+  return waiting === "" ? "Nothing is running." : `Nothing was running. ${waiting}`;
+}
+
+function createCompactCommand(compact: CompactNow): ChatCommand {
+  return {
+    name: "compact",
+    usage: "/compact [what to keep]",
+    summary: "replace the older part of this window with a summary",
+    when: "in-order",
+    needsAuthorization: true,
+    run: async ({ parts, sessionKey, held, argument, signal }) => {
+      if (held === undefined) throw new Error("/compact runs only under the lease of its session");
+      if ((await parts.agent.store.get(sessionKey)) === undefined) return NOTHING_TO_COMPACT;
+      const instructions = argument === "" ? undefined : argument;
+      const outcome = await compact({ parts, sessionKey, held, signal, emit: () => {}, instructions });
+      return describeCompaction(outcome);
+    },
+  };
+}
+
+const NOTHING_TO_COMPACT = "There is nothing to compact yet.";
+
+function describeCompaction(outcome: CompactOutcome): string {
+  if (!outcome.compacted) return shown(outcome.reason, 500);
+  const { tokensBefore, tokensAfter, told = [] } = outcome;
+  return [...told, `Compacted: ${shortCount(tokensBefore)} → ${shortCount(tokensAfter)} tokens.`].join("\n");
 }

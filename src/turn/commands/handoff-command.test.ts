@@ -21,47 +21,47 @@ async function handoffStage(): Promise<CommandStage> {
   };
 }
 
-it("says that nothing is handed over where the configuration says so", async () => {
+it("says that hand-off is turned off in the configuration", async () => {
   await using stage = await commandStage();
   expect(await stage.type("/handoff")).toContain("handoff.enabled is false");
 });
 
-it("captures and shows, each line with its entry; forgets; goes off and on", async () => {
+it("captures and shows lines with their entries; clears; turns off and on", async () => {
   await using stage = await handoffStage();
-  expect(await stage.type("/handoff")).toBe("Nothing is kept of this conversation yet.");
+  expect(await stage.type("/handoff")).toBe("There is no hand-off of this conversation yet.");
   await stage.say(BLOCKED);
   const shown = (await stage.type("/handoff")) ?? "";
-  expect(shown).toMatch(/^Kept of window [0-9a-f]{8}, project main, 2026-\d\d-\d\d \d\d:\d\d:\n/);
+  expect(shown).toMatch(/^Hand-off of window [0-9a-f]{8}, project main, 2026-\d\d-\d\d \d\d:\d\d:\n/);
   expect(shown).toMatch(/\nBlocked by: .*missing certificate\. \[[0-9a-f]{8}\]\n/);
   expect(shown).toMatch(/Captured .*, when asked for\. Offered to the next window until 2026-/);
   expect(await stage.type("/handoff status")).toContain("missing certificate");
-  expect(await stage.type("/handoff clear")).toContain("forgotten");
-  expect(await stage.type("/handoff clear")).toBe("Nothing was kept.");
-  expect(await stage.type("/handoff")).toBe("Nothing is kept of this conversation yet.");
-  expect(await stage.type("/handoff off")).toContain("from now on");
+  expect(await stage.type("/handoff clear")).toContain("is deleted");
+  expect(await stage.type("/handoff clear")).toBe("There was no hand-off.");
+  expect(await stage.type("/handoff")).toBe("There is no hand-off of this conversation yet.");
+  expect(await stage.type("/handoff off")).toContain("Hand-off is off");
   expect((await stage.entry())?.handoff).toBe("off");
-  expect(await stage.type("/handoff")).toContain("/handoff on changes that");
-  expect(await stage.type("/resume")).not.toContain("brings it");
-  expect(await stage.type("/handoff on")).toContain("handed over to its next window");
+  expect(await stage.type("/handoff")).toContain("/handoff on turns it on");
+  expect(await stage.type("/resume")).not.toContain("with your next message");
+  expect(await stage.type("/handoff on")).toContain("Hand-off is on");
   expect(await stage.type("/handoff sideways")).toContain('does not know "sideways"');
 });
 
-it("/resume brings what was kept and shows the windows; by its name also when it has expired", async () => {
+it("/resume uses the hand-off and lists windows; an expired one by name", async () => {
   await using stage = await handoffStage();
   await stage.say(BLOCKED);
   await stage.say("/new something else");
   expect(await stage.type("/resume")).toMatch(
-    /missing certificate[^]*Your next message brings it[^]*Recent windows:\n1\. /,
+    /missing certificate[^]*The agent gets it with your next message[^]*Recent windows:\n1\. /,
   );
   expect((await stage.parts.handoff?.get(KEY))?.forced).toBe(true);
   stage.clock.advance(25 * 3_600_000);
-  expect(await stage.type("/resume")).toContain("has expired. /resume main brings it all the same.");
-  expect(await stage.type("/resume MAIN")).toContain("Your next message brings it");
+  expect(await stage.type("/resume")).toContain("has expired. /resume main uses it anyway.");
+  expect(await stage.type("/resume MAIN")).toContain("The agent gets it with your next message");
   // A window's number still leads there.
-  expect(await stage.type("/resume 1")).toContain("Back at window");
+  expect(await stage.type("/resume 1")).toContain("Back in window");
 });
 
-it("/handoff and /resume show what the next message brings: what belongs to the project of now", async () => {
+it("/handoff and /resume show the hand-off of the current project", async () => {
   await using stage = await handoffStage();
   await stage.type("/project red");
   await stage.say(BLOCKED);
@@ -78,15 +78,15 @@ it("/handoff and /resume show what the next message brings: what belongs to the 
   }
 });
 
-it("a project's name is one line; what was said before belongs to the project before", async () => {
+it("a project name is one line; earlier messages belong to the previous project", async () => {
   await using stage = await handoffStage();
   expect(await stage.type(`/project ${"x".repeat(101)}`)).toContain("at most 100 characters");
   await stage.say(BLOCKED);
-  expect(await stage.type("/project")).toContain("Project main, as the folder tells");
-  expect(await stage.type("/project shop")).toContain("Project shop, as you named it");
+  expect(await stage.type("/project")).toContain("Project main, from the folder");
+  expect(await stage.type("/project shop")).toContain("Project shop, set by you");
   const { patterns = [] } = (await stage.parts.handoff?.get(KEY)) ?? {};
   expect(new Set(patterns.map(({ project }) => project))).toEqual(new Set(["main"]));
-  // Also when nothing is kept and all is read anew.
+  // Also when the transcript is read again without a stored state.
   await stage.parts.agent.store.handoffs.delete(KEY);
   await stage.say("Please paint the shop window.");
   const entry = await stage.parts.agent.store.get(KEY);
@@ -96,13 +96,13 @@ it("a project's name is one line; what was said before belongs to the project be
   );
   expect(new Set(anew?.patterns.map(({ project }) => project))).toContain("main");
   expect(anew?.summary).toMatchObject({ blockers: [], inProgress: ["Please paint the shop window."] });
-  expect(await stage.type("/project default")).toContain("Project main, as the folder tells");
+  expect(await stage.type("/project default")).toContain("Project main, from the folder");
   expect(await stage.type("/project /no/such/folder")).toBe("There is no folder /no/such/folder.");
   const stranger = { Provider: "telegram", SenderId: "7" };
-  expect(await stage.type("/project /tmp", { ctx: stranger })).toContain("Only whoever runs this agent");
+  expect(await stage.type("/project /tmp", { ctx: stranger })).toContain("Only the owner");
 });
 
-it("/stop and going back are told to hooks, and what they say to the person", async () => {
+it("/stop and /back call hooks and show their messages", async () => {
   await using stage = await commandStage();
   const { called } = await listen({ parts: stage.parts, fixture: stage }, ["command:stop", "session:end"], (event) => {
     event.messages.push(`heard ${event.action}`);
@@ -110,7 +110,7 @@ it("/stop and going back are told to hooks, and what they say to the person", as
   await stage.say("one");
   const { sessionId } = await stage.say("/new two");
   expect(await stage.type("/stop")).toBe("Nothing is running.\nheard stop");
-  expect(await stage.type("/back 1")).toMatch(/^heard end\nBack at window/);
+  expect(await stage.type("/back 1")).toMatch(/^heard end\nBack in window/);
   expect(called.map(({ event, context }) => [event, context.sessionId, context.reason])).toEqual([
     ["command:stop", sessionId, undefined],
     ["session:end", sessionId, "restore"],

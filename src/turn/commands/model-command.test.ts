@@ -12,7 +12,7 @@ const CONFIG: CommandStageOptions["config"] = {
 };
 
 describe("/model", () => {
-  it("shows the model and those that are known", async () => {
+  it("shows the model and the known ones", async () => {
     await using stage = await commandStage({ config: CONFIG, engine: "model" });
     expect(await stage.type("/model")).toBe(
       [
@@ -21,7 +21,7 @@ describe("/model", () => {
         "anthropic/claude-haiku-5-5 (haiku)",
         "minimax/MiniMax-M2.1",
         "local/\\u001b[31mred (red)",
-        "Choose one with /model <name> or provider/model; /model default goes back.",
+        "Choose one with /model <name> or provider/model; /model default restores the default.",
       ].join("\n"),
     );
   });
@@ -40,25 +40,28 @@ describe("/model", () => {
     expect(await stage.entry()).toMatchObject({ providerOverride, modelOverride });
   });
 
-  it.each(["default", "haiku", "anthropic/claude-haiku-5-5", "claude-haiku"])("goes back by %s", async (wanted) => {
-    await using stage = await commandStage({ config: CONFIG, engine: "model" });
-    await stage.type("/model minimax");
-    expect(await stage.type(`/model ${wanted}`)).toBe("Model: anthropic/claude-haiku-5-5.");
-    expect(await stage.entry()).not.toHaveProperty("modelOverride");
-    expect(await stage.entry()).not.toHaveProperty("providerOverride");
-  });
+  it.each(["default", "haiku", "anthropic/claude-haiku-5-5", "claude-haiku"])(
+    "restores the default with %s",
+    async (wanted) => {
+      await using stage = await commandStage({ config: CONFIG, engine: "model" });
+      await stage.type("/model minimax");
+      expect(await stage.type(`/model ${wanted}`)).toBe("Model: anthropic/claude-haiku-5-5.");
+      expect(await stage.entry()).not.toHaveProperty("modelOverride");
+      expect(await stage.entry()).not.toHaveProperty("providerOverride");
+    },
+  );
 
-  it("takes what the configuration does not list, where the provider is known, and says so", async () => {
+  it("accepts an unlisted model of a known provider, with a warning", async () => {
     await using stage = await commandStage({ config: CONFIG, engine: "model" });
     expect(await stage.type("/model openai/gpt-x")).toBe(
-      "Model: openai/gpt-x (chosen for this session). The configuration does not list it: the next answer will tell.",
+      "Model: openai/gpt-x (chosen for this session). The configuration does not list it; the next answer shows whether it works.",
     );
     expect(await stage.entry()).toMatchObject({ providerOverride: "openai", modelOverride: "gpt-x" });
   });
 
-  it("does not promise a model where the echo engine answers", async () => {
+  it("warns that the echo engine uses no model", async () => {
     await using stage = await commandStage({ config: CONFIG });
-    expect(await stage.type("/model minimax")).toContain("the echo engine answers here and asks no model");
+    expect(await stage.type("/model minimax")).toContain("The echo engine answers here and uses no model");
   });
 
   it.each([
@@ -75,7 +78,7 @@ describe("/model", () => {
     expect(await stage.entry()).toEqual(before);
   });
 
-  it("knows Claude Code's own short names where it answers", async () => {
+  it("accepts Claude Code's short names", async () => {
     await using stage = await commandStage({ engine: "claude-code" });
     expect(await stage.type("/model")).toContain("Model: the engine's own.");
     await stage.type("/model opus");

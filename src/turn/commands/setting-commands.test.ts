@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { compactNow } from "../compact-session.ts";
 import { createChatCommands } from "./chat-commands.ts";
 import { commandStage } from "../../../test/support/command-stage.ts";
+import { compactNow } from "../run/compact.ts";
 
 const GROUP = { Provider: "telegram", Surface: "telegram", From: "telegram:group:-100", ChatType: "group" };
 
 describe("levels", () => {
-  it("are set, shown and taken away", async () => {
+  it("are set, shown and removed", async () => {
     await using stage = await commandStage();
     await stage.say("one");
-    expect(await stage.type("/think")).toContain("Thinking: as the model does by itself.");
+    expect(await stage.type("/think")).toContain("Thinking: model default.");
     expect(await stage.type("/think HIGH")).toBe("Thinking: high.");
     expect(await stage.entry()).toMatchObject({ thinkingLevel: "high" });
     expect(await stage.type("/think")).toMatch(/^Thinking: high\.\n.*off\|minimal\|low\|medium\|high\|xhigh/);
@@ -22,7 +22,7 @@ describe("levels", () => {
     expect(await stage.entry()).toMatchObject({ verboseLevel: "off" });
   });
 
-  it("begin a session when they are the first thing said", async () => {
+  it("open a session when they come first", async () => {
     await using stage = await commandStage();
     await stage.type("/think low");
     const begun = await stage.entry();
@@ -46,7 +46,7 @@ describe("levels", () => {
 });
 
 describe("answering", () => {
-  it("is switched off, on, and left to the configuration", async () => {
+  it("is switched off, on, and reset to the configuration", async () => {
     const session = { sendPolicy: { default: "deny" as const } };
     await using stage = await commandStage();
     Object.assign(stage.parts.config, { session: { ...stage.parts.config.session, ...session } });
@@ -59,22 +59,22 @@ describe("answering", () => {
     expect(await stage.entry()).not.toHaveProperty("sendPolicy");
   });
 
-  it("in a group is for mentions or for everything, and elsewhere there is nothing to set", async () => {
+  it("in a group is for mentions or for everything, and refused elsewhere", async () => {
     await using stage = await commandStage();
     expect(await stage.type("/activation always")).toContain("/activation is for groups.");
     expect(await stage.entry()).toBeUndefined();
-    expect(await stage.type("/activation", { ctx: GROUP })).toContain("when I am called");
+    expect(await stage.type("/activation", { ctx: GROUP })).toContain("when I am mentioned");
     expect(await stage.type("/activation always", { ctx: GROUP })).toContain("every message");
     expect(await stage.entry()).toMatchObject({ groupActivation: "always", chatType: "group" });
   });
 });
 
 describe("/queue", () => {
-  it("shows, sets what is named, and goes back to the configuration", async () => {
+  it("shows, changes, and resets the settings", async () => {
     await using stage = await commandStage();
     expect(await stage.type("/queue")).toContain("Queue: followup (each message waits for its turn). At most 20 wait;");
     expect(await stage.type("/queue collect debounce:2s cap:10 drop:old")).toBe(
-      "Queue: collect (messages are answered together, after 2000 ms without another). At most 10 wait; then the oldest is given up.",
+      "Queue: collect (messages are answered together after 2000 ms without a new one). At most 10 wait; then the oldest is dropped.",
     );
     const set = { queueMode: "collect", queueDebounceMs: 2000, queueCap: 10, queueDrop: "old" };
     expect(await stage.entry()).toMatchObject(set);
@@ -100,15 +100,15 @@ describe("/queue", () => {
 });
 
 describe("/label", () => {
-  it("names a session and takes the name away", async () => {
+  it("sets and removes the label", async () => {
     await using stage = await commandStage();
     expect(await stage.type("/label garden")).toBe('This session is now called "garden".');
     expect(await stage.entry()).toMatchObject({ label: "garden" });
-    expect(await stage.type("/label")).toBe("The label is gone.");
+    expect(await stage.type("/label")).toBe("The label was removed.");
     expect(await stage.entry()).not.toHaveProperty("label");
   });
 
-  it("answers what is wrong with a name", async () => {
+  it("says why a label is refused", async () => {
     await using stage = await commandStage();
     expect(await stage.type(`/label ${"x".repeat(65)}`)).toContain("too long (max 64)");
     expect(await stage.type("/label [[reply_to:1]][x](http://y)")).toBe(

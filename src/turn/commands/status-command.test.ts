@@ -3,7 +3,7 @@ import type { DraftEntry } from "../../transcript/entries.ts";
 import { openTranscriptLog } from "../../transcript/log.ts";
 import { localTime } from "../../base/clock.ts";
 import { type CommandStage, KEY, commandStage } from "../../../test/support/command-stage.ts";
-import { shortCount } from "./shown.ts";
+import { shortCount } from "./command.ts";
 
 async function rows(stage: CommandStage, options?: Parameters<CommandStage["type"]>[1]): Promise<Map<string, string>> {
   const lines = ((await stage.type("/status", options)) ?? "").split("\n");
@@ -11,14 +11,14 @@ async function rows(stage: CommandStage, options?: Parameters<CommandStage["type
 }
 
 describe("/status", () => {
-  it("says that nothing was said, and what would answer", async () => {
+  it("shows a session without messages", async () => {
     await using stage = await commandStage();
     expect(Object.fromEntries(await rows(stage))).toEqual({
       session: KEY,
-      window: "none: nothing was said here yet",
+      window: "none: no message yet",
       engine: "echo",
       model: "the engine's own",
-      thinking: "as the model does by itself",
+      thinking: "model default",
       verbose: "off",
       send: "on (as configured)",
       queue: "0 messages waiting; followup, cap 20, drop summarize",
@@ -27,7 +27,7 @@ describe("/status", () => {
     expect(await stage.entry()).toBeUndefined();
   });
 
-  it("tells where one is", async () => {
+  it("shows the session", async () => {
     await using stage = await commandStage({ config: { agents: { main: { model: "anthropic/claude-haiku-5-5" } } } });
     await stage.say("one");
     const { sessionId } = await stage.say("/new two");
@@ -46,7 +46,7 @@ describe("/status", () => {
     expect(status.has("activation")).toBe(false);
   });
 
-  it("tells what the window has cost, and that the last answer was stopped", async () => {
+  it("shows the cost of the window, and that the last answer was stopped", async () => {
     await using stage = await commandStage();
     const { sessionFile = "" } = await stage.say("one");
     await using log = await openTranscriptLog({ path: sessionFile });
@@ -58,7 +58,7 @@ describe("/status", () => {
     expect(status.get("context")).toBe("0 of an assumed 33k (0%), 0 compactions");
   });
 
-  it("is a list of lines on a messenger, with the activation of a group", async () => {
+  it("is a list of lines in a messenger, with the activation of a group", async () => {
     await using stage = await commandStage();
     const ctx = { Surface: "telegram", Provider: "telegram", From: "telegram:group:-100", ChatType: "group" };
     const answer = await stage.type("/status", { ctx });

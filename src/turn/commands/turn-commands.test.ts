@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { CompactOutcome, CompactRequest } from "../compact-session.ts";
 import { KEY, commandStage } from "../../../test/support/command-stage.ts";
+import type { CompactOutcome, CompactRequest } from "../run/compact.ts";
 
 describe("/stop", () => {
   it.each([
     [{ aborted: true, dropped: 0 }, "Stopped."],
-    [{ aborted: true, dropped: 1 }, "Stopped. 1 waiting message given up."],
-    [{ aborted: false, dropped: 2 }, "Nothing was running. 2 waiting messages given up."],
+    [{ aborted: true, dropped: 1 }, "Stopped. 1 waiting message dropped."],
+    [{ aborted: false, dropped: 2 }, "Nothing was running. 2 waiting messages dropped."],
     [{ aborted: false, dropped: 0 }, "Nothing is running."],
   ])("answers %j with what was stopped, and remembers it", async (stopped, answer) => {
     await using stage = await commandStage();
@@ -15,7 +15,7 @@ describe("/stop", () => {
     expect((await stage.entry())?.abortedLastRun).toBe(stopped.aborted);
   });
 
-  it("stops what runs before anything was said", async () => {
+  it("stops a turn before the first message", async () => {
     await using stage = await commandStage();
     const lane = { stop: async () => ({ aborted: true, dropped: 0 }) };
     expect(await stage.type("/stop", { lane })).toBe("Stopped.");
@@ -24,7 +24,7 @@ describe("/stop", () => {
 });
 
 describe("/compact", () => {
-  it("hands on what to keep, under the lease", async () => {
+  it("passes the instructions on, under the lease", async () => {
     const requests: CompactRequest[] = [];
     const compact = async (request: CompactRequest): Promise<CompactOutcome> => {
       await request.held.fence();
@@ -38,17 +38,17 @@ describe("/compact", () => {
     expect(await stage.type("/compact the names")).toBe("Compacted: 150k → 8.4k tokens.");
     expect(requests[0]).toMatchObject({ sessionKey: KEY, instructions: "the names" });
     await stage.type("/compact");
-    expect(requests[1]).not.toHaveProperty("instructions");
+    expect(requests[1]?.instructions).toBeUndefined();
   });
 
-  it("tells why nothing was done", async () => {
+  it("says why nothing was compacted", async () => {
     const reason = "The engine \u001b[31mx shortens by itself.";
     await using stage = await commandStage({ compact: async () => ({ compacted: false, reason }) });
     await stage.say("one");
     expect(await stage.type("/compact")).toBe("The engine \\u001b[31mx shortens by itself.");
   });
 
-  it("lets a failure that is nobody's mistake through", async () => {
+  it("throws a failure that is not the person's mistake", async () => {
     const failed = new Error("disk");
     await using stage = await commandStage({ compact: async () => await Promise.reject(failed) });
     await stage.say("one");

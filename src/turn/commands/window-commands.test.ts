@@ -13,7 +13,7 @@ async function threeWindows(stage: CommandStage): Promise<string[]> {
 }
 
 describe("/windows", () => {
-  it("lists what there is, with time, title and state", async () => {
+  it("lists windows with time, title and state", async () => {
     await using stage = await commandStage();
     expect(await stage.type("/windows")).toBe("No window yet.");
     const ids = await threeWindows(stage);
@@ -25,7 +25,7 @@ describe("/windows", () => {
     expect(lines[2]).toMatch(/repair the fence {2}\(command, open\)$/);
   });
 
-  it("shows the newest ones and the way to those before", async () => {
+  it("shows the newest ones and how to see earlier ones", async () => {
     await using stage = await commandStage();
     for (let count = 1; count <= 25; count++) await stage.say(`/new number ${count}`);
     const lines = ((await stage.type("/windows")) ?? "").split("\n");
@@ -34,13 +34,13 @@ describe("/windows", () => {
     expect(((await stage.type("/windows 6")) ?? "").split("\n")).toHaveLength(5);
   });
 
-  it("lists a window whose transcript is gone or hostile", async () => {
+  it("lists a window whose transcript is missing or hostile", async () => {
     await using stage = await commandStage();
     const { sessionFile } = await stage.say("one");
     await stage.say("/new \u001b]0;title\u0007 <@99>");
     await unlink(sessionFile ?? "");
     const answer = await stage.type("/windows");
-    expect(answer).toContain("nothing said");
+    expect(answer).toContain("no message");
     expect(answer).toContain("\\u001b]0;title\\u0007 < @99>");
   });
 });
@@ -49,25 +49,25 @@ describe("going back", () => {
   it.each(["/back 1", "/resume 1", "/resume tomatoes", "/resume Plant TOM"])("works with %s", async (text) => {
     await using stage = await commandStage();
     const [first] = await threeWindows(stage);
-    expect(await stage.type(text)).toBe(`Back at window ${first?.slice(0, 8)}: plant tomatoes`);
+    expect(await stage.type(text)).toBe(`Back in window ${first?.slice(0, 8)}: plant tomatoes`);
     expect((await stage.entry())?.sessionId).toBe(first);
     expect(await stage.agent.store.windows(KEY)).toHaveLength(3);
   });
 
-  it("takes the start of an id, whatever its case", async () => {
+  it("accepts a prefix of an id in any case", async () => {
     await using stage = await commandStage();
     const [, second] = await threeWindows(stage);
     await stage.type(`/back ${second?.slice(0, 8).toUpperCase()}`);
     expect((await stage.entry())?.sessionId).toBe(second);
   });
 
-  it("asks where it cannot tell", async () => {
+  it("asks if the window is unclear", async () => {
     await using stage = await commandStage();
     const ids = await threeWindows(stage);
     for (const text of ["/back", "/back 9", "/back 0", "/back zzzz"]) {
-      expect(await stage.type(text)).toBe("Which window? /windows shows their numbers.");
+      expect(await stage.type(text)).toBe("Which window? /windows lists the numbers.");
     }
-    expect(await stage.type("/back 3")).toBe("That is the window you are in.");
+    expect(await stage.type("/back 3")).toBe("You are in that window already.");
     const several = ((await stage.type("/resume fence")) ?? "").split("\n");
     expect(several[0]).toBe('Several windows are about "fence":');
     expect(several).toHaveLength(4);
@@ -76,7 +76,7 @@ describe("going back", () => {
     expect((await stage.entry())?.sessionId).toBe(ids[2]);
   });
 
-  it("is done once, also when the command is begun again after a crash", async () => {
+  it("is done once, even if the command is repeated after a crash", async () => {
     await using stage = await commandStage();
     const [first] = await threeWindows(stage);
     const answer = await stage.type("/back 1", { turnId: "turn-1" });
@@ -87,7 +87,7 @@ describe("going back", () => {
     expect((await stage.entry())?.sessionId).not.toBe(first);
   });
 
-  it("says when the transcript is gone, and stays where it is", async () => {
+  it("refuses if the transcript is missing, and stays in the window", async () => {
     await using stage = await commandStage();
     const { sessionFile } = await stage.say("one");
     const { sessionId } = await stage.say("/new two");

@@ -1,36 +1,36 @@
-/** Earlier windows of the session: which there are, and going back to one. */
-import { reopenWindow } from "../../session/reopen-window.ts";
-import { readWindowTitle } from "../../session/window-title.ts";
-import type { ChatCommand, CommandAnswer, CommandRequest } from "./chat-command.ts";
-import { createHookWords } from "../run/hook-calls.ts";
-import { bringHandoff } from "./handoff-command.ts";
-import { currentEntry, leaseOf } from "./session-settings.ts";
-import { shown } from "./shown.ts";
-import { type NumberedWindow, describeWindow, matchWindows, numberedWindows, pickWindow } from "./window-list.ts";
+/** /windows, /back and /resume: list the windows of the session and return to an earlier one. */
+import { localTime } from "../../base/clock.ts";
+import type { AgentHandle } from "../../session/agent-handle.ts";
+import type { Window } from "../../store/store.ts";
+import { createHookMessages } from "../run/hooks-and-handoff.ts";
+import { type ChatCommand, type CommandRequest, currentEntry, shown } from "./command.ts";
+import { bringHandoff } from "./handoff-commands.ts";
+import { reopenWindow } from "../../session/archive.ts";
+import { readWindowTitle } from "../../session/window-summary.ts";
 
-const SHOWN_WINDOWS = 20;
+const MAX_SHOWN = 20;
 
 export const windowsCommand: ChatCommand = {
   name: "windows",
   usage: "/windows [number]",
-  summary: "this session's windows; with a number, those before it",
+  summary: "list the windows of this session; with a number, earlier ones",
   when: "now",
   needsAuthorization: true,
   run: async (request) => {
     const before = /^\d{1,6}$/.test(request.argument) ? Number(request.argument) : Number.POSITIVE_INFINITY;
     const all = (await numberedWindows(request)).filter(({ number }) => number < before);
-    if (all.length === 0) return { text: "No window yet." };
-    const recent = all.slice(-SHOWN_WINDOWS);
+    if (all.length === 0) return "No window yet.";
+    const recent = all.slice(-MAX_SHOWN);
     const first = recent[0]?.number ?? 1;
     const earlier = first > 1 ? [`Earlier ones: /windows ${first}`] : [];
-    return { text: [...(await describeAll(request, recent)), ...earlier].join("\n") };
+    return [...(await describeAll(request, recent)), ...earlier].join("\n");
   },
 };
 
 export const backCommand: ChatCommand = {
   name: "back",
   usage: "/back <window>",
-  summary: "continue an earlier window; the present one stays",
+  summary: "continue an earlier window; the current one stays",
   when: "in-order",
   needsAuthorization: true,
   run: async (request) => {
@@ -38,44 +38,44 @@ export const backCommand: ChatCommand = {
     const reached = await goneBackTo(request, all);
     if (reached !== undefined) return await arrived(request, reached);
     const found = pickWindow(all, request.argument);
-    return found === undefined ? { text: "Which window? /windows shows their numbers." } : await goBack(request, found);
+    return found === undefined ? "Which window? /windows lists the numbers." : await goBack(request, found);
   },
 };
 
-const RECENT_WINDOWS = 10;
+const MAX_RECENT = 10;
 
 export const resumeCommand: ChatCommand = {
   name: "resume",
   usage: "/resume [window|words|project]",
-  summary: "bring what was kept, and show recent windows; with a number or words, continue that one",
+  summary: "use the hand-off and list recent windows; with a number or words, continue that window",
   when: "in-order",
   needsAuthorization: true,
   run: async (request) => {
     const { argument } = request;
     const all = await numberedWindows(request);
     if (argument === "") {
-      const recent = await offer(request, all.slice(-RECENT_WINDOWS), "Recent windows:");
-      return { text: [...(await bringHandoff(request)), recent].join("\n") };
+      const recent = await offer(request, all.slice(-MAX_RECENT), "Recent windows:");
+      return [...(await bringHandoff(request)), recent].join("\n");
     }
     const reached = await goneBackTo(request, all);
     if (reached !== undefined) return await arrived(request, reached);
     const picked = pickWindow(all, argument);
     if (picked !== undefined && picked.window.closedAt !== undefined) return await goBack(request, picked);
     const brought = await bringHandoff(request, argument);
-    if (brought.length > 0) return { text: brought.join("\n") };
+    if (brought.length > 0) return brought.join("\n");
     return picked === undefined ? await byWords(request, all) : await goBack(request, picked);
   },
 };
 
-async function byWords(request: CommandRequest, all: readonly NumberedWindow[]): Promise<CommandAnswer> {
+async function byWords(request: CommandRequest, all: readonly NumberedWindow[]): Promise<string> {
   const { argument } = request;
   const [match, ...others] = await matchWindows(request.parts.agent, all, argument);
   if (match === undefined) {
-    return { text: `No window is about "${shown(argument, 60)}". /resume shows the recent ones.` };
+    return `No window is about "${shown(argument, 60)}". /resume shows the recent ones.`;
   }
   if (others.length === 0) return await goBack(request, match);
-  const candidates = [match, ...others].slice(-RECENT_WINDOWS);
-  return { text: await offer(request, candidates, `Several windows are about "${shown(argument, 60)}":`) };
+  const candidates = [match, ...others].slice(-MAX_RECENT);
+  return await offer(request, candidates, `Several windows are about "${shown(argument, 60)}":`);
 }
 
 async function offer(request: CommandRequest, windows: readonly NumberedWindow[], heading: string): Promise<string> {
@@ -88,8 +88,8 @@ async function describeAll({ parts }: CommandRequest, windows: readonly Numbered
 }
 
 /**
- * The window that this very command opened before it was cut short. Going back moves a window to the end
- * of the list, so the same number would now mean another one.
+ * The window that this command opened before a crash. Going back moves a window to the end of the list, so
+ * that the same number now means another window.
  */
 async function goneBackTo(
   request: CommandRequest,
@@ -100,19 +100,65 @@ async function goneBackTo(
   return windows.find(({ window }) => window.sessionId === entry.sessionId);
 }
 
-async function goBack(request: CommandRequest, found: NumberedWindow): Promise<CommandAnswer> {
+async function goBack(request: CommandRequest, found: NumberedWindow): Promise<string> {
   const { turnId, parts, sessionKey, ctx } = request;
-  if (found.window.closedAt === undefined) return { text: "That is the window you are in." };
-  const options = { ...leaseOf(request), ...(turnId === undefined ? {} : { turnId }) };
+  if (found.window.closedAt === undefined) return "You are in that window already.";
   const entry = await currentEntry(request);
-  const hooks = createHookWords();
+  const hooks = createHookMessages();
   await hooks.before({ parts, sessionKey, event: "session:end", entry, ctx, reason: "restore" });
-  await reopenWindow(parts.agent, found.window, options);
-  const { text = "" } = await arrived(request, found);
-  return { text: [...(await hooks.take()), text].join("\n") };
+  await reopenWindow(parts.agent, found.window, { lease: request.held?.lease, turnId });
+  return [...(await hooks.take()), await arrived(request, found)].join("\n");
 }
 
-async function arrived({ parts }: CommandRequest, { window }: NumberedWindow): Promise<CommandAnswer> {
+async function arrived({ parts }: CommandRequest, { window }: NumberedWindow): Promise<string> {
   const title = await readWindowTitle(parts.agent, window);
-  return { text: `Back at window ${window.sessionId.slice(0, 8)}${title === undefined ? "." : `: ${shown(title)}`}` };
+  return `Back in window ${window.sessionId.slice(0, 8)}${title === undefined ? "." : `: ${shown(title)}`}`;
+}
+
+export interface NumberedWindow {
+  number: number;
+  window: Window;
+}
+
+async function numberedWindows({ parts, sessionKey }: CommandRequest): Promise<NumberedWindow[]> {
+  const windows = await parts.agent.store.windows(sessionKey);
+  return windows.map((window, index) => ({ number: index + 1, window }));
+}
+
+async function describeWindow(agent: AgentHandle, { number, window }: NumberedWindow): Promise<string> {
+  const title = await readWindowTitle(agent, window);
+  const state = window.closedAt === undefined ? "open" : `closed ${minute(window.closedAt)}`;
+  const about = title === undefined ? "no message" : shown(title, 60);
+  return `${number}. ${shown(window.sessionId.slice(0, 8))}  ${minute(window.openedAt)}  ${about}  (${window.reason}, ${state})`;
+}
+
+function minute(at: number): string {
+  return localTime(at).slice(0, 16);
+}
+
+const MIN_ID_LENGTH = 4;
+
+/** Finds a window by number, or by the unique start of its id. */
+function pickWindow(windows: readonly NumberedWindow[], wanted: string): NumberedWindow | undefined {
+  if (/^\d{1,6}$/.test(wanted)) return windows[Number(wanted) - 1];
+  if (wanted.length < MIN_ID_LENGTH) return undefined;
+  const matches = windows.filter(({ window }) => window.sessionId.startsWith(wanted.toLowerCase()));
+  return matches.length === 1 ? matches[0] : undefined;
+}
+
+const MAX_SEARCHED = 200;
+
+/** Windows whose title contains all words, oldest first. */
+async function matchWindows(
+  agent: AgentHandle,
+  windows: readonly NumberedWindow[],
+  wanted: string,
+): Promise<NumberedWindow[]> {
+  const words = wanted.toLowerCase().split(/\s+/);
+  const matches: NumberedWindow[] = [];
+  for (const candidate of windows.slice(-MAX_SEARCHED)) {
+    const title = (await readWindowTitle(agent, candidate.window))?.toLowerCase();
+    if (title !== undefined && words.every((word) => title.includes(word))) matches.push(candidate);
+  }
+  return matches;
 }

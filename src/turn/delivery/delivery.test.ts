@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { type PipelineWorld, createFakeChannel, inbound, pipelineWorld } from "../../../test/support/pipeline-world.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
-import { deliveryLeaseKey } from "../../store/lease-key.ts";
-import type { OutboxDraft } from "../../store/store.ts";
-import { judgeFailure } from "./judge-failure.ts";
+import { judgeFailure } from "./send-item.ts";
+import { deliveryLeaseKey } from "../../store/store-rules.ts";
+import type { OutboxDraft } from "../../store/queues.ts";
 
 const KEY = "agent:main:telegram:dm:1";
 
@@ -24,7 +24,7 @@ const sentTexts = ({ channel }: PipelineWorld) => channel.sent.map(({ text }) =>
 const eventsOf = ({ events }: PipelineWorld, type: string) => events.filter((event) => event.type === type);
 
 describe("delivery", () => {
-  it("sends what anybody enqueues, in order per session, and tells so", async () => {
+  it("sends enqueued messages in order per session, and reports it", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path });
     await world.pipeline.start();
@@ -36,7 +36,7 @@ describe("delivery", () => {
     expect(await outbox.routes()).toEqual([]);
   });
 
-  it("tries again what may pass, as late as the platform asks, and keeps the order", async () => {
+  it("retries transient failures when the platform says so, and keeps the order", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path });
     await world.pipeline.start();
@@ -56,7 +56,7 @@ describe("delivery", () => {
     expect(world.pipeline.status().counts.mayRepeat).toBe(0);
   });
 
-  it("gives up what cannot pass, tells the agent, and goes on with the next", async () => {
+  it("gives up permanent failures, informs the agent, and continues", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path });
     await world.pipeline.start();
@@ -73,7 +73,7 @@ describe("delivery", () => {
     ]);
   });
 
-  it("does not wait for a channel that hangs, and says that the message may come twice", async () => {
+  it("does not wait for a channel that hangs, and reports that the message may repeat", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path, sendTimeoutMs: 100 });
     await world.pipeline.start();
@@ -88,7 +88,7 @@ describe("delivery", () => {
     await expect.poll(() => world.pipeline.status().counts).toMatchObject({ delivered: 2, mayRepeat: 1 });
   });
 
-  it("does not send again what arrived late", async () => {
+  it("does not repeat a message that arrived late", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path, sendTimeoutMs: 50 });
     await world.pipeline.start();
@@ -99,7 +99,7 @@ describe("delivery", () => {
     expect(sentTexts(world)).toEqual(["a"]);
   });
 
-  it("sends again what a process was sending when it died, and counts it", async () => {
+  it("repeats a message that a process was sending when it died, and counts it", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path });
     const { outbox } = await world.store();
@@ -111,7 +111,7 @@ describe("delivery", () => {
     expect(world.pipeline.status().counts.mayRepeat).toBe(1);
   });
 
-  it("lets messages wait for a channel that is not running, tells so once, and serves the others", async () => {
+  it("keeps messages for a channel that is not running, reports it once, and serves the others", async () => {
     await using home = await temporaryFolder();
     const [up, down] = [createFakeChannel(), createFakeChannel("discord")];
     down.account.status = { state: "failed", text: "wrong token" };
@@ -137,7 +137,7 @@ describe("delivery", () => {
     await expect.poll(waiting).toEqual(["cli", "signal"]);
   });
 
-  it("is done by one of two processes; the other goes on when the first one ends", async () => {
+  it("is done by one of two processes; the other takes over when the first ends", async () => {
     await using home = await temporaryFolder();
     await using one = await pipelineWorld({ home: home.path });
     await one.pipeline.start();
@@ -157,7 +157,7 @@ describe("delivery", () => {
     expect(sentTexts(one)).toEqual(["a", "b"]);
   });
 
-  it("waits for no session, whatever it is called", async () => {
+  it("does not delay one session because of another", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path });
     const { leases } = await world.store();
@@ -186,7 +186,7 @@ describe("judging a failure", () => {
   const unavailable = new HoldfastError("unavailable", "down", "down");
 
   const pause = (attempts: number) => {
-    const verdict = judgeFailure({ ...item, attempts }, unavailable, 1000);
+    const verdict = judgeFailure({ ...item, attempts }, unavailable, { now: 1000, errors: 0 });
     return verdict.do === "retry" ? verdict.dueAt - 1000 : Number.NaN;
   };
 
@@ -198,10 +198,17 @@ describe("judging a failure", () => {
     expect(pause(50)).toBeGreaterThanOrEqual(150_000);
   });
 
-  it("gives up after a day, and a defect after some attempts", () => {
-    expect(judgeFailure(item, unavailable, 24 * 3600 * 1000)).toMatchObject({ do: "give-up" });
-    expect(judgeFailure({ ...item, attempts: 3 }, new TypeError("x"), 1)).toMatchObject({ do: "retry" });
-    expect(judgeFailure({ ...item, attempts: 4 }, new TypeError("x"), 1)).toMatchObject({ do: "give-up" });
-    expect(judgeFailure(item, new HoldfastError("usage", "bad", "bad"), 1)).toMatchObject({ do: "give-up" });
+  it("gives up after a day, and after five unexpected errors", () => {
+    const day = { now: 24 * 3600 * 1000, errors: 0 };
+    expect(judgeFailure(item, unavailable, day)).toMatchObject({ do: "give-up" });
+    expect(judgeFailure(item, new TypeError("x"), { now: 1, errors: 4 })).toMatchObject({ do: "retry" });
+    expect(judgeFailure(item, new TypeError("x"), { now: 1, errors: 5 })).toMatchObject({ do: "give-up" });
+    const refused = new HoldfastError("usage", "bad", "bad");
+    expect(judgeFailure(item, refused, { now: 1, errors: 0 })).toMatchObject({ do: "give-up" });
+  });
+
+  it("does not count processes that died while sending", () => {
+    const died = { ...item, attempts: 40, state: "sending" as const };
+    expect(judgeFailure(died, new TypeError("x"), { now: 1, errors: 1 })).toMatchObject({ do: "retry" });
   });
 });

@@ -1,32 +1,37 @@
 /**
- * Takes replies from the outboxes of all agents to the channels. Woken by whoever puts something into an
- * outbox; looks by itself only now and then. Announcements to the command line are not its business:
- * `holdfast mcp --announcements` shows them.
+ * Sends the replies in the outboxes of all agents. Each agent has a deliverer per channel account: it sends
+ * in order per session, and to several sessions in parallel. If several processes have the account, the
+ * holder of the route's lease delivers. It keeps the lease while it can send, because taking it for each
+ * message would cost a commit each. Announcements to the command line are shown by
+ * `holdfast mcp --announcements`.
  */
-import { deliveryLeaseKey } from "../../store/lease-key.ts";
-import type { DeliveryRoute } from "../../store/store.ts";
-import type { ChannelAccount, ChannelPool } from "../pools.ts";
-import type { AgentParts } from "../turn.ts";
-import type { DeliveryShared } from "./delivery-parts.ts";
-import { type RouteDeliverer, canSend, createRouteDeliverer } from "./route-deliverer.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { type TakenLease, takeDeliveryLease } from "../../session/lease.ts";
+import type { PipelineContext } from "../context.ts";
+import { createBell } from "../lanes/waiting.ts";
+import type { AgentParts, ChannelAccount } from "../pipeline.ts";
+import { sendItem } from "./send-item.ts";
+import { deliveryLeaseKey } from "../../store/store-rules.ts";
+import type { DeliveryRoute, OutboxItem } from "../../store/queues.ts";
 
 export interface Delivery {
-  /** Something may be due for the agent. Left out session or route: for any. */
-  wake(parts: AgentParts, due?: { key?: string; route?: DeliveryRoute }): void;
-  /** Tells, once for each message, what waits for a channel that is not running. */
+  /** Items of the agent may be due. Default session and route: any. */
+  wake(parts: AgentParts, due?: { key?: string | undefined; route?: DeliveryRoute | undefined }): void;
+  /** Reports, once per message, which messages wait for a channel that is not running. */
   reportWaiting(parts: AgentParts): Promise<void>;
   stop(graceMs: number): Promise<void>;
 }
 
-/** How many messages of one route are told of at a time. */
-const TOLD_AT_ONCE = 50;
+/** How many messages of one route are reported at a time. */
+const MAX_REPORTED = 50;
 const COMMAND_LINE = "cli";
 
-export function createDelivery(shared: DeliveryShared, channels: ChannelPool): Delivery {
+export function createDelivery(pipeline: PipelineContext): Delivery {
+  const { channels, clock, events, logger } = pipeline;
   const deliverers = new Map<ChannelAccount, Map<string, RouteDeliverer>>();
   const agents = new Map<string, AgentParts>();
-  /** The newest item told of, by route. */
-  const told = new Map<string, number>();
+  /** The newest reported item by route. */
+  const reported = new Map<string, number>();
   let isStopped = false;
 
   const wake: Delivery["wake"] = (parts, { key, route } = {}) => {
@@ -39,17 +44,16 @@ export function createDelivery(shared: DeliveryShared, channels: ChannelPool): D
       deliverers.set(account, ofAccount);
       const known = ofAccount.get(agentId);
       if (known !== undefined) known.wake(key);
-      else if (canSend(account)) ofAccount.set(agentId, createRouteDeliverer({ shared, parts, account }));
+      else if (canSend(account)) ofAccount.set(agentId, createRouteDeliverer(pipeline, parts, account));
     }
   };
-  const unsubscribe = shared.events.subscribe((event) => {
+  const unsubscribe = events.subscribe((event) => {
     if (event.type === "channel.status") for (const parts of agents.values()) wake(parts);
   });
 
   return {
     wake,
-    reportWaiting: async (parts) => {
-      const { agent } = parts;
+    reportWaiting: async ({ agent }) => {
       for (const { channel, accountId } of await agent.store.outbox.routes()) {
         if (channel === COMMAND_LINE) continue;
         const account = channels.find(channel, accountId);
@@ -57,15 +61,15 @@ export function createDelivery(shared: DeliveryShared, channels: ChannelPool): D
         const route = { channel, accountId };
         if ((await agent.store.leases.current(route)) !== undefined) continue;
         const name = deliveryLeaseKey(agent.agentId, route);
-        const now = shared.clock.now();
-        const due = await agent.store.outbox.due(now, TOLD_AT_ONCE, route);
+        const now = clock.now();
+        const due = await agent.store.outbox.due(now, MAX_REPORTED, route);
         const reason = account === undefined ? `${channel} is not configured here` : account.status.text;
         for (const { id, key } of due) {
-          if (id <= (told.get(name) ?? 0)) continue;
-          told.set(name, id);
+          if (id <= (reported.get(name) ?? 0)) continue;
+          reported.set(name, id);
           const delayed = { agentId: agent.agentId, sessionKey: key, outboxId: id, dueAt: now, reason };
-          shared.logger.warn("A message waits for its channel", delayed);
-          shared.events.emit({ type: "delivery.delayed", ...delayed });
+          logger.warn("A message waits for its channel", delayed);
+          events.emit({ type: "delivery.delayed", ...delayed });
         }
       }
     },
@@ -80,4 +84,139 @@ export function createDelivery(shared: DeliveryShared, channels: ChannelPool): D
 
 function isAccountOf({ channel }: ChannelAccount, route: DeliveryRoute): boolean {
   return channel.name === route.channel && channel.accountId === route.accountId;
+}
+
+function canSend({ status }: ChannelAccount): boolean {
+  return status.state === "connected" || status.state === "retrying";
+}
+
+interface RouteDeliverer {
+  /** Items may be due. Default session: any. */
+  wake(key?: string): void;
+  /** Ends when everything that is due now is sent, or when the time is over. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** How many items are read at a time, and how many sessions are served in parallel. */
+const MAX_READ = 200;
+const MAX_PARALLEL = 32;
+const SWEEP_MS = 30_000;
+const TOGETHER_MS = 3;
+const SOONEST_MS = 250;
+const HELD_MS = 2_000;
+const FAILED_MS = 1_000;
+
+function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, account: ChannelAccount): RouteDeliverer {
+  const { clock, logger } = pipeline;
+  const { agent } = parts;
+  const { channel } = account;
+  const route: DeliveryRoute = { channel: channel.name, accountId: channel.accountId };
+  const bell = createBell();
+  const ending = new AbortController();
+  const busy = new Map<string, Promise<void>>();
+  let taken: TakenLease | undefined;
+  let isStopping = false;
+  /** When the first waiting item is due. Undefined: must be read from the store. */
+  let nextDueAt: number | undefined;
+  let lookedAt = 0;
+
+  const live = async (): Promise<void> => {
+    for (;;) {
+      bell.reset();
+      try {
+        const next = await advance();
+        if (next === undefined) break;
+        if (next.ms > 0) await bell.wait(next);
+      } catch (error) {
+        logger.error("Could not read the outbox; trying again", { ...route, error });
+        if (isStopping) break;
+        await bell.wait({ ms: FAILED_MS });
+      }
+    }
+    await Promise.all(busy.values());
+    await taken?.release({ evenIf: "refused" }).catch(() => undefined);
+  };
+
+  /** Resolves to how long to wait, or to undefined at the end. */
+  const advance = async (): Promise<{ ms: number } | undefined> => {
+    if (ending.signal.aborted) return undefined;
+    if (taken?.held.signal.aborted === true) {
+      taken.forget();
+      taken = undefined;
+    }
+    if (!canSend(account)) return isStopping ? undefined : await release(SWEEP_MS);
+    // While messages are being sent, new ones are collected for a moment and read together.
+    const soon = lookedAt + TOGETHER_MS - performance.now();
+    if (busy.size > 0 && soon > 0) await delay(soon);
+    lookedAt = performance.now();
+    const due = await agent.store.outbox.due(clock.now(), MAX_READ, route);
+    const free = due.filter(({ key }) => !busy.has(key));
+    if (free.length === 0) return isStopping && busy.size === 0 ? undefined : { ms: await untilNext() };
+    if (taken === undefined) {
+      const attempt = await takeDeliveryLease(agent, route);
+      if ("heldBy" in attempt) return isStopping ? undefined : { ms: HELD_MS };
+      taken = attempt;
+      nextDueAt = undefined;
+      // Items that the previous holder was sending can be read only now.
+      return { ms: 0 };
+    }
+    for (const [key, items] of Map.groupBy(free, (item) => item.key)) {
+      if (busy.size >= MAX_PARALLEL) break;
+      busy.set(key, deliver(key, items));
+    }
+    return { ms: SWEEP_MS };
+  };
+
+  const deliver = async (key: string, items: readonly OutboxItem[]): Promise<void> => {
+    try {
+      for (const item of items) {
+        if (ending.signal.aborted || taken === undefined || taken.held.signal.aborted) return;
+        const isSettled = await sendItem({ pipeline, parts, channel, item, signal: ending.signal });
+        if (isSettled) continue;
+        nextDueAt = undefined;
+        return;
+      }
+    } catch (error) {
+      logger.error("Could not deliver messages; trying again", { key, ...route, error });
+      await clock.sleep(FAILED_MS, ending.signal).catch(() => undefined);
+    } finally {
+      busy.delete(key);
+      bell.ring();
+    }
+  };
+
+  /** Time until the next item is due. Due items behind a delayed one of the same session do not count. */
+  const untilNext = async (): Promise<number> => {
+    if (nextDueAt === undefined || nextDueAt <= clock.now()) {
+      const routes = await agent.store.outbox.routes();
+      const mine = routes.find((one) => one.channel === route.channel && one.accountId === route.accountId);
+      nextDueAt = mine?.dueAt ?? Number.POSITIVE_INFINITY;
+    }
+    return Math.min(SWEEP_MS, Math.max(SOONEST_MS, nextDueAt - clock.now()));
+  };
+
+  const release = async (ms: number): Promise<{ ms: number }> => {
+    await Promise.all(busy.values());
+    await taken?.release();
+    taken = undefined;
+    return { ms };
+  };
+
+  const ended = live();
+  return {
+    // A session that is being served is read again afterwards.
+    wake: (key) => {
+      if (key === undefined || !busy.has(key)) bell.ring();
+    },
+    stop: async (graceMs) => {
+      isStopping = true;
+      bell.ring();
+      const timer = setTimeout(() => {
+        ending.abort();
+        bell.ring();
+      }, graceMs);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
 }

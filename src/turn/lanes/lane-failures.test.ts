@@ -3,10 +3,35 @@ import { inbound, pipelineWorld } from "../../../test/support/pipeline-world.ts"
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { installFaultAction } from "../../base/faults.ts";
-import type { TurnRequest } from "../turn.ts";
-import { MAX_ATTEMPTS } from "./perform-step.ts";
+import { transcriptPath } from "../../session/agent-handle.ts";
+import type { Store } from "../../store/store.ts";
+import { readTranscript } from "../../transcript/reader.ts";
+import type { AgentParts, TurnRequest } from "../pipeline.ts";
+import { messageText } from "../../transcript/messages.ts";
 
 const KEY = "agent:main:telegram:dm:1";
+/** After so many deaths a message is given up: three beside others, the rest alone. */
+const DEATHS = 28;
+
+/** A process that began these messages in one turn, and died. */
+async function die({ leases, inbox }: Store, ids: number[]): Promise<void> {
+  const attempt = await leases.acquire(KEY, { ttlMs: 1000 });
+  if (!attempt.acquired) throw new Error("The lease is held");
+  await inbox.claim(attempt.lease, { ids, turn: String(ids[0]) });
+  await inbox.requeue(attempt.lease);
+  await leases.release(attempt.lease);
+}
+
+async function saidIn({ agent }: AgentParts): Promise<string[]> {
+  const entry = await agent.store.get(KEY);
+  if (entry === undefined) return [];
+  const lines: string[] = [];
+  for await (const item of readTranscript(transcriptPath(agent, entry))) {
+    if (item.kind !== "entry" || item.entry.type !== "message") continue;
+    lines.push(`${item.entry.message.role} ${messageText(item.entry.message)}`);
+  }
+  return lines;
+}
 
 describe("a turn that fails", () => {
   it("ends with a message to the person, once", async () => {
@@ -25,7 +50,7 @@ describe("a turn that fails", () => {
     expect(await (await world.store()).inbox.pending()).toEqual([]);
   });
 
-  it("tells nobody the secret that an error quotes", async () => {
+  it("redacts a secret in an error", async () => {
     await using home = await temporaryFolder();
     const secret = "sk-ant-abcdefghijklmnopqrstuvwxyz";
     await using world = await pipelineWorld({
@@ -43,7 +68,7 @@ describe("a turn that fails", () => {
     expect(JSON.stringify(told)).not.toContain(secret);
   });
 
-  it("is put off while store or disk are not well, without counting, and tells so", async () => {
+  it("is put off while the store or the disk fails, without counting, and reports it", async () => {
     await using home = await temporaryFolder();
     const attempts: number[] = [];
     await using world = await pipelineWorld({
@@ -56,12 +81,12 @@ describe("a turn that fails", () => {
     });
     const { ended, item } = await world.pipeline.admit(inbound("hello"));
     expect(await ended).toMatchObject({ outcome: "answered" });
-    // Begun before, so what it wrote is looked for; but not counted.
+    // Started before, so its trace is searched; but not counted.
     expect(attempts).toEqual([1, 2, 2]);
     expect(await (await world.store()).inbox.get(item.id)).toMatchObject({ state: "done", attempts: 1 });
   });
 
-  it("is written as soon as the disk has room again, and not run again", async () => {
+  it("is committed when the disk has room again, and not repeated", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path });
     const { inbox } = await world.store();
@@ -77,25 +102,57 @@ describe("a turn that fails", () => {
     expect(world.events.filter(({ type }) => type === "turn.notice")).toHaveLength(2);
   });
 
-  it("is not repeated for ever when its process dies each time", async () => {
+  it("runs alone, and is given up, when its process dies each time", async () => {
     await using home = await temporaryFolder();
     await using world = await pipelineWorld({ home: home.path });
     const store = await world.store();
-    const { item } = await store.inbox.admit({ key: KEY, ...inbound("hello"), payload: { ctx: inbound("hello").ctx } });
-    for (let death = 0; death < MAX_ATTEMPTS; death++) {
-      const attempt = await store.leases.acquire(KEY, { ttlMs: 1000 });
-      if (!attempt.acquired) throw new Error("The lease is held");
-      await store.inbox.requeue(attempt.lease);
-      await store.inbox.claim(attempt.lease);
-      await store.leases.release(attempt.lease);
-    }
+    const admit = async (text: string) => {
+      const message = inbound(text);
+      return (await store.inbox.admit({ key: KEY, ...message, payload: { ctx: message.ctx } })).item;
+    };
+    const [item, next] = [await admit("hello"), await admit("next")];
+    for (let death = 0; death < DEATHS; death++) await die(store, [item.id]);
     await world.pipeline.start();
-    await expect.poll(async () => (await store.inbox.get(item.id))?.state).toBe("done");
-    expect(world.turns).toEqual([]);
-    await expect.poll(() => world.channel.sent[0]?.text).toContain(`begun ${MAX_ATTEMPTS} times`);
+    await expect.poll(async () => (await store.inbox.get(next.id))?.state).toBe("done");
+    expect(world.turns).toEqual(["next"]);
+    await expect.poll(() => world.channel.sent[0]?.text).toContain(`the process ended ${DEATHS} times`);
+    expect(await store.inbox.givenUp(10)).toMatchObject([{ id: item.id, state: "done" }]);
+    expect(await saidIn(await world.parts())).toEqual(["user hello", "assistant "]);
   });
 
-  it("writes nothing more when another process took the session over", async () => {
+  it("is answered although its process died twenty-five times", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({ home: home.path });
+    const store = await world.store();
+    const message = inbound("hello");
+    const { item } = await store.inbox.admit({ key: KEY, ...message, payload: { ctx: message.ctx } });
+    for (let death = 0; death < DEATHS - 1; death++) await die(store, [item.id]);
+    await world.pipeline.start();
+    await expect.poll(async () => (await store.inbox.get(item.id))?.note).toBe("answered");
+    expect(world.turns).toEqual(["hello"]);
+  });
+
+  it("is tried one message at a time when several were given up", async () => {
+    await using home = await temporaryFolder();
+    await using world = await pipelineWorld({
+      home: home.path,
+      turns: { queue: { mode: "collect", debounceMs: 0, cap: 20, drop: "old" } },
+    });
+    const store = await world.store();
+    const ids: number[] = [];
+    for (const text of ["a", "b", "c"]) {
+      const message = inbound(text);
+      ids.push((await store.inbox.admit({ key: KEY, ...message, payload: { ctx: message.ctx } })).item.id);
+    }
+    for (let death = 0; death < DEATHS; death++) await die(store, ids);
+    await world.pipeline.start();
+    await expect.poll(async () => (await store.inbox.get(ids[2] ?? 0))?.state).toBe("done");
+    expect(world.turns).toEqual(["a", "b", "c"]);
+    expect(await store.inbox.givenUp(10)).toEqual([]);
+    expect((await saidIn(await world.parts())).join()).toContain("a");
+  });
+
+  it("writes nothing after another process took over the session", async () => {
     await using home = await temporaryFolder();
     let taken = 0;
     await using world = await pipelineWorld({
@@ -137,7 +194,7 @@ describe("a turn that fails", () => {
 });
 
 describe("the end of a process", () => {
-  it("puts running turns off, and the next process repeats them under the same name", async () => {
+  it("puts off running turns, and the next process repeats them under the same id", async () => {
     await using home = await temporaryFolder();
     const requests: TurnRequest[] = [];
     const turns = { drainSeconds: 0.05 };
@@ -155,7 +212,7 @@ describe("the end of a process", () => {
     await first.stop();
     expect(first.pipeline.status()).toMatchObject({ draining: true, running: [] });
     expect(await (await first.store()).inbox.get(item.id)).toMatchObject({ state: "queued", attempts: 0 });
-    // Still durable, although nobody answers here any more.
+    // Still durable, although this process answers no more.
     const late = await first.pipeline.admit(inbound("late"));
 
     await using second = await pipelineWorld({
@@ -171,6 +228,28 @@ describe("the end of a process", () => {
     expect(requests.map(({ turnId }) => turnId)[1]).toBe(requests[0]?.turnId);
     expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2, 1]);
     expect(first.channel.sent).toEqual([]);
+  });
+
+  it("starts no turn while draining, even if a claim is committed late", async () => {
+    await using home = await temporaryFolder();
+    await using leaving = await pipelineWorld({ home: home.path, kind: "json", turns: { drainSeconds: 0.05 } });
+    const { leases, inbox } = await leaving.store();
+    // Other processes hold the lock of the store for a while.
+    const acquire = leases.acquire.bind(leases);
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    leases.acquire = async (...given) => {
+      asked.resolve();
+      await isFree;
+      return await acquire(...given);
+    };
+    const { item } = await leaving.pipeline.admit(inbound("hello"));
+    await asked.promise;
+    const stopped = leaving.stop();
+    setTimeout(free, 200);
+    await stopped;
+    expect(leaving.turns).toEqual([]);
+    expect(await inbox.get(item.id)).toMatchObject({ state: "queued", attempts: 0 });
   });
 
   it("lets running turns finish and deliver within the grace period", async () => {
@@ -195,7 +274,7 @@ describe("the end of a process", () => {
 });
 
 describe("two processes on one store", () => {
-  it("answer each message once and in order, whoever admits it", async () => {
+  it("answer each message once and in order", async () => {
     await using home = await temporaryFolder();
     await using one = await pipelineWorld({ home: home.path });
     await using two = await pipelineWorld({ home: home.path });

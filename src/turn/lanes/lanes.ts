@@ -1,91 +1,314 @@
-/** All lanes of this process: one per session that has something to do. */
-import type { HoldfastError } from "../../base/errors.ts";
-import type { AgentParts } from "../turn.ts";
-import type { PipelineStatus } from "../pipeline.ts";
-import { type Lane, createLane } from "./lane.ts";
-import type { LaneShared } from "./lane-parts.ts";
-import { turnPutOff } from "./turn-errors.ts";
+/**
+ * All lanes of this process. A lane runs the turns of one session: one at a time, in order. It lives while
+ * messages are pending, and works under the session's lease, so that only one of several processes answers.
+ *
+ * - A lane holds the lease only while it works, never while it waits for a slot, a pause or another process.
+ * - Items that are running under our lease but not in this lane are left over from a process that died, or
+ *   from a failed step of our own. They are queued again.
+ * - Every failure ends in `recover`, which pauses. The lane then starts over from the store's state.
+ */
+import { type HoldfastError, errorMessage } from "../../base/errors.ts";
+import { type TakenLease, takeSessionLease } from "../../session/lease.ts";
+import type { LaneContext, PipelineContext, WaitingItem } from "../context.ts";
+import type { AgentParts, PipelineStatus } from "../pipeline.ts";
+import { isFenced, isStoreClosed, turnPutOff } from "../turn-errors.ts";
+import { abortRunning, attend, shedItems, startQuickWork } from "./attend.ts";
+import { classify, isQuick, look, resolveQueueSettings, runsAlone } from "./queue.ts";
+import { requeue, runStep } from "./step.ts";
+import { type Alone, createBell } from "./waiting.ts";
+import { backOffMs } from "../../base/clock.ts";
+import { TOO_LATE, within } from "../../base/async.ts";
 
 export interface Lanes {
-  /** There is about to be something to do for the session; `serve` says when. */
+  /** A message for the session is being admitted; `serve` follows. */
   prepare(parts: AgentParts, key: string): void;
-  /** There is something to do for the session. */
+  /** The session has pending messages. */
   serve(parts: AgentParts, key: string): void;
-  /** Something changed: only those who are at the session already care. */
+  /** The store changed. Only an existing lane reacts. */
   nudge(agentId: string, key: string, what: "inbox" | "lease"): void;
   has(agentId: string, key: string): boolean;
   abort(key: string, reason: HoldfastError): boolean;
   /** Messages that wait for their turn. */
   readonly queued: number;
   running(): PipelineStatus["running"];
-  /** Resolves when no turn runs any more, or when those that were aborted do not end. */
+  /** Resolves when no turn is running, or when aborted turns do not end. */
   drain(graceMs: number): Promise<void>;
 }
 
 /** How long an aborted turn may take to end. */
 const ABORTED_MS = 10_000;
 
-export function createLanes(shared: LaneShared): Lanes {
+export function createLanes(pipeline: PipelineContext): Lanes {
   const lanes = new Map<string, Lane>();
   let isDraining = false;
 
-  const begin = (parts: AgentParts, key: string): void => {
+  const open = (parts: AgentParts, key: string): void => {
     const name = nameOf(parts.agent.agentId, key);
     if (isDraining || lanes.has(name)) return;
     const onEnd = (): void => {
       lanes.delete(name);
-      shared.onOthersDone(parts, key);
+      pipeline.onOthersDone(parts, key);
     };
-    lanes.set(name, createLane({ shared, parts, key, onEnd }));
+    lanes.set(name, createLane(pipeline, parts, key, onEnd));
   };
 
   return {
-    // Whoever has to wait for a slot looks first, and would find nothing yet.
+    // A lane that has to wait for a slot would look before the message is there.
     prepare: (parts, key) => {
-      if (!shared.slots.isContended()) begin(parts, key);
+      if (!pipeline.slots.isContended()) open(parts, key);
     },
     serve: (parts, key) => {
       const known = lanes.get(nameOf(parts.agent.agentId, key));
-      if (known === undefined) begin(parts, key);
+      if (known === undefined) open(parts, key);
       else if (!isDraining) known.wake();
     },
     nudge: (agentId, key, what) => lanes.get(nameOf(agentId, key))?.nudge(what),
     has: (agentId, key) => lanes.has(nameOf(agentId, key)),
-    abort: (key, reason) => [...lanes.values()].filter((lane) => lane.key === key && lane.abort(reason)).length > 0,
+    abort: (key, reason) =>
+      [...lanes.values()].filter(({ context }) => context.key === key && abortRunning(context, reason)).length > 0,
     get queued() {
       let sum = 0;
-      for (const { waiting } of lanes.values()) sum += waiting;
+      for (const { context } of lanes.values()) sum += context.waiting;
       return sum;
     },
-    running: () =>
-      [...lanes.values()].flatMap(({ parts, key, running }) =>
-        running === undefined ? [] : [{ agentId: parts.agent.agentId, sessionKey: key, ...running }],
-      ),
+    running: () => [...lanes.values()].flatMap(({ context }) => runningOf(context)),
     drain: async (graceMs) => {
       isDraining = true;
       const all = [...lanes.values()];
       for (const lane of all) lane.drain();
       const ended = Promise.all(all.map((lane) => lane.ended));
-      if (await within(ended, graceMs)) return;
-      for (const lane of all) lane.abort(turnPutOff());
-      if (await within(ended, ABORTED_MS)) return;
-      // Their items stay running under leases that end with this process: the next one goes on with them.
-      shared.logger.error("Turns did not end although they were aborted", { sessions: [...lanes.keys()] });
+      if ((await within(graceMs, ended)) !== TOO_LATE) return;
+      for (const { context } of all) abortRunning(context, turnPutOff());
+      if ((await within(ABORTED_MS, ended)) !== TOO_LATE) return;
+      // Their items stay claimed under leases that end with this process. The next process continues with them.
+      pipeline.logger.error("Aborted turns did not end", { sessions: [...lanes.keys()] });
     },
   };
 }
 
-/** The key `global` is every agent's. */
+/** Several agents may have a session with the key `global`. */
 function nameOf(agentId: string, key: string): string {
   return `${agentId} ${key}`;
 }
 
-async function within(done: Promise<unknown>, ms: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, ms, false);
-  try {
-    return await Promise.race([done.then(() => true), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function runningOf({ parts, key, running }: LaneContext): PipelineStatus["running"] {
+  const itemId = running?.items.at(-1)?.item.id;
+  if (running === undefined || itemId === undefined) return [];
+  return [{ agentId: parts.agent.agentId, sessionKey: key, itemId, startedAt: running.startedAt }];
+}
+
+interface Lane {
+  readonly context: LaneContext;
+  /** A message for the session was admitted. */
+  wake(): void;
+  /** The store changed, possibly by a write of the lane itself. */
+  nudge(what: "inbox" | "lease"): void;
+  /** Starts nothing more. */
+  drain(): void;
+  readonly ended: Promise<void>;
+}
+
+/** What to do before the next look. */
+type Next = "again" | "end" | { ms?: number | undefined; until?: Promise<unknown> | undefined };
+
+const HOLDER_PAUSES = { firstMs: 50, maxMs: 2000 };
+const FAILURE_PAUSES = { firstMs: 200, maxMs: 60_000 };
+const NUDGED_MS = 100;
+
+/** `onEnd` is called in the tick in which the lane finds nothing pending. */
+function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, onEnd: () => void): Lane {
+  const { agent } = parts;
+  const bell = createBell();
+  /** Rings only at the drain, because store changes must not shorten a pause. */
+  const stopPause = createBell();
+  let isNew = true;
+  /** A message that is admitted before the first look is found by it. */
+  let hasLooked = false;
+  let wakesBefore = 0;
+  let heldByOthers = 0;
+  let nudged: NodeJS.Timeout | undefined;
+
+  const lane: LaneContext = {
+    pipeline,
+    parts,
+    key,
+    taken: undefined,
+    ticket: undefined,
+    running: undefined,
+    isDraining: false,
+    mine: new Set(),
+    excuses: new Map(),
+    quickWork: new Set(),
+    waiting: 0,
+    isMore: false,
+    failures: 0,
+    pause: async (failures, error, itemId) => {
+      const ms = backOffMs(failures, FAILURE_PAUSES);
+      pipeline.logger.warn("A session cannot continue; trying again", { key, error, pauseMs: ms });
+      if (itemId !== undefined) {
+        const text = `${errorMessage(error)}. Trying again in ${Math.ceil(ms / 1000)} s; nothing is lost.`;
+        pipeline.events.emit({ type: "turn.notice", agentId: agent.agentId, sessionKey: key, itemId, text });
+      }
+      await stopPause.wait({ ms });
+    },
+  };
+
+  const live = async (): Promise<void> => {
+    for (;;) {
+      bell.reset();
+      try {
+        const next = await advance();
+        if (next === "end" && (lane.isDraining || !bell.hasRung)) return onEnd();
+        if (typeof next === "object") await bell.wait(next);
+      } catch (error) {
+        if (await recover(error)) return onEnd();
+      }
+    }
+  };
+
+  const advance = async (): Promise<Next> => {
+    if (lane.isDraining) return await release("end");
+    if (isNew) lane.ticket = pipeline.slots.request(agent.agentId);
+    isNew = false;
+    // With a free slot, one look under the lease is enough.
+    if (lane.ticket?.isGranted === true && lane.taken === undefined) return await takeLease();
+    hasLooked = true;
+    const seen = await look(lane);
+    const { quick, next, orphans } = seen;
+    if (seen.pending === 0) return await release("end");
+    if (seen.shed.length > 0) {
+      await shedItems(lane, seen.shed, seen.settings.drop);
+      return "again";
+    }
+    if (quick.length > 0 || orphans.length > 0 || next.length === 0) {
+      if (lane.taken === undefined) return await takeLease();
+      const ids = orphans.map(({ id }) => id);
+      if (ids.length > 0) await requeue(lane, lane.taken, ids);
+      else if (quick.length > 0) await startQuickWork(lane, lane.taken, quick).then(() => (lane.failures = 0));
+      // All pending items are being handled. A new message rings the bell.
+      else return { until: Promise.all(lane.quickWork) };
+      return "again";
+    }
+    const early = seen.notBefore - pipeline.clock.now();
+    if (early > 0) return await release({ ms: early });
+    const alone = aloneOf(next);
+    if (lane.ticket?.isAlone !== (alone !== undefined)) leaveSlot();
+    lane.ticket ??= pipeline.slots.request(agent.agentId, alone);
+    if (!lane.ticket.isGranted) return await release({ until: lane.ticket.granted }, { keepTicket: true });
+    if (lane.taken === undefined) return await takeLease();
+    return await takeStep(lane.taken, next);
+  };
+
+  const takeStep = async (taken: TakenLease, next: readonly WaitingItem[]): Promise<Next> => {
+    await runStep(lane, taken, next);
+    // The step released the lease if nothing was queued. A message that came since then rang the bell.
+    return lane.taken === undefined && !lane.isMore ? "end" : "again";
+  };
+
+  const takeLease = async (): Promise<Next> => {
+    const entry = await agent.store.get(key);
+    const { mode } = resolveQueueSettings(entry, pipeline.config.turns.queue);
+    // The only message of the session is claimed in the same commit, unless it waits for others.
+    const claim = mode !== "collect" && lane.ticket?.isGranted === true;
+    const attempt = await takeSessionLease(agent, key, { claim });
+    if (!("heldBy" in attempt)) {
+      lane.taken = attempt;
+      if (heldByOthers > 0) pipeline.onOthersDone(parts, key);
+      heldByOthers = 0;
+      return attempt.claimed === undefined
+        ? "again"
+        : await startWith(classify(attempt.claimed, entry, pipeline), attempt);
+    }
+    hasLooked = true;
+    if ((await agent.store.inbox.pending(key)).length === 0) return await release("end");
+    heldByOthers += 1;
+    return await release({ ms: backOffMs(heldByOthers, HOLDER_PAUSES) });
+  };
+
+  const startWith = async (only: WaitingItem, taken: TakenLease): Promise<Next> => {
+    hasLooked = true;
+    if (isQuick(only)) {
+      await startQuickWork(lane, taken, [only]);
+      return "again";
+    }
+    const step = takeStep(taken, [only]);
+    // The first wake was for this message.
+    if (wakesBefore > 1) attend(lane);
+    return await step;
+  };
+
+  /** Releases everything before the lane waits or ends. */
+  const release = async (next: Next, { keepTicket = false } = {}): Promise<Next> => {
+    if (!keepTicket) leaveSlot();
+    await Promise.all(lane.quickWork);
+    await lane.taken?.release();
+    lane.taken = undefined;
+    return next;
+  };
+
+  const leaveSlot = (): void => {
+    lane.ticket?.release();
+    lane.ticket = undefined;
+  };
+
+  /** Resolves to true when the lane must end. */
+  const recover = async (error: unknown): Promise<boolean> => {
+    leaveSlot();
+    if (isFenced(error) || isStoreClosed(error)) {
+      lane.taken?.forget();
+      lane.taken = undefined;
+    }
+    if (isStoreClosed(error)) return true;
+    lane.failures += 1;
+    try {
+      await release("again");
+    } catch (refused) {
+      pipeline.logger.warn("Could not release the lease; it is kept", { key, error: refused });
+    }
+    if (lane.isDraining) return true;
+    await lane.pause(lane.failures, error, await firstPending());
+    return false;
+  };
+
+  const firstPending = async (): Promise<number | undefined> => {
+    try {
+      return (await agent.store.inbox.pending(key))[0]?.id;
+    } catch {
+      // Usually the store that cannot be read is the failure that is being reported.
+      return undefined;
+    }
+  };
+
+  return {
+    context: lane,
+    wake: () => {
+      if (!hasLooked) {
+        wakesBefore += 1;
+        return;
+      }
+      bell.ring();
+      attend(lane);
+    },
+    nudge: (what) => {
+      if (lane.running !== undefined && what === "inbox") {
+        // Usually the lane itself wrote. A write of another process is handled a moment later.
+        nudged ??= setTimeout(() => {
+          nudged = undefined;
+          attend(lane);
+        }, NUDGED_MS).unref();
+      }
+      if (heldByOthers > 0) bell.ring();
+    },
+    drain: () => {
+      lane.isDraining = true;
+      bell.ring();
+      stopPause.ring();
+    },
+    ended: live(),
+  };
+}
+
+/** Undefined for messages that may run beside others. */
+function aloneOf([head]: readonly WaitingItem[]): Alone | undefined {
+  return head !== undefined && runsAlone(head.item) ? { deaths: head.item.attempts } : undefined;
 }

@@ -2,9 +2,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { ChannelCapabilities } from "../../channels/channel.ts";
-import { type OutboxPayload, draftReplies } from "./draft-replies.ts";
-import type { ReplyPayload } from "./payload.ts";
-import { replyTarget } from "./reply-target.ts";
+import { type OutboxPayload, draftReplies, replyTarget } from "./draft-replies.ts";
+import type { ReplyPayload } from "./payloads.ts";
 
 const capabilities: ChannelCapabilities = {
   textLimit: 20,
@@ -39,7 +38,7 @@ it("numbers the pieces of all payloads and quotes with the first of each", async
   expect((await draft(payloads, folder.path, { replies: false })).messages[0]).toEqual({ text: "one two three four" });
 });
 
-it("attaches files of the workspace and refuses others, visibly", async () => {
+it("attaches files of the workspace and reports others as refused", async () => {
   await using folder = await temporaryFolder();
   const workspace = folder.join("workspace");
   await mkdir(workspace);
@@ -61,10 +60,10 @@ it("attaches files of the workspace and refuses others, visibly", async () => {
     },
   ]);
   const alone = await draft([{ mediaUrls: ["a.ogg"] }], workspace, { ...wide, media: false });
-  expect(alone.messages).toEqual([{ text: "a.ogg is in the agent's workspace; this channel takes no files." }]);
+  expect(alone.messages).toEqual([{ text: "a.ogg is in the agent's workspace; this channel cannot send files." }]);
 });
 
-it("answers where the message came from, completed by what is known of the same chat", () => {
+it("answers in the chat of the message, completed by the entry", () => {
   const entry = { sessionId: "s", updatedAt: 1, lastChannel: "telegram", lastTo: "telegram:1", lastThreadId: 4 };
   const here = { Provider: "telegram", OriginatingTo: "telegram:1", ChatType: "direct" };
   expect(replyTarget(here, entry)).toEqual({ ...target, chatType: "direct", threadId: 4 });

@@ -1,18 +1,28 @@
 /**
- * From payloads to what waits in the outbox: one draft per message of the platform, in order, each with
- * a key that is the same whenever the same turn is drafted again. What cannot be attached is told to the
- * person in its place; an agent's mistake must not cost them the answer.
+ * Turns payloads into outbox drafts: one per message of the platform, in order. A repeated turn gives its
+ * drafts the same keys. An attachment that is not possible becomes a remark in its place, so that a mistake
+ * of the agent does not cost the person the answer.
+ *
+ * An agent may attach http(s) URLs and files in its own workspace. The name comes from a model that reads
+ * text of strangers, so a path is checked twice: by its form when the answer is read, and by the real path
+ * here.
  */
-import { basename } from "node:path";
-import { HoldfastError } from "../../base/errors.ts";
+import type { Stats } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { basename, isAbsolute, join, relative, sep } from "node:path";
+import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
 import type { ChannelCapabilities, OutboundMedia, OutboundMessage } from "../../channels/channel.ts";
-import type { DeliveryTarget, OutboxDraft } from "../../store/store.ts";
-import { failureText } from "../run/failure-text.ts";
-import { resolveMedia } from "./media-ref.ts";
-import { type ReplyPayload, payloadMedia } from "./payload.ts";
+import { type MessageContext, normalizeChatType } from "../../keys/message-context.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
+import { isWebUrl, isWorkspacePath } from "./directives.ts";
+import { type ReplyPayload, payloadMedia } from "./payloads.ts";
 import { splitReplyText } from "./split-text.ts";
+import { failureText } from "../turn-errors.ts";
+import { printableLine } from "../../base/text.ts";
+import { inboundRoutePatch } from "../../session/entry.ts";
+import type { DeliveryTarget, OutboxDraft } from "../../store/queues.ts";
 
-/** What an outbox item of a turn carries. */
+/** The payload of an outbox item. */
 export type OutboxPayload = Omit<OutboundMessage, "target" | "idempotencyKey">;
 
 export interface DraftRequest {
@@ -20,7 +30,7 @@ export interface DraftRequest {
   turnId: string;
   target: DeliveryTarget;
   capabilities: ChannelCapabilities;
-  /** The folder that attached files must lie in. */
+  /** The folder that attached files must be in. */
   workspace: string;
 }
 
@@ -39,13 +49,13 @@ async function draftPayload(
   { capabilities, workspace }: DraftRequest,
 ): Promise<OutboxPayload[]> {
   const { media, remarks } = await attach(payloadMedia(payload), capabilities, workspace);
-  const limit = capabilities.textLimit === undefined ? {} : { limit: capabilities.textLimit };
-  const texts = [payload.text ?? "", remarks.join("\n")].flatMap((text) => splitReplyText(text, limit));
+  const limit = capabilities.textLimit;
+  const texts = [payload.text ?? "", remarks.join("\n")].flatMap((text) => splitReplyText(text, { limit }));
   const messages: OutboxPayload[] = texts.map((text) => ({ text }));
   if (media.length > 0) {
-    // Files follow the text that speaks of them.
+    // Files are sent with the last part of the text.
     const last = messages.pop();
-    messages.push({ ...last, media, ...(payload.audioAsVoice === true ? { asVoice: true } : {}) });
+    messages.push({ ...last, media, asVoice: payload.audioAsVoice === true ? true : undefined });
   }
   const [first, ...rest] = messages;
   if (first === undefined || payload.replyToId === undefined || !capabilities.replies) return messages;
@@ -54,7 +64,7 @@ async function draftPayload(
 
 interface Attached {
   media: OutboundMedia[];
-  /** What the person is told instead of getting a file. */
+  /** Texts for the person in place of files. */
   remarks: string[];
 }
 
@@ -68,7 +78,7 @@ async function attach(
     try {
       const found = await resolveMedia(workspace, ref);
       if (takesFiles) attached.media.push(found.kind === "url" ? found : { kind: "file", path: found.path });
-      else attached.remarks.push(found.kind === "url" ? found.url : notTaken(found.path));
+      else attached.remarks.push(found.kind === "url" ? found.url : notAttached(found.path));
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
       attached.remarks.push(failureText(new HoldfastError(error.kind, error.code, error.message)));
@@ -77,6 +87,81 @@ async function attach(
   return attached;
 }
 
-function notTaken(path: string): string {
-  return `${basename(path)} is in the agent's workspace; this channel takes no files.`;
+function notAttached(path: string): string {
+  return `${basename(path)} is in the agent's workspace; this channel cannot send files.`;
+}
+
+/** Where the answer to a message goes: from the message, completed by the entry. Undefined: no recipient. */
+export function replyTarget(ctx: MessageContext, entry: SessionEntry | undefined): DeliveryTarget | undefined {
+  const route = inboundRoutePatch(ctx, entry).deliveryContext;
+  if (route?.channel === undefined || route.to === undefined) return undefined;
+  const chatType = normalizeChatType(ctx.ChatType) ?? entry?.chatType;
+  return {
+    channel: route.channel,
+    accountId: route.accountId ?? "default",
+    to: route.to,
+    chatType,
+    threadId: route.threadId,
+  };
+}
+
+export type ResolvedMedia =
+  | { kind: "url"; url: string }
+  /** The real path, without symlinks. */
+  | { kind: "file"; path: string; bytes: number };
+
+/** Throws `media-refused` (forbidden) or `media-missing` (not-found). Downloads nothing. */
+export async function resolveMedia(workspace: string, ref: string): Promise<ResolvedMedia> {
+  const wanted = ref.trim();
+  if (isWebUrl(wanted)) return { kind: "url", url: new URL(wanted).href };
+  if (!isWorkspacePath(wanted)) throw refused(ref, "it is neither an http(s) URL nor a path inside the workspace");
+
+  const root = await realpath(workspace).catch((error: unknown) => {
+    throw fileError(error, "open workspace", workspace);
+  });
+  const path = await realPathOf(join(root, wanted), ref);
+  // Compared with the real root, against symlinks and folders with similar names.
+  const inside = relative(root, path);
+  if (inside === "" || inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+    throw refused(ref, "a link points outside the workspace");
+  }
+  const facts = await statFile(path, ref);
+  if (!facts.isFile()) throw refused(ref, "it is not a regular file");
+  return { kind: "file", path, bytes: facts.size };
+}
+
+async function realPathOf(path: string, ref: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    throw unreadable(error, path, ref);
+  }
+}
+
+async function statFile(path: string, ref: string): Promise<Stats> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    throw unreadable(error, path, ref);
+  }
+}
+
+function unreadable(error: unknown, path: string, ref: string): HoldfastError {
+  if (!["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(systemErrorCode(error) ?? "")) {
+    return fileError(error, "look at", path);
+  }
+  const shown = printableLine(ref, 120);
+  return new HoldfastError("not-found", "media-missing", `There is no file "${shown}" in the agent's workspace.`, {
+    hint: "The agent has to write the file before it attaches it.",
+    data: { ref: shown },
+    cause: error,
+  });
+}
+
+function refused(ref: string, reason: string): HoldfastError {
+  const shown = printableLine(ref, 120);
+  return new HoldfastError("forbidden", "media-refused", `"${shown}" is not attached: ${reason}.`, {
+    hint: "Agents may attach http(s) URLs and files in their own workspace, by relative path.",
+    data: { ref: shown },
+  });
 }

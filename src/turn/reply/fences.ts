@@ -1,21 +1,21 @@
 /**
- * Where fenced code is in a text. Looser than CommonMark in one point: a fence may be indented as
- * deep as it likes, because agents indent the fences in their lists.
+ * Finds fenced code in a text. Unlike in CommonMark, a fence may have any indent, because agents indent
+ * fences in lists.
  */
 
 export interface Fence {
   /** First character of the opening line. */
   start: number;
-  /** First character behind the opening line; the text's end when nothing follows. */
+  /** First character after the opening line, or the end of the text. */
   contentStart: number;
-  /** First character of the closing line; the text's end when the fence is never closed. */
+  /** First character of the closing line; the end of the text if the fence is not closed. */
   closeStart: number;
-  /** Behind the closing line, before its line break. */
+  /** End of the closing line, before its line break. */
   end: number;
   indent: string;
   /** The backticks or tildes. */
   marker: string;
-  /** What stands behind them, such as the language. */
+  /** The text after the marker, such as the language. */
   info: string;
 }
 
@@ -38,13 +38,13 @@ export function findFences(text: string): Fence[] {
   return open === undefined ? fences : [...fences, open];
 }
 
-/** The fence whose inside holds the position; both its lines count as inside. */
+/** The fence around the position. Its opening and closing lines count as inside. */
 export function fenceAround(fences: readonly Fence[], position: number): Fence | undefined {
   const found = fences[countEnded(fences, position)];
   return found !== undefined && found.start < position ? found : undefined;
 }
 
-/** The last fence that has ended at the position. */
+/** The last fence that ends at or before the position. */
 export function fenceBefore(fences: readonly Fence[], position: number): Fence | undefined {
   return fences[countEnded(fences, position) - 1];
 }

@@ -2,8 +2,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { findFences } from "./fences.ts";
-import { type TextUnit, measureText } from "./measure.ts";
-import { splitReplyText } from "./split-text.ts";
+import { splitReplyText, type TextUnit, measureText } from "./split-text.ts";
 
 const unit = fc.constantFrom<TextUnit>("utf16", "code-points", "utf8");
 
@@ -55,7 +54,7 @@ const answer = fc
   .array(fc.oneof(paragraph, code), { minLength: 1, maxLength: 8 })
   .chain((parts) => fc.constantFrom("\n", "\n\n").map((gap) => parts.join(gap)));
 
-it("terminates, stays within the limit, and loses nothing but white space", () => {
+it("terminates, stays within the limit, and loses only white space", () => {
   fc.assert(
     fc.property(anything, fc.integer({ min: 1, max: 80 }), unit, (text, limit, unit) => {
       const pieces = splitReplyText(text, { limit, unit });
@@ -71,7 +70,7 @@ it("terminates, stays within the limit, and loses nothing but white space", () =
   );
 });
 
-it("adds nothing but fences, keeps the order, and balances every piece", () => {
+it("adds only fences, keeps the order, and balances every piece", () => {
   fc.assert(
     fc.property(answer, fc.integer({ min: 48, max: 400 }), unit, (text, limit, unit) => {
       const pieces = splitReplyText(text, { limit, unit });
@@ -94,7 +93,7 @@ it("keeps code in code and text in text", () => {
   );
 });
 
-it("cuts between what people see as characters", () => {
+it("cuts between graphemes", () => {
   const graphemes = fc.array(fc.constantFrom("🇩🇪", "👩‍👩‍👧‍👦", "é", "ñ", "🚢", "한", "a", "각", "👍🏽"), {
     minLength: 1,
     maxLength: 100,

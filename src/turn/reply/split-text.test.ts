@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CHANNEL_TEXT_LIMITS, splitReplyText } from "./split-text.ts";
 
 describe("splitReplyText", () => {
-  it("leaves alone what fits, and gives nothing for nothing", () => {
+  it("keeps a text that fits, and returns no piece for a blank one", () => {
     const text = "  as it is \r\n```\nunclosed";
     expect(splitReplyText(text, CHANNEL_TEXT_LIMITS.telegram)).toEqual([text]);
     expect(splitReplyText("x".repeat(100_000), CHANNEL_TEXT_LIMITS.web)).toHaveLength(1);
@@ -30,19 +30,19 @@ describe("splitReplyText", () => {
     ]);
   });
 
-  it("keeps code whole where a cut before it allows that", () => {
+  it("keeps code whole if a cut before it is possible", () => {
     const code = "~~~py\nprint(1)\n\nprint(2)\n~~~";
     expect(splitReplyText(`So:\n\n${code}\n\nend`, { limit: 31 })).toEqual(["So:", code, "end"]);
   });
 
-  it("closes code that the agent left open", () => {
+  it("closes code that the agent did not close", () => {
     expect(splitReplyText("```\naaaaaaaaaaaa\nbbbbbbbbbbbb\ncccccccccccc", { limit: 36 })).toEqual([
       "```\naaaaaaaaaaaa\nbbbbbbbbbbbb\n```",
       "```\ncccccccccccc\n```",
     ]);
   });
 
-  it("makes no fence of backticks inside a line", () => {
+  it("does not turn backticks inside a line into a fence", () => {
     const pieces = splitReplyText("aaaa bbbb ```cccc dddd", { limit: 12 });
     expect(pieces.some((piece) => piece.startsWith("```"))).toBe(false);
   });

@@ -1,24 +1,22 @@
 /**
- * Long answers in pieces that a channel takes. What holds for every text and every limit:
- * - Nothing but white space at the cuts is lost, and the order stays.
- * - No piece is longer than the limit (a single code point that is, is sent whole).
- * - Fenced code that is cut is closed in one piece and opened again, with its language, in the next.
- *   Only where the limit is so small that the fences would fill half of it are they cut like text.
- * - A piece ends at a paragraph, a line, a sentence or a word if it can, and never inside a surrogate
- *   pair or what a person sees as one character.
+ * Splits long answers into pieces that a channel accepts. For every text and limit:
+ * - Only white space at the cuts is lost, and the order stays.
+ * - No piece is longer than the limit, except a single code point that exceeds it.
+ * - Fenced code that is cut is closed in one piece and opened again, with its language, in the next. If the
+ *   limit is so small that the fences would fill half of it, code is cut like text.
+ * - A piece ends at a paragraph, line, sentence or word if possible, and never inside a surrogate pair or a
+ *   grapheme.
  */
 import { type Fence, fenceAround, fenceBefore, findFences } from "./fences.ts";
-import { type TextUnit, measureText, reach } from "./measure.ts";
-import { type Cut, findBorder, graphemeCut } from "./split-borders.ts";
 
 export interface TextLimit {
-  /** Left out: no limit. */
-  limit?: number;
-  /** Left out: UTF-16 code units. */
-  unit?: TextUnit;
+  /** Default: no limit. */
+  limit?: number | undefined;
+  /** Default: UTF-16 code units. */
+  unit?: TextUnit | undefined;
 }
 
-/** What the platforms take in one message. */
+/** The limits of the platforms for one message. */
 export const CHANNEL_TEXT_LIMITS = {
   telegram: { limit: 4096, unit: "utf16" },
   discord: { limit: 2000, unit: "utf16" },
@@ -26,7 +24,7 @@ export const CHANNEL_TEXT_LIMITS = {
   web: {},
 } as const satisfies Record<string, TextLimit>;
 
-/** A text that fits is left as it is; a blank one gives no piece at all. */
+/** A text that fits is one piece; a blank one has no pieces. */
 export function splitReplyText(text: string, { limit, unit = "utf16" }: TextLimit = {}): string[] {
   if (text.trim() === "") return [];
   if (limit === undefined || measureText(text, unit) <= limit) return [text];
@@ -47,16 +45,16 @@ interface Job {
   text: string;
   limit: number;
   unit: TextUnit;
-  /** Those that the limit leaves room for. */
+  /** Fences for which the limit leaves room. */
   fences: Fence[];
 }
 
 interface Piece {
   content: string;
-  /** The fence that has to be closed at the end of this piece. */
+  /** The fence to close at the end of this piece. */
   closes: Fence | undefined;
   next: number;
-  /** The fence that the next piece begins in. */
+  /** The fence to open again at the start of the next piece. */
   open: Fence | undefined;
 }
 
@@ -68,7 +66,7 @@ function prepare(text: string, limit: number, unit: TextUnit): Job {
   return { text: lines, limit, unit, fences };
 }
 
-/** The opening line of a fence cannot be cut: what is too long in it becomes the first line of the code. */
+/** The opening line of a fence cannot be cut, so a long info string becomes the first line of the code. */
 function shortenOpenings(text: string, limit: number, unit: TextUnit): string {
   const parts: string[] = [];
   let from = 0;
@@ -82,7 +80,7 @@ function shortenOpenings(text: string, limit: number, unit: TextUnit): string {
   return [...parts, text.slice(from)].join("\n");
 }
 
-/** Blank lines at the ends of a piece, but for those that belong to code. */
+/** Removes blank lines at the ends of a piece, except in code. */
 function trimOutside({ content, closes }: Piece, open: Fence | undefined): string {
   const begun = open === undefined ? content.replace(/^(?:[ \t]*\n)+/, "") : content;
   return closes === undefined ? begun.trimEnd() : begun;
@@ -110,12 +108,12 @@ function cutOutside({ text, fences }: Job, at: number, full: number): Cut {
   const floor = Math.max(at, before?.end ?? at);
   const border = findBorder({ text, start: at, floor, limit: full, inCode: false });
   if (border !== undefined) return border;
-  // The end of the code is a border too, unless the piece begins right behind it.
+  // The end of a code block is a border too, unless the piece starts there.
   if (floor > at) return { end: floor, next: Math.min(floor + 1, text.length) };
   return graphemeCut({ text, start: at, floor, limit: full, inCode: false });
 }
 
-/** The limit falls into code: before it if that is worth it, else between two of its lines. */
+/** The limit is inside code: cuts before the code if the piece is then long enough, else between two lines. */
 function cutInFence(job: Job, fence: Fence, at: number, budget: number): Piece {
   const { text, unit, limit } = job;
   const last = reach(text, at, budget - measureText(closingOf(fence), unit), unit);
@@ -129,7 +127,7 @@ function cutInFence(job: Job, fence: Fence, at: number, budget: number): Piece {
   const range = { text, start: at, floor: Math.max(at, fence.contentStart), limit: last, inCode: true };
   const { end, next } = findBorder(range) ?? graphemeCut(range);
   const content = text.slice(at, end);
-  // Closed here already: its own closing line has nothing left to close.
+  // The fence is closed here, so its own closing line is skipped.
   if (next >= fence.closeStart) {
     return { content, closes: fence, next: Math.min(fence.end + 1, text.length), open: undefined };
   }
@@ -150,4 +148,167 @@ function prefixOf({ limit, unit }: Job, fence: Fence | undefined): string {
 
 function closingOf(fence: Fence | undefined): string {
   return fence === undefined ? "" : `\n${fence.indent}${fence.marker}`;
+}
+
+/**
+ * Where a text may be cut, best place first. A cut drops the white space it is made at, never
+ * anything else, and never makes a line begin with a fence that was none before.
+ */
+
+interface Cut {
+  /** The piece ends here. */
+  end: number;
+  /** The next piece begins here. */
+  next: number;
+}
+
+interface CutRange {
+  text: string;
+  /** The piece begins here. */
+  start: number;
+  /** A cut must be after this place. */
+  floor: number;
+  /** The last possible end of the piece. */
+  limit: number;
+  /** In code, only lines and words are borders, and only the line break is dropped. */
+  inCode: boolean;
+}
+
+/**
+ * Finds the best cut, which drops only white space and never creates a line that begins with a fence. A border
+ * in the second half of the piece is preferred.
+ */
+function findBorder(range: CutRange): Cut | undefined {
+  const { start, floor, limit, inCode } = range;
+  const half = start + Math.floor((limit - start) / 2);
+  const finders = inCode ? [lineCut, wordCut] : [paragraphCut, lineCut, sentenceCut, wordCut];
+  for (const earliest of [Math.max(half, floor + 1), floor + 1]) {
+    for (const find of finders) {
+      const cut = find(range, earliest);
+      if (cut !== undefined) return cut;
+    }
+  }
+  return undefined;
+}
+
+function paragraphCut({ text, limit }: CutRange, earliest: number): Cut | undefined {
+  for (let at = lastLineBreak(text, limit, earliest); at >= earliest; at = lastLineBreak(text, at - 1, earliest)) {
+    const blank = /^\n(?:[ \t]*\n)+/.exec(text.slice(at, at + 64));
+    if (blank === null) continue;
+    let end = at;
+    while (end > earliest && /\s/.test(text.charAt(end - 1))) end -= 1;
+    return { end, next: at + blank[0].length };
+  }
+  return undefined;
+}
+
+function lineCut({ text, limit }: CutRange, earliest: number): Cut | undefined {
+  const at = lastLineBreak(text, limit, earliest);
+  return at < earliest ? undefined : { end: at, next: at + 1 };
+}
+
+/** Below `earliest` when there is none. `lastIndexOf` would search the whole text. */
+function lastLineBreak(text: string, from: number, earliest: number): number {
+  let at = from;
+  while (at >= earliest && text[at] !== "\n") at -= 1;
+  return at;
+}
+
+const SENTENCE_END = /[.!?…][)\]"'»”’*_]{0,4}$|[。！？]$/u;
+
+function sentenceCut(range: CutRange, earliest: number): Cut | undefined {
+  const { text, limit } = range;
+  for (let at = limit; at >= earliest; at -= 1) {
+    const spaced = isBlank(text[at]);
+    if (!spaced && !/[。！？]/.test(text.charAt(at - 1))) continue;
+    if (!SENTENCE_END.test(text.slice(Math.max(range.start, at - 6), at))) continue;
+    const cut = { end: at, next: spaced ? afterBlanks(text, at) : at };
+    if (!makesFence(text, cut.next)) return cut;
+  }
+  return undefined;
+}
+
+function wordCut({ text, limit, inCode }: CutRange, earliest: number): Cut | undefined {
+  for (let at = limit; at >= earliest; at -= 1) {
+    if (!isBlank(text[at])) continue;
+    const next = afterBlanks(text, at);
+    while (at > earliest && isBlank(text[at - 1])) at -= 1;
+    const cut = inCode ? { end: at, next: at } : { end: at, next };
+    if (!makesFence(text, next)) return cut;
+  }
+  return undefined;
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** A longer grapheme is a heap of accents and may be cut. */
+const MAX_GRAPHEME = 128;
+
+/** The last resort: a cut between two graphemes. */
+function graphemeCut({ text, start, floor, limit }: CutRange): Cut {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  const piece = text.slice(start, limit + MAX_GRAPHEME);
+  const segments = segmenter.segment(piece);
+  let border = segments.containing(limit - start)?.index ?? limit - start;
+  for (let steps = 0; steps < 8 && border > 0 && makesFence(text, start + border); steps += 1) {
+    border = segments.containing(border - 1)?.index ?? 0;
+  }
+  const at = start + border > floor ? start + border : limit;
+  return { end: at, next: at };
+}
+
+/** Whether a line that begins here would begin with a fence. */
+function makesFence(text: string, at: number): boolean {
+  return text.startsWith("```", at) || text.startsWith("~~~", at);
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (isBlank(text[at])) at += 1;
+  return at;
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === " " || character === "\t";
+}
+
+/** How channels count the length of a message. */
+
+export type TextUnit = "utf16" | "code-points" | "utf8";
+
+export function measureText(text: string, unit: TextUnit): number {
+  if (unit === "utf16") return text.length;
+  return unit === "utf8" ? Buffer.byteLength(text) : Array.from(text).length;
+}
+
+/** The end of the longest part from `start` that fits into `budget`, never inside a surrogate pair. */
+function reach(text: string, start: number, budget: number, unit: TextUnit): number {
+  if (unit === "utf16") return beforePair(text, Math.min(text.length, start + Math.max(0, budget)));
+  let at = start;
+  for (let left = budget; at < text.length;) {
+    const code = text.codePointAt(at) ?? 0;
+    left -= unit === "utf8" ? utf8Length(code) : 1;
+    if (left < 0) break;
+    at += code > 0xff_ff ? 2 : 1;
+  }
+  return at;
+}
+
+function beforePair(text: string, at: number): number {
+  const inPair = isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at));
+  return inPair ? at - 1 : at;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd8_00 && unit <= 0xdb_ff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc_00 && unit <= 0xdf_ff;
+}
+
+function utf8Length(code: number): number {
+  if (code < 0x80) return 1;
+  if (code < 0x8_00) return 2;
+  return code < 0x1_00_00 ? 3 : 4;
 }

@@ -1,6 +1,6 @@
 /**
- * The two words by which an agent says that there is nothing to tell a person. Both are matched in
- * capitals only and as whole words, so that a text that merely resembles them is delivered.
+ * The two tokens with which an agent says that it has no message for a person. They match only as whole
+ * words in capitals, so that similar text is delivered. The web page uses this file too.
  */
 
 export const SILENT_REPLY_TOKEN = "NO_REPLY";
@@ -8,7 +8,7 @@ export const HEARTBEAT_TOKEN = "HEARTBEAT_OK";
 
 const WORD = /[\p{L}\p{N}_]/u;
 
-/** The token opens the text, or nothing but punctuation follows its last occurrence: OpenClaw's rule. */
+/** OpenClaw's rule: the token opens the text, or only punctuation follows its last occurrence. */
 export function isSilentReplyText(text: string | undefined, token: string = SILENT_REPLY_TOKEN): boolean {
   if (text === undefined || token === "") return false;
   const opening = text.trimStart();
@@ -19,7 +19,7 @@ export function isSilentReplyText(text: string | undefined, token: string = SILE
   return !WORD.test(text.slice(last + token.length));
 }
 
-/** Takes the token off both ends, with the emphasis around it. In the middle of a text it is a word like any other. */
+/** Removes the token, with emphasis around it, from both ends. Inside a text it is an ordinary word. */
 export function stripHeartbeatToken(text: string): string {
   if (!text.includes(HEARTBEAT_TOKEN)) return text;
   let rest = text;
@@ -27,7 +27,7 @@ export function stripHeartbeatToken(text: string): string {
     before = rest;
     rest = stripEnd(stripStart(rest));
   }
-  // What is left of `HEARTBEAT_OK.` is no message.
+  // The rest of `HEARTBEAT_OK.` is not a message.
   return rest !== text && !/[\p{L}\p{N}\p{S}]/u.test(rest) ? "" : rest;
 }
 

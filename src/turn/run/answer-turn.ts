@@ -1,128 +1,136 @@
 /**
- * The part of a turn in which the engine speaks. A conversation that turns out to be too long for it is
- * shortened and asked once more. However it ends, the end stands in the transcript before it is told.
+ * The part of a turn in which the engine answers. Before the context window is full, the agent saves its
+ * memory, and Holdfast compacts the conversation if the engine does not. A conversation that turns out to be
+ * too long is compacted and tried once more. The end of the run is in the transcript before it is reported.
  */
-import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
 import type { Offer } from "../../handoff/handoff.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
-import { isFlushEntry } from "../../transcript/turn-mark.ts";
-import { canCompact, isContextTooLong } from "../compact-session.ts";
-import { flushWords } from "../flush-memory.ts";
-import type { TurnRequest, TurnResult } from "../turn.ts";
-import { createAssistantMessage } from "./assistant-message.ts";
-import type { BegunTurn } from "./begin-turn.ts";
-import { estimateTokens } from "../../transcript/estimate-tokens.ts";
-import { failureText } from "./failure-text.ts";
-import { type Room, makeRoom, shorten } from "./make-room.ts";
-import { modelOf, rememberEngineSession } from "./own-entry.ts";
+import type { TurnResult } from "../pipeline.ts";
+import type { ReplyPayload } from "../reply/payloads.ts";
+import { failureText, isFenced, turnTooSlow } from "../turn-errors.ts";
+import type { Turn } from "./begin-turn.ts";
+import { type CompactOutcome, canCompact, compactWindow, findWindowCut, isContextTooLong } from "./compact.ts";
+import { flushMemory, flushWords, memoryFlushMargins, shouldRunMemoryFlush } from "./flush-memory.ts";
+import { offerInTurn } from "./hooks-and-handoff.ts";
 import { type EngineRunResult, runEngine } from "./run-engine.ts";
 import { settleTurn } from "./settle-turn.ts";
-import { type TurnRecord, createTurnRecord } from "./turn-record.ts";
-import type { TurnTrace } from "./turn-trace.ts";
-import { type TurnWatch, createTurnWatch } from "./turn-watch.ts";
-import { usageOf } from "./usage-of.ts";
+import {
+  type TurnRecord,
+  type TurnWatch,
+  contextWindowOf,
+  createAssistantMessage,
+  createTurnRecord,
+  createTurnWatch,
+  modelOf,
+  rememberEngineSession,
+  usageOf,
+} from "./turn-record.ts";
+import { estimateTokens, textTokens, isFlushEntry } from "../../transcript/messages.ts";
 
-export interface AnswerRequest {
-  request: TurnRequest;
-  begun: BegunTurn;
+/** A turn whose message is in the transcript. */
+export interface WrittenTurn extends Turn {
   log: TranscriptLog;
-  /** What the engine reads of the person's message. */
+  /** The person's message as the engine reads it. */
   text: string;
-  trace: TurnTrace | undefined;
-  /** What is to be told if the conversation is shortened. */
+  /** Notices for the person that are in the transcript already. */
+  told: readonly string[];
+  /** The hand-off to offer if the conversation is compacted. Default: computed then. */
   spare: Offer | undefined;
 }
 
-export async function answerTurn(answer: AnswerRequest): Promise<TurnResult> {
-  const { request, begun, log, trace } = answer;
-  const { held, turnId, itemId } = request;
-  const { sessionKey } = begun.session;
-  const watch = createTurnWatch({ agentId: request.parts.agent.agentId, sessionKey, itemId }, request.emit);
-  const record = createTurnRecord(log, turnId, trace?.words);
+interface AnsweringTurn extends WrittenTurn {
+  record: TurnRecord;
+  watch: TurnWatch;
+}
 
-  const { run, room, context } = await askEngine(answer, record, watch);
-  // Another process has the session now; what is left to do is its part.
+export async function answerTurn(written: WrittenTurn): Promise<TurnResult> {
+  const { parts, held, turnId, itemId, log, trace, told, session } = written;
+  const name = { agentId: parts.agent.agentId, sessionKey: session.sessionKey, itemId };
+  const record = createTurnRecord(log, turnId, trace?.words);
+  const watch = createTurnWatch(name, written.emit);
+  const turn: AnsweringTurn = { ...written, record, watch };
+  for (const text of told) watch.notice(text);
+  record.words.notices.push(...told);
+
+  const { run, room, context } = await askEngine(turn);
+  // Another process has the session now and continues the turn.
   if (held.signal.aborted) throw held.signal.reason;
-  await sayLastWords(request, record, run, room.entry);
+  await writeLastWords(turn, run, room.entry);
   await log.sync();
   faultPoint("turn.answered");
-  // What an earlier attempt let the agent say is told once, whether or not it is asked again.
-  const flushed = [...begun.flushed, ...(room.flushed ?? [])];
-  const usage = run.usage ?? usageOf(record.words.messages);
-  return await settleTurn(request, begun, {
+  // Without a flush in this attempt, the messages from the flush of an earlier attempt are delivered.
+  const flushed = [...turn.flushed, ...(room.flushed ?? [])];
+  const usage = run.usage ?? usageOf(record.words);
+  return await settleTurn(turn, {
     words: record.words,
     flushed: flushed.length > 0 ? flushed : flushWords(trace?.flush.messages ?? []),
     usage,
-    ...(countsTokens(usage) ? {} : { estimate: estimateTokens([...context, ...record.words.messages]) }),
+    estimate: countsTokens(usage) ? undefined : estimateTokens([...context, ...record.words.messages]),
     compactions: run.compactions,
     aborted: run.ending.kind === "aborted",
-    ...(run.ending.kind === "failed" ? { error: run.ending.error } : {}),
+    end: log.end,
+    error: run.ending.kind === "failed" ? run.ending.error : undefined,
   });
 }
 
-async function askEngine(
-  answer: AnswerRequest,
-  record: TurnRecord,
-  watch: TurnWatch,
-): Promise<{ run: EngineRunResult; room: Room; context: TranscriptMessage[] }> {
-  const { request, begun, log, trace } = answer;
-  const { session, workspace } = begun;
-  const place = { request, sessionKey: session.sessionKey, log, watch, trace, hooks: begun.hooks, spare: answer.spare };
-  let context = await conversation(log);
-  const room = await makeRoom({ ...place, entry: session.sessionEntry }, context);
-  if (room.compacted) context = await conversation(log);
-  if (workspace.error !== undefined) return { run: failedBefore(workspace.error), room, context };
-
-  const run = await runEngine(engineRun(answer, { messages: context, entry: room.entry, record, watch }));
-  const isTooLong = run.ending.kind === "failed" && isContextTooLong(run.ending.error);
-  if (!isTooLong || !canCompact(request.parts.engine) || request.signal.aborted) return { run, room, context };
-  if (!(await shorten({ ...place, entry: room.entry }, "by-half"))) return { run, room, context };
-  context = await conversation(log);
-  const again = await runEngine(engineRun(answer, { messages: context, entry: room.entry, record, watch }));
-  return { run: again, room, context };
+interface Asked {
+  run: EngineRunResult;
+  room: Room;
+  context: TranscriptMessage[];
 }
 
-/** What the engine reads: everything but the turns in which memory was saved. */
-async function conversation(log: TranscriptLog): Promise<TranscriptMessage[]> {
+async function askEngine(turn: AnsweringTurn): Promise<Asked> {
+  const { log, workspace } = turn;
+  let context = await readConversation(log);
+  const room = await makeRoom(turn, context);
+  if (room.compacted) context = await readConversation(log);
+  if (workspace.error !== undefined) return { run: failedRun(workspace.error), room, context };
+
+  const run = await askOnce(turn, room.entry, context);
+  const isTooLong = run.ending.kind === "failed" && isContextTooLong(run.ending.error);
+  if (!isTooLong || !canCompact(turn.parts.engine) || turn.signal.aborted) return { run, room, context };
+  if (!(await compactInTurn(turn, room.entry, "by-half"))) return { run, room, context };
+  context = await readConversation(log);
+  return { run: await askOnce(turn, room.entry, context), room, context };
+}
+
+/** Everything except memory flushes. */
+async function readConversation(log: TranscriptLog): Promise<TranscriptMessage[]> {
   return (await log.context({ omit: isFlushEntry })).messages;
 }
 
-/** Some servers count nothing and say zero. */
+/** Some servers report zero tokens because they count none. */
 function countsTokens(usage: EngineUsage | undefined): boolean {
   return usage !== undefined && usage.input + usage.cacheRead + usage.cacheWrite > 0;
 }
 
-function failedBefore(error: unknown): EngineRunResult {
+function failedRun(error: unknown): EngineRunResult {
   return { ending: { kind: "failed", error }, unsaid: "", usage: undefined, compactions: 0 };
 }
 
-function engineRun(
-  { request, begun, text }: AnswerRequest,
-  {
-    messages,
-    entry,
-    record,
-    watch,
-  }: { messages: TranscriptMessage[]; entry: SessionEntry; record: TurnRecord; watch: TurnWatch },
-): Parameters<typeof runEngine>[0] {
-  const { parts, held } = request;
+async function askOnce(
+  turn: AnsweringTurn,
+  entry: SessionEntry,
+  context: TranscriptMessage[],
+): Promise<EngineRunResult> {
+  const { parts, held, hooks, record, watch } = turn;
   const { agent, config, engine } = parts;
-  const { sessionKey, sessionId } = begun.session;
+  const { sessionKey, sessionId } = turn.session;
   const seconds = config.turns.timeoutSeconds;
-  return {
+  return await runEngine({
     engine,
     turn: {
       agentId: agent.agentId,
       sessionKey,
       sessionId,
-      kind: request.isHeartbeat === true ? "heartbeat" : "message",
-      text,
-      context: messages,
-      system: begun.workspace.prompt?.system ?? "",
+      kind: turn.isHeartbeat === true ? "heartbeat" : "message",
+      text: turn.text,
+      context,
+      system: turn.workspace.prompt?.system ?? "",
       model: modelOf(entry, config, agent.agentId),
       thinking: entry.thinkingLevel,
       workspace: agent.workspace,
@@ -131,18 +139,17 @@ function engineRun(
     record,
     watch,
     now: () => agent.clock.now(),
-    signal: AbortSignal.any([request.signal, held.signal]),
-    timeLimit: { ms: seconds * 1000, error: () => tooSlow(seconds) },
+    signal: AbortSignal.any([turn.signal, held.signal]),
+    timeLimit: { ms: seconds * 1000, error: () => turnTooSlow(seconds) },
     onSession: async (id) =>
       await rememberEngineSession({ agent, held, sessionKey, sessionId }, entry.sdkSessionId, id),
-    onCompaction: () => begun.hooks.beside({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
-  };
+    onCompaction: () => hooks.beside({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
+  });
 }
 
-/** What came in pieces and was cut off, and what went wrong, so that the transcript tells all of it. */
-async function sayLastWords(
-  { parts }: TurnRequest,
-  record: TurnRecord,
+/** Writes streamed text that was cut off, and the error, so that the transcript is complete. */
+async function writeLastWords(
+  { parts, record }: AnsweringTurn,
   { ending, unsaid }: EngineRunResult,
   entry: SessionEntry,
 ): Promise<void> {
@@ -157,13 +164,87 @@ async function sayLastWords(
   }
 }
 
-function tooSlow(seconds: number): HoldfastError {
-  return new HoldfastError(
-    "timeout",
-    "turn-timeout",
-    `Your message was not answered within ${seconds} s and was given up`,
-    {
-      hint: "Ask again, or for less at a time; turns.timeoutSeconds sets the limit.",
-    },
-  );
+interface Room {
+  entry: SessionEntry;
+  /** Messages of the agent from the memory flush. Undefined when there was none. */
+  flushed?: ReplyPayload[] | undefined;
+  compacted: boolean;
+}
+
+/** A failure here must not prevent the answer. */
+async function makeRoom(turn: AnsweringTurn, context: readonly TranscriptMessage[]): Promise<Room> {
+  const { agent, config, engine } = turn.parts;
+  const { sessionKey, sessionEntry: entry } = turn.session;
+  const contextWindowTokens = contextWindowOf(entry, config, agent.agentId);
+  const margins = memoryFlushMargins(contextWindowTokens);
+  const totalTokens = contextTokens(entry, context);
+
+  const mayFlush = shouldRunMemoryFlush({ entry: { ...entry, totalTokens }, contextWindowTokens, ...margins });
+  const { parts, held, signal, emit, log } = turn;
+  const flushed = mayFlush
+    ? await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "compaction", log, before: turn })
+    : undefined;
+  const isFull = isTooMuch(totalTokens, contextWindowTokens);
+  const compacted = isFull && canCompact(engine) ? await compactInTurn(turn, entry, "to-fit") : false;
+  if (flushed === undefined && !compacted) return { entry, compacted };
+  const current = await agent.store.get(sessionKey);
+  return {
+    entry: current?.sessionId === entry.sessionId ? current : entry,
+    compacted,
+    flushed: flushed?.payloads,
+  };
+}
+
+/** The model's last count plus the new message, or an estimate of everything. */
+function contextTokens({ totalTokens = 0 }: SessionEntry, context: readonly TranscriptMessage[]): number {
+  return totalTokens > 0 ? totalTokens + estimateTokens(context.slice(-1)) : estimateTokens(context);
+}
+
+function isTooMuch(tokens: number, contextWindowTokens: number): boolean {
+  return tokens > contextWindowTokens - memoryFlushMargins(contextWindowTokens).reserveTokensFloor;
+}
+
+/** Predicts, before the message is written, whether it makes Holdfast compact the conversation. */
+export async function willCompact({ parts, session }: Turn, log: TranscriptLog, text: string): Promise<boolean> {
+  const { sessionEntry: entry } = session;
+  const { totalTokens = 0 } = entry;
+  if (totalTokens === 0 || !canCompact(parts.engine)) return false;
+  const contextWindowTokens = contextWindowOf(entry, parts.config, parts.agent.agentId);
+  if (!isTooMuch(totalTokens + textTokens(text), contextWindowTokens)) return false;
+  return (await findWindowCut({ parts, entry, log, shorten: "to-fit" })) !== undefined;
+}
+
+/** Resolves to whether the conversation is shorter now. */
+async function compactInTurn(
+  turn: AnsweringTurn,
+  entry: SessionEntry,
+  shorten: "to-fit" | "by-half",
+): Promise<boolean> {
+  const { parts, session, log, spare } = turn;
+  const { sessionKey } = session;
+  const outcome = await tryToCompact(turn, entry, shorten);
+  if (outcome?.compacted !== true) return false;
+  faultPoint("turn.shortened");
+  if (outcome.entry !== undefined && turn.isHeartbeat !== true) {
+    await offerInTurn(parts, log, { sessionKey, entry: outcome.entry }, spare);
+  }
+  return true;
+}
+
+/** A failure becomes a notice. If the conversation does not fit, the engine reports that itself. */
+async function tryToCompact(
+  turn: AnsweringTurn,
+  entry: SessionEntry,
+  shorten: "to-fit" | "by-half",
+): Promise<CompactOutcome | undefined> {
+  const { parts, held, signal, turnId, log, watch, hooks, session } = turn;
+  const { sessionKey } = session;
+  try {
+    return await compactWindow({ parts, held, sessionKey, entry, log, watch, hooks, signal, turnId, shorten });
+  } catch (error) {
+    if (held.signal.aborted || isFenced(error)) throw error;
+    parts.agent.logger.warn("the conversation could not be compacted", { key: sessionKey, error });
+    if (!signal.aborted) watch.notice(`The conversation could not be compacted: ${failureText(error)}`);
+    return undefined;
+  }
 }

@@ -1,51 +1,51 @@
 /**
- * The beginning of a turn: the session that it belongs to, the window that it is in, the model that the
- * message may have named, and what the agent is told about itself. Everything that changes the entry
- * goes into the one update that `initSessionState` makes. Before a window is left, what it leaves for the
- * next is captured and the agent saves its memory.
+ * The start of a turn: the session, its window, the model that the message may name, and the system prompt.
+ * All changes of the entry are in the one update of `initSessionState`. Before the session leaves a window,
+ * its hand-off is captured and the agent saves its memory.
  */
+import type { WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
+import { entryForNewWindow } from "../../session/entry.ts";
 import { type SessionInitResult, initSessionState } from "../../session/init.ts";
-import { type ModelSelection, applyResetModelOverride } from "../../session/model-hint.ts";
 import type { SessionEntry, SkillsSnapshot } from "../../store/session-entry.ts";
 import type { WindowReason } from "../../store/store.ts";
-import { finalizeInboundContext } from "../body/inbound-context.ts";
-import { flushMemory } from "../flush-memory.ts";
-import type { ReplyPayload } from "../reply/payload.ts";
-import type { TurnRequest, WorkspacePrompt } from "../turn.ts";
-import { bootstrapHooks } from "./bootstrap-hooks.ts";
-import { captureWindow } from "./hand-over.ts";
-import { type HookWords, createHookWords } from "./hook-calls.ts";
-import { findOpener, resetWord } from "./turn-body.ts";
-import type { TurnTrace } from "./turn-trace.ts";
+import { findOpener, resetWord } from "../body/body.ts";
+import type { TurnRequest } from "../pipeline.ts";
+import type { ReplyPayload } from "../reply/payloads.ts";
+import { flushMemory } from "./flush-memory.ts";
+import { type HookMessages, bootstrapHooks, captureWindow, createHookMessages } from "./hooks-and-handoff.ts";
+import type { EarlierPlace, TurnTrace } from "./turn-trace.ts";
+import { type ModelSelection, applyResetModelOverride } from "../../session/model-choice.ts";
 
-export interface BegunTurn {
+/**
+ * A turn that has started. Each later stage gets this object. `messages` has the message that reset the
+ * session without its reset word.
+ */
+export interface Turn extends TurnRequest {
   session: SessionInitResult;
   model: ModelSelection | undefined;
-  /** Finalised; the one that reset the session without its trigger. */
-  messages: MessageContext[];
   workspace: Workspace;
-  /** The entry is on disk. Whoever goes on before it is must wait for it before an engine is asked. */
+  /** What an earlier attempt left. Undefined for a first attempt. */
+  trace: TurnTrace | undefined;
+  /** Resolves when the entry is on disk. Must be awaited before the engine is asked. */
   written: Promise<unknown>;
-  /** What the agent said when it saved its memory before the old window was closed. */
+  /** Messages of the agent from the memory flush of the previous window. */
   flushed: ReplyPayload[];
-  /** What hooks want the person to know. */
-  hooks: HookWords;
+  hooks: HookMessages;
 }
 
-/** A workspace that cannot be read fails the turn, but not before the message is kept. */
-export type Workspace = { prompt: WorkspacePrompt; error?: undefined } | { prompt?: undefined; error: unknown };
+/** A workspace that cannot be read fails the turn, but only after the message is written. */
+type Workspace = { prompt: WorkspacePrompt; error?: undefined } | { prompt?: undefined; error: unknown };
 
-export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefined): Promise<BegunTurn> {
-  const { parts, held, turnId } = request;
+export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefined): Promise<Turn> {
+  const { parts, held, turnId, messages } = request;
   const { agent, config } = parts;
-  const messages: MessageContext[] = request.messages.map(finalizeInboundContext);
   const opener = findOpener(messages, config.session.resetTriggers);
-  const workspace = await describeWorkspace(request);
-  const flushed: ReplyPayload[] = [];
-  const hooks = createHookWords();
-  let written: Promise<unknown> = Promise.resolve();
   const ctx = messages[opener] ?? {};
+  const workspace = await readWorkspace(request);
+  const flushed: ReplyPayload[] = [];
+  const hooks = createHookMessages();
+  let written: Promise<unknown> = Promise.resolve();
 
   const opened = await initSessionState({
     agent,
@@ -54,89 +54,39 @@ export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefin
     lease: held.lease,
     turnId,
     begunBefore: trace?.begun === true,
-    ...(request.isHeartbeat === undefined ? {} : { isHeartbeat: request.isHeartbeat }),
+    isHeartbeat: request.isHeartbeat,
     onWriting: (writing) => {
       written = writing;
-      // Whoever waits for it hears of it; somebody may give up before.
+      // A turn that fails first does not await it; that must not be an unhandled rejection.
       writing.catch(() => undefined);
     },
     complete: (entry) => withTurnState(entry, workspace.prompt),
     beforeNewWindow: async (entry, reason) => {
-      await captureBefore({ request, ctx, hooks }, entry, reason);
-      const before = { turnId, itemId: request.itemId, trace: trace?.flush };
+      await captureBefore(request, ctx, hooks, entry, reason);
+      const before = { turnId, itemId: request.itemId, trace };
       const { signal, emit } = request;
-      const saved = await flushMemory({
-        parts,
-        held,
-        sessionKey: held.lease.key,
-        entry,
-        occasion: "reset",
-        signal,
-        emit,
-        before,
-      });
+      const sessionKey = held.lease.key;
+      const saved = await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "reset", before });
       flushed.push(...saved.payloads);
     },
   });
-  const hint = await applyResetModelOverride({
-    agent,
-    sessionKey: opened.sessionKey,
-    models: config.models,
-    defaultModel: config.agents[agent.agentId]?.model,
-    resetTriggered: opened.resetTriggered,
-    bodyStripped: opened.bodyStripped,
-    sessionCtx: opened.sessionCtx,
-    lease: held.lease,
-  });
-  const session = { ...opened, sessionEntry: hint.sessionEntry ?? opened.sessionEntry };
-  // A hook may look at the entry.
-  if (parts.hooks?.listens("agent:bootstrap") === true) await written;
-  return {
-    session,
-    model: hint.selection,
+  const { session, model } = await placeTurn(request, opened, trace?.place);
+  const turn: Turn = {
+    ...request,
     messages: messages.with(opener, session.sessionCtx),
-    workspace: trace?.complete === true ? workspace : await withHooks({ request, ctx, hooks }, session, workspace),
+    session,
+    model,
+    workspace,
+    trace,
     written,
     flushed,
     hooks,
   };
+  if (trace?.complete !== true) await addHookFiles(turn, ctx);
+  return turn;
 }
 
-interface Beginning {
-  request: TurnRequest;
-  ctx: MessageContext;
-  hooks: HookWords;
-}
-
-/** Of commands the hooks take care; whatever nobody has captured is captured when it is offered. */
-async function captureBefore(
-  { request, ctx, hooks }: Beginning,
-  entry: SessionEntry,
-  reason: WindowReason,
-): Promise<void> {
-  const { parts, held } = request;
-  const sessionKey = held.lease.key;
-  const why = reason === "command" ? resetWord(ctx, parts.config.session.resetTriggers) : reason;
-  const place = { parts, sessionKey, entry, ctx, reason: why };
-  if (why === "daily" || why === "idle") await captureWindow(parts, sessionKey, entry, why);
-  if (why === "new" || why === "reset") await hooks.before({ ...place, event: `command:${why}` });
-  // While the session is still in it: a handler that looks finds the window that ends.
-  await hooks.before({ ...place, event: "session:end" });
-}
-
-async function withHooks(
-  { request, ctx, hooks }: Beginning,
-  { sessionKey, sessionEntry: entry }: SessionInitResult,
-  workspace: Workspace,
-): Promise<Workspace> {
-  const { parts } = request;
-  if (workspace.prompt === undefined || parts.hooks?.listens("agent:bootstrap") !== true) return workspace;
-  const { prompt, messages } = await bootstrapHooks({ parts, sessionKey, entry, ctx }, workspace.prompt);
-  hooks.add(messages);
-  return { prompt };
-}
-
-async function describeWorkspace({ parts }: TurnRequest): Promise<Workspace> {
+async function readWorkspace({ parts }: TurnRequest): Promise<Workspace> {
   try {
     return { prompt: await parts.describeWorkspace() };
   } catch (error) {
@@ -149,10 +99,77 @@ function withTurnState(entry: SessionEntry, workspace: WorkspacePrompt | undefin
   return { ...entry, abortedLastRun: false, ...(skillsSnapshot === undefined ? {} : { skillsSnapshot }) };
 }
 
-/** Undefined while the one in the entry is up to date. */
+/** Undefined while the snapshot in the entry is up to date. */
 function newSnapshot(known: SkillsSnapshot | undefined, workspace: WorkspacePrompt): SkillsSnapshot | undefined {
   const { skills, version } = workspace;
   if (known === undefined ? skills.length === 0 : known.version === version) return undefined;
-  // The whole text is in the prompt of every turn; the entry only has to tell which skills there were.
+  // Every prompt has the whole text, so the entry only lists the skills.
   return { prompt: skills.map(({ name }) => `- ${name}`).join("\n"), skills, version };
+}
+
+async function captureBefore(
+  { parts, held }: TurnRequest,
+  ctx: MessageContext,
+  hooks: HookMessages,
+  entry: SessionEntry,
+  windowReason: WindowReason,
+): Promise<void> {
+  const sessionKey = held.lease.key;
+  const reason = windowReason === "command" ? resetWord(ctx, parts.config.session.resetTriggers) : windowReason;
+  const call = { parts, sessionKey, entry, ctx, reason };
+  // A hook captures before commands. A window that is not captured here is captured when it is offered.
+  if (reason === "daily" || reason === "idle") await captureWindow(parts, sessionKey, entry, reason);
+  if (reason === "new" || reason === "reset") await hooks.before({ ...call, event: `command:${reason}` });
+  // Before the session leaves the window, so that a hook finds it.
+  await hooks.before({ ...call, event: "session:end" });
+}
+
+/** The session in the window of the turn, with the model that the message named for a new window. */
+async function placeTurn(
+  { parts, held }: TurnRequest,
+  opened: SessionInitResult,
+  place: EarlierPlace | undefined,
+): Promise<Pick<Turn, "session" | "model">> {
+  if (place !== undefined) return { session: inEarlierWindow(opened, place), model: undefined };
+  const { agent, config } = parts;
+  const { sessionKey, resetTriggered, bodyStripped, sessionCtx } = opened;
+  const hint = await applyResetModelOverride({
+    agent,
+    sessionKey,
+    models: config.models,
+    defaultModel: config.agents[agent.agentId]?.model,
+    resetTriggered,
+    bodyStripped,
+    sessionCtx,
+    lease: held.lease,
+  });
+  return { session: { ...opened, sessionEntry: hint.sessionEntry ?? opened.sessionEntry }, model: hint.selection };
+}
+
+/** The session as it was in a window that it has left, for a turn that continues there. */
+export function inEarlierWindow(session: SessionInitResult, { window, path }: EarlierPlace): SessionInitResult {
+  const { sessionId } = window;
+  const entry = entryForNewWindow(session.sessionEntry, { sessionId, sessionFile: path, now: window.openedAt });
+  return {
+    ...session,
+    sessionCtx: { ...session.sessionCtx, SessionId: sessionId, IsNewSession: "false" },
+    sessionEntry: { ...entry, ...window.state },
+    sessionId,
+    transcriptPath: path,
+    isNewSession: false,
+    windowReason: undefined,
+    previousSessionEntry: undefined,
+  };
+}
+
+async function addHookFiles(turn: Turn, ctx: MessageContext): Promise<void> {
+  const { parts, session, workspace, hooks } = turn;
+  if (parts.hooks?.listens("agent:bootstrap") !== true) return;
+  // A hook may read the entry.
+  await turn.written;
+  if (workspace.prompt === undefined) return;
+  const { sessionKey, sessionEntry: entry } = session;
+  const { prompt, messages } = await bootstrapHooks({ parts, sessionKey, entry, ctx }, workspace.prompt);
+  hooks.add(messages);
+  turn.workspace = { prompt };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { TranscriptEntry, TranscriptMessage } from "../../transcript/entries.ts";
-import { findCut } from "./compaction-cut.ts";
+import { findCut } from "./compact.ts";
 
 /** A hundred tokens each. */
 const TEXT = "x".repeat(400);
@@ -34,20 +34,20 @@ function lines(messages: TranscriptMessage[], turnOf: (at: number) => string = (
   }));
 }
 
-it("cuts before a question, as early as the tokens to keep allow", () => {
+it("cuts before a question, as early as possible", () => {
   const entries = lines([user(), answer(), user(), answer(), user(), answer()]);
   expect(findCut(entries, { keepTokens: 250 })).toMatchObject({ firstKeptEntryId: "4", keptTokens: 200 });
   expect(findCut(entries, { keepTokens: 400 })).toMatchObject({ firstKeptEntryId: "2", keptTokens: 400 });
   expect(findCut(entries, { keepTokens: 350 })).toMatchObject({ firstKeptEntryId: "4" });
 });
 
-it("keeps something even where all of it is too much, and cuts inside a long turn", () => {
+it("keeps something even if everything is too long, and cuts inside a long turn", () => {
   const entries = lines([user(), answer("a"), result("a"), answer("b"), result("b"), answer()]);
   expect(findCut(entries, { keepTokens: 10 })).toMatchObject({ firstKeptEntryId: "5" });
   expect(findCut(entries, { keepTokens: 350 })).toMatchObject({ firstKeptEntryId: "3" });
 });
 
-it("never parts a tool call from its result", () => {
+it("never separates a tool call from its result", () => {
   const entries = lines([user(), answer("a", "b"), result("a"), result("b"), user()]);
   for (const keepTokens of [100, 200, 300, 400]) {
     const at = findCut(entries, { keepTokens })?.firstKeptEntryId;
@@ -57,17 +57,17 @@ it("never parts a tool call from its result", () => {
   expect(findCut(pending, { keepTokens: 10 })?.firstKeptEntryId).toBe("1");
 });
 
-it("is not held up by a result whose call is gone", () => {
+it("ignores a result without its call", () => {
   const entries = lines([user(), answer(), result("lost"), user(), answer()]);
   expect(findCut(entries, { keepTokens: 250 })?.firstKeptEntryId).toBe("3");
 });
 
-it("leaves the running turn whole", () => {
+it("keeps the running turn whole", () => {
   const entries = lines([user(), answer(), user(), answer("a"), result("a")], (at) => (at < 2 ? "old" : "running"));
   expect(findCut(entries, { keepTokens: 10, turnId: "running" })?.firstKeptEntryId).toBe("2");
 });
 
-it("finds nothing where there is nothing older", () => {
+it("finds no cut without older messages", () => {
   expect(findCut(lines([user()]), { keepTokens: 10 })).toBeUndefined();
   expect(findCut([], { keepTokens: 10 })).toBeUndefined();
 });

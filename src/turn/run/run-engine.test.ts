@@ -3,8 +3,7 @@ import { answer, scriptedEngine } from "../../../test/support/turn-stage.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Engine, EngineEvent } from "../../engine/engine.ts";
 import { type EngineRunRequest, runEngine } from "./run-engine.ts";
-import type { EngineMessage, TurnRecord } from "./turn-record.ts";
-import { createTurnWatch } from "./turn-watch.ts";
+import { type EngineMessage, type TurnRecord, createTurnWatch } from "./turn-record.ts";
 
 const name = { agentId: "main", sessionKey: "agent:main:main", itemId: 1 };
 const turn = {
@@ -27,7 +26,7 @@ function memoryRecord(): TurnRecord {
     words,
     say: async (message) => void words.messages.push(message),
     steered: async () => undefined,
-    repeated: async () => undefined,
+    givenUp: async () => undefined,
     notice: async (text) => void words.notices.push(text),
     sent: async (payload) => void words.sent.push(payload),
   };
@@ -48,7 +47,7 @@ function request(engine: Engine, more: Partial<EngineRunRequest> = {}): EngineRu
   };
 }
 
-it("leaves an engine behind that does not end, and keeps what it said", async () => {
+it("abandons an engine that does not end, and keeps its text", async () => {
   const stop = new AbortController();
   let returned = false;
   const deaf: Engine = {
@@ -80,7 +79,7 @@ it("leaves an engine behind that does not end, and keeps what it said", async ()
   expect(given.record.words.messages).toHaveLength(1);
 });
 
-it("takes an answer that was finished when the stop came for an answer", async () => {
+it("accepts an answer that was finished when the abort came", async () => {
   const stop = new AbortController();
   const engine = scriptedEngine(function* () {
     yield answer("done");
@@ -97,14 +96,14 @@ it("does not ask an engine whose turn was stopped before it began", async () => 
   expect(engine.turns).toEqual([]);
 });
 
-it("passes on that nothing can be written, instead of blaming the engine", async () => {
+it("rejects when nothing can be written, instead of blaming the engine", async () => {
   const engine = scriptedEngine(() => [answer("done")]);
   const full = new HoldfastError("unavailable", "disk-full", "No space");
   const record = { ...memoryRecord(), say: async () => await Promise.reject(full) };
   await expect(runEngine(request(engine, { record }))).rejects.toBe(full);
 });
 
-it("cuts what a tool hands over without measure", async () => {
+it("cuts a tool result that is too long", async () => {
   const content = [{ type: "text" as const, text: "x".repeat(3_000_000) }];
   const result: EngineMessage = {
     role: "toolResult",
@@ -122,7 +121,7 @@ it("cuts what a tool hands over without measure", async () => {
   expect(JSON.stringify(kept)).toContain("more characters");
 });
 
-it("tells text in few pieces and all of it", async () => {
+it("emits all text in few pieces", async () => {
   const told: string[] = [];
   const watch = createTurnWatch(name, (event) => void (event.type === "turn.text" && told.push(event.text)));
   const engine = scriptedEngine(function* () {

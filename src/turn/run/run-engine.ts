@@ -1,17 +1,16 @@
 /**
- * One run of an engine, from its first event to its end. What it says is in the transcript before it is
- * asked for more. It ends in every case: by itself, when it is told to, when it takes too long or says
- * too much, or because it is left behind. Only failures of the engine become its ending; a transcript or
- * store that fails is thrown, because then nothing can be promised any more.
+ * One run of an engine. Each message is in the transcript before the engine is asked for the next event. The
+ * run always ends: on its own, by abort, by the time limit, by too much output, or because the engine ignores
+ * the abort signal and is abandoned. Failures of the engine become the ending of the run. Failures of the
+ * transcript or the store are thrown, because nothing can be promised then.
  */
 import { HoldfastError } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import type { Engine, EngineEvent, EngineTurn, EngineUsage } from "../../engine/engine.ts";
-import { contentText } from "../../transcript/text.ts";
-import { type EngineStop, LEAVE_AFTER_MS, LEFT, createEngineStop } from "./engine-stop.ts";
-import { cutMessage } from "./cut-message.ts";
-import { type EngineMessage, type TurnRecord, isAnswered } from "./turn-record.ts";
-import type { TurnWatch } from "./turn-watch.ts";
+import type { ContentBlock, MessageContent } from "../../transcript/entries.ts";
+import { MAX_TIMER_MS } from "../lanes/waiting.ts";
+import { type EngineMessage, type TurnRecord, type TurnWatch, isAnswered } from "./turn-record.ts";
+import { contentText } from "../../transcript/messages.ts";
 
 export interface EngineRunRequest {
   engine: Engine;
@@ -21,47 +20,47 @@ export interface EngineRunRequest {
   signal: AbortSignal;
   now: () => number;
   timeLimit: { ms: number; error: () => HoldfastError };
-  /** Where the engine keeps the conversation, as soon as it says so. */
+  /** Called with the id of the conversation that the engine keeps. */
   onSession: (id: string) => Promise<void>;
-  /** The engine has shortened its conversation. Left out: nobody need know. */
-  onCompaction?: () => void;
-  /** Left out: 5 s. */
+  /** Called when the engine has shortened its conversation. Optional. */
+  onCompaction?: (() => void) | undefined;
+  /** How long the engine may take to end after an abort. Default: 5 s. */
   leaveAfterMs?: number | undefined;
 }
 
 export interface EngineRunResult {
   ending: { kind: "done" } | { kind: "aborted" } | { kind: "failed"; error: unknown };
-  /** What came in pieces and never as a message. */
+  /** Streamed text that did not arrive as a message. */
   unsaid: string;
   usage: EngineUsage | undefined;
   compactions: number;
 }
 
-/** No answer is so long; an engine that says more has lost its way. In UTF-16 units. */
-const MOST_TEXT = 1024 * 1024;
+/** Limit of an answer, in UTF-16 units. */
+const MAX_TEXT = 1024 * 1024;
 
-/** One turn need not fill a disk. */
-const MOST_FETCHED = 64 * MOST_TEXT;
+/** Limit of all tool results of a turn. */
+const MAX_FETCHED = 64 * MAX_TEXT;
 
 export async function runEngine(request: EngineRunRequest): Promise<EngineRunResult> {
-  const { engine, turn, signal, timeLimit, leaveAfterMs = LEAVE_AFTER_MS } = request;
+  const { engine, turn, signal } = request;
   const state: RunState = { unsaid: "", streamed: 0, said: 0, fetched: 0, usage: undefined, compactions: 0 };
   if (signal.aborted) return { ...resultOf(state), ending: { kind: "aborted" } };
 
-  using stop = createEngineStop({ signal, timeLimit, leaveAfterMs });
+  using stop = createEngineStop(request);
   let failure: { error: unknown } | undefined;
   let endedItself = false;
-  const iterator = start(engine, turn, stop.signal);
+  const iterator = startEngine(engine, turn, stop.signal);
   try {
     for (;;) {
-      const step = await stop.orLeft(iterator.next()).catch((error: unknown) => {
+      const step = await stop.orAbandoned(iterator.next()).catch((error: unknown) => {
         failure = { error };
         return undefined;
       });
-      if (step === LEFT) void endQuietly(iterator);
-      endedItself = step !== undefined && step !== LEFT && step.done === true;
-      if (step === undefined || step === LEFT || step.done === true) break;
-      await take(step.value, request, state, stop);
+      if (step === ABANDONED) void endQuietly(iterator);
+      endedItself = step !== undefined && step !== ABANDONED && step.done === true;
+      if (step === undefined || step === ABANDONED || step.done === true) break;
+      await takeEvent(step.value, request, state, stop);
     }
   } catch (error) {
     void endQuietly(iterator);
@@ -69,17 +68,16 @@ export async function runEngine(request: EngineRunRequest): Promise<EngineRunRes
   } finally {
     request.watch.flush();
   }
-  // It may have been told to stop when it had just finished.
+  // An abort may come when the engine has just finished.
   const finished = endedItself && state.unsaid === "" && isAnswered(request.record.words);
   return { ...resultOf(state), ending: endingOf(stop, failure, finished) };
 }
 
 interface RunState {
   unsaid: string;
-  /** How much text came in pieces, and how much as messages. */
+  /** Length of the streamed text, of the messages, and of the tool results. */
   streamed: number;
   said: number;
-  /** How much tools have handed over. */
   fetched: number;
   usage: EngineUsage | undefined;
   compactions: number;
@@ -89,8 +87,8 @@ function resultOf({ unsaid, usage, compactions }: RunState): Omit<EngineRunResul
   return { unsaid, usage, compactions };
 }
 
-/** An engine may fail before its first event; that is its failure too. */
-function start(engine: Engine, turn: EngineTurn, signal: AbortSignal): AsyncIterator<EngineEvent> {
+/** An engine that throws before its first event fails like any other. */
+function startEngine(engine: Engine, turn: EngineTurn, signal: AbortSignal): AsyncIterator<EngineEvent> {
   try {
     return engine.run(turn, signal)[Symbol.asyncIterator]();
   } catch (error) {
@@ -98,17 +96,22 @@ function start(engine: Engine, turn: EngineTurn, signal: AbortSignal): AsyncIter
   }
 }
 
-/** Never waited for: an engine that hangs does so here too. */
+/** Callers do not wait for this, because an engine that hangs would hang here too. */
 async function endQuietly(iterator: AsyncIterator<EngineEvent>): Promise<void> {
   await iterator.return?.().catch(() => undefined);
 }
 
-async function take(event: EngineEvent, request: EngineRunRequest, state: RunState, stop: EngineStop): Promise<void> {
+async function takeEvent(
+  event: EngineEvent,
+  request: EngineRunRequest,
+  state: RunState,
+  stop: EngineStop,
+): Promise<void> {
   const { record, watch } = request;
   switch (event.type) {
     case "text":
       state.streamed += event.text.length;
-      if (state.streamed > MOST_TEXT) return stop.stop(tooMuch());
+      if (state.streamed > MAX_TEXT) return stop.stop(answerTooLong());
       state.unsaid += event.text;
       return watch.text(event.text);
     case "message":
@@ -136,15 +139,15 @@ async function take(event: EngineEvent, request: EngineRunRequest, state: RunSta
       watch.flush();
       return await record.steered(event.text, request.now(), event.mark);
     case "notice":
-      if (record.words.notices.length >= MOST_NOTICES) return;
-      await record.notice(event.text.slice(0, LONGEST_NOTICE));
-      return watch.notice(event.text.slice(0, LONGEST_NOTICE));
+      if (record.words.notices.length >= MAX_NOTICES) return;
+      await record.notice(event.text.slice(0, MAX_NOTICE_TEXT));
+      return watch.notice(event.text.slice(0, MAX_NOTICE_TEXT));
   }
 }
 
-/** A person reads them one by one. */
-const MOST_NOTICES = 20;
-const LONGEST_NOTICE = 4000;
+/** Each notice is a message to a person. */
+const MAX_NOTICES = 20;
+const MAX_NOTICE_TEXT = 4000;
 
 async function takeMessage(
   message: EngineMessage,
@@ -153,7 +156,7 @@ async function takeMessage(
   stop: EngineStop,
 ): Promise<void> {
   watch.flush();
-  const room = message.role === "assistant" ? Math.max(0, MOST_TEXT - state.said) : MOST_TEXT;
+  const room = message.role === "assistant" ? Math.max(0, MAX_TEXT - state.said) : MAX_TEXT;
   await record.say(cutMessage(message, room));
   faultPoint("turn.engine-spoke");
   const { length } = contentText(message.content);
@@ -161,9 +164,9 @@ async function takeMessage(
     state.unsaid = "";
     state.said += length;
   } else {
-    state.fetched += Math.min(length, MOST_TEXT);
+    state.fetched += Math.min(length, MAX_TEXT);
   }
-  if (state.said > MOST_TEXT || state.fetched > MOST_FETCHED) stop.stop(tooMuch());
+  if (state.said > MAX_TEXT || state.fetched > MAX_FETCHED) stop.stop(answerTooLong());
 }
 
 function endingOf(
@@ -176,8 +179,97 @@ function endingOf(
   return failure === undefined ? { kind: "done" } : { kind: "failed", error: failure.error };
 }
 
-function tooMuch(): HoldfastError {
+function answerTooLong(): HoldfastError {
   return new HoldfastError("unavailable", "answer-too-long", "The answer became too long and was stopped", {
-    hint: "What was said so far is in the transcript. Ask for less at a time.",
+    hint: "The text so far is in the transcript. Ask for less at a time.",
   });
+}
+
+const LEAVE_AFTER_MS = 5000;
+
+export const ABANDONED = Symbol("abandoned");
+
+/** Stops an engine by its signal, and abandons it when it ignores that, so that no engine blocks a session. */
+export interface EngineStop extends Disposable {
+  /** Aborted by the signal of the turn, by the time limit, or by `stop`. */
+  readonly signal: AbortSignal;
+  stop(cause: HoldfastError): void;
+  /** Why `stop` or the time limit stopped the engine. Undefined after an abort of the turn. */
+  readonly cause: HoldfastError | undefined;
+  /** The next step of the engine, or `ABANDONED` when it did not end in time. */
+  orAbandoned<T>(step: Promise<T>): Promise<T | typeof ABANDONED>;
+}
+
+type EngineStopOptions = Pick<EngineRunRequest, "signal" | "timeLimit" | "leaveAfterMs">;
+
+export function createEngineStop(options: EngineStopOptions): EngineStop {
+  const { signal, timeLimit, leaveAfterMs = LEAVE_AFTER_MS } = options;
+  const controller = new AbortController();
+  let cause: HoldfastError | undefined;
+  let abandoning: NodeJS.Timeout | undefined;
+  let isAbandoned = false;
+  let leave: (() => void) | undefined;
+
+  const end = (reason: unknown): void => {
+    if (controller.signal.aborted) return;
+    controller.abort(reason);
+    abandoning = setTimeout(() => {
+      isAbandoned = true;
+      leave?.();
+    }, leaveAfterMs);
+  };
+  const stop = (error: HoldfastError): void => {
+    if (!controller.signal.aborted) cause = error;
+    end(error);
+  };
+  const onAbort = (): void => end(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  const limit = setTimeout(() => stop(timeLimit.error()), Math.min(timeLimit.ms, MAX_TIMER_MS));
+
+  return {
+    signal: controller.signal,
+    stop,
+    get cause() {
+      return cause;
+    },
+    orAbandoned: (step) =>
+      new Promise((resolve, reject) => {
+        leave = () => resolve(ABANDONED);
+        step.then(resolve, reject);
+        if (isAbandoned) leave();
+      }),
+    [Symbol.dispose]: () => {
+      clearTimeout(limit);
+      clearTimeout(abandoning);
+      signal.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+/** Cuts the text of a message to `room`, and says how much was cut: a tool may return a whole disk. */
+function cutMessage(message: EngineMessage, room: number): EngineMessage {
+  if (textLength(message.content) <= room) return message;
+  return { ...message, content: cutContent(message.content, room) };
+}
+
+function textLength(content: MessageContent): number {
+  if (typeof content === "string") return content.length;
+  return content.reduce((length, block) => length + (block.type === "text" ? block.text.length : 0), 0);
+}
+
+function cutContent(content: MessageContent, room: number): MessageContent {
+  if (typeof content === "string") return cutText(content, room);
+  let left = room;
+  return content.map((block): ContentBlock => {
+    if (block.type !== "text") return block;
+    const text = cutText(block.text, left);
+    left = Math.max(0, left - block.text.length);
+    return { ...block, text };
+  });
+}
+
+function cutText(text: string, room: number): string {
+  if (text.length <= room) return text;
+  return `${text.slice(0, room).toWellFormed()}… (${text.length - room} more characters)`;
 }

@@ -1,60 +1,56 @@
 /**
- * The end of a turn: what its words mean for the entry and for the person. It works from what stands in
- * the transcript, so a turn whose answer was complete before a crash ends in the same way.
+ * The end of a turn: the replies for the person, and the changes of the session's entry. Everything is read
+ * from the transcript's messages, so that a turn whose answer was complete before a crash ends the same way.
  */
 import { HoldfastError } from "../../base/errors.ts";
 import type { EngineUsage } from "../../engine/engine.ts";
-import { normalizeChatType } from "../../keys/chat-type.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
-import { tokenFields } from "../../session/usage.ts";
-import type { Mutate } from "../../store/store.ts";
-import { contentText } from "../../transcript/text.ts";
-import { buildReplyPayloads } from "../reply/build-payloads.ts";
-import type { ReplyPayload } from "../reply/payload.ts";
-import type { TurnOutcome } from "../turn-events.ts";
-import type { TurnRequest, TurnResult } from "../turn.ts";
-import type { BegunTurn } from "./begin-turn.ts";
-import { changeOwnEntry } from "./own-entry.ts";
-import type { EngineMessage, TurnWords } from "./turn-record.ts";
+import type { TranscriptEnd } from "../../transcript/damage.ts";
+import type { TurnOutcome, TurnResult } from "../pipeline.ts";
+import { type ReplyPayload, buildReplyPayloads } from "../reply/payloads.ts";
+import type { Turn } from "./begin-turn.ts";
+import { type EngineMessage, type TurnWords, changeOwnEntry } from "./turn-record.ts";
+import { normalizeChatType } from "../../keys/message-context.ts";
+import { tokenFields } from "../../session/entry-updates.ts";
+import type { Mutate } from "../../store/session-entry.ts";
+import { contentText } from "../../transcript/messages.ts";
 
 export interface TurnEnding {
   words: TurnWords;
-  /** What the agent said while it saved its memory. */
+  /** Messages of the agent from a memory flush. */
   flushed: ReplyPayload[];
   usage: EngineUsage | undefined;
-  /** About how many tokens the conversation has. Left out: the usage tells. */
-  estimate?: number;
-  /** Those that the engine made itself. */
+  /** Estimated tokens of the conversation. Default: the usage. */
+  estimate?: number | undefined;
+  /** Compactions by the engine itself. */
   compactions: number;
   aborted: boolean;
+  /** The end of the transcript on disk. Optional. */
+  end?: TranscriptEnd | undefined;
   error?: unknown;
 }
 
-export async function settleTurn(request: TurnRequest, begun: BegunTurn, ending: TurnEnding): Promise<TurnResult> {
-  const { session, model } = begun;
-  const { history } = request.parts;
-  if (session.isGroup) await history.clear(session.sessionKey, request.turnId);
-  tellHandoff(request, begun, ending);
+export async function settleTurn(turn: Turn, ending: TurnEnding): Promise<TurnResult> {
+  const { parts, session, model } = turn;
+  if (session.isGroup) await parts.history.clear(session.sessionKey, turn.turnId);
+  informHandoff(turn, ending);
 
-  const told = await hookWords(request, begun);
-  const payloads = ending.aborted ? [] : [...told, ...payloadsOf(request, ending)];
+  const notices = await hookNotices(turn);
+  const payloads = ending.aborted ? [] : [...notices, ...repliesOf(turn, ending)];
   const failure = lastFailure(ending.words);
-  const shown = deliverable(request, begun, payloads);
-  const text = textOf(shown);
   return {
+    ...deliverable(turn, payloads),
     outcome: outcomeOf(ending, payloads, failure),
     session,
-    payloads: shown,
-    ...(text === "" ? {} : { text }),
-    settle: entryChange(request, begun, ending),
-    ...(ending.usage === undefined ? {} : { usage: ending.usage }),
-    ...(model === undefined ? {} : { model }),
-    ...(failure === undefined ? {} : { error: ending.error ?? new Error(failure) }),
+    settle: entryChange(turn, ending),
+    usage: ending.usage,
+    model,
+    error: failure === undefined ? undefined : (ending.error ?? new Error(failure)),
   };
 }
 
-/** It captures behind the answer, when it is time. */
-function tellHandoff({ parts }: TurnRequest, { session }: BegunTurn, { words, error }: TurnEnding): void {
+/** The hand-off captures in the background when it is due. */
+function informHandoff({ parts, session }: Turn, { words, error }: TurnEnding): void {
   const results = words.messages.filter(({ role }) => role === "toolResult");
   parts.handoff?.turnEnded({
     sessionKey: session.sessionKey,
@@ -64,56 +60,55 @@ function tellHandoff({ parts }: TurnRequest, { session }: BegunTurn, { words, er
   });
 }
 
-async function hookWords({ parts, itemId, emit }: TurnRequest, { session, hooks }: BegunTurn): Promise<ReplyPayload[]> {
-  const words = await hooks.take();
+async function hookNotices({ parts, itemId, emit, session, hooks }: Turn): Promise<ReplyPayload[]> {
+  const texts = await hooks.take();
   const name = { agentId: parts.agent.agentId, sessionKey: session.sessionKey, itemId };
-  for (const text of words) emit({ type: "turn.notice", ...name, text });
-  return words.map((text) => ({ text }));
+  for (const text of texts) emit({ type: "turn.notice", ...name, text });
+  return texts.map((text) => ({ text }));
 }
 
-function entryChange({ parts, isHeartbeat }: TurnRequest, { session }: BegunTurn, ending: TurnEnding): Mutate {
+function entryChange({ parts, isHeartbeat, session }: Turn, ending: TurnEnding): Mutate {
   const { agent } = parts;
-  const { usage, estimate, compactions } = ending;
-  return changeOwnEntry({ agent, sessionId: session.sessionId }, ({ compactionCount = 0 }) => ({
+  const { usage, estimate, compactions, end } = ending;
+  const { sessionId } = session;
+  return changeOwnEntry(agent, sessionId, ({ compactionCount = 0 }) => ({
     ...(usage === undefined ? {} : { ...tokenFields(usage), model: usage.model, modelProvider: usage.provider }),
     ...(estimate === undefined ? {} : { totalTokens: estimate }),
     ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
     ...(isHeartbeat === true ? {} : { lastInteractionAt: agent.clock.now() }),
+    ...(end === undefined ? {} : { transcriptEnd: { sessionId, ...end } }),
     abortedLastRun: ending.aborted,
   }));
 }
 
-function payloadsOf(request: TurnRequest, { words, flushed }: TurnEnding): ReplyPayload[] {
-  const { parts, turnId, replyToMode, isHeartbeat } = request;
-  const currentMessageId = request.messages.at(-1)?.MessageSid;
+function repliesOf(turn: Turn, { words, flushed }: TurnEnding): ReplyPayload[] {
+  const { parts, turnId, replyToMode, isHeartbeat } = turn;
   const { payloads, dropped } = buildReplyPayloads({
-    payloads: words.messages.flatMap(wordsForPerson),
+    payloads: words.messages.flatMap(payloadsOf),
     sentByTool: words.sent,
-    ...(isHeartbeat === undefined ? {} : { isHeartbeat }),
-    ...(replyToMode === undefined ? {} : { replyToMode }),
-    ...(currentMessageId === undefined ? {} : { currentMessageId }),
+    isHeartbeat,
+    replyToMode,
+    currentMessageId: turn.messages.at(-1)?.MessageSid,
   });
   if (dropped.length > 0) {
-    parts.agent.logger.debug("parts of an answer are not delivered", {
-      turnId,
-      reasons: dropped.map(({ reason }) => reason),
-    });
+    const reasons = dropped.map(({ reason }) => reason);
+    parts.agent.logger.debug("parts of an answer are not delivered", { turnId, reasons });
   }
   return [...flushed, ...words.notices.map((text) => ({ text })), ...payloads];
 }
 
-/** More than this of an answer that failed is no help to anybody. */
-const MOST_FAILED_TEXT = 20_000;
+/** A failed answer that is longer is not shown. */
+const MAX_FAILED_TEXT = 20_000;
 
-function wordsForPerson(message: EngineMessage): ReplyPayload[] {
+function payloadsOf(message: EngineMessage): ReplyPayload[] {
   if (message.role !== "assistant" || message.stopReason === "aborted") return [];
   const text = contentText(message.content);
   if (message.stopReason !== "error") return [{ text }];
-  const said = text === "" || text.length > MOST_FAILED_TEXT ? [] : [{ text }];
+  const said = text === "" || text.length > MAX_FAILED_TEXT ? [] : [{ text }];
   return [...said, { text: message.errorMessage ?? "The answer failed. Try again.", isError: true }];
 }
 
-/** What the person was told of a turn that failed; undefined when it did not. */
+/** The error text of a turn that failed. */
 function lastFailure({ messages }: TurnWords): string | undefined {
   const last = messages.at(-1);
   return last?.role === "assistant" && last.stopReason === "error" ? (last.errorMessage ?? "failed") : undefined;
@@ -125,25 +120,20 @@ function outcomeOf({ aborted }: TurnEnding, payloads: ReplyPayload[], failure: s
   return payloads.length === 0 ? "silent" : "answered";
 }
 
-/** Nothing where the session's send policy says so. */
-export function deliverable(request: TurnRequest, { session }: BegunTurn, payloads: ReplyPayload[]): ReplyPayload[] {
-  const { agent, config } = request.parts;
-  const ctx = request.messages.at(-1) ?? {};
+/** Applies the session's send policy. */
+export function deliverable(turn: Turn, payloads: ReplyPayload[]): Pick<TurnResult, "payloads" | "text" | "withheld"> {
+  const { agent, config } = turn.parts;
+  const { sessionEntry: entry, sessionKey } = turn.session;
+  const ctx = turn.messages.at(-1) ?? {};
   const channel = ctx.OriginatingChannel ?? ctx.Provider;
   const chatType = normalizeChatType(ctx.ChatType);
-  const policy = resolveSendPolicy({
-    cfg: config,
-    entry: session.sessionEntry,
-    sessionKey: session.sessionKey,
-    ...(channel === undefined ? {} : { channel }),
-    ...(chatType === undefined ? {} : { chatType }),
-  });
-  if (policy === "allow" || payloads.length === 0) return payloads;
-  const fields = { key: session.sessionKey, turnId: request.turnId, payloads: payloads.length };
-  agent.logger.info("the send policy keeps an answer from being delivered", fields);
-  return [];
+  const policy = resolveSendPolicy({ cfg: config, entry, sessionKey, channel, chatType });
+  if (policy === "allow" || payloads.length === 0) return { payloads, text: textOf(payloads) };
+  const fields = { key: sessionKey, turnId: turn.turnId, payloads: payloads.length };
+  agent.logger.info("the send policy withholds an answer", fields);
+  return { payloads: [], withheld: "send-policy" };
 }
 
-export function textOf(payloads: readonly ReplyPayload[]): string {
-  return payloads.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n");
+function textOf(payloads: readonly ReplyPayload[]): string | undefined {
+  return payloads.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n") || undefined;
 }

@@ -1,52 +1,77 @@
 /**
- * What one turn has said, in the transcript and at hand. Everything is in the file before the engine is
- * asked to go on; everything carries the turn's id, so that a turn that is begun again finds it.
+ * What a turn writes and reports: its transcript, its session entry, and the events for watchers. Messages
+ * are in the transcript before the engine continues, and carry the id of the turn, so that a repeated turn
+ * finds them. The entry is changed only while its key points at the window of the turn.
  */
+import { basename } from "node:path";
 import { isRecord } from "../../base/json-record.ts";
-import type { SteerMark } from "../../engine/engine.ts";
-import type { AssistantMessage, ToolResultMessage, TranscriptEntry } from "../../transcript/entries.ts";
-import type { TranscriptLog } from "../../transcript/log.ts";
-import type { ReplyPayload } from "../reply/payload.ts";
+import type { HoldfastConfig } from "../../config/config.ts";
+import type { EngineUsage, SteerMark } from "../../engine/engine.ts";
+import { type AgentHandle, transcriptPath, expectedTranscript } from "../../session/agent-handle.ts";
+import type { HeldLease } from "../../session/lease.ts";
+import type { SessionEntry, Mutate } from "../../store/session-entry.ts";
+import {
+  type AssistantMessage,
+  type DraftEntry,
+  type ToolResultMessage,
+  type TranscriptEntry,
+  NO_USAGE,
+} from "../../transcript/entries.ts";
+import { type TranscriptLog, openTranscriptLog } from "../../transcript/log.ts";
+import type { AgentParts, TurnEvent, TurnName } from "../pipeline.ts";
+import type { ReplyPayload } from "../reply/payloads.ts";
+import { resolveContextWindow } from "../../models/model-info.ts";
+
+/** Opens the transcript of the window in `entry`, for writing under the session's lease. */
+export async function openTurnLog(
+  { agent, transcripts }: Pick<AgentParts, "agent" | "transcripts">,
+  held: HeldLease,
+  entry: SessionEntry,
+): Promise<TranscriptLog> {
+  const path = transcriptPath(agent, entry);
+  return await openTranscriptLog({
+    path,
+    durability: agent.durability,
+    clock: agent.clock,
+    fence: () => held.fence(),
+    epoch: held.lease.epoch,
+    expected: expectedTranscript(entry),
+    isRead: true,
+    parked: transcripts,
+    onProblem: (problem) => agent.logger.warn("transcript problem", { file: basename(path), ...problem }),
+  });
+}
 
 export type EngineMessage = AssistantMessage | ToolResultMessage;
 
-/** What a turn has left so far, in order. */
+/** The output of a turn so far, in order. */
 export interface TurnWords {
   messages: EngineMessage[];
   notices: string[];
-  /** What a tool sent to the conversation that gets the answer. */
+  /** Messages that a tool sent to the chat of the reply. */
   sent: ReplyPayload[];
 }
 
 export interface TurnRecord {
   readonly words: TurnWords;
   say(message: EngineMessage): Promise<void>;
-  /** What a person put into the running turn. */
+  /** Writes a person's message that joined the running turn. */
   steered(text: string, timestamp: number, mark?: SteerMark): Promise<void>;
   notice(text: string): Promise<void>;
   sent(payload: ReplyPayload): Promise<void>;
-  /** The engine is about to be asked once more, after a process died. */
-  repeated(): Promise<void>;
+  /** Marks the turn as given up: the engine is not asked again. */
+  givenUp(): Promise<void>;
 }
 
-/** `customType` of what a turn did besides speaking. */
-const TURN_NOTE_TYPE = "holdfast.turn";
-
-interface TurnNote {
-  turnId: string;
-  notice?: string;
-  sent?: ReplyPayload;
-  repeated?: true;
-}
-
+/** `before`: the output of earlier attempts. */
 export function createTurnRecord(log: TranscriptLog, turnId: string, before?: TurnWords): TurnRecord {
   const words: TurnWords = {
     messages: [...(before?.messages ?? [])],
     notices: [...(before?.notices ?? [])],
     sent: [...(before?.sent ?? [])],
   };
-  const note = async (data: TurnNote): Promise<void> => {
-    await log.append([{ type: "custom", customType: TURN_NOTE_TYPE, data }]);
+  const note = async (data: Omit<TurnNote, "turnId">): Promise<void> => {
+    await log.append([noteDraft({ turnId, ...data })]);
   };
   return {
     words,
@@ -56,40 +81,174 @@ export function createTurnRecord(log: TranscriptLog, turnId: string, before?: Tu
     },
     async steered(text, timestamp, mark) {
       const message = { role: "user" as const, content: [{ type: "text" as const, text }], timestamp };
-      const said = mark === undefined || mark.said === text ? {} : { said: mark.said };
-      const steeredAs = mark === undefined ? {} : { steeredAs: mark.turnId };
-      await log.append([{ type: "message", turnId, ...said, steered: true, ...steeredAs, message }]);
+      const said = mark?.said === text ? undefined : mark?.said;
+      await log.append([{ type: "message", turnId, said, steered: true, steeredAs: mark?.turnId, message }]);
     },
     async notice(text) {
-      await note({ turnId, notice: text });
+      await note({ notice: text });
       words.notices.push(text);
     },
     async sent(payload) {
-      await note({ turnId, sent: payload });
+      await note({ sent: payload });
       words.sent.push(payload);
     },
-    repeated: async () => await note({ turnId, repeated: true }),
+    givenUp: async () => await note({ givenUp: true }),
   };
 }
 
-/** Undefined for entries that are no note, or another turn's. */
-export function turnNoteOf(entry: TranscriptEntry, turnId: string): TurnNote | undefined {
+/** `customType` of entries about a turn that are not messages. */
+const TURN_NOTE_TYPE = "holdfast.turn";
+
+interface TurnNote {
+  turnId: string;
+  notice?: string | undefined;
+  sent?: ReplyPayload | undefined;
+  givenUp?: true | undefined;
+}
+
+export function noteDraft(data: TurnNote): DraftEntry {
+  return { type: "custom", customType: TURN_NOTE_TYPE, data };
+}
+
+/** Undefined for entries that are not a note. */
+export function turnNoteOf(entry: TranscriptEntry): TurnNote | undefined {
   if (entry.type !== "custom" || entry.customType !== TURN_NOTE_TYPE || !isRecord(entry.data)) return undefined;
-  const { notice, sent, repeated } = entry.data;
-  if (entry.data["turnId"] !== turnId) return undefined;
+  const { turnId, notice, sent, givenUp } = entry.data;
+  if (typeof turnId !== "string") return undefined;
   return {
     turnId,
-    ...(typeof notice === "string" ? { notice } : {}),
-    ...(isRecord(sent) ? { sent } : {}),
-    ...(repeated === true ? { repeated } : {}),
+    notice: typeof notice === "string" ? notice : undefined,
+    sent: isRecord(sent) ? sent : undefined,
+    givenUp: givenUp === true ? true : undefined,
   };
 }
 
-/** The last thing said is an answer, and nothing waits for a tool. */
+/** The last message is an answer, and no tool call waits for its result. */
 export function isAnswered({ messages }: TurnWords): boolean {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return false;
   const { stopReason, content } = last;
   if (stopReason !== "stop" && stopReason !== "length" && stopReason !== "error") return false;
   return typeof content === "string" || content.every(({ type }) => type !== "toolCall");
+}
+
+/** The usage of the newest answer with a token count; undefined when there is none. */
+export function usageOf({ messages }: TurnWords): EngineUsage | undefined {
+  for (const message of messages.toReversed()) {
+    if (message.role !== "assistant" || message.usage === undefined || !(message.usage.totalTokens > 0)) continue;
+    const { provider = "unknown", model = "unknown", usage } = message;
+    const { input, output, cacheRead, cacheWrite } = usage;
+    return { provider, model, input, output, cacheRead, cacheWrite };
+  }
+  return undefined;
+}
+
+/** A message that the engine did not complete itself. `model` is `provider/model`, if known. */
+export function createAssistantMessage(
+  words: Pick<AssistantMessage, "model" | "stopReason" | "errorMessage" | "timestamp"> & { text: string },
+): AssistantMessage {
+  const { text, model = "", stopReason, errorMessage, timestamp } = words;
+  const slash = model.indexOf("/");
+  return {
+    role: "assistant",
+    content: text === "" ? [] : [{ type: "text", text }],
+    api: "holdfast",
+    provider: slash > 0 ? model.slice(0, slash) : "holdfast",
+    model: model.slice(slash + 1) || "unknown",
+    usage: NO_USAGE,
+    stopReason,
+    errorMessage,
+    timestamp,
+  };
+}
+
+export interface OwnWindow {
+  agent: AgentHandle;
+  held: HeldLease;
+  sessionKey: string;
+  sessionId: string;
+}
+
+/** Resolves to the updated entry; undefined when the session is in another window. */
+export async function updateOwnEntry(window: OwnWindow, change: EntryChange): Promise<SessionEntry | undefined> {
+  const { agent, held, sessionKey, sessionId } = window;
+  const updated = await agent.store.update(sessionKey, changeOwnEntry(agent, sessionId, change), { lease: held.lease });
+  return updated?.sessionId === sessionId ? updated : undefined;
+}
+
+type EntryChange = (entry: SessionEntry) => Partial<SessionEntry>;
+
+/** Changes nothing when the session is in another window. */
+export function changeOwnEntry(agent: AgentHandle, sessionId: string, change: EntryChange): Mutate {
+  return (entry) =>
+    entry?.sessionId === sessionId
+      ? { ...entry, ...change(entry), updatedAt: Math.max(entry.updatedAt, agent.clock.now()) }
+      : undefined;
+}
+
+/** Stores the engine's session id at once, so that a crash does not lose the engine's conversation. */
+export async function rememberEngineSession(window: OwnWindow, known: string | undefined, id: string): Promise<void> {
+  if (id !== known) await updateOwnEntry(window, () => ({ sdkSessionId: id }));
+}
+
+/** `provider/model` of the session, else of the agent. */
+export function modelOf(entry: SessionEntry, config: HoldfastConfig, agentId: string): string | undefined {
+  const { providerOverride, modelOverride } = entry;
+  if (modelOverride === undefined) return config.agents[agentId]?.model;
+  return providerOverride === undefined ? modelOverride : `${providerOverride}/${modelOverride}`;
+}
+
+/** How many tokens fit into one request. Without a configured model, the last one that answered counts. */
+export function contextWindowOf(entry: SessionEntry, config: HoldfastConfig, agentId: string): number {
+  const used = entry.model === undefined ? undefined : `${entry.modelProvider ?? ""}/${entry.model}`;
+  return resolveContextWindow(modelOf(entry, config, agentId) ?? used, config.models).tokens;
+}
+
+/** Emits the progress of a running turn. Text comes in small pieces and is emitted about 20 times a second. */
+export interface TurnWatch {
+  text(piece: string): void;
+  tool(phase: "start" | "end", tool: { id: string; name: string; isError?: boolean | undefined }): void;
+  notice(text: string): void;
+  compaction(phase: "start" | "end"): void;
+  /** Emits the collected text. */
+  flush(): void;
+}
+
+const PACE_MS = 50;
+
+export function createTurnWatch(turn: TurnName, emit: (event: TurnEvent) => void): TurnWatch {
+  let collected = "";
+  let emittedAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (collected === "") return;
+    const text = collected;
+    collected = "";
+    emittedAt = performance.now();
+    emit({ type: "turn.text", ...turn, text });
+  };
+  return {
+    text(piece) {
+      collected += piece;
+      const wait = emittedAt + PACE_MS - performance.now();
+      if (wait <= 0) flush();
+      else timer ??= setTimeout(flush, wait).unref();
+    },
+    tool(phase, { id, name, isError }) {
+      flush();
+      emit({ type: "turn.tool", ...turn, phase, id, name, isError });
+    },
+    notice(text) {
+      flush();
+      emit({ type: "turn.notice", ...turn, text });
+    },
+    compaction(phase) {
+      flush();
+      emit({ type: "turn.compaction", ...turn, phase });
+    },
+    flush,
+  };
 }

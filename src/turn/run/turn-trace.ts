@@ -1,136 +1,157 @@
 /**
- * What a turn that is begun again had left before its process died. It is looked for at the end of the
- * current window, along the conversation, so that lines of a process that had lost the lease do not
- * count; and in the windows before it, because somebody may have moved the session meanwhile. An answer
- * that was complete there is delivered. Anything less is asked again where the person is now.
+ * What the earlier attempts of a repeated turn left. The search starts at the end of the current window and
+ * follows the conversation, so that lines of a process without the lease do not count. It continues in
+ * earlier windows, because the session may have been reset meanwhile, and in archives.
+ *
+ * A turn continues in the window that has its message. In another window it would not see the results of its
+ * tools, and would run them twice.
  */
 import { errorMessage } from "../../base/errors.ts";
-import { type AgentHandle, locateWindowTranscript, transcriptPath } from "../../session/agent-handle.ts";
+import {
+  type AgentHandle,
+  locateWindowTranscript,
+  transcriptPath,
+  windowTranscriptName,
+} from "../../session/agent-handle.ts";
+import { listArchives } from "../../session/archive.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
-import type { TranscriptEntry } from "../../transcript/entries.ts";
-import { contentText, handoffText } from "../../transcript/text.ts";
-import { FLUSH_TURN_PREFIX, isFlushEntry, turnIdOf } from "../../transcript/turn-mark.ts";
+import type { Window } from "../../store/store.ts";
+import { type TranscriptEntry, FLUSH_TURN_PREFIX } from "../../transcript/entries.ts";
 import { walkPath } from "../../transcript/walk.ts";
-import { isHandoffNote } from "./hand-over.ts";
+import { isHandoffNote } from "./hooks-and-handoff.ts";
 import { type EngineMessage, type TurnWords, isAnswered, turnNoteOf } from "./turn-record.ts";
+import { contentText, handoffText, isFlushEntry, turnIdOf } from "../../transcript/messages.ts";
 
 export interface TurnTrace {
-  /** It had opened a window or written its message, here or in an earlier window. */
+  /** It had opened a window or written its message. */
   begun: boolean;
-  /** The message as the engine reads it, when it stands in the current window. */
+  /** The message as the engine reads it. Undefined when it was not written. */
   asked: string | undefined;
-  /** The message, or the turn, has what an earlier conversation left; nobody knows whether that was marked. */
+  /** Where the message was written, if not in the current window. */
+  place?: EarlierPlace | undefined;
+  /** The turn has a hand-off, which may not be marked as offered. */
   handedOver: boolean;
-  /** What was said in the window that holds the message: the current one, or an earlier one if complete. */
   words: TurnWords;
   complete: boolean;
-  /** The message went into another turn, which has ended: it is dealt with. */
+  /** The message joined another turn, which has ended. */
   steered: boolean;
-  /** How often the engine was asked again since the message was written. */
-  repeats: number;
-  /** What the agent said while it saved its memory for this turn. */
   flush: FlushTrace;
 }
 
+/** A window that the session has left. */
+export interface EarlierPlace {
+  window: Window;
+  path: string;
+  /** The whole session was archived or deleted, so nothing is written there. */
+  isArchived: boolean;
+}
+
+/** The memory flush before the turn. */
 export interface FlushTrace {
-  /** The question stands in the current window. */
+  /** The prompt of the flush was written. */
   asked: boolean;
   messages: EngineMessage[];
 }
 
-const NO_TRACE: TurnTrace = {
-  begun: false,
-  asked: undefined,
-  handedOver: false,
-  words: { messages: [], notices: [], sent: [] },
-  complete: false,
-  steered: false,
-  repeats: 0,
-  flush: { asked: false, messages: [] },
-};
-
-/** How many earlier windows are looked at. */
-const EARLIER_WINDOWS = 2;
-
 export async function findTurn(agent: AgentHandle, sessionKey: string, turnId: string): Promise<TurnTrace> {
   const entry = await agent.store.get(sessionKey);
-  if (entry === undefined) return NO_TRACE;
-  const here = await readTrace(agent, transcriptPath(agent, entry), turnId);
-  const earlier = await readEarlier(agent, sessionKey, entry, turnId);
-  const messages = [...earlier.flatMap((trace) => trace.flushed), ...here.flushed];
-  const begun =
-    entry.openedByTurn === turnId ||
-    here.asked !== undefined ||
-    here.steered ||
-    earlier.some((trace) => trace.opened || trace.asked !== undefined);
-  const answered = here.asked === undefined ? earlier.find(isComplete) : undefined;
-  const source = answered ?? here;
-  const { words } = source;
+  const here = entry === undefined ? emptyTrace() : await readTrace(agent, transcriptPath(agent, entry), turnId);
+  const earlier = here.asked === undefined && !here.steered ? await findEarlier(agent, sessionKey, entry, turnId) : [];
+  const found = earlier.find(isOfTurn);
+  const source = found ?? here;
+  const { asked, words } = source;
   return {
-    begun,
-    asked: here.asked,
-    handedOver: here.asked !== undefined && here.handedOver,
+    begun: entry?.openedByTurn === turnId || isOfTurn(here) || earlier.some((trace) => trace.opened || isOfTurn(trace)),
+    asked,
+    place: found?.place,
+    handedOver: asked !== undefined && source.handedOver,
     words,
-    complete: isComplete(source),
-    // Turns end in order; in a window that was left, nobody knows whether the other one got to it.
-    steered: here.steered && here.asked === undefined,
-    repeats: here.repeats,
-    flush: { asked: here.flushAsked, messages },
+    complete: !source.waits && isAnswered(words),
+    steered: source.steered && asked === undefined,
+    flush: {
+      asked: source.flushAsked,
+      messages: [...earlier.toReversed(), here].flatMap(({ flushed }) => flushed),
+    },
   };
 }
 
-function isComplete({ words, waits }: FileTrace): boolean {
-  return !waits && isAnswered(words);
+function isOfTurn({ asked, steered }: FileTrace): boolean {
+  return asked !== undefined || steered;
 }
 
 interface FileTrace {
   asked: string | undefined;
   handedOver: boolean;
   words: TurnWords;
-  /** Somebody said something into the turn that it has not answered. */
+  /** A message joined the turn and was not answered. */
   waits: boolean;
   steered: boolean;
-  repeats: number;
+  /** Turns that were given up. */
+  givenUp: Set<string>;
   flushAsked: boolean;
   flushed: EngineMessage[];
 }
 
 interface EarlierTrace extends FileTrace {
+  place: EarlierPlace;
   /** The turn had opened this window. */
   opened: boolean;
 }
 
-/** Oldest first. */
-async function readEarlier(
+const MAX_EARLIER_WINDOWS = 20;
+
+/** Newest first, up to the window with the message. */
+async function findEarlier(
   agent: AgentHandle,
   sessionKey: string,
-  entry: SessionEntry,
+  entry: SessionEntry | undefined,
   turnId: string,
 ): Promise<EarlierTrace[]> {
-  const windows = (await agent.store.windows(sessionKey)).filter(({ sessionId }) => sessionId !== entry.sessionId);
+  const traces: EarlierTrace[] = [];
+  for (const place of await earlierPlaces(agent, sessionKey, entry)) {
+    const opened = place.window.state?.openedByTurn === turnId;
+    const trace = { place, opened, ...(await readTrace(agent, place.path, turnId)) };
+    traces.push(trace);
+    if (isOfTurn(trace)) break;
+  }
+  return traces;
+}
+
+async function earlierPlaces(
+  agent: AgentHandle,
+  sessionKey: string,
+  entry: SessionEntry | undefined,
+): Promise<EarlierPlace[]> {
+  const left = (await agent.store.windows(sessionKey)).filter(({ sessionId }) => sessionId !== entry?.sessionId);
+  const archived = (await listArchives(agent)).filter(({ key }) => key === sessionKey);
+  const windows = [
+    ...left.toReversed().map((window) => ({ window, isArchived: window.archive !== undefined })),
+    ...archived.flatMap((record) => record.windows.toReversed().map((window) => ({ window, isArchived: true }))),
+  ];
   return await Promise.all(
-    windows.slice(-EARLIER_WINDOWS).map(async (window) => ({
-      opened: window.state?.openedByTurn === turnId,
-      ...(await readTrace(agent, await locateWindowTranscript(agent, window), turnId)),
-    })),
+    windows.slice(0, MAX_EARLIER_WINDOWS).map(async ({ window, isArchived }) => {
+      const archive = isArchived ? windowTranscriptName(window) : undefined;
+      const path = await locateWindowTranscript(agent, archive === undefined ? window : { ...window, archive });
+      return { window, path, isArchived };
+    }),
   );
 }
 
-/** A turn with more entries than this has been running for days. */
-const MOST_ENTRIES = 20_000;
+/** More than a turn of several days writes. */
+const MAX_ENTRIES = 20_000;
 
 async function readTrace(agent: AgentHandle, path: string, turnId: string): Promise<FileTrace> {
-  const trace = nothing();
+  const trace = emptyTrace();
   let count = 0;
   try {
     for await (const { entry } of walkPath(path, { onProblem: () => undefined })) {
-      if (isForeignQuestion(entry, turnId) || ++count > MOST_ENTRIES) break;
-      note(trace, entry, turnId);
+      if (isForeignQuestion(entry, turnId) || ++count > MAX_ENTRIES) break;
+      addEntry(trace, entry, turnId);
       if (trace.asked !== undefined) break;
     }
   } catch (error) {
-    // A window whose file is gone tells nothing; the current one is made anew by the turn itself.
-    agent.logger.warn("cannot look for an earlier attempt of this turn", { path, turnId, reason: errorMessage(error) });
+    // A missing file has no trace. The turn creates the transcript of the current window again.
+    agent.logger.warn("cannot look for earlier attempts of a turn", { path, turnId, reason: errorMessage(error) });
   }
   trace.words.messages.reverse();
   trace.words.notices.reverse();
@@ -139,38 +160,44 @@ async function readTrace(agent: AgentHandle, path: string, turnId: string): Prom
   return trace;
 }
 
-function nothing(): FileTrace {
+function emptyTrace(): FileTrace {
   return {
     asked: undefined,
     handedOver: false,
     words: { messages: [], notices: [], sent: [] },
     waits: false,
     steered: false,
-    repeats: 0,
+    givenUp: new Set(),
     flushAsked: false,
     flushed: [],
   };
 }
 
-/** What stands before the question of another turn is older than this turn. What was said into one is no question. */
+/** Entries before the question of another turn are older than this turn. A message that joined a turn is no question. */
 function isForeignQuestion(entry: TranscriptEntry, turnId: string): boolean {
   if (entry.type !== "message" || entry.message.role !== "user" || entry.steered === true) return false;
   return turnIdOf(entry) !== turnId && !isFlushEntry(entry);
 }
 
-/** Newest first; the caller turns it round. */
-function note(trace: FileTrace, entry: TranscriptEntry, turnId: string): void {
-  const remark = turnNoteOf(entry, turnId);
-  if (remark?.notice !== undefined) trace.words.notices.push(remark.notice);
-  if (remark?.repeated === true) trace.repeats += 1;
-  if (remark?.sent !== undefined) trace.words.sent.push(remark.sent);
+/** Adds one entry. Entries come newest first; the caller reverses the lists. */
+function addEntry(trace: FileTrace, entry: TranscriptEntry, turnId: string): void {
+  const remark = turnNoteOf(entry);
+  if (remark?.givenUp === true) trace.givenUp.add(remark.turnId);
+  if (remark?.turnId === turnId) {
+    if (remark.notice !== undefined) trace.words.notices.push(remark.notice);
+    if (remark.sent !== undefined) trace.words.sent.push(remark.sent);
+  }
   if (isHandoffNote(entry)) trace.handedOver = true;
   if (entry.type !== "message") return;
   const { message } = entry;
   const writer = turnIdOf(entry);
-  if (entry.steered === true && entry.steeredAs === turnId) trace.steered = true;
+  if (message.role === "user" && entry.steered === true && entry.steeredAs === turnId) {
+    // If the turn that it joined was given up, the message is answered in a turn of its own.
+    if (writer !== undefined && trace.givenUp.has(writer)) trace.asked = contentText(message.content);
+    else trace.steered = true;
+  }
   if (message.role === "user" && writer === turnId && entry.steered === true) {
-    // The newest first: nothing was said after it.
+    // No answer follows it.
     if (trace.words.messages.length === 0) trace.waits = true;
     return;
   }

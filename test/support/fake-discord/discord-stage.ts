@@ -1,15 +1,12 @@
 /** A Discord channel on a stand-in of Discord, with everything that it admits and reports. */
 import { silentLogger } from "../../../src/base/log.ts";
 import type { Channel } from "../../../src/channels/channel.ts";
-import {
-  type DiscordChannelOptions,
-  createDiscordChannel,
-} from "../../../src/channels/discord/create-discord-channel.ts";
 import { type RememberingHost, createRememberingHost } from "../remembering-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
 import { createTestClock } from "../test-clock.ts";
 import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
 import { fakeUser } from "./objects.ts";
+import { type DiscordChannelOptions, createDiscordChannel } from "../../../src/channels/discord/channel.ts";
 
 export const ada = fakeUser("1300000000000000001", "ada", { global_name: "Ada L." });
 export const eve = fakeUser("1300000000000000002", "eve");

@@ -174,6 +174,6 @@ function role(id: string, name: string, tags?: Record<string, string>): Record<s
     mentionable: false,
     position: 0,
     flags: 0,
-    ...(tags === undefined ? {} : { tags }),
+    tags,
   };
 }

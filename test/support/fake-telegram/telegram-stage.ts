@@ -6,10 +6,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import type { TelegramOptions } from "../../../src/channels/telegram/options.ts";
-import { type TelegramChannel, createTelegramChannel } from "../../../src/channels/telegram/telegram-channel.ts";
 import { type RememberingHost, createRememberingHost } from "../remembering-host.ts";
 import { type FakeTelegram, startFakeTelegram } from "./fake-telegram.ts";
+import { type TelegramChannel, createTelegramChannel } from "../../../src/channels/telegram/channel.ts";
+import type { TelegramOptions } from "../../../src/channels/telegram/connection.ts";
 
 export interface TelegramStage extends AsyncDisposable {
   telegram: FakeTelegram;

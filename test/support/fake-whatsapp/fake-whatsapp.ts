@@ -15,7 +15,7 @@ import type {
   WAMessage,
   WAMessageContent,
 } from "baileys";
-import type { WhatsAppSocket } from "../../../src/channels/whatsapp/socket.ts";
+import type { WhatsAppSocket } from "../../../src/channels/whatsapp/connection.ts";
 
 export interface FakeWhatsApp {
   makeSocket(config: UserFacingSocketConfig): WhatsAppSocket;

@@ -2,15 +2,12 @@
 import { expect } from "vitest";
 import { silentLogger } from "../../../src/base/log.ts";
 import type { Channel } from "../../../src/channels/channel.ts";
-import {
-  type WhatsAppChannelOptions,
-  createWhatsAppChannel,
-} from "../../../src/channels/whatsapp/create-whatsapp-channel.ts";
 import { soon } from "../channel-checks.ts";
 import { type RememberingHost, createRememberingHost } from "../remembering-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
 import { createTestClock } from "../test-clock.ts";
 import { type FakeWhatsApp, createFakeWhatsApp } from "./fake-whatsapp.ts";
+import { type WhatsAppChannelOptions, createWhatsAppChannel } from "../../../src/channels/whatsapp/channel.ts";
 
 export const ada = "15551111@s.whatsapp.net";
 export const eve = "15552222@s.whatsapp.net";

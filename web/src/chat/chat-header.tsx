@@ -39,7 +39,7 @@ export function ChatHeader({ sessionKey, hasPanel, onPanel }: Props) {
         className="quiet handoff-button"
         aria-expanded={hasPanel}
         aria-label="Hand-off"
-        title="What this conversation leaves for the next window"
+        title="Notes for the next window"
         onClick={onPanel}
       >
         <HandoffIcon />

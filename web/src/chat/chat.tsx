@@ -1,12 +1,12 @@
 import { useEffect, useState } from "react";
-import { HandoffPanel } from "../handoff/handoff-panel.tsx";
 import { useController, usePageState } from "../page-context.ts";
+import { Logo, HistoryIcon } from "../parts/icons.tsx";
+import { fullTime } from "../parts/time.ts";
 import { tabStorage } from "../storage.ts";
 import { Transcript } from "../transcript/transcript.tsx";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
-import { EmptyChat } from "./empty-chat.tsx";
-import { OldWindowBar } from "./old-window-bar.tsx";
+import { HandoffPanel } from "./handoff-panel.tsx";
 
 export function Chat() {
   const controller = useController();
@@ -18,7 +18,7 @@ export function Chat() {
   useEffect(() => {
     if (key === undefined || !isRunning) return undefined;
     const onKeyDown = (event: KeyboardEvent): void => {
-      // A menu or field that closes with the same key comes first.
+      // A menu or field that handles Escape comes first.
       if (event.key === "Escape" && !event.defaultPrevented) controller.chat.stop(key);
     };
     window.addEventListener("keydown", onKeyDown);
@@ -55,10 +55,10 @@ export function Chat() {
   );
 }
 
-/** Where the panel lies over the conversation, as the style sheet has it. */
+/** Where the panel covers the conversation; as in the style sheet. */
 const COVERING = window.matchMedia("(max-width: 1080px)");
 
-/** Open or closed for all sessions of this tab alike; what covers the conversation is closed at first. */
+/** Shared by all sessions of this tab. A panel that covers the conversation starts closed. */
 function usePanel(): [boolean, (isOpen: boolean) => void] {
   const [isOpen, setOpen] = useState(() => tabStorage.read("handoff") === "open" && !COVERING.matches);
   const change = (next: boolean): void => {
@@ -66,4 +66,35 @@ function usePanel(): [boolean, (isOpen: boolean) => void] {
     tabStorage.write("handoff", next ? "open" : undefined);
   };
   return [isOpen, change];
+}
+
+function EmptyChat() {
+  return (
+    <div className="empty">
+      <Logo />
+      <p>Choose a conversation, or start a new one.</p>
+    </div>
+  );
+}
+
+/** Earlier windows are read-only. */
+function OldWindowBar({ sessionKey, windowId }: { sessionKey: string; windowId: string }) {
+  const controller = useController();
+  const shown = usePageState(({ windows }) => windows?.windows.find(({ sessionId }) => sessionId === windowId));
+  return (
+    <div className="old-window" role="status">
+      <HistoryIcon />
+      <p>
+        <strong>Old window.</strong> {shown === undefined ? "" : `${span(shown.openedAt, shown.closedAt)}. `}
+        <span className="wide-only">It is read-only.</span>
+      </p>
+      <button type="button" onClick={() => controller.open({ key: sessionKey })}>
+        Back to the current window
+      </button>
+    </div>
+  );
+}
+
+function span(openedAt: number, closedAt: number | undefined): string {
+  return closedAt === undefined ? `Started ${fullTime(openedAt)}` : `Closed ${fullTime(closedAt)}`;
 }

@@ -3,7 +3,7 @@ import { useController } from "../page-context.ts";
 import { SendIcon, StopIcon } from "../parts/icons.tsx";
 import { tabStorage } from "../storage.ts";
 
-/** Where a finger writes, Enter makes a new line and the focus brings up a keyboard. */
+/** On touch screens Enter starts a new line, and focus would open the keyboard. */
 const isTouch = window.matchMedia("(pointer: coarse)").matches;
 
 export function Composer({ sessionKey, isRunning }: { sessionKey: string; isRunning: boolean }) {
@@ -30,7 +30,7 @@ export function Composer({ sessionKey, isRunning }: { sessionKey: string; isRunn
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const isPlainEnter = event.key === "Enter" && !event.shiftKey && !event.altKey;
-    // While characters are being composed, Enter chooses one of them.
+    // During IME composition Enter selects a character.
     if (!isPlainEnter || event.nativeEvent.isComposing || (isTouch && !event.ctrlKey && !event.metaKey)) return;
     event.preventDefault();
     send();
@@ -71,13 +71,13 @@ export function Composer({ sessionKey, isRunning }: { sessionKey: string; isRunn
         </button>
       </div>
       <p className="composer-hint">
-        <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line, <kbd>/new</kbd> opens a new window
+        <kbd>Enter</kbd> to send, <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line, <kbd>/new</kbd> for a new window
       </p>
     </form>
   );
 }
 
-/** What is written and not sent survives a reload, for each session apart. */
+/** The draft of each session survives a reload. */
 function useDraft(sessionKey: string): [string, (text: string) => void] {
   const name = `draft:${sessionKey}`;
   const [text, setText] = useState(() => tabStorage.read(name) ?? "");

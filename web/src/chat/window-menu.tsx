@@ -1,11 +1,10 @@
-/** The windows of a session: the current one and those before it. */
+/** The menu of a session's windows. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useController, usePageState } from "../page-context.ts";
 import { ChevronIcon, HistoryIcon } from "../parts/icons.tsx";
 import { shortTime } from "../parts/time.ts";
 import { When } from "../parts/when.tsx";
 import type { SessionWindow } from "../state/state.ts";
-import { windowReason } from "./window-reason.ts";
 
 export function WindowMenu({ sessionKey }: { sessionKey: string }) {
   const controller = useController();
@@ -30,7 +29,7 @@ export function WindowMenu({ sessionKey }: { sessionKey: string }) {
   if (windows === undefined || windows.length < 2) return null;
   const choose = ({ isCurrent, sessionId }: SessionWindow): void => {
     setOpen(false);
-    controller.open({ key: sessionKey, ...(isCurrent ? {} : { windowId: sessionId }) });
+    controller.open({ key: sessionKey, windowId: isCurrent ? undefined : sessionId });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape") {
@@ -81,7 +80,7 @@ export function WindowMenu({ sessionKey }: { sessionKey: string }) {
                     </span>
                   </span>
                   <span className="row-preview">
-                    {window.isCurrent ? "Current" : "Closed"}, {windowReason(window.reason)}
+                    {window.isCurrent ? "Current" : "Closed"}, {REASONS[window.reason]}
                     {window.isArchived ? ", archived" : ""}
                   </span>
                 </button>
@@ -99,3 +98,13 @@ function moveFocus(menu: HTMLElement | null, step: number): void {
   const at = items.findIndex((item) => item === document.activeElement);
   items[(at + step + items.length) % items.length]?.focus();
 }
+
+const REASONS: Record<SessionWindow["reason"], string> = {
+  initial: "first window",
+  command: "started with /new",
+  daily: "started on a new day",
+  idle: "started after a pause",
+  fork: "branched off",
+  switch: "continued",
+  restore: "restored",
+};

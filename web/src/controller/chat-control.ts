@@ -1,28 +1,27 @@
 /**
- * Sends messages so that none is lost or said twice: each has a key of its own, under which the gateway
- * admits it once however often it is sent. So what was not answered when the connection ended, or the
- * page was loaded again, is simply sent again.
+ * Sends messages so that none is lost or duplicated: each has an idempotency key, so unanswered messages are
+ * simply sent again after a reconnect or a reload.
  */
 import { errorMessage } from "../../../src/base/errors.ts";
 import type { RpcCaller } from "../../../src/rpc/client.ts";
-import type { RpcEvent } from "../../../src/rpc/events.ts";
 import { isConnectionLost } from "../connection.ts";
 import type { PendingMessage } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
 import { turnName } from "../state/turn-number.ts";
 import type { HistoryControl } from "./history-control.ts";
+import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
 export interface ChatControl {
   send(key: string, text: string): void;
   retry(id: string): void;
   discard(id: string): void;
   stop(key: string): void;
-  /** After a connection was made: asks what became of everything that is still open. */
+  /** Call it after connecting: resends everything that is unanswered. */
   sendAgain(): Promise<void>;
   onEvent(event: RpcEvent): void;
 }
 
-/** The gateway forgets after some days what it has answered; nothing that old is sent again. */
+/** Older messages are not resent: after some days the gateway forgets its answers. */
 const RESEND_MS = 12 * 60 * 60 * 1000;
 
 export function createChatControl(store: Store, caller: RpcCaller, history: HistoryControl): ChatControl {
@@ -33,7 +32,7 @@ export function createChatControl(store: Store, caller: RpcCaller, history: Hist
       store.dispatch({ type: "message.accepted", id, itemId: answer.itemId, hasEnded });
       if (hasEnded) await history.refresh();
     } catch (error) {
-      // Without a connection it waits; `sendAgain` comes back to it.
+      // `sendAgain` retries after a reconnect.
       if (isConnectionLost(error)) return;
       store.dispatch({ type: "message.refused", id, problem: errorMessage(error) });
     }
@@ -67,7 +66,7 @@ export function createChatControl(store: Store, caller: RpcCaller, history: Hist
     },
     onEvent: (event) => {
       if (event.type !== "turn.ended") return;
-      // A turn may have answered several messages at once: ask about those that came before its own.
+      // The turn may have answered earlier messages too: ask about them.
       for (const message of store.get().pending) {
         const isEarlier = message.itemId !== undefined && message.itemId < event.itemId && message.hasEnded !== true;
         if (message.key === event.sessionKey && isEarlier && message.problem === undefined) void transmit(message);
@@ -76,7 +75,7 @@ export function createChatControl(store: Store, caller: RpcCaller, history: Hist
   };
 }
 
-/** The end of a turn may be told before its message is acknowledged. */
+/** The event may arrive before the answer to `chat.send`. */
 function isEnded(store: Store, { sessionKey, itemId }: { sessionKey: string; itemId: number }): boolean {
   return store.get().ended.includes(turnName(sessionKey, itemId));
 }

@@ -1,6 +1,5 @@
-/** Does what the person asks for: calls the gateway and tells the store what came of it. */
+/** Executes the person's actions: calls the gateway and updates the store. */
 import type { RpcCaller } from "../../../src/rpc/client.ts";
-import type { RpcEvent } from "../../../src/rpc/events.ts";
 import { type Place, readPlace, takeTokenFromAddress, writePlace } from "../address.ts";
 import { type Connection, openConnection } from "../connection.ts";
 import type { Store } from "../state/store.ts";
@@ -10,13 +9,14 @@ import { type HandoffControl, createHandoffControl } from "./handoff-control.ts"
 import { type HistoryControl, createHistoryControl } from "./history-control.ts";
 import { keepState } from "./keep-state.ts";
 import { type SessionsControl, createSessionsControl } from "./sessions-control.ts";
+import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
 export interface Controller {
   readonly chat: ChatControl;
   readonly handoff: HandoffControl;
   readonly history: HistoryControl;
   readonly sessions: SessionsControl;
-  /** Follows the address: the token in it, else that of this tab. */
+  /** Signs in with the token in the address or of this tab, and shows the session in the address. */
   start(): void;
   signIn(token: string): void;
   signOut(): void;
@@ -37,7 +37,7 @@ export function createController(store: Store): Controller {
   const sessions = createSessionsControl(store, caller);
   const chat = createChatControl(store, caller, history);
 
-  /** The order matters: first be told of what happens from now on, then read what is there. */
+  /** Subscribes to events before reading, so that nothing is missed. */
   const onOpen = async (opened: RpcCaller): Promise<void> => {
     await opened.call("events.subscribe", { events: [...WATCHED] });
     const [agents, { turns }] = await Promise.all([

@@ -1,18 +1,18 @@
-/** What the session that is shown leaves for its next window: read when somebody looks, and again when it changes. */
+/** Reads the hand-off of the visible session while its panel is open, and again when it changes. */
 import { errorMessage } from "../../../src/base/errors.ts";
 import type { RpcCaller } from "../../../src/rpc/client.ts";
-import type { RpcEvent } from "../../../src/rpc/events.ts";
 import { isConnectionLost } from "../connection.ts";
 import type { HandoffDeed, HandoffState } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
 import { createReadAgain } from "./read-again.ts";
+import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
 export interface HandoffControl {
-  /** From now on it is read, until `unwatch`. */
+  /** Reads the hand-off until `unwatch`. */
   watch(key: string): void;
   unwatch(): void;
   refresh(): Promise<void>;
-  /** `name` is the project of one that has expired. */
+  /** `name` is the project of an expired hand-off. */
   perform(key: string, deed: HandoffDeed, name?: string): Promise<void>;
   onEvent(event: RpcEvent): void;
 }
@@ -23,11 +23,9 @@ export function createHandoffControl(store: Store, caller: RpcCaller): HandoffCo
   const read = async (key: string): Promise<void> => {
     const changes = await caller.call("handoff.status", { sessionKey: key, verify: true }).then(
       (answer) => ({ answer }),
-      // That the connection is gone is said in one place.
       (error: unknown) => (isConnectionLost(error) ? {} : { problem: errorMessage(error) }),
     );
-    const { problem: _, ...known } = stateOf(store, key);
-    store.dispatch({ type: "handoff.changed", ...known, ...changes });
+    store.dispatch({ type: "handoff.changed", ...stateOf(store, key), problem: undefined, ...changes });
   };
 
   const refresh = createReadAgain(async () => {
@@ -44,17 +42,16 @@ export function createHandoffControl(store: Store, caller: RpcCaller): HandoffCo
     },
     refresh,
     perform: async (key, deed, name) => {
-      const { told: _told, problem: _problem, ...before } = stateOf(store, key);
-      store.dispatch({ type: "handoff.changed", ...before, doing: deed });
+      const begun = { doing: deed, result: undefined, problem: undefined };
+      store.dispatch({ type: "handoff.changed", ...stateOf(store, key), ...begun });
       let outcome: Partial<HandoffState> = {};
       try {
-        outcome = { told: await DEEDS[deed](caller, key, name) };
+        outcome = { result: await DEEDS[deed](caller, key, name) };
         await refresh();
       } catch (error) {
         if (!isConnectionLost(error)) outcome = { problem: errorMessage(error) };
       }
-      const { doing: _doing, ...after } = stateOf(store, key);
-      store.dispatch({ type: "handoff.changed", ...after, ...outcome });
+      store.dispatch({ type: "handoff.changed", ...stateOf(store, key), doing: undefined, ...outcome });
     },
     onEvent: (event) => {
       const changes = event.type === "handoff.changed" || event.type === "session.changed";
@@ -68,18 +65,18 @@ function stateOf(store: Store, key: string): HandoffState {
   return handoff?.key === key ? handoff : { key };
 }
 
-/** Each says what came of it. */
+/** Each returns its result as text. */
 const DEEDS: Record<HandoffDeed, (caller: RpcCaller, sessionKey: string, name?: string) => Promise<string>> = {
   capture: async (caller, sessionKey) => {
     const { captured } = await caller.call("handoff.capture", { sessionKey });
-    return captured ? "Captured." : "Nothing was said yet that could be handed over.";
+    return captured ? "Captured." : "Nothing to hand over yet.";
   },
   clear: async (caller, sessionKey) => {
     const { cleared } = await caller.call("handoff.clear", { sessionKey });
-    return cleared ? "Forgotten. The transcript stays." : "Nothing was kept.";
+    return cleared ? "Deleted. The transcript stays." : "There was no hand-off.";
   },
   resume: async (caller, sessionKey, name) => {
-    const { outcome } = await caller.call("handoff.resume", { sessionKey, ...(name === undefined ? {} : { name }) });
-    return outcome === "ready" ? "Your next message brings it to the agent." : "There is nothing to bring back.";
+    const { outcome } = await caller.call("handoff.resume", { sessionKey, name });
+    return outcome === "ready" ? "Your next message will include it." : "There is no hand-off.";
   },
 };

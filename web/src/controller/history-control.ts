@@ -1,17 +1,17 @@
 /** Reads transcripts. */
 import { errorMessage } from "../../../src/base/errors.ts";
 import type { RpcCaller } from "../../../src/rpc/client.ts";
-import type { RpcEvent } from "../../../src/rpc/events.ts";
 import { isConnectionLost } from "../connection.ts";
 import type { PageState } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
 import { createReadAgain } from "./read-again.ts";
+import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
 export interface HistoryControl {
-  /** Reads the end of what is shown, and the windows of its session. */
+  /** Reads the end of the visible transcript, and the windows of its session. */
   refresh(): Promise<void>;
   loadOlder(): Promise<void>;
-  /** Windows get their titles from what was said in them since. */
+  /** Titles of windows change with their messages. */
   refreshWindows(key: string): Promise<void>;
   onEvent(event: RpcEvent): void;
 }
@@ -19,7 +19,7 @@ export interface HistoryControl {
 const PAGE = 60;
 
 export function createHistoryControl(store: Store, caller: RpcCaller): HistoryControl {
-  /** The turn whose message was looked for in the transcript. */
+  /** The last turn for which the transcript was read early. */
   let joined: string | undefined;
 
   const refresh = createReadAgain(async () => {
@@ -30,13 +30,12 @@ export function createHistoryControl(store: Store, caller: RpcCaller): HistoryCo
   const read = async (place: PageState["place"], key: string): Promise<void> => {
     const { ended: settled, live } = store.get();
     const running = live[key]?.itemId;
-    const window = place.windowId === undefined ? {} : { sessionId: place.windowId };
     try {
-      const page = await caller.call("chat.history", { sessionKey: key, ...window, limit: PAGE });
+      const page = await caller.call("chat.history", { sessionKey: key, sessionId: place.windowId, limit: PAGE });
       store.dispatch({ type: "history.read", place, page, settled, running });
       if (page.sessionId !== undefined) await readNewWindows(key, page.sessionId);
     } catch (error) {
-      tellFailure(place, error);
+      showFailure(place, error);
     }
   };
 
@@ -51,7 +50,7 @@ export function createHistoryControl(store: Store, caller: RpcCaller): HistoryCo
     store.dispatch({ type: "windows.read", key, windows: found.windows });
   };
 
-  const tellFailure = (place: PageState["place"], error: unknown): void => {
+  const showFailure = (place: PageState["place"], error: unknown): void => {
     const problem = isConnectionLost(error) ? undefined : errorMessage(error);
     store.dispatch({ type: "history.failed", place, problem });
   };
@@ -63,28 +62,27 @@ export function createHistoryControl(store: Store, caller: RpcCaller): HistoryCo
       const canRead = link.state === "open" && view?.problem === undefined;
       if (view?.before === undefined || view.isLoadingOlder || !canRead) return;
       store.dispatch({ type: "history.older-asked" });
-      const window = view.sessionId === undefined ? {} : { sessionId: view.sessionId };
       try {
         const page = await caller.call("chat.history", {
           sessionKey: view.key,
-          ...window,
+          sessionId: view.sessionId,
           limit: PAGE,
           before: view.before,
         });
         store.dispatch({ type: "history.older-read", place, page });
       } catch (error) {
-        tellFailure(place, error);
+        showFailure(place, error);
       }
     },
     refreshWindows: async (key) => {
-      // What is known already is shown as it is.
+      // On failure the known windows stay.
       await readWindows(key).catch(() => undefined);
     },
     onEvent: (event) => {
       const { place, pending } = store.get();
       if (!("sessionKey" in event) || event.sessionKey !== place.key || place.windowId !== undefined) return;
       if (event.type === "turn.ended" || event.type === "session.changed") void refresh();
-      // Somebody else's message, such as one from Telegram: it is on disk when the answer begins.
+      // A message from elsewhere, such as Telegram, is on disk when its answer begins.
       if (event.type !== "turn.text" && event.type !== "turn.tool") return;
       const name = `${event.sessionKey} ${event.itemId}`;
       if (joined === name || pending.some(({ itemId }) => itemId === event.itemId)) return;

@@ -1,4 +1,4 @@
-/** Brings back what the browser has kept, and keeps it whenever it changes. */
+/** Restores state from browser storage, and saves its changes. */
 import type { Note, PageState, PendingMessage } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
 import { browserStorage, tabStorage } from "../storage.ts";
@@ -26,7 +26,7 @@ export function keepState(store: Store): void {
   });
 }
 
-/** Whatever else may stand there: an item counts when its texts are texts. */
+/** Stored data is unchecked: skips items without the given text fields. */
 function readList<Item extends object>(name: string, texts: readonly (keyof Item & string)[]): Item[] {
   const found = tabStorage.readJson(name);
   if (!Array.isArray(found)) return [];

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createReadAgain } from "./read-again.ts";
 
-it("reads once more for all who ask while a read is under way", async () => {
+it("shares one more read among requests during a read", async () => {
   const reads: PromiseWithResolvers<void>[] = [];
   const readAgain = createReadAgain(async () => {
     const read = Promise.withResolvers<void>();

@@ -1,6 +1,5 @@
 /**
- * One read is under way at a time; whoever asks meanwhile gets what the next one brings. So nobody is told
- * what was true before they asked, and many who ask at once cost one more read.
+ * Runs one read at a time. Requests during a read share the next one, so that none gets outdated data.
  */
 export function createReadAgain(read: () => Promise<void>): () => Promise<void> {
   let reading: Promise<void> | undefined;

@@ -1,10 +1,10 @@
-/** Reads the list of sessions, page by page, and its beginning again soon after something happened. */
+/** Reads the list of sessions page by page, and its beginning again after events. */
 import { errorMessage } from "../../../src/base/errors.ts";
 import type { RpcCaller } from "../../../src/rpc/client.ts";
-import type { RpcEvent } from "../../../src/rpc/events.ts";
 import { isConnectionLost } from "../connection.ts";
 import type { SessionQuery } from "../state/state.ts";
 import type { Store } from "../state/store.ts";
+import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
 export interface SessionsControl {
   refresh(): Promise<void>;
@@ -15,7 +15,7 @@ export interface SessionsControl {
 }
 
 const PAGE = 100;
-/** However much happens, the list is read no more often. */
+/** At most one read per interval. */
 const REFRESH_MS = 700;
 const TYPING_MS = 200;
 
@@ -32,8 +32,8 @@ export function createSessionsControl(store: Store, caller: RpcCaller): Sessions
         offset,
         includeDerivedTitles: true,
         includeLastMessage: true,
-        ...(search === "" ? {} : { search }),
-        ...(query.channel === undefined ? {} : { channel: query.channel }),
+        search: search === "" ? undefined : search,
+        channel: query.channel,
       });
       store.dispatch({ type: "sessions.read", query, rows: sessions, total, offset });
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Drawn here: nothing is loaded. All are decoration; what they mean is said by the control around them. */
+/** Inline icons. All are decorative; the control around them has the label. */
 import type { ReactNode } from "react";
 
 function Icon({ children }: { children: ReactNode }) {

@@ -1,4 +1,4 @@
-/** Times as people say them, in the language of the browser. */
+/** Times in the browser's language. */
 const DAY_MS = 86_400_000;
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -34,7 +34,7 @@ export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Midnights between the two. */
+/** Number of midnights between the two. */
 export function daysAgo(at: number, now: number): number {
   return Math.round((startOfDay(now) - startOfDay(at)) / DAY_MS);
 }

@@ -1,6 +1,6 @@
 import { fullTime, isoTime } from "./time.ts";
 
-/** Transcripts may hold times that are none. */
+/** Transcripts may contain invalid times. */
 export function When({ at, format }: { at: number; format: (at: number) => string }) {
   if (!Number.isFinite(at) || Math.abs(at) > MAX_TIME) return null;
   return (

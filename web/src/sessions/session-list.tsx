@@ -1,13 +1,11 @@
-import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useMemo, useRef, useState, useEffect } from "react";
 import { useController, usePageState } from "../page-context.ts";
-import { Logo, SearchIcon } from "../parts/icons.tsx";
-import { isUnread } from "../state/reduce-sessions.ts";
-import type { PageState } from "../state/state.ts";
-import { groupSessions } from "./group-sessions.ts";
-import { LoadMore } from "./load-more.tsx";
-import { NewConversation } from "./new-conversation.tsx";
+import { daysAgo } from "../parts/time.ts";
+import { Logo, SearchIcon, PlusIcon } from "../parts/icons.tsx";
+import type { PageState, SessionRow as Row } from "../state/state.ts";
 import { SessionRow } from "./session-row.tsx";
-import { sessionTitle } from "./session-title.ts";
+import { sessionTitle, newSessionKey } from "./session-title.ts";
+import { isUnread } from "../state/reduce.ts";
 
 export function SessionList() {
   const controller = useController();
@@ -101,7 +99,7 @@ function Rows() {
   const agents = usePageState((state) => state.agents);
   const seen = usePageState((state) => state.seen);
   const seenSince = usePageState((state) => state.seenSince);
-  // As text: words that arrive change the turns many times a second, and who runs hardly ever.
+  // As a string: text changes the turns many times a second, but the running sessions rarely change.
   const running = usePageState(({ live }) => runningKeys(live));
   const { rows, problem } = sessions;
   const groups = useMemo(() => groupSessions(rows ?? [], Date.now()), [rows]);
@@ -128,7 +126,7 @@ function Rows() {
                 key={row.key}
                 row={row}
                 title={sessionTitle(row.key, row, agents)}
-                {...(hasManyAgents ? { agentId: row.agentId } : {})}
+                agentId={hasManyAgents ? row.agentId : undefined}
                 isSelected={row.key === place.key}
                 isRunning={running.includes(`\n${row.key}\n`)}
                 isUnread={isUnread({ seen, seenSince, place }, row)}
@@ -143,7 +141,35 @@ function Rows() {
   );
 }
 
-/** The names that the gateway knows; a person chooses by them, whether or not such a session is loaded. */
+interface SessionGroup {
+  name: string;
+  rows: Row[];
+}
+
+const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
+
+/** By the day of their last use; rows and groups are newest first. */
+function groupSessions(rows: readonly Row[], now: number): SessionGroup[] {
+  const groups: SessionGroup[] = [];
+  for (const row of rows) {
+    const name = groupName(row.updatedAt, now);
+    const last = groups.at(-1);
+    if (last?.name === name) last.rows.push(row);
+    else groups.push({ name, rows: [row] });
+  }
+  return groups;
+}
+
+function groupName(at: number, now: number): string {
+  const days = daysAgo(at, now);
+  if (days <= 0) return "Today";
+  if (days === 1) return "Yesterday";
+  if (days < 7) return "This week";
+  if (days < 31) return "This month";
+  return month.format(at);
+}
+
+/** All channels, also those without a loaded session. */
 const CHANNELS = ["web", "telegram", "discord", "whatsapp"];
 
 const ARROWS: Record<string, number | undefined> = { ArrowDown: 1, ArrowUp: -1 };
@@ -157,11 +183,84 @@ function emptyText({ search, channel }: { search: string; channel: string | unde
   return search.trim() === "" && channel === undefined ? "No conversations yet. Start one above." : "Nothing found.";
 }
 
-/** From row to row; into the list from above. False when there is none further on. */
+/** Moves between rows, or to the first one. False at the end. */
 function moveFocus(list: HTMLElement | null, step: number): boolean {
   const rows = [...(list?.querySelectorAll<HTMLElement>(".session-row") ?? [])];
   const at = rows.findIndex((row) => row === document.activeElement);
   const next = rows[at === -1 ? 0 : at + step];
   next?.focus();
   return next !== undefined;
+}
+
+/** Loads the next page when the end of the list comes near. */
+function LoadMore({ shown, total }: { shown: number; total: number }) {
+  const controller = useController();
+  const isLoading = usePageState(({ sessions }) => sessions.isLoading);
+  const problem = usePageState(({ sessions }) => sessions.problem);
+  const mark = useRef<HTMLDivElement>(null);
+  const isWanted = shown < total && problem === undefined;
+  useEffect(() => {
+    if (mark.current === null || !isWanted) return undefined;
+    const watcher = new IntersectionObserver(
+      (entries) => {
+        if (entries.at(-1)?.isIntersecting === true) void controller.sessions.loadMore();
+      },
+      { root: mark.current.closest(".session-scroll"), rootMargin: "800px" },
+    );
+    watcher.observe(mark.current);
+    return () => watcher.disconnect();
+    // Observes again after each page, because the end may still be near.
+  }, [controller, isWanted, shown, isLoading]);
+
+  if (problem !== undefined) {
+    return (
+      <div className="list-note problem" role="alert">
+        {problem}
+        <button type="button" className="quiet" onClick={() => void controller.sessions.refresh()}>
+          Try again
+        </button>
+      </div>
+    );
+  }
+  if (!isWanted) return null;
+  return (
+    <div ref={mark} className="list-note">
+      {shown} of {total}
+    </div>
+  );
+}
+
+/** Asks for the agent if there are several. */
+function NewConversation() {
+  const controller = useController();
+  const agents = usePageState((state) => state.agents);
+  const start = (agentId: string): void => controller.open({ key: newSessionKey(agentId) });
+  if (agents === undefined || agents.ids.length < 2) {
+    return (
+      <button
+        type="button"
+        className="new-conversation"
+        disabled={agents === undefined}
+        onClick={() => start(agents?.defaultId ?? "main")}
+      >
+        <PlusIcon />
+        New
+        <span className="hidden"> conversation</span>
+      </button>
+    );
+  }
+  return (
+    <span className="new-conversation choice">
+      <PlusIcon />
+      New
+      <select aria-label="New conversation with" value="" onChange={({ target }) => start(target.value)}>
+        <option value="" disabled>
+          with…
+        </option>
+        {agents.ids.map((id) => (
+          <option key={id}>{id}</option>
+        ))}
+      </select>
+    </span>
+  );
 }

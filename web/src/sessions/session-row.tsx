@@ -7,8 +7,8 @@ import { sessionChannel } from "./session-title.ts";
 interface Props {
   row: Row;
   title: string;
-  /** Shown where there are several agents. */
-  agentId?: string;
+  /** Shown if there are several agents. */
+  agentId?: string | undefined;
   isSelected: boolean;
   isRunning: boolean;
   isUnread: boolean;

@@ -1,4 +1,4 @@
-/** How a session is called in the list and above its transcript. One that is not in the list has its own name at hand. */
+/** Names of sessions, in the list and above the transcript. */
 import type { PageState, SessionRow } from "../state/state.ts";
 
 export function sessionTitle(
@@ -13,14 +13,14 @@ export function sessionTitle(
   return row?.derivedTitle ?? (row === undefined ? unlisted : key);
 }
 
-/** Where the conversation lives; the key says so, unless it is one that all channels share. */
+/** From the key, unless the session is shared by all channels. */
 export function sessionChannel({ key, channel, lastChannel }: SessionRow): string {
   const [head, , third, fourth, fifth] = key.split(":");
   const hasOwn = head === "agent" && fourth !== undefined && fifth !== undefined;
   return hasOwn && third !== undefined ? third : (channel ?? lastChannel ?? "web");
 }
 
-/** A conversation of its own; the gateway makes the session with its first message. */
+/** The gateway creates the session with its first message. */
 export function newSessionKey(agentId: string): string {
   return `agent:${agentId}:web:dm:${crypto.randomUUID().slice(0, 13)}`;
 }

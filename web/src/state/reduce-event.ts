@@ -1,7 +1,7 @@
-/** What the gateway tells while it works. */
-import type { RpcEvent } from "../../../src/rpc/events.ts";
+/** Applies the gateway's events. */
 import type { LivePart, LiveTurn, Note, PageState } from "./state.ts";
 import { rememberEnded, turnNumber } from "./turn-number.ts";
+import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 
 type EventOf<Type extends RpcEvent["type"]> = Extract<RpcEvent, { type: Type }>;
 
@@ -37,7 +37,7 @@ function turnStarted(state: PageState, { sessionKey, itemId }: EventOf<"turn.sta
     isWhole: true,
     isStopping: false,
     hasEnded: false,
-    ...(numbers.length === 0 ? {} : { turnBefore: Math.max(...numbers.slice(-50)) }),
+    turnBefore: numbers.length === 0 ? undefined : Math.max(...numbers.slice(-50)),
   };
   return { ...state, live: { ...state.live, [sessionKey]: turn } };
 }
@@ -66,7 +66,7 @@ function showTool(parts: readonly LivePart[], { phase, id, name, isError }: Even
   return parts.map((part) => (part.kind === "tool" && part.id === id ? { ...part, state } : part));
 }
 
-/** The turn stays on the screen until the history, which has it, was read. */
+/** The turn stays visible until the history that contains it is read. */
 function turnEnded(state: PageState, event: EventOf<"turn.ended">): PageState {
   const { sessionKey: key, itemId } = event;
   const isShown = state.view?.key === key && state.place.windowId === undefined;
@@ -88,20 +88,12 @@ function noteOf({ view, pending }: PageState, event: EventOf<"turn.ended">): Not
   const { sessionKey: key, itemId, outcome } = event;
   const sessionId = event.sessionId ?? (view?.key === key && view.isCurrent ? view.sessionId : undefined);
   const kind = outcome === "command" ? "answer" : outcome === "failed" ? "failed" : "stopped";
-  const isTold = outcome === "command" || outcome === "failed" || outcome === "aborted";
-  if (!isTold || sessionId === undefined) return undefined;
+  const isNoted = outcome === "command" || outcome === "failed" || outcome === "aborted";
+  if (!isNoted || sessionId === undefined) return undefined;
   const text = kind === "answer" ? event.text : (event.error?.message ?? event.text ?? "The turn was stopped.");
   const question = pending.find((message) => message.key === key && message.itemId === itemId)?.text;
   const after = view?.key === key && view.sessionId === sessionId ? view.messages.at(-1)?.entryId : undefined;
-  return {
-    key,
-    sessionId,
-    itemId,
-    kind,
-    text: text ?? "",
-    ...(after === undefined ? {} : { after }),
-    ...(question === undefined ? {} : { question }),
-  };
+  return { key, sessionId, itemId, kind, text: text ?? "", after, question };
 }
 
 function dropped(state: PageState, { sessionKey, itemIds, reason }: EventOf<"message.dropped">): PageState {

@@ -1,9 +1,8 @@
 /**
- * The transcript that is shown. Entries never change, so reading its end again adds what is new and keeps
- * the rest; where the two do not meet, the page that was read now stands alone.
+ * The visible transcript. Entries never change, so a new read of the end adds new entries and keeps the rest; if
+ * the two do not overlap, the new page replaces the old.
  */
-import type { Action } from "./action.ts";
-import type { HistoryMessage, LiveTurn, PageState, View } from "./state.ts";
+import type { HistoryMessage, LiveTurn, PageState, View, Action } from "./state.ts";
 import { turnName } from "./turn-number.ts";
 
 export function historyRead(state: PageState, read: Extract<Action, { type: "history.read" }>): PageState {
@@ -26,15 +25,13 @@ export function olderRead(state: PageState, read: Extract<Action, { type: "histo
   if (view === undefined || !isShown(state, read.place) || view.sessionId !== read.page.sessionId) return state;
   const known = new Set(view.messages.map(({ entryId }) => entryId));
   const older = read.page.messages.filter(({ entryId }) => !known.has(entryId));
-  const { before: _, ...rest } = view;
-  const { before } = read.page;
   return {
     ...state,
     view: {
-      ...rest,
+      ...view,
       isLoadingOlder: false,
       messages: [...older, ...view.messages],
-      ...(before === undefined ? {} : { before }),
+      before: read.page.before,
     },
   };
 }
@@ -45,7 +42,7 @@ function isShown({ place }: PageState, { key, windowId }: PageState["place"]): b
 
 function joinEnd(view: View | undefined, page: Extract<Action, { type: "history.read" }>["page"]): View {
   const { sessionKey: key, sessionId, isCurrent, messages, before } = page;
-  const place = { key, isCurrent, ...(sessionId === undefined ? {} : { sessionId }) };
+  const place = { key, isCurrent, sessionId };
   const alone: View = {
     ...place,
     messages,
@@ -62,7 +59,7 @@ function joinEnd(view: View | undefined, page: Extract<Action, { type: "history.
     ...place,
     messages: [...view.messages.slice(0, meeting), ...kept],
     isLoadingOlder: view.isLoadingOlder,
-    // What lies before the first message is as it was.
+    // The part before the first message is unchanged.
     ...(meeting === 0
       ? before === undefined
         ? {}
@@ -73,7 +70,7 @@ function joinEnd(view: View | undefined, page: Extract<Action, { type: "history.
   };
 }
 
-/** A turn that the history has whole, or that runs no more, leaves; one that nobody told of yet is joined. */
+/** Removes a turn that is in the history or no longer runs; adds one that no event has announced. */
 function settleLive(
   { live, ended }: PageState,
   { page, running }: Extract<Action, { type: "history.read" }>,
@@ -92,7 +89,7 @@ function settleLive(
   return others;
 }
 
-/** A turn that was under way when the page came to it. */
+/** A turn that was already running when the page learned of it. */
 export function joinedTurn(itemId: number): LiveTurn {
   return { itemId, parts: [], isWhole: false, isStopping: false, hasEnded: false };
 }

@@ -1,33 +1,32 @@
 /** The promises of the page's state: nothing missing, nothing twice, whatever comes first. */
 import { describe, expect, it } from "vitest";
 import { shownMessages, shownNotes, shownPending } from "../transcript/shown-messages.ts";
-import type { Action } from "./action.ts";
 import { reduce } from "./reduce.ts";
 import { turnName } from "./turn-number.ts";
-import { type HistoryMessage, type HistoryPage, type PageState, initialState } from "./state.ts";
+import { type HistoryMessage, type HistoryPage, type PageState, initialState, type Action } from "./state.ts";
 
 const KEY = "agent:main:main";
 const NAME = { agentId: "main", sessionKey: KEY };
 
 describe("reading the end of a history again", () => {
-  it("adds what is new and keeps what was loaded before", () => {
+  it("adds new messages and keeps loaded ones", () => {
     const state = play(read([said(3), said(4)], { before: "3" }), older([said(1), said(2)]), read([said(4), said(5)]));
     expect(ids(state)).toEqual(["1", "2", "3", "4", "5"]);
     expect(state.view?.before).toBeUndefined();
   });
 
-  it("starts anew where the pages do not meet, and where another window has begun", () => {
+  it("replaces pages that do not overlap, and those of another window", () => {
     expect(ids(play(read([said(1)]), read([said(8)], { before: "8" })))).toEqual(["8"]);
     expect(ids(play(read([said(1)]), read([], { sessionId: "w2" })))).toEqual([]);
   });
 
-  it("passes over what was asked for another place", () => {
+  it("ignores an answer for another place", () => {
     expect(play(read([said(1)], {}, { key: "agent:main:other" })).view).toBeUndefined();
   });
 });
 
 describe("a turn", () => {
-  it("is shown from events while it runs and from the history when it was read after its end", () => {
+  it("is shown from events while it runs, then from the history", () => {
     const running = play(
       read([]),
       written("m1"),
@@ -70,7 +69,7 @@ describe("a turn", () => {
     expect(state.notes).toMatchObject([{ question: "/status", text: "fine", kind: "answer" }]);
   });
 
-  it("that the page came late to shows what is on disk, and what follows", () => {
+  it("that the page joined late shows the messages on disk and new events", () => {
     const state = play(
       read([said(7)], { running: { itemId: 7, startedAt: 1 } }),
       event({ type: "turn.text", ...NAME, itemId: 7, text: "rest" }),
@@ -79,20 +78,20 @@ describe("a turn", () => {
     expect(shown(state).entries).toEqual(["7"]);
   });
 
-  it("that ended before the answer about it came is not taken up again", () => {
+  it("that ended before the answer arrived is not added again", () => {
     const page = { running: { itemId: 7, startedAt: 1 } };
     const ended = event({ type: "turn.ended", ...NAME, itemId: 7, outcome: "answered", durationMs: 1 });
     expect(play(ended, read([], page)).live).toEqual({});
     expect(play(ended, { type: "running.read", running: [{ sessionKey: KEY, itemId: 7 }] }).live).toEqual({});
   });
 
-  it("whose end was missed is over when nothing runs any more", () => {
+  it("whose end was missed is removed when nothing runs", () => {
     const joined = play(read([said(7)], { running: { itemId: 7, startedAt: 1 } }));
     expect(after(joined, read([said(7)], {}, { key: KEY }, [], 6)).live[KEY]).toBeDefined();
     expect(after(joined, read([said(7)], {}, { key: KEY }, [], 7)).live).toEqual({});
   });
 
-  it("tells a failure once: by a note, unless the transcript has it", () => {
+  it("shows a failure once: as a note, unless the transcript has it", () => {
     const failed = play(
       read([]),
       event({
@@ -120,8 +119,8 @@ describe("a turn", () => {
   });
 });
 
-describe("messages that wait", () => {
-  it("are hidden once the transcript has them, also when several were put as one", () => {
+describe("pending messages", () => {
+  it("are hidden once the transcript has them, also when combined", () => {
     const state = play(read([]), written("m1", "first"), written("m2", "second"), accepted("m1", 5), accepted("m2", 6));
     expect(shown(state).pending).toEqual(["first", "second"]);
     const joined = { ...said(5), content: "first\nsecond" } as HistoryMessage;
@@ -129,7 +128,7 @@ describe("messages that wait", () => {
     expect(shown(begun).pending).toEqual([]);
   });
 
-  it("say so when they were shed", () => {
+  it("show that they were dropped", () => {
     const state = play(
       read([]),
       written("m1"),

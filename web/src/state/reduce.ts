@@ -1,8 +1,6 @@
-import type { Action } from "./action.ts";
 import { reduceEvent } from "./reduce-event.ts";
 import { historyRead, joinedTurn, olderRead } from "./reduce-history.ts";
-import { sessionsRead } from "./reduce-sessions.ts";
-import type { PageState, PendingMessage } from "./state.ts";
+import type { PageState, PendingMessage, Action, SessionRow } from "./state.ts";
 import { rememberEnded, turnName } from "./turn-number.ts";
 
 export function reduce(state: PageState, action: Action): PageState {
@@ -26,7 +24,7 @@ export function reduce(state: PageState, action: Action): PageState {
     case "sessions.read":
       return sessionsRead(state, action);
     case "sessions.failed":
-      return { ...state, sessions: { ...state.sessions, isLoading: false, ...problemOf(action) } };
+      return { ...state, sessions: { ...state.sessions, isLoading: false, problem: action.problem } };
     case "windows.read":
       return { ...state, windows: { key: action.key, windows: action.windows } };
     case "history.read":
@@ -48,10 +46,7 @@ export function reduce(state: PageState, action: Action): PageState {
     case "message.refused":
       return changePending(state, action.id, (message) => ({ ...message, problem: action.problem }));
     case "message.retried":
-      return changePending(state, action.id, (message) => {
-        const { problem: _, ...again } = message;
-        return again;
-      });
+      return changePending(state, action.id, (message) => ({ ...message, problem: undefined }));
     case "message.discarded":
       return { ...state, pending: state.pending.filter(({ id }) => id !== action.id) };
     case "turn.stopping":
@@ -68,7 +63,7 @@ export function reduce(state: PageState, action: Action): PageState {
 function placeChanged(state: PageState, place: PageState["place"]): PageState {
   const { key } = place;
   if (state.place.key === key && state.place.windowId === place.windowId) {
-    // An entry that is asked for again is looked for again.
+    // A repeated request for an entry scrolls to it again.
     return place.entryId === state.place.entryId && place.entryId === undefined ? state : { ...state, place };
   }
   return {
@@ -81,11 +76,10 @@ function placeChanged(state: PageState, place: PageState["place"]): PageState {
   };
 }
 
-/** Another question starts with an empty list; the same one keeps what is shown until the answer is there. */
+/** A new query starts with an empty list; a repeated one keeps the rows until the answer arrives. */
 function asked({ sessions }: PageState, query: PageState["sessions"]["query"]): PageState["sessions"] {
   const isSame = sessions.query.search === query.search && sessions.query.channel === query.channel;
-  const { problem: _, ...rest } = sessions;
-  return { ...rest, query, isLoading: true, rows: isSame ? sessions.rows : undefined };
+  return { ...sessions, query, isLoading: true, rows: isSame ? sessions.rows : undefined, problem: undefined };
 }
 
 function historyFailed(state: PageState, action: Extract<Action, { type: "history.failed" }>): PageState {
@@ -93,20 +87,15 @@ function historyFailed(state: PageState, action: Extract<Action, { type: "histor
   if (key === undefined || action.place.key !== key || action.place.windowId !== windowId) return state;
   if (state.view === undefined && action.problem === undefined) return state;
   const view = state.view ?? { key, isCurrent: windowId === undefined, messages: [], isLoadingOlder: false };
-  return { ...state, view: { ...view, isLoadingOlder: false, ...problemOf(action) } };
+  return { ...state, view: { ...view, isLoadingOlder: false, problem: action.problem } };
 }
 
-/** Nothing where the connection is to blame: that is said in one place. */
-function problemOf({ problem }: { problem: string | undefined }): { problem?: string } {
-  return problem === undefined ? {} : { problem };
-}
-
-/** The turn may have been over before its beginning was answered; then its note learns here what it answers. */
+/** The turn may have ended before `chat.send` was answered; its note then gets its question here. */
 function accepted(state: PageState, action: Extract<Action, { type: "message.accepted" }>): PageState {
   const { id, itemId, hasEnded } = action;
   const message = state.pending.find((known) => known.id === id);
   if (message === undefined) return state;
-  const changed = changePending(state, id, (known) => ({ ...known, itemId, ...(hasEnded ? { hasEnded } : {}) }));
+  const changed = changePending(state, id, (known) => ({ ...known, itemId, hasEnded: hasEnded || known.hasEnded }));
   return {
     ...changed,
     ended: hasEnded ? rememberEnded(state.ended, message.key, itemId) : state.ended,
@@ -130,4 +119,39 @@ function runningRead(state: PageState, running: readonly { sessionKey: string; i
 function stopping(state: PageState, key: string): PageState {
   const live = state.live[key];
   return live === undefined ? state : { ...state, live: { ...state.live, [key]: { ...live, isStopping: true } } };
+}
+
+function sessionsRead(state: PageState, read: Extract<Action, { type: "sessions.read" }>): PageState {
+  const { sessions } = state;
+  if (sessions.query.search !== read.query.search || sessions.query.channel !== read.query.channel) return state;
+  const rows = merge(sessions.rows ?? [], read);
+  const shown = rows.find(({ key }) => key === state.place.key);
+  return {
+    ...state,
+    sessions: { query: sessions.query, rows, total: read.total, isLoading: false },
+    // The visible session counts as seen.
+    seen:
+      shown === undefined || document.visibilityState !== "visible"
+        ? state.seen
+        : { ...state.seen, [shown.key]: Math.max(shown.updatedAt, state.seen[shown.key] ?? 0) },
+  };
+}
+
+function merge(
+  known: readonly SessionRow[],
+  { rows, offset, total }: { rows: readonly SessionRow[]; offset: number; total: number },
+): SessionRow[] {
+  const read = new Set(rows.map(({ key }) => key));
+  const others = known.filter(({ key }) => !read.has(key));
+  const oldest = rows.at(-1)?.updatedAt ?? 0;
+  // A session that should be among the newest but is not there was deleted.
+  const kept = offset > 0 ? others : rows.length >= total ? [] : others.filter(({ updatedAt }) => updatedAt <= oldest);
+  return [...kept, ...rows].toSorted((a, b) => b.updatedAt - a.updatedAt);
+}
+
+export function isUnread(
+  { seen, seenSince, place }: Pick<PageState, "seen" | "seenSince" | "place">,
+  { key, updatedAt }: SessionRow,
+): boolean {
+  return key !== place.key && updatedAt > (seen[key] ?? seenSince);
 }

@@ -1,6 +1,7 @@
-/** Everything that the page knows. Changed by `reduce` alone; shown by the components. */
-import type { HistoryMessage } from "../../../src/rpc/contract/shapes.ts";
+/** The state of the page, and the actions that change it in `reduce`. */
 import type { ResultOf } from "../../../src/rpc/contract.ts";
+import type { HistoryMessage } from "../../../src/rpc/contract/shapes.ts";
+import type { RpcEvent } from "../../../src/rpc/protocol.ts";
 import type { Place } from "../address.ts";
 import type { Link } from "../connection.ts";
 
@@ -12,35 +13,35 @@ export type HandoffAnswer = ResultOf<"handoff.status">;
 export type Handoff = NonNullable<HandoffAnswer["handoff"]>;
 
 export interface PageState {
-  link: Link | { state: "signed-out"; reason?: string };
+  link: Link | { state: "signed-out"; reason?: string | undefined };
   agents: { defaultId: string; mainKey: string; ids: readonly string[] } | undefined;
   sessions: SessionList;
   place: Place;
-  /** The transcript at `place`. Left out while nothing of it was read. */
+  /** The transcript at `place`. Undefined until it is read. */
   view: View | undefined;
   windows: { key: string; windows: readonly SessionWindow[] } | undefined;
-  /** What the session at `place` leaves for its next window. Left out until somebody looks at it. */
+  /** The hand-off of the session at `place`. Undefined until its panel is opened. */
   handoff: HandoffState | undefined;
-  /** Turns under way, by session key, as far as events told of them. */
+  /** Running turns by session key, from events. */
   live: Readonly<Record<string, LiveTurn>>;
-  /** The turns that ended last, by `turnName`: whatever was asked for before may still call them running. */
+  /** Recently ended turns, by `turnName`: an answer to an earlier request may still list them as running. */
   ended: readonly string[];
   /** Messages of this tab that are not in a transcript yet. */
   pending: readonly PendingMessage[];
-  /** What is told to the person and stands in no transcript: answers to commands, failures. */
+  /** Messages to the person that are in no transcript: answers to commands, failures. */
   notes: readonly Note[];
-  /** When each session was looked at last. What is not in here is compared with `seenSince`. */
+  /** When each session was last viewed. For others `seenSince` counts. */
   seen: Readonly<Record<string, number>>;
   seenSince: number;
 }
 
 export interface SessionList {
   query: SessionQuery;
-  /** Newest first. Left out until the first page is there. */
+  /** Newest first. Undefined until the first page is read. */
   rows: readonly SessionRow[] | undefined;
   total: number;
   isLoading: boolean;
-  problem?: string;
+  problem?: string | undefined;
 }
 
 export interface SessionQuery {
@@ -50,26 +51,26 @@ export interface SessionQuery {
 
 export interface View {
   key: string;
-  /** Missing for a conversation in which nothing was said yet. */
-  sessionId?: string;
+  /** Undefined for a conversation without messages. */
+  sessionId?: string | undefined;
   isCurrent: boolean;
   /** Oldest first. */
   messages: readonly HistoryMessage[];
-  /** There is more before the first message. */
-  before?: string;
+  /** Set if there are older messages. */
+  before?: string | undefined;
   isLoadingOlder: boolean;
-  problem?: string;
+  problem?: string | undefined;
 }
 
 export interface HandoffState {
   key: string;
-  /** Left out until it was read. */
-  answer?: HandoffAnswer;
-  /** What the person asked for and is being done. */
-  doing?: HandoffDeed;
-  /** What came of it. */
-  told?: string;
-  problem?: string;
+  /** Undefined until it is read. */
+  answer?: HandoffAnswer | undefined;
+  /** The action in progress. */
+  doing?: HandoffDeed | undefined;
+  /** The result of the last action. */
+  result?: string | undefined;
+  problem?: string | undefined;
 }
 
 export type HandoffDeed = "capture" | "clear" | "resume";
@@ -77,12 +78,12 @@ export type HandoffDeed = "capture" | "clear" | "resume";
 export interface LiveTurn {
   itemId: number;
   parts: readonly LivePart[];
-  /** False: it was under way when the page came to it, and its first words are missing here. */
+  /** False: the page joined late, so the beginning is missing. */
   isWhole: boolean;
   isStopping: boolean;
   hasEnded: boolean;
-  /** The last turn in the view when this one began: what is newer on disk is this turn's. */
-  turnBefore?: number;
+  /** The last turn in the view when this one began; newer messages on disk belong to this one. */
+  turnBefore?: number | undefined;
 }
 
 export type LivePart =
@@ -92,26 +93,26 @@ export type LivePart =
   | { kind: "compaction"; isOver: boolean };
 
 export interface PendingMessage {
-  /** The idempotency key: sent again with it, a message is still admitted once. */
+  /** The idempotency key, so that a resent message is admitted once. */
   id: string;
   key: string;
   text: string;
   createdAt: number;
-  /** Known once the gateway has the message for good. */
-  itemId?: number;
-  /** The turn is over; the message leaves this list when the history was read. */
-  hasEnded?: boolean;
-  /** Refused; it will not be tried again by itself. */
-  problem?: string;
+  /** Set once the gateway has stored the message. */
+  itemId?: number | undefined;
+  /** The turn has ended; the message leaves this list when the history is read. */
+  hasEnded?: boolean | undefined;
+  /** Refused; not retried automatically. */
+  problem?: string | undefined;
 }
 
 export interface Note {
   key: string;
   sessionId: string;
   itemId: number;
-  /** The message that it stands behind; the start of the window if left out. */
-  after?: string;
-  question?: string;
+  /** The entry before it. Default: the start of the window. */
+  after?: string | undefined;
+  question?: string | undefined;
   text: string;
   kind: "answer" | "failed" | "stopped";
 }
@@ -133,3 +134,30 @@ export function initialState(place: Place): PageState {
     seenSince: 0,
   };
 }
+
+export type Action =
+  | { type: "link.changed"; link: PageState["link"] }
+  | { type: "kept.restored"; pending: PendingMessage[]; notes: Note[]; seen: Record<string, number>; seenSince: number }
+  | { type: "agents.read"; agents: NonNullable<PageState["agents"]> }
+  | { type: "place.changed"; place: Place }
+  | { type: "sessions.asked"; query: SessionQuery }
+  /** `offset` 0 replaces the beginning of the list; other pages are appended. */
+  | { type: "sessions.read"; query: SessionQuery; rows: SessionRow[]; total: number; offset: number }
+  | { type: "sessions.failed"; problem: string | undefined }
+  | { type: "windows.read"; key: string; windows: SessionWindow[] }
+  /** `settled` and `running`: the ended turns and the running one when the history was requested. */
+  | { type: "history.read"; place: Place; page: HistoryPage; settled: readonly string[]; running: number | undefined }
+  | { type: "history.older-asked" }
+  | { type: "history.older-read"; place: Place; page: HistoryPage }
+  | { type: "history.failed"; place: Place; problem: string | undefined }
+  /** Ignored for a session that is not shown. */
+  | ({ type: "handoff.changed" } & HandoffState)
+  | { type: "message.written"; message: PendingMessage }
+  | { type: "message.accepted"; id: string; itemId: number; hasEnded: boolean }
+  | { type: "message.refused"; id: string; problem: string }
+  | { type: "message.retried"; id: string }
+  | { type: "message.discarded"; id: string }
+  | { type: "turn.stopping"; key: string }
+  /** Replaces the turns known from events, because events were missed. */
+  | { type: "running.read"; running: readonly { sessionKey: string; itemId: number }[] }
+  | { type: "event"; event: RpcEvent };

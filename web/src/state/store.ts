@@ -1,7 +1,6 @@
-/** Holds the state and tells of changes; React reads it through `useSyncExternalStore`. */
-import type { Action } from "./action.ts";
+/** Holds the state and notifies listeners; React reads it through `useSyncExternalStore`. */
 import { reduce } from "./reduce.ts";
-import type { PageState } from "./state.ts";
+import type { PageState, Action } from "./state.ts";
 
 export interface Store {
   get(): PageState;

@@ -1,8 +1,8 @@
-/** A turn is named after the oldest inbox item that it answers: `<agent>:<item>:<session key>`. */
-import { FLUSH_TURN_PREFIX } from "../../../src/transcript/turn-mark.ts";
+/** A turn id contains the oldest inbox item that it answers: `<agent>:<item>:<session key>`. */
 import type { HistoryMessage } from "./state.ts";
+import { FLUSH_TURN_PREFIX } from "../../../src/transcript/entries.ts";
 
-/** How the page remembers a turn: by the newest item that it answers, as events name it. */
+/** Identifies a turn by the newest item that it answers, as events do. */
 export function turnName(sessionKey: string, itemId: number): string {
   return `${sessionKey} ${itemId}`;
 }
@@ -19,7 +19,7 @@ export function turnNumber({ turnId }: HistoryMessage): number | undefined {
   return found === undefined || isFlush(turnId) ? undefined : Number(found);
 }
 
-/** Nobody asked for it: the agent saved what it must not forget. */
+/** The agent saved its memory, without a request. */
 export function isFlushMessage({ turnId }: HistoryMessage): boolean {
   return isFlush(turnId);
 }

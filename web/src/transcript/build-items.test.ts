@@ -3,7 +3,7 @@ import type { HistoryMessage, Note } from "../state/state.ts";
 import { buildItems } from "./build-items.ts";
 
 describe("buildItems", () => {
-  it("puts a tool's result to its call and shows a result without a call alone", () => {
+  it("joins a tool result with its call, and shows one without a call", () => {
     const items = buildItems(
       [
         message("1", {
@@ -21,7 +21,7 @@ describe("buildItems", () => {
     ]);
   });
 
-  it("folds the turns in which memory was saved, each run of them into one", () => {
+  it("collapses consecutive turns that saved memory", () => {
     const flush = { turnId: "flush:main:3" };
     const items = buildItems(
       [
@@ -36,12 +36,12 @@ describe("buildItems", () => {
     expect(items[1]).toMatchObject({ items: [{ text: "save" }, { kind: "assistant" }] });
   });
 
-  it("shows what a person said, without what was put around it for the engine", () => {
+  it("shows the person's words without the text added for the engine", () => {
     const said = message("1", { role: "user", content: "[Telegram Ana] hi (history follows)", said: "hi" });
     expect(buildItems([said], [])).toMatchObject([{ kind: "user", text: "hi" }]);
   });
 
-  it("puts notes behind the message that they followed", () => {
+  it("puts notes after their message", () => {
     const note: Note = { key: "k", sessionId: "w", itemId: 7, kind: "answer", text: "fine" };
     const items = buildItems(
       [message("1", { role: "user", content: "a" }), message("2", { role: "user", content: "b" })],
@@ -50,7 +50,7 @@ describe("buildItems", () => {
     expect(items.map(({ id }) => id)).toEqual(["note 7", "1", "note 8", "2"]);
   });
 
-  it("bears whatever a file may hold", () => {
+  it("accepts any content of a file", () => {
     const shapes = [
       { role: "user", content: undefined },
       { role: "user", content: [null, 7, "text", { type: "text", text: 5 }, { type: "image", data: 1 }] },
@@ -72,14 +72,14 @@ describe("buildItems", () => {
     for (const item of items) expect(item).not.toMatchObject({ text: undefined });
   });
 
-  it("shows what was handed over as a note of its own, never as the person's words", () => {
+  it("shows a hand-off as a separate note, never as the person's words", () => {
     const text = "<handoff 0123456789abcdef>\nWhat the last conversation left\n</handoff 0123456789abcdef>\n";
     const content = [
       { type: "text", text, handoff: true },
       { type: "text", text: "good morning" },
     ];
     const shown = [
-      { kind: "handoff", title: "Hand-off from the window before", text: "What the last conversation left" },
+      { kind: "handoff", title: "Hand-off from the previous window", text: "What the last conversation left" },
       { kind: "user", id: "1", text: "good morning" },
     ];
     expect(buildItems([message("1", { role: "user", content })], [])).toMatchObject(shown);

@@ -1,7 +1,6 @@
 /**
- * From the messages of a transcript to what is shown: tool calls together with their results, the turns
- * in which memory was saved folded into one line, notes where they belong. Transcripts may hold anything;
- * what is not understood is left out, never thrown at.
+ * Converts transcript messages into items to show: joins tool calls with their results, collapses turns that
+ * saved memory, inserts notes. Transcripts may contain anything; unknown parts are skipped without an error.
  */
 import { isFlushMessage } from "../state/turn-number.ts";
 import type { HistoryMessage, Note } from "../state/state.ts";
@@ -50,12 +49,12 @@ export function buildItems(messages: readonly HistoryMessage[], notes: readonly 
   return items;
 }
 
-/** What the agent was told before the person's words. */
+/** The hand-off that precedes the person's message. */
 function handoffItem(message: HistoryMessage): Item | undefined {
   const text = message.role === "user" ? handoffOf(message.content) : undefined;
   if (text === undefined) return undefined;
   const isShortened = text.startsWith("What this conversation was about");
-  const title = isShortened ? "Hand-off from before it was shortened" : "Hand-off from the window before";
+  const title = isShortened ? "Hand-off from before the summary" : "Hand-off from the previous window";
   return { kind: "handoff", id: `handoff ${message.entryId}`, at: message.timestamp, title, text };
 }
 
@@ -106,7 +105,7 @@ function toItem(
       return {
         ...place,
         kind: "summary",
-        title: "The older part was replaced by a summary",
+        title: "Older messages were replaced by a summary",
         text: asText(message.summary),
       };
     case "branchSummary":

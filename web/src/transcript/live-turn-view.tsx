@@ -1,6 +1,8 @@
-/** The turn that runs, as it is told. */
-import { Markdown } from "../markdown/markdown.tsx";
-import type { LivePart, LiveTurn } from "../state/state.ts";
+/** The running turn, as its events arrive, and messages that are not in the transcript yet. */
+import { useController, usePageState } from "../page-context.ts";
+import { Markdown } from "../parts/markdown.tsx";
+import type { LivePart, LiveTurn, PendingMessage } from "../state/state.ts";
+import { UserMessage } from "./item-view.tsx";
 
 export function LiveTurnView({ turn }: { turn: LiveTurn }) {
   const { parts, isWhole, isStopping, hasEnded } = turn;
@@ -8,9 +10,9 @@ export function LiveTurnView({ turn }: { turn: LiveTurn }) {
   const isWaiting = !hasEnded && (last === undefined || last.kind !== "text");
   return (
     <article className="message assistant live" aria-label="Agent" data-ended={hasEnded}>
-      {!isWhole && parts.length > 0 && <p className="mark">Its first words are shown when it is done.</p>}
+      {!isWhole && parts.length > 0 && <p className="mark">The beginning is shown when the answer is complete.</p>}
       {parts.map((part, index) => (
-        // Parts are only ever added at the end.
+        // Parts are only added at the end.
         <PartView key={index} part={part} />
       ))}
       {isStopping && !hasEnded ? (
@@ -49,4 +51,34 @@ function PartView({ part }: { part: LivePart }) {
     default:
       return part satisfies never;
   }
+}
+
+export function PendingView({ message, live }: { message: PendingMessage; live: LiveTurn | undefined }) {
+  const controller = useController();
+  const isOnline = usePageState(({ link }) => link.state === "open");
+  const { id, problem } = message;
+  return (
+    <div className="pending" data-failed={problem !== undefined}>
+      <UserMessage text={message.text} />
+      {problem === undefined ? (
+        <p className="pending-state">{stateText(message, live, isOnline)}</p>
+      ) : (
+        <p className="pending-state problem" role="alert">
+          {problem}
+          <button type="button" className="quiet" onClick={() => controller.chat.retry(id)}>
+            Try again
+          </button>
+          <button type="button" className="quiet" onClick={() => controller.chat.discard(id)}>
+            Discard
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function stateText({ itemId, hasEnded }: PendingMessage, live: LiveTurn | undefined, isOnline: boolean): string {
+  if (itemId === undefined) return isOnline ? "Sending…" : "Will be sent when the gateway is back";
+  if (hasEnded === true || (live !== undefined && itemId <= live.itemId)) return "";
+  return live === undefined ? "Received" : "Queued: answered after the current message";
 }

@@ -1,4 +1,4 @@
-/** The content of a message, as far as it can be shown. */
+/** The parts of a message that can be shown. */
 
 export type ShownBlock =
   | { kind: "text"; text: string }
@@ -8,25 +8,25 @@ export type ShownBlock =
 
 export interface ShownTool {
   name: string;
-  /** What it was called with. Left out: only its result is known. */
+  /** The arguments. Undefined if only the result is known. */
   input?: string;
-  /** Left out: it has not answered. */
+  /** Undefined until it has answered. */
   output?: string;
   isError: boolean;
 }
 
-/** Pictures that show and do nothing else. */
+/** Without SVG, which can contain scripts. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const BASE64 = /^[A-Za-z0-9+/=]+$/;
 
-/** `content` is what a file holds, whatever its type says. What was handed over is nobody's words: see `handoffOf`. */
+/** `content` comes from a file and is unchecked. Leaves out the hand-off: see `handoffOf`. */
 export function blocksOf(content: unknown): ShownBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   if (!Array.isArray(content)) return [];
   return content.flatMap((block: unknown) => (isHandoff(block) ? [] : (toBlock(block) ?? [])));
 }
 
-/** What the window before left, without the marks around it; undefined where nothing stands before the words. */
+/** The hand-off from the previous window, without its markers. */
 export function handoffOf(content: unknown): string | undefined {
   const block: unknown = Array.isArray(content) ? content.find(isHandoff) : undefined;
   if (!isHandoff(block)) return undefined;
@@ -49,7 +49,7 @@ export function resultText(content: unknown): string {
     .join("\n");
 }
 
-/** For fields whose type nobody has checked. */
+/** For unchecked fields. */
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -1,7 +1,6 @@
 /**
- * What of the transcript and of this tab's messages is shown while a turn runs, so that nothing is missing
- * and nothing stands there twice: the words of a turn that is seen from its beginning come from events,
- * everything else from disk.
+ * Selects the messages to show while a turn runs, so that nothing is missing or shown twice: a turn seen from
+ * its beginning is shown from events, everything else from disk.
  */
 import type { HistoryMessage, LiveTurn, Note, PendingMessage } from "../state/state.ts";
 import { turnNumber } from "../state/turn-number.ts";
@@ -35,13 +34,13 @@ export function shownPending(
     if (itemId === undefined) return true;
     if (numbers.has(itemId) || notes.some((note) => note.itemId === itemId && note.question !== undefined))
       return false;
-    // Several messages that waited were put to the agent as one.
+    // Queued messages may have been combined into one.
     const isCollected = live !== undefined && lastNumber !== undefined && lastNumber < itemId && itemId <= live.itemId;
     return !isCollected || !lastText.includes(JSON.stringify(text).slice(1, -1));
   });
 }
 
-/** A failure that stands in the transcript is not told twice. */
+/** Without failures that are in the transcript. */
 export function shownNotes(notes: readonly Note[], messages: readonly HistoryMessage[]): Note[] {
   const ends = new Set(
     messages.flatMap((message) =>

@@ -1,13 +1,11 @@
-import { useMemo } from "react";
+import { useMemo, Component, type ReactNode } from "react";
 import { useController, usePageState } from "../page-context.ts";
-import { ErrorBoundary } from "../parts/error-boundary.tsx";
 import { DownIcon } from "../parts/icons.tsx";
 import { dayName } from "../parts/time.ts";
 import type { PendingMessage } from "../state/state.ts";
 import { buildItems, type Item } from "./build-items.ts";
 import { ItemView } from "./item-view.tsx";
-import { LiveTurnView } from "./live-turn-view.tsx";
-import { PendingView } from "./pending-view.tsx";
+import { LiveTurnView, PendingView } from "./live-turn-view.tsx";
 import { shownMessages, shownNotes, shownPending } from "./shown-messages.ts";
 import { useRevealedEntry } from "./use-revealed-entry.ts";
 import { useScrollKeeper } from "./use-scroll-keeper.ts";
@@ -46,12 +44,14 @@ export function Transcript({ sessionKey }: { sessionKey: string }) {
   );
   const items = useMemo(() => buildItems(messages, notes), [messages, notes]);
   const scroll = useScrollKeeper({
-    /** Whatever makes the page longer or shorter. */
+    /** Everything that affects the height. */
     content: [items, pending, live, view?.isLoadingOlder],
+    newest: `${items.at(-1)?.id ?? ""} ${live?.itemId ?? ""}`,
+    sent: allPending.flatMap(({ key, id }) => (key === sessionKey ? [id] : [])),
     onNearTop: () => void controller.history.loadOlder(),
   });
   const revealed = useRevealedEntry(view, items, scroll);
-  // What waits for its turn stands behind the answer that it waits for.
+  // A queued message is shown below the running answer.
   const isAnswered = ({ itemId }: PendingMessage): boolean =>
     live === undefined || (itemId !== undefined && itemId <= live.itemId);
   const showPending = (message: PendingMessage) => <PendingView key={message.id} message={message} live={live} />;
@@ -63,19 +63,18 @@ export function Transcript({ sessionKey }: { sessionKey: string }) {
         className="transcript"
         ref={scroll.container}
         onScroll={scroll.onScroll}
+        onClickCapture={scroll.onClick}
         role="log"
         aria-label="Transcript"
         aria-live="polite"
         aria-busy={live !== undefined}
         tabIndex={0}
       >
-        <div className="transcript-inner">
+        <div className="transcript-inner" ref={scroll.inner}>
           {view === undefined && <p className="transcript-note">Loading…</p>}
           {view?.problem !== undefined && <Problem text={view.problem} />}
           {view?.isLoadingOlder === true && <p className="transcript-note">Loading older messages…</p>}
-          {isEmpty && view.problem === undefined && (
-            <p className="transcript-note">Nothing was said in this window yet.</p>
-          )}
+          {isEmpty && view.problem === undefined && <p className="transcript-note">No messages in this window yet.</p>}
           {items.map((item, index) => (
             <div key={item.id} className={item.id === revealed ? "entry revealed" : "entry"} data-entry={item.id}>
               {startsDay(items, index) && <p className="day">{dayName(item.at)}</p>}
@@ -90,9 +89,9 @@ export function Transcript({ sessionKey }: { sessionKey: string }) {
         </div>
       </div>
       {!scroll.isAtEnd && (
-        <button type="button" className="to-end" onClick={scroll.toEnd}>
+        <button type="button" className="to-end" data-new={scroll.hasNew} onClick={scroll.toEnd}>
           <DownIcon />
-          Latest
+          {scroll.hasNew ? "New messages" : "Latest"}
         </button>
       )}
     </div>
@@ -105,17 +104,36 @@ function Problem({ text }: { text: string }) {
     <div className="error-box" role="alert">
       <p>{text}</p>
       <button type="button" className="quiet" onClick={() => void controller.history.refresh()}>
-        Read again
+        Try again
       </button>
     </div>
   );
 }
 
-/** Notes have no time and stand in no day. */
+/** Notes have no time. */
 function startsDay(items: readonly Item[], index: number): boolean {
   const at = items[index]?.at ?? Number.NaN;
   if (!Number.isFinite(at)) return false;
   let before = index - 1;
   while (before >= 0 && !Number.isFinite(items[before]?.at)) before--;
   return before < 0 || dayName(items[before]?.at ?? 0) !== dayName(at);
+}
+
+interface Props {
+  children: ReactNode;
+  /** Shown after an error. */
+  instead: string;
+}
+
+/** Keeps one broken entry from breaking the page. */
+class ErrorBoundary extends Component<Props, { hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError(): { hasFailed: boolean } {
+    return { hasFailed: true };
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? <p className="mark">{this.props.instead}</p> : this.props.children;
+  }
 }

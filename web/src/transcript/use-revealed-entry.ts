@@ -1,11 +1,11 @@
-/** Scrolls to the entry that the address names. Older pages are read until it is there. */
+/** Scrolls to the entry in the address, and loads older pages until it is there. */
 import { useEffect, useRef, useState } from "react";
 import { useController, usePageState } from "../page-context.ts";
 import type { View } from "../state/state.ts";
 import type { Item } from "./build-items.ts";
 import type { ScrollKeeper } from "./use-scroll-keeper.ts";
 
-/** The item that is shown for it; undefined while there is none. */
+/** Returns the item of the entry; undefined until it is found. */
 export function useRevealedEntry(
   view: View | undefined,
   items: readonly Item[],
@@ -37,7 +37,7 @@ export function useRevealedEntry(
   return place.entryId === undefined ? undefined : revealed;
 }
 
-/** A tool's result is shown with its call, and what cannot be shown by what stands before it. */
+/** A tool result is shown with its call; for an entry that is not shown, the one before it counts. */
 function itemOf(entryId: string, { messages }: View, items: readonly Item[]): string | undefined {
   const at = messages.findIndex((message) => message.entryId === entryId);
   if (at === -1) return undefined;

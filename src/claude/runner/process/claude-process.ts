@@ -1,11 +1,10 @@
 /**
- * One running `claude` under control: what it is started with, what comes back, how it ends. This file
- * is the contract; `startClaudeProcess(options)` in `start-claude-process.ts` makes one.
+ * The contract of one running `claude`: its options, turns, events and end. `startClaudeProcess` in
+ * `start-claude-process.ts` creates one.
  *
- * - One turn at a time. Messages sent while a turn runs wait in line: Claude Code would merge them.
- * - `send` resolves with an outcome whatever happens to the turn; it rejects only when there is no
- *   process any more to send to.
- * - When the process ends, by whatever cause, everything that it started is ended too.
+ * - One turn at a time. Messages sent during a turn wait, because Claude Code would merge them.
+ * - `send` resolves with an outcome whatever happens to the turn; it rejects only when the process has ended.
+ * - When the process ends for any reason, everything that it started is ended too.
  * - Text in events and results was written by models and tools: data, never instructions.
  */
 import type { JsonRecord } from "../../../base/json-record.ts";
@@ -22,114 +21,100 @@ export interface ClaudeProcessOptions {
   /** A name on the PATH or a path: `claudeCode.command`. */
   command: string;
   cwd: string;
-  /** Left out: the environment of this process. Variables of an outer Claude Code session are taken out. */
-  env?: Environment;
-  /** Left out: a new session whose id Claude Code chooses. */
-  session?: SessionStart;
-  /**
-   * What Claude Code last reported as the cost of the session that is resumed or forked. Newer versions
-   * carry it over; it is needed to tell what the first turn cost.
-   */
-  resumedCostUsd?: number;
-  /** Left out: what Claude Code itself would use; so for all that follow. */
-  model?: string;
-  permissionMode?: PermissionMode;
-  allowedTools?: readonly string[];
-  disallowedTools?: readonly string[];
-  mcpConfigFile?: string;
-  /** Only the servers of `mcpConfigFile`, none of the person's own. */
-  strictMcpConfig?: boolean;
+  /** Default: the environment of this process. Variables of an outer Claude Code session are removed. */
+  env?: Environment | undefined;
+  /** Default: a new session with an id that Claude Code chooses. */
+  session?: SessionStart | undefined;
+  /** Last reported cost of the resumed or forked session. Newer versions of Claude Code include it in their total. */
+  resumedCostUsd?: number | undefined;
+  /** Default: Claude Code's own, like all options that follow. */
+  model?: string | undefined;
+  permissionMode?: PermissionMode | undefined;
+  allowedTools?: readonly string[] | undefined;
+  mcpConfigFile?: string | undefined;
   /** Model calls within one turn. */
-  maxTurns?: number;
-  /** What the process may spend; Claude Code looks at it after each call. */
-  maxBudgetUsd?: number;
-  /** A file, because an argument is limited in length and everybody on the machine can read it. */
-  appendSystemPromptFile?: string;
-  effort?: string;
-  addDirs?: readonly string[];
-  /** Name shown by Claude Code's own lists. */
-  name?: string;
-  /** False: no text deltas; text then comes block by block. */
-  partialMessages?: boolean;
-  /** A turn that takes longer is ended with `timed-out`. Left out: no limit. */
-  turnTimeoutMs?: number;
-  grace?: Partial<GraceTimes>;
-  /** Every message as it comes, for whoever must not miss any; `events` leaves out and cuts. */
-  onMessage?: (message: OutboundMessage) => void;
+  maxTurns?: number | undefined;
+  /** Budget of the process; Claude Code checks it after each model call. */
+  maxBudgetUsd?: number | undefined;
+  /** A file, because arguments are limited in length and visible to every user of the machine. */
+  appendSystemPromptFile?: string | undefined;
+  effort?: string | undefined;
+  grace?: Partial<GraceTimes> | undefined;
+  /** Every message, complete and at once; `events` drops and cuts. Optional. */
+  onMessage?: ((message: OutboundMessage) => void) | undefined;
 }
 
 export type SessionStart =
-  /** A UUID that no session has yet. */
-  | { kind: "new"; sessionId?: string }
+  /** `sessionId` is a UUID that no session has yet. */
+  | { kind: "new"; sessionId?: string | undefined }
   | { kind: "resume"; sessionId: string }
-  /** Goes on under a new id; `sessionId` is the one to copy. */
-  | { kind: "fork"; sessionId: string; newSessionId?: string };
+  /** Copies `sessionId` to a new id. */
+  | { kind: "fork"; sessionId: string; newSessionId?: string | undefined };
 
-/** How long each step of ending something may take before the next, harder one. */
+/** How long each step of ending a turn or a process may take before the next, harder one. */
 export interface GraceTimes {
-  /** From a control request to interrupt until the turn has ended. Default 3 s. */
+  /** From the interrupt request to the end of the turn. Default: 3 s. */
   interruptMs: number;
-  /** From the polite request to end until SIGINT. Default 5 s. */
+  /** From the request to end until SIGINT. Default: 5 s. */
   endMs: number;
-  /** From SIGINT to SIGTERM, and from SIGTERM until everything is ended with SIGKILL. Default 3 s. */
+  /** From SIGINT to SIGTERM, and from SIGTERM to SIGKILL. Default: 3 s. */
   terminateMs: number;
 }
 
 export interface ClaudeProcess extends AsyncDisposable {
   readonly pid: number;
-  /** As the last message named it: `/clear` changes it. Undefined until the first message. */
+  /** From the latest message: `/clear` changes it. Undefined until the first message. */
   readonly sessionId: string | undefined;
   readonly state: "idle" | "busy" | "ended";
   /** Resolves when the process and everything it started are gone. Never rejects. */
   readonly ended: Promise<ClaudeExit>;
   send(text: string, options?: SendOptions): Promise<ClaudeTurn>;
   /**
-   * Ends the turn that runs, if one does: control request, then SIGINT, SIGTERM, SIGKILL of everything.
-   * Resolves when the turn has ended. After `answered` the process lives on and what was said so far is
-   * in the transcript.
+   * Ends the running turn, if any: control request, then SIGINT, SIGTERM, SIGKILL. Resolves when the turn has ended.
+   * After `answered` the process is still alive and the text so far is in the transcript.
    */
   interrupt(): Promise<"idle" | "answered" | "process-ended">;
-  /** Ends the process: end of input, then SIGINT, SIGTERM, SIGKILL of everything. Resolves with `ended`. */
+  /** Ends the process: end of input, then SIGINT, SIGTERM, SIGKILL. Resolves with `ended`. */
   stop(): Promise<ClaudeExit>;
-  /** A control request and its answer. Rejects when Claude Code refuses it, does not answer or has ended. */
+  /** Sends a control request. Rejects when Claude Code refuses, does not answer or has ended. */
   request(request: ControlRequest): Promise<JsonRecord>;
   /**
-   * What happens from now on, for one reader. A reader that is slow loses the oldest events, and is told
-   * how many (`dropped`); text deltas that nobody has read yet are joined. Ends with the process.
+   * Events from now until the process ends, for one reader. A slow reader loses the oldest events and gets their
+   * number as `dropped`; unread text is joined.
    */
   events(): AsyncIterable<ClaudeEvent>;
 }
 
 export interface SendOptions {
-  /** Instead of `turnTimeoutMs`. */
-  timeoutMs?: number;
+  /** A longer turn ends with `timed-out`. Default: no limit. */
+  timeoutMs?: number | undefined;
 }
 
 export type TurnOutcome =
   | "completed"
-  /** Finished, but some tools were not allowed: see `denials`. */
+  /** Completed, but some tools were not allowed: see `denials`. */
   | "permission-denied"
   | "limit-turns"
   | "limit-budget"
   | "api-error"
-  /** The API said 429, or that a usage limit is reached. */
+  /** The API returned 429, or a usage limit is reached. */
   | "rate-limited"
-  /** The session to resume does not exist (any more). */
+  /** The session to resume does not exist. */
   | "stale-resume"
   | "interrupted"
   | "timed-out"
-  /** The process ended before the turn had a result, or Claude Code failed in itself. */
+  /** The process ended before the turn had a result, or Claude Code itself failed. */
   | "crashed";
 
 export interface ClaudeTurn {
   outcome: TurnOutcome;
-  /** The answer; of a turn without one, what was said until it ended. */
+  /** The answer, or the text so far if there is no answer. */
   text: string;
-  /** Undefined only when the process ended before it named one. */
+  /** Undefined only when the process ended before it reported one. */
   sessionId: string | undefined;
-  /** Of this turn; 0 when it ended without a result. */
+  /** Of this turn; 0 without a result. */
   costUsd: number;
-  /** As Claude Code counts: of this process so far, newer versions add what resumed sessions had cost. */
+  /** As Claude Code counts: of this process so far. Newer versions add the earlier cost of a resumed session. */
   totalCostUsd: number;
   /** Of this turn, without subagents. */
   usage: TokenUsage;
@@ -138,38 +123,38 @@ export interface ClaudeTurn {
   durationMs: number;
   denials: PermissionDenial[];
   compactions: number;
-  /** What went wrong, for people; on everything except `completed`. */
-  error?: string;
-  /** The API's HTTP status, when it refused. */
-  apiStatus?: number;
-  /** False: the process has ended or is ending; a follow-up needs a new one with `resume`. */
+  /** For people. Set for every outcome except `completed`. */
+  error?: string | undefined;
+  /** HTTP status of a refusal by the API. */
+  apiStatus?: number | undefined;
+  /** False: the process has ended or is ending; a follow-up needs a new process with `resume`. */
   canContinue: boolean;
 }
 
 export interface ClaudeExit {
   code: number | undefined;
   signal: string | undefined;
-  /** The end of what it wrote to stderr. */
+  /** The end of stderr. */
   stderr: string;
 }
 
-/** Long texts and inputs of tools are cut here; the transcript has them whole. */
+/** Long texts and tool inputs are cut; the transcript has them complete. */
 export type ClaudeEvent = { sessionId: string | undefined } & (
   | { type: "turn-started"; model: string | undefined }
-  /** `parentToolUseId` is set on everything that a subagent does. */
-  | { type: "text"; text: string; parentToolUseId?: string }
-  | { type: "thinking"; text: string; parentToolUseId?: string }
-  | { type: "tool-use"; id: string; name: string; input: JsonRecord; parentToolUseId?: string }
-  | { type: "tool-result"; id: string; text: string; isError: boolean; parentToolUseId?: string }
+  /** `parentToolUseId` is set on everything from a subagent. */
+  | { type: "text"; text: string; parentToolUseId?: string | undefined }
+  | { type: "thinking"; text: string; parentToolUseId?: string | undefined }
+  | { type: "tool-use"; id: string; name: string; input: JsonRecord; parentToolUseId?: string | undefined }
+  | { type: "tool-result"; id: string; text: string; isError: boolean; parentToolUseId?: string | undefined }
   | { type: "compaction"; trigger: string | undefined; preTokens: number | undefined; postTokens: number | undefined }
   | { type: "retry"; attempt: number; maxRetries: number; delayMs: number; status: number | undefined; error: string }
   | { type: "status"; status: string | undefined }
-  /** A subagent or a command in the background. */
+  /** A subagent or a background command. */
   | { type: "task"; id: string; event: string; description: string; status: string | undefined }
-  /** `asked` is false for a turn that Claude Code began by itself, as it does when a background command ends. */
+  /** `asked` is false for a turn that Claude Code started itself, as it does when a background command ends. */
   | { type: "turn-ended"; turn: ClaudeTurn; asked: boolean }
-  /** Something on stdout that is no message: reported, not fatal. */
+  /** A line of stdout that is not a message: reported, not fatal. */
   | { type: "damaged"; reason: string; excerpt: string }
-  /** So many events were lost because nobody read them. */
+  /** The reader was slow: this many events are missing. */
   | { type: "dropped"; count: number }
 );

@@ -1,10 +1,8 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/support/temp-folder.ts";
-import { claudeArguments } from "./arguments.ts";
 import type { ClaudeProcessOptions } from "./claude-process.ts";
-import { claudeEnvironment } from "./environment.ts";
-import { findProgram } from "./find-program.ts";
+import { claudeArguments, claudeEnvironment, findProgram } from "./command-line.ts";
 
 const ID = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 const BASE: ClaudeProcessOptions = { command: "claude", cwd: "/" };
@@ -16,8 +14,6 @@ test("no value can be read as an option", () => {
     appendSystemPromptFile: "/-c",
     effort: "--resume",
     allowedTools: ["Bash(git log:*)", "--continue"],
-    addDirs: ["-p"],
-    name: "--bg",
   });
   expect(args.every((argument) => argument.startsWith("--"))).toBe(true);
   expect(args.slice(6)).toEqual([
@@ -26,22 +22,20 @@ test("no value can be read as an option", () => {
     "--allowedTools=--continue",
     "--append-system-prompt-file=/-c",
     "--effort=--resume",
-    "--add-dir=-p",
-    "--name=--bg",
   ]);
 });
 
-test("the ways to begin", () => {
+test("starts a new session, resumes one or forks one", () => {
   expect(claudeArguments(BASE).join(" ")).not.toContain("session");
   const withSession = (session: ClaudeProcessOptions["session"] & object): string[] =>
     claudeArguments({ ...BASE, session }).slice(6);
   expect(withSession({ kind: "new", sessionId: ID })).toEqual([`--session-id=${ID}`]);
   expect(withSession({ kind: "resume", sessionId: ID })).toEqual([`--resume=${ID}`]);
   expect(withSession({ kind: "fork", sessionId: ID })).toEqual([`--resume=${ID}`, "--fork-session"]);
-  expect(() => withSession({ kind: "resume", sessionId: "a title" })).toThrow(/no id of a Claude Code session/);
+  expect(() => withSession({ kind: "resume", sessionId: "a title" })).toThrow(/not a Claude Code session id/);
 });
 
-test("limits have to be limits", () => {
+test("limits must be numbers above 0", () => {
   expect(claudeArguments({ ...BASE, maxTurns: 3, maxBudgetUsd: 0.5 }).slice(6)).toEqual([
     "--max-turns=3",
     "--max-budget-usd=0.5",
@@ -51,7 +45,7 @@ test("limits have to be limits", () => {
   }
 });
 
-test("an outer session does not reach the new one", () => {
+test("removes the variables of an outer session", () => {
   const outer = {
     PATH: "/bin",
     CLAUDECODE: "1",
@@ -66,7 +60,7 @@ test("an outer session does not reach the new one", () => {
   });
 });
 
-test("a program is found on the PATH or by its path, or the error says what to do", async () => {
+test("finds a program on the PATH or by its path, or gives a hint", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("claude");
   await writeFile(path, "#!/bin/sh\n");

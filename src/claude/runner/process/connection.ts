@@ -1,33 +1,33 @@
 /**
- * The wire to one `claude`: lines in, messages out, control requests with their answers. Knows nothing of
- * turns. Whatever happens to the pipes shows as the end of the process, never as an exception.
+ * The pipes of one `claude`: lines in, messages out, control requests with their answers. Turns are
+ * handled elsewhere. A broken pipe shows as the end of the process, never as an exception.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
 import type { JsonRecord } from "../../../base/json-record.ts";
-import { encodeControlRefusal, encodeControlRequest } from "../../protocol/inbound.ts";
+import { MAX_LINE_BYTES, encodeLine } from "../../../base/jsonl.ts";
 import type { ControlRequest, ControlResponseMessage, OutboundMessage } from "../../protocol/messages.ts";
-import { type NdjsonLine, createNdjsonReader } from "../../protocol/ndjson-reader.ts";
 import { parseOutboundMessage } from "../../protocol/outbound.ts";
 import type { ClaudeExit } from "./claude-process.ts";
 import { type LeashOptions, startOnLeash } from "./leash.ts";
 
 export interface Connection {
   readonly pid: number;
-  write(line: string): void;
+  /** The uuid comes back when the message's turn begins (`--replay-user-messages`). */
+  sendMessage(text: string, uuid: string): void;
   request(request: ControlRequest): Promise<JsonRecord>;
   closeInput(): void;
   signal(signal: "SIGINT" | "SIGTERM"): void;
-  /** Ends the process and everything it has started with SIGKILL. */
+  /** Ends the process and everything it started with SIGKILL. */
   kill(): void;
-  /** Resolves when the process and everything it started are gone and the last message is handed over. */
+  /** Resolves when the process and everything it started are gone and the last message was delivered. */
   readonly ended: Promise<ClaudeExit>;
 }
 
 const ANSWER_TIMEOUT_MS = 10_000;
 const STDERR_LENGTH = 4000;
-/** What the process wrote last is in the pipe already when it has ended. */
+/** Time to read the rest of the pipes after the process has ended. */
 const DRAIN_MS = 2000;
 
 type ControlAnswer = ControlResponseMessage["answer"];
@@ -37,7 +37,7 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
   const program = startOnLeash(options);
   if (program === undefined) {
     throw new HoldfastError("unavailable", "claude-start-failed", `Cannot start ${options.program}.`, {
-      hint: "Check that /bin/sh is there and that the system can start more processes (ulimit -u).",
+      hint: "Check that /bin/sh exists and that the system can start more processes (ulimit -u).",
       data: { program: options.program, cwd: options.cwd },
     });
   }
@@ -46,15 +46,19 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
   const reader = createNdjsonReader();
   let stderrTail = "";
 
-  const write = (line: string): void => {
-    if (stdin.writable) stdin.write(line);
+  /** A malformed line would end the process. */
+  const write = (value: JsonRecord): void => {
+    if (stdin.writable) stdin.write(encodeLine(value));
+  };
+  const refuse = (requestId: string): void => {
+    const response = { subtype: "error", request_id: requestId, error: "Holdfast does not answer such requests." };
+    write({ type: "control_response", response });
   };
   const take = (line: NdjsonLine): void => {
     for (const message of messagesOf(line)) {
       if (message.type === "control_response") pending.get(message.requestId)?.(message.answer);
-      else if (message.type === "control_request") {
-        write(encodeControlRefusal(message.requestId, "Holdfast does not answer such requests."));
-      } else onMessage(message);
+      else if (message.type === "control_request") refuse(message.requestId);
+      else onMessage(message);
     }
   };
   const ask = async (request: ControlRequest): Promise<ControlAnswer> => {
@@ -62,13 +66,13 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
     const { promise, resolve } = Promise.withResolvers<ControlAnswer>();
     const timer = setTimeout(() => resolve({ ok: false, error: "no answer" }), ANSWER_TIMEOUT_MS);
     pending.set(requestId, resolve);
-    write(encodeControlRequest(requestId, request));
+    write({ type: "control_request", request_id: requestId, request });
     return await promise.finally(() => {
       clearTimeout(timer);
       pending.delete(requestId);
     });
   };
-  // A process that is gone does not read any more; its end is reported elsewhere.
+  // `ended` reports the end of the process.
   stdin.on("error", () => undefined);
   stdout.on("data", (chunk: Buffer) => reader.push(chunk).forEach(take));
   stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -76,7 +80,7 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
   });
   child.on("exit", () => {
     void program.release().then(async () => {
-      // Whoever got out of reach with our pipes in its hands must not keep us waiting.
+      // An escaped child process may still hold our pipes: do not wait for it.
       await delay(DRAIN_MS, undefined, { ref: false });
       stdout.destroy();
       stderr.destroy();
@@ -94,12 +98,14 @@ export function openConnection(options: LeashOptions, onMessage: (message: Outbo
 
   return {
     pid: program.pid,
-    write,
+    sendMessage: (text, uuid) => {
+      write({ type: "user", message: { role: "user", content: text }, parent_tool_use_id: null, uuid });
+    },
     async request(request) {
       const answer = stdin.writable ? await ask(request) : HAS_ENDED;
       if (answer.ok) return answer.response;
       throw new HoldfastError("unavailable", "claude-control-failed", `${request.subtype}: ${answer.error}`, {
-        hint: "Claude Code did not do it; its version may not know this request (claude --version).",
+        hint: "Claude Code did not do it; its version may not support this request (claude --version).",
         data: { request },
       });
     },
@@ -116,9 +122,75 @@ function messagesOf(line: NdjsonLine): OutboundMessage[] {
   if (line.kind === "unterminated" && message.type === "damaged") {
     return [damaged("the output ended in the middle of a line", message.excerpt)];
   }
-  return line.lossy ? [damaged("bytes that are no UTF-8 were replaced", line.text.slice(0, 200)), message] : [message];
+  return line.lossy ? [damaged("bytes that are not UTF-8 were replaced", line.text.slice(0, 200)), message] : [message];
 }
 
 function damaged(reason: string, excerpt: string): OutboundMessage {
   return { type: "damaged", sessionId: undefined, reason, excerpt };
+}
+
+export type NdjsonLine =
+  /** `lossy`: some bytes were not UTF-8 and were replaced. */
+  | { kind: "line"; text: string; lossy: boolean }
+  /** The last line had no newline; it may be half a message. */
+  | { kind: "unterminated"; text: string; lossy: boolean }
+  /** Longer than the limit, and dropped. */
+  | { kind: "oversized"; bytes: number };
+
+interface NdjsonReader {
+  /** Returns every line that the chunk completes. */
+  push(chunk: Buffer): NdjsonLine[];
+  /** Returns the rest. */
+  end(): NdjsonLine[];
+}
+
+const NEWLINE = 0x0a;
+
+/** Splits chunks into lines with bounded memory. Every problem with a line is reported. */
+export function createNdjsonReader(maxLineBytes: number = MAX_LINE_BYTES): NdjsonReader {
+  let parts: Buffer[] = [];
+  let length = 0;
+
+  const collect = (bytes: Buffer): void => {
+    length += bytes.length;
+    if (length > maxLineBytes) parts = [];
+    else if (bytes.length > 0) parts.push(bytes);
+  };
+  const take = (kind: "line" | "unterminated"): NdjsonLine[] => {
+    const [bytes, size] = [Buffer.concat(parts), length];
+    parts = [];
+    length = 0;
+    if (size > maxLineBytes) return [{ kind: "oversized", bytes: size }];
+    const { text, lossy } = decode(bytes);
+    return text.trim() === "" ? [] : [{ kind, text, lossy }];
+  };
+
+  return {
+    push(chunk) {
+      const lines: NdjsonLine[] = [];
+      let from = 0;
+      for (let newline = chunk.indexOf(NEWLINE); newline !== -1; newline = chunk.indexOf(NEWLINE, from)) {
+        collect(chunk.subarray(from, newline));
+        lines.push(...take("line"));
+        from = newline + 1;
+      }
+      collect(chunk.subarray(from));
+      return lines;
+    },
+    end: () => take("unterminated"),
+  };
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true });
+
+function decode(bytes: Buffer): { text: string; lossy: boolean } {
+  try {
+    return { text: withoutReturn(strict.decode(bytes)), lossy: false };
+  } catch {
+    return { text: withoutReturn(bytes.toString("utf8")), lossy: true };
+  }
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
 }

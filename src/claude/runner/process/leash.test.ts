@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type LeashedProgram, startOnLeash } from "./leash.ts";
 
-/** The program says the pids of what it has started; then it waits. */
+/** The program prints the pids of its child processes, then waits. */
 const PARENT = `
 sleep 301 & echo $!
 setsid sh -c 'sleep 302 & echo $!; exec sleep 303' &
@@ -13,7 +13,7 @@ echo $!
 sleep 306
 `;
 
-test("everything goes when the leash is let go: groups, sessions, whatever they ignore", async () => {
+test("a release ends all groups and sessions, even if they ignore signals", async () => {
   const program = start(PARENT);
   const pids = await started(program, 4);
   const ended = once(program.child, "close");
@@ -23,7 +23,7 @@ test("everything goes when the leash is let go: groups, sessions, whatever they 
   expect(pids.filter(isAlive)).toEqual([]);
 });
 
-test("what the program leaves behind when it ends goes too", async () => {
+test("ends child processes that the program left behind", async () => {
   const program = start("setsid sleep 307 & echo $!; exit 7");
   const [pid] = await started(program, 1);
   await program.release();
@@ -31,7 +31,7 @@ test("what the program leaves behind when it ends goes too", async () => {
   expect(isAlive(pid ?? 0)).toBe(false);
 });
 
-test("soft signals do not reach the watcher", async () => {
+test("SIGINT and SIGTERM do not reach the watcher", async () => {
   const program = start("trap '' INT TERM; setsid sleep 308 & echo $!; sleep 309; sleep 309");
   const [pid] = await started(program, 1);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(-program.pid, signal);
@@ -39,7 +39,7 @@ test("soft signals do not reach the watcher", async () => {
   expect(isAlive(pid ?? 0)).toBe(false);
 });
 
-test("without its watcher the group still goes", async () => {
+test("ends the group even without the watcher", async () => {
   const program = start("sleep 310 & echo $!; sleep 311");
   const [pid] = await started(program, 1);
   const ended = once(program.child, "close");
@@ -50,7 +50,7 @@ test("without its watcher the group still goes", async () => {
   expect(isAlive(pid ?? 0)).toBe(false);
 });
 
-test("the program gets its arguments as they are and no file of ours", async () => {
+test("passes arguments unchanged and no open files", async () => {
   const hostile = "a b\"'$(id)\n`id`;";
   const program = startOnLeash({
     program: "/bin/sh",

@@ -1,19 +1,17 @@
 /**
- * Starts a program on a leash: when the leash is let go, by us or by our death of whatever kind, the
- * program and everything that it has started are ended with SIGKILL.
+ * Starts a program on a leash: when Holdfast releases the leash or dies in any way, the program and
+ * everything that it started are ended with SIGKILL.
  *
- * A watcher, a small shell, waits on a pipe whose other end only this process has. It is started before
- * the program, by the very shell that then becomes the program (`exec`), so there is no instant at which
- * the program runs unwatched. It is a member of the program's process group, and as long as it lives the
- * system cannot give the group's number to anybody else: it never hits a stranger.
+ * A watcher, a small shell, waits on a pipe whose other end only this process has. The shell that becomes
+ * the program (`exec`) starts the watcher first, so the program never runs unwatched. The watcher belongs
+ * to the program's process group: while it lives, the system cannot reuse the group's number.
  *
- * The group is not enough: Claude Code runs each command of its Bash tool in a session of its own, and
- * leaves them behind when it is ended by SIGTERM or SIGKILL. So everything below the program in the tree
- * of processes is ended too, and (where /proc shows environments) everything that inherited its mark.
- * Beyond reach is only what left the tree and cleaned its environment.
+ * The group is not enough: Claude Code runs each Bash command in a session of its own and leaves it behind
+ * after SIGTERM or SIGKILL. So the watcher also ends all descendants of the program and, where /proc shows
+ * environments, every process with the program's mark. Only a process that left the tree and also cleared
+ * its environment escapes.
  *
- * A shell passes on only such variables as it could have itself: those with a dot or a dash in their
- * name do not reach the program.
+ * A shell drops environment variables with a dot or a dash in their name.
  */
 import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable, Writable } from "node:stream";
@@ -26,7 +24,7 @@ export interface LeashedProgram {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
-  /** Ends whatever is left. Resolves when it is gone. */
+  /** Ends all remaining processes. Resolves when they are gone. */
   release(): Promise<void>;
 }
 
@@ -38,13 +36,13 @@ export interface LeashOptions {
   env: Record<string, string>;
 }
 
-/** Inherited by everything that the program starts. A program started by one on a leash carries both marks. */
+/** Inherited by all child processes. A leashed program that starts another one passes its own mark on. */
 const MARK = "HOLDFAST_RUN";
 const LEASH = 3;
-/** Ending a few processes takes milliseconds; a watcher that takes so long was ended by somebody. */
+/** Ending a few processes takes milliseconds; a watcher that takes this long was killed. */
 const RELEASE_TIMEOUT_MS = 5000;
 
-/** `sh -c START name watch mark program args…`; the shell's own pid is the program's and the group's. */
+/** `sh -c START name watch mark program args…`. The shell's pid becomes that of the program and the group. */
 const START = `
 watch=$1 mark=$2; shift 2
 trap '' HUP INT QUIT TERM
@@ -56,8 +54,8 @@ exec "$@" 3<&-
 `;
 
 /**
- * `sh -c WATCH name group mark`, the leash being file 3. The program goes first, so that it does not
- * react to the loss of the others; rounds, because who is ended last can have started more.
+ * `sh -c WATCH name group mark`, with the leash as file 3. It kills the program first, so that the program cannot react
+ * to the loss of its children, and repeats, because a dying process may have started more.
  */
 const WATCH = `
 group=$1 mark=$2
@@ -97,14 +95,14 @@ export function startOnLeash(options: LeashOptions): LeashedProgram | undefined 
     {
       cwd: options.cwd,
       env: options.env,
-      // A session and a group of its own: signals of our terminal are not for it.
+      // A session and a group of its own, so signals from our terminal do not reach it.
       detached: true,
       stdio: ["pipe", "pipe", "pipe", "pipe"],
     },
   );
   const { pid, stdin, stdout, stderr } = child;
   const leash = child.stdio[LEASH] as Duplex | null | undefined;
-  // Without a pid the start has failed; the caller hears of it through the child's `error`.
+  // The child emits `error` if it could not start; a missing pid tells us the same.
   child.on("error", () => undefined);
   if (
     pid === undefined ||
@@ -120,13 +118,13 @@ export function startOnLeash(options: LeashOptions): LeashedProgram | undefined 
 }
 
 function createRelease(leash: Duplex, group: number): () => Promise<void> {
-  // The watcher's end closes when it is gone, which is the last thing it does.
+  // The watcher's end of the pipe closes when the watcher exits, after its work is done.
   const watcherGone = new Promise<void>((resolve) => void leash.once("close", resolve));
   leash.on("error", () => undefined);
   leash.resume();
   let released: Promise<void> | undefined;
   const release = async (): Promise<void> => {
-    // Somebody has ended the watcher: the group is then all that can be reached.
+    // The watcher was killed, so only the group can be reached.
     if (leash.destroyed) killGroup(group);
     leash.end();
     const timer = setTimeout(() => {
@@ -143,6 +141,6 @@ function killGroup(group: number): void {
   try {
     process.kill(-group, "SIGKILL");
   } catch {
-    // Nothing of it is left.
+    // The group is already gone.
   }
 }

@@ -1,25 +1,19 @@
 /**
- * Starts a `claude` and keeps hold of it: one turn at a time, every turn ends with an outcome, and what
- * has to end is ended step by step, harder each time.
+ * Starts a `claude` and controls it: one turn at a time, every turn ends with an outcome, and the process
+ * is ended step by step, each step harder than the one before.
  */
 import { statSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../../../base/errors.ts";
 import { randomIds } from "../../../base/ids.ts";
-import { encodeUserMessage } from "../../protocol/inbound.ts";
-import { claudeArguments } from "./arguments.ts";
 import type { ClaudeExit, ClaudeProcess, ClaudeProcessOptions, ClaudeTurn, GraceTimes } from "./claude-process.ts";
+import { claudeArguments, claudeEnvironment, findProgram } from "./command-line.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import { createCostMeter } from "./cost-meter.ts";
-import { claudeEnvironment } from "./environment.ts";
-import { createEventChannel } from "./event-channel.ts";
-import { findProgram } from "./find-program.ts";
-import { createMessageEvents } from "./message-events.ts";
-import { type RunningTurn, createTurnKeeper } from "./turn-keeper.ts";
-import type { TurnEnding } from "./turn-record.ts";
+import { createEventChannel, createEventReader } from "./process-events.ts";
+import { type RunningTurn, type TurnEnding, createCostMeter, createTurnKeeper } from "./turns.ts";
+import { TOO_LATE, within } from "../../../base/async.ts";
 
 const DEFAULT_GRACE: GraceTimes = { interruptMs: 3000, endMs: 5000, terminateMs: 3000 };
-/** Claude Code answers an interrupt that comes before it has begun the turn, but does nothing. */
+/** Claude Code ignores an interrupt that arrives before it has begun the turn. */
 const START_MS = 15_000;
 const ASK_AGAIN_MS = 300;
 
@@ -27,7 +21,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
   const env = options.env ?? process.env;
   const grace = { ...DEFAULT_GRACE, ...options.grace };
   const channel = createEventChannel();
-  const messageEvents = createMessageEvents();
+  const readEvents = createEventReader();
   const line = createLine();
   let exit: ClaudeExit | undefined;
   let stopping: Promise<ClaudeExit> | undefined;
@@ -46,24 +40,24 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
     },
     (message) => {
       options.onMessage?.(message);
-      for (const event of messageEvents.read(message)) channel.publish(event);
+      for (const event of readEvents(message)) channel.publish(event);
       turns.take(message);
     },
   );
-  const ended = connection.ended.then((how) => {
-    exit = how;
-    turns.breakOff(how);
+  const ended = connection.ended.then((result) => {
+    exit = result;
+    turns.breakOff(result);
     channel.close();
-    return how;
+    return result;
   });
 
   const runTurn = async (text: string, timeoutMs: number | undefined): Promise<ClaudeTurn> => {
-    // One that nobody asked for has to end first: Claude Code would mix ours into it.
+    // A turn that Claude Code started itself must end first: it would absorb our message.
     for (let other = turns.current; other !== undefined; other = turns.current) await other.over;
     if (stopping !== undefined || exit !== undefined) throw hasEnded(turns.sessionId, exit);
     const uuid = randomIds.uuid();
     const turn = turns.begin(uuid);
-    connection.write(encodeUserMessage(text, uuid));
+    connection.sendMessage(text, uuid);
     const timer =
       timeoutMs === undefined ? undefined : setTimeout(() => void interruptTurn(turn, "timed-out"), timeoutMs);
     return await turn.over.finally(() => clearTimeout(timer));
@@ -99,8 +93,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
       return turns.current === undefined ? "idle" : "busy";
     },
     ended,
-    send: async (text, sending = {}) =>
-      await line.run(async () => await runTurn(text, sending.timeoutMs ?? options.turnTimeoutMs)),
+    send: async (text, sending = {}) => await line.run(async () => await runTurn(text, sending.timeoutMs)),
     interrupt: async () => {
       if (exit !== undefined) return "process-ended";
       return turns.current === undefined ? "idle" : await interruptTurn(turns.current, "interrupted");
@@ -112,7 +105,7 @@ export function startClaudeProcess(options: ClaudeProcessOptions): ClaudeProcess
   };
 }
 
-/** One after the other. The first one begins at once, so that it can be interrupted at once. */
+/** Runs tasks in order. The first one begins synchronously, so it can be interrupted at once. */
 function createLine(): { run<T>(task: () => Promise<T>): Promise<T> } {
   let last: Promise<unknown> | undefined;
   return {
@@ -128,7 +121,7 @@ function createLine(): { run<T>(task: () => Promise<T>): Promise<T> } {
   };
 }
 
-/** Soft signals go to Claude Code alone, which then ends what it started in its own order. */
+/** SIGINT and SIGTERM go to Claude Code alone, which then ends its own child processes. */
 async function endBySignals(
   connection: Connection,
   ended: Promise<ClaudeExit>,
@@ -143,24 +136,20 @@ async function endBySignals(
 }
 
 async function happensWithin(ms: number, event: Promise<unknown>): Promise<boolean> {
-  const timer = new AbortController();
-  const late = delay(ms, false, { signal: timer.signal }).catch(() => false);
-  const inTime = await Promise.race([event.then(() => true), late]);
-  timer.abort();
-  return inTime;
+  return (await within(ms, event)) !== TOO_LATE;
 }
 
 function existingFolder(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
-  throw new HoldfastError("not-found", "claude-no-folder", `There is no folder ${path} to work in.`, {
-    hint: "Name a folder that exists (--repo), or make it first.",
+  throw new HoldfastError("not-found", "claude-no-folder", `The folder ${path} does not exist.`, {
+    hint: "Name an existing folder (--repo), or create it first.",
     data: { path },
   });
 }
 
 function hasEnded(sessionId: string | undefined, exit: ClaudeExit | undefined): HoldfastError {
-  return new HoldfastError("conflict", "claude-ended", "This claude has ended and takes no more messages.", {
-    hint: "Start another one that resumes the session.",
-    data: { sessionId, ...(exit === undefined ? {} : { code: exit.code, signal: exit.signal }) },
+  return new HoldfastError("conflict", "claude-ended", "This claude has ended and accepts no more messages.", {
+    hint: "Start another one with the session to resume.",
+    data: { sessionId, code: exit?.code, signal: exit?.signal },
   });
 }

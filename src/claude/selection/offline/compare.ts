@@ -2,12 +2,14 @@
 import { featuresOf, type Sight } from "./features.ts";
 import { startsAnew } from "./follow-up.ts";
 import { type Initials, writtenOut } from "./initials.ts";
+import { wordWeight } from "./lexicon/common-words.ts";
+import { hasManyUses } from "./lexicon/many-uses.ts";
 import { indexUnits, type Meeting, type UnitIndex } from "./likeness.ts";
 import type { SessionReading } from "./session-reading.ts";
 import { specificLikeness } from "./specific.ts";
 import { readText } from "./text-reading.ts";
 import { type AreaWeights, areaWeights, type PlacedUnit, placeUnits } from "./units.ts";
-import type { Words } from "./words.ts";
+import { isEverydayPart, type Words } from "./words.ts";
 
 interface TaskReading {
   taken: Words;
@@ -25,6 +27,10 @@ export interface Comparison {
   features: number[];
   /** They share what only related work shares. */
   isSpecific: boolean;
+  /** Stems of words that both use. */
+  shared: ReadonlySet<string>;
+  /** One of them is distinctive. */
+  sharesWord: boolean;
   reasoning: string;
 }
 
@@ -58,9 +64,12 @@ export function compareTask(task: TaskReading, session: SessionReading, all: rea
     codes: task.taken.codes.size,
   };
   const isSpecific = specific.likeness >= SPECIFIC;
+  const shared = sharedWords(task, session);
   return {
     features: featuresOf(sight),
     isSpecific,
+    shared,
+    sharesWord: [...shared].some((word) => isDistinctive(word, task, session, all)),
     reasoning: isSpecific ? specific.reasoning : explain(meetings),
   };
 }
@@ -145,4 +154,30 @@ function explain(meetings: readonly Meeting[]): string {
       other === undefined || other.label === unit.label ? unit.label : `${unit.label} ~ ${other.label}`,
     );
   return told.length === 0 ? NOTHING_IN_COMMON : told.join(", ");
+}
+
+/** Of what people wrote in the session. */
+function sharedWords(task: TaskReading, session: SessionReading): Set<string> {
+  return new Set(task.units.flatMap(({ parts }) => parts).filter((part) => usesWord(session, part)));
+}
+
+/** A word that says something on its own, in few trades, and not in every session of the repo. */
+function isDistinctive(
+  word: string,
+  task: TaskReading,
+  session: SessionReading,
+  all: readonly SessionReading[],
+): boolean {
+  if (word.length < 3 || hasManyUses(word)) return false;
+  if (all.length >= 3 && all.every((one) => usesWord(one, word))) return false;
+  return [task.units, ...session.texts].every((units) =>
+    units.every(({ aspect, label, parts }) => {
+      const written = label.split(" ")[parts.indexOf(word)];
+      return written === undefined || (aspect === undefined && wordWeight(written) === 1 && !isEverydayPart(written));
+    }),
+  );
+}
+
+function usesWord({ texts }: SessionReading, word: string): boolean {
+  return texts.some((units) => units.some(({ parts }) => parts.includes(word)));
 }

@@ -1,61 +1,121 @@
 /**
- * Whether a task leans on what was done before instead of naming a subject of its own: "continue",
- * "it still fails", "now do the same for the other one". What it says besides decides: the more
- * subject of its own it has, the clearer its reference back must be.
+ * Whether a task is a follow-up: it has no topic of its own and can only mean the work before it, as
+ * "continue", "push it", "it still fails" and "now the tests" do. A verb proves nothing: "push
+ * notifications" and "undo support" are new work. So the other words decide: in a follow-up they have
+ * no topic, or they are words of the session.
  */
-const GO_ON =
-  /^(?:(?:ok(?:ay)?|hey|hi|yes|yep|yeah|great|good|perfect|nice|thanks|thank you|cool|alright|right|sure|fine|please|pls|and|now|then|so|hmm|well|lgtm|looks good)[\s,.!:-]*)*(?:continue|go on|go ahead|proceed|keep going|carry on|resume|pick up|do it|do that|do this|do so|try again|retry|try once more|once more|again|more of|next(?: step| one| part| item)?$|finish (?:it|this|that|up|what)|wrap (?:it|this|that|up)|same (?:again|thing|for|here|error|problem|issue)|let's (?:continue|go on|finish|proceed)|undo|revert|roll (?:it|that|this) back|yes|yep|sounds good|merge it|ship it|commit|push|amend|squash|and\b.{0,12}$)/;
-const LOOKS_BACK =
-  /\b(?:as (?:discussed|agreed|planned|proposed|suggested|before|you (?:said|suggested|proposed|described|planned))|like (?:before|last time|you (?:did|said))|(?:where|what) (?:you|we) (?:left|stopped|were|had|did|just|started|discussed)|left off|left over|you(?:'ve| have)? (?:just |already )?(?:forgot|missed|did|changed|said|suggested|wrote|broke|mentioned|proposed|started|made|added|introduced|removed|created|left|skipped|overlooked|promised|showed)|your (?:(?:last|first|second|third|previous|latest|earlier) )?(?:suggestion|change|changes|plan|proposal|idea|fix|patch|approach|solution|version|commit|edit|answer|refactoring|implementation|work|draft|attempt|list|summary|comment|question|points?|findings?|notes?|review|analysis)|(?:the|that|this) (?:first|second|third|last|latter|former|previous|other|remaining|next|same|earlier|above)(?: (?:one|ones|two|three|point|item|bullet|question|option|suggestion|approach|step|part|half|point|item|bullet|question|idea|variant|version|alternative|thing|error|problem|issue|change|place|file|files|page|case|cases))?(?=\s*(?:$|[.,;:!?]|\b(?:but|and|with|without|instead|please|too|again|as|now|is|was|still|broke|fails|for|from)\b))|(?:do|does|apply|make|want|need|try|repeat) (?:exactly )?the same|the same (?:for|in|with|to|way|again|as|thing|change|fix|treatment)\b|same (?:thing|error|problem|issue|again|as before|for the)|the rest(?: of (?:it|them|that|those))?\b|still (?:fail|fails|failing|broken|breaks|wrong|not|doesn't|does not|there|red|slow|happens|happening|the same|crashes|crashing|get|getting|see|seeing|an? |open|missing|flaky|too)|not yet|what(?:'s| is) (?:left|next|missing|the status|still open)|anything (?:else|left)|are (?:we|you) (?:done|finished|ready)|is (?:it|that|this|everything) (?:done|finished|ready)|(?:show|explain|summari[sz]e|describe) (?:me )?(?:what|which|why|how) (?:you|we)|(?:show|see) (?:me )?(?:the|your) (?:diff|changes)|which files did you|not what i (?:meant|asked|wanted)|didn't (?:work|help|fix)|did not (?:work|help|fix)|doesn't work (?:yet|either)|no luck|instead of (?:that|this|it)|other way (?:a)?round|one more time|back to (?:it|that|what)|from (?:before|earlier|yesterday|last time)|(?:yesterday(?!'s)|earlier|last time|previously|just now|a (?:moment|minute|second) ago)\b|you (?:stopped|were (?:on|at|working|about)|are not (?:done|finished)))/;
-const POINTS =
-  /(?:^|\b(?:for|do|does|did|to|of|like|with|about|after|from|on|in|into|around|behind|without|is|was|are|why|how|when|make|made|fix|change|undo|revert|use|rename|remove|test|tests|explain|move|keep|drop|commit|merge|push|ship|try|run|extract|split|document|delete|simplify|shorten|call|put|cover|squash|clean up|speed up|turn|see|think|and|but|hmm|hm|ok|also|now|then|finish|deploy|release|review|check|verify|format|wrap|handle|replace|update|extend|log|cache|translate|squash) )[\s,]*(?:it|that|this|those|these|them|they)\b(?! (?:possible|easy|easier|harder|clear|clearer|impossible|should|would|shows|lists|has|contains|handles|posts|sends))/;
-const AS_WELL = /\b(?:as well|too)[\s.!?]*$/;
-const GIT_ERRAND =
-  /^(?:please |pls |now |then |and |ok,? |great,? |so )*(?:commit|push|squash|rebase|amend|merge|open (?:a |the )?(?:pr|pull request|mr)|create (?:a |the )?(?:pr|pull request|mr)|raise a pr|make a (?:pr|commit)|stage|stash|tag it)\b/;
-const ADDS =
-  /^(?:one more thing|while you(?:'re| are) at it|and|also|plus|additionally|now|then|next|but|hmm|actually|ah|oh|ok|okay|wait)\b/;
+import { wordWeight } from "./lexicon/common-words.ts";
+import { stem } from "./stem.ts";
+import { readUnits } from "./units.ts";
+import { takeApart } from "./words.ts";
 
-/** Who writes more than this says what it is about. */
+export interface FollowUp {
+  /** How much topic the task has that a session does not share. `shared`: stems of the words of both. */
+  ownTopic(shared: ReadonlySet<string>): number;
+  /** With up to this much topic of its own the task surely refers back. */
+  sure: number;
+  /** With up to this much it may refer back. */
+  doubtful: number;
+}
+
+/** One ordinary word: "make it blue". */
+const LITTLE = 0.45;
+/** One word with a topic. */
+const SOME = 1.2;
+/** Two or three of them. */
+const MUCH = 2.5;
+
+/** Longer messages say what they are about. */
 const MAX_FOLLOW_UP = 300;
+/** In words, for messages without any reference: "the tests are still red". */
+const MAX_PLAIN = 9;
 
 const STARTS_ANEW =
   /\b(?:new (?:task|topic|thing|job|subject)|(?:next|another|different|other|separate) (?:topic|task|subject)|something (?:completely |entirely |totally |else |)(?:different|new|else|unrelated)|unrelated(?:ly)?|switch(?:ing)? (?:gears|topics?)|change of (?:topic|plan|subject)|from scratch|start(?:ing)? (?:over|afresh|anew|fresh)|forget (?:that|about|the)|on another note|separately|next (?:ticket|issue|story))\b|^next:|^(?:ok(?:ay)?,? )?now something else/;
+
+/** Speaks of what the agent did, or of the conversation. */
+const CONVERSATION =
+  /\b(?:as (?:discussed|agreed|planned|proposed|suggested|before|you (?:said|suggested|proposed|described|planned))|like (?:before|last time|you (?:did|said))|(?:where|what) (?:you|we) (?:left|stopped|were|had|did|just|started|discussed)|left off|you(?:'ve| have)? (?:just |already )?(?:forgot|missed|did|changed|said|suggested|wrote|broke|mentioned|proposed|started|made|added|introduced|removed|created|left|skipped|overlooked|promised|showed|stopped)|you were (?:on|at|working|about)|not what i (?:meant|asked|wanted)|(?:did not|didn't) (?:work|help|fix))\b/;
+
+const PHRASE_END = String.raw`(?=\s*(?:$|[.,;!?)]|(?:is|was|are|were|for|to|in|into|on|as|with|without|and|but|or|again|now|too|please|first|instead|then|up|out|back|down|over|still|here|there|does|doesn't|did|didn't|also)\b))`;
+/** "Do this: …", "this is the task: …". */
+const ANNOUNCES = String.raw`(?: (?:please|now|first|next|instead|is (?:the|my|our|your|a) (?:\w+ )?\w+))?\s*:`;
+/** "It would be nice to …", "make it possible to …". */
+const EMPTY_IT = String.raw` (?:(?:would|should|could|might|must) be )?(?:possible|impossible|easy|easier|hard|harder|clear|clearer|nice|good|great|helpful|useful|cool)\b`;
+/** A word for something said before. Not "this app", "check that the", nor one for what comes next. */
+const PRONOUN = new RegExp(
+  String.raw`\b(?:(?:it|them)\b(?!\s*:|${EMPTY_IT})|(?:(?:that|this|those|these)(?!${ANNOUNCES})|same|the rest|the other|the (?:\w+ )?ones?|your (?:\w+ )?(?:suggestion|changes?|plan|proposal|idea|fix|patch|approach|solution|version|commits?|edits?|answer|refactoring|implementation|work|draft|attempt|list|summary|comments?|questions?|points?|findings?|notes?|review|analysis))${PHRASE_END})`,
+);
+const VERB_WITH_PRONOUN = new RegExp(String.raw`(\w+) ${PRONOUN.source}`, "g");
+const INSTEAD = /\binstead\s*(?:$|[.,;!?)])/;
+
+/** Verbs and nouns for the work at hand, whatever it is about. */
+const ACTS = new Set(
+  "continue proceed ahead resume retry rerun redo undo revert commit push merge ship amend squash rebase finish wrap".split(
+    " ",
+  ),
+);
+/** Before the name of a feature: "add undo", "support resume". */
+const MAKING = new Set("add implement support introduce build".split(" "));
+/** "Push-to-talk" is a name. */
+const NAME_OF_ACT = new RegExp(`\\b(?:${[...ACTS].join("|")})-\\w`);
+const WORK = new Set(
+  "change changes commits edits fix fixes work implementation diff result origin docs documentation".split(" "),
+);
+
+/** Before the name of something new. */
+const INDEFINITE = new Set("a an new another some every each of for".split(" "));
 
 /** Whether a task says itself that it is something else. */
 export function startsAnew(task: string): boolean {
   return STARTS_ANEW.test(task.slice(0, MAX_FOLLOW_UP).toLowerCase());
 }
 
-/**
- * `subject`: how much own subject such a reference bears, in weights of units. `named`: how much evidence
- * that subject must be for a session to be meant instead of the one used last; `isClear`: even if it is
- * too little evidence without the reference.
- */
-interface Reference {
-  subject: number;
-  named: number;
-  isClear?: boolean;
+/** Undefined when the task surely has a topic of its own. */
+export function readFollowUp(task: string): FollowUp | undefined {
+  const text = task.toLowerCase().replaceAll("’", "'").trim();
+  if (text.length > MAX_FOLLOW_UP || startsAnew(text)) return undefined;
+  const { words, codes, paths } = takeApart(task);
+  if (codes.size + paths.length > 0 || NAME_OF_ACT.test(text)) return undefined;
+  const verbs = new Set(Array.from(text.matchAll(VERB_WITH_PRONOUN), ([, verb = ""]) => verb));
+  const isAboutConversation = CONVERSATION.test(text);
+  const mayRefer = isAboutConversation || INSTEAD.test(text) || hasLoosePronoun(text, verbs);
+  const refers = mayRefer || words.some((word) => ACTS.has(word));
+  if (!refers && words.length > MAX_PLAIN) return undefined;
+  return {
+    // Words of a session are no reference to it by themselves.
+    ownTopic: (shared) => topicOf(words, verbs, refers ? shared : NOTHING_SHARED),
+    sure: isAboutConversation ? MUCH : LITTLE,
+    doubtful: isAboutConversation ? MUCH : mayRefer ? SOME : LITTLE,
+  };
 }
 
-/** "Doesn't work on my machine": a task without any subject can only mean what went before. */
-const SAYS_NOTHING: Reference = { subject: 0.05, named: -1 };
+const NOTHING_SHARED: ReadonlySet<string> = new Set();
 
-const REFERENCES: readonly (readonly [RegExp, Reference])[] = [
-  [LOOKS_BACK, { subject: 1.8, named: -0.3, isClear: true }],
-  [GO_ON, { subject: 1.3, named: -1, isClear: true }],
-  [POINTS, { subject: 1.2, named: 0.5 }],
-  [AS_WELL, { subject: 0.8, named: 0.3 }],
-  [GIT_ERRAND, { subject: 0.8, named: 0.3 }],
-  [ADDS, { subject: 0.35, named: 0 }],
-];
+/** A pronoun for nothing in the message itself. In "add a list and sort it", "it" is the list. */
+function hasLoosePronoun(text: string, verbs: ReadonlySet<string>): boolean {
+  const first = text.search(PRONOUN);
+  return first >= 0 && topicOf(takeApart(text.slice(0, first)).words, verbs, NOTHING_SHARED) < SOME;
+}
 
-/** How a task may refer back, and what it says besides; undefined when it cannot. */
-export function referenceBack(task: string): { reference: Reference; rest: string } | undefined {
-  if (task.length > MAX_FOLLOW_UP) return undefined;
-  const text = task.toLowerCase().replaceAll("’", "'").trim();
-  if (startsAnew(text)) return undefined;
-  const found = REFERENCES.find(([pattern]) => pattern.test(text));
-  return found === undefined
-    ? { reference: SAYS_NOTHING, rest: text }
-    : { reference: found[1], rest: text.replace(found[0], " ") };
+function topicOf(words: readonly string[], verbs: ReadonlySet<string>, shared: ReadonlySet<string>): number {
+  const units = readUnits(words);
+  const craft = new Set(units.flatMap(({ aspect, label }) => (aspect === undefined ? [] : label.split(" "))));
+  const hasTopic = (word: string): boolean =>
+    wordWeight(word) > 0 &&
+    !/^\d+$/.test(word) &&
+    ![craft, ACTS, WORK, verbs].some((topicless) => topicless.has(word)) &&
+    !shared.has(stem(word));
+  const sum = units
+    .filter(({ weight, label }) => weight >= 0.3 && label.split(" ").some(hasTopic))
+    .reduce((total, { weight }) => total + weight, 0);
+  // "Undo support", "a list": there even a common word names something new. "The list" was mentioned before.
+  const isName = (word: string, before: string): boolean =>
+    ACTS.has(word)
+      ? MAKING.has(before)
+      : hasTopic(word) &&
+        !word.endsWith("ing") &&
+        (INDEFINITE.has(before) || (wordWeight(before) > 0 && !craft.has(before)));
+  const namesSomething = words.some((word, at) => at > 0 && isName(word, words[at - 1] ?? ""));
+  return namesSomething ? Math.max(sum, SOME) : sum;
 }

@@ -1,28 +1,32 @@
 /**
  * Compares a task with sessions when no model is at hand: deterministic, without network, fast. What
  * they share becomes features, and learned weights say how much those speak for a session; the sessions
- * and a fresh start compete. A task that refers back belongs to the session used last. The scale is the
- * one that models are asked for: below 0.1 unrelated, from 0.6 related.
+ * and a fresh start compete. A follow-up belongs to the session used last on the branch.
+ *
+ * The answer is about as likely as the work is related: from 0.6 related, below 0.1 surely not, doubt in
+ * between (docs/selection-cases.md has the figures).
  */
 import type { DiscoveredSession } from "../../discovered-session.ts";
 import type { RelevanceContext, RelevanceScorer, TaskRelevance } from "../selection.ts";
 import { type Comparison, compareTask, NOTHING_IN_COMMON, readTask } from "./compare.ts";
 import { FEATURE_NAMES, type FeatureName } from "./features.ts";
-import { referenceBack } from "./follow-up.ts";
+import { readFollowUp } from "./follow-up.ts";
 import { readSession } from "./session-reading.ts";
-import { meetable, readUnits, type Unit } from "./units.ts";
+import { meetable } from "./units.ts";
 import { WEIGHTS } from "./weights.ts";
-import { takeApart } from "./words.ts";
 
+/** A task that surely refers back to the session, and one that may. */
 const FOLLOWED = 0.9;
-const UNRELATED = 0.05;
+const MAYBE_FOLLOWED = 0.4;
+/** At least this much for a session that shares a distinctive word with the task. */
+const SHARES_WORD = 0.25;
 /** A session that is so much less likely than the best one merely resembles it. */
 const RIVAL = 0.5;
-/** Evidence of what only related work shares, and of what is surely no related work. */
+/** Evidence of what only related work shares, and the most for a session that loses to a better one. */
 const SPECIFIC = 2;
 const UNLIKELY = -0.5;
-/** From how much subject on a task names something. */
-const SAYS_SOMETHING = 0.75;
+/** From evidence to relevance, by a logistic curve: 0.1 at an evidence of -1, 0.3 at 0, 0.6 at 1. */
+const CURVE = { slope: 1.3, offset: -0.9 };
 
 export const scoreOffline: RelevanceScorer = createOfflineScorer(WEIGHTS);
 
@@ -35,14 +39,11 @@ export function createOfflineScorer(weights: Readonly<Record<FeatureName, number
     return sessions.map((session, at): TaskRelevance => {
       const { relevance, reasoning } = judged[at] ?? { relevance: 0, reasoning: NOTHING_IN_COMMON };
       const { sessionId } = session;
-      if (followed === undefined) return { sessionId, relevance, reasoning };
-      return session === followed.session
-        ? { sessionId, relevance: FOLLOWED, reasoning: `the task refers back, and this is ${followed.why}` }
-        : {
-            sessionId,
-            relevance: Math.min(relevance, UNRELATED),
-            reasoning: "the task refers back to another session",
-          };
+      if (session === followed?.session)
+        return { sessionId, relevance: Math.max(relevance, followed.relevance), reasoning: followed.reasoning };
+      if (followed?.relevance !== FOLLOWED) return { sessionId, relevance, reasoning };
+      const rest = Math.min(relevance, toRelevance(UNLIKELY));
+      return { sessionId, relevance: rest, reasoning: "the task refers back to another session" };
     });
   };
 }
@@ -59,10 +60,10 @@ export function compareAll(
 }
 
 interface Judgement {
-  /** Above 0 it speaks for the session, below for a fresh start. */
-  evidence: number;
   relevance: number;
   reasoning: string;
+  /** Stems of the words that task and session share. */
+  shared: ReadonlySet<string>;
 }
 
 /** Sets the best apart from those that merely resemble it. What only related work shares decides alone. */
@@ -74,43 +75,45 @@ function onScale(found: readonly Comparison[], weights: readonly number[]): Judg
     return isSettled ? Math.min(sum, UNLIKELY) : sum;
   });
   const best = Math.max(...evidence);
-  return found.map(({ reasoning }, at) => {
+  return found.map(({ reasoning, shared, sharesWord }, at) => {
     const own = evidence[at] ?? UNLIKELY;
-    const relevance = toRelevance(own < best - RIVAL ? Math.min(own, UNLIKELY) : own);
-    return { reasoning, evidence: own, relevance: Math.round(relevance * 100) / 100 };
+    const likely = toRelevance(own < best - RIVAL ? Math.min(own, UNLIKELY) : own);
+    return { reasoning, shared, relevance: sharesWord ? Math.max(SHARES_WORD, likely) : likely };
   });
 }
 
 function toRelevance(evidence: number): number {
-  const likelihood = 1 / (1 + Math.exp(-evidence));
-  return likelihood < 0.5 ? likelihood * 0.19 : 0.6 + (likelihood - 0.5) * 0.8;
+  return Math.round(100 / (1 + Math.exp(-(CURVE.slope * evidence + CURVE.offset)))) / 100;
 }
 
-/** The session that a follow-up means: what it names if it names one, else the one used last on this branch. */
+/** The session that a follow-up means: the one used last on this branch, or another one whose words it uses. */
 function followedSession(
   task: string,
   sessions: readonly DiscoveredSession[],
-  context: RelevanceContext,
+  { currentBranch = "" }: RelevanceContext,
   judged: readonly Judgement[],
-): { session: DiscoveredSession; why: string } | undefined {
-  const back = referenceBack(task);
-  if (back === undefined) return undefined;
-  const rest = takeApart(back.rest);
-  const subject = subjectOf(readUnits(rest.words));
-  if (rest.codes.size + rest.paths.length > 0) return undefined;
-  const best = judged.reduce((most, { evidence }, at) => (evidence > (judged[most]?.evidence ?? 0) ? at : most), 0);
-  const named = sessions[best];
-  if (subject >= SAYS_SOMETHING && named !== undefined && (judged[best]?.evidence ?? 0) >= back.reference.named)
-    return back.reference.isClear ? { session: named, why: `about ${judged[best]?.reasoning}` } : undefined;
-  if (subject > back.reference.subject) return undefined;
-  const onBranch = sessions.filter((session) => session.branch === context.currentBranch);
-  const [first, ...others] = onBranch.length > 0 ? onBranch : sessions;
-  if (first === undefined) return undefined;
-  const session = others.reduce((latest, other) => (other.lastModified > latest.lastModified ? other : latest), first);
-  return { session, why: onBranch.length > 0 ? "the session used last on this branch" : "the session used last" };
-}
-
-/** How much a text says of a subject of its own. */
-function subjectOf(units: readonly Unit[]): number {
-  return units.reduce((sum, unit) => sum + (unit.aspect !== undefined || unit.weight < 0.3 ? 0 : unit.weight), 0);
+): { session: DiscoveredSession; relevance: number; reasoning: string } | undefined {
+  const followUp = readFollowUp(task);
+  if (followUp === undefined) return undefined;
+  const [last, ...others] = sessions
+    .map((session, at) => ({
+      session,
+      isHere: session.branch === currentBranch,
+      topic: followUp.ownTopic(judged[at]?.shared ?? new Set()),
+      compared: judged[at]?.reasoning ?? NOTHING_IN_COMMON,
+    }))
+    .sort(
+      (a, b) =>
+        Number(b.isHere) - Number(a.isHere) || b.session.lastModified.getTime() - a.session.lastModified.getTime(),
+    );
+  if (last === undefined) return undefined;
+  if (last.topic <= followUp.doubtful) {
+    const isSure = last.isHere && last.topic <= followUp.sure;
+    const reasoning = `the task ${isSure ? "refers" : "may refer"} back, and this is the session used last${last.isHere ? " on this branch" : ""}`;
+    return { session: last.session, relevance: isSure ? FOLLOWED : MAYBE_FOLLOWED, reasoning };
+  }
+  const named = others.find(({ topic }) => topic <= followUp.sure);
+  if (named === undefined) return undefined;
+  const reasoning = `the task refers back, and this is about ${named.compared}`;
+  return { session: named.session, relevance: FOLLOWED, reasoning };
 }

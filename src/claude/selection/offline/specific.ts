@@ -1,8 +1,8 @@
 /** What only related work shares: a file, a name in the code, an issue. */
-import { printableLine } from "../../../base/printable.ts";
 import { pathLikeness } from "./paths.ts";
 import type { SessionReading } from "./session-reading.ts";
 import type { Words } from "./words.ts";
+import { printableLine } from "../../../base/text.ts";
 
 export interface Specific {
   /** Each from 0 to 1. */

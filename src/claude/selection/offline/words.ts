@@ -126,7 +126,7 @@ const EVERYDAY_PARTS = new Set(
 );
 
 /** A name made of nothing but these is in every code base: isActive, created_at, NullPointerException. */
-function isEverydayPart(part: string): boolean {
+export function isEverydayPart(part: string): boolean {
   return EVERYDAY_PARTS.has(part.toLowerCase());
 }
 

@@ -1,18 +1,19 @@
-/** `holdfast cc archive`: copies what Claude Code is about to delete, and writes copies out again. */
-import { ERROR_KINDS, HoldfastError } from "../../../base/errors.ts";
+/** `holdfast cc archive`: copies sessions that Claude Code is about to delete, and restores copies. */
+import { ERROR_KINDS } from "../../../base/errors.ts";
 import type { ArchiveReport } from "../../../claude/archive/archive-sessions.ts";
-import type { ClaudeSide } from "../../../compose-claude.ts";
-import { print, printJson, talk } from "../../output.ts";
-import { type ClaudeOptions, withClaude } from "./claude-side.ts";
-import { progressLine } from "./progress-line.ts";
-import { plural, shortId, shortPath } from "./session-view.ts";
+import { invalidOption } from "../../command.ts";
+import { plural, print, printJson, talk } from "../../output.ts";
+import { type ClaudeOptions, withClaude, progressLine } from "./claude-side.ts";
+import { shortPath } from "./session-view.ts";
+import { shortId } from "../../../base/ids.ts";
+import type { ClaudeSide } from "../../../compose/claude.ts";
 
 export interface ArchiveCommandOptions extends ClaudeOptions {
-  dryRun?: boolean;
-  days?: number;
-  redact?: boolean;
-  restore?: string;
-  to?: string;
+  dryRun?: boolean | undefined;
+  days?: number | undefined;
+  redact?: boolean | undefined;
+  restore?: string | undefined;
+  to?: string | undefined;
 }
 
 export async function archive(options: ArchiveCommandOptions): Promise<void> {
@@ -25,14 +26,13 @@ export async function archive(options: ArchiveCommandOptions): Promise<void> {
 
 function checkOptions({ restore: id, to, dryRun, days, redact }: ArchiveCommandOptions): void {
   if ((id === undefined) !== (to === undefined)) {
-    throw new HoldfastError("usage", "invalid-option", "--restore and --to belong together", {
-      hint: "For example: holdfast cc archive --restore 1a2b3c4d --to ./restored",
-    });
+    throw invalidOption(
+      "--restore and --to belong together",
+      "For example: holdfast cc archive --restore 1a2b3c4d --to ./restored",
+    );
   }
   if (id !== undefined && (dryRun === true || redact === true || days !== undefined)) {
-    throw new HoldfastError("usage", "invalid-option", "--restore goes with --to only", {
-      hint: "Copying and restoring are two steps: leave --restore out to copy.",
-    });
+    throw invalidOption("--restore can only be combined with --to", "Omit --restore to copy sessions.");
   }
 }
 
@@ -49,7 +49,7 @@ async function copyDue(side: ClaudeSide, options: ArchiveCommandOptions): Promis
     daysBefore: options.days ?? daysBefore,
     redact: options.redact === true || redact,
     dryRun: options.dryRun === true,
-    onProgress: (done, due) => progress.tell(`Copying sessions: ${done} of ${due}`),
+    onProgress: (done, due) => progress.show(`Copying sessions: ${done} of ${due}`),
   });
   progress[Symbol.dispose]();
   if (options.json === true) printJson({ schema: 1, dryRun: options.dryRun === true, ...report });
@@ -63,7 +63,7 @@ function printReport(report: ArchiveReport, { dryRun }: ArchiveCommandOptions): 
   for (const id of copied) print(`${dryRun === true ? "would copy" : "copied"} ${id}`);
   talk(
     `${plural(sessions, "session")}, ${due} due: ${copied.length} ${dryRun === true ? "to copy" : "copied"}, ` +
-      `${unchanged} unchanged since. Claude Code deletes after ${cleanupPeriodDays} days.`,
+      `${unchanged} unchanged. Claude Code deletes sessions after ${cleanupPeriodDays} days.`,
   );
 }
 
@@ -78,5 +78,5 @@ async function restore(side: ClaudeSide, id: string, to: string, options: Archiv
   for (const file of restored.files) print(file);
   const note = restored.redacted ? " Secrets were replaced when it was archived." : "";
   talk(`${shortId(sessionId)} is restored.${note}`);
-  talk(`To resume it, copy the files to ${shortPath(restored.nativeFolder)}: Holdfast writes nothing there.`);
+  talk(`To resume it, copy the files to ${shortPath(restored.nativeFolder)}; Holdfast never writes there.`);
 }

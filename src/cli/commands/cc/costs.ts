@@ -1,68 +1,69 @@
-/** `holdfast cc costs`: what Claude Code used, by list prices, each message counted once. */
-import { printableLine } from "../../../base/printable.ts";
+/** `holdfast cc costs`: tokens and costs by list prices, each message counted once. */
+import { readMarker } from "../../../claude/attribution.ts";
 import type { NativeIndex, UsageRow } from "../../../claude/index/native-index.ts";
-import { parseChoice, parseSince } from "../../arguments.ts";
-import { formatTokens, printJson, printTable, talk } from "../../output.ts";
-import { withClaude } from "./claude-side.ts";
-import { progressLine } from "./progress-line.ts";
-import { formatUsd, shortId, shortPath } from "./session-view.ts";
+import { flexible, formatTokens, printJson, printTable, right, talk } from "../../output.ts";
+import { withClaude, progressLine } from "./claude-side.ts";
+import { formatUsd, shortPath } from "./session-view.ts";
+import { shortId } from "../../../base/ids.ts";
+import { parseSince } from "../../command.ts";
+import { printableLine } from "../../../base/text.ts";
+import { mostExpensiveFirst } from "../../../claude/index/session-rows.ts";
 
 export interface CostsOptions {
-  json?: boolean;
-  by?: string;
-  since?: string;
+  json?: boolean | undefined;
+  by?: Grouping | undefined;
+  since?: string | undefined;
 }
 
-const GROUPS = ["day", "repo", "model", "session"] as const;
-type Grouping = (typeof GROUPS)[number];
+type Grouping = "day" | "repo" | "model" | "session";
 
 type UsageSum = Omit<UsageRow, "group">;
 
 export async function showCosts(options: CostsOptions): Promise<void> {
-  const by = parseChoice("--by", options.by ?? "day", GROUPS);
+  const { by = "day" } = options;
   const since = options.since === undefined ? undefined : parseSince("--since", options.since, Date.now());
   const { rows, names } = await withClaude({}, async (side) => {
     using progress = progressLine();
     const index = await side.index();
-    // Titles are the only thing that is shown beside what was used.
+    // Only the titles of sessions need more than the usage.
     await index.refresh({ ...progress.refresh, usageOnly: by !== "session" || options.json === true });
-    const usage = index.usage({ by: by === "repo" ? "folder" : by, ...(since === undefined ? {} : { since }) });
+    const usage = index.usage({ by: by === "repo" ? "folder" : by, since });
     const rows = by === "repo" ? await joinRepos(usage) : usage;
     return { rows, names: options.json === true ? new Map<string, string>() : namesOf(by, rows, index) };
   });
   const total = rows.reduce(addRow, EMPTY);
   if (options.json === true) {
-    const from = since === undefined ? {} : { since: new Date(since) };
-    printJson({ schema: 1, by, ...from, rows, total });
-  } else if (rows.length === 0) talk("Nothing was used in this time.");
+    printJson({ schema: 1, by, since: since === undefined ? undefined : new Date(since), rows, total });
+  } else if (rows.length === 0) talk("No usage in this period.");
   else printCosts(by, rows, total, names);
 }
 
 const EMPTY: UsageSum = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, unpricedTokens: 0, messages: 0 };
 
-/** Worktrees and subfolders of one repo become one row; the most used first. */
+/** Joins the worktrees and subfolders of a repo; the most expensive first. */
 async function joinRepos(rows: readonly UsageRow[]): Promise<UsageRow[]> {
   const { createRepoLocator } = await import("../../../claude/discovery/repo-locator.ts");
   const locator = createRepoLocator();
   const repos = new Map<string, UsageSum>();
   for (const row of rows) {
-    // A session that names no folder is grouped by the name of its project folder, which is no path.
+    // Sessions without a folder are grouped by the name of their project folder, which is not a path.
     const repo = row.group.startsWith("/") ? (locator.repoOf(row.group) ?? row.group) : row.group;
     repos.set(repo, addRow(repos.get(repo) ?? EMPTY, row));
   }
-  return [...repos].map(([group, sum]) => ({ group, ...sum })).sort((a, b) => allTokens(b) - allTokens(a));
+  return [...repos].map(([group, sum]) => ({ group, ...sum })).sort(mostExpensiveFirst);
 }
 
-/** What a row is called where people read it. */
+/** Row titles for people. */
 function namesOf(by: Grouping, rows: readonly UsageRow[], index: NativeIndex): Map<string, string> {
   if (by === "repo") return new Map(rows.map(({ group }) => [group, shortPath(group)]));
   if (by !== "session") return new Map();
   const sessions = index.list({ sessionIds: rows.map(({ group }) => group) });
   return new Map(
-    sessions.map(({ sessionId, title, firstPrompt }) => [
-      sessionId,
-      `${shortId(sessionId)}  ${printableLine((title ?? firstPrompt ?? "").slice(0, 200), TITLE_WIDTH)}`,
-    ]),
+    sessions.map(({ sessionId, title, firstPrompt }) => {
+      // The first message replaces a missing title; it may start with the agent's marker.
+      const { text } = readMarker(title ?? firstPrompt ?? "");
+      return [sessionId, `${shortId(sessionId)}  ${printableLine(text.slice(0, 200), TITLE_WIDTH)}`];
+    }),
   );
 }
 
@@ -77,12 +78,8 @@ function addRow(sum: UsageSum, row: UsageSum): UsageSum {
     cacheWrite: sum.cacheWrite + row.cacheWrite,
     unpricedTokens: sum.unpricedTokens + row.unpricedTokens,
     messages: sum.messages + row.messages,
-    ...(costUsd === undefined ? {} : { costUsd }),
+    costUsd,
   };
-}
-
-function allTokens({ input, output, cacheRead, cacheWrite }: UsageSum): number {
-  return input + output + cacheRead + cacheWrite;
 }
 
 function printCosts(
@@ -91,7 +88,6 @@ function printCosts(
   total: UsageSum,
   names: ReadonlyMap<string, string>,
 ): void {
-  const right = { align: "right" } as const;
   const isUnpriced = total.unpricedTokens > 0;
   const cells = (name: string, sum: UsageSum): string[] => [
     name,
@@ -102,16 +98,11 @@ function printCosts(
   ];
   printTable(
     [
-      { title: by.toUpperCase(), flexible: true },
-      { title: "COST", ...right },
-      { title: "INPUT", ...right },
-      { title: "OUTPUT", ...right },
-      { title: "CACHE READ", ...right },
-      { title: "CACHE WRITE", ...right },
-      { title: "MESSAGES", ...right },
-      ...(isUnpriced ? [{ title: "UNPRICED", ...right }] : []),
+      flexible(by.toUpperCase()),
+      ...["COST", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "MESSAGES"].map(right),
+      ...(isUnpriced ? [right("UNPRICED")] : []),
     ],
     [...rows.map((row) => cells(names.get(row.group) ?? row.group, row)), cells("total", total)],
   );
-  if (isUnpriced) talk(`${formatTokens(total.unpricedTokens)} tokens are of models without a known price.`);
+  if (isUnpriced) talk(`${formatTokens(total.unpricedTokens)} tokens belong to models without a known price.`);
 }

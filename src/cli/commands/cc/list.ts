@@ -1,23 +1,33 @@
-/** `holdfast cc list`: Claude Code's sessions of a repo or of all, as a table or as JSON. */
+/** `holdfast cc list`: the Claude Code sessions of a repo or of all repos, as a table or as JSON. */
 import { basename, resolve } from "node:path";
 import { ERROR_KINDS, HoldfastError, errorMessage } from "../../../base/errors.ts";
-import { printableLine } from "../../../base/printable.ts";
+import { shortId } from "../../../base/ids.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
-import type { Discovery } from "../../../claude/discovery/discover.ts";
-import type { ClaudeSide, DiscoverChoice } from "../../../compose-claude.ts";
-import { parseSince } from "../../arguments.ts";
-import { type Column, formatAge, printJson, printTable, talk } from "../../output.ts";
+import type { Discovery, DiscoveryTexts } from "../../../claude/discovery/discover.ts";
+import { invalidOption, parseSince } from "../../command.ts";
+import {
+  flexible,
+  right,
+  plural,
+  type Column,
+  formatAge,
+  printJson,
+  printTable,
+  talk,
+  writeOut,
+} from "../../output.ts";
 import { cutToWidth } from "../../text-width.ts";
-import { type ClaudeOptions, isFolder, withClaude } from "./claude-side.ts";
-import { progressLine } from "./progress-line.ts";
-import { originCell, plural, runningMark, sessionTitle, shortId, shortPath, spentCell } from "./session-view.ts";
+import { type ClaudeOptions, isFolder, withClaude, progressLine } from "./claude-side.ts";
+import { originCell, runningMark, sessionTitle, shortPath, spentCell } from "./session-view.ts";
+import { printableLine } from "../../../base/text.ts";
+import type { ClaudeSide, DiscoverChoice } from "../../../compose/claude.ts";
 
 export interface ListOptions extends ClaudeOptions {
-  repo?: string;
-  all?: boolean;
-  running?: boolean;
-  since?: string;
-  limit?: number;
+  repo?: string | undefined;
+  all?: boolean | undefined;
+  running?: boolean | undefined;
+  since?: string | undefined;
+  limit?: number | undefined;
 }
 
 const TABLE_LIMIT = 50;
@@ -32,10 +42,7 @@ export async function listNative(options: ListOptions): Promise<void> {
     using progress = progressLine();
     const query = { ...choice, refresh: progress.refresh };
     if (options.json === true && choice.limit === undefined && !process.stdout.isTTY) {
-      const [found, { writeSessions }] = await Promise.all([
-        side.discoverTexts(repoPath, query),
-        import("./list-json.ts"),
-      ]);
+      const found = await side.discoverTexts(repoPath, query);
       progress[Symbol.dispose]();
       await writeSessions(found, () => assertFolder(repoPath));
       reportProblems(found);
@@ -54,52 +61,48 @@ export async function listNative(options: ListOptions): Promise<void> {
 }
 
 export interface ListQuery {
-  /** Undefined: every repo. */
+  /** Undefined for all repos. */
   repoPath: string | undefined;
   choice: DiscoverChoice;
 }
 
 export function toQuery(options: ListOptions): ListQuery {
   if (options.all === true && options.repo !== undefined) {
-    throw new HoldfastError("usage", "invalid-option", "--all and --repo exclude each other", {
-      hint: "--all shows the sessions of every repo.",
-    });
+    throw invalidOption("--all and --repo exclude each other", "--all lists the sessions of every repo.");
   }
   const limit = options.limit ?? (options.json === true ? undefined : TABLE_LIMIT);
   return {
     repoPath: options.all === true ? undefined : resolve(options.repo ?? "."),
     choice: {
-      ...(limit === undefined ? {} : { limit }),
-      ...(options.running === true ? { onlyRunning: true } : {}),
-      ...(options.agent === undefined ? {} : { ofAgent: options.agent.trim().toLowerCase() }),
-      ...(options.since === undefined ? {} : { since: parseSince("--since", options.since, Date.now()) }),
+      limit,
+      onlyRunning: options.running,
+      ofAgent: options.agent?.trim().toLowerCase(),
+      since: options.since === undefined ? undefined : parseSince("--since", options.since, Date.now()),
     },
   };
 }
 
-/** A folder that is gone may still have sessions; one that never was is a mistake. */
+/** A deleted folder may still have sessions; a folder without any is a mistake. */
 export function assertFolder(repoPath: string | undefined): void {
   if (repoPath === undefined || isFolder(repoPath)) return;
-  throw new HoldfastError("not-found", "folder-not-found", `There is no folder ${repoPath}, and no session knows it`, {
-    hint: "`holdfast cc list --all` shows the sessions of every repo.",
+  throw new HoldfastError("not-found", "folder-not-found", `There is no folder ${repoPath}, and it has no sessions`, {
+    hint: "`holdfast cc list --all` lists the sessions of every repo.",
     data: { path: repoPath },
   });
 }
 
-/** Says why there is nothing and where something is. */
+/** Explains an empty list and where sessions are. */
 async function explainEmpty(side: ClaudeSide, { repoPath }: Discovery, options: ListOptions): Promise<void> {
   const isFiltered = options.running === true || options.since !== undefined || options.agent !== undefined;
   const everywhere = (await side.discover(undefined, { limit: 1, refresh: false })).total;
   if (everywhere === 0) {
     talk(`Claude Code has no sessions in ${shortPath(side.claudeHome)} yet.`);
-    talk('Start one with `claude`, or with `holdfast cc run "<task>"`. CLAUDE_CONFIG_DIR says where else to look.');
+    talk('Start one with `claude`, or with `holdfast cc run "<task>"`. If they are elsewhere, set CLAUDE_CONFIG_DIR.');
   } else if (isFiltered) {
-    talk(
-      `No session fits; there ${everywhere === 1 ? "is" : "are"} ${everywhere} in all (\`holdfast cc list --all\`).`,
-    );
+    talk(`No session matches. \`holdfast cc list --all\` lists all ${everywhere}.`);
   } else {
     const where = repoPath === undefined ? "here" : `in ${shortPath(repoPath)}`;
-    talk(`No Claude Code sessions ${where}. \`holdfast cc list --all\` shows the ${everywhere} of all repos.`);
+    talk(`No Claude Code sessions ${where}. \`holdfast cc list --all\` lists ${everywhere} in all repos.`);
   }
 }
 
@@ -116,22 +119,22 @@ export interface SessionTable {
   row: (session: DiscoveredSession) => string[];
 }
 
-/** Where there is little room, the branch is short, and gives way to the repo where both would be shown. */
+/** On a narrow terminal the branch column is short, or hidden if the repo is shown. */
 export function sessionTable(withRepo: boolean, now: number): SessionTable {
   const isNarrow = process.stdout.isTTY && process.stdout.columns < COMFORTABLE;
   const withBranch = !isNarrow || !withRepo;
   return {
     columns: [
-      // As wide as a mark, so that nothing moves when one comes.
-      { title: " " },
-      { title: "ID" },
-      { title: "AGE", align: "right" },
-      ...(withRepo ? [{ title: "REPO" }] : []),
-      ...(withBranch ? [{ title: "BRANCH" }] : []),
-      { title: "TITLE", flexible: true },
-      { title: "TURNS", align: "right" },
-      { title: "COST", align: "right" },
-      { title: "ORIGIN" },
+      // As wide as a running mark, so that the columns do not move.
+      " ",
+      "ID",
+      right("AGE"),
+      ...(withRepo ? ["REPO"] : []),
+      ...(withBranch ? ["BRANCH"] : []),
+      flexible("TITLE"),
+      right("TURNS"),
+      right("COST"),
+      "ORIGIN",
     ],
     row: (session) => [
       runningMark(session),
@@ -152,10 +155,30 @@ function cell(text: string, width: number): string {
   return cutToWidth(printableLine(text), width);
 }
 
-/** A registry or a transcript that could not be read is no reason to show nothing, but it is told. */
+/** Unreadable registries and transcripts do not hide the rest, but they are reported. */
 export function reportProblems({ problems, refreshed }: Pick<Discovery, "problems" | "refreshed">): void {
   const failed = refreshed?.failed ?? [];
   for (const { path, error } of problems) talk(`holdfast: ${path}: ${errorMessage(error)}`);
   for (const { path, reason } of failed) talk(`holdfast: ${path}: ${reason}`);
   if (problems.length + failed.length > 0) process.exitCode = ERROR_KINDS.degraded.exitCode;
+}
+
+const CHUNK_LENGTH = 256 * 1024;
+
+/**
+ * Prints the same JSON as `printJson`, but streams it: ten thousand sessions are tens of megabytes. `onNone` is called
+ * before anything is written.
+ */
+async function writeSessions({ rows, activeCount }: DiscoveryTexts, onNone: () => void): Promise<void> {
+  let total = 0;
+  let text = '{"schema":1,"sessions":[';
+  for (const row of rows) {
+    text += total === 0 ? row : `,${row}`;
+    total += 1;
+    if (text.length < CHUNK_LENGTH) continue;
+    await writeOut(text);
+    text = "";
+  }
+  if (total === 0) onNone();
+  await writeOut(`${text}],"total":${total},"activeCount":${activeCount}}\n`);
 }

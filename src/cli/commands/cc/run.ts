@@ -1,94 +1,68 @@
-/** `holdfast cc run`: one task for Claude Code. The answer is on stdout, what happens meanwhile on stderr. */
-import { HoldfastError } from "../../../base/errors.ts";
+/** `holdfast cc run`, `cc send` and `cc kill`: tasks for Claude Code, follow-ups, and ending a process. */
+import { constants } from "node:os";
+import { ERROR_KINDS, HoldfastError } from "../../../base/errors.ts";
+import { shortId } from "../../../base/ids.ts";
 import { silentLogger } from "../../../base/log.ts";
-import type { PermissionMode } from "../../../claude/protocol/messages.ts";
 import type { SpawnOptions } from "../../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../../claude/runner/runner.ts";
-import type { ClaudeSide } from "../../../compose-claude.ts";
-import { parseAmount, parseChoice } from "../../arguments.ts";
 import type { Setup } from "../../context.ts";
-import { talk } from "../../output.ts";
-import { type ClaudeOptions, requireFolder, withClaude } from "./claude-side.ts";
-import { listenForInterrupts } from "./interruption.ts";
-import { sessionFolder } from "./resume-command.ts";
-import { createEventPrinter, printResult } from "./run-result.ts";
-import { shortId } from "./session-view.ts";
+import { print, printJson, talk } from "../../output.ts";
+import { sessionFolder } from "./attach.ts";
+import { type ClaudeOptions, candidatesFor, requireFolder, withClaude } from "./claude-side.ts";
+import { createEventPrinter, printResult } from "./run-output.ts";
+import type { ClaudeSide } from "../../../compose/claude.ts";
 
-export interface RunOptions extends ClaudeOptions {
-  repo?: string;
-  label?: string;
-  model?: string;
-  permissionMode?: string;
-  maxBudgetUsd?: string;
-  maxTurns?: number;
-  timeout?: string;
-  resume?: string;
-  fork?: string;
-  fresh?: boolean;
-  onRunning?: string;
-  persistent?: boolean;
-  noHandoff?: boolean;
+export interface RunOptions
+  extends
+    ClaudeOptions,
+    Pick<
+      SpawnOptions,
+      "label" | "model" | "permissionMode" | "maxBudgetUsd" | "maxTurns" | "resume" | "fork" | "onRunning"
+    > {
+  repo?: string | undefined;
+  from?: "own" | "all" | undefined;
+  /** In minutes. */
+  timeout?: number | undefined;
+  fresh?: boolean | undefined;
+  persistent?: boolean | undefined;
+  noHandoff?: boolean | undefined;
 }
 
-const PERMISSION_MODES: readonly PermissionMode[] = [
-  "default",
-  "acceptEdits",
-  "plan",
-  "bypassPermissions",
-  "dontAsk",
-  "auto",
-];
-
+/** The answer goes to stdout, progress to stderr. */
 export async function runTask(task: string, options: RunOptions): Promise<void> {
-  const limits = toLimits(options);
+  const { label, model, permissionMode, maxBudgetUsd, maxTurns, onRunning, fresh, persistent, timeout } = options;
   await withClaude(options, async (side, setup) => {
     const place = await findPlace(side, options);
     const runner = await side.runner();
     using interruption = listenForInterrupts(async () => await runner.stopAllClaudeCode());
-    const { told, onEvent } = createEventPrinter(options.json === true);
     const { signal } = interruption;
-    const begin = options.noHandoff === true ? {} : { begin: async () => await whatWasLeft(setup, place.repoPath) };
-    const { agentId } = side;
-    const result = await runner.spawnClaudeCode({ ...limits, ...place, ...begin, task, agentId, signal, onEvent });
-    printResult(result, told, options.json === true);
+    const { shownWarnings, onEvent } = createEventPrinter(options.json === true);
+    const result = await runner.spawnClaudeCode({
+      task,
+      agentId: side.agentId,
+      candidates: candidatesFor(options.from, side),
+      ...place,
+      label,
+      model,
+      permissionMode,
+      maxBudgetUsd,
+      maxTurns,
+      onRunning,
+      fresh,
+      persistent,
+      timeoutMs: timeout === undefined ? undefined : timeout * 60_000,
+      begin: options.noHandoff === true ? undefined : async () => await previousHandoff(setup, place.repoPath),
+      signal,
+      onEvent,
+    });
+    printResult(result, shownWarnings, options.json === true);
     if (result.isLive) await stayOpen(runner, result.sessionId ?? "", signal);
   });
 }
 
-const LEFT_MS = 3000;
-
-/** Of the session before it in the repo, whoever had that one; a task does not wait for it for long. */
-async function whatWasLeft(setup: Setup, cwd: string): Promise<string | undefined> {
-  const [{ tellNative }, { within }] = await Promise.all([
-    import("../../../compose-handoff.ts"),
-    import("../../../base/within.ts"),
-  ]);
-  const left = await within(LEFT_MS, tellNative({ ...setup, env: process.env, logger: silentLogger, cwd }));
-  return typeof left === "string" ? left : undefined;
-}
-
-function toLimits(options: RunOptions): Partial<SpawnOptions> {
-  const { label, model, permissionMode, maxBudgetUsd, maxTurns, timeout, onRunning } = options;
-  return {
-    ...(label === undefined ? {} : { label }),
-    ...(model === undefined ? {} : { model }),
-    ...(permissionMode === undefined
-      ? {}
-      : { permissionMode: parseChoice("--permission-mode", permissionMode, PERMISSION_MODES) }),
-    ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd: parseAmount("--max-budget-usd", maxBudgetUsd) }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-    ...(timeout === undefined ? {} : { timeoutMs: parseAmount("--timeout", timeout) * 60_000 }),
-    ...(onRunning === undefined
-      ? {}
-      : { onRunning: parseChoice("--on-running", onRunning, ["queue", "fork", "refuse"]) }),
-    ...(options.fresh === true ? { fresh: true } : {}),
-    ...(options.persistent === true ? { persistent: true } : {}),
-  };
-}
-
 type Place = Pick<SpawnOptions, "repoPath" | "resume" | "fork">;
 
-/** A session that is named also says where it works, unless the person does. */
+/** A named session also names the folder, unless `--repo` does. */
 async function findPlace(side: ClaudeSide, { repo, resume, fork }: RunOptions): Promise<Place> {
   const named = resume ?? fork;
   if (named === undefined) return { repoPath: requireFolder(repo) };
@@ -97,14 +71,14 @@ async function findPlace(side: ClaudeSide, { repo, resume, fork }: RunOptions): 
   const sessionId = session?.sessionId ?? named;
   return {
     repoPath: requireFolder(repo ?? folder),
-    ...(resume === undefined ? {} : { resume: sessionId }),
-    ...(fork === undefined ? {} : { fork: resume === undefined ? sessionId : fork }),
+    resume: resume === undefined ? undefined : sessionId,
+    fork: resume === undefined ? sessionId : fork,
   };
 }
 
-/** A whole id that nobody knows may still be one that only Claude Code can find. */
+/** Undefined for a full id that only Claude Code may know. */
 async function findNamed(side: ClaudeSide, id: string) {
-  const { isSessionId } = await import("../../../claude/runner/lease-files.ts");
+  const { isSessionId } = await import("../../../claude/runner/run-files.ts");
   try {
     return await side.find(id);
   } catch (error) {
@@ -113,17 +87,119 @@ async function findNamed(side: ClaudeSide, id: string) {
   }
 }
 
-/** Until nobody has sent anything for long, `cc kill` ends it, or the person does. */
+const HANDOFF_MS = 3000;
+
+/** The hand-off of the previous session in the repo, if it can be read in time. */
+async function previousHandoff(setup: Setup, cwd: string): Promise<string | undefined> {
+  const [{ tellNative }, { within }] = await Promise.all([
+    import("../../../compose/handoff.ts"),
+    import("../../../base/async.ts"),
+  ]);
+  const text = await within(HANDOFF_MS, tellNative({ ...setup, env: process.env, logger: silentLogger, cwd }));
+  return typeof text === "string" ? text : undefined;
+}
+
+/** Waits until the session was idle for long, `cc kill` ended it, or the person interrupts. */
 async function stayOpen(runner: ClaudeRunner, sessionId: string, signal: AbortSignal): Promise<void> {
-  talk(`Session ${sessionId} takes follow-ups: holdfast cc send ${shortId(sessionId)} "…". Ctrl-C ends it.`);
+  talk(`Session ${sessionId} is open for follow-ups: holdfast cc send ${shortId(sessionId)} "…". Ctrl-C ends it.`);
   const processes = [...runner.activeSpawns.values()].map(async (run) => await run.process.ended);
-  const left = Promise.withResolvers<void>();
-  const leave = (): void => left.resolve();
-  signal.addEventListener("abort", leave);
-  if (signal.aborted) leave();
-  // Timers of an idle session do not keep a process alive.
+  const interrupted = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => interrupted.resolve());
+  if (signal.aborted) interrupted.resolve();
+  // The timers of an idle session do not keep this process alive.
   const alive = setInterval(() => undefined, 60_000);
-  await Promise.race([Promise.all(processes), left.promise]);
+  await Promise.race([Promise.all(processes), interrupted.promise]);
   clearInterval(alive);
   await runner.stopAllClaudeCode();
+}
+
+/** Sends a follow-up to a session that a Holdfast process keeps open. */
+export async function sendText(id: string, text: string, options: ClaudeOptions): Promise<void> {
+  await withClaude(options, async (side) => {
+    const runner = await side.runner();
+    const sessionId = await findLiveId(side, runner, id);
+    using interruption = listenForInterrupts(async () => undefined);
+    interruption.signal.addEventListener(
+      "abort",
+      () => void runner.interruptClaudeCode(sessionId).catch(() => undefined),
+    );
+    const { shownWarnings, onEvent } = createEventPrinter(options.json === true);
+    const result = await runner.sendFollowUpAndWait(sessionId, text, { onEvent });
+    printResult(result, shownWarnings, options.json === true);
+  });
+}
+
+export async function kill(id: string, options: ClaudeOptions & { force?: boolean | undefined }): Promise<void> {
+  await withClaude(options, async (side) => {
+    const runner = await side.runner();
+    const sessionId = await findLiveId(side, runner, id);
+    const killed = await runner.killClaudeCode(sessionId, { force: options.force === true }).catch(withForceHint);
+    if (killed.length === 0) throw notRunning(sessionId);
+    if (options.json === true) printJson({ schema: 1, ok: true, sessionId, killed });
+    else for (const { pid } of killed) print(`${shortId(sessionId)}: process ${pid} has ended`);
+  });
+}
+
+function withForceHint(error: unknown): never {
+  if (!(error instanceof HoldfastError) || error.code !== "session-in-use") throw error;
+  throw new HoldfastError(error.kind, error.code, error.message, {
+    hint: "--force ends it anyway; anything not yet in the transcript is lost.",
+    data: error.data,
+    cause: error,
+  });
+}
+
+function notRunning(sessionId: string): HoldfastError {
+  return new HoldfastError("not-found", "session-not-live", `Session ${sessionId} is not running`, {
+    hint: "`holdfast cc list --all --running` lists running sessions.",
+  });
+}
+
+const MIN_PREFIX = 4;
+
+/** The id of a running session by its prefix. A running session may have no transcript yet. */
+async function findLiveId(side: ClaudeSide, runner: ClaudeRunner, idOrPrefix: string): Promise<string> {
+  const prefix = idOrPrefix.trim().toLowerCase();
+  const live = await runner.getAllLiveSessions();
+  const matching = live.flatMap(({ sessionId }) => (sessionId?.startsWith(prefix) === true ? [sessionId] : []));
+  const [only, second] = new Set(prefix.length < MIN_PREFIX ? [] : matching);
+  if (only !== undefined && second === undefined) return only;
+  return (await side.find(idOrPrefix)).sessionId;
+}
+
+interface Interruption extends Disposable {
+  /** Aborted by the first Ctrl-C. */
+  signal: AbortSignal;
+}
+
+/**
+ * The first Ctrl-C asks Claude Code to stop, so that the answer so far is kept; the second one ends it, and so do
+ * SIGTERM and SIGHUP. `endAll` resolves when no process is left.
+ */
+function listenForInterrupts(endAll: () => Promise<void>): Interruption {
+  const controller = new AbortController();
+  const end = (code: number): void => {
+    void endAll().finally(() => process.exit(code));
+  };
+  const onInterrupt = (): void => {
+    if (controller.signal.aborted) {
+      talk("holdfast: ending Claude Code");
+      end(ERROR_KINDS.interrupted.exitCode);
+    } else {
+      talk("holdfast: interrupting; Ctrl-C again ends Claude Code");
+      controller.abort();
+    }
+  };
+  const onTerminate = (signal: "SIGTERM" | "SIGHUP"): void => end(128 + constants.signals[signal]);
+  process.on("SIGINT", onInterrupt);
+  process.on("SIGTERM", onTerminate);
+  process.on("SIGHUP", onTerminate);
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]: () => {
+      process.off("SIGINT", onInterrupt);
+      process.off("SIGTERM", onTerminate);
+      process.off("SIGHUP", onTerminate);
+    },
+  };
 }

@@ -1,26 +1,32 @@
-/** `holdfast cc select`: which session fits a task, and why each of the others does not. Starts nothing. */
+/** `holdfast cc select` explains which session fits a task; `cc eval` measures selection on labelled cases. */
+import { resolve } from "node:path";
+import { HoldfastError } from "../../../base/errors.ts";
+import { fileExists } from "../../../base/files.ts";
+import { shortId } from "../../../base/ids.ts";
+import { createLogger } from "../../../base/log.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
-import type { SelectionRow } from "../../../claude/selection/explain-selection.ts";
+import type { CaseDecision, Evaluation, MethodResult } from "../../../claude/selection/evaluate.ts";
 import type { SessionSelection } from "../../../claude/selection/selection.ts";
-import { printHanging, printJson, printStyled, printTable, talk } from "../../output.ts";
-import { type ClaudeOptions, requireFolder, withClaude } from "./claude-side.ts";
-import { shortId } from "./session-view.ts";
+import { flexible, right, printHanging, printJson, printStyled, printTable, talk, print, style } from "../../output.ts";
+import { type ClaudeOptions, candidatesFor, requireFolder, withClaude } from "./claude-side.ts";
+import type { SelectionRow } from "../../../claude/selection/score.ts";
 
 export interface SelectCommandOptions extends ClaudeOptions {
-  repo?: string;
-  label?: string;
-  limit?: number;
+  repo?: string | undefined;
+  label?: string | undefined;
+  from?: "own" | "all" | undefined;
+  limit?: number | undefined;
 }
 
-const SHOWN = 10;
+const DEFAULT_LIMIT = 10;
 
 export async function explainChoice(task: string, options: SelectCommandOptions): Promise<void> {
   const folder = requireFolder(options.repo);
   await withClaude(options, async (side) => {
-    const choice = options.label === undefined ? {} : { label: options.label };
+    const choice = { label: options.label, candidates: candidatesFor(options.from, side) };
     const { selection, sessions } = await side.select(task, folder, choice);
     if (options.json === true) printJson(selection);
-    else await printChoice(selection, sessions, options.limit ?? SHOWN);
+    else await printChoice(selection, sessions, options.limit ?? DEFAULT_LIMIT);
   });
 }
 
@@ -30,7 +36,7 @@ async function printChoice(
   limit: number,
 ): Promise<void> {
   printHanging("", selection.reason);
-  const { explainSelection } = await import("../../../claude/selection/explain-selection.ts");
+  const { explainSelection } = await import("../../../claude/selection/score.ts");
   const rows = explainSelection(selection, sessions);
   if (rows.length === 0) return;
   const shown = rows.slice(0, limit);
@@ -40,26 +46,16 @@ async function printChoice(
   for (const row of shown) printReasons(row);
   if (rows.length > shown.length) talk(`${rows.length - shown.length} more; --limit ${rows.length} shows all.`);
   const how = selection.relevanceBy === "model" ? "by the configured model" : "without a model";
-  if (selection.relevanceBy !== "none") talk(`Tasks were compared ${how}.`);
+  if (selection.relevanceBy !== "none") talk(`Relevance was judged ${how}.`);
 }
 
 function printFactors(rows: readonly SelectionRow[]): void {
-  const right = { align: "right" } as const;
   printTable(
-    [
-      { title: "ID" },
-      { title: "SCORE", ...right },
-      { title: "BRANCH", ...right },
-      { title: "RECENT", ...right },
-      { title: "TASK", ...right },
-      { title: "HEALTH", ...right },
-      { title: "ROOM", ...right },
-      { title: "VERDICT" },
-      { title: "SESSION", flexible: true },
-    ],
-    rows.map(({ sessionId, score, factors, verdict, candidate }) => [
+    ["ID", ...["SCORE", "BRANCH", "RECENT", "TASK", "HEALTH", "ROOM"].map(right), "VERDICT", flexible("SESSION")],
+    rows.map(({ sessionId, score, factors, verdict, candidate, ceiling }) => [
       shortId(sessionId),
-      score.toFixed(2),
+      // The score of a session that is not eligible would mislead.
+      ceiling === undefined ? score.toFixed(2) : "-",
       factors.branchMatch.toFixed(2),
       factors.recency.toFixed(2),
       factors.taskRelevance.toFixed(2),
@@ -75,6 +71,106 @@ function printReasons({ sessionId, relevance, reasoning, ceiling, evidence }: Se
   const why = `relevance ${relevance.toFixed(2)}${reasoning === "" ? "" : `: ${reasoning}`}`;
   printHanging(`${shortId(sessionId)}  `, why);
   const indent = " ".repeat(10);
-  if (ceiling !== undefined) printHanging(indent, `held back: ${ceiling}`, { text: "yellow" });
+  if (ceiling !== undefined) printHanging(indent, `not eligible: ${ceiling}`, { text: "yellow" });
   for (const text of evidence) if (text !== ceiling) printHanging(indent, text, { text: "dim" });
+}
+
+export interface EvalOptions extends ClaudeOptions {
+  wrong?: boolean | undefined;
+}
+
+export async function evaluate(file: string, options: EvalOptions): Promise<void> {
+  const path = resolve(file);
+  await assertFile(path);
+  const [{ readCases }, { evaluateCases }, { relevanceModel }] = await Promise.all([
+    import("../../../claude/selection/cases.ts"),
+    import("../../../claude/selection/evaluate.ts"),
+    import("../../../claude/selection/relevance.ts"),
+  ]);
+  const cases = await readCases(path);
+  const evaluation = await withClaude(options, async (side, { config }) => {
+    const { sessionSelection } = side.config;
+    const logger = createLogger({ level: config.log.level });
+    const { providers, models } = config;
+    const model = relevanceModel(sessionSelection, { providers, models, env: process.env, logger });
+    return await evaluateCases(cases, { config: sessionSelection, model });
+  });
+  if (options.json === true) printJson({ schema: 1, file: path, ...evaluation });
+  else printEvaluation(evaluation, options);
+}
+
+async function assertFile(path: string): Promise<void> {
+  if (await fileExists(path)) return;
+  throw new HoldfastError("not-found", "file-not-found", `There is no file ${path}`, {
+    hint: "Give a file of labelled cases; docs/selection-cases.md describes the format.",
+    data: { path },
+  });
+}
+
+function printEvaluation(evaluation: Evaluation, options: EvalOptions): void {
+  const methods = methodsOf(evaluation);
+  print(`${evaluation.cases} cases; right decisions:`);
+  printTable(
+    ["METHOD", ...["RIGHT", "CASES", "ACCURACY", "OTHER SESSION", "MISSED RESUME", "WRONG RESUME"].map(right)],
+    [
+      baseline("chance", evaluation.chance, evaluation.cases),
+      baseline("always fresh", evaluation.alwaysFresh, evaluation.cases),
+      ...methods.map(([name, result]) => [
+        name,
+        String(result.right),
+        String(result.cases),
+        result.accuracy.toFixed(3),
+        String(result.wrongSession),
+        String(result.missedResume),
+        String(result.wrongResume),
+      ]),
+    ],
+  );
+  printKinds(methods);
+  if (options.wrong === true) printWrong(evaluation.model ?? evaluation.offline);
+}
+
+function methodsOf({ keywords, offline, model, rightRelevance }: Evaluation): [string, MethodResult][] {
+  return [
+    ["word overlap", keywords],
+    ["offline", offline],
+    ...(model === undefined ? [] : [["model", model] as [string, MethodResult]]),
+    ...(rightRelevance === undefined ? [] : [["as labelled", rightRelevance] as [string, MethodResult]]),
+  ];
+}
+
+function baseline(name: string, share: number, cases: number): string[] {
+  return [name, (share * cases).toFixed(0), String(cases), share.toFixed(3), "", "", ""];
+}
+
+function printKinds(methods: readonly [string, MethodResult][]): void {
+  const kinds = [...new Set(methods.flatMap(([, result]) => Object.keys(result.byKind)))].sort();
+  if (kinds.length < 2) return;
+  printStyled("");
+  printTable(
+    [flexible("KIND"), right("CASES"), ...methods.map(([name]) => right(name.toUpperCase()))],
+    kinds.map((kind) => [
+      kind,
+      String(methods[0]?.[1].byKind[kind]?.cases ?? 0),
+      ...methods.map(([, result]) => result.byKind[kind]?.accuracy.toFixed(2) ?? ""),
+    ]),
+  );
+}
+
+function printWrong({ decisions }: MethodResult): void {
+  const wrong = decisions.filter(({ verdict }) => verdict !== "right");
+  printStyled("");
+  printStyled(style("bold", `Wrong (${wrong.length})`));
+  for (const decision of wrong) {
+    print(`${decision.id}  ${decision.kind}  ${decision.verdict}: ${decision.task}`);
+    print(`  expected ${choiceText(decision.expected)}, decided ${choiceText(decision)}: ${decision.reason}`);
+    for (const one of decision.relevance) {
+      const figures = `relevance ${one.relevance.toFixed(2)}, score ${one.score.toFixed(2)}`;
+      print(`    ${shortId(one.sessionId)}  ${figures}: ${one.reasoning}`);
+    }
+  }
+}
+
+function choiceText({ action, sessionId }: Pick<CaseDecision, "action" | "sessionId">): string {
+  return sessionId === undefined ? action : `${action} ${shortId(sessionId)}`;
 }

@@ -1,31 +1,22 @@
-/** How a native session is shown to people. Nothing here is safe for a terminal yet: printing makes it so. */
+/** Texts about a native session. Callers make them printable. */
 import { homedir } from "node:os";
 import { sep } from "node:path";
-import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
+import { type DiscoveredSession, countedCost } from "../../../claude/discovered-session.ts";
 import { formatTokens } from "../../output.ts";
 
-/** Enough to tell sessions apart, and accepted wherever an id is asked for. */
-export function shortId(sessionId: string): string {
-  return sessionId.slice(0, 8);
-}
-
-/** What the session is about, in the words that say it best. */
+/** The title, else the last task, the first message or the last prompt. */
 export function sessionTitle(session: DiscoveredSession): string {
   const about = [session.title, session.lastTask, session.firstMessage, session.lastPrompt].find(
     (text) => text !== undefined && text.trim() !== "",
   );
-  const label = session.label === undefined ? "" : `[${session.label}] `;
-  return `${label}${about ?? "(nothing was said)"}`;
+  const labels = session.labels ?? (session.label === undefined ? [] : [session.label]);
+  const label = labels.map((name) => `[${name}] `).join("");
+  return `${label}${about ?? "(no messages)"}`;
 }
 
-/** By list prices from the tokens; what a registry has noted covers Holdfast's own runs only. */
-export function sessionCost(session: DiscoveredSession): number | undefined {
-  return session.estimatedCostUsd ?? session.totalCostUsd;
-}
-
-/** Dollars where they are known, else tokens. */
+/** Dollars if known, else tokens. */
 export function spentCell(session: DiscoveredSession): string {
-  const cost = sessionCost(session);
+  const cost = countedCost(session);
   return cost === undefined ? `${formatTokens(totalTokens(session))} tok` : formatUsd(cost);
 }
 
@@ -34,11 +25,12 @@ function totalTokens(session: DiscoveredSession): number {
   return totalInputTokens + totalOutputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
-export function originCell({ agentId, origin }: DiscoveredSession): string {
+export function originCell({ agentId, agentIds, origin }: DiscoveredSession): string {
+  if (agentIds !== undefined) return `agents ${agentIds.join(", ")}`;
   return agentId === undefined ? origin : `agent ${agentId}`;
 }
 
-/** One column that says at once whether somebody has it. */
+/** One column: `●` running, `?` waiting for input, `a` archived. */
 export function runningMark({ isRunning, archived, running }: DiscoveredSession): string {
   if (archived === true) return "a";
   if (!isRunning) return "";
@@ -70,8 +62,4 @@ export function formatDuration(ms: number): string {
 export function shortPath(path: string): string {
   const home = homedir();
   return path === home || path.startsWith(`${home}${sep}`) ? `~${path.slice(home.length)}` : path;
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

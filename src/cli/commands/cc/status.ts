@@ -1,11 +1,14 @@
-/** `holdfast cc status`: what a project looks like right now, for people. Models get theirs by the MCP bridge. */
-import { printable, printableLine } from "../../../base/printable.ts";
+/** `holdfast cc status`: the state of a project, for people. Models get it through the MCP bridge. */
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { ProjectStatus } from "../../../claude/project-status.ts";
-import type { DocsStatus, GitStatus, GithubStatus } from "../../../project/project-status.ts";
-import { formatAge, printHanging, printJson, printStyled, style } from "../../output.ts";
+import { plural, formatAge, printHanging, printJson, printStyled, style } from "../../output.ts";
 import { type ClaudeOptions, requireFolder, withClaude } from "./claude-side.ts";
-import { originCell, plural, sessionTitle, shortId, shortPath } from "./session-view.ts";
+import { originCell, sessionTitle, shortPath } from "./session-view.ts";
+import { shortId } from "../../../base/ids.ts";
+import { printable, printableLine } from "../../../base/text.ts";
+import type { DocsStatus } from "../../../project/repo-status.ts";
+import type { GitStatus } from "../../../project/git-status.ts";
+import type { GithubStatus } from "../../../project/github-status.ts";
 
 const MAX_CHANGES = 10;
 const MAX_COMMITS = 5;
@@ -23,7 +26,7 @@ function printStatus(status: ProjectStatus): void {
   if (git === undefined) section("Git", [repo.problem ?? "no repository"]);
   else printGit(git);
   if (github !== undefined) section("GitHub", githubLines(github));
-  // Each once: what runs may be among the latest, and they may be the agent's own.
+  // A session in several lists is shown only once.
   const shown = new Set<string>();
   for (const [title, some] of [
     ["Running", sessions.active],
@@ -35,7 +38,7 @@ function printStatus(status: ProjectStatus): void {
     for (const { sessionId } of others) shown.add(sessionId);
   }
   section("Documents", [documentNames(docs).join(", ")]);
-  section("Not known", problems);
+  section("Unknown", problems);
 }
 
 function printGit(git: GitStatus): void {
@@ -66,7 +69,7 @@ function placeText(git: GitStatus): string {
   const where = git.isDetached ? `detached at ${git.headCommitSha.slice(0, 8)}` : `on ${git.currentBranch}`;
   const distance =
     git.upstream === undefined ? "" : `, ${git.ahead ?? 0} ahead and ${git.behind ?? 0} behind ${git.upstream}`;
-  const operation = git.operation === undefined ? "" : `, ${git.operation} under way`;
+  const operation = git.operation === undefined ? "" : `, ${git.operation} in progress`;
   const empty = git.headCommitSha === "" ? ", no commit yet" : "";
   const kind = [
     ...(git.isBare ? ["bare"] : []),
@@ -93,7 +96,7 @@ function sessionRow(session: DiscoveredSession): Row {
   return [rowHead(session.sessionId, session.lastModified.getTime()), about];
 }
 
-/** The start of an id and an age, in columns. */
+/** Short id and age, as columns. */
 function rowHead(id: string, at: number): string {
   return `${shortId(id).padEnd(8)} ${formatAge(Date.now() - at).padStart(4)}  `;
 }
@@ -109,7 +112,7 @@ function documentNames(docs: DocsStatus): string[] {
   return names.length === 0 ? ["none"] : names;
 }
 
-/** Text of any origin; before it, what has columns of its own. */
+/** A head with fixed columns, then text of any origin. */
 type Row = readonly [head: string, text: string];
 
 function section(title: string, rows: readonly (string | Row)[], total = rows.length): void {

@@ -1,22 +1,23 @@
 /**
- * `holdfast cc watch`: the list, kept up to date. On a terminal it is redrawn in place; elsewhere each
- * change is a line (with --json an object a line). It looks when a file changes and every few seconds,
- * because not every file system tells of changes.
+ * `holdfast cc watch`: keeps the list up to date. On a terminal it redraws in place; elsewhere it prints a line per
+ * change, with --json an object per line. It checks on file changes and every 5 seconds, because not every file system
+ * reports changes.
  */
 import { type FSWatcher, watch, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { localTime } from "../../../base/clock.ts";
-import { printableLine } from "../../../base/printable.ts";
 import type { DiscoveredSession } from "../../../claude/discovered-session.ts";
 import type { Discovery } from "../../../claude/discovery/discover.ts";
 import { projectsFolder, runningFolder } from "../../../claude/native/layout.ts";
-import { formatAge, print, renderTable, style, talk } from "../../output.ts";
+import { plural, formatAge, print, renderTable, style, talk } from "../../output.ts";
 import { withClaude } from "./claude-side.ts";
 import { type ListOptions, sessionTable, toQuery } from "./list.ts";
-import { plural, runningText, sessionTitle, shortId, shortPath } from "./session-view.ts";
+import { runningText, sessionTitle, shortPath } from "./session-view.ts";
+import { shortId } from "../../../base/ids.ts";
+import { printableLine } from "../../../base/text.ts";
 
 const INTERVAL_MS = 5000;
-/** A burst of changes is one change. */
+/** A burst of changes counts as one. */
 const QUIET_MS = 250;
 const MAX_FOLDERS = 64;
 
@@ -32,8 +33,8 @@ export async function watchSessions(options: ListOptions): Promise<void> {
     do {
       let found = await side.discover(repoPath, choice);
       const native = [projectsFolder(side.claudeHome), runningFolder(side.claudeHome)];
-      // What changed before its folder was watched would be missed.
-      if (changes.look([...native, ...foldersOf(found)])) found = await side.discover(repoPath, choice);
+      // Changes before a new folder was watched would be missed.
+      if (changes.watch([...native, ...foldersOf(found)])) found = await side.discover(repoPath, choice);
       if (!stop.signal.aborted) view.show(found);
     } while (await changes.next());
   });
@@ -54,11 +55,11 @@ function foldersOf({ sessions }: Discovery): string[] {
 }
 
 interface Changes {
-  /** Also watches these folders; true when one of them is new. */
-  look(folders: readonly string[]): boolean;
-  /** As if something had changed. */
+  /** Adds folders to watch; true if one of them is new. */
+  watch(folders: readonly string[]): boolean;
+  /** Triggers a check. */
   wake: () => void;
-  /** Resolves at the next change or after a while; false when it is over. */
+  /** Resolves at the next change or after 5 seconds; false once stopped. */
   next(): Promise<boolean>;
 }
 
@@ -73,17 +74,17 @@ function createChanges(signal: AbortSignal): Changes {
   signal.addEventListener("abort", () => wake?.());
   return {
     wake: onChange,
-    look(folders) {
+    watch(folders) {
       const before = watchers.size;
       for (const folder of folders) {
         if (watchers.has(folder)) continue;
         try {
           const watcher = watch(folder, { signal }, onChange);
-          // A folder that is removed is simply not watched any more.
+          // A removed folder is no longer watched.
           watcher.on("error", () => watchers.delete(folder));
           watchers.set(folder, watcher);
         } catch {
-          // Not there yet, or too many are watched: the interval sees to it.
+          // Missing, or too many watchers: the interval covers it.
         }
       }
       return watchers.size > before;
@@ -114,7 +115,7 @@ async function pause(ms: number, signal: AbortSignal, onStart?: (resolve: () => 
 const OPEN_SCREEN = "\u001b[?1049h\u001b[?25l";
 const CLOSE_SCREEN = "\u001b[?25h\u001b[?1049l";
 
-/** Whole frames in one write each, so that nothing flickers. */
+/** Writes each frame at once, so that nothing flickers. */
 function createScreen(options: ListOptions, changes: Changes): View {
   const { stdout } = process;
   let isOpen = true;
@@ -132,7 +133,7 @@ function createScreen(options: ListOptions, changes: Changes): View {
       const { columns, row } = sessionTable(options.all === true, Date.now());
       const where = repoPath === undefined ? "all repos" : shortPath(repoPath);
       const head = `${printableLine(where)}: ${plural(total, "session")}, ${activeCount} running`;
-      const foot = style("dim", `${localTime(Date.now())}  Ctrl-C leaves`);
+      const foot = style("dim", `${localTime(Date.now())}  Ctrl-C quits`);
       const shown = sessions.slice(0, Math.max(1, stdout.rows - 4));
       const table = shown.length === 0 ? [] : renderTable(columns, shown.map(row));
       stdout.write(`\u001b[H${[head, ...table, foot].map((line) => `\u001b[2K${line}`).join("\r\n")}\u001b[J`);
@@ -141,7 +142,7 @@ function createScreen(options: ListOptions, changes: Changes): View {
   };
 }
 
-/** The first look says how many there are; afterwards only what is new or different. */
+/** Prints the number of sessions first, then only new and changed ones. */
 function createChangeLines(options: ListOptions): View {
   let known: Map<string, string> | undefined;
   const show = ({ sessions, total, activeCount }: Discovery): void => {

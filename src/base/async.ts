@@ -1,0 +1,83 @@
+/** Promises: values that are created once, tasks that run in turn, and waits with a limit. */
+
+export interface Lazy<T> {
+  get(): Promise<T>;
+  /** The value, for closing it. Waits for a running attempt. Undefined if there is none. */
+  made(): Promise<T | undefined>;
+  /** Forgets the value; the next call creates another. */
+  clear(): void;
+}
+
+export interface LazyMap<Key, T> {
+  /** Calls `make` if there is no value for this key. */
+  get(key: Key, make: () => Promise<T>): Promise<T>;
+  /** All values, for closing them. Waits for running attempts. */
+  made(): Promise<T[]>;
+  clear(): void;
+}
+
+export function lazy<T>(make: () => Promise<T>): Lazy<T> {
+  const only = lazyMap<"only", T>();
+  return {
+    get: () => only.get("only", make),
+    made: async () => (await only.made())[0],
+    clear: () => only.clear(),
+  };
+}
+
+/** A failed attempt is not kept: its callers get the error, and the next call tries again. */
+export function lazyMap<Key, T>(): LazyMap<Key, T> {
+  const attempts = new Map<Key, Promise<T>>();
+  return {
+    get: (key, make) => {
+      const known = attempts.get(key);
+      if (known !== undefined) return known;
+      const attempt = make();
+      attempts.set(key, attempt);
+      attempt.catch(() => {
+        if (attempts.get(key) === attempt) attempts.delete(key);
+      });
+      return attempt;
+    },
+    made: async () =>
+      (await Promise.allSettled(attempts.values())).flatMap((end) => (end.status === "fulfilled" ? [end.value] : [])),
+    clear: () => attempts.clear(),
+  };
+}
+
+/** Runs tasks with the same key one after the other, and others in parallel. */
+export interface KeyedMutex {
+  run<T>(key: string, task: () => Promise<T>): Promise<T>;
+}
+
+export function createKeyedMutex(): KeyedMutex {
+  const tails = new Map<string, Promise<unknown>>();
+  return {
+    run(key, task) {
+      const previous = tails.get(key) ?? Promise.resolve();
+      const result = previous.then(task, task);
+      const tail = result.catch(() => undefined);
+      tails.set(key, tail);
+      void tail.then(() => {
+        if (tails.get(key) === tail) tails.delete(key);
+      });
+      return result;
+    },
+  };
+}
+
+/** Resolves to `TOO_LATE` if the work takes longer. The work itself continues. */
+
+export const TOO_LATE = Symbol("too late");
+
+export async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof TOO_LATE> {
+  const late = Promise.withResolvers<typeof TOO_LATE>();
+  const timer = setTimeout(() => late.resolve(TOO_LATE), ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    // A failure after the limit must not become an unhandled rejection.
+    work.catch(() => undefined);
+  }
+}

@@ -1,0 +1,141 @@
+/** Reads a Discord message into OpenClaw's field names. Pure. */
+import type { APIMessage, APIUser } from "discord.js";
+import type { MessageContext } from "../../keys/message-context.ts";
+import { mediaPlaceholder } from "../received-files.ts";
+
+/** Where a message was written. */
+export type Place = { kind: "direct" } | GuildPlace;
+
+export interface GuildPlace {
+  kind: "guild";
+  guildId: string;
+  guildName: string;
+  /** In a thread, the name of its parent channel. */
+  channelName: string;
+  thread?: { id: string; name: string; parentId: string | undefined } | undefined;
+  /** The role that Discord created for the bot; people mention it to address the bot. */
+  botRoleId?: string | undefined;
+}
+
+export interface InboundFacts {
+  message: DiscordMessage;
+  place: Place;
+  bot: { id: string; username: string };
+  accountId: string;
+  commandAuthorized: boolean;
+  media: readonly ReceivedMedia[];
+  /** One line for each failed download. */
+  missingMedia: readonly string[];
+}
+
+/** From the gateway or the message list; only the gateway sends `guild_id` and the nickname. */
+export type DiscordMessage = APIMessage & {
+  guild_id?: string | undefined;
+  member?: { nick?: string | null | undefined } | undefined;
+};
+
+export interface ReceivedMedia {
+  path: string;
+  url: string;
+  type: string;
+}
+
+export function buildDiscordContext(facts: InboundFacts): MessageContext {
+  const { message, place, bot, accountId, media } = facts;
+  const { author } = message;
+  const isDirect = place.kind === "direct";
+  const to = isDirect ? `user:${author.id}` : `channel:${message.channel_id}`;
+  const text =
+    message.content === "" && media.length > 0 ? mediaPlaceholder(media.map(({ type }) => type)) : message.content;
+  const untrusted = [...forwardedTexts(message), ...stickerTexts(message), ...facts.missingMedia];
+  return {
+    Body: text,
+    RawBody: text,
+    CommandBody: text,
+    MessageSid: message.id,
+    Timestamp: Date.parse(message.timestamp),
+    From: isDirect ? `discord:${author.id}` : `discord:channel:${message.channel_id}`,
+    To: to,
+    OriginatingChannel: "discord",
+    OriginatingTo: to,
+    AccountId: accountId,
+    ChatType: isDirect ? "direct" : "channel",
+    Provider: "discord",
+    Surface: "discord",
+    SenderId: author.id,
+    SenderName: senderName(message),
+    SenderUsername: author.username,
+    SenderTag: userTag(author),
+    BotId: bot.id,
+    BotUsername: bot.username,
+    CommandAuthorized: facts.commandAuthorized,
+    ...(isDirect ? { ConversationLabel: senderName(message) } : guildFields(facts, place)),
+    ...replyFields(message),
+    ...(media.length === 0 ? {} : mediaFields(media)),
+    UntrustedContext: untrusted.length === 0 ? undefined : untrusted,
+  };
+}
+
+function mediaFields(media: readonly ReceivedMedia[]): MessageContext {
+  return {
+    MediaPaths: media.map(({ path }) => path),
+    MediaUrls: media.map(({ url }) => url),
+    MediaTypes: media.map(({ type }) => type),
+  };
+}
+
+function guildFields({ message, bot }: InboundFacts, place: GuildPlace): MessageContext {
+  const { thread, channelName, guildName } = place;
+  const channel = `#${channelName}`;
+  return {
+    WasMentioned: mentionsBot(message, place, bot.id),
+    GroupSubject: channel,
+    GroupChannel: channel,
+    GroupSpace: guildName,
+    ConversationLabel: `${guildName} ${channel}${thread === undefined ? "" : ` › ${thread.name}`}`,
+    MessageThreadId: thread?.id,
+    ThreadLabel: thread && `${channel} › ${thread.name}`,
+    // A thread is a separate channel; its conversation branches off from the parent's.
+    ParentSessionKey: thread?.parentId && `discord:channel:${thread.parentId}`,
+  };
+}
+
+/** True for a mention of the bot or its role, or a reply to it; not for @everyone. */
+function mentionsBot(message: DiscordMessage, { botRoleId }: GuildPlace, botId: string): boolean {
+  return (
+    message.mentions.some(({ id }) => id === botId) ||
+    (botRoleId !== undefined && message.mention_roles.includes(botRoleId)) ||
+    message.referenced_message?.author.id === botId
+  );
+}
+
+const FORWARD = 1;
+
+function replyFields({ message_reference: reference, referenced_message: original }: DiscordMessage): MessageContext {
+  if (reference?.message_id === undefined || Number(reference.type) === FORWARD) return {};
+  return {
+    ReplyToId: reference.message_id,
+    ReplyToBody: original?.content,
+    ReplyToSender: original ? senderName(original) : undefined,
+  };
+}
+
+function forwardedTexts({ message_snapshots: snapshots = [] }: DiscordMessage): string[] {
+  return snapshots
+    .map(({ message }) => message.content)
+    .filter((content) => content !== "")
+    .map((content) => `Forwarded message:\n${content}`);
+}
+
+function stickerTexts({ sticker_items: stickers = [] }: DiscordMessage): string[] {
+  return stickers.map(({ name }) => `Sticker: ${name}`);
+}
+
+function senderName({ author, member }: DiscordMessage): string {
+  return member?.nick ?? author.global_name ?? author.username;
+}
+
+/** Old accounts and bots have a number after their name. */
+function userTag({ username, discriminator }: APIUser): string {
+  return discriminator === "0" || discriminator === "" ? username : `${username}#${discriminator}`;
+}

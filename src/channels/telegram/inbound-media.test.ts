@@ -1,0 +1,111 @@
+import { readFile, readdir, stat } from "node:fs/promises";
+import type { Message } from "grammy/types";
+import { describe, expect, it, vi } from "vitest";
+import { type TelegramStage, openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
+import { type MessageParts, message } from "../../../test/support/fake-telegram/updates.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
+import type { MessageContext } from "../../keys/message-context.ts";
+
+const unique = { file_unique_id: "u" };
+
+async function receive(stage: TelegramStage, mediaFolder: string | undefined, sent: Message): Promise<MessageContext> {
+  await stage.open({ mediaFolder, maxMediaBytes: 1000 }).start(stage.host);
+  stage.telegram.deliver(sent);
+  await vi.waitFor(() => expect(stage.telegram.updates.pending).toEqual([]), { timeout: 10_000, interval: 10 });
+  return stage.host.admitted[0]?.ctx ?? {};
+}
+
+async function names(folder: TemporaryFolder): Promise<string[]> {
+  return await readdir(folder.join("media")).catch(() => []);
+}
+
+describe("files that people send", () => {
+  it.each<[string, MessageParts, string, string]>([
+    ["photo", { photo: [small("s"), small("f")] }, ".jpg", "image/jpeg"],
+    ["voice", { voice: { file_id: "f", ...unique, duration: 1 } }, ".ogg", "audio/ogg"],
+    [
+      "audio",
+      { audio: { file_id: "f", ...unique, duration: 1, mime_type: "audio/mp4", file_name: "a.M4A" } },
+      ".m4a",
+      "audio/mp4",
+    ],
+    ["video", { video: { file_id: "f", ...unique, duration: 1, width: 1, height: 1 } }, ".mp4", "video/mp4"],
+    [
+      "document",
+      { document: { file_id: "f", ...unique, file_name: "../../x.pdf", mime_type: "application/pdf" } },
+      ".pdf",
+      "application/pdf",
+    ],
+    [
+      "nameless document",
+      { document: { file_id: "f", ...unique, file_name: "x.a/b\u0000", mime_type: "no type" } },
+      ".bin",
+      "application/octet-stream",
+    ],
+  ])("stores a %s privately, under a name made of ids", async (_kind, parts, extension, type) => {
+    await using stage = await openTelegramStage();
+    await using folder = await temporaryFolder();
+    stage.telegram.addFile("f", Buffer.from("content"), "photos/file 1.jpg");
+    const sent = message(parts);
+    const ctx = await receive(stage, folder.join("media"), sent);
+    expect(ctx).toMatchObject({ MediaTypes: [type] });
+    const [path = ""] = ctx.MediaPaths ?? [];
+    expect(path).toMatch(new RegExp(`^${folder.join("media")}/[0-9a-f]{32}\\${extension}$`));
+    expect(await readFile(path, "utf8")).toBe("content");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(JSON.stringify([ctx, stage.log])).not.toContain(stage.telegram.token);
+  });
+
+  it("retries a failed download", async () => {
+    await using stage = await openTelegramStage();
+    await using folder = await temporaryFolder();
+    stage.telegram.addFile("f", Buffer.from("content"));
+    stage.telegram.fail("getFile", { error_code: 500, description: "Internal Server Error" });
+    stage.telegram.fail("file", "hang-up");
+    const ctx = await receive(stage, folder.join("media"), message({ photo: [small("f")] }));
+    expect(ctx.MediaPaths).toHaveLength(1);
+    expect(await names(folder)).toHaveLength(1);
+  });
+
+  it.each<[string, (stage: TelegramStage) => void, Partial<{ file_size: number }>, string]>([
+    ["says it is too large", () => undefined, { file_size: 1001 }, "larger than 1000 bytes"],
+    [
+      "is larger than it says",
+      (stage) => stage.telegram.addFile("f", Buffer.alloc(5000)),
+      { file_size: 10 },
+      "could not be fetched",
+    ],
+    ["is gone", () => undefined, {}, "could not be fetched"],
+    [
+      "never arrives",
+      (stage) => {
+        stage.telegram.addFile("f", Buffer.from("content"));
+        stage.telegram.fail("file", "hang-up", "hang-up", "hang-up");
+      },
+      {},
+      "could not be fetched",
+    ],
+  ])("admits the message even if the file %s", async (_name, prepare, parts, note) => {
+    await using stage = await openTelegramStage();
+    await using folder = await temporaryFolder();
+    prepare(stage);
+    const sent = message({ caption: "look", photo: [{ ...small("f"), ...parts }] });
+    const ctx = await receive(stage, folder.join("media"), sent);
+    expect(ctx.Body).toBe("look");
+    expect(ctx.UntrustedContext?.[0]).toContain(note);
+    expect(ctx).not.toHaveProperty("MediaPaths");
+    expect(await names(folder)).toEqual([]);
+    expect(JSON.stringify(stage.log)).not.toContain(stage.telegram.token.split(":")[1]);
+  });
+
+  it("does not fetch without a folder", async () => {
+    await using stage = await openTelegramStage();
+    const ctx = await receive(stage, undefined, message({ photo: [small("f")] }));
+    expect(ctx.UntrustedContext?.[0]).toContain("not kept");
+    expect(stage.telegram.calls.map(({ method }) => method)).not.toContain("getFile");
+  });
+});
+
+function small(fileId: string) {
+  return { file_id: fileId, ...unique, width: 1, height: 1 };
+}

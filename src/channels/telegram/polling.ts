@@ -1,0 +1,187 @@
+/**
+ * Long polling. Requesting offset n confirms every update below n, so the offset only moves past updates
+ * that were handled (admitted or ignored). The loop is our own because the library's confirms updates whose
+ * handler failed or has not ended.
+ *
+ * A slow or failed update does not block other chats: their updates are handled, remembered, and skipped
+ * when Telegram sends them again; only the confirmation waits.
+ */
+import type { Update } from "grammy/types";
+import { reportError } from "../../base/errors.ts";
+import { pauseAfter } from "../intake.ts";
+import { ALLOWED_UPDATES, type TelegramRun, pauseUnlessStopped, requestSignal } from "./connection.ts";
+import { isTokenRefused, refusalOf, telegramError, tokenRefused } from "./errors.ts";
+import type { InboundHandler } from "./inbound.ts";
+
+export interface PollerOptions extends TelegramRun {
+  inbound: InboundHandler;
+  /** Reported when messages arrive again after a failure. */
+  connectedText: string;
+}
+
+const POLL_SECONDS = 30;
+/** Ends a dead connection shortly after Telegram would have answered. */
+const POLL_TIMEOUT_MS = (POLL_SECONDS + 15) * 1000;
+/** Each attempt aborts the other program's request, so attempts are rare. */
+const MIN_CONFLICT_PAUSE_MS = 5000;
+const FINAL_CONFIRM_TIMEOUT_MS = 1500;
+/** How long one chat, such as one with a slow download, may delay the others. */
+const SLOW_CHAT_MS = 2000;
+const REPEAT_PAUSE_MS = 1000;
+
+/** Resolves after `signal`, when all updates in progress have ended, or when the token is refused. */
+export async function poll(options: PollerOptions): Promise<void> {
+  const { signal } = options;
+  const state: PollState = {
+    offset: 0,
+    handled: new Set(),
+    chats: new Map(),
+    inProgress: new Set(),
+    failed: [],
+    failures: 0,
+  };
+  while (!signal.aborted) {
+    try {
+      const updates = await fetchUpdates(state.offset, options);
+      const failed = await handleBatch(updates, state, options);
+      if (failed !== undefined) throw failed;
+      if (state.chats.size > 0) {
+        // Telegram resends unconfirmed updates at once.
+        await atMost(REPEAT_PAUSE_MS, Promise.all(state.chats.values()), options);
+        continue;
+      }
+      if (state.failures > 0) options.host.report({ state: "connected", text: options.connectedText });
+      state.failures = 0;
+    } catch (error) {
+      if (signal.aborted) break;
+      if (!(await recover(error, state, options))) return;
+    }
+  }
+  await Promise.all(state.chats.values());
+  await confirmHandled(state, options);
+}
+
+interface PollState {
+  offset: number;
+  /** Handled, but not confirmed: an earlier update is not handled yet. */
+  handled: Set<number>;
+  /** Work in progress by chat id. */
+  chats: Map<string, Promise<void>>;
+  inProgress: Set<number>;
+  /** Failures since the last report. */
+  failed: { id: number; error: unknown }[];
+  failures: number;
+}
+
+async function fetchUpdates(offset: number, { telegram, signal }: PollerOptions): Promise<Update[]> {
+  return await telegram.api.getUpdates(
+    { offset, limit: 100, timeout: POLL_SECONDS, allowed_updates: ALLOWED_UPDATES },
+    requestSignal(POLL_TIMEOUT_MS, signal),
+  );
+}
+
+/**
+ * Moves the offset to the first update that is not handled, and returns the error of one that failed. Does
+ * not wait for slow chats: their later updates stay at Telegram.
+ */
+async function handleBatch(updates: readonly Update[], state: PollState, options: PollerOptions): Promise<unknown> {
+  const ordered = updates.toSorted((a, b) => idOf(a) - idOf(b));
+  const open = ordered.filter((update) => !state.handled.has(idOf(update)));
+  const started = [...Map.groupBy(open, chatOf)]
+    .filter(([chat]) => !state.chats.has(chat))
+    .map(async ([chat, ofChat]) => {
+      const ids = ofChat.map(idOf);
+      const work = handleChat(ofChat, state, options.inbound).finally(() => {
+        state.chats.delete(chat);
+        for (const id of ids) state.inProgress.delete(id);
+      });
+      state.chats.set(chat, work);
+      for (const id of ids) state.inProgress.add(id);
+      await work;
+    });
+  await atMost(SLOW_CHAT_MS, Promise.all(started), options);
+  const unsafe = [...open.map(idOf), ...state.inProgress].filter((id) => !state.handled.has(id));
+  const lastId = ordered.at(-1)?.update_id ?? -1;
+  state.offset = Math.max(state.offset, Math.min(...unsafe, lastId + 1));
+  for (const id of state.handled) if (id < state.offset) state.handled.delete(id);
+  const [failed] = state.failed.splice(0).toSorted((a, b) => a.id - b.id);
+  return failed?.error;
+}
+
+function idOf({ update_id: id }: Update): number {
+  return id;
+}
+
+function chatOf({ message }: Update): string {
+  return String(message?.chat.id);
+}
+
+/** Stops at the first failure, so that later updates are not admitted before it. */
+async function handleChat(updates: readonly Update[], state: PollState, inbound: InboundHandler): Promise<void> {
+  for (const update of updates) {
+    const id = idOf(update);
+    if (state.handled.has(id)) continue;
+    try {
+      await inbound.handle(update);
+    } catch (error) {
+      state.failed.push({ id, error });
+      return;
+    }
+    state.handled.add(id);
+  }
+}
+
+/** A pause that ends early with the work. */
+async function atMost(ms: number, work: Promise<unknown>, { clock, signal }: PollerOptions): Promise<void> {
+  const done = new AbortController();
+  const pause = pauseUnlessStopped(clock, ms, AbortSignal.any([signal, done.signal]));
+  await Promise.race([work, pause]);
+  done.abort();
+}
+
+/** False when no retry can help. */
+async function recover(error: unknown, state: PollState, options: PollerOptions): Promise<boolean> {
+  const { accountId, clock, host, logger, signal } = options;
+  if (isTokenRefused(error)) {
+    const refused = tokenRefused(accountId);
+    logger.error("Telegram channel stopped", { error: refused });
+    host.report({ state: "failed", text: `${refused.message}. ${refused.hint ?? ""}` });
+    return false;
+  }
+  state.failures += 1;
+  const { text, pauseMs } = explain(error, state.failures);
+  logger.warn("Telegram channel retrying", { reason: text, pauseMs });
+  host.report({ state: "retrying", text });
+  await pauseUnlessStopped(clock, pauseMs, signal);
+  return true;
+}
+
+/** An error that is neither Telegram's nor the network's is a failed admission. */
+function explain(error: unknown, failures: number): { text: string; pauseMs: number } {
+  const refusal = refusalOf(error);
+  const isFetching = refusal !== undefined || (error instanceof Error && error.name === "HttpError");
+  const known = isFetching ? telegramError(error, "fetch messages from Telegram") : undefined;
+  const pauseMs = pauseAfter(known ?? error, failures - 1);
+  if (refusal?.status === 409) {
+    return { text: conflictText(refusal.description), pauseMs: Math.max(MIN_CONFLICT_PAUSE_MS, pauseMs) };
+  }
+  const text = known?.message ?? `Cannot store a message; Telegram will send it again: ${reportError(error).message}`;
+  return { text, pauseMs };
+}
+
+function conflictText(description: string): string {
+  return /webhook/i.test(description)
+    ? "Another program has set a webhook for this bot, so polling gets nothing. Retrying; remove the webhook there."
+    : "Another program polls this bot with the same token, and Telegram serves one at a time: stop the other one, or use two bots.";
+}
+
+/** Saves the next start from fetching handled updates again. Best effort. */
+async function confirmHandled({ offset }: PollState, { telegram }: PollerOptions): Promise<void> {
+  if (offset === 0) return;
+  await telegram.api
+    .getUpdates(
+      { offset, limit: 1, timeout: 0, allowed_updates: ALLOWED_UPDATES },
+      requestSignal(FINAL_CONFIRM_TIMEOUT_MS),
+    )
+    .catch(() => undefined);
+}

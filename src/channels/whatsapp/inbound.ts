@@ -1,0 +1,213 @@
+/**
+ * From a WhatsApp message to admission. Baileys acknowledges a message just before it passes it on, so a
+ * message lost before admission (the process is killed within those milliseconds, or stops while the store
+ * fails) is not sent again. Therefore nothing avoidable delays admission, a message that cannot be stored
+ * is retried while the channel runs, and a stop waits for it.
+ */
+import type { WAMessage } from "baileys";
+import type { Clock } from "../../base/clock.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { screenSender } from "../access.ts";
+import type { AccountOptions, ChannelHost, InboundMessage, OutboundMessage } from "../channel.ts";
+import { createInboundLanes, keepTrying } from "../intake.ts";
+import { type ReceivedFiles, tooLarge } from "../received-files.ts";
+import type { Baileys, WhatsAppSocket } from "./connection.ts";
+import {
+  type OwnAccount,
+  type Sender,
+  type WhatsAppContent,
+  buildWhatsAppContext,
+  isGroupJid,
+  isPersonJid,
+  phoneOf,
+  plainJid,
+  plainJids,
+  readContent,
+} from "./context.ts";
+
+export interface Inbound {
+  take: (socket: WhatsAppSocket, message: WAMessage) => void;
+  /** Resolves when no message is in progress. */
+  idle(): Promise<void>;
+}
+
+/** Returns the decrypted file of a message. */
+export type DownloadMedia = (message: WAMessage, socket: WhatsAppSocket) => Promise<AsyncIterable<Uint8Array>>;
+
+export interface InboundOptions extends AccountOptions {
+  host: ChannelHost;
+  files: ReceivedFiles;
+  baileys: Baileys;
+  downloadMedia: DownloadMedia;
+  groupNames: GroupNames;
+  recent: RecentMessages;
+  send: (message: OutboundMessage) => Promise<unknown>;
+  signal: AbortSignal;
+}
+
+export function createInbound(options: InboundOptions): Inbound {
+  const { host, logger } = options;
+  const lanes = createInboundLanes();
+
+  const takeIn = async (socket: WhatsAppSocket, message: WAMessage): Promise<void> => {
+    const inbound = await keepTrying(async () => await prepare(socket, message, options), options);
+    if (inbound !== undefined) await keepTrying(async () => await host.admit(inbound), options);
+  };
+
+  return {
+    take: (socket, message) => {
+      const chat = message.key.remoteJid ?? "";
+      if (message.key.fromMe === true || (!isGroupJid(chat) && !isPersonJid(chat))) return;
+      const reportLoss = (error: unknown): void => {
+        logger.error("WhatsApp message lost", { error, chat, id: message.key.id });
+        host.report({ state: "retrying", text: `A message from WhatsApp was lost: ${errorMessage(error)}` });
+      };
+      lanes.run(chat, async () => await takeIn(socket, message), reportLoss);
+    },
+    idle: lanes.idle,
+  };
+}
+
+/** Undefined for a message that is not for the agent. */
+async function prepare(
+  socket: WhatsAppSocket,
+  message: WAMessage,
+  options: InboundOptions,
+): Promise<InboundMessage | undefined> {
+  const { accountId, baileys, clock, logger, recent, send } = options;
+  const messageId = message.key.id ?? "";
+  const content = readContent(message.message, baileys);
+  if (content === undefined || messageId === "") return undefined;
+  const chat = plainJid(message.key.remoteJid ?? "");
+  const isGroup = isGroupJid(chat);
+  const sender = await senderOf(socket, message);
+  const chatId = isGroup ? chat : sender.jid;
+  const target = { channel: "whatsapp", accountId, to: chat };
+  const allowed = await screenSender(
+    {
+      channel: "whatsapp",
+      sender: { ids: senderIds(sender), name: sender.name },
+      chatType: isGroup ? "group" : "direct",
+      groupIds: isGroup ? [chat] : [],
+    },
+    {
+      access: options,
+      logger,
+      reply: async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
+    },
+  );
+  if (allowed === undefined) return undefined;
+  recent.add(message);
+  const ctx = buildWhatsAppContext({
+    message,
+    content,
+    quoted: readContent(content.context?.quotedMessage, baileys),
+    sender,
+    self: ownAccount(socket),
+    ...(await receiveMedia(socket, message, content, options)),
+    group: isGroup ? { jid: chat, subject: await options.groupNames.subject(socket, chat) } : undefined,
+    accountId,
+    sentAt: baileys.toNumber(message.messageTimestamp) * 1000,
+    commandAuthorized: allowed.commandAuthorized,
+  });
+  return { address: { channel: "whatsapp", accountId, chatId, messageId }, ctx, receivedAt: clock.now() };
+}
+
+/** People know each other by phone number; WhatsApp sends it beside the id, or can look it up. */
+async function senderOf(socket: WhatsAppSocket, { key, pushName }: WAMessage): Promise<Sender> {
+  const isGroup = isGroupJid(key.remoteJid ?? "");
+  const jids = plainJids(isGroup ? [key.participant, key.participantAlt] : [key.remoteJid, key.remoteJidAlt]);
+  const withPhone = jids.find((jid) => phoneOf(jid) !== undefined);
+  const found = withPhone ?? (await phoneJidOf(socket, jids[0]));
+  const jid = found ?? jids[0] ?? "";
+  return { jid, jids: [...new Set([jid, ...jids])], name: pushName ?? undefined };
+}
+
+async function phoneJidOf(socket: WhatsAppSocket, lid: string | undefined): Promise<string | undefined> {
+  if (lid === undefined) return undefined;
+  const known = await socket.signalRepository?.lidMapping.getPNForLID(lid).catch(() => null);
+  return known === undefined || known === null ? undefined : plainJid(known);
+}
+
+/** All forms that the owner may write into the allow list: `+1555`, `1555` and the addresses. */
+function senderIds({ jid, jids }: Sender): [string, ...string[]] {
+  const phone = phoneOf(jid);
+  return phone === undefined ? [jid, ...jids] : [phone, phone.slice(1), ...jids];
+}
+
+function ownAccount({ user }: WhatsAppSocket): OwnAccount {
+  const jids = plainJids([user?.id, user?.lid, user?.phoneNumber]);
+  return { jids, name: user?.name ?? user?.notify };
+}
+
+async function receiveMedia(
+  socket: WhatsAppSocket,
+  message: WAMessage,
+  { media }: WhatsAppContent,
+  { files, downloadMedia }: InboundOptions,
+): Promise<{ media: { path: string; type: string } | undefined; missingMedia: string[] }> {
+  if (media === undefined) return { media: undefined, missingMedia: [] };
+  try {
+    if (media.bytes > files.maxBytes) throw tooLarge(files.maxBytes);
+    const id = `${message.key.remoteJid}/${message.key.id}`;
+    const path = await files.save(await downloadMedia(message, socket), { ...media, id });
+    return { media: { path, type: media.type }, missingMedia: [] };
+  } catch (error) {
+    return { media: undefined, missingMedia: [`A file (${media.type}) could not be fetched: ${errorMessage(error)}`] };
+  }
+}
+
+/** Group subjects, cached for an hour and updated by WhatsApp's events. */
+export interface GroupNames {
+  /** Undefined if unknown. */
+  subject(socket: WhatsAppSocket, jid: string): Promise<string | undefined>;
+  renamed: (jid: string, subject: string) => void;
+}
+
+const FRESH_MS = 60 * 60_000;
+const MAX_GROUPS = 1000;
+
+export function createGroupNames(clock: Clock): GroupNames {
+  const names = new Map<string, { subject: string | undefined; at: number }>();
+  const keep = (jid: string, subject: string | undefined): void => {
+    names.set(jid, { subject, at: clock.now() });
+    dropOldest(names, MAX_GROUPS);
+  };
+  return {
+    subject: async (socket, jid) => {
+      const known = names.get(jid);
+      if (known !== undefined && Math.abs(clock.now() - known.at) < FRESH_MS) return known.subject;
+      const found = await socket.groupMetadata(jid).catch(() => undefined);
+      keep(jid, found?.subject ?? known?.subject);
+      return names.get(jid)?.subject;
+    },
+    renamed: keep,
+  };
+}
+
+/** The last messages of the account, in memory, to quote them or to resend one that a phone could not read. */
+export interface RecentMessages {
+  add(message: WAMessage): void;
+  get(id: string): WAMessage | undefined;
+}
+
+const MAX_RECENT = 500;
+
+export function createRecentMessages(): RecentMessages {
+  const messages = new Map<string, WAMessage>();
+  return {
+    add: (message) => {
+      const { id } = message.key;
+      if (id === undefined || id === null) return;
+      messages.delete(id);
+      messages.set(id, message);
+      dropOldest(messages, MAX_RECENT);
+    },
+    get: (id) => messages.get(id),
+  };
+}
+
+function dropOldest(map: Map<string, unknown>, limit: number): void {
+  const [oldest] = map.keys();
+  if (map.size > limit && oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,97 @@
+import { setImmediate as nextTick } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { silentLogger } from "../../base/log.ts";
+import type { ClaudeEvent } from "./process/claude-process.ts";
+import { createProgressTracker, createEventRelay } from "./run-events.ts";
+import type { RunnerEvent, ProgressSummary } from "./runner-contract.ts";
+
+const sessionId = "11111111-2222-4333-8444-555555555555";
+
+it("reports printable progress and restarts the counts with every task", async () => {
+  const tracker = createProgressTracker();
+  const reported = Promise.withResolvers<RunnerEvent>();
+  const seen: RunnerEvent[] = [];
+  const relay = {
+    emit: (event: RunnerEvent): void => {
+      if (event.type === "progress") reported.resolve(event);
+      else seen.push(event);
+    },
+  };
+  const end = tracker.begin(relay, 1);
+  const events: ClaudeEvent[] = [
+    { type: "text", text: "Let me \u001b[2Jlook.", sessionId },
+    { type: "text", text: "from a subagent", parentToolUseId: "t0", sessionId },
+    { type: "tool-use", id: "t1", name: "Bash", input: { command: "ls \u001b[31m" }, sessionId },
+    { type: "tool-result", id: "t1", text: "no \u001b]0;title\u0007", isError: true, sessionId },
+    { type: "tool-use", id: "t2", name: "Read", input: { file_path: "/repo/a.ts" }, sessionId },
+    { type: "retry", attempt: 1, maxRetries: 10, delayMs: 500, status: 529, error: "busy", sessionId },
+  ];
+  for (const event of events) tracker.see(event, relay);
+  const report = await reported.promise;
+  end();
+  expect(report).toMatchObject({
+    progress: { toolUses: 2, lastTool: "Read", lastToolDetail: "/repo/a.ts", retries: 1, subagents: 0 },
+  });
+  expect(JSON.stringify([report, ...seen.filter((event) => event.type !== "text")])).not.toMatch(/(?<!\\)\\u00/);
+  expect(seen).toMatchObject([
+    { type: "text" },
+    { type: "tool", name: "Bash", isSubagent: false },
+    { type: "tool-failed", name: "Bash" },
+    { type: "tool", name: "Read" },
+  ]);
+  const again = Promise.withResolvers<RunnerEvent>();
+  tracker.begin({ emit: (event) => again.resolve(event) }, 1);
+  expect(await again.promise).toMatchObject({ progress: { toolUses: 0, retries: 0 } });
+});
+
+const progress = (toolUses: number): RunnerEvent => {
+  const summary: ProgressSummary = { elapsedMs: 0, toolUses, costUsd: 0, retries: 0, subagents: 0 };
+  return { type: "progress", progress: summary };
+};
+const tool: RunnerEvent = { type: "tool", name: "Bash", detail: "ls", isSubagent: false };
+
+it("delivers all events in order to a fast watcher", async () => {
+  const seen: string[] = [];
+  const relay = createEventRelay(async (event) => void seen.push(event.type), silentLogger);
+  relay.emit(tool);
+  await nextTick();
+  relay.emit(progress(1));
+  await nextTick();
+  relay.emit({ type: "text", text: "a" });
+  await nextTick();
+  expect(seen).toEqual(["tool", "progress", "text"]);
+});
+
+it("joins text, replaces progress, drops and counts tools, and keeps important events for a slow watcher", async () => {
+  const seen: RunnerEvent[] = [];
+  const gate = Promise.withResolvers<void>();
+  const relay = createEventRelay(async (event) => {
+    seen.push(event);
+    await gate.promise;
+  }, silentLogger);
+  relay.emit(tool);
+  for (let index = 0; index < 10_000; index++) relay.emit({ type: "text", text: "word " });
+  for (let index = 0; index < 10_000; index++) relay.emit(progress(index));
+  for (let index = 0; index < 10_000; index++) relay.emit(tool);
+  relay.emit({ type: "warning", text: "look here" });
+  gate.resolve();
+  while (seen.at(-1)?.type !== "warning") await nextTick();
+  expect(seen.length).toBeLessThan(210);
+  expect(seen.find((event) => event.type === "dropped")).toEqual({ type: "dropped", count: 10_000 - 198 });
+  expect(seen.filter((event) => event.type === "progress")).toEqual([progress(9999)]);
+  expect(seen.filter((event) => event.type === "text")).toHaveLength(1);
+});
+
+it("survives a watcher that throws", async () => {
+  const errors: unknown[] = [];
+  const relay = createEventRelay(
+    () => {
+      throw new Error("no");
+    },
+    { ...silentLogger, warn: (...logged) => void errors.push(logged) },
+  );
+  relay.emit(tool);
+  relay.emit(tool);
+  await nextTick();
+  expect(errors).toHaveLength(2);
+});

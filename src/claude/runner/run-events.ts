@@ -1,0 +1,157 @@
+/**
+ * What a watcher of a run receives: the events of the process, and a progress summary at intervals.
+ * A slow watcher neither delays the run nor makes it use more memory: text is joined, older progress is
+ * replaced, and when too many events wait, minor ones are dropped and counted.
+ */
+import type { JsonRecord } from "../../base/json-record.ts";
+import type { Logger } from "../../base/log.ts";
+import type { ClaudeEvent } from "./process/claude-process.ts";
+import type { ProgressSummary, RunnerEvent } from "./runner-contract.ts";
+import { printableLine } from "../../base/text.ts";
+
+export interface EventRelay {
+  emit(event: RunnerEvent): void;
+}
+
+const MAX_WAITING = 200;
+const MAX_JOINED_TEXT = 4000;
+
+type Watcher = (event: RunnerEvent) => void | Promise<void>;
+
+export function createEventRelay(watch: Watcher | undefined, log: Logger): EventRelay {
+  const waiting: RunnerEvent[] = [];
+  let lost = 0;
+  let isHandling = false;
+  const drain = async (handle: Watcher): Promise<void> => {
+    isHandling = true;
+    for (let next = takeNext(); next !== undefined; next = takeNext()) {
+      try {
+        await handle(next);
+      } catch (error) {
+        log.warn("A watcher of a run failed", { error });
+      }
+    }
+    isHandling = false;
+  };
+  const takeNext = (): RunnerEvent | undefined => {
+    if (lost === 0) return waiting.shift();
+    const event: RunnerEvent = { type: "dropped", count: lost };
+    lost = 0;
+    return event;
+  };
+  return {
+    emit(event) {
+      if (watch === undefined) return;
+      if (!join(waiting, event)) {
+        if (waiting.length >= MAX_WAITING && isMinor(event)) lost += 1;
+        else waiting.push(event);
+      }
+      if (!isHandling) void drain(watch);
+    },
+  };
+}
+
+/** True when a waiting event absorbed the new one. */
+function join(waiting: RunnerEvent[], event: RunnerEvent): boolean {
+  if (event.type === "progress") {
+    const index = waiting.findIndex((other) => other.type === "progress");
+    if (index === -1) return false;
+    waiting[index] = event;
+    return true;
+  }
+  const last = waiting.at(-1);
+  if (event.type !== "text" || last?.type !== "text") return false;
+  waiting[waiting.length - 1] = { type: "text", text: `${last.text}${event.text}`.slice(-MAX_JOINED_TEXT) };
+  return true;
+}
+
+/** All other events are rare, and no later event repeats them. */
+function isMinor(event: RunnerEvent): boolean {
+  return event.type === "tool" || event.type === "tool-failed" || event.type === "text";
+}
+
+export interface ProgressTracker {
+  /** Starts counting for a task and reports at intervals. Returns a function that ends the reports. */
+  begin(relay: EventRelay, everyMs: number): () => void;
+  /** Counts one event and passes it on if watchers need it. */
+  see(event: ClaudeEvent, relay: EventRelay): void;
+}
+
+const LAST_TEXT = 200;
+const TOOL_DETAIL = 120;
+
+export function createProgressTracker(): ProgressTracker {
+  let startedAt = performance.now();
+  let summary = emptySummary();
+  /** Tool names by tool use id, to name the tool that failed. */
+  const tools = new Map<string, string>();
+  let text = "";
+  return {
+    begin(relay, everyMs) {
+      startedAt = performance.now();
+      summary = emptySummary();
+      tools.clear();
+      text = "";
+      const report = (): void => {
+        const lastText = printableLine(text.slice(-2 * LAST_TEXT)).slice(-LAST_TEXT) || undefined;
+        const elapsedMs = Math.round(performance.now() - startedAt);
+        relay.emit({ type: "progress", progress: { ...summary, elapsedMs, lastText } });
+      };
+      const timer = setInterval(report, everyMs).unref();
+      return () => clearInterval(timer);
+    },
+    see(event, relay) {
+      switch (event.type) {
+        case "text":
+          if (event.parentToolUseId !== undefined) return;
+          text = `${text}${event.text}`.slice(-4 * LAST_TEXT);
+          relay.emit({ type: "text", text: event.text });
+          return;
+        case "tool-use": {
+          const detail = toolDetail(event.input);
+          summary.toolUses += 1;
+          summary.lastTool = event.name;
+          summary.lastToolDetail = detail;
+          tools.set(event.id, event.name);
+          relay.emit({ type: "tool", name: event.name, detail, isSubagent: event.parentToolUseId !== undefined });
+          return;
+        }
+        case "tool-result":
+          if (event.isError) {
+            const name = tools.get(event.id) ?? "tool";
+            relay.emit({ type: "tool-failed", name, text: printableLine(event.text, LAST_TEXT) });
+          }
+          tools.delete(event.id);
+          return;
+        case "retry":
+          summary.retries += 1;
+          return;
+        case "task":
+          if (event.event === "started") summary.subagents += 1;
+          return;
+        case "turn-ended":
+          summary.costUsd += event.turn.costUsd;
+          return;
+        case "dropped":
+          relay.emit({ type: "dropped", count: event.count });
+          return;
+        default:
+      }
+    },
+  };
+}
+
+function emptySummary(): ProgressSummary {
+  return { elapsedMs: 0, toolUses: 0, costUsd: 0, retries: 0, subagents: 0 };
+}
+
+/** Input members that describe a tool call, the most useful first. */
+const DETAIL_MEMBERS = ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt"] as const;
+
+function toolDetail(input: JsonRecord): string {
+  for (const name of DETAIL_MEMBERS) {
+    const value = input[name];
+    if (typeof value === "string" && value !== "") return printableLine(value.slice(0, 4 * TOOL_DETAIL), TOOL_DETAIL);
+  }
+  return "";
+}

@@ -1,0 +1,138 @@
+/** The gateway's log file: every gateway writes it, wherever it runs, and `holdfast gateway logs` shows it. */
+import { appendFileSync, fstatSync, renameSync, statSync } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { HoldfastError, fileError, systemErrorCode } from "../../base/errors.ts";
+import { PRIVATE_FILE } from "../../base/files.ts";
+import { gatewayLayout, resolveHome } from "../../config/layout.ts";
+import { invalidOption } from "../command.ts";
+import { print, printJson, talk } from "../output.ts";
+
+const MAX_LOG_BYTES = 10_000_000;
+
+/** Keeps one earlier log, as `<path>.1`. */
+export function rotateLog(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
+}
+
+/** Ignores failures: a log that cannot be written must not end a turn. */
+export function appendToLog(path: string, line: string): void {
+  try {
+    appendFileSync(path, line, { mode: PRIVATE_FILE });
+  } catch {
+    // A lost log line cannot be reported anywhere else.
+  }
+}
+
+/** Writes to stderr, and to the file unless stderr is that file. */
+export function createLogWriter(path: string): (line: string) => void {
+  const isFile = isStderr(path);
+  if (!isFile) {
+    try {
+      rotateLog(path);
+    } catch {
+      // As above.
+    }
+    appendToLog(path, "");
+  }
+  return (line) => {
+    process.stderr.write(line);
+    if (!isFile) appendToLog(path, line);
+  };
+}
+
+function isStderr(path: string): boolean {
+  try {
+    const [own, file] = [fstatSync(2), statSync(path)];
+    return own.ino === file.ino && own.dev === file.dev;
+  } catch {
+    return false;
+  }
+}
+
+export interface LogsOptions {
+  json?: boolean | undefined;
+  lines?: number | undefined;
+  follow?: boolean | undefined;
+}
+
+const DEFAULT_LINES = 50;
+
+export async function showLogs(options: LogsOptions): Promise<void> {
+  if (options.json === true && options.follow === true) {
+    throw invalidOption("--json and --follow exclude each other", "--follow prints lines as they are in the log.");
+  }
+  const path = gatewayLayout(resolveHome()).logFile;
+  const end = await readEnd(path, options.lines ?? DEFAULT_LINES);
+  if (end === undefined && options.follow !== true) throw noLog(path);
+  const { lines, position } = end ?? { lines: [], position: 0 };
+  if (options.json === true) return printJson({ schema: 1, path, lines });
+  for (const line of lines) print(line);
+  if (options.follow === true) return await follow(path, position);
+  if (lines.length === 0) talk(`The log is empty (${path}). To log more: holdfast config set log.level info`);
+}
+
+function noLog(path: string): HoldfastError {
+  return new HoldfastError("not-found", "log-not-found", `There is no log yet (${path})`, {
+    hint: "`holdfast gateway start` starts a gateway in the background that writes one.",
+    data: { path },
+  });
+}
+
+const FIRST_READ = 65_536;
+const MAX_READ = 64_000_000;
+
+/** Reads only as much of the file as the lines need. Undefined if there is no file. */
+async function readEnd(path: string, count: number): Promise<{ lines: string[]; position: number } | undefined> {
+  await using handle = await openIfPresent(path);
+  if (handle === undefined) return undefined;
+  const { size } = await handle.stat();
+  for (let length = FIRST_READ; ; length *= 4) {
+    const start = Math.max(0, size - length);
+    const text = String(await readBytes(handle, start, size));
+    // Unless it is the start of the file, the first line may be cut.
+    const lines = text.split("\n").slice(start === 0 ? 0 : 1);
+    if (lines.at(-1) === "") lines.pop();
+    if (start === 0 || lines.length >= count || length >= MAX_READ) {
+      return { lines: lines.slice(-count), position: size };
+    }
+  }
+}
+
+async function openIfPresent(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw fileError(error, "read", path);
+  }
+}
+
+async function readBytes(handle: FileHandle, start: number, end: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(Math.max(0, end - start));
+  const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
+  return bytes.subarray(0, bytesRead);
+}
+
+const POLL_MS = 250;
+
+/** Prints whole lines as they are added, until interrupted. A replaced log is read from its start. */
+async function follow(path: string, from: number): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  let position = from;
+  let inode = (await stat(path).catch(() => undefined))?.ino;
+  while (!stop.signal.aborted) {
+    await delay(POLL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    await using handle = await openIfPresent(path);
+    if (handle === undefined) continue;
+    const { size, ino } = await handle.stat();
+    if (ino !== inode || size < position) position = 0;
+    inode = ino;
+    const bytes = await readBytes(handle, position, Math.min(size, position + MAX_READ));
+    const end = bytes.lastIndexOf(0x0a) + 1;
+    position += end;
+    if (end > 0) print(String(bytes.subarray(0, end - 1)));
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * Builds the agents of a process with their stores, workspaces, tools and engines. The first message for an
+ * agent opens it; the first turn loads the packages of its engine.
+ */
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { ensurePrivateFolder } from "../base/files.ts";
+import type { Logger } from "../base/log.ts";
+import type { ClaudeRunner } from "../claude/runner/runner.ts";
+import type { ClaudeSide } from "./claude.ts";
+import { type Recall, openContinuity } from "./handoff.ts";
+import { listAgentIds, openAgent } from "./agent.ts";
+import type { EngineName, HoldfastConfig } from "../config/config.ts";
+import { type Environment, cacheFolder, searchIndexFile } from "../config/layout.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { ToolTable } from "../engine/tools/agent-tool.ts";
+import { normalizeAgentId } from "../keys/names.ts";
+import type { SearchIndex } from "../memory/search-index.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import type { AgentPool, AgentParts } from "../turn/pipeline.ts";
+import { lazy, lazyMap, createKeyedMutex } from "../base/async.ts";
+import { closestMatch } from "../base/text.ts";
+import type { SearchMemory } from "../engine/tools/workspace-tools.ts";
+
+export interface OpenAgentsOptions {
+  home: string;
+  config: HoldfastConfig;
+  env: Environment;
+  clock: Clock;
+  logger: Logger;
+  /** `thread` keeps disk waits off the event loop of a long-running process. */
+  execution: "inline" | "thread";
+  claude(agentId: string): ClaudeSide;
+}
+
+/** The configured engine; else `model` if the agent has a model, else `echo`. */
+export function engineNameOf(config: HoldfastConfig, agentId: string): EngineName {
+  const agent = config.agents[agentId];
+  return agent?.engine ?? (agent?.model === undefined ? "echo" : "model");
+}
+
+export function createAgentPool(options: OpenAgentsOptions): AgentPool {
+  const { home, config } = options;
+  const opened: AgentParts[] = [];
+  const index = lazy(async () => await openSearchIndex(options));
+
+  const list = async (): Promise<string[]> => {
+    const known = [config.defaultAgent, ...Object.keys(config.agents), ...(await listAgentIds(home))];
+    return [...new Set(known)].toSorted();
+  };
+  const agents = lazyMap<string, OpenedAgent>();
+  const open = async (agentId: string): Promise<OpenedAgent> => {
+    await requireAgent({ list }, agentId);
+    const agent = await openParts(agentId, options, async () => await index.get());
+    opened.push(agent.parts);
+    return agent;
+  };
+
+  return {
+    list,
+    opened: () => opened,
+    open: async (name) => {
+      const agentId = normalizeAgentId(name);
+      return (await agents.get(agentId, async () => await open(agentId))).parts;
+    },
+    close: async () => {
+      const made = await agents.made();
+      await Promise.allSettled(made.map(async (agent) => await agent.close()));
+      (await index.made())?.close();
+    },
+  };
+}
+
+/** Rejects for an unknown agent, with a suggestion. */
+export async function requireAgent({ list }: Pick<AgentPool, "list">, agentId: string): Promise<void> {
+  const known = await list();
+  if (!known.includes(agentId)) throw unknownAgent(agentId, known);
+}
+
+interface OpenedAgent {
+  parts: AgentParts;
+  close(): Promise<void>;
+}
+
+async function openParts(
+  agentId: string,
+  options: OpenAgentsOptions,
+  openIndex: () => Promise<SearchIndex>,
+): Promise<OpenedAgent> {
+  const { home, config, clock, logger, execution } = options;
+  const [workspaces, ensure, parked] = await Promise.all([
+    import("../engine/workspace/workspace-description.ts"),
+    import("../engine/workspace/ensure-workspace.ts"),
+    import("../transcript/parked-transcripts.ts"),
+  ]);
+  // An agent that cannot be opened is tried again; each attempt must close its parts.
+  await using opened = new AsyncDisposableStack();
+  const agent = await openAgent({ home, config, agentId, clock, logger, execution });
+  opened.defer(async () => await agent.store.close());
+  await ensure.ensureWorkspace(agent.workspace);
+  const transcripts = parked.createParkedTranscripts();
+  opened.defer(async () => await transcripts.close());
+  const continuity = await openContinuity({ home, config, env: options.env, agent });
+  opened.defer(async () => await continuity.close());
+  const engine = await openEngine(agent, options, openIndex, continuity.recall);
+  opened.defer(async () => await engine.close());
+  const description = workspaces.createWorkspaceDescription({ workspace: agent.workspace, logger, clock });
+  const parts: AgentParts = {
+    agent,
+    config,
+    engine,
+    history: agent.store.history,
+    systemEvents: agent.store.systemEvents,
+    transcripts,
+    describeWorkspace: async () => await description.describe(),
+    ...continuity.parts,
+  };
+  const kept = opened.move();
+  return { parts, close: async () => await kept.disposeAsync() };
+}
+
+async function openEngine(
+  agent: AgentHandle,
+  options: OpenAgentsOptions,
+  openIndex: () => Promise<SearchIndex>,
+  recall: Recall,
+): Promise<Engine> {
+  const { config, env, clock, logger } = options;
+  const claude = options.claude(agent.agentId);
+  const name = engineNameOf(config, agent.agentId);
+  if (name === "claude-code") {
+    const { createClaudeCodeEngine } = await import("../engine/claude-code/claude-code.ts");
+    const runner = async (): Promise<ClaudeRunner> => await claude.runner();
+    return createClaudeCodeEngine({ runner, configOf: () => claude.config, logger, clock, recall });
+  }
+  const tools = await openTools(agent, claude, openIndex);
+  if (name === "model") {
+    const { createModelEngine } = await import("../engine/model/model-engine.ts");
+    const { providers, models } = config;
+    return createModelEngine({ providers, models, env, logger, clock, tools });
+  }
+  const { createEchoEngine } = await import("../engine/echo/echo.ts");
+  return createEchoEngine({ clock, logger, toolsOf: () => tools });
+}
+
+async function openTools(
+  agent: AgentHandle,
+  claude: ClaudeSide,
+  openIndex: () => Promise<SearchIndex>,
+): Promise<ToolTable> {
+  const { createWorkspaceTools } = await import("../engine/tools/workspace-tools.ts");
+  return createWorkspaceTools({
+    workspace: agent.workspace,
+    searchMemory: createMemorySearcher(agent, openIndex),
+    listSessions: async ({ limit }) => {
+      const [{ toListRow }, { discoverShown }] = await Promise.all([
+        import("../mcp/tools/session-row.ts"),
+        import("../mcp/privacy.ts"),
+      ]);
+      const found = await discoverShown({}, async (choice) => await claude.discover(agent.workspace, choice), limit);
+      return { ...found, sessions: found.sessions.slice(0, limit).map(toListRow) };
+    },
+  });
+}
+
+/** How long a search may wait for the update of the index. The next search continues the update. */
+const REFRESH_MS = 1000;
+
+function createMemorySearcher(agent: AgentHandle, openIndex: () => Promise<SearchIndex>): SearchMemory {
+  const turns = createKeyedMutex();
+  return async ({ text, maxResults, minScore }) => {
+    const [{ searchMemory }, index] = await Promise.all([import("../memory/search-results.ts"), openIndex()]);
+    const { agentId, workspace } = agent;
+    return await turns.run("refresh", async () => {
+      await index.refresh({ sources: { agents: [{ agentId, workspace }] }, budgetMs: REFRESH_MS });
+      return searchMemory(index, { text, agentId, maxResults, minScore });
+    });
+  };
+}
+
+async function openSearchIndex({ home, clock, logger }: OpenAgentsOptions): Promise<SearchIndex> {
+  const { createSearchIndex } = await import("../memory/search-index.ts");
+  await ensurePrivateFolder(cacheFolder(home));
+  return await createSearchIndex({ path: searchIndexFile(home), clock, logger });
+}
+
+function unknownAgent(agentId: string, known: readonly string[]): HoldfastError {
+  const suggestion = closestMatch(agentId, known);
+  return new HoldfastError("not-found", "agent-not-found", `There is no agent "${agentId}"`, {
+    hint: `${suggestion === undefined ? "" : `Did you mean "${suggestion}"? `}Add one with \`holdfast agents add ${agentId}\`.`,
+    data: { agentId, known: [...known] },
+  });
+}

@@ -1,0 +1,214 @@
+/**
+ * Opens one agent and its store. The folder `compose` is the only place that builds concrete parts; all other
+ * code gets them as arguments. Implementations are loaded when they are used, so that commands start fast.
+ */
+import { dirname, extname, join } from "node:path";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
+import { ensurePrivateFolder, fileExists, readFolderIfPresent, sweepFolder } from "../base/files.ts";
+import { type Ids, randomIds } from "../base/ids.ts";
+import { type Logger, createLogger } from "../base/log.ts";
+import type { HoldfastConfig } from "../config/config.ts";
+import { ARCHIVE_FOLDER_NAME, agentLayout, agentsFolder } from "../config/layout.ts";
+import { normalizeAgentId } from "../keys/names.ts";
+import type { AgentHandle } from "../session/agent-handle.ts";
+import type { KeptHandoff, Store } from "../store/store.ts";
+import type { StoreRepair } from "../store/store-repair.ts";
+
+export interface OpenAgentOptions {
+  home: string;
+  config: HoldfastConfig;
+  /** Default: the configured default agent. */
+  agentId?: string | undefined;
+  /** A `sessions.json` (or a `.sqlite` file) to use instead of the agent's own store. */
+  storePath?: string | undefined;
+  /** `thread` keeps disk waits off the event loop of a long-running process. Default: `inline`. */
+  execution?: "inline" | "thread" | undefined;
+  /** False: a store that does not exist is an error of kind `not-found`. Default: true. */
+  create?: boolean | undefined;
+  clock?: Clock | undefined;
+  ids?: Ids | undefined;
+  logger?: Logger | undefined;
+}
+
+/** The caller closes the store. */
+export async function openAgent(options: OpenAgentOptions): Promise<AgentHandle> {
+  const { config, home } = options;
+  const agentId = normalizeAgentId(options.agentId ?? config.defaultAgent);
+  const layout = agentLayout(home, agentId);
+  const sessionsFolder = options.storePath === undefined ? layout.sessionsFolder : dirname(options.storePath);
+  const parts = {
+    clock: options.clock ?? systemClock,
+    ids: options.ids ?? randomIds,
+    logger: options.logger ?? createLogger({ level: config.log.level }),
+  };
+  const archiveFolder = join(sessionsFolder, ARCHIVE_FOLDER_NAME);
+  const store = await openStore(options, agentId, parts);
+  if (options.storePath !== undefined) await sweepElsewhere([sessionsFolder, archiveFolder], parts.logger);
+  return {
+    agentId,
+    mainKey: config.session.mainKey,
+    store,
+    sessionsFolder,
+    archiveFolder,
+    workspace: config.agents[agentId]?.workspace ?? layout.workspace,
+    durability: config.transcript.durability,
+    ...parts,
+  };
+}
+
+/** Removes temporary files of killed processes beside a store outside the home. A gateway sweeps only its home. */
+async function sweepElsewhere(folders: readonly string[], logger: Logger): Promise<void> {
+  try {
+    for (const folder of folders) await sweepFolder(folder);
+  } catch (error) {
+    logger.warn("could not remove temporary files of killed processes", { folders, error });
+  }
+}
+
+export type OpenRepairOptions = Pick<OpenAgentOptions, "home" | "config" | "clock"> & { agentId: string };
+
+/** For a store that cannot be opened. Opens and changes nothing yet. */
+export async function openStoreRepair(options: OpenRepairOptions): Promise<StoreRepair> {
+  const { config, home, agentId, clock = systemClock } = options;
+  const layout = agentLayout(home, agentId);
+  const { kind, path } = chooseStore(options, layout);
+  if (kind === "json") {
+    const { createJsonRepair } = await import("../store/json/json-repair.ts");
+    return createJsonRepair({ path, owner: { agentId, mainKey: config.session.mainKey }, clock });
+  }
+  const { createSqliteRepair } = await import("../store/sqlite/sqlite-repair.ts");
+  const viewPath = config.store.view ? layout.sessionsFile : undefined;
+  return createSqliteRepair({ path, sessionsFolder: layout.sessionsFolder, viewPath, clock });
+}
+
+export interface ReadHandoffsOptions {
+  home: string;
+  config: HoldfastConfig;
+  agentId: string;
+  /** Only keys that begin with this. */
+  prefix: string;
+  limit: number;
+  /** How long to wait for a lock of another process. */
+  busyMs: number;
+}
+
+/** Reads the hand-offs of sessions, newest first, without opening the store for writing. */
+export async function readHandoffs(options: ReadHandoffsOptions): Promise<KeptHandoff[]> {
+  const { kind, path } = chooseStore(options, agentLayout(options.home, options.agentId));
+  if (!(await fileExists(path))) return [];
+  if (kind === "json") {
+    const { readJsonHandoffs } = await import("../store/json/read-only.ts");
+    return await readJsonHandoffs(path, options);
+  }
+  const { readHandoffs: read } = await import("../store/sqlite/read-only.ts");
+  return await read(path, options);
+}
+
+export interface ReadConversationsOptions {
+  home: string;
+  config: HoldfastConfig;
+  openClawHome: string;
+}
+
+/**
+ * Session keys by the id of the session of another program, such as Claude Code, in which the conversation is
+ * or was before a reset or an archive. Covers all agents, OpenClaw's included. Opens no store for writing.
+ */
+export async function readConversations(options: ReadConversationsOptions): Promise<Map<string, string>> {
+  const { home, config, openClawHome } = options;
+  const [{ readJsonProgramSessions }, { readProgramSessions }, { readManifests }, { programSessions }] =
+    await Promise.all([
+      import("../store/json/read-only.ts"),
+      import("../store/sqlite/read-only.ts"),
+      import("../session/archive.ts"),
+      import("../store/session-entry.ts"),
+    ]);
+  const ofAgent = async (agentId: string): Promise<Map<string, string>> => {
+    const layout = agentLayout(home, agentId);
+    const { kind, path } = chooseStore({ config }, layout);
+    const { records } = await readManifests(layout);
+    const archived = records.flatMap(({ key, entry, windows }) =>
+      [entry, ...windows.map(({ state }) => state ?? {})].flatMap((state) =>
+        programSessions(state).map((id): [string, string] => [id, key]),
+      ),
+    );
+    const read = kind === "json" ? readJsonProgramSessions : readProgramSessions;
+    return new Map([...archived, ...((await fileExists(path)) ? await read(path) : [])]);
+  };
+  const openClawAgents = (await readFolderIfPresent(agentsFolder(openClawHome))).map(({ name }) => name);
+  const found = await Promise.all([
+    ...(await listAgentIds(home)).map(ofAgent),
+    ...openClawAgents.map(async (name) => await readJsonProgramSessions(agentLayout(openClawHome, name).sessionsFile)),
+  ]);
+  return new Map(found.flatMap((conversations) => [...conversations]));
+}
+
+type StoreParts = Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">>;
+
+async function openStore(options: OpenAgentOptions, agentId: string, parts: StoreParts): Promise<Store> {
+  const layout = agentLayout(options.home, agentId);
+  const { kind, path } = chooseStore(options, layout);
+  if (options.create === false && !(await fileExists(path))) throw await noStore(options, agentId, path);
+  await ensurePrivateFolder(dirname(path));
+  const common = {
+    path,
+    agentId,
+    mainKey: options.config.session.mainKey,
+    historyLimit: options.config.groups.historyLimit,
+    pendingFile: options.storePath === undefined ? layout.pending : undefined,
+    ...parts,
+  };
+
+  if (kind === "json") {
+    const { createJsonStore } = await import("../store/json/json-store.ts");
+    return await createJsonStore(common);
+  }
+  const { createSqliteStore } = await import("../store/sqlite/sqlite-store.ts");
+  const isOwn = options.storePath === undefined;
+  return await createSqliteStore({
+    ...common,
+    execution: options.execution,
+    sessionsFolder: isOwn ? layout.sessionsFolder : undefined,
+    viewPath: isOwn && options.config.store.view ? layout.sessionsFile : undefined,
+  });
+}
+
+function chooseStore(
+  { storePath, config }: Pick<OpenAgentOptions, "storePath" | "config">,
+  layout: ReturnType<typeof agentLayout>,
+): { kind: "sqlite" | "json"; path: string } {
+  if (storePath !== undefined) return { kind: extname(storePath) === ".sqlite" ? "sqlite" : "json", path: storePath };
+  const kind = config.store.kind;
+  return { kind, path: kind === "json" ? layout.sessionsFile : layout.database };
+}
+
+/** Distinguishes a lost store from one that never existed. */
+async function noStore(options: OpenAgentOptions, agentId: string, path: string): Promise<HoldfastError> {
+  if (options.storePath !== undefined) {
+    return new HoldfastError("not-found", "store-not-found", `There is no store ${path}`, {
+      hint: "Give --store the path of a sessions.json or of a .sqlite file.",
+      data: { agentId, path },
+    });
+  }
+  const damage = await (await openStoreRepair({ ...options, agentId })).diagnose();
+  if (damage !== undefined) {
+    return new HoldfastError("corrupt", "store-lost", damage.message, {
+      hint: "Run `holdfast doctor --fix` to rebuild the store. Nothing was changed.",
+      data: { agentId, path },
+    });
+  }
+  return new HoldfastError("not-found", "store-not-found", `Agent "${agentId}" has no sessions yet (${path})`, {
+    hint: "Start a conversation with `holdfast chat`, or name another agent with --agent.",
+    data: { agentId, path },
+  });
+}
+
+/** Agents with a folder, in alphabetical order. */
+export async function listAgentIds(home: string): Promise<string[]> {
+  const items = await readFolderIfPresent(agentsFolder(home));
+  return items
+    .filter((item) => item.isDirectory() && normalizeAgentId(item.name) === item.name)
+    .map((item) => item.name)
+    .toSorted();
+}

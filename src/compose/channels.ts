@@ -1,0 +1,265 @@
+/**
+ * Builds the configured channels. The library of a platform is loaded when an account of it is opened. An
+ * account that cannot be opened or started is reported, and the others run.
+ */
+import { nodeCrypto } from "../base/builtin.ts";
+import type { Clock } from "../base/clock.ts";
+import { HoldfastError, errorMessage, fileError, isOutOfFiles } from "../base/errors.ts";
+import { readFileIfPresent } from "../base/files.ts";
+import type { Logger } from "../base/log.ts";
+import type { AccessOptions } from "../channels/access.ts";
+import type { Channel, ChannelStatus } from "../channels/channel.ts";
+import {
+  type ChannelAccountConfig,
+  type HoldfastConfig,
+  type TokenConfig,
+  type ChannelName,
+  configuredAccounts,
+} from "../config/config.ts";
+import { type Environment, channelLayout, channelsFolder } from "../config/layout.ts";
+import type { ChannelAccount, ChannelPool } from "../turn/pipeline.ts";
+import { pauseAfter } from "../channels/intake.ts";
+import type { MakeSocket } from "../channels/whatsapp/connection.ts";
+
+export interface OpenChannelsOptions {
+  home: string;
+  config: HoldfastConfig;
+  env: Environment;
+  clock: Clock;
+  logger: Logger;
+  /** Channels that are not configured, such as the gateway's own page. */
+  extraChannels?: readonly Channel[] | undefined;
+  onStatus?: ((channel: string, accountId: string, status: ChannelStatus) => void) | undefined;
+  /** Rejects for an unknown agent, which must not answer. Optional. */
+  requireAgent?: ((agentId: string) => Promise<void>) | undefined;
+  /**
+   * A `MakeSocket` for WhatsApp. Default: Baileys' own socket. The type does not name types of Baileys,
+   * because the public types must compile without that optional package.
+   */
+  makeWhatsAppSocket?: ((config: never) => unknown) | undefined;
+}
+
+export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
+  const { config, logger } = options;
+  const accounts: RunningAccount[] = (options.extraChannels ?? []).map((channel) =>
+    createAccount(channel, {}, config.defaultAgent),
+  );
+  const failed = new Map<string, { channel: string; accountId: string; status: ChannelStatus }>();
+  /** After the stop, no account is started: it would never be stopped. */
+  const stopping = new AbortController();
+
+  const setStatus = (account: RunningAccount, status: ChannelStatus): void => {
+    account.status = status;
+    options.onStatus?.(account.channel.name, account.channel.accountId, status);
+  };
+
+  /** Resolves to the account, or to the error. */
+  const tryToOpen = async ({ name, accountId, settings }: ConfiguredAccount): Promise<OpenedAccount> => {
+    const id = `${name} ${accountId}`;
+    try {
+      await options.requireAgent?.(settings.agent ?? config.defaultAgent);
+      const channel = await openChannel(name, accountId, options);
+      failed.delete(id);
+      const account = createAccount(channel, settings, config.defaultAgent);
+      accounts.push(account);
+      return { account };
+    } catch (error) {
+      const status = failedStatus(error);
+      failed.set(id, { channel: name, accountId, status });
+      options.onStatus?.(name, accountId, status);
+      logger.info("a channel could not be opened", { channel: name, accountId, error });
+      return { error };
+    }
+  };
+  const keepOpening = async (configured: ConfiguredAccount): Promise<RunningAccount | undefined> => {
+    for (let attempt = 0; await pause(attempt); attempt++) {
+      const { account, error } = await tryToOpen(configured);
+      if (account !== undefined || !isPassing(error)) return account;
+    }
+    return undefined;
+  };
+
+  /** Resolves to the error, if any. */
+  const tryToStart = async (account: RunningAccount, admit: Admit): Promise<unknown> => {
+    const { name, accountId } = account.channel;
+    try {
+      await account.channel.start({
+        admit: async (message) => void (await admit({ ...message, agentId: account.agentId })),
+        report: (status) => {
+          setStatus(account, status);
+          logger.info("channel", { channel: name, state: status.state, text: status.text });
+        },
+      });
+      return undefined;
+    } catch (error) {
+      if (error instanceof HoldfastError && error.kind === "interrupted") return undefined;
+      setStatus(account, failedStatus(error));
+      logger.info("a channel could not be started", { channel: name, accountId, error });
+      return error;
+    }
+  };
+  const keepStarting = async (account: RunningAccount, admit: Admit): Promise<void> => {
+    if (stopping.signal.aborted) return;
+    let attempt = 0;
+    while (isPassing(await tryToStart(account, admit)) && (await pause(attempt))) attempt++;
+  };
+  /** Resolves to false when the pool was stopped. */
+  const pause = async (attempt: number): Promise<boolean> => {
+    await options.clock.sleep(pauseAfter(undefined, attempt), stopping.signal).catch(() => undefined);
+    return !stopping.signal.aborted;
+  };
+
+  return {
+    accounts: () => accounts,
+    failures: () => [...failed.values()],
+    find: (channel, accountId) => {
+      const matching = accounts.filter((account) => account.channel.name === channel);
+      if (accountId !== undefined) return matching.find((account) => account.channel.accountId === accountId);
+      return matching.length === 1 ? matching[0] : matching.find(({ channel: { accountId: id } }) => id === "default");
+    },
+    start: async (admit) => {
+      const later: ConfiguredAccount[] = [];
+      for (const configured of configuredAccounts(config)) {
+        if (stopping.signal.aborted) return;
+        const { error } = await tryToOpen(configured);
+        if (isPassing(error)) later.push(configured);
+      }
+      await Promise.all([
+        ...accounts.map(async (account) => await keepStarting(account, admit)),
+        ...later.map(async (configured) => {
+          const account = await keepOpening(configured);
+          if (account !== undefined) await keepStarting(account, admit);
+        }),
+      ]);
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.allSettled(accounts.map(async ({ channel }) => await channel.stop()));
+    },
+  };
+}
+
+type Admit = Parameters<ChannelPool["start"]>[0];
+type ConfiguredAccount = ReturnType<typeof configuredAccounts>[number];
+type OpenedAccount = { account: RunningAccount; error?: undefined } | { account?: undefined; error: unknown };
+type RunningAccount = { -readonly [Field in keyof ChannelAccount]: ChannelAccount[Field] };
+
+/** The next attempt may succeed: no free file descriptor, or a file that cannot be read now. */
+function isPassing(error: unknown): boolean {
+  if (isOutOfFiles(error)) return true;
+  return error instanceof HoldfastError && error.kind === "unavailable" && error.data["system"] !== undefined;
+}
+
+function createAccount(channel: Channel, settings: ChannelAccountConfig, defaultAgent: string): RunningAccount {
+  return {
+    channel,
+    agentId: settings.agent ?? defaultAgent,
+    replyTo: settings.replyTo ?? "off",
+    status: { state: "starting", text: "starting" },
+  };
+}
+
+function failedStatus(error: unknown): ChannelStatus {
+  const hint = error instanceof HoldfastError && error.hint !== undefined ? `. ${error.hint}` : "";
+  return { state: "failed", text: `${errorMessage(error).replace(/\.$/, "")}${hint}` };
+}
+
+export async function openChannel(
+  name: ChannelName,
+  accountId: string,
+  options: OpenChannelsOptions,
+): Promise<Channel> {
+  return await OPENERS[name](accountId, options);
+}
+
+const OPENERS: Record<ChannelName, (accountId: string, options: OpenChannelsOptions) => Promise<Channel>> = {
+  telegram: openTelegram,
+  discord: openDiscord,
+  whatsapp: openWhatsApp,
+};
+
+async function openTelegram(accountId: string, options: OpenChannelsOptions): Promise<Channel> {
+  const settings = options.config.channels.telegram[accountId] ?? {};
+  const token = await readToken("telegram", accountId, settings, options.env);
+  const { createTelegramChannel } = await import("../channels/telegram/channel.ts");
+  const { webhookUrl, apiRoot } = settings;
+  return createTelegramChannel({
+    ...(await commonOptions("telegram", accountId, settings, options)),
+    token,
+    apiRoot,
+    mode: webhookUrl === undefined ? "polling" : "webhook",
+    webhook: webhookUrl === undefined ? undefined : { url: webhookUrl, secretToken: webhookSecret(token) },
+  });
+}
+
+async function openDiscord(accountId: string, options: OpenChannelsOptions): Promise<Channel> {
+  const settings = options.config.channels.discord[accountId] ?? {};
+  const token = await readToken("discord", accountId, settings, options.env);
+  const { createDiscordChannel } = await import("../channels/discord/channel.ts");
+  return createDiscordChannel({
+    ...(await commonOptions("discord", accountId, settings, options)),
+    token,
+    cursorFile: channelLayout(options.home, "discord", accountId).cursorFile,
+    api: settings.apiRoot === undefined ? undefined : { rest: settings.apiRoot },
+  });
+}
+
+async function openWhatsApp(accountId: string, options: OpenChannelsOptions): Promise<Channel> {
+  const settings = options.config.channels.whatsapp[accountId] ?? {};
+  const { createWhatsAppChannel } = await import("../channels/whatsapp/channel.ts");
+  return createWhatsAppChannel({
+    ...(await commonOptions("whatsapp", accountId, settings, options)),
+    authFolder: channelLayout(options.home, "whatsapp", accountId).authFolder,
+    makeSocket: options.makeWhatsAppSocket as MakeSocket | undefined,
+  });
+}
+
+async function commonOptions(
+  channel: ChannelName,
+  accountId: string,
+  settings: ChannelAccountConfig,
+  { home, clock, logger }: OpenChannelsOptions,
+): Promise<AccessOptions & { accountId: string; clock: Clock; logger: Logger; mediaFolder: string }> {
+  const { createPairingStore } = await import("../channels/pairing-store.ts");
+  const store = createPairingStore({ folder: channelsFolder(home), channel, accountId, clock });
+  return {
+    accountId,
+    clock,
+    logger,
+    mediaFolder: channelLayout(home, channel, accountId).mediaFolder,
+    allowFrom: settings.allowFrom,
+    pairing: { store, offers: settings.pairing !== false },
+  };
+}
+
+/** From the account's token file, else from an environment variable. */
+async function readToken(
+  name: "telegram" | "discord",
+  accountId: string,
+  { tokenFile, tokenEnv }: TokenConfig,
+  env: Environment,
+): Promise<string> {
+  if (tokenFile !== undefined) {
+    const content = await readFileIfPresent(tokenFile).catch((error: unknown) => {
+      throw fileError(error, "read", tokenFile);
+    });
+    const token = content?.toString("utf8").trim() ?? "";
+    if (token !== "") return token;
+    throw new HoldfastError("usage", "token-missing", `The token file of ${name} account "${accountId}" has no token`, {
+      hint: `Put the token, and nothing else, into ${tokenFile}.`,
+      data: { path: tokenFile },
+    });
+  }
+  const variable = tokenEnv ?? `${name.toUpperCase()}_BOT_TOKEN`;
+  const token = env[variable]?.trim() ?? "";
+  if (token !== "") return token;
+  throw new HoldfastError("usage", "token-missing", `There is no token for ${name} account "${accountId}"`, {
+    hint: `Set ${variable} for the gateway, or name a file: holdfast config set channels.${name}.${accountId}.tokenFile <path>`,
+    data: { variable },
+  });
+}
+
+/** Derived from the token, so that it is the same at every start. The token cannot be derived from it. */
+function webhookSecret(token: string): string {
+  return nodeCrypto().createHmac("sha256", token).update("holdfast webhook").digest("base64url");
+}

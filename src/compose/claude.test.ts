@@ -1,0 +1,253 @@
+/** Decisions over real files: whose sessions are candidates, which chats are known, what registries say together. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type NativeWorld, createNativeWorld, testSessionId } from "../../test/support/native-world.ts";
+import { silentLogger } from "../base/log.ts";
+import { saveSession } from "../claude/registry/registry.ts";
+import { updateSessionStats } from "../claude/registry/run-stats.ts";
+import { type ClaudeSide, type SelectChoice, openClaudeSide } from "./claude.ts";
+import { openHandoff } from "./handoff.ts";
+import { openAgent } from "./agent.ts";
+import { DEFAULT_CONFIG, type HoldfastConfig } from "../config/config.ts";
+import { CLAUDE_REGISTRY_NAME } from "../config/layout.ts";
+import { archiveSession } from "../session/archive.ts";
+
+const TASK = "Fix the webhook handler";
+const OWN = `[openclaw:agent=main]\n\n${TASK}`;
+const [A, B, C, D] = ["a", "b", "c", "d"].map(testSessionId) as [string, string, string, string];
+
+interface World extends NativeWorld {
+  repo: string;
+  side(agentId?: string, config?: HoldfastConfig): ClaudeSide;
+  candidates(choice?: SelectChoice, agentId?: string): Promise<string[]>;
+}
+
+async function createWorld(): Promise<World> {
+  const world = await createNativeWorld();
+  const repo = world.join("shop");
+  mkdirSync(repo);
+  execFileSync("git", ["init", "-q", "-b", "main", repo]);
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: world.root,
+    CLAUDE_CONFIG_DIR: world.claudeHome,
+    OPENCLAW_STATE_DIR: world.openClawHome,
+  };
+  const opened: ClaudeSide[] = [];
+  const side: World["side"] = (agentId, config = DEFAULT_CONFIG) => {
+    const one = openClaudeSide({ home: world.home, config, agentId, env, logger: silentLogger });
+    opened.push(one);
+    return one;
+  };
+  return {
+    ...world,
+    repo,
+    side,
+    candidates: async (choice = {}, agentId = "main") => {
+      const { selection } = await side(agentId).select(TASK, repo, choice);
+      return selection.scores.map(({ sessionId }) => sessionId).toSorted();
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const one of opened) one.close();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The session key of a person on Telegram. */
+function key(id: string): string {
+  return `agent:main:telegram:dm:${id}`;
+}
+
+function openClawRegistry(world: World, agentId: string, sessions: Record<string, unknown>): void {
+  const path = join(world.openClawHome, "agents", agentId, CLAUDE_REGISTRY_NAME);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify({ sessions }));
+}
+
+describe("candidates", () => {
+  it("are a person's own sessions too, unless an agent asks; labelled ones and other agents' never", async () => {
+    await using world = await createWorld();
+    const { repo, home } = world;
+    const now = Date.now();
+    world.session({ id: "a", cwds: [repo], prompts: [TASK], modifiedAt: now });
+    world.session({ id: "b", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", modifiedAt: now });
+    world.session({ id: "c", cwds: [repo], prompts: ["[openclaw:agent=other]\n\nFix the webhook handler"] });
+    world.session({ id: "d", cwds: [repo], prompts: [TASK], entrypoint: "holdfast" });
+    world.session({ id: "e", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", modifiedAt: now });
+    await saveSession({ home, agentId: "main" }, { repoPath: repo, sessionId: testSessionId("e"), label: "nightly" });
+    expect(await world.candidates({ candidates: "all" })).toEqual([A, B]);
+    expect(await world.candidates()).toEqual([B]);
+    expect(await world.candidates({ candidates: "all" }, "other")).toEqual([A, C]);
+    expect(await world.candidates({ label: "nightly" })).toEqual([]);
+  });
+
+  it("follow the configuration where nobody says otherwise", async () => {
+    await using world = await createWorld();
+    world.session({ id: "a", cwds: [world.repo], prompts: [TASK] });
+    const { claudeCode } = DEFAULT_CONFIG;
+    const sessionSelection = { ...claudeCode.sessionSelection, candidates: "all" as const };
+    const side = world.side("main", { ...DEFAULT_CONFIG, claudeCode: { ...claudeCode, sessionSelection } });
+    expect((await side.select(TASK, world.repo)).selection.scores).toHaveLength(1);
+    expect((await side.select(TASK, world.repo, { candidates: "own" })).selection.scores).toEqual([]);
+  });
+
+  it("never are the sessions of chats that only a session store knows", async () => {
+    await using world = await createWorld();
+    const { home, repo } = world;
+    for (const id of "abcdef") world.session({ id, cwds: [repo], prompts: [OWN], entrypoint: "holdfast" });
+    for (const id of "78") world.session({ id, cwds: [repo], prompts: [TASK], entrypoint: "sdk-cli" });
+    const agent = await openAgent({ home, config: DEFAULT_CONFIG });
+    const enter = async (id: string, sessionId: string, sdkSessionId: string): Promise<void> => {
+      await agent.store.update(key(id), () => ({ sessionId, updatedAt: 1, sdkSessionId }));
+    };
+    // Now, in an earlier window, and in an archived session.
+    await enter("1", "w1", A);
+    await enter("1", "w2", B);
+    await enter("2", "w3", C);
+    await archiveSession(agent, key("2"));
+    await agent.store.update(key("3"), () => ({ sessionId: "w4", updatedAt: 1, cliSessionIds: { "claude-cli": D } }));
+    await agent.store.close();
+    const sessions = join(world.openClawHome, "agents", "main", "sessions");
+    mkdirSync(sessions, { recursive: true });
+    const openClaw = { [key("9")]: { sessionId: "w5", updatedAt: 1, claudeCliSessionId: testSessionId("7") } };
+    writeFileSync(join(sessions, "sessions.json"), JSON.stringify(openClaw));
+    const left = [testSessionId("8"), testSessionId("e"), testSessionId("f")];
+    expect(await world.candidates({ candidates: "all" })).toEqual(left);
+    expect((await world.side().find(B)).conversation).toBe(key("1"));
+    // A store that cannot be read may know of any of them.
+    writeFileSync(join(sessions, "sessions.json"), "{ torn");
+    expect(await world.candidates({ candidates: "all" })).toEqual([]);
+  });
+
+  it("never are copies of a chat's session", async () => {
+    await using world = await createWorld();
+    const { home, repo } = world;
+    world.session({ id: "a", cwds: [repo], prompts: [OWN], entrypoint: "holdfast-chat" });
+    // A person opened an earlier session and wrote in it, then a chat continued there.
+    const chatLine = { type: "user", sessionId: B, uuid: "b-9", cwd: repo, entrypoint: "holdfast-chat" };
+    const said = { ...chatLine, timestamp: "2026-11-02T00:00:00.000Z", message: { role: "user", content: "hello" } };
+    world.session({ id: "b", cwds: [repo], prompts: [OWN], entrypoint: "holdfast", lines: [said] });
+    world.session({ id: "c", cwds: [repo], prompts: [OWN], entrypoint: "holdfast" });
+    const place = { home, agentId: "main" };
+    await saveSession(place, {
+      repoPath: repo,
+      sessionId: C,
+      label: "agent:main:main",
+      conversation: "agent:main:main",
+    });
+    // Taken over without its label; the label stays known.
+    await saveSession(place, { repoPath: repo, sessionId: C });
+    expect(await world.candidates({ candidates: "all" })).toEqual([]);
+  });
+});
+
+describe("registries that know one session", () => {
+  it("add up: costs, turns, labels and agents, and none hides another", async () => {
+    await using world = await createWorld();
+    const { home, repo } = world;
+    world.session({ id: "a", cwds: [repo], prompts: [OWN] });
+    await saveSession({ home, agentId: "main" }, { repoPath: repo, sessionId: A, task: "ours", label: "nightly" });
+    await updateSessionStats(
+      { home, agentId: "main" },
+      { sessionId: A, runId: "1@1", cumulativeCostUsd: 0.25, turns: 2 },
+    );
+    const record = { sessionId: A, createdAt: "2026-01-01T00:00:00Z", lastResumedAt: "2026-01-02T00:00:00Z" };
+    openClawRegistry(world, "main", { [repo]: { ...record, totalCostUsd: 1, totalTurns: 3, taskHistory: ["theirs"] } });
+    openClawRegistry(world, "kyo", { [`${repo}::docs`]: { ...record, totalCostUsd: 0, totalTurns: 0 } });
+    const found = await world.side().find(A);
+    expect(found).toMatchObject({
+      agentId: "main",
+      agentIds: ["main", "kyo"],
+      label: "nightly",
+      labels: ["nightly", "docs"],
+      totalCostUsd: 1.25,
+      totalTurns: 5,
+      lastTask: "ours",
+    });
+    expect((await world.side("kyo").find(A)).origin).toBe("this-agent");
+    const { sessions } = await world.side().discover(repo, { ofAgent: "kyo" });
+    expect(sessions).toHaveLength(1);
+  });
+
+  it("count once when OpenClaw's folder is Holdfast's", async () => {
+    await using world = await createWorld();
+    const { home, repo } = world;
+    await saveSession({ home, agentId: "main" }, { repoPath: repo, sessionId: A });
+    await updateSessionStats({ home, agentId: "main" }, { sessionId: A, runId: "1@1", cumulativeCostUsd: 1, turns: 1 });
+    const env = { CLAUDE_CONFIG_DIR: world.claudeHome, OPENCLAW_STATE_DIR: home };
+    const side = openClaudeSide({ home, config: DEFAULT_CONFIG, env, logger: silentLogger });
+    expect((await side.find(A)).totalCostUsd).toBe(1);
+    side.close();
+  });
+
+  it("lead to a label's session, also in OpenClaw's registry", async () => {
+    await using world = await createWorld();
+    const { repo } = world;
+    world.session({ id: "a", cwds: [repo], prompts: [OWN] });
+    world.session({ id: "b", cwds: [repo], prompts: [OWN] });
+    const lastResumedAt = "2026-11-02T00:00:00Z";
+    openClawRegistry(world, "main", { [`${repo}::auth`]: { sessionId: A, label: "auth", lastResumedAt } });
+    openClawRegistry(world, "kyo", { [`${repo}::docs`]: { sessionId: B, label: "docs", lastResumedAt } });
+    const select = async (label: string) => (await world.side().select("anything", repo, { label })).selection;
+    expect(await select("auth")).toMatchObject({ action: "resume", sessionId: A, label: "auth" });
+    expect(await select("docs")).toMatchObject({ action: "fresh", label: "docs" });
+    // The last used session that can still be opened wins.
+    await saveSession({ home: world.home, agentId: "main" }, { repoPath: repo, sessionId: B, label: "auth" });
+    expect(await select("auth")).toMatchObject({ action: "resume", sessionId: B });
+    await saveSession({ home: world.home, agentId: "main" }, { repoPath: repo, sessionId: D, label: "auth" });
+    expect(await select("auth")).toMatchObject({ action: "resume", sessionId: A });
+  });
+});
+
+it("the larger of recorded and estimated cost counts against the budget", async () => {
+  await using world = await createWorld();
+  const { repo } = world;
+  const usage = { input_tokens: 2_000_000, output_tokens: 200_000 };
+  const message = { id: "m9", role: "assistant", model: "claude-sonnet-4-5", content: [], usage };
+  const timestamp = "2026-11-01T00:01:00.000Z";
+  const line = { type: "assistant", uuid: "u9", sessionId: A, cwd: repo, timestamp, message };
+  world.session({ id: "a", cwds: [repo], prompts: [OWN], lines: [line], modifiedAt: Date.now() });
+  for (const totalCostUsd of [0, 0.01]) {
+    openClawRegistry(world, "main", { [repo]: { sessionId: A, totalCostUsd } });
+    const session = await world.side().find(A);
+    expect(session.estimatedCostUsd).toBeGreaterThan(8.5);
+    expect(session.budgetUsedPct).toBeCloseTo((session.estimatedCostUsd ?? 0) / 10, 5);
+    const { selection } = await world.side().select(TASK, repo);
+    expect(selection).toMatchObject({
+      action: "fresh",
+      scores: [{ ceiling: expect.stringContaining("budget") as string }],
+    });
+  }
+  const config = { ...DEFAULT_CONFIG, claudeCode: { ...DEFAULT_CONFIG.claudeCode, command: "false", maxBudgetUsd: 5 } };
+  const runner = await world.side("main", config).runner();
+  const resumed = runner.spawnClaudeCode({ task: TASK, repoPath: repo, agentId: "main", resume: A });
+  await expect(resumed).rejects.toMatchObject({ code: "budget-used-up" });
+  openClawRegistry(world, "main", { [repo]: { sessionId: A, totalCostUsd: 42 } });
+  expect((await world.side().find(A)).budgetUsedPct).toBe(4.2);
+});
+
+it("an open hand-off is evidence", async () => {
+  await using world = await createWorld();
+  const { home, repo } = world;
+  const content = "I'm blocked: the release fails with a missing certificate.";
+  const timestamp = new Date().toISOString();
+  const said = { type: "user", uuid: "u9", sessionId: A, cwd: repo, timestamp, message: { role: "user", content } };
+  const path = world.session({ id: "a", cwds: [repo], prompts: [OWN], lines: [said] });
+  const config = DEFAULT_CONFIG;
+  const agent = await openAgent({ home, config });
+  const handoff = await openHandoff({ home, config, env: { CLAUDE_CONFIG_DIR: world.claudeHome }, agent });
+  await handoff?.capture({ kind: "native", sessionId: A, transcriptPath: path, cwd: repo }, "ended");
+  const kinds = async (): Promise<string[]> => {
+    const { selection } = await world.side().select(TASK, repo);
+    return selection.scores.flatMap(({ evidence }) => evidence.map(({ kind }) => kind));
+  };
+  expect(await kinds()).toContain("open-hand-off");
+  const offer = await handoff?.offerNative({ sessionId: B, cwd: repo, source: "startup" });
+  if (offer !== undefined) await handoff?.markOffered(offer);
+  await handoff?.close();
+  await agent.store.close();
+  expect(await kinds()).not.toContain("open-hand-off");
+});

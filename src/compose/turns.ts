@@ -1,0 +1,224 @@
+/**
+ * Builds everything that answers messages: agents, channels, and the pipeline between them. `openGateway`
+ * adds the server and keeps it open; `--local` opens the turns for one message.
+ */
+import { type Clock, systemClock } from "../base/clock.ts";
+import { type Logger, createLogger } from "../base/log.ts";
+import { packageVersion, webFolder } from "../base/package.ts";
+import type { Channel, ChannelCapabilities, ChannelStatus } from "../channels/channel.ts";
+import type { HoldfastConfig } from "../config/config.ts";
+import type { Environment } from "../config/layout.ts";
+import type { Gateway, GatewayOptions } from "../gateway/start-gateway.ts";
+import { normalizeAgentId } from "../keys/names.ts";
+import { buildAgentMainSessionKey } from "../keys/session-key.ts";
+import type { RpcParts } from "../rpc/rpc-parts.ts";
+import type { AgentParts } from "../turn/pipeline.ts";
+import type { ReplyPayload } from "../turn/reply/payloads.ts";
+import { createAgentPool, requireAgent } from "./agent-pool.ts";
+import { type OpenChannelsOptions, createChannelPool } from "./channels.ts";
+import { type ClaudeSide, openClaudeSide } from "./claude.ts";
+import { foldersWithin, sweepFolder } from "../base/files.ts";
+import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
+
+export interface OpenTurnsOptions extends Pick<OpenChannelsOptions, "makeWhatsAppSocket" | "extraChannels"> {
+  home: string;
+  config: HoldfastConfig;
+  env?: Environment | undefined;
+  clock?: Clock | undefined;
+  logger?: Logger | undefined;
+  /** False: opens no configured channel. */
+  channels: boolean;
+  /** `thread` keeps disk waits off the event loop of a long-running process. Default: `inline`. */
+  execution?: "inline" | "thread" | undefined;
+}
+
+export interface Turns extends RpcParts {
+  /** Connects the channels, and continues with messages that an earlier process left. */
+  start(): Promise<void>;
+  /** Waits for running turns, then closes everything. */
+  close(): Promise<void>;
+}
+
+export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
+  const { home, config, env = process.env, clock = systemClock, execution = "inline" } = options;
+  const logger = options.logger ?? createLogger({ level: config.log.level });
+  const [{ createPipeline }, { runTurn }, { draftReplies }, { createChatCommands }, { compactNow }, contracts] =
+    await Promise.all([
+      import("../turn/create-pipeline.ts"),
+      import("../turn/run/run-turn.ts"),
+      import("../turn/reply/draft-replies.ts"),
+      import("../turn/commands/chat-commands.ts"),
+      import("../turn/run/compact.ts"),
+      import("../turn/pipeline.ts"),
+    ]);
+  const sides = new Map<string, ClaudeSide>();
+  const claude = (agentId: string): ClaudeSide => {
+    let side = sides.get(agentId);
+    if (side === undefined) sides.set(agentId, (side = openClaudeSide({ home, config, agentId, env, clock, logger })));
+    return side;
+  };
+  const events = contracts.createTurnEvents((error) => logger.error("a listener failed", { error }));
+  const common = { home, env, clock, logger };
+  const agents = createAgentPool({ ...common, config, execution, claude });
+  const channels = createChannelPool({
+    ...common,
+    config: options.channels ? config : { ...config, channels: { telegram: {}, discord: {}, whatsapp: {} } },
+    extraChannels: options.extraChannels,
+    requireAgent: async (agentId) => await requireAgent(agents, normalizeAgentId(agentId)),
+    makeWhatsAppSocket: options.makeWhatsAppSocket,
+    onStatus: (channel, accountId, status) => events.emit({ type: "channel.status", channel, accountId, status }),
+  });
+  const commands = createChatCommands({ compact: compactNow });
+  const pipeline = createPipeline({ config, agents, channels, events, clock, logger, runTurn, commands });
+  const draft = async (
+    payloads: readonly ReplyPayload[],
+    target: DeliveryTarget,
+    turnId: string,
+    workspace: string,
+  ): Promise<OutboxDraft[]> => {
+    const account = channels.find(target.channel, target.accountId);
+    const capabilities = account?.channel.capabilities ?? UNKNOWN_CHANNEL;
+    return await draftReplies({ payloads, turnId, target, capabilities, workspace });
+  };
+  const closing = new AbortController();
+
+  return {
+    home,
+    config,
+    version: packageVersion(),
+    startedAt: clock.now(),
+    clock,
+    logger,
+    agents,
+    channels,
+    pipeline,
+    claude,
+    draftMessage: async ({ payload, target, idempotencyKey, workspace }) =>
+      await draft([payload], target, idempotencyKey, workspace),
+    resetSession: async (agentId, sessionKey, { expectedSessionId }) => {
+      const { resetAfterFlush } = await import("../turn/run/change-session.ts");
+      const parts = await agents.open(agentId);
+      return await resetAfterFlush({
+        parts,
+        sessionKey,
+        expectedSessionId,
+        signal: closing.signal,
+        emit: (event) => events.emit(event),
+        draft: async (payloads, target, turnId) => await draft(payloads, target, turnId, parts.agent.workspace),
+      });
+    },
+    start: async () => {
+      await pipeline.start();
+      void afterStart(agents.opened(), logger);
+      await channels.start(async (message) => await pipeline.admit(message));
+    },
+    close: async () => {
+      // Channels stay open until the last replies are sent. Messages that arrive meanwhile stay in the inbox.
+      await pipeline.drain();
+      await channels.stop();
+      closing.abort();
+      await captureLast(agents.opened(), logger);
+      await agents.close();
+      for (const side of sides.values()) side.close();
+    },
+  };
+}
+
+/** A message for a channel that is not running here waits for the process that runs it. It is not split. */
+const UNKNOWN_CHANNEL: ChannelCapabilities = { media: true, replies: true, threads: true, deduplicates: false };
+
+/** Captures hand-offs that an earlier process missed, and calls the start-up hooks, in the background. */
+async function afterStart(agents: readonly AgentParts[], logger: Logger): Promise<void> {
+  await Promise.all(
+    agents.map(async ({ agent, handoff, hooks }) => {
+      const { agentId, mainKey } = agent;
+      const sessionKey = buildAgentMainSessionKey({ agentId, mainKey });
+      const started = hooks?.fire("gateway:startup", { sessionKey, context: {} });
+      await handoff?.recover().catch((error: unknown) => {
+        logger.warn("could not capture hand-offs; the next turn of each session tries again", { agentId, error });
+      });
+      for (const text of (await started)?.messages ?? []) logger.info("message from a hook", { agentId, text });
+    }),
+  );
+}
+
+/** Time limit at the end of the process. Hand-offs that are missed are captured from the transcripts later. */
+const LAST_CAPTURES_MS = 3000;
+
+async function captureLast(agents: readonly AgentParts[], logger: Logger): Promise<void> {
+  await Promise.all(
+    agents.map(async ({ agent, handoff }) => {
+      await handoff?.captureOpen("signal", LAST_CAPTURES_MS).catch((error: unknown) => {
+        logger.warn("could not capture hand-offs", { agentId: agent.agentId, error });
+      });
+    }),
+  );
+}
+
+export interface OpenGatewayOptions
+  extends
+    Omit<OpenTurnsOptions, "execution">,
+    Pick<GatewayOptions, "port" | "orFreePort" | "onlyOne" | "onHomeGone" | "args"> {
+  onChannelStatus?: ((channel: string, accountId: string, status: ChannelStatus) => void) | undefined;
+}
+
+export interface OpenedGateway extends Pick<Gateway, "url" | "port" | "takenPort" | "token"> {
+  /** Opens the page and signs in. */
+  tokenLink: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the turns and the server. It listens before the channels are connected, and closes in the opposite
+ * order: running turns end, their replies are sent, then channels and clients are disconnected.
+ */
+export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
+  const { port, orFreePort, onlyOne = false, onHomeGone, args, onChannelStatus, ...common } = options;
+  const logger = options.logger ?? createLogger({ level: options.config.log.level });
+  const [{ startGateway }, { createWebChannel }] = await Promise.all([
+    import("../gateway/start-gateway.ts"),
+    import("../channels/web/channel.ts"),
+  ]);
+  const extraChannels: Channel[] = [createWebChannel(), ...(options.extraChannels ?? [])];
+  const turns = await openTurns({ ...common, logger, extraChannels, execution: "thread" });
+  turns.pipeline.events.subscribe((event) => {
+    if (event.type === "channel.status") onChannelStatus?.(event.channel, event.accountId, event.status);
+  });
+  let gateway: Gateway;
+  try {
+    gateway = await startGateway({ parts: turns, onlyOne, port, orFreePort, onHomeGone, args, webRoot: webFolder() });
+  } catch (error) {
+    // A failure to close must not hide why the gateway cannot start.
+    await turns.close().catch((failure: unknown) => logger.warn("not everything was closed", { error: failure }));
+    throw error;
+  }
+  const started = turns.start().catch((error: unknown) => logger.error("the gateway could not start", { error }));
+  void sweepHome(options.home, logger);
+  const { url, token, takenPort } = gateway;
+  return {
+    url,
+    port: gateway.port,
+    takenPort,
+    token,
+    tokenLink: `${url}/#token=${token}`,
+    close: async () => {
+      // A channel may still be connecting. Stopping the channels ends that too.
+      const ended = turns.close();
+      await gateway.close({ until: ended });
+      await ended;
+      await started;
+    },
+  };
+}
+
+/** Removes temporary files of killed processes, in the background. */
+async function sweepHome(home: string, logger: Logger): Promise<void> {
+  try {
+    for (const folder of await foldersWithin(home)) {
+      const removed = await sweepFolder(folder);
+      if (removed.length > 0) logger.info("removed temporary files of killed processes", { removed });
+    }
+  } catch (error) {
+    logger.warn("could not look for temporary files of killed processes", { error });
+  }
+}

@@ -1,0 +1,84 @@
+/** The package's functions on this machine's homes, which a test names by the environment. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { afterEach, expect, it, vi } from "vitest";
+import { type NativeWorld, createNativeWorld, testSessionId } from "../../test/support/native-world.ts";
+import { closeDefaultClaude, gatherProjectStatus, saveSession, selectSession } from "./claude.ts";
+
+const TASK = "Fix the webhook handler";
+const OWN = `[openclaw:agent=main]\n\n${TASK}`;
+const A = testSessionId("a");
+const B = testSessionId("b");
+
+afterEach(async () => {
+  await closeDefaultClaude();
+  vi.unstubAllEnvs();
+});
+
+async function createWorld(): Promise<NativeWorld & { repo: string }> {
+  const world = await createNativeWorld();
+  const repo = world.join("shop");
+  mkdirSync(repo);
+  execFileSync("git", ["init", "-q", "-b", "main", repo]);
+  vi.stubEnv("HOLDFAST_HOME", world.home);
+  vi.stubEnv("CLAUDE_CONFIG_DIR", world.claudeHome);
+  vi.stubEnv("OPENCLAW_STATE_DIR", world.openClawHome);
+  world.session({ id: "a", cwds: [repo], prompts: [OWN], modifiedAt: Date.now() });
+  world.session({ id: "b", cwds: [repo], prompts: [OWN], modifiedAt: Date.now() - 3_600_000 });
+  return { ...world, repo };
+}
+
+it("selectSession takes a label, a budget and a configuration in the places of the RFC", async () => {
+  await using world = await createWorld();
+  const { repo } = world;
+  await saveSession("main", { repoPath: repo, sessionId: B, label: "auth" });
+  const status = await gatherProjectStatus(repo, "main");
+  expect(await selectSession("anything", repo, "main", status, "auth")).toMatchObject({
+    action: "resume",
+    sessionId: B,
+    label: "auth",
+  });
+  expect(await selectSession("anything", repo, "main", undefined, "auth")).toMatchObject({ sessionId: B });
+  expect(await selectSession("anything", repo, "main", status, "other")).toMatchObject({ action: "fresh" });
+  expect(await selectSession(TASK, repo, "main", status)).toMatchObject({ action: "resume", sessionId: A });
+  const cheap = await selectSession(TASK, repo, "main", status, undefined, 0.000_01);
+  expect(cheap).toMatchObject({ action: "fresh", scores: [{ ceiling: expect.stringContaining("budget") as string }] });
+  const strict = await selectSession(TASK, repo, "main", status, undefined, undefined, { resumeThreshold: 1.01 });
+  expect(strict).toMatchObject({ action: "fresh", scores: [{ sessionId: A }] });
+});
+
+it("selectSession believes the status that it is given", async () => {
+  await using world = await createWorld();
+  const { repo } = world;
+  const status = await gatherProjectStatus(repo, "main");
+  const [first] = status.sessions.recent;
+  if (first === undefined || status.git === undefined) throw new Error("no status");
+  const elsewhere = { ...status, git: { ...status.git, currentBranch: "other" } };
+  const { scores } = await selectSession(TASK, repo, "main", elsewhere);
+  expect(scores.map(({ factors }) => factors.branchMatch)).toEqual([0, 0]);
+  const empty = { ...status, sessions: { active: [], recent: [], ownRecent: [] } };
+  expect(await selectSession(TASK, repo, "main", empty)).toMatchObject({ action: "fresh", scores: [] });
+  const running = { ...status, sessions: { ...empty.sessions, active: [{ ...first, isRunning: true }] } };
+  expect(await selectSession(TASK, repo, "main", running)).toMatchObject({ action: "queue", sessionId: A });
+  // It may know a label that no registry has.
+  const labelled = { ...status, sessions: { ...empty.sessions, recent: [{ ...first, label: "docs" }] } };
+  expect(await selectSession("anything", repo, "main", labelled, " docs ")).toMatchObject({
+    action: "resume",
+    sessionId: A,
+    label: "docs",
+  });
+  expect(await selectSession("anything", repo, "main", labelled, "other")).toMatchObject({ action: "fresh" });
+  // With the members that the RFC has, and no others.
+  const { sessionId, agentId, branch, firstMessage, lastModified, messageCount, fileSizeBytes, isRunning } = first;
+  const few = { sessionId, agentId, branch, firstMessage, lastModified, messageCount, fileSizeBytes, isRunning };
+  const short = {
+    ...few,
+    source: "openclaw",
+    compactionCount: 0,
+    transcriptPath: "/a.jsonl",
+  } as unknown as typeof first;
+  const sessions = { active: [], recent: [short], ownRecent: [] };
+  expect(await selectSession(TASK, repo, "main", { ...status, sessions })).toMatchObject({
+    scores: [{ sessionId: A }],
+  });
+});

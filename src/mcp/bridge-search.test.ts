@@ -1,0 +1,50 @@
+/** What a search over the bridge can reach besides the files that Claude Code still has. */
+import { rmSync } from "node:fs";
+import { expect, it } from "vitest";
+import { callTool, createMcpBench } from "../../test/support/mcp-bench.ts";
+import { createNativeWorld, testSessionId } from "../../test/support/native-world.ts";
+import { archiveNativeSessions } from "../claude/archive/archive-sessions.ts";
+import { searchIndexFile } from "../config/layout.ts";
+import { searchSourcesOf } from "./bridge-search.ts";
+
+it("finds archived sessions of the repo, once, with an index of any age", async () => {
+  await using bench = await createMcpBench();
+  const { world, repo } = bench;
+  const cwds = [repo.path];
+  const paths = [
+    world.session({ id: "a", cwds, prompts: ["[openclaw:agent=main]\nMend the heron parser"] }),
+    world.session({ id: "b", cwds, prompts: ["Feed the heron"] }),
+    world.session({ id: "c", cwds, prompts: ["[openclaw:agent=other]\nHide the heron"] }),
+    world.session({ id: "d", cwds: [world.join("elsewhere")], prompts: ["A heron far away"] }),
+  ];
+  const search = async (): Promise<string[]> => {
+    const { sessions } = await callTool(await bench.connect(), "openclaw_session_search", { query: "heron" });
+    return (sessions as { sessionId: string; passages: unknown[] }[])
+      .map(({ sessionId, passages }) => `${sessionId} ${passages.length}`)
+      .toSorted();
+  };
+  const expected = [`${testSessionId("a")} 1`, `${testSessionId("b")} 1`];
+  expect(await search()).toEqual(expected);
+  await world.index.refresh();
+  await archiveNativeSessions({ ...world, daysBefore: Number.POSITIVE_INFINITY, redact: false });
+  expect(await search()).toEqual(expected);
+  for (const path of paths) rmSync(path);
+  expect(await search()).toEqual(expected);
+  rmSync(searchIndexFile(world.home));
+  expect(await search()).toEqual(expected);
+});
+
+it("reads only the requested sessions of the archive", async () => {
+  await using world = await createNativeWorld();
+  const archived = ["a", "b"].map(testSessionId);
+  for (const id of ["a", "b"]) world.session({ id, cwds: [world.join(id)] });
+  await world.index.refresh();
+  await archiveNativeSessions({ ...world, daysBefore: Number.POSITIVE_INFINITY, redact: false });
+  const places = { ...world, agentId: "main", workspace: world.join("workspace") };
+  const wanted = async (ids: string[]): Promise<(string | undefined)[] | undefined> => {
+    const { native } = await searchSourcesOf(places, { nativeFolders: [], archived: ids });
+    return native?.archive?.sessions.map(({ sessionId }) => sessionId);
+  };
+  expect(await wanted(archived.slice(1))).toEqual(archived.slice(1));
+  expect(await wanted([testSessionId("c")])).toEqual([]);
+});

@@ -1,0 +1,142 @@
+/** The tools for the chat behind a task: its last messages, and announcements to the person. */
+import { z } from "zod";
+import { HoldfastError } from "../../base/errors.ts";
+import { transcriptPath } from "../../session/agent-handle.ts";
+import type { TranscriptEntry } from "../../transcript/entries.ts";
+import { walkPath } from "../../transcript/walk.ts";
+import { PRIORITIES } from "../announcer.ts";
+import { defineTool } from "../bridge-tool.ts";
+import { UNTRUSTED, excerpt } from "../model-text.ts";
+import { findConversation } from "../privacy.ts";
+import { isFlushEntry, saidText } from "../../transcript/messages.ts";
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+const MESSAGE_CHARS = 2000;
+const TOTAL_CHARS = 16_000;
+
+const message = z.object({
+  /** `summary` replaces everything before it. */
+  role: z.enum(["user", "assistant", "summary"]),
+  text: z.string(),
+  at: z.string(),
+});
+
+export const conversationContext = defineTool({
+  name: "openclaw_conversation_context",
+  title: "Conversation context",
+  description:
+    "The chat conversation that led to this task: its last messages, oldest first. Call it when the task refers to " +
+    "something that was said before, or does not say what the person wants. `linked: false` means that no " +
+    "conversation belongs to this task.",
+  flag: "exposeConversation",
+  input: z.strictObject({
+    limit: z
+      .int()
+      .min(1)
+      .max(MAX_LIMIT)
+      .default(DEFAULT_LIMIT)
+      .describe(`How many messages from the end (default ${DEFAULT_LIMIT})`),
+  }),
+  output: z.object({
+    linked: z.boolean(),
+    session: z.string().optional(),
+    messages: z.array(message),
+    /** False: there are earlier messages. */
+    complete: z.boolean(),
+    note: z.string(),
+  }),
+  run: async ({ limit }, bridge) => {
+    const link = await findConversation(bridge);
+    if (!link.linked) return { linked: false, messages: [], complete: true, note: link.reason };
+    const { messages, complete } = await lastMessages(transcriptPath(link.agent, link.entry), limit);
+    return { linked: true, session: link.key, messages, complete, note: UNTRUSTED };
+  },
+});
+
+interface LastMessages {
+  messages: z.input<typeof message>[];
+  complete: boolean;
+}
+
+/** Reads from the end of the file, no further than needed. */
+async function lastMessages(path: string, limit: number): Promise<LastMessages> {
+  const newestFirst: LastMessages["messages"] = [];
+  let chars = 0;
+  try {
+    for await (const { entry } of walkPath(path, { onProblem: () => undefined })) {
+      const said = toMessage(entry);
+      if (said === undefined) continue;
+      chars += said.text.length;
+      if (newestFirst.length === limit || chars > TOTAL_CHARS) return done(newestFirst, false);
+      newestFirst.push(said);
+      if (said.role === "summary") break;
+    }
+  } catch (error) {
+    // A session without messages may have no transcript.
+    if (!(error instanceof HoldfastError && error.kind === "not-found")) throw error;
+  }
+  return done(newestFirst, true);
+}
+
+function done(newestFirst: LastMessages["messages"], complete: boolean): LastMessages {
+  return { messages: newestFirst.toReversed(), complete };
+}
+
+function toMessage(entry: TranscriptEntry): z.input<typeof message> | undefined {
+  const role = roleOf(entry);
+  if (role === undefined || isFlushEntry(entry)) return undefined;
+  const text = excerpt(textOf(entry), MESSAGE_CHARS);
+  return text === "" ? undefined : { role, text, at: entry.timestamp };
+}
+
+function roleOf(entry: TranscriptEntry): z.input<typeof message>["role"] | undefined {
+  if (entry.type === "compaction") return "summary";
+  if (entry.type !== "message") return undefined;
+  const { role } = entry.message;
+  return role === "user" || role === "assistant" ? role : undefined;
+}
+
+function textOf(entry: TranscriptEntry): string {
+  if (entry.type === "compaction") return entry.summary;
+  return entry.type === "message" ? saidText(entry) : "";
+}
+
+const MAX_MESSAGE = 4000;
+
+export const announce = defineTool({
+  name: "openclaw_announce",
+  title: "Announce to the person",
+  description:
+    "Sends a message to the person behind this task, outside of your final answer: a milestone, a question that can " +
+    "wait, something that broke. It is kept until it is delivered. Be brief; the limit is 20 per minute.",
+  writes: true,
+  input: z.strictObject({
+    message: z
+      .string()
+      .max(MAX_MESSAGE)
+      .regex(/\S/, "say something")
+      .describe(`What to say, at most ${MAX_MESSAGE} characters`),
+    priority: z.enum(PRIORITIES).default("normal").describe("How much it matters (default normal)"),
+  }),
+  output: z.object({
+    /** `kept`: on disk, to be delivered by the gateway. */
+    status: z.enum(["kept", "delivered"]),
+    id: z.number(),
+    channel: z.string(),
+    note: z.string(),
+  }),
+  run: async ({ message, priority }, { announcer }) => {
+    const { item, target } = await announcer.keep(message.trim(), priority);
+    const status: "kept" | "delivered" = item.state === "delivered" ? "delivered" : "kept";
+    return {
+      status,
+      id: item.id,
+      channel: target.channel,
+      note:
+        target.channel === "cli"
+          ? "Kept. The person sees it on the command line (`holdfast mcp --announcements`)."
+          : `Kept; the gateway delivers it on ${target.channel} as soon as it runs.`,
+    };
+  },
+});

@@ -1,0 +1,119 @@
+/** Changes of a transcript outside a turn: compaction by hand, and messages delivered without a model. */
+import { basename } from "node:path";
+import { fileExists } from "../base/files.ts";
+import type { SessionEntry } from "../store/session-entry.ts";
+import { compactTranscript } from "../transcript/compact.ts";
+import { type TranscriptLog, openTranscriptLog } from "../transcript/log.ts";
+import { readTail } from "../transcript/reader.ts";
+import { type AgentHandle, transcriptPath, expectedTranscript } from "./agent-handle.ts";
+import { incrementCompactionCount, persistSessionUsageUpdate } from "./entry-updates.ts";
+import { type HeldLease, withSessionLease } from "./lease.ts";
+import { sessionNotFound, ensureTranscript } from "./window.ts";
+import { createDeliveryMirrorMessage, deliveredText } from "../transcript/messages.ts";
+
+interface CompactionResult {
+  key: string;
+  compacted: boolean;
+  /** The file with the original transcript. */
+  archived?: string | undefined;
+  kept: number;
+}
+
+const DEFAULT_MAX_LINES = 400;
+
+interface CompactionOptions {
+  maxLines?: number | undefined;
+  waitMs?: number | undefined;
+  /** Wraps the compaction, for work before and after it. Optional. */
+  around?: (<T>(key: string, shorten: () => Promise<T>) => Promise<T>) | undefined;
+}
+
+export async function compactSession(
+  agent: AgentHandle,
+  key: string,
+  options: CompactionOptions = {},
+): Promise<CompactionResult> {
+  const { around = async (_key, shorten) => await shorten() } = options;
+  return await withSessionLease(agent, key, { waitMs: options.waitMs }, async (held) => {
+    const entry = await agent.store.get(key);
+    if (entry === undefined) throw sessionNotFound(key);
+    const path = transcriptPath(agent, entry);
+    if (!(await fileExists(path))) return { key, compacted: false, kept: 0 };
+
+    const maxEntries = options.maxLines ?? DEFAULT_MAX_LINES;
+    await rememberEnd(agent, { key, path, entry, held });
+    const { compacted, archived, kept } = await around(key, async () => {
+      return await compactTranscript(path, { maxEntries, clock: agent.clock, fence: () => held.fence() });
+    });
+    if (compacted) await incrementCompactionCount({ agent, sessionKey: key, lease: held.lease });
+    return { key, compacted, archived, kept };
+  });
+}
+
+/**
+ * The compaction may remove the entry that the store remembers as the end, but never the last line. Opening the
+ * log first records earlier damage, which would be invisible afterwards.
+ */
+async function rememberEnd(
+  agent: AgentHandle,
+  { key, path, entry, held }: { key: string; path: string; entry: SessionEntry; held: HeldLease },
+): Promise<void> {
+  await using log = await openLog(agent, { path, entry, held });
+  await log.close();
+  const last = (await readTail(path, 1)).entries.at(-1);
+  if (last === undefined) return;
+  const { sessionId } = entry;
+  const transcriptEnd = { sessionId, id: last.entry.id, bytes: last.end };
+  await agent.store.update(
+    key,
+    (current) => (current?.sessionId === sessionId ? { ...current, transcriptEnd } : undefined),
+    { lease: held.lease },
+  );
+}
+
+export type MirrorResult = { ok: true; sessionFile: string } | { ok: false; reason: string };
+
+export async function appendAssistantMessageToSessionTranscript(params: {
+  agent: AgentHandle;
+  sessionKey: string;
+  text?: string | undefined;
+  mediaUrls?: readonly string[] | undefined;
+  /** Identifies the delivery in the transcript when it is repeated. Optional. */
+  turnId?: string | undefined;
+  /** The running turn's lease. Default: take the lease for this append. */
+  held?: HeldLease | undefined;
+}): Promise<MirrorResult> {
+  const { agent, sessionKey } = params;
+  if (sessionKey.trim() === "") return { ok: false, reason: "missing sessionKey" };
+  const text = deliveredText(params);
+  if (text === null) return { ok: false, reason: "empty text" };
+
+  const append = async (held: HeldLease): Promise<MirrorResult> => {
+    // Read under the lease: the session may have moved to a new window.
+    const entry = await agent.store.get(sessionKey);
+    if (entry === undefined) return { ok: false, reason: `unknown sessionKey: ${sessionKey}` };
+    const path = await ensureTranscript(agent, sessionKey, entry);
+    await using log = await openLog(agent, { path, entry, held });
+    const message = createDeliveryMirrorMessage(text, agent.clock.now());
+    await log.append([{ type: "message", turnId: params.turnId, message }]);
+    await log.sync();
+    await persistSessionUsageUpdate({ agent, sessionKey, answeredAt: agent.clock.now(), lease: held.lease });
+    return { ok: true, sessionFile: path };
+  };
+  return params.held === undefined ? await withSessionLease(agent, sessionKey, {}, append) : await append(params.held);
+}
+
+async function openLog(
+  { clock, durability, logger }: AgentHandle,
+  { path, entry, held }: { path: string; entry: SessionEntry; held: HeldLease },
+): Promise<TranscriptLog> {
+  return await openTranscriptLog({
+    path,
+    clock,
+    durability,
+    fence: () => held.fence(),
+    epoch: held.lease.epoch,
+    expected: expectedTranscript(entry),
+    onProblem: (problem) => logger.warn("transcript problem", { file: basename(path), ...problem }),
+  });
+}

@@ -1,0 +1,99 @@
+/**
+ * Takes over `pending.sqlite`, in which earlier versions kept group history and system events. The file is removed only
+ * after the store has its items, and every item has a mark, so a crash in between leads to the same result. A damaged
+ * file is set aside, and one of another program is left alone: neither keeps the agent from answering.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "../base/clock.ts";
+import { isDatabaseDamage, removeDatabase } from "../base/derived-database.ts";
+import { fileExists, setAside } from "../base/files.ts";
+import { parseJson } from "../base/json-record.ts";
+import { withFileLock } from "../base/lock-file.ts";
+import type { Logger } from "../base/log.ts";
+import { isEmptyDatabase, openConnection } from "../base/sqlite.ts";
+import type { PendingItem, PendingKind, PendingQueue, PendingQueues } from "./pending.ts";
+
+export async function takeOverPendingFile(
+  path: string,
+  queues: PendingQueues,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): Promise<void> {
+  try {
+    // The lock that earlier versions take when they open the file.
+    await withFileLock(`${path}.lock`, {}, async () => {
+      if (!(await fileExists(path))) return;
+      const found = readQueues(path);
+      if (found === undefined) {
+        logger.warn("pending.sqlite was not made by Holdfast and is ignored", { path });
+        return;
+      }
+      await Promise.all(
+        found.map(async ({ kind, key, queue }) => await queues.change(kind, key, { do: "merge", queue })),
+      );
+      removeDatabase(path);
+    });
+  } catch (error) {
+    const kept = isDatabaseDamage(error) ? await moveAside(path, clock).catch(() => [path]) : [path];
+    logger.error("Group messages and events in pending.sqlite could not be read", { kept, error });
+  }
+}
+
+interface FoundQueue {
+  kind: PendingKind;
+  key: string;
+  queue: PendingQueue;
+}
+
+const FORMAT = 1;
+/** "HFPn" in SQLite's header. */
+const APPLICATION_ID = 0x4846506e;
+
+/** Undefined if the file is not ours. */
+function readQueues(path: string): FoundQueue[] | undefined {
+  using database = openConnection(path, { pragmas: "PRAGMA synchronous = FULL", setUp: () => undefined });
+  if (isEmptyDatabase(database)) return [];
+  if (pragma(database, "application_id") !== APPLICATION_ID || pragma(database, "user_version") !== FORMAT) {
+    return undefined;
+  }
+  return database
+    .prepare("SELECT kind, key, dropped, turn, epoch, up_to, told FROM queues")
+    .all()
+    .map((row) => {
+      const { kind, key, dropped, turn, epoch, up_to: upTo, told } = row;
+      const items = readItems(database, String(kind), String(key));
+      const taken = items.filter(({ id }) => id <= Number(upTo)).length;
+      const claim =
+        turn === null ? undefined : { turn: String(turn), epoch: Number(epoch), taken, dropped: Number(told) };
+      return {
+        kind: kind === "history" ? "history" : "systemEvents",
+        key: String(key),
+        queue: { items: items.map(({ item }) => item), dropped: Number(dropped), claim },
+      };
+    });
+}
+
+function pragma(database: DatabaseSync, name: string): unknown {
+  return database.prepare(`PRAGMA ${name}`).get()?.[name];
+}
+
+function readItems(database: DatabaseSync, kind: string, key: string): { id: number; item: PendingItem }[] {
+  const rows = database
+    .prepare("SELECT id, mark, at, value FROM items WHERE kind = ? AND key = ? ORDER BY id")
+    .all(kind, key);
+  return rows.map(({ id, mark, at, value }) => ({
+    id: Number(id),
+    item: {
+      at: Number(at),
+      value: kind === "history" ? parseJson(String(value)) : String(value),
+      mark: typeof mark === "string" ? mark : `pending.sqlite-${String(id)}`,
+    },
+  }));
+}
+
+async function moveAside(path: string, clock: Clock): Promise<string[]> {
+  const kept: string[] = [];
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    if (await fileExists(file)) kept.push(await setAside(file, "damaged", clock.now()));
+  }
+  return kept;
+}

@@ -1,0 +1,137 @@
+/**
+ * The change feed. Listeners get changes of this store handle right after the commit. Changes of other processes come
+ * from the `changes` table, which is read whenever SQLite reports that the file has changed. The table keeps the newest
+ * rows only; a reader that is further behind gets a change for every key.
+ */
+import type { Logger } from "../../base/log.ts";
+import type { StoreChange } from "../store.ts";
+import type { SqliteDatabase } from "./database.ts";
+
+const POLL_INTERVAL_MS = 250;
+
+type ChangeListener = (change: StoreChange) => void;
+
+export interface ChangeFeed {
+  listen(listener: ChangeListener): () => void;
+  /** Passes changes of this handle to the listeners. */
+  tell(changes: readonly StoreChange[]): void;
+  close(): void;
+}
+
+/** `writer` is the store handle whose own changes are skipped in the table. */
+export function createChangeFeed(database: SqliteDatabase, writer: string, logger: Logger): ChangeFeed {
+  const listeners = new Set<ChangeListener>();
+  let timer: NodeJS.Timeout | undefined;
+  let seenVersion = 0;
+  let seenChange = 0;
+
+  const tell = (changes: readonly StoreChange[]) => {
+    for (const change of changes) {
+      for (const listener of listeners) {
+        try {
+          listener({ ...change });
+        } catch (error) {
+          logger.error("A listener of store changes failed", { error });
+        }
+      }
+    }
+  };
+  const look = () => {
+    try {
+      const version = dataVersion(database);
+      if (version === seenVersion) return;
+      const { newest, changes } = database.snapshot(() => ({
+        newest: newestChange(database),
+        changes: foreignChanges(database, seenChange, writer),
+      }));
+      seenVersion = version;
+      seenChange = newest;
+      tell(changes);
+    } catch (error) {
+      logger.warn("Changes of other processes could not be read; retrying", { error });
+    }
+  };
+  const start = () => {
+    seenVersion = dataVersion(database);
+    seenChange = newestChange(database);
+    timer = setInterval(look, POLL_INTERVAL_MS).unref();
+  };
+  const stop = () => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+
+  return {
+    listen: (listener) => {
+      // Wrapped, so that one function can listen twice and stop each separately.
+      const own: ChangeListener = (change) => listener(change);
+      listeners.add(own);
+      if (timer === undefined) start();
+      return () => {
+        listeners.delete(own);
+        if (listeners.size === 0) stop();
+      };
+    },
+    tell,
+    close: () => {
+      listeners.clear();
+      stop();
+    },
+  };
+}
+
+/** Differs once another connection has committed. */
+function dataVersion(database: SqliteDatabase): number {
+  return database.get<{ data_version: number }>("PRAGMA data_version")?.data_version ?? 0;
+}
+
+/** About this many changes stay in the table. */
+const KEPT_CHANGES = 10_000;
+const PRUNE_EVERY = KEPT_CHANGES / 10;
+
+export function newestChange(database: SqliteDatabase): number {
+  return database.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM changes")?.seq ?? 0;
+}
+
+/** The newest change that the view must show. Older than every kept change if there is none of that kind. */
+export function newestEntryChange(database: SqliteDatabase): number {
+  const entry = database.get<{ seq: number }>("SELECT seq FROM changes WHERE what = 'entry' ORDER BY seq DESC LIMIT 1");
+  return entry?.seq ?? oldestChange(database) - 1;
+}
+
+/** The newest change that the view shows. */
+export function shownByView(database: SqliteDatabase): number {
+  return database.get<{ seq: number }>("SELECT seq FROM view_state")?.seq ?? 0;
+}
+
+/** Another process may have written and marked a newer view. */
+export function markView(database: SqliteDatabase, { shown }: { shown: number }): void {
+  database.run("UPDATE view_state SET seq = max(seq, ?)", shown);
+}
+
+/** Changes of other store handles after `seq`, oldest first. */
+export function foreignChanges(database: SqliteDatabase, seq: number, writer: string): StoreChange[] {
+  if (oldestChange(database) > seq + 1) return everything(database);
+  const sql = "SELECT what, key FROM changes WHERE seq > ? AND writer <> ? ORDER BY seq";
+  return database.all<StoreChange>(sql, seq, writer).map(({ what, key }) => ({ what, key }));
+}
+
+/** Called inside a write transaction that raised the newest change from `before` to `after`. */
+export function pruneChanges(database: SqliteDatabase, before: number, after: number): void {
+  const isTime = Math.floor(before / PRUNE_EVERY) < Math.floor(after / PRUNE_EVERY);
+  if (isTime) database.run("DELETE FROM changes WHERE seq <= ?", after - KEPT_CHANGES);
+}
+
+function oldestChange(database: SqliteDatabase): number {
+  return database.get<{ seq: number | null }>("SELECT min(seq) AS seq FROM changes")?.seq ?? 1;
+}
+
+function everything(database: SqliteDatabase): StoreChange[] {
+  const rows = database.all<StoreChange>(`
+    SELECT 'entry' AS what, key FROM entries
+    UNION SELECT 'lease', key FROM leases
+    UNION SELECT 'inbox', key FROM inbox WHERE state IN ('queued', 'running')
+    UNION SELECT 'outbox', key FROM outbox WHERE state IN ('pending', 'sending')
+    UNION SELECT 'handoff', key FROM handoffs`);
+  return rows.map(({ what, key }) => ({ what, key }));
+}

@@ -1,0 +1,248 @@
+/**
+ * Rules that every store shares: which keys it accepts, how entries are listed and found, how windows follow session
+ * ids, and how values are copied. A store never shares an object with its callers: values go in and out as copies made
+ * through JSON, because JSON is the stored form.
+ */
+import { basename } from "node:path";
+import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { printableLine } from "../base/text.ts";
+import { canonicalSessionKey } from "../keys/canonical-key.ts";
+import { encodeName } from "../keys/encoding.ts";
+import { resolveAgentIdFromSessionKey, type SessionKind, sessionKindOf } from "../keys/session-key.ts";
+import type { DeliveryRoute, Leased } from "./queues.ts";
+import type { SessionEntry, WindowState } from "./session-entry.ts";
+import type { ListQuery, Window, WindowReason } from "./store.ts";
+
+export interface KeyOwner {
+  agentId: string;
+  /** Default: `main`. */
+  mainKey?: string | undefined;
+}
+
+/** The canonical form of a key of this agent. Throws for keys of other agents; `global` exists for each agent. */
+export function ownSessionKey(key: string, owner: KeyOwner): string {
+  // Text with half a surrogate pair cannot be stored as UTF-8: two such keys would become one.
+  if (key.trim() === "" || !key.isWellFormed()) throw invalidKey(key);
+  const canonical = canonicalSessionKey(key, owner);
+  if (canonical !== "global" && resolveAgentIdFromSessionKey(canonical) !== owner.agentId) {
+    throw foreignSession(canonical, owner.agentId);
+  }
+  return canonical;
+}
+
+function invalidKey(key: string): HoldfastError {
+  return new HoldfastError("usage", "invalid-key", `"${printableLine(key, 80)}" is not a session key`, {
+    hint: "A session key is well-formed text such as agent:main:main.",
+  });
+}
+
+function foreignSession(key: string, agentId: string): HoldfastError {
+  return new HoldfastError(
+    "forbidden",
+    "foreign-session",
+    `${printableLine(key, 80)} is not a session of the agent ${agentId}`,
+    { hint: `Name its agent: --agent ${resolveAgentIdFromSessionKey(key)}.`, data: { key, agentId } },
+  );
+}
+
+export interface LeaseOwner {
+  agentId: string;
+  /** Returns the canonical form of a session key of this agent, or throws. */
+  ownKey: (key: string) => string;
+}
+
+export function leaseKeyOf(leased: Leased, { agentId, ownKey }: LeaseOwner): string {
+  if (typeof leased === "string") return ownKey(leased);
+  if (!("key" in leased)) return deliveryLeaseKey(agentId, leased);
+  return isDeliveryLease(agentId, leased.key) ? leased.key : ownKey(leased.key);
+}
+
+export function deliveryLeaseKey(agentId: string, { channel, accountId }: DeliveryRoute): string {
+  return `${prefixOf(agentId)}${encodeName(channel)}:${encodeName(accountId)}`;
+}
+
+export function isDeliveryLease(agentId: string, key: string): boolean {
+  return key.startsWith(prefixOf(agentId));
+}
+
+function prefixOf(agentId: string): string {
+  return `delivery:${agentId}:`;
+}
+
+/** The fields that lists show. Stores answer queries for these fields fastest. */
+export const LISTED_FIELDS = [
+  "sessionId",
+  "updatedAt",
+  "systemSent",
+  "abortedLastRun",
+  "thinkingLevel",
+  "verboseLevel",
+  "reasoningLevel",
+  "elevatedLevel",
+  "responseUsage",
+  "groupActivation",
+  "inputTokens",
+  "outputTokens",
+  "totalTokens",
+  "model",
+  "contextTokens",
+  "label",
+  "displayName",
+  "subject",
+  "channel",
+  "sendPolicy",
+] as const satisfies readonly (keyof SessionEntry)[];
+
+export interface EntryFacets {
+  kind: SessionKind;
+  channel: string | undefined;
+  label: string | undefined;
+  /** Lower-case text that must contain every word of a text query. */
+  search: string;
+}
+
+export function entryFacets(key: string, entry: SessionEntry): EntryFacets {
+  const { channel, lastChannel, deliveryContext, label, displayName, subject, groupId, groupChannel, space } = entry;
+  const texts = [key, label, displayName, subject, groupId, groupChannel, space];
+  return {
+    kind: sessionKindOf(key, entry),
+    channel: channel ?? lastChannel ?? deliveryContext?.channel,
+    label,
+    // Separated by a character that no query word contains, so that no word matches across two fields.
+    search: texts
+      .filter((text) => typeof text === "string")
+      .join("\n")
+      .toLowerCase(),
+  };
+}
+
+/** The words of a text query, in lower case as in `search`. */
+export function searchWords(text: string | undefined): string[] {
+  return (text ?? "")
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+}
+
+export function checkListQuery({ limit, offset }: ListQuery): void {
+  for (const [name, value] of Object.entries({ limit, offset })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
+      throw new HoldfastError("usage", "invalid-query", `${name} must be a whole number of at least 0, not ${value}`, {
+        hint: "Omit it to get everything.",
+        data: { [name]: value },
+      });
+    }
+  }
+}
+
+export interface WindowMove {
+  key: string;
+  /** The previous session id. Undefined for a new key. */
+  from: string | undefined;
+  to: string;
+  /** The entry's fields of the window that it leaves. */
+  leaving: WindowState | undefined;
+  /** The transcript named in the entry. */
+  transcript: string | undefined;
+  reason: WindowReason | undefined;
+  now: number;
+}
+
+/**
+ * The window that is open after an update, also if the session id did not change. `known` is the key's existing window
+ * with this session id.
+ */
+export function openedWindow({ key, from, to, reason, now, ...entry }: WindowMove, known: Window | undefined): Window {
+  const transcript = entry.transcript ?? known?.transcript;
+  const named = transcript === undefined ? {} : { transcript };
+  if (known !== undefined && from === to) return { ...known, ...named };
+  return {
+    key,
+    sessionId: to,
+    openedAt: now,
+    reason: reason ?? (from === undefined ? "initial" : "switch"),
+    ...named,
+  };
+}
+
+export function transcriptName({ sessionFile }: SessionEntry): string | undefined {
+  // Another tool may have stored something else.
+  return typeof sessionFile === "string" ? basename(sessionFile) : undefined;
+}
+
+/** The entry as it will be read from disk. Throws if JSON cannot represent it. */
+export function copyEntry(entry: SessionEntry): SessionEntry {
+  const copy: unknown = JSON.parse(entryToJson(entry));
+  if (typeof copy !== "object" || copy === null || Array.isArray(copy)) {
+    throw notJson("it is not an object");
+  }
+  return copy as SessionEntry;
+}
+
+function entryToJson(entry: SessionEntry): string {
+  try {
+    return JSON.stringify(entry) ?? "null";
+  } catch (error) {
+    throw notJson(errorMessage(error), error);
+  }
+}
+
+function notJson(reason: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("usage", "invalid-entry", `The session entry cannot be stored as JSON: ${reason}`, {
+    hint: "Nothing was changed. An entry may contain only JSON values.",
+    cause,
+  });
+}
+
+/** In bytes of UTF-8. */
+const MAX_STATE_BYTES = 1024 * 1024;
+
+/**
+ * Throws if JSON cannot represent the state, or if it is too large. The store cannot look into a state, and one that
+ * grows without limit would slow down every session.
+ */
+export function handoffToJson(state: unknown): string {
+  const json = stringify(state);
+  const bytes = Buffer.byteLength(json);
+  if (bytes > MAX_STATE_BYTES) throw tooLarge(bytes);
+  return json;
+}
+
+/** Returns damaged text as it is. Callers check a state before they use it, and the other states stay readable. */
+export function handoffFromJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
+
+function stringify(state: unknown): string {
+  try {
+    // JSON.stringify returns undefined for functions and symbols, although its type does not say so.
+    const json = JSON.stringify(state) as string | undefined;
+    if (json !== undefined) return json;
+  } catch (error) {
+    throw handoffNotJson(errorMessage(error), error);
+  }
+  throw handoffNotJson(`it is a ${typeof state}`);
+}
+
+function handoffNotJson(reason: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("usage", "invalid-handoff", `The hand-off cannot be stored as JSON: ${reason}`, {
+    hint: "Nothing was changed. A hand-off may contain only JSON values.",
+    cause,
+  });
+}
+
+function tooLarge(bytes: number): HoldfastError {
+  return new HoldfastError(
+    "usage",
+    "handoff-too-large",
+    `The hand-off has ${bytes} bytes; a store keeps up to ${MAX_STATE_BYTES}`,
+    {
+      hint: "Nothing was changed. Keep fewer or shorter notes in it.",
+      data: { bytes, largest: MAX_STATE_BYTES },
+    },
+  );
+}

@@ -1,0 +1,108 @@
+/**
+ * The contract of chat commands, with shared code for settings of the session and the layout of answers.
+ * Resets are no chat commands: `initSessionState` finds them.
+ */
+import type { MessageContext } from "../../keys/message-context.ts";
+import { initSessionState } from "../../session/init.ts";
+import type { HeldLease } from "../../session/lease.ts";
+import { type SessionPatch, patchSession } from "../../session/patch.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
+import type { AgentParts } from "../pipeline.ts";
+import { printableLine } from "../../base/text.ts";
+
+export interface ChatCommand {
+  name: string;
+  /** For /help, e.g. `/label <name>`. */
+  usage: string;
+  summary: string;
+  /** `now`: at once, even during a turn, and without the lease. `in-order`: in the lane, under the lease. */
+  when: "now" | "in-order";
+  /** Only for people who may reset the session. */
+  needsAuthorization: boolean;
+  /** Resolves to the answer, which also reports mistakes of the person. Other failures are thrown. */
+  run(request: CommandRequest): Promise<string>;
+}
+
+export interface ChatCommands {
+  /** In the order of /help. Each checks the authorization. */
+  readonly all: readonly ChatCommand[];
+  /** `text` comes from `commandText`. Ignores commands for other agents, such as `/status@other`. */
+  find(text: string, botUsername?: string): FoundCommand | undefined;
+  /** The answer to a word that resembles a command. Undefined for other texts. */
+  answerMistyped(text: string): string | undefined;
+}
+
+export interface FoundCommand {
+  command: ChatCommand;
+  argument: string;
+}
+
+export interface CommandRequest {
+  parts: AgentParts;
+  sessionKey: string;
+  ctx: MessageContext;
+  /** The text after the name, trimmed. */
+  argument: string;
+  /** For `in-order` commands. */
+  held?: HeldLease | undefined;
+  /** For `in-order` commands: stays the same when the command is repeated after a crash. */
+  turnId?: string | undefined;
+  lane: LaneControl;
+  signal: AbortSignal;
+}
+
+export interface LaneControl {
+  /** Aborts the running turn and drops waiting messages. */
+  stop(): Promise<{ aborted: boolean; dropped: number }>;
+  /** The number of waiting messages, and the start of the running turn. */
+  state(): { queued: number; runningSince?: number | undefined };
+}
+
+/**
+ * Makes text from people or other programs, such as a label, safe to show on one line: it cannot control a
+ * terminal, mention a person, hide a link, or act as a reply directive.
+ */
+export function shown(text: string, width = 100): string {
+  return printableLine(text, width).replace(/\](?=\()|\[(?=\[)|<(?=[@#!])/g, "$& ");
+}
+
+/** Columns in a terminal; `name: value` lines in a messenger, whose font is proportional. */
+export function layOut(ctx: MessageContext, rows: readonly Row[], separator = ": "): string {
+  const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
+  return rows
+    .map(([name, value]) => (hasColumns(ctx) ? `${name.padEnd(width)}${value}` : `${name}${separator}${value}`))
+    .join("\n");
+}
+
+export type Row = readonly [name: string, value: string];
+
+function hasColumns({ Surface, Provider }: MessageContext): boolean {
+  return (Surface ?? Provider ?? "").toLowerCase() === "cli";
+}
+
+/** `840`, `1.2k`, `12k`, `1M`. */
+export function shortCount(count: number): string {
+  if (count < 1000) return String(Math.round(count));
+  const [scaled, unit] = count < 999_500 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
+  return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, "") : scaled.toFixed(0)}${unit}`;
+}
+
+/** `1 message`, `2 messages`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+export async function currentEntry({ parts, sessionKey }: CommandRequest): Promise<SessionEntry | undefined> {
+  return await parts.agent.store.get(sessionKey);
+}
+
+/** A setting may be the first message. It then opens the session. */
+export async function changeSession(request: CommandRequest, patch: SessionPatch): Promise<SessionEntry> {
+  const { parts, sessionKey, ctx } = request;
+  const { agent, config } = parts;
+  const lease = request.held?.lease;
+  if ((await agent.store.get(sessionKey)) === undefined) {
+    await initSessionState({ agent, ctx: { ...ctx, SessionKey: sessionKey }, cfg: config, lease });
+  }
+  return await patchSession(agent, sessionKey, patch, { lease });
+}

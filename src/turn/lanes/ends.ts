@@ -1,0 +1,233 @@
+/**
+ * How turns end: the replies and the record that are committed with the end, and the callers that wait for
+ * it. A turn that ends in this process is reported by the lane. The end of a turn in another process is read
+ * from the store, where that process left it.
+ *
+ * A waiting caller keeps the process alive; while another process answers, nothing else does.
+ */
+import { type ErrorReport, reportError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json-record.ts";
+import { redactValue } from "../../base/redact.ts";
+import type { ChannelCapabilities } from "../../channels/channel.ts";
+import type { LaneContext, StepResult, WaitingItem } from "../context.ts";
+import type { AgentParts, TurnEnd, TurnOutcome } from "../pipeline.ts";
+import { draftReplies, replyTarget } from "../reply/draft-replies.ts";
+import { payloadMedia } from "../reply/payloads.ts";
+import { turnIdOf } from "./queue.ts";
+import { type FinishOptions, GIVEN_UP_NOTE, type InboxItem, type OutboxDraft } from "../../store/queues.ts";
+
+/** Drafts the replies to the newest item. A reply that cannot be drafted must not repeat the turn. */
+export async function draftsOf(
+  lane: LaneContext,
+  items: readonly WaitingItem[],
+  { payloads }: Pick<StepResult, "payloads">,
+): Promise<OutboxDraft[]> {
+  const answered = items.at(-1);
+  if (answered === undefined || !answered.deliver || payloads.length === 0) return [];
+  const { parts, key, pipeline } = lane;
+  const { store, workspace } = parts.agent;
+  try {
+    const target = replyTarget(answered.ctx, await store.get(key));
+    if (target === undefined) {
+      pipeline.logger.warn("A reply has no recipient", { key, itemId: answered.item.id });
+      return [];
+    }
+    const capabilities = pipeline.channels.find(target.channel, target.accountId)?.channel.capabilities ?? PLAIN_TEXT;
+    return await draftReplies({ payloads, turnId: turnIdOf(lane, items), target, capabilities, workspace });
+  } catch (error) {
+    pipeline.logger.error("Could not prepare a reply for its channel", { key, error });
+    return [];
+  }
+}
+
+/** For a channel that is not configured in this process. */
+const PLAIN_TEXT: ChannelCapabilities = { media: false, replies: false, threads: false, deduplicates: false };
+
+export function endOf(lane: LaneContext, itemId: number, result: StepResult, startedAt: number): TurnEnd {
+  const { outcome, text, withheld, sessionId, usage, error } = result;
+  const media = result.payloads.flatMap(payloadMedia);
+  return {
+    agentId: lane.parts.agent.agentId,
+    sessionKey: lane.key,
+    itemId,
+    outcome,
+    sessionId,
+    text,
+    media: media.length === 0 ? undefined : media,
+    withheld,
+    usage,
+    // Errors of providers and libraries may quote a key.
+    error: error === undefined ? undefined : (redactValue(reportError(error)) as ErrorReport),
+    durationMs: Math.max(0, lane.pipeline.clock.now() - startedAt),
+  };
+}
+
+/** The record that is committed with the end. It has the answer if a caller in another process may wait for it. */
+export function markOf(items: readonly WaitingItem[], end: TurnEnd, { givenUp }: StepResult): FinishOptions {
+  const isAwaited = items.some(({ awaited }) => awaited);
+  return {
+    note: givenUp === true ? GIVEN_UP_NOTE : end.outcome,
+    ...(isAwaited ? { ending: keptEnd(end) } : {}),
+  };
+}
+
+/** Reports the end of a turn or command after it is committed. */
+export function tellEnd({ pipeline }: LaneContext, items: readonly WaitingItem[], end: TurnEnd): void {
+  const ids = items.map(({ item }) => item.id);
+  pipeline.onEnded(ids, end);
+  pipeline.events.emit({ type: "turn.ended", ...end });
+}
+
+/** Omits fields already on the item. */
+type KeptEnd = Omit<TurnEnd, "agentId" | "sessionKey" | "outcome">;
+
+function keptEnd(end: TurnEnd): KeptEnd {
+  const { agentId: _agentId, sessionKey: _sessionKey, outcome: _outcome, ...kept } = end;
+  return kept;
+}
+
+/** Undefined for a message that has not ended. Without a stored answer, the end has no text. */
+function endOfItem(agentId: string, { id, key, state, note, ending }: InboxItem): TurnEnd | undefined {
+  if (state !== "done" && state !== "dropped") return undefined;
+  const noted = note === GIVEN_UP_NOTE ? "failed" : (OUTCOMES.find((outcome) => outcome === note) ?? "answered");
+  const kept: KeptEnd = isKeptEnd(ending) ? ending : { itemId: id, durationMs: 0 };
+  return { agentId, sessionKey: key, ...kept, outcome: state === "dropped" ? "dropped" : noted };
+}
+
+const OUTCOMES: readonly TurnOutcome[] = ["answered", "silent", "command", "noted", "aborted", "failed", "dropped"];
+
+function isKeptEnd(ending: unknown): ending is KeptEnd {
+  return isRecord(ending) && typeof ending["itemId"] === "number" && typeof ending["durationMs"] === "number";
+}
+
+export interface EndedTurns {
+  wait(parts: AgentParts, item: InboxItem): Promise<TurnEnd>;
+  /** Resolves the waiters of these items. */
+  tell(agentId: string, itemIds: readonly number[], end: TurnEnd): void;
+  /** Checks whether another process ended awaited messages. Default key: all sessions of the agent. */
+  check(parts: AgentParts, key?: string): Promise<void>;
+  /** Stops the periodic check, and keeps nothing alive. */
+  stop(): void;
+}
+
+export interface EndedTurnsOptions {
+  /** Called periodically while a caller waits, because a store change may be missed. */
+  look: () => void;
+  /** Another process ended a turn with a waiter here. Called once per turn. `note`: why it was dropped. */
+  onForeignEnd: (end: TurnEnd, note: string | undefined) => void;
+}
+
+/** How many ends are remembered, for messages that arrive again. */
+const MAX_REMEMBERED = 500;
+const LOOK_MS = 3_000;
+/** Between the commit of an end and its report in this process. */
+const TOLD_WITHIN_MS = 200;
+
+export function createEndedTurns({ look, onForeignEnd }: EndedTurnsOptions): EndedTurns {
+  const waiting = new Map<string, Waiting>();
+  /** Ends found in a store and not yet reported. */
+  const foreign = new Map<string, ForeignEnd>();
+  const remembered = new Map<string, TurnEnd>();
+  let looking: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  const stopLooking = (): void => {
+    clearInterval(looking);
+    looking = undefined;
+  };
+
+  const settle = (name: string, end: TurnEnd): void => {
+    waiting.get(name)?.resolve(end);
+    waiting.delete(name);
+    clearTimeout(foreign.get(name)?.timer);
+    foreign.delete(name);
+    if (waiting.size === 0) stopLooking();
+  };
+
+  const remember = (name: string, end: TurnEnd): void => {
+    remembered.set(name, end);
+    for (const oldest of remembered.keys()) {
+      if (remembered.size <= MAX_REMEMBERED) break;
+      remembered.delete(oldest);
+    }
+  };
+
+  /** Several messages may have ended with one turn, which is reported once. */
+  const tellForeign = (name: string, { end, note }: ForeignEnd): void => {
+    settle(name, end);
+    const turn = nameOf(end.agentId, end.itemId);
+    if (remembered.has(turn)) return;
+    remember(turn, end);
+    onForeignEnd(end, note);
+  };
+
+  /** Keeps the ends of a session in order. */
+  const tellEarlier = ({ agentId, sessionKey, itemId }: TurnEnd): void => {
+    for (const [name, earlier] of foreign) {
+      const { end } = earlier;
+      if (end.agentId === agentId && end.sessionKey === sessionKey && end.itemId < itemId) tellForeign(name, earlier);
+    }
+  };
+
+  return {
+    wait: (parts, item) => {
+      const { agentId } = parts.agent;
+      const name = nameOf(agentId, item.id);
+      const known = remembered.get(name) ?? endOfItem(agentId, item);
+      if (known !== undefined) return Promise.resolve(known);
+      const present = waiting.get(name);
+      if (present !== undefined) return present.promise;
+      const { promise, resolve } = Promise.withResolvers<TurnEnd>();
+      waiting.set(name, { agentId, key: item.key, id: item.id, promise, resolve });
+      if (!isStopped) looking ??= setInterval(look, LOOK_MS);
+      return promise;
+    },
+    tell: (agentId, itemIds, end) => {
+      tellEarlier(end);
+      for (const id of itemIds) {
+        const name = nameOf(agentId, id);
+        remember(name, end);
+        settle(name, end);
+      }
+    },
+    check: async ({ agent }, key) => {
+      for (const [name, { agentId, key: itsKey, id }] of waiting) {
+        if (agentId !== agent.agentId || (key !== undefined && key !== itsKey)) continue;
+        const item = await agent.store.inbox.get(id);
+        const end = item === undefined ? unknownEnd(agentId, itsKey, id) : endOfItem(agentId, item);
+        if (end === undefined || !waiting.has(name) || foreign.has(name)) continue;
+        const seen: ForeignEnd = { end, note: item?.note };
+        foreign.set(name, seen);
+        // If this process ended it, the lane reports it within this time.
+        seen.timer = setTimeout(tellForeign, TOLD_WITHIN_MS, name, seen);
+      }
+    },
+    stop: () => {
+      isStopped = true;
+      stopLooking();
+    },
+  };
+}
+
+interface Waiting {
+  agentId: string;
+  key: string;
+  id: number;
+  promise: Promise<TurnEnd>;
+  resolve(end: TurnEnd): void;
+}
+
+interface ForeignEnd {
+  end: TurnEnd;
+  note: string | undefined;
+  timer?: NodeJS.Timeout | undefined;
+}
+
+function nameOf(agentId: string, itemId: number): string {
+  return `${agentId} ${itemId}`;
+}
+
+/** For an item that was pruned long after its end. */
+function unknownEnd(agentId: string, sessionKey: string, itemId: number): TurnEnd {
+  return { agentId, sessionKey, itemId, outcome: "answered", durationMs: 0 };
+}

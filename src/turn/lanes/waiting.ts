@@ -1,0 +1,180 @@
+/**
+ * What lanes wait for: a slot to run a turn in, and a bell that wakes them.
+ *
+ * Slots limit how many turns run at the same time, in total and per agent. Within an agent, slots are
+ * granted in the order of the requests. Between agents, the one with the fewest running turns goes first,
+ * so that a busy agent delays another by one turn at most.
+ *
+ * A turn that runs alone keeps its place in the line. Once it is first, no other turn starts: the running
+ * ones end, it runs, and the line continues. Of several such turns, the one with the fewest deaths goes first.
+ */
+export interface Slots {
+  /** Granted at once if a slot is free. With `alone`, only while no other turn runs. */
+  request(agentId: string, alone?: Alone): SlotTicket;
+  /** Whether a turn waits for a slot. */
+  isContended(): boolean;
+}
+
+export interface Alone {
+  /** How many processes died while it ran. */
+  deaths: number;
+}
+
+export interface SlotTicket {
+  readonly isAlone: boolean;
+  readonly isGranted: boolean;
+  readonly granted: Promise<void>;
+  /** Returns the slot, or leaves the line. */
+  release(): void;
+}
+
+export interface SlotLimits {
+  total: number;
+  perAgent: (agentId: string) => number;
+}
+
+export function createSlots({ total, perAgent }: SlotLimits): Slots {
+  const running = new Map<string, number>();
+  const lines = new Map<string, Set<Waiting>>();
+  let used = 0;
+  let isOneAlone = false;
+  let next = 0;
+
+  const runningOf = (agentId: string): number => running.get(agentId) ?? 0;
+  const count = (agentId: string, by: 1 | -1): void => {
+    used += by;
+    const left = runningOf(agentId) + by;
+    if (left === 0) running.delete(agentId);
+    else running.set(agentId, left);
+  };
+  const grantAll = (): void => {
+    for (;;) {
+      if (used >= total || isOneAlone) return;
+      const first = firstOf(lines, (agentId) =>
+        runningOf(agentId) < perAgent(agentId) ? runningOf(agentId) : undefined,
+      );
+      if (first === undefined || (first.alone !== undefined && used > 0)) return;
+      isOneAlone = first.alone !== undefined;
+      leave(lines, first);
+      count(first.agentId, 1);
+      first.grant();
+    }
+  };
+
+  return {
+    request: (agentId, alone) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      let state: "waiting" | "granted" | "released" = "waiting";
+      const waiting: Waiting = {
+        agentId,
+        number: next++,
+        alone,
+        grant: () => {
+          state = "granted";
+          resolve();
+        },
+      };
+      const line = lines.get(agentId) ?? new Set();
+      lines.set(agentId, line.add(waiting));
+      grantAll();
+      return {
+        isAlone: alone !== undefined,
+        get isGranted() {
+          return state === "granted";
+        },
+        granted: promise,
+        release: () => {
+          if (state === "waiting") leave(lines, waiting);
+          if (state === "granted") {
+            count(agentId, -1);
+            if (alone !== undefined) isOneAlone = false;
+          }
+          state = "released";
+          grantAll();
+        },
+      };
+    },
+    isContended: () => lines.size > 0,
+  };
+}
+
+interface Waiting {
+  agentId: string;
+  number: number;
+  alone: Alone | undefined;
+  grant(): void;
+}
+
+/** Of the heads of all lines: the one whose agent has the lowest load, then the oldest request. */
+function firstOf(
+  lines: ReadonlyMap<string, ReadonlySet<Waiting>>,
+  loadOf: (agentId: string) => number | undefined,
+): Waiting | undefined {
+  let best: { waiting: Waiting; load: number } | undefined;
+  for (const [agentId, line] of lines) {
+    const load = loadOf(agentId);
+    const head = headOf(line);
+    if (head === undefined || load === undefined) continue;
+    const isBetter =
+      best === undefined || load < best.load || (load === best.load && head.number < best.waiting.number);
+    if (isBetter) best = { waiting: head, load };
+  }
+  return best?.waiting;
+}
+
+function headOf(line: ReadonlySet<Waiting>): Waiting | undefined {
+  const [head] = line;
+  if (head?.alone === undefined) return head;
+  let best = head;
+  for (const waiting of line) {
+    if (waiting.alone !== undefined && waiting.alone.deaths < (best.alone?.deaths ?? 0)) best = waiting;
+  }
+  return best;
+}
+
+function leave(lines: Map<string, Set<Waiting>>, waiting: Waiting): void {
+  const line = lines.get(waiting.agentId);
+  line?.delete(waiting);
+  if (line?.size === 0) lines.delete(waiting.agentId);
+}
+
+/** Wakes one waiter. A ring without a waiter counts for the next wait. */
+export interface Bell {
+  ring(): void;
+  /** Whether it rang since the last `reset`. */
+  readonly hasRung: boolean;
+  reset(): void;
+  /** Resolves at a ring, after the time, or when the promise settles, whichever comes first. */
+  wait(options: { ms?: number | undefined; until?: Promise<unknown> | undefined }): Promise<void>;
+}
+
+export function createBell(): Bell {
+  let hasRung = false;
+  let wakeUp: (() => void) | undefined;
+  return {
+    ring: () => {
+      hasRung = true;
+      wakeUp?.();
+    },
+    get hasRung() {
+      return hasRung;
+    },
+    reset: () => {
+      hasRung = false;
+    },
+    wait: async ({ ms, until }) => {
+      if (hasRung) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wakeUp = resolve;
+      const timer = ms === undefined ? undefined : setTimeout(resolve, Math.min(ms, MAX_TIMER_MS));
+      const stop = (): void => resolve();
+      void until?.then(stop, stop);
+      await promise;
+      clearTimeout(timer);
+      wakeUp = undefined;
+    },
+  };
+}
+
+/** Longer timers overflow in Node. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,0 +1,95 @@
+/** A reset from outside the conversation. */
+import { expect, it } from "vitest";
+import { ADA_KEY, type TurnStage, answer, scriptedEngine, turnStage, usage } from "../../../test/support/turn-stage.ts";
+import { transcriptPath } from "../../session/agent-handle.ts";
+import { patchSession } from "../../session/patch.ts";
+import { readContext } from "../../transcript/context.ts";
+import { draftReplies } from "../reply/draft-replies.ts";
+import { type ResetRequest, resetAfterFlush } from "./change-session.ts";
+import type { OutboxItem } from "../../store/queues.ts";
+import { messageText, isFlushEntry } from "../../transcript/messages.ts";
+
+const CAPABILITIES = { media: false, replies: true, threads: true, deduplicates: false };
+
+const saving = (words: string) =>
+  scriptedEngine(({ kind, text }) => [usage(100), answer(kind === "flush" ? words : `re: ${text}`)]);
+
+async function reset({ parts, events }: TurnStage, more: Partial<ResetRequest> = {}) {
+  return await resetAfterFlush({
+    parts,
+    sessionKey: ADA_KEY,
+    signal: new AbortController().signal,
+    emit: (event) => void events.push(event),
+    draft: async (payloads, target, turnId) =>
+      await draftReplies({ payloads, target, turnId, capabilities: CAPABILITIES, workspace: parts.agent.workspace }),
+    ...more,
+  });
+}
+
+async function waiting({ parts, fixture }: TurnStage): Promise<OutboxItem[]> {
+  return await parts.agent.store.outbox.due(fixture.clock.now(), 10);
+}
+
+it("lets the agent save its memory first, in the window that ends", async () => {
+  const engine = saving("NO_REPLY");
+  await using stage = await turnStage(engine);
+  await stage.say("remember the milk");
+  const { previous, entry } = await reset(stage);
+  expect(entry.sessionId).not.toBe(previous.sessionId);
+  expect(engine.turns.map(({ kind }) => kind)).toEqual(["message", "flush"]);
+  expect((await stage.messages(previous)).filter(isFlushEntry)).toHaveLength(2);
+  expect(await waiting(stage)).toEqual([]);
+  expect(await stage.messages()).toEqual([]);
+});
+
+it("delivers messages of the agent once, and mirrors them in the new window", async () => {
+  await using stage = await turnStage(saving("Your alarm is still set."));
+  await stage.say("wake me at six");
+  const { previous } = await reset(stage);
+  const told = {
+    key: ADA_KEY,
+    idempotencyKey: `reset:${previous.sessionId}:0`,
+    target: { channel: "telegram", to: "telegram:1" },
+    payload: { text: "Your alarm is still set." },
+  };
+  expect(await waiting(stage)).toMatchObject([told]);
+  const { messages } = await readContext(transcriptPath(stage.parts.agent, await stage.entry()));
+  expect(messages.map(messageText)).toEqual(["Your alarm is still set."]);
+  await reset(stage);
+  expect(await waiting(stage)).toHaveLength(1);
+});
+
+it("delivers nothing if the send policy forbids it", async () => {
+  await using stage = await turnStage(saving("Your alarm is still set."));
+  await stage.say("wake me at six");
+  await patchSession(stage.parts.agent, ADA_KEY, { sendPolicy: "deny" });
+  await reset(stage);
+  expect(await waiting(stage)).toEqual([]);
+  expect(await stage.messages()).toEqual([]);
+});
+
+it("resets even if the flush or a draft fails", async () => {
+  const engine = scriptedEngine(({ kind }) => {
+    if (kind === "flush") throw new Error("no engine");
+    return [usage(100), answer("yes")];
+  });
+  await using stage = await turnStage(engine);
+  await stage.say("first");
+  const { previous, entry } = await reset(stage);
+  expect(entry.sessionId).not.toBe(previous.sessionId);
+  expect(stage.events).toContainEqual(expect.objectContaining({ type: "turn.notice" }));
+
+  await using other = await turnStage(saving("words"));
+  await other.say("first");
+  const moved = await reset(other, { draft: async () => await Promise.reject(new Error("no channel")) });
+  expect(moved.entry.sessionId).not.toBe(moved.previous.sessionId);
+});
+
+it("refuses an unknown or changed session, and asks no engine", async () => {
+  const engine = saving("NO_REPLY");
+  await using stage = await turnStage(engine);
+  await expect(reset(stage)).rejects.toMatchObject({ code: "session-not-found" });
+  await stage.say("first");
+  await expect(reset(stage, { expectedSessionId: "another" })).rejects.toMatchObject({ code: "session-moved" });
+  expect(engine.turns.map(({ kind }) => kind)).toEqual(["message"]);
+});

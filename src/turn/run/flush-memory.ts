@@ -1,0 +1,249 @@
+/**
+ * Memory flush: a turn in which the agent saves its memories, before its conversation is shortened
+ * or its window is closed. It has its own time limit, and a failure of it delays nothing. It is written to
+ * the transcript of the window under a turn id of its own, and later turns do not read it.
+ */
+import { localTime } from "../../base/clock.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { faultPoint } from "../../base/faults.ts";
+import { fileExists } from "../../base/files.ts";
+import { transcriptPath } from "../../session/agent-handle.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
+import type { TranscriptLog } from "../../transcript/log.ts";
+import type { TurnRequest } from "../pipeline.ts";
+import { type ReplyPayload, buildReplyPayloads } from "../reply/payloads.ts";
+import { failureText, isFenced } from "../turn-errors.ts";
+import { type EngineRunResult, runEngine } from "./run-engine.ts";
+import {
+  type EngineMessage,
+  type OwnWindow,
+  type TurnRecord,
+  type TurnWatch,
+  createTurnRecord,
+  createTurnWatch,
+  isAnswered,
+  modelOf,
+  openTurnLog,
+  rememberEngineSession,
+  updateOwnEntry,
+} from "./turn-record.ts";
+import type { FlushTrace } from "./turn-trace.ts";
+import { SILENT_REPLY_TOKEN } from "../reply/tokens.ts";
+import { contentText, isFlushEntry, turnIdOf } from "../../transcript/messages.ts";
+import { FLUSH_TURN_PREFIX } from "../../transcript/entries.ts";
+
+export interface FlushRequest extends Pick<TurnRequest, "parts" | "held" | "signal" | "emit"> {
+  sessionKey: string;
+  /** The entry with the window to flush, while the key still points at it. */
+  entry: SessionEntry;
+  occasion: MemoryFlushOccasion;
+  /** The turn that waits for the flush. Default: none, as before `sessions.reset`. */
+  before?: { turnId: string; itemId: number; trace?: { flush: FlushTrace } | undefined } | undefined;
+  /** The open log of the window. Default: opened and closed here. */
+  log?: TranscriptLog | undefined;
+}
+
+export interface FlushResult {
+  flushed: boolean;
+  /** Messages of the agent to the person. */
+  payloads: ReplyPayload[];
+}
+
+/** Rejects only when the session cannot be written. */
+export async function flushMemory(request: FlushRequest): Promise<FlushResult> {
+  const { parts, held, entry, sessionKey, before } = request;
+  const { agent } = parts;
+  if (!parts.config.memory.flush) return NOTHING;
+  if (request.occasion === "reset" && !shouldFlushBeforeReset(entry)) return NOTHING;
+  const name = { agentId: agent.agentId, sessionKey, itemId: before?.itemId ?? 0 };
+  // Only notices are emitted: the words of a flush are not part of the answer.
+  const watch = { ...createTurnWatch(name, request.emit), text: () => undefined, tool: () => undefined };
+  const window: OwnWindow = { agent, held, sessionKey, sessionId: entry.sessionId };
+  const known = before?.trace?.flush.messages ?? [];
+  const saved = isAnswered({ messages: known, notices: [], sent: [] })
+    ? { kind: "saved" as const, payloads: flushWords(known), compactions: 0 }
+    : await tryToSave(request, window, watch);
+  if (saved.kind === "not-asked") return NOTHING;
+  if (saved.kind === "failed") {
+    // Once per compaction, because a flush that always fails must not delay every message.
+    await updateOwnEntry(window, ({ compactionCount = 0 }) => ({ memoryFlushCompactionCount: compactionCount }));
+    return NOTHING;
+  }
+  faultPoint("turn.flushed");
+  await markFlushed(window, saved.compactions);
+  return { flushed: true, payloads: saved.payloads };
+}
+
+const NOTHING: FlushResult = { flushed: false, payloads: [] };
+
+type Saved =
+  | { kind: "saved"; payloads: ReplyPayload[]; compactions: number }
+  | { kind: "failed" }
+  /** Aborted, or there is nothing to save. */
+  | { kind: "not-asked" };
+
+async function tryToSave(request: FlushRequest, window: OwnWindow, watch: TurnWatch): Promise<Saved> {
+  const { parts, held, entry, occasion, sessionKey } = request;
+  const { agent } = parts;
+  try {
+    if (request.log !== undefined) return await save(request, request.log, window, watch);
+    if (!(await fileExists(transcriptPath(agent, entry)))) return { kind: "not-asked" };
+    await using log = await openTurnLog(parts, held, entry);
+    return await save(request, log, window, watch);
+  } catch (error) {
+    if (held.signal.aborted || isFenced(error)) throw error;
+    agent.logger.warn("the agent could not save its memory", { key: sessionKey, occasion, error });
+    watch.notice(`The agent could not save its memory: ${failureText(error)}`);
+    return { kind: "failed" };
+  }
+}
+
+async function save(request: FlushRequest, log: TranscriptLog, window: OwnWindow, watch: TurnWatch): Promise<Saved> {
+  const { before, held } = request;
+  const turnId = FLUSH_TURN_PREFIX + (before?.turnId ?? window.agent.ids.uuid());
+  const known = before?.trace?.flush.messages ?? [];
+  const record = createTurnRecord(log, turnId, { messages: known, notices: [], sent: [] });
+  const { ending, compactions } = await askToSave(request, { log, turnId, record, watch, window });
+  if (held.signal.aborted) throw held.signal.reason;
+  if (ending.kind === "failed") throw ending.error;
+  await log.sync();
+  if (ending.kind === "aborted") return { kind: "not-asked" };
+  const notices = record.words.notices.map((text) => ({ text }));
+  return { kind: "saved", payloads: [...notices, ...flushWords(record.words.messages)], compactions };
+}
+
+interface FlushTurn {
+  log: TranscriptLog;
+  turnId: string;
+  record: TurnRecord;
+  watch: TurnWatch;
+  window: OwnWindow;
+}
+
+async function askToSave(request: FlushRequest, flush: FlushTurn): Promise<EngineRunResult> {
+  const { parts, held, entry, sessionKey, before } = request;
+  const { log, turnId, record, watch, window } = flush;
+  const { agent, config, engine } = parts;
+  const { system, prompt } = memoryFlushPrompts(request.occasion, agent.clock.now());
+  const workspace = await parts.describeWorkspace();
+  if (before?.trace?.flush.asked !== true) {
+    const content = [{ type: "text" as const, text: prompt }];
+    const message = { role: "user" as const, content, timestamp: agent.clock.now() };
+    await log.append([{ type: "message", turnId, message }]);
+  }
+  // The engine sees neither the message that waits for the flush nor earlier flushes.
+  const { messages } = await log.context({
+    omit: (line) =>
+      turnIdOf(line) !== turnId && (isFlushEntry(line) || (before !== undefined && turnIdOf(line) === before.turnId)),
+  });
+  const seconds = config.memory.flushTimeoutSeconds;
+  return await runEngine({
+    engine,
+    turn: {
+      agentId: agent.agentId,
+      sessionKey,
+      sessionId: entry.sessionId,
+      kind: "flush",
+      text: prompt,
+      context: messages,
+      system: [workspace.system, system].filter((part) => part !== "").join("\n\n"),
+      model: modelOf(entry, config, agent.agentId),
+      thinking: entry.thinkingLevel,
+      workspace: agent.workspace,
+      engineSessionId: entry.sdkSessionId,
+    },
+    record,
+    watch,
+    now: () => agent.clock.now(),
+    signal: AbortSignal.any([request.signal, held.signal]),
+    timeLimit: { ms: seconds * 1000, error: () => flushTooSlow(seconds) },
+    onSession: async (id) => await rememberEngineSession(window, entry.sdkSessionId, id),
+  });
+}
+
+async function markFlushed(window: OwnWindow, compactions: number): Promise<void> {
+  await updateOwnEntry(window, ({ compactionCount = 0 }) => ({
+    memoryFlushAt: window.agent.clock.now(),
+    memoryFlushCompactionCount: compactionCount + compactions,
+    ...(compactions === 0 ? {} : { compactionCount: compactionCount + compactions }),
+  }));
+}
+
+/** Only the last message is for the person, unless it is silent. */
+export function flushWords(messages: readonly EngineMessage[]): ReplyPayload[] {
+  const last = messages.findLast(({ role }) => role === "assistant");
+  return last === undefined ? [] : buildReplyPayloads({ payloads: [{ text: contentText(last.content) }] }).payloads;
+}
+
+function flushTooSlow(seconds: number): HoldfastError {
+  return new HoldfastError("timeout", "flush-timeout", `Saving the memory took longer than ${seconds} s`, {
+    hint: "Raise memory.flushTimeoutSeconds, or turn memory.flush off.",
+  });
+}
+
+export interface MemoryFlushCheck {
+  /** Undefined for a session without messages. */
+  entry?: Pick<SessionEntry, "totalTokens" | "compactionCount" | "memoryFlushCompactionCount"> | undefined;
+  contextWindowTokens: number;
+  /** Tokens that the compaction itself needs. */
+  reserveTokensFloor: number;
+  /** How many tokens before the compaction the flush runs. */
+  softThresholdTokens: number;
+}
+
+/** Whether a flush is due before a compaction. It runs once per compaction. */
+export function shouldRunMemoryFlush(check: MemoryFlushCheck): boolean {
+  const { entry } = check;
+  const total = entry?.totalTokens;
+  if (entry === undefined || total === undefined || !(total > 0)) return false;
+
+  const window = Math.max(1, Math.floor(check.contextWindowTokens));
+  const threshold = window - wholeTokens(check.reserveTokensFloor) - wholeTokens(check.softThresholdTokens);
+  if (!(threshold > 0) || total < threshold) return false;
+  return entry.memoryFlushCompactionCount !== (entry.compactionCount ?? 0);
+}
+
+function wholeTokens(tokens: number): number {
+  return Math.max(0, Math.floor(tokens));
+}
+
+/** Whether the window has had messages since its last flush. */
+export function shouldFlushBeforeReset(
+  entry: Pick<SessionEntry, "totalTokens" | "memoryFlushAt" | "lastInteractionAt" | "updatedAt"> | undefined,
+): boolean {
+  if (entry === undefined || !((entry.totalTokens ?? 0) > 0)) return false;
+  const lastSaid = entry.lastInteractionAt ?? entry.updatedAt;
+  return entry.memoryFlushAt === undefined || entry.memoryFlushAt < lastSaid;
+}
+
+/** OpenClaw's numbers, reduced for small windows, which they would fill. */
+export function memoryFlushMargins(
+  contextWindowTokens: number,
+): Pick<MemoryFlushCheck, "reserveTokensFloor" | "softThresholdTokens"> {
+  return {
+    reserveTokensFloor: Math.min(20_000, Math.floor(contextWindowTokens / 4)),
+    softThresholdTokens: Math.min(4000, Math.floor(contextWindowTokens / 10)),
+  };
+}
+
+/** The file for the memories of a day, relative to the agent's workspace. */
+export function memoryFileOf(now: number): string {
+  return `memory/${localTime(now).slice(0, 10)}.md`;
+}
+
+export type MemoryFlushOccasion = "compaction" | "reset";
+
+export function memoryFlushPrompts(occasion: MemoryFlushOccasion, now: number): { system: string; prompt: string } {
+  const why =
+    occasion === "compaction"
+      ? "Older parts of this conversation are about to be replaced by a summary."
+      : "This conversation is about to end, and the next one begins without it.";
+  return {
+    system: `${why} This turn is for saving memories to files; no person sent it. Unless somebody has to know something now, answer ${SILENT_REPLY_TOKEN} and nothing else.`,
+    prompt: [
+      `${why} Write down what you will need and could not find out again: decisions and their reasons, what the person prefers, promises, unfinished work, names and facts.`,
+      `Add it to ${memoryFileOf(now)} in your workspace. Create the folder and the file if they are missing; if the file exists, read it first and keep what is in it.`,
+      `No secrets, no word-for-word transcript, nothing that is already there. When you are done, or if there is nothing to keep, answer ${SILENT_REPLY_TOKEN}.`,
+    ].join("\n"),
+  };
+}

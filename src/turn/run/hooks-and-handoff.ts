@@ -1,0 +1,189 @@
+/**
+ * Calls to hooks and to the hand-off during a turn. None of them may fail a turn, and each has a time limit
+ * after which the turn continues without it.
+ *
+ * A hand-off is written to the transcript together with the message it precedes, and marked as offered only
+ * then. A repeated turn finds it in the transcript, or asks for it again.
+ */
+import type { WorkspacePrompt } from "../../engine/workspace/workspace-description.ts";
+import type { Offer, OfferRequest } from "../../handoff/handoff.ts";
+import type { CaptureReason, SessionState } from "../../handoff/state.ts";
+import type { BootstrapFile, HookContext, HookEventName, HookOutcome } from "../../hooks/hook.ts";
+import type { MessageContext } from "../../keys/message-context.ts";
+import { transcriptPath } from "../../session/agent-handle.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
+import type { TextBlock, TranscriptEntry } from "../../transcript/entries.ts";
+import type { TranscriptLog } from "../../transcript/log.ts";
+import type { AgentParts } from "../pipeline.ts";
+import { delimited, printable, printableLine } from "../../base/text.ts";
+import { TOO_LATE, within } from "../../base/async.ts";
+
+/** How long the turn waits for a hook that must come before something. The hook itself may take longer. */
+const BEFORE_MS = 3000;
+/** How long a finished answer waits for messages from hooks. */
+const MESSAGES_MS = 250;
+const MAX_MESSAGE = 2000;
+
+export interface HookCall {
+  parts: AgentParts;
+  sessionKey: string;
+  event: HookEventName;
+  /** The entry with the window that the event is about. */
+  entry?: SessionEntry | undefined;
+  ctx?: MessageContext | undefined;
+  reason?: string | undefined;
+}
+
+/** Calls hooks for one turn, and collects their messages for the person in the order of the calls. */
+export interface HookMessages {
+  /** Waits for the hooks, up to a limit. */
+  before(call: HookCall): Promise<void>;
+  /** Does not wait. */
+  beside(call: HookCall): void;
+  add(messages: readonly string[]): void;
+  /** Messages that have arrived, or arrive shortly. Each is returned once. */
+  take(): Promise<string[]>;
+}
+
+export function createHookMessages(): HookMessages {
+  let calls: Promise<string[]>[] = [];
+  const start = (call: HookCall): Promise<string[]> | undefined => {
+    const fired = fireHooks(call);
+    if (fired === undefined) return undefined;
+    const messages = fired.then((outcome) => shownMessages(outcome.messages));
+    calls.push(messages);
+    return messages;
+  };
+  return {
+    async before(call) {
+      const messages = start(call);
+      if (messages !== undefined) await within(BEFORE_MS, messages);
+    },
+    beside: (call) => void start(call),
+    add: (messages) => void calls.push(Promise.resolve(shownMessages(messages))),
+    async take() {
+      if (calls.length === 0) return [];
+      const taken = calls;
+      calls = [];
+      const arrived = await Promise.all(taken.map(async (messages) => await within(MESSAGES_MS, messages)));
+      return arrived.flatMap((messages) => (messages === TOO_LATE ? [] : messages));
+    },
+  };
+}
+
+/** Undefined when no hook listens. Never rejects. */
+function fireHooks({ parts, sessionKey, event, entry, ctx, reason }: HookCall): Promise<HookOutcome> | undefined {
+  const { hooks, agent } = parts;
+  if (hooks === undefined || !hooks.listens(event)) return undefined;
+  const context: Omit<HookContext, "agentId" | "workspaceDir"> = {
+    ...(entry === undefined ? {} : { sessionId: entry.sessionId, sessionFile: transcriptPath(agent, entry) }),
+    reason,
+    commandSource: ctx?.OriginatingChannel ?? ctx?.Provider,
+    senderId: ctx?.SenderId,
+    ...(event === "agent:bootstrap" ? { bootstrapFiles: [] } : {}),
+  };
+  return hooks.fire(event, { sessionKey, context });
+}
+
+function shownMessages(messages: readonly string[]): string[] {
+  return messages.map((text) => text.trim().slice(0, MAX_MESSAGE).toWellFormed()).filter((text) => text !== "");
+}
+
+const MAX_FILES = 20;
+const MAX_FILE_TEXT = 20_000;
+const MAX_FILES_TEXT = 40_000;
+
+/** Adds files of hooks to the system prompt, delimited and limited in length. Waits for the hooks. */
+export async function bootstrapHooks(
+  call: Omit<HookCall, "event">,
+  prompt: WorkspacePrompt,
+): Promise<{ prompt: WorkspacePrompt; messages: string[] }> {
+  const fired = await fireHooks({ ...call, event: "agent:bootstrap" });
+  if (fired === undefined) return { prompt, messages: [] };
+  const system = [prompt.system, ...describeFiles(fired.bootstrapFiles)].filter((part) => part !== "").join("\n\n");
+  return { prompt: { ...prompt, system }, messages: fired.messages };
+}
+
+function describeFiles(files: readonly BootstrapFile[]): string[] {
+  let left = MAX_FILES_TEXT;
+  return files.slice(0, MAX_FILES).flatMap(({ name, content }) => {
+    const text = printable(content).trim();
+    const shown = text.slice(0, Math.min(MAX_FILE_TEXT, left)).toWellFormed();
+    if (shown === "") return [];
+    left -= shown.length;
+    const label = printableLine(name, 80).replace(/[^\w.-]+/g, "_") || "file";
+    return [delimited(label, shown.length < text.length ? `${shown}\n[cut here]` : shown)];
+  });
+}
+
+/** It takes milliseconds on a disk that works. */
+const HANDOFF_MS = 2500;
+
+/** Undefined for most turns, and when it takes too long. */
+export async function askForOffer(parts: AgentParts, request: OfferRequest): Promise<Offer | undefined> {
+  const { handoff } = parts;
+  if (handoff === undefined || !handoff.mayOffer(request)) return undefined;
+  return await inTime(parts, request.sessionKey, "offered", handoff.offer(request));
+}
+
+/** The offer for a conversation that this turn will shorten, computed before the message is written. */
+export async function askForSpare(parts: AgentParts, request: OfferRequest): Promise<Offer | undefined> {
+  const { handoff } = parts;
+  if (handoff === undefined) return undefined;
+  return await inTime(parts, request.sessionKey, "offered", handoff.offerAhead(request));
+}
+
+export async function confirmOffer(parts: AgentParts, offer: Offer | undefined): Promise<void> {
+  if (offer === undefined || parts.handoff === undefined) return;
+  await inTime(parts, offer.sessionKey, "marked as offered", parts.handoff.markOffered(offer));
+}
+
+/** The offer as a part of the person's message in the transcript. */
+export function offerBlock({ text }: Offer): TextBlock {
+  return { type: "text", text: `${text}\n`, handoff: true };
+}
+
+/** `customType` of an offer in the middle of a turn, after the conversation was shortened. */
+const HANDOFF_NOTE_TYPE = "holdfast.handoff";
+
+export function isHandoffNote(entry: TranscriptEntry): boolean {
+  return entry.type === "custom_message" && entry.customType === HANDOFF_NOTE_TYPE;
+}
+
+/** After the conversation was shortened: writes the offer before the engine continues. */
+export async function offerInTurn(
+  parts: AgentParts,
+  log: TranscriptLog,
+  request: OfferRequest,
+  spare: Offer | undefined,
+): Promise<void> {
+  const isSpareDue = spare?.compactions === (request.entry.compactionCount ?? 0);
+  const offer = isSpareDue ? spare : await askForOffer(parts, request);
+  if (offer === undefined) return;
+  await log.append([{ type: "custom_message", customType: HANDOFF_NOTE_TYPE, content: offer.text, display: false }]);
+  await log.sync();
+  await confirmOffer(parts, offer);
+}
+
+/** Captures a window before the session leaves it. Undefined when there is nothing to capture, or not in time. */
+export async function captureWindow(
+  parts: AgentParts,
+  sessionKey: string,
+  entry: SessionEntry,
+  reason: CaptureReason,
+): Promise<SessionState | undefined> {
+  const { handoff } = parts;
+  if (handoff === undefined) return undefined;
+  return await inTime(parts, sessionKey, "captured", handoff.capture({ kind: "session", sessionKey, entry }, reason));
+}
+
+async function inTime<T>({ agent }: AgentParts, key: string, what: string, work: Promise<T>): Promise<T | undefined> {
+  try {
+    const done = await within(HANDOFF_MS, work);
+    if (done !== TOO_LATE) return done;
+    agent.logger.warn(`a hand-off was not ${what} in time; the turn continues without it`, { key });
+  } catch (error) {
+    agent.logger.warn(`a hand-off could not be ${what}; the turn continues without it`, { key, error });
+  }
+  return undefined;
+}

@@ -1,0 +1,297 @@
+import { describe, expect, it } from "vitest";
+import {
+  ADA,
+  ADA_KEY,
+  answer,
+  scriptedEngine,
+  toolCall,
+  toolResult,
+  turnStage,
+  usage,
+} from "../../../test/support/turn-stage.ts";
+import { HoldfastError } from "../../base/errors.ts";
+import { createEchoEngine } from "../../engine/echo/echo.ts";
+import { contentText, messageText, isFlushEntry, saidText } from "../../transcript/messages.ts";
+
+const MINUTE = 60_000;
+const group = {
+  ...ADA,
+  From: "telegram:group:-100",
+  OriginatingTo: "telegram:-100",
+  ChatType: "group",
+  WasMentioned: true,
+};
+
+const friendly = () => scriptedEngine(({ text }) => [usage(100), answer(`re: ${text}`)]);
+
+describe("a turn", () => {
+  it("writes the message before the engine sees it, and everything that the engine says", async () => {
+    let before: string[] = [];
+    const engine = scriptedEngine(async function* () {
+      before = (await stage.messages()).map(({ message }) => messageText(message));
+      yield toolCall("c1", "looking");
+      yield toolResult("c1", "a.txt");
+      yield answer("one file");
+    });
+    await using stage = await turnStage(engine);
+    const result = await stage.say("what is there?");
+    expect(before).toEqual(["what is there?"]);
+    expect(result).toMatchObject({ outcome: "answered", text: "looking\n\none file" });
+    expect(result.payloads).toEqual([{ text: "looking" }, { text: "one file" }]);
+    const lines = await stage.messages();
+    expect(lines.map(({ message, turnId }) => [message.role, turnId])).toEqual([
+      ["user", "turn-1"],
+      ["assistant", "turn-1"],
+      ["toolResult", "turn-1"],
+      ["assistant", "turn-1"],
+    ]);
+  });
+
+  it("gives the engine its system prompt, the conversation and the workspace", async () => {
+    const engine = friendly();
+    await using stage = await turnStage(engine);
+    await stage.say("hello");
+    await stage.fixture.agent.store.update(
+      ADA_KEY,
+      (entry) => entry && { ...entry, thinkingLevel: "high", modelOverride: "m", providerOverride: "p" },
+    );
+    await stage.say("again");
+    expect(engine.turns[1]).toMatchObject({
+      kind: "message",
+      text: "again",
+      system: "You are a test.",
+      model: "p/m",
+      thinking: "high",
+      workspace: stage.fixture.agent.workspace,
+    });
+    expect(engine.turns[1]?.context.map(messageText)).toEqual(["hello", "re: hello", "again"]);
+  });
+
+  it("puts tokens, skills and the time of the answer into the entry with two updates", async () => {
+    const engine = friendly();
+    await using stage = await turnStage(engine, { skills: [{ name: "weather" }] });
+    await stage.say("hello");
+    let updates = 0;
+    const { store } = stage.fixture.agent;
+    const update = store.update.bind(store);
+    store.update = async (...given) => {
+      updates += 1;
+      return await update(...given);
+    };
+    await stage.say("again");
+    expect(updates).toBe(2);
+    expect(await stage.entry()).toMatchObject({
+      inputTokens: 100,
+      totalTokens: 100,
+      model: "scripted",
+      modelProvider: "test",
+      skillsSnapshot: { version: 1, skills: [{ name: "weather" }] },
+      abortedLastRun: false,
+    });
+  });
+
+  it("is answered by the echo engine, which saves its memory before a reset too", async () => {
+    await using stage = await turnStage(createEchoEngine());
+    expect((await stage.say("hello")).text).toContain("hello");
+    const before = await stage.entry();
+    const result = await stage.say("/new again");
+    expect(result).toMatchObject({ outcome: "answered", payloads: [{ text: expect.stringContaining("again") }] });
+    const flush = (await stage.messages(before)).filter(isFlushEntry);
+    expect(flush.map(({ message }) => messageText(message)).at(-1)).toBe("NO_REPLY");
+  });
+
+  it("counts idle time from the answer, not from the question", async () => {
+    const slow = scriptedEngine(function* () {
+      stage.fixture.clock.advance(50 * MINUTE);
+      yield answer("done");
+    });
+    await using stage = await turnStage(slow, {
+      config: (config) => ({ ...config, session: { ...config.session, reset: { mode: "idle", idleMinutes: 60 } } }),
+    });
+    const first = await stage.say("a long task");
+    stage.fixture.clock.advance(20 * MINUTE);
+    expect((await stage.say("thanks")).session.sessionId).toBe(first.session.sessionId);
+  });
+
+  it("runs the first turn of a window with the model that the reset named", async () => {
+    const engine = friendly();
+    await using stage = await turnStage(engine, {
+      config: (config) => ({ ...config, models: { "minimax/MiniMax-M2.1": {} } }),
+    });
+    const result = await stage.say("/new minimax summarize");
+    expect(engine.turns).toMatchObject([{ text: "summarize", model: "minimax/MiniMax-M2.1" }]);
+    expect(result.model).toMatchObject({ provider: "minimax" });
+  });
+
+  it("handles a bare reset without the engine", async () => {
+    const engine = friendly();
+    await using stage = await turnStage(engine, {
+      config: (config) => ({ ...config, memory: { ...config.memory, flush: false } }),
+    });
+    const first = await stage.say("hello");
+    const reset = await stage.say("/new");
+    expect(reset).toMatchObject({ outcome: "command", text: "A new conversation has begun." });
+    expect(reset.session.sessionId).not.toBe(first.session.sessionId);
+    expect(engine.turns).toHaveLength(1);
+  });
+});
+
+describe("the body of a turn", () => {
+  it("joins messages that waited together, each with its sender, and keeps what people typed", async () => {
+    const engine = friendly();
+    await using stage = await turnStage(engine);
+    const bob = { ...group, SenderId: "2", SenderName: "Bob" };
+    await stage.say([
+      { ...group, Body: "one" },
+      { ...bob, Body: "two", MediaPaths: ["media/a.jpg"], MediaTypes: ["image/jpeg"] },
+    ]);
+    expect(engine.turns[0]?.text).toBe(
+      "one\n[from: Ada (1)]\n\ntwo\n[media attached: media/a.jpg (image/jpeg)]\n[from: Bob (2)]",
+    );
+    const [question] = await stage.messages();
+    expect(question && saidText(question)).toBe("one\ntwo");
+  });
+
+  it("includes the group's history and events once", async () => {
+    const engine = friendly();
+    await using stage = await turnStage(engine);
+    const key = "agent:main:telegram:group:-100";
+    await stage.parts.history.append(key, { sender: "Bob", body: "lunch?", messageId: "7" });
+    await stage.parts.systemEvents.enqueueSystemEvent(key, "Model switched.");
+    await stage.say({ ...group, Body: "what did Bob say?" });
+    await stage.say({ ...group, Body: "and now?" });
+    expect(engine.turns[0]?.text).toMatch(
+      /^System: \[.*\] Model switched\.\n\n\[Chat messages since[^]*Bob: lunch\?[^]*what did Bob say\?/,
+    );
+    expect(engine.turns[1]?.text).toBe("and now?\n[from: Ada (1)]");
+  });
+
+  it("accepts a file without text, and ignores an empty message", async () => {
+    const engine = friendly();
+    await using stage = await turnStage(engine);
+    expect(await stage.say({ Body: " " })).toMatchObject({ outcome: "silent", payloads: [] });
+    await stage.say({ Body: "", MediaPaths: ["media/a.ogg"] });
+    expect(engine.turns.map(({ text }) => text)).toEqual(["[media attached: media/a.ogg]"]);
+  });
+});
+
+describe("a reply", () => {
+  it("is not delivered when it is silent or the send policy forbids it", async () => {
+    await using stage = await turnStage(scriptedEngine(({ text }) => [answer(text)]));
+    expect(await stage.say("NO_REPLY")).toMatchObject({ outcome: "silent", payloads: [] });
+    await stage.fixture.agent.store.update(ADA_KEY, (entry) => entry && { ...entry, sendPolicy: "deny" });
+    expect(await stage.say("hello")).toMatchObject({ outcome: "answered", payloads: [] });
+  });
+
+  it("comes after notices, without text that a tool sent", async () => {
+    const engine = scriptedEngine(() => [
+      { type: "notice", text: "A fresh session was started." },
+      { type: "sent", text: "The report is ready." },
+      answer("The report is ready."),
+      answer("[[reply_to_current]] done"),
+    ]);
+    await using stage = await turnStage(engine);
+    const result = await stage.say({ Body: "go", MessageSid: "42" });
+    expect(result.payloads).toMatchObject([
+      { text: "A fresh session was started." },
+      { text: "done", replyToId: "42" },
+    ]);
+    expect(stage.events).toContainEqual(
+      expect.objectContaining({ type: "turn.notice", text: "A fresh session was started." }),
+    );
+  });
+});
+
+describe("an engine", () => {
+  it("that fails reports the reason without secrets, also in the transcript", async () => {
+    const engine = scriptedEngine(function* () {
+      yield { type: "text", text: "I was about" };
+      throw new HoldfastError(
+        "unavailable",
+        "model-server-failed",
+        "test/m failed: key sk-ant-abcdefghijklmnopqrstuvwxyz",
+        { hint: "Try again later." },
+      );
+    });
+    await using stage = await turnStage(engine);
+    const result = await stage.say("hello");
+    expect(result).toMatchObject({ outcome: "failed", error: { code: "model-server-failed" } });
+    expect(result.payloads).toEqual([
+      { text: "I was about" },
+      { text: expect.stringMatching(/^test\/m failed: key sk-ant-\[redacted\]\. Try again later\.$/), isError: true },
+    ]);
+    expect((await stage.messages()).at(-1)?.message).toMatchObject({ role: "assistant", stopReason: "error" });
+  });
+
+  it("that has a defect shows no internals", async () => {
+    const engine = scriptedEngine(() => {
+      throw new TypeError("cannot read /home/ada/secret.txt");
+    });
+    await using stage = await turnStage(engine);
+    const result = await stage.say("hello");
+    expect(result.outcome).toBe("failed");
+    expect(result.text).not.toContain("/home");
+  });
+
+  it("that is stopped keeps its text", async () => {
+    const stop = new AbortController();
+    const engine = scriptedEngine(async function* (_turn, signal) {
+      yield { type: "text", text: "half a" };
+      stop.abort();
+      if (!signal.aborted) throw new Error("the signal did not get through");
+    });
+    await using stage = await turnStage(engine);
+    expect(await stage.say("hello", { signal: stop.signal })).toMatchObject({ outcome: "aborted", payloads: [] });
+    expect(await stage.entry()).toMatchObject({ abortedLastRun: true });
+    const last = (await stage.messages()).at(-1)?.message;
+    expect(last).toMatchObject({ role: "assistant", stopReason: "aborted", content: [{ text: "half a" }] });
+    const next = await stage.say("go on", { signal: new AbortController().signal });
+    expect(next.session.abortedLastRun).toBe(true);
+    expect((await stage.entry()).abortedLastRun).toBe(false);
+  });
+
+  it("that hangs is given up in time", async () => {
+    const engine = scriptedEngine(async function* (_turn, signal) {
+      yield { type: "text", text: "thinking" };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    });
+    await using stage = await turnStage(engine, {
+      config: (config) => ({ ...config, turns: { ...config.turns, timeoutSeconds: 0.05 } }),
+    });
+    const result = await stage.say("hello");
+    expect(result).toMatchObject({ outcome: "failed", error: { code: "turn-timeout" } });
+    expect(result.text).toContain("not answered within 0.05 s");
+  });
+
+  it("that says too much is stopped and reported", async () => {
+    const engine = scriptedEngine(async function* (_turn, signal) {
+      while (!signal.aborted) yield { type: "text", text: "spam ".repeat(20_000) };
+    });
+    await using stage = await turnStage(engine);
+    const result = await stage.say("hello");
+    expect(result).toMatchObject({ outcome: "failed", error: { code: "answer-too-long" } });
+    expect(result.payloads).toHaveLength(1);
+    const last = (await stage.messages()).at(-1)?.message;
+    expect(last && contentText(last.role === "assistant" ? last.content : "").length).toBeGreaterThan(900_000);
+    // Pieces are emitted together.
+    expect(stage.events.filter(({ type }) => type === "turn.text").length).toBeLessThan(10);
+  });
+
+  it("that reports a session id gets it in the next turn", async () => {
+    const engine = scriptedEngine(
+      () => [
+        { type: "session", id: "native-1" },
+        { type: "compaction", phase: "start" },
+        { type: "compaction", phase: "end" },
+        answer("ok"),
+      ],
+      { keepsConversation: true },
+    );
+    await using stage = await turnStage(engine);
+    await stage.say("hello");
+    expect(await stage.entry()).toMatchObject({ sdkSessionId: "native-1", compactionCount: 1 });
+    await stage.say("again");
+    expect(engine.turns[1]?.engineSessionId).toBe("native-1");
+    expect(stage.events.filter(({ type }) => type === "turn.compaction")).toHaveLength(4);
+  });
+});

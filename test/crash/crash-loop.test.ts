@@ -1,0 +1,22 @@
+/** A gateway that is killed as soon as a message runs; `npm run soak` goes on for longer. */
+import { expect, test } from "vitest";
+import { STORE_KINDS } from "../support/test-agent.ts";
+import { runCrashLoop } from "./crash-loop.ts";
+
+test.each(STORE_KINDS)(
+  "a crash loop loses no message of a %s store",
+  async (store) => {
+    const report = await runCrashLoop({
+      store,
+      mode: store === "json" ? "collect" : "followup",
+      sessions: 8,
+      messages: 20,
+      kills: 7,
+      turnMs: 200,
+      when: "as-it-runs",
+      seed: 1,
+    });
+    expect(report).toMatchObject({ acknowledged: 20, kills: 7, givenUp: 0, failures: [] });
+  },
+  120_000,
+);

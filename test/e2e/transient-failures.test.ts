@@ -1,0 +1,149 @@
+/** A real gateway that cannot work for a while: it says so, and works again by itself. */
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { type Socket, connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { agentLayout, gatewayLayout } from "../../src/config/layout.ts";
+import { startCliGateway } from "../support/cli-gateway.ts";
+import { startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
+import { until } from "../support/gateway-stage.ts";
+import { runCli } from "../support/run-cli.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+describe("without file descriptors", () => {
+  it("calls fail with advice and /health says why; everything works once there are some again", async () => {
+    await using home = await temporaryFolder();
+    await using gateway = await startCliGateway(home.path, [], { openFiles: 64 });
+    const token = (await readFile(gatewayLayout(home.path).tokenFile, "utf8")).trim();
+    const port = Number(new URL(gateway.announced.url).port);
+    // One connection for all: a new one would need a descriptor.
+    const line = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async (method: string, params: object, agent?: Agent): Promise<Answer> =>
+      await send(port, { path: `/rpc/${method}`, token, body: JSON.stringify(params), agent });
+    const health = async (): Promise<Answer> => await send(port, { path: "/health", agent: line });
+    expect(await health()).toEqual({ status: 200, text: '{"ok":true}' });
+
+    const idle: Socket[] = [];
+    // While one descriptor is left, the store's check and the file's check compete for it: take that one too.
+    await until(async () => {
+      for (let count = 0; count < 16; count++) idle.push(connect({ host: "127.0.0.1", port }).on("error", () => {}));
+      const { status, text } = await health();
+      return status === 503 && text === '{"ok":false,"reason":"files cannot be written (EMFILE)"}';
+    });
+    const calls: [string, object][] = [
+      ["sessions.list", {}],
+      ["cc.list", {}],
+      ["agents.list", {}],
+      ["chat.send", { sessionKey: "x", message: "hello", idempotencyKey: "1" }],
+    ];
+    // The first calls of this gateway: nothing that they need is loaded.
+    for (const [method, params] of calls) {
+      const { status, text } = await ask(method, params, line);
+      expect([method, status, text]).toEqual([method, 503, expect.stringContaining("too-many-open-files") as string]);
+    }
+
+    for (const socket of idle) socket.destroy();
+    await until(async () => (await health()).status === 200, 15_000);
+    for (const [method, params] of calls) expect([method, (await ask(method, params)).status]).toEqual([method, 200]);
+    const answer = await ask("agent", { message: "are you there?" });
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("are you there?") as string]);
+    expect(await health()).toEqual({ status: 200, text: '{"ok":true}' });
+    line.destroy();
+  });
+
+  it("a burst of calls ends for each of them, and the next calls work", async () => {
+    await using home = await temporaryFolder();
+    await using gateway = await startCliGateway(home.path, [], { openFiles: 64 });
+    const token = (await readFile(gatewayLayout(home.path).tokenFile, "utf8")).trim();
+    const port = Number(new URL(gateway.announced.url).port);
+    const ask = async (method: string, params: object, agent?: Agent): Promise<Answer> =>
+      await send(port, { path: `/rpc/${method}`, token, body: JSON.stringify(params), agent });
+    const lines = new Agent({ keepAlive: true });
+    const burst = Array.from({ length: 200 }, async (_, index) => {
+      const method = ["sessions.list", "cc.list", "agents.list", "status"][index % 4] ?? "status";
+      return await ask(method, {}, lines);
+    });
+    await Promise.all(burst);
+    // Its connections would still keep the descriptors that a turn needs.
+    lines.destroy();
+    for (const method of ["sessions.list", "cc.list", "agents.list", "status", "health"]) {
+      await until(async () => (await ask(method, {})).status === 200, 10_000);
+    }
+    expect((await ask("agent", { message: "hello" })).text).toContain("hello");
+    expect((await send(port, { path: "/health" })).text).toBe('{"ok":true}');
+  });
+});
+
+describe("a database that cannot be opened", () => {
+  it("is told by /health, health and status, and opened by the next call that finds it", async () => {
+    await using home = await temporaryFolder();
+    const { database } = agentLayout(home.path, "main");
+    await mkdir(database, { recursive: true });
+    await using gateway = await startCliGateway(home.path);
+    const port = Number(new URL(gateway.announced.url).port);
+    expect(await send(port, { path: "/health" })).toEqual({
+      status: 503,
+      text: '{"ok":false,"reason":"the store of an agent does not work"}',
+    });
+    const health = await runCli(["health", "--json"], { home: home.path });
+    expect([health.code, health.json()]).toMatchObject([5, { ok: false, problems: [expect.stringContaining("main")] }]);
+    expect((await runCli(["status"], { home: home.path })).code).toBe(5);
+    expect((await runCli(["agent", "-m", "hello"], { home: home.path })).code).not.toBe(0);
+
+    await rm(database, { recursive: true });
+    expect((await runCli(["agent", "-m", "hello"], { home: home.path })).stdout).toContain("hello");
+    expect(await send(port, { path: "/health" })).toEqual({ status: 200, text: '{"ok":true}' });
+    expect((await runCli(["health"], { home: home.path })).code).toBe(0);
+    expect((await runCli(["status"], { home: home.path })).code).toBe(0);
+  });
+});
+
+describe("a channel that cannot be opened", () => {
+  it("is opened later when what it needs can be read, without a restart", async () => {
+    await using home = await temporaryFolder();
+    await using telegram = await startFakeTelegram();
+    const tokenFile = home.join("telegram.token");
+    await mkdir(tokenFile);
+    const account = { apiRoot: telegram.url, allowFrom: ["*"], tokenFile };
+    await writeFile(home.join("config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
+    await using _gateway = await startCliGateway(home.path);
+    const health = async (): Promise<unknown> => (await runCli(["health", "--json"], { home: home.path })).json();
+    await until(async () => JSON.stringify(await health()).includes("EISDIR"), 10_000);
+    await rm(tokenFile, { recursive: true });
+    await writeFile(tokenFile, telegram.token);
+    telegram.say("hello there");
+    await until(() => telegram.sent.some(({ params }) => String(params["text"]).includes("hello there")), 15_000);
+    expect(await health()).toMatchObject({ ok: true, problems: [] });
+  });
+});
+
+interface Sending {
+  path: string;
+  token?: string;
+  body?: string;
+  agent?: Agent | undefined;
+}
+
+/** Status 0 when there is no answer. */
+async function send(port: number, { path, token, body, agent }: Sending): Promise<Answer> {
+  return await new Promise((resolve) => {
+    const headers = {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+    };
+    const method = body === undefined ? "GET" : "POST";
+    const asked = request({ host: "127.0.0.1", port, path, method, headers, agent, timeout: 10_000 }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    asked.on("error", (error) => resolve({ status: 0, text: error.message }));
+    asked.on("timeout", () => asked.destroy(new Error("no answer in time")));
+    asked.end(body);
+  });
+}

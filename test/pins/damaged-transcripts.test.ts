@@ -1,0 +1,112 @@
+/** A transcript that lost what was said is damage, for every command: it never counts as an empty one. */
+import { cp, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type CliResult, runCli } from "../support/run-cli.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+
+const CONVERSATION = ["TODO: fix the login bug in auth.ts", "TODO: write the migration of the orders table", "third"];
+
+const DAMAGES: [string, (path: string) => Promise<void>, number][] = [
+  ["is missing", async (path) => await rm(path), 0],
+  ["is cut after a line", async (path) => await changeLines(path, (lines) => lines.slice(0, 4)), 1],
+  ["has NUL bytes in its middle", async (path) => await changeLines(path, (lines) => zeroed(lines, 3)), 3],
+];
+
+describe.each(DAMAGES)("a transcript that %s", (_what, damage, kept) => {
+  it("is reported, set aside by the next turn, and reported until acknowledged", async () => {
+    await using home = await homeOfMain(CONVERSATION);
+    const run = async (...args: string[]): Promise<CliResult> => await runCli(args, { home: home.path });
+    await run("handoff", "capture");
+    const path = await transcriptOf(home);
+    await damage(path);
+    const left = await readFile(path).catch(() => Buffer.alloc(0));
+
+    const history = await run("history", "--json");
+    expect(history.code).toBe(5);
+    expect(history.json()).toMatchObject({ complete: false, problems: [{ reason: expect.any(String) }] });
+    const shown = await run("history");
+    expect(shown.stdout).not.toContain("no messages yet");
+    // The command that it names knows of the damage, wherever in the file that is.
+    expect(shown.stderr).toContain("Run `holdfast doctor --deep` for details");
+    const deep = await run("doctor", "--deep");
+    expect([deep.code, deep.stdout]).toEqual([5, expect.stringContaining(path)]);
+    const exported = await run("sessions", "export", "main", "--json");
+    expect(exported.code).toBe(5);
+    expect(exported.json()).toMatchObject({ complete: false });
+
+    const turn = await run("agent", "--local", "-m", "hello");
+    expect(turn.stdout).toContain("Part of this conversation was lost");
+    expect(turn.stdout).toContain(`[echo] message ${kept + 1} of this window: hello`);
+    const aside = (await readdir(join(path, ".."))).find((name) => name.includes(".jsonl.damaged-")) ?? "";
+    expect(await readFile(join(path, "..", aside))).toEqual(left);
+    expect((await run("history")).stdout).toContain("Part of this conversation was lost");
+    expect((await run("handoff", "show")).stdout).toContain("write the migration of the orders table");
+    expect((await run("agent", "--local", "-m", "again")).stdout).not.toContain("was lost");
+
+    expect((await run("doctor", "--fix")).code).toBe(5);
+    expect((await run("doctor", "--json")).json()).toMatchObject({
+      ok: false,
+      findings: [{ check: "transcripts", severity: "error", path: join(path, "..", aside) }],
+    });
+    expect((await run("doctor", "--acknowledge", "something")).code).toBe(3);
+    expect((await run("doctor", "--acknowledge", aside)).code).toBe(0);
+    expect((await run("doctor", "--json")).json()).toMatchObject({ ok: true, findings: [] });
+  });
+});
+
+it("is reported by restore when it was damaged in the archive", async () => {
+  await using home = await homeOfMain(CONVERSATION);
+  const run = async (...args: string[]): Promise<CliResult> => await runCli(args, { home: home.path });
+  const name = (await transcriptOf(home)).split("/").at(-1) ?? "";
+  await run("sessions", "archive", "main");
+  await truncate(join(home.path, "agents/main/sessions/archive", name), 0);
+  expect((await run("doctor")).code).toBe(5);
+  const archives = (await run("sessions", "restore", "--json")).json() as { archives: { id: string }[] };
+  const restored = await run("sessions", "restore", archives.archives[0]?.id ?? "", "--json");
+  expect(restored.code).toBe(5);
+  expect(restored.json()).toMatchObject({ ok: true, problems: [{ reason: "the file is empty" }] });
+  expect((await run("history")).code).toBe(5);
+});
+
+it("is not reported for a session that was reset, forked, compacted or never used", async () => {
+  await using home = await homeOfMain([...CONVERSATION, "/new", "/compact", "fourth", "/reset"]);
+  const run = async (...args: string[]): Promise<CliResult> => await runCli(args, { home: home.path });
+  await run("sessions", "compact", "main", "--max-lines", "1");
+  await run("sessions", "reset", "main");
+  expect((await run("history")).code).toBe(0);
+  expect((await run("doctor", "--json")).json()).toMatchObject({ ok: true, findings: [] });
+});
+
+const originals = new Map<string, Promise<string>>();
+
+/** A home in which the main session has heard this; made once, afterwards copied. */
+async function homeOfMain(said: readonly string[]): Promise<TemporaryFolder> {
+  const id = said.join("\n");
+  const original = originals.get(id) ?? talk(said);
+  originals.set(id, original);
+  const home = await temporaryFolder();
+  await cp(await original, home.path, { recursive: true });
+  return home;
+}
+
+async function talk(said: readonly string[]): Promise<string> {
+  const { path: home } = await temporaryFolder();
+  for (const text of said) await runCli(["agent", "--local", "-m", text], { home });
+  return home;
+}
+
+async function transcriptOf(home: TemporaryFolder): Promise<string> {
+  const folder = join(home.path, "agents/main/sessions");
+  const name = (await readdir(folder)).find((candidate) => candidate.endsWith(".jsonl")) ?? "";
+  return join(folder, name);
+}
+
+async function changeLines(path: string, change: (lines: string[]) => string[]): Promise<void> {
+  const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+  await writeFile(path, `${change(lines).join("\n")}\n`);
+}
+
+function zeroed(lines: string[], index: number): string[] {
+  return lines.with(index, "\0".repeat(lines[index]?.length ?? 0));
+}
