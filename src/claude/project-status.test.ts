@@ -1,6 +1,6 @@
 /** The status of a project for an agent: sorted, short and safe against forged text. */
 import { describe, expect, it } from "vitest";
-import { discoveredSession } from "../../test/support/discovered-session.ts";
+import { discoveredSession } from "../../test/support/claude-samples.ts";
 import { createTestRepo } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createTestClock } from "../../test/support/test-clock.ts";

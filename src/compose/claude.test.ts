@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type NativeWorld, createNativeWorld, testSessionId } from "../../test/support/native-world.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "../../test/support/native-home.ts";
 import { silentLogger } from "../base/log.ts";
 import { saveSession } from "../claude/registry/registry.ts";
 import { updateSessionStats } from "../claude/registry/run-stats.ts";
@@ -18,14 +18,14 @@ const TASK = "Fix the webhook handler";
 const OWN = `[openclaw:agent=main]\n\n${TASK}`;
 const [A, B, C, D] = ["a", "b", "c", "d"].map(testSessionId) as [string, string, string, string];
 
-interface World extends NativeWorld {
+interface World extends NativeHome {
   repo: string;
   side(agentId?: string, config?: HoldfastConfig): ClaudeSide;
   candidates(choice?: SelectChoice, agentId?: string): Promise<string[]>;
 }
 
 async function createWorld(): Promise<World> {
-  const world = await createNativeWorld();
+  const world = await createNativeHome();
   const repo = world.join("shop");
   mkdirSync(repo);
   execFileSync("git", ["init", "-q", "-b", "main", repo]);

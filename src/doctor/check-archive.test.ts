@@ -3,7 +3,7 @@ import { readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY, examine, only, soundHome } from "../../test/support/doctor-checks.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
 import { archiveSession, archiveWindow, restoreSession } from "../session/archive.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { KEY, examine, soundHome } from "../../test/support/doctor-checks.ts";
 import { abandonedLock, endedPid } from "../../test/support/run-lock-child.ts";
 import { runStoreChild } from "../../test/support/run-store-child.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { fileExists } from "../base/files.ts";
 
 describe.each(STORE_KINDS)("leftovers on %s", (kind) => {

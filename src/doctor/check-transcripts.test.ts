@@ -3,7 +3,7 @@ import { appendFile, chmod, readFile, readdir, rm, stat, truncate, writeFile } f
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY, examine, only, soundHome } from "../../test/support/doctor-checks.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { messageLine, writeLines } from "../../test/support/transcripts.ts";
 import { archiveSession } from "../session/archive.ts";
 

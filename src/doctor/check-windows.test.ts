@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY, examine, only, soundHome } from "../../test/support/doctor-checks.ts";
 import { reset } from "../../test/support/doctor-home.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { HEADER, messageLine, writeLines } from "../../test/support/transcripts.ts";
 import { fileExists } from "../base/files.ts";
 import { transcriptPath } from "../session/agent-handle.ts";

@@ -5,10 +5,10 @@ import { cp, mkdir, readdir, truncate } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { DoctorChildTask } from "../../test/support/doctor-child.ts";
-import { doctorHome, openHome } from "../../test/support/doctor-home.ts";
-import { fill, idOf, mend, sessionIds, snapshot } from "../../test/support/rebuilt-home.ts";
+import { createDoctorHome, openDoctorHome } from "../../test/support/doctor-home.ts";
+import { fill, idOf, mend, sessionIds, snapshot } from "../../test/support/doctor-checks.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import type { FaultPoint } from "../base/faults.ts";
 import { fileExists } from "../base/files.ts";
 
@@ -22,7 +22,7 @@ describe.each(STORE_KINDS)("a killed rebuild on %s", (kind) => {
     ["doctor.replaced", 1],
   ];
   it.each(steps)("at %s (%i) is finished by the next run", async (point, occurrence) => {
-    await using home = await doctorHome(kind);
+    await using home = await createDoctorHome(kind);
     const before = await fill(home, 3);
     await truncate(kind === "sqlite" ? home.layout.database : home.layout.sessionsFile, 100);
     await runChild({ home: home.home, kind, point, occurrence });
@@ -43,7 +43,7 @@ describe.each(STORE_KINDS)("an OpenClaw folder with the %s store", (kind) => {
 
   it("is adopted with every conversation", async () => {
     await using folder = await temporaryFolder();
-    const home = openHome(folder.path, kind);
+    const home = openDoctorHome(folder.path, kind);
     await mkdir(home.layout.root, { recursive: true });
     await cp(FIXTURE, home.layout.sessionsFolder, { recursive: true });
     await mend(home);

@@ -2,13 +2,13 @@
 import { open, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { doctorHome, reset, say } from "../../test/support/doctor-home.ts";
-import { fill, mend, sessionIds, snapshot } from "../../test/support/rebuilt-home.ts";
-import { tearHandoff } from "../../test/support/torn-handoff.ts";
+import { createDoctorHome, reset, say } from "../../test/support/doctor-home.ts";
+import { fill, mend, sessionIds, snapshot } from "../../test/support/doctor-checks.ts";
+import { tearHandoff } from "../../test/support/stores.ts";
 
 describe("rebuilding a lost sqlite store", () => {
   it("brings back every key, window and label from the view and the transcripts", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     const before = await fill(home, 50);
     await rm(home.layout.database);
     await mend(home);
@@ -18,7 +18,7 @@ describe("rebuilding a lost sqlite store", () => {
   });
 
   it("brings back keys and windows from the transcripts alone", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     const before = await fill(home, 10);
     await rm(home.layout.database);
     await rm(home.layout.sessionsFile);
@@ -32,7 +32,7 @@ describe("rebuilding a lost sqlite store", () => {
   });
 
   it("keeps the readable part of a damaged database, with queued messages and hand-offs", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     await fill(home, 3);
     const address = { channel: "telegram", accountId: "default", chatId: "1", messageId: "1" };
     await home.use(async ({ store }) => {
@@ -65,7 +65,7 @@ describe("rebuilding a lost sqlite store", () => {
     ["cut off", async (path: string) => await truncate(path, 5000)],
     ["garbage", async (path: string) => await writeFile(path, "not a database at all".repeat(500))],
   ])("sets a database that is %s aside and replaces it", async (_name, damage) => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     const before = await fill(home, 3);
     await damage(home.layout.database);
     const damaged = await readFile(home.layout.database);
@@ -77,7 +77,7 @@ describe("rebuilding a lost sqlite store", () => {
   });
 
   it("uses a window that was opened after the view was written", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     await fill(home, 1);
     const key = "agent:main:telegram:dm:0";
     const view = await readFile(home.layout.sessionsFile);
@@ -97,7 +97,7 @@ describe("rebuilding a lost sqlite store", () => {
   });
 
   it("continues with higher epochs, so that new lines are not stale", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     const key = "agent:main:telegram:dm:0";
     await home.use(async (agent) => {
       for (const text of ["one", "two", "three"]) await say(agent, key, text);
@@ -109,7 +109,7 @@ describe("rebuilding a lost sqlite store", () => {
   });
 
   it("does not touch a store of a newer version", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     await fill(home, 1);
     const { DatabaseSync } = await import("node:sqlite");
     const database = new DatabaseSync(home.layout.database);
@@ -129,7 +129,7 @@ describe("the view of a sqlite store", () => {
     ["damaged", async (path: string) => await writeFile(path, '{"agent:main:')],
     ["changed by somebody else", async (path: string) => await writeFile(path, '{"agent:main:x": {}}')],
   ])("is written again when it is %s", async (name, damage) => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     await fill(home, 2);
     const before: unknown = JSON.parse(String(await readFile(home.layout.sessionsFile)));
     await damage(home.layout.sessionsFile);
@@ -149,7 +149,7 @@ describe("rebuilding a json store", () => {
     ["empty", async (path: string) => await truncate(path, 0)],
     ["cut off", async (path: string) => await truncate(path, 300)],
   ])("brings sessions back when sessions.json is %s", async (_name, damage) => {
-    await using home = await doctorHome("json");
+    await using home = await createDoctorHome("json");
     const before = await fill(home, 10);
     await damage(home.layout.sessionsFile);
     await mend(home);
@@ -159,7 +159,7 @@ describe("rebuilding a json store", () => {
   });
 
   it("brings windows and epochs back when the sidecar is damaged", async () => {
-    await using home = await doctorHome("json");
+    await using home = await createDoctorHome("json");
     const before = await fill(home, 5);
     await truncate(join(home.layout.sessionsFolder, "sessions.holdfast.json"), 100);
     await mend(home);
@@ -172,7 +172,7 @@ describe("rebuilding a json store", () => {
   });
 
   it("keeps the readable part of a damaged sidecar", async () => {
-    await using home = await doctorHome("json");
+    await using home = await createDoctorHome("json");
     const before = await fill(home, 3);
     const address = { channel: "telegram", accountId: "default", chatId: "1", messageId: "1" };
     await home.use(async ({ store, clock }) => {
@@ -201,7 +201,7 @@ describe("rebuilding a json store", () => {
   });
 
   it("keeps hand-offs when sessions.json is lost", async () => {
-    await using home = await doctorHome("json");
+    await using home = await createDoctorHome("json");
     await fill(home, 1);
     await home.use(async ({ store }) => await store.handoffs.update("main", () => ({ project: "one" })));
     await rm(home.layout.sessionsFile);
@@ -210,7 +210,7 @@ describe("rebuilding a json store", () => {
   });
 
   it("brings everything back from transcripts when both files are gone", async () => {
-    await using home = await doctorHome("json");
+    await using home = await createDoctorHome("json");
     const before = await fill(home, 5);
     await rm(home.layout.sessionsFile);
     await rm(join(home.layout.sessionsFolder, "sessions.holdfast.json"));

@@ -3,9 +3,9 @@ import { chmod, mkdir, readFile, readdir, stat, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY, soundHome } from "../../test/support/doctor-checks.ts";
-import { doctorHome, fingerprint } from "../../test/support/doctor-home.ts";
+import { createDoctorHome, fingerprint } from "../../test/support/doctor-home.ts";
 import { abandonedLock, endedPid } from "../../test/support/run-lock-child.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { claudeLayout } from "../config/layout.ts";
 
 describe.each(STORE_KINDS)("doctor on %s", (kind) => {
@@ -24,7 +24,7 @@ describe.each(STORE_KINDS)("doctor on %s", (kind) => {
   });
 
   it("does not report an agent without sessions as lost", async () => {
-    await using home = await doctorHome(kind);
+    await using home = await createDoctorHome(kind);
     await mkdir(home.layout.root, { recursive: true, mode: 0o700 });
     await chmod(join(home.home, "agents"), 0o700);
     const before = await fingerprint(home.home);

@@ -2,9 +2,9 @@
 import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type DoctorHome, doctorHome, say } from "../../test/support/doctor-home.ts";
+import { type DoctorHome, createDoctorHome, say } from "../../test/support/doctor-home.ts";
 import { runStoreChild } from "../../test/support/run-store-child.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { createTestClock } from "../../test/support/test-clock.ts";
 import { createPairingStore } from "../channels/pairing-store.ts";
 import { channelsFolder, gatewayLayout } from "../config/layout.ts";
@@ -22,7 +22,7 @@ async function examine(home: DoctorHome, more: Partial<DoctorOptions> = {}): Pro
 
 describe("the gateway's files", () => {
   it("removes the runtime file of a dead process and checks the token", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const { runtimeFile, tokenFile } = gatewayLayout(home.home);
     await writeFile(runtimeFile, "{}", { mode: 0o600 });
@@ -39,7 +39,7 @@ describe("the gateway's files", () => {
   });
 
   it("is private", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const { tokenFile } = gatewayLayout(home.home);
     await writeFile(tokenFile, "x".repeat(43));
@@ -53,7 +53,7 @@ describe("the gateway's files", () => {
 
 describe("channels", () => {
   it("keep their files private and readable", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const folder = channelsFolder(home.home);
     const store = { folder, channel: "telegram", accountId: "my.bot", clock: createTestClock() };
@@ -81,7 +81,7 @@ const isConfigured = ({ channel }: { channel: string }) => channel === "telegram
 
 describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
   it("are reported when no gateway handles them", async () => {
-    await using home = await doctorHome(kind);
+    await using home = await createDoctorHome(kind);
     await home.use(async (agent) => {
       await say(agent, KEY, "hello");
       for (const messageId of ["1", "2"]) {
@@ -110,7 +110,7 @@ describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
   });
 
   it("are counted when they were given up", async () => {
-    await using home = await doctorHome(kind);
+    await using home = await createDoctorHome(kind);
     await home.use(async ({ store }) => {
       const address = { channel: "telegram", accountId: "default", chatId: "7", messageId: "1" };
       const { item } = await store.inbox.admit({ key: KEY, address, payload: {}, receivedAt: home.clock.now() });
@@ -134,7 +134,7 @@ describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
   });
 
   it("have a delivery lease that a dead process does not keep", async () => {
-    await using home = await doctorHome(kind);
+    await using home = await createDoctorHome(kind);
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const route = { channel: "telegram", accountId: "default" };
     const key = deliveryLeaseKey("main", route);

@@ -4,7 +4,7 @@ import { type Server, createServer } from "node:http";
 import { connect as connectTcp } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { gatewayStage, until } from "../../test/support/gateway-stage.ts";
+import { createGatewayHome, until } from "../../test/support/gateway-home.ts";
 import { currentProcess } from "../base/processes.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import { connectRpc, createHttpCaller } from "../rpc/client.ts";
@@ -17,7 +17,7 @@ const KEY = "agent:main:main";
 
 describe("the protocol", () => {
   it("greets with version, methods and events, then answers by id", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const client = await connectToGateway({ home: stage.home });
     expect(client.hello).toMatchObject({
       protocol: 1,
@@ -34,7 +34,7 @@ describe("the protocol", () => {
   });
 
   it("numbers events without gaps and filters by session and name", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const socket = new WebSocket(`${stage.gateway.url.replace("http", "ws")}/ws`);
     const frames: { type: string; id?: string; event?: string; seq?: number; ok?: boolean }[] = [];
     socket.on("message", (data) => frames.push(JSON.parse((data as Buffer).toString()) as (typeof frames)[number]));
@@ -66,7 +66,7 @@ describe("the protocol", () => {
   });
 
   it("sends no events to a client without a subscription", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const client = await connectToGateway({ home: stage.home });
     const events: RpcEvent[] = [];
     client.onEvent((event) => void events.push(event));
@@ -82,7 +82,7 @@ describe("the protocol", () => {
   });
 
   it("ends an HTTP call when its caller disconnects, while the turn continues", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     stage.pipeline.hold();
     const gone = new AbortController();
     const waiting = createHttpCaller(stage.gateway).call("agent", { message: "slow" }, { signal: gone.signal });
@@ -100,13 +100,13 @@ describe("the protocol", () => {
   });
 
   it("refuses events over HTTP", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const response = await stage.post("events.subscribe");
     expect([response.status, await response.json()]).toMatchObject([400, { error: { code: "events-need-websocket" } }]);
   });
 
   it("refuses a client that speaks another version", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const socket = new WebSocket(`${stage.gateway.url.replace("http", "ws")}/ws`);
     const closed = new Promise<number>((resolve) => socket.on("close", resolve));
     await new Promise((resolve) => socket.on("open", resolve));
@@ -118,7 +118,7 @@ describe("the protocol", () => {
 
 describe("a slow client", () => {
   it("is disconnected with its own code, and the others get everything", async () => {
-    await using stage = await gatewayStage({ limits: { maxBufferedBytes: 100_000 } });
+    await using stage = await createGatewayHome({ limits: { maxBufferedBytes: 100_000 } });
     const { url, token } = stage.gateway;
     const quick = await connectRpc({ url, token, client: { name: "quick" } });
     const seen: RpcEvent[] = [];
@@ -159,7 +159,7 @@ describe("a slow client", () => {
 
 describe("starting and stopping", () => {
   it("can be found only while it runs", async () => {
-    await using stage = await gatewayStage({ started: false });
+    await using stage = await createGatewayHome({ started: false });
     expect(await findGateway(stage.home)).toBeUndefined();
     await expect(connectToGateway({ home: stage.home })).rejects.toMatchObject({ code: "gateway-not-running" });
     const gateway = await stage.start();
@@ -174,7 +174,7 @@ describe("starting and stopping", () => {
   });
 
   it("ignores a file of a killed gateway, or a forged one", async () => {
-    await using stage = await gatewayStage({ started: false });
+    await using stage = await createGatewayHome({ started: false });
     const { runtimeFile } = gatewayLayout(stage.home);
     const alive = { url: "http://127.0.0.1:1", port: 1, version: "1", startedAt: 1, process: currentProcess() };
     await writeFile(runtimeFile, JSON.stringify(alive));
@@ -193,7 +193,7 @@ describe("starting and stopping", () => {
   });
 
   it("says who has the port", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     await expect(stage.start({ port: stage.gateway.port })).rejects.toMatchObject({
       kind: "conflict",
       code: "gateway-running",
@@ -208,7 +208,7 @@ describe("starting and stopping", () => {
   });
 
   it("stops listening when it cannot announce itself", async () => {
-    await using stage = await gatewayStage({ started: false });
+    await using stage = await createGatewayHome({ started: false });
     const port = await freePort();
     const obstacle = `${gatewayLayout(stage.home).runtimeFile}.lock`;
     await mkdir(obstacle);
@@ -220,7 +220,7 @@ describe("starting and stopping", () => {
   });
 
   it("listens on the loopback interface only", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { networkInterfaces } = await import("node:os");
     const others = Object.values(networkInterfaces())
       .flat()
@@ -238,7 +238,7 @@ describe("starting and stopping", () => {
   });
 
   it("notifies clients, answers running calls and refuses new ones", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const client = await connectToGateway({ home: stage.home });
     const events: RpcEvent[] = [];
     client.onEvent((event) => void events.push(event));
@@ -259,7 +259,7 @@ describe("starting and stopping", () => {
   });
 
   it("closes although a client hangs", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const hanging = new WebSocket(`${stage.gateway.url.replace("http", "ws")}/ws`);
     hanging.on("error", () => undefined);
     await new Promise((resolve) => hanging.on("open", resolve));

@@ -1,14 +1,14 @@
 /** Invalid and hostile requests. */
 import { describe, expect, it } from "vitest";
-import { gatewayStage } from "../../test/support/gateway-stage.ts";
-import { firstFrame, rawFrame } from "../../test/support/raw-requests.ts";
+import { createGatewayHome } from "../../test/support/gateway-home.ts";
+import { firstFrame, rawFrame } from "../../test/support/gateway-requests.ts";
 import { createHttpCaller } from "../rpc/client.ts";
 import { parseBoundedJson } from "./request-body.ts";
 import { CLOSE_CODES } from "../rpc/protocol.ts";
 
 describe("hostile JSON", () => {
   it("that is nested too deep is refused before it is parsed", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     for (const bomb of ["[".repeat(1_000_000), `${'{"a":'.repeat(100_000)}1`, "[".repeat(33) + "]".repeat(33)]) {
       const response = await stage.post("health", bomb);
       expect([response.status, await response.json()]).toMatchObject([400, { error: { code: "json-too-deep" } }]);
@@ -18,7 +18,7 @@ describe("hostile JSON", () => {
   });
 
   it("cannot reach a prototype", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     for (const body of [
       '{"__proto__":{"permission":"admin"}}',
       '{"constructor":{"prototype":{"polluted":1}}}',
@@ -34,7 +34,7 @@ describe("hostile JSON", () => {
   });
 
   it("that is not JSON or not a request is refused, and the gateway keeps running", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     for (const body of ["{", "nonsense", "\u0000", "[1]", '"text"', "3", "null"]) {
       expect([body, (await stage.post("sessions.patch", body)).status]).toEqual([body, 400]);
     }
@@ -54,7 +54,7 @@ describe("hostile JSON", () => {
   });
 
   it("in the first request never grants more than intended", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { token } = stage.gateway;
     for (const permission of ["root", "ADMIN", 1, null, ["admin"]]) {
       const params = { minProtocol: 1, maxProtocol: 1, client: { name: "x" }, token, permission };

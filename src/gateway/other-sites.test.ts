@@ -1,11 +1,11 @@
 /** What pages of other sites try with a gateway on the same machine. */
 import { describe, expect, it } from "vitest";
-import { gatewayStage } from "../../test/support/gateway-stage.ts";
-import { raw, upgrade } from "../../test/support/raw-requests.ts";
+import { createGatewayHome } from "../../test/support/gateway-home.ts";
+import { raw, upgrade } from "../../test/support/gateway-requests.ts";
 
 describe("other sites", () => {
   it("cannot reach it under a name of their own (DNS rebinding)", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { port, token } = stage.gateway;
     const ask = async (host: string, path = "/health"): Promise<string> =>
       await raw(
@@ -40,7 +40,7 @@ describe("other sites", () => {
   });
 
   it("cannot call it from their pages, by fetch or WebSocket, even with the token", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { port } = stage.gateway;
     for (const origin of [
       "https://evil.example",
@@ -66,7 +66,7 @@ describe("other sites", () => {
   });
 
   it("may link to the page, but neither embed it nor use up the owner's share", async () => {
-    await using stage = await gatewayStage({ limits: { requestsPerMinute: 5 } });
+    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 5 } });
     // Node's fetch does not allow these headers.
     const visit = async (mode: string, dest: string): Promise<string> =>
       await raw(
@@ -80,7 +80,7 @@ describe("other sites", () => {
   });
 
   it("get neither a preflight answer nor a simple request through", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const preflight = await fetch(`${stage.gateway.url}/rpc/health`, {
       method: "OPTIONS",
       headers: { Origin: "https://evil.example", "Access-Control-Request-Method": "POST" },

@@ -2,16 +2,16 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openTelegramStage } from "../../test/support/fake-telegram/telegram-stage.ts";
+import { createTelegramHome } from "../../test/support/fake-telegram/telegram-home.ts";
 import { message } from "../../test/support/fake-telegram/updates.ts";
-import { gatewayStage, WEBHOOK_SECRET } from "../../test/support/gateway-stage.ts";
-import { raw } from "../../test/support/raw-requests.ts";
+import { createGatewayHome, WEBHOOK_SECRET } from "../../test/support/gateway-home.ts";
+import { raw } from "../../test/support/gateway-requests.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 
 describe("the page", () => {
   it("is served without a token, with a strict policy and the right caching", async () => {
     await using folder = await temporaryFolder();
-    await using stage = await gatewayStage({ webRoot: await webRoot(folder) });
+    await using stage = await createGatewayHome({ webRoot: await webRoot(folder) });
     const { url } = stage.gateway;
     const index = await fetch(`${url}/`);
     expect(await index.text()).toContain("Holdfast");
@@ -30,7 +30,7 @@ describe("the page", () => {
   it("is served anew after a rebuild", async () => {
     await using folder = await temporaryFolder();
     const root = await webRoot(folder);
-    await using stage = await gatewayStage({ webRoot: root });
+    await using stage = await createGatewayHome({ webRoot: root });
     const read = async (path: string): Promise<string> => await (await fetch(`${stage.gateway.url}${path}`)).text();
     expect(await read("/")).toBe(await read("/"));
     await writeFile(`${root}/index.html`, "built again");
@@ -42,7 +42,7 @@ describe("the page", () => {
 
   it("cannot be used to read anything else", async () => {
     await using folder = await temporaryFolder();
-    await using stage = await gatewayStage({ webRoot: await webRoot(folder) });
+    await using stage = await createGatewayHome({ webRoot: await webRoot(folder) });
     const paths = [
       "/../secret.txt",
       "/..%2fsecret.txt",
@@ -68,7 +68,7 @@ describe("the page", () => {
   });
 
   it("says so when it was not built", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const response = await fetch(stage.gateway.url);
     expect([response.status, await response.json()]).toMatchObject([
       404,
@@ -79,7 +79,7 @@ describe("the page", () => {
 
 describe("the webhook", () => {
   it("passes on body and secret for any host name", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const post = async (account: string, secret: string | undefined, headers = {}): Promise<number> => {
       const response = await fetch(`${stage.gateway.url}/webhooks/telegram/${account}`, {
         method: "POST",
@@ -106,11 +106,11 @@ describe("the webhook", () => {
 
 describe("the webhook of a real channel", () => {
   it("answers once the message is stored", async () => {
-    await using telegram = await openTelegramStage();
+    await using telegram = await createTelegramHome();
     const webhook = { url: "https://agent.example.org/webhooks/telegram/default", secretToken: "correct-horse" };
     const channel = telegram.open({ mode: "webhook", webhook });
     await channel.start(telegram.host);
-    await using stage = await gatewayStage({ telegram: channel });
+    await using stage = await createGatewayHome({ telegram: channel });
     const post = async (secret: string): Promise<number> => {
       const update = { update_id: 1, message: message({ text: "hello" }) };
       const response = await fetch(`${stage.gateway.url}/webhooks/telegram/default`, {

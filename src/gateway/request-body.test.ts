@@ -2,16 +2,16 @@
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { openTelegramStage } from "../../test/support/fake-telegram/telegram-stage.ts";
+import { createTelegramHome } from "../../test/support/fake-telegram/telegram-home.ts";
 import { message } from "../../test/support/fake-telegram/updates.ts";
-import { type GatewayStage, WEBHOOK_SECRET, gatewayStage } from "../../test/support/gateway-stage.ts";
-import { openTcp, raw } from "../../test/support/raw-requests.ts";
+import { type GatewayHome, WEBHOOK_SECRET, createGatewayHome } from "../../test/support/gateway-home.ts";
+import { openTcp, raw } from "../../test/support/gateway-requests.ts";
 
 const CHUNK = "x".repeat(16_384);
 
 describe("a chunked body", () => {
   it("is read like one with a length, in whatever pieces it comes", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const text = JSON.stringify({ message: "grüße 🌍", sessionKey: "chunked" });
     const bytes = Buffer.from(text);
     for (const size of [bytes.length, 7, 1]) {
@@ -26,7 +26,7 @@ describe("a chunked body", () => {
   });
 
   it("is read byte by byte from a raw socket, and the connection serves the next request", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { port, token } = stage.gateway;
     const head = `POST /rpc/agents.list HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n`;
     const chunked = `${head}\r\n1;ext=1\r\n{\r\n1\r\n}\r\n0\r\nX-Trailer: 1\r\n\r\n`;
@@ -36,11 +36,11 @@ describe("a chunked body", () => {
   });
 
   it("reaches Telegram's webhook", async () => {
-    await using telegram = await openTelegramStage();
+    await using telegram = await createTelegramHome();
     const webhook = { url: "https://agent.example.org/webhooks/telegram/default", secretToken: "correct-horse" };
     const channel = telegram.open({ mode: "webhook", webhook });
     await channel.start(telegram.host);
-    await using stage = await gatewayStage({ telegram: channel });
+    await using stage = await createGatewayHome({ telegram: channel });
     const update = JSON.stringify({ update_id: 1, message: message({ text: "hello" }) });
     const secret = { "X-Telegram-Bot-Api-Secret-Token": webhook.secretToken };
     const pieces = [update.slice(0, 20), update.slice(20)];
@@ -49,7 +49,7 @@ describe("a chunked body", () => {
   });
 
   it("that is too large gets 413 with advice", async () => {
-    await using stage = await gatewayStage({ limits: { maxBodyBytes: 20_000 } });
+    await using stage = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
     const pieces = Array<string>(400).fill(CHUNK);
     for (const path of ["/rpc/agent", "/webhooks/telegram/default"]) {
       const answer = await sendChunked(stage, path, pieces, { "X-Telegram-Bot-Api-Secret-Token": WEBHOOK_SECRET });
@@ -66,7 +66,7 @@ describe("a chunked body", () => {
   });
 
   it("that is too large gets 413 also when the client sends everything before it reads", async () => {
-    await using stage = await gatewayStage({ limits: { maxBodyBytes: 20_000 } });
+    await using stage = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
     const socket = await openTcp(stage.gateway.port);
     socket.pause();
     socket.write(headOf(stage));
@@ -81,14 +81,14 @@ describe("a chunked body", () => {
   });
 
   it("without an end is answered at the limit, and its connection is closed", async () => {
-    await using stage = await gatewayStage({ limits: { maxBodyBytes: 20_000 } });
+    await using stage = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
     const answer = await dripForever(stage, CHUNK, 5);
     expect(answer).toMatch(/^HTTP\/1\.1 413/);
     expect((await stage.post("health")).status).toBe(200);
   });
 
   it("that arrives too slowly is aborted in time", async () => {
-    await using stage = await gatewayStage({ limits: { requestTimeoutMs: 300 } });
+    await using stage = await createGatewayHome({ limits: { requestTimeoutMs: 300 } });
     const answer = await dripForever(stage, "x", 50);
     expect(answer).toMatch(/^HTTP\/1\.1 408/);
     expect((await stage.post("health")).status).toBe(200);
@@ -96,7 +96,7 @@ describe("a chunked body", () => {
   });
 
   it("of a stranger is refused without being read", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { port } = stage.gateway;
     for (const path of ["/rpc/agent", "/webhooks/telegram/default"]) {
       const half = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`;
@@ -112,7 +112,7 @@ interface Answer {
 
 /** With the owner's token, each piece as a chunk of its own, until the answer comes. */
 async function sendChunked(
-  { gateway: { port, token } }: GatewayStage,
+  { gateway: { port, token } }: GatewayHome,
   path: string,
   pieces: readonly (string | Buffer)[],
   headers: Record<string, string> = {},
@@ -146,7 +146,7 @@ async function drained(request: NodeJS.WritableStream): Promise<void> {
 }
 
 /** Sends chunks until the gateway closes the connection. Returns its answer. */
-async function dripForever(stage: GatewayStage, chunk: string, everyMs: number): Promise<string> {
+async function dripForever(stage: GatewayHome, chunk: string, everyMs: number): Promise<string> {
   const socket = await openTcp(stage.gateway.port);
   let answer = "";
   socket.on("data", (data) => (answer += String(data)));
@@ -161,7 +161,7 @@ async function dripForever(stage: GatewayStage, chunk: string, everyMs: number):
   return answer;
 }
 
-function headOf({ gateway: { port, token } }: GatewayStage): string {
+function headOf({ gateway: { port, token } }: GatewayHome): string {
   return `POST /rpc/agent HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 }
 

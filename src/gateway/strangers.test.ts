@@ -2,14 +2,14 @@
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { type GatewayStage, gatewayStage, until } from "../../test/support/gateway-stage.ts";
-import { firstFrame, openTcp, upgradeRequest } from "../../test/support/raw-requests.ts";
+import { type GatewayHome, createGatewayHome, until } from "../../test/support/gateway-home.ts";
+import { firstFrame, openTcp, upgradeRequest } from "../../test/support/gateway-requests.ts";
 import { type RpcClient, connectRpc } from "../rpc/client.ts";
 import { makeClientMark } from "../rpc/protocol.ts";
 
 describe("many WebSockets without the token", () => {
   it("that come and go do not keep the owner out", async () => {
-    await using stage = await gatewayStage({ limits: { requestsPerMinute: 60 } });
+    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 60 } });
     for (let round = 0; round < 10; round++) {
       const sockets = await Promise.all(Array.from({ length: 20 }, async () => await openStranger(stage)));
       for (const socket of sockets) socket.destroy();
@@ -21,7 +21,7 @@ describe("many WebSockets without the token", () => {
   });
 
   it("that stay replace one another; the owner's connections stay, and new ones are accepted", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const client = await connectOwner(stage);
     let isClosed = false;
     void client.closed.then(() => (isClosed = true));
@@ -45,7 +45,7 @@ describe("many WebSockets without the token", () => {
   });
 
   it("that keep coming do not prevent the owner from connecting", async () => {
-    await using stage = await gatewayStage({ limits: { maxStrangers: 8 } });
+    await using stage = await createGatewayHome({ limits: { maxStrangers: 8 } });
     const strangers: Socket[] = [];
     const over = new AbortController();
     const flood = (async () => {
@@ -68,7 +68,7 @@ describe("many WebSockets without the token", () => {
   });
 
   it("that send nothing are closed soon", async () => {
-    await using stage = await gatewayStage({ limits: { connectTimeoutMs: 100 } });
+    await using stage = await createGatewayHome({ limits: { connectTimeoutMs: 100 } });
     const stranger = await openStranger(stage);
     await expect.poll(() => stranger.closed || stranger.readableEnded, { timeout: 5000 }).toBe(true);
     stranger.destroy();
@@ -77,7 +77,7 @@ describe("many WebSockets without the token", () => {
 
 describe("a connection of plain HTTP", () => {
   it("without a request makes room for the next, and the owner's stays", async () => {
-    await using stage = await gatewayStage({ limits: { maxStrangers: 2 } });
+    await using stage = await createGatewayHome({ limits: { maxStrangers: 2 } });
     const { port, token } = stage.gateway;
     const owner = await openTcp(port);
     let heard = "";
@@ -96,7 +96,7 @@ describe("a connection of plain HTTP", () => {
   });
 
   it("does not use up what the owner's browser needs, nor the owner's health checks", async () => {
-    await using stage = await gatewayStage({ limits: { requestsPerMinute: 3 } });
+    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 3 } });
     const { url, token } = stage.gateway;
     const visit = async (path: string, headers = {}): Promise<number> => (await fetch(url + path, { headers })).status;
     for (let count = 0; count < 10; count++) await visit("/health");
@@ -111,7 +111,7 @@ describe("a connection of plain HTTP", () => {
 
 describe("a client's mark", () => {
   it("counts only when it is right, for this port, and new", async () => {
-    await using stage = await gatewayStage({ limits: { maxStrangers: 2 } });
+    await using stage = await createGatewayHome({ limits: { maxStrangers: 2 } });
     const { port, token } = stage.gateway;
     const right = { token, port, now: Date.now() };
     const marks = {
@@ -132,7 +132,7 @@ describe("a client's mark", () => {
   });
 
   it("grants nothing: the token is still needed", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { frames } = await firstFrame(stage, { method: "health", params: {} });
     expect(frames).toMatchObject([{ ok: false, error: { code: "connect-first" } }]);
     const mark = await makeClientMark({ token: stage.gateway.token, port: stage.gateway.port, now: Date.now() });
@@ -141,12 +141,12 @@ describe("a client's mark", () => {
   });
 });
 
-async function connectOwner({ gateway: { url, token } }: GatewayStage): Promise<RpcClient> {
+async function connectOwner({ gateway: { url, token } }: GatewayHome): Promise<RpcClient> {
   return await connectRpc({ url, token, client: { name: "owner" } });
 }
 
 /** An open WebSocket without requests. */
-async function openStranger({ gateway: { port } }: GatewayStage, path = "/ws"): Promise<Socket> {
+async function openStranger({ gateway: { port } }: GatewayHome, path = "/ws"): Promise<Socket> {
   const socket = await openTcp(port);
   const isOpen = new Promise((resolve) => {
     socket.once("data", resolve).once("close", resolve);
@@ -158,7 +158,7 @@ async function openStranger({ gateway: { port } }: GatewayStage, path = "/ws"): 
 }
 
 /** Without a mark in the URL. */
-async function connectBare({ gateway: { port, token } }: GatewayStage): Promise<boolean> {
+async function connectBare({ gateway: { port, token } }: GatewayHome): Promise<boolean> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`);
   await new Promise((resolve) => socket.on("open", resolve));
   const answered = new Promise<string>((resolve) =>

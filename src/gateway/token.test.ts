@@ -1,8 +1,8 @@
 /** The token: its file, where it is needed, and attempts to bypass it. */
 import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { gatewayStage } from "../../test/support/gateway-stage.ts";
-import { firstFrame, raw, upgrade } from "../../test/support/raw-requests.ts";
+import { createGatewayHome } from "../../test/support/gateway-home.ts";
+import { firstFrame, raw, upgrade } from "../../test/support/gateway-requests.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createLogger, silentLogger } from "../base/log.ts";
 import { gatewayLayout } from "../config/layout.ts";
@@ -69,7 +69,7 @@ describe("the token file", () => {
 
 describe("the token", () => {
   it("is needed for every method, in the right header, in full", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { url, token } = stage.gateway;
     const attempts: [string, Record<string, string>, string?][] = [
       ["none", {}],
@@ -96,7 +96,7 @@ describe("the token", () => {
   });
 
   it("is checked before the method, so that strangers learn nothing", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const known = await stage.post("health", {}, { Authorization: `Bearer ${WRONG}` });
     const unknown = await stage.post("no.such.method", {}, { Authorization: `Bearer ${WRONG}` });
     expect([known.status, unknown.status]).toEqual([401, 401]);
@@ -104,7 +104,7 @@ describe("the token", () => {
   });
 
   it("cannot be avoided by another spelling of the address", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { port } = stage.gateway;
     for (const path of [
       "/rpc/health/",
@@ -136,13 +136,13 @@ describe("the token", () => {
   });
 
   it("is not needed for health, which then has no details", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const response = await fetch(`${stage.gateway.url}/health`);
     expect(await response.json()).toEqual({ ok: true });
   });
 
   it("is needed first on a WebSocket", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     expect(await firstFrame(stage, { method: "health", params: {} })).toMatchObject({
       code: CLOSE_CODES.notConnected,
       frames: [{ ok: false, error: { code: "connect-first" } }],
@@ -158,7 +158,7 @@ describe("the token", () => {
   });
 
   it("cannot be guessed: wrong ones are limited, the right one still works", async () => {
-    await using stage = await gatewayStage({ limits: { wrongTokensPerMinute: 3 } });
+    await using stage = await createGatewayHome({ limits: { wrongTokensPerMinute: 3 } });
     const statuses: number[] = [];
     const waits: number[] = [];
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -174,7 +174,7 @@ describe("the token", () => {
   });
 
   it("is in no log and no answer after failures", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { url, token } = stage.gateway;
     await fetch(`${url}/rpc/health?token=${token}`, { method: "POST" });
     await fetch(`${url}/${token}`);
@@ -202,7 +202,7 @@ describe("the token", () => {
 
 describe("the home", () => {
   it("keeps token and runtime file private", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { tokenFile, runtimeFile } = gatewayLayout(stage.home);
     for (const path of [tokenFile, runtimeFile]) expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readFile(runtimeFile, "utf8")).not.toContain(stage.gateway.token);

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { gatewayStage, until, WEBHOOK_SECRET } from "../../test/support/gateway-stage.ts";
-import { firstFrame, openTcp, raw, upgradeRequest } from "../../test/support/raw-requests.ts";
+import { createGatewayHome, until, WEBHOOK_SECRET } from "../../test/support/gateway-home.ts";
+import { firstFrame, openTcp, raw, upgradeRequest } from "../../test/support/gateway-requests.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { connectRpc } from "../rpc/client.ts";
 import { createRateLimit } from "./gateway-core.ts";
@@ -12,7 +12,7 @@ import { CLOSE_CODES } from "../rpc/protocol.ts";
 
 describe("too much", () => {
   it("of a body is refused, announced or not", async () => {
-    await using stage = await gatewayStage({ limits: { maxBodyBytes: 2000 } });
+    await using stage = await createGatewayHome({ limits: { maxBodyBytes: 2000 } });
     const { port, token } = stage.gateway;
     const big = { message: "x".repeat(3000) };
     const response = await stage.post("agent", big);
@@ -39,7 +39,7 @@ describe("too much", () => {
   });
 
   it("of a body cannot be split into two requests", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { port, token } = stage.gateway;
     const head = `POST /rpc/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
     const hidden = `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
@@ -58,7 +58,7 @@ describe("too much", () => {
   });
 
   it("of webhook requests without the secret neither costs Telegram its share nor is read", async () => {
-    await using stage = await gatewayStage({ limits: { requestsPerMinute: 3 } });
+    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 3 } });
     const post = async (secret: string): Promise<number> => {
       const headers = { "X-Telegram-Bot-Api-Secret-Token": secret };
       const options = { method: "POST", headers, body: '{"update_id":1}' };
@@ -74,13 +74,13 @@ describe("too much", () => {
   });
 
   it("of a frame ends the connection with 1009", async () => {
-    await using stage = await gatewayStage({ limits: { maxBodyBytes: 2000 } });
+    await using stage = await createGatewayHome({ limits: { maxBodyBytes: 2000 } });
     const { code } = await firstFrame(stage, { method: "connect", params: { filler: "x".repeat(3000) } });
     expect(code).toBe(1009);
   });
 
   it("before the token was shown ends the connection, complete or not", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     expect((await firstFrame(stage, { method: "connect", params: { filler: "x".repeat(300_000) } })).code).toBe(1006);
     const { token } = stage.gateway;
     const client = await connectRpc({ ...stage.gateway, client: { name: "x".repeat(50_000) } });
@@ -92,7 +92,7 @@ describe("too much", () => {
   });
 
   it("of requests is refused with the time to wait; strangers do not use up the owner's", async () => {
-    await using stage = await gatewayStage({ limits: { requestsPerMinute: 5 } });
+    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 5 } });
     const strangers: number[] = [];
     for (let attempt = 0; attempt < 7; attempt++) strangers.push((await fetch(`${stage.gateway.url}/health`)).status);
     expect(strangers).toEqual([200, 200, 200, 200, 200, 429, 429]);
@@ -103,7 +103,7 @@ describe("too much", () => {
   });
 
   it("of requests is not allowed by connecting once more", async () => {
-    await using stage = await gatewayStage({ limits: { requestsPerMinute: 6 } });
+    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 6 } });
     const outcomes: string[] = [];
     for (let connection = 0; connection < 3; connection++) {
       const client = await connectRpc({ ...stage.gateway, client: { name: "test" } });
@@ -120,7 +120,7 @@ describe("too much", () => {
   });
 
   it("of calls on one WebSocket is refused, and the connection stays open", async () => {
-    await using stage = await gatewayStage({ limits: { maxCalls: 2 } });
+    await using stage = await createGatewayHome({ limits: { maxCalls: 2 } });
     stage.pipeline.hold();
     const client = await connectRpc({ ...stage.gateway, client: { name: "test" } });
     const waiting = ["a", "b"].map(async (name) => await client.call("agent", { message: "x", sessionKey: name }));
@@ -133,7 +133,7 @@ describe("too much", () => {
   });
 
   it("of time is not given: half a request and a silent WebSocket are ended", async () => {
-    await using stage = await gatewayStage({ limits: { requestTimeoutMs: 300, connectTimeoutMs: 100 } });
+    await using stage = await createGatewayHome({ limits: { requestTimeoutMs: 300, connectTimeoutMs: 100 } });
     const { port, token } = stage.gateway;
     const slowHead = await openTcp(port);
     slowHead.write("POST /rpc/health HTTP/1.1\r\nHost: 127.0.0.1\r\n");
@@ -156,7 +156,7 @@ describe("too much", () => {
   it("of time is not given to clients that do not read their answer", async () => {
     await using page = await temporaryFolder();
     await writeFile(page.join("large.txt"), "x".repeat(8_000_000));
-    await using stage = await gatewayStage({ webRoot: page.path, limits: { requestTimeoutMs: 300 } });
+    await using stage = await createGatewayHome({ webRoot: page.path, limits: { requestTimeoutMs: 300 } });
     const { port } = stage.gateway;
     const reader = await openTcp(port);
     reader.pause();
@@ -172,7 +172,7 @@ describe("too much", () => {
   });
 
   it("of pings: a client that reads no answers cannot fill the memory", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const socket = await openTcp(stage.gateway.port);
     socket.write(upgradeRequest(stage.gateway.port, {}));
     await new Promise((resolve) => socket.once("data", resolve));
@@ -189,7 +189,7 @@ describe("too much", () => {
   });
 
   it("of fragments: a message in thousands of pieces ends the connection", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const socket = await openTcp(stage.gateway.port);
     socket.write(upgradeRequest(stage.gateway.port, {}));
     await new Promise((resolve) => socket.once("data", resolve));
@@ -202,7 +202,7 @@ describe("too much", () => {
   });
 
   it("of silence: a WebSocket that does not answer pings is closed", async () => {
-    await using stage = await gatewayStage({ limits: { pingMs: 50 } });
+    await using stage = await createGatewayHome({ limits: { pingMs: 50 } });
     const client = new WebSocket(`ws://127.0.0.1:${stage.gateway.port}/ws`, { autoPong: false });
     client.on("error", () => undefined);
     const closed = new Promise((resolve) => client.on("close", resolve));

@@ -1,8 +1,8 @@
 /** Captures on both stores, with real transcripts. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
 import { readState } from "./kept-state.ts";
 import type { CaptureReason, SessionState } from "./state.ts";
@@ -10,7 +10,7 @@ import { compactSession } from "../session/transcript-changes.ts";
 
 describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   it("finds what was said, each with its entry, and keeps it", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const { sessionId } = await stage.open();
     const ids = await stage.say(WORK);
     const state = await capture(stage, "asked");
@@ -30,7 +30,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("in pieces gives the same as in one go, and reads only what is new", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const { sessionId } = await stage.open();
     for (const line of WORK) {
       await stage.say([line]);
@@ -44,7 +44,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("again without news changes nothing but the reason", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     const first = await capture(stage, "messages");
@@ -56,7 +56,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("has nothing to hand over where nothing was said, or a person turned it off", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     expect(await capture(stage, "new")).toBeUndefined();
     await stage.open("agent:main:telegram:dm:2", { handoff: "off" });
@@ -67,7 +67,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("of a window that the session has left is not made by its name", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const { sessionId } = await stage.open();
     await stage.say(WORK);
     await stage.next();
@@ -75,7 +75,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("does not let a window in which nothing was said push out what the one before left", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     const work = await capture(stage, "new");
@@ -89,7 +89,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("knows what it knew when the transcript is shortened by hand, and goes on from there", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     await stage.say(["ok", "ok"]);
@@ -108,7 +108,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("refuses a state that somebody changed, says so, and makes it anew", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     const state = await capture(stage, "asked");
@@ -122,7 +122,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   it.each([["text"], [{ version: 99 }], [[1, 2]], [{ version: 1, checksum: "0" }]])(
     "makes anew what is no state: %j",
     async (junk) => {
-      await using stage = await handoffStage(kind);
+      await using stage = await createHandoffHome(kind);
       await stage.open();
       await stage.say(WORK);
       await stage.agent.store.handoffs.update(KEY, () => junk);
@@ -131,7 +131,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   );
 
   it("refuses a state whose transcript is another one now", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const entry = await stage.open();
     await stage.say(WORK);
     await capture(stage, "asked");
@@ -142,7 +142,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("waits for the end of a line that is being written", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const entry = await stage.open();
     await stage.say(WORK);
     const state = await capture(stage, "asked");
@@ -151,7 +151,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it("by several processes at once gives one state", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     const others = await Promise.all([stage.another(), stage.another()]);
@@ -175,7 +175,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
 
 describe.each(STORE_KINDS)("forgetting on %s", (kind) => {
   it("is for good: what was cleared never comes back", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const entry = await stage.open();
     await stage.say(WORK);
     expect(await stage.handoff.clear(KEY)).toBe(true);
@@ -196,7 +196,7 @@ describe.each(STORE_KINDS)("forgetting on %s", (kind) => {
   });
 
   it("goes with the session into its next window, and back", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     await stage.handoff.clear(KEY);
@@ -211,7 +211,7 @@ describe.each(STORE_KINDS)("forgetting on %s", (kind) => {
   });
 
   it("says whether there was anything", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     expect(await stage.handoff.clear(KEY)).toBe(false);
     await stage.open();
     expect(await stage.handoff.clear(KEY)).toBe(false);
@@ -219,7 +219,7 @@ describe.each(STORE_KINDS)("forgetting on %s", (kind) => {
 });
 
 async function capture(
-  stage: HandoffStage,
+  stage: HandoffHome,
   reason: CaptureReason,
   sessionKey: string = KEY,
 ): Promise<SessionState | undefined> {

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { HandoffChildTask } from "../../test/support/handoff-child.ts";
-import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import type { FaultPoint } from "../base/faults.ts";
 import { agentLayout } from "../config/layout.ts";
 import type { Handoff } from "./handoff.ts";
@@ -33,7 +33,7 @@ const FEW_POINTS: readonly Death[] = [
 
 describe.each(STORE_KINDS)("processes on %s", (kind) => {
   it("that capture at once give one state and every note once", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     // As late as it is for the processes: for them nothing has expired.
     stage.fixture.clock.set(Date.now());
     await stage.open();
@@ -45,7 +45,7 @@ describe.each(STORE_KINDS)("processes on %s", (kind) => {
   }, 60_000);
 
   it("that die on the way leave a capture which the next one finishes", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     stage.fixture.clock.set(Date.now());
     await stage.open();
     for (const [index, [point, occurrence]] of (kind === "sqlite" ? POINTS : FEW_POINTS).entries()) {
@@ -63,7 +63,7 @@ describe.each(STORE_KINDS)("processes on %s", (kind) => {
   }, 60_000);
 });
 
-async function check({ agent, fixture }: HandoffStage, handoff: Handoff): Promise<void> {
+async function check({ agent, fixture }: HandoffHome, handoff: Handoff): Promise<void> {
   await handoff.settled();
   const state = await handoff.get(KEY);
   const layout = agentLayout(fixture.home, "main").handoff;

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { agentLayout } from "../config/layout.ts";
 import { archiveSession, deleteSession, listArchives, restoreSession } from "../session/archive.ts";
@@ -164,8 +164,8 @@ function dieAt(point: FaultPoint): void {
 }
 
 /** Two people have worked, one of them on two days, and what they left is written down. */
-async function stageOfTwo(kind: StoreKind): Promise<HandoffStage> {
-  const stage = await handoffStage(kind);
+async function stageOfTwo(kind: StoreKind): Promise<HandoffHome> {
+  const stage = await createHandoffHome(kind);
   await stage.open();
   await stage.say(WORK);
   await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
@@ -180,7 +180,7 @@ async function stageOfTwo(kind: StoreKind): Promise<HandoffStage> {
   return stage;
 }
 
-function filesNaming({ fixture, agent }: HandoffStage, text: string): string[] {
+function filesNaming({ fixture, agent }: HandoffHome, text: string): string[] {
   const { root } = agentLayout(fixture.home, agent.agentId).handoff;
   return readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.jsonl?$/.test(name) && existsSync(join(root, name)))

@@ -1,6 +1,6 @@
 /** What is open is handed on from window to window until somebody finishes it. */
 import { expect, it } from "vitest";
-import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
+import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
 import type { SessionState, SummaryKind } from "./state.ts";
 
 const RED = [
@@ -10,12 +10,12 @@ const RED = [
   "I'm blocked: the broker refuses our certificate.",
 ];
 
-async function leave(stage: HandoffStage): Promise<SessionState | undefined> {
+async function leave(stage: HandoffHome): Promise<SessionState | undefined> {
   return await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new");
 }
 
 /** A window of work, which is told to a second one in which this is said. */
-async function secondWindow(stage: HandoffStage, said: readonly string[]): Promise<SessionState | undefined> {
+async function secondWindow(stage: HandoffHome, said: readonly string[]): Promise<SessionState | undefined> {
   await stage.open();
   await stage.say(WORK);
   await leave(stage);
@@ -31,7 +31,7 @@ function textsOf(state: SessionState | undefined, kind: SummaryKind): string[] {
 }
 
 it("what was open and is not mentioned is told to the window after the next, with the window it comes from", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   const { sessionId } = await stage.open();
   const ids = await stage.say(WORK);
   await leave(stage);
@@ -51,7 +51,7 @@ it("what was open and is not mentioned is told to the window after the next, wit
 it.each(["yes, go on", "please continue", "Hi, let's go on where we left off", "go ahead then", "weiter bitte"])(
   "who says no more than %j takes over what was left before, and the next window is told all of it",
   async (words) => {
-    await using stage = await handoffStage();
+    await using stage = await createHandoffHome();
     const state = await secondWindow(stage, [words, "<Sure."]);
     expect(state).toMatchObject({ previousSessionId: (await stage.entry()).sessionId, resumeOfferedAt: null });
     await stage.next();
@@ -66,7 +66,7 @@ it.each(["yes, go on", "please continue", "Hi, let's go on where we left off", "
 it.each(["hi", "thanks!", "Where were we?", "what is next?"])(
   "who only says %j leaves it with the window before",
   async (words) => {
-    await using stage = await handoffStage();
+    await using stage = await createHandoffHome();
     const state = await secondWindow(stage, [words, "<The Redis connection is next."]);
     expect(state?.previousSessionId).not.toBe((await stage.entry()).sessionId);
     // Told a moment ago, it is not told again.
@@ -76,7 +76,7 @@ it.each(["hi", "thanks!", "Where were we?", "what is next?"])(
 );
 
 it("what is finished in the next window is not handed on, what is decided otherwise is", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   const state = await secondWindow(stage, [
     "<The integration test webhook-retry passes now: I fixed the Redis connection in CI.",
     "We decided to use Postgres for the queue after all, not Redis.",
@@ -87,7 +87,7 @@ it("what is finished in the next window is not handed on, what is decided otherw
 });
 
 it("what was cleared, or has expired, is handed on by nobody", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.open();
   await stage.say(WORK);
   await leave(stage);
@@ -105,8 +105,8 @@ it("what was cleared, or has expired, is handed on by nobody", async () => {
 
 it("captured in pieces or at once, it comes to the same", async () => {
   const said = ["Please rename the queue to retries.", "<I renamed the queue.", "The linter still complains about it."];
-  await using once = await handoffStage();
-  await using often = await handoffStage();
+  await using once = await createHandoffHome();
+  await using often = await createHandoffHome();
   const whole = await secondWindow(once, said);
   await secondWindow(often, said.slice(0, 1));
   await often.say(said.slice(1, 2));
@@ -123,7 +123,7 @@ it.each([
   ],
   ["small talk", ["hi", "<Hello!"]],
 ])("what is open in one project stays open while windows of another come and go with %s", async (_what, said) => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.open(KEY, { project: "red" });
   await stage.say(RED);
   for (let window = 0; window < 2; window++) {
@@ -138,7 +138,7 @@ it.each([
 });
 
 it("a request alone stays open in its project, and is never told to another", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.open(KEY, { project: "red" });
   await stage.say(["Can you tell me which port the ledger listens on?"]);
   for (let window = 0; window < 2; window++) {
@@ -149,7 +149,7 @@ it("a request alone stays open in its project, and is never told to another", as
 });
 
 it("what another project finishes leaves it open, what its own project finishes does not", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.open(KEY, { project: "red" });
   await stage.say(RED);
   await toldNext(stage, "blue");
@@ -164,7 +164,7 @@ it("what another project finishes leaves it open, what its own project finishes 
 });
 
 /** What the first message is told after `/new` and `/project`. */
-async function toldNext(stage: HandoffStage, project: string): Promise<string> {
+async function toldNext(stage: HandoffHome, project: string): Promise<string> {
   await leave(stage);
   stage.fixture.clock.advance(60_000);
   await stage.next();

@@ -2,8 +2,8 @@
 import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { agentLayout } from "../config/layout.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
 import type { Store } from "../store/store.ts";
@@ -12,7 +12,7 @@ import type { Handoff } from "./handoff.ts";
 
 describe.each(STORE_KINDS)("turns on %s", (kind) => {
   it("of a new session cost one look at the store, once, and nothing is written", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const { handoff, calls } = counted(stage);
     const request = { sessionKey: KEY, entry: await stage.open(), isFirst: true };
     await stage.say(["Good morning."]);
@@ -28,7 +28,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
   });
 
   it("in a window that was decided cost nothing, and after a start one look", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     await stage.next();
@@ -49,7 +49,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
   });
 
   it("hear of what a person asked for, here or in another process", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     await stage.next();
@@ -73,7 +73,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
   });
 
   it("wait for no capture that nobody waits for, and take over from it", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     const slow = Promise.withResolvers<void>();
@@ -97,7 +97,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
 
 describe("the files", () => {
   it("are written once for many captures, and only those that change", async () => {
-    await using stage = await handoffStage();
+    await using stage = await createHandoffHome();
     const layout = agentLayout(stage.fixture.home, "main").handoff;
     await stage.open();
     await stage.say(WORK);
@@ -128,7 +128,7 @@ describe("the files", () => {
   });
 
   it("are written anew when another process changes a state", async () => {
-    await using stage = await handoffStage();
+    await using stage = await createHandoffHome();
     const layout = agentLayout(stage.fixture.home, "main").handoff;
     await stage.open();
     await stage.say(WORK);
@@ -146,7 +146,7 @@ function inode(path: string): number {
 }
 
 /** A hand-off whose use of the store is written down, and may be held up. */
-function counted(stage: HandoffStage, before?: (call: string) => Promise<void>): { handoff: Handoff; calls: string[] } {
+function counted(stage: HandoffHome, before?: (call: string) => Promise<void>): { handoff: Handoff; calls: string[] } {
   const calls: string[] = [];
   const watched = <T extends object>(part: T, name: string): T =>
     new Proxy(part, {

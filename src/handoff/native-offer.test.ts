@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestRepo } from "../../test/support/git-repo.ts";
-import { type HandoffStage, handoffStage } from "../../test/support/handoff-stage.ts";
-import { testSessionId } from "../../test/support/native-world.ts";
+import { type HandoffHome, createHandoffHome } from "../../test/support/handoff-home.ts";
+import { testSessionId } from "../../test/support/native-home.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { currentProcess } from "../base/processes.ts";
 import { findProjectFolder, runningFolder } from "../claude/native/layout.ts";
@@ -179,7 +179,7 @@ describe("a session of Claude Code", () => {
 });
 
 interface World extends AsyncDisposable {
-  stage: HandoffStage;
+  stage: HandoffHome;
   claudeHome: string;
   repo: ReturnType<typeof createTestRepo>;
   path(sessionId: string, cwd: string): Promise<string>;
@@ -190,7 +190,7 @@ interface World extends AsyncDisposable {
 async function nativeWorld(): Promise<World> {
   const folder = await temporaryFolder();
   const claudeHome = folder.join("claude");
-  const stage = await handoffStage("sqlite", { claudeHome });
+  const stage = await createHandoffHome("sqlite", { claudeHome });
   const repo = createTestRepo(folder.join("shop"));
   const path = async (sessionId: string, cwd: string) =>
     join(await findProjectFolder(claudeHome, cwd), `${sessionId}.jsonl`);

@@ -3,8 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestRepo, runTestGit } from "../../test/support/git-repo.ts";
-import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { transcriptPath } from "../session/agent-handle.ts";
 import type { StoreKind } from "../store/store.ts";
@@ -17,7 +17,7 @@ const HOUR = 60 * MINUTE;
 
 describe.each(STORE_KINDS)("an offer on %s", (kind) => {
   it("comes with the first turn of a new window, once, although nobody has captured anything", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const { sessionId } = await stage.open();
     const ids = await stage.say(WORK);
     expect(await stage.offer()).toBeUndefined();
@@ -81,7 +81,7 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
   });
 
   it("expires, and comes all the same when it is asked for by its name", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const { sessionId } = await stage.open();
     await stage.say(WORK);
     stage.fixture.clock.advance(25 * HOUR);
@@ -124,7 +124,7 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
   });
 
   it("is none where there is nothing to resume", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     expect(await stage.handoff.resume(KEY)).toEqual({ kind: "none" });
     await stage.open();
     expect(await stage.handoff.resume(KEY)).toEqual({ kind: "none" });
@@ -148,7 +148,7 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
   });
 
   it("of one person never reaches another", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const other = "agent:main:telegram:dm:2";
     await stage.open();
     await stage.open(other);
@@ -248,7 +248,7 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
   });
 
   it("does not come into an earlier window that somebody goes back to", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(["Good morning."]);
     await stage.next();
@@ -275,7 +275,7 @@ describe.each(STORE_KINDS)("an offer on %s", (kind) => {
 describe("what an offer looks up", () => {
   it("is the repo of the project as it is now, and memory files about it", async () => {
     await using folder = await temporaryFolder();
-    await using stage = await handoffStage();
+    await using stage = await createHandoffHome();
     const repo = createTestRepo(folder.join("shop"));
     const before = new Date(stage.fixture.clock.now() - HOUR).toISOString();
     const dates = { GIT_AUTHOR_DATE: before, GIT_COMMITTER_DATE: before };
@@ -306,33 +306,33 @@ describe("what an offer looks up", () => {
 });
 
 /** Ada has worked in her first window. */
-async function stageWithWork(kind: StoreKind): Promise<HandoffStage> {
-  const stage = await handoffStage(kind);
+async function stageWithWork(kind: StoreKind): Promise<HandoffHome> {
+  const stage = await createHandoffHome(kind);
   await stage.open();
   await stage.say(WORK);
   return stage;
 }
 
 /** And has begun the next one. */
-async function stageInNextWindow(kind: StoreKind): Promise<HandoffStage> {
+async function stageInNextWindow(kind: StoreKind): Promise<HandoffHome> {
   const stage = await stageWithWork(kind);
   await stage.next();
   return stage;
 }
 
 /** In which the agent was told of her work. */
-async function stageAfterOffer(kind: StoreKind): Promise<HandoffStage> {
+async function stageAfterOffer(kind: StoreKind): Promise<HandoffHome> {
   const stage = await stageInNextWindow(kind);
   await mark(stage, await stage.offer());
   return stage;
 }
 
-async function mark(stage: HandoffStage, offer: Awaited<ReturnType<HandoffStage["offer"]>>): Promise<void> {
+async function mark(stage: HandoffHome, offer: Awaited<ReturnType<HandoffHome["offer"]>>): Promise<void> {
   if (offer === undefined) throw new Error("there was no offer");
   await stage.handoff.markOffered(offer);
 }
 
-async function setProject(stage: HandoffStage, project: string): Promise<void> {
+async function setProject(stage: HandoffHome, project: string): Promise<void> {
   await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
   await stage.agent.store.update(KEY, (entry) => entry && { ...entry, project });
 }

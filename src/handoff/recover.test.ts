@@ -1,11 +1,11 @@
 /** What a process that starts makes up for. */
 import { describe, expect, it } from "vitest";
-import { KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 
 describe.each(STORE_KINDS)("after the fact on %s", (kind) => {
   it("captures what was used since its last capture, and nothing twice", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const other = "agent:main:telegram:dm:2";
     await stage.open();
     await stage.open(other);
@@ -23,7 +23,7 @@ describe.each(STORE_KINDS)("after the fact on %s", (kind) => {
   });
 
   it("leaves alone what nobody would be offered any more", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
     stage.fixture.clock.advance(25 * 3_600_000);

@@ -1,12 +1,12 @@
 /** A model's words come behind everything else, stay through later captures, and are never facts of their own. */
 import { describe, expect, it } from "vitest";
-import { KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
+import { KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
 import type { LanguageModel, TextRequest } from "../models/language-model.ts";
 
 describe("a model that words the summary", () => {
   it("rewords lines once, and later captures keep its words", async () => {
     const requests: TextRequest[] = [];
-    await using stage = await handoffStage("sqlite", { model: rewording(requests) });
+    await using stage = await createHandoffHome("sqlite", { model: rewording(requests) });
     await stage.open();
     await stage.say(WORK);
     const plain = await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
@@ -33,7 +33,7 @@ describe("a model that words the summary", () => {
   it("that fails changes nothing, and nobody waits for it", async () => {
     const { promise: answer, reject: fail } = Promise.withResolvers<never>();
     const model: LanguageModel = { provider: "test", model: "broken", generateText: async () => await answer };
-    await using stage = await handoffStage("sqlite", { model });
+    await using stage = await createHandoffHome("sqlite", { model });
     await stage.open();
     await stage.say(WORK);
     const state = await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new");

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { KEY, handoffStage } from "../../test/support/handoff-stage.ts";
+import { KEY, createHandoffHome } from "../../test/support/handoff-home.ts";
 import { agentLayout } from "../config/layout.ts";
 
 /** What must not be found, and how it stands in a message. Made up, and put together here so that no scanner minds. */
@@ -73,7 +73,7 @@ const PLANTED: readonly (readonly [secret: string, written?: (secret: string) =>
 
 describe("planted secrets", () => {
   it("stay in the transcript", async () => {
-    await using stage = await handoffStage();
+    await using stage = await createHandoffHome();
     await stage.open();
     const texts = PLANTED.map(([secret, written = (text: string) => text]) => written(secret));
     for (let index = 0; index < texts.length; index += 3) {

@@ -1,8 +1,8 @@
 /** A state whose text was torn in the file of the store: it concerns its session alone, and is made anew. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type HandoffStage, KEY, WORK, handoffStage } from "../../test/support/handoff-stage.ts";
-import { tearHandoff } from "../../test/support/torn-handoff.ts";
+import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
+import { tearHandoff } from "../../test/support/stores.ts";
 import { agentLayout } from "../config/layout.ts";
 import { archiveSession } from "../session/archive.ts";
 import { readState } from "./kept-state.ts";
@@ -65,8 +65,8 @@ describe("a state that was torn", () => {
 });
 
 /** Two sessions that have left something, of which the state of `KEY` is torn. */
-async function tornStage(how?: (text: string) => string): Promise<HandoffStage> {
-  const stage = await handoffStage("sqlite");
+async function tornStage(how?: (text: string) => string): Promise<HandoffHome> {
+  const stage = await createHandoffHome("sqlite");
   for (const key of [KEY, OTHER]) {
     await stage.open(key);
     await stage.say(WORK, key);
@@ -77,6 +77,6 @@ async function tornStage(how?: (text: string) => string): Promise<HandoffStage> 
   return stage;
 }
 
-function tear({ fixture }: HandoffStage, how?: (text: string) => string): void {
+function tear({ fixture }: HandoffHome, how?: (text: string) => string): void {
   tearHandoff(agentLayout(fixture.home, "main").database, KEY, how);
 }

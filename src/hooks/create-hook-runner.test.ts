@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type HookHome, hookHead, hookHome } from "../../test/support/hook-home.ts";
+import { type HookHome, hookHead, createHookHome } from "../../test/support/hook-home.ts";
 import type { HookEventName, HookOutcome } from "./hook.ts";
 
 const REQUEST = { sessionKey: "agent:main:main", context: { sessionId: "s1", commandSource: "telegram" } };
@@ -27,7 +27,7 @@ const NOTHING = { messages: [], bootstrapFiles: [] };
 
 describe("a hook", () => {
   it("runs TypeScript with the event, and adds a message", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const outcome = await fireOnce(
       stage,
       `interface E { messages: string[]; timestamp: string; context: Record<string, unknown> }
@@ -49,7 +49,7 @@ describe("a hook", () => {
   });
 
   it("listens only to its events; hooks of one event run in order", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const file = stage.folder.join("order");
     const handler = (name: string, pause: number): string =>
       `const { appendFileSync } = require("node:fs");
@@ -69,7 +69,7 @@ describe("a hook", () => {
   });
 
   it("adds bootstrap files, sees those of other hooks, and changes nothing else", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const events: HookEventName[] = ["agent:bootstrap", "command:new"];
     await stage.add("home", "a", {
       "HOOK.md": hookHead("a", ...events),
@@ -104,7 +104,7 @@ describe("a hook", () => {
   });
 
   it("gets the variables that it asks for, and no other secrets", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "one", {
       "HOOK.md": "---\nname: one\nevents: command:new\nrequires:\n  env: [WANTED]\n---\n",
       "handler.js": `export default ({ messages }) => { messages.push(Object.keys(process.env).toSorted().join()); };`,
@@ -116,7 +116,7 @@ describe("a hook", () => {
   });
 
   it("may finish its work after its answer", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const file = stage.folder.join("late");
     await fireOnce(
       stage,
@@ -139,7 +139,7 @@ describe("a misbehaving hook", () => {
       /took longer than 1 s|ETIMEDOUT/,
     ],
   ])("%s", async (_, handler, reason) => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const begun = performance.now();
     const outcome = await fireOnce(stage, handler, 1);
     expect(performance.now() - begun).toBeLessThan(3000);
@@ -180,14 +180,14 @@ describe("a misbehaving hook", () => {
     ["needs more than erasing", "enum A { B } export default () => A;", /enum/i],
     ["imports what is not there", 'import "./nowhere.ts"; export default () => {};', /Cannot find module/],
   ])("%s", async (_, handler, reason) => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const outcome = await fireOnce(stage, handler);
     expect(outcome).toMatchObject(NOTHING);
     expect(outcome.failures).toEqual([{ hook: "one", reason: expect.stringMatching(reason) as string }]);
   });
 
   it("is counted and logged, and the next one runs", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "a", {
       "HOOK.md": hookHead("a", "command:new"),
       "handler.js":
@@ -208,7 +208,7 @@ describe("a misbehaving hook", () => {
   });
 
   it("cannot change what Holdfast's objects inherit, nor what it sends back", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const outcome = await fireOnce(
       stage,
       `Object.prototype.polluted = "yes";
@@ -222,7 +222,7 @@ describe("a misbehaving hook", () => {
   });
 
   it("is ended if it prints endlessly", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const outcome = await fireOnce(
       stage,
       `const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve));
@@ -232,7 +232,7 @@ describe("a misbehaving hook", () => {
   });
 
   it("leaves nothing running", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const outcome = await fireOnce(
       stage,
       `import { spawn } from "node:child_process";
@@ -248,7 +248,7 @@ describe("a misbehaving hook", () => {
   });
 
   it("may fail after its answer without harm", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const outcome = await fireOnce(
       stage,
       `export default (event) => {
@@ -263,7 +263,7 @@ describe("a misbehaving hook", () => {
 
 describe("the runner", () => {
   it("gives bundled hooks the same limits, in its own process", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("bundled", "slow", { "HOOK.md": hookHead("slow", "command:new") });
     await stage.add("bundled", "own", { "HOOK.md": hookHead("own", "command:new") });
     const runner = await stage.open({
@@ -287,7 +287,7 @@ describe("the runner", () => {
   });
 
   it("runs many sessions' hooks at once without losing one", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "one", {
       "HOOK.md": hookHead("one", "command:new"),
       "handler.js": "export default (event) => { event.messages.push(event.sessionKey); };",
@@ -301,7 +301,7 @@ describe("the runner", () => {
   });
 
   it("ends running hooks when closed, and calls none afterwards", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "one", {
       "HOOK.md": hookHead("one", "command:new"),
       "handler.js": "export default () => new Promise(() => setInterval(() => {}, 1000));",

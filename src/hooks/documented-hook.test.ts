@@ -1,10 +1,10 @@
 /** Runs the example of docs/hooks.md. */
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { hookHome } from "../../test/support/hook-home.ts";
+import { createHookHome } from "../../test/support/hook-home.ts";
 
 it("runs as documented", async () => {
-  await using stage = await hookHome();
+  await using stage = await createHookHome();
   const page = await readFile(new URL("../../docs/hooks.md", import.meta.url), "utf8");
   const block = (language: string): string => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(page)?.[1] ?? "";
   await stage.add("home", "small-talk", { "HOOK.md": block("md"), "handler.ts": block("ts") });

@@ -2,7 +2,7 @@
 import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type HookHome, hookHead, hookHome } from "../../test/support/hook-home.ts";
+import { type HookHome, hookHead, createHookHome } from "../../test/support/hook-home.ts";
 import { enabledHooksFile, hookCopiesFolder } from "../config/layout.ts";
 import { keepEnabledHook, readHookContent } from "./enabled-hooks.ts";
 
@@ -25,7 +25,7 @@ async function enable(stage: HookHome, folder: string): Promise<void> {
 
 describe("a workspace hook", () => {
   it("does not run until the person has enabled its current content", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const folder = await addOwn(stage);
     const asItCame = await stage.open();
     expect(asItCame.list()).toMatchObject([{ name: "own", state: "off", enabled: false }]);
@@ -49,7 +49,7 @@ describe("a workspace hook", () => {
     ["a file is added", async (folder: string) => await writeFile(join(folder, "handler.mts"), "")],
     ["a file is removed", async (folder: string) => await rm(join(folder, "word.ts"))],
   ])("is refused once %s, in the running process and the next", async (_, change) => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const folder = await addOwn(stage);
     await enable(stage, folder);
     const runner = await stage.open({ hooks: ENABLED });
@@ -66,7 +66,7 @@ describe("a workspace hook", () => {
   });
 
   it("is refused if it contains a link", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const folder = await addOwn(stage);
     await enable(stage, folder);
     await rm(join(folder, "word.ts"));
@@ -77,7 +77,7 @@ describe("a workspace hook", () => {
   });
 
   it("runs from a private copy, without the files next to it", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await mkdir(join(stage.workspace, "lib"), { recursive: true });
     await writeFile(join(stage.workspace, "lib/word.js"), 'export const WORD = "free to change";');
     const folder = await stage.add("workspace", "own", {
@@ -98,7 +98,7 @@ describe("a workspace hook", () => {
   });
 
   it("overrides the person's hook of that name only if enabled", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await addOwn(stage, "home");
     const folder = await addOwn(stage);
     const before = await stage.open({ hooks: ENABLED });
@@ -116,7 +116,7 @@ describe("a workspace hook", () => {
   });
 
   it("is off if hooks.json is unreadable, until one is enabled again", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const folder = await addOwn(stage);
     await enable(stage, folder);
     await writeFile(enabledHooksFile(stage.home), '{"version": 1, "workspaceHooks": {"');
@@ -131,7 +131,7 @@ describe("a workspace hook", () => {
   });
 
   it("has a limit on its size", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const folder = await addOwn(stage);
     await writeFile(join(folder, "large.bin"), Buffer.alloc(6 * 1024 * 1024));
     await expect(readHookContent(folder)).rejects.toMatchObject({ message: "it has more than 5 MB" });
@@ -140,7 +140,7 @@ describe("a workspace hook", () => {
 
 describe("home hooks", () => {
   it("count as workspace hooks if the agent can write them", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await addOwn(stage, "home");
     await mkdir(stage.workspace);
     await rename(join(stage.home, "hooks"), join(stage.workspace, "my-hooks"));
@@ -151,7 +151,7 @@ describe("home hooks", () => {
   });
 
   it("run unless disabled, override bundled ones, and check their requirements", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("bundled", "own", { "HOOK.md": hookHead("own", "command:new") });
     await addOwn(stage, "home");
     const head = "---\nname: needy\nevents: command:new\nrequires: {bins: [no-such-program-here], anyBins: [a-a, b-b],";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hookHead, hookHome } from "../../test/support/hook-home.ts";
+import { hookHead, createHookHome } from "../../test/support/hook-home.ts";
 import { findHooks, readHookHead } from "./find-hooks.ts";
 
 const hookOf = (name: string): string => hookHead(name, "command:new");
@@ -66,7 +66,7 @@ describe("the frontmatter of HOOK.md", () => {
 
 describe("finding hooks", () => {
   it("finds bundled, home and workspace hooks", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "b", { "HOOK.md": hookHead("b", "command:new"), "handler.ts": "", "index.js": "" });
     await stage.add("home", "a", { "HOOK.md": hookHead("a", "command:new"), "index.ts": "" });
     await stage.add("workspace", "c", { "HOOK.md": hookHead("c", "command:new"), ...HANDLER });
@@ -84,7 +84,7 @@ describe("finding hooks", () => {
   });
 
   it("lists broken hooks with their problem, next to the others", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "good", { "HOOK.md": hookOf("good"), ...HANDLER });
     await stage.add("home", "no-handler", { "HOOK.md": hookOf("no-handler") });
     await stage.add("home", "twin", { "HOOK.md": hookOf("good"), ...HANDLER });
@@ -113,7 +113,7 @@ describe("finding hooks", () => {
   });
 
   it("says that TypeScript does not run below node_modules", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const folder = await stage.add("home", "x", { "HOOK.md": hookHead("x", "command:new"), "handler.ts": "" });
     const modules = stage.folder.join("node_modules/hooks");
     await mkdir(modules, { recursive: true });

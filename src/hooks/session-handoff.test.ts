@@ -1,6 +1,6 @@
 import { cp, rm } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { hookHome } from "../../test/support/hook-home.ts";
+import { createHookHome } from "../../test/support/hook-home.ts";
 import { bundledHooksFolder } from "../base/package.ts";
 import { DEFAULT_CONFIG } from "../config/config.ts";
 import type { CaptureTarget } from "../handoff/handoff.ts";
@@ -20,7 +20,7 @@ function recorder() {
 }
 
 it("captures the event's window, with the reason", async () => {
-  await using stage = await hookHome();
+  await using stage = await createHookHome();
   const { captured, hook } = recorder();
   const runner = await stage.open({ bundled: [hook], bundledFolder: bundledHooksFolder() });
   const fire = async (event: HookEventName, reason?: string) =>
@@ -45,7 +45,7 @@ it("captures the event's window, with the reason", async () => {
 });
 
 it("does not run if disabled, deleted, or without hand-offs", async () => {
-  await using stage = await hookHome();
+  await using stage = await createHookHome();
   const { captured, hook } = recorder();
   const folder = stage.folder.join("bundled");
   await cp(bundledHooksFolder(), folder, { recursive: true });
@@ -65,7 +65,7 @@ it("does not run if disabled, deleted, or without hand-offs", async () => {
 });
 
 it("may fail without harm", async () => {
-  await using stage = await hookHome();
+  await using stage = await createHookHome();
   const hook = createSessionHandoffHook({ capture: async () => await Promise.reject(new Error("the disk is full")) });
   const runner = await stage.open({ bundled: [hook], bundledFolder: bundledHooksFolder() });
   const outcome = await runner.fire("command:new", { sessionKey: "agent:main:main", context: {} });

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { afterEach, expect, it, vi } from "vitest";
-import { type NativeWorld, createNativeWorld, testSessionId } from "../../test/support/native-world.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "../../test/support/native-home.ts";
 import { closeDefaultClaude, gatherProjectStatus, saveSession, selectSession } from "./claude.ts";
 
 const TASK = "Fix the webhook handler";
@@ -15,8 +15,8 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-async function createWorld(): Promise<NativeWorld & { repo: string }> {
-  const world = await createNativeWorld();
+async function createWorld(): Promise<NativeHome & { repo: string }> {
+  const world = await createNativeHome();
   const repo = world.join("shop");
   mkdirSync(repo);
   execFileSync("git", ["init", "-q", "-b", "main", repo]);

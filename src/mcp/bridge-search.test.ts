@@ -1,14 +1,14 @@
 /** What a search over the bridge can reach besides the files that Claude Code still has. */
 import { rmSync } from "node:fs";
 import { expect, it } from "vitest";
-import { callTool, createMcpBench } from "../../test/support/mcp-bench.ts";
-import { createNativeWorld, testSessionId } from "../../test/support/native-world.ts";
+import { callTool, createMcpHome } from "../../test/support/mcp-home.ts";
+import { createNativeHome, testSessionId } from "../../test/support/native-home.ts";
 import { archiveNativeSessions } from "../claude/archive/archive-sessions.ts";
 import { searchIndexFile } from "../config/layout.ts";
 import { searchSourcesOf } from "./bridge-search.ts";
 
 it("finds archived sessions of the repo, once, with an index of any age", async () => {
-  await using bench = await createMcpBench();
+  await using bench = await createMcpHome();
   const { world, repo } = bench;
   const cwds = [repo.path];
   const paths = [
@@ -35,7 +35,7 @@ it("finds archived sessions of the repo, once, with an index of any age", async 
 });
 
 it("reads only the requested sessions of the archive", async () => {
-  await using world = await createNativeWorld();
+  await using world = await createNativeHome();
   const archived = ["a", "b"].map(testSessionId);
   for (const id of ["a", "b"]) world.session({ id, cwds: [world.join(id)] });
   await world.index.refresh();

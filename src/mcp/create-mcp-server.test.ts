@@ -1,14 +1,14 @@
 /** The bridge from the view of an MCP client: its tools, their validation and their errors. */
 import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
-import { callTool, createMcpBench, failTool } from "../../test/support/mcp-bench.ts";
+import { callTool, createMcpHome, failTool } from "../../test/support/mcp-home.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { agentLayout } from "../config/layout.ts";
 import type { McpConfig } from "../config/claude-code.ts";
 import { TOOL_NAMES } from "./bridge-parts.ts";
 
 it("offers all nine tools, described for a model", async () => {
-  await using bench = await createMcpBench();
+  await using bench = await createMcpHome();
   const client = await bench.connect();
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name).toSorted()).toEqual([...TOOL_NAMES].toSorted());
@@ -37,7 +37,7 @@ const HIDDEN: Record<keyof McpConfig, string[]> = {
 };
 
 it.each(Object.entries(HIDDEN))("%s hides its tools: not listed, not callable", async (flag, hidden) => {
-  await using bench = await createMcpBench();
+  await using bench = await createMcpHome();
   const client = await bench.connect({ flags: { [flag]: false } });
   const names = new Set((await client.listTools()).tools.map(({ name }) => name));
   expect(TOOL_NAMES.filter((name) => !names.has(name)).toSorted()).toEqual(hidden);
@@ -72,7 +72,7 @@ const REFUSED: [name: string, args: object, reason: string][] = [
 const ZODS_WORDS = /Invalid (?:input|option|string)|received|Too (?:big|small)|Unrecognized/;
 
 it("rejects wrong arguments and unknown tools with an explanation", async () => {
-  await using bench = await createMcpBench();
+  await using bench = await createMcpHome();
   const client = await bench.connect();
   for (const [name, args, reason] of REFUSED) {
     const said = await failTool(client, name, args);
@@ -82,7 +82,7 @@ it("rejects wrong arguments and unknown tools with an explanation", async () => 
 });
 
 it("returns failures with a hint, and keeps running", async () => {
-  await using bench = await createMcpBench();
+  await using bench = await createMcpHome();
   let calls = 0;
   const client = await bench.connect({
     parts: {
@@ -100,7 +100,7 @@ it("returns failures with a hint, and keeps running", async () => {
 });
 
 it("answers several calls at once", async () => {
-  await using bench = await createMcpBench();
+  await using bench = await createMcpHome();
   await bench.memory("MEMORY.md", "The answer is forty-two.");
   bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: ["look for the answer"] });
   const client = await bench.connect();
@@ -119,7 +119,7 @@ it("answers several calls at once", async () => {
 });
 
 it("creates no store on read", async () => {
-  await using bench = await createMcpBench();
+  await using bench = await createMcpHome();
   const client = await bench.connect();
   expect(await callTool(client, "openclaw_conversation_context")).toMatchObject({ linked: false });
   expect(existsSync(agentLayout(bench.home, "main").root)).toBe(false);

@@ -1,7 +1,7 @@
 /** Pull requests and checks from a stand-in for `gh` that answers with recorded JSON, or misbehaves. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createFakeGh } from "../../test/support/fake-gh.ts";
+import { createFakeGh } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createTestClock } from "../../test/support/test-clock.ts";
 import { createGithubReader } from "./github-status.ts";

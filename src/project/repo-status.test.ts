@@ -2,8 +2,7 @@
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createFakeGh } from "../../test/support/fake-gh.ts";
-import { createTestRepo, runTestGit } from "../../test/support/git-repo.ts";
+import { createFakeGh, createTestRepo, runTestGit } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createTestClock } from "../../test/support/test-clock.ts";
 import { createGithubReader } from "./github-status.ts";

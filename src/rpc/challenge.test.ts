@@ -1,7 +1,7 @@
 /** A client sends the token only to a gateway that proves to know it. */
 import { describe, expect, it } from "vitest";
-import { gatewayStage } from "../../test/support/gateway-stage.ts";
-import { startPortSquatter } from "../../test/support/port-squatter.ts";
+import { createGatewayHome } from "../../test/support/gateway-home.ts";
+import { startFakeHoldfast } from "../../test/support/fake-holdfast.ts";
 import { connectRpc, createHttpCaller } from "./client.ts";
 import { answerChallenge } from "./protocol.ts";
 
@@ -17,7 +17,7 @@ describe("a program on the gateway's port", () => {
   it("does not get the token, whatever it answers", async () => {
     const proofs: unknown[] = [undefined, null, "", true, { proof: "x" }, "00".repeat(32)];
     for (const proof of proofs) {
-      await using squatter = await startPortSquatter({ prove: async () => await Promise.resolve(proof) });
+      await using squatter = await startFakeHoldfast({ prove: async () => await Promise.resolve(proof) });
       await expectSilence(squatter.url, TOKEN);
       expect(squatter.heard).toHaveLength(2);
       expect(squatter.heard.join("\n")).not.toContain(TOKEN);
@@ -25,9 +25,9 @@ describe("a program on the gateway's port", () => {
   });
 
   it("cannot have a gateway on another port answer for it", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { url, token } = stage.gateway;
-    await using squatter = await startPortSquatter({
+    await using squatter = await startFakeHoldfast({
       prove: async (nonce) => {
         const response = await fetch(`${url}/challenge?nonce=${nonce}`);
         return ((await response.json()) as { payload: { proof: string } }).payload.proof;
@@ -38,7 +38,7 @@ describe("a program on the gateway's port", () => {
   });
 
   it("cannot replay an earlier answer: each challenge is new", async () => {
-    await using squatter = await startPortSquatter();
+    await using squatter = await startFakeHoldfast();
     await expectSilence(squatter.url, TOKEN);
     await expectSilence(squatter.url, TOKEN);
     const nonces = squatter.heard.map((text) => /nonce\W+([0-9a-f]{64})\b/.exec(text)?.[1]);
@@ -49,7 +49,7 @@ describe("a program on the gateway's port", () => {
 
 describe("the gateway", () => {
   it("answers every challenge, however many strangers ask", async () => {
-    await using stage = await gatewayStage({ limits: { requestsPerMinute: 5 } });
+    await using stage = await createGatewayHome({ limits: { requestsPerMinute: 5 } });
     const { url, port, token } = stage.gateway;
     const nonce = "ab".repeat(32);
     for (let attempt = 0; attempt < 20; attempt++) {
@@ -64,7 +64,7 @@ describe("the gateway", () => {
   });
 
   it("signs only challenges, and none for pages of other sites", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const ask = async (query: string, headers: Record<string, string> = {}): Promise<number> =>
       (await fetch(`${stage.gateway.url}/challenge${query}`, { headers })).status;
     for (const query of ["", "?nonce=", "?nonce=abc", `?nonce=${"ab".repeat(65)}`, `?nonce=${"x y ".repeat(10)}`]) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gatewayStage } from "../../test/support/gateway-stage.ts";
+import { createGatewayHome } from "../../test/support/gateway-home.ts";
 import { HoldfastError, fileError } from "../base/errors.ts";
 import { checkHealth, createCallFailures } from "./check-health.ts";
 
@@ -43,7 +43,7 @@ describe("failed calls", () => {
 
 describe("checkHealth", () => {
   it("describes problems in detail for the owner only", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     expect((await checkHealth(stage.parts, [])).problems).toEqual([]);
     const gone = { ...stage.parts, home: `${stage.home}/gone` };
     const { problems } = await checkHealth(gone, [{ method: "agent", message: "broken" }]);
@@ -57,7 +57,7 @@ describe("checkHealth", () => {
   });
 
   it("reports agents that cannot be listed", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const failure = new Error("no file descriptors");
     const list = async (): Promise<string[]> => await Promise.reject(failure);
     const parts = { ...stage.parts, agents: { ...stage.parts.agents, list } };

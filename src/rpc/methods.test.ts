@@ -1,8 +1,8 @@
 /** Rules for all methods, and the status methods, over a real gateway on a real store. */
 import { describe, expect, it } from "vitest";
-import { gatewayStage } from "../../test/support/gateway-stage.ts";
+import { createGatewayHome } from "../../test/support/gateway-home.ts";
 import { createTestRepo } from "../../test/support/git-repo.ts";
-import { caller, connect, KEY, say } from "../../test/support/rpc-calls.ts";
+import { caller, connect, KEY, say } from "../../test/support/gateway-requests.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { createHttpCaller } from "./client.ts";
 import type { MethodName } from "./contract.ts";
@@ -11,7 +11,7 @@ import type { AgentPool } from "../turn/pipeline.ts";
 
 describe("status", () => {
   it("shows agents, channels and turns", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, "hello");
     expect(await call("health", {})).toMatchObject({ ok: true, agents: [{ agentId: "main", sessions: { count: 1 } }] });
@@ -27,7 +27,7 @@ describe("status", () => {
   });
 
   it("reports an agent whose store cannot be read, and the others", async () => {
-    await using stage = await gatewayStage({ agents: ["broken", "main"] });
+    await using stage = await createGatewayHome({ agents: ["broken", "main"] });
     const { agent } = await stage.parts.agents.open("broken");
     await agent.store.close();
     const { ok, agents, problems } = await caller(stage).call("health", {});
@@ -35,7 +35,7 @@ describe("status", () => {
   });
 
   it("does not wait for a store that hangs", async () => {
-    await using stage = await gatewayStage({ agents: ["hangs", "main"] });
+    await using stage = await createGatewayHome({ agents: ["hangs", "main"] });
     const { agents } = stage.parts;
     const never = new Promise<never>(() => undefined);
     const open: AgentPool["open"] = async (agentId) => await (agentId === "hangs" ? never : agents.open(agentId));
@@ -50,7 +50,7 @@ describe("status", () => {
 
 describe("the table", () => {
   it("refuses unknown methods and parameters with a suggestion", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     const wrong = createHttpCaller(stage.gateway).call("sessions.lst" as MethodName, {});
     await expect(wrong).rejects.toMatchObject({ code: "unknown-method", hint: "Did you mean sessions.list?" });
@@ -62,14 +62,14 @@ describe("the table", () => {
   });
 
   it("never quotes a value in an error", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const response = await stage.post("sessions.list", { limit: "hunter2-is-the-password" });
     expect(response.status).toBe(400);
     expect(await response.text()).not.toContain("hunter2");
   });
 
   it("holds a connection to the permission that it asked for", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     await say(stage, "hello");
     const reader = await connect(stage, "read");
     expect((await reader.call("sessions.list", {})).count).toBe(1);
@@ -87,7 +87,7 @@ describe("the table", () => {
   });
 
   it("shows Claude Code's sessions and projects", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("repo"));
     repo.commit("first");
@@ -103,7 +103,7 @@ describe("the table", () => {
   });
 
   it("needs a path that means the same in the gateway's folder", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     await expect(caller(stage).call("cc.status", { repoPath: "relative/path" })).rejects.toMatchObject({
       message: expect.stringContaining("an absolute path is needed") as string,
     });

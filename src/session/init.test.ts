@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { STORE_KINDS, type TestAgent, testAgent } from "../../test/support/test-agent.ts";
+import { STORE_KINDS, type AgentHome, createAgentHome } from "../../test/support/agent-home.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
 import { readContext } from "../transcript/context.ts";
@@ -11,7 +11,7 @@ const alice = { Provider: "telegram", From: "telegram:1", ChatType: "direct", Se
 
 describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   it("opens a first window with a durable transcript", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const result = await say(fixture, { Body: "hello" });
     expect(result).toMatchObject({ isNewSession: true, windowReason: "initial", resetTriggered: false });
     expect(result.sessionCtx).toMatchObject({ BodyStripped: "hello", IsNewSession: "true" });
@@ -19,7 +19,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("opens one window for a turn that runs twice", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     await say(fixture, { Body: "hello" });
     const reset = { Body: "/new hi", CommandAuthorized: true };
     const closed: string[] = [];
@@ -33,7 +33,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("continues the same window while it is fresh", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const first = await say(fixture, { Body: "hello" });
     fixture.clock.advance(HOUR);
     const second = await say(fixture, { Body: "again" });
@@ -41,7 +41,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("keeps people apart by default", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const ours = await say(fixture, { Body: "hello" });
     const theirs = await say(fixture, { Body: "hello", From: "telegram:2", SenderId: "2" });
     expect(theirs.sessionKey).not.toBe(ours.sessionKey);
@@ -49,7 +49,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("opens a new window each day, and names the reason", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const first = await say(fixture, { Body: "hello" });
     fixture.clock.advance(24 * HOUR);
     const next = await say(fixture, { Body: "good morning" });
@@ -60,7 +60,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("opens a new window after the idle time of the channel", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const session = {
       ...fixture.config.session,
       resetByChannel: { Telegram: { mode: "idle" as const, idleMinutes: 30 } },
@@ -71,7 +71,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("is not kept fresh or ended by heartbeats and bookkeeping", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const session = { ...fixture.config.session, reset: { mode: "idle" as const, idleMinutes: 60 } };
     const first = await say(fixture, { Body: "hello" }, { cfg: { session } });
     fixture.clock.advance(HOUR * 0.9);
@@ -86,7 +86,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("is not kept fresh by heartbeats when another tool wrote its entry", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const session = { ...fixture.config.session, reset: { mode: "idle" as const, idleMinutes: 60 } };
     const first = await say(fixture, { Body: "hello" }, { cfg: { session } });
     await fixture.agent.store.update(first.sessionKey, (entry) => {
@@ -101,7 +101,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("resets on command and keeps the person's settings", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const first = await say(fixture, { Body: "hello" });
     await fixture.agent.store.update(
       first.sessionKey,
@@ -142,7 +142,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("forks a thread from its parent by reference", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const parent = await say(fixture, { Body: "hi", From: "slack:channel:C1", ChatType: "channel", Provider: "slack" });
     {
@@ -166,13 +166,13 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("gives a topic its own transcript", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const result = await say(fixture, { Body: "hi", MessageThreadId: 42 });
     expect(result.transcriptPath).toMatch(/-topic-42\.jsonl$/);
   });
 
   it("never makes a second session out of `main`", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const long = await say(fixture, { Body: "hi", SessionKey: "agent:main:main" });
     const short = await say(fixture, { Body: "hi", SessionKey: "main" });
     const reset = await say(fixture, { Body: "/new", SessionKey: "main" });
@@ -181,7 +181,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("continues with an empty transcript if it was removed", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { rm } = await import("node:fs/promises");
     const first = await say(fixture, { Body: "hello" });
     await rm(first.transcriptPath);
@@ -191,7 +191,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
   });
 
   it("lets exactly one of two simultaneous resets win each round, and loses no window", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const other = await fixture.another();
     const { sessionKey } = await say(fixture, { Body: "hello" });
     const results = await Promise.all(
@@ -208,7 +208,7 @@ describe.each(STORE_KINDS)("initSessionState on %s", (kind) => {
 });
 
 async function say(
-  { agent, config }: Pick<TestAgent, "agent" | "config">,
+  { agent, config }: Pick<AgentHome, "agent" | "config">,
   message: MessageContext,
   options: Partial<InitSessionParams> = {},
 ): Promise<SessionInitResult> {

@@ -1,7 +1,7 @@
 /** Archive, restore, patch, labels, usage, lineage and maintenance on both stores. */
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { STORE_KINDS, type TestAgent, testAgent } from "../../test/support/test-agent.ts";
+import { STORE_KINDS, type AgentHome, createAgentHome } from "../../test/support/agent-home.ts";
 import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { readContext } from "../transcript/context.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
@@ -29,7 +29,7 @@ afterEach(() => installFaultAction(undefined));
 
 describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   it("is archived whole and restored whole", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const first = await start(fixture, KEY, "one");
     await patchSession(agent, KEY, { label: "work" });
@@ -51,7 +51,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("is not restored over a session that took its place", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     await start(fixture, KEY, "one");
     const { id } = await archiveSession(fixture.agent, KEY);
     const { sessionId } = await start(fixture, KEY, "other");
@@ -61,7 +61,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("refuses to delete the main session and archives any other", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     await start(fixture, "main", "hi");
     await start(fixture, KEY, "hi");
     await expect(deleteSession(fixture.agent, "main")).rejects.toMatchObject({ code: "main-session" });
@@ -70,7 +70,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("leaves no archive if the deletion fails", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const { sessionId } = await start(fixture, KEY, "one");
     const lost = await withSessionLease(agent, KEY, {}, async ({ lease }) => lease);
@@ -80,7 +80,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("stays in the archive if the store fails after the deletion", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "one");
     const deleted: FaultPoint = kind === "sqlite" ? "sqlite.batch.committed" : "json.written";
@@ -96,7 +96,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("reopens an earlier window with its state", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const first = await start(fixture, KEY, "one");
     await persistSessionUsageUpdate({ agent, sessionKey: KEY, usage: { input: 7 }, cliSessionId: "sdk-1" });
@@ -115,7 +115,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("continues in a reopened or new window, also days later", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent, clock } = fixture;
     const first = await start(fixture, KEY, "one");
     await resetSession(agent, KEY);
@@ -130,7 +130,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("is kept fresh by deliveries to the person", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent, clock } = fixture;
     await start(fixture, KEY, "a");
     clock.advance(DAY);
@@ -139,7 +139,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("keeps labels unique and checks every patch", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");
     await start(fixture, "agent:main:telegram:dm:2", "b");
@@ -158,7 +158,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("is found by key, label, id and unique id prefix", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const { sessionId } = await start(fixture, "main", "a");
     await patchSession(agent, "main", { label: "home" });
@@ -177,7 +177,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("counts tokens of the prompt, and compactions", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");
     const usage = { input: 10, output: 5, cacheRead: 100, cacheWrite: 20 };
@@ -189,7 +189,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("keeps its header and its end when it is compacted, and archives the rest", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "0");
     for (let index = 1; index < 20; index++) await append(fixture, KEY, String(index));
@@ -203,7 +203,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("mirrors deliveries outside a turn", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");
     const result = await appendAssistantMessageToSessionTranscript({ agent, sessionKey: KEY, text: " sent " });
@@ -219,7 +219,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("remembers route and chat, and does not mix the threads of two chats", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const ctx = {
       From: "discord:channel:1",
@@ -258,7 +258,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("lets a subagent access only sessions that it spawned", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");
     await spawn(fixture, "agent:main:subagent:a", KEY);
@@ -279,7 +279,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("is maintained by age, count and size only when asked, into the archive", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent, clock } = fixture;
     await start(fixture, "agent:main:telegram:dm:old", "x");
     clock.advance(10 * DAY);
@@ -309,7 +309,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("still reads a fork after its parent went to the archive", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const parentEntry = await start(fixture, KEY, "from the parent");
     const fork = await forkSessionFromParent({ agent, parentEntry });
@@ -320,7 +320,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("is written by one process at a time", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const other = await fixture.another();
     await start(fixture, KEY, "a");
     await withSessionLease(fixture.agent, KEY, {}, async () => {
@@ -331,7 +331,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("refuses a holder whose lease expired and was taken over", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent, clock } = fixture;
     const other = await fixture.another();
     await start(fixture, KEY, "a");
@@ -346,7 +346,7 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 
   it("reads a model name after a reset", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await start(fixture, KEY, "a");
     const models = { "minimax/MiniMax-M2.1": {}, "anthropic/claude-opus-4-5": { alias: "opus" } };
@@ -367,14 +367,14 @@ describe.each(STORE_KINDS)("the life of a session on %s", (kind) => {
   });
 });
 
-async function start(fixture: TestAgent, key: string, text: string) {
+async function start(fixture: AgentHome, key: string, text: string) {
   const ctx = { SessionKey: key, Body: text };
   const { sessionEntry, sessionKey } = await initSessionState({ agent: fixture.agent, ctx, cfg: fixture.config });
   await append(fixture, sessionKey, text);
   return sessionEntry;
 }
 
-async function append({ agent }: TestAgent, key: string, text: string): Promise<void> {
+async function append({ agent }: AgentHome, key: string, text: string): Promise<void> {
   const entry = await agent.store.get(key);
   if (entry === undefined) throw new Error(`no session ${key}`);
   await using log = await openTranscriptLog({
@@ -385,14 +385,14 @@ async function append({ agent }: TestAgent, key: string, text: string): Promise<
   await log.append([{ type: "message", message: { role: "user", content: [{ type: "text", text }], timestamp: 0 } }]);
 }
 
-async function textOf({ agent }: TestAgent, key: string): Promise<string[]> {
+async function textOf({ agent }: AgentHome, key: string): Promise<string[]> {
   const entry = await agent.store.get(key);
   if (entry === undefined) throw new Error(`no session ${key}`);
   const { messages } = await readContext(transcriptPath(agent, entry));
   return messages.map((message) => JSON.stringify(message).match(/"text":"([^"]*)"/)?.[1] ?? "");
 }
 
-async function spawn(fixture: TestAgent, key: string, spawnedBy: string): Promise<void> {
+async function spawn(fixture: AgentHome, key: string, spawnedBy: string): Promise<void> {
   await start(fixture, key, "task");
   await fixture.agent.store.update(key, (entry) => entry && { ...entry, spawnedBy });
 }

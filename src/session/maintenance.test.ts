@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { STORE_KINDS, type TestAgent, testAgent } from "../../test/support/test-agent.ts";
+import { STORE_KINDS, type AgentHome, createAgentHome } from "../../test/support/agent-home.ts";
 import { listArchives, restoreSession } from "./archive.ts";
 import { withSessionLease } from "./lease.ts";
 import { maintainSessions } from "./maintenance.ts";
@@ -7,7 +7,7 @@ import { openWindow, resetSession } from "./window.ts";
 
 const DAY = 86_400_000;
 
-async function oldSessions({ agent, clock }: TestAgent, ids: Record<string, string>): Promise<void> {
+async function oldSessions({ agent, clock }: AgentHome, ids: Record<string, string>): Promise<void> {
   for (const [key, sessionId] of Object.entries(ids)) {
     await agent.store.update(key, () => ({ sessionId, updatedAt: clock.now() }));
   }
@@ -16,7 +16,7 @@ async function oldSessions({ agent, clock }: TestAgent, ids: Record<string, stri
 
 describe.each(STORE_KINDS)("maintenance on %s", (kind) => {
   it("skips a session in use, and continues with the others", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     await oldSessions(fixture, { "agent:main:a": "s-1", "agent:main:b": "s-2" });
     const other = await fixture.another();
     const done = await withSessionLease(other, "agent:main:b", {}, async () => {
@@ -27,7 +27,7 @@ describe.each(STORE_KINDS)("maintenance on %s", (kind) => {
   });
 
   it("archives no window of a session archived in the same run", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent, clock } = fixture;
     await openWindow(agent, { key: "agent:main:a", previous: undefined, reason: "initial" });
     await resetSession(agent, "agent:main:a");
@@ -38,7 +38,7 @@ describe.each(STORE_KINDS)("maintenance on %s", (kind) => {
   });
 
   it("archives sessions with similar ids, or ids that are not valid file names, separately", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const ids = { "agent:main:a": "session-1", "agent:main:b": "session-2", "agent:main:c": "../x" };
     await oldSessions(fixture, ids);

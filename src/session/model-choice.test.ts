@@ -1,7 +1,7 @@
 /** What OpenClaw 2026.1.30 made of the words behind a reset, case by case. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { testAgent } from "../../test/support/test-agent.ts";
+import { createAgentHome } from "../../test/support/agent-home.ts";
 import type { ModelConfig } from "../config/config.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import { initSessionState } from "./init.ts";
@@ -26,7 +26,7 @@ const cases = (JSON.parse(readFileSync(file, "utf8")) as { cases: VectorCase[] }
 
 describe("OpenClaw 2026.1.30", () => {
   it.each(cases.map(({ args, expected }) => [args[0], expected] as const))("%j", async (given, expected) => {
-    await using fixture = await testAgent();
+    await using fixture = await createAgentHome();
     const { agent, config } = fixture;
     const { sessionKey } = await initSessionState({ agent, ctx: { SessionKey: "main", Body: "/new" }, cfg: config });
     const sessionCtx: MessageContext = {};

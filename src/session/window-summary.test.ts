@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { testAgent } from "../../test/support/test-agent.ts";
+import { createAgentHome } from "../../test/support/agent-home.ts";
 import { assistantDraft, userDraft, HEADER, messageLine, writeLines } from "../../test/support/transcripts.ts";
 import type { DraftEntry } from "../transcript/entries.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
@@ -10,7 +10,7 @@ import { deriveSessionTitle } from "./title.ts";
 import { readWindowTitle, readWindowCost } from "./window-summary.ts";
 
 async function titleOf(drafts: readonly DraftEntry[]): Promise<string | undefined> {
-  await using fixture = await testAgent();
+  await using fixture = await createAgentHome();
   const { agent, config } = fixture;
   const ctx = { SessionKey: "main", Body: "x" };
   const { sessionKey, transcriptPath } = await initSessionState({ agent, ctx, cfg: config });

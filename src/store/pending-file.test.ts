@@ -1,9 +1,9 @@
 import { copyFile, readdir, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../../test/support/open-store.ts";
+import { openStore } from "../../test/support/stores.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { createLogger } from "../base/log.ts";
 
 /** As Holdfast 0.x made it. */

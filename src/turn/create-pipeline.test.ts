@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { inbound, pipelineWorld } from "../../test/support/pipeline-world.ts";
-import { STORE_KINDS } from "../../test/support/test-agent.ts";
+import { inbound, createPipelineHome } from "../../test/support/pipeline-home.ts";
+import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 
 const texts = (messages: readonly { text?: string | undefined }[]) => messages.map(({ text }) => text);
@@ -8,7 +8,7 @@ const texts = (messages: readonly { text?: string | undefined }[]) => messages.m
 describe.each(STORE_KINDS)("a message (%s)", (kind) => {
   it("is admitted, answered and delivered once, even if it arrives repeatedly", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path, kind });
+    await using world = await createPipelineHome({ home: home.path, kind });
     const first = await world.pipeline.admit(inbound("hello", { id: "a" }));
     const again = await world.pipeline.admit(inbound("hello", { id: "a" }));
     expect([first.admitted, again.admitted]).toEqual([true, false]);
@@ -31,7 +31,7 @@ describe.each(STORE_KINDS)("a message (%s)", (kind) => {
 
   it("is pruned long after its end", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path, kind, turns: { keepFinishedDays: 1 } });
+    await using world = await createPipelineHome({ home: home.path, kind, turns: { keepFinishedDays: 1 } });
     const old = Date.now() - 2 * 24 * 60 * 60 * 1000;
     const first = await world.pipeline.admit(inbound("old", { receivedAt: old }));
     const second = await world.pipeline.admit(inbound("new"));
@@ -47,7 +47,7 @@ describe.each(STORE_KINDS)("a message (%s)", (kind) => {
     const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
     const { promise: isBegun, resolve: begin } = Promise.withResolvers<void>();
     const usage = { provider: "echo", model: "echo", input: 3, output: 2, cacheRead: 0, cacheWrite: 0 };
-    await using busy = await pipelineWorld({
+    await using busy = await createPipelineHome({
       home: home.path,
       kind,
       turns: { queue: { mode: "collect", debounceMs: 0, cap: 20, drop: "old" } },
@@ -57,7 +57,7 @@ describe.each(STORE_KINDS)("a message (%s)", (kind) => {
         return { usage };
       },
     });
-    await using other = await pipelineWorld({ home: home.path, kind });
+    await using other = await createPipelineHome({ home: home.path, kind });
     await busy.pipeline.admit(inbound("first"));
     await isBegun;
     const second = await other.pipeline.admit(inbound("second"));
@@ -88,8 +88,8 @@ describe.each(STORE_KINDS)("a message (%s)", (kind) => {
       await isAllowed;
       return {};
     };
-    const busy = await pipelineWorld({ home: home.path, kind, runTurn: slowly, turns: { drainSeconds: 20 } });
-    await using other = await pipelineWorld({ home: home.path, kind });
+    const busy = await createPipelineHome({ home: home.path, kind, runTurn: slowly, turns: { drainSeconds: 20 } });
+    await using other = await createPipelineHome({ home: home.path, kind });
     await busy.pipeline.admit(inbound("first", { id: "a" }));
     await expect.poll(() => busy.turns).toEqual(["first"]);
     // This process waits for it too.
@@ -107,7 +107,7 @@ describe.each(STORE_KINDS)("a message (%s)", (kind) => {
   it("is reported as dropped, even if another process drops it", async () => {
     await using home = await temporaryFolder();
     const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
-    await using busy = await pipelineWorld({
+    await using busy = await createPipelineHome({
       home: home.path,
       kind,
       runTurn: async () => {
@@ -115,7 +115,7 @@ describe.each(STORE_KINDS)("a message (%s)", (kind) => {
         return {};
       },
     });
-    await using other = await pipelineWorld({ home: home.path, kind });
+    await using other = await createPipelineHome({ home: home.path, kind });
     await busy.pipeline.admit(inbound("first"));
     await expect.poll(() => busy.turns).toEqual(["first"]);
     const { item, sessionKey, ended } = await other.pipeline.admit(inbound("second"));
@@ -133,7 +133,7 @@ describe.each(STORE_KINDS)("a message (%s)", (kind) => {
 
   it("keeps the order of a chat, in parallel with others", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path, kind });
+    await using world = await createPipelineHome({ home: home.path, kind });
     const admitted = await Promise.all(
       Array.from({ length: 12 }, (_, n) => world.pipeline.admit(inbound(`${n}`, { chat: `${n % 3}` }))),
     );

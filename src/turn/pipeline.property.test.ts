@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check";
 import { expect, it, onTestFinished } from "vitest";
-import { type PipelineWorld, inbound, pipelineWorld, textOf } from "../../test/support/pipeline-world.ts";
+import { type PipelineHome, inbound, createPipelineHome, textOf } from "../../test/support/pipeline-home.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { type FaultPoint, installFaultAction } from "../base/faults.ts";
@@ -48,8 +48,8 @@ async function playAndCheck(steps: readonly Step[]): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, attempt));
     return signal.aborted ? { outcome: "aborted" as const, payloads: [] } : {};
   };
-  await using one = await pipelineWorld({ home: home.path, runTurn });
-  await using two = await pipelineWorld({ home: home.path, runTurn });
+  await using one = await createPipelineHome({ home: home.path, runTurn });
+  await using two = await createPipelineHome({ home: home.path, runTurn });
   const worlds = [one, two];
   await Promise.all(worlds.map(async ({ pipeline }) => await pipeline.start()));
   const messages = await play(steps, worlds);
@@ -69,14 +69,14 @@ async function playAndCheck(steps: readonly Step[]): Promise<void> {
   );
 }
 
-type Turn = Parameters<typeof pipelineWorld>[0]["runTurn"];
+type Turn = Parameters<typeof createPipelineHome>[0]["runTurn"];
 
 async function endOf({ item, ended }: Admitted) {
   return { text: textOf((item.payload as { ctx: object }).ctx), outcome: (await ended).outcome };
 }
 
 /** Retries until every message is admitted. */
-async function play(steps: readonly Step[], worlds: readonly PipelineWorld[]): Promise<ReturnType<typeof inbound>[]> {
+async function play(steps: readonly Step[], worlds: readonly PipelineHome[]): Promise<ReturnType<typeof inbound>[]> {
   const messages: ReturnType<typeof inbound>[] = [];
   const admit = async (message: ReturnType<typeof inbound>, by: number) => {
     for (;;) {
@@ -120,7 +120,7 @@ function checkOrder(begun: readonly string[]): void {
 
 /** Each answer once, and once more for each attempt that said so. */
 function checkDeliveries(
-  worlds: readonly PipelineWorld[],
+  worlds: readonly PipelineHome[],
   texts: readonly string[],
   outcomes: ReadonlyMap<string, string>,
 ): void {

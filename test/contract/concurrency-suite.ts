@@ -1,7 +1,7 @@
 /** Several real processes on one store at the same time: no update may be lost. */
 import { describe, expect, it } from "vitest";
 import type { StoreKind } from "../../src/store/store.ts";
-import { openStore } from "../support/open-store.ts";
+import { openStore } from "../support/stores.ts";
 import { runStoreChild } from "../support/run-store-child.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 

@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { openStore } from "../support/open-store.ts";
-import type { TurnStep, WrittenTurn } from "../support/pending-child.ts";
+import { openStore } from "../support/stores.ts";
+import type { TurnStep, WrittenTurn } from "./pending-child.ts";
 import { spawnPendingChild } from "../support/run-pending-child.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-import { STORE_KINDS } from "../support/test-agent.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
 
 const KEY = "agent:main:main";
 

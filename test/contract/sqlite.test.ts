@@ -1,6 +1,6 @@
 import { agentLayout } from "../../src/config/layout.ts";
 import { createSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { tearHandoff } from "../support/torn-handoff.ts";
+import { tearHandoff } from "../support/stores.ts";
 import { describeStoreConcurrency } from "./concurrency-suite.ts";
 import { describeDamagedHandoffs } from "./damaged-handoffs-suite.ts";
 import { type StoreFixture, createStoreFixture } from "./store-fixture.ts";

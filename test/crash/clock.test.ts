@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/temp-folder.ts";
-import { STORE_KINDS, testAgent } from "../support/test-agent.ts";
+import { STORE_KINDS, createAgentHome } from "../support/agent-home.ts";
 import { createTestClock } from "../support/test-clock.ts";
-import { openStore } from "../support/open-store.ts";
+import { openStore } from "../support/stores.ts";
 import { openWorkload } from "./workload.ts";
 import { createRandom } from "../../src/selftest/operations.ts";
 
@@ -27,7 +27,7 @@ describe.each(STORE_KINDS)("a clock that jumps (%s)", (kind) => {
   );
 
   test("back leaves a lease that was given back free, and epochs rising", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { leases } = fixture.agent.store;
     fixture.clock.advance(5 * AN_HOUR_MS);
     const first = await leases.acquire(KEY, LEASE);
@@ -39,7 +39,7 @@ describe.each(STORE_KINDS)("a clock that jumps (%s)", (kind) => {
   });
 
   test("forward lets another take over, and the holder stays refused when the clock goes back", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { store } = fixture.agent;
     await store.update(KEY, () => ({ sessionId: "s-1", updatedAt: 1 }));
     const first = await store.leases.acquire(KEY, LEASE);

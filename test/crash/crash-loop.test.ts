@@ -1,6 +1,6 @@
 /** A gateway that is killed as soon as a message runs; `npm run soak` goes on for longer. */
 import { expect, test } from "vitest";
-import { STORE_KINDS } from "../support/test-agent.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
 import { runCrashLoop } from "./crash-loop.ts";
 
 test.each(STORE_KINDS)(

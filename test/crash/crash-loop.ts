@@ -13,7 +13,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
-import { type CliGateway, startCliGateway } from "../support/cli-gateway.ts";
+import { type CliGateway, startCliGateway } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { messageText } from "../../src/transcript/messages.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { runCrashRounds, pointsOf } from "../../src/selftest/crash-rounds.ts";
 import { programFile } from "../../src/selftest/run-child.ts";
-import { bundlePrograms } from "../support/bundle-programs.ts";
+import { bundlePrograms } from "./bundle-programs.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-import { STORE_KINDS } from "../support/test-agent.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
 
 const CHILD = programFile("crash-child");
 const ROUNDS = 210;

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { reportError } from "../../src/base/errors.ts";
 import type { StoreKind } from "../../src/store/store.ts";
-import { openStore } from "../support/open-store.ts";
+import { openStore } from "../support/stores.ts";
 
 export interface LeaseChildTask {
   kind: StoreKind;

@@ -6,7 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { Store, StoreKind } from "../../src/store/store.ts";
-import { openStore } from "../support/open-store.ts";
+import { openStore } from "../support/stores.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import type { LeaseChildTask } from "./lease-child.ts";
 import type { Lease } from "../../src/store/queues.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { runLeaseRounds } from "../../src/selftest/lease-rounds.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-import { STORE_KINDS } from "../support/test-agent.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
 
 const TAKEOVERS = 6;
 const PATIENCE_MS = 120_000;

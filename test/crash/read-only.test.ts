@@ -8,7 +8,7 @@ import { agentLayout } from "../../src/config/layout.ts";
 import { resetSession } from "../../src/session/window.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-import { STORE_KINDS } from "../support/test-agent.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
 import { createTestClock } from "../support/test-clock.ts";
 import { openWorkload } from "./workload.ts";
 import { openAgent } from "../../src/compose/agent.ts";

@@ -10,7 +10,7 @@ import {
   restoreSession,
 } from "../../src/session/archive.ts";
 import { openWindow, resetSession } from "../../src/session/window.ts";
-import { STORE_KINDS, testAgent } from "../support/test-agent.ts";
+import { STORE_KINDS, createAgentHome } from "../support/agent-home.ts";
 
 const KEY = "agent:main:test:dm:ada";
 
@@ -19,7 +19,7 @@ afterEach(() => installFaultAction(undefined));
 describe.each(STORE_KINDS)("a restore that fails half way (%s)", (kind) => {
   // Each number stops the restore at another of its writes; the highest lets it through.
   test.each([1, 2, 3, 4])("never shows a session without its windows, and can be repeated (%i)", async (write) => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await openWindow(agent, { key: KEY, previous: undefined, reason: "initial" });
     for (let count = 0; count < 2; count++) await resetSession(agent, KEY);
@@ -37,7 +37,7 @@ describe.each(STORE_KINDS)("a restore that fails half way (%s)", (kind) => {
   });
 
   test.each([1, 2, 3, 4])("never shows a session without what it had left, and can be finished (%i)", async (write) => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const { handoffs } = agent.store;
     await openWindow(agent, { key: KEY, previous: undefined, reason: "initial" });
@@ -61,7 +61,7 @@ describe.each(STORE_KINDS)("a restore that fails half way (%s)", (kind) => {
   });
 
   test("can be finished when only the archive is left to be cleared", async () => {
-    await using fixture = await testAgent(kind);
+    await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await openWindow(agent, { key: KEY, previous: undefined, reason: "initial" });
     const { id, entry } = await deleteSession(agent, KEY);

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 import { HEADER, messageLine, readAll, textOf, userDraft, writeLines } from "../support/transcripts.ts";
 import { messageText } from "../../src/transcript/messages.ts";
 
-const CHILD = fileURLToPath(new URL("../support/transcript-crash-child.ts", import.meta.url));
+const CHILD = fileURLToPath(new URL("../support/transcript-child.ts", import.meta.url));
 const OLD = Array.from({ length: 5 }, (_, index) => `old ${index}`);
 
 async function runUntilKilled(...args: string[]): Promise<{ signal: string | null; acknowledged: string[] }> {

@@ -5,11 +5,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { readFolderIfPresent } from "../../src/base/files.ts";
-import { startCliGateway } from "../support/cli-gateway.ts";
-import { openHouse, until } from "../support/house.ts";
-import { NUMBER, TEXT } from "../support/json-shapes.ts";
-import { type CliResult, runCli } from "../support/run-cli.ts";
-import { STORE_KINDS } from "../support/test-agent.ts";
+import { startCliGateway, type CliResult, runCli } from "../support/cli.ts";
+import { createChatHome, until } from "../support/chat-home.ts";
+import { NUMBER, TEXT } from "../support/cli-home.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
 const KEY = "agent:main:cli:dm:ops";
@@ -118,7 +117,7 @@ describe.each([
 });
 
 it("of two gateways, one hands on what the other has answered", async () => {
-  await using house = await openHouse({ gateway: { channels: false }, entered: false });
+  await using house = await createChatHome({ gateway: { channels: false }, entered: false });
   await house.enter({ connected: false });
   const sessionKey = "agent:main:main";
   const first = house.rpc("agent", { message: "sleep:1500", sessionKey });

@@ -3,10 +3,9 @@ import { stat } from "node:fs/promises";
 import { expect, it } from "vitest";
 import type { FakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
-import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
-import { says, uses } from "../support/fake-model-stream/stream-reply.ts";
-import { openHouse, withModel } from "../support/house.ts";
-import { PIXEL } from "../support/pixel.ts";
+import { startFakeModelStream, says, uses } from "../support/fake-model-stream.ts";
+import { createChatHome, withModel } from "../support/chat-home.ts";
+import { PIXEL } from "../support/model-turns.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const BOBS_KEY = `agent:main:telegram:dm:${BOB.id}`;
@@ -24,7 +23,7 @@ function sendPhoto(telegram: FakeTelegram, caption: string, bytes: Buffer): void
 }
 
 it("an agent reads a file in the conversation that it was sent to, now and later, and in no other", async () => {
-  await using house = await openHouse();
+  await using house = await createChatHome();
   const { telegram } = house;
   sendDocument(telegram, "keep this", Buffer.from("the heron nests at dawn\n"));
   const { params } = await house.hears(ADA.id, "keep this");
@@ -56,7 +55,7 @@ it("a model sees a picture, also when it is spoken of later, and the transcript 
     uses("read_file", { path: "." }),
     says("It is still a heron."),
   );
-  await using house = await openHouse(withModel(model.url));
+  await using house = await createChatHome(withModel(model.url));
   sendPhoto(house.telegram, "what is this?", PIXEL);
   await house.hears(ADA.id, "A heron.");
   house.telegram.say("are you sure?");

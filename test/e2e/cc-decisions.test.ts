@@ -16,8 +16,8 @@ import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { text, toolUse } from "../support/fake-anthropic/reply.ts";
-import { callTool } from "../support/mcp-bench.ts";
-import { type CliResult, runCli } from "../support/run-cli.ts";
+import { callTool } from "../support/mcp-home.ts";
+import { type CliResult, runCli } from "../support/cli.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const TASK = "Refactor the parser of the orders file";

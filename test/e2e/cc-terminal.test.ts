@@ -2,18 +2,18 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type NativeWorld, createNativeWorld, testSessionId } from "../support/native-world.ts";
-import { type ProgramPlace, type WatchedProgram, startInTerminal, startProgram } from "../support/watched-program.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "../support/native-home.ts";
+import { type ProgramPlace, type WatchedProgram, startInTerminal, startProgram } from "../support/cli.ts";
 
 const OPEN_SCREEN = "\u001b[?1049h";
 const CLOSE_SCREEN = "\u001b[?1049l";
 
-let world: NativeWorld;
+let world: NativeHome;
 let repo: string;
 let transcript: string;
 
 beforeAll(async () => {
-  world = await createNativeWorld();
+  world = await createNativeHome();
   repo = world.join("shop");
   mkdirSync(repo);
   transcript = world.session({ id: "a", cwds: [repo], prompts: ["Fix the webhook"], modifiedAt: Date.now() - 60_000 });

@@ -2,19 +2,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../support/fake-telegram/fake-telegram.ts";
-import { hastyClock } from "../support/fake-telegram/telegram-stage.ts";
+import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
-import { type House, openHouse, until } from "../support/house.ts";
+import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
-async function asksTheAgent(house: House, message: string): Promise<string> {
+async function asksTheAgent(house: ChatHome, message: string): Promise<string> {
   return JSON.stringify(await house.rpc("agent", { message, idempotencyKey: message }));
 }
 
 describe("a channel that does not connect", () => {
   it("is tried again while everything else works, and brings what waited", async () => {
-    await using house = await openHouse({ entered: false, gateway: { clock: hastyClock } });
+    await using house = await createChatHome({ entered: false, gateway: { clock: hastyClock } });
     const { telegram } = house;
     telegram.fail("getMe", "hang-up", SERVER_ERROR, SERVER_ERROR, SERVER_ERROR);
     telegram.say("I was here before you");
@@ -25,7 +25,7 @@ describe("a channel that does not connect", () => {
   });
 
   it("says so and stays away when its token is refused", async () => {
-    await using house = await openHouse({ entered: false });
+    await using house = await createChatHome({ entered: false });
     house.telegram.fail("getMe", UNAUTHORIZED);
     await house.enter({ connected: false });
     await until(() => house.statuses.includes("telegram failed"), "a report");
@@ -36,7 +36,7 @@ describe("a channel that does not connect", () => {
   });
 
   it("says so and leaves messages where they are when its agent does not exist", async () => {
-    await using house = await openHouse({ account: { agent: "nobdy" }, entered: false });
+    await using house = await createChatHome({ account: { agent: "nobdy" }, entered: false });
     house.telegram.say("for nobody");
     await house.enter({ connected: false });
     const status = async (): Promise<string> => JSON.stringify(await house.rpc("status", {}));
@@ -45,7 +45,7 @@ describe("a channel that does not connect", () => {
   });
 
   it("does not keep the gateway from ending, whatever it waits for", async () => {
-    await using house = await openHouse({ entered: false });
+    await using house = await createChatHome({ entered: false });
     const release = house.telegram.hold("getMe");
     const gateway = await house.enter({ connected: false });
     await house.telegram.waitFor(({ method }) => method === "getMe");
@@ -56,7 +56,7 @@ describe("a channel that does not connect", () => {
   });
 
   it("is not started any more by a gateway that was told to end before it came to that", async () => {
-    await using house = await openHouse({ entered: false });
+    await using house = await createChatHome({ entered: false });
     const gateway = await house.enter({ connected: false });
     await gateway.close();
     const asked = house.telegram.calls.length;
@@ -68,7 +68,7 @@ describe("a channel that does not connect", () => {
 
 describe("a channel that was connected", () => {
   it("goes down and comes back: what was said meanwhile on both sides arrives", async () => {
-    await using house = await openHouse({ gateway: { clock: hastyClock } });
+    await using house = await createChatHome({ gateway: { clock: hastyClock } });
     const { telegram } = house;
     telegram.say("sleep:50000\nmind the gap");
     await until(async () => (await house.transcript(KEY).catch(() => [])).length === 1, "the turn");
@@ -81,7 +81,7 @@ describe("a channel that was connected", () => {
   });
 
   it("hangs on one chat: another chat is served, and the first when it is over", async () => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     const { telegram } = house;
     const release = telegram.hold("sendMessage", (params) => params["chat_id"] === ADA.id);
     telegram.say("one");
@@ -96,7 +96,7 @@ describe("a channel that was connected", () => {
   });
 
   it("hangs with a file of one person: another chat is served, and it does not keep the gateway from ending", async () => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     const { telegram } = house;
     const bytes = Buffer.from("a heron");
     telegram.addFile("heron", bytes);
@@ -118,7 +118,7 @@ describe("a channel that was connected", () => {
   });
 
   it("wants a pause: it gets it, and the message arrives once", async () => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     const { telegram } = house;
     telegram.fail("sendMessage", rateLimited(2));
     const before = performance.now();
@@ -132,7 +132,7 @@ describe("a channel that was connected", () => {
   });
 
   it("is blocked by one person: the agent learns of it, once, when that person writes again", async () => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     const { telegram } = house;
     telegram.fail("sendMessage", BLOCKED);
     telegram.say("I block you");

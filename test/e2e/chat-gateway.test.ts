@@ -4,10 +4,8 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { gatewayCaller } from "../../src/gateway/connect-to-gateway.ts";
 import { findGateway } from "../../src/gateway/runtime-file.ts";
-import { startCliGateway } from "../support/cli-gateway.ts";
-import { runCli } from "../support/run-cli.ts";
+import { startCliGateway, runCli, type WatchedProgram, startInTerminal, startProgram } from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
-import { type WatchedProgram, startInTerminal, startProgram } from "../support/watched-program.ts";
 
 describe("without a gateway", () => {
   it("chat starts one in the background, which the next command uses and `gateway stop` ends", async () => {

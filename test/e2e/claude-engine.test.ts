@@ -14,7 +14,7 @@ import { createClaudeCodeEngine } from "../../src/engine/claude-code/claude-code
 import type { Engine, EngineEvent, EngineTurn } from "../../src/engine/engine.ts";
 import type { TranscriptMessage } from "../../src/transcript/entries.ts";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
-import { testRunnerParts } from "../support/claude-runner.ts";
+import { testRunnerParts } from "../support/runner-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { apiError, hang, message, slowly, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";

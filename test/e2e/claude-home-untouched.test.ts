@@ -9,9 +9,9 @@ import { lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSyn
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectMcp } from "../support/connect-mcp.ts";
+import { connectMcp } from "../support/mcp-home.ts";
 import { createTestRepo } from "../support/git-repo.ts";
-import { type NativeWorld, createNativeWorld, testSessionId } from "../support/native-world.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "../support/native-home.ts";
 import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
@@ -44,11 +44,11 @@ const COMMANDS: string[][] = [
   ["doctor"],
 ];
 
-let world: NativeWorld;
+let world: NativeHome;
 let repo: string;
 
 beforeAll(async () => {
-  world = await createNativeWorld();
+  world = await createNativeHome();
   repo = createTestRepo(world.join("repo")).path;
   const old = { cwds: [repo], modifiedAt: Date.now() - 28 * DAY };
   const path = world.session({ id: "a", prompts: ["[openclaw:agent=main]\nMend the webhook"], ...old });

@@ -21,9 +21,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestRepo } from "../support/git-repo.ts";
-import { type NativeWorld, createNativeWorld, testSessionId } from "../support/native-world.ts";
-import { canMount, smallDisk } from "../support/small-disk.ts";
-import { tearHandoff } from "../support/torn-handoff.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "../support/native-home.ts";
+import { canMount, smallDisk } from "../support/temp-folder.ts";
+import { tearHandoff } from "../support/stores.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OLD = testSessionId("a");
@@ -32,12 +32,12 @@ const BLOCKED = "I'm blocked: the importer cannot connect, because the broker re
 /** Far from what it takes, and far from for ever. */
 const NO_HANG_MS = 10_000;
 
-let world: NativeWorld;
+let world: NativeHome;
 let repo: string;
 let transcript: string;
 
 beforeEach(async () => {
-  world = await createNativeWorld();
+  world = await createNativeHome();
   repo = realpathSync(createTestRepo(world.join("repo")).path);
   mkdirSync(world.home, { recursive: true });
   transcript = world.session({ id: "a", cwds: [repo], prompts: ["Please mend the importer."] });

@@ -6,11 +6,10 @@ import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Stage, setStage } from "../support/claude-stage.ts";
+import { type ProcessHome, createProcessHome, type PersonClaude, startPersonClaude } from "../support/process-home.ts";
 import type { RecordedRequest } from "../support/fake-anthropic/recorded-request.ts";
 import { text } from "../support/fake-anthropic/reply.ts";
-import { type PersonClaude, startPersonClaude } from "../support/person-claude.ts";
-import { type CliResult, runCli } from "../support/run-cli.ts";
+import { type CliResult, runCli } from "../support/cli.ts";
 
 const SAID = {
   task: "Please move the invoice importer to the new queue.",
@@ -20,7 +19,7 @@ const SAID = {
 };
 const SETTINGS = '{\n  "cleanupPeriodDays": 30, \n  "hooks": {"Stop": [ ]}\n}';
 
-let stage: Stage;
+let stage: ProcessHome;
 let holdfastHome: string;
 
 describe("with hooks in Claude Code's settings, what a person has left", () => {
@@ -129,7 +128,7 @@ describe("without hooks, what a killed session left", () => {
 });
 
 async function openStage(): Promise<void> {
-  stage = await setStage();
+  stage = await createProcessHome();
   holdfastHome = join(stage.home.home, ".holdfast");
 }
 

@@ -8,8 +8,8 @@ import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { text } from "../support/fake-anthropic/reply.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
-import { type House, openHouse } from "../support/house.ts";
-import { type CliResult, runCli } from "../support/run-cli.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
+import { type CliResult, runCli } from "../support/cli.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const SECRET = "Fix the webhook handler of my divorce lawyer";
@@ -17,14 +17,14 @@ const TASK = "Fix the webhook handler";
 
 let api: FakeAnthropic;
 let claude: ClaudeHome;
-let house: House;
+let house: ChatHome;
 
 beforeAll(async () => {
   api = await startFakeAnthropic();
   claude = await createClaudeHome(api);
   const agents = { main: { engine: "claude-code" as const, workspace: claude.repo } };
   const claudeCode = { command: claude.command, permissionMode: "bypassPermissions" as const };
-  house = await openHouse({
+  house = await createChatHome({
     config: (config) => ({
       ...config,
       agents,

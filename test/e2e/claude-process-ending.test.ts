@@ -3,13 +3,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { AT_ONCE, collect, eventOf, setStage, startParent, toolStarted } from "../support/claude-stage.ts";
+import { AT_ONCE, collect, eventOf, createProcessHome, startParent, toolStarted } from "../support/process-home.ts";
 import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, slowly, text, toolUse } from "../support/fake-anthropic/reply.ts";
 
 describe("ending", AT_ONCE, () => {
   test("an interrupt before the turn has begun works too", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     stage.api.script(hang());
     await using claude = stage.start();
     const running = claude.send("go");
@@ -18,7 +18,7 @@ describe("ending", AT_ONCE, () => {
   });
 
   test("where a request is no use, SIGINT ends the turn and the process", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     stage.api.script(slowly(text("one two three ".repeat(200)), 20));
     await using claude = stage.start({ grace: { interruptMs: 0, terminateMs: 20_000 } });
     const running = claude.send("count");
@@ -31,7 +31,7 @@ describe("ending", AT_ONCE, () => {
   });
 
   test("a process that does not listen is ended by signals", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "sleep 300" }));
     await using claude = stage.start({
       permissionMode: "bypassPermissions",
@@ -48,7 +48,7 @@ describe("ending", AT_ONCE, () => {
   });
 
   test("stop ends a turn, and what runs in the background", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "sleep 300", run_in_background: true }), hang());
     await using claude = stage.start({ permissionMode: "bypassPermissions" });
     const running = claude.send("go");
@@ -59,7 +59,7 @@ describe("ending", AT_ONCE, () => {
   });
 
   test("a claude that is killed leaves a crashed turn and no tool behind", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "sleep 300" }));
     await using claude = stage.start({ permissionMode: "bypassPermissions" });
     const running = claude.send("go");
@@ -75,7 +75,7 @@ describe("ending", AT_ONCE, () => {
   });
 
   test("when the parent is killed nothing is left", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "nohup sleep 300 & sleep 300" }));
     const parent = await startParent({ ...stage.options, permissionMode: "bypassPermissions" });
     await toolStarted(stage.home, "sleep", 2);
@@ -85,7 +85,7 @@ describe("ending", AT_ONCE, () => {
   });
 
   test("nor when it is killed while claude starts", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     for (const ms of [0, 3, 30, 300]) {
       const parent = await startParent(stage.options);
       await delay(ms);
@@ -98,7 +98,7 @@ describe("ending", AT_ONCE, () => {
 
 describe("starting", AT_ONCE, () => {
   test("a program that ends at once", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     const command = join(stage.home.home, "broken");
     await writeFile(command, "#!/bin/sh\necho 'half a line'; printf '{\"type\":'; echo 'no licence' >&2; exit 3\n", {
       mode: 0o755,
@@ -117,7 +117,7 @@ describe("starting", AT_ONCE, () => {
   });
 
   test("what got out of reach does not keep the process from ending", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     const command = join(stage.home.home, "forking");
     const marks = "env -u HOLDFAST_RUN -u HOLDFAST_TEST_MARK";
     await writeFile(command, `#!/bin/sh\nread -r _\n(${marks} setsid sleep 6 &)\nexit 0\n`, { mode: 0o755 });

@@ -3,7 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClaudeEvent, ClaudeProcess } from "../../src/claude/runner/process/claude-process.ts";
-import { AT_ONCE, type Stage, eventOf, eventsOfTurn, readAll, runOnce, setStage } from "../support/claude-stage.ts";
+import {
+  AT_ONCE,
+  type ProcessHome,
+  eventOf,
+  eventsOfTurn,
+  readAll,
+  runOnce,
+  createProcessHome,
+} from "../support/process-home.ts";
 import type { FakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import {
@@ -21,12 +29,12 @@ const SESSION = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 const FORK = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a12";
 
 describe("one process, turn after turn", () => {
-  let stage: Stage;
+  let stage: ProcessHome;
   let claude: ClaudeProcess;
   /** What the turn had said that was interrupted. */
   let interrupted: string;
   beforeAll(async () => {
-    stage = await setStage();
+    stage = await createProcessHome();
     claude = stage.start({
       session: { kind: "new", sessionId: SESSION },
       model: "claude-haiku-4-5",
@@ -190,10 +198,10 @@ describe("one process, turn after turn", () => {
 });
 
 describe("one process that may do everything", () => {
-  let stage: Stage;
+  let stage: ProcessHome;
   let claude: ClaudeProcess;
   beforeAll(async () => {
-    stage = await setStage();
+    stage = await createProcessHome();
     claude = stage.start({ permissionMode: "bypassPermissions" });
   });
   afterAll(async () => {
@@ -233,7 +241,7 @@ describe("one process that may do everything", () => {
 
 describe("sessions", AT_ONCE, () => {
   test("resume goes on under the same id, fork under another", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     await runOnce(stage, { session: { kind: "new", sessionId: SESSION } }, "the first");
     const resumed = await runOnce(stage, { session: { kind: "resume", sessionId: SESSION } }, "the second");
     expect(resumed).toMatchObject({ outcome: "completed", sessionId: SESSION });
@@ -245,7 +253,7 @@ describe("sessions", AT_ONCE, () => {
   });
 
   test("a session that does not exist is a stale resume", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     await using claude = stage.start({ session: { kind: "resume", sessionId: SESSION } });
     expect(await claude.send("hello")).toMatchObject({
       outcome: "stale-resume",
@@ -259,7 +267,7 @@ describe("sessions", AT_ONCE, () => {
 
 describe("limits", AT_ONCE, () => {
   test("turns", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "echo 1" }), text("enough"));
     await using claude = stage.start({ maxTurns: 1, permissionMode: "bypassPermissions" });
     expect(await claude.send("go")).toMatchObject({
@@ -271,7 +279,7 @@ describe("limits", AT_ONCE, () => {
   });
 
   test("budget", async () => {
-    await using stage = await setStage();
+    await using stage = await createProcessHome();
     stage.api.script(withUsage(toolUse("Bash", { command: "echo 1" }), { output_tokens: 100_000 }));
     await using claude = stage.start({ maxBudgetUsd: 0.5, permissionMode: "bypassPermissions" });
     const turn = await claude.send("go");

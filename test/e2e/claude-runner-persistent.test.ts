@@ -2,12 +2,18 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createClaudeRunner } from "../../src/claude/runner/runner.ts";
-import { registeredCost, testRunnerParts } from "../support/claude-runner.ts";
-import { branchPoints, createRunnerBench, prompts, until } from "../support/runner-bench.ts";
+import {
+  registeredCost,
+  testRunnerParts,
+  branchPoints,
+  createRunnerHome,
+  prompts,
+  until,
+} from "../support/runner-home.ts";
 
 describe("persistent sessions", () => {
   it("take follow-ups one at a time, from here and from another process, and end when told", async () => {
-    await using bench = await createRunnerBench();
+    await using bench = await createRunnerHome();
     const first = await bench.run("open it", { persistent: true });
     const sessionId = first.sessionId ?? "";
     expect(first.isLive).toBe(true);
@@ -38,7 +44,7 @@ describe("persistent sessions", () => {
   });
 
   it("follow a session whose id changes", async () => {
-    await using bench = await createRunnerBench();
+    await using bench = await createRunnerHome();
     const first = await bench.run("open it", { persistent: true });
     // Sent at once: whether a message opens a session is known when the ones before it are done.
     const [cleared, next] = await Promise.all(
@@ -56,7 +62,7 @@ describe("persistent sessions", () => {
   });
 
   it("end by themselves when nobody sends anything", async () => {
-    await using bench = await createRunnerBench({ idleTimeoutMinutes: 0.005 });
+    await using bench = await createRunnerHome({ idleTimeoutMinutes: 0.005 });
     await bench.run("open it", { persistent: true });
     await bench.claude.empty();
     const left = await until(

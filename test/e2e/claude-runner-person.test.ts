@@ -8,13 +8,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readRunningSessions } from "../../src/claude/native/running.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
-import { type RunnerBench, branchPoints, createRunnerBench, prompts, until } from "../support/runner-bench.ts";
+import { type RunnerHome, branchPoints, createRunnerHome, prompts, until } from "../support/runner-home.ts";
 
 describe("a person's own claude", () => {
-  let bench: RunnerBench;
+  let bench: RunnerHome;
   let sessionId: string;
   beforeAll(async () => {
-    bench = await createRunnerBench();
+    bench = await createRunnerHome();
     sessionId = (await bench.run("ours")).sessionId ?? "";
   });
   beforeEach(() => void bench.events.splice(0));
@@ -108,14 +108,14 @@ describe("a person's own claude", () => {
 });
 
 /** A person's own `claude`, which knows nothing of Holdfast. */
-function startPerson({ claude }: RunnerBench, args: string[]): { pid: number; ended: Promise<unknown> } {
+function startPerson({ claude }: RunnerHome, args: string[]): { pid: number; ended: Promise<unknown> } {
   const child = spawn(claude.command, ["-p", ...args], { cwd: claude.repo, env: claude.env, stdio: "ignore" });
   return { pid: child.pid ?? 0, ended: once(child, "exit") };
 }
 
 /** The same before a terminal, which `script` provides: it sits there and waits for what they type. */
 async function startPersonAtTerminal(
-  { claude }: RunnerBench,
+  { claude }: RunnerHome,
   args: string[],
 ): Promise<{ type(text: string): void; ended: Promise<unknown> }> {
   const settings = {
@@ -133,6 +133,6 @@ async function startPersonAtTerminal(
   return { type: (text) => void child.stdin.write(text), ended: once(child, "exit") };
 }
 
-async function isRunning({ claude }: RunnerBench, pid: number): Promise<true | undefined> {
+async function isRunning({ claude }: RunnerHome, pid: number): Promise<true | undefined> {
   return (await readRunningSessions(claude.configDir)).some((one) => one.pid === pid) || undefined;
 }

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
 import { startRunnerChild } from "../support/run-runner-child.ts";
-import { branchPoints, createRunnerBench, prompts, until } from "../support/runner-bench.ts";
+import { branchPoints, createRunnerHome, prompts, until } from "../support/runner-home.ts";
 
 describe("several runs", () => {
   it("queue on one repo and then resume what the first one left; labels run beside", async () => {
-    await using bench = await createRunnerBench();
+    await using bench = await createRunnerHome();
     const released = Promise.withResolvers<void>();
     bench.reply("slow one", heldUntil(released.promise, text("one two three")));
     const first = bench.run("slow one");
@@ -35,7 +35,7 @@ describe("several runs", () => {
   });
 
   it("queue across processes, and a killed process leaves neither a claude nor a lease", async () => {
-    await using bench = await createRunnerBench();
+    await using bench = await createRunnerHome();
     bench.reply("in the child", hang());
     const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
     await using child = startRunnerChild({ setup: bench.setup, options });
@@ -59,7 +59,7 @@ describe("several runs", () => {
   });
 
   it("end in another process when it is asked to, or told to end", async () => {
-    await using bench = await createRunnerBench();
+    await using bench = await createRunnerHome();
     bench.reply("in the child", hang());
     const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
     await using asked = startRunnerChild({ setup: bench.setup, options: { ...options, label: "asked" } });

@@ -2,17 +2,16 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { registeredCost } from "../support/claude-runner.ts";
+import { registeredCost, type RunnerHome, branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { apiError, hang, slowly, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
-import { type RunnerBench, branchPoints, createRunnerBench, prompts } from "../support/runner-bench.ts";
 
 describe("one task after the other", () => {
-  let bench: RunnerBench;
+  let bench: RunnerHome;
   /** Of the first task. */
   let sessionId: string;
   beforeAll(async () => {
-    bench = await createRunnerBench();
+    bench = await createRunnerHome();
   });
   afterAll(async () => {
     await bench[Symbol.asyncDispose]();
@@ -117,7 +116,7 @@ require("node:readline").createInterface(process.stdin).on("line", (line) => {
 describe("the MCP server", () => {
   it("is there from the first turn, its tools need no permission, and its file is private and goes", async () => {
     const mcpServer = { command: process.execPath, args: ["-e", MCP_SERVER, "at once"], tools: ["ping"] };
-    await using bench = await createRunnerBench({ mcpServer });
+    await using bench = await createRunnerHome({ mcpServer });
     bench.api.script(toolUse("mcp__holdfast__ping", {}), text("done"));
     let mode: number | undefined;
     const result = await bench.run("ping it", {
@@ -137,7 +136,7 @@ describe("the MCP server", () => {
 
 describe("a resume that fails", () => {
   it("becomes a fresh session that is told what the old one knew, loudly", async () => {
-    await using bench = await createRunnerBench({ history: "We were mending the flux capacitor." });
+    await using bench = await createRunnerHome({ history: "We were mending the flux capacitor." });
     const lost = "11111111-2222-4333-8444-555555555555";
     const result = await bench.run("go on", { resume: lost });
     expect(result.outcome).toBe("completed");
@@ -152,7 +151,7 @@ describe("a resume that fails", () => {
   });
 
   it("starts nothing in its place when it is ended in that moment", async () => {
-    await using bench = await createRunnerBench();
+    await using bench = await createRunnerHome();
     const ended = Promise.withResolvers<unknown>();
     const running = bench.run("go on", {
       resume: "11111111-2222-4333-8444-555555555555",

@@ -15,8 +15,7 @@ import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropi
 import { lastUserText, toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { heldUntil, text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { runTestGit } from "../support/git-repo.ts";
-import { telegram } from "../support/mcp-bench.ts";
-import { say } from "../support/say.ts";
+import { telegram, say } from "../support/mcp-home.ts";
 import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
 
 interface Bench extends AsyncDisposable {

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { type House, openHouse, until } from "../support/house.ts";
+import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
@@ -12,7 +12,7 @@ const limited = (config: HoldfastConfig): HoldfastConfig => ({
 });
 
 /** Ada's turn is under way when Bob is answered. */
-async function answersBob(house: House, meanwhile: string): Promise<void> {
+async function answersBob(house: ChatHome, meanwhile: string): Promise<void> {
   await until(
     async () => (await house.transcript(KEY).catch(() => [])).some((line) => line.includes(meanwhile)),
     "Ada's turn",
@@ -22,7 +22,7 @@ async function answersBob(house: House, meanwhile: string): Promise<void> {
 }
 
 it("a slow engine holds up nobody else, and what waits behind it is answered in order", async () => {
-  await using house = await openHouse();
+  await using house = await createChatHome();
   house.telegram.say("sleep:1500");
   house.telegram.say("second");
   await answersBob(house, "sleep:1500");
@@ -34,7 +34,7 @@ it("a slow engine holds up nobody else, and what waits behind it is answered in 
 it.each(["unavailable", "usage", "timeout", "internal", "locked", "fenced"])(
   "an engine that fails as %s fails one turn; the person is told, once, and can go on",
   async (kind) => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     house.telegram.say(`fail:${kind}`);
     house.telegram.say("better now?");
     await house.hears(ADA.id, "better now?");
@@ -47,7 +47,7 @@ it.each(["unavailable", "usage", "timeout", "internal", "locked", "fenced"])(
 );
 
 it("an engine that hangs is stopped after its time", async () => {
-  await using house = await openHouse({ config: limited });
+  await using house = await createChatHome({ config: limited });
   house.telegram.say("hang");
   await answersBob(house, "hang");
   await house.hears(ADA.id, "not answered within 1 s");
@@ -57,7 +57,7 @@ it("an engine that hangs is stopped after its time", async () => {
 });
 
 it("an engine that floods is stopped; what it said is cut, not sent, and the rest goes on", async () => {
-  await using house = await openHouse();
+  await using house = await createChatHome();
   house.telegram.say(`flood:${64 * 1024 * 1024}`);
   await answersBob(house, "flood:");
   await house.hears(ADA.id, "became too long");

@@ -6,8 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { gatewayLayout } from "../../src/config/layout.ts";
 import { findGateway } from "../../src/gateway/runtime-file.ts";
-import { startCliGateway } from "../support/cli-gateway.ts";
-import { runCli } from "../support/run-cli.ts";
+import { startCliGateway, runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const USUAL_PORT = 7433;

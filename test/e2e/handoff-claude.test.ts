@@ -6,7 +6,7 @@ import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropi
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { text } from "../support/fake-anthropic/reply.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
-import { type House, openHouse } from "../support/house.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
 import { openClaudeSide } from "../../src/compose/claude.ts";
 import { openHandoff } from "../../src/compose/handoff.ts";
 
@@ -15,11 +15,11 @@ const LOST = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 
 let api: FakeAnthropic;
 let claude: ClaudeHome;
-let house: House;
+let house: ChatHome;
 beforeAll(async () => {
   api = await startFakeAnthropic();
   claude = await createClaudeHome(api);
-  house = await openHouse({
+  house = await createChatHome({
     config: (config) => ({
       ...config,
       agents: { main: { engine: "claude-code", workspace: claude.repo } },

@@ -8,11 +8,10 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { HoldfastConfig, ResetRule } from "../../src/config/config.ts";
 import { startGatewayChild } from "../crash/gateway-rounds.ts";
-import { type FakeModelStream, startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
-import { type StreamReply, says } from "../support/fake-model-stream/stream-reply.ts";
+import { type FakeModelStream, startFakeModelStream, type StreamReply, says } from "../support/fake-model-stream.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
-import { ALONE, ALONE_FACTS, TALK, expectTold, handoffsIn, readWindows } from "../support/handoff-talk.ts";
-import { type House, type HouseOptions, openHouse } from "../support/house.ts";
+import { ALONE, ALONE_FACTS, TALK, expectTold, handoffsIn, readWindows } from "../support/handoff-home.ts";
+import { type ChatHome, type ChatHomeOptions, createChatHome } from "../support/chat-home.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const MODEL = "anthropic/claude-sonnet-4-5";
@@ -34,8 +33,8 @@ function settings(model: FakeModelStream, isOn: boolean): Pick<HoldfastConfig, "
   };
 }
 
-async function openWorkshop(model: FakeModelStream, isOn: boolean, more: HouseOptions = {}): Promise<House> {
-  return await openHouse({
+async function openWorkshop(model: FakeModelStream, isOn: boolean, more: ChatHomeOptions = {}): Promise<ChatHome> {
+  return await createChatHome({
     env: ENV,
     ...more,
     config: (config) => ({
@@ -47,7 +46,7 @@ async function openWorkshop(model: FakeModelStream, isOn: boolean, more: HouseOp
   });
 }
 
-async function talk(house: House): Promise<void> {
+async function talk(house: ChatHome): Promise<void> {
   for (const [words, answer] of TALK) {
     house.telegram.say(words);
     await house.hears(ADA.id, answer);
@@ -55,7 +54,7 @@ async function talk(house: House): Promise<void> {
 }
 
 /** Says something in the next window, and expects that the model was told everything of the one before. */
-async function expectNextTold(house: House, model: FakeModelStream): Promise<string> {
+async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<string> {
   const agent = await house.agent();
   const [before = ""] = (await agent.store.windows(KEY)).map(({ sessionId }) => sessionId);
   house.telegram.say(NEXT);
@@ -76,9 +75,9 @@ async function expectNextTold(house: House, model: FakeModelStream): Promise<str
 /** The conversation takes place in a process of its own, which is ended by the signal; then the next one begins. */
 async function endIn(
   signal: NodeJS.Signals,
-  house: House,
+  house: ChatHome,
   config: Partial<HoldfastConfig>,
-  converse: (house: House) => Promise<void>,
+  converse: (house: ChatHome) => Promise<void>,
 ): Promise<void> {
   await mkdir(house.home, { recursive: true, mode: 0o700 });
   const channels = { telegram: { default: { apiRoot: house.telegram.url, allowFrom: ["*"] } } };
@@ -192,14 +191,14 @@ function quiet(config: HoldfastConfig): HoldfastConfig {
   };
 }
 
-async function talkAlone(house: House): Promise<void> {
+async function talkAlone(house: ChatHome): Promise<void> {
   for (const words of ALONE) {
     house.telegram.say(words);
     await house.hears(ADA.id, words);
   }
 }
 
-async function expectAloneTold(house: House): Promise<string> {
+async function expectAloneTold(house: ChatHome): Promise<string> {
   house.telegram.say(NEXT);
   await house.hears(ADA.id, NEXT);
   const [before = [], now = []] = (await readWindows(await house.agent(), KEY)).values();
@@ -211,7 +210,7 @@ async function expectAloneTold(house: House): Promise<string> {
 
 describe("on the echo engine, without the hook: nobody but the person says anything", () => {
   it("/new", async () => {
-    await using house = await openHouse({ config: quiet });
+    await using house = await createChatHome({ config: quiet });
     await talkAlone(house);
     house.telegram.say("/new");
     await house.hears(ADA.id, "A new conversation has begun.");
@@ -221,7 +220,7 @@ describe("on the echo engine, without the hook: nobody but the person says anyth
   it.each(RESETS)("the %s reset", async (_name, rule, later, why) => {
     let ahead = 0;
     const clock = { ...systemClock, now: () => systemClock.now() + ahead };
-    await using house = await openHouse({
+    await using house = await createChatHome({
       config: (config) => ({ ...quiet(config), session: { ...config.session, reset: rule() } }),
       gateway: { clock },
     });
@@ -231,7 +230,7 @@ describe("on the echo engine, without the hook: nobody but the person says anyth
   });
 
   it("an automatic compaction", async () => {
-    await using house = await openHouse({
+    await using house = await createChatHome({
       config: (config) => ({ ...quiet(config), models: { "holdfast/echo": { contextWindow: 4000 } } }),
     });
     await talkAlone(house);
@@ -248,7 +247,7 @@ describe("on the echo engine, without the hook: nobody but the person says anyth
   });
 
   it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
-    await using house = await openHouse({ config: quiet, entered: false });
+    await using house = await createChatHome({ config: quiet, entered: false });
     await endIn(signal, house, { hooks: quiet(house.config).hooks }, talkAlone);
     house.telegram.say("/new");
     await house.hears(ADA.id, "A new conversation has begun.");

@@ -10,8 +10,8 @@ import { agentLayout } from "../../src/config/layout.ts";
 import { deleteSession } from "../../src/session/archive.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { startFakeModelServer } from "../support/fake-model-server.ts";
-import { handoffsIn, readWindows } from "../support/handoff-talk.ts";
-import { type House, type HouseOptions, openHouse } from "../support/house.ts";
+import { handoffsIn, readWindows } from "../support/handoff-home.ts";
+import { type ChatHome, type ChatHomeOptions, createChatHome } from "../support/chat-home.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { openContinuity } from "../../src/compose/handoff.ts";
 
@@ -23,10 +23,10 @@ function keyOf({ id }: { id: number }): string {
 }
 
 /** With a clock that the test moves. */
-async function openQuietHouse(options: HouseOptions = {}): Promise<House & { later(ms: number): void }> {
+async function openQuietHouse(options: ChatHomeOptions = {}): Promise<ChatHome & { later(ms: number): void }> {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
-  const house = await openHouse({
+  const house = await createChatHome({
     ...options,
     gateway: { clock },
     config: (base) => {
@@ -36,14 +36,14 @@ async function openQuietHouse(options: HouseOptions = {}): Promise<House & { lat
     },
   });
   // The getters of the house stay what they are.
-  return Object.defineProperties({} as House & { later(ms: number): void }, {
+  return Object.defineProperties({} as ChatHome & { later(ms: number): void }, {
     ...Object.getOwnPropertyDescriptors(house),
     later: { value: (ms: number) => void (ahead += ms) },
   });
 }
 
 /** One message and its echo. */
-async function say(house: House, text: string, from = ADA): Promise<string> {
+async function say(house: ChatHome, text: string, from = ADA): Promise<string> {
   const count = house.texts(from.id).length;
   house.telegram.say(text, { from });
   await expect.poll(() => house.texts(from.id).length, { timeout: 15_000 }).toBe(count + 1);
@@ -51,13 +51,13 @@ async function say(house: House, text: string, from = ADA): Promise<string> {
 }
 
 /** What the newest window of the person was told. */
-async function told(house: House, person = ADA): Promise<string[]> {
+async function told(house: ChatHome, person = ADA): Promise<string[]> {
   const windows = await readWindows(await house.agent(), keyOf(person));
   return handoffsIn([...windows.values()].at(-1) ?? []);
 }
 
 /** As a gateway does it that hands nothing over any more. */
-async function deleteWhileOff(house: House): Promise<void> {
+async function deleteWhileOff(house: ChatHome): Promise<void> {
   const agent = await house.agent();
   await house.leave();
   const config = { ...DEFAULT_CONFIG, handoff: { ...DEFAULT_CONFIG.handoff, enabled: false } };
@@ -103,7 +103,7 @@ describe("a hand-off", () => {
   });
 
   it.each([
-    ["on", async (house: House) => void (await house.rpc("sessions.delete", { key: keyOf(ADA) }))],
+    ["on", async (house: ChatHome) => void (await house.rpc("sessions.delete", { key: keyOf(ADA) }))],
     ["turned off", deleteWhileOff],
   ])("goes with its session when that is deleted and it is %s", async (_name, remove) => {
     await using house = await openQuietHouse();

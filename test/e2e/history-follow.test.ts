@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { runCli } from "../support/run-cli.ts";
+import { runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));

@@ -10,9 +10,8 @@ import { createClaudeHome } from "../support/claude-home.ts";
 import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { text, toolUse } from "../support/fake-anthropic/reply.ts";
-import { telegram } from "../support/mcp-bench.ts";
-import { runCli } from "../support/run-cli.ts";
-import { say } from "../support/say.ts";
+import { telegram, say } from "../support/mcp-home.ts";
+import { runCli } from "../support/cli.ts";
 import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
 const SESSION = "0b7e4c62-7a0a-4f0e-8a38-2c1c4a3e5d10";

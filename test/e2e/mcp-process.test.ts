@@ -4,10 +4,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { connectMcp } from "../support/connect-mcp.ts";
-import { type McpBench, callTool, createMcpBench } from "../support/mcp-bench.ts";
-import { testSessionId } from "../support/native-world.ts";
-import { runCli } from "../support/run-cli.ts";
+import { connectMcp, type McpHome, callTool, createMcpHome } from "../support/mcp-home.ts";
+import { testSessionId } from "../support/native-home.ts";
+import { runCli } from "../support/cli.ts";
 import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
@@ -15,7 +14,7 @@ const A = testSessionId("a");
 
 describe("holdfast mcp", () => {
   it("serves every tool to the SDK's client, without a gateway", async () => {
-    await using bench = await createMcpBench();
+    await using bench = await createMcpHome();
     await bench.chat("Mend the webhook, please");
     await bench.memory("MEMORY.md", "The webhook signs with HMAC.");
     bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
@@ -52,7 +51,7 @@ describe("holdfast mcp", () => {
   });
 
   it("writes nothing but the protocol to stdout, whatever it is sent", async () => {
-    await using bench = await createMcpBench();
+    await using bench = await createMcpHome();
     await using server = start(bench);
     server.send("this is no JSON");
     server.send({ jsonrpc: "2.0", id: 1, method: "no/such" });
@@ -65,7 +64,7 @@ describe("holdfast mcp", () => {
   });
 
   it.each([["stdin ends"], ["SIGTERM"], ["SIGINT"]])("ends when %s, with what was announced on disk", async (how) => {
-    await using bench = await createMcpBench();
+    await using bench = await createMcpHome();
     await using server = start(bench);
     server.send({
       jsonrpc: "2.0",
@@ -87,21 +86,21 @@ describe("holdfast mcp", () => {
   });
 
   it("has nothing announced where nothing was", async () => {
-    await using bench = await createMcpBench();
+    await using bench = await createMcpHome();
     const { code, stdout, stderr } = await runCli(["mcp", "--announcements"], { home: bench.home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toContain("No new announcements");
   });
 
   it("refuses a folder or an agent that cannot be", async () => {
-    await using bench = await createMcpBench();
+    await using bench = await createMcpHome();
     const run = async (...args: string[]) => await runCli(["mcp", ...args], { home: bench.home, cwd: bench.repo.path });
     expect(await run("--repo", "nowhere")).toMatchObject({ code: 2, stdout: "" });
     expect(await run("--agent", "../x")).toMatchObject({ code: 2, stdout: "" });
   });
 
   it("prints a configuration with which a client starts it", async () => {
-    await using bench = await createMcpBench();
+    await using bench = await createMcpHome();
     const options = { home: bench.home, cwd: bench.world.root };
     const args = ["mcp", "--print-config", "--agent", "main", "--repo", "repo", "--session", "agent:main:main"];
     const { json, stderr } = await runCli(args, options);
@@ -123,7 +122,7 @@ describe("holdfast mcp", () => {
   });
 });
 
-function environment({ home, world }: McpBench): Record<string, string> {
+function environment({ home, world }: McpHome): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return {
     PATH,
@@ -141,7 +140,7 @@ interface RawServer extends AsyncDisposable {
   next(): Promise<unknown>;
 }
 
-function start(bench: McpBench): RawServer {
+function start(bench: McpHome): RawServer {
   const child = spawn(process.execPath, [BIN, "mcp"], { cwd: bench.repo.path, env: environment(bench) });
   child.stderr.resume();
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

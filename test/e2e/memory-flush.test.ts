@@ -2,23 +2,22 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
-import { type StreamReply, says, uses } from "../support/fake-model-stream/stream-reply.ts";
+import { startFakeModelStream, type StreamReply, says, uses } from "../support/fake-model-stream.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
-import { type House, openHouse } from "../support/house.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
 import { memoryFileOf } from "../../src/turn/run/flush-memory.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 const MODEL = "anthropic/claude-sonnet-4-5";
 
-async function memoryOf(house: House): Promise<string> {
+async function memoryOf(house: ChatHome): Promise<string> {
   const { workspace } = await house.agent();
   return await readFile(join(workspace, memoryFileOf(Date.now())), "utf8");
 }
 
 describe("with the echo engine", () => {
   it("memory is saved before /new, and when the window is nearly full", async () => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     house.telegram.say("remember the heron");
     await house.hears(ADA.id, "remember the heron");
     house.telegram.say("/new");
@@ -32,8 +31,8 @@ describe("with the echo engine", () => {
   });
 });
 
-async function modelHouse(url: string, flushTimeoutSeconds = 60): Promise<House> {
-  return await openHouse({
+async function modelHouse(url: string, flushTimeoutSeconds = 60): Promise<ChatHome> {
+  return await createChatHome({
     config: (config) => ({
       ...config,
       agents: { main: { model: MODEL } },

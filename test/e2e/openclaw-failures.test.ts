@@ -6,10 +6,10 @@ import { spawn } from "node:child_process";
 import { readFile, readdir, truncate, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../support/run-cli.ts";
+import { runCli } from "../support/cli.ts";
 import { writeSession } from "../support/seed-session.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
-import { STORE_KINDS } from "../support/test-agent.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 

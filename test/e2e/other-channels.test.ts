@@ -5,9 +5,9 @@ import type { WAMessageContent } from "baileys";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeDiscord, startFakeDiscord } from "../support/fake-discord/fake-discord.ts";
 import { fakeUser } from "../support/fake-discord/objects.ts";
-import { type FakeWhatsApp, createFakeWhatsApp } from "../support/fake-whatsapp/fake-whatsapp.ts";
-import { type House, openHouse, until } from "../support/house.ts";
-import { runCli } from "../support/run-cli.ts";
+import { type FakeWhatsApp, createFakeWhatsApp } from "../support/fake-whatsapp.ts";
+import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { runCli } from "../support/cli.ts";
 
 const ada = fakeUser("1400000000000000001", "ada");
 const bob = fakeUser("1400000000000000002", "bob");
@@ -16,14 +16,14 @@ const eve = fakeUser("1400000000000000003", "eve");
 const phones = { ada: "15551111@s.whatsapp.net", bob: "15552222@s.whatsapp.net", eve: "15553333@s.whatsapp.net" };
 const family = "12036300@g.us";
 
-let house: House;
+let house: ChatHome;
 let discord: FakeDiscord;
 let whatsapp: FakeWhatsApp;
 
 beforeAll(async () => {
   discord = await startFakeDiscord();
   whatsapp = await createFakeWhatsApp();
-  house = await openHouse({
+  house = await createChatHome({
     config: (config) => ({
       ...config,
       channels: {

@@ -11,9 +11,8 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
-import { connectMcp } from "../support/connect-mcp.ts";
-import { callTool } from "../support/mcp-bench.ts";
-import { runCli } from "../support/run-cli.ts";
+import { connectMcp, callTool } from "../support/mcp-home.ts";
+import { runCli } from "../support/cli.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OLD = (Date.now() - 29 * 86_400_000) / 1000;

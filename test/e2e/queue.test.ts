@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { HoldfastConfig, QueueConfig } from "../../src/config/config.ts";
 import { startGatewayChild } from "../crash/gateway-rounds.ts";
-import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
-import { type StreamReply, says, uses } from "../support/fake-model-stream/stream-reply.ts";
+import { startFakeModelStream, type StreamReply, says, uses } from "../support/fake-model-stream.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { type House, openHouse, until } from "../support/house.ts";
+import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
@@ -19,7 +18,7 @@ function queued(queue: Partial<QueueConfig>) {
 }
 
 /** Ada's first message, once its turn runs. */
-async function begin(house: House, text: string): Promise<void> {
+async function begin(house: ChatHome, text: string): Promise<void> {
   house.telegram.say(text);
   await until(async () => (await house.transcript(KEY).catch(() => [])).length === 1, "the first turn");
 }
@@ -28,7 +27,7 @@ describe("messages that come during a turn", () => {
   it("steer: go into the turn that runs, and are answered with it", async () => {
     const first = Promise.withResolvers<StreamReply>();
     await using model = await startFakeModelStream(first.promise, says("Herons it is."));
-    await using house = await openHouse({
+    await using house = await createChatHome({
       config: (config) => ({
         ...queued({ mode: "steer" })(config),
         agents: { main: { model: "anthropic/claude-sonnet-4-5" } },
@@ -54,7 +53,7 @@ describe("messages that come during a turn", () => {
   });
 
   it("collect: are answered together, after a pause", async () => {
-    await using house = await openHouse({ config: queued({ mode: "collect", debounceMs: 400 }) });
+    await using house = await createChatHome({ config: queued({ mode: "collect", debounceMs: 400 }) });
     for (const text of ["one", "two", "three"]) house.telegram.say(text);
     await house.hears(ADA.id, /one[\s\S]*two[\s\S]*three/);
     expect(house.texts(ADA.id)).toHaveLength(1);
@@ -62,7 +61,7 @@ describe("messages that come during a turn", () => {
   });
 
   it("interrupt: end the turn that runs", async () => {
-    await using house = await openHouse({ config: queued({ mode: "interrupt" }) });
+    await using house = await createChatHome({ config: queued({ mode: "interrupt" }) });
     await begin(house, "hang");
     house.telegram.say("never mind");
     await house.hears(ADA.id, "never mind");
@@ -74,7 +73,7 @@ describe("messages that come during a turn", () => {
     { drop: "new", dropped: ["four", "five"] },
     { drop: "summarize", dropped: ["two", "three"] },
   ] as const)("too many, drop $drop: whoever wrote $dropped is told", async ({ drop, dropped }) => {
-    await using house = await openHouse({ config: queued({ cap: 2, drop }) });
+    await using house = await createChatHome({ config: queued({ cap: 2, drop }) });
     await begin(house, "sleep:700\none");
     for (const text of ["two", "three", "four", "five"]) house.telegram.say(text);
     const answered = ["two", "three", "four", "five"].filter((text) => !dropped.some((gone) => gone === text));
@@ -91,7 +90,7 @@ describe("messages that come during a turn", () => {
 
 describe("/stop", () => {
   it("ends the turn that runs and drops what waits; the next message is answered", async () => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     await begin(house, "hang");
     house.telegram.say("waiting behind it");
     house.telegram.say("/stop");
@@ -105,7 +104,7 @@ describe("/stop", () => {
 
 describe("the end of the process", () => {
   it("waits for the turn that runs; what comes meanwhile is answered by the next one", async () => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     await begin(house, "sleep:800\nlast words");
     const left = house.leave();
     house.telegram.say("too late", { from: BOB });
@@ -117,7 +116,7 @@ describe("the end of the process", () => {
   });
 
   it("puts off what takes too long when it is told by a signal, and the next one answers it once", async () => {
-    await using house = await openHouse({ entered: false });
+    await using house = await createChatHome({ entered: false });
     const { telegram, home } = house;
     await mkdir(home, { mode: 0o700 });
     const channels = { telegram: { default: { apiRoot: telegram.url, allowFrom: ["*"] } } };

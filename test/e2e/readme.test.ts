@@ -8,8 +8,8 @@ import { describe, expect, it } from "vitest";
 import { createClaudeHome } from "../support/claude-home.ts";
 import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { text, toolUse } from "../support/fake-anthropic/reply.ts";
-import { fillClaudeHome } from "../support/readme-claude.ts";
 import {
+  fillClaudeHome,
   type FollowedStep,
   type TourStep,
   compareWithReadme,
@@ -17,7 +17,7 @@ import {
   runStep,
   screenLines,
   startStep,
-} from "../support/readme-tour.ts";
+} from "./readme-tour.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const isClaude = ({ command }: TourStep): boolean => command.startsWith("holdfast cc ");

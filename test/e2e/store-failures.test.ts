@@ -4,13 +4,12 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { agentLayout } from "../../src/config/layout.ts";
-import { startCliGateway } from "../support/cli-gateway.ts";
+import { startCliGateway, runCli } from "../support/cli.ts";
 import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
-import { hastyClock } from "../support/fake-telegram/telegram-stage.ts";
+import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { openHouse, until } from "../support/house.ts";
-import { runCli } from "../support/run-cli.ts";
-import { canMount, smallDisk } from "../support/small-disk.ts";
+import { createChatHome, until } from "../support/chat-home.ts";
+import { canMount, smallDisk } from "../support/temp-folder.ts";
 import { openTurns } from "../../src/compose/turns.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
@@ -21,7 +20,7 @@ const PATIENCE_MS = 20_000;
 describe.skipIf(!canMount())("a full disk", () => {
   it("keeps messages at Telegram, says so, and answers everything once there is room", async () => {
     await using disk = await smallDisk(16);
-    await using house = await openHouse({ home: join(disk.path, "home"), gateway: { clock: hastyClock } });
+    await using house = await createChatHome({ home: join(disk.path, "home"), gateway: { clock: hastyClock } });
     const { telegram } = house;
     telegram.say("before");
     await house.hears(ADA.id, "before");
@@ -40,7 +39,7 @@ describe.skipIf(!canMount())("a full disk", () => {
 
   it("during a turn puts the turn off; the answer comes once there is room", async () => {
     await using disk = await smallDisk(16);
-    await using house = await openHouse({ home: join(disk.path, "home") });
+    await using house = await createChatHome({ home: join(disk.path, "home") });
     const { telegram } = house;
     telegram.say("sleep:2500\nthink about it");
     await until(async () => (await house.transcript(KEY).catch(() => [])).length === 1, "the turn");
@@ -83,7 +82,7 @@ describe.skipIf(!canMount())("a full disk", () => {
 
 describe("an agent that cannot be opened", () => {
   it.skipIf(process.platform !== "linux")("keeps no file open, however often it is tried", async () => {
-    await using house = await openHouse({ entered: false });
+    await using house = await createChatHome({ entered: false });
     const file = join(house.home, "file");
     await mkdir(house.home);
     await writeFile(file, "no folder");
@@ -99,7 +98,7 @@ describe("an agent that cannot be opened", () => {
 
 describe("a store that another process has locked", () => {
   it("holds up its agent, not the gateway, and nothing is lost", async () => {
-    await using house = await openHouse({
+    await using house = await createChatHome({
       config: (config) => ({ ...config, agents: { main: {}, other: {} } }),
     });
     const { telegram } = house;

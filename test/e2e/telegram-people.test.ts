@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { MessageEntity } from "grammy/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADA, BOB, FORUM, GROUP, type MessageParts, message } from "../support/fake-telegram/updates.ts";
-import { type House, openHouse } from "../support/house.ts";
-import { runCli } from "../support/run-cli.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
+import { runCli } from "../support/cli.ts";
 
 const MENTION = "@holdfast_bot";
 const GROUP_KEY = `agent:main:telegram:group:${GROUP.id}`;
@@ -23,9 +23,9 @@ function command(text: string): MessageEntity[] {
 }
 
 describe("on Telegram", () => {
-  let house: House;
+  let house: ChatHome;
   beforeAll(async () => {
-    house = await openHouse({
+    house = await createChatHome({
       account: { allowFrom: [String(ADA.id), String(GROUP.id), String(FORUM.id)], replyTo: "first" },
     });
     // The same accounts for `holdfast channels`, which reads the file.

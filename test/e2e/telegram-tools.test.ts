@@ -8,10 +8,9 @@ import { describe, expect, it } from "vitest";
 import { startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
 import { createClaudeHome } from "../support/claude-home.ts";
-import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
-import { says, uses } from "../support/fake-model-stream/stream-reply.ts";
+import { startFakeModelStream, says, uses } from "../support/fake-model-stream.ts";
 import { ADA } from "../support/fake-telegram/updates.ts";
-import { openHouse, withModel } from "../support/house.ts";
+import { createChatHome, withModel } from "../support/chat-home.ts";
 import { memoryFileOf } from "../../src/turn/run/flush-memory.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
@@ -23,7 +22,7 @@ describe("a person on Telegram asks for a list of files", () => {
       uses("list_files", { path: "." }, "Let me look."),
       says("There is plan.md and AGENTS.md."),
     );
-    await using house = await openHouse(withModel(model.url));
+    await using house = await createChatHome(withModel(model.url));
     await writeFile(join((await house.agent()).workspace, "plan.md"), "a plan");
     house.telegram.say(QUESTION);
     await house.hears(ADA.id, "There is plan.md and AGENTS.md.");
@@ -42,7 +41,7 @@ describe("a person on Telegram asks for a list of files", () => {
   });
 
   it("the echo engine does so as it is told to", async () => {
-    await using house = await openHouse();
+    await using house = await createChatHome();
     house.telegram.say("tool:list_files .");
     await house.hears(ADA.id, "AGENTS.md");
     expect(await house.transcript(KEY)).toEqual([
@@ -56,7 +55,7 @@ describe("a person on Telegram asks for a list of files", () => {
   it("Claude Code uses a tool of its own, and saves memory when its window is nearly full and before /new", async () => {
     await using api = await startFakeAnthropic();
     await using claude = await createClaudeHome(api);
-    await using house = await openHouse({
+    await using house = await createChatHome({
       config: (config) => ({
         ...config,
         agents: { main: { engine: "claude-code", workspace: claude.repo } },

@@ -4,10 +4,9 @@ import { Agent, request } from "node:http";
 import { type Socket, connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { agentLayout, gatewayLayout } from "../../src/config/layout.ts";
-import { startCliGateway } from "../support/cli-gateway.ts";
+import { startCliGateway, runCli } from "../support/cli.ts";
 import { startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
-import { until } from "../support/gateway-stage.ts";
-import { runCli } from "../support/run-cli.ts";
+import { until } from "../support/gateway-home.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 interface Answer {

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { Message } from "grammy/types";
 import { expect, it } from "vitest";
 import { startGatewayChild } from "../crash/gateway-rounds.ts";
-import { hastyClock } from "../support/fake-telegram/telegram-stage.ts";
+import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
-import { type House, openHouse, until } from "../support/house.ts";
+import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
 import { createRandom } from "../../src/selftest/operations.ts";
 
 const CHATS = [2001, 2002, 2003];
@@ -19,7 +19,7 @@ function letters(count: number): Message[] {
   });
 }
 
-async function answeredOnce(house: House, sent: readonly Message[]): Promise<void> {
+async function answeredOnce(house: ChatHome, sent: readonly Message[]): Promise<void> {
   const answers = (): string[] => CHATS.flatMap((chat) => house.texts(chat));
   const countOf = (text: string): number => answers().filter((answer) => answer.endsWith(text)).length;
   await until(
@@ -42,7 +42,7 @@ async function answeredOnce(house: House, sent: readonly Message[]): Promise<voi
 
 it("the same updates at both webhooks, twice and out of order, are one turn each", async () => {
   const webhookUrl = "https://agent.example.org/webhooks/telegram/default";
-  await using house = await openHouse({ account: { webhookUrl } });
+  await using house = await createChatHome({ account: { webhookUrl } });
   const gateways = [house.gateway, await house.enter()];
   const secret = house.telegram.webhook?.secretToken ?? "";
   const sent = letters(24);
@@ -65,7 +65,7 @@ it("the same updates at both webhooks, twice and out of order, are one turn each
 });
 
 it("two pollers that throw each other out, and get updates again, make one turn of each, in order", async () => {
-  await using house = await openHouse({ gateway: { clock: hastyClock } });
+  await using house = await createChatHome({ gateway: { clock: hastyClock } });
   await house.enter();
   const { telegram } = house;
   const sent = letters(24);
@@ -86,7 +86,7 @@ it("two pollers that throw each other out, and get updates again, make one turn 
 });
 
 it("of two processes, one goes on where the other was killed, and takes orders for the other's turns", async () => {
-  await using house = await openHouse({ entered: false, gateway: { clock: hastyClock } });
+  await using house = await createChatHome({ entered: false, gateway: { clock: hastyClock } });
   const { telegram, home } = house;
   await mkdir(home, { mode: 0o700 });
   const account = { apiRoot: telegram.url, allowFrom: ["*"] };

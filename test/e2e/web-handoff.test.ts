@@ -3,10 +3,15 @@ import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createHttpCaller } from "../../src/rpc/client.ts";
 import type { DraftEntry } from "../../src/transcript/entries.ts";
-import { type TestBrowser, type TestTab, browserOfFile } from "../support/browser.ts";
+import {
+  type TestBrowser,
+  type TestTab,
+  browserOfFile,
+  say,
+  type WebHome,
+  createWebHome,
+} from "../support/web-home.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
-import { say } from "../support/web-page.ts";
-import { type WebStage, createWebStage } from "../support/web-stage.ts";
 
 const TEAM = "agent:main:web:dm:team";
 const DECISION = "We decided to keep the keys in Postgres instead of Redis, because Redis is not backed up.";
@@ -31,7 +36,7 @@ const browser = browserOfFile();
 
 describe("the hand-off of a session", () => {
   it("is captured by a click, and its references lead to where things were said", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
     await using tab = await openSession(stage);
     const { page } = tab;
     await page.getByRole("log").getByText("yes 69", { exact: true }).waitFor();
@@ -60,7 +65,7 @@ describe("the hand-off of a session", () => {
   });
 
   it("stands in the next window as a folded note, and leads back to the window before", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...WORK, userDraft(BLOCKER)] }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, userDraft(BLOCKER)] }]);
     await using tab = await openSession(stage);
     const { page } = tab;
     await page.getByRole("button", { name: "Hand-off", exact: true }).click();
@@ -89,7 +94,7 @@ describe("the hand-off of a session", () => {
   });
 
   it("follows what others do, brings back and forgets", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: WORK }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: WORK }]);
     await using tab = await openSession(stage);
     const { page } = tab;
     const { call } = createHttpCaller(stage.gateway);
@@ -117,7 +122,7 @@ describe("the hand-off of a session", () => {
   });
 
   it("covers a narrow page, and makes room for what a link leads to", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
     await createHttpCaller(stage.gateway).call("handoff.capture", { sessionKey: TEAM });
     await using tab = await openSession(stage, { viewport: { width: 390, height: 780 } });
     const { page } = tab;
@@ -130,7 +135,7 @@ describe("the hand-off of a session", () => {
   });
 });
 
-async function openSession(stage: WebStage, options: Parameters<TestBrowser["open"]>[0] = {}): Promise<TestTab> {
+async function openSession(stage: WebHome, options: Parameters<TestBrowser["open"]>[0] = {}): Promise<TestTab> {
   const tab = await browser.open(options);
   await tab.page.goto(stage.gateway.tokenLink);
   await tab.page.locator(".session-row").filter({ hasText: "Team" }).click();

@@ -3,10 +3,18 @@ import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createHttpCaller } from "../../src/rpc/client.ts";
 import type { DraftEntry } from "../../src/transcript/entries.ts";
-import { browserOfFile } from "../support/browser.ts";
+import {
+  browserOfFile,
+  answer,
+  composer,
+  row,
+  say,
+  signIn,
+  transcript,
+  type WebHome,
+  createWebHome,
+} from "../support/web-home.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
-import { answer, composer, row, say, signIn, transcript } from "../support/web-page.ts";
-import { type WebStage, createWebStage } from "../support/web-stage.ts";
 
 const TEAM = "agent:main:web:dm:team";
 
@@ -19,7 +27,7 @@ const browser = browserOfFile();
 
 describe("a sent message", () => {
   it("is shown after a tool call was unfolded, and so is its answer", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
     await using tab = await signIn(browser, stage, LOW);
     const { page } = tab;
     await row(page, "Team").click();
@@ -38,7 +46,7 @@ describe("a sent message", () => {
   });
 
   it("is shown when it was sent from further up", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: talk(40) }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Team").click();
@@ -54,7 +62,7 @@ describe("a sent message", () => {
   });
 
   it("is shown while it waits for the gateway", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: talk(40) }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Team").click();
@@ -70,7 +78,7 @@ describe("a sent message", () => {
 
 describe("a message that arrives", () => {
   it("does not move a reader who scrolled up; a button tells of it and leads to it", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: talk(40) }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Team").click();
@@ -90,7 +98,7 @@ describe("a message that arrives", () => {
   });
 
   it("is followed after something short was unfolded", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...talk(20), command(5)] }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(5)] }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Team").click();
@@ -102,7 +110,7 @@ describe("a message that arrives", () => {
   });
 
   it("does not take away what was unfolded to be read", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
     await using tab = await signIn(browser, stage, LOW);
     const { page } = tab;
     await row(page, "Team").click();
@@ -168,6 +176,6 @@ async function isInSight(page: Page, element: Locator): Promise<boolean> {
   return box.y >= frame.y - 1 && box.y + box.height <= field.y + 1;
 }
 
-async function sendFromElsewhere({ gateway: { url, token } }: WebStage, message: string): Promise<void> {
+async function sendFromElsewhere({ gateway: { url, token } }: WebHome, message: string): Promise<void> {
   await createHttpCaller({ url, token }).call("chat.send", { sessionKey: TEAM, message, idempotencyKey: message });
 }

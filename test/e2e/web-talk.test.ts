@@ -2,12 +2,19 @@
 import { describe, expect, it } from "vitest";
 import { type HoldfastConfig, DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { createHttpCaller } from "../../src/rpc/client.ts";
-import { browserOfFile } from "../support/browser.ts";
-import { startFakeModelStream } from "../support/fake-model-stream/fake-model-stream.ts";
-import { says, uses } from "../support/fake-model-stream/stream-reply.ts";
+import {
+  browserOfFile,
+  answer,
+  composer,
+  row,
+  say,
+  signIn,
+  spoken,
+  transcript,
+  createWebHome,
+} from "../support/web-home.ts";
+import { startFakeModelStream, says, uses } from "../support/fake-model-stream.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
-import { answer, composer, row, say, signIn, spoken, transcript } from "../support/web-page.ts";
-import { createWebStage } from "../support/web-stage.ts";
 
 const TEAM = "agent:main:web:dm:team";
 
@@ -15,7 +22,7 @@ const browser = browserOfFile();
 
 describe("talking", () => {
   it("sends with Enter, shows each message once, and loses nothing on a reload", async () => {
-    await using stage = await createWebStage();
+    await using stage = await createWebHome();
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await page.getByRole("button", { name: "New conversation" }).click();
@@ -44,7 +51,7 @@ describe("talking", () => {
       says(WORDS, { breaks: { after: 8, with: "silence" } }),
       says("It goes on."),
     );
-    await using stage = await createWebStage([{ key: TEAM, label: "Team" }], modelConfig(model.url));
+    await using stage = await createWebHome([{ key: TEAM, label: "Team" }], modelConfig(model.url));
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Team").click();
@@ -68,7 +75,7 @@ describe("talking", () => {
       status: 400,
       body: JSON.stringify({ error: { message: "no such model" } }),
     });
-    await using stage = await createWebStage([{ key: TEAM, label: "Team" }], modelConfig(model.url));
+    await using stage = await createWebHome([{ key: TEAM, label: "Team" }], modelConfig(model.url));
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Team").click();
@@ -85,7 +92,7 @@ describe("talking", () => {
   });
 
   it("opens a new window with /new and reads the old one, where nothing can be said", async () => {
-    await using stage = await createWebStage([
+    await using stage = await createWebHome([
       { key: TEAM, label: "Team", entries: [userDraft("When do we ship?"), assistantDraft("On Thursday.")] },
     ]);
     await using tab = await signIn(browser, stage);
@@ -111,7 +118,7 @@ describe("talking", () => {
   });
 
   it("shows what comes from elsewhere, and marks it unread where it is not looked at", async () => {
-    await using stage = await createWebStage([
+    await using stage = await createWebHome([
       { key: TEAM, label: "Team" },
       { key: "agent:main:telegram:dm:7", label: "Ana" },
     ]);
@@ -137,7 +144,7 @@ describe("talking", () => {
 
 describe("a gateway that goes and comes back", () => {
   it("is waited for; nothing is missing and nothing is said twice", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team" }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team" }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Team").click();

@@ -4,11 +4,20 @@ import type { AddressInfo } from "node:net";
 import type { Locator } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { DraftEntry } from "../../src/transcript/entries.ts";
-import { type TestTab, browserOfFile } from "../support/browser.ts";
-import { startPortSquatter } from "../support/port-squatter.ts";
+import {
+  type TestTab,
+  browserOfFile,
+  composer,
+  heading,
+  row,
+  signIn,
+  spoken,
+  transcript,
+  type WebHome,
+  createWebHome,
+} from "../support/web-home.ts";
+import { startFakeHoldfast } from "../support/fake-holdfast.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
-import { composer, heading, row, signIn, spoken, transcript } from "../support/web-page.ts";
-import { type WebStage, createWebStage } from "../support/web-stage.ts";
 
 const TEAM = "agent:main:web:dm:team";
 
@@ -16,7 +25,7 @@ const browser = browserOfFile();
 
 describe("signing in", () => {
   it("takes the token out of the address, stays signed in, and asks nobody but the gateway", async () => {
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries: [userDraft("hi")] }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [userDraft("hi")] }]);
     await using tab = await browser.open();
     const { page } = tab;
     const { url, token, tokenLink } = stage.gateway;
@@ -35,7 +44,7 @@ describe("signing in", () => {
   });
 
   it("explains where the link comes from, refuses a wrong token, and takes a pasted link", async () => {
-    await using stage = await createWebStage();
+    await using stage = await createWebHome();
     await using tab = await browser.open();
     const { page } = tab;
     await page.goto(stage.gateway.url);
@@ -57,14 +66,14 @@ describe("signing in", () => {
 
 describe("another program on the port of a gateway that ended", () => {
   it("is not told the token by a page that is open, and the page forgets it", async () => {
-    await using stage = await createWebStage();
+    await using stage = await createWebHome();
     await using tab = await browser.open();
     const { page } = tab;
     const { port, token, tokenLink } = stage.gateway;
     await page.goto(tokenLink);
     await page.getByText("No conversations yet").waitFor();
     await stage.stop();
-    await using squatter = await startPortSquatter({ port });
+    await using squatter = await startFakeHoldfast({ port });
     await page.getByRole("alert").getByText("Wrong token").waitFor();
     expect(squatter.heard.length).toBeGreaterThan(0);
     expect(squatter.heard.join("\n")).not.toContain(token);
@@ -75,7 +84,7 @@ describe("another program on the port of a gateway that ended", () => {
 
 describe("hostile content", () => {
   it("is shown as the text that it is", async () => {
-    await using stage = await createWebStage([
+    await using stage = await createWebHome([
       { key: TEAM, label: '<img src=x onerror="hacked=1">', entries: hostileEntries() },
     ]);
     await using tab = await browser.open();
@@ -107,7 +116,7 @@ describe("hostile content", () => {
       visits++;
       response.setHeader("Access-Control-Allow-Origin", "*").end("hello");
     }).listen(0, "127.0.0.1");
-    await using stage = await createWebStage();
+    await using stage = await createWebHome();
     await using tab = await signIn(browser, stage);
     const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
     const outcome = await tab.page.evaluate(`(async () => {
@@ -131,7 +140,7 @@ describe("much of it", () => {
     const entries = Array.from({ length: 150 }, (_, index) =>
       index % 2 === 0 ? userDraft(`question ${index}.`) : assistantDraft(`answer ${index}. ${"word ".repeat(60)}`),
     );
-    await using stage = await createWebStage([{ key: TEAM, label: "Team", entries }]);
+    await using stage = await createWebHome([{ key: TEAM, label: "Team", entries }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Team").click();
@@ -157,7 +166,7 @@ describe("much of it", () => {
       key: `agent:main:telegram:dm:${index}`,
       label: `Person ${index}`,
     }));
-    await using stage = await createWebStage(sessions);
+    await using stage = await createWebHome(sessions);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
     await row(page, "Person 129").waitFor();
@@ -176,7 +185,7 @@ describe("much of it", () => {
   });
 
   it("fits a telephone", async () => {
-    await using stage = await createWebStage([
+    await using stage = await createWebHome([
       {
         key: TEAM,
         label: "Team",
@@ -201,7 +210,7 @@ async function topOf(element: Locator): Promise<number> {
   return (await element.boundingBox())?.y ?? Number.NaN;
 }
 
-function expectOnlyTheGateway({ requests }: TestTab, { gateway }: WebStage): void {
+function expectOnlyTheGateway({ requests }: TestTab, { gateway }: WebHome): void {
   const hosts = new Set(requests.map((request) => new URL(request).host));
   expect([...hosts]).toEqual([new URL(gateway.url).host]);
 }

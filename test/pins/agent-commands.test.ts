@@ -4,16 +4,15 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createPairingStore } from "../../src/channels/pairing-store.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { homeWithConversation } from "../support/cli-conversation.ts";
-import { NUMBER, TEXT } from "../support/json-shapes.ts";
-import { runCli } from "../support/run-cli.ts";
+import { createCliHome, NUMBER, TEXT } from "../support/cli-home.ts";
+import { runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { GIVEN_UP_NOTE } from "../../src/store/queues.ts";
 
 describe("without a gateway", () => {
   it("status shows what the stores hold", async () => {
-    await using home = await homeWithConversation(["hello"]);
+    await using home = await createCliHome(["hello"]);
     const { code, json } = await runCli(["status", "--json", "--usage"], { home: home.path });
     expect(code).toBe(0);
     const session = {
@@ -73,7 +72,7 @@ describe("without a gateway", () => {
   });
 
   it("status and doctor count messages that were given up", async () => {
-    await using home = await homeWithConversation(["hello"]);
+    await using home = await createCliHome(["hello"]);
     const { config } = await loadConfig({ env: {}, cwd: home.path, home: home.path });
     const { store } = await openAgent({ home: home.path, config });
     const address = { channel: "cli", accountId: "default", chatId: "1", messageId: "poison" };
@@ -94,7 +93,7 @@ describe("without a gateway", () => {
   });
 
   it("status reports an unreadable store and shows the rest", async () => {
-    await using home = await homeWithConversation(["hello"]);
+    await using home = await createCliHome(["hello"]);
     await runCli(["agents", "add", "other"], { home: home.path });
     await writeFile(home.join("agents/main/agent.sqlite"), "this is no database, whatever its name says".repeat(50));
     const { code, json } = await runCli(["status", "--json"], { home: home.path });

@@ -1,14 +1,14 @@
 /** What others see of the archive of native sessions. docs/cli.md describes it. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcWorld, createCcWorld } from "../support/cc-world.ts";
-import { NUMBER, TEXT } from "../support/json-shapes.ts";
-import { testSessionId } from "../support/native-world.ts";
+import { type CcHome, createCcHome } from "../support/cc-home.ts";
+import { NUMBER, TEXT } from "../support/cli-home.ts";
+import { testSessionId } from "../support/native-home.ts";
 
-let world: CcWorld;
+let world: CcHome;
 
 beforeAll(async () => {
-  world = await createCcWorld();
+  world = await createCcHome();
 });
 
 afterAll(async () => {

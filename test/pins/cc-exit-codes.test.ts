@@ -2,13 +2,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcWorld, OWN, createCcWorld } from "../support/cc-world.ts";
-import { runCli } from "../support/run-cli.ts";
+import { type CcHome, OWN, createCcHome } from "../support/cc-home.ts";
+import { runCli } from "../support/cli.ts";
 
-let world: CcWorld;
+let world: CcHome;
 
 beforeAll(async () => {
-  world = await createCcWorld();
+  world = await createCcHome();
 });
 
 afterAll(async () => {

@@ -3,13 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { updateSessionStats } from "../../src/claude/registry/run-stats.ts";
-import { type CcWorld, HOSTILE, OWN, createCcWorld } from "../support/cc-world.ts";
-import { NUMBER, TEXT, TIME } from "../support/json-shapes.ts";
+import { type CcHome, HOSTILE, OWN, createCcHome } from "../support/cc-home.ts";
+import { NUMBER, TEXT, TIME } from "../support/cli-home.ts";
 
-let world: CcWorld;
+let world: CcHome;
 
 beforeAll(async () => {
-  world = await createCcWorld();
+  world = await createCcHome();
 });
 
 afterAll(async () => {

@@ -2,15 +2,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcWorld, OWN, createCcWorld } from "../support/cc-world.ts";
-import { NUMBER, TEXT, TIME } from "../support/json-shapes.ts";
-import { createNativeWorld, testSessionId } from "../support/native-world.ts";
-import { runCli } from "../support/run-cli.ts";
+import { type CcHome, OWN, createCcHome } from "../support/cc-home.ts";
+import { NUMBER, TEXT, TIME } from "../support/cli-home.ts";
+import { createNativeHome, testSessionId } from "../support/native-home.ts";
+import { runCli } from "../support/cli.ts";
 
-let world: CcWorld;
+let world: CcHome;
 
 beforeAll(async () => {
-  world = await createCcWorld();
+  world = await createCcHome();
 });
 
 afterAll(async () => {
@@ -96,7 +96,7 @@ describe("holdfast cc list", () => {
   });
 
   it("prints hundreds of sessions as one JSON value", async () => {
-    await using many = await createNativeWorld();
+    await using many = await createNativeHome();
     for (let number = 0; number < 260; number += 1) {
       many.session({ id: `${String(number).padStart(8, "0")}-1111-4111-8111-111111111111`, cwds: [many.join("repo")] });
     }

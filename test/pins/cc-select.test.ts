@@ -1,17 +1,17 @@
 /** What others see of choosing a session, and of how well it is chosen. docs/cli.md describes it. */
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcWorld, OWN, createCcWorld } from "../support/cc-world.ts";
-import { NUMBER, TEXT } from "../support/json-shapes.ts";
-import { testSessionId } from "../support/native-world.ts";
+import { type CcHome, OWN, createCcHome } from "../support/cc-home.ts";
+import { NUMBER, TEXT } from "../support/cli-home.ts";
+import { testSessionId } from "../support/native-home.ts";
 
-let world: CcWorld;
+let world: CcHome;
 
 /** The agent's own and without a label: what an unlabelled task may resume. */
 const TASK = testSessionId("d");
 
 beforeAll(async () => {
-  world = await createCcWorld();
+  world = await createCcHome();
   const prompts = ["[openclaw:agent=main]\n\nFix the webhook handler", "now a test"];
   world.session({
     id: "d",

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { homeWithConversation } from "../support/cli-conversation.ts";
-import { runCli } from "../support/run-cli.ts";
+import { createCliHome } from "../support/cli-home.ts";
+import { runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/) as string;
@@ -34,7 +34,7 @@ describe("holdfast in an empty home", () => {
 
 describe("holdfast history", () => {
   it("prints entries as JSON and as text", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const { json } = await runCli(["history", "work", "--json"], { home: home.path });
     expect(json()).toMatchObject({
       sessionId: ID,
@@ -49,7 +49,7 @@ describe("holdfast history", () => {
   });
 
   it("shows an earlier window by its id", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const { json } = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
     const [first] = (json() as { windows: { sessionId: string }[] }).windows;
     const { stdout } = await runCli(["history", first?.sessionId.slice(0, 8) ?? ""], { home: home.path });
@@ -68,7 +68,7 @@ describe("holdfast history", () => {
 
 describe("holdfast doctor", () => {
   it("reports a crashed gateway and waiting messages, as text and as JSON", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     await writeFile(home.join("gateway.json"), "{}", { mode: 0o600 });
     await writeFile(home.join("gateway.token"), "short", { mode: 0o600 });
     const { code, json } = await runCli(["doctor", "--json"], { home: home.path });

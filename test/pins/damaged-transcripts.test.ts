@@ -2,7 +2,7 @@
 import { cp, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type CliResult, runCli } from "../support/run-cli.ts";
+import { type CliResult, runCli } from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
 const CONVERSATION = ["TODO: fix the login bug in auth.ts", "TODO: write the migration of the orders table", "third"];

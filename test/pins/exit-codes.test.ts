@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { homeWithConversation } from "../support/cli-conversation.ts";
-import { runCli } from "../support/run-cli.ts";
+import { createCliHome } from "../support/cli-home.ts";
+import { runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 // One of them waits until a store gives up waiting for a lock; the others go on meanwhile.
@@ -71,7 +71,7 @@ describe.concurrent("exit codes", () => {
   });
 
   it("and clear messages for wrong input, with nothing changed", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const before = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
     for (const [title, args, code, message] of cases) {
       const result = await runCli(args, { home: home.path });
@@ -93,7 +93,7 @@ describe.concurrent("exit codes", () => {
   });
 
   it("for a store of a newer version, which stays untouched", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const database = new DatabaseSync(home.join("agents/main/agent.sqlite"));
     database.exec("PRAGMA user_version = 99");
     database.close();
@@ -103,7 +103,7 @@ describe.concurrent("exit codes", () => {
   });
 
   it("for a lost store, which differs from one without sessions", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     await rm(home.join("agents/main/agent.sqlite"));
     for (const args of [["sessions"], ["sessions", "--all-agents"], ["history"], ["chat", "--local"]]) {
       const { code, stdout, stderr } = await runCli(args, { home: home.path });
@@ -132,7 +132,7 @@ describe.concurrent("exit codes", () => {
   });
 
   it("for a store that another process is writing", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     await mkdir(home.join("locked"));
     await writeFile(home.join("locked/sessions.json"), JSON.stringify({ "agent:main:a": entry("abcd1111") }));
     const holder = {
@@ -150,7 +150,7 @@ describe.concurrent("exit codes", () => {
   });
 
   it("0 when the reader stops early", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const { spawnSync } = await import("node:child_process");
     const bin = new URL("../../bin/holdfast.js", import.meta.url).pathname;
     const script = `"${process.execPath}" "${bin}" sessions --json | head -c 1; echo " $\{PIPESTATUS[0]}"`;

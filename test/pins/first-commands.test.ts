@@ -1,11 +1,9 @@
 /** The first things that people type, and what they see: each works or says what to do. docs/cli.md describes them. */
 import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { homeWithConversation } from "../support/cli-conversation.ts";
-import { startCliGateway } from "../support/cli-gateway.ts";
-import { runCli } from "../support/run-cli.ts";
+import { createCliHome } from "../support/cli-home.ts";
+import { startCliGateway, runCli, startProgram } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-import { startProgram } from "../support/watched-program.ts";
 
 const VERSION = /^\d+\.\d+\.\d+\n$/;
 
@@ -63,7 +61,7 @@ describe("first commands", () => {
 
 describe("holdfast sessions", () => {
   it("shows the title and the last message of each, and the same as `sessions list`", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const { stdout } = await runCli(["sessions"], { home: home.path });
     expect(stdout).toMatch(/^SESSION +AGE +TOKENS +TITLE +LAST MESSAGE\n/);
     expect(stdout).toMatch(/ work +\[echo\] message 1 of this window: again\n$/);
@@ -71,7 +69,7 @@ describe("holdfast sessions", () => {
   });
 
   it("uses the first message as title, on one line, without secrets", async () => {
-    await using home = await homeWithConversation(["use the api key sk-ant-api03-abcdefghijklmnopqrstuvwx please"]);
+    await using home = await createCliHome(["use the api key sk-ant-api03-abcdefghijklmnopqrstuvwx please"]);
     const { stdout } = await runCli(["sessions"], { home: home.path });
     expect(stdout).toContain("use the api key");
     expect(stdout).not.toContain("abcdefghijklmnopqrstuvwx");
@@ -79,7 +77,7 @@ describe("holdfast sessions", () => {
   });
 
   it("lists a session whose transcript cannot be read", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const { path } = (await runCli(["history", "work", "--json"], { home: home.path })).json() as { path: string };
     await writeFile(path, "");
     const { code, stdout } = await runCli(["sessions"], { home: home.path });

@@ -1,10 +1,9 @@
 /** What others see of the commands for a gateway that runs: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { startCliGateway } from "../support/cli-gateway.ts";
+import { startCliGateway, runCli } from "../support/cli.ts";
 import { BLOCKED, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
-import { NUMBER, TEXT } from "../support/json-shapes.ts";
-import { runCli } from "../support/run-cli.ts";
+import { NUMBER, TEXT } from "../support/cli-home.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const URL = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string;

@@ -4,11 +4,10 @@ import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import { agentLayout } from "../../src/config/layout.ts";
-import { homeWithConversation } from "../support/cli-conversation.ts";
-import { NUMBER, TEXT } from "../support/json-shapes.ts";
-import { runCli } from "../support/run-cli.ts";
+import { createCliHome, NUMBER, TEXT } from "../support/cli-home.ts";
+import { runCli } from "../support/cli.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
-import { tearHandoff } from "../support/torn-handoff.ts";
+import { tearHandoff } from "../support/stores.ts";
 
 const KEY = expect.stringMatching(/^agent:main:cli:dm:/) as string;
 const NATIVE = "c0ffee00-1111-4222-8333-444455556666";
@@ -70,7 +69,7 @@ describe("holdfast handoff", () => {
   });
 
   it("show prints Markdown without escape codes, with entry ids", async () => {
-    await using home = await homeWithConversation(WORDS);
+    await using home = await createCliHome(WORDS);
     const { code, stdout, stderr } = await runCli(["handoff", "show"], { home: home.path, env: { FORCE_COLOR: "1" } });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^# Hand-off: main\n\n- Session: `agent:main:cli:dm:[^`]+`, window `[0-9a-f]{8}`\n/);
@@ -85,7 +84,7 @@ describe("holdfast handoff", () => {
   });
 
   it("captures, lists, resumes and clears", async () => {
-    await using home = await homeWithConversation(WORDS);
+    await using home = await createCliHome(WORDS);
     const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
     const captured = await cli("capture");
     expect(captured.stdout).toMatch(/^Captured \d lines of window [0-9a-f]{8} \(project main, session agent:main:cli:/);
@@ -118,7 +117,7 @@ describe("holdfast handoff", () => {
   });
 
   it("shows, lists and clears an incomplete hand-off, and deletes its session", async () => {
-    await using home = await homeWithConversation(WORDS);
+    await using home = await createCliHome(WORDS);
     const cli = async (...args: string[]) => await runCli(args, { home: home.path });
     const { sessionKey } = (await cli("handoff", "capture", "--json")).json() as { sessionKey: string };
     const attempts = [
@@ -161,7 +160,7 @@ describe("holdfast handoff", () => {
   });
 
   it("shows and clears hand-offs while they are turned off", async () => {
-    await using home = await homeWithConversation(WORDS);
+    await using home = await createCliHome(WORDS);
     await runCli(["config", "set", "handoff.enabled", "false"], { home: home.path });
     const cli = async (...args: string[]) => await runCli(["handoff", ...args], { home: home.path });
     for (const action of ["capture", "resume"]) {

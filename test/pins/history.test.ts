@@ -1,6 +1,6 @@
 /** What a person is shown of a conversation, on the terminal and as Markdown. */
 import { expect, it } from "vitest";
-import { type CliResult, runCli } from "../support/run-cli.ts";
+import { type CliResult, runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { assistantDraft, userDraft } from "../support/transcripts.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";

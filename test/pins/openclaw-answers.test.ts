@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { afterEach, expect, it } from "vitest";
 import * as holdfast from "../../src/index.ts";
-import { testAgent } from "../support/test-agent.ts";
+import { createAgentHome } from "../support/agent-home.ts";
 
 interface Recorded {
   fn: string;
@@ -127,7 +127,7 @@ interface InitArguments {
 
 /** In the session that the recorded set-up describes. */
 async function init({ ctx, resetTriggers, commandAuthorized }: InitArguments): Promise<unknown> {
-  await using fixture = await testAgent();
+  await using fixture = await createAgentHome();
   const { agent } = fixture;
   const cfg = { session: { ...fixture.config.session, resetTriggers } };
   const before = await holdfast.initSessionState({ agent, ctx: { ...ctx, Body: "before" }, cfg });

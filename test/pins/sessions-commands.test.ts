@@ -1,9 +1,9 @@
 /** What others see of `holdfast sessions`: JSON shapes, sentences, exit codes. docs/cli.md describes it. */
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { homeWithConversation } from "../support/cli-conversation.ts";
-import { openStore } from "../support/open-store.ts";
-import { runCli } from "../support/run-cli.ts";
+import { createCliHome } from "../support/cli-home.ts";
+import { openStore } from "../support/stores.ts";
+import { runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const ID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/) as string;
@@ -11,7 +11,7 @@ const TIME = expect.any(Number) as number;
 
 describe("holdfast sessions", () => {
   it("prints OpenClaw's shape with --json", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const { code, json } = await runCli(["sessions", "--json", "--active", "60"], { home: home.path });
     expect(code).toBe(0);
     expect(json()).toEqual({
@@ -40,7 +40,7 @@ describe("holdfast sessions", () => {
   });
 
   it("lists the sessions of every agent with --all-agents", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     await runCli(["agents", "add", "other"], { home: home.path });
     await runCli(["chat", "--local", "--agent", "other"], { home: home.path, input: "hi\n" });
     await mkdir(home.join("agents/silent"));
@@ -53,7 +53,7 @@ describe("holdfast sessions", () => {
   });
 
   it("let the agent save its memory before a reset, and delete pending messages with the session", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const { json } = await runCli(["sessions", "--json"], { home: home.path });
     const { key = "", sessionId = "" } =
       (json() as { sessions: { key: string; sessionId: string }[] }).sessions[0] ?? {};
@@ -122,7 +122,7 @@ describe("holdfast sessions", () => {
   });
 
   it("shows, patches, resets, compacts, archives, restores and deletes, with JSON each", async () => {
-    await using home = await homeWithConversation();
+    await using home = await createCliHome();
     const run = async (...args: string[]) => {
       const result = await runCli(["sessions", ...args, "--json"], { home: home.path });
       expect(result).toMatchObject({ code: 0 });

@@ -1,7 +1,7 @@
 /** Runs `doctor --fix` on a home until it reaches a fault point for the nth time, and is killed there. */
 import { type FaultPoint, installFaultAction } from "../../src/base/faults.ts";
 import type { StoreKind } from "../../src/store/store.ts";
-import { openHome } from "./doctor-home.ts";
+import { openDoctorHome } from "./doctor-home.ts";
 
 export interface DoctorChildTask {
   home: string;
@@ -18,4 +18,4 @@ installFaultAction((reached) => {
   process.kill(process.pid, "SIGKILL");
   for (;;);
 });
-await openHome(home, kind).doctor({ fix: true });
+await openDoctorHome(home, kind).doctor({ fix: true });

@@ -1,4 +1,4 @@
-/** A home with one agent for doctor to look at: `await using home = await doctorHome("sqlite")`. */
+/** A home with one agent for doctor to look at: `await using home = await createDoctorHome("sqlite")`. */
 import { createHash } from "node:crypto";
 import { readFile, readdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,14 +29,14 @@ export interface DoctorHome extends AsyncDisposable {
   doctor(options?: { fix?: boolean; deep?: boolean; acknowledge?: string }): Promise<DoctorReport>;
 }
 
-export async function doctorHome(kind: StoreKind): Promise<DoctorHome> {
+export async function createDoctorHome(kind: StoreKind): Promise<DoctorHome> {
   const folder = await temporaryFolder();
-  const opened = openHome(folder.path, kind);
+  const opened = openDoctorHome(folder.path, kind);
   return { ...opened, [Symbol.asyncDispose]: async () => await folder[Symbol.asyncDispose]() };
 }
 
 /** The same for a folder that is there already. */
-export function openHome(home: string, kind: StoreKind): Omit<DoctorHome, typeof Symbol.asyncDispose> {
+export function openDoctorHome(home: string, kind: StoreKind): Omit<DoctorHome, typeof Symbol.asyncDispose> {
   const clock = createTestClock();
   const config: HoldfastConfig = { ...DEFAULT_CONFIG, store: { kind, view: true } };
   const layout = agentLayout(home, "main");

@@ -3,7 +3,7 @@
  * everything compatible with it) and Google generateContent. A test says what it answers, well or badly.
  */
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { listenOnLoopback } from "./loopback-server.ts";
+import { listenOnLoopback } from "./fake-server.ts";
 
 export type ModelProtocol = "anthropic" | "openai-responses" | "openai-chat" | "google";
 

@@ -6,8 +6,10 @@ import { createLogger } from "../../src/base/log.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { hooksFolder, workspaceHooksFolder } from "../../src/config/layout.ts";
 import { type HookRunnerOptions, createHookRunner } from "../../src/hooks/create-hook-runner.ts";
-import type { HookEventName, HookRunner, HookSource } from "../../src/hooks/hook.ts";
+import type { HookEventName, HookRunner, HookSource, HookEvent } from "../../src/hooks/hook.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
+import type { AgentHome } from "./agent-home.ts";
+import type { AgentParts } from "../../src/turn/pipeline.ts";
 
 export interface HookHome extends AsyncDisposable {
   home: string;
@@ -20,7 +22,7 @@ export interface HookHome extends AsyncDisposable {
   open(options?: Partial<HookRunnerOptions> & { hooks?: Partial<HoldfastConfig["hooks"]> }): Promise<HookRunner>;
 }
 
-export async function hookHome(): Promise<HookHome> {
+export async function createHookHome(): Promise<HookHome> {
   const folder = await temporaryFolder();
   const home = folder.join("home");
   const workspace = folder.join("workspace");
@@ -67,4 +69,33 @@ export async function hookHome(): Promise<HookHome> {
 
 export function hookHead(name: string, ...events: HookEventName[]): string {
   return `---\nname: ${name}\ndescription: A hook of the tests.\nevents: [${events.join(", ")}]\n---\n`;
+}
+
+export interface Listener {
+  called: { event: string; context: HookEvent["context"] }[];
+}
+
+export async function listen(
+  { parts, fixture }: { parts: AgentParts; fixture: AgentHome },
+  events: readonly HookEventName[],
+  handle: (event: HookEvent) => void | Promise<void> = () => undefined,
+): Promise<Listener> {
+  const { home, agent, config } = fixture;
+  const bundledFolder = join(home, "bundled");
+  await mkdir(join(bundledFolder, "listener"), { recursive: true });
+  const names = events.map((event) => `"${event}"`).join(", ");
+  const head = `---\nname: listener\ndescription: Listens.\nevents: [${names}]\n---\n`;
+  await writeFile(join(bundledFolder, "listener", "HOOK.md"), head);
+  const called: Listener["called"] = [];
+  const { agentId, workspace, logger, clock } = agent;
+  const listener = {
+    name: "listener",
+    handle: async (event: HookEvent): Promise<void> => {
+      called.push({ event: `${event.type}:${event.action}`, context: event.context });
+      await handle(event);
+    },
+  };
+  const options = { config, home, workspace, agentId, env: {}, logger, clock, bundledFolder };
+  parts.hooks = await createHookRunner({ ...options, bundled: [listener] });
+  return { called };
 }

@@ -4,7 +4,7 @@ import { silentLogger } from "../../src/base/log.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../../src/engine/engine.ts";
 import { type ModelEngineOptions, createModelEngine } from "../../src/engine/model/model-engine.ts";
 import type { TranscriptMessage } from "../../src/transcript/entries.ts";
-import type { FakeModelStream } from "./fake-model-stream/fake-model-stream.ts";
+import type { FakeModelStream } from "./fake-model-stream.ts";
 import { createTestClock } from "./test-clock.ts";
 
 /** When everything was said. */
@@ -76,3 +76,9 @@ export function textOf(events: readonly EngineEvent[]): string {
 export function messagesOf(events: readonly EngineEvent[]) {
   return events.flatMap((event) => (event.type === "message" ? [event.message] : []));
 }
+
+/** The smallest picture: a PNG of one pixel. */
+export const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { PendingChildTask } from "./pending-child.ts";
+import type { PendingChildTask } from "../contract/pending-child.ts";
 
-const SCRIPT = fileURLToPath(new URL("./pending-child.ts", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../contract/pending-child.ts", import.meta.url));
 
 export interface PendingChild {
   /** To its end, by itself or by its own hand; everything it said. */

@@ -4,7 +4,7 @@
  */
 import type { SpawnOptions } from "../../src/claude/runner/runner-contract.ts";
 import { createClaudeRunner } from "../../src/claude/runner/runner.ts";
-import { type TestRunnerSetup, testRunnerParts } from "./claude-runner.ts";
+import { type TestRunnerSetup, testRunnerParts } from "./runner-home.ts";
 
 export interface RunnerChildTask {
   setup: TestRunnerSetup;

@@ -4,7 +4,7 @@
  */
 import { HoldfastError } from "../../src/base/errors.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "./stores.ts";
 import type { StoreChildTask } from "./run-store-child.ts";
 
 const CONCURRENT_UPDATES = 50;

@@ -1,12 +1,12 @@
 /** Messages missed while the bot was offline. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
-import { ada, openDiscordStage } from "../../../test/support/fake-discord/discord-stage.ts";
+import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-host.ts";
+import { ada, createDiscordHome } from "../../../test/support/fake-discord/discord-home.ts";
 
 describe("messages missed while offline", () => {
   it("are fetched from every channel with new ones, in order, without older ones", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const { discord } = stage;
     const { general } = discord;
     discord.say(general.id, "before the bot came", { author: ada });
@@ -38,7 +38,7 @@ describe("messages missed while offline", () => {
   });
 
   it("are fetched again after a rate limit, but not from channels the bot can no longer read", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const { discord } = stage;
     const other = discord.addChannel("other");
     await (await stage.start()).stop();
@@ -58,7 +58,7 @@ describe("messages missed while offline", () => {
   });
 
   it("are limited, with a report", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const { discord } = stage;
     await (await stage.start()).stop();
     for (let number = 1; number <= 510; number++) discord.say(discord.general.id, String(number), { author: ada });
@@ -70,7 +70,7 @@ describe("messages missed while offline", () => {
   });
 
   it("are admitted at the next start if the store failed before the stop", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const { discord } = stage;
     const hanging = stage.channel({ clock: { now: () => 0, sleep: neverButAborted } });
     await hanging.start({
@@ -87,7 +87,7 @@ describe("messages missed while offline", () => {
   });
 
   it("are not skipped because of an unreadable cursor file: start fails", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const cursorFile = stage.folder.join("cursors.json");
     await writeFile(cursorFile, "{");
     const error = await failure(stage.start({ cursorFile }));

@@ -1,12 +1,12 @@
 /** Lost, refused and stopped connections to Discord. */
 import { describe, expect, it } from "vitest";
-import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
-import { ada, openDiscordStage, target } from "../../../test/support/fake-discord/discord-stage.ts";
+import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-host.ts";
+import { ada, createDiscordHome, target } from "../../../test/support/fake-discord/discord-home.ts";
 import type { DiscordChannelOptions } from "./channel.ts";
 
 describe("the connection to Discord", () => {
   it("resumes and receives missed messages once", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     const { discord } = stage;
     discord.gateway.refuseConnections(1);
@@ -21,7 +21,7 @@ describe("the connection to Discord", () => {
   });
 
   it("fetches messages missed by a lost session before newer ones", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     const { discord } = stage;
     discord.gateway.forgetSessions();
@@ -39,7 +39,7 @@ describe("the connection to Discord", () => {
     ["a missing intent", 4014, {}, "discord-intent-missing", "Message Content Intent"],
     ["too many servers", 4011, {}, "discord-gateway-refused", "update Holdfast"],
   ])("fails at start for %s with a hint", async (_, closeCode, options, code, hint) => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     stage.discord.refuseIdentify(closeCode);
     const error = await failure(stage.start(options));
     expect(error.code).toBe(code);
@@ -50,7 +50,7 @@ describe("the connection to Discord", () => {
   });
 
   it("keeps trying to start while Discord is down", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     stage.discord.refuse(/gateway\/bot/, { status: 503 });
     stage.discord.refuse(/gateway\/bot/, { status: 502 });
     await stage.start();
@@ -58,7 +58,7 @@ describe("the connection to Discord", () => {
   });
 
   it("reports a permanent refusal after connecting", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     stage.discord.gateway.disconnect(4004);
     await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("failed");
@@ -66,7 +66,7 @@ describe("the connection to Discord", () => {
   });
 
   it("does not reconnect when stopped during the pause", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     stage.discord.gateway.disconnect(4000);
     await expect.poll(() => stage.statuses.at(-1)?.state, soon).toBe("retrying");
@@ -78,7 +78,7 @@ describe("the connection to Discord", () => {
   });
 
   it("can be stopped while connecting, and started again", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     for (let count = 0; count < 3; count++) stage.discord.refuse(/gateway\/bot/, { status: 503 });
     const channel = stage.channel({ clock: { now: () => 0, sleep: neverButAborted } });
     const started = failure(

@@ -1,8 +1,8 @@
 /** Messages from Discord until admission. */
 import { readFile, stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { keyOptions, soon, texts } from "../../../test/support/channel-checks.ts";
-import { ada, eve, openDiscordStage } from "../../../test/support/fake-discord/discord-stage.ts";
+import { keyOptions, soon, texts } from "../../../test/support/channel-host.ts";
+import { ada, eve, createDiscordHome } from "../../../test/support/fake-discord/discord-home.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
@@ -10,7 +10,7 @@ import { createPairingStore } from "../pairing-store.ts";
 
 describe("messages from Discord", () => {
   it("admits a direct message", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     const chat = stage.discord.openPrivateChat(ada);
     const said = stage.discord.say(chat.id, "hello", { author: ada });
@@ -34,7 +34,7 @@ describe("messages from Discord", () => {
   });
 
   it("names the server's channel, the thread and its parent", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     const { general } = stage.discord;
     stage.discord.say(general.id, "in the channel", { author: ada, member: { nick: "Captain" } });
@@ -64,7 +64,7 @@ describe("messages from Discord", () => {
   });
 
   it("detects a mention of the bot or its role, and a reply to it", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     const { discord } = stage;
     const { general, bot, guild } = discord;
@@ -88,7 +88,7 @@ describe("messages from Discord", () => {
   });
 
   it("marks forwarded text and stickers as untrusted", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     stage.discord.say(stage.discord.general.id, "look", {
       author: ada,
@@ -103,7 +103,7 @@ describe("messages from Discord", () => {
   });
 
   it("fetches attachments and lists those that failed", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start({ maxMediaBytes: 100 });
     const { discord } = stage;
     const attachments = [
@@ -130,7 +130,7 @@ describe("messages from Discord", () => {
   });
 
   it("ignores bots and strangers, and keeps the order", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     const { general, bot } = stage.discord;
     stage.discord.say(general.id, "mine", { author: bot });
@@ -143,7 +143,7 @@ describe("messages from Discord", () => {
   });
 
   it("admits all members of an allowed server, without commands", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start({ allowFrom: [`discord:${stage.discord.guild.id}`] });
     stage.discord.say(stage.discord.general.id, "hi", { author: eve });
     await expect.poll(() => stage.admitted.length, soon).toBe(1);
@@ -151,7 +151,7 @@ describe("messages from Discord", () => {
   });
 
   it("offers a stranger a pairing code, and admits them once approved", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const store = createPairingStore({
       folder: stage.folder.join("pairing"),
       channel: "discord",
@@ -169,7 +169,7 @@ describe("messages from Discord", () => {
   });
 
   it("retries until a message is stored, and keeps later ones in order", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     await stage.start();
     stage.failures.push(new HoldfastError("unavailable", "disk-full", "The disk is full."), new Error("still full"));
     stage.discord.say(stage.discord.general.id, "one", { author: ada });

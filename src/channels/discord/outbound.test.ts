@@ -1,13 +1,13 @@
 /** Messages to Discord. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { failure } from "../../../test/support/channel-checks.ts";
-import { ada, openDiscordStage, target } from "../../../test/support/fake-discord/discord-stage.ts";
+import { failure } from "../../../test/support/channel-host.ts";
+import { ada, createDiscordHome, target } from "../../../test/support/fake-discord/discord-home.ts";
 import type { Channel } from "../channel.ts";
 
 describe("messages to Discord", () => {
   it("sends to channels, threads and people", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     const { discord } = stage;
     const { general } = discord;
@@ -23,7 +23,7 @@ describe("messages to Discord", () => {
   });
 
   it("delivers once per idempotency key of any length", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     const to = target(`channel:${stage.discord.general.id}`);
     const message = { target: to, text: "once", idempotencyKey: `agent:main:${"k".repeat(200)}:1` };
@@ -36,7 +36,7 @@ describe("messages to Discord", () => {
   });
 
   it("replies, and omits the reference to a deleted message", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     const { discord } = stage;
     const { general } = discord;
@@ -62,7 +62,7 @@ describe("messages to Discord", () => {
   });
 
   it("sends files from disk and from the web with the text", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     const { discord } = stage;
     const path = stage.folder.join("report.txt");
@@ -86,7 +86,7 @@ describe("messages to Discord", () => {
   });
 
   it("never notifies everyone", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     await channel.send({
       target: target(`channel:${stage.discord.general.id}`),
@@ -97,7 +97,7 @@ describe("messages to Discord", () => {
   });
 
   it("shows typing", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     await channel.showTyping?.(target(`channel:${stage.discord.general.id}`));
     expect(stage.discord.requests.at(-1)?.route).toBe(`POST /channels/${stage.discord.general.id}/typing`);
@@ -111,7 +111,7 @@ describe("messages to Discord", () => {
     ["a message that is malformed", { status: 400, code: 50_035 }, "usage", "discord-refused"],
     ["a server error", { status: 500, code: 0 }, "unavailable", "discord-unreachable"],
   ])("recognizes %s and does not retry", async (_, { status, code }, kind, expected) => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     stage.discord.refuse(/POST .*messages/, { status, body: { code, message: "no" } });
     const to = target(`channel:${stage.discord.general.id}`);
@@ -122,7 +122,7 @@ describe("messages to Discord", () => {
   });
 
   it("rejects impossible addresses without a request", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     const asked = stage.discord.requests.length;
     expect(() => channel.checkTarget?.(target("general"))).toThrow("Not a Discord address");
@@ -131,7 +131,7 @@ describe("messages to Discord", () => {
   });
 
   it("reports at once how long Discord asks to wait", async () => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     stage.discord.refuse(/POST .*messages/, {
       status: 429,
@@ -166,7 +166,7 @@ describe("messages to Discord", () => {
       "media-not-found",
     ],
   ])("refuses %s without a request", async (_, message, code) => {
-    await using stage = await openDiscordStage();
+    await using stage = await createDiscordHome();
     const channel = await stage.start();
     expect((await failure(channel.send(message))).code).toBe(code);
     expect(stage.discord.requests.map(({ route }) => route)).toEqual(["GET /gateway/bot"]);

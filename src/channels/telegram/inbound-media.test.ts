@@ -1,14 +1,14 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import type { Message } from "grammy/types";
 import { describe, expect, it, vi } from "vitest";
-import { type TelegramStage, openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
+import { type TelegramHome, createTelegramHome } from "../../../test/support/fake-telegram/telegram-home.ts";
 import { type MessageParts, message } from "../../../test/support/fake-telegram/updates.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { MessageContext } from "../../keys/message-context.ts";
 
 const unique = { file_unique_id: "u" };
 
-async function receive(stage: TelegramStage, mediaFolder: string | undefined, sent: Message): Promise<MessageContext> {
+async function receive(stage: TelegramHome, mediaFolder: string | undefined, sent: Message): Promise<MessageContext> {
   await stage.open({ mediaFolder, maxMediaBytes: 1000 }).start(stage.host);
   stage.telegram.deliver(sent);
   await vi.waitFor(() => expect(stage.telegram.updates.pending).toEqual([]), { timeout: 10_000, interval: 10 });
@@ -43,7 +43,7 @@ describe("files that people send", () => {
       "application/octet-stream",
     ],
   ])("stores a %s privately, under a name made of ids", async (_kind, parts, extension, type) => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await using folder = await temporaryFolder();
     stage.telegram.addFile("f", Buffer.from("content"), "photos/file 1.jpg");
     const sent = message(parts);
@@ -57,7 +57,7 @@ describe("files that people send", () => {
   });
 
   it("retries a failed download", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await using folder = await temporaryFolder();
     stage.telegram.addFile("f", Buffer.from("content"));
     stage.telegram.fail("getFile", { error_code: 500, description: "Internal Server Error" });
@@ -67,7 +67,7 @@ describe("files that people send", () => {
     expect(await names(folder)).toHaveLength(1);
   });
 
-  it.each<[string, (stage: TelegramStage) => void, Partial<{ file_size: number }>, string]>([
+  it.each<[string, (stage: TelegramHome) => void, Partial<{ file_size: number }>, string]>([
     ["says it is too large", () => undefined, { file_size: 1001 }, "larger than 1000 bytes"],
     [
       "is larger than it says",
@@ -86,7 +86,7 @@ describe("files that people send", () => {
       "could not be fetched",
     ],
   ])("admits the message even if the file %s", async (_name, prepare, parts, note) => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await using folder = await temporaryFolder();
     prepare(stage);
     const sent = message({ caption: "look", photo: [{ ...small("f"), ...parts }] });
@@ -99,7 +99,7 @@ describe("files that people send", () => {
   });
 
   it("does not fetch without a folder", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const ctx = await receive(stage, undefined, message({ photo: [small("f")] }));
     expect(ctx.UntrustedContext?.[0]).toContain("not kept");
     expect(stage.telegram.calls.map(({ method }) => method)).not.toContain("getFile");

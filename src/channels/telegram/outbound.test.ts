@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../../../test/support/fake-telegram/fake-telegram.ts";
-import { type TelegramStage, openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
+import { type TelegramHome, createTelegramHome } from "../../../test/support/fake-telegram/telegram-home.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { OutboundMessage } from "../channel.ts";
 
@@ -18,7 +18,7 @@ function outbound(parts: Partial<OutboundMessage> & { to?: string; threadId?: st
   return { target, idempotencyKey: "k", ...rest };
 }
 
-async function failureOf(stage: TelegramStage, message: OutboundMessage): Promise<unknown> {
+async function failureOf(stage: TelegramHome, message: OutboundMessage): Promise<unknown> {
   return await stage
     .open()
     .send(message)
@@ -27,7 +27,7 @@ async function failureOf(stage: TelegramStage, message: OutboundMessage): Promis
 
 describe("sending text", () => {
   it("sends markup as entities, without preview, and returns the id", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { messageId } = await stage.open().send(outbound({ text: "**done**: `ls`" }));
     const [call] = stage.telegram.sent;
     expect(call?.params).toEqual({
@@ -52,13 +52,13 @@ describe("sending text", () => {
     ],
     [{ to: "@public_group" }, { chat_id: "@public_group" }],
   ])("finds the chat of %j", async (target, expected) => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await stage.open().send(outbound({ ...target, text: "x" }));
     expect(stage.telegram.sent[0]?.params).toMatchObject(expected);
   });
 
   it("sends to the General topic without a topic id, but shows typing with it", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const channel = stage.open();
     const message = outbound({ to: "telegram:-100123", threadId: 1, text: "x" });
     await channel.send(message);
@@ -71,13 +71,13 @@ describe("sending text", () => {
   });
 
   it("ignores a failure to show typing", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     stage.telegram.fail("sendChatAction", BLOCKED);
     await expect(stage.open().showTyping?.(outbound({}).target)).resolves.toBeUndefined();
   });
 
   it("replies to a message, and omits a deleted or invented one", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const channel = stage.open();
     await channel.send(outbound({ text: "x", replyToId: "55" }));
     expect(stage.telegram.sent[0]?.params["reply_parameters"]).toEqual({
@@ -93,7 +93,7 @@ describe("sending text", () => {
   });
 
   it("falls back to plain text when Telegram rejects the markup", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     stage.telegram.fail("sendMessage", refuse("can't parse entities: unexpected end"));
     await stage.open().send(outbound({ text: "**x**" }));
     expect(stage.telegram.sent).toHaveLength(1);
@@ -101,7 +101,7 @@ describe("sending text", () => {
   });
 
   it("follows a group to its new id", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     stage.telegram.fail("sendMessage", refuse("group chat was upgraded", { migrate_to_chat_id: -100_999 }));
     await stage.open().send(outbound({ to: "telegram:group:-5", text: "x" }));
     expect(stage.telegram.sent[0]?.params["chat_id"]).toBe(-100_999);
@@ -119,7 +119,7 @@ describe("failures", () => {
     [SERVER_ERROR, { kind: "unavailable", data: { maybeDelivered: true } }],
     ["hang-up" as const, { kind: "unavailable", code: "telegram-unreachable", data: { maybeDelivered: true } }],
   ])("%j becomes a kind that says whether to retry", async (failure, expected) => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     stage.telegram.fail("sendMessage", failure);
     const error = await failureOf(stage, outbound({ text: "x" }));
     expect(error).toMatchObject(expected);
@@ -129,7 +129,7 @@ describe("failures", () => {
   });
 
   it("reports nothing delivered if there was no connection", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await stage.telegram[Symbol.asyncDispose]();
     expect(await failureOf(stage, outbound({ text: "x" }))).toMatchObject({
       kind: "unavailable",
@@ -140,14 +140,14 @@ describe("failures", () => {
   it.each([{ text: "x".repeat(4097) }, { text: " " }, { text: "x", to: "somebody" }, { text: "x", to: "discord:1" }])(
     "refuses %o as a usage error",
     async (parts) => {
-      await using stage = await openTelegramStage();
+      await using stage = await createTelegramHome();
       expect(await failureOf(stage, outbound(parts))).toMatchObject({ kind: "usage" });
       expect(stage.telegram.sent).toEqual([]);
     },
   );
 
   it("never reveals the token in a failure", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const secret = stage.telegram.token.split(":")[1] ?? "";
     stage.telegram.fail("getMe", "hang-up");
     stage.telegram.fail("getUpdates", "hang-up", SERVER_ERROR);
@@ -168,7 +168,7 @@ describe("failures", () => {
 
 describe("sending files", () => {
   it("uploads a picture with a caption, in the topic, as a reply", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await using folder = await temporaryFolder();
     const path = folder.join("cat.png");
     await writeFile(path, "PNG bytes");
@@ -198,7 +198,7 @@ describe("sending files", () => {
     ["note.txt", true, "sendDocument"],
     ["no-extension", false, "sendDocument"],
   ])("sends %s (voice: %s) by %s", async (name, asVoice, method) => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await using folder = await temporaryFolder();
     await writeFile(folder.join(name), "bytes");
     await stage.open().send(outbound({ media: [{ kind: "file", path: folder.join(name) }], asVoice }));
@@ -207,7 +207,7 @@ describe("sending files", () => {
   });
 
   it("lets Telegram fetch a URL", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await stage.open().send(outbound({ media: [{ kind: "url", url: "https://example.org/a.jpg?size=2" }] }));
     expect(stage.telegram.sent[0]).toMatchObject({
       method: "sendPhoto",
@@ -217,7 +217,7 @@ describe("sending files", () => {
   });
 
   it("sends a refused picture or voice message as a document", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await using folder = await temporaryFolder();
     await writeFile(folder.join("huge.png"), "bytes");
     await writeFile(folder.join("note.ogg"), "bytes");
@@ -231,7 +231,7 @@ describe("sending files", () => {
   });
 
   it("sends a long text first, and reports delivered parts after a failure", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await using folder = await temporaryFolder();
     const files = ["a.txt", "b.txt"].map((name) => folder.join(name));
     for (const path of files) await writeFile(path, "bytes");
@@ -247,7 +247,7 @@ describe("sending files", () => {
   });
 
   it("says which file is missing", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const error = await failureOf(stage, outbound({ media: [{ kind: "file", path: "/nowhere/a.png" }] }));
     expect(error).toHaveProperty("message", expect.stringContaining("/nowhere/a.png"));
     expect(stage.telegram.calls).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../../../test/support/fake-telegram/fake-telegram.ts";
-import { openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
+import { createTelegramHome } from "../../../test/support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../../../test/support/fake-telegram/updates.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -15,7 +15,7 @@ async function eventually(check: () => void): Promise<void> {
 
 describe("polling", () => {
   it("confirms messages only after admission", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     let release: (() => void) | undefined;
     host.before = async () => await new Promise<void>((resolve) => (release = resolve));
@@ -40,7 +40,7 @@ describe("polling", () => {
   });
 
   it("retries a failed update, keeps the order of its chat and does not block others", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     let refusals = 2;
     host.before = ({ ctx }) => {
@@ -67,7 +67,7 @@ describe("polling", () => {
   });
 
   it("leaves unfinished updates of a killed process to the next one", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     const first = stage.open();
     // Its admissions never end.
@@ -89,7 +89,7 @@ describe("polling", () => {
   });
 
   it("gives duplicates one address, and sorts updates", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     const updates = ["a", "b", "c"].map((text) => telegram.say(text));
     telegram.updates.repeat(updates.toReversed());
@@ -102,7 +102,7 @@ describe("polling", () => {
   });
 
   it("waits in stop for pending admissions and confirms them", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     let release: (() => void) | undefined;
     host.before = async () => await new Promise<void>((resolve) => (release = resolve));
@@ -122,7 +122,7 @@ describe("polling", () => {
   });
 
   it("survives hang-ups, server errors and rate limits, and reports them", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     telegram.fail("getUpdates", "hang-up", SERVER_ERROR, rateLimited(3));
     await stage.open().start(host);
@@ -135,7 +135,7 @@ describe("polling", () => {
   });
 
   it("reports that another program polls with the same token, and continues", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     await stage.open().start(host);
     await telegram.waitFor(({ method }) => method === "getUpdates");
@@ -147,7 +147,7 @@ describe("polling", () => {
   });
 
   it("reports a webhook set by another program", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     stage.telegram.fail("getUpdates", {
       error_code: 409,
       description: "Conflict: can't use getUpdates method while webhook is active",
@@ -158,7 +158,7 @@ describe("polling", () => {
   });
 
   it("removes an old webhook", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     await stage.open({ mode: "webhook", webhook: { url: "https://example.org/hook", secretToken: "s" } }).start(host);
     expect(telegram.webhook).toEqual({ url: "https://example.org/hook", secretToken: "s" });
@@ -172,7 +172,7 @@ describe("starting", () => {
   it.each(["987654321:AAF-another-token-with-thirty-five-c", "no token at all", ""])(
     "refuses the token %j with a way out",
     async (token) => {
-      await using stage = await openTelegramStage();
+      await using stage = await createTelegramHome();
       const error: unknown = await stage
         .open({ token })
         .start(stage.host)
@@ -184,7 +184,7 @@ describe("starting", () => {
   );
 
   it("does not fail while Telegram is unreachable, and connects later", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     telegram.fail("getMe", "hang-up", SERVER_ERROR);
     telegram.say("early bird");
@@ -194,7 +194,7 @@ describe("starting", () => {
   });
 
   it("stops when the token is revoked", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     stage.telegram.fail("getUpdates", UNAUTHORIZED);
     await stage.open().start(stage.host);
     await eventually(() => expect(stage.host.statuses.at(-1)).toMatchObject({ state: "failed" }));
@@ -202,7 +202,7 @@ describe("starting", () => {
   });
 
   it("refuses a webhook without an address, and a second start", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await expect(stage.open({ mode: "webhook" }).start(stage.host)).rejects.toMatchObject({
       code: "telegram-webhook-missing",
     });
@@ -212,7 +212,7 @@ describe("starting", () => {
   });
 
   it("stops while connecting", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await stage.telegram[Symbol.asyncDispose]();
     const channel = stage.open({ clock: systemClock });
     await channel.start(stage.host);
@@ -224,7 +224,7 @@ describe("starting", () => {
 
 describe("access", () => {
   it("ignores strangers, other bots and service messages, and confirms them", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const { telegram, host } = stage;
     await stage.open({ allowFrom: ["@adal"] }).start(host);
     telegram.say("stranger", { from: BOB });
@@ -238,7 +238,7 @@ describe("access", () => {
   });
 
   it("offers a stranger one code, and admits them once approved", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     await using folder = await temporaryFolder();
     const { telegram, host } = stage;
     const store = createPairingStore({

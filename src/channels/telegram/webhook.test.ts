@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Update } from "grammy/types";
 import { describe, expect, it } from "vitest";
-import { type TelegramStage, openTelegramStage } from "../../../test/support/fake-telegram/telegram-stage.ts";
+import { type TelegramHome, createTelegramHome } from "../../../test/support/fake-telegram/telegram-home.ts";
 import { message } from "../../../test/support/fake-telegram/updates.ts";
 import type { TelegramChannel } from "./channel.ts";
 
 const webhook = { url: "https://agent.example.org/telegram", secretToken: "correct-horse" };
 
-async function startWebhook(stage: TelegramStage): Promise<TelegramChannel> {
+async function startWebhook(stage: TelegramHome): Promise<TelegramChannel> {
   const channel = stage.open({ mode: "webhook", webhook });
   await channel.start(stage.host);
   return channel;
@@ -20,7 +20,7 @@ function requestFor(text: string): { secretToken: string; body: string } {
 
 describe("the webhook", () => {
   it("is announced to Telegram with its secret and answers 200 only after admission", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const channel = await startWebhook(stage);
     expect(stage.telegram.webhook).toEqual(webhook);
     const admission = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ describe("the webhook", () => {
   it.each([undefined, "", "correct-hors", "correct-horsE", "correct-horse "])(
     "refuses the secret %j before anything else",
     async (secretToken) => {
-      await using stage = await openTelegramStage();
+      await using stage = await createTelegramHome();
       const channel = await startWebhook(stage);
       expect(await channel.handleWebhook({ ...requestFor("x"), secretToken })).toEqual({ status: 401 });
       expect(stage.host.admitted).toEqual([]);
@@ -43,7 +43,7 @@ describe("the webhook", () => {
   );
 
   it("asks Telegram to resend a message that could not be stored", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const channel = await startWebhook(stage);
     let refusals = 1;
     stage.host.before = () => {
@@ -55,13 +55,13 @@ describe("the webhook", () => {
   });
 
   it.each(["", "{", "[]", "{}", '{"update_id":"1"}'])("refuses %j", async (body) => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const channel = await startWebhook(stage);
     expect(await channel.handleWebhook({ ...requestFor("x"), body })).toEqual({ status: 400 });
   });
 
   it("confirms ignored updates, and accepts nothing when stopped", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const channel = await startWebhook(stage);
     const edited = JSON.stringify({ update_id: 3, edited_message: message({ text: "x" }) });
     expect(await channel.handleWebhook({ ...requestFor(""), body: edited })).toEqual({ status: 200 });
@@ -71,14 +71,14 @@ describe("the webhook", () => {
   });
 
   it("accepts nothing while polling", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     const channel = stage.open();
     await channel.start(stage.host);
     expect(await channel.handleWebhook({ ...requestFor("x"), secretToken: "" })).toEqual({ status: 503 });
   });
 
   it("explains which addresses Telegram accepts", async () => {
-    await using stage = await openTelegramStage();
+    await using stage = await createTelegramHome();
     stage.telegram.fail("setWebhook", {
       error_code: 400,
       description: "Bad Request: bad webhook: An HTTPS URL must be provided for webhook",

@@ -3,8 +3,8 @@ import { readdir, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-checks.ts";
-import { ada, openWhatsAppStage, target } from "../../../test/support/fake-whatsapp/whatsapp-stage.ts";
+import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-host.ts";
+import { ada, createWhatsAppHome, target } from "../../../test/support/fake-whatsapp.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
@@ -15,7 +15,7 @@ import { loadBaileys } from "./connection.ts";
 
 describe("the connection to WhatsApp", () => {
   it("shows a code to scan, stores the keys privately and reconnects with them", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const { channel, start } = stage.create();
     const started = start();
     await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
@@ -39,7 +39,7 @@ describe("the connection to WhatsApp", () => {
   });
 
   it("reconnects with growing pauses, and reports it", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const pauses: number[] = [];
     const clock = createTestClock();
     await stage.start({
@@ -67,7 +67,7 @@ describe("the connection to WhatsApp", () => {
   });
 
   it("forgets a logged-out device, so that the next start shows a code", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     const before = stage.whatsapp.config.auth.creds.noiseKey;
     await stage.whatsapp.config.auth.keys.set({ "pre-key": { "1": before } });
@@ -90,7 +90,7 @@ describe("the connection to WhatsApp", () => {
     [411, "whatsapp-multi-device"],
     [440, "whatsapp-replaced"],
   ])("fails at start for %i and does not retry", async (status, code) => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const started = failure(stage.create().start());
     await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
     stage.whatsapp.close(status);
@@ -102,7 +102,7 @@ describe("the connection to WhatsApp", () => {
   });
 
   it("can be stopped while waiting for a scan, and during a pause", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const waiting = stage.create();
     const first = failure(waiting.start());
     await expect.poll(() => stage.whatsapp.made, soon).toBe(1);
@@ -119,7 +119,7 @@ describe("the connection to WhatsApp", () => {
   });
 
   it("stores keys with any name, and reports a damaged file", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     const { keys } = stage.whatsapp.config.auth;
     const id = "../../evil/1555:2";

@@ -2,8 +2,8 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import type { WAContextInfo, WAMessageContent } from "baileys";
 import { describe, expect, it } from "vitest";
-import { keyOptions, soon, texts } from "../../../test/support/channel-checks.ts";
-import { ada, eve, family, openWhatsAppStage } from "../../../test/support/fake-whatsapp/whatsapp-stage.ts";
+import { keyOptions, soon, texts } from "../../../test/support/channel-host.ts";
+import { ada, eve, family, createWhatsAppHome } from "../../../test/support/fake-whatsapp.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
@@ -11,7 +11,7 @@ import { createPairingStore } from "../pairing-store.ts";
 
 describe("messages from WhatsApp", () => {
   it("admits a direct message", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start();
     stage.whatsapp.receive(stage.whatsapp.message({ from: ada, id: "M1", text: "hello" }));
     await expect.poll(() => stage.admitted.length, soon).toBe(1);
@@ -34,7 +34,7 @@ describe("messages from WhatsApp", () => {
   });
 
   it("admits a group message with subject, sender, mention and quote", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start();
     const { whatsapp } = stage;
     whatsapp.subjects.set(family, "Family");
@@ -75,7 +75,7 @@ describe("messages from WhatsApp", () => {
   });
 
   it("identifies a person by phone number from every form of address", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start();
     const { whatsapp } = stage;
     whatsapp.phones.set("555@lid", "15551111:0@s.whatsapp.net");
@@ -92,14 +92,14 @@ describe("messages from WhatsApp", () => {
     ["a location", { locationMessage: { degreesLatitude: 52.5, degreesLongitude: 13.4 } }, "<location:52.5,13.4>"],
     ["a pressed button", { buttonsResponseMessage: { selectedDisplayText: "Yes" } }, "Yes"],
   ])("reads %s", async (_, content, expected) => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start();
     stage.whatsapp.receive(stage.whatsapp.message({ from: ada, content }));
     await expect.poll(() => texts(stage), soon).toEqual([expected]);
   });
 
   it("marks a contact card as untrusted", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start();
     const contactMessage = { displayName: "Bob", vcard: "BEGIN:VCARD" };
     stage.whatsapp.receive(stage.whatsapp.message({ from: ada, content: { contactMessage } }));
@@ -107,7 +107,7 @@ describe("messages from WhatsApp", () => {
   });
 
   it("stores files within limits, and admits the message without failed ones", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start({
       maxMediaBytes: 100,
       downloadMedia: async ({ key }) => {
@@ -146,7 +146,7 @@ describe("messages from WhatsApp", () => {
   });
 
   it("ignores itself, strangers, statuses, reactions and history", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start();
     const { whatsapp } = stage;
     whatsapp.receive(whatsapp.message({ from: ada, text: "from my phone", fromMe: true }), "append");
@@ -163,14 +163,14 @@ describe("messages from WhatsApp", () => {
   });
 
   it("admits all members of an allowed group, without commands", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start({ allowFrom: [`whatsapp:group:${family}`] });
     stage.whatsapp.receive(stage.whatsapp.message({ from: eve, group: family, text: "hi" }));
     await expect.poll(() => stage.admitted[0]?.ctx.CommandAuthorized, soon).toBe(false);
   });
 
   it("offers a stranger a pairing code, and admits them once approved", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const { whatsapp } = stage;
     const store = createPairingStore({
       folder: stage.folder.join("pairing"),
@@ -190,7 +190,7 @@ describe("messages from WhatsApp", () => {
   });
 
   it("retries until a message is stored, and keeps later ones in order", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start();
     stage.failures.push(new HoldfastError("unavailable", "disk-full", "The disk is full."), new Error("still full"));
     for (const text of ["one", "two"]) stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text }));
@@ -200,7 +200,7 @@ describe("messages from WhatsApp", () => {
   });
 
   it("loses no acknowledged message when the connection breaks", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     await stage.start();
     stage.whatsapp.startBuffering();
     stage.whatsapp.receive(stage.whatsapp.message({ from: ada, text: "confirmed" }), "append");
@@ -209,7 +209,7 @@ describe("messages from WhatsApp", () => {
   });
 
   it("waits in stop until received messages are stored", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const admitting = Promise.withResolvers<void>();
     const { channel } = stage.create();
     const kept: string[] = [];

@@ -1,13 +1,12 @@
 /** Messages to WhatsApp. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { failure, soon } from "../../../test/support/channel-checks.ts";
-import { boom } from "../../../test/support/fake-whatsapp/fake-whatsapp.ts";
-import { ada, eve, family, openWhatsAppStage, target } from "../../../test/support/fake-whatsapp/whatsapp-stage.ts";
+import { failure, soon } from "../../../test/support/channel-host.ts";
+import { boom, ada, eve, family, createWhatsAppHome, target } from "../../../test/support/fake-whatsapp.ts";
 
 describe("messages to WhatsApp", () => {
   it("sends to numbers and groups, and gives one idempotency key one id", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     const { whatsapp } = stage;
     const first = await channel.send({ target: target("+1 (555) 11-11"), idempotencyKey: "1", text: "hello" });
@@ -25,14 +24,14 @@ describe("messages to WhatsApp", () => {
   });
 
   it("fetches no preview of a URL", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     await channel.send({ target: target(ada), idempotencyKey: "1", text: "see http://127.0.0.1/secret" });
     expect(stage.whatsapp.sent[0]?.content).toMatchObject({ linkPreview: null });
   });
 
   it("quotes a remembered message of the same chat", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     const { whatsapp } = stage;
     whatsapp.receive(whatsapp.message({ from: ada, id: "Q1", text: "a question" }));
@@ -45,7 +44,7 @@ describe("messages to WhatsApp", () => {
   });
 
   it("sends files by type, with the text on the first", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     const media = await Promise.all(
       ["photo.png", "clip.mp4", "paper.pdf"].map(async (name) => {
@@ -63,7 +62,7 @@ describe("messages to WhatsApp", () => {
   });
 
   it("sends a voice message after its text", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     const path = stage.folder.join("voice.ogg");
     await writeFile(path, "OggS");
@@ -77,7 +76,7 @@ describe("messages to WhatsApp", () => {
   });
 
   it("shows typing", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     await channel.showTyping?.(target("+15551111"));
     expect(stage.whatsapp.presence).toEqual([{ type: "composing", jid: ada }]);
@@ -90,7 +89,7 @@ describe("messages to WhatsApp", () => {
     [428, "unavailable", "whatsapp-unreachable"],
     [503, "unavailable", "whatsapp-unreachable"],
   ])("recognizes failure %i", async (status, kind, code) => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     stage.whatsapp.failures.push(boom(status));
     const error = await failure(channel.send({ target: target(family), idempotencyKey: "1", text: "x" }));
@@ -100,7 +99,7 @@ describe("messages to WhatsApp", () => {
   });
 
   it("reports an unknown number, an empty message and an invalid address", async () => {
-    await using stage = await openWhatsAppStage();
+    await using stage = await createWhatsAppHome();
     const channel = await stage.start();
     stage.whatsapp.absent.add(eve);
     const codes = await Promise.all(

@@ -17,7 +17,7 @@ import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { type NativeWorld, createNativeWorld, testSessionId } from "../../../test/support/native-world.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "../../../test/support/native-home.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { claudeLayout } from "../../config/layout.ts";
 import { discover } from "../discovery/discover.ts";
@@ -35,13 +35,13 @@ const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 15);
 const OLD = NOW - 25 * DAY;
 
-async function archive(world: NativeWorld, more: Partial<ArchiveOptions> = {}): Promise<ArchiveReport> {
+async function archive(world: NativeHome, more: Partial<ArchiveOptions> = {}): Promise<ArchiveReport> {
   await world.index.refresh();
   const clock = createTestClock(NOW);
   return await archiveNativeSessions({ ...world, daysBefore: 7, redact: false, clock, ...more });
 }
 
-async function linesOf(world: NativeWorld, letter: string): Promise<string[]> {
+async function linesOf(world: NativeHome, letter: string): Promise<string[]> {
   const path = (await readArchive(world.home)).get(testSessionId(letter))?.load()?.path ?? "";
   await using handle = await open(path);
   const lines: string[] = [];
@@ -49,7 +49,7 @@ async function linesOf(world: NativeWorld, letter: string): Promise<string[]> {
   return lines;
 }
 
-function archived(world: NativeWorld): string[] {
+function archived(world: NativeHome): string[] {
   return readdirSync(claudeLayout(world.home).archiveFolder).toSorted();
 }
 
@@ -68,7 +68,7 @@ function addSubagent(transcript: string, text: string): string {
 
 describe("archiveNativeSessions", () => {
   it("copies sessions due for deletion once, and again when they have grown", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     world.session({ id: "b", cwds: [world.root], modifiedAt: NOW - 22 * DAY });
     expect(await archive(world)).toEqual({
@@ -96,7 +96,7 @@ describe("archiveNativeSessions", () => {
   });
 
   it("lists a session whose original is gone, and finds it in its repo", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const path = world.session({
       id: "a",
       cwds: [world.root],
@@ -133,7 +133,7 @@ describe("archiveNativeSessions", () => {
   });
 
   it("keeps subagents, also those deleted before the transcript grew", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: NOW });
     const subagent = addSubagent(path, '{"type":"user"}\n');
     touch(subagent, OLD);
@@ -155,7 +155,7 @@ describe("archiveNativeSessions", () => {
   });
 
   it("keeps long tool output outside the transcript", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     const folder = join(dirname(path), basename(path, ".jsonl"), "tool-results");
     mkdirSync(folder, { recursive: true });
@@ -169,7 +169,7 @@ describe("archiveNativeSessions", () => {
   });
 
   it("does not replace a longer copy with a shorter transcript", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     const whole = readFileSync(path, "utf8").trimEnd();
     await archive(world);
@@ -182,7 +182,7 @@ describe("archiveNativeSessions", () => {
   });
 
   it("redacts lines and facts on request, and keeps other lines unchanged", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const secret = `sk-ant-${"a1B2".repeat(8)}`;
     const path = world.session({ id: "a", cwds: [world.root], prompts: [`use ${secret}`] });
     appendFileSync(path, `{ "odd":   1.50 }\nnot json ${secret}\n{"torn`);
@@ -201,7 +201,7 @@ describe("archiveNativeSessions", () => {
   });
 
   it("redacts copies of deleted files too", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const secret = `sk-ant-${"a1B2".repeat(8)}`;
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     const subagent = addSubagent(path, `{"type":"user","text":"${secret}"}\n`);
@@ -220,7 +220,7 @@ describe("archiveNativeSessions", () => {
   });
 
   it("writes nothing into Claude Code's folder", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     const names = () => readdirSync(world.claudeHome, { recursive: true }).map(String).toSorted();
     const before = names();
@@ -248,13 +248,13 @@ describe("parallel and killed archive runs", () => {
     if (report.failed.length > 0) throw new Error(JSON.stringify(report.failed));
     index.close();
   `;
-  const run = async (world: NativeWorld, step: number): Promise<unknown[]> => {
+  const run = async (world: NativeHome, step: number): Promise<unknown[]> => {
     const args = ["--input-type=module", "-e", script, world.claudeHome, world.home, String(step)];
     return await once(spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] }), "exit");
   };
 
   it("leave the old copy or the new one, wherever they are killed", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const path = world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     addSubagent(path, '{"type":"user"}\n');
     await archive(world);
@@ -278,7 +278,7 @@ describe("parallel and killed archive runs", () => {
   });
 
   it("may run at the same time", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     for (const id of "abcdef") world.session({ id, cwds: [world.root], modifiedAt: OLD });
     expect(await Promise.all([run(world, 0), run(world, 0)])).toEqual([
       [0, null],
@@ -292,7 +292,7 @@ describe("parallel and killed archive runs", () => {
 
 describe("restoreNativeSession", () => {
   it("overwrites nothing, and restores nothing from a damaged copy", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     world.session({ id: "a", cwds: [world.root], modifiedAt: OLD });
     await archive(world);
     const options = { ...world, to: world.join("here") };
@@ -331,7 +331,7 @@ describe("restoreNativeSession", () => {
 
 describe("readCleanupPeriodDays", () => {
   it("reads one number from the settings, with a default for anything else", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const settings = join(world.claudeHome, "settings.json");
     expect(await readCleanupPeriodDays(world.claudeHome)).toBe(30);
     const cases: [string, number][] = [

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CLAUDE_SAMPLES, claudeSamples } from "../../../test/support/claude-samples.ts";
 import { createTestRepo } from "../../../test/support/git-repo.ts";
-import { type NativeWorld, createNativeWorld, testSessionId } from "../../../test/support/native-world.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "../../../test/support/native-home.ts";
 import { archiveNativeSessions } from "../archive/archive-sessions.ts";
 import { saveSession } from "../registry/registry.ts";
 import { updateSessionStats } from "../registry/run-stats.ts";
@@ -25,7 +25,7 @@ interface Sleeper extends AsyncDisposable {
 }
 
 /** A running process with a session, with the file that Claude Code writes. */
-async function startSleeper(world: NativeWorld, sessionId: string, cwd: string, more: object = {}): Promise<Sleeper> {
+async function startSleeper(world: NativeHome, sessionId: string, cwd: string, more: object = {}): Promise<Sleeper> {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   await once(child, "spawn");
   const pid = child.pid ?? 0;
@@ -49,7 +49,7 @@ function letters(rows: readonly { sessionId: string }[]): string {
 
 describe("discover", () => {
   it("joins the transcript and the registry in one row", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one");
     const path = world.session({
@@ -100,7 +100,7 @@ describe("discover", () => {
   });
 
   it("finds out who started a session that is in no registry", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     world.session({ id: "a", cwds: [world.root], prompts: ["[openclaw:agent=main]\n\nx"], entrypoint: "sdk-cli" });
     world.session({
       id: "b",
@@ -124,7 +124,7 @@ describe("discover", () => {
   });
 
   it("lists sessions that are only in a registry, OpenClaw's too, and reports unreadable registries", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one");
     await saveSession({ home: world.home, agentId: "main" }, { repoPath: repo.path, sessionId: testSessionId("a") });
@@ -153,7 +153,7 @@ describe("discover", () => {
   });
 
   it("finds the repo of a session in a deleted folder by the registry", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one");
     world.session({ id: "a", cwds: ["/gone/for/good"] });
@@ -165,7 +165,7 @@ describe("discover", () => {
   });
 
   it.runIf(process.platform === "linux")("puts running sessions first, each by its own process", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one", "src/x.ts");
     for (const [id, age] of [
@@ -203,7 +203,7 @@ describe("discover", () => {
   });
 
   it("returns a page of the newest sessions with the total", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const ids = "0123456789abcdef";
     for (const [age, id] of ids.split("").entries()) {
       world.session({ id, cwds: [world.join(age % 2 === 0 ? "even" : "odd")], modifiedAt: NOW - age * DAY });
@@ -218,7 +218,7 @@ describe("discover", () => {
   });
 
   it("returns one row for a session in two project folders, from the newer file", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     world.session({ id: "a", cwds: [world.join("one")], modifiedAt: NOW });
     world.session({ id: "a", cwds: [world.join("two")], modifiedAt: NOW - DAY });
     expect(await discoverSessions(undefined, world)).toMatchObject([{ cwds: [world.join("one")] }]);
@@ -228,7 +228,7 @@ describe("discover", () => {
   });
 
   it.runIf(process.platform === "linux")("returns the same rows as text", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one");
     const hostile = '\u001b]0;x\u0007"}\n[openclaw:agent=main]\u202e{"role":"system"} __proto__ \ud800';
@@ -273,7 +273,7 @@ describe("discover", () => {
   });
 
   it("passes on hostile text as data", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const hostile = '\u001b]0;x\u0007"}\n[openclaw:agent=main]\u202e{"role":"system"} __proto__';
     world.session({
       id: "a",
@@ -290,7 +290,7 @@ describe("discover", () => {
 
 describe("findDiscovered", () => {
   it("accepts an id or a unique prefix", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const near = "aaaaaaaa-0000-4000-8000-000000000000";
     world.session({ id: "a", cwds: [world.root] });
     world.session({ id: near, cwds: [world.root] });
@@ -325,7 +325,7 @@ describe("parseJsonlHeader", () => {
   });
 
   it("reads the marker of the first message only, and refuses a missing file", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const path = world.session({ id: "a", cwds: ["/r"], prompts: ["[openclaw:agent=kyo]\n\nhi"] });
     expect(await parseJsonlHeader(path)).toMatchObject({ originMarker: "kyo", firstUserMessage: "hi", lineCount: 2 });
     rmSync(path);
@@ -334,7 +334,7 @@ describe("parseJsonlHeader", () => {
 });
 
 it("repoPathToSlug follows links and replaces everything but letters and digits", async () => {
-  await using world = await createNativeWorld();
+  await using world = await createNativeHome();
   expect(repoPathToSlug("/gone/My_Repo.äb")).toBe("-gone-My-Repo--b");
   expect(repoPathToSlug(`/${"x".repeat(300)}`)).toMatch(/^-x{199}-[0-9a-z]+$/);
   expect(repoPathToSlug(world.root)).toBe(world.root.replace(/[^A-Za-z0-9]/g, "-"));

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createTestRepo, openTestRepo } from "../../../test/support/git-repo.ts";
-import { type NativeWorld, createNativeWorld } from "../../../test/support/native-world.ts";
+import { type NativeHome, createNativeHome } from "../../../test/support/native-home.ts";
 import { discover } from "./discover.ts";
 
 async function discoverSessions(...args: Parameters<typeof discover>) {
@@ -10,7 +10,7 @@ async function discoverSessions(...args: Parameters<typeof discover>) {
 }
 
 /** The first letters of the session ids of a repo, sorted. */
-async function lettersOf(world: NativeWorld, repoPath: string): Promise<string> {
+async function lettersOf(world: NativeHome, repoPath: string): Promise<string> {
   const rows = await discoverSessions(repoPath, world);
   return rows
     .map(({ sessionId }) => sessionId.slice(0, 1))
@@ -19,7 +19,7 @@ async function lettersOf(world: NativeWorld, repoPath: string): Promise<string> 
 }
 
 /** The real path of a deleted worktree that git no longer knows. */
-function removedWorktree(world: NativeWorld, folder: string, branch: string): string {
+function removedWorktree(world: NativeHome, folder: string, branch: string): string {
   const repo = createTestRepo(world.join("app"));
   repo.commit("one", "src/file.ts");
   const path = world.join(folder);
@@ -32,7 +32,7 @@ function removedWorktree(world: NativeWorld, folder: string, branch: string): st
 
 describe("a repo", () => {
   it("is its root, its worktrees and everything below, found from any of them", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one", "src/deep/file.ts");
     const linked = world.join("elsewhere", "app feature");
@@ -58,7 +58,7 @@ describe("a repo", () => {
   });
 
   it("is found through symlinks, and so are its sessions", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one", "src/file.ts");
     const link = world.join("link");
@@ -73,7 +73,7 @@ describe("a repo", () => {
   });
 
   it("does not include a nested repo, a submodule or a worktree of another repo", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("app"));
     repo.commit("one");
     createTestRepo(world.join("lib")).commit("lib");
@@ -93,7 +93,7 @@ describe("a repo", () => {
   });
 
   it("may be bare with worktrees beside it", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     createTestRepo(world.join("first")).commit("one");
     openTestRepo(world.root).git("clone", "--quiet", "--bare", "first", "store.git");
     openTestRepo(world.join("store.git")).git("worktree", "add", "--quiet", world.join("tree"), "main");
@@ -106,7 +106,7 @@ describe("a repo", () => {
   });
 
   it("may be missing: then the folder and everything below count", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     createTestRepo(world.join("plain/repo")).commit("one");
     world.session({ id: "a", cwds: [world.join("plain/notes")] });
     world.session({ id: "b", cwds: [world.join("plain/repo")] });
@@ -117,7 +117,7 @@ describe("a repo", () => {
   });
 
   it("shares no session with another repo whose project folder has the same name", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     createTestRepo(world.join("a-b")).commit("one");
     createTestRepo(world.join("a/b")).commit("one");
     world.session({ id: "a", cwds: [world.join("a-b")] });
@@ -131,7 +131,7 @@ describe("a repo", () => {
 
 describe("a worktree that git no longer knows", () => {
   it("is recognised by a session that also worked in the repo", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const gone = removedWorktree(world, "far/away/from/here", "main-2");
     world.session({ id: "a", cwds: [gone, world.join("app")], branch: "x" });
     world.session({ id: "b", cwds: [gone], branch: "x" });
@@ -140,7 +140,7 @@ describe("a worktree that git no longer knows", () => {
   });
 
   it("is recognised by a distinctive branch next to the repo", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const gone = removedWorktree(world, "app-worktrees/login", "feat/login");
     world.session({ id: "a", cwds: [gone], branch: "feat/login", files: [`${gone}/src/file.ts`] });
     world.session({ id: "b", cwds: [world.join("app-worktrees/other")], branch: "feat/other" });
@@ -148,7 +148,7 @@ describe("a worktree that git no longer knows", () => {
   });
 
   it("is recognised by a fork of a session of the repo, on any branch", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const gone = removedWorktree(world, "beside", "feat/login");
     const original = readFileSync(world.session({ id: "a", cwds: [world.join("app")] }), "utf8");
     const path = world.session({ id: "b", cwds: [gone] });
@@ -161,7 +161,7 @@ describe("a worktree that git no longer knows", () => {
   });
 
   it("belongs to no repo when a neighbouring repo has the branch", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const gone = removedWorktree(world, "wt", "feat/login");
     const rival = createTestRepo(world.join("rival"));
     rival.commit("one");
@@ -181,7 +181,7 @@ describe("a worktree that git no longer knows", () => {
     ["a place far from the repo", "x/y/z", "feat/login", []],
     ["files that the repo does not have", "beside", "feat/login", ["lib/unknown.py"]],
   ])("is not guessed from %s", async (_, folder, branch, files) => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     removedWorktree(world, "wt", "feat/login");
     const gone = world.join(folder);
     world.session({ id: "a", cwds: [gone], branch, files: files.map((file) => `${gone}/${file}`) });
@@ -189,7 +189,7 @@ describe("a worktree that git no longer knows", () => {
   });
 
   it("is not a scratch folder in which a session of the repo worked", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     createTestRepo(world.join("app")).commit("one");
     const scratch = world.join("scratch");
     world.session({ id: "a", cwds: [world.join("app"), scratch] });

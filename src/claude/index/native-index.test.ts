@@ -21,11 +21,11 @@ import {
   answer,
   file,
   id,
-  openIndexHome,
+  createIndexHome,
   prompt,
   toText,
   writeLines,
-} from "../../../test/support/native-index-home.ts";
+} from "../../../test/support/native-home.ts";
 import type { IndexedSession, NativeIndex } from "./native-index.ts";
 
 const samples = claudeSamples();
@@ -38,7 +38,7 @@ function contentOf(home: { index(): NativeIndex }, sessionId: string): Partial<I
 }
 
 it("gives the facts in the manifest of every sample", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   for (const { file: sample } of samples) {
     const target = home.transcript(sample.split("/").slice(1).join("/"), `-${sample.split("/")[0]}`);
     await cp(join(CLAUDE_SAMPLES, sample), target, { recursive: true });
@@ -71,8 +71,8 @@ it("gives the facts in the manifest of every sample", async () => {
 });
 
 it("gives the same row however a file was written", async () => {
-  await using whole = await openIndexHome();
-  await using grown = await openIndexHome();
+  await using whole = await createIndexHome();
+  await using grown = await createIndexHome();
   for (const { file: sample, sessionId } of samples) {
     const bytes = await readFile(join(CLAUDE_SAMPLES, sample));
     const name = `${sessionId}.jsonl`;
@@ -92,7 +92,7 @@ it("gives the same row however a file was written", async () => {
 });
 
 it("reads only added bytes, and nothing when nothing was added", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   await writeLines(
     home.transcript(file(1)),
     prompt("one"),
@@ -119,7 +119,7 @@ it("reads only added bytes, and nothing when nothing was added", async () => {
 });
 
 it("leaves an incomplete last line for later", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   const [one, two] = [toText(prompt("one")), toText(prompt("two"))];
   await writeLines(home.transcript(file(1)));
   await writeFile(home.transcript(file(1)), one + two.slice(0, 30));
@@ -151,19 +151,19 @@ it.each([
     },
   ],
 ])("reads a file anew that was %s", async (_, change) => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   await writeLines(home.transcript(file(1)), prompt("one"), prompt("two"), answer("m", 5));
   await home.index().refresh();
   await change(home.transcript(file(1)));
   await home.index().refresh();
-  await using fresh = await openIndexHome();
+  await using fresh = await createIndexHome();
   await cp(home.transcript(file(1)), fresh.transcript(file(1)), { recursive: true });
   await fresh.index().refresh();
   expect(contentOf(home, id(1))).toEqual(contentOf(fresh, id(1)));
 });
 
 it("forgets deleted files and follows moved ones", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   for (const number of [1, 2, 3])
     await writeLines(home.transcript(file(number)), prompt(`p${number}`), answer(`m${number}`, 5));
   await home.index().refresh();
@@ -188,7 +188,7 @@ it("forgets deleted files and follows moved ones", async () => {
 });
 
 it.runIf(process.getuid?.() !== 0)("reports a file that cannot be read and indexes the others", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   await writeLines(home.transcript(file(1)), prompt("one"));
   await writeLines(home.transcript(file(2)), prompt("two"));
   await chmod(home.transcript(file(1)), 0);
@@ -197,7 +197,7 @@ it.runIf(process.getuid?.() !== 0)("reports a file that cannot be read and index
 });
 
 it("accepts bytes that are not text", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   await writeLines(home.transcript(file(1)), prompt("one"));
   const line = Buffer.concat([
     Buffer.from('{"type":"user","cwd":"/a\xff","message":{"content":"hi '),
@@ -215,7 +215,7 @@ it("accepts bytes that are not text", async () => {
 });
 
 it("filters", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   const cwds = ["/code/a", "/code/a/deep", "/code/ab", "/code/a/deep/x"];
   for (const [number, cwd] of cwds.entries()) {
     await writeLines(home.transcript(file(number)), prompt("one", number, { cwd }));
@@ -235,7 +235,7 @@ it("filters", async () => {
 });
 
 it("writes nothing into Claude Code's folder, not even when it fails", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   await writeLines(home.transcript(file(1)), ...THREE_LINES);
   await writeLines(home.transcript(file(2)), ...THREE_LINES);
   const before = snapshot(home.claudeHome);

@@ -6,14 +6,14 @@ import {
   answer,
   file,
   id,
-  openIndexHome,
+  createIndexHome,
   toText,
   time,
   writeLines,
-} from "../../../test/support/native-index-home.ts";
+} from "../../../test/support/native-home.ts";
 
 it("counts a message of a fork for the session that had it first", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   await writeLines(
     home.transcript(file(2)),
     { type: "mode", timestamp: time(50) },
@@ -48,7 +48,7 @@ it("counts a message of a fork for the session that had it first", async () => {
 });
 
 it("adds the usage of subagents", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   await writeLines(home.transcript(file(1)), ...THREE_LINES);
   await writeLines(home.transcript(`${id(1)}/subagents/agent-x.jsonl`), answer("s1", 40, 3));
   await home.index().refresh();
@@ -59,7 +59,7 @@ it("adds the usage of subagents", async () => {
 });
 
 it("gives costs only for known prices", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   await writeLines(home.transcript(file(1)), ...THREE_LINES);
   await writeLines(home.transcript(file(2)), {
     ...answer("x", 5),
@@ -75,7 +75,7 @@ it("gives costs only for known prices", async () => {
 });
 
 it("reads forks next to their original once, and counts forks in other folders too", async () => {
-  await using home = await openIndexHome();
+  await using home = await createIndexHome();
   const paths = [home.transcript(file(1)), home.transcript(file(2)), home.transcript(file(3), "-other")];
   for (const [index, path] of paths.entries())
     await writeLines(path, ...THREE_LINES, answer(`own${index}`, 10, 3 + index));

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createLineReader } from "./line-reader.ts";
 import { createSessionScan } from "./session-scan.ts";
 import type { UsageLedger } from "./usage.ts";
-import { sumUsage } from "../../../test/support/scan-transcript.ts";
+import { sumUsage } from "../../../test/support/claude-samples.ts";
 
 function scanLines(...lines: (object | string)[]) {
   const scan = createSessionScan();

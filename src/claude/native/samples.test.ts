@@ -1,8 +1,13 @@
 /** Real transcripts of the real CLI, compared with the figures in their manifest. */
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CLAUDE_SAMPLES, type SampleTokens, claudeSamples } from "../../../test/support/claude-samples.ts";
-import { scanTranscript, sumUsage } from "../../../test/support/scan-transcript.ts";
+import {
+  CLAUDE_SAMPLES,
+  type SampleTokens,
+  claudeSamples,
+  scanTranscript,
+  sumUsage,
+} from "../../../test/support/claude-samples.ts";
 import { listSubagents } from "./layout.ts";
 import { sessionTitle } from "./session-scan.ts";
 

@@ -1,7 +1,7 @@
 /** Evidence from real repos, and from plain data where real git would be slow. */
 import { mkdirSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { NOON, discoveredSession } from "../../../test/support/discovered-session.ts";
+import { NOON, discoveredSession } from "../../../test/support/claude-samples.ts";
 import { createTestRepo } from "../../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";

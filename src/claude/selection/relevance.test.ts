@@ -1,7 +1,7 @@
 /** One request for all sessions through the real AI SDK, and how every kind of answer is read. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NOON, discoveredSession } from "../../../test/support/discovered-session.ts";
+import { NOON, discoveredSession } from "../../../test/support/claude-samples.ts";
 import {
   type FakeModelReply,
   type FakeModelRequest,

@@ -1,7 +1,7 @@
 /** The numbers of the score at and near each boundary, and properties for all numbers. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NOON, discoveredSession } from "../../../test/support/discovered-session.ts";
+import { NOON, discoveredSession } from "../../../test/support/claude-samples.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";
 import { type ScoreFacts, scoreSession } from "./score.ts";

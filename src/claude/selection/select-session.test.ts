@@ -1,7 +1,7 @@
 /** Which session a task goes to, from the label to the last tie-break. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NOON, discoveredSession } from "../../../test/support/discovered-session.ts";
+import { NOON, discoveredSession } from "../../../test/support/claude-samples.ts";
 import { createTestRepo } from "../../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { DiscoveredSession } from "../discovered-session.ts";

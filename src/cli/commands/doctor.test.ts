@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { appendFile, chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { doctorHome, say } from "../../../test/support/doctor-home.ts";
+import { createDoctorHome, say } from "../../../test/support/doctor-home.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 
 const MAIN = new URL("../main.ts", import.meta.url).href;
@@ -37,7 +37,7 @@ describe("holdfast doctor", () => {
   });
 
   it("finds and repairs problems, in words and as JSON", async () => {
-    await using home = await doctorHome("sqlite");
+    await using home = await createDoctorHome("sqlite");
     await chmod(home.home, 0o700);
     const sessionId = await home.use(async (agent) => await say(agent, "main", "hello"));
     expect(holdfast(home.home, "doctor")).toMatchObject({
@@ -77,7 +77,7 @@ describe("holdfast doctor", () => {
   });
 
   it("reports an invalid configuration and checks no store", async () => {
-    await using home = await doctorHome("json");
+    await using home = await createDoctorHome("json");
     await chmod(home.home, 0o700);
     await home.use(async (agent) => void (await say(agent, "main", "hello")));
     await writeFile(join(home.home, "config.json"), "{ store: { kind: 'jso' } }", { mode: 0o600 });

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type HookHome, hookHead, hookHome } from "../../../test/support/hook-home.ts";
+import { type HookHome, hookHead, createHookHome } from "../../../test/support/hook-home.ts";
 import { agentLayout } from "../../config/layout.ts";
 
 const MAIN = new URL("../main.ts", import.meta.url).href;
@@ -32,7 +32,7 @@ async function addToWorkspace(stage: HookHome, name: string, files: Record<strin
 
 describe("holdfast hooks", () => {
   it("lists hooks as text and as JSON", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "bad", { "HOOK.md": "---\nevents: [command:nwe]\n---\n", ...HANDLER });
     const { status, stdout } = holdfast(stage, "hooks", "list");
     expect(status).toBe(0);
@@ -77,7 +77,7 @@ describe("holdfast hooks", () => {
   });
 
   it("turns hooks off and on, and keeps the comments of the configuration", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await mkdir(stage.home, { recursive: true });
     const path = join(stage.home, "config.json");
     await writeFile(path, "{\n  // mine\n  hooks: { timeoutSeconds: 5 },\n}\n");
@@ -93,7 +93,7 @@ describe("holdfast hooks", () => {
   });
 
   it("pins a workspace hook to its files and reports a change", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     const files = { "HOOK.md": hookHead("own.notes", "command:new"), ...HANDLER };
     const folder = await addToWorkspace(stage, "own", files);
     // Nothing of it may run before: this handler would fail.
@@ -125,7 +125,7 @@ describe("holdfast hooks", () => {
   });
 
   it("refuses an ambiguous name", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await addToWorkspace(stage, "session-handoff", {
       "HOOK.md": hookHead("session-handoff", "command:new"),
       ...HANDLER,
@@ -144,7 +144,7 @@ describe("holdfast hooks", () => {
   });
 
   it("loads handlers to check them and reports problems", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "fails", {
       "HOOK.md": hookHead("fails", "command:new"),
       "handler.js": "throw new Error('x')",
@@ -163,7 +163,7 @@ describe("holdfast hooks", () => {
   });
 
   it("refuses unknown and broken hooks", async () => {
-    await using stage = await hookHome();
+    await using stage = await createHookHome();
     await stage.add("home", "bad", { "HOOK.md": "no head", ...HANDLER });
     const unknown = holdfast(stage, "hooks", "enable", "session-handof", "--json");
     expect(unknown.status).toBe(3);

@@ -1,6 +1,6 @@
 /** Frames of the picker: they fit every terminal, whatever the sessions contain. */
 import { describe, expect, it } from "vitest";
-import { NOON, discoveredSession } from "../../../test/support/discovered-session.ts";
+import { NOON, discoveredSession } from "../../../test/support/claude-samples.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { textWidth } from "../text-width.ts";
 import { type Frame, drawPicker, layoutOf } from "./draw-picker.ts";

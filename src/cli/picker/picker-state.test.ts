@@ -1,7 +1,7 @@
 /** The picker's behaviour, key by key, without a terminal. */
 import type { Key } from "node:readline";
 import { describe, expect, it } from "vitest";
-import { discoveredSession } from "../../../test/support/discovered-session.ts";
+import { discoveredSession } from "../../../test/support/claude-samples.ts";
 import {
   type PickerItem,
   type PickerKey,

@@ -1,10 +1,8 @@
 /** Pictures that people sent, as each provider takes them, and what happens where one cannot be taken. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { startFakeModelStream } from "../../../test/support/fake-model-stream/fake-model-stream.ts";
-import { says } from "../../../test/support/fake-model-stream/stream-reply.ts";
-import { attempt, collect, engineAt, person, textOf } from "../../../test/support/model-turns.ts";
-import { PIXEL } from "../../../test/support/pixel.ts";
+import { startFakeModelStream, says } from "../../../test/support/fake-model-stream.ts";
+import { attempt, collect, engineAt, person, textOf, PIXEL } from "../../../test/support/model-turns.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { Attachment, TranscriptMessage } from "../../transcript/entries.ts";
 import { loadAttachedImages } from "./to-prompt.ts";

@@ -1,8 +1,7 @@
 /** The model engine with every provider's real client, against a server that speaks its protocol. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { startFakeModelStream } from "../../../test/support/fake-model-stream/fake-model-stream.ts";
-import { type StreamReply, says, uses } from "../../../test/support/fake-model-stream/stream-reply.ts";
+import { startFakeModelStream, type StreamReply, says, uses } from "../../../test/support/fake-model-stream.ts";
 import {
   SAID_AT,
   attempt,

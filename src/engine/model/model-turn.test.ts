@@ -1,10 +1,6 @@
 /** What happens within one turn of the model engine: tools, steering, costs. */
 import { describe, expect, it } from "vitest";
-import {
-  type FakeModelStream,
-  startFakeModelStream,
-} from "../../../test/support/fake-model-stream/fake-model-stream.ts";
-import { says, uses } from "../../../test/support/fake-model-stream/stream-reply.ts";
+import { type FakeModelStream, startFakeModelStream, says, uses } from "../../../test/support/fake-model-stream.ts";
 import { collect, engineAt, messagesOf, person, textOf, turnOf } from "../../../test/support/model-turns.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import type { AssistantMessage } from "../../transcript/entries.ts";

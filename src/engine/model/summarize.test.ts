@@ -1,9 +1,5 @@
 import { expect, it } from "vitest";
-import {
-  type FakeModelStream,
-  startFakeModelStream,
-} from "../../../test/support/fake-model-stream/fake-model-stream.ts";
-import { says } from "../../../test/support/fake-model-stream/stream-reply.ts";
+import { type FakeModelStream, startFakeModelStream, says } from "../../../test/support/fake-model-stream.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";

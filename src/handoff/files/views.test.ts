@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type HandoffStage, KEY, WORK, handoffStage } from "../../../test/support/handoff-stage.ts";
-import { canMount, smallDisk } from "../../../test/support/small-disk.ts";
-import { STORE_KINDS } from "../../../test/support/test-agent.ts";
+import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../../test/support/handoff-home.ts";
+import { canMount, smallDisk } from "../../../test/support/temp-folder.ts";
+import { STORE_KINDS } from "../../../test/support/agent-home.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { type HandoffLayout, agentLayout } from "../../config/layout.ts";
 import type { SessionState } from "../state.ts";
@@ -13,7 +13,7 @@ const OTHER = "agent:main:telegram:dm:2";
 
 describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   it("hold the newest state, what waits, what was noted and what was before", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
     await stage.open(OTHER, { project: "invoices" });
@@ -44,7 +44,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   });
 
   it("are for their owner alone", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const { root } = layoutOf(stage);
     await stage.open();
     await stage.say(WORK);
@@ -59,7 +59,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   });
 
   it("have every note once, however often and by whomever it is captured", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
     for (const line of WORK) {
@@ -75,7 +75,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   });
 
   it("are written anew when they were torn or changed, and that is noticed", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
     await stage.say(WORK);
@@ -97,7 +97,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   });
 
   it("mend a day whose last line is torn", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
     await stage.say(WORK);
@@ -113,7 +113,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   });
 
   it("keep as many earlier states as they should", async () => {
-    await using stage = await handoffStage(kind, { config: { ...DEFAULT_CONFIG.handoff, keepSnapshots: 2 } });
+    await using stage = await createHandoffHome(kind, { config: { ...DEFAULT_CONFIG.handoff, keepSnapshots: 2 } });
     const { snapshotsFolder } = layoutOf(stage);
     await stage.open();
     for (const line of WORK) {
@@ -126,7 +126,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   });
 
   it("forget what was cleared by a process that died before it came to them", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const { root, patternsFolder, snapshotsFolder } = layoutOf(stage);
     await stage.open();
     await stage.say(WORK);
@@ -148,7 +148,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   });
 
   it("no longer say that something waits once it was offered, and forget what was cleared", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
     await stage.open(OTHER);
@@ -177,7 +177,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
   });
 
   it("that cannot be written fail no capture, and are said to be missing", async () => {
-    await using stage = await handoffStage(kind);
+    await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     writeFileSync(layout.root, "a file where the folder should be");
     await stage.open();
@@ -194,7 +194,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
 describe.skipIf(!canMount())("on a full disk", () => {
   it("a capture is kept all the same, and the files come later", async () => {
     await using disk = await smallDisk(1);
-    await using stage = await handoffStage("sqlite", { layout: agentLayout(disk.path, "main").handoff });
+    await using stage = await createHandoffHome("sqlite", { layout: agentLayout(disk.path, "main").handoff });
     const layout = agentLayout(disk.path, "main").handoff;
     const free = await disk.fill();
     await stage.open();
@@ -208,11 +208,11 @@ describe.skipIf(!canMount())("on a full disk", () => {
   });
 });
 
-function layoutOf(stage: HandoffStage): HandoffLayout {
+function layoutOf(stage: HandoffHome): HandoffLayout {
   return agentLayout(stage.fixture.home, "main").handoff;
 }
 
-async function capture(stage: HandoffStage, sessionKey: string = KEY): Promise<SessionState | undefined> {
+async function capture(stage: HandoffHome, sessionKey: string = KEY): Promise<SessionState | undefined> {
   const state = await stage.handoff.capture({ kind: "session", sessionKey }, "messages");
   await stage.handoff.settled();
   return state;

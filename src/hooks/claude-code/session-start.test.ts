@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestRepo } from "../../../test/support/git-repo.ts";
-import { type NativeWorld, createNativeWorld, testSessionId } from "../../../test/support/native-world.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "../../../test/support/native-home.ts";
 import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
@@ -13,7 +13,7 @@ import { type StartParts, answerStart } from "./session-start.ts";
 
 describe("a session that starts", () => {
   it("above other projects gets only the hand-off of its own folder", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const above = world.join("code");
     const below = [createTestRepo(join(above, "shop")).path, join(above, "notes")];
     mkdirSync(below[1] ?? "", { recursive: true });
@@ -25,7 +25,7 @@ describe("a session that starts", () => {
   });
 
   it("gets the hand-off of its repo, despite newer ones in similarly named folders", async () => {
-    await using world = await createNativeWorld();
+    await using world = await createNativeHome();
     const repo = createTestRepo(world.join("shop")).path;
     talk(world, "1", repo, "the broken importer", Date.now() - 600_000);
     for (const [index, name] of ["shop-web", "shop-docs", "shop-old"].entries()) {
@@ -36,7 +36,7 @@ describe("a session that starts", () => {
 });
 
 it("adds messages since the last capture if there is time", async () => {
-  await using world = await createNativeWorld();
+  await using world = await createNativeHome();
   const repo = createTestRepo(world.join("shop")).path;
   const transcriptPath = talk(world, "1", repo, "the broken importer", Date.now() - 600_000);
   const target = { kind: "native", sessionId: testSessionId("1"), path: transcriptPath, file: transcriptPath } as const;
@@ -57,7 +57,7 @@ it("adds messages since the last capture if there is time", async () => {
   expect(late.captures).toMatchObject([{ sessionId: testSessionId("1") }]);
 });
 
-function talk(world: NativeWorld, id: string, cwd: string, matter: string, modifiedAt = Date.now()): string {
+function talk(world: NativeHome, id: string, cwd: string, matter: string, modifiedAt = Date.now()): string {
   const line = lineOf(id, cwd, `I'm blocked by ${matter}, please look into it.`, modifiedAt);
   return world.session({ id, cwds: [cwd], modifiedAt, lines: [line] });
 }
@@ -77,7 +77,7 @@ function lineOf(id: string, cwd: string, content: string, at = Date.now()): obje
 }
 
 async function start(
-  { claudeHome }: NativeWorld,
+  { claudeHome }: NativeHome,
   cwd: string,
   more: Partial<StartParts> = {},
 ): ReturnType<typeof answerStart> {

@@ -1,11 +1,11 @@
 /** `agent`, over a real gateway on a real store. */
 import { describe, expect, it } from "vitest";
-import { gatewayStage, until } from "../../../test/support/gateway-stage.ts";
-import { caller, connect, KEY } from "../../../test/support/rpc-calls.ts";
+import { createGatewayHome, until } from "../../../test/support/gateway-home.ts";
+import { caller, connect, KEY } from "../../../test/support/gateway-requests.ts";
 
 describe("agent", () => {
   it("waits for the end and reports usage", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     const { status, summary, sessionKey, result } = await call("agent", { message: "hello", thinking: "low" });
     expect({ status, summary, sessionKey }).toEqual({
@@ -24,7 +24,7 @@ describe("agent", () => {
   });
 
   it("finds the session of a person on a channel", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     expect((await call("agent", { message: "hello", to: "7" })).sessionKey).toBe(KEY);
     expect((await call("agent", { message: "hello", to: "telegram:group:-100", channel: "telegram" })).sessionKey).toBe(
@@ -33,7 +33,7 @@ describe("agent", () => {
   });
 
   it("tells a failed turn, a timeout and an earlier window apart", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     const failed = await call("agent", { message: "fail", sessionKey: KEY });
     expect(failed).toMatchObject({ status: "error", summary: "the engine is down", error: { code: "engine-down" } });
@@ -49,7 +49,7 @@ describe("agent", () => {
   });
 
   it("continues when the caller disconnects", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     stage.pipeline.hold();
     const client = await connect(stage);
     const waiting = client.call("agent", { message: "slow", sessionKey: KEY });

@@ -1,7 +1,7 @@
 /** The chat methods, over a real gateway on a real store. */
 import { describe, expect, it } from "vitest";
-import { gatewayStage, until } from "../../../test/support/gateway-stage.ts";
-import { caller, connect, KEY, say } from "../../../test/support/rpc-calls.ts";
+import { createGatewayHome, until } from "../../../test/support/gateway-home.ts";
+import { caller, connect, KEY, say } from "../../../test/support/gateway-requests.ts";
 import { assistantDraft, userDraft } from "../../../test/support/transcripts.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
@@ -11,7 +11,7 @@ import type { RpcEvent } from "../protocol.ts";
 
 describe("chat", () => {
   it("admits a repeated message once, and answers by events", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const client = await connect(stage);
     const events: RpcEvent[] = [];
     client.onEvent((event) => void events.push(event));
@@ -29,7 +29,7 @@ describe("chat", () => {
   });
 
   it("reports a running turn to a repeated message, shows it in the history and stops it", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     stage.pipeline.hold();
     const sent = await call("chat.send", { sessionKey: KEY, message: "hello", idempotencyKey: "k1" });
@@ -45,7 +45,7 @@ describe("chat", () => {
   });
 
   it("pages back through the history and reports that it was shortened", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     for (const text of ["one", "two", "three"]) await say(stage, text);
     const texts: unknown[] = [];
@@ -67,7 +67,7 @@ describe("chat", () => {
   });
 
   it("marks memory saves, and shows what people wrote", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, "hello");
     const entry = await stage.agent.store.get(KEY);
@@ -99,7 +99,7 @@ describe("chat", () => {
   });
 
   it("has an empty history before the first word", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     expect(await call("chat.history", { sessionKey: "new one" })).toEqual({
       sessionKey: "agent:main:new one",
@@ -109,7 +109,7 @@ describe("chat", () => {
   });
 
   it("keeps the route of a session, and delivers there only on request", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await call("message.send", { channel: "telegram", to: "telegram:7", message: "hi", idempotencyKey: "m1" });
     await call("agent", { message: "from the page", sessionKey: KEY });
@@ -126,7 +126,7 @@ describe("chat", () => {
 
 describe("an answer to deliver", () => {
   it("is refused if it could not be delivered", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     const nowhere = { kind: "not-found", code: "nowhere-to-deliver" };
     await expect(call("agent", { message: "hi", deliver: true })).rejects.toMatchObject(nowhere);
@@ -141,7 +141,7 @@ describe("an answer to deliver", () => {
 
   it("may wait for a configured channel that does not run here", async () => {
     const channels = { ...DEFAULT_CONFIG.channels, discord: { default: {}, off: { enabled: false } } };
-    await using stage = await gatewayStage({ config: { channels } });
+    await using stage = await createGatewayHome({ config: { channels } });
     const { call } = caller(stage);
     const answer = { message: "hi", deliver: true, to: "7", channel: "discord" };
     expect(await call("agent", answer)).toMatchObject({ status: "ok" });

@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type GatewayStage, gatewayStage } from "../../../test/support/gateway-stage.ts";
-import { caller } from "../../../test/support/rpc-calls.ts";
+import { type GatewayHome, createGatewayHome } from "../../../test/support/gateway-home.ts";
+import { caller } from "../../../test/support/gateway-requests.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { resolveClaudeHome } from "../../claude/native/layout.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
@@ -27,7 +27,7 @@ function filesNaming(root: string, text: string): string[] {
     .filter((name) => readFileSync(join(root, name), "utf8").includes(text));
 }
 
-async function say(stage: GatewayStage, words: readonly string[], sessionKey: string): Promise<void> {
+async function say(stage: GatewayHome, words: readonly string[], sessionKey: string): Promise<void> {
   const { agent } = await stage.parts.agents.open(sessionKey.split(":")[1] ?? "main");
   for (const message of words) {
     expect((await caller(stage).call("agent", { message, sessionKey })).status).toBe("ok");
@@ -39,7 +39,7 @@ async function say(stage: GatewayStage, words: readonly string[], sessionKey: st
 
 describe("handoff", () => {
   it("is deleted with its session, including its files", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     for (const [words, key] of [
       [ANNAS_WORDS, ANNA],
@@ -61,7 +61,7 @@ describe("handoff", () => {
   });
 
   it("is captured, shown, listed, resumed and cleared", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, ANNAS_WORDS, ANNA);
     expect(await call("handoff.status", { sessionKey: ANNA })).toEqual({
@@ -116,7 +116,7 @@ describe("handoff", () => {
   });
 
   it("never shows the hand-off of another person or agent, for any forged key", async () => {
-    await using stage = await gatewayStage({ agents: ["main", "ops"] });
+    await using stage = await createGatewayHome({ agents: ["main", "ops"] });
     const { call } = caller(stage);
     const opsKey = "agent:ops:telegram:dm:9";
     await say(stage, ANNAS_WORDS, ANNA);
@@ -158,7 +158,7 @@ describe("handoff", () => {
   });
 
   it("holds a connection to its permission", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     await say(stage, ANNAS_WORDS, ANNA);
     const { url, token } = stage.gateway;
     const reader = await connectRpc({ url, token, client: { name: "test" }, permission: "read" });
@@ -170,7 +170,7 @@ describe("handoff", () => {
   });
 
   it("reports that it is turned off, in general or for one session", async () => {
-    await using off = await gatewayStage({
+    await using off = await createGatewayHome({
       config: { handoff: { ...DEFAULT_CONFIG.handoff, enabled: false } },
     });
     expect(await caller(off).call("handoff.status", { sessionKey: ANNA })).toEqual({ enabled: false, isOff: false });
@@ -178,7 +178,7 @@ describe("handoff", () => {
       code: "handoff-off",
     });
 
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, ANNAS_WORDS, ANNA);
     await call("handoff.capture", { sessionKey: ANNA });
@@ -191,7 +191,7 @@ describe("handoff", () => {
   });
 
   it("captures a session of Claude Code after the fact, and none that is an agent's conversation", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     await using work = await temporaryFolder();
     const { call } = caller(stage);
     writeNative(work.path, OWN, "cli");

@@ -2,8 +2,8 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { gatewayStage } from "../../../test/support/gateway-stage.ts";
-import { caller, connect, KEY } from "../../../test/support/rpc-calls.ts";
+import { createGatewayHome } from "../../../test/support/gateway-home.ts";
+import { caller, connect, KEY } from "../../../test/support/gateway-requests.ts";
 import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { withSessionLease } from "../../session/lease.ts";
@@ -13,7 +13,7 @@ describe("message.send", () => {
   const MESSAGE = { channel: "telegram", to: "telegram:7", message: "the build is green", idempotencyKey: "m1" };
 
   it("fills outbox and transcript once, also when it is repeated", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     const first = await call("message.send", MESSAGE);
     expect(first).toMatchObject({ ok: true, sessionKey: KEY, state: "pending", mirrored: true });
@@ -25,7 +25,7 @@ describe("message.send", () => {
   });
 
   it("completes the transcript if the first attempt died after the outbox", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await call("message.send", { ...MESSAGE, idempotencyKey: "m0" });
     const draft = {
@@ -40,7 +40,7 @@ describe("message.send", () => {
   });
 
   it("does not wait for a busy session, and informs the agent later", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await call("message.send", { ...MESSAGE, idempotencyKey: "m0" });
     await withSessionLease(stage.agent, KEY, {}, async () => {
@@ -53,7 +53,7 @@ describe("message.send", () => {
   });
 
   it("finds the existing session of a chat for every spelling", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     const group = { channel: "telegram", message: "hi" };
     const made = await call("message.send", { ...group, to: "telegram:group:-100", idempotencyKey: "a" });
@@ -66,7 +66,7 @@ describe("message.send", () => {
   });
 
   it("attaches the owner's files, and refuses missing ones", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     const path = join(stage.home, "chart.png");
     await writeFile(path, "png");
@@ -91,7 +91,7 @@ describe("message.send", () => {
   });
 
   it("attaches only files of the agent's workspace for a connection with write", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { workspace } = stage.agent;
     const secret = join(stage.home, "gateway.token");
     await mkdir(join(workspace, "out"), { recursive: true });
@@ -129,7 +129,7 @@ describe("message.send", () => {
   });
 
   it("reaches a session of the page", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const sent = await caller(stage).call("message.send", {
       channel: "web",
       to: "main",
@@ -148,7 +148,7 @@ describe("message.send", () => {
       clock: systemClock,
       logger: silentLogger,
     });
-    await using stage = await gatewayStage({ telegram });
+    await using stage = await createGatewayHome({ telegram });
     const { call } = caller(stage);
     await expect(call("message.send", { ...MESSAGE, to: "abc def" })).rejects.toMatchObject({
       kind: "usage",
@@ -161,7 +161,7 @@ describe("message.send", () => {
   });
 
   it("refuses an unknown channel, an empty message, and a session with sending turned off", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await expect(call("message.send", { ...MESSAGE, channel: "telegran" })).rejects.toMatchObject({
       code: "channel-not-found",

@@ -1,13 +1,13 @@
 /** The session methods, over a real gateway on a real store. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { gatewayStage } from "../../../test/support/gateway-stage.ts";
-import { caller, KEY, sample, say } from "../../../test/support/rpc-calls.ts";
+import { createGatewayHome } from "../../../test/support/gateway-home.ts";
+import { caller, KEY, sample, say } from "../../../test/support/gateway-requests.ts";
 import { agentLayout } from "../../config/layout.ts";
 
 describe("sessions", () => {
   it("are listed newest first with title and last words, of all agents or one", async () => {
-    await using stage = await gatewayStage({ agents: ["main", "ops"] });
+    await using stage = await createGatewayHome({ agents: ["main", "ops"] });
     const { call } = caller(stage);
     await say(stage, "what is a lease?");
     await say(stage, "deploy it", "agent:ops:main");
@@ -32,7 +32,7 @@ describe("sessions", () => {
   });
 
   it("have every field that OpenClaw's answers have", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, "hello");
     const answers: [string, object][] = [
@@ -57,7 +57,7 @@ describe("sessions", () => {
   });
 
   it("are previewed; a missing one does not hide the others", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     await say(stage, "hello");
     const { previews } = await caller(stage).call("sessions.preview", {
       keys: [KEY, "agent:main:nope", "agent:gone:x"],
@@ -77,7 +77,7 @@ describe("sessions", () => {
   });
 
   it("are resolved by key, label and id prefix, also of an earlier window", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, "hello");
     await call("sessions.patch", { key: KEY, label: "work" });
@@ -96,7 +96,7 @@ describe("sessions", () => {
   });
 
   it("list their windows, and the history of each can be read", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, "first topic");
     await call("sessions.reset", { key: KEY });
@@ -119,7 +119,7 @@ describe("sessions", () => {
   });
 
   it("refuse a change for another window, and an unknown field", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, "hello");
     const stale = { key: KEY, expectedSessionId: "b083ce80-7643-4db8-b061-b135059208d6" };
@@ -147,7 +147,7 @@ describe("sessions", () => {
   });
 
   it("are deleted into the archive, except the main session", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     await say(stage, "hello");
     await say(stage, "hello", "main");
@@ -167,7 +167,7 @@ describe("sessions", () => {
   });
 
   it("cannot be named through another agent", async () => {
-    await using stage = await gatewayStage({ agents: ["main", "ops"] });
+    await using stage = await createGatewayHome({ agents: ["main", "ops"] });
     const { call } = caller(stage);
     const key = "agent:ops:main";
     const [sessionKey, agentId] = [key, "main"];
@@ -189,7 +189,7 @@ describe("sessions", () => {
   });
 
   it("are never files: an id that looks like a path leads nowhere", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     for (const path of ["../../escape", "..%2f..%2fescape", "/etc/passwd", "a/../../b", "x\u0000y"]) {
       await say(stage, "hello", path);
@@ -207,7 +207,7 @@ describe("sessions", () => {
   });
 
   it("are compacted with the whole transcript kept", async () => {
-    await using stage = await gatewayStage();
+    await using stage = await createGatewayHome();
     const { call } = caller(stage);
     for (const text of ["one", "two", "three"]) await say(stage, text);
     const { compacted, archived, kept } = await call("sessions.compact", { key: KEY, maxLines: 2 });

@@ -3,7 +3,7 @@ import { copyFile, readFile, utimes } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 import { entry, put } from "../../../test/contract/store-fixture.ts";
-import { type JsonStoreFiles, MAIN, jsonStoreFiles, windowIds } from "../../../test/support/json-store-files.ts";
+import { type JsonStoreFiles, MAIN, jsonStoreFiles, windowIds } from "../../../test/support/stores.ts";
 import { createTestClock } from "../../../test/support/test-clock.ts";
 import type { Store } from "../store.ts";
 

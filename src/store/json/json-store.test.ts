@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { entry, put } from "../../../test/contract/store-fixture.ts";
-import { MAIN, jsonStoreFiles, windowIds } from "../../../test/support/json-store-files.ts";
+import { MAIN, jsonStoreFiles, windowIds } from "../../../test/support/stores.ts";
 import { installFaultAction } from "../../base/faults.ts";
 import { createLogger } from "../../base/log.ts";
 

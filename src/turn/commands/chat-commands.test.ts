@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { commandStage } from "../../../test/support/command-stage.ts";
+import { createCommandHome } from "../../../test/support/command-home.ts";
 import { createChatCommands } from "./chat-commands.ts";
 import { compactNow } from "../run/compact.ts";
 
@@ -75,7 +75,7 @@ describe("who may give commands", () => {
   const stranger = { CommandAuthorized: false, SenderId: "1001", Provider: "telegram", Surface: "telegram" };
 
   it("refuses strangers everything but help and their own id, and changes nothing", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const before = await stage.say("one");
     const refused: string[] = [];
     for (const { name } of commands.all) {
@@ -88,7 +88,7 @@ describe("who may give commands", () => {
   });
 
   it("shows the commands that the person may use", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     expect(await stage.type("/help", { ctx: stranger })).toBe(
       "/whoami – your id here, for allow lists\n/help – this list",
     );
@@ -98,7 +98,7 @@ describe("who may give commands", () => {
   });
 
   it("aligns columns in a terminal", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const lines = ((await stage.type("/help")) ?? "").split("\n");
     const starts = commands.all.map(({ summary }) => lines.find((line) => line.endsWith(summary))?.indexOf(summary));
     expect(new Set(starts).size).toBe(1);
@@ -106,7 +106,7 @@ describe("who may give commands", () => {
   });
 
   it("shows the sender's id, with names made safe", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const ctx = { ...stranger, From: "telegram:group:-100", ChatType: "group", SenderName: "\u001b[31mEve\n<@1>" };
     expect(await stage.type("/whoami", { ctx })).toBe(
       "id: 1001\nname: \\u001b[31mEve < @1>\nchannel: telegram\ngroup: -100\ncommands: not allowed",

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
-import { type CommandStage, KEY, commandStage } from "../../../test/support/command-stage.ts";
-import { listen } from "../../../test/support/hook-listener.ts";
+import { type CommandHome, KEY, createCommandHome } from "../../../test/support/command-home.ts";
+import { listen } from "../../../test/support/hook-home.ts";
 import { agentLayout } from "../../config/layout.ts";
 import { createHandoff } from "../../handoff/create-handoff.ts";
 
 const BLOCKED = "I'm blocked: the release fails with a missing certificate.";
 
-async function handoffStage(): Promise<CommandStage> {
-  const stage = await commandStage();
+async function createHandoffHome(): Promise<CommandHome> {
+  const stage = await createCommandHome();
   const { home, agent, config, parts } = stage;
   const { handoff: layout, workspace: defaultWorkspace } = agentLayout(home, agent.agentId);
   const handoff = createHandoff({ agent, layout, defaultWorkspace, config: config.handoff });
@@ -22,12 +22,12 @@ async function handoffStage(): Promise<CommandStage> {
 }
 
 it("says that hand-off is turned off in the configuration", async () => {
-  await using stage = await commandStage();
+  await using stage = await createCommandHome();
   expect(await stage.type("/handoff")).toContain("handoff.enabled is false");
 });
 
 it("captures and shows lines with their entries; clears; turns off and on", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   expect(await stage.type("/handoff")).toBe("There is no hand-off of this conversation yet.");
   await stage.say(BLOCKED);
   const shown = (await stage.type("/handoff")) ?? "";
@@ -47,7 +47,7 @@ it("captures and shows lines with their entries; clears; turns off and on", asyn
 });
 
 it("/resume uses the hand-off and lists windows; an expired one by name", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.say(BLOCKED);
   await stage.say("/new something else");
   expect(await stage.type("/resume")).toMatch(
@@ -62,7 +62,7 @@ it("/resume uses the hand-off and lists windows; an expired one by name", async 
 });
 
 it("/handoff and /resume show the hand-off of the current project", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.type("/project red");
   await stage.say(BLOCKED);
   await stage.type("/project blue");
@@ -79,7 +79,7 @@ it("/handoff and /resume show the hand-off of the current project", async () => 
 });
 
 it("a project name is one line; earlier messages belong to the previous project", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   expect(await stage.type(`/project ${"x".repeat(101)}`)).toContain("at most 100 characters");
   await stage.say(BLOCKED);
   expect(await stage.type("/project")).toContain("Project main, from the folder");
@@ -103,7 +103,7 @@ it("a project name is one line; earlier messages belong to the previous project"
 });
 
 it("/stop and /back call hooks and show their messages", async () => {
-  await using stage = await commandStage();
+  await using stage = await createCommandHome();
   const { called } = await listen({ parts: stage.parts, fixture: stage }, ["command:stop", "session:end"], (event) => {
     event.messages.push(`heard ${event.action}`);
   });

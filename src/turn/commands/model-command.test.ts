@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type CommandStageOptions, commandStage } from "../../../test/support/command-stage.ts";
+import { type CommandHomeOptions, createCommandHome } from "../../../test/support/command-home.ts";
 
-const CONFIG: CommandStageOptions["config"] = {
+const CONFIG: CommandHomeOptions["config"] = {
   agents: { main: { model: "anthropic/claude-haiku-5-5" } },
   models: {
     "anthropic/claude-haiku-5-5": { alias: "haiku" },
@@ -13,7 +13,7 @@ const CONFIG: CommandStageOptions["config"] = {
 
 describe("/model", () => {
   it("shows the model and the known ones", async () => {
-    await using stage = await commandStage({ config: CONFIG, engine: "model" });
+    await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
     expect(await stage.type("/model")).toBe(
       [
         "Model: anthropic/claude-haiku-5-5.",
@@ -33,7 +33,7 @@ describe("/model", () => {
     ["minimax MiniMax-M2.1", "minimax", "MiniMax-M2.1"],
     ["RED", "local", "\u001b[31mred"],
   ])("chooses %s", async (wanted, providerOverride, modelOverride) => {
-    await using stage = await commandStage({ config: CONFIG, engine: "model" });
+    await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
     const answer = await stage.type(`/model ${wanted}`);
     expect(answer).toMatch(/^Model: .* \(chosen for this session\)\.$/);
     expect(answer).not.toContain("\u001b");
@@ -43,7 +43,7 @@ describe("/model", () => {
   it.each(["default", "haiku", "anthropic/claude-haiku-5-5", "claude-haiku"])(
     "restores the default with %s",
     async (wanted) => {
-      await using stage = await commandStage({ config: CONFIG, engine: "model" });
+      await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
       await stage.type("/model minimax");
       expect(await stage.type(`/model ${wanted}`)).toBe("Model: anthropic/claude-haiku-5-5.");
       expect(await stage.entry()).not.toHaveProperty("modelOverride");
@@ -52,7 +52,7 @@ describe("/model", () => {
   );
 
   it("accepts an unlisted model of a known provider, with a warning", async () => {
-    await using stage = await commandStage({ config: CONFIG, engine: "model" });
+    await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
     expect(await stage.type("/model openai/gpt-x")).toBe(
       "Model: openai/gpt-x (chosen for this session). The configuration does not list it; the next answer shows whether it works.",
     );
@@ -60,7 +60,7 @@ describe("/model", () => {
   });
 
   it("warns that the echo engine uses no model", async () => {
-    await using stage = await commandStage({ config: CONFIG });
+    await using stage = await createCommandHome({ config: CONFIG });
     expect(await stage.type("/model minimax")).toContain("The echo engine answers here and uses no model");
   });
 
@@ -71,7 +71,7 @@ describe("/model", () => {
     ["minimax summarize this", "No model is called"],
     [`${"x".repeat(500_000)}/y`, 'No model is called "xxxxxxxxxxxxxxxxxxxx…".'],
   ])("refuses %.40s and helps", async (wanted, help) => {
-    await using stage = await commandStage({ config: CONFIG, engine: "model" });
+    await using stage = await createCommandHome({ config: CONFIG, engine: "model" });
     await stage.say("one");
     const before = await stage.entry();
     expect(await stage.type(`/model ${wanted}`)).toContain(help);
@@ -79,7 +79,7 @@ describe("/model", () => {
   });
 
   it("accepts Claude Code's short names", async () => {
-    await using stage = await commandStage({ engine: "claude-code" });
+    await using stage = await createCommandHome({ engine: "claude-code" });
     expect(await stage.type("/model")).toContain("Model: the engine's own.");
     await stage.type("/model opus");
     expect(await stage.entry()).toMatchObject({ providerOverride: "anthropic", modelOverride: "opus" });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createChatCommands } from "./chat-commands.ts";
-import { commandStage } from "../../../test/support/command-stage.ts";
+import { createCommandHome } from "../../../test/support/command-home.ts";
 import { compactNow } from "../run/compact.ts";
 
 const GROUP = { Provider: "telegram", Surface: "telegram", From: "telegram:group:-100", ChatType: "group" };
 
 describe("levels", () => {
   it("are set, shown and removed", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     await stage.say("one");
     expect(await stage.type("/think")).toContain("Thinking: model default.");
     expect(await stage.type("/think HIGH")).toBe("Thinking: high.");
@@ -23,7 +23,7 @@ describe("levels", () => {
   });
 
   it("open a session when they come first", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     await stage.type("/think low");
     const begun = await stage.entry();
     expect(begun).toMatchObject({ thinkingLevel: "low" });
@@ -31,7 +31,7 @@ describe("levels", () => {
   });
 
   it.each(["/think hgih", "/think constructor", "/think high low", "/verbose \u001b[2J"])("refuse %j", async (text) => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const before = await stage.say("one");
     const answer = await stage.type(text);
     expect(answer).toContain("does not know");
@@ -40,7 +40,7 @@ describe("levels", () => {
   });
 
   it("suggest the nearest word", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     expect(await stage.type("/think hgih")).toContain("Did you mean /think high?");
   });
 });
@@ -48,7 +48,7 @@ describe("levels", () => {
 describe("answering", () => {
   it("is switched off, on, and reset to the configuration", async () => {
     const session = { sendPolicy: { default: "deny" as const } };
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     Object.assign(stage.parts.config, { session: { ...stage.parts.config.session, ...session } });
     expect(await stage.type("/send")).toContain("off (as configured)");
     expect(await stage.type("/send on")).toBe("Answers here: on.");
@@ -60,7 +60,7 @@ describe("answering", () => {
   });
 
   it("in a group is for mentions or for everything, and refused elsewhere", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     expect(await stage.type("/activation always")).toContain("/activation is for groups.");
     expect(await stage.entry()).toBeUndefined();
     expect(await stage.type("/activation", { ctx: GROUP })).toContain("when I am mentioned");
@@ -71,7 +71,7 @@ describe("answering", () => {
 
 describe("/queue", () => {
   it("shows, changes, and resets the settings", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     expect(await stage.type("/queue")).toContain("Queue: followup (each message waits for its turn). At most 20 wait;");
     expect(await stage.type("/queue collect debounce:2s cap:10 drop:old")).toBe(
       "Queue: collect (messages are answered together after 2000 ms without a new one). At most 10 wait; then the oldest is dropped.",
@@ -92,7 +92,7 @@ describe("/queue", () => {
     ["/queue constructor:1", "does not know"],
     ["/queue cap:1e3", "cap: 1 to 1000 messages"],
   ])("changes nothing when it does not understand all of %j", async (text, answer) => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const before = await stage.say("one");
     expect(await stage.type(text)).toContain(answer);
     expect(await stage.entry()).toEqual(before);
@@ -101,7 +101,7 @@ describe("/queue", () => {
 
 describe("/label", () => {
   it("sets and removes the label", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     expect(await stage.type("/label garden")).toBe('This session is now called "garden".');
     expect(await stage.entry()).toMatchObject({ label: "garden" });
     expect(await stage.type("/label")).toBe("The label was removed.");
@@ -109,7 +109,7 @@ describe("/label", () => {
   });
 
   it("says why a label is refused", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     expect(await stage.type(`/label ${"x".repeat(65)}`)).toContain("too long (max 64)");
     expect(await stage.type("/label [[reply_to:1]][x](http://y)")).toBe(
       'This session is now called "[ [reply_to:1]][x] (http://y)".',
@@ -118,7 +118,7 @@ describe("/label", () => {
 });
 
 it("writes nothing once the lease is lost", async () => {
-  await using stage = await commandStage();
+  await using stage = await createCommandHome();
   await stage.say("one");
   const { agent } = stage;
   const held = await agent.store.leases.acquire("agent:main:cli:dm:ada", { ttlMs: 10 });

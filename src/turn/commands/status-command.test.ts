@@ -2,17 +2,17 @@ import { describe, expect, it } from "vitest";
 import type { DraftEntry } from "../../transcript/entries.ts";
 import { openTranscriptLog } from "../../transcript/log.ts";
 import { localTime } from "../../base/clock.ts";
-import { type CommandStage, KEY, commandStage } from "../../../test/support/command-stage.ts";
+import { type CommandHome, KEY, createCommandHome } from "../../../test/support/command-home.ts";
 import { shortCount } from "./command.ts";
 
-async function rows(stage: CommandStage, options?: Parameters<CommandStage["type"]>[1]): Promise<Map<string, string>> {
+async function rows(stage: CommandHome, options?: Parameters<CommandHome["type"]>[1]): Promise<Map<string, string>> {
   const lines = ((await stage.type("/status", options)) ?? "").split("\n");
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ")).trim()]));
 }
 
 describe("/status", () => {
   it("shows a session without messages", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     expect(Object.fromEntries(await rows(stage))).toEqual({
       session: KEY,
       window: "none: no message yet",
@@ -28,7 +28,9 @@ describe("/status", () => {
   });
 
   it("shows the session", async () => {
-    await using stage = await commandStage({ config: { agents: { main: { model: "anthropic/claude-haiku-5-5" } } } });
+    await using stage = await createCommandHome({
+      config: { agents: { main: { model: "anthropic/claude-haiku-5-5" } } },
+    });
     await stage.say("one");
     const { sessionId } = await stage.say("/new two");
     await stage.type("/label my \u001b[31mgarden");
@@ -47,7 +49,7 @@ describe("/status", () => {
   });
 
   it("shows the cost of the window, and that the last answer was stopped", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const { sessionFile = "" } = await stage.say("one");
     await using log = await openTranscriptLog({ path: sessionFile });
     await log.append([priced(0.25), priced(0.5)]);
@@ -59,7 +61,7 @@ describe("/status", () => {
   });
 
   it("is a list of lines in a messenger, with the activation of a group", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const ctx = { Surface: "telegram", Provider: "telegram", From: "telegram:group:-100", ChatType: "group" };
     const answer = await stage.type("/status", { ctx });
     expect(answer).toContain("\nengine: echo\nmodel: the engine's own\n");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { KEY, commandStage } from "../../../test/support/command-stage.ts";
+import { KEY, createCommandHome } from "../../../test/support/command-home.ts";
 import type { CompactOutcome, CompactRequest } from "../run/compact.ts";
 
 describe("/stop", () => {
@@ -9,14 +9,14 @@ describe("/stop", () => {
     [{ aborted: false, dropped: 2 }, "Nothing was running. 2 waiting messages dropped."],
     [{ aborted: false, dropped: 0 }, "Nothing is running."],
   ])("answers %j with what was stopped, and remembers it", async (stopped, answer) => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     await stage.say("one");
     expect(await stage.type("/stop", { lane: { stop: async () => stopped } })).toBe(answer);
     expect((await stage.entry())?.abortedLastRun).toBe(stopped.aborted);
   });
 
   it("stops a turn before the first message", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const lane = { stop: async () => ({ aborted: true, dropped: 0 }) };
     expect(await stage.type("/stop", { lane })).toBe("Stopped.");
     expect(await stage.entry()).toBeUndefined();
@@ -31,7 +31,7 @@ describe("/compact", () => {
       requests.push(request);
       return { compacted: true, tokensBefore: 150_000, tokensAfter: 8400, entry: undefined };
     };
-    await using stage = await commandStage({ compact });
+    await using stage = await createCommandHome({ compact });
     expect(await stage.type("/compact")).toBe("There is nothing to compact yet.");
     expect(requests).toHaveLength(0);
     await stage.say("one");
@@ -43,14 +43,14 @@ describe("/compact", () => {
 
   it("says why nothing was compacted", async () => {
     const reason = "The engine \u001b[31mx shortens by itself.";
-    await using stage = await commandStage({ compact: async () => ({ compacted: false, reason }) });
+    await using stage = await createCommandHome({ compact: async () => ({ compacted: false, reason }) });
     await stage.say("one");
     expect(await stage.type("/compact")).toBe("The engine \\u001b[31mx shortens by itself.");
   });
 
   it("throws a failure that is not the person's mistake", async () => {
     const failed = new Error("disk");
-    await using stage = await commandStage({ compact: async () => await Promise.reject(failed) });
+    await using stage = await createCommandHome({ compact: async () => await Promise.reject(failed) });
     await stage.say("one");
     await expect(stage.type("/compact")).rejects.toBe(failed);
   });

@@ -1,9 +1,9 @@
 import { unlink } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { type CommandStage, KEY, commandStage } from "../../../test/support/command-stage.ts";
+import { type CommandHome, KEY, createCommandHome } from "../../../test/support/command-home.ts";
 
 /** Three windows: about tomatoes, about the garden fence, about the fence again. */
-async function threeWindows(stage: CommandStage): Promise<string[]> {
+async function threeWindows(stage: CommandHome): Promise<string[]> {
   const ids: string[] = [];
   for (const text of ["plant tomatoes", "/new paint the garden fence", "/new repair the fence"]) {
     stage.clock.advance(60_000);
@@ -14,7 +14,7 @@ async function threeWindows(stage: CommandStage): Promise<string[]> {
 
 describe("/windows", () => {
   it("lists windows with time, title and state", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     expect(await stage.type("/windows")).toBe("No window yet.");
     const ids = await threeWindows(stage);
     const lines = ((await stage.type("/windows")) ?? "").split("\n");
@@ -26,7 +26,7 @@ describe("/windows", () => {
   });
 
   it("shows the newest ones and how to see earlier ones", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     for (let count = 1; count <= 25; count++) await stage.say(`/new number ${count}`);
     const lines = ((await stage.type("/windows")) ?? "").split("\n");
     expect(lines[0]).toMatch(/^6\. .*number 6 /);
@@ -35,7 +35,7 @@ describe("/windows", () => {
   });
 
   it("lists a window whose transcript is missing or hostile", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const { sessionFile } = await stage.say("one");
     await stage.say("/new \u001b]0;title\u0007 <@99>");
     await unlink(sessionFile ?? "");
@@ -47,7 +47,7 @@ describe("/windows", () => {
 
 describe("going back", () => {
   it.each(["/back 1", "/resume 1", "/resume tomatoes", "/resume Plant TOM"])("works with %s", async (text) => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const [first] = await threeWindows(stage);
     expect(await stage.type(text)).toBe(`Back in window ${first?.slice(0, 8)}: plant tomatoes`);
     expect((await stage.entry())?.sessionId).toBe(first);
@@ -55,14 +55,14 @@ describe("going back", () => {
   });
 
   it("accepts a prefix of an id in any case", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const [, second] = await threeWindows(stage);
     await stage.type(`/back ${second?.slice(0, 8).toUpperCase()}`);
     expect((await stage.entry())?.sessionId).toBe(second);
   });
 
   it("asks if the window is unclear", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const ids = await threeWindows(stage);
     for (const text of ["/back", "/back 9", "/back 0", "/back zzzz"]) {
       expect(await stage.type(text)).toBe("Which window? /windows lists the numbers.");
@@ -77,7 +77,7 @@ describe("going back", () => {
   });
 
   it("is done once, even if the command is repeated after a crash", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const [first] = await threeWindows(stage);
     const answer = await stage.type("/back 1", { turnId: "turn-1" });
     // The window is now the last of the list, and number 1 is another one.
@@ -88,7 +88,7 @@ describe("going back", () => {
   });
 
   it("refuses if the transcript is missing, and stays in the window", async () => {
-    await using stage = await commandStage();
+    await using stage = await createCommandHome();
     const { sessionFile } = await stage.say("one");
     const { sessionId } = await stage.say("/new two");
     await unlink(sessionFile ?? "");

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type PipelineWorld, createFakeChannel, inbound, pipelineWorld } from "../../../test/support/pipeline-world.ts";
+import {
+  type PipelineHome,
+  createFakeChannel,
+  inbound,
+  createPipelineHome,
+} from "../../../test/support/pipeline-home.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { judgeFailure } from "./send-item.ts";
@@ -16,17 +21,17 @@ function draft(text: string, channel = "telegram", accountId = "default"): Outbo
   };
 }
 
-async function enqueue(world: PipelineWorld, ...drafts: OutboxDraft[]): Promise<void> {
+async function enqueue(world: PipelineHome, ...drafts: OutboxDraft[]): Promise<void> {
   await (await world.store()).outbox.enqueue(KEY, drafts);
 }
 
-const sentTexts = ({ channel }: PipelineWorld) => channel.sent.map(({ text }) => text);
-const eventsOf = ({ events }: PipelineWorld, type: string) => events.filter((event) => event.type === type);
+const sentTexts = ({ channel }: PipelineHome) => channel.sent.map(({ text }) => text);
+const eventsOf = ({ events }: PipelineHome, type: string) => events.filter((event) => event.type === type);
 
 describe("delivery", () => {
   it("sends enqueued messages in order per session, and reports it", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path });
+    await using world = await createPipelineHome({ home: home.path });
     await world.pipeline.start();
     await enqueue(world, draft("a"), draft("b"), draft("c"));
     await expect.poll(() => sentTexts(world)).toEqual(["a", "b", "c"]);
@@ -38,7 +43,7 @@ describe("delivery", () => {
 
   it("retries transient failures when the platform says so, and keeps the order", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path });
+    await using world = await createPipelineHome({ home: home.path });
     await world.pipeline.start();
     let failures = 1;
     const tried: number[] = [];
@@ -58,7 +63,7 @@ describe("delivery", () => {
 
   it("gives up permanent failures, informs the agent, and continues", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path });
+    await using world = await createPipelineHome({ home: home.path });
     await world.pipeline.start();
     world.channel.beforeSend = ({ text }) => {
       if (text === "a") throw new HoldfastError("forbidden", "blocked", "The bot was blocked by the user");
@@ -75,7 +80,7 @@ describe("delivery", () => {
 
   it("does not wait for a channel that hangs, and reports that the message may repeat", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path, sendTimeoutMs: 100 });
+    await using world = await createPipelineHome({ home: home.path, sendTimeoutMs: 100 });
     await world.pipeline.start();
     let hangs = 1;
     world.channel.beforeSend = async () => {
@@ -90,7 +95,7 @@ describe("delivery", () => {
 
   it("does not repeat a message that arrived late", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path, sendTimeoutMs: 50 });
+    await using world = await createPipelineHome({ home: home.path, sendTimeoutMs: 50 });
     await world.pipeline.start();
     world.channel.beforeSend = async () => await new Promise((resolve) => setTimeout(resolve, 200));
     await enqueue(world, draft("a"));
@@ -101,7 +106,7 @@ describe("delivery", () => {
 
   it("repeats a message that a process was sending when it died, and counts it", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path });
+    await using world = await createPipelineHome({ home: home.path });
     const { outbox } = await world.store();
     const [item] = await outbox.enqueue(KEY, [draft("a")]);
     await outbox.startSending(item?.id ?? 0, 0);
@@ -115,7 +120,7 @@ describe("delivery", () => {
     await using home = await temporaryFolder();
     const [up, down] = [createFakeChannel(), createFakeChannel("discord")];
     down.account.status = { state: "failed", text: "wrong token" };
-    await using world = await pipelineWorld({ home: home.path, channels: [up, down] });
+    await using world = await createPipelineHome({ home: home.path, channels: [up, down] });
     await enqueue(world, draft("no", "discord"), draft("nowhere", "signal"), draft("own", "cli"), draft("yes"));
     await world.pipeline.start();
     await world.pipeline.start();
@@ -139,7 +144,7 @@ describe("delivery", () => {
 
   it("is done by one of two processes; the other takes over when the first ends", async () => {
     await using home = await temporaryFolder();
-    await using one = await pipelineWorld({ home: home.path });
+    await using one = await createPipelineHome({ home: home.path });
     await one.pipeline.start();
     await enqueue(one, draft("a"));
     await expect.poll(() => sentTexts(one)).toEqual(["a"]);
@@ -147,7 +152,7 @@ describe("delivery", () => {
     const route = { channel: "telegram", accountId: "default" };
     expect(await leases.current(route)).toBeDefined();
     expect((await leases.list()).map(({ key }) => key)).toEqual([deliveryLeaseKey("main", route)]);
-    await using two = await pipelineWorld({ home: home.path });
+    await using two = await createPipelineHome({ home: home.path });
     await two.pipeline.start();
     await enqueue(two, draft("b"));
     await expect.poll(() => sentTexts(one), { timeout: 5000 }).toEqual(["a", "b"]);
@@ -159,7 +164,7 @@ describe("delivery", () => {
 
   it("does not delay one session because of another", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path });
+    await using world = await createPipelineHome({ home: home.path });
     const { leases } = await world.store();
     const name = deliveryLeaseKey("main", { channel: "telegram", accountId: "default" });
     for (const key of [name, "agent:main:delivery:telegram:default"]) {
@@ -173,7 +178,7 @@ describe("delivery", () => {
   it("shows that an answer is being written", async () => {
     await using home = await temporaryFolder();
     const { promise, resolve } = Promise.withResolvers<void>();
-    await using world = await pipelineWorld({ home: home.path, runTurn: async () => (await promise, {}) });
+    await using world = await createPipelineHome({ home: home.path, runTurn: async () => (await promise, {}) });
     const { ended } = await world.pipeline.admit(inbound("hello"));
     await expect.poll(() => world.channel.typed, { timeout: 3000 }).toBe(1);
     resolve();

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { inbound, pipelineWorld } from "../../../test/support/pipeline-world.ts";
+import { inbound, createPipelineHome } from "../../../test/support/pipeline-home.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { installFaultAction } from "../../base/faults.ts";
@@ -36,7 +36,7 @@ async function saidIn({ agent }: AgentParts): Promise<string[]> {
 describe("a turn that fails", () => {
   it("ends with a message to the person, once", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({
+    await using world = await createPipelineHome({
       home: home.path,
       runTurn: async () => {
         throw new HoldfastError("corrupt", "transcript-corrupt", "The transcript is damaged", { hint: "Run doctor." });
@@ -53,7 +53,7 @@ describe("a turn that fails", () => {
   it("redacts a secret in an error", async () => {
     await using home = await temporaryFolder();
     const secret = "sk-ant-abcdefghijklmnopqrstuvwxyz";
-    await using world = await pipelineWorld({
+    await using world = await createPipelineHome({
       home: home.path,
       runTurn: async () => {
         throw new HoldfastError("usage", "model-refused", `wrong key ${secret}`, {
@@ -71,7 +71,7 @@ describe("a turn that fails", () => {
   it("is put off while the store or the disk fails, without counting, and reports it", async () => {
     await using home = await temporaryFolder();
     const attempts: number[] = [];
-    await using world = await pipelineWorld({
+    await using world = await createPipelineHome({
       home: home.path,
       runTurn: async ({ attempt }: TurnRequest) => {
         attempts.push(attempt);
@@ -88,7 +88,7 @@ describe("a turn that fails", () => {
 
   it("is committed when the disk has room again, and not repeated", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path });
+    await using world = await createPipelineHome({ home: home.path });
     const { inbox } = await world.store();
     let refusals = 2;
     const finish = inbox.finish.bind(inbox);
@@ -104,7 +104,7 @@ describe("a turn that fails", () => {
 
   it("runs alone, and is given up, when its process dies each time", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path });
+    await using world = await createPipelineHome({ home: home.path });
     const store = await world.store();
     const admit = async (text: string) => {
       const message = inbound(text);
@@ -122,7 +122,7 @@ describe("a turn that fails", () => {
 
   it("is answered although its process died twenty-five times", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({ home: home.path });
+    await using world = await createPipelineHome({ home: home.path });
     const store = await world.store();
     const message = inbound("hello");
     const { item } = await store.inbox.admit({ key: KEY, ...message, payload: { ctx: message.ctx } });
@@ -134,7 +134,7 @@ describe("a turn that fails", () => {
 
   it("is tried one message at a time when several were given up", async () => {
     await using home = await temporaryFolder();
-    await using world = await pipelineWorld({
+    await using world = await createPipelineHome({
       home: home.path,
       turns: { queue: { mode: "collect", debounceMs: 0, cap: 20, drop: "old" } },
     });
@@ -155,7 +155,7 @@ describe("a turn that fails", () => {
   it("writes nothing after another process took over the session", async () => {
     await using home = await temporaryFolder();
     let taken = 0;
-    await using world = await pipelineWorld({
+    await using world = await createPipelineHome({
       home: home.path,
       runTurn: async ({ parts, held }: TurnRequest) => {
         if (taken++ > 0) return {};
@@ -178,7 +178,7 @@ describe("a turn that fails", () => {
     "goes on after a failure at %s",
     async (point) => {
       await using home = await temporaryFolder();
-      await using world = await pipelineWorld({ home: home.path });
+      await using world = await createPipelineHome({ home: home.path });
       await world.pipeline.start();
       onTestFinished(() => installFaultAction(undefined));
       let failures = 1;
@@ -198,7 +198,7 @@ describe("the end of a process", () => {
     await using home = await temporaryFolder();
     const requests: TurnRequest[] = [];
     const turns = { drainSeconds: 0.05 };
-    await using first = await pipelineWorld({
+    await using first = await createPipelineHome({
       home: home.path,
       turns,
       runTurn: async (request) => {
@@ -215,7 +215,7 @@ describe("the end of a process", () => {
     // Still durable, although this process answers no more.
     const late = await first.pipeline.admit(inbound("late"));
 
-    await using second = await pipelineWorld({
+    await using second = await createPipelineHome({
       home: home.path,
       runTurn: async (request) => {
         requests.push(request);
@@ -232,7 +232,7 @@ describe("the end of a process", () => {
 
   it("starts no turn while draining, even if a claim is committed late", async () => {
     await using home = await temporaryFolder();
-    await using leaving = await pipelineWorld({ home: home.path, kind: "json", turns: { drainSeconds: 0.05 } });
+    await using leaving = await createPipelineHome({ home: home.path, kind: "json", turns: { drainSeconds: 0.05 } });
     const { leases, inbox } = await leaving.store();
     // Other processes hold the lock of the store for a while.
     const acquire = leases.acquire.bind(leases);
@@ -255,7 +255,7 @@ describe("the end of a process", () => {
   it("lets running turns finish and deliver within the grace period", async () => {
     await using home = await temporaryFolder();
     const { promise, resolve } = Promise.withResolvers<void>();
-    await using world = await pipelineWorld({
+    await using world = await createPipelineHome({
       home: home.path,
       runTurn: async () => {
         await promise;
@@ -276,8 +276,8 @@ describe("the end of a process", () => {
 describe("two processes on one store", () => {
   it("answer each message once and in order", async () => {
     await using home = await temporaryFolder();
-    await using one = await pipelineWorld({ home: home.path });
-    await using two = await pipelineWorld({ home: home.path });
+    await using one = await createPipelineHome({ home: home.path });
+    await using two = await createPipelineHome({ home: home.path });
     const worlds = [one, two];
     const admitted = [];
     for (let n = 0; n < 20; n++) {
@@ -295,7 +295,7 @@ describe("two processes on one store", () => {
   it("a message that interrupts reaches the turn of the other process", async () => {
     await using home = await temporaryFolder();
     const interrupt = { queue: { mode: "interrupt" as const, debounceMs: 0, cap: 20, drop: "old" as const } };
-    await using one = await pipelineWorld({
+    await using one = await createPipelineHome({
       home: home.path,
       turns: interrupt,
       runTurn: async ({ signal }) => {
@@ -303,7 +303,7 @@ describe("two processes on one store", () => {
         return { outcome: "aborted", payloads: [] };
       },
     });
-    await using two = await pipelineWorld({ home: home.path, turns: interrupt });
+    await using two = await createPipelineHome({ home: home.path, turns: interrupt });
     const slow = await one.pipeline.admit(inbound("slow"));
     await expect.poll(() => one.turns).toEqual(["slow"]);
     const next = await two.pipeline.admit(inbound("next"));

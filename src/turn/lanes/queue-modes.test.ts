@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inbound, pipelineWorld, textOf } from "../../../test/support/pipeline-world.ts";
+import { inbound, createPipelineHome, textOf } from "../../../test/support/pipeline-home.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { DEFAULT_CONFIG, type QueueConfig } from "../../config/config.ts";
 import type { TurnRequest, TurnResult } from "../pipeline.ts";
@@ -24,7 +24,7 @@ function gate() {
 
 async function world(home: string, more: Partial<QueueConfig>, options: object = {}) {
   const held = gate();
-  const made = await pipelineWorld({ home, runTurn: held.runTurn, turns: queue(more), ...options });
+  const made = await createPipelineHome({ home, runTurn: held.runTurn, turns: queue(more), ...options });
   const say = async (text: string) => await made.pipeline.admit(inbound(text));
   const slow = await say("slow");
   await expect.poll(() => made.turns).toEqual(["slow"]);
@@ -216,7 +216,7 @@ describe("a message that needs no turn", () => {
   it("notes group messages that do not address the agent, even during a turn", async () => {
     await using home = await temporaryFolder();
     const held = gate();
-    await using made = await pipelineWorld({ home: home.path, runTurn: held.runTurn });
+    await using made = await createPipelineHome({ home: home.path, runTurn: held.runTurn });
     const slow = await made.pipeline.admit(group("slow", true));
     await expect.poll(() => made.turns).toEqual(["slow"]);
     const noted = await made.pipeline.admit(group("lunch?", false));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { KEY, handoffStage } from "../../../test/support/handoff-stage.ts";
+import { KEY, createHandoffHome } from "../../../test/support/handoff-home.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { changesProject } from "../../session/patch.ts";
@@ -16,7 +16,7 @@ async function marksIn(path: string): Promise<unknown[]> {
 }
 
 it("assigns earlier messages to the previous project", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   const { agent } = stage;
   await stage.open();
   await stage.say(["We decided to use Redis for the queue instead of Postgres."]);
@@ -41,7 +41,7 @@ it("assigns earlier messages to the previous project", async () => {
 });
 
 it("marks nothing without a change, or for a stale request", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   const entry = await stage.open();
   await patchFromOutside(stage, KEY, { project: "webhooks" });
   await expect(patchFromOutside(stage, KEY, { project: "x" }, { expectedSessionId: "gone" })).rejects.toMatchObject({
@@ -63,7 +63,7 @@ it.each([
 });
 
 it("does not wait for other settings, or without hand-off", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.open();
   const { agent } = stage;
   await withSessionLease(agent, KEY, {}, async () => {

@@ -1,6 +1,13 @@
 /** A reset from outside the conversation. */
 import { expect, it } from "vitest";
-import { ADA_KEY, type TurnStage, answer, scriptedEngine, turnStage, usage } from "../../../test/support/turn-stage.ts";
+import {
+  ADA_KEY,
+  type TurnHome,
+  answer,
+  scriptedEngine,
+  createTurnHome,
+  usage,
+} from "../../../test/support/turn-home.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import { patchSession } from "../../session/patch.ts";
 import { readContext } from "../../transcript/context.ts";
@@ -14,7 +21,7 @@ const CAPABILITIES = { media: false, replies: true, threads: true, deduplicates:
 const saving = (words: string) =>
   scriptedEngine(({ kind, text }) => [usage(100), answer(kind === "flush" ? words : `re: ${text}`)]);
 
-async function reset({ parts, events }: TurnStage, more: Partial<ResetRequest> = {}) {
+async function reset({ parts, events }: TurnHome, more: Partial<ResetRequest> = {}) {
   return await resetAfterFlush({
     parts,
     sessionKey: ADA_KEY,
@@ -26,13 +33,13 @@ async function reset({ parts, events }: TurnStage, more: Partial<ResetRequest> =
   });
 }
 
-async function waiting({ parts, fixture }: TurnStage): Promise<OutboxItem[]> {
+async function waiting({ parts, fixture }: TurnHome): Promise<OutboxItem[]> {
   return await parts.agent.store.outbox.due(fixture.clock.now(), 10);
 }
 
 it("lets the agent save its memory first, in the window that ends", async () => {
   const engine = saving("NO_REPLY");
-  await using stage = await turnStage(engine);
+  await using stage = await createTurnHome(engine);
   await stage.say("remember the milk");
   const { previous, entry } = await reset(stage);
   expect(entry.sessionId).not.toBe(previous.sessionId);
@@ -43,7 +50,7 @@ it("lets the agent save its memory first, in the window that ends", async () => 
 });
 
 it("delivers messages of the agent once, and mirrors them in the new window", async () => {
-  await using stage = await turnStage(saving("Your alarm is still set."));
+  await using stage = await createTurnHome(saving("Your alarm is still set."));
   await stage.say("wake me at six");
   const { previous } = await reset(stage);
   const told = {
@@ -60,7 +67,7 @@ it("delivers messages of the agent once, and mirrors them in the new window", as
 });
 
 it("delivers nothing if the send policy forbids it", async () => {
-  await using stage = await turnStage(saving("Your alarm is still set."));
+  await using stage = await createTurnHome(saving("Your alarm is still set."));
   await stage.say("wake me at six");
   await patchSession(stage.parts.agent, ADA_KEY, { sendPolicy: "deny" });
   await reset(stage);
@@ -73,13 +80,13 @@ it("resets even if the flush or a draft fails", async () => {
     if (kind === "flush") throw new Error("no engine");
     return [usage(100), answer("yes")];
   });
-  await using stage = await turnStage(engine);
+  await using stage = await createTurnHome(engine);
   await stage.say("first");
   const { previous, entry } = await reset(stage);
   expect(entry.sessionId).not.toBe(previous.sessionId);
   expect(stage.events).toContainEqual(expect.objectContaining({ type: "turn.notice" }));
 
-  await using other = await turnStage(saving("words"));
+  await using other = await createTurnHome(saving("words"));
   await other.say("first");
   const moved = await reset(other, { draft: async () => await Promise.reject(new Error("no channel")) });
   expect(moved.entry.sessionId).not.toBe(moved.previous.sessionId);
@@ -87,7 +94,7 @@ it("resets even if the flush or a draft fails", async () => {
 
 it("refuses an unknown or changed session, and asks no engine", async () => {
   const engine = saving("NO_REPLY");
-  await using stage = await turnStage(engine);
+  await using stage = await createTurnHome(engine);
   await expect(reset(stage)).rejects.toMatchObject({ code: "session-not-found" });
   await stage.say("first");
   await expect(reset(stage, { expectedSessionId: "another" })).rejects.toMatchObject({ code: "session-moved" });

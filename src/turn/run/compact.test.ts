@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
   ADA_KEY,
-  type TurnStage,
+  type TurnHome,
   answer,
   scriptedEngine,
   toolCall,
   toolResult,
-  turnStage,
+  createTurnHome,
   usage,
-} from "../../../test/support/turn-stage.ts";
+} from "../../../test/support/turn-home.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { installFaultAction } from "../../base/faults.ts";
 import type { Engine, SummaryRequest } from "../../engine/engine.ts";
@@ -36,7 +36,7 @@ function summing(requests: SummaryRequest[], limit = Number.POSITIVE_INFINITY): 
 /** How many messages the engine is given when it says each time that it counted so many tokens. */
 async function keptOf(tokens: number): Promise<number> {
   const engine = scriptedEngine(({ text }) => [usage(tokens), answer(`re: ${text}`)], summing([]));
-  await using stage = await turnStage(engine, {
+  await using stage = await createTurnHome(engine, {
     config: (config) => ({ ...config, models: { "test/scripted": { contextWindow: 4000 } }, memory: quiet }),
   });
   for (const text of ["one", "two", "three", "four", "five"]) await stage.say(`${text} ${LONG}`);
@@ -49,7 +49,9 @@ describe("a conversation that no longer fits", () => {
     const requests: SummaryRequest[] = [];
     let tokens = 100;
     const engine = scriptedEngine(({ text }) => [usage(tokens), answer(`re: ${text}`)], summing(requests));
-    await using stage = await turnStage(engine, { config: (config) => ({ ...config, models: small, memory: quiet }) });
+    await using stage = await createTurnHome(engine, {
+      config: (config) => ({ ...config, models: small, memory: quiet }),
+    });
     for (const text of ["one", "two", "three"]) await stage.say(`${text} ${LONG}`);
     tokens = 900;
     await stage.say("four");
@@ -78,7 +80,7 @@ describe("a conversation that no longer fits", () => {
       if (context.length > 5) throw tooLong();
       return [answer(`re: ${text}`)];
     }, summing(requests));
-    await using stage = await turnStage(engine, { config: (config) => ({ ...config, memory: quiet }) });
+    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, memory: quiet }) });
     for (const text of ["one", "two", "three", "four", "five"]) {
       expect(await stage.say(text)).toMatchObject({ outcome: "answered", text: `re: ${text}` });
     }
@@ -92,7 +94,7 @@ describe("a conversation that no longer fits", () => {
     const engine = scriptedEngine(() => {
       throw tooLong();
     }, summing([]));
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     expect(await stage.say("one")).toMatchObject({ outcome: "failed", error: { code: "context-too-long" } });
   });
 });
@@ -101,7 +103,9 @@ describe("/compact", () => {
   it("that dies before the summary is written is counted, and repeated with the next message", async () => {
     const requests: SummaryRequest[] = [];
     const engine = scriptedEngine(({ text }) => [usage(900), answer(`re: ${text}`)], summing(requests));
-    await using stage = await turnStage(engine, { config: (config) => ({ ...config, models: small, memory: quiet }) });
+    await using stage = await createTurnHome(engine, {
+      config: (config) => ({ ...config, models: small, memory: quiet }),
+    });
     for (const text of ["one", "two", "three"]) await stage.say(`${text} ${LONG}`);
     const { compactionCount = 0 } = await stage.entry();
     installFaultAction((point) => {
@@ -119,7 +123,7 @@ describe("/compact", () => {
   it("summarizes a long conversation in parts", async () => {
     const requests: SummaryRequest[] = [];
     const engine = scriptedEngine(({ text }) => [answer(`re: ${text}`)], summing(requests, 4));
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     for (const text of ["one", "two", "three", "four", "five"]) await stage.say(text);
     expect(await compact(stage, "names above all")).toMatchObject({ compacted: true });
     expect(requests.length).toBeGreaterThan(1);
@@ -138,7 +142,7 @@ describe("/compact", () => {
       ],
       summing([]),
     );
-    await using stage = await turnStage(engine, { config: (config) => ({ ...config, models: small }) });
+    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
     for (const text of ["one", "two", "three"]) await stage.say(text);
     expect(await compact(stage)).toMatchObject({ compacted: true });
     engine.turns.length = 0;
@@ -150,7 +154,7 @@ describe("/compact", () => {
   });
 
   it("says why nothing happens", async () => {
-    await using stage = await turnStage(scriptedEngine(() => [answer("ok")]));
+    await using stage = await createTurnHome(scriptedEngine(() => [answer("ok")]));
     await stage.say("one");
     expect(await compact(stage)).toEqual({ compacted: false, reason: expect.stringContaining("itself") });
     stage.parts.engine = scriptedEngine(() => [answer("ok")], summing([]));
@@ -161,7 +165,7 @@ describe("/compact", () => {
   });
 });
 
-async function compact({ parts }: TurnStage, instructions?: string): Promise<CompactOutcome> {
+async function compact({ parts }: TurnHome, instructions?: string): Promise<CompactOutcome> {
   return await withSessionLease(parts.agent, ADA_KEY, {}, async (held) => {
     const given = instructions === undefined ? {} : { instructions };
     const signal = new AbortController().signal;

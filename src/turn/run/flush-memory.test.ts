@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ADA_KEY, answer, scriptedEngine, turnStage, usage } from "../../../test/support/turn-stage.ts";
+import { ADA_KEY, answer, scriptedEngine, createTurnHome, usage } from "../../../test/support/turn-home.ts";
 import { withSessionLease } from "../../session/lease.ts";
 import { flushMemory } from "./flush-memory.ts";
 import { messageText, isFlushEntry } from "../../transcript/messages.ts";
@@ -16,7 +16,7 @@ describe("before a reset the agent saves its memory", () => {
     ["daily", "hello", 30 * HOUR],
   ])("by %s", async (_reason, message, pause) => {
     const engine = saving();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.say("remember the milk");
     const before = await stage.entry();
     stage.fixture.clock.advance(pause);
@@ -33,7 +33,7 @@ describe("before a reset the agent saves its memory", () => {
   });
 
   it("and its message comes before the answer", async () => {
-    await using stage = await turnStage(saving("Your alarm is still set."));
+    await using stage = await createTurnHome(saving("Your alarm is still set."));
     await stage.say("first");
     expect((await stage.say("/new hello")).payloads).toEqual([
       { text: "Your alarm is still set." },
@@ -43,7 +43,7 @@ describe("before a reset the agent saves its memory", () => {
 
   it("unless there is nothing new, or it is turned off", async () => {
     const engine = saving();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.say("/new");
     await stage.say("/new");
     expect(engine.turns).toEqual([]);
@@ -60,7 +60,7 @@ describe("before a reset the agent saves its memory", () => {
       yield answer(`re: ${text}`);
     });
     const memory = { flush: true, flushTimeoutSeconds: 0.05 };
-    await using stage = await turnStage(engine, { config: (config) => ({ ...config, memory }) });
+    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, memory }) });
     await stage.say("first");
     expect(await stage.say("/new hello")).toMatchObject({ outcome: "answered", text: "re: hello" });
     const notice = stage.events.find(({ type }) => type === "turn.notice");
@@ -73,7 +73,7 @@ describe("near compaction the agent saves its memory", () => {
 
   it("once, and the turn does not see it in its context", async () => {
     const engine = saving("NO_REPLY", 700);
-    await using stage = await turnStage(engine, { config: (config) => ({ ...config, models: small }) });
+    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
     await stage.say("one");
     await stage.say("two");
     await stage.say("three");
@@ -91,7 +91,7 @@ describe("near compaction the agent saves its memory", () => {
       yield usage(700);
       yield answer(`re: ${text}`);
     });
-    await using stage = await turnStage(engine, { config: (config) => ({ ...config, models: small }) });
+    await using stage = await createTurnHome(engine, { config: (config) => ({ ...config, models: small }) });
     for (const text of ["one", "two", "three"]) expect(await stage.say(text)).toMatchObject({ outcome: "answered" });
     expect(engine.turns.filter(({ kind }) => kind === "flush")).toHaveLength(1);
   });
@@ -99,7 +99,7 @@ describe("near compaction the agent saves its memory", () => {
 
 it("can be called for a reset", async () => {
   const engine = saving("I noted the deadline.");
-  await using stage = await turnStage(engine);
+  await using stage = await createTurnHome(engine);
   await stage.say("first");
   const entry = await stage.entry();
   const { parts } = stage;

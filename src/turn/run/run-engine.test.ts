@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { answer, scriptedEngine } from "../../../test/support/turn-stage.ts";
+import { answer, scriptedEngine } from "../../../test/support/turn-home.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Engine, EngineEvent } from "../../engine/engine.ts";
 import { type EngineRunRequest, runEngine } from "./run-engine.ts";

@@ -4,14 +4,14 @@ import {
   ADA,
   ADA_KEY,
   type ScriptedEngine,
-  type TurnStage,
+  type TurnHome,
   answer,
   scriptedEngine,
   toolCall,
   toolResult,
-  turnStage,
+  createTurnHome,
   usage,
-} from "../../../test/support/turn-stage.ts";
+} from "../../../test/support/turn-home.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { FaultPoint } from "../../base/faults.ts";
 import { archiveSession } from "../../session/archive.ts";
@@ -44,7 +44,7 @@ const POINTS: FaultPoint[] = ["turn.initialised", "turn.message-written", "turn.
 describe.each(POINTS)("a turn interrupted at %s", (point) => {
   it("ends as if nothing had happened", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.say("first");
     await stage.dieAt(point, "second", { turnId: "t" });
     const result = await stage.say("second", { turnId: "t", attempt: 2 });
@@ -58,7 +58,7 @@ describe.each(POINTS)("a turn interrupted at %s", (point) => {
 
   it("carries out its reset once", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.say("first");
     await stage.dieAt(point, "/new second", { turnId: "t" });
     const opened = (await stage.entry()).sessionId;
@@ -70,7 +70,7 @@ describe.each(POINTS)("a turn interrupted at %s", (point) => {
 
   it("includes events and history once", async () => {
     const engine = scriptedEngine(({ text }) => [answer(text.length > 0 ? "ok" : "")]);
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.parts.history.append(GROUP_KEY, { sender: "Bob", body: "lunch?", messageId: "7" });
     await stage.parts.systemEvents.enqueueSystemEvent(GROUP_KEY, "Model switched.");
     const question = { ...group, Body: "and?" };
@@ -86,7 +86,7 @@ describe.each(POINTS)("a turn interrupted at %s", (point) => {
 describe("a repeated turn", () => {
   it("continues a partial answer", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     let spoken = 0;
     const half = scriptedEngine(function* () {
       yield toolCall("c1", "looking");
@@ -110,7 +110,7 @@ describe("a repeated turn", () => {
       answer("The report is ready."),
       answer("done"),
     ]);
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.answered", "go", { turnId: "t" });
     const result = await stage.say("go", { turnId: "t", attempt: 2 });
     expect(engine.turns).toHaveLength(1);
@@ -123,7 +123,7 @@ describe("a repeated turn", () => {
       yield answer("one moment");
       return yield { type: "steered", text: "and b?" };
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.answered", "look at a", { turnId: "t" });
     const result = await stage.say("look at a", { turnId: "t", attempt: 2 });
     expect(engine.turns[1]).toMatchObject({ text: "look at a" });
@@ -137,7 +137,7 @@ describe("a repeated turn", () => {
       yield { type: "steered", text: "and b?\n[from: Ada]", mark: { turnId: "t2", said: "and b?" } };
       return yield { type: "steered", text: "and c?", mark: { turnId: "t3", said: "and c?" } };
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.answered", "look at a", { turnId: "t" });
     expect((await stage.say("look at a", { turnId: "t", attempt: 2 })).text).toBe("all of it");
     for (const [text, turnId] of [
@@ -154,7 +154,7 @@ describe("a repeated turn", () => {
 
   it("stays in its window after a daily reset", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.message-written", "hello", { turnId: "t" });
     const { sessionId } = await stage.entry();
     stage.fixture.clock.advance(48 * 3_600_000);
@@ -163,7 +163,7 @@ describe("a repeated turn", () => {
 
   it("continues in the window of its message after a reset", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.message-written", "/new hello", { turnId: "t" });
     const { sessionId } = await stage.entry();
     await resetSession(stage.fixture.agent, ADA_KEY);
@@ -184,7 +184,7 @@ describe("a repeated turn", () => {
       }
       yield answer(`re: ${text}`);
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.engine-spoke", "files?", { turnId: "t" }, 2);
     const before = await stage.entry();
     for (let reset = 0; reset < resets; reset++) await resetSession(stage.fixture.agent, ADA_KEY);
@@ -198,7 +198,7 @@ describe("a repeated turn", () => {
 
   it("fails without repeating tools if the session was archived", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.engine-spoke", "files?", { turnId: "t" }, 2);
     await archiveSession(stage.fixture.agent, ADA_KEY);
     const asked = engine.turns.length;
@@ -210,7 +210,7 @@ describe("a repeated turn", () => {
 
   it("delivers an answer that was complete before a reset", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.answered", "hello", { turnId: "t" });
     await resetSession(stage.fixture.agent, ADA_KEY);
     const result = await stage.say("hello", { turnId: "t", attempt: 2 });
@@ -221,7 +221,7 @@ describe("a repeated turn", () => {
 
   it("continues after many deaths while the engine answers", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     for (const attempt of [1, 2, 3, 4, 5, 6, 7]) {
       await stage.dieAt("turn.engine-spoke", "hello", { turnId: "t", attempt });
     }
@@ -231,14 +231,14 @@ describe("a repeated turn", () => {
 
   it("continues after many deaths before the engine is asked", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     for (const attempt of [1, 2, 3, 4]) await stage.dieAt("turn.message-written", "hello", { turnId: "t", attempt });
     expect(await stage.say("hello", { turnId: "t", attempt: 5 })).toMatchObject({ outcome: "answered" });
   });
 
   it("delivers at the third attempt if the second had the answer", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.initialised", "hello", { turnId: "t" });
     await stage.dieAt("turn.answered", "hello", { turnId: "t", attempt: 2 });
     expect(await stage.say("hello", { turnId: "t", attempt: 3 })).toMatchObject({ outcome: "answered" });
@@ -250,7 +250,7 @@ describe("a turn that is given up", () => {
 
   it.each([undefined, ...POINTS.slice(0, 3)])("writes its message and the reason, interrupted at %s", async (point) => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     if (point !== undefined) await stage.dieAt(point, "hello", { turnId: "t" });
     const asked = engine.turns.length;
     const result = await stage.giveUp("hello", error, { turnId: "t", attempt: 29 });
@@ -267,7 +267,7 @@ describe("a turn that is given up", () => {
   });
 
   it("delivers an answer that was complete", async () => {
-    await using stage = await turnStage(working());
+    await using stage = await createTurnHome(working());
     await stage.dieAt("turn.answered", "hello", { turnId: "t" });
     const result = await stage.giveUp("hello", error, { turnId: "t", attempt: 29 });
     expect(result).toMatchObject({ outcome: "answered", text: "looking\n\nre: hello" });
@@ -278,7 +278,7 @@ describe("a turn that is given up", () => {
       if (text.includes("b?")) return yield answer("b");
       return yield { type: "steered", text: "and b?", mark: { turnId: "t2", said: "and b?" } };
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.dieAt("turn.answered", "look at a", { turnId: "t" });
     await stage.giveUp("look at a", error, { turnId: "t", attempt: 29 });
     const result = await stage.say("and b?", { turnId: "t2", attempt: 2 });
@@ -290,7 +290,7 @@ describe("a turn that is given up", () => {
 describe("saving memory", () => {
   it("is not repeated after a crash when it was completed", async () => {
     const engine = working();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.say("first");
     const before = await stage.entry();
     await stage.dieAt("turn.flushed", "/new second", { turnId: "t" });
@@ -302,6 +302,6 @@ describe("saving memory", () => {
   });
 });
 
-async function conversation(stage: TurnStage): Promise<string[]> {
+async function conversation(stage: TurnHome): Promise<string[]> {
   return (await stage.messages()).filter((line) => !isFlushEntry(line)).map(({ message }) => messageText(message));
 }

@@ -4,35 +4,35 @@ import { agentLayout } from "../../config/layout.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { createHandoff } from "../../handoff/create-handoff.ts";
 import type { Handoff, OfferRequest } from "../../handoff/handoff.ts";
-import { listen } from "../../../test/support/hook-listener.ts";
+import { listen } from "../../../test/support/hook-home.ts";
 import {
-  type TurnStage,
+  type TurnHome,
   ADA_KEY,
   answer,
   scriptedEngine,
   toolCall,
   toolResult,
-  turnStage,
+  createTurnHome,
   usage,
-} from "../../../test/support/turn-stage.ts";
+} from "../../../test/support/turn-home.ts";
 import { handoffText, messageText } from "../../transcript/messages.ts";
 
 const WORK = "I'm blocked: the release fails with a missing certificate. The next step is to ask Bob for it.";
 
 const HEARTBEAT = { isHeartbeat: true };
 
-interface HandoffStage extends TurnStage {
+interface HandoffHome extends TurnHome {
   handoff: Handoff;
 }
 
 /** Without a memory flush before a reset. */
-async function quietStage(engine: Engine): Promise<TurnStage> {
-  return await turnStage(engine, {
+async function quietStage(engine: Engine): Promise<TurnHome> {
+  return await createTurnHome(engine, {
     config: (config) => ({ ...config, memory: { ...config.memory, flush: false } }),
   });
 }
 
-async function handoffStage(engine = scriptedEngine(() => [answer("Well.")])): Promise<HandoffStage> {
+async function createHandoffHome(engine = scriptedEngine(() => [answer("Well.")])): Promise<HandoffHome> {
   const stage = await quietStage(engine);
   const { home, agent, config } = stage.fixture;
   const { handoff: layout, workspace: defaultWorkspace } = agentLayout(home, agent.agentId);
@@ -49,14 +49,14 @@ async function handoffStage(engine = scriptedEngine(() => [answer("Well.")])): P
 }
 
 /** The hand-offs before the messages of people in the current window. */
-async function toldIn(stage: TurnStage): Promise<(string | undefined)[]> {
+async function toldIn(stage: TurnHome): Promise<(string | undefined)[]> {
   const asked = (await stage.messages()).flatMap(({ message }) => (message.role === "user" ? [message] : []));
   return asked.map(({ content }) => handoffText(content));
 }
 
 it("precedes the first message of a window only, and does not change the person's words", async () => {
   const engine = scriptedEngine(() => [answer("Well.")]);
-  await using stage = await handoffStage(engine);
+  await using stage = await createHandoffHome(engine);
   await stage.say(WORK);
   await stage.say("/new hello");
   await stage.say("and now?");
@@ -73,7 +73,7 @@ it.each([
   ["/new hello", "It ended with /new."],
   ["/reset hello", "It ended with a reset."],
 ])("says after %s what ended the window, although no hook was there to see it", async (text, ending) => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.say(WORK);
   await stage.say(text);
   expect(await toldIn(stage)).toEqual([expect.stringContaining(ending)]);
@@ -82,7 +82,7 @@ it.each([
 it.each(["turn.initialised", "turn.message-written", "turn.engine-spoke"] as const)(
   "is told once when the process dies at %s",
   async (point) => {
-    await using stage = await handoffStage();
+    await using stage = await createHandoffHome();
     await stage.say(WORK);
     await stage.dieAt(point, "/new hello", { turnId: "cut" });
     await stage.say("/new hello", { turnId: "cut", attempt: 2 });
@@ -96,7 +96,7 @@ it.each(["turn.initialised", "turn.message-written", "turn.engine-spoke"] as con
 
 it("a bare reset shows the interrupted task", async () => {
   const working = scriptedEngine(() => [answer("I am adding the column for the keys now.")]);
-  await using stage = await handoffStage(working);
+  await using stage = await createHandoffHome(working);
   await stage.say("Please add idempotency keys to the webhook handler.");
   const { text } = await stage.say("/new");
   expect(text).toMatch(
@@ -106,7 +106,7 @@ it("a bare reset shows the interrupted task", async () => {
 
 it("a bare reset does not show an expired task", async () => {
   const working = scriptedEngine(() => [answer("I am adding the column for the keys now.")]);
-  await using stage = await handoffStage(working);
+  await using stage = await createHandoffHome(working);
   await stage.say("Please add idempotency keys to the webhook handler.");
   stage.fixture.clock.advance(25 * 3_600_000);
   const { text } = await stage.say("/new");
@@ -117,7 +117,7 @@ it("is offered if the process died after the compaction", async () => {
   const engine = scriptedEngine(({ text }) => [usage(text.startsWith("long") ? 190_000 : 100), answer("Well.")], {
     summarize: async () => "A summary.",
   });
-  await using stage = await handoffStage(engine);
+  await using stage = await createHandoffHome(engine);
   await stage.say(WORK);
   await stage.say(`long ${"word ".repeat(8_000)}`);
   await stage.dieAt("turn.shortened", "and now?", { turnId: "cut" });
@@ -133,7 +133,7 @@ it("is offered after a compaction that was not predicted", async () => {
   const engine = scriptedEngine(({ text }) => [usage(text.startsWith("long") ? 190_000 : 100), answer("Well.")], {
     summarize: async () => (isBroken ? await broken() : "A summary."),
   });
-  await using stage = await handoffStage(engine);
+  await using stage = await createHandoffHome(engine);
   const { store } = stage.fixture.agent;
   await stage.say("hello");
   await store.update(ADA_KEY, (entry) => entry && { ...entry, project: "general" });
@@ -154,7 +154,7 @@ it.each(["HEARTBEAT_OK", "HEARTBEAT_OK\nWe decided to keep the old certificate u
   "waits for a person where heartbeats come first and say %j",
   async (beat) => {
     const engine = scriptedEngine(({ text }) => [answer(text.startsWith("Look") ? beat : "Well.")]);
-    await using stage = await handoffStage(engine);
+    await using stage = await createHandoffHome(engine);
     await stage.say(WORK);
     await stage.say("/new");
     for (let count = 0; count < 3; count++) await stage.say("Look around: is there anything to do?", HEARTBEAT);
@@ -177,14 +177,14 @@ it.each(["HEARTBEAT_OK", "HEARTBEAT_OK\nWe decided to keep the old certificate u
 );
 
 it("does not treat a heartbeat as a request", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   await stage.say("Please fix the login page of the shop.", HEARTBEAT);
   expect(await stage.handoff.capture({ kind: "session", sessionKey: ADA_KEY }, "messages")).toBeUndefined();
 });
 
 it("is not computed at every turn of a full conversation that cannot be cut", async () => {
   const full = scriptedEngine(() => [usage(190_000), answer("Well.")], { summarize: async () => "A summary." });
-  await using stage = await handoffStage(full);
+  await using stage = await createHandoffHome(full);
   const asked: OfferRequest[] = [];
   stage.parts.handoff = {
     ...stage.handoff,
@@ -202,7 +202,7 @@ const broken = async (): Promise<never> => await Promise.reject(new Error("the d
 const hanging = async (): Promise<never> => await new Promise<never>(() => undefined);
 
 it("a hand-off that hangs or fails does not prevent the answer", async () => {
-  await using stage = await handoffStage();
+  await using stage = await createHandoffHome();
   stage.parts.handoff = { ...stage.handoff, offer: broken, capture: broken };
   await stage.say(WORK);
   expect(await stage.say("/new hello")).toMatchObject({ outcome: "answered", text: "Well." });
@@ -213,7 +213,7 @@ it("a hand-off that hangs or fails does not prevent the answer", async () => {
 
 it("tells the hand-off how much a turn added", async () => {
   const engine = scriptedEngine(() => [toolCall("t"), toolResult("t", "x".repeat(500)), answer("Done.")]);
-  await using stage = await handoffStage(engine);
+  await using stage = await createHandoffHome(engine);
   const ended: unknown[] = [];
   stage.parts.handoff = { ...stage.handoff, turnEnded: (turn) => void ended.push(turn) };
   await stage.say("look");

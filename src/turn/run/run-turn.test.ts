@@ -6,9 +6,9 @@ import {
   scriptedEngine,
   toolCall,
   toolResult,
-  turnStage,
+  createTurnHome,
   usage,
-} from "../../../test/support/turn-stage.ts";
+} from "../../../test/support/turn-home.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { createEchoEngine } from "../../engine/echo/echo.ts";
 import { contentText, messageText, isFlushEntry, saidText } from "../../transcript/messages.ts";
@@ -33,7 +33,7 @@ describe("a turn", () => {
       yield toolResult("c1", "a.txt");
       yield answer("one file");
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     const result = await stage.say("what is there?");
     expect(before).toEqual(["what is there?"]);
     expect(result).toMatchObject({ outcome: "answered", text: "looking\n\none file" });
@@ -49,7 +49,7 @@ describe("a turn", () => {
 
   it("gives the engine its system prompt, the conversation and the workspace", async () => {
     const engine = friendly();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.say("hello");
     await stage.fixture.agent.store.update(
       ADA_KEY,
@@ -69,7 +69,7 @@ describe("a turn", () => {
 
   it("puts tokens, skills and the time of the answer into the entry with two updates", async () => {
     const engine = friendly();
-    await using stage = await turnStage(engine, { skills: [{ name: "weather" }] });
+    await using stage = await createTurnHome(engine, { skills: [{ name: "weather" }] });
     await stage.say("hello");
     let updates = 0;
     const { store } = stage.fixture.agent;
@@ -91,7 +91,7 @@ describe("a turn", () => {
   });
 
   it("is answered by the echo engine, which saves its memory before a reset too", async () => {
-    await using stage = await turnStage(createEchoEngine());
+    await using stage = await createTurnHome(createEchoEngine());
     expect((await stage.say("hello")).text).toContain("hello");
     const before = await stage.entry();
     const result = await stage.say("/new again");
@@ -105,7 +105,7 @@ describe("a turn", () => {
       stage.fixture.clock.advance(50 * MINUTE);
       yield answer("done");
     });
-    await using stage = await turnStage(slow, {
+    await using stage = await createTurnHome(slow, {
       config: (config) => ({ ...config, session: { ...config.session, reset: { mode: "idle", idleMinutes: 60 } } }),
     });
     const first = await stage.say("a long task");
@@ -115,7 +115,7 @@ describe("a turn", () => {
 
   it("runs the first turn of a window with the model that the reset named", async () => {
     const engine = friendly();
-    await using stage = await turnStage(engine, {
+    await using stage = await createTurnHome(engine, {
       config: (config) => ({ ...config, models: { "minimax/MiniMax-M2.1": {} } }),
     });
     const result = await stage.say("/new minimax summarize");
@@ -125,7 +125,7 @@ describe("a turn", () => {
 
   it("handles a bare reset without the engine", async () => {
     const engine = friendly();
-    await using stage = await turnStage(engine, {
+    await using stage = await createTurnHome(engine, {
       config: (config) => ({ ...config, memory: { ...config.memory, flush: false } }),
     });
     const first = await stage.say("hello");
@@ -139,7 +139,7 @@ describe("a turn", () => {
 describe("the body of a turn", () => {
   it("joins messages that waited together, each with its sender, and keeps what people typed", async () => {
     const engine = friendly();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     const bob = { ...group, SenderId: "2", SenderName: "Bob" };
     await stage.say([
       { ...group, Body: "one" },
@@ -154,7 +154,7 @@ describe("the body of a turn", () => {
 
   it("includes the group's history and events once", async () => {
     const engine = friendly();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     const key = "agent:main:telegram:group:-100";
     await stage.parts.history.append(key, { sender: "Bob", body: "lunch?", messageId: "7" });
     await stage.parts.systemEvents.enqueueSystemEvent(key, "Model switched.");
@@ -168,7 +168,7 @@ describe("the body of a turn", () => {
 
   it("accepts a file without text, and ignores an empty message", async () => {
     const engine = friendly();
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     expect(await stage.say({ Body: " " })).toMatchObject({ outcome: "silent", payloads: [] });
     await stage.say({ Body: "", MediaPaths: ["media/a.ogg"] });
     expect(engine.turns.map(({ text }) => text)).toEqual(["[media attached: media/a.ogg]"]);
@@ -177,7 +177,7 @@ describe("the body of a turn", () => {
 
 describe("a reply", () => {
   it("is not delivered when it is silent or the send policy forbids it", async () => {
-    await using stage = await turnStage(scriptedEngine(({ text }) => [answer(text)]));
+    await using stage = await createTurnHome(scriptedEngine(({ text }) => [answer(text)]));
     expect(await stage.say("NO_REPLY")).toMatchObject({ outcome: "silent", payloads: [] });
     await stage.fixture.agent.store.update(ADA_KEY, (entry) => entry && { ...entry, sendPolicy: "deny" });
     expect(await stage.say("hello")).toMatchObject({ outcome: "answered", payloads: [] });
@@ -190,7 +190,7 @@ describe("a reply", () => {
       answer("The report is ready."),
       answer("[[reply_to_current]] done"),
     ]);
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     const result = await stage.say({ Body: "go", MessageSid: "42" });
     expect(result.payloads).toMatchObject([
       { text: "A fresh session was started." },
@@ -213,7 +213,7 @@ describe("an engine", () => {
         { hint: "Try again later." },
       );
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     const result = await stage.say("hello");
     expect(result).toMatchObject({ outcome: "failed", error: { code: "model-server-failed" } });
     expect(result.payloads).toEqual([
@@ -227,7 +227,7 @@ describe("an engine", () => {
     const engine = scriptedEngine(() => {
       throw new TypeError("cannot read /home/ada/secret.txt");
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     const result = await stage.say("hello");
     expect(result.outcome).toBe("failed");
     expect(result.text).not.toContain("/home");
@@ -240,7 +240,7 @@ describe("an engine", () => {
       stop.abort();
       if (!signal.aborted) throw new Error("the signal did not get through");
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     expect(await stage.say("hello", { signal: stop.signal })).toMatchObject({ outcome: "aborted", payloads: [] });
     expect(await stage.entry()).toMatchObject({ abortedLastRun: true });
     const last = (await stage.messages()).at(-1)?.message;
@@ -255,7 +255,7 @@ describe("an engine", () => {
       yield { type: "text", text: "thinking" };
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
     });
-    await using stage = await turnStage(engine, {
+    await using stage = await createTurnHome(engine, {
       config: (config) => ({ ...config, turns: { ...config.turns, timeoutSeconds: 0.05 } }),
     });
     const result = await stage.say("hello");
@@ -267,7 +267,7 @@ describe("an engine", () => {
     const engine = scriptedEngine(async function* (_turn, signal) {
       while (!signal.aborted) yield { type: "text", text: "spam ".repeat(20_000) };
     });
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     const result = await stage.say("hello");
     expect(result).toMatchObject({ outcome: "failed", error: { code: "answer-too-long" } });
     expect(result.payloads).toHaveLength(1);
@@ -287,7 +287,7 @@ describe("an engine", () => {
       ],
       { keepsConversation: true },
     );
-    await using stage = await turnStage(engine);
+    await using stage = await createTurnHome(engine);
     await stage.say("hello");
     expect(await stage.entry()).toMatchObject({ sdkSessionId: "native-1", compactionCount: 1 });
     await stage.say("again");

@@ -9,7 +9,7 @@
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { isRecord } from "../../../src/base/json-record.ts";
-import { listenOnLoopback } from "../loopback-server.ts";
+import { listenOnLoopback } from "../fake-server.ts";
 import { type FakeGateway, createFakeGateway } from "./gateway.ts";
 import {
   type FakeChannel,

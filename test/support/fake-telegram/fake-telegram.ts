@@ -11,12 +11,11 @@
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { Message, Update } from "grammy/types";
-import { listenOnLoopback } from "../loopback-server.ts";
-import { watchList } from "../watched-list.ts";
+import { listenOnLoopback } from "../fake-server.ts";
+import { watchList } from "../wait.ts";
 import { type BotCall, type BotFailure, readCall } from "./bot-calls.ts";
-import { badRequest, refusalOf } from "./send-rules.ts";
-import { type UpdateQueue, createUpdateQueue } from "./update-queue.ts";
 import { BOT, type MessageParts, message } from "./updates.ts";
+import { isRecord } from "../../../src/base/json-record.ts";
 
 export interface FakeTelegram extends AsyncDisposable {
   readonly url: string;
@@ -188,4 +187,115 @@ function readWebhook(params: Record<string, unknown>): NonNullable<FakeTelegram[
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify(value));
+}
+
+function refusalOf(call: BotCall, knownMessageIds: ReadonlySet<number>): BotFailure | undefined {
+  const { method, params } = call;
+  if (params["chat_id"] === undefined || params["chat_id"] === "") return badRequest("chat_id is empty");
+  // The General topic has no id when sending, though its messages are shown under 1.
+  if (method !== "sendChatAction" && params["message_thread_id"] === 1) return badRequest("message thread not found");
+  return replyRefusal(params, knownMessageIds) ?? textRefusal(method, params);
+}
+
+function replyRefusal(params: BotCall["params"], knownMessageIds: ReadonlySet<number>): BotFailure | undefined {
+  const reply = params["reply_parameters"];
+  if (!isRecord(reply) || knownMessageIds.has(Number(reply["message_id"]))) return undefined;
+  return reply["allow_sending_without_reply"] === true ? undefined : badRequest("message to be replied not found");
+}
+
+function textRefusal(method: string, params: BotCall["params"]): BotFailure | undefined {
+  const field = method === "sendMessage" ? "text" : "caption";
+  const text = typeof params[field] === "string" ? params[field] : "";
+  if (method === "sendMessage" && text.trim() === "") return badRequest("message text is empty");
+  if (method === "sendMessage" && text.length > 4096) return badRequest("message is too long");
+  if (field === "caption" && text.length > 1024) return badRequest("message caption is too long");
+  const entities = params[field === "text" ? "entities" : "caption_entities"];
+  const isOutside = (entity: unknown): boolean =>
+    isRecord(entity) && Number(entity["offset"]) + Number(entity["length"]) > text.length;
+  if (Array.isArray(entities) && entities.some(isOutside)) return badRequest("can't parse entities: out of range");
+  return undefined;
+}
+
+function badRequest(description: string): BotFailure {
+  return { error_code: 400, description: `Bad Request: ${description}` };
+}
+
+export type PollAnswer = { updates: Update[] } | { failure: BotFailure };
+
+export interface UpdateQueue {
+  add(update: Partial<Update>): Update;
+  addMessage(message: Message): Update;
+  /** Comes with the next answer whatever the offset, in this order; for duplicates and disorder. */
+  repeat(updates: readonly Update[]): void;
+  /** Not yet confirmed by an offset. */
+  readonly pending: readonly Update[];
+  /** The highest offset that anybody has asked for. */
+  readonly offset: number;
+  /** `gone` says that nobody waits for the answer any more. */
+  poll(params: Record<string, unknown>, gone: AbortSignal): Promise<PollAnswer>;
+  /** Ends a poll under way with an empty answer. */
+  release(): void;
+}
+
+const OTHER_POLLER: BotFailure = {
+  error_code: 409,
+  description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
+};
+
+function createUpdateQueue(): UpdateQueue {
+  let pending: Update[] = [];
+  let repeated: Update[] = [];
+  let lastId = 500;
+  let offset = 0;
+  let waiting: ((answer: PollAnswer | "look") => void) | undefined;
+
+  const add = (update: Partial<Update>): Update => {
+    lastId += 1;
+    const added: Update = { update_id: lastId, ...update };
+    pending.push(added);
+    waiting?.("look");
+    return added;
+  };
+
+  const take = (limit: number): Update[] => {
+    const first = repeated;
+    repeated = [];
+    const rest = pending.filter((update) => update.update_id >= offset && !first.includes(update));
+    return [...first, ...rest].slice(0, limit);
+  };
+
+  return {
+    add,
+    addMessage: (message) => add({ message: message as NonNullable<Update["message"]> }),
+    repeat: (updates) => {
+      repeated.push(...updates);
+      waiting?.("look");
+    },
+    get pending() {
+      return pending;
+    },
+    get offset() {
+      return offset;
+    },
+    poll: async (params, gone) => {
+      waiting?.({ failure: OTHER_POLLER });
+      offset = Math.max(offset, Number(params["offset"] ?? 0));
+      pending = pending.filter((update) => update.update_id >= offset);
+      const limit = Number(params["limit"] ?? 100);
+      const ready = take(limit);
+      const seconds = Number(params["timeout"] ?? 0);
+      if (ready.length > 0 || seconds === 0) return { updates: ready };
+      return await new Promise<PollAnswer>((resolve) => {
+        const finish = (answer: PollAnswer | "look"): void => {
+          clearTimeout(timer);
+          if (waiting === finish) waiting = undefined;
+          resolve(answer === "look" ? { updates: take(limit) } : answer);
+        };
+        const timer = setTimeout(() => finish("look"), seconds * 1000);
+        waiting = finish;
+        gone.addEventListener("abort", () => finish({ updates: [] }), { once: true });
+      });
+    },
+    release: () => waiting?.({ updates: [] }),
+  };
 }

@@ -1,7 +1,7 @@
 /** What the offline comparison takes for related, and what it does not fall for. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { discoveredSession, NOON } from "../../../../test/support/discovered-session.ts";
+import { discoveredSession, NOON } from "../../../../test/support/claude-samples.ts";
 import type { DiscoveredSession } from "../../discovered-session.ts";
 import type { RelevanceContext } from "../selection.ts";
 import { scoreOffline } from "./score-offline.ts";

@@ -1,0 +1,57 @@
+/** The pipeline's side of a channel under test: it remembers everything, and refuses what it is told to. */
+import type { ChannelHost, ChannelStatus, InboundMessage } from "../../src/channels/channel.ts";
+import { expect } from "vitest";
+import { HoldfastError } from "../../src/base/errors.ts";
+
+export interface RememberingHost extends ChannelHost {
+  /** In order of admission, every call. */
+  admitted: InboundMessage[];
+  statuses: ChannelStatus[];
+  /** Asked before every admission; throws to refuse it. */
+  before: (message: InboundMessage) => void | Promise<void>;
+  /** Thrown by the next admissions. */
+  failures: Error[];
+}
+
+export function createRememberingHost(): RememberingHost {
+  const host: RememberingHost = {
+    admitted: [],
+    statuses: [],
+    before: () => undefined,
+    failures: [],
+    admit: async (message) => {
+      await host.before(message);
+      const failure = host.failures.shift();
+      if (failure !== undefined) throw failure;
+      host.admitted.push(message);
+    },
+    report: (status) => void host.statuses.push(status),
+  };
+  return host;
+}
+
+export const soon = { timeout: 10_000, interval: 10 };
+
+export const keyOptions = {
+  agentId: "main",
+  session: { scope: "per-sender" as const, dmScope: "per-channel-peer" as const },
+};
+
+/** Of distinct messages, in the order of their admission. */
+export function texts({ admitted }: { admitted: readonly InboundMessage[] }): (string | undefined)[] {
+  return admitted.map(({ ctx }) => ctx.Body);
+}
+
+export async function failure(promise: Promise<unknown>): Promise<HoldfastError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(HoldfastError);
+  return error as HoldfastError;
+}
+
+/** Waits until it is told to stop. */
+export async function neverButAborted(_ms: number, signal?: AbortSignal): Promise<void> {
+  await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))));
+}

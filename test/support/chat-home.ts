@@ -1,0 +1,203 @@
+/**
+ * A whole house for tests: a real gateway with everything behind it on a home of its own, and people who
+ * write to it through a Telegram stand-in:
+ *
+ *   await using house = await createChatHome();
+ *   house.telegram.say("hello");
+ *   await house.hears(ADA.id, "hello");
+ *
+ * `leave()` and `enter()` stop the gateway and start the next one on the same home.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { type LogLevel, createLogger } from "../../src/base/log.ts";
+import { DEFAULT_CONFIG, type HoldfastConfig, type TelegramAccountConfig } from "../../src/config/config.ts";
+import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
+import type { MessageEntry } from "../../src/transcript/entries.ts";
+import { readTranscript } from "../../src/transcript/reader.ts";
+import type { BotCall } from "./fake-telegram/bot-calls.ts";
+import { type FakeTelegram, startFakeTelegram } from "./fake-telegram/fake-telegram.ts";
+import { temporaryFolder } from "./temp-folder.ts";
+import { type OpenGatewayOptions, type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { messageText } from "../../src/transcript/messages.ts";
+
+export interface ChatHome extends AsyncDisposable {
+  readonly home: string;
+  readonly config: HoldfastConfig;
+  readonly telegram: FakeTelegram;
+  /** The newest one. */
+  readonly gateway: OpenedGateway;
+  /** What was logged, one line each. */
+  readonly logged: string[];
+  /** What channels said of themselves: `telegram connected`. */
+  readonly statuses: string[];
+  /** Starts a gateway on the home; resolves when its channels are connected, unless told otherwise. */
+  enter(options?: { connected?: boolean }): Promise<OpenedGateway>;
+  /** Ends the newest gateway as SIGTERM does. */
+  leave(): Promise<void>;
+  /** What a Telegram chat got, oldest first. */
+  texts(chatId: number): string[];
+  /** Waits until a message that holds the words has arrived in the chat. */
+  hears(chatId: number, words: string | RegExp): Promise<BotCall>;
+  /** The store and files, through a handle of the test's own. */
+  agent(): Promise<AgentHandle>;
+  /** Roles and texts of the session's current window, the tool's name for results. */
+  transcript(sessionKey: string): Promise<string[]>;
+  messages(sessionKey: string): Promise<MessageEntry[]>;
+  /** What the method gives; rejects when the call is refused. */
+  rpc(method: string, params: unknown): Promise<unknown>;
+}
+
+/** For an agent that asks the model behind this address. */
+export function withModel(url: string): Pick<ChatHomeOptions, "config" | "env"> {
+  return {
+    config: (config) => ({
+      ...config,
+      agents: { main: { model: "anthropic/claude-sonnet-4-5" } },
+      providers: { anthropic: { baseUrl: `${url}/v1` } },
+    }),
+    env: { ANTHROPIC_API_KEY: "test-key-without-value" },
+  };
+}
+
+export interface ChatHomeOptions {
+  /** Left out: the defaults, the echo engine, and everybody may write. */
+  config?: (config: HoldfastConfig) => HoldfastConfig;
+  /** Of the Telegram account. */
+  account?: TelegramAccountConfig;
+  env?: Record<string, string>;
+  /** Left out: a temporary folder. */
+  home?: string;
+  gateway?: Partial<OpenGatewayOptions>;
+  /** False: the test enters by itself. */
+  entered?: boolean;
+  logLevel?: LogLevel;
+}
+
+/** A bound for what should take milliseconds, on a machine that is busy. */
+const SOON_MS = 15_000;
+
+export async function createChatHome(options: ChatHomeOptions = {}): Promise<ChatHome> {
+  const folder = await temporaryFolder();
+  const telegram = await startFakeTelegram();
+  const home = options.home ?? folder.join("home");
+  const base: HoldfastConfig = {
+    ...DEFAULT_CONFIG,
+    channels: {
+      ...DEFAULT_CONFIG.channels,
+      telegram: { default: { apiRoot: telegram.url, allowFrom: ["*"], ...options.account } },
+    },
+  };
+  const config = options.config?.(base) ?? base;
+  const logged: string[] = [];
+  const statuses: string[] = [];
+  const logger = createLogger({ level: options.logLevel ?? "warn", write: (line) => void logged.push(line) });
+  const gateways: OpenedGateway[] = [];
+  let agent: AgentHandle | undefined;
+
+  const enter: ChatHome["enter"] = async ({ connected = true } = {}) => {
+    const before = statuses.length;
+    const gateway = await openGateway({
+      home,
+      config,
+      port: 0,
+      channels: true,
+      logger,
+      env: { ...process.env, TELEGRAM_BOT_TOKEN: telegram.token, ...options.env },
+      onChannelStatus: (channel, _account, { state }) => void statuses.push(`${channel} ${state}`),
+      ...options.gateway,
+    });
+    gateways.push(gateway);
+    if (connected) await until(() => statuses.slice(before).includes("telegram connected"), "telegram connected");
+    return gateway;
+  };
+  const newest = (): OpenedGateway => {
+    const gateway = gateways.at(-1);
+    if (gateway === undefined) throw new Error("nobody is at home");
+    return gateway;
+  };
+  const texts = (chatId: number): string[] =>
+    telegram.sent.filter(({ params }) => params["chat_id"] === chatId).map(({ params }) => wordsOf(params));
+  const openOwn = async (): Promise<AgentHandle> => (agent ??= await openAgent({ home, config, logger }));
+  const messages = async (sessionKey: string): Promise<MessageEntry[]> => {
+    const handle = await openOwn();
+    const entry = await handle.store.get(sessionKey);
+    if (entry === undefined) throw new Error(`no session ${sessionKey}`);
+    const found: MessageEntry[] = [];
+    for await (const item of readTranscript(transcriptPath(handle, entry))) {
+      if (item.kind === "entry" && item.entry.type === "message") found.push(item.entry);
+    }
+    return found;
+  };
+  if (options.entered !== false) await enter();
+
+  return {
+    home,
+    config,
+    telegram,
+    get gateway() {
+      return newest();
+    },
+    logged,
+    statuses,
+    enter,
+    leave: async () => {
+      await gateways.pop()?.close();
+    },
+    texts,
+    hears: async (chatId, words) => {
+      const fits = ({ params }: BotCall): boolean =>
+        params["chat_id"] === chatId &&
+        (typeof words === "string" ? wordsOf(params).includes(words) : words.test(wordsOf(params)));
+      const found = (): BotCall | undefined => telegram.sent.find(fits);
+      await until(
+        () => found() !== undefined,
+        () => `“${words}” in ${chatId}; there was ${JSON.stringify(texts(chatId))}`,
+      );
+      return found() as BotCall;
+    },
+    agent: openOwn,
+    transcript: async (sessionKey) =>
+      (await messages(sessionKey)).map(({ message }) => {
+        const who = message.role === "toolResult" ? message.toolName : message.role;
+        return `${who}: ${messageText(message)}`;
+      }),
+    messages,
+    rpc: async (method, params) => {
+      const { url, token } = newest();
+      const response = await fetch(`${url}/rpc/${method}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+        body: JSON.stringify(params),
+      });
+      const answer = (await response.json()) as { ok: boolean; payload?: unknown; error?: { message: string } };
+      if (!answer.ok) throw new Error(answer.error?.message ?? "refused");
+      return answer.payload;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await agent?.store.close();
+      await Promise.all(gateways.map(async (gateway) => await gateway.close()));
+      await telegram[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function wordsOf({ text, caption }: Record<string, unknown>): string {
+  const words = text ?? caption;
+  return typeof words === "string" ? words : "";
+}
+
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: string | (() => string),
+  ms = SOON_MS,
+): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await holds())) {
+    if (performance.now() > deadline) {
+      throw new Error(`it did not happen within ${ms} ms: ${typeof what === "string" ? what : what()}`);
+    }
+    await delay(10);
+  }
+}

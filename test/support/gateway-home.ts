@@ -1,0 +1,215 @@
+/**
+ * A gateway on a real store in a temporary folder. Agents, channels and the pipeline are small stand-ins
+ * of their contracts: a message is admitted durably, answered with `echo: <text>`, and both are in the
+ * transcript. `hold()` keeps turns from ending until it is released.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "../../src/base/clock.ts";
+import { HoldfastError } from "../../src/base/errors.ts";
+import { createLogger } from "../../src/base/log.ts";
+import type { Channel, OutboundMessage } from "../../src/channels/channel.ts";
+import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
+import { type GatewayOptions, type Gateway, startGateway } from "../../src/gateway/start-gateway.ts";
+import type { RpcParts } from "../../src/rpc/rpc-parts.ts";
+import type { AgentHandle } from "../../src/session/agent-handle.ts";
+import { resetSession } from "../../src/session/window.ts";
+import { standInChannels, type StandInPipeline, createStandInPipeline } from "./stand-ins.ts";
+import { temporaryFolder } from "./temp-folder.ts";
+import type { AgentPool, ChannelAccount, AgentParts } from "../../src/turn/pipeline.ts";
+import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
+import { openHandoff } from "../../src/compose/handoff.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import type { TelegramChannel } from "../../src/channels/telegram/channel.ts";
+import { createWebChannel } from "../../src/channels/web/channel.ts";
+
+export interface GatewayHome extends AsyncDisposable {
+  home: string;
+  parts: RpcParts;
+  gateway: Gateway;
+  agent: AgentHandle;
+  pipeline: StandInPipeline;
+  /** What was logged, one line each. */
+  logged: string[];
+  /** What the webhook was given. */
+  webhooks: { secretToken: string | undefined; body: string }[];
+  /** Keys that were reset, in order. */
+  resets: string[];
+  start(options?: Partial<GatewayOptions>): Promise<Gateway>;
+  post(method: string, params?: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+export interface GatewayHomeOptions extends Omit<Partial<GatewayOptions>, "parts"> {
+  config?: Partial<HoldfastConfig>;
+  agents?: readonly string[];
+  /** Left out: a stand-in that only knows a secret. */
+  telegram?: TelegramChannel;
+  /** False: the test starts it. */
+  started?: boolean;
+}
+
+export async function createGatewayHome(options: GatewayHomeOptions = {}): Promise<GatewayHome> {
+  const {
+    config: changes,
+    agents: agentIds = ["main"],
+    started = true,
+    telegram: _telegram,
+    ...gatewayOptions
+  } = options;
+  const folder = await temporaryFolder();
+  const home = folder.path;
+  const config: HoldfastConfig = { ...DEFAULT_CONFIG, ...changes };
+  const logged: string[] = [];
+  const logger = createLogger({ level: "debug", write: (line) => void logged.push(line) });
+  const agents = createStandInAgents({ home, config, agentIds });
+  const webhooks: GatewayHome["webhooks"] = [];
+  const { telegram = telegramStandIn(webhooks) } = options;
+  const resets: string[] = [];
+  const pipeline = createStandInPipeline({
+    agents,
+    config,
+    onListenerError: (error) => logger.error("listener", { error }),
+  });
+  const gateways: Gateway[] = [];
+  let side: ClaudeSide | undefined;
+
+  const parts: RpcParts = {
+    home,
+    config,
+    version: "1.2.3",
+    startedAt: Date.now(),
+    clock: systemClock,
+    logger,
+    agents,
+    channels: standInChannels([createWebChannel(), telegram].map(connectedAccount)),
+    pipeline,
+    resetSession: async (agentId, key, expected) => {
+      resets.push(key);
+      return await resetSession((await agents.open(agentId)).agent, key, expected);
+    },
+    draftMessage: async ({ payload, target, idempotencyKey }) => [{ idempotencyKey, target, payload }],
+    claude: () => (side ??= openClaudeSide({ home, config, logger })),
+  };
+  const start = async (more: Partial<GatewayOptions> = {}): Promise<Gateway> => {
+    const gateway = await startGateway({ parts, port: 0, ...gatewayOptions, ...more });
+    gateways.push(gateway);
+    return gateway;
+  };
+  if (started) await start();
+  const current = (): Gateway => {
+    const [first] = gateways;
+    if (first === undefined) throw new Error("the gateway was not started");
+    return first;
+  };
+
+  return {
+    home,
+    parts,
+    get gateway() {
+      return current();
+    },
+    agent: (await agents.open("main")).agent,
+    pipeline,
+    logged,
+    webhooks,
+    resets,
+    start,
+    post: async (method, params = {}, headers = {}) => {
+      const { url, token } = current();
+      return await fetch(`${url}/rpc/${method}`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}`, ...headers },
+        body: typeof params === "string" ? params : JSON.stringify(params),
+      });
+    },
+    [Symbol.asyncDispose]: async () => {
+      pipeline.release();
+      await Promise.all(gateways.map(async (gateway) => await gateway.close()));
+      await pipeline.drain();
+      await agents.close();
+      side?.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function createStandInAgents(options: {
+  home: string;
+  config: HoldfastConfig;
+  agentIds: readonly string[];
+}): AgentPool {
+  const { home, config, agentIds } = options;
+  const opened = new Map<string, Promise<AgentParts>>();
+  const ready: AgentParts[] = [];
+  const openParts = async (agentId: string): Promise<AgentParts> => {
+    const agent = await openAgent({ home, config, agentId });
+    const handoff = await openHandoff({ home, config, env: process.env, agent });
+    const parts: AgentParts = {
+      agent,
+      ...(handoff === undefined ? {} : { handoff, forgetDeleted: async (windows) => handoff.forgetDeleted(windows) }),
+      config,
+      engine: {
+        name: "echo",
+        keepsConversation: false,
+        // oxlint-disable-next-line require-yield -- the stand-in pipeline answers by itself
+        run: async function* () {
+          throw new Error("the stand-in pipeline runs no engine");
+        },
+        close: async () => undefined,
+      },
+      history: agent.store.history,
+      systemEvents: agent.store.systemEvents,
+      describeWorkspace: async () => ({ system: "", skills: [], version: 0 }),
+    };
+    ready.push(parts);
+    return parts;
+  };
+  return {
+    list: async () => [...agentIds],
+    opened: () => ready,
+    open: async (agentId) => {
+      if (!agentIds.includes(agentId)) {
+        throw new HoldfastError("not-found", "agent-not-found", `There is no agent ${agentId}`, { hint: "Add it." });
+      }
+      const known = opened.get(agentId) ?? openParts(agentId);
+      opened.set(agentId, known);
+      return await known;
+    },
+    close: async () => {
+      for (const { agent, handoff } of ready) {
+        await handoff?.close();
+        await agent.store.close();
+      }
+    },
+  };
+}
+
+function connectedAccount(channel: Channel): ChannelAccount {
+  return { channel, agentId: "main", replyTo: "off", status: { state: "connected", text: "a stand-in" } };
+}
+
+export const WEBHOOK_SECRET = "webhook-secret-of-the-test";
+
+function telegramStandIn(webhooks: GatewayHome["webhooks"]): TelegramChannel {
+  return {
+    name: "telegram",
+    accountId: "default",
+    capabilities: { textLimit: 4096, media: true, replies: true, threads: true, deduplicates: false },
+    start: async () => undefined,
+    stop: async () => undefined,
+    send: async ({ idempotencyKey }: OutboundMessage) => ({ messageId: idempotencyKey }),
+    knowsSecret: (given) => given === WEBHOOK_SECRET,
+    handleWebhook: async (request) => {
+      webhooks.push(request);
+      return { status: 200 };
+    },
+  };
+}
+
+/** Waits until the check holds, at most some seconds. */
+export async function until(check: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error("it did not happen in time");
+    await delay(5);
+  }
+}

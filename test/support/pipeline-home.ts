@@ -1,0 +1,228 @@
+/**
+ * A pipeline on a real store with a channel that remembers what it sent and a turn that answers at once.
+ * Several worlds on one home are several processes, as far as one process can play them.
+ */
+import { systemClock } from "../../src/base/clock.ts";
+import { randomIds } from "../../src/base/ids.ts";
+import { silentLogger } from "../../src/base/log.ts";
+import type { Channel, ChannelStatus, OutboundMessage, SentMessage } from "../../src/channels/channel.ts";
+import { DEFAULT_CONFIG, type HoldfastConfig, type TurnsConfig } from "../../src/config/config.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { MessageContext } from "../../src/keys/message-context.ts";
+import type { Store, StoreKind } from "../../src/store/store.ts";
+import { type StartedPipeline, createPipeline } from "../../src/turn/create-pipeline.ts";
+import type {
+  AddressedMessage,
+  AgentPool,
+  ChannelAccount,
+  AgentParts,
+  TurnRequest,
+  TurnResult,
+  TurnEvent,
+} from "../../src/turn/pipeline.ts";
+import { standInChannels } from "./stand-ins.ts";
+import type { ChatCommand, ChatCommands } from "../../src/turn/commands/command.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+
+export interface PipelineHome extends AsyncDisposable {
+  pipeline: StartedPipeline;
+  channel: FakeChannel;
+  parts(agentId?: string): Promise<AgentParts>;
+  store(agentId?: string): Promise<Store>;
+  /** Texts of the turns that were begun, in order. */
+  turns: string[];
+  events: TurnEvent[];
+  /** Drains without closing the store, as a process that ends does. */
+  stop(): Promise<void>;
+}
+
+export interface PipelineHomeOptions {
+  home: string;
+  kind?: StoreKind;
+  execution?: "inline" | "thread";
+  turns?: Partial<TurnsConfig>;
+  config?: Partial<HoldfastConfig>;
+  /** Left out: answers `re: <text>` at once. */
+  runTurn?: (request: TurnRequest) => Promise<Partial<TurnResult>>;
+  commands?: ChatCommand[];
+  engine?: Partial<Engine>;
+  channels?: FakeChannel[];
+  sendTimeoutMs?: number;
+}
+
+export async function createPipelineHome(options: PipelineHomeOptions): Promise<PipelineHome> {
+  const channel = options.channels?.[0] ?? createFakeChannel();
+  const config: HoldfastConfig = {
+    ...DEFAULT_CONFIG,
+    ...options.config,
+    store: { kind: options.kind ?? "sqlite", view: false },
+    session: { ...DEFAULT_CONFIG.session, dmScope: "per-channel-peer", ...options.config?.session },
+    turns: { ...DEFAULT_CONFIG.turns, drainSeconds: 2, ...options.turns },
+  };
+  const turns: string[] = [];
+  const events: TurnEvent[] = [];
+  const agents = createAgents(options, config);
+  const pipeline = createPipeline({
+    config,
+    agents,
+    channels: standInChannels((options.channels ?? [channel]).map(({ account }) => account)),
+    commands: commandTable(options.commands ?? []),
+    runTurn: async (request) => {
+      const text = request.messages.map(textOf).join(" + ");
+      turns.push(text);
+      const given = (await options.runTurn?.(request)) ?? {};
+      return resultOf(`re: ${text}`, given);
+    },
+    clock: systemClock,
+    logger: silentLogger,
+    sendTimeoutMs: options.sendTimeoutMs,
+  });
+  pipeline.events.subscribe((event) => void events.push(event));
+  const parts = async (agentId = "main") => await agents.open(agentId);
+  return {
+    pipeline,
+    channel,
+    parts,
+    store: async (agentId) => (await parts(agentId)).agent.store,
+    turns,
+    events,
+    stop: async () => await pipeline.drain(),
+    [Symbol.asyncDispose]: async () => {
+      await pipeline.drain();
+      await agents.close();
+    },
+  };
+}
+
+export function textOf({ RawBody, Body }: MessageContext): string {
+  return RawBody ?? Body ?? "";
+}
+
+let counter = 0;
+
+export function inbound(
+  text: string,
+  { chat = "1", id = `m${counter++}`, ...more }: { chat?: string; id?: string } & Partial<AddressedMessage> = {},
+): AddressedMessage {
+  const { ctx, ...rest } = more;
+  return {
+    address: { channel: "telegram", accountId: "default", chatId: chat, messageId: id },
+    receivedAt: Date.now(),
+    ...rest,
+    ctx: {
+      RawBody: text,
+      Body: text,
+      From: `telegram:${chat}`,
+      To: `telegram:${chat}`,
+      SenderId: chat,
+      AccountId: "default",
+      Provider: "telegram",
+      Surface: "telegram",
+      OriginatingChannel: "telegram",
+      OriginatingTo: chat,
+      ChatType: "direct",
+      MessageSid: id,
+      CommandAuthorized: true,
+      ...ctx,
+    },
+  };
+}
+
+export interface FakeChannel extends Channel {
+  sent: OutboundMessage[];
+  typed: number;
+  /** Called before a message counts as sent; may throw or wait. */
+  beforeSend: (message: OutboundMessage) => Promise<void> | void;
+  account: Omit<ChannelAccount, "status"> & { status: ChannelStatus };
+}
+
+export function createFakeChannel(name = "telegram", accountId = "default"): FakeChannel {
+  const channel: FakeChannel = {
+    name,
+    accountId,
+    capabilities: { media: true, replies: true, threads: true, deduplicates: false },
+    sent: [],
+    typed: 0,
+    beforeSend: () => undefined,
+    start: async () => undefined,
+    stop: async () => undefined,
+    send: async (message): Promise<SentMessage> => {
+      await channel.beforeSend(message);
+      channel.sent.push(message);
+      return { messageId: `p${channel.sent.length}` };
+    },
+    showTyping: async () => {
+      channel.typed += 1;
+    },
+    get account() {
+      return account;
+    },
+  };
+  const status: ChannelStatus = { state: "connected", text: "on" };
+  const account = { channel, agentId: "main", replyTo: "off" as const, status };
+  return channel;
+}
+
+function createAgents({ home, execution, engine }: PipelineHomeOptions, config: HoldfastConfig): AgentPool {
+  const opened = new Map<string, Promise<AgentParts>>();
+  const ready: AgentParts[] = [];
+  const open = async (agentId: string) => {
+    const shared = { clock: systemClock, ids: randomIds, logger: silentLogger };
+    const agent = await openAgent({
+      home,
+      config,
+      agentId,
+      ...shared,
+      ...(execution === undefined ? {} : { execution }),
+    });
+    const parts: AgentParts = {
+      agent,
+      config,
+      engine: {
+        name: "echo",
+        keepsConversation: false,
+        run: noEvents,
+        close: async () => undefined,
+        ...engine,
+      },
+      history: agent.store.history,
+      systemEvents: agent.store.systemEvents,
+      describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
+    };
+    ready.push(parts);
+    return parts;
+  };
+  return {
+    list: async () => [...new Set(["main", ...opened.keys()])].toSorted(),
+    opened: () => ready,
+    open: async (agentId) => {
+      const known = opened.get(agentId) ?? open(agentId);
+      opened.set(agentId, known);
+      return await known;
+    },
+    close: async () => {
+      for (const parts of await Promise.all(opened.values())) {
+        await parts.agent.store.close();
+      }
+    },
+  };
+}
+
+async function* noEvents(): AsyncGenerator<never> {}
+
+function commandTable(all: readonly ChatCommand[]): ChatCommands {
+  return {
+    all,
+    find: (text) => {
+      const [word = "", ...rest] = text.split(" ");
+      const command = all.find(({ name }) => word === `/${name}`);
+      return command === undefined ? undefined : { command, argument: rest.join(" ") };
+    },
+    answerMistyped: (text) => (text === "/statsu" ? "Did you mean /status?" : undefined),
+  };
+}
+
+function resultOf(text: string, given: Partial<TurnResult>): TurnResult {
+  const session = { sessionId: "s" } as TurnResult["session"];
+  return { outcome: "answered", session, payloads: [{ text }], text, ...given };
+}

@@ -1,0 +1,161 @@
+/**
+ * A stage for the real `claude` under Holdfast's control: a model API on loopback, a scratch home, and
+ * the ways in which tests start processes there and wait for what they do.
+ *
+ *   await using stage = await createProcessHome();
+ *   await using claude = stage.start();
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type {
+  ClaudeEvent,
+  ClaudeProcess,
+  ClaudeProcessOptions,
+  ClaudeTurn,
+} from "../../src/claude/runner/process/claude-process.ts";
+import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
+import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
+import { isRecord } from "../../src/base/json-record.ts";
+
+const PARENT = fileURLToPath(new URL("./claude-parent.ts", import.meta.url));
+
+/** For tests that each have a process of their own and wait for most of their time. A loaded machine gets more of it. */
+export const AT_ONCE = { concurrent: true, timeout: 60_000 };
+
+export interface ProcessHome extends AsyncDisposable {
+  api: FakeAnthropic;
+  home: ClaudeHome;
+  options: ClaudeProcessOptions;
+  start(options?: Partial<ClaudeProcessOptions>): ClaudeProcess;
+}
+
+export async function createProcessHome(): Promise<ProcessHome> {
+  const api = await startFakeAnthropic();
+  const home = await createClaudeHome(api);
+  // A slow machine must not look like a claude that does not listen.
+  const grace = { interruptMs: 20_000, endMs: 20_000 };
+  const options = { command: home.command, cwd: home.repo, env: home.env, grace };
+  return {
+    api,
+    home,
+    options,
+    start: (more = {}) => startClaudeProcess({ ...options, ...more }),
+    [Symbol.asyncDispose]: async () => {
+      await home[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Another process that holds a claude and has given it a message. */
+export async function startParent(options: ClaudeProcessOptions): Promise<ChildProcess> {
+  const task = JSON.stringify({ options, message: "go" });
+  const parent = spawn(process.execPath, [PARENT, task], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(parent.stdout, "data");
+  return parent;
+}
+
+export async function runOnce(
+  stage: ProcessHome,
+  options: Partial<ClaudeProcessOptions>,
+  message: string,
+): Promise<ClaudeTurn> {
+  await using claude = stage.start(options);
+  return await claude.send(message);
+}
+
+export async function collect(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
+  return await readAll(claude.events());
+}
+
+export async function readAll(events: AsyncIterable<ClaudeEvent>): Promise<ClaudeEvent[]> {
+  const all: ClaudeEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+/** What it tells from now on until a turn has ended. */
+export async function eventsOfTurn(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
+  const all: ClaudeEvent[] = [];
+  for await (const event of claude.events()) {
+    all.push(event);
+    if (event.type === "turn-ended") break;
+  }
+  return all;
+}
+
+export async function eventOf(claude: ClaudeProcess, type: ClaudeEvent["type"]): Promise<void> {
+  for await (const event of claude.events()) if (event.type === type) return;
+}
+
+/** Waits until so many programs of this name run in the home. */
+export async function toolStarted(home: ClaudeHome, name: string, count = 1): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const running = home.processes().filter((pid) => commandName(pid) === name);
+    if (running.length >= count) return;
+    await delay(20);
+  }
+  throw new Error(`no ${name} was started`);
+}
+
+function commandName(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+export interface PersonClaude extends AsyncDisposable {
+  process: ChildProcess;
+  /** Until it has answered. */
+  say(text: string): Promise<void>;
+  /** Of the conversation as it is now. */
+  sessionId(): string;
+  /** Ends it as a person does. */
+  leave(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export function startPersonClaude(home: ClaudeHome, env: Record<string, string> = {}, cwd = home.repo): PersonClaude {
+  const args = ["--print", "--input-format=stream-json", "--output-format=stream-json", "--verbose"];
+  const child = spawn(home.command, args, { cwd, env: { ...home.env, ...env }, stdio: ["pipe", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const messages = (): Record<string, unknown>[] =>
+    output
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as unknown)
+      .filter(isRecord);
+  const results = (): number => messages().filter(({ type }) => type === "result").length;
+  return {
+    process: child,
+    async say(text) {
+      const before = results();
+      child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`);
+      for (let attempt = 0; results() === before; attempt++) {
+        if (attempt === 1200 || child.exitCode !== null) throw new Error(`no answer to ${text}`);
+        await delay(25);
+      }
+    },
+    sessionId: () => String(messages().findLast(({ type }) => type === "system" || type === "result")?.["session_id"]),
+    async leave() {
+      child.stdin.end();
+      await closed;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await closed;
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * A runner on a scratch home, with the real `claude` and a model API on loopback that answers tasks by what
+ * they contain:
+ *
+ *   await using bench = await createRunnerHome();
+ *   bench.reply("first task", text("first answer"));
+ *   const result = await bench.run("first task");
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type {
+  RunnerEvent,
+  SpawnOptions,
+  McpServerCommand,
+  RunnerParts,
+} from "../../src/claude/runner/runner-contract.ts";
+import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
+import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
+import { lastUserText } from "./fake-anthropic/recorded-request.ts";
+import type { Reply } from "./fake-anthropic/reply.ts";
+import { join, sep } from "node:path";
+import { randomIds } from "../../src/base/ids.ts";
+import { silentLogger } from "../../src/base/log.ts";
+import { markTask } from "../../src/claude/attribution.ts";
+import { readRunningSessions } from "../../src/claude/native/running.ts";
+import { listAllSessions, resolveSession, saveSession } from "../../src/claude/registry/registry.ts";
+import { readSessionCosts, updateSessionStats } from "../../src/claude/registry/run-stats.ts";
+import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
+import type { SessionSelection } from "../../src/claude/selection/selection.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { claudeLayout } from "../../src/config/layout.ts";
+
+export interface RunnerHome extends AsyncDisposable {
+  api: FakeAnthropic;
+  claude: ClaudeHome;
+  setup: TestRunnerSetup;
+  runner: ClaudeRunner;
+  locksFolder: string;
+  events: RunnerEvent[];
+  /** One task in the bench's repo, fresh events included in `events`. */
+  run(task: string, options?: Partial<SpawnOptions>): ReturnType<ClaudeRunner["spawnClaudeCode"]>;
+  /** Answers tasks by what they contain. */
+  reply(word: string, reply: Reply): void;
+  event(type: RunnerEvent["type"]): Promise<RunnerEvent>;
+}
+
+export async function createRunnerHome(more: Partial<TestRunnerSetup> = {}): Promise<RunnerHome> {
+  const api = await startFakeAnthropic();
+  const claude = await createClaudeHome(api);
+  const setup = { ...more, command: claude.command, configDir: claude.configDir, home: claude.home, env: claude.env };
+  const parts = testRunnerParts(setup);
+  const runner = createClaudeRunner(parts);
+  const events: RunnerEvent[] = [];
+  const replies = new Map<string, Reply>();
+  api.answer((request) => {
+    if (request.kind !== "main") return undefined;
+    // After a tool the last thing that was asked stands before its result.
+    const asked =
+      request.messages.map((message) => lastUserText({ messages: [message] })).findLast((said) => said !== "") ?? "";
+    return [...replies].find(([word]) => asked.includes(word))?.[1];
+  });
+  return {
+    api,
+    claude,
+    setup,
+    runner,
+    locksFolder: parts.locksFolder,
+    events,
+    reply: (word, reply) => void replies.set(word, reply),
+    run: async (task, options = {}) =>
+      await runner.spawnClaudeCode({
+        task,
+        repoPath: claude.repo,
+        agentId: "main",
+        onEvent: (event) => void events.push(event),
+        ...options,
+      }),
+    event: async (type) => await until(() => events.find((event) => event.type === type), `no event ${type}`),
+    [Symbol.asyncDispose]: async () => {
+      await runner.stopAllClaudeCode();
+      await claude[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function until<T>(look: () => T | undefined | Promise<T | undefined>, failure: string): Promise<T> {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error(failure);
+    await delay(20);
+  }
+}
+
+/** Messages that have the same parent: two writers leave such. */
+export async function branchPoints({ claude }: RunnerHome, sessionId: string): Promise<number> {
+  const lines = await claude.transcript(sessionId);
+  const parents = lines
+    .filter((line) => line["type"] === "user" || line["type"] === "assistant")
+    .map((line) => line["parentUuid"]);
+  return parents.length - new Set(parents).size;
+}
+
+export async function prompts({ claude }: RunnerHome, sessionId: string): Promise<string[]> {
+  const lines = await claude.transcript(sessionId);
+  return lines
+    .filter((line) => line["type"] === "user")
+    .map((line) => (line["message"] as { content: unknown }).content)
+    .flatMap((content) => (typeof content === "string" ? [content] : []));
+}
+
+/** Can be handed to another process as JSON. */
+export interface TestRunnerSetup {
+  command: string;
+  configDir: string;
+  home: string;
+  env: Record<string, string>;
+  /** What is left of a session that Claude Code has lost. */
+  history?: string;
+  idleTimeoutMinutes?: number;
+  progressSeconds?: number;
+  mcpServer?: McpServerCommand;
+}
+
+export function testRunnerParts(setup: TestRunnerSetup): RunnerParts {
+  const home = join(setup.home, ".holdfast");
+  const { mcpServer } = setup;
+  const readRunning = async () => await readRunningSessions(setup.configDir);
+  return {
+    locksFolder: claudeLayout(home).locksFolder,
+    configOf: () => ({
+      ...DEFAULT_CONFIG.claudeCode,
+      command: setup.command,
+      permissionMode: "bypassPermissions",
+      idleTimeoutMinutes: setup.idleTimeoutMinutes ?? 30,
+      progressSeconds: setup.progressSeconds ?? 30,
+    }),
+    env: setup.env,
+    log: silentLogger,
+    ids: randomIds,
+    startProcess: startClaudeProcess,
+    readRunning,
+    markTask,
+    peekHistory: async () => setup.history,
+    ...(mcpServer === undefined ? {} : { mcpServer: () => mcpServer }),
+    registry: {
+      saveSession: async (agentId, session) => await saveSession({ home, agentId }, session),
+      updateSessionStats: async (agentId, stats) => await updateSessionStats({ home, agentId }, stats),
+      readSessionCosts: async (agentId, sessionId) => await readSessionCosts({ home, agentId }, sessionId),
+    },
+    selectSession: async ({ repoPath, agentId, label, excluded, waiting }) => {
+      const none = { scores: [], relevanceBy: "none" as const };
+      const known = await resolveSession({ home, agentId }, repoPath, label);
+      if (known !== undefined && waiting.includes(known)) {
+        return { ...none, action: "continue", sessionId: known, reason: "It is open." };
+      }
+      const here = (await readRunning()).find(
+        (one) => !excluded.includes(one.sessionId) && `${one.cwd ?? ""}${sep}`.startsWith(`${repoPath}${sep}`),
+      );
+      const decision: SessionSelection =
+        here !== undefined && label === undefined
+          ? { ...none, action: "queue", sessionId: here.sessionId, reason: `Process ${here.pid} runs here.` }
+          : known === undefined
+            ? { ...none, action: "fresh", reason: "There is none." }
+            : { ...none, action: "resume", sessionId: known, reason: "The registry has it." };
+      return decision;
+    },
+  };
+}
+
+/** The registry's figures of a session. */
+export async function registeredCost(setup: TestRunnerSetup, sessionId: string): Promise<number | undefined> {
+  const { sessions } = await listAllSessions({ home: join(setup.home, ".holdfast") });
+  return sessions.find((one) => one.sessionId === sessionId)?.totalCostUsd;
+}

@@ -1,0 +1,81 @@
+/** Stores opened by kind, the files of a `json` store, and damage to a `sqlite` store. */
+import { agentLayout } from "../../src/config/layout.ts";
+import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store, StoreKind } from "../../src/store/store.ts";
+import { readFile, writeFile } from "node:fs/promises";
+import { type JsonStoreOptions, createJsonStore } from "../../src/store/json/json-store.ts";
+import type { SessionEntry } from "../../src/store/session-entry.ts";
+import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
+import { DatabaseSync } from "node:sqlite";
+
+export interface OpenStoreOptions extends Partial<
+  Pick<SqliteStoreOptions, "agentId" | "clock" | "logger" | "historyLimit" | "pendingFile">
+> {
+  home: string;
+}
+
+export async function openStore(kind: StoreKind, { home, ...options }: OpenStoreOptions): Promise<Store> {
+  const { agentId = "main" } = options;
+  const layout = agentLayout(home, agentId);
+  if (kind === "json") {
+    const { createJsonStore } = await import("../../src/store/json/json-store.ts");
+    return await createJsonStore({ ...options, path: layout.sessionsFile, agentId });
+  }
+  const { createSqliteStore } = await import("../../src/store/sqlite/sqlite-store.ts");
+  const viewPath = layout.sessionsFile;
+  return await createSqliteStore({ ...options, path: layout.database, viewPath, agentId, execution: "inline" });
+}
+
+export const MAIN = "agent:main:main";
+
+export interface JsonStoreFiles extends AsyncDisposable {
+  folder: TemporaryFolder;
+  path: string;
+  sidecar: string;
+  open(more?: Partial<JsonStoreOptions>): Promise<Store>;
+  /** What OpenClaw would do: replaces the file without knowing of Holdfast. */
+  writeSessions(sessions: object): Promise<void>;
+  readSessions(): Promise<Record<string, SessionEntry>>;
+}
+
+export async function jsonStoreFiles(): Promise<JsonStoreFiles> {
+  const folder = await temporaryFolder();
+  const path = folder.join("sessions.json");
+  const opened: Store[] = [];
+  return {
+    folder,
+    path,
+    sidecar: folder.join("sessions.holdfast.json"),
+    open: async (more = {}) => {
+      const store = await createJsonStore({ path, agentId: "main", ...more });
+      opened.push(store);
+      return store;
+    },
+    writeSessions: async (sessions) => await writeFile(path, JSON.stringify(sessions)),
+    readSessions: async () => JSON.parse(await readFile(path, "utf8")) as Record<string, SessionEntry>,
+    [Symbol.asyncDispose]: async () => {
+      for (const store of opened) await store.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function windowIds(store: Store, key = "main"): Promise<string[]> {
+  return (await store.windows(key)).map(
+    (window) => `${window.sessionId}${window.closedAt === undefined ? " open" : ""}`,
+  );
+}
+
+/** `tear` makes the damaged text; left out: the first half is all that is left. */
+export function tearHandoff(databasePath: string, key: string, tear = firstHalf): string {
+  using database = new DatabaseSync(databasePath);
+  const row = database.prepare("SELECT state FROM handoffs WHERE key = ?").get(key);
+  if (row === undefined) throw new Error(`${key} has no hand-off`);
+  const torn = tear(String(row["state"]));
+  database.prepare("UPDATE handoffs SET state = ? WHERE key = ?").run(torn, key);
+  return torn;
+}
+
+function firstHalf(text: string): string {
+  return text.slice(0, Math.ceil(text.length / 2));
+}

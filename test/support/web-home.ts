@@ -1,0 +1,214 @@
+/** A home with conversations in it and a real gateway in front, for tests that look at the page. */
+import { existsSync } from "node:fs";
+import { join, delimiter } from "node:path";
+import { silentLogger } from "../../src/base/log.ts";
+import { webFolder } from "../../src/base/package.ts";
+import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
+import { initSessionState } from "../../src/session/init.ts";
+import { withSessionLease } from "../../src/session/lease.ts";
+import { patchSession } from "../../src/session/patch.ts";
+import type { DraftEntry } from "../../src/transcript/entries.ts";
+import { temporaryFolder } from "./temp-folder.ts";
+import { openTurnLog } from "../../src/turn/run/turn-record.ts";
+import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+  chromium,
+  type Locator,
+} from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+
+export interface SeededSession {
+  key: string;
+  entries?: readonly DraftEntry[];
+  label?: string;
+}
+
+export interface WebHome extends AsyncDisposable {
+  home: string;
+  readonly gateway: OpenedGateway;
+  /** Ends the gateway; the page is left alone with itself. */
+  stop(): Promise<void>;
+  /** Starts it again at the same address. */
+  start(): Promise<void>;
+}
+
+export async function createWebHome(
+  sessions: readonly SeededSession[] = [],
+  changes: Partial<HoldfastConfig> = {},
+): Promise<WebHome> {
+  if (!existsSync(join(webFolder(), "index.html"))) throw new Error("The page is not built: run `npm run build`.");
+  const folder = await temporaryFolder();
+  const config: HoldfastConfig = { ...DEFAULT_CONFIG, log: { level: "silent" }, ...changes };
+  await seedSessions(folder.path, config, sessions);
+  const open = async (port: number): Promise<OpenedGateway> =>
+    await openGateway({ home: folder.path, config, port, channels: false, logger: silentLogger });
+  let gateway = await open(0);
+  let isOpen = true;
+  const stop = async (): Promise<void> => {
+    if (isOpen) await gateway.close();
+    isOpen = false;
+  };
+  return {
+    home: folder.path,
+    get gateway() {
+      return gateway;
+    },
+    stop,
+    start: async () => {
+      gateway = await open(gateway.port);
+      isOpen = true;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function seedSessions(home: string, config: HoldfastConfig, sessions: readonly SeededSession[]): Promise<void> {
+  if (sessions.length === 0) return;
+  const agent = await openAgent({ home, config, logger: silentLogger });
+  try {
+    for (const { key, entries = [], label } of sessions) {
+      const { sessionEntry } = await initSessionState({
+        agent,
+        ctx: { SessionKey: key, Body: "hello" },
+        cfg: config,
+      });
+      if (entries.length > 0) {
+        await withSessionLease(agent, key, {}, async (held) => {
+          await using log = await openTurnLog({ agent }, held, sessionEntry);
+          await log.append([...entries]);
+          await log.sync();
+        });
+      }
+      if (label !== undefined) await patchSession(agent, key, { label });
+    }
+  } finally {
+    await agent.store.close();
+  }
+}
+
+export interface TestBrowser {
+  /** A fresh profile: nothing of another test is in it. */
+  open(options?: BrowserContextOptions): Promise<TestTab>;
+}
+
+export interface TestTab extends AsyncDisposable {
+  context: BrowserContext;
+  page: Page;
+  /** Every address that was asked for, also in vain. */
+  requests: string[];
+  /** What the browser complained about: errors of scripts, and what the content security policy refused. */
+  complaints: string[];
+}
+
+/** One browser for all tests of a file, from before the first until after the last. */
+export function browserOfFile(): TestBrowser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await launch(await findBrowser());
+  });
+  afterAll(async () => await browser?.close());
+  return {
+    open: async (options) => {
+      if (browser === undefined) throw new Error("It is tests that open tabs: nothing runs before them.");
+      return await openTab(browser, options);
+    },
+  };
+}
+
+async function launch(executablePath: string): Promise<Browser> {
+  const args = ["--no-sandbox", "--disable-background-networking", "--disable-gpu", "--force-color-profile=srgb"];
+  try {
+    return await chromium.launch({ executablePath, args });
+  } catch (error) {
+    if (!executablePath.startsWith(tmpdir())) throw error;
+    // Unpacking was cut short some time ago, and what it left is taken for the whole.
+    await rm(executablePath, { force: true });
+    return await chromium.launch({ executablePath: await findBrowser(), args });
+  }
+}
+
+async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<TestTab> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, locale: "en-GB", ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("websocket", (socket) => requests.push(socket.url()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  return {
+    context,
+    page,
+    requests,
+    complaints,
+    [Symbol.asyncDispose]: async () => await context.close(),
+  };
+}
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+
+async function findBrowser(): Promise<string> {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const installed = folders
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .find((path) => existsSync(path));
+  if (installed !== undefined) return installed;
+  const { default: packed } = await import("@sparticuz/chromium");
+  return await packed.executablePath();
+}
+
+export async function signIn(
+  browser: TestBrowser,
+  stage: WebHome,
+  options: BrowserContextOptions = {},
+): Promise<TestTab> {
+  const tab = await browser.open(options);
+  await tab.page.goto(stage.gateway.tokenLink);
+  await tab.page.getByRole("searchbox").waitFor();
+  return tab;
+}
+
+export function row(page: Page, title: string): Locator {
+  return page.locator(".session-row").filter({ has: page.getByText(title, { exact: true }) });
+}
+
+export function heading(page: Page, name: string): Locator {
+  return page.getByRole("heading", { name, exact: true });
+}
+
+export function composer(page: Page): Locator {
+  return page.getByRole("textbox", { name: "Message" });
+}
+
+export function transcript(page: Page): Locator {
+  return page.getByRole("log", { name: "Transcript" });
+}
+
+/** Of a turn that is over: it stands in the transcript. */
+export function answer(page: Page, text: string): Locator {
+  return page.locator(".entry .assistant").filter({ hasText: text });
+}
+
+export async function say(page: Page, text: string): Promise<void> {
+  await composer(page).fill(text);
+  await composer(page).press("Enter");
+}
+
+/** Everything that anybody said, as it stands there. */
+export async function spoken(page: Page): Promise<string[]> {
+  const texts = await transcript(page).locator(".user .markdown, .assistant .markdown").allTextContents();
+  return texts.map((text) => text.replace(/\s+/g, " "));
+}
