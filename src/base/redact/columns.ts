@@ -1,6 +1,6 @@
 /** Secrets in columns whose heads name them: tables, comma-separated values, rows put into a database. */
 import { REDACTED } from "./rules.ts";
-import { isPassword, isRandom, isSurelySecret, looksSecret } from "./judge.ts";
+import { type Judge, atLeast, isRandom } from "./judge.ts";
 
 const PASSWORD = /^(?:\w{1,20}[ _])?(?:pass(?:wor[dt]|wd|phrase|code)|kennwort|pwd)$/i;
 const SECRET =
@@ -17,7 +17,7 @@ interface Heads {
   /** Written with blanks behind commas, as sentences are. */
   mayBeProse: boolean;
   /** By column: whether a cell holds a secret. */
-  judges: ReadonlyMap<number, (cell: string) => boolean>;
+  judges: ReadonlyMap<number, Judge>;
 }
 
 export function redactColumns(text: string): string {
@@ -40,10 +40,10 @@ function readHeads(cells: readonly string[], divider: string): Heads | undefined
   const isTable = divider === "|" || divider === "\t";
   const hasOwner = isTable && names.some((name) => OWNER.test(name));
   const judges = new Map(
-    names.flatMap((name, column): [number, (cell: string) => boolean][] => {
-      if (PASSWORD.test(name)) return [[column, hasOwner ? isPassword : looksSecret]];
+    names.flatMap((name, column): [number, Judge][] => {
+      if (PASSWORD.test(name)) return [[column, atLeast(hasOwner ? 1 : 3)]];
       if (!isTable) return [];
-      return SECRET.test(name) ? [[column, isSurelySecret]] : /^token$/i.test(name) ? [[column, isRandom]] : [];
+      return SECRET.test(name) ? [[column, atLeast(4)]] : /^token$/i.test(name) ? [[column, isRandom]] : [];
     }),
   );
   const mayBeProse = !isTable && cells.some((cell) => /^\s/.test(cell));
@@ -78,16 +78,16 @@ function redactCells(cells: readonly string[], { divider, judges }: Heads): stri
   return cells.map((cell, column) => (judges.has(column) ? redactCell(cell, judges.get(column)) : cell)).join(divider);
 }
 
-function redactCell(cell: string, isSecret: ((cell: string) => boolean) | undefined): string {
+function redactCell(cell: string, isSecret: Judge | undefined): string {
   const [, before = "", written = "", after = ""] = /^(\s*["'`*]{0,2})(.*?)(["'`*]{0,2}\s*)$/s.exec(cell) ?? [];
   const isOne = /["']/.test(before) || !/\s/.test(written);
-  return isOne && isSecret?.(written) === true ? before + REDACTED + after : cell;
+  return isOne && isSecret?.(written, "", "") === true ? before + REDACTED + after : cell;
 }
 
 /** `| password | … |` */
 function redactNamedRow(line: string): string {
   const [, name = "", cell = ""] = /^\s*\|\s*([^|]{1,60}?)\s*\|\s*(\S{4,256})\s*\|?\s*$/.exec(line) ?? [];
-  return PASSWORD.test(name) && looksSecret(cell) ? line.replace(cell, () => REDACTED) : line;
+  return PASSWORD.test(name) && atLeast(3)(cell, "", "") ? line.replace(cell, () => REDACTED) : line;
 }
 
 const INSERTED = /\(([^()\n]{1,300})\)\s{0,4}VALUES\s{0,4}(?=\()/gi;
