@@ -4,101 +4,90 @@
 export type Judge = (secret: string, before: string, after: string) => boolean;
 
 /** Stands for a secret: a variable, asterisks, `your-token`, a value that was redacted before. */
-const PLACEHOLDER =
-  /^(?:\$[\w.({]|!\w|.{0,200}\$\{|%\w+%|%[({]|%s|#\{|<|\{\{|\[?redacted|[*•xX.…_-]{3,}[\]).,;:!?]*$|(?:your|my|some|new|old|the|change|replace|insert|example|dummy|fake|placeholder|user)[-_ .]?(?:own[-_ ])?(?:api|access|secret|passw|token|key|db|me\b|here|value|pass\b|example)|passw(?:or)?d?[-_ ]?(?:here|goes)|(?:changeme|example|passw(?:or)?d|pass|pwd|secret|token)$)|\[redacted\][\]).,;:!?"'`\\/]{0,4}$|^.{0,30}\.{3}$/i;
-/** A call, a member of an object, a type, the name of a constant. */
-const CODE =
-  /^(?:[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*[!?]{0,2}(?:[([<{]|=>)|[a-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+[!)]{0,2}$|[A-Z][A-Za-z]*(?:\.[A-Z][A-Za-z]*)+$|[({[&:]|\*\w|=>|[A-Z]{2,}(?:_[A-Z0-9]+)+$|[A-Z]{2,10}-\d{1,6}$|(?:[A-Z][a-z]+|[ui])(?:8|16|32|64|128)(?:[A-Z][a-z]+)?[,)]*$)/;
-const PATH =
-  /^(?:(?:env|file|vault|ref|secret|ssm|arn|sm):|[\w.+-]+@[\w-]+\.[\w.]+$|[.~]{0,2}\/|@[\w-]+\/|[A-Za-z]:\\|\w+:\/\/|\w[\w.@-]*\/[\w./@-]*$)|^[\w/@-][\w./@-]*\.[a-z]{1,8}(?::\d+)*$/;
-/** A number with or without a unit, a range, a date, a colour, a version. */
-const MEASURE =
-  /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|(?:[-/][a-z]{1,12}){1,3})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$|^#[0-9a-f]{3,8}$|^v\d[\d.]*(?:[-+.][\w.+-]*|(?:alpha|beta|rc|pre|dev|[a-z])\d{0,3})?$/i;
+const PLACEHOLDER: readonly RegExp[] = [
+  /^(?:\$[\w.({]|!\w|.{0,200}\$\{|%\w+%|%[({]|%s|#\{|<|\{\{|\[?redacted|[*•xX.…_-]{3,}[\]).,;:!?]*$|.{0,30}\.{3}$)/i,
+  /^(?:(?:changeme|example|passw(?:or)?d|pass|pwd|secret|token)$|passw\w{0,3}[-_ ](?:here|goes))|\[redacted\][\]).,;:!?"'`\\/]{0,4}$/i,
+  /^(?:your|my|some|new|old|the|change|replace|insert|example|dummy|fake|placeholder|user)[-_ .]?(?:own[-_ ])?(?:api|access|secret|passw|token|key|db|me\b|here|value|pass\b|example)/i,
+];
+const ORDINARY: readonly RegExp[] = [
+  // A call, a member of an object, a type, the name of a constant.
+  /^(?:[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*[!?]{0,2}\.?(?:[([<{]|=>)|[a-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+[!)]{0,2}$)/,
+  /^(?:[A-Z][A-Za-z]*(?:\.[A-Z][A-Za-z]*)+$|[({[&:]|\*\w|=>|[A-Z]{2,}(?:_[A-Z0-9]+)+$|[A-Z]{2,10}-\d{1,6}$|[A-Z][a-z]+(?:8|16|32|64)[A-Z][a-z]+\W*$)/,
+  // A path, an address, a file.
+  /^(?:(?:env|file|vault|ref|secret|ssm|arn|sm):|[\w.+-]+@[\w-]+\.[\w.]+$|[.~]{0,2}\/|@[\w-]+\/|[A-Za-z]:\\|\w+:\/\/|\w[\w.@-]*\/[\w./@-]*$)/,
+  /^[\w/@-][\w./@-]*\.[a-z]{1,8}(?::\d+)*$/,
+  // A number with or without a unit, a range, a date, a colour, a version.
+  /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|(?:[-/][a-z]{1,12}){1,3})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$|^#[0-9a-f]{3,8}$/i,
+  /^v\d[\d.]*(?:[-+.][\w.+-]*|(?:alpha|beta|rc|pre|dev|[a-z])\d{0,3})?$|^\d+(?:st|nd|rd|th)$/i,
+  // An algorithm or a format, the password that everybody quotes.
+  /^(?:sha|md|aes|rsa|ed|[hrpe]s|des|utf|base|argon|pbkdf|oauth|http|ipv|tls|user)[-_.]?\d+[a-z]{0,8}\d?(?:[-./_:][\w.:/-]{0,80})?$/i,
+  /^[12]password|^password\d{1,4}$/i,
+];
 /** Commits, checksums and session ids look like this too. */
 const HEX = /^(?:0x)?[0-9a-fA-F]{7,64}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Algorithms, formats, ordinals, the password that everybody quotes. */
-const NUMBERED =
-  /^(?:sha|md|aes|rsa|ed|[hrpe]s|des|utf|base|argon|pbkdf|oauth|http|ipv|tls|user)[-_.]?\d+[a-z]{0,8}\d?(?:[-./_:][\w.:/-]{0,80})?$|^\d+(?:st|nd|rd|th)$|^[12]password|^password\d{1,4}$/i;
-/** Types, literals and words that often follow `password` and are not passwords. */
-const ABOUT_SECRETS = toWords(
-  "string|str|text|(?:var)?char|bytes?|buffer|number|int|bool(?:ean)?|object|any|unknown|undefined|null|none|nil|true|false|yes|no",
-  "void|never|await|async|typeof|readonly|function|return|const|default|input|fields?|values?|needed|requir(?:es?|ed)|optional|minimum|maximum|min|max|length",
-  "passw(?:or[dt]|d)s?|pass(?:phrase|code|key)?s?|pwd|keys?|tokens?|secrets?|credentials?|auth\\w*|oauth|bearer|basic|log-?ins?|sign-?(?:in|up|on|out)",
-  "users?|(?:user|host|nick|sur|first|last)?name|accounts?|e-?mail|phone|char(?:acter)?s?|letters?|digits?|symbols?|date|case|factory|code",
-  "config\\w*|env\\w*|variables?|files?|vaults?|managers?|database|db|api|policy|prompt|hash(?:es)?|stor(?:e|age)|header|flag|option|argument|parameter",
-  "use|see|ask|enter|type|change|update|reset|renew|match|meet|comply|contain|include|continue|proceed|work|unlock|access|verify|confirm|test|again|expire",
-  "something|anything|whatever|nothing|today|tomorrow|yesterday|done|end|error|tbd|todo|n/a|strings?|leak|issue|problem|that|same-?origin|omit",
+/** Types, literals and words that often follow `password`; function words of English and German. */
+const WORD = new RegExp(
+  `^(?:${[
+    "string|str|text|(?:var)?char|bytes?|buffer|number|int|bool(?:ean)?|object|any|unknown|undefined|null|none|nil|true|false|yes|void|never|await|async",
+    "typeof|readonly|function|return|const|default|input|fields?|values?|needed|requir(?:es?|ed)|optional|min(?:imum)?|max(?:imum)?|length|strings?",
+    "passw(?:or[dt]|d)s?|pass(?:phrase|code|key)?s?|pwd|keys?|tokens?|secrets?|credentials?|auth\\w*|oauth|bearer|basic|log-?ins?|sign-?(?:in|up|on|out)",
+    "users?|(?:user|host|nick|sur|first|last)?name|accounts?|e-?mail|phone|char(?:acter)?s?|letters?|digits?|symbols?|date|factory|code|config\\w*|env\\w*",
+    "variables?|files?|vaults?|managers?|database|db|api|policy|prompt|hash(?:es)?|stor(?:e|age)|header|flag|option|argument|parameter|leak|issue|problem",
+    "use|see|ask|enter|type|change|update|reset|renew|match|meet|comply|contain|include|continue|proceed|work|unlock|access|verify|confirm|test|again|expire",
+    "something|anything|whatever|nothing|today|tomorrow|yesterday|done|end|error|tbd|todo|n/a|omit|an?|the|th(?:is|at|ese|ose|en|an|ere)|its?|is|are|was",
+    "were|be(?:en|ing)?|am|ha(?:s|ve|d)|do(?:es)?|did|dont|will|would|cant?|could|should|must|may|might|not?|and|or|but|if|else|so|as|at|by|for|from|in|into",
+    "of|off|on|out|over|too?|up|with|without|about|after|before|because|since|until|when|where|which|while|who|why|how|what|here|we|you|he|she|they|me|us",
+    "him|her|them|my|our|your|his|their|all|both|each|every|some|such|only|just|still|also|always|already|once|now|later|please|very|via|per|yet|one",
+    "de[rmns]|das|die|ein\\w{0,2}|ist|sind|war|wird|hat|nicht|kein\\w{0,2}|und|oder|aber|auf|aus|bei|mit|nach|noch|nur|von|vor|wenn|wie|wir|ich|sie|es|zu[mr]?|mehr",
+  ].join("|")})$`,
+  "i",
 );
-/** Adjectives without an ending that shows it. */
-const ADJECTIVE = toWords(
-  "wrong|right|(?:in)?valid|(?:in)?correct|empty|blank|weak|strong|short|long|safe|(?:in)?secure|unique|simple|plain|sensitive|same|lost|gone|private|public",
-  "known|read-?only|lower|upper|random|static|ok(?:ay)?|out|fine|good|bad|great|new|old|easy|hard|open|ready|clear|common|terrible|silly|funny|mine|yours|theirs|ours",
-  "hidden|broken|stolen|written|forgotten|chosen|given|taken|shown|set|unset|kept|sent|built|made|dead|trash|garbage|nonsense|rubbish|awful|plaintext|cleartext|case",
-  "(?:long|short|weak|strong|safe|new|old|bett|small|simpl|eas|hard)i?er|lowercase|uppercase|worse|worthless|identical",
-);
-/** Function words of English and German: sentences have many of them, passwords none. */
-const FUNCTION_WORD = toWords(
-  "an?|the|th(?:is|at|ese|ose|en|an|ere)|its?|is|are|was|were|be(?:en|ing)?|am|ha(?:s|ve|d)|do(?:es)?|did|dont|will|would|can|cant|could|should|must|may|might",
-  "not?|never|and|or|but|if|else|so|as|at|by|for|from|in|into|of|off|on|out|over|too?|up|with|without|about|after|before|because|since|until|when|where|which",
-  "while|who|why|how|what|here|we|you|he|she|they|me|us|him|her|them|my|our|your|his|their|all|any|both|each|every|some|such|only|just|still|also|always|already",
-  "once|now|later|please|very|via|per|yet|one|de[rmns]|das|die|ein\\w{0,2}|ist|sind|war|wird|hat|nicht|kein\\w{0,2}|und|oder|aber|auf|aus|bei|mit|nach|noch|nur",
-  "von|vor|wenn|wie|wir|ich|sie|es|zu[mr]?|mehr",
-);
-const PREDICATE = /.{2}(?:ed|ing|ly|[ai]ble|less|ive|ful|ous|[ao]ry|[cnt]al|ic|[dr]ent)$/i;
+/** What a password can be said to be: adjectives and participles. */
+const ADJECTIVE =
+  /^(?:wrong|right|(?:in)?valid|(?:in)?correct|empty|blank|weak|strong|short|long|safe|(?:in)?secure|unique|simple|plain(?:text)?|sensitive|same|lost|gone|private|public|known|read-?only|(?:low|upp)er(?:case)?|random|static|ok(?:ay)?|fine|good|bad|great|new|old|easy|hard|open|ready|clear|common|silly|funny|mine|yours|theirs|ours|hidden|broken|stolen|written|forgotten|chosen|given|taken|shown|(?:un)?set|kept|sent|made|dead|trash|garbage|nonsense|rubbish|case|(?:long|short|weak|strong|safe|new|old|bett|simpl|eas|hard)i?er|worse)$/i;
+const ADJECTIVE_END = /.{2}(?:ed|ing|ly|[ai]ble|less|ive|ful|ous|[ao]ry|[cnt]al|ic|[dr]ent)$/i;
+/** Has a digit and no bracket; a short one needs more. */
+const SURE = /^(?=.*\d)[^{}()\\[\]]{8,}$|^(?=.*\d)(?=.*(?:\d.*\p{L}|\p{Ll}.*\p{Lu}|[_!@#$%^&+=~]))[^{}()\\[\]]{6,7}$/u;
 const QUOTED = /["'`“„]$/;
-
-function toWords(...words: readonly string[]): RegExp {
-  return new RegExp(`^(?:${words.join("|")})$`, "i");
-}
+const FLAG = /(?:^|[\s"'(])--?\w[\w-]*[ =]["'`]?$/;
+/** `DB_PASSWORD=` */
+const CONSTANT = /(?:^|[^\w])[A-Z][A-Z0-9_]{5,}["']?(?:=|\s*,\s*)\s{0,2}["'`]?$/;
 
 export function isReal(text: string): boolean {
-  return !PLACEHOLDER.test(text);
+  return !PLACEHOLDER.some((expression) => expression.test(text));
 }
 
-/** Code that handles secrets, a path, a number. */
 function isOrdinary(text: string): boolean {
-  return !isRandom(text) && (CODE.test(text) || PATH.test(text) || MEASURE.test(text) || NUMBERED.test(text));
+  return !isRandom(text) && ORDINARY.some((expression) => expression.test(text));
 }
 
 function isAboutSecrets(word: string): boolean {
-  return ABOUT_SECRETS.test(word) || ADJECTIVE.test(word) || FUNCTION_WORD.test(word);
+  return WORD.test(word) || ADJECTIVE.test(word);
 }
 
 /**
- * How much a text looks like a password: 0 for anything that has another meaning, 1 for a word, 2 for joined words,
- * 3 for letters with a digit or a sign, 4 for what cannot be the name of something.
+ * How much a text looks like a password: 0 for anything with another meaning, 1 for a word, 2 for joined words, 3 for
+ * letters with a digit or a sign, 4 for what cannot be the name of something.
  */
-export function strengthOf(text: string): 0 | 1 | 2 | 3 | 4 {
+export function strengthOf(text: string): number {
   if (isRandom(text)) return 4;
   if (/^\d{5,16}$/.test(text)) return 3;
   if (text.length < 4 || !isReal(text) || isOrdinary(text) || HEX.test(text) || isAboutSecrets(text)) return 0;
   if (/\p{L}[!$%^&*#]+\p{L}/u.test(text) && /^[^{}()\\[\]=/]{8,}$/.test(text)) return 4;
-  if (isNoWord(text)) return isSure(text) ? 4 : 3;
+  if (isNoWord(text)) return SURE.test(text) ? 4 : 3;
   if (areJoinedWords(text)) return 2;
-  return /^\p{L}{4,40}$/u.test(text) && !PREDICATE.test(text) ? 1 : 0;
+  return /^\p{L}{4,40}$/u.test(text) && !ADJECTIVE_END.test(text) ? 1 : 0;
 }
 
 /** Has letters with a digit or a sign among them, or is made of four joined words: not a word of any language. */
 function isNoWord(text: string): boolean {
-  if (!/\p{L}/u.test(text)) return false;
-  return /\d|[!@#$%^&=~?](?=.)|\w\*+\w|\w[!#$%^&*]$/.test(text) || /^\p{Ll}+(?:-\p{Ll}+){3,}$/u.test(text);
-}
-
-function isSure(text: string): boolean {
-  if (text.length < 6 || !/\d/.test(text) || /[{}()\\[\]]/.test(text)) return false;
-  return text.length >= 8 || /\d.*\p{L}|\p{Ll}.*\p{Lu}|[_!@#$%^&+=~]/u.test(text);
+  return /\p{L}/u.test(text) && /\d|[!@#$%^&=~?](?=.)|\w\*+\w|\w[!#$%^&*]$|^\p{Ll}+(?:-\p{Ll}+){3,}$/u.test(text);
 }
 
 /** `Marzipan-Falcon`, `copper-kettle-window`: words joined by signs or capitals, without words such as `invalid`. */
 function areJoinedWords(word: string): boolean {
   if (!/^\p{L}{3,20}(?:[-_.&]\p{L}{3,20}){1,5}$|^(?:\p{Lu}\p{Ll}{3,20}){2,6}$/u.test(word)) return false;
   return (word.match(/\p{Lu}?\p{Ll}+|\p{Lu}+/gu) ?? []).every((part) => !isAboutSecrets(part) && !/.{3}ed$/.test(part));
-}
-
-/** Signs, digits and letters without order, as programs generate them; blanks may be among them. */
-function isNoise(text: string): boolean {
-  const signs = text.match(/[^\p{L}\d\s.,:;/_-]/gu)?.length ?? 0;
-  return text.length >= 16 && /\d/.test(text) && signs >= text.length / 8;
 }
 
 /** Prefixes of ids, which open nothing and which hand-offs refer to; addresses of wallets and contracts. */
@@ -118,71 +107,71 @@ export function isRandom(run: string): boolean {
 }
 
 /** Addresses, paths, checksums, pictures and ids: what follows says where or what something is. */
-const REFERENCE = /(?::\/\/|(?<![^\s"'`<>])[~.]{0,2}\/|\bsha\d{1,3}[-:]|base64,|\bh1:)[^\s"'`<>]*$|@$/i;
-const ID_BEFORE =
-  /(?:id|nonce|checksum|digest|fingerprint|commit|e-?tag|cursor|address|public[-_ ]?key|hash|cid|id-\d)["']?(?:\sis|[:=])?\s{0,2}["'`]?$/i;
+const REFERENCE =
+  /(?:(?::\/\/|(?<![^\s"'`<>])[~.]{0,2}\/|\bsha\d{1,3}[-:]|base64,|\bh1:)[^\s"'`<>]*|@|(?:id|nonce|checksum|digest|fingerprint|commit|e-?tag|cursor|address|public[-_ ]?key|hash|cid|id-\d)["']?(?:\sis|[:=])?\s{0,2}["'`]?)$/i;
 
 export function isRandomRun(run: string, before: string): boolean {
-  return isRandom(run) && !run.startsWith("/") && !REFERENCE.test(before) && !ID_BEFORE.test(before.slice(-30));
+  return isRandom(run) && !run.startsWith("/") && !REFERENCE.test(before);
 }
 
-/** `DB_PASSWORD` */
-function isConstant(before: string): boolean {
-  return /(?:^|[^\w])[A-Z][A-Z0-9_]{5,}["']?(?:=|\s*,\s*)\s{0,2}["'`]?$/.test(before);
+/** Signs, digits and letters without order, as programs generate them; blanks may be among them. */
+function isNoise(text: string): boolean {
+  const signs = text.match(/[^\p{L}\d\s.,:;/_-]/gu)?.length ?? 0;
+  return text.length >= 16 && /\d/.test(text) && signs >= text.length / 8;
 }
 
-/** `tokenizer`, `SECRETARY`: letters of the same case go on after the word. */
-function isInsideWord(before: string): boolean {
-  const [, word = "", rest = ""] =
-    /.*(passw(?:or[dt]|d)|phrase|code|pwd|psk|pass|pw|secret|token|credential|jwt|key)([\w-]*)[^\w-]{0,40}$/is.exec(
-      before,
-    ) ?? [];
-  return /[a-z]$/.test(word) ? /^(?:s[a-z]|[a-rt-z])/.test(rest) : /^(?:S[A-Z]|[A-RT-Z])/.test(rest);
+/** A key or signature whose name does not say that it is secret. */
+export function isGenerated(secret: string): boolean {
+  return /^[0-9a-f]{32,128}$/.test(secret) || isNoise(secret) || (secret.length >= 16 && strengthOf(secret) === 4);
 }
-
-const FLAG = /(?:^|[\s"'(])--?\w[\w-]*[ =]["'`]?$/;
 
 /** Almost anything can be a password. A sentence about one, or a variable that holds one, is not. */
 export function isAssignedPassword(secret: string, before: string, after: string): boolean {
-  const word = secret.replace(/[.,;:!?)\]}|&>[]+$/, "");
-  if (!isReal(secret) || isInsideWord(before) || isAboutSecrets(word)) return false;
+  if (!isReal(secret) || isAboutSecrets(secret.replace(/[.,;:!?)\]}|&>[]+$/, ""))) return false;
   const isQuoted = QUOTED.test(before);
+  const isConstant = CONSTANT.test(before);
   if (isOrdinary(secret) && !/^\d{4,}$/.test(secret) && !(isQuoted && areJoinedWords(secret))) return false;
-  const isSetting = FLAG.test(before) || isConstant(before);
-  if (/(?:==[ \t]*|[(,][ \t]*["'`])$/.test(before) && !isConstant(before) && !isNoWord(secret))
-    return isQuoted && /==/.test(before);
-  if (/^\p{L}[\p{L}'’]*(?:[ ,]+[\p{L}\d'’]+)+[.!?…:]?$/u.test(secret)) return isQuoted && arePhrase(secret, before);
-  // `user_input`, `newValue`: variables.
-  if (!isQuoted && !isSetting && /^[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+$|.{3}(?:ed|ing|[ai]ble)$/.test(secret)) return false;
-  if (!/^\p{L}+[.,:!?]*$/u.test(secret)) return secret.length >= 4 && (isQuoted || !/^\d{1,3}[.,]?$/.test(secret));
-  if (/passw|pwd/i.test(secret) || (FLAG.test(before) && /^[A-Z]+$/.test(secret))) return false;
+  // The argument of a call is often the name of something.
+  if (/[(,][ \t]*["'`]$/.test(before) && !isConstant && !isNoWord(secret)) return false;
+  if (/^\p{L}[\p{L}'’]*(?:[ ,]+[\p{L}\d'’]+)+[.!?…:]?$/u.test(secret))
+    return isQuoted && (isConstant || FLAG.test(before) || isPassphrase(secret, before, after));
+  if (/^\p{L}*passw|^pwd/iu.test(secret) || (FLAG.test(before) && /^[A-Z]+$/.test(secret))) return false;
+  if (isQuoted || isConstant || FLAG.test(before)) return secret.length >= 4;
+  // `user_input`, `newValue`, `expired`
+  if (/^[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+$|.{3}(?:ed|ing|[ai]ble)\W*$/.test(secret)) return false;
+  if (!/^\p{L}+[.,:!?]*$/u.test(secret)) return secret.length >= 4;
   const isLine = /(?:^|\n)[ \t]*[\w-]+[ \t]*[:=][ \t]*$/.test(before) && /^[ \t]*(?:\r?\n|$)/.test(after);
-  if (secret.length < (isQuoted || isConstant(before) || isLine ? 4 : 6)) return false;
-  return isQuoted || isSetting || !/^ \p{Ll}/u.test(after);
+  return secret.length >= (isLine ? 4 : 6) && !/^ \p{Ll}/u.test(after);
 }
 
-/** Words in quotes: a passphrase, unless they are a label or an error message. */
-function arePhrase(words: string, before: string): boolean {
-  if (FLAG.test(before) || /(?:phrase|psk)\W+$/i.test(before)) return !/[.!?…:]$/.test(words);
-  const parts = words.split(/[ ,]+/);
-  if (parts.length > 3 || /^\p{Lu}\p{Ll}+ \p{Ll}+/u.test(words)) return false;
-  return !parts.some((part) => ABOUT_SECRETS.test(part) || (!isConstant(before) && FUNCTION_WORD.test(part)));
+/** Words that form no sentence: "correct horse battery staple". In quotes they can be fewer. */
+export function isPassphrase(phrase: string, before: string, after: string): boolean {
+  const words = phrase.split(/[ ,]+/);
+  const isNamed = /phrase|psk/i.test(before.slice(-80));
+  if (isNamed && /[:=]\s*["'`]$/.test(before)) return !/[.!?…:]$/.test(phrase);
+  if (words.some((word) => WORD.test(word)) || words.filter((word) => ADJECTIVE.test(word)).length > 1) return false;
+  if (/^\S{3,}(?:ed|ing|ly) /.test(phrase)) return false;
+  if (QUOTED.test(before) && /[:=]>?\s*["'`]$/.test(before))
+    return words.length <= 3 && !/^\p{Lu}\p{Ll}+ \p{Ll}+/u.test(phrase);
+  const isWhole = /^(?:["'`”“.,;:!?)\n\r]|$)/.test(after);
+  return isNamed ? words.length >= (isWhole ? 3 : 4) : isWhole && words.length >= 4;
 }
 
 export function isAssignedSecret(secret: string, before: string): boolean {
   const isQuoted = QUOTED.test(before);
-  if (!isReal(secret) || isAboutSecrets(secret) || isInsideWord(before)) return false;
+  if (!isReal(secret) || isAboutSecrets(secret) || /^x-/i.test(secret)) return false;
   if (secret.length < 6 || /\s/.test(secret)) return isQuoted && isNoise(secret);
   if (isRandom(secret) || /^(?=.*\d)[A-Za-z0-9+/]{40,512}={0,2}$/.test(secret)) return true;
   if (isOrdinary(secret)) return /key\W+$/i.test(before) && /^\d{8,}$/.test(secret);
-  if (!isQuoted && /^[A-Za-z_$][\w$]*(?:key|token|secret|credential)s?$/i.test(secret)) return false;
+  if (!isQuoted && /^[A-Za-z_$][\w$]*(?:key|token|secret|credential)\w*\W*$/i.test(secret)) return false;
+  const isConstant = CONSTANT.test(before);
   const isNamed =
-    isConstant(before) ||
+    isConstant ||
     /--?[\w-]+[ =]["'`]?$|(?:[a-z][A-Z]|\w[_-])\w*["'\s\]`]*(?:[:=([]+|\|\||\?\?|or)>?\s*["'`]?$/.test(before);
   if (HEX.test(secret)) return isNamed || secret.length >= 16;
   if (isNoWord(secret)) return isNamed || secret.length >= 8;
-  if (isConstant(before) || /^[\w-]{32,}$/.test(secret)) return true;
-  return isQuoted && isNamed && secret.length >= 8 && !/^[A-Z_]+$|^X-/.test(secret);
+  if (isConstant || /^[\w-]{32,}$/.test(secret)) return true;
+  return isQuoted && isNamed && secret.length >= 8 && !/^[A-Z_]+$|^token-/.test(secret) && !/\(\W*$/.test(before);
 }
 
 /** Ends a clause, so that the word before it can be a whole password. */
@@ -199,35 +188,22 @@ export function told({ bare = 9, atEnd = 9, quoted = 9 }): Judge {
   };
 }
 
-/** Words that form no sentence: "correct horse battery staple". */
-export function isPassphrase(phrase: string, before: string, after: string): boolean {
-  const words = phrase.split(" ");
-  if (words.some((word) => ABOUT_SECRETS.test(word) || FUNCTION_WORD.test(word))) return false;
-  if (words.filter((word) => ADJECTIVE.test(word)).length > 1 || /.{3}(?:ed|ing|ly)$/.test(words[0] ?? "")) return false;
-  const isWhole = /^(?:["'`”“.,;:!?)\n\r]|$)/.test(after);
-  return /phrase/i.test(before.slice(-80)) ? words.length >= (isWhole ? 3 : 4) : isWhole && words.length >= 4;
+export function isLoneSecret(secret: string): boolean {
+  return HEX.test(secret) ? secret.length >= 20 : strengthOf(secret) === 4;
 }
 
-/** Capitals, small letters, digits and a sign that does not end a sentence, in a text about a password. */
-export function isStrongPassword(secret: string, before: string, after: string): boolean {
-  if (/@(?:\d|[\w-]+\.)/.test(secret) || isOrdinary(secret)) return false;
-  const isSentenceEnd = !/[!#$^*?~@](?=[\w!#$^*?~@])|[#$^*~]$/.test(secret) && !/^ \p{Ll}/u.test(after);
-  return !isSentenceEnd && /passw|pwd|\bpw\b|\bpass\b|creds|\blog ?in|\bsign in/i.test(before.slice(-120) + after);
+export function isToldSecret(secret: string): boolean {
+  return secret.length >= 8 && isLoneSecret(secret) && !/^[a-z]+(?:[-_.][a-z\d]+)+$/.test(secret);
 }
 
-/** Not a number of something. */
-const COUNTED =
-  /^ (?:rows?|lines?|files?|bytes?|[kmg]b|tests?|times?|items?|entries|records?|users?|calls?|chars?|tokens?|ms|seconds?|minutes?|days?)\b/i;
-
-/** Digits, or digits and letters in groups. Years, round numbers and numbers of something are not codes. */
-export function isCode(codes: string, before: string, after: string): boolean {
-  if (/\bpin $|\b(?:to|from)\s+$/.test(before)) return false;
+/** Digits, or digits and letters in groups. Years and round numbers are not codes. */
+export function isCode(codes: string, before: string): boolean {
   const [first = ""] = codes.split(/["',\n]/);
   const groups = first.split(/[ -]/);
-  if (COUNTED.test(after) || groups.every((group) => /^(?:(?:19|20)\d\d|\d{1,4}00)$/.test(group))) return false;
-  if (groups.every((group) => /^\d+#?$/.test(group))) return true;
-  if (groups.length === 1) return /^[A-Z\d]+$/.test(first);
-  return groups.some((group) => /\d/.test(group) && /[A-Za-z]/.test(group));
+  if (/\bpin $|\b(?:to|from)\s+$/.test(before)) return false;
+  if (groups.every((group) => /^(?:(?:19|20)\d\d|\d{1,4}00)$/.test(group))) return false;
+  if (groups.length === 1) return /^[A-Z\d]+#?$/.test(first);
+  return /^[\d -]+$/.test(first) || groups.some((group) => /\d/.test(group) && /[A-Za-z]/.test(group));
 }
 
 /** The Luhn check: the last digit confirms the others. */
@@ -240,30 +216,4 @@ export function isCardNumber(written: string): boolean {
 /** `user:password` in base64. */
 export function isBasicAuth(secret: string): boolean {
   return /^[\x20-\x7e]{1,100}:[\x20-\x7e]{2,200}$/.test(Buffer.from(secret, "base64").toString("latin1"));
-}
-
-/** A key or signature without a name that says so. */
-export function isGenerated(secret: string): boolean {
-  return (
-    /^[0-9a-f]{32,128}$/.test(secret) ||
-    isNoise(secret) ||
-    (isReal(secret) && secret.length >= 16 && strengthOf(secret) === 4)
-  );
-}
-
-export function isToldSecret(secret: string): boolean {
-  if (HEX.test(secret)) return secret.length >= 20;
-  return secret.length >= 8 && strengthOf(secret) === 4 && !/^[a-z]+(?:[-_.][a-z\d]+)+$/.test(secret);
-}
-
-export function atLeast(strength: number): Judge {
-  return (secret) => strengthOf(secret) >= strength;
-}
-
-export function isBelowLabel(secret: string): boolean {
-  return strengthOf(secret) === 4 || (secret.length >= 20 && HEX.test(secret));
-}
-
-export function always(): boolean {
-  return true;
 }
