@@ -34,7 +34,7 @@ const WORD = new RegExp(
     "users?|(?:user|host|nick|sur|first|last)?name|accounts?|e-?mail|phone|char(?:acter)?s?|letters?|digits?|symbols?|date|factory|code|config\\w*|env\\w*",
     "variables?|files?|vaults?|managers?|database|db|api|policy|prompt|hash(?:es)?|stor(?:e|age)|header|flag|option|argument|parameter|leak|issue|problem",
     "use|see|ask|enter|type|change|update|reset|renew|match|meet|comply|contain|include|continue|proceed|work|unlock|access|verify|confirm|test|again|expire",
-    "something|anything|whatever|nothing|today|tomorrow|yesterday|done|end|error|tbd|todo|n/a|omit|an?|the|th(?:is|at|ese|ose|en|an|ere)|its?|is|are|was",
+    "something|anything|whatever|nothing|today|tomorrow|yesterday|done|end|error|tbd|todo|n/a|omit|(?:any|every|some|no)where|inside|between|part|history|an?|the|th(?:is|at|ese|ose|en|an|ere)|its?|is|are|was",
     "were|be(?:en|ing)?|am|ha(?:s|ve|d)|do(?:es)?|did|dont|will|would|cant?|could|should|must|may|might|not?|and|or|but|if|else|so|as|at|by|for|from|in|into",
     "of|off|on|out|over|too?|up|with|without|about|after|before|because|since|until|when|where|which|while|who|why|how|what|here|we|you|he|she|they|me|us",
     "him|her|them|my|our|your|his|their|all|both|each|every|some|such|only|just|still|also|always|already|once|now|later|please|very|via|per|yet|one",
@@ -132,7 +132,7 @@ export function isAssignedPassword(secret: string, before: string, after: string
   const isConstant = CONSTANT.test(before);
   if (isOrdinary(secret) && !/^\d{4,}$/.test(secret) && !(isQuoted && areJoinedWords(secret))) return false;
   // The argument of a call is often the name of something.
-  if (/[(,][ \t]*["'`]$/.test(before) && !isConstant && !isNoWord(secret)) return false;
+  if (/(?<!\b(?:set|put)\w*\([^()]*)[(,][ \t]*["'`]$/i.test(before) && !isConstant && !isNoWord(secret)) return false;
   if (/^\p{L}[\p{L}'’]*(?:[ ,]+[\p{L}\d'’]+)+[.!?…:]?$/u.test(secret))
     return isQuoted && (isConstant || FLAG.test(before) || isPassphrase(secret, before, after));
   if (/^\p{L}*passw|^pwd/iu.test(secret) || (FLAG.test(before) && /^[A-Z]+$/.test(secret))) return false;
@@ -148,18 +148,21 @@ export function isAssignedPassword(secret: string, before: string, after: string
 export function isPassphrase(phrase: string, before: string, after: string): boolean {
   const words = phrase.split(/[ ,]+/);
   const isNamed = /phrase|psk/i.test(before.slice(-80));
-  if (isNamed && /[:=]\s*["'`]$/.test(before)) return !/[.!?…:]$/.test(phrase);
+  const isValue = /[:=]>?\s*["'`]$/.test(before);
+  if (isNamed && isValue) return !/[.!?…:]$/.test(phrase);
   if (words.some((word) => WORD.test(word)) || words.filter((word) => ADJECTIVE.test(word)).length > 1) return false;
+  if (isValue) return words.length <= 3 && !/^\p{Lu}\p{Ll}+ \p{Ll}+/u.test(phrase);
   if (/^\S{3,}(?:ed|ing|ly) /.test(phrase)) return false;
-  if (QUOTED.test(before) && /[:=]>?\s*["'`]$/.test(before))
-    return words.length <= 3 && !/^\p{Lu}\p{Ll}+ \p{Ll}+/u.test(phrase);
   const isWhole = /^(?:["'`”“.,;:!?)\n\r]|$)/.test(after);
-  return isNamed ? words.length >= (isWhole ? 3 : 4) : isWhole && words.length >= 4;
+  if (isNamed) return words.length >= (QUOTED.test(before) ? 2 : isWhole ? 3 : 4);
+  return isWhole && words.length >= 4;
 }
 
 export function isAssignedSecret(secret: string, before: string): boolean {
   const isQuoted = QUOTED.test(before);
   if (!isReal(secret) || isAboutSecrets(secret) || /^x-/i.test(secret)) return false;
+  if (/\s/.test(secret) && /secret\W+$/i.test(before))
+    return isQuoted && (isNoise(secret) || isPassphrase(secret, before, ""));
   if (secret.length < 6 || /\s/.test(secret)) return isQuoted && isNoise(secret);
   if (isRandom(secret) || /^(?=.*\d)[A-Za-z0-9+/]{40,512}={0,2}$/.test(secret)) return true;
   if (isOrdinary(secret)) return /key\W+$/i.test(before) && /^\d{8,}$/.test(secret);

@@ -88,24 +88,26 @@ const ASSIGNED = [
   // `name: DB_PASSWORD, value: …`
   String.raw`\\{0,4}["'\x60]?[,\s{]{1,40}\\{0,4}["'\x60]?(?:value|default)\\{0,4}["'\x60]?\s{0,4}[:=]\s{0,4}`,
   // `<password>…</password>`, `<entry key="password">…</entry>`
-  String.raw`(?:(?<=<[\w:.-]{1,64})|(?<=(?:name|key|id)=["'][\w:.-]{1,64})["'])[^<>\n]{0,80}>(?=[^<>\n]{1,400}<\/)`,
+  String.raw`(?:(?<=<[\w:.-]{1,64})|(?<=(?:name|key|id)=["'][\w:.-]{1,64})["'])[^<>\n]{0,80}>(?=[^<>\n]{1,400}<\/)|<\/key>\s{0,20}<string>`,
   // `setPassword("…")`, `define('DB_PASSWORD', '…')`, but no translation
   String.raw`\([ \t]{0,4}(?=["'\x60])|(?<=[\w$](?<!\b(?:t|_|__|gettext|trans(?:late)?))\(\s{0,20}["'][\w.: -]{1,60})["'][ \t]{0,4},[ \t]{0,20}(?=["'\x60])`,
   // `--password …`, settings without a sign, SQL
-  String.raw`(?<=(?:^|[\s"'(])(?:--?\w[\w-]{0,64}|requirepass|auth_pass|bindpw|rootpw))[ \t]{1,10}(?!-)`,
+  String.raw`(?<=(?:^|[\s"'(])(?:--?\w[\w-]{0,64}|requirepass|auth_pass|bindpw|rootpw|(?:ENV|ARG|setx) \w{1,64}))[ \t]{1,10}(?!-)`,
+  // `password "…"` and a tab, as whole lines
+  String.raw`(?<=(?:^|\n)[ \t]{0,8}(?:set[ \t])?[\w-]{1,30})(?:[ \t]{1,4}(?=["'][^"'\n]{4,64}["'][ \t;]{0,4}(?:\r?\n|$))|\t{1,3}(?=\S{4,64}[ \t]{0,4}(?:\r?\n|$)))`,
   String.raw`(?<=\b(?:create|alter)\s(?:user|role|login)\s[^;\n]{1,120}\s(?:password))\s(?=["'])`,
 ].join("|");
 /** From a label to the line with its value. */
 const BELOW = String.raw`[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n){0,4}(?:[ \t]{0,4}\x60{3}\w{0,12}[ \t]{0,4}\r?\n)?[ \t]{0,8}`;
 /** Words up to the one that says that the secret comes next; and those after which even a plain word is a secret. */
 const TELLS = String.raw`(?:['’]s(?=\s)|,[^,.;:!?\n]{1,40},[ \t](?:is|was)(?=\s)|[ \t,]{0,3}\(?(?:[^\s"'\x60,;:!?()[\]]{1,32}(?<!\.)[ \t]{1,3}){0,6}?(?:is|was|are|be|remains|stays|to|from|equals|reads|says|ist|lautet|est|es|é|è|är|[–—-]|->|→)(?=[\s:"'\x60])|[ \t]{0,3}(?:[^\s"'\x60,;:!?()[\]]{1,32}[ \t]{1,3}){0,4}?[^\s"'\x60,;:!?()[\]]{0,32}[:：→]|[ \t]?(?:是|为|は|는|은))[ \t]{0,3}(?:(?:now|still|currently|actually|just|simply|probably|always|set to|changed to|reset to|jetzt|nun)[ \t]{1,3}){0,2}[:：]?[ \t]{0,3}(?:\r?\n[ \t]{0,8})?`;
-const IS = String.raw`(?:['’]s|(?:[ \t]{1,3}(?:for|on|of|to|in|at|from|that|which|you|I|we|für|von)(?:[ \t]{1,3}[^\s"'\x60,;:!?()[\]]{1,32}){1,6}?)?(?:[ \t]{1,3}(?:is|was)|:))[ \t]{1,3}(?:(?:now|still|currently|actually|just|simply|probably|jetzt|nun)[ \t]{1,3}){0,2}`;
+const IS = String.raw`(?:['’]s|(?:[ \t]{1,3}(?:for|on|of|to|in|at|from|that|which|you|I|we|für|von)(?:[ \t]{1,3}[^\s"'\x60,;:!?()[\]]{1,32}){1,6}?)?(?:[ \t]{1,3}(?:is|was)|:|[ \t]{0,3}(?:->|→)))[ \t]{1,3}(?:(?:now|still|currently|actually|just|simply|probably|jetzt|nun)[ \t]{1,3}){0,2}`;
 const SAYS_SOMETHING = String.raw`(?:(?<=["'\x60“])|(?=[^\s"'\x60]{0,64}[\d!@#$%^&*+=~?_-]))`;
 const CLAUSE_END = String.raw`(?:\s{0,4}(?:$|[.,;!?)\n])|\s{1,2}(?:and|or|but|for|on|in|now|until|when)\b)`;
-const USER = String.raw`\b(?:user(?:name)?|log ?in|e-?mail|account|as)(?:[ \t]{0,4}[:=]|[ \t])[ \t]{0,4}["'\x60]?(?!(?:and|or|the|your?|an?|name|with)\b)[\w.@+-]{1,64}["'\x60]?(?:[ \t]{0,3}[,;/|]|[ \t]{1,3}(?:and|with)|(?=\s{1,4}\w{2,10}[ \t]{0,3}[:=])|(?=[ \t]{0,2}\n))`;
+const USER = String.raw`(?:\b(?:user(?:name)?|log ?in|e-?mail|account|as|network|ssid|wi-?fi)(?:[ \t]{0,4}[:=]|[ \t](?:is[ \t])?)[ \t]{0,4}["'\x60]?(?!(?:and|or|the|your?|an?|name|with|is)\b)[\w.@+-]{1,64}["'\x60]?|(?<=[\w.-])@[\w.-]{2,64})(?:[ \t]{0,3}[,;/|]|[ \t]{1,3}(?:and|with)|(?=\s{1,4}\w{2,10}[ \t]{0,3}[:=])|(?=[ \t]{0,2}\n))`;
 const NEAR = String.raw`(?:[Pp]assw|pwd|\b[Pp][Ww]\b|\b[Pp]ass\b|[Cc]reds|\b[Ll]og ?in|\b[Ss]ign in)`;
-const LOGIN = String.raw`\b(?:basic auth|creds|credentials|logins?|connect|(?:log(?:ged|ging)?|sign(?:ed|ing)?|ssh) ?(?:[io]n|into)?(?: with| as| using)|zugangsdaten)`;
-const CODE_NAME = String.raw`(?:(?:one[- ]time|verification|security|confirmation|2fa|mfa|otp|login|sms|backup|recovery|access|auth\w{0,12}|einmal|bestätigungs|sicherheits|zugangs|tür|aktivierungs|pairing|activation|unlock|door|gate|alarm|entry|entrance|garage|building|house|flat|apartment|office|key ?box|lock(?:er|box)?|bike|suitcase|voicemail|sim|phone|tablet|safe|vault|invit\w{1,6}|reset|device)[-_ ]?(?:pass)?(?:codes?|combo|combination)|codes? (?:for|to|of) (?:(?:the|my|our) )?(?:\w{1,12} )?(?:door|gate|garage|building|alarm|safe|locker|house|flat|apartment|lock|vault|office|entrance)|cod(?:e|ice) d[ei] v[eé]rif\p{L}{1,8}|passcode|\bt?otp(?: (?:seed|key|code))?|\b[2m]fa(?: code)?|\bpin|\bpuk|\btan)(?![\w-])`;
+const LOGIN = String.raw`\b(?:basic auth|creds|credentials|logins?|connect|wi-?fi|(?:log(?:ged|ging)?|sign(?:ed|ing)?) ?(?:[io]n|into)(?: with| as| using)?|ssh(?: in)?(?: with| as| using)|zugangsdaten)`;
+const CODE_NAME = String.raw`(?:(?:one[- ]time|verification|security|confirmation|2fa|mfa|otp|login|sms|backup|recovery|access|auth\w{0,12}|einmal|bestätigungs|sicherheits|zugangs|tür|aktivierungs|pairing|activation|unlock|door|gate|alarm|entry|entrance|garage|building|house|flat|apartment|office|key ?box|lock(?:er|box)?|bike|suitcase|voicemail|sim|phone|tablet|safe|vault|invit\w{1,6}|reset|device)[-_ ]?(?:pass)?(?:codes?|combo|combination)|(?:codes?|combo|combination) (?:for|to|of) (?:(?:the|my|our) )?(?:\w{1,12} )?(?:door|gate|garage|building|alarm|safe|locker|house|flat|apartment|lock|vault|office|entrance)|cod(?:e|ice) d[ei] v[eé]rif\p{L}{1,8}|passcode|\bt?otp(?: (?:seed|key|code))?|\b[2m]fa(?: code)?|\bpin|\bpuk|\btan)(?![\w-])`;
 const CODE = String.raw`(?:\d{3,6}(?:[ -]\d{3,6}){1,7}|\d\d(?: \d\d){2,4}|\d{1,2}-\d{1,2}-\d{1,2}|(?=[A-Z-]*\d)[A-Z0-9]{3,8}(?:-[A-Z0-9]{3,8}){1,7}|(?=[a-z-]*\d)[a-z0-9]{3,8}(?:-[a-z0-9]{3,8}){1,7}|\d{4,10}#?|(?=[A-Z]*\d)[A-Z0-9]{5,64})(?![\w-]|[.:]\w| (?:rows?|lines?|files?|bytes?|[kmg]b|tests?|times?|items?|entries|records?|users?|calls?|chars?|tokens?|ms|seconds?|minutes?|days?)\b)`;
 const WALLET_WORD = String.raw`(?:(?:\d{1,2}[.):]?|[*-])[ \t]{0,2})?(?!(?:the|and|are|for|not|but|was|has|its|our|from|your|been|were|does)\b)[a-z]{3,8}`;
 
@@ -114,7 +116,7 @@ const ALWAYS: judges.Judge = () => true;
 const LONG = /\S{14}/;
 const SECRETS = /secret|token|credent|jwt|key/i;
 const PASSWORDS =
-  /pass(?:wor|wd|phr|code|[-_ ](?:phr|code)|(?![a-z])|ord)|pwd|(?:bind|root|admin|user)pw|(?<![a-z])pw(?![a-z])|psk|mdp|kennwort|schl(?:ü|ue)ssel|mot de|contrase|senha|clave|wachtw|senord|adgangs|salasana|heslo|has[lł]o|jelsz|şifre|parola|парол|密|パス|비밀|creds|credentials|basic auth|log(?:ged|ging|ins?)? ?[io]n|logins?|sign(?:ed|ing)? ?[io]n|ssh |connect|zugangs|identified/i;
+  /pass(?:wor|wd|phr|code|[-_ ](?:phr|code)|(?![a-z])|ord)|pwd|(?:bind|root|admin|user)pw|(?<![a-z])pw(?![a-z])|psk|mdp|kennwort|schl(?:ü|ue)ssel|mot de|contrase|senha|clave|wachtw|senord|adgangs|salasana|heslo|has[lł]o|jelsz|şifre|parola|парол|密|パス|비밀|creds|credentials|basic auth|log(?:ged|ging|ins?)? ?[io]n|logins?|sign(?:ed|ing)? ?[io]n|ssh |connect|wi-?fi|zugangs|identified/i;
 const COMMAND =
   /\s-|\/p:|<<<|echo [^|]{0,400}\||net use|ConvertTo|passphrase |rabbitmqctl|SETUSER|\/[^\s/]{2,128}@|secret|vault|snmp-|machine\s|WIFI:/;
 
@@ -155,8 +157,8 @@ const RULES: readonly Rule[] = [
   // By a name.
   ["signatures and other keys", /key|sid|sig|salt/i, judges.isGenerated, anyCase`((?:\b|_|-|(?<=sess))(?:sid|sig(?:nature)?|(?<=\w[_-])(?<!(?:pub(?:lic)?|cache|idempotency|partition|primary|foreign|sort|routing|object|dedup|group|event)[_-])(?:key|salt))(?:${ASSIGNED})${QUOTE})(?:${VALUE})`],
   ["secret after its name", SECRETS, judges.isAssignedSecret, anyCase`(${SECRET}${WHOLE}(?<!token(?=s\b))(?!${ABOUT})[\w-]{0,40}(?:${ASSIGNED})${QUOTE})(?:${VALUE})`],
-  ["password after its name", PASSWORDS, judges.isAssignedPassword, anyCase`((?:${PASSWORD}${WHOLE}(?!${ABOUT})[\w-]{0,40}(?:${ASSIGNED})|\b(?:identified(?: with \S{1,40})? by)\s{1,4}(?=["']|(?<=\b(?:create|alter) (?:user) .{1,140})))${QUOTE})(?:${VALUE})`],
-  ["secret below its label", /\n/, judges.isLoneSecret, letters`((?<=^|\n)[ \t>*_#-]{0,8}(?:[\p{L}\d'’]{1,20} ){0,4}?(?:${PASSWORD}|${SECRET})${END}[*_]{0,2}[ \t]{0,4}[:：]?[*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
+  ["password after its name", PASSWORDS, judges.isAssignedPassword, anyCase`((?:(?:${PASSWORD}${WHOLE}(?!${ABOUT})[\w-]{0,40}|\b(?:pw|mdp))(?:${ASSIGNED})|\b(?:identified(?: with \S{1,40})? by)\s{1,4}(?=["']|(?<=\b(?:create|alter) (?:user) .{1,140})))${QUOTE})(?:${VALUE})`],
+  ["secret below its label", /\n/, judges.isLoneSecret, letters`((?<=^|\n)[ \t>*_#-]{0,8}(?:[\p{L}\d'’]{1,20} ){0,4}?(?:${PASSWORD}|${SECRET})${END}[*_]{0,2}[ \t]{0,4}[:：?]?[*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
   ["password below its label", /\n/, judges.told({ bare: 1 }), letters`((?<=^|\n)[ \t>*_#-]{0,8}(?:[\p{L}\d'’]{1,20} ){0,4}?${PASSWORD}${END}[*_]{0,2}[ \t]{0,4}[:：][*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
   ["row of a table", /\|/, judges.told({ bare: 1 }), letters`((?<=^|\n)[ \t]{0,8}\|[ \t*_]{0,8}(?:[\p{L}\d]{1,20} ){0,2}${PASSWORD}[ \t*_:]{0,8}\|[ \t\x60]{0,8})${WORD}(?=\x60?[ \t]{0,20}\|?[ \t]{0,8}(?:\r?\n|$))`],
   ["key as bytes", /\[\s{0,8}\d/, ALWAYS, anyCase`((?:key|secret|seed)[^\n[]{0,40}\[\s{0,8})(?:\d{1,3},\s{0,8}){31,127}\d{1,3}`],
@@ -166,23 +168,27 @@ const RULES: readonly Rule[] = [
   ["code before the word", /code|otp|pin/i, ALWAYS, anyCase`((?<=^|[\s:]))(?:[A-Z]-)?\d{3,4}[ -]?\d{3,4}(?=\s(?:is|as)\s(?:your|the)\s[^.\n]{0,40}(?:code|otp|pin|passcode)\b)`],
   ["social security number, card check", /ssn|social|cv[vc]/i, ALWAYS, anyCase`(\b(?:ssn|social security)[^\d\n]{0,20}(?=\d{3}-)|\b(?:cvv|cvc)2?\b\W{0,3}(?:is )?)(?:\d{3}-\d\d-\d{4}|\d{3,4})\b`],
   ["card number", /card|karte|visa|amex/i, judges.isCardNumber, anyCase`(\b(?:card|visa|mastercard|amex|kreditkarte)\b[^\n\d]{0,30})\d(?:[ -]?\d){12,18}(?![ -]?\d)`],
-  ["login call", /["'],\s?["']/, judges.told({ bare: 4 }), anyCase`(\b(?:log_?in|basic_?auth|auth\w{0,12}|credentials?)\W{1,3}["'][^"'\n]{1,64}["'],\s?["'])[^"'\s]{4,128}(?=["'])`],
+  ["login call", /["'][,)]/, judges.told({ bare: 3 }), anyCase`(\b\w{0,20}(?:log_?in|auth|credential|userpassword|connect(?:ion)?|pdo)\w{0,10}\W{1,3}(?:[\w$.]{1,40}, {0,4}|["'][^"'\n]{0,100}["'], {0,4}){1,3}?["'])(?=[^"'\s]{0,64}\d)[^"'\s]{4,128}(?=["'])`],
+  ["entry below a secret name", /s["']?:\s*\n/i, judges.isGenerated, anyCase`((?:secret|token|credential|api[-_]?key)s["']?:[ \t]{0,4}\r?\n(?:[ \t]{1,16}[^\n]{1,200}\n){0,10}?[ \t]{1,16}[\w."'-]{1,64}:[ \t]{1,4}["']?)[^\s"']{16,512}`],
   ["address and password", /@/, judges.told({ bare: 4 }), anyCase`((?<=[\w.+-])@[\w-]{1,64}\.[\w.]{2,24}(?: ?\/ ?| \| ))(?![^\s/]{0,128}\/)${WORD}`],
   // By a sentence.
   ["secret in a sentence", SECRETS, judges.isToldSecret, anyCase`(${SECRET}${END}(?:${TELLS}|[ \t]{0,3},?[ \t]{1,3}\(?)${QUOTE})(?=[^\s"'\x60]{0,64}\d)${WORD}`],
   ["password in a sentence", PASSWORDS, judges.told({ bare: 3, quoted: 1 }), anyCase`((?:${PASSWORD}|\b(?:pw|mdp|pass(?= (?:is|was)\b)))${END}\d?${TELLS}${QUOTE})${SAYS_SOMETHING}${WORD}`],
-  ["word that is the password", PASSWORDS, judges.told({ atEnd: 1 }), letters`((?:${PASSWORD}|\b(?:pw|mdp|pass))${END}${IS})${PLAIN}`],
+  ["word that is the password", PASSWORDS, judges.told({ atEnd: 1 }), letters`((?<![>→]\s{0,3}(?:\w{1,20} ){0,2})(?:${PASSWORD}|\b(?:pw|mdp|pass))${END}${IS}|\((?:${PASSWORD}|pw|pass)[ \t](?=[^\s()]{4,64}\)))${PLAIN}`],
+  ["joined words for a password", PASSWORDS, judges.told({ atEnd: 2 }), letters`((?:${PASSWORD}${END}[ \t]{1,3}[–—-]|\b(?:make|made|set)[ \t](?:the|my|our|his|her|their|your)[ \t](?:\w{1,20}[ \t]){0,2}${PASSWORD})[ \t]{1,3})${PLAIN}`],
+  ["it is the password", PASSWORDS, judges.told({ bare: 4, quoted: 2 }), anyCase`(${PASSWORD}${END}[^\n]{0,80}?\b(?:(?:it|that)(?:['’]s| is)|one is)[ \t](?:now[ \t])?["'\x60]?)${SAYS_SOMETHING}${WORD}`],
   ["password that was set", PASSWORDS, judges.told({ atEnd: 1 }), letters`((?:\b(?:set|setting|chang(?:ed?|ing)|made?|switch(?:ed)?|reset)\s[^.,;:!?\n]{0,60}${PASSWORD}${END}\s|${PASSWORD}${END}\s(?:(?:is|was|has been|had been|got)\s)?(?:now\s)?(?:set|changed|reset)\s(?:back\s)?)to\s{1,4}["'\x60]?)${PLAIN}`],
-  ["password right after the word", PASSWORDS, judges.told({ bare: 4, quoted: 2 }), anyCase`(${PASSWORD}${END}[ \t]{0,3},?[ \t]{1,3}\(?["'\x60]?)${SAYS_SOMETHING}${WORD}`],
+  ["password right after the word", PASSWORDS, judges.told({ bare: 4, quoted: 2 }), anyCase`((?:${PASSWORD}${END}|\bpw)[ \t]{0,3},?[ \t]{1,3}\(?["'\x60]?)${SAYS_SOMETHING}${WORD}`],
   ["password after a user", PASSWORDS, judges.told({ bare: 3, atEnd: 1, quoted: 1 }), letters`(${USER}\s{1,4}(?:(?:the|its|with)\s)?(?:${PASSWORD}|pass|pw)${END}[ \t]{0,3}[:=]?[ \t]{0,3}${QUOTE})${WORD}`],
-  ["short name for a password", PASSWORDS, judges.told({ bare: 3 }), anyCase`(\b(?:pass|pw|mdp)["']?[ \t]{0,4}[:=][ \t]{0,4}${QUOTE})(?:${VALUE})`],
+  ["short name for a password", PASSWORDS, judges.told({ bare: 3 }), anyCase`(\bpass["']?[ \t]{0,4}[:=][ \t]{0,4}${QUOTE})(?:${VALUE})`],
   ["login and password", PASSWORDS, judges.told({ bare: 4, atEnd: 2 }), anyCase`(${LOGIN}(?:[ \t:]{1,3}[A-Za-z→]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}(?: \/ | \| |(?<=@[\w.-]{1,64}) and )["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
   ["login with a password", PASSWORDS, judges.told({ bare: 4 }), anyCase`(${LOGIN}(?:(?:[ \t:]{1,3}[A-Za-z→]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}[/:]|[ \t]{1,3}(?:user[ \t])?["'\x60]?[\w.@+-]{1,64}["'\x60]?,?[ \t](?:with|using)[ \t]{1,3})["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
+  ["password of a well-known account", /admin|root|guest|postgres|ubuntu|\bpi\b/i, judges.told({ bare: 4 }), anyCase`(\b(?:admin(?:istrator)?|root|guest|postgres|ubuntu|pi)(?: \/ |[:/])["'\x60]?)(?![^\s"'\x60]{0,128}[/:])${WORD}`],
   ["credentials", /cred/i, judges.told({ atEnd: 1 }), anyCase`(\bcred(?:ential)?s(?:[ \t]for(?:[ \t][\w-]{1,20}){1,3})?(?:[ \t](?:are|is))?[ \t:]{1,3}[\w.@+-]{2,64}(?: \/ | \| |:)["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
   ["password before the word", PASSWORDS, judges.told({ bare: 4 }), anyCase`((?<=^|[\s"'\x60]))${WORD}(?=["'\x60]?,?\s{1,2}(?:[–—-]\s)?(?:(?:that|this|which|it)(?:['’]s| is)|as|is|was|for|als|ist|für)\s{1,2}(?:(?:the|a|an|my|our|your|its|new|old|right|correct|current|root|admin|user|db|database|das|neue[sr]?)\s{1,2}){0,4}[\w.-]{0,20}\s?${PASSWORD}${END}(?=["'\x60”]?(?:\s{0,4}(?:$|[.,;!?)\n])|\s(?:and|or|but|for|on|in|now|until|to|of|there)\b)))`],
-  ["word used as a password", PASSWORDS, judges.told({ bare: 1 }), anyCase`(\b(?:us(?:e|ing|ed)|try|take|enter|type|choose|pick|put|give)\s{1,2}["'\x60]?)${WORD}(?=["'\x60]?\s{1,2}as\s[^.\n]{0,30}?${PASSWORD}["'\x60”]?${CLAUSE_END})`],
+  ["word used as a password", PASSWORDS, judges.told({ bare: 1 }), anyCase`(\b(?:us(?:e|ing|ed)|try|take|enter|type|choose|pick|put|give|go with|have|keep|want|suggest)\s{1,2}["'\x60]?)${WORD}(?=["'\x60]?\s{1,2}as\s[^.\n]{0,30}?${PASSWORD}["'\x60”]?${CLAUSE_END})`],
   ["answer to a prompt", PASSWORDS, judges.told({ bare: 2 }), anyCase`(\b(?:us(?:e|ing)|try|enter|type|put|give)\s{1,2}(?:in\s)?["'\x60]?)${WORD}(?=["'\x60]?,?\s{1,2}(?:when|if|once|where)\s[^.\n]{0,50}?(?:ask|prompt)[^.\n]{0,30}?${PASSWORD}${END})`],
-  ["passphrase", PASSWORDS, judges.isPassphrase, letters`(${PASSWORD}${END}(?:${TELLS}|[ \t](?=["“]))["'\x60“„]?)\p{L}{2,14}(?: (?!(?:and|or|but|nor|for|in|on|at|to|of|by|with|from|as|is|was|has|does|did|will|it|the|so|not|if|since|because|when|which|that|then|now|still|again|please)\b)\p{L}{2,14}(?![\p{L}\p{N}_@/:=-])){2,11}`],
+  ["passphrase", PASSWORDS, judges.isPassphrase, letters`(${PASSWORD}${END}(?:${TELLS}|[ \t](?=["“]))["'\x60“„]?)\p{L}{2,14}(?: (?!(?:and|or|but|nor|for|in|on|at|to|of|by|with|from|as|is|was|has|does|did|will|it|the|so|not|if|since|because|when|which|that|then|now|still|again|please)\b)\p{L}{2,14}(?![\p{L}\p{N}_@/:=-])){1,11}`],
   ["app password", PASSWORDS, judges.isPassphrase, exact`((?:["'\x60]|app password:? ))[a-z]{4}(?: [a-z]{4}){3}(?![ -]?\w)`],
   ["strong password near the word", PASSWORDS, judges.told({ bare: 4 }), exact`(?<![^\s"'\x60(,=])(?![$#@^*~?])(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z])(?=\S{0,60}\d)(?=\S{0,60}(?:[!#$^*?~@][\w!#$^*?~@]|[#$^*~](?!\S)))(?:(?<=${NEAR}[^\n]{0,120})|(?=[^\n]{0,100}${NEAR}))[\w!@#$%^*?~.-]{8,64}(?=[\s"'\x60),;.]|$)`],
   ["another secret after one", /\[redacted\]/, judges.told({ bare: 4 }), anyCase`((?<=\[redacted\])["'\x60”]?(?:,?[ \t]{1,3}(?:to|into|and|or|then|auf|zu|und|oder|->|→)[ \t]{1,3}|,[ \t]?|[ \t]?\/[ \t]?)["'\x60]?)(?=[^\s"'\x60]{0,64}\d)${WORD}`],
