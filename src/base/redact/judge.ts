@@ -9,36 +9,32 @@ const PLACEHOLDER: readonly RegExp[] = [
   /^(?:(?:changeme|example|passw(?:or)?d|pass|pwd|secret|token)$|passw\w{0,3}[-_ ](?:here|goes))|\[redacted\][\]).,;:!?"'`\\/]{0,4}$/i,
   /^(?:your|my|some|new|old|the|change|replace|insert|example|dummy|fake|placeholder|user)[-_ .]?(?:own[-_ ])?(?:api|access|secret|passw|token|key|db|me\b|here|value|pass\b|example)/i,
 ];
+/** Code; paths, addresses and files; numbers, dates, colours and versions; algorithms; the password that everybody quotes. */
 const ORDINARY: readonly RegExp[] = [
-  // A call, a member of an object, a type, the name of a constant.
   /^(?:[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*[!?]{0,2}\.?(?:[([<{]|=>)|[a-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+[!)]{0,2}$)/,
   /^(?:[A-Z][A-Za-z]*(?:\.[A-Z][A-Za-z]*)+$|[({[&:]|\*\w|=>|[A-Z]{2,}(?:_[A-Z0-9]+)+$|[A-Z]{2,10}-\d{1,6}$|[A-Z][a-z]+(?:8|16|32|64)[A-Z][a-z]+\W*$)/,
-  // A path, an address, a file.
   /^(?:(?:env|file|vault|ref|secret|ssm|arn|sm):|[\w.+-]+@[\w-]+\.[\w.]+$|[.~]{0,2}\/|@[\w-]+\/|[A-Za-z]:\\|\w+:\/\/|\w[\w.@-]*\/[\w./@-]*$)/,
   /^[\w/@-][\w./@-]*\.[a-z]{1,8}(?::\d+)*$/,
-  // A number with or without a unit, a range, a date, a colour, a version.
   /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|(?:[-/][a-z]{1,12}){1,3})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$|^#[0-9a-f]{3,8}$/i,
   /^v\d[\d.]*(?:[-+.][\w.+-]*|(?:alpha|beta|rc|pre|dev|[a-z])\d{0,3})?$|^\d+(?:st|nd|rd|th)$/i,
-  // An algorithm or a format, the password that everybody quotes.
   /^(?:sha|md|aes|rsa|ed|[hrpe]s|des|utf|base|argon|pbkdf|oauth|http|ipv|tls|user)[-_.]?\d+[a-z]{0,8}\d?(?:[-./_:][\w.:/-]{0,80})?$/i,
   /^[12]password|^password\d{1,4}$/i,
 ];
 /** Commits, checksums and session ids look like this too. */
 const HEX = /^(?:0x)?[0-9a-fA-F]{7,64}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Types, literals and words that often follow `password`; function words of English and German. */
+/** Types, literals and words that often follow `password`; function words of English and some of German. */
 const WORD = new RegExp(
   `^(?:${[
-    "string|str|text|(?:var)?char|bytes?|buffer|number|int|bool(?:ean)?|object|any|unknown|undefined|null|none|nil|true|false|yes|void|never|await|async",
-    "typeof|readonly|function|return|const|default|input|fields?|values?|needed|requir(?:es?|ed)|optional|min(?:imum)?|max(?:imum)?|length|strings?",
+    "str(?:ings?)?|text|(?:var)?char|bytes?|buffer|number|int|bool(?:ean)?|object|any|unknown|undefined|null|none|nil|true|false|yes|void|never|await|async",
+    "typeof|readonly|function|return|const|default|input|fields?|values?|needed|requir(?:es?|ed)|optional|min(?:imum)?|max(?:imum)?|length|header|flag",
     "passw(?:or[dt]|d)s?|pass(?:phrase|code|key)?s?|pwd|keys?|tokens?|secrets?|credentials?|auth\\w*|oauth|bearer|basic|log-?ins?|sign-?(?:in|up|on|out)",
     "users?|(?:user|host|nick|sur|first|last)?name|accounts?|e-?mail|phone|char(?:acter)?s?|letters?|digits?|symbols?|date|factory|code|config\\w*|env\\w*",
-    "variables?|files?|vaults?|managers?|database|db|api|policy|prompt|hash(?:es)?|stor(?:e|age)|header|flag|option|argument|parameter|leak|issue|problem",
+    "variables?|files?|vaults?|managers?|database|db|api|policy|prompt|hash(?:es)?|stor(?:e|age)|option|argument|parameter|leak|issue|problem|end|error|done",
     "use|see|ask|enter|type|change|update|reset|renew|match|meet|comply|contain|include|continue|proceed|work|unlock|access|verify|confirm|test|again|expire",
-    "something|anything|whatever|nothing|today|tomorrow|yesterday|done|end|error|tbd|todo|n/a|omit|(?:any|every|some|no)where|inside|between|part|history|an?|the|th(?:is|at|ese|ose|en|an|ere)|its?|is|are|was",
-    "were|be(?:en|ing)?|am|ha(?:s|ve|d)|do(?:es)?|did|dont|will|would|cant?|could|should|must|may|might|not?|and|or|but|if|else|so|as|at|by|for|from|in|into",
-    "of|off|on|out|over|too?|up|with|without|about|after|before|because|since|until|when|where|which|while|who|why|how|what|here|we|you|he|she|they|me|us",
-    "him|her|them|my|our|your|his|their|all|both|each|every|some|such|only|just|still|also|always|already|once|now|later|please|very|via|per|yet|one",
-    "de[rmns]|das|die|ein\\w{0,2}|ist|sind|war|wird|hat|nicht|kein\\w{0,2}|und|oder|aber|auf|aus|bei|mit|nach|noch|nur|von|vor|wenn|wie|wir|ich|sie|es|zu[mr]?|mehr",
+    "(?:any|every|some|no)(?:thing|where|one)|whatever|today|tomorrow|yesterday|tbd|todo|n/a|omit|inside|between|part|history|an?|the|th(?:is|at|ese|ose|e[nmyr]e?|an|eir)",
+    "its?|is|are|was|were|be(?:en|ing)?|am|ha(?:s|ve|d)|do(?:es|nt)?|did|w(?:ill|ould)|cant?|[cw]ould|should|must|may|might|not?|and|or|but|if|else|so|as|at|by|for|from",
+    "in(?:to)?|off?|on(?:ce|ly|e)?|out|over|too?|up|with(?:out)?|about|after|before|because|since|until|w(?:hen|here|hich|hile|ho|hy|hat)|how|here|we|you|s?he|me|us|him|her",
+    "my|our|your|his|all|both|each|every|some|such|just|still|also|al(?:ways|ready)|now|later|please|very|via|per|yet|d(?:er|em|en|as|ie)|ist|nicht|kein\\w{0,2}|und|mehr|noch",
   ].join("|")})$`,
   "i",
 );
@@ -48,22 +44,16 @@ const ADJECTIVE =
 const ADJECTIVE_END = /.{2}(?:ed|ing|ly|[ai]ble|less|ive|ful|ous|[ao]ry|[cnt]al|ic|[dr]ent)$/i;
 /** Has a digit and no bracket; a short one needs more. */
 const SURE = /^(?=.*\d)[^{}()\\[\]]{8,}$|^(?=.*\d)(?=.*(?:\d.*\p{L}|\p{Ll}.*\p{Lu}|[_!@#$%^&+=~]))[^{}()\\[\]]{6,7}$/u;
+/** A digit or a sign among the letters, or four joined words: not a word of any language. */
+const NO_WORD = /^(?=.*\p{L})(?:.*(?:\d|[!@#$%^&=~?](?=.)|\w\*+\w|\w[!#$%^&*]$)|\p{Ll}+(?:-\p{Ll}+){3,}$)/u;
 const QUOTED = /["'`“„]$/;
 const FLAG = /(?:^|[\s"'(])--?\w[\w-]*[ =]["'`]?$/;
 /** `DB_PASSWORD=` */
 const CONSTANT = /(?:^|[^\w])[A-Z][A-Z0-9_]{5,}["']?(?:=|\s*,\s*)\s{0,2}["'`]?$/;
 
-export function isReal(text: string): boolean {
-  return !PLACEHOLDER.some((expression) => expression.test(text));
-}
-
-function isOrdinary(text: string): boolean {
-  return !isRandom(text) && ORDINARY.some((expression) => expression.test(text));
-}
-
-function isAboutSecrets(word: string): boolean {
-  return WORD.test(word) || ADJECTIVE.test(word);
-}
+export const isReal = (text: string): boolean => !PLACEHOLDER.some((expression) => expression.test(text));
+const isOrdinary = (text: string): boolean => !isRandom(text) && ORDINARY.some((expression) => expression.test(text));
+const isAboutSecrets = (word: string): boolean => WORD.test(word) || ADJECTIVE.test(word);
 
 /**
  * How much a text looks like a password: 0 for anything with another meaning, 1 for a word, 2 for joined words, 3 for
@@ -74,14 +64,9 @@ export function strengthOf(text: string): number {
   if (/^\d{5,16}$/.test(text)) return 3;
   if (text.length < 4 || !isReal(text) || isOrdinary(text) || HEX.test(text) || isAboutSecrets(text)) return 0;
   if (/\p{L}[!$%^&*#]+\p{L}/u.test(text) && /^[^{}()\\[\]=/]{8,}$/.test(text)) return 4;
-  if (isNoWord(text)) return SURE.test(text) ? 4 : 3;
+  if (NO_WORD.test(text)) return SURE.test(text) ? 4 : 3;
   if (areJoinedWords(text)) return 2;
   return /^\p{L}{4,40}$/u.test(text) && !ADJECTIVE_END.test(text) ? 1 : 0;
-}
-
-/** Has letters with a digit or a sign among them, or is made of four joined words: not a word of any language. */
-function isNoWord(text: string): boolean {
-  return /\p{L}/u.test(text) && /\d|[!@#$%^&=~?](?=.)|\w\*+\w|\w[!#$%^&*]$|^\p{Ll}+(?:-\p{Ll}+){3,}$/u.test(text);
 }
 
 /** `Marzipan-Falcon`, `copper-kettle-window`: words joined by signs or capitals, without words such as `invalid`. */
@@ -132,7 +117,8 @@ export function isAssignedPassword(secret: string, before: string, after: string
   const isConstant = CONSTANT.test(before);
   if (isOrdinary(secret) && !/^\d{4,}$/.test(secret) && !(isQuoted && areJoinedWords(secret))) return false;
   // The argument of a call is often the name of something.
-  if (/(?<!\b(?:set|put)\w*\([^()]*)[(,][ \t]*["'`]$/i.test(before) && !isConstant && !isNoWord(secret)) return false;
+  if (/(?<!\b(?:set|put)\w*\([^()]*)[(,][ \t]*["'`]$/i.test(before) && !isConstant && !NO_WORD.test(secret))
+    return false;
   if (/^\p{L}[\p{L}'’]*(?:[ ,]+[\p{L}\d'’]+)+[.!?…:]?$/u.test(secret))
     return isQuoted && (isConstant || FLAG.test(before) || isPassphrase(secret, before, after));
   if (/^\p{L}*passw|^pwd/iu.test(secret) || (FLAG.test(before) && /^[A-Z]+$/.test(secret))) return false;
@@ -172,7 +158,7 @@ export function isAssignedSecret(secret: string, before: string): boolean {
     isConstant ||
     /--?[\w-]+[ =]["'`]?$|(?:[a-z][A-Z]|\w[_-])\w*["'\s\]`]*(?:[:=([]+|\|\||\?\?|or)>?\s*["'`]?$/.test(before);
   if (HEX.test(secret)) return isNamed || secret.length >= 16;
-  if (isNoWord(secret)) return isNamed || secret.length >= 8;
+  if (NO_WORD.test(secret)) return isNamed || secret.length >= 8;
   if (isConstant || /^[\w-]{32,}$/.test(secret)) return true;
   return isQuoted && isNamed && secret.length >= 8 && !/^[A-Z_]+$|^token-/.test(secret) && !/\(\W*$/.test(before);
 }
@@ -192,11 +178,7 @@ export function told({ bare = 9, atEnd = 9, quoted = 9 }): Judge {
 }
 
 export function isLoneSecret(secret: string): boolean {
-  return HEX.test(secret) ? secret.length >= 20 : strengthOf(secret) === 4;
-}
-
-export function isToldSecret(secret: string): boolean {
-  return secret.length >= 8 && isLoneSecret(secret) && !/^[a-z]+(?:[-_.][a-z\d]+)+$/.test(secret);
+  return HEX.test(secret) ? secret.length >= 20 : strengthOf(secret) === 4 && secret.length >= 8;
 }
 
 /** Digits, or digits and letters in groups. Years and round numbers are not codes. */

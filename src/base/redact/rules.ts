@@ -8,15 +8,10 @@ import * as judges from "./judge.ts";
 
 export const REDACTED = "[redacted]";
 
-const exact = expression("g");
-const anyCase = expression("gi");
-/** With letters of any language. */
-const letters = expression("giu");
-
-function expression(flags: string) {
-  return (strings: TemplateStringsArray, ...parts: readonly string[]) =>
-    new RegExp(String.raw(strings, ...parts), flags);
-}
+const exact = (strings: TemplateStringsArray, ...parts: readonly string[]) =>
+  new RegExp(String.raw(strings, ...parts), "g");
+const anyCase = (strings: TemplateStringsArray, ...parts: readonly string[]) =>
+  new RegExp(String.raw(strings, ...parts), "gi");
 
 /** Prefixes of tokens by vendor. The prefix is kept. */
 // oxfmt-ignore
@@ -33,8 +28,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   mail: "key-(?=[a-z]{0,32}\\d)(?=[0-9a-z]{32}(?![\\w-]))|xkeysib-|mlsn\\.|SG\\.|re_(?=\\w{8}_\\w{16})",
   clouds: "(?:AKIA|ASIA|ABIA|ACCA)(?=[A-Z0-9]{16}\\b)|AIza|ya29\\.|GOCSPX-|1//0|do[opr]_v1_|dp\\.[a-z]{2,5}\\.|HRKU-|fo1_|fm[12]_",
   "clouds and databases": "dapi(?=[0-9a-f]{32})|(?:nfp|napi|rnd|lip|pnu|vcp)_(?=\\w{16})|sbp_|sb_secret_|pscale_[a-z]{2,5}_",
-  "monitoring and vaults": "NR[A-Z]{2}-|sntry[a-z]_|gl(?:c|sa)_|dt0[a-z]\\d{2}\\.|hv[sbr]\\.|tskey-[a-z]{3,8}-|ory_[a-z]{2}_",
-  keys: "ops_(?=\\w{16})|AGE-SECRET-KEY-1|A3-(?=[A-Z0-9]{6}-)",
+  "monitoring and vaults": "ops_(?=\\w{16})|AGE-SECRET-KEY-1|A3-(?=[A-Z0-9]{6}-)|NR[A-Z]{2}-|sntry[a-z]_|gl(?:c|sa)_|dt0[a-z]\\d{2}\\.|hv[sbr]\\.|tskey-[a-z]{3,8}-|ory_[a-z]{2}_",
 };
 
 /** Options between a command and the flag. */
@@ -63,16 +57,14 @@ const BEFORE_PASSWORD: Readonly<Record<string, string>> = {
 const START = String.raw`(?<!\\)(?<!(?<!\\)[A-Za-z0-9])`;
 /** To the closing quote if one was opened, else to the next space or to a sign that separates it from what follows. */
 const VALUE = [
-  ...['"', "'", "\\x60"].map(
-    (quote) => `(?<=${quote})(?:[^${quote}\\\\\\n]|\\\\[^${quote}\\n]){1,2048}(?=\\\\{0,4}${quote})`,
-  ),
-  "(?<=[“„])[^”“\\n]{1,512}(?=[”“])",
+  String.raw`(?<=")(?:[^"\\\n]|\\[^"\n]){1,2048}(?=\\{0,4}")|(?<=')(?:[^'\\\n]|\\[^'\n]){1,2048}(?=\\{0,4}')`,
+  String.raw`(?<=\x60)(?:[^\x60\\\n]|\\[^\x60\n]){1,2048}(?=\\{0,4}\x60)|(?<=[“„])[^”“\n]{1,512}(?=[”“])`,
   String.raw`(?:[^\s"'\x60,;<>&|“”«»\\]|\\(?![nrt"'\x60\\])|&(?![\w-]{1,40}=)|[,;](?![\s"'\x60]|$|[\w .-]{1,40}[=:])|\|(?!\s)){1,4096}`,
 ].join("|");
 const QUOTE = String.raw`(?:[NEbru@](?=["']))?\\{0,4}["'\x60“„]?`;
 /** One word of a sentence, without the sign that ends it; and one of letters only. */
 const WORD = String.raw`[^\s"'\x60<>]{4,128}(?<![.,;:?…)\]}*])`;
-const PLAIN = String.raw`\p{L}{4,40}(?:[-_.&]\p{L}{3,20}){0,5}(?![\p{L}\d_@/:=#-]|\.\w)`;
+const PLAIN = String.raw`[a-zÀ-ӿ]{4,40}(?:[-_.&][a-zÀ-ӿ]{3,20}){0,5}(?![a-zÀ-ӿ\d_@/:=#-]|\.\w)`;
 /** Words that announce a password or another secret. */
 const PASSWORD = String.raw`(?:passw(?:or[dt]|d)|pass[-_ ]?(?:phrase|code)|pwd|psk|kennwort|(?:wlan|wi-?fi|netzwerk)-?schl(?:ü|ue)ssel|mot de passe|contrase[nñ]a|senha|clave|wachtwoord|l[öo]senord|passord|adgangskode|salasana|heslo|has[lł]o|jelszó|şifre|parola|парол[ьяюе]|密[码碼]|パスワード|비밀번호|(?:db|database|become|require|auth_|sudo|smtp|imap|e?mail|user|root|admin|ssh|s?ftp|redis|mysql|pg|mongo|mq|proxy|ldap|bind|store|key|http|wifi|vpn|api|sql)[-_.]?(?:pass|pw))`;
 const SECRET = String.raw`(?:secret|token|credential|jwt|(?:api|access|account|priv(?:ate)?|secret|auth|encrypt\w{0,5}|signing|master|shared|subscription|storage|service|license|client|deploy|bot|app|admin|ssh|gpg|product|activation|serial|recovery|unseal|setup|wi-?fi|wlan|wpa2?|network)[-_ ]?key)`;
@@ -107,7 +99,7 @@ const CLAUSE_END = String.raw`(?:\s{0,4}(?:$|[.,;!?)\n])|\s{1,2}(?:and|or|but|fo
 const USER = String.raw`(?:\b(?:user(?:name)?|log ?in|e-?mail|account|as|network|ssid|wi-?fi)(?:[ \t]{0,4}[:=]|[ \t](?:is[ \t])?)[ \t]{0,4}["'\x60]?(?!(?:and|or|the|your?|an?|name|with|is)\b)[\w.@+-]{1,64}["'\x60]?|(?<=[\w.-])@[\w.-]{2,64})(?:[ \t]{0,3}[,;/|]|[ \t]{1,3}(?:and|with)|(?=\s{1,4}\w{2,10}[ \t]{0,3}[:=])|(?=[ \t]{0,2}\n))`;
 const NEAR = String.raw`(?:[Pp]assw|pwd|\b[Pp][Ww]\b|\b[Pp]ass\b|[Cc]reds|\b[Ll]og ?in|\b[Ss]ign in)`;
 const LOGIN = String.raw`\b(?:basic auth|creds|credentials|logins?|connect|wi-?fi|(?:log(?:ged|ging)?|sign(?:ed|ing)?) ?(?:[io]n|into)(?: with| as| using)?|ssh(?: in)?(?: with| as| using)|zugangsdaten)`;
-const CODE_NAME = String.raw`(?:(?:one[- ]time|verification|security|confirmation|2fa|mfa|otp|login|sms|backup|recovery|access|auth\w{0,12}|einmal|bestätigungs|sicherheits|zugangs|tür|aktivierungs|pairing|activation|unlock|door|gate|alarm|entry|entrance|garage|building|house|flat|apartment|office|key ?box|lock(?:er|box)?|bike|suitcase|voicemail|sim|phone|tablet|safe|vault|invit\w{1,6}|reset|device)[-_ ]?(?:pass)?(?:codes?|combo|combination)|(?:codes?|combo|combination) (?:for|to|of) (?:(?:the|my|our) )?(?:\w{1,12} )?(?:door|gate|garage|building|alarm|safe|locker|house|flat|apartment|lock|vault|office|entrance)|cod(?:e|ice) d[ei] v[eé]rif\p{L}{1,8}|passcode|\bt?otp(?: (?:seed|key|code))?|\b[2m]fa(?: code)?|\bpin|\bpuk|\btan)(?![\w-])`;
+const CODE_NAME = String.raw`(?:(?:one[- ]time|verification|security|confirmation|2fa|mfa|otp|login|sms|backup|recovery|access|auth\w{0,12}|einmal|bestätigungs|sicherheits|zugangs|tür|aktivierungs|pairing|activation|unlock|door|gate|alarm|entry|entrance|garage|building|house|flat|apartment|office|key ?box|lock(?:er|box)?|bike|suitcase|voicemail|sim|phone|tablet|safe|vault|invit\w{1,6}|reset|device)[-_ ]?(?:pass)?(?:codes?|combo|combination)|(?:codes?|combo|combination) (?:for|to|of) (?:(?:the|my|our) )?(?:\w{1,12} )?(?:door|gate|garage|building|alarm|safe|locker|house|flat|apartment|lock|vault|office|entrance)|cod(?:e|ice) d[ei] v[eé]rif[a-zÀ-ӿ]{1,8}|passcode|\bt?otp(?: (?:seed|key|code))?|\b[2m]fa(?: code)?|\bpin|\bpuk|\btan)(?![\w-])`;
 const CODE = String.raw`(?:\d{3,6}(?:[ -]\d{3,6}){1,7}|\d\d(?: \d\d){2,4}|\d{1,2}-\d{1,2}-\d{1,2}|(?=[A-Z-]*\d)[A-Z0-9]{3,8}(?:-[A-Z0-9]{3,8}){1,7}|(?=[a-z-]*\d)[a-z0-9]{3,8}(?:-[a-z0-9]{3,8}){1,7}|\d{4,10}#?|(?=[A-Z]*\d)[A-Z0-9]{5,64})(?![\w-]|[.:]\w| (?:rows?|lines?|files?|bytes?|[kmg]b|tests?|times?|items?|entries|records?|users?|calls?|chars?|tokens?|ms|seconds?|minutes?|days?)\b)`;
 const WALLET_WORD = String.raw`(?:(?:\d{1,2}[.):]?|[*-])[ \t]{0,2})?(?!(?:the|and|are|for|not|but|was|has|its|our|from|your|been|were|does)\b)[a-z]{3,8}`;
 
@@ -130,7 +122,6 @@ const RULES: readonly Rule[] = [
   ["stored hash", /\$/, ALWAYS, exact`(\$(?:(?:1|2[abxy]?|5|6|7|y|gy|P|H|apr1|md5|sha1|argon2(?:id|[id])|b?scrypt(?:-sha256)?|pbkdf2[\w-]{0,12})\$|(?<=\b(?:pbkdf2|bcrypt|scrypt|argon2|SCRAM-SHA)[\w:-]{0,40}\$)))(?=[^\s"'\x60]{0,128}\d)[\w./+=,:$-]{20,512}`],
   ["LDAP hash", /\{\w/, ALWAYS, anyCase`(\{(?:S{0,2}(?:SHA|MD5)\d{0,3}|CRYPT|PBKDF2[\w-]{0,12}|ARGON2)\})[\w./+=,:$-]{13,512}`],
   ["vendor token", LONG, ALWAYS, exact`${START}(${Object.values(PREFIXES).join("|")})(?=[A-Za-z0-9_.=-]{16})[A-Za-z0-9_-]{10,8192}(?:[.=]{1,3}[A-Za-z0-9_-]{0,8192}){0,5}(?<![.])`],
-  ["Twilio pair", LONG, ALWAYS, exact`(\bAC\[redacted\]["'], {0,4}["'])[0-9a-f]{32}\b`],
   ["Mailchimp", LONG, ALWAYS, exact`${START}[0-9a-f]{32}-us\d{1,2}\b`],
   ["Telegram", LONG, ALWAYS, exact`(?<!\d)\d{8,12}:[A-Za-z0-9_-]{35,64}(?![A-Za-z0-9_-])`],
   ["Discord", LONG, ALWAYS, exact`(?<![\w-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,64}(?![\w-])`],
@@ -158,28 +149,28 @@ const RULES: readonly Rule[] = [
   ["signatures and other keys", /key|sid|sig|salt/i, judges.isGenerated, anyCase`((?:\b|_|-|(?<=sess))(?:sid|sig(?:nature)?|(?<=\w[_-])(?<!(?:pub(?:lic)?|cache|idempotency|partition|primary|foreign|sort|routing|object|dedup|group|event)[_-])(?:key|salt))(?:${ASSIGNED})${QUOTE})(?:${VALUE})`],
   ["secret after its name", SECRETS, judges.isAssignedSecret, anyCase`(${SECRET}${WHOLE}(?<!token(?=s\b))(?!${ABOUT})[\w-]{0,40}(?:${ASSIGNED})${QUOTE})(?:${VALUE})`],
   ["password after its name", PASSWORDS, judges.isAssignedPassword, anyCase`((?:(?:${PASSWORD}${WHOLE}(?!${ABOUT})[\w-]{0,40}|\b(?:pw|mdp))(?:${ASSIGNED})|\b(?:identified(?: with \S{1,40})? by)\s{1,4}(?=["']|(?<=\b(?:create|alter) (?:user) .{1,140})))${QUOTE})(?:${VALUE})`],
-  ["secret below its label", /\n/, judges.isLoneSecret, letters`((?<=^|\n)[ \t>*_#-]{0,8}(?:[\p{L}\d'’]{1,20} ){0,4}?(?:${PASSWORD}|${SECRET})${END}[*_]{0,2}[ \t]{0,4}[:：?]?[*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
-  ["password below its label", /\n/, judges.told({ bare: 1 }), letters`((?<=^|\n)[ \t>*_#-]{0,8}(?:[\p{L}\d'’]{1,20} ){0,4}?${PASSWORD}${END}[*_]{0,2}[ \t]{0,4}[:：][*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
-  ["row of a table", /\|/, judges.told({ bare: 1 }), letters`((?<=^|\n)[ \t]{0,8}\|[ \t*_]{0,8}(?:[\p{L}\d]{1,20} ){0,2}${PASSWORD}[ \t*_:]{0,8}\|[ \t\x60]{0,8})${WORD}(?=\x60?[ \t]{0,20}\|?[ \t]{0,8}(?:\r?\n|$))`],
+  ["secret below its label", /\n/, judges.isLoneSecret, anyCase`((?<=^|\n)[ \t>*_#-]{0,8}(?:[a-zÀ-ӿ\d'’]{1,20} ){0,4}?(?:${PASSWORD}|${SECRET})${END}[*_]{0,2}[ \t]{0,4}[:：?]?[*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
+  ["password below its label", /\n/, judges.told({ bare: 1 }), anyCase`((?<=^|\n)[ \t>*_#-]{0,8}(?:[a-zÀ-ӿ\d'’]{1,20} ){0,4}?${PASSWORD}${END}[*_]{0,2}[ \t]{0,4}[:：][*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
+  ["row of a table", /\|/, judges.told({ bare: 1 }), anyCase`((?<=^|\n)[ \t]{0,8}\|[ \t*_]{0,8}(?:[a-zÀ-ӿ\d]{1,20} ){0,2}${PASSWORD}[ \t*_:]{0,8}\|[ \t\x60]{0,8})${WORD}(?=\x60?[ \t]{0,20}\|?[ \t]{0,8}(?:\r?\n|$))`],
   ["key as bytes", /\[\s{0,8}\d/, ALWAYS, anyCase`((?:key|secret|seed)[^\n[]{0,40}\[\s{0,8})(?:\d{1,3},\s{0,8}){31,127}\d{1,3}`],
   ["setup key", /key|seed/i, ALWAYS, anyCase`((?:setup|totp|otp|secret|authenticator)[ _-](?:key|seed)${TELLS})(?=[a-z ]{0,40}\d[a-z ]{0,40}\d)[A-Za-z2-7]{4}(?: [A-Za-z2-7]{4}){3,15}(?!\w)`],
   ["wallet words", /seed|recovery|backup|mnemonic|wallet|word/i, ALWAYS, anyCase`(\b(?:(?:seed|recovery|backup|mnemonic|wallet)[- ]?(?:phrase|words?)|mnemonic|seed|(?:12|24)[- ]words?)[^\n]{0,80}?\s{0,4}["'\x60]?)(?:${WALLET_WORD}(?:[ \t,]{1,3}|[ \t,]{0,2}\r?\n[ \t]{0,8})){11,23}${WALLET_WORD}(?![\w:=])`],
-  ["codes", /cod[ei]|comb|otp|[2m]fa|pin|puk|tan/i, judges.isCode, letters`((?:${CODE_NAME}["']?(?:${TELLS}|[ \t]{0,4}[:=]?\s{0,4})|\b(?:your code is:? )(?=\d{3}[ -]?\d{3}(?!\w| \w))|\b(?:code is:? )(?=\d{3,8}#))(?:\[\s{0,40})?(?:(?:[*•-]|\d{1,2}[.)])[ \t]{1,4})?["'\x60]?)${CODE}(?:["']?(?:,?\s{1,40}|,)(?:(?:[*•-]|\d{1,2}[.)])[ \t]{1,4})?["']?${CODE}){0,24}`],
+  ["codes", /cod[ei]|comb|otp|[2m]fa|pin|puk|tan/i, judges.isCode, anyCase`((?:${CODE_NAME}["']?(?:${TELLS}|[ \t]{0,4}[:=]?\s{0,4})|\b(?:your code is:? )(?=\d{3}[ -]?\d{3}(?!\w| \w))|\b(?:code is:? )(?=\d{3,8}#))(?:\[\s{0,40})?(?:(?:[*•-]|\d{1,2}[.)])[ \t]{1,4})?["'\x60]?)${CODE}(?:["']?(?:,?\s{1,40}|,)(?:(?:[*•-]|\d{1,2}[.)])[ \t]{1,4})?["']?${CODE}){0,24}`],
   ["code before the word", /code|otp|pin/i, ALWAYS, anyCase`((?<=^|[\s:]))(?:[A-Z]-)?\d{3,4}[ -]?\d{3,4}(?=\s(?:is|as)\s(?:your|the)\s[^.\n]{0,40}(?:code|otp|pin|passcode)\b)`],
   ["social security number, card check", /ssn|social|cv[vc]/i, ALWAYS, anyCase`(\b(?:ssn|social security)[^\d\n]{0,20}(?=\d{3}-)|\b(?:cvv|cvc)2?\b\W{0,3}(?:is )?)(?:\d{3}-\d\d-\d{4}|\d{3,4})\b`],
   ["card number", /card|karte|visa|amex/i, judges.isCardNumber, anyCase`(\b(?:card|visa|mastercard|amex|kreditkarte)\b[^\n\d]{0,30})\d(?:[ -]?\d){12,18}(?![ -]?\d)`],
-  ["login call", /["'][,)]/, judges.told({ bare: 3 }), anyCase`(\b\w{0,20}(?:log_?in|auth|credential|userpassword|connect(?:ion)?|pdo)\w{0,10}\W{1,3}(?:[\w$.]{1,40}, {0,4}|["'][^"'\n]{0,100}["'], {0,4}){1,3}?["'])(?=[^"'\s]{0,64}\d)[^"'\s]{4,128}(?=["'])`],
+  ["login call", /["'][,)]/, judges.told({ bare: 3 }), anyCase`(\b\w{0,20}(?:log_?in|auth|credential|userpassword|connect(?:ion)?|pdo)\w{0,10}\W{0,2}\(\s{0,4}(?:[\w$.]{1,40}, {0,4}|["'][^"'\n]{0,100}["'], {0,4}){1,3}?["'])(?=[^"'\s]{0,64}\d)[^"'\s]{4,128}(?=["'])`],
   ["entry below a secret name", /s["']?:\s*\n/i, judges.isGenerated, anyCase`((?:secret|token|credential|api[-_]?key)s["']?:[ \t]{0,4}\r?\n(?:[ \t]{1,16}[^\n]{1,200}\n){0,10}?[ \t]{1,16}[\w."'-]{1,64}:[ \t]{1,4}["']?)[^\s"']{16,512}`],
   ["address and password", /@/, judges.told({ bare: 4 }), anyCase`((?<=[\w.+-])@[\w-]{1,64}\.[\w.]{2,24}(?: ?\/ ?| \| ))(?![^\s/]{0,128}\/)${WORD}`],
   // By a sentence.
-  ["secret in a sentence", SECRETS, judges.isToldSecret, anyCase`(${SECRET}${END}(?:${TELLS}|[ \t]{0,3},?[ \t]{1,3}\(?)${QUOTE})(?=[^\s"'\x60]{0,64}\d)${WORD}`],
+  ["secret in a sentence", SECRETS, judges.isLoneSecret, anyCase`(${SECRET}${END}(?:${TELLS}|[ \t]{0,3},?[ \t]{1,3}\(?)${QUOTE})(?!(?-i:[a-z]{1,64}(?:[-_.][a-z\d]{1,64}){1,20})(?:[\s"'\x60.,;:!?)]|$))(?=[^\s"'\x60]{0,64}\d)${WORD}`],
   ["password in a sentence", PASSWORDS, judges.told({ bare: 3, quoted: 1 }), anyCase`((?:${PASSWORD}|\b(?:pw|mdp|pass(?= (?:is|was)\b)))${END}\d?${TELLS}${QUOTE})${SAYS_SOMETHING}${WORD}`],
-  ["word that is the password", PASSWORDS, judges.told({ atEnd: 1 }), letters`((?<![>→]\s{0,3}(?:\w{1,20} ){0,2})(?:${PASSWORD}|\b(?:pw|mdp|pass))${END}${IS}|\((?:${PASSWORD}|pw|pass)[ \t](?=[^\s()]{4,64}\)))${PLAIN}`],
-  ["joined words for a password", PASSWORDS, judges.told({ atEnd: 2 }), letters`((?:${PASSWORD}${END}[ \t]{1,3}[–—-]|\b(?:make|made|set)[ \t](?:the|my|our|his|her|their|your)[ \t](?:\w{1,20}[ \t]){0,2}${PASSWORD})[ \t]{1,3})${PLAIN}`],
+  ["word that is the password", PASSWORDS, judges.told({ atEnd: 1 }), anyCase`((?<![>→]\s{0,3}(?:\w{1,20} ){0,2})(?:${PASSWORD}|\b(?:pw|mdp|pass))${END}${IS}|\((?:${PASSWORD}|pw|pass)[ \t](?=[^\s()]{4,64}\)))${PLAIN}`],
+  ["joined words for a password", PASSWORDS, judges.told({ atEnd: 2 }), anyCase`((?:${PASSWORD}${END}[ \t]{1,3}[–—-]|\b(?:make|made|set)[ \t](?:the|my|our|his|her|their|your)[ \t](?:\w{1,20}[ \t]){0,2}${PASSWORD})[ \t]{1,3})${PLAIN}`],
   ["it is the password", PASSWORDS, judges.told({ bare: 4, quoted: 2 }), anyCase`(${PASSWORD}${END}[^\n]{0,80}?\b(?:(?:it|that)(?:['’]s| is)|one is)[ \t](?:now[ \t])?["'\x60]?)${SAYS_SOMETHING}${WORD}`],
-  ["password that was set", PASSWORDS, judges.told({ atEnd: 1 }), letters`((?:\b(?:set|setting|chang(?:ed?|ing)|made?|switch(?:ed)?|reset)\s[^.,;:!?\n]{0,60}${PASSWORD}${END}\s|${PASSWORD}${END}\s(?:(?:is|was|has been|had been|got)\s)?(?:now\s)?(?:set|changed|reset)\s(?:back\s)?)to\s{1,4}["'\x60]?)${PLAIN}`],
+  ["password that was set", PASSWORDS, judges.told({ atEnd: 1 }), anyCase`((?:\b(?:set|setting|chang(?:ed?|ing)|made?|switch(?:ed)?|reset)\s[^.,;:!?\n]{0,60}${PASSWORD}${END}\s|${PASSWORD}${END}\s(?:(?:is|was|has been|had been|got)\s)?(?:now\s)?(?:set|changed|reset)\s(?:back\s)?)to\s{1,4}["'\x60]?)${PLAIN}`],
   ["password right after the word", PASSWORDS, judges.told({ bare: 4, quoted: 2 }), anyCase`((?:${PASSWORD}${END}|\bpw)[ \t]{0,3},?[ \t]{1,3}\(?["'\x60]?)${SAYS_SOMETHING}${WORD}`],
-  ["password after a user", PASSWORDS, judges.told({ bare: 3, atEnd: 1, quoted: 1 }), letters`(${USER}\s{1,4}(?:(?:the|its|with)\s)?(?:${PASSWORD}|pass|pw)${END}[ \t]{0,3}[:=]?[ \t]{0,3}${QUOTE})${WORD}`],
+  ["password after a user", PASSWORDS, judges.told({ bare: 3, atEnd: 1, quoted: 1 }), anyCase`(${USER}\s{1,4}(?:(?:the|its|with)\s)?(?:${PASSWORD}|pass|pw)${END}[ \t]{0,3}[:=]?[ \t]{0,3}${QUOTE})${WORD}`],
   ["short name for a password", PASSWORDS, judges.told({ bare: 3 }), anyCase`(\bpass["']?[ \t]{0,4}[:=][ \t]{0,4}${QUOTE})(?:${VALUE})`],
   ["login and password", PASSWORDS, judges.told({ bare: 4, atEnd: 2 }), anyCase`(${LOGIN}(?:[ \t:]{1,3}[A-Za-z→]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}(?: \/ | \| |(?<=@[\w.-]{1,64}) and )["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
   ["login with a password", PASSWORDS, judges.told({ bare: 4 }), anyCase`(${LOGIN}(?:(?:[ \t:]{1,3}[A-Za-z→]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}[/:]|[ \t]{1,3}(?:user[ \t])?["'\x60]?[\w.@+-]{1,64}["'\x60]?,?[ \t](?:with|using)[ \t]{1,3})["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
@@ -188,7 +179,7 @@ const RULES: readonly Rule[] = [
   ["password before the word", PASSWORDS, judges.told({ bare: 4 }), anyCase`((?<=^|[\s"'\x60]))${WORD}(?=["'\x60]?,?\s{1,2}(?:[–—-]\s)?(?:(?:that|this|which|it)(?:['’]s| is)|as|is|was|for|als|ist|für)\s{1,2}(?:(?:the|a|an|my|our|your|its|new|old|right|correct|current|root|admin|user|db|database|das|neue[sr]?)\s{1,2}){0,4}[\w.-]{0,20}\s?${PASSWORD}${END}(?=["'\x60”]?(?:\s{0,4}(?:$|[.,;!?)\n])|\s(?:and|or|but|for|on|in|now|until|to|of|there)\b)))`],
   ["word used as a password", PASSWORDS, judges.told({ bare: 1 }), anyCase`(\b(?:us(?:e|ing|ed)|try|take|enter|type|choose|pick|put|give|go with|have|keep|want|suggest)\s{1,2}["'\x60]?)${WORD}(?=["'\x60]?\s{1,2}as\s[^.\n]{0,30}?${PASSWORD}["'\x60”]?${CLAUSE_END})`],
   ["answer to a prompt", PASSWORDS, judges.told({ bare: 2 }), anyCase`(\b(?:us(?:e|ing)|try|enter|type|put|give)\s{1,2}(?:in\s)?["'\x60]?)${WORD}(?=["'\x60]?,?\s{1,2}(?:when|if|once|where)\s[^.\n]{0,50}?(?:ask|prompt)[^.\n]{0,30}?${PASSWORD}${END})`],
-  ["passphrase", PASSWORDS, judges.isPassphrase, letters`(${PASSWORD}${END}(?:${TELLS}|[ \t](?=["“]))["'\x60“„]?)\p{L}{2,14}(?: (?!(?:and|or|but|nor|for|in|on|at|to|of|by|with|from|as|is|was|has|does|did|will|it|the|so|not|if|since|because|when|which|that|then|now|still|again|please)\b)\p{L}{2,14}(?![\p{L}\p{N}_@/:=-])){1,11}`],
+  ["passphrase", PASSWORDS, judges.isPassphrase, anyCase`(${PASSWORD}${END}(?:${TELLS}|[ \t](?=["“]))["'\x60“„]?)[a-zÀ-ӿ]{2,14}(?: (?!(?:and|or|but|nor|for|in|on|at|to|of|by|with|from|as|is|was|has|does|did|will|it|the|so|not|if|since|because|when|which|that|then|now|still|again|please)\b)[a-zÀ-ӿ]{2,14}(?![a-zÀ-ӿ\d_@/:=-])){1,11}`],
   ["app password", PASSWORDS, judges.isPassphrase, exact`((?:["'\x60]|app password:? ))[a-z]{4}(?: [a-z]{4}){3}(?![ -]?\w)`],
   ["strong password near the word", PASSWORDS, judges.told({ bare: 4 }), exact`(?<![^\s"'\x60(,=])(?![$#@^*~?])(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z])(?=\S{0,60}\d)(?=\S{0,60}(?:[!#$^*?~@][\w!#$^*?~@]|[#$^*~](?!\S)))(?:(?<=${NEAR}[^\n]{0,120})|(?=[^\n]{0,100}${NEAR}))[\w!@#$%^*?~.-]{8,64}(?=[\s"'\x60),;.]|$)`],
   ["another secret after one", /\[redacted\]/, judges.told({ bare: 4 }), anyCase`((?<=\[redacted\])["'\x60”]?(?:,?[ \t]{1,3}(?:to|into|and|or|then|auf|zu|und|oder|->|→)[ \t]{1,3}|,[ \t]?|[ \t]?\/[ \t]?)["'\x60]?)(?=[^\s"'\x60]{0,64}\d)${WORD}`],
@@ -196,12 +187,10 @@ const RULES: readonly Rule[] = [
 
 export function applyRules(text: string): string {
   const cues = new Map<RegExp, boolean>();
-  let result = text;
-  for (const [, cue, isSecret, find] of RULES) {
+  return RULES.reduce((result, [, cue, isSecret, find]) => {
     if (!cues.has(cue)) cues.set(cue, cue.test(result));
-    if (cues.get(cue) === true) result = applyRule(result, find, isSecret);
-  }
-  return result;
+    return cues.get(cue) === true ? applyRule(result, find, isSecret) : result;
+  }, text);
 }
 
 function applyRule(text: string, find: RegExp, isSecret: judges.Judge): string {
