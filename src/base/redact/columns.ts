@@ -45,14 +45,14 @@ function readHeads(cells: readonly string[], divider: string): Heads | undefined
   if (cells.length < 2 || !cells.every((cell) => /^[\w .:"'`*()-]{0,60}\r?$/.test(cell))) return undefined;
   const names = cells.map((cell) => cell.replaceAll(/^[\s"'`*]+|[\s"'`*]+$/g, ""));
   const isTable = divider === "|" || divider === "\t";
-  const least = isTable && names.some((name) => OWNER.test(name)) ? 1 : 3;
+  const mayBeProse = !isTable && cells.some((cell) => /^\s/.test(cell));
+  const least = !mayBeProse && names.some((name) => OWNER.test(name)) ? 1 : 3;
   const judges = new Map<number, (cell: string) => boolean>();
   names.forEach((name, column) => {
     if (PASSWORD.test(name)) judges.set(column, (cell) => strengthOf(cell) >= least);
     else if (isTable && SECRET.test(name)) judges.set(column, (cell) => strengthOf(cell) === 4);
     else if (isTable && /^token$/i.test(name)) judges.set(column, isRandom);
   });
-  const mayBeProse = !isTable && cells.some((cell) => /^\s/.test(cell));
   if (judges.size === 0 || (mayBeProse && !cells.every(isOneWord))) return undefined;
   return { divider, count: cells.length, mayBeProse, judges };
 }

@@ -134,7 +134,7 @@ export function isAssignedPassword(secret: string, before: string, after: string
 export function isPassphrase(phrase: string, before: string, after: string): boolean {
   const words = phrase.split(/[ ,]+/);
   const isNamed = /phrase|psk/i.test(before.slice(-80));
-  const isValue = /[:=]>?\s*["'`]$/.test(before);
+  const isValue = /(?:[:=]>?|\b(?:is|was|now|still)|['’]s|,)\s*["'`“]$/i.test(before);
   if (isNamed && isValue) return !/[.!?…:]$/.test(phrase);
   if (words.some((word) => WORD.test(word)) || words.filter((word) => ADJECTIVE.test(word)).length > 1) return false;
   if (isValue) return words.length <= 3 && !/^\p{Lu}\p{Ll}+ \p{Ll}+/u.test(phrase);

@@ -49,7 +49,7 @@ const BEFORE_PASSWORD: Readonly<Record<string, string>> = {
   "secret stores, name=value": String.raw`(?:secrets? set|vault (?:kv )?(?:put|write)|create secret generic)${OPTIONS}(?:--from-literal[ =]["']?)?[A-Za-z_][\w.-]{0,64}=(?!@)`,
   "piped into a command": String.raw`echo (?:-n )?["']?(?:[\w.-]{1,64}:)?(?=[^\s"'|:]{3,256}["']?\s?\|\s?(?:sudo )?(?:chpasswd|sudo -\w{0,4}S|passwd|cryptsetup|gh secret set|(?:vercel|wrangler)\s[^\n|]{0,40}(?:add|put)|[^\n|]{1,120}(?:--[\w-]{0,20}(?:password|token|passphrase|secret)-stdin|--with-token)))`,
   "here string": String.raw`(?:kinit|passwd|cryptsetup|ssh-add|vault login|pass insert|(?:gh|fly|wrangler|vercel) (?:auth|secrets?|env)|sudo (?:-\w{1,4} (?:\w{1,32} )?){0,3}?-\w{0,4}S|su (?:-l? )?(?:\w{1,32} )?-c|(?:docker|podman|helm|npm|az|oc) (?:[\w-]{1,20} ){0,2}?(?:login|secret create)|(?:gpg${OPTIONS}--passphrase-fd|openssl${OPTIONS}-pass(?:in|out)?) ?\S{1,20})${OPTIONS}<<<\s?`,
-  ".netrc": String.raw`machine\s{1,4}\S{1,200}\s{1,10}login\s{1,4}\S{1,200}\s{1,10}password\s{1,4}`,
+  ".netrc": String.raw`(?:machine\s{1,4}\S{1,200}|default)\s{1,10}login\s{1,4}\S{1,200}\s{1,10}password\s{1,4}`,
   networks: String.raw`snmp-server community (?=\S{2,64} R[OW]\b)|WIFI:(?:[A-Z]:[^;\s]{0,64};){1,4}P:(?=[^\s;]{2,64};)`,
 };
 
@@ -90,10 +90,10 @@ const ASSIGNED = [
   String.raw`(?<=\b(?:create|alter)\s(?:user|role|login)\s[^;\n]{1,120}\s(?:password))\s(?=["'])`,
 ].join("|");
 /** From a label to the line with its value. */
-const BELOW = String.raw`[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n){0,4}(?:[ \t]{0,4}\x60{3}\w{0,12}[ \t]{0,4}\r?\n)?[ \t]{0,8}`;
+const BELOW = String.raw`[ \t]{0,8}\r?\n(?:[-=]{3,80}[ \t]{0,8}\r?\n)?(?:[ \t]{0,8}\r?\n){0,4}(?:[ \t]{0,4}\x60{3}\w{0,12}[ \t]{0,4}\r?\n)?[ \t]{0,8}`;
 /** Words up to the one that says that the secret comes next; and those after which even a plain word is a secret. */
 const TELLS = String.raw`(?:['’]s(?=\s)|,[^,.;:!?\n]{1,40},[ \t](?:is|was)(?=\s)|[ \t,]{0,3}\(?(?:[^\s"'\x60,;:!?()[\]]{1,32}(?<!\.)[ \t]{1,3}){0,6}?(?:is|was|are|be|remains|stays|to|from|equals|reads|says|ist|lautet|est|es|é|è|är|[–—-]|->|→)(?=[\s:"'\x60])|[ \t]{0,3}(?:[^\s"'\x60,;:!?()[\]]{1,32}[ \t]{1,3}){0,4}?[^\s"'\x60,;:!?()[\]]{0,32}[:：→]|[ \t]?(?:是|为|は|는|은))[ \t]{0,3}(?:(?:now|still|currently|actually|just|simply|probably|always|set to|changed to|reset to|jetzt|nun)[ \t]{1,3}){0,2}[:：]?[ \t]{0,3}(?:\r?\n[ \t]{0,8})?`;
-const IS = String.raw`(?:['’]s|(?:[ \t]{1,3}(?:for|on|of|to|in|at|from|that|which|you|I|we|für|von)(?:[ \t]{1,3}[^\s"'\x60,;:!?()[\]]{1,32}){1,6}?)?(?:[ \t]{1,3}(?:is|was)|:|[ \t]{0,3}(?:->|→)))[ \t]{1,3}(?:(?:now|still|currently|actually|just|simply|probably|jetzt|nun)[ \t]{1,3}){0,2}`;
+const IS = String.raw`(?:['’]s|(?:[ \t]{1,3}(?:for|on|of|to|in|at|from|that|which|you|I|we|für|von)(?:[ \t]{1,3}[^\s"'\x60,;:!?()[\]]{1,32}){1,6}?)?(?:[ \t]{1,3}(?:is|was|(?:should|will|would) be)|:|[ \t]{0,3}(?:->|→)))[ \t]{1,3}(?:(?:now|still|currently|actually|just|simply|probably|jetzt|nun)[ \t]{1,3}){0,2}`;
 const SAYS_SOMETHING = String.raw`(?:(?<=["'\x60“])|(?=[^\s"'\x60]{0,64}[\d!@#$%^&*+=~?_-]))`;
 const CLAUSE_END = String.raw`(?:\s{0,4}(?:$|[.,;!?)\n])|\s{1,2}(?:and|or|but|for|on|in|now|until|when)\b)`;
 const USER = String.raw`(?:\b(?:user(?:name)?|log ?in|e-?mail|account|as|network|ssid|wi-?fi)(?:[ \t]{0,4}[:=]|[ \t](?:is[ \t])?)[ \t]{0,4}["'\x60]?(?!(?:and|or|the|your?|an?|name|with|is)\b)[\w.@+-]{1,64}["'\x60]?|(?<=[\w.-])@[\w.-]{2,64})(?:[ \t]{0,3}[,;/|]|[ \t]{1,3}(?:and|with)|(?=\s{1,4}\w{2,10}[ \t]{0,3}[:=])|(?=[ \t]{0,2}\n))`;
@@ -110,7 +110,7 @@ const SECRETS = /secret|token|credent|jwt|key/i;
 const PASSWORDS =
   /pass(?:wor|wd|phr|code|[-_ ](?:phr|code)|(?![a-z])|ord)|pwd|(?:bind|root|admin|user)pw|(?<![a-z])pw(?![a-z])|psk|mdp|kennwort|schl(?:ü|ue)ssel|mot de|contrase|senha|clave|wachtw|senord|adgangs|salasana|heslo|has[lł]o|jelsz|şifre|parola|парол|密|パス|비밀|creds|credentials|basic auth|log(?:ged|ging|ins?)? ?[io]n|logins?|sign(?:ed|ing)? ?[io]n|ssh |connect|wi-?fi|zugangs|identified/i;
 const COMMAND =
-  /\s-|\/p:|<<<|echo [^|]{0,400}\||net use|ConvertTo|passphrase |rabbitmqctl|SETUSER|\/[^\s/]{2,128}@|secret|vault|snmp-|machine\s|WIFI:/;
+  /\s-|\/p:|<<<|echo [^|]{0,400}\||net use|ConvertTo|passphrase |rabbitmqctl|SETUSER|\/[^\s/]{2,128}@|secret|vault|snmp-|machine\s|login\s|WIFI:/;
 
 type Rule = readonly [name: string, cue: RegExp, isSecret: judges.Judge, find: RegExp];
 
@@ -148,7 +148,7 @@ const RULES: readonly Rule[] = [
   // By a name.
   ["signatures and other keys", /key|sid|sig|salt/i, judges.isGenerated, anyCase`((?:\b|_|-|(?<=sess))(?:sid|sig(?:nature)?|(?<=\w[_-])(?<!(?:pub(?:lic)?|cache|idempotency|partition|primary|foreign|sort|routing|object|dedup|group|event)[_-])(?:key|salt))(?:${ASSIGNED})${QUOTE})(?:${VALUE})`],
   ["secret after its name", SECRETS, judges.isAssignedSecret, anyCase`(${SECRET}${WHOLE}(?<!token(?=s\b))(?!${ABOUT})[\w-]{0,40}(?:${ASSIGNED})${QUOTE})(?:${VALUE})`],
-  ["password after its name", PASSWORDS, judges.isAssignedPassword, anyCase`((?:(?:${PASSWORD}${WHOLE}(?!${ABOUT})[\w-]{0,40}|\b(?:pw|mdp))(?:${ASSIGNED})|\b(?:identified(?: with \S{1,40})? by)\s{1,4}(?=["']|(?<=\b(?:create|alter) (?:user) .{1,140})))${QUOTE})(?:${VALUE})`],
+  ["password after its name", PASSWORDS, judges.isAssignedPassword, anyCase`((?:(?:${PASSWORD}${WHOLE}(?!${ABOUT})[\w-]{0,40}|\b(?:pw|mdp|(?<=["'])pass(?=["'])))(?:${ASSIGNED})|\b(?:identified(?: with \S{1,40})? by)\s{1,4}(?=["']|(?<=\b(?:create|alter) (?:user) .{1,140})))${QUOTE})(?:${VALUE})`],
   ["secret below its label", /\n/, judges.isLoneSecret, anyCase`((?<=^|\n)[ \t>*_#-]{0,8}(?:[a-zÀ-ӿ\d'’]{1,20} ){0,4}?(?:${PASSWORD}|${SECRET})${END}[*_]{0,2}[ \t]{0,4}[:：?]?[*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
   ["password below its label", /\n/, judges.told({ bare: 1 }), anyCase`((?<=^|\n)[ \t>*_#-]{0,8}(?:[a-zÀ-ӿ\d'’]{1,20} ){0,4}?${PASSWORD}${END}[*_]{0,2}[ \t]{0,4}[:：][*_]{0,2}${BELOW}["'\x60]?)[^\s"'\x60]{4,256}(?<!:)(?=["'\x60]?[ \t]{0,8}(?:\r?\n|$))`],
   ["row of a table", /\|/, judges.told({ bare: 1 }), anyCase`((?<=^|\n)[ \t]{0,8}\|[ \t*_]{0,8}(?:[a-zÀ-ӿ\d]{1,20} ){0,2}${PASSWORD}[ \t*_:]{0,8}\|[ \t\x60]{0,8})${WORD}(?=\x60?[ \t]{0,20}\|?[ \t]{0,8}(?:\r?\n|$))`],
@@ -173,12 +173,14 @@ const RULES: readonly Rule[] = [
   ["password after a user", PASSWORDS, judges.told({ bare: 3, atEnd: 1, quoted: 1 }), anyCase`(${USER}\s{1,4}(?:(?:the|its|with)\s)?(?:${PASSWORD}|pass|pw)${END}[ \t]{0,3}[:=]?[ \t]{0,3}${QUOTE})${WORD}`],
   ["short name for a password", PASSWORDS, judges.told({ bare: 3 }), anyCase`(\bpass["']?[ \t]{0,4}[:=][ \t]{0,4}${QUOTE})(?:${VALUE})`],
   ["login and password", PASSWORDS, judges.told({ bare: 4, atEnd: 2 }), anyCase`(${LOGIN}(?:[ \t:]{1,3}[A-Za-z→]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}(?: \/ | \| |(?<=@[\w.-]{1,64}) and )["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
-  ["login with a password", PASSWORDS, judges.told({ bare: 4 }), anyCase`(${LOGIN}(?:(?:[ \t:]{1,3}[A-Za-z→]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}[/:]|[ \t]{1,3}(?:user[ \t])?["'\x60]?[\w.@+-]{1,64}["'\x60]?,?[ \t](?:with|using)[ \t]{1,3})["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
+  ["login with a password", PASSWORDS, judges.told({ bare: 4 }), anyCase`(${LOGIN}(?:(?:[ \t:]{1,3}[A-Za-z→]{1,12}){0,6}?[ \t:]{1,3}[\w.@+-]{2,64}(?:[/:]| and )|[ \t]{1,3}(?:user[ \t])?["'\x60]?[\w.@+-]{1,64}["'\x60]?,?[ \t](?:with|using)[ \t]{1,3})["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
   ["password of a well-known account", /admin|root|guest|postgres|ubuntu|\bpi\b/i, judges.told({ bare: 4 }), anyCase`(\b(?:admin(?:istrator)?|root|guest|postgres|ubuntu|pi)(?: \/ |[:/])["'\x60]?)(?![^\s"'\x60]{0,128}[/:])${WORD}`],
   ["credentials", /cred/i, judges.told({ atEnd: 1 }), anyCase`(\bcred(?:ential)?s(?:[ \t]for(?:[ \t][\w-]{1,20}){1,3})?(?:[ \t](?:are|is))?[ \t:]{1,3}[\w.@+-]{2,64}(?: \/ | \| |:)["'\x60]?)(?=[^\s"'\x60/]{4,128})${WORD}`],
   ["password before the word", PASSWORDS, judges.told({ bare: 4 }), anyCase`((?<=^|[\s"'\x60]))${WORD}(?=["'\x60]?,?\s{1,2}(?:[–—-]\s)?(?:(?:that|this|which|it)(?:['’]s| is)|as|is|was|for|als|ist|für)\s{1,2}(?:(?:the|a|an|my|our|your|its|new|old|right|correct|current|root|admin|user|db|database|das|neue[sr]?)\s{1,2}){0,4}[\w.-]{0,20}\s?${PASSWORD}${END}(?=["'\x60”]?(?:\s{0,4}(?:$|[.,;!?)\n])|\s(?:and|or|but|for|on|in|now|until|to|of|there)\b)))`],
   ["word used as a password", PASSWORDS, judges.told({ bare: 1 }), anyCase`(\b(?:us(?:e|ing|ed)|try|take|enter|type|choose|pick|put|give|go with|have|keep|want|suggest)\s{1,2}["'\x60]?)${WORD}(?=["'\x60]?\s{1,2}as\s[^.\n]{0,30}?${PASSWORD}["'\x60”]?${CLAUSE_END})`],
   ["answer to a prompt", PASSWORDS, judges.told({ bare: 2 }), anyCase`(\b(?:us(?:e|ing)|try|enter|type|put|give)\s{1,2}(?:in\s)?["'\x60]?)${WORD}(?=["'\x60]?,?\s{1,2}(?:when|if|once|where)\s[^.\n]{0,50}?(?:ask|prompt)[^.\n]{0,30}?${PASSWORD}${END})`],
+  ["password that was typed", PASSWORDS, judges.told({ bare: 4 }), anyCase`(\b(?:tried|typed|entered|pasted)[ \t](?:in[ \t])?["'\x60]?)${WORD}(?=[^.\n]{0,60}${PASSWORD})`],
+  ["phrase in quotes", PASSWORDS, judges.isPassphrase, anyCase`(${PASSWORD}${END}(?:${TELLS}|,?[ \t])["“])[a-zÀ-ӿ][a-zÀ-ӿ\d'’-]{0,40}(?: [a-zÀ-ӿ\d'’-]{1,40}){1,11}(?=["”])`],
   ["passphrase", PASSWORDS, judges.isPassphrase, anyCase`(${PASSWORD}${END}(?:${TELLS}|[ \t](?=["“]))["'\x60“„]?)[a-zÀ-ӿ]{2,14}(?: (?!(?:and|or|but|nor|for|in|on|at|to|of|by|with|from|as|is|was|has|does|did|will|it|the|so|not|if|since|because|when|which|that|then|now|still|again|please)\b)[a-zÀ-ӿ]{2,14}(?![a-zÀ-ӿ\d_@/:=-])){1,11}`],
   ["app password", PASSWORDS, judges.isPassphrase, exact`((?:["'\x60]|app password:? ))[a-z]{4}(?: [a-z]{4}){3}(?![ -]?\w)`],
   ["strong password near the word", PASSWORDS, judges.told({ bare: 4 }), exact`(?<![^\s"'\x60(,=])(?![$#@^*~?])(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z])(?=\S{0,60}\d)(?=\S{0,60}(?:[!#$^*?~@][\w!#$^*?~@]|[#$^*~](?!\S)))(?:(?<=${NEAR}[^\n]{0,120})|(?=[^\n]{0,100}${NEAR}))[\w!@#$%^*?~.-]{8,64}(?=[\s"'\x60),;.]|$)`],
