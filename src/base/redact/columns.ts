@@ -9,6 +9,7 @@ const SECRET =
 const OWNER =
   /^(?:user(?:[ _]?(?:name|id))?|login|account|e-?mail|host(?:name)?|server|service|site|system|device|database|db|env(?:ironment)?|url|name|network|ssid)$/i;
 const ANY_HEAD = /(?:pass(?:wor[dt]|wd|phrase|code)|kennwort|pwd|secret|token|[ _-]key)[\s"'`*]{0,20}[|,;\t)\r\n]/i;
+const ONE_WORD = /^\s?\S+\s*$/;
 const RULE_LINE = /^[\s|:+-]{3,}$/;
 const QUOTED = /(?<![^|,;\t ])(?:"(?:[^"\\]|\\.|"")*"|'(?:[^'\\]|\\.|'')*')(?![^|,;\t \r])/g;
 const INSERTED =
@@ -18,9 +19,8 @@ const TUPLE = /(?<=\()(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^()'"])+(?=\))/g;
 interface Heads {
   divider: string;
   count: number;
-  /** Written with blanks after commas, as sentences are. */
+  /** Written with spaces after commas, as sentences are. */
   mayBeProse: boolean;
-  /** By column: whether a cell holds a secret. */
   judges: ReadonlyMap<number, (cell: string) => boolean>;
 }
 
@@ -53,7 +53,7 @@ function readHeads(cells: readonly string[], divider: string): Heads | undefined
     else if (isTable && SECRET.test(name)) judges.set(column, (cell) => strengthOf(cell) === 4);
     else if (isTable && /^token$/i.test(name)) judges.set(column, isRandom);
   });
-  if (judges.size === 0 || (mayBeProse && !cells.every(isOneWord))) return undefined;
+  if (judges.size === 0 || (mayBeProse && !cells.every((cell) => ONE_WORD.test(cell)))) return undefined;
   return { divider, count: cells.length, mayBeProse, judges };
 }
 
@@ -63,12 +63,9 @@ function redactRow(row: string, { divider, count, mayBeProse, judges }: Heads): 
   const masked = row.replaceAll(QUOTED, (quoted) => "_".repeat(quoted.length));
   let at = 0;
   const cells = masked.split(divider).map(({ length }) => row.slice(at, (at += length + 1) - 1));
-  if (mayBeProse ? cells.length !== count || !cells.every(isOneWord) : cells.length < count) return undefined;
+  if (mayBeProse ? cells.length !== count || !cells.every((cell) => ONE_WORD.test(cell)) : cells.length < count)
+    return undefined;
   return cells.map((cell, column) => redactCell(cell, judges.get(column))).join(divider);
-}
-
-function isOneWord(cell: string, column: number): boolean {
-  return (column === 0 ? /^\S+\s*$/ : /^\s?\S+\s*$/).test(cell);
 }
 
 function redactCell(cell: string, isSecret: ((cell: string) => boolean) | undefined): string {

@@ -16,9 +16,8 @@ const ORDINARY: readonly RegExp[] = [
   /^(?:(?:env|file|vault|ref|secret|ssm|arn|sm):|[\w.+-]+@[\w-]+\.[\w.]+$|[.~]{0,2}\/|@[\w-]+\/|[A-Za-z]:\\|\w+:\/\/|\w[\w.@-]*\/[\w./@-]*$)/,
   /^[\w/@-][\w./@-]*\.[a-z]{1,8}(?::\d+)*$/,
   /^[~^<>=≈+#-]{0,2}[$€£]?\d[\d.,:_/–-]*(?:[a-zA-Z%°µ]{0,5}|(?:[-/][a-z]{1,12}){1,3})$|^\d{4}-\d\d-\d\dT[\d:.]+Z?$|^#[0-9a-f]{3,8}$/i,
-  /^v\d[\d.]*(?:[-+.][\w.+-]*|(?:alpha|beta|rc|pre|dev|[a-z])\d{0,3})?$|^\d+(?:st|nd|rd|th)$/i,
+  /^v\d[\d.]*(?:[-+.][\w.+-]*|(?:alpha|beta|rc|pre|dev|[a-z])\d{0,3})?$|^\d+(?:st|nd|rd|th)$|^[12]password|^password\d{1,4}$/i,
   /^(?:sha|md|aes|rsa|ed|[hrpe]s|des|utf|base|argon|pbkdf|oauth|http|ipv|tls|user)[-_.]?\d+[a-z]{0,8}\d?(?:[-./_:][\w.:/-]{0,80})?$/i,
-  /^[12]password|^password\d{1,4}$/i,
 ];
 /** Commits, checksums and session ids look like this too. */
 const HEX = /^(?:0x)?[0-9a-fA-F]{7,64}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -48,6 +47,8 @@ const SURE = /^(?=.*\d)[^{}()\\[\]]{8,}$|^(?=.*\d)(?=.*(?:\d.*\p{L}|\p{Ll}.*\p{L
 const NO_WORD = /^(?=.*\p{L})(?:.*(?:\d|[!@#$%^&=~?](?=.)|\w\*+\w|\w[!#$%^&*]$)|\p{Ll}+(?:-\p{Ll}+){3,}$)/u;
 const QUOTED = /["'`“„]$/;
 const FLAG = /(?:^|[\s"'(])--?\w[\w-]*[ =]["'`]?$/;
+/** `field("`: often the name of something. */
+const ARGUMENT = /(?<!\b(?:set|put)\w*\([^()]*)[(,][ \t]*["'`]$/i;
 /** `DB_PASSWORD=` */
 const CONSTANT = /(?:^|[^\w])[A-Z][A-Z0-9_]{5,}["']?(?:=|\s*,\s*)\s{0,2}["'`]?$/;
 
@@ -95,9 +96,7 @@ export function isRandom(run: string): boolean {
 const REFERENCE =
   /(?:(?::\/\/|(?<![^\s"'`<>])[~.]{0,2}\/|\bsha\d{1,3}[-:]|base64,|\bh1:)[^\s"'`<>]*|@|(?:id|nonce|checksum|digest|fingerprint|commit|e-?tag|cursor|address|public[-_ ]?key|hash|cid|id-\d)["']?(?:\sis|[:=])?\s{0,2}["'`]?)$/i;
 
-export function isRandomRun(run: string, before: string): boolean {
-  return isRandom(run) && !run.startsWith("/") && !REFERENCE.test(before);
-}
+export const isRandomRun: Judge = (run, before) => isRandom(run) && !run.startsWith("/") && !REFERENCE.test(before);
 
 /** Signs, digits and letters without order, as programs generate them; blanks may be among them. */
 function isNoise(text: string): boolean {
@@ -106,9 +105,15 @@ function isNoise(text: string): boolean {
 }
 
 /** A key or signature whose name does not say that it is secret. */
-export function isGenerated(secret: string): boolean {
-  return /^[0-9a-f]{32,128}$/.test(secret) || isNoise(secret) || (secret.length >= 16 && strengthOf(secret) === 4);
-}
+export const isGenerated: Judge = (secret) =>
+  /^[0-9a-f]{32,128}$/.test(secret) || isNoise(secret) || (secret.length >= 16 && strengthOf(secret) === 4);
+
+export const isLoneSecret: Judge = (secret) =>
+  HEX.test(secret) ? secret.length >= 20 : strengthOf(secret) === 4 && secret.length >= 8;
+
+/** `user:password` in base64. */
+export const isBasicAuth: Judge = (secret) =>
+  /^[\x20-\x7e]{1,100}:[\x20-\x7e]{2,200}$/.test(Buffer.from(secret, "base64").toString("latin1"));
 
 /** Almost anything can be a password. A sentence about one, or a variable that holds one, is not. */
 export function isAssignedPassword(secret: string, before: string, after: string): boolean {
@@ -116,9 +121,7 @@ export function isAssignedPassword(secret: string, before: string, after: string
   const isQuoted = QUOTED.test(before);
   const isConstant = CONSTANT.test(before);
   if (isOrdinary(secret) && !/^\d{4,}$/.test(secret) && !(isQuoted && areJoinedWords(secret))) return false;
-  // The argument of a call is often the name of something.
-  if (/(?<!\b(?:set|put)\w*\([^()]*)[(,][ \t]*["'`]$/i.test(before) && !isConstant && !NO_WORD.test(secret))
-    return false;
+  if (ARGUMENT.test(before) && !isConstant && !NO_WORD.test(secret)) return false;
   if (/^\p{L}[\p{L}'’]*(?:[ ,]+[\p{L}\d'’]+)+[.!?…:]?$/u.test(secret))
     return isQuoted && (isConstant || FLAG.test(before) || isPassphrase(secret, before, after));
   if (/^\p{L}*passw|^pwd/iu.test(secret) || (FLAG.test(before) && /^[A-Z]+$/.test(secret))) return false;
@@ -147,9 +150,8 @@ export function isPassphrase(phrase: string, before: string, after: string): boo
 export function isAssignedSecret(secret: string, before: string): boolean {
   const isQuoted = QUOTED.test(before);
   if (!isReal(secret) || isAboutSecrets(secret) || /^x-/i.test(secret)) return false;
-  if (/\s/.test(secret) && /secret\W+$/i.test(before))
-    return isQuoted && (isNoise(secret) || isPassphrase(secret, before, ""));
-  if (secret.length < 6 || /\s/.test(secret)) return isQuoted && isNoise(secret);
+  const isPhrase = /\s/.test(secret) && /secret\W+$/i.test(before) && isPassphrase(secret, before, "");
+  if (secret.length < 6 || /\s/.test(secret)) return isQuoted && (isPhrase || isNoise(secret));
   if (isRandom(secret) || /^(?=.*\d)[A-Za-z0-9+/]{40,512}={0,2}$/.test(secret)) return true;
   if (isOrdinary(secret)) return /key\W+$/i.test(before) && /^\d{8,}$/.test(secret);
   if (!isQuoted && /^[A-Za-z_$][\w$]*(?:key|token|secret|credential)\w*\W*$/i.test(secret)) return false;
@@ -177,10 +179,6 @@ export function told({ bare = 9, atEnd = 9, quoted = 9 }): Judge {
   };
 }
 
-export function isLoneSecret(secret: string): boolean {
-  return HEX.test(secret) ? secret.length >= 20 : strengthOf(secret) === 4 && secret.length >= 8;
-}
-
 /** Digits, or digits and letters in groups. Years and round numbers are not codes. */
 export function isCode(codes: string, before: string): boolean {
   const [first = ""] = codes.split(/["',\n]/);
@@ -196,9 +194,4 @@ export function isCardNumber(written: string): boolean {
   const digits = Array.from(written.replaceAll(/\D/g, ""), Number).toReversed();
   const sum = digits.reduce((total, digit, at) => total + (at % 2 === 1 ? digit * 2 - (digit > 4 ? 9 : 0) : digit), 0);
   return sum % 10 === 0;
-}
-
-/** `user:password` in base64. */
-export function isBasicAuth(secret: string): boolean {
-  return /^[\x20-\x7e]{1,100}:[\x20-\x7e]{2,200}$/.test(Buffer.from(secret, "base64").toString("latin1"));
 }

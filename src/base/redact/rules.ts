@@ -8,16 +8,13 @@ import * as judges from "./judge.ts";
 
 export const REDACTED = "[redacted]";
 
-const exact = (strings: TemplateStringsArray, ...parts: readonly string[]) =>
-  new RegExp(String.raw(strings, ...parts), "g");
-const anyCase = (strings: TemplateStringsArray, ...parts: readonly string[]) =>
-  new RegExp(String.raw(strings, ...parts), "gi");
+const exact = (strings: TemplateStringsArray, ...parts: string[]) => new RegExp(String.raw(strings, ...parts), "g");
+const anyCase = (strings: TemplateStringsArray, ...parts: string[]) => new RegExp(String.raw(strings, ...parts), "gi");
 
 /** Prefixes of tokens by vendor. The prefix is kept. */
 // oxfmt-ignore
 const PREFIXES: Readonly<Record<string, string>> = {
-  "language models": "sk-(?:ant-|proj-|or-|svcacct-|admin-)?|sk_(?=[0-9a-f]{32})|csk-|nvapi-|pplx-(?=[A-Za-z0-9]{30})|xai-|gsk_",
-  "AI services": "tvly-|hf_(?=[A-Za-z]{30})|r8_|pcsk_|lsv2_[a-z]{2}_|jina_|fw_(?=\\w{20})",
+  "language models": "sk-(?:ant-|proj-|or-|svcacct-|admin-)?|sk_(?=[0-9a-f]{32})|csk-|nvapi-|pplx-(?=[A-Za-z0-9]{30})|xai-|gsk_|tvly-|hf_(?=[A-Za-z]{30})|r8_|pcsk_|lsv2_[a-z]{2}_|jina_|fw_(?=\\w{20})",
   payments: "(?:sk|rk|pk|rzp|duffel|shippo)_(?:live|test|prod)_|(?:live|test)_(?=[A-Za-z0-9]{30})|whsec_|sq0[a-z]{3}-",
   repositories: "gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|rtr|cbt|soat|agent|ft|imt|oas|ffct)-|AT(?:ATT|CTT)3|ATBB",
   "build services": "bk[a-z]{2}_(?=\\w{16})|CCI(?:PAT|PRJ)_|(?:sgp|snyk)_(?=\\w{16})|pul-|dckr_[a-z]{3}_|AKCp",
@@ -45,12 +42,10 @@ const BEFORE_PASSWORD: Readonly<Record<string, string>> = {
   "openssl, htpasswd": String.raw`openssl${OPTIONS}(?:-pass(?:in|out)? pass:|-k )|htpasswd${OPTIONS}-\w{0,6}b\w{0,6} (?:\S{1,200} )?\S{1,64} `,
   Windows: String.raw`net user \S{1,64} (?=\S{2,128} \/\w)|net use${OPTIONS}\/user:\S{1,64} |ConvertTo-SecureString (?:-String )?(?=["'])`,
   Oracle: String.raw`(?:sqlplus|expdp|impdp|sqlldr|rman)${OPTIONS}(?:target )?["']?[\w$#.-]{1,64}\/(?=[^\s/]{2,128}@)|oracle:\w{2,6}:[\w$#.-]{1,64}\/(?=[^\s/]{2,128}@)`,
-  "secret stores": String.raw`(?:secrets?|secretsmanager|keyvault) (?:set|create|put|add|update|create-secret|put-secret-value|update-secret)${OPTIONS}(?:-b ?|--(?:body|value|secret-string|data)[ =])|ssm put-parameter${OPTIONS}--value[ =]|security add-(?:generic|internet)-password${OPTIONS}-w `,
-  "secret stores, name=value": String.raw`(?:secrets? set|vault (?:kv )?(?:put|write)|create secret generic)${OPTIONS}(?:--from-literal[ =]["']?)?[A-Za-z_][\w.-]{0,64}=(?!@)`,
+  "secret stores": String.raw`(?:secrets? set|vault (?:kv )?(?:put|write)|create secret generic)${OPTIONS}(?:--from-literal[ =]["']?)?[A-Za-z_][\w.-]{0,64}=(?!@)|(?:secrets?|secretsmanager|keyvault) (?:set|create|put|add|update|create-secret|put-secret-value|update-secret)${OPTIONS}(?:-b ?|--(?:body|value|secret-string|data)[ =])|ssm put-parameter${OPTIONS}--value[ =]|security add-(?:generic|internet)-password${OPTIONS}-w `,
   "piped into a command": String.raw`echo (?:-n )?["']?(?:[\w.-]{1,64}:)?(?=[^\s"'|:]{3,256}["']?\s?\|\s?(?:sudo )?(?:chpasswd|sudo -\w{0,4}S|passwd|cryptsetup|gh secret set|(?:vercel|wrangler)\s[^\n|]{0,40}(?:add|put)|[^\n|]{1,120}(?:--[\w-]{0,20}(?:password|token|passphrase|secret)-stdin|--with-token)))`,
   "here string": String.raw`(?:kinit|passwd|cryptsetup|ssh-add|vault login|pass insert|(?:gh|fly|wrangler|vercel) (?:auth|secrets?|env)|sudo (?:-\w{1,4} (?:\w{1,32} )?){0,3}?-\w{0,4}S|su (?:-l? )?(?:\w{1,32} )?-c|(?:docker|podman|helm|npm|az|oc) (?:[\w-]{1,20} ){0,2}?(?:login|secret create)|(?:gpg${OPTIONS}--passphrase-fd|openssl${OPTIONS}-pass(?:in|out)?) ?\S{1,20})${OPTIONS}<<<\s?`,
-  ".netrc": String.raw`(?:machine\s{1,4}\S{1,200}|default)\s{1,10}login\s{1,4}\S{1,200}\s{1,10}password\s{1,4}`,
-  networks: String.raw`snmp-server community (?=\S{2,64} R[OW]\b)|WIFI:(?:[A-Z]:[^;\s]{0,64};){1,4}P:(?=[^\s;]{2,64};)`,
+  "networks, .netrc": String.raw`snmp-server community (?=\S{2,64} R[OW]\b)|WIFI:(?:[A-Z]:[^;\s]{0,64};){1,4}P:(?=[^\s;]{2,64};)|(?:machine\s{1,4}\S{1,200}|default)\s{1,10}login\s{1,4}\S{1,200}\s{1,10}password\s{1,4}`,
 };
 
 /** Not inside a word. The `n` of a written `\n` does not count as one. */
@@ -75,18 +70,12 @@ const WHOLE = String.raw`(?!(?-i:(?<=[a-z])(?:s[a-z]|[a-rt-z])|(?<=[A-Z])(?:S[A-
 const ABOUT = String.raw`(?:[\w-]{0,30}(?:count|cost|len(?:gth)?|limit|usage|used|budget|total|size|type|kind|name|path|file|dir|ur[li]|endpoint|at|by|age|date|time|expir\w*|ttl|field|regex|pattern|policy|hint|label|manager|store|service|handler|error|state|status|reset|rules?|schema|input|source|ref|map|list|window|per\w*|id|provider|keyword)s?(?![\w-]))`;
 /** From the end of a name to its value. */
 const ASSIGNED = [
-  // `: `, ` = `, `=> "`, `: &str = "`, a YAML block
-  String.raw`(?:\\{0,4}["'\x60\]*]){0,4}(?: \([^()\n]{1,40}\))?[ \t]{0,10}(?::[ \t]?&?(?:'?\w{1,20} )?\w{1,20}[ \t]?=(?=[ \t]?["'\x60])|!?[:=]{1,3}(?!>)|：|(?:\|\||\?\?|or)(?=[ \t]{1,4}["'\x60])|=>(?=[ \t]{0,10}["'\x60]))\*{0,2}(?:[ \t]{0,4}[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,20}|[ \t]{0,10})`,
-  // `name: DB_PASSWORD, value: …`
-  String.raw`\\{0,4}["'\x60]?[,\s{]{1,40}\\{0,4}["'\x60]?(?:value|default)\\{0,4}["'\x60]?\s{0,4}[:=]\s{0,4}`,
-  // `<password>…</password>`, `<entry key="password">…</entry>`
-  String.raw`(?:(?<=<[\w:.-]{1,64})|(?<=(?:name|key|id)=["'][\w:.-]{1,64})["'])[^<>\n]{0,80}>(?=[^<>\n]{1,400}<\/)|<\/key>\s{0,20}<string>`,
-  // `setPassword("…")`, `define('DB_PASSWORD', '…')`, but no translation
-  String.raw`\([ \t]{0,4}(?=["'\x60])|(?<=[\w$](?<!\b(?:t|_|__|gettext|trans(?:late)?))\(\s{0,20}["'][\w.: -]{1,60})["'][ \t]{0,4},[ \t]{0,20}(?=["'\x60])`,
-  // `--password …`, settings without a sign, SQL
-  String.raw`(?<=(?:^|[\s"'(])(?:--?\w[\w-]{0,64}|requirepass|auth_pass|bindpw|rootpw|(?:ENV|ARG|setx) \w{1,64}))[ \t]{1,10}(?!-)`,
-  // `password "…"` and a tab, as whole lines
-  String.raw`(?<=(?:^|\n)[ \t]{0,8}(?:set[ \t])?[\w-]{1,30})(?:[ \t]{1,4}(?=["'][^"'\n]{4,64}["'][ \t;]{0,4}(?:\r?\n|$))|\t{1,3}(?=\S{4,64}[ \t]{0,4}(?:\r?\n|$)))`,
+  String.raw`(?:\\{0,4}["'\x60\]*]){0,4}(?: \([^()\n]{1,40}\))?[ \t]{0,10}(?::[ \t]?&?(?:'?\w{1,20} )?\w{1,20}[ \t]?=(?=[ \t]?["'\x60])|!?[:=]{1,3}(?!>)|：|(?:\|\||\?\?|or)(?=[ \t]{1,4}["'\x60])|=>(?=[ \t]{0,10}["'\x60]))\*{0,2}(?:[ \t]{0,4}[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,20}|[ \t]{0,10})`, // `: `, ` = `, `=> "`, `: &str = "`, a YAML block
+  String.raw`\\{0,4}["'\x60]?[,\s{]{1,40}\\{0,4}["'\x60]?(?:value|default)\\{0,4}["'\x60]?\s{0,4}[:=]\s{0,4}`, // `name: DB_PASSWORD, value: …`
+  String.raw`(?:(?<=<[\w:.-]{1,64})|(?<=(?:name|key|id)=["'][\w:.-]{1,64})["'])[^<>\n]{0,80}>(?=[^<>\n]{1,400}<\/)|<\/key>\s{0,20}<string>`, // `<password>…</password>`, `<entry key="password">…</entry>`
+  String.raw`\([ \t]{0,4}(?=["'\x60])|(?<=[\w$](?<!\b(?:t|_|__|gettext|trans(?:late)?))\(\s{0,20}["'][\w.: -]{1,60})["'][ \t]{0,4},[ \t]{0,20}(?=["'\x60])`, // `setPassword("…")`, `define('DB_PASSWORD', '…')`, but no translation
+  String.raw`(?<=(?:^|[\s"'(])(?:--?\w[\w-]{0,64}|requirepass|auth_pass|bindpw|rootpw|(?:ENV|ARG|setx) \w{1,64}))[ \t]{1,10}(?!-)`, // `--password …`, settings without a sign, SQL
+  String.raw`(?<=(?:^|\n)[ \t]{0,8}(?:set[ \t])?[\w-]{1,30})(?:[ \t]{1,4}(?=["'][^"'\n]{4,64}["'][ \t;]{0,4}(?:\r?\n|$))|\t{1,3}(?=\S{4,64}[ \t]{0,4}(?:\r?\n|$)))`, // `password "…"` and a tab, as whole lines
   String.raw`(?<=\b(?:create|alter)\s(?:user|role|login)\s[^;\n]{1,120}\s(?:password))\s(?=["'])`,
 ].join("|");
 /** From a label to the line with its value. */
@@ -132,7 +121,6 @@ const RULES: readonly Rule[] = [
   ["JSON Web Token", /eyJ/, ALWAYS, exact`(?<!\\)(?<!(?<!\\)[\w-])(eyJ)[\w-]{8,8192}(?:\.[\w-]{8,8192}){1,4}\.?`],
   ["authorization header", /bearer|basic|ssws|flyv1|negotiate/i, judges.isReal, anyCase`(\b(?:bearer|basic|ssws|flyv1|negotiate)\s{1,3})(?=[^\s\d]{0,8192}\d|\S{24})[A-Za-z0-9._~+/=-]{16,8192}`],
   ["random run", LONG, judges.isRandomRun, exact`(?<!\\)(?<!(?<!\\)[A-Za-z0-9_+/-])[A-Za-z0-9_+/-]{24,8192}={0,2}`],
-  ["payment card", /\d{4}[ -]\d{4}/, judges.isCardNumber, exact`(?<![\w-]|\d )[3-6]\d{3}[ -](?:\d{4}[ -]){2}\d{4}(?![ -]?\d)`],
   // By the address, command, line or header around it.
   ["password in an address", /:\/\//, judges.isReal, anyCase`(:\/\/(?!([^\s:/@]{1,64}):\2@)(?![^\s:/@]{0,64}:(?:pass(?:word|wd)?|pwd|secret)@)[^\s:/@"'\x60<>]{0,256}:)(?!\d{1,5}[/?#])[^\s"'\x60<>]{1,256}(?=@)`],
   ["token in an address", /:\/\//, judges.isReal, exact`(:\/\/)[A-Za-z0-9_.~-]{20,8192}(?=@)`],
@@ -158,7 +146,7 @@ const RULES: readonly Rule[] = [
   ["codes", /cod[ei]|comb|otp|[2m]fa|pin|puk|tan/i, judges.isCode, anyCase`((?:${CODE_NAME}["']?(?:${TELLS}|[ \t]{0,4}[:=]?\s{0,4})|\b(?:your code is:? )(?=\d{3}[ -]?\d{3}(?!\w| \w))|\b(?:code is:? )(?=\d{3,8}#))(?:\[\s{0,40})?(?:(?:[*•-]|\d{1,2}[.)])[ \t]{1,4})?["'\x60]?)${CODE}(?:["']?(?:,?\s{1,40}|,)(?:(?:[*•-]|\d{1,2}[.)])[ \t]{1,4})?["']?${CODE}){0,24}`],
   ["code before the word", /code|otp|pin/i, ALWAYS, anyCase`((?<=^|[\s:]))(?:[A-Z]-)?\d{3,4}[ -]?\d{3,4}(?=\s(?:is|as)\s(?:your|the)\s[^.\n]{0,40}(?:code|otp|pin|passcode)\b)`],
   ["social security number, card check", /ssn|social|cv[vc]/i, ALWAYS, anyCase`(\b(?:ssn|social security)[^\d\n]{0,20}(?=\d{3}-)|\b(?:cvv|cvc)2?\b\W{0,3}(?:is )?)(?:\d{3}-\d\d-\d{4}|\d{3,4})\b`],
-  ["card number", /card|karte|visa|amex/i, judges.isCardNumber, anyCase`(\b(?:card|visa|mastercard|amex|kreditkarte)\b[^\n\d]{0,30})\d(?:[ -]?\d){12,18}(?![ -]?\d)`],
+  ["card number", /\d{4}[ -]?\d{4}/, judges.isCardNumber, anyCase`(\b(?:card|visa|mastercard|amex|kreditkarte)\b[^\n\d]{0,30}|(?<![\w-]|\d )(?=[3-6]\d{3}[ -](?:\d{4}[ -]){2}\d{4}(?![ -]?\d)))\d(?:[ -]?\d){12,18}(?![ -]?\d)`],
   ["login call", /["'][,)]/, judges.told({ bare: 3 }), anyCase`(\b\w{0,20}(?:log_?in|auth|credential|userpassword|connect(?:ion)?|pdo)\w{0,10}\W{0,2}\(\s{0,4}(?:[\w$.]{1,40}, {0,4}|["'][^"'\n]{0,100}["'], {0,4}){1,3}?["'])(?=[^"'\s]{0,64}\d)[^"'\s]{4,128}(?=["'])`],
   ["entry below a secret name", /s["']?:\s*\n/i, judges.isGenerated, anyCase`((?:secret|token|credential|api[-_]?key)s["']?:[ \t]{0,4}\r?\n(?:[ \t]{1,16}[^\n]{1,200}\n){0,10}?[ \t]{1,16}[\w."'-]{1,64}:[ \t]{1,4}["']?)[^\s"']{16,512}`],
   ["address and password", /@/, judges.told({ bare: 4 }), anyCase`((?<=[\w.+-])@[\w-]{1,64}\.[\w.]{2,24}(?: ?\/ ?| \| ))(?![^\s/]{0,128}\/)${WORD}`],
