@@ -42,6 +42,7 @@ function redactVisible(text: string): string {
 
 const SECRET_FIELD =
   /^(?:(?:proxy-?)?authorization|(?:set-?)?cookie|pin|otp|pass|psk|mnemonic|.*[_-]pass|.*(?:token|secret|passw(?:or)?d|pass[_-]?(?:phrase|code)|pwd|(?:api|access|private|secret|account|signing|encryption)[_-]?key|credential)s?)$/i;
+const isSecretField = (name: string): boolean => SECRET_FIELD.test(withoutInvisible(name));
 
 /** Redacts every string in a JSON value, and whole fields whose names promise a secret. */
 export function redactValue(value: unknown): unknown {
@@ -54,8 +55,4 @@ export function redactValue(value: unknown): unknown {
     return [name, typeof inner === "string" && isSecret ? REDACTED : redactValue(inner)];
   });
   return Object.fromEntries(entries);
-}
-
-function isSecretField(name: string): boolean {
-  return SECRET_FIELD.test(withoutInvisible(name));
 }

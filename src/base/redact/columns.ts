@@ -10,7 +10,6 @@ const OWNER =
   /^(?:user(?:[ _]?(?:name|id))?|login|account|e-?mail|host(?:name)?|server|service|site|system|device|database|db|env(?:ironment)?|url|name|network|ssid)$/i;
 const ANY_HEAD = /(?:pass(?:wor[dt]|wd|phrase|code)|kennwort|pwd|secret|token|[ _-]key)[\s"'`*]{0,20}[|,;\t)\r\n]/i;
 const ONE_WORD = /^\s?\S+\s*$/;
-const RULE_LINE = /^[\s|:+-]{3,}$/;
 const QUOTED = /(?<![^|,;\t ])(?:"(?:[^"\\]|\\.|"")*"|'(?:[^'\\]|\\.|'')*')(?![^|,;\t \r])/g;
 const INSERTED =
   /(\(([^()\n]{1,300})\)\s{0,4}VALUES\s{0,4})((?:\((?:'(?:[^'\\\n]|\\.){0,1000}'|"(?:[^"\\\n]|\\.){0,1000}"|[^()'"\n]){1,1000}\)[\s,]{0,4}){1,1000})/gi;
@@ -19,7 +18,6 @@ const TUPLE = /(?<=\()(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^()'"])+(?=\))/g;
 interface Heads {
   divider: string;
   count: number;
-  /** Written with spaces after commas, as sentences are. */
   mayBeProse: boolean;
   judges: ReadonlyMap<number, (cell: string) => boolean>;
 }
@@ -28,7 +26,7 @@ export function redactColumns(text: string): string {
   if (!ANY_HEAD.test(text)) return text;
   let heads: Heads | undefined;
   const lines = text.split("\n").map((line) => {
-    if (line.length > 1000 || (heads !== undefined && RULE_LINE.test(line))) return line;
+    if (line.length > 1000 || (heads !== undefined && /^[\s|:+-]{3,}$/.test(line))) return line;
     const redacted = heads === undefined ? undefined : redactRow(line, heads);
     if (redacted !== undefined) return redacted;
     heads = ["|", "\t", ",", ";"].map((divider) => readHeads(line.split(divider), divider)).find((found) => found);
@@ -45,6 +43,7 @@ function readHeads(cells: readonly string[], divider: string): Heads | undefined
   if (cells.length < 2 || !cells.every((cell) => /^[\w .:"'`*()-]{0,60}\r?$/.test(cell))) return undefined;
   const names = cells.map((cell) => cell.replaceAll(/^[\s"'`*]+|[\s"'`*]+$/g, ""));
   const isTable = divider === "|" || divider === "\t";
+  // With spaces after commas, as in a sentence.
   const mayBeProse = !isTable && cells.some((cell) => /^\s/.test(cell));
   const least = !mayBeProse && names.some((name) => OWNER.test(name)) ? 1 : 3;
   const judges = new Map<number, (cell: string) => boolean>();
@@ -57,14 +56,13 @@ function readHeads(cells: readonly string[], divider: string): Heads | undefined
   return { divider, count: cells.length, mayBeProse, judges };
 }
 
-/** `undefined` for a line that is not a row of the table. */
+/** `undefined` for a line that is not a row of the table. A divider between quotes is part of the cell. */
 function redactRow(row: string, { divider, count, mayBeProse, judges }: Heads): string | undefined {
-  // A divider between quotes is part of the cell.
   const masked = row.replaceAll(QUOTED, (quoted) => "_".repeat(quoted.length));
   let at = 0;
   const cells = masked.split(divider).map(({ length }) => row.slice(at, (at += length + 1) - 1));
-  if (mayBeProse ? cells.length !== count || !cells.every((cell) => ONE_WORD.test(cell)) : cells.length < count)
-    return undefined;
+  const areWords = cells.length === count && cells.every((cell) => ONE_WORD.test(cell));
+  if (mayBeProse ? !areWords : cells.length < count) return undefined;
   return cells.map((cell, column) => redactCell(cell, judges.get(column))).join(divider);
 }
 

@@ -22,26 +22,23 @@ const ORDINARY: readonly RegExp[] = [
 /** Commits, checksums and session ids look like this too. */
 const HEX = /^(?:0x)?[0-9a-fA-F]{7,64}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Types, literals and words that often follow `password`; function words of English and some of German. */
-const WORD = new RegExp(
-  `^(?:${[
-    "str(?:ings?)?|text|(?:var)?char|bytes?|buffer|number|int|bool(?:ean)?|object|any|unknown|undefined|null|none|nil|true|false|yes|void|never|await|async",
-    "typeof|readonly|function|return|const|default|input|fields?|values?|needed|requir(?:es?|ed)|optional|min(?:imum)?|max(?:imum)?|length|header|flag",
-    "passw(?:or[dt]|d)s?|pass(?:phrase|code|key)?s?|pwd|keys?|tokens?|secrets?|credentials?|auth\\w*|oauth|bearer|basic|log-?ins?|sign-?(?:in|up|on|out)",
-    "users?|(?:user|host|nick|sur|first|last)?name|accounts?|e-?mail|phone|char(?:acter)?s?|letters?|digits?|symbols?|date|factory|code|config\\w*|env\\w*",
-    "variables?|files?|vaults?|managers?|database|db|api|policy|prompt|hash(?:es)?|stor(?:e|age)|option|argument|parameter|leak|issue|problem|end|error|done",
-    "use|see|ask|enter|type|change|update|reset|renew|match|meet|comply|contain|include|continue|proceed|work|unlock|access|verify|confirm|test|again|expire",
-    "(?:any|every|some|no)(?:thing|where|one)|whatever|today|tomorrow|yesterday|tbd|todo|n/a|omit|inside|between|part|history|an?|the|th(?:is|at|ese|ose|e[nmyr]e?|an|eir)",
-    "its?|is|are|was|were|be(?:en|ing)?|am|ha(?:s|ve|d)|do(?:es|nt)?|did|w(?:ill|ould)|cant?|[cw]ould|should|must|may|might|not?|and|or|but|if|else|so|as|at|by|for|from",
-    "in(?:to)?|off?|on(?:ce|ly|e)?|out|over|too?|up|with(?:out)?|about|after|before|because|since|until|w(?:hen|here|hich|hile|ho|hy|hat)|how|here|we|you|s?he|me|us|him|her",
-    "my|our|your|his|all|both|each|every|some|such|just|still|also|al(?:ways|ready)|now|later|please|very|via|per|yet|d(?:er|em|en|as|ie)|ist|nicht|kein\\w{0,2}|und|mehr|noch",
-  ].join("|")})$`,
-  "i",
-);
+const WORDS = [
+  "str(?:ings?)?|text|(?:var)?char|bytes?|buffer|number|int|bool(?:ean)?|object|any|unknown|undefined|null|none|nil|true|false|yes|void|never|await|async",
+  "typeof|readonly|function|return|const|default|input|fields?|values?|needed|requir(?:es?|ed)|optional|min(?:imum)?|max(?:imum)?|length|header|flag",
+  "passw(?:or[dt]|d)s?|pass(?:phrase|code|key)?s?|pwd|keys?|tokens?|secrets?|credentials?|auth\\w*|oauth|bearer|basic|log-?ins?|sign-?(?:in|up|on|out)",
+  "users?|(?:user|host|nick|sur|first|last)?name|accounts?|e-?mail|phone|char(?:acter)?s?|letters?|digits?|symbols?|date|factory|code|config\\w*|env\\w*",
+  "variables?|files?|vaults?|managers?|database|db|api|policy|prompt|hash(?:es)?|stor(?:e|age)|option|argument|parameter|leak|issue|problem|end|error|done",
+  "use|see|ask|enter|type|change|update|reset|renew|match|meet|comply|contain|include|continue|proceed|work|unlock|access|verify|confirm|test|again|expire",
+  "(?:any|every|some|no)(?:thing|where|one)|whatever|today|tomorrow|yesterday|tbd|todo|n/a|omit|inside|between|part|history|an?|the|th(?:is|at|ese|ose|e[nmyr]e?|an|eir)",
+  "its?|is|are|was|were|be(?:en|ing)?|am|ha(?:s|ve|d)|do(?:es|nt)?|did|w(?:ill|ould)|cant?|[cw]ould|should|must|may|might|not?|and|or|but|if|else|so|as|at|by|for|from",
+  "in(?:to)?|off?|on(?:ce|ly|e)?|out|over|too?|up|with(?:out)?|about|after|before|because|since|until|w(?:hen|here|hich|hile|ho|hy|hat)|how|here|we|you|s?he|me|us|him|her",
+  "my|our|your|his|all|both|each|every|some|such|just|still|also|al(?:ways|ready)|now|later|please|very|via|per|yet|d(?:er|em|en|as|ie)|ist|nicht|kein\\w{0,2}|und|mehr|noch",
+];
+const WORD = new RegExp(`^(?:${WORDS.join("|")})$`, "i");
 /** What a password can be said to be: adjectives and participles. */
 const ADJECTIVE =
   /^(?:wrong|right|(?:in)?valid|(?:in)?correct|empty|blank|weak|strong|short|long|safe|(?:in)?secure|unique|simple|plain(?:text)?|sensitive|same|lost|gone|private|public|known|read-?only|(?:low|upp)er(?:case)?|random|static|ok(?:ay)?|fine|good|bad|great|new|old|easy|hard|open|ready|clear|common|silly|funny|mine|yours|theirs|ours|hidden|broken|stolen|written|forgotten|chosen|given|taken|shown|(?:un)?set|kept|sent|made|dead|trash|garbage|nonsense|rubbish|case|(?:long|short|weak|strong|safe|new|old|bett|simpl|eas|hard)i?er|worse)$/i;
 const ADJECTIVE_END = /.{2}(?:ed|ing|ly|[ai]ble|less|ive|ful|ous|[ao]ry|[cnt]al|ic|[dr]ent)$/i;
-/** Has a digit and no bracket; a short one needs more. */
 const SURE = /^(?=.*\d)[^{}()\\[\]]{8,}$|^(?=.*\d)(?=.*(?:\d.*\p{L}|\p{Ll}.*\p{Lu}|[_!@#$%^&+=~]))[^{}()\\[\]]{6,7}$/u;
 /** A digit or a sign among the letters, or four joined words: not a word of any language. */
 const NO_WORD = /^(?=.*\p{L})(?:.*(?:\d|[!@#$%^&=~?](?=.)|\w\*+\w|\w[!#$%^&*]$)|\p{Ll}+(?:-\p{Ll}+){3,}$)/u;
@@ -49,6 +46,8 @@ const QUOTED = /["'`“„]$/;
 const FLAG = /(?:^|[\s"'(])--?\w[\w-]*[ =]["'`]?$/;
 /** `field("`: often the name of something. */
 const ARGUMENT = /(?<!\b(?:set|put)\w*\([^()]*)[(,][ \t]*["'`]$/i;
+/** `--token=`, `clientSecret:`, `app_token = `: more than the bare word. */
+const NAMED = /--?[\w-]+[ =]["'`]?$|(?:[a-z][A-Z]|\w[_-])\w*["'\s\]`]*(?:[:=([]+|\|\||\?\?|or)>?\s*["'`]?$/;
 /** `DB_PASSWORD=` */
 const CONSTANT = /(?:^|[^\w])[A-Z][A-Z0-9_]{5,}["']?(?:=|\s*,\s*)\s{0,2}["'`]?$/;
 
@@ -80,10 +79,7 @@ function areJoinedWords(word: string): boolean {
 const ID =
   /^(?:sha\d{1,3}-|(?:srv)?toolu_|(?:msg|req|call|chatcmpl|resp|run|thread|file|batch|evt|dpl|prj|org|session|cse|agent|ft|ftjob|asst|vs|cus|acct|price|prod|txn)[_-]|[a-z]{2,12}_01(?=[0-9A-Z])|AAAA[BCE])|^[a-z]{2,12}_[A-Za-z0-9]{8,28}$|^0x[0-9A-Fa-f]{40}$|^Qm[A-Za-z0-9]{44}$/;
 
-/**
- * Whether a run of letters and digits was drawn at random. In names that people write, small letters, capitals
- * and digits change only where words begin; in a random run two of three neighbours differ.
- */
+/** Drawn at random: in names that people write, small letters, capitals and digits change only where words begin. */
 export function isRandom(run: string): boolean {
   if (run.length < 16 || run.length > 512 || ID.test(run) || !/[a-z]/.test(run) || !/[A-Z]/.test(run)) return false;
   const groups = run.replaceAll(/[^A-Za-z0-9]/g, "").match(/[a-z]+|[A-Z]+|\d+/g) ?? [];
@@ -107,10 +103,8 @@ function isNoise(text: string): boolean {
 /** A key or signature whose name does not say that it is secret. */
 export const isGenerated: Judge = (secret) =>
   /^[0-9a-f]{32,128}$/.test(secret) || isNoise(secret) || (secret.length >= 16 && strengthOf(secret) === 4);
-
 export const isLoneSecret: Judge = (secret) =>
   HEX.test(secret) ? secret.length >= 20 : strengthOf(secret) === 4 && secret.length >= 8;
-
 /** `user:password` in base64. */
 export const isBasicAuth: Judge = (secret) =>
   /^[\x20-\x7e]{1,100}:[\x20-\x7e]{2,200}$/.test(Buffer.from(secret, "base64").toString("latin1"));
@@ -156,9 +150,7 @@ export function isAssignedSecret(secret: string, before: string): boolean {
   if (isOrdinary(secret)) return /key\W+$/i.test(before) && /^\d{8,}$/.test(secret);
   if (!isQuoted && /^[A-Za-z_$][\w$]*(?:key|token|secret|credential)\w*\W*$/i.test(secret)) return false;
   const isConstant = CONSTANT.test(before);
-  const isNamed =
-    isConstant ||
-    /--?[\w-]+[ =]["'`]?$|(?:[a-z][A-Z]|\w[_-])\w*["'\s\]`]*(?:[:=([]+|\|\||\?\?|or)>?\s*["'`]?$/.test(before);
+  const isNamed = isConstant || NAMED.test(before);
   if (HEX.test(secret)) return isNamed || secret.length >= 16;
   if (NO_WORD.test(secret)) return isNamed || secret.length >= 8;
   if (isConstant || /^[\w-]{32,}$/.test(secret)) return true;
@@ -173,9 +165,10 @@ const CLAUSE_END =
 export function told({ bare = 9, atEnd = 9, quoted = 9 }): Judge {
   return (secret, before, after) => {
     const strength = strengthOf(secret);
-    const isTarget = /\b(?:to|from)\s{1,4}["'`]?$/i.test(before);
-    if (strength >= (isTarget ? Math.max(bare, 4) : bare)) return true;
-    return (QUOTED.test(before) && strength >= quoted) || (strength >= atEnd && CLAUSE_END.test(after));
+    const least = /\b(?:to|from)\s{1,4}["'`]?$/i.test(before) ? Math.max(bare, 4) : bare;
+    return (
+      strength >= least || (QUOTED.test(before) && strength >= quoted) || (strength >= atEnd && CLAUSE_END.test(after))
+    );
   };
 }
 
@@ -183,8 +176,8 @@ export function told({ bare = 9, atEnd = 9, quoted = 9 }): Judge {
 export function isCode(codes: string, before: string): boolean {
   const [first = ""] = codes.split(/["',\n]/);
   const groups = first.split(/[ -]/);
-  if (/\bpin $|\b(?:to|from)\s+$/.test(before)) return false;
-  if (groups.every((group) => /^(?:(?:19|20)\d\d|\d{1,4}00)$/.test(group))) return false;
+  const isRound = groups.every((group) => /^(?:(?:19|20)\d\d|\d{1,4}00)$/.test(group));
+  if (isRound || /\bpin $|\b(?:to|from)\s+$/.test(before)) return false;
   if (groups.length === 1) return /^[A-Z\d]+#?$/.test(first);
   return /^[\d -]+$/.test(first) || groups.some((group) => /\d/.test(group) && /[A-Za-z]/.test(group));
 }

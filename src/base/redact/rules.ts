@@ -1,13 +1,10 @@
 /**
  * The table of secrets: what a text must contain before the expression is tried, what judges a match, and the
- * expression. Its first group is kept, the rest is the secret if the judge agrees.
- *
- * Every run in an expression is bounded, so each takes linear time.
+ * expression. Its first group is kept, the rest is the secret. Every run is bounded, so the time is linear.
  */
 import * as judges from "./judge.ts";
 
 export const REDACTED = "[redacted]";
-
 const exact = (strings: TemplateStringsArray, ...parts: string[]) => new RegExp(String.raw(strings, ...parts), "g");
 const anyCase = (strings: TemplateStringsArray, ...parts: string[]) => new RegExp(String.raw(strings, ...parts), "gi");
 
@@ -19,41 +16,33 @@ const PREFIXES: Readonly<Record<string, string>> = {
   repositories: "gh[pousr]_|github_pat_|gl(?:pat|ptt|dt|rt|rtr|cbt|soat|agent|ft|imt|oas|ffct)-|AT(?:ATT|CTT)3|ATBB",
   "build services": "bk[a-z]{2}_(?=\\w{16})|CCI(?:PAT|PRJ)_|(?:sgp|snyk)_(?=\\w{16})|pul-|dckr_[a-z]{3}_|AKCp",
   packages: "npm_(?=\\w{20})|pypi-|rubygems_|CLOJARS_|oy2(?=[a-z0-9]{43})|cio(?=[A-Za-z0-9]{32}\\b)",
-  chats: "xox[a-z](?:\\.xox[a-z])?-|xapp-|xwfp-|(?:SK|AC|md5)(?=[0-9a-f]{32}\\b)|EAA[A-Z](?=[A-Za-z0-9]{30})",
-  office: "fig[do]_|ntn_|secret_(?=[A-Za-z0-9]{40})|lin_(?:api|oauth)_|CFPAT-|(?:tfp|rdme)_(?=\\w{16})|PMAK-|phx_",
-  "office and shops": "ATTA(?=[0-9a-f]{32})|pk_(?=\\d{5,12}_[A-Z0-9]{32}\\b)|shp[a-z]{2}_|pat-[a-z]{2}\\d-|pat(?=\\w{14}\\.[0-9a-f]{32})",
-  mail: "key-(?=[a-z]{0,32}\\d)(?=[0-9a-z]{32}(?![\\w-]))|xkeysib-|mlsn\\.|SG\\.|re_(?=\\w{8}_\\w{16})",
+  "chats and mail": "key-(?=[a-z]{0,32}\\d)(?=[0-9a-z]{32}(?![\\w-]))|xkeysib-|mlsn\\.|SG\\.|re_(?=\\w{8}_\\w{16})|xox[a-z](?:\\.xox[a-z])?-|xapp-|xwfp-|(?:SK|AC|md5)(?=[0-9a-f]{32}\\b)|EAA[A-Z](?=[A-Za-z0-9]{30})",
+  "office and shops": "ATTA(?=[0-9a-f]{32})|pk_(?=\\d{5,12}_[A-Z0-9]{32}\\b)|shp[a-z]{2}_|pat-[a-z]{2}\\d-|pat(?=\\w{14}\\.[0-9a-f]{32})|fig[do]_|ntn_|secret_(?=[A-Za-z0-9]{40})|lin_(?:api|oauth)_|CFPAT-|(?:tfp|rdme)_(?=\\w{16})|PMAK-|phx_",
   clouds: "(?:AKIA|ASIA|ABIA|ACCA)(?=[A-Z0-9]{16}\\b)|AIza|ya29\\.|GOCSPX-|1//0|do[opr]_v1_|dp\\.[a-z]{2,5}\\.|HRKU-|fo1_|fm[12]_",
   "clouds and databases": "dapi(?=[0-9a-f]{32})|(?:nfp|napi|rnd|lip|pnu|vcp)_(?=\\w{16})|sbp_|sb_secret_|pscale_[a-z]{2,5}_",
   "monitoring and vaults": "ops_(?=\\w{16})|AGE-SECRET-KEY-1|A3-(?=[A-Z0-9]{6}-)|NR[A-Z]{2}-|sntry[a-z]_|gl(?:c|sa)_|dt0[a-z]\\d{2}\\.|hv[sbr]\\.|tskey-[a-z]{3,8}-|ory_[a-z]{2}_",
 };
-
 /** Options between a command and the flag. */
 const OPTIONS = String.raw`\s(?:[^\s|;&][^\n|;]{0,300}?\s)??`;
-
 /** Commands and lines of files, up to where their password begins. */
 const BEFORE_PASSWORD: Readonly<Record<string, string>> = {
   curl: String.raw`(?:curl|wget|https?|xh)${OPTIONS}(?:-u|-U|-a|--(?:proxy-)?user|--auth)[ =]?["']?[^\s:"'/]{0,128}:`,
-  "-p password": String.raw`(?:sshpass|7za?|(?:un)?rar)${OPTIONS}-p ?|(?:mongo\w{0,20}|useradd|usermod|cqlsh|rdesktop|psexec)${OPTIONS}-p `,
   "redis-cli -a, mysql -ppassword": String.raw`(?:redis|valkey)-cli${OPTIONS}-a |(?:mysql|mariadb)[\w-]{0,20}${OPTIONS}-p(?=["']?[^\s"'])`,
   "docker login -p": String.raw`(?:docker|podman|helm|oras|buildah|nerdctl|skopeo|az|cf|oc|faas-cli)\s(?:[\w-]{1,20} ){0,3}?login${OPTIONS}-p[ =]?`,
-  "other flags": String.raw`(?:sqlcmd|bcp|ipmitool|mosquitto_\w{3}|(?:un)?zip)${OPTIONS}-P ?|ldap\w{1,12}${OPTIONS}-w |ssh-keygen${OPTIONS}-[NP] |snmp\w{1,12}${OPTIONS}-[AXc] |xfreerdp${OPTIONS}\/p:`,
+  "flags of others": String.raw`(?:sshpass|7za?|(?:un)?rar)${OPTIONS}-p ?|(?:mongo\w{0,20}|useradd|usermod|cqlsh|rdesktop|psexec)${OPTIONS}-p |(?:sqlcmd|bcp|ipmitool|mosquitto_\w{3}|(?:un)?zip)${OPTIONS}-P ?|ldap\w{1,12}${OPTIONS}-w |ssh-keygen${OPTIONS}-[NP] |snmp\w{1,12}${OPTIONS}-[AXc] |xfreerdp${OPTIONS}\/p:`,
   "user and password": String.raw`lftp${OPTIONS}-u ["']?[^\s,]{1,64},|smbclient${OPTIONS}-U ["']?[^\s%]{1,64}%|wpa_passphrase \S{1,64} |rabbitmqctl (?:add_user|change_password) \S{1,64} |ACL SETUSER \S{1,64}${OPTIONS}>`,
   "openssl, htpasswd": String.raw`openssl${OPTIONS}(?:-pass(?:in|out)? pass:|-k )|htpasswd${OPTIONS}-\w{0,6}b\w{0,6} (?:\S{1,200} )?\S{1,64} `,
-  Windows: String.raw`net user \S{1,64} (?=\S{2,128} \/\w)|net use${OPTIONS}\/user:\S{1,64} |ConvertTo-SecureString (?:-String )?(?=["'])`,
-  Oracle: String.raw`(?:sqlplus|expdp|impdp|sqlldr|rman)${OPTIONS}(?:target )?["']?[\w$#.-]{1,64}\/(?=[^\s/]{2,128}@)|oracle:\w{2,6}:[\w$#.-]{1,64}\/(?=[^\s/]{2,128}@)`,
+  "Windows, Oracle": String.raw`(?:sqlplus|expdp|impdp|sqlldr|rman)${OPTIONS}(?:target )?["']?[\w$#.-]{1,64}\/(?=[^\s/]{2,128}@)|oracle:\w{2,6}:[\w$#.-]{1,64}\/(?=[^\s/]{2,128}@)|net user \S{1,64} (?=\S{2,128} \/\w)|net use${OPTIONS}\/user:\S{1,64} |ConvertTo-SecureString (?:-String )?(?=["'])`,
   "secret stores": String.raw`(?:secrets? set|vault (?:kv )?(?:put|write)|create secret generic)${OPTIONS}(?:--from-literal[ =]["']?)?[A-Za-z_][\w.-]{0,64}=(?!@)|(?:secrets?|secretsmanager|keyvault) (?:set|create|put|add|update|create-secret|put-secret-value|update-secret)${OPTIONS}(?:-b ?|--(?:body|value|secret-string|data)[ =])|ssm put-parameter${OPTIONS}--value[ =]|security add-(?:generic|internet)-password${OPTIONS}-w `,
   "piped into a command": String.raw`echo (?:-n )?["']?(?:[\w.-]{1,64}:)?(?=[^\s"'|:]{3,256}["']?\s?\|\s?(?:sudo )?(?:chpasswd|sudo -\w{0,4}S|passwd|cryptsetup|gh secret set|(?:vercel|wrangler)\s[^\n|]{0,40}(?:add|put)|[^\n|]{1,120}(?:--[\w-]{0,20}(?:password|token|passphrase|secret)-stdin|--with-token)))`,
   "here string": String.raw`(?:kinit|passwd|cryptsetup|ssh-add|vault login|pass insert|(?:gh|fly|wrangler|vercel) (?:auth|secrets?|env)|sudo (?:-\w{1,4} (?:\w{1,32} )?){0,3}?-\w{0,4}S|su (?:-l? )?(?:\w{1,32} )?-c|(?:docker|podman|helm|npm|az|oc) (?:[\w-]{1,20} ){0,2}?(?:login|secret create)|(?:gpg${OPTIONS}--passphrase-fd|openssl${OPTIONS}-pass(?:in|out)?) ?\S{1,20})${OPTIONS}<<<\s?`,
   "networks, .netrc": String.raw`snmp-server community (?=\S{2,64} R[OW]\b)|WIFI:(?:[A-Z]:[^;\s]{0,64};){1,4}P:(?=[^\s;]{2,64};)|(?:machine\s{1,4}\S{1,200}|default)\s{1,10}login\s{1,4}\S{1,200}\s{1,10}password\s{1,4}`,
 };
-
 /** Not inside a word. The `n` of a written `\n` does not count as one. */
 const START = String.raw`(?<!\\)(?<!(?<!\\)[A-Za-z0-9])`;
 /** To the closing quote if one was opened, else to the next space or to a sign that separates it from what follows. */
 const VALUE = [
-  String.raw`(?<=")(?:[^"\\\n]|\\[^"\n]){1,2048}(?=\\{0,4}")|(?<=')(?:[^'\\\n]|\\[^'\n]){1,2048}(?=\\{0,4}')`,
-  String.raw`(?<=\x60)(?:[^\x60\\\n]|\\[^\x60\n]){1,2048}(?=\\{0,4}\x60)|(?<=[“„])[^”“\n]{1,512}(?=[”“])`,
+  String.raw`(?<=")(?:[^"\\\n]|\\[^"\n]){1,2048}(?=\\{0,4}")|(?<=')(?:[^'\\\n]|\\[^'\n]){1,2048}(?=\\{0,4}')|(?<=\x60)(?:[^\x60\\\n]|\\[^\x60\n]){1,2048}(?=\\{0,4}\x60)|(?<=[“„])[^”“\n]{1,512}(?=[”“])`,
   String.raw`(?:[^\s"'\x60,;<>&|“”«»\\]|\\(?![nrt"'\x60\\])|&(?![\w-]{1,40}=)|[,;](?![\s"'\x60]|$|[\w .-]{1,40}[=:])|\|(?!\s)){1,4096}`,
 ].join("|");
 const QUOTE = String.raw`(?:[NEbru@](?=["']))?\\{0,4}["'\x60“„]?`;
@@ -91,9 +80,7 @@ const LOGIN = String.raw`\b(?:basic auth|creds|credentials|logins?|connect|wi-?f
 const CODE_NAME = String.raw`(?:(?:one[- ]time|verification|security|confirmation|2fa|mfa|otp|login|sms|backup|recovery|access|auth\w{0,12}|einmal|bestätigungs|sicherheits|zugangs|tür|aktivierungs|pairing|activation|unlock|door|gate|alarm|entry|entrance|garage|building|house|flat|apartment|office|key ?box|lock(?:er|box)?|bike|suitcase|voicemail|sim|phone|tablet|safe|vault|invit\w{1,6}|reset|device)[-_ ]?(?:pass)?(?:codes?|combo|combination)|(?:codes?|combo|combination) (?:for|to|of) (?:(?:the|my|our) )?(?:\w{1,12} )?(?:door|gate|garage|building|alarm|safe|locker|house|flat|apartment|lock|vault|office|entrance)|cod(?:e|ice) d[ei] v[eé]rif[a-zÀ-ӿ]{1,8}|passcode|\bt?otp(?: (?:seed|key|code))?|\b[2m]fa(?: code)?|\bpin|\bpuk|\btan)(?![\w-])`;
 const CODE = String.raw`(?:\d{3,6}(?:[ -]\d{3,6}){1,7}|\d\d(?: \d\d){2,4}|\d{1,2}-\d{1,2}-\d{1,2}|(?=[A-Z-]*\d)[A-Z0-9]{3,8}(?:-[A-Z0-9]{3,8}){1,7}|(?=[a-z-]*\d)[a-z0-9]{3,8}(?:-[a-z0-9]{3,8}){1,7}|\d{4,10}#?|(?=[A-Z]*\d)[A-Z0-9]{5,64})(?![\w-]|[.:]\w| (?:rows?|lines?|files?|bytes?|[kmg]b|tests?|times?|items?|entries|records?|users?|calls?|chars?|tokens?|ms|seconds?|minutes?|days?)\b)`;
 const WALLET_WORD = String.raw`(?:(?:\d{1,2}[.):]?|[*-])[ \t]{0,2})?(?!(?:the|and|are|for|not|but|was|has|its|our|from|your|been|were|does)\b)[a-z]{3,8}`;
-
 const ALWAYS: judges.Judge = () => true;
-/** Cues of several rules. */
 const LONG = /\S{14}/;
 const SECRETS = /secret|token|credent|jwt|key/i;
 const PASSWORDS =
@@ -111,12 +98,9 @@ const RULES: readonly Rule[] = [
   ["stored hash", /\$/, ALWAYS, exact`(\$(?:(?:1|2[abxy]?|5|6|7|y|gy|P|H|apr1|md5|sha1|argon2(?:id|[id])|b?scrypt(?:-sha256)?|pbkdf2[\w-]{0,12})\$|(?<=\b(?:pbkdf2|bcrypt|scrypt|argon2|SCRAM-SHA)[\w:-]{0,40}\$)))(?=[^\s"'\x60]{0,128}\d)[\w./+=,:$-]{20,512}`],
   ["LDAP hash", /\{\w/, ALWAYS, anyCase`(\{(?:S{0,2}(?:SHA|MD5)\d{0,3}|CRYPT|PBKDF2[\w-]{0,12}|ARGON2)\})[\w./+=,:$-]{13,512}`],
   ["vendor token", LONG, ALWAYS, exact`${START}(${Object.values(PREFIXES).join("|")})(?=[A-Za-z0-9_.=-]{16})[A-Za-z0-9_-]{10,8192}(?:[.=]{1,3}[A-Za-z0-9_-]{0,8192}){0,5}(?<![.])`],
-  ["Mailchimp", LONG, ALWAYS, exact`${START}[0-9a-f]{32}-us\d{1,2}\b`],
-  ["Telegram", LONG, ALWAYS, exact`(?<!\d)\d{8,12}:[A-Za-z0-9_-]{35,64}(?![A-Za-z0-9_-])`],
-  ["Discord", LONG, ALWAYS, exact`(?<![\w-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,64}(?![\w-])`],
+  ["Mailchimp, Azure, Asana", LONG, ALWAYS, exact`${START}[0-9a-f]{32}-us\d{1,2}\b|${START}[\w~.-]{3}[78]Q~[\w~.-]{30,40}|(?<![\w/])[0-2]\/\d{12,20}:[0-9a-f]{32}\b`],
+  ["Telegram, Discord", LONG, ALWAYS, exact`(?<!\d)\d{8,12}:[A-Za-z0-9_-]{35,64}(?![A-Za-z0-9_-])|(?<![\w-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,64}(?![\w-])`],
   ["Terraform", LONG, ALWAYS, exact`(\.atlasv1\.)[\w-]{30,128}`],
-  ["Azure", LONG, ALWAYS, exact`${START}[\w~.-]{3}[78]Q~[\w~.-]{30,40}`],
-  ["Asana", LONG, ALWAYS, exact`(?<![\w/])[0-2]\/\d{12,20}:[0-9a-f]{32}\b`],
   ["license or disk key", LONG, ALWAYS, exact`(?<![\w-])(?:(?=[A-Z-]{0,28}\d)(?=[\d-]{0,28}[A-Z])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}|\d{6}(?:-\d{6}){7})(?![\w-])`],
   ["JSON Web Token", /eyJ/, ALWAYS, exact`(?<!\\)(?<!(?<!\\)[\w-])(eyJ)[\w-]{8,8192}(?:\.[\w-]{8,8192}){1,4}\.?`],
   ["authorization header", /bearer|basic|ssws|flyv1|negotiate/i, judges.isReal, anyCase`(\b(?:bearer|basic|ssws|flyv1|negotiate)\s{1,3})(?=[^\s\d]{0,8192}\d|\S{24})[A-Za-z0-9._~+/=-]{16,8192}`],
