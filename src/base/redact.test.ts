@@ -267,47 +267,8 @@ describe("redactText", () => {
   });
 
   it("takes linear time for any mixture of words and signs", () => {
-    const pieces = fc.constantFrom(
-      ...[
-        "password",
-        "token",
-        "key",
-        "is",
-        "to",
-        "as",
-        "with",
-        "log in",
-        "admin",
-        "secrets:",
-        "cookie:",
-        "ssh",
-        "it's",
-      ],
-      ...[
-        "the ",
-        "a",
-        "B",
-        "7",
-        "-",
-        "_",
-        ".",
-        ":",
-        "=",
-        "/",
-        "@",
-        "|",
-        ",",
-        "(",
-        '"',
-        "'",
-        "\n",
-        "\t",
-        " ",
-        " ",
-        "→",
-        "é",
-      ],
-    );
+    const words = "password token key is to as with log in admin secrets: cookie: ssh it's the a B 7 → é".split(" ");
+    const pieces = fc.constantFrom(...words, ...Array.from("-_.:=/@|,(\"'\n\t "));
     // Each text is repeated to 100 kB. Quadratic time would take minutes.
     fc.assert(
       fc.property(fc.array(pieces, { minLength: 1, maxLength: 8 }), (parts) => {
