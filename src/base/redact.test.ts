@@ -266,6 +266,21 @@ describe("redactText", () => {
     expect(redactText(text).length).toBeGreaterThan(0);
   });
 
+  it("takes linear time for any mixture of words and signs", () => {
+    const words = "password token key is to as with log in admin secrets: cookie: ssh it's the a B 7 → é".split(" ");
+    const pieces = fc.constantFrom(...words, ...Array.from("-_.:=/@|,(\"'\n\t "));
+    // Each text is repeated to 100 kB. Quadratic time would take minutes.
+    fc.assert(
+      fc.property(fc.array(pieces, { minLength: 1, maxLength: 8 }), (parts) => {
+        const piece = parts.join("");
+        const started = performance.now();
+        expect(redactText(piece.repeat(Math.ceil(100_000 / piece.length)))).not.toBe("");
+        expect(performance.now() - started).toBeLessThan(10_000);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it.each(["sk-", "eyJ", "bearer ", "password=", "://a:"])("handles megabytes without a break after %j", (start) => {
     const text = `${start}${"a".repeat(10_000_000)}`;
     expect(redactText(text).length).toBeGreaterThan(text.length - 10_000);

@@ -1,6 +1,6 @@
 /**
- * Removes secrets before text is logged, exported, indexed or handed on. `redact/rules.ts` is the table of what
- * counts as one. Redacting twice changes nothing, and the time is linear in the length of the text.
+ * Removes secrets before text is logged, exported, indexed or handed on. `redact/rules.ts` is the table of rules.
+ * Redacting twice changes nothing, and the time is linear in the length of the text.
  */
 import { redactColumns } from "./redact/columns.ts";
 import { REDACTED, applyRules } from "./redact/rules.ts";
@@ -24,31 +24,25 @@ function withoutInvisible(text: string): string {
   );
 }
 
-/** Certificates and public keys, which look random and are no secrets. */
+/** Certificates and public keys look random and are no secrets. */
 const PUBLIC_BLOCK =
-  /(-----BEGIN (?:CERTIFICATE|(?:[A-Z0-9]+ )?PUBLIC KEY|PGP (?:SIGNATURE|MESSAGE|PUBLIC KEY BLOCK))[A-Z ]{0,20}-----[A-Za-z0-9+/=\s>\\]{0,20000}-----END )/;
-
-/** One match can cover the label of another secret, so a changed text is searched again. */
-const MAX_ROUNDS = 5;
+  /(-----BEGIN (?:CERTIFICATE|(?:[A-Z0-9]+ )?PUBLIC KEY|(?:PGP|SSH) (?:SIGNATURE|MESSAGE|PUBLIC KEY BLOCK))[A-Z ]{0,20}-----[A-Za-z0-9+/=\s>\\]{0,20000}-----END )/;
 
 function redactVisible(text: string): string {
   let result = text;
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const next = redactOnce(result);
+  // One match can cover the label of another secret, so a changed text is searched again.
+  for (let round = 0; round < 5; round++) {
+    const pieces = result.includes("-----BEGIN ") ? result.split(PUBLIC_BLOCK) : [result];
+    const next = pieces.map((piece, at) => (at % 2 === 1 ? piece : redactColumns(applyRules(piece)))).join("");
     if (next === result) break;
     result = next;
   }
   return result;
 }
 
-function redactOnce(text: string): string {
-  if (!text.includes("-----BEGIN ")) return redactColumns(applyRules(text));
-  const pieces = text.split(PUBLIC_BLOCK);
-  return pieces.map((piece, at) => (at % 2 === 1 ? piece : redactColumns(applyRules(piece)))).join("");
-}
-
 const SECRET_FIELD =
   /^(?:(?:proxy-?)?authorization|(?:set-?)?cookie|pin|otp|pass|psk|mnemonic|.*[_-]pass|.*(?:token|secret|passw(?:or)?d|pass[_-]?(?:phrase|code)|pwd|(?:api|access|private|secret|account|signing|encryption)[_-]?key|credential)s?)$/i;
+const isSecretField = (name: string): boolean => SECRET_FIELD.test(withoutInvisible(name));
 
 /** Redacts every string in a JSON value, and whole fields whose names promise a secret. */
 export function redactValue(value: unknown): unknown {
@@ -56,15 +50,9 @@ export function redactValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactValue);
   if (typeof value !== "object" || value === null) return value;
   const namesSecret = "name" in value && typeof value.name === "string" && isSecretField(value.name);
-  const isSecret = (name: string) => isSecretField(name) || (namesSecret && name === "value");
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      typeof inner === "string" && isSecret(name) ? REDACTED : redactValue(inner),
-    ]),
-  );
-}
-
-function isSecretField(name: string): boolean {
-  return SECRET_FIELD.test(withoutInvisible(name));
+  const entries = Object.entries(value).map(([name, inner]: [string, unknown]) => {
+    const isSecret = isSecretField(name) || (namesSecret && name === "value");
+    return [name, typeof inner === "string" && isSecret ? REDACTED : redactValue(inner)];
+  });
+  return Object.fromEntries(entries);
 }

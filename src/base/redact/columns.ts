@@ -1,6 +1,6 @@
 /** Secrets in columns whose heads name them: tables, comma-separated values, rows put into a database. */
 import { REDACTED } from "./rules.ts";
-import { isPassword, isRandom, isSurelySecret, looksSecret } from "./judge.ts";
+import { isRandom, strengthOf } from "./judge.ts";
 
 const PASSWORD = /^(?:\w{1,20}[ _])?(?:pass(?:wor[dt]|wd|phrase|code)|kennwort|pwd)$/i;
 const SECRET =
@@ -9,14 +9,16 @@ const SECRET =
 const OWNER =
   /^(?:user(?:[ _]?(?:name|id))?|login|account|e-?mail|host(?:name)?|server|service|site|system|device|database|db|env(?:ironment)?|url|name|network|ssid)$/i;
 const ANY_HEAD = /(?:pass(?:wor[dt]|wd|phrase|code)|kennwort|pwd|secret|token|[ _-]key)[\s"'`*]{0,20}[|,;\t)\r\n]/i;
-const RULE_LINE = /^[\s|:+-]{3,}$/;
+const ONE_WORD = /^\s?\S+\s*$/;
+const QUOTED = /(?<![^|,;\t ])(?:"(?:[^"\\]|\\.|"")*"|'(?:[^'\\]|\\.|'')*')(?![^|,;\t \r])/g;
+const INSERTED =
+  /(\(([^()\n]{1,300})\)\s{0,4}VALUES\s{0,4})((?:\((?:'(?:[^'\\\n]|\\.){0,1000}'|"(?:[^"\\\n]|\\.){0,1000}"|[^()'"\n]){1,1000}\)[\s,]{0,4}){1,1000})/gi;
+const TUPLE = /(?<=\()(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^()'"])+(?=\))/g;
 
 interface Heads {
   divider: string;
   count: number;
-  /** Written with blanks behind commas, as sentences are. */
   mayBeProse: boolean;
-  /** By column: whether a cell holds a secret. */
   judges: ReadonlyMap<number, (cell: string) => boolean>;
 }
 
@@ -24,87 +26,48 @@ export function redactColumns(text: string): string {
   if (!ANY_HEAD.test(text)) return text;
   let heads: Heads | undefined;
   const lines = text.split("\n").map((line) => {
-    if (line.length > 1000) return line;
-    if (heads !== undefined && RULE_LINE.test(line)) return line;
-    const cells = heads === undefined ? [] : cellsOf(line, heads.divider);
-    if (heads !== undefined && isRow(cells, heads)) return redactCells(cells, heads);
+    if (line.length > 1000 || (heads !== undefined && /^[\s|:+-]{3,}$/.test(line))) return line;
+    const redacted = heads === undefined ? undefined : redactRow(line, heads);
+    if (redacted !== undefined) return redacted;
     heads = ["|", "\t", ",", ";"].map((divider) => readHeads(line.split(divider), divider)).find((found) => found);
-    return redactNamedRow(line);
+    return line;
   });
-  return redactTuples(lines.join("\n"));
+  return lines.join("\n").replace(INSERTED, (match: string, start: string, names: string, rows: string) => {
+    const columns = readHeads([...names.split(",").map((name) => name.trim()), ""], ",");
+    if (columns === undefined) return match;
+    return start + rows.replace(TUPLE, (row) => redactRow(row, { ...columns, count: 1 }) ?? row);
+  });
 }
 
 function readHeads(cells: readonly string[], divider: string): Heads | undefined {
   if (cells.length < 2 || !cells.every((cell) => /^[\w .:"'`*()-]{0,60}\r?$/.test(cell))) return undefined;
   const names = cells.map((cell) => cell.replaceAll(/^[\s"'`*]+|[\s"'`*]+$/g, ""));
   const isTable = divider === "|" || divider === "\t";
-  const hasOwner = isTable && names.some((name) => OWNER.test(name));
-  const judges = new Map(
-    names.flatMap((name, column): [number, (cell: string) => boolean][] => {
-      if (PASSWORD.test(name)) return [[column, hasOwner ? isPassword : looksSecret]];
-      if (!isTable) return [];
-      return SECRET.test(name) ? [[column, isSurelySecret]] : /^token$/i.test(name) ? [[column, isRandom]] : [];
-    }),
-  );
+  // With spaces after commas, as in a sentence.
   const mayBeProse = !isTable && cells.some((cell) => /^\s/.test(cell));
-  if (judges.size === 0 || (mayBeProse && !cells.every(isOneWord))) return undefined;
+  const least = !mayBeProse && names.some((name) => OWNER.test(name)) ? 1 : 3;
+  const judges = new Map<number, (cell: string) => boolean>();
+  names.forEach((name, column) => {
+    if (PASSWORD.test(name)) judges.set(column, (cell) => strengthOf(cell) >= least);
+    else if (isTable && SECRET.test(name)) judges.set(column, (cell) => strengthOf(cell) === 4);
+    else if (isTable && /^token$/i.test(name)) judges.set(column, isRandom);
+  });
+  if (judges.size === 0 || (mayBeProse && !cells.every((cell) => ONE_WORD.test(cell)))) return undefined;
   return { divider, count: cells.length, mayBeProse, judges };
 }
 
-function isRow(cells: readonly string[], { count, mayBeProse }: Heads): boolean {
-  return mayBeProse ? cells.length === count && cells.every(isOneWord) : cells.length >= count;
-}
-
-function isOneWord(cell: string, column: number): boolean {
-  return (column === 0 ? /^\S+\s*$/ : /^\s?\S+\s*$/).test(cell);
-}
-
-const QUOTED = / *(?:"(?:[^"\\]|\\.|"")*"|'(?:[^'\\]|\\.|'')*') *\r?/y;
-
-/** A divider between quotes is part of the cell. */
-function cellsOf(row: string, divider: string): readonly string[] {
-  const cells: string[] = [];
-  for (let start = 0; start <= row.length; start += (cells.at(-1)?.length ?? 0) + 1) {
-    QUOTED.lastIndex = start;
-    const quoted = QUOTED.test(row) ? QUOTED.lastIndex : start;
-    const isWhole = quoted === row.length || row.startsWith(divider, quoted);
-    const end = row.indexOf(divider, isWhole ? quoted : start);
-    cells.push(row.slice(start, end < 0 ? row.length : end));
-  }
-  return cells;
-}
-
-function redactCells(cells: readonly string[], { divider, judges }: Heads): string {
-  return cells.map((cell, column) => (judges.has(column) ? redactCell(cell, judges.get(column)) : cell)).join(divider);
+/** `undefined` for a line that is not a row of the table. A divider between quotes is part of the cell. */
+function redactRow(row: string, { divider, count, mayBeProse, judges }: Heads): string | undefined {
+  const masked = row.replaceAll(QUOTED, (quoted) => "_".repeat(quoted.length));
+  let at = 0;
+  const cells = masked.split(divider).map(({ length }) => row.slice(at, (at += length + 1) - 1));
+  const areWords = cells.length === count && cells.every((cell) => ONE_WORD.test(cell));
+  if (mayBeProse ? !areWords : cells.length < count) return undefined;
+  return cells.map((cell, column) => redactCell(cell, judges.get(column))).join(divider);
 }
 
 function redactCell(cell: string, isSecret: ((cell: string) => boolean) | undefined): string {
   const [, before = "", written = "", after = ""] = /^(\s*["'`*]{0,2})(.*?)(["'`*]{0,2}\s*)$/s.exec(cell) ?? [];
   const isOne = /["']/.test(before) || !/\s/.test(written);
   return isOne && isSecret?.(written) === true ? before + REDACTED + after : cell;
-}
-
-/** `| password | … |` */
-function redactNamedRow(line: string): string {
-  const [, name = "", cell = ""] = /^\s*\|\s*([^|]{1,60}?)\s*\|\s*(\S{4,256})\s*\|?\s*$/.exec(line) ?? [];
-  return PASSWORD.test(name) && looksSecret(cell) ? line.replace(cell, () => REDACTED) : line;
-}
-
-const INSERTED = /\(([^()\n]{1,300})\)\s{0,4}VALUES\s{0,4}(?=\()/gi;
-const TUPLE = /\(((?:'(?:[^'\\\n]|\\.){0,1000}'|"(?:[^"\\\n]|\\.){0,1000}"|[^()'"\n]){1,1000})\)[\s,]{0,4}/y;
-
-/** `(name, password) VALUES ('…', '…'), ('…', '…')` */
-function redactTuples(text: string): string {
-  let result = "";
-  let done = 0;
-  for (const { index, 0: match, 1: names = "" } of text.matchAll(INSERTED)) {
-    const heads = readHeads([...names.split(",").map((name) => name.trim()), ""], ",");
-    TUPLE.lastIndex = index + match.length;
-    if (heads === undefined) continue;
-    for (let row = TUPLE.exec(text); row !== null; row = TUPLE.exec(text)) {
-      result += `${text.slice(done, row.index)}(${redactCells(cellsOf(row[1] ?? "", ","), heads)})`;
-      done = row.index + (row[1]?.length ?? 0) + 2;
-    }
-  }
-  return result + text.slice(done);
 }
