@@ -9,7 +9,7 @@ import { printableLine } from "../base/text.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { encodeName } from "../keys/encoding.ts";
 import { resolveAgentIdFromSessionKey, type SessionKind, sessionKindOf } from "../keys/session-key.ts";
-import type { DeliveryRoute, Leased } from "./queues.ts";
+import type { DeliveryRoute } from "./queues.ts";
 import type { SessionEntry, WindowState } from "./session-entry.ts";
 import type { ListQuery, Window, WindowReason } from "./store.ts";
 
@@ -43,18 +43,6 @@ function foreignSession(key: string, agentId: string): HoldfastError {
     `${printableLine(key, 80)} is not a session of the agent ${agentId}`,
     { hint: `Name its agent: --agent ${resolveAgentIdFromSessionKey(key)}.`, data: { key, agentId } },
   );
-}
-
-export interface LeaseOwner {
-  agentId: string;
-  /** Returns the canonical form of a session key of this agent, or throws. */
-  ownKey: (key: string) => string;
-}
-
-export function leaseKeyOf(leased: Leased, { agentId, ownKey }: LeaseOwner): string {
-  if (typeof leased === "string") return ownKey(leased);
-  if (!("key" in leased)) return deliveryLeaseKey(agentId, leased);
-  return isDeliveryLease(agentId, leased.key) ? leased.key : ownKey(leased.key);
 }
 
 export function deliveryLeaseKey(agentId: string, { channel, accountId }: DeliveryRoute): string {

@@ -1,6 +1,7 @@
 /** The files of a `json` store: `await using files = await jsonStoreFiles()`. */
 import { readFile, writeFile } from "node:fs/promises";
-import { type JsonStoreOptions, createJsonStore } from "../../src/store/json/json-store.ts";
+import type { StoreOptions } from "../../src/store/create-store.ts";
+import { createJsonStore } from "../../src/store/json/json-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
@@ -11,7 +12,7 @@ export interface JsonStoreFiles extends AsyncDisposable {
   folder: TemporaryFolder;
   path: string;
   sidecar: string;
-  open(more?: Partial<JsonStoreOptions>): Promise<Store>;
+  open(more?: Partial<StoreOptions>): Promise<Store>;
   /** What OpenClaw would do: replaces the file without knowing of Holdfast. */
   writeSessions(sessions: object): Promise<void>;
   readSessions(): Promise<Record<string, SessionEntry>>;

@@ -9,13 +9,14 @@ import { listAsJson, listSessions } from "./list-query.ts";
 import { listHandoffs } from "./session-rows.ts";
 import { type ThreadAnswer, type ThreadMessage, type ThreadOptions, type ThreadTask, toWire } from "./thread-client.ts";
 import { writeView } from "./view-file.ts";
-import { applyBatch } from "./writes.ts";
+import { createApplyBatch } from "./writes.ts";
 
 const { path, writer } = workerData as ThreadOptions;
 const database = connect(path, writer);
 
+const apply = createApplyBatch(database);
 const batcher = createBatcher((commands) => {
-  const { outcomes, changes } = applyBatch(database, commands);
+  const { outcomes, changes } = apply(commands);
   if (changes.length > 0) answer({ changes });
   return outcomes;
 });
