@@ -105,8 +105,7 @@ export async function createStore(options: StoreOptions, context: StoreContext):
         return await context.listJson({ ...query, now: clock.now() });
       }),
     update: (key, mutate, updateOptions = {}) => gate.withKey(key, (own) => update(own, mutate, updateOptions)),
-    delete: (key, { lease, withHandoff = false } = {}) =>
-      gate.withKey(key, (own) => write("deleteEntry", { key: own, lease, withHandoff })),
+    delete: (key, deletion = {}) => gate.withKey(key, (own) => write("deleteEntry", { ...deletion, key: own })),
 
     windows: (key) => gate.withKey(key, (own) => read((rows) => [...rows.windows(own)])),
     findWindows: (prefix, limit) => gate.run(() => read((rows) => rows.findWindows(prefix, limit))),
@@ -189,13 +188,12 @@ function createInbox({ gate, read, write, clock }: Parts, update: UpdateEntry): 
         : gate.withKey(key, (own) => read((rows) => rows.pendingItems(own))),
     get: (id) => gate.run(() => read((rows) => rows.inboxItem(id))),
     givenUp: (limit) => gate.run(() => read((rows) => rows.givenUp(limit))),
-    claim: (lease, { limit, ids, turn } = {}) =>
-      gate.withLeased(lease, () => write("claimItems", { lease, limit, ids, turn })),
-    requeue: (lease, { ids, excuse, apart } = {}) =>
-      gate.withLeased(lease, () => write("requeueItems", { lease, ids, excuse, apart })),
-    finish: (lease, ids, replies, { note, ending, release = false, entry } = {}) =>
+    claim: (lease, options = {}) => gate.withLeased(lease, () => write("claimItems", { ...options, lease })),
+    requeue: (lease, options = {}) => gate.withLeased(lease, () => write("requeueItems", { ...options, lease })),
+    finish: (lease, ids, replies, { entry, ...options } = {}) =>
       gate.withLeased(lease, async () => {
-        const given = { lease, ids, drafts: replies.map(packDraft), note, ending: storable(ending), release };
+        const ending = storable(options.ending);
+        const given = { ...options, lease, ids, drafts: replies.map(packDraft), ending };
         let ended: OutboxItem[] | undefined;
         const end = async (put?: PutEntry): Promise<boolean> => {
           ended = await write("finishItems", { ...given, put, now: clock.now() });

@@ -4,7 +4,16 @@
  * leaves everything as it was.
  */
 import { type PendingChange, type PendingKind, type PendingResult, applyPendingChange } from "./pending.ts";
-import { type InboxItem, type Lease, type OutboxItem, apartTurn } from "./queues.ts";
+import {
+  type ClaimOptions,
+  type FinishOptions,
+  type InboxItem,
+  type Lease,
+  type OutboxItem,
+  type RequeueOptions,
+  type WriteOptions,
+  apartTurn,
+} from "./queues.ts";
 import type { AdmittedMessage, PackedDraft, PutEntry, PutHandoff, StoreRows, StoredLease } from "./rows.ts";
 import {
   alreadyDelivered,
@@ -15,7 +24,7 @@ import {
   outboxItemNotFound,
   windowIsCurrent,
 } from "./store-errors.ts";
-import type { DeletedSession, Window } from "./store.ts";
+import type { DeleteOptions, DeletedSession, Window } from "./store.ts";
 
 /** Returns false and changes nothing if the entry has another version. */
 function putEntry(rows: StoreRows, put: PutEntry): boolean {
@@ -30,19 +39,16 @@ function putEntry(rows: StoreRows, put: PutEntry): boolean {
   return true;
 }
 
-interface DeleteEntry {
-  key: string;
-  lease: Lease | undefined;
-  withHandoff: boolean;
-}
-
-function deleteEntry(rows: StoreRows, { key, lease, withHandoff }: DeleteEntry): DeletedSession | undefined {
+function deleteEntry(
+  rows: StoreRows,
+  { key, lease, withHandoff }: DeleteOptions & { key: string },
+): DeletedSession | undefined {
   assertLease(rows, key, lease);
   const stored = rows.entry(key);
   if (stored === undefined) return undefined;
   const windows = [...rows.windows(key)];
   rows.deleteEntry(key);
-  if (withHandoff) deleteHandoff(rows, { key });
+  if (withHandoff === true) deleteHandoff(rows, { key });
   rows.recordChange({ what: "entry", key });
   return { key, entry: stored.entry, windows };
 }
@@ -124,16 +130,11 @@ function admitMessage(rows: StoreRows, message: AdmittedMessage): { admitted: bo
   return { admitted: true, item: rows.addInboxItem(message) };
 }
 
-interface ClaimItems {
+interface OfLease {
   lease: Lease;
-  limit: number | undefined;
-  /** Default: all of the key. */
-  ids: readonly number[] | undefined;
-  /** Default: each keeps its turn. */
-  turn: string | undefined;
 }
 
-function claimItems(rows: StoreRows, { lease, limit, ids, turn }: ClaimItems): InboxItem[] {
+function claimItems(rows: StoreRows, { lease, limit, ids, turn }: ClaimOptions & OfLease): InboxItem[] {
   assertLease(rows, lease.key, lease);
   const items = itemsOf(rows, lease.key, "queued", ids).slice(0, limit);
   const claimed = items.map((item): InboxItem => {
@@ -142,14 +143,7 @@ function claimItems(rows: StoreRows, { lease, limit, ids, turn }: ClaimItems): I
   return moveItems(rows, claimed);
 }
 
-interface RequeueItems {
-  lease: Lease;
-  ids: readonly number[] | undefined;
-  excuse: string | undefined;
-  apart: boolean | undefined;
-}
-
-function requeueItems(rows: StoreRows, { lease, ids, excuse, apart }: RequeueItems): InboxItem[] {
+function requeueItems(rows: StoreRows, { lease, ids, excuse, apart }: RequeueOptions & OfLease): InboxItem[] {
   assertLease(rows, lease.key, lease);
   const requeued = itemsOf(rows, lease.key, "running", ids).map((item): InboxItem => {
     const excused = excuse === undefined ? {} : { attempts: item.attempts - 1, note: excuse };
@@ -158,13 +152,9 @@ function requeueItems(rows: StoreRows, { lease, ids, excuse, apart }: RequeueIte
   return moveItems(rows, requeued);
 }
 
-interface FinishItems {
-  lease: Lease;
+interface FinishItems extends OfLease, Omit<FinishOptions, "entry"> {
   ids: readonly number[];
   drafts: readonly PackedDraft[];
-  note: string | undefined;
-  ending: unknown;
-  release: boolean;
   /** Default: the entry is not changed. */
   put?: PutEntry | undefined;
   now: number;
@@ -182,7 +172,7 @@ function finishItems(rows: StoreRows, finish: FinishItems): OutboxItem[] | undef
   });
   if (put !== undefined && !putEntry(rows, put)) return undefined;
   moveItems(rows, ended);
-  if (finish.release) releaseLease(rows, lease);
+  if (finish.release === true) releaseLease(rows, lease);
   return enqueueDrafts(rows, { key, drafts, now });
 }
 
@@ -225,10 +215,9 @@ function moveItems(rows: StoreRows, items: InboxItem[]): InboxItem[] {
   return items;
 }
 
-interface EnqueueDrafts {
+interface EnqueueDrafts extends WriteOptions {
   key: string;
   drafts: readonly PackedDraft[];
-  lease?: Lease | undefined;
   now: number;
 }
 

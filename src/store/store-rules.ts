@@ -224,13 +224,7 @@ function handoffNotJson(reason: string, cause?: unknown): HoldfastError {
 }
 
 function tooLarge(bytes: number): HoldfastError {
-  return new HoldfastError(
-    "usage",
-    "handoff-too-large",
-    `The hand-off has ${bytes} bytes; a store keeps up to ${MAX_STATE_BYTES}`,
-    {
-      hint: "Nothing was changed. Keep fewer or shorter notes in it.",
-      data: { bytes, largest: MAX_STATE_BYTES },
-    },
-  );
+  const message = `The hand-off has ${bytes} bytes; a store keeps up to ${MAX_STATE_BYTES}`;
+  const hint = "Nothing was changed. Keep fewer or shorter notes in it.";
+  return new HoldfastError("usage", "handoff-too-large", message, { hint, data: { bytes, largest: MAX_STATE_BYTES } });
 }

@@ -114,15 +114,9 @@ export function changedAt(entry: unknown): number {
 }
 
 function notAnEntry(key: string): HoldfastError {
-  return new HoldfastError(
-    "corrupt",
-    "entry-corrupt",
-    `The value of ${printableLine(key, 80)} is not a session entry`,
-    {
-      hint: "Nothing was changed. `holdfast doctor` shows it. Remove it from sessions.json to use the key.",
-      data: { key },
-    },
-  );
+  const message = `The value of ${printableLine(key, 80)} is not a session entry`;
+  const hint = "Nothing was changed. `holdfast doctor` shows it. Remove it from sessions.json to use the key.";
+  return new HoldfastError("corrupt", "entry-corrupt", message, { hint, data: { key } });
 }
 
 export function listSessions(entries: EntryMap, query: ListQuery): ListPage {

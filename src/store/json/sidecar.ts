@@ -121,13 +121,7 @@ function isItem(value: unknown): boolean {
 }
 
 function newerVersion(path: string, version: number): HoldfastError {
-  return new HoldfastError(
-    "unsupported",
-    "store-too-new",
-    `${path} was written by a newer Holdfast (version ${version})`,
-    {
-      hint: `This Holdfast reads version ${SIDECAR_VERSION}. Nothing was changed. Install the newer Holdfast.`,
-      data: { path, version },
-    },
-  );
+  const message = `${path} was written by a newer Holdfast (version ${version})`;
+  const hint = `This Holdfast reads version ${SIDECAR_VERSION}. Nothing was changed. Install the newer Holdfast.`;
+  return new HoldfastError("unsupported", "store-too-new", message, { hint, data: { path, version } });
 }

@@ -63,7 +63,10 @@ function toSelection(query: ListQuery): Selection {
     ["kind = ?", kind],
     ["channel = ?", channel],
     ["label = ?", label],
-    ...searchWords(text).map((word): [string, string] => ["search LIKE ? ESCAPE '\\'", `%${escapeLike(word)}%`]),
+    ...searchWords(text).map((word): [string, string] => [
+      "search LIKE ? ESCAPE '\\'",
+      `%${word.replace(/[\\%_]/g, String.raw`\$&`)}%`,
+    ]),
   ];
   const used = terms.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
   const order = query.sort === "key" ? "key" : "updated_at DESC, key";
@@ -73,10 +76,6 @@ function toSelection(query: ListQuery): Selection {
     page: `ORDER BY ${order} LIMIT ? OFFSET ?`,
     pageValues: [limit ?? -1, offset ?? 0],
   };
-}
-
-function escapeLike(word: string): string {
-  return word.replace(/[\\%_]/g, String.raw`\$&`);
 }
 
 /** The number of matching entries. `shown` of them were read. */

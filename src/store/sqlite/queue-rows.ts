@@ -101,12 +101,7 @@ export function outboxRows(database: SqliteDatabase): OutboxRows {
     due: (now, limit, route) => {
       const values = route === undefined ? [] : [route.channel, route.accountId];
       const sql = route === undefined ? ALL_ROUTES : ONE_ROUTE;
-      // Usually no item is late, and then the simple query is enough.
-      if (database.get(sql.anyLate, ...values, now) === undefined) {
-        const rows = database.all<OutboxRow>(sql.waiting, ...values, limit);
-        if (rows.every((row) => row.due_at <= now)) return rows.map(toOutboxItem);
-      }
-      return database.all<OutboxRow>(sql.due, ...values, now, ...values, limit).map(toOutboxItem);
+      return database.all<OutboxRow>(sql, ...values, now, ...values, limit).map(toOutboxItem);
     },
     routes: () => {
       const sql = `SELECT target ->> 'channel' AS channel, target ->> 'accountId' AS accountId,
@@ -140,15 +135,12 @@ export function outboxRows(database: SqliteDatabase): OutboxRows {
 /** The index is named: a scan by id would visit every delivered row. */
 const WAITING = "outbox INDEXED BY outbox_by_route";
 const IS_WAITING = "state IN ('pending', 'sending')";
-const OF_ROUTE = "target ->> 'channel' = ? AND target ->> 'accountId' = ? AND";
 const ALL_ROUTES = dueSql("");
-const ONE_ROUTE = dueSql(OF_ROUTE);
+const ONE_ROUTE = dueSql("target ->> 'channel' = ? AND target ->> 'accountId' = ? AND");
 
 /** `late`: for each key and route, the first item that is not due. */
-function dueSql(ofRoute: string): { anyLate: string; waiting: string; due: string } {
-  const anyLate = `SELECT 1 FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} AND due_at > ? LIMIT 1`;
-  const waiting = `SELECT * FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} ORDER BY id LIMIT ?`;
-  const due = `
+function dueSql(ofRoute: string): string {
+  return `
     WITH late AS MATERIALIZED (
       SELECT key, target ->> 'channel' AS channel, target ->> 'accountId' AS account, min(id) AS id
       FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} AND due_at > ? GROUP BY 1, 2, 3
@@ -157,7 +149,6 @@ function dueSql(ofRoute: string): { anyLate: string; waiting: string; due: strin
       SELECT 1 FROM late WHERE late.key = item.key AND late.id <= item.id
         AND late.channel IS item.target ->> 'channel' AND late.account IS item.target ->> 'accountId'
     ) ORDER BY id LIMIT ?`;
-  return { anyLate, waiting, due };
 }
 
 interface OutboxRow {

@@ -27,7 +27,7 @@ import { handoffFromJson } from "../store-rules.ts";
 import type { KeptHandoff, Window } from "../store.ts";
 import { type SqliteDatabase, STORE_ROLE, lossMessage, openDatabase, traceOfSessions } from "./database.ts";
 import { type LargeField, unpackEntry } from "./entry-rows.ts";
-import { assertSupported } from "./migrations.ts";
+import { supportedVersion } from "./migrations.ts";
 import { sqliteRows } from "./rows.ts";
 import { type WindowRow, toWindow } from "./session-rows.ts";
 import { writeMarkedView } from "./view-file.ts";
@@ -103,7 +103,7 @@ async function diagnoseNothing(
 async function checkPages(path: string): Promise<void> {
   const database = await openReadOnly(path);
   try {
-    assertSupported(database, path);
+    supportedVersion(database, path);
     const complaint = quickCheck(database);
     if (complaint !== undefined) {
       throw new HoldfastError("corrupt", "store-corrupt", `The store ${path} is damaged: ${complaint}`);

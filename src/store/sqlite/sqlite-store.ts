@@ -12,9 +12,8 @@ import { copyEntry } from "../store-rules.ts";
 import type { Store, StoreChange } from "../store.ts";
 import { createChangeSource } from "./changes.ts";
 import { openDatabase } from "./database.ts";
-import { type Executor, type OnCommitted, createInlineExecutor } from "./executor.ts";
+import { createInlineExecutor } from "./executor.ts";
 import { sqliteRows } from "./rows.ts";
-import type { ThreadOptions } from "./thread-client.ts";
 
 export interface SqliteStoreOptions extends StoreOptions {
   /** Path of the view `sessions.json`. Default: no view. */
@@ -40,7 +39,8 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   };
   const executor =
     options.execution === "thread"
-      ? await startThreads({ path, writer }, onCommitted)
+      ? // Loaded on demand, because short commands need no threads.
+        (await import("./thread-client.ts")).createThreadExecutor({ path, writer }, onCommitted)
       : createInlineExecutor(database, onCommitted);
   const view = viewPath === undefined ? noView : createView(() => executor.writeView(viewPath), logger);
   // A killed process may have left an outdated view.
@@ -65,12 +65,6 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
       database.close();
     },
   });
-}
-
-/** Loaded on demand, because short commands need no threads. */
-async function startThreads(options: ThreadOptions, onCommitted: OnCommitted): Promise<Executor> {
-  const { createThreadExecutor } = await import("./thread-client.ts");
-  return createThreadExecutor(options, onCommitted);
 }
 
 const SHORTEST_DELAY_MS = 300;

@@ -4,7 +4,7 @@
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type ErrorKind, HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
+import { type ErrorReport, HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
 import type { JsonQuery } from "../create-store.ts";
 import type { WriteArguments, WriteName, WriteResult } from "../operations.ts";
 import type { JsonPage, KeptHandoff, ListPage, ListQuery, StoreChange } from "../store.ts";
@@ -33,7 +33,7 @@ export type ThreadMessage = ThreadRequest[] | "close";
 
 export type ThreadAnswer =
   | { id: number; value: unknown }
-  | { id: number; error: WireError }
+  | { id: number; error: ErrorReport }
   | { changes: StoreChange[] };
 
 export interface ThreadClient {
@@ -69,7 +69,7 @@ export function createThreadClient(
     const request = open.get(answer.id);
     open.delete(answer.id);
     if (open.size === 0) worker?.unref();
-    if ("error" in answer) request?.reject(fromWire(answer.error));
+    if ("error" in answer) request?.reject(toError(answer.error));
     else request?.resolve(answer.value);
   };
   const handOut = (): void => {
@@ -175,23 +175,7 @@ export function createThreadExecutor(options: ThreadOptions, onCommitted: OnComm
   };
 }
 
-export interface WireError {
-  kind: ErrorKind | undefined;
-  code: string;
-  message: string;
-  hint: string | undefined;
-  data: Record<string, unknown>;
-}
-
 /** Errors lose their class between threads. */
-export function toWire(error: unknown): WireError {
-  if (!(error instanceof HoldfastError)) {
-    return { kind: undefined, code: "", message: errorMessage(error), hint: undefined, data: {} };
-  }
-  const { kind, code, message, hint, data } = error;
-  return { kind, code, message, hint, data };
-}
-
-export function fromWire({ kind, code, message, hint, data }: WireError): Error {
-  return kind === undefined ? new Error(message) : new HoldfastError(kind, code, message, { hint, data });
+function toError({ kind, code, message, hint, data }: ErrorReport): Error {
+  return kind === "internal" ? new Error(message) : new HoldfastError(kind, code, message, { hint, data });
 }
