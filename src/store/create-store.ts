@@ -15,8 +15,8 @@ import { type HistoryOptions, type PendingQueues, createGroupHistory, createSyst
 import type { AcquireOptions, Inbox, Lease, LeaseAttempt, Leases, Outbox, OutboxDraft, OutboxItem } from "./queues.ts";
 import type { PackedDraft, PutEntry, StoreRows, StoredLease } from "./rows.ts";
 import { type Mutate, type SessionEntry, windowStateOf } from "./session-entry.ts";
-import { payloadNotJson, windowNotClosed } from "./store-errors.ts";
-import { checkListQuery, handoffFromJson, handoffToJson } from "./store-rules.ts";
+import { windowNotClosed } from "./store-errors.ts";
+import { checkListQuery, handoffFromJson, handoffToJson, toJson } from "./store-rules.ts";
 import type { Handoffs, JsonPage, KeptHandoff, ListPage, ListQuery, Store, StoreKind, UpdateOptions } from "./store.ts";
 
 export interface StoreOptions extends HistoryOptions {
@@ -181,7 +181,9 @@ export function entryChange(
 function createInbox({ gate, read, write, clock }: Parts, update: UpdateEntry): Inbox {
   return {
     admit: ({ payload, ...message }) =>
-      gate.withKey(message.key, (key) => write("admitMessage", { ...message, key, payload: toJson(payload) })),
+      gate.withKey(message.key, (key) =>
+        write("admitMessage", { ...message, key, payload: toJson(payload ?? null, "payload") }),
+      ),
     pending: (key) =>
       key === undefined
         ? gate.run(() => read((rows) => rows.pendingItems(undefined)))
@@ -242,20 +244,12 @@ async function pruneAll(prune: (limit: number) => Promise<number>): Promise<numb
 const PRUNED_AT_ONCE = 500;
 
 function packDraft({ idempotencyKey, target, payload }: OutboxDraft): PackedDraft {
-  return { idempotencyKey, target: storable(target), payload: toJson(payload) };
+  return { idempotencyKey, target: storable(target), payload: toJson(payload ?? null, "payload") };
 }
 
 /** A copy as it will be stored. Throws if JSON cannot represent it. */
 function storable<T>(value: T): T {
-  return value === undefined ? value : (JSON.parse(toJson(value)) as T);
-}
-
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? "null";
-  } catch (error) {
-    throw payloadNotJson(error);
-  }
+  return value === undefined ? value : (JSON.parse(toJson(value, "payload")) as T);
 }
 
 /** A free lease is taken only if it is still exactly the lease that was seen, so one of several takers wins. */
