@@ -40,7 +40,7 @@ export function readPlaces(text: string): JsonPlace | undefined {
   };
   const readValue = (): JsonPlace => {
     const first = next();
-    const kind = kindOf(first);
+    const kind = KINDS[first.text] ?? "other";
     if (kind === "other") return { kind, start: first.start, end: first.end, members: [] };
     const members: Member[] = [];
     for (;;) {
@@ -63,6 +63,7 @@ export function readPlaces(text: string): JsonPlace | undefined {
   return readValue();
 }
 
+const KINDS: Readonly<Record<string, "object" | "array">> = { "{": "object", "[": "array" };
 const CLOSING = { object: "}", array: "]" } as const;
 
 const TOKEN =
@@ -77,11 +78,6 @@ function tokensOf(text: string): Token[] {
 
 function isSignificant({ type }: Token): boolean {
   return type !== "blank" && type !== "comment";
-}
-
-function kindOf({ text }: Token): JsonPlace["kind"] {
-  if (text === "{") return "object";
-  return text === "[" ? "array" : "other";
 }
 
 function nameOf({ text }: Token): string {
@@ -189,12 +185,9 @@ export function cutMember(text: string, { start, end }: Pick<Member, "start" | "
   const comma = [next, previous].find((token) => token?.text === ",");
   const cuts = [{ start, end }, ...(comma === undefined ? [] : [comma])].sort((a, b) => b.start - a.start);
   const rest = cuts.reduce((whole, cut) => cutRange(whole, cut.start, cut.end), text);
-  return previous !== undefined && /[{[]/.test(previous.text) ? withoutBlank(rest, previous.end) : rest;
-}
-
-/** Keeps comments and the white space around them. */
-function withoutBlank(text: string, at: number): string {
-  return text.slice(0, at) + text.slice(at).replace(/^\s+(?=[}\]])/, "");
+  if (previous === undefined || !/[{[]/.test(previous.text)) return rest;
+  // Comments stay, with the white space around them.
+  return rest.slice(0, previous.end) + rest.slice(previous.end).replace(/^\s+(?=[}\]])/, "");
 }
 
 function cutRange(text: string, from: number, to: number): string {

@@ -40,7 +40,6 @@ const DEFAULTS: LockSettings = { timeoutMs: 10_000, pollIntervalMs: 25, staleMs:
 
 /** Tasks of this process queue here, so that they do not poll against each other. */
 const local = createKeyedMutex();
-const turns = createLockTurns();
 /** The locks that the current asynchronous task holds, innermost first. */
 const running = new AsyncLocalStorage<LockScope>();
 
@@ -65,7 +64,7 @@ export async function withFileLock<T>(path: string, options: FileLockOptions, ta
       scope.held = false;
       clearInterval(heartbeat);
       await release(path, nonce);
-      await turns.released(path, settings.pollIntervalMs);
+      await endTurn(path, settings.pollIntervalMs);
     }
   });
 }
@@ -86,11 +85,11 @@ export async function lockState(path: string): Promise<"free" | "held" | "abando
 }
 
 async function acquireInTurn(path: string, settings: LockSettings): Promise<string> {
-  await turns.wait(path);
+  await waitForTurn(path);
   try {
     return await acquire(path, path, settings);
   } finally {
-    await turns.withdraw(path);
+    await withdrawNote(path);
   }
 }
 
@@ -112,7 +111,7 @@ async function acquire(base: string, path: string, settings: LockSettings): Prom
       continue;
     }
     if (performance.now() >= deadline) throw lockTimeout(path, holder, settings.timeoutMs);
-    if (path === base) await turns.ask(path);
+    if (path === base) await leaveNote(path);
     await settings.clock.sleep(settings.pollIntervalMs);
   }
 }
@@ -156,16 +155,13 @@ async function readHolder(path: string): Promise<LockHolder | undefined> {
     const { mtimeNs, ino } = await handle.stat({ bigint: true });
     const content = await handle.readFile("utf8");
     const parsed = parseHolder(content);
-    const nonce = parsed?.nonce ?? shortHash(`${content}\n${mtimeNs}\n${ino}`);
+    const text = `${content}\n${mtimeNs}\n${ino}`;
+    const nonce = parsed?.nonce ?? nodeCrypto().createHash("sha256").update(text).digest("hex").slice(0, 16);
     return { nonce, process: parsed?.process, touchedAt: Number(mtimeNs / 1_000_000n) };
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return undefined;
     throw fileError(error, "read lock", path);
   }
-}
-
-function shortHash(text: string): string {
-  return nodeCrypto().createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 function parseHolder(content: string): { nonce: string | undefined; process: ProcessIdentity } | undefined {
@@ -197,7 +193,8 @@ function isAbandoned(holder: LockHolder, staleMs: number): boolean {
 }
 
 async function evict(base: string, path: string, holder: LockHolder, settings: LockSettings): Promise<void> {
-  const claim = claimPath(base, holder.nonce);
+  // Named after the lock itself, even for a claim on a claim, so that names do not grow.
+  const claim = `${base}.claim-${holder.nonce}`;
   const nonce = await acquire(base, claim, settings);
   try {
     faultPoint("lock.takeover.claimed");
@@ -206,11 +203,6 @@ async function evict(base: string, path: string, holder: LockHolder, settings: L
   } finally {
     await release(claim, nonce);
   }
-}
-
-/** Named after the lock itself, even for a claim on a claim, so that names do not grow. */
-function claimPath(base: string, nonce: string): string {
-  return `${base}.claim-${nonce}`;
 }
 
 /** Removes files of processes that died while they took the lock. */
@@ -243,7 +235,8 @@ function keepYoung(path: string, staleMs: number): NodeJS.Timeout {
  */
 async function release(path: string, nonce: string): Promise<void> {
   try {
-    await releaseNow(path, nonce);
+    const holder = await readHolder(path);
+    if (holder?.nonce === nonce) await unlinkIfPresent(path);
   } catch (error) {
     if (!isOutOfFiles(error)) throw error;
     setTimeout(() => void release(path, nonce).catch(() => undefined), RELEASE_AGAIN_MS).unref();
@@ -251,11 +244,6 @@ async function release(path: string, nonce: string): Promise<void> {
 }
 
 const RELEASE_AGAIN_MS = 50;
-
-async function releaseNow(path: string, nonce: string): Promise<void> {
-  const holder = await readHolder(path);
-  if (holder?.nonce === nonce) await unlinkIfPresent(path);
-}
 
 async function unlinkIfPresent(path: string): Promise<void> {
   try {
@@ -281,17 +269,6 @@ export function lockReentered(path: string): HoldfastError {
   });
 }
 
-export interface LockTurns {
-  /** Leaves a note that this process waits for the lock. */
-  ask(path: string): Promise<void>;
-  /** Removes the note. Other waiters write it again with their next poll. */
-  withdraw(path: string): Promise<void>;
-  /** Call it after each release. */
-  released(path: string, pollIntervalMs: number): Promise<void>;
-  /** Waits while it is another process's turn. */
-  wait(path: string): Promise<void>;
-}
-
 /** How long one process may acquire the lock repeatedly before it pauses. */
 const RUN_MS = 250;
 /** Beyond this number all runs are forgotten, which only resets the turns. */
@@ -303,33 +280,36 @@ interface Run {
   pausedUntil: number;
 }
 
-export function createLockTurns(): LockTurns {
-  const runs = new Map<string, Run>();
-  const asking = new Set<string>();
-  return {
-    async ask(path) {
-      asking.add(path);
-      await writeFile(notePath(path), "", { mode: PRIVATE_FILE }).catch(() => undefined);
-    },
-    async withdraw(path) {
-      if (asking.delete(path)) await takeNote(path);
-    },
-    async wait(path) {
-      if (runs.size > MAX_RUNS) runs.clear();
-      const now = performance.now();
-      const run = runs.get(path);
-      if (run !== undefined && run.pausedUntil > now) await delay(run.pausedUntil - now);
-      const continues = run !== undefined && run.pausedUntil === 0 && now - run.releasedAt < RUN_MS;
-      runs.set(path, { startedAt: continues ? run.startedAt : performance.now(), releasedAt: 0, pausedUntil: 0 });
-    },
-    async released(path, pollIntervalMs) {
-      const now = performance.now();
-      const run = runs.get(path) ?? { startedAt: now, releasedAt: now, pausedUntil: 0 };
-      const asked = now - run.startedAt >= RUN_MS && (await takeNote(path));
-      // After two polls, every waiter has looked at least once.
-      runs.set(path, { ...run, releasedAt: now, pausedUntil: asked ? performance.now() + 2 * pollIntervalMs : 0 });
-    },
-  };
+const runs = new Map<string, Run>();
+const waitingFor = new Set<string>();
+
+/** Waits while it is another process's turn. */
+async function waitForTurn(path: string): Promise<void> {
+  if (runs.size > MAX_RUNS) runs.clear();
+  const now = performance.now();
+  const run = runs.get(path);
+  if (run !== undefined && run.pausedUntil > now) await delay(run.pausedUntil - now);
+  const continues = run !== undefined && run.pausedUntil === 0 && now - run.releasedAt < RUN_MS;
+  runs.set(path, { startedAt: continues ? run.startedAt : performance.now(), releasedAt: 0, pausedUntil: 0 });
+}
+
+async function endTurn(path: string, pollIntervalMs: number): Promise<void> {
+  const now = performance.now();
+  const run = runs.get(path) ?? { startedAt: now, releasedAt: now, pausedUntil: 0 };
+  const isWanted = now - run.startedAt >= RUN_MS && (await takeNote(path));
+  // After two polls, every waiter has looked at least once.
+  runs.set(path, { ...run, releasedAt: now, pausedUntil: isWanted ? performance.now() + 2 * pollIntervalMs : 0 });
+}
+
+/** Tells the holder that this process waits for the lock. */
+async function leaveNote(path: string): Promise<void> {
+  waitingFor.add(path);
+  await writeFile(notePath(path), "", { mode: PRIVATE_FILE }).catch(() => undefined);
+}
+
+/** Other waiters write the note again with their next poll. */
+async function withdrawNote(path: string): Promise<void> {
+  if (waitingFor.delete(path)) await takeNote(path);
 }
 
 function notePath(path: string): string {

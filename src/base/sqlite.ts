@@ -41,8 +41,19 @@ export interface OpenOptions {
 /** How long to wait for another writer. */
 const BUSY_TIMEOUT_MS = 10_000;
 
+/** A query over several folders has a statement for each number of folders. */
+const MAX_STATEMENTS = 200;
+
 /** Opens a database whose errors are reported for `role`. */
 export function openSqlite(path: string, role: DatabaseRole, options: OpenOptions): SqliteConnection {
+  try {
+    return wrapConnection(openConnection(path, options), path, role);
+  } catch (error) {
+    throw sqliteError(error, path, role);
+  }
+}
+
+export function wrapConnection(connection: DatabaseSync, path: string, role: DatabaseRole): SqliteConnection {
   const guarded = <T>(task: () => T): T => {
     try {
       return task();
@@ -50,10 +61,10 @@ export function openSqlite(path: string, role: DatabaseRole, options: OpenOption
       throw sqliteError(error, path, role);
     }
   };
-  const connection = guarded(() => openConnection(path, options));
   const statements = new Map<string, StatementSync>();
   const statement = (sql: string): StatementSync => {
     let prepared = statements.get(sql);
+    if (statements.size >= MAX_STATEMENTS) statements.clear();
     if (prepared === undefined) statements.set(sql, (prepared = connection.prepare(sql)));
     return prepared;
   };
@@ -216,12 +227,14 @@ export interface DatabaseRole {
   /** Comes before the path in messages. Default: the path alone. */
   name?: string | undefined;
   hints: { damaged: string; unexpected: string };
+  /** Recognizes more damage than SQLite reports as such. Optional. */
+  isDamage?: ((error: unknown) => boolean) | undefined;
 }
 
-export function sqliteError(error: unknown, path: string, { prefix, name, hints }: DatabaseRole): unknown {
+export function sqliteError(error: unknown, path: string, { prefix, name, hints, isDamage }: DatabaseRole): unknown {
   const sqlite = sqliteResultCode(error);
   if (sqlite === undefined) return error;
-  const { kind, code, hint = hints.unexpected } = ADVICE[sqlite] ?? UNEXPECTED;
+  const { kind, code, hint = hints.unexpected } = isDamage?.(error) === true ? DAMAGED : (ADVICE[sqlite] ?? UNEXPECTED);
   const subject = name === undefined ? path : `${name} ${path}`;
   return new HoldfastError(kind, code.replace("*", prefix), `${subject} failed: ${errorMessage(error)}`, {
     hint: kind === "corrupt" ? hints.damaged : hint,

@@ -67,7 +67,10 @@ interface ParsedAgentSessionKey {
 
 /** Splits a key without changing its spelling. Drops empty segments. */
 export function parseAgentSessionKey(key: string | null | undefined): ParsedAgentSessionKey | null {
-  const [head, rawAgentId, ...rest] = (key ?? "").trim().split(":").filter(isNotEmpty);
+  const [head, rawAgentId, ...rest] = (key ?? "")
+    .trim()
+    .split(":")
+    .filter((segment) => segment !== "");
   const agentId = rawAgentId?.trim() ?? "";
   return head === "agent" && agentId !== "" && rest.length > 0 ? { agentId, rest: rest.join(":") } : null;
 }
@@ -124,10 +127,6 @@ function encodePeer({ channel, peerId, identityLinks = {} }: PeerKeyParams): str
 
 function withoutUnknown(encoded: string): string {
   return encoded === UNKNOWN ? encodeFirst(encoded) : encoded;
-}
-
-function isNotEmpty(segment: string): boolean {
-  return segment !== "";
 }
 
 /** Thread keys are `<parent key>:thread:<id>`. OpenClaw's Telegram topics use `:topic:<id>` the same way. */

@@ -5,35 +5,31 @@
  */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { type ErrorKind, HoldfastError, errorMessage, fileError } from "../base/errors.ts";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { HoldfastError, fileError } from "../base/errors.ts";
 import { ensurePrivateFolder } from "../base/files.ts";
 import { withFileLock } from "../base/lock-file.ts";
 import type { Logger } from "../base/log.ts";
-import { sqliteResultCode } from "../base/sqlite.ts";
+import {
+  type DatabaseRole,
+  type SqliteConnection,
+  sqliteError,
+  sqliteResultCode,
+  wrapConnection,
+} from "../base/sqlite.ts";
 import { findDatabaseDamage, isDatabaseDamage, noteAsLeft, openDerived } from "../base/derived-database.ts";
 
-export interface IndexDatabase {
-  all<Row>(sql: string, ...values: SQLInputValue[]): Row[];
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the columns
-  get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  run(sql: string, ...values: SQLInputValue[]): number;
-  /** All or nothing. Other writers wait. */
-  transaction<T>(task: () => T): T;
+export interface IndexDatabase extends Pick<SqliteConnection, "all" | "get" | "run" | "transaction" | "close"> {
   /** Creates a new file if the current one was removed or replaced. */
   reopenIfReplaced(): Promise<void>;
   /** Creates a new file if `error` means that this one is damaged. */
   mend(error: unknown): Promise<boolean>;
-  close(): void;
 }
 
 interface OpenIndexOptions {
   path: string;
   logger: Logger;
 }
-
-/** Statements differ by the number of folders that are asked for. */
-const MAX_STATEMENTS = 100;
 
 export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Promise<IndexDatabase> {
   let connection = await openOrRebuild(path, logger);
@@ -44,34 +40,21 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
     connection.database.close();
     connection = await openOrRebuild(path, logger, damaged === undefined ? undefined : connection.inode);
   };
-  const attempt = <T>(task: () => T): T => {
+  const attempt = <T>(task: (sqlite: SqliteConnection) => T): T => {
     try {
-      return task();
+      return task(connection.sqlite);
     } catch (error) {
-      isDamaged ||= isDatabaseDamage(error);
-      throw indexError(error, path);
+      isDamaged ||= isDamage(error) || isDatabaseDamage(error);
+      throw error;
     }
   };
 
   return {
-    all: <Row>(sql: string, ...values: SQLInputValue[]) =>
-      attempt(() => statement(connection, sql).all(...values) as Row[]),
+    all: <Row>(sql: string, ...values: SQLInputValue[]) => attempt((sqlite) => sqlite.all<Row>(sql, ...values)),
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
-    get: <Row>(sql: string, ...values: SQLInputValue[]) =>
-      attempt(() => statement(connection, sql).get(...values) as Row | undefined),
-    run: (sql, ...values) => attempt(() => Number(statement(connection, sql).run(...values).lastInsertRowid)),
-    transaction: (task) =>
-      attempt(() => {
-        connection.database.exec("BEGIN IMMEDIATE");
-        try {
-          const result = task();
-          connection.database.exec("COMMIT");
-          return result;
-        } catch (error) {
-          if (connection.database.isTransaction) connection.database.exec("ROLLBACK");
-          throw error;
-        }
-      }),
+    get: <Row>(sql: string, ...values: SQLInputValue[]) => attempt((sqlite) => sqlite.get<Row>(sql, ...values)),
+    run: (sql, ...values) => attempt((sqlite) => sqlite.run(sql, ...values)),
+    transaction: (task) => attempt((sqlite) => sqlite.transaction(task)),
     reopenIfReplaced: async () => {
       if (inodeOf(path) !== connection.inode) await reopen();
     },
@@ -84,23 +67,26 @@ export async function openIndexDatabase({ path, logger }: OpenIndexOptions): Pro
     },
     close: () => {
       if (!connection.database.isOpen) return;
-      connection.database.close();
+      connection.sqlite.close();
       noteAsLeft(path, { isDamaged });
     },
   };
 }
 
+const INDEX_ROLE: DatabaseRole = {
+  prefix: "search-index",
+  name: "The search index",
+  hints: {
+    damaged: "Delete the file; it is rebuilt from transcripts and memory files.",
+    unexpected: "Free disk space if it is low, or delete the file; it is rebuilt.",
+  },
+  isDamage: isDatabaseDamage,
+};
+
 interface Connection {
   database: DatabaseSync;
-  statements: Map<string, StatementSync>;
+  sqlite: SqliteConnection;
   inode: number | undefined;
-}
-
-function statement({ database, statements }: Connection, sql: string): StatementSync {
-  let prepared = statements.get(sql);
-  if (statements.size >= MAX_STATEMENTS) statements.clear();
-  if (prepared === undefined) statements.set(sql, (prepared = database.prepare(sql)));
-  return prepared;
 }
 
 async function openOrRebuild(path: string, logger: Logger, damagedInode?: number): Promise<Connection> {
@@ -113,7 +99,7 @@ async function openOrRebuild(path: string, logger: Logger, damagedInode?: number
     if (before !== undefined && before.ino !== inode) {
       logger.warn("the search index cannot be used and is built again", { path });
     }
-    return { database, statements: new Map(), inode };
+    return { database, sqlite: wrapConnection(database, path, INDEX_ROLE), inode };
   });
 }
 
@@ -135,7 +121,9 @@ function openFile(path: string, replace: boolean): DatabaseSync {
       replace,
     });
   } catch (error) {
-    throw sqliteResultCode(error) === undefined ? fileError(error, "create", path) : indexError(error, path);
+    throw sqliteResultCode(error) === undefined
+      ? fileError(error, "create", path)
+      : sqliteError(error, path, INDEX_ROLE);
   }
 }
 
@@ -145,41 +133,6 @@ function inodeOf(path: string): number | undefined {
 
 export function isDamage(error: unknown): boolean {
   return error instanceof HoldfastError && error.kind === "corrupt";
-}
-
-function indexError(error: unknown, path: string): unknown {
-  const result = sqliteResultCode(error);
-  if (result === undefined) return error;
-  const { kind, code, hint } = isDatabaseDamage(error) ? DAMAGED : adviceFor(result);
-  return new HoldfastError(kind, code, `The search index ${path} failed: ${errorMessage(error)}`, {
-    hint,
-    data: { path, sqlite: result },
-    cause: error,
-  });
-}
-
-interface Advice {
-  kind: ErrorKind;
-  code: string;
-  hint: string;
-}
-
-const DAMAGED: Advice = {
-  kind: "corrupt",
-  code: "search-index-corrupt",
-  hint: "Delete the file; it is rebuilt from transcripts and memory files.",
-};
-
-function adviceFor(code: number): Advice {
-  if (code === 5 || code === 6) {
-    return { kind: "locked", code: "search-index-busy", hint: "Another process is indexing. Try again later." };
-  }
-  if (code === 3 || code === 8 || code === 14) {
-    const hint = "Check who owns the file and its folder (ls -ld), or point HOLDFAST_HOME elsewhere.";
-    return { kind: "forbidden", code: "search-index-read-only", hint };
-  }
-  const hint = "Free disk space if it is low, or delete the file; it is rebuilt.";
-  return { kind: "unavailable", code: code === 13 ? "disk-full" : "search-index-failed", hint };
 }
 
 /** Increased when the same files would be indexed differently. */

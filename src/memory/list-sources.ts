@@ -17,6 +17,7 @@ import {
   SUBAGENT_FILE,
 } from "../claude/native/layout.ts";
 import { sessionIdOfTranscript } from "../transcript/paths.ts";
+import type { SourceRow } from "./source-rows.ts";
 import type { NativeSources, SearchSources, SourceFile, SourceKind } from "./sources.ts";
 
 export interface Listing {
@@ -131,16 +132,10 @@ async function listProject(
 }
 
 function nativeFile(
-  { sessionId, path }: NativeTranscript,
+  { sessionId, path }: Pick<NativeTranscript, "sessionId" | "path">,
   owners: ReadonlyMap<string, string> | undefined,
 ): SourceFile | undefined {
-  const owner = owners?.get(sessionId);
-  return lookAt(path, {
-    name: basename(path),
-    kind: "native",
-    sessionId,
-    owner,
-  });
+  return lookAt(path, { name: basename(path), kind: "native", sessionId, owner: owners?.get(sessionId) });
 }
 
 function lookAt(
@@ -158,13 +153,7 @@ export function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
-/** The columns of a source row that are needed here. */
-interface IndexedFile {
-  path: string;
-  kind: string;
-  session_id: string | null;
-  subagent_id: string | null;
-}
+type IndexedFile = Pick<SourceRow, "path" | "kind" | "session_id" | "subagent_id">;
 
 /** `originals`: the native files that were found. */
 function listArchive(
@@ -203,23 +192,9 @@ function copyOf(
   const isSubagent = part.name.startsWith(`${sessionId}/subagents/`);
   const subagentId = isSubagent ? SUBAGENT_FILE.exec(basename(part.name))?.[1] : undefined;
   if (part.name !== `${sessionId}.jsonl` && subagentId === undefined) return undefined;
-  const path = join(folder, part.file);
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isFile()) return undefined;
-  const owner = owners?.get(sessionId);
   const { sizeBytes, storedBytes, modifiedAt } = part;
-  return {
-    path,
-    name: part.file,
-    kind: "native",
-    sessionId,
-    subagentId,
-    owner,
-    inode: stats.ino,
-    size: stats.size,
-    modifiedAt: stats.mtimeMs,
-    copyOf: { sizeBytes, modifiedAt, storedBytes, isExact: !redacted },
-  };
+  const file = nativeFile({ sessionId, path: join(folder, part.file) }, owners);
+  return file && { ...file, subagentId, copyOf: { sizeBytes, modifiedAt, storedBytes, isExact: !redacted } };
 }
 
 /** Paths outside the archive where a transcript was read. */

@@ -1,7 +1,6 @@
 /** The sources of the index, and the facts about a file before it is read. */
 
-const SOURCE_KINDS = ["memory", "transcript", "native"] as const;
-export type SourceKind = (typeof SOURCE_KINDS)[number];
+export type SourceKind = "memory" | "transcript" | "native";
 
 export interface SearchSources {
   agents?: readonly AgentSources[] | undefined;

@@ -1,5 +1,7 @@
 /** What Holdfast knows about models: which name means which model, how much fits into a request, and the price. */
+import { readFileSync } from "node:fs";
 import { HoldfastError } from "../base/errors.ts";
+import { dataFile } from "../base/package.ts";
 import type { ModelConfig } from "../config/config.ts";
 
 export interface ModelName {
@@ -13,7 +15,7 @@ type Models = Readonly<Record<string, ModelConfig>>;
 export function resolveModelName(spec: string, models: Models = {}): ModelName {
   const wanted = spec.trim();
   const aliased = Object.entries(models).find(([, { alias }]) => alias?.toLowerCase() === wanted.toLowerCase())?.[0];
-  const named = aliased ?? SHORT_NAMES[wanted.toLowerCase()] ?? wanted;
+  const named = aliased ?? modelData().shortNames[wanted.toLowerCase()] ?? wanted;
   const slash = named.indexOf("/");
   if (slash > 0 && slash < named.length - 1 && !/\s/.test(named)) {
     return { provider: named.slice(0, slash), model: named.slice(slash + 1) };
@@ -22,16 +24,6 @@ export function resolveModelName(spec: string, models: Models = {}): ModelName {
   if (provider === undefined) throw unknownModel(spec);
   return { provider, model: named };
 }
-
-/** A name without a version means the newest model that the installed packages know. */
-const SHORT_NAMES: Record<string, string> = {
-  "claude-haiku": "anthropic/claude-haiku-5-5",
-  "claude-sonnet": "anthropic/claude-sonnet-5-5",
-  "claude-opus": "anthropic/claude-opus-5-5",
-  "gemini-flash": "google/gemini-flash-latest",
-  "gemini-flash-lite": "google/gemini-flash-lite-latest",
-  "gemini-pro": "google/gemini-pro-latest",
-};
 
 function ownerOf(model: string): string | undefined {
   if (/^claude-./i.test(model)) return "anthropic";
@@ -57,7 +49,7 @@ export function resolveContextWindow(model: string | undefined, models: Models =
   const name = model === undefined ? "" : fullName(model, models);
   const configured = Object.hasOwn(models, name) ? models[name]?.contextWindow : undefined;
   if (configured !== undefined) return { tokens: configured, source: "config" };
-  const known = CONTEXT_WINDOWS.find(([pattern]) => pattern.test(name))?.[1];
+  const known = modelData().contextWindows.find(([pattern]) => pattern.test(name))?.[1];
   return known === undefined ? { tokens: ASSUMED_WINDOW, source: "assumed" } : { tokens: known, source: "built-in" };
 }
 
@@ -73,19 +65,6 @@ function fullName(model: string, models: Models): string {
 
 /** Too small a guess flushes memory early, once; too large a guess never flushes. */
 const ASSUMED_WINDOW = 32_768;
-
-/** As stated by the providers in November 2025. The first match counts. */
-const CONTEXT_WINDOWS: [name: RegExp, tokens: number][] = [
-  [/(^|[./])claude-\S*\[1m\]$/i, 1_000_000],
-  [/(^|[./])claude-/i, 200_000],
-  [/(^|\/)gpt-5(?!\d)/i, 272_000],
-  [/(^|\/)gpt-4\.1/i, 1_047_576],
-  [/(^|\/)(gpt-4o|gpt-4-turbo|o1-mini|o1-preview)/i, 128_000],
-  [/(^|\/)gpt-4(-|$)/i, 8192],
-  [/(^|\/)gpt-3\.5/i, 16_385],
-  [/(^|\/)o\d/i, 200_000],
-  [/(^|\/)gemini-/i, 1_048_576],
-];
 
 export interface TokenCounts {
   input: number;
@@ -114,7 +93,7 @@ export function resolveModelPrice({ provider, model }: ModelName, models: Models
   if (configured === undefined) {
     if (list === undefined) return undefined;
     const { input, output, cacheRead, cacheWrite } = list;
-    return { input, output, cacheRead, cacheWrite, source: "list", asOf: LIST_PRICES_AS_OF };
+    return { input, output, cacheRead, cacheWrite, source: "list", asOf: modelData().pricesAsOf };
   }
   const { input = list?.input ?? 0, output = list?.output ?? 0 } = configured;
   const { cacheRead = list?.cacheRead ?? 0, cacheWrite = list?.cacheWrite ?? 0 } = configured;
@@ -129,9 +108,6 @@ export function tokenCostOf(tokens: TokenCounts, price: ResolvedPrice): TokenCos
   return { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite };
 }
 
-/** Month of the price lists below. Shown with every cost computed from them. */
-const LIST_PRICES_AS_OF = "2025-11";
-
 /** Public list price in US dollars per million tokens, without discounts, batch prices or long-context prices. */
 export interface ListPrice extends TokenCounts {
   /** `cacheWrite` is the price for five minutes, this one for an hour. */
@@ -140,71 +116,57 @@ export interface ListPrice extends TokenCounts {
 
 /** A model outside the known families has no price: a guess would look like a fact. */
 function listPrice(provider: string, model: string): ListPrice | undefined {
-  if (provider === "openai") return findPrice(model, OPENAI);
-  return provider === "google" ? findPrice(model, GOOGLE) : anthropicPrice(model);
+  if (provider !== "openai" && provider !== "google") return anthropicPrice(model);
+  return modelData().prices[provider].find(([name]) => name.test(model))?.[1];
 }
 
 const anthropicPrices = new Map<string, ListPrice | undefined>();
 
 /** Cached by model: a list of sessions asks thousands of times. */
 export function anthropicPrice(model: string): ListPrice | undefined {
-  if (!anthropicPrices.has(model)) anthropicPrices.set(model, findPrice(model, ANTHROPIC));
+  if (!anthropicPrices.has(model)) {
+    anthropicPrices.set(model, modelData().prices.anthropic.find(([name]) => name.test(model))?.[1]);
+  }
   return anthropicPrices.get(model);
 }
 
-type Families = readonly (readonly [name: RegExp, price: ListPrice])[];
+type Table<Value> = readonly (readonly [name: RegExp, value: Value])[];
 
-function findPrice(model: string, families: Families): ListPrice | undefined {
-  return families.find(([name]) => name.test(model))?.[1];
+interface ModelData {
+  /** A name without a version means the newest model that the installed packages know. */
+  shortNames: Readonly<Record<string, string>>;
+  /** The first match counts. */
+  contextWindows: Table<number>;
+  /** Month of the prices. Shown with every cost computed from them. */
+  pricesAsOf: string;
+  prices: Record<"anthropic" | "openai" | "google", Table<ListPrice>>;
 }
 
-const ANTHROPIC: Families = [
-  [claude("opus-4-[5-9]"), anthropic(5, 25)],
-  [claude("opus-4"), anthropic(15, 75)],
-  [claude("3-opus"), anthropic(15, 75)],
-  [claude("sonnet-4"), anthropic(3, 15)],
-  [claude("3-[57]-sonnet"), anthropic(3, 15)],
-  [claude("3-sonnet"), anthropic(3, 15)],
-  [claude("haiku-4-5"), anthropic(1, 5)],
-  [claude("3-5-haiku"), anthropic(0.8, 4)],
-  [claude("3-haiku"), { input: 0.25, output: 1.25, cacheRead: 0.03, cacheWrite: 0.3, cacheWriteHour: 0.5 }],
-];
+let data: ModelData | undefined;
 
-const OPENAI: Families = [
-  [dated("gpt-5(?:\\.1)?"), cached(1.25, 10, 0.125)],
-  [dated("gpt-5-mini"), cached(0.25, 2, 0.025)],
-  [dated("gpt-5-nano"), cached(0.05, 0.4, 0.005)],
-  [dated("gpt-4\\.1"), cached(2, 8, 0.5)],
-  [dated("gpt-4\\.1-mini"), cached(0.4, 1.6, 0.1)],
-  [dated("gpt-4\\.1-nano"), cached(0.1, 0.4, 0.025)],
-  [dated("gpt-4o"), cached(2.5, 10, 1.25)],
-  [dated("gpt-4o-mini"), cached(0.15, 0.6, 0.075)],
-  [dated("o3"), cached(2, 8, 0.5)],
-  [dated("o4-mini"), cached(1.1, 4.4, 0.275)],
-];
-
-const GOOGLE: Families = [
-  [dated("gemini-2\\.5-pro"), cached(1.25, 10, 0.125)],
-  [dated("gemini-2\\.5-flash"), cached(0.3, 2.5, 0.03)],
-  [dated("gemini-2\\.5-flash-lite"), cached(0.1, 0.4, 0.01)],
-];
-
-/** Also matches names with a cloud provider's prefix or suffix: `us.anthropic.claude-…-v1:0`, `claude-…@20251101`. */
-function claude(name: string): RegExp {
-  return new RegExp(`(^|[./])claude-${name}($|[^0-9a-z])`);
+/** `data/models.json`, as stated by the providers. */
+function modelData(): ModelData {
+  return (data ??= readModelData());
 }
 
-/** The name itself or a dated version of it. Any other suffix names another model. */
-function dated(name: string): RegExp {
-  return new RegExp(`^${name}(?:-\\d[\\d-]*)?$`);
+function readModelData(): ModelData {
+  const written = JSON.parse(readFileSync(dataFile("models.json"), "utf8")) as Written;
+  const { anthropic, openai, google } = written.prices;
+  return {
+    ...written,
+    contextWindows: written.contextWindows.map(([name, tokens]) => [new RegExp(name, "i"), tokens]),
+    prices: { anthropic: anthropic.map(toPrice), openai: openai.map(toPrice), google: google.map(toPrice) },
+  };
 }
 
-/** A cache read costs a tenth of the input, a cache write 1.25 times as much, a write for an hour twice as much. */
-function anthropic(input: number, output: number): ListPrice {
-  return { input, output, cacheRead: input * 0.1, cacheWrite: input * 1.25, cacheWriteHour: input * 2 };
+type PriceRow = [name: string, ...dollars: [number, number, number, number, number]];
+
+interface Written extends Pick<ModelData, "shortNames" | "pricesAsOf"> {
+  contextWindows: [name: string, tokens: number][];
+  prices: Record<keyof ModelData["prices"], PriceRow[]>;
 }
 
-/** Cache writes cost the same as input. */
-function cached(input: number, output: number, cacheRead: number): ListPrice {
-  return { input, output, cacheRead, cacheWrite: input, cacheWriteHour: input };
+function toPrice([name, ...dollars]: PriceRow): [RegExp, ListPrice] {
+  const [input, output, cacheRead, cacheWrite, cacheWriteHour] = dollars;
+  return [new RegExp(name), { input, output, cacheRead, cacheWrite, cacheWriteHour }];
 }

@@ -100,15 +100,9 @@ function missingAddress(name: string): HoldfastError {
 }
 
 function badAddress(name: string, address: string): HoldfastError {
-  return new HoldfastError(
-    "usage",
-    "model-provider-address",
-    `"${address}" is not a valid address for the provider "${name}".`,
-    {
-      hint: "An address starts with https:// (or http:// for a server on your own machine).",
-      data: { provider: name, address },
-    },
-  );
+  const message = `"${address}" is not a valid address for the provider "${name}".`;
+  const hint = "An address starts with https:// (or http:// for a server on your own machine).";
+  return new HoldfastError("usage", "model-provider-address", message, { hint, data: { provider: name, address } });
 }
 
 function missingKey(name: string, variables: readonly string[]): HoldfastError {

@@ -229,14 +229,9 @@ async function readManifest(agent: AgentHandle, id: string): Promise<ArchiveReco
     });
   }
   if (matches.length > 1) {
-    throw new HoldfastError(
-      "usage",
-      "ambiguous-prefix",
-      `"${id}" matches several archived sessions: ${matches.join(", ")}`,
-      {
-        hint: "Use a longer prefix.",
-      },
-    );
+    const message = `"${id}" matches several archived sessions: ${matches.join(", ")}`;
+    const hint = "Use a longer prefix.";
+    throw new HoldfastError("usage", "ambiguous-prefix", message, { hint });
   }
   const content = await readFileIfPresent(join(agent.archiveFolder, name));
   return { ...parseManifest(name, content), id: name.slice(0, -".json".length) };
@@ -311,13 +306,7 @@ export async function reopenWindow(
 }
 
 function transcriptMissing({ key, sessionId }: Window, path: string): HoldfastError {
-  return new HoldfastError(
-    "not-found",
-    "transcript-missing",
-    `The transcript of window ${sessionId} is gone: ${path}`,
-    {
-      hint: "Run `holdfast doctor` to see what else is missing.",
-      data: { key, sessionId, path },
-    },
-  );
+  const message = `The transcript of window ${sessionId} is gone: ${path}`;
+  const hint = "Run `holdfast doctor` to see what else is missing.";
+  return new HoldfastError("not-found", "transcript-missing", message, { hint, data: { key, sessionId, path } });
 }

@@ -1,7 +1,7 @@
 /** Updates of a stored entry: its route, its chat, its token counts, its flags. */
 import { type GroupKeyResolution, resolveGroupSessionKey } from "../keys/group.ts";
 import type { MessageContext } from "../keys/message-context.ts";
-import type { DeliveryContext, SessionEntry } from "../store/session-entry.ts";
+import type { DeliveryContext, Mutate, SessionEntry } from "../store/session-entry.ts";
 import type { AgentHandle } from "./agent-handle.ts";
 import { defined, mergeSessionEntry, metaPatch, normalizeDeliveryContext, routePatch } from "./entry.ts";
 import { openWindow } from "./window.ts";
@@ -21,7 +21,7 @@ export async function updateLastRoute(
   const now = agent.clock.now();
   return await agent.store.update(
     sessionKey,
-    (entry) => (entry === undefined ? undefined : mergeSessionEntry(entry, routePatch(route, entry), now)),
+    (entry) => entry && mergeSessionEntry(entry, routePatch(route, entry), now),
     { lease },
   );
 }
@@ -38,10 +38,9 @@ export async function recordSessionMetaFromInbound(params: {
   const { agent, sessionKey, ctx } = params;
   const group = params.groupResolution ?? resolveGroupSessionKey(ctx);
   for (;;) {
-    const updated = await agent.store.update(sessionKey, (entry) =>
-      entry === undefined
-        ? undefined
-        : mergeSessionEntry(entry, metaPatch(ctx, group, sessionKey, entry), agent.clock.now()),
+    const updated = await agent.store.update(
+      sessionKey,
+      (entry) => entry && mergeSessionEntry(entry, metaPatch(ctx, group, sessionKey, entry), agent.clock.now()),
     );
     if (updated !== undefined || params.createIfMissing === false) return updated;
     const created = await openWindow(agent, {
@@ -85,11 +84,9 @@ export async function persistSessionUsageUpdate(params: {
     lastInteractionAt: params.answeredAt,
   });
   if (Object.keys(patch).length === 0) return await agent.store.get(params.sessionKey);
-  return await agent.store.update(
-    params.sessionKey,
-    (entry) => (entry === undefined ? undefined : { ...entry, ...patch, updatedAt: agent.clock.now() }),
-    { lease: params.lease },
-  );
+  const now = agent.clock.now();
+  const change: Mutate = (entry) => entry && { ...entry, ...patch, updatedAt: now };
+  return await agent.store.update(params.sessionKey, change, { lease: params.lease });
 }
 
 /** The prompt fills the context window, cached or not; the answer is counted separately. */
@@ -130,12 +127,10 @@ export async function markRunAborted(
   key: string,
   options: { lease?: Lease | undefined } = {},
 ): Promise<void> {
+  const mark = { abortedLastRun: true, updatedAt: agent.clock.now() };
   await agent.store.update(
     key,
-    (entry) =>
-      entry === undefined || entry.abortedLastRun === true
-        ? undefined
-        : { ...entry, abortedLastRun: true, updatedAt: agent.clock.now() },
+    (entry) => (entry?.abortedLastRun === true ? undefined : entry && { ...entry, ...mark }),
     options,
   );
 }

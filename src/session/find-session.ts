@@ -20,19 +20,12 @@ export async function findSession(agent: AgentHandle, reference: string): Promis
       hint: "Run `holdfast sessions` to list them.",
     });
   }
-  const found = (await byKey(agent, wanted)) ?? (await byLabel(agent, wanted)) ?? (await byId(agent, wanted));
+  const entry = await agent.store.get(wanted);
+  if (entry !== undefined) return { key: canonicalSessionKey(wanted, agent), entry };
+  const [labelled] = (await agent.store.list({ label: wanted, limit: 1 })).sessions;
+  const found = labelled ?? (await byId(agent, wanted));
   if (found === undefined) throw notFound(wanted, await namesInUse(agent));
   return found;
-}
-
-async function byKey(agent: AgentHandle, key: string): Promise<FoundSession | undefined> {
-  const entry = await agent.store.get(key);
-  return entry === undefined ? undefined : { key: canonicalSessionKey(key, agent), entry };
-}
-
-async function byLabel(agent: AgentHandle, label: string): Promise<FoundSession | undefined> {
-  const { sessions } = await agent.store.list({ label, limit: 1 });
-  return sessions[0];
 }
 
 async function byId(agent: AgentHandle, prefix: string): Promise<FoundSession | undefined> {
@@ -54,10 +47,7 @@ async function byId(agent: AgentHandle, prefix: string): Promise<FoundSession | 
 /** Keys and labels of the most recent sessions, for suggestions. */
 async function namesInUse(agent: AgentHandle): Promise<string[]> {
   const { sessions } = await agent.store.list({ limit: SUGGESTED_FROM, fields: ["label"] });
-  return sessions.flatMap((session) => [
-    session.key,
-    ...(session.entry.label === undefined ? [] : [session.entry.label]),
-  ]);
+  return sessions.flatMap(({ key, entry }) => (entry.label === undefined ? [key] : [key, entry.label]));
 }
 
 function ambiguous(prefix: string, windows: readonly Window[], names: readonly string[]): HoldfastError {

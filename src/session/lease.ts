@@ -5,7 +5,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { leaseLost } from "../store/store-errors.ts";
 import type { AgentHandle } from "./agent-handle.ts";
-import type { DeliveryRoute, InboxItem, Lease, Leased } from "../store/queues.ts";
+import type { AcquireOptions, InboxItem, Lease, Leased } from "../store/queues.ts";
 
 export interface HeldLease {
   /** The latest state of the lease. Pass it to fenced writes. */
@@ -52,38 +52,17 @@ export interface TakenLease {
 }
 
 /**
- * Holds a session over several tasks. Does not wait: returns the holder if there is one. With `claim`, the
- * session's only message is claimed too; see `AcquireOptions`.
+ * Holds a session, or the deliveries of one account, over several tasks. Does not wait: returns the holder if there is
+ * one. With `claim`, the session's only message is claimed too; see `AcquireOptions`.
  */
-export async function takeSessionLease(
-  agent: AgentHandle,
-  key: string,
-  options: TakeOptions = {},
-): Promise<(TakenLease & { claimed?: InboxItem | undefined }) | { heldBy: Lease }> {
-  return await take(agent, key, options);
-}
-
-/** Holds the deliveries of one account. Does not wait: returns the holder if there is one. */
-export async function takeDeliveryLease(
-  agent: AgentHandle,
-  route: DeliveryRoute,
-): Promise<TakenLease | { heldBy: Lease }> {
-  return await take(agent, route, {});
-}
-
-interface TakeOptions extends Pick<LeaseOptions, "ttlMs"> {
-  claim?: boolean | undefined;
-}
-
-async function take(
+export async function acquireLease(
   agent: AgentHandle,
   leased: Leased,
-  { ttlMs = DEFAULT_TTL_MS, claim = false }: TakeOptions,
+  { ttlMs = DEFAULT_TTL_MS, claim }: Partial<AcquireOptions> = {},
 ): Promise<(TakenLease & { claimed?: InboxItem | undefined }) | { heldBy: Lease }> {
   const attempt = await agent.store.leases.acquire(leased, { ttlMs, claim });
   if (!attempt.acquired) return { heldBy: attempt.held };
-  const taken = keepRenewed(agent, attempt.lease, ttlMs);
-  return attempt.claimed === undefined ? taken : { ...taken, claimed: attempt.claimed };
+  return { ...keepRenewed(agent, attempt.lease, ttlMs), claimed: attempt.claimed };
 }
 
 const DEFAULT_TTL_MS = 30_000;
@@ -149,13 +128,7 @@ async function waitForLease(agent: AgentHandle, key: string, waitMs: number, ttl
 }
 
 function sessionLocked({ key, process, expiresAt }: Lease): HoldfastError {
-  return new HoldfastError(
-    "locked",
-    "session-locked",
-    `Session ${key} is in use by process ${process.pid} on ${process.host}`,
-    {
-      hint: "Wait until that turn is done, or stop that process; its lease then expires.",
-      data: { key, ...process, expiresAt },
-    },
-  );
+  const message = `Session ${key} is in use by process ${process.pid} on ${process.host}`;
+  const hint = "Wait until that turn is done, or stop that process; its lease then expires.";
+  return new HoldfastError("locked", "session-locked", message, { hint, data: { key, ...process, expiresAt } });
 }

@@ -84,7 +84,8 @@ async function startTranscript(agent: AgentHandle, start: TranscriptStart): Prom
   const { path, sessionId, reason, command, forkOf } = start;
   const common = { path, sessionId, cwd: agent.workspace, clock: agent.clock, durability: agent.durability };
   const how = command === undefined ? { reason } : { reason, command };
-  const mark = sessionMark({ key: canonicalSessionKey(start.key, agent), ...how });
+  const data: SessionMark = { key: canonicalSessionKey(start.key, agent), ...how };
+  const mark: DraftEntry = { type: "custom", customType: SESSION_MARK_TYPE, data };
   if (forkOf === undefined) {
     await using log = await createTranscript({ ...common, entries: [mark, ...(start.lost ?? [])] });
     return log.end;
@@ -164,10 +165,6 @@ export interface SessionMark {
   reason: WindowReason;
   /** The command that opened it. Undefined: none, or unknown. */
   command?: ResetWord | undefined;
-}
-
-function sessionMark(mark: SessionMark): DraftEntry {
-  return { type: "custom", customType: SESSION_MARK_TYPE, data: mark };
 }
 
 /** Undefined: not a mark. The key comes from a file and may be anything. */

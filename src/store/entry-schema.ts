@@ -1,13 +1,12 @@
 /**
- * The schema of each field of a session entry. Only fields that a write changes are checked, so invalid data of other
- * tools never blocks an unrelated update. Unknown fields belong to other tools. Loading zod takes longer than most
- * commands run, so stores import this file with the first write.
+ * The fields of a session entry. Only fields that a write changes are checked, so invalid data of other tools never
+ * blocks an unrelated update. Unknown fields belong to other tools or later versions and are kept unchanged. Loading
+ * zod takes longer than most commands run, so stores import this file with the first write; others import only types.
  */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { HoldfastError } from "../base/errors.ts";
 import { plainWords } from "../base/issue-words.ts";
-import type { SessionEntry } from "./session-entry.ts";
 
 /** Throws if the write puts an invalid value into a known field. `before` is undefined for a new key. */
 export function validateEntryChanges(before: SessionEntry | undefined, after: SessionEntry): void {
@@ -30,33 +29,68 @@ const flag = z.boolean();
 const threadId = z.union([z.string(), z.number()]);
 const chatType = z.enum(["direct", "group", "channel"]);
 
-const FIELD_SCHEMAS = {
+const deliveryContext = z.object({
+  channel: text.optional(),
+  to: text.optional(),
+  accountId: text.optional(),
+  threadId: threadId.optional(),
+});
+
+const origin = z.object({
+  label: text.optional(),
+  provider: text.optional(),
+  surface: text.optional(),
+  chatType: chatType.optional(),
+  from: text.optional(),
+  to: text.optional(),
+  accountId: text.optional(),
+  threadId: threadId.optional(),
+});
+
+const skillsSnapshot = z.object({
+  prompt: text,
+  skills: z.array(z.object({ name: text, primaryEnv: text.optional() })),
+  resolvedSkills: z.array(z.unknown()).optional(),
+  version: z.number().optional(),
+});
+
+const transcriptEnd = z.object({
+  /** The window that the mark is about. Another tool may switch the entry to another window and keep the mark. */
   sessionId: name,
+  /** Id of the transcript entry. */
+  id: name,
+  /** End of its line in the file, in bytes. */
+  bytes: count,
+});
+
+const FIELD_SCHEMAS = {
+  // Identity
+  sessionId: name,
+  /** Last change of any kind, in ms. */
   updatedAt: instant,
+  /** Last message of a person or of the agent, in ms. Decides whether the session is fresh. */
   lastInteractionAt: instant.optional(),
   sessionFile: name.optional(),
+  /** The turn that opened this window. If it is repeated after a crash, it does not open another one. */
   openedByTurn: name.optional(),
-  transcriptEnd: z.looseObject({ sessionId: name, id: name, bytes: count }).optional(),
+  /** The last transcript entry at the end of the last turn. If it is missing later, data was lost. */
+  transcriptEnd: transcriptEnd.optional(),
   spawnedBy: name.optional(),
 
+  // Sessions of other programs in which this one continues
   sdkSessionId: text.optional(),
   cliSessionIds: z.record(z.string(), z.string()).optional(),
   claudeCliSessionId: text.optional(),
 
+  // Delivery
   channel: text.optional(),
   lastChannel: text.optional(),
   lastTo: text.optional(),
   lastAccountId: text.optional(),
   lastThreadId: threadId.optional(),
-  deliveryContext: z
-    .looseObject({
-      channel: text.optional(),
-      to: text.optional(),
-      accountId: text.optional(),
-      threadId: threadId.optional(),
-    })
-    .optional(),
+  deliveryContext: deliveryContext.optional(),
 
+  // Group
   chatType: chatType.optional(),
   groupId: text.optional(),
   subject: text.optional(),
@@ -64,21 +98,25 @@ const FIELD_SCHEMAS = {
   space: text.optional(),
   displayName: text.optional(),
 
+  // Configuration
   sendPolicy: z.enum(["allow", "deny"]).optional(),
   groupActivation: z.enum(["mention", "always"]).optional(),
   groupActivationNeedsSystemIntro: flag.optional(),
 
+  // Model and authorisation overrides
   providerOverride: text.optional(),
   modelOverride: text.optional(),
   authProfileOverride: text.optional(),
   authProfileOverrideSource: z.enum(["auto", "user"]).optional(),
   authProfileOverrideCompactionCount: count.optional(),
 
+  // Execution
   execHost: text.optional(),
   execSecurity: text.optional(),
   execAsk: text.optional(),
   execNode: text.optional(),
 
+  // Levels shown to the person
   thinkingLevel: text.optional(),
   verboseLevel: text.optional(),
   reasoningLevel: text.optional(),
@@ -86,11 +124,13 @@ const FIELD_SCHEMAS = {
   responseUsage: z.enum(["on", "off", "tokens", "full"]).optional(),
   ttsAuto: text.optional(),
 
+  // Queue
   queueMode: text.optional(),
   queueDebounceMs: count.optional(),
   queueCap: count.optional(),
   queueDrop: z.enum(["old", "new", "summarize"]).optional(),
 
+  // Tokens
   inputTokens: count.optional(),
   outputTokens: count.optional(),
   totalTokens: count.optional(),
@@ -98,43 +138,41 @@ const FIELD_SCHEMAS = {
   modelProvider: text.optional(),
   model: text.optional(),
 
+  // Compaction and memory
   compactionCount: count.optional(),
   memoryFlushAt: instant.optional(),
   memoryFlushCompactionCount: count.optional(),
 
+  // State
   systemSent: flag.optional(),
   abortedLastRun: flag.optional(),
   lastHeartbeatText: text.optional(),
   lastHeartbeatSentAt: instant.optional(),
 
-  origin: z
-    .looseObject({
-      label: text.optional(),
-      provider: text.optional(),
-      surface: text.optional(),
-      chatType: chatType.optional(),
-      from: text.optional(),
-      to: text.optional(),
-      accountId: text.optional(),
-      threadId: threadId.optional(),
-    })
-    .optional(),
+  // Hand-off
+  /** The project as the person named it. Default: taken from the repo or folder. */
   project: z.string().min(1).max(100).optional(),
+  /** The project's folder, for looking up facts. */
   projectFolder: name.optional(),
+  /** `off`: this session leaves no hand-off. Default: `on`. */
   handoff: z.enum(["on", "off"]).optional(),
 
+  // Origin and name
+  origin: origin.optional(),
   label: z.string().min(1).max(64).optional(),
 
-  skillsSnapshot: z
-    .looseObject({
-      prompt: text,
-      skills: z.array(z.looseObject({ name: text, primaryEnv: text.optional() })),
-      resolvedSkills: z.array(z.unknown()).optional(),
-      version: z.number().optional(),
-    })
-    .optional(),
+  // Snapshots: large and the same in many entries
+  skillsSnapshot: skillsSnapshot.optional(),
   systemPromptReport: z.record(z.string(), z.unknown()).optional(),
-} satisfies Record<keyof SessionEntry, z.ZodType>;
+};
+
+/** The metadata record of a session key, in OpenClaw's field names. */
+export type SessionEntry = z.infer<z.ZodObject<typeof FIELD_SCHEMAS>>;
+/** Where a reply to this session goes. */
+export type DeliveryContext = z.infer<typeof deliveryContext>;
+/** Where the session's first message came from. */
+export type SessionOrigin = z.infer<typeof origin>;
+export type SkillsSnapshot = z.infer<typeof skillsSnapshot>;
 
 function invalidField(field: string, error: z.ZodError): HoldfastError {
   const issue = error.issues[0];

@@ -1,5 +1,5 @@
 /** The errors of the store contract, the same for every store. */
-import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { HoldfastError } from "../base/errors.ts";
 import { printableLine } from "../base/text.ts";
 import type { Lease } from "./queues.ts";
 import type { Window } from "./store.ts";
@@ -37,12 +37,6 @@ export function windowNotClosed({ key, sessionId }: Window): HoldfastError {
   const message = `The window ${shown(sessionId)} has no closing time; only updating a session opens a window`;
   const hint = "Set `closedAt`, or update the session.";
   return new HoldfastError("usage", "window-not-closed", message, { hint, data: { key, sessionId } });
-}
-
-export function payloadNotJson(cause: unknown): HoldfastError {
-  const message = `The message cannot be stored as JSON: ${errorMessage(cause)}`;
-  const hint = "Nothing was changed. A message may contain only JSON values.";
-  return new HoldfastError("usage", "invalid-payload", message, { hint, cause });
 }
 
 export function inboxItemNotRunning(id: number, key: string): HoldfastError {

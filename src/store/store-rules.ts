@@ -5,11 +5,12 @@
  */
 import { basename } from "node:path";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
+import { isRecord } from "../base/json-record.ts";
 import { printableLine } from "../base/text.ts";
 import { canonicalSessionKey } from "../keys/canonical-key.ts";
 import { encodeName } from "../keys/encoding.ts";
 import { resolveAgentIdFromSessionKey, type SessionKind, sessionKindOf } from "../keys/session-key.ts";
-import type { DeliveryRoute, Leased } from "./queues.ts";
+import type { DeliveryRoute } from "./queues.ts";
 import type { SessionEntry, WindowState } from "./session-entry.ts";
 import type { ListQuery, Window, WindowReason } from "./store.ts";
 
@@ -43,18 +44,6 @@ function foreignSession(key: string, agentId: string): HoldfastError {
     `${printableLine(key, 80)} is not a session of the agent ${agentId}`,
     { hint: `Name its agent: --agent ${resolveAgentIdFromSessionKey(key)}.`, data: { key, agentId } },
   );
-}
-
-export interface LeaseOwner {
-  agentId: string;
-  /** Returns the canonical form of a session key of this agent, or throws. */
-  ownKey: (key: string) => string;
-}
-
-export function leaseKeyOf(leased: Leased, { agentId, ownKey }: LeaseOwner): string {
-  if (typeof leased === "string") return ownKey(leased);
-  if (!("key" in leased)) return deliveryLeaseKey(agentId, leased);
-  return isDeliveryLease(agentId, leased.key) ? leased.key : ownKey(leased.key);
 }
 
 export function deliveryLeaseKey(agentId: string, { channel, accountId }: DeliveryRoute): string {
@@ -172,26 +161,29 @@ export function transcriptName({ sessionFile }: SessionEntry): string | undefine
 
 /** The entry as it will be read from disk. Throws if JSON cannot represent it. */
 export function copyEntry(entry: SessionEntry): SessionEntry {
-  const copy: unknown = JSON.parse(entryToJson(entry));
-  if (typeof copy !== "object" || copy === null || Array.isArray(copy)) {
-    throw notJson("it is not an object");
-  }
+  const copy: unknown = JSON.parse(toJson(entry, "entry"));
+  if (!isRecord(copy)) throw notJson("entry", "it is not an object");
   return copy as SessionEntry;
 }
 
-function entryToJson(entry: SessionEntry): string {
+const STORED = { entry: "session entry", handoff: "hand-off", payload: "message" } as const;
+
+/** Throws if JSON cannot represent the value. */
+export function toJson(value: unknown, what: keyof typeof STORED): string {
   try {
-    return JSON.stringify(entry) ?? "null";
+    // JSON.stringify returns undefined for functions and symbols, although its type does not say so.
+    const json = JSON.stringify(value) as string | undefined;
+    if (json !== undefined) return json;
   } catch (error) {
-    throw notJson(errorMessage(error), error);
+    throw notJson(what, errorMessage(error), error);
   }
+  throw notJson(what, `it is a ${typeof value}`);
 }
 
-function notJson(reason: string, cause?: unknown): HoldfastError {
-  return new HoldfastError("usage", "invalid-entry", `The session entry cannot be stored as JSON: ${reason}`, {
-    hint: "Nothing was changed. An entry may contain only JSON values.",
-    cause,
-  });
+function notJson(what: keyof typeof STORED, reason: string, cause?: unknown): HoldfastError {
+  const message = `The ${STORED[what]} cannot be stored as JSON: ${reason}`;
+  const hint = `Nothing was changed. A ${STORED[what]} may contain only JSON values.`;
+  return new HoldfastError("usage", `invalid-${what}`, message, { hint, cause });
 }
 
 /** In bytes of UTF-8. */
@@ -202,7 +194,7 @@ const MAX_STATE_BYTES = 1024 * 1024;
  * grows without limit would slow down every session.
  */
 export function handoffToJson(state: unknown): string {
-  const json = stringify(state);
+  const json = toJson(state, "handoff");
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_STATE_BYTES) throw tooLarge(bytes);
   return json;
@@ -217,32 +209,8 @@ export function handoffFromJson(json: string): unknown {
   }
 }
 
-function stringify(state: unknown): string {
-  try {
-    // JSON.stringify returns undefined for functions and symbols, although its type does not say so.
-    const json = JSON.stringify(state) as string | undefined;
-    if (json !== undefined) return json;
-  } catch (error) {
-    throw handoffNotJson(errorMessage(error), error);
-  }
-  throw handoffNotJson(`it is a ${typeof state}`);
-}
-
-function handoffNotJson(reason: string, cause?: unknown): HoldfastError {
-  return new HoldfastError("usage", "invalid-handoff", `The hand-off cannot be stored as JSON: ${reason}`, {
-    hint: "Nothing was changed. A hand-off may contain only JSON values.",
-    cause,
-  });
-}
-
 function tooLarge(bytes: number): HoldfastError {
-  return new HoldfastError(
-    "usage",
-    "handoff-too-large",
-    `The hand-off has ${bytes} bytes; a store keeps up to ${MAX_STATE_BYTES}`,
-    {
-      hint: "Nothing was changed. Keep fewer or shorter notes in it.",
-      data: { bytes, largest: MAX_STATE_BYTES },
-    },
-  );
+  const message = `The hand-off has ${bytes} bytes; a store keeps up to ${MAX_STATE_BYTES}`;
+  const hint = "Nothing was changed. Keep fewer or shorter notes in it.";
+  return new HoldfastError("usage", "handoff-too-large", message, { hint, data: { bytes, largest: MAX_STATE_BYTES } });
 }

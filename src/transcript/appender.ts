@@ -131,15 +131,9 @@ function lookAt(path: string): Stats {
 }
 
 function shortWrite(path: string, written: number, length: number): HoldfastError {
-  return new HoldfastError(
-    "unavailable",
-    "disk-full",
-    `Only ${written} of ${length} bytes could be written to ${path}`,
-    {
-      hint: "Free some disk space and try again; nothing was half written.",
-      data: { path },
-    },
-  );
+  const message = `Only ${written} of ${length} bytes could be written to ${path}`;
+  const hint = "Free some disk space and try again; nothing was half written.";
+  return new HoldfastError("unavailable", "disk-full", message, { hint, data: { path } });
 }
 
 function failedBefore(path: string, failure: HoldfastError): HoldfastError {

@@ -40,36 +40,7 @@ export interface KeptEntries {
 
 export async function readKeptEntries(path: string, leafId: string | undefined): Promise<KeptEntries> {
   const list = createProblemList();
-  const collected = await collect(path, leafId, (problem) => addProblem(list, problem));
-  return { ...collected, problems: list.problems };
-}
-
-/** Adds entries that follow in the file. Undefined if everything must be read again. */
-export function withFollowing(kept: KeptEntries, following: readonly TranscriptEntry[]): KeptEntries | undefined {
-  if (following.some(({ type }) => type === "compaction")) return undefined;
-  kept.entries.push(...following);
-  return kept;
-}
-
-export function contextOf(kept: KeptEntries, { omit }: Pick<ReadContextOptions, "omit"> = {}): TranscriptContext {
-  const { compaction, problems } = kept;
-  const entries = kept.entries.filter((entry) => omit?.(entry) !== true);
-  return {
-    messages: [
-      ...(compaction === undefined ? [] : [summaryMessage(compaction)]),
-      ...entries.flatMap((entry) => messageOf(entry) ?? []),
-    ],
-    ...settingsOf(entries),
-    entries,
-    problems,
-  };
-}
-
-async function collect(
-  path: string,
-  leafId: string | undefined,
-  onProblem: OnProblem,
-): Promise<Omit<KeptEntries, "problems">> {
+  const onProblem: OnProblem = (problem) => addProblem(list, problem);
   const newestFirst: TranscriptEntry[] = [];
   let compaction: CompactionEntry | undefined;
   let firstKeptSeen = false;
@@ -91,7 +62,28 @@ async function collect(
     onProblem({ reason: `entry ${firstKeptEntryId}, the first that compaction ${id} keeps, is not before it` });
     newestFirst.length = newestFirst.indexOf(compaction) + 1;
   }
-  return { entries: newestFirst.reverse(), compaction, hasGap: hasGap && !firstKeptSeen };
+  return { entries: newestFirst.reverse(), compaction, hasGap: hasGap && !firstKeptSeen, problems: list.problems };
+}
+
+/** Adds entries that follow in the file. Undefined if everything must be read again. */
+export function withFollowing(kept: KeptEntries, following: readonly TranscriptEntry[]): KeptEntries | undefined {
+  if (following.some(({ type }) => type === "compaction")) return undefined;
+  kept.entries.push(...following);
+  return kept;
+}
+
+export function contextOf(kept: KeptEntries, { omit }: Pick<ReadContextOptions, "omit"> = {}): TranscriptContext {
+  const { compaction, problems } = kept;
+  const entries = kept.entries.filter((entry) => omit?.(entry) !== true);
+  return {
+    messages: [
+      ...(compaction === undefined ? [] : [summaryMessage(compaction)]),
+      ...entries.flatMap((entry) => messageOf(entry) ?? []),
+    ],
+    ...settingsOf(entries),
+    entries,
+    problems,
+  };
 }
 
 function settingsOf(entries: readonly TranscriptEntry[]): Pick<TranscriptContext, "thinkingLevel" | "model"> {

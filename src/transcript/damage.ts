@@ -7,12 +7,11 @@
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
 import { freeName, syncFolder } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { readLines } from "../base/jsonl.ts";
 import { encodeEntry, encodeHeader } from "./codec.ts";
-import type { CustomMessageEntry, DraftEntry, TranscriptEntry, TranscriptHeader } from "./entries.ts";
+import type { DraftEntry, TranscriptEntry, TranscriptHeader } from "./entries.ts";
 import { isFlushEntry, isHeartbeatEntry } from "./messages.ts";
 import { createEntryIds } from "./new-entries.ts";
 import { copyRange, rewriteTranscript, writeNewFile } from "./rewrite.ts";
@@ -21,7 +20,7 @@ import {
   type LocatedEntry,
   type OnProblem,
   leafOfWindow,
-  openForReading,
+  openIfPresent,
   scanEntriesBackward,
   scanHead,
   scanLines,
@@ -207,16 +206,25 @@ export async function rebuildDamaged(file: DamagedFile, options: RebuildOptions)
   const end = options.expected?.end;
   const aside = await rewriteTranscript({ path, original, at, keptAs: "damaged" }, async (write) => {
     await write(encodeHeader(header));
-    const readable = createReadable();
+    const seen = new Set<string>();
+    const newest: LocatedEntry[] = [];
+    let kept = 0;
     let read = 0;
     for await (const { line, located } of scanLines(original)) {
       read = line.end;
       if (located === undefined) continue;
-      const placed = readable.place(located);
-      if (placed === located.entry && !located.migrated) await copyRange(original, line.offset, line.end, write);
+      const { entry } = located;
+      const isWhole = entry.parentId === null || seen.has(entry.parentId);
+      // An entry without its parent follows the previous entry.
+      const placed = isWhole ? entry : { ...entry, parentId: newest[0]?.entry.id ?? null };
+      seen.add(entry.id);
+      newest.unshift({ ...located, entry: placed });
+      if (newest.length > NEWEST) newest.pop();
+      if (entry.type === "message") kept++;
+      if (isWhole && !located.migrated) await copyRange(original, line.offset, line.end, write);
       else await write(encodeEntry(placed));
     }
-    await write(encodeEntry(readable.notice(damageNotice(damage.kind, { kept: readable.messages(), end }), at)));
+    await write(encodeEntry(placeNotice(damageNotice(damage.kind, { kept, end }), newest, at)));
     return read;
   });
   options.onProblem?.({ reason: `${damage.reason}; what can be read was kept`, file: aside });
@@ -225,44 +233,13 @@ export async function rebuildDamaged(file: DamagedFile, options: RebuildOptions)
 /** How many of the last entries decide where a new one continues, as in an opened log. */
 const NEWEST = 64;
 
-interface Readable {
-  /** An entry without its parent follows the previous entry. */
-  place(located: LocatedEntry): TranscriptEntry;
-  messages(): number;
-  notice(draft: Omit<CustomMessageEntry, "id" | "parentId" | "timestamp">, at: number): TranscriptEntry;
-}
-
-function createReadable(): Readable {
-  const seen = new Set<string>();
-  const newest: LocatedEntry[] = [];
-  let messages = 0;
-  return {
-    place(located) {
-      const { entry } = located;
-      const previous = newest[0]?.entry.id ?? null;
-      const isWhole = entry.parentId === null || seen.has(entry.parentId);
-      const placed = isWhole ? entry : { ...entry, parentId: previous };
-      seen.add(entry.id);
-      newest.unshift({ ...located, entry: placed });
-      if (newest.length > NEWEST) newest.pop();
-      if (entry.type === "message") messages++;
-      return placed;
-    },
-    messages: () => messages,
-    notice(draft, at) {
-      const ids = createEntryIds();
-      ids.continueAfter(newest.map(({ entry }) => entry));
-      const parentId = leafOfWindow(newest)?.entry.id ?? null;
-      return { ...draft, id: ids.next(at), parentId, timestamp: new Date(at).toISOString() };
-    },
-  };
-}
-
-async function openIfPresent(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await openForReading(path);
-  } catch (error) {
-    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
-    throw error;
-  }
+function placeNotice(
+  draft: ReturnType<typeof damageNotice>,
+  newest: readonly LocatedEntry[],
+  at: number,
+): TranscriptEntry {
+  const ids = createEntryIds();
+  ids.continueAfter(newest.map(({ entry }) => entry));
+  const parentId = leafOfWindow(newest)?.entry.id ?? null;
+  return { ...draft, id: ids.next(at), parentId, timestamp: new Date(at).toISOString() };
 }

@@ -15,7 +15,7 @@ import { faultPoint } from "../base/faults.ts";
 import { PRIVATE_FILE, ensurePrivateFolder, syncFolder } from "../base/files.ts";
 import type { JsonRecord } from "../base/json-record.ts";
 import type { Durability } from "../config/config.ts";
-import { type Appender, type Fence, createAppender, inTurn, openAppender, withWriteAccess } from "./appender.ts";
+import { type Fence, createAppender, inTurn, openAppender, withWriteAccess } from "./appender.ts";
 import { decodeEntry, encodeEntry, encodeHeader } from "./codec.ts";
 import {
   type ReadContextOptions,
@@ -81,13 +81,12 @@ export async function openTranscriptLog(options: TranscriptLogOptions): Promise<
   const { path } = settings;
   return await withWriteAccess(path, settings, async () => {
     const parked = settings.fence === undefined ? undefined : settings.parked?.take(path);
-    if (parked !== undefined) return createLog(withEpoch(settings, parked.newestEpoch), parked);
-    const state = await openState(settings);
-    if (settings.expected === undefined || settings.isRead !== true)
-      return createLog(withEpoch(settings, state.newestEpoch), state);
-    state.kept = await readKeptEntries(path, state.leafId);
-    const whole = state.kept.hasGap ? await closeGap(settings, state) : state;
-    return createLog(withEpoch(settings, whole.newestEpoch), whole);
+    let state = parked ?? (await openState(settings));
+    if (parked === undefined && settings.expected !== undefined && settings.isRead === true) {
+      state.kept = await readKeptEntries(path, state.leafId);
+      if (state.kept.hasGap) state = await closeGap(settings, state);
+    }
+    return createLog(withEpoch(settings, state.newestEpoch), state);
   });
 }
 
@@ -305,24 +304,15 @@ async function catchUp(settings: Settings, state: LogState): Promise<void> {
     await cutTornTail(state.appender.handle, path, settings);
     if (fence !== undefined) onProblem?.({ reason: "somebody without the lease changed the file" });
   }
-  const { leaf, window } = await findLeaf(state.appender, state.ids, settings);
+  state.appender.settle();
+  const window = await scanTailWindow(state.appender.handle, { onProblem });
+  const leaf = leafIn(window, state.ids, settings);
   const ownLeafStands = change === "changed" || window.some(({ entry }) => entry.id === state.leafId);
   if (fence !== undefined && state.leafId !== undefined && ownLeafStands) return;
   state.leafId = leaf?.entry.id;
 }
 
-/** Reads the end of the file: the leaf, and the ids in use there. */
-async function findLeaf(
-  appender: Appender,
-  ids: EntryIds,
-  settings: Settings,
-): Promise<{ leaf: LocatedEntry | undefined; window: LocatedEntry[] }> {
-  const { onProblem } = settings;
-  appender.settle();
-  const window = await scanTailWindow(appender.handle, onProblem === undefined ? {} : { onProblem });
-  return { leaf: leafIn(window, ids, settings), window };
-}
-
+/** The entry to continue from. New ids follow those in the window. */
 function leafIn(window: LocatedEntry[], ids: EntryIds, { onProblem }: Settings): LocatedEntry | undefined {
   ids.continueAfter(window.map(({ entry }) => entry));
   const leaf = leafOfWindow(window);

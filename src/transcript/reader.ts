@@ -49,7 +49,7 @@ export function readTranscript(path: string, options: ReadOptions = {}): Transcr
 
 async function* readItems(path: string, report: ReadReport, options: ReadOptions): AsyncGenerator<TranscriptItem> {
   await using handle = await openForReading(path);
-  const tree = createTreeCheck();
+  const acceptEntry = createTreeCheck();
   try {
     for await (const scanned of scanLines(handle)) {
       const { line, header, located } = scanned;
@@ -69,7 +69,7 @@ async function* readItems(path: string, report: ReadReport, options: ReadOptions
       if (header !== undefined && acceptHeader(report, header, note)) {
         yield { kind: "header", header, ...place, end: line.end };
       }
-      if (located !== undefined && tree.accept(scanned, note)) {
+      if (located !== undefined && acceptEntry(scanned, note)) {
         report.entries++;
         yield { kind: "entry", entry: located.entry, ...place, end: line.end };
       }
@@ -95,33 +95,29 @@ function acceptHeader(report: ReadReport, header: TranscriptHeader, note: Note):
   return true;
 }
 
-interface TreeCheck {
-  /** Reports a wrong place of the entry. False if it only repeats an earlier line. */
-  accept(scanned: ScannedLine, note: Note): boolean;
-}
-
-/** A parent comes before its child, so every cycle has an entry whose parent was not seen yet. */
-function createTreeCheck(): TreeCheck {
+/**
+ * The returned function reports a wrong place of an entry. It returns false if the entry only repeats an earlier line. A
+ * parent comes before its child, so every cycle has an entry whose parent was not seen yet.
+ */
+function createTreeCheck(): (scanned: ScannedLine, note: Note) => boolean {
   const seen = new Map<string | number, number>();
-  return {
-    accept({ line, located }, note) {
-      if (located === undefined) return false;
-      const { id, parentId } = located.entry;
-      const checksum = crc32(line.bytes) | 0;
-      const earlier = seen.get(compactId(id));
-      if (earlier === checksum) {
-        // pi appends everything again to a file without an answer.
-        note(`repeats entry ${id}`, HARMLESS);
-        return false;
-      }
-      if (earlier !== undefined) note(`entry ${id} has the id of an earlier, different entry`);
-      if (parentId === id) note(`entry ${id} is its own parent`);
-      else if (parentId !== null && !seen.has(compactId(parentId))) {
-        note(`parent ${parentId} of entry ${id} is missing, or comes later and closes a cycle`);
-      }
-      seen.set(compactId(id), checksum);
-      return true;
-    },
+  return ({ line, located }, note) => {
+    if (located === undefined) return false;
+    const { id, parentId } = located.entry;
+    const checksum = crc32(line.bytes) | 0;
+    const earlier = seen.get(compactId(id));
+    if (earlier === checksum) {
+      // pi appends everything again to a file without an answer.
+      note(`repeats entry ${id}`, HARMLESS);
+      return false;
+    }
+    if (earlier !== undefined) note(`entry ${id} has the id of an earlier, different entry`);
+    if (parentId === id) note(`entry ${id} is its own parent`);
+    else if (parentId !== null && !seen.has(compactId(parentId))) {
+      note(`parent ${parentId} of entry ${id} is missing, or comes later and closes a cycle`);
+    }
+    seen.set(compactId(id), checksum);
+    return true;
   };
 }
 

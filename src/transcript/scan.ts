@@ -215,6 +215,14 @@ export async function openForReading(path: string): Promise<FileHandle> {
   }
 }
 
+/** Undefined if there is no such file. */
+export async function openIfPresent(path: string): Promise<FileHandle | undefined> {
+  return await openForReading(path).catch((error: unknown) => {
+    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
+    throw error;
+  });
+}
+
 export function transcriptError(error: unknown, action: string, path: string): HoldfastError {
   if (systemErrorCode(error) !== "ENOENT") return fileError(error, action, path);
   return new HoldfastError("not-found", "transcript-missing", `There is no transcript ${path}`, {

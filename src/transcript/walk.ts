@@ -5,7 +5,7 @@
  */
 import { type FileHandle, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HoldfastError, systemErrorCode } from "../base/errors.ts";
+import { HoldfastError } from "../base/errors.ts";
 import { isRecord } from "../base/json-record.ts";
 import { ARCHIVE_FOLDER_NAME } from "../config/layout.ts";
 import type { TranscriptEntry } from "./entries.ts";
@@ -15,9 +15,9 @@ import {
   type OnProblem,
   leafOfWindow,
   openForReading,
+  openIfPresent,
   scanEntriesBackward,
   scanTailWindow,
-  transcriptError,
 } from "./scan.ts";
 
 export interface PathEntry extends LocatedEntry {
@@ -168,34 +168,18 @@ async function archivesOf(folder: string, name: string): Promise<string[]> {
 }
 
 async function leafAt(file: string, leafId: string, end: number): Promise<Segment | undefined> {
-  return await inFileIfPresent(file, async (handle) => {
-    if (end > (await handle.stat()).size) return undefined;
-    for await (const located of scanEntriesBackward(handle, { end })) {
-      return located.entry.id === leafId && located.end === end ? { file, leafId, end } : undefined;
-    }
-    return undefined;
-  });
+  await using handle = await openIfPresent(file);
+  if (handle === undefined || end > (await handle.stat()).size) return undefined;
+  for await (const located of scanEntriesBackward(handle, { end })) {
+    return located.entry.id === leafId && located.end === end ? { file, leafId, end } : undefined;
+  }
+  return undefined;
 }
 
 async function leafAnywhere(file: string, leafId: string): Promise<Segment | undefined> {
-  return await inFileIfPresent(file, async (handle) => {
-    const located = await findEntry(handle, leafId);
-    return located === undefined ? undefined : { file, leafId, end: located.end };
-  });
-}
-
-async function inFileIfPresent<T>(
-  file: string,
-  task: (handle: FileHandle) => Promise<T | undefined>,
-): Promise<T | undefined> {
-  try {
-    await using handle = await openForReading(file);
-    return await task(handle);
-  } catch (error) {
-    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
-    if (systemErrorCode(error) === "ENOENT") return undefined;
-    throw transcriptError(error, "read", file);
-  }
+  await using handle = await openIfPresent(file);
+  const located = handle && (await findEntry(handle, leafId));
+  return located && { file, leafId, end: located.end };
 }
 
 export function noSuchEntry(path: string, id: string): HoldfastError {

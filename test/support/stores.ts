@@ -3,7 +3,8 @@ import { agentLayout } from "../../src/config/layout.ts";
 import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
 import { readFile, writeFile } from "node:fs/promises";
-import { type JsonStoreOptions, createJsonStore } from "../../src/store/json/json-store.ts";
+import type { StoreOptions } from "../../src/store/create-store.ts";
+import { createJsonStore } from "../../src/store/json/json-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 import { DatabaseSync } from "node:sqlite";
@@ -32,7 +33,7 @@ export interface JsonStoreFiles extends AsyncDisposable {
   folder: TemporaryFolder;
   path: string;
   sidecar: string;
-  open(more?: Partial<JsonStoreOptions>): Promise<Store>;
+  open(more?: Partial<StoreOptions>): Promise<Store>;
   /** What OpenClaw would do: replaces the file without knowing of Holdfast. */
   writeSessions(sessions: object): Promise<void>;
   readSessions(): Promise<Record<string, SessionEntry>>;

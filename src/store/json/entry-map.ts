@@ -7,14 +7,8 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
 import { printableLine } from "../../base/text.ts";
 import type { SessionEntry } from "../session-entry.ts";
-import {
-  type KeyOwner,
-  LISTED_FIELDS,
-  checkListQuery,
-  entryFacets,
-  ownSessionKey,
-  searchWords,
-} from "../store-rules.ts";
+import { type KeyOwner, LISTED_FIELDS, entryFacets, ownSessionKey, searchWords } from "../store-rules.ts";
+import type { JsonQuery } from "../create-store.ts";
 import type { JsonPage, ListPage, ListQuery, ListedSession } from "../store.ts";
 import { copyJson, isRecord, shallowCopy } from "./json-document.ts";
 
@@ -28,6 +22,7 @@ export interface EntryMap {
   current(key: string): SessionEntry | undefined;
   /** Older entries of the same session, under other keys of the file. */
   older(key: string): SessionEntry[];
+  /** Keeps the entry. Its `updatedAt` is raised if an older entry under another key would be newer. */
   put(key: string, entry: SessionEntry): void;
   remove(key: string): void;
   /** Removes older entries with this session id from the file. */
@@ -75,7 +70,8 @@ function entryMap(sessions: JsonRecord, index: Index, damaged: readonly string[]
       const target = fileKeys.includes(key) ? key : (fileKeys.toSorted(newestFirst(sessions, key))[0] ?? key);
       // An older entry under another key must not become current again.
       const updatedAt = Math.max(changedAt(entry), ...fileKeys.map((fileKey) => changedAt(sessions[fileKey])));
-      sessions[target] = fileKeys.some((fileKey) => fileKey !== target) ? { ...entry, updatedAt } : entry;
+      if (fileKeys.some((fileKey) => fileKey !== target)) entry.updatedAt = updatedAt;
+      sessions[target] = entry;
       if (!fileKeys.includes(target)) index.set(key, [...fileKeys, target]);
     },
     remove(key) {
@@ -118,19 +114,12 @@ export function changedAt(entry: unknown): number {
 }
 
 function notAnEntry(key: string): HoldfastError {
-  return new HoldfastError(
-    "corrupt",
-    "entry-corrupt",
-    `The value of ${printableLine(key, 80)} is not a session entry`,
-    {
-      hint: "Nothing was changed. `holdfast doctor` shows it. Remove it from sessions.json to use the key.",
-      data: { key },
-    },
-  );
+  const message = `The value of ${printableLine(key, 80)} is not a session entry`;
+  const hint = "Nothing was changed. `holdfast doctor` shows it. Remove it from sessions.json to use the key.";
+  return new HoldfastError("corrupt", "entry-corrupt", message, { hint, data: { key } });
 }
 
 export function listSessions(entries: EntryMap, query: ListQuery): ListPage {
-  checkListQuery(query);
   const { offset = 0, limit = Number.POSITIVE_INFINITY, sort = "updatedAt" } = query;
   const matches = createFilter(query);
   const found: ListedSession[] = [];
@@ -144,7 +133,7 @@ export function listSessions(entries: EntryMap, query: ListQuery): ListPage {
   return { sessions: page.map((session) => copySession(session, query.fields)), total: found.length };
 }
 
-export function listAsJson(entries: EntryMap, query: Omit<ListQuery, "fields">, now: number): JsonPage {
+export function listAsJson(entries: EntryMap, { now, ...query }: JsonQuery): JsonPage {
   const { sessions, total } = listSessions(entries, { ...query, fields: LISTED_FIELDS });
   const listed = sessions.map(({ key, kind, entry }) => {
     return { key, kind, ageMs: Math.max(0, now - changedAt(entry)), ...entry };

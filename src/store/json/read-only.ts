@@ -1,6 +1,6 @@
 /** Quick reads for commands that do not open the store. They take no lock and repair nothing. */
 import { readFileIfPresent } from "../../base/files.ts";
-import { isRecord } from "../../base/json-record.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
 import { programSessions } from "../session-entry.ts";
 import type { KeptHandoff } from "../store.ts";
 import { corrupt } from "./json-document.ts";
@@ -12,7 +12,7 @@ export async function readJsonHandoffs(
   { prefix, limit }: { prefix: string; limit: number },
 ): Promise<KeptHandoff[]> {
   const content = await readFileIfPresent(sidecarPath(sessionsFile));
-  const sidecar = content === undefined ? undefined : parse(content.toString("utf8"));
+  const sidecar = content === undefined ? undefined : parseJson(content.toString("utf8"));
   const handoffs = isRecord(sidecar) ? sidecar["handoffs"] : undefined;
   const kept = Object.entries(isRecord(handoffs) ? handoffs : {}).flatMap(([key, record]): KeptHandoff[] => {
     if (!key.startsWith(prefix) || !isRecord(record)) return [];
@@ -20,14 +20,6 @@ export async function readJsonHandoffs(
   });
   // They are stored in the order of their changes.
   return kept.reverse().slice(0, limit);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

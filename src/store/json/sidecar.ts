@@ -6,8 +6,8 @@ import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { JsonRecord } from "../../base/json-record.ts";
 import { type PendingQueue, isPendingQueue } from "../pending.ts";
-import type { InboxItem, Lease, OutboxItem } from "../queues.ts";
-import { leaseLost, leaseOfAnotherKey } from "../store-errors.ts";
+import type { InboxItem, OutboxItem } from "../queues.ts";
+import type { StoredLease } from "../rows.ts";
 import type { Window } from "../store.ts";
 import { corrupt, isRecord, shallowCopy } from "./json-document.ts";
 
@@ -16,7 +16,7 @@ const SIDECAR_VERSION = 3;
 
 export interface Sidecar {
   windows: Record<string, readonly Window[]>;
-  leases: Record<string, LeaseRecord>;
+  leases: Record<string, StoredLease>;
   /** By id. Ids of inbox and outbox rise in the order of arrival and are never reused. */
   inbox: Record<string, InboxItem>;
   outbox: Record<string, OutboxItem>;
@@ -25,13 +25,6 @@ export interface Sidecar {
   history: Record<string, PendingQueue>;
   systemEvents: Record<string, PendingQueue>;
   nextId: number;
-}
-
-/** Stays after a release and after the session is deleted, because the epoch never falls. */
-interface LeaseRecord {
-  epoch: number;
-  /** Missing after a release. */
-  held?: Lease | undefined;
 }
 
 /** In the order of their changes. */
@@ -45,29 +38,16 @@ export function sidecarPath(sessionsFile: string): string {
 }
 
 export function emptySidecar(): Sidecar {
-  return copySidecar({
-    windows: {},
-    leases: {},
-    inbox: {},
-    outbox: {},
-    handoffs: {},
-    history: {},
-    systemEvents: {},
-    nextId: 1,
-  });
+  return sidecarOf(() => ({}), 1);
 }
 
 export function copySidecar(sidecar: Sidecar): Sidecar {
-  return {
-    windows: shallowCopy(sidecar.windows),
-    leases: shallowCopy(sidecar.leases),
-    inbox: shallowCopy(sidecar.inbox),
-    outbox: shallowCopy(sidecar.outbox),
-    handoffs: shallowCopy(sidecar.handoffs),
-    history: shallowCopy(sidecar.history),
-    systemEvents: shallowCopy(sidecar.systemEvents),
-    nextId: sidecar.nextId,
-  };
+  return sidecarOf((name) => sidecar[name], sidecar.nextId);
+}
+
+function sidecarOf(container: (name: Container) => JsonRecord, nextId: number): Sidecar {
+  const containers = Object.fromEntries(CONTAINERS.map((name) => [name, shallowCopy(container(name))]));
+  return { ...containers, nextId } as unknown as Sidecar;
 }
 
 export function sameSidecar(a: Sidecar, b: Sidecar): boolean {
@@ -81,7 +61,9 @@ export function sameMembers(a: Readonly<JsonRecord>, b: Readonly<JsonRecord>): b
 
 const CONTAINERS = ["windows", "leases", "inbox", "outbox", "handoffs", "history", "systemEvents"] as const;
 
-const MEMBER_CHECKS: Record<(typeof CONTAINERS)[number], (member: unknown) => boolean> = {
+type Container = (typeof CONTAINERS)[number];
+
+const MEMBER_CHECKS: Record<Container, (member: unknown) => boolean> = {
   windows: (member) => Array.isArray(member) && member.every(isWindow),
   leases: (member) => isRecord(member) && Number.isSafeInteger(member["epoch"]),
   inbox: isItem,
@@ -109,13 +91,11 @@ export function parseSidecar(path: string, written: Readonly<JsonRecord>): Sidec
 
 /** The valid members of a damaged sidecar. */
 export function salvageSidecar(value: Readonly<JsonRecord>): Sidecar {
-  const whole = (name: (typeof CONTAINERS)[number]): JsonRecord => {
+  const salvaged = sidecarOf((name) => {
     const container = value[name];
     const members = isRecord(container) ? Object.entries(container) : [];
     return Object.fromEntries(members.filter(([, member]) => MEMBER_CHECKS[name](member)));
-  };
-  const containers = Object.fromEntries(CONTAINERS.map((name) => [name, whole(name)]));
-  const salvaged = copySidecar({ ...(containers as unknown as Sidecar), nextId: 1 });
+  }, 1);
   const usedIds = [...Object.values(salvaged.inbox), ...Object.values(salvaged.outbox)].map(({ id }) => id + 1);
   const { nextId } = value;
   return { ...salvaged, nextId: Math.max(1, ...(Number.isSafeInteger(nextId) ? [nextId as number] : []), ...usedIds) };
@@ -131,19 +111,6 @@ export function sidecarToJson(sidecar: Sidecar): JsonRecord {
   return { version: SIDECAR_VERSION, ...sidecar };
 }
 
-/** Throws if the lease is not the newest of the key. Without a lease, the write is not fenced. */
-export function assertLease(sidecar: Sidecar, key: string, lease: Lease | undefined): void {
-  if (lease === undefined) return;
-  if (lease.key !== key) throw leaseOfAnotherKey(lease, key);
-  if (!isNewest(sidecar, lease)) throw leaseLost(lease);
-}
-
-/** An expired lease is the newest until another process takes it. */
-export function isNewest(sidecar: Sidecar, lease: Lease): boolean {
-  const held = sidecar.leases[lease.key]?.held;
-  return held?.epoch === lease.epoch && held.holder === lease.holder;
-}
-
 function isWindow(value: unknown): boolean {
   return isRecord(value) && typeof value["sessionId"] === "string" && typeof value["openedAt"] === "number";
 }
@@ -154,13 +121,7 @@ function isItem(value: unknown): boolean {
 }
 
 function newerVersion(path: string, version: number): HoldfastError {
-  return new HoldfastError(
-    "unsupported",
-    "store-too-new",
-    `${path} was written by a newer Holdfast (version ${version})`,
-    {
-      hint: `This Holdfast reads version ${SIDECAR_VERSION}. Nothing was changed. Install the newer Holdfast.`,
-      data: { path, version },
-    },
-  );
+  const message = `${path} was written by a newer Holdfast (version ${version})`;
+  const hint = `This Holdfast reads version ${SIDECAR_VERSION}. Nothing was changed. Install the newer Holdfast.`;
+  return new HoldfastError("unsupported", "store-too-new", message, { hint, data: { path, version } });
 }

@@ -41,7 +41,6 @@ export interface StateFiles {
   read(options?: { fresh?: boolean | undefined }): StoreState;
   /** Writes the draft durably. The caller holds the lock. */
   commit(draft: StoreDraft): Promise<StoreState>;
-  owns(key: string): boolean;
 }
 
 export function openStateFiles(sessionsFile: string, owner: KeyOwner): StateFiles {
@@ -96,7 +95,6 @@ export function openStateFiles(sessionsFile: string, owner: KeyOwner): StateFile
       if (first !== sidecar) await writeSidecar(sidecar);
       return { entries, sidecar };
     },
-    owns: (key) => isOwnKey(key, owner),
   };
 }
 
@@ -125,7 +123,7 @@ export function keysWithWindows(entries: EntryMap, sidecar: Sidecar, owner: KeyO
 }
 
 /** Keys in the sidecar are canonical already. */
-function isOwnKey(key: string, owner: KeyOwner): boolean {
+export function isOwnKey(key: string, owner: KeyOwner): boolean {
   try {
     return ownSessionKey(key, owner) === key;
   } catch {

@@ -1,81 +1,30 @@
 /**
- * The change feed. Listeners get changes of this store handle right after the commit. Changes of other processes come
- * from the `changes` table, which is read whenever SQLite reports that the file has changed. The table keeps the newest
- * rows only; a reader that is further behind gets a change for every key.
+ * The `changes` table tells a process what others did. It is read whenever SQLite reports that the file has changed. It
+ * keeps the newest rows only; a reader that is further behind gets a change for every key.
  */
-import type { Logger } from "../../base/log.ts";
 import type { StoreChange } from "../store.ts";
+import type { ChangeSource } from "../change-feed.ts";
 import type { SqliteDatabase } from "./database.ts";
 
-const POLL_INTERVAL_MS = 250;
-
-type ChangeListener = (change: StoreChange) => void;
-
-export interface ChangeFeed {
-  listen(listener: ChangeListener): () => void;
-  /** Passes changes of this handle to the listeners. */
-  tell(changes: readonly StoreChange[]): void;
-  close(): void;
-}
-
 /** `writer` is the store handle whose own changes are skipped in the table. */
-export function createChangeFeed(database: SqliteDatabase, writer: string, logger: Logger): ChangeFeed {
-  const listeners = new Set<ChangeListener>();
-  let timer: NodeJS.Timeout | undefined;
+export function createChangeSource(database: SqliteDatabase, writer: string): ChangeSource {
   let seenVersion = 0;
   let seenChange = 0;
-
-  const tell = (changes: readonly StoreChange[]) => {
-    for (const change of changes) {
-      for (const listener of listeners) {
-        try {
-          listener({ ...change });
-        } catch (error) {
-          logger.error("A listener of store changes failed", { error });
-        }
-      }
-    }
-  };
-  const look = () => {
-    try {
+  return {
+    start: () => {
+      seenVersion = dataVersion(database);
+      seenChange = newestChange(database);
+    },
+    look: () => {
       const version = dataVersion(database);
-      if (version === seenVersion) return;
+      if (version === seenVersion) return [];
       const { newest, changes } = database.snapshot(() => ({
         newest: newestChange(database),
         changes: foreignChanges(database, seenChange, writer),
       }));
       seenVersion = version;
       seenChange = newest;
-      tell(changes);
-    } catch (error) {
-      logger.warn("Changes of other processes could not be read; retrying", { error });
-    }
-  };
-  const start = () => {
-    seenVersion = dataVersion(database);
-    seenChange = newestChange(database);
-    timer = setInterval(look, POLL_INTERVAL_MS).unref();
-  };
-  const stop = () => {
-    clearInterval(timer);
-    timer = undefined;
-  };
-
-  return {
-    listen: (listener) => {
-      // Wrapped, so that one function can listen twice and stop each separately.
-      const own: ChangeListener = (change) => listener(change);
-      listeners.add(own);
-      if (timer === undefined) start();
-      return () => {
-        listeners.delete(own);
-        if (listeners.size === 0) stop();
-      };
-    },
-    tell,
-    close: () => {
-      listeners.clear();
-      stop();
+      return changes;
     },
   };
 }

@@ -16,7 +16,7 @@ import {
   useWriteAheadLog,
 } from "../../base/sqlite.ts";
 import type { StoreChange } from "../store.ts";
-import { assertSupported, migrate } from "./migrations.ts";
+import { supportedVersion, migrate } from "./migrations.ts";
 
 export interface SqliteDatabase extends SqliteConnection {
   /** Records a change for listeners in every process. Returns its sequence number, which is never reused. */
@@ -86,7 +86,7 @@ async function isEmptyMap(path: string): Promise<boolean> {
 /** Opens a file that `openDatabase` has checked. */
 export function connect(path: string, writer: string): SqliteDatabase {
   const setUp = (database: DatabaseSync): void => {
-    assertSupported(database, path);
+    supportedVersion(database, path);
     useWriteAheadLog(database, path);
     migrate(database, path);
   };

@@ -3,71 +3,47 @@
  * under the hash of its content. Unused contents are deleted in the same transaction.
  */
 import { nodeCrypto } from "../../base/builtin.ts";
-import type { Lease } from "../queues.ts";
-import type { SessionEntry, WindowState } from "../session-entry.ts";
-import { labelInUse } from "../store-errors.ts";
-import type { DeletedSession, WindowReason } from "../store.ts";
-import type { SqliteDatabase } from "./database.ts";
-import { assertLease } from "./lease-rows.ts";
-import { deleteWindows, moveWindow, readWindows, deleteHandoff } from "./session-rows.ts";
 import type { SessionKind } from "../../keys/session-key.ts";
+import type { PutEntry, StoreRows } from "../rows.ts";
+import type { SessionEntry } from "../session-entry.ts";
+import { LISTED_FIELDS, entryFacets, transcriptName } from "../store-rules.ts";
+import type { SqliteDatabase } from "./database.ts";
+import { moveWindow } from "./session-rows.ts";
 
-export interface StoredEntry {
-  entry: SessionEntry;
-  version: number;
+type EntryRows = Pick<StoreRows, "entry" | "entryHead" | "keyWithLabel" | "putEntry" | "deleteEntry">;
+
+export function entryRows(database: SqliteDatabase): EntryRows {
+  return {
+    entry: (key) => {
+      // One statement reads one state, however many large fields there are.
+      const rows = database.all<{ version: number; entry: string; field: string | null; json: string | null }>(
+        `SELECT version, json(entry) AS entry, field, json FROM entries
+           LEFT JOIN entry_contents USING (key) LEFT JOIN contents USING (hash)
+         WHERE entries.key = ? ORDER BY field`,
+        key,
+      );
+      const [first] = rows;
+      if (first === undefined) return undefined;
+      const large = rows.flatMap(({ field, json }): LargeField[] =>
+        field === null || json === null ? [] : [{ field, json }],
+      );
+      return { version: first.version, entry: unpackEntry({ lean: first.entry, large }) };
+    },
+    entryHead: (key) => database.get("SELECT version, session_id AS sessionId FROM entries WHERE key = ?", key),
+    keyWithLabel: (label, except) =>
+      database.get<{ key: string }>("SELECT key FROM entries WHERE label = ? AND key <> ?", label, except)?.key,
+    putEntry: (put) => putEntry(database, put),
+    deleteEntry: (key) => {
+      database.run("DELETE FROM entries WHERE key = ?", key);
+      putContents(database, key, []);
+      database.run("DELETE FROM windows WHERE key = ?", key);
+    },
+  };
 }
 
-export function readEntry(database: SqliteDatabase, key: string): StoredEntry | undefined {
-  // One statement reads one state, however many large fields there are.
-  const rows = database.all<{ version: number; entry: string; field: string | null; json: string | null }>(
-    `SELECT version, json(entry) AS entry, field, json FROM entries
-       LEFT JOIN entry_contents USING (key) LEFT JOIN contents USING (hash)
-     WHERE entries.key = ? ORDER BY field`,
-    key,
-  );
-  const [first] = rows;
-  if (first === undefined) return undefined;
-  const large = rows.flatMap(({ field, json }): LargeField[] =>
-    field === null || json === null ? [] : [{ field, json }],
-  );
-  return { version: first.version, entry: unpackEntry({ lean: first.entry, large }) };
-}
-
-export interface PutEntry {
-  key: string;
-  /** The version that the new entry is based on. Undefined for a new key. */
-  expectedVersion: number | undefined;
-  packed: PackedEntry;
-  sessionId: string;
-  updatedAt: number;
-  kind: SessionKind;
-  channel: string | undefined;
-  label: string | undefined;
-  /** True if the label must be checked against other sessions. */
-  labelChanged: boolean;
-  search: string;
-  /** The text for lists; see `toListing`. */
-  listing: string;
-  transcript: string | undefined;
-  /** The window's own fields, if the entry leaves its window. */
-  leaving: WindowState | undefined;
-  windowReason: WindowReason | undefined;
-  lease: Lease | undefined;
-  now: number;
-}
-
-/** Returns false and changes nothing if the entry has another version. */
-export function putEntry(database: SqliteDatabase, put: PutEntry): boolean {
-  const { key, packed, label } = put;
-  if (put.lease !== undefined) assertLease(database, put.lease, key);
-  const current = database.get<{ version: number; session_id: string }>(
-    "SELECT version, session_id FROM entries WHERE key = ?",
-    key,
-  );
-  if (current?.version !== put.expectedVersion) return false;
-  if (put.labelChanged && label !== undefined) assertLabelFree(database, label, key);
-
-  const version = database.recordChange({ what: "entry", key });
+function putEntry(database: SqliteDatabase, { key, entry, from, leaving, windowReason, now }: PutEntry): void {
+  const { kind, channel, label, search } = entryFacets(key, entry);
+  const { lean, large } = packEntry(entry);
   database.run(
     `INSERT INTO entries (key, version, session_id, updated_at, kind, channel, label, search, listing, entry)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?))
@@ -75,54 +51,32 @@ export function putEntry(database: SqliteDatabase, put: PutEntry): boolean {
        (excluded.version, excluded.session_id, excluded.updated_at, excluded.kind, excluded.channel,
         excluded.label, excluded.search, excluded.listing, excluded.entry)`,
     key,
-    version,
-    put.sessionId,
-    put.updatedAt,
-    put.kind,
-    put.channel ?? null,
+    database.recordChange({ what: "entry", key }),
+    entry.sessionId,
+    entry.updatedAt,
+    kind,
+    channel ?? null,
     label ?? null,
-    put.search,
-    put.listing,
-    packed.lean,
+    search,
+    toListing(key, kind, entry),
+    lean,
   );
-  putContents(database, key, packed.large);
-  const { transcript, leaving, windowReason: reason, now } = put;
-  moveWindow(database, { key, from: current?.session_id, to: put.sessionId, leaving, transcript, reason, now });
-  return true;
+  putContents(database, key, large);
+  const transcript = transcriptName(entry);
+  moveWindow(database, { key, from, to: entry.sessionId, leaving, transcript, reason: windowReason, now });
 }
 
-function assertLabelFree(database: SqliteDatabase, label: string, key: string): void {
-  const other = database.get<{ key: string }>("SELECT key FROM entries WHERE label = ? AND key <> ?", label, key);
-  if (other !== undefined) throw labelInUse(label, other.key);
-}
-
-export interface DeleteEntry {
-  key: string;
-  lease: Lease | undefined;
-  withHandoff: boolean;
-}
-
-export function deleteEntry(
-  database: SqliteDatabase,
-  { key, lease, withHandoff }: DeleteEntry,
-): DeletedSession | undefined {
-  if (lease !== undefined) assertLease(database, lease, key);
-  const stored = readEntry(database, key);
-  if (stored === undefined) return undefined;
-  const windows = readWindows(database, key);
-  database.run("DELETE FROM entries WHERE key = ?", key);
-  putContents(database, key, []);
-  deleteWindows(database, key);
-  if (withHandoff) deleteHandoff(database, { key });
-  database.recordChange({ what: "entry", key });
-  return { key, entry: stored.entry, windows };
+/** A JSON object without its opening brace, so that the age can be put in front of it. */
+function toListing(key: string, kind: SessionKind, entry: SessionEntry): string {
+  const shown = LISTED_FIELDS.filter((field) => entry[field] !== undefined && entry[field] !== null);
+  return JSON.stringify({ key, kind, ...Object.fromEntries(shown.map((field) => [field, entry[field]])) }).slice(1);
 }
 
 /** Fields whose JSON has at least this many characters are stored separately. */
 const LARGE_FIELD_LENGTH = 1024;
 
 /** An entry as it is stored. */
-export interface PackedEntry {
+interface PackedEntry {
   /** JSON of the entry without its large fields. */
   lean: string;
   large: LargeField[];
@@ -133,7 +87,7 @@ export interface LargeField {
   json: string;
 }
 
-export function packEntry(entry: SessionEntry): PackedEntry {
+function packEntry(entry: SessionEntry): PackedEntry {
   const small: string[] = [];
   const large: LargeField[] = [];
   for (const [field, value] of Object.entries(entry)) {

@@ -3,6 +3,7 @@
  * SQLite.
  */
 import type { SQLInputValue } from "node:sqlite";
+import type { JsonQuery } from "../create-store.ts";
 import type { SessionEntry } from "../session-entry.ts";
 import { LISTED_FIELDS, searchWords } from "../store-rules.ts";
 import type { JsonPage, ListPage, ListQuery, ListedSession } from "../store.ts";
@@ -38,11 +39,6 @@ export function listAsJson(database: SqliteDatabase, query: JsonQuery): JsonPage
 
 const NOTHING = { json: Buffer.from("[]"), count: 0 };
 
-export interface JsonQuery extends Omit<ListQuery, "fields"> {
-  /** The instant from which ages are counted (ms). */
-  now: number;
-}
-
 function select(
   database: SqliteDatabase,
   selection: Selection,
@@ -67,7 +63,10 @@ function toSelection(query: ListQuery): Selection {
     ["kind = ?", kind],
     ["channel = ?", channel],
     ["label = ?", label],
-    ...searchWords(text).map((word): [string, string] => ["search LIKE ? ESCAPE '\\'", `%${escapeLike(word)}%`]),
+    ...searchWords(text).map((word): [string, string] => [
+      "search LIKE ? ESCAPE '\\'",
+      `%${word.replace(/[\\%_]/g, String.raw`\$&`)}%`,
+    ]),
   ];
   const used = terms.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
   const order = query.sort === "key" ? "key" : "updated_at DESC, key";
@@ -77,10 +76,6 @@ function toSelection(query: ListQuery): Selection {
     page: `ORDER BY ${order} LIMIT ? OFFSET ?`,
     pageValues: [limit ?? -1, offset ?? 0],
   };
-}
-
-function escapeLike(word: string): string {
-  return word.replace(/[\\%_]/g, String.raw`\$&`);
 }
 
 /** The number of matching entries. `shown` of them were read. */
@@ -151,12 +146,6 @@ function toEntry(fields: readonly string[], values: readonly unknown[]): Record<
     if (field !== undefined && value !== null) entry[field] = value;
   }
   return entry;
-}
-
-/** A JSON object without its opening brace, so that the age can be put in front of it. */
-export function toListing(key: string, kind: SessionKind, entry: SessionEntry): string {
-  const shown = LISTED_FIELDS.filter((field) => entry[field] !== undefined && entry[field] !== null);
-  return JSON.stringify({ key, kind, ...Object.fromEntries(shown.map((field) => [field, entry[field]])) }).slice(1);
 }
 
 function fromListing(listing: string, fields: readonly (keyof SessionEntry)[]): ListedSession {

@@ -22,16 +22,12 @@ const STEPS: readonly ((database: DatabaseSync) => void)[] = [
   createPending,
 ];
 
-/** Refuses a newer store and the database of another program, before anything is written. */
-export function assertSupported(database: DatabaseSync, path: string): void {
-  checkedVersion(database, path);
-}
-
 export function migrate(database: DatabaseSync, path: string): void {
-  migrateSchema(database, STEPS, () => checkedVersion(database, path));
+  migrateSchema(database, STEPS, () => supportedVersion(database, path));
 }
 
-function checkedVersion(database: DatabaseSync, path: string): number {
+/** Refuses a newer store and the database of another program, before anything is written. */
+export function supportedVersion(database: DatabaseSync, path: string): number {
   const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
   if (version > STEPS.length) throw newerStore(path, version);
   if (version === 0 && !isEmptyDatabase(database)) throw foreignDatabase(path);

@@ -20,14 +20,16 @@ import {
   type StoreRepair,
   toDamage,
 } from "../store-repair.ts";
+import { entryChange } from "../create-store.ts";
+import { OPERATIONS } from "../operations.ts";
+import type { StoreRows } from "../rows.ts";
 import { handoffFromJson } from "../store-rules.ts";
 import type { KeptHandoff, Window } from "../store.ts";
 import { type SqliteDatabase, STORE_ROLE, lossMessage, openDatabase, traceOfSessions } from "./database.ts";
-import { type LargeField, putEntry, unpackEntry } from "./entry-rows.ts";
-import { releaseLease, takeLease } from "./lease-rows.ts";
-import { assertSupported } from "./migrations.ts";
-import { type WindowRow, putHandoff, putWindow, toWindow } from "./session-rows.ts";
-import { toPutEntry } from "./update.ts";
+import { type LargeField, unpackEntry } from "./entry-rows.ts";
+import { supportedVersion } from "./migrations.ts";
+import { sqliteRows } from "./rows.ts";
+import { type WindowRow, toWindow } from "./session-rows.ts";
 import { writeMarkedView } from "./view-file.ts";
 
 export interface SqliteRepairOptions {
@@ -101,7 +103,7 @@ async function diagnoseNothing(
 async function checkPages(path: string): Promise<void> {
   const database = await openReadOnly(path);
   try {
-    assertSupported(database, path);
+    supportedVersion(database, path);
     const complaint = quickCheck(database);
     if (complaint !== undefined) {
       throw new HoldfastError("corrupt", "store-corrupt", `The store ${path} is damaged: ${complaint}`);
@@ -120,11 +122,16 @@ async function buildDatabase(
   handoffs: readonly KeptHandoff[],
 ): Promise<void> {
   const database = await openDatabase({ path, writer: REBUILDER });
+  const rows = sqliteRows(database);
   try {
     database.transaction(() => {
-      for (const session of sessions) putSession(database, session);
+      for (const session of sessions) putSession(rows, session);
       putQueues(database, queues);
-      putHandoffs(database, handoffs);
+      // Assigns new versions, because the numbers of the damaged file could occur again here.
+      for (const { key, updatedAt: now, state } of handoffs) {
+        const given = { key, expectedVersion: undefined, ofWindow: undefined, state: JSON.stringify(state), now };
+        OPERATIONS.putHandoff(rows, given);
+      }
     });
   } finally {
     database.close();
@@ -133,19 +140,20 @@ async function buildDatabase(
 
 const REBUILDER = "doctor";
 
-function putSession(database: SqliteDatabase, { key, entry, windows, epoch }: SalvagedSession): void {
+function putSession(rows: StoreRows, { key, entry, windows, epoch }: SalvagedSession): void {
   const current = windows.at(-1);
-  const openedAt = current?.openedAt ?? entry.updatedAt;
-  putEntry(database, toPutEntry(key, undefined, entry, { windowReason: current?.reason }, openedAt));
-  for (const window of windows) if (window !== current) putWindow(database, window);
-  if (epoch > 0) putEpoch(database, key, epoch);
-}
-
-/** Adds a released lease of this epoch. */
-function putEpoch(database: SqliteDatabase, key: string, epoch: number): void {
+  OPERATIONS.putEntry(rows, {
+    ...entryChange(key, undefined, entry),
+    expectedVersion: undefined,
+    windowReason: current?.reason,
+    lease: undefined,
+    now: current?.openedAt ?? entry.updatedAt,
+  });
+  for (const window of windows) if (window !== current) OPERATIONS.putWindow(rows, window);
+  if (epoch === 0) return;
   const lease = { key, epoch, holder: REBUILDER, process: currentProcess(), expiresAt: 0 };
-  takeLease(database, { lease, seen: undefined });
-  releaseLease(database, lease);
+  OPERATIONS.takeLease(rows, { lease, seen: undefined, claim: false });
+  OPERATIONS.releaseLease(rows, lease);
 }
 
 async function salvageParts(path: string): Promise<SalvagedParts> {
@@ -192,19 +200,6 @@ async function readHandoffs(path: string): Promise<KeptHandoff[]> {
       )
       .flatMap((row) => handoffOf(row)),
   );
-}
-
-/** Assigns new versions, because the numbers of the damaged file could occur again here. */
-function putHandoffs(database: SqliteDatabase, handoffs: readonly KeptHandoff[]): void {
-  for (const { key, updatedAt, state } of handoffs) {
-    putHandoff(database, {
-      key,
-      expectedVersion: undefined,
-      ofWindow: undefined,
-      state: JSON.stringify(state),
-      now: updatedAt,
-    });
-  }
 }
 
 type Row = Record<string, SQLOutputValue>;

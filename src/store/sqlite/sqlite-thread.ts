@@ -3,19 +3,21 @@
  * the other does long reads and never takes the write lock, so neither waits for the other.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { reportError } from "../../base/errors.ts";
 import { connect } from "./database.ts";
 import { createBatcher } from "./executor.ts";
 import { listAsJson, listSessions } from "./list-query.ts";
 import { listHandoffs } from "./session-rows.ts";
-import { type ThreadAnswer, type ThreadMessage, type ThreadOptions, type ThreadTask, toWire } from "./thread-client.ts";
+import { type ThreadAnswer, type ThreadMessage, type ThreadOptions, type ThreadTask } from "./thread-client.ts";
 import { writeView } from "./view-file.ts";
-import { applyBatch } from "./writes.ts";
+import { createApplyBatch } from "./writes.ts";
 
 const { path, writer } = workerData as ThreadOptions;
 const database = connect(path, writer);
 
+const apply = createApplyBatch(database);
 const batcher = createBatcher((commands) => {
-  const { outcomes, changes } = applyBatch(database, commands);
+  const { outcomes, changes } = apply(commands);
   if (changes.length > 0) answer({ changes });
   return outcomes;
 });
@@ -29,7 +31,7 @@ parentPort?.on("message", (message: ThreadMessage) => {
   for (const { id, task } of message) {
     perform(task).then(
       (value) => answer({ id, value }),
-      (error: unknown) => answer({ id, error: toWire(error) }),
+      (error: unknown) => answer({ id, error: reportError(error) }),
     );
   }
 });

@@ -4,11 +4,12 @@
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type ErrorKind, HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
+import { type ErrorReport, HoldfastError, errorMessage, fileError } from "../../base/errors.ts";
+import type { JsonQuery } from "../create-store.ts";
+import type { WriteArguments, WriteName, WriteResult } from "../operations.ts";
 import type { JsonPage, KeptHandoff, ListPage, ListQuery, StoreChange } from "../store.ts";
 import type { Executor, OnCommitted } from "./executor.ts";
-import type { JsonQuery } from "./list-query.ts";
-import type { WriteArguments, WriteCommand, WriteName, WriteResult } from "./writes.ts";
+import type { WriteCommand } from "./writes.ts";
 
 export interface ThreadOptions {
   path: string;
@@ -32,7 +33,7 @@ export type ThreadMessage = ThreadRequest[] | "close";
 
 export type ThreadAnswer =
   | { id: number; value: unknown }
-  | { id: number; error: WireError }
+  | { id: number; error: ErrorReport }
   | { changes: StoreChange[] };
 
 export interface ThreadClient {
@@ -68,7 +69,7 @@ export function createThreadClient(
     const request = open.get(answer.id);
     open.delete(answer.id);
     if (open.size === 0) worker?.unref();
-    if ("error" in answer) request?.reject(fromWire(answer.error));
+    if ("error" in answer) request?.reject(toError(answer.error));
     else request?.resolve(answer.value);
   };
   const handOut = (): void => {
@@ -156,17 +157,17 @@ function threadEnded(path: string, cause: unknown): HoldfastError {
 export function createThreadExecutor(options: ThreadOptions, onCommitted: OnCommitted): Executor {
   const writer = createThreadClient(options, onCommitted);
   const reader = createThreadClient(options, onCommitted);
-  const write: Executor["write"] = async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
-    (await writer.request({ do: "write", command: { name, arguments: given } })) as WriteResult<Name>;
+  const add = async (command: WriteCommand): Promise<unknown> => await writer.request({ do: "write", command });
   return {
-    write,
+    write: async <Name extends WriteName>(name: Name, given: WriteArguments<Name>) =>
+      (await add({ name, arguments: given })) as WriteResult<Name>,
     list: async (query) => (await reader.request({ do: "list", query })) as ListPage,
     listJson: async (query) => (await reader.request({ do: "list-json", query })) as JsonPage,
     listHandoffs: async (limit) => (await reader.request({ do: "list-handoffs", limit })) as KeptHandoff[],
     writeView: async (viewPath) => {
       const shown = (await reader.request({ do: "view", viewPath })) as number | undefined;
       // Not by the reading thread, where lists would wait while another process holds the write lock.
-      if (shown !== undefined) await write("markView", { shown });
+      if (shown !== undefined) await add({ name: "markView", arguments: { shown } });
     },
     close: async () => {
       await Promise.all([writer.close(), reader.close()]);
@@ -174,23 +175,7 @@ export function createThreadExecutor(options: ThreadOptions, onCommitted: OnComm
   };
 }
 
-export interface WireError {
-  kind: ErrorKind | undefined;
-  code: string;
-  message: string;
-  hint: string | undefined;
-  data: Record<string, unknown>;
-}
-
 /** Errors lose their class between threads. */
-export function toWire(error: unknown): WireError {
-  if (!(error instanceof HoldfastError)) {
-    return { kind: undefined, code: "", message: errorMessage(error), hint: undefined, data: {} };
-  }
-  const { kind, code, message, hint, data } = error;
-  return { kind, code, message, hint, data };
-}
-
-export function fromWire({ kind, code, message, hint, data }: WireError): Error {
-  return kind === undefined ? new Error(message) : new HoldfastError(kind, code, message, { hint, data });
+function toError({ kind, code, message, hint, data }: ErrorReport): Error {
+  return kind === "internal" ? new Error(message) : new HoldfastError(kind, code, message, { hint, data });
 }

@@ -25,7 +25,8 @@ export async function writeView(path: string, viewPath: string): Promise<number 
     // A separate connection, because the snapshot lasts as long as the writing.
     const database = connect(path, VIEW_WRITER);
     try {
-      if (isUpToDate(database) && (await fileExists(viewPath))) return undefined;
+      const isUpToDate = shownByView(database) >= newestEntryChange(database);
+      if (isUpToDate && (await fileExists(viewPath))) return undefined;
       const shown = await database.longSnapshot(async () => {
         const newest = newestChange(database);
         await writeFileDurable(viewPath, viewChunks(database));
@@ -53,10 +54,6 @@ export async function writeMarkedView(path: string, viewPath: string): Promise<v
   }
 }
 
-function isUpToDate(database: SqliteDatabase): boolean {
-  return shownByView(database) >= newestEntryChange(database);
-}
-
 function* viewChunks(database: SqliteDatabase): Generator<string> {
   let chunk = "{";
   let separator = "\n";
@@ -64,7 +61,8 @@ function* viewChunks(database: SqliteDatabase): Generator<string> {
     "SELECT key, json(entry) AS entry FROM entries ORDER BY key",
   )) {
     const whole = unpackEntry({ lean: entry, large: readContents(database, key) });
-    chunk += `${separator}  ${JSON.stringify(key)}: ${indent(JSON.stringify(whole, null, 2))}`;
+    // JSON strings contain no line break, so every line break is layout.
+    chunk += `${separator}  ${JSON.stringify(key)}: ${JSON.stringify(whole, null, 2).replaceAll("\n", "\n  ")}`;
     separator = ",\n";
     if (chunk.length >= CHUNK_LENGTH) {
       yield chunk;
@@ -73,9 +71,4 @@ function* viewChunks(database: SqliteDatabase): Generator<string> {
   }
   faultPoint("sqlite.view.collected");
   yield `${chunk}${separator === "\n" ? "" : "\n"}}`;
-}
-
-/** JSON strings contain no line break, so every line break is layout. */
-function indent(json: string): string {
-  return json.replaceAll("\n", "\n  ");
 }

@@ -6,7 +6,7 @@
  * `holdfast mcp --announcements`.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { type TakenLease, takeDeliveryLease } from "../../session/lease.ts";
+import { type TakenLease, acquireLease } from "../../session/lease.ts";
 import type { PipelineContext } from "../context.ts";
 import { createBell } from "../lanes/waiting.ts";
 import type { AgentParts, ChannelAccount } from "../pipeline.ts";
@@ -153,7 +153,7 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
     const free = due.filter(({ key }) => !busy.has(key));
     if (free.length === 0) return isStopping && busy.size === 0 ? undefined : { ms: await untilNext() };
     if (taken === undefined) {
-      const attempt = await takeDeliveryLease(agent, route);
+      const attempt = await acquireLease(agent, route);
       if ("heldBy" in attempt) return isStopping ? undefined : { ms: HELD_MS };
       taken = attempt;
       nextDueAt = undefined;

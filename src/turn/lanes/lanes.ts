@@ -8,7 +8,7 @@
  * - Every failure ends in `recover`, which pauses. The lane then starts over from the store's state.
  */
 import { type HoldfastError, errorMessage } from "../../base/errors.ts";
-import { type TakenLease, takeSessionLease } from "../../session/lease.ts";
+import { type TakenLease, acquireLease } from "../../session/lease.ts";
 import type { LaneContext, PipelineContext, WaitingItem } from "../context.ts";
 import type { AgentParts, PipelineStatus } from "../pipeline.ts";
 import { isFenced, isStoreClosed, turnPutOff } from "../turn-errors.ts";
@@ -210,7 +210,7 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
     const { mode } = resolveQueueSettings(entry, pipeline.config.turns.queue);
     // The only message of the session is claimed in the same commit, unless it waits for others.
     const claim = mode !== "collect" && lane.ticket?.isGranted === true;
-    const attempt = await takeSessionLease(agent, key, { claim });
+    const attempt = await acquireLease(agent, key, { claim });
     if (!("heldBy" in attempt)) {
       lane.taken = attempt;
       if (heldByOthers > 0) pipeline.onOthersDone(parts, key);

@@ -1,21 +1,12 @@
-/**
- * The change feed compares states. Changes of this process come with their commit. The files are polled for changes of
- * other processes, but only while there are listeners.
- */
+/** Finds changes by comparing states: of this process after a commit, of others when a file has changed. */
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../../base/log.ts";
+import { type ChangeFeed, createChangeFeed } from "../change-feed.ts";
 import type { StoreChange } from "../store.ts";
 import type { EntryMap } from "./entry-map.ts";
 import type { StoreState } from "./store-state.ts";
 
-export interface ChangeFeed {
-  listen(listener: (change: StoreChange) => void): () => void;
-  /** Call it with the state after a commit of this process. */
-  changed(state: StoreState): void;
-  close(): void;
-}
-
-export interface ChangeFeedOptions {
+interface StateFeedOptions {
   read: () => StoreState;
   /** Changes whenever a file does. */
   stamp: () => string;
@@ -24,70 +15,42 @@ export interface ChangeFeedOptions {
   logger: Logger;
 }
 
-const POLL_INTERVAL_MS = 250;
+interface StateFeed extends ChangeFeed {
+  /** Call it with the state after a commit of this process. */
+  changed(state: StoreState): void;
+}
 
-export function createChangeFeed({ read, stamp, onForeignChange, logger }: ChangeFeedOptions): ChangeFeed {
-  const listeners = new Set<(change: StoreChange) => void>();
-  let timer: NodeJS.Timeout | undefined;
+export function createStateFeed({ read, stamp, onForeignChange, logger }: StateFeedOptions): StateFeed {
   let seen: StoreState | undefined;
   let seenStamp = "";
 
-  const advance = (state: StoreState): void => {
+  const changesTo = (state: StoreState): StoreChange[] => {
     const changes = seen === undefined ? [] : changesBetween(seen, state);
     seen = state;
-    for (const change of changes) for (const listener of listeners) tell(listener, change, logger);
+    return changes;
   };
-  const poll = (): void => {
+  const start = (): void => {
+    seenStamp = stamp();
+    seen = read();
+  };
+  const look = (): StoreChange[] => {
     const current = stamp();
-    if (current === seenStamp) return;
+    if (current === seenStamp) return [];
     seenStamp = current;
-    try {
-      const state = read();
-      advance(state);
-      onForeignChange(state);
-    } catch (error) {
-      logger.warn("Changes of other processes cannot be read", { error });
-    }
+    const state = read();
+    onForeignChange(state);
+    return changesTo(state);
   };
-  const stop = (): void => {
-    clearInterval(timer);
-    timer = undefined;
-    seen = undefined;
-  };
+  const feed = createChangeFeed({ start, look }, logger);
 
   return {
-    listen(listener) {
-      if (timer === undefined) {
-        seenStamp = stamp();
-        seen = read();
-        timer = setInterval(poll, POLL_INTERVAL_MS).unref();
-      }
-      // Wrapped, so that one function can listen twice and stop each separately.
-      const own = (change: StoreChange): void => listener(change);
-      listeners.add(own);
-      return () => {
-        listeners.delete(own);
-        if (listeners.size === 0) stop();
-      };
-    },
+    ...feed,
     changed(state) {
-      if (timer === undefined) return;
+      if (!feed.hasListeners()) return;
       seenStamp = stamp();
-      advance(state);
-    },
-    close() {
-      listeners.clear();
-      stop();
+      feed.tell(changesTo(state));
     },
   };
-}
-
-function tell(listener: (change: StoreChange) => void, change: StoreChange, logger: Logger): void {
-  try {
-    listener(change);
-  } catch (error) {
-    logger.error("A listener of store changes failed", { error, ...change });
-  }
 }
 
 function changesBetween(before: StoreState, after: StoreState): StoreChange[] {

@@ -1,0 +1,71 @@
+/**
+ * Tells listeners about changes. Those of this store handle come right after their commit. Those of other processes are
+ * looked for several times a second, but only while there are listeners.
+ */
+import type { Logger } from "../base/log.ts";
+import type { Store, StoreChange } from "./store.ts";
+
+export interface ChangeFeed {
+  listen: Store["onChange"];
+  tell: (changes: readonly StoreChange[]) => void;
+  hasListeners: () => boolean;
+  close: () => void;
+}
+
+export interface ChangeSource {
+  /** Called for the first listener. Earlier changes do not count. */
+  start(): void;
+  /** The changes of other processes since the last call. */
+  look(): readonly StoreChange[];
+}
+
+const POLL_INTERVAL_MS = 250;
+
+export function createChangeFeed(source: ChangeSource, logger: Logger): ChangeFeed {
+  const listeners = new Set<(change: StoreChange) => void>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const tellOne = (listener: (change: StoreChange) => void, change: StoreChange): void => {
+    try {
+      listener({ ...change });
+    } catch (error) {
+      logger.error("A listener of store changes failed", { error, ...change });
+    }
+  };
+  const tell = (changes: readonly StoreChange[]): void => {
+    for (const change of changes) for (const listener of listeners) tellOne(listener, change);
+  };
+  const look = (): void => {
+    try {
+      tell(source.look());
+    } catch (error) {
+      logger.warn("Changes of other processes could not be read", { error });
+    }
+  };
+  const stop = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+
+  return {
+    listen: (listener) => {
+      if (timer === undefined) {
+        source.start();
+        timer = setInterval(look, POLL_INTERVAL_MS).unref();
+      }
+      // Wrapped, so that one function can listen twice and stop each separately.
+      const own = (change: StoreChange): void => listener(change);
+      listeners.add(own);
+      return () => {
+        listeners.delete(own);
+        if (listeners.size === 0) stop();
+      };
+    },
+    tell,
+    hasListeners: () => listeners.size > 0,
+    close: () => {
+      listeners.clear();
+      stop();
+    },
+  };
+}

@@ -1,0 +1,331 @@
+/**
+ * Everything that all stores do the same: which keys they accept, how arguments are checked and packed, how values are
+ * read, changed and written again. A store implementation provides a `StoreContext`: its rows and how to write them.
+ */
+import { lazy } from "../base/async.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { faultPoint } from "../base/faults.ts";
+import { fileExists } from "../base/files.ts";
+import { type Ids, randomIds } from "../base/ids.ts";
+import { type Logger, silentLogger } from "../base/log.ts";
+import { currentProcess, processState } from "../base/processes.ts";
+import { type Gate, createGate } from "./gate.ts";
+import { type Write, type WriteArguments, assertLease, hasWindow } from "./operations.ts";
+import { type HistoryOptions, type PendingQueues, createGroupHistory, createSystemEvents } from "./pending.ts";
+import type { AcquireOptions, Inbox, Lease, LeaseAttempt, Leases, Outbox, OutboxDraft, OutboxItem } from "./queues.ts";
+import type { PackedDraft, PutEntry, StoreRows, StoredLease } from "./rows.ts";
+import { type Mutate, type SessionEntry, windowStateOf } from "./session-entry.ts";
+import { windowNotClosed } from "./store-errors.ts";
+import { checkListQuery, handoffFromJson, handoffToJson, toJson } from "./store-rules.ts";
+import type { Handoffs, JsonPage, KeptHandoff, ListPage, ListQuery, Store, StoreKind, UpdateOptions } from "./store.ts";
+
+export interface StoreOptions extends HistoryOptions {
+  /** The file that holds the entries. Created with its folder if missing. */
+  path: string;
+  /** Normalised. */
+  agentId: string;
+  /** Default: `main`. */
+  mainKey?: string | undefined;
+  /** A `pending.sqlite` of an earlier version, whose items move into the store. Optional. */
+  pendingFile?: string | undefined;
+  clock?: Clock | undefined;
+  ids?: Ids | undefined;
+  logger?: Logger | undefined;
+}
+
+export interface StoreContext {
+  kind: StoreKind;
+  /** Runs a task on one state. `fresh` reads the files even if they look unchanged. */
+  read: <T>(task: (rows: StoreRows) => T, options?: { fresh?: boolean | undefined }) => T;
+  write: Write;
+  modify: Modify;
+  /** The entry as it will be read from disk. Throws if JSON cannot represent it. */
+  copyEntry: (entry: SessionEntry) => SessionEntry;
+  list: (query: ListQuery) => Promise<ListPage>;
+  listJson: (query: JsonQuery) => Promise<JsonPage>;
+  listHandoffs: (limit: number | undefined) => Promise<KeptHandoff[]>;
+  onChange: Store["onChange"];
+  /** Called when no operation is running any more. */
+  close: () => Promise<void>;
+}
+
+export interface JsonQuery extends Omit<ListQuery, "fields"> {
+  /** The instant from which ages are counted (ms). */
+  now: number;
+}
+
+/** Writes that return false and change nothing if the value has another version. */
+export type ComparingWrite = "putEntry" | "putHandoff";
+
+export interface Prepared<Name extends ComparingWrite, Value> {
+  /** The result of the change. */
+  value: Value;
+  /** Undefined if there is nothing to write. */
+  put: WriteArguments<Name> | undefined;
+}
+
+/**
+ * Atomic read-modify-write: reads with `prepare` and writes its result; `prepare` may run several times. A store that
+ * writes optimistically calls `write`, if given, instead of the plain write.
+ */
+export type Modify = <Name extends ComparingWrite, Value>(
+  name: Name,
+  key: string,
+  prepare: (rows: StoreRows) => Prepared<Name, Value>,
+  write?: (put: WriteArguments<Name>) => Promise<boolean>,
+) => Promise<Value>;
+
+export async function createStore(options: StoreOptions, context: StoreContext): Promise<Store> {
+  const { agentId, path, mainKey, pendingFile } = options;
+  const { clock = systemClock, ids = randomIds, logger = silentLogger } = options;
+  const { kind, read, write } = context;
+  const gate = createGate(path, { agentId, mainKey });
+  const parts: Parts = { ...context, gate, clock, ids };
+  const queues = createPendingQueues(parts);
+  if (pendingFile !== undefined && (await fileExists(pendingFile))) {
+    const { takeOverPendingFile } = await import("./pending-file.ts");
+    await takeOverPendingFile(pendingFile, queues, { clock, logger });
+  }
+  const update = createUpdate(parts);
+  let closing: Promise<void> | undefined;
+
+  return {
+    kind,
+    agentId,
+    path,
+    get: (key) => gate.withKey(key, (own) => read((rows) => rows.entry(own)?.entry)),
+    list: (query = {}) =>
+      gate.run(async () => {
+        checkListQuery(query);
+        return await context.list(query);
+      }),
+    listJson: (query = {}) =>
+      gate.run(async () => {
+        checkListQuery(query);
+        return await context.listJson({ ...query, now: clock.now() });
+      }),
+    update: (key, mutate, updateOptions = {}) => gate.withKey(key, (own) => update(own, mutate, updateOptions)),
+    delete: (key, deletion = {}) => gate.withKey(key, (own) => write("deleteEntry", { ...deletion, key: own })),
+
+    windows: (key) => gate.withKey(key, (own) => read((rows) => [...rows.windows(own)])),
+    findWindows: (prefix, limit) => gate.run(() => read((rows) => rows.findWindows(prefix, limit))),
+    putWindow: (window) =>
+      gate.withKey(window.key, async (key) => {
+        if (window.closedAt === undefined) throw windowNotClosed(window);
+        await write("putWindow", { ...window, key });
+      }),
+    removeWindow: (key, sessionId) => gate.withKey(key, (own) => write("removeWindow", { key: own, sessionId })),
+
+    leases: createLeases(parts),
+    inbox: createInbox(parts, update),
+    outbox: createOutbox(parts),
+    handoffs: createHandoffs(parts),
+    history: createGroupHistory(queues, clock, options),
+    systemEvents: createSystemEvents(queues, clock),
+    onChange: context.onChange,
+    close: async () => await (closing ??= gate.close().then(context.close)),
+  };
+}
+
+interface Parts extends StoreContext {
+  gate: Gate;
+  clock: Clock;
+  ids: Ids;
+}
+
+/** Expects a canonical key. */
+type UpdateEntry = (
+  key: string,
+  mutate: Mutate,
+  options: UpdateOptions,
+  write?: (put: PutEntry) => Promise<boolean>,
+) => Promise<SessionEntry | undefined>;
+
+function createUpdate({ modify, copyEntry, clock }: Parts): UpdateEntry {
+  // Loaded with the first update: it takes longer than most commands run, and many only read.
+  const schema = lazy(() => import("./entry-schema.ts"));
+  return async (key, mutate, { lease, windowReason }, write) => {
+    const { validateEntryChanges } = await schema.get();
+    const prepare = (rows: StoreRows): Prepared<"putEntry", SessionEntry | undefined> => {
+      const stored = rows.entry(key);
+      const before = stored?.entry;
+      const returned = mutate(before && copyEntry(before));
+      if (returned === undefined) return { value: before, put: undefined };
+      const entry = copyEntry(returned);
+      validateEntryChanges(before, entry);
+      const change = entryChange(key, before, entry);
+      return {
+        value: entry,
+        put: { ...change, expectedVersion: stored?.version, windowReason, lease, now: clock.now() },
+      };
+    };
+    return await modify("putEntry", key, prepare, write);
+  };
+}
+
+export function entryChange(
+  key: string,
+  before: SessionEntry | undefined,
+  entry: SessionEntry,
+): Pick<PutEntry, "key" | "entry" | "from" | "leaving" | "labelChanged"> {
+  const isMoved = before !== undefined && before.sessionId !== entry.sessionId;
+  return {
+    key,
+    entry,
+    from: before?.sessionId,
+    leaving: isMoved ? windowStateOf(before) : undefined,
+    labelChanged: before?.label !== entry.label,
+  };
+}
+
+function createInbox({ gate, read, write, clock }: Parts, update: UpdateEntry): Inbox {
+  return {
+    admit: ({ payload, ...message }) =>
+      gate.withKey(message.key, (key) =>
+        write("admitMessage", { ...message, key, payload: toJson(payload ?? null, "payload") }),
+      ),
+    pending: (key) =>
+      key === undefined
+        ? gate.run(() => read((rows) => rows.pendingItems(undefined)))
+        : gate.withKey(key, (own) => read((rows) => rows.pendingItems(own))),
+    get: (id) => gate.run(() => read((rows) => rows.inboxItem(id))),
+    givenUp: (limit) => gate.run(() => read((rows) => rows.givenUp(limit))),
+    claim: (lease, options = {}) => gate.withLeased(lease, () => write("claimItems", { ...options, lease })),
+    requeue: (lease, options = {}) => gate.withLeased(lease, () => write("requeueItems", { ...options, lease })),
+    finish: (lease, ids, replies, { entry, ...options } = {}) =>
+      gate.withLeased(lease, async () => {
+        const ending = storable(options.ending);
+        const given = { ...options, lease, ids, drafts: replies.map(packDraft), ending };
+        let ended: OutboxItem[] | undefined;
+        const end = async (put?: PutEntry): Promise<boolean> => {
+          ended = await write("finishItems", { ...given, put, now: clock.now() });
+          return ended !== undefined;
+        };
+        if (entry !== undefined) await update(lease.key, entry, { lease }, end);
+        if (ended === undefined) await end();
+        return ended ?? [];
+      }),
+    drop: (key, ids, note, replies = []) =>
+      gate.withKey(key, (own) => {
+        const packed = replies.map(({ itemId, draft }) => ({ itemId, draft: packDraft(draft) }));
+        return write("dropItems", { key: own, ids, note, replies: packed, now: clock.now() });
+      }),
+    prune: (before) => gate.run(() => pruneAll((limit) => write("pruneInbox", { before, limit }))),
+  };
+}
+
+function createOutbox({ gate, read, write, clock }: Parts): Outbox {
+  return {
+    enqueue: (key, drafts, { lease } = {}) =>
+      gate.withKey(key, (own) =>
+        write("enqueueDrafts", { key: own, drafts: drafts.map(packDraft), lease, now: clock.now() }),
+      ),
+    due: (now, limit, route) => gate.run(() => read((rows) => rows.due(now, limit, route))),
+    routes: () => gate.run(() => read((rows) => rows.routes())),
+    failures: (limit) => gate.run(() => read((rows) => rows.failures(limit))),
+    get: (id) => gate.run(() => read((rows) => rows.outboxItem(id))),
+    startSending: (id, attempts) => gate.run(() => write("startSending", { id, attempts })),
+    delivered: (id, deliveredId) => gate.run(() => write("settleDelivery", { id, state: "delivered", deliveredId })),
+    retry: (id, dueAt, note) => gate.run(() => write("settleDelivery", { id, state: "pending", dueAt, note })),
+    failed: (id, note) => gate.run(() => write("settleDelivery", { id, state: "failed", note })),
+    prune: (before) => gate.run(() => pruneAll((limit) => write("pruneOutbox", { before, limit }))),
+  };
+}
+
+/** In small batches, so that other writers wait for one batch only. */
+async function pruneAll(prune: (limit: number) => Promise<number>): Promise<number> {
+  for (let total = 0; ;) {
+    const pruned = await prune(PRUNED_AT_ONCE);
+    total += pruned;
+    if (pruned < PRUNED_AT_ONCE) return total;
+  }
+}
+
+const PRUNED_AT_ONCE = 500;
+
+function packDraft({ idempotencyKey, target, payload }: OutboxDraft): PackedDraft {
+  return { idempotencyKey, target: storable(target), payload: toJson(payload ?? null, "payload") };
+}
+
+/** A copy as it will be stored. Throws if JSON cannot represent it. */
+function storable<T>(value: T): T {
+  return value === undefined ? value : (JSON.parse(toJson(value, "payload")) as T);
+}
+
+/** A free lease is taken only if it is still exactly the lease that was seen, so one of several takers wins. */
+function createLeases({ gate, read, write, clock, ids }: Parts): Leases {
+  const heldNow = (stored: StoredLease | undefined): Lease | undefined => {
+    const held = stored?.held;
+    // The lease of a process that has ended is free at once; one on another host is free when it expires.
+    const isFree = held === undefined || held.expiresAt <= clock.now() || processState(held.process) === "dead";
+    return isFree ? undefined : held;
+  };
+  const tryAcquire = async (key: string, { ttlMs, claim = false }: AcquireOptions): Promise<LeaseAttempt> => {
+    for (;;) {
+      const seen = read((rows) => rows.lease(key));
+      faultPoint("lease.read");
+      const held = heldNow(seen);
+      if (held !== undefined) return { acquired: false, held };
+      const expiresAt = clock.now() + ttlMs;
+      const lease = { key, epoch: (seen?.epoch ?? 0) + 1, holder: ids.uuid(), process: currentProcess(), expiresAt };
+      const { taken, claimed } = await write("takeLease", { lease, seen, claim }).catch(async (error: unknown) => {
+        // The lease may have been written all the same, and then no one would release it.
+        await write("releaseLease", lease).catch(() => undefined);
+        throw error;
+      });
+      if (!taken) continue;
+      faultPoint("lease.taken");
+      return { acquired: true, lease, claimed };
+    }
+  };
+
+  return {
+    acquire: (leased, options) => gate.withLeased(leased, (key) => tryAcquire(key, options)),
+    renew: (lease, { ttlMs }) =>
+      gate.withLeased(lease, async () => {
+        const renewed = { ...lease, expiresAt: clock.now() + ttlMs };
+        return (await write("renewLease", renewed)) ? renewed : undefined;
+      }),
+    release: (lease) => gate.withLeased(lease, () => write("releaseLease", lease)),
+    current: (leased) => gate.withLeased(leased, (key) => heldNow(read((rows) => rows.lease(key)))),
+    list: () => gate.run(() => read((rows) => rows.leases())),
+    assertCurrent: (lease) =>
+      gate.withLeased(lease, () => read((rows) => assertLease(rows, lease.key, lease), { fresh: true })),
+  };
+}
+
+function createHandoffs({ gate, read, write, modify, listHandoffs, clock }: Parts): Handoffs {
+  return {
+    get: (key) =>
+      gate.withKey(key, (own) => {
+        const stored = read((rows) => rows.handoff(own));
+        return stored && handoffFromJson(stored.state);
+      }),
+    list: ({ limit } = {}) =>
+      gate.run(async () => {
+        checkListQuery({ limit });
+        return await listHandoffs(limit);
+      }),
+    update: (given, mutate, { ofWindow } = {}) =>
+      gate.withKey(given, (key) =>
+        modify("putHandoff", key, (rows): Prepared<"putHandoff", unknown> => {
+          const stored = rows.handoff(key);
+          const before = (): unknown => stored && handoffFromJson(stored.state);
+          const isGone = ofWindow !== undefined && !hasWindow(rows, key, ofWindow);
+          const returned = isGone ? undefined : mutate(before());
+          if (returned === undefined) return { value: before(), put: undefined };
+          const state = handoffToJson(returned);
+          const put = { key, expectedVersion: stored?.version, state, ofWindow, now: clock.now() };
+          return { value: JSON.parse(state), put };
+        }),
+      ),
+    delete: (key) => gate.withKey(key, (own) => write("deleteHandoff", { key: own })),
+  };
+}
+
+function createPendingQueues({ gate, read, write }: Parts): PendingQueues {
+  return {
+    read: (kind, key) => gate.withKey(key, (own) => read((rows) => rows.pendingQueue(kind, own))),
+    change: (kind, key, change) => gate.withKey(key, (own) => write("changePending", { kind, key: own, change })),
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * Every operation of a store passes the gate, which makes keys canonical, refuses keys of other agents, and refuses
+ * everything once the store is closing.
+ */
+import type { Leased } from "./queues.ts";
+import { storeClosed } from "./store-errors.ts";
+import { type KeyOwner, isDeliveryLease, deliveryLeaseKey, ownSessionKey } from "./store-rules.ts";
+
+type KeyTask<T> = (key: string) => T | Promise<T>;
+
+export interface Gate {
+  run<T>(task: () => T | Promise<T>): Promise<T>;
+  /** Passes the canonical key to the task. */
+  withKey<T>(key: string, task: KeyTask<T>): Promise<T>;
+  /** Passes the key of the lease to the task. */
+  withLeased<T>(leased: Leased, task: KeyTask<T>): Promise<T>;
+  /** Refuses new operations and waits for the running ones. */
+  close(): Promise<void>;
+}
+
+/** A turn uses its key a dozen times. */
+const KNOWN_KEYS = 1000;
+
+export function createGate(path: string, owner: KeyOwner): Gate {
+  const inside = new Set<Promise<unknown>>();
+  let isClosed = false;
+
+  const run = async <T>(task: () => T | Promise<T>): Promise<T> => {
+    if (isClosed) throw storeClosed(path);
+    const operation = Promise.resolve().then(task);
+    inside.add(operation);
+    try {
+      return await operation;
+    } finally {
+      inside.delete(operation);
+    }
+  };
+  const known = new Map<string, string>();
+  const ownKey = (key: string): string => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const own = ownSessionKey(key, owner);
+    if (known.size >= KNOWN_KEYS) known.clear();
+    known.set(key, own);
+    return own;
+  };
+  const leaseKey = (leased: Leased): string => {
+    if (typeof leased === "string") return ownKey(leased);
+    if (!("key" in leased)) return deliveryLeaseKey(owner.agentId, leased);
+    return isDeliveryLease(owner.agentId, leased.key) ? leased.key : ownKey(leased.key);
+  };
+
+  return {
+    run,
+    withKey: (key, task) => run(() => task(ownKey(key))),
+    withLeased: (leased, task) => run(() => task(leaseKey(leased))),
+    close: async () => {
+      isClosed = true;
+      await Promise.allSettled(inside);
+    },
+  };
+}

@@ -1,0 +1,344 @@
+/**
+ * All writes of a store, as functions of plain data, so that a call can run in this thread or be sent to another one. A
+ * store runs each in a transaction or under its lock. Operations check before they change anything: a refused one
+ * leaves everything as it was.
+ */
+import { type PendingChange, type PendingKind, type PendingResult, applyPendingChange } from "./pending.ts";
+import {
+  type ClaimOptions,
+  type FinishOptions,
+  type InboxItem,
+  type Lease,
+  type OutboxItem,
+  type RequeueOptions,
+  type WriteOptions,
+  apartTurn,
+} from "./queues.ts";
+import type { AdmittedMessage, PackedDraft, PutEntry, PutHandoff, StoreRows, StoredLease } from "./rows.ts";
+import {
+  alreadyDelivered,
+  inboxItemNotRunning,
+  labelInUse,
+  leaseLost,
+  leaseOfAnotherKey,
+  outboxItemNotFound,
+  windowIsCurrent,
+} from "./store-errors.ts";
+import type { DeleteOptions, DeletedSession, Window } from "./store.ts";
+
+/** Returns false and changes nothing if the entry has another version. */
+function putEntry(rows: StoreRows, put: PutEntry): boolean {
+  const { key, entry } = put;
+  assertLease(rows, key, put.lease);
+  if (rows.entryHead(key)?.version !== put.expectedVersion) return false;
+  if (put.labelChanged && entry.label !== undefined) {
+    const other = rows.keyWithLabel(entry.label, key);
+    if (other !== undefined) throw labelInUse(entry.label, other);
+  }
+  rows.putEntry(put);
+  return true;
+}
+
+function deleteEntry(
+  rows: StoreRows,
+  { key, lease, withHandoff }: DeleteOptions & { key: string },
+): DeletedSession | undefined {
+  assertLease(rows, key, lease);
+  const stored = rows.entry(key);
+  if (stored === undefined) return undefined;
+  const windows = [...rows.windows(key)];
+  rows.deleteEntry(key);
+  if (withHandoff === true) deleteHandoff(rows, { key });
+  rows.recordChange({ what: "entry", key });
+  return { key, entry: stored.entry, windows };
+}
+
+function putWindow(rows: StoreRows, window: Window): void {
+  assertNotCurrent(rows, window);
+  rows.putWindow(window);
+  rows.recordChange({ what: "entry", key: window.key });
+}
+
+function removeWindow(rows: StoreRows, window: Pick<Window, "key" | "sessionId">): boolean {
+  assertNotCurrent(rows, window);
+  const isRemoved = rows.removeWindow(window.key, window.sessionId);
+  if (isRemoved) rows.recordChange({ what: "entry", key: window.key });
+  return isRemoved;
+}
+
+function assertNotCurrent(rows: StoreRows, window: Pick<Window, "key" | "sessionId">): void {
+  if (rows.entryHead(window.key)?.sessionId === window.sessionId) throw windowIsCurrent(window);
+}
+
+/** Throws if the lease is not the newest of the key. Without a lease, the write is not fenced. */
+export function assertLease(rows: StoreRows, key: string, lease: Lease | undefined): void {
+  if (lease === undefined) return;
+  if (lease.key !== key) throw leaseOfAnotherKey(lease, key);
+  if (!isNewest(rows, lease)) throw leaseLost(lease);
+}
+
+function isNewest(rows: StoreRows, { key, epoch, holder }: Lease): boolean {
+  const held = rows.lease(key)?.held;
+  return held?.epoch === epoch && held.holder === holder;
+}
+
+interface TakeLease {
+  lease: Lease;
+  /** The lease that was seen to be free. Undefined if the key never had one. */
+  seen: StoredLease | undefined;
+  /** Also claims the pending item, if it is the only one and was never started. */
+  claim: boolean;
+}
+
+/** `taken` is false if any process took, renewed or released the lease since it was seen. */
+function takeLease(
+  rows: StoreRows,
+  { lease, seen, claim }: TakeLease,
+): { taken: boolean; claimed?: InboxItem | undefined } {
+  const { key, epoch } = lease;
+  const current = rows.lease(key);
+  if (current?.epoch !== seen?.epoch || current?.held?.expiresAt !== seen?.held?.expiresAt) return { taken: false };
+  rows.putLease(key, { epoch, held: lease });
+  rows.recordChange({ what: "lease", key });
+  return { taken: true, claimed: claim ? claimOnlyItem(rows, key) : undefined };
+}
+
+function claimOnlyItem(rows: StoreRows, key: string): InboxItem | undefined {
+  const [item, another] = rows.pendingItems(key);
+  const isFresh = item?.state === "queued" && item.attempts === 0 && item.note === undefined;
+  if (another !== undefined || !isFresh) return undefined;
+  return moveItems(rows, [{ ...item, state: "running", attempts: 1 }])[0];
+}
+
+/** False if it was taken over or released. Listeners do not care about renewals, so this records no change. */
+function renewLease(rows: StoreRows, lease: Lease): boolean {
+  if (!isNewest(rows, lease)) return false;
+  rows.putLease(lease.key, { epoch: lease.epoch, held: lease });
+  return true;
+}
+
+function releaseLease(rows: StoreRows, lease: Lease): void {
+  if (!isNewest(rows, lease)) return;
+  rows.putLease(lease.key, { epoch: lease.epoch });
+  rows.recordChange({ what: "lease", key: lease.key });
+}
+
+function admitMessage(rows: StoreRows, message: AdmittedMessage): { admitted: boolean; item: InboxItem } {
+  const known = rows.inboxItemAt(message.address);
+  if (known !== undefined) return { admitted: false, item: known };
+  rows.recordChange({ what: "inbox", key: message.key });
+  return { admitted: true, item: rows.addInboxItem(message) };
+}
+
+interface OfLease {
+  lease: Lease;
+}
+
+function claimItems(rows: StoreRows, { lease, limit, ids, turn }: ClaimOptions & OfLease): InboxItem[] {
+  assertLease(rows, lease.key, lease);
+  const items = itemsOf(rows, lease.key, "queued", ids).slice(0, limit);
+  const claimed = items.map((item): InboxItem => {
+    return { ...item, turn: turn ?? item.turn, attempts: item.attempts + 1, state: "running" };
+  });
+  return moveItems(rows, claimed);
+}
+
+function requeueItems(rows: StoreRows, { lease, ids, excuse, apart }: RequeueOptions & OfLease): InboxItem[] {
+  assertLease(rows, lease.key, lease);
+  const requeued = itemsOf(rows, lease.key, "running", ids).map((item): InboxItem => {
+    const excused = excuse === undefined ? {} : { attempts: item.attempts - 1, note: excuse };
+    return { ...item, ...excused, turn: apart === true ? apartTurn(item.id) : item.turn, state: "queued" };
+  });
+  return moveItems(rows, requeued);
+}
+
+interface FinishItems extends OfLease, Omit<FinishOptions, "entry"> {
+  ids: readonly number[];
+  drafts: readonly PackedDraft[];
+  /** Default: the entry is not changed. */
+  put?: PutEntry | undefined;
+  now: number;
+}
+
+/** Returns undefined and changes nothing if the entry has another version. */
+function finishItems(rows: StoreRows, finish: FinishItems): OutboxItem[] | undefined {
+  const { lease, ids, drafts, note, ending, put, now } = finish;
+  const { key } = lease;
+  assertLease(rows, key, lease);
+  const ended = ids.map((id): InboxItem => {
+    const item = rows.inboxItem(id);
+    if (item?.key !== key || item.state !== "running") throw inboxItemNotRunning(id, key);
+    return { ...item, state: "done", note: note ?? item.note, ending };
+  });
+  if (put !== undefined && !putEntry(rows, put)) return undefined;
+  moveItems(rows, ended);
+  if (finish.release === true) releaseLease(rows, lease);
+  return enqueueDrafts(rows, { key, drafts, now });
+}
+
+interface DropItems {
+  key: string;
+  ids: readonly number[];
+  note: string;
+  replies: readonly { itemId: number; draft: PackedDraft }[];
+  now: number;
+}
+
+function dropItems(rows: StoreRows, { key, ids, note, replies, now }: DropItems): InboxItem[] {
+  const dropped = itemsOf(rows, key, "queued", ids).map((item): InboxItem => ({ ...item, state: "dropped", note }));
+  moveItems(rows, dropped);
+  const isDropped = new Set(dropped.map(({ id }) => id));
+  const drafts = replies.filter(({ itemId }) => isDropped.has(itemId)).map(({ draft }) => draft);
+  enqueueDrafts(rows, { key, drafts, now });
+  return dropped;
+}
+
+/** In order of admission. */
+function itemsOf(
+  rows: StoreRows,
+  key: string,
+  state: InboxItem["state"],
+  ids: readonly number[] | undefined,
+): InboxItem[] {
+  const items =
+    ids === undefined
+      ? rows.pendingItems(key)
+      : [...new Set(ids)].toSorted((a, b) => a - b).flatMap((id) => rows.inboxItem(id) ?? []);
+  return items.filter((item) => item.key === key && item.state === state);
+}
+
+/** All of one key. */
+function moveItems(rows: StoreRows, items: InboxItem[]): InboxItem[] {
+  for (const item of items) rows.putInboxItem(item);
+  const [first] = items;
+  if (first !== undefined) rows.recordChange({ what: "inbox", key: first.key });
+  return items;
+}
+
+interface EnqueueDrafts extends WriteOptions {
+  key: string;
+  drafts: readonly PackedDraft[];
+  now: number;
+}
+
+/** Adds the drafts that are not there yet. */
+function enqueueDrafts(rows: StoreRows, { key, drafts, lease, now }: EnqueueDrafts): OutboxItem[] {
+  assertLease(rows, key, lease);
+  return drafts.map((draft) => {
+    const known = rows.outboxItemOf(draft.idempotencyKey);
+    if (known !== undefined) return known;
+    const item = rows.addOutboxItem(key, draft, now);
+    recordOutboxChange(rows, item);
+    return item;
+  });
+}
+
+/** True for the one caller that knows the right number of attempts. */
+function startSending(rows: StoreRows, { id, attempts }: { id: number; attempts: number }): boolean {
+  const item = rows.outboxItem(id);
+  const isWaiting = item?.state === "pending" || item?.state === "sending";
+  if (!isWaiting || item.attempts !== attempts) return false;
+  rows.putOutboxItem({ ...item, state: "sending", attempts: attempts + 1 });
+  recordOutboxChange(rows, item);
+  return true;
+}
+
+type Settlement = { id: number } & (
+  | { state: "delivered"; deliveredId: string | undefined }
+  | { state: "pending"; dueAt: number; note: string }
+  | { state: "failed"; note: string }
+);
+
+/** Records the result of an attempt. `delivered` is final, whatever is reported later. */
+function settleDelivery(rows: StoreRows, settlement: Settlement): void {
+  const item = rows.outboxItem(settlement.id);
+  if (item === undefined) throw outboxItemNotFound(settlement.id);
+  if (item.state === "delivered") {
+    if (settlement.state === "delivered") return;
+    throw alreadyDelivered(item.id);
+  }
+  rows.putOutboxItem({ ...item, ...settlement });
+  recordOutboxChange(rows, item);
+}
+
+function recordOutboxChange(rows: StoreRows, { key, target: { channel, accountId } }: OutboxItem): void {
+  rows.recordChange({ what: "outbox", key, route: { channel, accountId } });
+}
+
+interface Prune {
+  before: number;
+  limit: number;
+}
+
+/** Listeners do not care about ended items, so pruning records no change. */
+function pruneInbox(rows: StoreRows, { before, limit }: Prune): number {
+  return rows.pruneInbox(before, limit);
+}
+
+function pruneOutbox(rows: StoreRows, { before, limit }: Prune): number {
+  return rows.pruneOutbox(before, limit);
+}
+
+/** Returns false and changes nothing if the state has another version, or the window is gone. */
+function putHandoff(rows: StoreRows, put: PutHandoff): boolean {
+  const { key, expectedVersion, ofWindow } = put;
+  if (ofWindow !== undefined && !hasWindow(rows, key, ofWindow)) return false;
+  if (rows.handoff(key)?.version !== expectedVersion) return false;
+  rows.putHandoff(put);
+  return true;
+}
+
+export function hasWindow(rows: StoreRows, key: string, sessionId: string): boolean {
+  return rows.windows(key).some((window) => window.sessionId === sessionId);
+}
+
+/** False if there was none. */
+function deleteHandoff(rows: StoreRows, { key }: { key: string }): boolean {
+  const isDeleted = rows.deleteHandoff(key);
+  if (isDeleted) rows.recordChange({ what: "handoff", key });
+  return isDeleted;
+}
+
+interface ChangePending {
+  kind: PendingKind;
+  key: string;
+  change: PendingChange;
+}
+
+function changePending(rows: StoreRows, { kind, key, change }: ChangePending): PendingResult {
+  const before = rows.pendingQueue(kind, key);
+  const { queue, result } = applyPendingChange(key, before, change);
+  // A damaged queue looks missing and is removed here.
+  if (queue === undefined || queue !== before) rows.putPendingQueue(kind, key, queue, change);
+  return result;
+}
+
+export const OPERATIONS = {
+  putEntry,
+  deleteEntry,
+  putWindow,
+  removeWindow,
+  takeLease,
+  renewLease,
+  releaseLease,
+  admitMessage,
+  claimItems,
+  requeueItems,
+  finishItems,
+  dropItems,
+  pruneInbox,
+  enqueueDrafts,
+  startSending,
+  settleDelivery,
+  pruneOutbox,
+  putHandoff,
+  deleteHandoff,
+  changePending,
+};
+
+type Operations = typeof OPERATIONS;
+export type WriteName = keyof Operations;
+export type WriteArguments<Name extends WriteName> = Parameters<Operations[Name]>[1];
+export type WriteResult<Name extends WriteName> = ReturnType<Operations[Name]>;
+/** Durable once resolved. Nothing changed if it rejects. */
+export type Write = <Name extends WriteName>(name: Name, given: WriteArguments<Name>) => Promise<WriteResult<Name>>;

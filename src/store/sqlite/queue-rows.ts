@@ -1,0 +1,182 @@
+/** The rows of inbox and outbox. */
+import { type DeliveryTarget, type InboxItem, type OutboxItem, type WaitingRoute, GIVEN_UP_NOTE } from "../queues.ts";
+import type { StoreRows } from "../rows.ts";
+import type { SqliteDatabase } from "./database.ts";
+
+type InboxRows = Pick<
+  StoreRows,
+  "inboxItem" | "inboxItemAt" | "pendingItems" | "givenUp" | "addInboxItem" | "putInboxItem" | "pruneInbox"
+>;
+
+export function inboxRows(database: SqliteDatabase): InboxRows {
+  return {
+    inboxItem: (id) => {
+      const row = database.get<InboxRow>("SELECT * FROM inbox WHERE id = ?", id);
+      return row && toInboxItem(row);
+    },
+    inboxItemAt: ({ channel, accountId, chatId, messageId }) => {
+      const sql = "SELECT * FROM inbox WHERE channel = ? AND account_id = ? AND chat_id = ? AND message_id = ?";
+      const row = database.get<InboxRow>(sql, channel, accountId, chatId, messageId);
+      return row && toInboxItem(row);
+    },
+    pendingItems: (key) => {
+      // The index is named: a scan by id would visit every ended row.
+      const pending = "SELECT * FROM inbox INDEXED BY inbox_pending WHERE state IN ('queued', 'running')";
+      const rows =
+        key === undefined
+          ? database.all<InboxRow>(`${pending} ORDER BY id`)
+          : database.all<InboxRow>(`${pending} AND key = ? ORDER BY id`, key);
+      return rows.map(toInboxItem);
+    },
+    givenUp: (limit) => {
+      const sql = `SELECT * FROM inbox WHERE note = '${GIVEN_UP_NOTE}' ORDER BY id DESC LIMIT ?`;
+      return database.all<InboxRow>(sql, limit).map(toInboxItem);
+    },
+    addInboxItem: ({ key, address, payload, receivedAt }) => {
+      const { channel, accountId, chatId, messageId } = address;
+      const sql = `INSERT INTO inbox (channel, account_id, chat_id, message_id, key, payload, received_at, state, attempts)
+        VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', 0)`;
+      const { id } = database.run(sql, channel, accountId, chatId, messageId, key, payload, receivedAt);
+      return { id, key, address, payload: JSON.parse(payload), receivedAt, state: "queued", attempts: 0 };
+    },
+    putInboxItem: ({ id, state, attempts, turn, note, ending }) => {
+      const sql = "UPDATE inbox SET state = ?, attempts = ?, turn = ?, note = ?, ending = ? WHERE id = ?";
+      database.run(sql, state, attempts, turn ?? null, note ?? null, JSON.stringify(ending) ?? null, id);
+    },
+    pruneInbox: (receivedBefore, limit) => {
+      const sql = `DELETE FROM inbox WHERE id IN
+        (SELECT id FROM inbox WHERE state IN ('done', 'dropped') AND received_at < ? ORDER BY received_at LIMIT ?)`;
+      return database.run(sql, receivedBefore, limit).changed;
+    },
+  };
+}
+
+interface InboxRow {
+  id: number;
+  key: string;
+  channel: string;
+  account_id: string;
+  chat_id: string;
+  message_id: string;
+  payload: string;
+  received_at: number;
+  state: InboxItem["state"];
+  attempts: number;
+  turn: string | null;
+  note: string | null;
+  ending: string | null;
+}
+
+function toInboxItem(row: InboxRow): InboxItem {
+  const { id, key, channel, account_id: accountId, chat_id: chatId, message_id: messageId } = row;
+  return {
+    id,
+    key,
+    address: { channel, accountId, chatId, messageId },
+    payload: JSON.parse(row.payload) as unknown,
+    receivedAt: row.received_at,
+    state: row.state,
+    attempts: row.attempts,
+    ...(row.turn === null ? {} : { turn: row.turn }),
+    ...(row.note === null ? {} : { note: row.note }),
+    ...(row.ending === null ? {} : { ending: JSON.parse(row.ending) as unknown }),
+  };
+}
+
+type OutboxRows = Pick<
+  StoreRows,
+  "outboxItem" | "outboxItemOf" | "due" | "routes" | "failures" | "addOutboxItem" | "putOutboxItem" | "pruneOutbox"
+>;
+
+export function outboxRows(database: SqliteDatabase): OutboxRows {
+  return {
+    outboxItem: (id) => {
+      const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE id = ?", id);
+      return row && toOutboxItem(row);
+    },
+    outboxItemOf: (idempotencyKey) => {
+      const row = database.get<OutboxRow>("SELECT * FROM outbox WHERE idempotency_key = ?", idempotencyKey);
+      return row && toOutboxItem(row);
+    },
+    due: (now, limit, route) => {
+      const values = route === undefined ? [] : [route.channel, route.accountId];
+      const sql = route === undefined ? ALL_ROUTES : ONE_ROUTE;
+      return database.all<OutboxRow>(sql, ...values, now, ...values, limit).map(toOutboxItem);
+    },
+    routes: () => {
+      const sql = `SELECT target ->> 'channel' AS channel, target ->> 'accountId' AS accountId,
+          count(*) AS waiting, min(due_at) AS dueAt
+        FROM ${WAITING} WHERE ${IS_WAITING} GROUP BY 1, 2`;
+      return database.all<WaitingRoute>(sql).map((row) => ({ ...row }));
+    },
+    failures: (limit) => {
+      const sql = "SELECT * FROM outbox WHERE state = 'failed' ORDER BY id DESC LIMIT ?";
+      return database.all<OutboxRow>(sql, limit).map(toOutboxItem);
+    },
+    addOutboxItem: (key, { idempotencyKey, target, payload }, now) => {
+      const sql = `INSERT INTO outbox (key, idempotency_key, target, payload, created_at, due_at, state, attempts)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?5, 'pending', 0)`;
+      const { id } = database.run(sql, key, idempotencyKey, JSON.stringify(target), payload, now);
+      const draft = { idempotencyKey, target, payload: JSON.parse(payload) as unknown };
+      return { id, key, ...draft, createdAt: now, state: "pending", attempts: 0, dueAt: now };
+    },
+    putOutboxItem: ({ id, state, attempts, dueAt, deliveredId, note }) => {
+      const sql = "UPDATE outbox SET state = ?, attempts = ?, due_at = ?, delivered_id = ?, note = ? WHERE id = ?";
+      database.run(sql, state, attempts, dueAt, deliveredId ?? null, note ?? null, id);
+    },
+    pruneOutbox: (createdBefore, limit) => {
+      const sql = `DELETE FROM outbox WHERE id IN
+        (SELECT id FROM outbox WHERE state IN ('delivered', 'failed') AND created_at < ? ORDER BY created_at LIMIT ?)`;
+      return database.run(sql, createdBefore, limit).changed;
+    },
+  };
+}
+
+/** The index is named: a scan by id would visit every delivered row. */
+const WAITING = "outbox INDEXED BY outbox_by_route";
+const IS_WAITING = "state IN ('pending', 'sending')";
+const ALL_ROUTES = dueSql("");
+const ONE_ROUTE = dueSql("target ->> 'channel' = ? AND target ->> 'accountId' = ? AND");
+
+/** `late`: for each key and route, the first item that is not due. */
+function dueSql(ofRoute: string): string {
+  return `
+    WITH late AS MATERIALIZED (
+      SELECT key, target ->> 'channel' AS channel, target ->> 'accountId' AS account, min(id) AS id
+      FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING} AND due_at > ? GROUP BY 1, 2, 3
+    ), waiting AS (SELECT * FROM ${WAITING} WHERE ${ofRoute} ${IS_WAITING})
+    SELECT * FROM waiting AS item WHERE NOT EXISTS (
+      SELECT 1 FROM late WHERE late.key = item.key AND late.id <= item.id
+        AND late.channel IS item.target ->> 'channel' AND late.account IS item.target ->> 'accountId'
+    ) ORDER BY id LIMIT ?`;
+}
+
+interface OutboxRow {
+  id: number;
+  key: string;
+  idempotency_key: string;
+  target: string;
+  payload: string;
+  created_at: number;
+  state: OutboxItem["state"];
+  attempts: number;
+  due_at: number;
+  delivered_id: string | null;
+  note: string | null;
+}
+
+function toOutboxItem(row: OutboxRow): OutboxItem {
+  return {
+    id: row.id,
+    key: row.key,
+    idempotencyKey: row.idempotency_key,
+    target: JSON.parse(row.target) as DeliveryTarget,
+    payload: JSON.parse(row.payload) as unknown,
+    createdAt: row.created_at,
+    state: row.state,
+    attempts: row.attempts,
+    dueAt: row.due_at,
+    ...(row.delivered_id === null ? {} : { deliveredId: row.delivered_id }),
+    ...(row.note === null ? {} : { note: row.note }),
+  };
+}
