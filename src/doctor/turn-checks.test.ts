@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type DoctorHome, createDoctorHome, say } from "../../test/support/doctor-home.ts";
-import { runStoreChild } from "../../test/support/run-store-child.ts";
+import { startChild } from "../../test/support/child.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { createTestClock } from "../../test/support/test-clock.ts";
 import { createPairingStore } from "../channels/pairing-store.ts";
@@ -138,7 +138,7 @@ describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const route = { channel: "telegram", accountId: "default" };
     const key = deliveryLeaseKey("main", route);
-    await runStoreChild({ task: "die-with-lease", kind, home: home.home, leased: route });
+    await startChild("store", { task: "die-with-lease", kind, home: home.home, leased: route }).ended();
     const { findings } = await examine(home, { fix: true });
     expect(findings).toMatchObject([{ check: "leases", key, fixed: true }]);
     expect(findings[0]?.message).toMatch(/^The lease for deliveries of process \d+/);

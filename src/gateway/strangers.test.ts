@@ -2,8 +2,9 @@
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { type GatewayHome, createGatewayHome, until } from "../../test/support/gateway-home.ts";
+import { type GatewayHome, createGatewayHome } from "../../test/support/gateway-home.ts";
 import { firstFrame, openTcp, upgradeRequest } from "../../test/support/gateway-requests.ts";
+import { until } from "../../test/support/wait.ts";
 import { type RpcClient, connectRpc } from "../rpc/client.ts";
 import { makeClientMark } from "../rpc/protocol.ts";
 

@@ -1,11 +1,9 @@
 /** What Claude Code has deleted is found in the archive, once, by whom it may be found. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFile, mkdir, readFile, readdir, rename, rm, stat, truncate } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { startChild } from "../../test/support/child.ts";
 import {
   SESSION,
   SESSION_2,
@@ -366,15 +364,11 @@ describe("reading that is interrupted", () => {
     const sources = await sourcesOf(home);
     for (const wait of [0, 15, 40, 80]) {
       await rm(home.indexPath, { force: true });
-      const child = spawn(process.execPath, [CHILD, home.indexPath, JSON.stringify(sources)], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      const ended = once(child, "close");
-      await once(child.stdout, "data");
+      const child = startChild("home", { task: "index", path: home.indexPath, sources });
+      await child.line();
       await delay(wait);
       child.kill("SIGKILL");
-      const [code, signal] = (await ended) as unknown[];
-      expect([0, "SIGKILL"]).toContain(code ?? signal);
+      expect([0, "SIGKILL"]).toContain(await child.ended());
       const index = await home.open();
       await index.refresh({ sources });
       expectAllOnce(index);
@@ -382,5 +376,3 @@ describe("reading that is interrupted", () => {
     }
   });
 });
-
-const CHILD = fileURLToPath(new URL("../../test/support/index-child.ts", import.meta.url));

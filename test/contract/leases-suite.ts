@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { currentProcess } from "../../src/base/processes.ts";
 import type { Lease, Leased } from "../../src/store/queues.ts";
 import type { Store } from "../../src/store/store.ts";
-import { runStoreChild } from "../support/run-store-child.ts";
+import { startChild } from "../support/child.ts";
 import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
 const FENCED = { kind: "fenced", code: "lease-lost" };
@@ -78,7 +78,7 @@ export function describeLeases(makeStore: MakeStore): void {
     it("gives the lease of a dead process away at once", async () => {
       await using fixture = await makeStore();
       const { store, home } = fixture;
-      await runStoreChild({ kind: store.kind, home, task: "die-with-lease", leased: "main" });
+      await startChild("store", { kind: store.kind, home, task: "die-with-lease", leased: "main" }).ended();
       expect(await store.leases.current("main")).toBeUndefined();
       expect(await store.leases.list()).toMatchObject([{ key: "agent:main:main", epoch: 1 }]);
       expect((await acquire(store)).epoch).toBe(2);

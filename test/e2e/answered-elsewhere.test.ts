@@ -6,10 +6,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { readFolderIfPresent } from "../../src/base/files.ts";
 import { startCliGateway, type CliResult, runCli } from "../support/cli.ts";
-import { createChatHome, until } from "../support/chat-home.ts";
+import { createChatHome } from "../support/chat-home.ts";
 import { NUMBER, TEXT } from "../support/cli-home.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+import { until } from "../support/wait.ts";
 
 const KEY = "agent:main:cli:dm:ops";
 /** Longer than a command needs to start. */

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../support/fake-telegram/fake-telegram.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
-import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
+import { until } from "../support/wait.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 

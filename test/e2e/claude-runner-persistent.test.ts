@@ -2,14 +2,8 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createClaudeRunner } from "../../src/claude/runner/runner.ts";
-import {
-  registeredCost,
-  testRunnerParts,
-  branchPoints,
-  createRunnerHome,
-  prompts,
-  until,
-} from "../support/runner-home.ts";
+import { registeredCost, testRunnerParts, branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
+import { until } from "../support/wait.ts";
 
 describe("persistent sessions", () => {
   it("take follow-ups one at a time, from here and from another process, and end when told", async () => {

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readRunningSessions } from "../../src/claude/native/running.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
-import { type RunnerHome, branchPoints, createRunnerHome, prompts, until } from "../support/runner-home.ts";
+import { type RunnerHome, branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
+import { until } from "../support/wait.ts";
 
 describe("a person's own claude", () => {
   let bench: RunnerHome;

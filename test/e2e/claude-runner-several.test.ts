@@ -1,10 +1,12 @@
 /** Several runners and runs with the real `claude`: one writer per session and repo. */
 import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import type { ClaudeCodeResult, RunnerEvent } from "../../src/claude/runner/runner-contract.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
-import { startRunnerChild } from "../support/run-runner-child.ts";
-import { branchPoints, createRunnerHome, prompts, until } from "../support/runner-home.ts";
+import { type Child, startChild } from "../support/child.ts";
+import { branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
+import { until } from "../support/wait.ts";
 
 describe("several runs", () => {
   it("queue on one repo and then resume what the first one left; labels run beside", async () => {
@@ -38,8 +40,8 @@ describe("several runs", () => {
     await using bench = await createRunnerHome();
     bench.reply("in the child", hang());
     const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
-    await using child = startRunnerChild({ setup: bench.setup, options });
-    const started = await child.event("started");
+    await using child = startChild("claude", { task: "runner", setup: bench.setup, options });
+    const started = await eventOf(child, "started");
     await bench.api.waitFor((request) => lastUserText(request).includes("in the child"));
     await expect(bench.run("no", { onRunning: "refuse" })).rejects.toMatchObject({ code: "session-in-use" });
     const second = bench.run("after the child");
@@ -47,7 +49,8 @@ describe("several runs", () => {
     // Claude Code writes a moment later than it works; what it had not written nobody could resume.
     const isWritten = async () => (await prompts(bench, started.sessionId ?? "")).length > 0 || undefined;
     await until(async () => await isWritten().catch(() => undefined), "no transcript");
-    await child.kill("SIGKILL");
+    child.kill("SIGKILL");
+    await child.ended();
     const killedAt = performance.now();
     const result = await second;
     expect(result.outcome).toBe("completed");
@@ -62,10 +65,18 @@ describe("several runs", () => {
     await using bench = await createRunnerHome();
     bench.reply("in the child", hang());
     const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
-    await using asked = startRunnerChild({ setup: bench.setup, options: { ...options, label: "asked" } });
-    await using told = startRunnerChild({ setup: bench.setup, options: { ...options, label: "told" } });
-    const { sessionId = "" } = await asked.event("started");
-    await told.event("started");
+    await using asked = startChild("claude", {
+      task: "runner",
+      setup: bench.setup,
+      options: { ...options, label: "asked" },
+    });
+    await using told = startChild("claude", {
+      task: "runner",
+      setup: bench.setup,
+      options: { ...options, label: "told" },
+    });
+    const { sessionId = "" } = await eventOf(asked, "started");
+    await eventOf(told, "started");
     const live = await bench.runner.getAllLiveSessions();
     expect(live.map(({ label }) => label ?? "").sort()).toEqual(["asked", "told"]);
     expect(live.some(({ isLocal }) => isLocal)).toBe(false);
@@ -73,9 +84,19 @@ describe("several runs", () => {
       code: "session-not-persistent",
     });
     expect(await bench.runner.killClaudeCode(sessionId)).toMatchObject([{ sessionId, by: "holdfast" }]);
-    expect(await asked.event("result")).toMatchObject({ result: { outcome: "interrupted" } });
-    await told.kill("SIGTERM");
+    expect(await eventOf(asked, "result")).toMatchObject({ result: { outcome: "interrupted" } });
+    told.kill("SIGTERM");
+    await told.ended();
     expect(bench.claude.processes()).toEqual([]);
     expect(await readdir(bench.locksFolder)).toEqual([]);
   });
 });
+
+type RunnerLine = RunnerEvent | { type: "result"; result: ClaudeCodeResult };
+
+async function eventOf<Type extends RunnerLine["type"]>(
+  child: Child,
+  type: Type,
+): Promise<RunnerLine & { type: Type }> {
+  return (await child.line((line) => (line as RunnerLine).type === type)) as RunnerLine & { type: Type };
+}

@@ -10,7 +10,7 @@ import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { runCli } from "../support/cli.ts";
-import { endedPid } from "../support/run-lock-child.ts";
+import { endedPid } from "../support/child.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 import { userDraft } from "../support/transcripts.ts";
 import { openAgent } from "../../src/compose/agent.ts";

@@ -7,9 +7,12 @@ import { readFile, readdir, truncate, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
-import { writeSession } from "../support/seed-session.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { initSessionState } from "../../src/session/init.ts";
+import type { StoreKind } from "../../src/store/store.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
@@ -107,4 +110,11 @@ async function killWhenSaid(home: TemporaryFolder, kind: string, text: string): 
   }
   child.kill("SIGKILL");
   await ended;
+}
+
+async function writeSession(home: string, kind: StoreKind, key: string): Promise<void> {
+  const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };
+  const agent = await openAgent({ home, config });
+  await initSessionState({ agent, ctx: { SessionKey: key, Body: "hello" }, cfg: config });
+  await agent.store.close();
 }

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeDiscord, startFakeDiscord } from "../support/fake-discord/fake-discord.ts";
 import { fakeUser } from "../support/fake-discord/objects.ts";
 import { type FakeWhatsApp, createFakeWhatsApp } from "../support/fake-whatsapp.ts";
-import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
 import { runCli } from "../support/cli.ts";
+import { until } from "../support/wait.ts";
 
 const ada = fakeUser("1400000000000000001", "ada");
 const bob = fakeUser("1400000000000000002", "bob");

@@ -6,7 +6,8 @@ import type { HoldfastConfig, QueueConfig } from "../../src/config/config.ts";
 import { startGatewayChild } from "../crash/gateway-rounds.ts";
 import { startFakeModelStream, type StreamReply, says, uses } from "../support/fake-model-stream.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
+import { until } from "../support/wait.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 

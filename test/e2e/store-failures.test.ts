@@ -8,8 +8,9 @@ import { startCliGateway, runCli } from "../support/cli.ts";
 import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { createChatHome, until } from "../support/chat-home.ts";
+import { createChatHome } from "../support/chat-home.ts";
 import { canMount, smallDisk } from "../support/temp-folder.ts";
+import { until } from "../support/wait.ts";
 import { openTurns } from "../../src/compose/turns.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;

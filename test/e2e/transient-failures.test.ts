@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { agentLayout, gatewayLayout } from "../../src/config/layout.ts";
 import { startCliGateway, runCli } from "../support/cli.ts";
 import { startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
-import { until } from "../support/gateway-home.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
+import { until } from "../support/wait.ts";
 
 interface Answer {
   status: number;
@@ -47,7 +47,7 @@ describe("without file descriptors", () => {
     }
 
     for (const socket of idle) socket.destroy();
-    await until(async () => (await health()).status === 200, 15_000);
+    await until(async () => (await health()).status === 200);
     for (const [method, params] of calls) expect([method, (await ask(method, params)).status]).toEqual([method, 200]);
     const answer = await ask("agent", { message: "are you there?" });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("are you there?") as string]);
@@ -71,7 +71,7 @@ describe("without file descriptors", () => {
     // Its connections would still keep the descriptors that a turn needs.
     lines.destroy();
     for (const method of ["sessions.list", "cc.list", "agents.list", "status", "health"]) {
-      await until(async () => (await ask(method, {})).status === 200, 10_000);
+      await until(async () => (await ask(method, {})).status === 200);
     }
     expect((await ask("agent", { message: "hello" })).text).toContain("hello");
     expect((await send(port, { path: "/health" })).text).toBe('{"ok":true}');
@@ -112,11 +112,11 @@ describe("a channel that cannot be opened", () => {
     await writeFile(home.join("config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
     await using _gateway = await startCliGateway(home.path);
     const health = async (): Promise<unknown> => (await runCli(["health", "--json"], { home: home.path })).json();
-    await until(async () => JSON.stringify(await health()).includes("EISDIR"), 10_000);
+    await until(async () => JSON.stringify(await health()).includes("EISDIR"));
     await rm(tokenFile, { recursive: true });
     await writeFile(tokenFile, telegram.token);
     telegram.say("hello there");
-    await until(() => telegram.sent.some(({ params }) => String(params["text"]).includes("hello there")), 15_000);
+    await until(() => telegram.sent.some(({ params }) => String(params["text"]).includes("hello there")));
     expect(await health()).toMatchObject({ ok: true, problems: [] });
   });
 });

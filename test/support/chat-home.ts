@@ -8,7 +8,6 @@
  *
  * `leave()` and `enter()` stop the gateway and start the next one on the same home.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { type LogLevel, createLogger } from "../../src/base/log.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TelegramAccountConfig } from "../../src/config/config.ts";
 import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
@@ -16,6 +15,7 @@ import type { MessageEntry } from "../../src/transcript/entries.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
 import type { BotCall } from "./fake-telegram/bot-calls.ts";
 import { type FakeTelegram, startFakeTelegram } from "./fake-telegram/fake-telegram.ts";
+import { until } from "./wait.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { type OpenGatewayOptions, type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { openAgent } from "../../src/compose/agent.ts";
@@ -73,9 +73,6 @@ export interface ChatHomeOptions {
   entered?: boolean;
   logLevel?: LogLevel;
 }
-
-/** A bound for what should take milliseconds, on a machine that is busy. */
-const SOON_MS = 15_000;
 
 export async function createChatHome(options: ChatHomeOptions = {}): Promise<ChatHome> {
   const folder = await temporaryFolder();
@@ -186,18 +183,4 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
 function wordsOf({ text, caption }: Record<string, unknown>): string {
   const words = text ?? caption;
   return typeof words === "string" ? words : "";
-}
-
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  what: string | (() => string),
-  ms = SOON_MS,
-): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!(await holds())) {
-    if (performance.now() > deadline) {
-      throw new Error(`it did not happen within ${ms} ms: ${typeof what === "string" ? what : what()}`);
-    }
-    await delay(10);
-  }
 }

@@ -3,7 +3,6 @@
  * of their contracts: a message is admitted durably, answered with `echo: <text>`, and both are in the
  * transcript. `hold()` keeps turns from ending until it is released.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../src/base/clock.ts";
 import { HoldfastError } from "../../src/base/errors.ts";
 import { createLogger } from "../../src/base/log.ts";
@@ -203,13 +202,4 @@ function telegramStandIn(webhooks: GatewayHome["webhooks"]): TelegramChannel {
       return { status: 200 };
     },
   };
-}
-
-/** Waits until the check holds, at most some seconds. */
-export async function until(check: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error("it did not happen in time");
-    await delay(5);
-  }
 }

@@ -9,7 +9,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type {
   ClaudeEvent,
   ClaudeProcess,
@@ -17,11 +16,10 @@ import type {
   ClaudeTurn,
 } from "../../src/claude/runner/process/claude-process.ts";
 import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
+import { type Child, startChild } from "./child.ts";
 import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
 import { isRecord } from "../../src/base/json-record.ts";
-
-const PARENT = fileURLToPath(new URL("./claude-parent.ts", import.meta.url));
 
 /** For tests that each have a process of their own and wait for most of their time. A loaded machine gets more of it. */
 export const AT_ONCE = { concurrent: true, timeout: 60_000 };
@@ -52,10 +50,9 @@ export async function createProcessHome(): Promise<ProcessHome> {
 }
 
 /** Another process that holds a claude and has given it a message. */
-export async function startParent(options: ClaudeProcessOptions): Promise<ChildProcess> {
-  const task = JSON.stringify({ options, message: "go" });
-  const parent = spawn(process.execPath, [PARENT, task], { stdio: ["ignore", "pipe", "inherit"] });
-  await once(parent.stdout, "data");
+export async function startParent(options: ClaudeProcessOptions): Promise<Child> {
+  const parent = startChild("claude", { task: "process", options, message: "go" });
+  await parent.line();
   return parent;
 }
 

@@ -6,7 +6,6 @@
  *   bench.reply("first task", text("first answer"));
  *   const result = await bench.run("first task");
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type {
   RunnerEvent,
   SpawnOptions,
@@ -15,6 +14,7 @@ import type {
 } from "../../src/claude/runner/runner-contract.ts";
 import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
 import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
+import { until } from "./wait.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
 import { lastUserText } from "./fake-anthropic/recorded-request.ts";
 import type { Reply } from "./fake-anthropic/reply.ts";
@@ -82,16 +82,6 @@ export async function createRunnerHome(more: Partial<TestRunnerSetup> = {}): Pro
       await api[Symbol.asyncDispose]();
     },
   };
-}
-
-export async function until<T>(look: () => T | undefined | Promise<T | undefined>, failure: string): Promise<T> {
-  const deadline = Date.now() + 15_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(failure);
-    await delay(20);
-  }
 }
 
 /** Messages that have the same parent: two writers leave such. */

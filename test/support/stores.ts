@@ -3,7 +3,7 @@ import { agentLayout } from "../../src/config/layout.ts";
 import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
 import { readFile, writeFile } from "node:fs/promises";
-import { type JsonStoreOptions, createJsonStore } from "../../src/store/json/json-store.ts";
+import type { JsonStoreOptions } from "../../src/store/json/json-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 import { DatabaseSync } from "node:sqlite";
@@ -47,6 +47,7 @@ export async function jsonStoreFiles(): Promise<JsonStoreFiles> {
     path,
     sidecar: folder.join("sessions.holdfast.json"),
     open: async (more = {}) => {
+      const { createJsonStore } = await import("../../src/store/json/json-store.ts");
       const store = await createJsonStore({ path, agentId: "main", ...more });
       opened.push(store);
       return store;

@@ -1,4 +1,27 @@
-/** What a stand-in was asked, for tests that wait until something has come. */
+/** Waiting for something that another process, thread or server does. */
+import { setTimeout as delay } from "node:timers/promises";
+
+/** A bound for what should take milliseconds, on a machine that is busy. */
+const SOON_MS = 15_000;
+
+/** Resolves to the first value of `look` that is neither undefined nor false. `what` is for the error. */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  what: string | (() => string) = "",
+  ms = SOON_MS,
+): Promise<Exclude<T, undefined | false>> {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found as Exclude<T, undefined | false>;
+    if (performance.now() > deadline) {
+      throw new Error(`It did not happen within ${ms} ms: ${typeof what === "string" ? what : what()}`);
+    }
+    await delay(10);
+  }
+}
+
+/** A list that a fake server fills, for tests that wait for an item. */
 export interface WatchedList<T> {
   /** Something was added, or changed. */
   changed(): void;

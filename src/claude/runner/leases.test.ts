@@ -2,7 +2,7 @@ import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { startLockChild } from "../../../test/support/run-lock-child.ts";
+import { startChild } from "../../../test/support/child.ts";
 import type { RunningSession } from "../native/running.ts";
 import { laneOf, leaseLane, leaseSession, type HeldLock, watchForWriters } from "./leases.ts";
 import { laneLockFile, sessionLockFile } from "./run-files.ts";
@@ -76,8 +76,8 @@ describe("a lane", () => {
       code: "queue-timeout",
     });
     await first.release();
-    await using child = startLockChild({ task: "hold", path: laneLockFile(folder.join("locks"), lane) });
-    await child.held();
+    await using child = startChild("lock", { task: "hold", path: laneLockFile(folder.join("locks"), lane) });
+    await child.line();
     await expect(leaseLane(folder.join("locks"), lane, { timeoutMs: 150 })).rejects.toMatchObject({
       code: "queue-timeout",
       data: { pid: child.pid },
@@ -89,8 +89,8 @@ describe("a lane", () => {
     const lane = { worktree: folder.path };
     const locks = folder.join("locks");
     await mkdir(locks);
-    await using child = startLockChild({ task: "hold", path: laneLockFile(locks, lane) });
-    await child.held();
+    await using child = startChild("lock", { task: "hold", path: laneLockFile(locks, lane) });
+    await child.line();
     const controller = new AbortController();
     const cancelled = leaseLane(locks, lane, { timeoutMs: 10_000, signal: controller.signal });
     await delay(50);
