@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type DoctorHome, createDoctorHome, say } from "../../test/support/doctor-home.ts";
 import { startChild } from "../../test/support/child.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { createPairingStore } from "../channels/pairing-store.ts";
 import { channelsFolder, gatewayLayout } from "../config/layout.ts";
 import { type DoctorOptions, type DoctorReport, runDoctor } from "./run-doctor.ts";

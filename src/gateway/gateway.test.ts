@@ -5,7 +5,7 @@ import { connect as connectTcp } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { createGatewayHome } from "../../test/support/gateway-home.ts";
-import { until } from "../../test/support/wait.ts";
+import { until } from "../../test/support/time.ts";
 import { currentProcess } from "../base/processes.ts";
 import { gatewayLayout } from "../config/layout.ts";
 import { connectRpc, createHttpCaller } from "../rpc/client.ts";

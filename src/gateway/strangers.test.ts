@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { type GatewayHome, createGatewayHome } from "../../test/support/gateway-home.ts";
 import { firstFrame, openTcp, upgradeRequest } from "../../test/support/gateway-requests.ts";
-import { until } from "../../test/support/wait.ts";
+import { until } from "../../test/support/time.ts";
 import { type RpcClient, connectRpc } from "../rpc/client.ts";
 import { makeClientMark } from "../rpc/protocol.ts";
 

@@ -6,7 +6,7 @@ import { WebSocket } from "ws";
 import { createGatewayHome, WEBHOOK_SECRET } from "../../test/support/gateway-home.ts";
 import { firstFrame, openTcp, raw, upgradeRequest } from "../../test/support/gateway-requests.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { until } from "../../test/support/wait.ts";
+import { until } from "../../test/support/time.ts";
 import { connectRpc } from "../rpc/client.ts";
 import { createRateLimit } from "./gateway-core.ts";
 import { CLOSE_CODES } from "../rpc/protocol.ts";

@@ -13,7 +13,7 @@ import {
   createSearchHome,
   prompt,
 } from "../../test/support/search-home.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { silentLogger } from "../base/log.ts";
 import { archiveNativeSessions } from "../claude/archive/archive-sessions.ts";
 import { readArchive } from "../claude/archive/catalogue.ts";

@@ -3,7 +3,7 @@ import { SessionManager } from "@mariozechner/pi-coding-agent";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import {
   HEADER,
   assistantDraft,

@@ -5,7 +5,7 @@ import { SessionManager } from "@mariozechner/pi-coding-agent";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { assistantDraft, messageLine, readAll, userDraft, writeLines } from "../../test/support/transcripts.ts";
 import { compactTranscript } from "./compact.ts";
 import { readContext } from "./context.ts";

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { SessionManager } from "@mariozechner/pi-coding-agent";
 import { describe, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { assistantDraft, readAll, userDraft } from "../../test/support/transcripts.ts";
 import { encodeLine } from "../base/jsonl.ts";
 import { entryToJson } from "./codec.ts";

@@ -1,7 +1,7 @@
 import { appendFile, readFile, readdir, rename, stat, writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { assistantDraft, messageLine, readAll, textOf, userDraft } from "../../test/support/transcripts.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { installFaultAction } from "../base/faults.ts";

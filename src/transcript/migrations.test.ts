@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { HEADER, readAll, textOf, userDraft, writeLines } from "../../test/support/transcripts.ts";
 import { readContext } from "./context.ts";
 import { openTranscriptLog } from "./log.ts";

@@ -3,7 +3,7 @@ import { open, readFile, readdir, stat, truncate, writeFile } from "node:fs/prom
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import {
   HEADER,
   assistantDraft,

@@ -35,7 +35,7 @@ test("four processes append to one file without a lease: every entry once, in on
 
   const { entries, report } = await readAll(path);
   expect(report.problems).toEqual([]);
-  const acknowledged = results.flatMap(({ lines }) => lines);
+  const acknowledged = results.flatMap(({ lines }) => lines.map(String));
   expect(entries.map(({ id }) => id).toSorted()).toEqual(acknowledged.toSorted());
   expect(new Set(acknowledged).size).toBe(100);
   expect(entries.map(({ parentId }) => parentId)).toEqual([null, ...entries.slice(0, -1).map(({ id }) => id)]);

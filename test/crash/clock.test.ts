@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS, createAgentHome } from "../support/agent-home.ts";
-import { createTestClock } from "../support/test-clock.ts";
+import { createTestClock } from "../support/time.ts";
 import { openStore } from "../support/stores.ts";
 import { openWorkload } from "./workload.ts";
 import { createRandom } from "../../src/selftest/operations.ts";

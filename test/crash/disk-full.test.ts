@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../src/base/errors.ts";
 import { canMount, smallDisk } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
-import { createTestClock } from "../support/test-clock.ts";
+import { createTestClock } from "../support/time.ts";
 import { openWorkload } from "./workload.ts";
 
 const MEGABYTES = 3;

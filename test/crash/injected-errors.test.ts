@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type FaultPoint, installFaultAction } from "../../src/base/faults.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
-import { createTestClock } from "../support/test-clock.ts";
+import { createTestClock } from "../support/time.ts";
 import { openWorkload } from "./workload.ts";
 import { leanOf, pointsOf } from "../../src/selftest/crash-rounds.ts";
 

@@ -9,7 +9,7 @@ import { resetSession } from "../../src/session/window.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
-import { createTestClock } from "../support/test-clock.ts";
+import { createTestClock } from "../support/time.ts";
 import { openWorkload } from "./workload.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 

@@ -10,7 +10,7 @@ import { createChatHome } from "../support/chat-home.ts";
 import { NUMBER, TEXT } from "../support/cli-home.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 const KEY = "agent:main:cli:dm:ops";
 /** Longer than a command needs to start. */

@@ -5,7 +5,7 @@ import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../support/fak
 import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 

@@ -6,10 +6,15 @@ import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type ProcessHome, createProcessHome, type PersonClaude, startPersonClaude } from "../support/process-home.ts";
+import { type ProcessHome, createProcessHome } from "../support/process-home.ts";
 import type { RecordedRequest } from "../support/fake-anthropic/recorded-request.ts";
 import { text } from "../support/fake-anthropic/reply.ts";
 import { type CliResult, runCli } from "../support/cli.ts";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { isRecord } from "../../src/base/json-record.ts";
+import type { ClaudeHome } from "../support/claude-home.ts";
 
 const SAID = {
   task: "Please move the invoice importer to the new queue.",
@@ -216,4 +221,55 @@ function names(): string[] {
   const { configDir } = stage.home;
   const all = readdirSync(configDir, { recursive: true, encoding: "utf8" }).toSorted();
   return all.map((name) => `${name} ${name === "settings.json" ? "" : lstatSync(join(configDir, name)).ctimeMs}`);
+}
+
+/** `claude` as a person runs it: its own entrypoint, its own settings and hooks. */
+interface PersonClaude extends AsyncDisposable {
+  process: ChildProcess;
+  /** Until it has answered. */
+  say(text: string): Promise<void>;
+  /** Of the conversation as it is now. */
+  sessionId(): string;
+  /** Ends it as a person does. */
+  leave(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+function startPersonClaude(home: ClaudeHome, env: Record<string, string> = {}, cwd = home.repo): PersonClaude {
+  const args = ["--print", "--input-format=stream-json", "--output-format=stream-json", "--verbose"];
+  const child = spawn(home.command, args, { cwd, env: { ...home.env, ...env }, stdio: ["pipe", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const messages = (): Record<string, unknown>[] =>
+    output
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as unknown)
+      .filter(isRecord);
+  const results = (): number => messages().filter(({ type }) => type === "result").length;
+  return {
+    process: child,
+    async say(text) {
+      const before = results();
+      child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`);
+      for (let attempt = 0; results() === before; attempt++) {
+        if (attempt === 1200 || child.exitCode !== null) throw new Error(`no answer to ${text}`);
+        await delay(25);
+      }
+    },
+    sessionId: () => String(messages().findLast(({ type }) => type === "system" || type === "result")?.["session_id"]),
+    async leave() {
+      child.stdin.end();
+      await closed;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await closed;
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await closed;
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createClaudeRunner } from "../../src/claude/runner/runner.ts";
 import { registeredCost, testRunnerParts, branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 describe("persistent sessions", () => {
   it("take follow-ups one at a time, from here and from another process, and end when told", async () => {

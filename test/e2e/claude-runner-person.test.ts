@@ -9,7 +9,7 @@ import { readRunningSessions } from "../../src/claude/native/running.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
 import { type RunnerHome, branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 describe("a person's own claude", () => {
   let bench: RunnerHome;

@@ -6,7 +6,7 @@ import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 describe("several runs", () => {
   it("queue on one repo and then resume what the first one left; labels run beside", async () => {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 

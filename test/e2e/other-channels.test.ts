@@ -8,7 +8,7 @@ import { fakeUser } from "../support/fake-discord/objects.ts";
 import { type FakeWhatsApp, createFakeWhatsApp } from "../support/fake-whatsapp.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
 import { runCli } from "../support/cli.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 const ada = fakeUser("1400000000000000001", "ada");
 const bob = fakeUser("1400000000000000002", "bob");

@@ -7,7 +7,7 @@ import { startGatewayChild } from "../crash/gateway-rounds.ts";
 import { startFakeModelStream, type StreamReply, says, uses } from "../support/fake-model-stream.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 

@@ -10,7 +10,7 @@ import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
 import { createChatHome } from "../support/chat-home.ts";
 import { canMount, smallDisk } from "../support/temp-folder.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 import { openTurns } from "../../src/compose/turns.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;

@@ -7,7 +7,7 @@ import { agentLayout, gatewayLayout } from "../../src/config/layout.ts";
 import { startCliGateway, runCli } from "../support/cli.ts";
 import { startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 
 interface Answer {
   status: number;

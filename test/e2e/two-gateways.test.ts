@@ -7,7 +7,7 @@ import { startGatewayChild } from "../crash/gateway-rounds.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
 import { type ChatHome, createChatHome } from "../support/chat-home.ts";
-import { until } from "../support/wait.ts";
+import { until } from "../support/time.ts";
 import { createRandom } from "../../src/selftest/operations.ts";
 
 const CHATS = [2001, 2002, 2003];

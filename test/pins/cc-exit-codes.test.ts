@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcHome, OWN, createCcHome } from "../support/cc-home.ts";
+import { type CcHome, OWN, createCcHome } from "../support/cli-home.ts";
 import { runCli } from "../support/cli.ts";
 
 let world: CcHome;

@@ -3,8 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { updateSessionStats } from "../../src/claude/registry/run-stats.ts";
-import { type CcHome, HOSTILE, OWN, createCcHome } from "../support/cc-home.ts";
-import { NUMBER, TEXT, TIME } from "../support/cli-home.ts";
+import { type CcHome, HOSTILE, OWN, createCcHome, NUMBER, TEXT, TIME } from "../support/cli-home.ts";
 
 let world: CcHome;
 

@@ -8,14 +8,14 @@
  *
  * `leave()` and `enter()` stop the gateway and start the next one on the same home.
  */
-import { type LogLevel, createLogger } from "../../src/base/log.ts";
+import { createLogger } from "../../src/base/log.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TelegramAccountConfig } from "../../src/config/config.ts";
 import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
 import type { MessageEntry } from "../../src/transcript/entries.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
 import type { BotCall } from "./fake-telegram/bot-calls.ts";
 import { type FakeTelegram, startFakeTelegram } from "./fake-telegram/fake-telegram.ts";
-import { until } from "./wait.ts";
+import { until } from "./time.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { type OpenGatewayOptions, type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { openAgent } from "../../src/compose/agent.ts";
@@ -71,7 +71,6 @@ export interface ChatHomeOptions {
   gateway?: Partial<OpenGatewayOptions>;
   /** False: the test enters by itself. */
   entered?: boolean;
-  logLevel?: LogLevel;
 }
 
 export async function createChatHome(options: ChatHomeOptions = {}): Promise<ChatHome> {
@@ -88,7 +87,7 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
   const config = options.config?.(base) ?? base;
   const logged: string[] = [];
   const statuses: string[] = [];
-  const logger = createLogger({ level: options.logLevel ?? "warn", write: (line) => void logged.push(line) });
+  const logger = createLogger({ level: "warn", write: (line) => void logged.push(line) });
   const gateways: OpenedGateway[] = [];
   let agent: AgentHandle | undefined;
 

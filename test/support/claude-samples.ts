@@ -24,7 +24,6 @@ export interface ClaudeSample {
   lines: number;
   realUserTurns: number;
   apiMessages: number;
-  assistantLines: number;
   tokens: SampleTokens;
   compactions: { trigger: string; preTokens: number; postTokens: number }[];
   branches: string[];
@@ -35,7 +34,6 @@ export interface ClaudeSample {
   lastPrompt: string;
   customTitle?: string;
   aiTitle?: string;
-  lineTypes: Record<string, number>;
   subagents?: { file: string; meta: object; lines: number; tokens: SampleTokens }[];
 }
 

@@ -8,6 +8,7 @@ import type { SessionEntry } from "../../src/store/session-entry.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { createChatCommands, type CompactNow } from "../../src/turn/commands/chat-commands.ts";
 import { type AgentHome, createAgentHome } from "./agent-home.ts";
+import { agentParts } from "./stand-ins.ts";
 import { assistantDraft, userDraft } from "./transcripts.ts";
 import type { LaneControl } from "../../src/turn/commands/command.ts";
 import type { AgentParts } from "../../src/turn/pipeline.ts";
@@ -42,14 +43,8 @@ export async function createCommandHome(options: CommandHomeOptions = {}): Promi
   const fixture = await createAgentHome();
   const { agent, clock } = fixture;
   const config = { ...fixture.config, ...options.config };
-  const parts: AgentParts = {
-    agent,
-    config,
-    engine: { ...createEchoEngine(), ...(options.engine === undefined ? {} : { name: options.engine }) },
-    history: agent.store.history,
-    systemEvents: agent.store.systemEvents,
-    describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
-  };
+  const engine = { ...createEchoEngine(), ...(options.engine === undefined ? {} : { name: options.engine }) };
+  const parts = agentParts({ agent, config, engine });
   const commands = createChatCommands({ compact: options.compact ?? compactNow });
 
   const type = async (text: string, { ctx, lane, turnId }: TypeOptions = {}): Promise<string | undefined> => {
@@ -84,8 +79,5 @@ export async function createCommandHome(options: CommandHomeOptions = {}): Promi
     type,
     say,
     entry: async () => await agent.store.get(KEY),
-    [Symbol.asyncDispose]: async () => {
-      await fixture[Symbol.asyncDispose]();
-    },
   };
 }

@@ -12,7 +12,7 @@ import { openWindow, resetSession } from "../../src/session/window.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { temporaryFolder } from "./temp-folder.ts";
-import { type TestClock, createTestClock } from "./test-clock.ts";
+import { type TestClock, createTestClock } from "./time.ts";
 import { userDraft } from "./transcripts.ts";
 import { openAgent, openStoreRepair } from "../../src/compose/agent.ts";
 import type { AgentScope } from "../../src/doctor/finding.ts";

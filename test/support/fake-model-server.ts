@@ -3,7 +3,7 @@
  * everything compatible with it) and Google generateContent. A test says what it answers, well or badly.
  */
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { listenOnLoopback } from "./fake-server.ts";
+import { listenOnLoopback, parseBody, readBytes } from "./fake-server.ts";
 
 export type ModelProtocol = "anthropic" | "openai-responses" | "openai-chat" | "google";
 
@@ -49,10 +49,8 @@ export async function startFakeModelServer(
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<FakeModelRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const path = incoming.url ?? "";
-  const body = JSON.parse(Buffer.concat(chunks).toString() || "{}") as Record<string, unknown>;
+  const body = parseBody(await readBytes(incoming));
   const messages = (body["messages"] ?? body["input"] ?? body["contents"] ?? []) as { role: string }[];
   const rules = messages.filter(({ role }) => role === "system" || role === "developer");
   return {

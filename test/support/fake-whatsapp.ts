@@ -21,7 +21,7 @@ import { silentLogger } from "../../src/base/log.ts";
 import type { Channel } from "../../src/channels/channel.ts";
 import { soon, type RememberingHost, createRememberingHost } from "./channel-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
-import { createTestClock } from "./test-clock.ts";
+import { createTestClock } from "./time.ts";
 import { type WhatsAppChannelOptions, createWhatsAppChannel } from "../../src/channels/whatsapp/channel.ts";
 
 export interface FakeWhatsApp {

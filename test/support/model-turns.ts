@@ -5,7 +5,7 @@ import type { Engine, EngineEvent, EngineTurn } from "../../src/engine/engine.ts
 import { type ModelEngineOptions, createModelEngine } from "../../src/engine/model/model-engine.ts";
 import type { TranscriptMessage } from "../../src/transcript/entries.ts";
 import type { FakeModelStream } from "./fake-model-stream.ts";
-import { createTestClock } from "./test-clock.ts";
+import { createTestClock } from "./time.ts";
 
 /** When everything was said. */
 export const SAID_AT = 1_763_000_000_000;

@@ -3,7 +3,6 @@
  * Several worlds on one home are several processes, as far as one process can play them.
  */
 import { systemClock } from "../../src/base/clock.ts";
-import { randomIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Channel, ChannelStatus, OutboundMessage, SentMessage } from "../../src/channels/channel.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TurnsConfig } from "../../src/config/config.ts";
@@ -13,14 +12,13 @@ import type { Store, StoreKind } from "../../src/store/store.ts";
 import { type StartedPipeline, createPipeline } from "../../src/turn/create-pipeline.ts";
 import type {
   AddressedMessage,
-  AgentPool,
   ChannelAccount,
   AgentParts,
   TurnRequest,
   TurnResult,
   TurnEvent,
 } from "../../src/turn/pipeline.ts";
-import { standInChannels } from "./stand-ins.ts";
+import { agentParts, createAgentPool, standInChannels } from "./stand-ins.ts";
 import type { ChatCommand, ChatCommands } from "../../src/turn/commands/command.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 
@@ -39,9 +37,7 @@ export interface PipelineHome extends AsyncDisposable {
 export interface PipelineHomeOptions {
   home: string;
   kind?: StoreKind;
-  execution?: "inline" | "thread";
   turns?: Partial<TurnsConfig>;
-  config?: Partial<HoldfastConfig>;
   /** Left out: answers `re: <text>` at once. */
   runTurn?: (request: TurnRequest) => Promise<Partial<TurnResult>>;
   commands?: ChatCommand[];
@@ -54,14 +50,16 @@ export async function createPipelineHome(options: PipelineHomeOptions): Promise<
   const channel = options.channels?.[0] ?? createFakeChannel();
   const config: HoldfastConfig = {
     ...DEFAULT_CONFIG,
-    ...options.config,
     store: { kind: options.kind ?? "sqlite", view: false },
-    session: { ...DEFAULT_CONFIG.session, dmScope: "per-channel-peer", ...options.config?.session },
+    session: { ...DEFAULT_CONFIG.session, dmScope: "per-channel-peer" },
     turns: { ...DEFAULT_CONFIG.turns, drainSeconds: 2, ...options.turns },
   };
   const turns: string[] = [];
   const events: TurnEvent[] = [];
-  const agents = createAgents(options, config);
+  const agents = createAgentPool(async (agentId) => {
+    const agent = await openAgent({ home: options.home, config, agentId, logger: silentLogger });
+    return agentParts({ agent, config, engine: options.engine ?? {} });
+  });
   const pipeline = createPipeline({
     config,
     agents,
@@ -162,53 +160,6 @@ export function createFakeChannel(name = "telegram", accountId = "default"): Fak
   const account = { channel, agentId: "main", replyTo: "off" as const, status };
   return channel;
 }
-
-function createAgents({ home, execution, engine }: PipelineHomeOptions, config: HoldfastConfig): AgentPool {
-  const opened = new Map<string, Promise<AgentParts>>();
-  const ready: AgentParts[] = [];
-  const open = async (agentId: string) => {
-    const shared = { clock: systemClock, ids: randomIds, logger: silentLogger };
-    const agent = await openAgent({
-      home,
-      config,
-      agentId,
-      ...shared,
-      ...(execution === undefined ? {} : { execution }),
-    });
-    const parts: AgentParts = {
-      agent,
-      config,
-      engine: {
-        name: "echo",
-        keepsConversation: false,
-        run: noEvents,
-        close: async () => undefined,
-        ...engine,
-      },
-      history: agent.store.history,
-      systemEvents: agent.store.systemEvents,
-      describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
-    };
-    ready.push(parts);
-    return parts;
-  };
-  return {
-    list: async () => [...new Set(["main", ...opened.keys()])].toSorted(),
-    opened: () => ready,
-    open: async (agentId) => {
-      const known = opened.get(agentId) ?? open(agentId);
-      opened.set(agentId, known);
-      return await known;
-    },
-    close: async () => {
-      for (const parts of await Promise.all(opened.values())) {
-        await parts.agent.store.close();
-      }
-    },
-  };
-}
-
-async function* noEvents(): AsyncGenerator<never> {}
 
 function commandTable(all: readonly ChatCommand[]): ChatCommands {
   return {

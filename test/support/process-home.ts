@@ -1,12 +1,9 @@
 /**
- * A stage for the real `claude` under Holdfast's control: a model API on loopback, a scratch home, and
- * the ways in which tests start processes there and wait for what they do.
+ * A home for the real `claude` as Holdfast starts it, with a fake model API, and functions to wait for what it does.
  *
  *   await using stage = await createProcessHome();
  *   await using claude = stage.start();
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type {
@@ -19,7 +16,6 @@ import { startClaudeProcess } from "../../src/claude/runner/process/start-claude
 import { type Child, startChild } from "./child.ts";
 import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
-import { isRecord } from "../../src/base/json-record.ts";
 
 /** For tests that each have a process of their own and wait for most of their time. A loaded machine gets more of it. */
 export const AT_ONCE = { concurrent: true, timeout: 60_000 };
@@ -105,54 +101,4 @@ function commandName(pid: number): string {
   } catch {
     return "";
   }
-}
-
-export interface PersonClaude extends AsyncDisposable {
-  process: ChildProcess;
-  /** Until it has answered. */
-  say(text: string): Promise<void>;
-  /** Of the conversation as it is now. */
-  sessionId(): string;
-  /** Ends it as a person does. */
-  leave(): Promise<void>;
-  kill(): Promise<void>;
-}
-
-export function startPersonClaude(home: ClaudeHome, env: Record<string, string> = {}, cwd = home.repo): PersonClaude {
-  const args = ["--print", "--input-format=stream-json", "--output-format=stream-json", "--verbose"];
-  const child = spawn(home.command, args, { cwd, env: { ...home.env, ...env }, stdio: ["pipe", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const messages = (): Record<string, unknown>[] =>
-    output
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as unknown)
-      .filter(isRecord);
-  const results = (): number => messages().filter(({ type }) => type === "result").length;
-  return {
-    process: child,
-    async say(text) {
-      const before = results();
-      child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`);
-      for (let attempt = 0; results() === before; attempt++) {
-        if (attempt === 1200 || child.exitCode !== null) throw new Error(`no answer to ${text}`);
-        await delay(25);
-      }
-    },
-    sessionId: () => String(messages().findLast(({ type }) => type === "system" || type === "result")?.["session_id"]),
-    async leave() {
-      child.stdin.end();
-      await closed;
-    },
-    async kill() {
-      child.kill("SIGKILL");
-      await closed;
-    },
-    [Symbol.asyncDispose]: async () => {
-      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
-      await closed;
-    },
-  };
 }

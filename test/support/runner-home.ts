@@ -14,7 +14,7 @@ import type {
 } from "../../src/claude/runner/runner-contract.ts";
 import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
 import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
-import { until } from "./wait.ts";
+import { until } from "./time.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
 import { lastUserText } from "./fake-anthropic/recorded-request.ts";
 import type { Reply } from "./fake-anthropic/reply.ts";
@@ -110,7 +110,6 @@ export interface TestRunnerSetup {
   /** What is left of a session that Claude Code has lost. */
   history?: string;
   idleTimeoutMinutes?: number;
-  progressSeconds?: number;
   mcpServer?: McpServerCommand;
 }
 
@@ -125,7 +124,6 @@ export function testRunnerParts(setup: TestRunnerSetup): RunnerParts {
       command: setup.command,
       permissionMode: "bypassPermissions",
       idleTimeoutMinutes: setup.idleTimeoutMinutes ?? 30,
-      progressSeconds: setup.progressSeconds ?? 30,
     }),
     env: setup.env,
     log: silentLogger,

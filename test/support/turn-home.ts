@@ -9,6 +9,7 @@ import { withSessionLease } from "../../src/session/lease.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { AssistantMessage, MessageEntry, TranscriptEntry } from "../../src/transcript/entries.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
+import { agentParts } from "./stand-ins.ts";
 import { type AgentHome, createAgentHome } from "./agent-home.ts";
 import type { TurnEvent, AgentParts, TurnRequest, TurnResult } from "../../src/turn/pipeline.ts";
 import { giveUpTurn, runTurn } from "../../src/turn/run/run-turn.ts";
@@ -58,11 +59,7 @@ export async function createTurnHome(engine: Engine, options: TurnHomeOptions = 
   const config = options.config?.(fixture.config) ?? fixture.config;
   const events: TurnEvent[] = [];
   const parts: AgentParts = {
-    agent,
-    config,
-    engine,
-    history: agent.store.history,
-    systemEvents: agent.store.systemEvents,
+    ...agentParts({ agent, config, engine }),
     describeWorkspace: async () => ({ system: "You are a test.", skills: options.skills ?? [], version: 1 }),
   };
   let count = 0;

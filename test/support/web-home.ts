@@ -14,14 +14,7 @@ import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type Page,
-  chromium,
-  type Locator,
-} from "playwright-core";
+import { type Browser, type BrowserContextOptions, type Page, chromium, type Locator } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 
 export interface SeededSession {
@@ -31,7 +24,6 @@ export interface SeededSession {
 }
 
 export interface WebHome extends AsyncDisposable {
-  home: string;
   readonly gateway: OpenedGateway;
   /** Ends the gateway; the page is left alone with itself. */
   stop(): Promise<void>;
@@ -56,7 +48,6 @@ export async function createWebHome(
     isOpen = false;
   };
   return {
-    home: folder.path,
     get gateway() {
       return gateway;
     },
@@ -102,7 +93,6 @@ export interface TestBrowser {
 }
 
 export interface TestTab extends AsyncDisposable {
-  context: BrowserContext;
   page: Page;
   /** Every address that was asked for, also in vain. */
   requests: string[];
@@ -150,7 +140,6 @@ async function openTab(browser: Browser, options: BrowserContextOptions = {}): P
     if (message.type() === "error") complaints.push(message.text());
   });
   return {
-    context,
     page,
     requests,
     complaints,

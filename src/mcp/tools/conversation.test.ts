@@ -1,7 +1,7 @@
 /** Reading the linked chat, and sending announcements to it. */
 import { describe, expect, it } from "vitest";
 import { callTool, createMcpHome, failTool, stringsOf, telegram } from "../../../test/support/mcp-home.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { userDraft } from "../../../test/support/transcripts.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { DraftEntry } from "../../transcript/entries.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createGatewayHome } from "../../../test/support/gateway-home.ts";
 import { caller, connect, KEY } from "../../../test/support/gateway-requests.ts";
-import { until } from "../../../test/support/wait.ts";
+import { until } from "../../../test/support/time.ts";
 
 describe("agent", () => {
   it("waits for the end and reports usage", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createGatewayHome } from "../../../test/support/gateway-home.ts";
 import { caller, connect, KEY, say } from "../../../test/support/gateway-requests.ts";
 import { assistantDraft, userDraft } from "../../../test/support/transcripts.ts";
-import { until } from "../../../test/support/wait.ts";
+import { until } from "../../../test/support/time.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { DraftEntry } from "../../transcript/entries.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 import { entry, put } from "../../../test/contract/store-fixture.ts";
 import { type JsonStoreFiles, MAIN, jsonStoreFiles, windowIds } from "../../../test/support/stores.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import type { Store } from "../store.ts";
 
 async function realFile(): Promise<JsonStoreFiles & { store: Store }> {

@@ -9,9 +9,8 @@
  * `echo: <what was asked>`; what the CLI asks on its own account never uses up the script.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { isRecord } from "../../../src/base/json-record.ts";
-import { listenOnLoopback } from "../fake-server.ts";
-import { watchList } from "../wait.ts";
+import { listenOnLoopback, parseBody, readBytes, sendJson } from "../fake-server.ts";
+import { watchList } from "../time.ts";
 import { type RecordedRequest, lastUserText, recordRequest } from "./recorded-request.ts";
 import { type Reply, text, type Block, type MessageReply } from "./reply.ts";
 import { setTimeout as delay } from "node:timers/promises";
@@ -45,7 +44,7 @@ export async function startFakeAnthropic(): Promise<FakeAnthropic> {
   };
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await readBody(incoming);
+    const body = parseBody(await readBytes(incoming));
     const path = (incoming.url ?? "").replace(/\?.*$/, "");
     if (incoming.method === "HEAD" && path === "/") response.end();
     else if (path === "/v1/messages/count_tokens") sendJson(response, 200, { input_tokens: countTokens(body) });
@@ -76,18 +75,6 @@ export async function startFakeAnthropic(): Promise<FakeAnthropic> {
     waitFor: async (fits, timeoutMs = 20_000) => await watched.waitFor(fits, timeoutMs),
     [Symbol.asyncDispose]: async () => await listening[Symbol.asyncDispose](),
   };
-}
-
-async function readBody(incoming: IncomingMessage): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const parsed: unknown = chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString("utf8"));
-  return isRecord(parsed) ? parsed : {};
-}
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(value));
 }
 
 /** About four characters a token, as everywhere. */

@@ -3,7 +3,7 @@ import { silentLogger } from "../../../src/base/log.ts";
 import type { Channel } from "../../../src/channels/channel.ts";
 import { type RememberingHost, createRememberingHost } from "../channel-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
-import { createTestClock } from "../test-clock.ts";
+import { createTestClock } from "../time.ts";
 import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
 import { fakeUser } from "./objects.ts";
 import { type DiscordChannelOptions, createDiscordChannel } from "../../../src/channels/discord/channel.ts";

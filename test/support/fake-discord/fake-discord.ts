@@ -9,7 +9,7 @@
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { isRecord } from "../../../src/base/json-record.ts";
-import { listenOnLoopback } from "../fake-server.ts";
+import { listenOnLoopback, parseBody, readBytes } from "../fake-server.ts";
 import { type FakeGateway, createFakeGateway } from "./gateway.ts";
 import {
   type FakeChannel,
@@ -56,18 +56,13 @@ export interface RecordedRequest {
   files: { name: string; text: string }[];
 }
 
-export interface FakeDiscordOptions {
-  /** Left out: 45 s, as the real one. */
-  heartbeatMs?: number;
-}
-
 interface Answer {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
+export async function startFakeDiscord(): Promise<FakeDiscord> {
   // Real ids have 17 digits and more; discord.js sorts its requests by that.
   let lastId = 1_400_000_000_000_000_000n;
   const nextId = (): string => String((lastId += 1000n));
@@ -189,7 +184,7 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
     server,
     url: gatewayUrl,
     token,
-    heartbeatMs: options.heartbeatMs ?? 45_000,
+    heartbeatMs: 45_000,
     refusal: () => identifyRefusal,
     world: () => ({ user: bot, guildIds: [guild.id], guilds: [guildCreate(guild, bot)] }),
   });
@@ -240,12 +235,10 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
 }
 
 async function recordRequest(incoming: IncomingMessage, target: URL): Promise<RecordedRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const raw = Buffer.concat(chunks);
+  const raw = await readBytes(incoming);
   const type = incoming.headers["content-type"] ?? "";
   const route = `${incoming.method ?? ""} ${target.pathname.replace(/^\/api\/v\d+/, "")}`;
-  if (!type.startsWith("multipart/form-data")) return { route, body: parseBody(raw.toString("utf8")), files: [] };
+  if (!type.startsWith("multipart/form-data")) return { route, body: parseBody(raw), files: [] };
   const form = await new Response(raw, { headers: { "content-type": type } }).formData();
   const files: { name: string; text: string }[] = [];
   for (const value of form.values()) {
@@ -253,9 +246,4 @@ async function recordRequest(incoming: IncomingMessage, target: URL): Promise<Re
   }
   const json = form.get("payload_json");
   return { route, body: parseBody(typeof json === "string" ? json : ""), files };
-}
-
-function parseBody(text: string): Record<string, unknown> {
-  const parsed: unknown = text === "" ? {} : JSON.parse(text);
-  return isRecord(parsed) ? parsed : {};
 }

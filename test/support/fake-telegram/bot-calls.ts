@@ -1,6 +1,6 @@
 /** Calls of the Bot API as the server receives them: JSON or multipart, with their files. */
 import type { IncomingMessage } from "node:http";
-import { isRecord } from "../../../src/base/json-record.ts";
+import { parseBody, readBytes } from "../fake-server.ts";
 
 export interface BotCall {
   method: string;
@@ -19,13 +19,10 @@ export interface BotFailure {
 }
 
 export async function readCall(method: string, incoming: IncomingMessage): Promise<BotCall> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
+  const body = await readBytes(incoming);
   const contentType = incoming.headers["content-type"] ?? "";
   if (contentType.startsWith("multipart/form-data")) return await readForm(method, body, contentType);
-  const parsed: unknown = body.length === 0 ? {} : JSON.parse(body.toString("utf8"));
-  return { method, params: isRecord(parsed) ? parsed : {}, files: {} };
+  return { method, params: parseBody(body), files: {} };
 }
 
 async function readForm(method: string, body: Buffer, contentType: string): Promise<BotCall> {

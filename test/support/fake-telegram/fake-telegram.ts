@@ -11,8 +11,8 @@
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { Message, Update } from "grammy/types";
-import { listenOnLoopback } from "../fake-server.ts";
-import { watchList } from "../wait.ts";
+import { listenOnLoopback, sendJson } from "../fake-server.ts";
+import { watchList } from "../time.ts";
 import { type BotCall, type BotFailure, readCall } from "./bot-calls.ts";
 import { BOT, type MessageParts, message } from "./updates.ts";
 import { isRecord } from "../../../src/base/json-record.ts";
@@ -182,11 +182,6 @@ const WEBHOOK_ACTIVE: BotFailure = {
 function readWebhook(params: Record<string, unknown>): NonNullable<FakeTelegram["webhook"]> {
   const secret = params["secret_token"];
   return { url: String(params["url"]), ...(typeof secret === "string" ? { secretToken: secret } : {}) };
-}
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(value));
 }
 
 function refusalOf(call: BotCall, knownMessageIds: ReadonlySet<number>): BotFailure | undefined {

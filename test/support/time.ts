@@ -1,5 +1,29 @@
-/** Waiting for something that another process, thread or server does. */
+/** Time in tests: a clock that the test moves, and waiting for what others do in real time. */
+import type { Clock } from "../../src/base/clock.ts";
 import { setTimeout as delay } from "node:timers/promises";
+
+export interface TestClock extends Clock {
+  set(ms: number): void;
+  advance(ms: number): void;
+}
+
+/** Time that stands still until the test moves it; sleeping moves it. */
+export function createTestClock(start = Date.UTC(2026, 10, 15, 12)): TestClock {
+  let current = start;
+  return {
+    now: () => current,
+    sleep: async (ms) => {
+      current += ms;
+      await Promise.resolve();
+    },
+    set: (ms) => {
+      current = ms;
+    },
+    advance: (ms) => {
+      current += ms;
+    },
+  };
+}
 
 /** A bound for what should take milliseconds, on a machine that is busy. */
 const SOON_MS = 15_000;
