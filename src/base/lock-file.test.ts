@@ -30,7 +30,7 @@ function lockIn(folder: TemporaryFolder): string {
 }
 
 describe("withFileLock", () => {
-  it("says in the file who holds it, and removes the file afterwards, also after a failure", async () => {
+  it("names the holder in the file and removes the file afterwards, even after a failure", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     const content = await withFileLock(path, {}, async () => await readFile(path, "utf8"));
@@ -40,7 +40,7 @@ describe("withFileLock", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("is released later when there are no file descriptors at the end of the task", async () => {
+  it("is released later if no file descriptor is free when the task ends", async () => {
     await using folder = await temporaryFolder();
     const program = `
       import { closeSync, openSync } from "node:fs";
@@ -58,7 +58,7 @@ describe("withFileLock", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("lets the tasks of one process in one after the other", async () => {
+  it("runs the tasks of one process one at a time", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     let inside = 0;
@@ -97,7 +97,7 @@ describe("withFileLock", () => {
     expect(await withFileLock(path, {}, async () => "free again")).toBe("free again");
   });
 
-  it("tells whether anybody has the lock", async () => {
+  it("reports whether the lock is held", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     expect(await lockState(path)).toBe("free");
@@ -106,7 +106,7 @@ describe("withFileLock", () => {
     expect(await lockState(path)).toBe("abandoned");
   });
 
-  it("says which folder is missing", async () => {
+  it("names a missing folder", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("nowhere", "x.lock");
     await expect(withFileLock(path, {}, async () => undefined)).rejects.toThrow(path);
@@ -147,7 +147,7 @@ describe("a holder that is alive", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("makes room for others when it takes the lock again and again", async () => {
+  it("lets others in when it takes the lock repeatedly", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     await using busy = startChild("lock", { task: "hold-often", path, holdMs: 250 });
@@ -169,7 +169,7 @@ describe("a holder that is dead", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("is evicted at once when it died just after taking the lock, and leaves nothing", async () => {
+  it("is evicted at once if it died right after taking the lock, leaving no files", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     await using victim = startChild("lock", { task: "die-at", path, point: "lock.created" });
@@ -227,7 +227,7 @@ describe("a lock file of another tool", () => {
     }
   });
 
-  it("is respected while the process that it names lives", async () => {
+  it("is respected while its process is alive", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     await writeFile(path, JSON.stringify({ pid: process.pid, startedAt: Date.now() }));
@@ -236,7 +236,7 @@ describe("a lock file of another tool", () => {
     expect(await isFree(path, { timeoutMs: 0 })).toBe(true);
   });
 
-  it("is abandoned when the process of that pid started after the lock was taken", async () => {
+  it("is abandoned if the process with its pid started after the lock was taken", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     await writeFile(path, JSON.stringify({ pid: process.pid, startedAt: Date.now() }));

@@ -1,4 +1,4 @@
-/** What processes leave that have ended. */
+/** Leftovers of ended processes. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Rebuilds that were killed on the way, and one of a folder that Holdfast has never seen. */
+/** Rebuilds that were killed midway, and the adoption of an OpenClaw folder. */
 import { cp, mkdir, readdir, truncate } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";

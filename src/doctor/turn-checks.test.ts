@@ -1,4 +1,4 @@
-/** What doctor knows of gateways, channels and messages on their way. */
+/** Doctor's checks of gateways, channels and queued messages. */
 import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -109,7 +109,7 @@ describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
     expect(running).toMatchObject({ ok: true, findings: [{ severity: "info" }] });
   });
 
-  it("are counted when they were given up", async () => {
+  it("are counted when given up", async () => {
     await using home = await createDoctorHome(kind);
     await home.use(async ({ store }) => {
       const address = { channel: "telegram", accountId: "default", chatId: "7", messageId: "1" };
@@ -133,7 +133,7 @@ describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
     });
   });
 
-  it("have a delivery lease that a dead process does not keep", async () => {
+  it("lose the delivery lease of a dead process", async () => {
     await using home = await createDoctorHome(kind);
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const route = { channel: "telegram", accountId: "default" };

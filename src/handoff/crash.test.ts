@@ -1,4 +1,4 @@
-/** Real processes that capture at once, or die on the way: there is one state, and the files say what it says. */
+/** Real processes that capture at once or die midway: there is one state, and the files match it. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ const FEW_POINTS: readonly Death[] = [
 ];
 
 describe.each(STORE_KINDS)("processes on %s", (kind) => {
-  it("that capture at once give one state and every note once", async () => {
+  it("that capture at once produce one state with every note once", async () => {
     await using stage = await createHandoffHome(kind);
     // As late as it is for the processes: for them nothing has expired.
     stage.fixture.clock.set(Date.now());
@@ -41,7 +41,7 @@ describe.each(STORE_KINDS)("processes on %s", (kind) => {
     await check(stage, stage.handoff);
   }, 60_000);
 
-  it("that die on the way leave a capture which the next one finishes", async () => {
+  it("that die midway leave a capture that the next one finishes", async () => {
     await using stage = await createHandoffHome(kind);
     stage.fixture.clock.set(Date.now());
     await stage.open();

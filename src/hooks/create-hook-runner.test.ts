@@ -1,4 +1,4 @@
-/** Hooks run for real here: as processes, from files, and against everything that a handler can do wrong. */
+/** Hooks that really run, as processes and from files, including everything a handler can do wrong. */
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";

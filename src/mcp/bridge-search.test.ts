@@ -1,4 +1,4 @@
-/** What a search over the bridge can reach besides the files that Claude Code still has. */
+/** Searches over the bridge in archived sessions. */
 import { rmSync } from "node:fs";
 import { expect, it } from "vitest";
 import { callTool, createMcpHome } from "../../test/support/mcp-home.ts";

@@ -1,4 +1,4 @@
-/** What Claude Code has deleted is found in the archive, once, by whom it may be found. */
+/** Sessions that Claude Code has deleted are found in the archive, once, by agents that may see them. */
 import { appendFile, mkdir, readFile, readdir, rename, rm, stat, truncate } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -231,7 +231,7 @@ describe("an original that is there", () => {
     }
   });
 
-  it("does not hide the copy of a subagent that went before it", async () => {
+  it("does not hide the copy of a subagent deleted earlier", async () => {
     await using home = await createSearchHome();
     await home.native(REPO, SESSION, [prompt(REPO, "heron one")]);
     const subagent = await home.subagent(REPO, SESSION, "abc", [answer(REPO, "heron two", { isSidechain: true })]);
@@ -246,7 +246,7 @@ describe("an original that is there", () => {
     ]);
   });
 
-  it("and its copy are told apart although both were indexed", async () => {
+  it("and its copy stay distinct although both were indexed", async () => {
     await using home = await createSearchHome();
     const path = await home.native(REPO, SESSION, [prompt(REPO, "heron one")]);
     await archive(home);

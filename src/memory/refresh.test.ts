@@ -1,4 +1,4 @@
-/** The index follows the files: what grows, changes, moves and goes. */
+/** The index follows files that grow, change, move or disappear. */
 import { appendFile, mkdir, rename, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -46,7 +46,7 @@ test("four processes append to one file without a lease: every entry once, in on
   expect(await readdir(folder.path)).toEqual(["sid.jsonl"]);
 });
 
-test("a write that the system cuts short is taken back", async () => {
+test("a short write is rolled back", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
@@ -62,7 +62,7 @@ test("a write that the system cuts short is taken back", async () => {
   expect(await readFile(path)).toEqual(before);
 });
 
-test("a folder that may not be written to is a clear error and nothing changes", async () => {
+test("a read-only folder is a clear error and changes nothing", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await (await createTranscript({ path, sessionId: "sid", cwd: "/" })).close();

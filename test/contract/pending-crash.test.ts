@@ -11,7 +11,7 @@ import { STORE_KINDS } from "../support/agent-home.ts";
 const KEY = "agent:main:main";
 
 describe.each(STORE_KINDS)("pending items of a %s store", (kind) => {
-  it("are all there after a kill, if they were acknowledged", async () => {
+  it("survive a kill if they were acknowledged", async () => {
     await using folder = await temporaryFolder();
     const home = folder.path;
     let acknowledged = 0;
@@ -31,7 +31,7 @@ describe.each(STORE_KINDS)("pending items of a %s store", (kind) => {
     expect(kept.length - acknowledged).toBeLessThanOrEqual(1);
   });
 
-  it("come from several processes at once and are reported once each", async () => {
+  it("from several concurrent processes are reported once each", async () => {
     await using folder = await temporaryFolder();
     const home = folder.path;
     const store = await openStore(kind, { home });
@@ -56,7 +56,7 @@ describe.each(STORE_KINDS)("pending items of a %s store", (kind) => {
     }
   });
 
-  it("are in exactly one written turn, whichever step of it a process dies at", async () => {
+  it("are in exactly one written turn, wherever a process dies", async () => {
     await using folder = await temporaryFolder();
     const transcript = folder.join("turns");
     const turns = { kind, home: folder.path, task: "turns" as const, turns: 5, transcript };

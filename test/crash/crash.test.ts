@@ -11,9 +11,9 @@ const CHILD = programFile("crash-child");
 const ROUNDS = 210;
 const PATIENCE_MS = 180_000;
 
-describe("processes killed in the middle of their work", () => {
+describe("processes killed while working", () => {
   test(
-    "everything acknowledged is there, in order, once, wherever the kill came",
+    "keep every acknowledged write once and in order, wherever the kill came",
     async () => {
       await using folder = await temporaryFolder();
       await using programs = await bundlePrograms({ "crash-child": CHILD });

@@ -10,7 +10,7 @@ const A_MINUTE_MS = 60_000;
 
 /** Where nothing can be mounted, injected-errors.test.ts still tests the same error. */
 describe.skipIf(!canMount()).each(STORE_KINDS)("a full disk (%s)", (kind) => {
-  test("refuses what does not fit, keeps what was acknowledged, and works again with more room", async () => {
+  test("refuses writes that do not fit, keeps acknowledged ones, and works again with free space", async () => {
     await using disk = await smallDisk(MEGABYTES);
     const clock = createTestClock();
     await using work = await openWorkload({ home: disk.path, kind, choice: { seed: "full" }, clock });

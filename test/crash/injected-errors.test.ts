@@ -18,7 +18,7 @@ const A_MINUTE_MS = 60_000;
 
 afterEach(() => installFaultAction(undefined));
 
-describe.each(STORE_KINDS)("an error of the disk (%s)", (kind) => {
+describe.each(STORE_KINDS)("a disk error (%s)", (kind) => {
   const points = pointsOf(kind).filter((point) => !AFTER_A_CRASH.has(point));
 
   test.each(points.map((point, index) => ({ point, code: index % 2 === 0 ? "EIO" : "ENOSPC" })))(

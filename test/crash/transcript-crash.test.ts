@@ -1,4 +1,4 @@
-/** A process dies by SIGKILL at each step of its work on a transcript; nothing acknowledged may be lost. */
+/** A process is killed at each step of its work on a transcript; no acknowledged entry may be lost. */
 import { appendFile, readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { FaultPoint } from "../../src/base/faults.ts";

@@ -1,6 +1,6 @@
 /**
- * Whoever waits for an answer gets it, also when another process has the session and gives it: two commands
- * in their own processes, a command beside a gateway, two gateways on one home.
+ * Callers get their answer even if another process has the session: two commands, a command and a gateway, two
+ * gateways on one home.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
@@ -65,8 +65,8 @@ const answered = (text: string): Record<string, unknown> => ({
   },
 });
 
-describe.each(STORE_KINDS)("while a command has the session (%s)", (kind) => {
-  it("another command has its answer, its failure and its time limit", async () => {
+describe.each(STORE_KINDS)("while a command holds the session (%s)", (kind) => {
+  it("another command gets its answer, its failure or its timeout", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
     await using busy = await startBusy(home, ["--local"]);
@@ -86,7 +86,7 @@ describe.each(STORE_KINDS)("while a command has the session (%s)", (kind) => {
     expect(toldBy(failure)).toEqual(toldBy(own));
   });
 
-  it("every line of a conversation is said and answered", async () => {
+  it("every line of a conversation is answered", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
     await using _busy = await startBusy(home, ["--local"]);
@@ -103,7 +103,7 @@ describe.each([
   ["a command beside a gateway", [], ["--local"]],
   ["a gateway beside a command", ["--local"], []],
 ] as const)("%s", (_who, theirs, ours) => {
-  it("hands on what the other has answered", async () => {
+  it("delivers the other process's answer", async () => {
     await using home = await temporaryFolder();
     await using _gateway = await startCliGateway(home.path);
     await using _busy = await startBusy(home, theirs);
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-it("of two gateways, one hands on what the other has answered", async () => {
+it("one of two gateways delivers the other's answer", async () => {
   await using house = await createChatHome({ gateway: { channels: false }, entered: false });
   await house.enter({ connected: false });
   const sessionKey = "agent:main:main";
@@ -134,7 +134,7 @@ it("of two gateways, one hands on what the other has answered", async () => {
   expect(await house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" })).toMatchObject(words);
 });
 
-it("a person is the same one through the gateway and without it", async () => {
+it("a person has the same session with and without the gateway", async () => {
   await using home = await temporaryFolder();
   const channels = { telegram: { default: { agent: "desk", allowFrom: ["*"] }, off: { enabled: false } } };
   const config = { agents: { main: {}, desk: {} }, channels };

@@ -1,4 +1,4 @@
-/** What people attach on Telegram reaches the agent that they wrote to, and nobody else's conversation. */
+/** Attachments on Telegram reach the agent that got them, and no other conversation. */
 import { stat } from "node:fs/promises";
 import { expect, it } from "vitest";
 import type { FakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
@@ -22,7 +22,7 @@ function sendPhoto(telegram: FakeTelegram, caption: string, bytes: Buffer): void
   telegram.deliver(message({ caption, photo: [photo] }));
 }
 
-it("an agent reads a file in the conversation that it was sent to, now and later, and in no other", async () => {
+it("an agent reads a file in the conversation that got it, now and later, and in no other", async () => {
   await using house = await createChatHome();
   const { telegram } = house;
   sendDocument(telegram, "keep this", Buffer.from("the heron nests at dawn\n"));
@@ -49,7 +49,7 @@ it("an agent reads a file in the conversation that it was sent to, now and later
     .toMatch(/read_file: .*is outside the workspace/);
 });
 
-it("a model sees a picture, also when it is spoken of later, and the transcript only names it", async () => {
+it("a model sees a picture, also in later turns, and the transcript only names it", async () => {
   await using model = await startFakeModelStream(
     says("A heron."),
     uses("read_file", { path: "." }),

@@ -74,7 +74,7 @@ async function readForks(): Promise<string[]> {
 }
 
 describe("holdfast cc run", () => {
-  it("gives the answer on stdout and what happens on stderr, and goes on in the session that is named", async () => {
+  it("prints the answer on stdout and progress on stderr, and continues the named session", async () => {
     api.script(toolUse("Bash", { command: "echo from the tool" }), text("the answer\u001b[31m"));
     const first = await cc("run", "say something");
     expect(first).toMatchObject({ code: 0, stdout: "the answer\\u001b[31m\n" });
@@ -113,7 +113,7 @@ describe("holdfast cc run", () => {
     });
   });
 
-  it("forks", async () => {
+  it("forks a session", async () => {
     const { json } = await cc("run", "on a copy", "--fork", sessionId, "--json");
     expect(json()).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId } });
     const fork = (json() as { sessionId: string }).sessionId;
@@ -122,7 +122,7 @@ describe("holdfast cc run", () => {
     expect(info.json()).toMatchObject({ forks: [fork], resume: { args: ["--resume", sessionId], cwd: claude.repo } });
   });
 
-  it("tells an API error by the exit code, and what was not allowed by another", async () => {
+  it("has exit codes for API errors and denied tools", async () => {
     api.script(apiError(400, "no such model"));
     const refused = await cc("run", "refuse this", "--fresh");
     expect(refused).toMatchObject({ code: 1 });
@@ -134,7 +134,7 @@ describe("holdfast cc run", () => {
     expect(denied.stderr).toContain("not allowed: Bash");
   });
 
-  it("starts afresh and says so loudly when the session is gone", async () => {
+  it("starts a fresh session with a warning when the session is gone", async () => {
     const { code, stderr, stdout } = await cc("run", "who knows", "--resume", "99999999-9999-4999-8999-999999999999");
     expect(code).toBe(0);
     expect(stdout).toContain("who knows");
@@ -143,7 +143,7 @@ describe("holdfast cc run", () => {
     expect(stderr).not.toContain('"level"');
   });
 
-  it("is interrupted by Ctrl-C, and leaves nothing behind", async () => {
+  it("stops on Ctrl-C without leftovers", async () => {
     api.script(hang());
     const before = api.conversation.length;
     const run = start("run", "never answered", "--fresh");
@@ -155,7 +155,7 @@ describe("holdfast cc run", () => {
     await claude.empty();
   });
 
-  it("waits for whoever has the repo and says so, or refuses to, until it is interrupted", async () => {
+  it("waits visibly for the holder of the repo, or refuses, until interrupted", async () => {
     api.script(hang());
     const before = api.conversation.length;
     const run = start("run", "busy with something", "--fresh");
@@ -178,7 +178,7 @@ describe("holdfast cc run", () => {
 });
 
 describe("a session that stays open", () => {
-  it("takes follow-ups from elsewhere, is nobody else's to write, and is ended by kill", async () => {
+  it("accepts follow-ups from other processes, blocks other writers, and ends on kill", async () => {
     const host = start("run", "stay", "--fresh", "--persistent", "--json");
     await until(() => host.out().endsWith("\n"), host.errors);
     const { sessionId: open, isLive } = JSON.parse(host.out()) as { sessionId: string; isLive: boolean };
@@ -209,7 +209,7 @@ describe("a session that stays open", () => {
 });
 
 describe("holdfast cc attach", () => {
-  it("hands the terminal to claude in the session's folder, and gives its exit code", async () => {
+  it("runs claude in the terminal and in the session's folder, and returns its exit code", async () => {
     // Without a terminal Claude Code reads one prompt from stdin.
     const options = { home, cwd: claude.home, env: claude.env, input: "said by a person" };
     const { code, stdout } = await runCli(["cc", "attach", sessionId], options);

@@ -1,4 +1,4 @@
-/** A channel that is down, goes down, hangs, or refuses: nothing is lost, and the others are served. */
+/** Channels that are down, hang or refuse: nothing is lost, and the others work. */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../support/fake-telegram/fake-telegram.ts";
@@ -14,7 +14,7 @@ async function asksTheAgent(house: ChatHome, message: string): Promise<string> {
 }
 
 describe("a channel that does not connect", () => {
-  it("is tried again while everything else works, and brings what waited", async () => {
+  it("is retried while everything else works, and then delivers waiting messages", async () => {
     await using house = await createChatHome({ entered: false, gateway: { clock: hastyClock } });
     const { telegram } = house;
     telegram.fail("getMe", "hang-up", SERVER_ERROR, SERVER_ERROR, SERVER_ERROR);
@@ -25,7 +25,7 @@ describe("a channel that does not connect", () => {
     expect(house.statuses).toContain("telegram retrying");
   });
 
-  it("says so and stays away when its token is refused", async () => {
+  it("reports a refused token and stays off", async () => {
     await using house = await createChatHome({ entered: false });
     house.telegram.fail("getMe", UNAUTHORIZED);
     await house.enter({ connected: false });
@@ -36,7 +36,7 @@ describe("a channel that does not connect", () => {
     expect(status).not.toContain(house.telegram.token);
   });
 
-  it("says so and leaves messages where they are when its agent does not exist", async () => {
+  it("reports a missing agent and leaves messages on the platform", async () => {
     await using house = await createChatHome({ account: { agent: "nobdy" }, entered: false });
     house.telegram.say("for nobody");
     await house.enter({ connected: false });
@@ -45,7 +45,7 @@ describe("a channel that does not connect", () => {
     expect(house.telegram.calls).toEqual([]);
   });
 
-  it("does not keep the gateway from ending, whatever it waits for", async () => {
+  it("does not keep the gateway from stopping", async () => {
     await using house = await createChatHome({ entered: false });
     const release = house.telegram.hold("getMe");
     const gateway = await house.enter({ connected: false });
@@ -56,7 +56,7 @@ describe("a channel that does not connect", () => {
     release();
   });
 
-  it("is not started any more by a gateway that was told to end before it came to that", async () => {
+  it("is not started by a gateway that was already told to stop", async () => {
     await using house = await createChatHome({ entered: false });
     const gateway = await house.enter({ connected: false });
     await gateway.close();
@@ -68,7 +68,7 @@ describe("a channel that does not connect", () => {
 });
 
 describe("a channel that was connected", () => {
-  it("goes down and comes back: what was said meanwhile on both sides arrives", async () => {
+  it("goes down and comes back: messages from both sides arrive", async () => {
     await using house = await createChatHome({ gateway: { clock: hastyClock } });
     const { telegram } = house;
     telegram.say("sleep:50000\nmind the gap");
@@ -81,7 +81,7 @@ describe("a channel that was connected", () => {
     expect(house.statuses).toContain("telegram retrying");
   });
 
-  it("hangs on one chat: another chat is served, and the first when it is over", async () => {
+  it("hangs on one chat: other chats work, and the first one does afterwards", async () => {
     await using house = await createChatHome();
     const { telegram } = house;
     const release = telegram.hold("sendMessage", (params) => params["chat_id"] === ADA.id);
@@ -96,7 +96,7 @@ describe("a channel that was connected", () => {
     expect(house.texts(ADA.id)).toEqual([expect.stringContaining("one"), expect.stringContaining("two")]);
   });
 
-  it("hangs with a file of one person: another chat is served, and it does not keep the gateway from ending", async () => {
+  it("hangs on one person's file: other chats work, and the gateway can stop", async () => {
     await using house = await createChatHome();
     const { telegram } = house;
     const bytes = Buffer.from("a heron");
@@ -118,7 +118,7 @@ describe("a channel that was connected", () => {
     expect(house.texts(ADA.id)[0]).toContain("[media attached: ");
   });
 
-  it("wants a pause: it gets it, and the message arrives once", async () => {
+  it("asks for a pause: the message arrives once, after it", async () => {
     await using house = await createChatHome();
     const { telegram } = house;
     telegram.fail("sendMessage", rateLimited(2));
@@ -132,7 +132,7 @@ describe("a channel that was connected", () => {
     expect(house.texts(ADA.id)).toHaveLength(1);
   });
 
-  it("is blocked by one person: the agent learns of it, once, when that person writes again", async () => {
+  it("is blocked by one person: the agent is told once, when that person writes again", async () => {
     await using house = await createChatHome();
     const { telegram } = house;
     telegram.fail("sendMessage", BLOCKED);

@@ -1,6 +1,6 @@
 /**
  * What one session of Claude Code leaves for the next, with the real `claude` and a model API on loopback: with
- * Holdfast's hooks in its settings, however the session ends, and without them.
+ * Holdfast's hooks in its settings, for every way a session can end, and without hooks.
  */
 import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
@@ -27,7 +27,7 @@ const SETTINGS = '{\n  "cleanupPeriodDays": 30, \n  "hooks": {"Stop": [ ]}\n}';
 let stage: ProcessHome;
 let holdfastHome: string;
 
-describe("with hooks in Claude Code's settings, what a person has left", () => {
+describe("with hooks in Claude Code's settings, a person's hand-off", () => {
   let sessionId: string;
   beforeAll(async () => {
     await openStage();
@@ -40,7 +40,7 @@ describe("with hooks in Claude Code's settings, what a person has left", () => {
   });
   afterAll(closeStage);
 
-  it("is told to a task of Holdfast's own once, in its prompt", async () => {
+  it("is in the prompt of Holdfast's own task, once", async () => {
     // In a copy: that the task was told would keep the sessions below from being told.
     holdfastHome = join(stage.home.home, ".holdfast-copy");
     await cp(join(stage.home.home, ".holdfast"), holdfastHome, { recursive: true });
@@ -50,11 +50,11 @@ describe("with hooks in Claude Code's settings, what a person has left", () => {
     expect(told.split("<handoff ")).toHaveLength(2);
   });
 
-  it("is not told to another repo's session", async () => {
+  it("does not reach a session of another repo", async () => {
     expect(await firstRequest("Anything?", stage.home.home)).not.toContain("<handoff ");
   });
 
-  it("is told to the next session, only to this one, and the references lead to what was said", async () => {
+  it("reaches exactly the next session, with references to the original messages", async () => {
     const told = await firstRequest("What is there to do?");
     expectHandoff(told, sessionId);
     await expectReferences(told, sessionId);
@@ -64,14 +64,14 @@ describe("with hooks in Claude Code's settings, what a person has left", () => {
   });
 });
 
-describe("with hooks in Claude Code's settings, the next session is told what was left", () => {
+describe("with hooks in Claude Code's settings, the next session gets the hand-off", () => {
   beforeEach(async () => {
     await openStage();
     await installHooks();
   });
   afterEach(closeStage);
 
-  it("after SIGKILL, of which no hook is told, but not while hooks are taken out", async () => {
+  it("after SIGKILL, which calls no hook, but not while hooks are uninstalled", async () => {
     const sessionId = await work(async (claude) => await claude.kill());
     expect(await holdfast("hooks", "uninstall", "claude-code")).toMatchObject({ code: 0 });
     expect(readFileSync(settingsFile(), "utf8")).toBe(SETTINGS);
@@ -91,7 +91,7 @@ describe("with hooks in Claude Code's settings, the next session is told what wa
     expectHandoff(told, sessionId);
   });
 
-  it("after a compaction: what it knew itself", async () => {
+  it("after a compaction: its own notes", async () => {
     const sessionId = await work(async (claude) => {
       await claude.say("/compact");
       await claude.say("Go on, please.");
@@ -103,7 +103,7 @@ describe("with hooks in Claude Code's settings, the next session is told what wa
   });
 });
 
-describe("without hooks, what a killed session left", () => {
+describe("without hooks, the hand-off of a killed session", () => {
   let sessionId: string;
   beforeAll(async () => {
     await openStage();
@@ -115,18 +115,18 @@ describe("without hooks, what a killed session left", () => {
   });
   afterAll(closeStage);
 
-  it("can be looked at", async () => {
+  it("can be shown", async () => {
     const { code, stdout } = await holdfast("handoff", "show", "--session", sessionId);
     expect(code).toBe(0);
     for (const said of [SAID.blocker, SAID.decision, SAID.next]) expect(stdout).toContain(said.slice(-40, -1));
   });
 
-  it("is told to a new task in the repo", async () => {
+  it("reaches a new task in the repo", async () => {
     expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
     expectHandoff(await requestOf("Have a look around."), sessionId);
   });
 
-  it("is not told to a task that shall not be told", async () => {
+  it("does not reach a task that opts out", async () => {
     expect(await holdfast("cc", "run", "Know nothing.", "--fresh", "--no-handoff")).toMatchObject({ code: 0 });
     expect(await requestOf("Know nothing.")).not.toContain("<handoff ");
   });

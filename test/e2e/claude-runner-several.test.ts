@@ -9,7 +9,7 @@ import { branchPoints, createRunnerHome, prompts } from "../support/runner-home.
 import { until } from "../support/time.ts";
 
 describe("several runs", () => {
-  it("queue on one repo and then resume what the first one left; labels run beside", async () => {
+  it("queue on one repo and then resume the first one's session; labels run in parallel", async () => {
     await using bench = await createRunnerHome();
     const released = Promise.withResolvers<void>();
     bench.reply("slow one", heldUntil(released.promise, text("one two three")));
@@ -36,7 +36,7 @@ describe("several runs", () => {
     }
   });
 
-  it("queue across processes, and a killed process leaves neither a claude nor a lease", async () => {
+  it("queue across processes; a killed process leaves neither a claude nor a lease", async () => {
     await using bench = await createRunnerHome();
     bench.reply("in the child", hang());
     const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
@@ -61,7 +61,7 @@ describe("several runs", () => {
     expect(await readdir(bench.locksFolder)).toEqual([]);
   });
 
-  it("end in another process when it is asked to, or told to end", async () => {
+  it("end in another process by kill request or SIGTERM", async () => {
     await using bench = await createRunnerHome();
     bench.reply("in the child", hang());
     const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };

@@ -1,6 +1,6 @@
 /**
- * However a conversation ends, the next window starts with what it left: with the bundled hook and without
- * it, and without a model that words it.
+ * However a conversation ends, the next window starts with its hand-off: with and without the bundled hook, and
+ * without a model to word it.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -138,7 +138,7 @@ describe.each([
     expect(await expectNextTold(house, model)).toContain(why);
   });
 
-  it("an automatic compaction: the turn in which it happens goes on with what must not get lost", async () => {
+  it("an automatic compaction: its turn continues with the hand-off", async () => {
     const long = says(`The log: ${"a line of the log. ".repeat(700)}`, {
       usage: { input: 9500, output: 20, cacheRead: 0 },
     });
@@ -208,7 +208,7 @@ async function expectAloneTold(house: ChatHome): Promise<string> {
   return handoff;
 }
 
-describe("on the echo engine, without the hook: nobody but the person says anything", () => {
+describe("on the echo engine, without the hook: only the person's messages", () => {
   it("/new", async () => {
     await using house = await createChatHome({ config: quiet });
     await talkAlone(house);

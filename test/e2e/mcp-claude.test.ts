@@ -1,4 +1,4 @@
-/** The bridge from inside the real Claude Code: the model asks for each tool, and reads what it answers. */
+/** The bridge inside the real Claude Code: the model calls each tool and reads its answer. */
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const ASKED: [tool: (typeof TOOL_NAMES)[number], args: Record<string, unknown>, 
   ["openclaw_handoff", {}, '"found":false'],
 ];
 
-it("answers each tool in the CLI's next request", { timeout: 60_000 }, async () => {
+it("returns each tool's answer in the CLI's next request", { timeout: 60_000 }, async () => {
   await using api = await startFakeAnthropic();
   await using claude = await createClaudeHome(api);
   const home = join(claude.home, ".holdfast");

@@ -1,4 +1,4 @@
-/** `holdfast mcp` as a process, at the other end of a real pipe. */
+/** `holdfast mcp` as a process on a real pipe. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -50,7 +50,7 @@ describe("holdfast mcp", () => {
     ]);
   });
 
-  it("writes nothing but the protocol to stdout, whatever it is sent", async () => {
+  it("writes only the protocol to stdout, whatever it receives", async () => {
     await using bench = await createMcpHome();
     await using server = start(bench);
     server.send("this is no JSON");
@@ -63,7 +63,7 @@ describe("holdfast mcp", () => {
     ]);
   });
 
-  it.each([["stdin ends"], ["SIGTERM"], ["SIGINT"]])("ends when %s, with what was announced on disk", async (how) => {
+  it.each([["stdin ends"], ["SIGTERM"], ["SIGINT"]])("ends when %s, with announcements on disk", async (how) => {
     await using bench = await createMcpHome();
     await using server = start(bench);
     server.send({
@@ -85,21 +85,21 @@ describe("holdfast mcp", () => {
     expect((await show()).stdout).toBe("");
   });
 
-  it("has nothing announced where nothing was", async () => {
+  it("prints no announcements if there are none", async () => {
     await using bench = await createMcpHome();
     const { code, stdout, stderr } = await runCli(["mcp", "--announcements"], { home: bench.home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toContain("No new announcements");
   });
 
-  it("refuses a folder or an agent that cannot be", async () => {
+  it("refuses an impossible folder or agent", async () => {
     await using bench = await createMcpHome();
     const run = async (...args: string[]) => await runCli(["mcp", ...args], { home: bench.home, cwd: bench.repo.path });
     expect(await run("--repo", "nowhere")).toMatchObject({ code: 2, stdout: "" });
     expect(await run("--agent", "../x")).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("prints a configuration with which a client starts it", async () => {
+  it("prints a configuration that a client can start", async () => {
     await using bench = await createMcpHome();
     const options = { home: bench.home, cwd: bench.world.root };
     const args = ["mcp", "--print-config", "--agent", "main", "--repo", "repo", "--session", "agent:main:main"];

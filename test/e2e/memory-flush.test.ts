@@ -1,4 +1,4 @@
-/** The agent writes down what it must not forget before a conversation ends or is shortened; nobody waits for it in vain. */
+/** The agent saves its memory before a conversation ends or is compacted, without long delays. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -78,7 +78,7 @@ describe("with the model engine", () => {
   it.each([
     ["fails", { status: 400, body: JSON.stringify({ type: "error", error: { type: "x", message: "not now" } }) }],
     ["hangs", { silent: true }],
-  ] as const)("a saving that %s holds up nobody for long, and is told", async (_, failure) => {
+  ] as const)("a flush that %s does not delay the person for long, and is reported", async (_, failure) => {
     await using model = await startFakeModelStream(nearlyFull, failure, says("A heron is a bird."), failure);
     await using house = await modelHouse(model.url, 1);
     house.telegram.say("I like herons");

@@ -1,4 +1,4 @@
-/** Discord and WhatsApp through a real gateway: the same house, other doors. */
+/** Discord and WhatsApp through a real gateway. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WAMessageContent } from "baileys";
@@ -96,7 +96,7 @@ describe("on Discord", () => {
     expect(answer["message_reference"]).toMatchObject({ message_id: asked.id });
   });
 
-  it("a server's channel is answered when the agent is mentioned, with what was said before; a thread on its own", async () => {
+  it("a mention in a server channel is answered with earlier messages as context; threads are separate", async () => {
     const { general, bot } = discord;
     const mentions = [bot];
     discord.say(general.id, "low tide at noon", { author: bob });
@@ -117,7 +117,7 @@ describe("on Discord", () => {
     expect(await sessionIdOf(`agent:main:discord:channel:${general.id}`)).toBe(ids[0]);
   });
 
-  it("a stranger gets a code and is let in with it", async () => {
+  it("a stranger gets a pairing code and is admitted with it", async () => {
     const chat = discord.openPrivateChat(eve);
     discord.say(chat.id, "hello?", { author: eve });
     await approve(String((await onDiscord(chat.id, "pairing code"))["content"]));
@@ -134,7 +134,7 @@ describe("on WhatsApp", () => {
     expect(message?.message?.extendedTextMessage?.contextInfo?.stanzaId).toBe("Q1");
   });
 
-  it("a group is answered when the agent is mentioned, with what was said before", async () => {
+  it("a mention in a group is answered with earlier messages as context", async () => {
     whatsapp.subjects.set(family, "Family");
     whatsapp.receive(whatsapp.message({ from: phones.bob, name: "Bob", group: family, text: "dinner at eight" }));
     whatsapp.receive(whatsapp.message({ from: phones.ada, group: family, content: mentioning("@900 when?") }));
@@ -148,7 +148,7 @@ describe("on WhatsApp", () => {
     expect(await sessionIdOf(key)).toBe(before);
   });
 
-  it("a stranger gets a code and is let in with it", async () => {
+  it("a stranger gets a pairing code and is admitted with it", async () => {
     whatsapp.receive(whatsapp.message({ from: phones.eve, name: "Eve", text: "hello?" }));
     await approve(await onWhatsApp(phones.eve, "pairing code"));
     whatsapp.receive(whatsapp.message({ from: phones.eve, name: "Eve", text: "hello again" }));

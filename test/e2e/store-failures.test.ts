@@ -1,4 +1,4 @@
-/** A full disk and a locked store under a running gateway: nothing is lost, and it is over when it is over. */
+/** A full disk and a locked store under a running gateway: nothing is lost, and it recovers. */
 import { mkdir, readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const PATIENCE_MS = 20_000;
 
 /** Where nothing can be mounted, the same is tried with injected errors. */
 describe.skipIf(!canMount())("a full disk", () => {
-  it("keeps messages at Telegram, says so, and answers everything once there is room", async () => {
+  it("leaves messages at Telegram, reports it, and answers everything once there is space", async () => {
     await using disk = await smallDisk(16);
     await using house = await createChatHome({ home: join(disk.path, "home"), gateway: { clock: hastyClock } });
     const { telegram } = house;
@@ -38,7 +38,7 @@ describe.skipIf(!canMount())("a full disk", () => {
     expect(house.texts(ADA.id)).toHaveLength(2);
   });
 
-  it("during a turn puts the turn off; the answer comes once there is room", async () => {
+  it("postpones the turn; the answer comes once there is space", async () => {
     await using disk = await smallDisk(16);
     await using house = await createChatHome({ home: join(disk.path, "home") });
     const { telegram } = house;
@@ -53,7 +53,7 @@ describe.skipIf(!canMount())("a full disk", () => {
     expect((await house.transcript(KEY)).filter((line) => line.startsWith("user"))).toHaveLength(1);
   });
 
-  it("keeps a gateway from its start: it ends, and the next one that has room answers what waits", async () => {
+  it("prevents a gateway from starting; the next one with space answers waiting messages", async () => {
     await using disk = await smallDisk(16);
     await using telegram = await startFakeTelegram();
     const home = join(disk.path, "home");

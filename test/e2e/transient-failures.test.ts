@@ -1,4 +1,4 @@
-/** A real gateway that cannot work for a while: it says so, and works again by itself. */
+/** A real gateway that cannot work for a while reports it and recovers. */
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { type Socket, connect } from "node:net";
@@ -15,7 +15,7 @@ interface Answer {
 }
 
 describe("without file descriptors", () => {
-  it("calls fail with advice and /health says why; everything works once there are some again", async () => {
+  it("calls fail with a hint and /health says why; everything works once some are free", async () => {
     await using home = await temporaryFolder();
     await using gateway = await startCliGateway(home.path, [], { openFiles: 64 });
     const token = (await readFile(gatewayLayout(home.path).tokenFile, "utf8")).trim();
@@ -55,7 +55,7 @@ describe("without file descriptors", () => {
     line.destroy();
   });
 
-  it("a burst of calls ends for each of them, and the next calls work", async () => {
+  it("every call of a burst ends, and later calls work", async () => {
     await using home = await temporaryFolder();
     await using gateway = await startCliGateway(home.path, [], { openFiles: 64 });
     const token = (await readFile(gatewayLayout(home.path).tokenFile, "utf8")).trim();
@@ -79,7 +79,7 @@ describe("without file descriptors", () => {
 });
 
 describe("a database that cannot be opened", () => {
-  it("is told by /health, health and status, and opened by the next call that finds it", async () => {
+  it("is reported by /health, health and status, and opened by the next call", async () => {
     await using home = await temporaryFolder();
     const { database } = agentLayout(home.path, "main");
     await mkdir(database, { recursive: true });
@@ -103,7 +103,7 @@ describe("a database that cannot be opened", () => {
 });
 
 describe("a channel that cannot be opened", () => {
-  it("is opened later when what it needs can be read, without a restart", async () => {
+  it("is opened later without a restart, when its files can be read", async () => {
     await using home = await temporaryFolder();
     await using telegram = await startFakeTelegram();
     const tokenFile = home.join("telegram.token");

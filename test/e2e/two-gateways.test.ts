@@ -1,4 +1,4 @@
-/** Two gateways on one home, both with the same Telegram account: everything is answered once. */
+/** Two gateways on one home with the same Telegram account answer everything once. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Message } from "grammy/types";
@@ -41,7 +41,7 @@ async function answeredOnce(house: ChatHome, sent: readonly Message[]): Promise<
   }
 }
 
-it("the same updates at both webhooks, twice and out of order, are one turn each", async () => {
+it("duplicate and reordered updates at both webhooks become one turn each", async () => {
   const webhookUrl = "https://agent.example.org/webhooks/telegram/default";
   await using house = await createChatHome({ account: { webhookUrl } });
   const gateways = [house.gateway, await house.enter()];
@@ -65,7 +65,7 @@ it("the same updates at both webhooks, twice and out of order, are one turn each
   await answeredOnce(house, sent);
 });
 
-it("two pollers that throw each other out, and get updates again, make one turn of each, in order", async () => {
+it("two pollers that interrupt each other make one turn per update, in order", async () => {
   await using house = await createChatHome({ gateway: { clock: hastyClock } });
   await house.enter();
   const { telegram } = house;
@@ -86,7 +86,7 @@ it("two pollers that throw each other out, and get updates again, make one turn 
   }
 });
 
-it("of two processes, one goes on where the other was killed, and takes orders for the other's turns", async () => {
+it("one process continues when the other is killed, and accepts commands for its turns", async () => {
   await using house = await createChatHome({ entered: false, gateway: { clock: hastyClock } });
   const { telegram, home } = house;
   await mkdir(home, { mode: 0o700 });

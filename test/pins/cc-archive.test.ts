@@ -1,4 +1,4 @@
-/** What others see of the archive of native sessions. docs/cli.md describes it. */
+/** The output of the commands for the archive of native sessions. docs/cli.md describes them. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CcHome, createCcHome, NUMBER, TEXT } from "../support/cli-home.ts";

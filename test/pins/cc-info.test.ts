@@ -1,4 +1,4 @@
-/** What others see of the `cc` commands that tell what is known: of a session, a project, the costs. docs/cli.md describes it. */
+/** The output of the `cc` commands about a session, a project and the costs. docs/cli.md describes it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** What others see of `cc list`: JSON shapes, the table. docs/cli.md describes it. */
+/** The output of `cc list`: JSON shapes and the table. docs/cli.md describes it. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

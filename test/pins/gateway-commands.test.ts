@@ -1,4 +1,4 @@
-/** What others see of the commands for a gateway that runs: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
+/** The output of the commands for a running gateway: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { startCliGateway, runCli } from "../support/cli.ts";

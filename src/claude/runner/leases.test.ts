@@ -54,7 +54,7 @@ describe("a lane", () => {
     expect(await readdir(folder.join("locks"))).toEqual([]);
   });
 
-  it("is not waited for after a cancellation, and the next run gets it", async () => {
+  it("goes to the next run after a cancelled wait", async () => {
     await using folder = await temporaryFolder();
     const lane = { worktree: folder.path };
     const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 1000 });
@@ -67,7 +67,7 @@ describe("a lane", () => {
     await (await third).release();
   });
 
-  it("is waited for no longer than the timeout, within and across processes", async () => {
+  it("is waited for until the timeout, within and across processes", async () => {
     await using folder = await temporaryFolder();
     const lane = { worktree: folder.path };
     const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 1000 });
@@ -122,7 +122,7 @@ describe("a session", () => {
     expect(sessionLockFile("/locks", SESSION.toUpperCase())).toBe(`/locks/session-${SESSION}.lock`);
   });
 
-  it("is waited for while a process without a lock has it; checked after the lock is taken", async () => {
+  it("is waited for while a process without a lock uses it, also after the lock is taken", async () => {
     await using folder = await temporaryFolder();
     let running: RunningSession[] = [{ pid: 4711, sessionId: SESSION, status: "busy" }];
     const seenUnderLock: boolean[] = [];
@@ -153,7 +153,7 @@ describe("a session", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("is watched while it is held: every other writer is reported once", async () => {
+  it("reports every other writer once while it is held", async () => {
     let running: RunningSession[] = [{ pid: 1, sessionId: SESSION }];
     const seen = Promise.withResolvers<number>();
     const end = watchForWriters(

@@ -1,4 +1,4 @@
-/** What an earlier session leaves to the next, and to whom. */
+/** What an earlier session leaves for the next, and who may see it. */
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

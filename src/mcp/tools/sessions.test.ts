@@ -1,4 +1,4 @@
-/** What the bridge tells of the repo, its sessions and the agent's memory. */
+/** What the bridge reports about the repo, its sessions and the agent's memory. */
 import { mkdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { callTool, createMcpHome, stringsOf, telegram } from "../../../test/support/mcp-home.ts";
