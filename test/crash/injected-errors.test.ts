@@ -33,7 +33,7 @@ describe.each(STORE_KINDS)("a disk error (%s)", (kind) => {
 
       for (let count = 0; !fault.happened() && count < MOST_OPERATIONS; count++) {
         await work.next().catch((error: unknown) => {
-          // Anything but the injected error would be a failure that nobody asked for.
+          // Any other error is a real failure.
           if (!String(error).includes(code)) throw error;
         });
       }

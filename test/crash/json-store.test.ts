@@ -95,7 +95,7 @@ async function inspect(path: string, acknowledged: readonly Acknowledged[]): Pro
   return found;
 }
 
-/** What was begun but not acknowledged may be there or not; nothing else may differ. */
+/** An unacknowledged write may be present or not; nothing else may differ. */
 function complaints(history: History, { step, windows, pending, undeleted, lease }: Found): string[] {
   const ids = new Set(windows.map((window) => window.sessionId));
   const open = windows.filter((window) => window.closedAt === undefined);

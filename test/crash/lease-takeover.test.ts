@@ -53,7 +53,7 @@ async function openHandles(kind: StoreKind, home: string): Promise<Store[]> {
   return await Promise.all([1, 2, 3].map(() => openStore(kind, { home })));
 }
 
-/** Everybody tries at the same time; gives the leases of those who won. */
+/** All try at the same time. Returns the leases of the winners. */
 async function contend(handles: readonly Store[]): Promise<Lease[]> {
   const tries = [...handles, ...handles].map((store) => store.leases.acquire("main", { ttlMs: LONG_MS }));
   const attempts = await Promise.all(tries);

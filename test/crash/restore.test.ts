@@ -52,7 +52,7 @@ describe.each(STORE_KINDS)("a restore that fails midway (%s)", (kind) => {
 
     const isThere = (await agent.store.get(KEY)) !== undefined;
     expect(isThere && (await handoffs.get(KEY)) === undefined).toBe(false);
-    // What is there without the session is forgotten by a gateway that starts now.
+    // A starting gateway deletes hand-offs without a session.
     expect((await deletedWindows(agent, 0)).has(entry.sessionId)).toBe(!isThere);
     if ((await listArchives(agent)).length > 0) await restoreSession(agent, id);
     expect(await handoffs.get(KEY)).toEqual(left);

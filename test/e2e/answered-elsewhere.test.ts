@@ -36,7 +36,7 @@ async function transcriptsOf(home: TemporaryFolder): Promise<string> {
 const ask = async (home: TemporaryFolder, message: string, args: readonly string[]): Promise<CliResult> =>
   await runCli(["agent", "-m", message, "-t", "ops", ...args], { home: home.path });
 
-/** Without the log: whoever comes to run a turn that fails writes about it. */
+/** Without log lines, which the process that runs a failing turn writes. */
 function toldBy({ stderr }: CliResult): string[] {
   return stderr.split("\n").filter((line) => !line.startsWith("{"));
 }

@@ -42,7 +42,7 @@ it("an agent reads a file in the conversation that got it, now and later, and in
   await house.hears(BOB.id, "is outside the workspace");
   expect((await house.transcript(BOBS_KEY)).join("\n")).not.toContain("nests at dawn");
 
-  // Nor does it stay readable in a conversation that has begun anew.
+  // It does not stay readable after a reset either.
   telegram.say(`/new tool:read_file ${path}`, { entities: [{ type: "bot_command", offset: 0, length: 4 }] });
   await expect
     .poll(async () => (await house.transcript(KEY)).join("\n"), { timeout: 15_000 })

@@ -127,7 +127,7 @@ it("a session that a person started in a terminal is resumed", { timeout: 60_000
   await claude.empty();
 });
 
-/** What a run is told of itself. */
+/** The session info that a run gets. */
 async function info(...args: string[]): Promise<Record<string, unknown>> {
   const before = api.conversation.length;
   api.script(toolUse("mcp__holdfast__openclaw_session_info", {}), text("Read."));
@@ -140,7 +140,7 @@ it("a session gets the budget of its own run", { timeout: 60_000 }, async () => 
   const fresh = await info("--fresh", "--max-budget-usd", "2.5");
   expect(fresh).toMatchObject({ budgetUsd: 2.5 });
   expect(await info("--fresh")).toMatchObject({ budgetUsd: 10 });
-  // What it had cost before this run does not count against what this run may spend.
+  // Earlier costs do not count against the budget of this run.
   const resumed = await info("--resume", String(fresh["sessionId"]), "--max-budget-usd", "1");
   expect(resumed).toMatchObject({ sessionId: fresh["sessionId"], budgetUsd: 1 });
   expect(Number(resumed["budgetLeftUsd"])).toBeGreaterThan(0.9);

@@ -139,7 +139,7 @@ describe("holdfast cc run", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("who knows");
     expect(stderr.match(/WARNING: Session 99999999-.* could not be resumed/g)).toHaveLength(1);
-    // What is meant for people is not repeated for machines.
+    // Text for people is not repeated in the JSON.
     expect(stderr).not.toContain('"level"');
   });
 

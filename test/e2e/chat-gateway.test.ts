@@ -19,7 +19,7 @@ describe("without a gateway", () => {
     expect(first.stderr).toMatch(/New window [0-9a-f]{8}\. .*\/back [0-9a-f]{8}/);
     const second = await runCli(["agent", "-m", "three"], { home: home.path });
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("three") as string, stderr: "" });
-    // The token is for whoever asks, not for the log.
+    // The token is printed on request, never logged.
     const token = (await readFile(home.join("gateway.token"), "utf8")).trim();
     expect(await readFile(home.join("gateway.log"), "utf8")).not.toContain(token);
 

@@ -29,7 +29,7 @@ const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OLD = testSessionId("a");
 const NEW = testSessionId("b");
 const BLOCKED = "I'm blocked: the importer cannot connect, because the broker refuses our certificate.";
-/** Far from what it takes, and far from for ever. */
+/** Much longer than needed, but not endless. */
 const NO_HANG_MS = 10_000;
 
 let world: NativeHome;
@@ -58,7 +58,7 @@ describe("holdfast hook", () => {
     expect(hookSpecificOutput["additionalContext"]?.length).toBeLessThan(9_000);
     await settled();
     expect(kept()).toMatchObject([{ previousSessionId: OLD, resumeOfferedAt: expect.any(String) }]);
-    // Told so recently, nobody is told again.
+    // It is not offered again so soon.
     expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout).toBe("");
   });
 
@@ -85,7 +85,7 @@ describe("holdfast hook", () => {
     await appendFile(transcript, `${JSON.stringify(lineOf("assistant", last))}\n`);
     const { stdout } = await hook("SessionStart", starting());
     expect(stdout).toContain(BLOCKED);
-    // And what was said, if there is time, or else that something was.
+    // New messages too if there is time, else a note that there are some.
     expect(stdout.includes("More was said after that message")).toBe(!stdout.includes(last));
   });
 
@@ -158,7 +158,7 @@ describe("holdfast hook", () => {
   it("survives a missing, torn or huge transcript, and a missing folder", async () => {
     const own = { ...starting(), session_id: OLD, transcript_path: transcript, source: "compact" };
     const torn = readFileSync(transcript, "utf8").slice(0, -40);
-    // First, while nothing is kept: what is known already may be told without the newest words.
+    // First, while nothing is stored: a stored hand-off may come without the newest messages.
     truncateSync(transcript, 2 ** 30);
     await appendFile(transcript, `\n${JSON.stringify(lineOf("assistant", BLOCKED))}\n`);
     expect((await hook("SessionStart", own)).stdout).toContain(BLOCKED);
@@ -329,7 +329,7 @@ function isOpen(name: string): boolean {
   return [".json", ".json.lock", ".json.taken"].some((end) => name.endsWith(end));
 }
 
-/** What was started in this home and has not ended. */
+/** Running processes of this home. */
 function isAnyRunning(): boolean {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.some((pid) => environmentOf(pid).includes(`HOLDFAST_HOME=${world.home}\0`));

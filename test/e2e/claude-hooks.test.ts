@@ -41,7 +41,7 @@ describe("with hooks in Claude Code's settings, a person's hand-off", () => {
   afterAll(closeStage);
 
   it("is in the prompt of Holdfast's own task, once", async () => {
-    // In a copy: that the task was told would keep the sessions below from being told.
+    // In a copy, because an offer to the task would prevent offers to the sessions below.
     holdfastHome = join(stage.home.home, ".holdfast-copy");
     await cp(join(stage.home.home, ".holdfast"), holdfastHome, { recursive: true });
     expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
@@ -156,7 +156,7 @@ async function work(end: (claude: PersonClaude) => Promise<void>): Promise<strin
   await claude.say(SAID.task);
   await claude.say(SAID.decision);
   const sessionId = claude.sessionId();
-  // It answers before it writes; what is not on disk cannot be told by anybody.
+  // Claude Code answers before it writes its transcript.
   await vi.waitFor(
     async () => expect(JSON.stringify(await stage.home.transcript(sessionId))).toContain(SAID.next),
     10_000,

@@ -61,7 +61,7 @@ describe("a person's own claude", () => {
     const waiting = bench.run("after them");
     expect(await bench.event("queued")).toMatchObject({ holder });
     person.type("typed");
-    // What is typed and Enter in one piece would be taken for a paste.
+    // Text and Enter in one write would count as a paste.
     await delay(300);
     person.type("\r");
     await bench.api.waitFor((request) => lastUserText(request).includes("typed"));
@@ -114,7 +114,7 @@ function startPerson({ claude }: RunnerHome, args: string[]): { pid: number; end
   return { pid: child.pid ?? 0, ended: once(child, "exit") };
 }
 
-/** The same before a terminal, which `script` provides: it sits there and waits for what they type. */
+/** The same in a terminal that `script` provides, idle until something is typed. */
 async function startPersonAtTerminal(
   { claude }: RunnerHome,
   args: string[],

@@ -46,7 +46,7 @@ describe("several runs", () => {
     await expect(bench.run("no", { onRunning: "refuse" })).rejects.toMatchObject({ code: "session-in-use" });
     const second = bench.run("after the child");
     expect(await bench.event("queued")).toMatchObject({ holder: { pid: child.pid, task: "in the child" } });
-    // Claude Code writes a moment later than it works; what it had not written nobody could resume.
+    // Claude Code writes its transcript with a delay, and only a written session can be resumed.
     const isWritten = async () => (await prompts(bench, started.sessionId ?? "")).length > 0 || undefined;
     await until(async () => await isWritten().catch(() => undefined), "no transcript");
     child.kill("SIGKILL");

@@ -63,7 +63,7 @@ it("a flooding engine is stopped; its output is truncated, not sent, and other c
   await answersBob(house, "flood:");
   await house.hears(ADA.id, "became too long");
   expect(house.texts(ADA.id).join("").length).toBeLessThan(30_000);
-  // What is long and not too long comes in pieces that Telegram takes.
+  // A long but allowed answer is split for Telegram.
   house.telegram.say("flood:20000");
   house.telegram.say("after the flood");
   await house.hears(ADA.id, "after the flood");

@@ -53,7 +53,7 @@ async function talk(house: ChatHome): Promise<void> {
   }
 }
 
-/** Says something in the next window, and expects that the model was told everything of the one before. */
+/** Sends a message in the next window, and expects the whole hand-off in the model's request. */
 async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<string> {
   const agent = await house.agent();
   const [before = ""] = (await agent.store.windows(KEY)).map(({ sessionId }) => sessionId);
@@ -66,7 +66,7 @@ async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<
   expectTold(handoff, windows.get(before) ?? []);
   expect(handoff).toContain(`window ${before.slice(0, 8)}`);
   expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(JSON.stringify(handoff.trim()).slice(1, -1));
-  // Nobody is shown it as what the person wrote.
+  // It is never shown as the person's words.
   const { messages } = (await house.rpc("chat.history", { sessionKey: KEY })) as { messages: { said?: string }[] };
   expect(messages.find(({ said }) => said !== undefined)?.said).toBe(NEXT);
   return handoff;
@@ -107,7 +107,7 @@ describe.each([
     const { params } = await house.hears(ADA.id, "A new conversation has begun.");
     expect(params["text"]).toMatch(/\nYou were working on: .*keys.*\. Keep typing to continue, or see \/handoff\.$/);
     expect(await expectNextTold(house, model)).toContain("It ended with /new.");
-    // It is told once.
+    // It is offered once.
     house.telegram.say("and now?");
     await expect.poll(() => house.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
     const windows = await readWindows(await house.agent(), KEY);

@@ -35,7 +35,7 @@ async function openQuietHouse(options: ChatHomeOptions = {}): Promise<ChatHome &
       return { ...config, session, memory: { ...config.memory, flush: false } };
     },
   });
-  // The getters of the house stay what they are.
+  // Keeps the getters of the home.
   return Object.defineProperties({} as ChatHome & { later(ms: number): void }, {
     ...Object.getOwnPropertyDescriptors(house),
     later: { value: (ms: number) => void (ahead += ms) },
@@ -50,7 +50,7 @@ async function say(house: ChatHome, text: string, from = ADA): Promise<string> {
   return house.texts(from.id)[count] ?? "";
 }
 
-/** What the newest window of the person was told. */
+/** Hand-offs in the person's newest window. */
 async function told(house: ChatHome, person = ADA): Promise<string[]> {
   const windows = await readWindows(await house.agent(), keyOf(person));
   return handoffsIn([...windows.values()].at(-1) ?? []);

@@ -18,7 +18,7 @@ interface World extends AsyncDisposable {
   sent: OutboundMessage[];
 }
 
-/** One process: what it cannot deliver waits for the next. */
+/** One process. Undelivered messages wait for the next one. */
 async function start(home: string, { connected = true, config = DEFAULT_CONFIG } = {}): Promise<World> {
   const sent: OutboundMessage[] = [];
   const channel: Channel = {

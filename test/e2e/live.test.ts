@@ -28,7 +28,7 @@ describe.runIf(token !== undefined && chat !== undefined)(
       const channel = createTelegramChannel({ ...common, token: token ?? "", allowFrom: ["*"] });
       const states: string[] = [];
       await channel.start({
-        // Left to whoever runs this bot: nothing is confirmed that was not answered.
+        // Unanswered updates stay unconfirmed for the bot's owner.
         admit: async () => await Promise.reject(new Error("a test takes no messages")),
         report: ({ state }) => void states.push(state),
       });

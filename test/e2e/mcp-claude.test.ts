@@ -16,7 +16,7 @@ import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
 const SESSION = "0b7e4c62-7a0a-4f0e-8a38-2c1c4a3e5d10";
 
-/** What the model asks, and what it must find in the answer. */
+/** The model's calls, and text that the answers must contain. */
 const ASKED: [tool: (typeof TOOL_NAMES)[number], args: Record<string, unknown>, found: string][] = [
   ["openclaw_conversation_context", {}, "Please mend the webhook"],
   ["openclaw_memory_search", { query: "HMAC" }, "signs with **HMAC**"],

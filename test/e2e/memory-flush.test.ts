@@ -66,7 +66,7 @@ describe("with the model engine", () => {
     house.telegram.say("What is a heron?");
     await house.hears(ADA.id, "A heron is a bird.");
     expect(await memoryOf(house)).toBe("They like herons.\n");
-    // The message that waits is answered after it, and is no part of what is saved.
+    // The waiting message is answered afterwards, and is not part of the flush.
     expect(JSON.stringify(model.requests[1]?.body)).not.toContain("What is a heron?");
     expect(JSON.stringify(model.requests[3]?.body)).toContain("What is a heron?");
     house.telegram.say("/new");

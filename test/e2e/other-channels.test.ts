@@ -56,7 +56,7 @@ async function sessionIdOf(key: string): Promise<string | undefined> {
   return (await (await house.agent()).store.get(key))?.sessionId;
 }
 
-/** What the owner types, as the person was told. */
+/** Runs the command that the person was given for the owner. */
 async function approve(offer: string): Promise<void> {
   const [, channel = "", code = ""] = /channels approve (\w+) (\S+)/.exec(offer) ?? [];
   expect(await runCli(["channels", "approve", channel, code], { home: house.home })).toMatchObject({ code: 0 });
@@ -111,7 +111,7 @@ describe("on Discord", () => {
     );
     expect(new Set(ids).size).toBe(2);
     expect(ids).not.toContain(undefined);
-    // Bob may talk there, and not begin anew.
+    // Bob may talk there, but not reset the session.
     discord.say(general.id, `<@${bot.id}> /new from Bob`, { author: bob, mentions });
     await onDiscord(general.id, "from Bob");
     expect(await sessionIdOf(`agent:main:discord:channel:${general.id}`)).toBe(ids[0]);

@@ -14,7 +14,7 @@ import { until } from "../support/time.ts";
 import { openTurns } from "../../src/compose/turns.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
-/** For a command that must end by itself. */
+/** For a command that must end without a signal. */
 const PATIENCE_MS = 20_000;
 
 /** Where nothing can be mounted, the same is tried with injected errors. */

@@ -64,7 +64,7 @@ describe("on Telegram", () => {
     expect(text).toContain("Bob");
     expect(text).toContain("[from: ");
 
-    // It is told once.
+    // It is reported once.
     telegram.say("", { from: BOB, chat: GROUP, ...mention(`${MENTION} and now?`) });
     const again = await house.hears(GROUP.id, "and now?");
     expect(String(again.params["text"])).not.toContain("the heron is back");

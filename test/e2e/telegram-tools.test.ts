@@ -28,7 +28,7 @@ describe("a person on Telegram asks for a list of files", () => {
     await house.hears(ADA.id, "There is plan.md and AGENTS.md.");
 
     expect(model.requests.map(({ protocol }) => protocol)).toEqual(["anthropic", "anthropic"]);
-    // The tool really ran in the workspace: the model was told what is there.
+    // The tool really ran in the workspace: its result reached the model.
     expect(JSON.stringify(model.requests[1]?.body)).toContain("plan.md");
     const transcript = await house.transcript(KEY);
     expect(transcript).toEqual([

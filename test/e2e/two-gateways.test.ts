@@ -104,7 +104,7 @@ it("one process continues when the other is killed, and accepts commands for its
   telegram.say("/stop");
   await house.hears(ADA.id, "Stopped.");
   const { store } = await house.agent();
-  // Nobody could know of a message whose arrival was not written down.
+  // A message whose arrival was not recorded may be repeated.
   await until(async () => (await store.outbox.get(1))?.state === "delivered", "the mark");
   child.kill("SIGKILL");
   await ended;

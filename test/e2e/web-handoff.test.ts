@@ -52,7 +52,7 @@ describe("the hand-off of a session", () => {
     await line(page, "Decisions").getByRole("link").first().click();
     await expectShown(page, DECISION);
     expect(await page.locator(".revealed").innerText()).toContain(DECISION);
-    // The same one again, after somebody has scrolled away.
+    // The same link again, after scrolling away.
     await page.getByRole("button", { name: "Latest" }).click();
     await line(page, "Decisions").getByRole("link").first().click();
     await expectShown(page, DECISION);
@@ -100,7 +100,7 @@ describe("the hand-off of a session", () => {
     const { call } = createHttpCaller(stage.gateway);
     await page.getByRole("button", { name: "Hand-off", exact: true }).click();
     await line(page, "Decisions").waitFor();
-    // Somebody clears it elsewhere, and something else is decided.
+    // It is cleared elsewhere, and a new decision is made.
     await call("handoff.clear", { sessionKey: TEAM });
     await panel(page).getByText("No hand-off yet.").waitFor();
     expect(await button(page, "Clear").isDisabled()).toBe(true);

@@ -18,7 +18,7 @@ import { assistantDraft, userDraft } from "../support/transcripts.ts";
 
 const TEAM = "agent:main:web:dm:team";
 
-/** Too low for what is unfolded. */
+/** Too low for the unfolded text. */
 const LOW = { viewport: { width: 1200, height: 420 } };
 
 const SOON = { timeout: 10_000 };

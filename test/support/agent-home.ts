@@ -14,7 +14,7 @@ export interface AgentHome extends AsyncDisposable {
   clock: TestClock;
   home: string;
   config: HoldfastConfig;
-  /** A second handle on the same files, as another process would have it. */
+  /** A second handle on the same files, like another process. */
   another(agentId?: string): Promise<AgentHandle>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A whole house for tests: a real gateway with everything behind it on a home of its own, and people who
- * write to it through a Telegram stand-in:
+ * A real gateway with all its parts on a scratch home, and people who write to it through a fake
+ * Telegram:
  *
  *   await using house = await createChatHome();
  *   house.telegram.say("hello");
@@ -25,30 +25,29 @@ export interface ChatHome extends AsyncDisposable {
   readonly home: string;
   readonly config: HoldfastConfig;
   readonly telegram: FakeTelegram;
-  /** The newest one. */
   readonly gateway: OpenedGateway;
-  /** What was logged, one line each. */
+  /** Logged lines. */
   readonly logged: string[];
-  /** What channels said of themselves: `telegram connected`. */
+  /** Reported channel states, such as `telegram connected`. */
   readonly statuses: string[];
-  /** Starts a gateway on the home; resolves when its channels are connected, unless told otherwise. */
+  /** Starts a gateway on the home and waits for its channels. `connected: false` does not wait. */
   enter(options?: { connected?: boolean }): Promise<OpenedGateway>;
-  /** Ends the newest gateway as SIGTERM does. */
+  /** Closes the newest gateway like SIGTERM. */
   leave(): Promise<void>;
-  /** What a Telegram chat got, oldest first. */
+  /** Texts sent to a Telegram chat, oldest first. */
   texts(chatId: number): string[];
-  /** Waits until a message that holds the words has arrived in the chat. */
+  /** Waits until the chat has a message with these words. */
   hears(chatId: number, words: string | RegExp): Promise<BotCall>;
-  /** The store and files, through a handle of the test's own. */
+  /** A separate handle on the store and files. */
   agent(): Promise<AgentHandle>;
-  /** Roles and texts of the session's current window, the tool's name for results. */
+  /** Roles and texts of the current window; for tool results, the tool's name. */
   transcript(sessionKey: string): Promise<string[]>;
   messages(sessionKey: string): Promise<MessageEntry[]>;
-  /** What the method gives; rejects when the call is refused. */
+  /** The method's result; rejects on an error. */
   rpc(method: string, params: unknown): Promise<unknown>;
 }
 
-/** For an agent that asks the model behind this address. */
+/** Options for an agent that uses the model at this URL. */
 export function withModel(url: string): Pick<ChatHomeOptions, "config" | "env"> {
   return {
     config: (config) => ({
@@ -61,15 +60,14 @@ export function withModel(url: string): Pick<ChatHomeOptions, "config" | "env"> 
 }
 
 export interface ChatHomeOptions {
-  /** Left out: the defaults, the echo engine, and everybody may write. */
+  /** Default: the default configuration with the echo engine, open to everyone. */
   config?: (config: HoldfastConfig) => HoldfastConfig;
-  /** Of the Telegram account. */
   account?: TelegramAccountConfig;
   env?: Record<string, string>;
-  /** Left out: a temporary folder. */
+  /** Default: a temporary folder. */
   home?: string;
   gateway?: Partial<OpenGatewayOptions>;
-  /** False: the test enters by itself. */
+  /** False: the test starts the gateway. */
   entered?: boolean;
 }
 

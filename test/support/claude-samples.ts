@@ -1,4 +1,4 @@
-/** Real transcripts of the real CLI, with the figures that were counted when they were made. */
+/** Transcripts of the real CLI with the figures counted when they were recorded, and discovered sessions. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,7 +42,7 @@ export function claudeSamples(): ClaudeSample[] {
   return (JSON.parse(manifest) as { samples: ClaudeSample[] }).samples;
 }
 
-/** The lines of all of them. */
+/** All lines of all samples. */
 export function claudeSampleLines(): string[] {
   return readdirSync(CLAUDE_SAMPLES, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".jsonl"))
@@ -68,7 +68,7 @@ export function sumUsage(ledger: UsageLedger) {
   return total;
 }
 
-/** A healthy session of agent `main` on branch `main`, last used at `NOON`; a test says what is special. */
+/** A healthy session of agent `main` on branch `main`, last used at `NOON`. A test overrides fields. */
 export function discoveredSession(special: Partial<DiscoveredSession> = {}): DiscoveredSession {
   return {
     sessionId: "11111111-1111-4111-8111-111111111111",

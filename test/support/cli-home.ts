@@ -10,7 +10,7 @@ import { saveSession } from "../../src/claude/registry/registry.ts";
 import { CLAUDE_SAMPLES } from "./claude-samples.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "./native-home.ts";
 
-/** By what was said. They stay with everything else that the run has made, and go with it. */
+/** By input. They are removed with the scratch folder of the run. */
 const originals = new Map<string, Promise<string>>();
 
 /** A session `work` with two windows. */
@@ -40,13 +40,13 @@ export interface CcHome extends NativeHome {
   repo: string;
   /** `holdfast cc …` in the repo. */
   cc(...args: string[]): Promise<CliResult>;
-  /** The same in another folder, or with another home. */
+  /** `holdfast cc …` in another folder or home. */
   ccIn(place: { cwd?: string; home?: string }, ...args: string[]): Promise<CliResult>;
 }
 
 export const OWN = testSessionId("a");
 
-/** What a terminal would obey. */
+/** Terminal control sequences. */
 export const HOSTILE = "\u001b]0;owned\u0007\u001b[31mred\u202e";
 
 const HOUR = 3_600_000;
@@ -93,7 +93,7 @@ async function fill(world: NativeHome, repo: string): Promise<void> {
   addFixture(world, "subagents");
 }
 
-/** Real transcripts, in a project folder of their own. */
+/** Copies real transcripts into their own project folder. */
 function addFixture(world: NativeHome, name: string): void {
   cpSync(join(CLAUDE_SAMPLES, name), join(world.claudeHome, "projects", `-fixtures-${name}`), { recursive: true });
 }

@@ -1,4 +1,4 @@
-/** A conversation in which chat commands can be typed: a real agent, and a lane that the test describes. */
+/** A conversation for chat commands: a real agent, and a lane that the test describes. */
 import type { EngineName, HoldfastConfig } from "../../src/config/config.ts";
 import { createEchoEngine } from "../../src/engine/echo/echo.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
@@ -20,9 +20,9 @@ const ADA: MessageContext = { Provider: "cli", Surface: "cli", SenderId: "ada", 
 
 export interface CommandHome extends AgentHome {
   parts: AgentParts;
-  /** What the person sees; undefined when the text is no command. */
+  /** The answer; undefined if the text is not a command. */
   type(text: string, options?: TypeOptions): Promise<string | undefined>;
-  /** A message and its answer, as a turn leaves them in the transcript. */
+  /** Writes a message and its answer to the transcript, like a turn. */
   say(text: string): Promise<SessionEntry>;
   entry(): Promise<SessionEntry | undefined>;
 }

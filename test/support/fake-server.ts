@@ -1,4 +1,4 @@
-/** What fake servers have in common: a free port of the loopback interface, JSON in and out. */
+/** Shared by the fake servers: a free loopback port, JSON in and out. */
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,7 +31,7 @@ export async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Nothing, and everything that is not an object, is an empty object. */
+/** Anything but an object becomes an empty object. */
 export function parseBody(body: Buffer | string): Record<string, unknown> {
   const parsed: unknown = body.length === 0 ? {} : JSON.parse(body.toString());
   return isRecord(parsed) ? parsed : {};

@@ -1,5 +1,5 @@
 /**
- * A gateway on a real store in a temporary folder. Agents, channels and the pipeline are small stand-ins
+ * A gateway on a real store in a scratch home. Agents, channels and the pipeline are small stand-ins
  * of their contracts: a message is admitted durably, answered with `echo: <text>`, and both are in the
  * transcript. `hold()` keeps turns from ending until it is released.
  */
@@ -32,9 +32,9 @@ export interface GatewayHome extends AsyncDisposable {
   gateway: Gateway;
   agent: AgentHandle;
   pipeline: StandInPipeline;
-  /** What was logged, one line each. */
+  /** Logged lines. */
   logged: string[];
-  /** What the webhook was given. */
+  /** Webhook requests received. */
   webhooks: { secretToken: string | undefined; body: string }[];
   /** Keys that were reset, in order. */
   resets: string[];
@@ -45,9 +45,9 @@ export interface GatewayHome extends AsyncDisposable {
 export interface GatewayHomeOptions extends Omit<Partial<GatewayOptions>, "parts"> {
   config?: Partial<HoldfastConfig>;
   agents?: readonly string[];
-  /** Left out: a stand-in that only knows a secret. */
+  /** Default: a stand-in that only checks the webhook secret. */
   telegram?: TelegramChannel;
-  /** False: the test starts it. */
+  /** False: the test starts the gateway. */
   started?: boolean;
 }
 

@@ -10,7 +10,7 @@ import { WebSocket } from "ws";
 
 export const KEY = "agent:main:telegram:dm:7";
 
-/** Calls over HTTP, and checks every answer against the table. */
+/** Calls over HTTP, and checks every answer against its schema. */
 export function caller({ gateway }: GatewayHome): RpcCaller {
   const http = createHttpCaller(gateway);
   return {
@@ -51,7 +51,7 @@ interface FirstFrame {
   frames: unknown[];
 }
 
-/** Opens a WebSocket, sends one request and waits for the end. */
+/** Opens a WebSocket, sends one request and waits for the close. */
 export async function firstFrame(
   stage: GatewayHome,
   request: { method: string; params: unknown },
@@ -75,7 +75,7 @@ export async function rawFrame(
   return await closed;
 }
 
-/** The status of an attempt to open a WebSocket. */
+/** Tries to open a WebSocket and returns the HTTP status. */
 export async function upgrade(
   { gateway: { port } }: GatewayHome,
   { host = `127.0.0.1:${port}`, origin, path = "/ws" }: { host?: string; origin?: string; path?: string },
@@ -105,7 +105,7 @@ export async function openTcp(port: number): Promise<Socket> {
   return socket;
 }
 
-/** What the gateway answers to these bytes, until it ends the connection or has been silent after its answer. */
+/** The answer to these bytes, up to the end of the connection or a silence. */
 export async function raw(port: number, request: string): Promise<string> {
   const socket = await openTcp(port);
   let answer = "";

@@ -15,7 +15,7 @@ export interface HookHome extends AsyncDisposable {
   home: string;
   workspace: string;
   folder: TemporaryFolder;
-  /** What was logged, a line each. */
+  /** Logged lines. */
   log: string[];
   /** Writes a hook and returns its folder. */
   add(where: HookSource, name: string, files: Record<string, string>): Promise<string>;

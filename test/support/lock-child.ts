@@ -30,7 +30,7 @@ switch (task.task) {
     break;
 }
 
-/** Fails when another process is in here, and leaves the lock as a dead holder would. */
+/** Fails if another process is inside, and leaves the lock like a dead holder. */
 async function criticalSection(time: number): Promise<void> {
   if (task.task !== "contend") return;
   await writeFile(task.marker, String(process.pid), { flag: "wx" });

@@ -35,10 +35,10 @@ export interface McpHome extends AsyncDisposable {
   config: HoldfastConfig;
   /** Another handle on the agent's files. */
   agent(agentId?: string): Promise<AgentHandle>;
-  /** Somebody writes to the agent and gets an echo; answers the session key. */
+  /** Sends a message to the agent, which echoes it. Resolves to the session key. */
   chat(text: string, from?: MessageContext, agentId?: string): Promise<string>;
   memory(name: string, text: string, agentId?: string): Promise<void>;
-  /** What sessions have left, as another process sees it. */
+  /** The hand-offs, through a separate handle. */
   handoffs(): Promise<HandoffPlace>;
   connect(options?: ConnectOptions): Promise<Client>;
 }
@@ -128,7 +128,7 @@ function openParts(
   return { ...opened, ...parts };
 }
 
-/** What a tool answers. The text says the same as the structured content, or it is a failure. */
+/** The structured answer of a tool. Fails if the text differs from it. */
 export async function callTool(client: Client, name: string, args: object = {}): Promise<Record<string, unknown>> {
   const result = await callRaw(client, name, args);
   if (result.isError === true) throw new Error(textOf(result));
@@ -139,7 +139,7 @@ export async function callTool(client: Client, name: string, args: object = {}):
   return structuredContent;
 }
 
-/** Every string of an answer, one a line, as a model would read it. */
+/** All strings of an answer, one per line. */
 export function stringsOf(answer: unknown): string {
   if (typeof answer === "string") return answer;
   return typeof answer === "object" && answer !== null ? Object.values(answer).map(stringsOf).join("\n") : "";
@@ -166,7 +166,7 @@ export interface Saying {
   agentId?: string | undefined;
 }
 
-/** The key of the session that the message belongs to. */
+/** Answers a message in one process with the configured engine, without channels. Resolves to the session key. */
 export async function say({ home, config, agentId }: Saying, ctx: MessageContext): Promise<string> {
   const turns = await openTurns({ home, config, channels: false });
   try {
@@ -195,9 +195,9 @@ export interface McpConnection extends AsyncDisposable {
 export interface ConnectMcpOptions {
   cwd: string;
   env: Record<string, string | undefined>;
-  /** What `holdfast` is given. Left out: `mcp`. */
+  /** Arguments for `holdfast`. Default: `mcp`. */
   args?: readonly string[];
-  /** A program that runs it, with its arguments. */
+  /** A wrapper program with its arguments. Optional. */
   under?: readonly string[];
 }
 

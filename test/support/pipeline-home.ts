@@ -1,6 +1,6 @@
 /**
- * A pipeline on a real store with a channel that remembers what it sent and a turn that answers at once.
- * Several worlds on one home are several processes, as far as one process can play them.
+ * A pipeline on a real store, with a channel that records what it sends and turns that answer at once.
+ * Several of them on one home act like several processes.
  */
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
@@ -27,10 +27,10 @@ export interface PipelineHome extends AsyncDisposable {
   channel: FakeChannel;
   parts(agentId?: string): Promise<AgentParts>;
   store(agentId?: string): Promise<Store>;
-  /** Texts of the turns that were begun, in order. */
+  /** Texts of the started turns, in order. */
   turns: string[];
   events: TurnEvent[];
-  /** Drains without closing the store, as a process that ends does. */
+  /** Drains without closing the store, like an ending process. */
   stop(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface PipelineHomeOptions {
   home: string;
   kind?: StoreKind;
   turns?: Partial<TurnsConfig>;
-  /** Left out: answers `re: <text>` at once. */
+  /** Default: answers `re: <text>` at once. */
   runTurn?: (request: TurnRequest) => Promise<Partial<TurnResult>>;
   commands?: ChatCommand[];
   engine?: Partial<Engine>;

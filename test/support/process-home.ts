@@ -17,7 +17,7 @@ import { type Child, startChild } from "./child.ts";
 import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
 
-/** For tests that each have a process of their own and wait for most of their time. A loaded machine gets more of it. */
+/** For tests with separate processes that mostly wait, with a timeout for busy machines. */
 export const AT_ONCE = { concurrent: true, timeout: 60_000 };
 
 export interface ProcessHome extends AsyncDisposable {
@@ -30,7 +30,7 @@ export interface ProcessHome extends AsyncDisposable {
 export async function createProcessHome(): Promise<ProcessHome> {
   const api = await startFakeAnthropic();
   const home = await createClaudeHome(api);
-  // A slow machine must not look like a claude that does not listen.
+  // A slow machine must not look like an unresponsive claude.
   const grace = { interruptMs: 20_000, endMs: 20_000 };
   const options = { command: home.command, cwd: home.repo, env: home.env, grace };
   return {
@@ -45,7 +45,7 @@ export async function createProcessHome(): Promise<ProcessHome> {
   };
 }
 
-/** Another process that holds a claude and has given it a message. */
+/** Starts a separate process that runs a claude and has sent it a message. */
 export async function startParent(options: ClaudeProcessOptions): Promise<Child> {
   const parent = startChild("claude", { task: "process", options, message: "go" });
   await parent.line();
@@ -71,7 +71,7 @@ export async function readAll(events: AsyncIterable<ClaudeEvent>): Promise<Claud
   return all;
 }
 
-/** What it tells from now on until a turn has ended. */
+/** Events from now until a turn ends. */
 export async function eventsOfTurn(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
   const all: ClaudeEvent[] = [];
   for await (const event of claude.events()) {
@@ -85,7 +85,7 @@ export async function eventOf(claude: ClaudeProcess, type: ClaudeEvent["type"]):
   for await (const event of claude.events()) if (event.type === type) return;
 }
 
-/** Waits until so many programs of this name run in the home. */
+/** Waits until `count` programs of this name run in the home. */
 export async function toolStarted(home: ClaudeHome, name: string, count = 1): Promise<void> {
   for (let attempt = 0; attempt < 500; attempt++) {
     const running = home.processes().filter((pid) => commandName(pid) === name);

@@ -1,6 +1,6 @@
 /**
- * A runner on a scratch home, with the real `claude` and a model API on loopback that answers tasks by what
- * they contain:
+ * A runner on a scratch home with the real `claude`, and a fake model API that answers tasks by words in
+ * them:
  *
  *   await using bench = await createRunnerHome();
  *   bench.reply("first task", text("first answer"));
@@ -37,9 +37,9 @@ export interface RunnerHome extends AsyncDisposable {
   runner: ClaudeRunner;
   locksFolder: string;
   events: RunnerEvent[];
-  /** One task in the bench's repo, fresh events included in `events`. */
+  /** Runs a task in the home's repo and adds its events to `events`. */
   run(task: string, options?: Partial<SpawnOptions>): ReturnType<ClaudeRunner["spawnClaudeCode"]>;
-  /** Answers tasks by what they contain. */
+  /** Sets the reply to tasks that contain the word. */
   reply(word: string, reply: Reply): void;
   event(type: RunnerEvent["type"]): Promise<RunnerEvent>;
 }
@@ -54,7 +54,7 @@ export async function createRunnerHome(more: Partial<TestRunnerSetup> = {}): Pro
   const replies = new Map<string, Reply>();
   api.answer((request) => {
     if (request.kind !== "main") return undefined;
-    // After a tool the last thing that was asked stands before its result.
+    // After a tool call the question precedes the tool's result.
     const asked =
       request.messages.map((message) => lastUserText({ messages: [message] })).findLast((said) => said !== "") ?? "";
     return [...replies].find(([word]) => asked.includes(word))?.[1];
@@ -84,7 +84,7 @@ export async function createRunnerHome(more: Partial<TestRunnerSetup> = {}): Pro
   };
 }
 
-/** Messages that have the same parent: two writers leave such. */
+/** The number of messages that share a parent, which only two writers cause. */
 export async function branchPoints({ claude }: RunnerHome, sessionId: string): Promise<number> {
   const lines = await claude.transcript(sessionId);
   const parents = lines
@@ -101,13 +101,13 @@ export async function prompts({ claude }: RunnerHome, sessionId: string): Promis
     .flatMap((content) => (typeof content === "string" ? [content] : []));
 }
 
-/** Can be handed to another process as JSON. */
+/** Serializable, to pass it to another process. */
 export interface TestRunnerSetup {
   command: string;
   configDir: string;
   home: string;
   env: Record<string, string>;
-  /** What is left of a session that Claude Code has lost. */
+  /** History of a session that Claude Code has lost. */
   history?: string;
   idleTimeoutMinutes?: number;
   mcpServer?: McpServerCommand;
@@ -158,7 +158,7 @@ export function testRunnerParts(setup: TestRunnerSetup): RunnerParts {
   };
 }
 
-/** The registry's figures of a session. */
+/** The cost of a session in the registry. */
 export async function registeredCost(setup: TestRunnerSetup, sessionId: string): Promise<number | undefined> {
   const { sessions } = await listAllSessions({ home: join(setup.home, ".holdfast") });
   return sessions.find((one) => one.sessionId === sessionId)?.totalCostUsd;

@@ -23,9 +23,9 @@ import {
 } from "../../src/turn/pipeline.ts";
 
 export interface StandInPipeline extends Pipeline {
-  /** Every message that was admitted, also those that came again. */
+  /** Every admitted message, including repeated ones. */
   readonly seen: AddressedMessage[];
-  /** Turns wait before they answer, until `release`. */
+  /** Makes turns wait for `release` before they answer. */
   hold(): void;
   release(): void;
 }
@@ -154,7 +154,7 @@ export function standInChannels(accounts: readonly ChannelAccount[]): ChannelPoo
   };
 }
 
-/** What a turn needs of an agent. The engine is called echo and says nothing unless `engine` says otherwise. */
+/** An agent's parts for turns. Default engine: one called echo that says nothing. */
 export function agentParts(options: {
   agent: AgentHandle;
   config: HoldfastConfig;
@@ -173,7 +173,7 @@ export function agentParts(options: {
 
 async function* noEvents(): AsyncGenerator<never> {}
 
-/** Opens each agent once. `agentIds` are those that exist; default: `main` and every one that is asked for. */
+/** Opens each agent once. `agentIds` are the existing ones. Default: every requested id exists. */
 export function createAgentPool(
   openParts: (agentId: string) => Promise<AgentParts>,
   agentIds?: readonly string[],

@@ -6,9 +6,9 @@ import { type ChildTasks, type TurnStep, childTask, report } from "./child.ts";
 import { openStore } from "./stores.ts";
 
 const CONCURRENT_UPDATES = 50;
-/** Of so many updates of entries. */
+/** One hand-off update per this many entry updates. */
 const HANDOFF_EVERY = 10;
-/** Long enough that no clock of a test takes the lease for expired. */
+/** Long enough that the lease does not expire under any test clock. */
 const A_CENTURY_MS = 100 * 365 * 86_400_000;
 
 const KEY = "agent:main:main";
@@ -47,7 +47,7 @@ switch (argument.task) {
 }
 await store.close();
 
-/** Half of the updates count up one entry shared by all children, half of them entries of its own. */
+/** Half of the updates increment one entry shared by all children, the others entries of its own. */
 async function countUp(name: string, updates: number): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -62,7 +62,7 @@ async function countUp(name: string, updates: number): Promise<void> {
   await Promise.all(Array.from({ length: CONCURRENT_UPDATES }, worker));
 }
 
-/** Other writers can keep a busy store locked past its time limit. Nothing was written then, so it is tried again. */
+/** Other writers can keep a busy store locked past its timeout. Nothing was written then, so it retries. */
 async function whenFree(task: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -86,7 +86,7 @@ function increment(current: SessionEntry | undefined): SessionEntry {
   };
 }
 
-/** As the real one: what was written already is not written again, only acknowledged. */
+/** Like the real one: a turn that was written already is only acknowledged. */
 async function runTurn(plan: Extract<ChildTasks["store"], { task: "turns" }>, number: number): Promise<void> {
   const reach = (step: TurnStep): void => {
     if (plan.dieInTurn === number && plan.dieAfter === step) process.kill(process.pid, "SIGKILL");

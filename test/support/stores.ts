@@ -33,7 +33,7 @@ export interface JsonStoreFiles extends AsyncDisposable {
   path: string;
   sidecar: string;
   open(more?: Partial<JsonStoreOptions>): Promise<Store>;
-  /** What OpenClaw would do: replaces the file without knowing of Holdfast. */
+  /** Replaces the file, like OpenClaw. */
   writeSessions(sessions: object): Promise<void>;
   readSessions(): Promise<Record<string, SessionEntry>>;
 }
@@ -67,7 +67,7 @@ export async function windowIds(store: Store, key = "main"): Promise<string[]> {
   );
 }
 
-/** `tear` makes the damaged text; left out: the first half is all that is left. */
+/** Damages a stored hand-off. Default: keeps the first half of its text. */
 export function tearHandoff(databasePath: string, key: string, tear = firstHalf): string {
   using database = new DatabaseSync(databasePath);
   const row = database.prepare("SELECT state FROM handoffs WHERE key = ?").get(key);

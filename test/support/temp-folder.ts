@@ -11,7 +11,7 @@ export interface TemporaryFolder extends AsyncDisposable {
 }
 
 export interface TemporaryFolderOptions {
-  /** For tests in which the time that a disk takes is part of what is tested. Left out: in memory if possible. */
+  /** For tests that depend on the speed of a disk. Default: in memory if possible. */
   onDisk?: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function folderWith(files: Record<string, string>): Promise<Tempora
 
 export interface SmallDisk extends AsyncDisposable {
   path: string;
-  /** Leaves no room at all. Resolves to the way to make room again. */
+  /** Fills the disk. Resolves to a function that frees the space. */
   fill(): Promise<() => Promise<void>>;
 }
 
@@ -68,7 +68,7 @@ export async function smallDisk(megabytes: number): Promise<SmallDisk> {
   };
 }
 
-/** Mounting needs privileges that not everybody has. */
+/** Mounting needs privileges. */
 export function canMount(): boolean {
   const path = mkdtempSync(join(tmpdir(), "holdfast-disk-"));
   try {

@@ -1,4 +1,4 @@
-/** Time in tests: a clock that the test moves, and waiting for what others do in real time. */
+/** Time in tests: a clock that the test moves, and waiting in real time. */
 import type { Clock } from "../../src/base/clock.ts";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -7,7 +7,7 @@ export interface TestClock extends Clock {
   advance(ms: number): void;
 }
 
-/** Time that stands still until the test moves it; sleeping moves it. */
+/** A clock that only the test and `sleep` move. */
 export function createTestClock(start = Date.UTC(2026, 10, 15, 12)): TestClock {
   let current = start;
   return {
@@ -25,7 +25,7 @@ export function createTestClock(start = Date.UTC(2026, 10, 15, 12)): TestClock {
   };
 }
 
-/** A bound for what should take milliseconds, on a machine that is busy. */
+/** For things that take milliseconds, even on a busy machine. */
 const SOON_MS = 15_000;
 
 /** Resolves to the first value of `look` that is neither undefined nor false. `what` is for the error. */
@@ -47,12 +47,12 @@ export async function until<T>(
 
 /** A list that a fake server fills, for tests that wait for an item. */
 export interface WatchedList<T> {
-  /** Something was added, or changed. */
+  /** Call after an item was added or changed. */
   changed(): void;
   waitFor(fits: (item: T) => boolean, timeoutMs: number): Promise<T>;
 }
 
-/** `noun`: what one of them is called. */
+/** `noun` names an item in the error. */
 export function watchList<T>(items: readonly T[], noun: string): WatchedList<T> {
   const watchers = new Set<() => void>();
   return {

@@ -1,4 +1,4 @@
-/** One agent with everything that a turn needs: `await using stage = await createTurnHome(engine)`. */
+/** One agent with everything that a turn needs: `await using home = await createTurnHome(engine)`. */
 import { installFaultAction, type FaultPoint } from "../../src/base/faults.ts";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../../src/engine/engine.ts";
@@ -18,19 +18,19 @@ export interface TurnHome extends AsyncDisposable {
   fixture: AgentHome;
   parts: AgentParts;
   events: TurnEvent[];
-  /** A turn of its own id, attempt 1, from Ada's direct chat unless the message says otherwise. */
+  /** Runs a turn with a new id, attempt 1. Default: from Ada's direct chat. */
   say(message: string | MessageContext | MessageContext[], options?: Partial<TurnRequest>): Promise<TurnResult>;
-  /** The same, with a process that dies whenever it reaches this point, from the n-th time on. Default: the first. */
+  /** The same in a process that dies at this point, from the n-th time on. Default: the first. */
   dieAt(
     point: FaultPoint,
     message: string | MessageContext,
     options?: Partial<TurnRequest>,
     times?: number,
   ): Promise<void>;
-  /** The same, but the turn is given up. */
+  /** Gives the turn up instead. */
   giveUp(message: string, error: unknown, options?: Partial<TurnRequest>): Promise<TurnResult>;
   entry(): Promise<SessionEntry>;
-  /** All lines of the current window, or of the named one. */
+  /** All entries of the current window, or of the given one. */
   lines(entry?: SessionEntry): Promise<TranscriptEntry[]>;
   messages(entry?: SessionEntry): Promise<MessageEntry[]>;
 }
@@ -88,7 +88,7 @@ export async function createTurnHome(engine: Engine, options: TurnHomeOptions = 
         emit: (event) => void events.push(event),
         ...given,
       });
-      // As whoever ends its messages does.
+      // The lane does this when it ends the messages.
       if (result.settle !== undefined) await agent.store.update(lastKey, result.settle, { lease: held.lease });
       return result;
     });
@@ -142,7 +142,7 @@ class Death extends Error {}
 export type Script = (turn: EngineTurn, signal: AbortSignal) => AsyncIterable<EngineEvent> | Iterable<EngineEvent>;
 
 export interface ScriptedEngine extends Engine {
-  /** What it was asked, in order. */
+  /** Requested turns, in order. */
   turns: EngineTurn[];
 }
 
@@ -161,7 +161,7 @@ export function scriptedEngine(script: Script, members: Partial<Engine> = {}): S
   };
 }
 
-/** A whole answer, as engines give it. */
+/** A complete answer event. */
 export function answer(text: string, more: Partial<AssistantMessage> = {}): EngineEvent {
   const message: AssistantMessage = {
     role: "assistant",

@@ -1,4 +1,4 @@
-/** A home with conversations in it and a real gateway in front, for tests that look at the page. */
+/** A home with conversations, a real gateway and a real browser, for tests of the page. The browser is an installed one or npm's Chromium, and speaks to loopback only. */
 import { existsSync } from "node:fs";
 import { join, delimiter } from "node:path";
 import { silentLogger } from "../../src/base/log.ts";
@@ -25,9 +25,9 @@ export interface SeededSession {
 
 export interface WebHome extends AsyncDisposable {
   readonly gateway: OpenedGateway;
-  /** Ends the gateway; the page is left alone with itself. */
+  /** Stops the gateway; the page stays open. */
   stop(): Promise<void>;
-  /** Starts it again at the same address. */
+  /** Restarts the gateway at the same address. */
   start(): Promise<void>;
 }
 
@@ -88,19 +88,19 @@ async function seedSessions(home: string, config: HoldfastConfig, sessions: read
 }
 
 export interface TestBrowser {
-  /** A fresh profile: nothing of another test is in it. */
+  /** Opens a tab with a fresh profile. */
   open(options?: BrowserContextOptions): Promise<TestTab>;
 }
 
 export interface TestTab extends AsyncDisposable {
   page: Page;
-  /** Every address that was asked for, also in vain. */
+  /** Every requested URL, including failed ones. */
   requests: string[];
-  /** What the browser complained about: errors of scripts, and what the content security policy refused. */
+  /** Script errors and violations of the content security policy. */
   complaints: string[];
 }
 
-/** One browser for all tests of a file, from before the first until after the last. */
+/** One browser for all tests of a file. */
 export function browserOfFile(): TestBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
@@ -121,7 +121,7 @@ async function launch(executablePath: string): Promise<Browser> {
     return await chromium.launch({ executablePath, args });
   } catch (error) {
     if (!executablePath.startsWith(tmpdir())) throw error;
-    // Unpacking was cut short some time ago, and what it left is taken for the whole.
+    // An earlier unpacking was interrupted and left an incomplete file.
     await rm(executablePath, { force: true });
     return await chromium.launch({ executablePath: await findBrowser(), args });
   }
@@ -186,7 +186,7 @@ export function transcript(page: Page): Locator {
   return page.getByRole("log", { name: "Transcript" });
 }
 
-/** Of a turn that is over: it stands in the transcript. */
+/** The answer of an ended turn, in the transcript. */
 export function answer(page: Page, text: string): Locator {
   return page.locator(".entry .assistant").filter({ hasText: text });
 }
@@ -196,7 +196,7 @@ export async function say(page: Page, text: string): Promise<void> {
   await composer(page).press("Enter");
 }
 
-/** Everything that anybody said, as it stands there. */
+/** All messages as shown on the page. */
 export async function spoken(page: Page): Promise<string[]> {
   const texts = await transcript(page).locator(".user .markdown, .assistant .markdown").allTextContents();
   return texts.map((text) => text.replace(/\s+/g, " "));

@@ -1,4 +1,4 @@
-/** A Discord channel on a stand-in of Discord, with everything that it admits and reports. */
+/** A Discord channel on a fake Discord, with everything that it admits and reports. */
 import { silentLogger } from "../../../src/base/log.ts";
 import type { Channel } from "../../../src/channels/channel.ts";
 import { type RememberingHost, createRememberingHost } from "../channel-host.ts";

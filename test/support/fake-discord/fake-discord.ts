@@ -1,11 +1,11 @@
 /**
- * Discord on loopback: the REST API and the gateway, as far as a bot that chats needs them.
+ * Discord on loopback: the parts of the REST API and the gateway that a chat bot needs.
  *
  *   await using discord = await startFakeDiscord();
  *   const { general } = discord;
  *   discord.say(general.id, "hello", { author: ada });
  *
- * `discord.url` is what discord.js takes for its REST `api`; the gateway's address it asks for there.
+ * Pass `discord.url` to discord.js as the REST `api`; it asks there for the gateway's address.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { isRecord } from "../../../src/base/json-record.ts";
@@ -38,13 +38,13 @@ export interface FakeDiscord extends AsyncDisposable {
   addChannel(name: string): FakeChannel;
   addThread(parent: FakeChannel, name: string): FakeChannel;
   openPrivateChat(person: FakeUser): FakeChannel;
-  /** Somebody says something; it is told through the gateway. */
+  /** Adds a message and dispatches it through the gateway. */
   say(channelId: string, content: string, extra: Partial<FakeMessage> & { author: FakeUser }): FakeMessage;
-  /** A file on Discord's servers; resolves to the attachment object of it. */
+  /** Stores a file on Discord's servers and returns its attachment object. */
   upload(filename: string, content: Buffer, extra?: Record<string, unknown>): Record<string, unknown>;
-  /** Answers the next request that fits with this instead. */
+  /** Replaces the answer to the next matching request. */
   refuse(fits: RegExp, answer: { status: number; body?: unknown; headers?: Record<string, string> }): void;
-  /** Every bot that identifies is sent away with this code. */
+  /** Rejects every bot that identifies, with this code. */
   refuseIdentify(code: number | undefined): void;
   nextId(): string;
 }
@@ -127,7 +127,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
   const listMessages = (channel: FakeChannel, query: URLSearchParams): Answer => {
     const after = BigInt(query.get("after") ?? "0");
     const found = messages.filter(({ id, channel_id: at }) => at === channel.id && BigInt(id) > after);
-    // The oldest after the given one, the newest of them first.
+    // The oldest messages after the given one, newest first.
     const page = found.slice(0, Number(query.get("limit") ?? "50")).reverse();
     return { status: 200, body: page.map((message) => ({ ...message, member: undefined })) };
   };
