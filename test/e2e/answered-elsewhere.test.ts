@@ -118,19 +118,19 @@ describe.each([
 });
 
 it("one of two gateways delivers the other's answer", async () => {
-  await using house = await createChatHome({ gateway: { channels: false }, entered: false });
-  await house.enter({ connected: false });
+  await using house = await createChatHome({ gateway: { channels: false }, started: false });
+  await house.start({ connected: false });
   const sessionKey = "agent:main:main";
   const first = house.rpc("agent", { message: "sleep:1500", sessionKey });
   await until(async () => (await house.transcript(sessionKey).catch(() => [])).length === 1, "the first turn");
-  await house.enter({ connected: false });
+  await house.start({ connected: false });
   const second = house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" });
   const words = { status: "ok", result: { payloads: [{ text: "[echo] message 2 of this window: hello" }] } };
   expect(await second).toMatchObject(words);
   expect(await first).toMatchObject({ status: "ok" });
   // Also one that was not there then.
-  await house.leave();
-  await house.enter({ connected: false });
+  await house.stop();
+  await house.start({ connected: false });
   expect(await house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" })).toMatchObject(words);
 });
 

@@ -30,8 +30,8 @@ it("an agent reads a file in the conversation that got it, now and later, and in
   const [, path = ""] = /\[media attached: (\S+) \(text\/plain\)\]/.exec(String(params["text"])) ?? [];
   expect((await stat(path)).isFile()).toBe(true);
 
-  await house.leave();
-  await house.enter();
+  await house.stop();
+  await house.start();
   telegram.say(`tool:read_file ${path}`);
   await house.hears(ADA.id, "the heron nests at dawn");
   telegram.say(`tool:write_file ${JSON.stringify({ path, content: "no heron" })}`);

@@ -15,20 +15,20 @@ async function asksTheAgent(house: ChatHome, message: string): Promise<string> {
 
 describe("a channel that does not connect", () => {
   it("is retried while everything else works, and then delivers waiting messages", async () => {
-    await using house = await createChatHome({ entered: false, gateway: { clock: hastyClock } });
+    await using house = await createChatHome({ started: false, gateway: { clock: hastyClock } });
     const { telegram } = house;
     telegram.fail("getMe", "hang-up", SERVER_ERROR, SERVER_ERROR, SERVER_ERROR);
     telegram.say("I was here before you");
-    await house.enter({ connected: false });
+    await house.start({ connected: false });
     expect(await asksTheAgent(house, "anybody there?")).toContain("window: anybody there?");
     await house.hears(ADA.id, "I was here before you");
     expect(house.statuses).toContain("telegram retrying");
   });
 
   it("reports a refused token and stays off", async () => {
-    await using house = await createChatHome({ entered: false });
+    await using house = await createChatHome({ started: false });
     house.telegram.fail("getMe", UNAUTHORIZED);
-    await house.enter({ connected: false });
+    await house.start({ connected: false });
     await until(() => house.statuses.includes("telegram failed"), "a report");
     expect(await asksTheAgent(house, "anybody there?")).toContain("window: anybody there?");
     const status = JSON.stringify(await house.rpc("status", {}));
@@ -37,18 +37,18 @@ describe("a channel that does not connect", () => {
   });
 
   it("reports a missing agent and leaves messages on the platform", async () => {
-    await using house = await createChatHome({ account: { agent: "nobdy" }, entered: false });
+    await using house = await createChatHome({ account: { agent: "nobdy" }, started: false });
     house.telegram.say("for nobody");
-    await house.enter({ connected: false });
+    await house.start({ connected: false });
     const status = async (): Promise<string> => JSON.stringify(await house.rpc("status", {}));
     await until(async () => (await status()).includes("There is no agent"), "a report");
     expect(house.telegram.calls).toEqual([]);
   });
 
   it("does not keep the gateway from stopping", async () => {
-    await using house = await createChatHome({ entered: false });
+    await using house = await createChatHome({ started: false });
     const release = house.telegram.hold("getMe");
-    const gateway = await house.enter({ connected: false });
+    const gateway = await house.start({ connected: false });
     await house.telegram.waitFor(({ method }) => method === "getMe");
     const before = performance.now();
     await gateway.close();
@@ -57,8 +57,8 @@ describe("a channel that does not connect", () => {
   });
 
   it("is not started by a gateway that was already told to stop", async () => {
-    await using house = await createChatHome({ entered: false });
-    const gateway = await house.enter({ connected: false });
+    await using house = await createChatHome({ started: false });
+    const gateway = await house.start({ connected: false });
     await gateway.close();
     const asked = house.telegram.calls.length;
     await delay(200);
@@ -110,10 +110,10 @@ describe("a channel that was connected", () => {
     await house.hears(BOB.id, "and me?");
     expect(house.texts(ADA.id)).toEqual([]);
     const before = performance.now();
-    await house.leave();
+    await house.stop();
     expect(performance.now() - before).toBeLessThan(5000);
     release();
-    await house.enter();
+    await house.start();
     await house.hears(ADA.id, "behind the file");
     expect(house.texts(ADA.id)[0]).toContain("[media attached: ");
   });
@@ -142,8 +142,8 @@ describe("a channel that was connected", () => {
     await house.hears(BOB.id, "and me?");
     const agent = await house.agent();
     await until(async () => (await agent.store.outbox.get(1))?.state === "failed", "given up");
-    await house.leave();
-    await house.enter();
+    await house.stop();
+    await house.start();
     telegram.say("I let you in again");
     telegram.say("as I said");
     await house.hears(ADA.id, "as I said");

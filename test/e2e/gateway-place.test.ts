@@ -103,7 +103,7 @@ async function endOf(ended: Promise<unknown>): Promise<unknown> {
   return await Promise.race([ended, delay(10_000, "it still runs")]);
 }
 
-/** If the port is already in use, that is fine. */
+/** Occupies the usual port, unless another program already does. */
 async function takeUsualPort(): Promise<AsyncDisposable> {
   const server = createServer();
   await new Promise<void>((resolve) => {

@@ -87,7 +87,7 @@ async function endIn(
   await converse(house);
   first.child.kill(signal);
   await first.ended;
-  await house.enter();
+  await house.start();
 }
 
 const RESETS = [
@@ -172,7 +172,7 @@ describe.each([
 
   it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
     await using model = await startModel();
-    await using house = await openWorkshop(model, isOn, { entered: false });
+    await using house = await openWorkshop(model, isOn, { started: false });
     await endIn(signal, house, settings(model, isOn), talk);
     house.telegram.say("/handoff status");
     const { params } = await house.hears(ADA.id, /^Hand-off of window/);
@@ -247,7 +247,7 @@ describe("on the echo engine, without the hook: only the person's messages", () 
   });
 
   it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
-    await using house = await createChatHome({ config: quiet, entered: false });
+    await using house = await createChatHome({ config: quiet, started: false });
     await endIn(signal, house, { hooks: quiet(house.config).hooks }, talkAlone);
     house.telegram.say("/new");
     await house.hears(ADA.id, "A new conversation has begun.");

@@ -59,7 +59,7 @@ async function told(house: ChatHome, person = ADA): Promise<string[]> {
 /** As a gateway does it that hands nothing over any more. */
 async function deleteWhileOff(house: ChatHome): Promise<void> {
   const agent = await house.agent();
-  await house.leave();
+  await house.stop();
   const config = { ...DEFAULT_CONFIG, handoff: { ...DEFAULT_CONFIG.handoff, enabled: false } };
   const { parts, ...continuity } = await openContinuity({ home: house.home, config, env: {}, agent });
   const { windows } = await deleteSession(agent, keyOf(ADA));

@@ -17,7 +17,7 @@ describe("holdfast mcp", () => {
     await using bench = await createMcpHome();
     await bench.chat("Mend the webhook, please");
     await bench.memory("MEMORY.md", "The webhook signs with HMAC.");
-    bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
+    bench.native.session({ id: "a", cwds: [bench.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
     await using connection = await connectMcp({
       cwd: bench.repo.path,
       env: { ...environment(bench), CLAUDE_CODE_SESSION_ID: A },
@@ -101,7 +101,7 @@ describe("holdfast mcp", () => {
 
   it("prints a configuration that a client can start", async () => {
     await using bench = await createMcpHome();
-    const options = { home: bench.home, cwd: bench.world.root };
+    const options = { home: bench.home, cwd: bench.native.root };
     const args = ["mcp", "--print-config", "--agent", "main", "--repo", "repo", "--session", "agent:main:main"];
     const { json, stderr } = await runCli(args, options);
     const { mcpServers } = json() as { mcpServers: { holdfast: { command: string; args: string[]; env: object } } };
@@ -122,14 +122,14 @@ describe("holdfast mcp", () => {
   });
 });
 
-function environment({ home, world }: McpHome): Record<string, string> {
+function environment({ home, native }: McpHome): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return {
     PATH,
     HOME,
     HOLDFAST_HOME: home,
-    CLAUDE_CONFIG_DIR: world.claudeHome,
-    OPENCLAW_STATE_DIR: world.openClawHome,
+    CLAUDE_CONFIG_DIR: native.claudeHome,
+    OPENCLAW_STATE_DIR: native.openClawHome,
   };
 }
 

@@ -35,9 +35,9 @@ beforeAll(async () => {
     }),
     env: { DISCORD_BOT_TOKEN: discord.token },
     gateway: { makeWhatsAppSocket: (config) => whatsapp.makeSocket(config) },
-    entered: false,
+    started: false,
   });
-  await house.enter({ connected: false });
+  await house.start({ connected: false });
   await until(() => whatsapp.made > 0, "a WhatsApp socket");
   whatsapp.open();
   await until(

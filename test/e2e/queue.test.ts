@@ -107,17 +107,17 @@ describe("the end of the process", () => {
   it("waits for the running turn; later messages are answered by the next process", async () => {
     await using house = await createChatHome();
     await begin(house, "sleep:800\nlast words");
-    const left = house.leave();
+    const left = house.stop();
     house.telegram.say("too late", { from: BOB });
     await left;
     expect(house.texts(ADA.id)).toEqual([expect.stringContaining("last words")]);
     expect(house.texts(BOB.id)).toEqual([]);
-    await house.enter();
+    await house.start();
     await house.hears(BOB.id, "too late");
   });
 
   it("postpones a slow turn after a signal, and the next process answers it once", async () => {
-    await using house = await createChatHome({ entered: false });
+    await using house = await createChatHome({ started: false });
     const { telegram, home } = house;
     await mkdir(home, { mode: 0o700 });
     const channels = { telegram: { default: { apiRoot: telegram.url, allowFrom: ["*"] } } };
@@ -129,7 +129,7 @@ describe("the end of the process", () => {
     child.kill("SIGTERM");
     expect(await ended).toEqual([0, null]);
     expect(house.texts(ADA.id)).toEqual([]);
-    await house.enter();
+    await house.start();
     await house.hears(ADA.id, "behind it");
     expect(house.texts(ADA.id)).toEqual([expect.stringContaining("slow words"), expect.stringContaining("behind it")]);
     expect(await house.transcript(KEY)).toHaveLength(4);

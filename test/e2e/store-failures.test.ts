@@ -83,7 +83,7 @@ describe.skipIf(!canMount())("a full disk", () => {
 
 describe("an agent that cannot be opened", () => {
   it.skipIf(process.platform !== "linux")("keeps no file open, however often it is tried", async () => {
-    await using house = await createChatHome({ entered: false });
+    await using house = await createChatHome({ started: false });
     const file = join(house.home, "file");
     await mkdir(house.home);
     await writeFile(file, "no folder");

@@ -53,8 +53,8 @@ describe("on Telegram", () => {
       .toBe(0);
     expect(house.texts(GROUP.id)).toEqual([]);
 
-    await house.leave();
-    await house.enter();
+    await house.stop();
+    await house.start();
     telegram.say("", { from: BOB, chat: GROUP, ...mention(`${MENTION} what do you say?`) });
     const { params } = await house.hears(GROUP.id, "what do you say?");
     const text = String(params["text"]);
@@ -64,7 +64,7 @@ describe("on Telegram", () => {
     expect(text).toContain("Bob");
     expect(text).toContain("[from: ");
 
-    // It is reported once.
+    // The history is shown once.
     telegram.say("", { from: BOB, chat: GROUP, ...mention(`${MENTION} and now?`) });
     const again = await house.hears(GROUP.id, "and now?");
     expect(String(again.params["text"])).not.toContain("the heron is back");

@@ -86,7 +86,7 @@ describe("a person on Telegram asks for a list of files", () => {
     await house.hears(ADA.id, "A new conversation has begun");
     expect(await readFile(file, "utf8")).toBe("They asked for files, twice.\n");
     expect(house.texts(ADA.id)).toHaveLength(3);
-    await house.leave();
+    await house.stop();
     await claude.empty();
   });
 });

@@ -44,7 +44,7 @@ async function answeredOnce(house: ChatHome, sent: readonly Message[]): Promise<
 it("duplicate and reordered updates at both webhooks become one turn each", async () => {
   const webhookUrl = "https://agent.example.org/webhooks/telegram/default";
   await using house = await createChatHome({ account: { webhookUrl } });
-  const gateways = [house.gateway, await house.enter()];
+  const gateways = [house.gateway, await house.start()];
   const secret = house.telegram.webhook?.secretToken ?? "";
   const sent = letters(24);
   const random = createRandom(4, "webhooks");
@@ -67,7 +67,7 @@ it("duplicate and reordered updates at both webhooks become one turn each", asyn
 
 it("two pollers that interrupt each other make one turn per update, in order", async () => {
   await using house = await createChatHome({ gateway: { clock: hastyClock } });
-  await house.enter();
+  await house.start();
   const { telegram } = house;
   const sent = letters(24);
   const isRefused = (): number => house.statuses.filter((status) => status === "telegram retrying").length;
@@ -87,7 +87,7 @@ it("two pollers that interrupt each other make one turn per update, in order", a
 });
 
 it("one process continues when the other is killed, and accepts commands for its turns", async () => {
-  await using house = await createChatHome({ entered: false, gateway: { clock: hastyClock } });
+  await using house = await createChatHome({ started: false, gateway: { clock: hastyClock } });
   const { telegram, home } = house;
   await mkdir(home, { mode: 0o700 });
   const account = { apiRoot: telegram.url, allowFrom: ["*"] };
@@ -100,7 +100,7 @@ it("one process continues when the other is killed, and accepts commands for its
   await until(async () => (await isBegun(ADA.id)) && (await isBegun(BOB.id)), "both turns");
 
   // The other process waits longer before it asks Telegram again, so this one gets the order.
-  await house.enter();
+  await house.start();
   telegram.say("/stop");
   await house.hears(ADA.id, "Stopped.");
   const { store } = await house.agent();

@@ -46,7 +46,7 @@ describe("with a gateway", () => {
     const link = `${gateway.announced.url}/#token=${token}`;
     expect((await run("gateway", "link")).json()).toEqual({ schema: 1, url: URL, link });
     expect((await runCli(["gateway", "link"], { home: home.path })).stdout).toBe(`${link}\n`);
-    // A redirected log must not contain it.
+    // Other commands do not print the token.
     for (const args of [["gateway", "status"], ["status", "--all"], ["health"]]) {
       const { stdout, stderr } = await runCli(args, { home: home.path });
       expect(stdout + stderr).not.toContain(token);

@@ -2,11 +2,11 @@
  * A real gateway with all its parts on a scratch home, and people who write to it through a fake
  * Telegram:
  *
- *   await using house = await createChatHome();
- *   house.telegram.say("hello");
- *   await house.hears(ADA.id, "hello");
+ *   await using home = await createChatHome();
+ *   home.telegram.say("hello");
+ *   await home.hears(ADA.id, "hello");
  *
- * `leave()` and `enter()` stop the gateway and start the next one on the same home.
+ * `stop()` ends the gateway and `start()` opens the next one on the same home.
  */
 import { createLogger } from "../../src/base/log.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TelegramAccountConfig } from "../../src/config/config.ts";
@@ -31,9 +31,9 @@ export interface ChatHome extends AsyncDisposable {
   /** Reported channel states, such as `telegram connected`. */
   readonly statuses: string[];
   /** Starts a gateway on the home and waits for its channels. `connected: false` does not wait. */
-  enter(options?: { connected?: boolean }): Promise<OpenedGateway>;
+  start(options?: { connected?: boolean }): Promise<OpenedGateway>;
   /** Closes the newest gateway like SIGTERM. */
-  leave(): Promise<void>;
+  stop(): Promise<void>;
   /** Texts sent to a Telegram chat, oldest first. */
   texts(chatId: number): string[];
   /** Waits until the chat has a message with these words. */
@@ -68,7 +68,7 @@ export interface ChatHomeOptions {
   home?: string;
   gateway?: Partial<OpenGatewayOptions>;
   /** False: the test starts the gateway. */
-  entered?: boolean;
+  started?: boolean;
 }
 
 export async function createChatHome(options: ChatHomeOptions = {}): Promise<ChatHome> {
@@ -89,7 +89,7 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
   const gateways: OpenedGateway[] = [];
   let agent: AgentHandle | undefined;
 
-  const enter: ChatHome["enter"] = async ({ connected = true } = {}) => {
+  const start: ChatHome["start"] = async ({ connected = true } = {}) => {
     const before = statuses.length;
     const gateway = await openGateway({
       home,
@@ -107,7 +107,7 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
   };
   const newest = (): OpenedGateway => {
     const gateway = gateways.at(-1);
-    if (gateway === undefined) throw new Error("nobody is at home");
+    if (gateway === undefined) throw new Error("no gateway was started");
     return gateway;
   };
   const texts = (chatId: number): string[] =>
@@ -123,7 +123,7 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
     }
     return found;
   };
-  if (options.entered !== false) await enter();
+  if (options.started !== false) await start();
 
   return {
     home,
@@ -134,8 +134,8 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
     },
     logged,
     statuses,
-    enter,
-    leave: async () => {
+    start,
+    stop: async () => {
       await gateways.pop()?.close();
     },
     texts,

@@ -52,21 +52,21 @@ export const HOSTILE = "\u001b]0;owned\u0007\u001b[31mred\u202e";
 const HOUR = 3_600_000;
 
 export async function createCcHome(): Promise<CcHome> {
-  const world = await createNativeHome();
-  const repo = world.join("shop");
-  await fill(world, repo);
+  const native = await createNativeHome();
+  const repo = native.join("shop");
+  await fill(native, repo);
   const ccIn: CcHome["ccIn"] = async ({ cwd = repo, home }, ...args) => {
-    const claudeHome = home === undefined ? world.claudeHome : join(home, "claude");
-    const env = { CLAUDE_CONFIG_DIR: claudeHome, OPENCLAW_STATE_DIR: world.openClawHome };
-    return await runCli(["cc", ...args], { home: home ?? world.home, cwd, env });
+    const claudeHome = home === undefined ? native.claudeHome : join(home, "claude");
+    const env = { CLAUDE_CONFIG_DIR: claudeHome, OPENCLAW_STATE_DIR: native.openClawHome };
+    return await runCli(["cc", ...args], { home: home ?? native.home, cwd, env });
   };
-  return { ...world, repo, ccIn, cc: async (...args) => await ccIn({}, ...args) };
+  return { ...native, repo, ccIn, cc: async (...args) => await ccIn({}, ...args) };
 }
 
-async function fill(world: NativeHome, repo: string): Promise<void> {
+async function fill(native: NativeHome, repo: string): Promise<void> {
   mkdirSync(repo);
   execFileSync("git", ["init", "-q", "-b", "main", repo]);
-  world.session({
+  native.session({
     id: "a",
     cwds: [repo],
     prompts: ["[openclaw:agent=main]\n\nFix the webhook handler", "now a test"],
@@ -74,26 +74,26 @@ async function fill(world: NativeHome, repo: string): Promise<void> {
     entrypoint: "holdfast",
     modifiedAt: Date.now() - HOUR,
   });
-  world.session({
+  native.session({
     id: "b",
     cwds: [repo],
     branch: HOSTILE,
     prompts: [`${HOSTILE} task`],
     modifiedAt: Date.now() - 48 * HOUR,
   });
-  world.session({
+  native.session({
     id: "c",
-    cwds: [world.join("elsewhere")],
+    cwds: [native.join("elsewhere")],
     prompts: ["something else"],
     modifiedAt: Date.now() - 26 * 24 * HOUR,
   });
   const registered = { sessionId: OWN, repoPath: repo, task: "Fix the webhook handler", label: "hooks" };
-  await saveSession({ home: world.home, agentId: "main" }, registered);
-  addFixture(world, "compacted-manual");
-  addFixture(world, "subagents");
+  await saveSession({ home: native.home, agentId: "main" }, registered);
+  addFixture(native, "compacted-manual");
+  addFixture(native, "subagents");
 }
 
 /** Copies real transcripts into their own project folder. */
-function addFixture(world: NativeHome, name: string): void {
-  cpSync(join(CLAUDE_SAMPLES, name), join(world.claudeHome, "projects", `-fixtures-${name}`), { recursive: true });
+function addFixture(native: NativeHome, name: string): void {
+  cpSync(join(CLAUDE_SAMPLES, name), join(native.claudeHome, "projects", `-fixtures-${name}`), { recursive: true });
 }

@@ -215,7 +215,7 @@ export async function createWhatsAppHome(): Promise<WhatsAppHome> {
   const whatsapp = await createFakeWhatsApp();
   const channels: Channel[] = [];
   const host = createRememberingHost();
-  const stage: WhatsAppHome = {
+  const home: WhatsAppHome = {
     admitted: host.admitted,
     statuses: host.statuses,
     failures: host.failures,
@@ -237,7 +237,7 @@ export async function createWhatsAppHome(): Promise<WhatsAppHome> {
     },
     start: async (options) => {
       const before = whatsapp.made;
-      const { channel, start } = stage.create(options);
+      const { channel, start } = home.create(options);
       const started = start();
       await expect.poll(() => whatsapp.made, soon).toBe(before + 1);
       whatsapp.open();
@@ -249,7 +249,7 @@ export async function createWhatsAppHome(): Promise<WhatsAppHome> {
       await folder[Symbol.asyncDispose]();
     },
   };
-  return stage;
+  return home;
 }
 
 export function target(to: string): { channel: string; accountId: string; to: string } {

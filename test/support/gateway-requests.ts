@@ -33,8 +33,8 @@ export async function connect({ gateway }: GatewayHome, permission?: "read" | "w
   });
 }
 
-export async function say(stage: GatewayHome, text: string, sessionKey = KEY): Promise<void> {
-  const { status } = await caller(stage).call("agent", { message: text, sessionKey });
+export async function say(home: GatewayHome, text: string, sessionKey = KEY): Promise<void> {
+  const { status } = await caller(home).call("agent", { message: text, sessionKey });
   expect(status).toBe("ok");
 }
 
@@ -52,12 +52,9 @@ interface FirstFrame {
 }
 
 /** Opens a WebSocket, sends one request and waits for the close. */
-export async function firstFrame(
-  stage: GatewayHome,
-  request: { method: string; params: unknown },
-): Promise<FirstFrame> {
+export async function firstFrame(home: GatewayHome, request: { method: string; params: unknown }): Promise<FirstFrame> {
   const frames: unknown[] = [];
-  const code = await rawFrame(stage, JSON.stringify({ type: "req", id: "1", ...request }), frames);
+  const code = await rawFrame(home, JSON.stringify({ type: "req", id: "1", ...request }), frames);
   return { code, frames };
 }
 

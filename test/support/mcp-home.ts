@@ -1,9 +1,9 @@
 /**
  * The MCP bridge over real files, with the SDK's own client at the other end:
  *
- *   await using bench = await createMcpHome();
- *   const client = await bench.connect();
- *   const { structuredContent } = await bench.call(client, "openclaw_session_list");
+ *   await using home = await createMcpHome();
+ *   const client = await home.connect();
+ *   const sessions = await callTool(client, "openclaw_session_list");
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -29,7 +29,7 @@ import { fileURLToPath } from "node:url";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
 export interface McpHome extends AsyncDisposable {
-  world: NativeHome;
+  native: NativeHome;
   home: string;
   repo: TestRepo;
   config: HoldfastConfig;
@@ -57,10 +57,10 @@ export function telegram(id: string): MessageContext {
 }
 
 export async function createMcpHome(): Promise<McpHome> {
-  const world = await createNativeHome();
-  const { home } = world;
+  const native = await createNativeHome();
+  const { home } = native;
   const config: HoldfastConfig = { ...DEFAULT_CONFIG, log: { level: "silent" } };
-  const repo = createTestRepo(world.join("repo"));
+  const repo = createTestRepo(native.join("repo"));
   repo.commit("First commit");
   const cleanUps: (() => Promise<void>)[] = [];
   const agent = async (agentId?: string): Promise<AgentHandle> => {
@@ -69,7 +69,7 @@ export async function createMcpHome(): Promise<McpHome> {
     return opened;
   };
   return {
-    world,
+    native,
     home,
     repo,
     config,
@@ -82,14 +82,14 @@ export async function createMcpHome(): Promise<McpHome> {
     },
     handoffs: async () => {
       const opened = await agent();
-      const env = { CLAUDE_CONFIG_DIR: world.claudeHome };
+      const env = { CLAUDE_CONFIG_DIR: native.claudeHome };
       const handoff = await openHandoff({ home, config, env, agent: opened });
       if (handoff === undefined) throw new Error("the hand-off is turned off");
       cleanUps.push(async () => await handoff.close());
       return { agent: opened, handoff };
     },
     connect: async (options = {}) => {
-      const parts = openParts({ home, config, repo, world }, options);
+      const parts = openParts({ home, config, repo, native }, options);
       const server = createMcpServer(parts);
       const client = new Client({ name: "test", version: "1" });
       const [near, far] = InMemoryTransport.createLinkedPair();
@@ -102,13 +102,13 @@ export async function createMcpHome(): Promise<McpHome> {
     },
     [Symbol.asyncDispose]: async () => {
       for (const cleanUp of cleanUps.toReversed()) await cleanUp();
-      await world[Symbol.asyncDispose]();
+      await native[Symbol.asyncDispose]();
     },
   };
 }
 
 function openParts(
-  { home, config, repo, world }: Pick<McpHome, "home" | "config" | "repo" | "world">,
+  { home, config, repo, native }: Pick<McpHome, "home" | "config" | "repo" | "native">,
   { claudeSessionId, flags = {}, parts, ...options }: ConnectOptions,
 ): McpParts {
   const mcp = { ...config.claudeCode.mcp, ...flags };
@@ -119,8 +119,8 @@ function openParts(
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],
-      CLAUDE_CONFIG_DIR: world.claudeHome,
-      OPENCLAW_STATE_DIR: world.openClawHome,
+      CLAUDE_CONFIG_DIR: native.claudeHome,
+      OPENCLAW_STATE_DIR: native.openClawHome,
       CLAUDE_CODE_SESSION_ID: claudeSessionId,
     },
     ...options,

@@ -1,8 +1,8 @@
 /**
  * A home for the real `claude` as Holdfast starts it, with a fake model API, and functions to wait for what it does.
  *
- *   await using stage = await createProcessHome();
- *   await using claude = stage.start();
+ *   await using home = await createProcessHome();
+ *   await using claude = home.start();
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -53,11 +53,11 @@ export async function startParent(options: ClaudeProcessOptions): Promise<Child>
 }
 
 export async function runOnce(
-  stage: ProcessHome,
+  home: ProcessHome,
   options: Partial<ClaudeProcessOptions>,
   message: string,
 ): Promise<ClaudeTurn> {
-  await using claude = stage.start(options);
+  await using claude = home.start(options);
   return await claude.send(message);
 }
 

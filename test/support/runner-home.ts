@@ -2,9 +2,9 @@
  * A runner on a scratch home with the real `claude`, and a fake model API that answers tasks by words in
  * them:
  *
- *   await using bench = await createRunnerHome();
- *   bench.reply("first task", text("first answer"));
- *   const result = await bench.run("first task");
+ *   await using home = await createRunnerHome();
+ *   home.reply("first task", text("first answer"));
+ *   const result = await home.run("first task");
  */
 import type {
   RunnerEvent,

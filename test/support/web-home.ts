@@ -1,4 +1,7 @@
-/** A home with conversations, a real gateway and a real browser, for tests of the page. The browser is an installed one or npm's Chromium, and speaks to loopback only. */
+/**
+ * A home with conversations, a real gateway and a real browser, for tests of the page. The browser is an
+ * installed one, else the Chromium from npm. It connects to loopback only.
+ */
 import { existsSync } from "node:fs";
 import { join, delimiter } from "node:path";
 import { silentLogger } from "../../src/base/log.ts";
@@ -161,11 +164,11 @@ async function findBrowser(): Promise<string> {
 
 export async function signIn(
   browser: TestBrowser,
-  stage: WebHome,
+  home: WebHome,
   options: BrowserContextOptions = {},
 ): Promise<TestTab> {
   const tab = await browser.open(options);
-  await tab.page.goto(stage.gateway.tokenLink);
+  await tab.page.goto(home.gateway.tokenLink);
   await tab.page.getByRole("searchbox").waitFor();
   return tab;
 }

@@ -24,7 +24,7 @@ export async function createDiscordHome(): Promise<DiscordHome> {
   const channels: Channel[] = [];
   const clock = createTestClock();
   const host = createRememberingHost();
-  const stage: DiscordHome = {
+  const home: DiscordHome = {
     admitted: host.admitted,
     statuses: host.statuses,
     failures: host.failures,
@@ -47,7 +47,7 @@ export async function createDiscordHome(): Promise<DiscordHome> {
       return channel;
     },
     start: async (options) => {
-      const channel = stage.channel(options);
+      const channel = home.channel(options);
       await channel.start(host);
       return channel;
     },
@@ -57,7 +57,7 @@ export async function createDiscordHome(): Promise<DiscordHome> {
       await folder[Symbol.asyncDispose]();
     },
   };
-  return stage;
+  return home;
 }
 
 export function target(

@@ -186,7 +186,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     token,
     heartbeatMs: 45_000,
     refusal: () => identifyRefusal,
-    world: () => ({ user: bot, guildIds: [guild.id], guilds: [guildCreate(guild, bot)] }),
+    ready: () => ({ user: bot, guildIds: [guild.id], guilds: [guildCreate(guild, bot)] }),
   });
 
   return {

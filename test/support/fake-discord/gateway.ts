@@ -26,7 +26,7 @@ export interface GatewayOptions {
   /** The close code for a bot that identifies; undefined accepts it. */
   refusal: () => number | undefined;
   /** READY's user and servers, and what follows it. */
-  world: () => { user: unknown; guildIds: string[]; guilds: unknown[] };
+  ready: () => { user: unknown; guildIds: string[]; guilds: unknown[] };
 }
 
 interface Session {
@@ -67,7 +67,7 @@ export function createFakeGateway(options: GatewayOptions): FakeGateway {
     }
     const session: Session = { id: `session-${identified}`, sequence: 0, events: [], socket };
     sessions.push(session);
-    const { user, guildIds, guilds } = options.world();
+    const { user, guildIds, guilds } = options.ready();
     push(session, "READY", {
       v: 10,
       user,
