@@ -144,7 +144,7 @@ describe("commits since", () => {
 });
 
 describe("an unverifiable claim", () => {
-  it("stays as it is outside a repo, without a folder, or without time", async () => {
+  it("stays unchanged outside a repo, without a folder, or without time", async () => {
     await using folder = await temporaryFolder();
     const items = [item("The branch fix/login fails its tests in src/a.ts and is not committed")];
     const at = new Date().toISOString();

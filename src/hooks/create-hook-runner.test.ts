@@ -207,7 +207,7 @@ describe("a misbehaving hook", () => {
     expect(stage.log.filter((line) => line.includes('"hook failed"'))).toHaveLength(2);
   });
 
-  it("cannot change what Holdfast's objects inherit, nor what it sends back", async () => {
+  it("can change neither the prototypes of Holdfast's objects nor its own answer", async () => {
     await using stage = await createHookHome();
     const outcome = await fireOnce(
       stage,

@@ -63,7 +63,7 @@ describe("a file that cannot be used", () => {
       },
     ],
   ];
-  it.each(spoilt)("%s is built anew", async (_name, spoil) => {
+  it.each(spoilt)("%s is rebuilt", async (_name, spoil) => {
     await using home = await createSearchHome();
     await home.memory("main", "MEMORY.md", "otter");
     (await home.refreshed()).close();

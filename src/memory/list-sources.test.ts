@@ -203,7 +203,7 @@ describe("an original that is there", () => {
     expect(hits(index, "heron")).toHaveLength(2);
   });
 
-  it("takes over when it comes back, where it was or elsewhere", async () => {
+  it("replaces its copy when it comes back, in the same place or elsewhere", async () => {
     await using home = await createSearchHome();
     const path = await home.native(REPO, SESSION, [prompt(REPO, "heron one"), answer(REPO, "heron two")]);
     await archive(home);

@@ -11,7 +11,7 @@ describe("docs/rpc.md", () => {
     await expect(renderRpcPage()).toMatchFileSnapshot("../../docs/rpc.md");
   });
 
-  it("has every method with what it takes and answers", () => {
+  it("lists every method with its parameters and results", () => {
     const page = renderRpcPage();
     for (const [name, { params, result }] of Object.entries(METHODS)) {
       const part = page.split(`### \`${name}\`\n`)[1]?.split("\n### ")[0] ?? "";

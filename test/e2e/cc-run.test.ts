@@ -3,13 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { apiError, hang, text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { type CliResult, runCli } from "../support/cli.ts";
+import { until } from "../support/time.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const ID = expect.stringMatching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string;
@@ -55,14 +55,6 @@ function start(...args: string[]): Started {
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (errors += chunk));
   const ended = once(child, "close").then(([code]) => code as number | null);
   return { child, out: () => out, errors: () => errors, ended };
-}
-
-async function until(holds: () => boolean, what: () => string): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what()}`);
-    await delay(20);
-  }
 }
 
 /** Of the first test, for all that go on in a session: each leaves it as it was, or writes at its end. */

@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
@@ -18,6 +17,7 @@ import { testRunnerParts } from "../support/runner-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { apiError, hang, message, slowly, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
+import { until } from "../support/time.ts";
 import type { RunnerParts } from "../../src/claude/runner/runner-contract.ts";
 import type { ClaudeCodeConfig } from "../../src/config/claude-code.ts";
 
@@ -353,9 +353,3 @@ it("reports a missing login or a missing Claude Code", async () => {
   bench.config.command = "/nowhere/claude";
   expect((await run(bench, turnOf(bench, "Hello?"))).error).toMatchObject({ code: "claude-not-found" });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 15_000; !(await holds()); await delay(20)) {
-    if (Date.now() > deadline) throw new Error("it did not come to that");
-  }
-}

@@ -164,7 +164,7 @@ describe("saveSession", () => {
 
 describe("a registry that cannot be read", () => {
   it.each(["", '{"sessions":{"/a":{"sess', "[]", '{"sessions":[]}', "null"])(
-    "is not taken for empty: %j",
+    "is not treated as empty: %j",
     async (text) => {
       await using folder = await temporaryFolder();
       const place = placeIn(folder);

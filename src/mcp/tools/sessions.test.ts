@@ -234,7 +234,7 @@ describe("openclaw_project_status", () => {
     expect(Object.keys(status["omitted"] as object)).toContain("recentCommits");
   });
 
-  it("answers in part where there is no repo", async () => {
+  it("answers partially without a repo", async () => {
     await using bench = await createMcpHome();
     mkdirSync(bench.native.join("plain"));
     const client = await bench.connect({ repoPath: bench.native.join("plain") });
