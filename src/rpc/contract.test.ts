@@ -1,9 +1,9 @@
 /** The docs page matches the table, and the client runs in browsers. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { METHODS } from "./contract.ts";
 import { HANDLERS } from "./dispatch.ts";
-import { z } from "zod";
 import { EVENTS } from "./protocol.ts";
 
 describe("docs/rpc.md", () => {

@@ -1,11 +1,11 @@
-import { describe, expect, test } from "vitest";
-import { runCrashRounds, pointsOf } from "../../src/selftest/crash-rounds.ts";
-import { programFile } from "../../src/selftest/run-child.ts";
-import { temporaryFolder } from "../support/temp-folder.ts";
-import { STORE_KINDS } from "../support/agent-home.ts";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
+import { describe, expect, test } from "vitest";
+import { runCrashRounds, pointsOf } from "../../src/selftest/crash-rounds.ts";
+import { programFile } from "../../src/selftest/run-child.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
 
 const CHILD = programFile("crash-child");
 const ROUNDS = 210;

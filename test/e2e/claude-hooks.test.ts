@@ -2,19 +2,19 @@
  * What one session of Claude Code leaves for the next, with the real `claude` and a model API on loopback: with
  * Holdfast's hooks in its settings, for every way a session can end, and without hooks.
  */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type ProcessHome, createProcessHome } from "../support/process-home.ts";
-import type { RecordedRequest } from "../support/fake-anthropic/recorded-request.ts";
-import { text } from "../support/fake-anthropic/reply.ts";
-import { type CliResult, runCli } from "../support/cli.ts";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../src/base/json-record.ts";
 import type { ClaudeHome } from "../support/claude-home.ts";
+import { type CliResult, runCli } from "../support/cli.ts";
+import type { RecordedRequest } from "../support/fake-anthropic/recorded-request.ts";
+import { text } from "../support/fake-anthropic/reply.ts";
+import { type ProcessHome, createProcessHome } from "../support/process-home.ts";
 
 const SAID = {
   task: "Please move the invoice importer to the new queue.",

@@ -6,13 +6,13 @@ import { spawn } from "node:child_process";
 import { readFile, readdir, truncate, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../support/cli.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
-import { STORE_KINDS } from "../support/agent-home.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import type { StoreKind } from "../../src/store/store.ts";
-import { openAgent } from "../../src/compose/agent.ts";
+import { STORE_KINDS } from "../support/agent-home.ts";
+import { runCli } from "../support/cli.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 

@@ -3,14 +3,14 @@
  * at the prompt, and what the terminal shows is compared with what README.md shows. Ids, times, ages and other
  * values that differ from run to run are made alike on both sides first.
  */
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync, mkdirSync, utimesSync } from "node:fs";
 import { userInfo } from "node:os";
-import { fileURLToPath } from "node:url";
-import { type ProgramPlace, type WatchedProgram, startInTerminal } from "../support/cli.ts";
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import type { ClaudeHome } from "../support/claude-home.ts";
+import { type ProgramPlace, type WatchedProgram, startInTerminal } from "../support/cli.ts";
 
 const README = fileURLToPath(new URL("../../README.md", import.meta.url));
 /** As wide as the examples of README.md. */

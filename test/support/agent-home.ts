@@ -1,11 +1,11 @@
 /** An agent in a temporary folder: `await using fixture = await createAgentHome("sqlite")`. */
 import { silentLogger } from "../../src/base/log.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { type TestClock, createTestClock } from "./time.ts";
-import { openAgent } from "../../src/compose/agent.ts";
 
 export const STORE_KINDS: readonly StoreKind[] = ["sqlite", "json"];
 

@@ -1,7 +1,7 @@
 /** The pipeline's side of a channel under test. It records everything, and refuses on request. */
-import type { ChannelHost, ChannelStatus, InboundMessage } from "../../src/channels/channel.ts";
 import { expect } from "vitest";
 import { HoldfastError } from "../../src/base/errors.ts";
+import type { ChannelHost, ChannelStatus, InboundMessage } from "../../src/channels/channel.ts";
 
 export interface RememberingHost extends ChannelHost {
   /** Every call, in order. */

@@ -9,17 +9,17 @@
  * `stop()` ends the gateway and `start()` opens the next one on the same home.
  */
 import { createLogger } from "../../src/base/log.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { type OpenGatewayOptions, type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TelegramAccountConfig } from "../../src/config/config.ts";
 import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
 import type { MessageEntry } from "../../src/transcript/entries.ts";
+import { messageText } from "../../src/transcript/messages.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
 import type { BotCall } from "./fake-telegram/bot-calls.ts";
 import { type FakeTelegram, startFakeTelegram } from "./fake-telegram/fake-telegram.ts";
-import { until } from "./time.ts";
 import { temporaryFolder } from "./temp-folder.ts";
-import { type OpenGatewayOptions, type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
-import { openAgent } from "../../src/compose/agent.ts";
-import { messageText } from "../../src/transcript/messages.ts";
+import { until } from "./time.ts";
 
 export interface ChatHome extends AsyncDisposable {
   readonly home: string;

@@ -12,8 +12,8 @@ import { mkdir, readFile, readdir, realpath, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isRecord } from "../../src/base/json-record.ts";
 import { randomIds } from "../../src/base/ids.ts";
+import { isRecord } from "../../src/base/json-record.ts";
 import type { FakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 

@@ -2,10 +2,10 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { DiscoveredSession } from "../../src/claude/discovered-session.ts";
 import { openNativeFileSync } from "../../src/claude/native/layout.ts";
 import { type FileScan, createFileScanner } from "../../src/claude/native/scan-file.ts";
 import type { UsageLedger } from "../../src/claude/native/usage.ts";
-import type { DiscoveredSession } from "../../src/claude/discovered-session.ts";
 
 export const CLAUDE_SAMPLES = fileURLToPath(new URL("../fixtures/claude-code", import.meta.url));
 

@@ -1,14 +1,14 @@
 /** Homes for tests of the command line. */
-import { cp } from "node:fs/promises";
-import { runCli, type CliResult } from "./cli.ts";
-import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
-import { expect } from "vitest";
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { saveSession } from "../../src/claude/registry/registry.ts";
 import { CLAUDE_SAMPLES } from "./claude-samples.ts";
+import { runCli, type CliResult } from "./cli.ts";
 import { type NativeHome, createNativeHome, testSessionId } from "./native-home.ts";
+import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 
 /** By input. They are removed with the scratch folder of the run. */
 const originals = new Map<string, Promise<string>>();

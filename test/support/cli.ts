@@ -1,8 +1,8 @@
 /** The real command line from dist/: run to its end, as a gateway, or in a terminal with typed input. */
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 

@@ -7,12 +7,12 @@ import { withSessionLease } from "../../src/session/lease.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { createChatCommands, type CompactNow } from "../../src/turn/commands/chat-commands.ts";
-import { type AgentHome, createAgentHome } from "./agent-home.ts";
-import { agentParts } from "./stand-ins.ts";
-import { assistantDraft, userDraft } from "./transcripts.ts";
 import type { LaneControl } from "../../src/turn/commands/command.ts";
 import type { AgentParts } from "../../src/turn/pipeline.ts";
 import { compactNow } from "../../src/turn/run/compact.ts";
+import { type AgentHome, createAgentHome } from "./agent-home.ts";
+import { agentParts } from "./stand-ins.ts";
+import { assistantDraft, userDraft } from "./transcripts.ts";
 
 export const KEY = "agent:main:cli:dm:ada";
 

@@ -2,9 +2,9 @@
 import { expect } from "vitest";
 import type { CheckName, Finding } from "../../src/doctor/finding.ts";
 import type { DoctorReport } from "../../src/doctor/run-doctor.ts";
+import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { StoreKind, Window } from "../../src/store/store.ts";
 import { type DoctorHome, createDoctorHome, fingerprint, reset, say } from "./doctor-home.ts";
-import type { SessionEntry } from "../../src/store/session-entry.ts";
 
 export const KEY = "agent:main:telegram:dm:7";
 

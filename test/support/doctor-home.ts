@@ -3,8 +3,10 @@ import { createHash } from "node:crypto";
 import { readFile, readdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { silentLogger } from "../../src/base/log.ts";
+import { openAgent, openStoreRepair } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { type AgentLayout, agentLayout } from "../../src/config/layout.ts";
+import type { AgentScope } from "../../src/doctor/finding.ts";
 import { type DoctorReport, runDoctor } from "../../src/doctor/run-doctor.ts";
 import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
@@ -14,8 +16,6 @@ import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { type TestClock, createTestClock } from "./time.ts";
 import { userDraft } from "./transcripts.ts";
-import { openAgent, openStoreRepair } from "../../src/compose/agent.ts";
-import type { AgentScope } from "../../src/doctor/finding.ts";
 
 export interface DoctorHome extends AsyncDisposable {
   home: string;

@@ -15,14 +15,14 @@ import type {
   WAMessage,
   WAMessageContent,
 } from "baileys";
-import type { WhatsAppSocket } from "../../src/channels/whatsapp/connection.ts";
 import { expect } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Channel } from "../../src/channels/channel.ts";
+import { type WhatsAppChannelOptions, createWhatsAppChannel } from "../../src/channels/whatsapp/channel.ts";
+import type { WhatsAppSocket } from "../../src/channels/whatsapp/connection.ts";
 import { soon, type RememberingHost, createRememberingHost } from "./channel-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 import { createTestClock } from "./time.ts";
-import { type WhatsAppChannelOptions, createWhatsAppChannel } from "../../src/channels/whatsapp/channel.ts";
 
 export interface FakeWhatsApp {
   makeSocket(config: UserFacingSocketConfig): WhatsAppSocket;

@@ -6,11 +6,17 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { createLogger } from "../../src/base/log.ts";
 import type { Channel, OutboundMessage } from "../../src/channels/channel.ts";
+import type { TelegramChannel } from "../../src/channels/telegram/channel.ts";
+import { createWebChannel } from "../../src/channels/web/channel.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
+import { openHandoff } from "../../src/compose/handoff.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { type GatewayOptions, type Gateway, startGateway } from "../../src/gateway/start-gateway.ts";
 import type { RpcParts } from "../../src/rpc/rpc-parts.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { resetSession } from "../../src/session/window.ts";
+import type { ChannelAccount, AgentParts } from "../../src/turn/pipeline.ts";
 import {
   type StandInPipeline,
   agentParts,
@@ -19,12 +25,6 @@ import {
   standInChannels,
 } from "./stand-ins.ts";
 import { temporaryFolder } from "./temp-folder.ts";
-import type { ChannelAccount, AgentParts } from "../../src/turn/pipeline.ts";
-import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
-import { openHandoff } from "../../src/compose/handoff.ts";
-import { openAgent } from "../../src/compose/agent.ts";
-import type { TelegramChannel } from "../../src/channels/telegram/channel.ts";
-import { createWebChannel } from "../../src/channels/web/channel.ts";
 
 export interface GatewayHome extends AsyncDisposable {
   home: string;

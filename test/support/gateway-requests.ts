@@ -1,12 +1,12 @@
 /** Requests to a test gateway: well-formed RPC calls, and raw bytes that no proper client would send. */
 import { readFileSync } from "node:fs";
+import { type Socket, connect as connectTcp } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
+import { WebSocket } from "ws";
 import { type RpcCaller, type RpcClient, connectRpc, createHttpCaller } from "../../src/rpc/client.ts";
 import { METHODS } from "../../src/rpc/contract.ts";
 import type { GatewayHome } from "./gateway-home.ts";
-import { type Socket, connect as connectTcp } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
-import { WebSocket } from "ws";
 
 export const KEY = "agent:main:telegram:dm:7";
 

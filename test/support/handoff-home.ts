@@ -1,4 +1,5 @@
 /** An agent with its hand-off and real transcripts: `await using home = await createHandoffHome("sqlite")`. */
+import { expect } from "vitest";
 import { createLogger } from "../../src/base/log.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import { type HandoffOptions, createHandoff } from "../../src/handoff/create-handoff.ts";
@@ -7,13 +8,12 @@ import { type AgentHandle, transcriptPath, locateWindowTranscript } from "../../
 import { openWindow, resetSession } from "../../src/session/window.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { StoreKind, WindowReason } from "../../src/store/store.ts";
+import type { TranscriptEntry } from "../../src/transcript/entries.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
+import { handoffText, saidText } from "../../src/transcript/messages.ts";
+import { readTranscript } from "../../src/transcript/reader.ts";
 import { type AgentHome, createAgentHome } from "./agent-home.ts";
 import { assistantDraft, userDraft } from "./transcripts.ts";
-import { expect } from "vitest";
-import type { TranscriptEntry } from "../../src/transcript/entries.ts";
-import { readTranscript } from "../../src/transcript/reader.ts";
-import { handoffText, saidText } from "../../src/transcript/messages.ts";
 
 export const KEY = "agent:main:telegram:dm:1";
 

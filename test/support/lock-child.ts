@@ -1,6 +1,6 @@
 /** Takes a file lock. Reports `held` when it has it. */
-import { rename, unlink, writeFile } from "node:fs/promises";
 import { once } from "node:events";
+import { rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { withFileLock } from "../../src/base/lock-file.ts";
 import { abandonedLock, childTask, dieAt, report } from "./child.ts";

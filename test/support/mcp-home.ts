@@ -7,26 +7,26 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { nodeCrypto } from "../../src/base/builtin.ts";
 import { type McpPartsOptions, openMcpParts } from "../../src/cli/commands/mcp.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { openHandoff } from "../../src/compose/handoff.ts";
+import { openTurns } from "../../src/compose/turns.ts";
+import type { McpConfig } from "../../src/config/claude-code.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import type { HandoffPlace } from "../../src/handoff/find-handoff.ts";
+import type { MessageContext } from "../../src/keys/message-context.ts";
 import type { McpParts } from "../../src/mcp/bridge-parts.ts";
 import { createMcpServer } from "../../src/mcp/create-mcp-server.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
-import type { MessageContext } from "../../src/keys/message-context.ts";
 import { type TestRepo, createTestRepo } from "./git-repo.ts";
 import { type NativeHome, createNativeHome } from "./native-home.ts";
-import { openHandoff } from "../../src/compose/handoff.ts";
-import { openAgent } from "../../src/compose/agent.ts";
-import type { McpConfig } from "../../src/config/claude-code.ts";
-import { nodeCrypto } from "../../src/base/builtin.ts";
-import { openTurns } from "../../src/compose/turns.ts";
-import { fileURLToPath } from "node:url";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
 export interface McpHome extends AsyncDisposable {
   native: NativeHome;

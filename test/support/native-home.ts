@@ -3,13 +3,13 @@
  * of Holdfast and OpenClaw: `await using home = await createNativeHome()`.
  */
 import { mkdirSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { createNativeIndex } from "../../src/claude/index/create-native-index.ts";
 import type { NativeIndex } from "../../src/claude/index/native-index.ts";
-import { claudeLayout } from "../../src/config/layout.ts";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
+import { claudeLayout } from "../../src/config/layout.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
-import { mkdir, writeFile } from "node:fs/promises";
 
 export interface NativeHome extends AsyncDisposable {
   /** A real path. */

@@ -5,10 +5,12 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Channel, ChannelStatus, OutboundMessage, SentMessage } from "../../src/channels/channel.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TurnsConfig } from "../../src/config/config.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
+import type { ChatCommand, ChatCommands } from "../../src/turn/commands/command.ts";
 import { type StartedPipeline, createPipeline } from "../../src/turn/create-pipeline.ts";
 import type {
   AddressedMessage,
@@ -19,8 +21,6 @@ import type {
   TurnEvent,
 } from "../../src/turn/pipeline.ts";
 import { agentParts, createAgentPool, standInChannels } from "./stand-ins.ts";
-import type { ChatCommand, ChatCommands } from "../../src/turn/commands/command.ts";
-import { openAgent } from "../../src/compose/agent.ts";
 
 export interface PipelineHome extends AsyncDisposable {
   pipeline: StartedPipeline;

@@ -6,18 +6,6 @@
  *   home.reply("first task", text("first answer"));
  *   const result = await home.run("first task");
  */
-import type {
-  RunnerEvent,
-  SpawnOptions,
-  McpServerCommand,
-  RunnerParts,
-} from "../../src/claude/runner/runner-contract.ts";
-import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
-import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
-import { until } from "./time.ts";
-import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
-import { lastUserText } from "./fake-anthropic/recorded-request.ts";
-import type { Reply } from "./fake-anthropic/reply.ts";
 import { join, sep } from "node:path";
 import { randomIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log.ts";
@@ -26,9 +14,21 @@ import { readRunningSessions } from "../../src/claude/native/running.ts";
 import { listAllSessions, resolveSession, saveSession } from "../../src/claude/registry/registry.ts";
 import { readSessionCosts, updateSessionStats } from "../../src/claude/registry/run-stats.ts";
 import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
+import type {
+  RunnerEvent,
+  SpawnOptions,
+  McpServerCommand,
+  RunnerParts,
+} from "../../src/claude/runner/runner-contract.ts";
+import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
 import type { SessionSelection } from "../../src/claude/selection/selection.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { claudeLayout } from "../../src/config/layout.ts";
+import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
+import { lastUserText } from "./fake-anthropic/recorded-request.ts";
+import type { Reply } from "./fake-anthropic/reply.ts";
+import { until } from "./time.ts";
 
 export interface RunnerHome extends AsyncDisposable {
   api: FakeAnthropic;

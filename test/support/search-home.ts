@@ -11,11 +11,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import { agentLayout, searchIndexFile } from "../../src/config/layout.ts";
+import type { SearchQuery } from "../../src/memory/find-passages.ts";
 import { type SearchIndex, createSearchIndex } from "../../src/memory/search-index.ts";
 import type { SearchSources } from "../../src/memory/sources.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { HEADER, messageLine } from "./transcripts.ts";
-import type { SearchQuery } from "../../src/memory/find-passages.ts";
 
 export interface SearchHome extends AsyncDisposable {
   home: string;

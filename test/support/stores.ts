@@ -1,12 +1,12 @@
 /** Stores opened by kind, the files of a `json` store, and damage to a `sqlite` store. */
-import { agentLayout } from "../../src/config/layout.ts";
-import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
-import type { Store, StoreKind } from "../../src/store/store.ts";
 import { readFile, writeFile } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { agentLayout } from "../../src/config/layout.ts";
 import type { JsonStoreOptions } from "../../src/store/json/json-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
+import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store, StoreKind } from "../../src/store/store.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
-import { DatabaseSync } from "node:sqlite";
 
 export interface OpenStoreOptions extends Partial<
   Pick<SqliteStoreOptions, "agentId" | "clock" | "logger" | "historyLimit" | "pendingFile">

@@ -1,9 +1,9 @@
 /** Scratch folders that are gone when the test ends: `await using folder = await temporaryFolder()`. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 
 export interface TemporaryFolder extends AsyncDisposable {
   path: string;

@@ -1,6 +1,6 @@
 /** Time in tests: a clock that the test moves, and waiting in real time. */
-import type { Clock } from "../../src/base/clock.ts";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Clock } from "../../src/base/clock.ts";
 
 export interface TestClock extends Clock {
   set(ms: number): void;

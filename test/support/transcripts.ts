@@ -1,8 +1,8 @@
 /** Writing and reading transcripts in tests. */
 import { writeFile } from "node:fs/promises";
 import type { DraftEntry, TranscriptEntry } from "../../src/transcript/entries.ts";
-import { readTranscript, type ReadReport } from "../../src/transcript/reader.ts";
 import { contentText } from "../../src/transcript/messages.ts";
+import { readTranscript, type ReadReport } from "../../src/transcript/reader.ts";
 
 export const HEADER = { type: "session", version: 3, id: "sid", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/ws" };
 

@@ -9,10 +9,10 @@ import { withSessionLease } from "../../src/session/lease.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { AssistantMessage, MessageEntry, TranscriptEntry } from "../../src/transcript/entries.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
-import { agentParts } from "./stand-ins.ts";
-import { type AgentHome, createAgentHome } from "./agent-home.ts";
 import type { TurnEvent, AgentParts, TurnRequest, TurnResult } from "../../src/turn/pipeline.ts";
 import { giveUpTurn, runTurn } from "../../src/turn/run/run-turn.ts";
+import { type AgentHome, createAgentHome } from "./agent-home.ts";
+import { agentParts } from "./stand-ins.ts";
 
 export interface TurnHome extends AsyncDisposable {
   fixture: AgentHome;

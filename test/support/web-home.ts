@@ -3,22 +3,22 @@
  * installed one, else the Chromium from npm. It connects to loopback only.
  */
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, delimiter } from "node:path";
+import { type Browser, type BrowserContextOptions, type Page, chromium, type Locator } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import { webFolder } from "../../src/base/package.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
 import { patchSession } from "../../src/session/patch.ts";
 import type { DraftEntry } from "../../src/transcript/entries.ts";
-import { temporaryFolder } from "./temp-folder.ts";
 import { openTurnLog } from "../../src/turn/run/turn-record.ts";
-import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
-import { openAgent } from "../../src/compose/agent.ts";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { type Browser, type BrowserContextOptions, type Page, chromium, type Locator } from "playwright-core";
-import { afterAll, beforeAll } from "vitest";
+import { temporaryFolder } from "./temp-folder.ts";
 
 export interface SeededSession {
   key: string;

@@ -9,11 +9,11 @@
  * `echo: <question>`. The CLI's own side requests never use up the script.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import { listenOnLoopback, parseBody, readBytes, sendJson } from "../fake-server.ts";
 import { watchList } from "../time.ts";
 import { type RecordedRequest, lastUserText, recordRequest } from "./recorded-request.ts";
 import { type Reply, text, type Block, type MessageReply } from "./reply.ts";
-import { setTimeout as delay } from "node:timers/promises";
 
 export interface FakeAnthropic extends AsyncDisposable {
   readonly url: string;

@@ -1,12 +1,12 @@
 /** A Discord channel on a fake Discord, with everything that it admits and reports. */
 import { silentLogger } from "../../../src/base/log.ts";
 import type { Channel } from "../../../src/channels/channel.ts";
+import { type DiscordChannelOptions, createDiscordChannel } from "../../../src/channels/discord/channel.ts";
 import { type RememberingHost, createRememberingHost } from "../channel-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
 import { createTestClock } from "../time.ts";
 import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
 import { fakeUser } from "./objects.ts";
-import { type DiscordChannelOptions, createDiscordChannel } from "../../../src/channels/discord/channel.ts";
 
 export const ada = fakeUser("1300000000000000001", "ada", { global_name: "Ada L." });
 export const eve = fakeUser("1300000000000000002", "eve");

@@ -11,11 +11,11 @@
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { Message, Update } from "grammy/types";
+import { isRecord } from "../../../src/base/json-record.ts";
 import { listenOnLoopback, sendJson } from "../fake-server.ts";
 import { watchList } from "../time.ts";
 import { type BotCall, type BotFailure, readCall } from "./bot-calls.ts";
 import { BOT, type MessageParts, message } from "./updates.ts";
-import { isRecord } from "../../../src/base/json-record.ts";
 
 export interface FakeTelegram extends AsyncDisposable {
   readonly url: string;

@@ -6,10 +6,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import { type RememberingHost, createRememberingHost } from "../channel-host.ts";
-import { type FakeTelegram, startFakeTelegram } from "./fake-telegram.ts";
 import { type TelegramChannel, createTelegramChannel } from "../../../src/channels/telegram/channel.ts";
 import type { TelegramOptions } from "../../../src/channels/telegram/connection.ts";
+import { type RememberingHost, createRememberingHost } from "../channel-host.ts";
+import { type FakeTelegram, startFakeTelegram } from "./fake-telegram.ts";
 
 export interface TelegramHome extends AsyncDisposable {
   telegram: FakeTelegram;
