@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { lazy, lazyMap } from "./async.ts";
 
 describe("lazy", () => {
-  it("makes one value for all who ask, also at the same time", async () => {
+  it("makes one value for all callers, even concurrent ones", async () => {
     let made = 0;
     const value = lazy(async () => await Promise.resolve(++made));
     expect(await Promise.all([value.get(), value.get()])).toEqual([1, 1]);
     expect([await value.get(), await value.made()]).toEqual([1, 1]);
   });
 
-  it("does not keep a failure: waiting callers get it, the next call tries again", async () => {
+  it("does not cache a failure: waiting callers get it, the next call retries", async () => {
     let attempts = 0;
     const value = lazy(async () => {
       if (++attempts === 1) throw new Error("no file descriptors");
@@ -21,7 +21,7 @@ describe("lazy", () => {
     expect([await value.made(), await value.get(), attempts]).toEqual([undefined, "open", 2]);
   });
 
-  it("keeps the value made after a clear when an earlier attempt fails late", async () => {
+  it("keeps a value made after a clear even if an earlier attempt fails later", async () => {
     const first = Promise.withResolvers<string>();
     const results = [first.promise, Promise.resolve("second")];
     const value = lazy(async () => await (results.shift() ?? "third"));

@@ -27,7 +27,7 @@ describe("errors", () => {
     });
   });
 
-  it("of any other origin are defects", () => {
+  it("of unknown origin count as defects", () => {
     expect(reportError("text")).toEqual({ code: "internal", kind: "internal", message: "text", retryable: false });
     expect(errorOutcome(new TypeError("x")).exitCode).toBe(1);
   });

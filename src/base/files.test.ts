@@ -16,7 +16,7 @@ import {
 afterEach(() => installFaultAction(undefined));
 
 describe("writeFileDurable", () => {
-  it("replaces the whole content, for the owner only, and leaves nothing behind", async () => {
+  it("replaces the whole content privately and leaves no temporary file", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("f");
     await writeFileDurable(path, "one");
@@ -40,7 +40,7 @@ describe("writeFileDurable", () => {
     },
   );
 
-  it("says which file and what to do when the folder is missing or the disk is full", async () => {
+  it("names the file and a remedy when the folder is missing or the disk is full", async () => {
     await using folder = await temporaryFolder();
     const missing = writeFileDurable(folder.join("none/f"), "x");
     await expect(missing).rejects.toMatchObject({ data: { system: "ENOENT" } });
@@ -54,14 +54,14 @@ describe("writeFileDurable", () => {
 });
 
 describe("folders", () => {
-  it("are made private with those above them, also by many at once", async () => {
+  it("are created private with their parents, even concurrently", async () => {
     await using folder = await temporaryFolder();
     const deep = folder.join("a/b/c");
     await Promise.all(Array.from({ length: 20 }, async () => await ensurePrivateFolder(deep)));
     for (const path of ["a", "a/b", "a/b/c"]) expect(statSync(folder.join(path)).mode & 0o777).toBe(0o700);
   });
 
-  it("are refused where they cannot be made, without trying for ever", async () => {
+  it("fail where they cannot be created, without endless retries", async () => {
     await using folder = await temporaryFolder();
     writeFileSync(folder.join("file"), "");
     await expect(ensurePrivateFolder(folder.join("file/x"))).rejects.toMatchObject({ code: "not-a-folder" });
@@ -71,7 +71,7 @@ describe("folders", () => {
 });
 
 describe("names", () => {
-  it("of temporary files are recognised, and only those", () => {
+  it("of temporary files are recognised, others are not", () => {
     expect(isTemporaryName(temporaryPath("sessions.json"))).toBe(true);
     for (const name of ["sessions.json", "a.tmp", "a.1.zz.tmp", "a.1.0123456789ab.tmp.bak"]) {
       expect(isTemporaryName(name)).toBe(false);
@@ -90,7 +90,7 @@ describe("names", () => {
     expect(readFileSync(`${path}.torn-2026-11-15T12-00-00.000Z`, "utf8")).toBe("1");
   });
 
-  it("of folders are no readable files", async () => {
+  it("of folders are not readable files", async () => {
     await using folder = await temporaryFolder();
     await mkdir(folder.join("d"));
     expect(await readFileIfPresent(folder.join("none"))).toBeUndefined();

@@ -32,7 +32,7 @@ describe("plainWords", () => {
     expect(say(schema, value).join("; ")).toContain(expected);
   });
 
-  it("leaves a schema's own message alone and quotes no text that was given", () => {
+  it("keeps a schema's own message and never quotes the input", () => {
     expect(say(z.string().regex(/^a$/, "a model is written as provider/model"), "b")).toEqual([
       "a model is written as provider/model",
     ]);

@@ -15,7 +15,7 @@ describe.each([
   ["forward", false],
   ["backward", true],
 ])("reading %s", (_, backward) => {
-  it("gives every line with its place, whatever the chunks", async () => {
+  it("yields every line with its position for any chunk size", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("f");
     await fc.assert(
@@ -43,7 +43,7 @@ describe.each([
     );
   });
 
-  it("tells of a line that is too long without holding it", async () => {
+  it("reports an oversized line without buffering it", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("f");
     await writeFile(path, `short\n${"x".repeat(1000)}\nlast\n`);
@@ -56,7 +56,7 @@ describe.each([
   });
 });
 
-it("one value is one line, whatever is in it", () => {
+it("writes any value as one line", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const line = encodeLine({ text });

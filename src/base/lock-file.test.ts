@@ -3,7 +3,7 @@ import { readFile, readdir, stat, utimes, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
-import { abandonedLock, endedPid, startLockChild } from "../../test/support/run-lock-child.ts";
+import { abandonedLock, endedPid, startChild } from "../../test/support/child.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
 import { HoldfastError } from "./errors.ts";
 import { type FileLockOptions, lockState, withFileLock } from "./lock-file.ts";
@@ -30,7 +30,7 @@ function lockIn(folder: TemporaryFolder): string {
 }
 
 describe("withFileLock", () => {
-  it("says in the file who holds it, and removes the file afterwards, also after a failure", async () => {
+  it("names the holder in the file and removes the file afterwards, even after a failure", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     const content = await withFileLock(path, {}, async () => await readFile(path, "utf8"));
@@ -40,7 +40,7 @@ describe("withFileLock", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("is released later when there are no file descriptors at the end of the task", async () => {
+  it("is released later if no file descriptor is free when the task ends", async () => {
     await using folder = await temporaryFolder();
     const program = `
       import { closeSync, openSync } from "node:fs";
@@ -58,7 +58,7 @@ describe("withFileLock", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("lets the tasks of one process in one after the other", async () => {
+  it("runs the tasks of one process one at a time", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     let inside = 0;
@@ -88,8 +88,8 @@ describe("withFileLock", () => {
   it("gives up after the timeout and names the holder", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
-    await using holder = startLockChild({ task: "hold", path });
-    await holder.held();
+    await using holder = startChild("lock", { task: "hold", path });
+    await holder.line();
     const error = await withFileLock(path, QUICK, async () => undefined).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ kind: "locked", code: "lock-timeout", data: { pid: holder.pid } });
     expect((await readdir(folder.path)).toSorted()).toEqual(["sessions.json.lock"]);
@@ -97,7 +97,7 @@ describe("withFileLock", () => {
     expect(await withFileLock(path, {}, async () => "free again")).toBe("free again");
   });
 
-  it("tells whether anybody has the lock", async () => {
+  it("reports whether the lock is held", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     expect(await lockState(path)).toBe("free");
@@ -106,7 +106,7 @@ describe("withFileLock", () => {
     expect(await lockState(path)).toBe("abandoned");
   });
 
-  it("says which folder is missing", async () => {
+  it("names a missing folder", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("nowhere", "x.lock");
     await expect(withFileLock(path, {}, async () => undefined)).rejects.toThrow(path);
@@ -117,8 +117,8 @@ describe("a holder that is alive", () => {
   it("is not evicted, however old its file looks", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
-    await using holder = startLockChild({ task: "hold", path });
-    await holder.held();
+    await using holder = startChild("lock", { task: "hold", path });
+    await holder.line();
     await age(path, 3600);
     expect(await isFree(path)).toBe(false);
   });
@@ -126,8 +126,8 @@ describe("a holder that is alive", () => {
   it("is not evicted while it is paused, and continues afterwards", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
-    await using holder = startLockChild({ task: "hold", path, options: { staleMs: 100 } });
-    await holder.held();
+    await using holder = startChild("lock", { task: "hold", path, options: { staleMs: 100 } });
+    await holder.line();
     holder.kill("SIGSTOP");
     await age(path, 3600);
     expect(await isFree(path, { ...QUICK, staleMs: 100 })).toBe(false);
@@ -147,11 +147,11 @@ describe("a holder that is alive", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("makes room for others when it takes the lock again and again", async () => {
+  it("lets others in when it takes the lock repeatedly", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
-    await using busy = startLockChild({ task: "hold-often", path, holdMs: 250 });
-    await busy.held();
+    await using busy = startChild("lock", { task: "hold-often", path, holdMs: 250 });
+    await busy.line();
     for (let time = 0; time < 3; time++) expect(await isFree(path, { timeoutMs: 5000 })).toBe(true);
   });
 });
@@ -160,8 +160,8 @@ describe("a holder that is dead", () => {
   it("is evicted at once", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
-    await using holder = startLockChild({ task: "hold", path });
-    await holder.held();
+    await using holder = startChild("lock", { task: "hold", path });
+    await holder.line();
     expect(await isFree(path)).toBe(false);
     holder.kill("SIGKILL");
     await holder.ended();
@@ -169,10 +169,10 @@ describe("a holder that is dead", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("is evicted at once when it died just after taking the lock, and leaves nothing", async () => {
+  it("is evicted at once if it died right after taking the lock, leaving no files", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
-    await using victim = startLockChild({ task: "die-at", path, point: "lock.created" });
+    await using victim = startChild("lock", { task: "die-at", path, point: "lock.created" });
     await victim.ended();
     // As if it had died a moment earlier as well, and one more is just about to take the lock.
     await writeFile(`${path}.${victim.pid}.0123456789ab.tmp`, abandonedLock(victim.pid, "holdfast"));
@@ -187,7 +187,7 @@ describe("a holder that is dead", () => {
     const path = lockIn(folder);
     await writeFile(path, abandonedLock(await endedPid(), "holdfast"));
     for (let time = 0; time < 6; time++) {
-      await using victim = startLockChild({ task: "die-at", path, point: "lock.takeover.claimed" });
+      await using victim = startChild("lock", { task: "die-at", path, point: "lock.takeover.claimed" });
       await victim.ended();
     }
     const left = await readdir(folder.path);
@@ -205,7 +205,7 @@ describe("a holder that is dead", () => {
     await writeFile(path, abandonedLock(deadPid, "holdfast"));
     const marker = folder.join("somebody-is-inside");
     const children = Array.from({ length: 8 }, () =>
-      startLockChild({ task: "contend", path, marker, times: 15, deadPid }),
+      startChild("lock", { task: "contend", path, marker, times: 15, deadPid }),
     );
     const results = await Promise.allSettled(children.map((child) => child.ended()));
     expect(results.filter((result) => result.status === "rejected")).toEqual([]);
@@ -227,7 +227,7 @@ describe("a lock file of another tool", () => {
     }
   });
 
-  it("is respected while the process that it names lives", async () => {
+  it("is respected while its process is alive", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     await writeFile(path, JSON.stringify({ pid: process.pid, startedAt: Date.now() }));
@@ -236,7 +236,7 @@ describe("a lock file of another tool", () => {
     expect(await isFree(path, { timeoutMs: 0 })).toBe(true);
   });
 
-  it("is abandoned when the process of that pid started after the lock was taken", async () => {
+  it("is abandoned if the process with its pid started after the lock was taken", async () => {
     await using folder = await temporaryFolder();
     const path = lockIn(folder);
     await writeFile(path, JSON.stringify({ pid: process.pid, startedAt: Date.now() }));

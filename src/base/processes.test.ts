@@ -4,20 +4,20 @@ import { describe, expect, it, vi } from "vitest";
 import { currentProcess, processStartTime, processState } from "./processes.ts";
 
 describe("processState", () => {
-  it("knows this process, and no other with its pid", () => {
+  it("recognises this process, but not another one with the same pid", () => {
     expect(processState(currentProcess())).toBe("alive");
     expect(processState({ ...currentProcess(), startedAt: "unknown" })).toBe("alive");
     expect(processState({ ...currentProcess(), startedAt: "another time" })).toBe("dead");
     expect(processState({ ...currentProcess(), host: "elsewhere" })).toBe("unknown");
   });
 
-  it("takes pids that cannot be for dead", () => {
+  it("treats impossible pids as dead", () => {
     for (const pid of [0, -1, 1.5, Number.NaN, 2 ** 40]) {
       expect(processState({ ...currentProcess(), pid, startedAt: "unknown" })).toBe("dead");
     }
   });
 
-  it("notices the end of a process at once", async () => {
+  it("notices at once that a process has ended", async () => {
     const child = spawn("sleep", ["60"], { stdio: "ignore" });
     const identity = { ...currentProcess(), pid: child.pid ?? 0, startedAt: "unknown" };
     expect(processState(identity)).toBe("alive");
@@ -40,7 +40,7 @@ describe("processState", () => {
 });
 
 describe("processStartTime", () => {
-  it("is about when the process started", () => {
+  it("is close to the actual start", () => {
     const expected = Date.now() - process.uptime() * 1000;
     expect(Math.abs((processStartTime(process.pid) ?? 0) - expected)).toBeLessThan(5000);
     expect(processStartTime(2 ** 40)).toBeUndefined();

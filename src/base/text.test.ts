@@ -44,7 +44,7 @@ describe("the logger", () => {
 });
 
 describe("closestMatch", () => {
-  it("finds the near word and no far one", () => {
+  it("finds a close word, not a distant one", () => {
     expect(closestMatch("lable", ["label", "model"])).toBe("label");
     expect(closestMatch("DMSCOPE", ["dmScope"])).toBe("dmScope");
     expect(closestMatch("zebra", ["label", "model"])).toBeUndefined();
@@ -65,13 +65,13 @@ describe("the marks of a hand-off", () => {
   });
 
   it.each(["the handoff is done", "a < b, handoff", "<hand off>", "<div>handoff</div>", "x<y\nhandoff"])(
-    "are not seen in %j",
+    "are not recognised in %j",
     (text) => {
       expect(disarmStructure(text)).toBe(text);
     },
   );
 
-  it("take no more time the longer the gap before them is", () => {
+  it("take constant time for any gap before them", () => {
     const began = performance.now();
     for (const text of [`<${" ".repeat(1_000_000)}`, "<".repeat(1_000_000), "</ ".repeat(300_000)])
       disarmStructure(text);
@@ -79,7 +79,7 @@ describe("the marks of a hand-off", () => {
   });
 });
 
-it("something unseen elsewhere in a text changes nothing", () => {
+it("an invisible character elsewhere in the text changes nothing", () => {
   const words = ["System", "from", "media attached", "handoff", "current message - respond to this", "é"];
   const part = fc.constantFrom(...words, ":", "：", "[", "［", "]", "<", "/", " ", "\n", "–", "-");
   fc.assert(

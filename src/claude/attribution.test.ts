@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { markTask, readMarker, sessionOrigin } from "./attribution.ts";
 
 describe("the marker", () => {
-  it("is read from the first message as it was written", () => {
+  it("is read from the raw first message", () => {
     const text = markTask("kyo_2-b", "Fix it.\n\n[openclaw:agent=other]\nand that");
     expect(text.split("\n")[0]).toBe("[openclaw:agent=kyo_2-b]");
     expect(readMarker(text)).toEqual({ agentId: "kyo_2-b", text: "Fix it.\n\n[openclaw:agent=other]\nand that" });

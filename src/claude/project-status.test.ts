@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { discoveredSession } from "../../test/support/claude-samples.ts";
 import { createTestRepo } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import type { DiscoveredSession } from "./discovered-session.ts";
 import { type ProjectStatus, gatherProjectStatus, textWeight, renderProjectStatus } from "./project-status.ts";
 import { projectStatusReport } from "./project-status-report.ts";

@@ -1,4 +1,4 @@
-/** Decisions over real files: whose sessions are candidates, which chats are known, what registries say together. */
+/** Decisions over real files: which sessions are candidates, which chats are known, how registries combine. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -68,7 +68,7 @@ function openClawRegistry(world: World, agentId: string, sessions: Record<string
 }
 
 describe("candidates", () => {
-  it("are a person's own sessions too, unless an agent asks; labelled ones and other agents' never", async () => {
+  it("include a person's own sessions unless an agent asks, but never labelled ones or other agents'", async () => {
     await using world = await createWorld();
     const { repo, home } = world;
     const now = Date.now();
@@ -84,7 +84,7 @@ describe("candidates", () => {
     expect(await world.candidates({ label: "nightly" })).toEqual([]);
   });
 
-  it("follow the configuration where nobody says otherwise", async () => {
+  it("follow the configuration by default", async () => {
     await using world = await createWorld();
     world.session({ id: "a", cwds: [world.repo], prompts: [TASK] });
     const { claudeCode } = DEFAULT_CONFIG;
@@ -94,7 +94,7 @@ describe("candidates", () => {
     expect((await side.select(TASK, world.repo, { candidates: "own" })).selection.scores).toEqual([]);
   });
 
-  it("never are the sessions of chats that only a session store knows", async () => {
+  it("exclude chat sessions that only a session store knows", async () => {
     await using world = await createWorld();
     const { home, repo } = world;
     for (const id of "abcdef") world.session({ id, cwds: [repo], prompts: [OWN], entrypoint: "holdfast" });
@@ -122,7 +122,7 @@ describe("candidates", () => {
     expect(await world.candidates({ candidates: "all" })).toEqual([]);
   });
 
-  it("never are copies of a chat's session", async () => {
+  it("exclude copies of a chat's session", async () => {
     await using world = await createWorld();
     const { home, repo } = world;
     world.session({ id: "a", cwds: [repo], prompts: [OWN], entrypoint: "holdfast-chat" });
@@ -144,8 +144,8 @@ describe("candidates", () => {
   });
 });
 
-describe("registries that know one session", () => {
-  it("add up: costs, turns, labels and agents, and none hides another", async () => {
+describe("several registries with the same session", () => {
+  it("add up costs, turns, labels and agents", async () => {
     await using world = await createWorld();
     const { home, repo } = world;
     world.session({ id: "a", cwds: [repo], prompts: [OWN] });
@@ -172,7 +172,7 @@ describe("registries that know one session", () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it("count once when OpenClaw's folder is Holdfast's", async () => {
+  it("count once if OpenClaw and Holdfast share a folder", async () => {
     await using world = await createWorld();
     const { home, repo } = world;
     await saveSession({ home, agentId: "main" }, { repoPath: repo, sessionId: A });
@@ -183,7 +183,7 @@ describe("registries that know one session", () => {
     side.close();
   });
 
-  it("lead to a label's session, also in OpenClaw's registry", async () => {
+  it("resolve a label, also from OpenClaw's registry", async () => {
     await using world = await createWorld();
     const { repo } = world;
     world.session({ id: "a", cwds: [repo], prompts: [OWN] });
@@ -202,7 +202,7 @@ describe("registries that know one session", () => {
   });
 });
 
-it("the larger of recorded and estimated cost counts against the budget", async () => {
+it("counts the larger of recorded and estimated cost against the budget", async () => {
   await using world = await createWorld();
   const { repo } = world;
   const usage = { input_tokens: 2_000_000, output_tokens: 200_000 };
@@ -229,7 +229,7 @@ it("the larger of recorded and estimated cost counts against the budget", async 
   expect((await world.side().find(A)).budgetUsedPct).toBe(4.2);
 });
 
-it("an open hand-off is evidence", async () => {
+it("counts an open hand-off as evidence", async () => {
   await using world = await createWorld();
   const { home, repo } = world;
   const content = "I'm blocked: the release fails with a missing certificate.";

@@ -51,7 +51,7 @@ describe("getConfigValue", () => {
     });
   });
 
-  it.each(["", " ", ".", "a..b", "a.", "a[", 'a["b', "a]b"])("does not take %j for a key", async (key) => {
+  it.each(["", " ", ".", "a..b", "a.", "a[", 'a["b', "a]b"])("rejects %j as a key", async (key) => {
     await expect(getConfigValue(config, key)).rejects.toMatchObject({ kind: "usage", code: "invalid-config-key" });
   });
 });

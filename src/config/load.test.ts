@@ -9,7 +9,7 @@ import { DEFAULT_CONFIG } from "./config.ts";
 import { type LoadConfigOptions, loadConfig } from "./load.ts";
 
 describe("loadConfig", () => {
-  it("gives the defaults when nothing is configured, and creates nothing", async () => {
+  it("returns the defaults without any configuration, and creates nothing", async () => {
     await using folder = await temporaryFolder();
     const { config, sources } = await load(folder, { home: folder.join("nowhere") });
     expect(config).toEqual(DEFAULT_CONFIG);
@@ -97,7 +97,7 @@ describe("loadConfig", () => {
       `{ log: ${"[".repeat(5000)}${"]".repeat(5000)} }`,
       'invalid value for "log": expected an object, found a list',
     ],
-  ])("says what is wrong with %s", async (_, text, message) => {
+  ])("explains what is wrong with %s", async (_, text, message) => {
     await using folder = await temporaryFolder();
     await write(folder.join("home", "config.json"), text);
     expect((await failure(load(folder))).message).toBe(`config.json: ${message}`);
@@ -109,7 +109,7 @@ describe("loadConfig", () => {
     ["\ufeff", "is empty"],
     ["\0\0\0", "holds only zero bytes"],
     ["\0\n", "holds only zero bytes"],
-  ])("does not take %j for a configuration, in either file", async (text, reason) => {
+  ])("rejects %j as a configuration in either file", async (text, reason) => {
     await using folder = await temporaryFolder();
     const paths = [folder.join("home", "config.json"), folder.join("repo", ".holdfast.json")];
     for (const path of paths) {
@@ -127,7 +127,7 @@ describe("loadConfig", () => {
     expect((await load(folder)).config).toEqual({ ...DEFAULT_CONFIG, defaultAgent: "bom" });
   });
 
-  it("refuses files that cannot be a configuration", async () => {
+  it("rejects files that cannot be a configuration", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("home", "config.json");
     await write(path, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]));
@@ -209,7 +209,7 @@ describe("the project file", () => {
 describe("the cache", () => {
   const text = `{ defaultAgent: "cached", session: { identityLinks: { a: ["b:1"] } } }`;
 
-  it("saves loading json5 and zod, and no file needs neither", async () => {
+  it("avoids loading json5 and zod, as does a missing file", async () => {
     await using folder = await temporaryFolder();
     expect(modulesLoaded(folder)).toEqual([]);
     await write(folder.join("home", "config.json"), text);

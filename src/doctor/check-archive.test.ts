@@ -1,4 +1,4 @@
-/** What an interrupted archiving or restoring leaves. */
+/** Leftovers of interrupted archiving and restoring. */
 import { readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

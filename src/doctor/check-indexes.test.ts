@@ -1,4 +1,4 @@
-/** Indexes that are damaged in the middle, where no ordinary look at them finds it. */
+/** Indexes damaged in the middle, which ordinary use does not notice. */
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { expect, it } from "vitest";

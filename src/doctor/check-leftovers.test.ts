@@ -1,17 +1,16 @@
-/** What processes leave that have ended. */
+/** Leftovers of ended processes. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY, examine, soundHome } from "../../test/support/doctor-checks.ts";
-import { abandonedLock, endedPid } from "../../test/support/run-lock-child.ts";
-import { runStoreChild } from "../../test/support/run-store-child.ts";
+import { abandonedLock, endedPid, startChild } from "../../test/support/child.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { fileExists } from "../base/files.ts";
 
 describe.each(STORE_KINDS)("leftovers on %s", (kind) => {
   it("releases the lease of a process that has ended", async () => {
     await using home = await soundHome(kind);
-    await runStoreChild({ task: "die-with-lease", kind, home: home.home, leased: KEY });
+    await startChild("store", { task: "die-with-lease", kind, home: home.home, leased: KEY }).ended();
     expect(await fileExists(`${home.layout.database}-wal`)).toBe(kind === "sqlite");
     expect(await examine(home, "leases")).toMatchObject({ key: KEY, message: expect.stringContaining("has ended") });
     await home.use(async (agent) => expect(await agent.store.leases.list()).toEqual([]));

@@ -1,10 +1,8 @@
-/** Rebuilds that were killed on the way, and one of a folder that Holdfast has never seen. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+/** Rebuilds that were killed midway, and the adoption of an OpenClaw folder. */
 import { cp, mkdir, readdir, truncate } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { DoctorChildTask } from "../../test/support/doctor-child.ts";
+import { startChild } from "../../test/support/child.ts";
 import { createDoctorHome, openDoctorHome } from "../../test/support/doctor-home.ts";
 import { fill, idOf, mend, sessionIds, snapshot } from "../../test/support/doctor-checks.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
@@ -25,7 +23,8 @@ describe.each(STORE_KINDS)("a killed rebuild on %s", (kind) => {
     await using home = await createDoctorHome(kind);
     const before = await fill(home, 3);
     await truncate(kind === "sqlite" ? home.layout.database : home.layout.sessionsFile, 100);
-    await runChild({ home: home.home, kind, point, occurrence });
+    const child = startChild("home", { task: "doctor", home: home.home, kind, point, occurrence });
+    expect(await child.ended()).toBe("SIGKILL");
     const killed = await home.doctor();
     expect(killed.findings.some(({ check }) => check === "store")).toBe(point !== "doctor.replaced");
     await home.doctor({ fix: true });
@@ -60,12 +59,3 @@ describe.each(STORE_KINDS)("an OpenClaw folder with the %s store", (kind) => {
     expect(await fileExists(home.layout.sessionsFile)).toBe(true);
   });
 });
-
-async function runChild(task: DoctorChildTask): Promise<void> {
-  const script = fileURLToPath(new URL("../../test/support/doctor-child.ts", import.meta.url));
-  const child = spawn(process.execPath, [script, JSON.stringify(task)], { stdio: ["ignore", "ignore", "pipe"] });
-  let errors = "";
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (errors += chunk));
-  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-  if (signal !== "SIGKILL") throw new Error(`The child was not killed at ${task.point} (code ${code}): ${errors}`);
-}

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY, soundHome } from "../../test/support/doctor-checks.ts";
 import { createDoctorHome, fingerprint } from "../../test/support/doctor-home.ts";
-import { abandonedLock, endedPid } from "../../test/support/run-lock-child.ts";
+import { abandonedLock, endedPid } from "../../test/support/child.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import { claudeLayout } from "../config/layout.ts";
 

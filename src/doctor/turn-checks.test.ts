@@ -1,11 +1,11 @@
-/** What doctor knows of gateways, channels and messages on their way. */
+/** Doctor's checks of gateways, channels and queued messages. */
 import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type DoctorHome, createDoctorHome, say } from "../../test/support/doctor-home.ts";
-import { runStoreChild } from "../../test/support/run-store-child.ts";
+import { startChild } from "../../test/support/child.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { createPairingStore } from "../channels/pairing-store.ts";
 import { channelsFolder, gatewayLayout } from "../config/layout.ts";
 import { type DoctorOptions, type DoctorReport, runDoctor } from "./run-doctor.ts";
@@ -109,7 +109,7 @@ describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
     expect(running).toMatchObject({ ok: true, findings: [{ severity: "info" }] });
   });
 
-  it("are counted when they were given up", async () => {
+  it("are counted when given up", async () => {
     await using home = await createDoctorHome(kind);
     await home.use(async ({ store }) => {
       const address = { channel: "telegram", accountId: "default", chatId: "7", messageId: "1" };
@@ -133,12 +133,12 @@ describe.each(STORE_KINDS)("queued messages in a %s store", (kind) => {
     });
   });
 
-  it("have a delivery lease that a dead process does not keep", async () => {
+  it("lose the delivery lease of a dead process", async () => {
     await using home = await createDoctorHome(kind);
     await home.use(async (agent) => void (await say(agent, KEY, "hello")));
     const route = { channel: "telegram", accountId: "default" };
     const key = deliveryLeaseKey("main", route);
-    await runStoreChild({ task: "die-with-lease", kind, home: home.home, leased: route });
+    await startChild("store", { task: "die-with-lease", kind, home: home.home, leased: route }).ended();
     const { findings } = await examine(home, { fix: true });
     expect(findings).toMatchObject([{ check: "leases", key, fixed: true }]);
     expect(findings[0]?.message).toMatch(/^The lease for deliveries of process \d+/);

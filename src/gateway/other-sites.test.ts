@@ -1,4 +1,4 @@
-/** What pages of other sites try with a gateway on the same machine. */
+/** Requests from pages of other sites to a gateway on the same machine. */
 import { describe, expect, it } from "vitest";
 import { createGatewayHome } from "../../test/support/gateway-home.ts";
 import { raw, upgrade } from "../../test/support/gateway-requests.ts";

@@ -27,7 +27,7 @@ describe("the page", () => {
     expect(script.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("is served anew after a rebuild", async () => {
+  it("is reloaded after a rebuild", async () => {
     await using folder = await temporaryFolder();
     const root = await webRoot(folder);
     await using stage = await createGatewayHome({ webRoot: root });
@@ -67,7 +67,7 @@ describe("the page", () => {
     }
   });
 
-  it("says so when it was not built", async () => {
+  it("reports that it was not built", async () => {
     await using stage = await createGatewayHome();
     const response = await fetch(stage.gateway.url);
     expect([response.status, await response.json()]).toMatchObject([

@@ -65,7 +65,7 @@ describe("a chunked body", () => {
     expect(stage.logged).toEqual([]);
   });
 
-  it("that is too large gets 413 also when the client sends everything before it reads", async () => {
+  it("that is too large gets 413 even if the client sends everything before it reads", async () => {
     await using stage = await createGatewayHome({ limits: { maxBodyBytes: 20_000 } });
     const socket = await openTcp(stage.gateway.port);
     socket.pause();

@@ -2,13 +2,14 @@
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { type GatewayHome, createGatewayHome, until } from "../../test/support/gateway-home.ts";
+import { type GatewayHome, createGatewayHome } from "../../test/support/gateway-home.ts";
 import { firstFrame, openTcp, upgradeRequest } from "../../test/support/gateway-requests.ts";
+import { until } from "../../test/support/time.ts";
 import { type RpcClient, connectRpc } from "../rpc/client.ts";
 import { makeClientMark } from "../rpc/protocol.ts";
 
 describe("many WebSockets without the token", () => {
-  it("that come and go do not keep the owner out", async () => {
+  it("that come and go do not lock out the owner", async () => {
     await using stage = await createGatewayHome({ limits: { requestsPerMinute: 60 } });
     for (let round = 0; round < 10; round++) {
       const sockets = await Promise.all(Array.from({ length: 20 }, async () => await openStranger(stage)));
@@ -44,7 +45,7 @@ describe("many WebSockets without the token", () => {
     for (const socket of strangers) socket.destroy();
   });
 
-  it("that keep coming do not prevent the owner from connecting", async () => {
+  it("that keep connecting do not prevent the owner from connecting", async () => {
     await using stage = await createGatewayHome({ limits: { maxStrangers: 8 } });
     const strangers: Socket[] = [];
     const over = new AbortController();

@@ -3,15 +3,16 @@ import { writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { createGatewayHome, until, WEBHOOK_SECRET } from "../../test/support/gateway-home.ts";
+import { createGatewayHome, WEBHOOK_SECRET } from "../../test/support/gateway-home.ts";
 import { firstFrame, openTcp, raw, upgradeRequest } from "../../test/support/gateway-requests.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
+import { until } from "../../test/support/time.ts";
 import { connectRpc } from "../rpc/client.ts";
 import { createRateLimit } from "./gateway-core.ts";
 import { CLOSE_CODES } from "../rpc/protocol.ts";
 
-describe("too much", () => {
-  it("of a body is refused, announced or not", async () => {
+describe("limits", () => {
+  it("refuses a body that is too large, announced or not", async () => {
     await using stage = await createGatewayHome({ limits: { maxBodyBytes: 2000 } });
     const { port, token } = stage.gateway;
     const big = { message: "x".repeat(3000) };
@@ -38,7 +39,7 @@ describe("too much", () => {
     expect(stage.webhooks).toEqual([]);
   });
 
-  it("of a body cannot be split into two requests", async () => {
+  it("does not let a large body be split into two requests", async () => {
     await using stage = await createGatewayHome();
     const { port, token } = stage.gateway;
     const head = `POST /rpc/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
@@ -57,7 +58,7 @@ describe("too much", () => {
     }
   });
 
-  it("of webhook requests without the secret neither costs Telegram its share nor is read", async () => {
+  it("neither reads webhook requests without the secret nor counts them against Telegram", async () => {
     await using stage = await createGatewayHome({ limits: { requestsPerMinute: 3 } });
     const post = async (secret: string): Promise<number> => {
       const headers = { "X-Telegram-Bot-Api-Secret-Token": secret };
@@ -73,13 +74,13 @@ describe("too much", () => {
     expect(await raw(stage.gateway.port, half)).toMatch(/^HTTP\/1\.1 401/);
   });
 
-  it("of a frame ends the connection with 1009", async () => {
+  it("closes the connection with 1009 after an oversized frame", async () => {
     await using stage = await createGatewayHome({ limits: { maxBodyBytes: 2000 } });
     const { code } = await firstFrame(stage, { method: "connect", params: { filler: "x".repeat(3000) } });
     expect(code).toBe(1009);
   });
 
-  it("before the token was shown ends the connection, complete or not", async () => {
+  it("closes a connection that sends too much before the token, complete or not", async () => {
     await using stage = await createGatewayHome();
     expect((await firstFrame(stage, { method: "connect", params: { filler: "x".repeat(300_000) } })).code).toBe(1006);
     const { token } = stage.gateway;
@@ -91,7 +92,7 @@ describe("too much", () => {
     expect((await firstFrame(stage, { method: "connect", params })).code).toBe(1006);
   });
 
-  it("of requests is refused with the time to wait; strangers do not use up the owner's", async () => {
+  it("refuses too many requests with the time to wait; strangers do not use up the owner's quota", async () => {
     await using stage = await createGatewayHome({ limits: { requestsPerMinute: 5 } });
     const strangers: number[] = [];
     for (let attempt = 0; attempt < 7; attempt++) strangers.push((await fetch(`${stage.gateway.url}/health`)).status);
@@ -102,7 +103,7 @@ describe("too much", () => {
     expect(Number(own.at(-1)?.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  it("of requests is not allowed by connecting once more", async () => {
+  it("does not reset the request limit on a new connection", async () => {
     await using stage = await createGatewayHome({ limits: { requestsPerMinute: 6 } });
     const outcomes: string[] = [];
     for (let connection = 0; connection < 3; connection++) {
@@ -119,7 +120,7 @@ describe("too much", () => {
     expect(outcomes).toEqual([...Array<string>(6).fill("ok"), ...Array<string>(3).fill("rate-limited")]);
   });
 
-  it("of calls on one WebSocket is refused, and the connection stays open", async () => {
+  it("refuses too many calls on one WebSocket and keeps the connection open", async () => {
     await using stage = await createGatewayHome({ limits: { maxCalls: 2 } });
     stage.pipeline.hold();
     const client = await connectRpc({ ...stage.gateway, client: { name: "test" } });
@@ -132,7 +133,7 @@ describe("too much", () => {
     client.close();
   });
 
-  it("of time is not given: half a request and a silent WebSocket are ended", async () => {
+  it("ends half a request and a silent WebSocket after a time limit", async () => {
     await using stage = await createGatewayHome({ limits: { requestTimeoutMs: 300, connectTimeoutMs: 100 } });
     const { port, token } = stage.gateway;
     const slowHead = await openTcp(port);
@@ -153,7 +154,7 @@ describe("too much", () => {
     expect(await silentCode).toBe(CLOSE_CODES.notConnected);
   });
 
-  it("of time is not given to clients that do not read their answer", async () => {
+  it("disconnects clients that do not read their answer in time", async () => {
     await using page = await temporaryFolder();
     await writeFile(page.join("large.txt"), "x".repeat(8_000_000));
     await using stage = await createGatewayHome({ webRoot: page.path, limits: { requestTimeoutMs: 300 } });
@@ -171,7 +172,7 @@ describe("too much", () => {
     expect((await fetch(`${stage.gateway.url}/health`)).status).toBe(200);
   });
 
-  it("of pings: a client that reads no answers cannot fill the memory", async () => {
+  it("bounds memory when a client sends pings and reads no answers", async () => {
     await using stage = await createGatewayHome();
     const socket = await openTcp(stage.gateway.port);
     socket.write(upgradeRequest(stage.gateway.port, {}));
@@ -188,7 +189,7 @@ describe("too much", () => {
     expect((await stage.post("health")).status).toBe(200);
   });
 
-  it("of fragments: a message in thousands of pieces ends the connection", async () => {
+  it("closes the connection after a message in thousands of fragments", async () => {
     await using stage = await createGatewayHome();
     const socket = await openTcp(stage.gateway.port);
     socket.write(upgradeRequest(stage.gateway.port, {}));
@@ -201,7 +202,7 @@ describe("too much", () => {
     expect((await stage.post("health")).status).toBe(200);
   });
 
-  it("of silence: a WebSocket that does not answer pings is closed", async () => {
+  it("closes a WebSocket that does not answer pings", async () => {
     await using stage = await createGatewayHome({ limits: { pingMs: 50 } });
     const client = new WebSocket(`ws://127.0.0.1:${stage.gateway.port}/ws`, { autoPong: false });
     client.on("error", () => undefined);

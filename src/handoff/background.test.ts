@@ -7,8 +7,8 @@ import type { EndedTurn } from "./handoff.ts";
 
 const { handoff: CONFIG } = DEFAULT_CONFIG;
 
-describe("captures behind the turns", () => {
-  it("come after so many messages, after a large result and after a turn that took too long", async () => {
+describe("background captures", () => {
+  it("run after a number of messages, after a large result and after a long turn", async () => {
     const { background, calls } = observed();
     for (let index = 0; index < 9; index++) background.turnEnded(turn("a", { messages: 2 }));
     await background.settled();
@@ -23,7 +23,7 @@ describe("captures behind the turns", () => {
     expect(calls).toHaveLength(3);
   });
 
-  it("count from the last capture, whoever made it", async () => {
+  it("count messages from the last capture of any process", async () => {
     const { background, calls } = observed();
     background.turnEnded(turn("a", { messages: 19 }));
     background.captured("a");
@@ -32,7 +32,7 @@ describe("captures behind the turns", () => {
     expect(calls).toEqual([]);
   });
 
-  it("run one at a time, several of a session as one, and never within the turn", async () => {
+  it("run one at a time, merged per session, and never within the turn", async () => {
     let running = 0;
     let most = 0;
     const { background, calls } = observed(async () => {
@@ -47,7 +47,7 @@ describe("captures behind the turns", () => {
     expect(most).toBe(1);
   });
 
-  it("that fail keep nobody from the next", async () => {
+  it("that fail do not block the next one", async () => {
     const { background, calls } = observed(async (key) => {
       if (key === "a") throw new Error("no");
       await Promise.resolve();
@@ -58,7 +58,7 @@ describe("captures behind the turns", () => {
     expect(calls).toEqual(["a timeout", "b timeout"]);
   });
 
-  it("of what is open are made when a process ends, the newest first, and no longer than it may take", async () => {
+  it("of open work run when a process ends, newest first, within a time limit", async () => {
     const { background, calls } = observed(async (key) => {
       if (key === "slow") await delay(60_000, undefined, { ref: false });
     });
@@ -68,7 +68,7 @@ describe("captures behind the turns", () => {
     expect(await background.captureOpen("signal", 200)).toBe(0);
   });
 
-  it("are no longer begun once it was stopped", async () => {
+  it("do not start after a stop", async () => {
     const { background, calls } = observed();
     background.stop();
     background.turnEnded(turn("a", { timedOut: true }));

@@ -9,7 +9,7 @@ import type { CaptureReason, SessionState } from "./state.ts";
 import { compactSession } from "../session/transcript-changes.ts";
 
 describe.each(STORE_KINDS)("a capture on %s", (kind) => {
-  it("finds what was said, each with its entry, and keeps it", async () => {
+  it("finds items with their entries and stores them", async () => {
     await using stage = await createHandoffHome(kind);
     const { sessionId } = await stage.open();
     const ids = await stage.say(WORK);
@@ -29,7 +29,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(await stage.handoff.list()).toEqual([state]);
   });
 
-  it("in pieces gives the same as in one go, and reads only what is new", async () => {
+  it("in pieces equals a capture at once, and reads only new entries", async () => {
     await using stage = await createHandoffHome(kind);
     const { sessionId } = await stage.open();
     for (const line of WORK) {
@@ -43,7 +43,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(inPieces?.previousSessionId).toBe(sessionId);
   });
 
-  it("again without news changes nothing but the reason", async () => {
+  it("without new entries changes only the reason", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -55,7 +55,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(last).toMatchObject({ reason: "new", createdAt: first?.createdAt, expiresAt: first?.expiresAt });
   });
 
-  it("has nothing to hand over where nothing was said, or a person turned it off", async () => {
+  it("stores nothing without messages, or if a person turned it off", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     expect(await capture(stage, "new")).toBeUndefined();
@@ -66,7 +66,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(await stage.handoff.list()).toEqual([]);
   });
 
-  it("of a window that the session has left is not made by its name", async () => {
+  it("of a window that the session has left is not made", async () => {
     await using stage = await createHandoffHome(kind);
     const { sessionId } = await stage.open();
     await stage.say(WORK);
@@ -74,7 +74,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(await stage.handoff.capture({ kind: "session", sessionKey: KEY, sessionId }, "ended")).toBeUndefined();
   });
 
-  it("does not let a window in which nothing was said push out what the one before left", async () => {
+  it("of an empty window does not replace the previous hand-off", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -88,7 +88,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(later?.previousSessionId).not.toBe(work?.previousSessionId);
   });
 
-  it("knows what it knew when the transcript is shortened by hand, and goes on from there", async () => {
+  it("keeps its items when the transcript is truncated, and continues from there", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -107,7 +107,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect((await stage.offer())?.text).toContain("webhook-retry");
   });
 
-  it("refuses a state that somebody changed, says so, and makes it anew", async () => {
+  it("rejects and rebuilds a modified state, with a log line", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -120,7 +120,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
   });
 
   it.each([["text"], [{ version: 99 }], [[1, 2]], [{ version: 1, checksum: "0" }]])(
-    "makes anew what is no state: %j",
+    "rebuilds an invalid state: %j",
     async (junk) => {
       await using stage = await createHandoffHome(kind);
       await stage.open();
@@ -130,7 +130,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     },
   );
 
-  it("refuses a state whose transcript is another one now", async () => {
+  it("rejects a state whose transcript was replaced", async () => {
     await using stage = await createHandoffHome(kind);
     const entry = await stage.open();
     await stage.say(WORK);
@@ -141,7 +141,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(stage.log.join("")).toContain("another text than its transcript");
   });
 
-  it("waits for the end of a line that is being written", async () => {
+  it("ignores an incomplete last line until it is complete", async () => {
     await using stage = await createHandoffHome(kind);
     const entry = await stage.open();
     await stage.say(WORK);
@@ -150,7 +150,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
     expect(await capture(stage, "asked")).toEqual(state);
   });
 
-  it("by several processes at once gives one state", async () => {
+  it("by several processes at once results in one state", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -174,7 +174,7 @@ describe.each(STORE_KINDS)("a capture on %s", (kind) => {
 });
 
 describe.each(STORE_KINDS)("forgetting on %s", (kind) => {
-  it("is for good: what was cleared never comes back", async () => {
+  it("is permanent: cleared items never come back", async () => {
     await using stage = await createHandoffHome(kind);
     const entry = await stage.open();
     await stage.say(WORK);
@@ -195,7 +195,7 @@ describe.each(STORE_KINDS)("forgetting on %s", (kind) => {
     expect((await capture(stage, "messages"))?.previousSessionId).toBe(entry.sessionId);
   });
 
-  it("goes with the session into its next window, and back", async () => {
+  it("applies to the next window, and after going back", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -210,7 +210,7 @@ describe.each(STORE_KINDS)("forgetting on %s", (kind) => {
     expect(offer?.text).not.toContain("Redis");
   });
 
-  it("says whether there was anything", async () => {
+  it("returns whether there was anything to clear", async () => {
     await using stage = await createHandoffHome(kind);
     expect(await stage.handoff.clear(KEY)).toBe(false);
     await stage.open();

@@ -1,11 +1,8 @@
-/** Real processes that capture at once, or die on the way: there is one state, and the files say what it says. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+/** Real processes that capture at once or die midway: there is one state, and the files match it. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { HandoffChildTask } from "../../test/support/handoff-child.ts";
+import { startChild } from "../../test/support/child.ts";
 import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 import type { FaultPoint } from "../base/faults.ts";
@@ -32,26 +29,27 @@ const FEW_POINTS: readonly Death[] = [
 ];
 
 describe.each(STORE_KINDS)("processes on %s", (kind) => {
-  it("that capture at once give one state and every note once", async () => {
+  it("that capture at once produce one state with every note once", async () => {
     await using stage = await createHandoffHome(kind);
     // As late as it is for the processes: for them nothing has expired.
     stage.fixture.clock.set(Date.now());
     await stage.open();
     await stage.say(WORK);
-    const task = { kind, home: stage.fixture.home, key: KEY };
-    const ends = await Promise.all([runChild(task), runChild(task)]);
+    const task = { task: "capture" as const, kind, home: stage.fixture.home, key: KEY };
+    const ends = await Promise.all([startChild("home", task).ended(), startChild("home", task).ended()]);
     expect(ends).toEqual([0, 0]);
     await check(stage, stage.handoff);
   }, 60_000);
 
-  it("that die on the way leave a capture which the next one finishes", async () => {
+  it("that die midway leave a capture that the next one finishes", async () => {
     await using stage = await createHandoffHome(kind);
     stage.fixture.clock.set(Date.now());
     await stage.open();
     for (const [index, [point, occurrence]] of (kind === "sqlite" ? POINTS : FEW_POINTS).entries()) {
       await stage.say(index === 0 ? WORK : [`The release is blocked: signing key number ${index} has expired.`]);
-      const task = { kind, home: stage.fixture.home, key: KEY };
-      expect(await runChild({ ...task, point, occurrence }), `${point} ${occurrence}`).toBe("SIGKILL");
+      const task = { task: "capture" as const, kind, home: stage.fixture.home, key: KEY };
+      const child = startChild("home", { ...task, point, occurrence });
+      expect(await child.ended(), `${point} ${occurrence}`).toBe("SIGKILL");
       // The process that starts next makes up for it.
       const next = await stage.another();
       await next.recover();
@@ -89,13 +87,4 @@ function contentOf(state: SessionState | undefined): unknown {
   return (
     state && { items: state.items, patterns: state.patterns, transcript: state.transcript, hash: state.transcriptHash }
   );
-}
-
-const CHILD = fileURLToPath(new URL("../../test/support/handoff-child.ts", import.meta.url));
-
-/** Its exit code, or the signal that ended it. */
-async function runChild(task: HandoffChildTask): Promise<unknown> {
-  const child = spawn(process.execPath, [CHILD, JSON.stringify(task)], { stdio: ["ignore", "ignore", "inherit"] });
-  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-  return signal ?? code;
 }

@@ -1,4 +1,4 @@
-/** What a person deletes is gone, whoever died on the way; what is only put away, or begun anew, is not. */
+/** Deleted hand-offs are gone even after a crash; those of archived or recreated sessions stay. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,8 +15,8 @@ const NATIVE = "agent:main:claude-code:0ce85868-7b98-4541-abaf-87da3fa6f579";
 
 afterEach(() => installFaultAction(undefined));
 
-describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
-  it("goes with the session when that is deleted: state, resume, snapshots and notes of every day", async () => {
+describe.each(STORE_KINDS)("the hand-off of a session on %s", (kind) => {
+  it("is deleted with the session: state, resume, snapshots and daily notes", async () => {
     await using stage = await stageOfTwo(kind);
     await stage.handoff.resume(KEY);
     expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(4);
@@ -35,7 +35,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(await stage.handoff.resume(KEY)).toEqual({ kind: "none" });
   });
 
-  it("comes back with the session, and so does what was to be forgotten", async () => {
+  it("is restored with the session, and cleared items stay cleared", async () => {
     await using stage = await stageOfTwo(kind);
     const { id } = await deleteSession(stage.agent, KEY);
     await restoreSession(stage.agent, id);
@@ -49,7 +49,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(await stage.handoff.capture({ kind: "session", sessionKey: OTHER }, "messages")).toBeUndefined();
   });
 
-  it("stays when the session is archived, and is told to whoever writes again", async () => {
+  it("stays when the session is archived, and is offered to the next message", async () => {
     await using stage = await stageOfTwo(kind);
     await archiveSession(stage.agent, KEY);
     await stage.handoff.recover();
@@ -59,7 +59,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect((await stage.handoff.offer({ sessionKey: KEY, entry }))?.text).toContain("Redis");
   });
 
-  it("stays when the session is archived long after somebody died deleting it", async () => {
+  it("stays when the session is archived long after a crash during a deletion", async () => {
     await using stage = await stageOfTwo(kind);
     dieAt("archive.written");
     await expect(deleteSession(stage.agent, KEY)).rejects.toThrow("died");
@@ -74,7 +74,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, KEY).length).toBeGreaterThanOrEqual(3);
   });
 
-  it("goes when the session is deleted after somebody died archiving it", async () => {
+  it("is deleted with the session after a crash during archiving", async () => {
     await using stage = await stageOfTwo(kind);
     dieAt("archive.written");
     await expect(archiveSession(stage.agent, KEY)).rejects.toThrow("died");
@@ -87,7 +87,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, KEY)).toEqual([]);
   });
 
-  it("is forgotten by the next process where one died between the session and its files", async () => {
+  it("is deleted by the next process after a crash between the session and its files", async () => {
     await using stage = await stageOfTwo(kind);
     const state = await stage.agent.store.handoffs.get(KEY);
     await deleteSession(stage.agent, KEY);
@@ -102,7 +102,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, KEY)).toEqual([]);
   });
 
-  it("of a session that was made anew under the same key is left alone", async () => {
+  it("stays for a session that was recreated under the same key", async () => {
     await using stage = await stageOfTwo(kind);
     await deleteSession(stage.agent, KEY);
     await stage.open();
@@ -116,7 +116,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, "Redis")).toEqual([]);
   });
 
-  it("is not written down by a process that was about to, though the key has another session by now", async () => {
+  it("is not written by a delayed process after the key got another session", async () => {
     await using stage = await stageOfTwo(kind);
     const slow = await stage.another();
     await stage.say(["The release is blocked: the signing key has expired."]);
@@ -131,7 +131,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, "signing key")).toEqual([]);
   });
 
-  it("is written down by a process that was about to, though a later window has left something by now", async () => {
+  it("is written by a delayed process even if a later window has a hand-off", async () => {
     await using stage = await stageOfTwo(kind);
     const slow = await stage.another();
     await stage.say(["The release is blocked: the signing key has expired."]);
@@ -143,7 +143,7 @@ describe.each(STORE_KINDS)("what a session on %s has left", (kind) => {
     expect(filesNaming(stage, "signing key")).toContainEqual(expect.stringMatching(/^patterns.*\.jsonl$/));
   });
 
-  it("is not kept by a process that was still reading, nor written down by one that was about to", async () => {
+  it("is neither stored nor written by a process that was still working on it", async () => {
     await using stage = await stageOfTwo(kind);
     const other = await stage.another();
     const entry = await stage.entry();

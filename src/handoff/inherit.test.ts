@@ -1,4 +1,4 @@
-/** What is open is handed on from window to window until somebody finishes it. */
+/** Open items are passed from window to window until they are finished. */
 import { expect, it } from "vitest";
 import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
 import type { SessionState, SummaryKind } from "./state.ts";
@@ -30,7 +30,7 @@ function textsOf(state: SessionState | undefined, kind: SummaryKind): string[] {
   return (state?.items ?? []).filter((item) => item.kind === kind).map(({ text }) => text);
 }
 
-it("what was open and is not mentioned is told to the window after the next, with the window it comes from", async () => {
+it("open items that are not mentioned reach the window after the next, with their origin", async () => {
   await using stage = await createHandoffHome();
   const { sessionId } = await stage.open();
   const ids = await stage.say(WORK);
@@ -49,7 +49,7 @@ it("what was open and is not mentioned is told to the window after the next, wit
 });
 
 it.each(["yes, go on", "please continue", "Hi, let's go on where we left off", "go ahead then", "weiter bitte"])(
-  "who says no more than %j takes over what was left before, and the next window is told all of it",
+  "a window that only says %j inherits the previous items and passes them all on",
   async (words) => {
     await using stage = await createHandoffHome();
     const state = await secondWindow(stage, [words, "<Sure."]);
@@ -64,7 +64,7 @@ it.each(["yes, go on", "please continue", "Hi, let's go on where we left off", "
 );
 
 it.each(["hi", "thanks!", "Where were we?", "what is next?"])(
-  "who only says %j leaves it with the window before",
+  "a window that only says %j leaves the items to the previous one",
   async (words) => {
     await using stage = await createHandoffHome();
     const state = await secondWindow(stage, [words, "<The Redis connection is next."]);
@@ -75,7 +75,7 @@ it.each(["hi", "thanks!", "Where were we?", "what is next?"])(
   },
 );
 
-it("what is finished in the next window is not handed on, what is decided otherwise is", async () => {
+it("items finished in the next window are dropped, changed decisions are passed on", async () => {
   await using stage = await createHandoffHome();
   const state = await secondWindow(stage, [
     "<The integration test webhook-retry passes now: I fixed the Redis connection in CI.",
@@ -86,7 +86,7 @@ it("what is finished in the next window is not handed on, what is decided otherw
   expect(textsOf(state, "accomplishment")).toEqual([expect.stringContaining("webhook-retry passes")]);
 });
 
-it("what was cleared, or has expired, is handed on by nobody", async () => {
+it("cleared and expired items are not passed on", async () => {
   await using stage = await createHandoffHome();
   await stage.open();
   await stage.say(WORK);
@@ -103,7 +103,7 @@ it("what was cleared, or has expired, is handed on by nobody", async () => {
   expect(late).not.toHaveProperty("earlier");
 });
 
-it("captured in pieces or at once, it comes to the same", async () => {
+it("captures in pieces and at once give the same result", async () => {
   const said = ["Please rename the queue to retries.", "<I renamed the queue.", "The linter still complains about it."];
   await using once = await createHandoffHome();
   await using often = await createHandoffHome();
@@ -122,7 +122,7 @@ it.each([
     ["Please paint the landing page.", "<I painted the landing page.", "We decided to use blue for the buttons."],
   ],
   ["small talk", ["hi", "<Hello!"]],
-])("what is open in one project stays open while windows of another come and go with %s", async (_what, said) => {
+])("open items of one project stay open while windows of another come and go with %s", async (_what, said) => {
   await using stage = await createHandoffHome();
   await stage.open(KEY, { project: "red" });
   await stage.say(RED);
@@ -137,7 +137,7 @@ it.each([
   expect(text).not.toMatch(/landing page|buttons/);
 });
 
-it("a request alone stays open in its project, and is never told to another", async () => {
+it("a single request stays open in its project and never reaches another", async () => {
   await using stage = await createHandoffHome();
   await stage.open(KEY, { project: "red" });
   await stage.say(["Can you tell me which port the ledger listens on?"]);
@@ -148,7 +148,7 @@ it("a request alone stays open in its project, and is never told to another", as
   expect(await toldNext(stage, "red")).toContain("which port the ledger listens on");
 });
 
-it("what another project finishes leaves it open, what its own project finishes does not", async () => {
+it("only its own project finishes an item, not another one", async () => {
   await using stage = await createHandoffHome();
   await stage.open(KEY, { project: "red" });
   await stage.say(RED);

@@ -1,4 +1,4 @@
-/** What the hand-off costs turns: how often it looks at the store and at transcripts, and who waits for whom. */
+/** The cost of hand-offs for turns: reads of the store and of transcripts, and waiting. */
 import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { createHandoff } from "./create-handoff.ts";
 import type { Handoff } from "./handoff.ts";
 
 describe.each(STORE_KINDS)("turns on %s", (kind) => {
-  it("of a new session cost one look at the store, once, and nothing is written", async () => {
+  it("of a new session read the store once and write nothing", async () => {
     await using stage = await createHandoffHome(kind);
     const { handoff, calls } = counted(stage);
     const request = { sessionKey: KEY, entry: await stage.open(), isFirst: true };
@@ -27,7 +27,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
     await handoff.close();
   });
 
-  it("in a window that was decided cost nothing, and after a start one look", async () => {
+  it("in a decided window cost nothing, or one read after a restart", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -48,7 +48,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
     await handoff.close();
   });
 
-  it("hear of what a person asked for, here or in another process", async () => {
+  it("see a person's request from this or another process", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -72,7 +72,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
     expect(await stage.offer()).toBeDefined();
   });
 
-  it("wait for no capture that nobody waits for, and take over from it", async () => {
+  it("do not wait for a background capture, and replace it", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);
@@ -96,7 +96,7 @@ describe.each(STORE_KINDS)("turns on %s", (kind) => {
 });
 
 describe("the files", () => {
-  it("are written once for many captures, and only those that change", async () => {
+  it("are written once for many captures, and only if they change", async () => {
     await using stage = await createHandoffHome();
     const layout = agentLayout(stage.fixture.home, "main").handoff;
     await stage.open();
@@ -127,7 +127,7 @@ describe("the files", () => {
     await handoff.close();
   });
 
-  it("are written anew when another process changes a state", async () => {
+  it("are rewritten when another process changes a state", async () => {
     await using stage = await createHandoffHome();
     const layout = agentLayout(stage.fixture.home, "main").handoff;
     await stage.open();

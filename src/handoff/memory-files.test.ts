@@ -4,7 +4,7 @@ import { temporaryFolder } from "../../test/support/temp-folder.ts";
 import { relatedMemoryFiles } from "./memory-files.ts";
 
 describe("memory files about a project", () => {
-  it("are those that name it, newest first and not too many", async () => {
+  it("are those that mention it, newest first, up to a limit", async () => {
     await using folder = await temporaryFolder();
     mkdirSync(folder.join("memory"));
     writeFileSync(folder.join("MEMORY.md"), "The API of Shop-Floor is old.");
@@ -21,7 +21,7 @@ describe("memory files about a project", () => {
     expect(await relatedMemoryFiles(folder.path, { project: "shop-floor", agentId: "main" })).toHaveLength(5);
   });
 
-  it("are none without a project, a folder, or behind a link", async () => {
+  it("are not found without a project or folder, or behind a link", async () => {
     await using folder = await temporaryFolder();
     mkdirSync(folder.join("a", "memory"), { recursive: true });
     writeFileSync(folder.join("secret.md"), "general shop");
@@ -32,7 +32,7 @@ describe("memory files about a project", () => {
     expect(await relatedMemoryFiles(folder.join("gone"), { project: "shop", agentId: "main" })).toEqual([]);
   });
 
-  it("are not all of them where the project is called as the agent is, or as a part of every key", async () => {
+  it("do not include everything if the project is named like the agent or a part of every key", async () => {
     await using folder = await temporaryFolder();
     mkdirSync(folder.join("memory"));
     const note = (name: string, text: string): void => {

@@ -1,4 +1,4 @@
-/** Sessions of Claude Code: captured from their transcripts, handed on by the folder. */
+/** Sessions of Claude Code, captured from their transcripts and passed on by folder. */
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ const TALK = [
 ];
 
 describe("a session of Claude Code", () => {
-  it("that has ended is handed to the next one in the repo, hooks or no hooks", async () => {
+  it("that has ended is offered to the next one in the repo, with or without hooks", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     const ids = await world.transcript(A, repo.path, TALK);
@@ -34,7 +34,7 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: C, source: "clear" })).toBeDefined();
   });
 
-  it("that only said to go on hands on what it was told itself", async () => {
+  it("that only continued passes on the hand-off it got", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     const ids = await world.transcript(A, repo.path, TALK);
@@ -48,7 +48,7 @@ describe("a session of Claude Code", () => {
     expect(next?.text).toContain(`instead of Postgres. [${ids[2]?.slice(0, 8)} in window ${A.slice(0, 8)}]`);
   });
 
-  it("whose lines have ids of any kind is handed on all the same", async () => {
+  it("is passed on whatever ids its lines have", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     await world.transcript(A, repo.path, TALK);
@@ -66,7 +66,7 @@ describe("a session of Claude Code", () => {
     expect(next?.text).toMatch(/renamed the queue to retries\. \[1{8}\]/);
   });
 
-  it("is captured under a key of its own, and only what is new", async () => {
+  it("is captured under its own key, new entries only", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     await world.transcript(A, repo.path, TALK.slice(0, 2));
@@ -85,7 +85,7 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.capture(target, "ended")).toBeUndefined();
   });
 
-  it("of another repo is not handed on, nor one that began below the same name", async () => {
+  it("of another repo or of a similarly named folder is not passed on", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     const other = createTestRepo(`${repo.path}-old`);
@@ -94,7 +94,7 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.offerNative({ cwd: other.path, sessionId: B, source: "startup" })).toBeDefined();
   });
 
-  it("is not hidden by newer ones in other repos of the same beginning, nor in one below", async () => {
+  it("is not hidden by newer ones in similarly named or nested repos", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     await world.transcript(A, repo.path, TALK);
@@ -114,7 +114,7 @@ describe("a session of Claude Code", () => {
     });
   });
 
-  it("reaches a folder below the repo, and another worktree", async () => {
+  it("reaches subfolders and other worktrees of the repo", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     repo.commit("first");
@@ -126,7 +126,7 @@ describe("a session of Claude Code", () => {
     ).toBeDefined();
   });
 
-  it("that somebody still has open leaves nothing yet", async () => {
+  it("that is still open has no hand-off yet", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     await world.transcript(A, repo.path, TALK);
@@ -137,7 +137,7 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" })).toBeUndefined();
   });
 
-  it("in which an agent of ours talks with people is nobody else's", async () => {
+  it("in which an agent talks with people stays private", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     await world.transcript(A, repo.path, TALK, "holdfast");
@@ -145,7 +145,7 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.recover()).toBe(0);
   });
 
-  it("gets back what it said itself after a compaction", async () => {
+  it("gets its own notes back after a compaction", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     await world.transcript(A, repo.path, TALK);
@@ -156,7 +156,7 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "compact" })).toBeUndefined();
   });
 
-  it("that ended long ago is offered only to somebody who asks for it", async () => {
+  it("that ended long ago is offered only on request", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     await world.transcript(A, repo.path, TALK);
@@ -168,7 +168,7 @@ describe("a session of Claude Code", () => {
     expect(await stage.handoff.offerNative({ cwd: repo.path, sessionId: B, source: "startup" })).toBeDefined();
   });
 
-  it("is found when a process starts", async () => {
+  it("is found at process start", async () => {
     await using world = await nativeWorld();
     const { stage, repo } = world;
     await world.transcript(A, repo.path, TALK);

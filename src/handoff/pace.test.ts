@@ -4,8 +4,8 @@ import { createPacer } from "./pace.ts";
 
 const { signal: NEVER } = new AbortController();
 
-describe("the pace of work that nobody waits for", () => {
-  it("leaves nearly all of the time to the turns, while there are any", async () => {
+describe("the pace of background work", () => {
+  it("leaves nearly all time to running turns", async () => {
     const pacer = createPacer();
     pacer.busy();
     const pace = pacer.begin(NEVER);
@@ -16,7 +16,7 @@ describe("the pace of work that nobody waits for", () => {
     expect(performance.now() - began).toBeGreaterThan(Math.min(worked * 19, 250) - 2);
   });
 
-  it("is no slower than it has to be when nobody is answered, or somebody waits after all", async () => {
+  it("is at full speed when no turn runs or somebody waits for it", async () => {
     const pacer = createPacer();
     const pace = pacer.begin(NEVER);
     work(20);
@@ -32,7 +32,7 @@ describe("the pace of work that nobody waits for", () => {
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
-  it("ends with work that is no longer wanted", async () => {
+  it("ends when the work is aborted", async () => {
     const pacer = createPacer();
     const giveUp = new AbortController();
     const pace = pacer.begin(giveUp.signal);

@@ -7,7 +7,7 @@ import { isActiveProject, projectName } from "./project.ts";
 const agentId = "main";
 
 describe("a project is named", () => {
-  test("as the person named it", async () => {
+  test("by the person's choice", async () => {
     expect(await projectName({ named: " Website\u001b relaunch\n", folder: "/", agentId })).toBe(
       String.raw`Website\u001b relaunch`,
     );
@@ -40,7 +40,7 @@ describe("a project is named", () => {
     }
   });
 
-  test("after its folder without git, and after the agent in the agent's own folder", async () => {
+  test("after its folder without git, and after the agent in the agent's workspace", async () => {
     await using folder = await temporaryFolder();
     await mkdir(folder.join("notes"));
     await mkdir(folder.join("workspace"));
@@ -51,7 +51,7 @@ describe("a project is named", () => {
     expect(await projectName({ folder: folder.join("workspace"), agentId, defaultWorkspace })).toBe("diary");
   });
 
-  test("after the agent when its own folder lies in somebody's repo", async () => {
+  test("after the agent if its workspace is inside a repo", async () => {
     await using folder = await temporaryFolder();
     createTestRepo(folder.join("home"));
     await mkdir(folder.join("home", "workspace"));
@@ -59,12 +59,12 @@ describe("a project is named", () => {
     expect(await projectName({ folder: workspace, agentId, defaultWorkspace: workspace })).toBe("main");
   });
 
-  test("general when there is nothing", async () => {
+  test("general by default", async () => {
     expect(await projectName({ agentId })).toBe("general");
     expect(await projectName({ named: "  ", folder: "", agentId })).toBe("general");
   });
 });
 
-test("nothing is noted of what is general", () => {
+test("notes nothing for the general project", () => {
   expect(["general", "", "webshop"].map(isActiveProject)).toEqual([false, false, true]);
 });

@@ -1,10 +1,10 @@
-/** What a process that starts makes up for. */
+/** Captures that a starting process makes up for. */
 import { describe, expect, it } from "vitest";
 import { KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
 import { STORE_KINDS } from "../../test/support/agent-home.ts";
 
-describe.each(STORE_KINDS)("after the fact on %s", (kind) => {
-  it("captures what was used since its last capture, and nothing twice", async () => {
+describe.each(STORE_KINDS)("recovery on %s", (kind) => {
+  it("captures sessions used since their last capture, each once", async () => {
     await using stage = await createHandoffHome(kind);
     const other = "agent:main:telegram:dm:2";
     await stage.open();
@@ -22,7 +22,7 @@ describe.each(STORE_KINDS)("after the fact on %s", (kind) => {
     expect((await stage.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([other, KEY]);
   });
 
-  it("leaves alone what nobody would be offered any more", async () => {
+  it("skips sessions too old to be offered", async () => {
     await using stage = await createHandoffHome(kind);
     await stage.open();
     await stage.say(WORK);

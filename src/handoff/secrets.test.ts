@@ -1,4 +1,4 @@
-/** Nothing secret that somebody wrote into a conversation reaches a file, the store or another conversation. */
+/** Secrets from a conversation never reach a file, the store or another conversation. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** A state whose text was torn in the file of the store: it concerns its session alone, and is made anew. */
+/** A state torn in the store's file affects only its session, and is rebuilt. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type HandoffHome, KEY, WORK, createHandoffHome } from "../../test/support/handoff-home.ts";
@@ -10,12 +10,12 @@ import { readState } from "./kept-state.ts";
 const OTHER = "agent:main:telegram:dm:2";
 const REDIS = "We decided to use Redis for the queue instead of Postgres.";
 
-describe("a state that was torn", () => {
+describe("a torn state", () => {
   it.each([
     ["to its first bytes", (text: string) => text.slice(0, 300)],
     ["to nothing", () => ""],
     ["to something else", () => "[1"],
-  ])("%s is listed among the others, made anew", async (_name, tear) => {
+  ])("%s is listed among the others, rebuilt", async (_name, tear) => {
     await using stage = await tornStage(tear);
     const listed = await stage.handoff.list();
     expect(listed.map(({ sessionKey }) => sessionKey).toSorted()).toEqual([KEY, OTHER]);
@@ -23,7 +23,7 @@ describe("a state that was torn", () => {
     expect(readState(await stage.agent.store.handoffs.get(KEY))).toBeDefined();
   });
 
-  it("is told about in the log, and made anew by a capture and by whoever asks for it", async () => {
+  it("is logged, and rebuilt by a capture and on request", async () => {
     await using stage = await tornStage();
     const state = await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "messages");
     expect(state?.summary.decisions).toContain(REDIS);
@@ -32,7 +32,7 @@ describe("a state that was torn", () => {
     expect((await stage.handoff.get(KEY))?.summary).toEqual(state?.summary);
   });
 
-  it("reaches the next window, also where a person asks for it", async () => {
+  it("reaches the next window, also on request", async () => {
     await using stage = await tornStage();
     await stage.next();
     expect((await stage.offer())?.text).toContain(REDIS);
@@ -40,20 +40,20 @@ describe("a state that was torn", () => {
     expect(await stage.handoff.resume(KEY)).toMatchObject({ kind: "ready" });
   });
 
-  it("can be cleared, and stays so", async () => {
+  it("can be cleared for good", async () => {
     await using stage = await tornStage();
     expect(await stage.handoff.clear(KEY)).toBe(true);
     expect((await stage.handoff.list()).map(({ sessionKey }) => sessionKey)).toEqual([OTHER]);
     expect(await stage.handoff.capture({ kind: "session", sessionKey: KEY }, "new")).toBeUndefined();
   });
 
-  it("goes with its session", async () => {
+  it("is deleted with its session", async () => {
     await using stage = await tornStage();
     await archiveSession(stage.agent, KEY, { reason: "deleted" });
     expect((await stage.agent.store.handoffs.list()).map(({ key }) => key)).toEqual([OTHER]);
   });
 
-  it("does not keep the files from telling about the others", async () => {
+  it("does not keep the others out of the files", async () => {
     await using stage = await tornStage();
     const another = await stage.another();
     await stage.say(["The release is blocked: the signing key has expired."], OTHER);

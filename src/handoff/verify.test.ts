@@ -1,4 +1,4 @@
-/** Against real repos: what was said, what happened since, what the line says now. */
+/** Verification against real repos: a claim, what happened since, and the resulting line. */
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createTestRepo, runTestGit, type TestRepo, wrapGit } from "../../test/support/git-repo.ts";
@@ -8,7 +8,7 @@ import type { SummaryItem } from "./state.ts";
 import { type VerifyOptions, verifyItems } from "./verify.ts";
 
 describe("a branch", () => {
-  it("that was merged since", async () => {
+  it("was merged since", async () => {
     await using folder = await temporaryFolder();
     const repo = repoWithBranch(folder.join("app"), "fix/login");
     repo.git("merge", "--quiet", "--no-ff", "fix/login");
@@ -18,7 +18,7 @@ describe("a branch", () => {
     expect(await remark(repo, "The branch fix/login still needs a review")).toBe("the branch has since been merged");
   });
 
-  it("that was merged and removed", async () => {
+  it("was merged and deleted", async () => {
     await using folder = await temporaryFolder();
     const repo = repoWithBranch(folder.join("app"), "fix/login");
     repo.git("merge", "--quiet", "--no-ff", "fix/login");
@@ -26,14 +26,14 @@ describe("a branch", () => {
     expect(await remark(repo, "CI fails on branch fix/login")).toBe("was failing; the branch is gone: it was merged");
   });
 
-  it("that was thrown away", async () => {
+  it("was discarded", async () => {
     await using folder = await temporaryFolder();
     const repo = repoWithBranch(folder.join("app"), "fix/login");
     repo.git("branch", "--quiet", "-D", "fix/login");
     expect(await remark(repo, "Go on with the branch fix/login")).toBe("the branch is gone");
   });
 
-  it("of no name in the line is the one that was worked on then", async () => {
+  it("is the one worked on then if the line names none", async () => {
     await using folder = await temporaryFolder();
     const repo = repoWithBranch(folder.join("app"), "retry-queue");
     // The checkout that left the branch came after what was said.
@@ -44,7 +44,7 @@ describe("a branch", () => {
     );
   });
 
-  it("that is open, or was never there, is not spoken of", async () => {
+  it("is not mentioned if it is open or never existed", async () => {
     await using folder = await temporaryFolder();
     const repo = repoWithBranch(folder.join("app"), "fix/login");
     expect(await remark(repo, "The branch fix/login needs a review")).toBeUndefined();
@@ -56,7 +56,7 @@ describe("a branch", () => {
 });
 
 describe("a file", () => {
-  it("that changed, was removed, or is as it was", async () => {
+  it("changed, was removed, or is unchanged", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("app"));
     for (const file of ["src/a.ts", "src/b.ts", "src/c.ts"]) commitBefore(repo, `add ${file}`, file);
@@ -73,7 +73,7 @@ describe("a file", () => {
 });
 
 describe("uncommitted work", () => {
-  it("is counted, or gone", async () => {
+  it("is counted, or reported as gone", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("app"));
     commitBefore(repo, "first");
@@ -87,7 +87,7 @@ describe("uncommitted work", () => {
 });
 
 describe("checks", () => {
-  it("are what GitHub says of the branch now", async () => {
+  it("are GitHub's current checks of the branch", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("app"));
     commitBefore(repo, "first");
@@ -108,7 +108,7 @@ describe("checks", () => {
     expect(await remark(repo, "The weather is red", asked(["ci"]))).toBeUndefined();
   });
 
-  it("are those of the branch where they failed, also from another one", async () => {
+  it("are those of the branch where they failed, also when seen from another branch", async () => {
     await using folder = await temporaryFolder();
     // On main again by now; what was said was said on the branch.
     const repo = repoWithBranch(folder.join("app"), "fix/login");
@@ -130,7 +130,7 @@ describe("checks", () => {
 });
 
 describe("commits since", () => {
-  it("that speak of the same thing are named", async () => {
+  it("about the same thing are named", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("app"));
     commitBefore(repo, "first");
@@ -143,8 +143,8 @@ describe("commits since", () => {
   });
 });
 
-describe("what cannot be known", () => {
-  it("outside of a repo, without a folder, with no time", async () => {
+describe("an unverifiable claim", () => {
+  it("stays unchanged outside a repo, without a folder, or without time", async () => {
     await using folder = await temporaryFolder();
     const items = [item("The branch fix/login fails its tests in src/a.ts and is not committed")];
     const at = new Date().toISOString();
@@ -155,7 +155,7 @@ describe("what cannot be known", () => {
     expect((await verifyItems({ items, cwd: folder.path, lastMessageAt: at }, { budgetMs: 0 })).size).toBe(0);
   });
 
-  it("behind a git that hangs is not waited for", async () => {
+  it("does not wait for a hanging git", async () => {
     await using folder = await temporaryFolder();
     const repo = repoWithBranch(folder.join("app"), "fix/login");
     const env = wrapGit(folder.join("bin"), "sleep 20");
@@ -166,7 +166,7 @@ describe("what cannot be known", () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it("says nothing that a repo could use against a terminal or a model", async () => {
+  it("shows no text of the repo that could attack a terminal or a model", async () => {
     await using folder = await temporaryFolder();
     const repo = createTestRepo(folder.join("app"));
     commitBefore(repo, "first");

@@ -1,4 +1,4 @@
-/** Hooks run for real here: as processes, from files, and against everything that a handler can do wrong. */
+/** Hooks that really run, as processes and from files, including everything a handler can do wrong. */
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -207,7 +207,7 @@ describe("a misbehaving hook", () => {
     expect(stage.log.filter((line) => line.includes('"hook failed"'))).toHaveLength(2);
   });
 
-  it("cannot change what Holdfast's objects inherit, nor what it sends back", async () => {
+  it("can change neither the prototypes of Holdfast's objects nor its own answer", async () => {
     await using stage = await createHookHome();
     const outcome = await fireOnce(
       stage,

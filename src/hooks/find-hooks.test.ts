@@ -41,7 +41,7 @@ describe("the frontmatter of HOOK.md", () => {
     expect(await readHookHead(text, "folder")).toEqual(wanted);
   });
 
-  it("takes a name without an action for all of them", async () => {
+  it("treats an event name without an action as all actions", async () => {
     const { events } = await readHookHead("---\nevents: [command]\n---\n", "all");
     expect(events).toEqual(["command:new", "command:reset", "command:stop"]);
   });

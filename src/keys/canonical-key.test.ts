@@ -41,7 +41,7 @@ describe("canonicalSessionKey", () => {
     expect(canonical(key, "Home")).toBe(expected);
   });
 
-  it("keeps the case of ids where case tells two conversations apart", () => {
+  it("keeps the case of ids where case distinguishes conversations", () => {
     expect(canonical("Agent:Main:Signal:Group:AbC=")).toBe("agent:main:signal:group:AbC=");
     expect(canonical("agent:main:matrix:channel:!Room:S.org:THREAD:$Ev")).toBe(
       "agent:main:matrix:channel:!Room:S.org:thread:$Ev",

@@ -67,7 +67,7 @@ describe("keys of conversations", () => {
     );
   });
 
-  it("come out of build, parse and build again unchanged", () => {
+  it("survive build, parse and build unchanged", () => {
     fc.assert(
       fc.property(conversation, (value) => {
         const key = keyOf(value);
@@ -79,7 +79,7 @@ describe("keys of conversations", () => {
     );
   });
 
-  it("lead from a thread to exactly the conversation it branched off from", () => {
+  it("lead from a thread to exactly its parent conversation", () => {
     fc.assert(
       fc.property(
         conversation.filter(({ threads }) => threads.length > 0),

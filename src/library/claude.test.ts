@@ -1,4 +1,4 @@
-/** The package's functions on this machine's homes, which a test names by the environment. */
+/** The package's functions on homes that the environment names. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { afterEach, expect, it, vi } from "vitest";
@@ -28,7 +28,7 @@ async function createWorld(): Promise<NativeHome & { repo: string }> {
   return { ...world, repo };
 }
 
-it("selectSession takes a label, a budget and a configuration in the places of the RFC", async () => {
+it("selectSession takes label, budget and configuration at the RFC's argument positions", async () => {
   await using world = await createWorld();
   const { repo } = world;
   await saveSession("main", { repoPath: repo, sessionId: B, label: "auth" });
@@ -47,7 +47,7 @@ it("selectSession takes a label, a budget and a configuration in the places of t
   expect(strict).toMatchObject({ action: "fresh", scores: [{ sessionId: A }] });
 });
 
-it("selectSession believes the status that it is given", async () => {
+it("selectSession trusts the given status", async () => {
   await using world = await createWorld();
   const { repo } = world;
   const status = await gatherProjectStatus(repo, "main");

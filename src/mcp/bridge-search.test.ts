@@ -1,4 +1,4 @@
-/** What a search over the bridge can reach besides the files that Claude Code still has. */
+/** Searches over the bridge in archived sessions. */
 import { rmSync } from "node:fs";
 import { expect, it } from "vitest";
 import { callTool, createMcpHome } from "../../test/support/mcp-home.ts";
@@ -9,13 +9,13 @@ import { searchSourcesOf } from "./bridge-search.ts";
 
 it("finds archived sessions of the repo, once, with an index of any age", async () => {
   await using bench = await createMcpHome();
-  const { world, repo } = bench;
+  const { native, repo } = bench;
   const cwds = [repo.path];
   const paths = [
-    world.session({ id: "a", cwds, prompts: ["[openclaw:agent=main]\nMend the heron parser"] }),
-    world.session({ id: "b", cwds, prompts: ["Feed the heron"] }),
-    world.session({ id: "c", cwds, prompts: ["[openclaw:agent=other]\nHide the heron"] }),
-    world.session({ id: "d", cwds: [world.join("elsewhere")], prompts: ["A heron far away"] }),
+    native.session({ id: "a", cwds, prompts: ["[openclaw:agent=main]\nMend the heron parser"] }),
+    native.session({ id: "b", cwds, prompts: ["Feed the heron"] }),
+    native.session({ id: "c", cwds, prompts: ["[openclaw:agent=other]\nHide the heron"] }),
+    native.session({ id: "d", cwds: [native.join("elsewhere")], prompts: ["A heron far away"] }),
   ];
   const search = async (): Promise<string[]> => {
     const { sessions } = await callTool(await bench.connect(), "openclaw_session_search", { query: "heron" });
@@ -25,22 +25,22 @@ it("finds archived sessions of the repo, once, with an index of any age", async 
   };
   const expected = [`${testSessionId("a")} 1`, `${testSessionId("b")} 1`];
   expect(await search()).toEqual(expected);
-  await world.index.refresh();
-  await archiveNativeSessions({ ...world, daysBefore: Number.POSITIVE_INFINITY, redact: false });
+  await native.index.refresh();
+  await archiveNativeSessions({ ...native, daysBefore: Number.POSITIVE_INFINITY, redact: false });
   expect(await search()).toEqual(expected);
   for (const path of paths) rmSync(path);
   expect(await search()).toEqual(expected);
-  rmSync(searchIndexFile(world.home));
+  rmSync(searchIndexFile(native.home));
   expect(await search()).toEqual(expected);
 });
 
 it("reads only the requested sessions of the archive", async () => {
-  await using world = await createNativeHome();
+  await using native = await createNativeHome();
   const archived = ["a", "b"].map(testSessionId);
-  for (const id of ["a", "b"]) world.session({ id, cwds: [world.join(id)] });
-  await world.index.refresh();
-  await archiveNativeSessions({ ...world, daysBefore: Number.POSITIVE_INFINITY, redact: false });
-  const places = { ...world, agentId: "main", workspace: world.join("workspace") };
+  for (const id of ["a", "b"]) native.session({ id, cwds: [native.join(id)] });
+  await native.index.refresh();
+  await archiveNativeSessions({ ...native, daysBefore: Number.POSITIVE_INFINITY, redact: false });
+  const places = { ...native, agentId: "main", workspace: native.join("workspace") };
   const wanted = async (ids: string[]): Promise<(string | undefined)[] | undefined> => {
     const { native } = await searchSourcesOf(places, { nativeFolders: [], archived: ids });
     return native?.archive?.sessions.map(({ sessionId }) => sessionId);

@@ -102,7 +102,7 @@ it("returns failures with a hint, and keeps running", async () => {
 it("answers several calls at once", async () => {
   await using bench = await createMcpHome();
   await bench.memory("MEMORY.md", "The answer is forty-two.");
-  bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: ["look for the answer"] });
+  bench.native.session({ id: "a", cwds: [bench.repo.path], prompts: ["look for the answer"] });
   const client = await bench.connect();
   const [memory, sessions, again, list, status] = await Promise.all([
     callTool(client, "openclaw_memory_search", { query: "answer" }),

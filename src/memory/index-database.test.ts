@@ -1,12 +1,10 @@
 /** The index's own file: private, free of secrets, rebuilt whenever it cannot be used, shared by processes. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, open, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { type Child, startChild } from "../../test/support/child.ts";
 import { SESSION, type SearchHome, answer, createSearchHome, prompt } from "../../test/support/search-home.ts";
 import type { SearchIndex } from "./search-index.ts";
 
@@ -65,7 +63,7 @@ describe("a file that cannot be used", () => {
       },
     ],
   ];
-  it.each(spoilt)("%s is built anew", async (_name, spoil) => {
+  it.each(spoilt)("%s is rebuilt", async (_name, spoil) => {
     await using home = await createSearchHome();
     await home.memory("main", "MEMORY.md", "otter");
     (await home.refreshed()).close();
@@ -122,7 +120,7 @@ describe("several processes", () => {
     await using home = await createSearchHome();
     await manySessions(home);
     const children = Array.from({ length: 3 }, () => startIndexing(home));
-    for (const child of children) expect(await child.ended).toBe(0);
+    for (const child of children) expect(await child.ended()).toBe(0);
     expectAllOnce(await home.refreshed());
   });
 
@@ -132,10 +130,10 @@ describe("several processes", () => {
     for (const wait of [0, 10, 25, 50, 100]) {
       await rm(home.indexPath, { force: true });
       const child = startIndexing(home);
-      await child.opened;
+      await child.line();
       await delay(wait);
-      child.kill();
-      expect([0, "SIGKILL"]).toContain(await child.ended);
+      child.kill("SIGKILL");
+      expect([0, "SIGKILL"]).toContain(await child.ended());
       const index = await home.open();
       // Whatever was done can be searched at once, and is whole.
       const { hits } = index.search({ text: "begin", agentId: "main", repoRoots: [REPO], limit: 500 });
@@ -148,14 +146,8 @@ describe("several processes", () => {
   });
 });
 
-const CHILD = fileURLToPath(new URL("../../test/support/index-child.ts", import.meta.url));
-
-function startIndexing(home: SearchHome): { opened: Promise<unknown>; ended: Promise<unknown>; kill(): void } {
-  const sources = JSON.stringify(home.sources());
-  const child = spawn(process.execPath, [CHILD, home.indexPath, sources], { stdio: ["ignore", "pipe", "inherit"] });
-  const opened = once(child.stdout, "data");
-  const ended = once(child, "close").then(([code, signal]: unknown[]) => code ?? signal);
-  return { opened, ended, kill: () => void child.kill("SIGKILL") };
+function startIndexing(home: SearchHome): Child {
+  return startChild("home", { task: "index", path: home.indexPath, sources: home.sources() });
 }
 
 function useDatabase(path: string, sql: string): void {

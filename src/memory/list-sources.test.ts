@@ -1,11 +1,9 @@
-/** What Claude Code has deleted is found in the archive, once, by whom it may be found. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+/** Sessions that Claude Code has deleted are found in the archive, once, by agents that may see them. */
 import { appendFile, mkdir, readFile, readdir, rename, rm, stat, truncate } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { startChild } from "../../test/support/child.ts";
 import {
   SESSION,
   SESSION_2,
@@ -15,7 +13,7 @@ import {
   createSearchHome,
   prompt,
 } from "../../test/support/search-home.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { silentLogger } from "../base/log.ts";
 import { archiveNativeSessions } from "../claude/archive/archive-sessions.ts";
 import { readArchive } from "../claude/archive/catalogue.ts";
@@ -205,7 +203,7 @@ describe("an original that is there", () => {
     expect(hits(index, "heron")).toHaveLength(2);
   });
 
-  it("takes over when it comes back, where it was or elsewhere", async () => {
+  it("replaces its copy when it comes back, in the same place or elsewhere", async () => {
     await using home = await createSearchHome();
     const path = await home.native(REPO, SESSION, [prompt(REPO, "heron one"), answer(REPO, "heron two")]);
     await archive(home);
@@ -233,7 +231,7 @@ describe("an original that is there", () => {
     }
   });
 
-  it("does not hide the copy of a subagent that went before it", async () => {
+  it("does not hide the copy of a subagent deleted earlier", async () => {
     await using home = await createSearchHome();
     await home.native(REPO, SESSION, [prompt(REPO, "heron one")]);
     const subagent = await home.subagent(REPO, SESSION, "abc", [answer(REPO, "heron two", { isSidechain: true })]);
@@ -248,7 +246,7 @@ describe("an original that is there", () => {
     ]);
   });
 
-  it("and its copy are told apart although both were indexed", async () => {
+  it("and its copy stay distinct although both were indexed", async () => {
     await using home = await createSearchHome();
     const path = await home.native(REPO, SESSION, [prompt(REPO, "heron one")]);
     await archive(home);
@@ -366,15 +364,11 @@ describe("reading that is interrupted", () => {
     const sources = await sourcesOf(home);
     for (const wait of [0, 15, 40, 80]) {
       await rm(home.indexPath, { force: true });
-      const child = spawn(process.execPath, [CHILD, home.indexPath, JSON.stringify(sources)], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      const ended = once(child, "close");
-      await once(child.stdout, "data");
+      const child = startChild("home", { task: "index", path: home.indexPath, sources });
+      await child.line();
       await delay(wait);
       child.kill("SIGKILL");
-      const [code, signal] = (await ended) as unknown[];
-      expect([0, "SIGKILL"]).toContain(code ?? signal);
+      expect([0, "SIGKILL"]).toContain(await child.ended());
       const index = await home.open();
       await index.refresh({ sources });
       expectAllOnce(index);
@@ -382,5 +376,3 @@ describe("reading that is interrupted", () => {
     }
   });
 });
-
-const CHILD = fileURLToPath(new URL("../../test/support/index-child.ts", import.meta.url));

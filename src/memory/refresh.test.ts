@@ -1,9 +1,9 @@
-/** The index follows the files: what grows, changes, moves and goes. */
+/** The index follows files that grow, change, move or disappear. */
 import { appendFile, mkdir, rename, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { SESSION, SESSION_2, answer, appendLines, createSearchHome, prompt } from "../../test/support/search-home.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { messageLine } from "../../test/support/transcripts.ts";
 import { silentLogger } from "../base/log.ts";
 import { agentLayout } from "../config/layout.ts";

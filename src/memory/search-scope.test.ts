@@ -1,4 +1,4 @@
-/** Who finds what, and in which shape tools get it. */
+/** Visibility of search results, and their shape for tools. */
 import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -70,7 +70,7 @@ describe.each(PROVIDERS)("$spec", ({ spec, protocol, header, key }) => {
     { name: "an empty body", reply: { status: 200, body: "" } },
     { name: "another JSON", reply: { status: 200, body: '{"hello":[1,2,3]}' } },
     { name: "half a JSON", reply: { status: 200, body: '{"id":"x","content":[' } },
-  ])("does not take $name for an answer", async ({ reply }) => {
+  ])("does not accept $name as an answer", async ({ reply }) => {
     await using server = await startFakeModelServer(() => reply);
     expect(await failure(spec, server)).toMatch(/^model-(?:answer-unreadable|server-failed)$/);
   });

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createFakeGh } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { createGithubReader } from "./github-status.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");

@@ -1,4 +1,4 @@
-/** Which files moved on since a session left them, in real repos. */
+/** Files changed since a session left them, in real repos. */
 import { mkdirSync, realpathSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createFakeGh, createTestRepo, runTestGit } from "../../test/support/git-repo.ts";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { createGithubReader } from "./github-status.ts";
 import { readRepoStatus } from "./repo-status.ts";
 

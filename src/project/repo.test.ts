@@ -50,7 +50,7 @@ describe("findRepo", () => {
     expect(await findRepo(join(base, "gone"))).toBeUndefined();
   });
 
-  it("treats a submodule as a repo of its own, also from a worktree of it", async () => {
+  it("treats a submodule as a separate repo, also from its worktrees", async () => {
     await using folder = await temporaryFolder();
     const base = realpathSync(folder.path);
     createTestRepo(join(base, "lib")).commit("lib");
@@ -66,7 +66,7 @@ describe("findRepo", () => {
     expect(side?.worktrees.map(({ path }) => path)).toEqual([inner, join(base, "side")]);
   });
 
-  it("takes a bare repo's folder for its root, also from its worktrees", async () => {
+  it("uses a bare repo's folder as its root, also from its worktrees", async () => {
     await using folder = await temporaryFolder();
     const base = realpathSync(folder.path);
     createTestRepo(join(base, "source")).commit("one");

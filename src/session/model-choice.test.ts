@@ -1,4 +1,4 @@
-/** What OpenClaw 2026.1.30 made of the words behind a reset, case by case. */
+/** How OpenClaw 2026.1.30 reads the words after a reset, case by case. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createAgentHome } from "../../test/support/agent-home.ts";

@@ -14,7 +14,7 @@ describe("detectResetTrigger", () => {
     expect(detect("@agent /new hi").triggered).toBe(false);
   });
 
-  it("does not take a longer word or a later place for the trigger", () => {
+  it("does not treat a longer word or a later word as the trigger", () => {
     expect(detect("/newer").triggered).toBe(false);
     expect(detect("say /new").triggered).toBe(false);
   });
@@ -26,7 +26,7 @@ describe("detectResetTrigger", () => {
     );
   });
 
-  it("does not take a URL for a sender's name", () => {
+  it("does not treat a URL as a sender's name", () => {
     expect(detect("https://example.org/new").triggerBodyNormalized).toBe("https://example.org/new");
   });
 });

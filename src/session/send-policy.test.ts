@@ -1,4 +1,7 @@
-/** Where first match and OpenClaw's "any deny" part ways. The recorded answers are in test/pins/openclaw-answers.test.ts. */
+/**
+ * Where "first match" and OpenClaw's "any deny" differ. The recorded answers are in
+ * test/pins/openclaw-answers.test.ts.
+ */
 import { describe, expect, it } from "vitest";
 import type { SendPolicyRule } from "../config/config.ts";
 import { describeOverriddenDenies, resolveSendPolicy } from "./send-policy.ts";

@@ -40,7 +40,7 @@ it("skips memory flushes", async () => {
   expect(await titleOf([flush, userDraft("plant tomatoes")])).toBe("plant tomatoes");
 });
 
-it("is missing if no message comes early", async () => {
+it("is missing without an early message", async () => {
   expect(await titleOf([])).toBeUndefined();
   expect(await titleOf([...Array.from({ length: 40 }, () => assistantDraft("…")), userDraft("late")])).toBeUndefined();
 });

@@ -20,7 +20,7 @@ function refusedField(before: SessionEntry | undefined, after: SessionEntry): un
 }
 
 describe("validateEntryChanges", () => {
-  it("accepts valid fields and whatever it does not know", () => {
+  it("accepts valid and unknown fields", () => {
     const entry = entryWith({
       origin: { provider: "telegram", threadId: 7, somethingNew: true },
       skillsSnapshot: { prompt: "", skills: [{ name: "a", since: 2027 }], extra: 1 },
@@ -48,13 +48,13 @@ describe("validateEntryChanges", () => {
     expect(refusedField(minimal, entryWith({ origin: { from: 5 } }))).toBe("origin.from");
   });
 
-  it("accepts existing values, however wrong", () => {
+  it("accepts existing values even if they are invalid", () => {
     const foreign = entryWith({ inputTokens: "many", origin: { from: 5 }, updatedAt: "then" });
     expect(refusedField(foreign, { ...foreign, model: "m" })).toBeUndefined();
     expect(refusedField(foreign, { ...foreign, outputTokens: "few" } as unknown as SessionEntry)).toBe("outputTokens");
   });
 
-  it("accepts that a field is removed, unless it is required", () => {
+  it("accepts the removal of a field unless it is required", () => {
     expect(refusedField(entryWith({ model: "m" }), minimal)).toBeUndefined();
     expect(refusedField(minimal, { updatedAt: 1 } as SessionEntry)).toBe("sessionId");
   });

@@ -38,7 +38,7 @@ function makeOldFile(path: string): void {
 }
 
 describe.each(STORE_KINDS)("a pending.sqlite beside a %s store", (kind) => {
-  it("is taken over and removed, also when a crash repeats that", async () => {
+  it("is migrated and removed, also when a crash repeats the migration", async () => {
     await using folder = await temporaryFolder();
     const [pendingFile, copy] = [folder.join("pending.sqlite"), folder.join("copy")];
     makeOldFile(pendingFile);
@@ -60,7 +60,7 @@ describe.each(STORE_KINDS)("a pending.sqlite beside a %s store", (kind) => {
     await store.close();
   });
 
-  it("is set aside if it is damaged, and left alone if another program made it", async () => {
+  it("is set aside if damaged, and left alone if another program made it", async () => {
     await using folder = await temporaryFolder();
     const pendingFile = folder.join("pending.sqlite");
     const logged: string[] = [];

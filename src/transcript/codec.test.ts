@@ -21,12 +21,12 @@ describe("parseLine", () => {
     expect(parse(bytes)).toEqual({ kind: "problem", reason });
   });
 
-  test("reports a line whose bytes were too many to hold", () => {
+  test("reports an oversized line", () => {
     const line = { bytes: Buffer.alloc(0), offset: 10, end: 1010, terminated: true, oversized: true };
     expect(parseLine(line)).toEqual({ kind: "problem", reason: "line of 1000 bytes is too long to be read" });
   });
 
-  test("keeps unknown fields of a header and takes a missing version for 1", () => {
+  test("keeps unknown header fields and reads a missing version as 1", () => {
     expect(parse('{"type":"session","id":"a","future":[1]}')).toMatchObject({
       kind: "header",
       header: { id: "a", version: 1, cwd: "", future: [1] },
@@ -47,7 +47,7 @@ describe("decodeEntry", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test("keeps an entry of an unknown type, whole, without calling it a problem", () => {
+  test("keeps an entry of an unknown type unchanged, without a problem", () => {
     const record = { type: "hologram", light: 7, ...place };
     const decoded = decodeEntry(record);
     expect(decoded).toEqual({ entry: { type: "other", ...place, original: record } });
@@ -61,7 +61,7 @@ describe("decodeEntry", () => {
     [{ type: "message", ...place, message: { role: "user", content: [{ type: "text", text: 5 }] } }],
     [{ type: "compaction", ...place, summary: 5 }],
     [{ type: "model_change", ...place }],
-  ])("keeps the place of an entry whose fields do not fit: %j", (record) => {
+  ])("keeps the position of an entry with invalid fields: %j", (record) => {
     const { entry, reason } = decodeEntry(record);
     expect(reason).toContain("missing or unreadable fields");
     expect(entry).toEqual({ type: "other", ...place, original: record });

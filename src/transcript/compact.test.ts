@@ -3,7 +3,7 @@ import { SessionManager } from "@mariozechner/pi-coding-agent";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import {
   HEADER,
   assistantDraft,
@@ -60,7 +60,7 @@ describe("compactTranscript", () => {
     expect(await readFile(result.archived ?? "")).toEqual(original);
   });
 
-  test("does nothing when there is nothing to remove, and refuses a senseless number", async () => {
+  test("does nothing without entries to remove, and rejects an invalid number", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
@@ -72,7 +72,7 @@ describe("compactTranscript", () => {
     }
   });
 
-  test("carries over the newest summary, the settings and the name that are still in force", async () => {
+  test("keeps the newest summary, settings and name that still apply", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
@@ -96,7 +96,7 @@ describe("compactTranscript", () => {
     expect(pi.getSessionName()).toBe("My name");
   });
 
-  test("a kept compaction supersedes removed ones and keeps from the oldest entry that is left", async () => {
+  test("a kept compaction replaces removed ones and starts at the oldest remaining entry", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
@@ -108,7 +108,7 @@ describe("compactTranscript", () => {
     expect((await readContext(path)).problems).toEqual([]);
   });
 
-  test("a fork keeps the way to its parent", async () => {
+  test("a fork keeps its link to the parent", async () => {
     await using folder = await temporaryFolder();
     await using parent = await createTranscript({ path: folder.join("p.jsonl"), sessionId: "p", cwd: "/" });
     await parent.append([userDraft("p1")]);
@@ -123,7 +123,7 @@ describe("compactTranscript", () => {
     expect(await texts(child.path)).toEqual(["p1", "c3"]);
   });
 
-  test("a summary in a fork that keeps from the parent goes on doing so", async () => {
+  test("a summary in a fork still refers to the parent's entries", async () => {
     await using folder = await temporaryFolder();
     await using parent = await createTranscript({ path: folder.join("p.jsonl"), sessionId: "p", cwd: "/" });
     const [, second] = await parent.append([userDraft("p1"), userDraft("p2")]);
@@ -139,7 +139,7 @@ describe("compactTranscript", () => {
     expect(await texts(path)).toEqual(["S", "p2", "c3"]);
   });
 
-  test("unreadable lines among the kept ones stay, byte for byte", async () => {
+  test("unreadable lines among kept ones stay byte for byte", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const garbage = Buffer.from([0xff, 0x00, 0xfe]);
@@ -156,7 +156,7 @@ describe("compactTranscript", () => {
   });
 
   test.each(["transcript.rewrite.archived", "transcript.rewrite.replaced", "file.renamed"] as const)(
-    "a failure at %s leaves a whole transcript and loses nothing",
+    "a failure at %s leaves a complete transcript",
     async (failing) => {
       await using folder = await temporaryFolder();
       const path = folder.join("sid.jsonl");
@@ -186,7 +186,7 @@ describe("compactTranscript", () => {
     expect((await readAll(path)).report.entries).toBe(2);
   });
 
-  test("any tree stays a tree that both we and pi can read alike", async () => {
+  test("any tree stays a tree that we and pi read the same way", async () => {
     await using folder = await temporaryFolder();
     let run = 0;
     const node = fc.record({

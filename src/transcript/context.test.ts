@@ -70,7 +70,7 @@ test("nothing before the first kept entry is read", async () => {
   expect(await readContext(path)).toMatchObject({ messages: [{ summary: "S" }, { content: "kept" }], problems: [] });
 });
 
-test("branches are followed from the leaf that was asked for", async () => {
+test("follows the branch of the requested leaf", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await writeLines(path, [
@@ -91,7 +91,7 @@ test.each([
   ["a missing parent", [messageLine("00000001", "99999999", "one")], "is missing"],
   ["a cycle", [messageLine("00000001", "00000002", "one"), messageLine("00000002", "00000001", "two")], "has a cycle"],
   ["an entry that is its own parent", [messageLine("00000001", "00000001", "one")], "has a cycle"],
-])("%s ends the walk with a problem", async (_name, lines, reason) => {
+])("%s stops reading with a problem", async (_name, lines, reason) => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await writeLines(path, [HEADER, ...lines]);
@@ -100,7 +100,7 @@ test.each([
   expect(problems).toMatchObject([{ reason: expect.stringContaining(reason) }]);
 });
 
-test("a compaction that keeps from an unknown entry keeps nothing, and says so", async () => {
+test("a compaction with an unknown first kept entry keeps nothing and reports it", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await writeLines(path, [
@@ -123,7 +123,7 @@ test("a compaction that keeps from an unknown entry keeps nothing, and says so",
   expect(problems).toMatchObject([{ reason: expect.stringContaining("99999999") }]);
 });
 
-test("a mirrored delivery is part of the context but says nothing about the model", async () => {
+test("a mirrored delivery is in the context but does not set the model", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
@@ -147,7 +147,7 @@ test("an empty transcript has an empty context", async () => {
   });
 });
 
-test("files that people sent stay known through compactions, the newest ones of very many", async () => {
+test("attached files stay known through compactions, limited to the newest", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });

@@ -5,7 +5,7 @@ import { SessionManager } from "@mariozechner/pi-coding-agent";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { assistantDraft, messageLine, readAll, userDraft, writeLines } from "../../test/support/transcripts.ts";
 import { compactTranscript } from "./compact.ts";
 import { readContext } from "./context.ts";
@@ -39,7 +39,7 @@ async function texts(path: string): Promise<string[]> {
 }
 
 describe("a whole transcript", () => {
-  test("is not damaged, also after others have appended to it or it was compacted", async () => {
+  test("is not damaged after foreign appends or a compaction", async () => {
     await using folder = await temporaryFolder();
     const { path, clock, expected } = await written(folder);
     expect(await findDamage(path, expected)).toBeUndefined();
@@ -51,7 +51,7 @@ describe("a whole transcript", () => {
     expect(await asideOf(path)).toEqual([]);
   });
 
-  test("may be missing or empty as long as nobody has written it", async () => {
+  test("may be missing or empty if never written", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     expect(await findDamage(path, { written: false })).toBeUndefined();
@@ -61,7 +61,7 @@ describe("a whole transcript", () => {
     expect(await findDamage(path, { written: true })).toMatchObject({ kind: "empty" });
   });
 
-  test("may be of an old form, which had no header", async () => {
+  test("may have an old format without a header", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeLines(path, [{ type: "user", content: [{ type: "text", text: "old" }], timestamp: 1 }]);
@@ -81,7 +81,7 @@ const DAMAGES: [string, (path: string) => Promise<void>, string[]][] = [
 ];
 
 describe.each(DAMAGES)("a damaged transcript (%s)", (kind, damage, kept) => {
-  test("is kept aside; what can be read is kept with a notice, in a file that pi opens", async () => {
+  test("is set aside; readable entries are kept with a notice in a file that pi opens", async () => {
     await using folder = await temporaryFolder();
     const { path, expected } = await written(folder);
     await damage(path);
@@ -107,7 +107,7 @@ describe.each(DAMAGES)("a damaged transcript (%s)", (kind, damage, kept) => {
   });
 });
 
-test("wherever it is cut, a transcript is found damaged unless its last known line is whole", async () => {
+test("a transcript cut anywhere is damaged unless its last known line is complete", async () => {
   await using folder = await temporaryFolder();
   const { path, expected } = await written(folder);
   const whole = await readFile(path);
@@ -119,7 +119,7 @@ test("wherever it is cut, a transcript is found damaged unless its last known li
   );
 });
 
-test("an entry that does not name its parent follows the entry before it, and is reported", async () => {
+test("an entry without a parent follows the previous entry and is reported", async () => {
   await using folder = await temporaryFolder();
   const { path, expected } = await written(folder);
   await changeLines(path, (lines) => lines.with(3, (lines[3] ?? "").replace(/"parentId":"\w+",/, "")));

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { SessionManager } from "@mariozechner/pi-coding-agent";
 import { describe, expect, test } from "vitest";
 import { type TemporaryFolder, temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { assistantDraft, readAll, userDraft } from "../../test/support/transcripts.ts";
 import { encodeLine } from "../base/jsonl.ts";
 import { entryToJson } from "./codec.ts";
@@ -112,7 +112,7 @@ describe("forkTranscript", () => {
 });
 
 describe("following a fork", () => {
-  test("finds the leaf after the parent was compacted, with everything that led to it", async () => {
+  test("finds the leaf and its ancestors after the parent was compacted", async () => {
     await using folder = await temporaryFolder();
     const { clock, parentPath, childPath } = await family(folder);
     await compactTranscript(parentPath, { maxEntries: 2, clock });
@@ -123,7 +123,7 @@ describe("following a fork", () => {
     expect(await texts(childPath)).toEqual(["p1", "p2", "p3", "c1"]);
   });
 
-  test("finds the leaf where lines before it have moved", async () => {
+  test("finds the leaf when earlier lines have moved", async () => {
     await using folder = await temporaryFolder();
     const { parentPath, childPath } = await family(folder);
     const [header = "", ...rest] = (await readFile(parentPath, "utf8")).split("\n");
@@ -158,7 +158,7 @@ describe("following a fork", () => {
     },
   );
 
-  test("two files that name each other end the walk", async () => {
+  test("stops at two files that name each other", async () => {
     await using folder = await temporaryFolder();
     for (const [own, parent] of [
       ["a", "b"],
@@ -186,7 +186,7 @@ describe("following a fork", () => {
 });
 
 describe("readWhole", () => {
-  test("gives one transcript that pi opens with the whole context", async () => {
+  test("returns one transcript that pi opens with the whole context", async () => {
     await using folder = await temporaryFolder();
     const { childPath } = await family(folder);
     const target = folder.join("export.jsonl");
@@ -198,7 +198,7 @@ describe("readWhole", () => {
     expect(report.problems).toEqual([]);
   });
 
-  test("gives new ids where parent and fork use the same", async () => {
+  test("assigns new ids where parent and fork share one", async () => {
     await using folder = await temporaryFolder();
     const { childPath, entries } = await family(folder);
     const own = (await readAll(childPath)).entries.at(-1)?.id ?? "";
@@ -212,7 +212,7 @@ describe("readWhole", () => {
     expect(await texts(target)).toEqual(["p1", "p2", "p3", "c1"]);
   });
 
-  test("gives everything that can be read where an entry in the middle is lost", async () => {
+  test("returns everything readable when an entry in the middle is lost", async () => {
     await using folder = await temporaryFolder();
     const { parentPath } = await family(folder);
     const lines = (await readFile(parentPath, "utf8")).split("\n");

@@ -1,7 +1,7 @@
 import { appendFile, readFile, readdir, rename, stat, writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { assistantDraft, messageLine, readAll, textOf, userDraft } from "../../test/support/transcripts.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { installFaultAction } from "../base/faults.ts";
@@ -19,7 +19,7 @@ function fenced(): HoldfastError {
 }
 
 describe("createTranscript", () => {
-  test("writes a durable private header and refuses a path that is taken", async () => {
+  test("writes a durable private header and refuses an existing path", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("deep", "sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/ws", clock: createTestClock() });
@@ -32,7 +32,7 @@ describe("createTranscript", () => {
     await expect(createTranscript({ path, sessionId: "sid", cwd: "/ws" })).rejects.toMatchObject({ kind: "conflict" });
   });
 
-  test("leaves nothing behind when it fails half way", async () => {
+  test("leaves no file when it fails midway", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     installFaultAction((point) => {
@@ -44,7 +44,7 @@ describe("createTranscript", () => {
 });
 
 describe("append", () => {
-  test("chains entries and continues where the file ends when it is opened again", async () => {
+  test("chains entries and continues at the end of the file after reopening", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const clock = createTestClock();
@@ -75,7 +75,7 @@ describe("append", () => {
     expect(report.problems).toEqual([]);
   });
 
-  test("tells listeners after the entry is in the file", async () => {
+  test("notifies listeners after the entry is in the file", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/ws" });
@@ -109,7 +109,7 @@ describe("append", () => {
     expect(synced).toEqual(["entry", "appended", "appended", "turn", "appended"]);
   });
 
-  test("refuses what cannot be JSON, and a log that was closed", async () => {
+  test("refuses values that are not JSON, and a closed log", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
@@ -121,7 +121,7 @@ describe("append", () => {
   });
 
   test.each(["transcript.append.written", "transcript.append.synced"] as const)(
-    "a failure at %s is an error and leaves nothing torn; the next append works",
+    "a failure at %s is an error without a torn line; the next append works",
     async (failing) => {
       await using folder = await temporaryFolder();
       const path = folder.join("sid.jsonl");
@@ -141,7 +141,7 @@ describe("append", () => {
     },
   );
 
-  test("goes on in the new file when the old one was replaced", async () => {
+  test("continues in the new file when the old one was replaced", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/", fence: leaseHeld });
@@ -152,7 +152,7 @@ describe("append", () => {
     expect((await readAll(path)).entries.map(textOf)).toEqual(["one", "two"]);
   });
 
-  test("does not bring back a file that was removed", async () => {
+  test("does not recreate a removed file", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
@@ -163,7 +163,7 @@ describe("append", () => {
 });
 
 describe("other writers", () => {
-  test("without a fence the log continues from what somebody else appended", async () => {
+  test("without a fence the log continues after foreign entries", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/" });
@@ -173,7 +173,7 @@ describe("other writers", () => {
     expect(two?.parentId).toBe("abcdef01");
   });
 
-  test("without a fence a torn foreign line is set aside before anything follows it", async () => {
+  test("without a fence a torn foreign line is set aside before the next append", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await using log = await createTranscript({ path, sessionId: "sid", cwd: "/", clock: createTestClock() });
@@ -222,7 +222,7 @@ describe("other writers", () => {
     expect((await stat(path)).size).toBe(size);
   });
 
-  test("a line that a stale holder wrote last does not become the conversation", async () => {
+  test("the last line of a stale holder does not become the leaf", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const options = { path, fence: leaseHeld };
@@ -244,7 +244,7 @@ describe("other writers", () => {
   });
 });
 
-test("a holder whose store began to count epochs anew is still followed", async () => {
+test("follows a holder whose store restarted its epochs", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await (
@@ -266,7 +266,7 @@ test("a holder whose store began to count epochs anew is still followed", async 
   expect(entries.map(({ parentId }) => parentId)).toEqual([null, ...entries.slice(0, -1).map(({ id }) => id)]);
 });
 
-test("every listener hears of an update, whatever the others do, until it stops", () => {
+test("every listener gets updates, even if others throw, until it unsubscribes", () => {
   const heard: string[] = [];
   const stopThrowing = onSessionTranscriptUpdate(() => {
     throw new Error("broken listener");

@@ -32,11 +32,11 @@ test.each([
   [{ text: "The report", mediaUrls: [" "] }, "The report"],
   [{ mediaUrls: ["b.png"] }, "b.png"],
   [{ text: " " }, null],
-])("of the delivery %j the transcript gets %j", (delivery, expected) => {
+])("the delivery %j is mirrored as %j", (delivery, expected) => {
   expect(deliveredText(delivery)).toBe(expected);
 });
 
-test("the message carries the marks of a mirrored delivery", () => {
+test("marks the message as a mirrored delivery", () => {
   expect(createDeliveryMirrorMessage("sent", 5)).toMatchObject({
     role: "assistant",
     provider: "openclaw",

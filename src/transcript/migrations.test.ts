@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { HEADER, readAll, textOf, userDraft, writeLines } from "../../test/support/transcripts.ts";
 import { readContext } from "./context.ts";
 import { openTranscriptLog } from "./log.ts";
@@ -22,12 +22,12 @@ describe("the steps", () => {
     });
   });
 
-  test("flat: leaves entries alone that only look similar", () => {
+  test("flat: keeps entries that only look similar", () => {
     const custom = { type: "custom_message", customType: "note", content: "x" };
     expect(wrapFlatMessage(custom)).toBe(custom);
   });
 
-  test("version 1 → 2: a place in the tree, and the counted line becomes an id", () => {
+  test("version 1 → 2: adds tree positions and replaces line numbers by ids", () => {
     const place = { id: "0000002a", parentId: "00000007", firstKeptEntryId: "00000001" };
     expect(addTreeIds({ type: "compaction", summary: "s", firstKeptEntryIndex: 3 }, place)).toEqual({
       type: "compaction",
@@ -85,8 +85,8 @@ describe.each([
   ["flat", FLAT, ["Hello", "Hi!"]],
   ["version 1", VERSION_1, ["one", "two", "three", "", "four"]],
   ["version 2", VERSION_2, ["one"]],
-])("a file of the form %s", (_name, lines, texts) => {
-  test("reads the same from both ends, without being changed", async () => {
+])("a file in format %s", (_name, lines, texts) => {
+  test("reads the same from both ends, without changes", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeLines(path, lines);
@@ -100,7 +100,7 @@ describe.each([
     expect(await readFile(path)).toEqual(before);
   });
 
-  test("becomes version 3 when it is opened for writing; ids stay, the original is kept", async () => {
+  test("becomes version 3 when opened for writing; ids and the original are kept", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeLines(path, lines);
@@ -125,7 +125,7 @@ describe.each([
   });
 });
 
-test("a compaction of version 1 keeps from the counted line on", async () => {
+test("a version 1 compaction keeps entries from its line number on", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await writeLines(path, VERSION_1);
@@ -138,7 +138,7 @@ test("a compaction of version 1 keeps from the counted line on", async () => {
   ]);
 });
 
-test("a newer version is read as far as it is understood, and refused for writing unchanged", async () => {
+test("a newer version is read as far as possible, and refused for writing", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   const id = "0192f3c4-7a55-7cc1-8a5e-2f6f3f1f9f10";

@@ -38,7 +38,7 @@ async function say(path: string, parked: ParkedTranscripts, text: string, epoch 
 }
 
 describe("parked transcripts", () => {
-  it("go on from where they were left, and know the conversation", async () => {
+  it("continue where they stopped, with the conversation in memory", async () => {
     await using made = await world();
     const { path, parked } = made;
     await say(path, parked, "one");
@@ -52,7 +52,7 @@ describe("parked transcripts", () => {
     expect((await log.context()).entries).toEqual(read.entries);
   });
 
-  it("are read again when another process wrote, replaced or touched the file", async () => {
+  it("are reread when another process wrote, replaced or touched the file", async () => {
     await using made = await world();
     const { path, parked } = made;
     await say(path, parked, "one");
@@ -70,7 +70,7 @@ describe("parked transcripts", () => {
     await expect(openParked(path, parked)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  it("are not parked after a write that failed, nor without a lease", async () => {
+  it("are not parked after a failed write or without a lease", async () => {
     await using made = await world();
     const { path, parked } = made;
     let remaining = Number.POSITIVE_INFINITY;

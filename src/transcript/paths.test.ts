@@ -36,7 +36,7 @@ describe("transcriptFileName", () => {
 
   const anyText = fc.string({ unit: "binary", maxLength: 400 });
 
-  test("any topic gives one plain, short name from which the session is known", () => {
+  test("any topic gives one plain, short name that identifies the session", () => {
     fc.assert(
       fc.property(anyText, (topic) => {
         const name = transcriptFileName("sid", topic);
@@ -62,7 +62,7 @@ describe("transcriptFileName", () => {
 });
 
 test.each(["sid.jsonl.bak.2026", "sid.jsonl.torn-2026", "sessions.json", ".jsonl", "x/y.jsonl"])(
-  "%s is not the name of a transcript",
+  "%s is not a transcript name",
   (name) => {
     expect(sessionIdOfTranscript(name)).toBeUndefined();
   },

@@ -1,4 +1,4 @@
-/** Files go to and fro between Holdfast and the real SessionManager of pi, on which OpenClaw builds. */
+/** Files that Holdfast and pi's real SessionManager, which OpenClaw uses, write in turn. */
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { SessionManager } from "@mariozechner/pi-coding-agent";
 import { describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ async function expectSameContext(path: string): Promise<string[]> {
   return ours.messages.map(messageText);
 }
 
-test("ours, continued by pi, continued by us", async () => {
+test("our file, continued by pi, continued by us", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   const log = await createTranscript({ path, sessionId: "sid", cwd: "/ws" });
@@ -52,7 +52,7 @@ test("ours, continued by pi, continued by us", async () => {
   expect(await expectSameContext(path)).toEqual(["one", "two", "three", "four", "five"]);
 });
 
-test("pi's, with every kind of entry, branched and compacted, continued by us", async () => {
+test("pi's file with every entry type, branched and compacted, continued by us", async () => {
   await using folder = await temporaryFolder();
   const pi = SessionManager.create("/ws", folder.path);
   const first = pi.appendMessage(piMessage(userDraft("one")));
@@ -74,7 +74,7 @@ test("pi's, with every kind of entry, branched and compacted, continued by us", 
   expect((await readAll(path)).report.problems).toEqual([]);
 });
 
-test("a file without an answer, which pi writes a second time into itself", async () => {
+test("a file without an answer, which pi appends to itself", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   const log = await createTranscript({ path, sessionId: "sid", cwd: "/ws" });
@@ -98,7 +98,7 @@ describe("real OpenClaw files", async () => {
   const samples = new URL("../../test/fixtures/openclaw/", import.meta.url);
   const names = (await readdir(samples, { recursive: true })).filter((name) => name.endsWith(".jsonl"));
 
-  test.each(names)("%s is read without losing a line, and continued", async (name) => {
+  test.each(names)("%s is read without loss and continued", async (name) => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const original = await readFile(new URL(name, samples));

@@ -3,7 +3,7 @@ import { open, readFile, readdir, stat, truncate, writeFile } from "node:fs/prom
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import {
   HEADER,
   assistantDraft,
@@ -29,7 +29,7 @@ describe("opening", () => {
     expect(await readFile(folder.join("sid.jsonl.bak.2026-11-15T12-00-00.000Z"))).toEqual(original);
   });
 
-  test("an empty file gets a header", async () => {
+  test("adds a header to an empty file", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeFile(path, "");
@@ -38,7 +38,7 @@ describe("opening", () => {
     expect((await readAll(path)).report).toMatchObject({ entries: 1, problemCount: 0, header: { id: "sid" } });
   });
 
-  test("refuses a file that is no transcript, unchanged", async () => {
+  test("refuses a file that is not a transcript and leaves it unchanged", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const content = Buffer.from([1, 2, 10, 255, 10, 0, 10, 7]);
@@ -49,7 +49,7 @@ describe("opening", () => {
     await expect(openTranscriptLog({ path: folder.join("none.jsonl") })).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  test("a tail of NUL bytes, as a power cut leaves it, is set aside", async () => {
+  test("sets aside a tail of NUL bytes after a power cut", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeLines(path, [HEADER, messageLine("00000001", null, "one")]);
@@ -73,7 +73,7 @@ describe("opening", () => {
     expect(added?.parentId).toBe("00000001");
   });
 
-  test("any truncation keeps exactly the complete lines; file and tail together are all bytes", async () => {
+  test("any truncation keeps exactly the complete lines, and no byte is lost", async () => {
     await using folder = await temporaryFolder();
     const clock = createTestClock();
     const source = folder.join("source.jsonl");
@@ -102,7 +102,7 @@ describe("opening", () => {
     );
   });
 
-  test("a header cut in half is set aside and written anew", async () => {
+  test("sets aside and rewrites a truncated header", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeFile(path, '{"type":"session","vers');

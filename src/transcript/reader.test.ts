@@ -8,7 +8,7 @@ import type { TranscriptEntry } from "./entries.ts";
 import { readTail, readTranscript } from "./reader.ts";
 
 describe("readTranscript", () => {
-  test("gives header and entries with their places", async () => {
+  test("yields header and entries with their positions", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeLines(path, [HEADER, messageLine("00000001", null, "one"), messageLine("00000002", "00000001", "two")]);
@@ -24,7 +24,7 @@ describe("readTranscript", () => {
     expect(items.at(-1)?.end).toBe(content.length);
   });
 
-  test("reports each damaged line with its number and serves the rest", async () => {
+  test("reports each damaged line with its number and yields the rest", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeLines(path, [
@@ -44,7 +44,7 @@ describe("readTranscript", () => {
     expect(report.problems.map(({ line }) => line)).toEqual([3, 4, 5, 6, 8]);
   });
 
-  test("does not serve bytes after the last newline", async () => {
+  test("ignores bytes after the last newline", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeLines(path, [HEADER, messageLine("00000001", null, "one"), messageLine("00000002", null, "whole?")]);
@@ -56,7 +56,7 @@ describe("readTranscript", () => {
     expect((await readTail(path, 5)).tornBytes).toBe(report.tornBytes);
   });
 
-  test("reports second headers, repeated and taken ids, missing parents and cycles", async () => {
+  test("reports second headers, duplicate ids, missing parents and cycles", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const one = messageLine("00000001", null, "one");
@@ -87,7 +87,7 @@ describe("readTranscript", () => {
     ["an empty file", Buffer.alloc(0), 0, 0],
     ["binary data", Buffer.from([0, 10, 200, 201, 10, 255, 10]), 3, 3],
     ["entries without a header", Buffer.from(`${JSON.stringify(messageLine("1", null, "x"))}\n`), 1, 1],
-  ])("%s is no error", async (_name, content, lines, problemsAtLeast) => {
+  ])("%s is not an error", async (_name, content, lines, problemsAtLeast) => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     await writeFile(path, content);
@@ -131,7 +131,7 @@ describe("readTranscript", () => {
 });
 
 describe("readTail", () => {
-  test("gives the last entries in order and says whether there are more", async () => {
+  test("returns the last entries in order and whether there are more", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const lines = Array.from({ length: 10 }, (_, index) => messageLine(`0000000${index}`, null, `m${index}`));
@@ -142,7 +142,7 @@ describe("readTail", () => {
     expect(await readTail(path, 10)).toMatchObject({ complete: true });
   });
 
-  test("shows an entry once that pi wrote twice", async () => {
+  test("returns an entry once if pi wrote it twice", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sid.jsonl");
     const one = messageLine("00000001", null, "one");
@@ -152,7 +152,7 @@ describe("readTail", () => {
   });
 });
 
-test("any text comes back as it was", async () => {
+test("any text round-trips", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   const anyText = fc.oneof(
@@ -181,7 +181,7 @@ test("any text comes back as it was", async () => {
   );
 });
 
-test("no garbage makes a reader throw, and every line of it is accounted for", async () => {
+test("never throws on garbage, and accounts for every line", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   const piece = fc.oneof(

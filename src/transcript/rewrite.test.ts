@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { afterEach, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temp-folder.ts";
-import { createTestClock } from "../../test/support/test-clock.ts";
+import { createTestClock } from "../../test/support/time.ts";
 import { type FaultPoint, installFaultAction } from "../base/faults.ts";
 import { compactTranscript } from "./compact.ts";
 import { SESSION_MARK_TYPE } from "./entries.ts";

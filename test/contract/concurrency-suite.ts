@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { StoreKind } from "../../src/store/store.ts";
 import { openStore } from "../support/stores.ts";
-import { runStoreChild } from "../support/run-store-child.ts";
+import { startChild } from "../support/child.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 
 const PROCESSES = ["a", "b", "c", "d"];
@@ -16,7 +16,9 @@ export function describeStoreConcurrency(kind: StoreKind): void {
       async () => {
         await using folder = await temporaryFolder({ onDisk: true });
         await Promise.all(
-          PROCESSES.map((name) => runStoreChild({ kind, home: folder.path, task: "count", name, updates: UPDATES })),
+          PROCESSES.map((name) =>
+            startChild("store", { kind, home: folder.path, task: "count", name, updates: UPDATES }).ended(),
+          ),
         );
         const store = await openStore(kind, { home: folder.path });
         const counted = new Map<string, number>();

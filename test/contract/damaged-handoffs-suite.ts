@@ -11,7 +11,7 @@ export function describeDamagedHandoffs(
 ): void {
   describe(`damaged hand-offs: ${name}`, () => {
     it.each(["", "[1", '{"count":1,"notes":["a", "b'])(
-      "come as the text that is left, beside the others: %j",
+      "are returned as the remaining text, next to the others: %j",
       async (text) => {
         await using fixture = await makeStore();
         const { handoffs } = fixture.store;
@@ -27,7 +27,7 @@ export function describeDamagedHandoffs(
       },
     );
 
-    it("are replaced by an update that is given that text", async () => {
+    it("are passed to an update as that text, and replaced", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       await keep(fixture.store, "torn", { count: 1 });
@@ -42,7 +42,7 @@ export function describeDamagedHandoffs(
       expect(await (await fixture.reopen()).handoffs.get("torn")).toEqual({ count: 7 });
     });
 
-    it("are deleted, alone and with their session", async () => {
+    it("can be deleted, alone and with their session", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1"));

@@ -8,7 +8,7 @@ function increment(current: SessionEntry | undefined): SessionEntry {
 
 export function describeEntries(makeStore: MakeStore): void {
   describe("entries", () => {
-    it("has nothing under a key that was never written", async () => {
+    it("returns nothing for an unknown key", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       expect(await store.get("main")).toBeUndefined();
@@ -34,7 +34,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(await store.get("main")).toEqual(entry("s-1", { model: "n" }));
     });
 
-    it("leaves everything as it is when mutate returns undefined", async () => {
+    it("changes nothing when mutate returns undefined", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       expect(await store.update("main", () => undefined)).toBeUndefined();
@@ -48,7 +48,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(await store.get("main")).toEqual(entry("s-1"));
     });
 
-    it("changes nothing when mutate throws, and works afterwards", async () => {
+    it("changes nothing when mutate throws, and keeps working", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1"));
@@ -103,7 +103,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(await store.get("one")).toMatchObject({ someFutureReport: large.someFutureReport });
     });
 
-    it("removes a field that mutate leaves out", async () => {
+    it("removes a field that mutate omits", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1", { model: "m", lastHeartbeatText: "x".repeat(3_000) }));
@@ -111,7 +111,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(Object.keys((await store.get("main")) ?? {}).sort()).toEqual(["sessionId", "updatedAt"]);
     });
 
-    it("hands out copies, never its own objects", async () => {
+    it("returns copies, never its own objects", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const mine = entry("s-1", { deliveryContext: { channel: "telegram" } });
@@ -138,7 +138,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(await store.findWindows("s-1", 10)).toEqual([]);
     });
 
-    it("applies concurrent updates of one key one after the other", async () => {
+    it("applies concurrent updates of one key in sequence", async () => {
       await using fixture = await makeStore();
       const second = await fixture.reopen();
       await Promise.all(
@@ -147,7 +147,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect((await fixture.store.get("main"))?.inputTokens).toBe(60);
     });
 
-    it("one refused update does not spoil those beside it", async () => {
+    it("commits the other updates when one is refused", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const wrong = { sessionId: 5, updatedAt: 1 } as unknown as SessionEntry;
@@ -163,7 +163,7 @@ export function describeEntries(makeStore: MakeStore): void {
       ]);
     });
 
-    it("keeps a label to one session of the agent", async () => {
+    it("allows a label for one session of the agent only", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "one", entry("s-1", { label: "Work" }));
@@ -178,7 +178,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect((await other.get("one"))?.label).toBe("Work");
     });
 
-    it("takes `main` and its full key for one session", async () => {
+    it("treats `main` and its full key as one session", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1"));
@@ -187,7 +187,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect((await store.list()).sessions.map((session) => session.key)).toEqual(["agent:main:main"]);
     });
 
-    it("cannot name the sessions of another agent", async () => {
+    it("refuses the sessions of another agent", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const other = await fixture.openOther("other");
@@ -225,7 +225,7 @@ export function describeEntries(makeStore: MakeStore): void {
       expect(await other.get("global")).toEqual(entry("s-2"));
     });
 
-    it("shows another handle everything that was resolved", async () => {
+    it("shows resolved writes to another handle", async () => {
       await using fixture = await makeStore();
       await put(fixture.store, "main", entry("s-1"));
       const second = await fixture.reopen();

@@ -18,7 +18,7 @@ const NATIVE_KEY = "agent:main:claude-code:0ce85868-7b98-4541-abaf-87da3fa6f579"
 
 export function describeHandoffs(makeStore: MakeStore): void {
   describe("hand-offs", () => {
-    it("has nothing under a key that was never written", async () => {
+    it("returns nothing for an unknown key", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       expect(await handoffs.get("main")).toBeUndefined();
@@ -26,7 +26,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await handoffs.delete("main")).toBe(false);
     });
 
-    it("keeps what mutate returns and resolves to it", async () => {
+    it("stores what mutate returns and resolves to it", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       const seen: unknown[] = [];
@@ -47,7 +47,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(({} as Record<string, unknown>)["p"]).toBeUndefined();
     });
 
-    it("is opaque: any JSON is a state", async () => {
+    it("accepts any JSON as a state", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       for (const state of [null, 0, "", "text", [], false]) {
@@ -57,7 +57,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       }
     });
 
-    it("leaves everything as it is when mutate returns undefined", async () => {
+    it("changes nothing when mutate returns undefined", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       expect(await handoffs.update("main", () => undefined)).toBeUndefined();
@@ -73,7 +73,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await handoffs.list()).toEqual(before);
     });
 
-    it("changes nothing when mutate throws, and works afterwards", async () => {
+    it("changes nothing when mutate throws, and keeps working", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       await keep(fixture.store, "main", { count: 1 });
@@ -111,7 +111,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await handoffs.get("other")).toBeUndefined();
     });
 
-    it("hands out copies, never its own objects", async () => {
+    it("returns copies, never its own objects", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       const mine = { notes: ["a"] };
@@ -125,7 +125,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await handoffs.get("main")).toEqual({ notes: ["a"] });
     });
 
-    it("lists the newest first, also of one instant, up to a limit", async () => {
+    it("lists the newest first, even within one instant, up to a limit", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       for (const key of ["one", "two", "three"]) await keep(store, key, key);
@@ -149,7 +149,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       }
     });
 
-    it("deletes one and tells whether it was there", async () => {
+    it("deletes one and returns whether it existed", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await keep(store, "one", 1);
@@ -160,7 +160,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await store.handoffs.update("one", increment)).toEqual({ count: 1 });
     });
 
-    it("needs no entry and outlives one", async () => {
+    it("needs no entry and outlives its entry", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await keep(store, NATIVE_KEY, "native");
@@ -177,7 +177,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await store.handoffs.get(NATIVE_KEY)).toBe("native");
     });
 
-    it("goes with its session where that is deleted for good", async () => {
+    it("is deleted when its session is deleted for good", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1"));
@@ -192,7 +192,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect((await again.handoffs.list()).map(({ key }) => key).toSorted()).toEqual([NATIVE_KEY, "agent:main:other"]);
     });
 
-    it("of a window is kept only while the key has it", async () => {
+    it("of a window is stored only while the key has that window", async () => {
       await using fixture = await makeStore();
       const { handoffs } = fixture.store;
       const ofFirst = { ofWindow: "s-1" };
@@ -208,7 +208,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await handoffs.update("main", increment, { ofWindow: "s-3" })).toEqual({ count: 3 });
     });
 
-    it("of a window is not kept, whether its update comes before or after the deletion", async () => {
+    it("of a deleted window is not stored, whether the update comes before or after the deletion", async () => {
       await using fixture = await makeStore();
       const other = await fixture.reopen();
       for (let round = 0; round < 20; round++) {
@@ -222,7 +222,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       }
     });
 
-    it("takes every spelling of a key for the same one", async () => {
+    it("treats every spelling of a key as the same key", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await keep(store, "main", 1);
@@ -236,7 +236,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await store.handoffs.delete(":agent:MAIN:main:")).toBe(true);
     });
 
-    it("cannot name the hand-offs of another agent", async () => {
+    it("refuses the hand-offs of another agent", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const other = await fixture.openOther("other");
@@ -272,7 +272,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await store.handoffs.list()).toEqual([]);
     });
 
-    it("applies concurrent updates of one key one after the other", async () => {
+    it("applies concurrent updates of one key in sequence", async () => {
       await using fixture = await makeStore();
       const handles = [fixture.store, await fixture.reopen(), await fixture.reopen()];
       const updates = handles.flatMap(({ handoffs }) =>
@@ -283,7 +283,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect(await fixture.store.handoffs.get("main")).toEqual({ count: 60 });
     });
 
-    it("notices that a state was deleted and made again meanwhile", async () => {
+    it("notices that a state was deleted and recreated concurrently", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const second = await fixture.reopen();
@@ -296,7 +296,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect([{ count: 1 }, { count: 2 }]).toContainEqual(await store.handoffs.get("main"));
     });
 
-    it("one refused update does not spoil those beside it", async () => {
+    it("commits the other updates when one is refused", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const results = await Promise.allSettled([
@@ -319,7 +319,7 @@ export function describeHandoffs(makeStore: MakeStore): void {
       expect((await store.list()).total).toBe(1);
     });
 
-    it("shows another handle everything that was resolved", async () => {
+    it("shows resolved writes to another handle", async () => {
       await using fixture = await makeStore();
       const second = await fixture.reopen();
       await keep(fixture.store, "main", { count: 1 });

@@ -35,7 +35,7 @@ async function admitAll(store: Store, ...messageIds: string[]): Promise<number[]
 
 export function describeInbox(makeStore: MakeStore): void {
   describe("inbox", () => {
-    it("admits a message once, in every handle and every state", async () => {
+    it("admits a message once across handles and states", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const first = await store.inbox.admit(message("m-1"));
@@ -52,7 +52,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(twins.filter((twin) => twin.admitted)).toHaveLength(1);
     });
 
-    it("tells messages apart by every part of their address", async () => {
+    it("distinguishes messages by every part of their address", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const { address } = message("m");
@@ -81,7 +81,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await order("elsewhere")).toEqual(["x"]);
     });
 
-    it("claims the oldest of the lease's key, each once", async () => {
+    it("claims the oldest items of the lease's key, each once", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const ids = await admitAll(store, "a", "b", "c");
@@ -95,7 +95,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect((await store.inbox.pending("main")).map((item) => item.state)).toEqual(["running", "running", "running"]);
     });
 
-    it("queues again what died with its turn", async () => {
+    it("requeues items whose turn died", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const ids = await admitAll(store, "a", "b");
@@ -109,7 +109,7 @@ export function describeInbox(makeStore: MakeStore): void {
       ]);
     });
 
-    it("claims by id what need not wait, and nothing that is not queued under the key", async () => {
+    it("claims by id only items queued under the key", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const [a = 0, b = 0, c = 0] = await admitAll(store, "a", "b", "c");
@@ -126,7 +126,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await store.inbox.get(foreign.id)).toMatchObject({ state: "queued" });
     });
 
-    it("puts single items back, and does not count an attempt that has an excuse", async () => {
+    it("requeues single items, and does not count an excused attempt", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const [a = 0, b = 0] = await admitAll(store, "a", "b");
@@ -138,7 +138,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await store.inbox.claim(lease)).toMatchObject([{ id: b, attempts: 1, note: "the process ended" }]);
     });
 
-    it("remembers which messages were begun together, and takes them apart", async () => {
+    it("remembers which messages started together, and separates them", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const [a = 0, b = 0, c = 0] = await admitAll(store, "a", "b", "c");
@@ -156,7 +156,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(new Set([first, second, String(a), String(b)]).size).toBe(4);
     });
 
-    it("tells which messages were given up, newest first", async () => {
+    it("lists given-up messages, newest first", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const [a = 0, b = 0, c = 0] = await admitAll(store, "a", "b", "c");
@@ -187,7 +187,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await second.outbox.due(clock.now(), 10)).toEqual(replies);
     });
 
-    it("notes how an item ended", async () => {
+    it("records how an item ended", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const [a = 0, b = 0] = await admitAll(store, "a", "b");
@@ -201,7 +201,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(await store.inbox.get(b)).not.toHaveProperty("note");
     });
 
-    it("keeps what the end of an item left, for every process", async () => {
+    it("stores the result of an ended item for every process", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const ids = await admitAll(store, "a", "b", "c");
@@ -223,7 +223,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect([admitted, item]).toEqual([false, await store.inbox.get(a)]);
     });
 
-    it("changes the entry with the end, and neither without the other's leave", async () => {
+    it("changes the entry with the end, both or neither", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1"));
@@ -257,7 +257,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect((await store.get("main"))?.totalTokens).toBe(21);
     });
 
-    it("begins the only message together with the lease, and no other", async () => {
+    it("claims a single new message together with the lease, otherwise none", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const none = await store.leases.acquire("main", { ttlMs: 60_000, claim: true });
@@ -281,7 +281,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect((await store.inbox.pending("main")).map(({ state }) => state)).toEqual(["queued", "queued"]);
     });
 
-    it("ends nothing when one item cannot be ended", async () => {
+    it("ends no item when one of them cannot be ended", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const ids = await admitAll(store, "a", "b");
@@ -320,7 +320,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(due.map(({ key, idempotencyKey }) => [key, idempotencyKey])).toEqual([[KEY, `dropped-${b}`]]);
     });
 
-    it("forgets what ended before an instant, and never what waits", async () => {
+    it("prunes items that ended before a time, never waiting ones", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const admitAt = async (messageId: string, receivedAt: number) =>
@@ -343,7 +343,7 @@ export function describeInbox(makeStore: MakeStore): void {
       expect(again.item.id).toBeGreaterThan(Math.max(...ids));
     });
 
-    it("tells of changes after a prune", async () => {
+    it("reports changes after a prune", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const second = await fixture.reopen();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { currentProcess } from "../../src/base/processes.ts";
 import type { Lease, Leased } from "../../src/store/queues.ts";
 import type { Store } from "../../src/store/store.ts";
-import { runStoreChild } from "../support/run-store-child.ts";
+import { startChild } from "../support/child.ts";
 import { type MakeStore, entry, put, refusal } from "./store-fixture.ts";
 
 const FENCED = { kind: "fenced", code: "lease-lost" };
@@ -34,7 +34,7 @@ export function describeLeases(makeStore: MakeStore): void {
       expect((await acquire(second, "elsewhere")).epoch).toBe(1);
     });
 
-    it("gives a released lease to the next, with a higher epoch", async () => {
+    it("gives a released lease to the next holder, with a higher epoch", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const first = await acquire(store);
@@ -47,7 +47,7 @@ export function describeLeases(makeStore: MakeStore): void {
       expect(await store.leases.current("main")).toEqual(second);
     });
 
-    it("gives an expired lease to the next; the old holder is fenced", async () => {
+    it("gives an expired lease to the next holder and fences off the old one", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const second = await fixture.reopen();
@@ -64,7 +64,7 @@ export function describeLeases(makeStore: MakeStore): void {
       expect(await second.leases.current("main")).toEqual(taken);
     });
 
-    it("extends a lease, also an expired one that is still free", async () => {
+    it("extends a lease, even an expired one that nobody took", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const lease = await acquire(store, "main", 1_000);
@@ -75,16 +75,16 @@ export function describeLeases(makeStore: MakeStore): void {
       expect(await store.leases.current("main")).toEqual(renewed);
     });
 
-    it("gives the lease of a dead process away at once", async () => {
+    it("reassigns the lease of a dead process at once", async () => {
       await using fixture = await makeStore();
       const { store, home } = fixture;
-      await runStoreChild({ kind: store.kind, home, task: "die-with-lease", leased: "main" });
+      await startChild("store", { kind: store.kind, home, task: "die-with-lease", leased: "main" }).ended();
       expect(await store.leases.current("main")).toBeUndefined();
       expect(await store.leases.list()).toMatchObject([{ key: "agent:main:main", epoch: 1 }]);
       expect((await acquire(store)).epoch).toBe(2);
     });
 
-    it("never lets an epoch fall, not even when the session is deleted", async () => {
+    it("never lowers an epoch, not even when the session is deleted", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1"));
@@ -109,7 +109,7 @@ export function describeLeases(makeStore: MakeStore): void {
       }
     });
 
-    it("keeps the deliveries of an account apart from every session and from other accounts", async () => {
+    it("separates an account's deliveries from sessions and other accounts", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const route = { channel: "telegram", accountId: "default" };
@@ -138,7 +138,7 @@ export function describeLeases(makeStore: MakeStore): void {
       expect(await refusal(store.leases.assertCurrent(lease))).toEqual(FENCED);
     });
 
-    it("lists the leases that were not given back", async () => {
+    it("lists unreleased leases", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const one = await acquire(store, "one", 1_000);
@@ -149,7 +149,7 @@ export function describeLeases(makeStore: MakeStore): void {
       expect(listed.sort((a, b) => a.key.localeCompare(b.key))).toEqual([one, two]);
     });
 
-    it("refuses every write of a stale holder and changes nothing", async () => {
+    it("rejects every write with a stale epoch", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       await put(store, "main", entry("s-1"));
@@ -175,7 +175,7 @@ export function describeLeases(makeStore: MakeStore): void {
       expect((await store.get("main"))?.sessionId).toBe("s-2");
     });
 
-    it("refuses a lease that was given back, and one of another key", async () => {
+    it("rejects a released lease, and a lease of another key", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const lease = await acquire(store);

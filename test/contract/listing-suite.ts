@@ -36,7 +36,7 @@ export function describeListing(makeStore: MakeStore): void {
       expect(await ids(fixture.store, { sort: "key" })).toEqual(["s-main", "s-group", "s-peer", "s-global"]);
     });
 
-    it("gives the same as text: fields that lists show, filtered and paged alike", async () => {
+    it("returns the same rows as text, filtered and paged alike", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await fill(store);
@@ -71,7 +71,7 @@ export function describeListing(makeStore: MakeStore): void {
       ]);
     });
 
-    it("filters by activity, kind, channel and label, also together", async () => {
+    it("filters by activity, kind, channel and label, alone and combined", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await fill(store);
@@ -87,7 +87,7 @@ export function describeListing(makeStore: MakeStore): void {
       expect(await ids(store, { channel: "whatsapp", activeSince: 2_000, text: "haus" })).toEqual(["s-main"]);
     });
 
-    it("finds text: every word, any case, nothing is a pattern", async () => {
+    it("finds text by all words, in any case, without patterns", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await fill(store);
@@ -103,7 +103,7 @@ export function describeListing(makeStore: MakeStore): void {
       expect((await store.list({ text: "  " })).total).toBe(4);
     });
 
-    it("pages, and tells how many there are in all", async () => {
+    it("pages, with the total", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await fill(store);
@@ -126,7 +126,7 @@ export function describeListing(makeStore: MakeStore): void {
       expect(new Set(seen).size).toBe(25);
     });
 
-    it("gives only the fields asked for, large ones too", async () => {
+    it("returns only the requested fields, including large ones", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       const lastHeartbeatText = "x".repeat(4_000);

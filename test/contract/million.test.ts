@@ -1,6 +1,6 @@
 /**
- * Stores far larger than anybody has: SQLite with a million entries. A `sessions.json` of that size is
- * read too, but takes half a minute and gigabytes of memory, so the file here has a tenth of it.
+ * Stores far larger than usual: SQLite with a million entries. A `sessions.json` of that size works too but takes
+ * half a minute and gigabytes of memory, so this one has a tenth of it.
  */
 import { writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";

@@ -76,7 +76,7 @@ export function describeOutbox(makeStore: MakeStore): void {
       expect(await store.outbox.get(9_999)).toBeUndefined();
     });
 
-    it("gives the items of one route, whatever waits for others", async () => {
+    it("returns the items of one route, whatever waits for others", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       const now = clock.now();

@@ -3,22 +3,25 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openStore } from "../support/stores.ts";
-import type { TurnStep, WrittenTurn } from "./pending-child.ts";
-import { spawnPendingChild } from "../support/run-pending-child.ts";
+import { type ChildTasks, type TurnStep, startChild } from "../support/child.ts";
+import type { WrittenTurn } from "../support/store-child.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
 
 const KEY = "agent:main:main";
 
 describe.each(STORE_KINDS)("pending items of a %s store", (kind) => {
-  it("are all there after a kill, if they were acknowledged", async () => {
+  it("survive a kill if they were acknowledged", async () => {
     await using folder = await temporaryFolder();
     const home = folder.path;
     let acknowledged = 0;
     for (const enough of [1, 20, 60]) {
-      const child = spawnPendingChild({ kind, home, task: "append", start: acknowledged });
-      const said = await child.killAfter(acknowledged + enough);
-      acknowledged = Number(said.at(-1)) + 1;
+      const last = acknowledged + enough;
+      const child = startChild("store", { kind, home, task: "append", start: acknowledged });
+      await child.line((line) => line === last);
+      child.kill("SIGKILL");
+      await child.ended();
+      acknowledged = Number(child.lines.at(-1)) + 1;
     }
     const store = await openStore(kind, { home });
     const kept = (await store.history.take("group", { id: "t", epoch: 1 })).map(({ body }) => Number(body));
@@ -28,13 +31,13 @@ describe.each(STORE_KINDS)("pending items of a %s store", (kind) => {
     expect(kept.length - acknowledged).toBeLessThanOrEqual(1);
   });
 
-  it("come from several processes at once and are reported once each", async () => {
+  it("from several concurrent processes are reported once each", async () => {
     await using folder = await temporaryFolder();
     const home = folder.path;
     const store = await openStore(kind, { home });
     const { systemEvents } = store;
     const children = ["x", "y"].map((name) =>
-      spawnPendingChild({ kind, home, task: "enqueue", name, count: 10 }).finished(),
+      startChild("store", { kind, home, task: "enqueue", name, count: 10 }).ended(),
     );
     const told: string[] = [];
     const takeTurn = async (id: string): Promise<void> => {
@@ -53,7 +56,7 @@ describe.each(STORE_KINDS)("pending items of a %s store", (kind) => {
     }
   });
 
-  it("are in exactly one written turn, whichever step of it a process dies at", async () => {
+  it("are in exactly one written turn, wherever a process dies", async () => {
     await using folder = await temporaryFolder();
     const transcript = folder.join("turns");
     const turns = { kind, home: folder.path, task: "turns" as const, turns: 5, transcript };
@@ -61,9 +64,9 @@ describe.each(STORE_KINDS)("pending items of a %s store", (kind) => {
     const enqueued: unknown[] = [];
     for (const [index, dieAfter] of steps.entries()) {
       const run = { ...turns, epoch: index + 1, dieAfter, dieInTurn: index };
-      enqueued.push(...(await spawnPendingChild(run).finished()));
+      enqueued.push(...(await linesOf(run)));
     }
-    enqueued.push(...(await spawnPendingChild({ ...turns, epoch: 9 }).finished()));
+    enqueued.push(...(await linesOf({ ...turns, epoch: 9 })));
     const lines = (await readFile(transcript, "utf8")).split("\n").filter(Boolean);
     const written = lines.map((line) => JSON.parse(line) as WrittenTurn);
     expect(written.map(({ turn }) => turn)).toEqual(["turn-0", "turn-1", "turn-2", "turn-3", "turn-4"]);
@@ -72,3 +75,9 @@ describe.each(STORE_KINDS)("pending items of a %s store", (kind) => {
     expect(enqueued.length).toBeGreaterThan(5);
   });
 });
+
+async function linesOf(task: ChildTasks["store"]): Promise<unknown[]> {
+  const child = startChild("store", task);
+  await child.ended();
+  return child.lines;
+}

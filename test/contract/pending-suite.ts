@@ -1,4 +1,4 @@
-/** Group history and system events: what waits for the next turn of a key. */
+/** Group history and system events, which wait for the next turn of a key. */
 import { describe, expect, it } from "vitest";
 import type { GroupHistory, Store, SystemEvents } from "../../src/store/store.ts";
 import type { MakeStore } from "./store-fixture.ts";
@@ -64,7 +64,7 @@ export function describePending(makeStore: MakeStore): void {
       expect(await bodies(history, "a")).toEqual(["1", "2"]);
     });
 
-    it("takes a message once", async () => {
+    it("stores a message once", async () => {
       await using fixture = await makeStore();
       const { history } = fixture.store;
       const message = { sender: "A", body: "1", messageId: "m" };
@@ -74,7 +74,7 @@ export function describePending(makeStore: MakeStore): void {
       expect(await bodies(history, "g")).toEqual(["1"]);
     });
 
-    it("forgets after the reply the entries that the reply has seen, and no others", async () => {
+    it("removes exactly the entries that a reply has seen", async () => {
       await using fixture = await makeStore();
       const { history } = fixture.store;
       await say(history, "g", "before");
@@ -88,7 +88,7 @@ export function describePending(makeStore: MakeStore): void {
       expect(await bodies(history, "g", "t3")).toEqual([]);
     });
 
-    it("cuts a body that is longer than any chat message", async () => {
+    it("truncates a body longer than any chat message", async () => {
       await using fixture = await makeStore();
       const { history } = fixture.store;
       await say(history, "g", `${"x".repeat(4095)}😀${"y".repeat(100)}`);
@@ -124,7 +124,7 @@ export function describePending(makeStore: MakeStore): void {
       expect(await store.systemEvents.acknowledgeSystemEvents(KEY, "t3")).toBe(false);
     });
 
-    it("that come during a turn wait for the next one", async () => {
+    it("that arrive during a turn wait for the next one", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await enqueue(store.systemEvents, "a");
@@ -172,7 +172,7 @@ export function describePending(makeStore: MakeStore): void {
       expect(await newer.systemEvents.acknowledgeSystemEvents(KEY, "t2")).toBe(true);
     });
 
-    it("are forgotten with their session, and only there", async () => {
+    it("are deleted with their session only", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await enqueue(store.systemEvents, "a");
@@ -184,7 +184,7 @@ export function describePending(makeStore: MakeStore): void {
     });
   });
 
-  it("pending items of other agents are refused", async () => {
+  it("refuses pending items of other agents", async () => {
     await using fixture = await makeStore();
     const { history, systemEvents } = fixture.store;
     const key = "agent:other:main";

@@ -5,7 +5,7 @@ import type { HistoryOptions } from "../../src/store/pending.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
-import { type TestClock, createTestClock } from "../support/test-clock.ts";
+import { type TestClock, createTestClock } from "../support/time.ts";
 
 export interface StoreFixture extends AsyncDisposable {
   /** The store of agent `main`. */

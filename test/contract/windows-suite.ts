@@ -40,7 +40,7 @@ export function describeWindows(makeStore: MakeStore): void {
       ]);
     });
 
-    it("keeps what the entry held of a window that is closed, until it is opened again", async () => {
+    it("keeps the entry's state of a closed window until it is reopened", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-1", { sdkSessionId: "sdk-1", totalTokens: 7, label: "not the window's" }));
@@ -55,7 +55,7 @@ export function describeWindows(makeStore: MakeStore): void {
       expect((await store.windows("main")).at(-1)).not.toHaveProperty("state");
     });
 
-    it("opens an old window again instead of listing it twice", async () => {
+    it("reopens an old window instead of listing it twice", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       await put(store, "main", entry("s-1"));
@@ -87,7 +87,7 @@ export function describeWindows(makeStore: MakeStore): void {
       expect((await fixture.store.windows("main"))[0]?.reason).toBe("fork");
     });
 
-    it("takes over closed windows from elsewhere, and replaces them", async () => {
+    it("imports closed windows, and replaces existing ones", async () => {
       await using fixture = await makeStore();
       const { store } = fixture;
       await put(store, "main", entry("s-2"));
@@ -117,7 +117,7 @@ export function describeWindows(makeStore: MakeStore): void {
       expect((await store.windows("main")).map((window) => window.sessionId)).toEqual(["s-1"]);
     });
 
-    it("finds windows of any key by the beginning of their id, newest first", async () => {
+    it("finds windows of any key by id prefix, newest first", async () => {
       await using fixture = await makeStore();
       const { store, clock } = fixture;
       for (const [key, sessionId] of [

@@ -1,4 +1,4 @@
-/** The crash tests are worth as much as their checker: here it must find damage that was done on purpose. */
+/** The checker of the crash tests must find deliberate damage. */
 import { appendFile, readFile, readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS, createAgentHome } from "../support/agent-home.ts";
-import { createTestClock } from "../support/test-clock.ts";
+import { createTestClock } from "../support/time.ts";
 import { openStore } from "../support/stores.ts";
 import { openWorkload } from "./workload.ts";
 import { createRandom } from "../../src/selftest/operations.ts";
@@ -11,22 +11,19 @@ const KEY = "agent:main:test:dm:ada";
 const LEASE = { ttlMs: 30_000 };
 
 describe.each(STORE_KINDS)("a clock that jumps (%s)", (kind) => {
-  test.each(["one", "two", "three"])(
-    "by hours between operations changes nothing that was acknowledged (%s)",
-    async (seed) => {
-      await using folder = await temporaryFolder();
-      const clock = createTestClock();
-      const random = createRandom(seed);
-      await using work = await openWorkload({ home: folder.path, kind, choice: { seed }, clock });
-      for (let count = 0; count < 60; count++) {
-        await work.next();
-        if (random.chance(0.5)) clock.advance(random.whole(-12, 12) * AN_HOUR_MS);
-      }
-      expect(await work.problems()).toEqual([]);
-    },
-  );
+  test.each(["one", "two", "three"])("by hours between operations changes no acknowledged write (%s)", async (seed) => {
+    await using folder = await temporaryFolder();
+    const clock = createTestClock();
+    const random = createRandom(seed);
+    await using work = await openWorkload({ home: folder.path, kind, choice: { seed }, clock });
+    for (let count = 0; count < 60; count++) {
+      await work.next();
+      if (random.chance(0.5)) clock.advance(random.whole(-12, 12) * AN_HOUR_MS);
+    }
+    expect(await work.problems()).toEqual([]);
+  });
 
-  test("back leaves a lease that was given back free, and epochs rising", async () => {
+  test("back leaves released leases free and epochs rising", async () => {
     await using fixture = await createAgentHome(kind);
     const { leases } = fixture.agent.store;
     fixture.clock.advance(5 * AN_HOUR_MS);
@@ -38,7 +35,7 @@ describe.each(STORE_KINDS)("a clock that jumps (%s)", (kind) => {
     expect(second).toMatchObject({ acquired: true, lease: { epoch: first.lease.epoch + 1 } });
   });
 
-  test("forward lets another take over, and the holder stays refused when the clock goes back", async () => {
+  test("forward lets another process take over, and the old holder stays rejected when it jumps back", async () => {
     await using fixture = await createAgentHome(kind);
     const { store } = fixture.agent;
     await store.update(KEY, () => ({ sessionId: "s-1", updatedAt: 1 }));
@@ -54,7 +51,7 @@ describe.each(STORE_KINDS)("a clock that jumps (%s)", (kind) => {
     expect(await store.leases.renew(first.lease, LEASE)).toBeUndefined();
   });
 
-  test("between two machines costs the slower one its lease at worst, never an update", async () => {
+  test("between two machines may cost the slower one its lease, never an update", async () => {
     await using folder = await temporaryFolder();
     const slow = await openStore(kind, { home: folder.path, clock: createTestClock() });
     const fastClock = createTestClock();

@@ -1,4 +1,4 @@
-/** A gateway that is killed as soon as a message runs; `npm run soak` goes on for longer. */
+/** A gateway killed as soon as a message runs; `npm run soak` does more rounds. */
 import { expect, test } from "vitest";
 import { STORE_KINDS } from "../support/agent-home.ts";
 import { runCrashLoop } from "./crash-loop.ts";

@@ -40,7 +40,7 @@ export interface CrashLoopReport {
   acknowledged: number;
   /** How many there were; fewer than wanted when everything was answered meanwhile. */
   kills: number;
-  /** Messages whose sender was told that nobody tries again. */
+  /** Messages whose sender was told that they were given up. */
   givenUp: number;
   failures: string[];
 }
@@ -203,7 +203,7 @@ function count(counts: Map<string, number>, mark: string): void {
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
-/** What it finds wrong, without ages. Half a file that a killed process left harms nothing. */
+/** Doctor's findings without ages. Partial files of killed processes are harmless. */
 async function doctor(home: string): Promise<string[]> {
   const env = { ...process.env, HOLDFAST_HOME: home };
   const run = promisify(execFile)(process.execPath, [BIN, "doctor", "--json"], { env, cwd: home });

@@ -1,17 +1,19 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
 import { describe, expect, test } from "vitest";
 import { runCrashRounds, pointsOf } from "../../src/selftest/crash-rounds.ts";
 import { programFile } from "../../src/selftest/run-child.ts";
-import { bundlePrograms } from "./bundle-programs.ts";
-import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
+import { temporaryFolder } from "../support/temp-folder.ts";
 
 const CHILD = programFile("crash-child");
 const ROUNDS = 210;
 const PATIENCE_MS = 180_000;
 
-describe("processes killed in the middle of their work", () => {
+describe("processes killed while working", () => {
   test(
-    "everything acknowledged is there, in order, once, wherever the kill came",
+    "keep every acknowledged write once and in order, wherever the kill came",
     async () => {
       await using folder = await temporaryFolder();
       await using programs = await bundlePrograms({ "crash-child": CHILD });
@@ -30,3 +32,30 @@ describe("processes killed in the middle of their work", () => {
     PATIENCE_MS,
   );
 });
+
+/** As deep below the root as the sources are, which look for the package from where they lie. */
+const PARENT = join(import.meta.dirname, "..", "..", "dist");
+
+interface BundledPrograms extends AsyncDisposable {
+  folder: string;
+}
+
+/** Threads and processes that a program starts from beside itself have to be named, too. */
+async function bundlePrograms(sources: Readonly<Record<string, string>>): Promise<BundledPrograms> {
+  await mkdir(PARENT, { recursive: true });
+  const folder = await mkdtemp(join(PARENT, "programs-"));
+  const remove = async (): Promise<void> => await rm(folder, { recursive: true, force: true });
+  await using undo = new AsyncDisposableStack();
+  undo.defer(remove);
+  const bundle = await rolldown({
+    input: { ...sources },
+    platform: "node",
+    checks: { ineffectiveDynamicImport: false },
+    // Packages stay where they are, but for the one of many files that every program loads.
+    external: (id) => /^[^./]/.test(id) && !/^zod(?:\/|$)/.test(id),
+  });
+  await bundle.write({ dir: folder, format: "esm" });
+  await bundle.close();
+  undo.move();
+  return { folder, [Symbol.asyncDispose]: remove };
+}

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../src/base/errors.ts";
 import { canMount, smallDisk } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
-import { createTestClock } from "../support/test-clock.ts";
+import { createTestClock } from "../support/time.ts";
 import { openWorkload } from "./workload.ts";
 
 const MEGABYTES = 3;
@@ -10,7 +10,7 @@ const A_MINUTE_MS = 60_000;
 
 /** Where nothing can be mounted, injected-errors.test.ts still tests the same error. */
 describe.skipIf(!canMount()).each(STORE_KINDS)("a full disk (%s)", (kind) => {
-  test("refuses what does not fit, keeps what was acknowledged, and works again with more room", async () => {
+  test("refuses writes that do not fit, keeps acknowledged ones, and works again with free space", async () => {
     await using disk = await smallDisk(MEGABYTES);
     const clock = createTestClock();
     await using work = await openWorkload({ home: disk.path, kind, choice: { seed: "full" }, clock });

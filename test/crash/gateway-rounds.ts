@@ -23,7 +23,7 @@ import { createRandom } from "../../src/selftest/operations.ts";
 
 export interface GatewayChildTask {
   home: string;
-  /** Left out: it lives until it is told to end. */
+  /** Default: it runs until it is told to stop. */
   dieAt?: { point: FaultPoint; after: number };
 }
 
@@ -163,7 +163,7 @@ async function untilAnswered(telegram: FakeTelegram, expected: readonly string[]
   }
 }
 
-/** What people got, by the message that each reply is about. */
+/** Replies, by the message that they answer. */
 function replies(telegram: FakeTelegram): { chat: number; text: string }[] {
   return telegram.sent
     .filter(({ result }) => result !== undefined)

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type FaultPoint, installFaultAction } from "../../src/base/faults.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
-import { createTestClock } from "../support/test-clock.ts";
+import { createTestClock } from "../support/time.ts";
 import { openWorkload } from "./workload.ts";
 import { leanOf, pointsOf } from "../../src/selftest/crash-rounds.ts";
 
@@ -18,7 +18,7 @@ const A_MINUTE_MS = 60_000;
 
 afterEach(() => installFaultAction(undefined));
 
-describe.each(STORE_KINDS)("an error of the disk (%s)", (kind) => {
+describe.each(STORE_KINDS)("a disk error (%s)", (kind) => {
   const points = pointsOf(kind).filter((point) => !AFTER_A_CRASH.has(point));
 
   test.each(points.map((point, index) => ({ point, code: index % 2 === 0 ? "EIO" : "ENOSPC" })))(
@@ -33,7 +33,7 @@ describe.each(STORE_KINDS)("an error of the disk (%s)", (kind) => {
 
       for (let count = 0; !fault.happened() && count < MOST_OPERATIONS; count++) {
         await work.next().catch((error: unknown) => {
-          // Anything but the injected error would be a failure that nobody asked for.
+          // Any other error is a real failure.
           if (!String(error).includes(code)) throw error;
         });
       }

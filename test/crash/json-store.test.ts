@@ -1,4 +1,4 @@
-/** The `json` store after its process was killed at every named step of a write. */
+/** The `json` store after a kill at every named step of a write. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -28,7 +28,7 @@ const OCCURRENCES = [1, 3, 6];
 
 const ROUNDS = POINTS.flatMap((point) => OCCURRENCES.map((occurrence) => ({ point, occurrence })));
 
-it("has everything that was acknowledged, once and in order", { timeout: 120_000 }, async () => {
+it("keeps every acknowledged write once and in order", { timeout: 120_000 }, async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sessions.json");
   const history: History = { step: 0, epoch: 0, sessionIds: new Set(), admitted: new Set() };
@@ -95,7 +95,7 @@ async function inspect(path: string, acknowledged: readonly Acknowledged[]): Pro
   return found;
 }
 
-/** What was begun but not acknowledged may be there or not; nothing else may differ. */
+/** An unacknowledged write may be present or not; nothing else may differ. */
 function complaints(history: History, { step, windows, pending, undeleted, lease }: Found): string[] {
   const ids = new Set(windows.map((window) => window.sessionId));
   const open = windows.filter((window) => window.closedAt === undefined);

@@ -1,4 +1,4 @@
-/** Leases of real processes that were killed or paused: one successor each, and no way back. */
+/** Leases of real processes that were killed or paused: one successor each, and the old holder stays fenced off. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -16,7 +16,7 @@ const ROUNDS = 3;
 const LONG_MS = 3_600_000;
 
 describe.each(["sqlite", "json"] as const)("lease takeover: %s", (kind) => {
-  it("gives the lease of a killed holder to exactly one", async () => {
+  it("gives the lease of a killed holder to exactly one process", async () => {
     await using folder = await temporaryFolder();
     const handles = await openHandles(kind, folder.path);
     for (let round = 0; round < ROUNDS; round++) {
@@ -31,7 +31,7 @@ describe.each(["sqlite", "json"] as const)("lease takeover: %s", (kind) => {
     await Promise.all(handles.map((store) => store.close()));
   });
 
-  it("gives the lease of a paused holder to exactly one; the holder is refused when it wakes", async () => {
+  it("gives the lease of a paused holder to exactly one process, and rejects the holder when it resumes", async () => {
     await using folder = await temporaryFolder();
     const handles = await openHandles(kind, folder.path);
     for (let round = 0; round < ROUNDS; round++) {
@@ -53,7 +53,7 @@ async function openHandles(kind: StoreKind, home: string): Promise<Store[]> {
   return await Promise.all([1, 2, 3].map(() => openStore(kind, { home })));
 }
 
-/** Everybody tries at the same time; gives the leases of those who won. */
+/** All try at the same time. Returns the leases of the winners. */
 async function contend(handles: readonly Store[]): Promise<Lease[]> {
   const tries = [...handles, ...handles].map((store) => store.leases.acquire("main", { ttlMs: LONG_MS }));
   const attempts = await Promise.all(tries);

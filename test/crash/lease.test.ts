@@ -8,7 +8,7 @@ const PATIENCE_MS = 120_000;
 
 describe.each(STORE_KINDS)("four processes contending for a session (%s)", (kind) => {
   test(
-    "one takes over from a killed or paused holder, and the paused one is refused when it wakes",
+    "one takes over from a killed or paused holder, and the paused one is rejected when it resumes",
     async () => {
       await using folder = await temporaryFolder();
       const result = await runLeaseRounds({ folder: folder.path, seed: "npm test", kind, takeovers: TAKEOVERS });

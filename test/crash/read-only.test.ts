@@ -9,14 +9,14 @@ import { resetSession } from "../../src/session/window.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
-import { createTestClock } from "../support/test-clock.ts";
+import { createTestClock } from "../support/time.ts";
 import { openWorkload } from "./workload.ts";
 import { openAgent } from "../../src/compose/agent.ts";
 
 const NOBODY = 65_534;
 
 describe.each(STORE_KINDS)("a home that cannot be written (%s)", (kind) => {
-  test("read-only folders: every write is refused clearly, and no file changes", async () => {
+  test("read-only folders: every write fails with a clear error, and no file changes", async () => {
     await using folder = await temporaryFolder();
     const choice = { seed: "read-only" };
     {
@@ -36,7 +36,7 @@ describe.each(STORE_KINDS)("a home that cannot be written (%s)", (kind) => {
     expect(before).toHaveProperty([kind === "json" ? layout.sessionsFile : layout.database]);
   });
 
-  test("a file where the folder must be: refused clearly, and the file is left alone", async () => {
+  test("a file in place of the folder: a clear error, and the file stays", async () => {
     await using folder = await temporaryFolder();
     await mkdir(folder.join("agents"));
     await writeFile(folder.join("agents", "main"), "mine");

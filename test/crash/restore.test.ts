@@ -16,7 +16,7 @@ const KEY = "agent:main:test:dm:ada";
 
 afterEach(() => installFaultAction(undefined));
 
-describe.each(STORE_KINDS)("a restore that fails half way (%s)", (kind) => {
+describe.each(STORE_KINDS)("a restore that fails midway (%s)", (kind) => {
   // Each number stops the restore at another of its writes; the highest lets it through.
   test.each([1, 2, 3, 4])("never shows a session without its windows, and can be repeated (%i)", async (write) => {
     await using fixture = await createAgentHome(kind);
@@ -36,7 +36,7 @@ describe.each(STORE_KINDS)("a restore that fails half way (%s)", (kind) => {
     expect(await listed()).toEqual(windows.toSorted());
   });
 
-  test.each([1, 2, 3, 4])("never shows a session without what it had left, and can be finished (%i)", async (write) => {
+  test.each([1, 2, 3, 4])("never shows a session without its hand-off, and can be finished (%i)", async (write) => {
     await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     const { handoffs } = agent.store;
@@ -52,7 +52,7 @@ describe.each(STORE_KINDS)("a restore that fails half way (%s)", (kind) => {
 
     const isThere = (await agent.store.get(KEY)) !== undefined;
     expect(isThere && (await handoffs.get(KEY)) === undefined).toBe(false);
-    // What is there without the session is forgotten by a gateway that starts now.
+    // A starting gateway deletes hand-offs without a session.
     expect((await deletedWindows(agent, 0)).has(entry.sessionId)).toBe(!isThere);
     if ((await listArchives(agent)).length > 0) await restoreSession(agent, id);
     expect(await handoffs.get(KEY)).toEqual(left);
@@ -60,7 +60,7 @@ describe.each(STORE_KINDS)("a restore that fails half way (%s)", (kind) => {
     expect(await agent.store.windows(KEY)).toHaveLength(2);
   });
 
-  test("can be finished when only the archive is left to be cleared", async () => {
+  test("can be finished when only the archive remains to be cleared", async () => {
     await using fixture = await createAgentHome(kind);
     const { agent } = fixture;
     await openWindow(agent, { key: KEY, previous: undefined, reason: "initial" });

@@ -1,23 +1,24 @@
-/** A process dies by SIGKILL at each step of its work on a transcript; nothing acknowledged may be lost. */
-import { spawn } from "node:child_process";
+/** A process is killed at each step of its work on a transcript; no acknowledged entry may be lost. */
 import { appendFile, readdir } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import type { FaultPoint } from "../../src/base/faults.ts";
 import { readContext } from "../../src/transcript/context.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
+import { type ChildTasks, startChild } from "../support/child.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
 import { HEADER, messageLine, readAll, textOf, userDraft, writeLines } from "../support/transcripts.ts";
 import { messageText } from "../../src/transcript/messages.ts";
 
-const CHILD = fileURLToPath(new URL("../support/transcript-child.ts", import.meta.url));
 const OLD = Array.from({ length: 5 }, (_, index) => `old ${index}`);
 
-async function runUntilKilled(...args: string[]): Promise<{ signal: string | null; acknowledged: string[] }> {
-  const child = spawn(process.execPath, [CHILD, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const signal = await new Promise<string | null>((resolve) => child.on("close", (_code, name) => resolve(name)));
-  return { signal, acknowledged: output.split("\n").filter((line) => line !== "") };
+type TranscriptTask = Omit<Extract<ChildTasks["transcript"], { point: FaultPoint }>, "path">;
+
+async function runUntilKilled(
+  path: string,
+  task: TranscriptTask,
+): Promise<{ signal: unknown; acknowledged: unknown[] }> {
+  const child = startChild("transcript", { path, ...task });
+  return { signal: await child.ended(), acknowledged: child.lines };
 }
 
 async function writeOldTranscript(path: string, version: number): Promise<void> {
@@ -37,12 +38,12 @@ test.each([
   ["migrate", "transcript.rewrite.archived", 1],
   ["migrate", "transcript.rewrite.replaced", 1],
   ["migrate", "file.renamed", 1],
-])("%s, killed at %s (%i)", async (task, point, passing) => {
+] satisfies [string, FaultPoint, number][])("%s, killed at %s (%i)", async (task, point, passing) => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
   await writeOldTranscript(path, task === "migrate" ? 2 : 3);
   if (task === "torn") await appendFile(path, '{"type":"message","id":"0000');
-  const { signal, acknowledged } = await runUntilKilled(path, task, point, String(passing));
+  const { signal, acknowledged } = await runUntilKilled(path, { task: "work", point, occurrence: passing });
   expect(signal).toBe("SIGKILL");
 
   // The next process finds everything acknowledged, once and in order, and at most one entry more.
@@ -56,28 +57,34 @@ test.each([
   expect((await readContext(path)).messages.map(messageText)).toEqual(entries.map(textOf));
 });
 
-test.each(["transcript.rewrite.archived", "transcript.rewrite.replaced", "file.renamed", "lock.created"])(
-  "compaction, killed at %s",
-  async (point) => {
-    await using folder = await temporaryFolder();
-    const path = folder.join("sid.jsonl");
-    await writeOldTranscript(path, 3);
-    expect((await runUntilKilled(path, "compact", point, "1")).signal).toBe("SIGKILL");
-    await using log = await openTranscriptLog({ path });
-    await log.append([userDraft("after")]);
-    const { entries, report } = await readAll(path);
-    expect(report.problems).toEqual([]);
-    expect(entries.map(textOf).slice(-4)).toEqual([...OLD.slice(-3), "after"]);
-    const archive = (await readdir(folder.path)).find((name) => name.includes(".bak."));
-    const whole = archive === undefined ? entries : (await readAll(folder.join(archive))).entries;
-    expect(whole.map(textOf).slice(0, OLD.length)).toEqual(OLD);
-  },
-);
+test.each([
+  "transcript.rewrite.archived",
+  "transcript.rewrite.replaced",
+  "file.renamed",
+  "lock.created",
+] satisfies FaultPoint[])("compaction, killed at %s", async (point) => {
+  await using folder = await temporaryFolder();
+  const path = folder.join("sid.jsonl");
+  await writeOldTranscript(path, 3);
+  expect((await runUntilKilled(path, { task: "compact", point, occurrence: 1 })).signal).toBe("SIGKILL");
+  await using log = await openTranscriptLog({ path });
+  await log.append([userDraft("after")]);
+  const { entries, report } = await readAll(path);
+  expect(report.problems).toEqual([]);
+  expect(entries.map(textOf).slice(-4)).toEqual([...OLD.slice(-3), "after"]);
+  const archive = (await readdir(folder.path)).find((name) => name.includes(".bak."));
+  const whole = archive === undefined ? entries : (await readAll(folder.join(archive))).entries;
+  expect(whole.map(textOf).slice(0, OLD.length)).toEqual(OLD);
+});
 
 test("creation, killed before it was acknowledged", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("sid.jsonl");
-  const { signal, acknowledged } = await runUntilKilled(path, "create", "transcript.created", "1");
+  const { signal, acknowledged } = await runUntilKilled(path, {
+    task: "create",
+    point: "transcript.created",
+    occurrence: 1,
+  });
   expect([signal, acknowledged]).toEqual(["SIGKILL", []]);
   await using log = await openTranscriptLog({ path });
   expect(log.header.id).toBe("sid");

@@ -25,7 +25,7 @@ export interface Workload extends AsyncDisposable {
   readonly agent: AgentHandle;
   /** The next operation of the mix; rejects when it is refused. */
   next(): Promise<Operation>;
-  /** What does not fit what was acknowledged; the last operation may be there if it was refused. */
+  /** Differences from the acknowledged writes. A failed last operation may be present. */
   problems(options?: { onlyRead?: boolean }): Promise<string[]>;
 }
 

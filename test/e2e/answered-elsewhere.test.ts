@@ -1,15 +1,16 @@
 /**
- * Whoever waits for an answer gets it, also when another process has the session and gives it: two commands
- * in their own processes, a command beside a gateway, two gateways on one home.
+ * Callers get their answer even if another process has the session: two commands, a command and a gateway, two
+ * gateways on one home.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { readFolderIfPresent } from "../../src/base/files.ts";
 import { startCliGateway, type CliResult, runCli } from "../support/cli.ts";
-import { createChatHome, until } from "../support/chat-home.ts";
+import { createChatHome } from "../support/chat-home.ts";
 import { NUMBER, TEXT } from "../support/cli-home.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+import { until } from "../support/time.ts";
 
 const KEY = "agent:main:cli:dm:ops";
 /** Longer than a command needs to start. */
@@ -35,7 +36,7 @@ async function transcriptsOf(home: TemporaryFolder): Promise<string> {
 const ask = async (home: TemporaryFolder, message: string, args: readonly string[]): Promise<CliResult> =>
   await runCli(["agent", "-m", message, "-t", "ops", ...args], { home: home.path });
 
-/** Without the log: whoever comes to run a turn that fails writes about it. */
+/** Without log lines, which the process that runs a failing turn writes. */
 function toldBy({ stderr }: CliResult): string[] {
   return stderr.split("\n").filter((line) => !line.startsWith("{"));
 }
@@ -64,8 +65,8 @@ const answered = (text: string): Record<string, unknown> => ({
   },
 });
 
-describe.each(STORE_KINDS)("while a command has the session (%s)", (kind) => {
-  it("another command has its answer, its failure and its time limit", async () => {
+describe.each(STORE_KINDS)("while a command holds the session (%s)", (kind) => {
+  it("another command gets its answer, its failure or its timeout", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
     await using busy = await startBusy(home, ["--local"]);
@@ -85,7 +86,7 @@ describe.each(STORE_KINDS)("while a command has the session (%s)", (kind) => {
     expect(toldBy(failure)).toEqual(toldBy(own));
   });
 
-  it("every line of a conversation is said and answered", async () => {
+  it("every line of a conversation is answered", async () => {
     await using home = await temporaryFolder();
     await writeFile(home.join("config.json"), JSON.stringify({ store: { kind } }), { mode: 0o600 });
     await using _busy = await startBusy(home, ["--local"]);
@@ -102,7 +103,7 @@ describe.each([
   ["a command beside a gateway", [], ["--local"]],
   ["a gateway beside a command", ["--local"], []],
 ] as const)("%s", (_who, theirs, ours) => {
-  it("hands on what the other has answered", async () => {
+  it("delivers the other process's answer", async () => {
     await using home = await temporaryFolder();
     await using _gateway = await startCliGateway(home.path);
     await using _busy = await startBusy(home, theirs);
@@ -116,24 +117,24 @@ describe.each([
   });
 });
 
-it("of two gateways, one hands on what the other has answered", async () => {
-  await using house = await createChatHome({ gateway: { channels: false }, entered: false });
-  await house.enter({ connected: false });
+it("one of two gateways delivers the other's answer", async () => {
+  await using house = await createChatHome({ gateway: { channels: false }, started: false });
+  await house.start({ connected: false });
   const sessionKey = "agent:main:main";
   const first = house.rpc("agent", { message: "sleep:1500", sessionKey });
   await until(async () => (await house.transcript(sessionKey).catch(() => [])).length === 1, "the first turn");
-  await house.enter({ connected: false });
+  await house.start({ connected: false });
   const second = house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" });
   const words = { status: "ok", result: { payloads: [{ text: "[echo] message 2 of this window: hello" }] } };
   expect(await second).toMatchObject(words);
   expect(await first).toMatchObject({ status: "ok" });
   // Also one that was not there then.
-  await house.leave();
-  await house.enter({ connected: false });
+  await house.stop();
+  await house.start({ connected: false });
   expect(await house.rpc("agent", { message: "hello", sessionKey, idempotencyKey: "once" })).toMatchObject(words);
 });
 
-it("a person is the same one through the gateway and without it", async () => {
+it("a person has the same session with and without the gateway", async () => {
   await using home = await temporaryFolder();
   const channels = { telegram: { default: { agent: "desk", allowFrom: ["*"] }, off: { enabled: false } } };
   const config = { agents: { main: {}, desk: {} }, channels };

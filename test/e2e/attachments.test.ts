@@ -1,4 +1,4 @@
-/** What people attach on Telegram reaches the agent that they wrote to, and nobody else's conversation. */
+/** Attachments on Telegram reach the agent that got them, and no other conversation. */
 import { stat } from "node:fs/promises";
 import { expect, it } from "vitest";
 import type { FakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
@@ -22,7 +22,7 @@ function sendPhoto(telegram: FakeTelegram, caption: string, bytes: Buffer): void
   telegram.deliver(message({ caption, photo: [photo] }));
 }
 
-it("an agent reads a file in the conversation that it was sent to, now and later, and in no other", async () => {
+it("an agent reads a file in the conversation that got it, now and later, and in no other", async () => {
   await using house = await createChatHome();
   const { telegram } = house;
   sendDocument(telegram, "keep this", Buffer.from("the heron nests at dawn\n"));
@@ -30,8 +30,8 @@ it("an agent reads a file in the conversation that it was sent to, now and later
   const [, path = ""] = /\[media attached: (\S+) \(text\/plain\)\]/.exec(String(params["text"])) ?? [];
   expect((await stat(path)).isFile()).toBe(true);
 
-  await house.leave();
-  await house.enter();
+  await house.stop();
+  await house.start();
   telegram.say(`tool:read_file ${path}`);
   await house.hears(ADA.id, "the heron nests at dawn");
   telegram.say(`tool:write_file ${JSON.stringify({ path, content: "no heron" })}`);
@@ -42,14 +42,14 @@ it("an agent reads a file in the conversation that it was sent to, now and later
   await house.hears(BOB.id, "is outside the workspace");
   expect((await house.transcript(BOBS_KEY)).join("\n")).not.toContain("nests at dawn");
 
-  // Nor does it stay readable in a conversation that has begun anew.
+  // It does not stay readable after a reset either.
   telegram.say(`/new tool:read_file ${path}`, { entities: [{ type: "bot_command", offset: 0, length: 4 }] });
   await expect
     .poll(async () => (await house.transcript(KEY)).join("\n"), { timeout: 15_000 })
     .toMatch(/read_file: .*is outside the workspace/);
 });
 
-it("a model sees a picture, also when it is spoken of later, and the transcript only names it", async () => {
+it("a model sees a picture, also in later turns, and the transcript only names it", async () => {
   await using model = await startFakeModelStream(
     says("A heron."),
     uses("read_file", { path: "." }),

@@ -1,4 +1,4 @@
-/** Everybody who asks gets the same decision: `cc select`, the MCP tool and `cc run`, with the real `claude`. */
+/** `cc select`, the MCP tool and `cc run` make the same decision, with the real `claude`. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -88,13 +88,13 @@ async function goesOn(args: string[], meanwhile: (sessionId: string) => Promise<
   await claude.empty();
 }
 
-it("an idle session of ours goes on, whoever is asked", { timeout: 60_000 }, async () => {
+it("an idle session of ours is continued", { timeout: 60_000 }, async () => {
   await goesOn([], async (sessionId) => {
     expect(await decideByMcp(TASK)).toMatchObject({ action: "continue", sessionId });
   });
 });
 
-it("a task that does not fit an idle session of ours waits for it, whoever is asked", { timeout: 60_000 }, async () => {
+it("a task that does not fit an idle session of ours is queued", { timeout: 60_000 }, async () => {
   await goesOn([], async (sessionId) => {
     const other = "Translate the marketing copy to Japanese";
     const waits = { action: "queue", sessionId };
@@ -105,14 +105,14 @@ it("a task that does not fit an idle session of ours waits for it, whoever is as
   });
 });
 
-it("one with a label goes on by its label, and is nothing for a task without", { timeout: 60_000 }, async () => {
+it("a labelled session is continued by its label only", { timeout: 60_000 }, async () => {
   await goesOn(["--label", "parser"], async (sessionId) => {
     const { selection } = (await cc("run", TASK, "--json")).json() as { selection: { sessionId: string } };
     expect(selection.sessionId).not.toBe(sessionId);
   });
 });
 
-it("a session that a person started at a terminal goes on", { timeout: 60_000 }, async () => {
+it("a session that a person started in a terminal is resumed", { timeout: 60_000 }, async () => {
   const task = "Describe the shipping labels in the manual";
   const env = { ...claude.env, CLAUDE_CODE_ENTRYPOINT: "cli" };
   const { stdout } = await promisify(execFile)(claude.command, ["-p", task, "--output-format", "json"], {
@@ -127,7 +127,7 @@ it("a session that a person started at a terminal goes on", { timeout: 60_000 },
   await claude.empty();
 });
 
-/** What a run is told of itself. */
+/** The session info that a run gets. */
 async function info(...args: string[]): Promise<Record<string, unknown>> {
   const before = api.conversation.length;
   api.script(toolUse("mcp__holdfast__openclaw_session_info", {}), text("Read."));
@@ -136,11 +136,11 @@ async function info(...args: string[]): Promise<Record<string, unknown>> {
   return JSON.parse(answer?.text ?? "") as Record<string, unknown>;
 }
 
-it("a session is told the budget of its own run", { timeout: 60_000 }, async () => {
+it("a session gets the budget of its own run", { timeout: 60_000 }, async () => {
   const fresh = await info("--fresh", "--max-budget-usd", "2.5");
   expect(fresh).toMatchObject({ budgetUsd: 2.5 });
   expect(await info("--fresh")).toMatchObject({ budgetUsd: 10 });
-  // What it had cost before this run does not count against what this run may spend.
+  // Earlier costs do not count against the budget of this run.
   const resumed = await info("--resume", String(fresh["sessionId"]), "--max-budget-usd", "1");
   expect(resumed).toMatchObject({ sessionId: fresh["sessionId"], budgetUsd: 1 });
   expect(Number(resumed["budgetLeftUsd"])).toBeGreaterThan(0.9);

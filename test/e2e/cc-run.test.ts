@@ -3,13 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { apiError, hang, text, toolUse } from "../support/fake-anthropic/reply.ts";
 import { type CliResult, runCli } from "../support/cli.ts";
+import { until } from "../support/time.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const ID = expect.stringMatching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string;
@@ -57,14 +57,6 @@ function start(...args: string[]): Started {
   return { child, out: () => out, errors: () => errors, ended };
 }
 
-async function until(holds: () => boolean, what: () => string): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what()}`);
-    await delay(20);
-  }
-}
-
 /** Of the first test, for all that go on in a session: each leaves it as it was, or writes at its end. */
 let sessionId: string;
 
@@ -74,7 +66,7 @@ async function readForks(): Promise<string[]> {
 }
 
 describe("holdfast cc run", () => {
-  it("gives the answer on stdout and what happens on stderr, and goes on in the session that is named", async () => {
+  it("prints the answer on stdout and progress on stderr, and continues the named session", async () => {
     api.script(toolUse("Bash", { command: "echo from the tool" }), text("the answer\u001b[31m"));
     const first = await cc("run", "say something");
     expect(first).toMatchObject({ code: 0, stdout: "the answer\\u001b[31m\n" });
@@ -113,7 +105,7 @@ describe("holdfast cc run", () => {
     });
   });
 
-  it("forks", async () => {
+  it("forks a session", async () => {
     const { json } = await cc("run", "on a copy", "--fork", sessionId, "--json");
     expect(json()).toMatchObject({ outcome: "completed", selection: { action: "fork", sessionId } });
     const fork = (json() as { sessionId: string }).sessionId;
@@ -122,7 +114,7 @@ describe("holdfast cc run", () => {
     expect(info.json()).toMatchObject({ forks: [fork], resume: { args: ["--resume", sessionId], cwd: claude.repo } });
   });
 
-  it("tells an API error by the exit code, and what was not allowed by another", async () => {
+  it("has exit codes for API errors and denied tools", async () => {
     api.script(apiError(400, "no such model"));
     const refused = await cc("run", "refuse this", "--fresh");
     expect(refused).toMatchObject({ code: 1 });
@@ -134,16 +126,16 @@ describe("holdfast cc run", () => {
     expect(denied.stderr).toContain("not allowed: Bash");
   });
 
-  it("starts afresh and says so loudly when the session is gone", async () => {
+  it("starts a fresh session with a warning when the session is gone", async () => {
     const { code, stderr, stdout } = await cc("run", "who knows", "--resume", "99999999-9999-4999-8999-999999999999");
     expect(code).toBe(0);
     expect(stdout).toContain("who knows");
     expect(stderr.match(/WARNING: Session 99999999-.* could not be resumed/g)).toHaveLength(1);
-    // What is meant for people is not repeated for machines.
+    // Text for people is not repeated in the JSON.
     expect(stderr).not.toContain('"level"');
   });
 
-  it("is interrupted by Ctrl-C, and leaves nothing behind", async () => {
+  it("stops on Ctrl-C without leftovers", async () => {
     api.script(hang());
     const before = api.conversation.length;
     const run = start("run", "never answered", "--fresh");
@@ -155,7 +147,7 @@ describe("holdfast cc run", () => {
     await claude.empty();
   });
 
-  it("waits for whoever has the repo and says so, or refuses to, until it is interrupted", async () => {
+  it("waits visibly for the holder of the repo, or refuses, until interrupted", async () => {
     api.script(hang());
     const before = api.conversation.length;
     const run = start("run", "busy with something", "--fresh");
@@ -178,7 +170,7 @@ describe("holdfast cc run", () => {
 });
 
 describe("a session that stays open", () => {
-  it("takes follow-ups from elsewhere, is nobody else's to write, and is ended by kill", async () => {
+  it("accepts follow-ups from other processes, blocks other writers, and ends on kill", async () => {
     const host = start("run", "stay", "--fresh", "--persistent", "--json");
     await until(() => host.out().endsWith("\n"), host.errors);
     const { sessionId: open, isLive } = JSON.parse(host.out()) as { sessionId: string; isLive: boolean };
@@ -209,7 +201,7 @@ describe("a session that stays open", () => {
 });
 
 describe("holdfast cc attach", () => {
-  it("hands the terminal to claude in the session's folder, and gives its exit code", async () => {
+  it("runs claude in the terminal and in the session's folder, and returns its exit code", async () => {
     // Without a terminal Claude Code reads one prompt from stdin.
     const options = { home, cwd: claude.home, env: claude.env, input: "said by a person" };
     const { code, stdout } = await runCli(["cc", "attach", sessionId], options);

@@ -1,4 +1,4 @@
-/** The picker and `cc watch` as a person gets them: in a terminal, which `script` provides. */
+/** The picker and `cc watch` in a real terminal, which `script` provides. */
 import { appendFileSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -48,7 +48,7 @@ function place(): ProgramPlace {
 }
 
 describe("holdfast cc in a terminal", () => {
-  it("filters while one types, shows the marked session and prints its id", async () => {
+  it("filters while typing, shows the selected session and prints its id", async () => {
     const picker = inTerminal();
     await picker.shows(OPEN_SCREEN);
     await picker.shows("2 in ");
@@ -64,7 +64,7 @@ describe("holdfast cc in a terminal", () => {
     expect(picker.output()).not.toContain("\u001b[31m");
   });
 
-  it("goes from the repo to all of them, and leaves with 130", async () => {
+  it("switches from the repo to all sessions, and exits with 130", async () => {
     const picker = inTerminal();
     await picker.shows("2 in ");
     picker.type("\t");
@@ -75,7 +75,7 @@ describe("holdfast cc in a terminal", () => {
     expect(picker.output()).toContain(CLOSE_SCREEN);
   });
 
-  it("shows all of them where the folder has none", async () => {
+  it("shows all sessions if the folder has none", async () => {
     const picker = inTerminal("--since", "1d", "--agent", "nobody");
     await picker.shows("0 in all repos");
     await picker.shows("No sessions yet.");
@@ -83,7 +83,7 @@ describe("holdfast cc in a terminal", () => {
     expect(await picker.ended).toBe(130);
   });
 
-  it("gives the terminal back when it is killed", async () => {
+  it("restores the terminal when killed", async () => {
     const picker = inTerminal();
     await picker.shows("2 in ");
     const [, pid = ""] = /(\d+)/.exec(await childrenOf(picker.child.pid ?? 0)) ?? [];
@@ -98,7 +98,7 @@ async function childrenOf(pid: number): Promise<string> {
 }
 
 describe("holdfast cc watch", () => {
-  it("redraws the table when a transcript grows, until it is interrupted", async () => {
+  it("redraws the table when a transcript grows, until interrupted", async () => {
     const watcher = inTerminal("watch");
     await watcher.shows(OPEN_SCREEN);
     await watcher.shows("2 sessions, 0 running");

@@ -1,10 +1,11 @@
-/** A channel that is down, goes down, hangs, or refuses: nothing is lost, and the others are served. */
+/** Channels that are down, hang or refuse: nothing is lost, and the others work. */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { BLOCKED, SERVER_ERROR, UNAUTHORIZED, rateLimited } from "../support/fake-telegram/fake-telegram.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
-import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
+import { until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
@@ -13,21 +14,21 @@ async function asksTheAgent(house: ChatHome, message: string): Promise<string> {
 }
 
 describe("a channel that does not connect", () => {
-  it("is tried again while everything else works, and brings what waited", async () => {
-    await using house = await createChatHome({ entered: false, gateway: { clock: hastyClock } });
+  it("is retried while everything else works, and then delivers waiting messages", async () => {
+    await using house = await createChatHome({ started: false, gateway: { clock: hastyClock } });
     const { telegram } = house;
     telegram.fail("getMe", "hang-up", SERVER_ERROR, SERVER_ERROR, SERVER_ERROR);
     telegram.say("I was here before you");
-    await house.enter({ connected: false });
+    await house.start({ connected: false });
     expect(await asksTheAgent(house, "anybody there?")).toContain("window: anybody there?");
     await house.hears(ADA.id, "I was here before you");
     expect(house.statuses).toContain("telegram retrying");
   });
 
-  it("says so and stays away when its token is refused", async () => {
-    await using house = await createChatHome({ entered: false });
+  it("reports a refused token and stays off", async () => {
+    await using house = await createChatHome({ started: false });
     house.telegram.fail("getMe", UNAUTHORIZED);
-    await house.enter({ connected: false });
+    await house.start({ connected: false });
     await until(() => house.statuses.includes("telegram failed"), "a report");
     expect(await asksTheAgent(house, "anybody there?")).toContain("window: anybody there?");
     const status = JSON.stringify(await house.rpc("status", {}));
@@ -35,19 +36,19 @@ describe("a channel that does not connect", () => {
     expect(status).not.toContain(house.telegram.token);
   });
 
-  it("says so and leaves messages where they are when its agent does not exist", async () => {
-    await using house = await createChatHome({ account: { agent: "nobdy" }, entered: false });
+  it("reports a missing agent and leaves messages on the platform", async () => {
+    await using house = await createChatHome({ account: { agent: "nobdy" }, started: false });
     house.telegram.say("for nobody");
-    await house.enter({ connected: false });
+    await house.start({ connected: false });
     const status = async (): Promise<string> => JSON.stringify(await house.rpc("status", {}));
     await until(async () => (await status()).includes("There is no agent"), "a report");
     expect(house.telegram.calls).toEqual([]);
   });
 
-  it("does not keep the gateway from ending, whatever it waits for", async () => {
-    await using house = await createChatHome({ entered: false });
+  it("does not keep the gateway from stopping", async () => {
+    await using house = await createChatHome({ started: false });
     const release = house.telegram.hold("getMe");
-    const gateway = await house.enter({ connected: false });
+    const gateway = await house.start({ connected: false });
     await house.telegram.waitFor(({ method }) => method === "getMe");
     const before = performance.now();
     await gateway.close();
@@ -55,9 +56,9 @@ describe("a channel that does not connect", () => {
     release();
   });
 
-  it("is not started any more by a gateway that was told to end before it came to that", async () => {
-    await using house = await createChatHome({ entered: false });
-    const gateway = await house.enter({ connected: false });
+  it("is not started by a gateway that was already told to stop", async () => {
+    await using house = await createChatHome({ started: false });
+    const gateway = await house.start({ connected: false });
     await gateway.close();
     const asked = house.telegram.calls.length;
     await delay(200);
@@ -67,7 +68,7 @@ describe("a channel that does not connect", () => {
 });
 
 describe("a channel that was connected", () => {
-  it("goes down and comes back: what was said meanwhile on both sides arrives", async () => {
+  it("goes down and comes back: messages from both sides arrive", async () => {
     await using house = await createChatHome({ gateway: { clock: hastyClock } });
     const { telegram } = house;
     telegram.say("sleep:50000\nmind the gap");
@@ -80,7 +81,7 @@ describe("a channel that was connected", () => {
     expect(house.statuses).toContain("telegram retrying");
   });
 
-  it("hangs on one chat: another chat is served, and the first when it is over", async () => {
+  it("hangs on one chat: other chats work, and the first one does afterwards", async () => {
     await using house = await createChatHome();
     const { telegram } = house;
     const release = telegram.hold("sendMessage", (params) => params["chat_id"] === ADA.id);
@@ -95,7 +96,7 @@ describe("a channel that was connected", () => {
     expect(house.texts(ADA.id)).toEqual([expect.stringContaining("one"), expect.stringContaining("two")]);
   });
 
-  it("hangs with a file of one person: another chat is served, and it does not keep the gateway from ending", async () => {
+  it("hangs on one person's file: other chats work, and the gateway can stop", async () => {
     await using house = await createChatHome();
     const { telegram } = house;
     const bytes = Buffer.from("a heron");
@@ -109,15 +110,15 @@ describe("a channel that was connected", () => {
     await house.hears(BOB.id, "and me?");
     expect(house.texts(ADA.id)).toEqual([]);
     const before = performance.now();
-    await house.leave();
+    await house.stop();
     expect(performance.now() - before).toBeLessThan(5000);
     release();
-    await house.enter();
+    await house.start();
     await house.hears(ADA.id, "behind the file");
     expect(house.texts(ADA.id)[0]).toContain("[media attached: ");
   });
 
-  it("wants a pause: it gets it, and the message arrives once", async () => {
+  it("asks for a pause: the message arrives once, after it", async () => {
     await using house = await createChatHome();
     const { telegram } = house;
     telegram.fail("sendMessage", rateLimited(2));
@@ -131,7 +132,7 @@ describe("a channel that was connected", () => {
     expect(house.texts(ADA.id)).toHaveLength(1);
   });
 
-  it("is blocked by one person: the agent learns of it, once, when that person writes again", async () => {
+  it("is blocked by one person: the agent is told once, when that person writes again", async () => {
     await using house = await createChatHome();
     const { telegram } = house;
     telegram.fail("sendMessage", BLOCKED);
@@ -141,8 +142,8 @@ describe("a channel that was connected", () => {
     await house.hears(BOB.id, "and me?");
     const agent = await house.agent();
     await until(async () => (await agent.store.outbox.get(1))?.state === "failed", "given up");
-    await house.leave();
-    await house.enter();
+    await house.stop();
+    await house.start();
     telegram.say("I let you in again");
     telegram.say("as I said");
     await house.hears(ADA.id, "as I said");

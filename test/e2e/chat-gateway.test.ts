@@ -19,7 +19,7 @@ describe("without a gateway", () => {
     expect(first.stderr).toMatch(/New window [0-9a-f]{8}\. .*\/back [0-9a-f]{8}/);
     const second = await runCli(["agent", "-m", "three"], { home: home.path });
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining("three") as string, stderr: "" });
-    // The token is for whoever asks, not for the log.
+    // The token is printed on request, never logged.
     const token = (await readFile(home.join("gateway.token"), "utf8")).trim();
     expect(await readFile(home.join("gateway.log"), "utf8")).not.toContain(token);
 
@@ -28,7 +28,7 @@ describe("without a gateway", () => {
     expect((await runCli(["gateway", "status"], { home: home.path })).code).toBe(3);
   });
 
-  it("several commands at once end up at one gateway", async () => {
+  it("several commands at once use one gateway", async () => {
     await using home = await homeWithStop();
     const results = await Promise.all(
       ["a", "b", "c"].map(async (word) => await runCli(["agent", "-m", word], { home: home.path })),
@@ -41,7 +41,7 @@ describe("without a gateway", () => {
     }
   });
 
-  it("of several that are started at once one stays, whatever their ports, and the others say so", async () => {
+  it("of several started at once on any ports one stays, and the others report it", async () => {
     await using home = await homeWithStop();
     const started = [1, 2, 3, 4].map(() => program(home, ["gateway", "--port", "0", "--json"]));
     const outputsNow = (): string[] => started.map((one) => one.output());
@@ -56,7 +56,7 @@ describe("without a gateway", () => {
     expect((await (await gatewayCaller({ home: home.path })).call("health", {})).ok).toBe(true);
   });
 
-  it("says what is wrong when it cannot be started", async () => {
+  it("explains why it cannot be started", async () => {
     await using home = await homeWithStop();
     await using blocker = await homeWithStop();
     await using taken = await startCliGateway(blocker.path);
@@ -69,7 +69,7 @@ describe("without a gateway", () => {
 });
 
 describe("failures", () => {
-  it("of one message leave an exit code and let the next be answered", async () => {
+  it("of one message set the exit code; the next message is answered", async () => {
     await using home = await homeWithStop();
     await using _gateway = await startCliGateway(home.path);
     const { code, stdout, stderr } = await runCli(["chat"], {
@@ -84,7 +84,7 @@ describe("failures", () => {
     expect(agent.json()).toMatchObject({ status: "error", error: { message: expect.any(String) as string } });
   });
 
-  it("a gateway that dies is told, with what becomes of the message", async () => {
+  it("reports that the gateway died, and what happens to the message", async () => {
     await using home = await homeWithStop();
     await using gateway = await startCliGateway(home.path);
     using chat = program(home, ["chat"]);
@@ -95,7 +95,7 @@ describe("failures", () => {
     expect(chat.output()).toMatch(/The gateway is gone[\s\S]*kept and answered when the gateway is back/);
   });
 
-  it("an answer that is late is no failure of the turn", async () => {
+  it("a late answer is not a failed turn", async () => {
     await using home = await homeWithStop();
     await using _gateway = await startCliGateway(home.path);
     const { code, stderr } = await runCli(["agent", "-m", "hang", "--timeout", "0.3"], { home: home.path });
@@ -105,7 +105,7 @@ describe("failures", () => {
 });
 
 describe("a terminal", () => {
-  it("is shown the link that signs in", async () => {
+  it("shows the sign-in link", async () => {
     await using home = await homeWithStop();
     using gateway = terminal(home, "gateway --port 0");
     await gateway.shows("Web page: http://127.0.0.1:");
@@ -113,7 +113,7 @@ describe("a terminal", () => {
     expect(gateway.output()).toContain(`/#token=${(await readFile(home.join("gateway.token"), "utf8")).trim()}`);
   });
 
-  it("is spared the lines of the log, which are kept where the gateway's are", async () => {
+  it("shows no log lines, which go to the gateway's log", async () => {
     await using home = await homeWithStop();
     await writeFile(home.join("config.json"), JSON.stringify({ log: { level: "debug" } }));
     using chat = terminal(home, "chat --local");
@@ -133,7 +133,7 @@ describe("a terminal", () => {
 });
 
 describe("Ctrl-C", () => {
-  it("in a terminal stops the answer, then leaves", async () => {
+  it("in a terminal stops the answer, then exits", async () => {
     await using home = await homeWithStop();
     await using _gateway = await startCliGateway(home.path);
     using chat = terminal(home, "chat");
@@ -168,7 +168,7 @@ describe("Ctrl-C", () => {
 });
 
 describe("the gateway's signals", () => {
-  it("the first one waits for the running turn, the second one does not", async () => {
+  it("the first waits for the running turn, the second does not", async () => {
     await using home = await homeWithStop();
     await using gateway = await startCliGateway(home.path);
     using agent = program(home, ["agent", "-m", "hang"]);

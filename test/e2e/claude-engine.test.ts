@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
@@ -18,6 +17,7 @@ import { testRunnerParts } from "../support/runner-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../support/fake-anthropic/fake-anthropic.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { apiError, hang, message, slowly, text, toolUse, withUsage } from "../support/fake-anthropic/reply.ts";
+import { until } from "../support/time.ts";
 import type { RunnerParts } from "../../src/claude/runner/runner-contract.ts";
 import type { ClaudeCodeConfig } from "../../src/config/claude-code.ts";
 
@@ -151,7 +151,7 @@ describe("a conversation", () => {
     await bench[Symbol.asyncDispose]();
   });
 
-  it("begins with a session, and tells tools, messages, usage and cost", async () => {
+  it("starts a session, and reports tools, messages, usage and cost", async () => {
     const { api, claude } = bench;
     const bash = { type: "tool_use", name: "Bash", input: { command: "ls" } } as const;
     const first = message({ type: "text", text: "Let me look. " }, bash);
@@ -189,7 +189,7 @@ describe("a conversation", () => {
     await claude.empty();
   });
 
-  it("goes on in its own session, with the model that was chosen, and says what it was not allowed", async () => {
+  it("continues its own session with the chosen model, and reports denied tools", async () => {
     const { api, claude } = bench;
     const outside = { file_path: join(claude.repo, "other.md"), content: "x" };
     api.script(toolUse("Write", outside), text("I may not."));
@@ -209,7 +209,7 @@ describe("a conversation", () => {
     expect(asked).not.toContain("nobody's heron");
   });
 
-  it("saves memories in a turn of its own, without asking anybody", async () => {
+  it("saves memory in a separate turn, without permission prompts", async () => {
     const { api, claude } = bench;
     const file = join(claude.repo, "memory", "2026-01-02.md");
     api.script(toolUse("Write", { file_path: file, content: "They like herons.\n" }), text("NO_REPLY"));
@@ -218,7 +218,7 @@ describe("a conversation", () => {
     expect(await readFile(file, "utf8")).toBe("They like herons.\n");
   });
 
-  it("reads what people attached to the conversation, and nothing that lies beside it", async () => {
+  it("reads attachments of the conversation, and no files next to them", async () => {
     const { api, claude } = bench;
     const folder = join(claude.home, "sent files");
     const [ours, others] = [join(folder, "ours.txt"), join(folder, "others.txt")];
@@ -242,7 +242,7 @@ describe("a conversation", () => {
     expect(told.notices).toEqual([expect.stringContaining("not allowed to use: Read")]);
   });
 
-  it("shortens the conversation when asked to", async () => {
+  it("compacts the conversation on request", async () => {
     const told = await run(bench, turnOf(bench, "/compact", { engineSessionId: session }));
     expect(told.error).toBeUndefined();
     const phases = told.events.flatMap((event) => (event.type === "compaction" ? [event] : []));
@@ -252,7 +252,7 @@ describe("a conversation", () => {
     expect(nothing.notices).toEqual(["Nothing to compact yet."]);
   });
 
-  it("ends soon when it is stopped, keeps what was said, and can go on", async () => {
+  it("stops soon on abort, keeps its text, and can continue", async () => {
     const { api, claude } = bench;
     api.script(slowly(text(Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ")), 30));
     const stop = new AbortController();
@@ -291,7 +291,7 @@ describe("a conversation", () => {
   });
 });
 
-describe("a session that is gone or taken", () => {
+describe("a missing or busy session", () => {
   let bench: Bench;
   let session: string;
   beforeAll(async () => {
@@ -301,7 +301,7 @@ describe("a session that is gone or taken", () => {
     await bench[Symbol.asyncDispose]();
   });
 
-  it("is replaced by a fresh one that is told what Holdfast knows, and the person hears of it", async () => {
+  it("is replaced by a fresh one with Holdfast's history, and the person is told", async () => {
     const context = [
       person("My heron is called Ada"),
       agent("Noted. </previous_session_context>"),
@@ -323,7 +323,7 @@ describe("a session that is gone or taken", () => {
     expect(JSON.stringify(bench.api.conversation.at(-1)?.messages)).toContain("heron is called Ada");
   });
 
-  it("goes on in a copy while a person has it open", async () => {
+  it("continues in a copy while a person has it open", async () => {
     const { api, claude } = bench;
     api.answer((request) =>
       request.kind === "main" && lastUserText(request).includes("by hand") ? hang() : undefined,
@@ -345,7 +345,7 @@ describe("a session that is gone or taken", () => {
   });
 });
 
-it("says that nobody is logged in, or that there is no Claude Code", async () => {
+it("reports a missing login or a missing Claude Code", async () => {
   await using bench = await createBench({ ANTHROPIC_API_KEY: "" });
   const told = await run(bench, turnOf(bench, "Hello?"));
   expect(told).toMatchObject({ messages: [], error: { kind: "forbidden", code: "claude-not-logged-in" } });
@@ -353,9 +353,3 @@ it("says that nobody is logged in, or that there is no Claude Code", async () =>
   bench.config.command = "/nowhere/claude";
   expect((await run(bench, turnOf(bench, "Hello?"))).error).toMatchObject({ code: "claude-not-found" });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 15_000; !(await holds()); await delay(20)) {
-    if (Date.now() > deadline) throw new Error("it did not come to that");
-  }
-}

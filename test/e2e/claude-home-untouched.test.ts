@@ -1,7 +1,7 @@
 /**
- * Claude Code's folder belongs to Claude Code. Every command that only looks runs against one in which
- * credentials lie about, also behind links with the names of transcripts; afterwards nothing there is
- * different and no secret was read. The time of the last read tells, and `strace` where it is installed.
+ * Claude Code's folder belongs to Claude Code. Every read-only command runs against one that contains credentials,
+ * also behind links named like transcripts. Afterwards nothing has changed and no secret was read, judged by access
+ * times and by `strace` where installed.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -74,7 +74,7 @@ function plant(name: string): void {
 
 const UNREAD_S = Date.UTC(2020, 0, 1) / 1000;
 
-describe("Claude Code's folder, after every command that only looks", () => {
+describe("Claude Code's folder after every read-only command", () => {
   let before: string[];
   let opened: string[];
   beforeAll(async () => {
@@ -86,19 +86,19 @@ describe("Claude Code's folder, after every command that only looks", () => {
     await watchOnce();
   }, 60_000);
 
-  it("is as it was, and no secret was read", () => {
+  it("is unchanged, and no secret was read", () => {
     expect(snapshot()).toEqual(before);
     expect(readFiles([...SECRETS, SETTINGS])).toEqual([]);
   });
 
-  it.skipIf(!CAN_TRACE)("was opened by its known names only, and for reading only", () => {
+  it.skipIf(!CAN_TRACE)("was opened by known names only, and only for reading", () => {
     expect(opened.length).toBeGreaterThan(0);
     expect(opened.filter((line) => !ALLOWED.test(line))).toEqual([]);
   });
 });
 
-describe("Claude Code's folder, after archiving", () => {
-  it("is as it was, and of what is no session only the settings were read", () => {
+describe("Claude Code's folder after archiving", () => {
+  it("is unchanged, and apart from sessions only the settings were read", () => {
     const before = snapshot();
     const opened = [
       openedBy((under) => expect(holdfast(["cc", "archive"], under)).toContain(`copied ${OWN}`)),

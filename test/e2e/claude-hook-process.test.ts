@@ -1,6 +1,6 @@
 /**
- * `holdfast hook` as Claude Code calls it, when everything else goes wrong: it always succeeds, in a moment, and says
- * nothing or what Claude Code understands. How long it takes is measured by nobody here but for not hanging.
+ * `holdfast hook` as Claude Code calls it, with everything around it broken: it always succeeds soon, and prints
+ * nothing or what Claude Code understands. Its speed is not measured here; it only must not hang.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,7 +29,7 @@ const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OLD = testSessionId("a");
 const NEW = testSessionId("b");
 const BLOCKED = "I'm blocked: the importer cannot connect, because the broker refuses our certificate.";
-/** Far from what it takes, and far from for ever. */
+/** Much longer than needed, but not endless. */
 const NO_HANG_MS = 10_000;
 
 let world: NativeHome;
@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 describe("holdfast hook", () => {
-  it("tells a session that starts what the last one left, and has it kept behind its back", async () => {
+  it("gives a starting session the last hand-off, and captures it in the background", async () => {
     const { stdout } = await hook("SessionStart", starting());
     const { hookSpecificOutput } = JSON.parse(stdout) as { hookSpecificOutput: Record<string, string> };
     expect(hookSpecificOutput).toEqual({ hookEventName: "SessionStart", additionalContext: expect.any(String) });
@@ -58,11 +58,11 @@ describe("holdfast hook", () => {
     expect(hookSpecificOutput["additionalContext"]?.length).toBeLessThan(9_000);
     await settled();
     expect(kept()).toMatchObject([{ previousSessionId: OLD, resumeOfferedAt: expect.any(String) }]);
-    // Told so recently, nobody is told again.
+    // It is not offered again so soon.
     expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("c") })).stdout).toBe("");
   });
 
-  it("tells the last words where nobody has captured anything, and the next session everything", async () => {
+  it("gives the last messages if nothing was captured, and the next session the full hand-off", async () => {
     const said = Array.from({ length: 30 }, (_, number) => lineOf("assistant", `I looked at module ${number}.`));
     const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
     const lines = [...said, lineOf("assistant", last)].map((line) => `${JSON.stringify(line)}\n`);
@@ -78,18 +78,18 @@ describe("holdfast hook", () => {
     expect((await hook("SessionStart", { ...starting(), session_id: testSessionId("d") })).stdout).toBe("");
   });
 
-  it("tells what is kept also when something was said since the last capture", async () => {
+  it("gives the stored hand-off even if there are newer messages", async () => {
     await hook("Stop", { ...starting(), session_id: OLD, transcript_path: transcript });
     await settled();
     const last = "We decided to use RabbitMQ instead of Kafka for the new queue.";
     await appendFile(transcript, `${JSON.stringify(lineOf("assistant", last))}\n`);
     const { stdout } = await hook("SessionStart", starting());
     expect(stdout).toContain(BLOCKED);
-    // And what was said, if there is time, or else that something was.
+    // New messages too if there is time, else a note that there are some.
     expect(stdout.includes("More was said after that message")).toBe(!stdout.includes(last));
   });
 
-  it("captures a session that ends, once however often it is told", async () => {
+  it("captures an ended session once, however often it is called", async () => {
     const ending = { ...starting(), session_id: OLD, transcript_path: transcript };
     await Promise.all(
       ["Stop", "PreCompact", "Stop", "SessionEnd", "PostCompact"].map(async (event) => await hook(event, ending)),
@@ -99,7 +99,7 @@ describe("holdfast hook", () => {
     expect(existsSync(join(world.home, "claude", "hooks", "hook.log"))).toBe(false);
   });
 
-  it("leaves conversations with people to themselves, and tells tasks of ours nothing that they know", async () => {
+  it("ignores conversations with people, and gives our own tasks nothing they already have", async () => {
     const chat = { CLAUDE_CODE_ENTRYPOINT: "holdfast", HOLDFAST_RUN: "chat" };
     const ending = { ...starting(), session_id: OLD, transcript_path: transcript };
     expect((await hook("SessionStart", starting(), { env: chat })).stdout).toBe("");
@@ -109,7 +109,7 @@ describe("holdfast hook", () => {
     expect(existsSync(join(world.home, "claude", "hooks", "requests"))).toBe(false);
   });
 
-  it("does not wait for a store that somebody else has locked", async () => {
+  it("does not wait for a locked store", async () => {
     await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
     await settled();
     using database = new DatabaseSync(storePath());
@@ -139,7 +139,7 @@ describe("holdfast hook", () => {
     expect(stdout).toBe("");
   });
 
-  it("bears an input that never ends, and one that is complete but stays open", async () => {
+  it("survives endless input, and complete input on an open pipe", async () => {
     for (const input of ["", '{"session_id":', JSON.stringify(starting())]) {
       const child = start(["hook", "SessionStart"]);
       child.stdin?.write(input);
@@ -147,7 +147,7 @@ describe("holdfast hook", () => {
     }
   });
 
-  it("bears names that are no events", async () => {
+  it("survives unknown event names", async () => {
     for (const args of [["hook"], ["hook", "Nonsense"], ["hook", "Stop", "and", "more"], ["hook", "--wrong"]]) {
       const child = start(args);
       child.stdin?.end(JSON.stringify(starting()));
@@ -155,10 +155,10 @@ describe("holdfast hook", () => {
     }
   });
 
-  it("bears a transcript that is gone, torn, or of a gigabyte, and a folder that is gone", async () => {
+  it("survives a missing, torn or huge transcript, and a missing folder", async () => {
     const own = { ...starting(), session_id: OLD, transcript_path: transcript, source: "compact" };
     const torn = readFileSync(transcript, "utf8").slice(0, -40);
-    // First, while nothing is kept: what is known already may be told without the newest words.
+    // First, while nothing is stored: a stored hand-off may come without the newest messages.
     truncateSync(transcript, 2 ** 30);
     await appendFile(transcript, `\n${JSON.stringify(lineOf("assistant", BLOCKED))}\n`);
     expect((await hook("SessionStart", own)).stdout).toContain(BLOCKED);
@@ -172,7 +172,7 @@ describe("holdfast hook", () => {
     await hook("SessionStart", starting());
   });
 
-  it("tells what was left also where its own working folder is gone", async () => {
+  it("gives the hand-off even if its own working folder is gone", async () => {
     const cwd = world.join("gone");
     mkdirSync(cwd);
     const child = spawn(
@@ -191,14 +191,14 @@ describe("holdfast hook", () => {
     expect(stdout).toContain(BLOCKED);
   });
 
-  it("reads the end of a turn that comes with a long answer", async () => {
+  it("reads a Stop event with a long answer", async () => {
     const ending = { ...starting(), session_id: OLD, transcript_path: transcript };
     await hook("Stop", { ...ending, last_assistant_message: "{ } ".repeat(100_000) });
     await settled();
     expect(kept()).toMatchObject([{ previousSessionId: OLD }]);
   });
 
-  it("tells what is kept also beside a state that was torn in the store", async () => {
+  it("gives the stored hand-off next to a torn state in the store", async () => {
     await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
     await settled();
     const other = `agent:main:claude-code:${testSessionId("c")}`;
@@ -208,7 +208,7 @@ describe("holdfast hook", () => {
     expect((await hook("SessionStart", starting())).stdout).toContain(BLOCKED);
   });
 
-  it("has a state made anew that was torn in the store", async () => {
+  it("rebuilds a torn state in the store", async () => {
     await hook("SessionEnd", { ...starting(), session_id: OLD, transcript_path: transcript });
     await settled();
     tearHandoff(storePath(), `agent:main:claude-code:${OLD}`);
@@ -217,7 +217,7 @@ describe("holdfast hook", () => {
     expect(kept()).toMatchObject([{ previousSessionId: OLD, summary: { blockers: [BLOCKED] } }]);
   });
 
-  it("bears a home that is a file, and one that is not there", async () => {
+  it("survives a home that is a file, and a missing one", async () => {
     writeFileSync(world.join("file"), "");
     for (const home of [world.join("file"), world.join("file", "below"), world.join("nowhere")]) {
       for (const event of ["SessionStart", "SessionEnd"])
@@ -226,7 +226,7 @@ describe("holdfast hook", () => {
     expect(existsSync(world.join("nowhere"))).toBe(false);
   });
 
-  it.skipIf(!canMount())("bears a disk that is full", async () => {
+  it.skipIf(!canMount())("survives a full disk", async () => {
     await using disk = await smallDisk(2);
     const home = join(disk.path, "home");
     mkdirSync(home);
@@ -237,7 +237,7 @@ describe("holdfast hook", () => {
     expect(existsSync(join(home, "agents"))).toBe(false);
   });
 
-  it("bears a reader that has gone", async () => {
+  it("survives a closed output pipe", async () => {
     const child = start(["hook", "SessionStart"]);
     child.stdout?.destroy();
     child.stdin?.end(JSON.stringify(starting()));
@@ -245,7 +245,7 @@ describe("holdfast hook", () => {
     expect(code).toBe(0);
   });
 
-  it("bears a configuration that is broken, and is silent where the hand-off is turned off", async () => {
+  it("survives a broken configuration, and prints nothing if hand-off is turned off", async () => {
     const config = join(world.home, "config.json");
     mkdirSync(world.home, { recursive: true });
     for (const text of ["{ broken", '{"handoff": {"enabled": false}}']) {
@@ -329,7 +329,7 @@ function isOpen(name: string): boolean {
   return [".json", ".json.lock", ".json.taken"].some((end) => name.endsWith(end));
 }
 
-/** What was started in this home and has not ended. */
+/** Running processes of this home. */
 function isAnyRunning(): boolean {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.some((pid) => environmentOf(pid).includes(`HOLDFAST_HOME=${world.home}\0`));

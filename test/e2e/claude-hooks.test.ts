@@ -1,15 +1,20 @@
 /**
  * What one session of Claude Code leaves for the next, with the real `claude` and a model API on loopback: with
- * Holdfast's hooks in its settings, however the session ends, and without them.
+ * Holdfast's hooks in its settings, for every way a session can end, and without hooks.
  */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type ProcessHome, createProcessHome, type PersonClaude, startPersonClaude } from "../support/process-home.ts";
+import { isRecord } from "../../src/base/json-record.ts";
+import type { ClaudeHome } from "../support/claude-home.ts";
+import { type CliResult, runCli } from "../support/cli.ts";
 import type { RecordedRequest } from "../support/fake-anthropic/recorded-request.ts";
 import { text } from "../support/fake-anthropic/reply.ts";
-import { type CliResult, runCli } from "../support/cli.ts";
+import { type ProcessHome, createProcessHome } from "../support/process-home.ts";
 
 const SAID = {
   task: "Please move the invoice importer to the new queue.",
@@ -22,7 +27,7 @@ const SETTINGS = '{\n  "cleanupPeriodDays": 30, \n  "hooks": {"Stop": [ ]}\n}';
 let stage: ProcessHome;
 let holdfastHome: string;
 
-describe("with hooks in Claude Code's settings, what a person has left", () => {
+describe("with hooks in Claude Code's settings, a person's hand-off", () => {
   let sessionId: string;
   beforeAll(async () => {
     await openStage();
@@ -35,8 +40,8 @@ describe("with hooks in Claude Code's settings, what a person has left", () => {
   });
   afterAll(closeStage);
 
-  it("is told to a task of Holdfast's own once, in its prompt", async () => {
-    // In a copy: that the task was told would keep the sessions below from being told.
+  it("is in the prompt of Holdfast's own task, once", async () => {
+    // In a copy, because an offer to the task would prevent offers to the sessions below.
     holdfastHome = join(stage.home.home, ".holdfast-copy");
     await cp(join(stage.home.home, ".holdfast"), holdfastHome, { recursive: true });
     expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
@@ -45,11 +50,11 @@ describe("with hooks in Claude Code's settings, what a person has left", () => {
     expect(told.split("<handoff ")).toHaveLength(2);
   });
 
-  it("is not told to another repo's session", async () => {
+  it("does not reach a session of another repo", async () => {
     expect(await firstRequest("Anything?", stage.home.home)).not.toContain("<handoff ");
   });
 
-  it("is told to the next session, only to this one, and the references lead to what was said", async () => {
+  it("reaches exactly the next session, with references to the original messages", async () => {
     const told = await firstRequest("What is there to do?");
     expectHandoff(told, sessionId);
     await expectReferences(told, sessionId);
@@ -59,14 +64,14 @@ describe("with hooks in Claude Code's settings, what a person has left", () => {
   });
 });
 
-describe("with hooks in Claude Code's settings, the next session is told what was left", () => {
+describe("with hooks in Claude Code's settings, the next session gets the hand-off", () => {
   beforeEach(async () => {
     await openStage();
     await installHooks();
   });
   afterEach(closeStage);
 
-  it("after SIGKILL, of which no hook is told, but not while hooks are taken out", async () => {
+  it("after SIGKILL, which calls no hook, but not while hooks are uninstalled", async () => {
     const sessionId = await work(async (claude) => await claude.kill());
     expect(await holdfast("hooks", "uninstall", "claude-code")).toMatchObject({ code: 0 });
     expect(readFileSync(settingsFile(), "utf8")).toBe(SETTINGS);
@@ -86,7 +91,7 @@ describe("with hooks in Claude Code's settings, the next session is told what wa
     expectHandoff(told, sessionId);
   });
 
-  it("after a compaction: what it knew itself", async () => {
+  it("after a compaction: its own notes", async () => {
     const sessionId = await work(async (claude) => {
       await claude.say("/compact");
       await claude.say("Go on, please.");
@@ -98,7 +103,7 @@ describe("with hooks in Claude Code's settings, the next session is told what wa
   });
 });
 
-describe("without hooks, what a killed session left", () => {
+describe("without hooks, the hand-off of a killed session", () => {
   let sessionId: string;
   beforeAll(async () => {
     await openStage();
@@ -110,18 +115,18 @@ describe("without hooks, what a killed session left", () => {
   });
   afterAll(closeStage);
 
-  it("can be looked at", async () => {
+  it("can be shown", async () => {
     const { code, stdout } = await holdfast("handoff", "show", "--session", sessionId);
     expect(code).toBe(0);
     for (const said of [SAID.blocker, SAID.decision, SAID.next]) expect(stdout).toContain(said.slice(-40, -1));
   });
 
-  it("is told to a new task in the repo", async () => {
+  it("reaches a new task in the repo", async () => {
     expect(await holdfast("cc", "run", "Have a look around.", "--fresh")).toMatchObject({ code: 0 });
     expectHandoff(await requestOf("Have a look around."), sessionId);
   });
 
-  it("is not told to a task that shall not be told", async () => {
+  it("does not reach a task that opts out", async () => {
     expect(await holdfast("cc", "run", "Know nothing.", "--fresh", "--no-handoff")).toMatchObject({ code: 0 });
     expect(await requestOf("Know nothing.")).not.toContain("<handoff ");
   });
@@ -151,7 +156,7 @@ async function work(end: (claude: PersonClaude) => Promise<void>): Promise<strin
   await claude.say(SAID.task);
   await claude.say(SAID.decision);
   const sessionId = claude.sessionId();
-  // It answers before it writes; what is not on disk cannot be told by anybody.
+  // Claude Code answers before it writes its transcript.
   await vi.waitFor(
     async () => expect(JSON.stringify(await stage.home.transcript(sessionId))).toContain(SAID.next),
     10_000,
@@ -216,4 +221,55 @@ function names(): string[] {
   const { configDir } = stage.home;
   const all = readdirSync(configDir, { recursive: true, encoding: "utf8" }).toSorted();
   return all.map((name) => `${name} ${name === "settings.json" ? "" : lstatSync(join(configDir, name)).ctimeMs}`);
+}
+
+/** `claude` as a person runs it: its own entrypoint, its own settings and hooks. */
+interface PersonClaude extends AsyncDisposable {
+  process: ChildProcess;
+  /** Until it has answered. */
+  say(text: string): Promise<void>;
+  /** Of the conversation as it is now. */
+  sessionId(): string;
+  /** Ends it as a person does. */
+  leave(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+function startPersonClaude(home: ClaudeHome, env: Record<string, string> = {}, cwd = home.repo): PersonClaude {
+  const args = ["--print", "--input-format=stream-json", "--output-format=stream-json", "--verbose"];
+  const child = spawn(home.command, args, { cwd, env: { ...home.env, ...env }, stdio: ["pipe", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const messages = (): Record<string, unknown>[] =>
+    output
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as unknown)
+      .filter(isRecord);
+  const results = (): number => messages().filter(({ type }) => type === "result").length;
+  return {
+    process: child,
+    async say(text) {
+      const before = results();
+      child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`);
+      for (let attempt = 0; results() === before; attempt++) {
+        if (attempt === 1200 || child.exitCode !== null) throw new Error(`no answer to ${text}`);
+        await delay(25);
+      }
+    },
+    sessionId: () => String(messages().findLast(({ type }) => type === "system" || type === "result")?.["session_id"]),
+    async leave() {
+      child.stdin.end();
+      await closed;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await closed;
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await closed;
+    },
+  };
 }

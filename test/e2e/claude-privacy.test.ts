@@ -1,4 +1,4 @@
-/** What people say to an agent inside Claude Code stays in their conversation: no task ever goes on in its session. */
+/** Conversations with an agent inside Claude Code stay private: no task ever continues in their session. */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -83,7 +83,7 @@ it("a task of the owner in the agent's workspace starts its own session", { time
   expect(sent).not.toContain("Done by the task");
 });
 
-it("nor does a task get there by id, by label or by waiting for it", async () => {
+it("a task cannot reach the session by id, by label or by waiting", async () => {
   const chat = (await (await house.agent()).store.get(KEY))?.sdkSessionId ?? "";
   const before = (await claude.transcript(chat)).length;
   for (const args of [
@@ -102,7 +102,7 @@ it("nor does a task get there by id, by label or by waiting for it", async () =>
   expect((await claude.transcript(chat)).length).toBe(before);
 });
 
-it("a copy of it stays private: no task resumes the copy or is told what it left", { timeout: 60_000 }, async () => {
+it("a copy stays private: no task resumes it or gets its hand-off", { timeout: 60_000 }, async () => {
   const chat = (await (await house.agent()).store.get(KEY))?.sdkSessionId ?? "";
   api.script(text("I am blocked: the divorce lawyer's certificate is missing. Next step: ask for it."));
   const copy = (await cc("run", TASK, "--fork", chat, "--json")).json() as { sessionId: string };
@@ -134,7 +134,7 @@ it("a copy that a person opens is marked as the chat's", async () => {
   await writeFile(configFile, config);
 });
 
-it("an earlier window stays private, also when the registry and the index are gone", { timeout: 60_000 }, async () => {
+it("an earlier window stays private even if the registry and the index are gone", { timeout: 60_000 }, async () => {
   const first = (await (await house.agent()).store.get(KEY))?.sdkSessionId ?? "";
   const second = await says("/new Fix the webhook handler, please", "A fresh start.");
   expect(second).not.toBe(first);
@@ -154,7 +154,7 @@ it("an earlier window stays private, also when the registry and the index are go
   expect(lines.find(({ type }) => type === "user")).toMatchObject({ entrypoint: "holdfast-chat" });
 });
 
-it("another conversation's agent is not told of it either", async () => {
+it("the agent of another conversation does not learn of it", async () => {
   const { home, config } = house;
   const env = { ...process.env, ...claude.env };
   const parts = openMcpParts({ home, config, repoPath: claude.repo, env, sessionKey: "agent:main:telegram:dm:2" });

@@ -1,4 +1,4 @@
-/** One real Claude Code under control: how it starts and ends, and that nothing of it is left. */
+/** How one real Claude Code process starts and ends, without leftovers. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { toolResults } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, slowly, text, toolUse } from "../support/fake-anthropic/reply.ts";
 
 describe("ending", AT_ONCE, () => {
-  test("an interrupt before the turn has begun works too", async () => {
+  test("an interrupt works before the turn has started", async () => {
     await using stage = await createProcessHome();
     stage.api.script(hang());
     await using claude = stage.start();
@@ -17,7 +17,7 @@ describe("ending", AT_ONCE, () => {
     expect(await running).toMatchObject({ outcome: "interrupted", canContinue: true });
   });
 
-  test("where a request is no use, SIGINT ends the turn and the process", async () => {
+  test("falls back to SIGINT, which ends the turn and the process", async () => {
     await using stage = await createProcessHome();
     stage.api.script(slowly(text("one two three ".repeat(200)), 20));
     await using claude = stage.start({ grace: { interruptMs: 0, terminateMs: 20_000 } });
@@ -30,7 +30,7 @@ describe("ending", AT_ONCE, () => {
     expect(await claude.ended).toMatchObject({ code: 0 });
   });
 
-  test("a process that does not listen is ended by signals", async () => {
+  test("an unresponsive process is ended by signals", async () => {
     await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "sleep 300" }));
     await using claude = stage.start({
@@ -47,7 +47,7 @@ describe("ending", AT_ONCE, () => {
     expect(stage.home.processes()).toEqual([]);
   });
 
-  test("stop ends a turn, and what runs in the background", async () => {
+  test("stop ends a turn and its background processes", async () => {
     await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "sleep 300", run_in_background: true }), hang());
     await using claude = stage.start({ permissionMode: "bypassPermissions" });
@@ -58,7 +58,7 @@ describe("ending", AT_ONCE, () => {
     expect(stage.home.processes()).toEqual([]);
   });
 
-  test("a claude that is killed leaves a crashed turn and no tool behind", async () => {
+  test("a killed claude leaves a crashed turn and no running tool", async () => {
     await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "sleep 300" }));
     await using claude = stage.start({ permissionMode: "bypassPermissions" });
@@ -74,7 +74,7 @@ describe("ending", AT_ONCE, () => {
     expect(stage.home.processes()).toEqual([]);
   });
 
-  test("when the parent is killed nothing is left", async () => {
+  test("nothing keeps running when the parent is killed", async () => {
     await using stage = await createProcessHome();
     stage.api.script(toolUse("Bash", { command: "nohup sleep 300 & sleep 300" }));
     const parent = await startParent({ ...stage.options, permissionMode: "bypassPermissions" });
@@ -84,7 +84,7 @@ describe("ending", AT_ONCE, () => {
     expect(stage.home.processes()).toEqual([]);
   });
 
-  test("nor when it is killed while claude starts", async () => {
+  test("nothing keeps running when the parent is killed while claude starts", async () => {
     await using stage = await createProcessHome();
     for (const ms of [0, 3, 30, 300]) {
       const parent = await startParent(stage.options);
@@ -97,7 +97,7 @@ describe("ending", AT_ONCE, () => {
 });
 
 describe("starting", AT_ONCE, () => {
-  test("a program that ends at once", async () => {
+  test("reports a program that ends at once", async () => {
     await using stage = await createProcessHome();
     const command = join(stage.home.home, "broken");
     await writeFile(command, "#!/bin/sh\necho 'half a line'; printf '{\"type\":'; echo 'no licence' >&2; exit 3\n", {
@@ -116,7 +116,7 @@ describe("starting", AT_ONCE, () => {
     ]);
   });
 
-  test("what got out of reach does not keep the process from ending", async () => {
+  test("an escaped child process does not keep the process from ending", async () => {
     await using stage = await createProcessHome();
     const command = join(stage.home.home, "forking");
     const marks = "env -u HOLDFAST_RUN -u HOLDFAST_TEST_MARK";

@@ -47,7 +47,7 @@ describe("one process, turn after turn", () => {
     await stage[Symbol.asyncDispose]();
   });
 
-  test("a message, a follow-up, some at once that are answered one by one", async () => {
+  test("answers a message, a follow-up, and simultaneous messages one by one", async () => {
     const first = await claude.send("--help me");
     expect(first).toMatchObject({
       outcome: "completed",
@@ -69,7 +69,7 @@ describe("one process, turn after turn", () => {
     expect(claude.state).toBe("idle");
   });
 
-  test("a tool is used, its answer reaches the model, and all of it shows as events", async () => {
+  test("reports a tool call and its result as events", async () => {
     stage.api.script(
       toolUse("Bash", { command: "echo from the tool" }),
       slowly(thinking("let me see", "all is well"), 1),
@@ -89,7 +89,7 @@ describe("one process, turn after turn", () => {
     ]);
   });
 
-  test("a tool is not allowed", async () => {
+  test("reports a denied tool", async () => {
     const path = join(stage.home.repo, "new.txt");
     stage.api.script(toolUse("Write", { file_path: path, content: "x" }), text("I may not"));
     expect(await claude.send("go")).toMatchObject({
@@ -101,7 +101,7 @@ describe("one process, turn after turn", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("the API refuses", async () => {
+  test("reports an API error", async () => {
     const busy = apiError(529, "too busy", 0.1);
     stage.api.script(apiError(400, "no such thing"), busy, busy, text("back again"));
     expect(await claude.send("go")).toMatchObject({
@@ -115,7 +115,7 @@ describe("one process, turn after turn", () => {
     expect(await claude.send("go")).toMatchObject({ outcome: "completed", text: "back again" });
   });
 
-  test("the API asks to wait, and refuses in the end", async () => {
+  test("reports retries and the final API error", async () => {
     const slowDown = apiError(429, "slow down", 0.1);
     stage.api.script(slowDown, slowDown);
     const events = eventsOfTurn(claude);
@@ -123,18 +123,18 @@ describe("one process, turn after turn", () => {
     expect(await events).toContainEqual(expect.objectContaining({ type: "retry", attempt: 1, status: 429 }));
   });
 
-  test("an answer that breaks off is asked for again", async () => {
+  test("retries an answer that breaks off", async () => {
     stage.api.script(cutAfter(text("red green blue yellow"), 2), text("the whole answer"));
     expect(await claude.send("go")).toMatchObject({ outcome: "completed", text: "the whole answer" });
   });
 
-  test("a turn that hangs is timed out; the process goes on", async () => {
+  test("a hanging turn times out; the process continues", async () => {
     stage.api.script(hang());
     expect(await claude.send("go", { timeoutMs: 500 })).toMatchObject({ outcome: "timed-out", canContinue: true });
     expect(await claude.send("still there?")).toMatchObject({ outcome: "completed" });
   });
 
-  test("an interrupted turn keeps its text, and the process goes on", async () => {
+  test("an interrupted turn keeps its text, and the process continues", async () => {
     stage.api.script(slowly(text("one two three ".repeat(200)), 20));
     const running = claude.send("count");
     await eventOf(claude, "text");
@@ -153,7 +153,7 @@ describe("one process, turn after turn", () => {
     return [turn, ...(await events).filter((event) => event.type === type)];
   };
 
-  test("compaction, automatic and asked for", async () => {
+  test("compacts automatically and on request", async () => {
     stage.api.script(text("one"), withUsage(text("two"), { input_tokens: 195_000 }), text("three"));
     expect(await sendSeeing("compaction", "first")).toMatchObject([{ compactions: 0 }]);
     expect(await sendSeeing("compaction", "second")).toMatchObject([{ compactions: 0 }]);
@@ -174,7 +174,7 @@ describe("one process, turn after turn", () => {
     expect((await claude.send("again")).sessionId).toBe(cleared.sessionId);
   });
 
-  test("control requests", async () => {
+  test("answers control requests", async () => {
     await claude.request({ subtype: "set_permission_mode", mode: "plan" });
     await claude.request({ subtype: "set_model", model: "claude-sonnet-4-5" });
     await claude.send("hello");
@@ -183,7 +183,7 @@ describe("one process, turn after turn", () => {
     expect(await claude.request({ subtype: "get_context_usage" })).toHaveProperty("maxTokens");
   });
 
-  test("the end", async () => {
+  test("stops cleanly and refuses further messages", async () => {
     expect(await claude.stop()).toMatchObject({ code: 0 });
     expect(claude.state).toBe("ended");
     await expect(claude.send("too late")).rejects.toMatchObject({ code: "claude-ended" });
@@ -197,7 +197,7 @@ describe("one process, turn after turn", () => {
   });
 });
 
-describe("one process that may do everything", () => {
+describe("one process with all permissions", () => {
   let stage: ProcessHome;
   let claude: ClaudeProcess;
   beforeAll(async () => {
@@ -222,7 +222,7 @@ describe("one process that may do everything", () => {
     expect(await events).toContainEqual(expect.objectContaining({ type: "task", event: "started" }));
   });
 
-  test("a turn that Claude Code begins by itself is not taken for the answer", async () => {
+  test("a turn that Claude Code starts itself is not the answer", async () => {
     stage.api.answer((request) => {
       const said = JSON.stringify(request.messages.findLast(({ role }) => role === "user"));
       if (said.includes("start it")) return toolUse("Bash", { command: "sleep 0.2", run_in_background: true });
@@ -240,7 +240,7 @@ describe("one process that may do everything", () => {
 });
 
 describe("sessions", AT_ONCE, () => {
-  test("resume goes on under the same id, fork under another", async () => {
+  test("resume keeps the id, fork gets a new one", async () => {
     await using stage = await createProcessHome();
     await runOnce(stage, { session: { kind: "new", sessionId: SESSION } }, "the first");
     const resumed = await runOnce(stage, { session: { kind: "resume", sessionId: SESSION } }, "the second");
@@ -252,7 +252,7 @@ describe("sessions", AT_ONCE, () => {
     expect(sentTexts(stage.api)).toEqual(["the first", "the second", "aside"]);
   });
 
-  test("a session that does not exist is a stale resume", async () => {
+  test("a missing session is a stale resume", async () => {
     await using stage = await createProcessHome();
     await using claude = stage.start({ session: { kind: "resume", sessionId: SESSION } });
     expect(await claude.send("hello")).toMatchObject({

@@ -2,17 +2,11 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createClaudeRunner } from "../../src/claude/runner/runner.ts";
-import {
-  registeredCost,
-  testRunnerParts,
-  branchPoints,
-  createRunnerHome,
-  prompts,
-  until,
-} from "../support/runner-home.ts";
+import { registeredCost, testRunnerParts, branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
+import { until } from "../support/time.ts";
 
 describe("persistent sessions", () => {
-  it("take follow-ups one at a time, from here and from another process, and end when told", async () => {
+  it("accept follow-ups one at a time, from this and another process, and end on request", async () => {
     await using bench = await createRunnerHome();
     const first = await bench.run("open it", { persistent: true });
     const sessionId = first.sessionId ?? "";
@@ -61,7 +55,7 @@ describe("persistent sessions", () => {
     expect(await prompts(bench, next.sessionId ?? "")).toContain("[openclaw:agent=main]\n\nafter it");
   });
 
-  it("end by themselves when nobody sends anything", async () => {
+  it("end when idle", async () => {
     await using bench = await createRunnerHome({ idleTimeoutMinutes: 0.005 });
     await bench.run("open it", { persistent: true });
     await bench.claude.empty();

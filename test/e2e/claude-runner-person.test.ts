@@ -1,4 +1,4 @@
-/** The runner beside a `claude` that a person has started: never two writers in one session. */
+/** The runner next to a `claude` started by a person: never two writers in one session. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -8,7 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readRunningSessions } from "../../src/claude/native/running.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
-import { type RunnerHome, branchPoints, createRunnerHome, prompts, until } from "../support/runner-home.ts";
+import { type RunnerHome, branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
+import { until } from "../support/time.ts";
 
 describe("a person's own claude", () => {
   let bench: RunnerHome;
@@ -22,7 +23,7 @@ describe("a person's own claude", () => {
     await bench[Symbol.asyncDispose]();
   });
 
-  it("is waited for, forked from or refused, never written beside", async () => {
+  it("is waited for, forked or refused, never written to concurrently", async () => {
     const released = Promise.withResolvers<void>();
     bench.reply("theirs", heldUntil(released.promise, text("a b c")));
     const person = startPerson(bench, ["--resume", sessionId, "theirs"]);
@@ -45,7 +46,7 @@ describe("a person's own claude", () => {
     expect(await branchPoints(bench, sessionId)).toBe(0);
   });
 
-  it("that sits idle before a terminal is somebody, too", async () => {
+  it("counts even when idle in a terminal", async () => {
     const person = await startPersonAtTerminal(bench, ["--resume", sessionId]);
     const idle = await until(
       async () => (await readRunningSessions(bench.claude.configDir)).find(({ status }) => status === "idle"),
@@ -60,7 +61,7 @@ describe("a person's own claude", () => {
     const waiting = bench.run("after them");
     expect(await bench.event("queued")).toMatchObject({ holder });
     person.type("typed");
-    // What is typed and Enter in one piece would be taken for a paste.
+    // Text and Enter in one write would count as a paste.
     await delay(300);
     person.type("\r");
     await bench.api.waitFor((request) => lastUserText(request).includes("typed"));
@@ -73,7 +74,7 @@ describe("a person's own claude", () => {
     expect(await branchPoints(bench, sessionId)).toBe(0);
   });
 
-  it("is a lease of ours when Holdfast opened it", async () => {
+  it("counts as our own lease if Holdfast opened it", async () => {
     const closed = Promise.withResolvers<void>();
     const place = { sessionId, repoPath: bench.claude.repo, agentId: "main" };
     const attached = bench.runner.withSession(place, async () => await closed.promise);
@@ -85,7 +86,7 @@ describe("a person's own claude", () => {
     expect(await next).toMatchObject({ outcome: "completed", sessionId });
   });
 
-  it("that takes our session while we write it is reported at once, and ended only by force", async () => {
+  it("that takes our session during a run is reported at once, and ended only by force", async () => {
     bench.reply("hold on", hang());
     bench.reply("intrude", hang());
     const controller = new AbortController();
@@ -113,7 +114,7 @@ function startPerson({ claude }: RunnerHome, args: string[]): { pid: number; end
   return { pid: child.pid ?? 0, ended: once(child, "exit") };
 }
 
-/** The same before a terminal, which `script` provides: it sits there and waits for what they type. */
+/** The same in a terminal that `script` provides, idle until something is typed. */
 async function startPersonAtTerminal(
   { claude }: RunnerHome,
   args: string[],

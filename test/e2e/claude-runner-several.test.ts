@@ -1,13 +1,15 @@
 /** Several runners and runs with the real `claude`: one writer per session and repo. */
 import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import type { ClaudeCodeResult, RunnerEvent } from "../../src/claude/runner/runner-contract.ts";
 import { lastUserText } from "../support/fake-anthropic/recorded-request.ts";
 import { hang, heldUntil, text } from "../support/fake-anthropic/reply.ts";
-import { startRunnerChild } from "../support/run-runner-child.ts";
-import { branchPoints, createRunnerHome, prompts, until } from "../support/runner-home.ts";
+import { type Child, startChild } from "../support/child.ts";
+import { branchPoints, createRunnerHome, prompts } from "../support/runner-home.ts";
+import { until } from "../support/time.ts";
 
 describe("several runs", () => {
-  it("queue on one repo and then resume what the first one left; labels run beside", async () => {
+  it("queue on one repo and then resume the first one's session; labels run in parallel", async () => {
     await using bench = await createRunnerHome();
     const released = Promise.withResolvers<void>();
     bench.reply("slow one", heldUntil(released.promise, text("one two three")));
@@ -34,20 +36,21 @@ describe("several runs", () => {
     }
   });
 
-  it("queue across processes, and a killed process leaves neither a claude nor a lease", async () => {
+  it("queue across processes; a killed process leaves neither a claude nor a lease", async () => {
     await using bench = await createRunnerHome();
     bench.reply("in the child", hang());
     const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
-    await using child = startRunnerChild({ setup: bench.setup, options });
-    const started = await child.event("started");
+    await using child = startChild("claude", { task: "runner", setup: bench.setup, options });
+    const started = await eventOf(child, "started");
     await bench.api.waitFor((request) => lastUserText(request).includes("in the child"));
     await expect(bench.run("no", { onRunning: "refuse" })).rejects.toMatchObject({ code: "session-in-use" });
     const second = bench.run("after the child");
     expect(await bench.event("queued")).toMatchObject({ holder: { pid: child.pid, task: "in the child" } });
-    // Claude Code writes a moment later than it works; what it had not written nobody could resume.
+    // Claude Code writes its transcript with a delay, and only a written session can be resumed.
     const isWritten = async () => (await prompts(bench, started.sessionId ?? "")).length > 0 || undefined;
     await until(async () => await isWritten().catch(() => undefined), "no transcript");
-    await child.kill("SIGKILL");
+    child.kill("SIGKILL");
+    await child.ended();
     const killedAt = performance.now();
     const result = await second;
     expect(result.outcome).toBe("completed");
@@ -58,14 +61,22 @@ describe("several runs", () => {
     expect(await readdir(bench.locksFolder)).toEqual([]);
   });
 
-  it("end in another process when it is asked to, or told to end", async () => {
+  it("end in another process by kill request or SIGTERM", async () => {
     await using bench = await createRunnerHome();
     bench.reply("in the child", hang());
     const options = { task: "in the child", repoPath: bench.claude.repo, agentId: "main" };
-    await using asked = startRunnerChild({ setup: bench.setup, options: { ...options, label: "asked" } });
-    await using told = startRunnerChild({ setup: bench.setup, options: { ...options, label: "told" } });
-    const { sessionId = "" } = await asked.event("started");
-    await told.event("started");
+    await using asked = startChild("claude", {
+      task: "runner",
+      setup: bench.setup,
+      options: { ...options, label: "asked" },
+    });
+    await using told = startChild("claude", {
+      task: "runner",
+      setup: bench.setup,
+      options: { ...options, label: "told" },
+    });
+    const { sessionId = "" } = await eventOf(asked, "started");
+    await eventOf(told, "started");
     const live = await bench.runner.getAllLiveSessions();
     expect(live.map(({ label }) => label ?? "").sort()).toEqual(["asked", "told"]);
     expect(live.some(({ isLocal }) => isLocal)).toBe(false);
@@ -73,9 +84,19 @@ describe("several runs", () => {
       code: "session-not-persistent",
     });
     expect(await bench.runner.killClaudeCode(sessionId)).toMatchObject([{ sessionId, by: "holdfast" }]);
-    expect(await asked.event("result")).toMatchObject({ result: { outcome: "interrupted" } });
-    await told.kill("SIGTERM");
+    expect(await eventOf(asked, "result")).toMatchObject({ result: { outcome: "interrupted" } });
+    told.kill("SIGTERM");
+    await told.ended();
     expect(bench.claude.processes()).toEqual([]);
     expect(await readdir(bench.locksFolder)).toEqual([]);
   });
 });
+
+type RunnerLine = RunnerEvent | { type: "result"; result: ClaudeCodeResult };
+
+async function eventOf<Type extends RunnerLine["type"]>(
+  child: Child,
+  type: Type,
+): Promise<RunnerLine & { type: Type }> {
+  return (await child.line((line) => (line as RunnerLine).type === type)) as RunnerLine & { type: Type };
+}

@@ -17,7 +17,7 @@ describe("one task after the other", () => {
     await bench[Symbol.asyncDispose]();
   });
 
-  it("spawns, marks, resumes, and counts what it cost once", async () => {
+  it("spawns, marks, resumes, and counts costs once", async () => {
     bench.reply("first task", withUsage(text("first answer"), { input_tokens: 20_000, output_tokens: 1000 }));
     bench.reply("second task", withUsage(text("second answer"), { input_tokens: 30_000, output_tokens: 2000 }));
     const first = await bench.run("first task");
@@ -51,7 +51,7 @@ describe("one task after the other", () => {
     expect(await bench.claude.transcript(sessionId)).toEqual(before);
   });
 
-  it("gives limits and refusals their outcomes", async () => {
+  it("maps limits and refusals to outcomes", async () => {
     bench.reply("keep going", toolUse("Bash", { command: "true" }));
     expect(await bench.run("keep going", { fresh: true, maxTurns: 2 })).toMatchObject({ outcome: "limit-turns" });
     bench.reply("spend a lot", withUsage(toolUse("Bash", { command: "true" }), { input_tokens: 9_000_000 }));
@@ -86,7 +86,7 @@ describe("one task after the other", () => {
     expect(next).toMatchObject({ outcome: "completed", sessionId: result.sessionId });
   });
 
-  it("gets along without a process that dies: nothing is repeated, the session stays known", async () => {
+  it("survives the death of its process: nothing is repeated, the session stays known", async () => {
     bench.reply("then die", hang());
     const running = bench.run("then die", { fresh: true });
     await bench.api.waitFor((request) => lastUserText(request).includes("then die"));
@@ -114,7 +114,7 @@ require("node:readline").createInterface(process.stdin).on("line", (line) => {
 });`;
 
 describe("the MCP server", () => {
-  it("is there from the first turn, its tools need no permission, and its file is private and goes", async () => {
+  it("works from the first turn without permission prompts; its private file is removed", async () => {
     const mcpServer = { command: process.execPath, args: ["-e", MCP_SERVER, "at once"], tools: ["ping"] };
     await using bench = await createRunnerHome({ mcpServer });
     bench.api.script(toolUse("mcp__holdfast__ping", {}), text("done"));
@@ -135,7 +135,7 @@ describe("the MCP server", () => {
 });
 
 describe("a resume that fails", () => {
-  it("becomes a fresh session that is told what the old one knew, loudly", async () => {
+  it("becomes a fresh session with the old history, with a warning", async () => {
     await using bench = await createRunnerHome({ history: "We were mending the flux capacitor." });
     const lost = "11111111-2222-4333-8444-555555555555";
     const result = await bench.run("go on", { resume: lost });
@@ -150,7 +150,7 @@ describe("a resume that fails", () => {
     expect(await readdir(bench.locksFolder)).toEqual([]);
   });
 
-  it("starts nothing in its place when it is ended in that moment", async () => {
+  it("starts no replacement when it is ended meanwhile", async () => {
     await using bench = await createRunnerHome();
     const ended = Promise.withResolvers<unknown>();
     const running = bench.run("go on", {

@@ -1,8 +1,9 @@
-/** An engine that is slow, fails, hangs or floods: its person is told, and everybody else is answered. */
+/** Engines that are slow, fail, hang or flood: their person is told, and everyone else is answered. */
 import { expect, it } from "vitest";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
+import { until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
@@ -21,7 +22,7 @@ async function answersBob(house: ChatHome, meanwhile: string): Promise<void> {
   await house.hears(BOB.id, "and me?");
 }
 
-it("a slow engine holds up nobody else, and what waits behind it is answered in order", async () => {
+it("a slow engine delays no other chat, and its own messages are answered in order", async () => {
   await using house = await createChatHome();
   house.telegram.say("sleep:1500");
   house.telegram.say("second");
@@ -32,7 +33,7 @@ it("a slow engine holds up nobody else, and what waits behind it is answered in 
 });
 
 it.each(["unavailable", "usage", "timeout", "internal", "locked", "fenced"])(
-  "an engine that fails as %s fails one turn; the person is told, once, and can go on",
+  "an engine that fails as %s fails one turn; the person is told once and can continue",
   async (kind) => {
     await using house = await createChatHome();
     house.telegram.say(`fail:${kind}`);
@@ -46,7 +47,7 @@ it.each(["unavailable", "usage", "timeout", "internal", "locked", "fenced"])(
   },
 );
 
-it("an engine that hangs is stopped after its time", async () => {
+it("a hanging engine is stopped at its time limit", async () => {
   await using house = await createChatHome({ config: limited });
   house.telegram.say("hang");
   await answersBob(house, "hang");
@@ -56,13 +57,13 @@ it("an engine that hangs is stopped after its time", async () => {
   expect(house.texts(ADA.id)).toHaveLength(2);
 });
 
-it("an engine that floods is stopped; what it said is cut, not sent, and the rest goes on", async () => {
+it("a flooding engine is stopped; its output is truncated, not sent, and other chats continue", async () => {
   await using house = await createChatHome();
   house.telegram.say(`flood:${64 * 1024 * 1024}`);
   await answersBob(house, "flood:");
   await house.hears(ADA.id, "became too long");
   expect(house.texts(ADA.id).join("").length).toBeLessThan(30_000);
-  // What is long and not too long comes in pieces that Telegram takes.
+  // A long but allowed answer is split for Telegram.
   house.telegram.say("flood:20000");
   house.telegram.say("after the flood");
   await house.hears(ADA.id, "after the flood");

@@ -1,4 +1,4 @@
-/** The examples run as they are, from a scratch home. */
+/** The examples run unchanged, in a scratch home. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ function run(home: string, ...args: string[]): string {
   return execFileSync(process.execPath, args, { cwd: root, env, encoding: "utf8" });
 }
 
-it("01 keeps a conversation through a reset and back", async () => {
+it("01 keeps a conversation across a reset and back", async () => {
   await using home = await temporaryFolder();
   expect(run(home.path, "examples/01-keep-a-conversation.ts").split("\n")).toEqual([
     "hello: 1 messages in window (new)",
@@ -33,7 +33,7 @@ it("02 reads an OpenClaw store in place", async () => {
   );
 });
 
-it("03 answers through a channel of its own, once", async () => {
+it("03 answers once through a custom channel", async () => {
   await using home = await temporaryFolder();
   expect(run(home.path, "examples/03-a-channel-of-your-own.ts")).toBe(
     "to ada: [echo] message 1 of this window: hello\n",

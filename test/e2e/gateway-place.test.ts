@@ -1,4 +1,4 @@
-/** Where a gateway is: its port, which others may have, and its home, which may go. */
+/** A gateway's port, which may be in use, and its home, which may disappear. */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 const USUAL_PORT = 7433;
 
 describe("the usual port in use", () => {
-  it("makes a gateway take a free one when no port is configured, and say so", async () => {
+  it("makes a gateway use and announce a free one if none is configured", async () => {
     await using _taken = await takeUsualPort();
     await using folder = await temporaryFolder();
     const home = folder.join("home");
@@ -25,7 +25,7 @@ describe("the usual port in use", () => {
     expect((await runCli(["gateway", "--json"], { home })).stderr).toContain('"gateway-running"');
   });
 
-  it("does not keep chat and agent from starting a gateway", async () => {
+  it("does not prevent chat and agent from starting a gateway", async () => {
     await using _taken = await takeUsualPort();
     await using folder = await temporaryFolder();
     const home = folder.join("home");
@@ -41,7 +41,7 @@ describe("the usual port in use", () => {
     }
   });
 
-  it("is an error when it was configured or given", async () => {
+  it("is an error if it was configured or given", async () => {
     await using _taken = await takeUsualPort();
     await using home = await temporaryFolder();
     const given = await runCli(["gateway", "--port", "7433"], { home: home.path });
@@ -53,8 +53,8 @@ describe("the usual port in use", () => {
   });
 });
 
-describe("a home that goes", () => {
-  it("when deleted ends its gateway, which does not make it again", async () => {
+describe("a home that disappears", () => {
+  it("ends its gateway, which does not recreate it", async () => {
     await using folder = await temporaryFolder();
     const home = folder.join("home");
     await mkdir(home);
@@ -68,7 +68,7 @@ describe("a home that goes", () => {
     await expect(fetch(`${gateway.announced.url}/health`)).rejects.toThrow("fetch failed");
   });
 
-  it("when replaced by another folder ends its gateway, which leaves the new one alone", async () => {
+  it("and is replaced by another folder ends its gateway, which leaves the new one alone", async () => {
     await using folder = await temporaryFolder();
     const home = folder.join("home");
     await mkdir(home);
@@ -80,7 +80,7 @@ describe("a home that goes", () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  it("that lost what the gateway wrote there counts as replaced: a new folder may have the old one's number", async () => {
+  it("counts as replaced if the gateway's files are gone: a new folder may reuse the inode", async () => {
     await using folder = await temporaryFolder();
     await using gateway = await startCliGateway(folder.path);
     await rm(gatewayLayout(folder.path).runtimeFile);
@@ -88,7 +88,7 @@ describe("a home that goes", () => {
     expect(gateway.stderr()).toContain("commands cannot find this gateway");
   });
 
-  it("that stays, stays served", async () => {
+  it("does not include one that stays: its gateway continues", async () => {
     await using folder = await temporaryFolder();
     await using gateway = await startCliGateway(folder.path);
     await writeFile(folder.join("something"), "else");
@@ -103,7 +103,7 @@ async function endOf(ended: Promise<unknown>): Promise<unknown> {
   return await Promise.race([ended, delay(10_000, "it still runs")]);
 }
 
-/** Whoever has it already keeps it: in use is in use. */
+/** Occupies the usual port, unless another program already does. */
 async function takeUsualPort(): Promise<AsyncDisposable> {
   const server = createServer();
   await new Promise<void>((resolve) => {

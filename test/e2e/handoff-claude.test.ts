@@ -1,4 +1,4 @@
-/** Claude Code as an engine and as a worker: what its sessions leave, and what a session is told that has to do without. */
+/** Claude Code as engine and as worker: what its sessions hand off, and what a fresh session gets. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { nativeSessionKey } from "../../src/handoff/handoff.ts";
 import { type ClaudeHome, createClaudeHome } from "../support/claude-home.ts";
@@ -35,7 +35,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-it("a conversation whose session Claude Code has lost goes on in a fresh one that is told what was left", async () => {
+it("a conversation whose session is lost continues in a fresh one with the hand-off", async () => {
   api.script(text("I look into the certificate."));
   house.telegram.say("I'm blocked: the release fails with a missing certificate.");
   await house.hears(ADA.id, "I look into the certificate.");
@@ -50,7 +50,7 @@ it("a conversation whose session Claude Code has lost goes on in a fresh one tha
   expect(asked.trimEnd().endsWith("And now?")).toBe(true);
 });
 
-it("a new window tells Claude Code what the one before left", async () => {
+it("a new window gives Claude Code the previous hand-off", async () => {
   api.script(text("Good."));
   house.telegram.say("/new hello");
   await house.hears(ADA.id, "Good.");
@@ -58,7 +58,7 @@ it("a new window tells Claude Code what the one before left", async () => {
   expect(asked).toMatch(/<handoff [0-9a-f]+>[^]*missing certificate[^]*<\/handoff [0-9a-f]+>\s+hello$/);
 });
 
-it("a task leaves its state to the folder, a conversation with a person does not", async () => {
+it("a task leaves a hand-off for the folder, a conversation with a person does not", async () => {
   const { home, config } = house;
   const env = { ...process.env, ...claude.env };
   const side = openClaudeSide({ home, config, env });

@@ -1,6 +1,6 @@
 /**
- * However a conversation ends, the next window starts with what it left: with the bundled hook and without
- * it, and without a model that words it.
+ * However a conversation ends, the next window starts with its hand-off: with and without the bundled hook, and
+ * without a model to word it.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ async function talk(house: ChatHome): Promise<void> {
   }
 }
 
-/** Says something in the next window, and expects that the model was told everything of the one before. */
+/** Sends a message in the next window, and expects the whole hand-off in the model's request. */
 async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<string> {
   const agent = await house.agent();
   const [before = ""] = (await agent.store.windows(KEY)).map(({ sessionId }) => sessionId);
@@ -66,7 +66,7 @@ async function expectNextTold(house: ChatHome, model: FakeModelStream): Promise<
   expectTold(handoff, windows.get(before) ?? []);
   expect(handoff).toContain(`window ${before.slice(0, 8)}`);
   expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(JSON.stringify(handoff.trim()).slice(1, -1));
-  // Nobody is shown it as what the person wrote.
+  // It is never shown as the person's words.
   const { messages } = (await house.rpc("chat.history", { sessionKey: KEY })) as { messages: { said?: string }[] };
   expect(messages.find(({ said }) => said !== undefined)?.said).toBe(NEXT);
   return handoff;
@@ -87,7 +87,7 @@ async function endIn(
   await converse(house);
   first.child.kill(signal);
   await first.ended;
-  await house.enter();
+  await house.start();
 }
 
 const RESETS = [
@@ -107,7 +107,7 @@ describe.each([
     const { params } = await house.hears(ADA.id, "A new conversation has begun.");
     expect(params["text"]).toMatch(/\nYou were working on: .*keys.*\. Keep typing to continue, or see \/handoff\.$/);
     expect(await expectNextTold(house, model)).toContain("It ended with /new.");
-    // It is told once.
+    // It is offered once.
     house.telegram.say("and now?");
     await expect.poll(() => house.texts(ADA.id).filter((text) => text === LATER).length).toBe(2);
     const windows = await readWindows(await house.agent(), KEY);
@@ -138,7 +138,7 @@ describe.each([
     expect(await expectNextTold(house, model)).toContain(why);
   });
 
-  it("an automatic compaction: the turn in which it happens goes on with what must not get lost", async () => {
+  it("an automatic compaction: its turn continues with the hand-off", async () => {
     const long = says(`The log: ${"a line of the log. ".repeat(700)}`, {
       usage: { input: 9500, output: 20, cacheRead: 0 },
     });
@@ -172,7 +172,7 @@ describe.each([
 
   it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
     await using model = await startModel();
-    await using house = await openWorkshop(model, isOn, { entered: false });
+    await using house = await openWorkshop(model, isOn, { started: false });
     await endIn(signal, house, settings(model, isOn), talk);
     house.telegram.say("/handoff status");
     const { params } = await house.hears(ADA.id, /^Hand-off of window/);
@@ -208,7 +208,7 @@ async function expectAloneTold(house: ChatHome): Promise<string> {
   return handoff;
 }
 
-describe("on the echo engine, without the hook: nobody but the person says anything", () => {
+describe("on the echo engine, without the hook: only the person's messages", () => {
   it("/new", async () => {
     await using house = await createChatHome({ config: quiet });
     await talkAlone(house);
@@ -247,7 +247,7 @@ describe("on the echo engine, without the hook: nobody but the person says anyth
   });
 
   it.each(["SIGTERM", "SIGKILL"] as const)("%s", async (signal) => {
-    await using house = await createChatHome({ config: quiet, entered: false });
+    await using house = await createChatHome({ config: quiet, started: false });
     await endIn(signal, house, { hooks: quiet(house.config).hooks }, talkAlone);
     house.telegram.say("/new");
     await house.hears(ADA.id, "A new conversation has begun.");

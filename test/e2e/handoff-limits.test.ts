@@ -1,4 +1,4 @@
-/** What is handed over to whom, and what is not: two people, what expired, what was forgotten, what was told just now. */
+/** Who gets a hand-off and who does not: other people, expired ones, cleared ones, recently offered ones. */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -35,7 +35,7 @@ async function openQuietHouse(options: ChatHomeOptions = {}): Promise<ChatHome &
       return { ...config, session, memory: { ...config.memory, flush: false } };
     },
   });
-  // The getters of the house stay what they are.
+  // Keeps the getters of the home.
   return Object.defineProperties({} as ChatHome & { later(ms: number): void }, {
     ...Object.getOwnPropertyDescriptors(house),
     later: { value: (ms: number) => void (ahead += ms) },
@@ -50,7 +50,7 @@ async function say(house: ChatHome, text: string, from = ADA): Promise<string> {
   return house.texts(from.id)[count] ?? "";
 }
 
-/** What the newest window of the person was told. */
+/** Hand-offs in the person's newest window. */
 async function told(house: ChatHome, person = ADA): Promise<string[]> {
   const windows = await readWindows(await house.agent(), keyOf(person));
   return handoffsIn([...windows.values()].at(-1) ?? []);
@@ -59,7 +59,7 @@ async function told(house: ChatHome, person = ADA): Promise<string[]> {
 /** As a gateway does it that hands nothing over any more. */
 async function deleteWhileOff(house: ChatHome): Promise<void> {
   const agent = await house.agent();
-  await house.leave();
+  await house.stop();
   const config = { ...DEFAULT_CONFIG, handoff: { ...DEFAULT_CONFIG.handoff, enabled: false } };
   const { parts, ...continuity } = await openContinuity({ home: house.home, config, env: {}, agent });
   const { windows } = await deleteSession(agent, keyOf(ADA));
@@ -81,7 +81,7 @@ describe("a hand-off", () => {
     expect(await say(house, "/resume", BOB)).not.toContain("certificate");
   });
 
-  it("that has expired is not told, except by its name", async () => {
+  it("that has expired is offered only by name", async () => {
     await using house = await openQuietHouse();
     await say(house, BLOCKED);
     house.later(25 * HOUR);
@@ -105,7 +105,7 @@ describe("a hand-off", () => {
   it.each([
     ["on", async (house: ChatHome) => void (await house.rpc("sessions.delete", { key: keyOf(ADA) }))],
     ["turned off", deleteWhileOff],
-  ])("goes with its session when that is deleted and it is %s", async (_name, remove) => {
+  ])("is deleted with its session while hand-off is %s", async (_name, remove) => {
     await using house = await openQuietHouse();
     await say(house, BLOCKED);
     await say(house, "/handoff");
@@ -121,7 +121,7 @@ describe("a hand-off", () => {
     expect(await readFile(stateFile, "utf8")).toContain('"resumeAvailable": false');
   });
 
-  it("is not told again within five minutes, unless somebody asks", async () => {
+  it("is not offered again within five minutes, except on request", async () => {
     await using house = await openQuietHouse();
     await say(house, BLOCKED);
     await say(house, "/new hello");
@@ -139,7 +139,7 @@ describe("a hand-off", () => {
     expect(await told(house)).toEqual([expect.stringContaining("missing certificate")]);
   });
 
-  it("does not come from the files: torn or forged ones change nothing and are written anew", async () => {
+  it("ignores torn or forged files, which are rewritten", async () => {
     await using house = await openQuietHouse();
     await say(house, BLOCKED);
     await say(house, "/handoff");
@@ -156,7 +156,7 @@ describe("a hand-off", () => {
     await expect.poll(async () => await readFile(stateFile, "utf8")).toContain("passport");
   });
 
-  it("is not made of a session whose person does not want it", async () => {
+  it("is not made for a session that turned it off", async () => {
     await using house = await openQuietHouse();
     await say(house, BLOCKED);
     await say(house, "/handoff off");
@@ -165,7 +165,7 @@ describe("a hand-off", () => {
     expect(await say(house, "/handoff")).toContain("/handoff on turns it on");
   });
 
-  it("waits for no model that words it", async () => {
+  it("does not wait for a model to word it", async () => {
     await using model = await startFakeModelServer(() => ({ silent: true }));
     await using house = await openQuietHouse({
       env: { ANTHROPIC_API_KEY: "test-key-without-value" },
@@ -185,7 +185,7 @@ describe("a hand-off", () => {
 });
 
 describe("a project", () => {
-  it("keeps what belongs to another one out", async () => {
+  it("does not get the hand-off of another project", async () => {
     await using house = await openQuietHouse();
     expect(await say(house, "/project shop")).toContain("Project shop, set by you");
     await say(house, BLOCKED);
@@ -198,7 +198,7 @@ describe("a project", () => {
     expect(await told(house)).toEqual([]);
   });
 
-  it("is that of a folder only where the owner says so", async () => {
+  it("can be set to a folder by the owner only", async () => {
     await using folder = await temporaryFolder();
     const git = async (...args: string[]): Promise<unknown> =>
       await promisify(execFile)("git", args, { cwd: folder.path });

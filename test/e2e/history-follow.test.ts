@@ -1,4 +1,4 @@
-/** `history --follow` in a process of its own, while another one goes on with the conversation. */
+/** `history --follow` in a separate process while another one continues the conversation. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
-it("shows what was said, then what is said, each once, until it is interrupted", async () => {
+it("shows old and then new messages, each once, until interrupted", async () => {
   await using home = await temporaryFolder();
   await runCli(["chat", "--local"], { home: home.path, input: "one\n" });
   const child = spawn(process.execPath, [BIN, "history", "--follow"], {

@@ -1,4 +1,4 @@
-/** The way of a message through the whole house on the `json` store: turns, a restart, delivery, resets. */
+/** Messages through all parts on the `json` store: turns, a restart, delivery, resets. */
 import { expect, it } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Channel, OutboundMessage } from "../../src/channels/channel.ts";
@@ -18,7 +18,7 @@ interface World extends AsyncDisposable {
   sent: OutboundMessage[];
 }
 
-/** One process: what it cannot deliver waits for the next. */
+/** One process. Undelivered messages wait for the next one. */
 async function start(home: string, { connected = true, config = DEFAULT_CONFIG } = {}): Promise<World> {
   const sent: OutboundMessage[] = [];
   const channel: Channel = {
@@ -61,13 +61,13 @@ function messageOf(text: string, messageId: string, chatId = "7") {
 const admit = async ({ turns }: World, text: string, messageId: string, chatId?: string): Promise<Admitted> =>
   await turns.pipeline.admit(messageOf(text, messageId, chatId));
 
-it("is what the environment can ask for", async () => {
+it("can be selected by the environment", async () => {
   await using home = await temporaryFolder();
   const { config } = await loadConfig({ env: { HOLDFAST_STORE: "json" }, cwd: home.path, home: home.path });
   expect(config.store.kind).toBe("json");
 });
 
-it("answers, keeps what a dead process left, and delivers everything once", async () => {
+it("answers, recovers a dead process's messages, and delivers everything once", async () => {
   await using home = await temporaryFolder();
   {
     await using first = await start(home.path, { connected: false });
@@ -105,7 +105,7 @@ it("answers, keeps what a dead process left, and delivers everything once", asyn
   expect(said).toHaveLength(4);
 });
 
-it("keeps order and loses nothing under many chats, and resets with a command and from outside", async () => {
+it("keeps order and loses nothing with many chats, and resets by command and from outside", async () => {
   await using home = await temporaryFolder();
   await using world = await start(home.path);
   const { turns, sent } = world;

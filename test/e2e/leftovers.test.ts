@@ -1,4 +1,4 @@
-/** What a process leaves that is stopped in the middle of a write: nothing, or nothing for long. */
+/** Processes stopped in the middle of a write leave no files, or none for long. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { runCli } from "../support/cli.ts";
-import { endedPid } from "../support/run-lock-child.ts";
+import { endedPid } from "../support/child.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 import { userDraft } from "../support/transcripts.ts";
 import { openAgent } from "../../src/compose/agent.ts";
@@ -50,7 +50,7 @@ async function startedExport(home: TemporaryFolder): Promise<ChildProcess> {
   return child;
 }
 
-it("an export whose reader has seen enough leaves nothing", async () => {
+it("an export whose reader stops early leaves no files", async () => {
   await using home = await homeWithMuchSaid();
   const child = startExport(home);
   await once(child.stdout ?? child, "data");
@@ -60,7 +60,7 @@ it("an export whose reader has seen enough leaves nothing", async () => {
   expect(await leftIn(home)).toEqual([]);
 });
 
-it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("an export that is stopped by %s leaves nothing", async (signal) => {
+it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("an export stopped by %s leaves no files", async (signal) => {
   await using home = await homeWithMuchSaid();
   const child = await startedExport(home);
   child.kill(signal);
@@ -69,7 +69,7 @@ it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("an export that is stopped by 
   expect(await leftIn(home)).toEqual([]);
 });
 
-it("what a killed process left goes with the next export, with doctor, and when a gateway starts", async () => {
+it("files of a killed process are removed by the next export, by doctor, and when a gateway starts", async () => {
   await using home = await homeWithMuchSaid();
   const kill = async (): Promise<void> => {
     const child = await startedExport(home);
@@ -105,7 +105,7 @@ it("what a killed process left goes with the next export, with doctor, and when 
   await gateway.close();
 });
 
-it("what a killed process left beside another program's store goes with the next command that opens it", async () => {
+it("files of a killed process next to another program's store are removed by the next command that opens it", async () => {
   await using folder = await temporaryFolder();
   const pid = await endedPid();
   await mkdir(folder.join("home"));

@@ -1,6 +1,6 @@
 /**
- * With a real bot and a real model, only where somebody gives them (CONTRIBUTING.md). The bot writes to the
- * chat that is named, so these tests never run by themselves.
+ * A real bot and a real model, only with credentials (CONTRIBUTING.md). The bot writes to the named chat, so these
+ * tests never run on their own.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ describe.runIf(token !== undefined && chat !== undefined)(
       const channel = createTelegramChannel({ ...common, token: token ?? "", allowFrom: ["*"] });
       const states: string[] = [];
       await channel.start({
-        // Left to whoever runs this bot: nothing is confirmed that was not answered.
+        // Unanswered updates stay unconfirmed for the bot's owner.
         admit: async () => await Promise.reject(new Error("a test takes no messages")),
         report: ({ state }) => void states.push(state),
       });
@@ -42,7 +42,7 @@ describe.runIf(token !== undefined && chat !== undefined)(
 );
 
 describe.runIf(model !== undefined)("a real model (HOLDFAST_LIVE_MODEL and the key of its provider)", () => {
-  it("lists the files of the workspace with a tool and says what it found", { timeout: 3 * A_MINUTE_MS }, async () => {
+  it("lists the files of the workspace with a tool and reports them", { timeout: 3 * A_MINUTE_MS }, async () => {
     await using folder = await temporaryFolder();
     const { workspace } = agentLayout(folder.path, "main");
     await mkdir(workspace, { recursive: true });

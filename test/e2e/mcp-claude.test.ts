@@ -1,4 +1,4 @@
-/** The bridge from inside the real Claude Code: the model asks for each tool, and reads what it answers. */
+/** The bridge inside the real Claude Code: the model calls each tool and reads its answer. */
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { TOOL_NAMES } from "../../src/mcp/bridge-parts.ts";
 
 const SESSION = "0b7e4c62-7a0a-4f0e-8a38-2c1c4a3e5d10";
 
-/** What the model asks, and what it must find in the answer. */
+/** The model's calls, and text that the answers must contain. */
 const ASKED: [tool: (typeof TOOL_NAMES)[number], args: Record<string, unknown>, found: string][] = [
   ["openclaw_conversation_context", {}, "Please mend the webhook"],
   ["openclaw_memory_search", { query: "HMAC" }, "signs with **HMAC**"],
@@ -29,7 +29,7 @@ const ASKED: [tool: (typeof TOOL_NAMES)[number], args: Record<string, unknown>, 
   ["openclaw_handoff", {}, '"found":false'],
 ];
 
-it("answers each tool in the CLI's next request", { timeout: 60_000 }, async () => {
+it("returns each tool's answer in the CLI's next request", { timeout: 60_000 }, async () => {
   await using api = await startFakeAnthropic();
   await using claude = await createClaudeHome(api);
   const home = join(claude.home, ".holdfast");

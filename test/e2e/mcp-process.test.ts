@@ -1,4 +1,4 @@
-/** `holdfast mcp` as a process, at the other end of a real pipe. */
+/** `holdfast mcp` as a process on a real pipe. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -17,7 +17,7 @@ describe("holdfast mcp", () => {
     await using bench = await createMcpHome();
     await bench.chat("Mend the webhook, please");
     await bench.memory("MEMORY.md", "The webhook signs with HMAC.");
-    bench.world.session({ id: "a", cwds: [bench.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
+    bench.native.session({ id: "a", cwds: [bench.repo.path], prompts: ["[openclaw:agent=main]\nMend the webhook"] });
     await using connection = await connectMcp({
       cwd: bench.repo.path,
       env: { ...environment(bench), CLAUDE_CODE_SESSION_ID: A },
@@ -50,7 +50,7 @@ describe("holdfast mcp", () => {
     ]);
   });
 
-  it("writes nothing but the protocol to stdout, whatever it is sent", async () => {
+  it("writes only the protocol to stdout, whatever it receives", async () => {
     await using bench = await createMcpHome();
     await using server = start(bench);
     server.send("this is no JSON");
@@ -63,7 +63,7 @@ describe("holdfast mcp", () => {
     ]);
   });
 
-  it.each([["stdin ends"], ["SIGTERM"], ["SIGINT"]])("ends when %s, with what was announced on disk", async (how) => {
+  it.each([["stdin ends"], ["SIGTERM"], ["SIGINT"]])("ends when %s, with announcements on disk", async (how) => {
     await using bench = await createMcpHome();
     await using server = start(bench);
     server.send({
@@ -85,23 +85,23 @@ describe("holdfast mcp", () => {
     expect((await show()).stdout).toBe("");
   });
 
-  it("has nothing announced where nothing was", async () => {
+  it("prints no announcements if there are none", async () => {
     await using bench = await createMcpHome();
     const { code, stdout, stderr } = await runCli(["mcp", "--announcements"], { home: bench.home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toContain("No new announcements");
   });
 
-  it("refuses a folder or an agent that cannot be", async () => {
+  it("refuses an impossible folder or agent", async () => {
     await using bench = await createMcpHome();
     const run = async (...args: string[]) => await runCli(["mcp", ...args], { home: bench.home, cwd: bench.repo.path });
     expect(await run("--repo", "nowhere")).toMatchObject({ code: 2, stdout: "" });
     expect(await run("--agent", "../x")).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("prints a configuration with which a client starts it", async () => {
+  it("prints a configuration that a client can start", async () => {
     await using bench = await createMcpHome();
-    const options = { home: bench.home, cwd: bench.world.root };
+    const options = { home: bench.home, cwd: bench.native.root };
     const args = ["mcp", "--print-config", "--agent", "main", "--repo", "repo", "--session", "agent:main:main"];
     const { json, stderr } = await runCli(args, options);
     const { mcpServers } = json() as { mcpServers: { holdfast: { command: string; args: string[]; env: object } } };
@@ -122,14 +122,14 @@ describe("holdfast mcp", () => {
   });
 });
 
-function environment({ home, world }: McpHome): Record<string, string> {
+function environment({ home, native }: McpHome): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return {
     PATH,
     HOME,
     HOLDFAST_HOME: home,
-    CLAUDE_CONFIG_DIR: world.claudeHome,
-    OPENCLAW_STATE_DIR: world.openClawHome,
+    CLAUDE_CONFIG_DIR: native.claudeHome,
+    OPENCLAW_STATE_DIR: native.openClawHome,
   };
 }
 

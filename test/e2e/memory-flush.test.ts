@@ -1,4 +1,4 @@
-/** The agent writes down what it must not forget before a conversation ends or is shortened; nobody waits for it in vain. */
+/** The agent saves its memory before a conversation ends or is compacted, without long delays. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -66,7 +66,7 @@ describe("with the model engine", () => {
     house.telegram.say("What is a heron?");
     await house.hears(ADA.id, "A heron is a bird.");
     expect(await memoryOf(house)).toBe("They like herons.\n");
-    // The message that waits is answered after it, and is no part of what is saved.
+    // The waiting message is answered afterwards, and is not part of the flush.
     expect(JSON.stringify(model.requests[1]?.body)).not.toContain("What is a heron?");
     expect(JSON.stringify(model.requests[3]?.body)).toContain("What is a heron?");
     house.telegram.say("/new");
@@ -78,7 +78,7 @@ describe("with the model engine", () => {
   it.each([
     ["fails", { status: 400, body: JSON.stringify({ type: "error", error: { type: "x", message: "not now" } }) }],
     ["hangs", { silent: true }],
-  ] as const)("a saving that %s holds up nobody for long, and is told", async (_, failure) => {
+  ] as const)("a flush that %s does not delay the person for long, and is reported", async (_, failure) => {
     await using model = await startFakeModelStream(nearlyFull, failure, says("A heron is a bird."), failure);
     await using house = await modelHouse(model.url, 1);
     house.telegram.say("I like herons");

@@ -1,15 +1,18 @@
 /**
- * Five ways in which OpenClaw 2026.1.30 was seen to lose data or settings. Each is tried here on the
- * real command line and real processes, on both stores.
+ * Five ways in which OpenClaw 2026.1.30 lost data or settings, tried on the real command line with real processes on
+ * both stores.
  */
 import { spawn } from "node:child_process";
 import { readFile, readdir, truncate, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../support/cli.ts";
-import { writeSession } from "../support/seed-session.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { initSessionState } from "../../src/session/init.ts";
+import type { StoreKind } from "../../src/store/store.ts";
 import { STORE_KINDS } from "../support/agent-home.ts";
+import { runCli } from "../support/cli.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temp-folder.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
@@ -17,7 +20,7 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
   const cli = async (home: TemporaryFolder, args: string[], input = "") =>
     await runCli(args, { home: home.path, input, env: { HOLDFAST_STORE: kind } });
 
-  it("1. a damaged store is refused and left as it is, never taken for an empty one", async () => {
+  it("1. a damaged store is refused and unchanged, never treated as empty", async () => {
     await using home = await temporaryFolder();
     await cli(home, ["chat", "--local"], "hello\n");
     const store = home.join(kind === "json" ? "agents/main/sessions/sessions.json" : "agents/main/agent.sqlite");
@@ -45,7 +48,7 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
     expect((await cli(home, ["history"])).stdout).toContain("hello");
   });
 
-  it("2. compaction keeps the header, and the next turn goes on with what was kept", async () => {
+  it("2. compaction keeps the header, and the next turn continues with the kept entries", async () => {
     await using home = await temporaryFolder();
     await cli(home, ["chat", "--local"], "one\ntwo\nthree\n/label c\n");
     const compacted = await cli(home, ["sessions", "compact", "c", "--max-lines", "2", "--json"]);
@@ -57,7 +60,7 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
     expect(history.stdout).toContain("you      four");
   });
 
-  it("3. what was said in the first turn survives kill -9 during it, and no lock stays behind", async () => {
+  it("3. the first message survives kill -9 during its turn, and no lock remains", async () => {
     await using home = await temporaryFolder();
     await killWhenSaid(home, kind, "remember this");
     expect((await cli(home, ["history"])).stdout).toContain("you      remember this");
@@ -67,7 +70,7 @@ describe.each(STORE_KINDS)("on %s", (kind) => {
     expect((await cli(home, ["doctor", "--json"])).json()).toMatchObject({ ok: true });
   });
 
-  it("4. `main` and `agent:main:main` are one session, through /new as well", async () => {
+  it("4. `main` and `agent:main:main` are one session, also after /new", async () => {
     await using home = await temporaryFolder();
     await writeSession(home.path, kind, "main");
     for (const session of ["main", "agent:main:main", "MAIN"]) {
@@ -107,4 +110,11 @@ async function killWhenSaid(home: TemporaryFolder, kind: string, text: string): 
   }
   child.kill("SIGKILL");
   await ended;
+}
+
+async function writeSession(home: string, kind: StoreKind, key: string): Promise<void> {
+  const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };
+  const agent = await openAgent({ home, config });
+  await initSessionState({ agent, ctx: { SessionKey: key, Body: "hello" }, cfg: config });
+  await agent.store.close();
 }

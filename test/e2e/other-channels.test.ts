@@ -1,4 +1,4 @@
-/** Discord and WhatsApp through a real gateway: the same house, other doors. */
+/** Discord and WhatsApp through a real gateway. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WAMessageContent } from "baileys";
@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeDiscord, startFakeDiscord } from "../support/fake-discord/fake-discord.ts";
 import { fakeUser } from "../support/fake-discord/objects.ts";
 import { type FakeWhatsApp, createFakeWhatsApp } from "../support/fake-whatsapp.ts";
-import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
 import { runCli } from "../support/cli.ts";
+import { until } from "../support/time.ts";
 
 const ada = fakeUser("1400000000000000001", "ada");
 const bob = fakeUser("1400000000000000002", "bob");
@@ -34,9 +35,9 @@ beforeAll(async () => {
     }),
     env: { DISCORD_BOT_TOKEN: discord.token },
     gateway: { makeWhatsAppSocket: (config) => whatsapp.makeSocket(config) },
-    entered: false,
+    started: false,
   });
-  await house.enter({ connected: false });
+  await house.start({ connected: false });
   await until(() => whatsapp.made > 0, "a WhatsApp socket");
   whatsapp.open();
   await until(
@@ -55,7 +56,7 @@ async function sessionIdOf(key: string): Promise<string | undefined> {
   return (await (await house.agent()).store.get(key))?.sessionId;
 }
 
-/** What the owner types, as the person was told. */
+/** Runs the command that the person was given for the owner. */
 async function approve(offer: string): Promise<void> {
   const [, channel = "", code = ""] = /channels approve (\w+) (\S+)/.exec(offer) ?? [];
   expect(await runCli(["channels", "approve", channel, code], { home: house.home })).toMatchObject({ code: 0 });
@@ -95,7 +96,7 @@ describe("on Discord", () => {
     expect(answer["message_reference"]).toMatchObject({ message_id: asked.id });
   });
 
-  it("a server's channel is answered when the agent is mentioned, with what was said before; a thread on its own", async () => {
+  it("a mention in a server channel is answered with earlier messages as context; threads are separate", async () => {
     const { general, bot } = discord;
     const mentions = [bot];
     discord.say(general.id, "low tide at noon", { author: bob });
@@ -110,13 +111,13 @@ describe("on Discord", () => {
     );
     expect(new Set(ids).size).toBe(2);
     expect(ids).not.toContain(undefined);
-    // Bob may talk there, and not begin anew.
+    // Bob may talk there, but not reset the session.
     discord.say(general.id, `<@${bot.id}> /new from Bob`, { author: bob, mentions });
     await onDiscord(general.id, "from Bob");
     expect(await sessionIdOf(`agent:main:discord:channel:${general.id}`)).toBe(ids[0]);
   });
 
-  it("a stranger gets a code and is let in with it", async () => {
+  it("a stranger gets a pairing code and is admitted with it", async () => {
     const chat = discord.openPrivateChat(eve);
     discord.say(chat.id, "hello?", { author: eve });
     await approve(String((await onDiscord(chat.id, "pairing code"))["content"]));
@@ -133,7 +134,7 @@ describe("on WhatsApp", () => {
     expect(message?.message?.extendedTextMessage?.contextInfo?.stanzaId).toBe("Q1");
   });
 
-  it("a group is answered when the agent is mentioned, with what was said before", async () => {
+  it("a mention in a group is answered with earlier messages as context", async () => {
     whatsapp.subjects.set(family, "Family");
     whatsapp.receive(whatsapp.message({ from: phones.bob, name: "Bob", group: family, text: "dinner at eight" }));
     whatsapp.receive(whatsapp.message({ from: phones.ada, group: family, content: mentioning("@900 when?") }));
@@ -147,7 +148,7 @@ describe("on WhatsApp", () => {
     expect(await sessionIdOf(key)).toBe(before);
   });
 
-  it("a stranger gets a code and is let in with it", async () => {
+  it("a stranger gets a pairing code and is admitted with it", async () => {
     whatsapp.receive(whatsapp.message({ from: phones.eve, name: "Eve", text: "hello?" }));
     await approve(await onWhatsApp(phones.eve, "pairing code"));
     whatsapp.receive(whatsapp.message({ from: phones.eve, name: "Eve", text: "hello again" }));

@@ -1,4 +1,4 @@
-/** The package as `npm pack` makes it: complete, and usable where only its dependencies are installed. */
+/** The package from `npm pack` is complete, and works with only its dependencies installed. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => await consumer[Symbol.asyncDispose]());
 
 describe("the packed files", () => {
-  it("include all that the documentation links to", () => {
+  it("include everything that the documentation links to", () => {
     const pages = filesIn(unpacked).filter((path) => path.endsWith(".md"));
     expect(pages.length).toBeGreaterThan(20);
     const missing = pages.flatMap((page) =>

@@ -1,7 +1,7 @@
 /**
- * Everything that Holdfast writes about sessions is the person's alone: folders 0700, files and sockets
- * 0600, whatever the umask. Commands of every kind run against the real `claude`; then all modes are looked at.
- * With a umask of 000 nothing is private by chance: what passes there passes with every other.
+ * Everything that Holdfast writes about sessions is private: folders 0700, files and sockets 0600, for any umask.
+ * Commands of every kind run against the real `claude`, then all modes are checked. With umask 000 nothing is private
+ * by chance.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ import { runCli } from "../support/cli.ts";
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 const OLD = (Date.now() - 29 * 86_400_000) / 1000;
 
-it("are private with a umask of 000", { timeout: 60_000 }, async () => {
+it("files are private with umask 000", { timeout: 60_000 }, async () => {
   await using api = await startFakeAnthropic();
   await using claude = await createClaudeHome(api);
   const home = join(claude.home, "holdfast");

@@ -1,4 +1,4 @@
-/** Messages that come while a turn runs, the end of a turn on demand, and the end of the process. */
+/** Messages that arrive during a turn, stopping a turn, and the end of the process. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,8 @@ import type { HoldfastConfig, QueueConfig } from "../../src/config/config.ts";
 import { startGatewayChild } from "../crash/gateway-rounds.ts";
 import { startFakeModelStream, type StreamReply, says, uses } from "../support/fake-model-stream.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
+import { until } from "../support/time.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
 
@@ -23,8 +24,8 @@ async function begin(house: ChatHome, text: string): Promise<void> {
   await until(async () => (await house.transcript(KEY).catch(() => [])).length === 1, "the first turn");
 }
 
-describe("messages that come during a turn", () => {
-  it("steer: go into the turn that runs, and are answered with it", async () => {
+describe("messages that arrive during a turn", () => {
+  it("steer: join the running turn and are answered with it", async () => {
     const first = Promise.withResolvers<StreamReply>();
     await using model = await startFakeModelStream(first.promise, says("Herons it is."));
     await using house = await createChatHome({
@@ -60,7 +61,7 @@ describe("messages that come during a turn", () => {
     expect(await house.transcript(KEY)).toHaveLength(2);
   });
 
-  it("interrupt: end the turn that runs", async () => {
+  it("interrupt: stop the running turn", async () => {
     await using house = await createChatHome({ config: queued({ mode: "interrupt" }) });
     await begin(house, "hang");
     house.telegram.say("never mind");
@@ -72,7 +73,7 @@ describe("messages that come during a turn", () => {
     { drop: "old", dropped: ["two", "three"] },
     { drop: "new", dropped: ["four", "five"] },
     { drop: "summarize", dropped: ["two", "three"] },
-  ] as const)("too many, drop $drop: whoever wrote $dropped is told", async ({ drop, dropped }) => {
+  ] as const)("too many, drop $drop: the sender of $dropped is told", async ({ drop, dropped }) => {
     await using house = await createChatHome({ config: queued({ cap: 2, drop }) });
     await begin(house, "sleep:700\none");
     for (const text of ["two", "three", "four", "five"]) house.telegram.say(text);
@@ -89,7 +90,7 @@ describe("messages that come during a turn", () => {
 });
 
 describe("/stop", () => {
-  it("ends the turn that runs and drops what waits; the next message is answered", async () => {
+  it("stops the running turn and drops waiting messages; the next message is answered", async () => {
     await using house = await createChatHome();
     await begin(house, "hang");
     house.telegram.say("waiting behind it");
@@ -103,20 +104,20 @@ describe("/stop", () => {
 });
 
 describe("the end of the process", () => {
-  it("waits for the turn that runs; what comes meanwhile is answered by the next one", async () => {
+  it("waits for the running turn; later messages are answered by the next process", async () => {
     await using house = await createChatHome();
     await begin(house, "sleep:800\nlast words");
-    const left = house.leave();
+    const left = house.stop();
     house.telegram.say("too late", { from: BOB });
     await left;
     expect(house.texts(ADA.id)).toEqual([expect.stringContaining("last words")]);
     expect(house.texts(BOB.id)).toEqual([]);
-    await house.enter();
+    await house.start();
     await house.hears(BOB.id, "too late");
   });
 
-  it("puts off what takes too long when it is told by a signal, and the next one answers it once", async () => {
-    await using house = await createChatHome({ entered: false });
+  it("postpones a slow turn after a signal, and the next process answers it once", async () => {
+    await using house = await createChatHome({ started: false });
     const { telegram, home } = house;
     await mkdir(home, { mode: 0o700 });
     const channels = { telegram: { default: { apiRoot: telegram.url, allowFrom: ["*"] } } };
@@ -128,7 +129,7 @@ describe("the end of the process", () => {
     child.kill("SIGTERM");
     expect(await ended).toEqual([0, null]);
     expect(house.texts(ADA.id)).toEqual([]);
-    await house.enter();
+    await house.start();
     await house.hears(ADA.id, "behind it");
     expect(house.texts(ADA.id)).toEqual([expect.stringContaining("slow words"), expect.stringContaining("behind it")]);
     expect(await house.transcript(KEY)).toHaveLength(4);

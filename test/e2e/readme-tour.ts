@@ -3,14 +3,14 @@
  * at the prompt, and what the terminal shows is compared with what README.md shows. Ids, times, ages and other
  * values that differ from run to run are made alike on both sides first.
  */
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync, mkdirSync, utimesSync } from "node:fs";
 import { userInfo } from "node:os";
-import { fileURLToPath } from "node:url";
-import { type ProgramPlace, type WatchedProgram, startInTerminal } from "../support/cli.ts";
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import type { ClaudeHome } from "../support/claude-home.ts";
+import { type ProgramPlace, type WatchedProgram, startInTerminal } from "../support/cli.ts";
 
 const README = fileURLToPath(new URL("../../README.md", import.meta.url));
 /** As wide as the examples of README.md. */
@@ -46,7 +46,7 @@ export function readTour(): TourStep[] {
   return steps.map((each) => ({ ...each, end: each.start + each.shown.length }));
 }
 
-/** Starts it and resolves when the text is there: for what stays while the tour goes on. */
+/** Starts a long-running command and resolves when it prints the text. */
 export async function startStep(command: string, until: string, place: ProgramPlace): Promise<WatchedProgram> {
   const program = startInTerminal(command, COLUMNS, place);
   await program.shows(until);
@@ -95,7 +95,7 @@ export interface FollowedStep {
   lines: string[];
 }
 
-/** What README.md shows and what was seen, made alike. With UPDATE_README=1 README.md is changed where they differ. */
+/** README.md's output and the actual output, normalized. UPDATE_README=1 writes differences to README.md. */
 export function compareWithReadme(followed: readonly FollowedStep[]): { shown: string[]; seen: string[] } {
   const shown = normalize(followed.map(({ step }) => ({ command: step.command, lines: step.shown })));
   const seen = normalize(followed.map(({ step, lines }) => ({ command: step.command, lines })));

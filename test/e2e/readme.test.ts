@@ -23,7 +23,7 @@ import { temporaryFolder } from "../support/temp-folder.ts";
 const isClaude = ({ command }: TourStep): boolean => command.startsWith("holdfast cc ");
 
 describe("the tour of README.md", () => {
-  it("shows what somebody sees who follows it in an empty home", { timeout: 120_000 }, async () => {
+  it("matches the output in an empty home", { timeout: 120_000 }, async () => {
     await using folder = await temporaryFolder();
     const [start, ...steps] = readTour().filter((step) => !isClaude(step));
     if (start === undefined) throw new Error("README.md has no tour");
@@ -42,7 +42,7 @@ describe("the tour of README.md", () => {
     expect(shown).toEqual(seen);
   });
 
-  it("shows what Claude Code's sessions look like", { timeout: 120_000 }, async () => {
+  it("matches the output for Claude Code's sessions", { timeout: 120_000 }, async () => {
     await using api = await startFakeAnthropic();
     await using claude = await createClaudeHome(api);
     const home = join(claude.home, ".holdfast");

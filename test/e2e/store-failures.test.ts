@@ -1,4 +1,4 @@
-/** A full disk and a locked store under a running gateway: nothing is lost, and it is over when it is over. */
+/** A full disk and a locked store under a running gateway: nothing is lost, and it recovers. */
 import { mkdir, readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -8,17 +8,18 @@ import { startCliGateway, runCli } from "../support/cli.ts";
 import { type FakeTelegram, startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB } from "../support/fake-telegram/updates.ts";
-import { createChatHome, until } from "../support/chat-home.ts";
+import { createChatHome } from "../support/chat-home.ts";
 import { canMount, smallDisk } from "../support/temp-folder.ts";
+import { until } from "../support/time.ts";
 import { openTurns } from "../../src/compose/turns.ts";
 
 const KEY = `agent:main:telegram:dm:${ADA.id}`;
-/** For a command that must end by itself. */
+/** For a command that must end without a signal. */
 const PATIENCE_MS = 20_000;
 
 /** Where nothing can be mounted, the same is tried with injected errors. */
 describe.skipIf(!canMount())("a full disk", () => {
-  it("keeps messages at Telegram, says so, and answers everything once there is room", async () => {
+  it("leaves messages at Telegram, reports it, and answers everything once there is space", async () => {
     await using disk = await smallDisk(16);
     await using house = await createChatHome({ home: join(disk.path, "home"), gateway: { clock: hastyClock } });
     const { telegram } = house;
@@ -37,7 +38,7 @@ describe.skipIf(!canMount())("a full disk", () => {
     expect(house.texts(ADA.id)).toHaveLength(2);
   });
 
-  it("during a turn puts the turn off; the answer comes once there is room", async () => {
+  it("postpones the turn; the answer comes once there is space", async () => {
     await using disk = await smallDisk(16);
     await using house = await createChatHome({ home: join(disk.path, "home") });
     const { telegram } = house;
@@ -52,7 +53,7 @@ describe.skipIf(!canMount())("a full disk", () => {
     expect((await house.transcript(KEY)).filter((line) => line.startsWith("user"))).toHaveLength(1);
   });
 
-  it("keeps a gateway from its start: it ends, and the next one that has room answers what waits", async () => {
+  it("prevents a gateway from starting; the next one with space answers waiting messages", async () => {
     await using disk = await smallDisk(16);
     await using telegram = await startFakeTelegram();
     const home = join(disk.path, "home");
@@ -82,7 +83,7 @@ describe.skipIf(!canMount())("a full disk", () => {
 
 describe("an agent that cannot be opened", () => {
   it.skipIf(process.platform !== "linux")("keeps no file open, however often it is tried", async () => {
-    await using house = await createChatHome({ entered: false });
+    await using house = await createChatHome({ started: false });
     const file = join(house.home, "file");
     await mkdir(house.home);
     await writeFile(file, "no folder");

@@ -1,4 +1,4 @@
-/** What people on Telegram can do and what they cannot, through a real gateway. One house, a chat for each. */
+/** What people on Telegram can and cannot do, through one real gateway with a chat for each test. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MessageEntity } from "grammy/types";
@@ -35,13 +35,13 @@ describe("on Telegram", () => {
     await house[Symbol.asyncDispose]();
   });
 
-  it("answers quote what they answer", async () => {
+  it("answers quote the question", async () => {
     const { message: asked } = house.telegram.say("quote me");
     const { params } = await house.hears(ADA.id, "quote me");
     expect(params["reply_parameters"]).toMatchObject({ message_id: asked?.message_id });
   });
 
-  it("a group is answered when the agent is mentioned, with what was said before, which survives a restart", async () => {
+  it("a mention in a group is answered with earlier messages, which survive a restart", async () => {
     const { telegram } = house;
     telegram.say("the heron is back", { from: BOB, chat: GROUP });
     telegram.say("which heron?", { from: ADA, chat: GROUP });
@@ -53,8 +53,8 @@ describe("on Telegram", () => {
       .toBe(0);
     expect(house.texts(GROUP.id)).toEqual([]);
 
-    await house.leave();
-    await house.enter();
+    await house.stop();
+    await house.start();
     telegram.say("", { from: BOB, chat: GROUP, ...mention(`${MENTION} what do you say?`) });
     const { params } = await house.hears(GROUP.id, "what do you say?");
     const text = String(params["text"]);
@@ -64,13 +64,13 @@ describe("on Telegram", () => {
     expect(text).toContain("Bob");
     expect(text).toContain("[from: ");
 
-    // It is told once.
+    // The history is shown once.
     telegram.say("", { from: BOB, chat: GROUP, ...mention(`${MENTION} and now?`) });
     const again = await house.hears(GROUP.id, "and now?");
     expect(String(again.params["text"])).not.toContain("the heron is back");
   });
 
-  it("topics have sessions of their own, and are answered where they were asked", async () => {
+  it("topics have separate sessions and are answered in their topic", async () => {
     house.telegram.say("", { ...inTopic(41), ...mention(`${MENTION} about boats`) });
     house.telegram.say("", { ...inTopic(42), ...mention(`${MENTION} about birds`) });
     const [boats, birds] = [await house.hears(FORUM.id, "about boats"), await house.hears(FORUM.id, "about birds")];
@@ -97,7 +97,7 @@ describe("on Telegram", () => {
     expect(await house.transcript(`agent:main:telegram:dm:${eve.id}`)).toHaveLength(2);
   });
 
-  it("commands are obeyed from those who may give them, and from nobody else in the group", async () => {
+  it("commands work for authorised people only, not for others in the group", async () => {
     const agent = await house.agent();
     const windowOf = async (): Promise<string | undefined> => (await agent.store.get(GROUP_KEY))?.sessionId;
     const before = await windowOf();
@@ -111,7 +111,7 @@ describe("on Telegram", () => {
     expect(await windowOf()).not.toBe(before);
   });
 
-  it("files go both ways", async () => {
+  it("files are sent in both directions", async () => {
     const { telegram } = house;
     const bytes = Buffer.from("a picture of a heron");
     telegram.addFile("heron", bytes, "photos/heron.jpg");

@@ -1,6 +1,6 @@
 /**
- * Seed scenario: somebody asks on Telegram for a list of files, the engine looks with a tool, the answer
- * arrives on Telegram, and the transcript has all of it. With every engine.
+ * Somebody on Telegram asks for a list of files; the engine uses a tool, the answer arrives on Telegram, and the
+ * transcript has everything. With every engine.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ describe("a person on Telegram asks for a list of files", () => {
     await house.hears(ADA.id, "There is plan.md and AGENTS.md.");
 
     expect(model.requests.map(({ protocol }) => protocol)).toEqual(["anthropic", "anthropic"]);
-    // The tool really ran in the workspace: the model was told what is there.
+    // The tool really ran in the workspace: its result reached the model.
     expect(JSON.stringify(model.requests[1]?.body)).toContain("plan.md");
     const transcript = await house.transcript(KEY);
     expect(transcript).toEqual([
@@ -40,7 +40,7 @@ describe("a person on Telegram asks for a list of files", () => {
     expect(house.texts(ADA.id)).toEqual(["Let me look.", "There is plan.md and AGENTS.md."]);
   });
 
-  it("the echo engine does so as it is told to", async () => {
+  it("the echo engine does so on request", async () => {
     await using house = await createChatHome();
     house.telegram.say("tool:list_files .");
     await house.hears(ADA.id, "AGENTS.md");
@@ -52,7 +52,7 @@ describe("a person on Telegram asks for a list of files", () => {
     ]);
   });
 
-  it("Claude Code uses a tool of its own, and saves memory when its window is nearly full and before /new", async () => {
+  it("Claude Code uses its own tool, and saves memory when its window is nearly full and before /new", async () => {
     await using api = await startFakeAnthropic();
     await using claude = await createClaudeHome(api);
     await using house = await createChatHome({
@@ -86,7 +86,7 @@ describe("a person on Telegram asks for a list of files", () => {
     await house.hears(ADA.id, "A new conversation has begun");
     expect(await readFile(file, "utf8")).toBe("They asked for files, twice.\n");
     expect(house.texts(ADA.id)).toHaveLength(3);
-    await house.leave();
+    await house.stop();
     await claude.empty();
   });
 });

@@ -1,4 +1,4 @@
-/** A real gateway that cannot work for a while: it says so, and works again by itself. */
+/** A real gateway that cannot work for a while reports it and recovers. */
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { type Socket, connect } from "node:net";
@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { agentLayout, gatewayLayout } from "../../src/config/layout.ts";
 import { startCliGateway, runCli } from "../support/cli.ts";
 import { startFakeTelegram } from "../support/fake-telegram/fake-telegram.ts";
-import { until } from "../support/gateway-home.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";
+import { until } from "../support/time.ts";
 
 interface Answer {
   status: number;
@@ -15,7 +15,7 @@ interface Answer {
 }
 
 describe("without file descriptors", () => {
-  it("calls fail with advice and /health says why; everything works once there are some again", async () => {
+  it("calls fail with a hint and /health says why; everything works once some are free", async () => {
     await using home = await temporaryFolder();
     await using gateway = await startCliGateway(home.path, [], { openFiles: 64 });
     const token = (await readFile(gatewayLayout(home.path).tokenFile, "utf8")).trim();
@@ -47,7 +47,7 @@ describe("without file descriptors", () => {
     }
 
     for (const socket of idle) socket.destroy();
-    await until(async () => (await health()).status === 200, 15_000);
+    await until(async () => (await health()).status === 200);
     for (const [method, params] of calls) expect([method, (await ask(method, params)).status]).toEqual([method, 200]);
     const answer = await ask("agent", { message: "are you there?" });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("are you there?") as string]);
@@ -55,7 +55,7 @@ describe("without file descriptors", () => {
     line.destroy();
   });
 
-  it("a burst of calls ends for each of them, and the next calls work", async () => {
+  it("every call of a burst ends, and later calls work", async () => {
     await using home = await temporaryFolder();
     await using gateway = await startCliGateway(home.path, [], { openFiles: 64 });
     const token = (await readFile(gatewayLayout(home.path).tokenFile, "utf8")).trim();
@@ -71,7 +71,7 @@ describe("without file descriptors", () => {
     // Its connections would still keep the descriptors that a turn needs.
     lines.destroy();
     for (const method of ["sessions.list", "cc.list", "agents.list", "status", "health"]) {
-      await until(async () => (await ask(method, {})).status === 200, 10_000);
+      await until(async () => (await ask(method, {})).status === 200);
     }
     expect((await ask("agent", { message: "hello" })).text).toContain("hello");
     expect((await send(port, { path: "/health" })).text).toBe('{"ok":true}');
@@ -79,7 +79,7 @@ describe("without file descriptors", () => {
 });
 
 describe("a database that cannot be opened", () => {
-  it("is told by /health, health and status, and opened by the next call that finds it", async () => {
+  it("is reported by /health, health and status, and opened by the next call", async () => {
     await using home = await temporaryFolder();
     const { database } = agentLayout(home.path, "main");
     await mkdir(database, { recursive: true });
@@ -103,7 +103,7 @@ describe("a database that cannot be opened", () => {
 });
 
 describe("a channel that cannot be opened", () => {
-  it("is opened later when what it needs can be read, without a restart", async () => {
+  it("is opened later without a restart, when its files can be read", async () => {
     await using home = await temporaryFolder();
     await using telegram = await startFakeTelegram();
     const tokenFile = home.join("telegram.token");
@@ -112,11 +112,11 @@ describe("a channel that cannot be opened", () => {
     await writeFile(home.join("config.json"), JSON.stringify({ channels: { telegram: { default: account } } }));
     await using _gateway = await startCliGateway(home.path);
     const health = async (): Promise<unknown> => (await runCli(["health", "--json"], { home: home.path })).json();
-    await until(async () => JSON.stringify(await health()).includes("EISDIR"), 10_000);
+    await until(async () => JSON.stringify(await health()).includes("EISDIR"));
     await rm(tokenFile, { recursive: true });
     await writeFile(tokenFile, telegram.token);
     telegram.say("hello there");
-    await until(() => telegram.sent.some(({ params }) => String(params["text"]).includes("hello there")), 15_000);
+    await until(() => telegram.sent.some(({ params }) => String(params["text"]).includes("hello there")));
     expect(await health()).toMatchObject({ ok: true, problems: [] });
   });
 });

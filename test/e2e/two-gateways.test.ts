@@ -1,4 +1,4 @@
-/** Two gateways on one home, both with the same Telegram account: everything is answered once. */
+/** Two gateways on one home with the same Telegram account answer everything once. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Message } from "grammy/types";
@@ -6,7 +6,8 @@ import { expect, it } from "vitest";
 import { startGatewayChild } from "../crash/gateway-rounds.ts";
 import { hastyClock } from "../support/fake-telegram/telegram-home.ts";
 import { ADA, BOB, message } from "../support/fake-telegram/updates.ts";
-import { type ChatHome, createChatHome, until } from "../support/chat-home.ts";
+import { type ChatHome, createChatHome } from "../support/chat-home.ts";
+import { until } from "../support/time.ts";
 import { createRandom } from "../../src/selftest/operations.ts";
 
 const CHATS = [2001, 2002, 2003];
@@ -40,10 +41,10 @@ async function answeredOnce(house: ChatHome, sent: readonly Message[]): Promise<
   }
 }
 
-it("the same updates at both webhooks, twice and out of order, are one turn each", async () => {
+it("duplicate and reordered updates at both webhooks become one turn each", async () => {
   const webhookUrl = "https://agent.example.org/webhooks/telegram/default";
   await using house = await createChatHome({ account: { webhookUrl } });
-  const gateways = [house.gateway, await house.enter()];
+  const gateways = [house.gateway, await house.start()];
   const secret = house.telegram.webhook?.secretToken ?? "";
   const sent = letters(24);
   const random = createRandom(4, "webhooks");
@@ -64,9 +65,9 @@ it("the same updates at both webhooks, twice and out of order, are one turn each
   await answeredOnce(house, sent);
 });
 
-it("two pollers that throw each other out, and get updates again, make one turn of each, in order", async () => {
+it("two pollers that interrupt each other make one turn per update, in order", async () => {
   await using house = await createChatHome({ gateway: { clock: hastyClock } });
-  await house.enter();
+  await house.start();
   const { telegram } = house;
   const sent = letters(24);
   const isRefused = (): number => house.statuses.filter((status) => status === "telegram retrying").length;
@@ -85,8 +86,8 @@ it("two pollers that throw each other out, and get updates again, make one turn 
   }
 });
 
-it("of two processes, one goes on where the other was killed, and takes orders for the other's turns", async () => {
-  await using house = await createChatHome({ entered: false, gateway: { clock: hastyClock } });
+it("one process continues when the other is killed, and accepts commands for its turns", async () => {
+  await using house = await createChatHome({ started: false, gateway: { clock: hastyClock } });
   const { telegram, home } = house;
   await mkdir(home, { mode: 0o700 });
   const account = { apiRoot: telegram.url, allowFrom: ["*"] };
@@ -99,11 +100,11 @@ it("of two processes, one goes on where the other was killed, and takes orders f
   await until(async () => (await isBegun(ADA.id)) && (await isBegun(BOB.id)), "both turns");
 
   // The other process waits longer before it asks Telegram again, so this one gets the order.
-  await house.enter();
+  await house.start();
   telegram.say("/stop");
   await house.hears(ADA.id, "Stopped.");
   const { store } = await house.agent();
-  // Nobody could know of a message whose arrival was not written down.
+  // A message whose arrival was not recorded may be repeated.
   await until(async () => (await store.outbox.get(1))?.state === "delivered", "the mark");
   child.kill("SIGKILL");
   await ended;

@@ -1,4 +1,4 @@
-/** The hand-off on the page, in a real browser before a real gateway. */
+/** The hand-off on the page, in a real browser with a real gateway. */
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createHttpCaller } from "../../src/rpc/client.ts";
@@ -35,7 +35,7 @@ const TALK = Array.from({ length: 70 }, (_, index) => [
 const browser = browserOfFile();
 
 describe("the hand-off of a session", () => {
-  it("is captured by a click, and its references lead to where things were said", async () => {
+  it("is captured by a click, and its references lead to the messages", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
     await using tab = await openSession(stage);
     const { page } = tab;
@@ -52,7 +52,7 @@ describe("the hand-off of a session", () => {
     await line(page, "Decisions").getByRole("link").first().click();
     await expectShown(page, DECISION);
     expect(await page.locator(".revealed").innerText()).toContain(DECISION);
-    // The same one again, after somebody has scrolled away.
+    // The same link again, after scrolling away.
     await page.getByRole("button", { name: "Latest" }).click();
     await line(page, "Decisions").getByRole("link").first().click();
     await expectShown(page, DECISION);
@@ -64,7 +64,7 @@ describe("the hand-off of a session", () => {
     expect(tab.complaints).toEqual([]);
   });
 
-  it("stands in the next window as a folded note, and leads back to the window before", async () => {
+  it("is a folded note in the next window, and links to the previous window", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, userDraft(BLOCKER)] }]);
     await using tab = await openSession(stage);
     const { page } = tab;
@@ -93,14 +93,14 @@ describe("the hand-off of a session", () => {
     expect(tab.complaints).toEqual([]);
   });
 
-  it("follows what others do, brings back and forgets", async () => {
+  it("updates on changes elsewhere, resumes and clears", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: WORK }]);
     await using tab = await openSession(stage);
     const { page } = tab;
     const { call } = createHttpCaller(stage.gateway);
     await page.getByRole("button", { name: "Hand-off", exact: true }).click();
     await line(page, "Decisions").waitFor();
-    // Somebody clears it elsewhere, and something else is decided.
+    // It is cleared elsewhere, and a new decision is made.
     await call("handoff.clear", { sessionKey: TEAM });
     await panel(page).getByText("No hand-off yet.").waitFor();
     expect(await button(page, "Clear").isDisabled()).toBe(true);
@@ -121,7 +121,7 @@ describe("the hand-off of a session", () => {
     expect(tab.complaints).toEqual([]);
   });
 
-  it("covers a narrow page, and makes room for what a link leads to", async () => {
+  it("covers a narrow page, and closes when a link is followed", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...WORK, ...TALK] }]);
     await createHttpCaller(stage.gateway).call("handoff.capture", { sessionKey: TEAM });
     await using tab = await openSession(stage, { viewport: { width: 390, height: 780 } });

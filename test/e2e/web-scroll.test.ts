@@ -1,4 +1,4 @@
-/** What the transcript shows while messages are sent and arrive, in a real browser. */
+/** What the transcript shows while messages are sent and received, in a real browser. */
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createHttpCaller } from "../../src/rpc/client.ts";
@@ -18,7 +18,7 @@ import { assistantDraft, userDraft } from "../support/transcripts.ts";
 
 const TEAM = "agent:main:web:dm:team";
 
-/** Too low for what is unfolded. */
+/** Too low for the unfolded text. */
 const LOW = { viewport: { width: 1200, height: 420 } };
 
 const SOON = { timeout: 10_000 };
@@ -26,7 +26,7 @@ const SOON = { timeout: 10_000 };
 const browser = browserOfFile();
 
 describe("a sent message", () => {
-  it("is shown after a tool call was unfolded, and so is its answer", async () => {
+  it("is shown with its answer after a tool call was unfolded", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
     await using tab = await signIn(browser, stage, LOW);
     const { page } = tab;
@@ -45,7 +45,7 @@ describe("a sent message", () => {
     await expect.poll(async () => await latest(page).count()).toBe(0);
   });
 
-  it("is shown when it was sent from further up", async () => {
+  it("is shown when sent from further up", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
@@ -77,7 +77,7 @@ describe("a sent message", () => {
 });
 
 describe("a message that arrives", () => {
-  it("does not move a reader who scrolled up; a button tells of it and leads to it", async () => {
+  it("does not move a reader who scrolled up; a button announces and shows it", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: talk(40) }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;
@@ -109,7 +109,7 @@ describe("a message that arrives", () => {
     await expect.poll(async () => await isInSight(page, answer(page, "from a terminal")), SOON).toBe(true);
   });
 
-  it("does not take away what was unfolded to be read", async () => {
+  it("keeps an unfolded tool call in view", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [...talk(20), command(80)] }]);
     await using tab = await signIn(browser, stage, LOW);
     const { page } = tab;

@@ -46,7 +46,7 @@ describe("talking", () => {
     await row(page, "first line second line").waitFor();
   });
 
-  it("shows words as they come and stops with Escape", async () => {
+  it("streams words and stops on Escape", async () => {
     await using model = await startFakeModelStream(
       says(WORDS, { breaks: { after: 8, with: "silence" } }),
       says("It goes on."),
@@ -91,7 +91,7 @@ describe("talking", () => {
     expect(await page.locator(".error-box").count()).toBe(1);
   });
 
-  it("opens a new window with /new and reads the old one, where nothing can be said", async () => {
+  it("opens a new window with /new and shows the old one read-only", async () => {
     await using stage = await createWebHome([
       { key: TEAM, label: "Team", entries: [userDraft("When do we ship?"), assistantDraft("On Thursday.")] },
     ]);
@@ -117,7 +117,7 @@ describe("talking", () => {
     await answer(page, "message 1 of this window: hello").waitFor();
   });
 
-  it("shows what comes from elsewhere, and marks it unread where it is not looked at", async () => {
+  it("shows messages from elsewhere, and marks them unread when not visible", async () => {
     await using stage = await createWebHome([
       { key: TEAM, label: "Team" },
       { key: "agent:main:telegram:dm:7", label: "Ana" },
@@ -142,8 +142,8 @@ describe("talking", () => {
   });
 });
 
-describe("a gateway that goes and comes back", () => {
-  it("is waited for; nothing is missing and nothing is said twice", async () => {
+describe("a gateway that stops and restarts", () => {
+  it("is waited for; nothing is lost and nothing is sent twice", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team" }]);
     await using tab = await signIn(browser, stage);
     const { page } = tab;

@@ -1,4 +1,4 @@
-/** The page in a real browser, served by a real gateway: signing in, hostile content, much of it. */
+/** The page in a real browser with a real gateway: signing in, hostile content, large amounts. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Locator } from "playwright-core";
@@ -24,7 +24,7 @@ const TEAM = "agent:main:web:dm:team";
 const browser = browserOfFile();
 
 describe("signing in", () => {
-  it("takes the token out of the address, stays signed in, and asks nobody but the gateway", async () => {
+  it("removes the token from the address, stays signed in, and contacts only the gateway", async () => {
     await using stage = await createWebHome([{ key: TEAM, label: "Team", entries: [userDraft("hi")] }]);
     await using tab = await browser.open();
     const { page } = tab;
@@ -43,7 +43,7 @@ describe("signing in", () => {
     expect(tab.complaints).toEqual([]);
   });
 
-  it("explains where the link comes from, refuses a wrong token, and takes a pasted link", async () => {
+  it("explains where to get the link, rejects a wrong token, and accepts a pasted link", async () => {
     await using stage = await createWebHome();
     await using tab = await browser.open();
     const { page } = tab;
@@ -64,8 +64,8 @@ describe("signing in", () => {
   });
 });
 
-describe("another program on the port of a gateway that ended", () => {
-  it("is not told the token by a page that is open, and the page forgets it", async () => {
+describe("another program on the port of an ended gateway", () => {
+  it("does not get the token from an open page, and the page forgets the token", async () => {
     await using stage = await createWebHome();
     await using tab = await browser.open();
     const { page } = tab;
@@ -83,7 +83,7 @@ describe("another program on the port of a gateway that ended", () => {
 });
 
 describe("hostile content", () => {
-  it("is shown as the text that it is", async () => {
+  it("is shown as text", async () => {
     await using stage = await createWebHome([
       { key: TEAM, label: '<img src=x onerror="hacked=1">', entries: hostileEntries() },
     ]);
@@ -110,7 +110,7 @@ describe("hostile content", () => {
     expect(tab.complaints).toEqual([]);
   });
 
-  it("could reach nobody even if it ran: the page's policy forbids it", async () => {
+  it("could send nothing even if it ran: the page's policy forbids it", async () => {
     let visits = 0;
     const other = createServer((_request, response) => {
       visits++;
@@ -135,8 +135,8 @@ describe("hostile content", () => {
   });
 });
 
-describe("much of it", () => {
-  it("loads older messages without moving what is read", async () => {
+describe("large amounts", () => {
+  it("loads older messages without moving the view", async () => {
     const entries = Array.from({ length: 150 }, (_, index) =>
       index % 2 === 0 ? userDraft(`question ${index}.`) : assistantDraft(`answer ${index}. ${"word ".repeat(60)}`),
     );
@@ -161,7 +161,7 @@ describe("much of it", () => {
     await expect.poll(async () => await page.getByRole("button", { name: "Latest" }).count()).toBe(0);
   });
 
-  it("pages through many sessions, finds one, and is worked by keys", async () => {
+  it("pages through many sessions, finds one, and works by keyboard", async () => {
     const sessions = Array.from({ length: 130 }, (_, index) => ({
       key: `agent:main:telegram:dm:${index}`,
       label: `Person ${index}`,
@@ -184,7 +184,7 @@ describe("much of it", () => {
     await page.getByText("Nothing found.").waitFor();
   });
 
-  it("fits a telephone", async () => {
+  it("fits a phone", async () => {
     await using stage = await createWebHome([
       {
         key: TEAM,

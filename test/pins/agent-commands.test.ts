@@ -1,4 +1,7 @@
-/** What others see of `status`, `agent`, `agents` and `channels` without a gateway: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
+/**
+ * The output of `status`, `agent`, `agents` and `channels` without a gateway: JSON shapes, sentences, exit codes.
+ * docs/cli.md describes them.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";

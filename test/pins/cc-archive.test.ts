@@ -1,8 +1,7 @@
-/** What others see of the archive of native sessions. docs/cli.md describes it. */
+/** The output of the commands for the archive of native sessions. docs/cli.md describes them. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcHome, createCcHome } from "../support/cc-home.ts";
-import { NUMBER, TEXT } from "../support/cli-home.ts";
+import { type CcHome, createCcHome, NUMBER, TEXT } from "../support/cli-home.ts";
 import { testSessionId } from "../support/native-home.ts";
 
 let world: CcHome;

@@ -1,8 +1,8 @@
-/** What the `cc` commands say and exit with when something cannot be done. docs/cli.md describes it. */
+/** The errors and exit codes of the `cc` commands. docs/cli.md describes them. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcHome, OWN, createCcHome } from "../support/cc-home.ts";
+import { type CcHome, OWN, createCcHome } from "../support/cli-home.ts";
 import { runCli } from "../support/cli.ts";
 
 let world: CcHome;
@@ -57,7 +57,7 @@ describe("exit codes", () => {
     ["a mistyped command", ["lst"], 2, /unknown command 'cc lst'[\s\S]*Did you mean cc list/],
   ];
 
-  it("and clear messages for wrong input", async () => {
+  it("with clear messages for wrong input", async () => {
     for (const [title, args, code, message] of cases) {
       const result = await world.cc(...args);
       expect(result.stderr, title).toMatch(message);

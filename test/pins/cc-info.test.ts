@@ -1,10 +1,9 @@
-/** What others see of the `cc` commands that tell what is known: of a session, a project, the costs. docs/cli.md describes it. */
+/** The output of the `cc` commands about a session, a project and the costs. docs/cli.md describes it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { updateSessionStats } from "../../src/claude/registry/run-stats.ts";
-import { type CcHome, HOSTILE, OWN, createCcHome } from "../support/cc-home.ts";
-import { NUMBER, TEXT, TIME } from "../support/cli-home.ts";
+import { type CcHome, HOSTILE, OWN, createCcHome, NUMBER, TEXT, TIME } from "../support/cli-home.ts";
 
 let world: CcHome;
 

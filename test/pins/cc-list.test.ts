@@ -1,9 +1,8 @@
-/** What others see of `cc list`: JSON shapes, the table. docs/cli.md describes it. */
+/** The output of `cc list`: JSON shapes and the table. docs/cli.md describes it. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcHome, OWN, createCcHome } from "../support/cc-home.ts";
-import { NUMBER, TEXT, TIME } from "../support/cli-home.ts";
+import { type CcHome, OWN, createCcHome, NUMBER, TEXT, TIME } from "../support/cli-home.ts";
 import { createNativeHome, testSessionId } from "../support/native-home.ts";
 import { runCli } from "../support/cli.ts";
 

@@ -1,8 +1,7 @@
-/** What others see of choosing a session, and of how well it is chosen. docs/cli.md describes it. */
+/** The output of `cc select` and `cc eval`. docs/cli.md describes it. */
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CcHome, OWN, createCcHome } from "../support/cc-home.ts";
-import { NUMBER, TEXT } from "../support/cli-home.ts";
+import { type CcHome, OWN, createCcHome, NUMBER, TEXT } from "../support/cli-home.ts";
 import { testSessionId } from "../support/native-home.ts";
 
 let world: CcHome;

@@ -1,4 +1,7 @@
-/** What others see of the command line in general, of reading and of talking: JSON shapes, sentences. docs/cli.md describes it. */
+/**
+ * The output of the command line in general, of reading and of chatting: JSON shapes and sentences. docs/cli.md
+ * describes it.
+ */
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** A transcript that lost what was said is damage, for every command: it never counts as an empty one. */
+/** Every command treats a transcript that lost messages as damaged, never as empty. */
 import { cp, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

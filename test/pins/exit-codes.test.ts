@@ -1,4 +1,4 @@
-/** Exit codes of the command line, and what it says with them. docs/cli.md lists them. */
+/** Exit codes of the command line and the messages with them. docs/cli.md lists them. */
 import { existsSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
@@ -70,7 +70,7 @@ describe.concurrent("exit codes", () => {
     });
   });
 
-  it("and clear messages for wrong input, with nothing changed", async () => {
+  it("with clear messages for wrong input, and nothing changed", async () => {
     await using home = await createCliHome();
     const before = await runCli(["sessions", "show", "work", "--json"], { home: home.path });
     for (const [title, args, code, message] of cases) {

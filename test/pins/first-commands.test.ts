@@ -1,4 +1,4 @@
-/** The first things that people type, and what they see: each works or says what to do. docs/cli.md describes them. */
+/** The first commands that people type: each works or says what to do. docs/cli.md describes them. */
 import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createCliHome } from "../support/cli-home.ts";

@@ -1,4 +1,4 @@
-/** What others see of the commands for a gateway that runs: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
+/** The output of the commands for a running gateway: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { startCliGateway, runCli } from "../support/cli.ts";
@@ -46,7 +46,7 @@ describe("with a gateway", () => {
     const link = `${gateway.announced.url}/#token=${token}`;
     expect((await run("gateway", "link")).json()).toEqual({ schema: 1, url: URL, link });
     expect((await runCli(["gateway", "link"], { home: home.path })).stdout).toBe(`${link}\n`);
-    // Whoever redirects the rest into a file has not asked for it.
+    // Other commands do not print the token.
     for (const args of [["gateway", "status"], ["status", "--all"], ["health"]]) {
       const { stdout, stderr } = await runCli(args, { home: home.path });
       expect(stdout + stderr).not.toContain(token);

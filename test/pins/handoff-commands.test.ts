@@ -1,4 +1,4 @@
-/** What others see of `holdfast handoff`: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
+/** The output of `holdfast handoff`: JSON shapes, sentences, exit codes. docs/cli.md describes them. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";

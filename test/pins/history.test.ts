@@ -1,4 +1,4 @@
-/** What a person is shown of a conversation, on the terminal and as Markdown. */
+/** Conversations as people see them, on the terminal and as Markdown. */
 import { expect, it } from "vitest";
 import { type CliResult, runCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/temp-folder.ts";

@@ -1,7 +1,7 @@
 /**
- * The recorded answers of OpenClaw 2026.1.30 (test/fixtures/vectors), asked of what the package exports. Every
- * answer that differs is a decision, and docs/openclaw-compatibility.md lists it. `applyResetModelOverride`
- * is tested in src/session/model-hint.test.ts: its cases need a set-up of their own.
+ * The recorded answers of OpenClaw 2026.1.30 (test/fixtures/vectors), compared with the package's exports. Every
+ * difference is a decision listed in docs/openclaw-compatibility.md. `applyResetModelOverride` is tested in
+ * src/session/model-choice.test.ts, because its cases need a different setup.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";

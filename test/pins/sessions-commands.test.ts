@@ -1,4 +1,4 @@
-/** What others see of `holdfast sessions`: JSON shapes, sentences, exit codes. docs/cli.md describes it. */
+/** The output of `holdfast sessions`: JSON shapes, sentences, exit codes. docs/cli.md describes it. */
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { createCliHome } from "../support/cli-home.ts";

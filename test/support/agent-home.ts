@@ -1,12 +1,11 @@
 /** An agent in a temporary folder: `await using fixture = await createAgentHome("sqlite")`. */
-import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { temporaryFolder } from "./temp-folder.ts";
-import { type TestClock, createTestClock } from "./test-clock.ts";
-import { openAgent } from "../../src/compose/agent.ts";
+import { type TestClock, createTestClock } from "./time.ts";
 
 export const STORE_KINDS: readonly StoreKind[] = ["sqlite", "json"];
 
@@ -15,23 +14,17 @@ export interface AgentHome extends AsyncDisposable {
   clock: TestClock;
   home: string;
   config: HoldfastConfig;
-  /** A second handle on the same files, as another process would have it. */
+  /** A second handle on the same files, like another process. */
   another(agentId?: string): Promise<AgentHandle>;
 }
 
-export interface AgentHomeOptions {
-  /** The agent lives in real time; `clock` then moves nothing. For tests in which somebody waits. */
-  realTime?: boolean;
-}
-
-export async function createAgentHome(kind: StoreKind = "sqlite", options: AgentHomeOptions = {}): Promise<AgentHome> {
+export async function createAgentHome(kind: StoreKind = "sqlite"): Promise<AgentHome> {
   const folder = await temporaryFolder();
   const clock = createTestClock();
   const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };
   const opened: AgentHandle[] = [];
   const open = async (agentId?: string): Promise<AgentHandle> => {
-    const time = options.realTime === true ? systemClock : clock;
-    const agent = await openAgent({ home: folder.path, config, agentId, clock: time, logger: silentLogger });
+    const agent = await openAgent({ home: folder.path, config, agentId, clock, logger: silentLogger });
     opened.push(agent);
     return agent;
   };

@@ -1,13 +1,13 @@
-/** The pipeline's side of a channel under test: it remembers everything, and refuses what it is told to. */
-import type { ChannelHost, ChannelStatus, InboundMessage } from "../../src/channels/channel.ts";
+/** The pipeline's side of a channel under test. It records everything, and refuses on request. */
 import { expect } from "vitest";
 import { HoldfastError } from "../../src/base/errors.ts";
+import type { ChannelHost, ChannelStatus, InboundMessage } from "../../src/channels/channel.ts";
 
 export interface RememberingHost extends ChannelHost {
-  /** In order of admission, every call. */
+  /** Every call, in order. */
   admitted: InboundMessage[];
   statuses: ChannelStatus[];
-  /** Asked before every admission; throws to refuse it. */
+  /** Called before every admission; throws to refuse it. */
   before: (message: InboundMessage) => void | Promise<void>;
   /** Thrown by the next admissions. */
   failures: Error[];
@@ -37,7 +37,7 @@ export const keyOptions = {
   session: { scope: "per-sender" as const, dmScope: "per-channel-peer" as const },
 };
 
-/** Of distinct messages, in the order of their admission. */
+/** Texts of the admitted messages, in order. */
 export function texts({ admitted }: { admitted: readonly InboundMessage[] }): (string | undefined)[] {
   return admitted.map(({ ctx }) => ctx.Body);
 }
@@ -51,7 +51,7 @@ export async function failure(promise: Promise<unknown>): Promise<HoldfastError>
   return error as HoldfastError;
 }
 
-/** Waits until it is told to stop. */
+/** Waits until aborted. */
 export async function neverButAborted(_ms: number, signal?: AbortSignal): Promise<void> {
   await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))));
 }

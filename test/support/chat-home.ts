@@ -1,54 +1,53 @@
 /**
- * A whole house for tests: a real gateway with everything behind it on a home of its own, and people who
- * write to it through a Telegram stand-in:
+ * A real gateway with all its parts on a scratch home, and people who write to it through a fake
+ * Telegram:
  *
- *   await using house = await createChatHome();
- *   house.telegram.say("hello");
- *   await house.hears(ADA.id, "hello");
+ *   await using home = await createChatHome();
+ *   home.telegram.say("hello");
+ *   await home.hears(ADA.id, "hello");
  *
- * `leave()` and `enter()` stop the gateway and start the next one on the same home.
+ * `stop()` ends the gateway and `start()` opens the next one on the same home.
  */
-import { setTimeout as delay } from "node:timers/promises";
-import { type LogLevel, createLogger } from "../../src/base/log.ts";
+import { createLogger } from "../../src/base/log.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { type OpenGatewayOptions, type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TelegramAccountConfig } from "../../src/config/config.ts";
 import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
 import type { MessageEntry } from "../../src/transcript/entries.ts";
+import { messageText } from "../../src/transcript/messages.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
 import type { BotCall } from "./fake-telegram/bot-calls.ts";
 import { type FakeTelegram, startFakeTelegram } from "./fake-telegram/fake-telegram.ts";
 import { temporaryFolder } from "./temp-folder.ts";
-import { type OpenGatewayOptions, type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
-import { openAgent } from "../../src/compose/agent.ts";
-import { messageText } from "../../src/transcript/messages.ts";
+import { until } from "./time.ts";
 
 export interface ChatHome extends AsyncDisposable {
   readonly home: string;
   readonly config: HoldfastConfig;
   readonly telegram: FakeTelegram;
-  /** The newest one. */
   readonly gateway: OpenedGateway;
-  /** What was logged, one line each. */
+  /** Logged lines. */
   readonly logged: string[];
-  /** What channels said of themselves: `telegram connected`. */
+  /** Reported channel states, such as `telegram connected`. */
   readonly statuses: string[];
-  /** Starts a gateway on the home; resolves when its channels are connected, unless told otherwise. */
-  enter(options?: { connected?: boolean }): Promise<OpenedGateway>;
-  /** Ends the newest gateway as SIGTERM does. */
-  leave(): Promise<void>;
-  /** What a Telegram chat got, oldest first. */
+  /** Starts a gateway on the home and waits for its channels. `connected: false` does not wait. */
+  start(options?: { connected?: boolean }): Promise<OpenedGateway>;
+  /** Closes the newest gateway like SIGTERM. */
+  stop(): Promise<void>;
+  /** Texts sent to a Telegram chat, oldest first. */
   texts(chatId: number): string[];
-  /** Waits until a message that holds the words has arrived in the chat. */
+  /** Waits until the chat has a message with these words. */
   hears(chatId: number, words: string | RegExp): Promise<BotCall>;
-  /** The store and files, through a handle of the test's own. */
+  /** A separate handle on the store and files. */
   agent(): Promise<AgentHandle>;
-  /** Roles and texts of the session's current window, the tool's name for results. */
+  /** Roles and texts of the current window; for tool results, the tool's name. */
   transcript(sessionKey: string): Promise<string[]>;
   messages(sessionKey: string): Promise<MessageEntry[]>;
-  /** What the method gives; rejects when the call is refused. */
+  /** The method's result; rejects on an error. */
   rpc(method: string, params: unknown): Promise<unknown>;
 }
 
-/** For an agent that asks the model behind this address. */
+/** Options for an agent that uses the model at this URL. */
 export function withModel(url: string): Pick<ChatHomeOptions, "config" | "env"> {
   return {
     config: (config) => ({
@@ -61,21 +60,16 @@ export function withModel(url: string): Pick<ChatHomeOptions, "config" | "env"> 
 }
 
 export interface ChatHomeOptions {
-  /** Left out: the defaults, the echo engine, and everybody may write. */
+  /** Default: the default configuration with the echo engine, open to everyone. */
   config?: (config: HoldfastConfig) => HoldfastConfig;
-  /** Of the Telegram account. */
   account?: TelegramAccountConfig;
   env?: Record<string, string>;
-  /** Left out: a temporary folder. */
+  /** Default: a temporary folder. */
   home?: string;
   gateway?: Partial<OpenGatewayOptions>;
-  /** False: the test enters by itself. */
-  entered?: boolean;
-  logLevel?: LogLevel;
+  /** False: the test starts the gateway. */
+  started?: boolean;
 }
-
-/** A bound for what should take milliseconds, on a machine that is busy. */
-const SOON_MS = 15_000;
 
 export async function createChatHome(options: ChatHomeOptions = {}): Promise<ChatHome> {
   const folder = await temporaryFolder();
@@ -91,11 +85,11 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
   const config = options.config?.(base) ?? base;
   const logged: string[] = [];
   const statuses: string[] = [];
-  const logger = createLogger({ level: options.logLevel ?? "warn", write: (line) => void logged.push(line) });
+  const logger = createLogger({ level: "warn", write: (line) => void logged.push(line) });
   const gateways: OpenedGateway[] = [];
   let agent: AgentHandle | undefined;
 
-  const enter: ChatHome["enter"] = async ({ connected = true } = {}) => {
+  const start: ChatHome["start"] = async ({ connected = true } = {}) => {
     const before = statuses.length;
     const gateway = await openGateway({
       home,
@@ -113,7 +107,7 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
   };
   const newest = (): OpenedGateway => {
     const gateway = gateways.at(-1);
-    if (gateway === undefined) throw new Error("nobody is at home");
+    if (gateway === undefined) throw new Error("no gateway was started");
     return gateway;
   };
   const texts = (chatId: number): string[] =>
@@ -129,7 +123,7 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
     }
     return found;
   };
-  if (options.entered !== false) await enter();
+  if (options.started !== false) await start();
 
   return {
     home,
@@ -140,8 +134,8 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
     },
     logged,
     statuses,
-    enter,
-    leave: async () => {
+    start,
+    stop: async () => {
       await gateways.pop()?.close();
     },
     texts,
@@ -186,18 +180,4 @@ export async function createChatHome(options: ChatHomeOptions = {}): Promise<Cha
 function wordsOf({ text, caption }: Record<string, unknown>): string {
   const words = text ?? caption;
   return typeof words === "string" ? words : "";
-}
-
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  what: string | (() => string),
-  ms = SOON_MS,
-): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!(await holds())) {
-    if (performance.now() > deadline) {
-      throw new Error(`it did not happen within ${ms} ms: ${typeof what === "string" ? what : what()}`);
-    }
-    await delay(10);
-  }
 }

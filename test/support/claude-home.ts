@@ -1,10 +1,10 @@
 /**
- * Everything that the real `claude` needs to run in a test and nothing of the person who runs it:
+ * Everything that the real `claude` needs in a test, isolated from the user's own files:
  *
  *   await using claude = await createClaudeHome(api);
  *
- * A scratch home, a repo to work in, an environment that reaches the fake API only. Every process that
- * is started with this environment carries its mark, so at the end none of them may be left.
+ * A scratch home, a repo, and an environment that reaches only the fake API. Every process started with
+ * this environment carries a mark; the disposal fails if one still runs.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
@@ -12,8 +12,8 @@ import { mkdir, readFile, readdir, realpath, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isRecord } from "../../src/base/json-record.ts";
 import { randomIds } from "../../src/base/ids.ts";
+import { isRecord } from "../../src/base/json-record.ts";
 import type { FakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 
@@ -27,11 +27,11 @@ export interface ClaudeHome extends AsyncDisposable {
   /** A git repo with one commit. */
   repo: string;
   env: Record<string, string>;
-  /** The lines of a session's transcript, wherever Claude Code has put it. */
+  /** The lines of a session's transcript. */
   transcript(sessionId: string): Promise<Record<string, unknown>[]>;
-  /** Pids of what was started in this home and still runs. */
+  /** Pids of running processes of this home. */
   processes(): number[];
-  /** Waits until nothing of this home runs any more; fails when something stays. */
+  /** Waits until no process of this home runs; fails after the timeout. */
   empty(timeoutMs?: number): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function createClaudeHome(api: Pick<FakeAnthropic, "url">): Promise
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     // Root may then use bypassPermissions.
     IS_SANDBOX: "1",
-    // Each process lives for a moment: neither collecting garbage nor optimizing code would pay for itself.
+    // Processes are short-lived: garbage collection and optimization would not pay off.
     BUN_JSC_useGC: "0",
     BUN_JSC_useDFGJIT: "0",
     [MARK]: mark,
@@ -121,7 +121,7 @@ function describeProcess(pid: number): string {
   return `${pid} ${readQuietly(`/proc/${pid}/cmdline`).replaceAll("\0", " ").slice(0, 200)}`;
 }
 
-/** A process may be gone, or be somebody else's. */
+/** The process may be gone, or belong to another user. */
 function readQuietly(path: string): string {
   try {
     return readFileSync(path, "latin1");

@@ -1,11 +1,11 @@
-/** Real transcripts of the real CLI, with the figures that were counted when they were made. */
+/** Transcripts of the real CLI with the figures counted when they were recorded, and discovered sessions. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { DiscoveredSession } from "../../src/claude/discovered-session.ts";
 import { openNativeFileSync } from "../../src/claude/native/layout.ts";
 import { type FileScan, createFileScanner } from "../../src/claude/native/scan-file.ts";
 import type { UsageLedger } from "../../src/claude/native/usage.ts";
-import type { DiscoveredSession } from "../../src/claude/discovered-session.ts";
 
 export const CLAUDE_SAMPLES = fileURLToPath(new URL("../fixtures/claude-code", import.meta.url));
 
@@ -24,7 +24,6 @@ export interface ClaudeSample {
   lines: number;
   realUserTurns: number;
   apiMessages: number;
-  assistantLines: number;
   tokens: SampleTokens;
   compactions: { trigger: string; preTokens: number; postTokens: number }[];
   branches: string[];
@@ -35,7 +34,6 @@ export interface ClaudeSample {
   lastPrompt: string;
   customTitle?: string;
   aiTitle?: string;
-  lineTypes: Record<string, number>;
   subagents?: { file: string; meta: object; lines: number; tokens: SampleTokens }[];
 }
 
@@ -44,7 +42,7 @@ export function claudeSamples(): ClaudeSample[] {
   return (JSON.parse(manifest) as { samples: ClaudeSample[] }).samples;
 }
 
-/** The lines of all of them. */
+/** All lines of all samples. */
 export function claudeSampleLines(): string[] {
   return readdirSync(CLAUDE_SAMPLES, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".jsonl"))
@@ -70,7 +68,7 @@ export function sumUsage(ledger: UsageLedger) {
   return total;
 }
 
-/** A healthy session of agent `main` on branch `main`, last used at `NOON`; a test says what is special. */
+/** A healthy session of agent `main` on branch `main`, last used at `NOON`. A test overrides fields. */
 export function discoveredSession(special: Partial<DiscoveredSession> = {}): DiscoveredSession {
   return {
     sessionId: "11111111-1111-4111-8111-111111111111",

@@ -1,10 +1,16 @@
-/** A home with a conversation, made by the real command line once and copied afterwards. */
+/** Homes for tests of the command line. */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { runCli } from "./cli.ts";
-import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
+import { join } from "node:path";
 import { expect } from "vitest";
+import { saveSession } from "../../src/claude/registry/registry.ts";
+import { CLAUDE_SAMPLES } from "./claude-samples.ts";
+import { runCli, type CliResult } from "./cli.ts";
+import { type NativeHome, createNativeHome, testSessionId } from "./native-home.ts";
+import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 
-/** By what was said. They stay with everything else that the run has made, and go with it. */
+/** By input. They are removed with the scratch folder of the run. */
 const originals = new Map<string, Promise<string>>();
 
 /** A session `work` with two windows. */
@@ -29,3 +35,65 @@ async function talk(input: string): Promise<string> {
 export const NUMBER = expect.any(Number) as number;
 export const TEXT = expect.any(String) as string;
 export const TIME = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/) as string;
+
+export interface CcHome extends NativeHome {
+  repo: string;
+  /** `holdfast cc …` in the repo. */
+  cc(...args: string[]): Promise<CliResult>;
+  /** `holdfast cc …` in another folder or home. */
+  ccIn(place: { cwd?: string; home?: string }, ...args: string[]): Promise<CliResult>;
+}
+
+export const OWN = testSessionId("a");
+
+/** Terminal control sequences. */
+export const HOSTILE = "\u001b]0;owned\u0007\u001b[31mred\u202e";
+
+const HOUR = 3_600_000;
+
+export async function createCcHome(): Promise<CcHome> {
+  const native = await createNativeHome();
+  const repo = native.join("shop");
+  await fill(native, repo);
+  const ccIn: CcHome["ccIn"] = async ({ cwd = repo, home }, ...args) => {
+    const claudeHome = home === undefined ? native.claudeHome : join(home, "claude");
+    const env = { CLAUDE_CONFIG_DIR: claudeHome, OPENCLAW_STATE_DIR: native.openClawHome };
+    return await runCli(["cc", ...args], { home: home ?? native.home, cwd, env });
+  };
+  return { ...native, repo, ccIn, cc: async (...args) => await ccIn({}, ...args) };
+}
+
+async function fill(native: NativeHome, repo: string): Promise<void> {
+  mkdirSync(repo);
+  execFileSync("git", ["init", "-q", "-b", "main", repo]);
+  native.session({
+    id: "a",
+    cwds: [repo],
+    prompts: ["[openclaw:agent=main]\n\nFix the webhook handler", "now a test"],
+    files: [join(repo, "hook.ts")],
+    entrypoint: "holdfast",
+    modifiedAt: Date.now() - HOUR,
+  });
+  native.session({
+    id: "b",
+    cwds: [repo],
+    branch: HOSTILE,
+    prompts: [`${HOSTILE} task`],
+    modifiedAt: Date.now() - 48 * HOUR,
+  });
+  native.session({
+    id: "c",
+    cwds: [native.join("elsewhere")],
+    prompts: ["something else"],
+    modifiedAt: Date.now() - 26 * 24 * HOUR,
+  });
+  const registered = { sessionId: OWN, repoPath: repo, task: "Fix the webhook handler", label: "hooks" };
+  await saveSession({ home: native.home, agentId: "main" }, registered);
+  addFixture(native, "compacted-manual");
+  addFixture(native, "subagents");
+}
+
+/** Copies real transcripts into their own project folder. */
+function addFixture(native: NativeHome, name: string): void {
+  cpSync(join(CLAUDE_SAMPLES, name), join(native.claudeHome, "projects", `-fixtures-${name}`), { recursive: true });
+}

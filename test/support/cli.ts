@@ -1,8 +1,8 @@
-/** The real command line from dist/: run to its end, as a gateway, or in a terminal with somebody typing. */
+/** The real command line from dist/: run to its end, as a gateway, or in a terminal with typed input. */
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 const BIN = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
@@ -10,7 +10,7 @@ export interface CliResult {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** What stdout holds, parsed. */
+  /** Stdout, parsed. */
   json: () => unknown;
 }
 
@@ -19,7 +19,7 @@ export interface CliOptions {
   input?: string;
   env?: Record<string, string>;
   cwd?: string;
-  /** After how long it is killed, for what might never end. Left out: never. */
+  /** Kills a command that may never end. Default: no timeout. */
   timeoutMs?: number;
 }
 
@@ -44,7 +44,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
 
 export interface CliGateway extends AsyncDisposable {
   process: ChildProcess;
-  /** What it printed when it listened. */
+  /** Printed when it listens. */
   announced: { url: string; pid: number };
   stderr(): string;
   /** Resolves with the exit code, or the signal that ended it. */
@@ -52,9 +52,9 @@ export interface CliGateway extends AsyncDisposable {
 }
 
 export interface CliGatewayOptions {
-  /** How many file descriptors it may have. Optional. */
+  /** Limit on file descriptors. Default: the system's. */
   openFiles?: number;
-  /** Default: 0, any free one. `usual`: no port is given. */
+  /** Default: 0, any free port. `usual`: no port option. */
   port?: 0 | "usual";
 }
 
@@ -105,16 +105,16 @@ export interface WatchedProgram extends Disposable {
 
 export interface ProgramPlace {
   cwd: string;
-  /** Besides the environment of the tests. */
+  /** Added to the environment of the tests. */
   env: NodeJS.ProcessEnv;
 }
 
-/** On pipes. */
+/** Runs the command on pipes. */
 export function startProgram(args: readonly string[], place: ProgramPlace): WatchedProgram {
   return watch(spawn(process.execPath, [BIN, ...args], { ...withTerminalEnv(place), stdio: "pipe" }));
 }
 
-/** In a terminal, which `script` provides. The command's words are ours: no foreign text reaches this shell. */
+/** Runs the command in a terminal that `script` provides. Pass no untrusted text: a shell reads it. */
 export function startInTerminal(command: string, columns: number, place: ProgramPlace): WatchedProgram {
   const line = `stty cols ${columns} rows 24; exec "${process.execPath}" "${BIN}" ${command}`;
   return watch(spawn("script", ["-qefc", line, "/dev/null"], { ...withTerminalEnv(place), stdio: "pipe" }));

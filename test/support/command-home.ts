@@ -1,4 +1,4 @@
-/** A conversation in which chat commands can be typed: a real agent, and a lane that the test describes. */
+/** A conversation for chat commands: a real agent, and a lane that the test describes. */
 import type { EngineName, HoldfastConfig } from "../../src/config/config.ts";
 import { createEchoEngine } from "../../src/engine/echo/echo.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
@@ -7,11 +7,12 @@ import { withSessionLease } from "../../src/session/lease.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { createChatCommands, type CompactNow } from "../../src/turn/commands/chat-commands.ts";
-import { type AgentHome, createAgentHome } from "./agent-home.ts";
-import { assistantDraft, userDraft } from "./transcripts.ts";
 import type { LaneControl } from "../../src/turn/commands/command.ts";
 import type { AgentParts } from "../../src/turn/pipeline.ts";
 import { compactNow } from "../../src/turn/run/compact.ts";
+import { type AgentHome, createAgentHome } from "./agent-home.ts";
+import { agentParts } from "./stand-ins.ts";
+import { assistantDraft, userDraft } from "./transcripts.ts";
 
 export const KEY = "agent:main:cli:dm:ada";
 
@@ -19,9 +20,9 @@ const ADA: MessageContext = { Provider: "cli", Surface: "cli", SenderId: "ada", 
 
 export interface CommandHome extends AgentHome {
   parts: AgentParts;
-  /** What the person sees; undefined when the text is no command. */
+  /** The answer; undefined if the text is not a command. */
   type(text: string, options?: TypeOptions): Promise<string | undefined>;
-  /** A message and its answer, as a turn leaves them in the transcript. */
+  /** Writes a message and its answer to the transcript, like a turn. */
   say(text: string): Promise<SessionEntry>;
   entry(): Promise<SessionEntry | undefined>;
 }
@@ -42,14 +43,8 @@ export async function createCommandHome(options: CommandHomeOptions = {}): Promi
   const fixture = await createAgentHome();
   const { agent, clock } = fixture;
   const config = { ...fixture.config, ...options.config };
-  const parts: AgentParts = {
-    agent,
-    config,
-    engine: { ...createEchoEngine(), ...(options.engine === undefined ? {} : { name: options.engine }) },
-    history: agent.store.history,
-    systemEvents: agent.store.systemEvents,
-    describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
-  };
+  const engine = { ...createEchoEngine(), ...(options.engine === undefined ? {} : { name: options.engine }) };
+  const parts = agentParts({ agent, config, engine });
   const commands = createChatCommands({ compact: options.compact ?? compactNow });
 
   const type = async (text: string, { ctx, lane, turnId }: TypeOptions = {}): Promise<string | undefined> => {
@@ -84,8 +79,5 @@ export async function createCommandHome(options: CommandHomeOptions = {}): Promi
     type,
     say,
     entry: async () => await agent.store.get(KEY),
-    [Symbol.asyncDispose]: async () => {
-      await fixture[Symbol.asyncDispose]();
-    },
   };
 }

@@ -2,13 +2,13 @@
 import { expect } from "vitest";
 import type { CheckName, Finding } from "../../src/doctor/finding.ts";
 import type { DoctorReport } from "../../src/doctor/run-doctor.ts";
+import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { StoreKind, Window } from "../../src/store/store.ts";
 import { type DoctorHome, createDoctorHome, fingerprint, reset, say } from "./doctor-home.ts";
-import type { SessionEntry } from "../../src/store/session-entry.ts";
 
 export const KEY = "agent:main:telegram:dm:7";
 
-/** A home in which one session with two windows is in order. */
+/** A sound home with one session of two windows. */
 export async function soundHome(kind: StoreKind): Promise<DoctorHome & { sessionIds: string[] }> {
   const home = await createDoctorHome(kind);
   const sessionIds = await home.use(async (agent) => {
@@ -21,7 +21,7 @@ export async function soundHome(kind: StoreKind): Promise<DoctorHome & { session
   return { ...home, sessionIds };
 }
 
-/** Looks, which must change nothing; mends; looks again, when nothing may be left. */
+/** Checks without changes, fixes, and checks that nothing is left to fix. */
 export async function examine(home: DoctorHome, check: CheckName, options: { deep?: boolean } = {}): Promise<Finding> {
   const before = await fingerprint(home.home);
   const found = await home.doctor(options);
@@ -64,7 +64,7 @@ export async function fill(home: DoctorHome, count: number): Promise<Snapshot> {
   return await snapshot(home);
 }
 
-/** The state of closed windows is in no transcript and in no view: only a damaged file may still yield it. */
+/** The state of closed windows is in no transcript and no view, only perhaps in a damaged file. */
 export async function snapshot(
   home: Pick<DoctorHome, "use">,
   options: { withState?: boolean } = {},
@@ -80,7 +80,7 @@ export async function snapshot(
   });
 }
 
-/** Mends, and sees that nothing is left to mend. */
+/** Fixes everything, and checks that nothing is left to fix. */
 export async function mend(home: Pick<DoctorHome, "home" | "doctor">): Promise<void> {
   const before = await fingerprint(home.home);
   expect(await home.doctor()).toMatchObject({ ok: false });

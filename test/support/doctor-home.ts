@@ -1,10 +1,12 @@
-/** A home with one agent for doctor to look at: `await using home = await createDoctorHome("sqlite")`. */
+/** A home with one agent to check: `await using home = await createDoctorHome("sqlite")`. */
 import { createHash } from "node:crypto";
 import { readFile, readdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { silentLogger } from "../../src/base/log.ts";
+import { openAgent, openStoreRepair } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { type AgentLayout, agentLayout } from "../../src/config/layout.ts";
+import type { AgentScope } from "../../src/doctor/finding.ts";
 import { type DoctorReport, runDoctor } from "../../src/doctor/run-doctor.ts";
 import { type AgentHandle, transcriptPath } from "../../src/session/agent-handle.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
@@ -12,20 +14,18 @@ import { openWindow, resetSession } from "../../src/session/window.ts";
 import type { StoreKind } from "../../src/store/store.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
 import { temporaryFolder } from "./temp-folder.ts";
-import { type TestClock, createTestClock } from "./test-clock.ts";
+import { type TestClock, createTestClock } from "./time.ts";
 import { userDraft } from "./transcripts.ts";
-import { openAgent, openStoreRepair } from "../../src/compose/agent.ts";
-import type { AgentScope } from "../../src/doctor/finding.ts";
 
 export interface DoctorHome extends AsyncDisposable {
   home: string;
   layout: AgentLayout;
   clock: TestClock;
-  /** Opens the agent for the length of a task. */
+  /** Opens the agent during a task. */
   use<T>(task: (agent: AgentHandle) => Promise<T>): Promise<T>;
   /** The agent as the checks see it. */
   scope(options?: { deep?: boolean }): Promise<AgentScope>;
-  /** Runs doctor a minute later, when nothing looks as if somebody were just writing it. */
+  /** Runs doctor a minute later, so that no file looks as if it is being written. */
   doctor(options?: { fix?: boolean; deep?: boolean; acknowledge?: string }): Promise<DoctorReport>;
 }
 
@@ -35,7 +35,7 @@ export async function createDoctorHome(kind: StoreKind): Promise<DoctorHome> {
   return { ...opened, [Symbol.asyncDispose]: async () => await folder[Symbol.asyncDispose]() };
 }
 
-/** The same for a folder that is there already. */
+/** The same for an existing folder. */
 export function openDoctorHome(home: string, kind: StoreKind): Omit<DoctorHome, typeof Symbol.asyncDispose> {
   const clock = createTestClock();
   const config: HoldfastConfig = { ...DEFAULT_CONFIG, store: { kind, view: true } };
@@ -67,7 +67,7 @@ export function openDoctorHome(home: string, kind: StoreKind): Omit<DoctorHome, 
   };
 }
 
-/** Says something in a session, which begins with it. Resolves to the session id of the window. */
+/** Adds a message to a session, created if needed. Resolves to the session id of the window. */
 export async function say(agent: AgentHandle, key: string, text: string): Promise<string> {
   return await withSessionLease(agent, key, {}, async (held) => {
     const entry =
@@ -100,7 +100,7 @@ async function age(folder: string): Promise<void> {
   }
 }
 
-/** Everything in a folder: names, modes and contents. The memory that SQLite shares through a file is no content. */
+/** A hash of all names, modes and contents in a folder, except SQLite's shared-memory files. */
 export async function fingerprint(folder: string): Promise<string> {
   const hash = createHash("sha256");
   const names = await readdir(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** A program on a gateway's port that says yes to everything and remembers every byte it was told. */
+/** A program on a gateway's port that accepts everything and records every byte. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebSocketServer } from "ws";
@@ -10,9 +10,9 @@ export interface FakeHoldfast extends AsyncDisposable {
 }
 
 export interface FakeHoldfastOptions {
-  /** Left out: any free one. */
+  /** Default: any free port. */
   port?: number;
-  /** What it answers to a challenge. Left out: something. */
+  /** Answers a challenge. Default: a constant. */
   prove?: (nonce: string) => Promise<unknown>;
 }
 

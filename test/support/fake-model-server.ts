@@ -1,9 +1,9 @@
 /**
  * A model provider on loopback: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions (also for
- * everything compatible with it) and Google generateContent. A test says what it answers, well or badly.
+ * everything compatible with it) and Google generateContent. The test chooses the replies, good and bad.
  */
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { listenOnLoopback } from "./fake-server.ts";
+import { listenOnLoopback, parseBody, readBytes } from "./fake-server.ts";
 
 export type ModelProtocol = "anthropic" | "openai-responses" | "openai-chat" | "google";
 
@@ -12,21 +12,21 @@ export interface FakeModelRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;
-  /** The text of the rules and of the prompt, wherever the protocol puts them. */
+  /** The text of system rules and prompt, from wherever the protocol puts them. */
   system: string;
   prompt: string;
 }
 
 export type FakeModelReply =
-  /** A proper answer in the protocol of the request. */
+  /** A valid answer in the protocol of the request. */
   | { text: string; finish?: "stop" | "length" | "refusal" }
-  /** Anything else that ends. */
+  /** Any other complete response. */
   | { status: number; headers?: Record<string, string>; body: string }
   /** Starts like an answer and never ends, a chunk every few milliseconds. */
   | { endless: string }
   /** The connection breaks, before or after the first bytes. */
   | { reset: "at-once" | "half-way" }
-  /** Nothing ever comes. */
+  /** No response. */
   | { silent: true };
 
 export interface FakeModelServer extends AsyncDisposable {
@@ -49,10 +49,8 @@ export async function startFakeModelServer(
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<FakeModelRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const path = incoming.url ?? "";
-  const body = JSON.parse(Buffer.concat(chunks).toString() || "{}") as Record<string, unknown>;
+  const body = parseBody(await readBytes(incoming));
   const messages = (body["messages"] ?? body["input"] ?? body["contents"] ?? []) as { role: string }[];
   const rules = messages.filter(({ role }) => role === "system" || role === "developer");
   return {
@@ -72,7 +70,7 @@ function protocolOf(path: string): FakeModelRequest["protocol"] {
   return /\/models\/[^/]+:generateContent$/.test(path) ? "google" : "unknown";
 }
 
-/** Every string below a `text` or `content` member. */
+/** All strings in `text` and `content` members. */
 function textsIn(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(textsIn).join("");

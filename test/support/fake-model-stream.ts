@@ -1,7 +1,7 @@
 /**
  * A model provider on loopback that streams: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions
- * (also for everything compatible with it) and Google streamGenerateContent. Replies are used up in order;
- * the last one stays.
+ * (also for everything compatible with it) and Google streamGenerateContent. Replies are used in order;
+ * the last one repeats.
  */
 import { type IncomingHttpHeaders, type ServerResponse, createServer } from "node:http";
 import { listenOnLoopback } from "./fake-server.ts";
@@ -10,7 +10,7 @@ export interface StreamRequest {
   protocol: StreamProtocol;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;
-  /** Aborted when the client has gone before the answer was complete. */
+  /** Aborted if the client disconnects before the end of the answer. */
   gone: AbortSignal;
 }
 
@@ -19,7 +19,7 @@ export interface FakeModelStream extends AsyncDisposable {
   requests: StreamRequest[];
 }
 
-/** A reply that is a promise is given when it is there. */
+/** A promised reply is sent when it resolves. */
 export async function startFakeModelStream(
   ...replies: (StreamReply | Promise<StreamReply>)[]
 ): Promise<FakeModelStream> {
@@ -264,7 +264,7 @@ function googleChunk(parts: object[]): string {
   return data({ candidates: [{ index: 0, content: { role: "model", parts } }] });
 }
 
-/** A string stands for itself, so that a test can write what is no JSON. */
+/** A string is sent unchanged, so that a test can send invalid JSON. */
 function argumentsOf(input: unknown): string {
   return typeof input === "string" ? input : JSON.stringify(input);
 }
@@ -283,10 +283,10 @@ function data(value: object): string {
 
 export interface AnswerReply {
   blocks: ReplyBlock[];
-  /** Left out: `tool` when a tool is called, else `stop`. `none`: the stream just ends. */
+  /** Default: `tool` if a tool is called, else `stop`. `none`: the stream just ends. */
   finish?: "stop" | "length" | "refusal" | "tool" | "none";
   usage?: ReplyUsage;
-  /** After so many pieces of the stream it is over, in this way. */
+  /** Ends the stream early, after this many pieces. */
   breaks?: { after: number; with: "silence" | "error" };
 }
 
@@ -296,7 +296,7 @@ export type ReplyBlock =
   | { type: "tool"; name: string; input: unknown; id?: string };
 
 export interface ReplyUsage {
-  /** All of it. */
+  /** Including cached tokens. */
   input: number;
   output: number;
   cacheRead: number;
@@ -304,9 +304,9 @@ export interface ReplyUsage {
 
 export type StreamReply =
   | AnswerReply
-  /** Anything else that ends. */
+  /** Any other complete response. */
   | { status: number; headers?: Record<string, string>; body: string }
-  /** Nothing ever comes. */
+  /** No response. */
   | { silent: true }
   /** The connection breaks at once. */
   | { reset: true };

@@ -1,7 +1,8 @@
-/** A stand-in's HTTP server, on any free port of the loopback interface. */
+/** Shared by the fake servers: a free loopback port, JSON in and out. */
 import { once } from "node:events";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isRecord } from "../../src/base/json-record.ts";
 
 export interface LoopbackServer extends AsyncDisposable {
   port: number;
@@ -22,4 +23,21 @@ export async function listenOnLoopback(server: Server): Promise<LoopbackServer> 
       await once(server, "close");
     },
   };
+}
+
+export async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** Anything but an object becomes an empty object. */
+export function parseBody(body: Buffer | string): Record<string, unknown> {
+  const parsed: unknown = body.length === 0 ? {} : JSON.parse(body.toString());
+  return isRecord(parsed) ? parsed : {};
+}
+
+export function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(value));
 }

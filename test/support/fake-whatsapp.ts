@@ -1,6 +1,6 @@
 /**
- * WhatsApp without WhatsApp: sockets that behave as Baileys' do, made of its own parts (its event buffer,
- * its message generation and its protobuf types), with the phone's side in the hands of the test.
+ * A fake WhatsApp: sockets that behave like Baileys', built from its own parts (its event buffer,
+ * its message generation and its protobuf types). The test plays the phone.
  *
  *   const whatsapp = await createFakeWhatsApp();
  *   createWhatsAppChannel({ makeSocket: whatsapp.makeSocket, … });
@@ -15,31 +15,31 @@ import type {
   WAMessage,
   WAMessageContent,
 } from "baileys";
-import type { WhatsAppSocket } from "../../src/channels/whatsapp/connection.ts";
 import { expect } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Channel } from "../../src/channels/channel.ts";
+import { type WhatsAppChannelOptions, createWhatsAppChannel } from "../../src/channels/whatsapp/channel.ts";
+import type { WhatsAppSocket } from "../../src/channels/whatsapp/connection.ts";
 import { soon, type RememberingHost, createRememberingHost } from "./channel-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
-import { createTestClock } from "./test-clock.ts";
-import { type WhatsAppChannelOptions, createWhatsAppChannel } from "../../src/channels/whatsapp/channel.ts";
+import { createTestClock } from "./time.ts";
 
 export interface FakeWhatsApp {
   makeSocket(config: UserFacingSocketConfig): WhatsAppSocket;
-  /** How many sockets were made. */
+  /** Number of sockets made. */
   readonly made: number;
-  /** The configuration of the newest one. */
+  /** The configuration of the newest socket. */
   readonly config: UserFacingSocketConfig;
   readonly sent: { jid: string; message: WAMessage; content: AnyMessageContent }[];
   readonly presence: { type: string; jid: string | undefined }[];
-  /** The newest socket is connected, and logged in as the agent. */
+  /** Connects the newest socket and logs it in as the agent. */
   open(): void;
   showCode(qr: string): void;
-  /** The phone has scanned the code: the device has keys, and WhatsApp wants it to connect again. */
+  /** Scans the code: the device gets keys and must reconnect. */
   pair(): void;
   close(status: number): void;
   receive(message: WAMessage, type?: MessageUpsertType): void;
-  /** As while Baileys works through what came while it was away: events are collected. */
+  /** Buffers events, as Baileys does while it processes missed messages. */
   startBuffering(): void;
   sendHistory(messages: WAMessage[]): void;
   rename(group: string, subject: string): void;
@@ -48,7 +48,7 @@ export interface FakeWhatsApp {
   readonly failures: Error[];
   readonly subjects: Map<string, string>;
   readonly phones: Map<string, string>;
-  /** Numbers without WhatsApp. */
+  /** Numbers that are not on WhatsApp. */
   readonly absent: Set<string>;
   readonly metadataRequests: string[];
 }
@@ -71,7 +71,7 @@ export function boom(statusCode: number, message = "Connection Failure"): Error 
   return Object.assign(new Error(message), { isBoom: true, output: { statusCode, payload: {}, headers: {} } });
 }
 
-/** Nothing leaves: files are encrypted as for the real one, and forgotten. */
+/** Encrypts files like the real upload, and discards them. */
 const upload = async (): Promise<{ mediaUrl: string; directPath: string }> =>
   await Promise.resolve({ mediaUrl: "https://mmg.whatsapp.net/x", directPath: "/x" });
 
@@ -206,7 +206,7 @@ export interface WhatsAppHome extends Pick<RememberingHost, "admitted" | "status
   folder: TemporaryFolder;
   whatsapp: FakeWhatsApp;
   create(options?: Partial<WhatsAppChannelOptions>): { channel: Channel; start: () => Promise<void> };
-  /** Connected. */
+  /** Starts a channel and connects it. */
   start(options?: Partial<WhatsAppChannelOptions>): Promise<Channel>;
 }
 
@@ -215,7 +215,7 @@ export async function createWhatsAppHome(): Promise<WhatsAppHome> {
   const whatsapp = await createFakeWhatsApp();
   const channels: Channel[] = [];
   const host = createRememberingHost();
-  const stage: WhatsAppHome = {
+  const home: WhatsAppHome = {
     admitted: host.admitted,
     statuses: host.statuses,
     failures: host.failures,
@@ -237,7 +237,7 @@ export async function createWhatsAppHome(): Promise<WhatsAppHome> {
     },
     start: async (options) => {
       const before = whatsapp.made;
-      const { channel, start } = stage.create(options);
+      const { channel, start } = home.create(options);
       const started = start();
       await expect.poll(() => whatsapp.made, soon).toBe(before + 1);
       whatsapp.open();
@@ -249,7 +249,7 @@ export async function createWhatsAppHome(): Promise<WhatsAppHome> {
       await folder[Symbol.asyncDispose]();
     },
   };
-  return stage;
+  return home;
 }
 
 export function target(to: string): { channel: string; accountId: string; to: string } {

@@ -1,26 +1,30 @@
 /**
- * A gateway on a real store in a temporary folder. Agents, channels and the pipeline are small stand-ins
+ * A gateway on a real store in a scratch home. Agents, channels and the pipeline are small stand-ins
  * of their contracts: a message is admitted durably, answered with `echo: <text>`, and both are in the
  * transcript. `hold()` keeps turns from ending until it is released.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../src/base/clock.ts";
-import { HoldfastError } from "../../src/base/errors.ts";
 import { createLogger } from "../../src/base/log.ts";
 import type { Channel, OutboundMessage } from "../../src/channels/channel.ts";
+import type { TelegramChannel } from "../../src/channels/telegram/channel.ts";
+import { createWebChannel } from "../../src/channels/web/channel.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
+import { openHandoff } from "../../src/compose/handoff.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { type GatewayOptions, type Gateway, startGateway } from "../../src/gateway/start-gateway.ts";
 import type { RpcParts } from "../../src/rpc/rpc-parts.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { resetSession } from "../../src/session/window.ts";
-import { standInChannels, type StandInPipeline, createStandInPipeline } from "./stand-ins.ts";
+import type { ChannelAccount, AgentParts } from "../../src/turn/pipeline.ts";
+import {
+  type StandInPipeline,
+  agentParts,
+  createAgentPool,
+  createStandInPipeline,
+  standInChannels,
+} from "./stand-ins.ts";
 import { temporaryFolder } from "./temp-folder.ts";
-import type { AgentPool, ChannelAccount, AgentParts } from "../../src/turn/pipeline.ts";
-import { type ClaudeSide, openClaudeSide } from "../../src/compose/claude.ts";
-import { openHandoff } from "../../src/compose/handoff.ts";
-import { openAgent } from "../../src/compose/agent.ts";
-import type { TelegramChannel } from "../../src/channels/telegram/channel.ts";
-import { createWebChannel } from "../../src/channels/web/channel.ts";
 
 export interface GatewayHome extends AsyncDisposable {
   home: string;
@@ -28,9 +32,9 @@ export interface GatewayHome extends AsyncDisposable {
   gateway: Gateway;
   agent: AgentHandle;
   pipeline: StandInPipeline;
-  /** What was logged, one line each. */
+  /** Logged lines. */
   logged: string[];
-  /** What the webhook was given. */
+  /** Webhook requests received. */
   webhooks: { secretToken: string | undefined; body: string }[];
   /** Keys that were reset, in order. */
   resets: string[];
@@ -41,9 +45,9 @@ export interface GatewayHome extends AsyncDisposable {
 export interface GatewayHomeOptions extends Omit<Partial<GatewayOptions>, "parts"> {
   config?: Partial<HoldfastConfig>;
   agents?: readonly string[];
-  /** Left out: a stand-in that only knows a secret. */
+  /** Default: a stand-in that only checks the webhook secret. */
   telegram?: TelegramChannel;
-  /** False: the test starts it. */
+  /** False: the test starts the gateway. */
   started?: boolean;
 }
 
@@ -60,7 +64,7 @@ export async function createGatewayHome(options: GatewayHomeOptions = {}): Promi
   const config: HoldfastConfig = { ...DEFAULT_CONFIG, ...changes };
   const logged: string[] = [];
   const logger = createLogger({ level: "debug", write: (line) => void logged.push(line) });
-  const agents = createStandInAgents({ home, config, agentIds });
+  const agents = createAgentPool(async (agentId) => await openParts(agentId, home, config), agentIds);
   const webhooks: GatewayHome["webhooks"] = [];
   const { telegram = telegramStandIn(webhooks) } = options;
   const resets: string[] = [];
@@ -132,55 +136,12 @@ export async function createGatewayHome(options: GatewayHomeOptions = {}): Promi
   };
 }
 
-function createStandInAgents(options: {
-  home: string;
-  config: HoldfastConfig;
-  agentIds: readonly string[];
-}): AgentPool {
-  const { home, config, agentIds } = options;
-  const opened = new Map<string, Promise<AgentParts>>();
-  const ready: AgentParts[] = [];
-  const openParts = async (agentId: string): Promise<AgentParts> => {
-    const agent = await openAgent({ home, config, agentId });
-    const handoff = await openHandoff({ home, config, env: process.env, agent });
-    const parts: AgentParts = {
-      agent,
-      ...(handoff === undefined ? {} : { handoff, forgetDeleted: async (windows) => handoff.forgetDeleted(windows) }),
-      config,
-      engine: {
-        name: "echo",
-        keepsConversation: false,
-        // oxlint-disable-next-line require-yield -- the stand-in pipeline answers by itself
-        run: async function* () {
-          throw new Error("the stand-in pipeline runs no engine");
-        },
-        close: async () => undefined,
-      },
-      history: agent.store.history,
-      systemEvents: agent.store.systemEvents,
-      describeWorkspace: async () => ({ system: "", skills: [], version: 0 }),
-    };
-    ready.push(parts);
-    return parts;
-  };
-  return {
-    list: async () => [...agentIds],
-    opened: () => ready,
-    open: async (agentId) => {
-      if (!agentIds.includes(agentId)) {
-        throw new HoldfastError("not-found", "agent-not-found", `There is no agent ${agentId}`, { hint: "Add it." });
-      }
-      const known = opened.get(agentId) ?? openParts(agentId);
-      opened.set(agentId, known);
-      return await known;
-    },
-    close: async () => {
-      for (const { agent, handoff } of ready) {
-        await handoff?.close();
-        await agent.store.close();
-      }
-    },
-  };
+async function openParts(agentId: string, home: string, config: HoldfastConfig): Promise<AgentParts> {
+  const agent = await openAgent({ home, config, agentId });
+  const handoff = await openHandoff({ home, config, env: process.env, agent });
+  const parts = agentParts({ agent, config });
+  if (handoff === undefined) return parts;
+  return { ...parts, handoff, forgetDeleted: async (windows) => handoff.forgetDeleted(windows) };
 }
 
 function connectedAccount(channel: Channel): ChannelAccount {
@@ -203,13 +164,4 @@ function telegramStandIn(webhooks: GatewayHome["webhooks"]): TelegramChannel {
       return { status: 200 };
     },
   };
-}
-
-/** Waits until the check holds, at most some seconds. */
-export async function until(check: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error("it did not happen in time");
-    await delay(5);
-  }
 }

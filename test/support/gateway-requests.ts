@@ -1,16 +1,16 @@
 /** Requests to a test gateway: well-formed RPC calls, and raw bytes that no proper client would send. */
 import { readFileSync } from "node:fs";
+import { type Socket, connect as connectTcp } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
+import { WebSocket } from "ws";
 import { type RpcCaller, type RpcClient, connectRpc, createHttpCaller } from "../../src/rpc/client.ts";
 import { METHODS } from "../../src/rpc/contract.ts";
 import type { GatewayHome } from "./gateway-home.ts";
-import { type Socket, connect as connectTcp } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
-import { WebSocket } from "ws";
 
 export const KEY = "agent:main:telegram:dm:7";
 
-/** Calls over HTTP, and checks every answer against the table. */
+/** Calls over HTTP, and checks every answer against its schema. */
 export function caller({ gateway }: GatewayHome): RpcCaller {
   const http = createHttpCaller(gateway);
   return {
@@ -33,8 +33,8 @@ export async function connect({ gateway }: GatewayHome, permission?: "read" | "w
   });
 }
 
-export async function say(stage: GatewayHome, text: string, sessionKey = KEY): Promise<void> {
-  const { status } = await caller(stage).call("agent", { message: text, sessionKey });
+export async function say(home: GatewayHome, text: string, sessionKey = KEY): Promise<void> {
+  const { status } = await caller(home).call("agent", { message: text, sessionKey });
   expect(status).toBe("ok");
 }
 
@@ -51,13 +51,10 @@ interface FirstFrame {
   frames: unknown[];
 }
 
-/** Opens a WebSocket, sends one request and waits for the end. */
-export async function firstFrame(
-  stage: GatewayHome,
-  request: { method: string; params: unknown },
-): Promise<FirstFrame> {
+/** Opens a WebSocket, sends one request and waits for the close. */
+export async function firstFrame(home: GatewayHome, request: { method: string; params: unknown }): Promise<FirstFrame> {
   const frames: unknown[] = [];
-  const code = await rawFrame(stage, JSON.stringify({ type: "req", id: "1", ...request }), frames);
+  const code = await rawFrame(home, JSON.stringify({ type: "req", id: "1", ...request }), frames);
   return { code, frames };
 }
 
@@ -75,7 +72,7 @@ export async function rawFrame(
   return await closed;
 }
 
-/** The status of an attempt to open a WebSocket. */
+/** Tries to open a WebSocket and returns the HTTP status. */
 export async function upgrade(
   { gateway: { port } }: GatewayHome,
   { host = `127.0.0.1:${port}`, origin, path = "/ws" }: { host?: string; origin?: string; path?: string },
@@ -105,7 +102,7 @@ export async function openTcp(port: number): Promise<Socket> {
   return socket;
 }
 
-/** What the gateway answers to these bytes, until it ends the connection or has been silent after its answer. */
+/** The answer to these bytes, up to the end of the connection or a silence. */
 export async function raw(port: number, request: string): Promise<string> {
   const socket = await openTcp(port);
   let answer = "";

@@ -12,12 +12,12 @@ export interface TestRepo {
   commit(message: string, file?: string, content?: string): void;
 }
 
-// No housekeeping in the background, which would still write when the folder is removed; no waiting for the disk.
+// No background maintenance, which could write while the folder is removed, and no fsync.
 const SETTINGS = ["protocol.file.allow=always", "gc.auto=0", "maintenance.auto=false", "core.fsync=none"].flatMap(
   (setting) => ["-c", setting],
 );
 
-/** What the tests' own git commands run with: a fixed person, no settings of the machine. */
+/** The environment of git in tests: a fixed author, no settings of the machine. */
 export function gitTestEnv(): NodeJS.ProcessEnv {
   return {
     PATH: process.env["PATH"],
@@ -64,7 +64,7 @@ export function createTestRepo(path: string): TestRepo {
   return openTestRepo(path);
 }
 
-/** The real git behind a script that does something first. */
+/** A wrapper script that does something, then runs the real git. */
 export function wrapGit(folder: string, first: string): NodeJS.ProcessEnv {
   const real = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
   mkdirSync(folder);
@@ -73,7 +73,7 @@ export function wrapGit(folder: string, first: string): NodeJS.ProcessEnv {
 }
 
 export interface FakeGh {
-  /** With the fake in front of everything else on PATH. */
+  /** With the fake first on PATH. */
   env: NodeJS.ProcessEnv;
   /** The arguments of each call so far. */
   calls(): string[][];
@@ -90,11 +90,11 @@ case "$*" in
 esac
 `;
 
-/** `body` is what the script does instead of answering; it may end with `$ANSWER`. */
+/** `body` replaces the script's answer; it may contain `$ANSWER`. */
 export function createFakeGh(folder: string, body = "$ANSWER"): FakeGh {
   mkdirSync(folder, { recursive: true });
   const log = join(folder, "calls.log");
-  // One write for each call: the calls run at the same time.
+  // One write per call, because calls run concurrently.
   const record = `printf '%s' "$(printf '%s\\t' "$@")
 " >> '${log}'`;
   const script = `#!/bin/sh\nFIXTURES='${FIXTURES}'\n${record}\n${body.replaceAll("$ANSWER", ANSWER)}\n`;

@@ -1,4 +1,5 @@
-/** An agent with its hand-off, whose people talk in real transcripts: `await using stage = await createHandoffHome("sqlite")`. */
+/** An agent with its hand-off and real transcripts: `await using home = await createHandoffHome("sqlite")`. */
+import { expect } from "vitest";
 import { createLogger } from "../../src/base/log.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import { type HandoffOptions, createHandoff } from "../../src/handoff/create-handoff.ts";
@@ -7,20 +8,19 @@ import { type AgentHandle, transcriptPath, locateWindowTranscript } from "../../
 import { openWindow, resetSession } from "../../src/session/window.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { StoreKind, WindowReason } from "../../src/store/store.ts";
+import type { TranscriptEntry } from "../../src/transcript/entries.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
+import { handoffText, saidText } from "../../src/transcript/messages.ts";
+import { readTranscript } from "../../src/transcript/reader.ts";
 import { type AgentHome, createAgentHome } from "./agent-home.ts";
 import { assistantDraft, userDraft } from "./transcripts.ts";
-import { expect } from "vitest";
-import type { TranscriptEntry } from "../../src/transcript/entries.ts";
-import { readTranscript } from "../../src/transcript/reader.ts";
-import { handoffText, saidText } from "../../src/transcript/messages.ts";
 
 export const KEY = "agent:main:telegram:dm:1";
 
-/** What a person or the agent said; the agent's lines begin with `<`. */
+/** A message of a person, or with a leading `<` of the agent. */
 export type Said = string;
 
-/** A conversation about work that leaves one of everything. */
+/** A conversation with one item of each kind. */
 export const WORK: readonly Said[] = [
   "Let's make the webhook idempotent. Please implement the retry queue in src/webhook.ts.",
   "<I'm working on the retry queue in src/webhook.ts now.",
@@ -33,17 +33,17 @@ export interface HandoffHome extends AsyncDisposable {
   fixture: AgentHome;
   agent: AgentHandle;
   handoff: Handoff;
-  /** What was logged. */
+  /** Logged lines. */
   log: string[];
-  /** Opens the first window of a session, in a project of its own. */
+  /** Opens the first window of a session, in the project `webhooks`. */
   open(key?: string, patch?: Partial<SessionEntry>): Promise<SessionEntry>;
-  /** In the present window; resolves to the ids of the entries. */
+  /** Adds messages to the current window; resolves to the entry ids. */
   say(lines: readonly Said[], key?: string): Promise<string[]>;
-  /** The next window. */
+  /** Opens the next window. */
   next(reason?: WindowReason, key?: string): Promise<SessionEntry>;
   entry(key?: string): Promise<SessionEntry>;
   offer(key?: string): Promise<Offer | undefined>;
-  /** A second hand-off on the same files, as another process would have it. */
+  /** A second hand-off on the same files, like another process. */
   another(options?: Partial<HandoffOptions>): Promise<Handoff>;
 }
 
@@ -104,7 +104,7 @@ export async function createHandoffHome(
   };
 }
 
-/** What the person writes, and what an agent with a model answers. */
+/** Messages of a person, with the answers of an agent with a model. */
 export const TALK = [
   [
     "Please add idempotency keys to the webhook handler of the billing service.",
@@ -115,7 +115,7 @@ export const TALK = [
   ["The next step is to ask Bob for the password of the CI database.", "I wait for him."],
 ] as const;
 
-/** What a person says to an agent that has no model and repeats it. */
+/** Messages of a person to an agent without a model, which repeats them. */
 export const ALONE = [
   "hey, I'm halfway through moving the photo archive to the new NAS",
   "we decided to keep the originals as TIFF, no JPEGs",
@@ -139,7 +139,7 @@ const FACTS: Facts = [
   ["Suggested next step:", /ask Bob/],
 ];
 
-/** Every entry of every window of the session, by window. */
+/** All entries of a session, by window. */
 export async function readWindows(agent: AgentHandle, sessionKey: string): Promise<Map<string, TranscriptEntry[]>> {
   const windows = new Map<string, TranscriptEntry[]>();
   for (const window of await agent.store.windows(sessionKey)) {
@@ -152,7 +152,7 @@ export async function readWindows(agent: AgentHandle, sessionKey: string): Promi
   return windows;
 }
 
-/** The hand-offs that stand in a window, oldest first. */
+/** The hand-offs in a window, oldest first. */
 export function handoffsIn(entries: readonly TranscriptEntry[]): string[] {
   return entries.flatMap((entry) => {
     if (entry.type === "custom_message" && typeof entry.content === "string") return [entry.content];
@@ -162,7 +162,7 @@ export function handoffsIn(entries: readonly TranscriptEntry[]): string[] {
   });
 }
 
-/** Each fact is there, and its reference leads to where it was said. */
+/** Expects every fact, each with a reference to its entry. */
 export function expectTold(handoff: string | undefined, said: readonly TranscriptEntry[], facts = FACTS): void {
   const lines = (handoff ?? "").split("\n");
   for (const [heading, words] of facts) {
@@ -176,7 +176,7 @@ export function expectTold(handoff: string | undefined, said: readonly Transcrip
       const [, reference = "nothing"] = /\[([\w-]+)\]/.exec(line) ?? [];
       const entry = said.find(({ id }) => id.startsWith(reference));
       expect(entry?.type === "message" ? saidText(entry) : undefined, line).toMatch(words);
-      // Not to an answer that only repeats it.
+      // The reference must not lead to an answer that only repeats the fact.
       if (facts === ALONE_FACTS) expect(entry).toMatchObject({ message: { role: "user" } });
     }
   }

@@ -7,15 +7,15 @@ import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts"
 import { hooksFolder, workspaceHooksFolder } from "../../src/config/layout.ts";
 import { type HookRunnerOptions, createHookRunner } from "../../src/hooks/create-hook-runner.ts";
 import type { HookEventName, HookRunner, HookSource, HookEvent } from "../../src/hooks/hook.ts";
-import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
-import type { AgentHome } from "./agent-home.ts";
 import type { AgentParts } from "../../src/turn/pipeline.ts";
+import type { AgentHome } from "./agent-home.ts";
+import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
 
 export interface HookHome extends AsyncDisposable {
   home: string;
   workspace: string;
   folder: TemporaryFolder;
-  /** What was logged, a line each. */
+  /** Logged lines. */
   log: string[];
   /** Writes a hook and returns its folder. */
   add(where: HookSource, name: string, files: Record<string, string>): Promise<string>;

@@ -1,17 +1,16 @@
-/** A process of its own that takes a file lock. Its one argument is a LockChildTask as JSON. */
-import { rename, unlink, writeFile } from "node:fs/promises";
+/** Takes a file lock. Reports `held` when it has it. */
 import { once } from "node:events";
+import { rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { installFaultAction } from "../../src/base/faults.ts";
 import { withFileLock } from "../../src/base/lock-file.ts";
-import { type LockChildTask, abandonedLock } from "./run-lock-child.ts";
+import { abandonedLock, childTask, dieAt, report } from "./child.ts";
 
-const task = JSON.parse(process.argv[2] ?? "") as LockChildTask;
+const task = childTask("lock");
 
 switch (task.task) {
   case "hold":
     await withFileLock(task.path, task.options ?? {}, async () => {
-      process.stdout.write("held\n");
+      report("held");
       process.stdin.resume();
       await once(process.stdin, "end");
     });
@@ -19,14 +18,10 @@ switch (task.task) {
   case "hold-often":
     for (let time = 0; ; time++) {
       await withFileLock(task.path, {}, async () => await delay(task.holdMs));
-      if (time === 0) process.stdout.write("held\n");
+      if (time === 0) report("held");
     }
   case "die-at":
-    installFaultAction((point) => {
-      if (point !== task.point) return;
-      process.kill(process.pid, "SIGKILL");
-      for (;;);
-    });
+    dieAt(task.point);
     await withFileLock(task.path, {}, async () => undefined);
     break;
   case "contend":
@@ -35,7 +30,7 @@ switch (task.task) {
     break;
 }
 
-/** Fails when another process is in here, and leaves the lock as a dead holder would. */
+/** Fails if another process is inside, and leaves the lock like a dead holder. */
 async function criticalSection(time: number): Promise<void> {
   if (task.task !== "contend") return;
   await writeFile(task.marker, String(process.pid), { flag: "wx" });

@@ -1,44 +1,44 @@
 /**
  * The MCP bridge over real files, with the SDK's own client at the other end:
  *
- *   await using bench = await createMcpHome();
- *   const client = await bench.connect();
- *   const { structuredContent } = await bench.call(client, "openclaw_session_list");
+ *   await using home = await createMcpHome();
+ *   const client = await home.connect();
+ *   const sessions = await callTool(client, "openclaw_session_list");
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { nodeCrypto } from "../../src/base/builtin.ts";
 import { type McpPartsOptions, openMcpParts } from "../../src/cli/commands/mcp.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { openHandoff } from "../../src/compose/handoff.ts";
+import { openTurns } from "../../src/compose/turns.ts";
+import type { McpConfig } from "../../src/config/claude-code.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { agentLayout } from "../../src/config/layout.ts";
 import type { HandoffPlace } from "../../src/handoff/find-handoff.ts";
+import type { MessageContext } from "../../src/keys/message-context.ts";
 import type { McpParts } from "../../src/mcp/bridge-parts.ts";
 import { createMcpServer } from "../../src/mcp/create-mcp-server.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
-import type { MessageContext } from "../../src/keys/message-context.ts";
 import { type TestRepo, createTestRepo } from "./git-repo.ts";
 import { type NativeHome, createNativeHome } from "./native-home.ts";
-import { openHandoff } from "../../src/compose/handoff.ts";
-import { openAgent } from "../../src/compose/agent.ts";
-import type { McpConfig } from "../../src/config/claude-code.ts";
-import { nodeCrypto } from "../../src/base/builtin.ts";
-import { openTurns } from "../../src/compose/turns.ts";
-import { fileURLToPath } from "node:url";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
 export interface McpHome extends AsyncDisposable {
-  world: NativeHome;
+  native: NativeHome;
   home: string;
   repo: TestRepo;
   config: HoldfastConfig;
   /** Another handle on the agent's files. */
   agent(agentId?: string): Promise<AgentHandle>;
-  /** Somebody writes to the agent and gets an echo; answers the session key. */
+  /** Sends a message to the agent, which echoes it. Resolves to the session key. */
   chat(text: string, from?: MessageContext, agentId?: string): Promise<string>;
   memory(name: string, text: string, agentId?: string): Promise<void>;
-  /** What sessions have left, as another process sees it. */
+  /** The hand-offs, through a separate handle. */
   handoffs(): Promise<HandoffPlace>;
   connect(options?: ConnectOptions): Promise<Client>;
 }
@@ -57,10 +57,10 @@ export function telegram(id: string): MessageContext {
 }
 
 export async function createMcpHome(): Promise<McpHome> {
-  const world = await createNativeHome();
-  const { home } = world;
+  const native = await createNativeHome();
+  const { home } = native;
   const config: HoldfastConfig = { ...DEFAULT_CONFIG, log: { level: "silent" } };
-  const repo = createTestRepo(world.join("repo"));
+  const repo = createTestRepo(native.join("repo"));
   repo.commit("First commit");
   const cleanUps: (() => Promise<void>)[] = [];
   const agent = async (agentId?: string): Promise<AgentHandle> => {
@@ -69,7 +69,7 @@ export async function createMcpHome(): Promise<McpHome> {
     return opened;
   };
   return {
-    world,
+    native,
     home,
     repo,
     config,
@@ -82,14 +82,14 @@ export async function createMcpHome(): Promise<McpHome> {
     },
     handoffs: async () => {
       const opened = await agent();
-      const env = { CLAUDE_CONFIG_DIR: world.claudeHome };
+      const env = { CLAUDE_CONFIG_DIR: native.claudeHome };
       const handoff = await openHandoff({ home, config, env, agent: opened });
       if (handoff === undefined) throw new Error("the hand-off is turned off");
       cleanUps.push(async () => await handoff.close());
       return { agent: opened, handoff };
     },
     connect: async (options = {}) => {
-      const parts = openParts({ home, config, repo, world }, options);
+      const parts = openParts({ home, config, repo, native }, options);
       const server = createMcpServer(parts);
       const client = new Client({ name: "test", version: "1" });
       const [near, far] = InMemoryTransport.createLinkedPair();
@@ -102,13 +102,13 @@ export async function createMcpHome(): Promise<McpHome> {
     },
     [Symbol.asyncDispose]: async () => {
       for (const cleanUp of cleanUps.toReversed()) await cleanUp();
-      await world[Symbol.asyncDispose]();
+      await native[Symbol.asyncDispose]();
     },
   };
 }
 
 function openParts(
-  { home, config, repo, world }: Pick<McpHome, "home" | "config" | "repo" | "world">,
+  { home, config, repo, native }: Pick<McpHome, "home" | "config" | "repo" | "native">,
   { claudeSessionId, flags = {}, parts, ...options }: ConnectOptions,
 ): McpParts {
   const mcp = { ...config.claudeCode.mcp, ...flags };
@@ -119,8 +119,8 @@ function openParts(
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],
-      CLAUDE_CONFIG_DIR: world.claudeHome,
-      OPENCLAW_STATE_DIR: world.openClawHome,
+      CLAUDE_CONFIG_DIR: native.claudeHome,
+      OPENCLAW_STATE_DIR: native.openClawHome,
       CLAUDE_CODE_SESSION_ID: claudeSessionId,
     },
     ...options,
@@ -128,7 +128,7 @@ function openParts(
   return { ...opened, ...parts };
 }
 
-/** What a tool answers. The text says the same as the structured content, or it is a failure. */
+/** The structured answer of a tool. Fails if the text differs from it. */
 export async function callTool(client: Client, name: string, args: object = {}): Promise<Record<string, unknown>> {
   const result = await callRaw(client, name, args);
   if (result.isError === true) throw new Error(textOf(result));
@@ -139,7 +139,7 @@ export async function callTool(client: Client, name: string, args: object = {}):
   return structuredContent;
 }
 
-/** Every string of an answer, one a line, as a model would read it. */
+/** All strings of an answer, one per line. */
 export function stringsOf(answer: unknown): string {
   if (typeof answer === "string") return answer;
   return typeof answer === "object" && answer !== null ? Object.values(answer).map(stringsOf).join("\n") : "";
@@ -166,7 +166,7 @@ export interface Saying {
   agentId?: string | undefined;
 }
 
-/** The key of the session that the message belongs to. */
+/** Answers a message in one process with the configured engine, without channels. Resolves to the session key. */
 export async function say({ home, config, agentId }: Saying, ctx: MessageContext): Promise<string> {
   const turns = await openTurns({ home, config, channels: false });
   try {
@@ -195,9 +195,9 @@ export interface McpConnection extends AsyncDisposable {
 export interface ConnectMcpOptions {
   cwd: string;
   env: Record<string, string | undefined>;
-  /** What `holdfast` is given. Left out: `mcp`. */
+  /** Arguments for `holdfast`. Default: `mcp`. */
   args?: readonly string[];
-  /** A program that runs it, with its arguments. */
+  /** A wrapper program with its arguments. Optional. */
   under?: readonly string[];
 }
 

@@ -1,13 +1,13 @@
-/** Turns of the model engine against a server of the tests. */
+/** Turns of the model engine against a fake model server. */
 import { HoldfastError } from "../../src/base/errors.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../../src/engine/engine.ts";
 import { type ModelEngineOptions, createModelEngine } from "../../src/engine/model/model-engine.ts";
 import type { TranscriptMessage } from "../../src/transcript/entries.ts";
 import type { FakeModelStream } from "./fake-model-stream.ts";
-import { createTestClock } from "./test-clock.ts";
+import { createTestClock } from "./time.ts";
 
-/** When everything was said. */
+/** The time of all messages. */
 export const SAID_AT = 1_763_000_000_000;
 const ENV = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o", GEMINI_API_KEY: "g" };
 

@@ -1,15 +1,15 @@
 /**
- * A scratch Claude Code folder with transcripts that look like real ones, an index over it and the homes
- * of Holdfast and OpenClaw: `await using world = await createNativeHome()`.
+ * A scratch Claude Code folder with realistic transcripts, an index over it, and the homes
+ * of Holdfast and OpenClaw: `await using home = await createNativeHome()`.
  */
 import { mkdirSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join, dirname } from "node:path";
 import { createNativeIndex } from "../../src/claude/index/create-native-index.ts";
 import type { NativeIndex } from "../../src/claude/index/native-index.ts";
-import { claudeLayout } from "../../src/config/layout.ts";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
+import { claudeLayout } from "../../src/config/layout.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
-import { mkdir, writeFile } from "node:fs/promises";
 
 export interface NativeHome extends AsyncDisposable {
   /** A real path. */
@@ -24,17 +24,17 @@ export interface NativeHome extends AsyncDisposable {
 }
 
 export interface TestSession {
-  /** A digit or letter that the whole id is made of, or an id. */
+  /** An id, or one digit or letter to repeat as the id. */
   id: string;
-  /** Where it was started and where it went on. */
+  /** Its first and later working folders. */
   cwds: readonly string[];
   branch?: string;
   prompts?: readonly string[];
   entrypoint?: string;
   files?: readonly string[];
-  /** In ms; of the file. */
+  /** The file's modification time in ms. */
   modifiedAt?: number;
-  /** Lines as they are, at the end. */
+  /** Raw lines to append. */
   lines?: readonly object[];
 }
 
@@ -149,11 +149,11 @@ export async function writeLines(path: string, ...lines: object[]): Promise<void
 }
 
 export const toText = (...lines: object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-/** Of the n-th session; `file` is its transcript. */
+/** The id of the n-th session; `file` is its transcript. */
 export const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 export const file = (number: number) => `${id(number)}.jsonl`;
 const FIRST_SECOND = Date.parse("2026-11-15T12:00:00.000Z");
-/** Of a line, by the second. */
+/** The timestamp of a line, by second. */
 export const time = (second: number) => new Date(FIRST_SECOND + second * 1000).toISOString();
 export const prompt = (said: string, second = 0, more: object = {}) => ({
   type: "user",
@@ -176,5 +176,5 @@ export const answer = (message: string, output: number, second = 1) => ({
   },
 });
 
-/** A conversation of three lines, as every fork of it begins. */
+/** A conversation of three lines, shared by its forks. */
 export const THREE_LINES = [prompt("one"), answer("m1", 5, 1), answer("m2", 5, 2)];

@@ -1,48 +1,44 @@
 /**
- * A pipeline on a real store with a channel that remembers what it sent and a turn that answers at once.
- * Several worlds on one home are several processes, as far as one process can play them.
+ * A pipeline on a real store, with a channel that records what it sends and turns that answer at once.
+ * Several of them on one home act like several processes.
  */
 import { systemClock } from "../../src/base/clock.ts";
-import { randomIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Channel, ChannelStatus, OutboundMessage, SentMessage } from "../../src/channels/channel.ts";
+import { openAgent } from "../../src/compose/agent.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig, type TurnsConfig } from "../../src/config/config.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { MessageContext } from "../../src/keys/message-context.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
+import type { ChatCommand, ChatCommands } from "../../src/turn/commands/command.ts";
 import { type StartedPipeline, createPipeline } from "../../src/turn/create-pipeline.ts";
 import type {
   AddressedMessage,
-  AgentPool,
   ChannelAccount,
   AgentParts,
   TurnRequest,
   TurnResult,
   TurnEvent,
 } from "../../src/turn/pipeline.ts";
-import { standInChannels } from "./stand-ins.ts";
-import type { ChatCommand, ChatCommands } from "../../src/turn/commands/command.ts";
-import { openAgent } from "../../src/compose/agent.ts";
+import { agentParts, createAgentPool, standInChannels } from "./stand-ins.ts";
 
 export interface PipelineHome extends AsyncDisposable {
   pipeline: StartedPipeline;
   channel: FakeChannel;
   parts(agentId?: string): Promise<AgentParts>;
   store(agentId?: string): Promise<Store>;
-  /** Texts of the turns that were begun, in order. */
+  /** Texts of the started turns, in order. */
   turns: string[];
   events: TurnEvent[];
-  /** Drains without closing the store, as a process that ends does. */
+  /** Drains without closing the store, like an ending process. */
   stop(): Promise<void>;
 }
 
 export interface PipelineHomeOptions {
   home: string;
   kind?: StoreKind;
-  execution?: "inline" | "thread";
   turns?: Partial<TurnsConfig>;
-  config?: Partial<HoldfastConfig>;
-  /** Left out: answers `re: <text>` at once. */
+  /** Default: answers `re: <text>` at once. */
   runTurn?: (request: TurnRequest) => Promise<Partial<TurnResult>>;
   commands?: ChatCommand[];
   engine?: Partial<Engine>;
@@ -54,14 +50,16 @@ export async function createPipelineHome(options: PipelineHomeOptions): Promise<
   const channel = options.channels?.[0] ?? createFakeChannel();
   const config: HoldfastConfig = {
     ...DEFAULT_CONFIG,
-    ...options.config,
     store: { kind: options.kind ?? "sqlite", view: false },
-    session: { ...DEFAULT_CONFIG.session, dmScope: "per-channel-peer", ...options.config?.session },
+    session: { ...DEFAULT_CONFIG.session, dmScope: "per-channel-peer" },
     turns: { ...DEFAULT_CONFIG.turns, drainSeconds: 2, ...options.turns },
   };
   const turns: string[] = [];
   const events: TurnEvent[] = [];
-  const agents = createAgents(options, config);
+  const agents = createAgentPool(async (agentId) => {
+    const agent = await openAgent({ home: options.home, config, agentId, logger: silentLogger });
+    return agentParts({ agent, config, engine: options.engine ?? {} });
+  });
   const pipeline = createPipeline({
     config,
     agents,
@@ -162,53 +160,6 @@ export function createFakeChannel(name = "telegram", accountId = "default"): Fak
   const account = { channel, agentId: "main", replyTo: "off" as const, status };
   return channel;
 }
-
-function createAgents({ home, execution, engine }: PipelineHomeOptions, config: HoldfastConfig): AgentPool {
-  const opened = new Map<string, Promise<AgentParts>>();
-  const ready: AgentParts[] = [];
-  const open = async (agentId: string) => {
-    const shared = { clock: systemClock, ids: randomIds, logger: silentLogger };
-    const agent = await openAgent({
-      home,
-      config,
-      agentId,
-      ...shared,
-      ...(execution === undefined ? {} : { execution }),
-    });
-    const parts: AgentParts = {
-      agent,
-      config,
-      engine: {
-        name: "echo",
-        keepsConversation: false,
-        run: noEvents,
-        close: async () => undefined,
-        ...engine,
-      },
-      history: agent.store.history,
-      systemEvents: agent.store.systemEvents,
-      describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
-    };
-    ready.push(parts);
-    return parts;
-  };
-  return {
-    list: async () => [...new Set(["main", ...opened.keys()])].toSorted(),
-    opened: () => ready,
-    open: async (agentId) => {
-      const known = opened.get(agentId) ?? open(agentId);
-      opened.set(agentId, known);
-      return await known;
-    },
-    close: async () => {
-      for (const parts of await Promise.all(opened.values())) {
-        await parts.agent.store.close();
-      }
-    },
-  };
-}
-
-async function* noEvents(): AsyncGenerator<never> {}
 
 function commandTable(all: readonly ChatCommand[]): ChatCommands {
   return {

@@ -1,15 +1,11 @@
 /**
- * A stage for the real `claude` under Holdfast's control: a model API on loopback, a scratch home, and
- * the ways in which tests start processes there and wait for what they do.
+ * A home for the real `claude` as Holdfast starts it, with a fake model API, and functions to wait for what it does.
  *
- *   await using stage = await createProcessHome();
- *   await using claude = stage.start();
+ *   await using home = await createProcessHome();
+ *   await using claude = home.start();
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type {
   ClaudeEvent,
   ClaudeProcess,
@@ -17,13 +13,11 @@ import type {
   ClaudeTurn,
 } from "../../src/claude/runner/process/claude-process.ts";
 import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
+import { type Child, startChild } from "./child.ts";
 import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
-import { isRecord } from "../../src/base/json-record.ts";
 
-const PARENT = fileURLToPath(new URL("./claude-parent.ts", import.meta.url));
-
-/** For tests that each have a process of their own and wait for most of their time. A loaded machine gets more of it. */
+/** For tests with separate processes that mostly wait, with a timeout for busy machines. */
 export const AT_ONCE = { concurrent: true, timeout: 60_000 };
 
 export interface ProcessHome extends AsyncDisposable {
@@ -36,7 +30,7 @@ export interface ProcessHome extends AsyncDisposable {
 export async function createProcessHome(): Promise<ProcessHome> {
   const api = await startFakeAnthropic();
   const home = await createClaudeHome(api);
-  // A slow machine must not look like a claude that does not listen.
+  // A slow machine must not look like an unresponsive claude.
   const grace = { interruptMs: 20_000, endMs: 20_000 };
   const options = { command: home.command, cwd: home.repo, env: home.env, grace };
   return {
@@ -51,20 +45,19 @@ export async function createProcessHome(): Promise<ProcessHome> {
   };
 }
 
-/** Another process that holds a claude and has given it a message. */
-export async function startParent(options: ClaudeProcessOptions): Promise<ChildProcess> {
-  const task = JSON.stringify({ options, message: "go" });
-  const parent = spawn(process.execPath, [PARENT, task], { stdio: ["ignore", "pipe", "inherit"] });
-  await once(parent.stdout, "data");
+/** Starts a separate process that runs a claude and has sent it a message. */
+export async function startParent(options: ClaudeProcessOptions): Promise<Child> {
+  const parent = startChild("claude", { task: "process", options, message: "go" });
+  await parent.line();
   return parent;
 }
 
 export async function runOnce(
-  stage: ProcessHome,
+  home: ProcessHome,
   options: Partial<ClaudeProcessOptions>,
   message: string,
 ): Promise<ClaudeTurn> {
-  await using claude = stage.start(options);
+  await using claude = home.start(options);
   return await claude.send(message);
 }
 
@@ -78,7 +71,7 @@ export async function readAll(events: AsyncIterable<ClaudeEvent>): Promise<Claud
   return all;
 }
 
-/** What it tells from now on until a turn has ended. */
+/** Events from now until a turn ends. */
 export async function eventsOfTurn(claude: ClaudeProcess): Promise<ClaudeEvent[]> {
   const all: ClaudeEvent[] = [];
   for await (const event of claude.events()) {
@@ -92,7 +85,7 @@ export async function eventOf(claude: ClaudeProcess, type: ClaudeEvent["type"]):
   for await (const event of claude.events()) if (event.type === type) return;
 }
 
-/** Waits until so many programs of this name run in the home. */
+/** Waits until `count` programs of this name run in the home. */
 export async function toolStarted(home: ClaudeHome, name: string, count = 1): Promise<void> {
   for (let attempt = 0; attempt < 500; attempt++) {
     const running = home.processes().filter((pid) => commandName(pid) === name);
@@ -108,54 +101,4 @@ function commandName(pid: number): string {
   } catch {
     return "";
   }
-}
-
-export interface PersonClaude extends AsyncDisposable {
-  process: ChildProcess;
-  /** Until it has answered. */
-  say(text: string): Promise<void>;
-  /** Of the conversation as it is now. */
-  sessionId(): string;
-  /** Ends it as a person does. */
-  leave(): Promise<void>;
-  kill(): Promise<void>;
-}
-
-export function startPersonClaude(home: ClaudeHome, env: Record<string, string> = {}, cwd = home.repo): PersonClaude {
-  const args = ["--print", "--input-format=stream-json", "--output-format=stream-json", "--verbose"];
-  const child = spawn(home.command, args, { cwd, env: { ...home.env, ...env }, stdio: ["pipe", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const messages = (): Record<string, unknown>[] =>
-    output
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as unknown)
-      .filter(isRecord);
-  const results = (): number => messages().filter(({ type }) => type === "result").length;
-  return {
-    process: child,
-    async say(text) {
-      const before = results();
-      child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`);
-      for (let attempt = 0; results() === before; attempt++) {
-        if (attempt === 1200 || child.exitCode !== null) throw new Error(`no answer to ${text}`);
-        await delay(25);
-      }
-    },
-    sessionId: () => String(messages().findLast(({ type }) => type === "system" || type === "result")?.["session_id"]),
-    async leave() {
-      child.stdin.end();
-      await closed;
-    },
-    async kill() {
-      child.kill("SIGKILL");
-      await closed;
-    },
-    [Symbol.asyncDispose]: async () => {
-      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
-      await closed;
-    },
-  };
 }

@@ -1,23 +1,11 @@
 /**
- * A runner on a scratch home, with the real `claude` and a model API on loopback that answers tasks by what
- * they contain:
+ * A runner on a scratch home with the real `claude`, and a fake model API that answers tasks by words in
+ * them:
  *
- *   await using bench = await createRunnerHome();
- *   bench.reply("first task", text("first answer"));
- *   const result = await bench.run("first task");
+ *   await using home = await createRunnerHome();
+ *   home.reply("first task", text("first answer"));
+ *   const result = await home.run("first task");
  */
-import { setTimeout as delay } from "node:timers/promises";
-import type {
-  RunnerEvent,
-  SpawnOptions,
-  McpServerCommand,
-  RunnerParts,
-} from "../../src/claude/runner/runner-contract.ts";
-import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
-import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
-import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
-import { lastUserText } from "./fake-anthropic/recorded-request.ts";
-import type { Reply } from "./fake-anthropic/reply.ts";
 import { join, sep } from "node:path";
 import { randomIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log.ts";
@@ -26,9 +14,21 @@ import { readRunningSessions } from "../../src/claude/native/running.ts";
 import { listAllSessions, resolveSession, saveSession } from "../../src/claude/registry/registry.ts";
 import { readSessionCosts, updateSessionStats } from "../../src/claude/registry/run-stats.ts";
 import { startClaudeProcess } from "../../src/claude/runner/process/start-claude-process.ts";
+import type {
+  RunnerEvent,
+  SpawnOptions,
+  McpServerCommand,
+  RunnerParts,
+} from "../../src/claude/runner/runner-contract.ts";
+import { type ClaudeRunner, createClaudeRunner } from "../../src/claude/runner/runner.ts";
 import type { SessionSelection } from "../../src/claude/selection/selection.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { claudeLayout } from "../../src/config/layout.ts";
+import { type ClaudeHome, createClaudeHome } from "./claude-home.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic/fake-anthropic.ts";
+import { lastUserText } from "./fake-anthropic/recorded-request.ts";
+import type { Reply } from "./fake-anthropic/reply.ts";
+import { until } from "./time.ts";
 
 export interface RunnerHome extends AsyncDisposable {
   api: FakeAnthropic;
@@ -37,9 +37,9 @@ export interface RunnerHome extends AsyncDisposable {
   runner: ClaudeRunner;
   locksFolder: string;
   events: RunnerEvent[];
-  /** One task in the bench's repo, fresh events included in `events`. */
+  /** Runs a task in the home's repo and adds its events to `events`. */
   run(task: string, options?: Partial<SpawnOptions>): ReturnType<ClaudeRunner["spawnClaudeCode"]>;
-  /** Answers tasks by what they contain. */
+  /** Sets the reply to tasks that contain the word. */
   reply(word: string, reply: Reply): void;
   event(type: RunnerEvent["type"]): Promise<RunnerEvent>;
 }
@@ -54,7 +54,7 @@ export async function createRunnerHome(more: Partial<TestRunnerSetup> = {}): Pro
   const replies = new Map<string, Reply>();
   api.answer((request) => {
     if (request.kind !== "main") return undefined;
-    // After a tool the last thing that was asked stands before its result.
+    // After a tool call the question precedes the tool's result.
     const asked =
       request.messages.map((message) => lastUserText({ messages: [message] })).findLast((said) => said !== "") ?? "";
     return [...replies].find(([word]) => asked.includes(word))?.[1];
@@ -84,17 +84,7 @@ export async function createRunnerHome(more: Partial<TestRunnerSetup> = {}): Pro
   };
 }
 
-export async function until<T>(look: () => T | undefined | Promise<T | undefined>, failure: string): Promise<T> {
-  const deadline = Date.now() + 15_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(failure);
-    await delay(20);
-  }
-}
-
-/** Messages that have the same parent: two writers leave such. */
+/** The number of messages that share a parent, which only two writers cause. */
 export async function branchPoints({ claude }: RunnerHome, sessionId: string): Promise<number> {
   const lines = await claude.transcript(sessionId);
   const parents = lines
@@ -111,16 +101,15 @@ export async function prompts({ claude }: RunnerHome, sessionId: string): Promis
     .flatMap((content) => (typeof content === "string" ? [content] : []));
 }
 
-/** Can be handed to another process as JSON. */
+/** Serializable, to pass it to another process. */
 export interface TestRunnerSetup {
   command: string;
   configDir: string;
   home: string;
   env: Record<string, string>;
-  /** What is left of a session that Claude Code has lost. */
+  /** History of a session that Claude Code has lost. */
   history?: string;
   idleTimeoutMinutes?: number;
-  progressSeconds?: number;
   mcpServer?: McpServerCommand;
 }
 
@@ -135,7 +124,6 @@ export function testRunnerParts(setup: TestRunnerSetup): RunnerParts {
       command: setup.command,
       permissionMode: "bypassPermissions",
       idleTimeoutMinutes: setup.idleTimeoutMinutes ?? 30,
-      progressSeconds: setup.progressSeconds ?? 30,
     }),
     env: setup.env,
     log: silentLogger,
@@ -170,7 +158,7 @@ export function testRunnerParts(setup: TestRunnerSetup): RunnerParts {
   };
 }
 
-/** The registry's figures of a session. */
+/** The cost of a session in the registry. */
 export async function registeredCost(setup: TestRunnerSetup, sessionId: string): Promise<number | undefined> {
   const { sessions } = await listAllSessions({ home: join(setup.home, ".holdfast") });
   return sessions.find((one) => one.sessionId === sessionId)?.totalCostUsd;

@@ -2,8 +2,8 @@
  * Runs once, before the workers start, and cleans up after them: Vitest ends its workers without letting
  * them do so themselves. `setup.ts` and `temp-folder.ts` put everything that a test needs into this folder.
  *
- * It lies in memory where that is possible. Everything that Holdfast promises is forced to disk, so on a
- * disk most tests would spend most of their time waiting for it; what is forced, and when, is the same.
+ * It is in memory where possible. Holdfast forces acknowledged writes to disk, so on a real disk most
+ * tests would mostly wait for it. What is forced, and when, stays the same.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemErrorCode } from "../../src/base/errors.ts";
 
-/** Vitest calls it by this name, and calls what it returns at the end. */
+/** Vitest calls `setup` first and the returned function at the end. */
 export function setup(): () => void {
   const scratch = scratchInMemory() ?? mkdtempSync(join(tmpdir(), PREFIX));
   process.env["HOLDFAST_TEST_SCRATCH"] = scratch;
@@ -20,10 +20,10 @@ export function setup(): () => void {
 
 const PREFIX = `holdfast-scratch-${process.pid}-`;
 const MEMORY = "/dev/shm";
-/** Three times of what all tests together were seen to hold at a time. */
+/** Three times the measured peak of all tests. */
 const NEEDED_BYTES = 1e9;
 
-/** Undefined where there is no such file system, where it is small, and where no program may run from it. */
+/** Undefined if the file system is missing, too small, or mounted without permission to run programs. */
 function scratchInMemory(): string | undefined {
   let scratch: string | undefined;
   try {
@@ -41,7 +41,7 @@ function scratchInMemory(): string | undefined {
   }
 }
 
-/** A run that was killed leaves its folder, and memory is not emptied by anybody else. */
+/** A killed run leaves its folder, and nothing else would free that memory. */
 function removeAbandoned(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = /^holdfast-scratch-(\d+)-/.exec(name)?.[1];
@@ -49,7 +49,7 @@ function removeAbandoned(): void {
     try {
       rmSync(join(MEMORY, name), { recursive: true, force: true });
     } catch {
-      // Somebody else's.
+      // It belongs to another user.
     }
   }
 }

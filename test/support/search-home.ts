@@ -11,18 +11,18 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import { projectFolderName } from "../../src/claude/native/layout.ts";
 import { agentLayout, searchIndexFile } from "../../src/config/layout.ts";
+import type { SearchQuery } from "../../src/memory/find-passages.ts";
 import { type SearchIndex, createSearchIndex } from "../../src/memory/search-index.ts";
 import type { SearchSources } from "../../src/memory/sources.ts";
 import { temporaryFolder } from "./temp-folder.ts";
 import { HEADER, messageLine } from "./transcripts.ts";
-import type { SearchQuery } from "../../src/memory/find-passages.ts";
 
 export interface SearchHome extends AsyncDisposable {
   home: string;
   claudeHome: string;
   indexPath: string;
   sources(native?: Partial<NonNullable<SearchSources["native"]>>): SearchSources;
-  /** Each answers the path of the file. */
+  /** These return the path of the written file. */
   memory(agentId: string, name: string, text: string): Promise<string>;
   transcript(agentId: string, sessionId: string, texts: readonly string[], more?: readonly unknown[]): Promise<string>;
   native(cwd: string, sessionId: string, lines: readonly unknown[]): Promise<string>;
@@ -87,7 +87,7 @@ async function put(path: string, content: string): Promise<string> {
   return path;
 }
 
-/** A line of Claude Code as a person's prompt makes it. */
+/** A line of a person's prompt in Claude Code's format. */
 export function prompt(cwd: string, text: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return { type: "user", uuid: `u-${text.length}`, cwd, ...AT, message: { role: "user", content: text }, ...more };
 }
@@ -101,14 +101,14 @@ export async function appendLines(path: string, lines: readonly unknown[]): Prom
   await appendFile(path, toLines(lines));
 }
 
-/** Strings are written as they are, everything else as JSON. */
+/** Writes strings unchanged and everything else as JSON. */
 function toLines(lines: readonly unknown[]): string {
   return lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
 }
 
 const AT = { timestamp: "2026-11-01T10:00:00.000Z", entrypoint: "cli", sessionId: SESSION };
 
-/** The names of what is found: by the main agent in its repo, unless the query says otherwise. */
+/** Names of the hits. Default: as the main agent, in its repo. */
 export function found(index: SearchIndex, text: string, query: Partial<SearchQuery> = {}): string[] {
   return index.search({ text, agentId: "main", repoRoots: [REPO], ...query }).hits.map(({ name }) => name);
 }

@@ -1,6 +1,6 @@
 /**
  * Runs before every test file: refuses an old Node, and moves HOME and every path variable to a
- * scratch folder, so that no test can read or write what belongs to the person who runs it.
+ * scratch folder, so that no test can touch the user's own files.
  */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ if (process.env[MARK] === undefined) {
   const scratch = process.env["HOLDFAST_TEST_SCRATCH"] ?? tmpdir();
   const home = mkdtempSync(join(scratch, "home-"));
   // Most processes and threads of the tests start from TypeScript, and stripping its types again for each of
-  // them would take longer than what they do. Set here: a worker that had it from its start would write there
+  // them would take longer than their work. Set here, because a worker that started with it would write there
   // when it ends, after the folder is gone.
   process.env["NODE_COMPILE_CACHE"] = join(scratch, "holdfast-compiled");
   process.env[MARK] = home;

@@ -1,6 +1,12 @@
-/** The pipeline's contract with an answer that repeats the question. */
+/**
+ * Small implementations of the contracts around a pipeline: agents on real stores, channels that need not be
+ * connected, and a pipeline that answers with the question.
+ */
+import { HoldfastError } from "../../src/base/errors.ts";
 import type { HoldfastConfig } from "../../src/config/config.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import { resolveInboundSessionKey } from "../../src/keys/inbound.ts";
+import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
 import { openTranscriptLog } from "../../src/transcript/log.ts";
@@ -8,6 +14,7 @@ import {
   type AddressedMessage,
   type Admitted,
   type Pipeline,
+  type AgentParts,
   type AgentPool,
   type TurnEnd,
   createTurnEvents,
@@ -16,9 +23,9 @@ import {
 } from "../../src/turn/pipeline.ts";
 
 export interface StandInPipeline extends Pipeline {
-  /** Every message that was admitted, also those that came again. */
+  /** Every admitted message, including repeated ones. */
   readonly seen: AddressedMessage[];
-  /** Turns wait before they answer, until `release`. */
+  /** Makes turns wait for `release` before they answer. */
   hold(): void;
   release(): void;
 }
@@ -144,5 +151,56 @@ export function standInChannels(accounts: readonly ChannelAccount[]): ChannelPoo
     find: (name, accountId = "default") =>
       accounts.find(({ channel }) => channel.name === name && channel.accountId === accountId),
     stop: async () => undefined,
+  };
+}
+
+/** An agent's parts for turns. Default engine: one called echo that says nothing. */
+export function agentParts(options: {
+  agent: AgentHandle;
+  config: HoldfastConfig;
+  engine?: Partial<Engine>;
+}): AgentParts {
+  const { agent, config, engine } = options;
+  return {
+    agent,
+    config,
+    engine: { name: "echo", keepsConversation: false, run: noEvents, close: async () => undefined, ...engine },
+    history: agent.store.history,
+    systemEvents: agent.store.systemEvents,
+    describeWorkspace: async () => ({ system: "", skills: [], version: 1 }),
+  };
+}
+
+async function* noEvents(): AsyncGenerator<never> {}
+
+/** Opens each agent once. `agentIds` are the existing ones. Default: every requested id exists. */
+export function createAgentPool(
+  openParts: (agentId: string) => Promise<AgentParts>,
+  agentIds?: readonly string[],
+): AgentPool {
+  const opened = new Map<string, Promise<AgentParts>>();
+  const ready: AgentParts[] = [];
+  const open = async (agentId: string): Promise<AgentParts> => {
+    const parts = await openParts(agentId);
+    ready.push(parts);
+    return parts;
+  };
+  return {
+    list: async () => [...(agentIds ?? new Set(["main", ...opened.keys()]))].toSorted(),
+    opened: () => ready,
+    open: async (agentId) => {
+      if (agentIds?.includes(agentId) === false) {
+        throw new HoldfastError("not-found", "agent-not-found", `There is no agent ${agentId}`, { hint: "Add it." });
+      }
+      const known = opened.get(agentId) ?? open(agentId);
+      opened.set(agentId, known);
+      return await known;
+    },
+    close: async () => {
+      for (const { agent, handoff } of await Promise.all(opened.values())) {
+        await handoff?.close();
+        await agent.store.close();
+      }
+    },
   };
 }

@@ -1,20 +1,27 @@
-/**
- * A process of its own that works on a store. Its one argument is a StoreChildTask as JSON; it ends
- * with exit code 0 when the task is done (`die-with-lease` ends by SIGKILL).
- */
+/** Works on a store, alone or with other processes, until it is done or killed. Reports acknowledged pending items. */
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { HoldfastError } from "../../src/base/errors.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
+import { type ChildTasks, type TurnStep, childTask, report } from "./child.ts";
 import { openStore } from "./stores.ts";
-import type { StoreChildTask } from "./run-store-child.ts";
 
 const CONCURRENT_UPDATES = 50;
-/** Of so many updates of entries. */
+/** One hand-off update per this many entry updates. */
 const HANDOFF_EVERY = 10;
-/** Long enough that no clock of a test takes the lease for expired. */
+/** Long enough that the lease does not expire under any test clock. */
 const A_CENTURY_MS = 100 * 365 * 86_400_000;
 
-const argument = JSON.parse(process.argv[2] ?? "") as StoreChildTask;
-const store = await openStore(argument.kind, { home: argument.home });
+const KEY = "agent:main:main";
+
+/** A line of the stand-in for a transcript. */
+export interface WrittenTurn {
+  turn: string;
+  events: string[];
+}
+
+const argument = childTask("store");
+const store = await openStore(argument.kind, { home: argument.home, historyLimit: 1000 });
+const { history, systemEvents: events } = store;
 
 switch (argument.task) {
   case "die-with-lease":
@@ -23,11 +30,24 @@ switch (argument.task) {
     break;
   case "count":
     await countUp(argument.name, argument.updates);
-    await store.close();
     break;
+  case "append":
+    for (let step = argument.start; ; step++) {
+      await history.append("group", { sender: "A", body: String(step), messageId: `m-${step}` });
+      report(step);
+    }
+  case "enqueue":
+    for (let step = 0; step < argument.count; step++) {
+      await events.enqueueSystemEvent(KEY, `${argument.name}-${step}`);
+      report(`${argument.name}-${step}`);
+    }
+    break;
+  case "turns":
+    for (let number = 0; number < argument.turns; number++) await runTurn(argument, number);
 }
+await store.close();
 
-/** Half of the updates count up one entry shared by all children, half of them entries of its own. */
+/** Half of the updates increment one entry shared by all children, the others entries of its own. */
 async function countUp(name: string, updates: number): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -42,7 +62,7 @@ async function countUp(name: string, updates: number): Promise<void> {
   await Promise.all(Array.from({ length: CONCURRENT_UPDATES }, worker));
 }
 
-/** Other writers can keep a busy store locked past its time limit. Nothing was written then, so it is tried again. */
+/** Other writers can keep a busy store locked past its timeout. Nothing was written then, so it retries. */
 async function whenFree(task: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -64,4 +84,31 @@ function increment(current: SessionEntry | undefined): SessionEntry {
     updatedAt: Date.now(),
     inputTokens: (current?.inputTokens ?? 0) + 1,
   };
+}
+
+/** Like the real one: a turn that was written already is only acknowledged. */
+async function runTurn(plan: Extract<ChildTasks["store"], { task: "turns" }>, number: number): Promise<void> {
+  const reach = (step: TurnStep): void => {
+    if (plan.dieInTurn === number && plan.dieAfter === step) process.kill(process.pid, "SIGKILL");
+  };
+  const turn = `turn-${number}`;
+  if (!writtenTurns(plan.transcript).includes(turn)) {
+    const name = `${plan.epoch}-${number}`;
+    await events.enqueueSystemEvent(KEY, name);
+    report(name);
+    reach("enqueued");
+    const batch = await events.drainSystemEvents(KEY, { id: turn, epoch: plan.epoch });
+    reach("drained");
+    const written: WrittenTurn = { turn, events: batch.events.map(({ text }) => text) };
+    appendFileSync(plan.transcript, `${JSON.stringify(written)}\n`);
+    reach("written");
+  }
+  await events.acknowledgeSystemEvents(KEY, turn);
+  reach("acknowledged");
+}
+
+function writtenTurns(transcript: string): string[] {
+  if (!existsSync(transcript)) return [];
+  const lines = readFileSync(transcript, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => (JSON.parse(line) as WrittenTurn).turn);
 }

@@ -1,13 +1,12 @@
 /** Stores opened by kind, the files of a `json` store, and damage to a `sqlite` store. */
+import { readFile, writeFile } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
 import { agentLayout } from "../../src/config/layout.ts";
+import type { JsonStoreOptions } from "../../src/store/json/json-store.ts";
+import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
-import { readFile, writeFile } from "node:fs/promises";
-import type { StoreOptions } from "../../src/store/create-store.ts";
-import { createJsonStore } from "../../src/store/json/json-store.ts";
-import type { SessionEntry } from "../../src/store/session-entry.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temp-folder.ts";
-import { DatabaseSync } from "node:sqlite";
 
 export interface OpenStoreOptions extends Partial<
   Pick<SqliteStoreOptions, "agentId" | "clock" | "logger" | "historyLimit" | "pendingFile">
@@ -34,7 +33,7 @@ export interface JsonStoreFiles extends AsyncDisposable {
   path: string;
   sidecar: string;
   open(more?: Partial<StoreOptions>): Promise<Store>;
-  /** What OpenClaw would do: replaces the file without knowing of Holdfast. */
+  /** Replaces the file, like OpenClaw. */
   writeSessions(sessions: object): Promise<void>;
   readSessions(): Promise<Record<string, SessionEntry>>;
 }
@@ -48,6 +47,7 @@ export async function jsonStoreFiles(): Promise<JsonStoreFiles> {
     path,
     sidecar: folder.join("sessions.holdfast.json"),
     open: async (more = {}) => {
+      const { createJsonStore } = await import("../../src/store/json/json-store.ts");
       const store = await createJsonStore({ path, agentId: "main", ...more });
       opened.push(store);
       return store;
@@ -67,7 +67,7 @@ export async function windowIds(store: Store, key = "main"): Promise<string[]> {
   );
 }
 
-/** `tear` makes the damaged text; left out: the first half is all that is left. */
+/** Damages a stored hand-off. Default: keeps the first half of its text. */
 export function tearHandoff(databasePath: string, key: string, tear = firstHalf): string {
   using database = new DatabaseSync(databasePath);
   const row = database.prepare("SELECT state FROM handoffs WHERE key = ?").get(key);

@@ -1,9 +1,9 @@
 /** Scratch folders that are gone when the test ends: `await using folder = await temporaryFolder()`. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 
 export interface TemporaryFolder extends AsyncDisposable {
   path: string;
@@ -11,7 +11,7 @@ export interface TemporaryFolder extends AsyncDisposable {
 }
 
 export interface TemporaryFolderOptions {
-  /** For tests in which the time that a disk takes is part of what is tested. Left out: in memory if possible. */
+  /** For tests that depend on the speed of a disk. Default: in memory if possible. */
   onDisk?: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function folderWith(files: Record<string, string>): Promise<Tempora
 
 export interface SmallDisk extends AsyncDisposable {
   path: string;
-  /** Leaves no room at all. Resolves to the way to make room again. */
+  /** Fills the disk. Resolves to a function that frees the space. */
   fill(): Promise<() => Promise<void>>;
 }
 
@@ -68,7 +68,7 @@ export async function smallDisk(megabytes: number): Promise<SmallDisk> {
   };
 }
 
-/** Mounting needs privileges that not everybody has. */
+/** Mounting needs privileges. */
 export function canMount(): boolean {
   const path = mkdtempSync(join(tmpdir(), "holdfast-disk-"));
   try {

@@ -1,8 +1,8 @@
-/** Short ways to say what a test puts into a transcript and what it finds there. */
+/** Writing and reading transcripts in tests. */
 import { writeFile } from "node:fs/promises";
 import type { DraftEntry, TranscriptEntry } from "../../src/transcript/entries.ts";
-import { readTranscript, type ReadReport } from "../../src/transcript/reader.ts";
 import { contentText } from "../../src/transcript/messages.ts";
+import { readTranscript, type ReadReport } from "../../src/transcript/reader.ts";
 
 export const HEADER = { type: "session", version: 3, id: "sid", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/ws" };
 
@@ -33,7 +33,7 @@ export function assistantDraft(text: string): DraftEntry {
   };
 }
 
-/** A line of a file: a user's message in its envelope. */
+/** A user's message as a line of the file. */
 export function messageLine(id: string, parentId: string | null, text: string): Record<string, unknown> {
   return {
     type: "message",
@@ -44,7 +44,7 @@ export function messageLine(id: string, parentId: string | null, text: string): 
   };
 }
 
-/** Strings and bytes are written as they are, everything else as JSON. */
+/** Writes strings and bytes unchanged and everything else as JSON. */
 export async function writeLines(path: string, lines: readonly unknown[]): Promise<void> {
   const parts = lines.map((line) => {
     if (line instanceof Uint8Array) return Buffer.concat([line, Buffer.from("\n")]);

@@ -1,4 +1,4 @@
-/** One agent with everything that a turn needs: `await using stage = await createTurnHome(engine)`. */
+/** One agent with everything that a turn needs: `await using home = await createTurnHome(engine)`. */
 import { installFaultAction, type FaultPoint } from "../../src/base/faults.ts";
 import type { HoldfastConfig } from "../../src/config/config.ts";
 import type { Engine, EngineEvent, EngineTurn } from "../../src/engine/engine.ts";
@@ -9,27 +9,28 @@ import { withSessionLease } from "../../src/session/lease.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { AssistantMessage, MessageEntry, TranscriptEntry } from "../../src/transcript/entries.ts";
 import { readTranscript } from "../../src/transcript/reader.ts";
-import { type AgentHome, createAgentHome } from "./agent-home.ts";
 import type { TurnEvent, AgentParts, TurnRequest, TurnResult } from "../../src/turn/pipeline.ts";
 import { giveUpTurn, runTurn } from "../../src/turn/run/run-turn.ts";
+import { type AgentHome, createAgentHome } from "./agent-home.ts";
+import { agentParts } from "./stand-ins.ts";
 
 export interface TurnHome extends AsyncDisposable {
   fixture: AgentHome;
   parts: AgentParts;
   events: TurnEvent[];
-  /** A turn of its own id, attempt 1, from Ada's direct chat unless the message says otherwise. */
+  /** Runs a turn with a new id, attempt 1. Default: from Ada's direct chat. */
   say(message: string | MessageContext | MessageContext[], options?: Partial<TurnRequest>): Promise<TurnResult>;
-  /** The same, with a process that dies whenever it reaches this point, from the n-th time on. Default: the first. */
+  /** The same in a process that dies at this point, from the n-th time on. Default: the first. */
   dieAt(
     point: FaultPoint,
     message: string | MessageContext,
     options?: Partial<TurnRequest>,
     times?: number,
   ): Promise<void>;
-  /** The same, but the turn is given up. */
+  /** Gives the turn up instead. */
   giveUp(message: string, error: unknown, options?: Partial<TurnRequest>): Promise<TurnResult>;
   entry(): Promise<SessionEntry>;
-  /** All lines of the current window, or of the named one. */
+  /** All entries of the current window, or of the given one. */
   lines(entry?: SessionEntry): Promise<TranscriptEntry[]>;
   messages(entry?: SessionEntry): Promise<MessageEntry[]>;
 }
@@ -58,11 +59,7 @@ export async function createTurnHome(engine: Engine, options: TurnHomeOptions = 
   const config = options.config?.(fixture.config) ?? fixture.config;
   const events: TurnEvent[] = [];
   const parts: AgentParts = {
-    agent,
-    config,
-    engine,
-    history: agent.store.history,
-    systemEvents: agent.store.systemEvents,
+    ...agentParts({ agent, config, engine }),
     describeWorkspace: async () => ({ system: "You are a test.", skills: options.skills ?? [], version: 1 }),
   };
   let count = 0;
@@ -91,7 +88,7 @@ export async function createTurnHome(engine: Engine, options: TurnHomeOptions = 
         emit: (event) => void events.push(event),
         ...given,
       });
-      // As whoever ends its messages does.
+      // The lane does this when it ends the messages.
       if (result.settle !== undefined) await agent.store.update(lastKey, result.settle, { lease: held.lease });
       return result;
     });
@@ -145,7 +142,7 @@ class Death extends Error {}
 export type Script = (turn: EngineTurn, signal: AbortSignal) => AsyncIterable<EngineEvent> | Iterable<EngineEvent>;
 
 export interface ScriptedEngine extends Engine {
-  /** What it was asked, in order. */
+  /** Requested turns, in order. */
   turns: EngineTurn[];
 }
 
@@ -164,7 +161,7 @@ export function scriptedEngine(script: Script, members: Partial<Engine> = {}): S
   };
 }
 
-/** A whole answer, as engines give it. */
+/** A complete answer event. */
 export function answer(text: string, more: Partial<AssistantMessage> = {}): EngineEvent {
   const message: AssistantMessage = {
     role: "assistant",

@@ -1,28 +1,24 @@
-/** A home with conversations in it and a real gateway in front, for tests that look at the page. */
+/**
+ * A home with conversations, a real gateway and a real browser, for tests of the page. The browser is an
+ * installed one, else the Chromium from npm. It connects to loopback only.
+ */
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, delimiter } from "node:path";
+import { type Browser, type BrowserContextOptions, type Page, chromium, type Locator } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
 import { silentLogger } from "../../src/base/log.ts";
 import { webFolder } from "../../src/base/package.ts";
+import { openAgent } from "../../src/compose/agent.ts";
+import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
 import { DEFAULT_CONFIG, type HoldfastConfig } from "../../src/config/config.ts";
 import { initSessionState } from "../../src/session/init.ts";
 import { withSessionLease } from "../../src/session/lease.ts";
 import { patchSession } from "../../src/session/patch.ts";
 import type { DraftEntry } from "../../src/transcript/entries.ts";
-import { temporaryFolder } from "./temp-folder.ts";
 import { openTurnLog } from "../../src/turn/run/turn-record.ts";
-import { type OpenedGateway, openGateway } from "../../src/compose/turns.ts";
-import { openAgent } from "../../src/compose/agent.ts";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type Page,
-  chromium,
-  type Locator,
-} from "playwright-core";
-import { afterAll, beforeAll } from "vitest";
+import { temporaryFolder } from "./temp-folder.ts";
 
 export interface SeededSession {
   key: string;
@@ -31,11 +27,10 @@ export interface SeededSession {
 }
 
 export interface WebHome extends AsyncDisposable {
-  home: string;
   readonly gateway: OpenedGateway;
-  /** Ends the gateway; the page is left alone with itself. */
+  /** Stops the gateway; the page stays open. */
   stop(): Promise<void>;
-  /** Starts it again at the same address. */
+  /** Restarts the gateway at the same address. */
   start(): Promise<void>;
 }
 
@@ -56,7 +51,6 @@ export async function createWebHome(
     isOpen = false;
   };
   return {
-    home: folder.path,
     get gateway() {
       return gateway;
     },
@@ -97,20 +91,19 @@ async function seedSessions(home: string, config: HoldfastConfig, sessions: read
 }
 
 export interface TestBrowser {
-  /** A fresh profile: nothing of another test is in it. */
+  /** Opens a tab with a fresh profile. */
   open(options?: BrowserContextOptions): Promise<TestTab>;
 }
 
 export interface TestTab extends AsyncDisposable {
-  context: BrowserContext;
   page: Page;
-  /** Every address that was asked for, also in vain. */
+  /** Every requested URL, including failed ones. */
   requests: string[];
-  /** What the browser complained about: errors of scripts, and what the content security policy refused. */
+  /** Script errors and violations of the content security policy. */
   complaints: string[];
 }
 
-/** One browser for all tests of a file, from before the first until after the last. */
+/** One browser for all tests of a file. */
 export function browserOfFile(): TestBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
@@ -131,7 +124,7 @@ async function launch(executablePath: string): Promise<Browser> {
     return await chromium.launch({ executablePath, args });
   } catch (error) {
     if (!executablePath.startsWith(tmpdir())) throw error;
-    // Unpacking was cut short some time ago, and what it left is taken for the whole.
+    // An earlier unpacking was interrupted and left an incomplete file.
     await rm(executablePath, { force: true });
     return await chromium.launch({ executablePath: await findBrowser(), args });
   }
@@ -150,7 +143,6 @@ async function openTab(browser: Browser, options: BrowserContextOptions = {}): P
     if (message.type() === "error") complaints.push(message.text());
   });
   return {
-    context,
     page,
     requests,
     complaints,
@@ -172,11 +164,11 @@ async function findBrowser(): Promise<string> {
 
 export async function signIn(
   browser: TestBrowser,
-  stage: WebHome,
+  home: WebHome,
   options: BrowserContextOptions = {},
 ): Promise<TestTab> {
   const tab = await browser.open(options);
-  await tab.page.goto(stage.gateway.tokenLink);
+  await tab.page.goto(home.gateway.tokenLink);
   await tab.page.getByRole("searchbox").waitFor();
   return tab;
 }
@@ -197,7 +189,7 @@ export function transcript(page: Page): Locator {
   return page.getByRole("log", { name: "Transcript" });
 }
 
-/** Of a turn that is over: it stands in the transcript. */
+/** The answer of an ended turn, in the transcript. */
 export function answer(page: Page, text: string): Locator {
   return page.locator(".entry .assistant").filter({ hasText: text });
 }
@@ -207,7 +199,7 @@ export async function say(page: Page, text: string): Promise<void> {
   await composer(page).press("Enter");
 }
 
-/** Everything that anybody said, as it stands there. */
+/** All messages as shown on the page. */
 export async function spoken(page: Page): Promise<string[]> {
   const texts = await transcript(page).locator(".user .markdown, .assistant .markdown").allTextContents();
   return texts.map((text) => text.replace(/\s+/g, " "));

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { silentLogger } from "../../base/log.ts";
 import { fakeMessage, fakeUser } from "../../../test/support/fake-discord/objects.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { createReceivedFiles } from "../received-files.ts";
 import { openCursors } from "./cursors.ts";
 import type { DiscordConnection } from "./connection.ts";

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { keyOptions, soon, texts } from "../../../test/support/channel-host.ts";
 import { ada, eve, createDiscordHome } from "../../../test/support/fake-discord/discord-home.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import { createPairingStore } from "../pairing-store.ts";

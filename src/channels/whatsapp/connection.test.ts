@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { failure, neverButAborted, soon, texts } from "../../../test/support/channel-host.ts";
 import { ada, createWhatsAppHome, target } from "../../../test/support/fake-whatsapp.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../channel.ts";

@@ -4,7 +4,7 @@ import type { WAContextInfo, WAMessageContent } from "baileys";
 import { describe, expect, it } from "vitest";
 import { keyOptions, soon, texts } from "../../../test/support/channel-host.ts";
 import { ada, eve, family, createWhatsAppHome } from "../../../test/support/fake-whatsapp.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import { createPairingStore } from "../pairing-store.ts";

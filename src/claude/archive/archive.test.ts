@@ -18,7 +18,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type NativeHome, createNativeHome, testSessionId } from "../../../test/support/native-home.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { claudeLayout } from "../../config/layout.ts";
 import { discover } from "../discovery/discover.ts";
 import {

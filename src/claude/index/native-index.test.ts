@@ -150,7 +150,7 @@ it.each([
       await utimes(path, 1, 1);
     },
   ],
-])("reads a file anew that was %s", async (_, change) => {
+])("rereads a file that was %s", async (_, change) => {
   await using home = await createIndexHome();
   await writeLines(home.transcript(file(1)), prompt("one"), prompt("two"), answer("m", 5));
   await home.index().refresh();
@@ -214,7 +214,7 @@ it("accepts bytes that are not text", async () => {
   });
 });
 
-it("filters", async () => {
+it("applies filters", async () => {
   await using home = await createIndexHome();
   const cwds = ["/code/a", "/code/a/deep", "/code/ab", "/code/a/deep/x"];
   for (const [number, cwd] of cwds.entries()) {

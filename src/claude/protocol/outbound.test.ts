@@ -18,7 +18,7 @@ describe("the output of the real CLI", () => {
     expect(messages.filter(({ type }) => type === "init").length).toBe(results.length);
   });
 
-  test("a result", () => {
+  test("parses a result", () => {
     expect(messagesOf("multi.ndjson").filter(({ type }) => type === "result")[1]).toEqual({
       type: "result",
       sessionId: expect.stringMatching(/519e$/),
@@ -37,7 +37,7 @@ describe("the output of the real CLI", () => {
     });
   });
 
-  test("a compaction, tasks of subagents, control messages", () => {
+  test("parses compactions, subagent tasks and control messages", () => {
     expect(messagesOf("auto-window.ndjson")).toContainEqual({
       type: "compact_boundary",
       sessionId: "cccccccc-0000-4000-8000-000000000005",
@@ -64,14 +64,14 @@ describe("the output of the real CLI", () => {
   });
 });
 
-test("a line that is not a message is damaged", () => {
+test("reports a line that is not a message as damaged", () => {
   for (const line of ["", "null", "[1]", '"x"', '{"type":', "\u0000"]) {
     expect(parseOutboundMessage(line).type).toBe("damaged");
   }
   expect(parseOutboundMessage("x".repeat(1000))).toMatchObject({ excerpt: "x".repeat(200) });
 });
 
-test("an unknown message passes through", () => {
+test("passes an unknown message through", () => {
   const raw = { type: "system", subtype: "new_thing", session_id: "s", more: [1] };
   expect(parseOutboundMessage(JSON.stringify(raw))).toEqual({ type: "unknown", sessionId: "s", raw });
   expect(parseOutboundMessage('{"type":"control_response"}').type).toBe("unknown");

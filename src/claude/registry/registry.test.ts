@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, realpath, symlink, writeFile } from "node:fs/
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { createLogger } from "../../base/log.ts";
 import {
@@ -164,7 +164,7 @@ describe("saveSession", () => {
 
 describe("a registry that cannot be read", () => {
   it.each(["", '{"sessions":{"/a":{"sess', "[]", '{"sessions":[]}', "null"])(
-    "is not taken for empty: %j",
+    "is not treated as empty: %j",
     async (text) => {
       await using folder = await temporaryFolder();
       const place = placeIn(folder);

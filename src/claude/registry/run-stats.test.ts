@@ -1,6 +1,6 @@
 /** Claude Code reports the same costs several times; they are counted once. */
 import { describe, expect, it } from "vitest";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { type RegistryPlace, listAllSessions, saveSession } from "./registry.ts";
 import { readSessionCosts, updateSessionStats } from "./run-stats.ts";

@@ -2,7 +2,7 @@ import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { startLockChild } from "../../../test/support/run-lock-child.ts";
+import { startChild } from "../../../test/support/child.ts";
 import type { RunningSession } from "../native/running.ts";
 import { laneOf, leaseLane, leaseSession, type HeldLock, watchForWriters } from "./leases.ts";
 import { laneLockFile, sessionLockFile } from "./run-files.ts";
@@ -54,7 +54,7 @@ describe("a lane", () => {
     expect(await readdir(folder.join("locks"))).toEqual([]);
   });
 
-  it("is not waited for after a cancellation, and the next run gets it", async () => {
+  it("goes to the next run after a cancelled wait", async () => {
     await using folder = await temporaryFolder();
     const lane = { worktree: folder.path };
     const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 1000 });
@@ -67,7 +67,7 @@ describe("a lane", () => {
     await (await third).release();
   });
 
-  it("is waited for no longer than the timeout, within and across processes", async () => {
+  it("is waited for until the timeout, within and across processes", async () => {
     await using folder = await temporaryFolder();
     const lane = { worktree: folder.path };
     const first = await leaseLane(folder.join("locks"), lane, { timeoutMs: 1000 });
@@ -76,8 +76,8 @@ describe("a lane", () => {
       code: "queue-timeout",
     });
     await first.release();
-    await using child = startLockChild({ task: "hold", path: laneLockFile(folder.join("locks"), lane) });
-    await child.held();
+    await using child = startChild("lock", { task: "hold", path: laneLockFile(folder.join("locks"), lane) });
+    await child.line();
     await expect(leaseLane(folder.join("locks"), lane, { timeoutMs: 150 })).rejects.toMatchObject({
       code: "queue-timeout",
       data: { pid: child.pid },
@@ -89,8 +89,8 @@ describe("a lane", () => {
     const lane = { worktree: folder.path };
     const locks = folder.join("locks");
     await mkdir(locks);
-    await using child = startLockChild({ task: "hold", path: laneLockFile(locks, lane) });
-    await child.held();
+    await using child = startChild("lock", { task: "hold", path: laneLockFile(locks, lane) });
+    await child.line();
     const controller = new AbortController();
     const cancelled = leaseLane(locks, lane, { timeoutMs: 10_000, signal: controller.signal });
     await delay(50);
@@ -122,7 +122,7 @@ describe("a session", () => {
     expect(sessionLockFile("/locks", SESSION.toUpperCase())).toBe(`/locks/session-${SESSION}.lock`);
   });
 
-  it("is waited for while a process without a lock has it; checked after the lock is taken", async () => {
+  it("is waited for while a process without a lock uses it, also after the lock is taken", async () => {
     await using folder = await temporaryFolder();
     let running: RunningSession[] = [{ pid: 4711, sessionId: SESSION, status: "busy" }];
     const seenUnderLock: boolean[] = [];
@@ -153,7 +153,7 @@ describe("a session", () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  it("is watched while it is held: every other writer is reported once", async () => {
+  it("reports every other writer once while it is held", async () => {
     let running: RunningSession[] = [{ pid: 1, sessionId: SESSION }];
     const seen = Promise.withResolvers<number>();
     const end = watchForWriters(

@@ -1,6 +1,6 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { endedPid } from "../../../test/support/run-lock-child.ts";
+import { endedPid } from "../../../test/support/child.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { currentProcess } from "../../base/processes.ts";
 import { createRunRecord, type RunRecord, isInLane, readRuns, toLiveSession } from "./run-files.ts";

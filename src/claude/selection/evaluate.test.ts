@@ -76,7 +76,7 @@ describe("a case file", () => {
     await expect(readCases(folder.join("cases.jsonl"))).rejects.toThrow(message);
   });
 
-  it("that does not exist is named", async () => {
+  it("is named when it does not exist", async () => {
     await expect(readCases("/no/such/cases.jsonl")).rejects.toThrow("/no/such/cases.jsonl");
   });
 });
@@ -115,7 +115,7 @@ describe("an evaluation", () => {
     });
   });
 
-  it("of the shipped cases shows that labels fit the arithmetic and the offline scorer beats the baselines", async () => {
+  it("of the shipped cases: labels fit the arithmetic and the offline scorer beats the baselines", async () => {
     const cases = await readCases(SHIPPED);
     const result = await evaluateCases(cases);
     expect(result.cases).toBeGreaterThanOrEqual(90);

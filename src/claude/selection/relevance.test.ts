@@ -256,7 +256,7 @@ describe("hostile texts", () => {
     expect(prompt).not.toMatch(/[<>\p{Cf}]|[^\n\P{Cc}]/u);
   });
 
-  it("of any kind leave the frame intact", () => {
+  it("of any kind leave the prompt intact", () => {
     const text = fc.oneof(fc.string({ unit: "binary", maxLength: 60 }), fc.constantFrom(...HOSTILE));
     fc.assert(
       fc.property(text, fc.array(text, { minLength: 1, maxLength: 5 }), (task, messages) => {

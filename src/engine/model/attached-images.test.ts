@@ -1,4 +1,4 @@
-/** Pictures that people sent, as each provider takes them, and what happens where one cannot be taken. */
+/** Images from people, as each provider accepts them, and images that are not accepted. */
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { startFakeModelStream, says } from "../../../test/support/fake-model-stream.ts";

@@ -13,7 +13,7 @@ import {
   turnOf,
 } from "../../../test/support/model-turns.ts";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import type { HoldfastError } from "../../base/errors.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { EngineEvent } from "../engine.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type FakeModelStream, startFakeModelStream, says } from "../../../test/support/fake-model-stream.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { silentLogger } from "../../base/log.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
 import type { SummaryRequest } from "../engine.ts";

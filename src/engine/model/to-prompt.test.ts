@@ -1,4 +1,4 @@
-/** Whatever a transcript holds, the request is one that providers take. */
+/** Any transcript becomes a request that providers accept. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { TranscriptMessage } from "../../transcript/entries.ts";

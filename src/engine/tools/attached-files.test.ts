@@ -1,4 +1,4 @@
-/** A file that was attached can be read, exactly that one, and only where it was attached. */
+/** An attached file is readable, exactly that one, and only in its conversation. */
 import { execFileSync } from "node:child_process";
 import { readFile, rm, symlink } from "node:fs/promises";
 import { expect, it } from "vitest";

@@ -81,7 +81,7 @@ describe("writing", () => {
   });
 
   it.each(["file-link", "folder-link/new.txt", "dangling", "../new.txt", "", "sub", "a.txt/new.txt", "chain", "loop"])(
-    "refuses %j and leaves everything as it was",
+    "refuses %j and changes nothing",
     async (path) => {
       await using folder = await world();
       const files = createConfinedFiles(folder.join("workspace"));

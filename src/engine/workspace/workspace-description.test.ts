@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createLogger } from "../../base/log.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { type TemporaryFolder, folderWith, temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { readFrontmatter } from "../../base/frontmatter.ts";
 import { ensureWorkspace } from "./ensure-workspace.ts";

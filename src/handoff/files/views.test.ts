@@ -1,4 +1,4 @@
-/** The files for people and other tools: what stands in them, who may read them, and what happens to damaged ones. */
+/** The files for people and other tools: their content, their permissions, and the repair of damaged ones. */
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import type { SessionState } from "../state.ts";
 const OTHER = "agent:main:telegram:dm:2";
 
 describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
-  it("hold the newest state, what waits, what was noted and what was before", async () => {
+  it("contain the newest state, pending hand-offs, notes and earlier states", async () => {
     await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
@@ -43,7 +43,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     ]);
   });
 
-  it("are for their owner alone", async () => {
+  it("are private", async () => {
     await using stage = await createHandoffHome(kind);
     const { root } = layoutOf(stage);
     await stage.open();
@@ -58,7 +58,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     expect(statSync(root).mode & 0o777).toBe(0o700);
   });
 
-  it("have every note once, however often and by whomever it is captured", async () => {
+  it("contain every note once, however often and by whichever process it is captured", async () => {
     await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
@@ -74,7 +74,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     expect(notesIn(layout)).toEqual(notes);
   });
 
-  it("are written anew when they were torn or changed, and that is noticed", async () => {
+  it("are rewritten when torn or modified, with a log line", async () => {
     await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
@@ -96,7 +96,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     expect(await stage.handoff.get(KEY)).toEqual(state);
   });
 
-  it("mend a day whose last line is torn", async () => {
+  it("are repaired when the last line of a day is torn", async () => {
     await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
@@ -112,7 +112,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     );
   });
 
-  it("keep as many earlier states as they should", async () => {
+  it("keep the configured number of earlier states", async () => {
     await using stage = await createHandoffHome(kind, { config: { ...DEFAULT_CONFIG.handoff, keepSnapshots: 2 } });
     const { snapshotsFolder } = layoutOf(stage);
     await stage.open();
@@ -125,7 +125,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     expect(read(join(snapshotsFolder, names[1] ?? ""))).toEqual(await stage.handoff.get(KEY));
   });
 
-  it("forget what was cleared by a process that died before it came to them", async () => {
+  it("drop items cleared by a process that died before it updated them", async () => {
     await using stage = await createHandoffHome(kind);
     const { root, patternsFolder, snapshotsFolder } = layoutOf(stage);
     await stage.open();
@@ -147,7 +147,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
       expect(readFileSync(join(parentPath, name), "utf8")).not.toContain("Redis");
   });
 
-  it("no longer say that something waits once it was offered, and forget what was cleared", async () => {
+  it("show no pending hand-off once it was offered, and drop cleared items", async () => {
     await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     await stage.open();
@@ -176,7 +176,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
     expect(read(layout.stateFile)).toEqual({ version: 1, resumeAvailable: false });
   });
 
-  it("that cannot be written fail no capture, and are said to be missing", async () => {
+  it("that cannot be written do not fail a capture, and are reported as missing", async () => {
     await using stage = await createHandoffHome(kind);
     const layout = layoutOf(stage);
     writeFileSync(layout.root, "a file where the folder should be");
@@ -192,7 +192,7 @@ describe.each(STORE_KINDS)("the files of the hand-off on %s", (kind) => {
 });
 
 describe.skipIf(!canMount())("on a full disk", () => {
-  it("a capture is kept all the same, and the files come later", async () => {
+  it("a capture is stored anyway, and the files are written later", async () => {
     await using disk = await smallDisk(1);
     await using stage = await createHandoffHome("sqlite", { layout: agentLayout(disk.path, "main").handoff });
     const layout = agentLayout(disk.path, "main").handoff;

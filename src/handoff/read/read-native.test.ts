@@ -1,4 +1,4 @@
-/** Reading Claude Code's transcripts: the samples of the real CLI, and every kind of line that is no message. */
+/** Reading Claude Code's transcripts: samples of the real CLI, and every kind of line that is not a message. */
 import { readdirSync } from "node:fs";
 import { appendFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ async function readOf(...written: unknown[]) {
 }
 
 describe("samples of the real CLI", () => {
-  test("a compaction leaves neither its summary nor its commands", async () => {
+  test("skip the summary and commands of a compaction", async () => {
     const { said, sessionId, cwd, branch } = await readSample("compacted-manual");
     const texts = said.map(([, text]) => text);
     expect(texts.slice(0, 5)).toEqual([
@@ -61,7 +61,7 @@ describe("samples of the real CLI", () => {
     });
   });
 
-  test("an interrupted turn is cut", async () => {
+  test("mark an interrupted turn as cut", async () => {
     expect((await readSample("interrupted-control")).said).toEqual([
       ["user", "go [[slow ms=200 n=50]]"],
       ["assistant", "word0 word1 word2 "],
@@ -71,7 +71,7 @@ describe("samples of the real CLI", () => {
     ]);
   });
 
-  test("thoughts are left out, and the answer to tools is one turn", async () => {
+  test("skip thinking, and join the answer after tools into one turn", async () => {
     const { messages } = await readSample("thinking-parallel-tools");
     expect(messages.map(({ role, callsTools }) => [role, callsTools ?? false])).toEqual([
       ["user", false],
@@ -84,14 +84,14 @@ describe("samples of the real CLI", () => {
     ]);
   });
 
-  test("what subagents said is not the conversation", async () => {
+  test("skip messages of subagents", async () => {
     const { messages } = await readSample("subagents");
     expect(messages[0]?.role).toBe("user");
     expect(messages.at(-1)?.role).toBe("assistant");
     expect(messages.filter(({ role }) => role === "user")).toHaveLength(1);
   });
 
-  test("in pieces they give the same", async () => {
+  test("read the same in pieces", async () => {
     const file = readdirSync(join(SAMPLES, "multi-turn-stream"))[0] ?? "";
     const path = join(SAMPLES, "multi-turn-stream", file);
     const whole = await readNative(path, { offset: 0 });
@@ -101,7 +101,7 @@ describe("samples of the real CLI", () => {
 });
 
 describe("the last messages", () => {
-  test.each([1, 2, 3, 50])("are the same as at the end of all: %j", async (mostMessages) => {
+  test.each([1, 2, 3, 50])("equal the end of all messages: %j", async (mostMessages) => {
     await using folder = await temporaryFolder();
     const path = folder.join("s1.jsonl");
     const result = [{ type: "tool_result", tool_use_id: "1", content: "ok" }];
@@ -122,7 +122,7 @@ describe("the last messages", () => {
   });
 });
 
-describe("lines that are no message", () => {
+describe("lines that are not messages", () => {
   test.each<[string, object]>([
     ["meta", user("Caveat", { isMeta: true })],
     ["a subagent's", user("look for x", { isSidechain: true })],
@@ -148,7 +148,7 @@ describe("lines that are no message", () => {
     expect((await readOf(line))?.messages).toEqual([]);
   });
 
-  test("damage of any kind", async () => {
+  test("include damage of any kind", async () => {
     const read = await readOf(
       '{"type":"user"',
       '"type":"user"',
@@ -161,13 +161,13 @@ describe("lines that are no message", () => {
   });
 });
 
-describe("lines that are", () => {
-  test("a person's words go without what Claude Code adds to them", async () => {
+describe("lines that are messages", () => {
+  test("omit the text that Claude Code adds to a person's words", async () => {
     const read = await readOf(user("fix it <system-reminder>The date is …</system-reminder>"));
     expect(read?.messages).toMatchObject([{ role: "user", text: "fix it" }]);
   });
 
-  test("an API error cuts the turn", async () => {
+  test("end the turn as cut after an API error", async () => {
     const text = "API Error: 529 Overloaded";
     const read = await readOf(
       user("go"),
@@ -176,7 +176,7 @@ describe("lines that are", () => {
     expect(read?.messages.at(-1)).toMatchObject({ role: "assistant", text: "", isCut: true });
   });
 
-  test("tool errors are told, other results are not", async () => {
+  test("include tool errors, not other results", async () => {
     const read = await readOf(
       user([{ type: "tool_result", tool_use_id: "1", content: "x".repeat(50_000) }], { toolUseResult: {} }),
       user([{ type: "tool_result", tool_use_id: "2", content: [{ type: "text", text: "boom" }], is_error: true }]),
@@ -187,7 +187,7 @@ describe("lines that are", () => {
     ]);
   });
 
-  test("the to-do lists", async () => {
+  test("include to-do lists", async () => {
     const todos = [
       { content: "write the tests", status: "in_progress", activeForm: "Writing" },
       { content: "publish", status: "pending", activeForm: "Publishing" },
@@ -204,13 +204,13 @@ describe("lines that are", () => {
     ]);
   });
 
-  test("the last folder and branch count", async () => {
+  test("use the last folder and branch", async () => {
     const read = await readOf(user("a"), user("b", { cwd: "/home/user/repo/sub", gitBranch: "feature/x" }));
     expect(read).toMatchObject({ cwd: "/home/user/repo/sub", branch: "feature/x", sessionId: "s1" });
   });
 });
 
-test("blanks between the members of a line make no difference", async () => {
+test("reads lines with white space between members", async () => {
   await using folder = await temporaryFolder();
   const path = folder.join("spaced.jsonl");
   const line = JSON.stringify(user("hello")).replaceAll('":', '": ');
@@ -218,7 +218,7 @@ test("blanks between the members of a line make no difference", async () => {
   expect((await readNative(path, { offset: 0 }))?.messages).toMatchObject([{ text: "hello" }]);
 });
 
-test("what is no regular file is not there", async () => {
+test("reads regular files only", async () => {
   await using folder = await temporaryFolder();
   await writeFile(folder.join("secret"), "x\n");
   await symlink(folder.join("secret"), folder.join("link.jsonl"));

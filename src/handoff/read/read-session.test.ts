@@ -1,4 +1,4 @@
-/** Reading Holdfast's own transcripts: who said what, from where on, and nothing else. */
+/** Reading Holdfast's own transcripts: who said what, starting where, and nothing else. */
 import { appendFile, readFile, stat } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
@@ -24,7 +24,7 @@ function change(id: string, data: object): object {
 }
 
 describe("readSession", () => {
-  test("knows the answers of the echo engine", async () => {
+  test("recognises answers of the echo engine", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     await writeLines(path, [
@@ -37,7 +37,7 @@ describe("readSession", () => {
     expect(messages.map(({ isEcho }) => isEcho)).toEqual([true, true, undefined]);
   });
 
-  test("puts what was said before a change of project under the project before", async () => {
+  test("assigns messages before a project change to the previous project", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     await writeLines(path, [
@@ -53,7 +53,7 @@ describe("readSession", () => {
     expect(messages.map(({ project }) => project)).toEqual(["main", "shop", undefined]);
   });
 
-  test("gives what people and the agent said, and what became of tools", async () => {
+  test("returns messages of people and the agent, and tool results", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     await writeLines(path, [
@@ -111,7 +111,7 @@ describe("readSession", () => {
     expect(read).toMatchObject({ sessionId: "sid", cwd: "/ws", start: 0, offset: (await stat(path)).size });
   });
 
-  test("goes on where it ended, and leaves a line that is being written for the next time", async () => {
+  test("continues where it stopped, and leaves an incomplete line for later", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     await writeLines(path, [HEADER, messageLine("00000001", null, "one")]);
@@ -127,7 +127,7 @@ describe("readSession", () => {
     expect(second).toMatchObject({ offset: (await stat(path)).size, sessionId: "sid", cwd: "/ws" });
   });
 
-  test("reads the end of what is too much, and says where it began", async () => {
+  test("reads the end of a long transcript, with its start", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     const many = Array.from({ length: 100 }, (_, index) => messageLine(`${index}`.padStart(8, "0"), null, `m${index}`));
@@ -141,7 +141,7 @@ describe("readSession", () => {
     expect(read).toMatchObject({ offset: size, sessionId: "sid" });
   });
 
-  test("begins again when the file is shorter than what was read of it", async () => {
+  test("restarts when the file got shorter", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     await writeLines(path, [HEADER, messageLine("00000001", null, "one")]);
@@ -149,7 +149,7 @@ describe("readSession", () => {
     expect(read).toMatchObject({ start: 0, messages: [{ text: "one" }] });
   });
 
-  test("passes over damage, and keeps the beginning and the end of a huge message", async () => {
+  test("skips damage, and keeps the start and end of a huge message", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     const huge = `begin ${"x".repeat(1_000_000)} end`;
@@ -167,7 +167,7 @@ describe("readSession", () => {
     expect(messages[0]?.text.length).toBeLessThan(25_000);
   });
 
-  test("cuts no secret in half, where it would not be recognised any more", async () => {
+  test("does not cut a secret in half, which would hide it from redaction", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
@@ -190,7 +190,7 @@ describe("readSession", () => {
     expect(JSON.stringify(messages)).not.toContain(secret.slice(4, 10));
   });
 
-  test("knows the to-do lists of Claude Code's agent", async () => {
+  test("reads the to-do lists of Claude Code's agent", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     await writeLines(path, [
@@ -216,7 +216,7 @@ describe("readSession", () => {
     ]);
   });
 
-  test("says what is missing", async () => {
+  test("reports a missing file", async () => {
     await using folder = await temporaryFolder();
     await expect(readSession(folder.join("none.jsonl"), { offset: 0 })).rejects.toMatchObject({
       code: "transcript-missing",

@@ -11,7 +11,7 @@ async function hashOf(path: string, offset: number): Promise<string> {
 }
 
 describe.each(["session", "native"] as const)("the hash of a %s transcript", (kind) => {
-  test.each([100, 200_000])("fits as long as what was read is the same (%i bytes)", async (length) => {
+  test.each([100, 200_000])("matches while the read part is unchanged (%i bytes)", async (length) => {
     await using folder = await temporaryFolder();
     const path = folder.join("a.jsonl");
     const text = `${HEADER}${"x".repeat(length)}\n`;
@@ -35,7 +35,7 @@ describe.each(["session", "native"] as const)("the hash of a %s transcript", (ki
     expect(await transcriptFits(path, known, kind)).toBe(false);
   });
 
-  test("fits nothing that is gone", async () => {
+  test("does not match a missing file", async () => {
     await using folder = await temporaryFolder();
     expect(await transcriptFits(folder.join("none.jsonl"), { offset: 0, hash: "" }, kind)).toBe(false);
   });

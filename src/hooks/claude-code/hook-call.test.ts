@@ -1,4 +1,4 @@
-/** What comes on a real pipe, to a process that does not get round to looking at it. */
+/** Hook input on a real pipe, even if the process is paused meanwhile. */
 import { execFileSync } from "node:child_process";
 import { constants, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";

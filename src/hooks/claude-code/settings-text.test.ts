@@ -33,7 +33,7 @@ const SETTINGS: Record<string, string> = {
 };
 
 describe("our entries in a settings.json", () => {
-  it.each(Object.entries(SETTINGS))("come in and go out without a trace: %s", (_, text) => {
+  it.each(Object.entries(SETTINGS))("are added and removed without a trace: %s", (_, text) => {
     const after = withEntries(text, ENTRIES);
     expect(ownIn(after)).toEqual(CLAUDE_HOOK_EVENTS.map((event) => [event, ENTRIES[event]]));
     expect(withEntries(after, ENTRIES)).toBe(after);
@@ -43,12 +43,12 @@ describe("our entries in a settings.json", () => {
     expect(JSON5.parse(back)).toEqual(JSON5.parse(text));
   });
 
-  it("stay strict JSON in a file that was", () => {
+  it("keep strict JSON strict", () => {
     for (const text of Object.values(SETTINGS).filter(isStrict))
       expect(isStrict(withEntries(text, ENTRIES))).toBe(true);
   });
 
-  it("make a new file where there was no text", () => {
+  it("create a new file if there was none", () => {
     expect(JSON.parse(withEntries(" \n", ENTRIES))).toEqual(JSON.parse(withEntries("{}", ENTRIES)));
   });
 

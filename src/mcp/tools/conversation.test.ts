@@ -1,7 +1,7 @@
 /** Reading the linked chat, and sending announcements to it. */
 import { describe, expect, it } from "vitest";
 import { callTool, createMcpHome, failTool, stringsOf, telegram } from "../../../test/support/mcp-home.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import { userDraft } from "../../../test/support/transcripts.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { DraftEntry } from "../../transcript/entries.ts";
@@ -76,7 +76,7 @@ describe("openclaw_conversation_context", () => {
     expect(await callTool(client, CONTEXT)).toMatchObject({ linked: true, session: "agent:main:main" });
   });
 
-  it("does not take a group, a foreign or an unknown session for the conversation", async () => {
+  it("does not accept a group, a foreign or an unknown session as the conversation", async () => {
     await using bench = await createMcpHome();
     const group = { ChatType: "group", From: "telegram:group:-9", To: "telegram:-9", WasMentioned: true };
     await bench.chat("hi all", { ...telegram("1"), ...group });
@@ -105,7 +105,7 @@ describe("openclaw_conversation_context", () => {
 });
 
 describe("openclaw_announce", () => {
-  it("keeps a message for the person's own chat, also when no gateway runs", async () => {
+  it("queues a message for the person's own chat, even if no gateway runs", async () => {
     await using bench = await createMcpHome();
     const key = await bench.chat("Deploy it, please");
     const client = await bench.connect({ claudeSessionId: "c-1" });

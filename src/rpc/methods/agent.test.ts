@@ -1,7 +1,8 @@
 /** `agent`, over a real gateway on a real store. */
 import { describe, expect, it } from "vitest";
-import { createGatewayHome, until } from "../../../test/support/gateway-home.ts";
+import { createGatewayHome } from "../../../test/support/gateway-home.ts";
 import { caller, connect, KEY } from "../../../test/support/gateway-requests.ts";
+import { until } from "../../../test/support/time.ts";
 
 describe("agent", () => {
   it("waits for the end and reports usage", async () => {

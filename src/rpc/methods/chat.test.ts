@@ -1,8 +1,9 @@
 /** The chat methods, over a real gateway on a real store. */
 import { describe, expect, it } from "vitest";
-import { createGatewayHome, until } from "../../../test/support/gateway-home.ts";
+import { createGatewayHome } from "../../../test/support/gateway-home.ts";
 import { caller, connect, KEY, say } from "../../../test/support/gateway-requests.ts";
 import { assistantDraft, userDraft } from "../../../test/support/transcripts.ts";
+import { until } from "../../../test/support/time.ts";
 import { DEFAULT_CONFIG } from "../../config/config.ts";
 import { transcriptPath } from "../../session/agent-handle.ts";
 import type { DraftEntry } from "../../transcript/entries.ts";

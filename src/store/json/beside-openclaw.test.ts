@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 import { entry, put } from "../../../test/contract/store-fixture.ts";
 import { type JsonStoreFiles, MAIN, jsonStoreFiles, windowIds } from "../../../test/support/stores.ts";
-import { createTestClock } from "../../../test/support/test-clock.ts";
+import { createTestClock } from "../../../test/support/time.ts";
 import type { Store } from "../store.ts";
 
 async function realFile(): Promise<JsonStoreFiles & { store: Store }> {
@@ -32,7 +32,7 @@ describe("two keys of one session in a real file", () => {
     ]);
   });
 
-  it("are updated under the canonical key; the other stays as it is", async () => {
+  it("are updated under the canonical key; the other stays unchanged", async () => {
     await using files = await realFile();
     const before = await files.readSessions();
     const updated = await files.store.update("main", (current) => current && { ...current, thinkingLevel: "high" });
@@ -41,7 +41,7 @@ describe("two keys of one session in a real file", () => {
     expect(await windowIds(files.store)).toEqual([OLDER, `${NEWER} open`]);
   });
 
-  it("follow the one that OpenClaw changed last, and an update wins over it again", async () => {
+  it("follow OpenClaw's latest change until the next update", async () => {
     await using files = await realFile();
     const before = await files.readSessions();
     const later = { ...entry(OLDER), ...before["main"], updatedAt: 1_900_000_000_000 };
@@ -62,7 +62,7 @@ describe("two keys of one session in a real file", () => {
     expect(await windowIds(files.store)).toEqual([]);
   });
 
-  it("lose the older window when it is removed", async () => {
+  it("lose the older key when its window is removed", async () => {
     await using files = await realFile();
     expect(await files.store.removeWindow("main", OLDER)).toBe(true);
     expect(await windowIds(files.store)).toEqual([`${NEWER} open`]);
@@ -70,8 +70,8 @@ describe("two keys of one session in a real file", () => {
   });
 });
 
-describe("what OpenClaw does meanwhile", () => {
-  it("is read again under the lock, even when the file looks the same", async () => {
+describe("concurrent changes by OpenClaw", () => {
+  it("are read again under the lock, even if the file looks the same", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     const anHourAgo = new Date(Date.now() - 3_600_000);
@@ -86,7 +86,7 @@ describe("what OpenClaw does meanwhile", () => {
     expect(updated).toEqual(entry("s-1", { model: "b", label: "l" }));
   });
 
-  it("moves the key: the window is noticed, the old one closed", async () => {
+  it("to the session id open a window and close the old one", async () => {
     await using files = await jsonStoreFiles();
     const clock = createTestClock(5000);
     const store = await files.open({ clock });
@@ -101,7 +101,7 @@ describe("what OpenClaw does meanwhile", () => {
     expect(await windowIds(store)).toEqual(["s-1", "s-2", "s-3 open"]);
   });
 
-  it("is recorded at once while there is a listener", async () => {
+  it("are recorded at once while there is a listener", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     await put(store, "main", entry("s-1"));
@@ -114,7 +114,7 @@ describe("what OpenClaw does meanwhile", () => {
     expect(await windowIds(store)).toEqual(["s-1", "s-2", "s-3 open"]);
   });
 
-  it("deletes the entry: its windows stay", async () => {
+  it("that delete an entry keep its windows", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     await put(store, "main", entry("s-1"));
@@ -125,7 +125,7 @@ describe("what OpenClaw does meanwhile", () => {
     expect(await windowIds(store)).toEqual(["s-1", "s-2 open"]);
   });
 
-  it("keeps the sessions of another agent in the same file: they are neither seen nor lost", async () => {
+  it("to another agent's sessions in the same file are neither visible nor lost", async () => {
     await using files = await jsonStoreFiles();
     const foreign = { "agent:other:main": entry("s-other", { label: "Work" }) };
     await files.writeSessions(foreign);

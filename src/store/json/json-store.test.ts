@@ -1,4 +1,4 @@
-/** Cases that only this store has: damaged files, or only one file written. */
+/** Cases specific to this store: damaged files, or only one of two files written. */
 import { readFileSync } from "node:fs";
 import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ describe("a damaged sessions.json", () => {
     expect((await readdir(files.folder.path)).toSorted()).toEqual(["sessions.holdfast.json", "sessions.json"]);
   });
 
-  it("keeps values that are no entries, tells of them and does not write over them", async () => {
+  it("keeps and reports values that are not entries, and does not overwrite them", async () => {
     await using files = await jsonStoreFiles();
     const sessions = { text: "x", [`${MAIN}-2`]: null, nameless: { updatedAt: 5 }, good: entry("s-1") };
     await files.writeSessions(sessions);
@@ -41,7 +41,7 @@ describe("a damaged sessions.json", () => {
   });
 });
 
-describe("nonsense in the fields of an entry", () => {
+describe("invalid fields of an entry", () => {
   const FIELDS = [
     "updatedAt",
     "sessionFile",
@@ -53,7 +53,7 @@ describe("nonsense in the fields of an entry", () => {
     "subject",
   ];
 
-  it.each([[null], [5], ["x"], [[]], [{}]])("does not block anything: %j", async (nonsense) => {
+  it.each([[null], [5], ["x"], [[]], [{}]])("do not block anything: %j", async (nonsense) => {
     await using files = await jsonStoreFiles();
     const broken = Object.fromEntries([["sessionId", "s-1"], ...FIELDS.map((field) => [field, nonsense] as const)]);
     await files.writeSessions({ [MAIN]: broken, main: broken, other: entry("s-2") });
@@ -78,7 +78,7 @@ describe("the sidecar", () => {
     '{"version":2,"nextId":1,"windows":{},"leases":{},"inbox":{},"outbox":{}}',
     '{"version":2,"nextId":1,"windows":{},"leases":{},"inbox":{},"outbox":{},"handoffs":{"k":{"state":{}}}}',
     "{}",
-  ])("is never written over when it is damaged: %j", async (damaged) => {
+  ])("is never overwritten when damaged: %j", async (damaged) => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     await put(store, "main", entry("s-1"));
@@ -90,7 +90,7 @@ describe("the sidecar", () => {
     expect(await files.readSessions()).toEqual({ [MAIN]: entry("s-1") });
   });
 
-  it("is left alone when a newer Holdfast wrote it", async () => {
+  it("stays untouched if a newer Holdfast wrote it", async () => {
     await using files = await jsonStoreFiles();
     await files.writeSessions({});
     await writeFile(files.sidecar, '{"version":99,"rooms":{}}');
@@ -98,7 +98,7 @@ describe("the sidecar", () => {
     expect(await readdir(files.folder.path)).toEqual(["sessions.holdfast.json", "sessions.json"]);
   });
 
-  it("is read in its first version, which had no hand-offs, and written in the newest", async () => {
+  it("is read in version 1, without hand-offs, and written in the newest version", async () => {
     await using files = await jsonStoreFiles();
     const window = { key: MAIN, sessionId: "s-1", openedAt: 1, reason: "initial" };
     const first = { version: 1, windows: { [MAIN]: [window] }, leases: {}, inbox: {}, outbox: {}, nextId: 7 };
@@ -119,7 +119,7 @@ describe("the sidecar", () => {
     });
   });
 
-  it("is not made by reading", async () => {
+  it("is not created by reading", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     expect(await store.list()).toEqual({ sessions: [], total: 0 });
@@ -143,7 +143,7 @@ describe("the sidecar", () => {
 });
 
 describe("a write that fails between the two files", () => {
-  it("leaves entry and windows as they were", async () => {
+  it("leaves entry and windows unchanged", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     await put(store, "main", entry("s-1"));
@@ -160,7 +160,7 @@ describe("a write that fails between the two files", () => {
     expect(await second.get("main")).toEqual(entry("s-1"));
   });
 
-  it("refuses a store whose sessions.json was lost, at opening and while it is open", async () => {
+  it("refuses a store whose sessions.json is gone, on open and while open", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     await put(store, "main", entry("s-1", { label: "mine" }));
@@ -182,7 +182,7 @@ describe("a write that fails between the two files", () => {
     expect((await store.list()).sessions.map(({ key }) => key)).toEqual(["agent:main:telegram:dm:1"]);
   });
 
-  it("never leaves an entry without its windows, not even on the way to deleting both", async () => {
+  it("never leaves an entry without its windows, not even while deleting both", async () => {
     await using files = await jsonStoreFiles();
     const store = await files.open();
     await put(store, "main", entry("s-1"));
@@ -213,7 +213,7 @@ describe("a write that fails between the two files", () => {
 });
 
 describe("numbers that JavaScript cannot hold", () => {
-  it("stay as they were when their entry is updated", async () => {
+  it("stay unchanged when their entry is updated", async () => {
     await using files = await jsonStoreFiles();
     await writeFile(files.path, `{"${MAIN}":{"sessionId":"s-1","updatedAt":1,"snowflake":1234567890123456789}}`);
     const store = await files.open();

@@ -53,7 +53,7 @@ afterEach(() => {
 });
 
 describe("real OpenClaw files", () => {
-  it.each(SAMPLES)("%s comes back as it was", async (name) => {
+  it.each(SAMPLES)("%s round-trips unchanged", async (name) => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const text = sample(name);
@@ -85,7 +85,7 @@ describe("a damaged file", () => {
     "two values": "{}{}",
   };
 
-  it.each(Object.keys(DAMAGED))("is an error and stays as it is: %s", async (name) => {
+  it.each(Object.keys(DAMAGED))("is an error and stays unchanged: %s", async (name) => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const content = Buffer.from(DAMAGED[name] ?? "");
@@ -116,7 +116,7 @@ describe("a damaged file", () => {
 });
 
 describe("reading", () => {
-  it("takes a missing file for a new store and does not create it", async () => {
+  it("treats a missing file as a new store and does not create it", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("agents", "main", "sessions.json");
     expect(loadSessionStore(path)).toEqual({});
@@ -124,7 +124,7 @@ describe("reading", () => {
     expect(await readdir(folder.join("agents", "main"))).toEqual([]);
   });
 
-  it("accepts JSON5 and leaves it alone until something changes", async () => {
+  it("accepts JSON5 and keeps it until something changes", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const text = `\ufeff{ // by hand\n 'k': {sessionId: 's', updatedAt: 1, inputTokens: +4,}, }`;
@@ -136,7 +136,7 @@ describe("reading", () => {
     expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ k: entry("s", { inputTokens: 5 }) });
   });
 
-  it("gives copies", async () => {
+  it("returns copies", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     await saveSessionStore(path, { k: entry("s", { origin: { label: "l" } }) });
@@ -147,7 +147,7 @@ describe("reading", () => {
     expect(loadSessionStore(path)).toEqual({ k: entry("s", { origin: { label: "l" } }) });
   });
 
-  it("sees every change of another program, even one of the same size in the same instant", async () => {
+  it("sees every change by another program, even of the same size at the same instant", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     // As coarse file times would have it; in the future, so that a slow machine makes no difference.
@@ -159,7 +159,7 @@ describe("reading", () => {
     }
   });
 
-  it("does not read the file again while it looks the same, unless asked to", async () => {
+  it("does not reread a file that looks unchanged, unless asked", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const anHourAgo = new Date(Date.now() - 3_600_000);
@@ -189,7 +189,7 @@ describe("reading", () => {
 });
 
 describe("writing", () => {
-  it("writes for the owner alone, indented, and leaves nothing else behind", async () => {
+  it("writes an indented private file and leaves no temporary file", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     await writeFile(path, "{}");
@@ -224,7 +224,7 @@ describe("writing", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  it("brings any JSON back as it was", async () => {
+  it("round-trips any JSON", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     await assert(
@@ -237,7 +237,7 @@ describe("writing", () => {
     );
   });
 
-  it("commits waiting updates together, in their order", async () => {
+  it("commits waiting updates together, in order", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const counts = countFaultPoints();
@@ -247,7 +247,7 @@ describe("writing", () => {
     expect(counts.get("json.written")).toBeLessThanOrEqual(2);
   });
 
-  it("loses nothing of the others when one mutator fails half way", async () => {
+  it("keeps other updates when one mutator fails midway", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     await saveSessionStore(path, { a: entry("a", { origin: { label: "l" } }), b: entry("b") });
@@ -273,7 +273,7 @@ describe("writing", () => {
     });
   });
 
-  it("rejects all changes of a failed write, changes nothing and works afterwards", async () => {
+  it("rejects all updates of a failed write, changes nothing and keeps working", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     await updateSessionStore(path, increment);
@@ -294,7 +294,7 @@ describe("writing", () => {
     expect(await updateSessionStore(path, increment)).toBe(2);
   });
 
-  it("is not touched by what a mutator does with its objects afterwards", async () => {
+  it("is not affected by later changes to a mutator's objects", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const mine = entry("s", { model: "m" });
@@ -304,7 +304,7 @@ describe("writing", () => {
     expect(loadSessionStore(path)["k"]?.model).toBe("m");
   });
 
-  it("refuses an update inside an update instead of waiting for ever", async () => {
+  it("refuses an update inside an update instead of deadlocking", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("sessions.json");
     const nested = updateSessionStore(path, async () => await updateSessionStore(path, increment));
@@ -332,7 +332,7 @@ describe("writing", () => {
 });
 
 describe("updateSessionStoreEntry", () => {
-  it("lays a patch over an existing entry", async () => {
+  it("merges a patch into an existing entry", async () => {
     await using folder = await temporaryFolder();
     const storePath = folder.join("sessions.json");
     await saveSessionStore(storePath, { k: entry("s", { model: "m", label: "l" }) });
@@ -376,14 +376,14 @@ it("loads and changes a store of 100,000 entries", async () => {
 });
 
 describe("store paths", () => {
-  it("lie in the agent's folder", () => {
+  it("are in the agent's folder", () => {
     const folder = join(resolveHome(), "agents", "my-agent", "sessions");
     expect(resolveSessionTranscriptsDirForAgent("My Agent")).toBe(folder);
     expect(resolveDefaultSessionStorePath("My Agent")).toBe(join(folder, "sessions.json"));
     expect(resolveStorePath(undefined, { agentId: "My Agent" })).toBe(join(folder, "sessions.json"));
   });
 
-  it("fill in the agent and the home, and cannot be led elsewhere by an agent's name", () => {
+  it("include agent and home, and an agent's name cannot escape them", () => {
     expect(resolveStorePath("/data/{agentId}/s.json", { agentId: "../../etc" })).toBe("/data/etc/s.json");
     expect(resolveStorePath("~/s.json")).toBe(join(process.env["HOME"] ?? "", "s.json"));
   });

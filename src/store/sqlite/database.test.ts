@@ -25,7 +25,7 @@ async function place(path: string, content: string | Buffer): Promise<void> {
 }
 
 describe("opening a sqlite store", () => {
-  it("makes private files and folders", async () => {
+  it("creates private files and folders", async () => {
     await using folder = await temporaryFolder();
     const { database, root } = layoutIn(folder);
     const store = await openIn(folder);
@@ -67,7 +67,7 @@ describe("opening a sqlite store", () => {
     expect(await readFile(database)).toEqual(before);
   });
 
-  it("brings a store of an older version up to date, with everything in it", async () => {
+  it("migrates a store of an older version with all its data", async () => {
     await using folder = await temporaryFolder();
     const created = await openIn(folder);
     await created.update("main", () => ({ sessionId: "s-1", updatedAt: 1 }));
@@ -106,7 +106,7 @@ describe("opening a sqlite store", () => {
     ["sessions.json", '{"agent:main:main":{"sessionId":"s-1","updatedAt":1}}'],
     ["sessions.json", '{"agent:main:main":{"sess'],
     ["s-1.jsonl", '{"type":"session"}\n'],
-  ])("takes a missing or empty file beside %s for a lost store", async (name, content) => {
+  ])("treats a missing or empty file next to %s as a lost store", async (name, content) => {
     await using folder = await temporaryFolder();
     const { database, sessionsFolder } = layoutIn(folder);
     await place(`${sessionsFolder}/${name}`, content);
@@ -118,14 +118,14 @@ describe("opening a sqlite store", () => {
     expect((await stat(database)).size).toBe(0);
   });
 
-  it("takes a missing file beside its write-ahead log for a lost store", async () => {
+  it("treats a missing file next to its write-ahead log as a lost store", async () => {
     await using folder = await temporaryFolder();
     const { database } = layoutIn(folder);
     await place(`${database}-wal`, "pages of a database that is gone");
     expect(await refusal(openIn(folder))).toEqual({ kind: "corrupt", code: "store-lost" });
   });
 
-  it("takes an empty file with nothing beside it for a new store", async () => {
+  it("treats an empty file with nothing next to it as a new store", async () => {
     await using folder = await temporaryFolder();
     const { database, sessionsFile } = layoutIn(folder);
     await place(database, "");
@@ -135,7 +135,7 @@ describe("opening a sqlite store", () => {
     await store.close();
   });
 
-  it("says so when the folder cannot be used", async () => {
+  it("reports an unusable folder", async () => {
     await using folder = await temporaryFolder();
     await place(folder.join("agents"), "a file where a folder is needed");
     expect(await refusal(openIn(folder))).toEqual({ kind: "usage", code: "not-a-folder" });

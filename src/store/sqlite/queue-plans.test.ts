@@ -6,7 +6,7 @@ import { createSqliteStore } from "./sqlite-store.ts";
 
 const FINISHED = 100_000;
 
-it("finds what waits among a hundred thousand items that ended", async () => {
+it("finds waiting items among a hundred thousand ended ones without a full scan", async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, "agent.sqlite");
   const store = await createSqliteStore({ path, agentId: "main" });

@@ -25,8 +25,8 @@ function countRows(folder: TemporaryFolder, table: string): number {
 
 afterEach(() => installFaultAction(undefined));
 
-describe("a store in threads that another process has locked", () => {
-  it("lists before the write that waits for the lock is over, and writes its view", async () => {
+describe("a threaded store locked by another process", () => {
+  it("lists while a write waits for the lock, and writes its view", async () => {
     await using folder = await temporaryFolder();
     const viewPath = folder.join("sessions.json");
     const store = await createSqliteStore({ path: pathIn(folder), agentId: "main", viewPath, execution: "thread" });
@@ -51,7 +51,7 @@ describe("a store in threads that another process has locked", () => {
 });
 
 describe("sqlite store", () => {
-  it("keeps a large value once, as long as an entry has it", async () => {
+  it("stores a large value once, as long as an entry uses it", async () => {
     await using folder = await temporaryFolder();
     const store = await openIn(folder);
     const systemPromptReport = { text: "x".repeat(2_000) };
@@ -68,7 +68,7 @@ describe("sqlite store", () => {
     await store.close();
   });
 
-  it("commits together what waits at the same moment", async () => {
+  it("commits waiting commands together", async () => {
     await using folder = await temporaryFolder();
     const store = await openIn(folder);
     await put(store, "first");
@@ -81,7 +81,7 @@ describe("sqlite store", () => {
   });
 
   it.each(["sqlite.batch.begun", "sqlite.batch.applied"] as const)(
-    "changes nothing and goes on when a batch fails at %s",
+    "changes nothing and continues when a batch fails at %s",
     async (failing) => {
       await using folder = await temporaryFolder();
       const store = await openIn(folder);
@@ -99,7 +99,7 @@ describe("sqlite store", () => {
     },
   );
 
-  it("makes progress against a process that is always faster", async () => {
+  it("makes progress against a faster process", async () => {
     await using folder = await temporaryFolder();
     const store = await openIn(folder);
     const rival = connect(pathIn(folder), "rival");
@@ -118,7 +118,7 @@ describe("sqlite store", () => {
     await store.close();
   });
 
-  it("keeps every hand-off against a process that is always faster", async () => {
+  it("keeps every hand-off against a faster process", async () => {
     await using folder = await temporaryFolder();
     const store = await openIn(folder);
     const rival = connect(pathIn(folder), "rival");
@@ -137,7 +137,7 @@ describe("sqlite store", () => {
     await store.close();
   });
 
-  it("lists the newest of many hand-offs without looking at the others", async () => {
+  it("lists the newest of many hand-offs without reading the others", async () => {
     await using folder = await temporaryFolder();
     const store = await openIn(folder);
     using database = new DatabaseSync(pathIn(folder));
@@ -150,7 +150,7 @@ describe("sqlite store", () => {
     await store.close();
   });
 
-  it("keeps the table of changes short, and tells everything to who fell behind", async () => {
+  it("keeps the change table short, and sends everything to a listener that fell behind", async () => {
     await using folder = await temporaryFolder();
     const store = await openIn(folder);
     await put(store, "main");

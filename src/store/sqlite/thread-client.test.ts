@@ -11,7 +11,7 @@ import { createThreadClient } from "./thread-client.ts";
 const window = { key: "agent:main:main", sessionId: "s-1", openedAt: 1, closedAt: 2, reason: "restore" };
 
 describe("thread client", () => {
-  it("rejects what a thread that fails was asked, and starts another one for the next request", async () => {
+  it("rejects the requests of a failed thread, and starts another for the next request", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("later", "agent.sqlite");
     const client = createThreadClient({ path, writer: "w" }, () => undefined);
@@ -23,7 +23,7 @@ describe("thread client", () => {
     await client.close();
   });
 
-  it("says so when there are no file descriptors for a thread", async () => {
+  it("reports when there are no file descriptors for a thread", async () => {
     await using folder = await temporaryFolder();
     const program = `
       import { openSync } from "node:fs";
@@ -37,7 +37,7 @@ describe("thread client", () => {
     expect(stdout.trim()).toBe("too-many-open-files");
   });
 
-  it("carries refusals over with their kind and code", async () => {
+  it("passes on refusals with kind and code", async () => {
     await using folder = await temporaryFolder();
     const client = createThreadClient({ path: folder.join("agent.sqlite"), writer: "w" }, () => undefined);
     const settle = { name: "settleDelivery", arguments: { id: 7, state: "failed", note: "" } } as const;
@@ -46,7 +46,7 @@ describe("thread client", () => {
     await client.close();
   });
 
-  it("tells of changes before it answers, and its writes are there for other connections", async () => {
+  it("reports changes before it answers, with writes visible to other connections", async () => {
     await using folder = await temporaryFolder();
     const path = folder.join("agent.sqlite");
     const changes: StoreChange[] = [];
@@ -59,7 +59,7 @@ describe("thread client", () => {
     await client.close();
   });
 
-  it("lets others have their turn between the answers to one commit", async () => {
+  it("yields between the answers to one commit", async () => {
     await using folder = await temporaryFolder();
     const client = createThreadClient({ path: folder.join("agent.sqlite"), writer: "w" }, () => undefined);
     await client.request({ do: "list", query: {} });

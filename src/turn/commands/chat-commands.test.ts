@@ -114,7 +114,7 @@ describe("who may give commands", () => {
   });
 });
 
-it("docs/chat-commands.md has the table as it is", () => {
+it("docs/chat-commands.md has the current table", () => {
   const page = readFileSync(new URL("../../../docs/chat-commands.md", import.meta.url), "utf8");
   const rows = page
     .split("\n")

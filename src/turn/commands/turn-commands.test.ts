@@ -8,7 +8,7 @@ describe("/stop", () => {
     [{ aborted: true, dropped: 1 }, "Stopped. 1 waiting message dropped."],
     [{ aborted: false, dropped: 2 }, "Nothing was running. 2 waiting messages dropped."],
     [{ aborted: false, dropped: 0 }, "Nothing is running."],
-  ])("answers %j with what was stopped, and remembers it", async (stopped, answer) => {
+  ])("reports to %j what was stopped, and records it", async (stopped, answer) => {
     await using stage = await createCommandHome();
     await stage.say("one");
     expect(await stage.type("/stop", { lane: { stop: async () => stopped } })).toBe(answer);

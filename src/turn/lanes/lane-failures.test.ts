@@ -175,7 +175,7 @@ describe("a turn that fails", () => {
   });
 
   it.each(["turn.claimed", "turn.finished", "inbox.admitted", "sqlite.batch.committed"] as const)(
-    "goes on after a failure at %s",
+    "continues after a failure at %s",
     async (point) => {
       await using home = await temporaryFolder();
       await using world = await createPipelineHome({ home: home.path });

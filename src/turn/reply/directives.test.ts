@@ -21,7 +21,7 @@ describe("tags", () => {
     "[[reply_to:  ]]",
     "[[reply_to]]",
     "[[wiki link]]",
-  ])("are not seen in %j", (text) => {
+  ])("are not recognised in %j", (text) => {
     expect(parseInlineDirectives(text)).toMatchObject({ text, hasReplyTag: false });
   });
 
@@ -32,7 +32,7 @@ describe("tags", () => {
     expect(parsed).toMatchObject({ replyToId: "2", replyToExplicitId: "2", replyToCurrent: true });
   });
 
-  it("stay when told to", () => {
+  it("stay on request", () => {
     const options = { stripAudioTag: false };
     expect(parseInlineDirectives("[[audio_as_voice]] x", options)).toMatchObject({
       text: "[[audio_as_voice]] x",

@@ -1,4 +1,4 @@
-/** Whatever an agent writes and however little a channel takes: nothing is lost, nothing is too long. */
+/** For any text and any channel limit, nothing is lost and no piece is too long. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { findFences } from "./fences.ts";

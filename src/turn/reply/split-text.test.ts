@@ -1,4 +1,4 @@
-/** Where the cuts are; that nothing is lost is the property test's part. */
+/** Where text is cut. The property test checks that nothing is lost. */
 import { describe, expect, it } from "vitest";
 import { CHANNEL_TEXT_LIMITS, splitReplyText } from "./split-text.ts";
 

@@ -58,7 +58,7 @@ it.each([
   [{ project: null }, true],
   [{ projectFolder: null, label: "work" }, true],
   [{ label: "work", project: undefined as never }, false],
-])("knows whether %o is about what is worked on", (patch, isAbout) => {
+])("knows whether %o changes the project", (patch, isAbout) => {
   expect(changesProject(patch)).toBe(isAbout);
 });
 

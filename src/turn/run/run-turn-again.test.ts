@@ -1,4 +1,4 @@
-/** Turns whose process died, begun again: every message once, every answer once, no reset twice. */
+/** Repeated turns of dead processes: every message once, every answer once, no reset twice. */
 import { describe, expect, it } from "vitest";
 import {
   ADA,

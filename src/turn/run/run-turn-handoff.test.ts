@@ -72,7 +72,7 @@ it("precedes the first message of a window only, and does not change the person'
 it.each([
   ["/new hello", "It ended with /new."],
   ["/reset hello", "It ended with a reset."],
-])("says after %s what ended the window, although no hook was there to see it", async (text, ending) => {
+])("names %s as the end of the window, even without a hook", async (text, ending) => {
   await using stage = await createHandoffHome();
   await stage.say(WORK);
   await stage.say(text);
@@ -80,7 +80,7 @@ it.each([
 });
 
 it.each(["turn.initialised", "turn.message-written", "turn.engine-spoke"] as const)(
-  "is told once when the process dies at %s",
+  "is given once when the process dies at %s",
   async (point) => {
     await using stage = await createHandoffHome();
     await stage.say(WORK);
@@ -151,7 +151,7 @@ it("is offered after a compaction that was not predicted", async () => {
 });
 
 it.each(["HEARTBEAT_OK", "HEARTBEAT_OK\nWe decided to keep the old certificate until May."])(
-  "waits for a person where heartbeats come first and say %j",
+  "waits for a person if heartbeats come first and say %j",
   async (beat) => {
     const engine = scriptedEngine(({ text }) => [answer(text.startsWith("Look") ? beat : "Well.")]);
     await using stage = await createHandoffHome(engine);
@@ -211,7 +211,7 @@ it("a hand-off that hangs or fails does not prevent the answer", async () => {
   expect(await toldIn(stage)).toEqual([undefined]);
 });
 
-it("tells the hand-off how much a turn added", async () => {
+it("reports to the hand-off how much a turn added", async () => {
   const engine = scriptedEngine(() => [toolCall("t"), toolResult("t", "x".repeat(500)), answer("Done.")]);
   await using stage = await createHandoffHome(engine);
   const ended: unknown[] = [];

@@ -1,9 +1,9 @@
-/** The stand-in itself, as a plain client sees it. */
+/** The fake API as a plain client sees it. */
 import { expect, test } from "vitest";
 import { type FakeAnthropic, startFakeAnthropic } from "./fake-anthropic.ts";
 import { apiError, cutAfter, heldUntil, message, text, thinking, withUsage } from "./reply.ts";
 
-test("a message, whole", async () => {
+test("sends a whole message", async () => {
   await using api = await startFakeAnthropic();
   const blocks = [
     { type: "text", text: "let me see" },
@@ -22,7 +22,7 @@ test("a message, whole", async () => {
   expect(api.conversation).toMatchObject([{ kind: "main", streamed: false }, {}]);
 });
 
-test("a message, as a stream", async () => {
+test("streams a message", async () => {
   await using api = await startFakeAnthropic();
   api.script(thinking("hm", "yes"));
   const events = await (await ask(api, "hello", { stream: true })).text();
@@ -40,7 +40,7 @@ test("a message, as a stream", async () => {
   ]);
 });
 
-test("a stream that ends when it may", async () => {
+test("holds a stream until released", async () => {
   await using api = await startFakeAnthropic();
   const released = Promise.withResolvers<void>();
   api.script(heldUntil(released.promise, text("so far")));
@@ -57,7 +57,7 @@ test("a stream that ends when it may", async () => {
   expect(received).toContain("message_stop");
 });
 
-test("errors, and a connection that breaks", async () => {
+test("sends errors, and cuts a connection", async () => {
   await using api = await startFakeAnthropic();
   api.script(apiError(429, "slow down", 3), cutAfter(text("one two three"), 1));
   const refused = await ask(api, "hello");
@@ -71,7 +71,7 @@ test("errors, and a connection that breaks", async () => {
   );
 });
 
-test("what else the CLI asks", async () => {
+test("answers the CLI's other requests", async () => {
   await using api = await startFakeAnthropic();
   expect((await fetch(api.url, { method: "HEAD" })).status).toBe(200);
   const counted = await fetch(`${api.url}/v1/messages/count_tokens?beta=true`, {

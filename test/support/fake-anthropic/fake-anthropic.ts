@@ -1,30 +1,29 @@
 /**
- * A model API on loopback that speaks Anthropic's Messages protocol and says what the test tells it to:
+ * A model API on loopback that speaks Anthropic's Messages protocol, scripted by the test:
  *
  *   await using api = await startFakeAnthropic();
  *   api.script(toolUse("Bash", { command: "echo hi" }), text("done"));
  *
  * Scripted replies answer the requests of the main conversation, in order; `answer` looks at a request
- * and may reply itself, for every kind of request. What nobody has scripted is answered with
- * `echo: <what was asked>`; what the CLI asks on its own account never uses up the script.
+ * and may reply itself, for every kind of request. The default answer is
+ * `echo: <question>`. The CLI's own side requests never use up the script.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { isRecord } from "../../../src/base/json-record.ts";
-import { listenOnLoopback } from "../fake-server.ts";
-import { watchList } from "../wait.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { listenOnLoopback, parseBody, readBytes, sendJson } from "../fake-server.ts";
+import { watchList } from "../time.ts";
 import { type RecordedRequest, lastUserText, recordRequest } from "./recorded-request.ts";
 import { type Reply, text, type Block, type MessageReply } from "./reply.ts";
-import { setTimeout as delay } from "node:timers/promises";
 
 export interface FakeAnthropic extends AsyncDisposable {
   readonly url: string;
-  /** Every request for a message so far, in order. */
+  /** All message requests, in order. */
   readonly requests: readonly RecordedRequest[];
-  /** Those of the main conversation. */
+  /** Requests of the main conversation. */
   readonly conversation: readonly RecordedRequest[];
   /** Adds replies to the main conversation's script. */
   script(...replies: Reply[]): void;
-  /** Asked before the script; `undefined` leaves the request to it. */
+  /** Called before the script; `undefined` leaves the request to the script. */
   answer(reply: (request: RecordedRequest) => Reply | undefined): void;
   /** The first request, past or future, that fits. */
   waitFor(fits: (request: RecordedRequest) => boolean, timeoutMs?: number): Promise<RecordedRequest>;
@@ -45,7 +44,7 @@ export async function startFakeAnthropic(): Promise<FakeAnthropic> {
   };
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await readBody(incoming);
+    const body = parseBody(await readBytes(incoming));
     const path = (incoming.url ?? "").replace(/\?.*$/, "");
     if (incoming.method === "HEAD" && path === "/") response.end();
     else if (path === "/v1/messages/count_tokens") sendJson(response, 200, { input_tokens: countTokens(body) });
@@ -58,7 +57,7 @@ export async function startFakeAnthropic(): Promise<FakeAnthropic> {
   };
 
   const server = createServer((incoming, response) => {
-    // A client that hangs up in the middle is part of the game.
+    // Some tests disconnect midway.
     handle(incoming, response).catch(() => response.destroy());
   });
   const listening = await listenOnLoopback(server);
@@ -78,19 +77,7 @@ export async function startFakeAnthropic(): Promise<FakeAnthropic> {
   };
 }
 
-async function readBody(incoming: IncomingMessage): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const parsed: unknown = chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString("utf8"));
-  return isRecord(parsed) ? parsed : {};
-}
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(value));
-}
-
-/** About four characters a token, as everywhere. */
+/** About four characters per token. */
 function countTokens(body: Record<string, unknown>): number {
   return Math.ceil(JSON.stringify(body["messages"] ?? []).length / 4);
 }
@@ -134,7 +121,7 @@ async function stream(response: ServerResponse, reply: MessageReply, model: stri
     send({ type: "content_block_start", index, content_block: openedBlock(block) });
     for (const delta of deltas(block, reply)) {
       if (reply.cutAfter === pieces) {
-        // What was said so far still arrives.
+        // Text sent so far still arrives.
         response.socket?.destroySoon();
         return;
       }
@@ -191,7 +178,7 @@ function finishedBlock(block: Block): Record<string, unknown> {
   }
 }
 
-/** Word by word when the answer is slow or will be cut, in one piece otherwise. */
+/** Word by word if the answer is slow or will be cut, else in one piece. */
 function deltas(block: Block, reply: MessageReply): Record<string, unknown>[] {
   const inWords = reply.paceMs > 0 || reply.cutAfter !== undefined;
   const split = (value: string): string[] => (inWords ? (value.match(/\S+\s*/g) ?? []) : [value]);

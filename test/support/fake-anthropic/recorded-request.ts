@@ -1,4 +1,4 @@
-/** A request as the fake API saw it, and the questions that tests ask about it. */
+/** A recorded request to the fake API, and functions that read it. */
 import { isRecord } from "../../../src/base/json-record.ts";
 
 export interface RecordedRequest {
@@ -11,7 +11,7 @@ export interface RecordedRequest {
   /** All system blocks, joined. */
   system: string;
   messages: RequestMessage[];
-  /** Names of the tools on offer. */
+  /** Names of the offered tools. */
   tools: string[];
   streamed: boolean;
   headers: Record<string, string | string[] | undefined>;
@@ -47,7 +47,7 @@ export function recordRequest(
   return { ...request, kind: kindOf(request) };
 }
 
-/** What the person wrote last, without tool results and without what the CLI adds around it. */
+/** The person's last text, without tool results and text added by the CLI. */
 export function lastUserText(request: Pick<RecordedRequest, "messages">): string {
   return lastUserBlocks(request)
     .map(textOfBlock)
@@ -58,7 +58,7 @@ export function lastUserText(request: Pick<RecordedRequest, "messages">): string
 
 const ADDED_BY_THE_CLI = /^<(?:system-reminder|local-command-|command-)/;
 
-/** The text of each tool result in the last message: what the tools have just answered. */
+/** The tool results in the last message. */
 export function toolResults(request: RecordedRequest): { id: string; text: string; isError: boolean }[] {
   return lastUserBlocks(request)
     .filter((block) => block["type"] === "tool_result")
@@ -76,7 +76,7 @@ function kindOf(request: Omit<RecordedRequest, "kind">): RecordedRequest["kind"]
   return request.tools.length === 0 ? "side" : "main";
 }
 
-/** The CLI puts messages of the role `system` between and after those of the person. */
+/** The CLI puts `system` messages between and after the person's messages. */
 function lastUserBlocks(request: Pick<RecordedRequest, "messages">): Record<string, unknown>[] {
   return request.messages.findLast(({ role }) => role === "user")?.content ?? [];
 }

@@ -1,4 +1,4 @@
-/** What the fake model says to one request. The functions below are the words in which tests say it. */
+/** Replies of the fake model to one request, and functions that build them. */
 
 export type Reply =
   | MessageReply
@@ -11,9 +11,9 @@ export interface MessageReply {
   usage: Usage;
   /** Milliseconds between two pieces of a streamed answer. */
   paceMs: number;
-  /** The connection is cut after so many pieces. */
+  /** Cuts the connection after this many pieces. */
   cutAfter?: number;
-  /** All its words are there at once; that they were all is told only when this has happened. */
+  /** Sends all words at once, but ends the stream only after this promise. */
   heldUntil?: Promise<unknown>;
 }
 
@@ -36,7 +36,7 @@ const DEFAULT_USAGE: Usage = {
   cache_creation_input_tokens: 0,
 };
 
-/** An answer made of blocks, in their order. */
+/** An answer of blocks, in order. */
 export function message(...blocks: Block[]): MessageReply {
   return { kind: "message", blocks, usage: DEFAULT_USAGE, paceMs: 0 };
 }
@@ -49,7 +49,7 @@ export function thinking(thought: string, answer: string): MessageReply {
   return message({ type: "thinking", thinking: thought }, { type: "text", text: answer });
 }
 
-/** The model asks for a tool: `Bash`, `Read`, `Agent`, `mcp__server__tool`. */
+/** A call of a tool: `Bash`, `Read`, `Agent`, `mcp__server__tool`. */
 export function toolUse(name: string, input: Record<string, unknown>): MessageReply {
   return message({ type: "tool_use", name, input });
 }
@@ -59,7 +59,7 @@ export function slowly(reply: MessageReply, paceMs: number): MessageReply {
   return { ...reply, paceMs };
 }
 
-/** A streamed answer that has begun and goes on until the test lets it end. */
+/** A streamed answer that ends when the test releases it. */
 export function heldUntil(released: Promise<unknown>, reply: MessageReply): MessageReply {
   return { ...reply, heldUntil: released };
 }
@@ -68,12 +68,12 @@ export function withUsage(reply: MessageReply, usage: Partial<Usage>): MessageRe
   return { ...reply, usage: { ...reply.usage, ...usage } };
 }
 
-/** The connection breaks after so many words. */
+/** Cuts the connection after this many words. */
 export function cutAfter(reply: MessageReply, pieces: number): MessageReply {
   return { ...reply, cutAfter: pieces };
 }
 
-/** The request is taken and never answered. */
+/** Never answers the request. */
 export function hang(): Reply {
   return { kind: "hang" };
 }

@@ -1,12 +1,12 @@
-/** A Discord channel on a stand-in of Discord, with everything that it admits and reports. */
+/** A Discord channel on a fake Discord, with everything that it admits and reports. */
 import { silentLogger } from "../../../src/base/log.ts";
 import type { Channel } from "../../../src/channels/channel.ts";
+import { type DiscordChannelOptions, createDiscordChannel } from "../../../src/channels/discord/channel.ts";
 import { type RememberingHost, createRememberingHost } from "../channel-host.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp-folder.ts";
-import { createTestClock } from "../test-clock.ts";
+import { createTestClock } from "../time.ts";
 import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
 import { fakeUser } from "./objects.ts";
-import { type DiscordChannelOptions, createDiscordChannel } from "../../../src/channels/discord/channel.ts";
 
 export const ada = fakeUser("1300000000000000001", "ada", { global_name: "Ada L." });
 export const eve = fakeUser("1300000000000000002", "eve");
@@ -24,7 +24,7 @@ export async function createDiscordHome(): Promise<DiscordHome> {
   const channels: Channel[] = [];
   const clock = createTestClock();
   const host = createRememberingHost();
-  const stage: DiscordHome = {
+  const home: DiscordHome = {
     admitted: host.admitted,
     statuses: host.statuses,
     failures: host.failures,
@@ -47,7 +47,7 @@ export async function createDiscordHome(): Promise<DiscordHome> {
       return channel;
     },
     start: async (options) => {
-      const channel = stage.channel(options);
+      const channel = home.channel(options);
       await channel.start(host);
       return channel;
     },
@@ -57,7 +57,7 @@ export async function createDiscordHome(): Promise<DiscordHome> {
       await folder[Symbol.asyncDispose]();
     },
   };
-  return stage;
+  return home;
 }
 
 export function target(

@@ -1,15 +1,15 @@
 /**
- * Discord on loopback: the REST API and the gateway, as far as a bot that chats needs them.
+ * Discord on loopback: the parts of the REST API and the gateway that a chat bot needs.
  *
  *   await using discord = await startFakeDiscord();
  *   const { general } = discord;
  *   discord.say(general.id, "hello", { author: ada });
  *
- * `discord.url` is what discord.js takes for its REST `api`; the gateway's address it asks for there.
+ * Pass `discord.url` to discord.js as the REST `api`; it asks there for the gateway's address.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { isRecord } from "../../../src/base/json-record.ts";
-import { listenOnLoopback } from "../fake-server.ts";
+import { listenOnLoopback, parseBody, readBytes } from "../fake-server.ts";
 import { type FakeGateway, createFakeGateway } from "./gateway.ts";
 import {
   type FakeChannel,
@@ -38,13 +38,13 @@ export interface FakeDiscord extends AsyncDisposable {
   addChannel(name: string): FakeChannel;
   addThread(parent: FakeChannel, name: string): FakeChannel;
   openPrivateChat(person: FakeUser): FakeChannel;
-  /** Somebody says something; it is told through the gateway. */
+  /** Adds a message and dispatches it through the gateway. */
   say(channelId: string, content: string, extra: Partial<FakeMessage> & { author: FakeUser }): FakeMessage;
-  /** A file on Discord's servers; resolves to the attachment object of it. */
+  /** Stores a file on Discord's servers and returns its attachment object. */
   upload(filename: string, content: Buffer, extra?: Record<string, unknown>): Record<string, unknown>;
-  /** Answers the next request that fits with this instead. */
+  /** Replaces the answer to the next matching request. */
   refuse(fits: RegExp, answer: { status: number; body?: unknown; headers?: Record<string, string> }): void;
-  /** Every bot that identifies is sent away with this code. */
+  /** Rejects every bot that identifies, with this code. */
   refuseIdentify(code: number | undefined): void;
   nextId(): string;
 }
@@ -56,18 +56,13 @@ export interface RecordedRequest {
   files: { name: string; text: string }[];
 }
 
-export interface FakeDiscordOptions {
-  /** Left out: 45 s, as the real one. */
-  heartbeatMs?: number;
-}
-
 interface Answer {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
+export async function startFakeDiscord(): Promise<FakeDiscord> {
   // Real ids have 17 digits and more; discord.js sorts its requests by that.
   let lastId = 1_400_000_000_000_000_000n;
   const nextId = (): string => String((lastId += 1000n));
@@ -132,7 +127,7 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
   const listMessages = (channel: FakeChannel, query: URLSearchParams): Answer => {
     const after = BigInt(query.get("after") ?? "0");
     const found = messages.filter(({ id, channel_id: at }) => at === channel.id && BigInt(id) > after);
-    // The oldest after the given one, the newest of them first.
+    // The oldest messages after the given one, newest first.
     const page = found.slice(0, Number(query.get("limit") ?? "50")).reverse();
     return { status: 200, body: page.map((message) => ({ ...message, member: undefined })) };
   };
@@ -189,9 +184,9 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
     server,
     url: gatewayUrl,
     token,
-    heartbeatMs: options.heartbeatMs ?? 45_000,
+    heartbeatMs: 45_000,
     refusal: () => identifyRefusal,
-    world: () => ({ user: bot, guildIds: [guild.id], guilds: [guildCreate(guild, bot)] }),
+    ready: () => ({ user: bot, guildIds: [guild.id], guilds: [guildCreate(guild, bot)] }),
   });
 
   return {
@@ -240,12 +235,10 @@ export async function startFakeDiscord(options: FakeDiscordOptions = {}): Promis
 }
 
 async function recordRequest(incoming: IncomingMessage, target: URL): Promise<RecordedRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const raw = Buffer.concat(chunks);
+  const raw = await readBytes(incoming);
   const type = incoming.headers["content-type"] ?? "";
   const route = `${incoming.method ?? ""} ${target.pathname.replace(/^\/api\/v\d+/, "")}`;
-  if (!type.startsWith("multipart/form-data")) return { route, body: parseBody(raw.toString("utf8")), files: [] };
+  if (!type.startsWith("multipart/form-data")) return { route, body: parseBody(raw), files: [] };
   const form = await new Response(raw, { headers: { "content-type": type } }).formData();
   const files: { name: string; text: string }[] = [];
   for (const value of form.values()) {
@@ -253,9 +246,4 @@ async function recordRequest(incoming: IncomingMessage, target: URL): Promise<Re
   }
   const json = form.get("payload_json");
   return { route, body: parseBody(typeof json === "string" ? json : ""), files };
-}
-
-function parseBody(text: string): Record<string, unknown> {
-  const parsed: unknown = text === "" ? {} : JSON.parse(text);
-  return isRecord(parsed) ? parsed : {};
 }

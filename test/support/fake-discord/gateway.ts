@@ -3,17 +3,17 @@ import type { Server } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
 
 export interface FakeGateway {
-  /** To every session, also those whose connection is down: they get it when they resume. */
+  /** Sends to every session; disconnected ones get it when they resume. */
   dispatch(type: string, data: unknown): void;
-  /** Closes every connection, as Discord does it. */
+  /** Closes every connection like Discord. */
   disconnect(code: number): void;
-  /** The next connections are closed before a word is said. */
+  /** Closes the next connections at once. */
   refuseConnections(count: number): void;
-  /** No session can be resumed any more. */
+  /** Makes all sessions impossible to resume. */
   forgetSessions(): void;
   readonly identified: number;
   readonly resumed: number;
-  /** Connections that are open. */
+  /** Open connections. */
   readonly connections: number;
   close(): Promise<void>;
 }
@@ -23,10 +23,10 @@ export interface GatewayOptions {
   url: () => string;
   token: string;
   heartbeatMs: number;
-  /** The code that a bot which identifies is sent away with; undefined lets it in. */
+  /** The close code for a bot that identifies; undefined accepts it. */
   refusal: () => number | undefined;
   /** READY's user and servers, and what follows it. */
-  world: () => { user: unknown; guildIds: string[]; guilds: unknown[] };
+  ready: () => { user: unknown; guildIds: string[]; guilds: unknown[] };
 }
 
 interface Session {
@@ -67,7 +67,7 @@ export function createFakeGateway(options: GatewayOptions): FakeGateway {
     }
     const session: Session = { id: `session-${identified}`, sequence: 0, events: [], socket };
     sessions.push(session);
-    const { user, guildIds, guilds } = options.world();
+    const { user, guildIds, guilds } = options.ready();
     push(session, "READY", {
       v: 10,
       user,
@@ -94,7 +94,7 @@ export function createFakeGateway(options: GatewayOptions): FakeGateway {
   };
 
   sockets.on("connection", (socket) => {
-    // The other side may hang up at any moment; that is what some tests are about.
+    // Some tests disconnect at any moment.
     socket.on("error", () => undefined);
     if (refused > 0) {
       refused -= 1;

@@ -1,4 +1,4 @@
-/** Discord's objects as its API gives them, with everything that discord.js reads. */
+/** Discord's API objects with every field that discord.js reads. */
 
 export interface FakeUser {
   id: string;
@@ -42,7 +42,7 @@ export function fakeUser(id: string, username: string, extra: Partial<FakeUser> 
   return { id, username, global_name: null, discriminator: "0", avatar: null, ...extra };
 }
 
-/** Said just now, if nothing else is said of it. */
+/** Default timestamp: now. */
 export function fakeMessage<T extends Pick<FakeMessage, "id" | "channel_id" | "author" | "content">>(said: T) {
   return {
     timestamp: new Date().toISOString(),
@@ -108,7 +108,7 @@ export function privateChannel(id: string, recipient: FakeUser): FakeChannel {
 
 const ALL_PERMISSIONS = String((1n << 50n) - 1n);
 
-/** What GUILD_CREATE carries. */
+/** The payload of GUILD_CREATE. */
 export function guildCreate(guild: FakeGuild, bot: FakeUser): Record<string, unknown> {
   return {
     id: guild.id,

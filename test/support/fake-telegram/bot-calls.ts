@@ -1,17 +1,17 @@
-/** Calls of the Bot API as the server receives them: JSON or multipart, with their files. */
+/** Calls to the Bot API as the server receives them: JSON or multipart, with files. */
 import type { IncomingMessage } from "node:http";
-import { isRecord } from "../../../src/base/json-record.ts";
+import { parseBody, readBytes } from "../fake-server.ts";
 
 export interface BotCall {
   method: string;
   params: Record<string, unknown>;
-  /** By the name of the parameter that refers to it. */
+  /** By parameter name. */
   files: Record<string, { name: string; bytes: Buffer }>;
-  /** The answer, once there is one. */
+  /** Set once answered. */
   result?: unknown;
 }
 
-/** An error in Telegram's own form. */
+/** An error in Telegram's format. */
 export interface BotFailure {
   error_code: number;
   description: string;
@@ -19,13 +19,10 @@ export interface BotFailure {
 }
 
 export async function readCall(method: string, incoming: IncomingMessage): Promise<BotCall> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
+  const body = await readBytes(incoming);
   const contentType = incoming.headers["content-type"] ?? "";
   if (contentType.startsWith("multipart/form-data")) return await readForm(method, body, contentType);
-  const parsed: unknown = body.length === 0 ? {} : JSON.parse(body.toString("utf8"));
-  return { method, params: isRecord(parsed) ? parsed : {}, files: {} };
+  return { method, params: parseBody(body), files: {} };
 }
 
 async function readForm(method: string, body: Buffer, contentType: string): Promise<BotCall> {
@@ -44,7 +41,7 @@ async function readForm(method: string, body: Buffer, contentType: string): Prom
   return { method, params, files };
 }
 
-/** In a form everything is text, and objects are JSON. */
+/** Form fields are text, and objects are JSON. */
 function readField(value: string): unknown {
   if (/^-?\d+$/.test(value)) return Number(value);
   if (value === "true" || value === "false") return value === "true";

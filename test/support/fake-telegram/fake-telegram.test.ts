@@ -1,4 +1,4 @@
-/** The stand-in keeps Telegram's rules, seen through the real client library. */
+/** The fake keeps Telegram's rules, seen through the real client library. */
 import { Api, InputFile } from "grammy/web";
 import { describe, expect, it } from "vitest";
 import { type FakeTelegram, rateLimited, startFakeTelegram } from "./fake-telegram.ts";
@@ -9,8 +9,8 @@ function clientOf(telegram: FakeTelegram): Api {
 
 const idsOf = (updates: readonly { update_id: number }[]): number[] => updates.map(({ update_id: id }) => id);
 
-describe("the Telegram stand-in", () => {
-  it("keeps updates until an offset beyond them is asked for", async () => {
+describe("the fake Telegram", () => {
+  it("keeps updates until a higher offset is requested", async () => {
     await using telegram = await startFakeTelegram();
     const api = clientOf(telegram);
     const [first, second] = [telegram.say("a"), telegram.say("b")];
@@ -38,7 +38,7 @@ describe("the Telegram stand-in", () => {
     expect(await first).toMatchObject({ error_code: 409 });
   });
 
-  it("repeats and reorders on demand, whatever was confirmed", async () => {
+  it("repeats and reorders updates on demand, even confirmed ones", async () => {
     await using telegram = await startFakeTelegram();
     const api = clientOf(telegram);
     const [first, second] = [telegram.say("a"), telegram.say("b")];
@@ -49,7 +49,7 @@ describe("the Telegram stand-in", () => {
     expect(await api.getUpdates({ offset })).toEqual([]);
   });
 
-  it("takes files, and fails as it is told, with or without an effect", async () => {
+  it("accepts files, and fails as planned, with or without an effect", async () => {
     await using telegram = await startFakeTelegram();
     const api = clientOf(telegram);
     await api.sendDocument(5, new InputFile(Buffer.from("bytes"), "a.txt"), { caption: "here" });

@@ -7,36 +7,36 @@
  *   await telegram.waitFor((call) => call.method === "sendMessage");
  *
  * Updates stay until they are confirmed by an offset, as with Telegram; a client that died gets them
- * again. Every call is recorded with its parameters and files.
+ * again. Calls are recorded with parameters and files.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { Message, Update } from "grammy/types";
-import { listenOnLoopback } from "../fake-server.ts";
-import { watchList } from "../wait.ts";
+import { isRecord } from "../../../src/base/json-record.ts";
+import { listenOnLoopback, sendJson } from "../fake-server.ts";
+import { watchList } from "../time.ts";
 import { type BotCall, type BotFailure, readCall } from "./bot-calls.ts";
 import { BOT, type MessageParts, message } from "./updates.ts";
-import { isRecord } from "../../../src/base/json-record.ts";
 
 export interface FakeTelegram extends AsyncDisposable {
   readonly url: string;
-  /** The one that is accepted. */
+  /** The accepted token. */
   readonly token: string;
   readonly updates: UpdateQueue;
-  /** Every call so far, in order. */
+  /** All calls, in order. */
   readonly calls: readonly BotCall[];
-  /** Those that made a message appear in a chat. */
+  /** Calls that sent a message to a chat. */
   readonly sent: readonly BotCall[];
   readonly webhook: { url: string; secretToken?: string } | undefined;
-  /** A message from a person, in a private chat unless `parts` says something else. */
+  /** Adds a message from a person. Default: in a private chat. */
   say(text: string, parts?: MessageParts): Update;
   deliver(message: Message): Update;
-  /** The next calls of the method, as many as there are failures, get these instead of an answer. */
+  /** Makes the next calls of the method fail, one per failure. */
   fail(method: string, ...failures: (BotFailure | "hang-up" | "hang-up-after")[]): void;
-  /** Calls of the method that fit are not answered before the returned function is called. */
+  /** Holds matching calls of the method until the returned function is called. */
   hold(method: string, fits?: (params: Record<string, unknown>) => boolean): () => void;
-  /** Makes bytes available to getFile; `path` is what Telegram would call them. */
+  /** Makes bytes available to getFile under this path. */
   addFile(fileId: string, bytes: Buffer, path?: string): void;
-  /** The first call, past or future, that fits; it may not have been answered yet. */
+  /** The first matching call, past or future, perhaps not answered yet. */
   waitFor(fits: (call: BotCall) => boolean, timeoutMs?: number): Promise<BotCall>;
 }
 
@@ -128,7 +128,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   };
 
   const server = createServer((incoming, response) => {
-    // A client that hangs up in the middle is part of the game.
+    // Some tests disconnect midway.
     handle(incoming, response).catch(() => response.destroy());
   });
   const listening = await listenOnLoopback(server);
@@ -184,15 +184,10 @@ function readWebhook(params: Record<string, unknown>): NonNullable<FakeTelegram[
   return { url: String(params["url"]), ...(typeof secret === "string" ? { secretToken: secret } : {}) };
 }
 
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(value));
-}
-
 function refusalOf(call: BotCall, knownMessageIds: ReadonlySet<number>): BotFailure | undefined {
   const { method, params } = call;
   if (params["chat_id"] === undefined || params["chat_id"] === "") return badRequest("chat_id is empty");
-  // The General topic has no id when sending, though its messages are shown under 1.
+  // The General topic has no id when sending, although its messages have thread id 1.
   if (method !== "sendChatAction" && params["message_thread_id"] === 1) return badRequest("message thread not found");
   return replyRefusal(params, knownMessageIds) ?? textRefusal(method, params);
 }
@@ -225,15 +220,15 @@ export type PollAnswer = { updates: Update[] } | { failure: BotFailure };
 export interface UpdateQueue {
   add(update: Partial<Update>): Update;
   addMessage(message: Message): Update;
-  /** Comes with the next answer whatever the offset, in this order; for duplicates and disorder. */
+  /** Sends these with the next answer, regardless of the offset, to test duplicates and disorder. */
   repeat(updates: readonly Update[]): void;
   /** Not yet confirmed by an offset. */
   readonly pending: readonly Update[];
-  /** The highest offset that anybody has asked for. */
+  /** The highest requested offset. */
   readonly offset: number;
-  /** `gone` says that nobody waits for the answer any more. */
+  /** `gone` aborts when the client disconnects. */
   poll(params: Record<string, unknown>, gone: AbortSignal): Promise<PollAnswer>;
-  /** Ends a poll under way with an empty answer. */
+  /** Ends a running poll with an empty answer. */
   release(): void;
 }
 

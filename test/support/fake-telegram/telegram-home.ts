@@ -1,21 +1,21 @@
 /**
- * A Telegram channel on a stand-in server, with a host that remembers. Pauses are a hundredth as long
- * as they say, so that retries happen within a test.
+ * A Telegram channel on a fake server, with a host that records. Pauses are a hundredth as long as given,
+ * so that retries happen within a test.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import { type RememberingHost, createRememberingHost } from "../channel-host.ts";
-import { type FakeTelegram, startFakeTelegram } from "./fake-telegram.ts";
 import { type TelegramChannel, createTelegramChannel } from "../../../src/channels/telegram/channel.ts";
 import type { TelegramOptions } from "../../../src/channels/telegram/connection.ts";
+import { type RememberingHost, createRememberingHost } from "../channel-host.ts";
+import { type FakeTelegram, startFakeTelegram } from "./fake-telegram.ts";
 
 export interface TelegramHome extends AsyncDisposable {
   telegram: FakeTelegram;
   host: RememberingHost;
   log: string[];
-  /** A channel on the same server; stopped with the stage. */
+  /** A channel on the same server; stopped with the home. */
   open(options?: Partial<TelegramOptions>): TelegramChannel;
 }
 
@@ -50,7 +50,7 @@ export async function createTelegramHome(): Promise<TelegramHome> {
   };
 }
 
-/** Hides nothing, so that a test sees what the redaction of the real one would cover up. */
+/** Does not redact, so that a test sees what reaches the logger. */
 function createCandidLogger(log: string[]): Logger {
   const write = (message: string, fields: Record<string, unknown> = {}): void => {
     const details = Object.values(fields).map((value) => (value instanceof Error ? inspect(value) : value));
@@ -59,7 +59,7 @@ function createCandidLogger(log: string[]): Logger {
   return { debug: write, info: write, warn: write, error: write };
 }
 
-/** Pauses are a hundredth as long as they say. */
+/** Sleeps a hundredth of the given time. */
 export const hastyClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {

@@ -1,4 +1,4 @@
-/** Messages as Telegram would describe them; a test says only what it is about. */
+/** Messages in Telegram's format; a test gives only the relevant parts. */
 import type { Chat, Message, User } from "grammy/types";
 
 export const BOT: User & { username: string } = {
@@ -23,7 +23,7 @@ export type MessageParts = Partial<Omit<Message, "from" | "chat">> & { from?: Us
 
 let lastMessageId = 0;
 
-/** From Ada in her private chat unless the parts say something else. */
+/** Default: from Ada in her private chat. */
 export function message(parts: MessageParts = {}): Message {
   const { from = ADA, chat = privateChat(from), ...rest } = parts;
   lastMessageId += 1;

@@ -37,7 +37,7 @@ describe("a turn", () => {
     );
     expect(running.live[KEY]?.parts).toEqual([{ kind: "text", text: "hello" }]);
     const early = after(running, read([said(7), answered(7)]));
-    // On disk already, but the words are still those of the events.
+    // Already on disk, but the text still comes from events.
     expect(shown(early)).toEqual({ entries: ["7"], pending: [], isLive: true });
     const ended = after(early, event({ type: "turn.ended", ...NAME, itemId: 7, outcome: "answered", durationMs: 1 }));
     expect(shown(ended)).toEqual({ entries: ["7"], pending: [], isLive: true });

@@ -7,7 +7,7 @@ import { claudeArguments, claudeEnvironment, findProgram } from "./command-line.
 const ID = "6b9c6f0e-3f5c-4d9e-9a59-0a4f5d8f2a11";
 const BASE: ClaudeProcessOptions = { command: "claude", cwd: "/" };
 
-test("no value can be read as an option", () => {
+test("never passes a value as an option", () => {
   const args = claudeArguments({
     ...BASE,
     model: "--dangerously-skip-permissions",
@@ -35,7 +35,7 @@ test("starts a new session, resumes one or forks one", () => {
   expect(() => withSession({ kind: "resume", sessionId: "a title" })).toThrow(/not a Claude Code session id/);
 });
 
-test("limits must be numbers above 0", () => {
+test("rejects limits that are not positive numbers", () => {
   expect(claudeArguments({ ...BASE, maxTurns: 3, maxBudgetUsd: 0.5 }).slice(6)).toEqual([
     "--max-turns=3",
     "--max-budget-usd=0.5",

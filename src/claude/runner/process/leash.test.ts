@@ -50,7 +50,7 @@ test("ends the group even without the watcher", async () => {
   expect(isAlive(pid ?? 0)).toBe(false);
 });
 
-test("passes arguments unchanged and no open files", async () => {
+test("passes arguments unchanged, and no open files", async () => {
   const hostile = "a b\"'$(id)\n`id`;";
   const program = startOnLeash({
     program: "/bin/sh",

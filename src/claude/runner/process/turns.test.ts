@@ -31,7 +31,7 @@ describe("the turns of real sessions", () => {
     expect(replay("sigint.ndjson")[0]?.text).toMatch(/^word0 .*word7 $/);
   });
 
-  test("does not take the text of subagents for the answer", () => {
+  test("does not use the text of subagents as the answer", () => {
     expect(replay("subagent.ndjson")).toMatchObject([{ text: "done after 2 tool result(s)", numTurns: 3 }]);
   });
 });
