@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { agentLayout } from "../../src/config/layout.ts";
-import type { JsonStoreOptions } from "../../src/store/json/json-store.ts";
+import type { StoreOptions } from "../../src/store/create-store.ts";
 import type { SessionEntry } from "../../src/store/session-entry.ts";
 import type { SqliteStoreOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store, StoreKind } from "../../src/store/store.ts";
