@@ -10,9 +10,9 @@ import type { StoreKind } from "../store/store.ts";
 import { checkHome } from "./check-home.ts";
 import { cutPower, tearTail } from "./check-transcript.ts";
 import type { CrashTask } from "./crash-child.ts";
-import { type Expectation, createExpectation, expectJournal, parseJournal } from "./expectation.ts";
+import { type Expectation, type JournalLine, createExpectation, expectJournal, readJournal } from "./expectation.ts";
 import { type OperationName, type Random, createRandom } from "./operations.ts";
-import { type ChildRun, compileCacheIn, runChild } from "./run-child.ts";
+import { type ChildPrograms, compileCacheIn, startChild } from "./run-child.ts";
 
 export interface CrashOptions {
   /** An existing folder. Files are created below it and removed unless something failed. */
@@ -88,8 +88,7 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashResult
       kind: plan.kind,
       seed: `${seed}/${number}`,
       home: join(folder, `episode-${number}-${plan.kind}`),
-      compileCache: compileCacheIn(folder),
-      programs: options.programs,
+      programs: { compileCache: compileCacheIn(folder), programs: options.programs },
       kills: Array.from({ length }, () => plan.kills.next().value),
       expectation: createExpectation(),
       rounds: 0,
@@ -114,8 +113,7 @@ interface Episode {
   kind: StoreKind;
   seed: string;
   home: string;
-  compileCache: string;
-  programs: string | undefined;
+  programs: ChildPrograms;
   kills: Kill[];
   expectation: Expectation;
   /** Rounds so far. */
@@ -169,19 +167,18 @@ async function runRound(episode: Episode, round: number, kill: Kill): Promise<Ro
   const random = createRandom(episode.seed, "round", round);
   // Work on the session that the previous kill has hit.
   const leanKey = kill.tearFirst ? await tornSession(episode) : kill.before && episode.lastKey;
-  const { run, task } = await killChild(episode, kill, random, leanKey);
-  await writeFile(join(home, "journal.jsonl"), `${JSON.stringify(task)}\n${run.output}`);
-  const journal = parseJournal(run.output);
+  const { killed, lines } = await killChild(episode, kill, random, leanKey);
+  const journal = readJournal(lines);
   expectJournal(expectation, journal);
   episode.lastKey = journal.inFlight?.key;
-  const powerCut = random.chance(0.5) && (await cutPower(home, expectation, journal.inFlight, random));
+  const powerCut = random.chance(0.5) && (await cutPower(home, expectation.state, journal.inFlight, random));
   const { inFlight } = journal;
   const found = await checkHome({ home, kind, expectation, inFlight, onlyRead: kill.leaveLocks });
   return {
     episode,
     round,
     kill,
-    killed: run.killed,
+    killed,
     powerCut,
     acknowledged: journal.acknowledged.length,
     problems: [...journal.failed, ...found],
@@ -193,8 +190,8 @@ async function killChild(
   { point, lean, tearFirst, leaveLocks }: Kill,
   random: Random,
   leanKey: string | undefined,
-): Promise<{ run: ChildRun; task: CrashTask }> {
-  const { home, kind, expectation, compileCache, programs } = episode;
+): Promise<{ killed: boolean; lines: readonly JournalLine[] }> {
+  const { home, kind, expectation, programs } = episode;
   const hit = tearFirst || leaveLocks ? 1 : random.whole(1, MAX_HIT);
   const task: CrashTask = {
     home,
@@ -207,18 +204,23 @@ async function killChild(
     leanKey,
   };
   const killAfterMs = point === undefined ? random.fraction() * MAX_KILL_MS : undefined;
-  return { run: await runChild("crash-child", task, { killAfterMs, compileCache, programs }), task };
+  const child = startChild<JournalLine>("crash-child", task, programs, killAfterMs);
+  const killed = await child.ended;
+  const journal = [task, ...child.lines].map((line) => `${JSON.stringify(line)}\n`);
+  await writeFile(join(home, "journal.jsonl"), journal);
+  return { killed, lines: child.lines };
 }
 
 /** A session whose transcript ends with half a line; creates a session if there is none. */
 async function tornSession(episode: Episode): Promise<string | undefined> {
-  const { home, kind, seed, expectation, compileCache, programs } = episode;
-  const torn = await tearTail(home, expectation);
+  const { home, kind, seed, expectation, programs } = episode;
+  const torn = await tearTail(home, expectation.state);
   if (torn !== undefined) return torn;
   const task: CrashTask = { home, kind, seed, firstNumber: expectation.nextNumber, operations: 6, lean: ["append"] };
-  const { output } = await runChild("crash-child", task, { compileCache, programs });
-  expectJournal(expectation, parseJournal(output));
-  return await tearTail(home, expectation);
+  const child = startChild<JournalLine>("crash-child", task, programs);
+  await child.ended;
+  expectJournal(expectation, readJournal(child.lines));
+  return await tearTail(home, expectation.state);
 }
 
 function noteRound(result: CrashResult, aimed: Set<string>, outcome: RoundOutcome): void {
