@@ -127,7 +127,7 @@ async function prepare(
   message: DiscordMessage,
   options: InboundOptions,
 ): Promise<InboundMessage | undefined> {
-  const { accountId, files, clock, logger, signal, send } = options;
+  const { accountId, files, clock, signal, send } = options;
   if (!isFromPerson(message)) return undefined;
   const place = await placeOf(connection, message);
   if (place === undefined) return undefined;
@@ -140,11 +140,8 @@ async function prepare(
       chatType: place.kind === "direct" ? "direct" : "channel",
       groupIds: place.kind === "direct" ? [] : groupIds(chatId, place),
     },
-    {
-      access: options,
-      logger,
-      reply: async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
-    },
+    options,
+    async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
   );
   if (allowed === undefined) return undefined;
   const attachments = await fetchAttachments(message, files, signal);
@@ -199,34 +196,28 @@ function remember(ids: Set<string>, id: string): void {
   if (ids.size > REMEMBERED_IDS && oldest !== undefined) ids.delete(oldest);
 }
 
-interface FetchedAttachments {
-  media: ReceivedMedia[];
-  /** One line for each failed download. */
-  missingMedia: string[];
-}
-
 const MAX_FILES = 10;
-const DOWNLOAD_TIMEOUT_MS = 60_000;
 
 /** A failed download never delays its message. */
 async function fetchAttachments(
   message: DiscordMessage,
   files: ReceivedFiles,
   signal: AbortSignal,
-): Promise<FetchedAttachments> {
-  const result: FetchedAttachments = { media: [], missingMedia: [] };
+): Promise<{ media: ReceivedMedia[]; missingMedia: string[] }> {
+  const media: ReceivedMedia[] = [];
+  const missingMedia: string[] = [];
   for (const attachment of message.attachments.slice(0, MAX_FILES)) {
     try {
       const path = await fetchAttachment(attachment, files, signal);
       const type = attachment.content_type ?? "application/octet-stream";
-      result.media.push({ path, url: attachment.url, type });
+      media.push({ path, url: attachment.url, type });
     } catch (error) {
       signal.throwIfAborted();
       const name = printableLine(attachment.filename, 100);
-      result.missingMedia.push(`Attachment ${name} could not be fetched: ${errorMessage(error)}`);
+      missingMedia.push(`Attachment ${name} could not be fetched: ${errorMessage(error)}`);
     }
   }
-  return result;
+  return { media, missingMedia };
 }
 
 type Attachment = DiscordMessage["attachments"][number];
@@ -234,15 +225,8 @@ type Attachment = DiscordMessage["attachments"][number];
 async function fetchAttachment(attachment: Attachment, files: ReceivedFiles, signal: AbortSignal): Promise<string> {
   const { id, url, size, filename: name, content_type: type } = attachment;
   if (size > files.maxBytes) throw tooLarge(files.maxBytes);
-  const response = await fetch(url, {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]),
-    redirect: "error",
+  return await files.fetch(url, { id, name, type }, signal, (status) => {
+    const message = `Discord answered ${status}.`;
+    return new HoldfastError("unavailable", "media-download-failed", message, { hint: "Send the file again." });
   });
-  if (!response.ok || response.body === null) {
-    await response.body?.cancel();
-    throw new HoldfastError("unavailable", "media-download-failed", `Discord answered ${response.status}.`, {
-      hint: "Send the file again.",
-    });
-  }
-  return await files.save(response.body, { id, name, type });
 }

@@ -45,14 +45,15 @@ function readMessage(message: Message, { bot, accountId, logger }: InboundOption
 }
 
 async function admit(message: Message, ctx: MessageContext, options: InboundOptions): Promise<void> {
-  const { host, accountId, clock, logger } = options;
+  const { host, accountId, clock } = options;
   const sender = senderOf(message);
   if (sender === undefined) return;
   const isDirect = ctx.ChatType === "direct";
   const chatId = String(message.chat.id);
   const allowed = await screenSender(
     { channel: "telegram", sender, chatType: isDirect ? "direct" : "group", groupIds: isDirect ? [] : [chatId] },
-    { access: options, logger, reply: async (text) => await reply(message, text, options) },
+    options,
+    async (text) => await reply(message, text, options),
   );
   if (allowed === undefined) return;
   const media = await fetchMedia(message, options);
@@ -100,7 +101,6 @@ function missing({ placeholder }: InboundMedia, reason: string): MessageContext 
 
 const ATTEMPTS = 3;
 const GET_FILE_TIMEOUT_MS = 20_000;
-const DOWNLOAD_TIMEOUT_MS = 60_000;
 
 async function downloadWithRetries(
   media: InboundMedia,
@@ -129,13 +129,9 @@ async function download(
 ): Promise<string> {
   const { file_path: filePath } = await telegram.api.getFile(media.fileId, requestSignal(GET_FILE_TIMEOUT_MS, stopped));
   if (filePath === undefined) throw fileGone();
-  const signal = AbortSignal.any([stopped, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
-  const response = await fetch(telegram.fileUrl(filePath), { signal, redirect: "error" });
-  if (!response.ok || response.body === null) {
-    await response.body?.cancel();
-    throw response.status >= 500 ? new Error("the server failed") : fileGone();
-  }
-  return await files.save(response.body, { id, name: media.extension });
+  return await files.fetch(telegram.fileUrl(filePath), { id, name: media.extension }, stopped, (status) =>
+    status >= 500 ? new Error("the server failed") : fileGone(),
+  );
 }
 
 function fileGone(): HoldfastError {

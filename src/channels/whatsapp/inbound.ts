@@ -74,7 +74,7 @@ async function prepare(
   message: WAMessage,
   options: InboundOptions,
 ): Promise<InboundMessage | undefined> {
-  const { accountId, baileys, clock, logger, recent, send } = options;
+  const { accountId, baileys, clock, recent, send } = options;
   const messageId = message.key.id ?? "";
   const content = readContent(message.message, baileys);
   if (content === undefined || messageId === "") return undefined;
@@ -90,11 +90,8 @@ async function prepare(
       chatType: isGroup ? "group" : "direct",
       groupIds: isGroup ? [chat] : [],
     },
-    {
-      access: options,
-      logger,
-      reply: async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
-    },
+    options,
+    async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
   );
   if (allowed === undefined) return undefined;
   recent.add(message);

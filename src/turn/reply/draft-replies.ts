@@ -49,9 +49,9 @@ async function draftPayload(
   { capabilities, workspace }: DraftRequest,
 ): Promise<OutboxPayload[]> {
   const { media, remarks } = await attach(payloadMedia(payload), capabilities, workspace);
-  const limit = capabilities.textLimit;
-  const texts = [payload.text ?? "", remarks.join("\n")].flatMap((text) => splitReplyText(text, { limit }));
-  const messages: OutboxPayload[] = texts.map((text) => ({ text }));
+  const texts = [payload.text ?? "", remarks.join("\n")];
+  const pieces = texts.flatMap((text) => splitReplyText(text, capabilities.textLimit));
+  const messages: OutboxPayload[] = pieces.map((text) => ({ text }));
   if (media.length > 0) {
     // Files are sent with the last part of the text.
     const last = messages.pop();
