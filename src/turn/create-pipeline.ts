@@ -58,12 +58,10 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
   };
   const lanes = createLanes(context);
   const delivery = createDelivery(context);
-  const ended = createEndedTurns({
-    look: () => {
-      for (const parts of agents.opened()) checkEnded(parts);
-    },
-    onForeignEnd: (end, note) => reportForeignEnd(end, note),
-  });
+  const ended = createEndedTurns(
+    () => agents.opened().forEach((parts) => checkEnded(parts)),
+    (end, note) => reportForeignEnd(end, note),
+  );
   let isDraining = false;
   let draining: Promise<void> | undefined;
   let sweeping: Promise<void> | undefined;

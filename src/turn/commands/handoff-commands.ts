@@ -15,14 +15,12 @@ import type { CaptureReason, SessionState, SummaryItem, SummaryKind } from "../.
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { type ProjectPatch, markProjectChange } from "../run/change-session.ts";
 import { captureWindow } from "../run/hooks-and-handoff.ts";
-import { type ChatCommand, type CommandRequest, changeSession, currentEntry, shown } from "./command.ts";
+import { type CommandSpec, type CommandRequest, changeSession, currentEntry, shown } from "./command.ts";
 
-export const handoffCommand: ChatCommand = {
-  name: "handoff",
+export const handoffCommand: CommandSpec = {
   usage: "/handoff [status|clear|on|off]",
   summary: "show the hand-off of this conversation, clear it, turn it on or off",
   when: "now",
-  needsAuthorization: true,
   run: async (request) => {
     const { handoff } = request.parts;
     if (handoff === undefined) return TURNED_OFF;
@@ -142,12 +140,10 @@ function minute(at: string): string {
   return Number.isNaN(time) ? "at an unknown time" : localTime(time).slice(0, 16);
 }
 
-export const projectCommand: ChatCommand = {
-  name: "project",
+export const projectCommand: CommandSpec = {
   usage: "/project [name|folder|off|default]",
   summary: "the project of this session; off: none",
   when: "in-order",
-  needsAuthorization: true,
   run: async (request) => {
     const { argument } = request;
     if (argument === "") return await showProject(request, await currentEntry(request));
@@ -216,5 +212,5 @@ function isOwner({ ctx, parts }: CommandRequest): boolean {
     username: ctx.SenderUsername,
   };
   const request = { channel, sender, chatType: "direct" as const };
-  return decideAccess({ request, allowFrom: [named], approvedIds: [], offersPairing: false }).decision === "allow";
+  return decideAccess(request, [named]).decision === "allow";
 }

@@ -3,19 +3,17 @@ import { localTime } from "../../base/clock.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { Window } from "../../store/store.ts";
 import { createHookMessages } from "../run/hooks-and-handoff.ts";
-import { type ChatCommand, type CommandRequest, currentEntry, shown } from "./command.ts";
+import { type CommandSpec, type CommandRequest, currentEntry, shown } from "./command.ts";
 import { bringHandoff } from "./handoff-commands.ts";
 import { reopenWindow } from "../../session/archive.ts";
 import { readWindowTitle } from "../../session/window-summary.ts";
 
 const MAX_SHOWN = 20;
 
-export const windowsCommand: ChatCommand = {
-  name: "windows",
+export const windowsCommand: CommandSpec = {
   usage: "/windows [number]",
   summary: "list the windows of this session; with a number, earlier ones",
   when: "now",
-  needsAuthorization: true,
   run: async (request) => {
     const before = /^\d{1,6}$/.test(request.argument) ? Number(request.argument) : Number.POSITIVE_INFINITY;
     const all = (await numberedWindows(request)).filter(({ number }) => number < before);
@@ -27,12 +25,10 @@ export const windowsCommand: ChatCommand = {
   },
 };
 
-export const backCommand: ChatCommand = {
-  name: "back",
+export const backCommand: CommandSpec = {
   usage: "/back <window>",
   summary: "continue an earlier window; the current one stays",
   when: "in-order",
-  needsAuthorization: true,
   run: async (request) => {
     const all = await numberedWindows(request);
     const reached = await goneBackTo(request, all);
@@ -44,12 +40,10 @@ export const backCommand: ChatCommand = {
 
 const MAX_RECENT = 10;
 
-export const resumeCommand: ChatCommand = {
-  name: "resume",
+export const resumeCommand: CommandSpec = {
   usage: "/resume [window|words|project]",
   summary: "use the hand-off and list recent windows; with a number or words, continue that window",
   when: "in-order",
-  needsAuthorization: true,
   run: async (request) => {
     const { argument } = request;
     const all = await numberedWindows(request);

@@ -16,7 +16,7 @@ import type { Turn } from "./begin-turn.ts";
 import { type CompactOutcome, canCompact, compactWindow, findWindowCut, isContextTooLong } from "./compact.ts";
 import { flushMemory, flushWords, memoryFlushMargins, shouldRunMemoryFlush } from "./flush-memory.ts";
 import { offerInTurn } from "./hooks-and-handoff.ts";
-import { type EngineRunResult, runEngine } from "./run-engine.ts";
+import { type EngineRunResult, runInSession } from "./run-engine.ts";
 import { settleTurn } from "./settle-turn.ts";
 import {
   type TurnRecord,
@@ -26,7 +26,6 @@ import {
   createTurnRecord,
   createTurnWatch,
   modelOf,
-  rememberEngineSession,
   usageOf,
 } from "./turn-record.ts";
 import { estimateTokens, textTokens, isFlushEntry } from "../../transcript/messages.ts";
@@ -77,18 +76,17 @@ export async function answerTurn(written: WrittenTurn): Promise<TurnResult> {
   });
 }
 
-interface Asked {
-  run: EngineRunResult;
-  room: Room;
-  context: TranscriptMessage[];
-}
-
-async function askEngine(turn: AnsweringTurn): Promise<Asked> {
+async function askEngine(
+  turn: AnsweringTurn,
+): Promise<{ run: EngineRunResult; room: Room; context: TranscriptMessage[] }> {
   const { log, workspace } = turn;
   let context = await readConversation(log);
   const room = await makeRoom(turn, context);
   if (room.compacted) context = await readConversation(log);
-  if (workspace.error !== undefined) return { run: failedRun(workspace.error), room, context };
+  if (workspace.error !== undefined) {
+    const ending = { kind: "failed" as const, error: workspace.error };
+    return { run: { ending, unsaid: "", usage: undefined, compactions: 0 }, room, context };
+  }
 
   const run = await askOnce(turn, room.entry, context);
   const isTooLong = run.ending.kind === "failed" && isContextTooLong(run.ending.error);
@@ -108,41 +106,21 @@ function countsTokens(usage: EngineUsage | undefined): boolean {
   return usage !== undefined && usage.input + usage.cacheRead + usage.cacheWrite > 0;
 }
 
-function failedRun(error: unknown): EngineRunResult {
-  return { ending: { kind: "failed", error }, unsaid: "", usage: undefined, compactions: 0 };
-}
-
 async function askOnce(
   turn: AnsweringTurn,
   entry: SessionEntry,
   context: TranscriptMessage[],
 ): Promise<EngineRunResult> {
-  const { parts, held, hooks, record, watch } = turn;
-  const { agent, config, engine } = parts;
-  const { sessionKey, sessionId } = turn.session;
-  const seconds = config.turns.timeoutSeconds;
-  return await runEngine({
-    engine,
-    turn: {
-      agentId: agent.agentId,
-      sessionKey,
-      sessionId,
-      kind: turn.isHeartbeat === true ? "heartbeat" : "message",
-      text: turn.text,
-      context,
-      system: turn.workspace.prompt?.system ?? "",
-      model: modelOf(entry, config, agent.agentId),
-      thinking: entry.thinkingLevel,
-      workspace: agent.workspace,
-      engineSessionId: entry.sdkSessionId,
-    },
-    record,
-    watch,
-    now: () => agent.clock.now(),
-    signal: AbortSignal.any([turn.signal, held.signal]),
+  const { parts, hooks, session, text } = turn;
+  const { sessionKey } = session;
+  const seconds = parts.config.turns.timeoutSeconds;
+  const kind = turn.isHeartbeat === true ? "heartbeat" : "message";
+  return await runInSession({
+    ...turn,
+    sessionKey,
+    entry,
+    question: { kind, text, context, system: turn.workspace.prompt?.system ?? "" },
     timeLimit: { ms: seconds * 1000, error: () => turnTooSlow(seconds) },
-    onSession: async (id) =>
-      await rememberEngineSession({ agent, held, sessionKey, sessionId }, entry.sdkSessionId, id),
     onCompaction: () => hooks.beside({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
   });
 }

@@ -37,15 +37,37 @@ export interface Turn extends TurnRequest {
 /** A workspace that cannot be read fails the turn, but only after the message is written. */
 type Workspace = { prompt: WorkspacePrompt; error?: undefined } | { prompt?: undefined; error: unknown };
 
-export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefined): Promise<Turn> {
+/**
+ * `isQuiet`: opens the session and its window, and runs nothing that could end the process again: no hook, no memory
+ * flush.
+ */
+export async function beginTurn(
+  request: TurnRequest,
+  trace: TurnTrace | undefined,
+  { isQuiet = false } = {},
+): Promise<Turn> {
   const { parts, held, turnId, messages } = request;
   const { agent, config } = parts;
   const opener = findOpener(messages, config.session.resetTriggers);
   const ctx = messages[opener] ?? {};
-  const workspace = await readWorkspace(request);
+  const workspace = isQuiet ? { error: undefined } : await readWorkspace(request);
   const flushed: ReplyPayload[] = [];
   const hooks = createHookMessages();
   let written: Promise<unknown> = Promise.resolve();
+  const onWriting = (writing: Promise<unknown>): void => {
+    written = writing;
+    // A turn that fails first does not await it; that must not be an unhandled rejection.
+    writing.catch(() => undefined);
+  };
+  const complete = (entry: SessionEntry): SessionEntry => withTurnState(entry, workspace.prompt);
+  const beforeNewWindow = async (entry: SessionEntry, reason: WindowReason): Promise<void> => {
+    await captureBefore(request, ctx, hooks, entry, reason);
+    const before = { turnId, itemId: request.itemId, trace };
+    const { signal, emit } = request;
+    const sessionKey = held.lease.key;
+    const saved = await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "reset", before });
+    flushed.push(...saved.payloads);
+  };
 
   const opened = await initSessionState({
     agent,
@@ -55,22 +77,9 @@ export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefin
     turnId,
     begunBefore: trace?.begun === true,
     isHeartbeat: request.isHeartbeat,
-    onWriting: (writing) => {
-      written = writing;
-      // A turn that fails first does not await it; that must not be an unhandled rejection.
-      writing.catch(() => undefined);
-    },
-    complete: (entry) => withTurnState(entry, workspace.prompt),
-    beforeNewWindow: async (entry, reason) => {
-      await captureBefore(request, ctx, hooks, entry, reason);
-      const before = { turnId, itemId: request.itemId, trace };
-      const { signal, emit } = request;
-      const sessionKey = held.lease.key;
-      const saved = await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "reset", before });
-      flushed.push(...saved.payloads);
-    },
+    ...(isQuiet ? {} : { onWriting, complete, beforeNewWindow }),
   });
-  const { session, model } = await placeTurn(request, opened, trace?.place);
+  const { session, model } = await placeTurn(request, opened, trace?.place, isQuiet);
   const turn: Turn = {
     ...request,
     messages: messages.with(opener, session.sessionCtx),
@@ -82,7 +91,7 @@ export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefin
     flushed,
     hooks,
   };
-  if (trace?.complete !== true) await addHookFiles(turn, ctx);
+  if (trace?.complete !== true && !isQuiet) await addHookFiles(turn, ctx);
   return turn;
 }
 
@@ -129,8 +138,10 @@ async function placeTurn(
   { parts, held }: TurnRequest,
   opened: SessionInitResult,
   place: EarlierPlace | undefined,
+  isQuiet: boolean,
 ): Promise<Pick<Turn, "session" | "model">> {
   if (place !== undefined) return { session: inEarlierWindow(opened, place), model: undefined };
+  if (isQuiet) return { session: opened, model: undefined };
   const { agent, config } = parts;
   const { sessionKey, resetTriggered, bodyStripped, sessionCtx } = opened;
   const hint = await applyResetModelOverride({
@@ -147,7 +158,7 @@ async function placeTurn(
 }
 
 /** The session as it was in a window that it has left, for a turn that continues there. */
-export function inEarlierWindow(session: SessionInitResult, { window, path }: EarlierPlace): SessionInitResult {
+function inEarlierWindow(session: SessionInitResult, { window, path }: EarlierPlace): SessionInitResult {
   const { sessionId } = window;
   const entry = entryForNewWindow(session.sessionEntry, { sessionId, sessionFile: path, now: window.openedAt });
   return {
