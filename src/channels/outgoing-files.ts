@@ -172,23 +172,16 @@ const PRIVATE_NETWORKS = [
   ["224.0.0.0", 3],
 ] as const;
 
-/** Public IPv6 is the global unicast range without the blocks that embed an IPv4 address. */
-const GLOBAL_UNICAST = ["2000::", 3] as const;
-const EMBEDS_IPV4 = [
-  ["2001::", 32],
-  ["2002::", 16],
-] as const;
-
+/** Public IPv6 is the global unicast range (2000::/3) without the blocks that embed an IPv4 address. */
 function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !listOf(PRIVATE_NETWORKS, "ipv4").check(address, "ipv4");
-  const isGlobal = listOf([GLOBAL_UNICAST], "ipv6").check(address, "ipv6");
-  return isGlobal && !listOf(EMBEDS_IPV4, "ipv6").check(address, "ipv6");
-}
-
-function listOf(networks: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {
-  const list = new BlockList();
-  for (const [network, prefix] of networks) list.addSubnet(network, prefix, family);
-  return list;
+  const family = isIP(address) === 4 ? "ipv4" : "ipv6";
+  const refused = new BlockList();
+  for (const [network, prefix] of PRIVATE_NETWORKS) refused.addSubnet(network, prefix, "ipv4");
+  refused.addSubnet("2001::", 32, "ipv6");
+  refused.addSubnet("2002::", 16, "ipv6");
+  const global = new BlockList();
+  global.addSubnet("2000::", 3, "ipv6");
+  return !refused.check(address, family) && (family === "ipv4" || global.check(address, "ipv6"));
 }
 
 function fileNameOf(url: URL): string {

@@ -102,11 +102,7 @@ export function createInbound(options: InboundOptions): Inbound {
       if (plan.skipped > 0) logger.warn("too many private chats to fetch missed messages", { skipped: plan.skipped });
       for (const [index, { channelId, after }] of plan.fetch.entries()) {
         const slot = String(index % PARALLEL_FETCHES);
-        run(channelId, async () => {
-          await slots.run(slot, async () => {
-            await catchUp(opened, channelId, after);
-          });
-        });
+        run(channelId, async () => await slots.run(slot, async () => await catchUp(opened, channelId, after)));
       }
       const held = waiting ?? [];
       waiting = undefined;
@@ -149,12 +145,10 @@ async function prepare(
   return { address: { channel: "discord", accountId, chatId, messageId }, ctx, receivedAt: clock.now() };
 }
 
-/** Plain messages and replies; other types are system messages. */
-const PERSONAL_TYPES: ReadonlySet<number> = new Set([0, 19]);
-
-/** False for bots: two bots would answer each other for ever. */
+/** False for bots: two bots would answer each other for ever. Other types are system messages. */
 function isFromPerson({ author, type, webhook_id: webhook }: DiscordMessage): boolean {
-  return author.bot !== true && webhook === undefined && PERSONAL_TYPES.has(type);
+  const isPlainOrReply = type === 0 || type === 19;
+  return author.bot !== true && webhook === undefined && isPlainOrReply;
 }
 
 async function placeOf(connection: DiscordConnection, message: DiscordMessage): Promise<Place | undefined> {

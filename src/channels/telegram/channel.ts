@@ -5,7 +5,7 @@
 import type { Update, User } from "grammy/types";
 import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import { isRecord } from "../../base/json-record.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Channel, alreadyStarted } from "../channel.ts";
 import { createReceivedFiles } from "../received-files.ts";
@@ -26,7 +26,8 @@ import { lazy } from "../../base/async.ts";
 export interface TelegramChannel extends Channel {
   /** Checks the webhook secret; the gateway calls it before it reads a body. */
   knowsSecret(given: string | undefined): boolean;
-  handleWebhook(request: WebhookRequest): Promise<WebhookAnswer>;
+  /** `secretToken`: the header X-Telegram-Bot-Api-Secret-Token. `body` is raw; the gateway limits its size. */
+  handleWebhook(request: { secretToken: string | undefined; body: string }): Promise<WebhookAnswer>;
 }
 
 export function createTelegramChannel(options: TelegramOptions): TelegramChannel {
@@ -142,13 +143,6 @@ async function connect(run: TelegramRun): Promise<Connection> {
   };
 }
 
-export interface WebhookRequest {
-  /** The header X-Telegram-Bot-Api-Secret-Token. */
-  secretToken: string | undefined;
-  /** The raw body; the gateway limits its size. */
-  body: string;
-}
-
 export interface WebhookAnswer {
   status: 200 | 400 | 401 | 503;
 }
@@ -159,11 +153,11 @@ async function answerWebhook(
   inbound: InboundHandler | undefined,
   logger: Logger,
 ): Promise<WebhookAnswer> {
-  const update = parseUpdate(body);
-  if (update === undefined) return { status: 400 };
+  const update = parseJson(body);
+  if (!isRecord(update) || typeof update["update_id"] !== "number") return { status: 400 };
   if (inbound === undefined) return { status: 503 };
   try {
-    await inbound.handle(update);
+    await inbound.handle(update as unknown as Update);
     return { status: 200 };
   } catch (error) {
     logger.warn("cannot store a Telegram message; Telegram will send it again", {
@@ -178,13 +172,4 @@ function isSameSecret(given: string | undefined, expected: string): boolean {
   const { createHash, timingSafeEqual } = nodeCrypto();
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given ?? ""), digest(expected));
-}
-
-function parseUpdate(body: string): Update | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isRecord(value) && typeof value["update_id"] === "number" ? (value as unknown as Update) : undefined;
-  } catch {
-    return undefined;
-  }
 }

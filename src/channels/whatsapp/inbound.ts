@@ -39,7 +39,7 @@ export interface InboundOptions extends AccountOptions {
   files: ReceivedFiles;
   baileys: Baileys;
   downloadMedia: DownloadMedia;
-  groupNames: GroupNames;
+  groupNames: ReturnType<typeof createGroupNames>;
   recent: RecentMessages;
   send: (message: OutboundMessage) => Promise<unknown>;
   signal: AbortSignal;
@@ -154,24 +154,19 @@ async function receiveMedia(
   }
 }
 
-/** Group subjects, cached for an hour and updated by WhatsApp's events. */
-export interface GroupNames {
-  /** Undefined if unknown. */
-  subject(socket: WhatsAppSocket, jid: string): Promise<string | undefined>;
-  renamed: (jid: string, subject: string) => void;
-}
-
 const FRESH_MS = 60 * 60_000;
 const MAX_GROUPS = 1000;
 
-export function createGroupNames(clock: Clock): GroupNames {
+/** Group subjects, cached for an hour and updated by WhatsApp's events. */
+export function createGroupNames(clock: Clock) {
   const names = new Map<string, { subject: string | undefined; at: number }>();
   const keep = (jid: string, subject: string | undefined): void => {
     names.set(jid, { subject, at: clock.now() });
     dropOldest(names, MAX_GROUPS);
   };
   return {
-    subject: async (socket, jid) => {
+    /** Undefined if unknown. */
+    subject: async (socket: WhatsAppSocket, jid: string): Promise<string | undefined> => {
       const known = names.get(jid);
       if (known !== undefined && Math.abs(clock.now() - known.at) < FRESH_MS) return known.subject;
       const found = await socket.groupMetadata(jid).catch(() => undefined);
@@ -182,25 +177,22 @@ export function createGroupNames(clock: Clock): GroupNames {
   };
 }
 
-/** The last messages of the account, in memory, to quote them or to resend one that a phone could not read. */
-export interface RecentMessages {
-  add(message: WAMessage): void;
-  get(id: string): WAMessage | undefined;
-}
+export type RecentMessages = ReturnType<typeof createRecentMessages>;
 
 const MAX_RECENT = 500;
 
-export function createRecentMessages(): RecentMessages {
+/** The last messages of the account, in memory, to quote them or to resend one that a phone could not read. */
+export function createRecentMessages() {
   const messages = new Map<string, WAMessage>();
   return {
-    add: (message) => {
+    add: (message: WAMessage): void => {
       const { id } = message.key;
       if (id === undefined || id === null) return;
       messages.delete(id);
       messages.set(id, message);
       dropOldest(messages, MAX_RECENT);
     },
-    get: (id) => messages.get(id),
+    get: (id: string) => messages.get(id),
   };
 }
 
