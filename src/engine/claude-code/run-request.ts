@@ -29,7 +29,8 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: 
   const resumes = resumedSession(turn);
   const task = taskOf(turn);
   const model = modelOf(turn.model);
-  const effort = effortOf(turn.thinking);
+  const effort =
+    turn.thinking === undefined || !Object.hasOwn(EFFORTS, turn.thinking) ? undefined : EFFORTS[turn.thinking];
   const permissionMode = permissionModeOf(turn, config);
   const isTold = resumes === undefined && digest !== undefined;
   const options: SpawnOptions = {
@@ -115,10 +116,6 @@ const EFFORTS: Readonly<Record<string, string>> = {
   xhigh: "xhigh",
   max: "max",
 };
-
-function effortOf(thinking: string | undefined): string | undefined {
-  return thinking === undefined || !Object.hasOwn(EFFORTS, thinking) ? undefined : EFFORTS[thinking];
-}
 
 /** A flush must be able to write, which plan mode forbids. */
 function permissionModeOf({ kind }: EngineTurn, config: ClaudeCodeConfig): SpawnOptions["permissionMode"] {

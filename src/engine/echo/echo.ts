@@ -52,7 +52,10 @@ export function createEchoEngine(options: EchoEngineOptions = {}): Engine {
       if (signal.aborted) return;
       const echo = await begin(options, turn, signal);
       try {
-        const steps = turn.kind === "flush" ? flushSteps(echo) : readScript(echo.text);
+        const steps =
+          turn.kind === "flush"
+            ? flushSteps(echo)
+            : echo.text.split(/\r?\n/).flatMap((line) => readLine(line.trim()) ?? []);
         for (const step of steps) yield* perform(echo, step);
         yield* answer(echo, turn.kind === "flush" ? "NO_REPLY" : echoOf(echo), "stop");
       } catch (error) {
@@ -235,11 +238,6 @@ type EchoStep =
 /** More than any consumer accepts. */
 const MAX_FLOOD = 256 * 1024 * 1024;
 const MAX_SLEEP_MS = 60 * 60_000;
-
-/** Reads the script language of `docs/echo.md`. Other lines are only echoed. An invalid step is an error. */
-function readScript(text: string): EchoStep[] {
-  return text.split(/\r?\n/).flatMap((line) => readLine(line.trim()) ?? []);
-}
 
 function readLine(line: string): EchoStep | undefined {
   if (line === "hang") return { do: "hang" };

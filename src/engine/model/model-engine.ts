@@ -68,7 +68,12 @@ async function* run(
 }
 
 function openLine(options: ModelEngineOptions, spec: string | undefined): ModelLine {
-  if (spec === undefined || spec.trim() === "") throw missingModel();
+  if (spec === undefined || spec.trim() === "")
+    throw new HoldfastError("usage", "model-missing", "No model is configured for this agent.", {
+      hint:
+        "Set one with `holdfast config set agents.main.model anthropic/claude-haiku-5-5` (replace main by the agent's id) " +
+        "and put the provider's key into the environment. For this conversation only, use /model.",
+    });
   const name = resolveModelName(spec, options.models);
   return {
     name,
@@ -78,12 +83,4 @@ function openLine(options: ModelEngineOptions, spec: string | undefined): ModelL
     limits: options.limits ?? DEFAULT_IDLE_LIMITS,
     fetch: options.fetch,
   };
-}
-
-function missingModel(): HoldfastError {
-  return new HoldfastError("usage", "model-missing", "No model is configured for this agent.", {
-    hint:
-      "Set one with `holdfast config set agents.main.model anthropic/claude-haiku-5-5` (replace main by the agent's id) " +
-      "and put the provider's key into the environment. For this conversation only, use /model.",
-  });
 }

@@ -21,7 +21,9 @@ export function createSearchFiles(workspace: string, deadlineMs = DEADLINE_MS): 
       "ignoreCase?": { type: "boolean", description: "Ignore case. Default: false" },
     }),
     run: async ({ pattern, path = ".", regex = false, ignoreCase = false }, { signal }) => {
-      if (pattern === "") throw emptyPattern();
+      if (pattern === "") {
+        throw new HoldfastError("usage", "pattern-empty", "The pattern is empty.", { hint: "Say what to look for." });
+      }
       const request: SearchRequest = {
         workspace,
         path: String(path),
@@ -83,10 +85,6 @@ function describeMatches({ lines, end }: Found, deadlineMs: number): string {
     if (end.skipped > 0) notes.push(`[${end.skipped} files were skipped: not text, or too large]`);
   }
   return [...lines, ...notes].join("\n");
-}
-
-function emptyPattern(): HoldfastError {
-  return new HoldfastError("usage", "pattern-empty", "The pattern is empty.", { hint: "Say what to look for." });
 }
 
 /** Messages between the tool and its thread. */

@@ -128,12 +128,12 @@ export function deliverable(turn: Turn, payloads: ReplyPayload[]): Pick<TurnResu
   const channel = ctx.OriginatingChannel ?? ctx.Provider;
   const chatType = normalizeChatType(ctx.ChatType);
   const policy = resolveSendPolicy({ cfg: config, entry, sessionKey, channel, chatType });
-  if (policy === "allow" || payloads.length === 0) return { payloads, text: textOf(payloads) };
+  if (policy === "allow" || payloads.length === 0)
+    return {
+      payloads,
+      text: payloads.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n") || undefined,
+    };
   const fields = { key: sessionKey, turnId: turn.turnId, payloads: payloads.length };
   agent.logger.info("the send policy withholds an answer", fields);
   return { payloads: [], withheld: "send-policy" };
-}
-
-function textOf(payloads: readonly ReplyPayload[]): string | undefined {
-  return payloads.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n") || undefined;
 }
