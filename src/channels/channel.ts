@@ -85,13 +85,11 @@ export interface SentMessage {
   messageId: string;
 }
 
-/** The sending part of a channel. */
 export interface MessageSender {
   send: (message: OutboundMessage) => Promise<SentMessage>;
   showTyping: (target: DeliveryTarget) => Promise<void>;
 }
 
-/** Options of an account on any platform. */
 export interface AccountOptions extends AccessOptions {
   accountId: string;
   /** Folder for files that people send. */

@@ -47,7 +47,6 @@ export interface AddressedMessage extends InboundMessage {
   awaited?: boolean | undefined;
 }
 
-/** The payload of an inbox item. */
 export interface InboxPayload {
   ctx: MessageContext;
   deliver: boolean;
@@ -88,14 +87,12 @@ export interface PipelineCounts {
 export interface AgentPool {
   /** Configured agents and agents with a folder, in alphabetical order. */
   list(): Promise<string[]>;
-  /** Agents that are open in this process. */
   opened(): AgentParts[];
   /** Opens the agent once and shares it. Rejects with kind `not-found` for an unknown agent. */
   open(agentId: string): Promise<AgentParts>;
   close(): Promise<void>;
 }
 
-/** The channel accounts of this process. */
 export interface ChannelPool {
   /** Starts all accounts in parallel. An account that fails is reported and does not delay the others. */
   start(admit: (message: AddressedMessage) => Promise<unknown>): Promise<void>;
@@ -111,7 +108,6 @@ export interface ChannelAccount {
   channel: Channel;
   agentId: string;
   replyTo: ReplyToMode;
-  /** The latest status that the channel reported. */
   readonly status: ChannelStatus;
 }
 
@@ -213,7 +209,6 @@ export type TurnOutcome =
   /** Stopped by a person, or by a message that interrupts. */
   | "aborted"
   | "failed"
-  /** Dropped from the queue without a turn. */
   | "dropped";
 
 /** Why an answer is not delivered. */
@@ -224,7 +219,6 @@ export interface TurnEnd extends TurnName {
   sessionId?: string | undefined;
   /** The delivered replies as one text. */
   text?: string | undefined;
-  /** Files and URLs delivered with the text. */
   media?: string[] | undefined;
   withheld?: Withheld | undefined;
   usage?: EngineUsage | undefined;

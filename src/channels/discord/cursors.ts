@@ -65,7 +65,6 @@ export async function openCursors(path: string, logger: Logger) {
     forget: (channelId: string): void => {
       if (cursors.delete(channelId)) writeSoon();
     },
-    /** Resolves when everything is on disk. */
     flush: async (): Promise<void> => {
       if (writing !== undefined) await writing.catch(() => undefined);
       if (isDirty) await write();

@@ -85,7 +85,6 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
   };
 }
 
-/** Checks what needs no request. */
 function checkOptions({ accountId, token, mode, webhook }: TelegramOptions): void {
   if (!/^\d+:[\w-]+$/.test(token)) throw tokenRefused(accountId);
   if (mode === "polling" || webhook !== undefined) return;

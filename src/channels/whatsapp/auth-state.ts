@@ -21,7 +21,6 @@ import { createKeyedMutex } from "../../base/async.ts";
 export interface AuthState {
   state: AuthenticationState;
   saveCreds: () => Promise<void>;
-  /** Forgets a logged-out device. */
   clear(): Promise<void>;
 }
 

@@ -63,7 +63,6 @@ export async function keepConnected(options: KeepConnectedOptions): Promise<void
 
 const EVENTS = ["connection.update", "creds.update", "groups.update"] as const;
 
-/** Runs one socket until it closes. */
 async function connectOnce(options: KeepConnectedOptions): Promise<{ wasOpen: boolean; disconnect: Disconnect }> {
   const { make, auth, host, logger, signal, on } = options;
   let wasOpen = false;

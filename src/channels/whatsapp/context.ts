@@ -28,7 +28,6 @@ export interface Sender {
   name: string | undefined;
 }
 
-/** The agent's account. */
 export interface OwnAccount {
   jids: readonly string[];
   name: string | undefined;
@@ -102,7 +101,6 @@ export interface WhatsAppContent {
 }
 
 export interface WhatsAppMedia {
-  /** A MIME type. */
   type: string;
   name: string | undefined;
   /** As announced by the sender. */

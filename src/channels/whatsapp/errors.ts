@@ -59,7 +59,6 @@ function statusOf(error: unknown): number | undefined {
 const CANNOT_WRITE = "The account cannot write there: it left the group, or only admins can write in it.";
 const CONNECTION_DOWN = "The connection may be down; Holdfast reconnects automatically. Try again.";
 
-/** Converts a failed send. */
 export function whatsAppError(error: unknown): HoldfastError {
   if (error instanceof HoldfastError) return error;
   const status = statusOf(error);

@@ -31,7 +31,6 @@ export interface Inbound {
   idle(): Promise<void>;
 }
 
-/** Returns the decrypted file of a message. */
 export type DownloadMedia = (message: WAMessage, socket: WhatsAppSocket) => Promise<AsyncIterable<Uint8Array>>;
 
 export interface InboundOptions extends AccountOptions {

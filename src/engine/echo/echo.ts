@@ -24,7 +24,6 @@ export interface EchoEngineOptions {
   logger?: Logger | undefined;
 }
 
-/** State of one turn. */
 interface Echo {
   turn: EngineTurn;
   /** The message without a hand-off. */
@@ -144,7 +143,6 @@ async function* call(echo: Echo, name: string, input: JsonRecord): AsyncGenerato
   signal.throwIfAborted();
 }
 
-/** Notes the day and the number of messages. */
 function flushSteps({ clock, turn }: Echo): EchoStep[] {
   const day = localTime(clock.now()).slice(0, 10);
   const content = `- ${day}: [echo] ${turn.context.length} messages in ${turn.sessionKey}`;

@@ -15,7 +15,6 @@ import { resolveContextWindow, resolveModelName, resolveModelPrice } from "../..
 export interface ModelEngineOptions {
   providers: Readonly<Record<string, ProviderConfig>>;
   models: Readonly<Record<string, ModelConfig>>;
-  /** Environment with the API keys. */
   env: Environment;
   logger: Logger;
   clock: Clock;

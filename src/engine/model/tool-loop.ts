@@ -126,7 +126,6 @@ async function* reportAnswer(parts: LoopParts, asked: Asked, step: Step): AsyncG
   return calls.length > 0;
 }
 
-/** Checks a complete answer. */
 function problemOf(answer: Answer, { name, access }: ModelLine, isFirst: boolean): HoldfastError | undefined {
   const reason = answer.finish()?.finishReason;
   if (reason?.unified === "content-filter") return refusedError(name);
@@ -172,7 +171,6 @@ async function* runCalls(
   return results;
 }
 
-/** Messages that arrive during a turn. */
 interface SteeredMessage {
   text: string;
   mark?: SteerMark | undefined;

@@ -20,7 +20,6 @@ export interface AgentTool {
   run(input: JsonRecord, use: ToolUse): Promise<string>;
 }
 
-/** The context of the conversation that uses the tool. */
 export interface ToolUse {
   signal: AbortSignal;
   attached: AttachedFiles;
@@ -38,7 +37,6 @@ interface ToolArgument {
   description: string;
 }
 
-/** Tools by name. */
 export type ToolTable = ReadonlyMap<string, AgentTool>;
 
 /** Properties whose name ends in `?` are optional. */

@@ -11,7 +11,6 @@ import { attachmentsOf } from "../../transcript/messages.ts";
 export interface AttachedFiles {
   /** Undefined: not an attachment of this conversation. */
   open(said: string): Promise<FileHandle | undefined>;
-  /** Paths of the attachments in a folder. */
   listFolder(said: string): string[];
 }
 

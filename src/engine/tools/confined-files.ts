@@ -25,7 +25,6 @@ export function createConfinedFiles(folder: string) {
     }
   };
   return {
-    /** Real path of the folder. */
     root: async () => await naming("find", ".", ({ root }) => root),
     /** Normalized path, relative to the folder. */
     nameOf: async (said: string) => await naming("find", said, ({ name }) => name),

@@ -87,7 +87,6 @@ function describeMatches({ lines, end }: Found, deadlineMs: number): string {
   return [...lines, ...notes].join("\n");
 }
 
-/** Messages between the tool and its thread. */
 export interface SearchRequest {
   workspace: string;
   path: string;

@@ -51,7 +51,6 @@ export interface CommandRequest {
 }
 
 export interface LaneControl {
-  /** Aborts the running turn and drops waiting messages. */
   stop(): Promise<{ aborted: boolean; dropped: number }>;
   /** The number of waiting messages, and the start of the running turn. */
   state(): { queued: number; runningSince?: number | undefined };

@@ -151,7 +151,6 @@ export function queueOf({ parts }: CommandRequest, entry: SessionEntry | undefin
   return resolveQueueSettings(entry, parts.config.turns.queue);
 }
 
-/** For /status. */
 export function queueLine(queue: QueueConfig, waiting: number): string {
   const settings = [queue.mode, ...(queue.mode === "collect" ? [`${queue.debounceMs} ms`] : []), `cap ${queue.cap}`];
   return `${counted(waiting, "message")} waiting; ${settings.join(", ")}, drop ${queue.drop}`;

@@ -69,7 +69,6 @@ export function markOf(items: readonly WaitingItem[], end: TurnEnd, { givenUp }:
   return { note: givenUp === true ? GIVEN_UP_NOTE : outcome, ...(isAwaited ? { ending: kept } : {}) };
 }
 
-/** Reports the end of a turn or command after it is committed. */
 export function tellEnd({ pipeline }: LaneContext, items: readonly WaitingItem[], end: TurnEnd): void {
   const ids = items.map(({ item }) => item.id);
   pipeline.onEnded(ids, end);
@@ -161,7 +160,6 @@ export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, 
       if (!isStopped) looking ??= setInterval(look, LOOK_MS);
       return promise;
     },
-    /** Resolves the waiters of these items. */
     tell: (agentId: string, itemIds: readonly number[], end: TurnEnd): void => {
       tellEarlier(end);
       for (const id of itemIds) {

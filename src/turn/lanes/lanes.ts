@@ -53,7 +53,6 @@ export function createLanes(pipeline: PipelineContext) {
     has: (agentId: string, key: string) => lanes.has(nameOf(agentId, key)),
     abort: (key: string, reason: HoldfastError) =>
       [...lanes.values()].filter(({ context }) => context.key === key && abortRunning(context, reason)).length > 0,
-    /** Messages that wait for their turn. */
     queued: () => [...lanes.values()].reduce((sum, { context }) => sum + context.waiting, 0),
     running: () => [...lanes.values()].flatMap(({ context }) => runningOf(context)),
     /** Resolves when no turn is running, or when aborted turns do not end. */

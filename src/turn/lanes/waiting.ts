@@ -79,7 +79,6 @@ export function createSlots({ total, perAgent }: { total: number; perAgent: (age
         },
       };
     },
-    /** Whether a turn waits for a slot. */
     isContended: () => lines.size > 0,
   };
 }

@@ -22,7 +22,6 @@ import { printableLine } from "../../base/text.ts";
 import { inboundRoutePatch } from "../../session/entry.ts";
 import type { DeliveryTarget, OutboxDraft } from "../../store/queues.ts";
 
-/** The payload of an outbox item. */
 export type OutboxPayload = Omit<OutboundMessage, "target" | "idempotencyKey">;
 
 export interface DraftRequest {

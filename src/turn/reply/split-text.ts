@@ -131,15 +131,12 @@ function closingOf(fence: Fence | undefined): string {
 }
 
 interface Cut {
-  /** The piece ends here. */
   end: number;
-  /** The next piece begins here. */
   next: number;
 }
 
 interface CutRange {
   text: string;
-  /** The piece begins here. */
   start: number;
   /** A cut must be after this place. */
   floor: number;

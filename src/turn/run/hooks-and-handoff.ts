@@ -133,7 +133,6 @@ export async function confirmOffer(parts: AgentParts, offer: Offer | undefined):
   await inTime(parts, offer.sessionKey, "marked as offered", parts.handoff.markOffered(offer));
 }
 
-/** The offer as a part of the person's message in the transcript. */
 export function offerBlock({ text }: Offer): TextBlock {
   return { type: "text", text: `${text}\n`, handoff: true };
 }

@@ -202,7 +202,6 @@ export function createTurnWatch(turn: TurnName, emit: (event: TurnEvent) => void
   let emittedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Emits the collected text. */
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;

@@ -94,7 +94,6 @@ interface FileTrace {
 
 interface EarlierTrace extends FileTrace {
   place: EarlierPlace;
-  /** The turn had opened this window. */
   opened: boolean;
 }
 
