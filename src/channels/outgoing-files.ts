@@ -145,12 +145,9 @@ async function readBounded(response: IncomingMessage, maxBytes: number, signal: 
 
 function downloadError(url: URL | undefined, error: unknown): HoldfastError {
   if (error instanceof HoldfastError) return error;
-  return new HoldfastError(
-    "unavailable",
-    "media-download-failed",
-    `Cannot fetch ${url?.href ?? "the file"}: ${errorMessage(error)}`,
-    { hint: "The server may be down; try again later.", cause: error },
-  );
+  const message = `Cannot fetch ${url?.href ?? "the file"}: ${errorMessage(error)}`;
+  const hint = "The server may be down; try again later.";
+  return new HoldfastError("unavailable", "media-download-failed", message, { hint, cause: error });
 }
 
 function privateAddress(host: string): HoldfastError {

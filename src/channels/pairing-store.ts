@@ -93,15 +93,15 @@ async function readPairingFile(path: string): Promise<PairingFile> {
 
 function isPairingFile(value: unknown): value is PairingFile {
   const { version, approved, pending } = isRecord(value) ? value : {};
-  const isSender = (sender: unknown): boolean => isRecord(sender) && typeof sender["id"] === "string";
-  const isRequest = (request: unknown): boolean =>
-    isRecord(request) &&
-    isSender(request) &&
-    typeof request["code"] === "string" &&
-    typeof request["expiresAt"] === "number" &&
-    typeof request["toldAt"] === "number";
   if (version !== 1 || !Array.isArray(approved) || !Array.isArray(pending)) return false;
-  return approved.every(isSender) && pending.every(isRequest);
+  return approved.every((sender) => hasFields(sender, { id: "" })) && pending.every((one) => hasFields(one, REQUEST));
+}
+
+const REQUEST: PairingRequest = { id: "", code: "", expiresAt: 0, toldAt: 0 };
+
+/** Whether the value has all fields of the example, with the same types. */
+function hasFields(value: unknown, example: object): boolean {
+  return isRecord(value) && Object.entries(example).every(([field, like]) => typeof value[field] === typeof like);
 }
 
 /** Returns the same object if nothing has expired, so that the file is not rewritten. */

@@ -107,12 +107,7 @@ function fileExtension({ name = "", type = "" }: FileDescription): string {
 
 /** The text of a message that only has files, as in OpenClaw. */
 export function mediaPlaceholder(types: readonly string[]): string {
-  const kinds = new Set(types.map(mediaKind));
+  const kinds = new Set(types.map((type) => /^(audio|image|video)\//.exec(type)?.[1] ?? "document"));
   const [kind = "file"] = kinds;
   return `<media:${kinds.size === 1 ? kind : "file"}>${types.length > 1 ? ` (${types.length} files)` : ""}`;
-}
-
-function mediaKind(type: string): string {
-  const [kind = ""] = type.split("/", 1);
-  return ["audio", "image", "video"].includes(kind) ? kind : "document";
 }

@@ -113,9 +113,10 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashResult
     await rm(home, { recursive: true, force: true });
   };
   const lane = async (): Promise<void> => {
-    while (planned < rounds && performance.now() < deadline) {
+    for (;;) {
       const plan = plans[episodes % plans.length];
-      if (plan !== undefined) await runEpisode(plan, ++episodes);
+      if (plan === undefined || planned >= rounds || performance.now() >= deadline) return;
+      await runEpisode(plan, ++episodes);
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));

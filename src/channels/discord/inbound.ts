@@ -29,7 +29,7 @@ export interface Inbound {
   open(connection: DiscordConnection): void;
   take: (message: DiscordMessage) => void;
   /** Resolves when no message is in progress. */
-  idle(): Promise<void>;
+  idle: () => Promise<void>;
 }
 
 export interface InboundOptions extends AccountOptions {
@@ -77,7 +77,11 @@ export function createInbound(options: InboundOptions): Inbound {
     let cursor = after;
     for (let page = 0; page < MAX_PAGES; page++) {
       const since = cursor;
-      const messages = await keepTrying(async () => await missedAfter(from, channelId, since, cursors), options);
+      const messages = await keepTrying(async () => {
+        const missed = await unlessGone(from.messagesAfter(channelId, since, PAGE));
+        if (missed === undefined) cursors.forget(channelId);
+        return missed ?? [];
+      }, options);
       for (const message of messages) {
         // The next start fetches the rest.
         signal.throwIfAborted();
@@ -117,6 +121,8 @@ export function createInbound(options: InboundOptions): Inbound {
   };
 }
 
+const DIRECT: Place = { kind: "direct" };
+
 /** Undefined for a message that is not for the agent. */
 async function prepare(
   connection: DiscordConnection,
@@ -125,7 +131,8 @@ async function prepare(
 ): Promise<InboundMessage | undefined> {
   const { accountId, files, clock, signal, send } = options;
   if (!isFromPerson(message)) return undefined;
-  const place = await placeOf(connection, message);
+  const isDirect = message.guild_id === undefined;
+  const place = isDirect ? DIRECT : await unlessGone(connection.place(message.channel_id));
   if (place === undefined) return undefined;
   const { author, channel_id: chatId, id: messageId } = message;
   const target = { channel: "discord", accountId, to: `channel:${chatId}` };
@@ -145,43 +152,26 @@ async function prepare(
   return { address: { channel: "discord", accountId, chatId, messageId }, ctx, receivedAt: clock.now() };
 }
 
-/** False for bots: two bots would answer each other for ever. Other types are system messages. */
-function isFromPerson({ author, type, webhook_id: webhook }: DiscordMessage): boolean {
-  const isPlainOrReply = type === 0 || type === 19;
-  return author.bot !== true && webhook === undefined && isPlainOrReply;
-}
+/** Plain messages and replies; other types are system messages. */
+const PERSONAL_TYPES: readonly number[] = [0, 19];
 
-async function placeOf(connection: DiscordConnection, message: DiscordMessage): Promise<Place | undefined> {
-  if (message.guild_id === undefined) return { kind: "direct" };
-  try {
-    return await connection.place(message.channel_id);
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
+/** False for bots: two bots would answer each other for ever. */
+function isFromPerson({ author, type, webhook_id: webhook }: DiscordMessage): boolean {
+  return author.bot !== true && webhook === undefined && PERSONAL_TYPES.includes(type);
 }
 
 function groupIds(channelId: string, { guildId, thread }: GuildPlace): string[] {
   return [channelId, guildId, ...(thread?.parentId === undefined ? [] : [thread.parentId])];
 }
 
-async function missedAfter(
-  connection: DiscordConnection,
-  channelId: string,
-  after: string,
-  cursors: Cursors,
-): Promise<DiscordMessage[]> {
+/** Undefined if the channel does not exist any more, or the bot may not see it. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await connection.messagesAfter(channelId, after, PAGE);
+    return await asked;
   } catch (error) {
-    if (!isGone(error)) throw error;
-    cursors.forget(channelId);
-    return [];
+    if (error instanceof HoldfastError && (error.kind === "not-found" || error.kind === "forbidden")) return undefined;
+    throw error;
   }
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof HoldfastError && (error.kind === "not-found" || error.kind === "forbidden");
 }
 
 function remember(ids: Set<string>, id: string): void {

@@ -84,7 +84,7 @@ async function fetchMedia(message: Message, options: InboundOptions): Promise<Me
   if ((media.bytes ?? 0) > files.maxBytes) return missing(media, `it is larger than ${files.maxBytes} bytes`);
   try {
     const id = `${message.chat.id}/${message.message_id}`;
-    const path = await downloadWithRetries(media, id, files, options);
+    const path = await download(media, id, files, options);
     return { MediaPaths: [path], MediaTypes: [media.mimeType] };
   } catch (error) {
     const known = telegramError(error, "fetch a file from Telegram");
@@ -102,36 +102,26 @@ function missing({ placeholder }: InboundMedia, reason: string): MessageContext 
 const ATTEMPTS = 3;
 const GET_FILE_TIMEOUT_MS = 20_000;
 
-async function downloadWithRetries(
-  media: InboundMedia,
-  id: string,
-  files: ReceivedFiles,
-  run: TelegramRun,
-): Promise<string> {
+/** Aborted when the channel stops: Telegram then keeps the message, and the next start fetches its file. */
+async function download(media: InboundMedia, id: string, files: ReceivedFiles, run: TelegramRun): Promise<string> {
+  const { telegram, clock, signal } = run;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await download(media, id, files, run);
+      const { file_path: filePath } = await telegram.api.getFile(
+        media.fileId,
+        requestSignal(GET_FILE_TIMEOUT_MS, signal),
+      );
+      if (filePath === undefined) throw fileGone();
+      return await files.fetch(telegram.fileUrl(filePath), { id, name: media.extension }, signal, (status) =>
+        status >= 500 ? new Error("the server failed") : fileGone(),
+      );
     } catch (error) {
       const known = telegramError(error, "fetch a file from Telegram");
-      if (run.signal.aborted) throw known;
-      if (attempt >= ATTEMPTS || !known.code.startsWith("telegram-") || known.kind !== "unavailable") throw known;
-      await run.clock.sleep(attempt * 500);
+      const isPassing = known.code.startsWith("telegram-") && known.kind === "unavailable";
+      if (signal.aborted || attempt >= ATTEMPTS || !isPassing) throw known;
+      await clock.sleep(attempt * 500);
     }
   }
-}
-
-/** Aborted when the channel stops: Telegram then keeps the message, and the next start fetches its file. */
-async function download(
-  media: InboundMedia,
-  id: string,
-  files: ReceivedFiles,
-  { telegram, signal: stopped }: TelegramRun,
-): Promise<string> {
-  const { file_path: filePath } = await telegram.api.getFile(media.fileId, requestSignal(GET_FILE_TIMEOUT_MS, stopped));
-  if (filePath === undefined) throw fileGone();
-  return await files.fetch(telegram.fileUrl(filePath), { id, name: media.extension }, stopped, (status) =>
-    status >= 500 ? new Error("the server failed") : fileGone(),
-  );
 }
 
 function fileGone(): HoldfastError {

@@ -28,7 +28,7 @@ import {
 export interface Inbound {
   take: (socket: WhatsAppSocket, message: WAMessage) => void;
   /** Resolves when no message is in progress. */
-  idle(): Promise<void>;
+  idle: () => Promise<void>;
 }
 
 export type DownloadMedia = (message: WAMessage, socket: WhatsAppSocket) => Promise<AsyncIterable<Uint8Array>>;

@@ -31,7 +31,9 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: 
   const model = modelOf(turn.model);
   const effort =
     turn.thinking === undefined || !Object.hasOwn(EFFORTS, turn.thinking) ? undefined : EFFORTS[turn.thinking];
-  const permissionMode = permissionModeOf(turn, config);
+  // A flush must be able to write, which plan mode forbids.
+  const isPlanning = config.permissionMode === "plan" && turn.kind === "flush";
+  const permissionMode = isPlanning ? "default" : config.permissionMode;
   const isTold = resumes === undefined && digest !== undefined;
   const options: SpawnOptions = {
     task: isTold ? withHandOff(task, BEGAN_BEFORE, left === undefined ? digest : `${digest}\n\n${left}`) : task,
@@ -116,11 +118,6 @@ const EFFORTS: Readonly<Record<string, string>> = {
   xhigh: "xhigh",
   max: "max",
 };
-
-/** A flush must be able to write, which plan mode forbids. */
-function permissionModeOf({ kind }: EngineTurn, config: ClaudeCodeConfig): SpawnOptions["permissionMode"] {
-  return kind === "flush" && config.permissionMode === "plan" ? "default" : config.permissionMode;
-}
 
 /**
  * The digest replaces Claude Code's own memory of a conversation. It holds the last compaction summary and as

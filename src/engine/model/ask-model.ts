@@ -36,10 +36,12 @@ const MAX_RETRIES = 2;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_WAIT_MS = 30_000;
 
+type Question = Omit<CallOptions, "abortSignal">;
+
 /** Never throws: a partial answer comes with its error. */
 export async function* askModel(
   line: ModelLine,
-  options: Omit<CallOptions, "abortSignal">,
+  options: Question,
   signal: AbortSignal,
   takenIds: Set<string> = new Set(),
 ): AsyncGenerator<TextEvent, Asked> {
@@ -68,7 +70,7 @@ function retryWait(error: HoldfastError, attempt: number): number | undefined {
 async function* streamInto(
   answer: Answer,
   line: ModelLine,
-  options: Omit<CallOptions, "abortSignal">,
+  options: Question,
   turnSignal: AbortSignal,
 ): AsyncGenerator<TextEvent, HoldfastError | undefined> {
   const idle = createIdleTimer(line.limits);

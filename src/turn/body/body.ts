@@ -317,7 +317,7 @@ function visibleText(text: string): string {
 }
 
 /** `[media attached: media/photo.jpg (image/jpeg)]` per file. A file that was not downloaded has its URL. */
-export function attachmentLines({ MediaPaths = [], MediaUrls = [], MediaTypes = [] }: MessageContext): string[] {
+function attachmentLines({ MediaPaths = [], MediaUrls = [], MediaTypes = [] }: MessageContext): string[] {
   const count = Math.max(MediaPaths.length, MediaUrls.length);
   return Array.from({ length: count }, (_, at) => {
     const place = cleanLabel(MediaPaths[at], 1024) || cleanLabel(MediaUrls[at], 1024);

@@ -30,10 +30,15 @@ export const handoffCommand: CommandSpec = {
       case "status":
         return await showHandoff(request, handoff);
       case "clear":
-        return await clearHandoff(request, handoff);
+        return (await handoff.clear(request.sessionKey))
+          ? "The hand-off is deleted; the transcript stays."
+          : "There was no hand-off.";
       case "on":
       case "off":
-        return await switchHandoff(request, word);
+        await changeSession(request, { handoff: word });
+        return word === "on"
+          ? "Hand-off is on: the next window of this session gets it."
+          : "Hand-off is off for this session. /handoff clear deletes what was captured.";
       default:
         return `/handoff does not know "${shown(word, 40)}". It takes status, clear, on, off or nothing.`;
     }
@@ -51,17 +56,6 @@ async function showHandoff(request: CommandRequest, handoff: Handoff): Promise<s
   const state = (await handoff.capture(target, "asked")) ?? (await handoff.get(sessionKey));
   if (state === undefined) return "There is no hand-off of this conversation yet.";
   return [describeState(state), describeFate(state, parts.agent.clock.now())].join("\n");
-}
-
-async function clearHandoff({ sessionKey }: CommandRequest, handoff: Handoff): Promise<string> {
-  const had = await handoff.clear(sessionKey);
-  return had ? "The hand-off is deleted; the transcript stays." : "There was no hand-off.";
-}
-
-async function switchHandoff(request: CommandRequest, word: "on" | "off"): Promise<string> {
-  await changeSession(request, { handoff: word });
-  if (word === "on") return "Hand-off is on: the next window of this session gets it.";
-  return "Hand-off is off for this session. /handoff clear deletes what was captured.";
 }
 
 /**

@@ -61,15 +61,23 @@ export const resumeCommand: CommandSpec = {
   },
 };
 
+const MAX_SEARCHED = 200;
+
+/** Continues the only window whose title has all words, or lists those that do. */
 async function byWords(request: CommandRequest, all: readonly NumberedWindow[]): Promise<string> {
-  const { argument } = request;
-  const [match, ...others] = await matchWindows(request.parts.agent, all, argument);
+  const { argument, parts } = request;
+  const words = argument.toLowerCase().split(/\s+/);
+  const matches: NumberedWindow[] = [];
+  for (const candidate of all.slice(-MAX_SEARCHED)) {
+    const title = (await readWindowTitle(parts.agent, candidate.window))?.toLowerCase();
+    if (title !== undefined && words.every((word) => title.includes(word))) matches.push(candidate);
+  }
+  const [match, ...others] = matches;
   if (match === undefined) {
     return `No window is about "${shown(argument, 60)}". /resume shows the recent ones.`;
   }
   if (others.length === 0) return await goBack(request, match);
-  const candidates = [match, ...others].slice(-MAX_RECENT);
-  return await offer(request, candidates, `Several windows are about "${shown(argument, 60)}":`);
+  return await offer(request, matches.slice(-MAX_RECENT), `Several windows are about "${shown(argument, 60)}":`);
 }
 
 async function offer(request: CommandRequest, windows: readonly NumberedWindow[], heading: string): Promise<string> {
@@ -138,21 +146,4 @@ function pickWindow(windows: readonly NumberedWindow[], wanted: string): Numbere
   if (wanted.length < MIN_ID_LENGTH) return undefined;
   const matches = windows.filter(({ window }) => window.sessionId.startsWith(wanted.toLowerCase()));
   return matches.length === 1 ? matches[0] : undefined;
-}
-
-const MAX_SEARCHED = 200;
-
-/** Windows whose title contains all words, oldest first. */
-async function matchWindows(
-  agent: AgentHandle,
-  windows: readonly NumberedWindow[],
-  wanted: string,
-): Promise<NumberedWindow[]> {
-  const words = wanted.toLowerCase().split(/\s+/);
-  const matches: NumberedWindow[] = [];
-  for (const candidate of windows.slice(-MAX_SEARCHED)) {
-    const title = (await readWindowTitle(agent, candidate.window))?.toLowerCase();
-    if (title !== undefined && words.every((word) => title.includes(word))) matches.push(candidate);
-  }
-  return matches;
 }

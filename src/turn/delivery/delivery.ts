@@ -20,7 +20,8 @@ const COMMAND_LINE = "cli";
 
 export function createDelivery(pipeline: PipelineContext) {
   const { channels, clock, events, logger } = pipeline;
-  const deliverers = new Map<ChannelAccount, Map<string, ReturnType<typeof createRouteDeliverer>>>();
+  /** By agent, channel and account. */
+  const deliverers = new Map<string, ReturnType<typeof createRouteDeliverer>>();
   const agents = new Map<string, AgentParts>();
   /** The newest reported item by route. */
   const reported = new Map<string, number>();
@@ -34,11 +35,10 @@ export function createDelivery(pipeline: PipelineContext) {
     for (const account of channels.accounts()) {
       const { name, accountId } = account.channel;
       if (route !== undefined && (name !== route.channel || accountId !== route.accountId)) continue;
-      const ofAccount = deliverers.get(account) ?? new Map();
-      deliverers.set(account, ofAccount);
-      const known = ofAccount.get(agentId);
+      const owner = `${agentId} ${name} ${accountId}`;
+      const known = deliverers.get(owner);
       if (known !== undefined) known.wake(key);
-      else if (canSend(account)) ofAccount.set(agentId, createRouteDeliverer(pipeline, parts, account));
+      else if (canSend(account)) deliverers.set(owner, createRouteDeliverer(pipeline, parts, account));
     }
   };
   const unsubscribe = events.subscribe((event) => {
@@ -71,8 +71,7 @@ export function createDelivery(pipeline: PipelineContext) {
     stop: async (graceMs: number): Promise<void> => {
       isStopped = true;
       unsubscribe();
-      const all = [...deliverers.values()].flatMap((ofAccount) => [...ofAccount.values()]);
-      await Promise.all(all.map((deliverer) => deliverer.stop(graceMs)));
+      await Promise.all([...deliverers.values()].map((deliverer) => deliverer.stop(graceMs)));
     },
   };
 }

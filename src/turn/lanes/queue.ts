@@ -127,11 +127,8 @@ function canJoin({ need }: WaitingItem): boolean {
 }
 
 function canShareTurn(a: WaitingItem, b: WaitingItem): boolean {
-  return (
-    wasBegun(a.item) === wasBegun(b.item) &&
-    (!wasBegun(a.item) || turnOf(a.item) === turnOf(b.item)) &&
-    isSameReplyPlace(a, b)
-  );
+  const [one, other] = [a, b].map(({ item }) => (wasBegun(item) ? turnOf(item) : undefined));
+  return one === other && isSameReplyPlace(a, b);
 }
 
 /** The answer of a turn goes to one chat only. */

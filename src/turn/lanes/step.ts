@@ -242,12 +242,11 @@ function showTyping(channels: ChannelPool, target: DeliveryTarget | undefined): 
   const channel = target === undefined ? undefined : channels.find(target.channel, target.accountId)?.channel;
   if (target === undefined || channel?.showTyping === undefined) return undefined;
   let isOver = false;
-  const showAfter = (ms: number): NodeJS.Timeout =>
-    setTimeout(async () => {
-      await channel.showTyping?.(target).catch(() => undefined);
-      if (!isOver) timer = showAfter(TYPING_EVERY_MS);
-    }, ms).unref();
-  let timer = showAfter(TYPING_AFTER_MS);
+  const show = async (): Promise<void> => {
+    await channel.showTyping?.(target).catch(() => undefined);
+    if (!isOver) timer = setTimeout(() => void show(), TYPING_EVERY_MS).unref();
+  };
+  let timer = setTimeout(() => void show(), TYPING_AFTER_MS).unref();
   return {
     [Symbol.dispose]: () => {
       isOver = true;

@@ -155,13 +155,13 @@ async function makeRoom(turn: AnsweringTurn, context: readonly TranscriptMessage
   const { sessionKey, sessionEntry: entry } = turn.session;
   const contextWindowTokens = contextWindowOf(entry, config, agent.agentId);
   const margins = memoryFlushMargins(contextWindowTokens);
-  const totalTokens = contextTokens(entry, context);
+  const { totalTokens: counted = 0 } = entry;
+  // The model's last count plus the new message, or an estimate of everything.
+  const totalTokens = counted > 0 ? counted + estimateTokens(context.slice(-1)) : estimateTokens(context);
 
   const mayFlush = shouldRunMemoryFlush({ entry: { ...entry, totalTokens }, contextWindowTokens, ...margins });
-  const { parts, held, signal, emit, log } = turn;
-  const flushed = mayFlush
-    ? await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "compaction", log, before: turn })
-    : undefined;
+  const flush = { ...turn, sessionKey, entry, occasion: "compaction" as const, before: turn };
+  const flushed = mayFlush ? await flushMemory(flush) : undefined;
   const isFull = isTooMuch(totalTokens, contextWindowTokens);
   const compacted = isFull && canCompact(engine) ? await compactInTurn(turn, entry, "to-fit") : false;
   if (flushed === undefined && !compacted) return { entry, compacted };
@@ -171,11 +171,6 @@ async function makeRoom(turn: AnsweringTurn, context: readonly TranscriptMessage
     compacted,
     flushed: flushed?.payloads,
   };
-}
-
-/** The model's last count plus the new message, or an estimate of everything. */
-function contextTokens({ totalTokens = 0 }: SessionEntry, context: readonly TranscriptMessage[]): number {
-  return totalTokens > 0 ? totalTokens + estimateTokens(context.slice(-1)) : estimateTokens(context);
 }
 
 function isTooMuch(tokens: number, contextWindowTokens: number): boolean {
@@ -192,37 +187,30 @@ export async function willCompact({ parts, session }: Turn, log: TranscriptLog, 
   return (await findWindowCut({ parts, entry, log, shorten: "to-fit" })) !== undefined;
 }
 
-/** Resolves to whether the conversation is shorter now. */
+/**
+ * Resolves to whether the conversation is shorter now. A failure becomes a notice: if the conversation does not fit,
+ * the engine reports that itself.
+ */
 async function compactInTurn(
   turn: AnsweringTurn,
   entry: SessionEntry,
   shorten: "to-fit" | "by-half",
 ): Promise<boolean> {
-  const { parts, session, log, spare } = turn;
-  const { sessionKey } = session;
-  const outcome = await tryToCompact(turn, entry, shorten);
-  if (outcome?.compacted !== true) return false;
+  const { parts, held, signal, log, watch, spare } = turn;
+  const { sessionKey } = turn.session;
+  let outcome: CompactOutcome;
+  try {
+    outcome = await compactWindow({ ...turn, sessionKey, entry, shorten });
+  } catch (error) {
+    if (held.signal.aborted || isFenced(error)) throw error;
+    parts.agent.logger.warn("the conversation could not be compacted", { key: sessionKey, error });
+    if (!signal.aborted) watch.notice(`The conversation could not be compacted: ${failureText(error)}`);
+    return false;
+  }
+  if (!outcome.compacted) return false;
   faultPoint("turn.shortened");
   if (outcome.entry !== undefined && turn.isHeartbeat !== true) {
     await offerInTurn(parts, log, { sessionKey, entry: outcome.entry }, spare);
   }
   return true;
-}
-
-/** A failure becomes a notice. If the conversation does not fit, the engine reports that itself. */
-async function tryToCompact(
-  turn: AnsweringTurn,
-  entry: SessionEntry,
-  shorten: "to-fit" | "by-half",
-): Promise<CompactOutcome | undefined> {
-  const { parts, held, signal, turnId, log, watch, hooks, session } = turn;
-  const { sessionKey } = session;
-  try {
-    return await compactWindow({ parts, held, sessionKey, entry, log, watch, hooks, signal, turnId, shorten });
-  } catch (error) {
-    if (held.signal.aborted || isFenced(error)) throw error;
-    parts.agent.logger.warn("the conversation could not be compacted", { key: sessionKey, error });
-    if (!signal.aborted) watch.notice(`The conversation could not be compacted: ${failureText(error)}`);
-    return undefined;
-  }
 }
