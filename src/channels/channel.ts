@@ -103,7 +103,7 @@ export interface AccountOptions extends AccessOptions {
 export interface ChannelRun {
   host: ChannelHost;
   signal: AbortSignal;
-  /** Closed by `stop`, after `start` has ended. */
+  /** Closed by `stop`, after `start` has ended, or when `start` fails. */
   closing: AsyncDisposableStack;
 }
 
@@ -123,7 +123,8 @@ export function singleRun(
         isFailed = status.state === "failed";
         host.report(status);
       };
-      const run = { host: { ...host, report }, signal: stopping.signal, closing: new AsyncDisposableStack() };
+      const admit: ChannelHost["admit"] = async (message) => await host.admit(message);
+      const run = { host: { admit, report }, signal: stopping.signal, closing: new AsyncDisposableStack() };
       const starting = open(run);
       const mine = (running = { stopping, run, started: starting.catch(() => undefined) });
       try {
@@ -132,8 +133,11 @@ export function singleRun(
         const hint = error instanceof HoldfastError ? (error.hint ?? "") : "";
         const text = `${platform}: ${errorMessage(error)} ${hint}`.trim();
         if (!stopping.signal.aborted && !isFailed) host.report({ state: "failed", text });
-        if (running === mine) running = undefined;
         stopping.abort();
+        if (running === mine) {
+          running = undefined;
+          await run.closing.disposeAsync();
+        }
         throw error;
       }
     },

@@ -45,11 +45,12 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
     const inbound = createInbound({ ...options, host, cursors, files, send: sender.send, signal });
     closing.defer(cursors.flush);
     closing.defer(inbound.idle);
-    const connection = await keepConnecting(options, run, inbound, (ready) => (connected = ready));
     closing.defer(async () => {
+      const connection = connected;
       connected = undefined;
-      await connection.close();
+      await connection?.close();
     });
+    await keepConnecting(options, run, inbound, (ready) => (connected = ready));
   };
 
   return {
@@ -76,7 +77,7 @@ async function keepConnecting(
   { host, signal }: ChannelRun,
   inbound: Inbound,
   onReady: (connection: DiscordConnection) => void,
-): Promise<DiscordConnection> {
+): Promise<void> {
   const { token, api, clock, logger } = options;
   let isInterrupted = false;
   const on: ConnectionEvents = {
@@ -104,7 +105,7 @@ async function keepConnecting(
   };
   for (let attempt = 0; ; attempt++) {
     try {
-      return await connectDiscord({ token: token.trim(), api: api?.rest, logger, signal, on });
+      return void (await connectDiscord({ token: token.trim(), api: api?.rest, logger, signal, on }));
     } catch (error) {
       if (!(error instanceof HoldfastError) || !["unavailable", "timeout"].includes(error.kind)) throw error;
       const pause = pauseAfter(error, attempt);

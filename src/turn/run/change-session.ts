@@ -7,6 +7,7 @@
  *   which project. Only the holder of the session writes there.
  */
 import { projectMark } from "../../handoff/project-mark.ts";
+import type { AgentHandle } from "../../session/agent-handle.ts";
 import { type HeldLease, withSessionLease } from "../../session/lease.ts";
 import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
@@ -36,7 +37,7 @@ export async function resetAfterFlush(request: ResetRequest): Promise<{ previous
   const { parts, sessionKey, expectedSessionId, signal, emit } = request;
   const { agent, config } = parts;
   return await withSessionLease(agent, sessionKey, {}, async (held) => {
-    const entry = await expectSession(parts, sessionKey, expectedSessionId);
+    const entry = await expectSession(agent, sessionKey, expectedSessionId);
     const hooks = createHookMessages();
     await hooks.before({ parts, sessionKey, event: "command:reset", entry, reason: "reset" });
     await hooks.before({ parts, sessionKey, event: "session:end", entry, reason: "reset" });
@@ -50,14 +51,10 @@ export async function resetAfterFlush(request: ResetRequest): Promise<{ previous
   });
 }
 
-async function expectSession(
-  { agent }: Pick<AgentParts, "agent">,
-  sessionKey: string,
-  expectedSessionId: string | undefined,
-): Promise<SessionEntry> {
+async function expectSession(agent: AgentHandle, sessionKey: string, sessionId?: string): Promise<SessionEntry> {
   const entry = await agent.store.get(sessionKey);
   if (entry === undefined) throw sessionNotFound(sessionKey);
-  assertExpected(sessionKey, entry, expectedSessionId);
+  assertExpected(sessionKey, entry, sessionId);
   return entry;
 }
 
@@ -110,7 +107,7 @@ export async function patchFromOutside(
   const isMarked = changesProject(patch) && handoff !== undefined && (await agent.store.get(sessionKey)) !== undefined;
   if (!isMarked) return await patchSession(agent, sessionKey, patch, options);
   return await withSessionLease(agent, sessionKey, {}, async (held) => {
-    const entry = await expectSession(parts, sessionKey, options.expectedSessionId);
+    const entry = await expectSession(agent, sessionKey, options.expectedSessionId);
     await markProjectChange(parts, held, { sessionKey, entry, patch });
     return await patchSession(agent, sessionKey, patch, { ...options, lease: held.lease });
   });
