@@ -136,7 +136,7 @@ async function openEngine(agent: AgentHandle, context: PoolContext, recall: Reca
     return createModelEngine({ providers, models, env, logger, clock, tools });
   }
   const { createEchoEngine } = await import("../engine/echo/echo.ts");
-  return createEchoEngine({ clock, logger, toolsOf: () => tools });
+  return createEchoEngine({ clock, logger, tools });
 }
 
 async function openTools(agent: AgentHandle, claude: ClaudeSide, { openIndex }: PoolContext): Promise<ToolTable> {

@@ -14,8 +14,14 @@ import { type AgentHandle, windowTranscriptName } from "../session/agent-handle.
 import { listArchives } from "../session/archive.ts";
 import type { StoreKind } from "../store/store.ts";
 import { readWindowTexts } from "./check-transcript.ts";
-import { type Expectation, type HomeState, type ItemState, type SessionState } from "./expectation.ts";
-import { expectOperation, sessionOf } from "./expectation.ts";
+import {
+  type Expectation,
+  type HomeState,
+  type ItemState,
+  type SessionState,
+  expectOperation,
+  sessionOf,
+} from "./expectation.ts";
 import { type CountedEntry, type Counter, type Operation, type OperationResult, replyKeyOf } from "./operations.ts";
 import { admit } from "./perform.ts";
 import { errorText, openHome } from "./run-child.ts";
@@ -75,7 +81,7 @@ async function checkState(agent: AgentHandle, { expectation, inFlight }: HomeChe
   expectOperation(after, inFlight, resultOf(found, inFlight, expectation.state));
   const unlikeAfter = differences(after, found);
   if (unlikeAfter.length === 0) expectation.state = after;
-  return [...problems, ...unlikeAfter];
+  return [...problems, ...(unlikeAfter.length < unlikeBefore.length ? unlikeAfter : unlikeBefore)];
 }
 
 function differences(expected: unknown, found: unknown, place = "the home"): string[] {

@@ -19,7 +19,7 @@ import { estimateTokens, textTokens, messageText, withoutHandoff } from "../../t
 
 export interface EchoEngineOptions {
   /** The tools for `tool:` lines. Default: none. */
-  toolsOf?: ((turn: EngineTurn) => ToolTable | Promise<ToolTable>) | undefined;
+  tools?: ToolTable | undefined;
   clock?: Clock | undefined;
   logger?: Logger | undefined;
 }
@@ -49,7 +49,7 @@ export function createEchoEngine(options: EchoEngineOptions = {}): Engine {
     keepsConversation: false,
     async *run(turn, signal) {
       if (signal.aborted) return;
-      const echo = await begin(options, turn, signal);
+      const echo = begin(options, turn, signal);
       try {
         const steps =
           turn.kind === "flush"
@@ -67,7 +67,7 @@ export function createEchoEngine(options: EchoEngineOptions = {}): Engine {
   };
 }
 
-async function begin(options: EchoEngineOptions, turn: EngineTurn, signal: AbortSignal): Promise<Echo> {
+function begin(options: EchoEngineOptions, turn: EngineTurn, signal: AbortSignal): Echo {
   const { context } = turn;
   const asked = context.findLastIndex(({ role }) => role === "user");
   const question = context[asked];
@@ -76,7 +76,7 @@ async function begin(options: EchoEngineOptions, turn: EngineTurn, signal: Abort
     turn,
     text: isAsked ? messageText(withoutHandoff(question)) : turn.text,
     signal,
-    tools: (await options.toolsOf?.(turn)) ?? new Map(),
+    tools: options.tools ?? new Map(),
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
     place: context.filter(({ role }) => role === "user").length,
