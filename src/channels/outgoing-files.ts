@@ -11,7 +11,7 @@ import { basename } from "node:path";
 import { HoldfastError, errorMessage, fileError } from "../base/errors.ts";
 import { fileSize } from "../base/files.ts";
 import type { OutboundMedia, OutboundMessage } from "./channel.ts";
-import { tooLarge } from "./received-files.ts";
+import { tooLarge, typeOfName } from "./received-files.ts";
 
 export interface OutgoingFile {
   name: string;
@@ -185,30 +185,4 @@ function fileNameOf(url: URL): string {
   const last = url.pathname.split("/").at(-1) ?? "";
   const name = last.replace(/[^\w.-]+/g, "_");
   return name === "" || /^\.+$/.test(name) ? "file" : name;
-}
-
-const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
-  aac: "audio/aac",
-  gif: "image/gif",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  json: "application/json",
-  m4a: "audio/mp4",
-  md: "text/markdown",
-  mp3: "audio/mpeg",
-  mp4: "video/mp4",
-  oga: "audio/ogg",
-  ogg: "audio/ogg",
-  opus: "audio/ogg",
-  pdf: "application/pdf",
-  png: "image/png",
-  txt: "text/plain",
-  wav: "audio/wav",
-  webm: "video/webm",
-  webp: "image/webp",
-};
-
-function typeOfName(name: string): string {
-  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
-  return TYPE_OF_EXTENSION[extension] ?? "application/octet-stream";
 }

@@ -85,24 +85,39 @@ export function tooLarge(maxBytes: number): HoldfastError {
   });
 }
 
-const EXTENSION_OF_TYPE: Readonly<Record<string, string>> = {
-  "application/pdf": ".pdf",
-  "audio/aac": ".aac",
-  "audio/mp4": ".m4a",
-  "audio/mpeg": ".mp3",
-  "audio/ogg": ".ogg",
-  "image/gif": ".gif",
-  "image/jpeg": ".jpg",
-  "image/png": ".png",
-  "image/webp": ".webp",
-  "text/plain": ".txt",
-  "video/mp4": ".mp4",
+/** The first extension of a type is the usual one. */
+const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
+  aac: "audio/aac",
+  gif: "image/gif",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  json: "application/json",
+  m4a: "audio/mp4",
+  md: "text/markdown",
+  mp3: "audio/mpeg",
+  mp4: "video/mp4",
+  ogg: "audio/ogg",
+  oga: "audio/ogg",
+  opus: "audio/ogg",
+  pdf: "application/pdf",
+  png: "image/png",
+  txt: "text/plain",
+  wav: "audio/wav",
+  webm: "video/webm",
+  webp: "image/webp",
 };
+
+export function typeOfName(name: string): string {
+  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
+  return TYPE_OF_EXTENSION[extension] ?? "application/octet-stream";
+}
 
 /** Empty if neither the name nor the type gives one. */
 function fileExtension({ name = "", type = "" }: FileDescription): string {
   const own = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0]?.toLowerCase();
-  return own ?? EXTENSION_OF_TYPE[type.split(";", 1)[0]?.trim().toLowerCase() ?? ""] ?? "";
+  const plain = type.split(";", 1)[0]?.trim().toLowerCase();
+  const usual = Object.entries(TYPE_OF_EXTENSION).find(([, known]) => known === plain)?.[0];
+  return own ?? (usual === undefined ? "" : `.${usual}`);
 }
 
 /** The text of a message that only has files, as in OpenClaw. */

@@ -29,8 +29,8 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: 
   const resumes = resumedSession(turn);
   const task = taskOf(turn);
   const model = modelOf(turn.model);
-  const effort =
-    turn.thinking === undefined || !Object.hasOwn(EFFORTS, turn.thinking) ? undefined : EFFORTS[turn.thinking];
+  const isLowest = turn.thinking === "off" || turn.thinking === "minimal";
+  const effort = isLowest ? "low" : EFFORTS.find((known) => known === turn.thinking);
   // A flush must be able to write, which plan mode forbids.
   const isPlanning = config.permissionMode === "plan" && turn.kind === "flush";
   const permissionMode = isPlanning ? "default" : config.permissionMode;
@@ -108,16 +108,8 @@ function modelOf(name: string | undefined): string | undefined {
   });
 }
 
-const EFFORTS: Readonly<Record<string, string>> = {
-  // The lowest effort that Claude Code has.
-  off: "low",
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "xhigh",
-  max: "max",
-};
+/** The lowest is also used for `off` and `minimal`. */
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 
 /**
  * The digest replaces Claude Code's own memory of a conversation. It holds the last compaction summary and as

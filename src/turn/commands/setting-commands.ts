@@ -48,16 +48,13 @@ function unknownWord({ name, words }: Setting, word: string): string {
 
 const MAX_WORD = 40;
 
+const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
 export const thinkCommand = settingCommand({
   name: "think",
   summary: "how long to think before an answer",
   words: {
-    off: { thinkingLevel: "off" },
-    minimal: { thinkingLevel: "minimal" },
-    low: { thinkingLevel: "low" },
-    medium: { thinkingLevel: "medium" },
-    high: { thinkingLevel: "high" },
-    xhigh: { thinkingLevel: "xhigh" },
+    ...Object.fromEntries(THINKING_LEVELS.map((thinkingLevel) => [thinkingLevel, { thinkingLevel }])),
     default: { thinkingLevel: null },
   },
   describe: (_request, entry) => `Thinking: ${thinkingOf(entry)}.`,
