@@ -69,18 +69,16 @@ export interface PipelineStatus {
   queued: number;
   draining: boolean;
   /** Since the process started. */
-  counts: PipelineCounts;
-}
-
-export interface PipelineCounts {
-  admitted: number;
-  duplicates: number;
-  turns: number;
-  failed: number;
-  dropped: number;
-  delivered: number;
-  /** Deliveries that may repeat an earlier attempt whose outcome is unknown. */
-  mayRepeat?: number | undefined;
+  counts: {
+    admitted: number;
+    duplicates: number;
+    turns: number;
+    failed: number;
+    dropped: number;
+    delivered: number;
+    /** Deliveries that may repeat an earlier attempt whose outcome is unknown. */
+    mayRepeat?: number | undefined;
+  };
 }
 
 /** The agents of this process. An agent is opened when it is first needed. */

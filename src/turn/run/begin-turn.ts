@@ -79,12 +79,13 @@ export async function beginTurn(
     isHeartbeat: request.isHeartbeat,
     ...(isQuiet ? {} : { onWriting, complete, beforeNewWindow }),
   });
-  const { session, model } = await placeTurn(request, opened, trace?.place, isQuiet);
+  const session = trace?.place === undefined ? opened : inEarlierWindow(opened, trace.place);
+  const named = isQuiet || trace?.place !== undefined ? undefined : await nameModel(request, opened);
   const turn: Turn = {
     ...request,
     messages: messages.with(opener, session.sessionCtx),
-    session,
-    model,
+    session: { ...session, sessionEntry: named?.sessionEntry ?? session.sessionEntry },
+    model: named?.selection,
     workspace,
     trace,
     written,
@@ -133,18 +134,11 @@ async function captureBefore(
   await hooks.before({ ...call, event: "session:end" });
 }
 
-/** The session in the window of the turn, with the model that the message named for a new window. */
-async function placeTurn(
-  { parts, held }: TurnRequest,
-  opened: SessionInitResult,
-  place: EarlierPlace | undefined,
-  isQuiet: boolean,
-): Promise<Pick<Turn, "session" | "model">> {
-  if (place !== undefined) return { session: inEarlierWindow(opened, place), model: undefined };
-  if (isQuiet) return { session: opened, model: undefined };
+/** Chooses the model that the message names for a new window. */
+async function nameModel({ parts, held }: TurnRequest, opened: SessionInitResult) {
   const { agent, config } = parts;
   const { sessionKey, resetTriggered, bodyStripped, sessionCtx } = opened;
-  const hint = await applyResetModelOverride({
+  return await applyResetModelOverride({
     agent,
     sessionKey,
     models: config.models,
@@ -154,7 +148,6 @@ async function placeTurn(
     sessionCtx,
     lease: held.lease,
   });
-  return { session: { ...opened, sessionEntry: hint.sessionEntry ?? opened.sessionEntry }, model: hint.selection };
 }
 
 /** The session as it was in a window that it has left, for a turn that continues there. */
