@@ -136,7 +136,7 @@ export function singleRun(
         stopping.abort();
         if (running === mine) {
           running = undefined;
-          await run.closing.disposeAsync();
+          await run.closing.disposeAsync().catch(() => undefined);
         }
         throw error;
       }
