@@ -153,11 +153,11 @@ async function prepare(
 }
 
 /** Plain messages and replies; other types are system messages. */
-const PERSONAL_TYPES: readonly number[] = [0, 19];
+const PERSONAL_TYPES: ReadonlySet<number> = new Set([0, 19]);
 
 /** False for bots: two bots would answer each other for ever. */
 function isFromPerson({ author, type, webhook_id: webhook }: DiscordMessage): boolean {
-  return author.bot !== true && webhook === undefined && PERSONAL_TYPES.includes(type);
+  return author.bot !== true && webhook === undefined && PERSONAL_TYPES.has(type);
 }
 
 function groupIds(channelId: string, { guildId, thread }: GuildPlace): string[] {
