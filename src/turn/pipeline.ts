@@ -224,16 +224,12 @@ export interface TurnEnd extends TurnName {
   durationMs: number;
 }
 
-export interface TurnEvents {
-  emit(event: TurnEvent): void;
-  /** Returns a function that unsubscribes. A listener that throws does not affect the others. */
-  subscribe(listener: (event: TurnEvent) => void): () => void;
-}
+export type TurnEvents = ReturnType<typeof createTurnEvents>;
 
-export function createTurnEvents(onListenerError: (error: unknown) => void): TurnEvents {
+export function createTurnEvents(onListenerError: (error: unknown) => void) {
   const listeners = new Set<(event: TurnEvent) => void>();
   return {
-    emit: (event) => {
+    emit: (event: TurnEvent): void => {
       for (const listener of listeners) {
         try {
           listener(event);
@@ -242,7 +238,8 @@ export function createTurnEvents(onListenerError: (error: unknown) => void): Tur
         }
       }
     },
-    subscribe: (listener) => {
+    /** Returns a function that unsubscribes. A listener that throws does not affect the others. */
+    subscribe: (listener: (event: TurnEvent) => void): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

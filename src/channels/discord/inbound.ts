@@ -22,15 +22,7 @@ import { type Cursors, planCatchUp } from "./cursors.ts";
 import { createKeyedMutex } from "../../base/async.ts";
 import { printableLine } from "../../base/text.ts";
 
-export interface Inbound {
-  /** Makes new messages wait. */
-  hold: () => void;
-  /** Takes in missed messages, then held ones, then new ones. */
-  open(connection: DiscordConnection): void;
-  take: (message: DiscordMessage) => void;
-  /** Resolves when no message is in progress. */
-  idle: () => Promise<void>;
-}
+export type Inbound = ReturnType<typeof createInbound>;
 
 export interface InboundOptions extends AccountOptions {
   host: ChannelHost;
@@ -45,7 +37,7 @@ const MAX_PAGES = 5;
 const PARALLEL_FETCHES = 4;
 const REMEMBERED_IDS = 2000;
 
-export function createInbound(options: InboundOptions): Inbound {
+export function createInbound(options: InboundOptions) {
   const { cursors, host, logger, signal } = options;
   const lanes = createInboundLanes();
   const slots = createKeyedMutex();
@@ -96,10 +88,12 @@ export function createInbound(options: InboundOptions): Inbound {
   };
 
   return {
-    hold: () => {
+    /** Makes new messages wait. */
+    hold: (): void => {
       waiting ??= [];
     },
-    open: (opened) => {
+    /** Takes in missed messages, then held ones, then new ones. */
+    open: (opened: DiscordConnection): void => {
       connection = opened;
       const plan = planCatchUp(cursors.all(), opened.visibleChannels());
       for (const { channelId, at } of plan.seeds) cursors.advance(channelId, at);
@@ -112,7 +106,7 @@ export function createInbound(options: InboundOptions): Inbound {
       waiting = undefined;
       for (const message of held) run(message.channel_id, async () => await takeIn(opened, message));
     },
-    take: (message) => {
+    take: (message: DiscordMessage): void => {
       const from = connection;
       if (waiting !== undefined || from === undefined) (waiting ??= []).push(message);
       else run(message.channel_id, async () => await takeIn(from, message));

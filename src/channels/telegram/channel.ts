@@ -94,15 +94,10 @@ function checkOptions({ accountId, token, mode, webhook }: TelegramOptions): voi
   });
 }
 
-interface Connection {
-  /** Undefined until Telegram has been reached, and after `close`. */
-  readonly inbound: InboundHandler | undefined;
-  /** Call it after the signal; resolves when all updates in progress have ended. */
-  close(): Promise<void>;
-}
+type Connection = Awaited<ReturnType<typeof connect>>;
 
 /** Throws for a misconfiguration; other failures are retried in the background until the signal. */
-async function connect(run: TelegramRun): Promise<Connection> {
+async function connect(run: TelegramRun) {
   const { accountId, host, logger, signal } = run;
   let inbound: InboundHandler | undefined;
 
@@ -131,10 +126,12 @@ async function connect(run: TelegramRun): Promise<Connection> {
     });
 
   return {
-    get inbound() {
+    /** Undefined until Telegram has been reached, and after `close`. */
+    get inbound(): InboundHandler | undefined {
       return inbound;
     },
-    close: async () => {
+    /** Call it after the signal; resolves when all updates in progress have ended. */
+    close: async (): Promise<void> => {
       await receiving;
       inbound = undefined;
       host.report({ state: "stopped", text: `Telegram account ${accountId} is stopped` });

@@ -18,14 +18,12 @@ export interface InboundOptions extends TelegramRun {
   files: ReceivedFiles | undefined;
 }
 
-export interface InboundHandler {
-  handle(update: Update): Promise<void>;
-}
+export type InboundHandler = ReturnType<typeof createInboundHandler>;
 
-export function createInboundHandler(options: InboundOptions): InboundHandler {
+export function createInboundHandler(options: InboundOptions) {
   const lanes = createKeyedMutex();
   return {
-    handle: async (update) => {
+    handle: async (update: Update): Promise<void> => {
       const { message } = update;
       const ctx = message === undefined ? undefined : readMessage(message, options);
       if (message === undefined || ctx === undefined) return;

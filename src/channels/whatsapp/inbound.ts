@@ -25,12 +25,6 @@ import {
   readContent,
 } from "./context.ts";
 
-export interface Inbound {
-  take: (socket: WhatsAppSocket, message: WAMessage) => void;
-  /** Resolves when no message is in progress. */
-  idle: () => Promise<void>;
-}
-
 export type DownloadMedia = (message: WAMessage, socket: WhatsAppSocket) => Promise<AsyncIterable<Uint8Array>>;
 
 export interface InboundOptions extends AccountOptions {
@@ -44,7 +38,7 @@ export interface InboundOptions extends AccountOptions {
   signal: AbortSignal;
 }
 
-export function createInbound(options: InboundOptions): Inbound {
+export function createInbound(options: InboundOptions) {
   const { host, logger } = options;
   const lanes = createInboundLanes();
 
@@ -54,7 +48,7 @@ export function createInbound(options: InboundOptions): Inbound {
   };
 
   return {
-    take: (socket, message) => {
+    take: (socket: WhatsAppSocket, message: WAMessage): void => {
       const chat = message.key.remoteJid ?? "";
       if (message.key.fromMe === true || (!isGroupJid(chat) && !isPersonJid(chat))) return;
       const reportLoss = (error: unknown): void => {
