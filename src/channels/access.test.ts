@@ -14,7 +14,7 @@ const group: AccessRequest = { ...direct, chatType: "group", groupIds: ["-100"] 
 
 function decide(request: AccessRequest, allowFrom: string[], more: { approvedIds?: string[]; pairing?: boolean } = {}) {
   const { approvedIds = [], pairing = false } = more;
-  return decideAccess({ request, allowFrom, approvedIds, offersPairing: pairing });
+  return decideAccess(request, allowFrom, approvedIds, pairing);
 }
 
 describe("decideAccess", () => {
@@ -61,14 +61,10 @@ describe("screenSender", () => {
     const store = createPairingStore(options);
     const codes: string[] = [];
     const screen = async (request: AccessRequest, access: AccessOptions = { pairing: { store, offers: true } }) =>
-      await screenSender(request, {
-        access,
-        logger: silentLogger,
-        reply: async (text, code) => {
-          expect(text).toContain(code);
-          codes.push(code);
-          throw new Error("the chat is closed");
-        },
+      await screenSender(request, { ...access, logger: silentLogger }, async (text, code) => {
+        expect(text).toContain(code);
+        codes.push(code);
+        throw new Error("the chat is closed");
       });
 
     expect(await screen(direct)).toBeUndefined();

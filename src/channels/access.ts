@@ -12,13 +12,13 @@ export interface AccessOptions {
   /** Ids, usernames (`@ada` or `ada`), ids of groups, or `*` for everybody. Default: none. */
   allowFrom?: readonly string[] | undefined;
   /** Default: unknown senders are ignored and no sender counts as paired. */
-  pairing?: PairingOptions | undefined;
-}
-
-export interface PairingOptions {
-  store: PairingStore;
-  /** False: approved senders keep their access, new ones are ignored. */
-  offers: boolean;
+  pairing?:
+    | {
+        store: PairingStore;
+        /** False: approved senders keep their access, new ones are ignored. */
+        offers: boolean;
+      }
+    | undefined;
 }
 
 export interface AccessRequest {
@@ -39,27 +39,21 @@ export interface AccessSender {
   name?: string | undefined;
 }
 
-export interface ScreeningOptions {
-  access: AccessOptions;
-  logger: Logger;
-  /** Sends a text to the chat the message came from. */
-  reply: (text: string, code: string) => Promise<unknown>;
-}
-
 /**
  * Checks the allow list, then approved senders; undefined for a message that is not for the agent. Sends a
- * stranger the pairing code. A failure to send it is only logged: they can write again.
+ * stranger the pairing code with `reply`. A failure to send it is only logged: they can write again.
  */
 export async function screenSender(
   request: AccessRequest,
-  { access: { allowFrom, pairing }, logger, reply }: ScreeningOptions,
+  { allowFrom, pairing, logger }: AccessOptions & { logger: Logger },
+  reply: (text: string, code: string) => Promise<unknown>,
 ): Promise<{ commandAuthorized: boolean } | undefined> {
   const { channel, sender } = request;
-  let decided = decideAccess({ request, allowFrom, approvedIds: [], offersPairing: false });
+  let decided = decideAccess(request, allowFrom);
   // The file of approved senders is read only for senders whom the configuration does not name.
   if (pairing !== undefined && !(decided.decision === "allow" && decided.commandAuthorized)) {
     const approvedIds = (await pairing.store.approved()).map(({ id }) => id);
-    decided = decideAccess({ request, allowFrom, approvedIds, offersPairing: pairing.offers });
+    decided = decideAccess(request, allowFrom, approvedIds, pairing.offers);
   }
   if (decided.decision === "allow") return { commandAuthorized: decided.commandAuthorized };
   let reason = decided.decision === "ignore" ? decided.reason : "a pairing code was sent";
@@ -85,20 +79,18 @@ function pairingText(channel: string, code: string): string {
   ].join("\n");
 }
 
-export interface AccessQuestion {
-  request: AccessRequest;
-  allowFrom?: readonly string[] | undefined;
-  approvedIds: readonly string[];
-  offersPairing: boolean;
-}
-
-export type AccessDecision =
+type AccessDecision =
   | { decision: "allow"; commandAuthorized: boolean }
   | { decision: "offer" }
   | { decision: "ignore"; reason: string };
 
 /** The rules only: no file, no clock. */
-export function decideAccess({ request, allowFrom = [], approvedIds, offersPairing }: AccessQuestion): AccessDecision {
+export function decideAccess(
+  request: AccessRequest,
+  allowFrom: readonly string[] = [],
+  approvedIds: readonly string[] = [],
+  offersPairing = false,
+): AccessDecision {
   const { channel, sender, chatType, groupIds = [] } = request;
   const entries = allowFrom.map((entry) => withoutChannel(entry.trim(), channel)).filter((entry) => entry !== "");
   const isKnown =

@@ -10,7 +10,7 @@
  *   later failures that may pass (network, rate limit) with growing pauses and calls `host.report`.
  */
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
+import { HoldfastError, errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { MessageContext } from "../keys/message-context.ts";
 import type { AccessOptions } from "./access.ts";
@@ -85,13 +85,11 @@ export interface SentMessage {
   messageId: string;
 }
 
-/** The sending part of a channel. */
 export interface MessageSender {
   send: (message: OutboundMessage) => Promise<SentMessage>;
   showTyping: (target: DeliveryTarget) => Promise<void>;
 }
 
-/** Options of an account on any platform. */
 export interface AccountOptions extends AccessOptions {
   accountId: string;
   /** Folder for files that people send. */
@@ -100,6 +98,59 @@ export interface AccountOptions extends AccessOptions {
   maxMediaBytes?: number | undefined;
   clock: Clock;
   logger: Logger;
+}
+
+export interface ChannelRun {
+  host: ChannelHost;
+  signal: AbortSignal;
+  /** Closed by `stop`, after `start` has ended, or when `start` fails. */
+  closing: AsyncDisposableStack;
+}
+
+/** `start` and `stop` of a channel that runs once at a time. */
+export function singleRun(
+  platform: string,
+  accountId: string,
+  open: (run: ChannelRun) => Promise<void>,
+): Pick<Channel, "start" | "stop"> {
+  let running: { stopping: AbortController; started: Promise<void>; run: ChannelRun } | undefined;
+  return {
+    start: async (host) => {
+      if (running !== undefined) throw alreadyStarted(platform, accountId);
+      const stopping = new AbortController();
+      let isFailed = false;
+      const report = (status: ChannelStatus): void => {
+        isFailed = status.state === "failed";
+        host.report(status);
+      };
+      const admit: ChannelHost["admit"] = async (message) => await host.admit(message);
+      const run = { host: { admit, report }, signal: stopping.signal, closing: new AsyncDisposableStack() };
+      const starting = open(run);
+      const mine = (running = { stopping, run, started: starting.catch(() => undefined) });
+      try {
+        await starting;
+      } catch (error) {
+        const hint = error instanceof HoldfastError ? (error.hint ?? "") : "";
+        const text = `${platform}: ${errorMessage(error)} ${hint}`.trim();
+        if (!stopping.signal.aborted && !isFailed) host.report({ state: "failed", text });
+        stopping.abort();
+        if (running === mine) {
+          running = undefined;
+          await run.closing.disposeAsync().catch(() => undefined);
+        }
+        throw error;
+      }
+    },
+    stop: async () => {
+      if (running === undefined) return;
+      const { stopping, started, run } = running;
+      running = undefined;
+      stopping.abort();
+      await started;
+      await run.closing.disposeAsync();
+      run.host.report({ state: "stopped", text: `${platform}: stopped.` });
+    },
+  };
 }
 
 export function notConnected(platform: string): HoldfastError {

@@ -1,43 +1,32 @@
 /** Taking messages in: in order per chat, and again after a failure that may pass. */
-import type { Clock } from "../base/clock.ts";
+import { type Clock, backOffMs } from "../base/clock.ts";
 import { HoldfastError, errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { ChannelHost } from "./channel.ts";
 import { createKeyedMutex } from "../base/async.ts";
 
 /** Runs one task per chat at a time, in order. */
-export interface InboundLanes {
-  run(chat: string, task: () => Promise<void>, onFailure: (error: unknown) => void): void;
-  /** Resolves when all tasks have ended. */
-  idle: () => Promise<void>;
-}
-
-export function createInboundLanes(): InboundLanes {
+export function createInboundLanes() {
   const lanes = createKeyedMutex();
   const running = new Set<Promise<void>>();
   return {
-    run: (chat, task, onFailure) => {
+    run: (chat: string, task: () => Promise<void>, onFailure: (error: unknown) => void): void => {
       const work = lanes.run(chat, task).catch(onFailure);
       running.add(work);
       void work.then(() => running.delete(work));
     },
-    idle: async () => {
+    /** Resolves when all tasks have ended. */
+    idle: async (): Promise<void> => {
       while (running.size > 0) await Promise.all(running);
     },
   };
 }
 
-export interface KeepTryingOptions {
-  host: ChannelHost;
-  clock: Clock;
-  logger: Logger;
-  /** Aborting it ends the pause; the next failure is then thrown. */
-  signal: AbortSignal;
-}
-
-/** Retries until the task succeeds or the channel stops. */
-export async function keepTrying<T>(task: () => Promise<T>, options: KeepTryingOptions): Promise<T> {
-  const { host, clock, logger, signal } = options;
+/** Retries until the task succeeds or the channel stops. `signal` ends the pause; the next failure is then thrown. */
+export async function keepTrying<T>(
+  task: () => Promise<T>,
+  { host, clock, logger, signal }: { host: ChannelHost; clock: Clock; logger: Logger; signal: AbortSignal },
+): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       const result = await task();
@@ -53,14 +42,8 @@ export async function keepTrying<T>(task: () => Promise<T>, options: KeepTryingO
   }
 }
 
-const FIRST_PAUSE_MS = 1000;
-const MAX_PAUSE_MS = 60_000;
-
-/** The pause that the platform asks for, else 1 s, 2 s, 4 s … up to a minute. */
+/** The pause that the platform asks for, else growing ones. `attempt` counts from 0. */
 export function pauseAfter(error: unknown, attempt: number): number {
   const requested = error instanceof HoldfastError ? error.data["retryAfterMs"] : undefined;
-  if (typeof requested === "number") return requested;
-  const full = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10));
-  // Jitter, so that many gateways do not reconnect at the same moment.
-  return Math.round(full * (0.8 + Math.random() * 0.2));
+  return typeof requested === "number" ? requested : backOffMs(attempt + 1, { firstMs: 1000, maxMs: 60_000 });
 }

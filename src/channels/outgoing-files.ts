@@ -11,7 +11,7 @@ import { basename } from "node:path";
 import { HoldfastError, errorMessage, fileError } from "../base/errors.ts";
 import { fileSize } from "../base/files.ts";
 import type { OutboundMedia, OutboundMessage } from "./channel.ts";
-import { tooLarge } from "./received-files.ts";
+import { tooLarge, typeOfName } from "./received-files.ts";
 
 export interface OutgoingFile {
   name: string;
@@ -145,12 +145,9 @@ async function readBounded(response: IncomingMessage, maxBytes: number, signal: 
 
 function downloadError(url: URL | undefined, error: unknown): HoldfastError {
   if (error instanceof HoldfastError) return error;
-  return new HoldfastError(
-    "unavailable",
-    "media-download-failed",
-    `Cannot fetch ${url?.href ?? "the file"}: ${errorMessage(error)}`,
-    { hint: "The server may be down; try again later.", cause: error },
-  );
+  const message = `Cannot fetch ${url?.href ?? "the file"}: ${errorMessage(error)}`;
+  const hint = "The server may be down; try again later.";
+  return new HoldfastError("unavailable", "media-download-failed", message, { hint, cause: error });
 }
 
 function privateAddress(host: string): HoldfastError {
@@ -172,53 +169,20 @@ const PRIVATE_NETWORKS = [
   ["224.0.0.0", 3],
 ] as const;
 
-/** Public IPv6 is the global unicast range without the blocks that embed an IPv4 address. */
-const GLOBAL_UNICAST = ["2000::", 3] as const;
-const EMBEDS_IPV4 = [
-  ["2001::", 32],
-  ["2002::", 16],
-] as const;
-
+/** Public IPv6 is the global unicast range (2000::/3) without the blocks that embed an IPv4 address. */
 function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !listOf(PRIVATE_NETWORKS, "ipv4").check(address, "ipv4");
-  const isGlobal = listOf([GLOBAL_UNICAST], "ipv6").check(address, "ipv6");
-  return isGlobal && !listOf(EMBEDS_IPV4, "ipv6").check(address, "ipv6");
-}
-
-function listOf(networks: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {
-  const list = new BlockList();
-  for (const [network, prefix] of networks) list.addSubnet(network, prefix, family);
-  return list;
+  const family = isIP(address) === 4 ? "ipv4" : "ipv6";
+  const refused = new BlockList();
+  for (const [network, prefix] of PRIVATE_NETWORKS) refused.addSubnet(network, prefix, "ipv4");
+  refused.addSubnet("2001::", 32, "ipv6");
+  refused.addSubnet("2002::", 16, "ipv6");
+  const global = new BlockList();
+  global.addSubnet("2000::", 3, "ipv6");
+  return !refused.check(address, family) && (family === "ipv4" || global.check(address, "ipv6"));
 }
 
 function fileNameOf(url: URL): string {
   const last = url.pathname.split("/").at(-1) ?? "";
   const name = last.replace(/[^\w.-]+/g, "_");
   return name === "" || /^\.+$/.test(name) ? "file" : name;
-}
-
-const TYPE_OF_EXTENSION: Readonly<Record<string, string>> = {
-  aac: "audio/aac",
-  gif: "image/gif",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  json: "application/json",
-  m4a: "audio/mp4",
-  md: "text/markdown",
-  mp3: "audio/mpeg",
-  mp4: "video/mp4",
-  oga: "audio/ogg",
-  ogg: "audio/ogg",
-  opus: "audio/ogg",
-  pdf: "application/pdf",
-  png: "image/png",
-  txt: "text/plain",
-  wav: "audio/wav",
-  webm: "video/webm",
-  webp: "image/webp",
-};
-
-function typeOfName(name: string): string {
-  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
-  return TYPE_OF_EXTENSION[extension] ?? "application/octet-stream";
 }

@@ -14,17 +14,7 @@ import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../bas
 import { isRecord, parseJson } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
 
-export interface PairingStore {
-  approved(): Promise<readonly ApprovedSender[]>;
-  /** Senders with a valid code. */
-  pending(): Promise<readonly PairingRequest[]>;
-  /** Silent if the code was sent a moment ago, or too many senders are pending. */
-  offer(sender: PairingSender): Promise<PairingOffer>;
-  /** Fails with `pairing-code-unknown` for an unknown or expired code. */
-  approve(code: string): Promise<ApprovedSender>;
-  /** False if no sender with this id was approved. */
-  revoke(id: string): Promise<boolean>;
-}
+export type PairingStore = ReturnType<typeof createPairingStore>;
 
 export interface PairingSender {
   id: string;
@@ -43,21 +33,15 @@ export interface PairingRequest extends PairingSender {
   toldAt: number;
 }
 
-export type PairingOffer = { kind: "told"; code: string; expiresAt: number } | { kind: "silent"; reason: string };
-
-export interface PairingStoreOptions {
-  /** Created if missing. */
-  folder: string;
-  channel: string;
-  accountId: string;
-  clock: Clock;
-}
+type PairingOffer = { kind: "told"; code: string; expiresAt: number } | { kind: "silent"; reason: string };
 
 const CODE_LIFETIME_MS = 60 * 60_000;
 const RESEND_MS = 60_000;
 const MAX_PENDING = 20;
 
-export function createPairingStore({ folder, channel, accountId, clock }: PairingStoreOptions): PairingStore {
+/** The folder is created if it is missing. */
+export function createPairingStore(options: { folder: string; channel: string; accountId: string; clock: Clock }) {
+  const { folder, channel, accountId, clock } = options;
   const path = join(folder, `${encodeURIComponent(channel)}.${encodeURIComponent(accountId)}.json`);
 
   const change = async <T>(edit: (content: PairingFile) => { content: PairingFile; result: T }): Promise<T> => {
@@ -72,10 +56,14 @@ export function createPairingStore({ folder, channel, accountId, clock }: Pairin
 
   return {
     approved: async () => (await readPairingFile(path)).approved,
+    /** Senders with a valid code. */
     pending: async () => withoutExpired(await readPairingFile(path), clock.now()).pending,
-    offer: async (sender) => await change((content) => offerCode(content, sender, clock.now())),
-    approve: async (code) => await change((content) => approveCode(content, code, clock.now())),
-    revoke: async (id) =>
+    /** Silent if the code was sent a moment ago, or too many senders are pending. */
+    offer: async (sender: PairingSender) => await change((content) => offerCode(content, sender, clock.now())),
+    /** Fails with `pairing-code-unknown` for an unknown or expired code. */
+    approve: async (code: string) => await change((content) => approveCode(content, code, clock.now())),
+    /** False if no sender with this id was approved. */
+    revoke: async (id: string) =>
       await change((content) => {
         const approved = content.approved.filter((sender) => sender.id !== id);
         const isChanged = approved.length < content.approved.length;
@@ -104,20 +92,16 @@ async function readPairingFile(path: string): Promise<PairingFile> {
 }
 
 function isPairingFile(value: unknown): value is PairingFile {
-  if (!isRecord(value) || value["version"] !== 1) return false;
-  const { approved, pending } = value;
-  if (!Array.isArray(approved) || !Array.isArray(pending)) return false;
-  return (
-    approved.every((sender) => isRecord(sender) && typeof sender["id"] === "string") &&
-    pending.every(
-      (request) =>
-        isRecord(request) &&
-        typeof request["id"] === "string" &&
-        typeof request["code"] === "string" &&
-        typeof request["expiresAt"] === "number" &&
-        typeof request["toldAt"] === "number",
-    )
-  );
+  const { version, approved, pending } = isRecord(value) ? value : {};
+  if (version !== 1 || !Array.isArray(approved) || !Array.isArray(pending)) return false;
+  return approved.every((sender) => hasFields(sender, { id: "" })) && pending.every((one) => hasFields(one, REQUEST));
+}
+
+const REQUEST: PairingRequest = { id: "", code: "", expiresAt: 0, toldAt: 0 };
+
+/** Whether the value has all fields of the example, with the same types. */
+function hasFields(value: unknown, example: object): boolean {
+  return isRecord(value) && Object.entries(example).every(([field, like]) => typeof value[field] === typeof like);
 }
 
 /** Returns the same object if nothing has expired, so that the file is not rewritten. */

@@ -33,6 +33,10 @@ export interface OpenAgentsOptions {
   claude(agentId: string): ClaudeSide;
 }
 
+interface PoolContext extends OpenAgentsOptions {
+  openIndex: () => Promise<SearchIndex>;
+}
+
 /** The configured engine; else `model` if the agent has a model, else `echo`. */
 export function engineNameOf(config: HoldfastConfig, agentId: string): EngineName {
   const agent = config.agents[agentId];
@@ -43,6 +47,7 @@ export function createAgentPool(options: OpenAgentsOptions): AgentPool {
   const { home, config } = options;
   const opened: AgentParts[] = [];
   const index = lazy(async () => await openSearchIndex(options));
+  const context: PoolContext = { ...options, openIndex: async () => await index.get() };
 
   const list = async (): Promise<string[]> => {
     const known = [config.defaultAgent, ...Object.keys(config.agents), ...(await listAgentIds(home))];
@@ -51,7 +56,7 @@ export function createAgentPool(options: OpenAgentsOptions): AgentPool {
   const agents = lazyMap<string, OpenedAgent>();
   const open = async (agentId: string): Promise<OpenedAgent> => {
     await requireAgent({ list }, agentId);
-    const agent = await openParts(agentId, options, async () => await index.get());
+    const agent = await openParts(agentId, context);
     opened.push(agent.parts);
     return agent;
   };
@@ -82,12 +87,8 @@ interface OpenedAgent {
   close(): Promise<void>;
 }
 
-async function openParts(
-  agentId: string,
-  options: OpenAgentsOptions,
-  openIndex: () => Promise<SearchIndex>,
-): Promise<OpenedAgent> {
-  const { home, config, clock, logger, execution } = options;
+async function openParts(agentId: string, context: PoolContext): Promise<OpenedAgent> {
+  const { home, config, env, clock, logger, execution } = context;
   const [workspaces, ensure, parked] = await Promise.all([
     import("../engine/workspace/workspace-description.ts"),
     import("../engine/workspace/ensure-workspace.ts"),
@@ -100,9 +101,9 @@ async function openParts(
   await ensure.ensureWorkspace(agent.workspace);
   const transcripts = parked.createParkedTranscripts();
   opened.defer(async () => await transcripts.close());
-  const continuity = await openContinuity({ home, config, env: options.env, agent });
+  const continuity = await openContinuity({ home, config, env, agent });
   opened.defer(async () => await continuity.close());
-  const engine = await openEngine(agent, options, openIndex, continuity.recall);
+  const engine = await openEngine(agent, context, continuity.recall);
   opened.defer(async () => await engine.close());
   const description = workspaces.createWorkspaceDescription({ workspace: agent.workspace, logger, clock });
   const parts: AgentParts = {
@@ -119,35 +120,26 @@ async function openParts(
   return { parts, close: async () => await kept.disposeAsync() };
 }
 
-async function openEngine(
-  agent: AgentHandle,
-  options: OpenAgentsOptions,
-  openIndex: () => Promise<SearchIndex>,
-  recall: Recall,
-): Promise<Engine> {
-  const { config, env, clock, logger } = options;
-  const claude = options.claude(agent.agentId);
+async function openEngine(agent: AgentHandle, context: PoolContext, recall: Recall): Promise<Engine> {
+  const { config, env, clock, logger } = context;
+  const claude = context.claude(agent.agentId);
   const name = engineNameOf(config, agent.agentId);
   if (name === "claude-code") {
     const { createClaudeCodeEngine } = await import("../engine/claude-code/claude-code.ts");
     const runner = async (): Promise<ClaudeRunner> => await claude.runner();
     return createClaudeCodeEngine({ runner, configOf: () => claude.config, logger, clock, recall });
   }
-  const tools = await openTools(agent, claude, openIndex);
+  const tools = await openTools(agent, claude, context);
   if (name === "model") {
     const { createModelEngine } = await import("../engine/model/model-engine.ts");
     const { providers, models } = config;
     return createModelEngine({ providers, models, env, logger, clock, tools });
   }
   const { createEchoEngine } = await import("../engine/echo/echo.ts");
-  return createEchoEngine({ clock, logger, toolsOf: () => tools });
+  return createEchoEngine({ clock, logger, tools });
 }
 
-async function openTools(
-  agent: AgentHandle,
-  claude: ClaudeSide,
-  openIndex: () => Promise<SearchIndex>,
-): Promise<ToolTable> {
+async function openTools(agent: AgentHandle, claude: ClaudeSide, { openIndex }: PoolContext): Promise<ToolTable> {
   const { createWorkspaceTools } = await import("../engine/tools/workspace-tools.ts");
   return createWorkspaceTools({
     workspace: agent.workspace,

@@ -66,10 +66,12 @@ async function sweepElsewhere(folders: readonly string[], logger: Logger): Promi
   }
 }
 
-export type OpenRepairOptions = Pick<OpenAgentOptions, "home" | "config" | "clock"> & { agentId: string };
+type OwnStore = Pick<OpenAgentOptions, "home" | "config">;
 
 /** For a store that cannot be opened. Opens and changes nothing yet. */
-export async function openStoreRepair(options: OpenRepairOptions): Promise<StoreRepair> {
+export async function openStoreRepair(
+  options: OwnStore & { agentId: string; clock?: Clock | undefined },
+): Promise<StoreRepair> {
   const { config, home, agentId, clock = systemClock } = options;
   const layout = agentLayout(home, agentId);
   const { kind, path } = chooseStore(options, layout);
@@ -82,19 +84,13 @@ export async function openStoreRepair(options: OpenRepairOptions): Promise<Store
   return createSqliteRepair({ path, sessionsFolder: layout.sessionsFolder, viewPath, clock });
 }
 
-export interface ReadHandoffsOptions {
-  home: string;
-  config: HoldfastConfig;
-  agentId: string;
-  /** Only keys that begin with this. */
-  prefix: string;
-  limit: number;
-  /** How long to wait for a lock of another process. */
-  busyMs: number;
-}
-
-/** Reads the hand-offs of sessions, newest first, without opening the store for writing. */
-export async function readHandoffs(options: ReadHandoffsOptions): Promise<KeptHandoff[]> {
+/**
+ * Reads the hand-offs of sessions whose keys begin with `prefix`, newest first, without opening the store for
+ * writing. `busyMs`: how long to wait for a lock of another process.
+ */
+export async function readHandoffs(
+  options: OwnStore & { agentId: string; prefix: string; limit: number; busyMs: number },
+): Promise<KeptHandoff[]> {
   const { kind, path } = chooseStore(options, agentLayout(options.home, options.agentId));
   if (!(await fileExists(path))) return [];
   if (kind === "json") {
@@ -105,17 +101,11 @@ export async function readHandoffs(options: ReadHandoffsOptions): Promise<KeptHa
   return await read(path, options);
 }
 
-export interface ReadConversationsOptions {
-  home: string;
-  config: HoldfastConfig;
-  openClawHome: string;
-}
-
 /**
  * Session keys by the id of the session of another program, such as Claude Code, in which the conversation is
  * or was before a reset or an archive. Covers all agents, OpenClaw's included. Opens no store for writing.
  */
-export async function readConversations(options: ReadConversationsOptions): Promise<Map<string, string>> {
+export async function readConversations(options: OwnStore & { openClawHome: string }): Promise<Map<string, string>> {
   const { home, config, openClawHome } = options;
   const [{ readJsonProgramSessions }, { readProgramSessions }, { readManifests }, { programSessions }] =
     await Promise.all([
@@ -144,9 +134,11 @@ export async function readConversations(options: ReadConversationsOptions): Prom
   return new Map(found.flatMap((conversations) => [...conversations]));
 }
 
-type StoreParts = Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">>;
-
-async function openStore(options: OpenAgentOptions, agentId: string, parts: StoreParts): Promise<Store> {
+async function openStore(
+  options: OpenAgentOptions,
+  agentId: string,
+  parts: Required<Pick<OpenAgentOptions, "clock" | "ids" | "logger">>,
+): Promise<Store> {
   const layout = agentLayout(options.home, agentId);
   const { kind, path } = chooseStore(options, layout);
   if (options.create === false && !(await fileExists(path))) throw await noStore(options, agentId, path);

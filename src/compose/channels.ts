@@ -7,8 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { HoldfastError, errorMessage, fileError, isOutOfFiles } from "../base/errors.ts";
 import { readFileIfPresent } from "../base/files.ts";
 import type { Logger } from "../base/log.ts";
-import type { AccessOptions } from "../channels/access.ts";
-import type { Channel, ChannelStatus } from "../channels/channel.ts";
+import type { AccountOptions, Channel, ChannelStatus } from "../channels/channel.ts";
 import {
   type ChannelAccountConfig,
   type HoldfastConfig,
@@ -54,7 +53,10 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
   };
 
   /** Resolves to the account, or to the error. */
-  const tryToOpen = async ({ name, accountId, settings }: ConfiguredAccount): Promise<OpenedAccount> => {
+  const tryToOpen = async (
+    configured: ConfiguredAccount,
+  ): Promise<{ account?: RunningAccount | undefined; error?: unknown }> => {
+    const { name, accountId, settings } = configured;
     const id = `${name} ${accountId}`;
     try {
       await options.requireAgent?.(settings.agent ?? config.defaultAgent);
@@ -71,14 +73,6 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
       return { error };
     }
   };
-  const keepOpening = async (configured: ConfiguredAccount): Promise<RunningAccount | undefined> => {
-    for (let attempt = 0; await pause(attempt); attempt++) {
-      const { account, error } = await tryToOpen(configured);
-      if (account !== undefined || !isPassing(error)) return account;
-    }
-    return undefined;
-  };
-
   /** Resolves to the error, if any. */
   const tryToStart = async (account: RunningAccount, admit: Admit): Promise<unknown> => {
     const { name, accountId } = account.channel;
@@ -127,8 +121,11 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
       await Promise.all([
         ...accounts.map(async (account) => await keepStarting(account, admit)),
         ...later.map(async (configured) => {
-          const account = await keepOpening(configured);
-          if (account !== undefined) await keepStarting(account, admit);
+          for (let attempt = 0; await pause(attempt); attempt++) {
+            const { account, error } = await tryToOpen(configured);
+            if (account !== undefined) return await keepStarting(account, admit);
+            if (!isPassing(error)) return;
+          }
         }),
       ]);
     },
@@ -141,7 +138,6 @@ export function createChannelPool(options: OpenChannelsOptions): ChannelPool {
 
 type Admit = Parameters<ChannelPool["start"]>[0];
 type ConfiguredAccount = ReturnType<typeof configuredAccounts>[number];
-type OpenedAccount = { account: RunningAccount; error?: undefined } | { account?: undefined; error: unknown };
 type RunningAccount = { -readonly [Field in keyof ChannelAccount]: ChannelAccount[Field] };
 
 /** The next attempt may succeed: no free file descriptor, or a file that cannot be read now. */
@@ -169,26 +165,23 @@ export async function openChannel(
   accountId: string,
   options: OpenChannelsOptions,
 ): Promise<Channel> {
-  return await OPENERS[name](accountId, options);
+  const open = { telegram: openTelegram, discord: openDiscord, whatsapp: openWhatsApp }[name];
+  return await open(accountId, options);
 }
-
-const OPENERS: Record<ChannelName, (accountId: string, options: OpenChannelsOptions) => Promise<Channel>> = {
-  telegram: openTelegram,
-  discord: openDiscord,
-  whatsapp: openWhatsApp,
-};
 
 async function openTelegram(accountId: string, options: OpenChannelsOptions): Promise<Channel> {
   const settings = options.config.channels.telegram[accountId] ?? {};
   const token = await readToken("telegram", accountId, settings, options.env);
   const { createTelegramChannel } = await import("../channels/telegram/channel.ts");
-  const { webhookUrl, apiRoot } = settings;
+  const { webhookUrl: url, apiRoot } = settings;
+  // Derived from the token, so that it is the same at every start. The token cannot be derived from it.
+  const secretToken = nodeCrypto().createHmac("sha256", token).update("holdfast webhook").digest("base64url");
   return createTelegramChannel({
     ...(await commonOptions("telegram", accountId, settings, options)),
     token,
     apiRoot,
-    mode: webhookUrl === undefined ? "polling" : "webhook",
-    webhook: webhookUrl === undefined ? undefined : { url: webhookUrl, secretToken: webhookSecret(token) },
+    mode: url === undefined ? "polling" : "webhook",
+    webhook: url === undefined ? undefined : { url, secretToken },
   });
 }
 
@@ -219,7 +212,7 @@ async function commonOptions(
   accountId: string,
   settings: ChannelAccountConfig,
   { home, clock, logger }: OpenChannelsOptions,
-): Promise<AccessOptions & { accountId: string; clock: Clock; logger: Logger; mediaFolder: string }> {
+): Promise<AccountOptions> {
   const { createPairingStore } = await import("../channels/pairing-store.ts");
   const store = createPairingStore({ folder: channelsFolder(home), channel, accountId, clock });
   return {
@@ -257,9 +250,4 @@ async function readToken(
     hint: `Set ${variable} for the gateway, or name a file: holdfast config set channels.${name}.${accountId}.tokenFile <path>`,
     data: { variable },
   });
-}
-
-/** Derived from the token, so that it is the same at every start. The token cannot be derived from it. */
-function webhookSecret(token: string): string {
-  return nodeCrypto().createHmac("sha256", token).update("holdfast webhook").digest("base64url");
 }

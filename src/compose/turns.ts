@@ -13,12 +13,12 @@ import { normalizeAgentId } from "../keys/names.ts";
 import { buildAgentMainSessionKey } from "../keys/session-key.ts";
 import type { RpcParts } from "../rpc/rpc-parts.ts";
 import type { AgentParts } from "../turn/pipeline.ts";
-import type { ReplyPayload } from "../turn/reply/payloads.ts";
+import type { DraftRequest } from "../turn/reply/draft-replies.ts";
 import { createAgentPool, requireAgent } from "./agent-pool.ts";
 import { type OpenChannelsOptions, createChannelPool } from "./channels.ts";
 import { type ClaudeSide, openClaudeSide } from "./claude.ts";
 import { foldersWithin, sweepFolder } from "../base/files.ts";
-import type { DeliveryTarget, OutboxDraft } from "../store/queues.ts";
+import type { OutboxDraft } from "../store/queues.ts";
 
 export interface OpenTurnsOptions extends Pick<OpenChannelsOptions, "makeWhatsAppSocket" | "extraChannels"> {
   home: string;
@@ -70,15 +70,10 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
   });
   const commands = createChatCommands({ compact: compactNow });
   const pipeline = createPipeline({ config, agents, channels, events, clock, logger, runTurn, commands });
-  const draft = async (
-    payloads: readonly ReplyPayload[],
-    target: DeliveryTarget,
-    turnId: string,
-    workspace: string,
-  ): Promise<OutboxDraft[]> => {
-    const account = channels.find(target.channel, target.accountId);
-    const capabilities = account?.channel.capabilities ?? UNKNOWN_CHANNEL;
-    return await draftReplies({ payloads, turnId, target, capabilities, workspace });
+  const draft = async (request: Omit<DraftRequest, "capabilities">): Promise<OutboxDraft[]> => {
+    const { channel, accountId } = request.target;
+    const capabilities = channels.find(channel, accountId)?.channel.capabilities ?? UNKNOWN_CHANNEL;
+    return await draftReplies({ ...request, capabilities });
   };
   const closing = new AbortController();
 
@@ -93,8 +88,8 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
     channels,
     pipeline,
     claude,
-    draftMessage: async ({ payload, target, idempotencyKey, workspace }) =>
-      await draft([payload], target, idempotencyKey, workspace),
+    draftMessage: async ({ payload, target, idempotencyKey: turnId, workspace }) =>
+      await draft({ payloads: [payload], target, turnId, workspace }),
     resetSession: async (agentId, sessionKey, { expectedSessionId }) => {
       const { resetAfterFlush } = await import("../turn/run/change-session.ts");
       const parts = await agents.open(agentId);
@@ -104,7 +99,7 @@ export async function openTurns(options: OpenTurnsOptions): Promise<Turns> {
         expectedSessionId,
         signal: closing.signal,
         emit: (event) => events.emit(event),
-        draft: async (payloads, target, turnId) => await draft(payloads, target, turnId, parts.agent.workspace),
+        draft: async (request) => await draft({ ...request, workspace: parts.agent.workspace }),
       });
     },
     start: async () => {

@@ -63,7 +63,6 @@ export interface EngineTurn {
 }
 
 export type EngineEvent =
-  /** The next piece of the answer. */
   | { type: "text"; text: string }
   /** A complete answer, tool call or tool result. */
   | { type: "message"; message: AssistantMessage | ToolResultMessage }
@@ -75,7 +74,6 @@ export type EngineEvent =
   | { type: "usage"; usage: EngineUsage }
   | { type: "compaction"; phase: "start" }
   | { type: "compaction"; phase: "end"; tokensBefore?: number | undefined; tokensAfter?: number | undefined }
-  /** The engine's own id of this conversation. */
   | { type: "session"; id: string }
   /** A messaging tool sent this to the conversation that gets the answer. */
   | { type: "sent"; text?: string | undefined; mediaUrls?: string[] | undefined }

@@ -8,14 +8,12 @@ import * as registry from "../claude/registry/registry.ts";
 import * as stats from "../claude/registry/run-stats.ts";
 import type { ActiveRun } from "../claude/runner/active-run.ts";
 import type { ClaudeRunner } from "../claude/runner/runner.ts";
-import type { ClaudeCodeResult, LiveSession, SpawnOptions } from "../claude/runner/runner-contract.ts";
 import type { SessionSelection, SelectOptions } from "../claude/selection/selection.ts";
 import { resolveHome, resolveOpenClawHome } from "../config/layout.ts";
 import { loadConfig } from "../config/load.ts";
 import { lazyMap } from "../base/async.ts";
 import { type ClaudeSide, type DiscoverChoice, type SelectChoice, openClaudeSide } from "../compose/claude.ts";
 import type { RegisteredSession } from "../claude/registry/registry-file.ts";
-import type { KillOptions, KilledSession, FollowUpOptions } from "../claude/runner/open-sessions.ts";
 import type { SessionSelectionConfig } from "../config/claude-code.ts";
 
 export type { DiscoveredSession } from "../claude/discovered-session.ts";
@@ -90,30 +88,21 @@ export async function updateSessionStats(agentId: string, run: stats.RunStats): 
   await stats.updateSessionStats({ home: resolveHome(), agentId }, run);
 }
 
-export async function spawnClaudeCode(options: SpawnOptions): Promise<ClaudeCodeResult> {
-  return await (await openRunner()).spawnClaudeCode(options);
-}
+export const spawnClaudeCode: ClaudeRunner["spawnClaudeCode"] = async (...given) =>
+  await (await openRunner()).spawnClaudeCode(...given);
 
-export async function sendFollowUpAndWait(
-  sessionId: string,
-  text: string,
-  options: FollowUpOptions = {},
-): Promise<ClaudeCodeResult> {
-  return await (await openRunner()).sendFollowUpAndWait(sessionId, text, options);
-}
+export const sendFollowUpAndWait: ClaudeRunner["sendFollowUpAndWait"] = async (...given) =>
+  await (await openRunner()).sendFollowUpAndWait(...given);
 
-export async function stopPersistentSession(sessionId: string): Promise<boolean> {
-  return await (await openRunner()).stopPersistentSession(sessionId);
-}
+export const stopPersistentSession: ClaudeRunner["stopPersistentSession"] = async (...given) =>
+  await (await openRunner()).stopPersistentSession(...given);
 
-export async function killClaudeCode(target: string, options: KillOptions = {}): Promise<KilledSession[]> {
-  return await (await openRunner()).killClaudeCode(target, options);
-}
+export const killClaudeCode: ClaudeRunner["killClaudeCode"] = async (...given) =>
+  await (await openRunner()).killClaudeCode(...given);
 
 /** Runs of all Holdfast processes of this home. */
-export async function getAllLiveSessions(): Promise<LiveSession[]> {
-  return await (await openRunner()).getAllLiveSessions();
-}
+export const getAllLiveSessions: ClaudeRunner["getAllLiveSessions"] = async () =>
+  await (await openRunner()).getAllLiveSessions();
 
 /** Runs of this process by run id. */
 export async function activeSpawns(): Promise<ReadonlyMap<string, ActiveRun>> {

@@ -14,9 +14,10 @@ export {
   type HistoryEntry,
   prependSystemEvents,
   appendUntrustedContext,
-} from "../turn/body/context-blocks.ts";
+  formatInboundBodyWithSenderMeta,
+  resolveSenderLabel,
+} from "../turn/body/body.ts";
 export { finalizeInboundContext, normalizeInboundTextNewlines, stripMentions } from "../turn/body/inbound.ts";
-export { formatInboundBodyWithSenderMeta, resolveSenderLabel } from "../turn/body/body.ts";
 export { shouldRunMemoryFlush } from "../turn/run/flush-memory.ts";
 export { buildReplyPayloads, type ReplyPayload } from "../turn/reply/payloads.ts";
 export { parseInlineDirectives, parseReplyDirectives } from "../turn/reply/directives.ts";

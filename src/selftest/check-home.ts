@@ -1,23 +1,30 @@
 /**
- * Opens a home after a kill, as the next process would, and compares sessions, hand-offs and leases with the
- * acknowledged operations. Returns problems as sentences. Results of an operation in flight are added to the expectation.
+ * Opens a home after a kill, as the next process would, and compares it with the acknowledged operations. It must be
+ * in the state before the operation in flight or in the state after it. Returns problems as sentences.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { systemErrorCode } from "../base/errors.ts";
 import { fileExists } from "../base/files.ts";
-import { silentLogger } from "../base/log.ts";
-import { DEFAULT_CONFIG } from "../config/config.ts";
+import { isRecord } from "../base/json-record.ts";
 import { agentLayout } from "../config/layout.ts";
 import { type AgentHandle, windowTranscriptName } from "../session/agent-handle.ts";
 import { listArchives } from "../session/archive.ts";
-import type { StoreKind, Window } from "../store/store.ts";
-import { checkQueues, checkRedelivery } from "./check-queues.ts";
-import { checkTranscript } from "./check-transcript.ts";
-import { type Expectation, type ExpectedSession, expectWindow } from "./expectation.ts";
-import { type Operation, type CountedEntry, type Counter, textsOf } from "./operations.ts";
-import { openAgent } from "../compose/agent.ts";
+import type { StoreKind } from "../store/store.ts";
+import { readWindowTexts } from "./check-transcript.ts";
+import {
+  type Expectation,
+  type HomeState,
+  type ItemState,
+  type SessionState,
+  expectOperation,
+  sessionOf,
+} from "./expectation.ts";
+import { type CountedEntry, type Counter, type Operation, type OperationResult, replyKeyOf } from "./operations.ts";
+import { admit } from "./perform.ts";
+import { errorText, openHome } from "./run-child.ts";
 
 export interface HomeCheck {
   home: string;
@@ -33,171 +40,208 @@ export interface HomeCheck {
 export async function checkHome(check: HomeCheck): Promise<string[]> {
   const { home, kind, expectation, inFlight, clock = systemClock } = check;
   const problems = await checkSessionsFile(check);
-  const hasSessions = [...expectation.sessions.values()].some(({ state }) => state !== "absent");
+  const create = Object.values(expectation.state.sessions).every(({ state }) => state === "absent");
   try {
-    const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };
-    const agent = await openAgent({ home, config, create: !hasSessions, clock, logger: silentLogger });
+    const agent = await openHome(home, kind, { view: true, create, clock });
     try {
-      problems.push(...(await checkAgent(agent, check)));
+      problems.push(...(await checkState(agent, check)));
       if (!check.onlyRead) {
         problems.push(...(await checkLeases(agent, expectation)));
-        problems.push(...(await checkRedelivery(agent, expectation, inFlight)));
+        problems.push(...(await checkRedelivery(agent, expectation.state, inFlight)));
       }
     } finally {
       await agent.store.close();
     }
   } catch (error) {
-    problems.push(
-      `the home cannot be used: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
+    problems.push(`the home cannot be used: ${errorText(error)}`);
   }
   return problems;
 }
 
 /** `sessions.json` must be valid JSON at any moment, as a store (`json`) or as a view (`sqlite`). */
 async function checkSessionsFile({ home, kind, expectation }: HomeCheck): Promise<string[]> {
+  const known = expectation.state.sessions;
   try {
     const sessions = JSON.parse(await readFile(agentLayout(home, "main").sessionsFile, "utf8")) as object;
-    const strangers = Object.keys(sessions).filter((key) => !expectation.sessions.has(key));
+    const strangers = Object.keys(sessions).filter((key) => !Object.hasOwn(known, key));
     return strangers.map((key) => `sessions.json names the unknown session ${key}`);
   } catch (error) {
-    const mayBeMissing =
-      kind === "sqlite" || [...expectation.sessions.values()].every(({ windows }) => windows.size === 0);
-    if (systemErrorCode(error) === "ENOENT" && mayBeMissing) return [];
+    const isNew = Object.values(known).every(({ windows }) => Object.keys(windows).length === 0);
+    if (systemErrorCode(error) === "ENOENT" && (kind === "sqlite" || isNew)) return [];
     return [`sessions.json is not whole: ${String(error)}`];
   }
 }
 
-async function checkAgent(agent: AgentHandle, { expectation, inFlight }: HomeCheck): Promise<string[]> {
-  const problems: string[] = [];
-  for (const session of expectation.sessions.values()) {
-    const own = inFlight?.key === session.key ? inFlight : undefined;
-    const handoff = (await agent.store.handoffs.get(session.key)) as Counter | undefined;
-    const found = [...(await checkSession(agent, session, own)), ...checkCounter("handedOver", session, handoff, own)];
-    problems.push(...found.map((problem) => `${session.key}: ${problem}`));
+/** If the operation in flight was performed, its results are expected from now on. */
+async function checkState(agent: AgentHandle, { expectation, inFlight }: HomeCheck): Promise<string[]> {
+  const { found, problems } = await readHome(agent, expectation, inFlight);
+  const unlikeBefore = differences(expectation.state, found);
+  if (inFlight === undefined || unlikeBefore.length === 0) return [...problems, ...unlikeBefore];
+  const after = structuredClone(expectation.state);
+  expectOperation(after, inFlight, resultOf(found, inFlight, expectation.state));
+  const unlikeAfter = differences(after, found);
+  if (unlikeAfter.length === 0) expectation.state = after;
+  return [...problems, ...(unlikeAfter.length < unlikeBefore.length ? unlikeAfter : unlikeBefore)];
+}
+
+function differences(expected: unknown, found: unknown, place = "the home"): string[] {
+  if (isDeepStrictEqual(expected, found)) return [];
+  if (isRecord(expected) && isRecord(found)) {
+    const members = new Set([...Object.keys(expected), ...Object.keys(found)]);
+    return [...members].flatMap((member) => differences(expected[member], found[member], `${place}, ${member}`));
   }
-  const live = [...expectation.sessions.values()].filter(({ state }) => state === "live");
+  if (!Array.isArray(expected) || !Array.isArray(found)) {
+    return [`${place}: ${JSON.stringify(found)?.slice(0, 200)} instead of ${JSON.stringify(expected)?.slice(0, 200)}`];
+  }
+  const first = expected.findIndex((text, index) => text !== found[index]);
+  return [`${place}: ${found.length} messages instead of ${expected.length}; number ${first} differs`];
+}
+
+/** The results that an operation must have had, if it was performed. */
+function resultOf(found: HomeState, { name, number, key }: Operation, before: HomeState): OperationResult {
+  const items = Object.entries(found.items).map(([id, item]) => ({ itemId: Number(id), ...item }));
+  const { current } = sessionOf(found, key);
+  const texts = (state: HomeState): number => sessionOf(state, key).windows[current ?? ""]?.length ?? 0;
+  return {
+    sessionId: current,
+    itemId: items.find((item) => item.number === number)?.itemId,
+    answered: items.flatMap(({ itemId, replyId, key: its }) =>
+      replyId === undefined || its !== key ? [] : [{ itemId, replyId }],
+    ),
+    delivered: items.flatMap(({ replyId, delivered }) => (replyId === undefined || !delivered ? [] : [replyId])),
+    appended: name === "append" ? Math.max(0, texts(found) - texts(before)) : undefined,
+  };
+}
+
+interface Reading {
+  agent: AgentHandle;
+  expectation: Expectation;
+  inFlight: Operation | undefined;
+  problems: string[];
+}
+
+async function readHome(
+  agent: AgentHandle,
+  expectation: Expectation,
+  inFlight: Operation | undefined,
+): Promise<{ found: HomeState; problems: string[] }> {
+  const reading: Reading = { agent, expectation, inFlight, problems: [] };
+  const sessions: Record<string, SessionState> = {};
+  for (const key of Object.keys(expectation.state.sessions)) sessions[key] = await readSession(reading, key);
+  const live = Object.values(sessions).filter(({ state }) => state === "live").length;
   const { total } = await agent.store.list();
-  if (total !== live.length) problems.push(`the store lists ${total} sessions instead of ${live.length}`);
-  return [...problems, ...(await checkQueues(agent, expectation, inFlight))];
+  if (total !== live) reading.problems.push(`the store lists ${total} sessions instead of ${live}`);
+  return { found: { sessions, items: await readItems(reading) }, problems: reading.problems };
+}
+
+async function readSession({ agent, expectation, inFlight, problems }: Reading, key: string): Promise<SessionState> {
+  const live: CountedEntry | undefined = await agent.store.get(key);
+  const archive = live === undefined ? (await listArchives(agent)).find((record) => record.key === key) : undefined;
+  const entry: CountedEntry | undefined = live ?? archive?.entry;
+  const known = archive?.windows ?? (await agent.store.windows(key));
+  const windows: Record<string, string[]> = {};
+  for (const window of known) {
+    const { sessionId } = window;
+    if (windows[sessionId] !== undefined) problems.push(`${key}: window ${sessionId} is listed twice`);
+    const name = windowTranscriptName(window);
+    const folders = live === undefined ? [agent.archiveFolder, agent.sessionsFolder] : [agent.sessionsFolder];
+    const path = await firstPresent(folders.map((folder) => join(folder, name)));
+    if (path === undefined) problems.push(`${key}: the transcript of window ${sessionId} is missing`);
+    windows[sessionId] = path === undefined ? [] : await readWindowTexts(path, agent.sessionsFolder, problems);
+  }
+  const open = known.filter(({ closedAt }) => closedAt === undefined).map(({ sessionId }) => sessionId);
+  if (open.join() !== (entry?.sessionId ?? "")) problems.push(`${key}: open windows: ${open.join()}`);
+
+  const isOpening = inFlight?.key === key && (inFlight.name === "reset" || inFlight.name === "open");
+  for (const [sessionId, texts] of Object.entries(windows)) {
+    const isExpected = sessionOf(expectation.state, key).windows[sessionId] !== undefined;
+    if (isExpected || sessionId === entry?.sessionId || texts.length > 0) continue;
+    if (isOpening) expectation.strays.add(sessionId);
+    if (expectation.strays.has(sessionId)) delete windows[sessionId];
+  }
+  const never = { count: 0, lastNumber: 0 };
+  return {
+    state: live !== undefined ? "live" : archive === undefined ? "absent" : "archived",
+    current: entry?.sessionId,
+    counted: entry?.selftest ?? never,
+    handedOver: ((await agent.store.handoffs.get(key)) as Counter | undefined) ?? never,
+    windows,
+  };
+}
+
+async function firstPresent(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) if (await fileExists(path)) return path;
+  return undefined;
+}
+
+const ALL = 1_000_000;
+
+/** Every message has at most one reply, and every reply has its message. */
+async function readItems({ agent, expectation, problems }: Reading): Promise<Record<number, ItemState>> {
+  const { inbox, outbox } = agent.store;
+  const pending = await inbox.pending();
+  const numbers = pending.map(({ address }) => Number(address.messageId));
+  if (numbers.some((number, index) => number <= (numbers[index - 1] ?? 0))) {
+    problems.push(`messages wait out of order: ${numbers.join(", ")}`);
+  }
+  const due = await outbox.due(agent.clock.now() + ALL, ALL);
+  const replies = new Map(due.map(({ idempotencyKey, id }) => [idempotencyKey, id]));
+  if (replies.size < due.length) problems.push("a reply is in the outbox twice");
+
+  const items: Record<number, ItemState> = {};
+  const expected = expectation.state.items;
+  for (const id of new Set([...Object.keys(expected).map(Number), ...pending.map((item) => item.id)])) {
+    const item = await inbox.get(id);
+    if (item === undefined) continue;
+    const replyKey = replyKeyOf(id);
+    const replyId = replies.get(replyKey) ?? expected[id]?.replyId;
+    replies.delete(replyKey);
+    const reply = replyId === undefined ? undefined : await outbox.get(replyId);
+    items[id] = {
+      number: Number(item.address.messageId),
+      key: item.key,
+      state: item.state === "queued" || item.state === "running" ? "waiting" : item.state,
+      replyId: reply?.idempotencyKey === replyKey ? replyId : undefined,
+      delivered: reply?.state === "delivered",
+    };
+  }
+  for (const id of replies.values()) problems.push(`outbox item ${id} answers nothing that has ended`);
+  return items;
 }
 
 const TTL_MS = 60_000;
 
 /** The lease of a dead holder is free at once, and the next holder gets a higher epoch. */
-async function checkLeases({ store }: AgentHandle, expectation: Expectation): Promise<string[]> {
+async function checkLeases({ store }: AgentHandle, { state, epochs }: Expectation): Promise<string[]> {
   const problems: string[] = [];
-  for (const session of expectation.sessions.values()) {
-    const attempt = await store.leases.acquire(session.key, { ttlMs: TTL_MS });
+  for (const key of Object.keys(state.sessions)) {
+    const attempt = await store.leases.acquire(key, { ttlMs: TTL_MS });
     if (!attempt.acquired) {
-      problems.push(`${session.key}: the lease of the dead process ${attempt.held.process.pid} is still in force`);
+      problems.push(`${key}: the lease of the dead process ${attempt.held.process.pid} is still in force`);
       continue;
     }
     const { epoch } = attempt.lease;
-    if (epoch <= session.epoch) problems.push(`${session.key}: epoch ${epoch} was given after ${session.epoch}`);
-    session.epoch = Math.max(session.epoch, epoch);
+    const before = epochs.get(key) ?? 0;
+    if (epoch <= before) problems.push(`${key}: epoch ${epoch} was given after ${before}`);
+    epochs.set(key, Math.max(before, epoch));
     await store.leases.release(attempt.lease);
   }
   return problems;
 }
 
-/** `inFlight` is an operation on this session. */
-async function checkSession(
+/** Platforms may deliver a message twice; the second delivery must change nothing. */
+async function checkRedelivery(
   agent: AgentHandle,
-  session: ExpectedSession,
+  state: HomeState,
   inFlight: Operation | undefined,
 ): Promise<string[]> {
-  const entry: CountedEntry | undefined = await agent.store.get(session.key);
   const problems: string[] = [];
-  if (entry === undefined) {
-    if (session.state === "live" && inFlight?.name === "archive") session.state = "archived";
-    if (session.state === "live") return ["the session is gone"];
-  } else {
-    if (session.state === "archived" && inFlight?.name === "restore") session.state = "live";
-    if (session.state === "archived") return ["the archived session is back without a restore"];
-    problems.push(
-      ...checkCurrent(session, entry.sessionId, inFlight),
-      ...checkCounter("counted", session, entry.selftest, inFlight),
-    );
+  const [lastId, last] = Object.entries(state.items).at(-1) ?? [];
+  if (last !== undefined) {
+    const again = await admit(agent, { ...last, name: "admit" });
+    if (again.admitted || again.itemId !== Number(lastId)) problems.push(`message ${last.number} was admitted twice`);
   }
-
-  const windows =
-    session.state === "archived" ? await archivedWindows(agent, session) : await agent.store.windows(session.key);
-  if (windows === undefined) return [...problems, "no archive holds the session"];
-  problems.push(...checkWindows(session, windows, inFlight));
-  for (const window of windows) problems.push(...(await checkWindowTranscript(agent, session, window, inFlight)));
+  const isOpen = Object.values(state.items).every(({ number }) => number !== inFlight?.number);
+  if (inFlight?.name === "admit" && isOpen) expectOperation(state, inFlight, await admit(agent, inFlight));
   return problems;
-}
-
-function checkCurrent(session: ExpectedSession, sessionId: string, inFlight: Operation | undefined): string[] {
-  if (sessionId === session.current) return [];
-  const moves = inFlight?.name === "open" || inFlight?.name === "reset";
-  if (!moves || session.windows.has(sessionId)) {
-    return [`the key points at ${sessionId} instead of ${session.current ?? "nothing"}`];
-  }
-  expectWindow(session, sessionId);
-  return [];
-}
-
-/** Adds the operation in flight to the expectation if it was performed. */
-function checkCounter(
-  name: "counted" | "handedOver",
-  session: ExpectedSession,
-  found: Counter | undefined,
-  inFlight: Operation | undefined,
-): string[] {
-  const { count, lastNumber } = found ?? { count: 0, lastNumber: 0 };
-  const isOwn = inFlight?.name === (name === "counted" ? "count" : "hand-over") && lastNumber === inFlight.number;
-  if (isOwn && count === session[name].count + 1) session[name] = { count, lastNumber };
-  const expected = session[name];
-  if (count === expected.count && lastNumber === expected.lastNumber) return [];
-  const acknowledged = `acknowledged ${expected.count}, last ${expected.lastNumber}`;
-  return [`${name} ${count} times, last by ${lastNumber}; ${acknowledged}`];
-}
-
-async function archivedWindows(agent: AgentHandle, session: ExpectedSession): Promise<Window[] | undefined> {
-  const records = await listArchives(agent);
-  return records.find(({ key, entry }) => key === session.key && entry.sessionId === session.current)?.windows;
-}
-
-function checkWindows(session: ExpectedSession, windows: readonly Window[], inFlight: Operation | undefined): string[] {
-  const problems: string[] = [];
-  const ids = windows.map(({ sessionId }) => sessionId);
-  for (const sessionId of session.windows.keys()) {
-    if (!ids.includes(sessionId)) problems.push(`window ${sessionId} is no longer listed`);
-  }
-  if (new Set(ids).size < ids.length) problems.push("a window is listed twice");
-  for (const sessionId of ids) {
-    if (session.windows.has(sessionId) || session.strays.has(sessionId)) continue;
-    if (inFlight?.name === "reset" || inFlight?.name === "open") session.strays.add(sessionId);
-    else problems.push(`window ${sessionId} is listed but was never opened`);
-  }
-  const open = windows.filter(({ closedAt }) => closedAt === undefined).map(({ sessionId }) => sessionId);
-  const expectedOpen = session.state === "absent" ? [] : [session.current];
-  if (open.join() !== expectedOpen.join())
-    problems.push(`open windows: ${open.join()} instead of ${expectedOpen.join()}`);
-  return problems;
-}
-
-async function checkWindowTranscript(
-  agent: AgentHandle,
-  session: ExpectedSession,
-  window: Window,
-  inFlight: Operation | undefined,
-): Promise<string[]> {
-  const path = await locate(agent, session, window);
-  if (path === undefined) return [`the transcript of window ${window.sessionId} is missing`];
-  const texts = session.windows.get(window.sessionId) ?? [];
-  const isAppending = inFlight?.name === "append" && window.sessionId === session.current;
-  const possible = isAppending ? textsOf(inFlight) : [];
-  const { found, problems } = await checkTranscript(path, agent.sessionsFolder, texts, possible);
-  texts.push(...possible.slice(0, found - texts.length));
-  return problems;
-}
-
-async function locate(agent: AgentHandle, session: ExpectedSession, window: Window): Promise<string | undefined> {
-  const name = windowTranscriptName(window);
-  const folders = session.state === "live" ? [agent.sessionsFolder] : [agent.archiveFolder, agent.sessionsFolder];
-  for (const folder of folders) if (await fileExists(join(folder, name))) return join(folder, name);
-  return undefined;
 }

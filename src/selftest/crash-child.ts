@@ -3,16 +3,13 @@
  * to stdout, until it kills itself at the n-th hit of a fault point or its parent kills it. Its argument is a CrashTask
  * as JSON.
  */
-import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { type FaultPoint, installFaultAction } from "../base/faults.ts";
-import { silentLogger } from "../base/log.ts";
-import { DEFAULT_CONFIG } from "../config/config.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import type { StoreKind } from "../store/store.ts";
 import { type Workplace, perform, type Choice, chooseOperation } from "./perform.ts";
 import type { JournalLine } from "./expectation.ts";
-import { openAgent } from "../compose/agent.ts";
+import { errorText, openHome, say } from "./run-child.ts";
 
 export interface CrashTask extends Choice {
   home: string;
@@ -24,6 +21,7 @@ export interface CrashTask extends Choice {
   dieAt?: { point: FaultPoint; hit: number } | undefined;
 }
 
+const tell: (line: JournalLine) => void = say;
 const task = JSON.parse(process.argv[2] ?? "") as CrashTask;
 
 await work();
@@ -33,15 +31,14 @@ async function work(): Promise<void> {
   // Node saves compiled code at exit, which a killed process never reaches.
   flushCompileCache();
   armFaultPoint();
-  say({ say: "ready" });
+  tell({ say: "ready" });
   for (let number = task.firstNumber; number < task.firstNumber + task.operations; number++) {
     const operation = await chooseOperation(place.agent, number, task);
-    say({ say: "begin", operation });
+    tell({ say: "begin", operation });
     try {
-      const result = await perform(place, operation);
-      say({ say: "end", number, result });
+      tell({ say: "end", result: await perform(place, operation) });
     } catch (error) {
-      say({ say: "failed", number, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      tell({ say: "failed", error: errorText(error) });
       break;
     }
   }
@@ -55,14 +52,13 @@ async function openWorkplace(): Promise<Workplace> {
       await place.agent.store.close();
       place.agent = await open();
     },
-    onLease: ({ key, epoch }) => say({ say: "leased", key, epoch }),
+    onLease: ({ key, epoch }) => tell({ say: "leased", key, epoch }),
   };
   return place;
 }
 
 async function open(): Promise<AgentHandle> {
-  const config = { ...DEFAULT_CONFIG, store: { kind: task.kind, view: true } };
-  return await openAgent({ home: task.home, config, logger: silentLogger });
+  return await openHome(task.home, task.kind, { view: true });
 }
 
 function armFaultPoint(): void {
@@ -75,9 +71,4 @@ function armFaultPoint(): void {
     // The signal may take a moment; nothing may run after the fault point.
     for (;;);
   });
-}
-
-/** Synchronous: a killed process would lose buffered output. */
-function say(line: JournalLine): void {
-  writeSync(1, `${JSON.stringify(line)}\n`);
 }

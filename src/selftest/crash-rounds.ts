@@ -10,9 +10,16 @@ import type { StoreKind } from "../store/store.ts";
 import { checkHome } from "./check-home.ts";
 import { cutPower, tearTail } from "./check-transcript.ts";
 import type { CrashTask } from "./crash-child.ts";
-import { type Expectation, createExpectation, expectJournal, parseJournal } from "./expectation.ts";
-import { type OperationName, type Random, createRandom } from "./operations.ts";
-import { type ChildRun, compileCacheIn, runChild } from "./run-child.ts";
+import {
+  type Expectation,
+  type Journal,
+  type JournalLine,
+  createExpectation,
+  expectJournal,
+  readJournal,
+} from "./expectation.ts";
+import { type OperationName, createRandom } from "./operations.ts";
+import { type ChildPrograms, compileCacheIn, startChild } from "./run-child.ts";
 
 export interface CrashOptions {
   /** An existing folder. Files are created below it and removed unless something failed. */
@@ -60,7 +67,7 @@ const ROUNDS_PER_EPISODE = 10;
 const LANES = 3;
 
 export async function runCrashRounds(options: CrashOptions): Promise<CrashResult> {
-  const { seed, folder, rounds = Number.POSITIVE_INFINITY } = options;
+  const { seed, folder, rounds = Number.POSITIVE_INFINITY, minutes = Number.POSITIVE_INFINITY } = options;
   const result: CrashResult = {
     seed,
     kills: 0,
@@ -73,34 +80,43 @@ export async function runCrashRounds(options: CrashOptions): Promise<CrashResult
   };
   const aimed = new Set<string>();
   const plans = (["sqlite", "json"] as const).map((kind) => ({ kind, kills: planKills(kind) }));
-  const deadline = performance.now() + (options.minutes ?? Number.POSITIVE_INFINITY) * 60_000;
+  const deadline = performance.now() + minutes * 60_000;
+  const programs = { compileCache: compileCacheIn(folder), programs: options.programs };
   let planned = 0;
   let episodes = 0;
 
-  const nextEpisode = (): Episode | undefined => {
-    const plan = plans[episodes % plans.length];
+  /** Stops at the first round that fails and keeps the home. */
+  const runEpisode = async ({ kind, kills }: (typeof plans)[number], number: number): Promise<void> => {
     const length = Math.min(ROUNDS_PER_EPISODE, rounds - planned);
-    if (plan === undefined || length <= 0 || performance.now() >= deadline) return undefined;
     planned += length;
-    const number = ++episodes;
-    return {
-      number,
-      kind: plan.kind,
-      seed: `${seed}/${number}`,
-      home: join(folder, `episode-${number}-${plan.kind}`),
-      compileCache: compileCacheIn(folder),
-      programs: options.programs,
-      kills: Array.from({ length }, () => plan.kills.next().value),
-      expectation: createExpectation(),
-      rounds: 0,
+    const home = join(folder, `episode-${number}-${kind}`);
+    await mkdir(home, { recursive: true });
+    const onRound = (outcome: RoundOutcome): void => {
+      if (outcome.kill.point !== undefined) aimed.add(`${kind}/${outcome.kill.point}`);
+      noteRound(result, episode, outcome);
+      options.onProgress?.(result);
     };
+    const expectation = createExpectation();
+    const episode: Episode = {
+      number,
+      kind,
+      seed: `${seed}/${number}`,
+      home,
+      programs,
+      expectation,
+      rounds: 0,
+      onRound,
+    };
+    for (const kill of Array.from({ length }, () => kills.next().value)) {
+      if (performance.now() < deadline && !(await runUntilKilled(episode, kill))) return;
+    }
+    await rm(home, { recursive: true, force: true });
   };
   const lane = async (): Promise<void> => {
-    for (let episode = nextEpisode(); episode !== undefined; episode = nextEpisode()) {
-      await runEpisode(episode, deadline, (outcome) => {
-        noteRound(result, aimed, outcome);
-        options.onProgress?.(result);
-      });
+    for (;;) {
+      const plan = plans[episodes % plans.length];
+      if (plan === undefined || planned >= rounds || performance.now() >= deadline) return;
+      await runEpisode(plan, ++episodes);
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
@@ -114,19 +130,16 @@ interface Episode {
   kind: StoreKind;
   seed: string;
   home: string;
-  compileCache: string;
-  programs: string | undefined;
-  kills: Kill[];
+  programs: ChildPrograms;
   expectation: Expectation;
   /** Rounds so far. */
   rounds: number;
   /** The session of the operation that was last in flight. */
   lastKey?: string | undefined;
+  onRound: (outcome: RoundOutcome) => void;
 }
 
 interface RoundOutcome {
-  episode: Episode;
-  round: number;
   kill: Kill;
   killed: boolean;
   powerCut: boolean;
@@ -134,26 +147,15 @@ interface RoundOutcome {
   problems: string[];
 }
 
-type OnRound = (outcome: RoundOutcome) => void;
-
-/** Stops at the first round that fails and keeps the home. */
-async function runEpisode(episode: Episode, deadline: number, onRound: OnRound): Promise<void> {
-  await mkdir(episode.home, { recursive: true });
-  for (const kill of episode.kills) {
-    if (performance.now() >= deadline) break;
-    if (!(await runUntilKilled(episode, kill, onRound))) return;
-  }
-  await rm(episode.home, { recursive: true, force: true });
-}
-
 const ATTEMPTS = 3;
 
 /** The random mix may miss a fault point, so there are several attempts. False if a check failed. */
-async function runUntilKilled(episode: Episode, kill: Kill, onRound: OnRound): Promise<boolean> {
+async function runUntilKilled(episode: Episode, kill: Kill): Promise<boolean> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (kill.before !== undefined && !(await runUntilKilled(episode, kill.before, onRound))) return false;
-    const outcome = await runRound(episode, ++episode.rounds, kill);
-    onRound(outcome);
+    if (kill.before !== undefined && !(await runUntilKilled(episode, kill.before))) return false;
+    episode.rounds += 1;
+    const outcome = await runRound(episode, kill);
+    episode.onRound(outcome);
     if (outcome.problems.length > 0) return false;
     if (outcome.killed) break;
   }
@@ -164,67 +166,56 @@ const MAX_OPERATIONS = 60;
 const MAX_KILL_MS = 150;
 const MAX_HIT = 4;
 
-async function runRound(episode: Episode, round: number, kill: Kill): Promise<RoundOutcome> {
+async function runRound(episode: Episode, kill: Kill): Promise<RoundOutcome> {
   const { home, kind, expectation } = episode;
-  const random = createRandom(episode.seed, "round", round);
+  const { point, lean, tearFirst, leaveLocks } = kill;
+  const random = createRandom(episode.seed, "round", episode.rounds);
   // Work on the session that the previous kill has hit.
-  const leanKey = kill.tearFirst ? await tornSession(episode) : kill.before && episode.lastKey;
-  const { run, task } = await killChild(episode, kill, random, leanKey);
-  await writeFile(join(home, "journal.jsonl"), `${JSON.stringify(task)}\n${run.output}`);
-  const journal = parseJournal(run.output);
-  expectJournal(expectation, journal);
-  episode.lastKey = journal.inFlight?.key;
-  const powerCut = random.chance(0.5) && (await cutPower(home, expectation, journal.inFlight, random));
-  const { inFlight } = journal;
-  const found = await checkHome({ home, kind, expectation, inFlight, onlyRead: kill.leaveLocks });
-  return {
+  const leanKey = tearFirst ? await tornSession(episode) : kill.before && episode.lastKey;
+  const hit = tearFirst || leaveLocks ? 1 : random.whole(1, MAX_HIT);
+  const killAfterMs = point === undefined ? random.fraction() * MAX_KILL_MS : undefined;
+  const dieAt = point === undefined ? undefined : { point, hit };
+  const { killed, journal } = await runChild(
     episode,
-    round,
-    kill,
-    killed: run.killed,
-    powerCut,
-    acknowledged: journal.acknowledged.length,
-    problems: [...journal.failed, ...found],
-  };
+    { operations: MAX_OPERATIONS, dieAt, lean, leanKey },
+    killAfterMs,
+  );
+  const { inFlight, acknowledged, failed } = journal;
+  episode.lastKey = inFlight?.key;
+  const powerCut = random.chance(0.5) && (await cutPower(home, expectation.state, inFlight, random));
+  const found = await checkHome({ home, kind, expectation, inFlight, onlyRead: leaveLocks });
+  return { kill, killed, powerCut, acknowledged: acknowledged.length, problems: [...failed, ...found] };
 }
 
-async function killChild(
-  episode: Episode,
-  { point, lean, tearFirst, leaveLocks }: Kill,
-  random: Random,
-  leanKey: string | undefined,
-): Promise<{ run: ChildRun; task: CrashTask }> {
-  const { home, kind, expectation, compileCache, programs } = episode;
-  const hit = tearFirst || leaveLocks ? 1 : random.whole(1, MAX_HIT);
-  const task: CrashTask = {
-    home,
-    kind,
-    seed: episode.seed,
-    firstNumber: expectation.nextNumber,
-    operations: MAX_OPERATIONS,
-    dieAt: point === undefined ? undefined : { point, hit },
-    lean,
-    leanKey,
-  };
-  const killAfterMs = point === undefined ? random.fraction() * MAX_KILL_MS : undefined;
-  return { run: await runChild("crash-child", task, { killAfterMs, compileCache, programs }), task };
+/** Runs a child to its end, and expects what it has acknowledged. */
+async function runChild(
+  { home, kind, seed, expectation, programs }: Episode,
+  work: Pick<CrashTask, "operations" | "dieAt" | "lean" | "leanKey">,
+  killAfterMs?: number,
+): Promise<{ killed: boolean; journal: Journal }> {
+  const task: CrashTask = { home, kind, seed, firstNumber: expectation.nextNumber, ...work };
+  const child = startChild<JournalLine>("crash-child", task, programs, killAfterMs);
+  const killed = await child.ended;
+  const lines = [task, ...child.lines].map((line) => `${JSON.stringify(line)}\n`);
+  await writeFile(join(home, "journal.jsonl"), lines);
+  const journal = readJournal(child.lines);
+  expectJournal(expectation, journal);
+  return { killed, journal };
 }
 
 /** A session whose transcript ends with half a line; creates a session if there is none. */
 async function tornSession(episode: Episode): Promise<string | undefined> {
-  const { home, kind, seed, expectation, compileCache, programs } = episode;
-  const torn = await tearTail(home, expectation);
+  const { home, expectation } = episode;
+  const torn = await tearTail(home, expectation.state);
   if (torn !== undefined) return torn;
-  const task: CrashTask = { home, kind, seed, firstNumber: expectation.nextNumber, operations: 6, lean: ["append"] };
-  const { output } = await runChild("crash-child", task, { compileCache, programs });
-  expectJournal(expectation, parseJournal(output));
-  return await tearTail(home, expectation);
+  await runChild(episode, { operations: 6, lean: ["append"] });
+  return await tearTail(home, expectation.state);
 }
 
-function noteRound(result: CrashResult, aimed: Set<string>, outcome: RoundOutcome): void {
-  const { episode, kill, round, problems } = outcome;
-  const aim = kill.point === undefined ? "a random moment" : `${episode.kind}/${kill.point}`;
-  if (kill.point !== undefined) aimed.add(aim);
+function noteRound(result: CrashResult, episode: Episode, outcome: RoundOutcome): void {
+  const { number, rounds: round, kind, home: folder } = episode;
+  const { kill, problems } = outcome;
+  const aim = kill.point === undefined ? "a random moment" : `${kind}/${kill.point}`;
   result.acknowledged += outcome.acknowledged;
   if (outcome.powerCut) result.powerCuts++;
   if (outcome.killed) {
@@ -232,9 +223,7 @@ function noteRound(result: CrashResult, aimed: Set<string>, outcome: RoundOutcom
     if (kill.point === undefined) result.random++;
     else result.byPoint[aim] = (result.byPoint[aim] ?? 0) + 1;
   }
-  if (problems.length > 0) {
-    result.failures.push({ kind: episode.kind, episode: episode.number, round, aim, folder: episode.home, problems });
-  }
+  if (problems.length > 0) result.failures.push({ kind, episode: number, round, aim, folder, problems });
 }
 
 interface Kill {

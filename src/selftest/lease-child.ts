@@ -2,19 +2,16 @@
  * A process that contends for one session. It waits for the lease, writes repeatedly and reports every step. After a
  * refused write it also tries the other kind of write. Its argument is a LeaseTask as JSON; it runs until it is killed.
  */
-import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { HoldfastError } from "../base/errors.ts";
-import { silentLogger } from "../base/log.ts";
-import { DEFAULT_CONFIG } from "../config/config.ts";
 import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
 import { type HeldLease, withSessionLease } from "../session/lease.ts";
 import { sessionNotFound } from "../session/window.ts";
 import type { StoreKind } from "../store/store.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
 import { type CountedEntry, createRandom } from "./operations.ts";
-import { openAgent } from "../compose/agent.ts";
+import { openHome, say } from "./run-child.ts";
 
 export interface LeaseTask {
   home: string;
@@ -32,6 +29,7 @@ export type LeaseLine =
   | { say: "refused"; epoch: number; what: "append" | "update" }
   | { say: "violation"; epoch: number; what: string };
 
+const tell: (line: LeaseLine) => void = say;
 const task = JSON.parse(process.argv[2] ?? "") as LeaseTask;
 const random = createRandom(task.seed);
 const WAIT_MS = 3_600_000;
@@ -41,18 +39,14 @@ const PAUSE_MS = 3;
 await contend();
 
 async function contend(): Promise<never> {
-  const agent = await openAgent({
-    home: task.home,
-    config: { ...DEFAULT_CONFIG, store: { kind: task.kind, view: false } },
-    logger: silentLogger,
-  });
+  const agent = await openHome(task.home, task.kind, { view: false });
   // Node saves compiled code at exit, which a killed process never reaches.
   flushCompileCache();
   for (;;) {
     await withSessionLease(agent, task.key, { ttlMs: task.ttlMs, waitMs: WAIT_MS }, async (held) => {
       const { epoch } = held.lease;
       const holds = random.chance(0.8);
-      say({ say: "acquired", epoch, holds });
+      tell({ say: "acquired", epoch, holds });
       const refused = await write(agent, held, holds ? Number.POSITIVE_INFINITY : STEPS_BEFORE_RELEASE);
       if (refused !== undefined) await tryTheOther(agent, held, refused);
     });
@@ -76,7 +70,7 @@ async function tryTheOther(agent: AgentHandle, held: HeldLease, refused: "append
     refused === "append"
       ? await attempt(held, "update", async () => await update(agent, held))
       : await attempt(held, "append", async () => await append(agent, held, -1));
-  if (accepted) say({ say: "violation", epoch, what: `${refused} was refused, and the other write was accepted` });
+  if (accepted) tell({ say: "violation", epoch, what: `${refused} was refused, and the other write was accepted` });
 }
 
 async function attempt(held: HeldLease, what: "append" | "update", action: () => Promise<void>): Promise<boolean> {
@@ -85,7 +79,7 @@ async function attempt(held: HeldLease, what: "append" | "update", action: () =>
     return true;
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.kind !== "fenced") throw error;
-    say({ say: "refused", epoch: held.lease.epoch, what });
+    tell({ say: "refused", epoch: held.lease.epoch, what });
     return false;
   }
 }
@@ -103,7 +97,7 @@ async function append(agent: AgentHandle, held: HeldLease, step: number): Promis
     epoch,
   });
   await log.append([{ type: "message", message: { role: "user", content: text, timestamp: agent.clock.now() } }]);
-  say({ say: "appended", epoch, text });
+  tell({ say: "appended", epoch, text });
 }
 
 /** Stores the epoch of the writer in the entry. */
@@ -119,10 +113,5 @@ async function update(agent: AgentHandle, held: HeldLease): Promise<void> {
     },
     { lease: held.lease },
   );
-  say({ say: "updated", epoch });
-}
-
-/** Synchronous: a killed process would lose buffered output. */
-function say(line: LeaseLine): void {
-  writeSync(1, `${JSON.stringify(line)}\n`);
+  tell({ say: "updated", epoch });
 }

@@ -6,22 +6,17 @@
  * A holder that is paused inside a transaction blocks everybody until it wakes, because SQLite's write lock and
  * `sessions.json.lock` belong to a live process. Such pauses are counted separately and tried again.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { silentLogger } from "../base/log.ts";
-import { DEFAULT_CONFIG } from "../config/config.ts";
 import { type AgentHandle, transcriptPath } from "../session/agent-handle.ts";
 import { openWindow } from "../session/window.ts";
 import type { StoreKind } from "../store/store.ts";
 import { readTranscript } from "../transcript/reader.ts";
 import { walkPath } from "../transcript/walk.ts";
-import type { LeaseLine, LeaseTask } from "./lease-child.ts";
+import type { LeaseLine } from "./lease-child.ts";
 import { SESSION_KEYS, type CountedEntry, createRandom } from "./operations.ts";
-import { compileCacheIn, programFile } from "./run-child.ts";
-import { openAgent } from "../compose/agent.ts";
+import { type Child, compileCacheIn, openHome, startChild } from "./run-child.ts";
 import { messageText } from "../transcript/messages.ts";
 
 export interface LeaseOptions {
@@ -58,26 +53,35 @@ export async function runLeaseRounds(options: LeaseOptions): Promise<LeaseResult
   const { folder, seed, kind, takeovers } = options;
   const [key] = SESSION_KEYS;
   const home = join(folder, `leases-${kind}`);
-  const compileCache = compileCacheIn(folder);
   await mkdir(home, { recursive: true });
   const random = createRandom(seed, kind);
   const result: LeaseResult = { kind, killed: 0, paused: 0, blocked: 0, acknowledged: 0, problems: [] };
-  await createSession(home, kind, key);
+  await withHome(home, kind, async (agent) => {
+    await openWindow(agent, { key, previous: undefined, reason: "initial" });
+  });
 
   const all: Contender[] = [];
+  const failures: string[] = [];
   const start = (): void => {
     const task = { home, kind, key, seed: `${seed}/${all.length}`, ttlMs: TTL_MS };
-    all.push(startContender(task, compileCache));
+    const contender: Contender = startChild("lease-child", task, { compileCache: compileCacheIn(folder) });
+    contender.ended.catch((error: unknown) => failures.push(String(error)));
+    all.push(contender);
+  };
+  const newestHolder = (epoch: number): Tenure | undefined => {
+    const [failure] = failures;
+    if (failure !== undefined) throw new Error(failure);
+    return newestTenure(all, epoch);
   };
   for (let count = 0; count < CONTENDERS; count++) start();
   try {
     // Epoch of the last holder that lost the lease.
     let epoch = 0;
     while (result.killed + result.paused < takeovers) {
-      const tenure = await waitFor("a holder", () => newestTenure(all, epoch));
+      const tenure = await waitFor("a holder", () => newestHolder(epoch));
       await delay(random.whole(0, MAX_TENURE_MS));
       if (result.killed <= result.paused) {
-        await tenure.holder.kill();
+        await kill(tenure.holder);
         result.killed++;
         start();
       } else if (await pauseUntilTakenOver(all, tenure)) {
@@ -88,15 +92,15 @@ export async function runLeaseRounds(options: LeaseOptions): Promise<LeaseResult
       }
       epoch = tenure.epoch;
     }
-    await waitFor("the last takeover", () => newestTenure(all, epoch));
+    await waitFor("the last takeover", () => newestHolder(epoch));
   } catch (error) {
     result.problems.push(String(error));
   } finally {
-    await Promise.all(all.map(async (contender) => await contender.kill()));
+    await Promise.all(all.map(kill));
   }
 
   const lines = all.flatMap((contender) => contender.lines);
-  result.problems.push(...all.flatMap(({ failure }) => failure ?? []));
+  result.problems.push(...failures);
   await withHome(home, kind, async (agent) => {
     const history = await checkLeaseHistory(agent, key, lines);
     result.acknowledged = history.acknowledged;
@@ -106,6 +110,14 @@ export async function runLeaseRounds(options: LeaseOptions): Promise<LeaseResult
   return result;
 }
 
+type Contender = Child<LeaseLine>;
+
+/** Also ends a paused one. */
+async function kill(contender: Contender): Promise<void> {
+  contender.signal("SIGKILL");
+  await contender.ended.catch(() => undefined);
+}
+
 interface Tenure {
   holder: Contender;
   epoch: number;
@@ -113,14 +125,9 @@ interface Tenure {
 
 /** The newest tenure after `epoch` that does not end on its own. */
 function newestTenure(all: readonly Contender[], epoch: number): Tenure | undefined {
-  const failed = all.find(({ failure }) => failure !== undefined);
-  if (failed?.failure !== undefined) throw new Error(failed.failure);
-  const tenures = all.flatMap((holder) =>
-    acquisitions(holder).map(({ epoch: own, holds }) => ({ holder, own, holds })),
-  );
-  const newest = tenures.toSorted((a, b) => b.own - a.own).at(0);
-  if (newest === undefined || newest.own <= epoch || !newest.holds) return undefined;
-  return { holder: newest.holder, epoch: newest.own };
+  const tenures = all.flatMap((holder) => acquisitions(holder).map((line) => ({ ...line, holder })));
+  const newest = tenures.toSorted((a, b) => b.epoch - a.epoch).at(0);
+  return newest !== undefined && newest.epoch > epoch && newest.holds ? newest : undefined;
 }
 
 function acquisitions({ lines }: Contender): Extract<LeaseLine, { say: "acquired" }>[] {
@@ -161,15 +168,8 @@ async function poll<T>(look: () => T | undefined, patienceMs: number): Promise<T
   }
 }
 
-async function createSession(home: string, kind: StoreKind, key: string): Promise<void> {
-  await withHome(home, kind, async (agent) => {
-    await openWindow(agent, { key, previous: undefined, reason: "initial" });
-  });
-}
-
 async function withHome(home: string, kind: StoreKind, task: (agent: AgentHandle) => Promise<void>): Promise<void> {
-  const config = { ...DEFAULT_CONFIG, store: { kind, view: false } };
-  const agent = await openAgent({ home, config, logger: silentLogger });
+  const agent = await openHome(home, kind, { view: false });
   try {
     await task(agent);
   } finally {
@@ -177,57 +177,8 @@ async function withHome(home: string, kind: StoreKind, task: (agent: AgentHandle
   }
 }
 
-interface Contender {
-  /** Its output so far. */
-  readonly lines: readonly LeaseLine[];
-  signal(signal: NodeJS.Signals): void;
-  /** Kills it, paused or not, and waits for its end. */
-  kill(): Promise<void>;
-  /** Set if it ended without being killed. */
-  readonly failure: string | undefined;
-}
-
-function startContender(task: LeaseTask, compileCache: string): Contender {
-  const child = spawn(process.execPath, [programFile("lease-child"), JSON.stringify(task)], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
-  });
-  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
-  const lines: LeaseLine[] = [];
-  let rest = "";
-  let errors = "";
-  let failure: string | undefined;
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-    errors += chunk;
-  });
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    const parts = (rest + chunk).split("\n");
-    rest = parts.pop() ?? "";
-    lines.push(...parts.map((line) => JSON.parse(line) as LeaseLine));
-  });
-  void closed.then(([code, signal]) => {
-    if (signal !== "SIGKILL") failure = `a contender ended unexpectedly (${signal ?? `code ${code}`}): ${errors}`;
-  });
-  return {
-    lines,
-    signal: (signal) => void child.kill(signal),
-    kill: async () => {
-      child.kill("SIGKILL");
-      await closed;
-    },
-    get failure() {
-      return failure;
-    },
-  };
-}
-
-interface LeaseHistory {
-  acknowledged: number;
-  problems: string[];
-}
-
 /** Compares the output of the contenders with the files. */
-async function checkLeaseHistory(agent: AgentHandle, key: string, lines: readonly LeaseLine[]): Promise<LeaseHistory> {
+async function checkLeaseHistory(agent: AgentHandle, key: string, lines: readonly LeaseLine[]) {
   const entry: CountedEntry | undefined = await agent.store.get(key);
   if (entry === undefined) return { acknowledged: 0, problems: ["the session is gone"] };
   const path = transcriptPath(agent, entry);

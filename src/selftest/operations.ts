@@ -33,6 +33,8 @@ export interface OperationResult {
   sessionId?: string | undefined;
   /** The admitted inbox item. */
   itemId?: number | undefined;
+  /** How many texts were appended. Default: all. */
+  appended?: number | undefined;
   answered?: Answered[] | undefined;
   /** Delivered outbox items. */
   delivered?: number[] | undefined;
@@ -66,6 +68,12 @@ export function textsOf({ number }: Operation): string[] {
   });
 }
 
+/** Increases with every text. */
+export function placeOfText(text: string): number {
+  const [, number = 0, index = 0] = /^(\d+)\.(\d+) /.exec(text) ?? [];
+  return Number(number) * 10 + Number(index) + 1;
+}
+
 export function addressOf({ number, key }: Operation) {
   return { channel: "test", accountId: "default", chatId: key, messageId: String(number) };
 }
@@ -74,18 +82,10 @@ export function replyKeyOf(itemId: number): string {
   return `reply-to-${itemId}`;
 }
 
+export type Random = ReturnType<typeof createRandom>;
+
 /** Random choices that a seed repeats. The same parts always give the same sequence. */
-
-export interface Random {
-  /** From 0 up to, but not including, 1. */
-  fraction(): number;
-  /** A whole number from `low` to `high`, both included. */
-  whole(low: number, high: number): number;
-  pick<T>(choices: readonly [T, ...T[]]): T;
-  chance(probability: number): boolean;
-}
-
-export function createRandom(...parts: readonly (string | number)[]): Random {
+export function createRandom(...parts: readonly (string | number)[]) {
   let state = hash(parts.join("/"));
   // Mulberry32: 32 bits of state are plenty for choosing what a test does.
   const fraction = (): number => {
@@ -94,12 +94,13 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+  /** Both bounds are included. */
   const whole = (low: number, high: number): number => low + Math.floor(fraction() * (high - low + 1));
   return {
     fraction,
     whole,
-    pick: (choices) => choices[whole(0, choices.length - 1)] ?? choices[0],
-    chance: (probability) => fraction() < probability,
+    pick: <T>(choices: readonly [T, ...T[]]): T => choices[whole(0, choices.length - 1)] ?? choices[0],
+    chance: (probability: number): boolean => fraction() < probability,
   };
 }
 

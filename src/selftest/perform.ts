@@ -4,7 +4,6 @@ import { archiveSession, listArchives, restoreSession } from "../session/archive
 import { type HeldLease, withSessionLease } from "../session/lease.ts";
 import { openWindow, resetSession, sessionNotFound } from "../session/window.ts";
 import type { SessionEntry } from "../store/session-entry.ts";
-import type { DraftEntry } from "../transcript/entries.ts";
 import { openTranscriptLog } from "../transcript/log.ts";
 import {
   type Answered,
@@ -107,13 +106,12 @@ async function append(agent: AgentHandle, operation: Operation, held: HeldLease)
     fence: () => held.fence(),
     epoch: held.lease.epoch,
   });
-  for (const text of textsOf(operation)) await log.append([messageDraft(text, agent.clock.now())]);
+  for (const text of textsOf(operation)) {
+    const message = { role: "user" as const, content: [{ type: "text" as const, text }], timestamp: agent.clock.now() };
+    await log.append([{ type: "message", message }]);
+  }
   await log.sync();
   return { sessionId: entry.sessionId };
-}
-
-function messageDraft(text: string, timestamp: number): DraftEntry {
-  return { type: "message", message: { role: "user", content: [{ type: "text", text }], timestamp } };
 }
 
 async function restore(agent: AgentHandle, key: string): Promise<void> {

@@ -58,12 +58,10 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
   };
   const lanes = createLanes(context);
   const delivery = createDelivery(context);
-  const ended = createEndedTurns({
-    look: () => {
-      for (const parts of agents.opened()) checkEnded(parts);
-    },
-    onForeignEnd: (end, note) => reportForeignEnd(end, note),
-  });
+  const ended = createEndedTurns(
+    () => agents.opened().forEach((parts) => checkEnded(parts)),
+    (end, note) => reportForeignEnd(end, note),
+  );
   let isDraining = false;
   let draining: Promise<void> | undefined;
   let sweeping: Promise<void> | undefined;
@@ -88,8 +86,7 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
     // A duplicate may still be queued: the process that admitted it may have died.
     if (item.state === "queued") lanes.serve(parts, item.key);
     if (admitted) {
-      const { queued } = lanes;
-      events.emit({ type: "message.admitted", agentId, sessionKey: item.key, itemId: item.id, queued });
+      events.emit({ type: "message.admitted", agentId, sessionKey: item.key, itemId: item.id, queued: lanes.queued() });
     }
     return { admitted, item, agentId, sessionKey: item.key, ended: waiting };
   };
@@ -191,7 +188,7 @@ export function createPipeline(options: PipelineOptions): StartedPipeline {
     abort: async (sessionKey, reason) => lanes.abort(sessionKey, turnStopped(reason)),
     status: () => ({
       running: lanes.running(),
-      queued: lanes.queued,
+      queued: lanes.queued(),
       draining: isDraining,
       counts: { ...counts, ...context.deliveries },
     }),

@@ -47,7 +47,6 @@ export interface AddressedMessage extends InboundMessage {
   awaited?: boolean | undefined;
 }
 
-/** The payload of an inbox item. */
 export interface InboxPayload {
   ctx: MessageContext;
   deliver: boolean;
@@ -70,32 +69,28 @@ export interface PipelineStatus {
   queued: number;
   draining: boolean;
   /** Since the process started. */
-  counts: PipelineCounts;
-}
-
-export interface PipelineCounts {
-  admitted: number;
-  duplicates: number;
-  turns: number;
-  failed: number;
-  dropped: number;
-  delivered: number;
-  /** Deliveries that may repeat an earlier attempt whose outcome is unknown. */
-  mayRepeat?: number | undefined;
+  counts: {
+    admitted: number;
+    duplicates: number;
+    turns: number;
+    failed: number;
+    dropped: number;
+    delivered: number;
+    /** Deliveries that may repeat an earlier attempt whose outcome is unknown. */
+    mayRepeat?: number | undefined;
+  };
 }
 
 /** The agents of this process. An agent is opened when it is first needed. */
 export interface AgentPool {
   /** Configured agents and agents with a folder, in alphabetical order. */
   list(): Promise<string[]>;
-  /** Agents that are open in this process. */
   opened(): AgentParts[];
   /** Opens the agent once and shares it. Rejects with kind `not-found` for an unknown agent. */
   open(agentId: string): Promise<AgentParts>;
   close(): Promise<void>;
 }
 
-/** The channel accounts of this process. */
 export interface ChannelPool {
   /** Starts all accounts in parallel. An account that fails is reported and does not delay the others. */
   start(admit: (message: AddressedMessage) => Promise<unknown>): Promise<void>;
@@ -111,7 +106,6 @@ export interface ChannelAccount {
   channel: Channel;
   agentId: string;
   replyTo: ReplyToMode;
-  /** The latest status that the channel reported. */
   readonly status: ChannelStatus;
 }
 
@@ -213,7 +207,6 @@ export type TurnOutcome =
   /** Stopped by a person, or by a message that interrupts. */
   | "aborted"
   | "failed"
-  /** Dropped from the queue without a turn. */
   | "dropped";
 
 /** Why an answer is not delivered. */
@@ -224,7 +217,6 @@ export interface TurnEnd extends TurnName {
   sessionId?: string | undefined;
   /** The delivered replies as one text. */
   text?: string | undefined;
-  /** Files and URLs delivered with the text. */
   media?: string[] | undefined;
   withheld?: Withheld | undefined;
   usage?: EngineUsage | undefined;
@@ -232,16 +224,12 @@ export interface TurnEnd extends TurnName {
   durationMs: number;
 }
 
-export interface TurnEvents {
-  emit(event: TurnEvent): void;
-  /** Returns a function that unsubscribes. A listener that throws does not affect the others. */
-  subscribe(listener: (event: TurnEvent) => void): () => void;
-}
+export type TurnEvents = ReturnType<typeof createTurnEvents>;
 
-export function createTurnEvents(onListenerError: (error: unknown) => void): TurnEvents {
+export function createTurnEvents(onListenerError: (error: unknown) => void) {
   const listeners = new Set<(event: TurnEvent) => void>();
   return {
-    emit: (event) => {
+    emit: (event: TurnEvent): void => {
       for (const listener of listeners) {
         try {
           listener(event);
@@ -250,7 +238,8 @@ export function createTurnEvents(onListenerError: (error: unknown) => void): Tur
         }
       }
     },
-    subscribe: (listener) => {
+    /** Returns a function that unsubscribes. A listener that throws does not affect the others. */
+    subscribe: (listener: (event: TurnEvent) => void): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -70,22 +70,16 @@ export function isPutOff({ aborted, reason }: AbortSignal): boolean {
 }
 
 export function diedTooOften(deaths: number): HoldfastError {
-  return new HoldfastError(
-    "internal",
-    "turn-given-up",
-    `Your message could not be answered: the process ended ${deaths} times while it was being answered`,
-    { hint: "Rephrase it, or send less at a time. The log of the gateway says more.", data: { deaths } },
-  );
+  const message = `Your message could not be answered: the process ended ${deaths} times while it was being answered`;
+  const hint = "Rephrase it, or send less at a time. The log of the gateway says more.";
+  return new HoldfastError("internal", "turn-given-up", message, { hint, data: { deaths } });
 }
 
 /** For messages that shared a turn. Each is tried on its own next. */
 export function diedTogether(deaths: number, messages: number): HoldfastError {
-  return new HoldfastError(
-    "internal",
-    "turn-taken-apart",
-    `These ${messages} messages could not be answered together: the process ended ${deaths} times`,
-    { hint: "Each of them is answered separately now.", data: { deaths, messages } },
-  );
+  const message = `These ${messages} messages could not be answered together: the process ended ${deaths} times`;
+  const hint = "Each of them is answered separately now.";
+  return new HoldfastError("internal", "turn-taken-apart", message, { hint, data: { deaths, messages } });
 }
 
 export function turnFailed(): HoldfastError {
@@ -95,22 +89,18 @@ export function turnFailed(): HoldfastError {
 }
 
 export function turnTooSlow(seconds: number): HoldfastError {
-  return new HoldfastError(
-    "timeout",
-    "turn-timeout",
-    `Your message was not answered within ${seconds} s and was given up`,
-    { hint: "Ask again, or for less at a time; turns.timeoutSeconds sets the limit." },
-  );
+  const message = `Your message was not answered within ${seconds} s and was given up`;
+  const hint = "Ask again, or for less at a time; turns.timeoutSeconds sets the limit.";
+  return new HoldfastError("timeout", "turn-timeout", message, { hint });
 }
 
 /** The message is in the archive. Answered elsewhere, its tools might do their work twice. */
 export function turnArchived(): HoldfastError {
-  return new HoldfastError(
-    "conflict",
-    "turn-archived",
-    "Your message was interrupted, and its conversation was archived or deleted before it could be answered",
-    { hint: "Send it again if you still want an answer." },
-  );
+  const message =
+    "Your message was interrupted, and its conversation was archived or deleted before it could be answered";
+  return new HoldfastError("conflict", "turn-archived", message, {
+    hint: "Send it again if you still want an answer.",
+  });
 }
 
 export function commandTooSlow(name: string, seconds: number): HoldfastError {

@@ -4,15 +4,13 @@
  * was acknowledged.
  */
 import type { Clock } from "../../src/base/clock.ts";
-import { silentLogger } from "../../src/base/log.ts";
-import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { AgentHandle } from "../../src/session/agent-handle.ts";
 import { checkHome } from "../../src/selftest/check-home.ts";
 import { createExpectation, expectJournal } from "../../src/selftest/expectation.ts";
 import { type Workplace, perform, type Choice, chooseOperation } from "../../src/selftest/perform.ts";
 import type { Operation } from "../../src/selftest/operations.ts";
 import type { StoreKind } from "../../src/store/store.ts";
-import { openAgent } from "../../src/compose/agent.ts";
+import { openHome } from "../../src/selftest/run-child.ts";
 
 export interface WorkloadOptions {
   home: string;
@@ -30,8 +28,7 @@ export interface Workload extends AsyncDisposable {
 }
 
 export async function openWorkload({ home, kind, choice, clock }: WorkloadOptions): Promise<Workload> {
-  const config = { ...DEFAULT_CONFIG, store: { kind, view: true } };
-  const open = async (): Promise<AgentHandle> => await openAgent({ home, config, clock, logger: silentLogger });
+  const open = async (): Promise<AgentHandle> => await openHome(home, kind, { view: true, clock });
   const expectation = createExpectation();
   const leases: { key: string; epoch: number }[] = [];
   let refused: Operation | undefined;

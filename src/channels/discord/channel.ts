@@ -5,14 +5,7 @@
  * (bots cannot list private chats), and more than 500 missed messages per channel.
  */
 import { HoldfastError } from "../../base/errors.ts";
-import {
-  type AccountOptions,
-  type Channel,
-  type ChannelHost,
-  type MessageSender,
-  alreadyStarted,
-  notConnected,
-} from "../channel.ts";
+import { type AccountOptions, type Channel, type ChannelRun, notConnected, singleRun } from "../channel.ts";
 import { pauseAfter } from "../intake.ts";
 import { createReceivedFiles } from "../received-files.ts";
 import { type ConnectionEvents, type DiscordConnection, connectDiscord } from "./connection.ts";
@@ -30,24 +23,35 @@ export interface DiscordChannelOptions extends AccountOptions {
   allowsAddress?: ((address: string) => boolean) | undefined;
 }
 
-interface Running {
-  stopping: AbortController;
-  host: ChannelHost;
-  connection?: DiscordConnection | undefined;
-  inbound?: Inbound | undefined;
-  flush?: (() => Promise<void>) | undefined;
-  /** Resolves when `start` has ended, also after a failure. */
-  started: Promise<void>;
-}
-
 export function createDiscordChannel(options: DiscordChannelOptions): Channel {
   const { accountId, allowsAddress } = options;
-  let running: Running | undefined;
+  let connected: DiscordConnection | undefined;
   const rest = (): DiscordConnection["rest"] => {
-    if (running?.connection === undefined) throw notConnected("Discord");
-    return running.connection.rest;
+    if (connected === undefined) throw notConnected("Discord");
+    return connected.rest;
   };
   const sender = createDiscordSender({ rest, allowsAddress });
+  const open = async (run: ChannelRun): Promise<void> => {
+    const { mediaFolder: folder, maxMediaBytes: maxBytes, cursorFile, logger, token } = options;
+    const { host, signal, closing } = run;
+    if (token.trim() === "") {
+      throw new HoldfastError("usage", "discord-token-missing", "The Discord bot has no token.", {
+        hint: "Create a bot at https://discord.com/developers/applications and put its token into the configuration.",
+      });
+    }
+    host.report({ state: "starting", text: "Discord: connecting." });
+    const cursors = await openCursors(cursorFile, logger);
+    const files = createReceivedFiles({ folder, maxBytes });
+    const inbound = createInbound({ ...options, host, cursors, files, send: sender.send, signal });
+    closing.defer(cursors.flush);
+    closing.defer(inbound.idle);
+    closing.defer(async () => {
+      const connection = connected;
+      connected = undefined;
+      await connection?.close();
+    });
+    await keepConnecting(options, run, inbound, (ready) => (connected = ready));
+  };
 
   return {
     name: "discord",
@@ -60,85 +64,27 @@ export function createDiscordChannel(options: DiscordChannelOptions): Channel {
       // Only for some minutes; a later repetition may be delivered twice.
       deduplicates: true,
     },
-    start: async (host) => {
-      if (running !== undefined) throw alreadyStarted("Discord", accountId);
-      const stopping = new AbortController();
-      const state: Running = { stopping, host, started: Promise.resolve() };
-      running = state;
-      const starting = open(options, state, sender);
-      state.started = starting.catch(() => undefined);
-      try {
-        await starting;
-      } catch (error) {
-        if (!stopping.signal.aborted) host.report({ state: "failed", text: failureText(error) });
-        if (running === state) running = undefined;
-        stopping.abort();
-        throw error;
-      }
-    },
-    stop: async () => {
-      const state = running;
-      if (state === undefined) return;
-      running = undefined;
-      state.stopping.abort();
-      await state.started;
-      await state.connection?.close();
-      await state.inbound?.idle();
-      await state.flush?.();
-      state.host.report({ state: "stopped", text: "Discord: stopped." });
-    },
+    ...singleRun("Discord", accountId, open),
     send: sender.send,
     checkTarget: (target) => void parseTarget(target),
     showTyping: sender.showTyping,
   };
 }
 
-async function open(options: DiscordChannelOptions, state: Running, { send }: MessageSender): Promise<void> {
-  const { host, stopping } = state;
-  const { mediaFolder: folder, maxMediaBytes: maxBytes, cursorFile, logger } = options;
-  if (options.token.trim() === "") throw tokenMissing();
-  host.report({ state: "starting", text: "Discord: connecting." });
-  const cursors = await openCursors(cursorFile, logger);
-  const files = createReceivedFiles({ folder, maxBytes });
-  const inbound = createInbound({ ...options, host, cursors, files, send, signal: stopping.signal });
-  state.inbound = inbound;
-  state.flush = cursors.flush;
-  state.connection = await keepConnecting(options, state, inbound);
-}
-
 /** Retries failures that may pass; throws a misconfiguration. */
 async function keepConnecting(
   options: DiscordChannelOptions,
-  state: Running,
+  { host, signal }: ChannelRun,
   inbound: Inbound,
-): Promise<DiscordConnection> {
+  onReady: (connection: DiscordConnection) => void,
+): Promise<void> {
   const { token, api, clock, logger } = options;
-  const { signal } = state.stopping;
-  const on = connectionEvents(options, state, inbound);
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await connectDiscord({ token: token.trim(), api: api?.rest, logger, signal, on });
-    } catch (error) {
-      if (!mayPass(error)) throw error;
-      const pause = pauseAfter(error, attempt);
-      logger.warn("cannot reach Discord", { error, retryInMs: pause });
-      state.host.report({
-        state: "retrying",
-        text: `${error.message} Trying again in ${Math.ceil(pause / 1000)} s.`,
-      });
-      await clock.sleep(pause, signal).catch(() => undefined);
-    }
-  }
-}
-
-function connectionEvents({ logger }: DiscordChannelOptions, state: Running, inbound: Inbound): ConnectionEvents {
-  const { host } = state;
   let isInterrupted = false;
-  return {
+  const on: ConnectionEvents = {
     sessionBegins: inbound.hold,
     sessionReady: (connection) => {
       isInterrupted = false;
-      state.connection = connection;
+      onReady(connection);
       inbound.open(connection);
       host.report({ state: "connected", text: `Discord: connected as ${connection.bot.username}.` });
     },
@@ -154,22 +100,19 @@ function connectionEvents({ logger }: DiscordChannelOptions, state: Running, inb
     },
     lost: (error) => {
       logger.error("Discord refuses the connection", { error });
-      host.report({ state: "failed", text: failureText(error) });
+      host.report({ state: "failed", text: `Discord: ${error.message} ${error.hint ?? ""}`.trim() });
     },
   };
-}
-
-function mayPass(error: unknown): error is HoldfastError {
-  return error instanceof HoldfastError && (error.kind === "unavailable" || error.kind === "timeout");
-}
-
-function failureText(error: unknown): string {
-  if (!(error instanceof HoldfastError)) return `Discord: ${String(error)}`;
-  return `Discord: ${error.message} ${error.hint ?? ""}`.trim();
-}
-
-function tokenMissing(): HoldfastError {
-  return new HoldfastError("usage", "discord-token-missing", "The Discord bot has no token.", {
-    hint: "Create a bot at https://discord.com/developers/applications and put its token into the configuration.",
-  });
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return void (await connectDiscord({ token: token.trim(), api: api?.rest, logger, signal, on }));
+    } catch (error) {
+      if (!(error instanceof HoldfastError) || !["unavailable", "timeout"].includes(error.kind)) throw error;
+      const pause = pauseAfter(error, attempt);
+      logger.warn("cannot reach Discord", { error, retryInMs: pause });
+      const text = `${error.message} Trying again in ${Math.ceil(pause / 1000)} s.`;
+      host.report({ state: "retrying", text });
+      await clock.sleep(pause, signal).catch(() => undefined);
+    }
+  }
 }

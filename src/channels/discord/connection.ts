@@ -57,14 +57,8 @@ export async function connectDiscord(options: ConnectOptions): Promise<DiscordCo
   }
 }
 
-interface Listening {
-  /** The first session is complete. */
-  ready: Promise<void>;
-  /** Why the gateway closed the connection. */
-  closeCode: () => number | undefined;
-}
-
-async function listen(client: Client, connection: DiscordConnection, options: ConnectOptions): Promise<Listening> {
+/** `ready` resolves when the first session is complete. `closeCode` says why the gateway closed the connection. */
+async function listen(client: Client, connection: DiscordConnection, options: ConnectOptions) {
   const { signal, on, logger } = options;
   const { Events, GatewayDispatchEvents } = await import("discord.js");
   const ready = Promise.withResolvers<void>();
@@ -99,13 +93,8 @@ async function listen(client: Client, connection: DiscordConnection, options: Co
   return { ready: ready.promise, closeCode: () => closeCode };
 }
 
-interface QuietClient {
-  client: Client;
-  /** Prevents new connections. */
-  silence: () => void;
-}
-
-async function createClient(api: string | undefined): Promise<QuietClient> {
+/** `silence` prevents new connections. */
+async function createClient(api: string | undefined): Promise<{ client: Client; silence: () => void }> {
   const { Client, GatewayIntentBits, Options, Partials, SimpleShardingStrategy } = await import("discord.js");
   let silence: (() => void) | undefined;
   const client = new Client({

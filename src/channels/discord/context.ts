@@ -3,7 +3,6 @@ import type { APIMessage, APIUser } from "discord.js";
 import type { MessageContext } from "../../keys/message-context.ts";
 import { mediaPlaceholder } from "../received-files.ts";
 
-/** Where a message was written. */
 export type Place = { kind: "direct" } | GuildPlace;
 
 export interface GuildPlace {

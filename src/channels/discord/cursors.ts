@@ -10,21 +10,11 @@ import { ensurePrivateFolder, readFileIfPresent, writeFileDurable } from "../../
 import { isRecord } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
 
-export interface Cursors {
-  get(channelId: string): string | undefined;
-  all(): ReadonlyMap<string, string>;
-  /** Resolves when the channel is on disk. */
-  know(channelId: string, firstMessageId: string): Promise<void>;
-  /** Written soon; never moves back. */
-  advance(channelId: string, messageId: string): void;
-  forget(channelId: string): void;
-  /** Resolves when everything is on disk. */
-  flush: () => Promise<void>;
-}
+export type Cursors = Awaited<ReturnType<typeof openCursors>>;
 
 const MAX_CHANNELS = 5000;
 
-export async function openCursors(path: string, logger: Logger): Promise<Cursors> {
+export async function openCursors(path: string, logger: Logger) {
   const cursors = await readCursors(path);
   let isDirty = false;
   let writing: Promise<void> | undefined;
@@ -56,23 +46,26 @@ export async function openCursors(path: string, logger: Logger): Promise<Cursors
   };
 
   return {
-    get: (channelId) => cursors.get(channelId),
-    all: () => cursors,
-    know: async (channelId, firstMessageId) => {
+    get: (channelId: string) => cursors.get(channelId),
+    all: (): ReadonlyMap<string, string> => cursors,
+    /** Resolves when the channel is on disk. */
+    know: async (channelId: string, firstMessageId: string): Promise<void> => {
       if (cursors.has(channelId)) return;
-      cursors.set(channelId, idBefore(firstMessageId));
+      // Messages after this id include the first one.
+      cursors.set(channelId, String(BigInt(firstMessageId) - 1n));
       await write();
     },
-    advance: (channelId, messageId) => {
+    /** Written soon; never moves back. */
+    advance: (channelId: string, messageId: string): void => {
       const known = cursors.get(channelId);
       if (known !== undefined && !isNewer(messageId, known)) return;
       cursors.set(channelId, messageId);
       writeSoon();
     },
-    forget: (channelId) => {
+    forget: (channelId: string): void => {
       if (cursors.delete(channelId)) writeSoon();
     },
-    flush: async () => {
+    flush: async (): Promise<void> => {
       if (writing !== undefined) await writing.catch(() => undefined);
       if (isDirty) await write();
     },
@@ -108,14 +101,6 @@ export interface VisibleChannel {
   lastMessageId: string | undefined;
 }
 
-export interface CatchUpPlan {
-  fetch: { channelId: string; after: string }[];
-  /** New channels; their earlier messages are ignored. */
-  seeds: { channelId: string; at: string }[];
-  /** Private chats beyond the limit. */
-  skipped: number;
-}
-
 const MAX_PRIVATE_CHATS = 100;
 
 /**
@@ -123,24 +108,23 @@ const MAX_PRIVATE_CHATS = 100;
  * their last message, so only changed ones are fetched. It does not list private chats, so the latest known
  * ones are fetched one by one.
  */
-export function planCatchUp(cursors: ReadonlyMap<string, string>, visible: readonly VisibleChannel[]): CatchUpPlan {
-  const plan: CatchUpPlan = { fetch: [], seeds: [], skipped: 0 };
+export function planCatchUp(cursors: ReadonlyMap<string, string>, visible: readonly VisibleChannel[]) {
+  const fetch: { channelId: string; after: string }[] = [];
+  /** New channels; their earlier messages are ignored. */
+  const seeds: { channelId: string; at: string }[] = [];
   const newest = [...cursors.values()].reduce((one, other) => (isNewer(other, one) ? other : one), "0");
   for (const { id, lastMessageId } of visible) {
     const cursor = cursors.get(id);
     // A channel newer than every cursor was created while the bot was offline: fetch all of it.
     const from = cursor ?? (cursors.size > 0 && isNewer(id, newest) ? id : undefined);
-    if (from === undefined) plan.seeds.push({ channelId: id, at: lastMessageId ?? id });
-    else if (lastMessageId !== undefined && isNewer(lastMessageId, from)) {
-      plan.fetch.push({ channelId: id, after: from });
-    }
+    if (from === undefined) seeds.push({ channelId: id, at: lastMessageId ?? id });
+    else if (lastMessageId !== undefined && isNewer(lastMessageId, from)) fetch.push({ channelId: id, after: from });
   }
   const seen = new Set(visible.map(({ id }) => id));
   const hidden = [...cursors].filter(([id]) => !seen.has(id));
   hidden.sort(([, one], [, other]) => (isNewer(one, other) ? -1 : 1));
-  plan.fetch.push(...hidden.slice(0, MAX_PRIVATE_CHATS).map(([channelId, after]) => ({ channelId, after })));
-  plan.skipped = Math.max(0, hidden.length - MAX_PRIVATE_CHATS);
-  return plan;
+  fetch.push(...hidden.slice(0, MAX_PRIVATE_CHATS).map(([channelId, after]) => ({ channelId, after })));
+  return { fetch, seeds, skipped: Math.max(0, hidden.length - MAX_PRIVATE_CHATS) };
 }
 
 /** Discord's ids: digits of a number too large for a double, growing with time. */
@@ -151,9 +135,4 @@ export function isSnowflake(id: string): boolean {
 
 export function isNewer(id: string, than: string): boolean {
   return BigInt(id) > BigInt(than);
-}
-
-/** Messages after this id include `id` itself. */
-function idBefore(id: string): string {
-  return String(BigInt(id) - 1n);
 }

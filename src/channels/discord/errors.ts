@@ -1,5 +1,5 @@
 /** Converts Discord's errors, for a sender and for the person who configures the channel. */
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import { type ErrorKind, HoldfastError, errorMessage } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-record.ts";
 
 /** The kind of the error says whether a retry can help. `action` completes "Discord did not …". */
@@ -32,15 +32,13 @@ export function discordError(error: unknown, action: string): HoldfastError {
   });
 }
 
-interface Refusal {
+/** The first match counts. */
+const REFUSALS: readonly {
   fits(status: number | undefined, code: number | undefined): boolean;
-  kind: "forbidden" | "not-found" | "usage";
+  kind: ErrorKind;
   code: string;
   hint: string;
-}
-
-/** The first match counts. */
-const REFUSALS: readonly Refusal[] = [
+}[] = [
   {
     fits: (_, code) => code === 50_007,
     kind: "forbidden",
@@ -112,24 +110,16 @@ export function misconfiguration(error: unknown, closeCode: number | undefined):
     });
   }
   if (closeCode === 4014 || closeCode === 4013) {
-    return new HoldfastError(
-      "forbidden",
-      "discord-intent-missing",
-      "Discord does not let the bot read messages: the Message Content intent is off.",
-      {
-        hint: "Switch on Message Content Intent at https://discord.com/developers/applications (your application, Bot, Privileged Gateway Intents).",
-        cause: error,
-      },
-    );
+    const message = "Discord does not let the bot read messages: the Message Content intent is off.";
+    return new HoldfastError("forbidden", "discord-intent-missing", message, {
+      hint: "Switch on Message Content Intent at https://discord.com/developers/applications (your application, Bot, Privileged Gateway Intents).",
+      cause: error,
+    });
   }
   if (closeCode !== 4010 && closeCode !== 4011 && closeCode !== 4012) return undefined;
-  return new HoldfastError(
-    "unsupported",
-    "discord-gateway-refused",
-    `Discord's gateway refuses the bot (close code ${closeCode}).`,
-    {
-      hint: "The bot is in too many servers for one connection, or discord.js is too old: update Holdfast.",
-      cause: error,
-    },
-  );
+  const message = `Discord's gateway refuses the bot (close code ${closeCode}).`;
+  return new HoldfastError("unsupported", "discord-gateway-refused", message, {
+    hint: "The bot is in too many servers for one connection, or discord.js is too old: update Holdfast.",
+    cause: error,
+  });
 }

@@ -22,15 +22,7 @@ import { type Cursors, planCatchUp } from "./cursors.ts";
 import { createKeyedMutex } from "../../base/async.ts";
 import { printableLine } from "../../base/text.ts";
 
-export interface Inbound {
-  /** Makes new messages wait. */
-  hold: () => void;
-  /** Takes in missed messages, then held ones, then new ones. */
-  open(connection: DiscordConnection): void;
-  take: (message: DiscordMessage) => void;
-  /** Resolves when no message is in progress. */
-  idle(): Promise<void>;
-}
+export type Inbound = ReturnType<typeof createInbound>;
 
 export interface InboundOptions extends AccountOptions {
   host: ChannelHost;
@@ -45,7 +37,7 @@ const MAX_PAGES = 5;
 const PARALLEL_FETCHES = 4;
 const REMEMBERED_IDS = 2000;
 
-export function createInbound(options: InboundOptions): Inbound {
+export function createInbound(options: InboundOptions) {
   const { cursors, host, logger, signal } = options;
   const lanes = createInboundLanes();
   const slots = createKeyedMutex();
@@ -77,7 +69,11 @@ export function createInbound(options: InboundOptions): Inbound {
     let cursor = after;
     for (let page = 0; page < MAX_PAGES; page++) {
       const since = cursor;
-      const messages = await keepTrying(async () => await missedAfter(from, channelId, since, cursors), options);
+      const messages = await keepTrying(async () => {
+        const missed = await unlessGone(from.messagesAfter(channelId, since, PAGE));
+        if (missed === undefined) cursors.forget(channelId);
+        return missed ?? [];
+      }, options);
       for (const message of messages) {
         // The next start fetches the rest.
         signal.throwIfAborted();
@@ -92,27 +88,25 @@ export function createInbound(options: InboundOptions): Inbound {
   };
 
   return {
-    hold: () => {
+    /** Makes new messages wait. */
+    hold: (): void => {
       waiting ??= [];
     },
-    open: (opened) => {
+    /** Takes in missed messages, then held ones, then new ones. */
+    open: (opened: DiscordConnection): void => {
       connection = opened;
       const plan = planCatchUp(cursors.all(), opened.visibleChannels());
       for (const { channelId, at } of plan.seeds) cursors.advance(channelId, at);
       if (plan.skipped > 0) logger.warn("too many private chats to fetch missed messages", { skipped: plan.skipped });
       for (const [index, { channelId, after }] of plan.fetch.entries()) {
         const slot = String(index % PARALLEL_FETCHES);
-        run(channelId, async () => {
-          await slots.run(slot, async () => {
-            await catchUp(opened, channelId, after);
-          });
-        });
+        run(channelId, async () => await slots.run(slot, async () => await catchUp(opened, channelId, after)));
       }
       const held = waiting ?? [];
       waiting = undefined;
       for (const message of held) run(message.channel_id, async () => await takeIn(opened, message));
     },
-    take: (message) => {
+    take: (message: DiscordMessage): void => {
       const from = connection;
       if (waiting !== undefined || from === undefined) (waiting ??= []).push(message);
       else run(message.channel_id, async () => await takeIn(from, message));
@@ -121,15 +115,18 @@ export function createInbound(options: InboundOptions): Inbound {
   };
 }
 
+const DIRECT: Place = { kind: "direct" };
+
 /** Undefined for a message that is not for the agent. */
 async function prepare(
   connection: DiscordConnection,
   message: DiscordMessage,
   options: InboundOptions,
 ): Promise<InboundMessage | undefined> {
-  const { accountId, files, clock, logger, signal, send } = options;
+  const { accountId, files, clock, signal, send } = options;
   if (!isFromPerson(message)) return undefined;
-  const place = await placeOf(connection, message);
+  const isDirect = message.guild_id === undefined;
+  const place = isDirect ? DIRECT : await unlessGone(connection.place(message.channel_id));
   if (place === undefined) return undefined;
   const { author, channel_id: chatId, id: messageId } = message;
   const target = { channel: "discord", accountId, to: `channel:${chatId}` };
@@ -140,11 +137,8 @@ async function prepare(
       chatType: place.kind === "direct" ? "direct" : "channel",
       groupIds: place.kind === "direct" ? [] : groupIds(chatId, place),
     },
-    {
-      access: options,
-      logger,
-      reply: async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
-    },
+    options,
+    async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
   );
   if (allowed === undefined) return undefined;
   const attachments = await fetchAttachments(message, files, signal);
@@ -160,37 +154,18 @@ function isFromPerson({ author, type, webhook_id: webhook }: DiscordMessage): bo
   return author.bot !== true && webhook === undefined && PERSONAL_TYPES.has(type);
 }
 
-async function placeOf(connection: DiscordConnection, message: DiscordMessage): Promise<Place | undefined> {
-  if (message.guild_id === undefined) return { kind: "direct" };
-  try {
-    return await connection.place(message.channel_id);
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
-}
-
 function groupIds(channelId: string, { guildId, thread }: GuildPlace): string[] {
   return [channelId, guildId, ...(thread?.parentId === undefined ? [] : [thread.parentId])];
 }
 
-async function missedAfter(
-  connection: DiscordConnection,
-  channelId: string,
-  after: string,
-  cursors: Cursors,
-): Promise<DiscordMessage[]> {
+/** Undefined if the channel does not exist any more, or the bot may not see it. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await connection.messagesAfter(channelId, after, PAGE);
+    return await asked;
   } catch (error) {
-    if (!isGone(error)) throw error;
-    cursors.forget(channelId);
-    return [];
+    if (error instanceof HoldfastError && (error.kind === "not-found" || error.kind === "forbidden")) return undefined;
+    throw error;
   }
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof HoldfastError && (error.kind === "not-found" || error.kind === "forbidden");
 }
 
 function remember(ids: Set<string>, id: string): void {
@@ -199,34 +174,28 @@ function remember(ids: Set<string>, id: string): void {
   if (ids.size > REMEMBERED_IDS && oldest !== undefined) ids.delete(oldest);
 }
 
-interface FetchedAttachments {
-  media: ReceivedMedia[];
-  /** One line for each failed download. */
-  missingMedia: string[];
-}
-
 const MAX_FILES = 10;
-const DOWNLOAD_TIMEOUT_MS = 60_000;
 
 /** A failed download never delays its message. */
 async function fetchAttachments(
   message: DiscordMessage,
   files: ReceivedFiles,
   signal: AbortSignal,
-): Promise<FetchedAttachments> {
-  const result: FetchedAttachments = { media: [], missingMedia: [] };
+): Promise<{ media: ReceivedMedia[]; missingMedia: string[] }> {
+  const media: ReceivedMedia[] = [];
+  const missingMedia: string[] = [];
   for (const attachment of message.attachments.slice(0, MAX_FILES)) {
     try {
       const path = await fetchAttachment(attachment, files, signal);
       const type = attachment.content_type ?? "application/octet-stream";
-      result.media.push({ path, url: attachment.url, type });
+      media.push({ path, url: attachment.url, type });
     } catch (error) {
       signal.throwIfAborted();
       const name = printableLine(attachment.filename, 100);
-      result.missingMedia.push(`Attachment ${name} could not be fetched: ${errorMessage(error)}`);
+      missingMedia.push(`Attachment ${name} could not be fetched: ${errorMessage(error)}`);
     }
   }
-  return result;
+  return { media, missingMedia };
 }
 
 type Attachment = DiscordMessage["attachments"][number];
@@ -234,15 +203,8 @@ type Attachment = DiscordMessage["attachments"][number];
 async function fetchAttachment(attachment: Attachment, files: ReceivedFiles, signal: AbortSignal): Promise<string> {
   const { id, url, size, filename: name, content_type: type } = attachment;
   if (size > files.maxBytes) throw tooLarge(files.maxBytes);
-  const response = await fetch(url, {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]),
-    redirect: "error",
+  return await files.fetch(url, { id, name, type }, signal, (status) => {
+    const message = `Discord answered ${status}.`;
+    return new HoldfastError("unavailable", "media-download-failed", message, { hint: "Send the file again." });
   });
-  if (!response.ok || response.body === null) {
-    await response.body?.cancel();
-    throw new HoldfastError("unavailable", "media-download-failed", `Discord answered ${response.status}.`, {
-      hint: "Send the file again.",
-    });
-  }
-  return await files.save(response.body, { id, name, type });
 }

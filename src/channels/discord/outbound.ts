@@ -16,12 +16,13 @@ const MAX_FILES = 10;
 /** Discord's limit for bots in servers without boosts. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-export interface DiscordSenderOptions {
+export function createDiscordSender({
+  rest,
+  allowsAddress,
+}: {
   rest: () => REST;
   allowsAddress?: ((address: string) => boolean) | undefined;
-}
-
-export function createDiscordSender({ rest, allowsAddress }: DiscordSenderOptions): MessageSender {
+}): MessageSender {
   const privateChats = new Map<string, string>();
 
   const channelOf = async (target: DeliveryTarget): Promise<string> => {
@@ -56,10 +57,8 @@ export function createDiscordSender({ rest, allowsAddress }: DiscordSenderOption
   };
 }
 
-type DiscordTarget = { kind: "channel"; id: string } | { kind: "user"; id: string };
-
 /** Accepts `channel:<id>`, `user:<id>`, and OpenClaw's `From` (`discord:<user id>`, `discord:channel:<id>`). */
-export function parseTarget({ to, threadId, chatType }: DeliveryTarget): DiscordTarget {
+export function parseTarget({ to, threadId, chatType }: DeliveryTarget): { kind: "channel" | "user"; id: string } {
   // On Discord a thread is a channel.
   if (threadId !== undefined) return { kind: "channel", id: checked(String(threadId), String(threadId)) };
   const [prefix, address] = /^discord:/i.test(to.trim())
@@ -118,27 +117,15 @@ async function post(
   }
 }
 
-interface MessageBody {
-  content?: string | undefined;
-  nonce: string;
-  enforce_nonce: true;
-  allowed_mentions: { parse: string[]; replied_user: boolean };
-  message_reference?: { message_id: string; fail_if_not_exists: false } | undefined;
-}
-
-function messageBody({ text = "", idempotencyKey, replyToId }: OutboundMessage): MessageBody {
+function messageBody({ text = "", idempotencyKey, replyToId }: OutboundMessage) {
   const isReply = replyToId !== undefined && isSnowflake(replyToId);
   return {
     content: text.trim() === "" ? undefined : text,
-    nonce: nonceOf(idempotencyKey),
+    // At most 25 characters.
+    nonce: nodeCrypto().createHash("sha256").update(idempotencyKey).digest("base64url").slice(0, 25),
     enforce_nonce: true,
     // An answer may notify the people it names, but never everyone.
     allowed_mentions: { parse: ["users"], replied_user: true },
     message_reference: isReply ? { message_id: replyToId, fail_if_not_exists: false } : undefined,
   };
-}
-
-/** A nonce has at most 25 characters. */
-function nonceOf(idempotencyKey: string): string {
-  return nodeCrypto().createHash("sha256").update(idempotencyKey).digest("base64url").slice(0, 25);
 }

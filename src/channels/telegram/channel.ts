@@ -5,7 +5,7 @@
 import type { Update, User } from "grammy/types";
 import { nodeCrypto } from "../../base/builtin.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
-import { isRecord } from "../../base/json-record.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Channel, alreadyStarted } from "../channel.ts";
 import { createReceivedFiles } from "../received-files.ts";
@@ -26,7 +26,8 @@ import { lazy } from "../../base/async.ts";
 export interface TelegramChannel extends Channel {
   /** Checks the webhook secret; the gateway calls it before it reads a body. */
   knowsSecret(given: string | undefined): boolean;
-  handleWebhook(request: WebhookRequest): Promise<WebhookAnswer>;
+  /** `secretToken`: the header X-Telegram-Bot-Api-Secret-Token. `body` is raw; the gateway limits its size. */
+  handleWebhook(request: { secretToken: string | undefined; body: string }): Promise<WebhookAnswer>;
 }
 
 export function createTelegramChannel(options: TelegramOptions): TelegramChannel {
@@ -84,7 +85,6 @@ export function createTelegramChannel(options: TelegramOptions): TelegramChannel
   };
 }
 
-/** Checks what needs no request. */
 function checkOptions({ accountId, token, mode, webhook }: TelegramOptions): void {
   if (!/^\d+:[\w-]+$/.test(token)) throw tokenRefused(accountId);
   if (mode === "polling" || webhook !== undefined) return;
@@ -94,15 +94,10 @@ function checkOptions({ accountId, token, mode, webhook }: TelegramOptions): voi
   });
 }
 
-interface Connection {
-  /** Undefined until Telegram has been reached, and after `close`. */
-  readonly inbound: InboundHandler | undefined;
-  /** Call it after the signal; resolves when all updates in progress have ended. */
-  close(): Promise<void>;
-}
+type Connection = Awaited<ReturnType<typeof connect>>;
 
 /** Throws for a misconfiguration; other failures are retried in the background until the signal. */
-async function connect(run: TelegramRun): Promise<Connection> {
+async function connect(run: TelegramRun) {
   const { accountId, host, logger, signal } = run;
   let inbound: InboundHandler | undefined;
 
@@ -131,22 +126,17 @@ async function connect(run: TelegramRun): Promise<Connection> {
     });
 
   return {
-    get inbound() {
+    /** Undefined until Telegram has been reached, and after `close`. */
+    get inbound(): InboundHandler | undefined {
       return inbound;
     },
-    close: async () => {
+    /** Call it after the signal; resolves when all updates in progress have ended. */
+    close: async (): Promise<void> => {
       await receiving;
       inbound = undefined;
       host.report({ state: "stopped", text: `Telegram account ${accountId} is stopped` });
     },
   };
-}
-
-export interface WebhookRequest {
-  /** The header X-Telegram-Bot-Api-Secret-Token. */
-  secretToken: string | undefined;
-  /** The raw body; the gateway limits its size. */
-  body: string;
 }
 
 export interface WebhookAnswer {
@@ -159,11 +149,11 @@ async function answerWebhook(
   inbound: InboundHandler | undefined,
   logger: Logger,
 ): Promise<WebhookAnswer> {
-  const update = parseUpdate(body);
-  if (update === undefined) return { status: 400 };
+  const update = parseJson(body);
+  if (!isRecord(update) || typeof update["update_id"] !== "number") return { status: 400 };
   if (inbound === undefined) return { status: 503 };
   try {
-    await inbound.handle(update);
+    await inbound.handle(update as unknown as Update);
     return { status: 200 };
   } catch (error) {
     logger.warn("cannot store a Telegram message; Telegram will send it again", {
@@ -178,13 +168,4 @@ function isSameSecret(given: string | undefined, expected: string): boolean {
   const { createHash, timingSafeEqual } = nodeCrypto();
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given ?? ""), digest(expected));
-}
-
-function parseUpdate(body: string): Update | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isRecord(value) && typeof value["update_id"] === "number" ? (value as unknown as Update) : undefined;
-  } catch {
-    return undefined;
-  }
 }

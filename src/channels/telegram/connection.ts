@@ -3,7 +3,7 @@
  * The library's web build uses Node's own fetch and loads ten times faster than the other build.
  */
 import type { User } from "grammy/types";
-import type { Api, InputFile } from "grammy/web";
+import type { Api } from "grammy/web";
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { AccountOptions, ChannelHost } from "../channel.ts";
@@ -16,18 +16,18 @@ export interface TelegramOptions extends Omit<AccountOptions, "mediaFolder"> {
   /** Polling works without a public address; a webhook needs one. */
   mode: "polling" | "webhook";
   /** Required for mode `webhook`. */
-  webhook?: TelegramWebhook | undefined;
+  webhook?:
+    | {
+        /** The https address under which the gateway calls `handleWebhook`. */
+        url: string;
+        /** 1–256 characters of A–Z, a–z, 0–9, _ and -; Telegram sends it with every request. */
+        secretToken: string;
+      }
+    | undefined;
   /** Another Bot API server. Default: Telegram's own. */
   apiRoot?: string | undefined;
   /** Folder for files that people send. Default: files are not fetched. */
   mediaFolder?: string | undefined;
-}
-
-export interface TelegramWebhook {
-  /** The https address under which the gateway calls `handleWebhook`. */
-  url: string;
-  /** 1–256 characters of A–Z, a–z, 0–9, _ and -; Telegram sends it with every request. */
-  secretToken: string;
 }
 
 /** One run of the channel, from `start` to `stop`. */
@@ -37,23 +37,19 @@ export interface TelegramRun extends TelegramOptions {
   signal: AbortSignal;
 }
 
-export interface TelegramApi {
-  api: Api;
-  InputFile: typeof InputFile;
-  /** Download address of a file. Contains the token: never log it. */
-  fileUrl(filePath: string): string;
-}
+export type TelegramApi = Awaited<ReturnType<typeof openTelegramApi>>;
 
 /** Uploading the largest file takes a while on a slow line; polling has its own limit. */
 const REQUEST_TIMEOUT_SECONDS = 180;
 
-export async function openTelegramApi(token: string, apiRoot = "https://api.telegram.org"): Promise<TelegramApi> {
+export async function openTelegramApi(token: string, apiRoot = "https://api.telegram.org") {
   const { Api, InputFile } = await import("grammy/web");
   const root = apiRoot.replace(/\/+$/, "");
   return {
     api: new Api(token, { apiRoot: root, timeoutSeconds: REQUEST_TIMEOUT_SECONDS }),
     InputFile,
-    fileUrl: (filePath) => `${root}/file/bot${token}/${filePath.split("/").map(encodeURIComponent).join("/")}`,
+    /** Download address of a file. Contains the token: never log it. */
+    fileUrl: (filePath: string) => `${root}/file/bot${token}/${filePath.split("/").map(encodeURIComponent).join("/")}`,
   };
 }
 

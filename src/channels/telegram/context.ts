@@ -1,6 +1,6 @@
 /** Reads a Telegram message into OpenClaw's field names. Pure: no network, no file. */
 import { extname } from "node:path";
-import type { Message, MessageOrigin, User, MessageEntity } from "grammy/types";
+import type { Document, Message, MessageOrigin, User, MessageEntity } from "grammy/types";
 import type { MessageContext } from "../../keys/message-context.ts";
 import type { AccessSender } from "../access.ts";
 
@@ -16,6 +16,7 @@ export function buildContext(
   const placeholder = findMedia(message)?.placeholder ?? describeContent(message);
   if (ownText(message) === "" && placeholder === undefined) return undefined;
   const body = textWithLinks(message) || (placeholder ?? "");
+  const { forward_origin: forwarded } = message;
   return {
     Provider: "telegram",
     Surface: "telegram",
@@ -36,7 +37,8 @@ export function buildContext(
     ...placeOf(message, isGroup),
     WasMentioned: isGroup ? mentionsBot(message, bot) : undefined,
     ...replyFields(message),
-    UntrustedContext: forwardNote(message),
+    // Tells the agent who wrote a forwarded message.
+    UntrustedContext: forwarded && [`This message was forwarded; it was first written by ${originName(forwarded)}.`],
   };
 }
 
@@ -88,12 +90,6 @@ function replyFields(message: Message): MessageContext {
     ReplyToBody: (quoted ?? said) || undefined,
     ReplyToSender: name || undefined,
   };
-}
-
-/** Tells the agent who wrote a forwarded message. */
-function forwardNote({ forward_origin: origin }: Message): string[] | undefined {
-  if (origin === undefined) return undefined;
-  return [`This message was forwarded; it was first written by ${originName(origin)}.`];
 }
 
 function originName(origin: MessageOrigin): string {
@@ -176,44 +172,32 @@ function textOf(text: string, { offset, length }: MessageEntity): string {
   return text.slice(offset, offset + length);
 }
 
-export interface InboundMedia {
-  fileId: string;
-  /** As announced by the sender's app. */
-  mimeType: string;
-  bytes: number | undefined;
-  /** With the dot; letters and digits only. */
-  extension: string;
-  /** Replaces missing text, in OpenClaw's form. */
-  placeholder: string;
-}
+export type InboundMedia = ReturnType<typeof describe>;
 
 export function findMedia(message: Message): InboundMedia | undefined {
   const { photo, voice, audio, video, video_note: note, animation, document } = message;
   const largest = photo?.at(-1);
+  // Telegram sends an animation as a document too.
+  const film = animation ?? video ?? note;
   if (largest !== undefined) return describe("image", largest, "image/jpeg", ".jpg");
   if (voice !== undefined) return describe("audio", voice, "audio/ogg", ".ogg");
   if (audio !== undefined) return describe("audio", audio, "audio/mpeg", ".mp3");
-  // Telegram sends an animation as a document too.
-  if (animation !== undefined) return describe("video", animation, "video/mp4", ".mp4");
-  if (video !== undefined) return describe("video", video, "video/mp4", ".mp4");
-  if (note !== undefined) return describe("video", note, "video/mp4", ".mp4");
+  if (film !== undefined) return describe("video", film, "video/mp4", ".mp4");
   return document === undefined ? undefined : describe("document", document, "application/octet-stream", ".bin");
 }
 
-interface TelegramFile {
-  file_id: string;
-  file_size?: number | undefined;
-  mime_type?: string | undefined;
-  file_name?: string | undefined;
-}
+type TelegramFile = Pick<Document, "file_id" | "file_size" | "mime_type" | "file_name">;
 
-function describe(kind: string, file: TelegramFile, mimeType: string, extension: string): InboundMedia {
+function describe(kind: string, file: TelegramFile, mimeType: string, extension: string) {
   const given = extname(file.file_name ?? "").toLowerCase();
   return {
     fileId: file.file_id,
+    /** As announced by the sender's app. */
     mimeType: /^[\w.+-]+\/[\w.+-]+$/.test(file.mime_type ?? "") ? (file.mime_type ?? mimeType) : mimeType,
     bytes: file.file_size,
+    /** With the dot; letters and digits only. */
     extension: /^\.[a-z0-9]{1,10}$/.test(given) ? given : extension,
+    /** Replaces missing text, in OpenClaw's form. */
     placeholder: `<media:${kind}>`,
   };
 }

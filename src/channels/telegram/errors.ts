@@ -42,15 +42,11 @@ export function isTokenRefused(error: unknown): boolean {
 }
 
 export function tokenRefused(accountId: string): HoldfastError {
-  return new HoldfastError(
-    "usage",
-    "telegram-token-refused",
-    `Telegram does not accept the bot token of account ${accountId}`,
-    {
-      hint: "Get one from @BotFather in Telegram (/newbot for a new bot, /token for an existing one), put it into the channel's configuration and start again.",
-      data: { accountId },
-    },
-  );
+  const message = `Telegram does not accept the bot token of account ${accountId}`;
+  return new HoldfastError("usage", "telegram-token-refused", message, {
+    hint: "Get one from @BotFather in Telegram (/newbot for a new bot, /token for an existing one), put it into the channel's configuration and start again.",
+    data: { accountId },
+  });
 }
 
 function refused(refusal: TelegramRefusal, action: string): HoldfastError {
@@ -131,15 +127,11 @@ const NEVER_CONNECTED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOS
 
 function unreachable(error: unknown, action: string): HoldfastError {
   const code = networkCode(error);
-  return new HoldfastError(
-    "unavailable",
-    "telegram-unreachable",
-    `Cannot ${action}: no answer from Telegram${code === undefined ? "" : ` (${code})`}`,
-    {
-      hint: "Check the network and whether this machine can reach api.telegram.org. Holdfast retries automatically.",
-      data: { maybeDelivered: !NEVER_CONNECTED.has(code ?? ""), system: code },
-    },
-  );
+  const message = `Cannot ${action}: no answer from Telegram${code === undefined ? "" : ` (${code})`}`;
+  return new HoldfastError("unavailable", "telegram-unreachable", message, {
+    hint: "Check the network and whether this machine can reach api.telegram.org. Holdfast retries automatically.",
+    data: { maybeDelivered: !NEVER_CONNECTED.has(code ?? ""), system: code },
+  });
 }
 
 /** The nested system error code; only a plain code is safe to repeat. */

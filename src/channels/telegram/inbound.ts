@@ -18,14 +18,12 @@ export interface InboundOptions extends TelegramRun {
   files: ReceivedFiles | undefined;
 }
 
-export interface InboundHandler {
-  handle(update: Update): Promise<void>;
-}
+export type InboundHandler = ReturnType<typeof createInboundHandler>;
 
-export function createInboundHandler(options: InboundOptions): InboundHandler {
+export function createInboundHandler(options: InboundOptions) {
   const lanes = createKeyedMutex();
   return {
-    handle: async (update) => {
+    handle: async (update: Update): Promise<void> => {
       const { message } = update;
       const ctx = message === undefined ? undefined : readMessage(message, options);
       if (message === undefined || ctx === undefined) return;
@@ -45,14 +43,15 @@ function readMessage(message: Message, { bot, accountId, logger }: InboundOption
 }
 
 async function admit(message: Message, ctx: MessageContext, options: InboundOptions): Promise<void> {
-  const { host, accountId, clock, logger } = options;
+  const { host, accountId, clock } = options;
   const sender = senderOf(message);
   if (sender === undefined) return;
   const isDirect = ctx.ChatType === "direct";
   const chatId = String(message.chat.id);
   const allowed = await screenSender(
     { channel: "telegram", sender, chatType: isDirect ? "direct" : "group", groupIds: isDirect ? [] : [chatId] },
-    { access: options, logger, reply: async (text) => await reply(message, text, options) },
+    options,
+    async (text) => await reply(message, text, options),
   );
   if (allowed === undefined) return;
   const media = await fetchMedia(message, options);
@@ -83,7 +82,7 @@ async function fetchMedia(message: Message, options: InboundOptions): Promise<Me
   if ((media.bytes ?? 0) > files.maxBytes) return missing(media, `it is larger than ${files.maxBytes} bytes`);
   try {
     const id = `${message.chat.id}/${message.message_id}`;
-    const path = await downloadWithRetries(media, id, files, options);
+    const path = await download(media, id, files, options);
     return { MediaPaths: [path], MediaTypes: [media.mimeType] };
   } catch (error) {
     const known = telegramError(error, "fetch a file from Telegram");
@@ -100,42 +99,27 @@ function missing({ placeholder }: InboundMedia, reason: string): MessageContext 
 
 const ATTEMPTS = 3;
 const GET_FILE_TIMEOUT_MS = 20_000;
-const DOWNLOAD_TIMEOUT_MS = 60_000;
-
-async function downloadWithRetries(
-  media: InboundMedia,
-  id: string,
-  files: ReceivedFiles,
-  run: TelegramRun,
-): Promise<string> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await download(media, id, files, run);
-    } catch (error) {
-      const known = telegramError(error, "fetch a file from Telegram");
-      if (run.signal.aborted) throw known;
-      if (attempt >= ATTEMPTS || !known.code.startsWith("telegram-") || known.kind !== "unavailable") throw known;
-      await run.clock.sleep(attempt * 500);
-    }
-  }
-}
 
 /** Aborted when the channel stops: Telegram then keeps the message, and the next start fetches its file. */
-async function download(
-  media: InboundMedia,
-  id: string,
-  files: ReceivedFiles,
-  { telegram, signal: stopped }: TelegramRun,
-): Promise<string> {
-  const { file_path: filePath } = await telegram.api.getFile(media.fileId, requestSignal(GET_FILE_TIMEOUT_MS, stopped));
-  if (filePath === undefined) throw fileGone();
-  const signal = AbortSignal.any([stopped, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
-  const response = await fetch(telegram.fileUrl(filePath), { signal, redirect: "error" });
-  if (!response.ok || response.body === null) {
-    await response.body?.cancel();
-    throw response.status >= 500 ? new Error("the server failed") : fileGone();
+async function download(media: InboundMedia, id: string, files: ReceivedFiles, run: TelegramRun): Promise<string> {
+  const { telegram, clock, signal } = run;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { file_path: filePath } = await telegram.api.getFile(
+        media.fileId,
+        requestSignal(GET_FILE_TIMEOUT_MS, signal),
+      );
+      if (filePath === undefined) throw fileGone();
+      return await files.fetch(telegram.fileUrl(filePath), { id, name: media.extension }, signal, (status) =>
+        status >= 500 ? new Error("the server failed") : fileGone(),
+      );
+    } catch (error) {
+      const known = telegramError(error, "fetch a file from Telegram");
+      const isPassing = known.code.startsWith("telegram-") && known.kind === "unavailable";
+      if (signal.aborted || attempt >= ATTEMPTS || !isPassing) throw known;
+      await clock.sleep(attempt * 500);
+    }
   }
-  return await files.save(response.body, { id, name: media.extension });
 }
 
 function fileGone(): HoldfastError {

@@ -20,7 +20,10 @@ const CAPTION_LIMIT = 1024;
 export async function sendToTelegram(message: OutboundMessage, telegram: TelegramApi): Promise<SentMessage> {
   const { text = "", media = [] } = message;
   if (text.trim() === "" && media.length === 0) throw nothingToSend();
-  const envelope = envelopeOf(message);
+  const { chatId, threadId } = parseTarget(message.target);
+  const topic = threadId === GENERAL_TOPIC ? undefined : threadId;
+  // A model may invent an id, so anything but a number is ignored.
+  const envelope = { chatId, topic, replyToId: readId(message.replyToId) };
   const sent: number[] = [];
   try {
     // A short text becomes the caption of the first file.
@@ -39,32 +42,27 @@ export async function sendToTelegram(message: OutboundMessage, telegram: Telegra
 }
 
 interface Envelope {
+  /** A number, or `@name` of a public group or channel. */
   chatId: number | string;
   topic: number | undefined;
   replyToId: number | undefined;
 }
 
-function envelopeOf({ target, replyToId }: OutboundMessage): Envelope {
-  const { chatId, threadId } = parseTarget(target);
-  // A model may invent an id, so anything but a number is ignored.
-  return { chatId, topic: threadId === GENERAL_TOPIC ? undefined : threadId, replyToId: readId(replyToId) };
-}
-
-export interface TelegramTarget {
-  /** A number, or `@name` of a public group or channel. */
-  chatId: number | string;
-  threadId: number | undefined;
-}
-
 /** `123`, `telegram:123`, `telegram:group:-100`, `telegram:group:-100:topic:4`, `@name`. */
-export function parseTarget(target: DeliveryTarget): TelegramTarget {
+export function parseTarget(target: DeliveryTarget): Pick<Envelope, "chatId"> & { threadId: number | undefined } {
   const address = target.to
     .trim()
     .replace(/^(?:telegram|tg):/i, "")
     .replace(/^(?:group|channel|dm|direct|user):/i, "");
   const match = /^(-?\d+|@\w+)(?::(?:topic|thread):(\d+))?$/.exec(address);
   const [, chat, topic] = match ?? [];
-  if (chat === undefined) throw unknownTarget(target.to);
+  if (chat === undefined) {
+    const shown = printableLine(target.to, 80);
+    throw new HoldfastError("usage", "telegram-target-invalid", `${shown} is not a Telegram chat`, {
+      hint: "Use a chat id such as 123456789, telegram:123456789 or telegram:group:-1001234567890, or @name of a public group.",
+      data: { to: target.to },
+    });
+  }
   const threadId = readId(target.threadId) ?? readId(topic);
   return { chatId: chat.startsWith("@") ? chat : Number(chat), threadId };
 }
@@ -73,13 +71,6 @@ export function parseTarget(target: DeliveryTarget): TelegramTarget {
 function readId(value: string | number | undefined): number | undefined {
   const number = Number(value ?? Number.NaN);
   return Number.isSafeInteger(number) && number > 0 ? number : undefined;
-}
-
-function unknownTarget(to: string): HoldfastError {
-  return new HoldfastError("usage", "telegram-target-invalid", `${printableLine(to, 80)} is not a Telegram chat`, {
-    hint: "Use a chat id such as 123456789, telegram:123456789 or telegram:group:-1001234567890, or @name of a public group.",
-    data: { to },
-  });
 }
 
 async function sendText(source: string, envelope: Envelope, { api }: TelegramApi): Promise<number> {
@@ -99,14 +90,10 @@ async function sendText(source: string, envelope: Envelope, { api }: TelegramApi
   );
 }
 
-interface MediaSending {
-  caption: string;
-  envelope: Envelope;
-  asVoice: boolean;
-  telegram: TelegramApi;
-}
-
-async function sendMedia(media: OutboundMedia, sending: MediaSending): Promise<number> {
+async function sendMedia(
+  media: OutboundMedia,
+  sending: { caption: string; envelope: Envelope; asVoice: boolean; telegram: TelegramApi },
+): Promise<number> {
   const { caption, envelope, asVoice, telegram } = sending;
   const formatted = formatMarkdown(caption);
   const forms = await mediaMethods(media, asVoice);
@@ -114,8 +101,10 @@ async function sendMedia(media: OutboundMedia, sending: MediaSending): Promise<n
     envelope,
     forms.map((method) => async (fields: EnvelopeFields) => {
       const common = { ...fields, caption: formatted.text, caption_entities: formatted.entities };
-      const file = mediaInput(media, telegram);
+      const { InputFile } = telegram;
       const { raw } = telegram.api;
+      // Telegram fetches URLs itself. Every attempt needs a new stream.
+      const file = media.kind === "url" ? media.url : new InputFile(createReadStream(media.path), basename(media.path));
       const send = {
         Photo: async () => await raw.sendPhoto({ ...common, photo: file }),
         Animation: async () => await raw.sendAnimation({ ...common, animation: file }),
@@ -199,16 +188,15 @@ async function mediaMethods(media: OutboundMedia, asVoice: boolean): Promise<Med
   const name = media.kind === "file" ? media.path : new URL(media.url).pathname;
   const method = METHODS[extname(name).toLowerCase()] ?? "Document";
   const bytes = media.kind === "file" ? await sizeOf(media.path) : 0;
-  if (bytes > MAX_FILE_BYTES) throw tooLarge(bytes);
+  if (bytes > MAX_FILE_BYTES) {
+    throw new HoldfastError("usage", "telegram-file-too-large", `A file of ${bytes} bytes is too large for Telegram`, {
+      hint: "Telegram accepts files up to 50 MB; send a link instead.",
+      data: { bytes },
+    });
+  }
   if (method === "Audio" && asVoice) return ["Voice", "Audio"];
   if (method === "Photo") return bytes > MAX_PHOTO_BYTES ? ["Document"] : ["Photo", "Document"];
   return method === "Document" ? ["Document"] : [method, "Document"];
-}
-
-/** Creates a new stream for every attempt. Telegram fetches URLs itself. */
-function mediaInput(media: OutboundMedia, { InputFile }: TelegramApi): string | InstanceType<typeof InputFile> {
-  if (media.kind === "url") return media.url;
-  return new InputFile(createReadStream(media.path), basename(media.path));
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -219,18 +207,6 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-function tooLarge(bytes: number): HoldfastError {
-  return new HoldfastError("usage", "telegram-file-too-large", `A file of ${bytes} bytes is too large for Telegram`, {
-    hint: "Telegram accepts files up to 50 MB; send a link instead.",
-    data: { bytes },
-  });
-}
-
-export interface FormattedText {
-  text: string;
-  entities: MessageEntity[];
-}
-
 /** Matches leftmost first, so code stays as it is. Every repetition is bounded, so the time is linear. */
 const MARKUP =
   /^```([\w+#.-]{0,32})[^\S\n]*\n([\s\S]{0,4096}?)\n```[^\S\n]*$|`([^`\n]{1,1000})`|\*\*(?=\S)([^*\n]{1,1000}?)(?<=\S)\*\*|\[([^\][\n]{1,500})\]\((https?:\/\/[^\s()<>]{1,1000})\)/gm;
@@ -239,7 +215,7 @@ const MARKUP =
  * Converts an agent's Markdown (code, bold, links to web pages) into plain text with ranges, so that no text
  * can be invalid for Telegram or gain other markup. The result is never longer than the source.
  */
-export function formatMarkdown(source: string): FormattedText {
+export function formatMarkdown(source: string): { text: string; entities: MessageEntity[] } {
   const entities: MessageEntity[] = [];
   let text = "";
   let end = 0;

@@ -32,14 +32,7 @@ const REPEAT_PAUSE_MS = 1000;
 /** Resolves after `signal`, when all updates in progress have ended, or when the token is refused. */
 export async function poll(options: PollerOptions): Promise<void> {
   const { signal } = options;
-  const state: PollState = {
-    offset: 0,
-    handled: new Set(),
-    chats: new Map(),
-    inProgress: new Set(),
-    failed: [],
-    failures: 0,
-  };
+  const state = createState();
   while (!signal.aborted) {
     try {
       const updates = await fetchUpdates(state.offset, options);
@@ -61,16 +54,20 @@ export async function poll(options: PollerOptions): Promise<void> {
   await confirmHandled(state, options);
 }
 
-interface PollState {
-  offset: number;
-  /** Handled, but not confirmed: an earlier update is not handled yet. */
-  handled: Set<number>;
-  /** Work in progress by chat id. */
-  chats: Map<string, Promise<void>>;
-  inProgress: Set<number>;
-  /** Failures since the last report. */
-  failed: { id: number; error: unknown }[];
-  failures: number;
+type PollState = ReturnType<typeof createState>;
+
+function createState() {
+  return {
+    offset: 0,
+    /** Handled, but not confirmed: an earlier update is not handled yet. */
+    handled: new Set<number>(),
+    /** Work in progress by chat id. */
+    chats: new Map<string, Promise<void>>(),
+    inProgress: new Set<number>(),
+    /** Failures since the last report. */
+    failed: [] as { id: number; error: unknown }[],
+    failures: 0,
+  };
 }
 
 async function fetchUpdates(offset: number, { telegram, signal }: PollerOptions): Promise<Update[]> {
@@ -87,7 +84,7 @@ async function fetchUpdates(offset: number, { telegram, signal }: PollerOptions)
 async function handleBatch(updates: readonly Update[], state: PollState, options: PollerOptions): Promise<unknown> {
   const ordered = updates.toSorted((a, b) => idOf(a) - idOf(b));
   const open = ordered.filter((update) => !state.handled.has(idOf(update)));
-  const started = [...Map.groupBy(open, chatOf)]
+  const started = [...Map.groupBy(open, ({ message }) => String(message?.chat.id))]
     .filter(([chat]) => !state.chats.has(chat))
     .map(async ([chat, ofChat]) => {
       const ids = ofChat.map(idOf);
@@ -110,10 +107,6 @@ async function handleBatch(updates: readonly Update[], state: PollState, options
 
 function idOf({ update_id: id }: Update): number {
   return id;
-}
-
-function chatOf({ message }: Update): string {
-  return String(message?.chat.id);
 }
 
 /** Stops at the first failure, so that later updates are not admitted before it. */

@@ -18,16 +18,11 @@ import {
 import { isRecord } from "../../base/json-record.ts";
 import { createKeyedMutex } from "../../base/async.ts";
 
-export interface AuthState {
-  state: AuthenticationState;
-  saveCreds: () => Promise<void>;
-  /** Forgets a logged-out device. */
-  clear(): Promise<void>;
-}
+export type AuthState = Awaited<ReturnType<typeof openAuthState>>;
 
 const CREDS = "creds.json";
 
-export async function openAuthState(folder: string, baileys: typeof Baileys): Promise<AuthState> {
+export async function openAuthState(folder: string, baileys: typeof Baileys) {
   const { BufferJSON, initAuthCreds, proto } = baileys;
   await ensurePrivateFolder(folder);
   await chmod(folder, PRIVATE_FOLDER);
@@ -84,8 +79,9 @@ export async function openAuthState(folder: string, baileys: typeof Baileys): Pr
   };
   return {
     state: { creds, keys },
-    saveCreds: async () => await write(CREDS, creds),
-    clear: async () => {
+    saveCreds: async (): Promise<void> => await write(CREDS, creds),
+    /** Forgets a logged-out device. */
+    clear: async (): Promise<void> => {
       for (const entry of await readFolderIfPresent(folder)) {
         if (entry.isFile() && entry.name.endsWith(".json")) await remove(entry.name);
       }

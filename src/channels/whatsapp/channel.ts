@@ -9,15 +9,13 @@
  *   to a newly linked device is not.
  */
 import type { UserFacingSocketConfig } from "baileys";
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import {
   type AccountOptions,
   type Channel,
-  type ChannelHost,
-  type MessageSender,
-  alreadyStarted,
+  type ChannelRun,
   notConnected,
+  singleRun,
   stoppedWhileConnecting,
 } from "../channel.ts";
 import { createReceivedFiles } from "../received-files.ts";
@@ -32,7 +30,6 @@ import {
 } from "./connection.ts";
 import {
   type DownloadMedia,
-  type Inbound,
   type RecentMessages,
   createGroupNames,
   createInbound,
@@ -53,25 +50,58 @@ export interface WhatsAppChannelOptions extends AccountOptions {
   connectTimeoutMs?: number | undefined;
 }
 
-interface Running {
-  stopping: AbortController;
-  host: ChannelHost;
-  /** Set while the connection is open. */
-  socket?: WhatsAppSocket | undefined;
-  inbound?: Inbound | undefined;
-  /** Settles when the connection has ended for good. */
-  connected?: Promise<void> | undefined;
-}
-
 export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel {
   const { accountId, allowsAddress } = options;
-  let running: Running | undefined;
+  /** Set while the connection is open. */
+  let connected: WhatsAppSocket | undefined;
   const recent = createRecentMessages();
   const socket = (): WhatsAppSocket => {
-    if (running?.socket === undefined) throw notConnected("WhatsApp");
-    return running.socket;
+    if (connected === undefined) throw notConnected("WhatsApp");
+    return connected;
   };
   const sender = createWhatsAppSender({ socket, recent, allowsAddress });
+  /** Resolves when messages can arrive; the connection is kept open until the stop. */
+  const open = async ({ host, signal, closing }: ChannelRun): Promise<void> => {
+    const { clock, logger, mediaFolder: folder, maxMediaBytes: maxBytes, connectTimeoutMs = 60_000 } = options;
+    host.report({ state: "starting", text: "WhatsApp: connecting." });
+    const baileys = await loadBaileys();
+    const auth = await openAuthState(options.authFolder, baileys);
+    const groupNames = createGroupNames(clock);
+    const downloadMedia = options.downloadMedia ?? downloadWith(baileys, logger);
+    const files = createReceivedFiles({ folder, maxBytes });
+    const { send } = sender;
+    const inbound = createInbound({
+      ...options,
+      host,
+      files,
+      baileys,
+      downloadMedia,
+      groupNames,
+      recent,
+      send,
+      signal,
+    });
+    closing.defer(inbound.idle);
+    const make = options.makeSocket ?? baileys.makeWASocket;
+    const config = socketConfig(auth, recent, logger);
+    const opened = Promise.withResolvers<void>();
+    const on = {
+      open: (ready: WhatsAppSocket) => {
+        connected = ready;
+        opened.resolve();
+      },
+      closed: () => {
+        connected = undefined;
+      },
+      message: inbound.take,
+      renamed: groupNames.renamed,
+    };
+    const common = { auth, host, clock, logger, signal, connectTimeoutMs, on };
+    const ended = keepConnected({ ...common, make: () => make(config) });
+    closing.defer(async () => await ended.catch(() => undefined));
+    ended.then(() => opened.reject(stoppedWhileConnecting("WhatsApp")), opened.reject);
+    await opened.promise;
+  };
 
   return {
     name: "whatsapp",
@@ -83,79 +113,11 @@ export function createWhatsAppChannel(options: WhatsAppChannelOptions): Channel 
       threads: false,
       deduplicates: false,
     },
-    start: async (host) => {
-      if (running !== undefined) throw alreadyStarted("WhatsApp", accountId);
-      const state: Running = { stopping: new AbortController(), host };
-      running = state;
-      try {
-        await open(options, state, recent, sender);
-      } catch (error) {
-        // An open connection reports its end itself.
-        if (state.connected === undefined) host.report({ state: "failed", text: failureText(error) });
-        if (running === state) running = undefined;
-        state.stopping.abort();
-        throw error;
-      }
-    },
-    stop: async () => {
-      const state = running;
-      if (state === undefined) return;
-      running = undefined;
-      state.stopping.abort();
-      await state.connected?.catch(() => undefined);
-      await state.inbound?.idle();
-      state.host.report({ state: "stopped", text: "WhatsApp: stopped." });
-    },
+    ...singleRun("WhatsApp", accountId, open),
     send: sender.send,
     checkTarget: (target) => void parseTarget(target),
     showTyping: sender.showTyping,
   };
-}
-
-/** Resolves when messages can arrive; the connection is kept open until the stop. */
-async function open(
-  options: WhatsAppChannelOptions,
-  state: Running,
-  recent: RecentMessages,
-  { send }: MessageSender,
-): Promise<void> {
-  const { clock, logger, mediaFolder: folder, maxMediaBytes: maxBytes, connectTimeoutMs = 60_000 } = options;
-  const { host } = state;
-  const { signal } = state.stopping;
-  host.report({ state: "starting", text: "WhatsApp: connecting." });
-  const baileys = await loadBaileys();
-  const auth = await openAuthState(options.authFolder, baileys);
-  const groupNames = createGroupNames(clock);
-  const downloadMedia = options.downloadMedia ?? downloadWith(baileys, logger);
-  const files = createReceivedFiles({ folder, maxBytes });
-  const inbound = createInbound({ ...options, host, files, baileys, downloadMedia, groupNames, recent, send, signal });
-  state.inbound = inbound;
-  const make = options.makeSocket ?? baileys.makeWASocket;
-  const config = socketConfig(auth, recent, logger);
-  await new Promise<void>((resolve, reject) => {
-    const on = {
-      open: (socket: WhatsAppSocket) => {
-        state.socket = socket;
-        resolve();
-      },
-      closed: () => {
-        state.socket = undefined;
-      },
-      message: inbound.take,
-      renamed: groupNames.renamed,
-    };
-    state.connected = keepConnected({
-      make: () => make(config),
-      auth,
-      host,
-      clock,
-      logger,
-      signal,
-      connectTimeoutMs,
-      on,
-    });
-    state.connected.then(() => reject(stoppedWhileConnecting("WhatsApp")), reject);
-  });
 }
 
 function socketConfig(auth: AuthState, recent: RecentMessages, logger: Logger): UserFacingSocketConfig {
@@ -182,9 +144,4 @@ function downloadWith({ downloadMediaMessage }: Baileys, logger: Logger): Downlo
       {},
       { reuploadRequest: async (expired) => await socket.updateMediaMessage(expired), logger: baileysLogger(logger) },
     );
-}
-
-function failureText(error: unknown): string {
-  const hint = error instanceof HoldfastError ? (error.hint ?? "") : "";
-  return `WhatsApp: ${errorMessage(error)} ${hint}`.trim();
 }

@@ -9,6 +9,7 @@ import type {
   UserFacingSocketConfig,
   WAPresence,
 } from "baileys";
+import { within } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError, systemErrorCode } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
@@ -61,9 +62,9 @@ export async function keepConnected(options: KeepConnectedOptions): Promise<void
   }
 }
 
+const END_MS = 3000;
 const EVENTS = ["connection.update", "creds.update", "groups.update"] as const;
 
-/** Runs one socket until it closes. */
 async function connectOnce(options: KeepConnectedOptions): Promise<{ wasOpen: boolean; disconnect: Disconnect }> {
   const { make, auth, host, logger, signal, on } = options;
   let wasOpen = false;
@@ -85,44 +86,32 @@ async function connectOnce(options: KeepConnectedOptions): Promise<{ wasOpen: bo
   socket.ev.on("groups.update", (groups) => {
     for (const { id, subject } of groups) if (id !== undefined && subject !== undefined) on.renamed(id, subject);
   });
-  let stop: (() => void) | undefined;
-  let watchdog: NodeJS.Timeout | undefined;
-  const disconnect = await new Promise<Disconnect>((resolve) => {
-    const giveUp = (): void => resolve({ kind: "temporary", text: "stopped" });
-    stop = giveUp;
-    // Baileys waits for ever if a server does not answer with a WebSocket.
-    watchdog = setTimeout(() => resolve({ kind: "temporary", text: "no answer" }), options.connectTimeoutMs);
-    socket.ev.on("connection.update", ({ connection, qr, lastDisconnect }) => {
-      if (connection === "open" || qr !== undefined) clearTimeout(watchdog);
-      if (qr !== undefined) host.report({ state: "starting", text: SCAN, loginCode: qr });
-      if (connection === "close") resolve(readDisconnect(lastDisconnect?.error));
-      if (connection !== "open") return;
-      wasOpen = true;
-      on.open(socket);
-      const name = socket.user?.name ?? socket.user?.id ?? "";
-      host.report({ state: "connected", text: `WhatsApp: connected${name === "" ? "" : ` as ${name}`}.` });
-    });
-    if (signal.aborted) giveUp();
-    else signal.addEventListener("abort", giveUp, { once: true });
+  const closed = Promise.withResolvers<Disconnect>();
+  const giveUp = (): void => closed.resolve({ kind: "temporary", text: "stopped" });
+  // Baileys waits for ever if a server does not answer with a WebSocket.
+  const noAnswer = { kind: "temporary" as const, text: "no answer" };
+  const watchdog = setTimeout(closed.resolve, options.connectTimeoutMs, noAnswer);
+  socket.ev.on("connection.update", ({ connection, qr, lastDisconnect }) => {
+    if (connection === "open" || qr !== undefined) clearTimeout(watchdog);
+    if (qr !== undefined) host.report({ state: "starting", text: SCAN, loginCode: qr });
+    if (connection === "close") closed.resolve(readDisconnect(lastDisconnect?.error));
+    if (connection !== "open") return;
+    wasOpen = true;
+    on.open(socket);
+    const name = socket.user?.name ?? socket.user?.id ?? "";
+    host.report({ state: "connected", text: `WhatsApp: connected${name === "" ? "" : ` as ${name}`}.` });
   });
+  if (signal.aborted) giveUp();
+  else signal.addEventListener("abort", giveUp, { once: true });
+  const disconnect = await closed.promise;
   clearTimeout(watchdog);
-  if (stop !== undefined) signal.removeEventListener("abort", stop);
+  signal.removeEventListener("abort", giveUp);
   on.closed();
   for (const event of EVENTS) socket.ev.removeAllListeners(event);
-  await endSocket(socket);
+  // Harmless for a socket that has ended.
+  await within(END_MS, Promise.resolve(socket.end(undefined))).catch(() => undefined);
   await saved;
   return { wasOpen, disconnect };
-}
-
-const END_MS = 3000;
-
-/** Waits a limited time. Harmless for a socket that has ended. */
-async function endSocket(socket: WhatsAppSocket): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, END_MS);
-  const ended = Promise.resolve(socket.end(undefined)).catch(() => undefined);
-  await Promise.race([ended, promise]);
-  clearTimeout(timer);
 }
 
 /**
@@ -169,25 +158,15 @@ export interface WhatsAppSocket {
 
 export type MakeSocket = (config: UserFacingSocketConfig) => WhatsAppSocket;
 
-export async function loadBaileys(load: () => Promise<Baileys> = loadPackage): Promise<Baileys> {
+export async function loadBaileys(load = async (): Promise<Baileys> => await import("baileys")): Promise<Baileys> {
   try {
     return await load();
   } catch (error) {
     if (systemErrorCode(error) !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new HoldfastError(
-      "unsupported",
-      "whatsapp-library-missing",
-      "The WhatsApp library Baileys is not installed.",
-      {
-        hint: "Install it next to Holdfast: npm install baileys",
-        cause: error,
-      },
-    );
+    const message = "The WhatsApp library Baileys is not installed.";
+    const hint = "Install it next to Holdfast: npm install baileys";
+    throw new HoldfastError("unsupported", "whatsapp-library-missing", message, { hint, cause: error });
   }
-}
-
-async function loadPackage(): Promise<Baileys> {
-  return await import("baileys");
 }
 
 const ignore = (): void => undefined;

@@ -28,7 +28,6 @@ export interface Sender {
   name: string | undefined;
 }
 
-/** The agent's account. */
 export interface OwnAccount {
   jids: readonly string[];
   name: string | undefined;
@@ -94,19 +93,12 @@ function isReply(context: WhatsAppContent["context"]): boolean {
 
 export interface WhatsAppContent {
   text: string;
-  media: WhatsAppMedia | undefined;
+  /** The MIME type, and the size as announced by the sender. */
+  media: { type: string; name: string | undefined; bytes: number } | undefined;
   /** The quoted message and the people mentioned. */
   context: WAContextInfo | undefined;
   /** Text by other people. */
   untrusted: string[];
-}
-
-export interface WhatsAppMedia {
-  /** A MIME type. */
-  type: string;
-  name: string | undefined;
-  /** As announced by the sender. */
-  bytes: number;
 }
 
 /** Undefined for reactions, receipts, settings and keys. */
@@ -119,15 +111,14 @@ export function readContent(
   const { imageMessage, videoMessage, audioMessage, documentMessage, stickerMessage } = inner;
   const file = imageMessage ?? videoMessage ?? inner.ptvMessage ?? audioMessage ?? documentMessage ?? stickerMessage;
   const words = textOf(inner);
-  if (words === undefined && (file === undefined || file === null)) return undefined;
-  const media =
-    file === undefined || file === null
-      ? undefined
-      : {
-          type: file.mimetype ?? "application/octet-stream",
-          name: documentMessage?.fileName ?? undefined,
-          bytes: toNumber(file.fileLength),
-        };
+  if (words === undefined && !file) return undefined;
+  const media = file
+    ? {
+        type: file.mimetype ?? "application/octet-stream",
+        name: documentMessage?.fileName ?? undefined,
+        bytes: toNumber(file.fileLength),
+      }
+    : undefined;
   return { text: words ?? "", media, context: contextOf(inner), untrusted: untrustedTexts(inner) };
 }
 
@@ -143,9 +134,9 @@ function textOf(content: WAMessageContent): string | undefined {
     content.buttonsResponseMessage?.selectedDisplayText,
     content.listResponseMessage?.title,
     content.templateButtonReplyMessage?.selectedDisplayText,
-    place === undefined || place === null ? undefined : `<location:${place.degreesLatitude},${place.degreesLongitude}>`,
-    content.contactMessage === undefined || content.contactMessage === null ? undefined : "<contact>",
-    content.contactsArrayMessage === undefined || content.contactsArrayMessage === null ? undefined : "<contacts>",
+    place ? `<location:${place.degreesLatitude},${place.degreesLongitude}>` : undefined,
+    content.contactMessage ? "<contact>" : undefined,
+    content.contactsArrayMessage ? "<contacts>" : undefined,
   ];
   return candidates.find((text): text is string => typeof text === "string" && text !== "");
 }
@@ -162,10 +153,8 @@ function contextOf(content: WAMessageContent): WAContextInfo | undefined {
 
 function untrustedTexts(content: WAMessageContent): string[] {
   const { locationMessage, contactMessage, contactsArrayMessage } = content;
-  const contacts = [contactMessage, ...(contactsArrayMessage?.contacts ?? [])].filter(
-    (contact) => contact !== undefined && contact !== null,
-  );
-  const place = [locationMessage?.name, locationMessage?.address].filter((part) => part !== undefined && part !== null);
+  const contacts = [contactMessage, ...(contactsArrayMessage?.contacts ?? [])].flatMap((contact) => contact ?? []);
+  const place = [locationMessage?.name, locationMessage?.address].flatMap((part) => part ?? []);
   return [
     ...(place.length === 0 ? [] : [`Place: ${place.join(", ")}`]),
     ...contacts.map(({ displayName, vcard }) => `Contact ${displayName ?? ""}:\n${vcard ?? ""}`),
@@ -193,7 +182,7 @@ export function plainJid(jid: string): string {
 
 /** Skips missing ones and duplicates. */
 export function plainJids(jids: readonly (string | null | undefined)[]): string[] {
-  const given = jids.flatMap((jid) => (jid === undefined || jid === null || jid === "" ? [] : [plainJid(jid)]));
+  const given = jids.flatMap((jid) => (jid ? [plainJid(jid)] : []));
   return [...new Set(given)];
 }
 

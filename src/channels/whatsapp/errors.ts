@@ -1,5 +1,6 @@
 /** Converts WhatsApp's failures: closed connections and failed sends. */
-import { HoldfastError, errorMessage } from "../../base/errors.ts";
+import { type ErrorKind, HoldfastError, errorMessage } from "../../base/errors.ts";
+import { isRecord } from "../../base/json-record.ts";
 
 export type Disconnect =
   /** Reconnect at once, as after pairing. */
@@ -50,30 +51,30 @@ const FINAL: Readonly<Record<number, { code: string; message: string; hint: stri
 
 /** Baileys' errors are Booms: the status is in `output`. */
 function statusOf(error: unknown): number | undefined {
-  if (typeof error !== "object" || error === null || !("output" in error)) return undefined;
-  const { output } = error;
-  if (typeof output !== "object" || output === null || !("statusCode" in output)) return undefined;
-  return typeof output.statusCode === "number" ? output.statusCode : undefined;
+  const output = isRecord(error) ? error["output"] : undefined;
+  const status = isRecord(output) ? output["statusCode"] : undefined;
+  return typeof status === "number" ? status : undefined;
 }
 
-/** Converts a failed send. */
+const CANNOT_WRITE = "The account cannot write there: it left the group, or only admins can write in it.";
+const CONNECTION_DOWN = "The connection may be down; Holdfast reconnects automatically. Try again.";
+
 export function whatsAppError(error: unknown): HoldfastError {
   if (error instanceof HoldfastError) return error;
   const status = statusOf(error);
-  const text = `WhatsApp did not accept the message: ${errorMessage(error)}`;
-  const data = { status };
-  if (status === 401 || status === 403) {
-    const hint = "The account cannot write there: it left the group, or only admins can write in it.";
-    return new HoldfastError("forbidden", "whatsapp-forbidden", text, { hint, data, cause: error });
+  const fail = (kind: ErrorKind, code: string, hint: string): HoldfastError => {
+    const text = `WhatsApp did not accept the message: ${errorMessage(error)}`;
+    return new HoldfastError(kind, code, text, { hint, data: { status }, cause: error });
+  };
+  switch (status) {
+    case 401:
+    case 403:
+      return fail("forbidden", "whatsapp-forbidden", CANNOT_WRITE);
+    case 404:
+      return fail("not-found", "whatsapp-not-found", "Check the number or the group.");
+    case 408:
+      return fail("timeout", "whatsapp-timeout", "It may have been sent anyway. Check the network, then try again.");
+    default:
+      return fail("unavailable", "whatsapp-unreachable", CONNECTION_DOWN);
   }
-  if (status === 404) {
-    const hint = "Check the number or the group.";
-    return new HoldfastError("not-found", "whatsapp-not-found", text, { hint, data, cause: error });
-  }
-  if (status === 408) {
-    const hint = "It may have been sent anyway. Check the network, then try again.";
-    return new HoldfastError("timeout", "whatsapp-timeout", text, { hint, data, cause: error });
-  }
-  const hint = "The connection may be down; Holdfast reconnects automatically. Try again.";
-  return new HoldfastError("unavailable", "whatsapp-unreachable", text, { hint, data, cause: error });
 }

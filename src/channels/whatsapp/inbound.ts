@@ -25,13 +25,6 @@ import {
   readContent,
 } from "./context.ts";
 
-export interface Inbound {
-  take: (socket: WhatsAppSocket, message: WAMessage) => void;
-  /** Resolves when no message is in progress. */
-  idle(): Promise<void>;
-}
-
-/** Returns the decrypted file of a message. */
 export type DownloadMedia = (message: WAMessage, socket: WhatsAppSocket) => Promise<AsyncIterable<Uint8Array>>;
 
 export interface InboundOptions extends AccountOptions {
@@ -39,13 +32,13 @@ export interface InboundOptions extends AccountOptions {
   files: ReceivedFiles;
   baileys: Baileys;
   downloadMedia: DownloadMedia;
-  groupNames: GroupNames;
+  groupNames: ReturnType<typeof createGroupNames>;
   recent: RecentMessages;
   send: (message: OutboundMessage) => Promise<unknown>;
   signal: AbortSignal;
 }
 
-export function createInbound(options: InboundOptions): Inbound {
+export function createInbound(options: InboundOptions) {
   const { host, logger } = options;
   const lanes = createInboundLanes();
 
@@ -55,7 +48,7 @@ export function createInbound(options: InboundOptions): Inbound {
   };
 
   return {
-    take: (socket, message) => {
+    take: (socket: WhatsAppSocket, message: WAMessage): void => {
       const chat = message.key.remoteJid ?? "";
       if (message.key.fromMe === true || (!isGroupJid(chat) && !isPersonJid(chat))) return;
       const reportLoss = (error: unknown): void => {
@@ -74,7 +67,7 @@ async function prepare(
   message: WAMessage,
   options: InboundOptions,
 ): Promise<InboundMessage | undefined> {
-  const { accountId, baileys, clock, logger, recent, send } = options;
+  const { accountId, baileys, clock, recent, send } = options;
   const messageId = message.key.id ?? "";
   const content = readContent(message.message, baileys);
   if (content === undefined || messageId === "") return undefined;
@@ -90,11 +83,8 @@ async function prepare(
       chatType: isGroup ? "group" : "direct",
       groupIds: isGroup ? [chat] : [],
     },
-    {
-      access: options,
-      logger,
-      reply: async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
-    },
+    options,
+    async (text, code) => await send({ target, text, idempotencyKey: `pairing:${code}:${messageId}` }),
   );
   if (allowed === undefined) return undefined;
   recent.add(message);
@@ -157,24 +147,19 @@ async function receiveMedia(
   }
 }
 
-/** Group subjects, cached for an hour and updated by WhatsApp's events. */
-export interface GroupNames {
-  /** Undefined if unknown. */
-  subject(socket: WhatsAppSocket, jid: string): Promise<string | undefined>;
-  renamed: (jid: string, subject: string) => void;
-}
-
 const FRESH_MS = 60 * 60_000;
 const MAX_GROUPS = 1000;
 
-export function createGroupNames(clock: Clock): GroupNames {
+/** Group subjects, cached for an hour and updated by WhatsApp's events. */
+export function createGroupNames(clock: Clock) {
   const names = new Map<string, { subject: string | undefined; at: number }>();
   const keep = (jid: string, subject: string | undefined): void => {
     names.set(jid, { subject, at: clock.now() });
     dropOldest(names, MAX_GROUPS);
   };
   return {
-    subject: async (socket, jid) => {
+    /** Undefined if unknown. */
+    subject: async (socket: WhatsAppSocket, jid: string): Promise<string | undefined> => {
       const known = names.get(jid);
       if (known !== undefined && Math.abs(clock.now() - known.at) < FRESH_MS) return known.subject;
       const found = await socket.groupMetadata(jid).catch(() => undefined);
@@ -185,25 +170,22 @@ export function createGroupNames(clock: Clock): GroupNames {
   };
 }
 
-/** The last messages of the account, in memory, to quote them or to resend one that a phone could not read. */
-export interface RecentMessages {
-  add(message: WAMessage): void;
-  get(id: string): WAMessage | undefined;
-}
+export type RecentMessages = ReturnType<typeof createRecentMessages>;
 
 const MAX_RECENT = 500;
 
-export function createRecentMessages(): RecentMessages {
+/** The last messages of the account, in memory, to quote them or to resend one that a phone could not read. */
+export function createRecentMessages() {
   const messages = new Map<string, WAMessage>();
   return {
-    add: (message) => {
+    add: (message: WAMessage): void => {
       const { id } = message.key;
       if (id === undefined || id === null) return;
       messages.delete(id);
       messages.set(id, message);
       dropOldest(messages, MAX_RECENT);
     },
-    get: (id) => messages.get(id),
+    get: (id: string) => messages.get(id),
   };
 }
 

@@ -13,17 +13,19 @@ import type { RecentMessages } from "./inbound.ts";
 import { phoneOf, plainJid } from "./context.ts";
 import type { DeliveryTarget } from "../../store/queues.ts";
 
-export interface WhatsAppSenderOptions {
-  socket: () => WhatsAppSocket;
-  recent: RecentMessages;
-  allowsAddress?: ((address: string) => boolean) | undefined;
-}
-
 /** WhatsApp allows more, but collapses longer texts. OpenClaw's limit too. */
 export const WHATSAPP_TEXT_LIMIT = 4000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-export function createWhatsAppSender({ socket, recent, allowsAddress }: WhatsAppSenderOptions): MessageSender {
+export function createWhatsAppSender({
+  socket,
+  recent,
+  allowsAddress,
+}: {
+  socket: () => WhatsAppSocket;
+  recent: RecentMessages;
+  allowsAddress?: ((address: string) => boolean) | undefined;
+}): MessageSender {
   const reachable = new Set<string>();
   return {
     send: async (message) => {
@@ -33,13 +35,13 @@ export function createWhatsAppSender({ socket, recent, allowsAddress }: WhatsApp
       const contents = contentsOf(message, files);
       try {
         await checkReachable(current, jid, reachable);
-        const [first, ...others] = contents;
-        if (first === undefined) throw emptyMessage();
-        const sent = await sendOne(current, jid, first, message, 0, recent);
-        for (const [index, content] of others.entries()) {
-          await sendOne(current, jid, content, message, index + 1, recent);
+        const sent: string[] = [];
+        for (const [index, content] of contents.entries()) {
+          sent.push(await sendOne(current, jid, content, message, index, recent));
         }
-        return { messageId: sent };
+        const [messageId] = sent;
+        if (messageId === undefined) throw emptyMessage();
+        return { messageId };
       } catch (error) {
         throw whatsAppError(error);
       }
@@ -78,7 +80,9 @@ async function sendOne(
   index: number,
   recent: RecentMessages,
 ): Promise<string> {
-  const messageId = messageIdOf(`${idempotencyKey}#${index}`);
+  // In the format of WhatsApp's web client.
+  const digest = nodeCrypto().createHash("sha256").update(`${idempotencyKey}#${index}`).digest("hex");
+  const messageId = `3EB0${digest.slice(0, 18).toUpperCase()}`;
   const quoted = index === 0 && replyToId !== undefined ? quotable(recent.get(replyToId), jid) : undefined;
   const sent = await socket.sendMessage(jid, content, { messageId, ...(quoted === undefined ? {} : { quoted }) });
   if (sent !== undefined) recent.add(sent);
@@ -128,9 +132,4 @@ async function checkReachable(socket: WhatsAppSocket, jid: string, reachable: Se
     });
   }
   reachable.add(jid);
-}
-
-/** The format of WhatsApp's web client. */
-function messageIdOf(key: string): string {
-  return `3EB0${nodeCrypto().createHash("sha256").update(key).digest("hex").slice(0, 18).toUpperCase()}`;
 }

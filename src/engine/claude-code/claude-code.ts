@@ -6,15 +6,16 @@
  * takes 215 MB. Between turns the session is free, so the person can open it in a terminal. There is no
  * `steer`, because Claude Code does not report in time whether it took a message into the running turn.
  */
+import { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ClaudeCodeResult, RunnerEvent, SpawnOptions } from "../../claude/runner/runner-contract.ts";
 import type { ClaudeRunner } from "../../claude/runner/runner.ts";
-import type { Engine, EngineEvent, EngineTurn } from "../engine.ts";
+import type { Engine, EngineEvent } from "../engine.ts";
 import { failureOf, inChat, noticeOf } from "./outcome.ts";
 import { type RunRequest, isCompaction, toRunRequest, resumedSession } from "./run-request.ts";
-import { type TurnTranslator, createTurnTranslator } from "./turn-translator.ts";
+import { TurnTranslator } from "./turn-translator.ts";
 import type { ClaudeCodeConfig } from "../../config/claude-code.ts";
 
 export interface ClaudeCodeEngineOptions {
@@ -42,27 +43,34 @@ export function createClaudeCodeEngine(options: ClaudeCodeEngineOptions): Engine
       const isLost = resumedSession(turn) === undefined && turn.context.length > 1;
       const left = isLost ? await recall(options, turn.sessionKey) : undefined;
       const request = toRunRequest(turn, options.configOf(turn.agentId), left);
-      yield* noteLostId(turn, request);
-      if (isCompactionOfNothing(turn, request)) {
+      // The stored id may not be one of Claude Code's: another program wrote it.
+      if (turn.engineSessionId !== undefined && request.resumes === undefined && request.hasPast) {
+        yield { type: "notice", text: STARTED_FRESH };
+      }
+      if (request.resumes === undefined && isCompaction(turn.text)) {
         yield { type: "notice", text: "Nothing to compact yet." };
         return;
       }
       const stop = new AbortController();
       const stopped = AbortSignal.any([signal, stop.signal]);
-      const queue = createEventQueue();
-      const translator = createTurnTranslator(options.clock);
+      // Buffers events until the turn reads them.
+      const queue = new Readable({ objectMode: true, read: () => undefined });
+      const push = (events: readonly EngineEvent[]): void => {
+        for (const event of events) queue.push(event);
+      };
+      const translator = new TurnTranslator(options.clock);
       const over = spawn(options, request, {
         recall: async () => await recall(options, turn.sessionKey),
         signal: stopped,
-        onMessage: (message) => queue.push(translator.read(message)),
-        onEvent: (event) => queue.push(noticesOf(event, request)),
-      }).finally(() => queue.close());
+        onMessage: (message) => push(translator.read(message)),
+        onEvent: (event) => push(noticesOf(event, request)),
+      }).finally(() => queue.push(null));
       // `conclude` awaits it. Without this, a consumer that stops early leaves an unhandled rejection.
       over.catch(() => undefined);
       const run = { stop, over };
       running.add(run);
       try {
-        yield* queue;
+        yield* queue as AsyncIterable<EngineEvent>;
         yield* conclude(translator, over, stopped);
       } finally {
         stop.abort();
@@ -87,26 +95,14 @@ async function recall(options: ClaudeCodeEngineOptions, sessionKey: string): Pro
   }
 }
 
-/** The stored id is not one of Claude Code's: another program wrote it. */
-function* noteLostId(turn: EngineTurn, { resumes, hasPast }: RunRequest): Generator<EngineEvent> {
-  if (turn.engineSessionId !== undefined && resumes === undefined && hasPast)
-    yield { type: "notice", text: STARTED_FRESH };
-}
-
 const STARTED_FRESH =
   "Claude Code no longer has this conversation. It continues in a fresh session that knows what Holdfast has recorded.";
-
-function isCompactionOfNothing({ text }: EngineTurn, { resumes }: RunRequest): boolean {
-  return resumes === undefined && isCompaction(text);
-}
-
-type Watch = Required<Pick<SpawnOptions, "recall" | "signal" | "onMessage" | "onEvent">>;
 
 /** Resumes the conversation's session, or forks it if another process keeps it open. */
 async function spawn(
   { runner: openRunner, heldWaitMs = HELD_WAIT_MS, logger }: ClaudeCodeEngineOptions,
   { options, resumes }: RunRequest,
-  watch: Watch,
+  watch: Required<Pick<SpawnOptions, "recall" | "signal" | "onMessage" | "onEvent">>,
 ): Promise<ClaudeCodeResult> {
   const runner = await openRunner();
   try {
@@ -159,42 +155,4 @@ async function* conclude(
   if (failure !== undefined) throw failure;
   const notice = isStopped ? undefined : noticeOf(result);
   if (notice !== undefined) yield { type: "notice", text: notice };
-}
-
-/** Buffers events until the turn reads them. Unread pieces of text are joined. */
-interface EventQueue extends AsyncIterable<EngineEvent> {
-  push(events: readonly EngineEvent[]): void;
-  /** The reader gets the remaining events, then ends. */
-  close(): void;
-}
-
-function createEventQueue(): EventQueue {
-  const waiting: EngineEvent[] = [];
-  let isClosed = false;
-  let news = Promise.withResolvers<void>();
-  return {
-    push(events) {
-      for (const event of events) add(waiting, event);
-      news.resolve();
-    },
-    close() {
-      isClosed = true;
-      news.resolve();
-    },
-    async *[Symbol.asyncIterator]() {
-      for (;;) {
-        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield next;
-        if (isClosed) return;
-        await news.promise;
-        news = Promise.withResolvers();
-      }
-    },
-  };
-}
-
-function add(waiting: EngineEvent[], event: EngineEvent): void {
-  const last = waiting.at(-1);
-  if (event.type === "text" && last?.type === "text") {
-    waiting[waiting.length - 1] = { type: "text", text: last.text + event.text };
-  } else waiting.push(event);
 }

@@ -54,7 +54,6 @@ function refusal({ apiStatus }: ClaudeCodeResult, apiError: string | undefined, 
 
 const REFUSED = "Choose another model with /model, or start over with /new.";
 
-/** A message to the person beside the answer. */
 export function noticeOf(result: ClaudeCodeResult): string | undefined {
   switch (result.outcome) {
     case "limit-turns":

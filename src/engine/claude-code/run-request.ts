@@ -29,8 +29,11 @@ export function toRunRequest(turn: EngineTurn, config: ClaudeCodeConfig, left?: 
   const resumes = resumedSession(turn);
   const task = taskOf(turn);
   const model = modelOf(turn.model);
-  const effort = effortOf(turn.thinking);
-  const permissionMode = permissionModeOf(turn, config);
+  const isLowest = turn.thinking === "off" || turn.thinking === "minimal";
+  const effort = isLowest ? "low" : EFFORTS.find((known) => known === turn.thinking);
+  // A flush must be able to write, which plan mode forbids.
+  const isPlanning = config.permissionMode === "plan" && turn.kind === "flush";
+  const permissionMode = isPlanning ? "default" : config.permissionMode;
   const isTold = resumes === undefined && digest !== undefined;
   const options: SpawnOptions = {
     task: isTold ? withHandOff(task, BEGAN_BEFORE, left === undefined ? digest : `${digest}\n\n${left}`) : task,
@@ -105,25 +108,8 @@ function modelOf(name: string | undefined): string | undefined {
   });
 }
 
-const EFFORTS: Readonly<Record<string, string>> = {
-  // The lowest effort that Claude Code has.
-  off: "low",
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "xhigh",
-  max: "max",
-};
-
-function effortOf(thinking: string | undefined): string | undefined {
-  return thinking === undefined || !Object.hasOwn(EFFORTS, thinking) ? undefined : EFFORTS[thinking];
-}
-
-/** A flush must be able to write, which plan mode forbids. */
-function permissionModeOf({ kind }: EngineTurn, config: ClaudeCodeConfig): SpawnOptions["permissionMode"] {
-  return kind === "flush" && config.permissionMode === "plan" ? "default" : config.permissionMode;
-}
+/** The lowest is also used for `off` and `minimal`. */
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 
 /**
  * The digest replaces Claude Code's own memory of a conversation. It holds the last compaction summary and as

@@ -2,12 +2,12 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import { parseOutboundMessage } from "../../claude/protocol/outbound.ts";
 import type { EngineEvent } from "../engine.ts";
-import { createTurnTranslator } from "./turn-translator.ts";
+import { TurnTranslator } from "./turn-translator.ts";
 
 const clock = { ...systemClock, now: () => 5 };
 
 function read(...lines: object[]): { events: EngineEvent[]; end: (reason: "stop" | "aborted") => EngineEvent[] } {
-  const translator = createTurnTranslator(clock);
+  const translator = new TurnTranslator(clock);
   const events = lines.flatMap((line) => translator.read(parseOutboundMessage(JSON.stringify(line))));
   return { events, end: (reason) => translator.end(reason) };
 }
@@ -71,7 +71,7 @@ it("skips messages of subagents and of Claude Code itself", () => {
 });
 
 it("reports a compaction once, with the remaining context", () => {
-  const translator = createTurnTranslator(clock);
+  const translator = new TurnTranslator(clock);
   const lines = [
     { type: "system", subtype: "status", status: "compacting" },
     { type: "system", subtype: "status", status: "compacting" },

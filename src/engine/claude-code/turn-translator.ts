@@ -14,20 +14,6 @@ import { toolResultMessage } from "../tools/agent-tool.ts";
 
 type StopReason = NonNullable<AssistantMessage["stopReason"]>;
 
-export interface TurnTranslator {
-  read(message: OutboundMessage): EngineEvent[];
-  /** Yields the unfinished message, if any, with this stop reason. */
-  end(reason: StopReason): EngineEvent[];
-  /** Yields text of Claude Code itself, such as the answer to a slash command. */
-  say(text: string): EngineEvent[];
-  /** True once a message for the transcript was yielded. */
-  readonly hasSaid: boolean;
-  /** Claude Code's name for an API error: `authentication_failed`, `rate_limit`, … */
-  readonly apiError: string | undefined;
-  /** Tokens in the context now. Undefined: no request was made. */
-  readonly usage: EngineUsage | undefined;
-}
-
 interface Draft {
   messageId: string | undefined;
   model: string | undefined;
@@ -43,13 +29,12 @@ const PROVIDER = "anthropic";
 /** Claude Code's model name for its own messages. */
 const SYNTHETIC = "<synthetic>";
 
-export function createTurnTranslator(clock: Clock): TurnTranslator {
-  return new Translator(clock);
-}
-
-class Translator implements TurnTranslator {
+export class TurnTranslator {
+  /** True once a message for the transcript was yielded. */
   hasSaid = false;
+  /** Claude Code's name for an API error: `authentication_failed`, `rate_limit`, … */
   apiError: string | undefined;
+  /** Tokens in the context now. Undefined: no request was made. */
   usage: EngineUsage | undefined;
   private readonly clock: Clock;
   private draft: Draft | undefined;
@@ -84,11 +69,13 @@ class Translator implements TurnTranslator {
     }
   }
 
+  /** The unfinished message, if any, with this stop reason. */
   end(reason: StopReason): EngineEvent[] {
     if (this.draft !== undefined) this.draft.stopReason = reason;
     return this.finishDraft();
   }
 
+  /** Text of Claude Code itself, such as the answer to a slash command. */
   say(text: string): EngineEvent[] {
     if (text.trim() === "") return [];
     this.draft = { ...newDraft(undefined, SYNTHETIC), blocks: [{ type: "text", text }] };
@@ -164,7 +151,7 @@ class Translator implements TurnTranslator {
       const { toolUseId: id, isError } = block;
       const name = this.tools.get(id) ?? "tool";
       this.tools.delete(id);
-      const text = toolResultText(block.text);
+      const text = cutEnd(block.text);
       const message = toolResultMessage({ id, name, text, isError }, this.clock.now());
       return [...before, { type: "message", message }, { type: "tool-end", id, name, isError }];
     });
@@ -260,7 +247,7 @@ function toMessageUsage({ input, output, cacheRead, cacheWrite }: EngineUsage): 
 /** Claude Code's own tools stay below this; tools of MCP servers may not. */
 const MAX_CHARACTERS = 100_000;
 
-function toolResultText(text: string): string {
+function cutEnd(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text;
   return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}\n[${text.length - MAX_CHARACTERS} more characters omitted]`;
 }

@@ -3,16 +3,16 @@ import { expect, it } from "vitest";
 import { temporaryFolder } from "../../../test/support/temp-folder.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { TranscriptMessage } from "../../transcript/entries.ts";
-import type { EngineEvent, EngineTurn } from "../engine.ts";
+import type { Engine, EngineEvent, EngineTurn } from "../engine.ts";
 import { createWorkspaceTools } from "../tools/workspace-tools.ts";
 import { createEchoEngine } from "./echo.ts";
 import { messageText } from "../../transcript/messages.ts";
 
 const NOW = Date.parse("2026-03-04T12:00:00Z");
-const engine = createEchoEngine({
-  toolsOf: ({ workspace }) => createWorkspaceTools({ workspace }),
-  clock: { ...systemClock, now: () => NOW },
-});
+
+function engineIn(workspace: string): Engine {
+  return createEchoEngine({ tools: createWorkspaceTools({ workspace }), clock: { ...systemClock, now: () => NOW } });
+}
 
 function turnOf(text: string, more: Partial<EngineTurn> = {}): EngineTurn {
   return {
@@ -37,7 +37,7 @@ function person(text: string): TranscriptMessage {
 
 async function run(turn: EngineTurn, signal: AbortSignal = new AbortController().signal): Promise<EngineEvent[]> {
   const events: EngineEvent[] = [];
-  for await (const event of engine.run(turn, signal)) events.push(event);
+  for await (const event of engineIn(turn.workspace).run(turn, signal)) events.push(event);
   return events;
 }
 
@@ -130,6 +130,9 @@ it("flushes memory silently, and summarizes", async () => {
   await run(turn);
   const line = "- 2026-03-04: [echo] 2 messages in agent:main:main\n";
   expect(await readFile(folder.join("memory/2026-03-04.md"), "utf8")).toBe(line + line);
-  const summary = await engine.summarize?.({ messages: context, model: undefined }, new AbortController().signal);
+  const summary = await engineIn("/nowhere").summarize?.(
+    { messages: context, model: undefined },
+    new AbortController().signal,
+  );
   expect(summary).toBe("[echo] summary of 2 messages. First: one Last: two");
 });

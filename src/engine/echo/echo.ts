@@ -7,25 +7,23 @@
  * is in the context.
  */
 import { type Clock, localTime, systemClock } from "../../base/clock.ts";
-import { HoldfastError } from "../../base/errors.ts";
-import { type JsonRecord, isRecord } from "../../base/json-record.ts";
+import { ERROR_KINDS, type ErrorKind, HoldfastError } from "../../base/errors.ts";
+import { type JsonRecord, isRecord, parseJson } from "../../base/json-record.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
-import { type ToolResultMessage, type AssistantMessage, type ContentBlock, NO_COST } from "../../transcript/entries.ts";
+import { type ToolResultMessage, type ContentBlock, NO_COST } from "../../transcript/entries.ts";
 import type { Engine, EngineEvent, EngineTurn, SummaryRequest, EngineUsage } from "../engine.ts";
 import { raceAbort } from "../race-abort.ts";
 import { type ToolTable, type AgentTool, runTool, toolResultMessage } from "../tools/agent-tool.ts";
 import { createAttachedFiles } from "../tools/attached-files.ts";
-import { type EchoStep, readScript } from "./script.ts";
 import { estimateTokens, textTokens, messageText, withoutHandoff } from "../../transcript/messages.ts";
 
 export interface EchoEngineOptions {
   /** The tools for `tool:` lines. Default: none. */
-  toolsOf?: ((turn: EngineTurn) => ToolTable | Promise<ToolTable>) | undefined;
+  tools?: ToolTable | undefined;
   clock?: Clock | undefined;
   logger?: Logger | undefined;
 }
 
-/** State of one turn. */
 interface Echo {
   turn: EngineTurn;
   /** The message without a hand-off. */
@@ -51,9 +49,12 @@ export function createEchoEngine(options: EchoEngineOptions = {}): Engine {
     keepsConversation: false,
     async *run(turn, signal) {
       if (signal.aborted) return;
-      const echo = await begin(options, turn, signal);
+      const echo = begin(options, turn, signal);
       try {
-        const steps = turn.kind === "flush" ? flushSteps(echo) : readScript(echo.text);
+        const steps =
+          turn.kind === "flush"
+            ? flushSteps(echo)
+            : echo.text.split(/\r?\n/).flatMap((line) => readLine(line.trim()) ?? []);
         for (const step of steps) yield* perform(echo, step);
         yield* answer(echo, turn.kind === "flush" ? "NO_REPLY" : echoOf(echo), "stop");
       } catch (error) {
@@ -66,7 +67,7 @@ export function createEchoEngine(options: EchoEngineOptions = {}): Engine {
   };
 }
 
-async function begin(options: EchoEngineOptions, turn: EngineTurn, signal: AbortSignal): Promise<Echo> {
+function begin(options: EchoEngineOptions, turn: EngineTurn, signal: AbortSignal): Echo {
   const { context } = turn;
   const asked = context.findLastIndex(({ role }) => role === "user");
   const question = context[asked];
@@ -75,7 +76,7 @@ async function begin(options: EchoEngineOptions, turn: EngineTurn, signal: Abort
     turn,
     text: isAsked ? messageText(withoutHandoff(question)) : turn.text,
     signal,
-    tools: (await options.toolsOf?.(turn)) ?? new Map(),
+    tools: options.tools ?? new Map(),
     clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger,
     place: context.filter(({ role }) => role === "user").length,
@@ -111,7 +112,9 @@ async function* perform(echo: Echo, step: EchoStep): AsyncGenerator<EngineEvent>
       yield* flood(echo, step.bytes);
       break;
     case "fail":
-      throw scriptedFailure(step.kind);
+      throw new HoldfastError(step.kind, "echo-failed", `The echo engine failed on request (${step.kind}).`, {
+        hint: "Send a message without a line that starts with fail:",
+      });
     case "hang":
       await raceAbort(new Promise<never>(() => {}), signal);
   }
@@ -127,8 +130,7 @@ async function* call(echo: Echo, name: string, input: JsonRecord): AsyncGenerato
   const { clock, tools, signal, logger } = echo;
   const id = `echo-${echo.place}-${echo.calls}`;
   const toolCall = { type: "toolCall" as const, id, name, arguments: input };
-  const usage = echoUsage(echo.turn, "", echo.tokens);
-  yield { type: "message", message: echoMessage([toolCall], { usage, stopReason: "toolUse", timestamp: clock.now() }) };
+  yield echoMessage(echo, [toolCall], "toolUse");
   yield { type: "tool-start", id, name, input };
   const { text, isError } = await runTool(
     tools,
@@ -141,7 +143,6 @@ async function* call(echo: Echo, name: string, input: JsonRecord): AsyncGenerato
   signal.throwIfAborted();
 }
 
-/** Notes the day and the number of messages. */
 function flushSteps({ clock, turn }: Echo): EchoStep[] {
   const day = localTime(clock.now()).slice(0, 10);
   const content = `- ${day}: [echo] ${turn.context.length} messages in ${turn.sessionKey}`;
@@ -150,19 +151,15 @@ function flushSteps({ clock, turn }: Echo): EchoStep[] {
 }
 
 const FLOOD_LINE = `${"flood ".repeat(12).trim()}\n`;
-const FLOOD_PIECE = FLOOD_LINE.repeat(100);
+const FLOOD_PIECE = 7200;
 
 async function* flood(echo: Echo, bytes: number): AsyncGenerator<EngineEvent> {
-  let left = bytes;
-  while (left > 0) {
-    echo.signal.throwIfAborted();
-    const piece = FLOOD_PIECE.slice(0, left);
-    left -= piece.length;
-    yield { type: "text", text: piece };
-  }
   const text = FLOOD_LINE.repeat(Math.ceil(bytes / FLOOD_LINE.length)).slice(0, bytes);
-  const [usage, timestamp] = [echoUsage(echo.turn, text, echo.tokens), echo.clock.now()];
-  yield { type: "message", message: echoMessage([{ type: "text", text }], { usage, stopReason: "stop", timestamp }) };
+  for (let at = 0; at < bytes; at += FLOOD_PIECE) {
+    echo.signal.throwIfAborted();
+    yield { type: "text", text: text.slice(at, at + FLOOD_PIECE) };
+  }
+  yield echoMessage(echo, [{ type: "text", text }], "stop");
 }
 
 function echoOf({ said, heard, place, text }: Echo): string {
@@ -172,23 +169,12 @@ function echoOf({ said, heard, place, text }: Echo): string {
 }
 
 async function* answer(echo: Echo, text: string, stopReason: "stop" | "aborted"): AsyncGenerator<EngineEvent> {
-  const usage = echoUsage(echo.turn, text, echo.tokens);
-  for (const piece of pieces(text)) yield { type: "text", text: piece };
-  const timestamp = echo.clock.now();
-  yield { type: "message", message: echoMessage([{ type: "text", text }], { usage, stopReason, timestamp }) };
-  yield { type: "usage", usage };
-}
-
-/** Splits the answer, so that consumers must join pieces. */
-function pieces(text: string): string[] {
-  const space = text.indexOf(" ");
-  return space === -1 ? [text] : [text.slice(0, space + 1), text.slice(space + 1)];
-}
-
-function scriptedFailure(kind: HoldfastError["kind"]): HoldfastError {
-  return new HoldfastError(kind, "echo-failed", `The echo engine failed on request (${kind}).`, {
-    hint: "Send a message without a line that starts with fail:",
-  });
+  // In two pieces, so that consumers must join them.
+  const space = text.indexOf(" ") + 1;
+  const pieces = [text.slice(0, space), text.slice(space)].filter((piece) => piece !== "");
+  for (const piece of pieces) yield { type: "text", text: piece };
+  yield echoMessage(echo, [{ type: "text", text }], stopReason);
+  yield { type: "usage", usage: echoUsage(echo, text) };
 }
 
 const SUMMARY_LINE = 200;
@@ -200,55 +186,96 @@ function summaryOf({ messages, instructions }: SummaryRequest): string {
   return `[echo] summary of ${messages.length} messages.${wish} First: ${lines[0]} Last: ${lines[1]}`;
 }
 
-/** `context`: the token count set by the script. */
-function echoUsage(turn: EngineTurn, answer: string, context: number | undefined): EngineUsage {
-  return {
-    provider: "holdfast",
-    model: "echo",
-    input: context ?? estimateTokens(turn.context),
-    output: textTokens(answer),
-    cacheRead: 0,
-    cacheWrite: 0,
-  };
+/** A script may set the tokens of the context. */
+function echoUsage({ turn, tokens }: Echo, answer: string): EngineUsage {
+  const input = tokens ?? estimateTokens(turn.context);
+  return { provider: "holdfast", model: "echo", input, output: textTokens(answer), cacheRead: 0, cacheWrite: 0 };
 }
 
 function echoMessage(
+  echo: Echo,
   content: ContentBlock[],
-  facts: { usage: EngineUsage; stopReason: "stop" | "toolUse" | "aborted"; timestamp: number },
-): AssistantMessage {
-  const { provider, model, input, output, cacheRead, cacheWrite } = facts.usage;
-  return {
-    role: "assistant",
+  stopReason: "stop" | "toolUse" | "aborted",
+): EngineEvent & { type: "message" } {
+  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const { provider, model, ...tokens } = echoUsage(echo, text);
+  const usage = { ...tokens, totalTokens: tokens.input + tokens.output, cost: NO_COST };
+  const timestamp = echo.clock.now();
+  const message = {
+    role: "assistant" as const,
     content,
     api: "holdfast",
     provider,
     model,
-    usage: {
-      input,
-      output,
-      cacheRead,
-      cacheWrite,
-      totalTokens: input + output + cacheRead + cacheWrite,
-      cost: NO_COST,
-    },
-    stopReason: facts.stopReason,
-    timestamp: facts.timestamp,
+    usage,
+    stopReason,
+    timestamp,
   };
+  return { type: "message", message };
 }
 
 /** The argument of a `tool:` line: a JSON object, or the text of the tool's first property. */
 function toolInput(tool: AgentTool | undefined, argument: string): JsonRecord {
   if (argument === "") return {};
-  const written = argument.startsWith("{") ? parsed(argument) : undefined;
+  const written = argument.startsWith("{") ? parseJson(argument) : undefined;
   if (isRecord(written)) return written;
   const [first = "input"] = Object.keys(tool?.inputSchema.properties ?? {});
   return { [first]: argument };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+type EchoStep =
+  | { do: "tool"; name: string; argument: string }
+  | { do: "say"; text: string }
+  | { do: "notice"; text: string }
+  | { do: "sleep"; ms: number }
+  | { do: "tokens"; count: number }
+  | { do: "flood"; bytes: number }
+  | { do: "fail"; kind: ErrorKind }
+  | { do: "hang" };
+
+/** More than any consumer accepts. */
+const MAX_FLOOD = 256 * 1024 * 1024;
+const MAX_SLEEP_MS = 60 * 60_000;
+
+function readLine(line: string): EchoStep | undefined {
+  if (line === "hang") return { do: "hang" };
+  const colon = line.indexOf(":");
+  const rest = line.slice(colon + 1).trim();
+  switch (line.slice(0, colon)) {
+    case "tool": {
+      const [name = "", ...more] = rest.split(" ");
+      return { do: "tool", name, argument: more.join(" ").trim() };
+    }
+    case "say":
+      return { do: "say", text: rest };
+    case "notice":
+      return { do: "notice", text: rest };
+    case "sleep":
+      return { do: "sleep", ms: wholeNumber(line, rest, MAX_SLEEP_MS) };
+    case "tokens":
+      return { do: "tokens", count: wholeNumber(line, rest, Number.MAX_SAFE_INTEGER) };
+    case "flood":
+      return { do: "flood", bytes: wholeNumber(line, rest, MAX_FLOOD) };
+    case "fail":
+      return { do: "fail", kind: errorKind(line, rest) };
+    default:
+      return undefined;
   }
+}
+
+function wholeNumber(line: string, text: string, max: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= max) return value;
+  throw notUnderstood(line, `a whole number up to ${max}`);
+}
+
+function errorKind(line: string, text: string): ErrorKind {
+  if (Object.hasOwn(ERROR_KINDS, text)) return text as ErrorKind;
+  throw notUnderstood(line, `one of ${Object.keys(ERROR_KINDS).join(", ")}`);
+}
+
+function notUnderstood(line: string, wanted: string): HoldfastError {
+  return new HoldfastError("usage", "echo-script", `The echo engine cannot do "${line.slice(0, 100)}".`, {
+    hint: `Expected after the colon: ${wanted}. See docs/echo.md.`,
+  });
 }

@@ -1,5 +1,5 @@
 /** Collects one streamed answer of a model: its blocks for the transcript, its parts for the next request, its cost. */
-import { isRecord } from "../../base/json-record.ts";
+import { isRecord, parseJson } from "../../base/json-record.ts";
 import { type ContentBlock, type MessageUsage, NO_COST } from "../../transcript/entries.ts";
 import type { EngineUsage } from "../engine.ts";
 import { signatureOf } from "./to-prompt.ts";
@@ -14,37 +14,29 @@ export interface ToolCall {
   input: unknown;
 }
 
-export interface Answer {
-  /** Returns the new text. */
-  add(part: StreamPart): string;
-  /** True if a retry would repeat something. */
-  hasOutput(): boolean;
-  text(): string;
-  calls(): ToolCall[];
-  /** Content for the transcript. */
-  blocks(options: { withCalls: boolean }): ContentBlock[];
-  /** Content for the next request of this turn, with the provider's metadata. */
-  parts(): AssistantPart[];
-  finish(): Finish | undefined;
-}
+export type Answer = ReturnType<typeof createAnswer>;
 
 type Item =
   | { type: "text" | "thinking"; id: string; text: string; metadata?: ProviderMetadata | undefined }
   | { type: "call"; call: ToolCall; metadata?: ProviderMetadata | undefined };
 
 /** `takenIds`: ids of all tool calls of this turn. */
-export function createAnswer(takenIds: Set<string>): Answer {
+export function createAnswer(takenIds: Set<string>) {
   const items: Item[] = [];
   let finish: Finish | undefined;
   return {
-    add: (part) => {
+    /** Returns the new text. */
+    add: (part: StreamPart): string => {
       if (part.type === "finish") finish = part;
       return addPart(items, part, takenIds);
     },
+    /** True if a retry would repeat something. */
     hasOutput: () => items.some((item) => item.type === "call" || item.text !== ""),
     text: () => items.map((item) => (item.type === "text" ? item.text : "")).join(""),
     calls: () => items.flatMap((item) => (item.type === "call" ? [item.call] : [])),
-    blocks: ({ withCalls }) => items.flatMap((item) => blockOf(item, withCalls)),
+    /** Content for the transcript. */
+    blocks: ({ withCalls }: { withCalls: boolean }) => items.flatMap((item) => blockOf(item, withCalls)),
+    /** Content for the next request of this turn, with the provider's metadata. */
     parts: () => items.flatMap(partOf),
     finish: () => finish,
   };
@@ -67,7 +59,8 @@ function addPart(items: Item[], part: StreamPart, takenIds: Set<string>): string
       extend(items, "thinking", part.id, part.delta, part.providerMetadata);
       return "";
     case "tool-call": {
-      const call = { id: freshId(part.toolCallId, takenIds), name: part.toolName, input: parseInput(part.input) };
+      const input = part.input.trim() === "" ? {} : parseJson(part.input);
+      const call = { id: freshId(part.toolCallId, takenIds), name: part.toolName, input };
       items.push({ type: "call", call, metadata: part.providerMetadata });
       return "";
     }
@@ -102,15 +95,6 @@ function freshId(id: string, takenIds: Set<string>): string {
   const fresh = isGood ? id : `call_${takenIds.size + 1}_${crypto.randomUUID().slice(0, 8)}`;
   takenIds.add(fresh);
   return fresh;
-}
-
-function parseInput(input: string): unknown {
-  if (input.trim() === "") return {};
-  try {
-    return JSON.parse(input) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function blockOf(item: Item, withCalls: boolean): ContentBlock[] {
@@ -165,24 +149,21 @@ function count(value: number | undefined): number | undefined {
   return value !== undefined && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-export interface Bill {
-  /** Adds a request and returns the usage of its message. */
-  add(tokens: TokenCounts): MessageUsage;
-  /** Tokens of the latest request and the cost of all. */
-  usage(): EngineUsage | undefined;
-}
+export type Bill = ReturnType<typeof createBill>;
 
-export function createBill({ provider, model }: ModelName, price: ResolvedPrice | undefined): Bill {
+export function createBill({ provider, model }: ModelName, price: ResolvedPrice | undefined) {
   let newest: TokenCounts | undefined;
   let costUsd = 0;
   return {
-    add: (tokens) => {
+    /** Adds a request and returns the usage of its message. */
+    add: (tokens: TokenCounts): MessageUsage => {
       const cost = price === undefined ? NO_COST : tokenCostOf(tokens, price);
       newest = tokens;
       costUsd += cost.total;
       return { ...tokens, totalTokens: tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite, cost };
     },
-    usage: () => {
+    /** Tokens of the latest request and the cost of all. */
+    usage: (): EngineUsage | undefined => {
       if (newest === undefined) return undefined;
       return { provider, model, ...newest, costUsd: price === undefined ? undefined : costUsd };
     },

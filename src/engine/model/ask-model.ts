@@ -7,6 +7,7 @@ import type { HoldfastError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { isTransient, modelError } from "../../models/model-errors.ts";
 import { type ProviderAccess, createBoundedFetch, loadSdkModel } from "../../models/provider-access.ts";
+import type { EngineEvent } from "../engine.ts";
 import { raceAbort } from "../race-abort.ts";
 import { type Answer, createAnswer } from "./answer.ts";
 import type { CallOptions, StreamPart } from "./request-options.ts";
@@ -21,10 +22,7 @@ export interface ModelLine {
   fetch?: typeof globalThis.fetch | undefined;
 }
 
-interface TextEvent {
-  type: "text";
-  text: string;
-}
+type TextEvent = EngineEvent & { type: "text" };
 
 export interface Asked {
   answer: Answer;
@@ -38,10 +36,12 @@ const MAX_RETRIES = 2;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_WAIT_MS = 30_000;
 
+type Question = Omit<CallOptions, "abortSignal">;
+
 /** Never throws: a partial answer comes with its error. */
 export async function* askModel(
   line: ModelLine,
-  options: Omit<CallOptions, "abortSignal">,
+  options: Question,
   signal: AbortSignal,
   takenIds: Set<string> = new Set(),
 ): AsyncGenerator<TextEvent, Asked> {
@@ -70,7 +70,7 @@ function retryWait(error: HoldfastError, attempt: number): number | undefined {
 async function* streamInto(
   answer: Answer,
   line: ModelLine,
-  options: Omit<CallOptions, "abortSignal">,
+  options: Question,
   turnSignal: AbortSignal,
 ): AsyncGenerator<TextEvent, HoldfastError | undefined> {
   const idle = createIdleTimer(line.limits);
@@ -78,11 +78,8 @@ async function* streamInto(
   const call = { ...line.name, signal };
   let reader: ReadableStreamDefaultReader<StreamPart> | undefined;
   try {
-    const model = await loadSdkModel(
-      line.access,
-      line.name.model,
-      boundedFetch(line, () => idle.touch()),
-    );
+    const bounded = createBoundedFetch({ maxBytes: MAX_STREAM_BYTES, onBytes: idle.touch, fetch: line.fetch });
+    const model = await loadSdkModel(line.access, line.name.model, bounded);
     const opened = await idle.while(
       async () => await raceAbort(Promise.resolve(model.doStream({ ...options, abortSignal: signal })), signal),
     );
@@ -92,7 +89,9 @@ async function* streamInto(
       const { done, value } = await idle.while(async () => await raceAbort(open.read(), signal));
       if (done) break;
       if (value.type === "error") return modelError(value.error, call);
-      if (value.type === "stream-start") logWarnings(value, line.logger);
+      if (value.type === "stream-start" && value.warnings.length > 0) {
+        line.logger.debug("model request adjusted", { warnings: value.warnings });
+      }
       const text = answer.add(value);
       if (text !== "") yield { type: "text", text };
     }
@@ -105,23 +104,6 @@ async function* streamInto(
   }
 }
 
-function boundedFetch({ fetch }: ModelLine, onBytes: () => void): typeof globalThis.fetch {
-  return createBoundedFetch({ maxBytes: MAX_STREAM_BYTES, onBytes, fetch });
-}
-
-function logWarnings({ warnings }: Extract<StreamPart, { type: "stream-start" }>, logger: Logger): void {
-  for (const warning of warnings) logger.debug("model request adjusted", { warning });
-}
-
-/** Aborts a request when the model is silent for too long. The timer runs only during `while`. */
-interface IdleTimer {
-  /** Aborted with a `TimeoutError` when the time is up. */
-  signal: AbortSignal;
-  /** Restarts the timer: data arrived. */
-  touch(): void;
-  while<T>(waiting: () => Promise<T>): Promise<T>;
-}
-
 export interface IdleLimits {
   /** Time to the first byte of an answer. */
   firstByteMs: number;
@@ -131,7 +113,8 @@ export interface IdleLimits {
 
 export const DEFAULT_IDLE_LIMITS: IdleLimits = { firstByteMs: 60_000, silenceMs: 60_000 };
 
-function createIdleTimer({ firstByteMs, silenceMs }: IdleLimits): IdleTimer {
+/** Aborts a request when the model is silent for too long. The timer runs only during `while`. */
+function createIdleTimer({ firstByteMs, silenceMs }: IdleLimits) {
   const controller = new AbortController();
   let limit = firstByteMs;
   let timer: NodeJS.Timeout | undefined;
@@ -143,12 +126,14 @@ function createIdleTimer({ firstByteMs, silenceMs }: IdleLimits): IdleTimer {
     }, limit);
   };
   return {
+    /** Aborted with a `TimeoutError` when the time is up. */
     signal: controller.signal,
-    touch: () => {
+    /** Restarts the timer: data arrived. */
+    touch: (): void => {
       limit = silenceMs;
       if (timer !== undefined) start();
     },
-    while: async (waiting) => {
+    while: async <T>(waiting: () => Promise<T>): Promise<T> => {
       start();
       try {
         return await waiting();

@@ -5,7 +5,7 @@ import type { Logger } from "../../base/log.ts";
 import type { ModelConfig, ProviderConfig } from "../../config/config.ts";
 import type { Environment } from "../../config/layout.ts";
 import { resolveProvider } from "../../models/provider-access.ts";
-import type { Engine, EngineEvent, EngineTurn } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import type { ToolTable } from "../tools/agent-tool.ts";
 import { type ModelLine, DEFAULT_IDLE_LIMITS, type IdleLimits } from "./ask-model.ts";
 import { summarize } from "./summarize.ts";
@@ -15,7 +15,6 @@ import { resolveContextWindow, resolveModelName, resolveModelPrice } from "../..
 export interface ModelEngineOptions {
   providers: Readonly<Record<string, ProviderConfig>>;
   models: Readonly<Record<string, ModelConfig>>;
-  /** Environment with the API keys. */
   env: Environment;
   logger: Logger;
   clock: Clock;
@@ -31,44 +30,37 @@ export function createModelEngine(options: ModelEngineOptions): Engine {
   return {
     name: "model",
     keepsConversation: false,
-    run: (turn, signal) => run(options, running, turn, signal),
+    async *run(turn, signal) {
+      if (signal.aborted) return;
+      const line = openLine(options, turn.model);
+      const price = resolveModelPrice(line.name, options.models);
+      const steering = createSteering();
+      // A flush is not shown to anyone, so it must not take a person's message.
+      if (turn.kind === "flush") steering.close();
+      else running.set(turn.sessionKey, steering);
+      try {
+        yield* runToolLoop({ line, price, steering, tools: options.tools }, turn, signal);
+      } finally {
+        steering.close();
+        if (running.get(turn.sessionKey) === steering) running.delete(turn.sessionKey);
+      }
+    },
     summarize: async (request, signal) => {
       const line = openLine(options, request.model);
       return await summarize(line, request, resolveContextWindow(request.model, options.models).tokens, signal);
     },
-    steer: async (sessionKey, text, mark) => {
-      return (await running.get(sessionKey)?.offer({ text, mark })) ?? false;
-    },
-    close: async () => {
-      for (const steering of running.values()) steering.close();
-      await Promise.resolve();
-    },
+    steer: async (sessionKey, text, mark) => (await running.get(sessionKey)?.offer({ text, mark })) ?? false,
+    close: async () => running.forEach((steering) => steering.close()),
   };
 }
 
-async function* run(
-  options: ModelEngineOptions,
-  running: Map<string, Steering>,
-  turn: EngineTurn,
-  signal: AbortSignal,
-): AsyncGenerator<EngineEvent> {
-  if (signal.aborted) return;
-  const line = openLine(options, turn.model);
-  const price = resolveModelPrice(line.name, options.models);
-  const steering = createSteering();
-  // A flush is not shown to anyone, so it must not take a person's message.
-  if (turn.kind === "flush") steering.close();
-  else running.set(turn.sessionKey, steering);
-  try {
-    yield* runToolLoop({ line, price, steering, tools: options.tools }, turn, signal);
-  } finally {
-    steering.close();
-    if (running.get(turn.sessionKey) === steering) running.delete(turn.sessionKey);
-  }
-}
-
 function openLine(options: ModelEngineOptions, spec: string | undefined): ModelLine {
-  if (spec === undefined || spec.trim() === "") throw missingModel();
+  if (spec === undefined || spec.trim() === "")
+    throw new HoldfastError("usage", "model-missing", "No model is configured for this agent.", {
+      hint:
+        "Set one with `holdfast config set agents.main.model anthropic/claude-haiku-5-5` (replace main by the agent's id) " +
+        "and put the provider's key into the environment. For this conversation only, use /model.",
+    });
   const name = resolveModelName(spec, options.models);
   return {
     name,
@@ -78,12 +70,4 @@ function openLine(options: ModelEngineOptions, spec: string | undefined): ModelL
     limits: options.limits ?? DEFAULT_IDLE_LIMITS,
     fetch: options.fetch,
   };
-}
-
-function missingModel(): HoldfastError {
-  return new HoldfastError("usage", "model-missing", "No model is configured for this agent.", {
-    hint:
-      "Set one with `holdfast config set agents.main.model anthropic/claude-haiku-5-5` (replace main by the agent's id) " +
-      "and put the provider's key into the environment. For this conversation only, use /model.",
-  });
 }

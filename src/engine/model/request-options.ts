@@ -2,14 +2,7 @@
 import type { ProviderAccess, SdkModel } from "../../models/provider-access.ts";
 import type { AgentTool, ToolTable } from "../tools/agent-tool.ts";
 
-const LEVELS: Record<string, Reasoning> = {
-  off: "none",
-  minimal: "minimal",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "xhigh",
-};
+const LEVELS: readonly Reasoning[] = ["minimal", "low", "medium", "high", "xhigh"];
 
 /** Leaves unknown levels, and servers that may know none, at their default. */
 export function reasoningOptions(
@@ -17,7 +10,7 @@ export function reasoningOptions(
   { protocol }: ProviderAccess,
   prompt: readonly PromptMessage[],
 ): Pick<CallOptions, "reasoning"> {
-  const reasoning = level !== undefined && Object.hasOwn(LEVELS, level) ? LEVELS[level] : undefined;
+  const reasoning = level === "off" ? "none" : LEVELS.find((known) => known === level);
   if (reasoning === undefined || protocol === "openai-compatible") return {};
   // Anthropic requires the thinking block before a tool call to continue thinking after it.
   return { reasoning: protocol === "anthropic" && endsInThoughtlessCall(prompt) ? "none" : reasoning };

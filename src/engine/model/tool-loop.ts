@@ -126,7 +126,6 @@ async function* reportAnswer(parts: LoopParts, asked: Asked, step: Step): AsyncG
   return calls.length > 0;
 }
 
-/** Checks a complete answer. */
 function problemOf(answer: Answer, { name, access }: ModelLine, isFirst: boolean): HoldfastError | undefined {
   const reason = answer.finish()?.finishReason;
   if (reason?.unified === "content-filter") return refusedError(name);
@@ -137,15 +136,11 @@ function problemOf(answer: Answer, { name, access }: ModelLine, isFirst: boolean
 }
 
 function cutOffError({ provider, model }: ModelLine["name"]): HoldfastError {
-  return new HoldfastError(
-    "unavailable",
-    "model-answer-cut",
-    `${provider}/${model} stopped in the middle of its answer.`,
-    {
-      hint: "Ask again. If it keeps happening, check the network and providers.<name>.baseUrl.",
-      data: { provider, model },
-    },
-  );
+  const message = `${provider}/${model} stopped in the middle of its answer.`;
+  return new HoldfastError("unavailable", "model-answer-cut", message, {
+    hint: "Ask again. If it keeps happening, check the network and providers.<name>.baseUrl.",
+    data: { provider, model },
+  });
 }
 
 function stopReasonOf(answer: Answer, hasCalls: boolean): NonNullable<AssistantMessage["stopReason"]> {
@@ -176,22 +171,14 @@ async function* runCalls(
   return results;
 }
 
-/** Messages that arrive during a turn. */
 interface SteeredMessage {
   text: string;
   mark?: SteerMark | undefined;
 }
 
-export interface Steering {
-  /** Resolves to true when the next request takes the message, to false when the turn ends first. */
-  offer(message: SteeredMessage): Promise<boolean>;
-  /** Takes the waiting messages into the turn. */
-  take(): SteeredMessage[];
-  /** Rejects waiting and later messages. */
-  close(): void;
-}
+export type Steering = ReturnType<typeof createSteering>;
 
-export function createSteering(): Steering {
+export function createSteering() {
   let waiting: { message: SteeredMessage; settle: (taken: boolean) => void }[] = [];
   let isOpen = true;
   const settleAll = (taken: boolean): SteeredMessage[] => {
@@ -201,14 +188,17 @@ export function createSteering(): Steering {
     return settled.map(({ message }) => message);
   };
   return {
-    offer: async (message) => {
+    /** Resolves to true when the next request takes the message, to false when the turn ends first. */
+    offer: async (message: SteeredMessage): Promise<boolean> => {
       if (!isOpen) return false;
       const { promise, resolve } = Promise.withResolvers<boolean>();
       waiting.push({ message, settle: resolve });
       return await promise;
     },
+    /** Takes the waiting messages into the turn. */
     take: () => settleAll(true),
-    close: () => {
+    /** Rejects waiting and later messages. */
+    close: (): void => {
       isOpen = false;
       settleAll(false);
     },

@@ -20,7 +20,6 @@ export interface AgentTool {
   run(input: JsonRecord, use: ToolUse): Promise<string>;
 }
 
-/** The context of the conversation that uses the tool. */
 export interface ToolUse {
   signal: AbortSignal;
   attached: AttachedFiles;
@@ -38,7 +37,6 @@ interface ToolArgument {
   description: string;
 }
 
-/** Tools by name. */
 export type ToolTable = ReadonlyMap<string, AgentTool>;
 
 /** Properties whose name ends in `?` are optional. */
@@ -78,7 +76,10 @@ export async function runTool(
   let running: Promise<string> | undefined;
   try {
     const tool = tools.get(call.name);
-    if (tool === undefined) throw unknownTool(call.name, tools);
+    if (tool === undefined)
+      throw new HoldfastError("usage", "tool-unknown", `There is no tool "${call.name.slice(0, 100)}".`, {
+        hint: `There are: ${[...tools.keys()].join(", ")}.`,
+      });
     const input = checkedInput(tool, call.input);
     signal.throwIfAborted();
     running = tool.run(input, use);
@@ -103,12 +104,6 @@ async function interrupted(running: Promise<string> | undefined): Promise<ToolOu
   // A tool that respects the signal rejects: the work was not done.
   if (ended === undefined) return { text: INTERRUPTED_RESULT, isError: true };
   return ended === TOO_LATE ? { text: LEFT_RUNNING_RESULT, isError: true } : { text: capped(ended), isError: false };
-}
-
-function unknownTool(name: string, tools: ToolTable): HoldfastError {
-  return new HoldfastError("usage", "tool-unknown", `There is no tool "${name.slice(0, 100)}".`, {
-    hint: `There are: ${[...tools.keys()].join(", ")}.`,
-  });
 }
 
 /** Converts numbers and booleans that were written as strings, as small models do. */

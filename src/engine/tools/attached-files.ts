@@ -8,21 +8,17 @@ import type { TranscriptMessage } from "../../transcript/entries.ts";
 import { openVouchedFile } from "./confined-files.ts";
 import { attachmentsOf } from "../../transcript/messages.ts";
 
-export interface AttachedFiles {
-  /** Undefined: not an attachment of this conversation. */
-  open(said: string): Promise<FileHandle | undefined>;
-  /** Paths of the attachments in a folder. */
-  listFolder(said: string): string[];
-}
+export type AttachedFiles = ReturnType<typeof createAttachedFiles>;
 
-export function createAttachedFiles(context: readonly TranscriptMessage[]): AttachedFiles {
+export function createAttachedFiles(context: readonly TranscriptMessage[]) {
   const paths = new Set(attachmentsOf(context).map(({ path }) => path));
   return {
-    open: async (said) => {
+    /** Undefined: not an attachment of this conversation. */
+    open: async (said: string): Promise<FileHandle | undefined> => {
       const path = normalize(said);
       return paths.has(path) ? await openVouchedFile(path) : undefined;
     },
-    listFolder: (said) => {
+    listFolder: (said: string): string[] => {
       const folder = isAbsolute(said) ? resolve(said) : undefined;
       return [...paths].filter((path) => dirname(path) === folder).toSorted();
     },

@@ -10,48 +10,34 @@ import { PRIVATE_FILE, PRIVATE_FOLDER, syncFolder, writeFileDurable, isInside } 
 import { createKeyedMutex } from "../../base/async.ts";
 import { printableLine } from "../../base/text.ts";
 
-export interface ConfinedFiles {
-  /** Real path of the folder. */
-  root(): Promise<string>;
-  /** Normalized path, relative to the folder. */
-  nameOf(said: string): Promise<string>;
-  openFile(said: string): Promise<FileHandle>;
-  listFolder(said: string): Promise<Dirent[]>;
-  /** Durable and atomic. Creates missing folders. */
-  writeFile(said: string, content: string): Promise<{ created: boolean }>;
-  /** Appends on a new line. Never touches existing content. */
-  appendFile(said: string, content: string, maxBytes: number): Promise<{ created: boolean }>;
-}
+export type ConfinedFiles = ReturnType<typeof createConfinedFiles>;
 
-export function createConfinedFiles(folder: string): ConfinedFiles {
+export function createConfinedFiles(folder: string) {
   const writes = createKeyedMutex();
-  const rootOf = async (): Promise<string> => await realpath(folder);
-  const locate = async (said: string): Promise<Place> => {
-    const root = await rootOf();
-    // A model may use the configured path of the workspace or its real path.
-    const base = isInside(folder, said) ? folder : root;
-    return { root, said, name: workspacePath(base, said) };
-  };
-  const naming = async <T>(action: string, said: string, run: (place: Place) => Promise<T>): Promise<T> => {
+  const naming = async <T>(action: string, said: string, run: (place: Place) => T | Promise<T>): Promise<T> => {
     try {
-      return await run(await locate(said));
+      const root = await realpath(folder);
+      // A model may use the configured path of the workspace or its real path.
+      const base = isInside(folder, said) ? folder : root;
+      return await run({ root, said, name: workspacePath(base, said) });
     } catch (error) {
       throw readableError(error, action, said);
     }
   };
   return {
-    root: async () => await naming("find", ".", async ({ root }) => await Promise.resolve(root)),
-    nameOf: async (said) => await naming("find", said, async ({ name }) => await Promise.resolve(name)),
-    openFile: async (said) => await naming("read", said, openForReading),
-    listFolder: async (said) => await naming("list", said, list),
-    writeFile: async (said, content) =>
-      await naming("write", said, async (place) => {
-        return await writes.run(place.name, async () => await write(place, content));
-      }),
-    appendFile: async (said, content, maxBytes) =>
-      await naming("write", said, async (place) => {
-        return await writes.run(place.name, async () => await append(place, content, maxBytes));
-      }),
+    root: async () => await naming("find", ".", ({ root }) => root),
+    /** Normalized path, relative to the folder. */
+    nameOf: async (said: string) => await naming("find", said, ({ name }) => name),
+    openFile: async (said: string) => await naming("read", said, openForReading),
+    listFolder: async (said: string) => await naming("list", said, list),
+    /** Durable and atomic. Creates missing folders. */
+    writeFile: async (said: string, content: string) =>
+      await naming("write", said, (place) => writes.run(place.name, async () => await write(place, content))),
+    /** Appends on a new line. Never touches existing content. */
+    appendFile: async (said: string, content: string, maxBytes: number) =>
+      await naming("write", said, (place) =>
+        writes.run(place.name, async () => await append(place, content, maxBytes)),
+      ),
   };
 }
 
@@ -113,7 +99,10 @@ async function append(place: Place, content: string, maxBytes: number): Promise<
   await using handle = await openPlain(folder, basename(real), O_RDWR | O_APPEND | O_CREAT, place.said);
   const { size } = await handle.stat();
   const bytes = Buffer.from((size > 0 && !(await endsInNewline(handle, size)) ? "\n" : "") + content);
-  if (size + bytes.length > maxBytes) throw tooLargeError(place.said, maxBytes);
+  if (size + bytes.length > maxBytes) {
+    const message = `"${place.said}" would be larger than ${maxBytes} bytes.`;
+    throw new HoldfastError("usage", "file-too-large", message, { hint: "Write to another file." });
+  }
   try {
     await handle.writeFile(bytes);
     await handle.sync();
@@ -191,7 +180,10 @@ function readableError(error: unknown, action: string, said: string): HoldfastEr
   const cause = error instanceof HoldfastError ? error.cause : error;
   const code = systemErrorCode(cause);
   if (code === "ENOENT") return missingError(said);
-  if (code === "ENOTDIR") return notAFolderError(said);
+  if (code === "ENOTDIR") {
+    const message = `"${said}" is not a folder, or a part of it is a file.`;
+    return new HoldfastError("usage", "not-a-folder", message, { hint: LIST_FIRST });
+  }
   if (code === "EISDIR" || code === "ENXIO") return notAFileError(said);
   if (code === "ELOOP") return outsideError(said);
   const { kind, code: ownCode, hint } = fileError(cause, action, said);
@@ -205,22 +197,10 @@ function missingError(said: string): HoldfastError {
 }
 
 function notAFileError(said: string): HoldfastError {
-  return new HoldfastError("usage", "not-a-file", `"${said}" is not a plain file.`, {
-    hint: "Use list_files to see which names are files and which are folders.",
-  });
+  return new HoldfastError("usage", "not-a-file", `"${said}" is not a plain file.`, { hint: LIST_FIRST });
 }
 
-function notAFolderError(said: string): HoldfastError {
-  return new HoldfastError("usage", "not-a-folder", `"${said}" is not a folder, or a part of it is a file.`, {
-    hint: "Use list_files to see which names are files and which are folders.",
-  });
-}
-
-function tooLargeError(said: string, maxBytes: number): HoldfastError {
-  return new HoldfastError("usage", "file-too-large", `"${said}" would be larger than ${maxBytes} bytes.`, {
-    hint: "Write to another file.",
-  });
-}
+const LIST_FIRST = "Use list_files to see which names are files and which are folders.";
 
 /** Checks the text only; `realPlace` checks links. Returns a relative path without `.` and `..`, or "". */
 function workspacePath(workspace: string, said: string): string {

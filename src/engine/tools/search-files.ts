@@ -21,7 +21,9 @@ export function createSearchFiles(workspace: string, deadlineMs = DEADLINE_MS): 
       "ignoreCase?": { type: "boolean", description: "Ignore case. Default: false" },
     }),
     run: async ({ pattern, path = ".", regex = false, ignoreCase = false }, { signal }) => {
-      if (pattern === "") throw emptyPattern();
+      if (pattern === "") {
+        throw new HoldfastError("usage", "pattern-empty", "The pattern is empty.", { hint: "Say what to look for." });
+      }
       const request: SearchRequest = {
         workspace,
         path: String(path),
@@ -85,11 +87,6 @@ function describeMatches({ lines, end }: Found, deadlineMs: number): string {
   return [...lines, ...notes].join("\n");
 }
 
-function emptyPattern(): HoldfastError {
-  return new HoldfastError("usage", "pattern-empty", "The pattern is empty.", { hint: "Say what to look for." });
-}
-
-/** Messages between the tool and its thread. */
 export interface SearchRequest {
   workspace: string;
   path: string;

@@ -140,7 +140,12 @@ function createWriteFile(files: ConfinedFiles): AgentTool {
       const said = String(path);
       const text = String(content).toWellFormed();
       const bytes = Buffer.byteLength(text);
-      if (bytes > MAX_CONTENT_BYTES) throw tooMuch(bytes);
+      if (bytes > MAX_CONTENT_BYTES) {
+        const message = `${bytes} bytes exceed the limit of ${MAX_CONTENT_BYTES} per call.`;
+        throw new HoldfastError("usage", "file-too-large", message, {
+          hint: "Write the first part, then append the others.",
+        });
+      }
       if (append === true) {
         const line = text.endsWith("\n") ? text : `${text}\n`;
         const { created } = await files.appendFile(said, line, MAX_FILE_BYTES);
@@ -150,17 +155,6 @@ function createWriteFile(files: ConfinedFiles): AgentTool {
       return `Wrote ${bytes} bytes; the file ${created ? "is new" : "was replaced"}.`;
     },
   };
-}
-
-function tooMuch(bytes: number): HoldfastError {
-  return new HoldfastError(
-    "usage",
-    "file-too-large",
-    `${bytes} bytes exceed the limit of ${MAX_CONTENT_BYTES} per call.`,
-    {
-      hint: "Write the first part, then append the others.",
-    },
-  );
 }
 
 const DEFAULT_RESULTS = 6;
@@ -181,7 +175,9 @@ function createMemorySearch(searchMemory: SearchMemory): AgentTool {
     }),
     run: async ({ query, maxResults = DEFAULT_RESULTS, minScore = 0 }) => {
       const text = String(query).trim();
-      if (text === "") throw emptyQuery();
+      if (text === "") {
+        throw new HoldfastError("usage", "query-empty", "The query is empty.", { hint: "Say what to look for." });
+      }
       const limit = Math.min(MAX_RESULTS, Math.max(1, Number(maxResults)));
       const { results, note } = await searchMemory({ text, maxResults: limit, minScore: Number(minScore) });
       return JSON.stringify({ results, note }, undefined, 1);
@@ -189,21 +185,13 @@ function createMemorySearch(searchMemory: SearchMemory): AgentTool {
   };
 }
 
-function emptyQuery(): HoldfastError {
-  return new HoldfastError("usage", "query-empty", "The query is empty.", { hint: "Say what to look for." });
-}
-
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 50;
 
-export interface SessionListing {
-  /** Running sessions first, then the newest. Their texts are untrusted data. */
-  sessions: readonly JsonRecord[];
-  total: number;
-  activeCount: number;
-}
-
-export type ListSessions = (query: { limit: number }) => Promise<SessionListing>;
+/** Running sessions first, then the newest. Their texts are untrusted data. */
+export type ListSessions = (query: {
+  limit: number;
+}) => Promise<{ sessions: readonly JsonRecord[]; total: number; activeCount: number }>;
 
 function createSessionList(listSessions: ListSessions): AgentTool {
   return {

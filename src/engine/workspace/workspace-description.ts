@@ -21,20 +21,10 @@ export interface WorkspacePrompt {
   version: number;
 }
 
-export interface WorkspaceDescription {
-  describe(): Promise<WorkspacePrompt>;
-}
-
-export interface WorkspaceDescriptionOptions {
-  workspace: string;
-  logger: Logger;
-  clock: Clock;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_SKILLS_CHARACTERS = 20_000;
 
-export function createWorkspaceDescription(options: WorkspaceDescriptionOptions): WorkspaceDescription {
+export function createWorkspaceDescription(options: { workspace: string; logger: Logger; clock: Clock }) {
   const { workspace, logger, clock } = options;
   const files = createConfinedFiles(workspace);
   let known: Known | undefined;
@@ -51,8 +41,8 @@ export function createWorkspaceDescription(options: WorkspaceDescriptionOptions)
   };
 
   return {
-    describe: async () => {
-      const memory = memoryFiles(clock.now());
+    describe: async (): Promise<WorkspacePrompt> => {
+      const memory = { today: memoryFile(clock.now()), yesterday: memoryFile(clock.now() - DAY_MS) };
       if (known !== undefined) {
         const { stamps } = stampsOf(workspace, memory, skillsKnown?.folders ?? []);
         if (known.stamps === stamps) return known.prompt;
@@ -65,7 +55,7 @@ export function createWorkspaceDescription(options: WorkspaceDescriptionOptions)
       const parts = [introduction(workspace), bootstrap, describeMemory(memory, present), refreshed.text];
       const prompt: WorkspacePrompt = {
         system: parts.filter((part) => part !== "").join("\n\n"),
-        skills: refreshed.skills.map(snapshotOf),
+        skills: refreshed.skills.map(({ name, primaryEnv }) => ({ name, primaryEnv })),
         version: refreshed.version,
       };
       skillsKnown = refreshed;
@@ -73,10 +63,6 @@ export function createWorkspaceDescription(options: WorkspaceDescriptionOptions)
       return prompt;
     },
   };
-}
-
-function snapshotOf({ name, primaryEnv }: Skill): WorkspacePrompt["skills"][number] {
-  return { name, primaryEnv };
 }
 
 interface Known {
@@ -134,10 +120,6 @@ async function newestChange(workspace: string, folders: readonly string[]): Prom
 interface MemoryFiles {
   today: string;
   yesterday: string;
-}
-
-function memoryFiles(now: number): MemoryFiles {
-  return { today: memoryFile(now), yesterday: memoryFile(now - DAY_MS) };
 }
 
 function memoryFile(at: number): string {

@@ -9,15 +9,14 @@ import { type MessageContext, type ChatType, normalizeChatType } from "../../key
 import { stripStructuralPrefixes } from "../../session/reset-trigger.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 
-export type FinalizedContext = MessageContext &
-  Required<Pick<MessageContext, "Body" | "BodyForAgent" | "BodyForCommands" | "CommandAuthorized">>;
-
 /**
  * Normalises the text fields. `BodyForAgent` defaults to `Body`, `BodyForCommands` to `CommandBody`,
  * `RawBody` or `Body`. A command is authorised only if the channel says so. The given object is not changed,
  * and a second call changes nothing.
  */
-export function finalizeInboundContext(ctx: MessageContext): FinalizedContext {
+export function finalizeInboundContext(
+  ctx: MessageContext,
+): MessageContext & Required<Pick<MessageContext, "Body" | "BodyForAgent" | "BodyForCommands" | "CommandAuthorized">> {
   const texts = Object.fromEntries(
     TEXT_FIELDS.flatMap((field) => {
       const text = ctx[field];
@@ -86,16 +85,12 @@ export function compileMentionPatterns(sources: readonly string[]): RegExp[] {
     try {
       return new RegExp(source, "i");
     } catch (error) {
-      throw new HoldfastError(
-        "usage",
-        "mention-pattern-invalid",
-        `The mention pattern ${source} is not a valid regular expression`,
-        {
-          hint: `Correct groups.mentionPatterns (${errorMessage(error)}). A pattern is a regular expression such as \\bjarvis\\b.`,
-          data: { pattern: source },
-          cause: error,
-        },
-      );
+      const message = `The mention pattern ${source} is not a valid regular expression`;
+      throw new HoldfastError("usage", "mention-pattern-invalid", message, {
+        hint: `Correct groups.mentionPatterns (${errorMessage(error)}). A pattern is a regular expression such as \\bjarvis\\b.`,
+        data: { pattern: source },
+        cause: error,
+      });
     }
   });
 }

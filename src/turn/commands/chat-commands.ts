@@ -9,6 +9,7 @@ import {
   type ChatCommand,
   type ChatCommands,
   type CommandRequest,
+  type CommandSpec,
   shown,
   type Row,
   layOut,
@@ -43,15 +44,20 @@ export function createChatCommands({ compact }: { compact: CompactNow }): ChatCo
     projectCommand,
     whoamiCommand,
     createHelpCommand(() => all),
-  ].map((command) => ({ ...command, run: async (request) => await runGuarded(command, request) }));
+  ].map((spec) => {
+    const [, name = ""] = /^\/(\w+)/.exec(spec.usage) ?? [];
+    const command = { ...spec, name, needsAuthorization: spec.needsAuthorization ?? true };
+    return { ...command, run: async (request) => await runGuarded(command, request) };
+  });
   const byName = new Map(all.map((command) => [command.name, command]));
   return {
     all,
     find: (text, botUsername) => {
-      const typed = parseCommand(text);
-      if (typed === undefined || !isOurs(typed.addressee, botUsername)) return undefined;
-      const command = byName.get(typed.name);
-      return command === undefined ? undefined : { command, argument: typed.argument };
+      const [, name = "", addressee, argument = ""] = COMMAND.exec(text.trim()) ?? [];
+      const own = botUsername?.trim().replace(/^@/, "").toLowerCase();
+      const command =
+        addressee === undefined || addressee.toLowerCase() === own ? byName.get(name.toLowerCase()) : undefined;
+      return command === undefined ? undefined : { command, argument: argument.trim() };
     },
     answerMistyped: (text) => {
       const [, word] = /^\/(\w{1,32})$/.exec(text.trim()) ?? [];
@@ -90,27 +96,11 @@ function describeError({ message, hint }: HoldfastError): string {
   return shown(hint === undefined ? sentence : `${sentence} ${hint}`, 500);
 }
 
-interface TypedCommand {
-  name: string;
-  /** The name in `/status@name`. */
-  addressee: string | undefined;
-  argument: string;
-}
-
-function parseCommand(text: string): TypedCommand | undefined {
-  const [, name, addressee, argument = ""] = /^\/(\w{1,32})(?:@(\S+))?(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
-  return name === undefined ? undefined : { name: name.toLowerCase(), addressee, argument: argument.trim() };
-}
-
-function isOurs(addressee: string | undefined, botUsername: string | undefined): boolean {
-  if (addressee === undefined) return true;
-  return addressee.toLowerCase() === botUsername?.trim().replace(/^@/, "").toLowerCase();
-}
+const COMMAND = /^\/(\w{1,32})(?:@(\S+))?(?:\s+([\s\S]*))?$/;
 
 /** Lists the commands that the person may use. `commands` is a function because the list contains /help too. */
-function createHelpCommand(commands: () => readonly ChatCommand[]): ChatCommand {
+function createHelpCommand(commands: () => readonly ChatCommand[]): CommandSpec {
   return {
-    name: "help",
     usage: "/help",
     summary: "this list",
     when: "now",
@@ -134,12 +124,10 @@ function resetRows(triggers: readonly string[]): Row[] {
   ];
 }
 
-const stopCommand: ChatCommand = {
-  name: "stop",
+const stopCommand: CommandSpec = {
   usage: "/stop",
   summary: "stop the current answer and drop waiting messages",
   when: "now",
-  needsAuthorization: true,
   run: async ({ parts, sessionKey, lane, ctx }) => {
     const { aborted, dropped } = await lane.stop();
     const hooks = createHookMessages();
@@ -156,13 +144,11 @@ function whatStopped(aborted: boolean, dropped: number): string {
   return waiting === "" ? "Nothing is running." : `Nothing was running. ${waiting}`;
 }
 
-function createCompactCommand(compact: CompactNow): ChatCommand {
+function createCompactCommand(compact: CompactNow): CommandSpec {
   return {
-    name: "compact",
     usage: "/compact [what to keep]",
     summary: "replace the older part of this window with a summary",
     when: "in-order",
-    needsAuthorization: true,
     run: async ({ parts, sessionKey, held, argument, signal }) => {
       if (held === undefined) throw new Error("/compact runs only under the lease of its session");
       if ((await parts.agent.store.get(sessionKey)) === undefined) return NOTHING_TO_COMPACT;

@@ -10,15 +10,19 @@ import type { SessionEntry } from "../../store/session-entry.ts";
 import type { AgentParts } from "../pipeline.ts";
 import { printableLine } from "../../base/text.ts";
 
-export interface ChatCommand {
+export interface ChatCommand extends CommandSpec {
   name: string;
-  /** For /help, e.g. `/label <name>`. */
+  needsAuthorization: boolean;
+}
+
+export interface CommandSpec {
+  /** For /help, such as `/label <name>`. The first word is the name. */
   usage: string;
   summary: string;
   /** `now`: at once, even during a turn, and without the lease. `in-order`: in the lane, under the lease. */
   when: "now" | "in-order";
-  /** Only for people who may reset the session. */
-  needsAuthorization: boolean;
+  /** Only for people who may reset the session. Default: true. */
+  needsAuthorization?: boolean | undefined;
   /** Resolves to the answer, which also reports mistakes of the person. Other failures are thrown. */
   run(request: CommandRequest): Promise<string>;
 }
@@ -27,14 +31,9 @@ export interface ChatCommands {
   /** In the order of /help. Each checks the authorization. */
   readonly all: readonly ChatCommand[];
   /** `text` comes from `commandText`. Ignores commands for other agents, such as `/status@other`. */
-  find(text: string, botUsername?: string): FoundCommand | undefined;
+  find(text: string, botUsername?: string): { command: ChatCommand; argument: string } | undefined;
   /** The answer to a word that resembles a command. Undefined for other texts. */
   answerMistyped(text: string): string | undefined;
-}
-
-export interface FoundCommand {
-  command: ChatCommand;
-  argument: string;
 }
 
 export interface CommandRequest {
@@ -52,7 +51,6 @@ export interface CommandRequest {
 }
 
 export interface LaneControl {
-  /** Aborts the running turn and drops waiting messages. */
   stop(): Promise<{ aborted: boolean; dropped: number }>;
   /** The number of waiting messages, and the start of the running turn. */
   state(): { queued: number; runningSince?: number | undefined };
@@ -68,17 +66,14 @@ export function shown(text: string, width = 100): string {
 
 /** Columns in a terminal; `name: value` lines in a messenger, whose font is proportional. */
 export function layOut(ctx: MessageContext, rows: readonly Row[], separator = ": "): string {
+  const hasColumns = (ctx.Surface ?? ctx.Provider ?? "").toLowerCase() === "cli";
   const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
   return rows
-    .map(([name, value]) => (hasColumns(ctx) ? `${name.padEnd(width)}${value}` : `${name}${separator}${value}`))
+    .map(([name, value]) => (hasColumns ? `${name.padEnd(width)}${value}` : `${name}${separator}${value}`))
     .join("\n");
 }
 
 export type Row = readonly [name: string, value: string];
-
-function hasColumns({ Surface, Provider }: MessageContext): boolean {
-  return (Surface ?? Provider ?? "").toLowerCase() === "cli";
-}
 
 /** `840`, `1.2k`, `12k`, `1M`. */
 export function shortCount(count: number): string {

@@ -15,14 +15,12 @@ import type { CaptureReason, SessionState, SummaryItem, SummaryKind } from "../.
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { type ProjectPatch, markProjectChange } from "../run/change-session.ts";
 import { captureWindow } from "../run/hooks-and-handoff.ts";
-import { type ChatCommand, type CommandRequest, changeSession, currentEntry, shown } from "./command.ts";
+import { type CommandSpec, type CommandRequest, changeSession, currentEntry, shown } from "./command.ts";
 
-export const handoffCommand: ChatCommand = {
-  name: "handoff",
+export const handoffCommand: CommandSpec = {
   usage: "/handoff [status|clear|on|off]",
   summary: "show the hand-off of this conversation, clear it, turn it on or off",
   when: "now",
-  needsAuthorization: true,
   run: async (request) => {
     const { handoff } = request.parts;
     if (handoff === undefined) return TURNED_OFF;
@@ -32,10 +30,15 @@ export const handoffCommand: ChatCommand = {
       case "status":
         return await showHandoff(request, handoff);
       case "clear":
-        return await clearHandoff(request, handoff);
+        return (await handoff.clear(request.sessionKey))
+          ? "The hand-off is deleted; the transcript stays."
+          : "There was no hand-off.";
       case "on":
       case "off":
-        return await switchHandoff(request, word);
+        await changeSession(request, { handoff: word });
+        return word === "on"
+          ? "Hand-off is on: the next window of this session gets it."
+          : "Hand-off is off for this session. /handoff clear deletes what was captured.";
       default:
         return `/handoff does not know "${shown(word, 40)}". It takes status, clear, on, off or nothing.`;
     }
@@ -53,17 +56,6 @@ async function showHandoff(request: CommandRequest, handoff: Handoff): Promise<s
   const state = (await handoff.capture(target, "asked")) ?? (await handoff.get(sessionKey));
   if (state === undefined) return "There is no hand-off of this conversation yet.";
   return [describeState(state), describeFate(state, parts.agent.clock.now())].join("\n");
-}
-
-async function clearHandoff({ sessionKey }: CommandRequest, handoff: Handoff): Promise<string> {
-  const had = await handoff.clear(sessionKey);
-  return had ? "The hand-off is deleted; the transcript stays." : "There was no hand-off.";
-}
-
-async function switchHandoff(request: CommandRequest, word: "on" | "off"): Promise<string> {
-  await changeSession(request, { handoff: word });
-  if (word === "on") return "Hand-off is on: the next window of this session gets it.";
-  return "Hand-off is off for this session. /handoff clear deletes what was captured.";
 }
 
 /**
@@ -142,12 +134,10 @@ function minute(at: string): string {
   return Number.isNaN(time) ? "at an unknown time" : localTime(time).slice(0, 16);
 }
 
-export const projectCommand: ChatCommand = {
-  name: "project",
+export const projectCommand: CommandSpec = {
   usage: "/project [name|folder|off|default]",
   summary: "the project of this session; off: none",
   when: "in-order",
-  needsAuthorization: true,
   run: async (request) => {
     const { argument } = request;
     if (argument === "") return await showProject(request, await currentEntry(request));
@@ -216,5 +206,5 @@ function isOwner({ ctx, parts }: CommandRequest): boolean {
     username: ctx.SenderUsername,
   };
   const request = { channel, sender, chatType: "direct" as const };
-  return decideAccess({ request, allowFrom: [named], approvedIds: [], offersPairing: false }).decision === "allow";
+  return decideAccess(request, [named]).decision === "allow";
 }

@@ -5,7 +5,7 @@ import type { SessionPatch } from "../../session/patch.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { resolveQueueSettings } from "../lanes/queue.ts";
-import { type ChatCommand, type CommandRequest, changeSession, currentEntry, shown, counted } from "./command.ts";
+import { type CommandSpec, type CommandRequest, changeSession, currentEntry, shown, counted } from "./command.ts";
 import { closestMatch } from "../../base/text.ts";
 
 interface Setting {
@@ -19,15 +19,13 @@ interface Setting {
 }
 
 /** Sets one thing to one of a few words, and shows it when no word is given. */
-function settingCommand(setting: Setting): ChatCommand {
+function settingCommand(setting: Setting): CommandSpec {
   const { name, summary, words } = setting;
   const choices = Object.keys(words).join("|");
   return {
-    name,
     usage: `/${name} [${choices}]`,
     summary,
     when: "in-order",
-    needsAuthorization: true,
     run: async (request) => {
       const entry = await currentEntry(request);
       const refusal = setting.refuse?.(request, entry);
@@ -50,16 +48,13 @@ function unknownWord({ name, words }: Setting, word: string): string {
 
 const MAX_WORD = 40;
 
+const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"];
+
 export const thinkCommand = settingCommand({
   name: "think",
   summary: "how long to think before an answer",
   words: {
-    off: { thinkingLevel: "off" },
-    minimal: { thinkingLevel: "minimal" },
-    low: { thinkingLevel: "low" },
-    medium: { thinkingLevel: "medium" },
-    high: { thinkingLevel: "high" },
-    xhigh: { thinkingLevel: "xhigh" },
+    ...Object.fromEntries(THINKING_LEVELS.map((thinkingLevel) => [thinkingLevel, { thinkingLevel }])),
     default: { thinkingLevel: null },
   },
   describe: (_request, entry) => `Thinking: ${thinkingOf(entry)}.`,
@@ -117,13 +112,11 @@ export function isGroup({ ctx }: CommandRequest, entry: SessionEntry | undefined
   return isGroupMessage(ctx) || entry?.chatType === "group" || entry?.chatType === "channel";
 }
 
-export const queueCommand: ChatCommand = {
-  name: "queue",
+export const queueCommand: CommandSpec = {
   usage: "/queue [mode] [debounce:1500] [cap:10] [drop:old]",
   summary: "what happens to messages that arrive during an answer",
   // In order, it would wait in the queue that it changes.
   when: "now",
-  needsAuthorization: true,
   run: async (request) => {
     const words = request.argument
       .toLowerCase()
@@ -155,7 +148,6 @@ export function queueOf({ parts }: CommandRequest, entry: SessionEntry | undefin
   return resolveQueueSettings(entry, parts.config.turns.queue);
 }
 
-/** For /status. */
 export function queueLine(queue: QueueConfig, waiting: number): string {
   const settings = [queue.mode, ...(queue.mode === "collect" ? [`${queue.debounceMs} ms`] : []), `cap ${queue.cap}`];
   return `${counted(waiting, "message")} waiting; ${settings.join(", ")}, drop ${queue.drop}`;

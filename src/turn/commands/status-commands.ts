@@ -7,7 +7,7 @@ import { chooseModel } from "../../session/model-choice.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { modelOf } from "../run/turn-record.ts";
 import {
-  type ChatCommand,
+  type CommandSpec,
   type CommandRequest,
   currentEntry,
   type Row,
@@ -21,12 +21,10 @@ import { thinkingOf, verboseOf, queueLine, queueOf, activationOf, isGroup, sendi
 import { resolveContextWindow } from "../../models/model-info.ts";
 import { readWindowCost } from "../../session/window-summary.ts";
 
-export const statusCommand: ChatCommand = {
-  name: "status",
+export const statusCommand: CommandSpec = {
   usage: "/status",
   summary: "this session, its model and settings",
   when: "now",
-  needsAuthorization: true,
   run: async (request) => {
     const entry = await currentEntry(request);
     const rows = [...(await sessionRows(request, entry)), ...settingRows(request, entry), ...laneRows(request, entry)];
@@ -96,12 +94,10 @@ function laneRows(request: CommandRequest, entry: SessionEntry | undefined): Row
   ];
 }
 
-export const modelCommand: ChatCommand = {
-  name: "model",
+export const modelCommand: CommandSpec = {
   usage: "/model [name|default]",
   summary: "show or choose the model of this session",
   when: "in-order",
-  needsAuthorization: true,
   run: async (request) => {
     const wanted = request.argument;
     if (wanted === "") return describeModels(request, await currentEntry(request));
@@ -180,20 +176,17 @@ function lastModel(entry: SessionEntry | undefined): string | undefined {
   return entry.modelProvider === undefined ? entry.model : `${entry.modelProvider}/${entry.model}`;
 }
 
-export const labelCommand: ChatCommand = {
-  name: "label",
+export const labelCommand: CommandSpec = {
   usage: "/label [name]",
   summary: "name this session; without a name, remove the label",
   when: "in-order",
-  needsAuthorization: true,
   run: async (request) => {
     const { label } = await changeSession(request, { label: request.argument === "" ? null : request.argument });
     return label === undefined ? "The label was removed." : `This session is now called "${shown(label)}".`;
   },
 };
 
-export const whoamiCommand: ChatCommand = {
-  name: "whoami",
+export const whoamiCommand: CommandSpec = {
   usage: "/whoami",
   summary: "your id here, for allow lists",
   when: "now",

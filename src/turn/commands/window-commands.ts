@@ -3,19 +3,17 @@ import { localTime } from "../../base/clock.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { Window } from "../../store/store.ts";
 import { createHookMessages } from "../run/hooks-and-handoff.ts";
-import { type ChatCommand, type CommandRequest, currentEntry, shown } from "./command.ts";
+import { type CommandSpec, type CommandRequest, currentEntry, shown } from "./command.ts";
 import { bringHandoff } from "./handoff-commands.ts";
 import { reopenWindow } from "../../session/archive.ts";
 import { readWindowTitle } from "../../session/window-summary.ts";
 
 const MAX_SHOWN = 20;
 
-export const windowsCommand: ChatCommand = {
-  name: "windows",
+export const windowsCommand: CommandSpec = {
   usage: "/windows [number]",
   summary: "list the windows of this session; with a number, earlier ones",
   when: "now",
-  needsAuthorization: true,
   run: async (request) => {
     const before = /^\d{1,6}$/.test(request.argument) ? Number(request.argument) : Number.POSITIVE_INFINITY;
     const all = (await numberedWindows(request)).filter(({ number }) => number < before);
@@ -27,12 +25,10 @@ export const windowsCommand: ChatCommand = {
   },
 };
 
-export const backCommand: ChatCommand = {
-  name: "back",
+export const backCommand: CommandSpec = {
   usage: "/back <window>",
   summary: "continue an earlier window; the current one stays",
   when: "in-order",
-  needsAuthorization: true,
   run: async (request) => {
     const all = await numberedWindows(request);
     const reached = await goneBackTo(request, all);
@@ -44,12 +40,10 @@ export const backCommand: ChatCommand = {
 
 const MAX_RECENT = 10;
 
-export const resumeCommand: ChatCommand = {
-  name: "resume",
+export const resumeCommand: CommandSpec = {
   usage: "/resume [window|words|project]",
   summary: "use the hand-off and list recent windows; with a number or words, continue that window",
   when: "in-order",
-  needsAuthorization: true,
   run: async (request) => {
     const { argument } = request;
     const all = await numberedWindows(request);
@@ -67,15 +61,23 @@ export const resumeCommand: ChatCommand = {
   },
 };
 
+const MAX_SEARCHED = 200;
+
+/** Continues the only window whose title has all words, or lists those that do. */
 async function byWords(request: CommandRequest, all: readonly NumberedWindow[]): Promise<string> {
-  const { argument } = request;
-  const [match, ...others] = await matchWindows(request.parts.agent, all, argument);
+  const { argument, parts } = request;
+  const words = argument.toLowerCase().split(/\s+/);
+  const matches: NumberedWindow[] = [];
+  for (const candidate of all.slice(-MAX_SEARCHED)) {
+    const title = (await readWindowTitle(parts.agent, candidate.window))?.toLowerCase();
+    if (title !== undefined && words.every((word) => title.includes(word))) matches.push(candidate);
+  }
+  const [match, ...others] = matches;
   if (match === undefined) {
     return `No window is about "${shown(argument, 60)}". /resume shows the recent ones.`;
   }
   if (others.length === 0) return await goBack(request, match);
-  const candidates = [match, ...others].slice(-MAX_RECENT);
-  return await offer(request, candidates, `Several windows are about "${shown(argument, 60)}":`);
+  return await offer(request, matches.slice(-MAX_RECENT), `Several windows are about "${shown(argument, 60)}":`);
 }
 
 async function offer(request: CommandRequest, windows: readonly NumberedWindow[], heading: string): Promise<string> {
@@ -144,21 +146,4 @@ function pickWindow(windows: readonly NumberedWindow[], wanted: string): Numbere
   if (wanted.length < MIN_ID_LENGTH) return undefined;
   const matches = windows.filter(({ window }) => window.sessionId.startsWith(wanted.toLowerCase()));
   return matches.length === 1 ? matches[0] : undefined;
-}
-
-const MAX_SEARCHED = 200;
-
-/** Windows whose title contains all words, oldest first. */
-async function matchWindows(
-  agent: AgentHandle,
-  windows: readonly NumberedWindow[],
-  wanted: string,
-): Promise<NumberedWindow[]> {
-  const words = wanted.toLowerCase().split(/\s+/);
-  const matches: NumberedWindow[] = [];
-  for (const candidate of windows.slice(-MAX_SEARCHED)) {
-    const title = (await readWindowTitle(agent, candidate.window))?.toLowerCase();
-    if (title !== undefined && words.every((word) => title.includes(word))) matches.push(candidate);
-  }
-  return matches;
 }

@@ -8,43 +8,37 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type TakenLease, acquireLease } from "../../session/lease.ts";
 import type { PipelineContext } from "../context.ts";
-import { createBell } from "../lanes/waiting.ts";
+import { Bell } from "../lanes/waiting.ts";
 import type { AgentParts, ChannelAccount } from "../pipeline.ts";
 import { sendItem } from "./send-item.ts";
 import { deliveryLeaseKey } from "../../store/store-rules.ts";
 import type { DeliveryRoute, OutboxItem } from "../../store/queues.ts";
 
-export interface Delivery {
-  /** Items of the agent may be due. Default session and route: any. */
-  wake(parts: AgentParts, due?: { key?: string | undefined; route?: DeliveryRoute | undefined }): void;
-  /** Reports, once per message, which messages wait for a channel that is not running. */
-  reportWaiting(parts: AgentParts): Promise<void>;
-  stop(graceMs: number): Promise<void>;
-}
-
 /** How many messages of one route are reported at a time. */
 const MAX_REPORTED = 50;
 const COMMAND_LINE = "cli";
 
-export function createDelivery(pipeline: PipelineContext): Delivery {
+export function createDelivery(pipeline: PipelineContext) {
   const { channels, clock, events, logger } = pipeline;
-  const deliverers = new Map<ChannelAccount, Map<string, RouteDeliverer>>();
+  /** By agent, channel and account. */
+  const deliverers = new Map<string, ReturnType<typeof createRouteDeliverer>>();
   const agents = new Map<string, AgentParts>();
   /** The newest reported item by route. */
   const reported = new Map<string, number>();
   let isStopped = false;
 
-  const wake: Delivery["wake"] = (parts, { key, route } = {}) => {
+  /** Items of the agent may be due. Default session and route: any. */
+  const wake = (parts: AgentParts, { key, route }: { key?: string; route?: DeliveryRoute | undefined } = {}): void => {
     if (isStopped) return;
     const { agentId } = parts.agent;
     agents.set(agentId, parts);
     for (const account of channels.accounts()) {
-      if (route !== undefined && !isAccountOf(account, route)) continue;
-      const ofAccount = deliverers.get(account) ?? new Map<string, RouteDeliverer>();
-      deliverers.set(account, ofAccount);
-      const known = ofAccount.get(agentId);
+      const { name, accountId } = account.channel;
+      if (route !== undefined && (name !== route.channel || accountId !== route.accountId)) continue;
+      const owner = `${agentId} ${name} ${accountId}`;
+      const known = deliverers.get(owner);
       if (known !== undefined) known.wake(key);
-      else if (canSend(account)) ofAccount.set(agentId, createRouteDeliverer(pipeline, parts, account));
+      else if (canSend(account)) deliverers.set(owner, createRouteDeliverer(pipeline, parts, account));
     }
   };
   const unsubscribe = events.subscribe((event) => {
@@ -53,7 +47,8 @@ export function createDelivery(pipeline: PipelineContext): Delivery {
 
   return {
     wake,
-    reportWaiting: async ({ agent }) => {
+    /** Reports, once per message, which messages wait for a channel that is not running. */
+    reportWaiting: async ({ agent }: AgentParts): Promise<void> => {
       for (const { channel, accountId } of await agent.store.outbox.routes()) {
         if (channel === COMMAND_LINE) continue;
         const account = channels.find(channel, accountId);
@@ -73,28 +68,16 @@ export function createDelivery(pipeline: PipelineContext): Delivery {
         }
       }
     },
-    stop: async (graceMs) => {
+    stop: async (graceMs: number): Promise<void> => {
       isStopped = true;
       unsubscribe();
-      const all = [...deliverers.values()].flatMap((ofAccount) => [...ofAccount.values()]);
-      await Promise.all(all.map((deliverer) => deliverer.stop(graceMs)));
+      await Promise.all([...deliverers.values()].map((deliverer) => deliverer.stop(graceMs)));
     },
   };
 }
 
-function isAccountOf({ channel }: ChannelAccount, route: DeliveryRoute): boolean {
-  return channel.name === route.channel && channel.accountId === route.accountId;
-}
-
 function canSend({ status }: ChannelAccount): boolean {
   return status.state === "connected" || status.state === "retrying";
-}
-
-interface RouteDeliverer {
-  /** Items may be due. Default session: any. */
-  wake(key?: string): void;
-  /** Ends when everything that is due now is sent, or when the time is over. */
-  stop(graceMs: number): Promise<void>;
 }
 
 /** How many items are read at a time, and how many sessions are served in parallel. */
@@ -106,12 +89,12 @@ const SOONEST_MS = 250;
 const HELD_MS = 2_000;
 const FAILED_MS = 1_000;
 
-function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, account: ChannelAccount): RouteDeliverer {
+function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, account: ChannelAccount) {
   const { clock, logger } = pipeline;
   const { agent } = parts;
   const { channel } = account;
   const route: DeliveryRoute = { channel: channel.name, accountId: channel.accountId };
-  const bell = createBell();
+  const bell = new Bell();
   const ending = new AbortController();
   const busy = new Map<string, Promise<void>>();
   let taken: TakenLease | undefined;
@@ -204,11 +187,13 @@ function createRouteDeliverer(pipeline: PipelineContext, parts: AgentParts, acco
 
   const ended = live();
   return {
-    // A session that is being served is read again afterwards.
-    wake: (key) => {
+    /** Items may be due. Default session: any. */
+    wake: (key?: string): void => {
+      // A session that is being served is read again afterwards.
       if (key === undefined || !busy.has(key)) bell.ring();
     },
-    stop: async (graceMs) => {
+    /** Ends when everything that is due now is sent, or when the time is over. */
+    stop: async (graceMs: number): Promise<void> => {
       isStopping = true;
       bell.ring();
       const timer = setTimeout(() => {

@@ -1,4 +1,5 @@
 /** One attempt to send one item. Its outcome is in the store before the next item of the session is sent. */
+import { TOO_LATE, within } from "../../base/async.ts";
 import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { faultPoint } from "../../base/faults.ts";
 import { isRecord } from "../../base/json-record.ts";
@@ -96,25 +97,14 @@ async function sendInTime(
   message: OutboundMessage,
 ): Promise<SentMessage> {
   const { sendTimeoutMs = SEND_TIMEOUT_MS } = pipeline;
-  const tooSlow = Promise.withResolvers<never>();
-  const timer = setTimeout(() => tooSlow.reject(sendTimedOut(channel.name, sendTimeoutMs)), sendTimeoutMs);
-  let isLate = false;
   const sending = channel.send(message);
+  const sent = await within(sendTimeoutMs, sending);
+  if (sent !== TOO_LATE) return sent;
   sending
-    .then(async ({ messageId }) => {
-      if (isLate) await parts.agent.store.outbox.delivered(item.id, messageId);
-    })
+    .then(async ({ messageId }) => await parts.agent.store.outbox.delivered(item.id, messageId))
     .catch(() => undefined);
-  try {
-    return await Promise.race([sending, tooSlow.promise]);
-  } finally {
-    clearTimeout(timer);
-    isLate = true;
-  }
-}
-
-function sendTimedOut(channel: string, ms: number): HoldfastError {
-  return new HoldfastError("timeout", "send-timed-out", `${channel} did not answer within ${Math.round(ms / 1000)} s`, {
+  const seconds = Math.round(sendTimeoutMs / 1000);
+  throw new HoldfastError("timeout", "send-timed-out", `${channel.name} did not answer within ${seconds} s`, {
     hint: "It is sent again. If it keeps failing: `holdfast gateway restart`.",
   });
 }
@@ -155,11 +145,6 @@ async function informAgent({ pipeline, parts, item, channel }: SendRequest, reas
   }
 }
 
-export type FailureVerdict =
-  | { do: "retry"; dueAt: number; note: string }
-  /** It would fail again in the same way, or has waited too long. */
-  | { do: "give-up"; note: string };
-
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 const PAUSES = { firstMs: 1000, maxMs: 5 * 60 * 1000 };
 /** An unexpected error may pass, but is not retried for a whole day. */
@@ -181,7 +166,7 @@ export function judgeFailure(
   item: OutboxItem,
   error: unknown,
   { now, errors }: { now: number; errors: number },
-): FailureVerdict {
+): { do: "retry"; dueAt: number; note: string } | { do: "give-up"; note: string } {
   const reason = redactText(errorMessage(error));
   const attempts = item.attempts + 1;
   const isOld = now - item.createdAt >= GIVE_UP_MS;

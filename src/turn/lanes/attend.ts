@@ -3,6 +3,7 @@
  * on the queue mode, a message steers the turn, interrupts it, or waits. Dropped messages are never dropped
  * silently: each causes an event, a log line and a reply to its sender.
  */
+import { TOO_LATE, within } from "../../base/async.ts";
 import type { HoldfastError } from "../../base/errors.ts";
 import type { QueueDrop } from "../../config/config.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -112,30 +113,28 @@ export async function shedItems(lane: LaneContext, items: readonly WaitingItem[]
   });
 }
 
-interface DropReason {
-  note: string;
-  /** The reply to the sender. Undefined: none. */
-  reply: (item: WaitingItem) => string | undefined;
-}
-
-/** Resolves to the number of messages that were still queued. */
-async function dropItems(lane: LaneContext, items: readonly WaitingItem[], reason: DropReason): Promise<number> {
+/** Sends `reply`, if any, to each sender. Resolves to the number of messages that were still queued. */
+async function dropItems(
+  lane: LaneContext,
+  items: readonly WaitingItem[],
+  { note, reply }: { note: string; reply: (item: WaitingItem) => string | undefined },
+): Promise<number> {
   if (items.length === 0) return 0;
   const { pipeline, parts, key } = lane;
   const now = pipeline.clock.now();
   const replies: DropReply[] = [];
   for (const item of items) {
-    const text = reason.reply(item);
+    const text = reply(item);
     const drafts = text === undefined ? [] : await draftsOf(lane, [item], { payloads: [{ text, isError: true }] });
     replies.push(...drafts.map((draft) => ({ itemId: item.item.id, draft })));
   }
   const ids = items.map(({ item }) => item.id);
-  const dropped = await parts.agent.store.inbox.drop(key, ids, reason.note, replies);
+  const dropped = await parts.agent.store.inbox.drop(key, ids, note, replies);
   if (dropped.length === 0) return 0;
   const itemIds = dropped.map(({ id }) => id);
   const { agentId } = parts.agent;
-  pipeline.logger.warn("Messages were dropped", { key, itemIds, note: reason.note });
-  pipeline.events.emit({ type: "message.dropped", agentId, sessionKey: key, itemIds, reason: reason.note });
+  pipeline.logger.warn("Messages were dropped", { key, itemIds, note });
+  pipeline.events.emit({ type: "message.dropped", agentId, sessionKey: key, itemIds, reason: note });
   for (const id of itemIds) pipeline.onEnded([id], endOf(lane, id, { outcome: "dropped", payloads: [] }, now));
   return dropped.length;
 }
@@ -234,13 +233,13 @@ async function quickResult(lane: LaneContext, held: HeldLease, waiting: WaitingI
   if (need.what === "answer") return { outcome: "command", payloads: [{ text: need.text }], text: need.text };
   if (need.what !== "command") throw new Error("Neither a command nor an answer");
   const { command, argument } = need;
-  const limit = AbortSignal.timeout(COMMAND_SECONDS * 1000);
-  const signal = AbortSignal.any([held.signal, limit]);
+  const signal = AbortSignal.any([held.signal, AbortSignal.timeout(COMMAND_SECONDS * 1000)]);
   const { parts, key, pipeline } = lane;
   try {
     const control = laneControl(lane, waiting);
     const running = command.run({ parts, sessionKey: key, ctx, argument, lane: control, signal });
-    const text = await orTooSlow(running, limit, command.name);
+    const text = await within(COMMAND_SECONDS * 1000, running);
+    if (text === TOO_LATE) throw commandTooSlow(command.name, COMMAND_SECONDS);
     return { outcome: "command", payloads: [{ text }], text };
   } catch (error) {
     if (isFenced(error)) throw error;
@@ -252,15 +251,4 @@ async function quickResult(lane: LaneContext, held: HeldLease, waiting: WaitingI
 export function failedStep(error: unknown): StepResult {
   const payload = errorPayload(error);
   return { outcome: "failed", payloads: [payload], text: payload.text, error };
-}
-
-async function orTooSlow<T>(running: Promise<T>, limit: AbortSignal, name: string): Promise<T> {
-  const tooSlow = Promise.withResolvers<never>();
-  const onLimit = (): void => tooSlow.reject(commandTooSlow(name, COMMAND_SECONDS));
-  limit.addEventListener("abort", onLimit, { once: true });
-  try {
-    return await Promise.race([running, tooSlow.promise]);
-  } finally {
-    limit.removeEventListener("abort", onLimit);
-  }
 }

@@ -65,13 +65,10 @@ export function endOf(lane: LaneContext, itemId: number, result: StepResult, sta
 /** The record that is committed with the end. It has the answer if a caller in another process may wait for it. */
 export function markOf(items: readonly WaitingItem[], end: TurnEnd, { givenUp }: StepResult): FinishOptions {
   const isAwaited = items.some(({ awaited }) => awaited);
-  return {
-    note: givenUp === true ? GIVEN_UP_NOTE : end.outcome,
-    ...(isAwaited ? { ending: keptEnd(end) } : {}),
-  };
+  const { agentId: _agentId, sessionKey: _sessionKey, outcome, ...kept } = end;
+  return { note: givenUp === true ? GIVEN_UP_NOTE : outcome, ...(isAwaited ? { ending: kept } : {}) };
 }
 
-/** Reports the end of a turn or command after it is committed. */
 export function tellEnd({ pipeline }: LaneContext, items: readonly WaitingItem[], end: TurnEnd): void {
   const ids = items.map(({ item }) => item.id);
   pipeline.onEnded(ids, end);
@@ -80,11 +77,6 @@ export function tellEnd({ pipeline }: LaneContext, items: readonly WaitingItem[]
 
 /** Omits fields already on the item. */
 type KeptEnd = Omit<TurnEnd, "agentId" | "sessionKey" | "outcome">;
-
-function keptEnd(end: TurnEnd): KeptEnd {
-  const { agentId: _agentId, sessionKey: _sessionKey, outcome: _outcome, ...kept } = end;
-  return kept;
-}
 
 /** Undefined for a message that has not ended. Without a stored answer, the end has no text. */
 function endOfItem(agentId: string, { id, key, state, note, ending }: InboxItem): TurnEnd | undefined {
@@ -100,30 +92,17 @@ function isKeptEnd(ending: unknown): ending is KeptEnd {
   return isRecord(ending) && typeof ending["itemId"] === "number" && typeof ending["durationMs"] === "number";
 }
 
-export interface EndedTurns {
-  wait(parts: AgentParts, item: InboxItem): Promise<TurnEnd>;
-  /** Resolves the waiters of these items. */
-  tell(agentId: string, itemIds: readonly number[], end: TurnEnd): void;
-  /** Checks whether another process ended awaited messages. Default key: all sessions of the agent. */
-  check(parts: AgentParts, key?: string): Promise<void>;
-  /** Stops the periodic check, and keeps nothing alive. */
-  stop(): void;
-}
-
-export interface EndedTurnsOptions {
-  /** Called periodically while a caller waits, because a store change may be missed. */
-  look: () => void;
-  /** Another process ended a turn with a waiter here. Called once per turn. `note`: why it was dropped. */
-  onForeignEnd: (end: TurnEnd, note: string | undefined) => void;
-}
-
 /** How many ends are remembered, for messages that arrive again. */
 const MAX_REMEMBERED = 500;
 const LOOK_MS = 3_000;
 /** Between the commit of an end and its report in this process. */
 const TOLD_WITHIN_MS = 200;
 
-export function createEndedTurns({ look, onForeignEnd }: EndedTurnsOptions): EndedTurns {
+/**
+ * `look` is called periodically while a caller waits, because a store change may be missed. `onForeignEnd` is called
+ * once per turn that another process ended with a waiter here; `note` says why it was dropped.
+ */
+export function createEndedTurns(look: () => void, onForeignEnd: (end: TurnEnd, note: string | undefined) => void) {
   const waiting = new Map<string, Waiting>();
   /** Ends found in a store and not yet reported. */
   const foreign = new Map<string, ForeignEnd>();
@@ -170,8 +149,7 @@ export function createEndedTurns({ look, onForeignEnd }: EndedTurnsOptions): End
   };
 
   return {
-    wait: (parts, item) => {
-      const { agentId } = parts.agent;
+    wait: ({ agent: { agentId } }: AgentParts, item: InboxItem): Promise<TurnEnd> => {
       const name = nameOf(agentId, item.id);
       const known = remembered.get(name) ?? endOfItem(agentId, item);
       if (known !== undefined) return Promise.resolve(known);
@@ -182,7 +160,7 @@ export function createEndedTurns({ look, onForeignEnd }: EndedTurnsOptions): End
       if (!isStopped) looking ??= setInterval(look, LOOK_MS);
       return promise;
     },
-    tell: (agentId, itemIds, end) => {
+    tell: (agentId: string, itemIds: readonly number[], end: TurnEnd): void => {
       tellEarlier(end);
       for (const id of itemIds) {
         const name = nameOf(agentId, id);
@@ -190,11 +168,14 @@ export function createEndedTurns({ look, onForeignEnd }: EndedTurnsOptions): End
         settle(name, end);
       }
     },
-    check: async ({ agent }, key) => {
+    /** Checks whether another process ended awaited messages. Default key: all sessions of the agent. */
+    check: async ({ agent }: AgentParts, key?: string): Promise<void> => {
       for (const [name, { agentId, key: itsKey, id }] of waiting) {
         if (agentId !== agent.agentId || (key !== undefined && key !== itsKey)) continue;
         const item = await agent.store.inbox.get(id);
-        const end = item === undefined ? unknownEnd(agentId, itsKey, id) : endOfItem(agentId, item);
+        // An item is pruned long after its end.
+        const pruned = { agentId, sessionKey: itsKey, itemId: id, outcome: "answered" as const, durationMs: 0 };
+        const end = item === undefined ? pruned : endOfItem(agentId, item);
         if (end === undefined || !waiting.has(name) || foreign.has(name)) continue;
         const seen: ForeignEnd = { end, note: item?.note };
         foreign.set(name, seen);
@@ -202,7 +183,8 @@ export function createEndedTurns({ look, onForeignEnd }: EndedTurnsOptions): End
         seen.timer = setTimeout(tellForeign, TOLD_WITHIN_MS, name, seen);
       }
     },
-    stop: () => {
+    /** Stops the periodic check, and keeps nothing alive. */
+    stop: (): void => {
       isStopped = true;
       stopLooking();
     },
@@ -225,9 +207,4 @@ interface ForeignEnd {
 
 function nameOf(agentId: string, itemId: number): string {
   return `${agentId} ${itemId}`;
-}
-
-/** For an item that was pruned long after its end. */
-function unknownEnd(agentId: string, sessionKey: string, itemId: number): TurnEnd {
-  return { agentId, sessionKey, itemId, outcome: "answered", durationMs: 0 };
 }

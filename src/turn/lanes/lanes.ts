@@ -15,30 +15,14 @@ import { isFenced, isStoreClosed, turnPutOff } from "../turn-errors.ts";
 import { abortRunning, attend, shedItems, startQuickWork } from "./attend.ts";
 import { classify, isQuick, look, resolveQueueSettings, runsAlone } from "./queue.ts";
 import { requeue, runStep } from "./step.ts";
-import { type Alone, createBell } from "./waiting.ts";
+import { Bell, type Wait } from "./waiting.ts";
 import { backOffMs } from "../../base/clock.ts";
 import { TOO_LATE, within } from "../../base/async.ts";
-
-export interface Lanes {
-  /** A message for the session is being admitted; `serve` follows. */
-  prepare(parts: AgentParts, key: string): void;
-  /** The session has pending messages. */
-  serve(parts: AgentParts, key: string): void;
-  /** The store changed. Only an existing lane reacts. */
-  nudge(agentId: string, key: string, what: "inbox" | "lease"): void;
-  has(agentId: string, key: string): boolean;
-  abort(key: string, reason: HoldfastError): boolean;
-  /** Messages that wait for their turn. */
-  readonly queued: number;
-  running(): PipelineStatus["running"];
-  /** Resolves when no turn is running, or when aborted turns do not end. */
-  drain(graceMs: number): Promise<void>;
-}
 
 /** How long an aborted turn may take to end. */
 const ABORTED_MS = 10_000;
 
-export function createLanes(pipeline: PipelineContext): Lanes {
+export function createLanes(pipeline: PipelineContext) {
   const lanes = new Map<string, Lane>();
   let isDraining = false;
 
@@ -53,26 +37,26 @@ export function createLanes(pipeline: PipelineContext): Lanes {
   };
 
   return {
-    // A lane that has to wait for a slot would look before the message is there.
-    prepare: (parts, key) => {
+    /** A message for the session is being admitted; `serve` follows. */
+    prepare: (parts: AgentParts, key: string) => {
+      // A lane that has to wait for a slot would look before the message is there.
       if (!pipeline.slots.isContended()) open(parts, key);
     },
-    serve: (parts, key) => {
+    /** The session has pending messages. */
+    serve: (parts: AgentParts, key: string) => {
       const known = lanes.get(nameOf(parts.agent.agentId, key));
       if (known === undefined) open(parts, key);
       else if (!isDraining) known.wake();
     },
-    nudge: (agentId, key, what) => lanes.get(nameOf(agentId, key))?.nudge(what),
-    has: (agentId, key) => lanes.has(nameOf(agentId, key)),
-    abort: (key, reason) =>
+    /** The store changed. Only an existing lane reacts. */
+    nudge: (agentId: string, key: string, what: "inbox" | "lease") => lanes.get(nameOf(agentId, key))?.nudge(what),
+    has: (agentId: string, key: string) => lanes.has(nameOf(agentId, key)),
+    abort: (key: string, reason: HoldfastError) =>
       [...lanes.values()].filter(({ context }) => context.key === key && abortRunning(context, reason)).length > 0,
-    get queued() {
-      let sum = 0;
-      for (const { context } of lanes.values()) sum += context.waiting;
-      return sum;
-    },
+    queued: () => [...lanes.values()].reduce((sum, { context }) => sum + context.waiting, 0),
     running: () => [...lanes.values()].flatMap(({ context }) => runningOf(context)),
-    drain: async (graceMs) => {
+    /** Resolves when no turn is running, or when aborted turns do not end. */
+    drain: async (graceMs: number): Promise<void> => {
       isDraining = true;
       const all = [...lanes.values()];
       for (const lane of all) lane.drain();
@@ -92,35 +76,28 @@ function nameOf(agentId: string, key: string): string {
 }
 
 function runningOf({ parts, key, running }: LaneContext): PipelineStatus["running"] {
-  const itemId = running?.items.at(-1)?.item.id;
-  if (running === undefined || itemId === undefined) return [];
-  return [{ agentId: parts.agent.agentId, sessionKey: key, itemId, startedAt: running.startedAt }];
+  const { agentId } = parts.agent;
+  const last = running?.items.at(-1);
+  return last === undefined || running === undefined
+    ? []
+    : [{ agentId, sessionKey: key, itemId: last.item.id, startedAt: running.startedAt }];
 }
 
-interface Lane {
-  readonly context: LaneContext;
-  /** A message for the session was admitted. */
-  wake(): void;
-  /** The store changed, possibly by a write of the lane itself. */
-  nudge(what: "inbox" | "lease"): void;
-  /** Starts nothing more. */
-  drain(): void;
-  readonly ended: Promise<void>;
-}
+type Lane = ReturnType<typeof createLane>;
 
 /** What to do before the next look. */
-type Next = "again" | "end" | { ms?: number | undefined; until?: Promise<unknown> | undefined };
+type Next = "again" | "end" | Wait;
 
 const HOLDER_PAUSES = { firstMs: 50, maxMs: 2000 };
 const FAILURE_PAUSES = { firstMs: 200, maxMs: 60_000 };
 const NUDGED_MS = 100;
 
 /** `onEnd` is called in the tick in which the lane finds nothing pending. */
-function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, onEnd: () => void): Lane {
+function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, onEnd: () => void) {
   const { agent } = parts;
-  const bell = createBell();
+  const bell = new Bell();
   /** Rings only at the drain, because store changes must not shorten a pause. */
-  const stopPause = createBell();
+  const stopPause = new Bell();
   let isNew = true;
   /** A message that is admitted before the first look is found by it. */
   let hasLooked = false;
@@ -191,7 +168,8 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
     }
     const early = seen.notBefore - pipeline.clock.now();
     if (early > 0) return await release({ ms: early });
-    const alone = aloneOf(next);
+    const [head] = next;
+    const alone = head !== undefined && runsAlone(head.item) ? { deaths: head.item.attempts } : undefined;
     if (lane.ticket?.isAlone !== (alone !== undefined)) leaveSlot();
     lane.ticket ??= pipeline.slots.request(agent.agentId, alone);
     if (!lane.ticket.isGranted) return await release({ until: lane.ticket.granted }, { keepTicket: true });
@@ -281,7 +259,8 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
 
   return {
     context: lane,
-    wake: () => {
+    /** A message for the session was admitted. */
+    wake: (): void => {
       if (!hasLooked) {
         wakesBefore += 1;
         return;
@@ -289,7 +268,8 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
       bell.ring();
       attend(lane);
     },
-    nudge: (what) => {
+    /** The store changed, possibly by a write of the lane itself. */
+    nudge: (what: "inbox" | "lease"): void => {
       if (lane.running !== undefined && what === "inbox") {
         // Usually the lane itself wrote. A write of another process is handled a moment later.
         nudged ??= setTimeout(() => {
@@ -299,16 +279,12 @@ function createLane(pipeline: PipelineContext, parts: AgentParts, key: string, o
       }
       if (heldByOthers > 0) bell.ring();
     },
-    drain: () => {
+    /** Starts nothing more. */
+    drain: (): void => {
       lane.isDraining = true;
       bell.ring();
       stopPause.ring();
     },
     ended: live(),
   };
-}
-
-/** Undefined for messages that may run beside others. */
-function aloneOf([head]: readonly WaitingItem[]): Alone | undefined {
-  return head !== undefined && runsAlone(head.item) ? { deaths: head.item.attempts } : undefined;
 }

@@ -13,27 +13,8 @@ import type { LaneContext, Need, PipelineContext, WaitingItem } from "../context
 import type { InboxPayload } from "../pipeline.ts";
 import { type InboxItem, type Lease, isApart } from "../../store/queues.ts";
 
-/** What a lane should do next. */
-export interface Look {
-  settings: QueueConfig;
-  /** In order of admission. */
-  queued: WaitingItem[];
-  /** Messages that have not ended, in any process. */
-  pending: number;
-  /** Running, but not in this lane. */
-  orphans: InboxItem[];
-  /** Handled at once, without a turn. */
-  quick: WaitingItem[];
-  /** Dropped because the queue is full. */
-  shed: WaitingItem[];
-  /** The messages of the next turn. Empty when none waits for a turn. */
-  next: WaitingItem[];
-  /** The earliest start of the next turn (ms). */
-  notBefore: number;
-}
-
-/** Reads the session's inbox and plans what to do. */
-export async function look(lane: LaneContext): Promise<Look> {
+/** Reads the session's inbox and plans what the lane does next. */
+export async function look(lane: LaneContext) {
   const { pipeline, parts, key } = lane;
   const { store } = parts.agent;
   const [pending, entry] = await Promise.all([store.inbox.pending(key), store.get(key)]);
@@ -46,13 +27,27 @@ export async function look(lane: LaneContext): Promise<Look> {
   const next = chooseNext(left, settings);
   const notBefore = startsAt(next, settings, pipeline.clock.now());
   lane.waiting = left.length;
-  return { settings, queued, pending: pending.length, orphans, quick: queued.filter(isQuick), shed, next, notBefore };
+  return {
+    settings,
+    /** In order of admission. */
+    queued,
+    /** How many messages have not ended, in any process. */
+    pending: pending.length,
+    /** Running, but not in this lane. */
+    orphans,
+    /** Handled at once, without a turn. */
+    quick: queued.filter(isQuick),
+    /** Dropped because the queue is full. */
+    shed,
+    /** The messages of the next turn. Empty when none waits for a turn. */
+    next,
+    /** The earliest start of the next turn (ms). */
+    notBefore,
+  };
 }
 
-type QueueFields = Pick<SessionEntry, "queueMode" | "queueDebounceMs" | "queueCap" | "queueDrop">;
-
 /** The session's own settings, else the configuration. Values that are not valid are ignored. */
-export function resolveQueueSettings(entry: QueueFields | undefined, configured: QueueConfig): QueueConfig {
+export function resolveQueueSettings(entry: Partial<SessionEntry> | undefined, configured: QueueConfig): QueueConfig {
   return {
     mode: QUEUE_MODES.find((mode: QueueMode) => mode === entry?.queueMode) ?? configured.mode,
     debounceMs: atLeast(0, entry?.queueDebounceMs) ?? configured.debounceMs,
@@ -132,11 +127,8 @@ function canJoin({ need }: WaitingItem): boolean {
 }
 
 function canShareTurn(a: WaitingItem, b: WaitingItem): boolean {
-  return (
-    wasBegun(a.item) === wasBegun(b.item) &&
-    (!wasBegun(a.item) || turnOf(a.item) === turnOf(b.item)) &&
-    isSameReplyPlace(a, b)
-  );
+  const [one, other] = [a, b].map(({ item }) => (wasBegun(item) ? turnOf(item) : undefined));
+  return one === other && isSameReplyPlace(a, b);
 }
 
 /** The answer of a turn goes to one chat only. */

@@ -118,19 +118,10 @@ function toStepResult({ session, payloads, ...result }: TurnResult): StepResult 
 async function runCommand(lane: LaneContext, request: TurnRequest, item: WaitingItem): Promise<StepResult> {
   if (item.need.what !== "command") throw new Error("Not a command");
   const { command, argument } = item.need;
-  const { parts, key: sessionKey } = lane;
-  const { held, signal, turnId } = request;
-  const control = laneControl(lane, item);
-  const text = await command.run({
-    parts,
-    sessionKey,
-    ctx: item.ctx,
-    argument,
-    held,
-    turnId,
-    lane: control,
-    signal,
-  });
+  const { key: sessionKey } = lane;
+  const { parts, held, signal, turnId } = request;
+  const common = { parts, sessionKey, held, turnId, signal, lane: laneControl(lane, item) };
+  const text = await command.run({ ...common, ctx: item.ctx, argument });
   // The command may have moved the session to another window.
   const sessionId = (await parts.agent.store.get(sessionKey))?.sessionId;
   return { outcome: "command", payloads: [{ text }], text, sessionId };
@@ -246,29 +237,20 @@ const TYPING_EVERY_MS = 4_000;
 /** Quick answers need no indicator. */
 const TYPING_AFTER_MS = 300;
 
-/** Shows the typing indicator until it is disposed. Failures are ignored. */
+/** Shows the typing indicator until it is disposed. Failures are ignored, and calls that hang do not pile up. */
 function showTyping(channels: ChannelPool, target: DeliveryTarget | undefined): Disposable | undefined {
   const channel = target === undefined ? undefined : channels.find(target.channel, target.accountId)?.channel;
   if (target === undefined || channel?.showTyping === undefined) return undefined;
-  let isShowing = false;
-  const show = (): void => {
-    // Calls that hang must not pile up.
-    if (isShowing) return;
-    isShowing = true;
-    void Promise.resolve()
-      .then(() => channel.showTyping?.(target))
-      .catch(() => undefined)
-      .finally(() => (isShowing = false));
+  let isOver = false;
+  const show = async (): Promise<void> => {
+    await channel.showTyping?.(target).catch(() => undefined);
+    if (!isOver) timer = setTimeout(() => void show(), TYPING_EVERY_MS).unref();
   };
-  let every: NodeJS.Timeout | undefined;
-  const first = setTimeout(() => {
-    show();
-    every = setInterval(show, TYPING_EVERY_MS).unref();
-  }, TYPING_AFTER_MS).unref();
+  let timer = setTimeout(() => void show(), TYPING_AFTER_MS).unref();
   return {
     [Symbol.dispose]: () => {
-      clearTimeout(first);
-      clearInterval(every);
+      isOver = true;
+      clearTimeout(timer);
     },
   };
 }

@@ -8,32 +8,15 @@
  * A turn that runs alone keeps its place in the line. Once it is first, no other turn starts: the running
  * ones end, it runs, and the line continues. Of several such turns, the one with the fewest deaths goes first.
  */
-export interface Slots {
-  /** Granted at once if a slot is free. With `alone`, only while no other turn runs. */
-  request(agentId: string, alone?: Alone): SlotTicket;
-  /** Whether a turn waits for a slot. */
-  isContended(): boolean;
-}
+export type Slots = ReturnType<typeof createSlots>;
+export type SlotTicket = ReturnType<Slots["request"]>;
 
 export interface Alone {
   /** How many processes died while it ran. */
   deaths: number;
 }
 
-export interface SlotTicket {
-  readonly isAlone: boolean;
-  readonly isGranted: boolean;
-  readonly granted: Promise<void>;
-  /** Returns the slot, or leaves the line. */
-  release(): void;
-}
-
-export interface SlotLimits {
-  total: number;
-  perAgent: (agentId: string) => number;
-}
-
-export function createSlots({ total, perAgent }: SlotLimits): Slots {
+export function createSlots({ total, perAgent }: { total: number; perAgent: (agentId: string) => number }) {
   const running = new Map<string, number>();
   const lines = new Map<string, Set<Waiting>>();
   let used = 0;
@@ -62,7 +45,8 @@ export function createSlots({ total, perAgent }: SlotLimits): Slots {
   };
 
   return {
-    request: (agentId, alone) => {
+    /** Granted at once if a slot is free. With `alone`, only while no other turn runs. */
+    request: (agentId: string, alone?: Alone) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       let state: "waiting" | "granted" | "released" = "waiting";
       const waiting: Waiting = {
@@ -79,11 +63,12 @@ export function createSlots({ total, perAgent }: SlotLimits): Slots {
       grantAll();
       return {
         isAlone: alone !== undefined,
-        get isGranted() {
+        get isGranted(): boolean {
           return state === "granted";
         },
         granted: promise,
-        release: () => {
+        /** Returns the slot, or leaves the line. */
+        release: (): void => {
           if (state === "waiting") leave(lines, waiting);
           if (state === "granted") {
             count(agentId, -1);
@@ -139,41 +124,36 @@ function leave(lines: Map<string, Set<Waiting>>, waiting: Waiting): void {
 }
 
 /** Wakes one waiter. A ring without a waiter counts for the next wait. */
-export interface Bell {
-  ring(): void;
-  /** Whether it rang since the last `reset`. */
-  readonly hasRung: boolean;
-  reset(): void;
+export class Bell {
+  /** Since the last `reset`. */
+  hasRung = false;
+  private wakeUp: (() => void) | undefined;
+
+  ring(): void {
+    this.hasRung = true;
+    this.wakeUp?.();
+  }
+
+  reset(): void {
+    this.hasRung = false;
+  }
+
   /** Resolves at a ring, after the time, or when the promise settles, whichever comes first. */
-  wait(options: { ms?: number | undefined; until?: Promise<unknown> | undefined }): Promise<void>;
+  async wait({ ms, until }: Wait): Promise<void> {
+    if (this.hasRung) return;
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.wakeUp = () => resolve(undefined);
+    const timer = ms === undefined ? undefined : setTimeout(resolve, Math.min(ms, MAX_TIMER_MS));
+    void until?.then(resolve, resolve);
+    await promise;
+    clearTimeout(timer);
+    this.wakeUp = undefined;
+  }
 }
 
-export function createBell(): Bell {
-  let hasRung = false;
-  let wakeUp: (() => void) | undefined;
-  return {
-    ring: () => {
-      hasRung = true;
-      wakeUp?.();
-    },
-    get hasRung() {
-      return hasRung;
-    },
-    reset: () => {
-      hasRung = false;
-    },
-    wait: async ({ ms, until }) => {
-      if (hasRung) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wakeUp = resolve;
-      const timer = ms === undefined ? undefined : setTimeout(resolve, Math.min(ms, MAX_TIMER_MS));
-      const stop = (): void => resolve();
-      void until?.then(stop, stop);
-      await promise;
-      clearTimeout(timer);
-      wakeUp = undefined;
-    },
-  };
+export interface Wait {
+  ms?: number | undefined;
+  until?: Promise<unknown> | undefined;
 }
 
 /** Longer timers overflow in Node. */

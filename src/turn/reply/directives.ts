@@ -112,7 +112,8 @@ function withoutTags(text: string, tags: readonly Tag[]): string {
   const kept: string[] = [];
   let from = 0;
   for (const { start, end } of tags) {
-    const to = start - blanksBefore(text, from, start);
+    let to = start;
+    while (to > from && isBlank(text[to - 1])) to -= 1;
     kept.push(text.slice(from, to));
     from = end;
     while (isBlank(text[from])) from += 1;
@@ -126,12 +127,6 @@ function withoutTags(text: string, tags: readonly Tag[]): string {
     .replace(/^(?:[ \t]*\n)+/, "")
     .replace(/^ (?=\S)/, "")
     .trimEnd();
-}
-
-function blanksBefore(text: string, from: number, start: number): number {
-  let at = start;
-  while (at > from && isBlank(text[at - 1])) at -= 1;
-  return start - at;
 }
 
 function isBlank(character: string | undefined): boolean {
@@ -205,11 +200,6 @@ function attached(refs: string[], rest = ""): MediaLine | undefined {
 function looksLikeFile(part: string): boolean {
   return isWebUrl(part) || /[^/.]\.[a-z0-9]{1,8}$/i.test(part);
 }
-
-/**
- * The two words by which an agent says that there is nothing to tell a person. Both are matched in
- * capitals only and as whole words, so that a text that merely resembles them is delivered.
- */
 
 /** Checks the form only. `resolveMedia` checks whether the file exists and is inside the workspace. */
 function isMediaRef(ref: string): boolean {

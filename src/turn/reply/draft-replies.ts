@@ -22,7 +22,6 @@ import { printableLine } from "../../base/text.ts";
 import { inboundRoutePatch } from "../../session/entry.ts";
 import type { DeliveryTarget, OutboxDraft } from "../../store/queues.ts";
 
-/** The payload of an outbox item. */
 export type OutboxPayload = Omit<OutboundMessage, "target" | "idempotencyKey">;
 
 export interface DraftRequest {
@@ -49,9 +48,9 @@ async function draftPayload(
   { capabilities, workspace }: DraftRequest,
 ): Promise<OutboxPayload[]> {
   const { media, remarks } = await attach(payloadMedia(payload), capabilities, workspace);
-  const limit = capabilities.textLimit;
-  const texts = [payload.text ?? "", remarks.join("\n")].flatMap((text) => splitReplyText(text, { limit }));
-  const messages: OutboxPayload[] = texts.map((text) => ({ text }));
+  const texts = [payload.text ?? "", remarks.join("\n")];
+  const pieces = texts.flatMap((text) => splitReplyText(text, capabilities.textLimit));
+  const messages: OutboxPayload[] = pieces.map((text) => ({ text }));
   if (media.length > 0) {
     // Files are sent with the last part of the text.
     const last = messages.pop();

@@ -9,27 +9,12 @@
  */
 import { type Fence, fenceAround, fenceBefore, findFences } from "./fences.ts";
 
-export interface TextLimit {
-  /** Default: no limit. */
-  limit?: number | undefined;
-  /** Default: UTF-16 code units. */
-  unit?: TextUnit | undefined;
-}
-
-/** The limits of the platforms for one message. */
-export const CHANNEL_TEXT_LIMITS = {
-  telegram: { limit: 4096, unit: "utf16" },
-  discord: { limit: 2000, unit: "utf16" },
-  whatsapp: { limit: 65_536, unit: "utf16" },
-  web: {},
-} as const satisfies Record<string, TextLimit>;
-
-/** A text that fits is one piece; a blank one has no pieces. */
-export function splitReplyText(text: string, { limit, unit = "utf16" }: TextLimit = {}): string[] {
+/** `limit` counts UTF-16 units. A text that fits is one piece; a blank one has no pieces. */
+export function splitReplyText(text: string, limit = Number.POSITIVE_INFINITY): string[] {
   if (text.trim() === "") return [];
-  if (limit === undefined || measureText(text, unit) <= limit) return [text];
+  if (text.length <= limit) return [text];
 
-  const job = prepare(text, Math.max(1, Math.floor(limit) || 1), unit);
+  const job = prepare(text, Math.max(1, Math.floor(limit) || 1));
   const pieces: string[] = [];
   for (let at = 0, open: Fence | undefined; at < job.text.length;) {
     const piece = nextPiece(job, at, open);
@@ -44,7 +29,6 @@ export function splitReplyText(text: string, { limit, unit = "utf16" }: TextLimi
 interface Job {
   text: string;
   limit: number;
-  unit: TextUnit;
   /** Fences for which the limit leaves room. */
   fences: Fence[];
 }
@@ -58,20 +42,18 @@ interface Piece {
   open: Fence | undefined;
 }
 
-function prepare(text: string, limit: number, unit: TextUnit): Job {
-  const lines = shortenOpenings(text.replaceAll("\r\n", "\n"), limit, unit);
-  const fences = findFences(lines).filter((fence) => {
-    return 2 * measureText(closingOf(fence), unit) <= limit / 2;
-  });
-  return { text: lines, limit, unit, fences };
+function prepare(text: string, limit: number): Job {
+  const lines = shortenOpenings(text.replaceAll("\r\n", "\n"), limit);
+  const fences = findFences(lines).filter((fence) => 2 * closingOf(fence).length <= limit / 2);
+  return { text: lines, limit, fences };
 }
 
 /** The opening line of a fence cannot be cut, so a long info string becomes the first line of the code. */
-function shortenOpenings(text: string, limit: number, unit: TextUnit): string {
+function shortenOpenings(text: string, limit: number): string {
   const parts: string[] = [];
   let from = 0;
   for (const { start, contentStart, indent, marker } of findFences(text)) {
-    if (measureText(text.slice(start, contentStart), unit) <= limit / 2) continue;
+    if (contentStart - start <= limit / 2) continue;
     const split = start + indent.length + marker.length;
     if (contentStart - split <= 1) continue;
     parts.push(text.slice(from, split));
@@ -87,14 +69,13 @@ function trimOutside({ content, closes }: Piece, open: Fence | undefined): strin
 }
 
 function nextPiece(job: Job, at: number, open: Fence | undefined): Piece {
-  const { text, unit } = job;
-  const budget = job.limit - measureText(prefixOf(job, open), unit);
-  const full = Math.max(reach(text, at, budget, unit), at + String.fromCodePoint(text.codePointAt(at) ?? 0).length);
+  const { text } = job;
+  const budget = job.limit - prefixOf(job, open).length;
+  const full = Math.max(reach(text, at, budget), at + String.fromCodePoint(text.codePointAt(at) ?? 0).length);
   if (full === text.length) {
     const last = job.fences.at(-1);
     const unclosed = last?.closeStart === text.length && last.start < text.length ? last : undefined;
-    const room = budget - measureText(closingOf(unclosed), unit);
-    if (reach(text, at, room, unit) === text.length) {
+    if (reach(text, at, budget - closingOf(unclosed).length) === text.length) {
       return { content: text.slice(at), closes: unclosed, next: text.length, open: undefined };
     }
     if (unclosed !== undefined) return cutInFence(job, unclosed, at, budget);
@@ -115,10 +96,10 @@ function cutOutside({ text, fences }: Job, at: number, full: number): Cut {
 
 /** The limit is inside code: cuts before the code if the piece is then long enough, else between two lines. */
 function cutInFence(job: Job, fence: Fence, at: number, budget: number): Piece {
-  const { text, unit, limit } = job;
-  const last = reach(text, at, budget - measureText(closingOf(fence), unit), unit);
+  const { text, limit } = job;
+  const last = reach(text, at, budget - closingOf(fence).length);
   if (fence.start > at) {
-    const fitsAlone = measureText(text.slice(fence.start, Math.min(fence.end, fence.start + limit + 1)), unit) <= limit;
+    const fitsAlone = fence.end - fence.start <= limit;
     const farBehind = fence.start - at >= (last - at) / 2;
     if (fitsAlone || farBehind || last <= fence.contentStart) {
       return outside(text, { end: fence.start, next: fence.start }, at);
@@ -138,33 +119,24 @@ function outside(text: string, { end, next }: Cut, at: number): Piece {
   return { content: text.slice(at, end), closes: undefined, next, open: undefined };
 }
 
-function prefixOf({ limit, unit }: Job, fence: Fence | undefined): string {
+function prefixOf({ limit }: Job, fence: Fence | undefined): string {
   if (fence === undefined) return "";
   const bare = fence.indent + fence.marker;
   const named = `${bare}${/^\S*/.exec(fence.info)?.[0] ?? ""}\n`;
-  const fits = measureText(named, unit) + measureText(closingOf(fence), unit) <= limit / 2;
-  return fits ? named : `${bare}\n`;
+  return named.length + closingOf(fence).length <= limit / 2 ? named : `${bare}\n`;
 }
 
 function closingOf(fence: Fence | undefined): string {
   return fence === undefined ? "" : `\n${fence.indent}${fence.marker}`;
 }
 
-/**
- * Where a text may be cut, best place first. A cut drops the white space it is made at, never
- * anything else, and never makes a line begin with a fence that was none before.
- */
-
 interface Cut {
-  /** The piece ends here. */
   end: number;
-  /** The next piece begins here. */
   next: number;
 }
 
 interface CutRange {
   text: string;
-  /** The piece begins here. */
   start: number;
   /** A cut must be after this place. */
   floor: number;
@@ -272,43 +244,9 @@ function isBlank(character: string | undefined): boolean {
   return character === " " || character === "\t";
 }
 
-/** How channels count the length of a message. */
-
-export type TextUnit = "utf16" | "code-points" | "utf8";
-
-export function measureText(text: string, unit: TextUnit): number {
-  if (unit === "utf16") return text.length;
-  return unit === "utf8" ? Buffer.byteLength(text) : Array.from(text).length;
-}
-
 /** The end of the longest part from `start` that fits into `budget`, never inside a surrogate pair. */
-function reach(text: string, start: number, budget: number, unit: TextUnit): number {
-  if (unit === "utf16") return beforePair(text, Math.min(text.length, start + Math.max(0, budget)));
-  let at = start;
-  for (let left = budget; at < text.length;) {
-    const code = text.codePointAt(at) ?? 0;
-    left -= unit === "utf8" ? utf8Length(code) : 1;
-    if (left < 0) break;
-    at += code > 0xff_ff ? 2 : 1;
-  }
-  return at;
-}
-
-function beforePair(text: string, at: number): number {
-  const inPair = isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at));
-  return inPair ? at - 1 : at;
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd8_00 && unit <= 0xdb_ff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc_00 && unit <= 0xdf_ff;
-}
-
-function utf8Length(code: number): number {
-  if (code < 0x80) return 1;
-  if (code < 0x8_00) return 2;
-  return code < 0x1_00_00 ? 3 : 4;
+function reach(text: string, start: number, budget: number): number {
+  const at = Math.min(text.length, start + Math.max(0, budget));
+  const isInPair = (text.codePointAt(at - 1) ?? 0) > 0xff_ff && at > 0;
+  return isInPair ? at - 1 : at;
 }

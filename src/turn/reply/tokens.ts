@@ -6,17 +6,15 @@
 export const SILENT_REPLY_TOKEN = "NO_REPLY";
 export const HEARTBEAT_TOKEN = "HEARTBEAT_OK";
 
-const WORD = /[\p{L}\p{N}_]/u;
-
 /** OpenClaw's rule: the token opens the text, or only punctuation follows its last occurrence. */
 export function isSilentReplyText(text: string | undefined, token: string = SILENT_REPLY_TOKEN): boolean {
   if (text === undefined || token === "") return false;
   const opening = text.trimStart();
-  if (opening.startsWith(token) && !startsWithWord(opening.slice(token.length))) return true;
+  if (opening.startsWith(token) && !/^[\p{L}\p{N}_]/u.test(opening.slice(token.length))) return true;
 
   const last = text.lastIndexOf(token);
-  if (last === -1 || endsWithWord(text.slice(0, last))) return false;
-  return !WORD.test(text.slice(last + token.length));
+  if (last === -1 || /[\p{L}\p{N}_]$/u.test(text.slice(Math.max(0, last - 2), last))) return false;
+  return !/[\p{L}\p{N}_]/u.test(text.slice(last + token.length));
 }
 
 /** Removes the token, with emphasis around it, from both ends. Inside a text it is an ordinary word. */
@@ -49,14 +47,4 @@ function stripEnd(text: string): string {
   const trimmed = text.trimEnd();
   const found = CLOSING_TOKEN.exec(trimmed.slice(-HEARTBEAT_TOKEN.length - 16));
   return found === null ? text : trimmed.slice(0, -found[0].length).trimEnd();
-}
-
-function startsWithWord(text: string): boolean {
-  const first = text.codePointAt(0);
-  return first !== undefined && WORD.test(String.fromCodePoint(first));
-}
-
-function endsWithWord(text: string): boolean {
-  const last = Array.from(text.slice(-2)).at(-1);
-  return last !== undefined && WORD.test(last);
 }

@@ -16,7 +16,7 @@ import type { Turn } from "./begin-turn.ts";
 import { type CompactOutcome, canCompact, compactWindow, findWindowCut, isContextTooLong } from "./compact.ts";
 import { flushMemory, flushWords, memoryFlushMargins, shouldRunMemoryFlush } from "./flush-memory.ts";
 import { offerInTurn } from "./hooks-and-handoff.ts";
-import { type EngineRunResult, runEngine } from "./run-engine.ts";
+import { type EngineRunResult, runInSession } from "./run-engine.ts";
 import { settleTurn } from "./settle-turn.ts";
 import {
   type TurnRecord,
@@ -26,7 +26,6 @@ import {
   createTurnRecord,
   createTurnWatch,
   modelOf,
-  rememberEngineSession,
   usageOf,
 } from "./turn-record.ts";
 import { estimateTokens, textTokens, isFlushEntry } from "../../transcript/messages.ts";
@@ -77,18 +76,17 @@ export async function answerTurn(written: WrittenTurn): Promise<TurnResult> {
   });
 }
 
-interface Asked {
-  run: EngineRunResult;
-  room: Room;
-  context: TranscriptMessage[];
-}
-
-async function askEngine(turn: AnsweringTurn): Promise<Asked> {
+async function askEngine(
+  turn: AnsweringTurn,
+): Promise<{ run: EngineRunResult; room: Room; context: TranscriptMessage[] }> {
   const { log, workspace } = turn;
   let context = await readConversation(log);
   const room = await makeRoom(turn, context);
   if (room.compacted) context = await readConversation(log);
-  if (workspace.error !== undefined) return { run: failedRun(workspace.error), room, context };
+  if (workspace.error !== undefined) {
+    const ending = { kind: "failed" as const, error: workspace.error };
+    return { run: { ending, unsaid: "", usage: undefined, compactions: 0 }, room, context };
+  }
 
   const run = await askOnce(turn, room.entry, context);
   const isTooLong = run.ending.kind === "failed" && isContextTooLong(run.ending.error);
@@ -108,41 +106,21 @@ function countsTokens(usage: EngineUsage | undefined): boolean {
   return usage !== undefined && usage.input + usage.cacheRead + usage.cacheWrite > 0;
 }
 
-function failedRun(error: unknown): EngineRunResult {
-  return { ending: { kind: "failed", error }, unsaid: "", usage: undefined, compactions: 0 };
-}
-
 async function askOnce(
   turn: AnsweringTurn,
   entry: SessionEntry,
   context: TranscriptMessage[],
 ): Promise<EngineRunResult> {
-  const { parts, held, hooks, record, watch } = turn;
-  const { agent, config, engine } = parts;
-  const { sessionKey, sessionId } = turn.session;
-  const seconds = config.turns.timeoutSeconds;
-  return await runEngine({
-    engine,
-    turn: {
-      agentId: agent.agentId,
-      sessionKey,
-      sessionId,
-      kind: turn.isHeartbeat === true ? "heartbeat" : "message",
-      text: turn.text,
-      context,
-      system: turn.workspace.prompt?.system ?? "",
-      model: modelOf(entry, config, agent.agentId),
-      thinking: entry.thinkingLevel,
-      workspace: agent.workspace,
-      engineSessionId: entry.sdkSessionId,
-    },
-    record,
-    watch,
-    now: () => agent.clock.now(),
-    signal: AbortSignal.any([turn.signal, held.signal]),
+  const { parts, hooks, session, text } = turn;
+  const { sessionKey } = session;
+  const seconds = parts.config.turns.timeoutSeconds;
+  const kind = turn.isHeartbeat === true ? "heartbeat" : "message";
+  return await runInSession({
+    ...turn,
+    sessionKey,
+    entry,
+    question: { kind, text, context, system: turn.workspace.prompt?.system ?? "" },
     timeLimit: { ms: seconds * 1000, error: () => turnTooSlow(seconds) },
-    onSession: async (id) =>
-      await rememberEngineSession({ agent, held, sessionKey, sessionId }, entry.sdkSessionId, id),
     onCompaction: () => hooks.beside({ parts, sessionKey, event: "session:compact", entry, reason: "engine" }),
   });
 }
@@ -177,13 +155,13 @@ async function makeRoom(turn: AnsweringTurn, context: readonly TranscriptMessage
   const { sessionKey, sessionEntry: entry } = turn.session;
   const contextWindowTokens = contextWindowOf(entry, config, agent.agentId);
   const margins = memoryFlushMargins(contextWindowTokens);
-  const totalTokens = contextTokens(entry, context);
+  const { totalTokens: counted = 0 } = entry;
+  // The model's last count plus the new message, or an estimate of everything.
+  const totalTokens = counted > 0 ? counted + estimateTokens(context.slice(-1)) : estimateTokens(context);
 
   const mayFlush = shouldRunMemoryFlush({ entry: { ...entry, totalTokens }, contextWindowTokens, ...margins });
-  const { parts, held, signal, emit, log } = turn;
-  const flushed = mayFlush
-    ? await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "compaction", log, before: turn })
-    : undefined;
+  const flush = { ...turn, sessionKey, entry, occasion: "compaction" as const, before: turn };
+  const flushed = mayFlush ? await flushMemory(flush) : undefined;
   const isFull = isTooMuch(totalTokens, contextWindowTokens);
   const compacted = isFull && canCompact(engine) ? await compactInTurn(turn, entry, "to-fit") : false;
   if (flushed === undefined && !compacted) return { entry, compacted };
@@ -193,11 +171,6 @@ async function makeRoom(turn: AnsweringTurn, context: readonly TranscriptMessage
     compacted,
     flushed: flushed?.payloads,
   };
-}
-
-/** The model's last count plus the new message, or an estimate of everything. */
-function contextTokens({ totalTokens = 0 }: SessionEntry, context: readonly TranscriptMessage[]): number {
-  return totalTokens > 0 ? totalTokens + estimateTokens(context.slice(-1)) : estimateTokens(context);
 }
 
 function isTooMuch(tokens: number, contextWindowTokens: number): boolean {
@@ -214,37 +187,30 @@ export async function willCompact({ parts, session }: Turn, log: TranscriptLog, 
   return (await findWindowCut({ parts, entry, log, shorten: "to-fit" })) !== undefined;
 }
 
-/** Resolves to whether the conversation is shorter now. */
+/**
+ * Resolves to whether the conversation is shorter now. A failure becomes a notice: if the conversation does not fit,
+ * the engine reports that itself.
+ */
 async function compactInTurn(
   turn: AnsweringTurn,
   entry: SessionEntry,
   shorten: "to-fit" | "by-half",
 ): Promise<boolean> {
-  const { parts, session, log, spare } = turn;
-  const { sessionKey } = session;
-  const outcome = await tryToCompact(turn, entry, shorten);
-  if (outcome?.compacted !== true) return false;
+  const { parts, held, signal, log, watch, spare } = turn;
+  const { sessionKey } = turn.session;
+  let outcome: CompactOutcome;
+  try {
+    outcome = await compactWindow({ ...turn, sessionKey, entry, shorten });
+  } catch (error) {
+    if (held.signal.aborted || isFenced(error)) throw error;
+    parts.agent.logger.warn("the conversation could not be compacted", { key: sessionKey, error });
+    if (!signal.aborted) watch.notice(`The conversation could not be compacted: ${failureText(error)}`);
+    return false;
+  }
+  if (!outcome.compacted) return false;
   faultPoint("turn.shortened");
   if (outcome.entry !== undefined && turn.isHeartbeat !== true) {
     await offerInTurn(parts, log, { sessionKey, entry: outcome.entry }, spare);
   }
   return true;
-}
-
-/** A failure becomes a notice. If the conversation does not fit, the engine reports that itself. */
-async function tryToCompact(
-  turn: AnsweringTurn,
-  entry: SessionEntry,
-  shorten: "to-fit" | "by-half",
-): Promise<CompactOutcome | undefined> {
-  const { parts, held, signal, turnId, log, watch, hooks, session } = turn;
-  const { sessionKey } = session;
-  try {
-    return await compactWindow({ parts, held, sessionKey, entry, log, watch, hooks, signal, turnId, shorten });
-  } catch (error) {
-    if (held.signal.aborted || isFenced(error)) throw error;
-    parts.agent.logger.warn("the conversation could not be compacted", { key: sessionKey, error });
-    if (!signal.aborted) watch.notice(`The conversation could not be compacted: ${failureText(error)}`);
-    return undefined;
-  }
 }

@@ -37,15 +37,37 @@ export interface Turn extends TurnRequest {
 /** A workspace that cannot be read fails the turn, but only after the message is written. */
 type Workspace = { prompt: WorkspacePrompt; error?: undefined } | { prompt?: undefined; error: unknown };
 
-export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefined): Promise<Turn> {
+/**
+ * `isQuiet`: opens the session and its window, and runs nothing that could end the process again: no hook, no memory
+ * flush.
+ */
+export async function beginTurn(
+  request: TurnRequest,
+  trace: TurnTrace | undefined,
+  { isQuiet = false } = {},
+): Promise<Turn> {
   const { parts, held, turnId, messages } = request;
   const { agent, config } = parts;
   const opener = findOpener(messages, config.session.resetTriggers);
   const ctx = messages[opener] ?? {};
-  const workspace = await readWorkspace(request);
+  const workspace = isQuiet ? { error: undefined } : await readWorkspace(request);
   const flushed: ReplyPayload[] = [];
   const hooks = createHookMessages();
   let written: Promise<unknown> = Promise.resolve();
+  const onWriting = (writing: Promise<unknown>): void => {
+    written = writing;
+    // A turn that fails first does not await it; that must not be an unhandled rejection.
+    writing.catch(() => undefined);
+  };
+  const complete = (entry: SessionEntry): SessionEntry => withTurnState(entry, workspace.prompt);
+  const beforeNewWindow = async (entry: SessionEntry, reason: WindowReason): Promise<void> => {
+    await captureBefore(request, ctx, hooks, entry, reason);
+    const before = { turnId, itemId: request.itemId, trace };
+    const { signal, emit } = request;
+    const sessionKey = held.lease.key;
+    const saved = await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "reset", before });
+    flushed.push(...saved.payloads);
+  };
 
   const opened = await initSessionState({
     agent,
@@ -55,34 +77,22 @@ export async function beginTurn(request: TurnRequest, trace: TurnTrace | undefin
     turnId,
     begunBefore: trace?.begun === true,
     isHeartbeat: request.isHeartbeat,
-    onWriting: (writing) => {
-      written = writing;
-      // A turn that fails first does not await it; that must not be an unhandled rejection.
-      writing.catch(() => undefined);
-    },
-    complete: (entry) => withTurnState(entry, workspace.prompt),
-    beforeNewWindow: async (entry, reason) => {
-      await captureBefore(request, ctx, hooks, entry, reason);
-      const before = { turnId, itemId: request.itemId, trace };
-      const { signal, emit } = request;
-      const sessionKey = held.lease.key;
-      const saved = await flushMemory({ parts, held, signal, emit, sessionKey, entry, occasion: "reset", before });
-      flushed.push(...saved.payloads);
-    },
+    ...(isQuiet ? {} : { onWriting, complete, beforeNewWindow }),
   });
-  const { session, model } = await placeTurn(request, opened, trace?.place);
+  const session = trace?.place === undefined ? opened : inEarlierWindow(opened, trace.place);
+  const named = isQuiet || trace?.place !== undefined ? undefined : await nameModel(request, opened);
   const turn: Turn = {
     ...request,
     messages: messages.with(opener, session.sessionCtx),
-    session,
-    model,
+    session: { ...session, sessionEntry: named?.sessionEntry ?? session.sessionEntry },
+    model: named?.selection,
     workspace,
     trace,
     written,
     flushed,
     hooks,
   };
-  if (trace?.complete !== true) await addHookFiles(turn, ctx);
+  if (trace?.complete !== true && !isQuiet) await addHookFiles(turn, ctx);
   return turn;
 }
 
@@ -124,16 +134,11 @@ async function captureBefore(
   await hooks.before({ ...call, event: "session:end" });
 }
 
-/** The session in the window of the turn, with the model that the message named for a new window. */
-async function placeTurn(
-  { parts, held }: TurnRequest,
-  opened: SessionInitResult,
-  place: EarlierPlace | undefined,
-): Promise<Pick<Turn, "session" | "model">> {
-  if (place !== undefined) return { session: inEarlierWindow(opened, place), model: undefined };
+/** Chooses the model that the message names for a new window. */
+async function nameModel({ parts, held }: TurnRequest, opened: SessionInitResult) {
   const { agent, config } = parts;
   const { sessionKey, resetTriggered, bodyStripped, sessionCtx } = opened;
-  const hint = await applyResetModelOverride({
+  return await applyResetModelOverride({
     agent,
     sessionKey,
     models: config.models,
@@ -143,11 +148,10 @@ async function placeTurn(
     sessionCtx,
     lease: held.lease,
   });
-  return { session: { ...opened, sessionEntry: hint.sessionEntry ?? opened.sessionEntry }, model: hint.selection };
 }
 
 /** The session as it was in a window that it has left, for a turn that continues there. */
-export function inEarlierWindow(session: SessionInitResult, { window, path }: EarlierPlace): SessionInitResult {
+function inEarlierWindow(session: SessionInitResult, { window, path }: EarlierPlace): SessionInitResult {
   const { sessionId } = window;
   const entry = entryForNewWindow(session.sessionEntry, { sessionId, sessionFile: path, now: window.openedAt });
   return {

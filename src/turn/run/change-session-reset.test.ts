@@ -27,8 +27,8 @@ async function reset({ parts, events }: TurnHome, more: Partial<ResetRequest> = 
     sessionKey: ADA_KEY,
     signal: new AbortController().signal,
     emit: (event) => void events.push(event),
-    draft: async (payloads, target, turnId) =>
-      await draftReplies({ payloads, target, turnId, capabilities: CAPABILITIES, workspace: parts.agent.workspace }),
+    draft: async (request) =>
+      await draftReplies({ ...request, capabilities: CAPABILITIES, workspace: parts.agent.workspace }),
     ...more,
   });
 }

@@ -7,19 +7,20 @@
  *   which project. Only the holder of the session writes there.
  */
 import { projectMark } from "../../handoff/project-mark.ts";
+import type { AgentHandle } from "../../session/agent-handle.ts";
 import { type HeldLease, withSessionLease } from "../../session/lease.ts";
 import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
 import { resolveSendPolicy } from "../../session/send-policy.ts";
 import { assertExpected, ensureTranscript, resetSession, sessionNotFound } from "../../session/window.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { AgentParts, TurnEvent } from "../pipeline.ts";
-import { replyTarget } from "../reply/draft-replies.ts";
+import { type DraftRequest, replyTarget } from "../reply/draft-replies.ts";
 import { type ReplyPayload, payloadMedia } from "../reply/payloads.ts";
 import { flushMemory } from "./flush-memory.ts";
 import { createHookMessages } from "./hooks-and-handoff.ts";
 import { openTurnLog } from "./turn-record.ts";
 import { appendAssistantMessageToSessionTranscript } from "../../session/transcript-changes.ts";
-import type { DeliveryTarget, OutboxDraft } from "../../store/queues.ts";
+import type { OutboxDraft } from "../../store/queues.ts";
 
 export interface ResetRequest {
   parts: AgentParts;
@@ -29,14 +30,14 @@ export interface ResetRequest {
   signal: AbortSignal;
   emit: (event: TurnEvent) => void;
   /** Splits payloads into outbox items as their channel needs it. */
-  draft: (payloads: readonly ReplyPayload[], target: DeliveryTarget, turnId: string) => Promise<OutboxDraft[]>;
+  draft: (request: Pick<DraftRequest, "payloads" | "target" | "turnId">) => Promise<OutboxDraft[]>;
 }
 
 export async function resetAfterFlush(request: ResetRequest): Promise<{ previous: SessionEntry; entry: SessionEntry }> {
   const { parts, sessionKey, expectedSessionId, signal, emit } = request;
   const { agent, config } = parts;
   return await withSessionLease(agent, sessionKey, {}, async (held) => {
-    const entry = await expectSession(parts, sessionKey, expectedSessionId);
+    const entry = await expectSession(agent, sessionKey, expectedSessionId);
     const hooks = createHookMessages();
     await hooks.before({ parts, sessionKey, event: "command:reset", entry, reason: "reset" });
     await hooks.before({ parts, sessionKey, event: "session:end", entry, reason: "reset" });
@@ -50,14 +51,10 @@ export async function resetAfterFlush(request: ResetRequest): Promise<{ previous
   });
 }
 
-async function expectSession(
-  { agent }: Pick<AgentParts, "agent">,
-  sessionKey: string,
-  expectedSessionId: string | undefined,
-): Promise<SessionEntry> {
+async function expectSession(agent: AgentHandle, sessionKey: string, sessionId?: string): Promise<SessionEntry> {
   const entry = await agent.store.get(sessionKey);
   if (entry === undefined) throw sessionNotFound(sessionKey);
-  assertExpected(sessionKey, entry, expectedSessionId);
+  assertExpected(sessionKey, entry, sessionId);
   return entry;
 }
 
@@ -74,7 +71,7 @@ async function enqueueReplies(
   let drafts: OutboxDraft[];
   try {
     // A window is reset once, so a repeated reset gives its replies the same name.
-    drafts = await draft(payloads, target, `reset:${entry.sessionId}`);
+    drafts = await draft({ payloads, target, turnId: `reset:${entry.sessionId}` });
   } catch (error) {
     logger.error("could not prepare the agent's messages before a reset", { key: sessionKey, error });
     return;
@@ -110,7 +107,7 @@ export async function patchFromOutside(
   const isMarked = changesProject(patch) && handoff !== undefined && (await agent.store.get(sessionKey)) !== undefined;
   if (!isMarked) return await patchSession(agent, sessionKey, patch, options);
   return await withSessionLease(agent, sessionKey, {}, async (held) => {
-    const entry = await expectSession(parts, sessionKey, options.expectedSessionId);
+    const entry = await expectSession(agent, sessionKey, options.expectedSessionId);
     await markProjectChange(parts, held, { sessionKey, entry, patch });
     return await patchSession(agent, sessionKey, patch, { ...options, lease: held.lease });
   });
@@ -118,31 +115,20 @@ export async function patchFromOutside(
 
 export type ProjectPatch = Pick<SessionPatch, "project" | "projectFolder">;
 
-export interface ProjectChange {
-  sessionKey: string;
-  /** Before the change. */
-  entry: SessionEntry;
-  patch: ProjectPatch;
-}
-
-/** Called before the change. The mark is true even if the change fails. */
+/** Called before the change, with the entry as it is then. The mark is true even if the change fails. */
 export async function markProjectChange(
   parts: PatchParts,
   held: HeldLease,
-  { sessionKey, entry, patch }: ProjectChange,
+  { sessionKey, entry, patch }: { sessionKey: string; entry: SessionEntry; patch: ProjectPatch },
 ): Promise<void> {
   const { handoff, agent } = parts;
   if (handoff === undefined) return;
-  const next = withProject(entry, patch);
+  // In a patch, undefined keeps a value and null removes it.
+  const { project: named = entry.project, projectFolder = entry.projectFolder } = patch;
+  const next = { ...entry, project: named ?? undefined, projectFolder: projectFolder ?? undefined };
   const [before, project] = await Promise.all([handoff.projectOf(entry), handoff.projectOf(next)]);
   if (before === project) return;
   await ensureTranscript(agent, sessionKey, entry);
   await using log = await openTurnLog(parts, held, entry);
   await log.append([projectMark({ before, project, folder: next.projectFolder ?? agent.workspace })]);
-}
-
-/** In a patch, undefined keeps a value and null removes it. */
-function withProject(entry: SessionEntry, patch: ProjectPatch): SessionEntry {
-  const { project = entry.project, projectFolder = entry.projectFolder } = patch;
-  return { ...entry, project: project ?? undefined, projectFolder: projectFolder ?? undefined };
 }

@@ -110,23 +110,15 @@ export async function compactWindow(request: WindowCompaction): Promise<CompactO
   }
 }
 
-interface WindowCut extends CompactionCut {
-  tokensBefore: number;
-  /** Tokens that the model counts per estimated token. */
-  countedPerEstimated: number;
-}
-
-type WindowCutRequest = Pick<WindowCompaction, "parts" | "entry" | "log" | "shorten" | "turnId">;
-
 const MAX_KEPT_TOKENS = 20_000;
 
 /** Undefined when there is nothing older to summarize. An earlier summary is summarized again. */
-export async function findWindowCut(request: WindowCutRequest): Promise<WindowCut | undefined> {
+export async function findWindowCut(request: Pick<WindowCompaction, "parts" | "entry" | "log" | "shorten" | "turnId">) {
   const { parts, entry, log, turnId } = request;
   const { entries, messages } = await log.context({ omit: isFlushEntry });
   const estimate = estimateTokens(messages);
   const tokensBefore = entry.totalTokens ?? estimate;
-  // Limited to one token per character: the model also counts its tools, for example, which no cut removes.
+  // Tokens that the model counts per estimated token, at most one per character: it also counts its tools, for example, which no cut removes.
   const countedPerEstimated = Math.min(Math.max(1, tokensBefore / Math.max(1, estimate)), CHARACTERS_PER_TOKEN);
   const room = Math.min(MAX_KEPT_TOKENS, contextWindowOf(entry, parts.config, parts.agent.agentId) / 4);
   const keepTokens = Math.floor(
@@ -149,7 +141,12 @@ async function summarize(request: WindowCompaction, messages: TranscriptMessage[
   });
   const question: SummaryRequest = { model: modelOf(entry, config, agent.agentId), instructions, messages };
   const summary = await stop.orAbandoned(summarizeInParts(engine, question, stop.signal, MAX_HALVINGS));
-  if (summary === ABANDONED) throw stop.cause ?? compactionInterrupted();
+  if (summary === ABANDONED && stop.cause !== undefined) throw stop.cause;
+  if (summary === ABANDONED) {
+    throw new HoldfastError("interrupted", "compaction-interrupted", "Summarizing the conversation was interrupted", {
+      hint: "Nothing was changed. Try again when you want.",
+    });
+  }
   if (summary.trim() === "") throw noSummary(engine);
   return summary;
 }
@@ -172,13 +169,15 @@ async function summarizeInParts(
     const middle = Math.ceil(messages.length / 2);
     const half = { ...request, messages: messages.slice(0, middle) };
     const first = await summarizeInParts(engine, half, signal, depth - 1);
-    const rest = { ...request, messages: [summaryMessage(first), ...messages.slice(middle)] };
+    const summary: CompactionSummaryMessage = {
+      role: "compactionSummary",
+      summary: first,
+      tokensBefore: 0,
+      timestamp: 0,
+    };
+    const rest = { ...request, messages: [summary, ...messages.slice(middle)] };
     return await summarizeInParts(engine, rest, signal, depth - 1);
   }
-}
-
-function summaryMessage(summary: string): CompactionSummaryMessage {
-  return { role: "compactionSummary", summary, tokensBefore: 0, timestamp: 0 };
 }
 
 /** Whether Holdfast compacts the conversations of this engine. */
@@ -198,12 +197,6 @@ function compactionTooSlow(seconds: number): HoldfastError {
   });
 }
 
-function compactionInterrupted(): HoldfastError {
-  return new HoldfastError("interrupted", "compaction-interrupted", "Summarizing the conversation was interrupted", {
-    hint: "Nothing was changed. Try again when you want.",
-  });
-}
-
 function noSummary(engine: Engine): HoldfastError {
   return new HoldfastError("unavailable", "compaction-empty", `The engine ${engine.name} gave no summary`, {
     hint: "Try again, use another model, or start a new window with /new.",
@@ -217,26 +210,20 @@ export interface CompactionCut {
   keptTokens: number;
 }
 
-export interface CutOptions {
-  keepTokens: number;
-  /** The running turn, which is kept whole. Default: none. */
-  turnId?: string | undefined;
-}
-
 /**
  * Finds the cut that keeps the most: preferably before a question, never between a tool call and its result,
  * and never inside the running turn. Undefined when there is nothing older.
  */
 export function findCut(
   entries: readonly TranscriptEntry[],
-  { keepTokens, turnId }: CutOptions,
+  { keepTokens, turnId }: { keepTokens: number; turnId?: string | undefined },
 ): CompactionCut | undefined {
   const calls = new Set(entries.flatMap((entry) => callsOf(entry)));
   const turnStart = turnId === undefined ? -1 : entries.findIndex((entry) => turnIdOf(entry) === turnId);
   const openResults = new Set<string>();
   let kept = 0;
-  let atQuestion: CutPlace | undefined;
-  let anywhere: CutPlace | undefined;
+  let atQuestion: { at: number; keptTokens: number } | undefined;
+  let anywhere: typeof atQuestion;
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at];
     const message = entry === undefined ? undefined : messageOf(entry);
@@ -256,11 +243,6 @@ export function findCut(
   if (cut === undefined || first === undefined) return undefined;
   const older = entries.slice(0, cut.at).flatMap((entry) => messageOf(entry) ?? []);
   return older.length === 0 ? undefined : { firstKeptEntryId: first.id, older, keptTokens: cut.keptTokens };
-}
-
-interface CutPlace {
-  at: number;
-  keptTokens: number;
 }
 
 function callsOf(entry: TranscriptEntry): string[] {

@@ -13,18 +13,15 @@ import type { TranscriptLog } from "../../transcript/log.ts";
 import type { TurnRequest } from "../pipeline.ts";
 import { type ReplyPayload, buildReplyPayloads } from "../reply/payloads.ts";
 import { failureText, isFenced } from "../turn-errors.ts";
-import { type EngineRunResult, runEngine } from "./run-engine.ts";
+import { runInSession } from "./run-engine.ts";
 import {
   type EngineMessage,
   type OwnWindow,
-  type TurnRecord,
   type TurnWatch,
   createTurnRecord,
   createTurnWatch,
   isAnswered,
-  modelOf,
   openTurnLog,
-  rememberEngineSession,
   updateOwnEntry,
 } from "./turn-record.ts";
 import type { FlushTrace } from "./turn-trace.ts";
@@ -61,10 +58,10 @@ export async function flushMemory(request: FlushRequest): Promise<FlushResult> {
   const window: OwnWindow = { agent, held, sessionKey, sessionId: entry.sessionId };
   const known = before?.trace?.flush.messages ?? [];
   const saved = isAnswered({ messages: known, notices: [], sent: [] })
-    ? { kind: "saved" as const, payloads: flushWords(known), compactions: 0 }
-    : await tryToSave(request, window, watch);
-  if (saved.kind === "not-asked") return NOTHING;
-  if (saved.kind === "failed") {
+    ? { payloads: flushWords(known), compactions: 0 }
+    : await tryToSave(request, watch);
+  if (saved === undefined) return NOTHING;
+  if (saved === "failed") {
     // Once per compaction, because a flush that always fails must not delay every message.
     await updateOwnEntry(window, ({ compactionCount = 0 }) => ({ memoryFlushCompactionCount: compactionCount }));
     return NOTHING;
@@ -76,54 +73,34 @@ export async function flushMemory(request: FlushRequest): Promise<FlushResult> {
 
 const NOTHING: FlushResult = { flushed: false, payloads: [] };
 
-type Saved =
-  | { kind: "saved"; payloads: ReplyPayload[]; compactions: number }
-  | { kind: "failed" }
-  /** Aborted, or there is nothing to save. */
-  | { kind: "not-asked" };
+interface Saved {
+  payloads: ReplyPayload[];
+  compactions: number;
+}
 
-async function tryToSave(request: FlushRequest, window: OwnWindow, watch: TurnWatch): Promise<Saved> {
+/** Undefined when it was aborted, or when there is nothing to save. */
+async function tryToSave(request: FlushRequest, watch: TurnWatch): Promise<Saved | "failed" | undefined> {
   const { parts, held, entry, occasion, sessionKey } = request;
   const { agent } = parts;
   try {
-    if (request.log !== undefined) return await save(request, request.log, window, watch);
-    if (!(await fileExists(transcriptPath(agent, entry)))) return { kind: "not-asked" };
+    if (request.log !== undefined) return await save(request, request.log, watch);
+    if (!(await fileExists(transcriptPath(agent, entry)))) return undefined;
     await using log = await openTurnLog(parts, held, entry);
-    return await save(request, log, window, watch);
+    return await save(request, log, watch);
   } catch (error) {
     if (held.signal.aborted || isFenced(error)) throw error;
     agent.logger.warn("the agent could not save its memory", { key: sessionKey, occasion, error });
     watch.notice(`The agent could not save its memory: ${failureText(error)}`);
-    return { kind: "failed" };
+    return "failed";
   }
 }
 
-async function save(request: FlushRequest, log: TranscriptLog, window: OwnWindow, watch: TurnWatch): Promise<Saved> {
-  const { before, held } = request;
-  const turnId = FLUSH_TURN_PREFIX + (before?.turnId ?? window.agent.ids.uuid());
+async function save(request: FlushRequest, log: TranscriptLog, watch: TurnWatch): Promise<Saved | undefined> {
+  const { parts, held, before } = request;
+  const { agent, config } = parts;
+  const turnId = FLUSH_TURN_PREFIX + (before?.turnId ?? agent.ids.uuid());
   const known = before?.trace?.flush.messages ?? [];
   const record = createTurnRecord(log, turnId, { messages: known, notices: [], sent: [] });
-  const { ending, compactions } = await askToSave(request, { log, turnId, record, watch, window });
-  if (held.signal.aborted) throw held.signal.reason;
-  if (ending.kind === "failed") throw ending.error;
-  await log.sync();
-  if (ending.kind === "aborted") return { kind: "not-asked" };
-  const notices = record.words.notices.map((text) => ({ text }));
-  return { kind: "saved", payloads: [...notices, ...flushWords(record.words.messages)], compactions };
-}
-
-interface FlushTurn {
-  log: TranscriptLog;
-  turnId: string;
-  record: TurnRecord;
-  watch: TurnWatch;
-  window: OwnWindow;
-}
-
-async function askToSave(request: FlushRequest, flush: FlushTurn): Promise<EngineRunResult> {
-  const { parts, held, entry, sessionKey, before } = request;
-  const { log, turnId, record, watch, window } = flush;
-  const { agent, config, engine } = parts;
   const { system, prompt } = memoryFlushPrompts(request.occasion, agent.clock.now());
   const workspace = await parts.describeWorkspace();
   if (before?.trace?.flush.asked !== true) {
@@ -137,28 +114,24 @@ async function askToSave(request: FlushRequest, flush: FlushTurn): Promise<Engin
       turnIdOf(line) !== turnId && (isFlushEntry(line) || (before !== undefined && turnIdOf(line) === before.turnId)),
   });
   const seconds = config.memory.flushTimeoutSeconds;
-  return await runEngine({
-    engine,
-    turn: {
-      agentId: agent.agentId,
-      sessionKey,
-      sessionId: entry.sessionId,
+  const { ending, compactions } = await runInSession({
+    ...request,
+    question: {
       kind: "flush",
       text: prompt,
       context: messages,
       system: [workspace.system, system].filter((part) => part !== "").join("\n\n"),
-      model: modelOf(entry, config, agent.agentId),
-      thinking: entry.thinkingLevel,
-      workspace: agent.workspace,
-      engineSessionId: entry.sdkSessionId,
     },
     record,
     watch,
-    now: () => agent.clock.now(),
-    signal: AbortSignal.any([request.signal, held.signal]),
     timeLimit: { ms: seconds * 1000, error: () => flushTooSlow(seconds) },
-    onSession: async (id) => await rememberEngineSession(window, entry.sdkSessionId, id),
   });
+  if (held.signal.aborted) throw held.signal.reason;
+  if (ending.kind === "failed") throw ending.error;
+  await log.sync();
+  if (ending.kind === "aborted") return undefined;
+  const notices = record.words.notices.map((text) => ({ text }));
+  return { payloads: [...notices, ...flushWords(record.words.messages)], compactions };
 }
 
 async function markFlushed(window: OwnWindow, compactions: number): Promise<void> {

@@ -34,18 +34,10 @@ export interface HookCall {
   reason?: string | undefined;
 }
 
-/** Calls hooks for one turn, and collects their messages for the person in the order of the calls. */
-export interface HookMessages {
-  /** Waits for the hooks, up to a limit. */
-  before(call: HookCall): Promise<void>;
-  /** Does not wait. */
-  beside(call: HookCall): void;
-  add(messages: readonly string[]): void;
-  /** Messages that have arrived, or arrive shortly. Each is returned once. */
-  take(): Promise<string[]>;
-}
+export type HookMessages = ReturnType<typeof createHookMessages>;
 
-export function createHookMessages(): HookMessages {
+/** Calls hooks for one turn, and collects their messages for the person in the order of the calls. */
+export function createHookMessages() {
   let calls: Promise<string[]>[] = [];
   const start = (call: HookCall): Promise<string[]> | undefined => {
     const fired = fireHooks(call);
@@ -55,13 +47,16 @@ export function createHookMessages(): HookMessages {
     return messages;
   };
   return {
-    async before(call) {
+    /** Waits for the hooks, up to a limit. */
+    async before(call: HookCall): Promise<void> {
       const messages = start(call);
       if (messages !== undefined) await within(BEFORE_MS, messages);
     },
-    beside: (call) => void start(call),
-    add: (messages) => void calls.push(Promise.resolve(shownMessages(messages))),
-    async take() {
+    /** Does not wait. */
+    beside: (call: HookCall) => void start(call),
+    add: (messages: readonly string[]) => void calls.push(Promise.resolve(shownMessages(messages))),
+    /** Messages that have arrived, or arrive shortly. Each is returned once. */
+    async take(): Promise<string[]> {
       if (calls.length === 0) return [];
       const taken = calls;
       calls = [];
@@ -138,7 +133,6 @@ export async function confirmOffer(parts: AgentParts, offer: Offer | undefined):
   await inTime(parts, offer.sessionKey, "marked as offered", parts.handoff.markOffered(offer));
 }
 
-/** The offer as a part of the person's message in the transcript. */
 export function offerBlock({ text }: Offer): TextBlock {
   return { type: "text", text: `${text}\n`, handoff: true };
 }

@@ -9,7 +9,16 @@ import { faultPoint } from "../../base/faults.ts";
 import type { Engine, EngineEvent, EngineTurn, EngineUsage } from "../../engine/engine.ts";
 import type { ContentBlock, MessageContent } from "../../transcript/entries.ts";
 import { MAX_TIMER_MS } from "../lanes/waiting.ts";
-import { type EngineMessage, type TurnRecord, type TurnWatch, isAnswered } from "./turn-record.ts";
+import {
+  type EngineMessage,
+  type TurnRecord,
+  type TurnWatch,
+  isAnswered,
+  modelOf,
+  updateOwnEntry,
+} from "./turn-record.ts";
+import type { SessionEntry } from "../../store/session-entry.ts";
+import type { TurnRequest } from "../pipeline.ts";
 import { contentText } from "../../transcript/messages.ts";
 
 export interface EngineRunRequest {
@@ -45,12 +54,13 @@ const MAX_FETCHED = 64 * MAX_TEXT;
 export async function runEngine(request: EngineRunRequest): Promise<EngineRunResult> {
   const { engine, turn, signal } = request;
   const state: RunState = { unsaid: "", streamed: 0, said: 0, fetched: 0, usage: undefined, compactions: 0 };
-  if (signal.aborted) return { ...resultOf(state), ending: { kind: "aborted" } };
+  const endAs = (ending: EngineRunResult["ending"]): EngineRunResult => ({ ...state, ending });
+  if (signal.aborted) return endAs({ kind: "aborted" });
 
   using stop = createEngineStop(request);
   let failure: { error: unknown } | undefined;
   let endedItself = false;
-  const iterator = startEngine(engine, turn, stop.signal);
+  const iterator = engine.run(turn, stop.signal)[Symbol.asyncIterator]();
   try {
     for (;;) {
       const step = await stop.orAbandoned(iterator.next()).catch((error: unknown) => {
@@ -70,30 +80,49 @@ export async function runEngine(request: EngineRunRequest): Promise<EngineRunRes
   }
   // An abort may come when the engine has just finished.
   const finished = endedItself && state.unsaid === "" && isAnswered(request.record.words);
-  return { ...resultOf(state), ending: endingOf(stop, failure, finished) };
+  if (stop.cause !== undefined) return endAs({ kind: "failed", error: stop.cause });
+  if (stop.signal.aborted && !finished) return endAs({ kind: "aborted" });
+  return endAs(failure === undefined ? { kind: "done" } : { kind: "failed", ...failure });
 }
 
-interface RunState {
-  unsaid: string;
+export interface SessionRun
+  extends
+    Pick<TurnRequest, "parts" | "held" | "signal">,
+    Pick<EngineRunRequest, "record" | "watch" | "timeLimit" | "onCompaction"> {
+  sessionKey: string;
+  entry: SessionEntry;
+  question: Pick<EngineTurn, "kind" | "text" | "context" | "system">;
+}
+
+/** Asks the engine of a session, with the settings of its entry. */
+export async function runInSession(run: SessionRun): Promise<EngineRunResult> {
+  const { parts, held, sessionKey, entry, question, record, watch, timeLimit, onCompaction } = run;
+  const { agent, config, engine } = parts;
+  const { sessionId, sdkSessionId: engineSessionId, thinkingLevel: thinking } = entry;
+  const { agentId, workspace } = agent;
+  const model = modelOf(entry, config, agentId);
+  return await runEngine({
+    engine,
+    turn: { agentId, sessionKey, sessionId, model, thinking, workspace, engineSessionId, ...question },
+    record,
+    watch,
+    now: () => agent.clock.now(),
+    signal: AbortSignal.any([run.signal, held.signal]),
+    timeLimit,
+    // Stored at once, so that a crash does not lose the engine's conversation.
+    onSession: async (id) => {
+      const window = { agent, held, sessionKey, sessionId };
+      if (id !== engineSessionId) await updateOwnEntry(window, () => ({ sdkSessionId: id }));
+    },
+    onCompaction,
+  });
+}
+
+interface RunState extends Omit<EngineRunResult, "ending"> {
   /** Length of the streamed text, of the messages, and of the tool results. */
   streamed: number;
   said: number;
   fetched: number;
-  usage: EngineUsage | undefined;
-  compactions: number;
-}
-
-function resultOf({ unsaid, usage, compactions }: RunState): Omit<EngineRunResult, "ending"> {
-  return { unsaid, usage, compactions };
-}
-
-/** An engine that throws before its first event fails like any other. */
-function startEngine(engine: Engine, turn: EngineTurn, signal: AbortSignal): AsyncIterator<EngineEvent> {
-  try {
-    return engine.run(turn, signal)[Symbol.asyncIterator]();
-  } catch (error) {
-    return { next: async () => await Promise.reject(error) };
-  }
 }
 
 /** Callers do not wait for this, because an engine that hangs would hang here too. */
@@ -105,7 +134,7 @@ async function takeEvent(
   event: EngineEvent,
   request: EngineRunRequest,
   state: RunState,
-  stop: EngineStop,
+  stop: ReturnType<typeof createEngineStop>,
 ): Promise<void> {
   const { record, watch } = request;
   switch (event.type) {
@@ -115,7 +144,9 @@ async function takeEvent(
       state.unsaid += event.text;
       return watch.text(event.text);
     case "message":
-      return await takeMessage(event.message, request, state, stop);
+      await takeMessage(event.message, request, state);
+      if (state.said > MAX_TEXT || state.fetched > MAX_FETCHED) stop.stop(answerTooLong());
+      return;
     case "tool-start":
       return watch.tool("start", event);
     case "tool-end":
@@ -153,11 +184,10 @@ async function takeMessage(
   message: EngineMessage,
   { record, watch }: EngineRunRequest,
   state: RunState,
-  stop: EngineStop,
 ): Promise<void> {
   watch.flush();
   const room = message.role === "assistant" ? Math.max(0, MAX_TEXT - state.said) : MAX_TEXT;
-  await record.say(cutMessage(message, room));
+  await record.say({ ...message, content: cutContent(message.content, room) });
   faultPoint("turn.engine-spoke");
   const { length } = contentText(message.content);
   if (message.role === "assistant") {
@@ -166,17 +196,6 @@ async function takeMessage(
   } else {
     state.fetched += Math.min(length, MAX_TEXT);
   }
-  if (state.said > MAX_TEXT || state.fetched > MAX_FETCHED) stop.stop(answerTooLong());
-}
-
-function endingOf(
-  stop: EngineStop,
-  failure: { error: unknown } | undefined,
-  finished: boolean,
-): EngineRunResult["ending"] {
-  if (stop.cause !== undefined) return { kind: "failed", error: stop.cause };
-  if (stop.signal.aborted && !finished) return { kind: "aborted" };
-  return failure === undefined ? { kind: "done" } : { kind: "failed", error: failure.error };
 }
 
 function answerTooLong(): HoldfastError {
@@ -185,55 +204,36 @@ function answerTooLong(): HoldfastError {
   });
 }
 
-const LEAVE_AFTER_MS = 5000;
-
 export const ABANDONED = Symbol("abandoned");
 
 /** Stops an engine by its signal, and abandons it when it ignores that, so that no engine blocks a session. */
-export interface EngineStop extends Disposable {
-  /** Aborted by the signal of the turn, by the time limit, or by `stop`. */
-  readonly signal: AbortSignal;
-  stop(cause: HoldfastError): void;
-  /** Why `stop` or the time limit stopped the engine. Undefined after an abort of the turn. */
-  readonly cause: HoldfastError | undefined;
-  /** The next step of the engine, or `ABANDONED` when it did not end in time. */
-  orAbandoned<T>(step: Promise<T>): Promise<T | typeof ABANDONED>;
-}
-
-type EngineStopOptions = Pick<EngineRunRequest, "signal" | "timeLimit" | "leaveAfterMs">;
-
-export function createEngineStop(options: EngineStopOptions): EngineStop {
-  const { signal, timeLimit, leaveAfterMs = LEAVE_AFTER_MS } = options;
-  const controller = new AbortController();
-  let cause: HoldfastError | undefined;
+export function createEngineStop(options: Pick<EngineRunRequest, "signal" | "timeLimit" | "leaveAfterMs">) {
+  const { timeLimit, leaveAfterMs = 5000 } = options;
+  const own = new AbortController();
+  const signal = AbortSignal.any([options.signal, own.signal]);
   let abandoning: NodeJS.Timeout | undefined;
   let isAbandoned = false;
   let leave: (() => void) | undefined;
-
-  const end = (reason: unknown): void => {
-    if (controller.signal.aborted) return;
-    controller.abort(reason);
+  const onAbort = (): void => {
     abandoning = setTimeout(() => {
       isAbandoned = true;
       leave?.();
     }, leaveAfterMs);
   };
-  const stop = (error: HoldfastError): void => {
-    if (!controller.signal.aborted) cause = error;
-    end(error);
-  };
-  const onAbort = (): void => end(signal.reason);
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
-  const limit = setTimeout(() => stop(timeLimit.error()), Math.min(timeLimit.ms, MAX_TIMER_MS));
+  const limit = setTimeout(() => own.abort(timeLimit.error()), Math.min(timeLimit.ms, MAX_TIMER_MS));
 
   return {
-    signal: controller.signal,
-    stop,
-    get cause() {
-      return cause;
+    /** Aborted by the signal of the turn, by the time limit, or by `stop`. */
+    signal,
+    stop: (cause: HoldfastError): void => own.abort(cause),
+    /** Why `stop` or the time limit stopped the engine. Undefined after an abort of the turn. */
+    get cause(): unknown {
+      return own.signal.aborted && signal.reason === own.signal.reason ? signal.reason : undefined;
     },
-    orAbandoned: (step) =>
+    /** The next step of the engine, or `ABANDONED` when it did not end in time. */
+    orAbandoned: <T>(step: Promise<T>): Promise<T | typeof ABANDONED> =>
       new Promise((resolve, reject) => {
         leave = () => resolve(ABANDONED);
         step.then(resolve, reject);
@@ -248,16 +248,6 @@ export function createEngineStop(options: EngineStopOptions): EngineStop {
 }
 
 /** Cuts the text of a message to `room`, and says how much was cut: a tool may return a whole disk. */
-function cutMessage(message: EngineMessage, room: number): EngineMessage {
-  if (textLength(message.content) <= room) return message;
-  return { ...message, content: cutContent(message.content, room) };
-}
-
-function textLength(content: MessageContent): number {
-  if (typeof content === "string") return content.length;
-  return content.reduce((length, block) => length + (block.type === "text" ? block.text.length : 0), 0);
-}
-
 function cutContent(content: MessageContent, room: number): MessageContent {
   if (typeof content === "string") return cutText(content, room);
   let left = room;

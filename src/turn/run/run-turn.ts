@@ -9,24 +9,15 @@
  */
 import { faultPoint } from "../../base/faults.ts";
 import { isExpired } from "../../handoff/kept-state.ts";
-import { initSessionState } from "../../session/init.ts";
 import type { ContentBlock } from "../../transcript/entries.ts";
 import type { TranscriptLog } from "../../transcript/log.ts";
-import { type TurnBody, buildTurnBody, findOpener, resetWord } from "../body/body.ts";
+import { type TurnBody, buildTurnBody, resetWord } from "../body/body.ts";
 import type { TurnRequest, TurnResult } from "../pipeline.ts";
 import { errorPayload, failureText, turnArchived } from "../turn-errors.ts";
 import { answerTurn, willCompact } from "./answer-turn.ts";
-import { type Turn, beginTurn, inEarlierWindow } from "./begin-turn.ts";
+import { type Turn, beginTurn } from "./begin-turn.ts";
 import { flushWords } from "./flush-memory.ts";
-import {
-  askForOffer,
-  askForSpare,
-  captureWindow,
-  confirmOffer,
-  createHookMessages,
-  offerBlock,
-  offerInTurn,
-} from "./hooks-and-handoff.ts";
+import { askForOffer, askForSpare, captureWindow, confirmOffer, offerBlock, offerInTurn } from "./hooks-and-handoff.ts";
 import { deliverable, settleTurn } from "./settle-turn.ts";
 import { createAssistantMessage, createTurnRecord, noteDraft, openTurnLog, usageOf } from "./turn-record.ts";
 import { type TurnTrace, findTurn } from "./turn-trace.ts";
@@ -160,7 +151,7 @@ async function describeInProgress({ parts, session }: Turn): Promise<string[]> {
 export async function giveUpTurn(request: TurnRequest, error: unknown): Promise<TurnResult> {
   const { parts, held, turnId } = request;
   const trace = await findTurn(parts.agent, held.lease.key, turnId);
-  const turn = await beginWithoutHooks(request, trace);
+  const turn = await beginTurn(request, trace, { isQuiet: true });
   if (trace.complete) return await deliverAgain(turn, trace);
   if (trace.place?.isArchived === true) return failedTurn(turn, error);
 
@@ -188,31 +179,4 @@ export async function giveUpTurn(request: TurnRequest, error: unknown): Promise<
     end: log.end,
     error,
   });
-}
-
-/** The session and its window, without anything that could end the process again. */
-async function beginWithoutHooks(request: TurnRequest, trace: TurnTrace): Promise<Turn> {
-  const { parts, held, turnId, isHeartbeat, messages } = request;
-  const { agent, config } = parts;
-  const opener = findOpener(messages, config.session.resetTriggers);
-  const opened = await initSessionState({
-    agent,
-    ctx: messages[opener] ?? {},
-    cfg: config,
-    lease: held.lease,
-    turnId,
-    begunBefore: trace.begun,
-    isHeartbeat,
-  });
-  return {
-    ...request,
-    messages: messages.with(opener, opened.sessionCtx),
-    session: trace.place === undefined ? opened : inEarlierWindow(opened, trace.place),
-    model: undefined,
-    workspace: { error: undefined },
-    trace,
-    written: Promise.resolve(),
-    flushed: [],
-    hooks: createHookMessages(),
-  };
 }

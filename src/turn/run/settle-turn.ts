@@ -108,7 +108,6 @@ function payloadsOf(message: EngineMessage): ReplyPayload[] {
   return [...said, { text: message.errorMessage ?? "The answer failed. Try again.", isError: true }];
 }
 
-/** The error text of a turn that failed. */
 function lastFailure({ messages }: TurnWords): string | undefined {
   const last = messages.at(-1);
   return last?.role === "assistant" && last.stopReason === "error" ? (last.errorMessage ?? "failed") : undefined;
@@ -120,7 +119,6 @@ function outcomeOf({ aborted }: TurnEnding, payloads: ReplyPayload[], failure: s
   return payloads.length === 0 ? "silent" : "answered";
 }
 
-/** Applies the session's send policy. */
 export function deliverable(turn: Turn, payloads: ReplyPayload[]): Pick<TurnResult, "payloads" | "text" | "withheld"> {
   const { agent, config } = turn.parts;
   const { sessionEntry: entry, sessionKey } = turn.session;
@@ -128,12 +126,12 @@ export function deliverable(turn: Turn, payloads: ReplyPayload[]): Pick<TurnResu
   const channel = ctx.OriginatingChannel ?? ctx.Provider;
   const chatType = normalizeChatType(ctx.ChatType);
   const policy = resolveSendPolicy({ cfg: config, entry, sessionKey, channel, chatType });
-  if (policy === "allow" || payloads.length === 0) return { payloads, text: textOf(payloads) };
+  if (policy === "allow" || payloads.length === 0)
+    return {
+      payloads,
+      text: payloads.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n") || undefined,
+    };
   const fields = { key: sessionKey, turnId: turn.turnId, payloads: payloads.length };
   agent.logger.info("the send policy withholds an answer", fields);
   return { payloads: [], withheld: "send-policy" };
-}
-
-function textOf(payloads: readonly ReplyPayload[]): string | undefined {
-  return payloads.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n\n") || undefined;
 }

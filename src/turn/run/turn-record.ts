@@ -52,19 +52,10 @@ export interface TurnWords {
   sent: ReplyPayload[];
 }
 
-export interface TurnRecord {
-  readonly words: TurnWords;
-  say(message: EngineMessage): Promise<void>;
-  /** Writes a person's message that joined the running turn. */
-  steered(text: string, timestamp: number, mark?: SteerMark): Promise<void>;
-  notice(text: string): Promise<void>;
-  sent(payload: ReplyPayload): Promise<void>;
-  /** Marks the turn as given up: the engine is not asked again. */
-  givenUp(): Promise<void>;
-}
+export type TurnRecord = ReturnType<typeof createTurnRecord>;
 
 /** `before`: the output of earlier attempts. */
-export function createTurnRecord(log: TranscriptLog, turnId: string, before?: TurnWords): TurnRecord {
+export function createTurnRecord(log: TranscriptLog, turnId: string, before?: TurnWords) {
   const words: TurnWords = {
     messages: [...(before?.messages ?? [])],
     notices: [...(before?.notices ?? [])],
@@ -75,24 +66,26 @@ export function createTurnRecord(log: TranscriptLog, turnId: string, before?: Tu
   };
   return {
     words,
-    async say(message) {
+    async say(message: EngineMessage): Promise<void> {
       await log.append([{ type: "message", turnId, message }]);
       words.messages.push(message);
     },
-    async steered(text, timestamp, mark) {
+    /** Writes a person's message that joined the running turn. */
+    async steered(text: string, timestamp: number, mark?: SteerMark): Promise<void> {
       const message = { role: "user" as const, content: [{ type: "text" as const, text }], timestamp };
       const said = mark?.said === text ? undefined : mark?.said;
       await log.append([{ type: "message", turnId, said, steered: true, steeredAs: mark?.turnId, message }]);
     },
-    async notice(text) {
+    async notice(text: string): Promise<void> {
       await note({ notice: text });
       words.notices.push(text);
     },
-    async sent(payload) {
+    async sent(payload: ReplyPayload): Promise<void> {
       await note({ sent: payload });
       words.sent.push(payload);
     },
-    givenUp: async () => await note({ givenUp: true }),
+    /** Marks the turn as given up: the engine is not asked again. */
+    givenUp: async (): Promise<void> => await note({ givenUp: true }),
   };
 }
 
@@ -186,11 +179,6 @@ export function changeOwnEntry(agent: AgentHandle, sessionId: string, change: En
       : undefined;
 }
 
-/** Stores the engine's session id at once, so that a crash does not lose the engine's conversation. */
-export async function rememberEngineSession(window: OwnWindow, known: string | undefined, id: string): Promise<void> {
-  if (id !== known) await updateOwnEntry(window, () => ({ sdkSessionId: id }));
-}
-
 /** `provider/model` of the session, else of the agent. */
 export function modelOf(entry: SessionEntry, config: HoldfastConfig, agentId: string): string | undefined {
   const { providerOverride, modelOverride } = entry;
@@ -204,19 +192,12 @@ export function contextWindowOf(entry: SessionEntry, config: HoldfastConfig, age
   return resolveContextWindow(modelOf(entry, config, agentId) ?? used, config.models).tokens;
 }
 
-/** Emits the progress of a running turn. Text comes in small pieces and is emitted about 20 times a second. */
-export interface TurnWatch {
-  text(piece: string): void;
-  tool(phase: "start" | "end", tool: { id: string; name: string; isError?: boolean | undefined }): void;
-  notice(text: string): void;
-  compaction(phase: "start" | "end"): void;
-  /** Emits the collected text. */
-  flush(): void;
-}
+export type TurnWatch = ReturnType<typeof createTurnWatch>;
 
 const PACE_MS = 50;
 
-export function createTurnWatch(turn: TurnName, emit: (event: TurnEvent) => void): TurnWatch {
+/** Emits the progress of a running turn. Text comes in small pieces and is emitted about 20 times a second. */
+export function createTurnWatch(turn: TurnName, emit: (event: TurnEvent) => void) {
   let collected = "";
   let emittedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -231,24 +212,26 @@ export function createTurnWatch(turn: TurnName, emit: (event: TurnEvent) => void
     emit({ type: "turn.text", ...turn, text });
   };
   return {
-    text(piece) {
+    text: (piece: string): void => {
       collected += piece;
       const wait = emittedAt + PACE_MS - performance.now();
       if (wait <= 0) flush();
       else timer ??= setTimeout(flush, wait).unref();
     },
-    tool(phase, { id, name, isError }) {
+    tool: (phase: "start" | "end", { id, name, isError }: Tool): void => {
       flush();
       emit({ type: "turn.tool", ...turn, phase, id, name, isError });
     },
-    notice(text) {
+    notice: (text: string): void => {
       flush();
       emit({ type: "turn.notice", ...turn, text });
     },
-    compaction(phase) {
+    compaction: (phase: "start" | "end"): void => {
       flush();
       emit({ type: "turn.compaction", ...turn, phase });
     },
     flush,
   };
 }
+
+type Tool = Pick<TurnEvent & { type: "turn.tool" }, "id" | "name" | "isError">;

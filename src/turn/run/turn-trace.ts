@@ -22,19 +22,12 @@ import { isHandoffNote } from "./hooks-and-handoff.ts";
 import { type EngineMessage, type TurnWords, isAnswered, turnNoteOf } from "./turn-record.ts";
 import { contentText, handoffText, isFlushEntry, turnIdOf } from "../../transcript/messages.ts";
 
-export interface TurnTrace {
+export interface TurnTrace extends Pick<FileTrace, "asked" | "handedOver" | "words" | "steered"> {
   /** It had opened a window or written its message. */
   begun: boolean;
-  /** The message as the engine reads it. Undefined when it was not written. */
-  asked: string | undefined;
   /** Where the message was written, if not in the current window. */
   place?: EarlierPlace | undefined;
-  /** The turn has a hand-off, which may not be marked as offered. */
-  handedOver: boolean;
-  words: TurnWords;
   complete: boolean;
-  /** The message joined another turn, which has ended. */
-  steered: boolean;
   flush: FlushTrace;
 }
 
@@ -80,11 +73,14 @@ function isOfTurn({ asked, steered }: FileTrace): boolean {
 }
 
 interface FileTrace {
+  /** The message as the engine reads it. Undefined when it was not written. */
   asked: string | undefined;
+  /** The turn has a hand-off, which may not be marked as offered. */
   handedOver: boolean;
   words: TurnWords;
   /** A message joined the turn and was not answered. */
   waits: boolean;
+  /** The message joined another turn, which has ended. */
   steered: boolean;
   /** Turns that were given up. */
   givenUp: Set<string>;
@@ -94,7 +90,6 @@ interface FileTrace {
 
 interface EarlierTrace extends FileTrace {
   place: EarlierPlace;
-  /** The turn had opened this window. */
   opened: boolean;
 }
 

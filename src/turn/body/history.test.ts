@@ -5,7 +5,7 @@ import {
   buildHistoryContextFromMap,
   clearHistoryEntries,
   formatHistoryEntry,
-} from "./context-blocks.ts";
+} from "./body.ts";
 
 const entry = (body: string) => ({ sender: "A", body });
 
