@@ -9,11 +9,11 @@ import { readFileIfPresent } from "../base/files.ts";
 import type { Logger } from "../base/log.ts";
 import type { AccessOptions } from "../channels/access.ts";
 import type { Channel, ChannelStatus } from "../channels/channel.ts";
+import type { ChannelName } from "../config/choices.ts";
 import {
   type ChannelAccountConfig,
   type HoldfastConfig,
   type TokenConfig,
-  type ChannelName,
   configuredAccounts,
 } from "../config/config.ts";
 import { type Environment, channelLayout, channelsFolder } from "../config/layout.ts";

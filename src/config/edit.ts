@@ -12,13 +12,13 @@ import { withFileLock } from "../base/lock-file.ts";
 import { readConfigText, invalidConfig } from "./config-file.ts";
 import type { HoldfastConfig } from "./config.ts";
 import { formatKeyPath, parseKeyPath, schemaAt, suggestKey } from "./key-path.ts";
-import type { FileKind, JsonSchema } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
 
 /** The value in effect. Undefined: the key is known but not set. Throws for unknown keys. */
 export async function getConfigValue(config: HoldfastConfig, key: string): Promise<unknown> {
   const path = parseKeyPath(key);
   const value = valueAt(config, path);
-  if (value === undefined) await requireKnownKey(path, "user");
+  if (value === undefined) await requireKnownKey(path);
   return value;
 }
 
@@ -26,14 +26,12 @@ export interface ConfigEdit {
   /** The configuration file. Created if missing. */
   path: string;
   key: string;
-  /** Default: `user`. */
-  kind?: FileKind;
 }
 
 /** Parses `rawValue` as JSON5, or takes it as text. Returns the value. */
 export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): Promise<unknown> {
   const path = parseKeyPath(edit.key);
-  const schema = await requireKnownKey(path, edit.kind ?? "user");
+  const schema = await requireKnownKey(path);
   const value = await parseRawValue(edit.rawValue, schema);
   const { setInText } = await import("./config-text.ts");
   await changeFile(edit, {
@@ -51,13 +49,13 @@ export async function unsetConfigValue(edit: ConfigEdit): Promise<boolean> {
     text: (text) => (text === undefined ? undefined : unsetInText(text, path)),
     meaning: (before) => withoutValue(before, path),
   });
-  if (!changed) await requireKnownKey(path, edit.kind ?? "user");
+  if (!changed) await requireKnownKey(path);
   return changed;
 }
 
-async function requireKnownKey(path: readonly string[], kind: FileKind): Promise<JsonSchema> {
+async function requireKnownKey(path: readonly string[]): Promise<JsonSchema> {
   const { jsonSchema } = await import("./schema.ts");
-  const root = jsonSchema(kind);
+  const root = jsonSchema();
   const known = schemaAt(root, path);
   if (known !== undefined) return known;
   const name = formatKeyPath(path);
@@ -82,12 +80,12 @@ interface FileChange {
   meaning(before: unknown): unknown;
 }
 
-async function changeFile({ path, kind = "user" }: ConfigEdit, change: FileChange): Promise<boolean> {
+async function changeFile({ path }: ConfigEdit, change: FileChange): Promise<boolean> {
   const target = await followLink(path);
   await ensurePrivateFolder(dirname(target));
   return await withFileLock(`${target}.lock`, {}, async () => {
     const before = await readConfigText(target);
-    const after = await planChange(target, before, kind, change);
+    const after = await planChange(target, before, change);
     if (after === undefined || after === before) return false;
     await writeFileDurable(target, after);
     return true;
@@ -95,16 +93,16 @@ async function changeFile({ path, kind = "user" }: ConfigEdit, change: FileChang
 }
 
 /** The validated new text. Undefined: nothing to do. */
-async function planChange(path: string, before: string | undefined, kind: FileKind, change: FileChange) {
+async function planChange(path: string, before: string | undefined, change: FileChange) {
   const { checkConfigValue, parseConfigText } = await import("./config-text.ts");
   const fail = (problems: string[]) =>
     invalidConfig(problems.map((message) => ({ source: basename(path), file: path, message })));
   const old = before === undefined ? { value: {} } : parseConfigText(before);
   if ("problem" in old) throw fail([old.problem]);
-  const after = editText(path, () => change.text(before));
+  const after = editText(path, before, change);
   if (after === undefined) return undefined;
   const meant = change.meaning(old.value);
-  const checked = checkConfigValue(meant, kind);
+  const checked = checkConfigValue(meant, "user");
   if ("problems" in checked) throw fail(checked.problems);
   if (before !== undefined && isDeepStrictEqual(meant, old.value)) return undefined;
   const written = parseConfigText(after);
@@ -112,9 +110,9 @@ async function planChange(path: string, before: string | undefined, kind: FileKi
   return after;
 }
 
-function editText(path: string, edit: () => string | undefined): string | undefined {
+function editText(path: string, before: string | undefined, change: FileChange): string | undefined {
   try {
-    return edit();
+    return change.text(before);
   } catch (error) {
     throw uneditable(path, error);
   }

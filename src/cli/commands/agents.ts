@@ -1,7 +1,8 @@
 /** `holdfast agents list|add`. The list has OpenClaw's JSON shape. */
 import { resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
-import { type EngineName, type HoldfastConfig, configuredAccounts } from "../../config/config.ts";
+import type { EngineName } from "../../config/choices.ts";
+import { type HoldfastConfig, configuredAccounts } from "../../config/config.ts";
 import { agentLayout, configFile } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";

@@ -4,6 +4,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import { createLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
 import type { PairingSender, PairingStore } from "../../channels/pairing-store.ts";
+import { CHANNEL_NAMES, type ChannelName } from "../../config/choices.ts";
 import { channelsFolder } from "../../config/layout.ts";
 import { channelLabel, idleAccounts, withIdleAccounts } from "../channel-view.ts";
 import { parseChoice } from "../command.ts";
@@ -11,9 +12,6 @@ import { type Setup, loadSetup } from "../context.ts";
 import { flexible, formatAge, print, printJson, printStyled, printTable, right, talk } from "../output.ts";
 import { type GatewayHandle, findRunningGateway } from "../rpc/gateway-client.ts";
 import { configuredAccounts } from "../../config/config.ts";
-
-const CHANNEL_NAMES = ["telegram", "discord", "whatsapp"] as const;
-type ChannelName = (typeof CHANNEL_NAMES)[number];
 
 interface AccountOptions {
   account?: string | undefined;

@@ -1,6 +1,6 @@
 /** Sessions: list, show, change. Shapes as in OpenClaw's gateway; additions are in the docs. */
 import { z } from "zod";
-import { QUEUE_DROPS, QUEUE_MODES } from "../../config/config.ts";
+import { QUEUE_DROPS, QUEUE_MODES } from "../../config/choices.ts";
 import type { DeliveryContext, SessionOrigin } from "../../store/session-entry.ts";
 import {
   type MethodContract,

@@ -4,7 +4,7 @@
  * silently: each causes an event, a log line and a reply to its sender.
  */
 import type { HoldfastError } from "../../base/errors.ts";
-import type { QueueDrop } from "../../config/config.ts";
+import type { QueueDrop } from "../../config/choices.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { HeldLease, TakenLease } from "../../session/lease.ts";
 import { buildInboundBody, saidBy, senderLabel } from "../body/body.ts";
