@@ -7,16 +7,14 @@ import { loadConfig } from "../config/load.ts";
 import { normalizeAgentId } from "../keys/names.ts";
 import type { AgentHandle } from "../session/agent-handle.ts";
 import { openAgent } from "../compose/agent.ts";
+import type { Flags, Texts } from "./command.ts";
 
 export interface Setup {
   home: string;
   config: HoldfastConfig;
 }
 
-export interface AgentOptions {
-  agent?: string | undefined;
-  store?: string | undefined;
-}
+export type AgentOptions = Texts<"agent" | "store">;
 
 export async function loadSetup(): Promise<Setup> {
   const home = resolveHome();
@@ -26,7 +24,7 @@ export async function loadSetup(): Promise<Setup> {
 
 /** Opens the agent, runs the task and closes the agent. */
 export async function withAgent<T>(
-  options: AgentOptions & { create?: boolean | undefined },
+  options: AgentOptions & Flags<"create">,
   task: (agent: AgentHandle, setup: Setup) => Promise<T>,
 ): Promise<T> {
   const setup = await loadSetup();
@@ -76,7 +74,7 @@ export function assertAgentId(agentId: string | undefined): void {
 }
 
 /** Asks before a destructive command, unless `--yes` was given. */
-export async function confirm(question: string, options: { yes?: boolean | undefined }): Promise<void> {
+export async function confirm(question: string, options: Flags<"yes">): Promise<void> {
   if (options.yes === true) return;
   if (process.stdin.isTTY && process.stderr.isTTY) {
     const { createInterface } = await import("node:readline/promises");

@@ -5,6 +5,7 @@ import type { EngineName } from "../../config/choices.ts";
 import { type HoldfastConfig, configuredAccounts } from "../../config/config.ts";
 import { agentLayout, configFile } from "../../config/layout.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
+import type { Flags, Texts } from "../command.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
 import { flexible, print, printJson, printTable, talk } from "../output.ts";
 import { suggestRestart } from "../channel-view.ts";
@@ -24,7 +25,7 @@ export interface ListedAgent {
   routes: string[];
 }
 
-export async function listAgents(options: { json?: boolean | undefined }): Promise<void> {
+export async function listAgents(options: Flags<"json">): Promise<void> {
   const agents = await describeAgents(await loadSetup());
   if (options.json === true) return printJson(agents);
   printTable(
@@ -71,13 +72,7 @@ function describeAgent(id: string, { home, config }: Setup): ListedAgent {
   };
 }
 
-export interface AddOptions {
-  json?: boolean | undefined;
-  name?: string | undefined;
-  model?: string | undefined;
-  engine?: EngineName | undefined;
-  workspace?: string | undefined;
-}
+type AddOptions = Flags<"json"> & Texts<"name" | "model" | "workspace"> & { engine?: EngineName | undefined };
 
 export async function addAgent(rawId: string, options: AddOptions): Promise<void> {
   assertAgentId(rawId);

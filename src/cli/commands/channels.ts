@@ -7,18 +7,15 @@ import type { PairingSender, PairingStore } from "../../channels/pairing-store.t
 import { CHANNEL_NAMES, type ChannelName } from "../../config/choices.ts";
 import { channelsFolder } from "../../config/layout.ts";
 import { channelLabel, idleAccounts, withIdleAccounts } from "../channel-view.ts";
-import { parseChoice } from "../command.ts";
+import { type Flags, type Texts, parseChoice } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { flexible, formatAge, print, printJson, printStyled, printTable, right, talk } from "../output.ts";
 import { type GatewayHandle, findRunningGateway } from "../rpc/gateway-client.ts";
 import { configuredAccounts } from "../../config/config.ts";
 
-interface AccountOptions {
-  account?: string | undefined;
-  json?: boolean | undefined;
-}
+type AccountOptions = Flags<"json"> & Texts<"account">;
 
-export async function channelsStatus(options: { json?: boolean | undefined }): Promise<void> {
+export async function channelsStatus(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const gateway = await findRunningGateway(setup);
   const channels =
@@ -148,10 +145,7 @@ function needsToken(channel: string): HoldfastError {
   });
 }
 
-export async function pending(options: {
-  json?: boolean | undefined;
-  channel?: ChannelName | undefined;
-}): Promise<void> {
+export async function pending(options: Flags<"json"> & { channel?: ChannelName | undefined }): Promise<void> {
   const setup = await loadSetup();
   const { channel } = options;
   const accounts = configuredAccounts(setup.config).filter(({ name }) => channel === undefined || name === channel);

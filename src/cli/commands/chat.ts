@@ -13,6 +13,7 @@ import { normalizeAgentId } from "../../keys/names.ts";
 import { buildAgentMainSessionKey, parseAgentSessionKey } from "../../keys/session-key.ts";
 import { findSession } from "../../session/find-session.ts";
 import { type AnswerPrinter, createAnswerPrinter, turnFailure, withoutFailureText } from "../answer-printer.ts";
+import type { Flags, Texts } from "../command.ts";
 import { type Setup, assertAgentId, isStoreMissing, loadSetup, withAgent } from "../context.ts";
 import { reportFailure } from "../failure.ts";
 import { style, talk } from "../output.ts";
@@ -21,11 +22,7 @@ import { engineNameOf } from "../../compose/agent-pool.ts";
 import type { RpcEvent } from "../../rpc/protocol.ts";
 import type { TurnEnd } from "../../turn/pipeline.ts";
 
-export interface ChatOptions {
-  agent?: string | undefined;
-  session?: string | undefined;
-  local?: boolean | undefined;
-}
+type ChatOptions = Flags<"local"> & Texts<"agent" | "session">;
 
 export async function chat(options: ChatOptions): Promise<void> {
   const setup = await loadSetup();

@@ -3,21 +3,18 @@ import { fileExists } from "../../base/files.ts";
 import { getConfigValue, setConfigValue, unsetConfigValue } from "../../config/edit.ts";
 import { configFile, resolveHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
+import type { Flags } from "../command.ts";
 import { print, printJson, talk } from "../output.ts";
 import { suggestRestart } from "../channel-view.ts";
 
-interface ConfigOptions {
-  json?: boolean | undefined;
-}
-
-export async function get(key: string | undefined, options: ConfigOptions): Promise<void> {
+export async function get(key: string | undefined, options: Flags<"json">): Promise<void> {
   const { config } = await load();
   const value = key === undefined ? config : await getConfigValue(config, key);
   if (options.json === true) printJson(key === undefined ? { value } : { key, value });
   else print(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
 }
 
-export async function set(key: string, rawValue: string, options: ConfigOptions): Promise<void> {
+export async function set(key: string, rawValue: string, options: Flags<"json">): Promise<void> {
   const home = resolveHome();
   const path = configFile(home);
   const value = await setConfigValue({ path, key, rawValue });
@@ -26,7 +23,7 @@ export async function set(key: string, rawValue: string, options: ConfigOptions)
   await suggestRestart(home);
 }
 
-export async function unset(key: string, options: ConfigOptions): Promise<void> {
+export async function unset(key: string, options: Flags<"json">): Promise<void> {
   const home = resolveHome();
   const path = configFile(home);
   const removed = await unsetConfigValue({ path, key });
@@ -35,7 +32,7 @@ export async function unset(key: string, options: ConfigOptions): Promise<void> 
   if (removed) await suggestRestart(home);
 }
 
-export async function path(options: ConfigOptions): Promise<void> {
+export async function path(options: Flags<"json">): Promise<void> {
   const file = configFile(resolveHome());
   const exists = await fileExists(file);
   if (options.json === true) printJson({ path: file, exists });
@@ -47,7 +44,7 @@ export async function schema(): Promise<void> {
   printJson(jsonSchema());
 }
 
-export async function check(options: ConfigOptions): Promise<void> {
+export async function check(options: Flags<"json">): Promise<void> {
   const { config, sources } = await load();
   const { describeOverriddenDenies } = await import("../../session/send-policy.ts");
   const warnings = describeOverriddenDenies(config.session.sendPolicy?.rules ?? []);

@@ -7,7 +7,7 @@ import type { ChannelStatus } from "../../channels/channel.ts";
 import { gatewayLayout, resolveHome } from "../../config/layout.ts";
 import { loadConfig } from "../../config/load.ts";
 import { channelLine } from "../channel-view.ts";
-import { invalidOption } from "../command.ts";
+import { type Flags, type Texts, invalidOption } from "../command.ts";
 import type { Setup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { SIGN_IN, findRunningGateway } from "../rpc/gateway-client.ts";
@@ -15,11 +15,7 @@ import { type ListedAgent, describeAgents } from "./agents.ts";
 import { createLogWriter } from "./gateway-log.ts";
 import type { OpenedGateway } from "../../compose/turns.ts";
 
-export interface GatewayOptions {
-  port?: string | undefined;
-  noChannels?: boolean | undefined;
-  json?: boolean | undefined;
-}
+type GatewayOptions = Flags<"json" | "noChannels"> & Texts<"port">;
 
 const EXIT_AFTER_MS = 2000;
 

@@ -9,17 +9,14 @@ import { findHandoff, type HandoffPlace } from "../../handoff/find-handoff.ts";
 import { type HandoffView, handoffView, isNativeState } from "../../handoff/handoff-view.ts";
 import { renderMarkdown, shortEntryId } from "../../handoff/render.ts";
 import type { SessionState } from "../../handoff/state.ts";
+import type { Counts, Flags, Texts } from "../command.ts";
 import { type Setup, assertAgentId, loadSetup } from "../context.ts";
 import { flexible, formatAge, print, printJson, printTable, right, talk, writeOut, waitingLine } from "../output.ts";
 import { printable } from "../../base/text.ts";
 import { openHandoff } from "../../compose/handoff.ts";
 import { openAgent } from "../../compose/agent.ts";
 
-interface HandoffOptions {
-  json?: boolean | undefined;
-  agent?: string | undefined;
-  session?: string | undefined;
-}
+type HandoffOptions = Flags<"json"> & Texts<"agent" | "session">;
 
 export async function showHandoff(options: HandoffOptions): Promise<void> {
   await withHandoff(options, { writes: false }, async (opened) => {
@@ -100,9 +97,7 @@ export async function resumeHandoff(options: HandoffOptions): Promise<void> {
 
 const DEFAULT_LIMIT = 50;
 
-export async function listHandoffs(
-  options: HandoffOptions & { project?: string | undefined; limit?: number | undefined },
-): Promise<void> {
+export async function listHandoffs(options: HandoffOptions & Texts<"project"> & Counts<"limit">): Promise<void> {
   await withHandoff(options, { writes: false }, async (opened) => {
     const { handoff, agent } = opened;
     await opened.catchUp();

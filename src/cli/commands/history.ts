@@ -8,18 +8,14 @@ import { entryToJson } from "../../transcript/codec.ts";
 import { type TranscriptDamage, findDamage } from "../../transcript/damage.ts";
 import type { TranscriptEntry } from "../../transcript/entries.ts";
 import { readTail, readTranscript, readEntriesFrom } from "../../transcript/reader.ts";
+import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { printJson, printStyled, style, writeOut } from "../output.ts";
 import { renderEntry, reportProblems } from "../transcript-view.ts";
 import { type TranscriptProblem, isLoss } from "../../transcript/scan.ts";
 import { isFlushEntry } from "../../transcript/messages.ts";
 
-export interface HistoryOptions extends AgentOptions {
-  json?: boolean | undefined;
-  limit?: number | undefined;
-  all?: boolean | undefined;
-  follow?: boolean | undefined;
-}
+type HistoryOptions = AgentOptions & Flags<"json" | "all" | "follow"> & Counts<"limit">;
 
 const DEFAULT_LIMIT = 50;
 const FOLLOW_POLL_MS = 250;

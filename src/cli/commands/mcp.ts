@@ -21,6 +21,7 @@ import type { Handoff } from "../../handoff/handoff.ts";
 import type { BridgeClaude, McpParts } from "../../mcp/bridge-parts.ts";
 import type { SearchIndex } from "../../memory/search-index.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
+import type { Flags, Texts } from "../command.ts";
 import { assertAgentId, isStoreMissing, withAgent } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { lazy, lazyMap } from "../../base/async.ts";
@@ -28,13 +29,7 @@ import { type ClaudeSide, openClaudeSide } from "../../compose/claude.ts";
 import { openAgent } from "../../compose/agent.ts";
 import { type Viewer, discoverShown, mayShow } from "../../mcp/privacy.ts";
 
-export interface McpOptions {
-  agent?: string | undefined;
-  repo?: string | undefined;
-  session?: string | undefined;
-  printConfig?: true | undefined;
-  announcements?: true | undefined;
-}
+type McpOptions = Flags<"printConfig" | "announcements"> & Texts<"agent" | "repo" | "session">;
 
 export async function mcp(options: McpOptions): Promise<void> {
   assertAgentId(options.agent);

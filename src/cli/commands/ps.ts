@@ -3,6 +3,7 @@ import { ERROR_KINDS, errorMessage } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { processState } from "../../base/processes.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
+import type { Flags } from "../command.ts";
 import { type Setup, loadSetup, withExistingAgent } from "../context.ts";
 import { flexible, formatAge, printJson, printTable, right, talk } from "../output.ts";
 import { findRunningGateway } from "../rpc/gateway-client.ts";
@@ -28,7 +29,7 @@ interface Running {
   problems: string[];
 }
 
-export async function ps(options: { json?: boolean | undefined }): Promise<void> {
+export async function ps(options: Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   const problems: string[] = [];
   const attempt = async <T>(source: string, fallback: T, read: () => Promise<T>): Promise<T> => {

@@ -11,6 +11,7 @@ import { type SessionPatch, changesProject, patchSession } from "../../session/p
 import { resetSession } from "../../session/window.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { findDamage } from "../../transcript/damage.ts";
+import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, type Setup, confirm, withAgent } from "../context.ts";
 import { flexible, print, printJson, printTable, talk, waitingLine } from "../output.ts";
 import { findRunningGateway } from "../rpc/gateway-client.ts";
@@ -18,7 +19,7 @@ import { openLocalCaller } from "../rpc/live-caller.ts";
 import { reportProblems } from "../transcript-view.ts";
 import { compactSession } from "../../session/transcript-changes.ts";
 
-type ChangeOptions = AgentOptions & { json?: boolean | undefined; yes?: boolean | undefined };
+type ChangeOptions = AgentOptions & Flags<"json" | "yes">;
 
 export async function patch(
   reference: string,
@@ -114,10 +115,7 @@ async function resetByAgent(setup: Setup, params: { key: string; agentId: string
   }
 }
 
-export async function compact(
-  reference: string,
-  options: ChangeOptions & { maxLines?: number | undefined },
-): Promise<void> {
+export async function compact(reference: string, options: ChangeOptions & Counts<"maxLines">): Promise<void> {
   await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
     const handoff = await openOwnHandoff({ agent, setup, options });
@@ -226,7 +224,7 @@ async function findClosedWindow(agent: AgentHandle, reference: string) {
 }
 
 /** Applies the configured limits once. */
-export async function maintain(options: ChangeOptions & { dryRun?: boolean | undefined }): Promise<void> {
+export async function maintain(options: ChangeOptions & Flags<"dryRun">): Promise<void> {
   await withAgent(options, async (agent, { config }) => {
     if (Object.keys(config.maintenance).length === 0) {
       talk("Nothing to do: no limit is configured (maintenance.archiveAfterDays, maxSessions, maxMegabytes).");

@@ -7,6 +7,7 @@ import { findSession } from "../../session/find-session.ts";
 import { deriveSessionTitle } from "../../session/title.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { Window } from "../../store/store.ts";
+import type { Flags } from "../command.ts";
 import { type AgentOptions, withAgent } from "../context.ts";
 import { formatAge, print, printJson, printStyled, printTable, style } from "../output.ts";
 import type { Lease } from "../../store/queues.ts";
@@ -21,10 +22,7 @@ export interface SessionDetails {
   lease?: Lease | undefined;
 }
 
-export async function showSession(
-  reference: string,
-  options: AgentOptions & { json?: boolean | undefined },
-): Promise<void> {
+export async function showSession(reference: string, options: AgentOptions & Flags<"json">): Promise<void> {
   const details = await withAgent(options, async (agent) => await readDetails(agent, reference));
   if (options.json === true) printJson(details);
   else printDetails(details);

@@ -7,6 +7,7 @@ import { isRecord } from "../../base/json-record.ts";
 import { agentLayout } from "../../config/layout.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
 import { withIdleAccounts } from "../channel-view.ts";
+import type { Flags } from "../command.ts";
 import { type Setup, isStoreMissing } from "../context.ts";
 import { findRunningGateway } from "../rpc/gateway-client.ts";
 import { type ListedAgent, describeAgents } from "./agents.ts";
@@ -53,13 +54,8 @@ export interface UsageRow {
   costUsd: number;
 }
 
-export interface StatusDetail {
-  /** All sessions, health and usage. */
-  all?: boolean | undefined;
-  usage?: boolean | undefined;
-  /** Includes the gateway's health. */
-  deep?: boolean | undefined;
-}
+/** `deep` includes the gateway's health; `all` means all sessions, health and usage. */
+export type StatusDetail = Flags<"all" | "usage" | "deep">;
 
 /** The period that usage covers. */
 export const USAGE_DAYS = 30;

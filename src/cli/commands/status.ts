@@ -3,6 +3,7 @@ import { arch, platform, release } from "node:os";
 import { ERROR_KINDS } from "../../base/errors.ts";
 import { packageVersion } from "../../base/package.ts";
 import { channelLine, isRepeated, stateMark } from "../channel-view.ts";
+import type { Flags } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import {
   flexible,
@@ -27,11 +28,7 @@ import {
 } from "./status-report.ts";
 import { printableLine } from "../../base/text.ts";
 
-export interface StatusOptions extends StatusDetail {
-  json?: boolean | undefined;
-}
-
-export async function status(options: StatusOptions): Promise<void> {
+export async function status(options: StatusDetail & Flags<"json">): Promise<void> {
   const setup = await loadSetup();
   using _line = waitingLine("Reading the stores");
   const report = await gatherStatus(setup, options);
@@ -115,7 +112,7 @@ function agentJson(agent: AgentSessions): object {
 }
 
 /** The gateway and its problems first, then agents, sessions and usage. */
-function printStatus(report: StatusReport, options: { all?: boolean | undefined }): void {
+function printStatus(report: StatusReport, options: Flags<"all">): void {
   printGateway(report);
   printAgents(report);
   printGivenUp(report);
@@ -158,7 +155,7 @@ function printGivenUp({ agents }: StatusReport): void {
   printStyled(`${style("yellow", "!")} ${messages} given up; \`holdfast doctor\` shows where.`);
 }
 
-function printSessions({ agents }: StatusReport, { all }: { all?: boolean | undefined }): void {
+function printSessions({ agents }: StatusReport, { all }: Flags<"all">): void {
   const sessions = agents.flatMap((agent) => agent.recent).toSorted((a, b) => b.updatedAt - a.updatedAt);
   if (sessions.length === 0) return;
   print("");

@@ -7,6 +7,7 @@ import { connectToGateway } from "../../gateway/connect-to-gateway.ts";
 import type { RpcCaller } from "../../rpc/client.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
 import { appendToLog } from "../commands/gateway-log.ts";
+import type { Flags } from "../command.ts";
 import type { Setup } from "../context.ts";
 import { ensureGateway } from "./gateway-client.ts";
 import type { RpcEvent } from "../../rpc/protocol.ts";
@@ -19,7 +20,7 @@ export interface LiveCaller extends RpcCaller {
   close(): Promise<void>;
 }
 
-export async function openCaller(setup: Setup, options: { local?: boolean | undefined }): Promise<LiveCaller> {
+export async function openCaller(setup: Setup, options: Flags<"local">): Promise<LiveCaller> {
   return options.local === true ? await openLocalCaller(setup) : await connect(setup);
 }
 
