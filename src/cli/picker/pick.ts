@@ -12,7 +12,15 @@ import { type ListOptions, type ListQuery, assertFolder, listNative, toQuery } f
 import { shortPath } from "../commands/cc/session-view.ts";
 import { style, print } from "../output.ts";
 import { drawPicker, layoutOf } from "./draw-picker.ts";
-import { type PickerItem, createPickerState, pressKey, withItems, withRows, createKeyReader } from "./picker-state.ts";
+import {
+  type PickerChoice,
+  type PickerItem,
+  createPickerState,
+  pressKey,
+  withItems,
+  withRows,
+  createKeyReader,
+} from "./picker-state.ts";
 import type { Terminal } from "./terminal.ts";
 import type { ClaudeSide, DiscoverChoice } from "../../compose/claude.ts";
 
@@ -96,7 +104,7 @@ interface PickerPage {
   sessions: readonly DiscoveredSession[];
 }
 
-type Picked = { action: "resume" | "fork" | "show-id"; session: DiscoveredSession } | { action: "leave" };
+type Picked = Exclude<PickerChoice, { action: "scope" }>;
 
 /** Shows the first source; Tab switches to the next. */
 async function runPicker(terminal: Terminal, sources: readonly [PickerSource, ...PickerSource[]]): Promise<Picked> {
@@ -154,13 +162,8 @@ async function runPicker(terminal: Terminal, sources: readonly [PickerSource, ..
     const step = pressKey(state, key);
     ({ state } = step);
     if (step.choice === undefined) draw();
-    else if (step.choice.action === "leave") resolve({ action: "leave" });
     else if (step.choice.action === "scope") nextSource();
-    else {
-      const { action, id } = step.choice;
-      const item = state.items.find((one) => one.id === id);
-      if (item !== undefined) resolve({ action, session: item.session });
-    }
+    else resolve(step.choice);
   };
   const onResize = (): void => {
     state = withRows(state, layoutOf(terminal.size()).list.rows);
