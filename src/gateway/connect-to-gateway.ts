@@ -2,7 +2,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { packageVersion } from "../base/package.ts";
 import { gatewayLayout } from "../config/layout.ts";
-import { type RpcCaller, type RpcClient, connectRpc, createHttpCaller } from "../rpc/client.ts";
+import { type RpcClient, connectRpc } from "../rpc/client.ts";
 import { type RunningGateway, findGateway } from "./runtime-file.ts";
 import { readToken } from "./token-file.ts";
 
@@ -25,9 +25,4 @@ export async function connectToGateway(options: { home: string; name?: string | 
   const { home, name = "cli" } = options;
   const { url, token } = await requireGateway(home);
   return await connectRpc({ url, token, client: { name, version: packageVersion() } });
-}
-
-/** For calls without events. */
-export async function gatewayCaller({ home }: { home: string }): Promise<RpcCaller> {
-  return createHttpCaller(await requireGateway(home));
 }

@@ -40,12 +40,12 @@ export interface GatewayCore {
   /** 0 until the gateway listens. */
   port: number;
   /** Counts requests with and without the token separately, so that strangers cannot use up the owner's share. */
-  requests: RateLimit;
+  requests: ReturnType<typeof createRateLimit>;
   dispatcher(): Promise<Dispatcher>;
   call(method: string, params: unknown, caller: Caller): Promise<unknown>;
   /** Whether calls can be answered now. Concurrent requests share one check. */
   health(): Promise<HealthCheck>;
-  connections: Connections;
+  connections: ReturnType<typeof createConnections>;
   /** Trusts the connection if the token is right, however many wrong ones came before; throws otherwise. */
   checkToken(given: string | undefined, socket: Socket): void;
   /** Trusts the connection if the mark in its URL is right. */
@@ -127,20 +127,14 @@ function stopping(): HoldfastError {
  * connection is a stranger's until it shows the token or a proof of it. Strangers share a small pool, in which
  * a new connection replaces the oldest. So a flood can neither end the owner's connections nor prevent new ones.
  */
-interface Connections {
-  /** Adds an untrusted connection. */
-  add(socket: Socket): void;
-  /** Keeps the connection until it is closed. */
-  trust(socket: Socket): void;
-}
-
-function createConnections({ maxConnections, maxStrangers }: GatewayLimits): Connections {
+function createConnections({ maxConnections, maxStrangers }: GatewayLimits) {
   /** Oldest first. */
   const strangers = new Set<Socket>();
   const trusted = new Set<Socket>();
   const isOver = (): boolean => strangers.size > maxStrangers || strangers.size + trusted.size > maxConnections;
   return {
-    add: (socket) => {
+    /** Adds an untrusted connection. */
+    add: (socket: Socket): void => {
       strangers.add(socket);
       socket.once("close", () => {
         strangers.delete(socket);
@@ -152,16 +146,11 @@ function createConnections({ maxConnections, maxStrangers }: GatewayLimits): Con
         oldest.destroy();
       }
     },
-    trust: (socket) => {
+    /** Keeps the connection until it is closed. */
+    trust: (socket: Socket): void => {
       if (strangers.delete(socket)) trusted.add(socket);
     },
   };
-}
-
-/** Requests per client and minute: a bucket that refills steadily, in bounded memory. */
-export interface RateLimit {
-  /** Undefined: allowed. Otherwise the time to wait, in ms. */
-  take(client: string): number | undefined;
 }
 
 export interface RateLimitOptions {
@@ -172,12 +161,14 @@ export interface RateLimitOptions {
   now?: (() => number) | undefined;
 }
 
-export function createRateLimit(options: RateLimitOptions): RateLimit {
+/** Requests per client and minute: a bucket that refills steadily, in bounded memory. */
+export function createRateLimit(options: RateLimitOptions) {
   const { perMinute, maxClients = 1000, now = () => performance.now() } = options;
   const perMs = perMinute / 60_000;
   const buckets = new Map<string, { tokens: number; at: number }>();
   return {
-    take: (client) => {
+    /** Undefined: allowed. Otherwise the time to wait, in ms. */
+    take: (client: string): number | undefined => {
       const at = now();
       const known = buckets.get(client) ?? { tokens: perMinute, at };
       const tokens = Math.min(perMinute, known.tokens + (at - known.at) * perMs);
