@@ -10,11 +10,17 @@ export interface GatewayAccess extends RunningGateway {
   token: string;
 }
 
+/** Undefined if no gateway runs on this machine. */
+export async function findGatewayAccess(home: string): Promise<GatewayAccess | undefined> {
+  const running = await findGateway(home);
+  const token = running && (await readToken(gatewayLayout(home).tokenFile));
+  return running && token !== undefined ? { ...running, token } : undefined;
+}
+
 /** Fails with `gateway-not-running` (unavailable). */
 export async function requireGateway(home: string): Promise<GatewayAccess> {
-  const running = await findGateway(home);
-  const token = running === undefined ? undefined : await readToken(gatewayLayout(home).tokenFile);
-  if (running !== undefined && token !== undefined) return { ...running, token };
+  const access = await findGatewayAccess(home);
+  if (access !== undefined) return access;
   throw new HoldfastError("unavailable", "gateway-not-running", "No gateway is running for this home", {
     hint: "Start one with `holdfast gateway`.",
     data: { home },

@@ -6,7 +6,7 @@ import { errorFromReport, mediaLine, silenceText, withoutFailureText } from "../
 import { type Counts, type Flags, type Texts, invalidOption } from "../command.ts";
 import { assertAgentId, loadSetup } from "../context.ts";
 import { print, printJson, talk, waitingLine } from "../output.ts";
-import { type LiveCaller, openCaller } from "../rpc/live-caller.ts";
+import { type LiveCaller, openCaller } from "../gateway-client.ts";
 
 type AgentOptions = Flags<"json" | "deliver" | "local"> &
   Texts<"message" | "to" | "sessionId" | "agent" | "channel"> &

@@ -10,7 +10,7 @@ import { channelLabel, idleAccounts, withIdleAccounts } from "../channel-view.ts
 import { type Flags, type Texts, parseChoice } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { flexible, formatAge, print, printJson, printStyled, printTable, right, talk } from "../output.ts";
-import { type GatewayHandle, findRunningGateway } from "../rpc/gateway-client.ts";
+import { type GatewayHandle, findRunningGateway } from "../gateway-client.ts";
 import { configuredAccounts } from "../../config/config.ts";
 
 type AccountOptions = Flags<"json"> & Texts<"account">;

@@ -17,7 +17,7 @@ import type { Flags, Texts } from "../command.ts";
 import { type Setup, assertAgentId, isStoreMissing, loadSetup, withAgent } from "../context.ts";
 import { reportFailure } from "../failure.ts";
 import { style, talk } from "../output.ts";
-import { type LiveCaller, openCaller } from "../rpc/live-caller.ts";
+import { type LiveCaller, openCaller } from "../gateway-client.ts";
 import { engineNameOf } from "../../compose/agent-pool.ts";
 import type { RpcEvent } from "../../rpc/protocol.ts";
 import type { TurnEnd } from "../../turn/pipeline.ts";

@@ -4,18 +4,14 @@ import { ERROR_KINDS, HoldfastError, systemErrorCode } from "../../base/errors.t
 import { programFile } from "../../base/package.ts";
 import { processState } from "../../base/processes.ts";
 import { gatewayLayout } from "../../config/layout.ts";
+import { requireGateway } from "../../gateway/connect-to-gateway.ts";
+import { createHttpCaller } from "../../rpc/client.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
 import { channelLabel, channelLine, isRepeated, toChannelRecord, withIdleAccounts } from "../channel-view.ts";
 import type { Flags } from "../command.ts";
 import { type Setup, loadSetup } from "../context.ts";
 import { formatAge, formatBytes, plural, print, printJson, printStyled, style, talk, waitingLine } from "../output.ts";
-import {
-  type GatewayHandle,
-  SIGN_IN,
-  findRunningGateway,
-  requireGateway,
-  startGatewayProcess,
-} from "../rpc/gateway-client.ts";
+import { type GatewayHandle, SIGN_IN, findRunningGateway, startGatewayProcess } from "../gateway-client.ts";
 import { printableLine } from "../../base/text.ts";
 
 export async function gatewayStatus(options: Flags<"json">): Promise<void> {
@@ -134,8 +130,8 @@ function terminate(pid: number): void {
 type Health = ResultOf<"health">;
 
 export async function health(options: Flags<"json">): Promise<void> {
-  const gateway = await requireGateway(await loadSetup());
-  const report = await gateway.call("health", {});
+  const gateway = await requireGateway((await loadSetup()).home);
+  const report = await createHttpCaller(gateway).call("health", {});
   if (options.json === true) printJson(healthJson(report));
   else printHealth(report, gateway.url);
   if (!report.ok) process.exitCode = ERROR_KINDS.degraded.exitCode;

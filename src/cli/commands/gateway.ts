@@ -10,7 +10,7 @@ import { channelLine } from "../channel-view.ts";
 import { type Flags, type Texts, invalidOption } from "../command.ts";
 import type { Setup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
-import { SIGN_IN, findRunningGateway } from "../rpc/gateway-client.ts";
+import { SIGN_IN, findRunningGateway } from "../gateway-client.ts";
 import { type ListedAgent, describeAgents } from "./agents.ts";
 import { createLogWriter } from "./gateway-log.ts";
 import type { OpenedGateway } from "../../compose/turns.ts";

@@ -8,7 +8,7 @@ import type { ParamsOf, ResultOf } from "../../rpc/contract.ts";
 import type { Flags, Texts } from "../command.ts";
 import { loadSetup } from "../context.ts";
 import { print, printJson, waitingLine } from "../output.ts";
-import { ensureGateway } from "../rpc/gateway-client.ts";
+import { ensureGateway } from "../gateway-client.ts";
 
 type SendOptions = Flags<"json"> &
   Texts<"channel" | "account" | "target" | "message" | "replyTo" | "threadId"> & { media?: string[] | undefined };

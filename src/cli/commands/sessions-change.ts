@@ -14,8 +14,7 @@ import { findDamage } from "../../transcript/damage.ts";
 import type { Counts, Flags } from "../command.ts";
 import { type AgentOptions, type Setup, confirm, withAgent } from "../context.ts";
 import { flexible, print, printJson, printTable, talk, waitingLine } from "../output.ts";
-import { findRunningGateway } from "../rpc/gateway-client.ts";
-import { openLocalCaller } from "../rpc/live-caller.ts";
+import { findRunningGateway, openLocalCaller } from "../gateway-client.ts";
 import { reportProblems } from "../transcript-view.ts";
 import { compactSession } from "../../session/transcript-changes.ts";
 

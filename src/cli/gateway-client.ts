@@ -1,20 +1,25 @@
 /**
- * Finds the gateway of this home by its runtime file, calls it over HTTP, and starts it in the background where a
- * command needs one. If two commands start a gateway at the same time, the second gateway sees the first and ends.
+ * Finds the gateway of this home by its runtime file, calls it, and starts it in the background where a command needs
+ * one. If two commands start a gateway at the same time, the second gateway sees the first and ends. With `--local`,
+ * `chat` and `agent` answer in this process instead.
  */
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { nodeChildProcess } from "../../base/builtin.ts";
-import { HoldfastError, fileError } from "../../base/errors.ts";
-import { ensurePrivateFolder } from "../../base/files.ts";
-import { programFile } from "../../base/package.ts";
-import { gatewayLayout } from "../../config/layout.ts";
-import { type GatewayAccess, requireGateway as requireAccess } from "../../gateway/connect-to-gateway.ts";
-import { type RpcCaller, createHttpCaller } from "../../rpc/client.ts";
-import { rotateLog } from "../commands/gateway-log.ts";
-import type { Setup } from "../context.ts";
-import { talk, waitingLine } from "../output.ts";
+import { nodeChildProcess } from "../base/builtin.ts";
+import { HoldfastError, fileError } from "../base/errors.ts";
+import { ensurePrivateFolder } from "../base/files.ts";
+import { type LogLevel, type Logger, createLogger } from "../base/log.ts";
+import { programFile } from "../base/package.ts";
+import { gatewayLayout } from "../config/layout.ts";
+import { type GatewayAccess, connectToGateway, findGatewayAccess } from "../gateway/connect-to-gateway.ts";
+import { type RpcCaller, createHttpCaller } from "../rpc/client.ts";
+import type { ResultOf } from "../rpc/contract.ts";
+import type { RpcEvent } from "../rpc/protocol.ts";
+import type { Flags } from "./command.ts";
+import { appendToLog, rotateLog } from "./commands/gateway-log.ts";
+import type { Setup } from "./context.ts";
+import { talk, waitingLine } from "./output.ts";
 
 export interface GatewayHandle extends RpcCaller, GatewayAccess {
   /** Opens the page and signs in. The token follows `#`, so it stays in the browser and reaches no log. */
@@ -24,20 +29,11 @@ export interface GatewayHandle extends RpcCaller, GatewayAccess {
 /** Printed instead of the link where output may be logged: the link gives full access. */
 export const SIGN_IN = "`holdfast gateway link` prints the link that signs you in";
 
-/** Throws `gateway-not-running` when there is none. */
-export async function requireGateway({ home }: Pick<Setup, "home">): Promise<GatewayHandle> {
-  const access = await requireAccess(home);
+export async function findRunningGateway({ home }: Pick<Setup, "home">): Promise<GatewayHandle | undefined> {
+  const access = await findGatewayAccess(home);
+  if (access === undefined) return undefined;
   const { url, token } = access;
-  return { ...access, ...createHttpCaller({ url, token }), pageLink: `${url}/#token=${token}` };
-}
-
-export async function findRunningGateway(setup: Pick<Setup, "home">): Promise<GatewayHandle | undefined> {
-  try {
-    return await requireGateway(setup);
-  } catch (error) {
-    if (error instanceof HoldfastError && error.code === "gateway-not-running") return undefined;
-    throw error;
-  }
+  return { ...access, ...createHttpCaller(access), pageLink: `${url}/#token=${token}` };
 }
 
 /** Starts one in the background if none runs. */
@@ -144,4 +140,91 @@ async function couldNotStart(logFile: string, why: string): Promise<HoldfastErro
     hint: "`holdfast gateway` runs it in this terminal and shows the problem; `--local` works without it.",
     data: { logFile },
   });
+}
+
+export interface LiveCaller extends RpcCaller {
+  /** Reports every event of the session once it resolves. One session at a time. */
+  watch(sessionKey: string, listener: (event: RpcEvent) => void): Promise<void>;
+  /** Rejects when the gateway is gone; never resolves. */
+  readonly lost: Promise<never>;
+  close(): Promise<void>;
+}
+
+export async function openCaller(setup: Setup, options: Flags<"local">): Promise<LiveCaller> {
+  return options.local === true ? await openLocalCaller(setup) : await connect(setup);
+}
+
+async function connect(setup: Setup): Promise<LiveCaller> {
+  await ensureGateway(setup);
+  const client = await connectToGateway(setup);
+  const lost = client.closed.then(({ reason }): never => {
+    throw gatewayGone(reason);
+  });
+  lost.catch(() => undefined);
+  let unsubscribe: (() => void) | undefined;
+  return {
+    call: async (method, params, options) => await client.call(method, params, options),
+    watch: async (sessionKey, listener) => {
+      unsubscribe?.();
+      unsubscribe = client.onEvent(listener);
+      await client.call("events.subscribe", { sessionKeys: [sessionKey] });
+    },
+    lost,
+    close: async () => {
+      client.close();
+      await client.closed;
+    },
+  };
+}
+
+function gatewayGone(reason: string): HoldfastError {
+  const why = reason === "" ? "" : `: ${reason}`;
+  return new HoldfastError("unavailable", "gateway-gone", `The gateway is gone${why}`, {
+    hint: "Your message is kept and answered when the gateway is back; `holdfast history` shows the answer.",
+  });
+}
+
+/** A turn that is still running on close is handed to the gateway after this time. */
+const DRAIN_SECONDS = 1;
+
+/** Runs turns in this process, without a gateway and without channels. */
+export async function openLocalCaller({ home, config }: Setup): Promise<LiveCaller> {
+  const logger = await localLogger(home, config.log.level);
+  const [{ openTurns }, { createDispatcher }] = await Promise.all([
+    import("../compose/turns.ts"),
+    import("../rpc/dispatch.ts"),
+  ]);
+  const local = { ...config, turns: { ...config.turns, drainSeconds: DRAIN_SECONDS } };
+  const turns = await openTurns({ home, config: local, logger, channels: false });
+  const dispatcher = createDispatcher(turns);
+  const leaving = new AbortController();
+  let unsubscribe: (() => void) | undefined;
+
+  return {
+    call: async (method, params) =>
+      (await dispatcher.call(method, params, { permission: "admin", signal: leaving.signal })) as ResultOf<
+        typeof method
+      >,
+    watch: async (sessionKey, listener) => {
+      unsubscribe?.();
+      unsubscribe = turns.pipeline.events.subscribe((event) => {
+        if ("sessionKey" in event && event.sessionKey === sessionKey) listener(event);
+      });
+      await Promise.resolve();
+    },
+    lost: new Promise<never>(() => undefined),
+    close: async () => {
+      leaving.abort();
+      unsubscribe?.();
+      await turns.close();
+    },
+  };
+}
+
+/** On a terminal, log lines would disturb the conversation, so they go to the gateway's log file. */
+async function localLogger(home: string, level: LogLevel): Promise<Logger> {
+  if (!process.stderr.isTTY) return createLogger({ level });
+  const { logFile } = gatewayLayout(home);
+  await ensurePrivateFolder(home);
+  return createLogger({ level, write: (line) => appendToLog(logFile, line) });
 }
