@@ -66,6 +66,11 @@ export function createKeyedMutex(): KeyedMutex {
   };
 }
 
+/** `await using _closing = closing(store)`: closes it at the end of the block. */
+export function closing(resource: { close(): unknown } | undefined): AsyncDisposable {
+  return { [Symbol.asyncDispose]: async () => void (await resource?.close()) };
+}
+
 /** Resolves to `TOO_LATE` if the work takes longer. The work itself continues. */
 
 export const TOO_LATE = Symbol("too late");

@@ -3,6 +3,7 @@
  * repairs of earlier ones. A check that fails becomes a finding, and the next checks still run.
  */
 import { basename, join, resolve } from "node:path";
+import { closing } from "../base/async.ts";
 import { systemClock } from "../base/clock.ts";
 import { HoldfastError, errorMessage, systemErrorCode } from "../base/errors.ts";
 import { fileExists, foldersWithin } from "../base/files.ts";
@@ -130,18 +131,15 @@ async function examineSessions(scope: AgentScope, examination: AgentExamination)
   if (!(await fileExists(repair.path)) || (await repair.diagnose()) !== undefined) return;
   using _unchanged = mayChange ? undefined : await repair.preserve?.();
   const agent = await scope.open();
-  try {
-    await examiner.check("view", checkView(scope, agent));
-    await examiner.check("leases", checkLeases(agent));
-    await examiner.check("queues", checkQueues(agent, queues));
-    await examiner.check("archive", checkArchive(agent));
-    await examiner.check("windows", checkWindows(agent));
-    await examiner.check("orphans", checkOrphans(agent));
-    await examiner.check("transcripts", checkTranscripts(agent, scope));
-    checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
-  } finally {
-    await agent.store.close();
-  }
+  await using _closing = closing(agent.store);
+  await examiner.check("view", checkView(scope, agent));
+  await examiner.check("leases", checkLeases(agent));
+  await examiner.check("queues", checkQueues(agent, queues));
+  await examiner.check("archive", checkArchive(agent));
+  await examiner.check("windows", checkWindows(agent));
+  await examiner.check("orphans", checkOrphans(agent));
+  await examiner.check("transcripts", checkTranscripts(agent, scope));
+  checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
 }
 
 interface Examiner {

@@ -6,7 +6,8 @@
 import { userInfo } from "node:os";
 import { type Interface, createInterface } from "node:readline";
 import { nodeCrypto } from "../../base/builtin.ts";
-import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
+import { closing } from "../../base/async.ts";
+import { ERROR_KINDS, HoldfastError, undefinedOn } from "../../base/errors.ts";
 import { canonicalSessionKey } from "../../keys/canonical-key.ts";
 import { resolveInboundSessionKey } from "../../keys/inbound.ts";
 import { normalizeAgentId } from "../../keys/names.ts";
@@ -14,7 +15,7 @@ import { buildAgentMainSessionKey, parseAgentSessionKey } from "../../keys/sessi
 import { findSession } from "../../session/find-session.ts";
 import { type AnswerPrinter, createAnswerPrinter, turnFailure, withoutFailureText } from "../answer-printer.ts";
 import type { Flags, Texts } from "../command.ts";
-import { type Setup, assertAgentId, isStoreMissing, loadSetup, withAgent } from "../context.ts";
+import { STORE_MISSING, type Setup, assertAgentId, loadSetup, withAgent } from "../context.ts";
 import { reportFailure } from "../failure.ts";
 import { style, talk } from "../output.ts";
 import { type LiveCaller, openCaller } from "../gateway-client.ts";
@@ -28,13 +29,10 @@ export async function chat(options: ChatOptions): Promise<void> {
   const setup = await loadSetup();
   const session = await chooseSession(setup, options);
   const caller = await openCaller(setup, options);
-  try {
-    const conversation = await openConversation({ caller, ...session });
-    talk(`Session ${session.sessionKey}. ${session.greeting} /help lists the commands.`);
-    await converse(conversation, session);
-  } finally {
-    await caller.close();
-  }
+  await using _closing = closing(caller);
+  const conversation = await openConversation({ caller, ...session });
+  talk(`Session ${session.sessionKey}. ${session.greeting} /help lists the commands.`);
+  await converse(conversation, session);
 }
 
 interface ChatSession {
@@ -84,15 +82,8 @@ async function findByName(agentId: string, name: string): Promise<KnownSession> 
 
 /** The session may not exist yet: the first message creates it. */
 async function findByKey(agentId: string, sessionKey: string): Promise<KnownSession> {
-  try {
-    return await withAgent({ agent: agentId }, async (agent) => {
-      const entry = await agent.store.get(sessionKey);
-      return { sessionKey, sessionId: entry?.sessionId };
-    });
-  } catch (error) {
-    if (isStoreMissing(error)) return { sessionKey, sessionId: undefined };
-    throw error;
-  }
+  const reading = withAgent({ agent: agentId }, async ({ store }) => await store.get(sessionKey));
+  return { sessionKey, sessionId: (await undefinedOn(reading, STORE_MISSING))?.sessionId };
 }
 
 async function converse(conversation: Conversation, { sessionId }: ChatSession): Promise<void> {

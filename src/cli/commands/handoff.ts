@@ -3,6 +3,7 @@
  * so this process and the gateway may capture at the same time.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { closing } from "../../base/async.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { findHandoff, type HandoffPlace } from "../../handoff/find-handoff.ts";
@@ -223,32 +224,21 @@ async function withHandoff(
   const { home, config } = await loadSetup();
   const isOn = config.handoff.enabled;
   if (writes && !isOn) throw turnedOff();
-  const env = process.env;
   // A named agent must exist; the default one is created because it keeps the hand-offs of Claude Code.
   const agent = await openAgent({ home, config, agentId: options.agent, create: options.agent === undefined });
-  try {
-    const handoff = await openHandoff({
-      home,
-      config: { ...config, handoff: { ...config.handoff, enabled: true } },
-      env,
-      agent,
-    });
-    if (handoff === undefined) throw turnedOff();
-    const catchUp = async (): Promise<void> => {
-      if (!isOn) return;
-      using _line = waitingLine("Reading new messages");
-      await handoff.recover();
-    };
-    const claude = openClaude({ home, config }, agent.agentId);
-    try {
-      await task({ home, config, agent, handoff, findNative: claude.findNative, catchUp });
-    } finally {
-      claude.close();
-      await handoff.close();
-    }
-  } finally {
-    await agent.store.close();
-  }
+  await using _store = closing(agent.store);
+  const on = { ...config, handoff: { ...config.handoff, enabled: true } };
+  const handoff = await openHandoff({ home, config: on, env: process.env, agent });
+  if (handoff === undefined) throw turnedOff();
+  await using _handoff = closing(handoff);
+  const claude = openClaude({ home, config }, agent.agentId);
+  await using _claude = closing(claude);
+  const catchUp = async (): Promise<void> => {
+    if (!isOn) return;
+    using _line = waitingLine("Reading new messages");
+    await handoff.recover();
+  };
+  await task({ home, config, agent, handoff, findNative: claude.findNative, catchUp });
 }
 
 function openClaude(setup: Setup, agentId: string): Pick<HandoffPlace, "findNative"> & { close(): void } {

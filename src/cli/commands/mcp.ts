@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { localTime, systemClock } from "../../base/clock.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, undefinedOn } from "../../base/errors.ts";
 import { randomIds } from "../../base/ids.ts";
 import { type Logger, createLogger } from "../../base/log.ts";
 import type { HoldfastConfig } from "../../config/config.ts";
@@ -22,7 +22,7 @@ import type { BridgeClaude, McpParts } from "../../mcp/bridge-parts.ts";
 import type { SearchIndex } from "../../memory/search-index.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { Flags, Texts } from "../command.ts";
-import { assertAgentId, isStoreMissing, withAgent } from "../context.ts";
+import { STORE_MISSING, assertAgentId, withAgent } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { lazy, lazyMap } from "../../base/async.ts";
 import { type ClaudeSide, openClaudeSide } from "../../compose/claude.ts";
@@ -134,19 +134,12 @@ function lazyAgent(open: (create: boolean) => Promise<AgentHandle>): {
   close(): Promise<void>;
 } {
   let opening: Promise<AgentHandle | undefined> = Promise.resolve(undefined);
-  const openNext = async (known: AgentHandle | undefined, create: boolean): Promise<AgentHandle | undefined> => {
-    if (known !== undefined) return known;
-    try {
-      return await open(create);
-    } catch (error) {
-      if (!create && error instanceof HoldfastError && error.kind === "not-found") return undefined;
-      throw error;
-    }
-  };
+  const openNext = async (create: boolean): Promise<AgentHandle | undefined> =>
+    create ? await open(true) : await undefinedOn(open(false), "not-found");
   return {
     open: async ({ create }) => {
       const before = opening.catch(() => undefined);
-      opening = before.then(async (known) => await openNext(known, create));
+      opening = before.then(async (known) => known ?? (await openNext(create)));
       return await opening;
     },
     close: async () => await (await opening.catch(() => undefined))?.store.close(),
@@ -204,12 +197,6 @@ async function printAnnouncements(options: McpOptions): Promise<void> {
     await showAnnouncements(agent, ({ text, priority, repoPath }, at) => {
       print(`${localTime(at)}  ${priority === "normal" ? "" : `[${priority}] `}${repoPath}\n${text}\n`);
     });
-  const shown = await withAgent({ agent: options.agent }, show).catch(noneWithoutStore);
-  if (shown === 0) talk("No new announcements.");
-}
-
-/** An agent without a store has no announcements. */
-function noneWithoutStore(error: unknown): number {
-  if (isStoreMissing(error)) return 0;
-  throw error;
+  const shown = await undefinedOn(withAgent({ agent: options.agent }, show), STORE_MISSING);
+  if (shown === undefined || shown === 0) talk("No new announcements.");
 }

@@ -1,4 +1,5 @@
 /** `holdfast ps`: lists the running gateway, turns and Claude Code sessions. */
+import { closing } from "../../base/async.ts";
 import { ERROR_KINDS, errorMessage } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { processState } from "../../base/processes.ts";
@@ -77,11 +78,8 @@ async function localTurns(setup: Setup, gatewayPid: number | undefined): Promise
 
 async function runningClaude(setup: Setup): Promise<DiscoveredSession[]> {
   const side = openClaudeSide({ ...setup, agentId: undefined, logger: silentLogger });
-  try {
-    return (await side.discover(undefined, { onlyRunning: true })).sessions;
-  } finally {
-    side.close();
-  }
+  await using _closing = closing(side);
+  return (await side.discover(undefined, { onlyRunning: true })).sessions;
 }
 
 function toJson({ gateway, turns, claudeCode, problems }: Running): object {

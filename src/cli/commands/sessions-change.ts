@@ -1,6 +1,7 @@
 /** The `holdfast sessions` commands that change a session. Each prints the new state, as a sentence or as JSON. */
 import { localTime } from "../../base/clock.ts";
-import { ERROR_KINDS, HoldfastError } from "../../base/errors.ts";
+import { closing } from "../../base/async.ts";
+import { ERROR_KINDS, HoldfastError, undefinedOn } from "../../base/errors.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import { type AgentHandle, locateTranscript } from "../../session/agent-handle.ts";
 import { archiveSession, deleteSession, readManifests, restoreSession, reopenWindow } from "../../session/archive.ts";
@@ -69,11 +70,8 @@ interface Change {
 async function patchProject(change: Change, key: string, changes: SessionPatch): Promise<SessionEntry> {
   const { patchFromOutside } = await import("../../turn/run/change-session.ts");
   const handoff = await openOwnHandoff(change);
-  try {
-    return await patchFromOutside({ agent: change.agent, handoff }, key, changes);
-  } finally {
-    await handoff?.close();
-  }
+  await using _closing = closing(handoff);
+  return await patchFromOutside({ agent: change.agent, handoff }, key, changes);
 }
 
 /** Undefined with `--store`: that store may belong to another program, and hand-offs are the agent's own. */
@@ -107,26 +105,20 @@ async function resetByAgent(setup: Setup, params: { key: string; agentId: string
   const gateway = await findRunningGateway(setup);
   if (gateway !== undefined) return await gateway.call("sessions.reset", params);
   const local = await openLocalCaller(setup);
-  try {
-    return await local.call("sessions.reset", params);
-  } finally {
-    await local.close();
-  }
+  await using _closing = closing(local);
+  return await local.call("sessions.reset", params);
 }
 
 export async function compact(reference: string, options: ChangeOptions & Counts<"maxLines">): Promise<void> {
   await withAgent(options, async (agent, setup) => {
     const { key } = await findSession(agent, reference);
     const handoff = await openOwnHandoff({ agent, setup, options });
+    await using _closing = closing(handoff);
     const { maxLines } = options;
-    try {
-      const result = await compactSession(agent, key, { maxLines, around: handoff?.keepThrough });
-      if (options.json === true) printJson({ ok: true, ...result });
-      else if (result.compacted) print(`${key}: kept ${result.kept} entries; the original is in ${result.archived}`);
-      else print(`${key}: already short enough (${result.kept} entries)`);
-    } finally {
-      await handoff?.close();
-    }
+    const result = await compactSession(agent, key, { maxLines, around: handoff?.keepThrough });
+    if (options.json === true) printJson({ ok: true, ...result });
+    else if (result.compacted) print(`${key}: kept ${result.kept} entries; the original is in ${result.archived}`);
+    else print(`${key}: already short enough (${result.kept} entries)`);
   });
 }
 
@@ -168,7 +160,8 @@ export async function remove(reference: string, options: ChangeOptions): Promise
 export async function restore(id: string | undefined, options: ChangeOptions): Promise<void> {
   await withAgent(options, async (agent) => {
     if (id === undefined) return await listArchive(agent, options);
-    const window = await findClosedWindow(agent, id);
+    // The reference may name an earlier window.
+    const window = (await undefinedOn(findSession(agent, id), "not-found"))?.window;
     if (window !== undefined) {
       const { key } = window;
       const entry = await withSessionLease(
@@ -209,16 +202,6 @@ async function listArchive(agent: AgentHandle, options: ChangeOptions): Promise<
   for (const name of unreadable) {
     talk(`holdfast: cannot read the archive manifest ${name}; \`holdfast doctor --fix\` recovers its transcripts`);
     process.exitCode = ERROR_KINDS.degraded.exitCode;
-  }
-}
-
-/** The earlier window that the reference names, if it names one. */
-async function findClosedWindow(agent: AgentHandle, reference: string) {
-  try {
-    return (await findSession(agent, reference)).window;
-  } catch (error) {
-    if (error instanceof HoldfastError && error.kind === "not-found") return undefined;
-    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 /** `holdfast status`: agents and their sessions from the stores, and the gateway if one runs. */
 import { arch, platform, release } from "node:os";
-import { ERROR_KINDS, errorMessage, systemErrorCode } from "../../base/errors.ts";
+import { closing } from "../../base/async.ts";
+import { ERROR_KINDS, errorMessage } from "../../base/errors.ts";
 import { packageVersion } from "../../base/package.ts";
 import { channelLine, isRepeated, stateMark, withIdleAccounts } from "../channel-view.ts";
 import type { Flags } from "../command.ts";
@@ -18,9 +19,9 @@ import {
   waitingLine,
 } from "../output.ts";
 import { printableLine } from "../../base/text.ts";
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { fileExists } from "../../base/files.ts";
+import { fileExists, readFolderIfPresent } from "../../base/files.ts";
 import { isRecord } from "../../base/json-record.ts";
 import { agentLayout } from "../../config/layout.ts";
 import type { ResultOf } from "../../rpc/contract.ts";
@@ -260,15 +261,12 @@ async function readAgent(agent: ListedAgent, setup: Setup, limit: number | undef
   const none = { ...agent, path: agent.agentDir, count: 0, recent: [], givenUp: 0, bootstrapPending };
   try {
     const { store } = await openAgent({ ...setup, agentId: agent.id, create: false });
-    try {
-      const { sessions, total } = await store.list({ limit });
-      const now = Date.now();
-      const recent = sessions.map((session) => toStatusRow(agent.id, session, now));
-      const givenUp = (await store.inbox.givenUp(MAX_GIVEN_UP)).length;
-      return { ...none, path: store.path, count: total, recent, givenUp };
-    } finally {
-      await store.close();
-    }
+    await using _closing = closing(store);
+    const { sessions, total } = await store.list({ limit });
+    const now = Date.now();
+    const recent = sessions.map((session) => toStatusRow(agent.id, session, now));
+    const givenUp = (await store.inbox.givenUp(MAX_GIVEN_UP)).length;
+    return { ...none, path: store.path, count: total, recent, givenUp };
   } catch (error) {
     if (isStoreMissing(error)) return { ...none, path: String(error.data["path"]) };
     return { ...none, problem: errorMessage(error) };
@@ -287,10 +285,7 @@ async function readUsage(home: string, agentIds: readonly string[], since: numbe
 }
 
 async function recentTranscripts(folder: string, since: number): Promise<string[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (systemErrorCode(error) === "ENOENT") return [];
-    throw error;
-  });
+  const names = (await readFolderIfPresent(folder)).map(({ name }) => name);
   const paths = names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));
   const times = await Promise.all(paths.map(async (path) => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0));
   return paths.filter((_, index) => (times[index] ?? 0) >= since);

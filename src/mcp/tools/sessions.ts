@@ -1,6 +1,6 @@
 /** Tools about the repo and its Claude Code sessions: list, info, decide, status. */
 import { z } from "zod";
-import { HoldfastError } from "../../base/errors.ts";
+import { undefinedOn } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { projectStatusReport } from "../../claude/project-status-report.ts";
 import type { SessionScore } from "../../claude/selection/selection.ts";
@@ -137,13 +137,8 @@ function describe(session: DiscoveredSession) {
 
 /** Undefined: not written yet. Claude Code creates its transcript shortly after it starts the server. */
 async function findOwn(sessionId: string, { claude }: Bridge): Promise<DiscoveredSession | undefined> {
-  try {
-    const session = await claude.find(sessionId);
-    return session.sessionId.toLowerCase() === sessionId.toLowerCase() ? session : undefined;
-  } catch (error) {
-    if (error instanceof HoldfastError && (error.kind === "not-found" || error.kind === "usage")) return undefined;
-    throw error;
-  }
+  const session = await undefinedOn(claude.find(sessionId), "not-found", "usage");
+  return session?.sessionId.toLowerCase() === sessionId.toLowerCase() ? session : undefined;
 }
 
 const MAX_TASK = 8000;
