@@ -5,7 +5,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { HoldfastError, errorMessage, fileError, systemErrorCode } from "../base/errors.ts";
+import { HoldfastError, fileError, systemErrorCode } from "../base/errors.ts";
 import { ensurePrivateFolder, writeFileDurable } from "../base/files.ts";
 import { isRecord } from "../base/json-record.ts";
 import { withFileLock } from "../base/lock-file.ts";
@@ -34,10 +34,7 @@ export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): P
   const schema = await requireKnownKey(path);
   const value = await parseRawValue(edit.rawValue, schema);
   const { setInText } = await import("./config-text.ts");
-  await changeFile(edit, {
-    text: (text) => setInText(text ?? "", path, value),
-    meaning: (before) => withValue(before, path, value),
-  });
+  await changeFile(edit.path, { path, value, text: (before) => setInText(before ?? "", path, value) });
   return value;
 }
 
@@ -45,10 +42,8 @@ export async function setConfigValue(edit: ConfigEdit & { rawValue: string }): P
 export async function unsetConfigValue(edit: ConfigEdit): Promise<boolean> {
   const path = parseKeyPath(edit.key);
   const { unsetInText } = await import("./config-text.ts");
-  const changed = await changeFile(edit, {
-    text: (text) => (text === undefined ? undefined : unsetInText(text, path)),
-    meaning: (before) => withoutValue(before, path),
-  });
+  const text = (before: string | undefined): string | undefined => before && unsetInText(before, path);
+  const changed = await changeFile(edit.path, { path, value: undefined, text });
   if (!changed) await requireKnownKey(path);
   return changed;
 }
@@ -74,14 +69,15 @@ async function parseRawValue(raw: string, schema: JsonSchema): Promise<unknown> 
 }
 
 interface FileChange {
+  path: readonly string[];
+  /** The value that the new text must have there. */
+  value: unknown;
   /** The new text. Undefined: no change. */
   text(before: string | undefined): string | undefined;
-  /** The value that the new text must have. */
-  meaning(before: unknown): unknown;
 }
 
-async function changeFile({ path }: ConfigEdit, change: FileChange): Promise<boolean> {
-  const target = await followLink(path);
+async function changeFile(file: string, change: FileChange): Promise<boolean> {
+  const target = await followLink(file);
   await ensurePrivateFolder(dirname(target));
   return await withFileLock(`${target}.lock`, {}, async () => {
     const before = await readConfigText(target);
@@ -93,43 +89,26 @@ async function changeFile({ path }: ConfigEdit, change: FileChange): Promise<boo
 }
 
 /** The validated new text. Undefined: nothing to do. */
-async function planChange(path: string, before: string | undefined, change: FileChange) {
+async function planChange(file: string, before: string | undefined, { path, value, text }: FileChange) {
   const { checkConfigValue, parseConfigText } = await import("./config-text.ts");
   const fail = (problems: string[]) =>
-    invalidConfig(problems.map((message) => ({ source: basename(path), file: path, message })));
+    invalidConfig(problems.map((message) => ({ source: basename(file), file, message })));
   const old = before === undefined ? { value: {} } : parseConfigText(before);
   if ("problem" in old) throw fail([old.problem]);
-  const after = editText(path, before, change);
+  const after = text(before);
   if (after === undefined) return undefined;
-  const meant = change.meaning(old.value);
-  const checked = checkConfigValue(meant, "user");
+  const changed = parseConfigText(after);
+  if ("problem" in changed || !isDeepStrictEqual(valueAt(changed.value, path), value)) throw uneditable(file);
+  const checked = checkConfigValue(changed.value, "user");
   if ("problems" in checked) throw fail(checked.problems);
-  if (before !== undefined && isDeepStrictEqual(meant, old.value)) return undefined;
-  const written = parseConfigText(after);
-  if ("problem" in written || !isDeepStrictEqual(written.value, meant)) throw uneditable(path);
-  return after;
+  return before !== undefined && isDeepStrictEqual(changed.value, old.value) ? undefined : after;
 }
 
-function editText(path: string, before: string | undefined, change: FileChange): string | undefined {
-  try {
-    return change.text(before);
-  } catch (error) {
-    throw uneditable(path, error);
-  }
-}
-
-function uneditable(path: string, cause?: unknown): HoldfastError {
-  const reason = cause === undefined ? "" : `: ${errorMessage(cause)}`;
-  return new HoldfastError(
-    "unsupported",
-    "config-not-editable",
-    `Cannot change ${path} without rewriting it${reason}`,
-    {
-      hint: "Edit the file by hand. Nothing was changed.",
-      data: { path },
-      cause,
-    },
-  );
+function uneditable(path: string): HoldfastError {
+  return new HoldfastError("unsupported", "config-not-editable", `Cannot change ${path} without rewriting it`, {
+    hint: "Edit the file by hand. Nothing was changed.",
+    data: { path },
+  });
 }
 
 /** Changes the target of a link, as dotfiles often are, instead of replacing the link. */
@@ -150,19 +129,4 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
     current = (current as Record<string, unknown>)[name];
   }
   return current;
-}
-
-function withValue(value: unknown, [name, ...rest]: readonly string[], leaf: unknown): unknown {
-  if (name === undefined) return leaf;
-  const entries = new Map(isRecord(value) ? Object.entries(value) : []);
-  entries.set(name, withValue(entries.get(name), rest, leaf));
-  return Object.fromEntries(entries);
-}
-
-function withoutValue(value: unknown, [name, ...rest]: readonly string[]): unknown {
-  if (name === undefined || !isRecord(value)) return value;
-  const entries = new Map(Object.entries(value));
-  if (rest.length === 0) entries.delete(name);
-  else if (entries.has(name)) entries.set(name, withoutValue(entries.get(name), rest));
-  return Object.fromEntries(entries);
 }
