@@ -73,7 +73,7 @@ interface FileChange {
   /** The value that the new text must have there. */
   value: unknown;
   /** The new text. Undefined: no change. */
-  text(before: string | undefined): string | undefined;
+  text: (before: string | undefined) => string | undefined;
 }
 
 async function changeFile(file: string, change: FileChange): Promise<boolean> {

@@ -8,8 +8,7 @@ import type { AgentHandle } from "../session/agent-handle.ts";
 import { type ArchiveRecord, moveTranscript, readManifests } from "../session/archive.ts";
 import type { Window } from "../store/store.ts";
 import type { Diagnosis } from "./finding.ts";
-import { listTranscripts } from "./folders.ts";
-import { allWindows, summarizeTranscript, windowFile } from "./session-files.ts";
+import { allWindows, summarizeTranscript, windowFile, listTranscripts } from "./session-files.ts";
 
 export async function* checkArchive(agent: AgentHandle): AsyncGenerator<Diagnosis> {
   const { records, unreadable } = await readManifests(agent);

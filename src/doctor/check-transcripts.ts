@@ -19,8 +19,8 @@ import { openTranscriptLog } from "../transcript/log.ts";
 import { type TranscriptTail, readTail, readTranscript } from "../transcript/reader.ts";
 import { openForReading } from "../transcript/scan.ts";
 import type { Diagnosis } from "./finding.ts";
-import { inParallel, listFiles, listTranscripts } from "./folders.ts";
-import { allWindows, windowFile } from "./session-files.ts";
+import { inParallel } from "../base/async.ts";
+import { allWindows, windowFile, listFiles, listTranscripts } from "./session-files.ts";
 
 export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: boolean }): AsyncGenerator<Diagnosis> {
   const known = await knownTranscripts(agent);

@@ -1,4 +1,5 @@
 /** `holdfast sessions`: the list, in OpenClaw's JSON shape or as a table with titles and last messages. */
+import { inParallel } from "../../base/async.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import type { JsonPage, ListQuery } from "../../store/store.ts";
 import { type Counts, type Flags, type Texts, invalidOption } from "../command.ts";
@@ -107,10 +108,7 @@ async function printList(page: SessionsPage, options: ListOptions): Promise<void
     talk(total === 0 ? "No sessions. Start one with `holdfast chat`." : "No session matches.");
     return;
   }
-  const [{ describeSession }, { inParallel }] = await Promise.all([
-    import("./sessions-show.ts"),
-    import("../../doctor/folders.ts"),
-  ]);
+  const { describeSession } = await import("./sessions-show.ts");
   const rows = await inParallel(parseSessions(page), async (session) => {
     const { title, last } = await describeSession(session, page.folders.get(session.agentId) ?? "");
     const cells = [session.key, formatAge(session.ageMs), formatTokens(session.totalTokens), title, last];

@@ -4,12 +4,9 @@ import { undefinedOn } from "../../base/errors.ts";
 import type { DiscoveredSession } from "../../claude/discovered-session.ts";
 import { projectStatusReport } from "../../claude/project-status-report.ts";
 import type { SessionScore } from "../../claude/selection/selection.ts";
-import { type Bridge, defineTool } from "../bridge-tool.ts";
+import { type Bridge, countUpTo, defineTool } from "../bridge-tool.ts";
 import { excerptLine } from "../model-text.ts";
 import { toListRow, costOf, shortText, taskOf } from "./session-row.ts";
-
-const DEFAULT_ROWS = 20;
-const MAX_ROWS = 50;
 
 const row = z.object({
   sessionId: z.string(),
@@ -38,7 +35,7 @@ export const sessionList = defineTool({
   flag: "sessionListEnabled",
   input: z.strictObject({
     include_native: z.boolean().default(true).describe("Also sessions that no agent started (default true)"),
-    limit: z.int().min(1).max(MAX_ROWS).default(DEFAULT_ROWS).describe(`How many (default ${DEFAULT_ROWS})`),
+    limit: countUpTo(50, 20, "How many"),
   }),
   output: z.object({ sessions: z.array(row), total: z.number(), activeCount: z.number() }),
   run: async ({ include_native: includeNative, limit }, bridge) => {
