@@ -84,16 +84,7 @@ export async function startGatewayProcess<Found>(options: StartOptions<Found>): 
   throw await couldNotStart(logFile, `it does not answer after ${Math.round(patienceMs / 1000)} seconds`);
 }
 
-interface BackgroundProcess {
-  hasEnded(): boolean;
-  outcome(): string;
-}
-
-function spawnDetached(
-  home: string,
-  logFile: string,
-  { file, args }: { file: string; args: readonly string[] },
-): BackgroundProcess {
+function spawnDetached(home: string, logFile: string, { file, args }: { file: string; args: readonly string[] }) {
   const log = openLog(logFile);
   try {
     let failure: string | undefined;

@@ -2,7 +2,7 @@
  * The configuration as the program sees it: complete, validated, with defaults filled in. `schema.ts` describes
  * every setting and checks the files; this file only takes its types, because loading zod is slow.
  */
-import { CHANNEL_NAMES, type ChannelName } from "./choices.ts";
+import { CHANNEL_NAMES } from "./choices.ts";
 import { type ClaudeCodeConfig, DEFAULT_CLAUDE_CODE } from "./claude-code.ts";
 import type { ConfigLayer } from "./schema.ts";
 import type { WithDefaults } from "./schema-parts.ts";
@@ -69,14 +69,8 @@ export type TelegramAccountConfig = HoldfastConfig["channels"]["telegram"][strin
 export type ChannelAccountConfig = HoldfastConfig["channels"]["whatsapp"][string];
 export type TokenConfig = Pick<TelegramAccountConfig, "tokenEnv" | "tokenFile">;
 
-interface ConfiguredAccount {
-  name: ChannelName;
-  accountId: string;
-  settings: ChannelAccountConfig;
-}
-
 /** All accounts that are not disabled. */
-export function configuredAccounts({ channels }: Pick<HoldfastConfig, "channels">): ConfiguredAccount[] {
+export function configuredAccounts({ channels }: Pick<HoldfastConfig, "channels">) {
   return CHANNEL_NAMES.flatMap((name) =>
     Object.entries<ChannelAccountConfig>(channels[name])
       .filter(([, settings]) => settings.enabled !== false)

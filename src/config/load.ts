@@ -25,21 +25,11 @@ export interface LoadConfigOptions {
   home: string;
 }
 
-interface LoadedConfig {
-  config: HoldfastConfig;
-  /** All sources, weakest first. */
-  sources: ConfigSource[];
-  /** Dotted path of every non-default value → the file or variable that set it. */
-  origins: ReadonlyMap<string, string>;
-}
-
-interface ConfigSource {
-  kind: FileKind | "environment";
-  /** File path, or name of the variable. */
-  path: string;
-}
-
-export async function loadConfig({ env, cwd, home }: LoadConfigOptions): Promise<LoadedConfig> {
+/**
+ * `sources` are all sources, weakest first. `origins` has the file or variable that set a value, by the dotted path of
+ * every non-default value.
+ */
+export async function loadConfig({ env, cwd, home }: LoadConfigOptions) {
   const problems: ConfigProblem[] = [];
   const projectFile = findProjectFile(cwd, env["HOME"] ?? homedir());
   const found = [
@@ -48,11 +38,13 @@ export async function loadConfig({ env, cwd, home }: LoadConfigOptions): Promise
     ...Object.entries(VARIABLES).map(([name, read]) => readVariable(name, read, env, problems)),
   ].filter((source) => source !== undefined);
   if (problems.length > 0) throw invalidConfig(problems);
-  const sources = found.map(({ kind, path }) => ({ kind, path }));
-  return { ...mergeLayers(found), sources };
+  return { ...mergeLayers(found), sources: found.map(({ kind, path }) => ({ kind, path })) };
 }
 
-interface FoundLayer extends ConfigSource {
+interface FoundLayer {
+  kind: FileKind | "environment";
+  /** File path, or name of the variable. */
+  path: string;
   layer: ConfigLayer;
 }
 
@@ -134,7 +126,7 @@ function oneOf<T extends string>(allowed: readonly T[], layerOf: (choice: T) => 
 }
 
 /** Later layers win. Objects are merged key by key; lists and plain values are replaced. */
-function mergeLayers(layers: readonly FoundLayer[]): Pick<LoadedConfig, "config" | "origins"> {
+function mergeLayers(layers: readonly FoundLayer[]) {
   const origins = new Map<string, string>();
   let config: JsonRecord = mergeObjects({}, { ...DEFAULT_CONFIG }, () => undefined, []);
   for (const { path: source, layer } of layers) {

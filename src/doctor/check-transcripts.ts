@@ -43,21 +43,13 @@ export async function* checkTranscripts(agent: AgentHandle, { deep }: { deep: bo
   if (deep) yield* keptFiles(agent.sessionsFolder);
 }
 
-interface Lost {
-  transcript: KnownTranscript;
-  reason: string;
-}
-
-async function findLost(known: readonly KnownTranscript[]): Promise<Lost[]> {
-  const found = await inParallel(known, async (transcript): Promise<Lost[]> => {
-    try {
-      const damage = await findDamage(transcript.path, transcript.expected);
-      return damage === undefined ? [] : [{ transcript, reason: damage.reason }];
-    } catch (error) {
+async function findLost(known: readonly KnownTranscript[]) {
+  const found = await inParallel(known, async (transcript) => {
+    const damage = await findDamage(transcript.path, transcript.expected).catch((error: unknown) => {
       // `lookAtEnds` reports files that cannot be opened.
-      if (error instanceof HoldfastError) return [];
-      throw error;
-    }
+      if (!(error instanceof HoldfastError)) throw error;
+    });
+    return damage === undefined ? [] : [{ transcript, reason: damage.reason }];
   });
   return found.flat();
 }

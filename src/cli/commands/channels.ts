@@ -197,18 +197,12 @@ export async function revoke(rawChannel: string, id: string, options: AccountOpt
   print(`${id} can no longer write to the agent on ${channel}.`);
 }
 
-interface ChosenAccount {
-  channel: ChannelName;
-  accountId: string;
-  store: PairingStore;
-}
-
 /** The named account, else the one that knows the person, else the first. */
 async function chooseAccount(
   rawChannel: string,
   { account }: AccountOptions,
   knows: (store: PairingStore) => Promise<boolean>,
-): Promise<ChosenAccount> {
+) {
   const channel = parseChoice("The channel", rawChannel, CHANNEL_NAMES);
   const setup = await loadSetup();
   const accountIds =

@@ -42,7 +42,7 @@ const ended = (itemId: number, text: string): RpcEvent => ({
 
 async function say(caller: LiveCaller) {
   const heard: RpcEvent[] = [];
-  const conversation = await openConversation({ caller, agentId: "main", sessionKey: KEY });
+  const conversation = await openConversation(caller, { agentId: "main", sessionKey: KEY });
   const end = await conversation.say("hello", (event) => heard.push(event));
   return { end, heard };
 }

@@ -30,7 +30,7 @@ export async function chat(options: ChatOptions): Promise<void> {
   const session = await chooseSession(setup, options);
   const caller = await openCaller(setup, options);
   await using _closing = closing(caller);
-  const conversation = await openConversation({ caller, ...session });
+  const conversation = await openConversation(caller, session);
   talk(`Session ${session.sessionKey}. ${session.greeting} /help lists the commands.`);
   await converse(conversation, session);
 }
@@ -127,17 +127,11 @@ async function answer(conversation: Conversation, text: string, printer: AnswerP
   }
 }
 
-interface Interrupts extends Disposable {
-  /** Resolves with the answer, or as soon as the person leaves. */
-  during(answer: Promise<void>): Promise<void>;
-  isLeaving(): boolean;
-}
-
 /**
  * Ctrl-C during an answer stops the turn and keeps the answer so far; a second one, or one at the prompt,
  * leaves. On a terminal readline reports it, otherwise it arrives as a signal.
  */
-function listenForInterrupts(input: Interface, abort: () => Promise<boolean>): Interrupts {
+function listenForInterrupts(input: Interface, abort: () => Promise<boolean>) {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   let isAnswering = false;
   let isStopping = false;
@@ -160,7 +154,8 @@ function listenForInterrupts(input: Interface, abort: () => Promise<boolean>): I
   process.on("SIGINT", onInterrupt);
 
   return {
-    during: async (answering) => {
+    /** Resolves with the answer, or as soon as the person leaves. */
+    during: async (answering: Promise<void>): Promise<void> => {
       isAnswering = true;
       isStopping = false;
       try {
@@ -169,35 +164,26 @@ function listenForInterrupts(input: Interface, abort: () => Promise<boolean>): I
         isAnswering = false;
       }
     },
-    isLeaving: () => isLeaving,
-    [Symbol.dispose]: () => {
+    isLeaving: (): boolean => isLeaving,
+    [Symbol.dispose]: (): void => {
       process.off("SIGINT", onInterrupt);
       input.off("SIGINT", onInterrupt);
     },
   };
 }
 
-export interface Conversation {
-  /** Resolves with the end of the turn that answers. The listener gets the events until then. */
-  say(text: string, onEvent: (event: RpcEvent) => void): Promise<TurnEnd>;
-  /** Stops the running turn; false when none runs. */
-  abort(): Promise<boolean>;
-}
+type Conversation = Awaited<ReturnType<typeof openConversation>>;
 
-export async function openConversation({
-  caller,
-  agentId,
-  sessionKey,
-}: {
-  caller: LiveCaller;
-  agentId: string;
-  sessionKey: string;
-}): Promise<Conversation> {
-  let listener: TurnListener | undefined;
+export async function openConversation(
+  caller: LiveCaller,
+  { agentId, sessionKey }: Pick<ChatSession, "agentId" | "sessionKey">,
+) {
+  let listener: ReturnType<typeof listenForTurn> | undefined;
   await caller.watch(sessionKey, (event) => listener?.onEvent(event));
 
   return {
-    say: async (text, onEvent) => {
+    /** Resolves with the end of the turn that answers. The listener gets the events until then. */
+    say: async (text: string, onEvent: (event: RpcEvent) => void): Promise<TurnEnd> => {
       const turn = listenForTurn(onEvent);
       listener = turn;
       try {
@@ -212,19 +198,13 @@ export async function openConversation({
         listener = undefined;
       }
     },
-    abort: async () => (await caller.call("chat.abort", { sessionKey, agentId })).aborted,
+    /** Stops the running turn; false when none runs. */
+    abort: async (): Promise<boolean> => (await caller.call("chat.abort", { sessionKey, agentId })).aborted,
   };
 }
 
-interface TurnListener {
-  readonly onEvent: (event: RpcEvent) => void;
-  /** Sets the inbox item of our message; the turn that answers has this number or a higher one. */
-  readonly expect: (itemId: number) => void;
-  ended: Promise<TurnEnd>;
-}
-
 /** Events can arrive before the response to `chat.send`, so they are kept until our item is known. */
-function listenForTurn(onEvent: (event: RpcEvent) => void): TurnListener {
+function listenForTurn(onEvent: (event: RpcEvent) => void) {
   const { promise: ended, resolve, reject } = Promise.withResolvers<TurnEnd>();
   ended.catch(() => undefined);
   let early: RpcEvent[] | undefined = [];
@@ -236,11 +216,12 @@ function listenForTurn(onEvent: (event: RpcEvent) => void): TurnListener {
     if (event.type === "turn.ended") resolve(event);
   };
   return {
-    onEvent: (event) => {
+    onEvent: (event: RpcEvent): void => {
       if (early === undefined) take(event);
       else early.push(event);
     },
-    expect: (itemId) => {
+    /** Sets the inbox item of our message; the turn that answers has this number or a higher one. */
+    expect: (itemId: number): void => {
       ours = itemId;
       const waiting = early ?? [];
       early = undefined;

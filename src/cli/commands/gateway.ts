@@ -112,18 +112,12 @@ function announce({ url, port, takenPort, tokenLink }: Announced, options: Serve
   talk("Press Ctrl-C to stop.");
 }
 
-interface ChannelReporter {
-  readonly report: (channel: string, accountId: string, status: ChannelStatus) => void;
-  /** Prints nothing more: while the gateway stops, its channels stop too. */
-  readonly silence: () => void;
-}
-
 /** Prints each change of state once. A login code is drawn if stderr is a terminal. */
-function createChannelReporter(): ChannelReporter {
+function createChannelReporter() {
   const reported = new Map<string, string>();
   let isSilent = false;
   return {
-    report: (channel, accountId, status) => {
+    report: (channel: string, accountId: string, status: ChannelStatus): void => {
       const line = channelLine({ channel, accountId, status });
       const name = `${channel} ${accountId}`;
       const shown = `${line} ${status.loginCode ?? ""}`;
@@ -134,7 +128,8 @@ function createChannelReporter(): ChannelReporter {
       if (process.stderr.isTTY) void drawCode(status.loginCode);
       else talk("  Run `holdfast channels login` in a terminal to see the code.");
     },
-    silence: () => {
+    /** Prints nothing more: while the gateway stops, its channels stop too. */
+    silence: (): void => {
       isSilent = true;
     },
   };

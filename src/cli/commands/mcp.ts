@@ -19,7 +19,6 @@ import {
 import { loadConfig } from "../../config/load.ts";
 import type { Handoff } from "../../handoff/handoff.ts";
 import type { BridgeClaude, McpParts } from "../../mcp/bridge-parts.ts";
-import type { SearchIndex } from "../../memory/search-index.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { Flags, Texts } from "../command.ts";
 import { STORE_MISSING, assertAgentId, withAgent } from "../context.ts";
@@ -81,8 +80,11 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
   const claudeSessionId = env["CLAUDE_CODE_SESSION_ID"] === "" ? undefined : env["CLAUDE_CODE_SESSION_ID"];
   const claude = claudeShownTo({ sessionKey, claudeSessionId }, side);
   const agent = lazyAgent(async (create) => await openAgent({ home, config, agentId, create, logger }));
-  const handoffs = lazyHandoffs({ home, config, env, agentId, logger }, agent.open);
-  const index = lazy(openIndex);
+  const handoffs = lazyHandoffs(options, agentId, logger, agent.open);
+  const index = lazy(async () => {
+    const { createSearchIndex } = await import("../../memory/search-index.ts");
+    return await createSearchIndex({ path: searchIndexFile(home), clock: systemClock, logger });
+  });
 
   return {
     agentId,
@@ -108,11 +110,6 @@ export function openMcpParts(options: McpPartsOptions): McpParts {
       await agent.close();
     },
   };
-
-  async function openIndex(): Promise<SearchIndex> {
-    const { createSearchIndex } = await import("../../memory/search-index.ts");
-    return await createSearchIndex({ path: searchIndexFile(home), clock: systemClock, logger });
-  }
 }
 
 function claudeShownTo(viewer: Viewer, side: ClaudeSide): BridgeClaude {
@@ -129,15 +126,12 @@ function claudeShownTo(viewer: Viewer, side: ClaudeSide): BridgeClaude {
 }
 
 /** One handle for all calls. While the agent has no store, each call looks again. */
-function lazyAgent(open: (create: boolean) => Promise<AgentHandle>): {
-  open: McpParts["openAgent"];
-  close(): Promise<void>;
-} {
+function lazyAgent(open: (create: boolean) => Promise<AgentHandle>) {
   let opening: Promise<AgentHandle | undefined> = Promise.resolve(undefined);
   const openNext = async (create: boolean): Promise<AgentHandle | undefined> =>
     create ? await open(true) : await undefinedOn(open(false), "not-found");
   return {
-    open: async ({ create }) => {
+    open: async ({ create }: { create: boolean }) => {
       const before = opening.catch(() => undefined);
       opening = before.then(async (known) => known ?? (await openNext(create)));
       return await opening;
@@ -146,14 +140,11 @@ function lazyAgent(open: (create: boolean) => Promise<AgentHandle>): {
   };
 }
 
-interface HandoffSetup extends Pick<McpPartsOptions, "home" | "config" | "env"> {
-  agentId: string;
-  logger: Logger;
-}
-
 /** Opened at first use. The default agent keeps the hand-offs of Claude Code's sessions. */
 function lazyHandoffs(
-  { home, config, env, agentId, logger }: HandoffSetup,
+  { home, config, env }: McpPartsOptions,
+  agentId: string,
+  logger: Logger,
   openOwn: McpParts["openAgent"],
 ): { open: McpParts["openHandoff"]; close(): Promise<void> } {
   const { defaultAgent } = config;
