@@ -50,7 +50,8 @@ export interface DoctorReport {
 }
 
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
-  const { fix, acknowledge, agents } = options;
+  const { fix, acknowledge, agents, gateway, isConfigured } = options;
+  const gatewayMayRun = gateway?.state === "running" || gateway?.state === "elsewhere";
   const findings: Finding[] = [];
   const checked = { agents: agents.length, sessions: 0, transcripts: 0 };
   await examineHome(options, createExaminer(findings, { fix }));
@@ -58,7 +59,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     const mayChange = fix || acknowledge !== undefined;
     const examiner = createExaminer(findings, { fix, acknowledge, agent: scope.agentId });
     const task = async (): Promise<void> =>
-      await examineAgent(scope, { examiner, mayChange, checked, queues: queueFacts(options) });
+      await examineAgent(scope, { examiner, mayChange, checked, queues: { gatewayMayRun, isConfigured } });
     // Two doctors must not repair the same agent at the same time.
     if (mayChange) await withFileLock(join(scope.layout.root, "doctor.lock"), {}, task);
     else await task();
@@ -69,10 +70,6 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     findings,
     checked,
   };
-}
-
-function queueFacts({ gateway, isConfigured }: DoctorOptions): QueueFacts {
-  return { gatewayMayRun: gateway?.state === "running" || gateway?.state === "elsewhere", isConfigured };
 }
 
 async function examineHome(options: DoctorOptions, examiner: Examiner): Promise<void> {
@@ -141,21 +138,16 @@ async function examineSessions(scope: AgentScope, examination: AgentExamination)
   checked.sessions += (await agent.store.list({ limit: 0, fields: [] })).total;
 }
 
-interface Examiner {
-  /** Runs a check and its repairs, if wanted. The check runs lazily, so it sees the repairs of its findings. */
-  check(name: CheckName, check: AsyncIterable<Diagnosis>): Promise<void>;
-  /** Runs a task whose failure is a finding. */
-  attempt(name: CheckName, task: () => Promise<void>): Promise<void>;
-  addFailure(name: CheckName, message: string): void;
-}
+type Examiner = ReturnType<typeof createExaminer>;
 
 function createExaminer(
   findings: Finding[],
   { fix, acknowledge, agent }: { fix: boolean; acknowledge?: string | undefined; agent?: string | undefined },
-): Examiner {
+) {
   const about = agent === undefined ? {} : { agent };
   const addFailure = (check: CheckName, message: string): void =>
     void findings.push({ check, ...about, severity: "error", message });
+  /** Runs a task whose failure is a finding. */
   const attempt = async (check: CheckName, task: () => Promise<void>): Promise<void> => {
     try {
       await task();
@@ -167,7 +159,8 @@ function createExaminer(
   return {
     addFailure,
     attempt,
-    check: async (check, diagnoses) =>
+    /** Runs a check and its repairs, if wanted. The check runs lazily, so it sees the repairs of its findings. */
+    check: async (check: CheckName, diagnoses: AsyncIterable<Diagnosis>): Promise<void> =>
       await attempt(check, async () => {
         for await (const diagnosis of diagnoses) {
           const { repair, lostFrom: _, acknowledge: endReport, ...found } = diagnosis;

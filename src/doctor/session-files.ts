@@ -120,25 +120,13 @@ export async function allWindows({ store }: AgentHandle): Promise<Window[]> {
   return await store.findWindows("", Number.MAX_SAFE_INTEGER);
 }
 
-export interface TranscriptSummary {
-  name: string;
-  /** From the file name: headers written by other tools may have other ids. */
-  sessionId: string;
-  mark: SessionMark | undefined;
-  /** Whether it has more than the bookkeeping entries of a new window. */
-  hasMessages: boolean;
-  openedAt: number;
-  /** Time of the last entry. */
-  lastAt: number;
-  /** Highest epoch among the last lines; 0 if they have none. */
-  epoch: number;
-}
+export type TranscriptSummary = Awaited<ReturnType<typeof summarizeTranscript>>;
 
 /** As many as the log checks for lines of stale holders. */
 const TAIL_ENTRIES = 64;
 
 /** Reads only the two ends of the transcript. */
-export async function summarizeTranscript(path: string): Promise<TranscriptSummary> {
+export async function summarizeTranscript(path: string) {
   const name = basename(path);
   const { firstAt, ...beginning } = await readBeginning(path);
   const { header, entries } = await readTail(path, TAIL_ENTRIES);
@@ -146,15 +134,18 @@ export async function summarizeTranscript(path: string): Promise<TranscriptSumma
   const openedAt = parseTime(header?.timestamp) ?? firstAt ?? modifiedAt;
   return {
     name,
+    /** From the file name: headers written by other tools may have other ids. */
     sessionId: sessionIdOfTranscript(name) ?? name,
     ...beginning,
     openedAt,
+    /** Time of the last entry. */
     lastAt: Math.max(openedAt, parseTime(entries.at(-1)?.entry.timestamp) ?? openedAt),
+    /** Highest epoch among the last lines; 0 if they have none. */
     epoch: Math.max(0, ...entries.map(({ entry }) => entry.leaseEpoch ?? 0)),
   };
 }
 
-/** Reads up to the first message, which is near the beginning. */
+/** Reads up to the first message, which is near the beginning. A new window has only bookkeeping entries. */
 async function readBeginning(path: string) {
   let mark: SessionMark | undefined;
   let firstAt: number | undefined;

@@ -62,7 +62,7 @@ export interface GatewayCore {
 
 export function createGatewayCore(parts: RpcParts, token: string, limits: GatewayLimits): GatewayCore {
   const tokens = createTokenCheck(token);
-  const wrongTokens = createRateLimit({ perMinute: limits.wrongTokensPerMinute });
+  const wrongTokens = createRateLimit(limits.wrongTokensPerMinute);
   const failures = createCallFailures();
   const checking = lazy(async () => await checkHealth(parts, failures.recent()));
   const calls = new Set<Promise<unknown>>();
@@ -73,7 +73,7 @@ export function createGatewayCore(parts: RpcParts, token: string, limits: Gatewa
     logger: parts.logger,
     limits,
     port: 0,
-    requests: createRateLimit({ perMinute: limits.requestsPerMinute }),
+    requests: createRateLimit(limits.requestsPerMinute),
     freeConnections: () => undefined,
     isClosing: false,
     calls,
@@ -153,17 +153,11 @@ function createConnections({ maxConnections, maxStrangers }: GatewayLimits) {
   };
 }
 
-export interface RateLimitOptions {
-  perMinute: number;
-  /** Number of clients to remember; the least recently seen is forgotten first. Default: 1000. */
-  maxClients?: number | undefined;
-  /** A steady clock in ms. */
-  now?: (() => number) | undefined;
-}
-
-/** Requests per client and minute: a bucket that refills steadily, in bounded memory. */
-export function createRateLimit(options: RateLimitOptions) {
-  const { perMinute, maxClients = 1000, now = () => performance.now() } = options;
+/**
+ * Requests per client and minute: a bucket that refills steadily. Remembers the last `maxClients`. `now` is a steady
+ * clock in ms.
+ */
+export function createRateLimit(perMinute: number, { maxClients = 1000, now = () => performance.now() } = {}) {
   const perMs = perMinute / 60_000;
   const buckets = new Map<string, { tokens: number; at: number }>();
   return {

@@ -106,16 +106,8 @@ function foldersOf(sessions: readonly DiscoveredSession[]): string[] {
   return [...new Set(paths.map((path) => basename(dirname(path))))];
 }
 
-export interface SearchPlaces {
-  home: string;
-  openClawHome: string;
-  claudeHome: string;
-  agentId: string;
-  workspace: string;
-}
-
 export async function searchSourcesOf(
-  places: SearchPlaces,
+  places: Record<"home" | "openClawHome" | "claudeHome" | "agentId" | "workspace", string>,
   want: Parameters<McpParts["searchSources"]>[0],
 ): Promise<SearchSources> {
   const { home, agentId, workspace } = places;

@@ -1,13 +1,8 @@
 /** The configuration with which an MCP client starts the bridge. */
 import { programFile } from "../base/package.ts";
 
-export interface ClientConfigOptions {
-  agent?: string | undefined;
-  repo?: string | undefined;
-  session?: string | undefined;
-  /** HOLDFAST_HOME, if set: a client may start the server without our environment. */
-  home?: string | undefined;
-}
+/** `home` is HOLDFAST_HOME, if set: a client may start the server without our environment. */
+type ClientConfigOptions = Partial<Record<"agent" | "repo" | "session" | "home", string | undefined>>;
 
 /** Uses absolute paths: a client may have another PATH or working folder. */
 export function clientConfig(options: ClientConfigOptions) {

@@ -12,18 +12,7 @@ import { suggestRestart } from "../channel-view.ts";
 import { engineNameOf } from "../../compose/agent-pool.ts";
 import { listAgentIds } from "../../compose/agent.ts";
 
-export interface ListedAgent {
-  id: string;
-  name?: string | undefined;
-  workspace: string;
-  agentDir: string;
-  engine: EngineName;
-  model?: string | undefined;
-  /** Number of channel accounts that this agent answers. */
-  bindings: number;
-  isDefault: boolean;
-  routes: string[];
-}
+export type ListedAgent = ReturnType<typeof describeAgent>;
 
 export async function listAgents(options: Flags<"json">): Promise<void> {
   const agents = await describeAgents(await loadSetup());
@@ -49,7 +38,7 @@ export async function describeAgents(setup: Setup): Promise<ListedAgent[]> {
   return [...new Set(ids)].toSorted().map((id) => describeAgent(id, setup));
 }
 
-function describeAgent(id: string, { home, config }: Setup): ListedAgent {
+function describeAgent(id: string, { home, config }: Setup) {
   const { name, model, workspace } = config.agents[id] ?? {};
   const layout = agentLayout(home, id);
   const isDefault = id === normalizeAgentId(config.defaultAgent);
@@ -66,6 +55,7 @@ function describeAgent(id: string, { home, config }: Setup): ListedAgent {
     agentDir: layout.root,
     engine: engineNameOf(config, id),
     model,
+    /** Number of channel accounts that this agent answers. */
     bindings: bound.length,
     isDefault,
     routes: isDefault && routes.length === 0 ? ["default (no explicit rules)"] : routes,

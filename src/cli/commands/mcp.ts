@@ -8,7 +8,6 @@ import { localTime, systemClock } from "../../base/clock.ts";
 import { HoldfastError, undefinedOn } from "../../base/errors.ts";
 import { randomIds } from "../../base/ids.ts";
 import { type Logger, createLogger } from "../../base/log.ts";
-import type { HoldfastConfig } from "../../config/config.ts";
 import {
   type Environment,
   agentLayout,
@@ -21,7 +20,7 @@ import type { Handoff } from "../../handoff/handoff.ts";
 import type { BridgeClaude, McpParts } from "../../mcp/bridge-parts.ts";
 import type { AgentHandle } from "../../session/agent-handle.ts";
 import type { Flags, Texts } from "../command.ts";
-import { STORE_MISSING, assertAgentId, withAgent } from "../context.ts";
+import { STORE_MISSING, type Setup, assertAgentId, withAgent } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { lazy, lazyMap } from "../../base/async.ts";
 import { type ClaudeSide, openClaudeSide } from "../../compose/claude.ts";
@@ -60,9 +59,7 @@ function repoOf(given: string | undefined, env: Environment): string {
   });
 }
 
-export interface McpPartsOptions {
-  home: string;
-  config: HoldfastConfig;
+export interface McpPartsOptions extends Setup {
   repoPath: string;
   env: Environment;
   agentId?: string | undefined;

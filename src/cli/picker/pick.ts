@@ -66,21 +66,19 @@ function sourcesFor(
 /** Limit for the first frame; the full list follows. */
 const FIRST_PAGE = 200;
 
-function toSource(
-  side: ClaudeSide,
-  repoPath: string | undefined,
-  choice: ListQuery["choice"],
-  skipIfEmpty: boolean,
-): PickerSource {
+function toSource(side: ClaudeSide, repoPath: string | undefined, choice: ListQuery["choice"], skipIfEmpty: boolean) {
   const read = async (more: DiscoverChoice): Promise<PickerPage> => {
     const { sessions, repoPath: root } = await side.discover(repoPath, { ...choice, ...more });
     return { sessions, name: root === undefined ? "all repos" : shortPath(root) };
   };
   return {
     isAll: repoPath === undefined,
+    /** If it has no sessions, show the next source. */
     skipIfEmpty,
+    /** Sessions from the index. */
     known: async () => await read({ limit: Math.min(choice.limit ?? FIRST_PAGE, FIRST_PAGE), refresh: false }),
-    refreshed: async (onProgress) => {
+    /** Sessions after reading changed transcripts. */
+    refreshed: async (onProgress: (text: string) => void) => {
       const show = ({ filesDone, filesTotal }: RefreshProgress): void =>
         onProgress(`Reading transcripts: ${filesDone} of ${filesTotal}`);
       return await read({ refresh: { onProgress: show } });
@@ -88,15 +86,7 @@ function toSource(
   };
 }
 
-interface PickerSource {
-  isAll: boolean;
-  /** If it has no sessions, show the next source. */
-  skipIfEmpty: boolean;
-  /** Sessions from the index. */
-  known(): Promise<PickerPage>;
-  /** Sessions after reading changed transcripts. */
-  refreshed(onProgress: (text: string) => void): Promise<PickerPage>;
-}
+type PickerSource = ReturnType<typeof toSource>;
 
 interface PickerPage {
   /** Name of the repo, or "all repos". */
