@@ -10,6 +10,7 @@ import { withSessionLease } from "../../session/lease.ts";
 import { maintainSessions } from "../../session/maintenance.ts";
 import { type SessionPatch, changesProject, patchSession } from "../../session/patch.ts";
 import { resetSession } from "../../session/window.ts";
+import type { Lease } from "../../store/queues.ts";
 import type { SessionEntry } from "../../store/session-entry.ts";
 import { findDamage } from "../../transcript/damage.ts";
 import type { Counts, Flags } from "../command.ts";
@@ -90,7 +91,7 @@ export async function reset(reference: string, options: ChangeOptions): Promise<
     const found = await findSession(agent, reference);
     const common = { key: found.key, agentId: agent.agentId, setup: loaded };
     if (options.store === undefined) return { ...common, done: undefined };
-    return await withSessionLease(agent, found.key, {}, async ({ lease }) => {
+    return await leased(agent, found.key, async (lease) => {
       const { entry, previous } = await resetSession(agent, found.key, { lease });
       return { ...common, done: { entry, previousSessionId: previous.sessionId } };
     });
@@ -98,6 +99,10 @@ export async function reset(reference: string, options: ChangeOptions): Promise<
   const { entry, previousSessionId } = done ?? (await resetByAgent(setup, { key, agentId }));
   if (options.json === true) printJson({ ok: true, key, entry, previousSessionId });
   else print(`${key}: new window ${entry.sessionId}; the previous one is ${previousSessionId}`);
+}
+
+async function leased<T>(agent: AgentHandle, key: string, task: (lease: Lease) => Promise<T>): Promise<T> {
+  return await withSessionLease(agent, key, {}, async ({ lease }) => await task(lease));
 }
 
 async function resetByAgent(setup: Setup, params: { key: string; agentId: string }) {
@@ -125,12 +130,7 @@ export async function compact(reference: string, options: ChangeOptions & Counts
 export async function archive(reference: string, options: ChangeOptions): Promise<void> {
   await withAgent(options, async (agent) => {
     const { key } = await findSession(agent, reference);
-    const { id } = await withSessionLease(
-      agent,
-      key,
-      {},
-      async ({ lease }) => await archiveSession(agent, key, { lease }),
-    );
+    const { id } = await leased(agent, key, async (lease) => await archiveSession(agent, key, { lease }));
     if (options.json === true) printJson({ ok: true, key, archive: id });
     else print(`${key}: archived as ${id}`);
   });
@@ -141,7 +141,7 @@ export async function remove(reference: string, options: ChangeOptions): Promise
     const { key } = await findSession(agent, reference);
     // Asked before the lease is taken, so that nothing waits for the answer.
     await confirm(`Delete session ${key}? Its transcripts go to the archive.`, options);
-    const { id, windows } = await withSessionLease(agent, key, {}, async ({ lease }) => {
+    const { id, windows } = await leased(agent, key, async (lease) => {
       const deleted = await deleteSession(agent, key, { lease });
       if (options.store === undefined) await agent.store.history.forget(key);
       await agent.store.systemEvents.forgetSystemEvents(key);
@@ -164,12 +164,7 @@ export async function restore(id: string | undefined, options: ChangeOptions): P
     const window = (await undefinedOn(findSession(agent, id), "not-found"))?.window;
     if (window !== undefined) {
       const { key } = window;
-      const entry = await withSessionLease(
-        agent,
-        key,
-        {},
-        async ({ lease }) => await reopenWindow(agent, window, { lease }),
-      );
+      const entry = await leased(agent, key, async (lease) => await reopenWindow(agent, window, { lease }));
       if (options.json === true) printJson({ ok: true, key, entry });
       else print(`${key}: back to window ${entry.sessionId}`);
       return;
