@@ -17,10 +17,10 @@ export interface Setup {
 
 export type AgentOptions = Texts<"agent" | "store">;
 
-export async function loadSetup(): Promise<Setup> {
+/** Also where the settings come from: see `loadConfig`. */
+export async function loadSetup() {
   const home = resolveHome();
-  const { config } = await loadConfig({ env: process.env, cwd: process.cwd(), home });
-  return { home, config };
+  return { home, ...(await loadConfig({ env: process.env, cwd: process.cwd(), home })) };
 }
 
 /** Opens the agent, runs the task and closes the agent. */

@@ -6,6 +6,7 @@
  */
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { within } from "../base/async.ts";
 import { errorMessage } from "../base/errors.ts";
 import { randomIds } from "../base/ids.ts";
 import { isRecord, parseJson } from "../base/json-record.ts";
@@ -35,7 +36,6 @@ const MAX_LOGGED_CHARACTERS = 4_000;
 
 export function createHookProcesses({ logger }: { logger: Logger }) {
   const running = new Set<HookProcess>();
-  const waiting = new Set<() => void>();
 
   /** Processes that have answered are ended to make room. */
   const hasRoom = (): boolean => {
@@ -47,12 +47,7 @@ export function createHookProcesses({ logger }: { logger: Logger }) {
     while (!hasRoom()) {
       const left = until - performance.now();
       if (left <= 0) return false;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.add(resolve);
-      const timer = setTimeout(resolve, left);
-      await promise;
-      clearTimeout(timer);
-      waiting.delete(resolve);
+      await within(left, Promise.race([...running].map(async ({ gone }) => await gone)));
     }
     return true;
   };
@@ -65,10 +60,7 @@ export function createHookProcesses({ logger }: { logger: Logger }) {
       try {
         const program = startProcess(call, until, logger);
         running.add(program);
-        void program.gone.then(() => {
-          running.delete(program);
-          for (const wake of waiting) wake();
-        });
+        void program.gone.then(() => running.delete(program));
         return await program.answer;
       } catch (error) {
         return inWords(errorMessage(error));

@@ -1,6 +1,7 @@
 /** `holdfast channels`: the state of the accounts, linking WhatsApp, and the people who may write to the agent. */
+import { EventEmitter, on } from "node:events";
 import { systemClock } from "../../base/clock.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { HoldfastError, errorMessage } from "../../base/errors.ts";
 import { createLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
 import type { PairingSender, PairingStore } from "../../channels/pairing-store.ts";
@@ -86,20 +87,13 @@ async function* openHere({ home, config }: Setup, accountId: string): AsyncGener
   const logger = createLogger({ level: config.log.level });
   const parts = { home, config, env: process.env, clock: systemClock, logger };
   const channel = await openChannel("whatsapp", accountId, parts);
-  const reports: ChannelStatus[] = [];
-  let wake = Promise.withResolvers<void>();
-  const report = (status: ChannelStatus): void => {
-    reports.push(status);
-    wake.resolve();
-  };
+  const emitter = new EventEmitter<{ report: [ChannelStatus] }>();
+  const reports = on(emitter, "report") as AsyncIterable<[ChannelStatus]>;
+  const report = (status: ChannelStatus): void => void emitter.emit("report", status);
   const started = channel.start({ admit: refuseMessage, report });
-  started.catch((error: unknown) => report({ state: "failed", text: error instanceof Error ? error.message : "" }));
+  started.catch((error: unknown) => report({ state: "failed", text: errorMessage(error) }));
   try {
-    for (;;) {
-      await wake.promise;
-      wake = Promise.withResolvers<void>();
-      yield* reports.splice(0);
-    }
+    for await (const [status] of reports) yield status;
   } finally {
     await channel.stop();
   }

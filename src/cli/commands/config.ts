@@ -2,13 +2,13 @@
 import { fileExists } from "../../base/files.ts";
 import { getConfigValue, setConfigValue, unsetConfigValue } from "../../config/edit.ts";
 import { configFile, resolveHome } from "../../config/layout.ts";
-import { loadConfig } from "../../config/load.ts";
 import type { Flags } from "../command.ts";
+import { loadSetup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { suggestRestart } from "../channel-view.ts";
 
 export async function get(key: string | undefined, options: Flags<"json">): Promise<void> {
-  const { config } = await load();
+  const { config } = await loadSetup();
   const value = key === undefined ? config : await getConfigValue(config, key);
   if (options.json === true) printJson(key === undefined ? { value } : { key, value });
   else print(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
@@ -45,15 +45,11 @@ export async function schema(): Promise<void> {
 }
 
 export async function check(options: Flags<"json">): Promise<void> {
-  const { config, sources } = await load();
+  const { config, sources } = await loadSetup();
   const { describeOverriddenDenies } = await import("../../session/send-policy.ts");
   const warnings = describeOverriddenDenies(config.session.sendPolicy?.rules ?? []);
   if (options.json === true) return printJson({ ok: true, sources, warnings });
   for (const warning of warnings) talk(`Warning: ${warning}`);
   if (sources.length === 0) print("No configuration file; the defaults apply.");
   for (const { path } of sources) print(`${path} is valid`);
-}
-
-async function load() {
-  return await loadConfig({ env: process.env, cwd: process.cwd(), home: resolveHome() });
 }

@@ -4,11 +4,10 @@ import { ERROR_KINDS } from "../../base/errors.ts";
 import { ensurePrivateFolder } from "../../base/files.ts";
 import { createLogger } from "../../base/log.ts";
 import type { ChannelStatus } from "../../channels/channel.ts";
-import { gatewayLayout, resolveHome } from "../../config/layout.ts";
-import { loadConfig } from "../../config/load.ts";
+import { gatewayLayout } from "../../config/layout.ts";
 import { channelLine } from "../channel-view.ts";
 import { type Flags, type Texts, invalidOption } from "../command.ts";
-import type { Setup } from "../context.ts";
+import { type Setup, loadSetup } from "../context.ts";
 import { print, printJson, talk } from "../output.ts";
 import { SIGN_IN, findRunningGateway } from "../gateway-client.ts";
 import { type ListedAgent, describeAgents } from "./agents.ts";
@@ -20,9 +19,7 @@ type GatewayOptions = Flags<"json" | "noChannels"> & Texts<"port">;
 const EXIT_AFTER_MS = 2000;
 
 export async function runGateway(options: GatewayOptions): Promise<void> {
-  const home = resolveHome();
-  const { config, origins } = await loadConfig({ env: process.env, cwd: process.cwd(), home });
-  const setup = { home, config };
+  const { origins, ...setup } = await loadSetup();
   const port = options.port === undefined ? undefined : parsePort(options.port);
   await refuseSecond(setup);
   const agents = await describeAgents(setup);

@@ -136,8 +136,7 @@ async function keepContent(
   { home }: Setup,
   { name, folder }: Hook,
 ): Promise<{ files?: string[] | undefined; digest?: string | undefined }> {
-  const { readHookContent } = await import("../../hooks/enabled-hooks.ts");
-  const { keepEnabledHook } = await import("../../hooks/enabled-hooks.ts");
+  const { keepEnabledHook, readHookContent } = await import("../../hooks/enabled-hooks.ts");
   const { files, digest } = await readHookContent(folder);
   await keepEnabledHook(home, folder, { name, digest, enabledAt: new Date().toISOString() });
   return { files: [...files.keys()], digest };
