@@ -15,13 +15,8 @@ export type AnswerPrinter = ReturnType<typeof createAnswerPrinter>;
 
 type Ended = Pick<TurnEnd, "sessionId" | "media" | "withheld"> & { outcome: string; text?: string | undefined };
 
-interface PrinterOptions {
-  interactive: boolean;
-  /** The window that is open before the first message. */
-  sessionId: string | undefined;
-}
-
-export function createAnswerPrinter({ interactive, sessionId }: PrinterOptions) {
+/** `sessionId` is the window that is open before the first message. */
+export function createAnswerPrinter(interactive: boolean, sessionId: string | undefined) {
   let shown = "";
   let window = sessionId;
 

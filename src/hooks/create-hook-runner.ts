@@ -148,15 +148,13 @@ async function callOf(hook: Hook, options: LoadHooksOptions): Promise<HookCall> 
   };
 }
 
-export interface CheckedHook extends Hook {
-  /** The hook would run, or is not supposed to. */
-  ok: boolean;
-}
-
-/** Loads the handlers of hooks that are ready, which runs their top-level code. */
-export async function checkHooks(hooks: readonly Hook[], options: CheckOptions): Promise<CheckedHook[]> {
+/**
+ * Loads the handlers of hooks that are ready, which runs their top-level code. `ok`: the hook would run, or is not
+ * supposed to.
+ */
+export async function checkHooks(hooks: readonly Hook[], options: CheckOptions) {
   const processes = createHookProcesses(options);
-  const checked: CheckedHook[] = [];
+  const checked: (Hook & { ok: boolean })[] = [];
   for (const hook of hooks) {
     const problem = hook.state === "ready" ? await loadingProblem(hook, options, processes) : undefined;
     const isMeantToRun = hook.state !== "off" && hook.state !== "overridden";

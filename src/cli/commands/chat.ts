@@ -93,7 +93,7 @@ async function converse(conversation: Conversation, { sessionId }: ChatSession):
     ...(interactive ? { output: process.stdout, prompt: style("cyan", "> ") } : {}),
   });
   using interrupts = listenForInterrupts(input, async () => await conversation.abort());
-  const printer = createAnswerPrinter({ interactive, sessionId });
+  const printer = createAnswerPrinter(interactive, sessionId);
   const prompt = (): void => {
     if (interactive && !interrupts.isLeaving()) input.prompt();
   };
